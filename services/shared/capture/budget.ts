@@ -1,0 +1,9 @@
+/** Milliseconds that an attempt may take on top of the caller's `timeout` and `delay`, by the contract. */
+export const budgetSlackMs = 20_000
+
+/** Most attempts of one capture; more than one only where a worker died or was taken away. */
+export const maxAttempts = 3
+
+/** Milliseconds from the start of an attempt to its terminal status; `timeout` 5 to 60 s, `delay` 0 to 10 s. */
+export const attemptBudgetMs = (options: { timeout: number; delay: number }): number =>
+  (options.timeout + options.delay) * 1000 + budgetSlackMs

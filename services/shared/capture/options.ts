@@ -1,0 +1,167 @@
+import { Type, type Static } from 'typebox'
+
+/** Image formats that the contract names, with their media types. */
+export const mediaTypes = {
+  png: 'image/png',
+  jpeg: 'image/jpeg',
+  webp: 'image/webp',
+  avif: 'image/avif',
+  tiff: 'image/tiff',
+  pdf: 'application/pdf',
+} as const
+
+/** An output format of the contract. */
+export type Format = keyof typeof mediaTypes
+
+const noControlCharacters = '^[^\\u0000-\\u001f\\u007f]*$'
+
+const line = (maxLength: number, minLength = 1) => Type.String({ minLength, maxLength, pattern: noControlCharacters })
+const selector = () => line(500)
+const length = () =>
+  Type.String({ maxLength: 20, pattern: '^(0|\\d{1,6}(\\.\\d{1,4})?(px|in|cm|mm|pt|pc|Q|em|rem))$' })
+const flag = (byDefault: boolean) => Type.Boolean({ default: byDefault })
+const oneOf = <const T extends string[]>(values: [...T], byDefault?: T[number]) =>
+  Type.Enum(values, byDefault === undefined ? {} : { default: byDefault })
+
+const source = {
+  url: Type.String({ minLength: 1, maxLength: 2048 }),
+  html: Type.String({ minLength: 1, maxLength: 500_000 }),
+  markdown: Type.String({ minLength: 1, maxLength: 500_000 }),
+}
+
+const viewport = {
+  width: Type.Integer({ minimum: 320, maximum: 3840, default: 1280 }),
+  height: Type.Integer({ minimum: 200, maximum: 2160, default: 800 }),
+  device: oneOf(['desktop', 'mobile', 'tablet'], 'desktop'),
+  retina: flag(false),
+}
+
+const output = {
+  format: oneOf(['png', 'jpeg', 'webp', 'avif', 'tiff', 'pdf'], 'png'),
+  quality: Type.Integer({ minimum: 1, maximum: 100, default: 80 }),
+  resize_width: Type.Integer({ minimum: 16, maximum: 3840 }),
+  resize_height: Type.Integer({ minimum: 16, maximum: 2160 }),
+  omit_background: flag(false),
+}
+
+const pdf = {
+  pdf_landscape: flag(false),
+  pdf_page_format: oneOf(['A3', 'A4', 'A5', 'Letter', 'Legal', 'Tabloid'], 'A4'),
+  pdf_margin_top: length(),
+  pdf_margin_right: length(),
+  pdf_margin_bottom: length(),
+  pdf_margin_left: length(),
+}
+
+const loading = {
+  delay: Type.Integer({ minimum: 0, maximum: 10, default: 0 }),
+  timeout: Type.Integer({ minimum: 5, maximum: 60, default: 30 }),
+  wait_for_selector: selector(),
+  full_page: flag(false),
+}
+
+const interaction = {
+  selector: selector(),
+  click_selector: selector(),
+  scroll_to: selector(),
+  hide_selectors: Type.Array(selector(), { maxItems: 20 }),
+}
+
+const cookie = Type.Object(
+  { name: line(4096), value: line(4096, 0), domain: Type.Optional(line(255)) },
+  { additionalProperties: false },
+)
+
+const injection = {
+  css: Type.String({ maxLength: 10_000 }),
+  js: Type.String({ maxLength: 10_000 }),
+  headers: Type.Record(Type.String(), line(4096, 0), { maxProperties: 20 }),
+  cookies: Type.Array(cookie, { maxItems: 20 }),
+}
+
+const blocking = { block_cookies: flag(true), block_ads: flag(false), block_chats: flag(false) }
+
+const emulation = {
+  dark_mode: flag(false),
+  reduced_motion: flag(false),
+  user_agent: line(500),
+  stealth: flag(false),
+  timezone: line(100),
+  geolocation: Type.Object(
+    {
+      latitude: Type.Number({ minimum: -90, maximum: 90 }),
+      longitude: Type.Number({ minimum: -180, maximum: 180 }),
+      accuracy: Type.Optional(Type.Number({ minimum: 0, maximum: 100_000 })),
+    },
+    { additionalProperties: false },
+  ),
+  proxy: line(2048),
+}
+
+const advanced = {
+  extract_metadata: flag(false),
+  cache_ttl: Type.Integer({ minimum: 0, maximum: 86_400, default: 0 }),
+  webhook_url: Type.String({ minLength: 1, maxLength: 2048 }),
+  response_type: oneOf(['json', 'image']),
+}
+
+/** Every parameter of a capture with its bounds, as the contract gives them. Defaults stand beside the bounds; sources have none. */
+export const captureParameters = Type.Partial(
+  Type.Object({
+    ...source,
+    ...viewport,
+    ...output,
+    ...pdf,
+    ...loading,
+    ...interaction,
+    ...injection,
+    ...blocking,
+    ...emulation,
+    ...advanced,
+  }),
+  { additionalProperties: false },
+)
+
+/** What a caller may send: every parameter optional, each within its bounds. */
+export type CaptureParameters = Static<typeof captureParameters>
+
+/** Name of a capture parameter. */
+export type ParameterName = keyof CaptureParameters
+
+type Defaulted =
+  | 'width'
+  | 'height'
+  | 'device'
+  | 'retina'
+  | 'format'
+  | 'quality'
+  | 'omit_background'
+  | 'pdf_landscape'
+  | 'pdf_page_format'
+  | 'delay'
+  | 'timeout'
+  | 'full_page'
+  | 'block_cookies'
+  | 'block_ads'
+  | 'block_chats'
+  | 'dark_mode'
+  | 'reduced_motion'
+  | 'stealth'
+  | 'extract_metadata'
+  | 'cache_ttl'
+
+/** Parameters with the defaults of the contract filled in: what a worker acts on. Holds exactly one source. */
+export type CaptureOptions = CaptureParameters & Required<Pick<CaptureParameters, Defaulted>>
+
+const defaults = Object.fromEntries(
+  Object.entries(captureParameters.properties).flatMap(([name, schema]) =>
+    'default' in schema ? [[name, schema.default]] : [],
+  ),
+)
+
+/** Fills in the defaults of the contract; what was supplied wins. */
+export const withDefaults = (supplied: CaptureParameters): CaptureOptions =>
+  ({ ...defaults, ...supplied }) as CaptureOptions
+
+/** The default that the contract gives for a parameter, or undefined where it gives none. */
+export const defaultOf = (name: ParameterName): unknown => defaults[name]

@@ -1,0 +1,60 @@
+import { readFileSync } from 'node:fs'
+import { AppError } from '#shared/errors/app-error.ts'
+import type { Setting } from './setting.ts'
+
+/** Prefix of every environment variable of this project. */
+export const prefix = 'SHUTTERFLEET_'
+
+/** A group of settings by the name that code reads them under. */
+export type Settings = Readonly<Record<string, Setting<unknown>>>
+
+/** The values of a group of settings. */
+export type ValuesOf<S extends Settings> = Readonly<{ [K in keyof S]: S[K] extends Setting<infer T> ? T : never }>
+
+/** The process's environment, as `process.env` has it. */
+export type Env = Readonly<Record<string, string | undefined>>
+
+const lookUp = (setting: Setting<unknown>, env: Env, report: (problem: string) => void): string | undefined => {
+  const variable = prefix + setting.name
+  const path = env[`${variable}_FILE`]
+  if (path === undefined) return env[variable] ?? setting.fallback
+  if (env[variable] !== undefined) report(`${variable} and ${variable}_FILE are both set; set one of them`)
+  try {
+    return readFileSync(path, 'utf8').trimEnd()
+  } catch {
+    report(`${variable}_FILE = ${path}, cannot be read`)
+    return undefined
+  }
+}
+
+const readOne = (setting: Setting<unknown>, env: Env, report: (problem: string) => void): unknown => {
+  const variable = prefix + setting.name
+  const text = lookUp(setting, env, report)
+  if (text === undefined) {
+    if (env[`${variable}_FILE`] === undefined) report(`${variable} is not set; ${setting.help} (${setting.kind})`)
+    return undefined
+  }
+  const parsed = setting.parse(text)
+  if (parsed.ok) return parsed.value
+  report(`${variable} = ${setting.secret ? '(hidden)' : text}, ${parsed.problem}`)
+  return undefined
+}
+
+/**
+ * Reads a group of settings from the environment and freezes it. Reports all problems at once as a `CONFIGURATION`
+ * error, a variable with the project's prefix that no setting of the project knows among them.
+ */
+export const readEnv = <S extends Settings>(settings: S, env: Env, known: ReadonlySet<string>): ValuesOf<S> => {
+  const problems: string[] = []
+  const report = (problem: string) => problems.push(problem)
+  const values = Object.entries(settings).map(([key, setting]) => [key, readOne(setting, env, report)] as const)
+  for (const variable of Object.keys(env)) {
+    if (!variable.startsWith(prefix)) continue
+    const name = variable.slice(prefix.length)
+    if (!known.has(name) && !known.has(name.replace(/_FILE$/, ''))) report(`${variable} is not a setting of Shutterfleet`)
+  }
+  if (problems.length > 0) {
+    throw new AppError('CONFIGURATION', { message: problems.join('\n'), publicMessage: problems.join('\n') })
+  }
+  return Object.freeze(Object.fromEntries(values)) as ValuesOf<S>
+}

@@ -1,0 +1,92 @@
+/** What a setting's text became: a value, or what is wrong with it in words that follow the variable's name. */
+export type Parsed<T> = { ok: true; value: T } | { ok: false; problem: string }
+
+/** One setting of a service. Its environment variable is `SHUTTERFLEET_` plus `name`; `…_FILE` reads it from a file. */
+export type Setting<T> = {
+  readonly name: string
+  readonly help: string
+  /** Type, unit and bounds as the documentation shows them. */
+  readonly kind: string
+  /** Text of the default; undefined where the setting is required, '' where absent means "none". */
+  readonly fallback: string | undefined
+  readonly secret: boolean
+  readonly parse: (text: string) => Parsed<T>
+}
+
+type Common = { readonly help: string; readonly fallback?: string; readonly secret?: boolean }
+
+const setting = <T>(name: string, kind: string, common: Common, parse: Setting<T>['parse']): Setting<T> => ({
+  name,
+  kind,
+  help: common.help,
+  fallback: common.fallback,
+  secret: common.secret ?? false,
+  parse,
+})
+
+/** A whole number within bounds, both included; `unit` is for the documentation. */
+export const integer = (
+  name: string,
+  common: Omit<Common, 'fallback'> & { fallback?: number; min: number; max: number; unit?: string },
+): Setting<number> => {
+  const { min, max, unit, fallback, ...rest } = common
+  const kind = `integer${unit ? `, ${unit}` : ''}, ${min} to ${max}`
+  return setting(name, kind, fallback === undefined ? rest : { ...rest, fallback: String(fallback) }, (text) => {
+    const value = Number(text)
+    if (!/^-?\d+$/.test(text) || value < min || value > max) {
+      return { ok: false, problem: `must be a whole number from ${min} to ${max}` }
+    }
+    return { ok: true, value }
+  })
+}
+
+/** Any text of at least one character, unless its fallback is ''. */
+export const text = (name: string, common: Common): Setting<string> =>
+  setting(name, 'text', common, (value) =>
+    value === '' && common.fallback !== ''
+      ? { ok: false, problem: 'must not be empty' }
+      : { ok: true, value },
+  )
+
+/** `true` or `false`. */
+export const flag = (name: string, common: { help: string; fallback: boolean }): Setting<boolean> =>
+  setting(name, 'true or false', { help: common.help, fallback: String(common.fallback) }, (value) =>
+    value === 'true' || value === 'false'
+      ? { ok: true, value: value === 'true' }
+      : { ok: false, problem: 'must be true or false' },
+  )
+
+/** One of the listed words. */
+export const oneOf = <const T extends string>(
+  name: string,
+  common: { help: string; fallback?: NoInfer<T>; values: readonly T[] },
+): Setting<T> =>
+  setting(name, common.values.join(' | '), common, (value) => {
+    const found = common.values.find((candidate) => candidate === value)
+    return found === undefined
+      ? { ok: false, problem: `must be one of ${common.values.join(', ')}` }
+      : { ok: true, value: found }
+  })
+
+/** An absolute address with one of the given schemes, without a trailing slash; '' gives undefined where the fallback is ''. */
+export const address = (name: string, common: Common & { schemes: readonly string[] }): Setting<string | undefined> =>
+  setting(name, `address (${common.schemes.join(', ')})`, common, (value) => {
+    if (value === '' && common.fallback === '') return { ok: true, value: undefined }
+    const scheme = URL.parse(value)?.protocol.slice(0, -1)
+    return scheme !== undefined && common.schemes.includes(scheme)
+      ? { ok: true, value: value.replace(/\/+$/, '') }
+      : { ok: false, problem: `must be an address that begins with ${common.schemes.map((s) => `${s}://`).join(' or ')}` }
+  })
+
+/** A required address; see `address`. */
+export const requiredAddress = (
+  name: string,
+  common: Omit<Common, 'fallback'> & { schemes: readonly string[] },
+): Setting<string> => address(name, common) as Setting<string>
+
+/** A list separated by commas; empty entries are dropped. */
+export const list = (name: string, common: Common): Setting<readonly string[]> =>
+  setting(name, 'list, separated by commas', common, (value) => ({
+    ok: true,
+    value: value.split(',').flatMap((entry) => (entry.trim() === '' ? [] : [entry.trim()])),
+  }))

@@ -1,0 +1,28 @@
+import type { Settings } from '#shared/config/read-env.ts'
+import { commonSettings } from './common.ts'
+import { controllerSettings } from './controller.ts'
+import { egressSettings } from './egress.ts'
+import { gatewaySettings } from './gateway.ts'
+import { ledgerSettings } from './ledger.ts'
+import { localSettings } from './local.ts'
+import { databaseSettings, queueSettings, storageSettings } from './outside.ts'
+import { workerSettings } from './worker.ts'
+
+/** Every setting of the project, by the heading under which the documentation lists it. */
+export const allSettings: Readonly<Record<string, Settings>> = {
+  'Every service': commonSettings,
+  PostgreSQL: databaseSettings,
+  NATS: queueSettings,
+  'Object store': storageSettings,
+  Gateway: gatewaySettings,
+  Ledger: ledgerSettings,
+  Worker: workerSettings,
+  Controller: controllerSettings,
+  Egress: egressSettings,
+  'One machine': localSettings,
+}
+
+/** The names of all settings, without prefix: a variable with the prefix outside of these is an error. */
+export const knownNames: ReadonlySet<string> = new Set(
+  Object.values(allSettings).flatMap((settings) => Object.values(settings).map((setting) => setting.name)),
+)

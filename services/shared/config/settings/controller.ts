@@ -1,0 +1,2 @@
+/** Settings of controller alone. */
+export const controllerSettings = {}

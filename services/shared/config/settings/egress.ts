@@ -1,0 +1,81 @@
+import { integer, list, type Setting, text } from '#shared/config/setting.ts'
+import { type AllowTarget, parseAllowList } from '#shared/policy/allow-list.ts'
+import { type Cidr, parseCidr } from '#shared/policy/cidr.ts'
+
+const allowTargets: Setting<readonly AllowTarget[]> = {
+  ...list('ALLOW_TARGETS', {
+    help: 'targets that are reached although they are not public: host, host:port, IP address, ip:port, [ipv6]:port, CIDR',
+    fallback: '',
+  }),
+  parse: parseAllowList,
+}
+
+const denyCidrs: Setting<readonly Cidr[]> = {
+  ...list('EGRESS_DENY_CIDRS', {
+    help: 'addresses that are never reached, allowed targets included, such as the public address of the own ingress',
+    fallback: '',
+  }),
+  parse: (value) => {
+    const blocks = value.split(/[\s,]+/).filter((entry) => entry !== '')
+    const invalid = blocks.find((block) => parseCidr(block) === undefined)
+    if (invalid !== undefined) return { ok: false, problem: `'${invalid}' is not a CIDR or an IP address` }
+    return { ok: true, value: blocks.flatMap((block) => parseCidr(block) ?? []) as unknown as readonly Cidr[] }
+  },
+}
+
+/** What may be reached beyond the public internet; the gateway's check of literals and egress share it. */
+export const allowSettings = { allowTargets }
+
+/** Settings of egress alone. */
+export const egressSettings = {
+  ...allowSettings,
+  denyCidrs,
+  egressHost: text('EGRESS_HOST', { help: 'address on which the egress filter listens', fallback: '127.0.0.1' }),
+  egressPort: integer('EGRESS_PORT', {
+    help: 'port on which the egress filter listens; 0 takes a free one',
+    fallback: 3128,
+    min: 0,
+    max: 65_535,
+  }),
+  connectionsMax: integer('EGRESS_CONNECTIONS_MAX', {
+    help: 'most client connections at one time; more are closed at once',
+    fallback: 4096,
+    min: 1,
+    max: 65_535,
+  }),
+  connectionBytesMax: integer('EGRESS_CONNECTION_BYTES_MAX', {
+    help: 'most bytes of one connection, both directions together; it is cut beyond that',
+    unit: 'bytes',
+    fallback: 268_435_456,
+    min: 65_536,
+    max: 1_099_511_627_776,
+  }),
+  dnsMs: integer('EGRESS_DNS_MS', {
+    help: 'longest wait for the addresses of a name',
+    unit: 'ms',
+    fallback: 5000,
+    min: 100,
+    max: 60_000,
+  }),
+  connectMs: integer('EGRESS_CONNECT_MS', {
+    help: 'longest wait for a connection, shared by the addresses of a name',
+    unit: 'ms',
+    fallback: 10_000,
+    min: 100,
+    max: 60_000,
+  }),
+  idleMs: integer('EGRESS_IDLE_MS', {
+    help: 'a connection on which nothing moves for this long is closed',
+    unit: 'ms',
+    fallback: 60_000,
+    min: 100,
+    max: 3_600_000,
+  }),
+  drainMs: integer('EGRESS_DRAIN_MS', {
+    help: 'time that open connections get to end when the filter is stopped',
+    unit: 'ms',
+    fallback: 30_000,
+    min: 0,
+    max: 600_000,
+  }),
+}

@@ -1,0 +1,2 @@
+/** Settings of gateway alone. */
+export const gatewaySettings = {}

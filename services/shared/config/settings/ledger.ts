@@ -1,0 +1,2 @@
+/** Settings of ledger alone. */
+export const ledgerSettings = {}

@@ -1,0 +1,2 @@
+/** Settings of local alone. */
+export const localSettings = {}

@@ -1,0 +1,51 @@
+import { address, integer, oneOf, requiredAddress, text } from '#shared/config/setting.ts'
+
+/** Where PostgreSQL is. */
+export const databaseSettings = {
+  databaseUrl: requiredAddress('DATABASE_URL', {
+    help: 'PostgreSQL to use, with user, password and database',
+    schemes: ['postgres', 'postgresql'],
+    secret: true,
+  }),
+  databasePoolMax: integer('DATABASE_POOL_MAX', {
+    help: 'most connections that one process opens to PostgreSQL',
+    fallback: 10,
+    min: 1,
+    max: 200,
+  }),
+}
+
+/** Where NATS is. */
+export const queueSettings = {
+  natsUrl: requiredAddress('NATS_URL', {
+    help: 'NATS server to use, with the user and password of this service',
+    schemes: ['nats', 'tls'],
+    secret: true,
+  }),
+}
+
+/** Where images are stored. */
+export const storageSettings = {
+  storageDriver: oneOf('STORAGE_DRIVER', {
+    help: 'where images are stored: an S3-compatible store, or files on this machine',
+    fallback: 's3',
+    values: ['s3', 'files'],
+  }),
+  storageFolder: text('STORAGE_FOLDER', { help: 'folder of the files driver', fallback: '' }),
+  storageFilesUrl: address('STORAGE_FILES_URL', {
+    help: "address under which the gateway's object endpoint is reached by workers (files driver)",
+    fallback: '',
+    schemes: ['http', 'https'],
+  }),
+  storageSigningKey: text('STORAGE_SIGNING_KEY', {
+    help: 'secret that signs the addresses of the files driver, 32 bytes as base64',
+    fallback: '',
+    secret: true,
+  }),
+  s3Url: address('S3_URL', {
+    help: 'S3-compatible store with access key, secret key and bucket: https://KEY:SECRET@host:port/bucket?region=us-east-1',
+    fallback: '',
+    schemes: ['http', 'https'],
+    secret: true,
+  }),
+}

@@ -1,0 +1,2 @@
+/** Settings of worker alone. */
+export const workerSettings = {}

@@ -1,0 +1,18 @@
+/** Header with which the egress filter marks an answer as its own refusal; never taken from a target. */
+export const refusalHeader = 'x-shutterfleet-refusal'
+
+/** Header by which a client of the egress filter names the capture that it connects for; only logged, never passed on. */
+export const captureHeader = 'x-shutterfleet-capture'
+
+/**
+ * Why the egress filter made no connection: the target is not public or its port is not fetched from; its name did not
+ * resolve; no address answered (or the filter is full); or the request is not one that it serves.
+ */
+export const refusals = ['blocked', 'dns_failed', 'connection_failed', 'bad_request'] as const
+
+/** One reason of a refusal, the value of its header. */
+export type Refusal = (typeof refusals)[number]
+
+/** Reads the refusal header's value; `undefined` where the answer is not a refusal. */
+export const parseRefusal = (value: string | undefined): Refusal | undefined =>
+  refusals.find((refusal) => refusal === value)

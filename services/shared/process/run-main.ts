@@ -1,0 +1,48 @@
+import { errorToExitCode, toAppError } from '#shared/errors/app-error.ts'
+import type { Env } from '#shared/config/read-env.ts'
+
+/** Addresses that a service tells its parent once it is up; all are base addresses without a trailing slash. */
+export type Announcement = Readonly<Record<string, string>>
+
+/** What a service's main function gets from its process. */
+export type Life = {
+  readonly env: Env
+  /** Aborts on SIGTERM, SIGINT, or when the parent that opened an IPC channel goes away. */
+  readonly stop: AbortSignal
+  /** Says that the service is up: one line of JSON to the parent's IPC channel, where there is one. */
+  readonly announce: (addresses: Announcement) => void
+}
+
+/**
+ * Runs a service until it ends by itself or is told to stop. An error becomes one line on standard error and the exit
+ * code of the catalogue; a second stop signal ends the process at once.
+ */
+export const runMain = async (run: (life: Life) => Promise<void>): Promise<void> => {
+  const stopping = new AbortController()
+  const stop = () => {
+    if (stopping.signal.aborted) process.kill(process.pid, 'SIGKILL')
+    stopping.abort()
+  }
+  process.on('SIGTERM', stop)
+  process.on('SIGINT', stop)
+  process.on('disconnect', () => stopping.abort())
+  try {
+    await run({
+      env: process.env,
+      stop: stopping.signal,
+      announce: (addresses) => process.send?.(addresses),
+    })
+  } catch (thrown) {
+    const error = toAppError(thrown)
+    process.stderr.write(`${error.code === 'SERVER_ERROR' ? String((thrown as Error).stack ?? thrown) : error.message}\n`)
+    process.exitCode = errorToExitCode(error)
+  }
+  if (process.connected) process.disconnect()
+}
+
+/** Resolves once the signal aborts. */
+export const untilStopped = (stop: AbortSignal): Promise<void> =>
+  new Promise((resolve) => {
+    if (stop.aborted) resolve()
+    else stop.addEventListener('abort', () => resolve(), { once: true })
+  })

@@ -1,0 +1,129 @@
+import { connect, headers, type Msg, type MsgHdrs, type NatsConnection } from '@nats-io/transport-node'
+import { AppError } from '#shared/errors/app-error.ts'
+
+/** A message as a subscriber sees it. `reply` is where an answer or an acknowledgement goes. */
+export type Incoming = {
+  readonly subject: string
+  readonly data: Uint8Array
+  readonly reply: string | undefined
+  readonly traceparent: string | undefined
+  /** Status of JetStream's own answers, for example 404 for "no messages"; 0 on ordinary messages. */
+  readonly statusCode: number
+}
+
+/** What the connection tells its owner: lost, back, or an error that the server reported. */
+export type QueueNotice = { kind: 'lost' | 'back' | 'error'; detail: string }
+
+/** A connection to NATS that reconnects for ever. Dispose flushes what was published, within two seconds. */
+export type Queue = AsyncDisposable & {
+  /** Sends without storing. Throws nothing: while the connection is away the client buffers, bounded by its own limit. */
+  readonly publish: (subject: string, data: Uint8Array, options?: { traceparent?: string; reply?: string }) => void
+  /** Hears a subject until disposed. `onMessage` must not throw. */
+  readonly subscribe: (filter: string, onMessage: (message: Incoming) => void) => Disposable
+  /** Asks and waits for one answer. Throws `SERVICE_UNAVAILABLE` after `timeoutMs`. */
+  readonly request: (subject: string, data: Uint8Array, timeoutMs: number) => Promise<Incoming>
+  /** A subject of this connection alone, for answers. */
+  readonly newInbox: () => string
+  readonly isConnected: () => boolean
+  /** Calls after each reconnection, until disposed: what the server knew of this connection may be gone. */
+  readonly whenBack: (call: () => void) => Disposable
+  /** The client's own connection; only `shared/queue` uses it. */
+  readonly connection: NatsConnection
+}
+
+const traceHeader = 'traceparent'
+
+/** Headers of a message that carries a trace, or undefined. */
+export const traceHeaders = (traceparent: string | undefined): MsgHdrs | undefined => {
+  if (traceparent === undefined) return undefined
+  const all = headers()
+  all.set(traceHeader, traceparent)
+  return all
+}
+
+const toIncoming = (message: Msg): Incoming => ({
+  subject: message.subject,
+  data: message.data,
+  reply: message.reply,
+  traceparent: message.headers?.get(traceHeader) || undefined,
+  statusCode: message.headers?.code ?? 0,
+})
+
+const watch = async (connection: NatsConnection, notice: (notice: QueueNotice) => void) => {
+  for await (const status of connection.status()) {
+    if (status.type === 'disconnect') notice({ kind: 'lost', detail: status.server })
+    if (status.type === 'reconnect') notice({ kind: 'back', detail: status.server })
+    if (status.type === 'error') notice({ kind: 'error', detail: status.error.message })
+  }
+  notice({ kind: 'lost', detail: 'closed' })
+}
+
+const dial = async (options: { url: string; name: string; inboxPrefix: string }): Promise<NatsConnection> => {
+  const { username, password, host, protocol } = new URL(options.url)
+  try {
+    return await connect({
+      servers: host,
+      name: options.name,
+      inboxPrefix: options.inboxPrefix,
+      maxReconnectAttempts: -1,
+      reconnectTimeWait: 200,
+      reconnectJitter: 100,
+      pingInterval: 5000,
+      maxPingOut: 2,
+      timeout: 5000,
+      ...(protocol === 'tls:' && { tls: {} }),
+      ...(username && { user: decodeURIComponent(username), pass: decodeURIComponent(password) }),
+    })
+  } catch (cause) {
+    throw new AppError('SERVICE_UNAVAILABLE', { message: `NATS at ${host}: ${String(cause)}`, cause })
+  }
+}
+
+/** Connects within five seconds or throws `SERVICE_UNAVAILABLE`. One inbox prefix per service, so that no service reads another's answers. */
+export const connectQueue = async (options: {
+  url: string
+  name: string
+  inboxPrefix: string
+  notice: (notice: QueueNotice) => void
+}): Promise<Queue> => {
+  const connection = await dial(options)
+  const onBack = new Set<() => void>()
+  let connected = true
+  void watch(connection, (notice) => {
+    if (notice.kind !== 'error') connected = notice.kind === 'back'
+    if (notice.kind === 'back') for (const call of onBack) call()
+    options.notice(notice)
+  })
+  return {
+    connection,
+    publish: (subject, data, { traceparent, reply } = {}) => {
+      const withHeaders = traceHeaders(traceparent)
+      connection.publish(subject, data, { ...(withHeaders && { headers: withHeaders }), ...(reply && { reply }) })
+    },
+    subscribe: (filter, onMessage) => {
+      const subscription = connection.subscribe(filter, {
+        callback: (error, message) => {
+          if (!error) onMessage(toIncoming(message))
+        },
+      })
+      return { [Symbol.dispose]: () => subscription.unsubscribe() }
+    },
+    request: async (subject, data, timeoutMs) => {
+      try {
+        return toIncoming(await connection.request(subject, data, { timeout: timeoutMs }))
+      } catch (cause) {
+        throw new AppError('SERVICE_UNAVAILABLE', { message: `NATS request ${subject}: ${String(cause)}`, cause })
+      }
+    },
+    newInbox: () => `${options.inboxPrefix}.${crypto.randomUUID()}`,
+    isConnected: () => connected,
+    whenBack: (call) => {
+      onBack.add(call)
+      return { [Symbol.dispose]: () => onBack.delete(call) }
+    },
+    [Symbol.asyncDispose]: async () => {
+      await Promise.race([connection.drain(), new Promise((resolve) => setTimeout(resolve, 2000).unref())])
+      await connection.close()
+    },
+  }
+}

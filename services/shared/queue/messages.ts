@@ -1,0 +1,175 @@
+import { Type, type Static, type TSchema } from 'typebox'
+import { Compile } from 'typebox/compile'
+import type { CaptureOptions } from '#shared/capture/options.ts'
+import { captureErrorCodes } from '#shared/errors/catalog.ts'
+import { AppError } from '#shared/errors/app-error.ts'
+import { pools } from '#shared/capture/lane.ts'
+
+const uuid = Type.String({ pattern: '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$' })
+const count = (maximum = Number.MAX_SAFE_INTEGER) => Type.Integer({ minimum: 0, maximum })
+const word = (maxLength: number) => Type.String({ minLength: 1, maxLength })
+const closed = { additionalProperties: false }
+const attempt = Type.Integer({ minimum: 1, maximum: 100 })
+const pool = Type.Enum([...pools])
+
+/** A capture on its way to a worker. `sealed` opens only with a pool's private key; `attempts` had begun when it was published. */
+export const captureMessage = Type.Object(
+  {
+    id: uuid,
+    pool,
+    budgetMs: Type.Integer({ minimum: 1000, maximum: 600_000 }),
+    attempts: count(100),
+    sealed: word(7 * 1024 * 1024),
+  },
+  closed,
+)
+
+/** A worker's report that an attempt begins, was handed back before it began, or cannot be read. */
+export const startedMessage = Type.Object(
+  { id: uuid, attempt, kind: Type.Enum(['begun', 'handed-back', 'unreadable']), pod: word(253) },
+  closed,
+)
+
+/** Milliseconds of each stage of an attempt as the worker saw it. `queue` runs from accept to the start of the attempt. */
+export const timings = Type.Record(
+  Type.Enum(['queue', 'open', 'navigate', 'settle', 'shoot', 'encode', 'store', 'total']),
+  count(86_400_000),
+)
+
+const warning = Type.Object({ code: word(40), message: word(500) }, closed)
+
+const completed = Type.Object(
+  {
+    id: uuid,
+    attempt,
+    token: word(64),
+    outcome: Type.Literal('completed'),
+    objectKey: word(300),
+    bytes: count(),
+    sha256: Type.String({ pattern: '^[0-9a-f]{64}$' }),
+    mimeType: word(100),
+    width: count(200_000),
+    height: count(200_000),
+    targetStatus: Type.Optional(count(999)),
+    finalUrl: Type.Optional(word(8192)),
+    timings: Type.Partial(timings),
+    warnings: Type.Array(warning, { maxItems: 20 }),
+  },
+  closed,
+)
+
+const failed = Type.Object(
+  {
+    id: uuid,
+    attempt,
+    token: word(64),
+    outcome: Type.Literal('failed'),
+    code: Type.Enum([...captureErrorCodes]),
+    message: word(1000),
+    timings: Type.Partial(timings),
+  },
+  closed,
+)
+
+/** A worker's report of how an attempt ended. Counts only with the token that was sealed into the capture. */
+export const resultMessage = Type.Union([completed, failed])
+
+/** Said after the commit: the capture is terminal. `objectKey` is the winner's. */
+export const eventMessage = Type.Object(
+  { id: uuid, status: Type.Enum(['completed', 'failed']), objectKey: Type.Optional(word(300)) },
+  closed,
+)
+
+/** A worker's sign of life, every second and on every change. */
+export const beatMessage = Type.Object(
+  {
+    pod: word(253),
+    pool,
+    pid: count(),
+    slots: count(64),
+    busy: count(64),
+    state: Type.Enum(['starting', 'ready', 'draining', 'drained']),
+    /** Captures being served, at most one per slot. */
+    captures: Type.Array(uuid, { maxItems: 64 }),
+    /** Mean service time of recent captures; absent before the first. */
+    serviceMs: Type.Optional(count(600_000)),
+  },
+  closed,
+)
+
+/** What the ledger counts of one pool, in captures: waiting for admission or for a worker, begun, accepted in all since its start. */
+export const backlogMessage = Type.Object(
+  {
+    pool,
+    pending: count(),
+    processing: count(),
+    /** Captures accepted in the last ten seconds. */
+    arrivals10s: count(),
+    /** Age of the oldest pending capture. */
+    oldestMs: count(),
+  },
+  closed,
+)
+
+/** What only a worker reads: the effective options with the source, the result's token, and one signed PUT address per attempt. */
+export const sealedPart = Type.Object(
+  {
+    options: Type.Unsafe<CaptureOptions>(Type.Object({}, { additionalProperties: true })),
+    token: word(64),
+    /** Key and signed address of the object of attempt 1, 2, 3. */
+    puts: Type.Array(Type.Object({ key: word(300), url: word(8192) }, closed), { minItems: 1, maxItems: 10 }),
+  },
+  closed,
+)
+
+export type SealedPart = Static<typeof sealedPart>
+export type CaptureMessage = Static<typeof captureMessage>
+export type StartedMessage = Static<typeof startedMessage>
+export type ResultMessage = Static<typeof resultMessage>
+export type CompletedResult = Static<typeof completed>
+export type FailedResult = Static<typeof failed>
+export type EventMessage = Static<typeof eventMessage>
+export type BeatMessage = Static<typeof beatMessage>
+export type BacklogMessage = Static<typeof backlogMessage>
+export type Timings = Static<typeof timings>
+export type Warning = Static<typeof warning>
+
+/** Writes and reads one kind of message; both check it against its schema. */
+export type Codec<T> = {
+  /** Throws where the message breaks its schema: a fault of the program. */
+  readonly encode: (message: T) => Uint8Array
+  /** Throws `JOB_FAILED` where the bytes are not such a message. */
+  readonly decode: (bytes: Uint8Array) => T
+}
+
+const codec = <S extends TSchema>(name: string, schema: S): Codec<Static<S>> => {
+  const check = Compile(schema)
+  const explain = (value: unknown) => {
+    const [first] = check.Errors(value)
+    return `${name} message: ${first?.instancePath ?? ''} ${first?.message ?? 'is invalid'}`
+  }
+  return {
+    encode: (message) => {
+      if (!check.Check(message)) throw new TypeError(explain(message))
+      return Buffer.from(JSON.stringify(message))
+    },
+    decode: (bytes) => {
+      let value: unknown
+      try {
+        value = JSON.parse(Buffer.from(bytes).toString('utf8'))
+      } catch (cause) {
+        throw new AppError('JOB_FAILED', { message: `${name} message: is not JSON`, cause })
+      }
+      if (!check.Check(value)) throw new AppError('JOB_FAILED', { message: explain(value) })
+      return value as Static<S>
+    },
+  }
+}
+
+export const sealedCodec = codec('sealed', sealedPart)
+export const captureCodec = codec('capture', captureMessage)
+export const startedCodec = codec('started', startedMessage)
+export const resultCodec = codec('result', resultMessage)
+export const eventCodec = codec('event', eventMessage)
+export const beatCodec = codec('beat', beatMessage)
+export const backlogCodec = codec('backlog', backlogMessage)

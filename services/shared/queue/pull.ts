@@ -1,0 +1,84 @@
+import type { Incoming, Queue } from './connection.ts'
+
+const nanoseconds = 1_000_000
+
+/** One message that JetStream handed to us and waits to hear about. */
+export type Delivery = {
+  readonly subject: string
+  readonly data: Uint8Array
+  readonly traceparent: string | undefined
+  /** The message is done; JetStream forgets it. */
+  readonly ack: () => void
+  /** Somebody else may have it, at once or after `delayMs`. */
+  readonly nak: (delayMs?: number) => void
+  /** Keeps the message for another ack wait. */
+  readonly working: () => void
+}
+
+const text = (words: string) => Buffer.from(words)
+
+/** Makes a delivery of a message that arrived on a pull's inbox. */
+export const toDelivery = (queue: Queue, message: Incoming): Delivery => {
+  const reply = message.reply ?? ''
+  const say = (words: string) => queue.publish(reply, text(words))
+  return {
+    subject: message.subject,
+    data: message.data,
+    traceparent: message.traceparent,
+    ack: () => say('+ACK'),
+    nak: (delayMs = 0) => say(delayMs > 0 ? `-NAK {"delay": ${delayMs * nanoseconds}}` : '-NAK'),
+    working: () => say('+WPI'),
+  }
+}
+
+/** What one pull request asks for: at most `batch` messages within `expiresMs`, or only those that wait now. */
+export type PullRequest = { readonly batch: number; readonly expiresMs: number; readonly noWait?: boolean }
+
+/** Sends a raw pull request to a consumer; messages and JetStream's status answers arrive on `inbox`. */
+export const requestPull = (queue: Queue, of: { stream: string; consumer: string; inbox: string }, pull: PullRequest) => {
+  const body = pull.noWait
+    ? { batch: pull.batch, no_wait: true }
+    : { batch: pull.batch, expires: pull.expiresMs * nanoseconds }
+  queue.publish(`$JS.API.CONSUMER.MSG.NEXT.${of.stream}.${of.consumer}`, text(JSON.stringify(body)), {
+    reply: of.inbox,
+  })
+}
+
+/**
+ * Pulls up to `batch` messages: everything that waits now, else the first that comes within `expiresMs`.
+ * Never throws and never waits longer than `expiresMs` plus one second; an empty list says that nothing came.
+ */
+export const pullBatch = async (
+  queue: Queue,
+  from: { stream: string; consumer: string },
+  pull: { batch: number; expiresMs: number; signal: AbortSignal },
+): Promise<Delivery[]> => {
+  const waitingNow = await collect(queue, from, { batch: pull.batch, expiresMs: pull.expiresMs, noWait: true }, pull)
+  if (waitingNow.length > 0 || pull.signal.aborted) return waitingNow
+  return collect(queue, from, { batch: 1, expiresMs: pull.expiresMs }, pull)
+}
+
+const collect = async (
+  queue: Queue,
+  from: { stream: string; consumer: string },
+  request: PullRequest,
+  { signal }: { signal: AbortSignal },
+): Promise<Delivery[]> => {
+  const { promise, resolve } = Promise.withResolvers<void>()
+  const deliveries: Delivery[] = []
+  const inbox = queue.newInbox()
+  using _subscription = queue.subscribe(inbox, (message) => {
+    if (message.statusCode === 100) return
+    if (message.statusCode !== 0) return resolve()
+    deliveries.push(toDelivery(queue, message))
+    if (deliveries.length >= request.batch) resolve()
+  })
+  const stop = () => resolve()
+  const timer = setTimeout(stop, request.expiresMs + 1000)
+  signal.addEventListener('abort', stop)
+  requestPull(queue, { ...from, inbox }, request)
+  await promise
+  clearTimeout(timer)
+  signal.removeEventListener('abort', stop)
+  return deliveries
+}

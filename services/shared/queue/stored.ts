@@ -1,0 +1,41 @@
+import { jetstream, jetstreamManager, JetStreamApiError, type JetStreamManager } from '@nats-io/jetstream'
+import { AppError } from '#shared/errors/app-error.ts'
+import { traceHeaders, type Queue } from './connection.ts'
+
+const publishTimeoutMs = 5000
+const readTimeoutMs = 2000
+/** JetStream's error code of "maximum messages per subject exceeded". */
+const messageStands = 10_077
+
+/** Whether a message was stored now, or one of the same subject stands already. */
+export type Stored = 'stored' | 'stands'
+
+/** Publishes to the stored part of the queue. A refusal because a message of this subject stands is an answer, not an error; everything else throws `SERVICE_UNAVAILABLE` after at most five seconds and means "unknown". */
+export const publishStored = async (
+  queue: Queue,
+  subject: string,
+  data: Uint8Array,
+  traceparent?: string,
+): Promise<Stored> => {
+  const headers = traceHeaders(traceparent)
+  try {
+    await jetstream(queue.connection).publish(subject, data, { timeout: publishTimeoutMs, ...(headers && { headers }) })
+    return 'stored'
+  } catch (cause) {
+    if (cause instanceof JetStreamApiError && cause.code === messageStands) return 'stands'
+    throw new AppError('SERVICE_UNAVAILABLE', { message: `publish ${subject}: ${String(cause)}`, cause })
+  }
+}
+
+/** The newest stored message of an exact subject, or undefined where there is none. Throws `SERVICE_UNAVAILABLE` after two seconds. */
+export const lastStored = async (queue: Queue, stream: string, subject: string): Promise<Uint8Array | undefined> => {
+  const answer = await queue.request(`$JS.API.DIRECT.GET.${stream}.${subject}`, new Uint8Array(), readTimeoutMs)
+  if (answer.statusCode === 404) return undefined
+  if (answer.statusCode >= 400) {
+    throw new AppError('SERVICE_UNAVAILABLE', { message: `direct get ${subject}: status ${answer.statusCode}` })
+  }
+  return answer.data
+}
+
+/** Opens JetStream's management interface; only `shared/queue` uses it. */
+export const manage = (queue: Queue): Promise<JetStreamManager> => jetstreamManager(queue.connection, { timeout: 5000 })

@@ -1,0 +1,70 @@
+import { type ConsumerConfig, JetStreamApiError, type JetStreamManager, type StreamConfig } from '@nats-io/jetstream'
+import type { Pool } from '#shared/capture/lane.ts'
+import { lanes } from '#shared/capture/lane.ts'
+import type { Queue } from './connection.ts'
+import { manage } from './stored.ts'
+import { capturesStream, laneConsumerName, laneConsumers, ledgerConsumer, resultsStream } from './topology.ts'
+
+const streamMissing = 10_059
+
+const declareStream = async (manager: JetStreamManager, wanted: Partial<StreamConfig> & { name: string }) => {
+  try {
+    await manager.streams.update(wanted.name, wanted)
+    return false
+  } catch (error) {
+    if (!(error instanceof JetStreamApiError) || error.code !== streamMissing) throw error
+    await manager.streams.add(wanted)
+    return true
+  }
+}
+
+const asStream = (declared: object) => declared as Partial<StreamConfig> & { name: string }
+const asConsumer = (declared: object) => declared as Partial<ConsumerConfig>
+
+/** Creates or repairs both streams and all consumers; only the ledger calls it. Answers whether the captures stream had to be made, which means that what it held is gone. */
+export const declareStreams = async (queue: Queue): Promise<{ capturesWereLost: boolean }> => {
+  const manager = await manage(queue)
+  const capturesWereLost = await declareStream(manager, asStream(capturesStream))
+  await declareStream(manager, asStream(resultsStream))
+  for (const consumer of laneConsumers) await manager.consumers.add(capturesStream.name, asConsumer(consumer))
+  await manager.consumers.add(resultsStream.name, asConsumer(ledgerConsumer))
+  return { capturesWereLost }
+}
+
+/** Whether both streams exist. Throws where the server does not answer. */
+export const streamsExist = async (queue: Queue): Promise<boolean> => {
+  const manager = await manage(queue)
+  try {
+    await manager.streams.info(capturesStream.name)
+    await manager.streams.info(resultsStream.name)
+    return true
+  } catch (error) {
+    if (error instanceof JetStreamApiError && error.code === streamMissing) return false
+    throw error
+  }
+}
+
+/** Messages of a pool in the stream that no worker holds, and those that one holds. Throws where the server does not answer: unknown is not zero. */
+export const poolDepth = async (queue: Queue, pool: Pool): Promise<{ waiting: number; inFlight: number }> => {
+  const manager = await manage(queue)
+  const infos = await Promise.all(
+    lanes.map((lane) => manager.consumers.info(capturesStream.name, laneConsumerName(pool, lane))),
+  )
+  return {
+    waiting: infos.reduce((sum, info) => sum + info.num_pending, 0),
+    inFlight: infos.reduce((sum, info) => sum + info.num_ack_pending, 0),
+  }
+}
+
+/** Reports that no ledger has read yet. Throws where the server does not answer. */
+export const unreadReports = async (queue: Queue): Promise<number> => {
+  const manager = await manage(queue)
+  const info = await manager.consumers.info(resultsStream.name, ledgerConsumer.durable_name)
+  return info.num_pending + info.num_ack_pending
+}
+
+/** Removes a capture's message, in flight or not, and frees its place at once. */
+export const purgeSubject = async (queue: Queue, stream: string, subject: string): Promise<void> => {
+  const manager = await manage(queue)
+  await manager.streams.purge(stream, { filter: subject })
+}

@@ -1,0 +1,60 @@
+import { type Lane, lanes, type Pool, pools } from '#shared/capture/lane.ts'
+import { captureFilter, reportFilters } from './subjects.ts'
+
+const seconds = 1_000_000_000
+
+/** Seconds that a delivered capture stays with a worker that says nothing; workers speak every third of it. */
+export const ackWaitSeconds = 15
+
+/** Largest message in bytes; a 500,000-character source, escaped and sealed, fits. The shipped NATS configuration allows it. */
+export const maxMessageBytes = 8 * 1024 * 1024
+
+/** The stream of captures that wait for a worker. One message per subject: publishing twice is refused while the first stands. */
+export const capturesStream = {
+  name: 'CAPTURES',
+  subjects: [captureFilter()],
+  retention: 'workqueue',
+  storage: 'file',
+  discard: 'new',
+  max_msgs_per_subject: 1,
+  discard_new_per_subject: true,
+  allow_direct: true,
+} as const
+
+/** The stream of workers' reports. Two hours is longer than any capture's three attempts. */
+export const resultsStream = {
+  name: 'RESULTS',
+  subjects: [...reportFilters],
+  retention: 'limits',
+  storage: 'file',
+  discard: 'old',
+  max_age: 7200 * seconds,
+  max_bytes: 1024 * 1024 * 1024,
+  allow_direct: true,
+} as const
+
+/** Name of the consumer that serves one lane of a pool. */
+export const laneConsumerName = (pool: Pool, lane: Lane): string => `${pool}-${lane}`
+
+/** The consumers of the captures stream: one for each pool and lane, since filters of a work queue may not overlap. */
+export const laneConsumers = pools.flatMap((pool) =>
+  lanes.map((lane) => ({
+    durable_name: laneConsumerName(pool, lane),
+    filter_subject: captureFilter({ pool, lane }),
+    ack_policy: 'explicit' as const,
+    ack_wait: ackWaitSeconds * seconds,
+    max_deliver: -1,
+    max_ack_pending: 10_000,
+    max_waiting: 2048,
+  })),
+)
+
+/** The consumer of the results stream that all ledgers share. */
+export const ledgerConsumer = {
+  durable_name: 'ledger',
+  filter_subjects: [...reportFilters],
+  ack_policy: 'explicit' as const,
+  ack_wait: 30 * seconds,
+  max_deliver: -1,
+  max_ack_pending: 5_000,
+} as const

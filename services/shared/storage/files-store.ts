@@ -1,0 +1,110 @@
+import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto'
+import { createReadStream } from 'node:fs'
+import { link, mkdir, opendir, rm, stat, unlink, writeFile } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import type { Writable } from 'node:stream'
+import { createWriteStream } from 'node:fs'
+import { AppError } from '#shared/errors/app-error.ts'
+import type { ObjectStore } from './object-store.ts'
+import { isObjectKey } from './objects.ts'
+
+/** An upload in progress: bytes go to `sink`; nothing is visible under the key before `commit`. */
+export type Upload = {
+  readonly sink: Writable
+  /** Makes the bytes the object's. Answers false, and drops them, where the key is taken already. */
+  readonly commit: () => Promise<boolean>
+  readonly abandon: () => Promise<void>
+}
+
+/** The files driver: the store, and what the gateway's object endpoint needs to serve the addresses that it signs. */
+export type FilesStore = ObjectStore & {
+  /** Whether `signature` was made by `signPut` for this key and has not expired. */
+  readonly mayPut: (key: string, query: { expires: string; signature: string }) => boolean
+  readonly beginUpload: (key: string) => Promise<Upload>
+}
+
+type FilesOptions = { folder: string; filesUrl: string; signingKey: string; now: () => Date }
+
+const missing = (error: unknown) => (error as NodeJS.ErrnoException).code === 'ENOENT'
+
+const refuse = (cause: unknown): never => {
+  throw new AppError('SERVICE_UNAVAILABLE', { message: `object store: ${String(cause)}`, cause })
+}
+
+async function* walk(folder: string, prefix: string): AsyncIterable<string> {
+  try {
+    for await (const entry of await opendir(folder)) {
+      const key = prefix + entry.name
+      if (entry.isDirectory()) yield* walk(join(folder, entry.name), `${key}/`)
+      else if (isObjectKey(key)) yield key
+    }
+  } catch (error) {
+    if (!missing(error)) throw error
+  }
+}
+
+/** Keeps objects as files below `folder`. An object appears under its key whole or not at all, and is never overwritten. */
+export const createFilesStore = (options: FilesOptions): FilesStore => {
+  const pathOf = (key: string) => {
+    if (!isObjectKey(key)) throw new AppError('BAD_REQUEST', { message: `not an object key: ${key}` })
+    return join(options.folder, key)
+  }
+  const sign = (key: string, expires: string) =>
+    createHmac('sha256', Buffer.from(options.signingKey, 'base64')).update(`PUT\n${key}\n${expires}`).digest()
+
+  const beginUpload = async (key: string): Promise<Upload> => {
+    const path = pathOf(key)
+    const partial = `${path}.${randomBytes(6).toString('hex')}.part`
+    await mkdir(dirname(path), { recursive: true })
+    return {
+      sink: createWriteStream(partial, { flags: 'wx', mode: 0o600 }),
+      commit: async () => {
+        try {
+          await link(partial, path)
+          return true
+        } catch (error) {
+          if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false
+          return refuse(error)
+        } finally {
+          await unlink(partial)
+        }
+      },
+      abandon: () => rm(partial, { force: true }),
+    }
+  }
+
+  return {
+    signPut: async (key, lifetimeSeconds) => {
+      pathOf(key)
+      const expires = String(Math.floor(options.now().getTime() / 1000) + lifetimeSeconds)
+      return `${options.filesUrl}/objects/${key}?expires=${expires}&signature=${sign(key, expires).toString('hex')}`
+    },
+    mayPut: (key, { expires, signature }) => {
+      if (!isObjectKey(key) || !/^\d{1,12}$/.test(expires) || !/^[0-9a-f]{64}$/.test(signature)) return false
+      const fresh = Number(expires) * 1000 > options.now().getTime()
+      return timingSafeEqual(Buffer.from(signature, 'hex'), sign(key, expires)) && fresh
+    },
+    beginUpload,
+    put: async (key, bytes) => {
+      const path = pathOf(key)
+      await mkdir(dirname(path), { recursive: true }).catch(refuse)
+      await writeFile(path, bytes, { flag: 'wx', mode: 0o600 }).catch(refuse)
+    },
+    get: async (key, range) => {
+      const path = pathOf(key)
+      try {
+        const { size } = await stat(path)
+        const bounds = range && { start: range.first, end: Math.min(range.last, size - 1) }
+        return { body: createReadStream(path, bounds), bytes: bounds ? bounds.end - bounds.start + 1 : size }
+      } catch (error) {
+        return missing(error) ? undefined : refuse(error)
+      }
+    },
+    delete: async (keys) => {
+      await Promise.all(keys.map((key) => rm(pathOf(key), { force: true }))).catch(refuse)
+    },
+    list: async function* list(prefix) {
+      for await (const key of walk(options.folder, '')) if (key.startsWith(prefix)) yield key
+    },
+  }
+}

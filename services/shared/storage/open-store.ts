@@ -1,0 +1,29 @@
+import { AppError } from '#shared/errors/app-error.ts'
+import type { ValuesOf } from '#shared/config/read-env.ts'
+import type { storageSettings } from '#shared/config/settings/outside.ts'
+import { createFilesStore, type FilesStore } from './files-store.ts'
+import type { ObjectStore } from './object-store.ts'
+import { createS3Store } from './s3-store.ts'
+
+/** The store that the settings name; `files` beside it where it is the files driver. */
+export type OpenedStore = { readonly objects: ObjectStore; readonly files: FilesStore | undefined }
+
+/** Opens the object store. Throws `CONFIGURATION` naming the setting that the chosen driver lacks. */
+export const openStore = (settings: ValuesOf<typeof storageSettings>): OpenedStore => {
+  const need = (value: string | undefined, variable: string): string => {
+    if (value) return value
+    throw new AppError('CONFIGURATION', {
+      publicMessage: `SHUTTERFLEET_${variable} is not set; SHUTTERFLEET_STORAGE_DRIVER=${settings.storageDriver} needs it`,
+    })
+  }
+  if (settings.storageDriver === 's3') {
+    return { objects: createS3Store(need(settings.s3Url, 'S3_URL')), files: undefined }
+  }
+  const files = createFilesStore({
+    folder: need(settings.storageFolder, 'STORAGE_FOLDER'),
+    filesUrl: need(settings.storageFilesUrl, 'STORAGE_FILES_URL'),
+    signingKey: need(settings.storageSigningKey, 'STORAGE_SIGNING_KEY'),
+    now: () => new Date(),
+  })
+  return { objects: files, files }
+}

@@ -1,0 +1,67 @@
+import { Client } from 'minio'
+import { AppError } from '#shared/errors/app-error.ts'
+import type { ObjectStore } from './object-store.ts'
+
+const longestSignatureSeconds = 7 * 24 * 3600
+
+const refuse = (cause: unknown): never => {
+  throw new AppError('SERVICE_UNAVAILABLE', { message: `object store: ${String(cause)}`, cause })
+}
+
+const isMissing = (error: unknown) => ['NoSuchKey', 'NotFound'].includes((error as { code?: string }).code ?? '')
+
+/** Reads `https://KEY:SECRET@host:port/bucket?region=…` into what the client needs. Throws `CONFIGURATION` where a part is missing. */
+export const readS3Url = (text: string) => {
+  const url = new URL(text)
+  const bucket = url.pathname.slice(1)
+  if (!url.username || !url.password || !/^[a-z0-9][a-z0-9.-]{2,62}$/.test(bucket)) {
+    throw new AppError('CONFIGURATION', {
+      publicMessage: 'SHUTTERFLEET_S3_URL must have the form https://KEY:SECRET@host:port/bucket?region=us-east-1',
+    })
+  }
+  const useSSL = url.protocol === 'https:'
+  return {
+    bucket,
+    endPoint: url.hostname,
+    port: Number(url.port || (useSSL ? 443 : 80)),
+    useSSL,
+    accessKey: decodeURIComponent(url.username),
+    secretKey: decodeURIComponent(url.password),
+    // Always set: without a region the client asks the store for it once per bucket.
+    region: url.searchParams.get('region') ?? 'us-east-1',
+  }
+}
+
+/** Keeps objects in an S3-compatible store. The bucket must exist. */
+export const createS3Store = (s3Url: string): ObjectStore => {
+  const { bucket, ...where } = readS3Url(s3Url)
+  const client = new Client({ ...where, pathStyle: true })
+  return {
+    signPut: (key, lifetimeSeconds) =>
+      client.presignedPutObject(bucket, key, Math.min(lifetimeSeconds, longestSignatureSeconds)).catch(refuse),
+    get: async (key, range) => {
+      try {
+        const { size } = await client.statObject(bucket, key)
+        if (!range) return { body: await client.getObject(bucket, key), bytes: size }
+        const bytes = Math.min(range.last, size - 1) - range.first + 1
+        return { body: await client.getPartialObject(bucket, key, range.first, bytes), bytes }
+      } catch (error) {
+        return isMissing(error) ? undefined : refuse(error)
+      }
+    },
+    put: async (key, bytes, mediaType) => {
+      await client
+        .putObject(bucket, key, Buffer.from(bytes), bytes.length, { 'Content-Type': mediaType })
+        .catch(refuse)
+    },
+    delete: async (keys) => {
+      if (keys.length > 0) await client.removeObjects(bucket, [...keys]).catch(refuse)
+    },
+    list: async function* list(prefix) {
+      for await (const item of client.listObjectsV2(bucket, prefix, true)) {
+        const { name } = item as { name?: string }
+        if (name !== undefined) yield name
+      }
+    },
+  }
+}

@@ -1,0 +1,16 @@
+import { type Logger as PinoLogger, pino } from 'pino'
+
+/** Structured log of a service: JSON lines on standard error. */
+export type Logger = Pick<PinoLogger, 'debug' | 'info' | 'warn' | 'error'>
+
+/** Makes the log of a service. Lines carry `service`, `time` in ISO 8601 and `level` as a word. */
+export const createLogger = (options: { service: string; level: string }): Logger =>
+  pino(
+    {
+      level: options.level,
+      base: { service: options.service },
+      timestamp: pino.stdTimeFunctions.isoTime,
+      formatters: { level: (label) => ({ level: label }) },
+    },
+    pino.destination({ fd: 2, sync: true }),
+  )
