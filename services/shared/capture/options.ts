@@ -14,20 +14,35 @@ export const mediaTypes = {
 export type Format = keyof typeof mediaTypes
 
 const noControlCharacters = '^[^\\u0000-\\u001f\\u007f]*$'
+const noNul = '^[^\\u0000]*$'
 
-const line = (maxLength: number, minLength = 1) => Type.String({ minLength, maxLength, pattern: noControlCharacters })
+const line = (maxLength: number, minLength = 1) =>
+  Type.String({
+    minLength,
+    maxLength,
+    pattern: noControlCharacters,
+    description: `a text of ${minLength} to ${maxLength} characters without control characters`,
+  })
+const source = () => Type.String({ minLength: 1, maxLength: 500_000, description: 'a text of 1 to 500000 characters' })
+const code = () =>
+  Type.String({
+    maxLength: 10_000,
+    pattern: noNul,
+    description: 'a text of at most 10000 characters without NUL',
+  })
 const selector = () => line(500)
 const length = () =>
-  Type.String({ maxLength: 20, pattern: '^(0|\\d{1,6}(\\.\\d{1,4})?(px|in|cm|mm|pt|pc|Q|em|rem))$' })
+  Type.String({
+    maxLength: 20,
+    pattern: '^(0|\\d{1,6}(\\.\\d{1,4})?(px|in|cm|mm|pt|pc|Q|em|rem))$',
+    description: 'a number from 0 with one of px, in, cm, mm, pt, pc, Q, em, rem, at most half the page',
+    default: '10mm',
+  })
 const flag = (byDefault: boolean) => Type.Boolean({ default: byDefault })
 const oneOf = <const T extends string[]>(values: [...T], byDefault?: T[number]) =>
   Type.Enum(values, byDefault === undefined ? {} : { default: byDefault })
 
-const source = {
-  url: Type.String({ minLength: 1, maxLength: 2048 }),
-  html: Type.String({ minLength: 1, maxLength: 500_000 }),
-  markdown: Type.String({ minLength: 1, maxLength: 500_000 }),
-}
+const sources = { url: line(2048), html: source(), markdown: source() }
 
 const viewport = {
   width: Type.Integer({ minimum: 320, maximum: 3840, default: 1280 }),
@@ -73,8 +88,8 @@ const cookie = Type.Object(
 )
 
 const injection = {
-  css: Type.String({ maxLength: 10_000 }),
-  js: Type.String({ maxLength: 10_000 }),
+  css: code(),
+  js: code(),
   headers: Type.Record(Type.String(), line(4096, 0), { maxProperties: 20 }),
   cookies: Type.Array(cookie, { maxItems: 20 }),
 }
@@ -101,14 +116,14 @@ const emulation = {
 const advanced = {
   extract_metadata: flag(false),
   cache_ttl: Type.Integer({ minimum: 0, maximum: 86_400, default: 0 }),
-  webhook_url: Type.String({ minLength: 1, maxLength: 2048 }),
+  webhook_url: line(2048),
   response_type: oneOf(['json', 'image']),
 }
 
 /** Every parameter of a capture with its bounds, as the contract gives them. Defaults stand beside the bounds; sources have none. */
 export const captureParameters = Type.Partial(
   Type.Object({
-    ...source,
+    ...sources,
     ...viewport,
     ...output,
     ...pdf,
@@ -138,6 +153,10 @@ type Defaulted =
   | 'omit_background'
   | 'pdf_landscape'
   | 'pdf_page_format'
+  | 'pdf_margin_top'
+  | 'pdf_margin_right'
+  | 'pdf_margin_bottom'
+  | 'pdf_margin_left'
   | 'delay'
   | 'timeout'
   | 'full_page'

@@ -51,7 +51,8 @@ export const readEnv = <S extends Settings>(settings: S, env: Env, known: Readon
   for (const variable of Object.keys(env)) {
     if (!variable.startsWith(prefix)) continue
     const name = variable.slice(prefix.length)
-    if (!known.has(name) && !known.has(name.replace(/_FILE$/, ''))) report(`${variable} is not a setting of Shutterfleet`)
+    if (!known.has(name) && !known.has(name.replace(/_FILE$/, '')))
+      report(`${variable} is not a setting of Shutterfleet`)
   }
   if (problems.length > 0) {
     throw new AppError('CONFIGURATION', { message: problems.join('\n'), publicMessage: problems.join('\n') })

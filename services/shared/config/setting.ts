@@ -43,9 +43,7 @@ export const integer = (
 /** Any text of at least one character, unless its fallback is ''. */
 export const text = (name: string, common: Common): Setting<string> =>
   setting(name, 'text', common, (value) =>
-    value === '' && common.fallback !== ''
-      ? { ok: false, problem: 'must not be empty' }
-      : { ok: true, value },
+    value === '' && common.fallback !== '' ? { ok: false, problem: 'must not be empty' } : { ok: true, value },
   )
 
 /** `true` or `false`. */
@@ -75,7 +73,10 @@ export const address = (name: string, common: Common & { schemes: readonly strin
     const scheme = URL.parse(value)?.protocol.slice(0, -1)
     return scheme !== undefined && common.schemes.includes(scheme)
       ? { ok: true, value: value.replace(/\/+$/, '') }
-      : { ok: false, problem: `must be an address that begins with ${common.schemes.map((s) => `${s}://`).join(' or ')}` }
+      : {
+          ok: false,
+          problem: `must be an address that begins with ${common.schemes.map((s) => `${s}://`).join(' or ')}`,
+        }
   })
 
 /** A required address; see `address`. */

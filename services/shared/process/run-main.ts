@@ -1,4 +1,5 @@
 import { errorToExitCode, toAppError } from '#shared/errors/app-error.ts'
+import { startTracing } from '#shared/telemetry/tracing.ts'
 import type { Env } from '#shared/config/read-env.ts'
 
 /** Addresses that a service tells its parent once it is up; all are base addresses without a trailing slash. */
@@ -14,10 +15,11 @@ export type Life = {
 }
 
 /**
- * Runs a service until it ends by itself or is told to stop. An error becomes one line on standard error and the exit
+ * Runs a service until it ends by itself or is told to stop, with tracing where the standard `OTEL_…` variables ask for
+ * it. An error becomes one line on standard error and the exit
  * code of the catalogue; a second stop signal ends the process at once.
  */
-export const runMain = async (run: (life: Life) => Promise<void>): Promise<void> => {
+export const runMain = async (service: string, run: (life: Life) => Promise<void>): Promise<void> => {
   const stopping = new AbortController()
   const stop = () => {
     if (stopping.signal.aborted) process.kill(process.pid, 'SIGKILL')
@@ -27,6 +29,7 @@ export const runMain = async (run: (life: Life) => Promise<void>): Promise<void>
   process.on('SIGINT', stop)
   process.on('disconnect', () => stopping.abort())
   try {
+    await using _tracing = process.env['OTEL_EXPORTER_OTLP_ENDPOINT'] ? await startTracing(service) : undefined
     await run({
       env: process.env,
       stop: stopping.signal,
@@ -34,7 +37,9 @@ export const runMain = async (run: (life: Life) => Promise<void>): Promise<void>
     })
   } catch (thrown) {
     const error = toAppError(thrown)
-    process.stderr.write(`${error.code === 'SERVER_ERROR' ? String((thrown as Error).stack ?? thrown) : error.message}\n`)
+    process.stderr.write(
+      `${error.code === 'SERVER_ERROR' ? String((thrown as Error).stack ?? thrown) : error.message}\n`,
+    )
     process.exitCode = errorToExitCode(error)
   }
   if (process.connected) process.disconnect()

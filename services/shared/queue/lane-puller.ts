@@ -11,113 +11,114 @@ const requestExpired = 408
 
 type Waiter = (delivery: Delivery | undefined) => void
 
-/** Takes captures for the slots of one worker, most urgent lane first. */
-export type LanePuller = Disposable & {
-  /** Waits for a capture for free slot `slot`; undefined once `signal` aborts. What arrives beyond the waiting slots is handed back. */
-  readonly take: (slot: number, signal: AbortSignal) => Promise<Delivery | undefined>
-}
-
 /**
- * Pulls from the consumers of a pool's lanes by raw requests: first what waits now, lane by lane, then one long request
- * on each lane. The client library's own pulls cannot wait less than a second for an empty lane.
+ * Takes captures for the slots of one worker from the consumers of its pool's lanes, by raw pull requests: first what
+ * waits now, lane by lane, then one long request on each lane. The client library's own pulls cannot wait less than a
+ * second for an empty lane.
  */
-export const createLanePuller = (queue: Queue, pool: Pool): LanePuller => {
-  const inbox = queue.newInbox()
-  const waiters = new Set<Waiter>()
-  const asked = new Map<string, (delivery: Delivery | undefined) => void>()
+export class LanePuller implements Disposable {
+  readonly #queue: Queue
+  readonly #pool: Pool
+  readonly #inbox: string
+  readonly #waiters = new Set<Waiter>()
   /** Per lane, when each open long request is given up on. */
-  const open = new Map<Lane, number[]>(lanes.map((lane) => [lane, []]))
-  let turn = 0
+  readonly #open = new Map<Lane, number[]>(lanes.map((lane) => [lane, []]))
+  readonly #stack = new DisposableStack()
 
-  const requestFrom = (lane: Lane, reply: string, noWait: boolean) => {
-    const of = { stream: capturesStream.name, consumer: laneConsumerName(pool, lane), inbox: reply }
-    requestPull(queue, of, { batch: 1, expiresMs: longPullMs, noWait })
-  }
-
-  const refill = () => {
-    const now = performance.now()
+  constructor(queue: Queue, pool: Pool) {
+    this.#queue = queue
+    this.#pool = pool
+    this.#inbox = queue.newInbox()
     for (const lane of lanes) {
-      const alive = (open.get(lane) ?? []).filter((until) => until > now)
-      while (alive.length < waiters.size) {
-        alive.push(now + longPullMs + refillMs)
-        requestFrom(lane, `${inbox}.long.${lane}`, false)
-      }
-      open.set(lane, alive)
+      this.#stack.use(queue.subscribe(this.#longInbox(lane), (message) => this.#onLong(lane, message)))
     }
+    this.#stack.use(queue.whenBack(() => this.#forgetOpen()))
+    this.#stack.adopt(
+      setInterval(() => this.#refill(), refillMs),
+      clearInterval,
+    )
   }
 
-  const offer = (delivery: Delivery) => {
-    const [first] = waiters
-    if (first) first(delivery)
-    else delivery.nak()
+  /** Waits for a capture for free slot `slot` (from 0); undefined once `signal` aborts. What arrives beyond the waiting slots is handed back at once. */
+  async take(slot: number, signal: AbortSignal): Promise<Delivery | undefined> {
+    for (const lane of laneOrder(slot)) {
+      if (signal.aborted) return undefined
+      const delivery = await this.#takeNow(lane)
+      if (delivery) return delivery
+    }
+    return signal.aborted ? undefined : this.#takeNext(signal)
   }
 
-  const onLong = (lane: Lane, message: Incoming) => {
-    if (message.statusCode === 100) return
-    // Any other refusal keeps its place until it is given up on, so that a missing consumer is not asked in a hot loop.
-    if (message.statusCode !== 0 && message.statusCode !== requestExpired) return
-    open.get(lane)?.shift()
-    if (message.statusCode === 0) offer(toDelivery(queue, message))
-    else refill()
+  [Symbol.dispose](): void {
+    this.#stack.dispose()
   }
 
-  const onMessage = (message: Incoming) => {
-    const [kind = '', name = ''] = message.subject.slice(inbox.length + 1).split('.')
-    if (kind === 'long') return onLong(name as Lane, message)
-    const delivery = message.statusCode === 0 ? toDelivery(queue, message) : undefined
-    const answer = asked.get(message.subject)
-    if (answer) answer(delivery)
-    else delivery?.nak()
-  }
-
-  const takeNow = async (lane: Lane): Promise<Delivery | undefined> => {
-    turn += 1
-    const reply = `${inbox}.now.${turn}`
+  async #takeNow(lane: Lane): Promise<Delivery | undefined> {
+    const inbox = this.#queue.newInbox()
     const { promise, resolve } = Promise.withResolvers<Delivery | undefined>()
-    asked.set(reply, resolve)
+    using _subscription = this.#queue.subscribe(inbox, (message) => resolve(this.#deliveryOf(message)))
     const timer = setTimeout(resolve, noWaitBoundMs, undefined)
-    requestFrom(lane, reply, true)
+    this.#request(lane, inbox, true)
     const delivery = await promise
     clearTimeout(timer)
-    asked.delete(reply)
     return delivery
   }
 
-  const takeNext = async (signal: AbortSignal): Promise<Delivery | undefined> => {
+  async #takeNext(signal: AbortSignal): Promise<Delivery | undefined> {
     const { promise, resolve } = Promise.withResolvers<Delivery | undefined>()
     const waiter: Waiter = (delivery) => {
-      waiters.delete(waiter)
+      this.#waiters.delete(waiter)
       resolve(delivery)
     }
     const stop = () => waiter(undefined)
     signal.addEventListener('abort', stop)
-    waiters.add(waiter)
-    refill()
+    this.#waiters.add(waiter)
+    this.#refill()
     const delivery = await promise
     signal.removeEventListener('abort', stop)
     return delivery
   }
 
-  const subscription = queue.subscribe(`${inbox}.>`, onMessage)
-  const timer = setInterval(refill, refillMs)
-  const back = queue.whenBack(() => {
-    for (const lane of lanes) open.set(lane, [])
-    refill()
-  })
+  #request(lane: Lane, inbox: string, noWait: boolean) {
+    const of = { stream: capturesStream.name, consumer: laneConsumerName(this.#pool, lane), inbox }
+    requestPull(this.#queue, of, { batch: 1, expiresMs: longPullMs, noWait })
+  }
 
-  return {
-    take: async (slot, signal) => {
-      for (const lane of laneOrder(slot)) {
-        if (signal.aborted) return undefined
-        const delivery = await takeNow(lane)
-        if (delivery) return delivery
+  /** Keeps one open long request on each lane for each waiting slot. */
+  #refill() {
+    const now = performance.now()
+    for (const lane of lanes) {
+      const alive = (this.#open.get(lane) ?? []).filter((until) => until > now)
+      while (alive.length < this.#waiters.size) {
+        alive.push(now + longPullMs + refillMs)
+        this.#request(lane, this.#longInbox(lane), false)
       }
-      return signal.aborted ? undefined : takeNext(signal)
-    },
-    [Symbol.dispose]: () => {
-      clearInterval(timer)
-      back[Symbol.dispose]()
-      subscription[Symbol.dispose]()
-    },
+      this.#open.set(lane, alive)
+    }
+  }
+
+  #forgetOpen() {
+    for (const lane of lanes) this.#open.set(lane, [])
+    this.#refill()
+  }
+
+  #longInbox(lane: Lane): string {
+    return `${this.#inbox}.${lane}`
+  }
+
+  #deliveryOf(message: Incoming): Delivery | undefined {
+    return message.statusCode === 0 ? toDelivery(this.#queue, message) : undefined
+  }
+
+  #onLong(lane: Lane, message: Incoming) {
+    const delivery = this.#deliveryOf(message)
+    // Heartbeats say nothing. Any other refusal keeps its place until it is given up on: a missing consumer must not
+    // be asked in a hot loop.
+    if (!delivery && message.statusCode !== requestExpired) return
+    this.#open.get(lane)?.shift()
+    const [first] = this.#waiters
+    if (delivery && first) first(delivery)
+    else if (delivery) delivery.nak()
+    else this.#refill()
   }
 }

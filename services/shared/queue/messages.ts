@@ -122,16 +122,27 @@ export const sealedPart = Type.Object(
   closed,
 )
 
+/** See `sealedPart`. */
 export type SealedPart = Static<typeof sealedPart>
+/** See `captureMessage`. */
 export type CaptureMessage = Static<typeof captureMessage>
+/** See `startedMessage`. */
 export type StartedMessage = Static<typeof startedMessage>
+/** See `resultMessage`. */
 export type ResultMessage = Static<typeof resultMessage>
+/** The half of `resultMessage` that reports an image. */
 export type CompletedResult = Static<typeof completed>
+/** The half of `resultMessage` that reports an error. */
 export type FailedResult = Static<typeof failed>
+/** See `eventMessage`. */
 export type EventMessage = Static<typeof eventMessage>
+/** See `beatMessage`. */
 export type BeatMessage = Static<typeof beatMessage>
+/** See `backlogMessage`. */
 export type BacklogMessage = Static<typeof backlogMessage>
+/** See `timings`. */
 export type Timings = Static<typeof timings>
+/** Something that a caller should know of a capture that completed all the same. */
 export type Warning = Static<typeof warning>
 
 /** Writes and reads one kind of message; both check it against its schema. */
@@ -161,15 +172,22 @@ const codec = <S extends TSchema>(name: string, schema: S): Codec<Static<S>> => 
         throw new AppError('JOB_FAILED', { message: `${name} message: is not JSON`, cause })
       }
       if (!check.Check(value)) throw new AppError('JOB_FAILED', { message: explain(value) })
-      return value as Static<S>
+      return value
     },
   }
 }
 
+/** Codec of `sealedPart`. */
 export const sealedCodec = codec('sealed', sealedPart)
+/** Codec of `captureMessage`. */
 export const captureCodec = codec('capture', captureMessage)
+/** Codec of `startedMessage`. */
 export const startedCodec = codec('started', startedMessage)
+/** Codec of `resultMessage`. */
 export const resultCodec = codec('result', resultMessage)
+/** Codec of `eventMessage`. */
 export const eventCodec = codec('event', eventMessage)
+/** Codec of `beatMessage`. */
 export const beatCodec = codec('beat', beatMessage)
+/** Codec of `backlogMessage`. */
 export const backlogCodec = codec('backlog', backlogMessage)

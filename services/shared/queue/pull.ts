@@ -35,7 +35,11 @@ export const toDelivery = (queue: Queue, message: Incoming): Delivery => {
 export type PullRequest = { readonly batch: number; readonly expiresMs: number; readonly noWait?: boolean }
 
 /** Sends a raw pull request to a consumer; messages and JetStream's status answers arrive on `inbox`. */
-export const requestPull = (queue: Queue, of: { stream: string; consumer: string; inbox: string }, pull: PullRequest) => {
+export const requestPull = (
+  queue: Queue,
+  of: { stream: string; consumer: string; inbox: string },
+  pull: PullRequest,
+) => {
   const body = pull.noWait
     ? { batch: pull.batch, no_wait: true }
     : { batch: pull.batch, expires: pull.expiresMs * nanoseconds }

@@ -30,7 +30,9 @@ const fromRaw = (bytes: Buffer) =>
   createPublicKey({ format: 'jwk', key: { kty: 'OKP', crv: 'X25519', x: bytes.toString('base64url') } })
 
 const agreedKey = (mine: KeyObject, theirs: KeyObject, salt: Buffer) =>
-  Buffer.from(hkdfSync('sha256', diffieHellman({ privateKey: mine, publicKey: theirs }), salt, 'shutterfleet seal 1', 32))
+  Buffer.from(
+    hkdfSync('sha256', diffieHellman({ privateKey: mine, publicKey: theirs }), salt, 'shutterfleet seal 1', 32),
+  )
 
 /** Makes a key pair as two texts: what gateways get (`public`), and what only workers get (`private`). */
 export const generateSealingKeys = (): { public: string; private: string } => {

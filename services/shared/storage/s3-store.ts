@@ -50,9 +50,7 @@ export const createS3Store = (s3Url: string): ObjectStore => {
       }
     },
     put: async (key, bytes, mediaType) => {
-      await client
-        .putObject(bucket, key, Buffer.from(bytes), bytes.length, { 'Content-Type': mediaType })
-        .catch(refuse)
+      await client.putObject(bucket, key, Buffer.from(bytes), bytes.length, { 'Content-Type': mediaType }).catch(refuse)
     },
     delete: async (keys) => {
       if (keys.length > 0) await client.removeObjects(bucket, [...keys]).catch(refuse)

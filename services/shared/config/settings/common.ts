@@ -14,8 +14,4 @@ export const commonSettings = {
     min: 0,
     max: 65_535,
   }),
-  traceEndpoint: text('OTLP_ENDPOINT', {
-    help: 'OTLP/HTTP address to which traces are sent; empty: none, and the tracing SDK is not loaded',
-    fallback: '',
-  }),
 }

@@ -1,2 +1,77 @@
+import { integer, oneOf, type Setting, text } from '#shared/config/setting.ts'
+import { pools } from '#shared/capture/lane.ts'
+
+const isTexts = (value: unknown): value is Readonly<Record<string, string>> =>
+  typeof value === 'object' &&
+  value !== null &&
+  !Array.isArray(value) &&
+  Object.values(value).every((each) => typeof each === 'string')
+
+const parseTexts = (given: string): Readonly<Record<string, string>> | undefined => {
+  try {
+    const value: unknown = JSON.parse(given)
+    return isTexts(value) ? value : undefined
+  } catch {
+    return undefined
+  }
+}
+
+const workerEnv: Setting<Readonly<Record<string, string>>> = {
+  ...text('WORKER_ENV', {
+    help: 'the whole environment of the workers that the controller starts on this machine',
+    secret: true,
+  }),
+  kind: 'JSON object of texts',
+  parse: (given) => {
+    const value = parseTexts(given)
+    return value ? { ok: true, value } : { ok: false, problem: 'must be a JSON object whose values are texts' }
+  },
+}
+
 /** Settings of controller alone. */
-export const controllerSettings = {}
+export const controllerSettings = {
+  pool: oneOf('CONTROLLER_POOL', { help: 'pool that this controller sizes', fallback: 'standard', values: pools }),
+  poolMin: integer('POOL_MIN', { help: 'fewest workers of the pool', fallback: 1, min: 0, max: 1000 }),
+  poolMax: integer('POOL_MAX', { help: 'most workers of the pool', fallback: 4, min: 1, max: 1000 }),
+  poolSlots: integer('POOL_SLOTS', {
+    help: 'captures that one worker serves at one time, assumed until the first worker has said it',
+    fallback: 1,
+    min: 1,
+    max: 64,
+  }),
+  poolBuffer: integer('POOL_BUFFER', {
+    help: 'idle workers kept on top of what is needed',
+    fallback: 0,
+    min: 0,
+    max: 1,
+  }),
+  poolQueueWaitMs: integer('POOL_QUEUE_WAIT_MS', {
+    help: 'longest time that a capture should wait for a worker; more workers are started to keep it',
+    unit: 'ms',
+    fallback: 2000,
+    min: 100,
+    max: 600_000,
+  }),
+  poolHoldSeconds: integer('POOL_HOLD_SECONDS', {
+    help: 'time for which the largest number of workers that was needed is kept',
+    unit: 's',
+    fallback: 30,
+    min: 1,
+    max: 3600,
+  }),
+  poolDrainStepSeconds: integer('POOL_DRAIN_STEP_SECONDS', {
+    help: 'time between two steps down; one step takes one worker, or a quarter of them where that is more',
+    unit: 's',
+    fallback: 5,
+    min: 1,
+    max: 600,
+  }),
+  poolTickMs: integer('POOL_TICK_MS', {
+    help: 'time between two looks at the pool',
+    unit: 'ms',
+    fallback: 1000,
+    min: 100,
+    max: 10_000,
+  }),
+  workerEnv,
+}

@@ -16,10 +16,10 @@ const denyCidrs: Setting<readonly Cidr[]> = {
     fallback: '',
   }),
   parse: (value) => {
-    const blocks = value.split(/[\s,]+/).filter((entry) => entry !== '')
-    const invalid = blocks.find((block) => parseCidr(block) === undefined)
+    const entries = value.split(/[\s,]+/).filter((entry) => entry !== '')
+    const invalid = entries.find((entry) => parseCidr(entry) === undefined)
     if (invalid !== undefined) return { ok: false, problem: `'${invalid}' is not a CIDR or an IP address` }
-    return { ok: true, value: blocks.flatMap((block) => parseCidr(block) ?? []) as unknown as readonly Cidr[] }
+    return { ok: true, value: entries.map(parseCidr).filter((block) => block !== undefined) }
   },
 }
 

@@ -1,0 +1,44 @@
+# `make help` lists the targets. ARGS is passed on: make up ARGS='--port 8080', make test ARGS=test/unit/shared
+SHELL := /bin/sh
+export PATH := $(CURDIR)/.tools/node-24.21.0/bin:$(CURDIR)/node_modules/.bin:$(PATH)
+
+OUT ?= capture.png
+# As typed, not read by make, and handed over by the environment, not by the shell: addresses are full of $ and &.
+override URL := $(value URL)
+override OUT := $(value OUT)
+export URL OUT
+
+.PHONY: help setup packages up down test check bench capture
+
+help: ## lists the targets
+	@sed -nE 's/^([a-z-]+):[^#]*## (.*)/make \1\t\2/p' $(firstword $(MAKEFILE_LIST)) | expand -t 16
+
+setup: packages ## installs what is missing: Node, npm packages, PostgreSQL, Chromium, NATS, fonts
+	@scripts/install-system.sh
+
+packages:
+	@scripts/bootstrap.sh
+
+up: setup ## starts the whole system on this machine until Ctrl-C
+	@exec bin/shutterfleet up $(ARGS)
+
+down: ## drains and stops what `make up` started
+	@exec bin/shutterfleet down $(ARGS)
+
+test: setup ## runs everything that passes without a cluster
+	@scripts/run-tests.sh $(ARGS)
+
+check: packages ## types, lint, format, dead code, tidy rules, generated files
+	tsc -p .
+	oxlint --type-aware
+	oxfmt --check
+	knip
+	scripts/run-tests.sh test/tidy
+	$(if $(wildcard tools/docs/generate.ts),node tools/docs/generate.ts --check)
+
+bench: setup ## runs the benchmarks and writes docs/benchmarks.md
+	@exec node test/bench/run.ts $(ARGS)
+
+capture: ## captures URL=... into OUT=capture.png with the running service
+	@test -n "$$URL" || { echo "make capture: say what to capture: make capture URL=https://example.com OUT=capture.png" >&2; exit 2; }
+	@exec bin/shutterfleet capture "$$URL" -o "$$OUT" $(ARGS)

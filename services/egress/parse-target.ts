@@ -1,0 +1,27 @@
+import { AppError } from '#shared/errors/app-error.ts'
+import { normalHost } from '#shared/policy/host.ts'
+
+/** Whom a client asks for: a normal host (address without brackets, or name) and a port. */
+export type Target = { readonly host: string; readonly port: number }
+
+/** A target with what its server needs to know: the `Host` header and the request's path and query. */
+export type PlainTarget = Target & { readonly hostHeader: string; readonly path: string }
+
+const malformed = (message: string) => new AppError('BAD_REQUEST', { message })
+
+/** Reads the authority of a CONNECT request, `host:port` or `[ipv6]:port`. Throws `BAD_REQUEST`. */
+export const parseAuthority = (text: string): Target => {
+  const [, hostText = '', portText = ''] = /^(.+):(\d{1,5})$/.exec(text) ?? []
+  const host = normalHost(hostText)
+  const port = Number(portText)
+  if (host === undefined || port > 65_535) throw malformed('the authority is not host:port')
+  return { host, port }
+}
+
+/** Reads the absolute form of a plain request; other schemes than http come as CONNECT. Throws `BAD_REQUEST`. */
+export const parseAbsolute = (text: string): PlainTarget => {
+  const url = /^http:\/\//i.test(text) ? URL.parse(text) : null
+  const host = url === null ? undefined : normalHost(url.hostname)
+  if (url === null || host === undefined) throw malformed('the request target is not an absolute http address')
+  return { host, port: Number(url.port || 80), hostHeader: url.host, path: url.pathname + url.search }
+}

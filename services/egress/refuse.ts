@@ -1,0 +1,36 @@
+import { STATUS_CODES, type ServerResponse } from 'node:http'
+import type { Duplex } from 'node:stream'
+import type { AppError } from '#shared/errors/app-error.ts'
+import { type Refusal, refusalHeader } from '#shared/net/refusal.ts'
+
+/** How an error is told to a client of the filter: status and value of the refusal header. Total. */
+export const refusalOf = ({ code }: AppError): { readonly status: number; readonly refusal: Refusal } => {
+  if (code === 'BLOCKED') return { status: 403, refusal: 'blocked' }
+  if (code === 'DNS_FAILED') return { status: 502, refusal: 'dns_failed' }
+  if (code === 'BAD_REQUEST') return { status: 400, refusal: 'bad_request' }
+  return { status: code === 'TIMEOUT' ? 504 : 502, refusal: 'connection_failed' }
+}
+
+/** A client that does not close its side of a refused connection is cut after this. */
+const lingerMs = 5000
+
+/** Answers on a bare socket that no tunnel is made, and closes it. */
+export const refuseTunnel = (client: Duplex, error: AppError): void => {
+  const { status, refusal } = refusalOf(error)
+  const lines = [`HTTP/1.1 ${status} ${STATUS_CODES[status]}`, `${refusalHeader}: ${refusal}`, 'content-length: 0']
+  client.end(`${[...lines, 'connection: close'].join('\r\n')}\r\n\r\n`)
+  client.resume()
+  const linger = setTimeout(() => client.destroy(), lingerMs)
+  client.once('close', () => clearTimeout(linger))
+}
+
+/** Answers a plain request that it is not forwarded; cuts the connection where the target's answer has begun. */
+export const refuseRequest = (response: ServerResponse, error: AppError): void => {
+  if (response.headersSent) {
+    response.destroy()
+    return
+  }
+  const { status, refusal } = refusalOf(error)
+  response.writeHead(status, { [refusalHeader]: refusal, 'content-length': 0, connection: 'close' })
+  response.end()
+}

@@ -1,0 +1,59 @@
+import { AppError } from '#shared/errors/app-error.ts'
+import { isPublicAddress } from '#shared/policy/address.ts'
+import { allowsAddress, allowsHost, type AllowTarget } from '#shared/policy/allow-list.ts'
+import { type Cidr, inAny, parseAddress } from '#shared/policy/cidr.ts'
+import { isAddress, isLocalName } from '#shared/policy/host.ts'
+import { isBadPort } from '#shared/policy/ports.ts'
+import type { Target } from './parse-target.ts'
+
+/** Finds the addresses of a name, both families together; none where it has none or the answer failed. Never throws. */
+export type Resolver = {
+  /** By DNS alone, the name as it stands: no search path, no hosts file. */
+  readonly resolve: (name: string) => Promise<readonly string[]>
+  /** As programs of this machine resolve names, hosts file included. */
+  readonly lookup: (name: string) => Promise<readonly string[]>
+}
+
+/** The operator's rules, and the addresses of this machine. */
+export type TargetRules = {
+  readonly allow: readonly AllowTarget[]
+  readonly deny: readonly Cidr[]
+  readonly ownAddresses: ReadonlySet<string>
+}
+
+const blocked = (message: string) => new AppError('BLOCKED', { message })
+
+const findAddresses = (resolver: Resolver, { allow }: TargetRules, { host, port }: Target) => {
+  if (isAddress(host)) return [host]
+  if (allowsHost(allow, host, port)) return resolver.lookup(host)
+  if (isLocalName(host)) throw blocked('the name is local')
+  return resolver.resolve(host)
+}
+
+/** Loopback and unspecified addresses reach this machine on every port. */
+const isOwn = (ip: string, own: ReadonlySet<string>): boolean => own.has(ip) || /^(127\.|0\.|::1?$)/.test(ip)
+
+const judge = (ip: string, rules: TargetRules, { host, port }: Target, ownPort: number): void => {
+  const address = parseAddress(ip)
+  if (address === undefined) throw blocked('the answer is not an address')
+  if (inAny(rules.deny, address)) throw blocked('the address is denied')
+  if (port === ownPort && isOwn(ip, rules.ownAddresses)) throw blocked('the address is this filter')
+  const allowed = allowsHost(rules.allow, host, port) || allowsAddress(rules.allow, ip, port)
+  if (!allowed && !isPublicAddress(ip)) throw blocked('the address is not public')
+}
+
+/**
+ * Decides whether a target may be reached, and at which addresses. One answer that may not be reached refuses the
+ * target: a name that mixes public and private addresses is an attack or a mistake. Throws `BLOCKED` or `DNS_FAILED`.
+ */
+export const resolveTarget = async (
+  { resolver, rules }: { readonly resolver: Resolver; readonly rules: TargetRules },
+  target: Target,
+  ownPort: number,
+): Promise<readonly string[]> => {
+  if (isBadPort(target.port)) throw blocked('the port is not fetched from')
+  const addresses = await findAddresses(resolver, rules, target)
+  if (addresses.length === 0) throw new AppError('DNS_FAILED', { message: 'the name has no address' })
+  for (const ip of addresses) judge(ip, rules, target, ownPort)
+  return addresses
+}

@@ -1,0 +1,16 @@
+import type { Report } from './faults.ts'
+
+/** A token of RFC 9110 §5.6.2, at most 100 characters. */
+const nameForm = /^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,100}$/
+
+/** What belongs to the connection or decides where a request goes, and a name that is dangerous as a key. */
+const forbidden =
+  /^(host|connection|content-length|transfer-encoding|upgrade|te|trailer|keep-alive|proxy-.*|__proto__)$/i
+
+/** Checks the names of the headers that a capture sends to its target; their values are bounded by the schema. */
+export const checkHeaders = (headers: Readonly<Record<string, string>>, report: Report): void => {
+  for (const name of Object.keys(headers)) {
+    if (!nameForm.test(name)) report(`headers.${name}`, 'the name must be an HTTP token of 1 to 100 characters')
+    else if (forbidden.test(name)) report(`headers.${name}`, 'must not be set')
+  }
+}

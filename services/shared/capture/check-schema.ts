@@ -1,0 +1,27 @@
+import { Ajv, type ErrorObject } from 'ajv'
+import { type Bound, describeBound } from './describe-bound.ts'
+import type { Report } from './faults.ts'
+import { captureParameters } from './options.ts'
+
+const validate = new Ajv({ allErrors: true, verbose: true }).compile(captureParameters)
+
+/** Turns a JSON pointer into the dotted name of a field: `/cookies/2/name` is `cookies.2.name`. */
+const fieldAt = (pointer: string): string[] =>
+  pointer
+    .split('/')
+    .slice(1)
+    .map((part) => part.replaceAll('~1', '/').replaceAll('~0', '~'))
+
+const reportOne = (error: ErrorObject, report: Report) => {
+  const field = fieldAt(error.instancePath)
+  const { additionalProperty, missingProperty } = error.params as Record<string, string | undefined>
+  if (additionalProperty !== undefined) report([...field, additionalProperty].join('.'), 'is not a parameter')
+  else if (missingProperty !== undefined) report([...field, missingProperty].join('.'), 'is required')
+  else report(field.join('.'), describeBound(error.parentSchema as Bound))
+}
+
+/** Checks parameters against their schema and reports every fault. Converts nothing: `"800"` is not a number. */
+export const checkSchema = (input: Readonly<Record<string, unknown>>, report: Report): void => {
+  if (validate(input)) return
+  for (const error of validate.errors ?? []) reportOne(error, report)
+}

@@ -1,0 +1,43 @@
+import type { AllowTarget } from '#shared/policy/allow-list.ts'
+import { checkTarget } from '#shared/policy/target.ts'
+import type { Report } from './faults.ts'
+import type { CaptureParameters } from './options.ts'
+
+/** A proxy's address: scheme, optional credentials, host, port, and nothing after it. */
+const proxyForm = /^[a-z0-9]+:\/\/([^@/?#]*@)?(\[[^\]]+\]|[^:/?#@[\]]+):\d{1,5}\/?$/i
+
+const decodes = (text: string): boolean => {
+  try {
+    decodeURIComponent(text)
+    return true
+  } catch {
+    return false
+  }
+}
+
+const checkProxy = (proxy: string, allow: readonly AllowTarget[], report: Report) => {
+  const checked = checkTarget(proxy, { schemes: ['http:', 'socks5:', 'socks5h:'], allow })
+  if (!checked.ok) report('proxy', checked.problem)
+  else if (!proxyForm.test(proxy)) report('proxy', 'must have a host and a port, and no path or query')
+  else if (!decodes(checked.url.username) || !decodes(checked.url.password)) {
+    report('proxy', 'credentials must be percent-encoded UTF-8')
+  }
+}
+
+/**
+ * Checks every address that a request names, as far as its text tells: schemes, ports, hosts that are not public.
+ * Answers the host of `url` in lower case where it is a valid one.
+ */
+export const checkTargets = (
+  options: Pick<CaptureParameters, 'url' | 'webhook_url' | 'proxy'>,
+  allow: readonly AllowTarget[],
+  report: Report,
+): string | undefined => {
+  const { url, webhook_url: webhookUrl, proxy } = options
+  const target = url === undefined ? undefined : checkTarget(url, { schemes: ['http:', 'https:'], allow })
+  const receiver = webhookUrl === undefined ? undefined : checkTarget(webhookUrl, { schemes: ['https:'], allow })
+  if (target?.ok === false) report('url', target.problem)
+  if (receiver?.ok === false) report('webhook_url', receiver.problem)
+  if (proxy !== undefined) checkProxy(proxy, allow, report)
+  return target?.ok ? target.url.hostname.replace(/\.$/, '') : undefined
+}

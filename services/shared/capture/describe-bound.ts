@@ -1,0 +1,25 @@
+/** The part of a JSON schema that says what a parameter may be. */
+export type Bound = {
+  readonly type?: string
+  readonly enum?: readonly string[]
+  readonly description?: string
+  readonly minimum?: number
+  readonly maximum?: number
+  readonly maxItems?: number
+  readonly maxProperties?: number
+}
+
+const range = ({ minimum, maximum }: Bound): string => `from ${minimum} to ${maximum}`
+
+const most = (maximum: number | undefined): string => (maximum === undefined ? '' : ` of at most ${maximum} entries`)
+
+/** Says in one sentence what a parameter may be, for whoever sent something else. */
+export const describeBound = (bound: Bound): string => {
+  if (bound.description !== undefined) return `must be ${bound.description}`
+  if (bound.enum) return `must be one of ${bound.enum.join(', ')}`
+  if (bound.type === 'boolean') return 'must be true or false'
+  if (bound.type === 'integer') return `must be a whole number ${range(bound)}`
+  if (bound.type === 'number') return `must be a number ${range(bound)}`
+  if (bound.type === 'array') return `must be a list${most(bound.maxItems)}`
+  return `must be an object${most(bound.maxProperties)}`
+}

@@ -1,0 +1,30 @@
+import type { FieldFaults } from '#shared/errors/app-error.ts'
+
+/** Notes what is wrong with a field, in words that a client reads; the same words twice count once. */
+export type Report = (field: string, problem: string) => void
+
+/** Faults of a request while they are being collected. */
+export type Faults = {
+  readonly report: Report
+  /** Whether a parameter, or a field inside of it, has a fault. */
+  readonly has: (name: string) => boolean
+  /** All faults so far, or undefined where there are none. */
+  readonly all: () => FieldFaults | undefined
+}
+
+/** Longest name that is sent back: names are the caller's and may be of any length. */
+const nameCharacters = 120
+
+/** Begins a collection of faults. */
+export const collectFaults = (): Faults => {
+  const found = new Map<string, string[]>()
+  return {
+    report: (field, problem) => {
+      const name = field.slice(0, nameCharacters)
+      const problems = found.get(name) ?? []
+      if (!problems.includes(problem)) found.set(name, [...problems, problem])
+    },
+    has: (name) => [...found.keys()].some((field) => field === name || field.startsWith(`${name}.`)),
+    all: () => (found.size === 0 ? undefined : Object.fromEntries(found)),
+  }
+}

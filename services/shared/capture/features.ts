@@ -1,0 +1,60 @@
+import { asksFor } from './asks-for.ts'
+import type { CaptureParameters, ParameterName } from './options.ts'
+
+/** Features that a plan may have, by the names that plan files and records use. */
+export const featureNames = [
+  'device_presets',
+  'retina',
+  'block_ads',
+  'block_chats',
+  'pdf',
+  'html',
+  'webhooks',
+  'headers',
+  'cookies',
+  'batch',
+  'dark_mode',
+  'css',
+  'js',
+  'signed_urls',
+  'stealth',
+  'timezone',
+  'extract_metadata',
+  'markdown',
+  'geolocation',
+  'proxy',
+] as const
+
+/** A feature that a plan may or may not have. */
+export type Feature = (typeof featureNames)[number]
+
+/** The features that a parameter alone decides. `format` is not among them: only one of its values is a feature. */
+const byParameter: Partial<Record<ParameterName, Feature>> = {
+  device: 'device_presets',
+  retina: 'retina',
+  block_ads: 'block_ads',
+  block_chats: 'block_chats',
+  html: 'html',
+  webhook_url: 'webhooks',
+  headers: 'headers',
+  cookies: 'cookies',
+  dark_mode: 'dark_mode',
+  css: 'css',
+  js: 'js',
+  stealth: 'stealth',
+  timezone: 'timezone',
+  extract_metadata: 'extract_metadata',
+  markdown: 'markdown',
+  geolocation: 'geolocation',
+  proxy: 'proxy',
+}
+
+/** The plan features that a request uses, in the order of `featureNames`. A flag at `false` or its default is not a use. */
+export const featuresOf = (supplied: CaptureParameters): Feature[] => {
+  const used = new Set<Feature>()
+  for (const [name, feature] of Object.entries(byParameter) as [ParameterName, Feature][]) {
+    if (asksFor(name, supplied[name])) used.add(feature)
+  }
+  if (supplied.format === 'pdf') used.add('pdf')
+  return featureNames.filter((feature) => used.has(feature))
+}

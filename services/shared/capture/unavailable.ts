@@ -1,0 +1,62 @@
+import type { FieldFaults } from '#shared/errors/app-error.ts'
+import { asksFor } from './asks-for.ts'
+import type { CaptureParameters, Format, ParameterName } from './options.ts'
+
+/** The parameters that no worker acts on in this version. They are validated and gated like all others, and refused last. */
+const unavailableNames: readonly ParameterName[] = [
+  'markdown',
+  'device',
+  'retina',
+  'resize_width',
+  'resize_height',
+  'omit_background',
+  'pdf_landscape',
+  'pdf_page_format',
+  'pdf_margin_top',
+  'pdf_margin_right',
+  'pdf_margin_bottom',
+  'pdf_margin_left',
+  'selector',
+  'click_selector',
+  'scroll_to',
+  'hide_selectors',
+  'css',
+  'js',
+  'headers',
+  'cookies',
+  'block_ads',
+  'block_chats',
+  'dark_mode',
+  'reduced_motion',
+  'user_agent',
+  'stealth',
+  'timezone',
+  'geolocation',
+  'proxy',
+  'extract_metadata',
+  'cache_ttl',
+  'webhook_url',
+]
+
+/** The formats that no worker encodes in this version. */
+const unavailableFormats: readonly Format[] = ['avif', 'tiff', 'pdf']
+
+/** How an operation answers where the caller names no `response_type`. */
+export type ResponseType = 'image' | 'json'
+
+const problem = 'is not available in this version'
+
+/**
+ * What a valid request asks for that this version cannot do, as faults of its fields; undefined where it can do all.
+ * `block_cookies` is on by default, so only naming it asks for it.
+ */
+export const unavailableIn = (supplied: CaptureParameters, defaultResponse: ResponseType): FieldFaults | undefined => {
+  const { format, response_type: responseType, block_cookies: blockCookies } = supplied
+  const faults = unavailableNames
+    .filter((name) => asksFor(name, supplied[name]))
+    .map((name): [string, string[]] => [name, [problem]])
+  if (format && unavailableFormats.includes(format)) faults.push(['format', [`${format} ${problem}`]])
+  if (responseType && responseType !== defaultResponse) faults.push(['response_type', [`${responseType} ${problem}`]])
+  if (blockCookies === true) faults.push(['block_cookies', [problem]])
+  return faults.length === 0 ? undefined : Object.fromEntries(faults)
+}

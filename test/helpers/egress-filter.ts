@@ -1,0 +1,133 @@
+import { once } from 'node:events'
+import { connect, createServer, type AddressInfo, type Server, type Socket } from 'node:net'
+import { createApp } from '#egress/app.ts'
+import type { Connect } from '#egress/dial.ts'
+import type { Events } from '#egress/events.ts'
+import type { Resolver, TargetRules } from '#egress/resolve-target.ts'
+import { isPublicAddress } from '#shared/policy/address.ts'
+import { parseAllowList } from '#shared/policy/allow-list.ts'
+import { type CaseRecords } from '#test/fixtures/ssrf-cases.ts'
+
+/** Events by name in the order in which they came, with what they carried. */
+export type Heard = { name: keyof Events; args: readonly unknown[] }[]
+
+/** A running filter. */
+export type Filter = AsyncDisposable & {
+  readonly port: number
+  readonly heard: Heard
+  readonly drain: (waitMs: number) => Promise<void>
+}
+
+const recorder = (heard: Heard): Events => {
+  const on =
+    (name: keyof Events) =>
+    (...args: readonly unknown[]) =>
+      void heard.push({ name, args })
+  return {
+    listening: on('listening'),
+    clientConnected: on('clientConnected'),
+    clientGone: on('clientGone'),
+    clientDropped: on('clientDropped'),
+    unreadable: on('unreadable'),
+    opened: on('opened'),
+    ended: on('ended'),
+    refused: on('refused'),
+    draining: on('draining'),
+  }
+}
+
+/** Listens on a free loopback port; `use` is awaited by `await using`, so that nothing stays open. */
+export const listening = async (server: Server): Promise<AsyncDisposable & { readonly port: number }> => {
+  const sockets = new Set<Socket>()
+  server.on('connection', (socket: Socket) => {
+    sockets.add(socket)
+    socket.on('error', () => {})
+    socket.once('close', () => sockets.delete(socket))
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  return {
+    port: (server.address() as AddressInfo).port,
+    [Symbol.asyncDispose]: async () => {
+      const closed = once(server, 'close')
+      server.close()
+      for (const socket of sockets) socket.destroy()
+      await closed
+    },
+  }
+}
+
+/** Rules of an operator who allows the listed targets and runs on a machine without addresses of its own. */
+export const rulesOf = (allow = ''): TargetRules => {
+  const parsed = parseAllowList(allow)
+  if (!parsed.ok) throw new Error(parsed.problem)
+  return { allow: parsed.value, deny: [], ownAddresses: new Set() }
+}
+
+/** A resolver that knows the names of the records alone; both ways of resolving give the same. */
+export const resolverOf = (records: CaseRecords): Resolver => {
+  const resolve = async (name: string, depth = 0): Promise<readonly string[]> => {
+    const record = records[name] ?? records[`${name}.`] ?? {}
+    if (record.ERR !== undefined || depth > 8) return []
+    if (record.CNAME !== undefined) return resolve(record.CNAME, depth + 1)
+    return [...(record.A ?? []), ...(record.AAAA ?? [])]
+  }
+  return { resolve: (name) => resolve(name), lookup: (name) => resolve(name) }
+}
+
+const plainConnect: Connect = ({ host, port }) => connect({ host, port, allowHalfOpen: true })
+
+/** Starts a filter on a free port; what is not given is as strict as in production, with short bounds. */
+export const startFilter = async (options: {
+  rules?: TargetRules
+  resolver?: Resolver
+  connect?: Connect
+  idleMs?: number
+  connectMs?: number
+  connectionBytesMax?: number
+  connectionsMax?: number
+}): Promise<Filter> => {
+  const heard: Heard = []
+  const { server, drain } = createApp({
+    resolver: options.resolver ?? resolverOf({}),
+    rules: options.rules ?? rulesOf(),
+    connect: options.connect ?? plainConnect,
+    bounds: {
+      connectMs: options.connectMs ?? 5000,
+      idleMs: options.idleMs ?? 10_000,
+      connectionBytesMax: options.connectionBytesMax ?? 1_048_576,
+    },
+    events: recorder(heard),
+    connectionsMax: options.connectionsMax ?? 64,
+  })
+  const running = await listening(server)
+  return {
+    port: running.port,
+    heard,
+    drain,
+    [Symbol.asyncDispose]: () => (server.listening ? running[Symbol.asyncDispose]() : Promise.resolve()),
+  }
+}
+
+/** A server that must hear nothing: it counts connections and answers none. */
+export const startCanary = async (): Promise<AsyncDisposable & { port: number; connections: () => number }> => {
+  let connections = 0
+  const running = await listening(
+    createServer(() => {
+      connections += 1
+    }),
+  )
+  return { ...running, connections: () => connections }
+}
+
+/**
+ * Stands for the internet: public addresses lead to one server, all others to the canary, and each connection claims
+ * the address that was dialled as its peer.
+ */
+export const internet =
+  (ports: { readonly public: number; readonly canary: number }): Connect =>
+  ({ host }) => {
+    const port = isPublicAddress(host) ? ports.public : ports.canary
+    const socket = connect({ host: '127.0.0.1', port, allowHalfOpen: true })
+    return Object.defineProperty(socket, 'remoteAddress', { get: () => host })
+  }

@@ -1,0 +1,101 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync } from 'node:fs'
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+
+const startMs = 15_000
+const pollMs = 20
+const pinned = resolve(import.meta.dirname, '../../.tools/nats-server-2.15.1/nats-server')
+
+/** A NATS server of one test. The address stays the same over `restart` and `wipe`. */
+export type TestNats = AsyncDisposable & {
+  readonly url: string
+  /** Process id of the server that runs now. */
+  readonly pid: number
+  /** Ends the server and removes its folder. Calling it twice is harmless. */
+  readonly stop: () => Promise<void>
+  /** Kills the server as a crash would and starts it again on the same disk; resolves once it answers. */
+  readonly restart: () => Promise<void>
+  /** As `restart`, with an empty disk: every stream and consumer is gone. */
+  readonly wipe: () => Promise<void>
+}
+
+/** What a test framework offers to clean up with; tap's `t` is one. */
+type WithTeardown = { teardown: (clean: () => Promise<void>) => void }
+
+const configText = (folder: string, port: number, extra: string) => `
+listen: "127.0.0.1:${port}"
+ports_file_dir: "${folder}"
+max_payload: 8388608
+jetstream { store_dir: "${join(folder, 'store')}" }
+${extra}
+`
+
+const kill = async (server: ChildProcess) => {
+  if (server.exitCode !== null || server.signalCode !== null) return
+  server.kill('SIGKILL')
+  await once(server, 'exit')
+}
+
+/** The port that the server wrote down once it listened, which it does last of all. */
+const listeningPort = async (folder: string, server: ChildProcess): Promise<number> => {
+  for (const end = performance.now() + startMs; performance.now() < end;) {
+    if (server.exitCode !== null) break
+    const name = (await readdir(folder)).find((entry) => entry.endsWith(`_${server.pid}.ports`))
+    const written = name === undefined ? '' : await readFile(join(folder, name), 'utf8')
+    const found = /nats:\/\/[^"]+:(\d+)/.exec(written)
+    if (found) return Number(found[1])
+    await new Promise((wake) => setTimeout(wake, pollMs))
+  }
+  await kill(server)
+  throw new Error(`nats-server did not start within ${startMs} ms: ${await readFile(join(folder, 'log'), 'utf8')}`)
+}
+
+const launch = async (folder: string, port: number, extra: string) => {
+  const config = join(folder, 'nats.conf')
+  await writeFile(config, configText(folder, port, extra))
+  const server = spawn(existsSync(pinned) ? pinned : 'nats-server', ['-c', config, '-l', join(folder, 'log')], {
+    stdio: 'ignore',
+  })
+  await once(server, 'spawn')
+  return { server, port: await listeningPort(folder, server) }
+}
+
+/**
+ * Starts nats-server on a free port of loopback with JetStream in a folder of its own. `config` is added to its
+ * configuration file (for example users). Stopped at the test's end where `t` is given, else by the caller.
+ */
+export const startNats = async (t?: WithTeardown, options: { config?: string } = {}): Promise<TestNats> => {
+  const folder = await mkdtemp(join(tmpdir(), 'nats-'))
+  const extra = options.config ?? ''
+  let running = await launch(folder, -1, extra)
+  const again = async () => {
+    running = await launch(folder, running.port, extra)
+  }
+  const stop = async () => {
+    await kill(running.server)
+    await rm(folder, { recursive: true, force: true })
+  }
+  t?.teardown(stop)
+  // A test that ends early, by a timeout for example, leaves no server behind.
+  process.once('exit', () => running.server.kill('SIGKILL'))
+  return {
+    url: `nats://127.0.0.1:${running.port}`,
+    get pid() {
+      return running.server.pid ?? 0
+    },
+    stop,
+    restart: async () => {
+      await kill(running.server)
+      await again()
+    },
+    wipe: async () => {
+      await kill(running.server)
+      await rm(join(folder, 'store'), { recursive: true, force: true })
+      await again()
+    },
+    [Symbol.asyncDispose]: stop,
+  }
+}

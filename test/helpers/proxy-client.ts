@@ -1,0 +1,66 @@
+import { once } from 'node:events'
+import { connect, type Socket } from 'node:net'
+import { refusalHeader } from '#shared/net/refusal.ts'
+
+/** What a proxy answered; header names in lower case, repeated ones joined. Status 0: closed without an answer. */
+export type ProxyAnswer = {
+  readonly status: number
+  readonly headers: Readonly<Record<string, string>>
+  readonly refusal: string | undefined
+  readonly body: string
+  /** The connection, still open after a CONNECT that succeeded. */
+  readonly socket: Socket
+}
+
+type Asked = {
+  readonly port: number
+  /** `CONNECT a:443`, `GET http://a/`, in any form: it is sent as it stands. */
+  readonly line: string
+  readonly headers?: readonly string[]
+  readonly body?: string
+  /** Sent right behind a CONNECT. */
+  readonly early?: string
+}
+
+const waitMs = 10_000
+
+const parse = (text: string, socket: Socket): ProxyAnswer => {
+  const [head = '', ...rest] = text.split('\r\n\r\n')
+  const [first = '', ...lines] = head.split('\r\n')
+  const headers: Record<string, string> = {}
+  for (const line of lines) {
+    const name = line.slice(0, line.indexOf(':')).toLowerCase()
+    const value = line.slice(line.indexOf(':') + 1).trim()
+    headers[name] = name in headers ? `${headers[name]}, ${value}` : value
+  }
+  const body = rest.join('\r\n\r\n')
+  return { status: Number(first.split(' ')[1] ?? 0), headers, refusal: headers[refusalHeader], body, socket }
+}
+
+/**
+ * Sends one request to a proxy over a bare socket, so that nothing is corrected on the way. Resolves at the connection's
+ * end, or as soon as a CONNECT has succeeded. Gives up after ten seconds.
+ */
+export const askProxy = async ({ port, line, headers = [], body = '', early = '' }: Asked): Promise<ProxyAnswer> => {
+  const socket = connect({ port, host: '127.0.0.1' })
+  socket.setTimeout(waitMs, () => socket.destroy(new Error('the proxy was silent')))
+  socket.on('error', () => {})
+  const tunnel = Promise.withResolvers<void>()
+  let seen: Buffer = Buffer.alloc(0)
+  const read = (chunk: Buffer) => {
+    seen = Buffer.concat([seen, chunk])
+    const end = seen.indexOf('\r\n\r\n') + 4
+    if (end < 4 || !seen.toString('latin1').startsWith('HTTP/1.1 200 Connection established')) return
+    socket.off('data', read)
+    socket.pause()
+    socket.unshift(seen.subarray(end))
+    seen = seen.subarray(0, end)
+    tunnel.resolve()
+  }
+  socket.on('data', read)
+  const lines = [`${line} HTTP/1.1`, 'Host: ignored.test', 'Connection: close', ...headers]
+  socket.write(`${lines.join('\r\n')}\r\n\r\n${body}${early}`)
+  // A reset is one way to close: the answer's status tells what came before it.
+  await Promise.race([once(socket, 'close'), tunnel.promise]).catch(() => {})
+  return parse(seen.toString('latin1'), socket)
+}

@@ -1,0 +1,56 @@
+import { execFile } from 'node:child_process'
+import { existsSync } from 'node:fs'
+import { mkdir, mkdtemp, readdir, rename, rm } from 'node:fs/promises'
+import { join, resolve } from 'node:path'
+import { promisify } from 'node:util'
+
+/** A real web site out of a distribution package, as files. `page` is a path below `folder`. */
+export type RealSite = { readonly name: string; readonly folder: string; readonly page: string }
+
+const run = promisify(execFile)
+const cache = resolve(import.meta.dirname, '../../.tools/real-sites')
+
+/** Packages by a pattern of their name, since versions stand in the names; documentation roots below them. */
+const packages = [
+  { name: 'python', pattern: '^python3\\.[0-9]+-doc$', page: 'library/functions.html' },
+  { name: 'debian-handbook', pattern: '^debian-handbook$', page: 'en-US/index.html' },
+  { name: 'imagemagick', pattern: '^imagemagick-[0-9]+-doc$', page: 'index.html' },
+  { name: 'sqlite', pattern: '^sqlite3-doc$', page: 'arch.html' },
+  { name: 'graphviz', pattern: '^graphviz-doc$', page: 'info/shapes.html' },
+] as const
+
+const unpack = async (pattern: string, folder: string) => {
+  const { stdout } = await run('apt-cache', ['search', '--names-only', pattern])
+  const name = stdout
+    .split('\n')
+    .map((line) => line.split(' ')[0] ?? '')
+    .filter(Boolean)
+    .toSorted()
+    .at(-1)
+  if (!name) throw new Error(`no package matches ${pattern}; run: apt-get update`)
+  await mkdir(cache, { recursive: true })
+  const partial = await mkdtemp(join(cache, 'partial-'))
+  await run('apt-get', ['download', '-q', name], { cwd: partial, timeout: 300_000 })
+  const [archive = ''] = await readdir(partial)
+  await run('dpkg', ['-x', join(partial, archive), join(partial, 'root')])
+  await rename(join(partial, 'root'), folder)
+  await rm(partial, { recursive: true })
+}
+
+const rootOf = async (folder: string, page: string) => {
+  for (const entry of await readdir(folder, { recursive: true, withFileTypes: true })) {
+    const candidate = join(entry.parentPath, entry.name)
+    if (entry.isDirectory() && existsSync(join(candidate, page))) return candidate
+  }
+  throw new Error(`${folder} holds no ${page}`)
+}
+
+/** Five real sites, downloaded once from the system's package source and kept in `.tools/real-sites`. Throws where there is none. */
+export const realSites = (): Promise<RealSite[]> =>
+  Promise.all(
+    packages.map(async ({ name, pattern, page }) => {
+      const folder = join(cache, name)
+      if (!existsSync(folder)) await unpack(pattern, folder)
+      return { name, folder: await rootOf(folder, page), page }
+    }),
+  )

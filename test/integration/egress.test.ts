@@ -1,0 +1,175 @@
+import { createServer, type IncomingMessage } from 'node:http'
+import { createServer as createTcpServer } from 'node:net'
+import { text } from 'node:stream/consumers'
+import { once } from 'node:events'
+import t from 'tap'
+import { captureHeader, refusalHeader } from '#shared/net/refusal.ts'
+import { listening, resolverOf, rulesOf, startCanary, startFilter } from '#test/helpers/egress-filter.ts'
+import { askProxy } from '#test/helpers/proxy-client.ts'
+
+const startPage = async (
+  answer: (request: IncomingMessage) => Promise<Record<string, string | string[]>> | Record<string, string | string[]>,
+) =>
+  listening(
+    createServer(async (request, response) => {
+      const headers = await answer(request)
+      response.writeHead(200, headers).end('page')
+    }),
+  )
+
+t.test('reaches allowed targets by name and by address, plain and by CONNECT', async (t) => {
+  await using page = await startPage(() => ({ 'x-page': 'yes' }))
+  const resolver = resolverOf({ 'intra.test': { A: ['127.0.0.1'] } })
+  await using filter = await startFilter({ rules: rulesOf(`intra.test 127.0.0.1:${page.port}`), resolver })
+  for (const host of ['intra.test', 'INTRA.test.', '127.0.0.1', '2130706433']) {
+    const plain = await askProxy({ port: filter.port, line: `GET http://${host}:${page.port}/a?b` })
+    t.match(plain, { status: 200, body: 'page', headers: { 'x-page': 'yes' } }, host)
+    const early = `GET /a HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`
+    const tunnel = await askProxy({ port: filter.port, line: `CONNECT ${host}:${page.port}`, early })
+    t.equal(tunnel.status, 200)
+    t.match(await text(tunnel.socket), /x-page: yes[^]*page$/, `${host}: what came right behind CONNECT is passed on`)
+  }
+})
+
+t.test('a name that is not allowed may still have an allowed address, on the allowed port', async (t) => {
+  await using page = await startPage(() => ({}))
+  const resolver = resolverOf({ 'a.test': { A: ['127.0.0.1'] } })
+  await using filter = await startFilter({ rules: rulesOf(`127.0.0.1:${page.port}`), resolver })
+  t.equal((await askProxy({ port: filter.port, line: `GET http://a.test:${page.port}/` })).status, 200)
+  t.equal((await askProxy({ port: filter.port, line: 'GET http://a.test:81/' })).refusal, 'blocked')
+})
+
+t.test('denied addresses are refused even where they are allowed', async (t) => {
+  await using canary = await startCanary()
+  const deny = [...rulesOf('127.0.0.0/8').allow.map((target) => (target.kind === 'block' ? target.block : undefined))]
+  await using filter = await startFilter({
+    rules: { ...rulesOf('127.0.0.1'), deny: deny.filter((block) => block !== undefined) },
+  })
+  t.equal((await askProxy({ port: filter.port, line: `CONNECT 127.0.0.1:${canary.port}` })).refusal, 'blocked')
+  t.equal(canary.connections(), 0)
+})
+
+t.test('does not connect to itself', async (t) => {
+  await using filter = await startFilter({
+    rules: rulesOf('127.0.0.0/8 localhost'),
+    resolver: resolverOf({ localhost: { A: ['127.0.0.1'] } }),
+  })
+  for (const host of ['127.0.0.1', '127.9.9.9', 'localhost']) {
+    t.equal((await askProxy({ port: filter.port, line: `CONNECT ${host}:${filter.port}` })).refusal, 'blocked', host)
+  }
+})
+
+t.test('tells apart why there is no connection', async (t) => {
+  await using silent = await listening(createTcpServer((socket) => socket.destroy()))
+  const closed = await listening(createTcpServer())
+  await closed[Symbol.asyncDispose]()
+  await using filter = await startFilter({ rules: rulesOf('127.0.0.1') })
+  const ask = async (line: string) => {
+    const { status, refusal, body } = await askProxy({ port: filter.port, line })
+    return { status, refusal, body }
+  }
+  t.same(await ask('CONNECT 10.0.0.1:443'), { status: 403, refusal: 'blocked', body: '' })
+  t.same(await ask('CONNECT nowhere.test:443'), { status: 502, refusal: 'dns_failed', body: '' })
+  t.same(await ask(`CONNECT 127.0.0.1:${closed.port}`), { status: 502, refusal: 'connection_failed', body: '' })
+  t.same(await ask(`GET http://127.0.0.1:${closed.port}/`), { status: 502, refusal: 'connection_failed', body: '' })
+  t.same(await ask(`GET http://127.0.0.1:${silent.port}/`), { status: 502, refusal: 'connection_failed', body: '' })
+  for (const line of [
+    'GET /path',
+    'GET https://example.com/',
+    'GET ftp://example.com/',
+    'CONNECT example.com',
+    'CONNECT a@example.com:443',
+    'CONNECT example.com:70000',
+  ]) {
+    t.same(await ask(line), { status: 400, refusal: 'bad_request', body: '' }, line)
+  }
+})
+
+t.test('passes neither hop-by-hop nor own headers on, in either direction, and sets Host itself', async (t) => {
+  const heard: string[][] = []
+  await using page = await startPage((request) => {
+    heard.push(request.rawHeaders)
+    return {
+      [refusalHeader]: 'blocked',
+      connection: 'x-private-hop',
+      'x-private-hop': '1',
+      'proxy-authenticate': 'Basic',
+      'set-cookie': ['a=1', 'b=2'],
+    }
+  })
+  await using filter = await startFilter({ rules: rulesOf('127.0.0.1') })
+  const headers = [
+    `${captureHeader}: cap-1`,
+    `${refusalHeader}: blocked`,
+    'Proxy-Authorization: Basic eA==',
+    'Proxy-Connection: keep-alive',
+  ]
+  const more = [
+    'X-Hop: 1',
+    'Connection: X-Hop',
+    'Upgrade: websocket',
+    'TE: trailers',
+    'X-Kept: 1',
+    'X-Kept: 2',
+    'Host: 10.0.0.1',
+  ]
+  const answer = await askProxy({
+    port: filter.port,
+    line: `GET http://user:pass@127.0.0.1:${page.port}/`,
+    headers: [...headers, ...more],
+  })
+  t.same(heard, [['Host', `127.0.0.1:${page.port}`, 'X-Kept', '1', 'X-Kept', '2', 'Connection', 'close']])
+  t.equal(answer.refusal, undefined)
+  t.equal(answer.headers['x-private-hop'], undefined)
+  t.equal(answer.headers['proxy-authenticate'], undefined)
+  t.equal(answer.headers['set-cookie'], 'a=1, b=2')
+})
+
+t.test('carries bodies up and down, with a length and without', async (t) => {
+  await using echo = await listening(
+    createServer(async (request, response) => void response.end(`${request.method} ${await text(request)}`)),
+  )
+  await using filter = await startFilter({ rules: rulesOf('127.0.0.1') })
+  const line = `POST http://127.0.0.1:${echo.port}/`
+  const sized = await askProxy({ port: filter.port, line, headers: ['Content-Length: 5'], body: 'hello' })
+  t.match(sized, { status: 200, headers: { 'content-length': '10' }, body: 'POST hello' })
+  const chunked = ['Transfer-Encoding: chunked']
+  t.match(
+    (await askProxy({ port: filter.port, line, headers: chunked, body: '5\r\nhello\r\n0\r\n\r\n' })).body,
+    'POST hello',
+  )
+  const get = `GET http://127.0.0.1:${echo.port}/`
+  t.match(
+    (await askProxy({ port: filter.port, line: get, headers: chunked, body: '5\r\nhello\r\n0\r\n\r\n' })).body,
+    'GET hello',
+  )
+})
+
+t.test('tells of a target no more than its host', async (t) => {
+  await using page = await startPage(() => ({}))
+  await using filter = await startFilter({ rules: rulesOf('127.0.0.1') })
+  const line = `GET http://user:s3cret@127.0.0.1:${page.port}/p4th?qu3ry`
+  await askProxy({ port: filter.port, line, headers: [`${captureHeader}: cap-1`] })
+  await askProxy({ port: filter.port, line: 'GET http://user:s3cret@10.0.0.1/p4th?qu3ry' })
+  await askProxy({ port: filter.port, line: 'GET https://user:s3cret@10.0.0.1/p4th?qu3ry' })
+  const told = JSON.stringify(filter.heard)
+  t.notMatch(told, /s3cret|p4th|qu3ry/)
+  t.match(filter.heard, [
+    { name: 'clientConnected' },
+    { name: 'opened', args: [{ host: '127.0.0.1', capture: 'cap-1' }] },
+  ])
+})
+
+t.test('passes each end of a tunnel on to the other', async (t) => {
+  const server = createTcpServer({ allowHalfOpen: true }, async (socket) => {
+    socket.end(`heard ${await text(socket)}`)
+  })
+  await using late = await listening(server)
+  await using filter = await startFilter({ rules: rulesOf('127.0.0.1') })
+  const { socket } = await askProxy({ port: filter.port, line: `CONNECT 127.0.0.1:${late.port}` })
+  socket.end('all')
+  t.equal(await text(socket), 'heard all')
+  if (!socket.closed) await once(socket, 'close')
+  const ended = filter.heard.find(({ name }) => name === 'ended')
+  t.match(ended?.args, [{ kind: 'tunnel' }, { end: 'closed', bytes: 12 }])
+})

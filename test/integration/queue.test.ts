@@ -1,0 +1,119 @@
+import t from 'tap'
+import type { Lane } from '#shared/capture/lane.ts'
+import { connectQueue } from '#shared/queue/connection.ts'
+import { LanePuller } from '#shared/queue/lane-puller.ts'
+import { pullBatch } from '#shared/queue/pull.ts'
+import { lastStored, publishStored } from '#shared/queue/stored.ts'
+import { declareStreams, poolDepth, purgeSubject, streamsExist, unreadReports } from '#shared/queue/streams.ts'
+import { captureSubject, resultSubject } from '#shared/queue/subjects.ts'
+import { capturesStream, ledgerConsumer, resultsStream } from '#shared/queue/topology.ts'
+import { startNats } from '#test/helpers/nats.ts'
+import { eventually } from '#test/helpers/eventually.ts'
+
+const nats = await startNats(t)
+const queue = await connectQueue({ url: nats.url, name: 'test', inboxPrefix: '_INBOX_test', notice: () => {} })
+t.teardown(() => queue[Symbol.asyncDispose]())
+await declareStreams(queue)
+
+const bytes = (text: string) => Buffer.from(text)
+const textOf = (data: Uint8Array | undefined) => data && Buffer.from(data).toString()
+const inLane = (lane: Lane, id: string) => captureSubject({ pool: 'standard', lane, accountId: 'a', id })
+const publish = (lane: Lane, id: string) => publishStored(queue, inLane(lane, id), bytes(id))
+const never = new AbortController().signal
+
+t.test('a second message of a subject is refused while the first stands, in flight included', async (t) => {
+  t.equal(await publish('normal', 'twice'), 'stored')
+  t.equal(await publish('normal', 'twice'), 'stands')
+  using puller = new LanePuller(queue, 'standard')
+  const delivery = await puller.take(0, never)
+  t.equal(await publish('normal', 'twice'), 'stands', 'a worker holds it')
+  delivery?.ack()
+  await eventually(async () => (await publish('normal', 'twice')) === 'stored')
+  await purgeSubject(queue, capturesStream.name, inLane('normal', 'twice'))
+})
+
+t.test(
+  'takes what waits in the most urgent lane first, and of eight slots one begins at each lower lane',
+  async (t) => {
+    const takeAs = async (slot: number) => {
+      for (const lane of ['bulk', 'normal', 'interactive'] as const) await publish(lane, `${lane}-${slot}`)
+      using puller = new LanePuller(queue, 'standard')
+      const order: string[] = []
+      for (let count = 0; count < 3; count += 1) {
+        const delivery = await puller.take(slot, never)
+        order.push(textOf(delivery?.data) ?? '')
+        delivery?.ack()
+      }
+      return order
+    }
+    t.strictSame(await takeAs(0), ['interactive-0', 'normal-0', 'bulk-0'])
+    t.strictSame(await takeAs(6), ['normal-6', 'interactive-6', 'bulk-6'])
+    t.strictSame(await takeAs(7), ['bulk-7', 'interactive-7', 'normal-7'])
+  },
+)
+
+t.test('an empty queue wakes a waiting slot as soon as a capture comes, in any lane', async (t) => {
+  using puller = new LanePuller(queue, 'standard')
+  const taken = puller.take(0, never)
+  await eventually(async () => (await poolDepth(queue, 'standard')).inFlight === 0)
+  await publish('bulk', 'late')
+  const delivery = await taken
+  t.equal(textOf(delivery?.data), 'late')
+  delivery?.ack()
+})
+
+t.test('hands back at once what arrives beyond the waiting slots', async (t) => {
+  using one = new LanePuller(queue, 'standard')
+  using two = new LanePuller(queue, 'standard')
+  const first = one.take(0, never)
+  await publish('normal', 'mine')
+  const mine = await first
+  t.equal(textOf(mine?.data), 'mine')
+  // The busy worker still has long requests open on the other lanes.
+  const second = two.take(0, never)
+  await publish('interactive', 'theirs')
+  const theirs = await second
+  t.equal(textOf(theirs?.data), 'theirs')
+  mine?.ack()
+  theirs?.ack()
+})
+
+t.test('an aborted take answers undefined and takes nothing', async (t) => {
+  using puller = new LanePuller(queue, 'standard')
+  const abort = new AbortController()
+  const taken = puller.take(0, abort.signal)
+  abort.abort()
+  t.equal(await taken, undefined)
+  t.equal(await puller.take(0, abort.signal), undefined)
+  await publish('normal', 'kept')
+  await eventually(async () => (await poolDepth(queue, 'standard')).waiting === 1)
+  await purgeSubject(queue, capturesStream.name, inLane('normal', 'kept'))
+})
+
+t.test('the ledger pulls reports in batches, and the newest report of a capture can be read directly', async (t) => {
+  const id = '0d9f6c1e-0000-4000-8000-000000000001'
+  const from = { stream: resultsStream.name, consumer: ledgerConsumer.durable_name }
+  t.equal(await lastStored(queue, resultsStream.name, resultSubject(id)), undefined)
+  for (const text of ['1', '2', '3']) await publishStored(queue, resultSubject(id), bytes(text))
+  t.equal(textOf(await lastStored(queue, resultsStream.name, resultSubject(id))), '3')
+  t.equal(await unreadReports(queue), 3)
+  const batch = await pullBatch(queue, from, { batch: 200, expiresMs: 2000, signal: never })
+  t.strictSame(
+    batch.map((delivery) => textOf(delivery.data)),
+    ['1', '2', '3'],
+  )
+  for (const delivery of batch) delivery.ack()
+  await eventually(async () => (await unreadReports(queue)) === 0)
+})
+
+t.test('after a crash with an empty disk the streams are gone, and are declared again', async (t) => {
+  await publish('normal', 'lost')
+  using puller = new LanePuller(queue, 'standard')
+  await nats.wipe()
+  await eventually(async () => queue.isConnected() && !(await streamsExist(queue)))
+  t.strictSame(await declareStreams(queue), { capturesWereLost: true })
+  t.strictSame(await declareStreams(queue), { capturesWereLost: false })
+  const taken = puller.take(0, never)
+  await publish('normal', 'new')
+  t.equal(textOf((await taken)?.data), 'new', 'a worker of before the crash goes on')
+})

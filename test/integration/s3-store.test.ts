@@ -1,0 +1,58 @@
+import { buffer } from 'node:stream/consumers'
+import t from 'tap'
+import { newObjectKey } from '#shared/storage/objects.ts'
+import { createS3Store, readS3Url } from '#shared/storage/s3-store.ts'
+import { startS3 } from '#test/helpers/s3.ts'
+
+const id = '0d9f6c1e-0000-4000-8000-000000000001'
+const newKey = () => newObjectKey(id, new Date('2026-11-20T06:00:00Z'))
+const server = await startS3()
+t.teardown(() => server[Symbol.asyncDispose]())
+const store = createS3Store(server.url)
+
+const read = async (key: string, range?: { first: number; last: number }) => {
+  const found = await store.get(key, range)
+  return found && { bytes: found.bytes, text: (await buffer(found.body)).toString() }
+}
+
+t.test('whoever holds a signed address may PUT that one object', async (t) => {
+  const key = newKey()
+  const address = await store.signPut(key, 60)
+  t.equal((await fetch(address, { method: 'PUT', body: 'an image' })).status, 200)
+  t.strictSame(await read(key), { bytes: 8, text: 'an image' })
+  t.equal((await fetch(address.replace(key, newKey()), { method: 'PUT', body: 'x' })).status, 403, 'another key')
+  t.equal((await fetch(address.replace(/Signature=./, 'Signature=0'), { method: 'PUT', body: 'x' })).status, 403)
+})
+
+t.test('reads whole objects and ranges, and answers undefined for what is not there', async (t) => {
+  const key = newKey()
+  await store.put(key, Buffer.from('0123456789'), 'image/png')
+  t.strictSame(await read(key), { bytes: 10, text: '0123456789' })
+  t.strictSame(await read(key, { first: 2, last: 4 }), { bytes: 3, text: '234' })
+  t.strictSame(await read(key, { first: 8, last: 99 }), { bytes: 2, text: '89' })
+  t.equal(await read(newKey()), undefined)
+})
+
+t.test('lists a prefix and deletes what is there and what is not', async (t) => {
+  const [one, two] = [newKey(), newKey()]
+  await store.put(one, Buffer.from('1'), 'image/png')
+  await store.put(two, Buffer.from('2'), 'image/png')
+  t.ok((await Array.fromAsync(store.list('captures/2026-11-20T06/'))).includes(one))
+  await store.delete([one, two, newKey()])
+  t.equal(await read(one), undefined)
+  t.notOk((await Array.fromAsync(store.list('captures/'))).includes(two))
+})
+
+t.test('a store that cannot be reached is SERVICE_UNAVAILABLE, a wrong secret too', async (t) => {
+  const away = createS3Store('http://K:S@127.0.0.1:1/images')
+  await t.rejects(away.get(newKey()), { code: 'SERVICE_UNAVAILABLE' })
+  const stranger = createS3Store(server.url.replace(':S3RVER@', ':wrong@'))
+  await t.rejects(stranger.put(newKey(), Buffer.from('x'), 'image/png'), { code: 'SERVICE_UNAVAILABLE' })
+})
+
+t.test('the address of the store names key, secret and bucket, or the setting is refused', async (t) => {
+  t.match(readS3Url('https://k:s%2F1@s3.example.com/images'), { port: 443, secretKey: 's/1', region: 'us-east-1' })
+  for (const bad of ['http://127.0.0.1/images', 'http://k:s@127.0.0.1/', 'http://k@127.0.0.1/images']) {
+    t.throws(() => readS3Url(bad), { code: 'CONFIGURATION', publicMessage: /SHUTTERFLEET_S3_URL/ }, bad)
+  }
+})

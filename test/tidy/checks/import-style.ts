@@ -1,0 +1,36 @@
+import { isBuiltin } from 'node:module'
+import { type Finding, findingAt, type SourceFile } from '#test/tidy/source.ts'
+import { findingOn, importsOf, parse } from '#test/tidy/syntax.ts'
+
+const rule = 'import-style'
+
+/** Specifiers say where a file is (no `..`, an ending, `node:`), and no file only hands on what others export. */
+export const importStyle = (files: readonly SourceFile[]): Finding[] =>
+  files.flatMap((file) => [
+    ...importsOf(file).flatMap(({ specifier, node }) => {
+      const fault = specifierFault(specifier)
+      return fault === undefined ? [] : [findingOn(file, node, rule, `${specifier || 'import()'}: ${fault}`)]
+    }),
+    ...(/(^|\/)index\.tsx?$/.test(file.path) ? [findingAt(file, 0, rule, 'name the file after its main export')] : []),
+    ...(isBarrel(file) ? [findingAt(file, 0, rule, 'a barrel: import from the files themselves')] : []),
+  ])
+
+const specifierFault = (specifier: string): string | undefined => {
+  if (specifier === '') return 'name the module: no check can follow a computed import'
+  if (specifier.split('/').includes('..')) return 'use a subpath import such as #shared/… instead of ..'
+  if (/^[.#]/.test(specifier) && !/\.(tsx?|json)$/.test(specifier)) return 'write the ending of the file'
+  return isBuiltin(specifier) && !specifier.startsWith('node:') ? 'write node: before a built-in module' : undefined
+}
+
+const isBarrel = (file: SourceFile): boolean => {
+  const statements = parse(file).program.body
+  return (
+    statements.some(({ type }) => type !== 'ImportDeclaration') &&
+    statements.every(
+      (statement) =>
+        statement.type === 'ImportDeclaration' ||
+        statement.type === 'ExportAllDeclaration' ||
+        (statement.type === 'ExportNamedDeclaration' && !statement.declaration),
+    )
+  )
+}

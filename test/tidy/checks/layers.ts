@@ -1,0 +1,49 @@
+import { floor0, isMain, type Place, placeOf, targetOf } from '#test/tidy/place.ts'
+import type { Finding, SourceFile } from '#test/tidy/source.ts'
+import { findingOn, importsOf } from '#test/tidy/syntax.ts'
+
+const rule = 'layers'
+const floor1 = ['config', 'queue', 'db', 'storage', 'kube', 'net', 'telemetry', 'process']
+/** Folders of floor 1 that the others of floor 1 may use. */
+const common = ['config', 'telemetry']
+
+/** Import direction: main → context, config → the rest of a service → shared floor 1 → shared floor 0. */
+export const layers = (files: readonly SourceFile[]): Finding[] =>
+  files.flatMap((file) => {
+    const from = placeOf(file.path)
+    if (!from) return []
+    return importsOf(file).flatMap(({ specifier, typeOnly, node }) => {
+      const target = targetOf(file.path, specifier)
+      if (target === undefined) return []
+      const fault = directionFault(from, target) ?? startFault(file.path, target, typeOnly)
+      return fault === undefined ? [] : [findingOn(file, node, rule, `imports ${specifier}: ${fault}`)]
+    })
+  })
+
+const directionFault = (from: Place, target: string): string | undefined => {
+  const to = placeOf(target)
+  if (!to) return 'services import only services'
+  if (from.service !== to.service) return serviceFault(from, to)
+  return from.service === 'shared' ? floorFault(from, to) : undefined
+}
+
+const serviceFault = (from: Place, to: Place): string | undefined => {
+  if (to.service === 'shared') return undefined
+  if (from.service === 'shared') return 'shared imports only shared'
+  if (from.service === 'cli' && to.service === 'local') return undefined
+  return 'services never import each other'
+}
+
+const floorFault = (from: Place, to: Place): string | undefined => {
+  for (const { folder } of [from, to])
+    if (![...floor0, ...floor1].includes(folder)) return `shared/${folder} stands on no floor`
+  if (floor0.includes(to.folder) || from.folder === to.folder) return undefined
+  if (floor0.includes(from.folder)) return 'floor 0 imports only floor 0'
+  return common.includes(to.folder) ? undefined : `shared/${from.folder} and shared/${to.folder} do not know each other`
+}
+
+const startFault = (from: string, target: string, typeOnly: boolean): string | undefined => {
+  if (isMain(target)) return 'nothing imports a main'
+  if (isMain(from) || typeOnly || target.startsWith('services/shared/')) return undefined
+  return /\/(config|context)\.ts$/.test(target) ? 'config and context are imported by main only' : undefined
+}

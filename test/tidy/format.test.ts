@@ -1,0 +1,37 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import t from 'tap'
+import { plantProject, runTool } from './planted-project.ts'
+import { root } from './source.ts'
+import { expectNone } from './test-check.ts'
+
+const table = '| A | B |\n|---|---|\n| long cell | x |\n'
+const untidy = 'export const x = { a: "1", };\nexport const f = (a) => {\n    return a\n}\n'
+const tidy = "export const x = { a: '1' }\nexport const f = (a) => {\n  return a\n}\n"
+const lineOf = (characters: number) => `export const x = ['${'a'.repeat(characters - 26)}', 'b']\n`
+
+t.test('an untidy file is reported, and mended to the style', (t) => {
+  using project = plantProject({ 'services/x.ts': untidy, 'docs/x.md': table })
+  const check = runTool(project.folder, 'oxfmt', ['--check'])
+  t.equal(check.code, 1)
+  t.match(check.out, 'services/x.ts')
+  t.notMatch(check.out, 'x.md')
+  t.equal(runTool(project.folder, 'oxfmt', []).code, 0)
+  t.equal(readFileSync(join(project.folder, 'services/x.ts'), 'utf8'), tidy)
+  t.equal(readFileSync(join(project.folder, 'docs/x.md'), 'utf8'), table)
+  t.end()
+})
+
+t.test('a line holds 120 characters and no more', (t) => {
+  t.equal(lineOf(120).length, 121, 'with its end')
+  using project = plantProject({ 'services/fits.ts': lineOf(120), 'services/long.ts': lineOf(121) })
+  t.equal(runTool(project.folder, 'oxfmt', ['--list-different']).out, 'services/long.ts\n')
+  t.end()
+})
+
+t.test('the tree is formatted', (t) => {
+  const { code, out } = runTool(root, 'oxfmt', ['--list-different'])
+  expectNone(t, out.split('\n').filter(Boolean))
+  t.equal(code, 0)
+  t.end()
+})

@@ -1,0 +1,96 @@
+import t from 'tap'
+import { plantProject, runTool } from './planted-project.ts'
+import { root } from './source.ts'
+import { expectNone } from './test-check.ts'
+
+/** Rule to a service file that breaks it. */
+const faults: Readonly<Record<string, string>> = {
+  'eslint(max-lines)': `// line\n`.repeat(401),
+  'eslint(max-lines-per-function)': `export const f = () => {\n${'  g()\n'.repeat(70)}}\n`,
+  'eslint(max-params)': 'export const f = (a: 1, b: 2, c: 3, d: 4, e: 5) => [a, b, c, d, e]',
+  'eslint(complexity)': `export const f = (a: string) => ${"a === 'x' || ".repeat(12)} true`,
+  'eslint(max-depth)': 'export const f = (a: boolean) => { if (a) { if (a) { if (a) { if (a) { if (a) f(a) } } } } }',
+  'import(no-cycle)': `import { b } from '#gateway/cycle.ts'\nexport const a = () => b`,
+  'import(no-default-export)': 'export default 1',
+  'unicorn(prefer-node-protocol)': `import { join } from 'path'\njoin()`,
+  'typescript(consistent-type-imports)': `import { Agent } from 'node:http'\nexport type A = Agent`,
+  'typescript(no-floating-promises)': 'const f = async () => 1\nexport const g = () => { f() }',
+  'typescript(no-misused-promises)':
+    'const f = async () => true\nexport const g = () => { if (f()) return 1; return 2 }',
+  'typescript(await-thenable)': 'await 1',
+  'typescript(return-await)': 'export const f = async (p: Promise<1>) => { try { return p } catch { return 2 } }',
+  'typescript(switch-exhaustiveness-check)':
+    "export const f = (a: 'x' | 'y') => { switch (a) { case 'x': return 1 } return 2 }",
+  'typescript(only-throw-error)': "export const f = () => { throw 'text' }",
+  'typescript(no-explicit-any)': 'export const a: any = 1',
+  'typescript(no-non-null-assertion)': 'export const f = (a?: string) => a!.length',
+  'eslint(eqeqeq)': 'export const f = (a: string) => a == "x"',
+  'eslint(no-param-reassign)': 'export const f = (a: number) => { a = 2; return a }',
+  'eslint(no-console)': "console.log('x')",
+  'eslint(no-restricted-properties)': 'process.exit(1)',
+  'eslint(no-unused-vars)': 'const unused = 1',
+  'eslint(no-shadow)': 'const a = 1\nexport const f = (a: number) => a\nf(a)',
+  'unicorn(no-array-for-each)': '[1].forEach((a) => f(a))',
+  'unicorn(filename-case)': 'export const a = 1',
+}
+
+const pathOf = (rule: string) =>
+  rule === 'unicorn(filename-case)'
+    ? 'services/gateway/CamelCase.ts'
+    : `services/gateway/${rule.replaceAll(/\W/g, '-')}.ts`
+
+const cycle = `import { a } from '${pathOf('import(no-cycle)').replace('services/', '#')}'\nexport const b = () => a`
+
+type Report = {
+  diagnostics: { code: string; filename: string; message: string; labels: { span: { line: number } }[] }[]
+}
+
+const lint = (folder: string) => {
+  const { out } = runTool(folder, 'oxlint', ['--type-aware', '--format=json'])
+  return (JSON.parse(out) as Report).diagnostics
+}
+
+t.test('each rule reports the fault planted for it', (t) => {
+  using project = plantProject({
+    ...Object.fromEntries(Object.entries(faults).map(([rule, text]) => [pathOf(rule), text])),
+    'services/gateway/cycle.ts': cycle,
+  })
+  const seen = lint(project.folder)
+  for (const rule of Object.keys(faults))
+    t.ok(
+      seen.some(({ code, filename }) => code === rule && filename === pathOf(rule)),
+      rule,
+    )
+  t.end()
+})
+
+t.test('printing is free in the command line, in tools and in tests, and nowhere else', (t) => {
+  const text = "console.log('x')\n"
+  const places = ['services/cli/say.ts', 'tools/say.ts', 'test/say.ts', 'services/egress/say.ts']
+  using project = plantProject(Object.fromEntries(places.map((path) => [path, text])))
+  t.strictSame(
+    lint(project.folder).map(({ code, filename }) => `${filename} ${code}`),
+    ['services/egress/say.ts eslint(no-console)'],
+  )
+  t.end()
+})
+
+t.test('a test of tap needs no await, another promise does', (t) => {
+  using project = plantProject({
+    'test/a.test.ts': `import t from 'tap'\nt.test('a', (t) => { t.end() })\n`,
+    'test/b.test.ts': `import t from 'tap'\nt.rejects(Promise.reject(new Error('x')))\n`,
+  })
+  t.strictSame(
+    lint(project.folder).map(({ code, filename }) => `${filename} ${code}`),
+    ['test/b.test.ts typescript(no-floating-promises)'],
+  )
+  t.end()
+})
+
+t.test('the tree has no lint', (t) => {
+  expectNone(
+    t,
+    lint(root).map(({ code, filename, message, labels }) => `${filename}:${labels[0]?.span.line} ${code} ${message}`),
+  )
+  t.end()
+})

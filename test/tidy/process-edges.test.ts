@@ -1,0 +1,68 @@
+import t from 'tap'
+import { type EdgeException, processEdges } from './checks/process-edges.ts'
+import { readSources, show, type SourceFile } from './source.ts'
+import { testCheck } from './test-check.ts'
+
+/** The whole list of code outside main files that touches the process. */
+const exceptions: readonly EdgeException[] = [
+  {
+    path: 'services/shared/process/run-main.ts',
+    edges: ['env', 'signal'],
+    reason: 'what every main file calls: it hands environment and stop signal on as arguments',
+  },
+  {
+    path: 'services/shared/telemetry/probe-server.ts',
+    edges: ['listen'],
+    reason: 'probes and metrics listen alike in every service',
+  },
+]
+
+const path = 'services/gateway/app.ts'
+const bad = (text: string) => ({ name: text, tree: { [path]: text }, at: [`${path}:1`] })
+const good = (text: string, file = path) => ({ name: `${text} in ${file}`, tree: { [file]: text } })
+
+await testCheck(t, {
+  check: (files) => processEdges(files, []),
+  real: () => processEdges(readSources(), exceptions),
+  bad: [
+    bad('const port = process.env.PORT'),
+    bad(`const port = process['env'].PORT`),
+    bad('const { env } = process'),
+    bad(`import { env } from 'node:process'`),
+    bad(`process.on('SIGTERM', stop)`),
+    bad(`process.once('SIGINT', stop)`),
+    bad('process.exit(1)'),
+    bad('await app.listen({ port: 0 })'),
+  ],
+  good: [
+    good('const port = process.env.PORT', 'services/gateway/main.ts'),
+    good(`process.on('SIGTERM', stop)`, 'services/worker/main-job.ts'),
+    good('server.listen(0)', 'services/worker/browser-host/main.ts'),
+    good('process.exitCode = 1'),
+    good(`child.on('exit', stop)`),
+    good('const port = env.PORT'),
+    good('process.env.PORT', 'test/helpers/x.ts'),
+  ],
+})
+
+const listening: SourceFile[] = [{ path: 'services/worker/relay.ts', text: 'server.listen(path)' }]
+const exception = (over: Partial<EdgeException>): EdgeException => ({
+  path: 'services/worker/relay.ts',
+  edges: ['listen'],
+  reason: 'a local socket',
+  ...over,
+})
+
+t.test('an exception frees its edge in its file', (t) => {
+  t.strictSame(processEdges(listening, [exception({})]), [])
+  t.strictSame(processEdges(listening, [exception({ path: 'services/worker/' })]), [])
+  t.end()
+})
+
+t.test('an exception frees no other edge, and one that nothing uses is caught', (t) => {
+  t.strictSame(show(processEdges(listening, [exception({ edges: ['env'] })])), [
+    'services/worker/relay.ts:1 process-edges: listen belongs to a main file',
+    'services/worker/relay.ts:1 process-edges: the exception for env is not used',
+  ])
+  t.end()
+})

@@ -1,0 +1,52 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+
+/** A text file of the tree; `path` is relative to the repository and written with slashes. */
+export type SourceFile = { readonly path: string; readonly text: string }
+
+/** A broken rule at a place; `line` counts from 1. */
+export type Finding = {
+  readonly path: string
+  readonly line: number
+  readonly rule: string
+  readonly message: string
+}
+
+/** The repository this file stands in. */
+export const root = join(import.meta.dirname, '../..')
+
+/** Folders that hold nothing written by hand. */
+const generated = new Set(['node_modules', '.git', '.tools', '.tap', '.shutterfleet', 'dist'])
+const fileBytesMax = 1_000_000
+
+/** Every text file under `folder` of the repository (`''` is all of it), by path. A folder that is not there is empty. */
+export const readTree = (folder: string): SourceFile[] =>
+  listFiles(folder)
+    .map((path) => ({ path, bytes: readFileSync(join(root, path)) }))
+    .filter(({ bytes }) => bytes.length <= fileBytesMax && !bytes.includes(0))
+    .map(({ path, bytes }) => ({ path, text: bytes.toString() }))
+
+const listFiles = (folder: string): string[] =>
+  readdirSync(join(root, folder), { withFileTypes: true }).flatMap((entry) => {
+    const path = folder === '' ? entry.name : `${folder}/${entry.name}`
+    if (entry.isDirectory()) return generated.has(entry.name) ? [] : listFiles(path)
+    return entry.isFile() ? [path] : []
+  })
+
+/** Whether the file is TypeScript. */
+const isTypeScript = (file: SourceFile): boolean => /\.tsx?$/.test(file.path)
+
+/** All TypeScript of services, tests and tools: what most checks read. */
+export const readSources = (): SourceFile[] => ['services', 'test', 'tools'].flatMap(readTree).filter(isTypeScript)
+
+/** A finding at the character offset of a file. */
+export const findingAt = (file: SourceFile, offset: number, rule: string, message: string): Finding => ({
+  path: file.path,
+  line: file.text.slice(0, offset).split('\n').length,
+  rule,
+  message,
+})
+
+/** One line per finding, in the form that editors turn into a link. */
+export const show = (findings: readonly Finding[]): string[] =>
+  findings.map(({ path, line, rule, message }) => `${path}:${line} ${rule}: ${message}`)

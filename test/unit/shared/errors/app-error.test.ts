@@ -1,0 +1,45 @@
+import t from 'tap'
+import {
+  AppError,
+  errorToCaptureCode,
+  errorToDisposition,
+  errorToExitCode,
+  errorToHttp,
+  toAppError,
+} from '#shared/errors/app-error.ts'
+import { catalog, type ErrorCode } from '#shared/errors/catalog.ts'
+
+const codes = Object.keys(catalog) as ErrorCode[]
+
+t.test('every code has an HTTP answer, a disposition, an exit code and a code for records', async (t) => {
+  for (const code of codes) {
+    const error = new AppError(code, { message: 'internal: host db-7' })
+    const { status, body } = errorToHttp(error, 'r-1')
+    t.ok(status >= 400 && status <= 599, code)
+    t.equal(body.error.status, status)
+    t.equal(body.error.request_id, 'r-1')
+    t.notMatch(JSON.stringify(body), 'db-7', `${code} keeps the internal message to the log`)
+    t.ok(['retry', 'fail', 'drop'].includes(errorToDisposition(error)))
+    t.ok(errorToExitCode(error) >= 1 && errorToExitCode(error) <= 125)
+    t.ok(errorToCaptureCode(error))
+  }
+})
+
+t.test('a failed capture is never retried by its message', async (t) => {
+  for (const code of codes.filter((each) => catalog[each].blame === 'target')) {
+    t.equal(errorToDisposition(new AppError(code)), 'fail', code)
+  }
+})
+
+t.test('a foreign error becomes SERVER_ERROR and shows clients nothing of itself', async (t) => {
+  const error = toAppError(new TypeError('cannot read x'))
+  t.equal(error.code, 'SERVER_ERROR')
+  t.equal(error.message, 'cannot read x')
+  t.equal(errorToHttp(error, 'r').body.error.message, 'Internal error.')
+  t.equal(toAppError(error), error)
+})
+
+t.test('details and retry_after appear where they are given', async (t) => {
+  const error = new AppError('VALIDATION_ERROR', { details: { width: ['must be a number'] }, retryAfterSeconds: 3 })
+  t.match(errorToHttp(error, 'r').body.error, { details: { width: ['must be a number'] }, retry_after: 3 })
+})

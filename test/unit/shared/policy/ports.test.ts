@@ -1,0 +1,29 @@
+import t from 'tap'
+import { isBadPort } from '#shared/policy/ports.ts'
+
+/** Whether Node's own fetch, which carries the standard's list, refuses the port; its connections go nowhere. */
+const fetchRefuses = async (port: number): Promise<boolean> => {
+  const dispatcher = {
+    dispatch: () => {
+      throw new Error('no connection in this test')
+    },
+  }
+  try {
+    await fetch(`http://127.0.0.1:${port}/`, { dispatcher } as unknown as RequestInit)
+    return false
+  } catch (error) {
+    return ((error as Error).cause as Error | undefined)?.message === 'bad port'
+  }
+}
+
+t.test('holds the ports that the Fetch standard blocks, and no other', async (t) => {
+  const differing: number[] = []
+  for (let port = 1; port <= 11_000; port += 1) {
+    if (isBadPort(port) !== (await fetchRefuses(port))) differing.push(port)
+  }
+  t.strictSame(differing, [])
+})
+
+t.test('blocks port 0, which Node learns later', async (t) => {
+  t.ok(isBadPort(0))
+})

@@ -1,0 +1,48 @@
+import t from 'tap'
+import { beatCodec, captureCodec, eventCodec, resultCodec, startedCodec } from '#shared/queue/messages.ts'
+
+const id = '0d9f6c1e-0000-4000-8000-000000000001'
+const completed = {
+  id,
+  attempt: 1,
+  token: 'token',
+  outcome: 'completed' as const,
+  objectKey: `captures/2026-01-01T00/${id}/00000000000000000000000000000000`,
+  bytes: 10,
+  sha256: 'a'.repeat(64),
+  mimeType: 'image/png',
+  width: 1280,
+  height: 800,
+  timings: { navigate: 10 },
+  warnings: [],
+}
+
+t.test('what was encoded decodes to the same', async (t) => {
+  t.strictSame(resultCodec.decode(resultCodec.encode(completed)), completed)
+  const started = { id, attempt: 2, kind: 'begun' as const, pod: 'worker-1' }
+  t.strictSame(startedCodec.decode(startedCodec.encode(started)), started)
+})
+
+t.test('decoding refuses what is not such a message, with JOB_FAILED and the reason', async (t) => {
+  const bad = (value: unknown) => Buffer.from(typeof value === 'string' ? value : JSON.stringify(value))
+  for (const value of [
+    'not json',
+    '{}',
+    { ...completed, id: 'x' },
+    { ...completed, bytes: -1 },
+    { ...completed, more: 1 },
+    { ...completed, sha256: 'A'.repeat(64) },
+    { ...completed, outcome: 'failed' },
+  ]) {
+    t.throws(() => resultCodec.decode(bad(value)), { code: 'JOB_FAILED', message: /result message/ })
+  }
+})
+
+t.test('encoding a message that breaks its schema is a fault of the program', async (t) => {
+  t.throws(() => eventCodec.encode({ id: 'x', status: 'completed' }), TypeError)
+  t.throws(() => captureCodec.encode({ id, pool: 'standard', budgetMs: 1, attempts: 0, sealed: 'x' }), TypeError)
+  t.throws(
+    () => beatCodec.encode({ pod: '', pool: 'standard', pid: 1, slots: 1, busy: 0, state: 'ready', captures: [] }),
+    TypeError,
+  )
+})

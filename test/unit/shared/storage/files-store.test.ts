@@ -1,0 +1,77 @@
+import { readdirSync } from 'node:fs'
+import { finished } from 'node:stream/promises'
+import { buffer } from 'node:stream/consumers'
+import t from 'tap'
+import { createFilesStore } from '#shared/storage/files-store.ts'
+import { newObjectKey } from '#shared/storage/objects.ts'
+
+const id = '0d9f6c1e-0000-4000-8000-000000000001'
+
+const make = (folder: string) => {
+  let now = new Date('2026-11-20T06:00:00Z')
+  const store = createFilesStore({
+    folder,
+    filesUrl: 'http://127.0.0.1:1',
+    signingKey: Buffer.alloc(32, 7).toString('base64'),
+    now: () => now,
+  })
+  return {
+    store,
+    key: newObjectKey(id, now),
+    later: (seconds: number) => (now = new Date(now.getTime() + seconds * 1000)),
+  }
+}
+
+const partsOf = (address: string) => {
+  const url = new URL(address)
+  const { expires = '', signature = '' } = Object.fromEntries(url.searchParams)
+  return { key: url.pathname.replace('/objects/', ''), expires, signature }
+}
+
+t.test('an address allows the PUT of its own key until it expires, and nothing else', async (t) => {
+  const { store, key, later } = make(t.testdir({}))
+  const { key: signedKey, ...query } = partsOf(await store.signPut(key, 60))
+  t.equal(signedKey, key)
+  t.ok(store.mayPut(key, query))
+  t.notOk(store.mayPut(newObjectKey(id, new Date(0)), query), 'another key')
+  t.notOk(store.mayPut(key, { ...query, expires: String(Number(query.expires) + 1) }), 'a longer life')
+  t.notOk(store.mayPut(key, { ...query, signature: query.signature.replace(/^./, (c) => (c === '0' ? '1' : '0')) }))
+  t.notOk(store.mayPut(key, { expires: '', signature: '' }))
+  later(60)
+  t.notOk(store.mayPut(key, query), 'too late')
+})
+
+t.test('an upload appears under its key whole, once, and is never overwritten', async (t) => {
+  const folder = t.testdir({})
+  const { store, key } = make(folder)
+  const upload = async (text: string, end: 'commit' | 'abandon') => {
+    const begun = await store.beginUpload(key)
+    begun.sink.end(text)
+    await finished(begun.sink)
+    t.equal(await read(), text === 'first' || end === 'abandon' ? undefined : 'first', 'nothing shows before the end')
+    return begun[end]()
+  }
+  const read = async () => {
+    const found = await store.get(key)
+    return found && (await buffer(found.body)).toString()
+  }
+  await upload('lost', 'abandon')
+  t.equal(await upload('first', 'commit'), true)
+  t.equal(await upload('second', 'commit'), false)
+  t.equal(await read(), 'first')
+  t.strictSame(await Array.fromAsync(store.list('captures/')), [key])
+  t.equal(readdirSync(`${folder}/captures/2026-11-20T06/${id}`).length, 1, 'no partial file stays')
+})
+
+t.test('reads ranges, deletes what is there and what is not, and refuses other paths', async (t) => {
+  const { store, key } = make(t.testdir({}))
+  await store.put(key, Buffer.from('0123456789'), 'image/png')
+  const part = await store.get(key, { first: 2, last: 4 })
+  t.equal(part?.bytes, 3)
+  t.equal(part && (await buffer(part.body)).toString(), '234')
+  t.equal((await store.get(key, { first: 8, last: 99 }))?.bytes, 2)
+  await store.delete([key, newObjectKey(id, new Date(0))])
+  t.equal(await store.get(key), undefined)
+  await t.rejects(store.get('captures/../../etc/passwd'), { code: 'BAD_REQUEST' })
+  await t.rejects(store.signPut('x', 1), { code: 'BAD_REQUEST' })
+})

@@ -1,0 +1,22 @@
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { configurationPage } from './configuration-page.ts'
+
+const root = join(import.meta.dirname, '..', '..')
+const pages: Record<string, string> = { 'docs/configuration.md': configurationPage() }
+const checkOnly = process.argv.includes('--check')
+
+const current = (path: string) => {
+  try {
+    return readFileSync(join(root, path), 'utf8')
+  } catch {
+    return ''
+  }
+}
+
+for (const [path, text] of Object.entries(pages)) {
+  if (current(path) === text) continue
+  if (!checkOnly) writeFileSync(join(root, path), text)
+  console.log(checkOnly ? `${path} is not what the code says; run: make docs` : `${path} written`)
+  if (checkOnly) process.exitCode = 1
+}
