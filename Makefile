@@ -13,8 +13,9 @@ export URL OUT
 help: ## lists the targets
 	@sed -nE 's/^([a-z-]+):[^#]*## (.*)/make \1\t\2/p' $(firstword $(MAKEFILE_LIST)) | expand -t 16
 
-setup: packages ## installs what is missing: Node, npm packages, PostgreSQL, Chromium, NATS, fonts
+setup: ## installs what is missing: Node, npm packages, PostgreSQL, Chromium, NATS, fonts
 	@scripts/install-system.sh
+	@scripts/bootstrap.sh
 
 packages:
 	@scripts/bootstrap.sh

@@ -19,9 +19,8 @@ export type Demand = {
 /** Workers that the work needs, before the pool's bounds, and which term asked for them. */
 export type Need = { readonly workers: number; readonly reason: Extract<Reason, 'load' | 'backlog' | 'buffer'> }
 
-/** Slots of a worker: the largest number that one has said, else the policy's. */
 const slotsOf = (active: readonly SeenWorker[], policy: PoolPolicy): number =>
-  Math.max(1, ...active.map(({ slots }) => slots)) || policy.slots
+  active.length > 0 ? Math.max(...active.map(({ slots }) => slots)) : policy.slots
 
 /** Slot-milliseconds that the workers there are, starting ones included, can serve within `horizonMs`. */
 const supplyMs = (demand: Demand, horizonMs: number, startMs: number): number =>

@@ -6,7 +6,7 @@ import { createApp } from './app.ts'
 import { readConfig } from './config.ts'
 import { createContext } from './context.ts'
 
-await runMain(async ({ env, stop, announce }) => {
+await runMain('egress', async ({ env, stop, announce }) => {
   const config = readConfig(env)
   const egress = createContext(config)
   await using probe = await startProbeServer({

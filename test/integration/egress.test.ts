@@ -4,6 +4,7 @@ import { text } from 'node:stream/consumers'
 import { once } from 'node:events'
 import t from 'tap'
 import { captureHeader, refusalHeader } from '#shared/net/refusal.ts'
+import { parseCidr } from '#shared/policy/cidr.ts'
 import { listening, resolverOf, rulesOf, startCanary, startFilter } from '#test/helpers/egress-filter.ts'
 import { askProxy } from '#test/helpers/proxy-client.ts'
 
@@ -27,7 +28,7 @@ t.test('reaches allowed targets by name and by address, plain and by CONNECT', a
     const early = `GET /a HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`
     const tunnel = await askProxy({ port: filter.port, line: `CONNECT ${host}:${page.port}`, early })
     t.equal(tunnel.status, 200)
-    t.match(await text(tunnel.socket), /x-page: yes[^]*page$/, `${host}: what came right behind CONNECT is passed on`)
+    t.match(await text(tunnel.socket), /x-page: yes[^]*page/, `${host}: what came right behind CONNECT is passed on`)
   }
 })
 
@@ -41,10 +42,8 @@ t.test('a name that is not allowed may still have an allowed address, on the all
 
 t.test('denied addresses are refused even where they are allowed', async (t) => {
   await using canary = await startCanary()
-  const deny = [...rulesOf('127.0.0.0/8').allow.map((target) => (target.kind === 'block' ? target.block : undefined))]
-  await using filter = await startFilter({
-    rules: { ...rulesOf('127.0.0.1'), deny: deny.filter((block) => block !== undefined) },
-  })
+  const deny = [parseCidr('127.0.0.0/8')].filter((block) => block !== undefined)
+  await using filter = await startFilter({ rules: { ...rulesOf('127.0.0.1'), deny } })
   t.equal((await askProxy({ port: filter.port, line: `CONNECT 127.0.0.1:${canary.port}` })).refusal, 'blocked')
   t.equal(canary.connections(), 0)
 })

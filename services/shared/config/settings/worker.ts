@@ -1,2 +1,85 @@
+import { flag, integer, list, oneOf, type Setting, text } from '#shared/config/setting.ts'
+
+/** A TCP address as `host:port`; IPv6 literals stand in brackets. */
+export type HostPort = { readonly host: string; readonly port: number }
+
+const hostPort: Setting<HostPort>['parse'] = (value) => {
+  const url = /[/?#@\s]/.test(value) ? null : URL.parse(`tcp://${value}`)
+  return url?.hostname && url.port
+    ? { ok: true, value: { host: url.hostname.replaceAll(/[[\]]/g, ''), port: Number(url.port) } }
+    : { ok: false, problem: 'must be a host and a port, such as 127.0.0.1:3128' }
+}
+
 /** Settings of worker alone. */
-export const workerSettings = {}
+export const workerSettings = {
+  pool: oneOf('WORKER_POOL', { help: 'pool that the worker serves', fallback: 'standard', values: ['standard'] }),
+  pod: text('WORKER_POD', {
+    help: 'name of the worker among those of its pool: letters, digits, hyphens; empty: made of its process id',
+    fallback: '',
+  }),
+  slots: integer('WORKER_SLOTS', {
+    help: 'captures served at one time, each by a browser of its own; more than the number of cores gains nothing',
+    fallback: 1,
+    min: 1,
+    max: 16,
+  }),
+  openingKeys: list('WORKER_OPENING_KEYS', {
+    help: 'private keys that open what is sealed for the pool, newest first; old ones are kept for the longest wait',
+    secret: true,
+  }),
+  egress: {
+    ...text('WORKER_EGRESS', { help: 'egress filter through which pages are loaded, host:port' }),
+    kind: 'host:port',
+    parse: hostPort,
+  },
+  chromium: text('CHROMIUM', {
+    help: 'Chromium or headless-shell binary',
+    fallback: '/usr/lib/chromium/chromium-headless-shell',
+  }),
+  browserUser: text('WORKER_BROWSER_USER', {
+    help: 'user as which browsers run when the worker itself is root; not used otherwise',
+    fallback: 'shutterfleet-browser',
+  }),
+  networkIsolation: oneOf('WORKER_NETWORK_ISOLATION', {
+    help: 'how browsers are kept off the network: a namespace without one, or only flags (needs a network policy)',
+    fallback: 'namespace',
+    values: ['namespace', 'flags-only'],
+  }),
+  unsafeNoSandbox: flag('WORKER_UNSAFE_NO_SANDBOX', {
+    help: "run Chromium without its sandbox: a page that breaks its renderer then has the browser user's rights",
+    fallback: false,
+  }),
+  recycleCaptures: integer('WORKER_RECYCLE_CAPTURES', {
+    help: 'captures after which a browser is replaced',
+    fallback: 50,
+    min: 1,
+    max: 10_000,
+  }),
+  recycleSeconds: integer('WORKER_RECYCLE_SECONDS', {
+    help: 'age at which a browser is replaced before its next capture',
+    unit: 'seconds',
+    fallback: 600,
+    min: 10,
+    max: 86_400,
+  }),
+  heightMax: integer('WORKER_HEIGHT_MAX', {
+    help: 'most CSS pixels of the height of a full page; what is below is cut off, with a warning',
+    unit: 'CSS px',
+    fallback: 20_000,
+    min: 200,
+    max: 100_000,
+  }),
+  captureBytesMax: integer('WORKER_CAPTURE_BYTES_MAX', {
+    help: 'most bytes that one capture loads; its connections are cut beyond that',
+    unit: 'bytes',
+    fallback: 536_870_912,
+    min: 1_048_576,
+    max: 1_099_511_627_776,
+  }),
+  captureConnectionsMax: integer('WORKER_CAPTURE_CONNECTIONS_MAX', {
+    help: 'most connections that one capture opens; more are refused',
+    fallback: 512,
+    min: 1,
+    max: 65_535,
+  }),
+}

@@ -1,0 +1,85 @@
+import { spawn, type StdioOptions } from 'node:child_process'
+import { once } from 'node:events'
+import { open, readFile, rename, stat } from 'node:fs/promises'
+import { AppError } from '#shared/errors/app-error.ts'
+
+const logBytesMax = 16 * 1024 * 1024
+const logTailLines = 12
+
+/** A process that we started. */
+export type Child = {
+  readonly pid: number
+  /** Resolves once it has ended, with how: `exit code 1`, `signal SIGKILL`. */
+  readonly exited: Promise<string>
+  readonly hasExited: () => boolean
+  /** The first message that it sends over its IPC channel; never resolves where it has none. */
+  readonly announced: Promise<Readonly<Record<string, string>>>
+  readonly kill: (signal: NodeJS.Signals) => void
+}
+
+/** What to start, and where its output goes. */
+export type Launch = {
+  readonly command: string
+  readonly args: readonly string[]
+  readonly env: Readonly<Record<string, string>>
+  readonly logPath: string
+  /** Whether the child is one of our services: it announces itself, and stops when we are gone. */
+  readonly ipc?: boolean
+  /** Open file descriptors that the child has as 3, 4, … (not together with `ipc`). */
+  readonly descriptors?: readonly number[]
+}
+
+/** Makes room for a new run's lines: a log that has grown beyond its bound becomes `<path>.1`. */
+const rotateLog = async (path: string) => {
+  const bytes = await stat(path).then(
+    ({ size }) => size,
+    () => 0,
+  )
+  if (bytes > logBytesMax) await rename(path, `${path}.1`)
+}
+
+/**
+ * Starts a process in a session of its own: Ctrl-C in a terminal reaches us alone, so that everything stops in order.
+ * Throws `SERVICE_UNAVAILABLE` where it cannot be started at all.
+ */
+export const startChild = async (launch: Launch): Promise<Child> => {
+  await rotateLog(launch.logPath)
+  await using log = await open(launch.logPath, 'a', 0o600)
+  const stdio: StdioOptions = ['ignore', log.fd, log.fd, ...(launch.ipc ? ['ipc' as const] : (launch.descriptors ?? []))]
+  const child = spawn(launch.command, launch.args, { cwd: '/', detached: true, env: launch.env, stdio })
+  const exited = Promise.withResolvers<string>()
+  const announced = Promise.withResolvers<Readonly<Record<string, string>>>()
+  let ended = false
+  child.once('exit', (code, signal) => {
+    ended = true
+    exited.resolve(signal ? `signal ${signal}` : `exit code ${code}`)
+  })
+  child.once('message', (message) => announced.resolve(message as Readonly<Record<string, string>>))
+  try {
+    await once(child, 'spawn')
+  } catch (cause) {
+    throw new AppError('SERVICE_UNAVAILABLE', { publicMessage: `${launch.command} cannot be started: ${String(cause)}` })
+  }
+  return {
+    pid: child.pid ?? 0,
+    exited: exited.promise,
+    hasExited: () => ended,
+    announced: announced.promise,
+    kill: (signal) => child.kill(signal),
+  }
+}
+
+/** The last lines of a log, for a message about what went wrong. */
+export const logTail = async (path: string): Promise<string> => {
+  const text = await readFile(path, 'utf8').catch(() => '')
+  return text.trimEnd().split('\n').slice(-logTailLines).join('\n')
+}
+
+/** Asks a child to end, and ends it after `graceMs` whether it agrees or not. */
+export const stopChild = async (child: Child, signal: NodeJS.Signals, graceMs: number): Promise<void> => {
+  if (child.hasExited()) return
+  child.kill(signal)
+  const timer = setTimeout(() => child.kill('SIGKILL'), graceMs)
+  await child.exited
+  clearTimeout(timer)
+}

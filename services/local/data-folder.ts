@@ -1,0 +1,75 @@
+import { constants } from 'node:fs'
+import { access, chmod, mkdir, readFile, rename, stat, writeFile } from 'node:fs/promises'
+import { join, resolve } from 'node:path'
+import { AppError } from '#shared/errors/app-error.ts'
+
+/** Where everything of one machine's installation lies. All paths are absolute. */
+export type DataFolder = {
+  readonly path: string
+  readonly lock: string
+  readonly secrets: string
+  readonly ports: string
+  /** What `up` tells other commands: `local-file.ts`. */
+  readonly localFile: string
+  readonly workerEnv: string
+  readonly postgres: string
+  readonly nats: string
+  readonly objects: string
+  readonly logs: string
+}
+
+/** The paths below a data folder, whether it exists or not. */
+export const pathsOf = (folder: string): DataFolder => {
+  const path = resolve(folder)
+  return {
+    path,
+    lock: join(path, 'lock.json'),
+    secrets: join(path, 'secrets.json'),
+    ports: join(path, 'ports.json'),
+    localFile: join(path, 'local.json'),
+    workerEnv: join(path, 'worker-env.json'),
+    postgres: join(path, 'postgres'),
+    nats: join(path, 'nats'),
+    objects: join(path, 'objects'),
+    logs: join(path, 'logs'),
+  }
+}
+
+const refuse = (path: string, why: string): never => {
+  throw new AppError('CONFIGURATION', { publicMessage: `the data folder ${path} ${why}; choose another with --data` })
+}
+
+/** Makes the data folder where it is missing, for its owner alone. Throws `CONFIGURATION` where it cannot be used. */
+export const openDataFolder = async (folder: string): Promise<DataFolder> => {
+  const paths = pathsOf(folder)
+  try {
+    await mkdir(paths.path, { recursive: true, mode: 0o700 })
+  } catch (error) {
+    const { code = 'unknown' } = error as NodeJS.ErrnoException
+    return refuse(paths.path, code === 'EEXIST' || code === 'ENOTDIR' ? 'is not a folder' : `cannot be made (${code})`)
+  }
+  const { uid } = await stat(paths.path)
+  const me = process.getuid?.()
+  if (me !== 0 && uid !== me) refuse(paths.path, 'belongs to another user')
+  await chmod(paths.path, 0o700).catch(() => refuse(paths.path, 'cannot be made private to its owner'))
+  await access(paths.path, constants.W_OK | constants.X_OK).catch(() => refuse(paths.path, 'is not writable'))
+  for (const part of [paths.nats, paths.objects, paths.logs]) await mkdir(part, { recursive: true, mode: 0o700 })
+  return paths
+}
+
+/** Writes a file for its owner alone; whoever reads it sees the old content or the new, never a part. */
+export const writePrivate = async (path: string, content: unknown): Promise<void> => {
+  const draft = `${path}.${process.pid}.new`
+  await writeFile(draft, `${JSON.stringify(content, null, 2)}\n`, { mode: 0o600 })
+  await rename(draft, path)
+}
+
+/** What `writePrivate` wrote, or undefined where there is no such file. Throws where it is not JSON. */
+export const readPrivate = async <T>(path: string): Promise<T | undefined> => {
+  try {
+    return JSON.parse(await readFile(path, 'utf8')) as T
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined
+    throw new AppError('CONFIGURATION', { publicMessage: `${path} cannot be read: ${(error as Error).message}` })
+  }
+}

@@ -1,0 +1,37 @@
+import { randomBytes } from 'node:crypto'
+import { type Pool, pools } from '#shared/capture/lane.ts'
+import { queueUsers } from '#shared/queue/permissions.ts'
+import { generateSealingKeys } from '#shared/queue/seal.ts'
+import { readPrivate, writePrivate } from './data-folder.ts'
+import type { QueuePasswords } from './nats-config.ts'
+
+/** What is generated at the first start and kept: the data folder is worthless without it. */
+export type Secrets = {
+  readonly postgresPassword: string
+  /** 32 bytes as base64. */
+  readonly keyPepper: string
+  /** 32 bytes as base64. */
+  readonly storageSigningKey: string
+  readonly queuePasswords: QueuePasswords
+  readonly sealingKeys: Readonly<Record<Pool, { readonly public: string; readonly private: string }>>
+}
+
+const password = () => randomBytes(24).toString('base64url')
+const key = () => randomBytes(32).toString('base64')
+
+const generate = (): Secrets => ({
+  postgresPassword: password(),
+  keyPepper: key(),
+  storageSigningKey: key(),
+  queuePasswords: Object.fromEntries(queueUsers.map(({ name }) => [name, password()])) as QueuePasswords,
+  sealingKeys: Object.fromEntries(pools.map((pool) => [pool, generateSealingKeys()])) as Secrets['sealingKeys'],
+})
+
+/** The secrets at `path`, made at the first call. */
+export const keepSecrets = async (path: string): Promise<Secrets> => {
+  const kept = await readPrivate<Secrets>(path)
+  if (kept) return kept
+  const secrets = generate()
+  await writePrivate(path, secrets)
+  return secrets
+}

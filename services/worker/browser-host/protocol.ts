@@ -1,0 +1,51 @@
+import type { CaptureOptions } from '#shared/capture/options.ts'
+import type { CaptureErrorCode } from '#shared/errors/catalog.ts'
+import type { Timings, Warning } from '#shared/queue/messages.ts'
+
+/** A user without rights of its own, as which browsers run. */
+export type BrowserUser = { readonly name: string; readonly userId: number; readonly groupId: number }
+
+/** What a browser host is started with: one JSON text as its only argument. Holds no secret. */
+export type HostSettings = {
+  readonly chromium: string
+  readonly sandbox: boolean
+  /** User to become before Chromium is started; absent: stay who it is. */
+  readonly user?: BrowserUser
+  /** Folder that only the browser's user can use: profile, temporary files. */
+  readonly folder: string
+  /** Unix socket whose other end is the egress filter. */
+  readonly egressPath: string
+  readonly recycleCaptures: number
+  readonly recycleMs: number
+  /** Most CSS pixels of the height of a full page. */
+  readonly heightMax: number
+  readonly bytesMax: number
+  readonly connectionsMax: number
+}
+
+/** What the supervisor asks of a host: one capture. `online` false cuts it off from egress, for the warm-up. */
+export type Order = { readonly id: string; readonly options: CaptureOptions; readonly online: boolean }
+
+/** An image as the browser's side made it. `width` and `height` are pixels of the image. */
+export type Shot = {
+  readonly bytes: Uint8Array
+  readonly width: number
+  readonly height: number
+  readonly mimeType: string
+  readonly targetStatus: number | undefined
+  /** Address of the document that was captured; undefined for a page without one. */
+  readonly finalUrl: string | undefined
+  readonly warnings: readonly Warning[]
+}
+
+/** How a capture ended on the browser's side. */
+export type Outcome = { readonly timings: Partial<Timings> } & (
+  | { readonly outcome: 'completed'; readonly shot: Shot }
+  | { readonly outcome: 'failed'; readonly code: CaptureErrorCode; readonly message: string }
+)
+
+/** What a host tells its supervisor: its browser is up, the page of a capture has loaded, a capture has ended. */
+export type Report =
+  | { readonly kind: 'up' }
+  | { readonly kind: 'loaded'; readonly id: string }
+  | { readonly kind: 'ended'; readonly id: string; readonly outcome: Outcome }

@@ -1,0 +1,51 @@
+import type { Duplex } from 'node:stream'
+import type { Refusal } from '#shared/net/refusal.ts'
+
+/** Most that one capture may load. */
+export type TrafficBounds = { readonly bytesMax: number; readonly connectionsMax: number }
+
+/** What one capture loads: its connections, what egress refused it, and whether it went beyond its bounds. */
+export type Traffic = Disposable & {
+  readonly captureId: string
+  /** Takes a connection into account until it closes; false, and it is cut, where the capture has had its share. */
+  readonly admit: (connection: Duplex) => boolean
+  /** Counts bytes that came in; beyond the bound every connection is cut. */
+  readonly count: (bytes: number) => void
+  readonly refuse: (host: string, refusal: Refusal) => void
+  /** Why egress refused this host the last time, if it did. `host` as URLs write it, without a port. */
+  readonly refusalOf: (host: string) => Refusal | undefined
+  readonly isExceeded: () => boolean
+}
+
+/** Opens the account of one capture. Dispose cuts what is still connected. */
+export const openTraffic = (captureId: string, bounds: TrafficBounds): Traffic => {
+  const open = new Set<Duplex>()
+  const refused = new Map<string, Refusal>()
+  let connections = 0
+  let bytes = 0
+  const cut = () => {
+    for (const connection of open) connection.destroy()
+  }
+  return {
+    captureId,
+    admit: (connection) => {
+      if (open.has(connection)) return true
+      connections += 1
+      if (connections > bounds.connectionsMax || bytes > bounds.bytesMax) {
+        connection.destroy()
+        return false
+      }
+      open.add(connection)
+      connection.once('close', () => open.delete(connection))
+      return true
+    },
+    count: (more) => {
+      bytes += more
+      if (bytes > bounds.bytesMax) cut()
+    },
+    refuse: (host, refusal) => void refused.set(host, refusal),
+    refusalOf: (host) => refused.get(host),
+    isExceeded: () => bytes > bounds.bytesMax || connections > bounds.connectionsMax,
+    [Symbol.dispose]: cut,
+  }
+}

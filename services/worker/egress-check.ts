@@ -1,0 +1,25 @@
+import { once } from 'node:events'
+import { request } from 'node:http'
+import { refusalHeader } from '#shared/net/refusal.ts'
+import { AppError } from '#shared/errors/app-error.ts'
+
+const answerMs = 5000
+/** The metadata address of clouds: no operator allows it, and no filter that works lets it through. */
+const forbidden = '169.254.169.254:80'
+
+/** Asks egress for what it must refuse. Throws `SERVICE_UNAVAILABLE` where it does not answer within five seconds, or does not refuse. */
+export const checkEgress = async (egressPath: string): Promise<void> => {
+  const asking = request({ socketPath: egressPath, method: 'CONNECT', path: forbidden, agent: false })
+  asking.setTimeout(answerMs, () => asking.destroy(new Error('no answer')))
+  try {
+    asking.end()
+    const [answer, socket] = await once(asking, 'connect')
+    socket.destroy()
+    if (answer.headers[refusalHeader] === 'blocked') return
+  } catch (cause) {
+    throw new AppError('SERVICE_UNAVAILABLE', { message: `egress does not answer: ${String(cause)}`, cause })
+  } finally {
+    asking.destroy()
+  }
+  throw new AppError('SERVICE_UNAVAILABLE', { message: `egress does not refuse ${forbidden}: it is not our filter` })
+}

@@ -1,0 +1,24 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { startSystem } from '#test/helpers/system.ts'
+import { quantile } from './quantile.ts'
+
+const starts = 5
+
+/** Milliseconds from the command to the first capture done, on a data folder that exists. */
+export const measureStart = async (): Promise<{ runs: number[]; median: number }> => {
+  const dataDir = await mkdtemp(join(tmpdir(), 'shutterfleet-bench-'))
+  const startOnce = async () => {
+    const begun = performance.now()
+    const system = await startSystem([], { dataDir })
+    const tookMs = performance.now() - begun
+    await system.stop()
+    return tookMs
+  }
+  await startOnce()
+  const runs: number[] = []
+  for (let count = 0; count < starts; count += 1) runs.push(await startOnce())
+  await rm(dataDir, { recursive: true, force: true })
+  return { runs, median: quantile(runs, 0.5) }
+}

@@ -1,0 +1,73 @@
+import { execFileSync } from 'node:child_process'
+import { readFileSync, writeFileSync } from 'node:fs'
+import { cpus, totalmem } from 'node:os'
+import { join, resolve } from 'node:path'
+import { measureCaptures } from './measure-captures.ts'
+import { measureMemory } from './measure-memory.ts'
+import { measureStart } from './measure-start.ts'
+
+const page = resolve(import.meta.dirname, '../../docs/benchmarks.md')
+const rounds = Number(process.argv[2] ?? 60)
+
+const chromium = execFileSync('/usr/lib/chromium/chromium-headless-shell', ['--version'], { encoding: 'utf8' }).trim()
+const machine = `${cpus().length} × ${cpus()[0]?.model.trim()}, ${Math.round(totalmem() / 2 ** 30)} GiB, Node ${process.version}, ${chromium}`
+
+const table = (head: readonly string[], rows: readonly (readonly (string | number)[])[]) =>
+  [head, head.map(() => '---'), ...rows].map((cells) => `| ${cells.join(' | ')} |`).join('\n')
+
+const ms = (value: number) => Math.round(value).toString()
+const mib = (bytes: number) => Math.round(bytes / 2 ** 20).toString()
+
+const start = await measureStart()
+const memory = await measureMemory()
+const captures = await measureCaptures(rounds)
+
+const text = `# Benchmarks
+
+Made by \`make bench\` on ${new Date().toISOString().slice(0, 10)}: ${machine}. Every table is measured on this one machine, with everything
+on it, page server and benchmark included. Ratios say more than milliseconds.
+
+## Start
+
+Time from \`bin/shutterfleet up\` on an existing data folder to its first capture done, ${start.runs.length} starts.
+
+${table(['median ms', 'fastest', 'slowest'], [[ms(start.median), ms(Math.min(...start.runs)), ms(Math.max(...start.runs))]])}
+
+## Memory when idle
+
+Proportional set size of everything that \`up\` started, ten seconds after the last capture, with one warm browser.
+
+${table(['what', 'MiB'], [...memory.parts.map(({ name, bytes }) => [name, mib(bytes)]), ['**all**', `**${mib(memory.total)}**`]])}
+
+## A small static page, captured synchronously
+
+1280 × 800 as png, ${rounds} rounds; in each round first one, then the other. The bare loop is Playwright with the same
+Chromium, one warm browser, a fresh context per shot, no filter and no queue.
+
+${table(
+  ['', 'p50 ms', 'p95 ms'],
+  [
+    ['Shutterfleet, `GET /v1/screenshots/capture`', ms(captures.ours.p50), ms(captures.ours.p95)],
+    ['bare Playwright loop', ms(captures.bare.p50), ms(captures.bare.p95)],
+    ['ratio', (captures.ours.p50 / captures.bare.p50).toFixed(2), (captures.ours.p95 / captures.bare.p95).toFixed(2)],
+  ],
+)}
+
+Median of each stage, from the records' \`timings\`:
+
+${table(
+  ['stage', 'ms'],
+  Object.entries(captures.stages).map(([stage, value]) => [stage, ms(value)]),
+)}
+`
+
+const previous = (() => {
+  try {
+    return readFileSync(page, 'utf8')
+  } catch {
+    return ''
+  }
+})()
+if (previous !== text) writeFileSync(page, text)
+console.log(text)
+console.log(`written to ${join('docs', 'benchmarks.md')}`)

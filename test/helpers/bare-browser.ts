@@ -1,0 +1,27 @@
+import { type Browser, chromium } from 'playwright'
+
+/** Path of the Chromium that the services use too. */
+export const chromiumPath = process.env['SHUTTERFLEET_CHROMIUM'] ?? '/usr/lib/chromium/chromium-headless-shell'
+
+/**
+ * A bare Playwright browser to compare with: the same Chromium, no filter, no queue. Without its sandbox, since tests may
+ * run as root; it opens only pages of this repository and of the system's packages.
+ */
+export const startBareBrowser = (): Promise<Browser> =>
+  chromium.launch({ executablePath: chromiumPath, chromiumSandbox: false })
+
+/** Takes one screenshot as a plain Playwright script would, in a context of its own. */
+export const bareShot = async (
+  browser: Browser,
+  url: string,
+  options: { fullPage?: boolean } = {},
+): Promise<Buffer> => {
+  const context = await browser.newContext({ viewport: { width: 1280, height: 800 } })
+  try {
+    const page = await context.newPage()
+    await page.goto(url, { waitUntil: 'load' })
+    return await page.screenshot({ type: 'png', fullPage: options.fullPage ?? false })
+  } finally {
+    await context.close()
+  }
+}

@@ -1,0 +1,118 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+import { text } from 'node:stream/consumers'
+
+const program = resolve(import.meta.dirname, '../../bin/shutterfleet')
+const stopMs = 120_000
+
+/** What `up` writes down of one service. */
+export type RunningService = { name: string; pid: number; metrics_url: string; health_url: string }
+
+/** What `up` writes to `local.json`. */
+export type LocalJson = {
+  base_url: string
+  api_key: string
+  account_id: string
+  database_url: string
+  nats_url: string
+  services: RunningService[]
+}
+
+/** The fields of a record that tests look at. */
+export type TestRecord = {
+  id: string
+  status: 'pending' | 'processing' | 'completed' | 'failed'
+  width?: number
+  height?: number
+  mime_type?: string
+  file_size?: number
+  target_status?: number
+  timings?: Record<string, number>
+  error?: { code: string; message: string }
+}
+
+/** The whole system of one test, started as a user would start it. */
+export type System = AsyncDisposable & {
+  readonly baseUrl: string
+  readonly dataDir: string
+  /** Process id of `up` itself. */
+  readonly pid: number
+  readonly readLocal: () => Promise<LocalJson>
+  /** Any request with the first account's key. */
+  readonly request: (path: string, init?: RequestInit) => Promise<Response>
+  /** POST of a JSON body. */
+  readonly post: (path: string, body: unknown) => Promise<Response>
+  /** Creates a capture and answers its id. */
+  readonly create: (parameters: Record<string, unknown>) => Promise<string>
+  readonly record: (id: string) => Promise<TestRecord>
+  /** Metrics text of one service. */
+  readonly metrics: (service: string) => Promise<string>
+  /** Drains and stops everything; answers the exit code of `up`. */
+  readonly stop: () => Promise<number>
+}
+
+// Programs of the system are run as a user's shell would: without what the test runner adds to Node's environment.
+const environment = () => {
+  const { NODE_OPTIONS: _loader, TAP: _tap, ...rest } = process.env
+  return rest
+}
+
+/** Starts `bin/shutterfleet up` on a free port, in a folder of its own or a given one that stays; throws what it said where it does not come up. */
+export const startSystem = async (
+  args: readonly string[] = [],
+  options: { dataDir?: string } = {},
+): Promise<System> => {
+  const dataDir = options.dataDir ?? (await mkdtemp(join(tmpdir(), 'shutterfleet-up-')))
+  const up = spawn('env', ['-u', 'NODE_OPTIONS', program, 'up', '--data', dataDir, '--port', '0', '--json', ...args], {
+    stdio: ['ignore', 'pipe', 'pipe'],
+    env: environment(),
+  })
+  const errors = text(up.stderr)
+  const ended = once(up, 'exit')
+  const kill = () => up.kill('SIGTERM')
+  process.once('exit', kill)
+  const printed = await Promise.race([once(up.stdout, 'data'), ended.then(async () => [await errors])])
+  if (up.exitCode !== null) throw new Error(`up ended with ${up.exitCode}: ${String(printed[0])}`)
+  const { base_url: baseUrl, api_key: apiKey } = JSON.parse(String(printed[0])) as LocalJson
+
+  const readLocal = async () => JSON.parse(await readFile(join(dataDir, 'local.json'), 'utf8')) as LocalJson
+  const request = (path: string, init: RequestInit = {}) =>
+    fetch(baseUrl + path, { ...init, headers: { authorization: `Bearer ${apiKey}`, ...init.headers } })
+  const post = (path: string, body: unknown) =>
+    request(path, { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) })
+  const dataOf = async (response: Response, wanted: number) => {
+    if (response.status !== wanted) throw new Error(`${response.status}: ${await response.text()}`)
+    return ((await response.json()) as { data: TestRecord }).data
+  }
+  const stop = async () => {
+    if (up.exitCode === null) {
+      kill()
+      const timer = setTimeout(() => up.kill('SIGKILL'), stopMs)
+      await ended
+      clearTimeout(timer)
+    }
+    process.off('exit', kill)
+    if (!options.dataDir) await rm(dataDir, { recursive: true, force: true })
+    return up.exitCode ?? -1
+  }
+  return {
+    baseUrl,
+    dataDir,
+    pid: up.pid ?? 0,
+    readLocal,
+    request,
+    post,
+    create: async (parameters) => (await dataOf(await post('/v1/screenshots', parameters), 202)).id,
+    record: async (id) => dataOf(await request(`/v1/screenshots/${id}`), 200),
+    metrics: async (service) => {
+      const found = (await readLocal()).services.find((each) => each.name === service)
+      if (!found) throw new Error(`no service ${service}`)
+      return (await fetch(found.metrics_url)).text()
+    },
+    stop,
+    [Symbol.asyncDispose]: async () => void (await stop()),
+  }
+}

@@ -1,0 +1,175 @@
+import { once } from 'node:events'
+import { createServer as createHttpServer } from 'node:http'
+import { connect, createServer, type Socket } from 'node:net'
+import { text } from 'node:stream/consumers'
+import t from 'tap'
+import { type Filter, listening, rulesOf, startFilter } from '#test/helpers/egress-filter.ts'
+import { eventually } from '#test/helpers/eventually.ts'
+import { askProxy } from '#test/helpers/proxy-client.ts'
+
+const rules = rulesOf('127.0.0.1')
+
+/** How the next connection ended; it is told a moment after the client sees its end. */
+const nextEnd = async ({ heard }: Filter): Promise<unknown> => {
+  await eventually(() => heard.some(({ name }) => name === 'ended'))
+  const index = heard.findIndex(({ name }) => name === 'ended')
+  return heard.splice(index, 1)[0]?.args[1]
+}
+
+/** A TCP server that keeps the sockets of its clients for the test. */
+const startPeer = async (onSocket: (socket: Socket) => void = () => {}) => {
+  const sockets: Socket[] = []
+  const running = await listening(
+    createServer((socket) => {
+      sockets.push(socket)
+      onSocket(socket)
+    }),
+  )
+  return { ...running, sockets }
+}
+
+t.test('closes a tunnel on which nothing moves, and both its ends', async (t) => {
+  await using peer = await startPeer((socket) => socket.resume())
+  await using filter = await startFilter({ rules, idleMs: 200 })
+  const { socket } = await askProxy({ port: filter.port, line: `CONNECT 127.0.0.1:${peer.port}` })
+  await once(socket.resume(), 'close')
+  await eventually(() => peer.sockets[0]?.destroyed === true)
+  t.match(await nextEnd(filter), { end: 'idle' })
+})
+
+t.test('answers 504 where a target takes a request and stays silent', async (t) => {
+  await using peer = await startPeer((socket) => socket.resume())
+  await using filter = await startFilter({ rules, idleMs: 200 })
+  const answer = await askProxy({ port: filter.port, line: `GET http://127.0.0.1:${peer.port}/` })
+  t.match(answer, { status: 504, refusal: 'connection_failed' })
+})
+
+t.test('cuts a connection beyond its bytes, in a tunnel and in an answer', async (t) => {
+  const megabyte = Buffer.alloc(1_048_576)
+  await using peer = await startPeer((socket) => socket.write(megabyte))
+  await using page = await listening(createHttpServer((_, response) => void response.end(megabyte)))
+  await using filter = await startFilter({ rules, connectionBytesMax: 100_000 })
+  const { socket } = await askProxy({ port: filter.port, line: `CONNECT 127.0.0.1:${peer.port}` })
+  await once(socket.resume(), 'close')
+  t.match(await nextEnd(filter), { end: 'bytes' })
+  const { body } = await askProxy({ port: filter.port, line: `GET http://127.0.0.1:${page.port}/` })
+  t.ok(body.length < megabyte.length, 'the answer broke off')
+  t.match(await nextEnd(filter), { end: 'bytes' })
+})
+
+t.test('cuts clients beyond the bound of connections', async (t) => {
+  await using filter = await startFilter({ rules, connectionsMax: 1 })
+  const first = connect({ port: filter.port, host: '127.0.0.1' })
+  await once(first, 'connect')
+  const { status } = await askProxy({ port: filter.port, line: 'CONNECT 10.0.0.1:443' })
+  t.equal(status, 0)
+  await eventually(() => filter.heard.some(({ name }) => name === 'clientDropped'))
+  first.destroy()
+})
+
+t.test('cuts a client whose headers are too large', async (t) => {
+  await using filter = await startFilter({ rules })
+  const headers = [`X-Large: ${'x'.repeat(70_000)}`]
+  t.equal((await askProxy({ port: filter.port, line: 'CONNECT 10.0.0.1:443', headers })).status, 0)
+  t.ok(filter.heard.some(({ name }) => name === 'unreadable'))
+})
+
+t.test('refuses an answer whose headers are too large', async (t) => {
+  await using peer = await startPeer((socket) =>
+    socket.end(`HTTP/1.1 200 OK\r\nX-Large: ${'x'.repeat(70_000)}\r\n\r\n`),
+  )
+  await using filter = await startFilter({ rules })
+  const answer = await askProxy({ port: filter.port, line: `GET http://127.0.0.1:${peer.port}/` })
+  t.match(answer, { status: 502, refusal: 'connection_failed' })
+})
+
+t.test('does not serve a client that pipelines', async (t) => {
+  await using peer = await startPeer((socket) => socket.resume())
+  await using filter = await startFilter({ rules })
+  const client = connect({ port: filter.port, host: '127.0.0.1' })
+  client.write(`GET http://127.0.0.1:${peer.port}/ HTTP/1.1\r\nHost: a\r\n\r\n`.repeat(3))
+  await once(client.resume(), 'close')
+  await eventually(() => peer.sockets.every((socket) => socket.destroyed))
+  t.ok(peer.sockets.length <= 1, 'at most one connection was made')
+})
+
+t.test('serves one request after the other on a kept client connection, each on a connection of its own', async (t) => {
+  const ports = new Set<number | undefined>()
+  await using page = await listening(
+    createHttpServer((request, response) => {
+      ports.add(request.socket.remotePort)
+      response.end('page')
+    }),
+  )
+  await using filter = await startFilter({ rules })
+  const client = connect({ port: filter.port, host: '127.0.0.1' })
+  for (let index = 0; index < 3; index += 1) {
+    client.write(`GET http://127.0.0.1:${page.port}/ HTTP/1.1\r\nHost: a\r\n\r\n`)
+    let answer = ''
+    while (!answer.endsWith('page')) answer += String(((await once(client, 'data')) as [Buffer])[0])
+    t.match(answer, /^HTTP\/1\.1 200 OK/)
+  }
+  client.destroy()
+  t.equal(ports.size, 3)
+})
+
+t.test('leaves no end open when the other breaks off', async (t) => {
+  await using peer = await startPeer((socket) => socket.resume())
+  await using filter = await startFilter({ rules })
+  const ask = () => askProxy({ port: filter.port, line: `CONNECT 127.0.0.1:${peer.port}` })
+  const first = await ask()
+  first.socket.resetAndDestroy()
+  await eventually(() => peer.sockets[0]?.destroyed === true)
+  const second = await ask()
+  await eventually(() => peer.sockets.length === 2)
+  peer.sockets[1]?.resetAndDestroy()
+  if (!second.socket.closed) await once(second.socket.resume(), 'close').catch(() => {})
+  const upload = connect({ port: filter.port, host: '127.0.0.1' })
+  upload.write(`POST http://127.0.0.1:${peer.port}/ HTTP/1.1\r\nHost: a\r\nContent-Length: 100\r\n\r\nhalf`)
+  await eventually(() => peer.sockets.length === 3)
+  upload.destroy()
+  await eventually(() => peer.sockets[2]?.destroyed === true)
+  await eventually(() => filter.heard.filter(({ name }) => name === 'clientGone').length === 3)
+  t.pass('every socket is closed')
+})
+
+t.test('holds a fast sender back for a slow reader', async (t) => {
+  let sent = 0
+  await using peer = await startPeer((socket) => {
+    const chunk = Buffer.alloc(65_536)
+    const push = () => {
+      while (sent < 67_108_864) {
+        sent += chunk.length
+        if (!socket.write(chunk)) break
+      }
+    }
+    socket.on('drain', push)
+    push()
+  })
+  await using filter = await startFilter({ rules, connectionBytesMax: 1_073_741_824 })
+  const { socket } = await askProxy({ port: filter.port, line: `CONNECT 127.0.0.1:${peer.port}` })
+  let before = -1
+  await eventually(() => {
+    const still = sent === before
+    before = sent
+    return still
+  })
+  t.ok(sent < 33_554_432, `${sent} bytes left the sender although nobody read`)
+  socket.destroy()
+})
+
+t.test('drains: takes no new client, lets a tunnel end, cuts what stays beyond the wait', async (t) => {
+  await using peer = await startPeer((socket) => socket.resume())
+  await using filter = await startFilter({ rules })
+  const ask = () => askProxy({ port: filter.port, line: `CONNECT 127.0.0.1:${peer.port}` })
+  const ending = await ask()
+  const staying = await ask()
+  const drained = filter.drain(1000)
+  t.equal((await ask()).status, 0, 'a new client finds nobody')
+  ending.socket.end()
+  t.equal(await text(ending.socket), '')
+  t.notOk(staying.socket.destroyed)
+  await drained
+  await eventually(() => peer.sockets.length === 2 && peer.sockets.every((socket) => socket.destroyed))
+  staying.socket.destroy()
+})

@@ -1,0 +1,60 @@
+import { connect, createServer, type Socket } from 'node:net'
+import t from 'tap'
+import { type Connect, dial } from '#egress/dial.ts'
+import { listening } from '#test/helpers/egress-filter.ts'
+
+/** Leads every address to a loopback port, or to a port where nobody listens; the socket claims the dialled peer. */
+const leadingTo = (ports: Readonly<Record<string, number>>, dialled: string[] = []): Connect => {
+  return ({ host }) => {
+    dialled.push(host)
+    const socket = connect({ host: '127.0.0.1', port: ports[host] ?? 1 })
+    return Object.defineProperty(socket, 'remoteAddress', { get: () => host })
+  }
+}
+
+t.test('takes the first address that answers', async (t) => {
+  await using server = await listening(createServer())
+  const dialled: string[] = []
+  const connects = leadingTo({ '8.8.8.8': server.port }, dialled)
+  const socket = await dial({ connect: connects, connectMs: 5000 }, ['1.1.1.1', '8.8.8.8', '9.9.9.9'], 443)
+  socket.destroy()
+  t.same(dialled, ['1.1.1.1', '8.8.8.8'])
+})
+
+t.test('tries no more than four addresses', async (t) => {
+  const dialled: string[] = []
+  const addresses = ['1.1.1.1', '1.1.1.2', '1.1.1.3', '1.1.1.4', '1.1.1.5']
+  const dialling = dial({ connect: leadingTo({}, dialled), connectMs: 5000 }, addresses, 443)
+  await t.rejects(dialling, { code: 'CONNECTION_FAILED' })
+  t.equal(dialled.length, 4)
+})
+
+t.test('gives up on an address that does not answer in its share of the wait', async (t) => {
+  const sockets: Socket[] = []
+  const hanging: Connect = () => {
+    const socket = connect({ host: '127.0.0.1', port: 1, lookup: () => {} })
+    // A socket whose connection never gets anywhere: its outcome is withheld.
+    socket.emit = () => true
+    sockets.push(socket)
+    return socket
+  }
+  await t.rejects(dial({ connect: hanging, connectMs: 100 }, ['1.1.1.1', '2.2.2.2'], 443), { code: 'TIMEOUT' })
+  t.ok(sockets.length === 2 && sockets.every((socket) => socket.destroyed))
+})
+
+t.test('compares the peer as an address, not as text, and refuses a foreign one', async (t) => {
+  await using server = await listening(createServer())
+  const peer =
+    (remoteAddress: string | undefined): Connect =>
+    () =>
+      Object.defineProperty(connect({ host: '127.0.0.1', port: server.port }), 'remoteAddress', {
+        get: () => remoteAddress,
+      })
+  const dialFor = (remote: string | undefined, judged: string) =>
+    dial({ connect: peer(remote), connectMs: 5000 }, [judged], 443)
+  const same = await dialFor('2606:4700:0:0::1', '2606:4700::1')
+  same.destroy()
+  for (const foreign of ['2606:4700::2', '127.0.0.1', undefined]) {
+    await t.rejects(dialFor(foreign, '2606:4700::1'), { code: 'BLOCKED' }, String(foreign))
+  }
+})

@@ -1,0 +1,70 @@
+import t from 'tap'
+import { type Resolver, resolveTarget } from '#egress/resolve-target.ts'
+import { parseCidr } from '#shared/policy/cidr.ts'
+import { resolverOf, rulesOf } from '#test/helpers/egress-filter.ts'
+
+const deaf: Resolver = {
+  resolve: () => Promise.reject(new Error('must not be asked')),
+  lookup: () => Promise.reject(new Error('must not be asked')),
+}
+const ownPort = 3128
+const target = (host: string, port = 443) => ({ host, port })
+
+t.test('gives every address of a public name', async (t) => {
+  const resolver = resolverOf({ 'a.test': { A: ['1.1.1.1', '8.8.8.8'], AAAA: ['2606:4700::1111'] } })
+  const addresses = await resolveTarget({ resolver, rules: rulesOf() }, target('a.test'), ownPort)
+  t.same(addresses, ['1.1.1.1', '8.8.8.8', '2606:4700::1111'])
+})
+
+t.test('one private answer refuses the name, wherever it stands', async (t) => {
+  for (const A of [
+    ['10.0.0.1', '1.1.1.1'],
+    ['1.1.1.1', '10.0.0.1'],
+    ['1.1.1.1', 'no address'],
+  ]) {
+    const resolver = resolverOf({ 'a.test': { A } })
+    await t.rejects(resolveTarget({ resolver, rules: rulesOf() }, target('a.test'), ownPort), { code: 'BLOCKED' })
+  }
+})
+
+t.test('asks no resolver for literals, local names and bad ports', async (t) => {
+  const deps = { resolver: deaf, rules: rulesOf() }
+  t.same(await resolveTarget(deps, target('1.1.1.1'), ownPort), ['1.1.1.1'])
+  for (const [host, port] of [
+    ['10.0.0.1', 443],
+    ['kubernetes', 443],
+    ['a.localhost', 443],
+    ['a.test', 25],
+    ['1.1.1.1', 0],
+  ] as const) {
+    await t.rejects(resolveTarget(deps, target(host, port), ownPort), { code: 'BLOCKED' }, `${host}:${port}`)
+  }
+})
+
+t.test('a name without answer is a failure of DNS', async (t) => {
+  const deps = { resolver: resolverOf({}), rules: rulesOf() }
+  await t.rejects(resolveTarget(deps, target('a.test'), ownPort), { code: 'DNS_FAILED' })
+})
+
+t.test('resolves allowed names as the machine does, all others by DNS alone', async (t) => {
+  const resolver: Resolver = { resolve: async () => ['1.1.1.1'], lookup: async () => ['10.0.0.1'] }
+  const deps = { resolver, rules: rulesOf('intra.test:443') }
+  t.same(await resolveTarget(deps, target('intra.test'), ownPort), ['10.0.0.1'])
+  t.same(await resolveTarget(deps, target('intra.test', 80), ownPort), ['1.1.1.1'], 'not on this port')
+  t.same(await resolveTarget(deps, target('a.intra.test'), ownPort), ['1.1.1.1'])
+})
+
+t.test('denied and own addresses are refused even where they are allowed', async (t) => {
+  const deny = [parseCidr('10.1.0.0/16'), parseCidr('93.184.215.14')].filter((block) => block !== undefined)
+  const rules = { ...rulesOf('10.0.0.0/8 127.0.0.0/8'), deny, ownAddresses: new Set(['10.2.0.1']) }
+  const deps = { resolver: deaf, rules }
+  for (const [host, port] of [
+    ['10.1.0.1', 443],
+    ['93.184.215.14', 443],
+    ['10.2.0.1', ownPort],
+    ['127.0.0.2', ownPort],
+  ] as const) {
+    await t.rejects(resolveTarget(deps, target(host, port), ownPort), { code: 'BLOCKED' }, `${host}:${port}`)
+  }
+  t.same(await resolveTarget(deps, target('10.2.0.1'), ownPort), ['10.2.0.1'], 'another port of this machine')
+})

@@ -1,0 +1,61 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
+import t from 'tap'
+
+const root = join(import.meta.dirname, '../../../..')
+
+const start = (body: string) => {
+  const code = `
+    import { runMain, untilStopped } from '#shared/process/run-main.ts'
+    import { AppError } from '#shared/errors/app-error.ts'
+    const hold = setInterval(() => {}, 1000)
+    await runMain('test', async ({ stop, announce, env }) => { try { ${body} } finally { clearInterval(hold) } })`
+  const child = spawn(process.execPath, ['--input-type=module-typescript', '-e', code], {
+    cwd: root,
+    stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
+  })
+  const { stderr } = child
+  if (!stderr) throw new Error('no standard error')
+  return { child, errors: text(stderr), ended: once(child, 'exit').then(([code]: number[]) => code) }
+}
+
+const untilUp = `announce({ probeUrl: 'http://x' }); await untilStopped(stop)`
+
+t.test('announces what it was told, and ends in order on SIGTERM', async (t) => {
+  const { child, ended } = start(untilUp)
+  const [message] = await once(child, 'message')
+  t.strictSame(message, { probeUrl: 'http://x' })
+  child.kill('SIGTERM')
+  t.equal(await ended, 0)
+})
+
+t.test('ends in order when its parent goes away', async (t) => {
+  const { child, ended } = start(untilUp)
+  await once(child, 'message')
+  child.disconnect()
+  t.equal(await ended, 0)
+})
+
+t.test('a second signal ends it at once', async (t) => {
+  const { child } = start(`announce({}); await untilStopped(stop); announce({}); await new Promise(() => {})`)
+  await once(child, 'message')
+  child.kill('SIGTERM')
+  await once(child, 'message')
+  child.kill('SIGTERM')
+  const [, signal] = await once(child, 'exit')
+  t.equal(signal, 'SIGKILL')
+})
+
+t.test('an operating error is one line and the exit code of the catalogue', async (t) => {
+  const { errors, ended } = start(`throw new AppError('CONFIGURATION', { message: 'SHUTTERFLEET_X is not set' })`)
+  t.equal(await ended, 78)
+  t.equal(await errors, 'SHUTTERFLEET_X is not set\n')
+})
+
+t.test('a fault of the program shows its stack and exits with 1', async (t) => {
+  const { errors, ended } = start(`throw new TypeError('x is not a function')`)
+  t.equal(await ended, 1)
+  t.match(await errors, /TypeError: x is not a function\n\s+at /)
+})

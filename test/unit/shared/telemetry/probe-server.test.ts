@@ -1,0 +1,23 @@
+import t from 'tap'
+import { createMetrics } from '#shared/telemetry/metrics.ts'
+import { type Health, startProbeServer } from '#shared/telemetry/probe-server.ts'
+
+t.test('tells liveness from readiness, serves metrics, and fails where health throws', async (t) => {
+  const metrics = createMetrics('test')
+  metrics.counter({ name: 'things_total', help: 'things', labels: ['kind'] }).inc({ kind: 'good' })
+  let health = (): Health => ({ live: true, ready: true, detail: { database: 'answers' } })
+  await using probes = await startProbeServer({ host: '127.0.0.1', port: 0, metrics, health: () => health() })
+  const statusOf = async (path: string) => (await fetch(probes.url + path)).status
+  t.strictSame(await Promise.all(['/livez', '/readyz', '/metrics', '/'].map(statusOf)), [200, 200, 200, 404])
+  const text = await (await fetch(`${probes.url}/metrics`)).text()
+  t.match(text, 'shutterfleet_things_total{kind="good",service="test"} 1')
+
+  health = () => ({ live: true, ready: false, detail: { database: 'is away' } })
+  t.strictSame(await Promise.all(['/livez', '/readyz'].map(statusOf)), [200, 503])
+  t.match(await (await fetch(`${probes.url}/readyz`)).json(), { detail: { database: 'is away' } })
+
+  health = () => {
+    throw new Error('broken')
+  }
+  t.equal(await statusOf('/livez'), 500)
+})
