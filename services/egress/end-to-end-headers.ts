@@ -24,6 +24,8 @@ export const endToEndHeaders = (raw: readonly string[], also: readonly string[] 
   const pairs = raw.flatMap((name, index) => (index % 2 === 0 ? [{ name, value: raw[index + 1] ?? '' }] : []))
   const named = pairs.filter(({ name }) => name.toLowerCase() === 'connection').flatMap(({ value }) => namesIn(value))
   const dropped = new Set([...hopByHop, ...named, ...also])
+  // Without it a body would run on into what the target takes for a second request.
+  dropped.delete('content-length')
   return pairs
     .filter(({ name }) => !dropped.has(name.toLowerCase()) && !name.toLowerCase().startsWith('proxy-'))
     .flatMap(({ name, value }) => [name, value])

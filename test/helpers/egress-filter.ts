@@ -6,7 +6,7 @@ import type { Events } from '#egress/events.ts'
 import type { Resolver, TargetRules } from '#egress/resolve-target.ts'
 import { isPublicAddress } from '#shared/policy/address.ts'
 import { parseAllowList } from '#shared/policy/allow-list.ts'
-import { type CaseRecords } from '#test/fixtures/ssrf-cases.ts'
+import type { CaseRecords } from '#test/fixtures/ssrf-cases.ts'
 
 /** Events by name in the order in which they came, with what they carried. */
 export type Heard = { name: keyof Events; args: readonly unknown[] }[]

@@ -30,6 +30,8 @@ t.test('tries no more than four addresses', async (t) => {
 })
 
 t.test('gives up on an address that does not answer in its share of the wait', async (t) => {
+  // Keeps the process awake as a listening filter would: the wait itself does not.
+  await using _server = await listening(createServer())
   const sockets: Socket[] = []
   const hanging: Connect = () => {
     const socket = connect({ host: '127.0.0.1', port: 1, lookup: () => {} })

@@ -30,3 +30,7 @@ t.test('keeps order, case and repetition of the rest, without the names also giv
   const raw = ['Set-Cookie', 'a', 'HOST', 'x', 'set-cookie', 'b']
   t.same(endToEndHeaders(raw, ['host']), ['Set-Cookie', 'a', 'set-cookie', 'b'])
 })
+
+t.test('keeps the length of a body even where Connection names it', async (t) => {
+  t.same(endToEndHeaders(['Connection', 'Content-Length', 'Content-Length', '5']), ['Content-Length', '5'])
+})

@@ -1,0 +1,47 @@
+import { once } from 'node:events'
+import { createServer, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+
+/** A web server whose pages wait until the test lets them go, so that a test knows when a capture is in the middle. */
+export type Gate = AsyncDisposable & {
+  readonly host: string
+  /** Requests for pages that are held at this moment. */
+  readonly held: () => number
+  /** Requests for pages so far. */
+  readonly asked: () => number
+  /** Answers what is held, and from now on at once. */
+  readonly open: () => void
+}
+
+const page = '<!doctype html><title>Held</title><body style="background:#8ecae6"><h1>Let go</h1>'
+
+/** Starts such a server on a free port of loopback. */
+export const startGate = async (): Promise<Gate> => {
+  const waiting = new Set<ServerResponse>()
+  let asked = 0
+  let isOpen = false
+  const answer = (response: ServerResponse) => response.writeHead(200, { 'content-type': 'text/html' }).end(page)
+  const server = createServer((request, response) => {
+    if (request.url === '/favicon.ico') return void response.writeHead(404).end()
+    asked += 1
+    if (isOpen) return void answer(response)
+    waiting.add(response)
+    response.on('close', () => waiting.delete(response))
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  return {
+    host: `127.0.0.1:${(server.address() as AddressInfo).port}`,
+    held: () => waiting.size,
+    asked: () => asked,
+    open: () => {
+      isOpen = true
+      for (const response of waiting) answer(response)
+    },
+    [Symbol.asyncDispose]: async () => {
+      server.close()
+      server.closeAllConnections()
+      await once(server, 'close')
+    },
+  }
+}

@@ -1,0 +1,151 @@
+import t, { type Test } from 'tap'
+import type { PoolPolicy } from '#controller/pool.ts'
+import { logNormal, type Outcome, type Scenario, seededRandom, simulatePool } from '#test/helpers/pool-simulation.ts'
+
+const seeds = [1, 2, 3, 4, 5]
+const minuteMs = 60_000
+const policy: PoolPolicy = {
+  min: 1,
+  max: 40,
+  slots: 1,
+  buffer: 0,
+  queueWaitMs: 2000,
+  holdMs: 30_000,
+  drainStepMs: 5000,
+}
+
+const poisson = (random: () => number, of: { fromMs: number; toMs: number; perSecond: number }): number[] => {
+  const arrivals: number[] = []
+  for (let atMs = of.fromMs; ;) {
+    atMs += (-Math.log(1 - random()) / of.perSecond) * 1000
+    if (atMs > of.toMs) return arrivals
+    arrivals.push(atMs)
+  }
+}
+
+const simulate = (
+  seed: number,
+  of: Pick<Scenario, 'untilMs'> & Partial<Scenario> & { load: (random: () => number) => number[] },
+) => {
+  const random = seededRandom(seed)
+  return simulatePool({
+    policy,
+    arrivals: of.load(random),
+    serviceMs: () => logNormal(random, 1000, 0.3),
+    startMs: () => 2000 + 3000 * random(),
+    ...of,
+  })
+}
+
+const sizes = ({ moments }: Outcome) => moments.map(({ active }) => active)
+const ended = ({ moments }: Outcome) => moments.findLast(({ known }) => known > 0)?.atMs ?? 0
+
+/** Times that the pool grew after it had shrunk, or the other way round. */
+const turns = (outcome: Outcome): number => {
+  const steps = sizes(outcome).flatMap((size, index, all) => {
+    const step = size - (all[index - 1] ?? size)
+    return step === 0 ? [] : [Math.sign(step)]
+  })
+  return steps.filter((step, index) => index > 0 && step !== steps[index - 1]).length
+}
+
+/** What holds for every load. `known` of the tick before stands for the ledger's count, which is up to a second old. */
+const holdsAlways = (t: Test, outcome: Outcome, of: PoolPolicy) => {
+  const excess = outcome.moments.filter(({ decision, known }, index) => {
+    const counted = Math.max(known, outcome.moments[index - 1]?.known ?? 0)
+    return decision.wanted > Math.max(of.min, Math.ceil(counted / of.slots) + of.buffer)
+  })
+  t.strictSame(excess, [], 'wanted never exceeds need')
+  t.equal(outcome.interrupted, 0, 'no running capture is stopped')
+  t.ok(
+    outcome.moments.slice(1).every(({ active }) => active >= of.min && active <= of.max),
+    'the size stays within its bounds',
+  )
+}
+
+const isBackAtMinimum = (t: Test, outcome: Outcome, of: PoolPolicy) => {
+  const removed = Math.max(...sizes(outcome)) - of.min
+  const dueMs = ended(outcome) + of.holdMs + removed * 10_000
+  const late = outcome.moments.filter(({ atMs, active }) => atMs > dueMs && active > of.min)
+  t.strictSame(late, [], 'back at the minimum within the hold window and ten seconds per worker removed')
+}
+
+for (const seed of seeds) {
+  t.test(`serves a burst of 200 captures of one second with seed ${seed}`, (t) => {
+    const load = () => Array.from({ length: 200 }, () => 20_000)
+    const outcome = simulate(seed, { load, untilMs: 10 * minuteMs })
+    holdsAlways(t, outcome, policy)
+    isBackAtMinimum(t, outcome, policy)
+    const soon = outcome.moments.find(({ atMs }) => atMs >= 26_000)
+    t.ok(soon && soon.ready >= 3, 'at least three workers are up six seconds later')
+    t.equal(outcome.waitsMs.length, 200)
+    t.equal(turns(outcome), 1, 'up once, down once')
+    t.end()
+  })
+
+  t.test(`serves the burst with four workers at most with seed ${seed}`, (t) => {
+    const small = { ...policy, max: 4 }
+    const load = () => Array.from({ length: 200 }, () => 20_000)
+    const outcome = simulate(seed, { load, policy: small, untilMs: 10 * minuteMs })
+    holdsAlways(t, outcome, small)
+    isBackAtMinimum(t, outcome, small)
+    t.equal(Math.max(...sizes(outcome)), 4)
+    t.equal(turns(outcome), 1, 'up once, down once')
+    t.end()
+  })
+
+  t.test(`goes from zero and back to zero with seed ${seed}`, (t) => {
+    const none = { ...policy, min: 0, slots: 4 }
+    const load = () => Array.from({ length: 50 }, () => 20_000)
+    const outcome = simulate(seed, { load, policy: none, untilMs: 5 * minuteMs })
+    holdsAlways(t, outcome, none)
+    isBackAtMinimum(t, outcome, none)
+    t.equal(outcome.moments.filter(({ decision }) => decision.kind === 'scale-up').length, 1, 'in one step')
+    t.end()
+  })
+
+  t.test(`does not oscillate under a steady load with seed ${seed}`, (t) => {
+    const untilMs = 30 * minuteMs
+    const load = (random: () => number) => poisson(random, { fromMs: 0, toMs: untilMs, perSecond: 4 })
+    const outcome = simulate(seed, { load, untilMs })
+    holdsAlways(t, outcome, policy)
+    const settled = { ...outcome, moments: outcome.moments.filter(({ atMs }) => atMs > 2 * minuteMs) }
+    t.ok(Math.min(...sizes(settled)) >= 5, 'never less than the load')
+    t.ok(Math.max(...sizes(settled)) <= 16, 'never more than twice the staffing')
+    t.ok(turns(settled) <= 2 * 28, 'turns less than twice in a minute')
+    const late = outcome.waitsMs.filter((waitMs) => waitMs > policy.queueWaitMs).length
+    t.ok(late < outcome.waitsMs.length / 100, 'the queue-wait objective holds for 99 of 100')
+    t.end()
+  })
+
+  t.test(`follows a flash crowd up and down with seed ${seed}`, (t) => {
+    const load = (random: () => number) => [
+      ...poisson(random, { fromMs: 0, toMs: 5 * minuteMs, perSecond: 1 }),
+      ...poisson(random, { fromMs: 5 * minuteMs, toMs: 7 * minuteMs, perSecond: 20 }),
+    ]
+    const outcome = simulate(seed, { load, untilMs: 20 * minuteMs })
+    holdsAlways(t, outcome, policy)
+    isBackAtMinimum(t, outcome, policy)
+    t.ok(Math.max(...sizes(outcome)) >= 20)
+    t.end()
+  })
+
+  t.test(`does nothing while idle with seed ${seed}`, (t) => {
+    const outcome = simulate(seed, { load: () => [], untilMs: 10 * minuteMs })
+    holdsAlways(t, outcome, policy)
+    t.equal(outcome.moments.filter(({ decision }) => decision.kind !== 'hold').length, 1, 'only the first start')
+    t.end()
+  })
+
+  t.test(`holds its size while the ledger is silent with seed ${seed}`, (t) => {
+    const load = () => Array.from({ length: 100 }, () => 20_000)
+    const isSilent = (atMs: number) => atMs > 30_000 && atMs < 5 * minuteMs
+    const outcome = simulate(seed, { load, untilMs: 12 * minuteMs, ledgerSilent: isSilent })
+    const deaf = outcome.moments.filter(({ atMs }) => atMs > 36_000 && atMs < 5 * minuteMs)
+    t.equal(new Set(deaf.map(({ active }) => active)).size, 1)
+    t.ok((deaf[0]?.active ?? 0) > policy.min)
+    t.ok(deaf.every(({ decision }) => decision.kind === 'freeze'))
+    t.equal(sizes(outcome).at(-1), policy.min, 'and shrinks once it speaks again')
+    t.end()
+  })
+}
