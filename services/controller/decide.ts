@@ -12,8 +12,10 @@ const lastRetryMs = 60_000
 /** Largest part of the active workers that one step down takes. */
 const stepPart = 0.25
 
-/** Present workers by what they are good for. `active` ones take work (`ready`) or soon will (`starting`). */
+/** The workers that were not told to end, by what they are good for. */
 type Crew = {
+  readonly present: number
+  /** Those that take work, and those that soon will: `starting` ones, unless starts have been failing. */
   readonly active: readonly SeenWorker[]
   readonly starting: readonly SeenWorker[]
   /** Told to take no more work; busy ones first to finish, idle ones `drained`. */
@@ -22,28 +24,33 @@ type Crew = {
 }
 
 type Sized = { readonly wanted: number; readonly reason: Reason }
-type Moment = { readonly seen: Observation; readonly policy: PoolPolicy; readonly memory: PoolMemory; readonly crew: Crew }
+type Moment = {
+  readonly seen: Observation
+  readonly policy: PoolPolicy
+  readonly memory: PoolMemory
+  readonly crew: Crew
+}
 
 const isLost = (worker: SeenWorker): boolean =>
   worker.state === 'starting' ? worker.ageMs > startLimitMs : worker.silentMs > lostAfterMs
 
-const crewOf = (workers: readonly SeenWorker[]): Crew => {
+const crewOf = (workers: readonly SeenWorker[], startsFail: boolean): Crew => {
   const present = workers.filter(({ state }) => state !== 'stopping')
   const well = present.filter((worker) => !isLost(worker))
+  const starting = well.filter(({ state }) => state === 'starting')
   return {
-    active: well.filter(({ state }) => state === 'ready' || state === 'starting'),
-    starting: well.filter(({ state }) => state === 'starting'),
+    present: present.length,
+    active: [...well.filter(({ state }) => state === 'ready'), ...(startsFail ? [] : starting)],
+    starting,
     leaving: well.filter(({ state }) => state === 'draining' || state === 'drained'),
     lost: present.filter(isLost),
   }
 }
 
-const presentIn = (crew: Crew): number => crew.active.length + crew.leaving.length + crew.lost.length
-
 /** One worker may hang; when most of several fall silent together, it is rather we who do not hear. */
-const isDeaf = ({ active, starting, leaving, lost }: Crew): boolean => {
+const isDeaf = ({ present, starting, lost }: Crew): boolean => {
   const silent = lost.filter(({ state }) => state !== 'starting')
-  const heard = active.length - starting.length + leaving.length
+  const heard = present - starting.length - lost.length
   return silent.length > 1 && silent.length > heard && Math.min(...silent.map(({ silentMs }) => silentMs)) < deafForMs
 }
 
@@ -61,6 +68,8 @@ const remember = (memory: PoolMemory, policy: PoolPolicy, nowMs: number, size: n
   return { ...memory, wants: [...alive, { atMs: nowMs, size }] }
 }
 
+const lastWanted = ({ wants }: PoolMemory): number => wants?.at(-1)?.size ?? 0
+
 const clamp = (size: number, { min, max }: PoolPolicy) => Math.max(min, Math.min(max, size))
 
 const wantedOf = ({ seen, policy, crew }: Moment, backlog: Exclude<Observation['backlog'], 'unknown'>): Sized => {
@@ -73,7 +82,7 @@ const scaleUp = ({ seen, memory, crew }: Moment, { wanted, reason }: Sized): Dec
   const missing = wanted - crew.active.length
   const undrain = crew.leaving.slice(0, missing).map(({ pod }) => pod)
   const starts = missing - undrain.length
-  const present = presentIn(crew)
+  const { present } = crew
   if (memory.failures === 0 || starts === 0) return { kind: 'scale-up', to: present + starts, undrain, wanted, reason }
   const mayTry = seen.nowMs >= memory.retryAtMs && crew.starting.length === 0
   if (!mayTry && undrain.length === 0) return { kind: 'hold', wanted, reason: 'crash-looping' }
@@ -99,7 +108,7 @@ const scaleDown = ({ seen, policy, memory, crew }: Moment, { wanted, reason }: S
 
 const steadyOr = (reason: Reason): Reason => (reason === 'at-maximum' ? reason : 'steady')
 
-const size = (moment: Moment, wanted: Sized): Decision => {
+const resize = (moment: Moment, wanted: Sized): Decision => {
   if (wanted.wanted > moment.crew.active.length) return scaleUp(moment, wanted)
   const drained = moment.crew.leaving.filter(({ state }) => state === 'drained')
   if (drained.length === 0) return scaleDown(moment, wanted)
@@ -129,26 +138,26 @@ const size = (moment: Moment, wanted: Sized): Decision => {
 export const decide: Decide = (seen, policy, before) => {
   const followed = followStarts(before, seen)
   if (seen.workers === 'unknown') {
-    return { decision: { kind: 'freeze', wanted: 0, reason: 'workers-unknown' }, memory: followed }
+    return { decision: { kind: 'freeze', wanted: lastWanted(before), reason: 'workers-unknown' }, memory: followed }
   }
-  const crew = crewOf(seen.workers)
-  const present = crew.active.length
-  const seeded = followed.wants ? followed : remember(followed, policy, seen.nowMs, present)
+  const crew = crewOf(seen.workers, followed.failures > 0)
+  const size = crew.active.length
+  const seeded = followed.wants ? followed : remember(followed, policy, seen.nowMs, size)
   const moment = { seen, policy, memory: seeded, crew }
   const of = (decision: Decision) => ({ decision, memory: seeded })
 
-  if (isDeaf(crew)) return of({ kind: 'freeze', wanted: present, reason: 'missing-heartbeats' })
+  if (isDeaf(crew)) return of({ kind: 'freeze', wanted: size, reason: 'missing-heartbeats' })
   if (crew.lost.length > 0) {
-    return of({ kind: 'stop', pods: crew.lost.map(({ pod }) => pod), wanted: present, reason: 'lost' })
+    return of({ kind: 'stop', pods: crew.lost.map(({ pod }) => pod), wanted: size, reason: 'lost' })
   }
   const minimum: Sized = { wanted: policy.min, reason: 'below-minimum' }
   if (seen.backlog === 'unknown') {
-    if (present < policy.min) return of(scaleUp(moment, minimum))
-    return of({ kind: 'freeze', wanted: present, reason: 'backlog-unknown' })
+    if (size < policy.min) return of(scaleUp(moment, minimum))
+    return of({ kind: 'freeze', wanted: size, reason: 'backlog-unknown' })
   }
   const wanted = wantedOf(moment, seen.backlog)
   const memory = remember(seeded, policy, seen.nowMs, wanted.wanted)
-  const reasoned = wanted.wanted === policy.min && present < policy.min ? minimum : wanted
-  const decision = size({ ...moment, memory }, reasoned)
+  const reasoned = wanted.wanted === policy.min && size < policy.min ? minimum : wanted
+  const decision = resize({ ...moment, memory }, reasoned)
   return { decision, memory: decision.kind === 'drain' ? { ...memory, lastDrainMs: seen.nowMs } : memory }
 }

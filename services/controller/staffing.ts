@@ -33,7 +33,11 @@ const supplyMs = (demand: Demand, horizonMs: number, startMs: number): number =>
  * Workers missing to serve everything that waits within the queue-wait objective: slot-milliseconds of the waiting and
  * expected captures, less what the present workers serve until a new one could have helped.
  */
-const missingWorkers = (demand: Demand, policy: PoolPolicy, of: { waiting: number; serviceMs: number; slots: number }) => {
+const missingWorkers = (
+  demand: Demand,
+  policy: PoolPolicy,
+  of: { waiting: number; serviceMs: number; slots: number },
+) => {
   if (of.waiting === 0) return 0
   const startMs = demand.startMs ?? usualStartMs
   // A slot serves at least one capture, however long that takes.
@@ -62,8 +66,8 @@ export const needOf = (demand: Demand, policy: PoolPolicy): Need => {
   const steady = Math.max(Math.ceil((load + Math.sqrt(load)) / slots), Math.ceil(Math.min(busy, known) / slots))
   const missing = missingWorkers(demand, policy, { waiting, serviceMs, slots })
   const overdue = missing > 0 ? active.length + missing : 0
-  const most = Math.ceil(known / slots)
-  const workers = Math.min(most, Math.max(steady, overdue))
+  // One at least, so that the last worker stays as long as anything is known.
+  const workers = Math.min(Math.ceil(known / slots), Math.max(steady, overdue, 1))
   if (workers === 0 && policy.buffer > 0) return { workers: policy.buffer, reason: 'buffer' }
   return { workers: workers + policy.buffer, reason: overdue > steady ? 'backlog' : 'load' }
 }

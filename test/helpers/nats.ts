@@ -7,6 +7,8 @@ import { join, resolve } from 'node:path'
 
 const startMs = 15_000
 const pollMs = 20
+/** The kernel ends the server with a test that is killed. */
+const endWithParent = ['setpriv', '--pdeathsig', 'KILL'] as const
 const pinned = resolve(import.meta.dirname, '../../.tools/nats-server-2.15.1/nats-server')
 
 /** A NATS server of one test. The address stays the same over `restart` and `wipe`. */
@@ -50,15 +52,16 @@ const listeningPort = async (folder: string, server: ChildProcess): Promise<numb
     await new Promise((wake) => setTimeout(wake, pollMs))
   }
   await kill(server)
-  throw new Error(`nats-server did not start within ${startMs} ms: ${await readFile(join(folder, 'log'), 'utf8')}`)
+  const log = await readFile(join(folder, 'log'), 'utf8').catch(() => 'it wrote no log')
+  throw new Error(`nats-server did not start within ${startMs} ms: ${log}`)
 }
 
 const launch = async (folder: string, port: number, extra: string) => {
   const config = join(folder, 'nats.conf')
   await writeFile(config, configText(folder, port, extra))
-  const server = spawn(existsSync(pinned) ? pinned : 'nats-server', ['-c', config, '-l', join(folder, 'log')], {
-    stdio: 'ignore',
-  })
+  const program = existsSync(pinned) ? pinned : 'nats-server'
+  const args = [...endWithParent.slice(1), program, '-c', config, '-l', join(folder, 'log')]
+  const server = spawn(endWithParent[0], args, { stdio: 'ignore' })
   await once(server, 'spawn')
   return { server, port: await listeningPort(folder, server) }
 }
@@ -79,8 +82,6 @@ export const startNats = async (t?: WithTeardown, options: { config?: string } =
     await rm(folder, { recursive: true, force: true })
   }
   t?.teardown(stop)
-  // A test that ends early, by a timeout for example, leaves no server behind.
-  process.once('exit', () => running.server.kill('SIGKILL'))
   return {
     url: `nats://127.0.0.1:${running.port}`,
     get pid() {

@@ -1,5 +1,13 @@
-import { decide } from '#controller/decide.ts'
-import { blankMemory, type Decision, type Observation, type PoolPolicy, type SeenWorker } from '#controller/pool.ts'
+import { decide as realDecide } from '#controller/decide.ts'
+import {
+  type Backlog,
+  blankMemory,
+  type Decide,
+  type Decision,
+  type Observation,
+  type PoolPolicy,
+  type SeenWorker,
+} from '#controller/pool.ts'
 
 /** Numbers from 0 up to 1, the same for the same seed (mulberry32). */
 export const seededRandom = (seed: number): (() => number) => {
@@ -26,6 +34,8 @@ export type Scenario = {
   readonly untilMs: number
   /** While this holds the ledger says nothing. */
   readonly ledgerSilent?: (atMs: number) => boolean
+  /** Stands in for the real one. */
+  readonly decide?: Decide
 }
 
 /** The pool at one tick, before the decision was carried out. */
@@ -36,6 +46,8 @@ export type Moment = {
   readonly ready: number
   /** Captures that were accepted and not done. */
   readonly known: number
+  /** The same as the ledger last counted it. */
+  readonly counted: number
 }
 
 /** What came of it. `interrupted` counts captures that were running in a worker when it was stopped. */
@@ -51,6 +63,7 @@ const tickMs = 1000
 /** The ledger counts between two ticks, so that every decision sees an old number. */
 const ledgerPhaseMs = 400
 const stepMs = 10
+const staleAfterMs = 5000
 
 const stateOf = (worker: Worker, atMs: number): SeenWorker['state'] => {
   if (worker.readyMs > atMs) return 'starting'
@@ -58,110 +71,118 @@ const stateOf = (worker: Worker, atMs: number): SeenWorker['state'] => {
   return worker.endsMs.length > 0 ? 'draining' : 'drained'
 }
 
-/** Runs a scenario with the real `decide` against a simulated queue, ledger and workers. No clock, no randomness of its own. */
-export const simulatePool = (scenario: Scenario): Outcome => {
-  const { policy } = scenario
+/** A queue and the workers that serve it. */
+const createFleet = (scenario: Scenario) => {
+  const { slots } = scenario.policy
   const workers: Worker[] = []
   const queue: number[] = []
-  const moments: Moment[] = []
   const waitsMs: number[] = []
-  const starts = { ready: 0, failed: 0 }
+  let servedMs = 0
   let interrupted = 0
   let born = 0
-  let arrived = 0
-  let memory = blankMemory
-  let backlog: { atMs: number; counts: Exclude<Observation['backlog'], 'unknown'> } | undefined
-  let service: { sum: number; count: number } = { sum: 0, count: 0 }
 
   const running = () => workers.reduce((sum, { endsMs }) => sum + endsMs.length, 0)
-
-  const serve = (atMs: number) => {
-    for (const worker of workers) {
-      worker.endsMs = worker.endsMs.filter((endMs) => endMs > atMs)
-      while (stateOf(worker, atMs) === 'ready' && worker.endsMs.length < policy.slots && queue.length > 0) {
-        waitsMs.push(atMs - (queue.shift() ?? atMs))
-        const lasts = scenario.serviceMs()
-        service = { sum: service.sum + lasts, count: service.count + 1 }
-        worker.endsMs.push(atMs + lasts)
-      }
-    }
-  }
-
-  const count = (atMs: number) => {
-    if (scenario.ledgerSilent?.(atMs)) return
-    const recent = scenario.arrivals.filter((each) => each <= atMs && each > atMs - 10_000).length
-    const counts = {
-      pending: queue.length,
-      processing: running(),
-      arrivals10s: recent,
-      oldestMs: atMs - (queue[0] ?? atMs),
-    }
-    backlog = { atMs, counts }
-  }
-
-  const look = (atMs: number): Observation => ({
-    nowMs: atMs,
-    backlog: backlog && atMs - backlog.atMs <= 5000 ? backlog.counts : 'unknown',
-    depth: { waiting: queue.length, inFlight: running() },
-    workers: workers.map((worker) => ({
-      pod: worker.pod,
-      state: stateOf(worker, atMs),
-      ageMs: atMs - worker.bornMs,
-      silentMs: 0,
-      slots: policy.slots,
-      busy: worker.endsMs.length,
-    })),
-    starts: { ...starts, ready: workers.filter(({ readyMs }) => readyMs <= atMs).length },
-    startMs: undefined,
-    serviceMs: service.count === 0 ? undefined : service.sum / service.count,
-  })
 
   const setLeaving = (pods: readonly string[], leaving: boolean) => {
     for (const worker of workers) if (pods.includes(worker.pod)) worker.leaving = leaving
   }
-
-  const carryOut = (decision: Decision, atMs: number) => {
-    if (decision.kind === 'drain') setLeaving(decision.pods, true)
-    if (decision.kind === 'stop') {
-      for (const pod of decision.pods) {
-        const [gone] = workers.splice(
-          workers.findIndex((worker) => worker.pod === pod),
-          1,
-        )
-        interrupted += gone?.endsMs.length ?? 0
-      }
-    }
-    if (decision.kind !== 'scale-up') return
-    setLeaving(decision.undrain, false)
-    while (workers.length < decision.to) {
-      born += 1
-      workers.push({
-        pod: `worker-${born}`,
-        bornMs: atMs,
-        readyMs: atMs + scenario.startMs(),
-        leaving: false,
-        endsMs: [],
-      })
-    }
+  const remove = (pod: string) => {
+    const index = workers.findIndex((worker) => worker.pod === pod)
+    interrupted += workers.splice(index, 1)[0]?.endsMs.length ?? 0
   }
+  const add = (atMs: number) => {
+    born += 1
+    const readyMs = atMs + scenario.startMs()
+    workers.push({ pod: `worker-${born}`, bornMs: atMs, readyMs, leaving: false, endsMs: [] })
+  }
+
+  return {
+    waitsMs,
+    interrupted: () => interrupted,
+    arrive: (atMs: number) => queue.push(atMs),
+    depth: () => ({ waiting: queue.length, inFlight: running() }),
+    oldestMs: (atMs: number) => atMs - (queue[0] ?? atMs),
+    meanServiceMs: () => (waitsMs.length === 0 ? undefined : servedMs / waitsMs.length),
+    readyCount: (atMs: number) => workers.filter(({ readyMs }) => readyMs <= atMs).length,
+    seen: (atMs: number): SeenWorker[] =>
+      workers.map((worker) => ({
+        pod: worker.pod,
+        state: stateOf(worker, atMs),
+        ageMs: atMs - worker.bornMs,
+        silentMs: 0,
+        slots,
+        busy: worker.endsMs.length,
+      })),
+    /** Ends what is done and begins what waits. */
+    serve: (atMs: number) => {
+      for (const worker of workers) {
+        worker.endsMs = worker.endsMs.filter((endMs) => endMs > atMs)
+        while (stateOf(worker, atMs) === 'ready' && worker.endsMs.length < slots && queue.length > 0) {
+          waitsMs.push(atMs - (queue.shift() ?? atMs))
+          const lastsMs = scenario.serviceMs()
+          servedMs += lastsMs
+          worker.endsMs.push(atMs + lastsMs)
+        }
+      }
+    },
+    carryOut: (decision: Decision, atMs: number) => {
+      if (decision.kind === 'drain') setLeaving(decision.pods, true)
+      if (decision.kind === 'stop') for (const pod of decision.pods) remove(pod)
+      if (decision.kind !== 'scale-up') return
+      setLeaving(decision.undrain, false)
+      while (workers.length < decision.to) add(atMs)
+    },
+  }
+}
+
+/** Runs a scenario against a simulated queue, ledger and workers. No clock, no randomness of its own. */
+export const simulatePool = (scenario: Scenario): Outcome => {
+  const { policy, arrivals, decide = realDecide } = scenario
+  const fleet = createFleet(scenario)
+  const moments: Moment[] = []
+  let arrived = 0
+  let memory = blankMemory
+  let counted: { atMs: number; backlog: Backlog } | undefined
+
+  const count = (atMs: number) => {
+    if (scenario.ledgerSilent?.(atMs)) return
+    const { waiting, inFlight } = fleet.depth()
+    const arrivals10s = arrivals.filter((each) => each <= atMs && each > atMs - 10_000).length
+    const backlog = { pending: waiting, processing: inFlight, arrivals10s, oldestMs: fleet.oldestMs(atMs) }
+    counted = { atMs, backlog }
+  }
+
+  const look = (atMs: number): Observation => ({
+    nowMs: atMs,
+    backlog: counted && atMs - counted.atMs <= staleAfterMs ? counted.backlog : 'unknown',
+    depth: fleet.depth(),
+    workers: fleet.seen(atMs),
+    starts: { failed: 0, ready: fleet.readyCount(atMs) },
+    startMs: undefined,
+    serviceMs: fleet.meanServiceMs(),
+  })
 
   const tick = (atMs: number) => {
     const { decision, memory: next } = decide(look(atMs), policy, memory)
     memory = next
-    const active = workers.filter(({ leaving }) => !leaving)
-    const ready = active.filter(({ readyMs }) => readyMs <= atMs).length
-    moments.push({ atMs, decision, active: active.length, ready, known: queue.length + running() })
-    carryOut(decision, atMs)
+    const active = fleet.seen(atMs).filter(({ state }) => state === 'ready' || state === 'starting')
+    const { waiting, inFlight } = fleet.depth()
+    moments.push({
+      atMs,
+      decision,
+      active: active.length,
+      ready: active.filter(({ state }) => state === 'ready').length,
+      known: waiting + inFlight,
+      counted: counted ? counted.backlog.pending + counted.backlog.processing : 0,
+    })
+    fleet.carryOut(decision, atMs)
   }
 
   for (let atMs = 0; atMs <= scenario.untilMs; atMs += stepMs) {
-    while ((scenario.arrivals[arrived] ?? Infinity) <= atMs) {
-      queue.push(scenario.arrivals[arrived] ?? atMs)
-      arrived += 1
-    }
-    serve(atMs)
+    for (; (arrivals[arrived] ?? Infinity) <= atMs; arrived += 1) fleet.arrive(arrivals[arrived] ?? atMs)
+    fleet.serve(atMs)
     if (atMs % tickMs === ledgerPhaseMs) count(atMs)
     if (atMs % tickMs === 0) tick(atMs)
   }
-  return { moments, waitsMs, interrupted }
+  return { moments, waitsMs: fleet.waitsMs, interrupted: fleet.interrupted() }
 }

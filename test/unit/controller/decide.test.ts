@@ -169,6 +169,12 @@ const cases: Case[] = [
     want: { kind: 'hold', wanted: 3, reason: 'crash-looping' },
   },
   {
+    name: 'does not count a starting worker as capacity while starts fail',
+    seen: { workers: [worker('w1', starting)], starts: { ready: 0, failed: 5 } },
+    memory: { starts: { ready: 0, failed: 5 }, failures: 3, retryAtMs: nowMs - 1 },
+    want: { kind: 'hold', wanted: 1, reason: 'crash-looping' },
+  },
+  {
     name: 'starts all again once a start succeeded',
     seen: { workers: crew(1), starts: { ready: 1, failed: 5 } },
     policy: { min: 3 },

@@ -1,0 +1,78 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+
+/** A worker's process. `stop` may be called again without harm. */
+export type WorkerProcess = {
+  readonly pod: string
+  readonly ageMs: () => number
+  readonly isReady: () => boolean
+  readonly isStopping: () => boolean
+  /** Resolves once it has ended. */
+  readonly ended: Promise<void>
+  /** SIGTERM now, which lets running captures finish; SIGKILL for it and its browsers after `killAfterMs`. */
+  readonly stop: (killAfterMs: number) => void
+}
+
+/** What is told of a worker's process, each once. */
+export type WorkerProcessEvents = {
+  readonly ready: (of: WorkerProcess) => void
+  readonly ended: (of: WorkerProcess, how: string) => void
+}
+
+/** The whole process group: a worker's browsers go with it. */
+const killGroup = (child: ChildProcess) => {
+  try {
+    if (child.pid !== undefined) process.kill(-child.pid, 'SIGKILL')
+  } catch {
+    // Gone already.
+  }
+}
+
+/**
+ * Starts a worker as a child of this process. It has a process group of its own, so that a terminal's Ctrl-C reaches it
+ * only through us, and an IPC channel: its first message says that it is ready, and it ends when this process does.
+ */
+export const startWorkerProcess = (
+  launch: { pod: string; entry: string; env: Readonly<Record<string, string>> },
+  events: WorkerProcessEvents,
+): WorkerProcess => {
+  const startedMs = performance.now()
+  const { promise: ended, resolve } = Promise.withResolvers<void>()
+  let isReady = false
+  let hasEnded = false
+  let killTimer: NodeJS.Timeout | undefined
+
+  const child = spawn(process.execPath, [launch.entry], {
+    cwd: '/',
+    env: launch.env,
+    stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
+    detached: true,
+  })
+  const of: WorkerProcess = {
+    pod: launch.pod,
+    ageMs: () => performance.now() - startedMs,
+    isReady: () => isReady,
+    isStopping: () => killTimer !== undefined,
+    ended,
+    stop: (killAfterMs) => {
+      // A second SIGTERM would end it at once.
+      if (killTimer !== undefined || hasEnded) return
+      killTimer = setTimeout(() => killGroup(child), killAfterMs)
+      child.kill('SIGTERM')
+    },
+  }
+  const onEnd = (how: string) => {
+    if (hasEnded) return
+    hasEnded = true
+    clearTimeout(killTimer)
+    killGroup(child)
+    events.ended(of, how)
+    resolve()
+  }
+  child.once('message', () => {
+    isReady = true
+    events.ready(of)
+  })
+  child.once('exit', (code, signal) => onEnd(signal === null ? `exit code ${code}` : `signal ${signal}`))
+  child.once('error', (error) => onEnd(error.message))
+  return of
+}

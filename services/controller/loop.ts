@@ -1,0 +1,57 @@
+import { AppError, toAppError } from '#shared/errors/app-error.ts'
+import { decide } from './decide.ts'
+import type { Nudge } from './nudge.ts'
+import type { Observer } from './observe.ts'
+import { blankMemory, type Decision, type Observation, type PoolPolicy } from './pool.ts'
+
+/** What one tick saw and decided. */
+export type Tick = { readonly seen: Observation; readonly decision: Decision }
+
+/** What the loop works with; `decided` and `failed` hear of every tick's end. */
+export type LoopDeps = {
+  readonly observer: Pick<Observer, 'observe'>
+  readonly act: (decision: Decision) => Promise<void>
+  readonly nudge: Nudge
+  readonly decided: (tick: Tick) => void
+  readonly failed: (error: AppError) => void
+}
+
+const limited = async <T>(work: Promise<T>, limitMs: number): Promise<T> => {
+  const { promise: late, reject } = Promise.withResolvers<never>()
+  const error = new AppError('SERVICE_UNAVAILABLE', { message: `a tick took longer than ${limitMs} ms` })
+  const timer = setTimeout(reject, limitMs, error)
+  try {
+    return await Promise.race([work, late])
+  } finally {
+    clearTimeout(timer)
+  }
+}
+
+/** Time from one tick to the next, and the longest time of one step of a tick, both in milliseconds. */
+export type LoopTiming = { readonly tickMs: number; readonly limitMs: number }
+
+/**
+ * Observes, decides and acts, one tick at a time, every `tickMs` and when nudged, until `stop` aborts. What hangs longer
+ * than `limitMs` is given up, and done again by the next tick: acting is idempotent.
+ */
+export const runLoop = async (
+  deps: LoopDeps,
+  policy: PoolPolicy,
+  { tickMs, limitMs }: LoopTiming,
+  stop: AbortSignal,
+): Promise<void> => {
+  let memory = blankMemory
+  while (!stop.aborted) {
+    try {
+      const seen = await limited(deps.observer.observe(), limitMs)
+      if (stop.aborted) return
+      const next = decide(seen, policy, memory)
+      memory = next.memory
+      deps.decided({ seen, decision: next.decision })
+      await limited(deps.act(next.decision), limitMs)
+    } catch (thrown) {
+      deps.failed(toAppError(thrown))
+    }
+    await deps.nudge.wait(tickMs, stop)
+  }
+}

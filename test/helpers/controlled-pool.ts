@@ -1,0 +1,132 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { fileURLToPath } from 'node:url'
+import { usersText } from '#local/nats-config.ts'
+import { connectQueue, type Queue } from '#shared/queue/connection.ts'
+import { backlogCodec, type BeatMessage, beatCodec, captureCodec } from '#shared/queue/messages.ts'
+import { inboxPrefixOf, type QueueUserName, queueUsers } from '#shared/queue/permissions.ts'
+import { publishStored } from '#shared/queue/stored.ts'
+import { declareStreams, poolDepth } from '#shared/queue/streams.ts'
+import { backlogSubject, beatFilter, captureSubject } from '#shared/queue/subjects.ts'
+import { startNats, type TestNats } from './nats.ts'
+
+const controller = fileURLToPath(import.meta.resolve('#test/fixtures/controller-of-stand-ins.ts'))
+const password = 'test'
+const countMs = 200
+
+/** A NATS server with the shipped users, and a stand-in for the ledger that counts what waits every 200 ms. */
+export type PoolWorld = AsyncDisposable & {
+  readonly nats: TestNats
+  readonly urlOf: (user: QueueUserName) => string
+  /** The newest beat of each worker that was ever heard. */
+  readonly beats: ReadonlyMap<string, BeatMessage>
+  readonly send: (count: number) => Promise<void>
+  readonly depth: () => Promise<{ waiting: number; inFlight: number }>
+  /** Lets the ledger count, or be silent. */
+  readonly setCounting: (on: boolean) => void
+}
+
+/** A controller in a process of its own, whose workers are stand-ins. */
+export type ControllerProcess = {
+  readonly child: ChildProcess
+  readonly probeUrl: string
+  /** What `/readyz` says. */
+  readonly health: () => Promise<{ ready: boolean; detail: Record<string, string> }>
+}
+
+const startCounting = (queue: Queue) => {
+  let arrivals: number[] = []
+  let counting = true
+  const count = async () => {
+    if (!counting) return
+    const { waiting, inFlight } = await poolDepth(queue, 'standard')
+    arrivals = arrivals.filter((each) => each > performance.now() - 10_000)
+    const counts = { pending: waiting, processing: inFlight, arrivals10s: arrivals.length, oldestMs: 0 }
+    queue.publish(backlogSubject('standard'), backlogCodec.encode({ pool: 'standard', ...counts }))
+  }
+  // Fails while the server is away; the next count is as good.
+  const timer = setInterval(() => void count().catch(() => {}), countMs)
+  return {
+    arrive: () => arrivals.push(performance.now()),
+    setCounting: (on: boolean) => {
+      counting = on
+    },
+    stop: () => clearInterval(timer),
+  }
+}
+
+/** Starts such a server; dispose stops it. */
+export const startPoolWorld = async (): Promise<PoolWorld> => {
+  const passwords = Object.fromEntries(queueUsers.map(({ name }) => [name, password])) as Record<QueueUserName, string>
+  const nats = await startNats(undefined, { config: usersText(passwords) })
+  const urlOf = (user: QueueUserName) => nats.url.replace('//', `//${user}:${password}@`)
+  const name = 'operator'
+  const queue = await connectQueue({ url: urlOf(name), name, inboxPrefix: inboxPrefixOf(name), notice: () => {} })
+  await declareStreams(queue)
+  const beats = new Map<string, BeatMessage>()
+  queue.subscribe(beatFilter('standard'), ({ data }) => {
+    const beat = beatCodec.decode(data)
+    beats.set(beat.pod, beat)
+  })
+  const ledger = startCounting(queue)
+  return {
+    nats,
+    urlOf,
+    beats,
+    depth: () => poolDepth(queue, 'standard'),
+    setCounting: ledger.setCounting,
+    send: async (count) => {
+      for (let sent = 0; sent < count; sent += 1) {
+        const of = { pool: 'standard', lane: 'normal', accountId: 'a', id: crypto.randomUUID() } as const
+        const message = { id: of.id, pool: of.pool, budgetMs: 55_000, attempts: 0, sealed: 'x' }
+        await publishStored(queue, captureSubject(of), captureCodec.encode(message))
+        ledger.arrive()
+      }
+    },
+    [Symbol.asyncDispose]: async () => {
+      ledger.stop()
+      await queue[Symbol.asyncDispose]()
+      await nats.stop()
+    },
+  }
+}
+
+/** Starts a controller; `settings` are named without prefix. The caller ends it. */
+export const startController = async (
+  world: PoolWorld,
+  settings: Readonly<Record<string, string>>,
+  main = controller,
+): Promise<ControllerProcess> => {
+  const worker = {
+    SHUTTERFLEET_NATS_URL: world.urlOf('worker_standard'),
+    STAND_IN_MODE: 'serve',
+    STAND_IN_SERVICE_MS: '300',
+  }
+  const env: Record<string, string> = {
+    SHUTTERFLEET_NATS_URL: world.urlOf('controller'),
+    SHUTTERFLEET_LOG_LEVEL: 'error',
+    SHUTTERFLEET_WORKER_ENV: JSON.stringify(worker),
+  }
+  for (const [key, value] of Object.entries(settings)) env[`SHUTTERFLEET_${key}`] = value
+  const child = spawn(process.execPath, [main], { env, stdio: ['ignore', 'ignore', 'inherit', 'ipc'] })
+  const ended = once(child, 'exit').then(([code]) => Promise.reject(new Error(`the controller ended with ${code}`)))
+  const [announced] = (await Promise.race([once(child, 'message'), ended])) as [{ probeUrl: string }]
+  ended.catch(() => {})
+  return {
+    child,
+    probeUrl: announced.probeUrl,
+    health: async () => {
+      const response = await fetch(`${announced.probeUrl}/readyz`)
+      return (await response.json()) as { ready: boolean; detail: Record<string, string> }
+    },
+  }
+}
+
+/** Sends a signal to a controller and waits for its end; answers its exit code, or the signal that ended it. */
+export const endController = async ({ child }: ControllerProcess, signal: NodeJS.Signals): Promise<number | string> => {
+  if (child.exitCode !== null || child.signalCode !== null) return child.exitCode ?? child.signalCode ?? ''
+  const ended = once(child, 'exit')
+  child.kill(signal)
+  const [code, by] = (await ended) as [number | null, string | null]
+  return code ?? by ?? ''
+}

@@ -1,0 +1,149 @@
+import { createHash } from 'node:crypto'
+import { Readable } from 'node:stream'
+import type { AcceptOutcome, Caller, NewCapture } from '#shared/db/accept-capture.ts'
+import type { FoundCapture } from '#shared/db/find-capture.ts'
+import { generateSealingKeys, readOpeningKey, readSealingKey } from '#shared/queue/seal.ts'
+import { createLogger } from '#shared/telemetry/logger.ts'
+import { createMetrics } from '#shared/telemetry/metrics.ts'
+import type { CheckOutcome } from '#gateway/captures.ts'
+import type { Context } from '#gateway/context.ts'
+import { createEvents } from '#gateway/events.ts'
+
+/** A key of the right form. */
+export const testKey = `sk_live_${'a1B2'.repeat(10)}`
+
+/** The account that `testKey` belongs to. */
+export const testCaller: Caller = {
+  accountId: '11111111-1111-4111-8111-111111111111',
+  plan: 'pro',
+  rate: { limit: 40, remaining: 39, resetUnix: 1_800_000_000 },
+  usage: { limit: 100, remaining: 99, resetAt: '2027-01-01T00:00:00.000000Z', overage: 0, overagePrice: '0.006' },
+}
+
+/** The image of `completedCapture`. */
+export const testImage = Buffer.from('0123456789 not really an image')
+
+const unreached = {
+  startedAt: null,
+  completedAt: null,
+  expiresAt: null,
+  objectKey: null,
+  fileSize: null,
+  sha256: null,
+  mimeType: null,
+  width: null,
+  height: null,
+  processingTimeMs: null,
+  targetStatus: null,
+  finalUrl: null,
+  warnings: null,
+  timings: null,
+  error: null,
+}
+
+/** A capture that nobody has begun. */
+export const pendingCapture: FoundCapture = {
+  id: '22222222-2222-4222-8222-222222222222',
+  accountId: testCaller.accountId,
+  status: 'pending',
+  url: 'https://example.com/',
+  options: { width: 1280, height: 800, format: 'png' },
+  cached: false,
+  createdAt: '2026-01-01T00:00:00.000001Z',
+  ...unreached,
+}
+
+/** A capture whose image is `testImage`. */
+export const completedCapture: FoundCapture = {
+  ...pendingCapture,
+  status: 'completed',
+  startedAt: '2026-01-01T00:00:01.000000Z',
+  completedAt: '2026-01-01T00:00:02.000000Z',
+  expiresAt: '2999-01-01T00:00:00.000000Z',
+  objectKey: `captures/2026-01-01T00/${pendingCapture.id}/${'0'.repeat(32)}`,
+  fileSize: testImage.length,
+  sha256: createHash('sha256').update(testImage).digest('hex'),
+  mimeType: 'image/png',
+  width: 1280,
+  height: 800,
+  processingTimeMs: 1000,
+  targetStatus: 200,
+  finalUrl: 'https://user:secret@example.com/end',
+  warnings: [],
+  timings: { total: 1000 },
+}
+
+/** What a test context saw, and what it answers. Tests change the answers. */
+export type TestContext = Context & {
+  readonly seen: { accepted: NewCapture[]; tried: NewCapture[]; checks: number; published: string[]; nudges: number }
+  readonly answers: {
+    accept: () => AcceptOutcome
+    check: () => CheckOutcome
+    find: (id: string) => FoundCapture | undefined
+    object: (key: string) => Buffer | undefined
+    waiter: ReturnType<Context['waiters']['begin']>
+  }
+  /** Opens what was sealed for the workers. */
+  readonly openingKey: ReturnType<typeof readOpeningKey>
+}
+
+/** A context of hand-written doubles, in which every request is accepted until the test says otherwise. */
+export const createTestContext = (): TestContext => {
+  const keys = generateSealingKeys()
+  const seen: TestContext['seen'] = { accepted: [], tried: [], checks: 0, published: [], nudges: 0 }
+  const answers: TestContext['answers'] = {
+    accept: () => ({ ok: true, caller: testCaller, createdAt: pendingCapture.createdAt, admitted: true }),
+    check: () => ({ ok: true, caller: testCaller }),
+    find: (id) => (id === completedCapture.id ? completedCapture : undefined),
+    object: (key) => (key === completedCapture.objectKey ? testImage : undefined),
+    waiter: { news: async () => {}, headStart: () => undefined, [Symbol.dispose]: () => {} },
+  }
+  return {
+    seen,
+    answers,
+    openingKey: readOpeningKey(keys.private),
+    captures: {
+      hashKey: (key) => createHash('sha256').update(key).digest(),
+      accept: async (capture) => {
+        seen.accepted.push(capture)
+        return answers.accept()
+      },
+      tryAccept: async (capture) => {
+        seen.tried.push(capture)
+        return answers.accept()
+      },
+      check: async () => {
+        seen.checks += 1
+        return answers.check()
+      },
+      find: async ({ id }) => answers.find(id),
+    },
+    objects: {
+      signPut: async (key, seconds) => `https://store.example/${key}?seconds=${seconds}`,
+      get: async (key, range) => {
+        const bytes = answers.object(key)
+        if (!bytes) return undefined
+        const part = range ? bytes.subarray(range.first, range.last + 1) : bytes
+        return { body: Readable.from([part]), bytes: part.length }
+      },
+      put: async () => {},
+      delete: async () => {},
+      list: async function* list() {},
+    },
+    publisher: {
+      publish: ({ id }) => seen.published.push(id),
+      nudge: () => {
+        seen.nudges += 1
+      },
+    },
+    waiters: { begin: () => answers.waiter, isStopping: () => false },
+    events: createEvents(createLogger({ service: 'test', level: 'silent' }), createMetrics('test')),
+    allowTargets: [],
+    sealingKey: readSealingKey(keys.public),
+    longestWaitSeconds: 86_400,
+    queueAllowanceMs: 30_000,
+    publicUrl: () => 'https://shots.example',
+    isStopping: () => false,
+    now: () => new Date('2026-06-01T12:34:56Z'),
+  }
+}

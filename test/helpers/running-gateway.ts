@@ -1,0 +1,103 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+import type { Database } from '#shared/db/connection.ts'
+import { connectQueue, type Queue } from '#shared/queue/connection.ts'
+import { generateSealingKeys, type OpeningKey, readOpeningKey } from '#shared/queue/seal.ts'
+import { declareStreams } from '#shared/queue/streams.ts'
+import { startNats, type TestNats } from './nats.ts'
+import { startPostgres, type TestPostgres } from './postgres.ts'
+
+/** The pepper that the gateway hashes keys with, as its setting has it. */
+export const testPepper = 'pepper of tests'
+
+const program = resolve(import.meta.dirname, '../../services/gateway/main.ts')
+
+/** A gateway process with PostgreSQL, NATS and a folder of images. */
+export type RunningGateway = {
+  readonly baseUrl: string
+  readonly probeUrl: string
+  readonly database: Database
+  readonly postgres: TestPostgres
+  readonly nats: TestNats
+  /** Another service's connection to NATS. */
+  readonly queue: Queue
+  readonly openingKey: OpeningKey
+  /** Asks the process to end. */
+  readonly stop: () => void
+  /** Exit code, once it ended. */
+  readonly ended: Promise<number | null>
+}
+
+type WithTeardown = { teardown: (clean: () => Promise<void>) => void }
+
+const freePort = async (): Promise<number> => {
+  const server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as { port: number }
+  server.close()
+  await once(server, 'close')
+  return port
+}
+
+/**
+ * Starts a gateway and all that it needs; everything ends with the test. `settings` are added to its own, without
+ * prefix; a server that is given is used, with a database of its own.
+ */
+export const startGateway = async (
+  t: WithTeardown,
+  settings: Readonly<Record<string, string>> = {},
+  given?: TestPostgres,
+): Promise<RunningGateway> => {
+  const [postgres, nats, objectsPort] = await Promise.all([given ?? startPostgres(t), startNats(t), freePort()])
+  const database = await postgres.createDatabase()
+  const queue = await connectQueue({ url: nats.url, name: 'test', inboxPrefix: '_INBOX_test', notice: () => {} })
+  await declareStreams(queue)
+  const folder = await mkdtemp(join(tmpdir(), 'gateway-'))
+  const keys = generateSealingKeys()
+  const env: Readonly<Record<string, string>> = {
+    LOG_LEVEL: 'error',
+    DATABASE_URL: database.url,
+    NATS_URL: nats.url,
+    STORAGE_DRIVER: 'files',
+    STORAGE_FOLDER: folder,
+    STORAGE_FILES_URL: `http://127.0.0.1:${objectsPort}`,
+    STORAGE_SIGNING_KEY: Buffer.alloc(32, 1).toString('base64'),
+    KEY_PEPPER: testPepper,
+    GATEWAY_PORT: '0',
+    GATEWAY_OBJECTS_PORT: String(objectsPort),
+    SEALING_KEY_STANDARD: keys.public,
+    ...settings,
+  }
+  const child = spawn(process.execPath, [program], {
+    stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
+    env: {
+      PATH: process.env['PATH'],
+      ...Object.fromEntries(Object.entries(env).map(([name, value]) => [`SHUTTERFLEET_${name}`, value])),
+    },
+  })
+  const ended = once(child, 'exit').then(([code]) => code as number | null)
+  t.teardown(async () => {
+    child.kill('SIGKILL')
+    await ended
+    await queue[Symbol.asyncDispose]()
+    await rm(folder, { recursive: true, force: true })
+  })
+  const announced = once(child, 'message').then(([message]) => message as Record<string, string>)
+  const addresses = await Promise.race([announced, ended])
+  if (typeof addresses !== 'object' || addresses === null) throw new Error(`the gateway ended with ${addresses}`)
+  return {
+    baseUrl: addresses['baseUrl'] ?? '',
+    probeUrl: addresses['probeUrl'] ?? '',
+    database,
+    postgres,
+    nats,
+    queue,
+    openingKey: readOpeningKey(keys.private),
+    stop: () => child.kill('SIGTERM'),
+    ended,
+  }
+}

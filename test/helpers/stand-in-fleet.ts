@@ -1,0 +1,122 @@
+import { createHash } from 'node:crypto'
+import { type Lane, lanes } from '#shared/capture/lane.ts'
+import type { CaptureErrorCode } from '#shared/errors/catalog.ts'
+import { changeCaptures } from '#shared/db/change-captures.ts'
+import {
+  captureCodec,
+  type CompletedResult,
+  eventCodec,
+  resultCodec,
+  sealedCodec,
+  type SealedPart,
+} from '#shared/queue/messages.ts'
+import { type Delivery, pullBatch } from '#shared/queue/pull.ts'
+import { open } from '#shared/queue/seal.ts'
+import { publishStored } from '#shared/queue/stored.ts'
+import { eventSubject, resultSubject } from '#shared/queue/subjects.ts'
+import { capturesStream, laneConsumerName } from '#shared/queue/topology.ts'
+import type { RunningGateway } from './running-gateway.ts'
+
+/** What the stand-in does with a capture: an image of these bytes, a failure, or nothing at all. */
+export type Behaviour =
+  | { readonly image: Buffer; readonly before?: () => Promise<void> }
+  | { readonly fails: CaptureErrorCode }
+  | 'nothing'
+
+/** Captures that reached the stand-in, and how often each lane was served. */
+export type StandInFleet = AsyncDisposable & {
+  readonly seen: { readonly id: string; readonly lane: Lane; readonly part: SealedPart }[]
+}
+
+/**
+ * Stands in for worker and ledger: takes captures from the queue, opens them, puts bytes to the signed address, reports,
+ * commits the end to the row, and says so, unless `silent`.
+ */
+export const startStandInFleet = (
+  gateway: RunningGateway,
+  behave: (part: SealedPart) => Behaviour,
+  { silent = false } = {},
+): StandInFleet => {
+  const stopping = new AbortController()
+  const seen: { id: string; lane: Lane; part: SealedPart }[] = []
+  const { queue, database } = gateway
+
+  const commit = async (id: string, end: Parameters<typeof endOf>[0]) => {
+    const { captures } = await changeCaptures(database, [id], () => ({
+      change: { attempts: 1, unendedStarts: 0, begins: true, end: endOf(end) },
+    }))
+    const accountId = captures[0]?.accountId ?? ''
+    const event = eventCodec.encode({ id, status: end.outcome })
+    if (!silent) queue.publish(eventSubject({ accountId, id }), event)
+  }
+
+  const serve = async (lane: Lane, delivery: Delivery) => {
+    const { id, sealed } = captureCodec.decode(delivery.data)
+    const part = sealedCodec.decode(open([gateway.openingKey], id, Buffer.from(sealed, 'base64')))
+    seen.push({ id, lane, part })
+    const behaviour = behave(part)
+    if (behaviour === 'nothing') return delivery.ack()
+    const report = { id, attempt: 1, token: part.token, timings: { total: 5 } }
+    if ('fails' in behaviour) {
+      const end = { ...report, outcome: 'failed', code: behaviour.fails, message: 'as the test wants' } as const
+      await publishStored(queue, resultSubject(id), resultCodec.encode(end))
+      await commit(id, end)
+    } else {
+      const [put] = part.puts
+      const { status } = await fetch(put?.url ?? '', { method: 'PUT', body: behaviour.image })
+      if (status !== 201) throw new Error(`put: ${status}`)
+      const end: CompletedResult = {
+        ...report,
+        outcome: 'completed',
+        objectKey: put?.key ?? '',
+        bytes: behaviour.image.length,
+        sha256: createHash('sha256').update(behaviour.image).digest('hex'),
+        mimeType: 'image/png',
+        width: 1280,
+        height: 800,
+        targetStatus: 200,
+        finalUrl: 'https://example.com/',
+        warnings: [],
+      }
+      await publishStored(queue, resultSubject(id), resultCodec.encode(end))
+      await behaviour.before?.()
+      await commit(id, end)
+    }
+    delivery.ack()
+  }
+
+  const serveLane = async (lane: Lane) => {
+    const from = { stream: capturesStream.name, consumer: laneConsumerName('standard', lane) }
+    while (!stopping.signal.aborted) {
+      const deliveries = await pullBatch(queue, from, { batch: 50, expiresMs: 500, signal: stopping.signal })
+      await Promise.all(deliveries.map((delivery) => serve(lane, delivery)))
+    }
+  }
+
+  const running = Promise.all(lanes.map(serveLane))
+  return {
+    seen,
+    [Symbol.asyncDispose]: async () => {
+      stopping.abort()
+      await running
+    },
+  }
+}
+
+const endOf = (result: ReturnType<typeof resultCodec.decode>) =>
+  result.outcome === 'failed'
+    ? ({ status: 'failed', code: result.code, message: result.message } as const)
+    : ({
+        status: 'completed',
+        objectKey: result.objectKey,
+        fileSize: result.bytes,
+        sha256: result.sha256,
+        mimeType: result.mimeType,
+        width: result.width,
+        height: result.height,
+        processingTimeMs: 5,
+        targetStatus: result.targetStatus,
+        finalUrl: result.finalUrl,
+        warnings: result.warnings,
+        timings: { total: 5 },
+      } as const)

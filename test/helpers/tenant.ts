@@ -1,0 +1,68 @@
+import { createHash, randomUUID } from 'node:crypto'
+import type { NewCapture } from '#shared/db/accept-capture.ts'
+import { createAccount } from '#shared/db/accounts.ts'
+import type { Database } from '#shared/db/connection.ts'
+import { createKey, hashKey } from '#shared/db/keys.ts'
+import { replacePlans } from '#shared/db/plans.ts'
+import type { PlanEntry } from '#shared/db/read-plans.ts'
+
+const pepper = 'pepper of tests'
+
+/** A token that results may carry, and its hash as a capture holds it. */
+export const token = 'token'
+export const tokenHash = createHash('sha256').update(token).digest()
+
+/** An account with a key, on a plan of its own. */
+export type Tenant = {
+  readonly accountId: string
+  readonly keyHash: Buffer
+  /** A capture of this account as the gateway would hand it over; its sealed part holds its id. */
+  readonly capture: (more?: Partial<NewCapture>) => NewCapture
+}
+
+const unbounded: PlanEntry = {
+  slug: 'unbounded',
+  name: 'Unbounded',
+  screenshots_per_month: null,
+  rate_limit_per_minute: null,
+  retention_seconds: 3600,
+  features: ['retina', 'pdf'],
+  overage_price: null,
+  max_api_keys: null,
+}
+
+/** Makes an account on a plan without limits but those given, and a key for it, restricted to `domains` where given. */
+export const createTenant = async (
+  database: Database,
+  limits: Partial<PlanEntry> = {},
+  domains: readonly string[] = [],
+): Promise<Tenant> => {
+  const slug = `plan-${randomUUID().slice(0, 8)}`
+  const rows = await database.query<PlanEntry & { position: number }>('select * from plan order by position')
+  const standing = rows.map(({ position: _position, price_monthly: _price, currency: _currency, ...plan }) => plan)
+  await replacePlans(database, [...standing, { ...unbounded, ...limits, slug }])
+  const { id: accountId } = await createAccount(database, { name: 'Tenant', email: 't@example.com', plan: slug })
+  const { key } = await createKey(database, { accountId, name: 'key', domains, pepper })
+  const keyHash = hashKey(pepper, key)
+  return {
+    accountId,
+    keyHash,
+    capture: (more = {}) => {
+      const id = randomUUID()
+      return {
+        id,
+        keyHash,
+        originHost: null,
+        features: [],
+        pool: 'standard',
+        lane: 'normal',
+        url: 'https://example.com/',
+        options: { width: 1280, height: 800, format: 'png' },
+        sealed: Buffer.from(id),
+        tokenHash,
+        budgetMs: 50_000,
+        ...more,
+      }
+    },
+  }
+}

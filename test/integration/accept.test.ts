@@ -1,0 +1,245 @@
+import t from 'tap'
+import { acceptCapture, type AcceptOutcome } from '#shared/db/accept-capture.ts'
+import { admitWaiting } from '#shared/db/admit-waiting.ts'
+import { checkRequest } from '#shared/db/check-request.ts'
+import type { Database } from '#shared/db/connection.ts'
+import { countBacklog } from '#shared/db/count-backlog.ts'
+import { findCapture, findMessage } from '#shared/db/find-capture.ts'
+import { startPostgres } from '#test/helpers/postgres.ts'
+import { createTenant, type Tenant } from '#test/helpers/tenant.ts'
+
+const server = await startPostgres(t)
+const database = await server.createDatabase(20)
+const windowSize = 16
+const times = <T>(count: number, work: (turn: number) => Promise<T>) =>
+  Promise.all(Array.from({ length: count }, (_, turn) => work(turn)))
+
+const accept = (tenant: Tenant, more: Parameters<Tenant['capture']>[0] = {}, size = windowSize) =>
+  acceptCapture(database, tenant.capture(more), { windowSize: size })
+
+const codes = (outcomes: readonly AcceptOutcome[]) => {
+  const counts: Record<string, number> = {}
+  for (const outcome of outcomes) {
+    const code = outcome.ok ? 'ok' : outcome.code
+    counts[code] = (counts[code] ?? 0) + 1
+  }
+  return counts
+}
+
+const stored = async (of: Database, { accountId }: Tenant) => {
+  const one = async (text: string) => (await of.query<Record<string, number>>(text, [accountId]))[0] ?? {}
+  return {
+    ...(await one('select count(*)::integer as captures from capture where account_id = $1')),
+    ...(await one('select count(*)::integer as outbox from outbox where account_id = $1')),
+    ...(await one('select requests, pending from account_meter where account_id = $1')),
+    ...(await one('select reserved, settled from usage where account_id = $1')),
+    ...(await one('select accepted::integer, admitted, waiting, processing from lane_meter where account_id = $1')),
+  }
+}
+
+/** Keeps a test of the minute limit away from the end of a minute, where a window would end in its midst. */
+const awayFromMinuteEnd = async () => {
+  const text = `select pg_sleep(case when extract(second from clock_timestamp()) > 55
+    then 60.05 - extract(second from clock_timestamp()) else 0 end)`
+  await database.query(text)
+}
+
+t.test('an accepted capture is a record, a reservation and an outbox row', async (t) => {
+  const tenant = await createTenant(database)
+  const capture = tenant.capture({ features: ['pdf'], options: { z: 1, a: 'NUL \u0000 and \ud800' } })
+  const outcome = await acceptCapture(database, capture, { windowSize })
+  t.match(outcome, { ok: true, admitted: true, createdAt: /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z$/ })
+  t.match(outcome.caller, {
+    accountId: tenant.accountId,
+    rate: null,
+    usage: { limit: null, remaining: null, resetAt: /-01T00:00:00\.000000Z$/, overage: 0, overagePrice: null },
+  })
+  t.match(await stored(database, tenant), { captures: 1, outbox: 1, pending: 1, reserved: 1, settled: 0 })
+  const found = await findCapture(database, { id: capture.id, accountId: tenant.accountId })
+  t.match(found, { id: capture.id, status: 'pending', url: capture.url, startedAt: null, error: null, cached: false })
+  t.same(
+    Object.entries(found!.options),
+    Object.entries(capture.options),
+    'options keep their order and every character',
+  )
+  t.same(await findMessage(database, capture.id), {
+    id: capture.id,
+    accountId: tenant.accountId,
+    pool: 'standard',
+    lane: 'normal',
+    budgetMs: 50_000,
+    attempts: 0,
+    sealed: capture.sealed,
+  })
+  const other = await createTenant(database)
+  t.equal(await findCapture(database, { id: capture.id, accountId: other.accountId }), undefined)
+})
+
+t.test('the minute limit is exact under concurrency, and refused requests count', async (t) => {
+  await awayFromMinuteEnd()
+  const tenant = await createTenant(database, { rate_limit_per_minute: 20 })
+  const outcomes = await times(50, (turn) =>
+    turn % 5 === 0
+      ? checkRequest(database, { keyHash: tenant.keyHash, originHost: null }).then((verdict) =>
+          verdict.ok ? { ...verdict, createdAt: '', admitted: false } : verdict,
+        )
+      : accept(tenant, turn % 5 === 1 ? { features: ['stealth'] } : {}),
+  )
+  const { RATE_LIMIT_EXCEEDED: refused, ...passed } = codes(outcomes)
+  t.equal(refused, 30)
+  t.equal((passed['ok'] ?? 0) + (passed['FEATURE_NOT_AVAILABLE'] ?? 0), 20)
+  const last = await accept(tenant)
+  t.match(last, { ok: false, code: 'RATE_LIMIT_EXCEEDED', caller: { rate: { limit: 20, remaining: 0 } } })
+  const { retryAfterSeconds = 0, caller } = last as Extract<AcceptOutcome, { ok: false }>
+  t.equal(Math.abs(caller!.rate!.resetUnix - Date.now() / 1000 - retryAfterSeconds) <= 2, true)
+  t.equal(caller!.rate!.resetUnix % 60, 0, 'the window ends with the minute')
+
+  await database.query(`update account_meter set minute = minute - interval '1 minute' where account_id = $1`, [
+    tenant.accountId,
+  ])
+  t.match(await accept(tenant), { ok: true, caller: { rate: { remaining: 19 } } }, 'the next minute begins anew')
+  t.match(await stored(database, tenant), { requests: 1 })
+})
+
+t.test('the quota is exact under concurrency', async (t) => {
+  const tenant = await createTenant(database, { screenshots_per_month: 20 })
+  t.same(codes(await times(50, () => accept(tenant))), { ok: 20, USAGE_LIMIT_EXCEEDED: 30 })
+  t.match(await stored(database, tenant), {
+    captures: 20,
+    outbox: 20,
+    pending: 20,
+    reserved: 20,
+    admitted: 16,
+    waiting: 4,
+  })
+  t.match(await accept(tenant), { ok: false, caller: { usage: { limit: 20, remaining: 0, overage: 0 } } })
+  t.match(await checkRequest(database, { keyHash: tenant.keyHash, originHost: null }), { ok: true })
+
+  const none = await createTenant(database, { screenshots_per_month: 0 })
+  t.match(await accept(none), { ok: false, code: 'USAGE_LIMIT_EXCEEDED' }, 'a quota of nothing lets nothing through')
+})
+
+t.test('with an overage price captures beyond the quota are accepted and told', async (t) => {
+  const tenant = await createTenant(database, { screenshots_per_month: 2, overage_price: '0.0090' })
+  await times(4, () => accept(tenant))
+  t.match(await accept(tenant), {
+    ok: true,
+    caller: { usage: { limit: 2, remaining: 0, overage: 3, overagePrice: '0.0090' } },
+  })
+})
+
+t.test('captures that wait are bounded per account', async (t) => {
+  const tenant = await createTenant(database, { max_pending: 20 })
+  t.same(codes(await times(50, () => accept(tenant))), { ok: 20, QUEUE_FULL: 30 })
+  t.match(await accept(tenant), { ok: false, code: 'QUEUE_FULL', retryAfterSeconds: 10 })
+  t.match(await stored(database, tenant), { captures: 20, pending: 20, reserved: 20 })
+})
+
+t.test('checks speak in the order of the contract', async (t) => {
+  await awayFromMinuteEnd()
+  const limits = { rate_limit_per_minute: 2, max_pending: 1, screenshots_per_month: 1 }
+  const tenant = await createTenant(database, limits, ['example.com', '*.example.org'])
+  const all = { originHost: 'evil.example', features: ['pdf', 'stealth', 'proxy'] }
+  t.same(
+    await accept({ ...tenant, capture: (more) => ({ ...tenant.capture(more), keyHash: Buffer.alloc(32) }) }, all),
+    {
+      ok: false,
+      code: 'INVALID_API_KEY',
+    },
+  )
+  t.match(await accept(tenant, all), { code: 'DOMAIN_NOT_ALLOWED', caller: { rate: { remaining: 2 } } })
+  const refused = { code: 'FEATURE_NOT_AVAILABLE', feature: 'stealth', caller: { rate: { remaining: 1 } } }
+  t.match(await accept(tenant, { ...all, originHost: 'example.com' }), refused, 'names the first that is missing')
+  t.match(await accept(tenant, { originHost: 'example.com' }), { ok: true, caller: { rate: { remaining: 0 } } })
+  t.match(await accept(tenant, { ...all, originHost: 'example.com' }), { code: 'RATE_LIMIT_EXCEEDED' })
+
+  await database.query('update account_meter set requests = 0 where account_id = $1', [tenant.accountId])
+  t.match(await accept(tenant, { originHost: 'example.com' }), { code: 'QUEUE_FULL' }, 'the bound before the quota')
+  await database.query('update account_meter set pending = 0 where account_id = $1', [tenant.accountId])
+  t.match(await accept(tenant, { originHost: 'example.com' }), { code: 'USAGE_LIMIT_EXCEEDED' })
+  t.match(await stored(database, tenant), { captures: 1, pending: 0, reserved: 1 }, 'a refusal leaves nothing behind')
+})
+
+t.test('a check alone stops after the features and stores nothing but the minute count', async (t) => {
+  const tenant = await createTenant(database, { rate_limit_per_minute: 100, screenshots_per_month: 0 })
+  const check = (features: readonly string[]) =>
+    acceptCapture(database, tenant.capture({ features }), { windowSize, checkOnly: true })
+  t.match(await check(['pdf']), { ok: true, admitted: false })
+  t.match(await check(['stealth']), { ok: false, code: 'FEATURE_NOT_AVAILABLE', feature: 'stealth' })
+  t.match(await stored(database, tenant), { captures: 0, outbox: 0, requests: 2, pending: 0 })
+})
+
+t.test('a restricted key is served from its own hosts only', async (t) => {
+  const tenant = await createTenant(database, {}, ['example.com', '*.example.org'])
+  const verdict = async (originHost: string | null) =>
+    (await checkRequest(database, { keyHash: tenant.keyHash, originHost })).ok
+  for (const host of ['example.com', 'EXAMPLE.com', 'a.example.org', 'a.b.Example.org']) {
+    t.equal(await verdict(host), true, host)
+  }
+  const refused = ['a.example.com', 'example.org', 'evilexample.com', 'evilexample.org', 'example.com.evil.com']
+  for (const host of [...refused, '.example.org', 'example', 'null', '', null]) {
+    t.equal(await verdict(host), false, String(host))
+  }
+})
+
+t.test('an expired key answers as an unknown one', async (t) => {
+  const tenant = await createTenant(database)
+  await database.query(`update api_key set expires_at = now() - interval '1 second' where account_id = $1`, [
+    tenant.accountId,
+  ])
+  t.same(await accept(tenant), { ok: false, code: 'INVALID_API_KEY' })
+})
+
+t.test('the window is kept under concurrency, and no capture passes an older one that waits', async (t) => {
+  const tenant = await createTenant(database)
+  const outcomes = await times(50, () => accept(tenant))
+  t.equal(outcomes.filter((outcome) => outcome.ok && outcome.admitted).length, windowSize)
+  await database.query('update lane_meter set admitted = 0 where account_id = $1', [tenant.accountId])
+  t.match(await accept(tenant), { ok: true, admitted: false }, 'there is room, but older ones wait')
+  t.match(await accept(tenant, { lane: 'interactive' }), { ok: true, admitted: true }, 'each lane has its own')
+
+  const heavy = await createTenant(database, { weight: 3 })
+  const wide = await times(60, () => accept(heavy))
+  t.equal(
+    wide.filter((outcome) => outcome.ok && outcome.admitted).length,
+    windowSize * 3,
+    'times the weight of the plan',
+  )
+})
+
+t.test('waiting captures are admitted by turns, the oldest first, up to each window', async (t) => {
+  const own = await server.createDatabase(20)
+  const light = await createTenant(own)
+  const heavy = await createTenant(own, { weight: 2 })
+  for (const tenant of [light, heavy]) {
+    for (let n = 0; n < 12; n += 1) await acceptCapture(own, tenant.capture(), { windowSize: 1 })
+  }
+  t.match(await stored(own, light), { admitted: 1, waiting: 11 })
+  t.match(await stored(own, heavy), { admitted: 2, waiting: 10 })
+  t.equal(await admitWaiting(own, { windowSize: 1, limit: 100 }), 0, 'no window has room')
+
+  const admitted = await times(5, () => admitWaiting(own, { windowSize: 5, limit: 6 }))
+  t.same(admitted.filter((count) => count > 0)[0], 6)
+  const passes = admitted.reduce((sum, count) => sum + count, 0)
+  for (let n = passes; n < 12; n += await admitWaiting(own, { windowSize: 5, limit: 6 })) t.comment(`${n} admitted`)
+  t.match(await stored(own, light), { admitted: 5, waiting: 7 })
+  t.match(await stored(own, heavy), { admitted: 10, waiting: 2 })
+  const order = `select bool_and(relay_at is not null) as older from outbox o where account_id = $1 and created_at <
+    (select max(created_at) from outbox where account_id = $1 and relay_at is not null)`
+  for (const { accountId } of [light, heavy]) t.same(await own.query(order, [accountId]), [{ older: true }])
+  const [standard] = await countBacklog(own).then((counts) => counts.filter(({ pool }) => pool === 'standard'))
+  t.match(standard, { pending: 24, processing: 0, accepted: 24 })
+  t.ok(standard!.oldestMs > 0)
+})
+
+t.test('one pass admits each account in proportion to its weight', async (t) => {
+  const own = await server.createDatabase()
+  const light = await createTenant(own)
+  const heavy = await createTenant(own, { weight: 3 })
+  for (const tenant of [light, heavy]) {
+    for (let n = 0; n < 20; n += 1) await acceptCapture(own, tenant.capture(), { windowSize: 1 })
+  }
+  t.equal(await admitWaiting(own, { windowSize: 50, limit: 8 }), 8)
+  t.match(await stored(own, light), { admitted: 1 + 2 })
+  t.match(await stored(own, heavy), { admitted: 3 + 6 })
+})

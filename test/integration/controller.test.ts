@@ -1,0 +1,165 @@
+import { resolve } from 'node:path'
+import t from 'tap'
+import {
+  type ControllerProcess,
+  endController,
+  type PoolWorld,
+  startController,
+  startPoolWorld,
+} from '#test/helpers/controlled-pool.ts'
+import { eventually } from '#test/helpers/eventually.ts'
+
+const fast = {
+  POOL_MIN: '1',
+  POOL_MAX: '4',
+  POOL_TICK_MS: '100',
+  POOL_QUEUE_WAIT_MS: '200',
+  POOL_HOLD_SECONDS: '1',
+  POOL_DRAIN_STEP_SECONDS: '1',
+}
+const realMain = resolve(import.meta.dirname, '../../services/controller/main.ts')
+
+const isAlive = (pid: number): boolean => {
+  try {
+    return process.kill(pid, 0)
+  } catch {
+    return false
+  }
+}
+
+const alive = ({ beats }: PoolWorld) => [...beats.values()].filter(({ pid }) => isAlive(pid))
+const isDone = async (world: PoolWorld) => {
+  const { waiting, inFlight } = await world.depth()
+  return waiting + inFlight === 0
+}
+const shows = (controller: ControllerProcess, detail: Record<string, string>) =>
+  eventually(
+    async () => {
+      const shown = (await controller.health()).detail
+      return Object.entries(detail).every(([key, value]) => shown[key] === value)
+    },
+    { what: JSON.stringify(detail) },
+  )
+
+t.test('sizes a pool of real processes', async (t) => {
+  const world = await startPoolWorld()
+  t.teardown(() => world[Symbol.asyncDispose]())
+  const controller = await startController(world, fast)
+  t.teardown(() => endController(controller, 'SIGKILL'))
+
+  await t.test('starts the minimum', async (t) => {
+    await shows(controller, { ready: '1', wanted: '1', busy: '0', queue: '0', reason: 'steady', connected: 'true' })
+    t.equal((await controller.health()).ready, true)
+  })
+
+  await t.test('starts more for a backlog, at least three, and serves all of it', async (t) => {
+    await world.send(40)
+    await eventually(() => alive(world).length >= 3)
+    await eventually(() => isDone(world))
+    t.ok(alive(world).length <= 4)
+  })
+
+  await t.test('drains and stops what is not needed any more, without losing a capture', async () => {
+    await shows(controller, { ready: '1', reason: 'steady' })
+    await eventually(() => alive(world).length === 1)
+  })
+
+  await t.test('replaces a worker that was killed', async (t) => {
+    const [victim] = alive(world)
+    process.kill(victim!.pid, 'SIGKILL')
+    await eventually(() => alive(world).some(({ pod }) => pod !== victim!.pod))
+    t.equal(alive(world).length, 1)
+  })
+
+  await t.test('holds the pool while the ledger is silent', async (t) => {
+    world.setCounting(false)
+    await shows(controller, { reason: 'backlog-unknown', ready: '1' })
+    t.equal((await controller.health()).ready, false)
+    world.setCounting(true)
+    await shows(controller, { reason: 'steady', ready: '1' })
+  })
+
+  await t.test('keeps its workers over a restart of NATS', async (t) => {
+    const before = alive(world).map(({ pid }) => pid)
+    await world.nats.restart()
+    await eventually(() => world.send(1).then(() => true))
+    await eventually(() => isDone(world))
+    await shows(controller, { connected: 'true', reason: 'steady', ready: '1' })
+    t.strictSame(
+      alive(world).map(({ pid }) => pid),
+      before,
+    )
+  })
+
+  await t.test('shows its numbers as metrics', async (t) => {
+    const text = await (await fetch(`${controller.probeUrl}/metrics`)).text()
+    t.match(text, /shutterfleet_pool_workers\{state="ready",service="controller"\} 1/)
+    t.match(text, /shutterfleet_pool_workers_wanted\{service="controller"\} 1/)
+    t.match(text, /shutterfleet_pool_decisions_total\{decision="drain",reason="excess",service="controller"\} \d/)
+    t.match(text, /shutterfleet_pool_worker_start_seconds_count\{service="controller"\} \d/)
+  })
+
+  await t.test('lets running captures finish when told to end, and leaves no worker behind', async (t) => {
+    await world.send(1)
+    await eventually(() => alive(world).some(({ busy }) => busy === 1))
+    t.equal(await endController(controller, 'SIGTERM'), 0)
+    t.strictSame(alive(world), [])
+    t.ok(await isDone(world))
+  })
+})
+
+t.test('replaces a worker that hangs, and lets it end once it can', async (t) => {
+  const world = await startPoolWorld()
+  t.teardown(() => world[Symbol.asyncDispose]())
+  const controller = await startController(world, fast)
+  t.teardown(() => endController(controller, 'SIGTERM'))
+  await shows(controller, { ready: '1' })
+  const [victim] = alive(world)
+  process.kill(victim!.pid, 'SIGSTOP')
+  await eventually(() => alive(world).some(({ pod }) => pod !== victim!.pod), { withinMs: 20_000 })
+  t.equal(alive(world).length, 2)
+  process.kill(victim!.pid, 'SIGCONT')
+  await eventually(() => alive(world).length === 1)
+  t.equal(isAlive(victim!.pid), false)
+})
+
+t.test('goes from zero to what the backlog needs, and back to zero', async (t) => {
+  const world = await startPoolWorld()
+  t.teardown(() => world[Symbol.asyncDispose]())
+  const controller = await startController(world, { ...fast, POOL_MIN: '0' })
+  t.teardown(() => endController(controller, 'SIGTERM'))
+  await shows(controller, { ready: '0', wanted: '0', reason: 'steady' })
+  await world.send(1)
+  await eventually(() => isDone(world))
+  t.equal(world.beats.size, 1, 'one worker for one capture')
+  await eventually(() => alive(world).length === 0)
+})
+
+t.test('its workers end when the controller is killed', async (t) => {
+  const world = await startPoolWorld()
+  t.teardown(() => world[Symbol.asyncDispose]())
+  const controller = await startController(world, { ...fast, POOL_MIN: '2' })
+  t.teardown(() => endController(controller, 'SIGKILL'))
+  await eventually(() => alive(world).length === 2)
+  await endController(controller, 'SIGKILL')
+  await eventually(() => alive(world).length === 0)
+})
+
+t.test('waits longer and longer between workers that end at their start', async (t) => {
+  const world = await startPoolWorld()
+  t.teardown(() => world[Symbol.asyncDispose]())
+  const env = JSON.stringify({ STAND_IN_MODE: 'end-at-start' })
+  const controller = await startController(world, { ...fast, WORKER_ENV: env })
+  t.teardown(() => endController(controller, 'SIGTERM'))
+  await shows(controller, { reason: 'crash-looping', ready: '0' })
+})
+
+t.test('the real main announces itself, and ends with 0 when told to', async (t) => {
+  const world = await startPoolWorld()
+  t.teardown(() => world[Symbol.asyncDispose]())
+  const controller = await startController(world, { POOL_MIN: '0' }, realMain)
+  t.teardown(() => endController(controller, 'SIGKILL'))
+  await shows(controller, { ready: '0', reason: 'steady' })
+  t.equal((await fetch(`${controller.probeUrl}/livez`)).status, 200)
+  t.equal(await endController(controller, 'SIGTERM'), 0)
+})

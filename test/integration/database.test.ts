@@ -1,0 +1,142 @@
+import { randomUUID } from 'node:crypto'
+import t from 'tap'
+import { createAccount, listAccounts, setPlan } from '#shared/db/accounts.ts'
+import { checkRequest } from '#shared/db/check-request.ts'
+import { openDatabase } from '#shared/db/connection.ts'
+import { defaultPlans } from '#shared/db/default-plans.ts'
+import { createKey, hashKey, listKeys, revokeKey } from '#shared/db/keys.ts'
+import { migrate } from '#shared/db/migrate.ts'
+import { listPlanSlugs, replacePlans } from '#shared/db/plans.ts'
+import { startPostgres } from '#test/helpers/postgres.ts'
+
+const server = await startPostgres(t)
+const pepper = 'pepper'
+const key = (accountId: string, more = {}) => ({ accountId, name: '', domains: [], pepper, ...more })
+
+t.test('migrations make exactly the tables of the entities, and are applied once', async (t) => {
+  const database = await server.createDatabase()
+  t.equal(await database.orm.schema.getUpdateSchemaSQL({ wrap: false }), '', 'no difference')
+  t.same(await migrate(database), [], 'nothing is left to apply')
+
+  await database.query('alter table capture drop column final_url')
+  t.match(await database.orm.schema.getUpdateSchemaSQL({ wrap: false }), 'final_url', 'a difference would be seen')
+})
+
+t.test('two processes may migrate at the same time', async (t) => {
+  await using first = openDatabase({ url: server.url, poolMax: 2 })
+  await using second = openDatabase({ url: server.url, poolMax: 2 })
+  const applied = await Promise.all([migrate(first), migrate(second)])
+  t.same(applied.map(({ length }) => length > 0).toSorted(), [false, true], 'one of them applies everything')
+
+  await first.query(`update sql_function set sha256 = 'older' where name = 'admit-waiting'`)
+  t.same(await migrate(first), ['admit-waiting'], 'a function whose text differs is replaced')
+})
+
+t.test('the table of plans in force is replaced whole, and no plan in use is dropped', async (t) => {
+  const database = await server.createDatabase()
+  await replacePlans(database, defaultPlans)
+  t.same(await listPlanSlugs(database), ['free', 'starter', 'pro', 'growth', 'business', 'unlimited'])
+  await createAccount(database, { name: 'A', email: 'a@example.com', plan: 'pro' })
+
+  const without = (slug: string) => defaultPlans.filter((plan) => plan.slug !== slug)
+  await t.rejects(replacePlans(database, without('pro')), { code: 'CONFIGURATION', message: /plan pro/ })
+  t.equal((await listPlanSlugs(database)).length, 6, 'and nothing has changed')
+  await replacePlans(database, without('growth').toReversed())
+  t.same(await listPlanSlugs(database), ['unlimited', 'business', 'pro', 'starter', 'free'])
+})
+
+t.test('accounts are made on plans in force only', async (t) => {
+  const database = await server.createDatabase()
+  await replacePlans(database, defaultPlans)
+  const wanted = { name: 'A', email: 'a@example.com', plan: 'free' }
+  const account = await createAccount(database, wanted)
+  t.match(account, wanted)
+  await t.rejects(createAccount(database, { ...wanted, plan: 'gold' }), {
+    code: 'VALIDATION_ERROR',
+    publicMessage: /free, starter/,
+  })
+  await setPlan(database, account.id, 'growth')
+  t.same(await listAccounts(database), [{ ...account, plan: 'growth' }])
+  await t.rejects(setPlan(database, account.id, 'gold'), { code: 'VALIDATION_ERROR' })
+  await t.rejects(setPlan(database, randomUUID(), 'free'), { code: 'NOT_FOUND' })
+  await t.rejects(setPlan(database, "' or true", 'free'), { code: 'NOT_FOUND' })
+})
+
+t.test('keys are kept as an HMAC, up to the number that the plan allows', async (t) => {
+  const database = await server.createDatabase()
+  await replacePlans(database, defaultPlans)
+  const account = await createAccount(database, { name: 'A', email: 'a@example.com', plan: 'starter' })
+  const first = await createKey(database, key(account.id, { domains: ['Example.com', '*.EXAMPLE.org'] }))
+  t.match(first.key, /^sk_live_[A-Za-z0-9]{40}$/)
+  t.equal(first.prefix, first.key.slice(0, 12))
+  const stored = await database.query<{ row: string }>('select k::text as row from api_key k')
+  t.notMatch(stored[0]!.row, first.key.slice(12), 'the key itself is nowhere')
+  t.match(await listKeys(database, account.id), [{ id: first.id, domains: ['example.com', '*.example.org'] }])
+
+  await createKey(database, key(account.id, { expiresAt: new Date(Date.now() - 1000) }))
+  const more = await Promise.allSettled([1, 2, 3].map(() => createKey(database, key(account.id))))
+  t.equal(more.filter(({ status }) => status === 'fulfilled').length, 1, 'expired keys do not count; two may be used')
+  await revokeKey(database, first.id)
+  await revokeKey(database, first.id)
+  await createKey(database, key(account.id))
+  await t.rejects(createKey(database, key(account.id)), {
+    code: 'VALIDATION_ERROR',
+    publicMessage: /allows 2 API keys/,
+  })
+  await t.rejects(createKey(database, key(account.id, { domains: ['a b'] })), { code: 'VALIDATION_ERROR' })
+  await t.rejects(createKey(database, key(randomUUID())), { code: 'NOT_FOUND' })
+  await t.rejects(revokeKey(database, randomUUID()), { code: 'NOT_FOUND' })
+})
+
+t.test('a revoked key is refused by every replica at once', async (t) => {
+  const database = await server.createDatabase()
+  await using replica = openDatabase({ url: database.url, poolMax: 2 })
+  await replacePlans(database, defaultPlans)
+  const account = await createAccount(database, { name: 'A', email: 'a@example.com', plan: 'unlimited' })
+  const made = await createKey(database, key(account.id))
+  const request = { keyHash: hashKey(pepper, made.key), originHost: null }
+  t.match(await checkRequest(replica, request), { ok: true, caller: { accountId: account.id, rate: null } })
+  await revokeKey(database, made.id)
+  t.same(await checkRequest(replica, request), { ok: false, code: 'INVALID_API_KEY' })
+})
+
+t.test('a transaction that a deadlock ended is run again, and its statement errors are classified', async (t) => {
+  const database = await server.createDatabase()
+  await database.query('create table pair (id integer primary key, n integer not null)')
+  await database.query('insert into pair values (1, 0), (2, 0)')
+  const first = Promise.withResolvers<void>()
+  const second = Promise.withResolvers<void>()
+  const add = (ids: [number, number], mine: PromiseWithResolvers<void>, theirs: PromiseWithResolvers<void>) =>
+    database.transaction(async (sql) => {
+      await sql.query('update pair set n = n + 1 where id = $1', [ids[0]])
+      mine.resolve()
+      await theirs.promise
+      await sql.query('update pair set n = n + 1 where id = $1', [ids[1]])
+    })
+  await Promise.all([add([1, 2], first, second), add([2, 1], second, first)])
+  t.same(await database.query('select n from pair'), [{ n: 2 }, { n: 2 }], 'both have happened once')
+
+  await t.rejects(database.query('select nothing'), { code: 'SERVER_ERROR' })
+  await t.rejects(database.query('insert into pair values (1, 1)'), { code: 'SERVER_ERROR' })
+  await t.rejects(
+    database.transaction(async (sql) => {
+      await sql.query('update pair set n = 9')
+      throw new Error('of the caller')
+    }),
+    { code: 'SERVER_ERROR' },
+  )
+  t.same(await database.query('select n from pair'), [{ n: 2 }, { n: 2 }], 'and is rolled back')
+})
+
+t.test('a server that goes away is "unavailable", and is used again once it is back', async (t) => {
+  const database = await server.createDatabase()
+  t.equal(await database.ping(5000), true)
+  await server.restart()
+  const answers = await Promise.allSettled([1, 2, 3].map(() => database.query('select 1')))
+  for (const answer of answers) if (answer.status === 'rejected') t.equal(answer.reason.code, 'SERVICE_UNAVAILABLE')
+  t.equal(await database.ping(5000), true)
+
+  await using nowhere = openDatabase({ url: 'postgres://postgres@127.0.0.1:1/none', poolMax: 2 })
+  t.equal(await nowhere.ping(5000), false)
+  await t.rejects(nowhere.query('select 1'), { code: 'SERVICE_UNAVAILABLE' })
+})

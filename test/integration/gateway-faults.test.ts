@@ -1,0 +1,121 @@
+import t from 'tap'
+import { createAccount } from '#shared/db/accounts.ts'
+import { defaultPlans } from '#shared/db/default-plans.ts'
+import { createKey } from '#shared/db/keys.ts'
+import { replacePlans } from '#shared/db/plans.ts'
+import { nudgeSubject, pokeSubject } from '#shared/queue/subjects.ts'
+import { eventually } from '#test/helpers/eventually.ts'
+import { startPostgres } from '#test/helpers/postgres.ts'
+import { type RunningGateway, startGateway, testPepper } from '#test/helpers/running-gateway.ts'
+import { startStandInFleet } from '#test/helpers/stand-in-fleet.ts'
+
+const image = Buffer.from('the bytes of an image')
+const url = 'https://example.com/'
+const postgres = await startPostgres(t)
+
+const newCaller = async ({ database, baseUrl }: RunningGateway) => {
+  await replacePlans(database, defaultPlans)
+  const { id } = await createAccount(database, { name: 'Test', email: 't@example.com', plan: 'unlimited' }, postgres)
+  const { key } = await createKey(database, { accountId: id, name: 'key', domains: [], pepper: testPepper })
+  const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' }
+  return {
+    create: (body: object = { url }) =>
+      fetch(`${baseUrl}/v1/screenshots`, { method: 'POST', headers, body: JSON.stringify(body) }),
+    capture: () => fetch(`${baseUrl}/v1/screenshots/capture?url=${encodeURIComponent(url)}`, { headers }),
+    status: (id: string) => fetch(`${baseUrl}/v1/screenshots/${id}`, { headers }),
+  }
+}
+
+const outbox = async ({ database }: RunningGateway) => (await database.query('select 1 from outbox')).length
+
+t.test('an event that is lost is made up for by looking', async (t) => {
+  const gateway = await startGateway(t, {}, postgres)
+  const { capture } = await newCaller(gateway)
+  await using _fleet = startStandInFleet(gateway, () => ({ image }), { silent: true })
+  const answer = await capture()
+  t.same([answer.status, Buffer.from(await answer.arrayBuffer())], [200, image])
+})
+
+t.test('many at once are all stored, published once each, and leave no outbox row', async (t) => {
+  const gateway = await startGateway(t, { WINDOW_CAPTURES: '1000' }, postgres)
+  const { create } = await newCaller(gateway)
+  await using fleet = startStandInFleet(gateway, () => ({ image }))
+  const answers = await Promise.all(Array.from({ length: 200 }, () => create()))
+  t.ok(answers.every(({ status }) => status === 202))
+  await eventually(() => fleet.seen.length >= 200)
+  await eventually(async () => (await outbox(gateway)) === 0)
+  t.equal(new Set(fleet.seen.map(({ id }) => id)).size, 200)
+  t.equal(fleet.seen.length, 200)
+})
+
+t.test('beyond the window captures wait in the outbox, and the relay is nudged', async (t) => {
+  const gateway = await startGateway(t, { WINDOW_CAPTURES: '2' }, postgres)
+  const { create } = await newCaller(gateway)
+  let nudges = 0
+  let pokes = 0
+  using _nudged = gateway.queue.subscribe(nudgeSubject, () => (nudges += 1))
+  using _poked = gateway.queue.subscribe(pokeSubject('standard'), () => (pokes += 1))
+  for (let count = 0; count < 5; count += 1) t.equal((await create()).status, 202)
+  await eventually(() => nudges === 3 && pokes > 0)
+  await eventually(async () => (await outbox(gateway)) === 3)
+})
+
+t.test('without NATS captures are accepted and stay in the outbox; it comes back by itself', async (t) => {
+  const gateway = await startGateway(t, {}, postgres)
+  const { create } = await newCaller(gateway)
+  await using fleet = startStandInFleet(gateway, () => ({ image }))
+  process.kill(gateway.nats.pid, 'SIGSTOP')
+  const answer = await create()
+  t.equal(answer.status, 202)
+  t.equal(await outbox(gateway), 1)
+  await gateway.nats.restart()
+  await eventually(async () => {
+    const { id } = ((await (await create()).json()) as { data: { id: string } }).data
+    await eventually(() => fleet.seen.some((seen) => seen.id === id), { withinMs: 2000 })
+    return true
+  })
+})
+
+t.test('a gateway that is stopped answers who still waits, and ends', async (t) => {
+  const gateway = await startGateway(t, { GATEWAY_DRAIN_MS: '200' }, postgres)
+  const { capture, create } = await newCaller(gateway)
+  await using fleet = startStandInFleet(gateway, () => 'nothing')
+  const waiting = capture()
+  await eventually(() => fleet.seen.length === 1)
+  gateway.stop()
+  const answer = await waiting
+  t.equal(answer.status, 202)
+  const body = (await answer.json()) as Record<string, unknown>
+  t.match(body, { status: 'pending', url, id: fleet.seen[0]?.id })
+  t.equal(answer.headers.get('location'), `${gateway.baseUrl}/v1/screenshots/${String(body['id'])}`)
+  t.equal(await gateway.ended, 0)
+  await t.rejects(create(), 'nobody listens any more')
+})
+
+t.test('a gateway that is stopped lets a running capture end', async (t) => {
+  const gateway = await startGateway(t, {}, postgres)
+  const { capture } = await newCaller(gateway)
+  const { promise, resolve } = Promise.withResolvers<void>()
+  await using fleet = startStandInFleet(gateway, () => ({ image, before: () => promise }))
+  const waiting = capture()
+  await eventually(() => fleet.seen.length === 1)
+  gateway.stop()
+  await eventually(async () => (await fetch(`${gateway.probeUrl}/readyz`)).status === 503)
+  resolve()
+  t.equal((await waiting).status, 200)
+  t.equal(await gateway.ended, 0)
+})
+
+t.test('without PostgreSQL every operation is a 503 with Retry-After', async (t) => {
+  const gateway = await startGateway(t, {}, postgres)
+  const { capture, create, status } = await newCaller(gateway)
+  t.equal((await create()).status, 202)
+  await gateway.postgres.stop()
+  for (const answer of await Promise.all([capture(), create(), create({}), status('x')])) {
+    t.equal(answer.status, 503)
+    t.equal(answer.headers.get('retry-after'), '5')
+    t.match(await answer.json(), { error: { code: 'SERVICE_UNAVAILABLE', status: 503 } })
+  }
+  const ready = await fetch(`${gateway.probeUrl}/readyz`)
+  t.match([ready.status, await ready.json()], [200, { detail: { database: 'is away' } }])
+})

@@ -1,0 +1,226 @@
+import t from 'tap'
+import { createAccount } from '#shared/db/accounts.ts'
+import { defaultPlans } from '#shared/db/default-plans.ts'
+import { createKey, revokeKey } from '#shared/db/keys.ts'
+import { replacePlans } from '#shared/db/plans.ts'
+import { eventually } from '#test/helpers/eventually.ts'
+import { startGateway, testPepper } from '#test/helpers/running-gateway.ts'
+import { type Behaviour, startStandInFleet } from '#test/helpers/stand-in-fleet.ts'
+
+const image = Buffer.from('the bytes of an image')
+const gateway = await startGateway(t, { PUBLIC_URL: 'https://shots.example', SYNC_QUEUE_MS: '0' })
+const { database, baseUrl } = gateway
+await replacePlans(database, defaultPlans)
+
+const newAccount = async (plan: string, domains: string[] = []) => {
+  const { id } = await createAccount(database, { name: 'Test', email: 't@example.com', plan })
+  const { id: keyId, key } = await createKey(database, { accountId: id, name: 'key', domains, pepper: testPepper })
+  const call = (path: string, init: RequestInit & { headers?: Record<string, string> } = {}) =>
+    fetch(baseUrl + path, { ...init, headers: { authorization: `Bearer ${key}`, ...init.headers } })
+  const post = (path: string, body: unknown, headers: Record<string, string> = {}) =>
+    call(path, {
+      method: 'POST',
+      body: JSON.stringify(body),
+      headers: { 'content-type': 'application/json', ...headers },
+    })
+  return { id, keyId, key, call, post }
+}
+
+type Answer = { data: Record<string, unknown>; error: { code: string } }
+const json = async (response: Response) => (await response.json()) as Answer
+const rowsOf = async (table: 'capture' | 'outbox', accountId: string) =>
+  (await database.query(`select * from ${table} where account_id = $1`, [accountId])).length
+
+const pages: Record<string, Behaviour> = {
+  'https://example.com/ok': { image },
+  'https://example.com/late': { fails: 'TIMEOUT' },
+  'https://example.com/broken': { fails: 'RENDER_ERROR' },
+  'https://example.com/never': 'nothing',
+}
+const behave = ({ options }: { options: { url?: string } }): Behaviour => pages[options.url ?? ''] ?? { image }
+const fleet = startStandInFleet(gateway, behave)
+t.teardown(() => fleet[Symbol.asyncDispose]())
+
+t.test('a create is queued, runs, and its record and image are found', async (t) => {
+  const { id: accountId, call, post } = await newAccount('unlimited')
+  const created = await post('/v1/screenshots', { url: 'https://example.com/ok', full_page: true })
+  t.equal(created.status, 202)
+  const { data } = await json(created)
+  t.match(data, { status: 'pending', url: 'https://example.com/ok', options: { full_page: true, format: 'png' } })
+  const path = `/v1/screenshots/${String(data['id'])}`
+  await eventually(async () => (await json(await call(path))).data['status'] === 'completed')
+  const record = (await json(await call(`/api${path}`))).data
+  t.match(record, {
+    id: data['id'],
+    file_size: image.length,
+    mime_type: 'image/png',
+    width: 1280,
+    height: 800,
+    target_status: 200,
+    final_url: 'https://example.com/',
+    warnings: [],
+    cached: false,
+    image_url: `https://shots.example${path}/image`,
+    options: { quality: 80, full_page: true, timeout: 30 },
+  })
+  for (const name of ['created_at', 'started_at', 'completed_at', 'expires_at']) {
+    t.match(record[name], /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z$/, name)
+  }
+  const whole = await call(`${path}/image`)
+  t.same([whole.status, Buffer.from(await whole.arrayBuffer())], [200, image])
+  const part = await call(`${path}/image`, { headers: { range: 'bytes=4-8' } })
+  t.same([part.status, await part.text()], [206, image.subarray(4, 9).toString()])
+  const etag = whole.headers.get('etag') ?? ''
+  t.equal((await call(`${path}/image`, { headers: { 'if-none-match': etag } })).status, 304)
+  const head = await call(`${path}/image`, { method: 'HEAD' })
+  t.same([head.status, head.headers.get('content-length')], [200, String(image.length)])
+  await eventually(async () => (await rowsOf('outbox', accountId)) === 0, { what: 'the outbox row is deleted' })
+})
+
+t.test('a synchronous capture is answered with its image, after the commit', async (t) => {
+  const { call, post } = await newAccount('unlimited')
+  const query = 'url=https%3A%2F%2Fexample.com%2Fok&width=800'
+  for (const answer of [
+    await call(`/v1/screenshots/capture?${query}`),
+    await post('/v1/screenshots/capture', { url: 'https://example.com/ok' }),
+  ]) {
+    t.same([answer.status, Buffer.from(await answer.arrayBuffer())], [200, image])
+    t.equal(answer.headers.get('content-type'), 'image/png')
+    const id = answer.headers.get('x-screenshot-id')
+    t.match(
+      (await json(await call(`/v1/screenshots/${id}`))).data,
+      { status: 'completed' },
+      'the record is complete at once',
+    )
+  }
+  t.same(
+    fleet.seen.slice(-2).map(({ lane }) => lane),
+    ['interactive', 'interactive'],
+  )
+})
+
+t.test('the answer waits for the commit, however early the result is known', async (t) => {
+  const { call } = await newAccount('unlimited')
+  const { promise, resolve } = Promise.withResolvers<void>()
+  let reported = false
+  const before = () => {
+    reported = true
+    return promise
+  }
+  pages['https://example.com/slow-commit'] = { image, before }
+  let answered = false
+  const answer = call('/v1/screenshots/capture?url=https://example.com/slow-commit').then((response) => {
+    answered = true
+    return response
+  })
+  await eventually(() => reported)
+  t.equal(answered, false)
+  resolve()
+  t.equal((await answer).status, 200)
+})
+
+t.test('a failed capture is answered with its code, and stays readable', async (t) => {
+  const { call } = await newAccount('unlimited')
+  for (const [page, status, code] of [
+    ['late', 422, 'TIMEOUT'],
+    ['broken', 500, 'RENDER_ERROR'],
+  ] as const) {
+    const answer = await call(`/v1/screenshots/capture?url=https://example.com/${page}`)
+    t.equal(answer.status, status)
+    const { error } = (await answer.json()) as { error: { code: string; screenshot_id: string } }
+    t.equal(error.code, code)
+    t.match((await json(await call(`/v1/screenshots/${error.screenshot_id}`))).data, {
+      status: 'failed',
+      error: { code },
+    })
+    const download = await call(`/v1/screenshots/${error.screenshot_id}/image`)
+    t.match([download.status, await json(download)], [404, { error: { code: 'NOT_READY' } }])
+  }
+})
+
+t.test('nothing is stored for a refused request, and its minute is counted', async (t) => {
+  const { id, call, post } = await newAccount('free')
+  const seen = fleet.seen.length
+  const statuses = []
+  for (const body of [
+    {},
+    { url: 'http://127.0.0.1/' },
+    { url: 'https://example.com/ok', retina: true },
+    { url: 'https://example.com/ok', selector: 'a' },
+  ]) {
+    const answer = await post('/v1/screenshots', body)
+    statuses.push([answer.status, answer.headers.get('x-ratelimit-remaining')])
+    await answer.body?.cancel()
+  }
+  t.same(statuses, [
+    [422, '4'],
+    [422, '3'],
+    [403, '2'],
+    [422, '1'],
+  ])
+  t.equal((await call('/v1/screenshots/x')).headers.get('x-ratelimit-remaining'), '0')
+  const limited = await post('/v1/screenshots', { url: 'https://example.com/ok' })
+  t.match(
+    [limited.status, await json(limited)],
+    [429, { error: { code: 'RATE_LIMIT_EXCEEDED', retry_after: Number(limited.headers.get('retry-after')) } }],
+  )
+  t.same([await rowsOf('capture', id), await rowsOf('outbox', id), fleet.seen.length], [0, 0, seen])
+  t.equal(limited.headers.get('x-usage-remaining'), '200', 'nothing was charged')
+})
+
+t.test('a record belongs to its account alone', async (t) => {
+  const owner = await newAccount('unlimited')
+  const other = await newAccount('unlimited')
+  const created = await json(await owner.post('/v1/screenshots', { url: 'https://example.com/ok' }))
+  const path = `/v1/screenshots/${String(created.data['id'])}`
+  t.equal((await owner.call(path)).status, 200)
+  t.equal((await other.call(path)).status, 404)
+  t.equal((await other.call(`${path}/image`)).status, 404)
+})
+
+t.test('keys are held to their domains, and end with their revocation', async (t) => {
+  const { call, keyId } = await newAccount('unlimited', ['example.com', '*.example.org'])
+  const from = async (headers: Record<string, string>) => (await call('/v1/screenshots/x', { headers })).status
+  t.equal(await from({ origin: 'https://example.com' }), 404)
+  t.equal(await from({ referer: 'https://www.example.org/page' }), 404)
+  for (const origin of [
+    'https://example.com.evil.com',
+    'https://evilexample.com',
+    'null',
+    'https://example.org.evil.com',
+  ]) {
+    t.equal(await from({ origin }), 403, origin)
+  }
+  t.equal(await from({}), 403)
+  t.equal(await from({ origin: 'null', referer: 'https://example.com/' }), 403, 'Origin wins')
+  await revokeKey(database, keyId)
+  t.equal(await from({ origin: 'https://example.com' }), 401)
+})
+
+t.test('a client that goes away changes nothing', async (t) => {
+  const { id, call } = await newAccount('unlimited')
+  const { promise, resolve } = Promise.withResolvers<void>()
+  pages['https://example.com/left'] = { image, before: () => promise }
+  const gone = new AbortController()
+  const answer = call('/v1/screenshots/capture?url=https://example.com/left', { signal: gone.signal })
+  await eventually(async () => (await rowsOf('capture', id)) === 1)
+  gone.abort()
+  await t.rejects(answer)
+  resolve()
+  await eventually(async () => {
+    const [row] = await database.query<{ status: string }>('select status from capture where account_id = $1', [id])
+    return row?.status === 'completed'
+  })
+})
+
+t.test('health and metrics are served on their own port', async (t) => {
+  t.equal((await fetch(`${gateway.probeUrl}/livez`)).status, 200)
+  const ready = await fetch(`${gateway.probeUrl}/readyz`)
+  t.match(
+    [ready.status, await ready.json()],
+    [200, { ready: true, detail: { database: 'answers', queue: 'connected' } }],
+  )
+  const metrics = await (await fetch(`${gateway.probeUrl}/metrics`)).text()
+  t.match(metrics, /shutterfleet_http_requests_total\{operation="capture_get",status="200"/)
+  t.notMatch(metrics, /example\.com/)
+})

@@ -1,0 +1,77 @@
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import t from 'tap'
+import { openDatabase } from '#shared/db/connection.ts'
+import { eventually } from '#test/helpers/eventually.ts'
+import { processTree } from '#test/helpers/process-tree.ts'
+import { startSystem, type System } from '#test/helpers/system.ts'
+
+const captures = 200
+const pageMs = 1000
+const holdSeconds = 30
+/** A tick of the controller and one of the ledger lie between a capture's end and the size that follows from it. */
+const lagSamples = 10
+const sampleMs = 300
+
+const startSlowSite = async () => {
+  const server = createServer((_request, response) => {
+    setTimeout(() => response.writeHead(200, { 'content-type': 'text/html' }).end('<h1>Slow</h1>'), pageMs)
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  return { server, host: `127.0.0.1:${(server.address() as AddressInfo).port}` }
+}
+
+const workersOf = (system: System) =>
+  processTree(system.pid).filter(({ command }) => command.includes('services/worker/main.ts')).length
+
+const wantedOf = async (system: System) =>
+  Number(/^shutterfleet_pool_workers_wanted\S* (\d+)/m.exec(await system.metrics('controller'))?.[1] ?? Number.NaN)
+
+t.test(
+  '200 captures of a slow page: the pool grows to the need, never beyond, and goes back to its minimum',
+  async (t) => {
+    const site = await startSlowSite()
+    t.teardown(() => site.server.close())
+    await using system = await startSystem(['--allow-target', site.host, '--workers-max', '5'])
+    await using database = openDatabase({ url: (await system.readLocal()).database_url, poolMax: 2 })
+    const count = async (where: string) => {
+      const [row] = await database.query<{ n: number }>(`select count(*)::int as n from capture where ${where}`)
+      return row?.n ?? -1
+    }
+    const done = await count('true')
+
+    const samples: { open: number; wanted: number; workers: number }[] = []
+    let sampling = true
+    const watching = (async () => {
+      while (sampling) {
+        const open = await count(`status in ('pending', 'processing')`)
+        samples.push({ open, wanted: await wantedOf(system), workers: workersOf(system) })
+        await new Promise((wake) => setTimeout(wake, sampleMs))
+      }
+    })()
+
+    await Promise.all(
+      Array.from({ length: captures }, () => system.create({ url: `http://${site.host}/`, timeout: 30 })),
+    )
+    await eventually(async () => (await count(`status in ('pending', 'processing')`)) === 0, { withinMs: 240_000 })
+    const most = Math.max(...samples.map(({ workers }) => workers))
+    t.ok(most >= 3, `at least 3 workers came up (${most})`)
+    t.equal(await count(`status = 'completed'`), captures + done, 'none is lost')
+    t.equal(await count('attempts <> 1'), 0, 'no running capture was stopped')
+
+    await eventually(() => workersOf(system) === 1, { withinMs: (holdSeconds + 10 * (most - 1)) * 1000 })
+    sampling = false
+    await watching
+    for (const [index, { wanted }] of samples.entries()) {
+      // The minimum is one worker; beyond it never more than one slot for each capture that is known to be open.
+      const known = Math.max(...samples.slice(Math.max(0, index - lagSamples), index + 1).map(({ open }) => open))
+      if (wanted > Math.max(1, known)) t.fail(`sample ${index}: ${wanted} wanted for ${known} captures`)
+    }
+    t.ok(
+      samples.every(({ wanted }) => !Number.isNaN(wanted)),
+      'the wanted number can be read',
+    )
+  },
+)

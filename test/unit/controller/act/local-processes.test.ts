@@ -1,0 +1,102 @@
+import { resolve } from 'node:path'
+import t, { type Test } from 'tap'
+import type { WorkerNotice } from '#controller/act/actuator.ts'
+import { createLocalProcesses } from '#controller/act/local-processes.ts'
+import type { StandInMode } from '#test/fixtures/stand-in-worker.ts'
+import { eventually } from '#test/helpers/eventually.ts'
+
+const entry = resolve(import.meta.dirname, '../../../fixtures/stand-in-worker.ts')
+
+const begin = (t: Test, mode: StandInMode, killAfterMs = 10_000) => {
+  const notices: WorkerNotice[] = []
+  const actuator = createLocalProcesses({
+    entry,
+    env: { STAND_IN_MODE: mode },
+    killAfterMs,
+    notice: (notice) => notices.push(notice),
+  })
+  t.teardown(() => actuator[Symbol.asyncDispose]())
+  const count = async () => (await actuator.list()).workers.length
+  return { actuator, notices, count }
+}
+
+t.test('starts up to a total and no more when asked again', async (t) => {
+  const { actuator, count } = begin(t, 'never-ready')
+  await actuator.start(2)
+  await actuator.start(2)
+  await actuator.start(1)
+  t.equal(await count(), 2)
+  const pods = (await actuator.list()).workers.map(({ pod }) => pod)
+  t.match(pods, [/^worker-1-[0-9a-f]{8}$/, /^worker-2-[0-9a-f]{8}$/])
+})
+
+t.test('stops exactly the named workers, and does not count them any more', async (t) => {
+  const { actuator, notices, count } = begin(t, 'never-ready')
+  await actuator.start(2)
+  const [first, second] = (await actuator.list()).workers
+  await actuator.stop([first!.pod, 'worker-unknown'])
+  await actuator.stop([first!.pod])
+  t.strictSame(
+    (await actuator.list()).workers.map(({ stopping }) => stopping),
+    [true, false],
+  )
+  await actuator.start(2)
+  t.equal(await count(), 3)
+  await eventually(async () => (await count()) === 2)
+  t.match(
+    notices.filter(({ kind }) => kind === 'ended'),
+    [{ pod: first!.pod, asked: true }],
+  )
+  t.ok((await actuator.list()).workers.some(({ pod }) => pod === second!.pod))
+})
+
+t.test('counts starts that became ready, with the time they took', async (t) => {
+  const { actuator, notices } = begin(t, 'ignore-stop', 100)
+  await actuator.start(1)
+  await eventually(async () => (await actuator.list()).starts.ready === 1)
+  t.ok(((await actuator.list()).startMs ?? 0) > 0)
+  t.ok(notices.some(({ kind }) => kind === 'ready'))
+})
+
+t.test('counts workers that end before they are ready, and does not start them again', async (t) => {
+  const { actuator, notices, count } = begin(t, 'end-at-start')
+  await actuator.start(2)
+  await eventually(async () => (await count()) === 0)
+  t.strictSame((await actuator.list()).starts, { ready: 0, failed: 2 })
+  t.match(
+    notices.filter(({ kind }) => kind === 'ended'),
+    [
+      { how: 'exit code 0', asked: false },
+      { how: 'exit code 0', asked: false },
+    ],
+  )
+})
+
+t.test('kills a worker that does not end within the bound', async (t) => {
+  const { actuator, notices, count } = begin(t, 'ignore-stop', 100)
+  await actuator.start(1)
+  await eventually(async () => (await actuator.list()).starts.ready === 1)
+  await actuator.stop((await actuator.list()).workers.map(({ pod }) => pod))
+  await eventually(async () => (await count()) === 0)
+  t.match(notices.at(-1), { kind: 'ended', how: 'signal SIGKILL', asked: true })
+})
+
+t.test('leaves no process behind when disposed', async (t) => {
+  const { actuator, count } = begin(t, 'never-ready')
+  await actuator.start(3)
+  await actuator[Symbol.asyncDispose]()
+  t.equal(await count(), 0)
+})
+
+t.test('reports a worker that cannot be started at all as a failed start', async (t) => {
+  const notices: WorkerNotice[] = []
+  await using actuator = createLocalProcesses({
+    entry: resolve(import.meta.dirname, 'missing.ts'),
+    env: {},
+    killAfterMs: 1000,
+    notice: (notice) => notices.push(notice),
+  })
+  await actuator.start(1)
+  await eventually(async () => (await actuator.list()).starts.failed === 1)
+  t.match(notices.at(-1), { kind: 'ended', how: 'exit code 1', asked: false })
+})

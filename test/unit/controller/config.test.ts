@@ -1,0 +1,47 @@
+import { join } from 'node:path'
+import t from 'tap'
+import { policyOf, readConfig } from '#controller/config.ts'
+
+const least = { SHUTTERFLEET_NATS_URL: 'nats://127.0.0.1:4222', SHUTTERFLEET_WORKER_ENV: '{"A":"1"}' }
+
+t.test('sizes a pool of one to four workers of one slot unless told otherwise', (t) => {
+  const config = readConfig(least)
+  t.equal(config.pool, 'standard')
+  t.strictSame(policyOf(config), {
+    min: 1,
+    max: 4,
+    slots: 1,
+    buffer: 0,
+    queueWaitMs: 2000,
+    holdMs: 30_000,
+    drainStepMs: 5000,
+  })
+  t.end()
+})
+
+t.test("reads the workers' environment from a file", (t) => {
+  const path = join(t.testdir({ 'worker.json': '{"SHUTTERFLEET_WORKER_SLOTS":"2"}\n' }), 'worker.json')
+  const { SHUTTERFLEET_WORKER_ENV: _, ...rest } = least
+  t.strictSame(readConfig({ ...rest, SHUTTERFLEET_WORKER_ENV_FILE: path }).workerEnv, {
+    SHUTTERFLEET_WORKER_SLOTS: '2',
+  })
+  t.end()
+})
+
+for (const text of ['{', '[]', 'null', '"text"', '{"A":1}']) {
+  t.test(`refuses ${text} as the workers' environment without showing it`, (t) => {
+    t.throws(() => readConfig({ ...least, SHUTTERFLEET_WORKER_ENV: text }), {
+      code: 'CONFIGURATION',
+      message: 'SHUTTERFLEET_WORKER_ENV = (hidden), must be a JSON object whose values are texts',
+    })
+    t.end()
+  })
+}
+
+t.test('refuses a maximum below the minimum', (t) => {
+  t.throws(() => readConfig({ ...least, SHUTTERFLEET_POOL_MIN: '3', SHUTTERFLEET_POOL_MAX: '2' }), {
+    code: 'CONFIGURATION',
+    message: 'SHUTTERFLEET_POOL_MAX = 2, must be ≥ SHUTTERFLEET_POOL_MIN (3)',
+  })
+  t.end()
+})

@@ -1,0 +1,132 @@
+import t, { type Test } from 'tap'
+import { createApp } from '#gateway/app.ts'
+import {
+  completedCapture,
+  createTestContext,
+  pendingCapture,
+  testImage,
+  testKey,
+} from '#test/helpers/gateway-context.ts'
+
+const path = '/v1/screenshots/capture?url=https%3A%2F%2Fexample.com%2F'
+
+const start = (t: Test) => {
+  const context = createTestContext()
+  const app = createApp(context)
+  t.teardown(() => app.close())
+  const capture = () => app.inject({ method: 'GET', url: path, headers: { authorization: `Bearer ${testKey}` } })
+  return { context, app, capture }
+}
+
+const headStart = (objectKey: string, bytes: Buffer | undefined) => ({
+  news: async () => {},
+  headStart: () => ({ objectKey, bytes: Promise.resolve(bytes) }),
+  [Symbol.dispose]: () => {},
+})
+
+t.test('a completed capture is answered with its image and all that describes it', async (t) => {
+  const { context, capture } = start(t)
+  context.answers.find = () => completedCapture
+  const answer = await capture()
+  t.equal(answer.statusCode, 200)
+  t.same(answer.rawPayload, testImage)
+  t.match(answer.headers, {
+    'content-type': 'image/png',
+    'content-length': String(testImage.length),
+    'content-disposition': `inline; filename="${completedCapture.id}.png"`,
+    etag: `"${completedCapture.sha256}"`,
+    'x-screenshot-id': completedCapture.id,
+    'x-cache': 'MISS',
+    'x-target-status': '200',
+    'x-content-type-options': 'nosniff',
+    'content-security-policy': "default-src 'none'; sandbox",
+    'x-ratelimit-limit': '40',
+  })
+  t.match(context.seen.accepted, [{ lane: 'interactive' }])
+})
+
+t.test('parameters of the query and of the body mean the same', async (t) => {
+  const { context, app } = start(t)
+  context.answers.find = () => completedCapture
+  const headers = { authorization: `Bearer ${testKey}`, 'content-type': 'application/json' }
+  const parameters = { url: 'https://example.com/', full_page: true, delay: 1, width: 400 }
+  await app.inject({ url: `${path}&full_page=1&delay=1&width=400`, headers })
+  await app.inject({ method: 'POST', url: '/api/v1/screenshots/capture', headers, payload: JSON.stringify(parameters) })
+  const [first, second] = context.seen.accepted
+  t.same(first?.options, second?.options)
+  t.equal(first?.budgetMs, second?.budgetMs)
+})
+
+t.test("the winner's bytes are sent, whatever was read before the commit", async (t) => {
+  const { context, capture } = start(t)
+  context.answers.find = () => completedCapture
+  const key = completedCapture.objectKey ?? ''
+  let reads = 0
+  context.answers.object = () => {
+    reads += 1
+    return testImage
+  }
+  context.answers.waiter = headStart(key, testImage)
+  t.same([(await capture()).rawPayload, reads], [testImage, 0], 'the head start is used')
+  context.answers.waiter = headStart(`${key.slice(0, -1)}1`, Buffer.from('a loser'))
+  t.same([(await capture()).rawPayload, reads], [testImage, 1], 'another object is not')
+  context.answers.waiter = headStart(key, Buffer.from('forged'))
+  t.same([(await capture()).rawPayload, reads], [testImage, 2], 'other bytes are not')
+})
+
+t.test('a failed capture is answered with its code and its id', async (t) => {
+  const { context, capture } = start(t)
+  const answers: readonly [code: 'TIMEOUT' | 'BLOCKED' | 'RENDER_ERROR' | 'JOB_FAILED', status: number][] = [
+    ['TIMEOUT', 422],
+    ['BLOCKED', 422],
+    ['RENDER_ERROR', 500],
+    ['JOB_FAILED', 500],
+  ]
+  for (const [code, status] of answers) {
+    context.answers.find = () => ({ ...pendingCapture, status: 'failed', error: { code, message: `because ${code}` } })
+    const answer = await capture()
+    t.match(
+      [answer.statusCode, answer.json()],
+      [status, { error: { code, status, message: `because ${code}`, screenshot_id: pendingCapture.id } }],
+    )
+    t.equal(answer.headers['x-screenshot-id'], pendingCapture.id)
+  }
+})
+
+t.test('a capture that takes too long goes on, and is found under its address', async (t) => {
+  const context = { ...createTestContext(), queueAllowanceMs: -50_000 }
+  const app = createApp(context)
+  t.teardown(() => app.close())
+  const answer = await app.inject({ url: path, headers: { authorization: `Bearer ${testKey}` } })
+  t.equal(answer.statusCode, 202)
+  const id = context.seen.accepted[0]?.id
+  t.same(answer.json(), { id, status: 'pending', url: 'https://example.com/', created_at: pendingCapture.createdAt })
+  t.match(answer.headers, {
+    location: `https://shots.example/v1/screenshots/${id}`,
+    'retry-after': '2',
+    'x-screenshot-id': id,
+  })
+})
+
+t.test('one more waiting client than there may be is not kept waiting', async (t) => {
+  const { context, capture } = start(t)
+  context.answers.waiter = undefined
+  t.equal((await capture()).statusCode, 202)
+  t.equal(context.seen.accepted.length, 1)
+})
+
+t.test('a capture that is deleted meanwhile is not found', async (t) => {
+  const { context, capture } = start(t)
+  context.answers.find = () => undefined
+  t.equal((await capture()).statusCode, 404)
+})
+
+t.test('an image that is not the reported one is never sent', async (t) => {
+  const { context, capture } = start(t)
+  context.answers.find = () => completedCapture
+  for (const bytes of [undefined, Buffer.alloc(testImage.length), Buffer.concat([testImage, testImage])]) {
+    context.answers.object = () => bytes
+    const answer = await capture()
+    t.match([answer.statusCode, answer.json()], [410, { error: { code: 'EXPIRED' } }])
+  }
+})

@@ -1,0 +1,111 @@
+import t from 'tap'
+import type { Incoming } from '#shared/queue/connection.ts'
+import { eventCodec, resultCodec } from '#shared/queue/messages.ts'
+import { createWaiters } from '#gateway/wait/waiters.ts'
+
+const id = '22222222-2222-4222-8222-222222222222'
+const objectKey = `captures/2026-01-01T00/${id}/${'0'.repeat(32)}`
+const longMs = 60_000
+
+const start = (waitersMax = 10) => {
+  const listeners = new Map<string, (message: Incoming) => void>()
+  const reads: string[] = []
+  const waiters = createWaiters({
+    queue: {
+      subscribe: (filter, onMessage) => {
+        listeners.set(filter, onMessage)
+        return { [Symbol.dispose]: () => listeners.delete(filter) }
+      },
+    },
+    readSmall: async (key) => {
+      reads.push(key)
+      return Buffer.from('image')
+    },
+    waitersMax,
+  })
+  const say = (filter: string, subject: string, data: Uint8Array) =>
+    listeners.get(filter)?.({ subject, data, reply: undefined, traceparent: undefined, statusCode: 0 })
+  const result = (changes: object = {}) =>
+    resultCodec.encode({
+      id,
+      attempt: 1,
+      token: 't',
+      outcome: 'completed',
+      objectKey,
+      bytes: 5,
+      sha256: 'a'.repeat(64),
+      mimeType: 'image/png',
+      width: 1,
+      height: 1,
+      timings: {},
+      warnings: [],
+      ...changes,
+    })
+  return { waiters, listeners, reads, say, result }
+}
+
+t.test('an event wakes the waiter of its capture, also when it came before the wait', async (t) => {
+  const { waiters, say } = start()
+  using waiter = waiters.begin(id)
+  say('event.*.*', `event.a.${id}`, eventCodec.encode({ id, status: 'completed' }))
+  await waiter?.news(longMs)
+  const again = waiter?.news(longMs)
+  say('event.*.*', `event.a.${id}`, eventCodec.encode({ id, status: 'completed' }))
+  await again
+  t.equal(waiters.count(), 1)
+})
+
+t.test('a result begins the reading of its object, once, and wakes nobody', async (t) => {
+  const { waiters, reads, say, result } = start()
+  using waiter = waiters.begin(id)
+  say('result.*', `result.${id}`, result())
+  say('result.*', `result.${id}`, result({ objectKey: objectKey.replace(/0$/, '1') }))
+  t.same(reads, [objectKey])
+  t.equal(waiter?.headStart()?.objectKey, objectKey)
+  t.same(await waiter?.headStart()?.bytes, Buffer.from('image'))
+})
+
+t.test("a result that names another capture's object, or is malformed, begins nothing", async (t) => {
+  const { waiters, reads, say, result } = start()
+  using waiter = waiters.begin(id)
+  const other = id.replace(/2$/, '3')
+  say('result.*', `result.${id}`, result({ objectKey: objectKey.replace(id, other) }))
+  say('result.*', `result.${id}`, result({ id: other }))
+  say('result.*', `result.${id}`, result({ objectKey: '../../etc/passwd' }))
+  say('result.*', `result.${id}`, Buffer.from('{'))
+  say('event.*.*', `event.a.${id}`, Buffer.from('{'))
+  say('result.*', `result.${other}`, result({ id: other, objectKey: objectKey.replace(id, other) }))
+  t.same([reads, waiter?.headStart()], [[], undefined])
+})
+
+t.test('the time bounds a wait without news', async (t) => {
+  const { waiters } = start()
+  using waiter = waiters.begin(id)
+  await waiter?.news(1)
+  t.pass()
+})
+
+t.test('stopping wakes all waiters, and none waits after it', async (t) => {
+  const { waiters } = start()
+  using waiter = waiters.begin(id)
+  const waiting = waiter?.news(longMs)
+  waiters.stop()
+  await waiting
+  await waiter?.news(longMs)
+  t.equal(waiters.isStopping(), true)
+})
+
+t.test('waiters are bounded, and their places become free', async (t) => {
+  const { waiters } = start(1)
+  const first = waiters.begin(id)
+  t.equal(waiters.begin('other'), undefined)
+  first?.[Symbol.dispose]()
+  t.ok(waiters.begin('other'))
+})
+
+t.test('disposing ends both subscriptions', async (t) => {
+  const { waiters, listeners } = start()
+  t.equal(listeners.size, 2)
+  waiters[Symbol.dispose]()
+  t.equal(listeners.size, 0)
+})

@@ -1,0 +1,34 @@
+import t from 'tap'
+import { createBell } from '#ledger/bell.ts'
+
+const longMs = 1_000_000
+const never = new AbortController().signal
+
+t.test('a ring wakes the one who waits', async () => {
+  const bell = createBell()
+  const woken = bell.wait(longMs, never)
+  bell.ring()
+  await woken
+})
+
+t.test('a ring while nobody waits is kept, once', async (t) => {
+  const bell = createBell()
+  bell.ring()
+  bell.ring()
+  await bell.wait(longMs, never)
+  const stop = new AbortController()
+  let woken = false
+  const second = bell.wait(longMs, stop.signal).then(() => {
+    woken = true
+  })
+  await new Promise((resolve) => setImmediate(resolve))
+  t.equal(woken, false)
+  stop.abort()
+  await second
+})
+
+t.test('a wait ends with its bound and with the stop signal', async () => {
+  const bell = createBell()
+  await bell.wait(1, never)
+  await bell.wait(longMs, AbortSignal.abort())
+})

@@ -1,0 +1,27 @@
+import t from 'tap'
+import { createBell } from '#ledger/bell.ts'
+import { runLoop } from '#ledger/loop.ts'
+
+t.test('a turn that fails is told, once per outage as the first, and the loop goes on', async (t) => {
+  const told: unknown[] = []
+  const stop = new AbortController()
+  const outcomes = ['works', 'fails', 'fails', 'works', 'works']
+  const events = {
+    loopFailed: (loop: string, error: { code: string }, first: boolean) => told.push([loop, error.code, first]),
+    loopWorksAgain: (loop: string) => told.push([loop, 'works again']),
+  }
+  let turns = 0
+  const turn = async () => {
+    const outcome = outcomes[turns]
+    turns += 1
+    if (turns === outcomes.length) stop.abort()
+    if (outcome === 'fails') throw new Error('away')
+  }
+  await runLoop({ name: 'relay', everyMs: 0, bell: createBell(), turn }, events, stop.signal)
+  t.equal(turns, 5)
+  t.same(told, [
+    ['relay', 'SERVER_ERROR', true],
+    ['relay', 'SERVER_ERROR', false],
+    ['relay', 'works again'],
+  ])
+})

@@ -1,0 +1,161 @@
+import { createHash } from 'node:crypto'
+import t from 'tap'
+import type { JudgedCapture } from '#shared/db/change-captures.ts'
+import type { CompletedResult, StartedMessage } from '#shared/queue/messages.ts'
+import { judgeReports } from '#ledger/reports/judge-reports.ts'
+import type { Report } from '#ledger/reports/read-report.ts'
+
+const id = '11111111-1111-4111-8111-111111111111'
+const keyOf = (digit: string, of = id) => `captures/2026-11-20T07/${of}/${digit.repeat(32)}`
+
+const pending: JudgedCapture = {
+  id,
+  accountId: '22222222-2222-4222-8222-222222222222',
+  pool: 'standard',
+  lane: 'normal',
+  status: 'pending',
+  tokenHash: createHash('sha256').update('token').digest(),
+  attempts: 0,
+  unendedStarts: 0,
+  objectKey: null,
+}
+const processing: JudgedCapture = { ...pending, status: 'processing', attempts: 1, unendedStarts: 1 }
+const completed: JudgedCapture = { ...processing, status: 'completed', unendedStarts: 0, objectKey: keyOf('a') }
+const failed: JudgedCapture = { ...completed, status: 'failed', objectKey: null }
+
+const started = (attempt: number, kind: StartedMessage['kind'] = 'begun'): Report => ({
+  kind: 'started',
+  id,
+  message: { id, attempt, kind, pod: 'pod' },
+})
+const success = (attempt: number, more: Partial<CompletedResult> = {}): Report => ({
+  kind: 'result',
+  id,
+  message: {
+    id,
+    attempt,
+    token: 'token',
+    outcome: 'completed',
+    objectKey: keyOf('a'),
+    bytes: 10,
+    sha256: '0'.repeat(64),
+    mimeType: 'image/png',
+    width: 1,
+    height: 1,
+    timings: { total: 5 },
+    warnings: [],
+    ...more,
+  },
+})
+const failure = (attempt: number, token = 'token'): Report => ({
+  kind: 'result',
+  id,
+  message: { id, attempt, token, outcome: 'failed', code: 'TIMEOUT', message: 'slow\0', timings: {} },
+})
+
+const nothing = { change: undefined, losers: [], ignored: [] }
+const wins = { status: 'completed', objectKey: keyOf('a'), processingTimeMs: 5 }
+const cases: { name: string; capture: JudgedCapture; reports: Report[]; want: object }[] = [
+  {
+    name: 'a start makes a pending capture begin',
+    capture: pending,
+    reports: [started(1)],
+    want: { change: { attempts: 1, unendedStarts: 1, begins: true, end: undefined }, tells: false },
+  },
+  { name: 'the same start again changes nothing', capture: processing, reports: [started(1)], want: nothing },
+  {
+    name: 'a later start counts beside the one that has no end',
+    capture: processing,
+    reports: [started(2)],
+    want: { change: { attempts: 2, unendedStarts: 2, begins: true } },
+  },
+  {
+    name: 'a capture that was handed back has not begun',
+    capture: pending,
+    reports: [started(1, 'handed-back')],
+    want: nothing,
+  },
+  {
+    name: 'a capture that no worker can read fails by us',
+    capture: pending,
+    reports: [started(1, 'unreadable')],
+    want: { change: { attempts: 0, end: { status: 'failed', code: 'JOB_FAILED' } }, tells: true },
+  },
+  {
+    name: 'start and result in one batch end the capture at once',
+    capture: pending,
+    reports: [started(1), success(1)],
+    want: { change: { attempts: 1, unendedStarts: 0, begins: true, end: wins }, tells: true },
+  },
+  {
+    name: 'a result that comes before its start implies it',
+    capture: pending,
+    reports: [success(1), started(1)],
+    want: { change: { attempts: 1, unendedStarts: 0, end: wins } },
+  },
+  {
+    name: 'the latest attempt may fail the capture, and its text loses what PostgreSQL cannot hold',
+    capture: processing,
+    reports: [failure(1)],
+    want: { change: { end: { status: 'failed', code: 'TIMEOUT', message: 'slow' } }, tells: true },
+  },
+  {
+    name: 'the failure of an earlier attempt is ignored',
+    capture: { ...processing, attempts: 2, unendedStarts: 2 },
+    reports: [failure(1)],
+    want: { ...nothing, ignored: ['late_failure'], tells: false },
+  },
+  {
+    name: 'the success of an earlier attempt counts',
+    capture: { ...processing, attempts: 2, unendedStarts: 2 },
+    reports: [failure(1), success(1)],
+    want: { change: { attempts: 2, end: wins }, ignored: ['late_failure'] },
+  },
+  {
+    name: 'a result without the token of the capture is ignored',
+    capture: processing,
+    reports: [success(1, { token: 'other' }), failure(1, 'other')],
+    want: { ...nothing, ignored: ['token', 'token'], tells: false },
+  },
+  {
+    name: 'an object of another capture is ignored',
+    capture: processing,
+    reports: [success(1, { objectKey: keyOf('a', '33333333-3333-4333-8333-333333333333') })],
+    want: { ...nothing, ignored: ['object_key'], tells: false },
+  },
+  {
+    name: 'the same success again is told again, and nothing is removed',
+    capture: completed,
+    reports: [success(1)],
+    want: { ...nothing, tells: true },
+  },
+  {
+    name: 'a later success with another object has lost',
+    capture: completed,
+    reports: [success(2, { objectKey: keyOf('b') })],
+    want: { ...nothing, losers: [keyOf('b')], tells: true },
+  },
+  {
+    name: 'of two successes in one batch the first wins',
+    capture: processing,
+    reports: [success(1), success(2, { objectKey: keyOf('b') })],
+    want: { change: { end: wins }, losers: [keyOf('b')] },
+  },
+  {
+    name: 'what failed stays failed, and a success after it has lost',
+    capture: failed,
+    reports: [failure(1), success(2, { objectKey: keyOf('b') })],
+    want: { ...nothing, losers: [keyOf('b')], tells: true },
+  },
+  { name: 'what completed stays completed', capture: completed, reports: [failure(1), started(2)], want: nothing },
+  {
+    name: 'texts of a page lose what is not text',
+    capture: processing,
+    reports: [success(1, { finalUrl: 'https://a/\0\ud800', warnings: [{ code: 'blank', message: '\0' }] })],
+    want: { change: { end: { finalUrl: 'https://a/\ufffd', warnings: [{ code: 'blank', message: '' }] } } },
+  },
+]
+
+for (const { name, capture, reports, want } of cases) {
+  t.test(name, async (t) => t.match(judgeReports(capture, reports), want))
+}

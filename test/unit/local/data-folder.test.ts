@@ -1,0 +1,42 @@
+import { chmodSync, mkdirSync, statSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import t from 'tap'
+import { openDataFolder, readPrivate, writePrivate } from '#local/data-folder.ts'
+
+const modeOf = (path: string) => (statSync(path).mode & 0o777).toString(8)
+
+t.test('makes a folder for its owner alone, and makes an open one so', async (t) => {
+  const path = join(t.testdir(), 'a', 'b')
+  await openDataFolder(path)
+  t.equal(modeOf(path), '700')
+  chmodSync(path, 0o755)
+  const { logs, nats, objects } = await openDataFolder(path)
+  t.strictSame([path, logs, nats, objects].map(modeOf), ['700', '700', '700', '700'])
+})
+
+t.test('says what is wrong with a folder that cannot be used', async (t) => {
+  const root = t.testdir({ file: 'text' })
+  const refused = (path: string, why: RegExp) =>
+    t.rejects(openDataFolder(path), { code: 'CONFIGURATION', message: why })
+  await refused(join(root, 'file'), /is not a folder.*--data/)
+  await refused(join(root, 'file', 'below'), /is not a folder/)
+  await refused('/proc/nowhere', /cannot be made/)
+})
+
+t.test('what is written is for its owner alone, and is read back', async (t) => {
+  const path = join(t.testdir(), 'x.json')
+  t.equal(await readPrivate(path), undefined)
+  await writePrivate(path, { a: 1 })
+  t.equal(modeOf(path), '600')
+  t.strictSame(await readPrivate(path), { a: 1 })
+  writeFileSync(path, '{')
+  await t.rejects(readPrivate(path), { message: /x\.json cannot be read/ })
+})
+
+t.test('keeps what is in the folder', async (t) => {
+  const path = t.testdir()
+  mkdirSync(join(path, 'objects'))
+  writeFileSync(join(path, 'objects', 'image'), 'bytes')
+  await openDataFolder(path)
+  t.equal(statSync(join(path, 'objects', 'image')).size, 5)
+})

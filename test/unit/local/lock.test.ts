@@ -1,0 +1,79 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { readFile, writeFile } from 'node:fs/promises'
+import { join, resolve } from 'node:path'
+import t from 'tap'
+import { acquireLock, lockHolder } from '#local/lock.ts'
+import { isRunning, markProcess } from '#local/process-start.ts'
+
+const pathsIn = (folder: string) => ({ lockFile: join(folder, 'lock'), holder: join(folder, 'holder.json') })
+const stale = { pid: process.pid, startTicks: 1, stopping: false, children: [] }
+
+t.test('a second taker is refused with the process that holds the lock', async (t) => {
+  const paths = pathsIn(t.testdir())
+  await using _lock = await acquireLock(paths)
+  await t.rejects(acquireLock(paths), { code: 'CONFIGURATION', message: new RegExp(`process ${process.pid};.*--data`) })
+})
+
+t.test('is free again once it was given up', async (t) => {
+  const paths = pathsIn(t.testdir())
+  {
+    await using _lock = await acquireLock(paths)
+    t.match(await lockHolder(paths), { pid: process.pid, stopping: false })
+  }
+  t.equal(await lockHolder(paths), undefined)
+  await using _again = await acquireLock(paths)
+})
+
+t.test('is free once its holder was killed', async (t) => {
+  const paths = pathsIn(t.testdir())
+  const source = resolve(import.meta.dirname, '../../../services/local/lock.ts')
+  const program = `const { acquireLock } = await import(${JSON.stringify(source)})
+    await acquireLock(${JSON.stringify(paths)})
+    console.log('held')
+    setInterval(() => {}, 1000)`
+  const holder = spawn(process.execPath, ['--input-type=module', '-e', program], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  await once(holder.stdout, 'data')
+  await t.rejects(acquireLock(paths), { message: new RegExp(`process ${holder.pid}`) })
+  holder.kill('SIGKILL')
+  await once(holder, 'exit')
+  await using _lock = await acquireLock(paths)
+})
+
+t.test('of many takers exactly one gets it', async (t) => {
+  const paths = pathsIn(t.testdir())
+  await writeFile(paths.holder, JSON.stringify(stale))
+  const takes = await Promise.allSettled(Array.from({ length: 8 }, () => acquireLock(paths)))
+  const taken = takes.filter((take) => take.status === 'fulfilled')
+  t.equal(taken.length, 1)
+  await Promise.all(taken.map(({ value }) => value[Symbol.asyncDispose]()))
+})
+
+t.test('a process whose id was given to another does not hold it', async (t) => {
+  const paths = pathsIn(t.testdir())
+  await writeFile(paths.holder, JSON.stringify(stale))
+  t.equal(await lockHolder(paths), undefined)
+  await using _lock = await acquireLock(paths)
+  t.match(JSON.parse(await readFile(paths.holder, 'utf8')), await markProcess(process.pid))
+})
+
+t.test('says that its holder stops', async (t) => {
+  const paths = pathsIn(t.testdir())
+  await using lock = await acquireLock(paths)
+  await lock.write({ stopping: true, children: [] })
+  t.match(await lockHolder(paths), { stopping: true })
+})
+
+t.test('ends what a killed holder left running, and nothing else', async (t) => {
+  const paths = pathsIn(t.testdir())
+  const left = spawn('sleep', ['60'], { stdio: 'ignore' })
+  t.teardown(() => left.kill('SIGKILL'))
+  const mark = await markProcess(left.pid ?? 0)
+  const another = { pid: process.pid, startTicks: 1 }
+  await writeFile(paths.holder, JSON.stringify({ ...stale, children: [another, mark] }))
+  await using _lock = await acquireLock(paths, { leftoverMs: 50 })
+  t.ok(mark)
+  t.equal(mark && (await isRunning(mark)), false)
+})

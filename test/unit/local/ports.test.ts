@@ -1,0 +1,38 @@
+import { once } from 'node:events'
+import { type AddressInfo, createServer } from 'node:net'
+import { join } from 'node:path'
+import t from 'tap'
+import { choosePorts } from '#local/ports.ts'
+
+const occupy = async (port: number) => {
+  const server = createServer().listen(port, '127.0.0.1')
+  await once(server, 'listening')
+  return {
+    port: (server.address() as AddressInfo).port,
+    [Symbol.asyncDispose]: async () => void (await once(server.close(), 'close')),
+  }
+}
+
+t.test('keeps its ports from run to run, and no two parts share one', async (t) => {
+  const path = join(t.testdir(), 'ports.json')
+  const first = await choosePorts(path, 0)
+  t.strictSame(await choosePorts(path, 0), first)
+  t.equal(new Set(Object.values(first)).size, 5)
+})
+
+t.test('takes another port where the kept one is taken meanwhile', async (t) => {
+  const path = join(t.testdir(), 'ports.json')
+  const first = await choosePorts(path, 0)
+  await using _other = await occupy(first.objects)
+  const second = await choosePorts(path, 0)
+  t.not(second.objects, first.objects)
+  t.equal(second.nats, first.nats)
+})
+
+t.test('refuses a wanted port that is taken, and names the flag', async (t) => {
+  await using other = await occupy(0)
+  await t.rejects(choosePorts(join(t.testdir(), 'ports.json'), other.port), {
+    code: 'CONFIGURATION',
+    message: new RegExp(`port ${other.port} is taken.*--port`),
+  })
+})

@@ -1,0 +1,101 @@
+import t from 'tap'
+import type { Child } from '#local/child.ts'
+import { type PartPlan, supervise, waitBeforeStartMs } from '#local/supervise.ts'
+import { AppError } from '#shared/errors/app-error.ts'
+import { eventually } from '#test/helpers/eventually.ts'
+
+/** A process that ends when it is told to. */
+const fakeChild = (pid: number) => {
+  const exited = Promise.withResolvers<string>()
+  let ended = false
+  const end = (how: string) => {
+    ended = true
+    exited.resolve(how)
+  }
+  const child: Child = {
+    pid,
+    exited: exited.promise,
+    hasExited: () => ended,
+    announced: new Promise(() => {}),
+    kill: (signal) => end(`signal ${signal}`),
+  }
+  return { child, end }
+}
+
+/** A part whose starts answer in turn with what `starts` says: a process, or an error. */
+const createPart = (starts: readonly (ReturnType<typeof fakeChild> | Error)[]) => {
+  let started = 0
+  const seen: string[] = []
+  const plan: PartPlan = {
+    name: 'part',
+    stopSignal: 'SIGTERM',
+    stopMs: 1000,
+    start: async () => {
+      const next = starts[started]
+      started += 1
+      if (next === undefined || next instanceof Error) throw next ?? new Error('no more starts')
+      return { child: next.child, addresses: {} }
+    },
+  }
+  const watcher = {
+    down: (name: string, why: string, waitMs: number) => void seen.push(`${name} down, ${why}, ${waitMs}`),
+    back: async (name: string, pid: number) => void seen.push(`${name} back as ${pid}`),
+  }
+  return { plan, watcher, seen, started: () => started }
+}
+
+const never = new AbortController().signal
+
+t.test('the first start throws its error', async (t) => {
+  const { plan, watcher } = createPart([new AppError('SERVICE_UNAVAILABLE', { message: 'no' })])
+  await t.rejects(supervise(plan, never, watcher), { message: 'no' })
+})
+
+t.test('a part that ends is started again, and failures on the way lengthen the wait', async (t) => {
+  const [one, two] = [fakeChild(1), fakeChild(2)]
+  const { plan, watcher, seen } = createPart([one, new Error('too early'), two])
+  const part = await supervise(plan, never, watcher)
+  one.end('exit code 1')
+  await eventually(() => seen.length === 3)
+  t.strictSame(seen, ['part down, exit code 1, 250', 'part down, too early, 500', 'part back as 2'])
+  t.equal(part.current().child.pid, 2)
+  await part.stop()
+})
+
+t.test('a part that is stopped stays down', async (t) => {
+  const one = fakeChild(1)
+  const { plan, watcher, seen, started } = createPart([one, fakeChild(2)])
+  const part = await supervise(plan, never, watcher)
+  await part.stop()
+  t.equal(await one.child.exited, 'signal SIGTERM')
+  t.strictSame([seen, started()], [[], 1])
+})
+
+t.test('a stop ends the wait before the next start', async (t) => {
+  const one = fakeChild(1)
+  const { plan, watcher, seen, started } = createPart([one, fakeChild(2)])
+  const part = await supervise(plan, never, watcher)
+  one.end('exit code 1')
+  await eventually(() => seen.length === 1)
+  await part.stop()
+  t.equal(started(), 1)
+})
+
+t.test('a process that ignores the signal is killed', async (t) => {
+  const exited = Promise.withResolvers<string>()
+  const child: Child = {
+    ...fakeChild(1).child,
+    exited: exited.promise,
+    kill: (signal) => signal === 'SIGKILL' && exited.resolve(signal),
+  }
+  const { watcher } = createPart([])
+  const start = async () => ({ child, addresses: {} })
+  const part = await supervise({ name: 'part', stopSignal: 'SIGTERM', stopMs: 10, start }, never, watcher)
+  await part.stop()
+  t.equal(await exited.promise, 'SIGKILL')
+})
+
+t.test('the wait before a start doubles up to its bound', (t) => {
+  t.strictSame([0, 1, 2, 6, 7, 1000].map(waitBeforeStartMs), [250, 500, 1000, 16_000, 30_000, 30_000])
+  t.end()
+})

@@ -1,0 +1,59 @@
+import t from 'tap'
+import { echoCompleted, echoOptions, echoUrl } from '#shared/capture/echo-options.ts'
+
+t.test('a new record shows effective width, height and format, and what was supplied', async (t) => {
+  t.same(echoOptions({ url: 'https://a.com/', full_page: true, height: 400 }), {
+    width: 1280,
+    height: 400,
+    format: 'png',
+    full_page: true,
+  })
+})
+
+t.test('secrets are masked wherever a record shows them', async (t) => {
+  const echoed = echoOptions({
+    url: 'https://user:secret1@a.com/',
+    headers: { Authorization: 'secret2', 'X-A': 'secret3' },
+    cookies: [{ name: 'session', value: 'secret4', domain: 'a.com' }],
+    proxy: 'socks5://u:secret5@p.example.com:1080',
+    webhook_url: 'https://u:secret6@hooks.example.com/in?token=secret7',
+  })
+  t.match(echoed, {
+    headers: { Authorization: '***', 'X-A': '***' },
+    cookies: [{ name: 'session', value: '***', domain: 'a.com' }],
+    proxy: 'socks5://u:***@p.example.com:1080',
+    webhook_url: 'https://u:***@hooks.example.com/in?***',
+  })
+  const shown = JSON.stringify([echoed, echoUrl({ url: 'https://user:secret1@a.com/' })])
+  t.notMatch(shown, /secret\d/)
+  t.equal(echoUrl({ url: 'https://user:secret1@a.com/' }), 'https://user:***@a.com/')
+})
+
+t.test('an address without a password is shown as it was written', async (t) => {
+  t.equal(echoUrl({ url: 'HTTPS://A.com' }), 'HTTPS://A.com')
+})
+
+t.test('a source that is no address is shown by its digest, never by its text', async (t) => {
+  const digest = { bytes: 11, sha256: 'ab' }
+  const echoed = echoOptions({ html: '<p>secret</p>' }, digest)
+  t.same(echoed, { source: 'html', source_bytes: 11, source_sha256: 'ab', width: 1280, height: 800, format: 'png' })
+  t.equal(echoOptions({ markdown: 'secret' }, digest)['source'], 'markdown')
+  t.equal(echoUrl({ html: 'x' }), null)
+})
+
+t.test('a completed record always shows the nine options that the contract names', async (t) => {
+  t.same(echoCompleted({ width: 1280, height: 800, format: 'jpeg', quality: 50 }), {
+    quality: 50,
+    device: 'desktop',
+    block_ads: false,
+    block_cookies: true,
+    dark_mode: false,
+    delay: 0,
+    timeout: 30,
+    retina: false,
+    full_page: false,
+    width: 1280,
+    height: 800,
+    format: 'jpeg',
+  })
+})

@@ -1,0 +1,75 @@
+import t from 'tap'
+import { fromQuery } from '#shared/capture/from-query.ts'
+
+const read = (query: string): Record<string, unknown> => {
+  const result = fromQuery(query)
+  if (!result.ok) throw new Error(JSON.stringify(result.faults))
+  return result.input
+}
+
+const cases: readonly [query: string, input: Record<string, unknown>][] = [
+  ['', {}],
+  ['url=https%3A%2F%2Fa.com%2F%3Fb%3D1%26c%3D2', { url: 'https://a.com/?b=1&c=2' }],
+  ['url=a+b', { url: 'a b' }],
+  ['width=1024&delay=-1', { width: 1024, delay: -1 }],
+  ['width=1e3&height=0x10&quality=8.5&delay=', { width: '1e3', height: '0x10', quality: '8.5', delay: '' }],
+  ['width=%201', { width: ' 1' }],
+  ['width=1&width=2', { width: ['1', '2'] }],
+  [
+    'full_page=true&retina=1&stealth=false&dark_mode=0',
+    { full_page: true, retina: true, stealth: false, dark_mode: false },
+  ],
+  ['full_page=TRUE&retina=yes&stealth', { full_page: 'TRUE', retina: 'yes', stealth: '' }],
+  ['hide_selectors=.a', { hide_selectors: ['.a'] }],
+  ['hide_selectors=.a,.b', { hide_selectors: ['.a', '.b'] }],
+  ['hide_selectors=.a&hide_selectors=.b,.c', { hide_selectors: ['.a', '.b,.c'] }],
+  ['hide_selectors[]=.a&hide_selectors[]=.b', { hide_selectors: ['.a', '.b'] }],
+  ['hide_selectors%5B%5D=.a', { hide_selectors: ['.a'] }],
+  ['hide_selectors=%5B%22.a%22%2C%22.b%22%5D', { hide_selectors: ['.a', '.b'] }],
+  ['hide_selectors=%5Bdata-x%5D,.b', { hide_selectors: ['[data-x]', '.b'] }],
+  ['hide_selectors=:is(.a,.b),.c', { hide_selectors: [':is(.a,.b)', '.c'] }],
+  ['headers[X-A]=1&headers[X-B]=two', { headers: { 'X-A': '1', 'X-B': 'two' } }],
+  ['headers=%7B%22X-A%22%3A%221%22%7D', { headers: { 'X-A': '1' } }],
+  ['headers=X-A:1', { headers: 'X-A:1' }],
+  ['headers=%7Bbroken', { headers: '{broken' }],
+  ['geolocation[latitude]=1.5&geolocation[longitude]=-2', { geolocation: { latitude: 1.5, longitude: -2 } }],
+  ['geolocation=%7B%22latitude%22%3A%221%22%7D', { geolocation: { latitude: '1' } }],
+  [
+    'cookies[0][name]=a&cookies[0][value]=1&cookies[1][name]=b',
+    { cookies: [{ name: 'a', value: '1' }, { name: 'b' }] },
+  ],
+  ['cookies=%5B%7B%22name%22%3A%22a%22%2C%22value%22%3A%22b%22%7D%5D', { cookies: [{ name: 'a', value: 'b' }] }],
+  ['unknown=1&constructor=2&hasOwnProperty=3', { unknown: '1', constructor: '2', hasOwnProperty: '3' }],
+  ['url=%ff', { url: '%ff' }],
+  ['url=__proto__', { url: '__proto__' }],
+]
+
+for (const [query, input] of cases) {
+  t.test(`reads ${query || 'an empty query'}`, async (t) => {
+    t.equal(JSON.stringify(read(query)), JSON.stringify(input))
+  })
+}
+
+t.test('the one name that the parser would drop is refused', async (t) => {
+  for (const query of [
+    '__proto__=1',
+    '__proto__[width]=1',
+    'headers[__proto__]=1',
+    '%5F_proto__[a]=1',
+    'a[__prot%6f__][b]=1',
+  ]) {
+    t.equal(fromQuery(query).ok, false, query)
+  }
+  t.equal(Reflect.get({}, 'width'), undefined)
+})
+
+t.test('more than 200 pairs are refused', async (t) => {
+  const pairs = (count: number) => Array.from({ length: count }, (_, index) => `p${index}=1`).join('&')
+  t.equal(fromQuery(pairs(200)).ok, true)
+  t.same(fromQuery(pairs(201)), { ok: false, faults: { query: ['must have at most 200 pairs'] } })
+})
+
+t.test('depth is bounded', async (t) => {
+  const depth = JSON.stringify(read(`a${'[b]'.repeat(5000)}=1`)).split('{').length
+  t.ok(depth < 10)
+})

@@ -1,0 +1,87 @@
+import t from 'tap'
+import { captureParameters, type CaptureParameters, defaultOf, type ParameterName } from '#shared/capture/options.ts'
+import { unavailableIn } from '#shared/capture/unavailable.ts'
+
+const available: CaptureParameters = {
+  url: 'https://example.com/',
+  html: '<p>',
+  width: 400,
+  height: 300,
+  format: 'webp',
+  quality: 50,
+  full_page: true,
+  delay: 1,
+  timeout: 10,
+  wait_for_selector: 'a',
+}
+
+/** A value of every other parameter that asks for something. */
+const asking: CaptureParameters = {
+  markdown: '#',
+  device: 'mobile',
+  retina: true,
+  resize_width: 100,
+  resize_height: 100,
+  omit_background: true,
+  pdf_landscape: true,
+  pdf_page_format: 'A3',
+  pdf_margin_top: '0',
+  pdf_margin_right: '0',
+  pdf_margin_bottom: '0',
+  pdf_margin_left: '0',
+  selector: 'a',
+  click_selector: 'a',
+  scroll_to: 'a',
+  hide_selectors: ['a'],
+  css: 'a{}',
+  js: '1',
+  headers: { a: 'b' },
+  cookies: [{ name: 'a', value: 'b' }],
+  block_cookies: true,
+  block_ads: true,
+  block_chats: true,
+  dark_mode: true,
+  reduced_motion: true,
+  user_agent: 'a',
+  stealth: true,
+  timezone: 'UTC',
+  geolocation: { latitude: 0, longitude: 0 },
+  proxy: 'http://p.example.com:1',
+  extract_metadata: true,
+  cache_ttl: 1,
+  webhook_url: 'https://a.com/',
+  response_type: 'json',
+}
+
+t.test('every parameter of the contract is either served or named as not available', async (t) => {
+  const names = Object.keys(captureParameters.properties).toSorted()
+  t.same([...Object.keys(available), ...Object.keys(asking)].toSorted(), names)
+  t.equal(unavailableIn(available, 'image'), undefined)
+  for (const [name, value] of Object.entries(asking)) {
+    t.same(Object.keys(unavailableIn({ [name]: value }, 'image') ?? {}), [name], name)
+  }
+})
+
+t.test('a default, false or an empty value asks for nothing', async (t) => {
+  const names = Object.keys(asking).filter((name) => name !== 'block_cookies') as ParameterName[]
+  const defaults = Object.fromEntries(names.map((name) => [name, defaultOf(name)]))
+  t.equal(unavailableIn(defaults, 'image'), undefined)
+  t.equal(
+    unavailableIn({ block_cookies: false, headers: {}, cookies: [], hide_selectors: [], css: '', js: '' }, 'image'),
+    undefined,
+  )
+})
+
+t.test('formats that no worker encodes are named', async (t) => {
+  for (const format of ['avif', 'tiff', 'pdf'] as const) {
+    t.same(unavailableIn({ format }, 'image'), { format: [`${format} is not available in this version`] })
+  }
+})
+
+t.test('each operation answers in its own way only', async (t) => {
+  t.equal(unavailableIn({ response_type: 'image' }, 'image'), undefined)
+  t.equal(unavailableIn({ response_type: 'json' }, 'json'), undefined)
+  t.same(unavailableIn({ response_type: 'image' }, 'json'), {
+    response_type: ['image is not available in this version'],
+  })
+})

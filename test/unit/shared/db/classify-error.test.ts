@@ -1,0 +1,32 @@
+import t from 'tap'
+import { classifyDatabaseError, isRepeatable } from '#shared/db/classify-error.ts'
+import { AppError } from '#shared/errors/app-error.ts'
+
+const withCode = (code: string) => Object.assign(new Error('x'), { code })
+
+t.test('a server that is away, going away or too slow is unavailable', async (t) => {
+  const codes = ['08006', '53300', '53100', '57P01', '57014', '55P03', '25P03', '25006', '40001', '40P01']
+  for (const code of [...codes, 'ECONNREFUSED', 'ETIMEDOUT']) {
+    t.equal(classifyDatabaseError(withCode(code)).code, 'SERVICE_UNAVAILABLE', code)
+  }
+  for (const words of ['Connection terminated unexpectedly', 'timeout exceeded when trying to connect']) {
+    t.equal(classifyDatabaseError(new Error(words)).code, 'SERVICE_UNAVAILABLE', words)
+  }
+})
+
+t.test('everything else is a fault of ours, and keeps its cause', async (t) => {
+  for (const thrown of [withCode('23505'), withCode('42P01'), new Error('x'), 'x', undefined]) {
+    const error = classifyDatabaseError(thrown)
+    t.equal(error.code, 'SERVER_ERROR')
+    t.equal(error.cause, thrown)
+  }
+  const own = new AppError('NOT_FOUND')
+  t.equal(classifyDatabaseError(own), own)
+})
+
+t.test('only what was rolled back because of another transaction is run again', async (t) => {
+  for (const code of ['40001', '40P01']) t.equal(isRepeatable(withCode(code)), true)
+  for (const thrown of [withCode('57P01'), withCode('ECONNRESET'), new Error('x'), null]) {
+    t.equal(isRepeatable(thrown), false)
+  }
+})

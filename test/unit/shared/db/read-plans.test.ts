@@ -1,0 +1,28 @@
+import t from 'tap'
+import { defaultPlans } from '#shared/db/default-plans.ts'
+import { readPlans } from '#shared/db/read-plans.ts'
+
+const [plan] = defaultPlans
+
+t.test('the default table is one that a file could hold', async (t) => {
+  t.same(readPlans(JSON.stringify(defaultPlans)), defaultPlans)
+})
+
+t.test('prices may be numbers, limits may be null', async (t) => {
+  const wanted = [{ ...plan, overage_price: 0.01, screenshots_per_month: null, max_pending: 5, weight: 2 }]
+  t.same(readPlans(JSON.stringify(wanted)), wanted)
+})
+
+t.test('everything that is wrong is told at once', async (t) => {
+  const wrong = [{ ...plan, retention_seconds: '1h', features: ['magic'], colour: 'red' }]
+  try {
+    readPlans(JSON.stringify(wrong))
+    t.fail('is refused')
+  } catch (error) {
+    t.match(error, { code: 'CONFIGURATION', publicMessage: /retention_seconds/ })
+    t.match(error, { publicMessage: /features\/0/ })
+  }
+  for (const text of ['{', '[]', '{}', JSON.stringify([plan, plan]), JSON.stringify([{ ...plan, slug: 'A B' }])]) {
+    t.throws(() => readPlans(text), { code: 'CONFIGURATION' }, text.slice(0, 20))
+  }
+})
