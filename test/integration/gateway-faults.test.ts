@@ -15,14 +15,14 @@ const postgres = await startPostgres(t)
 
 const newCaller = async ({ database, baseUrl }: RunningGateway) => {
   await replacePlans(database, defaultPlans)
-  const { id } = await createAccount(database, { name: 'Test', email: 't@example.com', plan: 'unlimited' }, postgres)
+  const { id } = await createAccount(database, { name: 'Test', email: 't@example.com', plan: 'unlimited' })
   const { key } = await createKey(database, { accountId: id, name: 'key', domains: [], pepper: testPepper })
   const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' }
   return {
     create: (body: object = { url }) =>
       fetch(`${baseUrl}/v1/screenshots`, { method: 'POST', headers, body: JSON.stringify(body) }),
     capture: () => fetch(`${baseUrl}/v1/screenshots/capture?url=${encodeURIComponent(url)}`, { headers }),
-    status: (id: string) => fetch(`${baseUrl}/v1/screenshots/${id}`, { headers }),
+    status: (screenshot: string) => fetch(`${baseUrl}/v1/screenshots/${screenshot}`, { headers }),
   }
 }
 

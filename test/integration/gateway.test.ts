@@ -12,11 +12,13 @@ const gateway = await startGateway(t, { PUBLIC_URL: 'https://shots.example', SYN
 const { database, baseUrl } = gateway
 await replacePlans(database, defaultPlans)
 
+type Call = Omit<RequestInit, 'headers'> & { headers?: Record<string, string> }
+
 const newAccount = async (plan: string, domains: string[] = []) => {
   const { id } = await createAccount(database, { name: 'Test', email: 't@example.com', plan })
   const { id: keyId, key } = await createKey(database, { accountId: id, name: 'key', domains, pepper: testPepper })
-  const call = (path: string, init: RequestInit & { headers?: Record<string, string> } = {}) =>
-    fetch(baseUrl + path, { ...init, headers: { authorization: `Bearer ${key}`, ...init.headers } })
+  const call = (path: string, { headers = {}, ...init }: Call = {}) =>
+    fetch(baseUrl + path, { ...init, headers: { authorization: `Bearer ${key}`, ...headers } })
   const post = (path: string, body: unknown, headers: Record<string, string> = {}) =>
     call(path, {
       method: 'POST',

@@ -1,5 +1,5 @@
 /** Milliseconds that an attempt may take on top of the caller's `timeout` and `delay`, by the contract. */
-export const budgetSlackMs = 20_000
+const budgetSlackMs = 20_000
 
 /** Most attempts of one capture; more than one only where a worker died or was taken away. */
 export const maxAttempts = 3

@@ -81,6 +81,27 @@ t.test('a stop ends the wait before the next start', async (t) => {
   t.equal(started(), 1)
 })
 
+t.test('a process that comes up while the part is being stopped is ended too', async (t) => {
+  const [one, two] = [fakeChild(1), fakeChild(2)]
+  const { plan, watcher } = createPart([one])
+  const starting = Promise.withResolvers<void>()
+  const gate = Promise.withResolvers<void>()
+  const part = await supervise(plan, never, watcher)
+  Object.assign(plan, {
+    start: async () => {
+      starting.resolve()
+      await gate.promise
+      return { child: two.child, addresses: {} }
+    },
+  })
+  one.end('exit code 1')
+  await starting.promise
+  const stopped = part.stop()
+  gate.resolve()
+  await stopped
+  t.equal(two.child.hasExited(), true)
+})
+
 t.test('a process that ignores the signal is killed', async (t) => {
   const exited = Promise.withResolvers<string>()
   const child: Child = {

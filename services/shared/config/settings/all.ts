@@ -4,7 +4,7 @@ import { controllerSettings } from './controller.ts'
 import { egressSettings } from './egress.ts'
 import { gatewaySettings } from './gateway.ts'
 import { ledgerSettings } from './ledger.ts'
-import { localSettings } from './local.ts'
+import { clientSettings, localSettings } from './local.ts'
 import { databaseSettings, queueSettings, storageSettings } from './outside.ts'
 import { workerSettings } from './worker.ts'
 
@@ -20,6 +20,7 @@ export const allSettings: Readonly<Record<string, Settings>> = {
   Controller: controllerSettings,
   Egress: egressSettings,
   'One machine': localSettings,
+  'Command line': clientSettings,
 }
 
 /** The names of all settings, without prefix: a variable with the prefix outside of these is an error. */

@@ -1,2 +1,82 @@
-/** Settings of gateway alone. */
-export const gatewaySettings = {}
+import { address, integer, text } from '#shared/config/setting.ts'
+import { allowSettings } from './egress.ts'
+
+/** Bounds of waiting captures; gateway and ledger share them. */
+export const admissionSettings = {
+  windowCaptures: integer('WINDOW_CAPTURES', {
+    help: 'captures of one account, pool and lane that are in the queue at one time; more wait their turn in the database',
+    unit: 'captures',
+    fallback: 16,
+    min: 1,
+    max: 10_000,
+  }),
+  longestWaitSeconds: integer('LONGEST_WAIT_SECONDS', {
+    help: 'a capture that has not begun after this time fails',
+    unit: 'seconds',
+    fallback: 86_400,
+    min: 60,
+    max: 518_400,
+  }),
+}
+
+/** Settings of gateway alone, and those that it shares with others. */
+export const gatewaySettings = {
+  ...allowSettings,
+  ...admissionSettings,
+  keyPepper: text('KEY_PEPPER', {
+    help: 'secret with which API keys are hashed; changing it makes every key invalid',
+    secret: true,
+  }),
+  gatewayHost: text('GATEWAY_HOST', { help: 'address on which the HTTP interface listens', fallback: '127.0.0.1' }),
+  gatewayPort: integer('GATEWAY_PORT', {
+    help: 'port on which the HTTP interface listens; 0 takes a free one',
+    fallback: 8080,
+    min: 0,
+    max: 65_535,
+  }),
+  publicUrl: address('PUBLIC_URL', {
+    help: 'address under which clients reach the service, for links in answers; empty: where the gateway listens',
+    fallback: '',
+    schemes: ['http', 'https'],
+  }),
+  sealingKeyStandard: text('SEALING_KEY_STANDARD', {
+    help: 'public key to which captures for the standard pool are sealed',
+  }),
+  queueAllowanceMs: integer('SYNC_QUEUE_MS', {
+    help: 'time that a synchronous capture may wait for a worker, on top of its own budget, before it is answered with 202',
+    unit: 'ms',
+    fallback: 30_000,
+    min: 0,
+    max: 600_000,
+  }),
+  waitersMax: integer('SYNC_WAITERS_MAX', {
+    help: 'synchronous captures that wait at one time in one gateway; more are answered with 202 at once',
+    fallback: 1000,
+    min: 1,
+    max: 100_000,
+  }),
+  objectsHost: text('GATEWAY_OBJECTS_HOST', {
+    help: 'address on which workers put images with the files driver',
+    fallback: '127.0.0.1',
+  }),
+  objectsPort: integer('GATEWAY_OBJECTS_PORT', {
+    help: 'port on which workers put images with the files driver; 0 takes a free one',
+    fallback: 0,
+    min: 0,
+    max: 65_535,
+  }),
+  objectBytesMax: integer('OBJECT_BYTES_MAX', {
+    help: 'largest image that the files driver takes',
+    unit: 'bytes',
+    fallback: 536_870_912,
+    min: 1_048_576,
+    max: 17_179_869_184,
+  }),
+  drainMs: integer('GATEWAY_DRAIN_MS', {
+    help: 'time that running requests get to end when the gateway is stopped; waiting captures are then answered with 202',
+    unit: 'ms',
+    fallback: 20_000,
+    min: 0,
+    max: 600_000,
+  }),
+}

@@ -1,2 +1,4 @@
-/** Settings of ledger alone. */
-export const ledgerSettings = {}
+import { admissionSettings } from './gateway.ts'
+
+/** Settings of ledger; it has none of its own. */
+export const ledgerSettings = { ...admissionSettings }

@@ -1,2 +1,41 @@
-/** Settings of local alone. */
-export const localSettings = {}
+import { address, text } from '#shared/config/setting.ts'
+
+/** Settings of one-machine operation alone. */
+export const localSettings = {
+  data: text('DATA', { help: 'data folder of one-machine operation', fallback: '.shutterfleet' }),
+  plansFile: text('PLANS', {
+    help: "JSON file with the table of plans; empty: the contract's plans and `unlimited`",
+    fallback: '',
+  }),
+  givenDatabaseUrl: address('DATABASE_URL', {
+    help: 'PostgreSQL to use; empty: an own one is started',
+    fallback: '',
+    schemes: ['postgres', 'postgresql'],
+    secret: true,
+  }),
+  givenNatsUrl: address('NATS_URL', {
+    help: 'NATS server to use, with a user that may do everything; empty: an own one is started',
+    fallback: '',
+    schemes: ['nats', 'tls'],
+    secret: true,
+  }),
+  postgresBin: text('POSTGRES_BIN', {
+    help: 'folder with the postgres and initdb to run; empty: looked for',
+    fallback: '',
+  }),
+  natsServer: text('NATS_SERVER', { help: 'nats-server to run; empty: looked for', fallback: '' }),
+}
+
+/** What the command line uses in place of what it finds in a data folder. */
+export const clientSettings = {
+  baseUrl: address('BASE_URL', {
+    help: 'HTTP interface that the command line captures with; empty: that of the data folder',
+    fallback: '',
+    schemes: ['http', 'https'],
+  }),
+  apiKey: text('API_KEY', {
+    help: 'API key that the command line captures with; empty: that of the data folder',
+    fallback: '',
+    secret: true,
+  }),
+}

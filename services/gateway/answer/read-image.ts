@@ -1,0 +1,78 @@
+import { createHash } from 'node:crypto'
+import { pipeline, type Readable, Transform } from 'node:stream'
+import { buffer } from 'node:stream/consumers'
+import type { FoundCapture } from '#shared/db/find-capture.ts'
+import { AppError } from '#shared/errors/app-error.ts'
+import type { ObjectStore } from '#shared/storage/object-store.ts'
+
+/** Largest image that is held in memory; larger ones are streamed. */
+export const bufferBytesMax = 8 * 1024 * 1024
+
+/** Longest time that reading a small image from the store takes. */
+const readMs = 30_000
+
+/** An image as the database knows it. */
+export type StoredImage = { readonly objectKey: string; readonly fileSize: number; readonly sha256: string }
+
+/** The image of a completed capture; undefined where its object is gone with its retention. */
+export const storedImage = ({ objectKey, fileSize, sha256 }: FoundCapture): StoredImage | undefined =>
+  objectKey === null || fileSize === null || sha256 === null ? undefined : { objectKey, fileSize, sha256 }
+
+const digestOf = (bytes: Buffer): string => createHash('sha256').update(bytes).digest('hex')
+
+/** Whether these are the bytes whose digest the database holds. */
+export const isImage = (bytes: Buffer, image: StoredImage): boolean =>
+  bytes.length === image.fileSize && digestOf(bytes) === image.sha256
+
+/** Passes bytes on, holding back the last chunk until the digest of all is known to be right. */
+const verified = (sha256: string): Transform => {
+  const hash = createHash('sha256')
+  let held: Buffer = Buffer.alloc(0)
+  return new Transform({
+    transform(chunk: Buffer, _encoding, done) {
+      hash.update(chunk)
+      const ready = held
+      held = chunk
+      done(null, ready)
+    },
+    flush(done) {
+      if (hash.digest('hex') === sha256) done(null, held)
+      else done(new Error('the stored image is not the one that was reported'))
+    },
+  })
+}
+
+const collect = async (body: Readable): Promise<Buffer> => {
+  const late = new AppError('SERVICE_UNAVAILABLE', { message: `object store: no end after ${readMs} ms` })
+  const timer = setTimeout(() => body.destroy(late), readMs)
+  try {
+    return await buffer(body)
+  } finally {
+    clearTimeout(timer)
+  }
+}
+
+/** Reads a small object whole; undefined where it is missing or larger than what is held in memory. */
+export const readSmall = async (objects: ObjectStore, key: string): Promise<Buffer | undefined> => {
+  const found = await objects.get(key)
+  if (!found) return undefined
+  if (found.bytes <= bufferBytesMax) return collect(found.body)
+  found.body.destroy()
+  return undefined
+}
+
+/** Opens an image: a Buffer where it is small, else a stream that breaks off where the bytes are not the reported ones. Undefined where they are missing or plainly others. */
+export const readImage = async (objects: ObjectStore, image: StoredImage): Promise<Buffer | Readable | undefined> => {
+  const found = await objects.get(image.objectKey)
+  if (!found) return undefined
+  if (found.bytes !== image.fileSize) {
+    found.body.destroy()
+    return undefined
+  }
+  if (found.bytes > bufferBytesMax) {
+    // The reader of the stream sees its error; there is nothing else to do about it here.
+    return pipeline(found.body, verified(image.sha256), () => undefined)
+  }
+  const bytes = await collect(found.body)
+  return isImage(bytes, image) ? bytes : undefined
+}

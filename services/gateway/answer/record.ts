@@ -1,0 +1,46 @@
+import { echoCompleted } from '#shared/capture/echo-options.ts'
+import { maskUrl } from '#shared/capture/mask-url.ts'
+import type { FoundCapture } from '#shared/db/find-capture.ts'
+
+/** Addresses of a capture, built from the public address and nothing else. */
+export const captureUrls = (publicUrl: string, id: string): { status: string; image: string } => ({
+  status: `${publicUrl}/v1/screenshots/${id}`,
+  image: `${publicUrl}/v1/screenshots/${id}/image`,
+})
+
+const present = (fields: Readonly<Record<string, unknown>>) =>
+  Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null && value !== undefined))
+
+/** The contract's screenshot record. A field that is not reached yet is absent; only `url` may be null. */
+export const toRecord = (capture: FoundCapture, publicUrl: string): Record<string, unknown> => {
+  const { id, status, url, options } = capture
+  const completed = status === 'completed'
+  return {
+    id,
+    status,
+    url,
+    options: completed ? echoCompleted(options) : options,
+    created_at: capture.createdAt,
+    ...present({
+      started_at: capture.startedAt,
+      completed_at: capture.completedAt,
+      expires_at: capture.expiresAt,
+      timings: capture.timings,
+      error: capture.error,
+    }),
+    ...(completed && present(imageFields(capture, publicUrl))),
+  }
+}
+
+const imageFields = (capture: FoundCapture, publicUrl: string) => ({
+  file_size: capture.fileSize,
+  mime_type: capture.mimeType,
+  width: capture.width,
+  height: capture.height,
+  processing_time_ms: capture.processingTimeMs,
+  image_url: captureUrls(publicUrl, capture.id).image,
+  cached: capture.cached,
+  target_status: capture.targetStatus,
+  final_url: capture.finalUrl ? maskUrl(capture.finalUrl) : null,
+  warnings: capture.warnings,
+})

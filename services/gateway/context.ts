@@ -1,0 +1,121 @@
+import type { AllowTarget } from '#shared/policy/allow-list.ts'
+import { acceptCapture } from '#shared/db/accept-capture.ts'
+import { checkRequest } from '#shared/db/check-request.ts'
+import { type Database, openDatabase } from '#shared/db/connection.ts'
+import { deleteOutbox } from '#shared/db/delete-outbox.ts'
+import { findCapture } from '#shared/db/find-capture.ts'
+import { hashKey } from '#shared/db/keys.ts'
+import { connectQueue, type Queue } from '#shared/queue/connection.ts'
+import { inboxPrefixOf } from '#shared/queue/permissions.ts'
+import { publishCapture } from '#shared/queue/publish-capture.ts'
+import { readSealingKey, type SealingKey } from '#shared/queue/seal.ts'
+import { nudgeSubject, pokeSubject } from '#shared/queue/subjects.ts'
+import type { FilesStore } from '#shared/storage/files-store.ts'
+import type { ObjectStore } from '#shared/storage/object-store.ts'
+import { openStore } from '#shared/storage/open-store.ts'
+import { createLogger } from '#shared/telemetry/logger.ts'
+import { createMetrics, type Metrics } from '#shared/telemetry/metrics.ts'
+import type { Health } from '#shared/telemetry/probe-server.ts'
+import { createPublisher, type Publisher } from './accept/publisher.ts'
+import { readSmall } from './answer/read-image.ts'
+import type { Captures } from './captures.ts'
+import type { Config } from './config.ts'
+import { createEvents, type Events } from './events.ts'
+import { createWaiters, type Waiters } from './wait/waiters.ts'
+
+/** What the operations of the gateway work with. */
+export type Context = {
+  readonly captures: Captures
+  readonly objects: ObjectStore
+  readonly publisher: Pick<Publisher, 'publish' | 'nudge'>
+  readonly waiters: Pick<Waiters, 'begin' | 'isStopping'>
+  readonly events: Events
+  readonly allowTargets: readonly AllowTarget[]
+  readonly sealingKey: SealingKey
+  readonly longestWaitSeconds: number
+  /** What a synchronous capture may wait for a worker on top of its own budget. */
+  readonly queueAllowanceMs: number
+  /** Where clients reach the service; where it is not configured, known once the gateway listens. */
+  readonly publicUrl: () => string
+  readonly isStopping: () => boolean
+  readonly now: () => Date
+}
+
+/** The gateway put together, and what its main function needs of it. */
+export type Gateway = Context &
+  AsyncDisposable & {
+    readonly waiters: Waiters
+    readonly files: FilesStore | undefined
+    readonly metrics: Metrics
+    readonly health: () => Promise<Health>
+  }
+
+const databaseProbeMs = 1000
+
+const capturesIn = (database: Database, config: Config): Captures => {
+  const options = { windowSize: config.windowCaptures }
+  return {
+    hashKey: (key) => hashKey(config.keyPepper, key),
+    accept: (capture) => acceptCapture(database, capture, options),
+    tryAccept: (capture) => acceptCapture(database, capture, { ...options, checkOnly: true }),
+    check: (request) => checkRequest(database, request),
+    find: (of) => findCapture(database, of),
+  }
+}
+
+const publisherOf = (database: Database, queue: Queue, events: Events): Publisher =>
+  createPublisher({
+    publishCapture: (capture) => publishCapture(queue, capture),
+    deleteOutbox: (ids) => deleteOutbox(database, ids),
+    poke: (pool) => queue.publish(pokeSubject(pool), new Uint8Array()),
+    nudge: () => queue.publish(nudgeSubject, new Uint8Array()),
+    events,
+  })
+
+/** A gateway takes requests while it is not told to stop; what it depends on is shared by all replicas and only told. */
+const healthOf = (database: Database, queue: Queue, stop: AbortSignal) => async (): Promise<Health> => ({
+  live: true,
+  ready: !stop.aborted,
+  detail: {
+    database: (await database.ping(databaseProbeMs)) ? 'answers' : 'is away',
+    queue: queue.isConnected() ? 'connected' : 'is away',
+  },
+})
+
+/** Opens what the gateway works with. Throws `CONFIGURATION` or `SERVICE_UNAVAILABLE` naming what is wrong or away. */
+export const openContext = async (
+  config: Config,
+  life: { readonly stop: AbortSignal; readonly listeningUrl: () => string },
+): Promise<Gateway> => {
+  await using stack = new AsyncDisposableStack()
+  const metrics = createMetrics('gateway')
+  const events = createEvents(createLogger({ service: 'gateway', level: config.logLevel }), metrics)
+  const sealingKey = readSealingKey(config.sealingKeyStandard)
+  const { objects, files } = openStore(config)
+  const database = stack.use(openDatabase({ url: config.databaseUrl, poolMax: config.databasePoolMax }))
+  const inboxPrefix = inboxPrefixOf('gateway')
+  const notice = events.queueNotice
+  const queue = stack.use(await connectQueue({ url: config.natsUrl, name: 'gateway', inboxPrefix, notice }))
+  const publisher = stack.use(publisherOf(database, queue, events))
+  const { waitersMax } = config
+  const waiters = stack.use(createWaiters({ queue, readSmall: (key) => readSmall(objects, key), waitersMax }))
+  const owned = stack.move()
+  return {
+    captures: capturesIn(database, config),
+    objects,
+    files,
+    publisher,
+    waiters,
+    events,
+    metrics,
+    sealingKey,
+    allowTargets: config.allowTargets,
+    longestWaitSeconds: config.longestWaitSeconds,
+    queueAllowanceMs: config.queueAllowanceMs,
+    publicUrl: () => config.publicUrl ?? life.listeningUrl(),
+    isStopping: () => life.stop.aborted,
+    now: () => new Date(),
+    health: healthOf(database, queue, life.stop),
+    [Symbol.asyncDispose]: () => owned.disposeAsync(),
+  }
+}

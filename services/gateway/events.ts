@@ -1,0 +1,122 @@
+import type { Lane } from '#shared/capture/lane.ts'
+import type { AppError } from '#shared/errors/app-error.ts'
+import type { ErrorCode } from '#shared/errors/catalog.ts'
+import type { QueueNotice } from '#shared/queue/connection.ts'
+import type { Logger } from '#shared/telemetry/logger.ts'
+import type { Metrics } from '#shared/telemetry/metrics.ts'
+import type { OperationName } from './operations/routes.ts'
+
+/** A request that was answered. Neither its address nor its parameters are kept. */
+export type Answered = {
+  readonly operation: OperationName
+  readonly status: number
+  readonly code: ErrorCode | undefined
+  readonly ms: number
+  readonly requestId: string
+  readonly traceId: string
+  readonly accountId: string | undefined
+  /** What a fault of ours was, for the log alone. */
+  readonly fault: AppError | undefined
+}
+
+/** How the wait of a synchronous capture ended; `full`: too many waited already. */
+export type WaitEnd = 'completed' | 'failed' | 'goes-on' | 'full'
+
+/** What the gateway tells its operators; one function for each event, log line and metric together. */
+export type Events = {
+  readonly listening: (addresses: Readonly<Record<string, string>>) => void
+  readonly answered: (answered: Answered) => void
+  /** A connection sent what is not HTTP, too large a head, or too slowly. */
+  readonly unreadable: (cause: Error) => void
+  readonly accepted: (of: { lane: Lane; admitted: boolean }) => void
+  readonly waited: (end: WaitEnd) => void
+  readonly published: (lane: Lane) => void
+  /** The ledger's relay will do it. */
+  readonly notPublished: (id: string, cause: unknown) => void
+  /** Rows of captures that are published stay in the outbox; the relay will find them. */
+  readonly outboxKept: (rows: number, cause: unknown) => void
+  /** A completed capture's image is not in the store, or is not the one that was reported. */
+  readonly imageMissing: (id: string) => void
+  readonly uploaded: (status: number) => void
+  readonly queueNotice: (notice: QueueNotice) => void
+  readonly draining: (waiting: number) => void
+}
+
+const declare = (metrics: Metrics) => {
+  const requests = metrics.counter({
+    name: 'http_requests_total',
+    help: 'Requests answered',
+    labels: ['operation', 'status', 'code'],
+  })
+  const seconds = metrics.histogram({
+    name: 'http_request_seconds',
+    help: 'Time to the answer; synchronous captures include the capture',
+    labels: ['operation'],
+    buckets: [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120],
+  })
+  const unreadable = metrics.counter({ name: 'http_unreadable_total', help: 'Connections without a readable request' })
+  const accepted = metrics.counter({
+    name: 'captures_accepted_total',
+    help: 'Captures accepted',
+    labels: ['lane', 'admitted'],
+  })
+  const waits = metrics.counter({
+    name: 'sync_waits_total',
+    help: 'Synchronous captures by their end',
+    labels: ['end'],
+  })
+  const published = metrics.counter({
+    name: 'captures_published_total',
+    help: 'Captures put into the queue',
+    labels: ['lane'],
+  })
+  const unpublished = metrics.counter({
+    name: 'captures_left_to_relay_total',
+    help: 'Captures that could not be put into the queue',
+  })
+  const missing = metrics.counter({
+    name: 'images_missing_total',
+    help: 'Images that are not in the store as reported',
+  })
+  const uploads = metrics.counter({
+    name: 'uploads_total',
+    help: 'Images put with the files driver',
+    labels: ['status'],
+  })
+  return { requests, seconds, unreadable, accepted, waits, published, unpublished, missing, uploads }
+}
+
+/** Declares the metrics and makes the events. */
+export const createEvents = (log: Logger, metrics: Metrics): Events => {
+  const count = declare(metrics)
+  return {
+    listening: (addresses) => log.info(addresses, 'listening'),
+    answered: ({ fault, ...line }) => {
+      const { operation, status, code, ms } = line
+      count.requests.inc({ operation, status: String(status), code: code ?? 'none' })
+      count.seconds.observe({ operation }, ms / 1000)
+      if (fault?.code === 'SERVER_ERROR') log.error({ ...line, err: fault }, 'answered with a fault of ours')
+      else if (fault) log.warn({ ...line, reason: fault.message }, 'answered with a fault of ours')
+      else log.info(line, 'answered')
+    },
+    unreadable: (cause) => {
+      count.unreadable.inc()
+      log.debug({ reason: cause.message }, 'no readable request')
+    },
+    accepted: ({ lane, admitted }) => count.accepted.inc({ lane, admitted: String(admitted) }),
+    waited: (end) => count.waits.inc({ end }),
+    published: (lane) => count.published.inc({ lane }),
+    notPublished: (id, cause) => {
+      count.unpublished.inc()
+      log.warn({ capture: id, reason: String(cause) }, 'not published, left to the relay')
+    },
+    outboxKept: (rows, cause) => log.warn({ rows, reason: String(cause) }, 'published rows stay in the outbox'),
+    imageMissing: (id) => {
+      count.missing.inc()
+      log.error({ capture: id }, 'the image of a completed capture is missing')
+    },
+    uploaded: (status) => count.uploads.inc({ status: String(status) }),
+    queueNotice: (notice) => log.warn(notice, 'connection to NATS'),
+    draining: (waiting) => log.info({ waiting }, 'draining'),
+  }
+}

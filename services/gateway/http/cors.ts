@@ -1,0 +1,39 @@
+import type { Answer } from './exchange.ts'
+
+const exposed = [
+  'X-RateLimit-Limit',
+  'X-RateLimit-Remaining',
+  'X-RateLimit-Reset',
+  'X-Usage-Limit',
+  'X-Usage-Remaining',
+  'X-Usage-Reset',
+  'X-Usage-Overage',
+  'X-Usage-Overage-Price',
+  'X-Screenshot-Id',
+  'X-Cache',
+  'X-Target-Status',
+  'X-Request-Id',
+  'Retry-After',
+  'Location',
+  'ETag',
+  'Content-Disposition',
+  'Content-Range',
+]
+
+/** Headers of every answer, errors included: keys, not origins, decide who may call. */
+export const corsHeaders: Readonly<Record<string, string>> = {
+  'access-control-allow-origin': '*',
+  'access-control-expose-headers': exposed.join(', '),
+}
+
+/** Answers a preflight, which browsers send without a key. */
+export const answerPreflight = (methods: readonly string[]): Answer => ({
+  status: 204,
+  headers: {
+    allow: methods.join(', '),
+    'access-control-allow-methods': methods.join(', '),
+    'access-control-allow-headers':
+      'Authorization, Content-Type, Idempotency-Key, If-None-Match, Range, X-Request-Id, traceparent',
+    'access-control-max-age': '86400',
+  },
+})

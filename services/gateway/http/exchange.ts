@@ -1,0 +1,28 @@
+import type { IncomingHttpHeaders } from 'node:http'
+import type { Readable } from 'node:stream'
+import type { Caller } from '#shared/db/accept-capture.ts'
+
+/** One request on its way through an operation. */
+export type Exchange = {
+  readonly requestId: string
+  readonly traceparent: string
+  readonly headers: IncomingHttpHeaders
+  readonly contentType: string | undefined
+  /** What follows the question mark, undecoded. */
+  readonly query: string
+  /** Named parts of the path, decoded. */
+  readonly params: Readonly<Record<string, string>>
+  /** Whether request line and headers together are larger than the contract allows. */
+  readonly headIsTooLarge: boolean
+  /** Reads the body, once. Throws `PAYLOAD_TOO_LARGE` beyond the bound, `BAD_REQUEST` where it breaks off. */
+  readonly readBody: () => Promise<Buffer>
+  /** Set as soon as the database has said who calls; every answer from then on carries the account's limits. */
+  caller: Caller | undefined
+}
+
+/** What an operation answers. Objects are sent as JSON, Buffers and streams as they are. */
+export type Answer = {
+  readonly status: number
+  readonly headers?: Readonly<Record<string, string>>
+  readonly body?: Readonly<Record<string, unknown>> | Buffer | Readable
+}

@@ -1,0 +1,20 @@
+import type { IncomingHttpHeaders } from 'node:http'
+import { AppError } from '#shared/errors/app-error.ts'
+
+/** Who calls, as far as the request tells: the key, and the host of the page that the request comes from. */
+export type Identity = { readonly key: string; readonly originHost: string | null }
+
+const keyForm = /^bearer +(?<key>\S+)$/i
+
+const hostOf = (address: string): string | null => {
+  const url = URL.parse(address)
+  return url !== null && /^https?:$/.test(url.protocol) ? url.hostname : null
+}
+
+/** Reads key and origin; `Origin` wins over `Referer`, even where it is no host. Throws `INVALID_API_KEY` where the header holds no key. */
+export const identify = (headers: IncomingHttpHeaders): Identity => {
+  const key = keyForm.exec(headers.authorization ?? '')?.groups?.['key']
+  if (key === undefined || !/^sk_live_[A-Za-z0-9]{40}$/.test(key)) throw new AppError('INVALID_API_KEY')
+  const from = headers.origin ?? headers.referer
+  return { key, originHost: from === undefined ? null : hostOf(from) }
+}

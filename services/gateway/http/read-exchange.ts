@@ -1,0 +1,45 @@
+import type { IncomingMessage } from 'node:http'
+import { continueTrace, type Trace } from '#shared/telemetry/trace.ts'
+import type { Exchange } from './exchange.ts'
+import { readBody } from './read-body.ts'
+import { requestIdOf } from './request-id.ts'
+
+/** Largest body: a 500,000-character source, escaped to the utmost. */
+const bodyBytesMax = 7 * 1024 * 1024
+/** Largest request line and headers together. */
+const headBytesMax = 64 * 1024
+
+const first = (header: string | string[] | undefined): string | undefined =>
+  Array.isArray(header) ? header[0] : header
+
+const headBytes = ({ url = '', rawHeaders }: IncomingMessage): number =>
+  rawHeaders.reduce((sum, part) => sum + part.length + 2, url.length)
+
+/** The first `Content-Type` as it was sent; `headers` no longer has it. */
+const contentTypeOf = ({ rawHeaders }: IncomingMessage): string | undefined => {
+  const at = rawHeaders.findIndex((part, index) => index % 2 === 0 && part.toLowerCase() === 'content-type')
+  return at < 0 ? undefined : rawHeaders[at + 1]
+}
+
+/** Puts together what `operation` sees of a request, and begins its step of the trace. Nothing is judged yet. */
+export const readExchange = (
+  operation: string,
+  request: IncomingMessage,
+  params: Readonly<Record<string, string>>,
+): { exchange: Exchange; trace: Trace } => {
+  const trace = continueTrace(`http ${operation}`, first(request.headers['traceparent']))
+  const { url = '', headers } = request
+  const queryAt = url.indexOf('?')
+  const exchange: Exchange = {
+    requestId: requestIdOf(headers['x-request-id']),
+    traceparent: trace.traceparent,
+    headers,
+    contentType: contentTypeOf(request),
+    query: queryAt < 0 ? '' : url.slice(queryAt + 1),
+    params,
+    headIsTooLarge: headBytes(request) > headBytesMax,
+    readBody: () => readBody(request, bodyBytesMax),
+    caller: undefined,
+  }
+  return { exchange, trace }
+}

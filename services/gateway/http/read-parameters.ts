@@ -1,0 +1,48 @@
+import { fromQuery } from '#shared/capture/from-query.ts'
+import { type CaptureRules, parseCapture, type ParsedCapture } from '#shared/capture/parse-capture.ts'
+import { AppError, type FieldFaults, toAppError } from '#shared/errors/app-error.ts'
+import type { Exchange } from './exchange.ts'
+
+/** The verdict on a capture request, held back until the caller is known. */
+export type Verdict =
+  | { readonly ok: true; readonly parsed: ParsedCapture }
+  | { readonly ok: false; readonly error: AppError }
+
+/** The error for requests whose parameters have faults. */
+export const validationError = (details: FieldFaults): AppError => new AppError('VALIDATION_ERROR', { details })
+
+const isJson = (contentType: string | undefined): boolean =>
+  contentType?.split(';')[0]?.trim().toLowerCase() === 'application/json'
+
+const readJson = async (exchange: Exchange): Promise<unknown> => {
+  const body = await exchange.readBody()
+  if (!isJson(exchange.contentType)) {
+    throw new AppError('BAD_REQUEST', { publicMessage: 'The Content-Type must be application/json.' })
+  }
+  try {
+    return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(body)) as unknown
+  } catch (cause) {
+    throw new AppError('BAD_REQUEST', { publicMessage: 'The body is not valid JSON in UTF-8.', cause })
+  }
+}
+
+const readQuery = (exchange: Exchange): unknown => {
+  const read = fromQuery(exchange.query)
+  if (!read.ok) throw validationError(read.faults)
+  return read.input
+}
+
+/** Reads and judges the parameters of a capture. Throws nothing: what is wrong is told after key, domain and minute limit. */
+export const readParameters = async (
+  exchange: Exchange,
+  from: 'query' | 'body',
+  rules: CaptureRules,
+): Promise<Verdict> => {
+  try {
+    if (exchange.headIsTooLarge) throw new AppError('URI_TOO_LONG')
+    const verdict = parseCapture(from === 'query' ? readQuery(exchange) : await readJson(exchange), rules)
+    return verdict.ok ? { ok: true, parsed: verdict } : { ok: false, error: validationError(verdict.faults) }
+  } catch (thrown) {
+    return { ok: false, error: toAppError(thrown) }
+  }
+}

@@ -1,0 +1,51 @@
+import { once } from 'node:events'
+import type { Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { setTimeout as pause } from 'node:timers/promises'
+import { runMain, untilStopped } from '#shared/process/run-main.ts'
+import { startProbeServer } from '#shared/telemetry/probe-server.ts'
+import { createApp } from './app.ts'
+import { readConfig } from './config.ts'
+import { openContext } from './context.ts'
+import { createObjectsServer } from './objects-endpoint.ts'
+
+/** After the waiting captures were answered, the last answers get this long to be sent. */
+const lastAnswersMs = 5000
+
+const urlOf = (server: Server): string => {
+  const { address, family, port } = server.address() as AddressInfo
+  return `http://${family === 'IPv6' ? `[${address}]` : address}:${port}`
+}
+
+await runMain('gateway', async ({ env, stop, announce }) => {
+  const config = readConfig(env)
+  let listeningUrl = ''
+  await using gateway = await openContext(config, { stop, listeningUrl: () => listeningUrl })
+  const app = createApp(gateway)
+  await app.listen({ host: config.gatewayHost, port: config.gatewayPort })
+  listeningUrl = urlOf(app.server)
+
+  const objects = gateway.files && createObjectsServer({ ...gateway, files: gateway.files, ...config })
+  objects?.listen(config.objectsPort, config.objectsHost)
+  if (objects) await once(objects, 'listening')
+
+  await using probe = await startProbeServer({
+    host: config.probeHost,
+    port: config.probePort,
+    metrics: gateway.metrics,
+    health: gateway.health,
+  })
+  const addresses = { baseUrl: listeningUrl, probeUrl: probe.url, ...(objects && { objectsUrl: urlOf(objects) }) }
+  gateway.events.listening(addresses)
+  announce(addresses)
+
+  await untilStopped(stop)
+  gateway.events.draining(gateway.waiters.count())
+  const closed = app.close()
+  await Promise.race([closed, pause(config.drainMs, undefined, { ref: false })])
+  gateway.waiters.stop()
+  await Promise.race([closed, pause(lastAnswersMs, undefined, { ref: false })])
+  app.server.closeAllConnections()
+  objects?.close()
+  objects?.closeAllConnections()
+})

@@ -1,0 +1,52 @@
+import { createBell } from '#ledger/bell.ts'
+import type { Ledger } from '#ledger/context.ts'
+import { createEvents, type Events } from '#ledger/events.ts'
+import type { Database } from '#shared/db/connection.ts'
+import { connectQueue, type Queue } from '#shared/queue/connection.ts'
+import { inboxPrefixOf } from '#shared/queue/permissions.ts'
+import { createLogger } from '#shared/telemetry/logger.ts'
+import { createMetrics } from '#shared/telemetry/metrics.ts'
+
+/** Connects as a service does, and disconnects at the test's end. */
+export const openQueue = async (
+  t: { teardown: (clean: () => Promise<void>) => void },
+  url: string,
+  name: 'ledger' | 'gateway' | 'worker_standard' = 'ledger',
+): Promise<Queue> => {
+  const queue = await connectQueue({ url, name, inboxPrefix: inboxPrefixOf(name), notice: () => {} })
+  t.teardown(async () => {
+    await queue[Symbol.asyncDispose]()
+  })
+  return queue
+}
+
+/** What a ledger of a test works with: real database and queue, an object store that only notes what is deleted. */
+export type TestLedger = Ledger & { readonly deleted: string[]; readonly told: [keyof Events, ...unknown[]][] }
+
+/** Puts a ledger together that notes its events and its deletions. */
+export const createTestLedger = (database: Database, queue: Queue, more: Partial<Ledger> = {}): TestLedger => {
+  const deleted: string[] = []
+  const told: TestLedger['told'] = []
+  const log = createLogger({ service: 'ledger', level: 'silent' })
+  const events = Object.fromEntries(
+    Object.entries(createEvents(log, createMetrics('ledger'))).map(([name, event]) => [
+      name,
+      (...details: unknown[]) => {
+        told.push([name as keyof Events, ...details])
+        ;(event as (...all: unknown[]) => void)(...details)
+      },
+    ]),
+  ) as unknown as Events
+  return {
+    database,
+    queue,
+    objects: { delete: async (keys) => void deleted.push(...keys) },
+    events,
+    relayBell: createBell(),
+    windowCaptures: 16,
+    longestWaitSeconds: 86_400,
+    deleted,
+    told,
+    ...more,
+  }
+}

@@ -1,0 +1,388 @@
+import t from 'tap'
+import { runLedger } from '#ledger/app.ts'
+import { sendUnbegunAgain } from '#ledger/reaper.ts'
+import { acceptCapture } from '#shared/db/accept-capture.ts'
+import type { Database } from '#shared/db/connection.ts'
+import { countBacklog } from '#shared/db/count-backlog.ts'
+import { findCapture } from '#shared/db/find-capture.ts'
+import type { Queue } from '#shared/queue/connection.ts'
+import {
+  backlogCodec,
+  type BacklogMessage,
+  type CompletedResult,
+  captureCodec,
+  eventCodec,
+  type EventMessage,
+  type FailedResult,
+  resultCodec,
+  startedCodec,
+  type StartedMessage,
+} from '#shared/queue/messages.ts'
+import { lastStored, publishStored } from '#shared/queue/stored.ts'
+import {
+  backlogSubject,
+  captureSubject,
+  eventFilter,
+  nudgeSubject,
+  resultSubject,
+  startedSubject,
+} from '#shared/queue/subjects.ts'
+import { capturesStream } from '#shared/queue/topology.ts'
+import { newObjectKey } from '#shared/storage/objects.ts'
+import { eventually } from '#test/helpers/eventually.ts'
+import { createTestLedger, openQueue } from '#test/helpers/ledger.ts'
+import { startNats } from '#test/helpers/nats.ts'
+import { startPostgres } from '#test/helpers/postgres.ts'
+import { createTenant, type Tenant, token } from '#test/helpers/tenant.ts'
+
+const [server, nats] = await Promise.all([startPostgres(t), startNats(t)])
+const windowSize = 16
+
+/** A ledger at work on a database of its own. Its events and backlogs are kept. */
+const start = async (
+  test: Parameters<typeof openQueue>[0],
+  options: { longestWaitSeconds?: number; work?: boolean } = {},
+) => {
+  await nats.wipe()
+  const database = await server.createDatabase(20)
+  const queue = await openQueue(test, nats.url)
+  const ledger = createTestLedger(database, queue, { longestWaitSeconds: options.longestWaitSeconds ?? 86_400 })
+  const ended: EventMessage[] = []
+  queue.subscribe(eventFilter, ({ data }) => ended.push(eventCodec.decode(data)))
+  const backlogs: BacklogMessage[] = []
+  queue.subscribe(backlogSubject('standard'), ({ data }) => backlogs.push(backlogCodec.decode(data)))
+  const stop = new AbortController()
+  const ready = Promise.withResolvers<void>()
+  const running = runLedger(ledger, stop.signal, ready.resolve)
+  test.teardown(async () => {
+    stop.abort()
+    await running
+  })
+  await Promise.race([ready.promise, running])
+  const tenant = await createTenant(database)
+  return { database, queue, ledger, ended, backlogs, tenant, endings: (id: string) => ended.filter((e) => e.id === id) }
+}
+type Running = Awaited<ReturnType<typeof start>>
+
+const accept = async ({ database, tenant }: { database: Database; tenant: Tenant }, more = {}) => {
+  const capture = tenant.capture(more)
+  const outcome = await acceptCapture(database, capture, { windowSize })
+  if (!outcome.ok) throw new Error(outcome.code)
+  return { ...capture, accountId: tenant.accountId, admitted: outcome.admitted }
+}
+
+type Accepted = Awaited<ReturnType<typeof accept>>
+
+const started = (queue: Queue, id: string, attempt: number, kind: StartedMessage['kind'] = 'begun') =>
+  publishStored(queue, startedSubject(id), startedCodec.encode({ id, attempt, kind, pod: 'pod' }))
+
+const succeed = async (queue: Queue, id: string, more: Partial<CompletedResult> = {}) => {
+  const result: CompletedResult = {
+    id,
+    attempt: 1,
+    token,
+    outcome: 'completed',
+    objectKey: newObjectKey(id, new Date()),
+    bytes: 1234,
+    sha256: 'ab'.repeat(32),
+    mimeType: 'image/png',
+    width: 1280,
+    height: 800,
+    targetStatus: 200,
+    timings: { navigate: 10, total: 150 },
+    warnings: [],
+    ...more,
+  }
+  await publishStored(queue, resultSubject(id), resultCodec.encode(result))
+  return result
+}
+
+const fail = async (queue: Queue, id: string, more: Partial<FailedResult> = {}) => {
+  const result = { id, attempt: 1, token, outcome: 'failed', code: 'TIMEOUT', message: 'slow', timings: {} } as const
+  await publishStored(queue, resultSubject(id), resultCodec.encode({ ...result, ...more }))
+}
+
+const row = async (database: Database, id: string) =>
+  (await database.query<Record<string, unknown>>('select * from capture where id = $1', [id]))[0] ?? {}
+
+const statusIs = (database: Database, id: string, status: string) =>
+  eventually(async () => (await row(database, id))['status'] === status, { what: `${id} is ${status}` })
+
+const meters = async ({ database, tenant }: Pick<Running, 'database' | 'tenant'>) => {
+  const statement = `select pending, reserved, settled, sum(admitted)::integer as admitted,
+    sum(waiting)::integer as waiting, sum(processing)::integer as processing
+    from account_meter join usage using (account_id) join lane_meter using (account_id)
+    where account_id = $1 group by 1, 2, 3`
+  return (await database.query(statement, [tenant.accountId]))[0]
+}
+const idle = { pending: 0, admitted: 0, waiting: 0, processing: 0 }
+
+const standing = (queue: Queue, capture: Parameters<typeof captureSubject>[0]) =>
+  lastStored(queue, capturesStream.name, captureSubject(capture))
+
+t.test('a capture goes from the outbox through the queue to its record and its charge', async (t) => {
+  const running = await start(t)
+  const { database, queue } = running
+  const capture = await accept(running)
+  await database.query('update outbox set relay_at = now()')
+  queue.publish(nudgeSubject, new Uint8Array())
+  await eventually(async () => (await standing(queue, capture)) !== undefined, { what: 'the relay published it' })
+  t.match(captureCodec.decode((await standing(queue, capture))!), {
+    id: capture.id,
+    attempts: 0,
+    budgetMs: 50_000,
+    sealed: capture.sealed.toString('base64'),
+  })
+  await eventually(async () => (await database.query('select from outbox')).length === 0)
+
+  await started(queue, capture.id, 1)
+  await statusIs(database, capture.id, 'processing')
+  t.match(await meters(running), { pending: 0, reserved: 1, settled: 0, admitted: 1, processing: 1 })
+  t.equal(running.ended.length, 0, 'nothing is told before the end')
+
+  const result = await succeed(queue, capture.id)
+  await eventually(() => running.ended.length > 0, { what: 'the end is told' })
+  t.same(running.ended, [{ id: capture.id, status: 'completed', objectKey: result.objectKey }])
+  t.match(await findCapture(database, { id: capture.id, accountId: capture.accountId }), {
+    status: 'completed',
+    objectKey: result.objectKey,
+    fileSize: 1234,
+    sha256: result.sha256,
+    mimeType: 'image/png',
+    width: 1280,
+    height: 800,
+    processingTimeMs: 150,
+    targetStatus: 200,
+    timings: { navigate: 10, total: 150 },
+    warnings: [],
+    error: null,
+  })
+  t.match(await row(database, capture.id), { sealed: null, charge: 'settled', attempts: 1, unended_starts: 0 })
+  t.match(await meters(running), { ...idle, reserved: 0, settled: 1 })
+  const objects = "select key, bytes::integer, expires_at - created_at = interval '1 hour' as kept from stored_object"
+  t.same(await database.query(objects), [{ key: result.objectKey, bytes: 1234, kept: true }])
+})
+
+t.test('results end a capture once: repeats are told again, losers lose their object', async (t) => {
+  const running = await start(t)
+  const { database, queue, ledger } = running
+  const { id } = await accept(running)
+  const winner = await succeed(queue, id)
+  await eventually(() => running.endings(id).length === 1)
+  await succeed(queue, id, { objectKey: winner.objectKey })
+  await eventually(() => running.endings(id).length === 2, { what: 'a repeat is told' })
+  const loser = await succeed(queue, id, { attempt: 2 })
+  await fail(queue, id, { attempt: 2 })
+  await eventually(() => ledger.deleted.includes(loser.objectKey), { what: "the loser's object is deleted" })
+  await eventually(() => running.endings(id).length === 4)
+  t.same([...new Set(running.endings(id).map(({ objectKey }) => objectKey))], [winner.objectKey], "always the winner's")
+  t.same(ledger.deleted, [loser.objectKey])
+  t.match(await row(database, id), { status: 'completed', object_key: winner.objectKey, charge: 'settled' })
+  t.match(await meters(running), { ...idle, reserved: 0, settled: 1 }, 'charged once')
+})
+
+t.test('what does not count changes nothing', async (t) => {
+  const running = await start(t)
+  const { database, queue, ledger } = running
+  const { id } = await accept(running)
+  await started(queue, id, 1)
+  await started(queue, id, 2)
+  await started(queue, id, 3, 'handed-back')
+  await fail(queue, id, { attempt: 1 })
+  await fail(queue, id, { attempt: 2, token: 'of another capture' })
+  await succeed(queue, id, { objectKey: newObjectKey('00000000-0000-4000-8000-000000000000', new Date()) })
+  await succeed(queue, '00000000-0000-4000-8000-000000000000')
+  await publishStored(queue, resultSubject(id), Buffer.from('{}'))
+  const ignored = () => ledger.told.flatMap(([name, , reason]) => (name === 'reportIgnored' ? [reason] : []))
+  const wanted = ['late_failure', 'object_key', 'token', 'unknown_capture', 'unreadable']
+  await eventually(() => ignored().length === wanted.length)
+  t.same(ignored().map(String).toSorted(), wanted)
+  t.match(await row(database, id), { status: 'processing', attempts: 2, unended_starts: 2 })
+  t.same(running.ended, [])
+
+  await succeed(queue, id, { attempt: 1 })
+  await statusIs(database, id, 'completed')
+  t.match(await meters(running), { ...idle, reserved: 0, settled: 1 }, 'the success of an earlier attempt counts')
+})
+
+t.test('a failure of any kind releases the charge', async (t) => {
+  const running = await start(t)
+  const { database, queue } = running
+  const [timedOut, blocked, unreadable] = [await accept(running), await accept(running), await accept(running)]
+  await fail(queue, timedOut.id)
+  await fail(queue, blocked.id, { code: 'BLOCKED', message: 'not public\0' })
+  await started(queue, unreadable.id, 1, 'unreadable')
+  await eventually(() => running.ended.length === 3)
+  t.match(await meters(running), { ...idle, reserved: 0, settled: 0 })
+  const found = await findCapture(database, { id: blocked.id, accountId: blocked.accountId })
+  t.match(found, { status: 'failed', error: { code: 'BLOCKED', message: 'not public' }, expiresAt: null })
+  t.match(await row(database, unreadable.id), { error_code: 'JOB_FAILED', sealed: null, charge: 'released' })
+})
+
+t.test('ends make room for those that wait, in their order', async (t) => {
+  const running = await start(t)
+  const { database, queue } = running
+  const captures: Accepted[] = []
+  for (let n = 0; n < windowSize + 3; n += 1) captures.push(await accept(running))
+  const late = captures.slice(windowSize)
+  t.same([...new Set(late.map(({ admitted }) => admitted))], [false])
+  for (const { id } of captures.slice(0, 2)) await succeed(queue, id)
+  await eventually(async () => (await standing(queue, late[1]!)) !== undefined, { what: 'the second is published' })
+  t.ok(await standing(queue, late[0]!))
+  t.equal(await standing(queue, late[2]!), undefined)
+  t.match(await meters(running), { pending: 17, admitted: 16, waiting: 1 })
+  const [standard] = (await countBacklog(database)).filter(({ pool }) => pool === 'standard')
+  t.match(standard, { pending: 17, processing: 0, accepted: 19 })
+  await eventually(() => running.backlogs.some(({ pending }) => pending === 17), { what: 'the backlog is told' })
+})
+
+t.test('what NATS lost is published again, waiting captures excepted', async (t) => {
+  const running = await start(t)
+  const { database, queue, tenant } = running
+  const captures: Accepted[] = []
+  for (let n = 0; n < windowSize + 4; n += 1) captures.push(await accept(running))
+  await database.query('update outbox set relay_at = now() where relay_at is not null')
+  const [begun] = captures
+  await started(queue, begun!.id, 1)
+  await statusIs(database, begun!.id, 'processing')
+  const admitted = captures.slice(0, windowSize)
+  const allStand = async () => (await Promise.all(admitted.map((capture) => standing(queue, capture)))).every(Boolean)
+  await eventually(allStand, { what: 'all admitted ones stand in the queue' })
+  await eventually(async () => (await database.query('select from outbox where relay_at is not null')).length === 0)
+
+  await nats.wipe()
+  await eventually(allStand, { withinMs: 30_000, what: 'all admitted ones stand in the new queue' })
+  t.equal(await standing(queue, captures.at(-1)!), undefined)
+  t.match(captureCodec.decode((await standing(queue, begun!))!), { attempts: 1 }, 'with the attempts that had begun')
+  await succeed(queue, begun!.id)
+  await statusIs(database, begun!.id, 'completed')
+  await eventually(async () => (await standing(queue, captures[windowSize]!)) !== undefined)
+  t.match(await meters({ database, tenant }), { pending: 19, admitted: 16, waiting: 3, processing: 0, settled: 1 })
+})
+
+t.test('an attempt past its budget is sent again once, then given up; a report in time holds', async (t) => {
+  const running = await start(t)
+  const { database, queue } = running
+  const capture = await accept(running)
+  const overdue = (id: string) =>
+    database.query(`update capture set attempt_started_at = now() - interval '10 minutes' where id = $1`, [id])
+  await started(queue, capture.id, 1)
+  await statusIs(database, capture.id, 'processing')
+  await database.query('delete from outbox')
+  await overdue(capture.id)
+  await eventually(async () => (await standing(queue, capture)) !== undefined, { what: 'it is sent again' })
+  t.match(captureCodec.decode((await standing(queue, capture))!), { attempts: 1 })
+  t.match(await row(database, capture.id), { status: 'processing', unended_starts: 1 })
+
+  await started(queue, capture.id, 2)
+  await eventually(async () => (await row(database, capture.id))['attempts'] === 2)
+  await overdue(capture.id)
+  await eventually(() => running.endings(capture.id).length === 1)
+  t.match(await row(database, capture.id), { status: 'failed', error_code: 'RENDER_ERROR', charge: 'released' })
+  await eventually(async () => (await standing(queue, capture)) === undefined, { what: 'its message is gone' })
+  t.match(await meters(running), { ...idle, reserved: 0, settled: 0 })
+})
+
+t.test('a result that did not count does not stop the next attempt', async (t) => {
+  const running = await start(t)
+  const { database, queue } = running
+  const { id } = await accept(running)
+  await started(queue, id, 1)
+  await fail(queue, id, { token: 'not the token' })
+  await statusIs(database, id, 'processing')
+  await database.query(`update capture set attempt_started_at = now() - interval '10 minutes' where id = $1`, [id])
+  const stale = () => lastStored(queue, 'RESULTS', resultSubject(id))
+  await eventually(async () => (await stale()) === undefined, { what: 'the result that did not count is removed' })
+  t.match(await row(database, id), { status: 'processing', attempts: 1 })
+})
+
+t.test('a capture that nobody begins fails after the longest wait, also one that waits for its turn', async (t) => {
+  const running = await start(t, { longestWaitSeconds: 3600 })
+  const { database, queue } = running
+  const captures: Accepted[] = []
+  for (let n = 0; n < windowSize + 2; n += 1) captures.push(await accept(running))
+  const old = [captures[0]!, captures.at(-1)!]
+  await database.query(`update capture set created_at = now() - interval '2 hours' where id = any ($1)`, [
+    old.map(({ id }) => id),
+  ])
+  await eventually(() => running.ended.length === 2)
+  for (const { id } of old)
+    t.match(await row(database, id), { status: 'failed', error_code: 'JOB_FAILED', started_at: null })
+  await eventually(async () => (await standing(queue, captures[windowSize]!)) !== undefined, {
+    what: 'its room is used',
+  })
+  t.match(await meters(running), { pending: 16, admitted: 16, waiting: 0, processing: 0, reserved: 16 })
+})
+
+t.test('a message that was lost is replaced after a minute', async (t) => {
+  const running = await start(t)
+  const { database, queue, ledger } = running
+  const capture = await accept(running)
+  await database.query('delete from outbox')
+  await database.query(`update capture set created_at = now() - interval '2 minutes'`)
+  await sendUnbegunAgain(ledger)
+  await eventually(async () => (await standing(queue, capture)) !== undefined)
+  await sendUnbegunAgain(ledger)
+  await eventually(async () => (await database.query('select from outbox')).length === 0)
+  t.ok(
+    ledger.told.some(([name, result]) => name === 'relayed' && result === 'stands'),
+    'one that stands refuses it',
+  )
+})
+
+t.test('images go when their retention ends, their records stay', async (t) => {
+  const running = await start(t)
+  const { database, queue, ledger } = running
+  const { id, accountId } = await accept(running)
+  const { objectKey } = await succeed(queue, id)
+  await statusIs(database, id, 'completed')
+  await database.query(`update stored_object set expires_at = now() - interval '1 second'`)
+  await eventually(() => ledger.deleted.includes(objectKey))
+  t.match(await findCapture(database, { id, accountId }), { status: 'completed', objectKey })
+  await eventually(async () => (await database.query('select from object_removal')).length === 0)
+})
+
+t.test('many reports at once, each twice and by two ledgers, count once each', async (t) => {
+  const running = await start(t)
+  const { database, queue, tenant } = running
+  const other = createTestLedger(database, await openQueue(t, nats.url))
+  const stop = new AbortController()
+  const second = runLedger(other, stop.signal, () => {})
+  t.teardown(async () => {
+    stop.abort()
+    await second
+  })
+  const tenants = [tenant, await createTenant(database), await createTenant(database)]
+  const captures = await Promise.all(
+    Array.from({ length: 120 }, (_, n) =>
+      accept({ database, tenant: tenants[n % 3]! }, { lane: n % 2 ? 'bulk' : 'normal' }),
+    ),
+  )
+  await Promise.all(
+    captures.map(async ({ id }, n) => {
+      await started(queue, id, 1)
+      if (n % 4 === 0) return fail(queue, id)
+      const { objectKey } = await succeed(queue, id)
+      await succeed(queue, id, { objectKey })
+    }),
+  )
+  const open = async () =>
+    (await database.query(`select from capture where status in ('pending', 'processing')`)).length
+  await eventually(async () => (await open()) === 0, { what: 'all have ended' })
+  for (const each of tenants) {
+    t.match(await meters({ database, tenant: each }), { ...idle, reserved: 0, settled: 30 })
+  }
+  t.equal((await database.query('select from stored_object')).length, 90)
+})
+
+t.test('while PostgreSQL is away nothing is lost and no backlog is told', async (t) => {
+  const running = await start(t)
+  const { database, queue } = running
+  const { id } = await accept(running)
+  await eventually(() => running.backlogs.length > 0)
+  const restarted = server.restart()
+  await succeed(queue, id)
+  await restarted
+  await statusIs(database, id, 'completed')
+  t.ok(running.backlogs.every(({ pending, processing }) => pending + processing <= 1))
+})

@@ -1,0 +1,26 @@
+import t from 'tap'
+import { readLocalSettings } from '#local/local-settings.ts'
+
+t.test('runs everything itself, with one worker for each core, where nothing is set', (t) => {
+  t.match(readLocalSettings({}, 3), {
+    data: '.shutterfleet',
+    gatewayPort: 8080,
+    poolMax: 3,
+    givenDatabaseUrl: undefined,
+    givenNatsUrl: undefined,
+    s3Url: undefined,
+    allowTargets: [],
+  })
+  t.equal(readLocalSettings({ SHUTTERFLEET_POOL_MAX: '7' }, 3).poolMax, 7)
+  t.end()
+})
+
+t.test('says everything that is wrong at once', (t) => {
+  const env = { SHUTTERFLEET_GATEWAY_PORT: 'x', SHUTTERFLEET_DATABASE_URL: 'mysql://', SHUTTERFLEET_TYPO: '1' }
+  t.throws(() => readLocalSettings(env, 1), {
+    code: 'CONFIGURATION',
+    message: /GATEWAY_PORT[^]*DATABASE_URL|DATABASE_URL[^]*GATEWAY_PORT/,
+  })
+  t.throws(() => readLocalSettings(env, 1), { message: /SHUTTERFLEET_TYPO is not a setting/ })
+  t.end()
+})

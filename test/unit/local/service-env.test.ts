@@ -1,0 +1,114 @@
+import t from 'tap'
+import {
+  controllerEnv,
+  egressEnv,
+  type Facts,
+  gatewayEnv,
+  ledgerEnv,
+  machineEnv,
+  workerEnv,
+} from '#local/service-env.ts'
+
+const operator = {
+  PATH: '/bin',
+  AWS_SECRET_ACCESS_KEY: 'not ours',
+  NODE_OPTIONS: '--import x',
+  SHUTTERFLEET_LOG_LEVEL: 'warn',
+  SHUTTERFLEET_EGRESS_DNS_MS: '900',
+  SHUTTERFLEET_WORKER_SLOTS: '2',
+  SHUTTERFLEET_KEY_PEPPER_FILE: '/pepper',
+  SHUTTERFLEET_S3_URL: 'https://K:S@store/bucket',
+  SHUTTERFLEET_PROBE_PORT: '9000',
+}
+
+const facts: Facts = {
+  operator,
+  secrets: {
+    postgresPassword: 'pg',
+    keyPepper: 'pepper',
+    storageSigningKey: 'signing',
+    queuePasswords: {
+      operator: '',
+      gateway: '',
+      ledger: '',
+      controller: '',
+      worker_standard: '',
+      worker_stealth: '',
+      worker_proxied: '',
+    },
+    sealingKeys: {
+      standard: { public: 'public', private: 'private' },
+      stealth: { public: '', private: '' },
+      proxied: { public: '', private: '' },
+    },
+  },
+  ports: { gateway: 1, objects: 2, egress: 3, postgres: 4, nats: 5 },
+  databaseUrl: 'postgres://database',
+  natsUrlOf: (user) => `nats://${user}`,
+  s3Url: undefined,
+  objectsFolder: '/objects',
+  workerEnvFile: '/worker-env.json',
+  chromium: '/chromium',
+  poolMax: 2,
+  compileCache: '/cache',
+}
+
+const namesOf = (env: Readonly<Record<string, string>>) => Object.keys(env)
+
+t.test('a process sees of the machine what it needs, and no foreign secret', (t) => {
+  t.strictSame(machineEnv(operator), { PATH: '/bin' })
+  t.end()
+})
+
+t.test("the worker gets its pool's key and address, and nothing that is worth stealing", (t) => {
+  const env = workerEnv(facts)
+  t.match(env, {
+    SHUTTERFLEET_NATS_URL: 'nats://worker_standard',
+    SHUTTERFLEET_WORKER_OPENING_KEYS: 'private',
+    SHUTTERFLEET_WORKER_EGRESS: '127.0.0.1:3',
+    SHUTTERFLEET_WORKER_SLOTS: '2',
+  })
+  const secrets = /DATABASE|PEPPER|SIGNING|S3_|STORAGE|AWS/
+  t.strictSame(
+    namesOf(env).filter((name) => secrets.test(name)),
+    [],
+  )
+  t.not(namesOf(gatewayEnv(facts)).filter((name) => secrets.test(name)).length, 0, 'the check sees them elsewhere')
+  t.end()
+})
+
+t.test('each service gets the settings that the operator made for it, and not those of others', (t) => {
+  t.equal(egressEnv(facts)['SHUTTERFLEET_EGRESS_DNS_MS'], '900')
+  t.equal(gatewayEnv(facts)['SHUTTERFLEET_EGRESS_DNS_MS'], undefined)
+  for (const env of [egressEnv(facts), gatewayEnv(facts), ledgerEnv(facts), controllerEnv(facts), workerEnv(facts)]) {
+    t.match(env, {
+      PATH: '/bin',
+      SHUTTERFLEET_LOG_LEVEL: 'warn',
+      SHUTTERFLEET_PROBE_PORT: '0',
+      NODE_COMPILE_CACHE: '/cache',
+    })
+    t.equal(env['NODE_OPTIONS'], undefined)
+  }
+  t.end()
+})
+
+t.test('images are files of this machine unless a store is given', (t) => {
+  t.match(gatewayEnv(facts), {
+    SHUTTERFLEET_STORAGE_DRIVER: 'files',
+    SHUTTERFLEET_STORAGE_FOLDER: '/objects',
+    SHUTTERFLEET_STORAGE_FILES_URL: 'http://127.0.0.1:2',
+    SHUTTERFLEET_GATEWAY_OBJECTS_PORT: '2',
+  })
+  const withStore = { ...facts, s3Url: 'https://K:S@store/bucket' }
+  for (const env of [gatewayEnv(withStore), ledgerEnv(withStore)]) {
+    t.match(env, { SHUTTERFLEET_STORAGE_DRIVER: 's3', SHUTTERFLEET_S3_URL: 'https://K:S@store/bucket' })
+  }
+  t.end()
+})
+
+t.test('what is decided here is not set a second time by a file of the operator', (t) => {
+  const env = gatewayEnv(facts)
+  t.equal(env['SHUTTERFLEET_KEY_PEPPER'], 'pepper')
+  t.equal(env['SHUTTERFLEET_KEY_PEPPER_FILE'], undefined)
+  t.end()
+})
