@@ -8,7 +8,7 @@ override URL := $(value URL)
 override OUT := $(value OUT)
 export URL OUT
 
-.PHONY: help setup packages up down test check bench capture
+.PHONY: help setup packages up down test check docs bench capture
 
 help: ## lists the targets
 	@sed -nE 's/^([a-z-]+):[^#]*## (.*)/make \1\t\2/p' $(firstword $(MAKEFILE_LIST)) | expand -t 16
@@ -34,8 +34,11 @@ check: packages ## types, lint, format, dead code, tidy rules, generated files
 	oxlint --type-aware
 	oxfmt --check
 	knip
-	scripts/run-tests.sh test/tidy
-	$(if $(wildcard tools/docs/generate.ts),node tools/docs/generate.ts --check)
+	scripts/run-tests.sh test/tidy/*.test.ts
+	node tools/docs/generate.ts --check
+
+docs: packages ## writes the pages that are generated from the code
+	node tools/docs/generate.ts
 
 bench: setup ## runs the benchmarks and writes docs/benchmarks.md
 	@exec node test/bench/run.ts $(ARGS)

@@ -1,9 +1,13 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { configurationPage } from './configuration-page.ts'
+import { metricsPage } from './metrics-page.ts'
 
 const root = join(import.meta.dirname, '..', '..')
-const pages: Record<string, string> = { 'docs/configuration.md': configurationPage() }
+const pages: Record<string, string> = {
+  'docs/configuration.md': configurationPage(),
+  'docs/metrics.md': metricsPage(),
+}
 const checkOnly = process.argv.includes('--check')
 
 const current = (path: string) => {

@@ -1,0 +1,60 @@
+import { createEvents as controllerEvents } from '#controller/events.ts'
+import { createEvents as egressEvents } from '#egress/events.ts'
+import { createEvents as gatewayEvents } from '#gateway/events.ts'
+import { createEvents as ledgerEvents } from '#ledger/events.ts'
+import type { Logger } from '#shared/telemetry/logger.ts'
+import { createMetrics, type Metrics } from '#shared/telemetry/metrics.ts'
+import { createEvents as workerEvents } from '#worker/events.ts'
+
+type Declared = { kind: string; name: string; help: string; labels: readonly string[] }
+
+const services: Readonly<Record<string, (log: Logger, metrics: Metrics) => unknown>> = {
+  gateway: gatewayEvents,
+  ledger: ledgerEvents,
+  worker: workerEvents,
+  controller: controllerEvents,
+  egress: egressEvents,
+}
+
+const intro = `# Metrics
+
+Every service serves Prometheus text at \`/metrics\` on its probe address, beside \`/livez\` and \`/readyz\`; \`local.json\`
+names the addresses on one machine. Each line carries the label \`service\`; the usual process and Node metrics come with
+it. Label values are fixed words, never an address, an id or a host name.
+
+This page is generated from the code by \`make docs\`; \`make check\` fails where it differs.
+`
+
+const silent: Logger = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} }
+
+/** What a service declares, found by letting it declare it. */
+const declaredBy = (service: string): Declared[] => {
+  const found: Declared[] = []
+  const metrics = createMetrics(service)
+  const note = (kind: string, of: { name: string; help: string; labels?: readonly string[] }) => {
+    found.push({ kind, name: `shutterfleet_${of.name}`, help: of.help.replace(/\.$/, ''), labels: of.labels ?? [] })
+  }
+  services[service]?.(silent, {
+    ...metrics,
+    counter: (of) => (note('counter', of), metrics.counter(of)),
+    gauge: (of) => (note('gauge', of), metrics.gauge(of)),
+    histogram: (of) => (note('histogram', of), metrics.histogram(of)),
+  })
+  return found.toSorted((a, b) => (a.name < b.name ? -1 : 1))
+}
+
+const row = ({ kind, name, help, labels }: Declared) =>
+  `| \`${name}\` | ${kind} | ${labels.map((label) => `\`${label}\``).join(', ')} | ${help} |`
+
+const section = (service: string) =>
+  [
+    `## ${service}`,
+    '',
+    '| Metric | Kind | Labels | What it counts |',
+    '|---|---|---|---|',
+    ...declaredBy(service).map(row),
+    '',
+  ].join('\n')
+
+/** The text of docs/metrics.md: every metric that a service of the project declares. */
+export const metricsPage = (): string => [intro, ...Object.keys(services).map(section)].join('\n')
