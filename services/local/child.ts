@@ -23,6 +23,8 @@ export type Launch = {
   readonly args: readonly string[]
   readonly env: Readonly<Record<string, string>>
   readonly logPath: string
+  /** Working folder; ours where it is absent. */
+  readonly cwd?: string
   /** Whether the child is one of our services: it announces itself, and stops when we are gone. */
   readonly ipc?: boolean
   /** Open file descriptors that the child has as 3, 4, … (not together with `ipc`). */
@@ -45,8 +47,13 @@ const rotateLog = async (path: string) => {
 export const startChild = async (launch: Launch): Promise<Child> => {
   await rotateLog(launch.logPath)
   await using log = await open(launch.logPath, 'a', 0o600)
-  const stdio: StdioOptions = ['ignore', log.fd, log.fd, ...(launch.ipc ? ['ipc' as const] : (launch.descriptors ?? []))]
-  const child = spawn(launch.command, launch.args, { cwd: '/', detached: true, env: launch.env, stdio })
+  const stdio: StdioOptions = [
+    'ignore',
+    log.fd,
+    log.fd,
+    ...(launch.ipc ? ['ipc' as const] : (launch.descriptors ?? [])),
+  ]
+  const child = spawn(launch.command, launch.args, { cwd: launch.cwd, detached: true, env: launch.env, stdio })
   const exited = Promise.withResolvers<string>()
   const announced = Promise.withResolvers<Readonly<Record<string, string>>>()
   let ended = false
@@ -58,7 +65,9 @@ export const startChild = async (launch: Launch): Promise<Child> => {
   try {
     await once(child, 'spawn')
   } catch (cause) {
-    throw new AppError('SERVICE_UNAVAILABLE', { publicMessage: `${launch.command} cannot be started: ${String(cause)}` })
+    throw new AppError('SERVICE_UNAVAILABLE', {
+      publicMessage: `${launch.command} cannot be started: ${String(cause)}`,
+    })
   }
   return {
     pid: child.pid ?? 0,

@@ -6,9 +6,12 @@ import { AppError } from '#shared/errors/app-error.ts'
 /** Where everything of one machine's installation lies. All paths are absolute. */
 export type DataFolder = {
   readonly path: string
-  readonly lock: string
+  readonly lockFile: string
+  readonly holder: string
   readonly secrets: string
   readonly ports: string
+  /** The first account and its key: `keep-first-account.ts`. */
+  readonly account: string
   /** What `up` tells other commands: `local-file.ts`. */
   readonly localFile: string
   readonly workerEnv: string
@@ -23,9 +26,11 @@ export const pathsOf = (folder: string): DataFolder => {
   const path = resolve(folder)
   return {
     path,
-    lock: join(path, 'lock.json'),
+    lockFile: join(path, 'lock'),
+    holder: join(path, 'holder.json'),
     secrets: join(path, 'secrets.json'),
     ports: join(path, 'ports.json'),
+    account: join(path, 'account.json'),
     localFile: join(path, 'local.json'),
     workerEnv: join(path, 'worker-env.json'),
     postgres: join(path, 'postgres'),

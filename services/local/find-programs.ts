@@ -55,7 +55,10 @@ const entriesOf = (folder: string): Promise<string[]> => readdir(folder).catch((
 const versionOf = async (program: string): Promise<readonly number[] | undefined> => {
   try {
     const { stdout } = await promisify(execFile)(program, ['--version'], { timeout: versionMs })
-    return /(\d+)(?:\.(\d+))?/.exec(stdout)?.slice(1).map((part) => Number(part ?? 0))
+    return /(\d+)(?:\.(\d+))?/
+      .exec(stdout)
+      ?.slice(1)
+      .map((part) => Number(part ?? 0))
   } catch {
     return undefined
   }
@@ -114,9 +117,7 @@ const findNats = async (search: ProgramSearch): Promise<string | undefined> => {
 }
 
 const findChromium = ({ named, path, chromiumPaths }: ProgramSearch): Promise<string | undefined> =>
-  firstExecutable(
-    named.chromium ? [named.chromium] : [...chromiumPaths, ...inPath(path, 'chromium-headless-shell')],
-  )
+  firstExecutable(named.chromium ? [named.chromium] : [...chromiumPaths, ...inPath(path, 'chromium-headless-shell')])
 
 /** Finds everything that is needed. Throws `CONFIGURATION` that names each missing program and the setting that points to one. */
 export const findPrograms = async (search: ProgramSearch): Promise<Programs> => {
@@ -132,7 +133,13 @@ export const findPrograms = async (search: ProgramSearch): Promise<Programs> => 
       : `${what} is missing: run 'make setup', or set SHUTTERFLEET_${variable} to one`
   const problems = [
     needed.postgres && !postgresBin
-      ? [problem(`PostgreSQL server ${postgresLeast} or newer (a folder with postgres and initdb)`, 'POSTGRES_BIN', named.postgresBin)]
+      ? [
+          problem(
+            `PostgreSQL server ${postgresLeast} or newer (a folder with postgres and initdb)`,
+            'POSTGRES_BIN',
+            named.postgresBin,
+          ),
+        ]
       : [],
     needed.nats && !natsServer
       ? [problem(`nats-server ${natsLeast.join('.')} or newer`, 'NATS_SERVER', named.natsServer)]

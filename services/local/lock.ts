@@ -1,93 +1,82 @@
-import { link, readFile, rename, rm, writeFile } from 'node:fs/promises'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { type FileHandle, open, rm } from 'node:fs/promises'
 import { AppError } from '#shared/errors/app-error.ts'
+import { readPrivate, writePrivate } from './data-folder.ts'
 import { isRunning, markProcess, type ProcessMark } from './process-start.ts'
 import { waitUntil } from './wait-for.ts'
 
-/** How long what a crashed start left behind gets to end by itself. */
-const leftoverMs = 10_000
-const attemptsMax = 5
+/** How long what a killed holder left behind gets to end by itself. */
+const defaultLeftoverMs = 10_000
+const killMs = 5000
 
-type LockFile = ProcessMark & { readonly children: readonly ProcessMark[] }
+/** Where a lock lies: the kernel's lock is on `lockFile`, and who has it stands in `holder`. */
+export type LockPaths = { readonly lockFile: string; readonly holder: string }
 
-/** The hold of one process on a data folder. Dispose gives it up. */
+/** Who holds a data folder. */
+export type Holder = ProcessMark & {
+  /** Whether it was told to stop already. */
+  readonly stopping: boolean
+}
+
+type HolderFile = Holder & { readonly children: readonly ProcessMark[] }
+
+/** The hold of one process on a data folder. Dispose gives it up; so does the process's end, however it comes. */
 export type Lock = AsyncDisposable & {
-  /** Writes down which processes were started, so that a start after a crash can wait for their end. */
-  readonly setChildren: (pids: readonly number[]) => Promise<void>
+  /** Writes down whether we stop, and which processes we started: a start after a crash waits for their end. */
+  readonly write: (of: { stopping: boolean; children: readonly number[] }) => Promise<void>
 }
 
-const read = async (path: string): Promise<LockFile | undefined> => {
-  try {
-    return JSON.parse(await readFile(path, 'utf8')) as LockFile
-  } catch {
-    return undefined
-  }
-}
-
-/** The process that holds the lock at `path`, or undefined where nobody does. */
-export const lockHolder = async (path: string): Promise<ProcessMark | undefined> => {
-  const held = await read(path)
+/** The process that holds the lock, or undefined where nobody does. */
+export const lockHolder = async (paths: LockPaths): Promise<Holder | undefined> => {
+  const held = await readPrivate<HolderFile>(paths.holder)
   return held && (await isRunning(held)) ? held : undefined
 }
 
-/** Ends what an owner that was killed left behind. They stop by themselves once their parent is gone; the bound is for those that hang. */
-const clearLeftovers = async (children: readonly ProcessMark[]) => {
-  for (const child of children) {
-    if (await waitUntil(leftoverMs, async () => !(await isRunning(child)))) continue
-    process.kill(child.pid, 'SIGKILL')
-    await waitUntil(leftoverMs, async () => !(await isRunning(child)))
-  }
+/** The lock is on the open file, which `flock` shares with us: it stays ours when `flock` has ended (flock(2)). */
+const tryLock = async (file: FileHandle): Promise<boolean> => {
+  const flock = spawn('flock', ['--nonblock', '3'], { stdio: ['ignore', 'ignore', 'ignore', file.fd] })
+  const [code] = (await once(flock, 'exit')) as [number | null]
+  return code === 0
 }
 
-/** Takes a stale lock away. Another process may have renewed it since `stale` was read: then it goes back to its place. */
-const breakLock = async (path: string, stale: LockFile) => {
-  const aside = `${path}.${process.pid}.stale`
-  await rename(path, aside).catch(() => undefined)
-  const taken = await read(aside)
-  const isAnothers = taken && (taken.pid !== stale.pid || taken.startTicks !== stale.startTicks)
-  if (isAnothers) await link(aside, path).catch(() => undefined)
-  await rm(aside, { force: true })
-  if (!isAnothers) await clearLeftovers(stale.children)
+/** Ends what a killed holder left behind. It stops by itself once its parent is gone; the bound is for what hangs. */
+const clearLeftover = async (child: ProcessMark, leftoverMs: number) => {
+  const isGone = async () => !(await isRunning(child))
+  if (await waitUntil(leftoverMs, isGone)) return
+  process.kill(child.pid, 'SIGKILL')
+  await waitUntil(killMs, isGone)
 }
 
-const tryCreate = async (path: string, content: LockFile): Promise<boolean> => {
-  const draft = `${path}.${process.pid}.new`
-  await writeFile(draft, JSON.stringify(content), { mode: 0o600 })
-  try {
-    await link(draft, path)
-    return true
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false
-    throw error
-  } finally {
-    await rm(draft, { force: true })
-  }
+const refuse = async (paths: LockPaths): Promise<never> => {
+  const by = (await lockHolder(paths))?.pid ?? 'that is just starting or stopping'
+  throw new AppError('CONFIGURATION', {
+    publicMessage: `the data folder is in use by process ${by}; stop it with 'bin/shutterfleet down', or choose another folder with --data`,
+  })
 }
 
-/** Takes the lock at `path` for this process. Throws `CONFIGURATION` with the process id of whoever holds it. */
-export const acquireLock = async (path: string): Promise<Lock> => {
+/**
+ * Takes the lock for this process. Throws `CONFIGURATION` with the process that holds it. What a killed holder left
+ * running gets `leftoverMs` to end.
+ */
+export const acquireLock = async (paths: LockPaths, { leftoverMs = defaultLeftoverMs } = {}): Promise<Lock> => {
+  await using opened = new AsyncDisposableStack()
+  const file = opened.use(await open(paths.lockFile, 'a', 0o600))
+  if (!(await tryLock(file))) return await refuse(paths)
   const own = await markProcess(process.pid)
-  if (!own) throw new Error('this process is not in /proc')
-  for (let attempt = 0; attempt < attemptsMax; attempt += 1) {
-    if (await tryCreate(path, { ...own, children: [] })) {
-      return {
-        setChildren: async (pids) => {
-          const marks = await Promise.all(pids.map(markProcess))
-          const children = marks.filter((mark) => mark !== undefined)
-          await writeFile(`${path}.new`, JSON.stringify({ ...own, children }), { mode: 0o600 })
-          await rename(`${path}.new`, path)
-        },
-        [Symbol.asyncDispose]: () => rm(path, { force: true }),
-      }
-    }
-    const held = await read(path)
-    if (held && (await isRunning(held))) {
-      throw new AppError('CONFIGURATION', {
-        publicMessage: `the data folder is in use by process ${held.pid}; stop it with 'bin/shutterfleet down' or choose another folder with --data`,
-      })
-    }
-    if (held) await breakLock(path, held)
-    // A lock file that cannot be read is not one of ours: it is written whole before it appears under its name.
-    else await rm(path, { force: true })
+  const write: Lock['write'] = async ({ stopping, children }) => {
+    const marks = await Promise.all(children.map(markProcess))
+    await writePrivate(paths.holder, { ...own, stopping, children: marks.filter((mark) => mark !== undefined) })
   }
-  throw new AppError('CONFIGURATION', { publicMessage: `the lock ${path} changes hands all the time; try again` })
+  const former = await readPrivate<HolderFile>(paths.holder)
+  await write({ stopping: false, children: [] })
+  await Promise.all((former?.children ?? []).map((child) => clearLeftover(child, leftoverMs)))
+  const held = opened.move()
+  return {
+    write,
+    [Symbol.asyncDispose]: async () => {
+      await rm(paths.holder, { force: true })
+      await held.disposeAsync()
+    },
+  }
 }

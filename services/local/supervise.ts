@@ -1,87 +1,88 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Child } from './child.ts'
+import { toAppError } from '#shared/errors/app-error.ts'
+import { type Child, stopChild } from './child.ts'
 
 const shortestWaitMs = 250
 const longestWaitMs = 30_000
-/** A part that has lived this long is healthy: the next wait is the shortest again. */
+/** A part that has lived this long was healthy: the next wait is the shortest again. */
 const healthyMs = 30_000
 
 /** A part of the system that is up: its process, and the addresses that it announced. */
 export type Running = { readonly child: Child; readonly addresses: Readonly<Record<string, string>> }
+
+/** How to start one part of the system, and how to end it. */
+export type PartPlan = {
+  readonly name: string
+  /** Resolves once the part is up. Throws within a bound of its own, or when `signal` aborts, and leaves nothing behind then. */
+  readonly start: (signal: AbortSignal) => Promise<Running>
+  /** What asks the process to end in good order. */
+  readonly stopSignal: NodeJS.Signals
+  /** How long it may take for that; SIGKILL afterwards. */
+  readonly stopMs: number
+}
 
 /** A part that is started again whenever it ends. */
 export type Part = {
   readonly name: string
   /** The process that runs now, or the last one that did. */
   readonly current: () => Running
-  /** Ends the part for good; SIGKILL after `graceMs`. */
-  readonly stop: (graceMs: number) => Promise<void>
+  /** Ends the part for good, within the bound of its plan. */
+  readonly stop: () => Promise<void>
 }
 
-/** What a supervised part tells of its life. */
-export type PartEvents = {
-  readonly died: (name: string, how: string, waitMs: number) => void
-  readonly returned: (name: string, pid: number) => void
-  readonly failedToStart: (name: string, error: unknown, waitMs: number) => void
+/** Who wants to know of a part's life. */
+export type PartWatcher = {
+  /** The part is down, and is started again after `waitMs`. */
+  readonly down: (name: string, why: string, waitMs: number) => void
+  /** The part is up again as another process. */
+  readonly back: (name: string, pid: number) => Promise<void>
 }
 
-/** Wait before the next start after `failures` ends in a row: doubles from 250 ms up to 30 s. */
+/** Wait before the next start after `failures` in a row: doubles from 250 ms up to 30 s. */
 export const waitBeforeStartMs = (failures: number): number =>
   Math.min(longestWaitMs, shortestWaitMs * 2 ** Math.min(failures, 16))
 
-type Supervision = {
-  readonly name: string
-  /** Resolves once the part is up; throws within its own bound, and leaves nothing behind then. */
-  readonly start: () => Promise<Running>
-  readonly stop: (child: Child, graceMs: number) => Promise<void>
-  readonly events: PartEvents
-  /** Runs after each later start, before the part counts as back. */
-  readonly onReturn: () => Promise<void>
-}
-
 /** Starts a part and keeps it running. The first start's error is thrown; later ones are repeated with back-off until `stop`. */
-export const supervise = async (of: Supervision): Promise<Part> => {
-  let running = await of.start()
+export const supervise = async (plan: PartPlan, signal: AbortSignal, watcher: PartWatcher): Promise<Part> => {
+  let running = await plan.start(signal)
   const stopping = new AbortController()
 
-  const startAgain = async (failuresBefore: number): Promise<number> => {
-    let failures = failuresBefore
-    for (;;) {
+  /** Answers how often it had to try; throws when the part is being stopped. */
+  const startAgain = async (firstCause: string, failuresBefore: number): Promise<number> => {
+    let why = firstCause
+    for (let failures = failuresBefore; ; failures += 1) {
       const waitMs = waitBeforeStartMs(failures)
-      if (failures === failuresBefore) of.events.died(of.name, await running.child.exited, waitMs)
+      stopping.signal.throwIfAborted()
+      watcher.down(plan.name, why, waitMs)
       await sleep(waitMs, undefined, { signal: stopping.signal })
-      failures += 1
       try {
-        running = await of.start()
-        return failures
+        running = await plan.start(stopping.signal)
+        if (stopping.signal.aborted) await stopChild(running.child, plan.stopSignal, plan.stopMs)
+        return failures + 1
       } catch (error) {
-        of.events.failedToStart(of.name, error, waitBeforeStartMs(failures))
+        why = toAppError(error).message
       }
     }
   }
 
-  const watch = async () => {
-    let failures = 0
-    while (!stopping.signal.aborted) {
+  const watch = async (): Promise<never> => {
+    for (let failures = 0; ;) {
       const since = performance.now()
-      await running.child.exited
-      if (stopping.signal.aborted) return
-      if (performance.now() - since > healthyMs) failures = 0
-      failures = await startAgain(failures)
-      if (stopping.signal.aborted) return of.stop(running.child, 0)
-      await of.onReturn()
-      of.events.returned(of.name, running.child.pid)
+      const how = await running.child.exited
+      failures = await startAgain(how, performance.now() - since > healthyMs ? 0 : failures)
+      await watcher.back(plan.name, running.child.pid)
     }
   }
-  // Ends by an abort of its sleep, or by itself once `stopping` is aborted.
-  const watching = watch().catch(() => undefined)
+  const watching = watch().catch((error: unknown) => {
+    if (!stopping.signal.aborted) throw error
+  })
 
   return {
-    name: of.name,
+    name: plan.name,
     current: () => running,
-    stop: async (graceMs) => {
+    stop: async () => {
       stopping.abort()
-      await of.stop(running.child, graceMs)
+      await stopChild(running.child, plan.stopSignal, plan.stopMs)
       await watching
     },
   }

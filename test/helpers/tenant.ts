@@ -8,9 +8,9 @@ import type { PlanEntry } from '#shared/db/read-plans.ts'
 
 const pepper = 'pepper of tests'
 
-/** A token that results may carry, and its hash as a capture holds it. */
+/** A token that results may carry. */
 export const token = 'token'
-export const tokenHash = createHash('sha256').update(token).digest()
+const tokenHash = createHash('sha256').update(token).digest()
 
 /** An account with a key, on a plan of its own. */
 export type Tenant = {

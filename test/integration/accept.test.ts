@@ -219,7 +219,10 @@ t.test('waiting captures are admitted by turns, the oldest first, up to each win
   t.equal(await admitWaiting(own, { windowSize: 1, limit: 100 }), 0, 'no window has room')
 
   const admitted = await times(5, () => admitWaiting(own, { windowSize: 5, limit: 6 }))
-  t.same(admitted.filter((count) => count > 0)[0], 6)
+  t.same(
+    admitted.find((count) => count > 0),
+    6,
+  )
   const passes = admitted.reduce((sum, count) => sum + count, 0)
   for (let n = passes; n < 12; n += await admitWaiting(own, { windowSize: 5, limit: 6 })) t.comment(`${n} admitted`)
   t.match(await stored(own, light), { admitted: 5, waiting: 7 })
@@ -227,7 +230,7 @@ t.test('waiting captures are admitted by turns, the oldest first, up to each win
   const order = `select bool_and(relay_at is not null) as older from outbox o where account_id = $1 and created_at <
     (select max(created_at) from outbox where account_id = $1 and relay_at is not null)`
   for (const { accountId } of [light, heavy]) t.same(await own.query(order, [accountId]), [{ older: true }])
-  const [standard] = await countBacklog(own).then((counts) => counts.filter(({ pool }) => pool === 'standard'))
+  const standard = (await countBacklog(own)).find(({ pool }) => pool === 'standard')
   t.match(standard, { pending: 24, processing: 0, accepted: 24 })
   t.ok(standard!.oldestMs > 0)
 })

@@ -26,7 +26,7 @@ t.test('two processes may migrate at the same time', async (t) => {
   await using first = openDatabase({ url: server.url, poolMax: 2 })
   await using second = openDatabase({ url: server.url, poolMax: 2 })
   const applied = await Promise.all([migrate(first), migrate(second)])
-  t.same(applied.map(({ length }) => length > 0).toSorted(), [false, true], 'one of them applies everything')
+  t.equal(applied.filter(({ length }) => length > 0).length, 1, 'one of them applies everything')
 
   await first.query(`update sql_function set sha256 = 'older' where name = 'admit-waiting'`)
   t.same(await migrate(first), ['admit-waiting'], 'a function whose text differs is replaced')

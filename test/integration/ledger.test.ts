@@ -231,7 +231,7 @@ t.test('ends make room for those that wait, in their order', async (t) => {
   t.ok(await standing(queue, late[0]!))
   t.equal(await standing(queue, late[2]!), undefined)
   t.match(await meters(running), { pending: 17, admitted: 16, waiting: 1 })
-  const [standard] = (await countBacklog(database)).filter(({ pool }) => pool === 'standard')
+  const standard = (await countBacklog(database)).find(({ pool }) => pool === 'standard')
   t.match(standard, { pending: 17, processing: 0, accepted: 19 })
   await eventually(() => running.backlogs.some(({ pending }) => pending === 17), { what: 'the backlog is told' })
 })

@@ -1,4 +1,6 @@
 import type { Lane, Pool } from '#shared/capture/lane.ts'
+import { onlyRow, type Sql } from './connection.ts'
+import { isoTime } from './iso-time.ts'
 
 /** Minute window of an account; absent parts: the plan has no such limit. */
 export type RateState = { readonly limit: number; readonly remaining: number; readonly resetUnix: number }
@@ -22,7 +24,7 @@ export type Caller = {
   readonly usage: UsageState
 }
 
-/** Why the database refused a request; `caller` is absent only for an unknown key. */
+/** Why the database refused a request; `caller` is absent only for a key that is unknown, expired or revoked. */
 export type Refusal = {
   readonly ok: false
   readonly code:
@@ -61,3 +63,92 @@ export type NewCapture = {
 export type AcceptOutcome =
   | { readonly ok: true; readonly caller: Caller; readonly createdAt: string; readonly admitted: boolean }
   | Refusal
+
+/** A `request_check` of the database as `requestColumns` selects it. */
+export type RequestRow = {
+  readonly refusal: Refusal['code'] | null
+  readonly retryAfterSeconds: number | null
+  readonly feature: string | null
+  readonly accountId: string
+  readonly plan: string
+  readonly rateLimit: number | null
+  readonly rateRemaining: number
+  readonly rateReset: number
+  readonly usageLimit: number | null
+  readonly used: number
+  readonly usageReset: string
+  readonly overagePrice: string | null
+  readonly createdAt: string
+  readonly admitted: boolean
+}
+
+/** Selects what SQL's `check_request` and `accept_capture` answer. */
+export const requestColumns = `refusal, retry_after_seconds as "retryAfterSeconds", feature, account_id as "accountId", plan,
+  rate_limit as "rateLimit", rate_remaining as "rateRemaining", rate_reset::float8 as "rateReset",
+  usage_limit as "usageLimit", used, ${isoTime('usage_reset')} as "usageReset", overage_price::text as "overagePrice",
+  ${isoTime('created_at')} as "createdAt", admitted`
+
+const usageOf = ({ usageLimit: limit, used, usageReset, overagePrice }: RequestRow): UsageState => ({
+  limit,
+  remaining: limit === null ? null : Math.max(0, limit - used),
+  resetAt: usageReset,
+  overage: limit === null ? 0 : Math.max(0, used - limit),
+  overagePrice,
+})
+
+const callerOf = (row: RequestRow): Caller => ({
+  accountId: row.accountId,
+  plan: row.plan,
+  rate:
+    row.rateLimit === null ? null : { limit: row.rateLimit, remaining: row.rateRemaining, resetUnix: row.rateReset },
+  usage: usageOf(row),
+})
+
+/** Reads the database's verdict on a request. */
+export const verdictOf = (row: RequestRow): { readonly ok: true; readonly caller: Caller } | Refusal => {
+  if (row.refusal === null) return { ok: true, caller: callerOf(row) }
+  return {
+    ok: false,
+    code: row.refusal,
+    ...(row.feature !== null && { feature: row.feature }),
+    ...(row.retryAfterSeconds !== null && { retryAfterSeconds: row.retryAfterSeconds }),
+    ...(row.refusal !== 'INVALID_API_KEY' && { caller: callerOf(row) }),
+  }
+}
+
+/** How long the gateway's own publishing goes first; then the ledger's relay publishes what still stands in the outbox. */
+const relayAfterMs = 2000
+
+const statement = `select ${requestColumns}
+  from accept_capture($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)`
+
+/**
+ * Accepts a capture, or says why not, in one round trip; the order of the checks stands in `sql/accept-capture.sql`. With
+ * `checkOnly` it stops after the features and stores nothing but the minute count. `windowSize` bounds how many captures
+ * of one account, pool and lane are admitted at a time on a plan of weight 1.
+ */
+export const acceptCapture = async (
+  database: Sql,
+  capture: NewCapture,
+  options: { windowSize: number; checkOnly?: boolean },
+): Promise<AcceptOutcome> => {
+  const rows = await database.query<RequestRow>(statement, [
+    capture.keyHash,
+    capture.originHost,
+    capture.features,
+    options.checkOnly ?? false,
+    options.windowSize,
+    relayAfterMs,
+    capture.id,
+    capture.pool,
+    capture.lane,
+    capture.url,
+    JSON.stringify(capture.options),
+    capture.sealed,
+    capture.tokenHash,
+    capture.budgetMs,
+  ])
+  const row = onlyRow(rows)
+  const verdict = verdictOf(row)
+  return verdict.ok ? { ...verdict, createdAt: row.createdAt, admitted: row.admitted } : verdict
+}

@@ -14,8 +14,8 @@ import {
 } from './subjects.ts'
 import { capturesStream, laneConsumerName, ledgerConsumer, resultsStream } from './topology.ts'
 
-/** A user of NATS: a service, or the workers of one pool. */
-export type QueueUserName = 'gateway' | 'ledger' | 'controller' | `worker_${Pool}`
+/** A user of NATS: a person with the `nats` tool, a service, or the workers of one pool. */
+export type QueueUserName = 'operator' | 'gateway' | 'ledger' | 'controller' | `worker_${Pool}`
 
 /** What one user may publish and hear. The server refuses everything else. */
 export type QueueUser = {
@@ -25,6 +25,7 @@ export type QueueUser = {
 }
 
 const any = '*'
+const everything = '>'
 const api = '$JS.API'
 /** What JetStream's management interface asks first. It tells limits and usage, no messages. */
 const accountInfo = `${api}.INFO`
@@ -53,6 +54,8 @@ const worker = (pool: Pool): QueueUser =>
     ],
     subscribe: [drainSubject({ pool, pod: any }), undrainSubject({ pool, pod: any })],
   })
+
+const operator: QueueUser = { name: 'operator', publish: [everything], subscribe: [everything] }
 
 const gateway = user('gateway', {
   publish: [
@@ -87,4 +90,4 @@ const controller = user('controller', {
 })
 
 /** Every user that a NATS server of Shutterfleet has, with what each may do. */
-export const queueUsers: readonly QueueUser[] = [gateway, ledger, controller, ...pools.map(worker)]
+export const queueUsers: readonly QueueUser[] = [operator, gateway, ledger, controller, ...pools.map(worker)]

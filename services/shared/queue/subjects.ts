@@ -6,6 +6,9 @@ const all = '>'
 export const captureSubject = (of: { pool: Pool; lane: Lane; accountId: string; id: string }): string =>
   `capture.${of.pool}.${of.lane}.${of.accountId}.${of.id}`
 
+/** The id of the capture whose stored message has this subject. */
+export const captureIdOf = (subject: string): string => subject.slice(subject.lastIndexOf('.') + 1)
+
 /** All captures of one lane of a pool, or of everything. */
 export const captureFilter = (of?: { pool: Pool; lane: Lane }): string =>
   of ? `capture.${of.pool}.${of.lane}.${all}` : `capture.${all}`

@@ -5,7 +5,7 @@ import type { BrowserUser } from './protocol.ts'
  * read: the user may not be able to.
  */
 export const becomeUser = (user: BrowserUser): void => {
-  process.initgroups?.(user.name, user.groupId)
+  process.setgroups?.([user.groupId])
   process.setgid?.(user.groupId)
   process.setuid?.(user.userId)
 }

@@ -41,7 +41,14 @@ export type Shot = {
 /** How a capture ended on the browser's side. */
 export type Outcome = { readonly timings: Partial<Timings> } & (
   | { readonly outcome: 'completed'; readonly shot: Shot }
-  | { readonly outcome: 'failed'; readonly code: CaptureErrorCode; readonly message: string }
+  | {
+      readonly outcome: 'failed'
+      readonly code: CaptureErrorCode
+      /** For the record. */
+      readonly message: string
+      /** For logs. */
+      readonly detail: string
+    }
 )
 
 /** What a host tells its supervisor: its browser is up, the page of a capture has loaded, a capture has ended. */

@@ -17,12 +17,10 @@ t.test('a ring while nobody waits is kept, once', async (t) => {
   bell.ring()
   await bell.wait(longMs, never)
   const stop = new AbortController()
-  let woken = false
-  const second = bell.wait(longMs, stop.signal).then(() => {
-    woken = true
-  })
-  await new Promise((resolve) => setImmediate(resolve))
-  t.equal(woken, false)
+  const second = bell.wait(longMs, stop.signal)
+  const woken = Symbol('woken')
+  const soon = new Promise((resolve) => setImmediate(resolve, 'still waits'))
+  t.equal(await Promise.race([second.then(() => woken), soon]), 'still waits')
   stop.abort()
   await second
 })

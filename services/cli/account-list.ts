@@ -1,0 +1,22 @@
+import { listAccounts } from '#shared/db/accounts.ts'
+import { type Command, dataFlag } from './command.ts'
+import { table } from './table.ts'
+import { withDatabase } from './with-database.ts'
+
+/** `account list`: all accounts, the oldest first. */
+export const accountList: Command = {
+  usage: 'account list [--data DIR]',
+  summary: 'lists all accounts',
+  flags: { data: dataFlag },
+  operands: [],
+  run: async ({ env, print }, typed) => {
+    const accounts = await withDatabase(env, typed, listAccounts)
+    print({
+      json: accounts.map(({ createdAt, ...account }) => ({ ...account, created_at: createdAt })),
+      text: table(
+        ['ID', 'PLAN', 'NAME', 'EMAIL'],
+        accounts.map(({ id, plan, name, email }) => [id, plan, name, email]),
+      ),
+    })
+  },
+}

@@ -1,0 +1,16 @@
+import { setPlan } from '#shared/db/accounts.ts'
+import { type Command, dataFlag } from './command.ts'
+import { withDatabase } from './with-database.ts'
+
+/** `account set-plan`: puts an account on another plan at once. */
+export const accountSetPlan: Command = {
+  usage: 'account set-plan ID SLUG [--data DIR]',
+  summary: 'puts an account on another plan',
+  flags: { data: dataFlag },
+  operands: ['ID', 'SLUG'],
+  run: async ({ env, print }, typed) => {
+    const [id = '', plan = ''] = typed.operands
+    await withDatabase(env, typed, (database) => setPlan(database, id, plan))
+    print({ json: { id, plan }, text: `account ${id} is on plan ${plan}` })
+  },
+}

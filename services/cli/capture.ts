@@ -1,0 +1,94 @@
+import { readFile, writeFile } from 'node:fs/promises'
+import { extname, resolve } from 'node:path'
+import { fromQuery } from '#shared/capture/from-query.ts'
+import { mediaTypes } from '#shared/capture/options.ts'
+import { AppError } from '#shared/errors/app-error.ts'
+import { type Command, dataFlag, flagText, flagTexts, type Typed, UsageError } from './command.ts'
+import { captureOver, type CaptureRecord } from './http-interface.ts'
+import { findInterface } from './installation.ts'
+
+/** How long a capture that waits in the queue is followed. */
+const followMs = 600_000
+
+const sourceKinds: Readonly<Record<string, 'html' | 'markdown'>> = {
+  '.html': 'html',
+  '.htm': 'html',
+  '.md': 'markdown',
+}
+
+const readSource = async (source: string): Promise<Readonly<Record<string, string>>> => {
+  if (/^https?:/i.test(source)) return { url: source }
+  const kind = sourceKinds[extname(source).toLowerCase()]
+  if (!kind) throw new UsageError(`SOURCE ${source}: must be an http or https URL, or a file ending in .html or .md`)
+  try {
+    return { [kind]: await readFile(source, 'utf8') }
+  } catch (error) {
+    throw new UsageError(`SOURCE ${source}: cannot be read (${(error as NodeJS.ErrnoException).code})`)
+  }
+}
+
+/** Reads `-p name=value` as the query of a GET capture would have it. */
+const readParameters = (typed: Typed): Readonly<Record<string, unknown>> => {
+  const query = new URLSearchParams()
+  for (const pair of flagTexts(typed, 'parameter')) {
+    const at = pair.indexOf('=')
+    if (at < 1) throw new UsageError(`-p ${pair}: must have the form name=value`)
+    query.append(pair.slice(0, at), pair.slice(at + 1))
+  }
+  if (query.size === 0) return {}
+  const read = fromQuery(query.toString())
+  if (read.ok) return read.input
+  const [[name, faults] = ['', []]] = Object.entries(read.faults)
+  throw new UsageError(`-p ${name}: ${faults.join(', ')}`)
+}
+
+const defaultName = (mimeType: string | undefined): string => {
+  const [format = 'bin'] = Object.entries(mediaTypes).find(([, mediaType]) => mediaType === mimeType) ?? []
+  return ['capture', format].join('.')
+}
+
+const describe = (record: CaptureRecord, file: string): string => {
+  const size = `${record.width} × ${record.height}, ${record.file_size} bytes, ${record.mime_type}`
+  const answered = record.target_status === undefined ? '' : `, the page answered ${record.target_status}`
+  const stages = Object.entries(record.timings ?? {}).map(([stage, ms]) => `${stage} ${ms} ms`)
+  return [
+    `${file}: ${size}${answered}${record.cached ? ', from the cache' : ''}`,
+    ...(stages.length === 0 ? [] : [stages.join(', ')]),
+    ...(record.warnings ?? []).map(({ code, message }) => `warning: ${code}: ${message}`),
+  ].join('\n')
+}
+
+/** `capture`: captures a page or a file with the running service and writes the image. */
+export const capture: Command = {
+  usage: 'capture SOURCE [-o FILE] [-p name=value]… [--data DIR]',
+  summary: 'captures a URL, or a file ending in .html or .md, with the running service',
+  flags: {
+    output: { type: 'string', short: 'o', value: 'FILE', help: 'where the image goes (default capture.FORMAT)' },
+    parameter: {
+      type: 'string',
+      short: 'p',
+      value: 'name=value',
+      multiple: true,
+      help: 'parameter of the capture as in the HTTP interface, such as full_page=true',
+    },
+    data: dataFlag,
+  },
+  operands: ['SOURCE'],
+  run: async ({ env, stop, print }, typed) => {
+    const source = await readSource(typed.operands[0] ?? '')
+    const parameters = { ...readParameters(typed), ...source }
+    const output = flagText(typed, 'output')
+    const { record, image } = await captureOver({ ...(await findInterface(env, typed)), stop }, parameters, followMs)
+    if (!image) {
+      const { code = 'JOB_FAILED', message = '' } = record.error ?? {}
+      throw new AppError('SERVICE_UNAVAILABLE', { publicMessage: `capture ${record.id} failed: ${code}: ${message}` })
+    }
+    const file = resolve(output ?? defaultName(record.mime_type))
+    await writeFile(file, image).catch((error: NodeJS.ErrnoException) => {
+      throw new AppError('SERVICE_UNAVAILABLE', {
+        publicMessage: `${file} cannot be written (${error.code}); choose another with -o`,
+      })
+    })
+    print({ json: { ...record, file }, text: describe(record, file) })
+  },
+}

@@ -1,0 +1,31 @@
+import { pathsOf } from '#local/data-folder.ts'
+import { lockHolder } from '#local/lock.ts'
+import { isRunning } from '#local/process-start.ts'
+import { waitUntil } from '#local/wait-for.ts'
+import { AppError } from '#shared/errors/app-error.ts'
+import { type Command, dataFlag } from './command.ts'
+import { dataFolderOf } from './installation.ts'
+
+/** Longer than the bounds of all parts together. */
+const downMs = 300_000
+
+/** `down`: asks the process that `up` became to drain and stop, and waits until it has. */
+export const down: Command = {
+  usage: 'down [--data DIR]',
+  summary: 'drains and stops what `up` started; running captures finish',
+  flags: { data: dataFlag },
+  operands: [],
+  run: async ({ env, print }, typed) => {
+    const folder = pathsOf(dataFolderOf(env, typed))
+    const holder = await lockHolder(folder)
+    if (!holder) return print({ json: { stopped: false, pid: null }, text: `nothing runs on ${folder.path}` })
+    // A second signal would end it at once, captures and all.
+    if (!holder.stopping) process.kill(holder.pid, 'SIGTERM')
+    if (await waitUntil(downMs, async () => !(await isRunning(holder)))) {
+      return print({ json: { stopped: true, pid: holder.pid }, text: `process ${holder.pid} has stopped` })
+    }
+    throw new AppError('SERVICE_UNAVAILABLE', {
+      publicMessage: `process ${holder.pid} has not stopped within ${downMs / 1000} s; see ${folder.logs}, and end it with 'kill -9 ${holder.pid}'`,
+    })
+  },
+}

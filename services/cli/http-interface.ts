@@ -1,0 +1,115 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { AppError } from '#shared/errors/app-error.ts'
+
+/** Longer than the service holds a synchronous capture: budget and queue allowance. */
+const answerMs = 180_000
+const firstLookAgainMs = 500
+const lookAgainMs = 5000
+
+/** A capture's record, as far as the command line shows it. */
+export type CaptureRecord = {
+  readonly id: string
+  readonly status: 'pending' | 'processing' | 'completed' | 'failed'
+  readonly url: string | null
+  readonly file_size?: number
+  readonly mime_type?: string
+  readonly width?: number
+  readonly height?: number
+  readonly target_status?: number
+  readonly cached?: boolean
+  /** Milliseconds by stage. */
+  readonly timings?: Readonly<Record<string, number>>
+  readonly warnings?: readonly { readonly code: string; readonly message: string }[]
+  readonly error?: { readonly code: string; readonly message: string }
+}
+
+/** How a capture ended: its record, and the image where it completed. */
+export type Captured = { readonly record: CaptureRecord; readonly image: Buffer | undefined }
+
+type ErrorEnvelope = {
+  error?: {
+    code?: string
+    message?: string
+    details?: Readonly<Record<string, readonly string[]>>
+    /** The capture that failed; absent where the request itself was refused. */
+    screenshot_id?: string
+  }
+}
+
+const unavailable = (publicMessage: string, cause?: unknown) =>
+  new AppError('SERVICE_UNAVAILABLE', { publicMessage, cause })
+
+const refusalOf = ({ error = {} }: ErrorEnvelope, status: number): AppError => {
+  const faults = Object.entries(error.details ?? {}).map(([name, messages]) => `${name} ${messages.join(', ')}`)
+  const said = [error.code ?? `status ${status}`, error.message ?? '', ...faults].filter((part) => part !== '')
+  return unavailable(`the service refused: ${said.join('; ')}`)
+}
+
+const hasEnded = ({ status }: CaptureRecord) => status === 'completed' || status === 'failed'
+
+/** Where the HTTP interface is, and what ends a request that is under way. */
+export type InterfaceAt = { readonly baseUrl: string; readonly apiKey: string; readonly stop: AbortSignal }
+
+const ask = async (at: InterfaceAt, path: string, body?: object): Promise<Response> => {
+  try {
+    return await fetch(`${at.baseUrl}/v1/screenshots${path}`, {
+      headers: { authorization: `Bearer ${at.apiKey}`, ...(body && { 'content-type': 'application/json' }) },
+      signal: AbortSignal.any([at.stop, AbortSignal.timeout(answerMs)]),
+      ...(body && { method: 'POST', body: JSON.stringify(body) }),
+    })
+  } catch (thrown) {
+    const why = String((thrown as Error).cause ?? thrown)
+    throw unavailable(
+      `${at.baseUrl} does not answer (${why}); 'bin/shutterfleet status' tells whether it is up`,
+      thrown,
+    )
+  }
+}
+
+const read = async (at: InterfaceAt, path: string): Promise<Response> => {
+  const response = await ask(at, path)
+  if (!response.ok) throw refusalOf((await response.json()) as ErrorEnvelope, response.status)
+  return response
+}
+
+const readRecord = async (at: InterfaceAt, id: string): Promise<CaptureRecord> =>
+  ((await (await read(at, `/${id}`)).json()) as { data: CaptureRecord }).data
+
+/** Looks at a capture that goes on until it has ended, every half second at first and then less often. */
+const follow = async (at: InterfaceAt, id: string, waitMs: number): Promise<CaptureRecord> => {
+  const end = performance.now() + waitMs
+  for (let pauseMs = firstLookAgainMs; ; pauseMs = Math.min(lookAgainMs, pauseMs * 2)) {
+    const record = await readRecord(at, id)
+    if (hasEnded(record)) return record
+    if (performance.now() + pauseMs > end) {
+      throw unavailable(
+        `capture ${id} is still ${record.status}; it goes on, 'bin/shutterfleet status' shows the queue`,
+      )
+    }
+    await sleep(pauseMs, undefined, { signal: at.stop })
+  }
+}
+
+/** The id of the capture that an answer is about. Throws where the request was refused before there was one. */
+const captureIdOf = async (response: Response): Promise<string> => {
+  const id = response.headers.get('x-screenshot-id')
+  if (response.ok && id !== null) return id
+  const envelope = (await response.json().catch(() => ({}))) as ErrorEnvelope
+  if (envelope.error?.screenshot_id === undefined) throw refusalOf(envelope, response.status)
+  return envelope.error.screenshot_id
+}
+
+/**
+ * Captures and waits for the end; one that waits in the queue is followed for at most `waitMs`. Throws
+ * `SERVICE_UNAVAILABLE` with what the service said where it refuses or does not answer.
+ */
+export const captureOver = async (at: InterfaceAt, parameters: object, waitMs: number): Promise<Captured> => {
+  const response = await ask(at, '/capture', parameters)
+  const id = await captureIdOf(response)
+  if (response.status === 200) {
+    return { image: Buffer.from(await response.arrayBuffer()), record: await readRecord(at, id) }
+  }
+  const record = await follow(at, id, waitMs)
+  if (record.status === 'failed') return { record, image: undefined }
+  return { record, image: Buffer.from(await (await read(at, `/${id}/image`)).arrayBuffer()) }
+}

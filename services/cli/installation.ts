@@ -1,0 +1,55 @@
+import { resolve } from 'node:path'
+import { pathsOf, readPrivate } from '#local/data-folder.ts'
+import { type LocalFile, readLocalFile } from '#local/local-file.ts'
+import { optionalPepper } from '#local/local-settings.ts'
+import type { Secrets } from '#local/secrets.ts'
+import { type Env, readEnv } from '#shared/config/read-env.ts'
+import { knownNames } from '#shared/config/settings/all.ts'
+import { clientSettings, localSettings } from '#shared/config/settings/local.ts'
+import { AppError } from '#shared/errors/app-error.ts'
+import { flagText, type Typed } from './command.ts'
+
+const settings = { ...clientSettings, data: localSettings.data, databaseUrl: localSettings.givenDatabaseUrl }
+
+/** The data folder that a command is about, as an absolute path: `--data`, else the environment, else the default. */
+export const dataFolderOf = (env: Env, typed: Typed): string =>
+  resolve(flagText(typed, 'data') ?? readEnv({ data: settings.data }, env, knownNames).data)
+
+/** What `up` wrote down. Throws `SERVICE_UNAVAILABLE` where nothing runs on the folder; `otherwise` names the way without it. */
+export const runningInstallation = async (folder: string, otherwise: string): Promise<LocalFile> => {
+  const local = await readLocalFile(pathsOf(folder).localFile)
+  if (local) return local
+  throw new AppError('SERVICE_UNAVAILABLE', {
+    publicMessage: `nothing runs on ${folder}: start it with 'bin/shutterfleet up', name its folder with --data${otherwise}`,
+  })
+}
+
+/** Base address and key for the HTTP interface: from the environment, else those of the running installation. */
+export const findInterface = async (env: Env, typed: Typed): Promise<{ baseUrl: string; apiKey: string }> => {
+  const { baseUrl, apiKey } = readEnv(settings, env, knownNames)
+  if (baseUrl !== undefined && apiKey !== '') return { baseUrl, apiKey }
+  const local = await runningInstallation(
+    dataFolderOf(env, typed),
+    ', or set SHUTTERFLEET_BASE_URL and SHUTTERFLEET_API_KEY',
+  )
+  return { baseUrl: baseUrl ?? local.base_url, apiKey: apiKey || local.api_key }
+}
+
+/** Address of the database: of the folder that `--data` names, else from the environment, else of the default folder. */
+export const findDatabaseUrl = async (env: Env, typed: Typed): Promise<string> => {
+  const { databaseUrl } = readEnv(settings, env, knownNames)
+  if (databaseUrl !== undefined && flagText(typed, 'data') === undefined) return databaseUrl
+  return (await runningInstallation(dataFolderOf(env, typed), ', or set SHUTTERFLEET_DATABASE_URL')).database_url
+}
+
+/** The secret that API keys are hashed with: from the environment, else the data folder's. Throws `CONFIGURATION` where it is in neither. */
+export const findKeyPepper = async (env: Env, typed: Typed): Promise<string> => {
+  const { keyPepper } = readEnv({ keyPepper: optionalPepper }, env, knownNames)
+  if (keyPepper !== '') return keyPepper
+  const folder = dataFolderOf(env, typed)
+  const secrets = await readPrivate<Secrets>(pathsOf(folder).secrets)
+  if (secrets) return secrets.keyPepper
+  throw new AppError('CONFIGURATION', {
+    publicMessage: `SHUTTERFLEET_KEY_PEPPER is not set and ${folder} has none; set it as the gateway has it, or name the data folder with --data`,
+  })
+}

@@ -1,0 +1,36 @@
+import { createKey } from '#shared/db/keys.ts'
+import { type Command, dataFlag, flagText, flagTexts, requiredText } from './command.ts'
+import { readDuration } from './duration.ts'
+import { findKeyPepper } from './installation.ts'
+import { withDatabase } from './with-database.ts'
+
+/** `key create`: makes an API key and shows it, this once. */
+export const keyCreate: Command = {
+  usage: 'key create --account ID [--name N] [--domain D]… [--expires 90d] [--data DIR]',
+  summary: 'makes an API key and shows it this once',
+  flags: {
+    account: { type: 'string', value: 'ID', help: 'account that the key belongs to' },
+    name: { type: 'string', value: 'N', help: 'name by which people know the key' },
+    domain: {
+      type: 'string',
+      value: 'D',
+      multiple: true,
+      help: 'host, or *.host, from whose pages alone it may be used',
+    },
+    expires: { type: 'string', value: 'TIME', help: 'time after which the key is refused, such as 90d' },
+    data: dataFlag,
+  },
+  operands: [],
+  run: async ({ env, print }, typed) => {
+    const accountId = requiredText(typed, 'account')
+    const name = flagText(typed, 'name') ?? ''
+    const domains = flagTexts(typed, 'domain')
+    const expires = flagText(typed, 'expires')
+    const expiresAt = expires === undefined ? undefined : new Date(Date.now() + readDuration('expires', expires))
+    const pepper = await findKeyPepper(env, typed)
+    const made = await withDatabase(env, typed, (database) =>
+      createKey(database, { accountId, name, domains, expiresAt, pepper }),
+    )
+    print({ json: made, text: `key ${made.id}, shown this once: ${made.key}` })
+  },
+}

@@ -1,0 +1,16 @@
+import { revokeKey } from '#shared/db/keys.ts'
+import { type Command, dataFlag } from './command.ts'
+import { withDatabase } from './with-database.ts'
+
+/** `key revoke`: every replica refuses the key from now on. */
+export const keyRevoke: Command = {
+  usage: 'key revoke KEY_ID [--data DIR]',
+  summary: 'revokes an API key at once',
+  flags: { data: dataFlag },
+  operands: ['KEY_ID'],
+  run: async ({ env, print }, typed) => {
+    const [id = ''] = typed.operands
+    await withDatabase(env, typed, (database) => revokeKey(database, id))
+    print({ json: { id, revoked: true }, text: `key ${id} is revoked` })
+  },
+}

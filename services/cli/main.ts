@@ -1,0 +1,27 @@
+import { resolve } from 'node:path'
+import { runMain } from '#shared/process/run-main.ts'
+import { type CommandTable, runCommand } from './run-command.ts'
+
+const commands: CommandTable = {
+  up: async () => (await import('./up.ts')).up,
+  down: async () => (await import('./down.ts')).down,
+  status: async () => (await import('./status.ts')).status,
+  capture: async () => (await import('./capture.ts')).capture,
+  'account create': async () => (await import('./account-create.ts')).accountCreate,
+  'account list': async () => (await import('./account-list.ts')).accountList,
+  'account set-plan': async () => (await import('./account-set-plan.ts')).accountSetPlan,
+  'key create': async () => (await import('./key-create.ts')).keyCreate,
+  'key list': async () => (await import('./key-list.ts')).keyList,
+  'key revoke': async () => (await import('./key-revoke.ts')).keyRevoke,
+  migrate: async () => (await import('./migrate.ts')).migrateDatabase,
+}
+
+await runMain('cli', async ({ env, stop }) => {
+  process.exitCode = await runCommand(commands, process.argv.slice(2), {
+    env,
+    stop,
+    root: resolve(import.meta.dirname, '../..'),
+    write: (text) => process.stdout.write(text),
+    note: (line) => process.stderr.write(`${line}\n`),
+  })
+})

@@ -1,0 +1,82 @@
+import { parseArgs } from 'node:util'
+import { toAppError } from '#shared/errors/app-error.ts'
+import { type Command, type CommandContext, parserOptions, type Typed, UsageError } from './command.ts'
+import { commandHelp, overview } from './help.ts'
+
+/** Loads a command; a command's file is read only when it is needed. */
+export type CommandTable = Readonly<Record<string, () => Promise<Command>>>
+
+/** The process around a command. */
+export type Terminal = Omit<CommandContext, 'print'> & { readonly write: (text: string) => void }
+
+/** Exit codes of `bin/shutterfleet`. */
+const exitCodes = { success: 0, failure: 1, usage: 2 } as const
+
+/** Begins the line on standard error that says what went wrong. */
+export const failurePrefix = 'shutterfleet: '
+
+const find = (table: CommandTable, words: readonly string[]) => {
+  for (const count of [2, 1]) {
+    const name = words.slice(0, count).join(' ')
+    const load = words.length >= count ? table[name] : undefined
+    if (load) return { load, rest: words.slice(count) }
+  }
+  const known = `commands are: ${Object.keys(table).join(', ')}`
+  throw new UsageError(
+    words[0] === undefined ? `say which command; ${known}` : `${words[0]} is not a command; ${known}`,
+  )
+}
+
+const parse = (command: Command, args: readonly string[]): Typed => {
+  try {
+    const { values, positionals } = parseArgs({
+      args: [...args],
+      options: parserOptions(command.flags),
+      allowPositionals: true,
+      strict: true,
+    })
+    return { flags: values, operands: positionals }
+  } catch (error) {
+    // The first sentence names the flag; the rest explains how to write operands that begin with a dash.
+    const [said] = (error as Error).message.split('. ')
+    throw new UsageError(said, { cause: error })
+  }
+}
+
+const checkOperands = ({ operands }: Command, { operands: given }: Typed) => {
+  const missing = operands[given.length]
+  if (missing !== undefined) throw new UsageError(`${missing} is missing`)
+  if (given.length > operands.length) throw new UsageError(`${given[operands.length]} is one operand too many`)
+}
+
+const isHelp = (word: string | undefined) => word === '--help' || word === '-h' || word === 'help'
+
+const dispatch = async (table: CommandTable, args: readonly string[], terminal: Terminal): Promise<void> => {
+  if (isHelp(args[0])) {
+    const commands = await Promise.all(Object.entries(table).map(async ([name, load]) => [name, await load()] as const))
+    return terminal.write(overview(commands))
+  }
+  const { load, rest } = find(table, args)
+  const command = await load()
+  const typed = parse(command, rest)
+  if (typed.flags['help']) return terminal.write(commandHelp(command))
+  checkOperands(command, typed)
+  const print: CommandContext['print'] = ({ json, text }) =>
+    terminal.write(typed.flags['json'] ? `${JSON.stringify(json)}\n` : `${text}\n`)
+  await command.run({ ...terminal, print }, typed)
+}
+
+/** Runs the command that `args` name and answers the exit code. What went wrong is a line on standard error. */
+export const runCommand = async (table: CommandTable, args: readonly string[], terminal: Terminal): Promise<number> => {
+  try {
+    await dispatch(table, args, terminal)
+    return exitCodes.success
+  } catch (thrown) {
+    if (thrown instanceof UsageError) {
+      terminal.note(failurePrefix + thrown.message)
+      return exitCodes.usage
+    }
+    terminal.note(failurePrefix + toAppError(thrown).message)
+    return exitCodes.failure
+  }
+}

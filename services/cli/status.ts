@@ -1,0 +1,67 @@
+import { pathsOf } from '#local/data-folder.ts'
+import { lockHolder } from '#local/lock.ts'
+import type { LocalProcess } from '#local/local-file.ts'
+import { startTicksOf } from '#local/process-start.ts'
+import { type Command, dataFlag } from './command.ts'
+import { dataFolderOf, runningInstallation } from './installation.ts'
+
+const askMs = 2000
+
+type ServiceState = {
+  readonly name: string
+  readonly pid: number
+  /** `running` is all that is known of a process that has no address to ask. */
+  readonly health: 'ok' | 'not ready' | 'running' | 'down'
+  readonly metrics_url: string | null
+  readonly detail: Readonly<Record<string, string>>
+}
+
+const ask = async (url: string): Promise<Pick<ServiceState, 'health' | 'detail'>> => {
+  try {
+    const response = await fetch(url, { signal: AbortSignal.timeout(askMs) })
+    const { detail = {} } = (await response.json()) as { detail?: Readonly<Record<string, string>> }
+    return { health: response.ok ? 'ok' : 'not ready', detail }
+  } catch {
+    return { health: 'not ready', detail: {} }
+  }
+}
+
+const stateOf = async ({ name, pid, health_url, metrics_url }: LocalProcess): Promise<ServiceState> => {
+  if ((await startTicksOf(pid)) === undefined) return { name, pid, health: 'down', metrics_url, detail: {} }
+  if (health_url === null) return { name, pid, health: 'running', metrics_url, detail: {} }
+  return { name, pid, metrics_url, ...(await ask(health_url)) }
+}
+
+const words = (detail: Readonly<Record<string, unknown>>) =>
+  Object.entries(detail)
+    .map(([name, value]) => `${name} ${String(value)}`)
+    .join(', ')
+
+const line = ({ name, pid, health, metrics_url }: ServiceState) =>
+  `${name.padEnd(12)}${String(pid).padEnd(9)}${health.padEnd(11)}${metrics_url ?? ''}`.trimEnd()
+
+/** `status`: every service with its health and the address of its metrics, the pool and the queue. */
+export const status: Command = {
+  usage: 'status [--data DIR]',
+  summary: 'shows each service, the pool of workers and the queue',
+  flags: { data: dataFlag },
+  operands: [],
+  run: async ({ env, print }, typed) => {
+    const folder = dataFolderOf(env, typed)
+    const local = await runningInstallation(folder, '')
+    const own = await lockHolder(pathsOf(folder))
+    const states = await Promise.all(local.services.map(stateOf))
+    // The controller sees both: its workers, and what the ledger counts.
+    const { queue = 'unknown', ...pool } = states.find(({ name }) => name === 'controller')?.detail ?? {}
+    const services = states.map(({ name, pid, health, metrics_url }) => ({ name, pid, health, metrics_url }))
+    print({
+      json: { pid: own?.pid ?? null, base_url: local.base_url, services, pool, queue: { pending: queue } },
+      text: [
+        `${local.base_url}, process ${own?.pid ?? 'unknown'}`,
+        ...states.map(line),
+        `pool: ${words(pool)}`,
+        `queue: ${queue} waiting`,
+      ].join('\n'),
+    })
+  },
+}

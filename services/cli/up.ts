@@ -1,0 +1,81 @@
+import { resolve } from 'node:path'
+import { type Env, prefix } from '#shared/config/read-env.ts'
+import type { Setting } from '#shared/config/setting.ts'
+import { createLocalEvents } from '#local/events.ts'
+import { upFlags } from '#local/local-settings.ts'
+import { runLocal, type Started } from '#local/run-local.ts'
+import { type Command, type CommandContext, flagText, flagTexts, type Typed, UsageError } from './command.ts'
+import { startDetached } from './start-detached.ts'
+
+type FlagName = keyof typeof upFlags
+
+const flags = {
+  data: { type: 'string', value: 'DIR', help: 'data folder (default .shutterfleet)' },
+  port: { type: 'string', value: 'N', help: 'port of the HTTP interface (default 8080; 0: a free one)' },
+  'workers-max': { type: 'string', value: 'N', help: 'most workers, each with a browser (default: one for each core)' },
+  'allow-target': {
+    type: 'string',
+    value: 'T',
+    multiple: true,
+    help: 'target that is captured although it is not public: host, host:port, IP address, ip:port, CIDR',
+  },
+  plans: { type: 'string', value: 'FILE', help: 'JSON file with the table of plans, in place of the default one' },
+  'public-url': { type: 'string', value: 'URL', help: 'address under which clients reach the service' },
+  postgres: { type: 'string', value: 'URL', help: 'PostgreSQL to use in place of an own one' },
+  nats: { type: 'string', value: 'URL', help: 'NATS server to use in place of an own one' },
+  s3: { type: 'string', value: 'URL', help: 'S3-compatible store: https://KEY:SECRET@host:port/bucket?region=R' },
+} as const satisfies Record<FlagName, Command['flags'][string]>
+
+/** Flags that name a file or folder, from where they were typed. */
+const paths: readonly FlagName[] = ['data', 'plans']
+
+const flagValue = (typed: Typed, name: FlagName): string | undefined => {
+  if (name === 'allow-target') return flagTexts(typed, name).join(',') || undefined
+  const text = flagText(typed, name)
+  return text !== undefined && paths.includes(name) ? resolve(text) : text
+}
+
+/** The environment with the flags in it: a flag wins over its variable. Throws `UsageError` that names a bad flag. */
+export const withFlags = (env: Env, typed: Typed): Env => {
+  const given = Object.entries(upFlags).flatMap(([name, setting]: [string, Setting<unknown>]) => {
+    const value = flagValue(typed, name as FlagName)
+    if (value === undefined) return []
+    const parsed = setting.parse(value)
+    if (!parsed.ok) throw new UsageError(`--${name} ${setting.secret ? '(hidden)' : value}: ${parsed.problem}`)
+    return [[prefix + setting.name, value]]
+  })
+  return { ...env, ...Object.fromEntries(given) }
+}
+
+const announce = (context: CommandContext, started: Started, stopWith: string) => {
+  const data = started.data_dir === resolve('.shutterfleet') ? '' : ` --data ${started.data_dir}`
+  const text = [
+    'Shutterfleet is up.',
+    `  base URL  ${started.base_url}`,
+    `  API key   ${started.api_key}`,
+    `Try: bin/shutterfleet capture https://example.com -o example.png${data}`,
+    `Stop with ${stopWith}${stopWith === 'Ctrl-C' ? '' : data}`,
+  ].join('\n')
+  context.print({ json: started, text })
+}
+
+/** `up`: starts everything on this machine and stays until it is stopped, or returns once it is up with `--detach`. */
+export const up: Command = {
+  usage: 'up [FLAGS]',
+  summary: 'starts the whole system on this machine and proves it with one capture',
+  flags: { ...flags, detach: { type: 'boolean', help: 'return once the first capture has succeeded' } },
+  operands: [],
+  run: async (context, typed) => {
+    const env = withFlags(context.env, typed)
+    if (typed.flags['detach']) {
+      return announce(context, await startDetached({ ...context, env }), 'bin/shutterfleet down')
+    }
+    await runLocal({
+      env,
+      stop: context.stop,
+      root: context.root,
+      events: createLocalEvents(context.note),
+      started: (started) => announce(context, started, 'Ctrl-C'),
+    })
+  },
+}

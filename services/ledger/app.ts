@@ -1,0 +1,36 @@
+import { nudgeSubject } from '#shared/queue/subjects.ts'
+import { createBell } from './bell.ts'
+import type { Ledger } from './context.ts'
+import { keepStreams, setUpStreams } from './keep-streams.ts'
+import { type Loop, type LoopName, runLoop } from './loop.ts'
+import { createBacklog } from './publish-backlog.ts'
+import { reap, sendUnbegunAgain } from './reaper.ts'
+import { relay } from './relay.ts'
+import { removeObjects } from './remove-objects.ts'
+import { consumeReports } from './reports/consume-reports.ts'
+
+const loopsOf = (ledger: Ledger): Loop[] => {
+  const loop = (name: LoopName, everyMs: number, turn: () => Promise<void>): Loop => ({
+    name,
+    everyMs,
+    turn,
+    bell: name === 'relay' ? ledger.relayBell : createBell(),
+  })
+  return [
+    loop('relay', 500, () => relay(ledger)),
+    loop('backlog', 1000, createBacklog(ledger)),
+    loop('reaper', 2000, () => reap(ledger)),
+    loop('streams', 5000, () => keepStreams(ledger)),
+    loop('removals', 5000, () => removeObjects(ledger)),
+    loop('unbegun', 60_000, () => sendUnbegunAgain(ledger)),
+  ]
+}
+
+/** Declares the streams, then does the ledger's work until `stop` aborts. Resolves once what is in hand is finished. */
+export const runLedger = async (ledger: Ledger, stop: AbortSignal, ready: () => void): Promise<void> => {
+  await setUpStreams(ledger)
+  using _nudges = ledger.queue.subscribe(nudgeSubject, ledger.relayBell.ring)
+  ready()
+  const loops = loopsOf(ledger).map((loop) => runLoop(loop, ledger.events, stop))
+  await Promise.all([consumeReports(ledger, stop), ...loops])
+}

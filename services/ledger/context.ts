@@ -1,0 +1,65 @@
+import { type Database, openDatabase } from '#shared/db/connection.ts'
+import { connectQueue, type Queue } from '#shared/queue/connection.ts'
+import { inboxPrefixOf } from '#shared/queue/permissions.ts'
+import type { ObjectStore } from '#shared/storage/object-store.ts'
+import { openStore } from '#shared/storage/open-store.ts'
+import { createLogger } from '#shared/telemetry/logger.ts'
+import { createMetrics, type Metrics } from '#shared/telemetry/metrics.ts'
+import type { Health } from '#shared/telemetry/probe-server.ts'
+import { type Bell, createBell } from './bell.ts'
+import type { Config } from './config.ts'
+import { createEvents, type Events } from './events.ts'
+
+/** What the use cases of the ledger work with. */
+export type Ledger = {
+  readonly database: Database
+  readonly queue: Queue
+  readonly objects: Pick<ObjectStore, 'delete'>
+  readonly events: Events
+  /** Brings the relay's next turn forward. */
+  readonly relayBell: Bell
+  /** Captures of one account, pool and lane that are admitted at a time, for a plan of weight 1. */
+  readonly windowCaptures: number
+  readonly longestWaitSeconds: number
+}
+
+/** The ledger put together, and what its main function needs of it. */
+export type OpenLedger = Ledger &
+  AsyncDisposable & { readonly metrics: Metrics; readonly health: () => Promise<Health> }
+
+const databaseProbeMs = 1000
+
+const healthOf = (database: Database, queue: Queue, stop: AbortSignal) => async (): Promise<Health> => {
+  const answers = await database.ping(databaseProbeMs)
+  const connected = queue.isConnected()
+  return {
+    live: true,
+    ready: answers && connected && !stop.aborted,
+    detail: { database: answers ? 'answers' : 'is away', queue: connected ? 'connected' : 'is away' },
+  }
+}
+
+/** Opens what the ledger works with. Throws `CONFIGURATION` or `SERVICE_UNAVAILABLE` naming what is wrong or away. */
+export const openContext = async (config: Config, stop: AbortSignal): Promise<OpenLedger> => {
+  await using stack = new AsyncDisposableStack()
+  const metrics = createMetrics('ledger')
+  const events = createEvents(createLogger({ service: 'ledger', level: config.logLevel }), metrics)
+  const { objects } = openStore(config)
+  const database = stack.use(openDatabase({ url: config.databaseUrl, poolMax: config.databasePoolMax }))
+  const inboxPrefix = inboxPrefixOf('ledger')
+  const notice = events.queueNotice
+  const queue = stack.use(await connectQueue({ url: config.natsUrl, name: 'ledger', inboxPrefix, notice }))
+  const owned = stack.move()
+  return {
+    database,
+    queue,
+    objects,
+    events,
+    metrics,
+    relayBell: createBell(),
+    windowCaptures: config.windowCaptures,
+    longestWaitSeconds: config.longestWaitSeconds,
+    health: healthOf(database, queue, stop),
+    [Symbol.asyncDispose]: () => owned.disposeAsync(),
+  }
+}

@@ -1,0 +1,166 @@
+import type { Lane, Pool } from '#shared/capture/lane.ts'
+import type { CaptureEnd } from '#shared/db/change-captures.ts'
+import type { PoolCount } from '#shared/db/count-backlog.ts'
+import type { AppError } from '#shared/errors/app-error.ts'
+import type { QueueNotice } from '#shared/queue/connection.ts'
+import type { Stored } from '#shared/queue/stored.ts'
+import type { Logger } from '#shared/telemetry/logger.ts'
+import type { Metrics } from '#shared/telemetry/metrics.ts'
+import type { LoopName } from './loop.ts'
+import type { Ignored } from './reports/judge-reports.ts'
+
+/** A capture that an event is about. */
+export type Seen = { readonly id: string; readonly pool: Pool; readonly lane: Lane }
+
+/** What the reaper did with a capture: nobody ever began it, its attempts were used up, or it goes to a worker again. */
+export type Reaped = 'never_begun' | 'given_up' | 'sent_again'
+
+/** What the ledger tells its operators; one function for each event, log line and metric together. */
+export type Events = {
+  readonly queueNotice: (notice: QueueNotice) => void
+  /** `first`: the loop worked until now. */
+  readonly loopFailed: (loop: LoopName, error: AppError, first: boolean) => void
+  readonly loopWorksAgain: (loop: LoopName) => void
+  readonly streamsMissing: () => void
+  readonly captureLost: (captures: number) => void
+  readonly reportsApplied: (reports: number, ms: number) => void
+  readonly reportsFailed: (reports: number, error: AppError) => void
+  readonly reportIgnored: (id: string, reason: Ignored | 'unreadable' | 'unknown_capture') => void
+  readonly reportsUnread: (reports: number) => void
+  readonly ended: (capture: Seen, end: CaptureEnd) => void
+  readonly lost: (id: string, objectKeys: readonly string[]) => void
+  readonly admitted: (captures: number) => void
+  /** `ended`: the capture had ended, so there was nothing to publish. */
+  readonly relayed: (result: Stored | 'ended') => void
+  readonly reaped: (capture: Seen, action: Reaped) => void
+  readonly objectsRemoved: (objects: number) => void
+  readonly counted: (counts: readonly PoolCount[]) => void
+  readonly stopping: () => void
+}
+
+const seconds = (ms: number) => ms / 1000
+const captureBuckets = [0.1, 0.2, 0.3, 0.5, 0.75, 1, 1.5, 2, 3, 5, 8, 13, 20, 30, 60, 90]
+
+const reportEvents = (log: Logger, metrics: Metrics) => {
+  const applied = metrics.counter({ name: 'reports_applied_total', help: "Workers' reports written down" })
+  const batch = metrics.histogram({
+    name: 'report_batch_seconds',
+    help: 'Time to write down one batch of reports and tell of its ends',
+    buckets: [0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.25, 0.5, 1, 5],
+  })
+  const ignored = metrics.counter({
+    name: 'reports_ignored_total',
+    help: "Workers' reports that changed nothing because they may not",
+    labels: ['reason'],
+  })
+  const unread = metrics.gauge({ name: 'reports_unread', help: 'Reports that no ledger has written down yet' })
+  const lost = metrics.counter({ name: 'captures_lost_total', help: 'Objects of attempts that were not the first' })
+  return {
+    reportsApplied: (reports, ms) => {
+      applied.inc(reports)
+      batch.observe(seconds(ms))
+    },
+    reportsFailed: (reports, error) => log.error({ reports, err: error }, 'reports could not be written down'),
+    reportIgnored: (id, reason) => {
+      ignored.inc({ reason })
+      log.warn({ capture: id, reason }, 'report ignored')
+    },
+    reportsUnread: (reports) => unread.set(reports),
+    lost: (id, objectKeys) => {
+      lost.inc(objectKeys.length)
+      log.info({ capture: id, objects: objectKeys.length }, 'a later success is dropped')
+    },
+  } satisfies Partial<Events>
+}
+
+const captureEvents = (log: Logger, metrics: Metrics) => {
+  const ended = metrics.counter({
+    name: 'captures_ended_total',
+    help: 'Captures that reached their end; outcome is completed or the error code',
+    labels: ['pool', 'outcome'],
+  })
+  const processing = metrics.histogram({
+    name: 'capture_processing_seconds',
+    help: 'Time that workers took for captures that completed',
+    labels: ['pool'],
+    buckets: captureBuckets,
+  })
+  const reaped = metrics.counter({
+    name: 'captures_reaped_total',
+    help: 'Captures that the reaper had to act on',
+    labels: ['pool', 'action'],
+  })
+  return {
+    ended: ({ id, pool, lane }, end) => {
+      ended.inc({ pool, outcome: end.status === 'completed' ? 'completed' : end.code })
+      if (end.status === 'completed' && end.processingTimeMs !== undefined) {
+        processing.observe({ pool }, seconds(end.processingTimeMs))
+      }
+      const reason = end.status === 'failed' ? { code: end.code } : {}
+      log.debug({ capture: id, pool, lane, status: end.status, ...reason }, 'ended')
+    },
+    reaped: (capture, action) => {
+      reaped.inc({ pool: capture.pool, action })
+      log.warn({ capture: capture.id, pool: capture.pool, lane: capture.lane, action }, 'reaped')
+    },
+  } satisfies Partial<Events>
+}
+
+const outboxEvents = (log: Logger, metrics: Metrics) => {
+  const admitted = metrics.counter({ name: 'captures_admitted_total', help: 'Captures that had waited for their turn' })
+  const relayed = metrics.counter({
+    name: 'relay_captures_total',
+    help: 'Captures that the relay took from the outbox',
+    labels: ['result'],
+  })
+  const removed = metrics.counter({ name: 'objects_removed_total', help: 'Objects deleted from the object store' })
+  return {
+    admitted: (captures) => admitted.inc(captures),
+    relayed: (result) => relayed.inc({ result }),
+    objectsRemoved: (objects) => removed.inc(objects),
+    streamsMissing: () => log.error('streams are missing and are made again'),
+    captureLost: (captures) => log.warn({ captures }, 'captures put back: the queue had lost them'),
+  } satisfies Partial<Events>
+}
+
+const loopEvents = (log: Logger, metrics: Metrics) => {
+  const failures = metrics.counter({
+    name: 'ledger_loop_failures_total',
+    help: "Turns of the ledger's loops that failed",
+    labels: ['loop'],
+  })
+  const backlog = metrics.gauge({
+    name: 'backlog_captures',
+    help: 'Captures that have not ended',
+    labels: ['pool', 'status'],
+  })
+  const oldest = metrics.gauge({
+    name: 'backlog_oldest_seconds',
+    help: 'Age of the oldest capture that has not begun',
+    labels: ['pool'],
+  })
+  return {
+    loopFailed: (loop, error, first) => {
+      failures.inc({ loop })
+      if (first) log.error({ loop, err: error }, 'loop failed; it goes on trying')
+    },
+    loopWorksAgain: (loop) => log.info({ loop }, 'loop works again'),
+    counted: (counts) => {
+      for (const { pool, pending, processing, oldestMs } of counts) {
+        backlog.set({ pool, status: 'pending' }, pending)
+        backlog.set({ pool, status: 'processing' }, processing)
+        oldest.set({ pool }, seconds(oldestMs))
+      }
+    },
+    queueNotice: ({ kind, detail }) => log.warn({ kind, detail }, 'NATS'),
+    stopping: () => log.info('stopping'),
+  } satisfies Partial<Events>
+}
+
+/** Declares the metrics and makes the events. */
+export const createEvents = (log: Logger, metrics: Metrics): Events => ({
+  ...reportEvents(log, metrics),
+  ...captureEvents(log, metrics),
+  ...outboxEvents(log, metrics),
+  ...loopEvents(log, metrics),
+})

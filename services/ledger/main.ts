@@ -1,0 +1,24 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import { runMain, untilStopped } from '#shared/process/run-main.ts'
+import { startProbeServer } from '#shared/telemetry/probe-server.ts'
+import { runLedger } from './app.ts'
+import { readConfig } from './config.ts'
+import { openContext } from './context.ts'
+
+/** What is in hand when the ledger is told to stop gets this long; what is cut off is done again by the next ledger. */
+const finishMs = 15_000
+
+await runMain('ledger', async ({ env, stop, announce }) => {
+  const config = readConfig(env)
+  await using ledger = await openContext(config, stop)
+  await using probe = await startProbeServer({
+    host: config.probeHost,
+    port: config.probePort,
+    metrics: ledger.metrics,
+    health: ledger.health,
+  })
+  const running = runLedger(ledger, stop, () => announce({ probeUrl: probe.url }))
+  await Promise.race([running, untilStopped(stop)])
+  ledger.events.stopping()
+  await Promise.race([running, pause(finishMs, undefined, { ref: false })])
+})

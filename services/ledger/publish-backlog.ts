@@ -1,0 +1,44 @@
+import { countBacklog, type PoolCount } from '#shared/db/count-backlog.ts'
+import { backlogCodec, type BacklogMessage } from '#shared/queue/messages.ts'
+import { backlogSubject } from '#shared/queue/subjects.ts'
+import type { Ledger } from './context.ts'
+
+const spanMs = 10_000
+
+/** Counts of all pools at one moment of a monotonic clock. */
+export type Reading = { readonly atMs: number; readonly counts: readonly PoolCount[] }
+
+/** The readings from which arrivals are told: the new one and those of the last ten seconds. */
+export const keepReadings = (readings: readonly Reading[], reading: Reading): Reading[] => [
+  ...readings.filter(({ atMs }) => reading.atMs - atMs <= spanMs),
+  reading,
+]
+
+/**
+ * What the newest reading says, with arrivals from what was accepted since the oldest; where that spans less than ten
+ * seconds it is scaled up. Empty before the second reading: arrivals are then unknown.
+ */
+export const toBacklog = (readings: readonly Reading[]): BacklogMessage[] => {
+  const [oldest] = readings
+  const newest = readings.at(-1)
+  if (!oldest || !newest || newest.atMs <= oldest.atMs) return []
+  const scale = spanMs / (newest.atMs - oldest.atMs)
+  return newest.counts.map(({ pool, pending, processing, accepted, oldestMs }) => {
+    const before = oldest.counts.find((count) => count.pool === pool)?.accepted ?? accepted
+    const arrivals10s = Math.max(0, Math.round((accepted - before) * scale))
+    return { pool, pending, processing, arrivals10s, oldestMs: Math.round(oldestMs) }
+  })
+}
+
+/** Makes what counts the backlog and publishes it for the controller. A count that fails throws, and nothing is published: unknown is not zero. */
+export const createBacklog = ({ database, queue, events }: Pick<Ledger, 'database' | 'queue' | 'events'>) => {
+  let readings: Reading[] = []
+  return async (): Promise<void> => {
+    const counts = await countBacklog(database)
+    events.counted(counts)
+    readings = keepReadings(readings, { atMs: performance.now(), counts })
+    for (const message of toBacklog(readings)) {
+      queue.publish(backlogSubject(message.pool), backlogCodec.encode(message))
+    }
+  }
+}

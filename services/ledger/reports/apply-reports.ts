@@ -1,0 +1,39 @@
+import { type ChangedCapture, changeCaptures } from '#shared/db/change-captures.ts'
+import type { Ledger } from '#ledger/context.ts'
+import { tellEnd } from '#ledger/tell-end.ts'
+import { judgeReports, type ReportsJudgement } from './judge-reports.ts'
+import type { Report } from './read-report.ts'
+
+type Dependencies = Pick<Ledger, 'events' | 'relayBell'> & {
+  readonly database: Pick<Ledger['database'], 'transaction'>
+  readonly queue: Pick<Ledger['queue'], 'publish'>
+}
+
+const tell = ({ queue, events }: Dependencies, capture: ChangedCapture, judgement: ReportsJudgement) => {
+  if (judgement.tells) tellEnd(queue, capture)
+  if (judgement.change?.end) events.ended(capture, judgement.change.end)
+  if (judgement.losers.length > 0) events.lost(capture.id, judgement.losers)
+  for (const reason of judgement.ignored) events.reportIgnored(capture.id, reason)
+}
+
+/**
+ * Writes down what reports say, in one transaction, then tells of the captures that have ended, of repeated results too.
+ * Throws where nothing was written: the same reports may then be applied again.
+ */
+export const applyReports = async (ledger: Dependencies, reports: readonly Report[]): Promise<void> => {
+  const byCapture = Map.groupBy(reports, ({ id }) => id)
+  const judgements = new Map<string, ReportsJudgement>()
+  const { captures, roomMade } = await changeCaptures(ledger.database, [...byCapture.keys()], (capture) => {
+    const judgement = judgeReports(capture, byCapture.get(capture.id) ?? [])
+    judgements.set(capture.id, judgement)
+    return judgement
+  })
+  if (roomMade) ledger.relayBell.ring()
+  const changed = new Map(captures.map((capture) => [capture.id, capture]))
+  for (const id of byCapture.keys()) {
+    const capture = changed.get(id)
+    const judgement = judgements.get(id)
+    if (capture && judgement) tell(ledger, capture, judgement)
+    else ledger.events.reportIgnored(id, 'unknown_capture')
+  }
+}

@@ -1,0 +1,124 @@
+import { createHash, timingSafeEqual } from 'node:crypto'
+import type { CaptureChange, CaptureEnd, JudgedCapture } from '#shared/db/change-captures.ts'
+import type { CompletedResult, ResultMessage, StartedMessage } from '#shared/queue/messages.ts'
+import { isObjectKeyOf } from '#shared/storage/objects.ts'
+import type { Report } from './read-report.ts'
+
+/** Why a report changes nothing: another capture's token or key, or the failure of an attempt that is not the latest. */
+export type Ignored = 'token' | 'object_key' | 'late_failure'
+
+/** What reports say of one capture. `tells`: it has ended, and one of the reports' senders may wait to hear of it. */
+export type ReportsJudgement = {
+  readonly change: CaptureChange | undefined
+  readonly losers: readonly string[]
+  readonly tells: boolean
+  readonly ignored: readonly Ignored[]
+}
+
+type State = {
+  attempts: number
+  unendedStarts: number
+  begins: boolean
+  end: CaptureEnd | undefined
+  /** Status and winner as they would be after the reports so far. */
+  ended: 'completed' | 'failed' | undefined
+  winner: string | null
+  losers: string[]
+  tells: boolean
+  ignored: Ignored[]
+}
+
+/** PostgreSQL's text holds no NUL, and its text is UTF-8: what a page wrote may break both. */
+const plain = (text: string): string => text.replaceAll('\0', '').toWellFormed()
+
+const stateOf = ({ attempts, unendedStarts, status, objectKey }: JudgedCapture): State => ({
+  attempts,
+  unendedStarts,
+  begins: false,
+  end: undefined,
+  ended: status === 'completed' || status === 'failed' ? status : undefined,
+  winner: objectKey,
+  losers: [],
+  tells: false,
+  ignored: [],
+})
+
+const begin = (state: State, attempt: number) => {
+  if (state.ended || attempt <= state.attempts) return
+  state.attempts = attempt
+  state.unendedStarts += 1
+  state.begins = true
+}
+
+const finish = (state: State, end: CaptureEnd) => {
+  state.end = end
+  state.ended = end.status
+  state.winner = end.status === 'completed' ? end.objectKey : null
+  state.unendedStarts = Math.max(0, state.unendedStarts - 1)
+}
+
+const onStarted = (state: State, message: StartedMessage) => {
+  if (message.kind === 'begun') begin(state, message.attempt)
+  if (message.kind !== 'unreadable') return
+  if (!state.ended)
+    finish(state, { status: 'failed', code: 'JOB_FAILED', message: 'No worker could read the capture.' })
+  state.tells = true
+}
+
+const completedEnd = (result: CompletedResult): CaptureEnd => ({
+  status: 'completed',
+  objectKey: result.objectKey,
+  fileSize: result.bytes,
+  sha256: result.sha256,
+  mimeType: plain(result.mimeType),
+  width: result.width,
+  height: result.height,
+  processingTimeMs: result.timings.total,
+  targetStatus: result.targetStatus,
+  finalUrl: result.finalUrl === undefined ? undefined : plain(result.finalUrl),
+  warnings: result.warnings.map(({ code, message }) => ({ code: plain(code), message: plain(message) })),
+  timings: result.timings,
+})
+
+const onCompleted = (state: State, result: CompletedResult) => {
+  if (!isObjectKeyOf(result.id, result.objectKey)) return void state.ignored.push('object_key')
+  begin(state, result.attempt)
+  if (!state.ended) finish(state, completedEnd(result))
+  else if (state.winner !== result.objectKey) state.losers.push(result.objectKey)
+  state.tells = true
+}
+
+const onFailed = (state: State, result: Exclude<ResultMessage, CompletedResult>) => {
+  if (!state.ended && result.attempt < state.attempts) return void state.ignored.push('late_failure')
+  begin(state, result.attempt)
+  const { code, message, timings } = result
+  if (!state.ended) finish(state, { status: 'failed', code, message: plain(message), timings })
+  state.tells = true
+}
+
+const onResult = (state: State, result: ResultMessage, tokenHash: Buffer) => {
+  const hash = createHash('sha256').update(result.token).digest()
+  if (!timingSafeEqual(hash, tokenHash)) return void state.ignored.push('token')
+  if (result.outcome === 'completed') onCompleted(state, result)
+  else onFailed(state, result)
+}
+
+/**
+ * Judges the reports on one capture, in the order in which they were stored. The first success of any attempt wins, even
+ * after another attempt failed to end; a failure counts only from the latest attempt that began; a result that comes
+ * before its start implies it. What ended stays ended: the same result again is told again, another success has lost.
+ */
+export const judgeReports = (capture: JudgedCapture, reports: readonly Report[]): ReportsJudgement => {
+  const state = stateOf(capture)
+  for (const report of reports) {
+    if (report.kind === 'started') onStarted(state, report.message)
+    else onResult(state, report.message, capture.tokenHash)
+  }
+  const { attempts, unendedStarts, begins, end, losers, tells, ignored } = state
+  return {
+    change: begins || end ? { attempts, unendedStarts, begins, end } : undefined,
+    losers,
+    tells,
+    ignored,
+  }
+}

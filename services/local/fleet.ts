@@ -1,0 +1,61 @@
+import type { LocalProcess } from './local-file.ts'
+import { type Part, type PartPlan, supervise } from './supervise.ts'
+import type { LocalEvents } from './events.ts'
+
+/** The parts of the system that run. */
+export type Fleet = {
+  /** Starts a part and keeps it running. Throws what its start throws. */
+  readonly start: (plan: PartPlan) => Promise<Part>
+  /** Every part's process, as `local.json` lists it. */
+  readonly processes: () => readonly LocalProcess[]
+  /** Stops all parts in the given order; those of one group at the same time. Parts in no group do not exist. */
+  readonly stop: (order: readonly (readonly string[])[]) => Promise<void>
+}
+
+const processOf = (part: Part): LocalProcess => {
+  const { child, addresses } = part.current()
+  const probeUrl = addresses['probeUrl']
+  return {
+    name: part.name,
+    pid: child.pid,
+    metrics_url: probeUrl === undefined ? null : `${probeUrl}/metrics`,
+    health_url: probeUrl === undefined ? null : `${probeUrl}/readyz`,
+  }
+}
+
+/** Makes an empty fleet. `changed` runs after each start of a process, first or later. `stop` ends starts that are under way. */
+export const createFleet = (deps: {
+  readonly events: LocalEvents
+  readonly stop: AbortSignal
+  readonly changed: (processes: readonly LocalProcess[]) => Promise<void>
+}): Fleet => {
+  const parts = new Map<string, Part>()
+  const processes = () => [...parts.values()].map(processOf)
+
+  const stopOne = async (name: string) => {
+    const startedMs = performance.now()
+    await parts.get(name)?.stop()
+    if (parts.delete(name)) deps.events.stopped(name, performance.now() - startedMs)
+  }
+
+  return {
+    start: async (plan) => {
+      const startedMs = performance.now()
+      const part = await supervise(plan, deps.stop, {
+        down: deps.events.down,
+        back: async (name, pid) => {
+          await deps.changed(processes())
+          deps.events.back(name, pid)
+        },
+      })
+      parts.set(plan.name, part)
+      deps.events.step(`${plan.name} is up`, performance.now() - startedMs)
+      await deps.changed(processes())
+      return part
+    },
+    processes,
+    stop: async (order) => {
+      for (const names of order) await Promise.all(names.map(stopOne))
+    },
+  }
+}

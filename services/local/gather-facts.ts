@@ -1,0 +1,42 @@
+import { join } from 'node:path'
+import type { Env } from '#shared/config/read-env.ts'
+import type { QueueUserName } from '#shared/queue/permissions.ts'
+import type { DataFolder } from './data-folder.ts'
+import type { LocalSettings } from './local-settings.ts'
+import { choosePorts } from './ports.ts'
+import { postgresUser } from './postgres.ts'
+import { keepSecrets } from './secrets.ts'
+import type { Facts } from './service-env.ts'
+
+/** What the facts are gathered from. */
+export type FactSources = {
+  readonly env: Env
+  /** Folder of the project. */
+  readonly root: string
+  readonly settings: LocalSettings
+  /** A data folder that is ours alone. */
+  readonly folder: DataFolder
+  readonly chromium: string
+}
+
+/** Everything that the services of this machine are told, known before the first process starts. Throws `CONFIGURATION` where the wanted port is taken. */
+export const gatherFacts = async ({ env, root, settings, folder, chromium }: FactSources): Promise<Facts> => {
+  const ports = await choosePorts(folder.ports, settings.gatewayPort)
+  const kept = await keepSecrets(folder.secrets)
+  const secrets = { ...kept, keyPepper: settings.keyPepper || kept.keyPepper }
+  const ownDatabase = `postgres://${postgresUser}:${secrets.postgresPassword}@127.0.0.1:${ports.postgres}/postgres`
+  const ownNats = (user: QueueUserName) => `nats://${user}:${secrets.queuePasswords[user]}@127.0.0.1:${ports.nats}`
+  return {
+    operator: env,
+    secrets,
+    ports,
+    databaseUrl: settings.givenDatabaseUrl ?? ownDatabase,
+    natsUrlOf: (user) => settings.givenNatsUrl ?? ownNats(user),
+    s3Url: settings.s3Url,
+    objectsFolder: folder.objects,
+    workerEnvFile: folder.workerEnv,
+    chromium,
+    poolMax: settings.poolMax,
+    compileCache: join(root, '.tools', 'compile-cache'),
+  }
+}

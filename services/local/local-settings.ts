@@ -1,0 +1,44 @@
+import { type Env, prefix, readEnv, type ValuesOf } from '#shared/config/read-env.ts'
+import { knownNames } from '#shared/config/settings/all.ts'
+import { type Setting, text } from '#shared/config/setting.ts'
+import { controllerSettings } from '#shared/config/settings/controller.ts'
+import { gatewaySettings } from '#shared/config/settings/gateway.ts'
+import { localSettings } from '#shared/config/settings/local.ts'
+import { storageSettings } from '#shared/config/settings/outside.ts'
+import { workerSettings } from '#shared/config/settings/worker.ts'
+
+/** The setting behind each flag of `up`; a flag is another way to write the environment variable. */
+export const upFlags = {
+  data: localSettings.data,
+  port: gatewaySettings.gatewayPort,
+  'workers-max': controllerSettings.poolMax,
+  'allow-target': gatewaySettings.allowTargets,
+  plans: localSettings.plansFile,
+  'public-url': gatewaySettings.publicUrl,
+  postgres: localSettings.givenDatabaseUrl,
+  nats: localSettings.givenNatsUrl,
+  s3: storageSettings.s3Url,
+} as const
+
+const optional = ({ name, help, secret }: Setting<string>) => text(name, { help, secret, fallback: '' })
+
+/** The secret that API keys are hashed with; '': that of the data folder. */
+export const optionalPepper = optional(gatewaySettings.keyPepper)
+
+const settings = {
+  ...localSettings,
+  gatewayPort: gatewaySettings.gatewayPort,
+  allowTargets: gatewaySettings.allowTargets,
+  publicUrl: gatewaySettings.publicUrl,
+  poolMax: controllerSettings.poolMax,
+  s3Url: storageSettings.s3Url,
+  chromium: optional(workerSettings.chromium),
+  keyPepper: optionalPepper,
+}
+
+/** What one-machine operation itself reads; services read the rest of the environment. */
+export type LocalSettings = ValuesOf<typeof settings>
+
+/** Reads the environment of `up`. Throws `CONFIGURATION` with all problems at once. One worker for each of `cores` is the default bound. */
+export const readLocalSettings = (env: Env, cores: number): LocalSettings =>
+  readEnv(settings, { [prefix + settings.poolMax.name]: String(cores), ...env }, knownNames)

@@ -1,0 +1,38 @@
+import { AppError } from '#shared/errors/app-error.ts'
+import { logTail, startChild, stopChild } from './child.ts'
+import type { Running } from './supervise.ts'
+
+const startMs = 60_000
+
+/** One of our services as a process of its own. */
+export type NodeProcess = {
+  readonly name: string
+  /** Main file, as an absolute path. */
+  readonly main: string
+  readonly env: Readonly<Record<string, string>>
+  readonly logPath: string
+}
+
+const aborted = (signal: AbortSignal): Promise<undefined> =>
+  new Promise((resolve) => {
+    if (signal.aborted) resolve(undefined)
+    signal.addEventListener('abort', () => resolve(undefined), { once: true })
+  })
+
+/** Starts a service and waits for its announcement. Throws `SERVICE_UNAVAILABLE` with the end of its log. */
+export const startNodeProcess = async (service: NodeProcess, signal: AbortSignal): Promise<Running> => {
+  const child = await startChild({
+    command: process.execPath,
+    args: [service.main],
+    env: service.env,
+    logPath: service.logPath,
+    ipc: true,
+  })
+  const within = AbortSignal.any([signal, AbortSignal.timeout(startMs)])
+  const addresses = await Promise.race([child.announced, child.exited, aborted(within)])
+  if (typeof addresses === 'object') return { child, addresses }
+  await stopChild(child, 'SIGTERM', 5000)
+  throw new AppError('SERVICE_UNAVAILABLE', {
+    publicMessage: `${service.name} did not start (${addresses ?? 'too slow'}); ${service.logPath} ends with:\n${await logTail(service.logPath)}`,
+  })
+}

@@ -1,0 +1,85 @@
+import { join } from 'node:path'
+import type { DataFolder } from './data-folder.ts'
+import { startNats } from './nats.ts'
+import { startNodeProcess } from './node-process.ts'
+import { startPostgres } from './postgres.ts'
+import { controllerEnv, egressEnv, type Facts, gatewayEnv, ledgerEnv, machineEnv } from './service-env.ts'
+import type { PartPlan } from './supervise.ts'
+
+/** What the plans are made from. */
+export type PlanOptions = {
+  readonly facts: Facts
+  readonly folder: DataFolder
+  /** Folder of the project. */
+  readonly root: string
+}
+
+const logOf = (folder: DataFolder, name: string) => join(folder.logs, `${name}.log`)
+
+/** How our own PostgreSQL is started, in the folder's `postgres`. */
+export const postgresPlan = ({ facts, folder }: PlanOptions, bin: string): PartPlan => ({
+  name: 'postgres',
+  // Fast shutdown: open transactions are rolled back, nothing committed is lost.
+  stopSignal: 'SIGINT',
+  stopMs: 20_000,
+  start: async (signal) => ({
+    addresses: {},
+    child: await startPostgres(
+      {
+        bin,
+        folder: folder.postgres,
+        password: facts.secrets.postgresPassword,
+        port: facts.ports.postgres,
+        logPath: logOf(folder, 'postgres'),
+        env: machineEnv(facts.operator),
+      },
+      signal,
+    ),
+  }),
+})
+
+/** How our own NATS is started, in the folder's `nats`. */
+export const natsPlan = ({ facts, folder }: PlanOptions, program: string): PartPlan => ({
+  name: 'nats',
+  stopSignal: 'SIGTERM',
+  stopMs: 10_000,
+  start: async (signal) => ({
+    addresses: {},
+    child: await startNats(
+      {
+        program,
+        folder: folder.nats,
+        passwords: facts.secrets.queuePasswords,
+        port: facts.ports.nats,
+        logPath: logOf(folder, 'nats'),
+        env: machineEnv(facts.operator),
+      },
+      signal,
+    ),
+  }),
+})
+
+/** Our services, and how long each may take to end in good order. The controller waits for its workers, who finish their captures. */
+const services = {
+  egress: { env: egressEnv, stopMs: 40_000 },
+  ledger: { env: ledgerEnv, stopMs: 30_000 },
+  gateway: { env: gatewayEnv, stopMs: 40_000 },
+  controller: { env: controllerEnv, stopMs: 120_000 },
+} as const
+
+/** How one of our services is started. */
+export const servicePlan = ({ facts, folder, root }: PlanOptions, name: keyof typeof services): PartPlan => ({
+  name,
+  stopSignal: 'SIGTERM',
+  stopMs: services[name].stopMs,
+  start: (signal) =>
+    startNodeProcess(
+      {
+        name,
+        main: join(root, 'services', name, 'main.ts'),
+        env: services[name].env(facts),
+        logPath: logOf(folder, name),
+      },
+      signal,
+    ),
+})

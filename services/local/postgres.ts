@@ -1,0 +1,152 @@
+import { execFile } from 'node:child_process'
+import { chown, mkdir, open, readFile, readlink, rm, stat, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { AppError } from '#shared/errors/app-error.ts'
+import { type Child, logTail, startChild, stopChild } from './child.ts'
+import { waitFor, waitUntil } from './wait-for.ts'
+
+const initMs = 60_000
+/** Recovery after a crash reads the log since the last checkpoint. */
+const startMs = 60_000
+const formerStopMs = 20_000
+const run = promisify(execFile)
+
+/** User of the database inside PostgreSQL. */
+export const postgresUser = 'shutterfleet'
+
+/** The user of the machine that PostgreSQL runs as where we are root, which it refuses to be. */
+const systemUser = 'shutterfleet-db'
+
+/** A PostgreSQL of our own. */
+export type PostgresOptions = {
+  /** Folder with `postgres` and `initdb`. */
+  readonly bin: string
+  /** Folder of the cluster, made where it is missing. */
+  readonly folder: string
+  readonly password: string
+  readonly port: number
+  readonly logPath: string
+  readonly env: Readonly<Record<string, string>>
+}
+
+/** For a few hundred captures a minute on a machine that also runs browsers; durable, and reached over loopback only. */
+const settings = (port: number) =>
+  Object.entries({
+    listen_addresses: '127.0.0.1',
+    port: String(port),
+    unix_socket_directories: '',
+    max_connections: '100',
+    shared_buffers: '64MB',
+    jit: 'off',
+    fsync: 'on',
+  }).flatMap(([name, value]) => ['-c', `${name}=${value}`])
+
+type Owner = { readonly uid: number; readonly gid: number }
+
+const ownerIds = async (): Promise<Owner | undefined> => {
+  const line = (await readFile('/etc/passwd', 'utf8')).split('\n').find((each) => each.startsWith(`${systemUser}:`))
+  const [, , uid, gid] = line?.split(':') ?? []
+  return uid === undefined ? undefined : { uid: Number(uid), gid: Number(gid) }
+}
+
+/** Who PostgreSQL runs as: undefined where that is us. Makes the system's user where we are root and it is missing. */
+const findOwner = async (): Promise<Owner | undefined> => {
+  if (process.getuid?.() !== 0) return undefined
+  const known = await ownerIds()
+  if (known) return known
+  await run('useradd', ['--system', '--user-group', '--no-create-home', '--shell', '/usr/sbin/nologin', systemUser])
+  return ownerIds()
+}
+
+/** The parent-death signal lets nothing outlive us, even when we are killed. */
+const setpriv = (owner: Owner | undefined) => [
+  '--pdeathsig',
+  'INT',
+  ...(owner ? [`--reuid=${owner.uid}`, `--regid=${owner.gid}`, '--clear-groups'] : []),
+]
+
+/**
+ * PostgreSQL gets its folder as an open descriptor: its user need not be able to walk there, so that the folder can lie
+ * in a private home directory, and no mount and no privilege is needed for it.
+ */
+const asDescriptor = '/proc/self/fd/3'
+
+const initialise = async (options: PostgresOptions, owner: Owner | undefined) => {
+  const cluster = join(options.folder, 'cluster')
+  const passwordFile = join(options.folder, 'password')
+  const logPath = options.logPath
+  await rm(cluster, { recursive: true, force: true })
+  await mkdir(cluster, { recursive: true, mode: 0o700 })
+  await writeFile(passwordFile, options.password, { mode: 0o600 })
+  if (owner) for (const path of [options.folder, cluster, passwordFile]) await chown(path, owner.uid, owner.gid)
+  await using folder = await open(cluster)
+  await using password = await open(passwordFile)
+  const initdb = [join(options.bin, 'initdb'), '-D', asDescriptor, '-U', postgresUser, '--pwfile=/proc/self/fd/4']
+  const child = await startChild({
+    command: 'setpriv',
+    cwd: '/',
+    args: [...setpriv(owner), ...initdb, '--auth=scram-sha-256', '--data-checksums', '-E', 'UTF8', '--locale=C'],
+    env: options.env,
+    logPath,
+    descriptors: [folder.fd, password.fd],
+  })
+  const ended = await waitFor(initMs, async () => (child.hasExited() ? child.exited : undefined))
+  await stopChild(child, 'SIGKILL', 0)
+  await rm(passwordFile, { force: true })
+  if (ended === 'exit code 0') return
+  await rm(cluster, { recursive: true, force: true })
+  throw new AppError('SERVICE_UNAVAILABLE', {
+    publicMessage: `PostgreSQL could not make its cluster (${ended ?? 'too slow'}); ${logPath} ends with:\n${await logTail(logPath)}`,
+  })
+}
+
+/** Lines of the file that a running PostgreSQL keeps in its folder; the first is its process id, the eighth its state. */
+const pidFile = async (cluster: string): Promise<string[]> =>
+  (await readFile(join(cluster, 'postmaster.pid'), 'utf8').catch(() => '')).split('\n')
+
+/**
+ * A server of this cluster that outlived its parent is ended; a left file of another process's id is removed. The lock on
+ * the data folder is ours, so nobody else starts one.
+ */
+const clearFormer = async (cluster: string) => {
+  const pid = Number((await pidFile(cluster))[0])
+  if (!pid) return
+  const isOurs = async () => (await readlink(`/proc/${pid}/fd/3`).catch(() => '')) === cluster
+  if (await isOurs()) {
+    process.kill(pid, 'SIGINT')
+    await waitUntil(formerStopMs, async () => !(await isOurs()))
+  } else {
+    await rm(join(cluster, 'postmaster.pid'), { force: true })
+  }
+}
+
+const untilReady = async (child: Child, cluster: string, signal: AbortSignal): Promise<boolean> =>
+  waitUntil(startMs, async () => {
+    if (child.hasExited() || signal.aborted) return true
+    const lines = await pidFile(cluster)
+    return Number(lines[0]) === child.pid && lines[7]?.trim() === 'ready'
+  }).then((inTime) => inTime && !child.hasExited() && !signal.aborted)
+
+/** Starts PostgreSQL on loopback and waits until it takes connections; makes its cluster first where there is none. Throws `SERVICE_UNAVAILABLE` with the end of its log. */
+export const startPostgres = async (options: PostgresOptions, signal: AbortSignal): Promise<Child> => {
+  const cluster = join(options.folder, 'cluster')
+  const owner = await findOwner()
+  const isMade = await stat(join(cluster, 'global', 'pg_control')).catch(() => undefined)
+  if (!isMade) await initialise(options, owner)
+  await clearFormer(cluster)
+  await using folder = await open(cluster)
+  const child = await startChild({
+    command: 'setpriv',
+    cwd: '/',
+    args: [...setpriv(owner), join(options.bin, 'postgres'), '-D', asDescriptor, ...settings(options.port)],
+    env: options.env,
+    logPath: options.logPath,
+    descriptors: [folder.fd],
+  })
+  if (await untilReady(child, cluster, signal)) return child
+  await stopChild(child, 'SIGINT', 5000)
+  throw new AppError('SERVICE_UNAVAILABLE', {
+    publicMessage: `PostgreSQL did not start; ${options.logPath} ends with:\n${await logTail(options.logPath)}`,
+  })
+}

@@ -1,0 +1,35 @@
+import { join } from 'node:path'
+import { prefix } from '#shared/config/read-env.ts'
+import { type DataFolder, readPrivate, writePrivate } from './data-folder.ts'
+import type { FirstAccount } from './keep-first-account.ts'
+import { startNodeProcess } from './node-process.ts'
+import { type Facts, machineEnv } from './service-env.ts'
+
+/** Brings the database to this version's schema and plans, in a process of its own, and finds or makes the first account. */
+export const prepareDatabase = async (
+  of: { facts: Facts; folder: DataFolder; root: string; plansFile: string },
+  signal: AbortSignal,
+): Promise<FirstAccount> => {
+  const { facts, folder, root, plansFile } = of
+  const kept = await readPrivate<FirstAccount>(folder.account)
+  const { child, addresses } = await startNodeProcess(
+    {
+      name: 'the preparation of the database',
+      main: join(root, 'services', 'local', 'main-prepare.ts'),
+      logPath: join(folder.logs, 'prepare.log'),
+      env: {
+        ...machineEnv(facts.operator),
+        NODE_COMPILE_CACHE: facts.compileCache,
+        [`${prefix}DATABASE_URL`]: facts.databaseUrl,
+        [`${prefix}KEY_PEPPER`]: facts.secrets.keyPepper,
+        [`${prefix}API_KEY`]: kept?.apiKey ?? '',
+        [`${prefix}PLANS`]: plansFile,
+      },
+    },
+    signal,
+  )
+  const account = addresses as FirstAccount
+  await writePrivate(folder.account, account)
+  await child.exited
+  return account
+}

@@ -1,0 +1,26 @@
+import { readFile } from 'node:fs/promises'
+import { defaultPlans } from '#shared/db/default-plans.ts'
+import { type PlanEntry, readPlans } from '#shared/db/read-plans.ts'
+import { AppError, toAppError } from '#shared/errors/app-error.ts'
+
+/** The plan of the account that `up` makes. */
+export const firstPlan = 'unlimited'
+
+const read = async (path: string): Promise<PlanEntry[]> => {
+  try {
+    return readPlans(await readFile(path, 'utf8'))
+  } catch (thrown) {
+    throw new AppError('CONFIGURATION', { publicMessage: `the plans file ${path}: ${toAppError(thrown).message}` })
+  }
+}
+
+/**
+ * The plans that shall be in force: the file's in place of the default ones (`''`: no file), and `unlimited` where the
+ * file has none. Throws `CONFIGURATION` with everything that is wrong with the file.
+ */
+export const readPlansFile = async (path: string): Promise<readonly PlanEntry[]> => {
+  if (path === '') return defaultPlans
+  const plans = await read(path)
+  if (plans.some(({ slug }) => slug === firstPlan)) return plans
+  return [...plans, ...defaultPlans.filter(({ slug }) => slug === firstPlan)]
+}

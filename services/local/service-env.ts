@@ -1,0 +1,124 @@
+import { type Env, prefix, type Settings } from '#shared/config/read-env.ts'
+import { commonSettings } from '#shared/config/settings/common.ts'
+import { controllerSettings } from '#shared/config/settings/controller.ts'
+import { egressSettings } from '#shared/config/settings/egress.ts'
+import { gatewaySettings } from '#shared/config/settings/gateway.ts'
+import { ledgerSettings } from '#shared/config/settings/ledger.ts'
+import { databaseSettings, queueSettings, storageSettings } from '#shared/config/settings/outside.ts'
+import { workerSettings } from '#shared/config/settings/worker.ts'
+import type { QueueUserName } from '#shared/queue/permissions.ts'
+import type { Ports } from './ports.ts'
+import type { Secrets } from './secrets.ts'
+
+/** What the services of one machine are told. */
+export type Facts = {
+  /** The environment of `up`: each service gets its own settings from it, and nothing else. */
+  readonly operator: Env
+  readonly secrets: Secrets
+  readonly ports: Ports
+  readonly databaseUrl: string
+  readonly natsUrlOf: (user: QueueUserName) => string
+  /** Undefined: images are files below `objectsFolder`. */
+  readonly s3Url: string | undefined
+  readonly objectsFolder: string
+  readonly workerEnvFile: string
+  readonly chromium: string
+  readonly poolMax: number
+  /** Where Node keeps compiled modules: they load in a fifth of the time, and without the 23 MiB of the type stripper. */
+  readonly compileCache: string
+}
+
+type ProcessEnv = Readonly<Record<string, string>>
+
+const machineNames = /^(PATH|HOME|LANG|LC_ALL|TMPDIR|NODE_EXTRA_CA_CERTS|OTEL_.+)$/
+const defined = (env: Env): ProcessEnv =>
+  Object.fromEntries(Object.entries(env).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])))
+
+/** What every process of this machine may see of the environment: nothing of ours, nothing secret. */
+export const machineEnv = (operator: Env): ProcessEnv =>
+  defined(Object.fromEntries(Object.entries(operator).filter(([name]) => machineNames.test(name))))
+
+/** What the operator has set of a group of settings, except for the names in `decided`. */
+const settingsOf = (operator: Env, settings: Settings, decided: readonly string[]): ProcessEnv => {
+  const names = Object.values(settings).flatMap(({ name }) => (decided.includes(name) ? [] : [name, `${name}_FILE`]))
+  return defined(Object.fromEntries(names.map((name) => [prefix + name, operator[prefix + name]])))
+}
+
+const prefixed = (values: Readonly<Record<string, string>>): ProcessEnv =>
+  Object.fromEntries(Object.entries(values).map(([name, value]) => [prefix + name, value]))
+
+/** Environment of one service: what the operator has set for it, and `values` by the settings' names, which are decided here. */
+const serviceEnv = (facts: Facts, settings: Settings, values: Readonly<Record<string, string>>): ProcessEnv => {
+  const decided = { PROBE_PORT: '0', ...values }
+  return {
+    ...machineEnv(facts.operator),
+    NODE_COMPILE_CACHE: facts.compileCache,
+    ...settingsOf(facts.operator, settings, Object.keys(decided)),
+    ...prefixed(decided),
+  }
+}
+
+const storage = ({ s3Url, objectsFolder, ports, secrets }: Facts): Readonly<Record<string, string>> =>
+  s3Url === undefined
+    ? {
+        STORAGE_DRIVER: 'files',
+        STORAGE_FOLDER: objectsFolder,
+        STORAGE_FILES_URL: `http://127.0.0.1:${ports.objects}`,
+        STORAGE_SIGNING_KEY: secrets.storageSigningKey,
+      }
+    : { STORAGE_DRIVER: 's3', S3_URL: s3Url }
+
+/** Environment of the egress filter. */
+export const egressEnv = (facts: Facts): ProcessEnv =>
+  serviceEnv(facts, { ...commonSettings, ...egressSettings }, { EGRESS_PORT: String(facts.ports.egress) })
+
+/** Environment of the gateway. */
+export const gatewayEnv = (facts: Facts): ProcessEnv =>
+  serviceEnv(
+    facts,
+    { ...commonSettings, ...databaseSettings, ...queueSettings, ...storageSettings, ...gatewaySettings },
+    {
+      DATABASE_URL: facts.databaseUrl,
+      NATS_URL: facts.natsUrlOf('gateway'),
+      ...storage(facts),
+      KEY_PEPPER: facts.secrets.keyPepper,
+      GATEWAY_PORT: String(facts.ports.gateway),
+      GATEWAY_OBJECTS_PORT: String(facts.ports.objects),
+      SEALING_KEY_STANDARD: facts.secrets.sealingKeys.standard.public,
+    },
+  )
+
+/** Environment of the ledger. */
+export const ledgerEnv = (facts: Facts): ProcessEnv =>
+  serviceEnv(
+    facts,
+    { ...commonSettings, ...databaseSettings, ...queueSettings, ...storageSettings, ...ledgerSettings },
+    { DATABASE_URL: facts.databaseUrl, NATS_URL: facts.natsUrlOf('ledger'), ...storage(facts) },
+  )
+
+/** Environment of the workers that the controller starts. */
+export const workerEnv = (facts: Facts): ProcessEnv =>
+  serviceEnv(
+    facts,
+    { ...commonSettings, ...queueSettings, ...workerSettings },
+    {
+      NATS_URL: facts.natsUrlOf('worker_standard'),
+      WORKER_POOL: 'standard',
+      WORKER_OPENING_KEYS: facts.secrets.sealingKeys.standard.private,
+      WORKER_EGRESS: `127.0.0.1:${facts.ports.egress}`,
+      CHROMIUM: facts.chromium,
+    },
+  )
+
+/** Environment of the controller; the workers' is in the file that it names. */
+export const controllerEnv = (facts: Facts): ProcessEnv =>
+  serviceEnv(
+    facts,
+    { ...commonSettings, ...queueSettings, ...controllerSettings },
+    {
+      NATS_URL: facts.natsUrlOf('controller'),
+      CONTROLLER_POOL: 'standard',
+      POOL_MAX: String(facts.poolMax),
+      WORKER_ENV_FILE: facts.workerEnvFile,
+    },
+  )

@@ -1,0 +1,133 @@
+import type { Lane, Pool } from '#shared/capture/lane.ts'
+import type { Status } from '#shared/capture/status.ts'
+import type { CaptureErrorCode } from '#shared/errors/catalog.ts'
+import { type Database, onlyRow, type Sql } from './connection.ts'
+
+/** A capture as it is judged, its row locked. */
+export type JudgedCapture = {
+  readonly id: string
+  readonly accountId: string
+  readonly pool: Pool
+  readonly lane: Lane
+  readonly status: Status
+  /** SHA-256 of the token that a result must carry. */
+  readonly tokenHash: Buffer
+  /** Number of the latest attempt that began. */
+  readonly attempts: number
+  /** Attempts that began and of which no end is known, the running one included. */
+  readonly unendedStarts: number
+  /** The winner's object, once completed. */
+  readonly objectKey: string | null
+}
+
+/** How a capture ends: with an object, or with an error. Texts hold no NUL. */
+export type CaptureEnd =
+  | {
+      readonly status: 'completed'
+      readonly objectKey: string
+      readonly fileSize: number
+      readonly sha256: string
+      readonly mimeType: string
+      readonly width: number
+      readonly height: number
+      readonly processingTimeMs?: number | undefined
+      readonly targetStatus?: number | undefined
+      readonly finalUrl?: string | undefined
+      readonly warnings: readonly { readonly code: string; readonly message: string }[]
+      readonly timings: Readonly<Record<string, number>>
+    }
+  | {
+      readonly status: 'failed'
+      readonly code: CaptureErrorCode
+      readonly message: string
+      readonly timings?: Readonly<Record<string, number>> | undefined
+    }
+
+/** What becomes of a capture that has not ended. With neither `begins` nor `end` only the counts are written. */
+export type CaptureChange = {
+  readonly attempts: number
+  readonly unendedStarts: number
+  /** An attempt began that was not known: its time budget runs from now. */
+  readonly begins: boolean
+  readonly end?: CaptureEnd | undefined
+}
+
+/** A judgement: what to change, if anything, and objects that no record will refer to. */
+export type Judgement = { readonly change?: CaptureChange | undefined; readonly losers?: readonly string[] }
+
+/** A capture after its judgement. */
+export type ChangedCapture = Pick<JudgedCapture, 'id' | 'accountId' | 'pool' | 'lane' | 'status' | 'objectKey'> & {
+  /** Whether this very call brought its end. */
+  readonly ended: boolean
+}
+
+const lock = `select id, account_id as "accountId", pool, lane, status, token_hash as "tokenHash", attempts,
+  unended_starts as "unendedStarts", object_key as "objectKey", period::text
+  from capture where id = any ($1::uuid[]) order by id for update`
+
+const endColumns = (end: CaptureEnd | undefined) => {
+  if (end === undefined) return {}
+  if (end.status === 'failed') return { error_code: end.code, error_message: end.message, timings: end.timings }
+  return {
+    object_key: end.objectKey,
+    file_size: end.fileSize,
+    sha256: end.sha256,
+    mime_type: end.mimeType,
+    width: end.width,
+    height: end.height,
+    processing_time_ms: end.processingTimeMs,
+    target_status: end.targetStatus,
+    final_url: end.finalUrl,
+    warnings: end.warnings,
+    timings: end.timings,
+  }
+}
+
+const statusAfter = (capture: JudgedCapture, change: CaptureChange | undefined): Status => {
+  if (!change) return capture.status
+  return change.end?.status ?? (change.attempts > 0 ? 'processing' : capture.status)
+}
+
+const toRow = (capture: JudgedCapture & { period: string }, change: CaptureChange) => ({
+  id: capture.id,
+  account_id: capture.accountId,
+  pool: capture.pool,
+  lane: capture.lane,
+  period: capture.period,
+  was: capture.status,
+  status: statusAfter(capture, change),
+  attempts: change.attempts,
+  unended_starts: change.unendedStarts,
+  attempt_begins: change.begins,
+  ends: change.end !== undefined,
+  ...endColumns(change.end),
+})
+
+const judgeAll = async (sql: Sql, ids: readonly string[], judge: (capture: JudgedCapture) => Judgement) => {
+  const captures = await sql.query<JudgedCapture & { period: string }>(lock, [ids])
+  const judged = captures.map((capture) => ({ capture, ...judge(capture) }))
+  const rows = judged.flatMap(({ capture, change }) => (change ? [toRow(capture, change)] : []))
+  const losers = judged.flatMap((each) => each.losers ?? [])
+  const changed: ChangedCapture[] = judged.map(({ capture, change }) => ({
+    ...capture,
+    status: statusAfter(capture, change),
+    objectKey: change?.end?.status === 'completed' ? change.end.objectKey : capture.objectKey,
+    ended: change?.end !== undefined,
+  }))
+  if (rows.length === 0 && losers.length === 0) return { captures: changed, roomMade: false }
+  const statement = 'select change_captures($1, $2) as "roomMade"'
+  const { roomMade } = onlyRow(await sql.query<{ roomMade: boolean }>(statement, [JSON.stringify(rows), losers]))
+  return { captures: changed, roomMade }
+}
+
+/**
+ * Judges captures under the locks of their rows, in one transaction: the only place where a capture begins or ends, and
+ * with it its charge and every meter. `judge` decides from the row alone; it may be called again after a conflict.
+ * Unknown ids are left out. `roomMade`: an end made room in a window for which captures wait.
+ */
+export const changeCaptures = (
+  database: Pick<Database, 'transaction'>,
+  ids: readonly string[],
+  judge: (capture: JudgedCapture) => Judgement,
+): Promise<{ captures: ChangedCapture[]; roomMade: boolean }> =>
+  database.transaction((sql) => judgeAll(sql, ids, judge))

@@ -1,0 +1,33 @@
+import { AppError } from '#shared/errors/app-error.ts'
+
+/** What PostgreSQL rolled back only because of another transaction: the same statements may succeed at once. */
+const repeatable = new Set(['40001', '40P01'])
+
+/** SQLSTATE classes and codes of a server that is away, going away, out of something, or too slow. */
+const unavailableClasses = new Set(['08', '53', '58'])
+const unavailableCodes = new Set(['57P01', '57P02', '57P03', '57014', '55P03', '25P03', '25006'])
+
+/** Node's own codes of a connection that failed, and the client's words for it where it gives no code. */
+const socketCodes = new Set(['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ETIMEDOUT', 'ENOTFOUND', 'EAI_AGAIN', 'ENOENT'])
+const connectionWords = /connection (terminated|ended|timeout)|timeout (exceeded|expired)|read timeout|not queryable/i
+
+const codeOf = (thrown: unknown): string => {
+  const { code } = (thrown ?? {}) as { code?: unknown }
+  return typeof code === 'string' ? code : ''
+}
+
+/** Whether a transaction that met this error may simply be run again: it was rolled back whole, by deadlock or conflict. */
+export const isRepeatable = (thrown: unknown): boolean => repeatable.has(codeOf(thrown))
+
+const isUnavailable = (thrown: unknown): boolean => {
+  const code = codeOf(thrown)
+  if (repeatable.has(code) || unavailableCodes.has(code) || unavailableClasses.has(code.slice(0, 2))) return true
+  return socketCodes.has(code) || (thrown instanceof Error && connectionWords.test(thrown.message))
+}
+
+/** Makes an AppError of what PostgreSQL or its client threw: `SERVICE_UNAVAILABLE` where it is away or too slow, else `SERVER_ERROR`. */
+export const classifyDatabaseError = (thrown: unknown): AppError => {
+  if (thrown instanceof AppError) return thrown
+  const message = `PostgreSQL: ${thrown instanceof Error ? thrown.message : String(thrown)}`
+  return new AppError(isUnavailable(thrown) ? 'SERVICE_UNAVAILABLE' : 'SERVER_ERROR', { message, cause: thrown })
+}

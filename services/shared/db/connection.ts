@@ -1,0 +1,134 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import { Migrator } from '@mikro-orm/migrations'
+import { MikroORM, type SqlEntityManager } from '@mikro-orm/postgresql'
+import { AppError } from '#shared/errors/app-error.ts'
+import { classifyDatabaseError, isRepeatable } from './classify-error.ts'
+import { entities } from './entities/all.ts'
+import { migrations } from './migrations/all.ts'
+
+const statementMs = 10_000
+const lockMs = 5000
+const idleInTransactionMs = 15_000
+const connectMs = 5000
+/** A server that vanished without a word is given up on a little after it should have ended the statement itself. */
+const answerMs = statementMs + 2000
+const maxTries = 3
+const tryAgainMs = 20
+
+/** Runs one statement. Parameters are `$1`, `$2`, … and are bound by the server, never written into the text. */
+export type Sql = {
+  readonly query: <Row extends object>(text: string, parameters?: readonly unknown[]) => Promise<Row[]>
+}
+
+/**
+ * A pool of connections to PostgreSQL, opened as they are needed. Statements end after ten seconds and waits for a lock
+ * after five; whatever fails throws `SERVICE_UNAVAILABLE` where the server is away or too slow, else `SERVER_ERROR`.
+ */
+export type Database = Sql &
+  AsyncDisposable & {
+    /** Runs `work` in one transaction. A deadlock or conflict runs it again, three times in all, so it must have no other effect. */
+    readonly transaction: <T>(work: (sql: Sql) => Promise<T>) => Promise<T>
+    /** As `transaction`, for use cases that work with entities. */
+    readonly entities: <T>(work: (entities: SqlEntityManager) => Promise<T>) => Promise<T>
+    /** Whether PostgreSQL answers within `timeoutMs`. Never throws. */
+    readonly ping: (timeoutMs: number) => Promise<boolean>
+    /** The mapper that owns the pool; only `shared/db` uses it. */
+    readonly orm: MikroORM
+  }
+
+/** The part of the driver's pool that is used here. */
+type Client = {
+  query: (text: string, parameters?: unknown[]) => Promise<{ rows: unknown[] }>
+  release: (broken?: boolean) => void
+}
+type Pool = Pick<Client, 'query'> & { connect: () => Promise<Client> }
+
+const createOrm = (options: { url: string; poolMax: number }): MikroORM =>
+  new MikroORM({
+    clientUrl: options.url,
+    entities: [...entities],
+    extensions: [Migrator],
+    migrations: { migrationsList: [...migrations], snapshot: false, silent: true },
+    schemaGenerator: { ignoreRoutines: true },
+    // A migration holds one connection for its lock and works on another.
+    pool: { min: 0, max: Math.max(2, options.poolMax), idleTimeoutMillis: 30_000 },
+    logger: () => {},
+    driverOptions: {
+      // The client reads more of an address than the mapper does, `sslmode` for example.
+      connectionString: options.url,
+      application_name: 'shutterfleet',
+      statement_timeout: statementMs,
+      lock_timeout: lockMs,
+      idle_in_transaction_session_timeout: idleInTransactionMs,
+      query_timeout: answerMs,
+      connectionTimeoutMillis: connectMs,
+      keepAlive: true,
+    },
+  })
+
+const sqlOn = (client: Pick<Client, 'query'>): Sql => ({
+  query: async <Row extends object>(text: string, parameters: readonly unknown[] = []) =>
+    (await client.query(text, [...parameters])).rows as Row[],
+})
+
+const runOnce = async <T>(pool: Pool, work: (sql: Sql) => Promise<T>): Promise<T> => {
+  const client = await pool.connect()
+  let broken = false
+  try {
+    await client.query('begin')
+    const result = await work(sqlOn(client))
+    await client.query('commit')
+    return result
+  } catch (error) {
+    await client.query('rollback').catch(() => {
+      broken = true
+    })
+    throw error
+  } finally {
+    client.release(broken)
+  }
+}
+
+const classified = async <T>(work: () => Promise<T>): Promise<T> => {
+  for (let tries = 1; ; tries += 1) {
+    try {
+      return await work()
+    } catch (error) {
+      if (!isRepeatable(error) || tries === maxTries) throw classifyDatabaseError(error)
+      await pause(tries * tryAgainMs * (0.5 + Math.random()))
+    }
+  }
+}
+
+/** Opens a pool of at most `poolMax` connections (but two at least). Connects with the first statement, not before. */
+export const openDatabase = (options: { url: string; poolMax: number }): Database => {
+  const orm = createOrm(options)
+  const withPool = async <T>(work: (pool: Pool) => Promise<T>): Promise<T> =>
+    classified(async () => work(await orm.em.getConnection().getNativeClient()))
+  const query: Sql['query'] = (text, parameters) => withPool((pool) => sqlOn(pool).query(text, parameters))
+  return {
+    orm,
+    query,
+    transaction: (work) => withPool((pool) => runOnce(pool, work)),
+    entities: (work) => classified(() => orm.em.fork().transactional((em) => work(em))),
+    ping: async (timeoutMs) => {
+      const stopped = new AbortController()
+      const tooLate = pause(timeoutMs, false, { signal: stopped.signal }).catch(() => false)
+      const answered = query('select 1').then(
+        () => true,
+        () => false,
+      )
+      const answer = await Promise.race([answered, tooLate])
+      stopped.abort()
+      return answer
+    },
+    [Symbol.asyncDispose]: () => orm.close(true),
+  }
+}
+
+/** The one row that a statement is known to answer. Throws `SERVER_ERROR` where there is none. */
+export const onlyRow = <Row>(rows: readonly Row[]): Row => {
+  const [row] = rows
+  if (row === undefined) throw new AppError('SERVER_ERROR', { message: 'PostgreSQL: a statement answered no row' })
+  return row
+}

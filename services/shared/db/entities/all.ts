@@ -1,0 +1,23 @@
+import { Account } from './account.ts'
+import { ApiKey } from './api-key.ts'
+import { Capture } from './capture.ts'
+import { AccountMeter, LaneMeter, Usage } from './meters.ts'
+import { Outbox } from './outbox.ts'
+import { Plan } from './plan.ts'
+import { SqlFunction } from './sql-function.ts'
+import { ObjectRemoval, StoredObject } from './stored-object.ts'
+
+/** Every table as the mapper sees it; a test holds it against what the migrations make. */
+export const entities = [
+  Account,
+  AccountMeter,
+  ApiKey,
+  Capture,
+  LaneMeter,
+  ObjectRemoval,
+  Outbox,
+  Plan,
+  SqlFunction,
+  StoredObject,
+  Usage,
+] as const

@@ -1,0 +1,20 @@
+import { defineEntity, p } from '@mikro-orm/postgresql'
+import { Account } from './account.ts'
+
+/** A key of an account. The key itself is nowhere: only its HMAC under the pepper, and its beginning for people. */
+export const ApiKey = defineEntity({
+  name: 'ApiKey',
+  tableName: 'api_key',
+  properties: {
+    id: p.uuid().primary(),
+    account: () => p.manyToOne(Account).deleteRule('cascade').updateRule('no action').index('api_key_account'),
+    name: p.text(),
+    prefix: p.text(),
+    keyHash: p.type(Buffer).columnType('bytea').unique('api_key_key_hash_key'),
+    /** Hosts and `*.host` patterns in their normal form; empty: not restricted. */
+    domains: p.array().columnType('text[]'),
+    expiresAt: p.datetime().columnType('timestamptz').nullable(),
+    revokedAt: p.datetime().columnType('timestamptz').nullable(),
+    createdAt: p.datetime().columnType('timestamptz'),
+  },
+})

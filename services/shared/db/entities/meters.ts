@@ -1,0 +1,39 @@
+import { defineEntity, p } from '@mikro-orm/postgresql'
+import { Account } from './account.ts'
+
+const account = () => p.manyToOne(Account).primary().deleteRule('cascade').updateRule('no action')
+const count = () => p.integer().default(0)
+
+/** The requests of an account's running minute and its captures that have not begun. Its row lock orders everything that changes a meter of the account. */
+export const AccountMeter = defineEntity({
+  name: 'AccountMeter',
+  tableName: 'account_meter',
+  properties: {
+    account,
+    minute: p.datetime().columnType('timestamptz').nullable(),
+    requests: count(),
+    pending: count(),
+  },
+})
+
+/** What an account has used of a period: reserved at accept, settled once completed. */
+export const Usage = defineEntity({
+  name: 'Usage',
+  tableName: 'usage',
+  properties: { account, period: p.date().primary(), reserved: count(), settled: count() },
+})
+
+/** The captures of one lane of an account: accepted ever, admitted and not ended, waiting for room, and begun. */
+export const LaneMeter = defineEntity({
+  name: 'LaneMeter',
+  tableName: 'lane_meter',
+  properties: {
+    account,
+    pool: p.text().primary(),
+    lane: p.text().primary(),
+    accepted: p.bigint('number').defaultRaw('0'),
+    admitted: count(),
+    waiting: count(),
+    processing: count(),
+  },
+})

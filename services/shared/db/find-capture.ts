@@ -1,0 +1,71 @@
+import type { Lane, Pool } from '#shared/capture/lane.ts'
+import type { Status } from '#shared/capture/status.ts'
+import type { CaptureErrorCode } from '#shared/errors/catalog.ts'
+import type { Sql } from './connection.ts'
+import { isoTime } from './iso-time.ts'
+
+/** What is known of a capture. Null is what its status has not reached; times are ISO 8601 UTC with microseconds. */
+export type FoundCapture = {
+  readonly id: string
+  readonly accountId: string
+  readonly status: Status
+  readonly url: string | null
+  readonly options: Readonly<Record<string, unknown>>
+  readonly cached: boolean
+  readonly createdAt: string
+  readonly startedAt: string | null
+  readonly completedAt: string | null
+  /** When the image's retention ends; only of a completed capture. */
+  readonly expiresAt: string | null
+  readonly objectKey: string | null
+  readonly fileSize: number | null
+  /** Hex digest of the image. */
+  readonly sha256: string | null
+  readonly mimeType: string | null
+  readonly width: number | null
+  readonly height: number | null
+  readonly processingTimeMs: number | null
+  readonly targetStatus: number | null
+  readonly finalUrl: string | null
+  readonly warnings: readonly { readonly code: string; readonly message: string }[] | null
+  readonly timings: Readonly<Record<string, number>> | null
+  readonly error: { readonly code: CaptureErrorCode; readonly message: string } | null
+}
+
+const find = `select id, account_id as "accountId", status, url, options, cached, ${isoTime('created_at')} as "createdAt",
+  ${isoTime('started_at')} as "startedAt", ${isoTime('completed_at')} as "completedAt",
+  ${isoTime('expires_at')} as "expiresAt", object_key as "objectKey", file_size::float8 as "fileSize", sha256,
+  mime_type as "mimeType", width, height, processing_time_ms as "processingTimeMs", target_status as "targetStatus",
+  final_url as "finalUrl", warnings, timings,
+  case when error_code is not null then json_build_object('code', error_code, 'message', error_message) end as error
+  from capture where id = $1 and account_id = $2`
+
+/** A capture of an account by its id, a UUID; undefined where there is none, another account's included. */
+export const findCapture = async (
+  database: Sql,
+  of: { readonly id: string; readonly accountId: string },
+): Promise<FoundCapture | undefined> => {
+  const [row] = await database.query<FoundCapture>(find, [of.id, of.accountId])
+  return row
+}
+
+/** What publishing a capture needs. */
+export type CaptureToSend = {
+  readonly id: string
+  readonly accountId: string
+  readonly pool: Pool
+  readonly lane: Lane
+  readonly budgetMs: number
+  readonly attempts: number
+  readonly sealed: Buffer
+}
+
+/** What is to be published of a capture that has not ended; undefined where it has, or is gone. */
+export const findMessage = async (database: Sql, id: string): Promise<CaptureToSend | undefined> => {
+  const [row] = await database.query<CaptureToSend>(
+    `select id, account_id as "accountId", pool, lane, budget_ms as "budgetMs", attempts, sealed
+       from capture where id = $1 and sealed is not null`,
+    [id],
+  )
+  return row
+}

@@ -1,0 +1,36 @@
+import { type Lane, type Pool, pools } from '#shared/capture/lane.ts'
+import type { Sql } from './connection.ts'
+
+/** A capture whose latest attempt has had its time without an end. */
+export type OverdueCapture = {
+  readonly id: string
+  readonly accountId: string
+  readonly pool: Pool
+  readonly lane: Lane
+  readonly attempts: number
+}
+
+/** Up to `limit` captures whose latest attempt began longer ago than its budget and `graceMs`, the longest first. */
+export const findOverdue = (
+  database: Sql,
+  which: { readonly graceMs: number; readonly limit: number },
+): Promise<OverdueCapture[]> =>
+  database.query(
+    `select id, account_id as "accountId", pool, lane, attempts from capture
+      where status = 'processing' and attempt_started_at + (budget_ms + $1) * interval '1 millisecond' < now()
+      order by attempt_started_at limit $2`,
+    [which.graceMs, which.limit],
+  )
+
+/** Ids of up to `limit` captures that were accepted longer than `waitSeconds` ago and never began, the oldest first. */
+export const findNeverBegun = async (
+  database: Sql,
+  which: { readonly waitSeconds: number; readonly limit: number },
+): Promise<string[]> => {
+  const rows = await database.query<{ id: string }>(
+    `select id from capture where status = 'pending' and pool = any ($3)
+        and created_at < now() - $1 * interval '1 second' order by created_at limit $2`,
+    [which.waitSeconds, which.limit, pools],
+  )
+  return rows.map(({ id }) => id)
+}

@@ -1,0 +1,105 @@
+import { createHmac, randomInt, randomUUID } from 'node:crypto'
+import { AppError } from '#shared/errors/app-error.ts'
+import { normalHost } from '#shared/policy/host.ts'
+import { findAccount, isId } from './accounts.ts'
+import type { Database } from './connection.ts'
+import { ApiKey } from './entities/api-key.ts'
+import { Plan } from './entities/plan.ts'
+
+/** A key as people see it: never the key itself. Times are ISO 8601 UTC, null where there is none. */
+export type KeyView = {
+  readonly id: string
+  readonly name: string
+  /** The key's first characters. */
+  readonly prefix: string
+  readonly domains: readonly string[]
+  readonly expiresAt: string | null
+  readonly revokedAt: string | null
+  readonly createdAt: string
+}
+
+const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789'
+const randomCharacters = 40
+const prefixCharacters = 12
+const maxDomains = 100
+
+/** What of a key is stored and looked up: its HMAC-SHA256 under the pepper. */
+export const hashKey = (pepper: string, key: string): Buffer => createHmac('sha256', pepper).update(key).digest()
+
+const newKey = (): string =>
+  `sk_live_${Array.from({ length: randomCharacters }, () => alphabet[randomInt(alphabet.length)]).join('')}`
+
+const normalDomain = (domain: string): string => {
+  const wildcard = domain.startsWith('*.') ? '*.' : ''
+  const host = normalHost(domain.slice(wildcard.length))
+  if (host !== undefined && !host.includes('*')) return wildcard + host
+  const fault = `'${domain}' is neither a host nor *.host`
+  throw new AppError('VALIDATION_ERROR', { publicMessage: `domain ${fault}`, details: { domains: [fault] } })
+}
+
+const refuseOneMore = (max: number): never => {
+  const fault = `the plan allows ${max} API ${max === 1 ? 'key' : 'keys'}; revoke one first`
+  throw new AppError('VALIDATION_ERROR', { publicMessage: fault, details: { account: [fault] } })
+}
+
+/** What a new key is to be. */
+export type WantedKey = {
+  readonly accountId: string
+  readonly name: string
+  /** Hosts, or `*.host`, from whose pages the key may be used; empty: from everywhere. */
+  readonly domains: readonly string[]
+  readonly expiresAt?: Date | undefined
+  readonly pepper: string
+}
+
+/**
+ * Makes a key and answers it, this once. Throws `NOT_FOUND` for an unknown account, `VALIDATION_ERROR` for a malformed
+ * domain and where the plan allows no more keys; revoked and expired ones do not count.
+ */
+export const createKey = (
+  database: Database,
+  wanted: WantedKey,
+): Promise<{ id: string; prefix: string; key: string }> =>
+  database.entities(async (entities) => {
+    const domains = [...new Set(wanted.domains.map(normalDomain))]
+    if (domains.length > maxDomains) {
+      const fault = `at most ${maxDomains} domains`
+      throw new AppError('VALIDATION_ERROR', { publicMessage: fault, details: { domains: [fault] } })
+    }
+    const account = await findAccount(entities, wanted.accountId, 'lock')
+    const { max_api_keys: max } = await entities.findOneOrFail(Plan, account.plan.slug)
+    const usable = { revokedAt: null, $or: [{ expiresAt: null }, { expiresAt: { $gt: new Date() } }] }
+    if (max != null && (await entities.count(ApiKey, { account, ...usable })) >= max) refuseOneMore(max)
+    const key = newKey()
+    const id = randomUUID()
+    const prefix = key.slice(0, prefixCharacters)
+    const { name, expiresAt = null, pepper } = wanted
+    const keyHash = hashKey(pepper, key)
+    entities.create(ApiKey, { id, account, name, prefix, keyHash, domains, expiresAt, createdAt: new Date() })
+    await entities.flush()
+    return { id, prefix, key }
+  })
+
+/** All keys of an account, revoked ones included, the oldest first. Throws `NOT_FOUND` for an unknown account. */
+export const listKeys = (database: Database, accountId: string): Promise<KeyView[]> =>
+  database.entities(async (entities) => {
+    const account = await findAccount(entities, accountId)
+    const keys = await entities.find(ApiKey, { account }, { orderBy: { createdAt: 'asc', id: 'asc' } })
+    return keys.map(({ id, name, prefix, domains, expiresAt, revokedAt, createdAt }) => ({
+      id,
+      name,
+      prefix,
+      domains,
+      expiresAt: expiresAt?.toISOString() ?? null,
+      revokedAt: revokedAt?.toISOString() ?? null,
+      createdAt: createdAt.toISOString(),
+    }))
+  })
+
+/** Revokes a key; requests that come after this returns are refused by every replica. Again it changes nothing. Throws `NOT_FOUND`. */
+export const revokeKey = (database: Database, keyId: string): Promise<void> =>
+  database.entities(async (entities) => {
+    const key = isId(keyId) ? await entities.findOne(ApiKey, { id: keyId }) : null
+    if (!key) throw new AppError('NOT_FOUND', { publicMessage: `there is no key ${keyId}` })
+    key.revokedAt ??= new Date()
+  })

@@ -1,0 +1,57 @@
+import { createHash } from 'node:crypto'
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
+import { AppError } from '#shared/errors/app-error.ts'
+import { classifyDatabaseError } from './classify-error.ts'
+import { type Database, onlyRow, type Sql } from './connection.ts'
+
+/** The replaceable SQL functions, in the order in which they need each other's types. */
+const functions = ['check-request', 'accept-capture', 'admit-waiting', 'change-captures'] as const
+
+const lockTries = 300
+const lockPauseMs = 200
+
+const lockAlone = async (sql: Sql): Promise<void> => {
+  await sql.query('set local idle_in_transaction_session_timeout = 0')
+  for (let tries = 0; tries < lockTries; tries += 1) {
+    const lock = `select pg_try_advisory_xact_lock(hashtext('shutterfleet migrate')) as locked`
+    if (onlyRow(await sql.query<{ locked: boolean }>(lock)).locked) return
+    await pause(lockPauseMs)
+  }
+  throw new AppError('SERVICE_UNAVAILABLE', { message: 'PostgreSQL: another migration has been running for a minute' })
+}
+
+const readFunction = async (name: string) => {
+  const text = await readFile(join(import.meta.dirname, 'sql', `${name}.sql`), 'utf8')
+  return { name, text, sha256: createHash('sha256').update(text).digest('hex') }
+}
+
+/** Where the text of one function changed all are written again: they hang together by their types. */
+const applyFunctions = async (sql: Sql): Promise<string[]> => {
+  const recorded = await sql.query<{ name: string; sha256: string }>('select name, sha256 from sql_function')
+  const files = await Promise.all(functions.map(readFunction))
+  const changed = files.filter((file) => !recorded.some((row) => row.name === file.name && row.sha256 === file.sha256))
+  if (changed.length === 0) return []
+  for (const { name, text, sha256 } of files) {
+    await sql.query(text)
+    await sql.query(
+      'insert into sql_function values ($1, $2) on conflict (name) do update set sha256 = excluded.sha256',
+      [name, sha256],
+    )
+  }
+  return changed.map(({ name }) => name)
+}
+
+/**
+ * Brings the database to this version's schema: migrations that it has not seen, then the SQL functions whose text
+ * differs. Runs alone, waiting at most a minute for another; again it changes nothing. Answers what was applied, by name.
+ */
+export const migrate = (database: Database): Promise<string[]> =>
+  database.transaction(async (sql) => {
+    await lockAlone(sql)
+    const applied = await database.orm.migrator.up().catch((error: unknown) => {
+      throw classifyDatabaseError(error)
+    })
+    return [...applied.map(({ name }) => name), ...(await applyFunctions(sql))]
+  })

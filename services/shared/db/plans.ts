@@ -1,0 +1,44 @@
+import { AppError } from '#shared/errors/app-error.ts'
+import type { Database } from './connection.ts'
+import { Account } from './entities/account.ts'
+import { Plan } from './entities/plan.ts'
+import type { PlanEntry } from './read-plans.ts'
+
+const defaultMaxPending = 10_000
+const defaultWeight = 1
+
+const asText = (price: string | number | null | undefined): string | null => (price == null ? null : String(price))
+
+const toRow = (entry: PlanEntry, position: number) => ({
+  max_pending: defaultMaxPending,
+  weight: defaultWeight,
+  ...entry,
+  overage_price: asText(entry.overage_price),
+  price_monthly: asText(entry.price_monthly),
+  currency: entry.currency ?? null,
+  position,
+})
+
+/**
+ * Makes `plans` the table in force. What it says holds at once for all accounts; a plan that accounts still have may
+ * not go: `CONFIGURATION` names it, and nothing has changed.
+ */
+export const replacePlans = (database: Database, plans: readonly PlanEntry[]): Promise<void> =>
+  database.entities(async (entities) => {
+    const dropped = { slug: { $nin: plans.map(({ slug }) => slug) } }
+    const used = await entities.find(Account, { plan: dropped }, { limit: 1 })
+    for (const { plan } of used) {
+      throw new AppError('CONFIGURATION', {
+        publicMessage: `plan ${plan.slug} is not in the new table of plans, but accounts have it`,
+      })
+    }
+    await entities.upsertMany(Plan, plans.map(toRow))
+    await entities.nativeDelete(Plan, dropped)
+  })
+
+/** Slugs of the plans in force, in the order of their table. */
+export const listPlanSlugs = (database: Database): Promise<string[]> =>
+  database.entities(async (entities) => {
+    const plans = await entities.find(Plan, {}, { orderBy: { position: 'asc' } })
+    return plans.map(({ slug }) => slug)
+  })

@@ -1,0 +1,75 @@
+-- Accepts a capture or says why not, in one call: key, domain, minute count (check_request), features, waiting bound,
+-- quota, window. Answers, never raises, so that the minute count is committed even when it refuses.
+--
+-- Takes the locks of check-request.sql in that order and holds no row of another account. The window: the capture is
+-- admitted only where there is room and no older one of its account, pool and lane waits.
+
+create or replace function accept_capture(
+  p_key_hash bytea, p_origin_host text, p_features text[], p_check_only boolean,
+  p_window integer, p_relay_after_ms integer,
+  p_id uuid, p_pool text, p_lane text, p_url text, p_options json, p_sealed bytea, p_token_hash bytea, p_budget_ms integer
+) returns request_check
+language plpgsql as $$
+declare
+  c request_check := check_request(p_key_hash, p_origin_host);
+begin
+  if c.refusal is not null then
+    return c;
+  end if;
+
+  select f.feature into c.feature
+    from unnest(p_features) with ordinality as f (feature, place)
+   where f.feature <> all (c.features) order by f.place limit 1;
+  if found then
+    c.refusal := 'FEATURE_NOT_AVAILABLE';
+    return c;
+  end if;
+  if p_check_only then
+    c.created_at := clock_timestamp();
+    c.admitted := false;
+    return c;
+  end if;
+
+  update account_meter m set pending = m.pending + 1
+   where m.account_id = c.account_id and m.pending < c.max_pending;
+  if not found then
+    c.refusal := 'QUEUE_FULL';
+    c.retry_after_seconds := 10;
+    return c;
+  end if;
+
+  insert into usage as u (account_id, period, reserved)
+  select c.account_id, c.period, 1 where c.usage_limit is null or c.usage_limit > 0 or c.overage_price is not null
+      on conflict (account_id, period) do update set reserved = u.reserved + 1
+   where c.usage_limit is null or c.overage_price is not null or u.reserved + u.settled < c.usage_limit
+  returning u.reserved + u.settled into c.used;
+  if not found then
+    update account_meter m set pending = m.pending - 1 where m.account_id = c.account_id;
+    c.refusal := 'USAGE_LIMIT_EXCEEDED';
+    -- The accept before this one may have committed between the check's reading and the lock.
+    select u.reserved + u.settled into c.used from usage u where u.account_id = c.account_id and u.period = c.period;
+    c.used := coalesce(c.used, 0);
+    return c;
+  end if;
+
+  insert into lane_meter as l (account_id, pool, lane, accepted, admitted)
+  values (c.account_id, p_pool, p_lane, 1, 1)
+      on conflict (account_id, pool, lane) do update
+     set accepted = l.accepted + 1,
+         (admitted, waiting) = (
+           select l.admitted + room::integer, l.waiting + 1 - room::integer
+             from (select l.waiting = 0 and l.admitted < p_window * c.weight as room) as r)
+  returning l.waiting = 0 into c.admitted;
+
+  -- Read under the account's lock, so that an account's captures carry their order.
+  c.created_at := clock_timestamp();
+  insert into capture (id, account_id, pool, lane, url, options, sealed, token_hash, budget_ms, period,
+                       retention_seconds, created_at)
+  values (p_id, c.account_id, p_pool, p_lane, p_url, p_options, p_sealed, p_token_hash, p_budget_ms, c.period,
+          c.retention_seconds, c.created_at);
+  insert into outbox (capture_id, account_id, pool, lane, created_at, relay_at)
+  values (p_id, c.account_id, p_pool, p_lane, c.created_at,
+          case when c.admitted then c.created_at + p_relay_after_ms * interval '1 millisecond' end);
+  return c;
+end
+$$;

@@ -1,0 +1,78 @@
+-- Writes what change-captures.ts decided of captures whose rows its transaction has locked, in order of id: the rows,
+-- and with them every meter, so that each capture leaves `pending` once and ends once, with one charge. Answers whether
+-- an end made room in a window for which captures wait. Lock order: see check-request.sql.
+
+drop type if exists capture_change cascade;
+create type capture_change as (
+  id uuid, account_id uuid, pool text, lane text, period date,
+  was text, status text,
+  attempts integer, unended_starts integer, attempt_begins boolean, ends boolean,
+  object_key text, file_size bigint, sha256 text, mime_type text, width integer, height integer,
+  processing_time_ms integer, target_status integer, final_url text, warnings json, timings json,
+  error_code text, error_message text
+);
+
+create or replace function change_captures(p_changes json, p_losers text[]) returns boolean
+language plpgsql as $$
+declare
+  v_now constant timestamptz := clock_timestamp();
+  v_changes constant capture_change[] := array(select n from json_populate_recordset(null::capture_change, p_changes) as n);
+  v_waiting uuid[];
+begin
+  update capture c
+     set status = n.status,
+         attempts = n.attempts,
+         unended_starts = n.unended_starts,
+         attempt_started_at = case when n.attempt_begins then v_now else c.attempt_started_at end,
+         started_at = coalesce(c.started_at, case when n.attempts > 0 then v_now end),
+         completed_at = case when n.ends then v_now end,
+         expires_at = case when n.status = 'completed' then v_now + c.retention_seconds * interval '1 second' end,
+         charge = case when n.status = 'completed' then 'settled' when n.ends then 'released' else c.charge end,
+         sealed = case when n.ends then null else c.sealed end,
+         object_key = n.object_key, file_size = n.file_size, sha256 = n.sha256, mime_type = n.mime_type,
+         width = n.width, height = n.height, processing_time_ms = n.processing_time_ms,
+         target_status = n.target_status, final_url = n.final_url, warnings = n.warnings, timings = n.timings,
+         error_code = n.error_code, error_message = n.error_message
+    from unnest(v_changes) as n
+   where c.id = n.id;
+
+  with gone as (
+    delete from outbox where capture_id in (
+      select o.capture_id from outbox o join unnest(v_changes) as n on n.id = o.capture_id
+       where n.ends order by o.capture_id for update of o)
+    returning capture_id, relay_at
+  )
+  select coalesce(array_agg(capture_id) filter (where relay_at is null), '{}') into v_waiting from gone;
+
+  insert into object_removal (key, not_before) select key, v_now from unnest(p_losers) as l (key)
+      on conflict do nothing;
+  insert into stored_object (key, capture_id, bytes, sha256, created_at, expires_at)
+  select n.object_key, n.id, n.file_size, n.sha256, v_now, c.expires_at
+    from unnest(v_changes) as n join capture c on c.id = n.id where n.status = 'completed';
+
+  perform from account_meter where account_id in (select n.account_id from unnest(v_changes) as n)
+    order by account_id for update;
+  update account_meter m set pending = m.pending - d.captures
+    from (select n.account_id, count(*) as captures from unnest(v_changes) as n
+           where n.was = 'pending' and n.status <> 'pending' group by 1) as d
+   where m.account_id = d.account_id;
+  update usage u set reserved = u.reserved - d.ended, settled = u.settled + d.completed
+    from (select n.account_id, n.period, count(*) as ended, count(*) filter (where n.status = 'completed') as completed
+            from unnest(v_changes) as n where n.ends group by 1, 2) as d
+   where u.account_id = d.account_id and u.period = d.period;
+  update lane_meter l
+     set admitted = l.admitted - d.admitted, waiting = l.waiting - d.waiting, processing = l.processing + d.processing
+    from (select n.account_id, n.pool, n.lane,
+                 count(*) filter (where n.ends and n.id <> all (v_waiting)) as admitted,
+                 count(*) filter (where n.ends and n.id = any (v_waiting)) as waiting,
+                 count(*) filter (where n.status = 'processing' and n.was = 'pending')
+                   - count(*) filter (where n.ends and n.was = 'processing') as processing
+            from unnest(v_changes) as n group by 1, 2, 3) as d
+   where l.account_id = d.account_id and l.pool = d.pool and l.lane = d.lane;
+
+  return exists (
+    select from lane_meter l join unnest(v_changes) as n
+        on n.account_id = l.account_id and n.pool = l.pool and n.lane = l.lane
+     where n.ends and l.waiting > 0);
+end
+$$;

@@ -1,0 +1,95 @@
+-- What every authenticated operation begins with: the key, its domains, the minute count. Answers, never raises.
+-- accept_capture calls it too, so the checks and their order stand here once.
+--
+-- Lock order of everything that writes: capture rows (by id), outbox rows, account_meter (by account_id), and only then
+-- usage and lane_meter. Whoever changes a meter of an account holds its account_meter row, so accepts of one account
+-- are serial and its counts exact; accounts do not wait for each other.
+
+drop type if exists request_check cascade;
+create type request_check as (
+  refusal text,
+  retry_after_seconds integer,
+  account_id uuid,
+  plan text,
+  rate_limit integer,
+  rate_remaining integer,
+  rate_reset bigint,
+  usage_limit integer,
+  used integer,
+  usage_reset timestamptz,
+  overage_price numeric,
+  -- The plan's part in accept_capture, and the period that is charged.
+  features text[],
+  retention_seconds integer,
+  max_pending integer,
+  weight integer,
+  period date,
+  -- What accept_capture adds.
+  feature text,
+  created_at timestamptz,
+  admitted boolean
+);
+
+create or replace function check_request(p_key_hash bytea, p_origin_host text) returns request_check
+language plpgsql as $$
+declare
+  c request_check;
+  v_domains text[];
+  v_host constant text := lower(p_origin_host);
+  v_now timestamptz := clock_timestamp();
+  v_minute timestamptz;
+  v_requests integer;
+begin
+  select a.id, p.slug, p.rate_limit_per_minute, p.screenshots_per_month, p.overage_price,
+         p.features, p.retention_seconds, p.max_pending, p.weight, k.domains
+    into c.account_id, c.plan, c.rate_limit, c.usage_limit, c.overage_price,
+         c.features, c.retention_seconds, c.max_pending, c.weight, v_domains
+    from api_key k join account a on a.id = k.account_id join plan p on p.slug = a.plan
+   where k.key_hash = p_key_hash and k.revoked_at is null and (k.expires_at is null or k.expires_at > v_now);
+  if not found then
+    c.refusal := 'INVALID_API_KEY';
+    return c;
+  end if;
+
+  if cardinality(v_domains) > 0 and not exists (
+    select from unnest(v_domains) as d (domain)
+     where d.domain = v_host
+        or (starts_with(d.domain, '*.') and length(v_host) >= length(d.domain)
+            and right(v_host, length(d.domain) - 1) = substr(d.domain, 2))
+  ) then
+    c.refusal := 'DOMAIN_NOT_ALLOWED';
+  end if;
+
+  if c.rate_limit is not null then
+    if c.refusal is null then
+      -- The clock is read again under the row's lock, and once, so that a window neither moves back nor is counted half.
+      update account_meter m
+         set (minute, requests) = (
+               select greatest(m.minute, n.minute), case when n.minute > m.minute then 1 else m.requests + 1 end
+                 from (select date_trunc('minute', clock_timestamp(), 'UTC') as minute offset 0) as n)
+       where m.account_id = c.account_id
+      returning m.minute, m.requests into v_minute, v_requests;
+    else
+      select m.minute, m.requests into v_minute, v_requests from account_meter m where m.account_id = c.account_id;
+    end if;
+    v_now := clock_timestamp();
+    if v_minute is null or v_minute + interval '1 minute' <= v_now then
+      v_minute := date_trunc('minute', v_now, 'UTC');
+      v_requests := 0;
+    end if;
+    c.rate_remaining := greatest(0, c.rate_limit - v_requests);
+    c.rate_reset := extract(epoch from v_minute)::bigint + 60;
+    if v_requests > c.rate_limit and c.refusal is null then
+      c.refusal := 'RATE_LIMIT_EXCEEDED';
+      c.retry_after_seconds := greatest(1, ceil(c.rate_reset - extract(epoch from v_now)))::integer;
+    end if;
+  end if;
+
+  c.period := date_trunc('month', v_now at time zone 'utc')::date;
+  c.usage_reset := (c.period + interval '1 month') at time zone 'utc';
+  select u.reserved + u.settled into c.used
+    from usage u where u.account_id = c.account_id and u.period = c.period;
+  c.used := coalesce(c.used, 0);
+  return c;
+end
+$$;

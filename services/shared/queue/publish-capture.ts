@@ -1,0 +1,24 @@
+import type { Lane, Pool } from '#shared/capture/lane.ts'
+import type { Queue } from './connection.ts'
+import { captureCodec } from './messages.ts'
+import { publishStored, type Stored } from './stored.ts'
+import { captureSubject } from './subjects.ts'
+
+/** A capture that may go to a worker. `attempts` of it had begun so far. */
+export type CaptureToPublish = {
+  readonly id: string
+  readonly pool: Pool
+  readonly lane: Lane
+  readonly accountId: string
+  readonly budgetMs: number
+  readonly attempts: number
+  readonly sealed: Buffer
+  readonly traceparent?: string | undefined
+}
+
+/** Puts a capture into the queue; doing it again while its message stands changes nothing. Throws `SERVICE_UNAVAILABLE` within five seconds. */
+export const publishCapture = (queue: Queue, capture: CaptureToPublish): Promise<Stored> => {
+  const { id, pool, budgetMs, attempts, sealed, traceparent } = capture
+  const message = captureCodec.encode({ id, pool, budgetMs, attempts, sealed: sealed.toString('base64') })
+  return publishStored(queue, captureSubject(capture), message, traceparent)
+}

@@ -1,0 +1,21 @@
+import type { Pool } from '#shared/capture/lane.ts'
+import type { Queue } from '#shared/queue/connection.ts'
+import { beatCodec } from '#shared/queue/messages.ts'
+import { beatSubject } from '#shared/queue/subjects.ts'
+import type { Duty } from './duty.ts'
+import type { ServiceTime } from './service-time.ts'
+
+/** Tells the pool's controller how this worker is. Not stored: a lost beat is followed by the next. */
+export const beat = (
+  worker: { queue: Queue; pool: Pool; pod: string; slots: number; duty: Duty },
+  service: ServiceTime,
+): void => {
+  const { queue, pool, pod, slots, duty } = worker
+  const captures = [...duty.captures()]
+  const serviceMs = service.meanMs()
+  const message = { pod, pool, pid: process.pid, slots, busy: captures.length, state: duty.state(), captures }
+  queue.publish(
+    beatSubject({ pool, pod }),
+    beatCodec.encode({ ...message, ...(serviceMs !== undefined && { serviceMs: Math.min(serviceMs, 600_000) }) }),
+  )
+}

@@ -1,0 +1,65 @@
+import type { CaptureErrorCode } from '#shared/errors/catalog.ts'
+import { AppError } from '#shared/errors/app-error.ts'
+import type { Refusal } from '#shared/net/refusal.ts'
+
+/** What is known of a navigation that brought no page. */
+export type FailedNavigation = {
+  /** Chromium's name of the error, such as `ERR_EMPTY_RESPONSE`; undefined where it gave none. */
+  readonly netError: string | undefined
+  /** Host that was asked last; '' where none was. */
+  readonly host: string
+  /** Why egress refused that host, if it did. */
+  readonly refusal: Refusal | undefined
+  /** Whether the capture went beyond the bytes or connections that one capture may load. */
+  readonly isExceeded: boolean
+}
+
+/** Chromium's errors that say: whatever is there, it is no page. */
+const noPage = new Set([
+  'ERR_ABORTED',
+  'ERR_BLOCKED_BY_RESPONSE',
+  'ERR_DISALLOWED_URL_SCHEME',
+  'ERR_FILE_NOT_FOUND',
+  'ERR_INVALID_REDIRECT',
+  'ERR_INVALID_URL',
+  'ERR_UNKNOWN_URL_SCHEME',
+  'ERR_UNSAFE_PORT',
+  'ERR_UNSAFE_REDIRECT',
+])
+
+const byRefusal: Record<Refusal, CaptureErrorCode> = {
+  blocked: 'BLOCKED',
+  dns_failed: 'DNS_FAILED',
+  connection_failed: 'CONNECTION_FAILED',
+  bad_request: 'INVALID_URL',
+}
+
+const codeOf = ({ netError, refusal }: FailedNavigation): CaptureErrorCode => {
+  if (refusal) return byRefusal[refusal]
+  if (netError === undefined) return 'RENDER_ERROR'
+  if (noPage.has(netError)) return 'INVALID_URL'
+  if (netError === 'ERR_NAME_NOT_RESOLVED') return 'DNS_FAILED'
+  return 'CONNECTION_FAILED'
+}
+
+const sentenceFor = (code: CaptureErrorCode, { host, netError, refusal }: FailedNavigation): string | undefined => {
+  const reason = refusal || netError === undefined ? '' : ` (${netError})`
+  if (code === 'DNS_FAILED') return `The host name ${host} could not be resolved.`
+  if (code === 'CONNECTION_FAILED') return `The connection to ${host} failed${reason}.`
+  if (code === 'INVALID_URL')
+    return `The address could not be loaded as a page: it has no content, is a download or has an unsupported scheme${reason}.`
+  return undefined
+}
+
+/** Says why a navigation brought no page, in the words of the record. Total. */
+export const classify = (failed: FailedNavigation): AppError => {
+  if (failed.isExceeded) {
+    return new AppError('RENDER_ERROR', { publicMessage: 'The page loads more than one capture may load.' })
+  }
+  const code = codeOf(failed)
+  const publicMessage = sentenceFor(code, failed)
+  return new AppError(code, {
+    message: `${code} ${failed.netError} ${failed.refusal}`,
+    ...(publicMessage && { publicMessage }),
+  })
+}

@@ -1,0 +1,69 @@
+import { AppError } from '#shared/errors/app-error.ts'
+import type { CaptureOptions } from '#shared/capture/options.ts'
+import type { Traffic } from '#worker/browser-host/traffic.ts'
+import { classify } from './classify.ts'
+import { netErrorIn } from './net-error.ts'
+import type { OpenPage } from './open-page.ts'
+
+type Source = Pick<CaptureOptions, 'url' | 'html'>
+type Loaded = Pick<OpenPage, 'page' | 'document'>
+type Judge = Pick<Traffic, 'refusalOf' | 'isExceeded'>
+
+/** Schemes that a captured document may have; Chromium lets no page go elsewhere, and this does not rely on it. */
+const schemes = new Set(['http:', 'https:', 'about:', 'data:', 'blob:'])
+
+/** An answer of 4xx or 5xx without a body; Chromium shows a page of its own that names the status. */
+const emptyErrorPage = 'ERR_HTTP_RESPONSE_CODE_FAILURE'
+
+const failureOf = ({ document }: Loaded, netError: string | undefined, traffic: Judge): AppError => {
+  const host = URL.parse(document.url)?.hostname ?? ''
+  return classify({ netError, host, refusal: traffic.refusalOf(host), isExceeded: traffic.isExceeded() })
+}
+
+const timedOut = (timeoutSeconds: number, cause: unknown) =>
+  new AppError('TIMEOUT', { publicMessage: `The page did not load within ${timeoutSeconds} s.`, cause })
+
+const load = ({ page }: Loaded, source: Source, timeoutMs: number): Promise<unknown> =>
+  source.url === undefined
+    ? page.setContent(source.html ?? '', { waitUntil: 'load', timeout: timeoutMs })
+    : page.goto(source.url, { waitUntil: 'load', timeout: timeoutMs })
+
+/** Throws where the main frame does not show a document that the capture asked for: success is never "there is a picture". */
+export const assertDocument = (open: Loaded, traffic: Judge): void => {
+  const address = URL.parse(open.page.url())
+  const { document } = open
+  if (address?.protocol === 'chrome-error:') {
+    if (document.netError === emptyErrorPage || (document.netError === undefined && document.status !== undefined))
+      return
+    throw failureOf(open, document.netError ?? 'ERR_FAILED', traffic)
+  }
+  if (!address || !schemes.has(address.protocol)) {
+    throw new AppError('BLOCKED', { message: `the page went to ${address?.protocol}` })
+  }
+}
+
+/**
+ * Loads the source of a capture until its load event. Throws what the record says: `TIMEOUT` after `timeout` seconds,
+ * else by the error of the network.
+ */
+export const navigate = async (
+  open: Loaded,
+  source: Source & Pick<CaptureOptions, 'timeout'>,
+  traffic: Judge,
+): Promise<void> => {
+  const endsAt = performance.now() + source.timeout * 1000
+  try {
+    await load(open, source, source.timeout * 1000)
+  } catch (thrown) {
+    const { name, message } = thrown as Error
+    const netError = message.includes('Download is starting') ? 'ERR_ABORTED' : netErrorIn(message)
+    if (name === 'TimeoutError') throw timedOut(source.timeout, thrown)
+    if (message.includes('is interrupted by another navigation')) {
+      await open.page
+        .waitForLoadState('load', { timeout: Math.max(1, endsAt - performance.now()) })
+        .catch((cause: unknown) => Promise.reject(timedOut(source.timeout, cause)))
+    } else if (netError === undefined) throw thrown
+    else if (netError !== emptyErrorPage) throw failureOf(open, netError, traffic)
+  }
+  assertDocument(open, traffic)
+}

@@ -1,0 +1,79 @@
+import type { Browser, BrowserContext, CDPSession, Dialog, Page, Request } from 'playwright'
+import { AppError } from '#shared/errors/app-error.ts'
+import { netErrorIn } from './net-error.ts'
+
+/** A page that asks more often than this is left with its question. */
+const dialogsMax = 10
+
+/** The last navigation of the main frame that went to the network: where to, and what came of it. */
+export type MainDocument = {
+  url: string
+  /** HTTP status of the answer, once there is one. */
+  status: number | undefined
+  netError: string | undefined
+}
+
+/** A fresh context with its only page, and what was noticed of it. */
+export type OpenPage = {
+  readonly context: BrowserContext
+  readonly page: Page
+  readonly session: CDPSession
+  readonly mainFrameId: string
+  readonly document: MainDocument
+  /** Rejects with `RENDER_ERROR` once the renderer crashes; never resolves. */
+  readonly crashed: Promise<never>
+}
+
+const answerDialogs = (page: Page) => {
+  let seen = 0
+  page.on('dialog', (dialog: Dialog) => {
+    seen += 1
+    if (seen <= dialogsMax) dialog.dismiss().catch(() => {})
+  })
+}
+
+const watchCrash = (page: Page): Promise<never> => {
+  const { promise, reject } = Promise.withResolvers<never>()
+  promise.catch(() => {})
+  page.once('crash', () => reject(new AppError('RENDER_ERROR', { publicMessage: 'The page crashed the renderer.' })))
+  return promise
+}
+
+const watchDocument = (page: Page): MainDocument => {
+  const document: MainDocument = { url: '', status: undefined, netError: undefined }
+  const isMain = (request: Request) => request.isNavigationRequest() && request.frame() === page.mainFrame()
+  page.on('request', (request) => {
+    if (isMain(request)) Object.assign(document, { url: request.url(), status: undefined, netError: undefined })
+  })
+  page.on('response', (response) => {
+    if (isMain(response.request())) document.status = response.status()
+  })
+  page.on('requestfailed', (request) => {
+    if (isMain(request)) document.netError = netErrorIn(request.failure()?.errorText)
+  })
+  return document
+}
+
+/** Opens the one page of a capture: nothing of another capture is in it, and nothing that it asks for is granted. */
+export const openPage = async (browser: Browser): Promise<OpenPage> => {
+  const context = await browser.newContext({
+    viewport: { width: 1280, height: 800 },
+    locale: 'en-US',
+    timezoneId: 'UTC',
+    serviceWorkers: 'block',
+    acceptDownloads: false,
+  })
+  const page = await context.newPage()
+  context.on('page', (popup) => void popup.close().catch(() => {}))
+  answerDialogs(page)
+  const session = await context.newCDPSession(page)
+  const { frameTree } = await session.send('Page.getFrameTree')
+  return {
+    context,
+    page,
+    session,
+    mainFrameId: frameTree.frame.id,
+    document: watchDocument(page),
+    crashed: watchCrash(page),
+  }
+}

@@ -1,0 +1,53 @@
+/** Resolves when the page has drawn two frames, so that what load left to do is on the screen; after 500 ms in any case. */
+const twoFrames = `new Promise((done) => {
+  setTimeout(done, 500)
+  requestAnimationFrame(() => requestAnimationFrame(() => done()))
+})`
+
+/**
+ * Waits for fonts, and for the images between the top of the page and `belowPx` to be decoded, for at most `waitMs`.
+ * Resolves to the number of images that are not. Images beyond the 500th are not looked at.
+ */
+const awaitContent = `async (belowPx, waitMs) => {
+  const wanted = [...document.images].slice(0, 500).filter((image) => {
+    const { top, bottom, width } = image.getBoundingClientRect()
+    return width > 0 && bottom + scrollY > 0 && top + scrollY < belowPx && image.currentSrc !== ''
+  })
+  const left = new Set(wanted)
+  const decoded = wanted.map((image) =>
+    image.decode().then(() => left.delete(image), () => image.complete && left.delete(image)))
+  const late = new Promise((done) => setTimeout(done, waitMs))
+  await Promise.race([Promise.all([document.fonts.ready, ...decoded]), late])
+  return left.size
+}`
+
+/** A blinking caret would make two pictures of one page differ. */
+const hideCaret = `document.activeElement?.style?.setProperty('caret-color', 'transparent', 'important')`
+
+/** Settles what is in the viewport: fonts loaded, images decoded, two frames drawn. Gives the number of images left undecoded. */
+export const settleViewport = (contentMs: number): string => `(async () => {
+  ${hideCaret}
+  const undecoded = await (${awaitContent})(scrollY + innerHeight, ${contentMs})
+  await ${twoFrames}
+  return undecoded
+})()`
+
+/**
+ * Scrolls through the page by viewports so that lazy content loads, for at most `scrollMs` and down to `heightMax` CSS
+ * pixels, then goes back to the top and settles. Gives the number of images left undecoded.
+ */
+export const settleFullPage = (bounds: { heightMax: number; scrollMs: number; contentMs: number }): string => `(async () => {
+  ${hideCaret}
+  const end = performance.now() + ${bounds.scrollMs}
+  const root = document.scrollingElement ?? document.documentElement
+  const frame = () => new Promise((done) => { setTimeout(done, 100); requestAnimationFrame(() => done()) })
+  for (let y = innerHeight; y < Math.min(root.scrollHeight, ${bounds.heightMax}); y += innerHeight) {
+    if (performance.now() > end) break
+    scrollTo({ top: y, behavior: 'instant' })
+    await frame()
+  }
+  const undecoded = await (${awaitContent})(${bounds.heightMax}, ${bounds.contentMs})
+  scrollTo({ top: 0, behavior: 'instant' })
+  await ${twoFrames}
+  return undecoded
+})()`

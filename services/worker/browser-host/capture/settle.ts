@@ -1,0 +1,31 @@
+import type { CaptureOptions } from '#shared/capture/options.ts'
+import type { OpenPage } from './open-page.ts'
+import { settleFullPage, settleViewport } from './page-scripts.ts'
+import { runInOwnWorld } from './world.ts'
+
+const scrollMs = 4000
+const contentMs = 2000
+const triesMax = 3
+const reloadMs = 3000
+
+/**
+ * Lets the page come to rest before it is shot: lazy content of a full page is scrolled into view, images are decoded,
+ * two frames drawn. A page that goes on to another document meanwhile is followed, three times at most, and then shot
+ * as it is. Gives the number of images that could not be waited for. Bounded unless the renderer hangs.
+ */
+export const settle = async (
+  open: Pick<OpenPage, 'page' | 'session' | 'mainFrameId'>,
+  options: Pick<CaptureOptions, 'full_page'>,
+  heightMax: number,
+): Promise<number> => {
+  const script = options.full_page ? settleFullPage({ heightMax, scrollMs, contentMs }) : settleViewport(contentMs)
+  for (let tries = 1; tries <= triesMax; tries += 1) {
+    try {
+      return Number(await runInOwnWorld(open, script))
+    } catch (error) {
+      if (open.page.isClosed()) throw error
+      await open.page.waitForLoadState('load', { timeout: reloadMs }).catch(() => {})
+    }
+  }
+  return 0
+}

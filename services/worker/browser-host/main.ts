@@ -1,0 +1,26 @@
+import { once } from 'node:events'
+import type { AddressInfo } from 'node:net'
+import { becomeUser } from './become-user.ts'
+import { createForwarder } from './forwarder.ts'
+import { launchBrowser } from './launch-browser.ts'
+import { createPageSupply } from './page-supply.ts'
+import type { HostSettings, Order, Report } from './protocol.ts'
+import { serveOrder } from './serve-order.ts'
+
+const settings = JSON.parse(process.argv[2] ?? '') as HostSettings
+// Every module is loaded by now: from here on the checkout may be out of reach.
+if (settings.user) becomeUser(settings.user)
+
+const forwarder = createForwarder(settings.egressPath, settings)
+forwarder.server.listen(0, '127.0.0.1')
+await once(forwarder.server, 'listening')
+const { port } = forwarder.server.address() as AddressInfo
+
+const pages = createPageSupply(() => launchBrowser(settings, port), settings)
+const report = (what: Report) => process.send?.(what)
+process.on('message', (order: Order) => {
+  void serveOrder({ pages, forwarder, heightMax: settings.heightMax, report }, order)
+})
+// Without its supervisor a host has nothing to do; Chromium ends with the pipe.
+process.on('disconnect', () => process.kill(process.pid, 'SIGKILL'))
+report({ kind: 'up' })

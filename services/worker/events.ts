@@ -1,0 +1,65 @@
+import type { AppError } from '#shared/errors/app-error.ts'
+import type { QueueNotice } from '#shared/queue/connection.ts'
+import type { CompletedResult, FailedResult, Timings } from '#shared/queue/messages.ts'
+import type { Logger } from '#shared/telemetry/logger.ts'
+import type { Metrics } from '#shared/telemetry/metrics.ts'
+
+/** One function per thing that can happen to a worker; each writes its log line and its metrics. */
+export type Events = {
+  readonly unsafe: (setting: string, what: string) => void
+  readonly queue: (notice: QueueNotice) => void
+  readonly hostUp: (tookMs: number) => void
+  readonly hostFailed: (error: AppError) => void
+  readonly dropped: (id: string, reason: 'ended' | 'no-attempt-left' | 'unreadable') => void
+  readonly begun: (capture: { id: string; attempt: number; traceId: string }) => void
+  readonly ended: (result: CompletedResult | FailedResult, detail?: string) => void
+  /** The attempt could not be reported; somebody else will have the capture. */
+  readonly lost: (id: string, error: AppError) => void
+  readonly state: (state: string) => void
+}
+
+/** Makes the events of a worker. */
+export const createEvents = (logger: Logger, metrics: Metrics): Events => {
+  const captures = metrics.counter({
+    name: 'worker_captures_total',
+    help: 'Attempts that ended, by how they ended.',
+    labels: ['outcome'],
+  })
+  const stages = metrics.histogram({
+    name: 'worker_stage_seconds',
+    help: 'Time that the stages of completed captures take.',
+    labels: ['stage'],
+    buckets: [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60],
+  })
+  const hosts = metrics.counter({ name: 'worker_hosts_total', help: 'Browser hosts started.', labels: ['outcome'] })
+  const observe = (timings: Partial<Timings>) => {
+    for (const [stage, ms] of Object.entries(timings)) stages.observe({ stage }, ms / 1000)
+  }
+  return {
+    unsafe: (setting, what) => logger.warn({ setting }, what),
+    queue: ({ kind, detail }) => logger.warn({ detail }, `nats ${kind}`),
+    hostUp: (tookMs) => {
+      hosts.inc({ outcome: 'up' })
+      logger.info({ tookMs: Math.round(tookMs) }, 'browser host is warm')
+    },
+    hostFailed: (error) => {
+      hosts.inc({ outcome: 'failed' })
+      logger.error({ error: error.message }, 'browser host does not come up')
+    },
+    dropped: (id, reason) => logger.info({ id, reason }, 'delivery dropped'),
+    begun: (capture) => logger.debug(capture, 'attempt begins'),
+    ended: (result, detail) => {
+      const { id, attempt, timings } = result
+      if (result.outcome === 'completed') {
+        captures.inc({ outcome: 'completed' })
+        observe(timings)
+        logger.info({ id, attempt, bytes: result.bytes, timings }, 'capture completed')
+      } else {
+        captures.inc({ outcome: result.code })
+        logger.info({ id, attempt, code: result.code, message: result.message, detail, timings }, 'capture failed')
+      }
+    },
+    lost: (id, error) => logger.error({ id, error: error.message }, 'attempt could not be reported'),
+    state: (state) => logger.info({ state }, 'worker state'),
+  }
+}

@@ -1,0 +1,22 @@
+import type { Queue } from '#shared/queue/connection.ts'
+import type { Health } from '#shared/telemetry/probe-server.ts'
+import type { Duty } from './duty.ts'
+import type { Slot } from './slot.ts'
+
+/** A worker whose browsers have not come up for this long is better started anew. */
+const coldMs = 180_000
+
+/** What a worker says of itself: ready while it may take captures, busy or not; alive while a browser answers. */
+export const healthOf = (of: {
+  queue: Pick<Queue, 'isConnected'>
+  duty: Pick<Duty, 'state'>
+  slots: readonly Pick<Slot, 'isWarm' | 'coldForMs'>[]
+}): Health => {
+  const state = of.duty.state()
+  const warm = of.slots.filter((slot) => slot.isWarm()).length
+  return {
+    live: of.slots.some((slot) => slot.coldForMs() < coldMs),
+    ready: state === 'ready' && warm > 0 && of.queue.isConnected(),
+    detail: { state, warm: `${warm} of ${of.slots.length}`, nats: of.queue.isConnected() ? 'connected' : 'away' },
+  }
+}

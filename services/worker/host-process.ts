@@ -1,0 +1,128 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { chown, mkdir, rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import { AppError } from '#shared/errors/app-error.ts'
+import type { HostSettings, Order, Outcome, Report } from './browser-host/protocol.ts'
+import { within } from './browser-host/within.ts'
+import { isolated, type NetworkIsolation, systemPath } from './network-isolation.ts'
+import { childrenOf, killGroup } from './process-groups.ts'
+
+/** Importing Playwright takes 0.3 s on an idle core; a busy machine may take far longer. */
+const upMs = 30_000
+const complaintCharacters = 2000
+
+/** A browser host that runs. Dispose ends it, its browser and its folder at once. */
+export type Host = AsyncDisposable & {
+  /** Aborts once the host is over, by itself or by us. */
+  readonly gone: AbortSignal
+  /** Serves one order, one at a time. Never throws; at `endsAt` (on `performance`'s clock) it ends host and browser instead of waiting. */
+  readonly capture: (order: Order, endsAt: number) => Promise<Outcome>
+}
+
+/** What starting a host takes beside the settings that it gets itself. */
+export type HostStart = {
+  readonly settings: Omit<HostSettings, 'folder'>
+  readonly isolation: NetworkIsolation
+  /** Folder that the host gets for its own; it must not exist yet. */
+  readonly folder: string
+}
+
+const program = join(import.meta.dirname, 'browser-host', 'main.ts')
+
+const failure = (code: 'TIMEOUT' | 'RENDER_ERROR', message: string, detail: string): Outcome => ({
+  outcome: 'failed',
+  code,
+  message,
+  detail,
+  timings: {},
+})
+
+const launch = ({ folder, ...start }: HostStart): ChildProcess => {
+  const settings: HostSettings = { ...start.settings, folder }
+  const command = isolated([process.execPath, program, JSON.stringify(settings)], {
+    isolation: start.isolation,
+    isRoot: process.getuid?.() === 0,
+  })
+  const [file, ...args] = command
+  return spawn(file, args, {
+    cwd: folder,
+    detached: true,
+    env: { PATH: systemPath, HOME: folder, TMPDIR: folder, LANG: 'C.UTF-8' },
+    stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
+    serialization: 'advanced',
+  })
+}
+
+/** Ends a host and its browsers; the browsers first have to be found, since they outlive the host's group. */
+const kill = ({ pid }: ChildProcess) => {
+  if (pid === undefined) return
+  const browsers = childrenOf(pid)
+  killGroup(pid)
+  for (const browser of browsers) killGroup(browser)
+}
+
+const captureIn = async (child: ChildProcess, gone: AbortSignal, order: Order, endsAt: number): Promise<Outcome> => {
+  const { promise, resolve } = Promise.withResolvers<Outcome>()
+  let isLoaded = false
+  const onReport = (report: Report) => {
+    if (report.kind === 'up' || report.id !== order.id) return
+    if (report.kind === 'loaded') isLoaded = true
+    else resolve(report.outcome)
+  }
+  const timer = setTimeout(() => {
+    kill(child)
+    resolve(
+      isLoaded
+        ? failure('RENDER_ERROR', 'The page stopped responding after it had loaded.', 'killed at the deadline')
+        : failure('TIMEOUT', `The page did not load within ${order.options.timeout} s.`, 'killed at the deadline'),
+    )
+  }, endsAt - performance.now())
+  const onGone = () =>
+    resolve(failure('RENDER_ERROR', 'The browser ended while it rendered the page.', 'the host ended'))
+  gone.addEventListener('abort', onGone)
+  child.on('message', onReport)
+  // A host that cannot be told anything is about to be gone.
+  if (gone.aborted) onGone()
+  else child.send(order, () => {})
+  const outcome = await promise
+  clearTimeout(timer)
+  gone.removeEventListener('abort', onGone)
+  child.off('message', onReport)
+  return outcome
+}
+
+/** Starts a browser host and waits until it takes orders. Throws `SERVICE_UNAVAILABLE` with what it complained of where it does not come up. */
+export const startHost = async (start: HostStart): Promise<Host> => {
+  const { folder } = start
+  await mkdir(folder, { mode: 0o700 })
+  const { user } = start.settings
+  if (user) await chown(folder, user.userId, user.groupId)
+  const child = launch(start)
+  let complaint = ''
+  child.stderr?.on('data', (chunk: Buffer) => {
+    complaint = (complaint + chunk.toString()).slice(-complaintCharacters)
+  })
+  const ending = new AbortController()
+  const gone = ending.signal
+  const ended = once(child, 'close').catch(() => {})
+  void ended.then(() => ending.abort())
+  const dispose = async () => {
+    if (!gone.aborted) kill(child)
+    await ended
+    await rm(folder, { recursive: true, force: true, maxRetries: 5 })
+  }
+  const fail = () => new AppError('SERVICE_UNAVAILABLE', { message: `browser host: ${complaint || 'did not come up'}` })
+  try {
+    await within(Promise.race([once(child, 'message'), ended]), upMs, fail)
+    if (gone.aborted) throw fail()
+  } catch (error) {
+    await dispose()
+    throw error
+  }
+  return {
+    gone,
+    capture: (order, endsAt) => captureIn(child, gone, order, endsAt),
+    [Symbol.asyncDispose]: dispose,
+  }
+}

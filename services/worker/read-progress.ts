@@ -1,0 +1,32 @@
+import { maxAttempts } from '#shared/capture/budget.ts'
+import type { Queue } from '#shared/queue/connection.ts'
+import { type CaptureMessage, startedCodec } from '#shared/queue/messages.ts'
+import { lastStored } from '#shared/queue/stored.ts'
+import { resultSubject, startedSubject } from '#shared/queue/subjects.ts'
+import { resultsStream } from '#shared/queue/topology.ts'
+
+/** What a delivered capture is to its worker: over already, out of attempts, or to be run as this attempt (from 1). */
+export type Progress = 'ended' | 'no-attempt-left' | number
+
+const begunIn = (stored: Uint8Array | undefined): number => {
+  if (!stored) return 0
+  const { kind, attempt } = startedCodec.decode(stored)
+  return kind === 'begun' ? attempt : attempt - 1
+}
+
+/**
+ * Reads how far a capture has come. The larger count of begun attempts holds: the one that the message was published
+ * with, or the last report of a worker. Delivery counts say nothing: a broker forgets them, and raises them by itself.
+ */
+export const readProgress = async (
+  queue: Queue,
+  { id, attempts }: Pick<CaptureMessage, 'id' | 'attempts'>,
+): Promise<Progress> => {
+  const [result, started] = await Promise.all([
+    lastStored(queue, resultsStream.name, resultSubject(id)),
+    lastStored(queue, resultsStream.name, startedSubject(id)),
+  ])
+  if (result) return 'ended'
+  const attempt = Math.max(attempts, begunIn(started)) + 1
+  return attempt > maxAttempts ? 'no-attempt-left' : attempt
+}

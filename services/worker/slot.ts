@@ -1,0 +1,61 @@
+import { toAppError } from '#shared/errors/app-error.ts'
+import type { Events } from './events.ts'
+import type { Host } from './host-process.ts'
+
+const retryMs = [200, 500, 1000, 2000, 5000]
+
+/** A place for one capture at a time, with a browser host that is started again whenever it is gone. */
+export type Slot = AsyncDisposable & {
+  readonly isWarm: () => boolean
+  /** Milliseconds for which there has been no warm host, 0 while there is one. */
+  readonly coldForMs: () => number
+  /** A warm host; starts one where there is none and tries until it is warm. Undefined once `stop` aborts. */
+  readonly host: (stop: AbortSignal) => Promise<Host | undefined>
+}
+
+const pause = (waitMs: number, stop: AbortSignal) =>
+  new Promise<void>((wake) => {
+    const done = () => {
+      clearTimeout(timer)
+      stop.removeEventListener('abort', done)
+      wake()
+    }
+    const timer = setTimeout(done, waitMs)
+    stop.addEventListener('abort', done)
+  })
+
+/** Makes a slot. `start` gives a host that is warm, or throws and leaves nothing behind. */
+export const createSlot = (start: () => Promise<Host>, events: Pick<Events, 'hostUp' | 'hostFailed'>): Slot => {
+  let current: Host | undefined
+  let coldSince = performance.now()
+  const isWarm = () => current?.gone.aborted === false
+  const discard = async () => {
+    const gone = current
+    current = undefined
+    await gone?.[Symbol.asyncDispose]()
+  }
+  return {
+    isWarm,
+    coldForMs: () => (isWarm() ? 0 : performance.now() - coldSince),
+    host: async (stop) => {
+      for (let failures = 0; !stop.aborted; failures += 1) {
+        if (current && !current.gone.aborted) return current
+        await discard()
+        const began = performance.now()
+        try {
+          const host = await start()
+          current = host
+          host.gone.addEventListener('abort', () => {
+            coldSince = performance.now()
+          })
+          events.hostUp(performance.now() - began)
+        } catch (error) {
+          events.hostFailed(toAppError(error))
+          await pause(retryMs[Math.min(failures, retryMs.length - 1)] ?? 0, stop)
+        }
+      }
+      return undefined
+    },
+    [Symbol.asyncDispose]: discard,
+  }
+}

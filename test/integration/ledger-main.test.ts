@@ -1,0 +1,56 @@
+import { fork } from 'node:child_process'
+import { once } from 'node:events'
+import { text } from 'node:stream/consumers'
+import t from 'tap'
+import { acceptCapture } from '#shared/db/accept-capture.ts'
+import { type QueuePasswords, usersText } from '#local/nats-config.ts'
+import type { Announcement } from '#shared/process/run-main.ts'
+import { queueUsers } from '#shared/queue/permissions.ts'
+import { captureFilter } from '#shared/queue/subjects.ts'
+import { poolDepth } from '#shared/queue/streams.ts'
+import { eventually } from '#test/helpers/eventually.ts'
+import { openQueue } from '#test/helpers/ledger.ts'
+import { startNats } from '#test/helpers/nats.ts'
+import { startPostgres } from '#test/helpers/postgres.ts'
+import { createTenant } from '#test/helpers/tenant.ts'
+
+const main = new URL(import.meta.resolve('#ledger/main.ts'))
+const passwords = Object.fromEntries(queueUsers.map(({ name }) => [name, 'secret'])) as QueuePasswords
+
+t.test('with the rights of its own user the ledger makes the streams, relays, and ends when told', async (t) => {
+  const [postgres, nats] = await Promise.all([startPostgres(t), startNats(t, { config: usersText(passwords) })])
+  const database = await postgres.createDatabase()
+  const ledgerUrl = nats.url.replace('//', '//ledger:secret@')
+  const child = fork(main, {
+    execArgv: [],
+    env: {
+      PATH: process.env['PATH'],
+      SHUTTERFLEET_DATABASE_URL: database.url,
+      SHUTTERFLEET_NATS_URL: ledgerUrl,
+      SHUTTERFLEET_S3_URL: 'http://key:secret@127.0.0.1:1/bucket',
+    },
+    stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
+  })
+  t.teardown(() => child.kill('SIGKILL'))
+  const printed = Promise.all([text(child.stdout!), text(child.stderr!)])
+  const ended = once(child, 'exit').then(([code]) => code as number | null)
+  const announced = once(child, 'message').then(([message]) => message as Announcement)
+  const addresses = await Promise.race([announced, ended])
+  if (typeof addresses !== 'object' || addresses === null) throw new Error((await printed).join(''))
+
+  t.equal((await fetch(`${addresses['probeUrl']}/readyz`)).status, 200)
+  const queue = await openQueue(t, ledgerUrl)
+  const tenant = await createTenant(database)
+  await acceptCapture(database, tenant.capture(), { windowSize: 16 })
+  await eventually(async () => (await poolDepth(queue, 'standard')).waiting === 1, {
+    what: `${captureFilter()} holds it`,
+  })
+  const metrics = await (await fetch(`${addresses['probeUrl']}/metrics`)).text()
+  t.match(metrics, /shutterfleet_relay_captures_total\{result="stored",service="ledger"\} 1/)
+
+  child.kill('SIGTERM')
+  t.equal(await ended, 0)
+  const [out, err] = await printed
+  t.equal(out, '')
+  t.notMatch(err, /"level":"error"|Permissions Violation/)
+})

@@ -1,0 +1,62 @@
+import t from 'tap'
+import { createBell } from '#ledger/bell.ts'
+import { createEvents } from '#ledger/events.ts'
+import { applyDeliveries } from '#ledger/reports/consume-reports.ts'
+import type { Database, Sql } from '#shared/db/connection.ts'
+import { AppError } from '#shared/errors/app-error.ts'
+import type { ErrorCode } from '#shared/errors/catalog.ts'
+import { startedCodec } from '#shared/queue/messages.ts'
+import { startedSubject } from '#shared/queue/subjects.ts'
+import { createLogger } from '#shared/telemetry/logger.ts'
+import { createMetrics } from '#shared/telemetry/metrics.ts'
+
+const idOf = (digit: number) => `${String(digit).repeat(8)}-1111-4111-8111-111111111111`
+
+/** Deliveries that note what is said of them, and a ledger whose database refuses every statement about `poison`. */
+const setUp = (refusal: { poison: string; code: ErrorCode }) => {
+  const said: string[] = []
+  const delivery = (name: string, subject: string, data: Uint8Array) => ({
+    subject,
+    data,
+    traceparent: undefined,
+    ack: () => void said.push(`${name} ack`),
+    nak: () => void said.push(`${name} nak`),
+    working: () => {},
+  })
+  const query = async (_text: string, [ids]: readonly unknown[] = []) => {
+    if ((ids as string[]).includes(refusal.poison)) throw new AppError(refusal.code)
+    return []
+  }
+  const transaction = ((work: (sql: Sql) => Promise<unknown>) =>
+    work({ query })) as Database['transaction']
+  const ledger = {
+    database: { transaction },
+    queue: { publish: () => {} },
+    events: createEvents(createLogger({ service: 'ledger', level: 'silent' }), createMetrics('ledger')),
+    relayBell: createBell(),
+  }
+  const begun = (digit: number) => {
+    const id = idOf(digit)
+    const data = startedCodec.encode({ id, attempt: 1, kind: 'begun', pod: 'pod' })
+    return delivery(String(digit), startedSubject(id), data)
+  }
+  return { said, ledger, begun, delivery }
+}
+
+t.test('a report that PostgreSQL refuses comes again alone and does not hold up the others', async (t) => {
+  const { said, ledger, begun } = setUp({ poison: idOf(2), code: 'SERVER_ERROR' })
+  await applyDeliveries(ledger, [begun(1), begun(2), begun(3)])
+  t.same(said, ['1 ack', '2 nak', '3 ack'])
+})
+
+t.test('while PostgreSQL is away the whole batch comes again', async (t) => {
+  const { said, ledger, begun } = setUp({ poison: idOf(2), code: 'SERVICE_UNAVAILABLE' })
+  await applyDeliveries(ledger, [begun(1), begun(2), begun(3)])
+  t.same(said, ['1 nak', '2 nak', '3 nak'])
+})
+
+t.test('what is no report is acknowledged and forgotten', async (t) => {
+  const { said, ledger, begun, delivery } = setUp({ poison: '', code: 'SERVER_ERROR' })
+  await applyDeliveries(ledger, [delivery('x', startedSubject(idOf(1)), Buffer.from('{')), begun(1)])
+  t.same(said, ['x ack', '1 ack'])
+})
