@@ -118,7 +118,7 @@ const outboxEvents = (log: Logger, metrics: Metrics) => {
     admitted: (captures) => admitted.inc(captures),
     relayed: (result) => relayed.inc({ result }),
     objectsRemoved: (objects) => removed.inc(objects),
-    streamsMissing: () => log.error('streams are missing and are made again'),
+    streamsMissing: () => log.warn('streams are missing and are made'),
     captureLost: (captures) => log.warn({ captures }, 'captures put back: the queue had lost them'),
   } satisfies Partial<Events>
 }

@@ -12,10 +12,10 @@ const cache = resolve(import.meta.dirname, '../../.tools/real-sites')
 
 /** Packages by a pattern of their name, since versions stand in the names; documentation roots below them. */
 const packages = [
-  { name: 'python', pattern: '^python3\\.[0-9]+-doc$', page: 'library/functions.html' },
+  { name: 'python', pattern: '^python3\\.[0-9]+-doc$', page: 'tutorial/introduction.html' },
   { name: 'debian-handbook', pattern: '^debian-handbook$', page: 'en-US/index.html' },
-  { name: 'imagemagick', pattern: '^imagemagick-[0-9]+-doc$', page: 'index.html' },
-  { name: 'sqlite', pattern: '^sqlite3-doc$', page: 'arch.html' },
+  { name: 'apache', pattern: '^apache2-doc$', page: 'en/howto/auth.html' },
+  { name: 'sqlite', pattern: '^sqlite3-doc$', page: 'lang_select.html' },
   { name: 'graphviz', pattern: '^graphviz-doc$', page: 'info/shapes.html' },
 ] as const
 

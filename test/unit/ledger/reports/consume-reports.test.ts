@@ -27,8 +27,7 @@ const setUp = (refusal: { poison: string; code: ErrorCode }) => {
     if ((ids as string[]).includes(refusal.poison)) throw new AppError(refusal.code)
     return []
   }
-  const transaction = ((work: (sql: Sql) => Promise<unknown>) =>
-    work({ query })) as Database['transaction']
+  const transaction = ((work: (sql: Sql) => Promise<unknown>) => work({ query })) as Database['transaction']
   const ledger = {
     database: { transaction },
     queue: { publish: () => {} },
