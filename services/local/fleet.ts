@@ -30,7 +30,8 @@ export const createFleet = (deps: {
   readonly changed: (processes: readonly LocalProcess[]) => Promise<void>
 }): Fleet => {
   const parts = new Map<string, Part>()
-  const processes = () => [...parts.values()].map(processOf)
+  const processes = () =>
+    [...parts.values()].map(processOf).toSorted((one, other) => one.name.localeCompare(other.name))
 
   const stopOne = async (name: string) => {
     const startedMs = performance.now()

@@ -1,4 +1,3 @@
-import { join } from 'node:path'
 import type { Env } from '#shared/config/read-env.ts'
 import type { QueueUserName } from '#shared/queue/permissions.ts'
 import type { DataFolder } from './data-folder.ts'
@@ -11,8 +10,6 @@ import type { Facts } from './service-env.ts'
 /** What the facts are gathered from. */
 export type FactSources = {
   readonly env: Env
-  /** Folder of the project. */
-  readonly root: string
   readonly settings: LocalSettings
   /** A data folder that is ours alone. */
   readonly folder: DataFolder
@@ -20,7 +17,7 @@ export type FactSources = {
 }
 
 /** Everything that the services of this machine are told, known before the first process starts. Throws `CONFIGURATION` where the wanted port is taken. */
-export const gatherFacts = async ({ env, root, settings, folder, chromium }: FactSources): Promise<Facts> => {
+export const gatherFacts = async ({ env, settings, folder, chromium }: FactSources): Promise<Facts> => {
   const ports = await choosePorts(folder.ports, settings.gatewayPort)
   const kept = await keepSecrets(folder.secrets)
   const secrets = { ...kept, keyPepper: settings.keyPepper || kept.keyPepper }
@@ -37,6 +34,5 @@ export const gatherFacts = async ({ env, root, settings, folder, chromium }: Fac
     workerEnvFile: folder.workerEnv,
     chromium,
     poolMax: settings.poolMax,
-    compileCache: join(root, '.tools', 'compile-cache'),
   }
 }

@@ -7,7 +7,7 @@ import { isRunning, markProcess, type ProcessMark } from './process-start.ts'
 import { waitUntil } from './wait-for.ts'
 
 /** How long what a killed holder left behind gets to end by itself. */
-const defaultLeftoverMs = 10_000
+const defaultLeftoverMs = 5000
 const killMs = 5000
 
 /** Where a lock lies: the kernel's lock is on `lockFile`, and who has it stands in `holder`. */

@@ -19,7 +19,6 @@ export const prepareDatabase = async (
       logPath: join(folder.logs, 'prepare.log'),
       env: {
         ...machineEnv(facts.operator),
-        NODE_COMPILE_CACHE: facts.compileCache,
         [`${prefix}DATABASE_URL`]: facts.databaseUrl,
         [`${prefix}KEY_PEPPER`]: facts.secrets.keyPepper,
         [`${prefix}API_KEY`]: kept?.apiKey ?? '',

@@ -13,8 +13,9 @@ import { type LocalFile, type LocalProcess, objectStoreUrl } from './local-file.
 import { type LocalSettings, readLocalSettings } from './local-settings.ts'
 import { acquireLock, type Lock } from './lock.ts'
 import { prepareDatabase } from './prepare-database.ts'
-import { type Facts, workerEnv } from './service-env.ts'
+import { type Facts, machineEnv, workerEnv } from './service-env.ts'
 import { type StartedFleet, startFleet } from './start-fleet.ts'
+import { warmCompileCache } from './warm-compile-cache.ts'
 
 /** What a started system says of itself: the document of `up`. */
 export type Started = {
@@ -127,6 +128,7 @@ const runOn = async (ground: Ground, { root, stop, events, started }: LocalDeps)
       fleet,
       programs,
       plans: { facts, folder, root },
+      warm: () => warmCompileCache({ root, env: machineEnv(facts.operator) }),
       prepare: () =>
         prepareDatabase(
           { facts, folder, root, plansFile: settings.plansFile && resolve(settings.plansFile) },
@@ -160,7 +162,7 @@ export const runLocal = async (deps: LocalDeps): Promise<void> => {
   const programs = await findPrograms(searchOf(settings, env, root))
   const folder = await openDataFolder(settings.data)
   await using lock = await acquireLock(folder)
-  const facts = await gatherFacts({ env, root, settings, folder, chromium: programs.chromium })
+  const facts = await gatherFacts({ env, settings, folder, chromium: programs.chromium })
   await writePrivate(folder.workerEnv, workerEnv(facts))
   await runOn({ settings, programs, folder, facts, lock }, deps)
 }

@@ -24,13 +24,11 @@ export type Facts = {
   readonly workerEnvFile: string
   readonly chromium: string
   readonly poolMax: number
-  /** Where Node keeps compiled modules: they load in a fifth of the time, and without the 23 MiB of the type stripper. */
-  readonly compileCache: string
 }
 
 type ProcessEnv = Readonly<Record<string, string>>
 
-const machineNames = /^(PATH|HOME|LANG|LC_ALL|TMPDIR|NODE_EXTRA_CA_CERTS|OTEL_.+)$/
+const machineNames = /^(PATH|HOME|LANG|LC_ALL|TMPDIR|NODE_EXTRA_CA_CERTS|NODE_COMPILE_CACHE|OTEL_.+)$/
 const defined = (env: Env): ProcessEnv =>
   Object.fromEntries(Object.entries(env).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])))
 
@@ -52,7 +50,6 @@ const serviceEnv = (facts: Facts, settings: Settings, values: Readonly<Record<st
   const decided = { PROBE_PORT: '0', ...values }
   return {
     ...machineEnv(facts.operator),
-    NODE_COMPILE_CACHE: facts.compileCache,
     ...settingsOf(facts.operator, settings, Object.keys(decided)),
     ...prefixed(decided),
   }

@@ -9,6 +9,8 @@ export type StartDeps = {
   readonly fleet: Fleet
   readonly programs: Programs
   readonly plans: PlanOptions
+  /** Makes our own services start fast. */
+  readonly warm: () => Promise<void>
   /** Brings the database to this version's schema and finds or makes the first account. */
   readonly prepare: () => Promise<FirstAccount>
   /** Ends the starts that are under way, because one of them failed. */
@@ -36,13 +38,14 @@ export const startFleet = async (deps: StartDeps): Promise<StartedFleet> => {
   const { postgresBin, natsServer } = programs
   const postgres = after([], async () => postgresBin && fleet.start(postgresPlan(plans, postgresBin)))
   const nats = after([], async () => natsServer && fleet.start(natsPlan(plans, natsServer)))
-  const egress = service('egress', [])
-  const prepared = after([postgres], deps.prepare)
+  const warmed = after([], deps.warm)
+  const egress = service('egress', [warmed])
+  const prepared = after([warmed, postgres], deps.prepare)
   const gateway = service('gateway', [nats, prepared])
   const ledger = service('ledger', [nats, prepared])
   const controller = service('controller', [nats, egress])
 
-  await Promise.allSettled([postgres, nats, egress, prepared, gateway, ledger, controller])
+  await Promise.allSettled([postgres, nats, warmed, egress, prepared, gateway, ledger, controller])
   await Promise.all([ledger, controller])
   const { addresses } = (await gateway).current()
   return { account: await prepared, baseUrl: addresses['baseUrl'] ?? '' }

@@ -2,6 +2,7 @@ import { readdir, rename } from 'node:fs/promises'
 import { join } from 'node:path'
 import t from 'tap'
 import { openDatabase } from '#shared/db/connection.ts'
+import { chromiumPath } from '#test/helpers/bare-browser.ts'
 import { eventually } from '#test/helpers/eventually.ts'
 import { type Gate, startGate } from '#test/helpers/gate.ts'
 import { processTree } from '#test/helpers/process-tree.ts'
@@ -10,7 +11,7 @@ import { startSystem, type System } from '#test/helpers/system.ts'
 // Each fault comes only once it counts: the page's server holds the request open and the record says `processing`.
 
 const isWorker = (command: string) => command.includes('services/worker/main.ts')
-const isBrowser = (command: string) => command.includes('chromium') && !command.includes('--type=')
+const isBrowser = (command: string) => command.startsWith(chromiumPath) && !command.includes('--type=')
 
 const pidsOf = (system: System, matches: (command: string) => boolean) =>
   processTree(system.pid).flatMap(({ pid, command }) => (matches(command) ? [pid] : []))

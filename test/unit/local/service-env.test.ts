@@ -11,6 +11,7 @@ import {
 
 const operator = {
   PATH: '/bin',
+  NODE_COMPILE_CACHE: '/cache',
   AWS_SECRET_ACCESS_KEY: 'not ours',
   NODE_OPTIONS: '--import x',
   SHUTTERFLEET_LOG_LEVEL: 'warn',
@@ -50,13 +51,12 @@ const facts: Facts = {
   workerEnvFile: '/worker-env.json',
   chromium: '/chromium',
   poolMax: 2,
-  compileCache: '/cache',
 }
 
 const namesOf = (env: Readonly<Record<string, string>>) => Object.keys(env)
 
 t.test('a process sees of the machine what it needs, and no foreign secret', (t) => {
-  t.strictSame(machineEnv(operator), { PATH: '/bin' })
+  t.strictSame(machineEnv(operator), { PATH: '/bin', NODE_COMPILE_CACHE: '/cache' })
   t.end()
 })
 

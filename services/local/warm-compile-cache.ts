@@ -1,0 +1,36 @@
+import { execFile } from 'node:child_process'
+import { readdir, readFile, stat, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+
+const loadMs = 60_000
+
+/** What the modules of this version are, so that a change is seen: how many, and when the newest was written. */
+const stateOf = async (sources: string): Promise<string> => {
+  const names = (await readdir(sources, { recursive: true })).filter((name) => name.endsWith('.ts'))
+  const times = await Promise.all(names.map(async (name) => (await stat(join(sources, name))).mtimeMs))
+  return `${process.version} ${process.getuid?.()} ${names.length} ${Math.max(...times)}`
+}
+
+/**
+ * Loads all modules once where they have changed, so that Node's compile cache has them before the services start: each
+ * then starts in a fifth of the time and without the 23 MiB of the type stripper. Nothing depends on its success.
+ */
+export const warmCompileCache = async (of: {
+  readonly root: string
+  readonly env: Readonly<Record<string, string>>
+}): Promise<void> => {
+  const cache = of.env['NODE_COMPILE_CACHE']
+  if (!cache) return
+  const sources = join(of.root, 'services')
+  const stamp = join(cache, 'warmed')
+  const state = await stateOf(sources)
+  if ((await readFile(stamp, 'utf8').catch(() => '')) === state) return
+  const services = ['egress', 'gateway', 'ledger', 'controller', 'worker'].map((name) => join(sources, name, 'main.ts'))
+  const mains = [...services, join(sources, 'local', 'main-prepare.ts')]
+  // All modules are loaded and compiled before the first one runs, and the first one ends the process.
+  const program = ['data:text/javascript,process.exit()', ...mains].map((name) => `import ${JSON.stringify(name)}`)
+  const load = ['--input-type=module', '-e', program.join('\n')]
+  await promisify(execFile)(process.execPath, load, { env: of.env, timeout: loadMs }).catch(() => undefined)
+  await writeFile(stamp, state).catch(() => undefined)
+}
