@@ -32,9 +32,18 @@ const stateOf = async ({ name, pid, health_url, metrics_url }: LocalProcess): Pr
   return { name, pid, metrics_url, ...(await ask(health_url)) }
 }
 
-const words = (detail: Readonly<Record<string, unknown>>) =>
+/** Health is told in texts; in a JSON document numbers are numbers, and what is unknown is null. */
+const toJson = (text: string): unknown => {
+  if (text === 'unknown') return null
+  return /^(\d+|true|false)$/.test(text) ? JSON.parse(text) : text
+}
+
+const valuesOf = (detail: ServiceState['detail']) =>
+  Object.fromEntries(Object.entries(detail).map(([name, text]) => [name, toJson(text)]))
+
+const words = (detail: ServiceState['detail']) =>
   Object.entries(detail)
-    .map(([name, value]) => `${name} ${String(value)}`)
+    .map(([name, text]) => `${name} ${text}`)
     .join(', ')
 
 const line = ({ name, pid, health, metrics_url }: ServiceState) =>
@@ -55,7 +64,13 @@ export const status: Command = {
     const { queue = 'unknown', ...pool } = states.find(({ name }) => name === 'controller')?.detail ?? {}
     const services = states.map(({ name, pid, health, metrics_url }) => ({ name, pid, health, metrics_url }))
     print({
-      json: { pid: own?.pid ?? null, base_url: local.base_url, services, pool, queue: { pending: queue } },
+      json: {
+        pid: own?.pid ?? null,
+        base_url: local.base_url,
+        services,
+        pool: valuesOf(pool),
+        queue: { pending: toJson(queue) },
+      },
       text: [
         `${local.base_url}, process ${own?.pid ?? 'unknown'}`,
         ...states.map(line),

@@ -21,7 +21,7 @@ await runMain('egress', async ({ env, stop, announce }) => {
   const { address, family, port } = server.address() as AddressInfo
   const url = `http://${family === 'IPv6' ? `[${address}]` : address}:${port}`
   egress.events.listening(url)
-  announce({ egress: url, probe: probe.url })
+  announce({ egress: url, probeUrl: probe.url })
   await untilStopped(stop)
   await drain(config.drainMs)
 })

@@ -3,6 +3,8 @@ import { logTail, startChild, stopChild } from './child.ts'
 import type { Running } from './supervise.ts'
 
 const startMs = 60_000
+/** MiB for new objects, of 16: saves 20 to 25 MiB in each idle gateway and ledger, whose memory is otherwise touched once at the start and kept. */
+const youngSpace = '--max-semi-space-size=4'
 
 /** One of our services as a process of its own. */
 export type NodeProcess = {
@@ -23,7 +25,7 @@ const aborted = (signal: AbortSignal): Promise<undefined> =>
 export const startNodeProcess = async (service: NodeProcess, signal: AbortSignal): Promise<Running> => {
   const child = await startChild({
     command: process.execPath,
-    args: [service.main],
+    args: [youngSpace, service.main],
     env: service.env,
     logPath: service.logPath,
     ipc: true,

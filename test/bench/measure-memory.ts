@@ -1,14 +1,16 @@
+import { chromiumPath } from '#test/helpers/bare-browser.ts'
 import { processTree, pssBytes } from '#test/helpers/process-tree.ts'
 import { startSystem } from '#test/helpers/system.ts'
 
 const settleMs = 10_000
 
 const nameOf = (command: string): string => {
-  if (command.includes('chromium')) return 'Chromium'
+  const [program = ''] = command.split(' ')
+  if (program === chromiumPath) return 'Chromium'
+  if (program.endsWith('nats-server')) return 'NATS'
+  if (/^postgres|\/postgres$/.test(program)) return 'PostgreSQL'
   if (command.includes('browser-host')) return 'browser host'
-  if (command.includes('nats-server')) return 'NATS'
-  if (command.includes('postgres')) return 'PostgreSQL'
-  return /services\/(\w+)\/main/.exec(command)?.[1] ?? command.slice(0, 40)
+  return /services\/(\w+)\/main/.exec(command)?.[1] ?? program
 }
 
 /** Memory of all processes of an idle system with one warm browser. */

@@ -1,7 +1,8 @@
 import { execFileSync } from 'node:child_process'
-import { readFileSync, writeFileSync } from 'node:fs'
+import { writeFileSync } from 'node:fs'
 import { cpus, totalmem } from 'node:os'
 import { join, resolve } from 'node:path'
+import { chromiumPath } from '#test/helpers/bare-browser.ts'
 import { measureCaptures } from './measure-captures.ts'
 import { measureMemory } from './measure-memory.ts'
 import { measureStart } from './measure-start.ts'
@@ -9,7 +10,7 @@ import { measureStart } from './measure-start.ts'
 const page = resolve(import.meta.dirname, '../../docs/benchmarks.md')
 const rounds = Number(process.argv[2] ?? 60)
 
-const chromium = execFileSync('/usr/lib/chromium/chromium-headless-shell', ['--version'], { encoding: 'utf8' }).trim()
+const chromium = execFileSync(chromiumPath, ['--version'], { encoding: 'utf8' }).trim()
 const machine = `${cpus().length} × ${cpus()[0]?.model.trim()}, ${Math.round(totalmem() / 2 ** 30)} GiB, Node ${process.version}, ${chromium}`
 
 const table = (head: readonly string[], rows: readonly (readonly (string | number)[])[]) =>
@@ -24,8 +25,9 @@ const captures = await measureCaptures(rounds)
 
 const text = `# Benchmarks
 
-Made by \`make bench\` on ${new Date().toISOString().slice(0, 10)}: ${machine}. Every table is measured on this one machine, with everything
-on it, page server and benchmark included. Ratios say more than milliseconds.
+Made by \`make bench\` on ${new Date().toISOString().slice(0, 10)}: ${machine}.
+Every table is measured on this one machine with everything on it, page server and benchmark included. Ratios say more
+than milliseconds.
 
 ## Start
 
@@ -61,13 +63,6 @@ ${table(
 )}
 `
 
-const previous = (() => {
-  try {
-    return readFileSync(page, 'utf8')
-  } catch {
-    return ''
-  }
-})()
-if (previous !== text) writeFileSync(page, text)
+writeFileSync(page, text)
 console.log(text)
 console.log(`written to ${join('docs', 'benchmarks.md')}`)

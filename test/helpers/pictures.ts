@@ -2,8 +2,7 @@ import sharp from 'sharp'
 
 type Raw = { readonly data: Buffer; readonly width: number; readonly height: number }
 
-/** The pixels of an image file as RGB, three bytes each. */
-export const pixelsOf = async (file: Buffer): Promise<Raw> => {
+const pixelsOf = async (file: Buffer): Promise<Raw> => {
   const { data, info } = await sharp(file)
     .removeAlpha()
     .toColourspace('srgb')

@@ -9,7 +9,7 @@ const program = resolve(import.meta.dirname, '../../bin/shutterfleet')
 const stopMs = 120_000
 
 /** What `up` writes down of one service. */
-export type RunningService = { name: string; pid: number; metrics_url: string; health_url: string }
+export type RunningProcess = { name: string; pid: number; metrics_url: string; health_url: string }
 
 /** What `up` writes to `local.json`. */
 export type LocalJson = {
@@ -18,7 +18,7 @@ export type LocalJson = {
   account_id: string
   database_url: string
   nats_url: string
-  services: RunningService[]
+  services: RunningProcess[]
 }
 
 /** The fields of a record that tests look at. */
@@ -42,7 +42,10 @@ export type System = AsyncDisposable & {
   readonly pid: number
   readonly readLocal: () => Promise<LocalJson>
   /** Any request with the first account's key. */
-  readonly request: (path: string, init?: RequestInit) => Promise<Response>
+  readonly request: (
+    path: string,
+    init?: Omit<RequestInit, 'headers'> & { headers?: Record<string, string> },
+  ) => Promise<Response>
   /** POST of a JSON body. */
   readonly post: (path: string, body: unknown) => Promise<Response>
   /** Creates a capture and answers its id. */
@@ -54,33 +57,48 @@ export type System = AsyncDisposable & {
   readonly stop: () => Promise<number>
 }
 
-// Programs of the system are run as a user's shell would: without what the test runner adds to Node's environment.
+// Programs of the system are run as a user's shell would: without what the test runner adds to Node's environment. If the
+// test is killed, the system stops by itself.
 const environment = () => {
   const { NODE_OPTIONS: _loader, TAP: _tap, ...rest } = process.env
   return rest
 }
 
-/** Starts `bin/shutterfleet up` on a free port, in a folder of its own or a given one that stays; throws what it said where it does not come up. */
-export const startSystem = async (
-  args: readonly string[] = [],
-  options: { dataDir?: string } = {},
-): Promise<System> => {
-  const dataDir = options.dataDir ?? (await mkdtemp(join(tmpdir(), 'shutterfleet-up-')))
-  const up = spawn('env', ['-u', 'NODE_OPTIONS', program, 'up', '--data', dataDir, '--port', '0', '--json', ...args], {
+/** Starts `up`, and waits until it has printed its document. Throws what it said where it does not come up. */
+const launch = async (dataDir: string, args: readonly string[]) => {
+  const command = ['up', '--data', dataDir, '--port', '0', '--json', ...args]
+  const up = spawn('setpriv', ['--pdeathsig', 'TERM', 'env', '-u', 'NODE_OPTIONS', program, ...command], {
     stdio: ['ignore', 'pipe', 'pipe'],
     env: environment(),
   })
   const errors = text(up.stderr)
   const ended = once(up, 'exit')
-  const kill = () => up.kill('SIGTERM')
-  process.once('exit', kill)
   const printed = await Promise.race([once(up.stdout, 'data'), ended.then(async () => [await errors])])
   if (up.exitCode !== null) throw new Error(`up ended with ${up.exitCode}: ${String(printed[0])}`)
-  const { base_url: baseUrl, api_key: apiKey } = JSON.parse(String(printed[0])) as LocalJson
+  const stop = async () => {
+    if (up.exitCode === null) {
+      up.kill('SIGTERM')
+      const timer = setTimeout(() => up.kill('SIGKILL'), stopMs)
+      await ended
+      clearTimeout(timer)
+    }
+    return up.exitCode ?? -1
+  }
+  return { pid: up.pid ?? 0, stop, ...(JSON.parse(String(printed[0])) as LocalJson) }
+}
+
+/** Starts `bin/shutterfleet up` on a free port, in a folder of its own or a given one that stays. */
+export const startSystem = async (
+  args: readonly string[] = [],
+  options: { dataDir?: string } = {},
+): Promise<System> => {
+  const dataDir = options.dataDir ?? (await mkdtemp(join(tmpdir(), 'shutterfleet-up-')))
+  const up = await launch(dataDir, args)
+  const { base_url: baseUrl, api_key: apiKey, pid } = up
 
   const readLocal = async () => JSON.parse(await readFile(join(dataDir, 'local.json'), 'utf8')) as LocalJson
-  const request = (path: string, init: RequestInit = {}) =>
-    fetch(baseUrl + path, { ...init, headers: { authorization: `Bearer ${apiKey}`, ...init.headers } })
+  const request = (path: string, init: Omit<RequestInit, 'headers'> & { headers?: Record<string, string> } = {}) =>
+    fetch(baseUrl + path, { ...init, headers: { ...init.headers, authorization: `Bearer ${apiKey}` } })
   const post = (path: string, body: unknown) =>
     request(path, { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) })
   const dataOf = async (response: Response, wanted: number) => {
@@ -88,20 +106,14 @@ export const startSystem = async (
     return ((await response.json()) as { data: TestRecord }).data
   }
   const stop = async () => {
-    if (up.exitCode === null) {
-      kill()
-      const timer = setTimeout(() => up.kill('SIGKILL'), stopMs)
-      await ended
-      clearTimeout(timer)
-    }
-    process.off('exit', kill)
+    const exitCode = await up.stop()
     if (!options.dataDir) await rm(dataDir, { recursive: true, force: true })
-    return up.exitCode ?? -1
+    return exitCode
   }
   return {
     baseUrl,
     dataDir,
-    pid: up.pid ?? 0,
+    pid,
     readLocal,
     request,
     post,

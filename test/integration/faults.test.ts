@@ -6,38 +6,41 @@ import { chromiumPath } from '#test/helpers/bare-browser.ts'
 import { eventually } from '#test/helpers/eventually.ts'
 import { type Gate, startGate } from '#test/helpers/gate.ts'
 import { processTree } from '#test/helpers/process-tree.ts'
-import { startSystem, type System } from '#test/helpers/system.ts'
+import { startSystem } from '#test/helpers/system.ts'
 
 // Each fault comes only once it counts: the page's server holds the request open and the record says `processing`.
 
 const isWorker = (command: string) => command.includes('services/worker/main.ts')
 const isBrowser = (command: string) => command.startsWith(chromiumPath) && !command.includes('--type=')
 
-const pidsOf = (system: System, matches: (command: string) => boolean) =>
+const system = await startSystem(['--allow-target', '127.0.0.0/8', '--workers-max', '2'])
+t.teardown(() => system.stop())
+
+const pidsOf = (matches: (command: string) => boolean) =>
   processTree(system.pid).flatMap(({ pid, command }) => (matches(command) ? [pid] : []))
 
-const serviceOf = async (system: System, name: string) => {
+const serviceOf = async (name: string) => {
   const found = (await system.readLocal()).services.find((service) => service.name === name)
   if (!found) throw new Error(`no service ${name}`)
   return found
 }
 
 /** Starts a capture and comes back when it is in the middle. */
-const beginCapture = async (system: System, gate: Gate) => {
+const beginCapture = async (gate: Gate) => {
   const id = await system.create({ url: `http://${gate.host}/`, timeout: 60 })
   await eventually(async () => gate.held() === 1 && (await system.record(id)).status === 'processing')
   return id
 }
 
-const ended = (system: System, id: string) =>
+const ended = (id: string) =>
   eventually(async () => ['completed', 'failed'].includes((await system.record(id)).status), { withinMs: 90_000 })
 
-const objectsOf = async (system: System, id: string) =>
+const objectsOf = async (id: string) =>
   (await readdir(join(system.dataDir, 'objects'), { recursive: true })).filter((path) =>
     new RegExp(`${id}/[0-9a-f]{32}$`).test(path),
   )
 
-const chargeOf = async (system: System, id: string) => {
+const chargeOf = async (id: string) => {
   await using database = openDatabase({ url: (await system.readLocal()).database_url, poolMax: 2 })
   const [row] = await database.query<{ charge: string; reserved: number; settled: number }>(
     `select c.charge, u.reserved, u.settled from capture c join usage u using (account_id, period) where c.id = $1`,
@@ -46,87 +49,83 @@ const chargeOf = async (system: System, id: string) => {
   return row
 }
 
-const settledBefore = async (system: System, id: string) => (await chargeOf(system, id))?.settled ?? 0
+const settledBefore = async (id: string) => (await chargeOf(id))?.settled ?? 0
 
-t.test('a capture outlives what is killed under it', async (t) => {
-  await using first = await startGate()
-  await using system = await startSystem(['--allow-target', '127.0.0.0/8', '--workers-max', '2'])
+t.test('kill -9 of the worker: another attempt completes it, with one object and one charge', async (t) => {
+  await using gate = await startGate()
+  const id = await beginCapture(gate)
+  const before = await settledBefore(id)
+  const [worker] = pidsOf(isWorker)
+  process.kill(worker ?? 0, 'SIGKILL')
+  await eventually(() => gate.asked() >= 2, { withinMs: 60_000, what: 'a second attempt asks for the page' })
+  gate.open()
+  await ended(id)
+  t.equal((await system.record(id)).status, 'completed')
+  t.equal((await objectsOf(id)).length, 1)
+  t.strictSame(await chargeOf(id), { charge: 'settled', reserved: 0, settled: before + 1 })
+})
 
-  await t.test('kill -9 of the worker: another attempt completes it, with one object and one charge', async (t) => {
-    const id = await beginCapture(system, first)
-    const before = await settledBefore(system, id)
-    const [worker] = pidsOf(system, isWorker)
-    process.kill(worker ?? 0, 'SIGKILL')
-    await eventually(() => first.asked() >= 2, { withinMs: 60_000, what: 'a second attempt asks for the page' })
-    first.open()
-    await ended(system, id)
+t.test('kill -9 of NATS and loss of its disk: it completes, with one object and one charge', async (t) => {
+  await using gate = await startGate()
+  const id = await beginCapture(gate)
+  const before = await settledBefore(id)
+  const { pid } = await serviceOf('nats')
+  await rename(join(system.dataDir, 'nats', 'jetstream'), join(system.dataDir, 'nats', 'lost'))
+  process.kill(pid, 'SIGKILL')
+  await eventually(async () => (await serviceOf('nats')).pid !== pid, { withinMs: 30_000 })
+  gate.open()
+  await ended(id)
+  t.equal((await system.record(id)).status, 'completed')
+  await eventually(async () => (await objectsOf(id)).length === 1)
+  t.strictSame(await chargeOf(id), { charge: 'settled', reserved: 0, settled: before + 1 })
+})
+
+t.test('captures that wait while NATS loses its disk are delivered all the same', async (t) => {
+  await using gate = await startGate()
+  const ids = await Promise.all(Array.from({ length: 6 }, () => system.create({ url: `http://${gate.host}/` })))
+  await eventually(() => gate.held() >= 1)
+  const { pid } = await serviceOf('nats')
+  await rename(join(system.dataDir, 'nats', 'jetstream'), join(system.dataDir, 'nats', 'lost-again'))
+  process.kill(pid, 'SIGKILL')
+  gate.open()
+  for (const id of ids) {
+    await ended(id)
     t.equal((await system.record(id)).status, 'completed')
-    t.equal((await objectsOf(system, id)).length, 1)
-    t.strictSame(await chargeOf(system, id), { charge: 'settled', reserved: 0, settled: before + 1 })
-  })
+    await eventually(async () => (await objectsOf(id)).length === 1)
+  }
+})
 
-  await t.test('kill -9 of NATS and loss of its disk: it completes, with one object and one charge', async (t) => {
-    await using gate = await startGate()
-    const id = await beginCapture(system, gate)
-    const before = await settledBefore(system, id)
-    const { pid } = await serviceOf(system, 'nats')
-    await rename(join(system.dataDir, 'nats', 'jetstream'), join(system.dataDir, 'nats', 'lost'))
+t.test('kill -9 of the browser: completed, or RENDER_ERROR without charge and object', async (t) => {
+  await using gate = await startGate()
+  const id = await beginCapture(gate)
+  const before = await settledBefore(id)
+  for (const pid of pidsOf(isBrowser)) process.kill(pid, 'SIGKILL')
+  gate.open()
+  await ended(id)
+  const { status, error } = await system.record(id)
+  if (status === 'completed') {
+    t.equal((await objectsOf(id)).length, 1)
+    t.match(await chargeOf(id), { charge: 'settled', settled: before + 1 })
+  } else {
+    t.equal(error?.code, 'RENDER_ERROR')
+    t.equal((await objectsOf(id)).length, 0)
+    t.match(await chargeOf(id), { charge: 'released', settled: before })
+  }
+})
+
+t.test('each service that is killed comes back, and the next capture works', async (t) => {
+  for (const name of ['ledger', 'egress', 'controller', 'gateway', 'postgres']) {
+    const { pid } = await serviceOf(name)
     process.kill(pid, 'SIGKILL')
-    await eventually(async () => (await serviceOf(system, 'nats')).pid !== pid, { withinMs: 30_000 })
-    gate.open()
-    await ended(system, id)
-    t.equal((await system.record(id)).status, 'completed')
-    await eventually(async () => (await objectsOf(system, id)).length === 1)
-    t.strictSame(await chargeOf(system, id), { charge: 'settled', reserved: 0, settled: before + 1 })
-  })
-
-  await t.test('captures that wait while NATS loses its disk are delivered all the same', async (t) => {
-    await using gate = await startGate()
-    const ids = await Promise.all(Array.from({ length: 6 }, () => system.create({ url: `http://${gate.host}/` })))
-    await eventually(() => gate.held() >= 1)
-    const { pid } = await serviceOf(system, 'nats')
-    await rename(join(system.dataDir, 'nats', 'jetstream'), join(system.dataDir, 'nats', 'lost-again'))
-    process.kill(pid, 'SIGKILL')
-    gate.open()
-    for (const id of ids) {
-      await ended(system, id)
-      t.equal((await system.record(id)).status, 'completed')
-      await eventually(async () => (await objectsOf(system, id)).length === 1)
-    }
-  })
-
-  await t.test('kill -9 of the browser: completed, or RENDER_ERROR without charge and object', async (t) => {
-    await using gate = await startGate()
-    const id = await beginCapture(system, gate)
-    const before = await settledBefore(system, id)
-    for (const pid of pidsOf(system, isBrowser)) process.kill(pid, 'SIGKILL')
-    gate.open()
-    await ended(system, id)
-    const { status, error } = await system.record(id)
-    if (status === 'completed') {
-      t.equal((await objectsOf(system, id)).length, 1)
-      t.match(await chargeOf(system, id), { charge: 'settled', settled: before + 1 })
-    } else {
-      t.equal(error?.code, 'RENDER_ERROR')
-      t.equal((await objectsOf(system, id)).length, 0)
-      t.match(await chargeOf(system, id), { charge: 'released', settled: before })
-    }
-  })
-
-  await t.test('each service that is killed comes back, and the next capture works', async (t) => {
-    for (const name of ['ledger', 'egress', 'controller', 'gateway', 'postgres']) {
-      const { pid } = await serviceOf(system, name)
-      process.kill(pid, 'SIGKILL')
-      await eventually(async () => (await serviceOf(system, name)).pid !== pid, { withinMs: 30_000 })
-      await eventually(
-        async () => {
-          const response = await system.post('/v1/screenshots/capture', { html: `<h1>after ${name}</h1>` })
-          await response.arrayBuffer()
-          return response.status === 200
-        },
-        { withinMs: 60_000, what: `a capture after ${name} was killed` },
-      )
-      t.pass(name)
-    }
-  })
+    await eventually(async () => (await serviceOf(name)).pid !== pid, { withinMs: 30_000 })
+    await eventually(
+      async () => {
+        const response = await system.post('/v1/screenshots/capture', { html: `<h1>after ${name}</h1>` })
+        await response.arrayBuffer()
+        return response.status === 200
+      },
+      { withinMs: 60_000, what: `a capture after ${name} was killed` },
+    )
+    t.pass(name)
+  }
 })

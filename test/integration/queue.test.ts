@@ -117,3 +117,14 @@ t.test('after a crash with an empty disk the streams are gone, and are declared 
   await publish('normal', 'new')
   t.equal(textOf((await taken)?.data), 'new', 'a worker of before the crash goes on')
 })
+
+t.test('a connection whose server is away is closed all the same', async (t) => {
+  const away = await startNats(t)
+  const lost = Promise.withResolvers<void>()
+  const notice = () => lost.resolve()
+  const own = await connectQueue({ url: away.url, name: 'test', inboxPrefix: '_INBOX_test', notice })
+  await away.stop()
+  await lost.promise
+  await own[Symbol.asyncDispose]()
+  t.equal(own.isConnected(), false)
+})

@@ -40,12 +40,12 @@ t.test(
       const [row] = await database.query<{ n: number }>(`select count(*)::int as n from capture where ${where}`)
       return row?.n ?? -1
     }
-    const done = await count('true')
+    const before = await count('true')
 
     const samples: { open: number; wanted: number; workers: number }[] = []
-    let sampling = true
+    const done = new AbortController()
     const watching = (async () => {
-      while (sampling) {
+      while (!done.signal.aborted) {
         const open = await count(`status in ('pending', 'processing')`)
         samples.push({ open, wanted: await wantedOf(system), workers: workersOf(system) })
         await new Promise((wake) => setTimeout(wake, sampleMs))
@@ -58,11 +58,11 @@ t.test(
     await eventually(async () => (await count(`status in ('pending', 'processing')`)) === 0, { withinMs: 240_000 })
     const most = Math.max(...samples.map(({ workers }) => workers))
     t.ok(most >= 3, `at least 3 workers came up (${most})`)
-    t.equal(await count(`status = 'completed'`), captures + done, 'none is lost')
+    t.equal(await count(`status = 'completed'`), captures + before, 'none is lost')
     t.equal(await count('attempts <> 1'), 0, 'no running capture was stopped')
 
     await eventually(() => workersOf(system) === 1, { withinMs: (holdSeconds + 10 * (most - 1)) * 1000 })
-    sampling = false
+    done.abort()
     await watching
     for (const [index, { wanted }] of samples.entries()) {
       // The minimum is one worker; beyond it never more than one slot for each capture that is known to be open.

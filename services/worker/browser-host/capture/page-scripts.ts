@@ -1,4 +1,4 @@
-/** Resolves when the page has drawn two frames, so that what load left to do is on the screen; after 500 ms in any case. */
+/** Resolves when the page has drawn two frames, so that what follows the scroll position is in its place; after 500 ms in any case. */
 const twoFrames = `new Promise((done) => {
   setTimeout(done, 500)
   requestAnimationFrame(() => requestAnimationFrame(() => done()))
@@ -24,19 +24,21 @@ const awaitContent = `async (belowPx, waitMs) => {
 /** A blinking caret would make two pictures of one page differ. */
 const hideCaret = `document.activeElement?.style?.setProperty('caret-color', 'transparent', 'important')`
 
-/** Settles what is in the viewport: fonts loaded, images decoded, two frames drawn. Gives the number of images left undecoded. */
+/** Settles what is in the viewport: fonts loaded, images decoded; the shot itself waits for a frame. Gives the number of images left undecoded. */
 export const settleViewport = (contentMs: number): string => `(async () => {
   ${hideCaret}
-  const undecoded = await (${awaitContent})(scrollY + innerHeight, ${contentMs})
-  await ${twoFrames}
-  return undecoded
+  return (${awaitContent})(scrollY + innerHeight, ${contentMs})
 })()`
 
 /**
  * Scrolls through the page by viewports so that lazy content loads, for at most `scrollMs` and down to `heightMax` CSS
  * pixels, then goes back to the top and settles. Gives the number of images left undecoded.
  */
-export const settleFullPage = (bounds: { heightMax: number; scrollMs: number; contentMs: number }): string => `(async () => {
+export const settleFullPage = (bounds: {
+  heightMax: number
+  scrollMs: number
+  contentMs: number
+}): string => `(async () => {
   ${hideCaret}
   const end = performance.now() + ${bounds.scrollMs}
   const root = document.scrollingElement ?? document.documentElement

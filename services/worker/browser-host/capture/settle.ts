@@ -9,8 +9,8 @@ const triesMax = 3
 const reloadMs = 3000
 
 /**
- * Lets the page come to rest before it is shot: lazy content of a full page is scrolled into view, images are decoded,
- * two frames drawn. A page that goes on to another document meanwhile is followed, three times at most, and then shot
+ * Lets the page come to rest before it is shot: lazy content of a full page is scrolled into view, fonts are loaded,
+ * images decoded. A page that goes on to another document meanwhile is followed, three times at most, and then shot
  * as it is. Gives the number of images that could not be waited for. Bounded unless the renderer hangs.
  */
 export const settle = async (

@@ -7,12 +7,12 @@ import t from 'tap'
 const root = join(import.meta.dirname, '../../../..')
 
 const start = (body: string) => {
-  const code = `
+  const program = `
     import { runMain, untilStopped } from '#shared/process/run-main.ts'
     import { AppError } from '#shared/errors/app-error.ts'
     const hold = setInterval(() => {}, 1000)
     await runMain('test', async ({ stop, announce, env }) => { try { ${body} } finally { clearInterval(hold) } })`
-  const child = spawn(process.execPath, ['--input-type=module-typescript', '-e', code], {
+  const child = spawn(process.execPath, ['--input-type=module-typescript', '-e', program], {
     cwd: root,
     stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
   })

@@ -1,0 +1,110 @@
+import { execFile } from 'node:child_process'
+import { writeFile } from 'node:fs/promises'
+import { join, resolve } from 'node:path'
+import { promisify } from 'node:util'
+import t from 'tap'
+import { startPostgres } from '#test/helpers/postgres.ts'
+
+const program = resolve(import.meta.dirname, '../../bin/shutterfleet')
+const postgres = await startPostgres(t)
+const { url } = await postgres.createDatabase()
+const env = {
+  PATH: process.env['PATH'],
+  SHUTTERFLEET_DATABASE_URL: url,
+  SHUTTERFLEET_KEY_PEPPER: 'pepper',
+}
+
+type Ended = { code: number; out: string; errors: string }
+
+const run = async (args: readonly string[], more: Record<string, string> = {}): Promise<Ended> => {
+  const options = { env: { ...env, ...more }, cwd: t.testdirName }
+  return promisify(execFile)(program, [...args], options).then(
+    ({ stdout, stderr }) => ({ code: 0, out: stdout, errors: stderr }),
+    ({ code, stdout, stderr }: { code: number; stdout: string; stderr: string }) => ({
+      code,
+      out: stdout,
+      errors: stderr,
+    }),
+  )
+}
+
+/** The JSON document of a command that succeeds. */
+const json = async <T>(args: readonly string[]): Promise<T> => {
+  const { code, out, errors } = await run([...args, '--json'])
+  if (code !== 0) throw new Error(errors)
+  return JSON.parse(out) as T
+}
+
+t.testdir()
+
+t.test('migrate brings a database up to date and the plans of the contract in force', async (t) => {
+  t.match(await json(['migrate']), { applied: [] })
+  t.match(await run(['account', 'create', '--name', 'N', '--email', 'e@x', '--plan', 'nope']), {
+    code: 1,
+    out: '',
+    errors: /'nope' is not a plan in force \(free, .*unlimited\)/,
+  })
+})
+
+t.test('makes, lists and moves accounts', async (t) => {
+  const made = await json<{ id: string }>(['account', 'create', '--name', 'N', '--email', 'e@x', '--plan', 'free'])
+  t.strictSame(made, { id: made.id, name: 'N', email: 'e@x', plan: 'free' })
+  t.strictSame(await json(['account', 'set-plan', made.id, 'pro']), { id: made.id, plan: 'pro' })
+  t.match(await json(['account', 'list']), [{ id: made.id, plan: 'pro', created_at: String }])
+  t.match(await run(['account', 'set-plan', 'x', 'pro']), { code: 1, errors: /no account x/ })
+})
+
+t.test('makes a key that is shown once, lists it without it, and revokes it', async (t) => {
+  const [account] = await json<{ id: string }[]>(['account', 'list'])
+  const id = account?.id ?? ''
+  const flags = ['--account', id, '--name', 'web', '--domain', '*.x.com', '--domain', 'y.org', '--expires', '90d']
+  const made = await json<{ id: string; prefix: string; key: string }>(['key', 'create', ...flags])
+  t.strictSame(Object.keys(made), ['id', 'prefix', 'key'])
+  t.match(made.key, /^sk_live_[A-Za-z0-9]{40}$/)
+  t.ok(made.key.startsWith(made.prefix))
+  const { out } = await run(['key', 'list', '--account', id, '--json'])
+  t.notMatch(out, made.key)
+  t.match(JSON.parse(out), [
+    { id: made.id, name: 'web', domains: ['*.x.com', 'y.org'], expires_at: /^20/, revoked_at: null },
+  ])
+  await json(['key', 'revoke', made.id])
+  t.match(await json(['key', 'list', '--account', id]), [{ id: made.id, revoked_at: /^20/ }])
+})
+
+t.test('wrong usage ends with 2 and names the flag', async (t) => {
+  for (const [args, named] of [
+    [['account', 'create', '--name', 'N', '--email', 'e@x'], /--plan/],
+    [['key', 'create', '--account', 'x', '--expires', 'soon'], /--expires soon/],
+    [['up', '--port', '70000'], /--port 70000/],
+    [['up', '--extra-ca', 'file'], /--extra-ca/],
+    [['capture', 'ftp://x'], /SOURCE ftp:\/\/x/],
+  ] as const) {
+    t.match(await run(args), { code: 2, out: '', errors: named })
+  }
+})
+
+t.test('a start that cannot work says why before anything has started', async (t) => {
+  const folder = t.testdir({ file: '', 'plans.json': '[{"slug":"x"}]' })
+  const up = (...args: string[]) => run(['up', '--json', ...args])
+  t.match(await up('--data', join(folder, 'file')), { code: 1, out: '', errors: /file is not a folder/ })
+  t.match(await up('--data', folder, '--plans', join(folder, 'plans.json')), { code: 1, errors: /plans\.json[^]*name/ })
+  t.match(await run(['up', '--data', folder], { SHUTTERFLEET_CHROMIUM: '/nowhere' }), {
+    code: 1,
+    errors: /SHUTTERFLEET_CHROMIUM = \/nowhere/,
+  })
+  t.match(await run(['up', '--data', folder], { SHUTTERFLEET_TYPO: '1' }), { code: 1, errors: /SHUTTERFLEET_TYPO/ })
+  const { port } = new URL(url)
+  await writeFile(join(folder, 'plans.json'), '[]')
+  t.match(await up('--data', folder, '--port', port), {
+    code: 1,
+    out: '',
+    errors: new RegExp(`port ${port} is taken.*--port`),
+  })
+})
+
+t.test('commands about a running system say that there is none', async (t) => {
+  const data = ['--data', t.testdir()]
+  t.match(await run(['status', ...data]), { code: 1, out: '', errors: /nothing runs on/ })
+  t.match(await run(['capture', 'https://example.com', ...data]), { code: 1, errors: /nothing runs on/ })
+  t.strictSame(JSON.parse((await run(['down', '--json', ...data])).out), { stopped: false, pid: null })
+})

@@ -1,0 +1,130 @@
+import { execFile } from 'node:child_process'
+import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+import { promisify } from 'node:util'
+import t from 'tap'
+import { eventually } from '#test/helpers/eventually.ts'
+import { processTree } from '#test/helpers/process-tree.ts'
+import { startSystem } from '#test/helpers/system.ts'
+
+const program = resolve(import.meta.dirname, '../../bin/shutterfleet')
+const dataDir = await mkdtemp(join(tmpdir(), 'shutterfleet-data-'))
+t.teardown(() => rm(dataDir, { recursive: true, force: true }))
+const run = (...args: string[]) =>
+  promisify(execFile)(program, [...args, '--data', dataDir], { env: { PATH: process.env['PATH'] } })
+const isRunning = (pid: number) => processTree(pid).length > 0
+
+/** Waits until none of the processes is there any more. */
+const allGone = (pids: readonly number[]) =>
+  eventually(() => !pids.some(isRunning), { withinMs: 30_000, what: 'every process has ended' })
+
+let system = await startSystem([], { dataDir })
+t.teardown(() => system.stop())
+const names = ['controller', 'egress', 'gateway', 'ledger', 'nats', 'postgres']
+
+t.test('writes down what runs, for its owner alone', async (t) => {
+  const local = await system.readLocal()
+  t.equal(((await stat(join(dataDir, 'local.json'))).mode & 0o777).toString(8), '600')
+  t.strictSame(Object.keys(local), [
+    'base_url',
+    'api_key',
+    'account_id',
+    'database_url',
+    'nats_url',
+    'object_store',
+    'services',
+  ])
+  t.strictSame(
+    local.services.map(({ name }) => name),
+    names,
+  )
+  t.ok(local.services.every(({ pid }) => isRunning(pid)))
+})
+
+t.test('status shows every service, the pool and the queue', async (t) => {
+  const read = async () => JSON.parse((await run('status', '--json')).stdout) as { services: { health: string }[] }
+  // The controller is ready when it has heard how much work waits, which it is told every second.
+  await eventually(async () => {
+    const health = (await read()).services.map((service) => service.health)
+    return health.join(' ') === 'ok ok ok ok running running'
+  })
+  t.match(await read(), { pid: system.pid, pool: { ready: Number }, queue: { pending: Number } })
+})
+
+t.test('captures a file, writes the image and says how long each stage took', async (t) => {
+  const folder = t.testdir({ 'page.html': '<h1>A page</h1>' })
+  const image = join(folder, 'out.webp')
+  const page = join(folder, 'page.html')
+  const { stdout } = await run('capture', page, '-o', image, '-p', 'format=webp', '-p', 'width=400', '--json')
+  t.match(JSON.parse(stdout), {
+    status: 'completed',
+    width: 400,
+    mime_type: 'image/webp',
+    file: image,
+    timings: { shoot: Number },
+  })
+  t.equal((await readFile(image)).toString('latin1', 8, 12), 'WEBP')
+  t.match((await run('capture', page, '-o', image)).stdout, /1280 × 800.*image\/png\n.*navigate \d+ ms/)
+})
+
+t.test('a second start on the same folder is refused with the process that has it', async (t) => {
+  await t.rejects(run('up', '--port', '0'), new RegExp(`in use by process ${system.pid}`))
+  t.ok(isRunning(system.pid))
+})
+
+t.test('a service that dies is started again, and its new process written down', async (t) => {
+  const before = (await system.readLocal()).services
+  for (const { pid } of before) process.kill(pid, 'SIGKILL')
+  await eventually(
+    async () => {
+      const { services } = await system.readLocal()
+      return services.every(({ name, pid }) => pid !== before.find((each) => each.name === name)?.pid && isRunning(pid))
+    },
+    { withinMs: 60_000, what: 'every service is back' },
+  )
+  const page = join(t.testdir({ 'page.html': '<h1>Again</h1>' }), 'page.html')
+  t.match(await run('capture', page, '-o', join(t.testdirName, 'again.png')), { stdout: /image\/png/ })
+})
+
+t.test('nothing is left when the start itself is killed, and the next one takes over', async (t) => {
+  const { api_key: key, base_url: baseUrl } = await system.readLocal()
+  const left = processTree(system.pid).map(({ pid }) => pid)
+  process.kill(system.pid, 'SIGKILL')
+  await allGone(left)
+  system = await startSystem([], { dataDir })
+  t.match(await system.readLocal(), { api_key: key, base_url: baseUrl })
+})
+
+t.test('down lets a running capture finish, and leaves no process behind', async (t) => {
+  const id = await system.create({ html: '<h1>Late</h1>', delay: 3 })
+  await eventually(async () => (await system.record(id)).status === 'processing')
+  const left = processTree(system.pid).map(({ pid }) => pid)
+  const pid = system.pid
+  t.strictSame(JSON.parse((await run('down', '--json')).stdout), { stopped: true, pid })
+  await allGone(left)
+  t.equal(await system.stop(), 0, 'it ended by itself')
+  await t.rejects(stat(join(dataDir, 'local.json')), { code: 'ENOENT' })
+  system = await startSystem([], { dataDir })
+  t.match(await system.record(id), { status: 'completed' })
+})
+
+t.test('the plans of a file are in force, and a wrong file starts nothing', async (t) => {
+  await system.stop()
+  const plan = {
+    slug: 'team',
+    name: 'Team',
+    screenshots_per_month: 1,
+    rate_limit_per_minute: 5,
+    retention_seconds: 3600,
+  }
+  const file = join(t.testdir(), 'plans.json')
+  await writeFile(file, JSON.stringify([{ ...plan, features: ['html'], overage_price: null, max_api_keys: 1 }]))
+  system = await startSystem(['--plans', file], { dataDir })
+  await run('account', 'create', '--name', 'N', '--email', 'e@x', '--plan', 'team')
+  const refused = run('account', 'create', '--name', 'N', '--email', 'e@x', '--plan', 'free')
+  await t.rejects(refused, /not a plan in force \(team, unlimited\)/)
+  await system.stop()
+  await t.rejects(startSystem([], { dataDir }), /team is not in the new table of plans/)
+  t.strictSame(JSON.parse((await run('down', '--json')).stdout), { stopped: false, pid: null })
+})

@@ -1,0 +1,76 @@
+import { once } from 'node:events'
+import { createServer, type IncomingMessage } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { json } from 'node:stream/consumers'
+import t from 'tap'
+import { captureOver } from '#cli/http-interface.ts'
+
+type Answer = { status: number; headers?: Record<string, string>; body?: unknown; image?: string }
+
+/** A service that gives its answers in turn and keeps what it was asked. */
+const startService = async (answers: readonly Answer[]) => {
+  const asked: { line: string; key: string | undefined; body: unknown }[] = []
+  const server = createServer(async (request: IncomingMessage, response) => {
+    const body: unknown = request.method === 'POST' ? await json(request) : undefined
+    asked.push({ line: `${request.method} ${request.url}`, key: request.headers.authorization, body })
+    const { status, headers = {}, body: answer, image } = answers[asked.length - 1] ?? { status: 500 }
+    response.writeHead(status, headers)
+    response.end(image ?? JSON.stringify(answer ?? {}))
+  }).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  t.teardown(() => server.close())
+  const { port } = server.address() as AddressInfo
+  const at = { baseUrl: `http://127.0.0.1:${port}`, apiKey: 'key', stop: new AbortController().signal }
+  return { at, asked }
+}
+
+const id = { 'x-screenshot-id': 'abc' }
+const record = (status: string, more: object = {}) => ({ status: 200, body: { data: { id: 'abc', status, ...more } } })
+
+t.test('an image at once, and then its record', async (t) => {
+  const { at, asked } = await startService([{ status: 200, headers: id, image: 'bytes' }, record('completed')])
+  const { image, record: found } = await captureOver(at, { url: 'http://x' }, 1000)
+  t.strictSame([image?.toString(), found.status], ['bytes', 'completed'])
+  t.strictSame(asked, [
+    { line: 'POST /v1/screenshots/capture', key: 'Bearer key', body: { url: 'http://x' } },
+    { line: 'GET /v1/screenshots/abc', key: 'Bearer key', body: undefined },
+  ])
+})
+
+t.test('follows a capture that goes on', async (t) => {
+  const answers = [
+    { status: 202, headers: id },
+    record('processing'),
+    record('completed'),
+    { status: 200, image: 'late' },
+  ]
+  const { at, asked } = await startService(answers)
+  t.equal((await captureOver(at, {}, 10_000)).image?.toString(), 'late')
+  t.equal(asked.at(-1)?.line, 'GET /v1/screenshots/abc/image')
+})
+
+t.test('gives up on one that goes on for too long, and says so', async (t) => {
+  const { at } = await startService([{ status: 202, headers: id }, record('pending')])
+  await t.rejects(captureOver(at, {}, 0), { message: /abc is still pending/ })
+})
+
+t.test('a failed capture has a record and no image', async (t) => {
+  const refused = { status: 422, body: { error: { code: 'BLOCKED', message: 'no', screenshot_id: 'abc' } } }
+  const { at } = await startService([refused, record('failed', { error: { code: 'BLOCKED', message: 'no' } })])
+  t.match(await captureOver(at, {}, 1000), { image: undefined, record: { error: { code: 'BLOCKED' } } })
+})
+
+t.test('a refused request says which parameter is wrong', async (t) => {
+  const details = { width: ['must be at least 320'] }
+  const { at } = await startService([
+    { status: 422, body: { error: { code: 'VALIDATION_ERROR', message: 'm', details } } },
+  ])
+  await t.rejects(captureOver(at, {}, 1000), { message: /VALIDATION_ERROR; m; width must be at least 320/ })
+})
+
+t.test('says that nobody answers', async (t) => {
+  const { at } = await startService([])
+  await t.rejects(captureOver({ ...at, baseUrl: 'http://127.0.0.1:9' }, {}, 1000), {
+    message: /does not answer.*status/,
+  })
+})

@@ -1,0 +1,53 @@
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import t from 'tap'
+import type { Typed } from '#cli/command.ts'
+import { dataFolderOf, findDatabaseUrl, findInterface, findKeyPepper } from '#cli/installation.ts'
+
+const typed = (flags: Typed['flags'] = {}): Typed => ({ flags, operands: [] })
+
+/** A data folder on which a system runs. */
+const running = (folder: string) => {
+  mkdirSync(folder, { recursive: true })
+  const local = { base_url: 'http://local', api_key: 'local-key', database_url: 'postgres://local' }
+  writeFileSync(join(folder, 'local.json'), JSON.stringify(local))
+  writeFileSync(join(folder, 'secrets.json'), JSON.stringify({ keyPepper: 'local-pepper' }))
+  return folder
+}
+
+t.test('the data folder is the flag, else the variable, else the default', (t) => {
+  t.equal(dataFolderOf({ SHUTTERFLEET_DATA: 'b' }, typed({ data: 'a' })), resolve('a'))
+  t.equal(dataFolderOf({ SHUTTERFLEET_DATA: 'b' }, typed()), resolve('b'))
+  t.equal(dataFolderOf({}, typed()), resolve('.shutterfleet'))
+  t.end()
+})
+
+t.test('commands find the running system in its data folder', async (t) => {
+  const data = typed({ data: running(t.testdir()) })
+  t.strictSame(await findInterface({}, data), { baseUrl: 'http://local', apiKey: 'local-key' })
+  t.equal(await findDatabaseUrl({}, data), 'postgres://local')
+  t.equal(await findKeyPepper({}, data), 'local-pepper')
+})
+
+t.test('variables stand in for it, and a folder that is named wins over the database in them', async (t) => {
+  const env = {
+    SHUTTERFLEET_DATA: join(t.testdir(), 'nowhere'),
+    SHUTTERFLEET_BASE_URL: 'http://env',
+    SHUTTERFLEET_API_KEY: 'env-key',
+    SHUTTERFLEET_DATABASE_URL: 'postgres://env',
+    SHUTTERFLEET_KEY_PEPPER: 'env-pepper',
+  }
+  t.strictSame(await findInterface(env, typed()), { baseUrl: 'http://env', apiKey: 'env-key' })
+  t.equal(await findDatabaseUrl(env, typed()), 'postgres://env')
+  t.equal(await findKeyPepper(env, typed()), 'env-pepper')
+  t.equal(await findDatabaseUrl(env, typed({ data: running(t.testdir()) })), 'postgres://local')
+})
+
+t.test('says what to do where nothing runs', async (t) => {
+  const nowhere = typed({ data: t.testdir() })
+  await t.rejects(findInterface({}, nowhere), {
+    message: /nothing runs on .*bin\/shutterfleet up.*SHUTTERFLEET_BASE_URL/,
+  })
+  await t.rejects(findDatabaseUrl({}, nowhere), { message: /--data.*SHUTTERFLEET_DATABASE_URL/ })
+  await t.rejects(findKeyPepper({}, nowhere), { message: /SHUTTERFLEET_KEY_PEPPER/ })
+})

@@ -1,0 +1,76 @@
+import t from 'tap'
+import type { Command } from '#cli/command.ts'
+import { runCommand } from '#cli/run-command.ts'
+import { AppError } from '#shared/errors/app-error.ts'
+
+const echo: Command = {
+  usage: 'thing show NAME [--size N] [--tag T]…',
+  summary: 'shows a thing',
+  flags: {
+    size: { type: 'string', value: 'N', help: 'its size' },
+    tag: { type: 'string', value: 'T', multiple: true, short: 't', help: 'one of its tags' },
+  },
+  operands: ['NAME'],
+  run: async ({ print, note }, typed) => {
+    note('working')
+    if (typed.operands[0] === 'broken') throw new AppError('SERVICE_UNAVAILABLE', { message: 'it is broken: mend it' })
+    print({ json: typed, text: `thing ${typed.operands[0]}` })
+  },
+}
+
+const run = async (...args: string[]) => {
+  let out = ''
+  let errors = ''
+  const code = await runCommand({ 'thing show': async () => echo }, args, {
+    env: {},
+    stop: new AbortController().signal,
+    root: '/',
+    write: (text) => {
+      out += text
+    },
+    note: (line) => {
+      errors += `${line}\n`
+    },
+  })
+  return { code, out, errors }
+}
+
+t.test('prints the result for people, or one JSON document and nothing else', async (t) => {
+  t.strictSame(await run('thing', 'show', 'x'), { code: 0, out: 'thing x\n', errors: 'working\n' })
+  const { out } = await run('thing', 'show', 'x', '--json', '--size', '3', '-t', 'a', '--tag=b')
+  t.match(JSON.parse(out), { operands: ['x'], flags: { size: '3', tag: ['a', 'b'] } })
+})
+
+t.test('wrong usage ends with 2 and names what is wrong', async (t) => {
+  for (const [args, named] of [
+    [[], /say which command.*thing show/],
+    [['nothing'], /nothing is not a command.*thing show/],
+    [['thing', 'show'], /NAME is missing/],
+    [['thing', 'show', 'x', 'y'], /y is one operand too many/],
+    [['thing', 'show', 'x', '--colour', 'red'], /^shutterfleet: Unknown option '--colour'$/m],
+    [['thing', 'show', 'x', '--size'], /--size/],
+    [['thing', 'show', 'x', '--json=yes'], /--json/],
+  ] as const) {
+    const { code, out, errors } = await run(...args)
+    t.strictSame([code, out], [2, ''], args.join(' '))
+    t.match(errors, named)
+  }
+})
+
+t.test('a failure ends with 1 and says what to do, on standard error alone', async (t) => {
+  t.strictSame(await run('thing', 'show', 'broken', '--json'), {
+    code: 1,
+    out: '',
+    errors: 'working\nshutterfleet: it is broken: mend it\n',
+  })
+})
+
+t.test('helps with every command, and lists them all', async (t) => {
+  t.match(await run('--help'), { code: 0, out: /thing show +shows a thing/ })
+  for (const args of [
+    ['thing', 'show', '--help'],
+    ['thing', 'show', 'x', '-h'],
+  ]) {
+    t.match(await run(...args), { code: 0, out: /usage: bin\/shutterfleet thing show NAME[^]*--size N[^]*--json/ })
+  }
+})
