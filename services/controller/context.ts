@@ -7,15 +7,17 @@ import { poolDepth } from '#shared/queue/streams.ts'
 import { pokeSubject } from '#shared/queue/subjects.ts'
 import { createLogger } from '#shared/telemetry/logger.ts'
 import { createMetrics } from '#shared/telemetry/metrics.ts'
+import { createBell } from '#shared/process/bell.ts'
 import { type Health, startProbeServer } from '#shared/telemetry/probe-server.ts'
 import type { ControllerConfig } from './config.ts'
 import { createEvents, summarize } from './events.ts'
 import type { LoopDeps, Tick } from './loop.ts'
-import { createNudge } from './nudge.ts'
 import { createObserver } from './observe.ts'
 
 /** A loop that has not turned for this long is stuck. */
 const stuckAfterMs = 30_000
+/** Least time between two ticks, however often somebody pokes. */
+const gapMs = 50
 /** Time that a told worker gets to end: the longest attempt that the contract allows, and ten seconds to leave. */
 const killAfterMs = attemptBudgetMs({ timeout: 60, delay: 10 }) + 10_000
 
@@ -54,7 +56,7 @@ export const openContext = async (config: ControllerConfig, workerEntry: string)
   const metrics = createMetrics('controller')
   const events = createEvents(createLogger({ service: 'controller', level: config.logLevel }), metrics)
   const now = () => performance.now()
-  const nudge = createNudge()
+  const bell = createBell(gapMs)
   const queue = opened.use(
     await connectQueue({
       url: config.natsUrl,
@@ -72,7 +74,7 @@ export const openContext = async (config: ControllerConfig, workerEntry: string)
       killAfterMs,
       notice: (notice) => {
         events.worker(notice)
-        if (notice.kind !== 'started') nudge.now()
+        if (notice.kind !== 'started') bell.ring()
       },
     }),
   )
@@ -82,13 +84,13 @@ export const openContext = async (config: ControllerConfig, workerEntry: string)
       { pool, slots: config.poolSlots },
     ),
   )
-  opened.use(queue.subscribe(pokeSubject(pool), nudge.now))
+  opened.use(queue.subscribe(pokeSubject(pool), bell.ring))
   const parts = opened.move()
   return {
     probeUrl: probe.url,
     loop: {
       observer,
-      nudge,
+      bell,
       act: (decision) => carryOut({ actuator, queue, pool }, decision),
       decided: (tick) => {
         turned(tick)

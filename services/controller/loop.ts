@@ -1,6 +1,6 @@
 import { AppError, toAppError } from '#shared/errors/app-error.ts'
 import { decide } from './decide.ts'
-import type { Nudge } from './nudge.ts'
+import type { Bell } from '#shared/process/bell.ts'
 import type { Observer } from './observe.ts'
 import { blankMemory, type Decision, type Observation, type PoolPolicy } from './pool.ts'
 
@@ -11,7 +11,7 @@ export type Tick = { readonly seen: Observation; readonly decision: Decision }
 export type LoopDeps = {
   readonly observer: Pick<Observer, 'observe'>
   readonly act: (decision: Decision) => Promise<void>
-  readonly nudge: Nudge
+  readonly bell: Bell
   readonly decided: (tick: Tick) => void
   readonly failed: (error: AppError) => void
 }
@@ -31,7 +31,7 @@ const limited = async <T>(work: Promise<T>, limitMs: number): Promise<T> => {
 export type LoopTiming = { readonly tickMs: number; readonly limitMs: number }
 
 /**
- * Observes, decides and acts, one tick at a time, every `tickMs` and when nudged, until `stop` aborts. What hangs longer
+ * Observes, decides and acts, one tick at a time, every `tickMs` and when the bell rings, until `stop` aborts. What hangs longer
  * than `limitMs` is given up, and done again by the next tick: acting is idempotent.
  */
 export const runLoop = async (
@@ -52,6 +52,6 @@ export const runLoop = async (
     } catch (thrown) {
       deps.failed(toAppError(thrown))
     }
-    await deps.nudge.wait(tickMs, stop)
+    await deps.bell.wait(tickMs, stop)
   }
 }

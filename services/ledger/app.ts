@@ -1,5 +1,5 @@
 import { nudgeSubject } from '#shared/queue/subjects.ts'
-import { createBell } from './bell.ts'
+import { createBell } from '#shared/process/bell.ts'
 import type { Ledger } from './context.ts'
 import { keepStreams, setUpStreams } from './keep-streams.ts'
 import { type Loop, type LoopName, runLoop } from './loop.ts'

@@ -6,7 +6,7 @@ import { openStore } from '#shared/storage/open-store.ts'
 import { createLogger } from '#shared/telemetry/logger.ts'
 import { createMetrics, type Metrics } from '#shared/telemetry/metrics.ts'
 import type { Health } from '#shared/telemetry/probe-server.ts'
-import { type Bell, createBell } from './bell.ts'
+import { type Bell, createBell } from '#shared/process/bell.ts'
 import type { Config } from './config.ts'
 import { createEvents, type Events } from './events.ts'
 

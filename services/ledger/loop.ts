@@ -1,5 +1,5 @@
 import { toAppError } from '#shared/errors/app-error.ts'
-import type { Bell } from './bell.ts'
+import type { Bell } from '#shared/process/bell.ts'
 import type { Events } from './events.ts'
 
 /** The loops of the ledger. */

@@ -1,4 +1,4 @@
-import { createBell } from '#ledger/bell.ts'
+import { createBell } from '#shared/process/bell.ts'
 import type { Ledger } from '#ledger/context.ts'
 import { createEvents, type Events } from '#ledger/events.ts'
 import type { Database } from '#shared/db/connection.ts'

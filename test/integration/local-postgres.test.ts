@@ -46,7 +46,7 @@ const openAs = (password: string) =>
   })
 const query = async (text: string) => {
   await using database = openAs(options.password)
-  return database.query<Record<string, unknown>>(text)
+  return await database.query<Record<string, unknown>>(text)
 }
 const show = async (name: string) => (await query(`show ${name}`))[0]?.[name]
 

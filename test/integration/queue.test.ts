@@ -128,3 +128,21 @@ t.test('a connection whose server is away is closed all the same', async (t) => 
   await own[Symbol.asyncDispose]()
   t.equal(own.isConnected(), false)
 })
+
+t.test('a worker that asks before the streams are there is served soon after they are', async (t) => {
+  const fresh = await startNats(t)
+  await using own = await connectQueue({ url: fresh.url, name: 'test', inboxPrefix: '_INBOX_test', notice: () => {} })
+  using puller = new LanePuller(own, 'standard')
+  const taken = puller.take(0, AbortSignal.timeout(30_000))
+  const asked = Promise.withResolvers<void>()
+  using _asked = own.subscribe('$JS.API.CONSUMER.MSG.NEXT.>', () => asked.resolve())
+  await asked.promise
+  await declareStreams(own)
+  await publishStored(own, inLane('normal', 'early'), bytes('early'))
+  const giveUp = AbortSignal.timeout(3000)
+  const tooLate = new Promise((resolve) => giveUp.addEventListener('abort', resolve))
+  t.ok(
+    await Promise.race([taken, tooLate.then(() => undefined)]),
+    'long before its request would have been given up on',
+  )
+})

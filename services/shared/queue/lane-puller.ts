@@ -7,6 +7,7 @@ import { capturesStream, laneConsumerName } from './topology.ts'
 const longPullMs = 5000
 const refillMs = 500
 const noWaitBoundMs = 2000
+const idleHeartbeat = 100
 const requestExpired = 408
 
 type Waiter = (delivery: Delivery | undefined) => void
@@ -111,14 +112,13 @@ export class LanePuller implements Disposable {
   }
 
   #onLong(lane: Lane, message: Incoming) {
+    if (message.statusCode === idleHeartbeat) return
     const delivery = this.#deliveryOf(message)
-    // Heartbeats say nothing. Any other refusal keeps its place until it is given up on: a missing consumer must not
-    // be asked in a hot loop.
-    if (!delivery && message.statusCode !== requestExpired) return
     this.#open.get(lane)?.shift()
     const [first] = this.#waiters
     if (delivery && first) first(delivery)
     else if (delivery) delivery.nak()
-    else this.#refill()
+    else if (message.statusCode === requestExpired) this.#refill()
+    // Any other refusal is asked again by the timer: a consumer that is not there yet is found soon, and never in a hot loop.
   }
 }

@@ -1,6 +1,6 @@
 import t from 'tap'
 import { runLoop } from '#controller/loop.ts'
-import { createNudge } from '#controller/nudge.ts'
+import { createBell } from '#shared/process/bell.ts'
 import type { Decision, Observation, PoolPolicy } from '#controller/pool.ts'
 import type { AppError } from '#shared/errors/app-error.ts'
 
@@ -33,7 +33,7 @@ const run = async (
     {
       observer: { observe: of.observe ?? (async () => empty) },
       act: of.act ?? (async () => {}),
-      nudge: { ...createNudge(), wait: async () => end() },
+      bell: { ...createBell(), wait: async () => end() },
       decided: ({ decision }) => decisions.push(decision),
       failed: (error) => failures.push(error),
     },

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { createBell } from '#ledger/bell.ts'
+import { createBell } from '#shared/process/bell.ts'
 import { runLoop } from '#ledger/loop.ts'
 
 t.test('a turn that fails is told, once per outage as the first, and the loop goes on', async (t) => {

@@ -40,7 +40,7 @@ const timing =
 
 const warningsOf = (heightMax: number, seen: { isTruncated: boolean; undecoded: number }): Warning[] => [
   ...(seen.isTruncated
-    ? [{ code: 'truncated', message: `The page is higher than ${heightMax} CSS px; what is below is cut off.` }]
+    ? [{ code: 'truncated', message: `The page is larger than ${heightMax} CSS px; what is beyond is cut off.` }]
     : []),
   ...(seen.undecoded > 0
     ? [{ code: 'undecoded_images', message: `${seen.undecoded} images had not loaded when the picture was taken.` }]

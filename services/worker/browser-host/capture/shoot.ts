@@ -10,7 +10,10 @@ const triesMax = 3
 /** Largest side of an image in each format, in pixels; beyond it Chromium or the encoder fails without saying so. */
 const sideMax: Partial<Record<CaptureOptions['format'], number>> = { webp: 16_383, jpeg: 65_535 }
 
-/** The part of the page that a capture shows, and whether the height was cut to `heightMax`. */
+/**
+ * The part of the page that a capture shows: the viewport where it stands, or the whole page as far as `heightMax` CSS
+ * pixels on either side, and whether that cut something off.
+ */
 export const measure = async (
   { session }: Pick<OpenPage, 'session'>,
   options: Pick<CaptureOptions, 'width' | 'height' | 'full_page'>,
@@ -21,10 +24,11 @@ export const measure = async (
     const { pageX: x, pageY: y } = cssVisualViewport
     return { frame: { x, y, width: options.width, height: options.height }, isTruncated: false }
   }
+  const width = Math.max(options.width, Math.ceil(cssContentSize.width))
   const height = Math.max(options.height, Math.ceil(cssContentSize.height))
   return {
-    frame: { x: 0, y: 0, width: options.width, height: Math.min(height, heightMax) },
-    isTruncated: height > heightMax,
+    frame: { x: 0, y: 0, width: Math.min(width, heightMax), height: Math.min(height, heightMax) },
+    isTruncated: Math.max(width, height) > heightMax,
   }
 }
 

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { createBell } from '#ledger/bell.ts'
+import { createBell } from '#shared/process/bell.ts'
 import { createEvents } from '#ledger/events.ts'
 import { applyDeliveries } from '#ledger/reports/consume-reports.ts'
 import type { Database, Sql } from '#shared/db/connection.ts'

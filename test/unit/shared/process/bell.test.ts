@@ -1,5 +1,5 @@
 import t from 'tap'
-import { createBell } from '#ledger/bell.ts'
+import { createBell } from '#shared/process/bell.ts'
 
 const longMs = 1_000_000
 const never = new AbortController().signal
@@ -29,4 +29,15 @@ t.test('a wait ends with its bound and with the stop signal', async () => {
   const bell = createBell()
   await bell.wait(1, never)
   await bell.wait(longMs, AbortSignal.abort())
+})
+
+t.test('wakes no earlier than its gap, and at once when stopped', async (t) => {
+  const bell = createBell(longMs)
+  const stop = new AbortController()
+  bell.ring()
+  const wait = bell.wait(longMs, stop.signal)
+  const soon = new Promise((resolve) => setImmediate(resolve, 'still waits'))
+  t.equal(await Promise.race([wait, soon]), 'still waits')
+  stop.abort()
+  await wait
 })

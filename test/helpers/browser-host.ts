@@ -1,0 +1,99 @@
+import { once } from 'node:events'
+import { chmod, chown, mkdtemp, rm } from 'node:fs/promises'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { type CaptureParameters, withDefaults } from '#shared/capture/options.ts'
+import { failingPages, friendlyPages, type Route } from '#test/fixtures/pages/pages.ts'
+import { chromiumPath } from '#test/helpers/bare-browser.ts'
+import { rulesOf, startFilter } from '#test/helpers/egress-filter.ts'
+import type { HostSettings, Outcome } from '#worker/browser-host/protocol.ts'
+import { findBrowserUser } from '#worker/browser-user.ts'
+import { createEgressRelay } from '#worker/egress-relay.ts'
+import { type Host, startHost } from '#worker/host-process.ts'
+
+/** Serves the fixture pages, and `more`, on a free port of loopback. */
+export const startPages = async (
+  more: Readonly<Record<string, Route>> = {},
+): Promise<AsyncDisposable & { url: string; hits: string[]; host: string }> => {
+  const hits: string[] = []
+  const server = createServer((request, response) => {
+    const { pathname } = new URL(request.url ?? '/', 'http://page')
+    hits.push(pathname)
+    const route = more[pathname] ?? friendlyPages[pathname] ?? failingPages[pathname]?.route
+    if (route) route(request, response)
+    else response.writeHead(404).end('not a fixture')
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const host = `127.0.0.1:${(server.address() as AddressInfo).port}`
+  return {
+    url: `http://${host}`,
+    host,
+    hits,
+    [Symbol.asyncDispose]: async () => {
+      server.close()
+      server.closeAllConnections()
+      await once(server, 'close')
+    },
+  }
+}
+
+/** A folder with a socket that leads to an egress filter which allows the listed targets. */
+export const startWayOut = async (allow: string): Promise<AsyncDisposable & { folder: string; egressPath: string }> => {
+  const folder = await mkdtemp(join(tmpdir(), 'host-'))
+  const filter = await startFilter({ rules: rulesOf(allow), connectionBytesMax: 1e9, connectionsMax: 1000 })
+  const relay = createEgressRelay({ host: '127.0.0.1', port: filter.port })
+  const egressPath = join(folder, 'egress.sock')
+  relay.listen(egressPath)
+  await once(relay, 'listening')
+  const user = findBrowserUser('shutterfleet-browser')
+  if (user) {
+    await chmod(folder, 0o711)
+    await chown(egressPath, user.userId, user.groupId)
+  }
+  return {
+    folder,
+    egressPath,
+    [Symbol.asyncDispose]: async () => {
+      relay.close()
+      await filter[Symbol.asyncDispose]()
+      await rm(folder, { recursive: true, force: true })
+    },
+  }
+}
+
+let names = 0
+
+/** Starts a browser host as a worker would. */
+export const startTestHost = (
+  wayOut: { folder: string; egressPath: string },
+  over: Partial<HostSettings> = {},
+): Promise<Host> => {
+  const user = findBrowserUser('shutterfleet-browser')
+  names += 1
+  return startHost({
+    settings: {
+      chromium: chromiumPath,
+      sandbox: true,
+      ...(user && { user }),
+      egressPath: wayOut.egressPath,
+      recycleCaptures: 50,
+      recycleMs: 600_000,
+      heightMax: 20_000,
+      bytesMax: 536_870_912,
+      connectionsMax: 512,
+      ...over,
+    },
+    isolation: 'namespace',
+    folder: join(wayOut.folder, `${process.pid}-${names}`),
+  })
+}
+
+/** Lets a host take one capture, with the budget that a worker would give it. */
+export const captureWith = (host: Host, parameters: CaptureParameters): Promise<Outcome> => {
+  const options = withDefaults(parameters)
+  const endsAt = performance.now() + (options.timeout + options.delay + 15) * 1000
+  return host.capture({ id: crypto.randomUUID(), options, online: true }, endsAt)
+}

@@ -1,0 +1,125 @@
+import sharp from 'sharp'
+import t from 'tap'
+import type { CaptureParameters } from '#shared/capture/options.ts'
+import { failingPages } from '#test/fixtures/pages/pages.ts'
+import { captureWith, startPages, startTestHost, startWayOut } from '#test/helpers/browser-host.ts'
+import { eventually } from '#test/helpers/eventually.ts'
+import type { Shot } from '#worker/browser-host/protocol.ts'
+import { childrenOf } from '#worker/process-groups.ts'
+
+const pages = await startPages()
+const wayOut = await startWayOut(pages.host)
+const host = await startTestHost(wayOut)
+t.teardown(async () => {
+  await host[Symbol.asyncDispose]()
+  await wayOut[Symbol.asyncDispose]()
+  await pages[Symbol.asyncDispose]()
+})
+
+const take = (parameters: CaptureParameters) => captureWith(host, { timeout: 5, ...parameters })
+
+const shotOf = async (parameters: CaptureParameters): Promise<Shot> => {
+  const outcome = await take(parameters)
+  if (outcome.outcome === 'failed') throw new Error(`${outcome.code} ${outcome.message} ${outcome.detail}`)
+  return outcome.shot
+}
+
+const pixel = async (shot: Shot, x: number, y: number) => {
+  const { data } = await sharp(shot.bytes)
+    .removeAlpha()
+    .extract({ left: x, top: y, width: 1, height: 1 })
+    .raw()
+    .toBuffer({ resolveWithObject: true })
+  return [...data]
+}
+
+for (const format of ['png', 'jpeg', 'webp'] as const) {
+  t.test(`a viewport comes as ${format}, of the size that was asked for`, async (t) => {
+    const shot = await shotOf({ html: '<body style="background:rgb(0,0,255)">', format, width: 640, height: 480 })
+    t.match(shot, { width: 640, height: 480, mimeType: `image/${format}`, warnings: [], finalUrl: undefined })
+    t.match(await sharp(shot.bytes).metadata(), { format, width: 640, height: 480 })
+    const [red = 0, , blue = 0] = await pixel(shot, 320, 240)
+    t.ok(red < 8 && blue > 247)
+  })
+
+  t.test(`a full page comes as ${format}, with its lazy pictures`, async (t) => {
+    const shot = await shotOf({ url: `${pages.url}/stripes`, format, full_page: true })
+    t.match(await sharp(shot.bytes).metadata(), { format, width: 1280, height: 4000 })
+    for (const stripe of [0, 10, 19]) {
+      const [red = 0, green = 255] = await pixel(shot, 50, stripe * 200 + 50)
+      t.ok(red > 247 && green < 8, `picture ${stripe}`)
+    }
+  })
+}
+
+t.test('a url and an html source load public sub-resources', async (t) => {
+  const byUrl = await shotOf({ url: `${pages.url}/moved` })
+  t.match(byUrl, { targetStatus: 200, finalUrl: `${pages.url}/plain` })
+  const byHtml = await shotOf({ html: `<body style="margin:0"><img src="${pages.url}/square.svg">` })
+  t.strictSame(await pixel(byHtml, 50, 50), [255, 0, 0])
+})
+
+t.test('an error page of the target is a capture with its status', async (t) => {
+  t.equal((await shotOf({ url: `${pages.url}/missing` })).targetStatus, 404)
+  t.equal((await shotOf({ url: `${pages.url}/broken` })).targetStatus, 500)
+  t.equal((await shotOf({ url: `${pages.url}/prompt` })).targetStatus, 401)
+})
+
+t.test('pages that ask, open, poison or reach for private addresses are still captured', async (t) => {
+  for (const path of ['/dialogs', '/popups', '/poisoned', '/private-picture']) {
+    t.equal((await shotOf({ url: pages.url + path })).targetStatus, 200, path)
+  }
+})
+
+t.test('waits for a selector, and names it when it does not come or is none', async (t) => {
+  t.ok(await shotOf({ url: `${pages.url}/late`, wait_for_selector: '#late' }))
+  t.match(await take({ url: `${pages.url}/plain`, wait_for_selector: '#never' }), {
+    code: 'TIMEOUT',
+    message: /#never/,
+  })
+  t.match(await take({ url: `${pages.url}/plain`, wait_for_selector: 'a[[' }), {
+    code: 'RENDER_ERROR',
+    message: /a\[\[/,
+  })
+})
+
+t.test('a page that is too tall is cut with a warning, and refused where the format cannot hold it', async (t) => {
+  const shot = await shotOf({ url: `${pages.url}/tall`, full_page: true, format: 'jpeg' })
+  t.match(shot, { height: 20_000, warnings: [{ code: 'truncated' }] })
+  const webp = await take({ url: `${pages.url}/tall`, full_page: true, format: 'webp' })
+  t.match(webp, { code: 'RENDER_ERROR', message: /16383/ })
+})
+
+t.test('an address that egress refuses is named by its reason, over both schemes', async (t) => {
+  for (const scheme of ['http', 'https']) {
+    t.match(await take({ url: `${scheme}://10.0.0.1/` }), { code: 'BLOCKED' })
+    t.match(await take({ url: `${scheme}://localhost:1234/` }), { code: 'BLOCKED' })
+    t.match(await take({ url: `${scheme}://unknown.invalid/` }), { code: 'DNS_FAILED', message: /unknown\.invalid/ })
+  }
+})
+
+t.test('an html source reads no file and goes nowhere that is private', async (t) => {
+  const shot = await shotOf({
+    html: '<body style="margin:0"><iframe src="file:///etc/passwd" style="border:0;width:100vw;height:100vh">',
+  })
+  const { dominant } = await sharp(shot.bytes).stats()
+  const { isOpaque, entropy } = await sharp(shot.bytes).stats()
+  t.ok(isOpaque && dominant.r > 200 && entropy < 0.1, 'nothing is written in the frame')
+  t.match(await take({ html: '<script>location = "http://10.0.0.1/"</script>' }), { code: 'BLOCKED' })
+})
+
+for (const [path, { code }] of Object.entries(failingPages)) {
+  t.test(`${path} fails with ${code}, and the next capture is fine`, async (t) => {
+    t.match(await take({ url: pages.url + path }), { outcome: 'failed', code })
+    t.equal((await shotOf({ url: `${pages.url}/plain` })).targetStatus, 200)
+  })
+}
+
+t.test('a browser that is killed under a page is replaced, and the page captured', async (t) => {
+  const hits = pages.hits.filter((hit) => hit === '/late').length
+  const capturing = take({ url: `${pages.url}/late`, wait_for_selector: '#late', delay: 1 })
+  await eventually(() => pages.hits.filter((hit) => hit === '/late').length > hits)
+  const [hostPid = 0] = childrenOf(process.pid).filter((pid) => childrenOf(pid).length > 0)
+  for (const browser of childrenOf(hostPid)) process.kill(browser, 'SIGKILL')
+  t.match(await capturing, { outcome: 'completed' })
+})
