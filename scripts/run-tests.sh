@@ -13,7 +13,7 @@ code=0
 tap --reporter=base --output-file="$results" "$@" || code=$?
 
 # The last totals are those of the whole run: # { total: 20, pass: 15, fail: 5 }
-totals=$(grep '^# { total: ' "$results" | tail -n 1) || true
+totals=$(grep -a '^# { total: ' "$results" | tail -n 1) || true
 count() {
   number=$(printf '%s' "$totals" | sed -nE "s/.*[{,] $1: ([0-9]+).*/\1/p")
   echo "${number:-0}"

@@ -12,7 +12,7 @@ type FlagName = keyof typeof upFlags
 const flags = {
   data: { type: 'string', value: 'DIR', help: 'data folder (default .shutterfleet)' },
   port: { type: 'string', value: 'N', help: 'port of the HTTP interface (default 8080; 0: a free one)' },
-  'workers-max': { type: 'string', value: 'N', help: 'most workers, each with a browser (default: one for each core)' },
+  'workers-max': { type: 'string', value: 'N', help: 'most workers, each with a browser (default: two for each core)' },
   'allow-target': {
     type: 'string',
     value: 'T',

@@ -1,9 +1,8 @@
 import { spawn, type StdioOptions } from 'node:child_process'
 import { once } from 'node:events'
-import { open, readFile, rename, stat } from 'node:fs/promises'
+import { open, readFile } from 'node:fs/promises'
 import { AppError } from '#shared/errors/app-error.ts'
 
-const logBytesMax = 16 * 1024 * 1024
 const logTailLines = 12
 
 /** A process that we started. */
@@ -31,21 +30,11 @@ export type Launch = {
   readonly descriptors?: readonly number[]
 }
 
-/** Makes room for a new run's lines: a log that has grown beyond its bound becomes `<path>.1`. */
-const rotateLog = async (path: string) => {
-  const bytes = await stat(path).then(
-    ({ size }) => size,
-    () => 0,
-  )
-  if (bytes > logBytesMax) await rename(path, `${path}.1`)
-}
-
 /**
  * Starts a process in a session of its own: Ctrl-C in a terminal reaches us alone, so that everything stops in order.
  * Throws `SERVICE_UNAVAILABLE` where it cannot be started at all.
  */
 export const startChild = async (launch: Launch): Promise<Child> => {
-  await rotateLog(launch.logPath)
   await using log = await open(launch.logPath, 'a', 0o600)
   const stdio: StdioOptions = [
     'ignore',

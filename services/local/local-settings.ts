@@ -39,6 +39,6 @@ const settings = {
 /** What one-machine operation itself reads; services read the rest of the environment. */
 export type LocalSettings = ValuesOf<typeof settings>
 
-/** Reads the environment of `up`. Throws `CONFIGURATION` with all problems at once. One worker for each of `cores` is the default bound. */
-export const readLocalSettings = (env: Env, cores: number): LocalSettings =>
-  readEnv(settings, { [prefix + settings.poolMax.name]: String(cores), ...env }, knownNames)
+/** Reads the environment of `up`. Throws `CONFIGURATION` with all problems at once. `workersMax` is the default bound of the pool. */
+export const readLocalSettings = (env: Env, workersMax: number): LocalSettings =>
+  readEnv(settings, { [prefix + settings.poolMax.name]: String(workersMax), ...env }, knownNames)

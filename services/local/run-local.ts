@@ -3,6 +3,7 @@ import { availableParallelism } from 'node:os'
 import { join, resolve } from 'node:path'
 import type { Env } from '#shared/config/read-env.ts'
 import { untilStopped } from '#shared/process/run-main.ts'
+import { boundLogs } from './bound-log.ts'
 import { type DataFolder, openDataFolder, writePrivate } from './data-folder.ts'
 import type { LocalEvents } from './events.ts'
 import { findPrograms, type Programs } from './find-programs.ts'
@@ -157,12 +158,13 @@ const runOn = async (ground: Ground, { root, stop, events, started }: LocalDeps)
 /** Runs the whole system on this machine until `stop`. Throws before anything has started where that cannot work, and leaves no process behind in any case. */
 export const runLocal = async (deps: LocalDeps): Promise<void> => {
   const { env, root } = deps
-  const settings = readLocalSettings(env, availableParallelism())
+  const settings = readLocalSettings(env, 2 * availableParallelism())
   if (settings.plansFile) await checkPlans(settings.plansFile)
   const programs = await findPrograms(searchOf(settings, env, root))
   const folder = await openDataFolder(settings.data)
   await using lock = await acquireLock(folder)
   const facts = await gatherFacts({ env, settings, folder, chromium: programs.chromium })
   await writePrivate(folder.workerEnv, workerEnv(facts))
+  using _logs = boundLogs(folder.logs)
   await runOn({ settings, programs, folder, facts, lock }, deps)
 }

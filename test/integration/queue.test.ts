@@ -132,11 +132,15 @@ t.test('a connection whose server is away is closed all the same', async (t) => 
 t.test('a worker that asks before the streams are there is served soon after they are', async (t) => {
   const fresh = await startNats(t)
   await using own = await connectQueue({ url: fresh.url, name: 'test', inboxPrefix: '_INBOX_test', notice: () => {} })
-  using puller = new LanePuller(own, 'standard')
+  // Three requests that do not wait, and then a long one for each lane.
+  let asked = 0
+  const counted: typeof own.publish = (...message) => {
+    asked += 1
+    own.publish(...message)
+  }
+  using puller = new LanePuller({ ...own, publish: counted }, 'standard')
   const taken = puller.take(0, AbortSignal.timeout(30_000))
-  const asked = Promise.withResolvers<void>()
-  using _asked = own.subscribe('$JS.API.CONSUMER.MSG.NEXT.>', () => asked.resolve())
-  await asked.promise
+  await eventually(() => asked >= 6)
   await declareStreams(own)
   await publishStored(own, inLane('normal', 'early'), bytes('early'))
   const giveUp = AbortSignal.timeout(3000)

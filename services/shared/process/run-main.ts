@@ -14,6 +14,9 @@ export type Life = {
   readonly announce: (addresses: Announcement) => void
 }
 
+/** How long a process may live on after its service has ended. */
+const lingerMs = 5000
+
 /**
  * Runs a service until it ends by itself or is told to stop, with tracing where the standard `OTEL_…` variables ask for
  * it. An error becomes one line on standard error and the exit
@@ -43,6 +46,11 @@ export const runMain = async (service: string, run: (life: Life) => Promise<void
     process.exitCode = errorToExitCode(error)
   }
   if (process.connected) process.disconnect()
+  // Whatever still holds the process now was forgotten; it must not outlive its service.
+  setTimeout(() => {
+    process.stderr.write(`ended by force: ${process.getActiveResourcesInfo().join(', ')}\n`)
+    process.kill(process.pid, 'SIGKILL')
+  }, lingerMs).unref()
 }
 
 /** Resolves once the signal aborts. */

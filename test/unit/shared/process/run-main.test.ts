@@ -59,3 +59,10 @@ t.test('a fault of the program shows its stack and exits with 1', async (t) => {
   t.equal(await ended, 1)
   t.match(await errors, /TypeError: x is not a function\n\s+at /)
 })
+
+t.test('what its service forgot does not keep the process alive', async (t) => {
+  const { child, errors } = start(`setInterval(() => {}, 1000)`)
+  const [, signal] = await once(child, 'exit')
+  t.equal(signal, 'SIGKILL')
+  t.match(await errors, /ended by force: .*Timeout/)
+})

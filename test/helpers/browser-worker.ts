@@ -1,0 +1,150 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { resolve } from 'node:path'
+import { type CaptureParameters, withDefaults } from '#shared/capture/options.ts'
+import type { Queue } from '#shared/queue/connection.ts'
+import {
+  resultCodec,
+  type ResultMessage,
+  sealedCodec,
+  startedCodec,
+  type StartedMessage,
+} from '#shared/queue/messages.ts'
+import { publishCapture } from '#shared/queue/publish-capture.ts'
+import { type SealingKey, seal } from '#shared/queue/seal.ts'
+import { lastStored } from '#shared/queue/stored.ts'
+import { resultSubject, startedSubject } from '#shared/queue/subjects.ts'
+import { resultsStream } from '#shared/queue/topology.ts'
+import { newObjectKey } from '#shared/storage/objects.ts'
+import { chromiumPath } from '#test/helpers/bare-browser.ts'
+import { eventually } from '#test/helpers/eventually.ts'
+
+const program = resolve(import.meta.dirname, '../../services/worker/main.ts')
+
+/** Takes signed PUTs: whatever comes is kept by its path, after the first `refusals` were answered with 503. */
+export const startObjectSink = async () => {
+  const objects = new Map<string, Buffer>()
+  let refusals = 0
+  const server = createServer(async (request, response) => {
+    const chunks: Buffer[] = []
+    for await (const chunk of request) chunks.push(chunk as Buffer)
+    const key = (request.url ?? '').slice(1)
+    if (refusals > 0) {
+      refusals -= 1
+      response.writeHead(503).end()
+    } else if (objects.has(key) && request.headers['if-none-match'] === '*') response.writeHead(412).end()
+    else {
+      objects.set(key, Buffer.concat(chunks))
+      response.writeHead(200).end()
+    }
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    objects,
+    refuse: (times: number) => {
+      refusals = times
+    },
+    [Symbol.asyncDispose]: async () => {
+      server.close()
+      server.closeAllConnections()
+      await once(server, 'close')
+    },
+  }
+}
+
+/** A worker's process. */
+export type WorkerProcess = AsyncDisposable & {
+  readonly pid: number
+  readonly probeUrl: string
+  readonly log: () => string
+  readonly child: ChildProcess
+  /** Sends SIGTERM and gives the exit code. */
+  readonly stop: () => Promise<number | null>
+}
+
+/** Starts a worker and waits until it is ready. Throws what it said where it ends before. */
+export const startWorker = async (settings: Readonly<Record<string, string>>): Promise<WorkerProcess> => {
+  const child = spawn(process.execPath, [program], {
+    env: { PATH: process.env['PATH'], SHUTTERFLEET_CHROMIUM: chromiumPath, ...settings },
+    stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
+  })
+  let log = ''
+  child.stderr?.on('data', (chunk: Buffer) => {
+    log += chunk.toString()
+  })
+  const exited = once(child, 'close')
+  const [first] = await Promise.race([once(child, 'message'), exited.then(() => [undefined])])
+  if (!first) throw new Error(`exit code ${child.exitCode}: ${log}`)
+  const stop = async () => {
+    child.kill('SIGTERM')
+    await exited
+    return child.exitCode
+  }
+  return {
+    pid: child.pid ?? 0,
+    probeUrl: (first as { probeUrl: string }).probeUrl,
+    log: () => log,
+    child,
+    stop,
+    [Symbol.asyncDispose]: async () => {
+      if (child.exitCode === null && child.signalCode === null) {
+        child.kill('SIGKILL')
+        await exited
+      }
+    },
+  }
+}
+
+/** A capture as gateway and ledger would put it into the queue. */
+export type Sent = { readonly id: string; readonly token: string; readonly keys: readonly string[] }
+
+/** Puts a capture into the queue; `over` changes what the message says of it. */
+export const sendCapture = async (
+  to: { queue: Queue; sealingKey: SealingKey; storeUrl: string },
+  parameters: CaptureParameters,
+  over: { budgetMs?: number; attempts?: number; id?: string } = {},
+): Promise<Sent> => {
+  const id = over.id ?? crypto.randomUUID()
+  const options = withDefaults({ timeout: 5, ...parameters })
+  const token = crypto.randomUUID()
+  const puts = [1, 2, 3].map(() => {
+    const key = newObjectKey(id, new Date())
+    return { key, url: `${to.storeUrl}/${key}` }
+  })
+  await publishCapture(to.queue, {
+    id,
+    accountId: crypto.randomUUID(),
+    pool: 'standard',
+    lane: 'normal',
+    budgetMs: over.budgetMs ?? (options.timeout + options.delay + 20) * 1000,
+    attempts: over.attempts ?? 0,
+    sealed: seal(to.sealingKey, id, sealedCodec.encode({ options, token, puts })),
+  })
+  return { id, token, keys: puts.map(({ key }) => key) }
+}
+
+/** The last report that an attempt begins. */
+export const startedOf = async (queue: Queue, id: string): Promise<StartedMessage | undefined> => {
+  const bytes = await lastStored(queue, resultsStream.name, startedSubject(id))
+  return bytes && startedCodec.decode(bytes)
+}
+
+/** The report of how a capture ended, or undefined while there is none. */
+export const resultOf = async (queue: Queue, id: string): Promise<ResultMessage | undefined> => {
+  const bytes = await lastStored(queue, resultsStream.name, resultSubject(id))
+  return bytes && resultCodec.decode(bytes)
+}
+
+/** Waits for the report of how a capture ended. */
+export const awaitResult = async (queue: Queue, id: string, withinMs = 30_000): Promise<ResultMessage> => {
+  let result: ResultMessage | undefined
+  await eventually(async () => (result = await resultOf(queue, id)) !== undefined, {
+    withinMs,
+    what: `result of ${id}`,
+  })
+  return result!
+}

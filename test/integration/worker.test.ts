@@ -1,0 +1,198 @@
+import { createHash } from 'node:crypto'
+import { readdirSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import t from 'tap'
+import { connectQueue } from '#shared/queue/connection.ts'
+import { beatCodec, type BeatMessage, resultCodec, startedCodec } from '#shared/queue/messages.ts'
+import { generateSealingKeys, readSealingKey } from '#shared/queue/seal.ts'
+import { publishStored } from '#shared/queue/stored.ts'
+import { declareStreams, poolDepth } from '#shared/queue/streams.ts'
+import { beatFilter, drainSubject, resultSubject, startedSubject, undrainSubject } from '#shared/queue/subjects.ts'
+import type { CaptureParameters } from '#shared/capture/options.ts'
+import { startPages } from '#test/helpers/browser-host.ts'
+import {
+  awaitResult,
+  resultOf,
+  sendCapture,
+  startedOf,
+  startObjectSink,
+  startWorker,
+} from '#test/helpers/browser-worker.ts'
+import { rulesOf, startFilter } from '#test/helpers/egress-filter.ts'
+import { eventually } from '#test/helpers/eventually.ts'
+import { startNats } from '#test/helpers/nats.ts'
+import { processTree } from '#test/helpers/process-tree.ts'
+
+const nats = await startNats(t)
+const queue = await connectQueue({ url: nats.url, name: 'test', inboxPrefix: '_INBOX_test', notice: () => {} })
+await declareStreams(queue)
+const pages = await startPages({
+  '/held': (_request, response) => {
+    held.push(() => response.writeHead(200, { 'content-type': 'text/html' }).end('<h1>at last</h1>'))
+  },
+})
+const held: (() => void)[] = []
+const letGo = () => held.splice(0).map((answer) => answer())
+const filter = await startFilter({ rules: rulesOf(pages.host), connectionBytesMax: 1e9 })
+const store = await startObjectSink()
+const keys = generateSealingKeys()
+const settings = {
+  SHUTTERFLEET_NATS_URL: nats.url,
+  SHUTTERFLEET_WORKER_EGRESS: `127.0.0.1:${filter.port}`,
+  SHUTTERFLEET_WORKER_OPENING_KEYS: keys.private,
+  SHUTTERFLEET_WORKER_POD: 'pod-1',
+}
+const worker = await startWorker(settings)
+t.teardown(async () => {
+  await worker[Symbol.asyncDispose]()
+  await queue[Symbol.asyncDispose]()
+  await Promise.all([pages, filter, store].map((each) => each[Symbol.asyncDispose]()))
+})
+
+let lastBeat: BeatMessage | undefined
+queue.subscribe(beatFilter('standard'), ({ data }) => {
+  lastBeat = beatCodec.decode(data)
+})
+const state = (wanted: BeatMessage['state']) => eventually(() => lastBeat?.state === wanted, { what: wanted })
+const to = { queue, sealingKey: readSealingKey(keys.public), storeUrl: store.url }
+const send = (parameters: CaptureParameters, over?: Parameters<typeof sendCapture>[2]) =>
+  sendCapture(to, parameters, over)
+const queueIsEmpty = () =>
+  eventually(async () => {
+    const { waiting, inFlight } = await poolDepth(queue, 'standard')
+    return waiting + inFlight === 0
+  })
+const isHost = ({ command }: { command: string }) => command.includes('browser-host/main.ts')
+const hostPids = () =>
+  processTree(worker.pid)
+    .filter(isHost)
+    .map(({ pid }) => pid)
+
+t.test('is ready once it is warm', async (t) => {
+  t.equal((await fetch(`${worker.probeUrl}/readyz`)).status, 200)
+  await state('ready')
+  t.match(lastBeat, { pod: 'pod-1', pool: 'standard', slots: 1, busy: 0, captures: [] })
+})
+
+t.test('stores the image of a capture, reports it and acknowledges', async (t) => {
+  const { id, token, keys: objectKeys } = await send({ url: `${pages.url}/plain` })
+  const result = await awaitResult(queue, id)
+  t.match(result, { attempt: 1, token, outcome: 'completed', objectKey: objectKeys[0], width: 1280, targetStatus: 200 })
+  t.match(await startedOf(queue, id), { kind: 'begun', attempt: 1, pod: 'pod-1' })
+  const image = store.objects.get(objectKeys[0] ?? '')
+  if (!image || result.outcome !== 'completed') return t.fail('no image')
+  t.equal(result.bytes, image.length)
+  t.equal(result.sha256, createHash('sha256').update(image).digest('hex'))
+  await queueIsEmpty()
+})
+
+t.test('reports a failed capture with code and message', async (t) => {
+  const { id } = await send({ url: 'http://10.0.0.1/' })
+  t.match(await awaitResult(queue, id), { outcome: 'failed', code: 'BLOCKED', attempt: 1 })
+  await queueIsEmpty()
+})
+
+t.test('counts the larger of the attempts that the message and the last report name', async (t) => {
+  const id = crypto.randomUUID()
+  const begun = startedCodec.encode({ id, attempt: 2, kind: 'begun', pod: 'other' })
+  await publishStored(queue, startedSubject(id), begun)
+  const sent = await send({ html: 'x' }, { id, attempts: 1 })
+  t.match(await awaitResult(queue, id), { attempt: 3, objectKey: sent.keys[2] })
+})
+
+t.test('does not count an attempt that was handed back', async (t) => {
+  const id = crypto.randomUUID()
+  const handed = startedCodec.encode({ id, attempt: 1, kind: 'handed-back', pod: 'other' })
+  await publishStored(queue, startedSubject(id), handed)
+  await send({ html: 'x' }, { id })
+  t.match(await awaitResult(queue, id), { attempt: 1 })
+})
+
+t.test('drops a capture that has ended, and one without an attempt left', async (t) => {
+  const ended = crypto.randomUUID()
+  const result = { id: ended, attempt: 1, token: 'x', outcome: 'failed', code: 'TIMEOUT', message: 'x' } as const
+  await publishStored(queue, resultSubject(ended), resultCodec.encode({ ...result, timings: {} }))
+  await send({ html: 'x' }, { id: ended })
+  const { id: worn } = await send({ html: 'x' }, { attempts: 3 })
+  await queueIsEmpty()
+  t.equal(await startedOf(queue, ended), undefined)
+  t.equal(await startedOf(queue, worn), undefined)
+  t.equal(await resultOf(queue, worn), undefined)
+})
+
+t.test('says of what it cannot open that it is unreadable', async (t) => {
+  const other = readSealingKey(generateSealingKeys().public)
+  const { id } = await sendCapture({ ...to, sealingKey: other }, { html: 'x' })
+  await eventually(async () => (await startedOf(queue, id))?.kind === 'unreadable')
+  await queueIsEmpty()
+  t.equal(await resultOf(queue, id), undefined)
+})
+
+t.test('repeats a PUT that the store refuses for now', async (t) => {
+  store.refuse(2)
+  const { id } = await send({ html: 'x' })
+  t.match(await awaitResult(queue, id), { outcome: 'completed' })
+})
+
+t.test('reports over a restart of the queue', async (t) => {
+  const { id } = await send({ url: `${pages.url}/held` })
+  await eventually(() => held.length === 1)
+  await nats.restart()
+  letGo()
+  t.match(await awaitResult(queue, id), { outcome: 'completed' })
+})
+
+t.test('takes nothing while it is drained', async (t) => {
+  queue.publish(drainSubject({ pool: 'standard', pod: 'pod-1' }), new Uint8Array())
+  await state('drained')
+  t.equal((await fetch(`${worker.probeUrl}/readyz`)).status, 503)
+  const { id } = await send({ html: 'x' })
+  await eventually(async () => (await poolDepth(queue, 'standard')).waiting === 1)
+  queue.publish(undrainSubject({ pool: 'standard', pod: 'pod-1' }), new Uint8Array())
+  t.match(await awaitResult(queue, id), { outcome: 'completed' })
+})
+
+t.test('ends a browser that does not answer at the deadline, reports, and goes on with another', async (t) => {
+  const [stalled = 0] = hostPids()
+  const { id } = await send({ url: `${pages.url}/held` }, { budgetMs: 7000 })
+  await eventually(() => held.length === 1)
+  process.kill(stalled, 'SIGSTOP')
+  t.match(await awaitResult(queue, id), { outcome: 'failed', code: 'TIMEOUT' })
+  held.splice(0)
+  const { id: next } = await send({ html: 'x' })
+  t.match(await awaitResult(queue, next), { outcome: 'completed' })
+  t.notOk(hostPids().includes(stalled))
+})
+
+t.test('reports RENDER_ERROR when its host is killed, and goes on with another', async (t) => {
+  const { id } = await send({ url: `${pages.url}/held` })
+  await eventually(() => held.length === 1)
+  for (const pid of hostPids()) process.kill(pid, 'SIGKILL')
+  t.match(await awaitResult(queue, id), { outcome: 'failed', code: 'RENDER_ERROR' })
+  held.splice(0)
+  const { id: next } = await send({ html: 'x' })
+  t.match(await awaitResult(queue, next), { outcome: 'completed' })
+})
+
+t.test('finishes what runs when it is told to stop, takes nothing more and leaves nothing behind', async (t) => {
+  const { id } = await send({ url: `${pages.url}/held` })
+  await eventually(() => held.length === 1)
+  const others = processTree(worker.pid).map(({ pid }) => pid)
+  const stopped = worker.stop()
+  await state('draining')
+  await send({ html: 'too late' })
+  letGo()
+  t.equal(await stopped, 0)
+  t.match(await resultOf(queue, id), { outcome: 'completed' })
+  t.match(await poolDepth(queue, 'standard'), { waiting: 1, inFlight: 0 })
+  const alive = (pid: number) => processTree(pid).length > 0
+  await eventually(() => !others.some(alive), { what: 'all processes to end' })
+  t.notOk(readdirSync(tmpdir()).some((name) => worker.log().includes(name) && name.startsWith('shutterfleet-worker-')))
+})
+
+t.test('does not start without what it needs, and says what that is', async (t) => {
+  const { SHUTTERFLEET_WORKER_EGRESS: _egress, ...rest } = settings
+  await t.rejects(startWorker(rest), /exit code 78: SHUTTERFLEET_WORKER_EGRESS is not set/)
+  const nobody = { ...settings, SHUTTERFLEET_WORKER_BROWSER_USER: 'no-such-user' }
+  if (process.getuid?.() === 0) await t.rejects(startWorker(nobody), /exit code 78: .*WORKER_BROWSER_USER/)
+})

@@ -1,0 +1,39 @@
+import { existsSync, readdirSync, statSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import t from 'tap'
+import { warmCompileCache } from '#local/warm-compile-cache.ts'
+
+const services = ['egress', 'gateway', 'ledger', 'controller', 'worker', 'local']
+
+/** A project whose services would leave a mark if they ran. */
+const project = (at: Pick<typeof t, 'testdir'>) => {
+  const main = `import { writeFileSync } from 'node:fs'\nwriteFileSync(process.env['MARK'] as string, '')\n`
+  const folders = services.map((name) => [name, { [name === 'local' ? 'main-prepare.ts' : 'main.ts']: main }])
+  const root = at.testdir({ services: Object.fromEntries(folders), 'package.json': '{"type":"module"}' })
+  const cache = join(root, 'cache')
+  return { root, cache, mark: join(root, 'mark'), env: { NODE_COMPILE_CACHE: cache, MARK: join(root, 'mark') } }
+}
+
+t.test('puts all modules into the cache and runs none of them', async (t) => {
+  const { root, cache, mark, env } = project(t)
+  await warmCompileCache({ root, env })
+  const stored = readdirSync(cache, { recursive: true })
+  t.ok(stored.length > services.length, `${stored.length} entries`)
+  t.equal(existsSync(mark), false)
+})
+
+t.test('does it again only when a module has changed', async (t) => {
+  const { root, cache, env } = project(t)
+  const stamp = () => statSync(join(cache, 'warmed'), { bigint: true }).mtimeNs
+  await warmCompileCache({ root, env })
+  const first = stamp()
+  await warmCompileCache({ root, env })
+  t.equal(stamp(), first)
+  writeFileSync(join(root, 'services', 'egress', 'new.ts'), 'export const more = 1\n')
+  await warmCompileCache({ root, env })
+  t.not(stamp(), first)
+})
+
+t.test('does nothing where there is no cache', async (t) => {
+  await warmCompileCache({ root: t.testdirName, env: {} })
+})
