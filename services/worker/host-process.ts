@@ -62,7 +62,15 @@ const kill = ({ pid }: ChildProcess) => {
   for (const browser of browsers) killGroup(browser)
 }
 
-const captureIn = async (child: ChildProcess, gone: AbortSignal, order: Order, endsAt: number): Promise<Outcome> => {
+type Running = {
+  readonly child: ChildProcess
+  /** Aborted once the host is over, or is about to be by our doing. */
+  readonly ending: AbortController
+  /** The end of what the host wrote to its standard error. */
+  readonly complaint: () => string
+}
+
+const captureIn = async ({ child, ending, complaint }: Running, order: Order, endsAt: number): Promise<Outcome> => {
   const { promise, resolve } = Promise.withResolvers<Outcome>()
   let isLoaded = false
   const onReport = (report: Report) => {
@@ -77,17 +85,18 @@ const captureIn = async (child: ChildProcess, gone: AbortSignal, order: Order, e
         ? failure('RENDER_ERROR', 'The page stopped responding after it had loaded.', 'killed at the deadline')
         : failure('TIMEOUT', `The page did not load within ${order.options.timeout} s.`, 'killed at the deadline'),
     )
+    ending.abort()
   }, endsAt - performance.now())
   const onGone = () =>
-    resolve(failure('RENDER_ERROR', 'The browser ended while it rendered the page.', 'the host ended'))
-  gone.addEventListener('abort', onGone)
+    resolve(failure('RENDER_ERROR', 'The browser ended while it rendered the page.', `host ended: ${complaint()}`))
+  ending.signal.addEventListener('abort', onGone)
   child.on('message', onReport)
   // A host that cannot be told anything is about to be gone.
-  if (gone.aborted) onGone()
+  if (ending.signal.aborted) onGone()
   else child.send(order, () => {})
   const outcome = await promise
   clearTimeout(timer)
-  gone.removeEventListener('abort', onGone)
+  ending.signal.removeEventListener('abort', onGone)
   child.off('message', onReport)
   return outcome
 }
@@ -105,10 +114,10 @@ export const startHost = async (start: HostStart): Promise<Host> => {
   })
   const ending = new AbortController()
   const gone = ending.signal
-  const ended = once(child, 'close').catch(() => {})
+  const ended = once(child, 'exit').catch(() => {})
   void ended.then(() => ending.abort())
   const dispose = async () => {
-    if (!gone.aborted) kill(child)
+    if (child.exitCode === null && child.signalCode === null) kill(child)
     await ended
     await rm(folder, { recursive: true, force: true, maxRetries: 5 })
   }
@@ -122,7 +131,7 @@ export const startHost = async (start: HostStart): Promise<Host> => {
   }
   return {
     gone,
-    capture: (order, endsAt) => captureIn(child, gone, order, endsAt),
+    capture: (order, endsAt) => captureIn({ child, ending, complaint: () => complaint }, order, endsAt),
     [Symbol.asyncDispose]: dispose,
   }
 }

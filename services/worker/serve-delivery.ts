@@ -136,9 +136,14 @@ export const serveDelivery = async (worker: Worker, host: Host, delivery: Delive
     const { result, detail } = await runAttempt(host, { id, attempt: progress, sealed: readable.sealed, endsAt })
     await reportResult(queue, result, { endsAt, traceparent: trace.traceparent })
     events.ended(result, detail)
+    if (result.outcome === 'failed') trace.end(result.code)
     delivery.ack()
   } catch (thrown) {
-    events.lost(id, toAppError(thrown))
+    const error = toAppError(thrown)
+    events.lost(id, error)
+    trace.end(error.code)
     delivery.nak()
+  } finally {
+    trace.end()
   }
 }

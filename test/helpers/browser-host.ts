@@ -12,6 +12,7 @@ import type { HostSettings, Outcome } from '#worker/browser-host/protocol.ts'
 import { findBrowserUser } from '#worker/browser-user.ts'
 import { createEgressRelay } from '#worker/egress-relay.ts'
 import { type Host, startHost } from '#worker/host-process.ts'
+import type { NetworkIsolation } from '#worker/network-isolation.ts'
 
 /** Serves the fixture pages, and `more`, on a free port of loopback. */
 export const startPages = async (
@@ -70,6 +71,7 @@ let names = 0
 export const startTestHost = (
   wayOut: { folder: string; egressPath: string },
   over: Partial<HostSettings> = {},
+  isolation: NetworkIsolation = 'namespace',
 ): Promise<Host> => {
   const user = findBrowserUser('shutterfleet-browser')
   names += 1
@@ -86,7 +88,7 @@ export const startTestHost = (
       connectionsMax: 512,
       ...over,
     },
-    isolation: 'namespace',
+    isolation,
     folder: join(wayOut.folder, `${process.pid}-${names}`),
   })
 }

@@ -1,11 +1,16 @@
+import { once } from 'node:events'
+import type { AddressInfo } from 'node:net'
 import sharp from 'sharp'
 import t from 'tap'
 import type { CaptureParameters } from '#shared/capture/options.ts'
 import { failingPages } from '#test/fixtures/pages/pages.ts'
+import { startBareBrowser } from '#test/helpers/bare-browser.ts'
 import { captureWith, startPages, startTestHost, startWayOut } from '#test/helpers/browser-host.ts'
 import { eventually } from '#test/helpers/eventually.ts'
 import type { Shot } from '#worker/browser-host/protocol.ts'
+import { canaryPage, createCanary } from '#worker/canary.ts'
 import { childrenOf } from '#worker/process-groups.ts'
+import { warmUp } from '#worker/warm-up.ts'
 
 const pages = await startPages()
 const wayOut = await startWayOut(pages.host)
@@ -115,11 +120,29 @@ for (const [path, { code }] of Object.entries(failingPages)) {
   })
 }
 
+t.test('the canary hears a browser without our flags, and none of our hosts', async (t) => {
+  const canary = createCanary()
+  canary.server.listen(0, '127.0.0.1')
+  await once(canary.server, 'listening')
+  t.teardown(() => void canary.server.close())
+  const { port } = canary.server.address() as AddressInfo
+  const bare = await startBareBrowser()
+  const page = await bare.newPage()
+  await page.setContent(canaryPage(port))
+  await page.waitForSelector('#settled')
+  await bare.close()
+  t.equal(canary.heard(), 3, 'picture, fetch and socket')
+  await warmUp(host, { port, heard: canary.heard })
+  await using byFlags = await startTestHost(wayOut, {}, 'flags-only')
+  await warmUp(byFlags, { port, heard: canary.heard })
+  t.equal(canary.heard(), 3)
+})
+
 t.test('a browser that is killed under a page is replaced, and the page captured', async (t) => {
   const hits = pages.hits.filter((hit) => hit === '/late').length
   const capturing = take({ url: `${pages.url}/late`, wait_for_selector: '#late', delay: 1 })
   await eventually(() => pages.hits.filter((hit) => hit === '/late').length > hits)
-  const [hostPid = 0] = childrenOf(process.pid).filter((pid) => childrenOf(pid).length > 0)
+  const hostPid = childrenOf(process.pid).find((pid) => childrenOf(pid).length > 0) ?? 0
   for (const browser of childrenOf(hostPid)) process.kill(browser, 'SIGKILL')
   t.match(await capturing, { outcome: 'completed' })
 })

@@ -1,0 +1,145 @@
+import t from 'tap'
+import { startCluster } from '#test/helpers/cluster.ts'
+import { eventually } from '#test/helpers/eventually.ts'
+
+const cluster = await startCluster(t, { nodes: 2 })
+
+type Conditions = { status: { conditions?: { type: string; status: string }[] } }
+type List<T> = { items: T[] }
+type Pod = { spec: { nodeName?: string }; status: { phase: string; podIP?: string } }
+
+const podTemplate = (name: string, more: object = {}) => ({
+  metadata: { labels: { app: name } },
+  spec: { containers: [{ name: 'one', image: 'none' }], ...more },
+})
+
+const deployment = (name: string, replicas: number) => ({
+  apiVersion: 'apps/v1',
+  kind: 'Deployment',
+  metadata: { name },
+  spec: { replicas, selector: { matchLabels: { app: name } }, template: podTemplate(name) },
+})
+
+const job = (name: string, completions: number) => ({
+  apiVersion: 'batch/v1',
+  kind: 'Job',
+  metadata: { name },
+  spec: { completions, parallelism: completions, template: podTemplate(name, { restartPolicy: 'Never' }) },
+})
+
+const configMap = (name: string, data: Record<string, string>) => ({
+  apiVersion: 'v1',
+  kind: 'ConfigMap',
+  metadata: { name },
+  data,
+})
+
+const podsOf = async (app: string) => (await cluster.get<List<Pod>>('pods', '-l', `app=${app}`)).items
+const dataOf = async (name: string) => (await cluster.get<{ data: unknown }>('configmap', name)).data
+
+t.test('tells the version that was pinned', async (t) => {
+  const { serverVersion } = JSON.parse(await cluster.kubectl(['version', '-o', 'json'])) as {
+    serverVersion: { gitVersion: string; major: string; minor: string }
+  }
+  t.match(serverVersion, { gitVersion: /^v1\.\d+\.\d+$/, major: '1', minor: /^\d+$/ })
+})
+
+t.test('has as many nodes as were asked for, all Ready', async (t) => {
+  const { items } = await cluster.get<List<Conditions>>('nodes')
+  t.equal(items.length, 2)
+  for (const { status } of items) t.match(status.conditions?.find(({ type }) => type === 'Ready'), { status: 'True' })
+})
+
+t.test('runs the pods of a Deployment on its nodes, and removes them with it', async (t) => {
+  await cluster.apply(deployment('web', 3))
+  await cluster.kubectl(['rollout', 'status', 'deployment/web', '--timeout=30s'])
+  const pods = await podsOf('web')
+  t.equal(pods.length, 3)
+  for (const { spec, status } of pods) {
+    t.match(spec.nodeName, /^fake-[12]$/)
+    t.match(status, { phase: 'Running', podIP: /^\d/ })
+  }
+  await cluster.kubectl(['delete', 'deployment', 'web'])
+  await eventually(async () => (await podsOf('web')).length === 0, { what: 'the pods go' })
+})
+
+t.test('completes a Job once each of its pods succeeded, and removes it', async (t) => {
+  await cluster.apply(job('batch', 2))
+  await cluster.kubectl(['wait', 'job/batch', '--for=condition=Complete', '--timeout=30s'])
+  t.strictSame(
+    (await podsOf('batch')).map(({ status }) => status.phase),
+    ['Succeeded', 'Succeeded'],
+  )
+  await cluster.kubectl(['delete', 'job', 'batch'])
+  await eventually(async () => (await podsOf('batch')).length === 0, { what: 'the pods go' })
+})
+
+t.test('lets a pod drain for as long as its annotation says', async (t) => {
+  await cluster.apply({
+    apiVersion: 'v1',
+    kind: 'Pod',
+    ...podTemplate('slow', { terminationGracePeriodSeconds: 60 }),
+    metadata: { name: 'slow', labels: { app: 'slow' }, annotations: { 'pod-delete.stage.kwok.x-k8s.io/delay': '1h' } },
+  })
+  await cluster.kubectl(['wait', 'pod/slow', '--for=condition=Ready', '--timeout=30s'])
+  await cluster.kubectl(['delete', 'pod', 'slow', '--wait=false'])
+  t.match(await cluster.get('pod', 'slow'), { metadata: { deletionTimestamp: String }, status: { phase: 'Running' } })
+  await cluster.kubectl(['delete', 'pod', 'slow', '--force', '--grace-period=0'])
+})
+
+t.test('serves a new kind of object as soon as it was applied, and keeps its rules', async (t) => {
+  const schema = {
+    type: 'object',
+    properties: {
+      spec: {
+        type: 'object',
+        properties: { min: { type: 'integer' }, max: { type: 'integer' } },
+        'x-kubernetes-validations': [{ rule: 'self.min <= self.max', message: 'min is above max' }],
+      },
+    },
+  }
+  await cluster.applyCrd({
+    apiVersion: 'apiextensions.k8s.io/v1',
+    kind: 'CustomResourceDefinition',
+    metadata: { name: 'ponds.example.com' },
+    spec: {
+      group: 'example.com',
+      names: { kind: 'Pond', plural: 'ponds' },
+      scope: 'Namespaced',
+      versions: [{ name: 'v1', served: true, storage: true, schema: { openAPIV3Schema: schema } }],
+    },
+  })
+  const pond = (spec: object) => ({ apiVersion: 'example.com/v1', kind: 'Pond', metadata: { name: 'one' }, spec })
+  await t.rejects(cluster.apply(pond({ min: 2, max: 1 })), /min is above max/)
+  await cluster.apply(pond({ min: 1, max: 2 }))
+  t.match(await cluster.get('pond', 'one'), { spec: { min: 1, max: 2 } })
+})
+
+t.test('keeps what it held when kube-apiserver and etcd are killed and started', async (t) => {
+  await cluster.apply(configMap('kept', { a: '1' }))
+  await cluster.kill('kube-apiserver')
+  await t.rejects(cluster.kubectl(['get', 'configmap', 'kept']), /refused/)
+  await cluster.kill('etcd')
+  await cluster.start('etcd')
+  await cluster.start('kube-apiserver')
+  t.strictSame(await dataOf('kept'), { a: '1' })
+})
+
+t.test('goes back to what it held at a snapshot, and works on', async (t) => {
+  await cluster.apply(configMap('old', { a: '1' }))
+  const snapshot = await cluster.snapshot()
+  await cluster.apply(configMap('old', { a: '2' }))
+  await cluster.apply(configMap('new', {}))
+  await cluster.restore(snapshot)
+  t.strictSame(await dataOf('old'), { a: '1' })
+  await t.rejects(cluster.get('configmap', 'new'), /not found/)
+  for (const component of ['kube-controller-manager', 'kube-scheduler', 'kwok'] as const) await cluster.start(component)
+  await cluster.apply(job('after', 1))
+  await cluster.kubectl(['wait', 'job/after', '--for=condition=Complete', '--timeout=30s'])
+})
+
+t.test('is an API alone where neither controllers nor nodes are wanted', async (t) => {
+  await using bare = await startCluster(undefined, { controllerManager: false, kwok: false })
+  t.not(bare.server, cluster.server)
+  t.strictSame((await bare.get<List<unknown>>('nodes')).items, [])
+})

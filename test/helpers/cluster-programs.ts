@@ -1,0 +1,108 @@
+import { join } from 'node:path'
+
+/** The processes of a cluster, in the order in which they start. */
+export const components = [
+  'etcd',
+  'kube-apiserver',
+  'kube-controller-manager',
+  'kube-scheduler',
+  'kwok',
+] as const
+
+/** One process of a cluster. */
+export type Component = (typeof components)[number]
+
+/** Where a cluster lives: a folder, and an address of loopback that is its own, so that its ports are free. */
+export type ClusterPlace = { readonly folder: string; readonly address: string }
+
+const apiserverPort = 16_443
+const etcdPort = 12_379
+const etcdPeerPort = 12_380
+
+/** Where etcd answers, without TLS. */
+export const etcdUrl = ({ address }: ClusterPlace): string => `http://${address}:${etcdPort}`
+
+/** Where kube-apiserver answers. */
+export const serverUrl = ({ address }: ClusterPlace): string => `https://${address}:${apiserverPort}`
+
+/** The files that programs share, by what they hold. */
+export const clusterFiles = ({ folder }: ClusterPlace) => ({
+  /** Everything that etcd keeps. */
+  etcd: join(folder, 'etcd'),
+  /** kube-apiserver makes its own certificate; the file ends with that of the authority that signed it. */
+  authority: join(folder, 'certificates', 'apiserver.crt'),
+  serviceAccountKey: join(folder, 'service-account.key'),
+  tokens: join(folder, 'tokens.csv'),
+  stages: join(folder, 'stages.yaml'),
+  kubeconfig: (user: string) => join(folder, `${user}.kubeconfig`),
+  log: (component: Component) => join(folder, `${component}.log`),
+})
+
+/** The command line of a component, without the program. */
+export const argumentsOf = (component: Component, place: ClusterPlace): readonly string[] =>
+  commandLines[component](place)
+
+const commandLines: Record<Component, (place: ClusterPlace) => readonly string[]> = {
+  etcd: (place) => {
+    const peerUrl = `http://${place.address}:${etcdPeerPort}`
+    return [
+      `--data-dir=${clusterFiles(place).etcd}`,
+      // A killed process loses nothing that it wrote; only a machine that loses power would.
+      '--unsafe-no-fsync',
+      '--log-level=warn',
+      `--listen-client-urls=${etcdUrl(place)}`,
+      `--advertise-client-urls=${etcdUrl(place)}`,
+      `--listen-peer-urls=${peerUrl}`,
+      `--initial-advertise-peer-urls=${peerUrl}`,
+      `--initial-cluster=default=${peerUrl}`,
+    ]
+  },
+
+  'kube-apiserver': (place) => {
+    const { authority, serviceAccountKey, tokens } = clusterFiles(place)
+    return [
+      `--etcd-servers=${etcdUrl(place)}`,
+      `--bind-address=${place.address}`,
+      `--secure-port=${apiserverPort}`,
+      // Refused if it is of loopback. Nobody dials it here (RFC 5737).
+      '--advertise-address=192.0.2.1',
+      `--cert-dir=${join(authority, '..')}`,
+      `--token-auth-file=${tokens}`,
+      '--authorization-mode=Node,RBAC',
+      '--enable-admission-plugins=NodeRestriction',
+      '--service-cluster-ip-range=10.96.0.0/16',
+      '--service-account-issuer=https://kubernetes.default.svc.cluster.local',
+      `--service-account-key-file=${serviceAccountKey}`,
+      `--service-account-signing-key-file=${serviceAccountKey}`,
+      '--profiling=false',
+    ]
+  },
+
+  'kube-controller-manager': (place) => [
+    ...clientOf(place, 'kube-controller-manager'),
+    `--service-account-private-key-file=${clusterFiles(place).serviceAccountKey}`,
+    `--root-ca-file=${clusterFiles(place).authority}`,
+    '--use-service-account-credentials=true',
+  ],
+
+  'kube-scheduler': (place) => clientOf(place, 'kube-scheduler'),
+
+  kwok: (place) => [
+    `--kubeconfig=${clusterFiles(place).kubeconfig('kwok')}`,
+    `--config=${clusterFiles(place).stages}`,
+    '--manage-all-nodes=true',
+    `--node-ip=${place.address}`,
+    '--node-port=0',
+    '--node-lease-duration-seconds=40',
+  ],
+}
+
+const clientOf = (place: ClusterPlace, component: Component): string[] => [
+  `--kubeconfig=${clusterFiles(place).kubeconfig(component)}`,
+  '--leader-elect=false',
+  // With the default of 20 requests a second the controllers take 5 s longer to begin.
+  '--kube-api-qps=300',
+  '--kube-api-burst=600',
+  '--secure-port=0',
+  '--profiling=false',
+]

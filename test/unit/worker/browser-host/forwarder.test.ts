@@ -1,0 +1,68 @@
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import t from 'tap'
+import { captureHeader, refusalHeader } from '#shared/net/refusal.ts'
+import { askProxy } from '#test/helpers/proxy-client.ts'
+import { createForwarder } from '#worker/browser-host/forwarder.ts'
+
+const folder = await mkdtemp(join(tmpdir(), 'forwarder-'))
+const captures: (string | undefined)[] = []
+const egress = createServer((request, response) => {
+  captures.push(request.headers[captureHeader]?.toString())
+  if (request.url?.includes('refused')) response.writeHead(403, { [refusalHeader]: 'blocked' }).end('never a page')
+  else response.end('page')
+})
+egress.on('connect', (request, socket) => {
+  captures.push(request.headers[captureHeader]?.toString())
+  if (request.url?.includes('refused')) socket.end(`HTTP/1.1 502 x\r\n${refusalHeader}: dns_failed\r\n\r\n`)
+  else socket.end('HTTP/1.1 200 OK\r\n\r\nthrough')
+})
+egress.listen(join(folder, 'egress'))
+await once(egress, 'listening')
+const { server, begin } = createForwarder(join(folder, 'egress'), { bytesMax: 1000, connectionsMax: 10 })
+server.listen(0, '127.0.0.1')
+await once(server, 'listening')
+const { port } = server.address() as AddressInfo
+t.teardown(async () => {
+  server.close()
+  egress.close()
+  egress.closeAllConnections()
+  await rm(folder, { recursive: true, force: true })
+})
+
+const ask = (line: string) => askProxy({ port, line })
+
+t.test('passes requests and tunnels of a capture, and names it', async (t) => {
+  using _traffic = begin({ id: 'capture-1', online: true })
+  captures.length = 0
+  t.match(await ask('GET http://fine.test/'), { status: 200, body: 'page' })
+  const { status, socket } = await ask('CONNECT fine.test:443')
+  socket.destroy()
+  t.equal(status, 200)
+  t.strictSame(captures, ['capture-1', 'capture-1'])
+})
+
+t.test('hangs up on a refused request, so that no refusal becomes a page, and remembers the reason', async (t) => {
+  using traffic = begin({ id: 'capture-2', online: true })
+  t.match(await ask('GET http://refused.test/x'), { status: 0, body: '' })
+  t.equal(traffic.refusalOf('refused.test'), 'blocked')
+})
+
+t.test('fails a refused tunnel and remembers the reason', async (t) => {
+  using traffic = begin({ id: 'capture-3', online: true })
+  t.match(await ask('CONNECT refused.test:443'), { status: 502, body: '' })
+  t.equal(traffic.refusalOf('refused.test'), 'dns_failed')
+})
+
+t.test('lets nothing through between captures, nor for one that is not online', async (t) => {
+  captures.length = 0
+  t.equal((await ask('GET http://fine.test/')).status, 0)
+  t.equal((await ask('CONNECT fine.test:443')).status, 0)
+  using _traffic = begin({ id: 'warm-up', online: false })
+  t.equal((await ask('GET http://fine.test/')).status, 0)
+  t.strictSame(captures, [])
+})

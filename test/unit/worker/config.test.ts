@@ -1,0 +1,27 @@
+import t from 'tap'
+import { readConfig } from '#worker/config.ts'
+
+const env = {
+  SHUTTERFLEET_NATS_URL: 'nats://127.0.0.1:4222',
+  SHUTTERFLEET_WORKER_EGRESS: '127.0.0.1:3128',
+  SHUTTERFLEET_WORKER_OPENING_KEYS: 'a, b',
+}
+
+t.test('reads what is required, and isolates and sandboxes by default', async (t) => {
+  t.match(readConfig(env), {
+    egress: { host: '127.0.0.1', port: 3128 },
+    openingKeys: ['a', 'b'],
+    networkIsolation: 'namespace',
+    unsafeNoSandbox: false,
+    slots: 1,
+  })
+})
+
+t.test('takes egress as host and port in each form, and nothing else', async (t) => {
+  const egressOf = (value: string) => readConfig({ ...env, SHUTTERFLEET_WORKER_EGRESS: value }).egress
+  t.strictSame(egressOf('egress.svc:80'), { host: 'egress.svc', port: 80 })
+  t.strictSame(egressOf('[::1]:3128'), { host: '::1', port: 3128 })
+  for (const bad of ['egress', 'http://egress:1', 'egress:', 'egress:99999', 'a b:1']) {
+    t.throws(() => egressOf(bad), { code: 'CONFIGURATION', message: /WORKER_EGRESS/ })
+  }
+})

@@ -1,0 +1,43 @@
+import t from 'tap'
+import type { Queue } from '#shared/queue/connection.ts'
+import { startedCodec, type StartedMessage } from '#shared/queue/messages.ts'
+import { readProgress } from '#worker/read-progress.ts'
+
+const id = '00000000-0000-4000-8000-000000000000'
+const missing = { statusCode: 404, data: new Uint8Array() }
+
+const queueWith = (stored: { started?: Pick<StartedMessage, 'kind' | 'attempt'>; hasResult?: boolean }) =>
+  ({
+    request: async (subject: string) => {
+      if (subject.endsWith(`result.${id}`))
+        return stored.hasResult ? { statusCode: 0, data: Buffer.from('{}') } : missing
+      if (!stored.started) return missing
+      return { statusCode: 0, data: startedCodec.encode({ id, pod: 'p', ...stored.started }) }
+    },
+  }) as unknown as Queue
+
+const table: { name: string; stored: Parameters<typeof queueWith>[0]; attempts: number; want: unknown }[] = [
+  { name: 'a new capture is attempt 1', stored: {}, attempts: 0, want: 1 },
+  { name: 'the message counts', stored: {}, attempts: 1, want: 2 },
+  { name: 'the last report counts', stored: { started: { kind: 'begun', attempt: 1 } }, attempts: 0, want: 2 },
+  { name: 'the larger counts', stored: { started: { kind: 'begun', attempt: 1 } }, attempts: 2, want: 3 },
+  {
+    name: 'what was handed back does not',
+    stored: { started: { kind: 'handed-back', attempt: 2 } },
+    attempts: 0,
+    want: 2,
+  },
+  {
+    name: 'a fourth attempt is none',
+    stored: { started: { kind: 'begun', attempt: 3 } },
+    attempts: 0,
+    want: 'no-attempt-left',
+  },
+  { name: 'a result ends it', stored: { hasResult: true }, attempts: 0, want: 'ended' },
+]
+
+for (const { name, stored, attempts, want } of table) {
+  t.test(name, async (t) => {
+    t.equal(await readProgress(queueWith(stored), { id, attempts }), want)
+  })
+}

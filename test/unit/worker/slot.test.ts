@@ -1,0 +1,56 @@
+import t from 'tap'
+import { AppError } from '#shared/errors/app-error.ts'
+import type { Host } from '#worker/host-process.ts'
+import { createSlot } from '#worker/slot.ts'
+
+const never = new AbortController().signal
+
+const makeHost = () => {
+  const ending = new AbortController()
+  let disposed = 0
+  const host: Host = {
+    gone: ending.signal,
+    capture: () => Promise.reject(new Error('not used')),
+    [Symbol.asyncDispose]: async () => void (disposed += 1),
+  }
+  return { host, end: () => ending.abort(), disposed: () => disposed }
+}
+
+const noEvents = { hostUp: () => {}, hostFailed: () => {} }
+
+t.test('keeps its host while it lives, and replaces it when it is gone', async (t) => {
+  const made = [makeHost(), makeHost()]
+  let starts = 0
+  const slot = createSlot(async () => made[starts++]!.host, noEvents)
+  t.notOk(slot.isWarm())
+  t.equal(await slot.host(never), made[0]?.host)
+  t.equal(await slot.host(never), made[0]?.host)
+  t.ok(slot.isWarm())
+  t.equal(slot.coldForMs(), 0)
+  made[0]?.end()
+  t.notOk(slot.isWarm())
+  t.equal(await slot.host(never), made[1]?.host)
+  t.equal(made[0]?.disposed(), 1)
+  await slot[Symbol.asyncDispose]()
+  t.equal(made[1]?.disposed(), 1)
+})
+
+t.test('tries again where a host does not come up, and says so each time', async (t) => {
+  const { host } = makeHost()
+  const failures: string[] = []
+  let starts = 0
+  const start = async () => {
+    starts += 1
+    if (starts < 3) throw new AppError('SERVICE_UNAVAILABLE', { message: `try ${starts}` })
+    return host
+  }
+  const slot = createSlot(start, { ...noEvents, hostFailed: ({ message }) => failures.push(message) })
+  t.equal(await slot.host(never), host)
+  t.strictSame(failures, ['try 1', 'try 2'])
+})
+
+t.test('gives up when it is told to stop', async (t) => {
+  const stop = new AbortController()
+  const slot = createSlot(() => Promise.reject(new Error('never')), { ...noEvents, hostFailed: () => stop.abort() })
+  t.equal(await slot.host(stop.signal), undefined)
+})
