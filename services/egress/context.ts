@@ -1,10 +1,10 @@
 import { connect } from 'node:net'
-import { networkInterfaces } from 'node:os'
 import { createLogger, type Logger } from '#shared/telemetry/logger.ts'
 import { createMetrics, type Metrics } from '#shared/telemetry/metrics.ts'
 import type { Config } from './config.ts'
 import type { Connect } from './dial.ts'
 import { createEvents, type Events } from './events.ts'
+import { ownNetwork } from './own-network.ts'
 import { createResolver } from './resolver.ts'
 import type { Resolver, TargetRules } from './resolve-target.ts'
 
@@ -24,7 +24,6 @@ export type Egress = {
 export const createContext = (config: Config): Egress & { readonly log: Logger; readonly metrics: Metrics } => {
   const log = createLogger({ service: 'egress', level: config.logLevel })
   const metrics = createMetrics('egress')
-  const interfaces = Object.values(networkInterfaces()).flatMap((addresses) => addresses ?? [])
   return {
     log,
     metrics,
@@ -32,7 +31,7 @@ export const createContext = (config: Config): Egress & { readonly log: Logger; 
     rules: {
       allow: config.allowTargets,
       deny: config.denyCidrs,
-      ownAddresses: new Set(interfaces.map(({ address }) => address)),
+      own: ownNetwork,
     },
     connect: ({ host, port }) => connect({ host, port, noDelay: true, allowHalfOpen: true }),
     bounds: config,

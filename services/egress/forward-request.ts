@@ -35,6 +35,11 @@ const send = async (request: IncomingMessage, { target, upstream, bounded }: Pas
     })
     // After the answer has begun, a body that the target no longer reads breaks off: the answer decides.
     outgoing.on('error', () => {})
+    // Asked for nothing of the kind, a target that switches protocols is at fault; nobody would read what follows.
+    outgoing.on('upgrade', (_answer, socket) => {
+      socket.destroy()
+      outgoing.destroy(new Error('the target switched protocols'))
+    })
     request.pipe(outgoing)
     bounded.count(request)
     const [answer] = (await once(outgoing, 'response')) as [IncomingMessage]

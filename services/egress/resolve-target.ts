@@ -14,11 +14,14 @@ export type Resolver = {
   readonly lookup: (name: string) => Promise<readonly string[]>
 }
 
-/** The operator's rules, and the addresses of this machine. */
+/** Addresses of this machine, and the networks that they lie in: neighbours that trust each other, public or not. */
+export type OwnNetwork = { readonly addresses: ReadonlySet<string>; readonly networks: readonly Cidr[] }
+
+/** The operator's rules, and the network of this machine as it is at the moment of asking. */
 export type TargetRules = {
   readonly allow: readonly AllowTarget[]
   readonly deny: readonly Cidr[]
-  readonly ownAddresses: ReadonlySet<string>
+  readonly own: () => OwnNetwork
 }
 
 const blocked = (message: string) => new AppError('BLOCKED', { message })
@@ -31,15 +34,18 @@ const findAddresses = (resolver: Resolver, { allow }: TargetRules, { host, port 
 }
 
 /** Loopback and unspecified addresses reach this machine on every port. */
-const isOwn = (ip: string, own: ReadonlySet<string>): boolean => own.has(ip) || /^(127\.|0\.|::1?$)/.test(ip)
+const isOwn = (ip: string, { addresses }: OwnNetwork): boolean => addresses.has(ip) || /^(127\.|0\.|::1?$)/.test(ip)
 
 const judge = (ip: string, rules: TargetRules, { host, port }: Target, ownPort: number): void => {
   const address = parseAddress(ip)
   if (address === undefined) throw blocked('the answer is not an address')
   if (inAny(rules.deny, address)) throw blocked('the address is denied')
-  if (port === ownPort && isOwn(ip, rules.ownAddresses)) throw blocked('the address is this filter')
+  const own = rules.own()
+  if (port === ownPort && isOwn(ip, own)) throw blocked('the address is this filter')
   const allowed = allowsHost(rules.allow, host, port) || allowsAddress(rules.allow, ip, port)
-  if (!allowed && !isPublicAddress(ip)) throw blocked('the address is not public')
+  if (allowed) return
+  if (!isPublicAddress(ip)) throw blocked('the address is not public')
+  if (inAny(own.networks, address)) throw blocked('the address lies in a network of this machine')
 }
 
 /**

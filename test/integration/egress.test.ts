@@ -84,6 +84,14 @@ t.test('tells apart why there is no connection', async (t) => {
   }
 })
 
+t.test('a target that switches protocols unasked is given up at once', async (t) => {
+  const switching = 'HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: x\r\n\r\n'
+  await using target = await listening(createTcpServer((socket) => void socket.on('error', () => {}).write(switching)))
+  await using filter = await startFilter({ rules: rulesOf('127.0.0.1') })
+  const { status, refusal } = await askProxy({ port: filter.port, line: `GET http://127.0.0.1:${target.port}/` })
+  t.same({ status, refusal }, { status: 502, refusal: 'connection_failed' })
+})
+
 t.test('passes neither hop-by-hop nor own headers on, in either direction, and sets Host itself', async (t) => {
   const heard: string[][] = []
   await using page = await startPage((request) => {

@@ -56,7 +56,11 @@ t.test('resolves allowed names as the machine does, all others by DNS alone', as
 
 t.test('denied and own addresses are refused even where they are allowed', async (t) => {
   const deny = [parseCidr('10.1.0.0/16'), parseCidr('93.184.215.14')].filter((block) => block !== undefined)
-  const rules = { ...rulesOf('10.0.0.0/8 127.0.0.0/8'), deny, ownAddresses: new Set(['10.2.0.1']) }
+  const rules = {
+    ...rulesOf('10.0.0.0/8 127.0.0.0/8'),
+    deny,
+    own: () => ({ addresses: new Set(['10.2.0.1']), networks: [] }),
+  }
   const deps = { resolver: deaf, rules }
   for (const [host, port] of [
     ['10.1.0.1', 443],
@@ -67,4 +71,16 @@ t.test('denied and own addresses are refused even where they are allowed', async
     await t.rejects(resolveTarget(deps, target(host, port), ownPort), { code: 'BLOCKED' }, `${host}:${port}`)
   }
   t.same(await resolveTarget(deps, target('10.2.0.1'), ownPort), ['10.2.0.1'], 'another port of this machine')
+})
+
+t.test('public addresses of this machine and of its neighbours are refused, unless they are allowed', async (t) => {
+  const networks = [parseCidr('93.184.215.0/24'), parseCidr('2a01:4f8:1:2::/64')].filter((block) => block !== undefined)
+  const own = () => ({ addresses: new Set(['93.184.215.14']), networks })
+  const deps = { resolver: deaf, rules: { ...rulesOf('93.184.215.99'), own } }
+  for (const host of ['93.184.215.14', '93.184.215.15', '2a01:4f8:1:2::7']) {
+    await t.rejects(resolveTarget(deps, target(host), ownPort), { code: 'BLOCKED' }, host)
+  }
+  for (const host of ['93.184.215.99', '93.184.216.14', '2a01:4f8:1:3::7']) {
+    t.same(await resolveTarget(deps, target(host), ownPort), [host])
+  }
 })
