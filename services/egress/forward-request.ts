@@ -1,5 +1,4 @@
-import { once } from 'node:events'
-import { type IncomingMessage, request as openRequest, type ServerResponse } from 'node:http'
+import { type ClientRequest, type IncomingMessage, request as openRequest, type ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import { pipeline } from 'node:stream/promises'
 import { AppError, toAppError } from '#shared/errors/app-error.ts'
@@ -23,6 +22,17 @@ const headersFor = (request: IncomingMessage, { hostHeader }: PlainTarget): stri
   return ['Host', hostHeader, ...endToEndHeaders(request.rawHeaders, ['host']), ...chunked]
 }
 
+/** The head of the answer. A target that switches protocols unasked is at fault: nobody would read what follows. */
+const headOf = (outgoing: ClientRequest): Promise<IncomingMessage> =>
+  new Promise((resolve, reject) => {
+    outgoing.once('response', resolve)
+    outgoing.once('error', reject)
+    outgoing.once('upgrade', (_answer, socket) => {
+      socket.destroy()
+      reject(new Error('the target switched protocols'))
+    })
+  })
+
 /** Sends the request and waits for the head of the answer. Throws `TIMEOUT` or `CONNECTION_FAILED`. */
 const send = async (request: IncomingMessage, { target, upstream, bounded }: Passage): Promise<IncomingMessage> => {
   try {
@@ -35,15 +45,9 @@ const send = async (request: IncomingMessage, { target, upstream, bounded }: Pas
     })
     // After the answer has begun, a body that the target no longer reads breaks off: the answer decides.
     outgoing.on('error', () => {})
-    // Asked for nothing of the kind, a target that switches protocols is at fault; nobody would read what follows.
-    outgoing.on('upgrade', (_answer, socket) => {
-      socket.destroy()
-      outgoing.destroy(new Error('the target switched protocols'))
-    })
     request.pipe(outgoing)
     bounded.count(request)
-    const [answer] = (await once(outgoing, 'response')) as [IncomingMessage]
-    return answer
+    return await headOf(outgoing)
   } catch (cause) {
     if (cause instanceof AppError) throw cause
     throw new AppError('CONNECTION_FAILED', { message: 'the target did not answer in HTTP', cause })
