@@ -16,8 +16,12 @@ const commands: CommandTable = {
   migrate: async () => (await import('./migrate.ts')).migrateDatabase,
 }
 
+const words = process.argv.slice(2)
+// Arguments may hold addresses with passwords, and every user of the machine can read them.
+process.title = 'shutterfleet'
+
 await runMain('cli', async ({ env, stop }) => {
-  process.exitCode = await runCommand(commands, process.argv.slice(2), {
+  process.exitCode = await runCommand(commands, words, {
     env,
     stop,
     root: resolve(import.meta.dirname, '../..'),

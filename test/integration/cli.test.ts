@@ -1,8 +1,10 @@
-import { execFile } from 'node:child_process'
-import { writeFile } from 'node:fs/promises'
+import { execFile, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { readFile, writeFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { promisify } from 'node:util'
 import t from 'tap'
+import { eventually } from '#test/helpers/eventually.ts'
 import { startPostgres } from '#test/helpers/postgres.ts'
 
 const program = resolve(import.meta.dirname, '../../bin/shutterfleet')
@@ -107,4 +109,14 @@ t.test('commands about a running system say that there is none', async (t) => {
   t.match(await run(['status', ...data]), { code: 1, out: '', errors: /nothing runs on/ })
   t.match(await run(['capture', 'https://example.com', ...data]), { code: 1, errors: /nothing runs on/ })
   t.strictSame(JSON.parse((await run(['down', '--json', ...data])).out), { stopped: false, pid: null })
+})
+
+t.test('arguments with passwords cannot be read by other users of the machine', async (t) => {
+  const command = ['up', '--data', join(t.testdir({}), 'd'), '--postgres', 'postgres://u:hidden-word@127.0.0.1:1/x']
+  const child = spawn(program, command, { env, stdio: 'ignore' })
+  const argumentsOf = () => readFile(`/proc/${child.pid}/cmdline`, 'utf8')
+  await eventually(async () => (await argumentsOf()).startsWith('shutterfleet'))
+  t.notMatch(await argumentsOf(), 'hidden-word')
+  child.kill('SIGKILL')
+  await once(child, 'exit')
 })
