@@ -8,10 +8,10 @@ override URL := $(value URL)
 override OUT := $(value OUT)
 export URL OUT
 
-.PHONY: help setup packages up down test check docs bench capture
+.PHONY: help setup packages up down test test-cluster check docs bench capture
 
 help: ## lists the targets
-	@sed -nE 's/^([a-z-]+):[^#]*## (.*)/make \1\t\2/p' $(firstword $(MAKEFILE_LIST)) | expand -t 16
+	@sed -nE 's/^([a-z-]+):[^#]*## (.*)/make \1\t\2/p' $(firstword $(MAKEFILE_LIST)) | expand -t 20
 
 setup: ## installs what is missing: Node, npm packages, PostgreSQL, Chromium, NATS, fonts
 	@scripts/install-system.sh
@@ -28,6 +28,9 @@ down: ## drains and stops what `make up` started
 
 test: setup ## runs everything that passes without a cluster
 	@scripts/run-tests.sh $(ARGS)
+
+test-cluster: setup ## runs the tests that need a Kubernetes control plane, which is built with Go 1.26 the first time
+	@scripts/run-cluster-tests.sh $(ARGS)
 
 check: packages ## types, lint, format, dead code, tidy rules, generated files
 	tsc -p .

@@ -35,6 +35,8 @@ const configMap = (name: string, data: Record<string, string>) => ({
 })
 
 const podsOf = async (app: string) => (await cluster.get<List<Pod>>('pods', '-l', `app=${app}`)).items
+const completed = (name: string) =>
+  cluster.kubectl(['wait', `job/${name}`, '--for=condition=Complete', '--timeout=30s'])
 const dataOf = async (name: string) => (await cluster.get<{ data: unknown }>('configmap', name)).data
 
 t.test('tells the version that was pinned', async (t) => {
@@ -47,7 +49,11 @@ t.test('tells the version that was pinned', async (t) => {
 t.test('has as many nodes as were asked for, all Ready', async (t) => {
   const { items } = await cluster.get<List<Conditions>>('nodes')
   t.equal(items.length, 2)
-  for (const { status } of items) t.match(status.conditions?.find(({ type }) => type === 'Ready'), { status: 'True' })
+  for (const { status } of items)
+    t.match(
+      status.conditions?.find(({ type }) => type === 'Ready'),
+      { status: 'True' },
+    )
 })
 
 t.test('runs the pods of a Deployment on its nodes, and removes them with it', async (t) => {
@@ -65,7 +71,7 @@ t.test('runs the pods of a Deployment on its nodes, and removes them with it', a
 
 t.test('completes a Job once each of its pods succeeded, and removes it', async (t) => {
   await cluster.apply(job('batch', 2))
-  await cluster.kubectl(['wait', 'job/batch', '--for=condition=Complete', '--timeout=30s'])
+  await completed('batch')
   t.strictSame(
     (await podsOf('batch')).map(({ status }) => status.phase),
     ['Succeeded', 'Succeeded'],
@@ -115,7 +121,7 @@ t.test('serves a new kind of object as soon as it was applied, and keeps its rul
   t.match(await cluster.get('pond', 'one'), { spec: { min: 1, max: 2 } })
 })
 
-t.test('keeps what it held when kube-apiserver and etcd are killed and started', async (t) => {
+t.test('keeps what it held when kube-apiserver and etcd are killed, and everybody works on', async (t) => {
   await cluster.apply(configMap('kept', { a: '1' }))
   await cluster.kill('kube-apiserver')
   await t.rejects(cluster.kubectl(['get', 'configmap', 'kept']), /refused/)
@@ -123,6 +129,8 @@ t.test('keeps what it held when kube-apiserver and etcd are killed and started',
   await cluster.start('etcd')
   await cluster.start('kube-apiserver')
   t.strictSame(await dataOf('kept'), { a: '1' })
+  await cluster.apply(job('later', 1))
+  await completed('later')
 })
 
 t.test('goes back to what it held at a snapshot, and works on', async (t) => {
@@ -135,7 +143,7 @@ t.test('goes back to what it held at a snapshot, and works on', async (t) => {
   await t.rejects(cluster.get('configmap', 'new'), /not found/)
   for (const component of ['kube-controller-manager', 'kube-scheduler', 'kwok'] as const) await cluster.start(component)
   await cluster.apply(job('after', 1))
-  await cluster.kubectl(['wait', 'job/after', '--for=condition=Complete', '--timeout=30s'])
+  await completed('after')
 })
 
 t.test('is an API alone where neither controllers nor nodes are wanted', async (t) => {

@@ -1,19 +1,18 @@
 import { join } from 'node:path'
 
 /** The processes of a cluster, in the order in which they start. */
-export const components = [
-  'etcd',
-  'kube-apiserver',
-  'kube-controller-manager',
-  'kube-scheduler',
-  'kwok',
-] as const
+export const components = ['etcd', 'kube-apiserver', 'kube-controller-manager', 'kube-scheduler', 'kwok'] as const
 
 /** One process of a cluster. */
 export type Component = (typeof components)[number]
 
 /** Where a cluster lives: a folder, and an address of loopback that is its own, so that its ports are free. */
-export type ClusterPlace = { readonly folder: string; readonly address: string }
+export type ClusterPlace = {
+  readonly folder: string
+  readonly address: string
+  /** What the tests' own user is known by. */
+  readonly token: string
+}
 
 const apiserverPort = 16_443
 const etcdPort = 12_379
@@ -93,7 +92,8 @@ const commandLines: Record<Component, (place: ClusterPlace) => readonly string[]
     '--manage-all-nodes=true',
     `--node-ip=${place.address}`,
     '--node-port=0',
-    '--node-lease-duration-seconds=40',
+    // With leases, a kwok that is started again waits until those of the killed one run out.
+    '--node-lease-duration-seconds=0',
   ],
 }
 

@@ -1,34 +1,19 @@
-import { type ChildProcess, execFile, spawn } from 'node:child_process'
-import { randomInt } from 'node:crypto'
+import { execFile, spawn } from 'node:child_process'
+import { randomBytes, randomInt } from 'node:crypto'
 import { once } from 'node:events'
 import { existsSync } from 'node:fs'
-import { cp, mkdtemp, open, readFile, rm, writeFile } from 'node:fs/promises'
-import { get as httpsGet } from 'node:https'
+import { cp, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { promisify } from 'node:util'
 import { writeCredentials } from './cluster-credentials.ts'
-import {
-  argumentsOf,
-  clusterFiles,
-  type ClusterPlace,
-  type Component,
-  components,
-  etcdUrl,
-  serverUrl,
-} from './cluster-programs.ts'
-import { eventually } from './eventually.ts'
+import { type ClusterProcesses, endWithParent, processesOf, programs } from './cluster-processes.ts'
+import { clusterFiles, type ClusterPlace, type Component, serverUrl } from './cluster-programs.ts'
 
 const run = promisify(execFile)
-const root = resolve(import.meta.dirname, '../..')
-const programs = join(root, '.tools/test-cluster')
-const startMs = 60_000
+const stages = resolve(import.meta.dirname, '../../k8s/test-cluster/stages.yaml')
 const kubectlMs = 60_000
-const answerMs = 2000
 const outputBytesMax = 16_000_000
-const logTailChars = 2000
-/** The kernel ends a process with the test that started it. */
-const endWithParent = ['--pdeathsig', 'KILL'] as const
 
 /** A Kubernetes control plane of one test file, with fake nodes on which every pod runs and every Job succeeds. */
 export type TestCluster = AsyncDisposable & {
@@ -71,12 +56,38 @@ export type ClusterOptions = {
 /** What a test framework offers to clean up with; tap's `t` is one. */
 type WithTeardown = { teardown: (clean: () => Promise<void>) => void }
 
-const hasEnded = (child: ChildProcess) => child.exitCode !== null || child.signalCode !== null
-
-const end = async (child: ChildProcess | undefined) => {
-  if (!child || hasEnded(child)) return
-  child.kill('SIGKILL')
-  await once(child, 'exit')
+/**
+ * Starts a control plane in a folder and on an address of its own, and resolves once its nodes are Ready. Stopped at the
+ * test's end where `t` is given, else by the caller. Needs what scripts/build-test-cluster.sh builds.
+ */
+export const startCluster = async (t?: WithTeardown, options: ClusterOptions = {}): Promise<TestCluster> => {
+  if (!existsSync(programs)) throw new Error('no control plane to test on: run scripts/build-test-cluster.sh')
+  const { folder, removed } = await temporaryFolder()
+  const place = { folder, address: drawAddress(), token: randomBytes(16).toString('hex') }
+  const processes = processesOf(place)
+  const client = clientOf(place)
+  const stop = async () => {
+    await processes.killAll()
+    await removed()
+  }
+  t?.teardown(stop)
+  try {
+    await startAll(place, processes, options)
+    await addNodes(client, options)
+  } catch (error) {
+    await stop()
+    throw error
+  }
+  return {
+    kubeconfig: clusterFiles(place).kubeconfig('admin'),
+    server: serverUrl(place),
+    ...client,
+    ...historyOf(place, processes),
+    kill: processes.kill,
+    start: processes.start,
+    stop,
+    [Symbol.asyncDispose]: stop,
+  }
 }
 
 /**
@@ -86,64 +97,55 @@ const end = async (child: ChildProcess | undefined) => {
 const temporaryFolder = async () => {
   const folder = await mkdtemp(join(tmpdir(), 'cluster-'))
   const script = 'cat; rm -rf "$1" || { sleep 1; rm -rf "$1"; }'
-  const keeper = spawn('sh', ['-c', script, 'sh', folder], { stdio: ['pipe', 'ignore', 'ignore'], detached: true })
-  await once(keeper, 'spawn')
+  const remover = spawn('sh', ['-c', script, 'sh', folder], { stdio: ['pipe', 'ignore', 'ignore'], detached: true })
+  await once(remover, 'spawn')
   const removed = async () => {
-    if (hasEnded(keeper)) return
-    keeper.stdin.end()
-    await once(keeper, 'exit')
+    if (remover.exitCode !== null) return
+    remover.stdin.end()
+    await once(remover, 'exit')
   }
   return { folder, removed }
 }
 
-/** Addresses are drawn from 127.0.0.0/8, so clusters beside each other have the same ports and never meet. */
+/** Of 127.0.0.0/8, so that clusters beside each other use the same ports and never meet. */
 const drawAddress = () => ['127', ...Array.from({ length: 3 }, () => randomInt(1, 255))].join('.')
 
-const launch = async (place: ClusterPlace, component: Component): Promise<ChildProcess> => {
-  const log = await open(clusterFiles(place).log(component), 'a')
-  try {
-    const command = [...endWithParent, join(programs, component), ...argumentsOf(component, place)]
-    const child = spawn('setpriv', command, {
-      stdio: ['ignore', log.fd, log.fd],
-      cwd: place.folder,
-      env: { PATH: process.env['PATH'], HOME: place.folder },
-    })
-    await once(child, 'spawn')
-    return child
-  } finally {
-    await log.close()
-  }
+const startAll = async (place: ClusterPlace, { start }: ClusterProcesses, options: ClusterOptions) => {
+  const { controllerManager = true, kwok = true, kwokPodReadyMs = 100 } = options
+  await writeCredentials(place)
+  const text = await readFile(stages, 'utf8')
+  await writeFile(clusterFiles(place).stages, text.replaceAll('POD_READY_MS', String(kwokPodReadyMs)))
+
+  await start('etcd')
+  await start('kube-apiserver')
+  await Promise.all([
+    controllerManager && start('kube-controller-manager'),
+    kwok && start('kube-scheduler'),
+    kwok && start('kwok'),
+  ])
 }
 
-/** Whether kube-apiserver answers a GET of admin with 200. */
-const serves = async (place: ClusterPlace, token: string, path: string): Promise<boolean> => {
-  const ca = await readFile(clusterFiles(place).authority)
-  const options = { ca, headers: { authorization: `Bearer ${token}` }, agent: false, timeout: answerMs }
-  const request = httpsGet(serverUrl(place) + path, options)
-  request.on('timeout', () => request.destroy())
-  const [response] = await once(request, 'response')
-  response.resume()
-  return response.statusCode === 200
+const addNodes = async ({ apply, kubectl }: Client, { kwok = true, nodes = 1 }: ClusterOptions) => {
+  if (!kwok || nodes === 0) return
+  await apply({
+    apiVersion: 'v1',
+    kind: 'List',
+    items: Array.from({ length: nodes }, (_, index) => fakeNode(index + 1)),
+  })
+  await kubectl(['wait', 'node', '--all', '--for=condition=Ready', '--timeout=30s'])
 }
 
-const isReady = async (place: ClusterPlace, token: string, component: Component): Promise<boolean> => {
-  switch (component) {
-    case 'etcd':
-      return (await fetch(`${etcdUrl(place)}/health`, { signal: AbortSignal.timeout(answerMs) })).ok
-    case 'kube-apiserver':
-      return serves(place, token, '/readyz')
-    case 'kube-controller-manager':
-      return serves(place, token, '/api/v1/namespaces/default/serviceaccounts/default')
-    case 'kube-scheduler':
-    case 'kwok':
-      // What they do is seen at pods and nodes.
-      return true
-  }
+const fakeNode = (index: number) => {
+  const name = `fake-${index}`
+  const labels = { 'kubernetes.io/hostname': name, 'kubernetes.io/os': 'linux', 'kubernetes.io/arch': 'amd64' }
+  const room = { cpu: '32', memory: '256Gi', pods: '110' }
+  return { apiVersion: 'v1', kind: 'Node', metadata: { name, labels }, status: { allocatable: room, capacity: room } }
 }
 
-const kubectlOf =
-  (place: ClusterPlace) =>
-  async (args: readonly string[], input = ''): Promise<string> => {
+type Client = Pick<TestCluster, 'kubectl' | 'get' | 'apply' | 'applyCrd'>
+
+const clientOf = (place: ClusterPlace): Client => {
+  const kubectl: Client['kubectl'] = async (args, input = '') => {
     const running = run('setpriv', [...endWithParent, join(programs, 'kubectl'), ...args], {
       timeout: kubectlMs,
       maxBuffer: outputBytesMax,
@@ -154,62 +156,27 @@ const kubectlOf =
         KUBECACHEDIR: join(place.folder, 'kubectl-cache'),
       },
     })
-    // A kubectl that fails early does not read all of it; its exit says why.
+    // A kubectl that fails early does not read its input; its exit says why.
     running.child.stdin?.on('error', () => {}).end(input)
     return (await running).stdout
   }
-
-const fakeNode = (index: number) => {
-  const room = { cpu: '32', memory: '256Gi', pods: '110' }
+  const apply: Client['apply'] = async (manifest) => {
+    const text = typeof manifest === 'string' ? manifest : JSON.stringify(manifest)
+    await kubectl(['apply', '--server-side', '-f', '-'], text)
+  }
   return {
-    apiVersion: 'v1',
-    kind: 'Node',
-    metadata: {
-      name: `fake-${index}`,
-      labels: {
-        'kubernetes.io/hostname': `fake-${index}`,
-        'kubernetes.io/os': 'linux',
-        'kubernetes.io/arch': 'amd64',
-      },
+    kubectl,
+    get: async <T>(...args: readonly string[]) => JSON.parse(await kubectl(['get', ...args, '-o', 'json'])) as T,
+    apply,
+    applyCrd: async (manifest) => {
+      await apply(manifest)
+      await kubectl(['wait', 'crd', '--all', '--for=condition=Established', '--timeout=30s'])
     },
-    status: { allocatable: room, capacity: room },
   }
-}
-
-const prepare = async (place: ClusterPlace, podReadyMs: number): Promise<string> => {
-  const stages = await readFile(join(root, 'k8s/test-cluster/stages.yaml'), 'utf8')
-  await writeFile(clusterFiles(place).stages, stages.replaceAll('POD_READY_MS', String(podReadyMs)))
-  return writeCredentials(place)
-}
-
-/** The components of a cluster as processes. */
-const processesOf = (place: ClusterPlace, token: string) => {
-  const running = new Map<Component, ChildProcess>()
-  const kill = async (component: Component) => end(running.get(component))
-  const untilReady = async (component: Component) => {
-    const child = running.get(component)
-    try {
-      await eventually(async () => !child || hasEnded(child) || (await isReady(place, token, component)), {
-        withinMs: startMs,
-        what: `${component} answers`,
-      })
-      if (!child || hasEnded(child)) throw new Error(`${component} ended`)
-    } catch (cause) {
-      const log = await readFile(clusterFiles(place).log(component), 'utf8').catch(() => 'it wrote no log')
-      throw new Error(`${component} did not start: ${log.slice(-logTailChars)}`, { cause })
-    }
-  }
-  const start = async (component: Component) => {
-    await kill(component)
-    running.set(component, await launch(place, component))
-    await untilReady(component)
-  }
-  const killAll = () => Promise.all(components.map(kill))
-  return { kill, killAll, start, untilReady }
 }
 
 /** How etcd is set back to what it held before. */
-const historyOf = (place: ClusterPlace, { kill, start, untilReady }: ReturnType<typeof processesOf>) => {
+const historyOf = (place: ClusterPlace, { kill, start, untilReady }: ClusterProcesses) => {
   const { etcd } = clusterFiles(place)
   let taken = 0
   return {
@@ -230,70 +197,5 @@ const historyOf = (place: ClusterPlace, { kill, start, untilReady }: ReturnType<
       await start('etcd')
       await start('kube-apiserver')
     },
-  }
-}
-
-/** What tests do to the API, on top of kubectl. */
-const clientOf = (place: ClusterPlace) => {
-  const kubectl = kubectlOf(place)
-  const apply = async (manifest: string | object) => {
-    const text = typeof manifest === 'string' ? manifest : JSON.stringify(manifest)
-    await kubectl(['apply', '--server-side', '-f', '-'], text)
-  }
-  return {
-    kubectl,
-    apply,
-    get: async <T>(...args: readonly string[]) => JSON.parse(await kubectl(['get', ...args, '-o', 'json'])) as T,
-    applyCrd: async (manifest: string | object) => {
-      await apply(manifest)
-      await kubectl(['wait', 'crd', '--all', '--for=condition=Established', '--timeout=30s'])
-    },
-  }
-}
-
-/**
- * Starts a control plane in a folder and on an address of its own, and resolves once its nodes are Ready. Stopped at the
- * test's end where `t` is given, else by the caller. Needs what scripts/build-test-cluster.sh builds.
- */
-export const startCluster = async (t?: WithTeardown, options: ClusterOptions = {}): Promise<TestCluster> => {
-  if (!existsSync(programs)) throw new Error('no control plane to test on: run scripts/build-test-cluster.sh')
-  const { nodes = 1, controllerManager = true, kwok = true, kwokPodReadyMs = 100 } = options
-  const { folder, removed } = await temporaryFolder()
-  const place = { folder, address: drawAddress() }
-  const processes = processesOf(place, await prepare(place, kwokPodReadyMs))
-  const client = clientOf(place)
-  const stop = async () => {
-    await processes.killAll()
-    await removed()
-  }
-  t?.teardown(stop)
-
-  const addNodes = async () => {
-    const items = Array.from({ length: nodes }, (_, index) => fakeNode(index + 1))
-    if (items.length === 0) return
-    await client.apply({ apiVersion: 'v1', kind: 'List', items })
-    await client.kubectl(['wait', 'node', '--all', '--for=condition=Ready', '--timeout=30s'])
-  }
-  try {
-    await processes.start('etcd')
-    await processes.start('kube-apiserver')
-    await Promise.all([
-      controllerManager && processes.start('kube-controller-manager'),
-      kwok && processes.start('kube-scheduler'),
-      kwok && processes.start('kwok').then(addNodes),
-    ])
-  } catch (error) {
-    await stop()
-    throw error
-  }
-  return {
-    kubeconfig: clusterFiles(place).kubeconfig('admin'),
-    server: serverUrl(place),
-    ...client,
-    ...historyOf(place, processes),
-    kill: processes.kill,
-    start: processes.start,
-    stop,
-    [Symbol.asyncDispose]: stop,
   }
 }

@@ -1,10 +1,14 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { browserPoolPage } from './browser-pool-page.ts'
 import { configurationPage } from './configuration-page.ts'
+import { crdPage } from './crd-page.ts'
 import { metricsPage } from './metrics-page.ts'
 
 const root = join(import.meta.dirname, '..', '..')
 const pages: Record<string, string> = {
+  'crds/browserpools.shutterfleet.dev.yaml': crdPage(),
+  'docs/browser-pool.md': browserPoolPage(),
   'docs/configuration.md': configurationPage(),
   'docs/metrics.md': metricsPage(),
 }

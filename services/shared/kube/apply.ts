@@ -1,0 +1,41 @@
+import type { KubeApi } from './client.ts'
+import { fieldOwner } from './names.ts'
+import type { KubeObject, Ref } from './resource.ts'
+
+/** The fields of an object that the controller decides; kind and name are those of the Ref. */
+export type Fields = {
+  readonly metadata?: {
+    readonly labels?: Readonly<Record<string, string>>
+    readonly annotations?: Readonly<Record<string, string>>
+    readonly ownerReferences?: readonly object[]
+    readonly finalizers?: readonly string[]
+  }
+  readonly [field: string]: unknown
+}
+
+/**
+ * Creates the object or changes it to have these fields, by server-side apply. What was applied before and is left out
+ * is removed; what somebody else decided is taken over. With the subresource `status` only the status is changed.
+ */
+export const apply = <T extends KubeObject>(
+  api: Pick<KubeApi, 'patch'>,
+  ref: Ref,
+  fields: Fields,
+  signal?: AbortSignal,
+): Promise<T> => {
+  const { apiVersion, kind } = ref.resource
+  const namespace = ref.namespace === undefined ? {} : { namespace: ref.namespace }
+  const body = { ...fields, apiVersion, kind, metadata: { ...fields.metadata, name: ref.name, ...namespace } }
+  return api.patch<T>(ref, { kind: 'apply', body, fieldManager: fieldOwner, force: true }, signal)
+}
+
+/** Sets how many replicas an object with a `scale` subresource wants, in the name of `manager`. */
+export const setReplicas = async (
+  api: Pick<KubeApi, 'patch'>,
+  ref: Omit<Ref, 'subresource'>,
+  { replicas, manager }: { readonly replicas: number; readonly manager: string },
+  signal?: AbortSignal,
+): Promise<void> => {
+  const patch = { kind: 'merge', body: { spec: { replicas } }, fieldManager: manager } as const
+  await api.patch({ ...ref, subresource: 'scale' }, patch, signal)
+}

@@ -1,0 +1,187 @@
+import { Type } from 'typebox'
+import { prefix } from '#shared/config/read-env.ts'
+import { queueSettings } from '#shared/config/settings/outside.ts'
+import { workerSettings } from '#shared/config/settings/worker.ts'
+import { poolLabels } from './names.ts'
+import { group, listMapOf, mapOf, type Rule, ruled, word } from './schema-parts.ts'
+
+const nameChars = 253
+const objectName = (description: string) =>
+  word(description, nameChars, { pattern: '^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$' })
+
+const quoted = (words: readonly string[]) => `[${words.map((each) => `'${each}'`).join(', ')}]`
+
+const namesAreQualified: Rule = {
+  rule: 'self.all(key, !format.qualifiedName().validate(key).hasValue())',
+  message:
+    "each name must be one of Kubernetes, such as team or example.com/team: at most 63 of A-Z a-z 0-9 - _ . after the '/'",
+}
+const labelValue = { type: 'string', maxLength: 63, pattern: '^(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?$' }
+
+const annotationValue = { type: 'string', maxLength: 4096 }
+
+const ownLabels = Object.keys(poolLabels('any'))
+const ownLabelsStay: Rule = {
+  rule: `self.all(key, !(key in ${quoted(ownLabels)}))`,
+  message: `the controller sets these labels itself: ${ownLabels.join(', ')}`,
+}
+
+const { pool, pod, slots } = workerSettings
+const secrets = Object.values({ ...queueSettings, ...workerSettings }).filter(({ secret }) => secret)
+const reservedVariables = [pool, pod, slots, ...secrets].map(({ name }) => prefix + name)
+const reservedVariablesStay: Rule = {
+  rule: `self.all(variable, !${quoted(reservedVariables)}.exists(name, variable.name.startsWith(name)))`,
+  message: `the controller sets these, some of them from Secrets: ${reservedVariables.join(', ')}`,
+}
+
+/** Numbers stand for themselves, texts may carry a unit. */
+const quantities = (description: string) =>
+  mapOf<number | string>(
+    {
+      'x-kubernetes-int-or-string': true,
+      maxLength: 32,
+      pattern: '^([0-9]+(\\.[0-9]*)?|\\.[0-9]+)([KMGTPE]i|[numkMGTPE]|[eE][+-]?[0-9]+)?$',
+    },
+    { description, maxProperties: 10 },
+  )
+
+const resources = Type.Object(
+  {
+    requests: Type.Optional(
+      quantities('What the scheduler sets aside for a worker, such as cpu, memory, ephemeral-storage.'),
+    ),
+    limits: Type.Optional(
+      quantities(
+        'What a worker gets at most. Equal requests and limits of memory keep it from being evicted by others.',
+      ),
+    ),
+  },
+  { description: 'CPU, memory and disk of a worker. About 300 MiB, and 400 MiB more for each of its slots.' },
+)
+
+const variable = Type.Object({
+  name: word('Name of the variable.', 200, { minLength: 1, pattern: '^[A-Za-z_][A-Za-z0-9_]*$' }),
+  value: word('Its value.', 4096),
+})
+
+const toleration = Type.Object({
+  key: Type.Optional(word('Name of the taint; without it every taint.', 317)),
+  operator: Type.Optional(
+    Type.Enum(['Exists', 'Equal'], {
+      type: 'string',
+      description: 'How `value` is compared; Equal where it is left out.',
+    }),
+  ),
+  value: Type.Optional(word('Value of the taint, with the operator Equal.', 63)),
+  effect: Type.Optional(
+    Type.Enum(['NoSchedule', 'PreferNoSchedule', 'NoExecute'], {
+      type: 'string',
+      description: 'Effect of the taint; without it every effect.',
+    }),
+  ),
+  tolerationSeconds: Type.Optional(
+    Type.Integer({
+      format: 'int64',
+      description: 'How long a taint of the effect NoExecute is tolerated; without it for ever.',
+    }),
+  ),
+})
+
+const spread = Type.Object({
+  topologyKey: word('Label of nodes whose values are the places, such as topology.kubernetes.io/zone.', 317, {
+    minLength: 1,
+  }),
+  maxSkew: Type.Integer({
+    format: 'int32',
+    minimum: 1,
+    maximum: 1000,
+    default: 1,
+    description: 'By how many workers two places may differ.',
+  }),
+  whenUnsatisfiable: Type.Enum(['ScheduleAnyway', 'DoNotSchedule'], {
+    type: 'string',
+    default: 'ScheduleAnyway',
+    description: 'What happens to a worker that would make them differ by more.',
+  }),
+})
+
+/**
+ * What a platform team decides of the pods of a pool. Isolation is not among it: user, capabilities, volumes and tokens of
+ * workers are the controller's.
+ */
+export const podTemplate = group(
+  {
+    image: Type.Optional(
+      word('Image of the workers; without it the one of the installed release.', 512, {
+        minLength: 1,
+        pattern: '^[A-Za-z0-9][-A-Za-z0-9_.:/@]*$',
+      }),
+    ),
+    imagePullPolicy: Type.Optional(
+      Type.Enum(['IfNotPresent', 'Always', 'Never'], { type: 'string', description: 'When nodes fetch the image.' }),
+    ),
+    imagePullSecrets: Type.Optional(
+      listMapOf(Type.Object({ name: objectName('Name of a Secret of this namespace.') }), {
+        keys: ['name'],
+        maxItems: 10,
+        description: 'Secrets with which nodes fetch the image.',
+      }),
+    ),
+    resources: Type.Optional(resources),
+    env: Type.Optional(
+      listMapOf(variable, {
+        keys: ['name'],
+        maxItems: 50,
+        description:
+          'Further settings of the workers (docs/configuration.md). Nothing secret: everybody who reads the pool sees it.',
+        ...ruled(reservedVariablesStay),
+      }),
+    ),
+    labels: Type.Optional(
+      mapOf<string>(labelValue, {
+        description: 'Further labels of the pods.',
+        maxProperties: 20,
+        ...ruled(namesAreQualified, ownLabelsStay),
+      }),
+    ),
+    annotations: Type.Optional(
+      mapOf<string>(annotationValue, {
+        description: 'Annotations of the pods.',
+        maxProperties: 20,
+        ...ruled(namesAreQualified),
+      }),
+    ),
+    nodeSelector: Type.Optional(
+      mapOf<string>(labelValue, {
+        description: 'Labels that a node must have.',
+        maxProperties: 20,
+        ...ruled(namesAreQualified),
+      }),
+    ),
+    tolerations: Type.Optional(
+      Type.Array(toleration, {
+        maxItems: 20,
+        'x-kubernetes-list-type': 'atomic',
+        description: 'Taints of nodes that do not keep the workers away.',
+      }),
+    ),
+    affinity: Type.Optional(
+      // Kubernetes' own type, a dozen levels deep, which it checks when the pods are made.
+      Type.Unsafe<object>({
+        type: 'object',
+        'x-kubernetes-preserve-unknown-fields': true,
+        description: 'Which nodes and neighbours are sought or avoided: `affinity` of a Pod.',
+      }),
+    ),
+    topologySpread: Type.Optional(
+      listMapOf(spread, {
+        keys: ['topologyKey', 'whenUnsatisfiable'],
+        maxItems: 5,
+        description: 'How the workers of the pool are spread over zones or nodes.',
+      }),
+    ),
+    priorityClassName: Type.Optional(objectName('Priority class of the pods.')),
+    runtimeClassName: Type.Optional(objectName('Runtime class of the pods, such as one of gVisor.')),
+  },
+  { description: 'What the pods of the workers look like. A change replaces them one after the other.' },
+)

@@ -1,0 +1,230 @@
+import { type Static, Type } from 'typebox'
+import { attemptBudgetMs } from '#shared/capture/budget.ts'
+import { podTemplate } from './browser-pool-template.ts'
+import { apiGroup } from './names.ts'
+import type { Resource } from './resource.ts'
+import { group, listMapOf, ruled, whole } from './schema-parts.ts'
+
+/** The kind BrowserPool, as the API serves it. */
+export const browserPools = {
+  apiVersion: `${apiGroup}/v1alpha1`,
+  kind: 'BrowserPool',
+  plural: 'browserpools',
+} as const satisfies Resource
+
+const workersMax = 1000
+const longestBudgetSeconds = attemptBudgetMs({ timeout: 60, delay: 10 }) / 1000
+
+const maxReplicasDefault = 4
+
+const autoscaling = group(
+  {
+    enabled: Type.Boolean({
+      default: true,
+      description: 'Whether the queue decides the size; otherwise `spec.replicas` does.',
+    }),
+    minReplicas: whole('Fewest workers. 0 needs `zeroAfterSeconds`.', { minimum: 0, maximum: workersMax, default: 1 }),
+    maxReplicas: whole('Most workers.', { minimum: 1, maximum: workersMax, default: maxReplicasDefault }),
+    slots: whole('Captures that one worker serves at one time. More than it has cores gains nothing.', {
+      minimum: 1,
+      maximum: 16,
+      default: 1,
+    }),
+    buffer: whole('Idle workers kept on top of what is needed, for bursts.', { minimum: 0, maximum: 100, default: 0 }),
+    queueWaitMs: whole('Longest milliseconds that a capture should wait; more workers are started to keep it.', {
+      minimum: 100,
+      maximum: 600_000,
+      default: 2000,
+    }),
+    holdSeconds: whole('How long the largest number of workers that was needed is kept.', {
+      minimum: 1,
+      maximum: 3600,
+      default: 30,
+    }),
+    zeroAfterSeconds: Type.Optional(
+      whole(
+        'Idle time after which the last worker goes, with `minReplicas: 0`. The next capture then waits for a start.',
+        {
+          minimum: 10,
+          maximum: 86_400,
+        },
+      ),
+    ),
+  },
+  {
+    description: 'How the queue decides the number of workers.',
+    ...ruled(
+      {
+        rule: 'self.minReplicas <= self.maxReplicas',
+        message: `minReplicas must not be above maxReplicas, which is ${maxReplicasDefault} unless given`,
+        fieldPath: '.minReplicas',
+      },
+      {
+        rule: 'self.buffer <= self.maxReplicas',
+        message: `buffer must not be above maxReplicas, which is ${maxReplicasDefault} unless given`,
+        fieldPath: '.buffer',
+      },
+      {
+        rule: 'self.minReplicas > 0 || has(self.zeroAfterSeconds)',
+        message: 'minReplicas 0 needs zeroAfterSeconds, the idle time after which the last worker goes',
+        fieldPath: '.minReplicas',
+      },
+      {
+        rule: 'self.minReplicas == 0 || !has(self.zeroAfterSeconds)',
+        message: 'zeroAfterSeconds has no effect unless minReplicas is 0',
+        fieldPath: '.zeroAfterSeconds',
+      },
+    ),
+  },
+)
+
+const drain = group(
+  {
+    deadlineSeconds: whole(
+      'Time that a worker gets to finish when it is told to end; what is cut off runs again elsewhere. No capture runs longer ' +
+        `than ${longestBudgetSeconds} s.`,
+      { minimum: 10, maximum: 3600, default: longestBudgetSeconds + 10 },
+    ),
+    stepSeconds: whole('Time between two steps down; one takes one worker, or a quarter of them where that is more.', {
+      minimum: 1,
+      maximum: 600,
+      default: 5,
+    }),
+  },
+  { description: 'How workers are taken away.' },
+)
+
+/** Schema of what somebody wants of a pool, with every default and bound. Source of the CRD and of docs/browser-pool.md. */
+export const browserPoolSpec = Type.Object(
+  {
+    pool: Type.Enum(['standard', 'stealth'], {
+      type: 'string',
+      description: 'Kind of browser, and with it the queue that is served: headless shell, or full Chromium.',
+      ...ruled({ rule: 'self == oldSelf', message: 'pool cannot be changed; make another BrowserPool' }),
+    }),
+    replicas: whole(
+      'Number of workers while `autoscaling.enabled` is false, set by `kubectl scale` too; ignored otherwise.',
+      {
+        minimum: 0,
+        maximum: workersMax,
+        default: 1,
+      },
+    ),
+    paused: Type.Boolean({
+      default: false,
+      description: 'Leaves the pool as it is: no worker is started, drained or replaced.',
+    }),
+    autoscaling,
+    drain,
+    template: podTemplate,
+  },
+  { description: 'What the pool should be.' },
+)
+
+/** What the controller says of a pool beside the numbers: when each condition is True, and every word for why it is as it is. */
+export const poolConditions = {
+  Ready: {
+    help: 'As many workers take captures as at least are wanted',
+    reasons: ['WorkersReady', 'ScaledToZero', 'WorkersMissing', 'WorkersUnknown'],
+  },
+  Progressing: {
+    help: 'Workers are on their way in or out',
+    reasons: ['Starting', 'Draining', 'Replacing', 'Settled'],
+  },
+  MetricsAvailable: {
+    help: 'Queue and workers can be read; the size is held otherwise',
+    reasons: ['MetricsRead', 'BacklogUnknown', 'WorkersUnknown', 'MissingHeartbeats'],
+  },
+  ScalingActive: {
+    help: 'The queue decides the size; `spec.replicas` is ignored',
+    reasons: ['AutoscalingOn', 'AutoscalingOff', 'Paused'],
+  },
+  ScalingLimited: {
+    help: 'More workers are needed than may be started',
+    reasons: ['WithinBounds', 'AtMaximum', 'QuotaExceeded'],
+  },
+  Degraded: {
+    help: 'Somebody has to look',
+    reasons: ['AsExpected', 'CrashLooping', 'PodsRefused', 'PoolTaken'],
+  },
+} as const
+
+/** A kind of condition. */
+export type PoolConditionType = keyof typeof poolConditions
+
+const condition = Type.Object({
+  type: Type.String({ maxLength: 316, pattern: '^[A-Za-z]+$', description: 'What is said.' }),
+  status: Type.Enum(['True', 'False', 'Unknown'], { type: 'string', description: 'Whether it is so.' }),
+  reason: Type.String({ minLength: 1, maxLength: 1024, pattern: '^[A-Za-z]+$', description: 'Why, in one word.' }),
+  message: Type.String({ maxLength: 4096, description: 'Why, for people.' }),
+  lastTransitionTime: Type.String({ format: 'date-time', description: 'When `status` changed last.' }),
+  observedGeneration: Type.Integer({
+    format: 'int64',
+    minimum: 0,
+    description: 'Generation of the pool that this is about.',
+  }),
+})
+
+const count = (description: string) => Type.Optional(Type.Integer({ description, format: 'int64', minimum: 0 }))
+
+/** Schema of what the controller says of a pool. What it does not know it leaves out. */
+export const browserPoolStatus = Type.Object(
+  {
+    observedGeneration: count('Generation of the pool that this is about.'),
+    replicas: count('Workers that there are, those that were told to end not counted.'),
+    readyReplicas: count('Workers that take captures.'),
+    desired: count('Workers that the work needs within the bounds.'),
+    busySlots: count('Captures that are being served.'),
+    queue: count('Captures that are accepted and have not begun.'),
+    oldestWaitSeconds: count('How long the oldest of them has waited.'),
+    reason: Type.Optional(
+      Type.String({
+        maxLength: 40,
+        pattern: '^[a-z]+(-[a-z]+)*$',
+        description: 'Why the pool has the size that it has, in the word that log and metrics use.',
+      }),
+    ),
+    selector: Type.Optional(
+      Type.String({
+        maxLength: 1024,
+        description: 'Selector of the pods, for `kubectl scale` and disruption budgets.',
+      }),
+    ),
+    conditions: Type.Optional(
+      listMapOf(condition, {
+        keys: ['type'],
+        maxItems: 16,
+        description: 'What holds of the pool, one entry for each type.',
+      }),
+    ),
+  },
+  { description: 'What the pool is; written by the controller.' },
+)
+
+/** What is wanted of a pool, as the API server hands it out: whatever has a default is there. */
+export type BrowserPoolSpec = Static<typeof browserPoolSpec>
+
+/** One thing said of a pool, with a reason that belongs to it. */
+export type PoolCondition = {
+  [T in PoolConditionType]: Omit<Static<typeof condition>, 'type' | 'reason'> & {
+    type: T
+    reason: (typeof poolConditions)[T]['reasons'][number]
+  }
+}[PoolConditionType]
+
+/** What the controller says of a pool. */
+export type BrowserPoolStatus = Omit<Static<typeof browserPoolStatus>, 'conditions'> & { conditions?: PoolCondition[] }
+
+/** A pool of browsers, as the API server hands it out. */
+export type BrowserPool = {
+  readonly metadata: {
+    readonly name: string
+    readonly namespace: string
+    readonly uid: string
+    readonly resourceVersion: string
+    readonly generation: number
+    readonly deletionTimestamp?: string
+  }
+  readonly spec: BrowserPoolSpec
+  readonly status?: BrowserPoolStatus
+}

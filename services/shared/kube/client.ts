@@ -1,0 +1,205 @@
+import type { KubeAnswer, KubeConnection, KubeRequest } from './connection.ts'
+import { errorOfConnection, errorOfStatus, KubeError, type Status } from './kube-error.ts'
+import { type Collection, collectionPath, type KubeObject, objectPath, type Ref } from './resource.ts'
+
+/** A part of a list. With `continueAt` there is more, which belongs to the same version. */
+export type Page<T> = { readonly items: readonly T[]; readonly resourceVersion: string; readonly continueAt?: string }
+
+/** What a watch tells. A bookmark's object carries nothing but its version. */
+export type WatchEvent<T> =
+  | { readonly type: 'ADDED' | 'MODIFIED' | 'DELETED'; readonly object: T }
+  | { readonly type: 'BOOKMARK'; readonly object: KubeObject }
+
+/** Which objects of a collection. */
+export type Selection = { readonly labelSelector?: string; readonly fieldSelector?: string }
+
+/** Which part of a list: at most `limit` objects, after those of the page that said `continueAt`. */
+export type PageQuery = Selection & { readonly limit: number; readonly continueAt?: string }
+
+/** From which version on, and for how long the server holds the watch. */
+export type WatchQuery = Selection & { readonly resourceVersion: string; readonly timeoutSeconds: number }
+
+/** How an object is changed. With a `resourceVersion` in its metadata, a merge is refused if the object has another. */
+export type Patch =
+  | { readonly kind: 'merge'; readonly body: object; readonly fieldManager?: string }
+  | { readonly kind: 'json'; readonly body: readonly object[]; readonly fieldManager?: string }
+  | { readonly kind: 'apply'; readonly body: object; readonly fieldManager: string; readonly force: boolean }
+
+/** What the deletion demands and causes. */
+export type Deletion = {
+  readonly uid?: string
+  readonly graceSeconds?: number
+  readonly propagation?: 'Background' | 'Foreground' | 'Orphan'
+}
+
+type CreateOptions = { readonly fieldManager?: string; readonly signal?: AbortSignal }
+
+/**
+ * Requests to the Kubernetes API. Each ends within 30 s, or when `signal` aborts, and rejects with a KubeError; only a
+ * watch lasts, which ends when the server ends it, throws where the connection breaks, and is given up through `signal`.
+ */
+export type KubeApi = {
+  readonly list: <T extends KubeObject>(of: Collection, query: PageQuery, signal?: AbortSignal) => Promise<Page<T>>
+  readonly watch: <T extends KubeObject>(
+    of: Collection,
+    query: WatchQuery,
+    signal: AbortSignal,
+  ) => AsyncIterable<WatchEvent<T>>
+  readonly get: <T extends KubeObject>(ref: Ref, signal?: AbortSignal) => Promise<T>
+  readonly create: <T extends KubeObject>(of: Collection, object: T, options?: CreateOptions) => Promise<T>
+  readonly patch: <T extends KubeObject>(ref: Ref, patch: Patch, signal?: AbortSignal) => Promise<T>
+  readonly remove: (ref: Ref, deletion?: Deletion, signal?: AbortSignal) => Promise<void>
+}
+
+const callMs = 30_000
+const bodyBytesMax = 64 * 1024 * 1024
+const lineBytesMax = 8 * 1024 * 1024
+const json = 'application/json'
+const patchTypes = {
+  merge: 'application/merge-patch+json',
+  json: 'application/json-patch+json',
+  // JSON is YAML.
+  apply: 'application/apply-patch+yaml',
+} as const
+
+type Call = Omit<KubeRequest, 'signal' | 'query'> & {
+  readonly query?: Readonly<Record<string, string | number | boolean | undefined>>
+  readonly signal: AbortSignal | undefined
+}
+
+/**
+ * Makes requests over a connection. `fence` is called right before each request that may change something is written;
+ * where it throws, nothing is sent.
+ */
+export const createKubeApi = (connection: Pick<KubeConnection, 'send'>, fence?: () => void): KubeApi => {
+  const call = async <T>({ signal, ...request }: Call): Promise<T> => {
+    const limit = AbortSignal.timeout(callMs)
+    const answer = await open(connection, { ...request, signal: signal ? AbortSignal.any([signal, limit]) : limit })
+    return readJson<T>(answer, nameOf(request))
+  }
+  const write = <T>(request: Call) => call<T>({ ...request, ...(fence && { beforeSend: fence }) })
+
+  return {
+    list: async (of, { continueAt, ...rest }, signal) => {
+      const query = { ...rest, continue: continueAt }
+      return toPage(await call({ method: 'GET', path: collectionPath(of), query, signal }))
+    },
+    watch: (of, query, signal) => {
+      const asked = { ...query, watch: true, allowWatchBookmarks: true }
+      return readWatch(connection, { method: 'GET', path: collectionPath(of), query: asked, signal })
+    },
+    get: (ref, signal) => call({ method: 'GET', path: objectPath(ref), signal }),
+    create: (of, object, { fieldManager, signal } = {}) => {
+      const body = { type: json, text: JSON.stringify(object) }
+      return write({ method: 'POST', path: collectionPath(of), query: { fieldManager }, body, signal })
+    },
+    patch: (ref, patch, signal) => {
+      const query = { fieldManager: patch.fieldManager, force: patch.kind === 'apply' ? patch.force : undefined }
+      const body = { type: patchTypes[patch.kind], text: JSON.stringify(patch.body) }
+      return write({ method: 'PATCH', path: objectPath(ref), query, body, signal })
+    },
+    remove: async (ref, { uid, graceSeconds, propagation } = {}, signal) => {
+      const options = {
+        kind: 'DeleteOptions',
+        apiVersion: 'v1',
+        gracePeriodSeconds: graceSeconds,
+        propagationPolicy: propagation,
+        ...(uid !== undefined && { preconditions: { uid } }),
+      }
+      const body = { type: json, text: JSON.stringify(options) }
+      await write({ method: 'DELETE', path: objectPath(ref), body, signal })
+    },
+  }
+}
+
+type List<T> = {
+  readonly items?: readonly T[]
+  readonly metadata?: { readonly resourceVersion?: string; readonly continue?: string }
+}
+
+const toPage = <T>({ items = [], metadata = {} }: List<T>): Page<T> => {
+  const { resourceVersion = '', continue: next = '' } = metadata
+  return { items, resourceVersion, ...(next !== '' && { continueAt: next }) }
+}
+
+const nameOf = ({ method, path }: Pick<Call, 'method' | 'path'>): string => `${method} ${path}`
+
+const open = async (
+  connection: Pick<KubeConnection, 'send'>,
+  { query = {}, signal, ...request }: Call & { readonly signal: AbortSignal },
+): Promise<KubeAnswer> => {
+  const given = Object.entries(query).flatMap(([name, value]) => (value === undefined ? [] : [[name, String(value)]]))
+  const answer = await connection.send({ ...request, query: Object.fromEntries(given), signal })
+  if (answer.statusCode < 300) return answer
+  throw errorOfStatus(await readStatus(answer, nameOf(request)), nameOf(request), answer.retryAfterSeconds)
+}
+
+const readStatus = async (answer: KubeAnswer, what: string): Promise<Status> => {
+  const text = await readText(answer, what)
+  try {
+    return { ...(JSON.parse(text) as Status), code: answer.statusCode }
+  } catch {
+    return { code: answer.statusCode, message: text }
+  }
+}
+
+const readJson = async <T>(answer: KubeAnswer, what: string): Promise<T> => {
+  const text = await readText(answer, what)
+  try {
+    return JSON.parse(text) as T
+  } catch (cause) {
+    throw errorOfConnection(cause, what)
+  }
+}
+
+const readText = async ({ body }: KubeAnswer, what: string): Promise<string> => {
+  const chunks: Buffer[] = []
+  let bytes = 0
+  try {
+    for await (const chunk of body) {
+      bytes += chunk.length
+      if (bytes > bodyBytesMax) throw tooLong(what, bodyBytesMax)
+      chunks.push(chunk)
+    }
+  } catch (thrown) {
+    throw errorOfConnection(thrown, what)
+  }
+  return Buffer.concat(chunks).toString()
+}
+
+const tooLong = (what: string, bytesMax: number) =>
+  new KubeError('invalid', { message: `${what}: the answer is longer than ${bytesMax} bytes` })
+
+async function* readWatch<T>(
+  connection: Pick<KubeConnection, 'send'>,
+  call: Call & { readonly signal: AbortSignal },
+): AsyncGenerator<WatchEvent<T>> {
+  const { body } = await open(connection, call)
+  try {
+    for await (const line of linesOf(body)) {
+      const event = JSON.parse(line) as WatchEvent<T> | { type: 'ERROR'; object: Status }
+      if (event.type === 'ERROR') throw errorOfStatus(event.object, nameOf(call))
+      yield event
+    }
+  } catch (thrown) {
+    throw errorOfConnection(thrown, nameOf(call))
+  }
+}
+
+async function* linesOf(body: AsyncIterable<Buffer>): AsyncGenerator<string> {
+  let rest: Buffer[] = []
+  let restBytes = 0
+  for await (const chunk of body) {
+    let from = 0
+    for (let end = chunk.indexOf('\n'); end >= 0; end = chunk.indexOf('\n', from)) {
+      const line = Buffer.concat([...rest, chunk.subarray(from, end)]).toString()
+      rest = []
+      restBytes = 0
+      from = end + 1
+      if (line !== '') yield line
+    }
+    rest.push(chunk.subarray(from))
+    restBytes += chunk.length - from
+    if (restBytes > lineBytesMax) throw tooLong('a watch', lineBytesMax)
+  }
+}

@@ -1,0 +1,71 @@
+import { AppError } from '#shared/errors/app-error.ts'
+
+/**
+ * What a failed request means for who made it. `unavailable`: nobody knows whether it was done. `invalid` includes every
+ * refusal that repeating does not mend.
+ */
+export type Outcome =
+  | 'conflict'
+  | 'already-exists'
+  | 'not-found'
+  | 'gone'
+  | 'too-many-requests'
+  | 'quota'
+  | 'forbidden'
+  | 'invalid'
+  | 'unavailable'
+
+/** A request that the API server refused, or did not answer. */
+export class KubeError extends AppError {
+  readonly outcome: Outcome
+
+  constructor(outcome: Outcome, options: { message: string; retryAfterSeconds?: number; cause?: unknown }) {
+    super(mayPass.includes(outcome) ? 'SERVICE_UNAVAILABLE' : 'SERVER_ERROR', options)
+    this.name = 'KubeError'
+    this.outcome = outcome
+  }
+}
+
+const mayPass: readonly Outcome[] = ['too-many-requests', 'quota', 'unavailable']
+
+/** The outcome that a thrown error carries; undefined where it is of another origin. */
+export const outcomeOf = (thrown: unknown): Outcome | undefined =>
+  thrown instanceof KubeError ? thrown.outcome : undefined
+
+/** The part of Kubernetes' Status object that is read. */
+export type Status = { readonly code?: number; readonly reason?: string; readonly message?: string }
+
+/** Makes an error of a Status. `retryAfterSeconds` is what the answer's header asks for. */
+export const errorOfStatus = (status: Status, what: string, retryAfterSeconds?: number): KubeError =>
+  new KubeError(outcomeOfStatus(status), {
+    message: `${what}: ${status.code ?? 'no code'} ${status.reason ?? ''} ${status.message ?? ''}`.slice(
+      0,
+      messageChars,
+    ),
+    ...(retryAfterSeconds !== undefined && { retryAfterSeconds }),
+  })
+
+/** Makes an error of what a connection threw: resets, time-outs, refused connections, bodies that are no JSON. */
+export const errorOfConnection = (thrown: unknown, what: string): KubeError =>
+  thrown instanceof KubeError
+    ? thrown
+    : new KubeError('unavailable', {
+        message: `${what}: ${thrown instanceof Error ? thrown.message : String(thrown)}`.slice(0, messageChars),
+        cause: thrown,
+      })
+
+const messageChars = 1000
+/** Statuses with one meaning. 403 and 409 have two, told apart by reason and message. */
+const outcomes: Readonly<Record<number, Outcome>> = {
+  401: 'forbidden',
+  404: 'not-found',
+  408: 'unavailable',
+  410: 'gone',
+  429: 'too-many-requests',
+}
+
+const outcomeOfStatus = ({ code = 500, reason, message = '' }: Status): Outcome => {
+  if (code === 409) return reason === 'AlreadyExists' ? 'already-exists' : 'conflict'
+  if (code === 403) return message.includes('exceeded quota') ? 'quota' : 'forbidden'
+  return outcomes[code] ?? (code >= 500 ? 'unavailable' : 'invalid')
+}

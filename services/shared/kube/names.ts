@@ -1,0 +1,46 @@
+import { createHash } from 'node:crypto'
+
+/** Group of this project's own kinds of objects. */
+export const apiGroup = 'shutterfleet.dev'
+
+/** Field manager of every field that the controller applies, except the size of a Deployment. */
+export const fieldOwner = 'shutterfleet-controller'
+
+/** Field manager of the size of a Deployment from its creation on, so that applying the rest never takes it back. */
+export const replicasOwner = 'shutterfleet-controller-replicas'
+
+/** Who events say they come from. */
+export const reportingController = `${apiGroup}/controller`
+
+const nameCharsMax = 63
+const hashChars = 8
+
+/**
+ * A DNS-1123 label of `parts`, joined by `-`, of at most 63 characters. Where something had to be replaced or cut, a hash
+ * ends it, so that what differed still differs.
+ */
+export const objectName = (...parts: readonly [string, ...string[]]): string => {
+  const plain = parts.join('-')
+  const fitting = plain
+    .toLowerCase()
+    .replaceAll(/[^a-z0-9-]+/g, '-')
+    .replaceAll(/^-+|-+$/g, '')
+  if (plain !== '' && fitting === plain && plain.length <= nameCharsMax) return plain
+  const hash = createHash('sha256').update(JSON.stringify(parts)).digest('hex').slice(0, hashChars)
+  const kept = fitting.slice(0, nameCharsMax - hashChars - 1).replace(/-+$/, '')
+  return kept === '' ? `x-${hash}` : `${kept}-${hash}`
+}
+
+/** Labels of everything that the controller makes for a pool; those of its pods among them. */
+export const poolLabels = (pool: string): Readonly<Record<string, string>> => ({
+  'app.kubernetes.io/name': 'shutterfleet',
+  'app.kubernetes.io/component': 'worker',
+  'app.kubernetes.io/managed-by': fieldOwner,
+  [`${apiGroup}/pool`]: objectName(pool),
+})
+
+/** A selector that finds what carries all of `labels`. */
+export const selectorOf = (labels: Readonly<Record<string, string>>): string =>
+  Object.entries(labels)
+    .map(([name, value]) => `${name}=${value}`)
+    .join(',')

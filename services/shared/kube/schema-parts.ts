@@ -1,0 +1,53 @@
+import { type TObject, type TProperties, Type } from 'typebox'
+
+/** A rule in Kubernetes' expression language (CEL), and what a person is told where it does not hold. */
+export type Rule = {
+  readonly rule: string
+  readonly message: string
+  /** The field that the message is about, seen from the one that carries the rule. */
+  readonly fieldPath?: string
+}
+
+/** The option of a schema that puts rules on it. */
+export const ruled = (...rules: readonly [Rule, ...Rule[]]) => ({ 'x-kubernetes-validations': rules })
+
+/** A whole number within bounds, both included. */
+export const whole = (description: string, bounds: { minimum: number; maximum: number; default?: number }) =>
+  Type.Integer({ description, format: 'int32', ...bounds })
+
+/** A text of at most `maxLength` characters. */
+export const word = (description: string, maxLength: number, more: { minLength?: number; pattern?: string } = {}) =>
+  Type.String({ description, maxLength, ...more })
+
+/**
+ * An object that need not be given. Its default holds those of its fields: the API server checks it by the rules before it
+ * would fill it up.
+ */
+export const group = <const T extends TProperties>(
+  properties: T,
+  options: { description: string } & Partial<ReturnType<typeof ruled>>,
+) => Type.Object(properties, { ...options, default: defaultsOf(properties) })
+
+const defaultsOf = (properties: TProperties) =>
+  Object.fromEntries(
+    Object.entries(properties).flatMap(([name, schema]) =>
+      'default' in schema && schema.default !== undefined ? [[name, schema.default]] : [],
+    ),
+  )
+
+/** A list whose items are told apart by `keys`, so that several owners can each apply their own. */
+export const listMapOf = <T extends TObject>(
+  items: T,
+  {
+    keys,
+    ...options
+  }: { keys: readonly [string, ...string[]]; description: string; maxItems: number } & Partial<
+    ReturnType<typeof ruled>
+  >,
+) => Type.Array(items, { ...options, 'x-kubernetes-list-type': 'map', 'x-kubernetes-list-map-keys': keys })
+
+/** An object with names of its own, whose values follow the JSON schema `values`. */
+export const mapOf = <T>(
+  values: object,
+  options: { description: string; maxProperties: number } & Partial<ReturnType<typeof ruled>>,
+) => Type.Unsafe<Record<string, T>>({ type: 'object', ...options, additionalProperties: values })

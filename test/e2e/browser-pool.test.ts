@@ -1,0 +1,382 @@
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import t from 'tap'
+import { blockYaml } from '#shared/kube/block-yaml.ts'
+import {
+  type BrowserPool,
+  browserPools,
+  type BrowserPoolSpec,
+  type BrowserPoolStatus,
+} from '#shared/kube/browser-pool.ts'
+import { startCluster } from '#test/helpers/cluster.ts'
+import { eventually } from '#test/helpers/eventually.ts'
+import { boundsOf, pathOf, replaceAt, rulesOf, type Schema, withoutBounds } from '#test/helpers/schema-bounds.ts'
+
+const root = join(import.meta.dirname, '..', '..')
+const crd = await readFile(join(root, 'crds', 'browserpools.shutterfleet.dev.yaml'), 'utf8')
+const crdKind = { apiVersion: 'apiextensions.k8s.io/v1', kind: 'CustomResourceDefinition' }
+const crdName = 'browserpools.shutterfleet.dev'
+const cluster = await startCluster(t, { controllerManager: false, kwok: false })
+
+type Properties = { spec: Schema; status: Schema }
+type Definition = { spec: { versions: [{ schema: { openAPIV3Schema: { properties: Properties } } }] } }
+type Conditions = { status: { conditions: { type: string; status: string }[] } }
+
+const named = (name: string, parts: object) => ({
+  apiVersion: browserPools.apiVersion,
+  kind: browserPools.kind,
+  metadata: { name, namespace: 'default' },
+  ...parts,
+})
+const poolOf = (name: string) => cluster.get<BrowserPool>('bp', name)
+const make = async (name: string, spec: object = { pool: 'standard' }) => {
+  await cluster.apply(named(name, { spec }))
+  return poolOf(name)
+}
+const patch = (name: string, body: object, ...args: string[]) =>
+  cluster.kubectl(['patch', 'bp', name, '--type=merge', '-p', JSON.stringify(body), ...args])
+const tryCrd = (text: string) => cluster.kubectl(['apply', '--server-side', '--dry-run=server', '-f', '-'], text)
+const schemaOf = async (): Promise<Properties> =>
+  (await cluster.get<Definition>('crd', crdName)).spec.versions[0].schema.openAPIV3Schema.properties
+const numbered = (index: number) => `case-${index}`
+
+/** Everything of a pool, each field with a value that is not its default. */
+const fullSpec: BrowserPoolSpec = {
+  pool: 'standard',
+  replicas: 3,
+  paused: true,
+  autoscaling: {
+    enabled: false,
+    minReplicas: 0,
+    maxReplicas: 30,
+    slots: 2,
+    buffer: 2,
+    queueWaitMs: 500,
+    holdSeconds: 60,
+    zeroAfterSeconds: 600,
+  },
+  drain: { deadlineSeconds: 120, stepSeconds: 10 },
+  template: {
+    image: 'shutterfleet/worker:1.0.0',
+    imagePullPolicy: 'Always',
+    imagePullSecrets: [{ name: 'shutterfleet-images' }],
+    resources: { requests: { cpu: '1500m', memory: '1.5Gi' }, limits: { memory: 2_000_000_000 } },
+    env: [{ name: 'SHUTTERFLEET_WORKER_RECYCLE_CAPTURES', value: '100' }],
+    labels: { team: 'web', 'example.com/cost-centre': '' },
+    annotations: { 'example.com/scrape': 'yes' },
+    nodeSelector: { 'kubernetes.io/arch': 'amd64' },
+    tolerations: [{ key: 'browsers', operator: 'Equal', value: 'x', effect: 'NoExecute', tolerationSeconds: 60 }],
+    affinity: { nodeAffinity: { preferredDuringSchedulingIgnoredDuringExecution: [{ weight: 1 }] } },
+    topologySpread: [{ topologyKey: 'topology.kubernetes.io/zone', maxSkew: 2, whenUnsatisfiable: 'DoNotSchedule' }],
+    priorityClassName: 'browsers',
+    runtimeClassName: 'gvisor',
+  },
+}
+
+const fullStatus: BrowserPoolStatus = {
+  observedGeneration: 1,
+  replicas: 3,
+  readyReplicas: 2,
+  desired: 4,
+  busySlots: 5,
+  queue: 17,
+  oldestWaitSeconds: 12,
+  reason: 'backlog',
+  selector: 'shutterfleet.dev/pool=standard',
+  conditions: [
+    {
+      type: 'ScalingActive',
+      status: 'True',
+      reason: 'AutoscalingOn',
+      message: 'spec.replicas (1) is ignored',
+      lastTransitionTime: '2026-11-20T08:00:00Z',
+      observedGeneration: 1,
+    },
+  ],
+}
+
+/**
+ * Lets the API server judge objects, numbered in their order, in one go. Answers what it said of those that it refused;
+ * rejects where kubectl says anything else.
+ */
+const refusals = async (objects: readonly object[], ...args: string[]): Promise<Map<string, string>> => {
+  const items = JSON.stringify({ apiVersion: 'v1', kind: 'List', items: objects })
+  const refused = new Map<string, string>()
+  try {
+    await cluster.kubectl([...args, '--dry-run=server', '--validate=ignore', '-f', '-'], items)
+  } catch (error) {
+    const rest = (error as { stderr: string }).stderr.replaceAll(refusal, (_, name: string, said: string) => {
+      refused.set(name, said)
+      return ''
+    })
+    if (rest !== '') throw error
+  }
+  return refused
+}
+const refusal = /^(?:Error from server .*|The BrowserPool )"(case-\d+)" is invalid: ([^]*?)\n(?=Error|The|$(?!\n))/gm
+
+/** The same objects as a kind that has the same fields and no bounds and rules. */
+const asLoose = (objects: readonly object[]) =>
+  objects.map((each) => ({ ...each, apiVersion: 'loose.example.com/v1alpha1' }))
+
+await t.test('is accepted without a warning, and served', async (t) => {
+  await cluster.kubectl(['apply', '--server-side', '--warnings-as-errors', '-f', '-'], crd)
+  await cluster.applyCrd(crd)
+  const { status } = await cluster.get<Conditions>('crd', crdName)
+  t.strictSame(status.conditions.map(({ type, status: is }) => `${type}=${is}`).toSorted(), [
+    'Established=True',
+    'NamesAccepted=True',
+  ])
+
+  const { spec } = await cluster.get<{ spec: object }>('crd', crdName)
+  const loose = { ...crdKind, metadata: { name: crdName }, spec: withoutBounds(spec) }
+  await cluster.applyCrd(JSON.stringify(loose).replaceAll('shutterfleet.dev', 'loose.example.com'))
+})
+
+t.test('is refused where it is broken', async (t) => {
+  const broken = [
+    ['maxItems: 50', 'minItems: 0', /estimated rule cost exceeds budget/],
+    ['self.minReplicas <= self.maxReplicas', 'self.minReplicas <= self.mostReplicas', /undefined field 'mostReplicas'/],
+    ['default: 30', 'default: 0', /should be greater than or equal to 1/],
+    ['type: boolean', 'nullable: true', /must not be empty for specified object fields/],
+    ['statusReplicasPath: .status.replicas', 'statusReplicasPath: .spec.count', /should be a json path under .status/],
+    ['- whenUnsatisfiable', '- whenSatisfiable', /must all be names of item properties/],
+  ] as const
+  for (const [from, to, says] of broken) {
+    t.equal(crd.includes(from), true, from)
+    await t.rejects(tryCrd(crd.replace(from, to)), says, to)
+  }
+  await tryCrd(crd)
+})
+
+t.test('has its defaults where nothing is given', async (t) => {
+  const { spec, status } = await make('plain')
+  const autoscaling = {
+    enabled: true,
+    minReplicas: 1,
+    maxReplicas: 4,
+    slots: 1,
+    buffer: 0,
+    queueWaitMs: 2000,
+    holdSeconds: 30,
+  }
+  const drain = { deadlineSeconds: 100, stepSeconds: 5 }
+  t.strictSame(spec, { pool: 'standard', replicas: 1, paused: false, autoscaling, drain, template: {} })
+  t.equal(status, undefined)
+  const some = await make('some', { pool: 'stealth', autoscaling: { maxReplicas: 9 }, drain: { stepSeconds: 1 } })
+  t.strictSame(some.spec.autoscaling, { ...autoscaling, maxReplicas: 9 })
+  t.strictSame(some.spec.drain, { ...drain, stepSeconds: 1 })
+})
+
+t.test('keeps everything that is given', async (t) => {
+  t.strictSame((await make('full', fullSpec)).spec, fullSpec)
+})
+
+t.test('takes the example of the documentation', async (t) => {
+  const page = await readFile(join(root, 'docs', 'browser-pool.md'), 'utf8')
+  await cluster.apply(/```yaml\n([^]*?)```/.exec(page)?.[1] ?? '')
+  t.match(await poolOf('standard'), { spec: { autoscaling: { maxReplicas: 20, enabled: true } } })
+})
+
+t.test('refuses a field that does not exist', async (t) => {
+  const misspelt = named('misspelt', { spec: { pool: 'standard', autoscaling: { maxReplica: 9 } } })
+  await t.rejects(cluster.apply(misspelt), /field not declared in schema|unknown field/)
+})
+
+const qualified =
+  "each name must be one of Kubernetes, such as team or example.com/team: at most 63 of A-Z a-z 0-9 - _ . after the '/'"
+const ownLabels =
+  'the controller sets these labels itself: app.kubernetes.io/name, app.kubernetes.io/component, app.kubernetes.io/managed-by, shutterfleet.dev/pool'
+const reserved =
+  'the controller sets these, some of them from Secrets: SHUTTERFLEET_WORKER_POOL, SHUTTERFLEET_WORKER_POD, SHUTTERFLEET_WORKER_SLOTS, SHUTTERFLEET_NATS_URL, SHUTTERFLEET_WORKER_OPENING_KEYS'
+const noZero = 'minReplicas 0 needs zeroAfterSeconds, the idle time after which the last worker goes'
+const noEffect = 'zeroAfterSeconds has no effect unless minReplicas is 0'
+const above = (field: string) => `${field} must not be above maxReplicas, which is 4 unless given`
+
+/** What breaks each rule: where the rule stands, of what the message is, the message, and the pool. */
+const ruleCases: readonly (readonly [at: string, of: string, message: string, spec: object])[] = [
+  ['autoscaling', 'autoscaling.minReplicas', above('minReplicas'), { autoscaling: { minReplicas: 8 } }],
+  ['autoscaling', 'autoscaling.buffer', above('buffer'), { autoscaling: { buffer: 5 } }],
+  ['autoscaling', 'autoscaling.minReplicas', noZero, { autoscaling: { minReplicas: 0 } }],
+  ['autoscaling', 'autoscaling.zeroAfterSeconds', noEffect, { autoscaling: { zeroAfterSeconds: 600 } }],
+  [
+    'template.env',
+    'template.env',
+    reserved,
+    { template: { env: [{ name: 'SHUTTERFLEET_WORKER_SLOTS', value: '9' }] } },
+  ],
+  [
+    'template.env',
+    'template.env',
+    reserved,
+    { template: { env: [{ name: 'SHUTTERFLEET_NATS_URL_FILE', value: 'x' }] } },
+  ],
+  ['template.labels', 'template.labels', qualified, { template: { labels: { 'a/b/c': 'x' } } }],
+  ['template.labels', 'template.labels', ownLabels, { template: { labels: { 'shutterfleet.dev/pool': 'x' } } }],
+  ['template.annotations', 'template.annotations', qualified, { template: { annotations: { 'a b': 'x' } } }],
+  ['template.nodeSelector', 'template.nodeSelector', qualified, { template: { nodeSelector: { '-a': 'x' } } }],
+]
+
+t.test('refuses what breaks a rule, and says why', async (t) => {
+  const objects = ruleCases.map(([, , , spec], index) =>
+    named(numbered(index), { spec: { pool: 'standard', ...spec } }),
+  )
+  const refused = await refusals(objects, 'create')
+  for (const [index, [, of, message]] of ruleCases.entries())
+    t.match(refused.get(numbered(index)), new RegExp(`^spec\\.${of}: Invalid value: (".*": )?`), message)
+  for (const [index, [, , message]] of ruleCases.entries())
+    t.ok(refused.get(numbered(index))?.endsWith(message), message)
+  t.strictSame(await refusals(asLoose(objects), 'create'), new Map(), 'nothing else is wrong with them')
+
+  const known = new Set(ruleCases.map(([at, , message]) => `spec.${at}: ${message}`))
+  const pool = 'spec.pool: pool cannot be changed; make another BrowserPool'
+  t.strictSame(
+    rulesOf((await schemaOf()).spec, 'spec').toSorted(),
+    [...known, pool].toSorted(),
+    'no rule is without a case',
+  )
+})
+
+t.test('refuses a specification out of bounds, and names the field', async (t) => {
+  const bounds = boundsOf((await schemaOf()).spec, { spec: fullSpec }, ['spec'])
+  t.ok(bounds.length > 60)
+  const objects = bounds.map(({ keys, bad }, index) => named(numbered(index), replaceAt({ spec: fullSpec }, keys, bad)))
+  const refused = await refusals(objects, 'create')
+  for (const [index, { keys, keyword }] of bounds.entries())
+    t.match(refused.get(numbered(index)), pathOf(keys), `${pathOf(keys)} ${keyword}`)
+  const free = objects.filter((_, index) => bounds[index]?.keyword !== 'required')
+  t.strictSame(await refusals(asLoose(free), 'create'), new Map(), 'nothing else is wrong with them')
+})
+
+t.test('refuses a status out of bounds, and names the field', async (t) => {
+  const bounds = boundsOf((await schemaOf()).status, { status: fullStatus }, ['status'])
+  t.ok(bounds.length > 20)
+  const spec = { pool: 'standard' }
+  const objects = bounds.map(({ keys, bad }, index) => ({
+    ...named(numbered(index), { spec }),
+    ...replaceAt({ status: fullStatus }, keys, bad),
+  }))
+  await cluster.apply({
+    apiVersion: 'v1',
+    kind: 'List',
+    items: bounds.map((_, index) => named(numbered(index), { spec })),
+  })
+  const refused = await refusals(objects, 'replace', '--subresource=status')
+  for (const [index, { keys, keyword }] of bounds.entries())
+    t.match(refused.get(numbered(index)), pathOf(keys), `${pathOf(keys)} ${keyword}`)
+  const free = objects.filter((_, index) => bounds[index]?.keyword !== 'required')
+  t.strictSame(await refusals(asLoose(free), 'create'), new Map(), 'nothing else is wrong with them')
+})
+
+t.test('never changes its pool', async (t) => {
+  await make('kept')
+  const changed = patch('kept', { spec: { pool: 'stealth' } })
+  await t.rejects(changed, /spec.pool: Invalid value.*: pool cannot be changed; make another BrowserPool/)
+  await patch('kept', { spec: { pool: 'standard', paused: true } })
+  t.match(await poolOf('kept'), { spec: { pool: 'standard', paused: true } })
+})
+
+t.test('keeps specification and status apart', async (t) => {
+  const before = await make('apart')
+  await patch('apart', { status: fullStatus, spec: { replicas: 9 } }, '--subresource=status')
+  const told = await poolOf('apart')
+  t.strictSame(told.status, fullStatus)
+  t.strictSame([told.spec, told.metadata.generation], [before.spec, before.metadata.generation])
+
+  await patch('apart', { status: { queue: 0 }, spec: { paused: true } })
+  const changed = await poolOf('apart')
+  t.strictSame(changed.status, fullStatus)
+  t.equal(changed.metadata.generation, before.metadata.generation + 1)
+})
+
+t.test('has one condition of each type', async (t) => {
+  await make('twice')
+  const [one] = fullStatus.conditions ?? []
+  const twice = { conditions: [one, { ...one, status: 'False' }] }
+  await t.rejects(patch('twice', { status: twice }, '--subresource=status'), /Duplicate value/)
+})
+
+t.test('is scaled by kubectl, within its bounds', async (t) => {
+  await make('scaled')
+  await patch('scaled', { status: fullStatus }, '--subresource=status')
+  await cluster.kubectl(['scale', 'bp', 'scaled', '--replicas=7'])
+  t.equal((await poolOf('scaled')).spec.replicas, 7)
+  const path = `/apis/${browserPools.apiVersion}/namespaces/default/${browserPools.plural}/scaled/scale`
+  const { selector } = fullStatus
+  t.match(JSON.parse(await cluster.kubectl(['get', '--raw', path])), {
+    spec: { replicas: 7 },
+    status: { replicas: 3, selector },
+  })
+  const tooMany = cluster.kubectl(['scale', 'bp', 'scaled', '--replicas=1001'])
+  await t.rejects(tooMany, /spec.replicas in body should be less than or equal to 1000/)
+})
+
+t.test('tells how it stands in one line', async (t) => {
+  await make('shown')
+  const line = async (...args: string[]) =>
+    (await cluster.kubectl(['get', 'bp', 'shown', ...args]))
+      .trim()
+      .split(/\n/)
+      .map((each) => each.trim().split(/\s{2,}/))
+  t.match(await line(), [
+    ['NAME', 'READY', 'DESIRED', 'BUSY', 'QUEUE', 'WAIT', 'REASON', 'AGE'],
+    ['shown', /^\d+s$/],
+  ])
+  await patch('shown', { status: fullStatus }, '--subresource=status')
+  t.match(await line(), [{}, ['shown', '2', '4', '5', '17', '12', 'backlog', /^\d+s$/]])
+  t.match(await line('-o', 'wide'), [
+    ['NAME', 'READY', 'DESIRED', 'BUSY', 'QUEUE', 'WAIT', 'REASON', 'POOL', 'MIN', 'MAX', 'AGE'],
+    ['shown', '2', '4', '5', '17', '12', 'backlog', 'standard', '1', '4', /^\d+s$/],
+  ])
+})
+
+t.test('explains its fields', async (t) => {
+  const text = await cluster.kubectl(['explain', 'bp.spec.autoscaling'])
+  t.match(text, /minReplicas\s+<integer>\s+Fewest workers/)
+  t.notMatch(text, /-required-/)
+})
+
+t.test('lets a pool from before a bound live on, until that field is changed', async (t) => {
+  const untried = () =>
+    cluster.kubectl(
+      ['create', '--dry-run=server', '-f', '-'],
+      JSON.stringify(named('new', { spec: { pool: 'standard', replicas: 2000 } })),
+    )
+  await cluster.applyCrd(crd.replace('maximum: 1000', 'maximum: 5000'))
+  await eventually(async () => (await untried()) !== '', { what: 'the wider bound holds' })
+  await make('old', { pool: 'standard', replicas: 2000 })
+  await cluster.applyCrd(crd)
+  await eventually(async () => (await untried().catch(() => 'refused')) === 'refused', { what: 'the bound holds' })
+
+  await patch('old', { spec: { paused: true } })
+  await patch('old', { status: fullStatus }, '--subresource=status')
+  await t.rejects(patch('old', { spec: { replicas: 3000 } }), /less than or equal to 1000/)
+  await patch('old', { spec: { replicas: 5 } })
+})
+
+t.test('is written as YAML that kubectl reads as it was meant', async (t) => {
+  const texts = [
+    '',
+    ' x ',
+    'yes',
+    'null',
+    '1e3',
+    '0x1f',
+    '12:30',
+    '2026-11-20',
+    '- x',
+    '# x',
+    'a: b',
+    'a #b',
+    'a\nb\n',
+    '\u0001\u007f\u0085\u2028\ufeff',
+    '😀 ü',
+    '"\'\\',
+    `${'long words '.repeat(40)}end`,
+    `${'x'.repeat(300)} y`,
+  ]
+  const data = Object.fromEntries(texts.map((text, index) => [`key-${index}`, text]))
+  const text = blockYaml({ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'texts' }, data })
+  const read = await cluster.kubectl(['create', '--dry-run=client', '-o', 'json', '-f', '-'], text)
+  t.strictSame((JSON.parse(read) as { data: unknown }).data, data)
+})

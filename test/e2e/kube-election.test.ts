@@ -1,0 +1,98 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { fileURLToPath } from 'node:url'
+import t from 'tap'
+import { createKubeApi } from '#shared/kube/client.ts'
+import { systemClock } from '#shared/kube/clock.ts'
+import { openConnection } from '#shared/kube/connection.ts'
+import { Reflector } from '#shared/kube/reflector.ts'
+import type { KubeObject } from '#shared/kube/resource.ts'
+import { startCluster } from '#test/helpers/cluster.ts'
+import { eventually } from '#test/helpers/eventually.ts'
+
+const cluster = await startCluster(t, { controllerManager: false, kwok: false })
+const connection = openConnection({ kubeconfig: cluster.kubeconfig, userAgent: 'test' })
+t.teardown(() => connection[Symbol.asyncDispose]())
+const api = createKubeApi(connection)
+const program = fileURLToPath(import.meta.resolve('#test/fixtures/elector-process.ts'))
+
+type Written = KubeObject & { readonly data?: { readonly writer?: string } }
+
+/** Starts a process that competes, and resolves once it runs. */
+const compete = async (name: string, fencing = 'fenced'): Promise<ChildProcess> => {
+  const { NODE_OPTIONS: _, ...env } = process.env
+  const command = ['-u', 'NODE_OPTIONS', process.execPath, program, cluster.kubeconfig, name, fencing]
+  const child = spawn('env', command, { env, stdio: ['ignore', 'ignore', 'inherit', 'ipc'] })
+  t.teardown(() => void child.kill('SIGKILL'))
+  await once(child, 'message')
+  return child
+}
+
+/** Writers of the ConfigMap in the order in which they wrote, each once for all that it wrote without another between. */
+const followWriters = async () => {
+  const written = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'written' } }
+  const of = { resource: { apiVersion: 'v1', kind: 'ConfigMap', plural: 'configmaps' }, namespace: 'default' }
+  await api.remove({ ...of, name: 'written' }).catch(() => {})
+  await api.create(of, written)
+  const writers: string[] = []
+  const reflector = new Reflector<Written>(
+    {
+      api,
+      clock: systemClock,
+      random: Math.random,
+      changed: ({ object }) => {
+        const writer = object.data?.writer
+        if (writer !== undefined && writer !== writers.at(-1)) writers.push(writer)
+      },
+      events: { listed: () => {}, ended: () => {} },
+    },
+    { ...of, fieldSelector: 'metadata.name=written' },
+  )
+  const until = (writer: string, withinMs: number) =>
+    eventually(() => writers.at(-1) === writer, { withinMs, what: `${writer} writes` })
+  return { writers, until, [Symbol.asyncDispose]: () => reflector[Symbol.asyncDispose]() }
+}
+
+const end = async (child: ChildProcess, signal: 'SIGTERM' | 'SIGKILL') => {
+  const exit = once(child, 'exit')
+  child.kill(signal)
+  await exit
+}
+
+t.test('who stops hands over in order, and who is killed is followed', async (t) => {
+  await using writes = await followWriters()
+  const one = await compete('one')
+  await writes.until('one', 10_000)
+  const two = await compete('two')
+  await end(one, 'SIGTERM')
+  await writes.until('two', 5000)
+  const three = await compete('three')
+  await end(two, 'SIGKILL')
+  await writes.until('three', 20_000)
+  t.strictSame(writes.writers, ['one', 'two', 'three'])
+  await end(three, 'SIGTERM')
+})
+
+/** Freezes a leader until another has followed it, thaws it, and answers who wrote in which order. */
+const freezeLeader = async (fencing: 'fenced' | 'unfenced') => {
+  await using writes = await followWriters()
+  const frozen = await compete('frozen', fencing)
+  await writes.until('frozen', 10_000)
+  const next = await compete('next')
+  frozen.kill('SIGSTOP')
+  await writes.until('next', 20_000)
+  frozen.kill('SIGCONT')
+  // Its end comes after whatever it would still write.
+  await end(frozen, 'SIGTERM')
+  await end(next, 'SIGTERM')
+  return writes.writers
+}
+
+t.test('a leader that was frozen and thawed writes nothing any more', async (t) => {
+  t.strictSame(await freezeLeader('fenced'), ['frozen', 'next'])
+})
+
+t.test('planted fault: without a fence it writes', async (t) => {
+  const writers = await freezeLeader('unfenced')
+  t.strictSame(writers.slice(0, 3), ['frozen', 'next', 'frozen'])
+})

@@ -1,0 +1,189 @@
+import t from 'tap'
+import { type KubeApi, createKubeApi } from '#shared/kube/client.ts'
+import { systemClock } from '#shared/kube/clock.ts'
+import { openConnection } from '#shared/kube/connection.ts'
+import { outcomeOf } from '#shared/kube/kube-error.ts'
+import { Reflector, type WatchEnd } from '#shared/kube/reflector.ts'
+import { keyOf, type KubeObject } from '#shared/kube/resource.ts'
+import { startCluster } from '#test/helpers/cluster.ts'
+import { eventually } from '#test/helpers/eventually.ts'
+import { type FaultyProxy, startFaultyProxy } from '#test/helpers/faulty-proxy.ts'
+import { startTcpProxy } from '#test/helpers/tcp-proxy.ts'
+
+const cluster = await startCluster(t, { controllerManager: false, kwok: false })
+const connection = openConnection({ kubeconfig: cluster.kubeconfig, userAgent: 'test' })
+t.teardown(() => connection[Symbol.asyncDispose]())
+const api = createKubeApi(connection)
+
+const configMaps = { apiVersion: 'v1', kind: 'ConfigMap', plural: 'configmaps' }
+const all = { resource: configMaps, namespace: 'default' }
+const names = Array.from({ length: 30 }, (_, index) => `map-${index}`)
+
+/** Creates, changes or deletes one of the maps, whichever `turn` it is; each of them three times in a row. */
+const churn = async (turn: number) => {
+  const ref = { ...all, name: names[Math.floor(turn / 3) % names.length]! }
+  try {
+    if (turn % 5 === 4) await api.remove(ref)
+    else await api.patch(ref, { kind: 'merge', body: { data: { turn: String(turn) } } })
+  } catch (thrown) {
+    if (outcomeOf(thrown) !== 'not-found') throw thrown
+    const map = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: ref.name }, data: { turn: String(turn) } }
+    await api.create(all, map)
+  }
+}
+
+const churnFor = async (turns: number) => {
+  for (let turn = 0; turn < turns; turn += 1) await churn(turn)
+}
+
+const versionsOf = (objects: readonly KubeObject[]) =>
+  objects.map((object) => `${keyOf(object)} ${object.metadata?.resourceVersion}`).toSorted()
+
+const listed = async () => versionsOf((await api.list(all, { limit: 500 })).items)
+
+const equalsList = (reflector: Reflector<KubeObject>) =>
+  eventually(async () => JSON.stringify(versionsOf(reflector.all())) === JSON.stringify(await listed()), {
+    what: 'the store equals a direct list',
+  })
+
+/** A reflector over `through`, with everything that it heard counted. */
+const reflect = (through: Pick<KubeApi, 'list' | 'watch'>, inactivityMs = 90_000) => {
+  const heard = { ends: [] as WatchEnd[], lists: 0, keys: new Map<string, 'added' | 'updated' | 'deleted'>() }
+  const reflector = new Reflector<KubeObject>(
+    {
+      api: through,
+      clock: systemClock,
+      random: Math.random,
+      changed: ({ kind, key }) => heard.keys.set(key, kind),
+      events: { listed: () => (heard.lists += 1), ended: (end) => heard.ends.push(end) },
+    },
+    { ...all, inactivityMs, backOff: { firstMs: 10, lastMs: 200 } },
+  )
+  return { reflector, heard }
+}
+
+type TestEnd = { teardown: (clean: () => Promise<void> | void) => void; testdir: () => string }
+
+/** A reflector behind a faulty proxy, in step with the API server. */
+const reflectBehindProxy = async (t: TestEnd, inactivityMs?: number) => {
+  const proxy = await startFaultyProxy(t, cluster.kubeconfig)
+  const through = openConnection({ kubeconfig: proxy.kubeconfig, userAgent: 'test' })
+  const { reflector, heard } = reflect(createKubeApi(through), inactivityMs)
+  t.teardown(async () => {
+    await reflector[Symbol.asyncDispose]()
+    await through[Symbol.asyncDispose]()
+  })
+  await watching(proxy)
+  await equalsList(reflector)
+  return { proxy, reflector, heard }
+}
+
+const watching = (proxy: FaultyProxy) => eventually(() => proxy.watches() === 1, { what: 'a watch is open' })
+
+t.test('the store equals a direct list, and so do the changes that were told', async (t) => {
+  await churnFor(20)
+  const { reflector, heard } = reflect(api)
+  t.teardown(() => reflector[Symbol.asyncDispose]())
+  await churnFor(100)
+  await equalsList(reflector)
+  const present = [...heard.keys].filter(([, kind]) => kind !== 'deleted').map(([key]) => key)
+  t.strictSame(present.toSorted(), reflector.all().map(keyOf).toSorted())
+  t.equal(heard.lists, 1)
+})
+
+t.test('goes on where it was after its connection is broken off in mid-watch', async (t) => {
+  const { proxy, reflector, heard } = await reflectBehindProxy(t)
+  for (let cut = 0; cut < 5; cut += 1) {
+    const churning = churnFor(40)
+    proxy.reset()
+    await churning
+    await watching(proxy)
+  }
+  await equalsList(reflector)
+  t.equal(heard.lists, 1, 'without reading everything anew')
+  t.ok(heard.ends.includes('failed'))
+})
+
+t.test('reads everything anew when its version is too old', async (t) => {
+  const { proxy, reflector, heard } = await reflectBehindProxy(t)
+  const churning = churnFor(60)
+  proxy.expire()
+  await churning
+  await equalsList(reflector)
+  t.equal(heard.lists, 2)
+  t.strictSame(heard.ends, ['gone'])
+})
+
+t.test('gets over refused, failing, broken and slow lists and watches', async (t) => {
+  const { proxy, reflector, heard } = await reflectBehindProxy(t)
+  proxy.faults.list.push(
+    { kind: 'answer', status: 500 },
+    { kind: 'answer', status: 429, retryAfterSeconds: 1 },
+    { kind: 'reset' },
+    { kind: 'slow', waitMs: 1000 },
+  )
+  proxy.faults.watch.push(
+    { kind: 'answer', status: 410 },
+    { kind: 'answer', status: 500 },
+    { kind: 'answer', status: 429, retryAfterSeconds: 1 },
+    { kind: 'reset' },
+  )
+  proxy.reset()
+  await churnFor(60)
+  await eventually(() => proxy.faults.list.length + proxy.faults.watch.length === 0, { what: 'all faults happened' })
+  await watching(proxy)
+  await equalsList(reflector)
+  t.equal(heard.lists, 2)
+})
+
+t.test('notices a connection whose other end has vanished, and uses it no more', async (t) => {
+  const proxy = await startTcpProxy(t, cluster.kubeconfig)
+  const through = openConnection({ kubeconfig: proxy.kubeconfig, userAgent: 'test' })
+  // Longer than the 4 s for which an idle connection is kept: those are frozen too.
+  const { reflector, heard } = reflect(createKubeApi(through), 6000)
+  t.teardown(async () => {
+    await reflector[Symbol.asyncDispose]()
+    await through[Symbol.asyncDispose]()
+  })
+  await equalsList(reflector)
+  const before = proxy.connections()
+  proxy.freeze()
+  await churnFor(60)
+  await eventually(() => heard.ends.includes('silent'), { what: 'the watchdog barks' })
+  await equalsList(reflector)
+  t.ok(proxy.connections() > before)
+})
+
+for (const mode of ['twice', 'pairs swapped'] as const)
+  t.test(`is not confused by events that come ${mode}`, async (t) => {
+    const { proxy, reflector, heard } = await reflectBehindProxy(t)
+    proxy.setMode(mode)
+    await churnFor(100)
+    proxy.setMode('as they come')
+    await churnFor(10)
+    await equalsList(reflector)
+    t.equal(heard.lists, 1)
+  })
+
+t.test('is right again after kube-apiserver was killed, and after etcd was set back', async (t) => {
+  const { reflector, heard } = reflect(api, 3000)
+  t.teardown(() => reflector[Symbol.asyncDispose]())
+  await churnFor(20)
+  const snapshot = await cluster.snapshot()
+  await cluster.kill('kube-apiserver')
+  await cluster.start('kube-apiserver')
+  await churnFor(40)
+  await equalsList(reflector)
+  await cluster.restore(snapshot)
+  await churnFor(3)
+  await equalsList(reflector)
+  t.ok(heard.lists > 1)
+})
+
+t.test('requests that follow each other open no connection each', async (t) => {
+  const proxy = await startFaultyProxy(t, cluster.kubeconfig)
+  await using through = openConnection({ kubeconfig: proxy.kubeconfig, userAgent: 'test' })
+  const proxied = createKubeApi(through)
+  for (let request = 0; request < 50; request += 1) await proxied.list(all, { limit: 1 })
+  t.ok(proxy.connections() <= 2)
+})

@@ -1,0 +1,147 @@
+import { once } from 'node:events'
+import { readFile } from 'node:fs/promises'
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import { request as httpsRequest } from 'node:https'
+import type { AddressInfo } from 'node:net'
+import { createInterface } from 'node:readline'
+import { setTimeout as delay } from 'node:timers/promises'
+import { writePlainKubeconfig } from './answering-api.ts'
+
+/** What happens to a request instead of, or before, being passed on. */
+export type Fault =
+  | { readonly kind: 'answer'; readonly status: number; readonly retryAfterSeconds?: number }
+  | { readonly kind: 'reset' }
+  | { readonly kind: 'slow'; readonly waitMs: number }
+
+/** How the lines of watches are passed on. */
+export type WatchMode = 'as they come' | 'twice' | 'pairs swapped'
+
+/** A proxy before kube-apiserver that breaks what passes through it. Stopped at the test's end. */
+export type FaultyProxy = {
+  /** Path of a kubeconfig that leads through the proxy. */
+  readonly kubeconfig: string
+  /** What happens to lists and watches to come, one fault each, in order. */
+  readonly faults: { readonly list: Fault[]; readonly watch: Fault[] }
+  readonly setMode: (mode: WatchMode) => void
+  /** Breaks all connections off. */
+  readonly reset: () => void
+  /** Ends all watches as kube-apiserver does where their version is too old. */
+  readonly expire: () => void
+  /** Open watches at this moment. */
+  readonly watches: () => number
+  /** TCP connections that were opened so far. */
+  readonly connections: () => number
+}
+
+type Kubeconfig = {
+  clusters: { cluster: { server: string; 'certificate-authority': string } }[]
+  users: { user: { token: string } }[]
+}
+type Upstream = { readonly server: string; readonly token: string; readonly ca: Buffer }
+type WithTeardown = { teardown: (clean: () => void) => void; testdir: () => string }
+type OpenWatch = { readonly response: ServerResponse; held: string[] }
+
+const expired = { type: 'ERROR', object: { kind: 'Status', code: 410, reason: 'Expired', message: 'too old' } }
+
+/** Starts a proxy on a free port before the API server of a kubeconfig (in JSON, with a token). */
+export const startFaultyProxy = async (t: WithTeardown, kubeconfig: string): Promise<FaultyProxy> => {
+  const config = JSON.parse(await readFile(kubeconfig, 'utf8')) as Kubeconfig
+  const { server, 'certificate-authority': authority } = config.clusters[0]!.cluster
+  const upstream = { server, token: config.users[0]!.user.token, ca: await readFile(authority) }
+  const faults: FaultyProxy['faults'] = { list: [], watch: [] }
+  const watches = new Set<OpenWatch>()
+  let mode: WatchMode = 'as they come'
+  let connections = 0
+
+  const serve = async (request: IncomingMessage, response: ServerResponse) => {
+    const kind = kindOf(request)
+    const fault = kind && faults[kind].shift()
+    if (fault && (await breaks(fault, response))) return
+    const answer = await passOn(upstream, request, response)
+    response.writeHead(answer.statusCode ?? 502, { 'content-type': answer.headers['content-type'] ?? '' })
+    if (kind !== 'watch') {
+      answer.pipe(response)
+      return
+    }
+    response.flushHeaders()
+    const watch = { response, held: [] }
+    watches.add(watch)
+    response.on('close', () => watches.delete(watch))
+    for await (const line of createInterface(answer)) sendLine(watch, line, mode)
+    release(watch)
+    response.end()
+  }
+  const proxy = createServer((request, response) => {
+    // What breaks on the other side breaks on this side too.
+    serve(request, response).catch(() => response.destroy())
+  })
+  proxy.on('connection', () => (connections += 1))
+  proxy.listen(0, '127.0.0.1')
+  await once(proxy, 'listening')
+  t.teardown(() => {
+    proxy.closeAllConnections()
+    proxy.close()
+  })
+  return {
+    kubeconfig: await writePlainKubeconfig(t.testdir(), (proxy.address() as AddressInfo).port),
+    faults,
+    setMode: (next) => {
+      mode = next
+      for (const watch of watches) release(watch)
+    },
+    reset: () => proxy.closeAllConnections(),
+    expire: () => {
+      for (const { response } of watches) response.end(`${JSON.stringify(expired)}\n`)
+    },
+    watches: () => watches.size,
+    connections: () => connections,
+  }
+}
+
+const kindOf = ({ method, url = '' }: IncomingMessage): 'list' | 'watch' | undefined => {
+  if (method !== 'GET') return undefined
+  if (url.includes('watch=true')) return 'watch'
+  return url.includes('limit=') ? 'list' : undefined
+}
+
+/** Lets a fault happen; false where the request is to be passed on nevertheless. */
+const breaks = async (fault: Fault, response: ServerResponse): Promise<boolean> => {
+  if (fault.kind === 'slow') {
+    await delay(fault.waitMs)
+    return false
+  }
+  if (fault.kind === 'reset') response.destroy()
+  else {
+    const after = fault.retryAfterSeconds
+    response
+      .writeHead(fault.status, after === undefined ? {} : { 'retry-after': String(after) })
+      .end('broken by a test')
+  }
+  return true
+}
+
+const passOn = async ({ server, token, ca }: Upstream, request: IncomingMessage, response: ServerResponse) => {
+  const headers = { ...request.headers, authorization: `Bearer ${token}`, host: new URL(server).host }
+  const onward = httpsRequest(server + request.url, { method: request.method ?? 'GET', headers, ca, agent: false })
+  response.on('close', () => onward.destroy())
+  onward.on('error', () => response.destroy())
+  request.pipe(onward)
+  const [answer] = (await once(onward, 'response')) as [IncomingMessage]
+  answer.on('error', () => response.destroy())
+  return answer
+}
+
+const sendLine = (watch: OpenWatch, line: string, mode: WatchMode) => {
+  const isBookmark = line.startsWith('{"type":"BOOKMARK"')
+  if (mode === 'twice') watch.held.push(line, line)
+  else watch.held.push(line)
+  if (mode === 'pairs swapped' && watch.held.length === 1 && !isBookmark) return
+  // A bookmark says that everything before it was told.
+  release(watch, mode === 'pairs swapped' && !isBookmark)
+}
+
+const release = (watch: OpenWatch, swapped = false) => {
+  const lines = swapped ? watch.held.toReversed() : watch.held
+  watch.held = []
+  for (const line of lines) watch.response.write(`${line}\n`)
+}

@@ -1,0 +1,114 @@
+/** The part of an OpenAPI schema of a CustomResourceDefinition that bounds are found in. */
+export type Schema = {
+  readonly type?: string
+  readonly required?: readonly string[]
+  readonly properties?: Readonly<Record<string, Schema>>
+  readonly items?: Schema
+  readonly additionalProperties?: Schema
+  readonly enum?: readonly string[]
+  readonly format?: string
+  readonly pattern?: string
+  readonly minimum?: number
+  readonly maximum?: number
+  readonly minLength?: number
+  readonly maxLength?: number
+  readonly maxItems?: number
+  readonly maxProperties?: number
+  readonly 'x-kubernetes-list-map-keys'?: readonly string[]
+  readonly 'x-kubernetes-validations'?: readonly { readonly message: string }[]
+}
+
+type Keys = readonly (string | number)[]
+
+/** A bound of a field, and a value that breaks it and nothing else of the field; undefined where the field is left out. */
+export type Bound = { readonly keys: Keys; readonly keyword: string; readonly bad: unknown }
+
+/** A path as error messages of the API server write it: `spec.env[0].name`. */
+export const pathOf = (keys: Keys): string =>
+  keys.map((key, index) => (typeof key === 'number' ? `[${key}]` : (index > 0 ? '.' : '') + key)).join('')
+
+/** What is at the keys. Throws where nothing is, so that an example cannot leave out a field. */
+const at = (value: unknown, keys: Keys): unknown =>
+  keys.reduce((inner, key) => {
+    const found = (inner as Record<string | number, unknown>)[key]
+    if (found === undefined) throw new Error(`the example has no ${pathOf(keys)}`)
+    return found
+  }, value)
+
+const refillMap = (example: object, size: number) =>
+  Object.fromEntries(Array.from({ length: size }, (_, index) => [`name-${index}`, Object.values(example)[0]]))
+
+/** Items that differ in the key by which they are told apart, in whatever has letters for its pattern. */
+const refillList = (schema: Schema, [first = {}]: readonly object[], size: number) => {
+  const key = schema['x-kubernetes-list-map-keys']?.[0]
+  const name = key === undefined ? '' : String((first as Record<string, unknown>)[key])
+  return Array.from({ length: size }, (_, index) =>
+    key === undefined ? first : { ...first, [key]: name + 'x'.repeat(index) },
+  )
+}
+
+/** Values that break the bounds of one field, by keyword. */
+const breaks = (schema: Schema, example: unknown): readonly (readonly [string, unknown])[] =>
+  Object.entries({
+    minimum: schema.minimum !== undefined && schema.minimum - 1,
+    maximum: schema.maximum !== undefined && schema.maximum + 1,
+    minLength: schema.minLength !== undefined && '',
+    maxLength:
+      schema.maxLength !== undefined &&
+      String(example)
+        .slice(0, 1)
+        .repeat(schema.maxLength + 1),
+    pattern: schema.pattern !== undefined && '! ?',
+    enum: schema.enum && 'else',
+    format: schema.format === 'date-time' && 'yesterday',
+    maxItems: schema.maxItems !== undefined && refillList(schema, example as object[], schema.maxItems + 1),
+    maxProperties: schema.maxProperties !== undefined && refillMap(example as object, schema.maxProperties + 1),
+  }).filter(([, bad]) => bad !== false && bad !== undefined)
+
+/** Every bound of a schema. `example` has to fill every field. */
+export const boundsOf = (schema: Schema, example: unknown, keys: Keys): Bound[] => {
+  const value = at(example, keys)
+  const { properties = {}, required = [], items, additionalProperties } = schema
+  const [anyName = ''] = additionalProperties ? Object.keys(value as object) : []
+  return [
+    ...breaks(schema, value).map(([keyword, bad]) => ({ keys, keyword, bad })),
+    ...required.map((name) => ({ keys: [...keys, name], keyword: 'required', bad: undefined })),
+    ...Object.entries(properties).flatMap(([name, each]) => boundsOf(each, example, [...keys, name])),
+    ...(items ? boundsOf(items, example, [...keys, 0]) : []),
+    ...(additionalProperties ? boundsOf(additionalProperties, example, [...keys, anyName]) : []),
+  ]
+}
+
+/** A copy of the example in which the value at the keys is another one. */
+export const replaceAt = <T extends object>(example: T, keys: Keys, value: unknown): T => {
+  const copy = structuredClone(example)
+  const holder = at(copy, keys.slice(0, -1)) as Record<string | number, unknown>
+  holder[keys.at(-1) ?? ''] = value
+  return copy
+}
+
+/** The rules of a schema as `path: message`. */
+export const rulesOf = (schema: Schema, path: string): string[] => [
+  ...(schema['x-kubernetes-validations'] ?? []).map(({ message }) => `${path}: ${message}`),
+  ...Object.entries(schema.properties ?? {}).flatMap(([name, each]) => rulesOf(each, `${path}.${name}`)),
+  ...(schema.items ? rulesOf(schema.items, `${path}[]`) : []),
+]
+
+/** A copy of a definition's `spec` without rules and bounds; what is required stays, subresources and short names go. */
+export const withoutBounds = (spec: object): object =>
+  JSON.parse(JSON.stringify(spec, (key, value: unknown) => (dropped.has(key) ? undefined : value))) as object
+
+const dropped = new Set([
+  'minimum',
+  'maximum',
+  'minLength',
+  'maxLength',
+  'pattern',
+  'enum',
+  'format',
+  'maxItems',
+  'maxProperties',
+  'x-kubernetes-validations',
+  'subresources',
+  'shortNames',
+])

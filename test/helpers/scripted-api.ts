@@ -1,0 +1,55 @@
+import type { KubeApi, Page, WatchEvent, WatchQuery } from '#shared/kube/client.ts'
+import type { KubeObject } from '#shared/kube/resource.ts'
+
+/** One watch that a reflector has open. */
+export type ScriptedWatch = {
+  readonly query: WatchQuery
+  readonly send: (event: WatchEvent<KubeObject>) => void
+  readonly end: () => void
+  readonly fail: (error: Error) => void
+}
+
+/** An API whose every answer the test gives. */
+export type ScriptedApi = {
+  readonly api: Pick<KubeApi, 'list' | 'watch'>
+  /** Answers of the lists to come, in order; a function may throw. Without any, lists reject. */
+  readonly lists: (() => Page<KubeObject>)[]
+  /** What was asked of each list. */
+  readonly asked: unknown[]
+  /** All watches so far, the last of which may be open. */
+  readonly watches: ScriptedWatch[]
+}
+
+/** Makes an API that a test scripts. */
+export const createScriptedApi = (): ScriptedApi => {
+  const lists: ScriptedApi['lists'] = []
+  const asked: unknown[] = []
+  const watches: ScriptedWatch[] = []
+
+  const watch = async function* (_of: unknown, query: WatchQuery, signal: AbortSignal) {
+    const told: (WatchEvent<KubeObject> | 'end' | Error)[] = []
+    let bell = Promise.withResolvers<void>()
+    const tell = (next: WatchEvent<KubeObject> | 'end' | Error) => {
+      told.push(next)
+      bell.resolve()
+    }
+    signal.addEventListener('abort', () => tell(new Error('aborted')))
+    watches.push({ query, send: tell, end: () => tell('end'), fail: tell })
+    for (;;) {
+      for (const next of told.splice(0)) {
+        if (next === 'end') return
+        if (next instanceof Error) throw next
+        yield next
+      }
+      await bell.promise
+      bell = Promise.withResolvers()
+    }
+  }
+  const list = async (_of: unknown, query: unknown) => {
+    asked.push(query)
+    const answer = lists.shift()
+    if (!answer) throw new Error('no answer is scripted')
+    return answer()
+  }
+  return { api: { list, watch } as unknown as ScriptedApi['api'], lists, asked, watches }
+}

@@ -1,0 +1,86 @@
+import t from 'tap'
+import { reasons } from '#controller/pool.ts'
+import type { Setting } from '#shared/config/setting.ts'
+import { controllerSettings } from '#shared/config/settings/controller.ts'
+import { workerSettings } from '#shared/config/settings/worker.ts'
+import { browserPoolSpec, browserPoolStatus, poolConditions } from '#shared/kube/browser-pool.ts'
+
+type Schema = {
+  description?: string
+  type?: string
+  pattern?: string
+  maxLength?: number
+  maxItems?: number
+  maxProperties?: number
+  enum?: string[]
+  format?: string
+  properties?: Record<string, Schema>
+  items?: Schema
+  additionalProperties?: Schema
+}
+type Field = { path: string; schema: Schema }
+
+const fieldsOf = (schema: Schema, path = ''): Field[] =>
+  Object.entries(schema.properties ?? {}).flatMap(([name, each]) => {
+    const field = { path: `${path}.${name}`, schema: each }
+    return [field, ...fieldsOf(each, field.path), ...fieldsOf(each.items ?? {}, field.path)]
+  })
+
+const { autoscaling, drain } = browserPoolSpec.properties
+const { reason, conditions } = browserPoolStatus.properties
+const fields = [...fieldsOf(browserPoolSpec as Schema), ...fieldsOf(browserPoolStatus)]
+
+const takes = (setting: Setting<number>, value: number) => setting.parse(String(value)).ok
+
+t.test('has the defaults and bounds of the settings of one machine', (t) => {
+  const { poolMin, poolMax, poolQueueWaitMs, poolHoldSeconds, poolDrainStepSeconds } = controllerSettings
+  const { minReplicas, maxReplicas, slots, buffer, queueWaitMs, holdSeconds } = autoscaling.properties
+  const pairs = [
+    [minReplicas, poolMin],
+    [maxReplicas, poolMax],
+    [slots, workerSettings.slots],
+    [queueWaitMs, poolQueueWaitMs],
+    [holdSeconds, poolHoldSeconds],
+    [drain.properties.stepSeconds, poolDrainStepSeconds],
+  ] as const
+  for (const [schema, setting] of pairs) {
+    const {
+      minimum = 0,
+      maximum = 0,
+      default: fallback,
+    } = schema as { minimum?: number; maximum?: number; default?: number }
+    t.equal(String(fallback), setting.fallback, setting.name)
+    t.ok(takes(setting, minimum) && takes(setting, maximum), setting.name)
+    t.notOk(takes(setting, minimum - 1) || takes(setting, maximum + 1), setting.name)
+  }
+  t.match(buffer, { minimum: 0, default: Number(controllerSettings.poolBuffer.fallback) })
+  t.end()
+})
+
+t.test('takes every reason of a decision', (t) => {
+  const { pattern, maxLength } = reason as Schema
+  for (const word of reasons) t.ok(new RegExp(pattern ?? '^$').test(word) && word.length <= (maxLength ?? 0), word)
+  t.end()
+})
+
+t.test('says conditions in words that Kubernetes takes, each telling True from False', (t) => {
+  const { type, reason: why } = (conditions as { items: Schema }).items.properties ?? {}
+  for (const [name, { reasons: words }] of Object.entries(poolConditions)) {
+    t.match(name, new RegExp(type?.pattern ?? '^$'))
+    t.ok(words.length > 1, name)
+    for (const word of words) t.match(word, new RegExp(why?.pattern ?? '^$'))
+  }
+  t.end()
+})
+
+t.test('describes each field, and bounds each text, list and map', (t) => {
+  t.ok(fields.length > 50)
+  for (const { path, schema } of fields) {
+    t.ok(schema.description, path)
+    const texts = [schema, schema.additionalProperties].filter((each) => each?.type === 'string' && !each.enum)
+    for (const each of texts) t.ok(each?.maxLength ?? each?.format, path)
+    if (schema.type === 'array') t.ok(schema.maxItems, path)
+    if (schema.additionalProperties) t.ok(schema.maxProperties, path)
+  }
+  t.end()
+})

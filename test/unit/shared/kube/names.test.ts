@@ -1,0 +1,26 @@
+import t from 'tap'
+import { objectName, poolLabels, selectorOf } from '#shared/kube/names.ts'
+
+const isLabel = /^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/
+
+t.test('keeps what is a DNS-1123 label already', async (t) => {
+  t.equal(objectName('workers', 'standard'), 'workers-standard')
+  t.equal(objectName('a'.repeat(63)), 'a'.repeat(63))
+})
+
+t.test('makes a DNS-1123 label of anything', async (t) => {
+  const strange = ['a'.repeat(64), 'Über/Pool_1', '-a-', '', '--', '.', `${'a'.repeat(54)}-b${'c'.repeat(20)}`]
+  for (const text of strange) t.match(objectName(text), isLabel, text)
+})
+
+t.test('what had to be changed still differs', async (t) => {
+  const parts = [['a', 'B'], ['a', 'b'], ['a_b'], ['a.b'], ['a'.repeat(70)], ['a'.repeat(71)]] as [
+    string,
+    ...string[],
+  ][]
+  t.equal(new Set(parts.map((each) => objectName(...each))).size, parts.length)
+})
+
+t.test('the labels of a pool are a selector', async (t) => {
+  t.match(selectorOf(poolLabels('standard')), /(^|,)shutterfleet\.dev\/pool=standard(,|$)/)
+})

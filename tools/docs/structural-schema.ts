@@ -1,0 +1,45 @@
+import type { Json } from '#shared/kube/block-yaml.ts'
+
+/** The part of a JSON schema that Kubernetes knows and this project uses. */
+export type StructuralSchema = {
+  readonly description?: string
+  readonly type?: string
+  readonly default?: Json
+  readonly required?: readonly string[]
+  readonly properties?: Readonly<Record<string, StructuralSchema>>
+  readonly items?: StructuralSchema
+  readonly additionalProperties?: StructuralSchema
+  readonly enum?: readonly string[]
+  readonly minimum?: number
+  readonly maximum?: number
+  readonly minLength?: number
+  readonly maxLength?: number
+  readonly maxItems?: number
+  readonly maxProperties?: number
+  readonly 'x-kubernetes-int-or-string'?: boolean
+  readonly 'x-kubernetes-validations'?: readonly { readonly message: string }[]
+}
+
+const structuralEach = (of: Readonly<Record<string, StructuralSchema>>) =>
+  Object.fromEntries(Object.entries(of).map(([name, each]) => [name, structural(each)]))
+
+const structural = (schema: StructuralSchema): StructuralSchema => {
+  const { description, type, required = [], properties, items, additionalProperties, ...rest } = schema
+  const needed = required.filter((name) => properties?.[name]?.default === undefined)
+  return {
+    ...(description !== undefined && { description }),
+    ...(type !== undefined && { type }),
+    ...rest,
+    ...(needed.length > 0 && { required: needed }),
+    ...(properties && { properties: structuralEach(properties) }),
+    ...(items && { items: structural(items) }),
+    ...(additionalProperties && { additionalProperties: structural(additionalProperties) }),
+  }
+}
+
+/**
+ * A JSON schema in the form that people meet: fields with a default need not be given (for readers they are always there),
+ * and the description comes first.
+ */
+export const structuralSchema = (source: object): StructuralSchema =>
+  structural(JSON.parse(JSON.stringify(source)) as StructuralSchema)
