@@ -1,6 +1,7 @@
+import { proxyHeader } from '#shared/net/callers-proxy.ts'
 import { captureHeader, refusalHeader } from '#shared/net/refusal.ts'
 
-/** RFC 9110 §7.6.1, and the two headers of our own contract. */
+/** RFC 9110 §7.6.1, and the headers of our own contract. */
 const hopByHop: ReadonlySet<string> = new Set([
   'connection',
   'keep-alive',
@@ -10,6 +11,7 @@ const hopByHop: ReadonlySet<string> = new Set([
   'upgrade',
   captureHeader,
   refusalHeader,
+  proxyHeader,
 ])
 
 const namesIn = (connection: string): readonly string[] =>

@@ -2,14 +2,28 @@ import type { AppError } from '#shared/errors/app-error.ts'
 import type { Logger } from '#shared/telemetry/logger.ts'
 import type { Metrics } from '#shared/telemetry/metrics.ts'
 import type { End } from './bound-connection.ts'
+import type { Journey } from './reach.ts'
 import { refusalOf } from './refuse.ts'
 
-/** Whom an event is about. Of a target at most the host is kept: paths, queries and credentials are the caller's. */
+/** How a request leaves: to its target, or through its caller's proxy; `unknown` where the request could not be read. */
+type Way = 'direct' | 'http_proxy' | 'socks5_proxy' | 'unknown'
+
+/** Whom an event is about. Of a target and of a proxy at most the host is kept: all else is the caller's. */
 export type Seen = {
   readonly kind: 'tunnel' | 'request'
   readonly capture: string | undefined
   /** `undefined` where the request named no host that could be read. */
   readonly host: string | undefined
+  readonly way: Way
+  /** The proxy's host; `undefined` where there is none. */
+  readonly proxy: string | undefined
+}
+
+/** What may be told of a journey; of none, before it could be read. */
+export const seenOf = (journey: Journey | undefined): Pick<Seen, 'host' | 'way' | 'proxy'> => {
+  if (journey === undefined) return { host: undefined, way: 'unknown', proxy: undefined }
+  const { target, proxy } = journey
+  return { host: target.host, way: proxy === undefined ? 'direct' : `${proxy.kind}_proxy`, proxy: proxy?.host }
 }
 
 /** What the egress filter tells its operators; one function for each event, log line and metric together. */
@@ -31,7 +45,11 @@ export type Events = {
 export const createEvents = (log: Logger, metrics: Metrics): Events => {
   const clients = metrics.gauge({ name: 'egress_clients', help: 'Client connections that are open' })
   const cut = metrics.counter({ name: 'egress_clients_cut_total', help: 'Clients cut unserved', labels: ['reason'] })
-  const opened = metrics.counter({ name: 'egress_opened_total', help: 'Connections made to targets', labels: ['kind'] })
+  const opened = metrics.counter({
+    name: 'egress_opened_total',
+    help: "Connections made to targets, directly or through a caller's proxy",
+    labels: ['kind', 'way'],
+  })
   const ended = metrics.counter({
     name: 'egress_ended_total',
     help: 'Connections to targets that ended',
@@ -45,7 +63,7 @@ export const createEvents = (log: Logger, metrics: Metrics): Events => {
   const refused = metrics.counter({
     name: 'egress_refused_total',
     help: 'Requests for which no connection was made',
-    labels: ['kind', 'refusal'],
+    labels: ['kind', 'way', 'refusal'],
   })
   return {
     listening: (address) => log.info({ address }, 'listening'),
@@ -60,7 +78,7 @@ export const createEvents = (log: Logger, metrics: Metrics): Events => {
       log.debug({ reason: cause.message }, 'client cut: no readable request')
     },
     opened: (seen) => {
-      opened.inc({ kind: seen.kind })
+      opened.inc({ kind: seen.kind, way: seen.way })
       log.debug(seen, 'connection opened')
     },
     ended: (seen, passed) => {
@@ -70,7 +88,7 @@ export const createEvents = (log: Logger, metrics: Metrics): Events => {
     },
     refused: (seen, error) => {
       const { refusal } = refusalOf(error)
-      refused.inc({ kind: seen.kind, refusal })
+      refused.inc({ kind: seen.kind, way: seen.way, refusal })
       const line = { ...seen, refusal, reason: error.message }
       if (error.code === 'SERVER_ERROR') log.error({ ...line, err: error.cause }, 'refused by a fault')
       else log.info(line, 'refused')

@@ -6,20 +6,29 @@ import { type Bounded, boundConnection } from './bound-connection.ts'
 import { captureOf } from './capture-of.ts'
 import type { Egress } from './context.ts'
 import { endToEndHeaders } from './end-to-end-headers.ts'
+import { seenOf } from './events.ts'
 import { parseAbsolute, type PlainTarget } from './parse-target.ts'
-import { reach } from './reach.ts'
+import { proxyAuthorization } from './proxy-authorization.ts'
+import { proxyOf } from './proxy-of.ts'
+import { type Journey, reach, reachProxy } from './reach.ts'
 import { refuseRequest } from './refuse.ts'
 
 /** Most bytes of the headers of one message, either way. */
 export const headerBytesMax = 65_536
 
-/** One plain request on its way: the connection to its target and the bounds on that. */
-type Passage = { readonly target: PlainTarget; readonly upstream: Socket; readonly bounded: Bounded }
+type PlainJourney = Journey & { readonly target: PlainTarget }
 
-/** The target hears the host of the address, never the client's `Host`; a body without a length stays chunked. */
+/** One plain request on its way: the connection on which it is sent and the bounds on that. */
+type Passage = { readonly journey: PlainJourney; readonly upstream: Socket; readonly bounded: Bounded }
+
+/** An HTTP proxy is asked for the page itself: many make no tunnel to port 80. */
+const open = (egress: Egress, { target, proxy, ownPort }: PlainJourney): Promise<Socket> =>
+  proxy?.kind === 'http' ? reachProxy(egress, { target, proxy, ownPort }) : reach(egress, { target, proxy, ownPort })
+
+/** The target hears the host of the address, never the client's `Host`; a body without a length stays chunked. No connection serves twice. */
 const headersFor = (request: IncomingMessage, { hostHeader }: PlainTarget): string[] => {
   const chunked = request.headers['transfer-encoding'] === undefined ? [] : ['Transfer-Encoding', 'chunked']
-  return ['Host', hostHeader, ...endToEndHeaders(request.rawHeaders, ['host']), ...chunked]
+  return ['Host', hostHeader, ...endToEndHeaders(request.rawHeaders, ['host']), ...chunked, 'Connection', 'close']
 }
 
 /** The head of the answer. A target that switches protocols unasked is at fault: nobody would read what follows. */
@@ -33,21 +42,35 @@ const headOf = (outgoing: ClientRequest): Promise<IncomingMessage> =>
     })
   })
 
+/** What an HTTP proxy is asked differs from what a target is asked: the whole address, and the caller's credentials. */
+const askedOf = ({ target, proxy }: PlainJourney) =>
+  proxy?.kind === 'http'
+    ? { path: `http://${target.hostHeader}${target.path}`, credentials: proxyAuthorization(proxy) }
+    : { path: target.path, credentials: [] }
+
+/** Whether an HTTP proxy answers for itself. Only squid marks what is its own error and not the target's. */
+const isProxysOwn = ({ statusCode, headers }: IncomingMessage): boolean =>
+  statusCode === 407 || headers['x-squid-error'] !== undefined
+
 /** Sends the request and waits for the head of the answer. Throws `TIMEOUT` or `CONNECTION_FAILED`. */
-const send = async (request: IncomingMessage, { target, upstream, bounded }: Passage): Promise<IncomingMessage> => {
+const send = async (request: IncomingMessage, { journey, upstream, bounded }: Passage): Promise<IncomingMessage> => {
+  const { path, credentials } = askedOf(journey)
   try {
     const outgoing = openRequest({
       createConnection: () => upstream,
       method: request.method,
-      path: target.path,
-      headers: headersFor(request, target),
+      path,
+      headers: [...headersFor(request, journey.target), ...credentials],
       maxHeaderSize: headerBytesMax,
     })
     // After the answer has begun, a body that the target no longer reads breaks off: the answer decides.
     outgoing.on('error', () => {})
     request.pipe(outgoing)
     bounded.count(request)
-    return await headOf(outgoing)
+    const answer = await headOf(outgoing)
+    if (journey.proxy?.kind !== 'http' || !isProxysOwn(answer)) return answer
+    upstream.destroy()
+    throw new AppError('CONNECTION_FAILED', { message: `the caller's proxy: the answer is ${answer.statusCode}` })
   } catch (cause) {
     if (cause instanceof AppError) throw cause
     throw new AppError('CONNECTION_FAILED', { message: 'the target did not answer in HTTP', cause })
@@ -79,20 +102,21 @@ export const forwardRequest = async (
   response: ServerResponse,
 ): Promise<void> => {
   const seen = { kind: 'request', capture: captureOf(request) } as const
-  let target: PlainTarget | undefined
+  let journey: PlainJourney | undefined
   try {
-    target = parseAbsolute(request.url ?? '')
-    const upstream = await reach(egress, target, request.socket.localPort ?? 0)
+    const ownPort = request.socket.localPort ?? 0
+    journey = { target: parseAbsolute(request.url ?? ''), proxy: proxyOf(request), ownPort }
+    const upstream = await open(egress, journey)
     if (response.destroyed) upstream.destroy()
     else response.once('close', () => upstream.destroy())
     const bounded = boundConnection(upstream, egress.bounds.connectionBytesMax)
-    egress.events.opened({ ...seen, host: target.host })
-    const answer = await send(request, { target, upstream, bounded })
+    egress.events.opened({ ...seen, ...seenOf(journey) })
+    const answer = await send(request, { journey, upstream, bounded })
     const broken = await writeAnswer(answer, response, bounded)
-    egress.events.ended({ ...seen, host: target.host }, bounded.passed(broken))
+    egress.events.ended({ ...seen, ...seenOf(journey) }, bounded.passed(broken))
   } catch (thrown) {
     const error = toAppError(thrown)
-    egress.events.refused({ ...seen, host: target?.host }, error)
+    egress.events.refused({ ...seen, ...seenOf(journey) }, error)
     refuseRequest(response, error)
   }
 }

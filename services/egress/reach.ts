@@ -1,17 +1,65 @@
 import type { Socket } from 'node:net'
+import { AppError, toAppError } from '#shared/errors/app-error.ts'
+import type { CallersProxy } from '#shared/net/callers-proxy.ts'
+import { askHttpProxy } from './ask-http-proxy.ts'
+import { askSocks5Proxy } from './ask-socks5-proxy.ts'
 import type { Egress } from './context.ts'
 import { dial } from './dial.ts'
+import { handshake } from './handshake.ts'
 import type { Target } from './parse-target.ts'
-import { resolveTarget } from './resolve-target.ts'
+import { judgeText, resolveTarget } from './resolve-target.ts'
 
-/**
- * Opens the one connection that a client's request gets: resolve, judge every answer, dial what was judged.
- * Throws an AppError that says why there is none. `ownPort` is the port that the client came in by.
- */
-export const reach = async (egress: Egress, target: Target, ownPort: number): Promise<Socket> => {
+/** Where a client's request goes: its target, the caller's proxy if any, and the port that the client came in by. */
+export type Journey = { readonly target: Target; readonly proxy: CallersProxy | undefined; readonly ownPort: number }
+
+/** A journey through a caller's proxy. */
+type ProxyJourney = Journey & { readonly proxy: CallersProxy }
+
+const connectTo = async (egress: Egress, target: Target, ownPort: number): Promise<Socket> => {
   const addresses = await resolveTarget(egress, target, ownPort)
   const { connectMs, idleMs } = egress.bounds
   const upstream = await dial({ connect: egress.connect, connectMs }, addresses, target.port)
   upstream.setTimeout(idleMs)
   return upstream
 }
+
+/** Says in words that the proxy was at fault. That it has no address is not a page's failure of DNS. */
+const ofProxy = (thrown: unknown): AppError => {
+  const { code, message } = toAppError(thrown)
+  return new AppError(code === 'DNS_FAILED' ? 'CONNECTION_FAILED' : code, {
+    message: `the caller's proxy: ${message}`,
+    cause: thrown,
+  })
+}
+
+/**
+ * Opens a connection to a caller's proxy, which is judged as any target is. The page is judged as far as its text
+ * tells: the proxy resolves its name. Throws an AppError that says why there is none.
+ */
+export const reachProxy = async (egress: Egress, { target, proxy, ownPort }: ProxyJourney): Promise<Socket> => {
+  judgeText(egress.rules, target, ownPort)
+  try {
+    return await connectTo(egress, proxy, ownPort)
+  } catch (thrown) {
+    throw ofProxy(thrown)
+  }
+}
+
+const tunnelThrough = async (egress: Egress, journey: ProxyJourney): Promise<Socket> => {
+  const { target, proxy } = journey
+  const upstream = await reachProxy(egress, journey)
+  const ask = proxy.kind === 'http' ? askHttpProxy : askSocks5Proxy
+  try {
+    await handshake(upstream, egress.bounds.connectMs, (line) => ask(line, proxy, target))
+  } catch (thrown) {
+    throw ofProxy(thrown)
+  }
+  return upstream
+}
+
+/**
+ * Opens the one connection that a client's request gets: resolve, judge every answer, dial what was judged; through a
+ * caller's proxy, and never around it, where there is one. Throws an AppError that says why there is none.
+ */
+export const reach = (egress: Egress, { target, proxy, ownPort }: Journey): Promise<Socket> =>
+  proxy === undefined ? connectTo(egress, target, ownPort) : tunnelThrough(egress, { target, proxy, ownPort })

@@ -26,13 +26,6 @@ export type TargetRules = {
 
 const blocked = (message: string) => new AppError('BLOCKED', { message })
 
-const findAddresses = (resolver: Resolver, { allow }: TargetRules, { host, port }: Target) => {
-  if (isAddress(host)) return [host]
-  if (allowsHost(allow, host, port)) return resolver.lookup(host)
-  if (isLocalName(host)) throw blocked('the name is local')
-  return resolver.resolve(host)
-}
-
 /** Loopback and unspecified addresses reach this machine on every port. */
 const isOwn = (ip: string, { addresses }: OwnNetwork): boolean => addresses.has(ip) || /^(127\.|0\.|::1?$)/.test(ip)
 
@@ -49,6 +42,17 @@ const judge = (ip: string, rules: TargetRules, { host, port }: Target, ownPort: 
 }
 
 /**
+ * Decides whether a target may be reached as far as its text tells: port, literal address, local name. Asks no
+ * resolver. Throws `BLOCKED`.
+ */
+export const judgeText = (rules: TargetRules, target: Target, ownPort: number): void => {
+  const { host, port } = target
+  if (isBadPort(port)) throw blocked('the port is not fetched from')
+  if (isAddress(host)) judge(host, rules, target, ownPort)
+  else if (isLocalName(host) && !allowsHost(rules.allow, host, port)) throw blocked('the name is local')
+}
+
+/**
  * Decides whether a target may be reached, and at which addresses. One answer that may not be reached refuses the
  * target: a name that mixes public and private addresses is an attack or a mistake. Throws `BLOCKED` or `DNS_FAILED`.
  */
@@ -57,8 +61,10 @@ export const resolveTarget = async (
   target: Target,
   ownPort: number,
 ): Promise<readonly string[]> => {
-  if (isBadPort(target.port)) throw blocked('the port is not fetched from')
-  const addresses = await findAddresses(resolver, rules, target)
+  const { host, port } = target
+  judgeText(rules, target, ownPort)
+  if (isAddress(host)) return [host]
+  const addresses = await (allowsHost(rules.allow, host, port) ? resolver.lookup(host) : resolver.resolve(host))
   if (addresses.length === 0) throw new AppError('DNS_FAILED', { message: 'the name has no address' })
   for (const ip of addresses) judge(ip, rules, target, ownPort)
   return addresses

@@ -75,6 +75,12 @@ export const resolverOf = (records: CaseRecords): Resolver => {
   return { resolve: (name) => resolve(name), lookup: (name) => resolve(name) }
 }
 
+/** A resolver that must not be asked. */
+export const deafResolver: Resolver = {
+  resolve: (name) => Promise.reject(new Error(`asked for ${name}`)),
+  lookup: (name) => Promise.reject(new Error(`asked for ${name}`)),
+}
+
 const plainConnect: Connect = ({ host, port }) => connect({ host, port, allowHalfOpen: true })
 
 /** Starts a filter on a free port; what is not given is as strict as in production, with short bounds. */

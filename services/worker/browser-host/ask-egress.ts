@@ -16,12 +16,17 @@ const hopByHop = new Set([
   'upgrade',
 ])
 
+/** What is said to the egress filter under these names is ours to say; a page can set any header on its own requests. */
+const ownPrefix = 'x-shutterfleet-'
+
+const isEndToEnd = (name: string) => !hopByHop.has(name) && !name.startsWith(ownPrefix)
+
 /** The headers that a message keeps on its way, names and values in turn as Node's `rawHeaders` has them. */
 export const endToEndHeaders = (rawHeaders: readonly string[]): string[] => {
   const kept: string[] = []
   for (let at = 0; at + 1 < rawHeaders.length; at += 2) {
     const [name = '', value = ''] = rawHeaders.slice(at, at + 2)
-    if (!hopByHop.has(name.toLowerCase())) kept.push(name, value)
+    if (isEndToEnd(name.toLowerCase())) kept.push(name, value)
   }
   return kept
 }

@@ -3,7 +3,13 @@ import { endToEndHeaders } from '#egress/end-to-end-headers.ts'
 
 t.test('drops what belongs to one hop or to the filter, in any case', async (t) => {
   const dropped = ['Connection', 'KEEP-ALIVE', 'te', 'Trailer', 'Transfer-Encoding', 'upgrade', 'Proxy-Authorization']
-  for (const name of [...dropped, 'proxy-anything', 'X-Shutterfleet-Refusal', 'x-shutterfleet-capture']) {
+  for (const name of [
+    ...dropped,
+    'proxy-anything',
+    'X-Shutterfleet-Refusal',
+    'x-shutterfleet-capture',
+    'X-Shutterfleet-Proxy',
+  ]) {
     t.same(endToEndHeaders([name, 'x', 'A', '1']), ['A', '1'], name)
   }
 })

@@ -1,12 +1,8 @@
 import t from 'tap'
 import { type Resolver, resolveTarget } from '#egress/resolve-target.ts'
 import { parseCidr } from '#shared/policy/cidr.ts'
-import { resolverOf, rulesOf } from '#test/helpers/egress-filter.ts'
+import { deafResolver, resolverOf, rulesOf } from '#test/helpers/egress-filter.ts'
 
-const deaf: Resolver = {
-  resolve: () => Promise.reject(new Error('must not be asked')),
-  lookup: () => Promise.reject(new Error('must not be asked')),
-}
 const ownPort = 3128
 const target = (host: string, port = 443) => ({ host, port })
 
@@ -28,7 +24,7 @@ t.test('one private answer refuses the name, wherever it stands', async (t) => {
 })
 
 t.test('asks no resolver for literals, local names and bad ports', async (t) => {
-  const deps = { resolver: deaf, rules: rulesOf() }
+  const deps = { resolver: deafResolver, rules: rulesOf() }
   t.same(await resolveTarget(deps, target('1.1.1.1'), ownPort), ['1.1.1.1'])
   for (const [host, port] of [
     ['10.0.0.1', 443],
@@ -61,7 +57,7 @@ t.test('denied and own addresses are refused even where they are allowed', async
     deny,
     own: () => ({ addresses: new Set(['10.2.0.1']), networks: [] }),
   }
-  const deps = { resolver: deaf, rules }
+  const deps = { resolver: deafResolver, rules }
   for (const [host, port] of [
     ['10.1.0.1', 443],
     ['93.184.215.14', 443],
@@ -76,7 +72,7 @@ t.test('denied and own addresses are refused even where they are allowed', async
 t.test('public addresses of this machine and of its neighbours are refused, unless they are allowed', async (t) => {
   const networks = [parseCidr('93.184.215.0/24'), parseCidr('2a01:4f8:1:2::/64')].filter((block) => block !== undefined)
   const own = () => ({ addresses: new Set(['93.184.215.14']), networks })
-  const deps = { resolver: deaf, rules: { ...rulesOf('93.184.215.99'), own } }
+  const deps = { resolver: deafResolver, rules: { ...rulesOf('93.184.215.99'), own } }
   for (const host of ['93.184.215.14', '93.184.215.15', '2a01:4f8:1:2::7']) {
     await t.rejects(resolveTarget(deps, target(host), ownPort), { code: 'BLOCKED' }, host)
   }

@@ -1,0 +1,148 @@
+import { type ChildProcess, execFile, spawn } from 'node:child_process'
+import { createHash } from 'node:crypto'
+import { once } from 'node:events'
+import { existsSync } from 'node:fs'
+import { chmod, cp, mkdir, mkdtemp, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
+import { connect, createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+import { promisify } from 'node:util'
+import { listening } from './egress-filter.ts'
+import { eventually } from './eventually.ts'
+
+/** A proxy out of a distribution package, on a free port of loopback, as a process of its own. */
+export type RealProxy = AsyncDisposable & {
+  readonly port: number
+  /** What it wrote down of the requests that it was asked. */
+  readonly log: () => Promise<string>
+}
+
+/** A user that a proxy lets in. */
+type Login = { readonly user: string; readonly password: string }
+
+const run = promisify(execFile)
+const cache = resolve(import.meta.dirname, '../../.tools/proxies')
+const unpacked = join(cache, 'root')
+const programs = ['squid', 'squid-common', 'microsocks'] as const
+
+/** Libraries that this machine would have to install with the programs. */
+const missingLibraries = async (): Promise<readonly string[]> => {
+  const { stdout } = await run('apt-get', ['install', '--simulate', '--no-install-recommends', ...programs])
+  return [...stdout.matchAll(/^Inst (lib\S+) \(/gm)].map(([, name = '']) => name).filter((name) => !/perl/.test(name))
+}
+
+const unpack = async (): Promise<void> => {
+  await mkdir(cache, { recursive: true })
+  const partial = await mkdtemp(join(cache, 'partial-'))
+  const names = [...programs, ...(await missingLibraries())]
+  await run('apt-get', ['download', '-q', ...names], { cwd: partial, timeout: 300_000 })
+  for (const archive of await readdir(partial)) {
+    await run('dpkg', ['-x', join(partial, archive), join(partial, 'root')])
+  }
+  await rename(join(partial, 'root'), unpacked)
+  await rm(partial, { recursive: true })
+}
+
+/**
+ * Makes sure that squid and microsocks are in `.tools/proxies`, downloaded once from the system's package source.
+ * Returns why tests of them must be skipped, or `false`; throws where the source fails.
+ */
+export const withoutRealProxies = async (): Promise<string | false> => {
+  if (existsSync(unpacked)) return false
+  if (!existsSync('/usr/bin/apt-get')) return 'no apt-get here that could download squid and microsocks'
+  await unpack()
+  return false
+}
+
+/** A copy of the programs that any user may run; squid gives up root. */
+const openFolder = async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'proxy-'))
+  await chmod(folder, 0o777)
+  for (const part of ['usr/bin', 'usr/sbin', 'usr/lib'])
+    await cp(join(unpacked, part), join(folder, part), { recursive: true })
+  const architecture = (await readdir(join(folder, 'usr/lib'))).find((name) => name.endsWith('-linux-gnu')) ?? ''
+  return { folder, libraries: join(folder, 'usr/lib', architecture) }
+}
+
+const freePort = async (): Promise<number> => {
+  await using probe = await listening(createServer())
+  return probe.port
+}
+
+const answers = async (port: number): Promise<boolean> => {
+  const socket = connect({ port, host: '127.0.0.1' })
+  try {
+    await once(socket, 'connect')
+    return true
+  } finally {
+    socket.destroy()
+  }
+}
+
+const end = async (child: ChildProcess, folder: string) => {
+  child.kill('SIGKILL')
+  if (child.exitCode === null && child.signalCode === null) await once(child, 'exit')
+  await rm(folder, { recursive: true })
+}
+
+/** Starts a program that ends with this process; as the package's own user where this one is root. */
+const startProgram = async (
+  command: readonly string[],
+  { port, folder, libraries }: { port: number; folder: string; libraries: string },
+) => {
+  const user = process.getuid?.() === 0 ? ['--reuid=proxy', '--regid=proxy', '--clear-groups'] : []
+  const child = spawn('setpriv', [...user, '--pdeathsig', 'KILL', ...command], {
+    cwd: folder,
+    env: { LD_LIBRARY_PATH: libraries },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  let printed = ''
+  for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk: Buffer) => (printed += String(chunk)))
+  await eventually(() => child.exitCode !== null || answers(port), { what: `${command[0]} answers` })
+  if (child.exitCode !== null) {
+    await end(child, folder)
+    throw new Error(`${command[0]} did not start: ${printed}`)
+  }
+  return { printed: () => printed, [Symbol.asyncDispose]: () => end(child, folder) }
+}
+
+/** Starts squid for one login. `hosts` are names that it alone knows, all at 127.0.0.1. */
+export const startSquid = async ({ user, password }: Login, hosts: readonly string[]): Promise<RealProxy> => {
+  const [{ folder, libraries }, port] = await Promise.all([openFolder(), freePort()])
+  const log = join(folder, 'access.log')
+  const settings = `
+    http_port 127.0.0.1:${port}
+    visible_hostname squid
+    pid_filename none
+    cache deny all
+    cache_log /dev/null
+    access_log stdio:${log}
+    mime_table /dev/null
+    icon_directory ${folder}
+    error_directory ${folder}
+    hosts_file ${join(folder, 'hosts')}
+    dns_nameservers 127.0.0.1
+    dns_timeout 1 second
+    pinger_enable off
+    unlinkd_program ${join(folder, 'usr/lib/squid/unlinkd')}
+    auth_param basic program ${join(folder, 'usr/lib/squid/basic_ncsa_auth')} ${join(folder, 'users')}
+    auth_param basic children 1 startup=1
+    acl known proxy_auth REQUIRED
+    http_access allow known
+    http_access deny all`
+  await writeFile(join(folder, 'squid.conf'), settings.replaceAll(/^ +/gm, ''))
+  await writeFile(join(folder, 'hosts'), hosts.map((name) => `127.0.0.1 ${name}\n`).join(''))
+  await writeFile(join(folder, 'users'), `${user}:${createHash('md5').update(password).digest('hex')}\n`)
+  const command = [join(folder, 'usr/sbin/squid'), '-N', '-f', join(folder, 'squid.conf')]
+  const program = await startProgram(command, { port, folder, libraries })
+  return { ...program, port, log: () => readFile(log, 'utf8') }
+}
+
+/** Starts microsocks, for one login or open to everybody. Names are what they are to this machine. */
+export const startMicrosocks = async (login?: Login): Promise<RealProxy> => {
+  const [{ folder, libraries }, port] = await Promise.all([openFolder(), freePort()])
+  const asked = login === undefined ? [] : ['-u', login.user, '-P', login.password]
+  const command = [join(folder, 'usr/bin/microsocks'), '-i', '127.0.0.1', '-p', `${port}`, ...asked]
+  const program = await startProgram(command, { port, folder, libraries })
+  return { ...program, port, log: async () => program.printed() }
+}

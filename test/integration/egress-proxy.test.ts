@@ -1,0 +1,269 @@
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import { text } from 'node:stream/consumers'
+import { inspect } from 'node:util'
+import t from 'tap'
+import type { Connect } from '#egress/dial.ts'
+import { proxyHeader } from '#shared/net/callers-proxy.ts'
+import { captureHeader } from '#shared/net/refusal.ts'
+import { parseCidr } from '#shared/policy/cidr.ts'
+import { ssrfCases } from '#test/fixtures/ssrf-cases.ts'
+import {
+  deafResolver,
+  internet,
+  listening,
+  resolverOf,
+  rulesOf,
+  startCanary,
+  startFilter,
+} from '#test/helpers/egress-filter.ts'
+import { eventually } from '#test/helpers/eventually.ts'
+import { askProxy } from '#test/helpers/proxy-client.ts'
+import { type Reply, startScriptedProxy } from '#test/helpers/scripted-proxy.ts'
+
+const rules = rulesOf('127.0.0.1')
+const through = (proxy: string) => [`${proxyHeader}: ${proxy}`]
+const established = 'HTTP/1.1 200 OK\r\nX-Any: 1\r\n\r\n'
+const socksGranted: readonly Reply[] = [Buffer.of(5, 0), Buffer.of(5, 0, 0, 1, 0, 0, 0, 0, 0, 0)]
+
+t.test('asks an HTTP proxy for a tunnel to the name, and carries what comes right behind its answer', async (t) => {
+  await using proxy = await startScriptedProxy(`${established}early`, '', null)
+  await using filter = await startFilter({ rules, resolver: deafResolver })
+  const { socket } = await askProxy({
+    port: filter.port,
+    line: 'CONNECT Page.test.:443',
+    headers: through(`http://us%40r:p%3Aw@127.0.0.1:${proxy.port}`),
+  })
+  socket.end('hello')
+  t.equal(await text(socket), 'early')
+  const authorization = `Proxy-Authorization: Basic ${btoa('us@r:p:w')}`
+  t.equal(
+    Buffer.concat(proxy.heard).toString(),
+    `CONNECT page.test:443 HTTP/1.1\r\nHost: page.test:443\r\n${authorization}\r\n\r\nhello`,
+  )
+  t.match(filter.heard, [
+    { name: 'clientConnected' },
+    { name: 'opened', args: [{ host: 'page.test', way: 'http_proxy', proxy: '127.0.0.1' }] },
+  ])
+  t.notMatch(inspect(filter.heard, { depth: null }), /us@r|us%40r|p:w|p%3Aw/)
+})
+
+t.test('asks an HTTP proxy for a tunnel to an IPv6 address in brackets', async (t) => {
+  await using proxy = await startScriptedProxy(established)
+  await using filter = await startFilter({ rules, resolver: deafResolver })
+  const headers = through(`http://127.0.0.1:${proxy.port}`)
+  const { socket } = await askProxy({ port: filter.port, line: 'CONNECT [2606:4700::1]:443', headers })
+  socket.destroy()
+  t.equal(proxy.heard.join(''), 'CONNECT [2606:4700::1]:443 HTTP/1.1\r\nHost: [2606:4700::1]:443\r\n\r\n')
+})
+
+t.test('asks an HTTP proxy for a plain page by its whole address, and tells it nothing of the filter', async (t) => {
+  const heard: unknown[] = []
+  await using proxy = await listening(
+    createServer(async (request, response) => {
+      heard.push(request.method, request.url, request.rawHeaders, await text(request))
+      response.writeHead(200, { 'x-page': 'yes', [proxyHeader]: 'x' }).end('page')
+    }),
+  )
+  await using filter = await startFilter({ rules, resolver: deafResolver })
+  const answer = await askProxy({
+    port: filter.port,
+    line: 'POST http://user:pass@page.test:8080/a?b',
+    headers: [...through(`http://u:pw@127.0.0.1:${proxy.port}`), `${captureHeader}: cap-1`, 'Content-Length: 4'],
+    body: 'body',
+  })
+  const headers = ['Content-Length', '4', 'Connection', 'close', 'Proxy-Authorization', `Basic ${btoa('u:pw')}`]
+  t.same(heard, ['POST', 'http://page.test:8080/a?b', ['Host', 'page.test:8080', ...headers], 'body'])
+  t.match(answer, { status: 200, body: 'page', headers: { 'x-page': 'yes', [proxyHeader]: undefined } })
+})
+
+t.test('asks a SOCKS5 proxy for a plain page on a connection to the name', async (t) => {
+  const page = 'HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\npage'
+  await using proxy = await startScriptedProxy(...socksGranted, page)
+  await using filter = await startFilter({ rules, resolver: deafResolver })
+  const headers = through(`socks5h://127.0.0.1:${proxy.port}`)
+  const answer = await askProxy({ port: filter.port, line: 'GET http://page.test/a?b', headers })
+  t.match(answer, { status: 200, body: 'page' })
+  t.equal(proxy.heard[1]?.toString('latin1'), '\x05\x01\0\x03\x09page.test\0P')
+  t.equal(proxy.heard[2]?.toString(), 'GET /a?b HTTP/1.1\r\nHost: page.test\r\nConnection: close\r\n\r\n')
+})
+
+const badProxies: readonly (readonly [string, 'http' | 'socks5', ...Reply[]])[] = [
+  ['garbage', 'http', 'SSH-2.0-OpenSSH_9.2\r\n\r\n'],
+  ['another version of HTTP', 'http', 'HTTP/2 200\r\n\r\n'],
+  ['half an answer', 'http', 'HTTP/1.1 200 O', null],
+  ['half an answer and silence', 'http', 'HTTP/1.1 200 OK\r\n'],
+  ['silence', 'http'],
+  ['a hang-up', 'http', null],
+  ['huge headers', 'http', `HTTP/1.1 200 OK\r\nX: ${'x'.repeat(20_000)}\r\n\r\n`],
+  ['headers without end', 'http', `HTTP/1.1 200 OK\r\n${'x: y\r\n'.repeat(200_000)}`],
+  ['wrong credentials', 'http', 'HTTP/1.1 407 Proxy Authentication Required\r\nContent-Length: 0\r\n\r\n'],
+  ['a refusal', 'http', 'HTTP/1.1 403 Forbidden\r\n\r\n'],
+  ['an interim answer', 'http', 'HTTP/1.1 100 Continue\r\n\r\n'],
+  ['garbage', 'socks5', 'HTTP/1.1 400 Bad Request\r\n\r\n'],
+  ['half a choice', 'socks5', Buffer.of(5), null],
+  ['silence', 'socks5'],
+  ['a hang-up', 'socks5', null],
+  ['no method', 'socks5', Buffer.of(5, 255)],
+  ['wrong credentials', 'socks5', Buffer.of(5, 2), Buffer.of(1, 1)],
+  ['half an answer', 'socks5', Buffer.of(5, 0), Buffer.of(5, 0, 0, 3, 255, 1, 2), null],
+  ['half an answer and silence', 'socks5', Buffer.of(5, 0), Buffer.of(5, 0, 0, 3, 255, 1, 2)],
+  ['a refusal', 'socks5', Buffer.of(5, 0), Buffer.of(5, 4, 0, 1, 0, 0, 0, 0, 0, 0)],
+]
+
+for (const [what, kind, ...replies] of badProxies) {
+  t.test(`${what} of a ${kind} proxy is a failed connection, never a direct one`, async (t) => {
+    await using canary = await startCanary()
+    await using proxy = await startScriptedProxy(...replies)
+    await using filter = await startFilter({ rules, resolver: deafResolver, connectMs: 300 })
+    const headers = through(`${kind}://us3r:s3cret@127.0.0.1:${proxy.port}`)
+    const answer = await askProxy({ port: filter.port, line: `CONNECT 127.0.0.1:${canary.port}`, headers })
+    t.match(answer, { refusal: 'connection_failed', body: '' })
+    await eventually(() => proxy.sockets.length === 1 && proxy.sockets[0]?.destroyed === true)
+    t.equal(canary.connections(), 0)
+    t.match(filter.heard.find(({ name }) => name === 'refused')?.args, [{ way: `${kind}_proxy`, proxy: '127.0.0.1' }])
+    t.notMatch(inspect(filter.heard, { depth: null }), /us3r|s3cret/)
+  })
+}
+
+t.test("an HTTP proxy's own answer to a plain request is a failed connection, the page's is not", async (t) => {
+  const squid = { 'x-squid-error': 'ERR_DNS_FAIL 0' }
+  for (const [status, marks, refusal] of [
+    [407, {}, 'connection_failed'],
+    [503, squid, 'connection_failed'],
+    [503, {}, undefined],
+    [404, {}, undefined],
+  ] as const) {
+    await using proxy = await listening(createServer((_, response) => void response.writeHead(status, marks).end('x')))
+    await using filter = await startFilter({ rules, resolver: deafResolver })
+    const headers = through(`http://127.0.0.1:${proxy.port}`)
+    const answer = await askProxy({ port: filter.port, line: 'GET http://page.test/', headers })
+    t.match(answer, refusal === undefined ? { status } : { status: 502, refusal, body: '' }, `${status}`)
+  }
+})
+
+t.test('a proxy that is dead or has no address is a failed connection, for tunnels and for plain pages', async (t) => {
+  const { port: dead } = await (async () => {
+    await using gone = await startCanary()
+    return gone
+  })()
+  await using filter = await startFilter({ rules })
+  for (const proxy of [`http://127.0.0.1:${dead}`, `socks5://127.0.0.1:${dead}`, 'http://p.test:3128']) {
+    for (const line of ['CONNECT page.test:443', 'GET http://page.test/']) {
+      const answer = await askProxy({ port: filter.port, line, headers: through(proxy) })
+      t.match(answer, { status: 502, refusal: 'connection_failed' }, `${line} ${proxy}`)
+    }
+  }
+})
+
+t.test('judges the address of a proxy as that of any target', async (t) => {
+  for (const { id, input, expect, note } of ssrfCases('proxy')) {
+    const { proxy = '', url = 'https://example.com/', dns = {} } = typeof input === 'string' ? { proxy: input } : input
+    await using canary = await startCanary()
+    const replies = proxy.startsWith('socks5') ? socksGranted : [established]
+    await using open = await startScriptedProxy(...replies)
+    const connect = internet({ public: open.port, canary: canary.port })
+    await using filter = await startFilter({ connect, resolver: resolverOf(dns) })
+    const { hostname, port } = new URL(url)
+    const line = `CONNECT ${hostname}:${port || (url.startsWith('https:') ? 443 : 80)}`
+    const { refusal, status, socket } = await askProxy({ port: filter.port, line, headers: through(proxy) })
+    socket.destroy()
+    if (expect === 'allowed') t.equal(status, 200, `${id} ${note}`)
+    else t.ok(refusal === 'blocked' || refusal === 'bad_request', `${id} ${note}: ${status} ${refusal}`)
+    t.equal(open.heard.length, expect === 'allowed' ? replies.length : 0)
+    t.equal(canary.connections(), 0)
+  }
+})
+
+t.test('refuses a proxy with a private answer, a denied one, one on a bad port, and this filter', async (t) => {
+  await using canary = await startCanary()
+  const deny = [parseCidr('9.9.9.9')].filter((block) => block !== undefined)
+  const own = () => ({ addresses: new Set(['93.184.215.14']), networks: [parseCidr('93.184.215.0/24')!] })
+  const dns = { 'mixed.test': { A: ['8.8.8.8', '10.0.0.1'] }, 'deny.test': { A: ['9.9.9.9'] } }
+  await using filter = await startFilter({
+    connect: internet({ public: canary.port, canary: canary.port }),
+    rules: { ...rulesOf('127.0.0.1'), deny, own },
+    resolver: resolverOf(dns),
+  })
+  const hosts = ['mixed.test:3128', 'deny.test:3128', '8.8.8.8:25', '93.184.215.15:3128', `127.0.0.1:${filter.port}`]
+  for (const host of hosts) {
+    for (const scheme of ['http', 'socks5']) {
+      const headers = through(`${scheme}://${host}`)
+      const answer = await askProxy({ port: filter.port, line: 'GET http://page.test/', headers })
+      t.match(answer, { status: 403, refusal: 'blocked' }, `${scheme}://${host}`)
+    }
+  }
+  t.equal(canary.connections(), 0)
+})
+
+t.test('dials the address that it judged, and cuts a proxy that is another peer', async (t) => {
+  await using proxy = await startScriptedProxy(established)
+  const dialled: string[] = []
+  // As if routing led elsewhere: the peer is loopback.
+  const astray: Connect = ({ host }) => {
+    dialled.push(host)
+    return internet({ public: proxy.port, canary: proxy.port })({ host: '127.0.0.1', port: 1 })
+  }
+  await using filter = await startFilter({ connect: astray, resolver: resolverOf({ 'p.test': { A: ['8.8.8.8'] } }) })
+  const answer = await askProxy({
+    port: filter.port,
+    line: 'CONNECT page.test:443',
+    headers: through('http://p.test:1080'),
+  })
+  t.match(answer, { status: 403, refusal: 'blocked' })
+  t.same(dialled, ['8.8.8.8'])
+  t.same(proxy.heard, [])
+})
+
+t.test('refuses private literals, local names and bad ports of pages whatever the proxy', async (t) => {
+  await using proxy = await startScriptedProxy(established)
+  const own = rulesOf(`127.0.0.1:${proxy.port}`)
+  await using filter = await startFilter({ rules: own, resolver: deafResolver })
+  for (const host of ['127.0.0.1:80', '10.0.0.1:443', '[::1]:443', '0x7f.1:80', 'kubernetes:443', 'a.localhost:80']) {
+    for (const line of [`CONNECT ${host}`, `GET http://${host}/`]) {
+      for (const scheme of ['http', 'socks5']) {
+        const headers = through(`${scheme}://127.0.0.1:${proxy.port}`)
+        t.match(await askProxy({ port: filter.port, line, headers }), { status: 403, refusal: 'blocked' }, line)
+      }
+    }
+  }
+  const headers = through(`http://127.0.0.1:${proxy.port}`)
+  t.equal((await askProxy({ port: filter.port, line: 'CONNECT page.test:25', headers })).refusal, 'blocked')
+  t.same(proxy.sockets, [])
+})
+
+t.test('a proxy that cannot be read is a bad request, never a direct connection', async (t) => {
+  await using canary = await startCanary()
+  await using filter = await startFilter({ rules })
+  const proxies = [
+    ['x'],
+    [''],
+    ['https://127.0.0.1:1'],
+    ['http://us3r:s3cret@127.0.0.1'],
+    ['http://a.b:1', 'http://a.b:1'],
+  ]
+  for (const values of proxies) {
+    for (const line of [`CONNECT 127.0.0.1:${canary.port}`, `GET http://127.0.0.1:${canary.port}/`]) {
+      const answer = await askProxy({ port: filter.port, line, headers: values.flatMap(through) })
+      t.match(answer, { status: 400, refusal: 'bad_request' }, values.join(' and '))
+    }
+  }
+  t.equal(canary.connections(), 0)
+  t.notMatch(inspect(filter.heard, { depth: null }), /us3r|s3cret/)
+})
+
+t.test('a client that leaves during the handshake leaves nothing open', async (t) => {
+  await using proxy = await startScriptedProxy()
+  await using filter = await startFilter({ rules, connectMs: 1000 })
+  const asked = askProxy({
+    port: filter.port,
+    line: 'CONNECT page.test:443',
+    headers: [...through(`http://127.0.0.1:${proxy.port}`)],
+  })
+  await eventually(() => proxy.heard.length === 1)
+  const drained = filter.drain(0)
+  await Promise.all([drained, asked])
+  const [socket] = proxy.sockets
+  if (socket && !socket.closed) await once(socket, 'close')
+  t.ok(socket?.destroyed)
+})

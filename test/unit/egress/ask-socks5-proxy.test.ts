@@ -1,0 +1,79 @@
+import t from 'tap'
+import { askSocks5Proxy } from '#egress/ask-socks5-proxy.ts'
+import type { Line } from '#egress/handshake.ts'
+import { parseCallersProxy } from '#shared/net/callers-proxy.ts'
+
+/** A line on which the proxy's answers lie ready; it ends where they do. */
+const lineOf = (answers: readonly number[]) => {
+  const said: string[] = []
+  let rest = Buffer.from(answers)
+  const line: Line = {
+    say: (bytes) => void said.push(Buffer.from(bytes as Uint8Array).toString('hex')),
+    hear: async (bytes) => {
+      if (rest.length < bytes) throw new Error('no more')
+      const heard = rest.subarray(0, bytes)
+      rest = rest.subarray(bytes)
+      return heard
+    },
+  }
+  return { line, said, left: () => rest.length }
+}
+
+const proxyOf = (credentials = '') => parseCallersProxy(`socks5://${credentials}p.test:1080`)!
+const granted = [5, 0, 0, 1, 9, 9, 9, 9, 0, 1]
+
+t.test('addresses names, IPv4 and IPv6 as RFC 1928 does', async (t) => {
+  for (const [host, hex] of [
+    ['a.test', '0306612e74657374'],
+    ['1.2.3.4', '0101020304'],
+    ['2606:4700::1', '0426064700000000000000000000000001'],
+  ] as const) {
+    const { line, said } = lineOf([5, 0, ...granted])
+    await askSocks5Proxy(line, proxyOf(), { host, port: 443 })
+    t.same(said, ['050100', `050100${hex}01bb`], host)
+  }
+})
+
+t.test('gives the credentials where the proxy asks for them, in UTF-8', async (t) => {
+  const { line, said } = lineOf([5, 2, 1, 0, ...granted])
+  await askSocks5Proxy(line, proxyOf('%C3%A9:pw@'), { host: '1.2.3.4', port: 80 })
+  t.same(said, ['05020002', '0102c3a9027077', '05010001010203040050'])
+  const open = lineOf([5, 0, ...granted])
+  await askSocks5Proxy(open.line, proxyOf('u:pw@'), { host: '1.2.3.4', port: 80 })
+  t.same(open.said, ['05020002', '05010001010203040050'], 'not where it does not')
+})
+
+t.test('reads the whole answer, whatever address it holds, and not a byte more', async (t) => {
+  const answers = [granted, [5, 0, 0, 4, ...Array(18).fill(7)], [5, 0, 0, 3, 2, 7, 7, 0, 1], [5, 0, 0, 3, 0, 0, 1]]
+  for (const answer of answers as number[][]) {
+    const { line, left } = lineOf([5, 0, ...answer, 1, 2, 3])
+    await askSocks5Proxy(line, proxyOf(), { host: 'a.test', port: 443 })
+    t.equal(left(), 3)
+  }
+})
+
+t.test('takes nothing for a yes but a yes', async (t) => {
+  for (const answers of [
+    [4, 0, ...granted],
+    [72, 84, 84, 80],
+    [5, 255],
+    [5, 1, ...granted],
+    [5, 2, 1, 0, ...granted],
+    [5, 0, 4, 0, 0, 1, 9, 9, 9, 9, 0, 1],
+    [5, 0, 5, 1, 0, 1, 9, 9, 9, 9, 0, 1],
+    [5, 0, 5, 0, 0, 2, 9, 9, 9, 9, 0, 1],
+  ]) {
+    const asked = askSocks5Proxy(lineOf(answers).line, proxyOf(), { host: 'a.test', port: 443 })
+    await t.rejects(asked, { code: 'CONNECTION_FAILED' }, answers.join(' '))
+  }
+  const { line } = lineOf([5, 2, 1, 1, ...granted])
+  const refused = askSocks5Proxy(line, proxyOf('u:s3cret@'), { host: 'a.test', port: 443 })
+  await t.rejects(refused, { code: 'CONNECTION_FAILED', message: /^it refused the credentials$/ })
+})
+
+t.test('asks for no name that does not fit', async (t) => {
+  const { line, said } = lineOf([5, 0, ...granted])
+  const asked = askSocks5Proxy(line, proxyOf(), { host: `${'a.'.repeat(130)}test`, port: 443 })
+  await t.rejects(asked, { code: 'CONNECTION_FAILED' })
+  t.same(said, [])
+})
