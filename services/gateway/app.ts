@@ -1,16 +1,18 @@
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
 import { AppError, toAppError } from '#shared/errors/app-error.ts'
 import type { Context } from './context.ts'
-import { answerClientError } from './http/client-error.ts'
+import { createClientErrors } from './http/client-error.ts'
 import { answerPreflight } from './http/cors.ts'
 import { errorAnswer } from './http/error-answer.ts'
 import type { Answer, Exchange } from './http/exchange.ts'
 import { readExchange } from './http/read-exchange.ts'
 import { sendAnswer } from './http/send-answer.ts'
-import { methodsAt, type OperationName, prefixes, routes } from './operations/routes.ts'
+import { methodsAt, type OperationName, prefixes, reservedPath, routes } from './operations/routes.ts'
 
 /** Heads up to this size are read, so that one beyond the contract's bound is refused in turn, after the key. */
 const readableHeadBytes = 256 * 1024
+/** More than fit into the contract's bound, so that it is their size that counts. */
+const headersMax = 20_000
 const headersMs = 15_000
 /** Long enough for the largest body at half a megabit per second. */
 const requestMs = 120_000
@@ -30,7 +32,7 @@ const serve = async (
   let error: AppError | undefined
   const answer = await run(exchange).catch((thrown: unknown) => {
     error = toAppError(thrown)
-    return errorAnswer(error, exchange.requestId)
+    return errorAnswer(error, exchange.requestId, exchange.screenshotId)
   })
   trace.end(error?.code)
   context.events.answered({
@@ -64,13 +66,31 @@ const routeAll = (app: FastifyInstance, context: Context) => {
       })
     }
   }
-  app.setNotFoundHandler((request, reply) =>
-    serve(context, 'none', { request, reply }, (exchange) => serveUnrouted(request, exchange)),
-  )
+  const unrouted = (request: FastifyRequest, reply: FastifyReply) =>
+    serve(context, 'none', { request, reply }, (exchange) => serveUnrouted(request, exchange))
+  for (const prefix of prefixes) app.all(prefix + reservedPath, unrouted)
+  app.setNotFoundHandler(unrouted)
+}
+
+/** Takes over what Node would answer by itself, without the contract's envelope and headers. */
+const answerAll = (app: FastifyInstance, context: Context) => {
+  const refuse = (request: FastifyRequest, reply: FastifyReply, error: AppError) =>
+    serve(context, 'none', { request, reply }, () => Promise.reject(error))
+  app.addHook('onRequest', async (request, reply) => {
+    if (request.raw.httpVersion === '1.1' && request.headers.host === undefined) {
+      return refuse(request, reply, new AppError('BAD_REQUEST', { publicMessage: 'The Host header is missing.' }))
+    }
+    // Bodies are read by the operations, after the key. The framework would judge the content type before it, so it sees this.
+    request.headers['content-type'] = 'application/octet-stream'
+  })
+  app.setErrorHandler((error, request, reply) => refuse(request, reply, toAppError(error)))
+  // An expectation that is not known may be ignored (RFC 9110 §10.1.1).
+  app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response))
 }
 
 /** Makes the HTTP interface. Nothing listens yet; closing it waits for the requests that run. */
 export const createApp = (context: Context): FastifyInstance => {
+  const clientErrors = createClientErrors()
   const app = Fastify({
     logger: false,
     exposeHeadRoutes: false,
@@ -78,20 +98,19 @@ export const createApp = (context: Context): FastifyInstance => {
     return503OnClosing: false,
     requestTimeout: requestMs,
     connectionTimeout: idleMs,
-    http: { maxHeaderSize: readableHeadBytes, headersTimeout: headersMs },
+    http: { maxHeaderSize: readableHeadBytes, headersTimeout: headersMs, requireHostHeader: false },
     routerOptions: { maxParamLength: readableHeadBytes, querystringParser: () => ({}) },
     clientErrorHandler: (error, socket) => {
       context.events.unreadable(error)
-      answerClientError(error, socket)
+      clientErrors.answer(error, socket)
     },
     frameworkErrors: (_error, request, reply) => {
       void serve(context, 'none', { request, reply }, () => Promise.reject(new AppError('BAD_REQUEST')))
     },
   })
-  // Bodies are read by the operations, after the key. The framework would refuse a malformed content type before it, so it sees none.
-  app.addHook('onRequest', async ({ raw }) => {
-    delete raw.headers['content-type']
-  })
+  app.server.maxHeadersCount = headersMax
+  clientErrors.follow(app.server)
+  answerAll(app, context)
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('*', (_request, _payload, done) => done(null))
   routeAll(app, context)

@@ -7,9 +7,10 @@ export type CheckOutcome = { readonly ok: true; readonly caller: Caller } | Refu
 /** What the gateway asks the database. Each call is one round trip; all throw `SERVICE_UNAVAILABLE` where it does not answer. */
 export type Captures = {
   readonly hashKey: (key: string) => Buffer
-  readonly accept: (capture: NewCapture) => Promise<AcceptOutcome>
+  /** `counted`: `check` has let this request through already. */
+  readonly accept: (capture: NewCapture, counted: boolean) => Promise<AcceptOutcome>
   /** The verdict that `accept` would give, with nothing stored but the minute count. */
-  readonly tryAccept: (capture: NewCapture) => Promise<AcceptOutcome>
+  readonly tryAccept: (capture: NewCapture, counted: boolean) => Promise<AcceptOutcome>
   readonly check: (request: { keyHash: Buffer; originHost: string | null }) => Promise<CheckOutcome>
   readonly find: (of: { id: string; accountId: string }) => Promise<FoundCapture | undefined>
 }

@@ -56,8 +56,8 @@ const capturesIn = (database: Database, config: Config): Captures => {
   const options = { windowSize: config.windowCaptures }
   return {
     hashKey: (key) => hashKey(config.keyPepper, key),
-    accept: (capture) => acceptCapture(database, capture, options),
-    tryAccept: (capture) => acceptCapture(database, capture, { ...options, checkOnly: true }),
+    accept: (capture, counted) => acceptCapture(database, capture, { ...options, counted }),
+    tryAccept: (capture, counted) => acceptCapture(database, capture, { ...options, counted, checkOnly: true }),
     check: (request) => checkRequest(database, request),
     find: (of) => findCapture(database, of),
   }

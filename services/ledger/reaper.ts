@@ -28,8 +28,8 @@ const givenUp = {
 
 const neverBegun = { status: 'failed', code: 'JOB_FAILED', message: 'No worker began the capture in time.' } as const
 
-const readStored = async ({ queue }: Dependencies, id: string): Promise<Report[]> => {
-  const subjects = [startedSubject(id), resultSubject(id)]
+const readStored = async ({ queue }: Dependencies, of: OverdueCapture): Promise<Report[]> => {
+  const subjects = [startedSubject(of), resultSubject(of)]
   const stored = await Promise.all(subjects.map((subject) => lastStored(queue, resultsStream.name, subject)))
   return stored.flatMap((data, place) => (data && readReport(subjects[place] ?? '', data)) || [])
 }
@@ -64,7 +64,7 @@ const failCaptures = async (
  */
 const judgeOverdue = async (ledger: Dependencies, overdue: OverdueCapture) => {
   const { id, attempts } = overdue
-  const reports = await readStored(ledger, id)
+  const reports = await readStored(ledger, overdue)
   let goesAgain = false
   const ended = await failCaptures(ledger, [id], {
     end: givenUp,
@@ -76,7 +76,7 @@ const judgeOverdue = async (ledger: Dependencies, overdue: OverdueCapture) => {
     },
   })
   if (ended || !goesAgain) return
-  await purgeSubject(ledger.queue, resultsStream.name, resultSubject(id))
+  await purgeSubject(ledger.queue, resultsStream.name, resultSubject(overdue))
   await requeueCaptures(ledger.database, [id])
   ledger.relayBell.ring()
   ledger.events.reaped(overdue, 'sent_again')

@@ -6,6 +6,8 @@ export type LocalEvents = {
   readonly step: (what: string, tookMs: number) => void
   readonly down: PartWatcher['down']
   readonly back: (name: string, pid: number) => void
+  /** A setting gives up a wall that stands by default; told at every start. */
+  readonly unsafe: (setting: string, what: string) => void
   readonly stopping: () => void
   readonly stopped: (name: string, tookMs: number) => void
 }
@@ -17,6 +19,7 @@ export const createLocalEvents = (write: (line: string) => void): LocalEvents =>
   step: (what, tookMs) => write(`${what} (${seconds(tookMs)})`),
   down: (name, why, waitMs) => write(`${name} is down: ${why}; it is started again in ${seconds(waitMs)}`),
   back: (name, pid) => write(`${name} is back as process ${pid}`),
+  unsafe: (setting, what) => write(`warning: ${setting}: ${what}`),
   stopping: () => write('stopping: running captures finish first'),
   stopped: (name, tookMs) => write(`${name} has stopped (${seconds(tookMs)})`),
 })

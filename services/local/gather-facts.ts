@@ -31,6 +31,7 @@ export const gatherFacts = async ({ env, settings, folder, chromium }: FactSourc
     natsUrlOf: (user) => settings.givenNatsUrl ?? ownNats(user),
     s3Url: settings.s3Url,
     objectsFolder: folder.objects,
+    dataFolder: folder.path,
     workerEnvFile: folder.workerEnv,
     chromium,
     poolMax: settings.poolMax,

@@ -1,4 +1,11 @@
-import { type QueueUser, type QueueUserName, queueUsers } from '#shared/queue/permissions.ts'
+import {
+  type PoolAccount,
+  poolAccounts,
+  type QueueUser,
+  type QueueUserName,
+  servicesAccount,
+  serviceUsers,
+} from '#shared/queue/permissions.ts'
 import { maxMessageBytes } from '#shared/queue/topology.ts'
 
 /** A password for each user. */
@@ -6,19 +13,49 @@ export type QueuePasswords = Readonly<Record<QueueUserName, string>>
 
 const quote = (text: string) => JSON.stringify(text)
 const list = (subjects: readonly string[]) => `[${subjects.map(quote).join(', ')}]`
+const lines = (texts: readonly string[]) => texts.map((text) => `      ${text}\n`).join('')
 
-const userText = ({ name, publish, subscribe }: QueueUser, password: string) =>
-  `    { user: ${name}, password: ${quote(password)}, permissions: {
+const userText = ({ name, publish, subscribe }: QueueUser, passwords: QueuePasswords) =>
+  `{ user: ${name}, password: ${quote(passwords[name])}, permissions: {
         publish: ${list(publish)}
         subscribe: ${list(subscribe)} } }`
 
-/** The part of the configuration file that says who may do what; a server without it lets everybody do everything. */
-export const usersText = (passwords: QueuePasswords): string =>
-  `authorization {
-  users: [
-${queueUsers.map((user) => userText(user, passwords[user.name])).join('\n')}
+/** What the services' account offers to one pool's account, and to no other. */
+const exportTexts = ({ name, pulls, tells, hears }: PoolAccount) => [
+  ...pulls.map((subject) => `{ service: ${quote(subject)}, response_type: stream, accounts: [${name}] }`),
+  ...tells.map((subject) => `{ service: ${quote(subject)}, accounts: [${name}] }`),
+  ...hears.map((subject) => `{ stream: ${quote(subject)}, accounts: [${name}] }`),
+]
+
+const importTexts = ({ pulls, tells, hears }: PoolAccount) => {
+  const from = (subject: string) => `{ account: ${servicesAccount}, subject: ${quote(subject)} }`
+  return [
+    ...[...pulls, ...tells].map((subject) => `{ service: ${from(subject)} }`),
+    ...hears.map((subject) => `{ stream: ${from(subject)} }`),
   ]
 }
+
+const servicesText = (passwords: QueuePasswords) => `  ${servicesAccount} {
+    jetstream: enabled
+    users: [
+${lines(serviceUsers.map((user) => userText(user, passwords)))}    ]
+    exports: [
+${lines(poolAccounts.flatMap(exportTexts))}    ]
+  }
+`
+
+const poolText = (account: PoolAccount, passwords: QueuePasswords) => `  ${account.name} {
+    users: [
+${lines([userText(account.user, passwords)])}    ]
+    imports: [
+${lines(importTexts(account))}    ]
+  }
+`
+
+/** The part of the configuration file that says who may do what; a server without it lets everybody do everything. */
+export const accountsText = (passwords: QueuePasswords): string =>
+  `accounts {
+${servicesText(passwords)}${poolAccounts.map((account) => poolText(account, passwords)).join('')}}
 `
 
 /** The configuration file of the one machine's NATS server: loopback only, JetStream in `storeFolder`. */
@@ -26,4 +63,4 @@ export const natsConfig = (options: { port: number; storeFolder: string; passwor
   `listen: "127.0.0.1:${options.port}"
 max_payload: ${maxMessageBytes}
 jetstream { store_dir: ${quote(options.storeFolder)} }
-${usersText(options.passwords)}`
+${accountsText(options.passwords)}`

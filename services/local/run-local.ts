@@ -1,8 +1,9 @@
 import { rm } from 'node:fs/promises'
 import { availableParallelism } from 'node:os'
 import { join, resolve } from 'node:path'
-import type { Env } from '#shared/config/read-env.ts'
+import { type Env, prefix } from '#shared/config/read-env.ts'
 import { untilStopped } from '#shared/process/run-main.ts'
+import { localSettings } from '#shared/config/settings/local.ts'
 import { boundLogs } from './bound-log.ts'
 import { type DataFolder, openDataFolder, writePrivate } from './data-folder.ts'
 import type { LocalEvents } from './events.ts'
@@ -157,8 +158,11 @@ const runOn = async (ground: Ground, { root, stop, events, started }: LocalDeps)
 
 /** Runs the whole system on this machine until `stop`. Throws before anything has started where that cannot work, and leaves no process behind in any case. */
 export const runLocal = async (deps: LocalDeps): Promise<void> => {
-  const { env, root } = deps
+  const { env, root, events } = deps
   const settings = readLocalSettings(env, 2 * availableParallelism())
+  if (settings.givenNatsUrl !== undefined) {
+    events.unsafe(`${prefix}${localSettings.givenNatsUrl.name}`, 'workers too get this user, who may do everything')
+  }
   if (settings.plansFile) await checkPlans(settings.plansFile)
   const programs = await findPrograms(searchOf(settings, env, root))
   const folder = await openDataFolder(settings.data)

@@ -21,6 +21,7 @@ export type Facts = {
   /** Undefined: images are files below `objectsFolder`. */
   readonly s3Url: string | undefined
   readonly objectsFolder: string
+  readonly dataFolder: string
   readonly workerEnvFile: string
   readonly chromium: string
   readonly poolMax: number
@@ -104,6 +105,7 @@ export const workerEnv = (facts: Facts): ProcessEnv =>
       WORKER_OPENING_KEYS: facts.secrets.sealingKeys.standard.private,
       WORKER_EGRESS: `127.0.0.1:${facts.ports.egress}`,
       CHROMIUM: facts.chromium,
+      WORKER_HIDDEN_FOLDER: facts.dataFolder,
     },
   )
 

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { join } from 'node:path'
 import { connectQueue, type Queue } from '#shared/queue/connection.ts'
+import { inboxPrefixOf } from '#shared/queue/permissions.ts'
 import { readOpeningKey } from '#shared/queue/seal.ts'
 import { createLogger } from '#shared/telemetry/logger.ts'
 import { createMetrics, type Metrics } from '#shared/telemetry/metrics.ts'
@@ -11,7 +12,7 @@ import type { Config } from './config.ts'
 import { createEvents, type Events } from './events.ts'
 import { checkEgress } from './egress-check.ts'
 import { startHost } from './host-process.ts'
-import { checkIsolation } from './network-isolation.ts'
+import { checkIsolation, type Isolation } from './network-isolation.ts'
 import { createSlot, type Slot } from './slot.ts'
 import { warmUp } from './warm-up.ts'
 
@@ -24,21 +25,30 @@ export type Context = AsyncDisposable & {
   readonly queue: Queue
 }
 
+const isolationOf = (config: Config, user: BrowserUser | undefined): Isolation => ({
+  network: config.networkIsolation,
+  isRoot: user !== undefined,
+  hiddenFolder: config.hiddenFolder,
+})
+
 /** Checks that browsers can be isolated as configured, and connects to NATS. */
 export const createContext = async (config: Config): Promise<Context> => {
   const user = findBrowserUser(config.browserUser)
-  checkIsolation({ isolation: config.networkIsolation, isRoot: user !== undefined })
+  checkIsolation(isolationOf(config, user))
   const metrics = createMetrics('worker')
   const events = createEvents(createLogger({ service: 'worker', level: config.logLevel }), metrics)
   if (config.networkIsolation === 'flags-only') {
-    events.unsafe('WORKER_NETWORK_ISOLATION', "browsers are kept off the network by Chromium's flags alone")
+    events.unsafe(
+      'WORKER_NETWORK_ISOLATION',
+      "only Chromium's flags keep browsers off the network, nothing off the files",
+    )
   }
   if (config.unsafeNoSandbox) events.unsafe('WORKER_UNSAFE_NO_SANDBOX', 'Chromium runs without its sandbox')
   const pod = config.pod || `worker-${randomUUID().slice(0, 8)}`
   const queue = await connectQueue({
     url: config.natsUrl,
     name: pod,
-    inboxPrefix: `_INBOX_worker_${config.pool}`,
+    inboxPrefix: inboxPrefixOf(`worker_${config.pool}`),
     notice: events.queue,
   })
   return { pod, user, metrics, events, queue, [Symbol.asyncDispose]: () => queue[Symbol.asyncDispose]() }
@@ -67,7 +77,7 @@ export const createSlots = (
         bytesMax: config.captureBytesMax,
         connectionsMax: config.captureConnectionsMax,
       },
-      isolation: config.networkIsolation,
+      isolation: isolationOf(config, user),
       folder: join(paths.folder, `host-${randomUUID().slice(0, 8)}`),
     })
     try {

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { AppError } from '#shared/errors/app-error.ts'
 import type { HostSettings, Order, Outcome, Report } from './browser-host/protocol.ts'
 import { within } from './browser-host/within.ts'
-import { isolated, type NetworkIsolation, systemPath } from './network-isolation.ts'
+import { type Isolation, isolated, systemPath } from './network-isolation.ts'
 import { childrenOf, killGroup } from './process-groups.ts'
 
 /** Importing Playwright takes 0.3 s on an idle core; a busy machine may take far longer. */
@@ -23,7 +23,7 @@ export type Host = AsyncDisposable & {
 /** What starting a host takes beside the settings that it gets itself. */
 export type HostStart = {
   readonly settings: Omit<HostSettings, 'folder'>
-  readonly isolation: NetworkIsolation
+  readonly isolation: Isolation
   /** Folder that the host gets for its own; it must not exist yet. */
   readonly folder: string
 }
@@ -38,13 +38,9 @@ const failure = (code: 'TIMEOUT' | 'RENDER_ERROR', message: string, detail: stri
   timings: {},
 })
 
-const launch = ({ folder, ...start }: HostStart): ChildProcess => {
+const launch = ({ folder, isolation, ...start }: HostStart): ChildProcess => {
   const settings: HostSettings = { ...start.settings, folder }
-  const command = isolated([process.execPath, program, JSON.stringify(settings)], {
-    isolation: start.isolation,
-    isRoot: process.getuid?.() === 0,
-  })
-  const [file, ...args] = command
+  const [file, ...args] = isolated([process.execPath, program, JSON.stringify(settings)], isolation)
   return spawn(file, args, {
     cwd: folder,
     detached: true,
@@ -54,7 +50,10 @@ const launch = ({ folder, ...start }: HostStart): ChildProcess => {
   })
 }
 
-/** Ends a host and its browsers; the browsers first have to be found, since they outlive the host's group. */
+/**
+ * Ends a host and its browsers. In namespaces of its own nothing outlives its group; by flags alone the browsers do, and
+ * first have to be found.
+ */
 const kill = ({ pid }: ChildProcess) => {
   if (pid === undefined) return
   const browsers = childrenOf(pid)

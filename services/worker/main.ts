@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import { chmod, chown, mkdtemp, rm } from 'node:fs/promises'
+import { chmod, chown, rm } from 'node:fs/promises'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -17,13 +17,14 @@ import { beginDuty } from './duty.ts'
 import { createEgressRelay } from './egress-relay.ts'
 import { healthOf } from './health.ts'
 import { serveUntil } from './loop.ts'
+import { makeOwnFolder } from './own-folder.ts'
 import { createServiceTime } from './service-time.ts'
 
 const beatMs = 1000
 
 /** The folder of this worker, with the socket that leads its browsers to egress. */
 const openFolder = async (egress: HostPort, user: BrowserUser | undefined) => {
-  const folder = await mkdtemp(join(tmpdir(), 'shutterfleet-worker-'))
+  const folder = await makeOwnFolder(tmpdir())
   const egressPath = join(folder, 'egress.sock')
   const relay = createEgressRelay(egress)
   relay.listen(egressPath)
@@ -79,5 +80,5 @@ await runMain('worker', async ({ env, stop, announce }) => {
     health: () => healthOf({ queue, duty, slots }),
   })
   void duty.warmed.then(() => announce({ probeUrl: probe.url }))
-  await serveUntil({ queue, pod, openingKeys, events, puller, duty, slots }, stop, service)
+  await serveUntil({ queue, pool, pod, openingKeys, events, puller, duty, slots }, stop, service)
 })

@@ -20,13 +20,13 @@ const begunIn = (stored: Uint8Array | undefined): number => {
  */
 export const readProgress = async (
   queue: Queue,
-  { id, attempts }: Pick<CaptureMessage, 'id' | 'attempts'>,
+  of: Pick<CaptureMessage, 'pool' | 'id' | 'attempts'>,
 ): Promise<Progress> => {
   const [result, started] = await Promise.all([
-    lastStored(queue, resultsStream.name, resultSubject(id)),
-    lastStored(queue, resultsStream.name, startedSubject(id)),
+    lastStored(queue, resultsStream.name, resultSubject(of)),
+    lastStored(queue, resultsStream.name, startedSubject(of)),
   ])
   if (result) return 'ended'
-  const attempt = Math.max(attempts, begunIn(started)) + 1
+  const attempt = Math.max(of.attempts, begunIn(started)) + 1
   return attempt > maxAttempts ? 'no-attempt-left' : attempt
 }

@@ -1,3 +1,4 @@
+import type { Pool } from '#shared/capture/lane.ts'
 import type { Queue } from '#shared/queue/connection.ts'
 import { resultCodec, type ResultMessage } from '#shared/queue/messages.ts'
 import { publishStored } from '#shared/queue/stored.ts'
@@ -9,12 +10,12 @@ const retryMs = 250
 export const reportResult = async (
   queue: Queue,
   result: ResultMessage,
-  { endsAt, traceparent }: { endsAt: number; traceparent: string },
+  { pool, endsAt, traceparent }: { pool: Pool; endsAt: number; traceparent: string },
 ): Promise<void> => {
   const bytes = resultCodec.encode(result)
   for (;;) {
     try {
-      await publishStored(queue, resultSubject(result.id), bytes, traceparent)
+      await publishStored(queue, resultSubject({ pool, id: result.id }), bytes, traceparent)
       return
     } catch (error) {
       if (performance.now() + retryMs > endsAt) throw error

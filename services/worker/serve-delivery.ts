@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import type { Pool } from '#shared/capture/lane.ts'
 import { AppError, errorToCaptureCode, toAppError } from '#shared/errors/app-error.ts'
 import type { Queue } from '#shared/queue/connection.ts'
 import {
@@ -31,6 +32,7 @@ const storeMarginMs = 1500
 /** What serving a capture takes. */
 export type Worker = {
   readonly queue: Queue
+  readonly pool: Pool
   readonly pod: string
   readonly openingKeys: readonly OpeningKey[]
   readonly events: Pick<Events, 'dropped' | 'begun' | 'ended' | 'lost'>
@@ -112,15 +114,15 @@ const runAttempt = async (
  * handed back: an attempt that had begun then counts as lost. Never throws.
  */
 export const serveDelivery = async (worker: Worker, host: Host, delivery: Delivery): Promise<void> => {
-  const { queue, pod, events } = worker
+  const { queue, pool, pod, events } = worker
   const id = captureIdOf(delivery.subject)
   const trace = continueTrace('attempt', delivery.traceparent)
   const say = (started: StartedMessage) =>
-    publishStored(queue, startedSubject(id), startedCodec.encode(started), trace.traceparent)
+    publishStored(queue, startedSubject({ pool, id }), startedCodec.encode(started), trace.traceparent)
   using _kept = keepWorking(delivery)
   try {
     const readable = read(worker, delivery)
-    const progress = await readProgress(queue, { id, attempts: readable?.message.attempts ?? 0 })
+    const progress = await readProgress(queue, { pool, id, attempts: readable?.message.attempts ?? 0 })
     if (typeof progress === 'string') {
       events.dropped(id, progress)
       return delivery.ack()
@@ -134,7 +136,7 @@ export const serveDelivery = async (worker: Worker, host: Host, delivery: Delive
     await say({ id, attempt: progress, kind: 'begun', pod })
     events.begun({ id, attempt: progress, traceId: trace.traceId })
     const { result, detail } = await runAttempt(host, { id, attempt: progress, sealed: readable.sealed, endsAt })
-    await reportResult(queue, result, { endsAt, traceparent: trace.traceparent })
+    await reportResult(queue, result, { pool, endsAt, traceparent: trace.traceparent })
     events.ended(result, detail)
     if (result.outcome === 'failed') trace.end(result.code)
     delivery.ack()

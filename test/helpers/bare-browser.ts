@@ -1,7 +1,12 @@
 import { type Browser, chromium } from 'playwright'
+import { type Process, processTree } from '#test/helpers/process-tree.ts'
 
 /** Path of the Chromium that the services use too. */
 export const chromiumPath = process.env['SHUTTERFLEET_CHROMIUM'] ?? '/usr/lib/chromium/chromium-headless-shell'
+
+/** The browsers below a process, without the processes that they start. */
+export const browsersOf = (root: number): Process[] =>
+  processTree(root).filter(({ command }) => command.startsWith(chromiumPath) && !command.includes('--type='))
 
 /**
  * A bare Playwright browser to compare with: the same Chromium, no filter, no queue. Without its sandbox, since tests may

@@ -71,7 +71,7 @@ let names = 0
 export const startTestHost = (
   wayOut: { folder: string; egressPath: string },
   over: Partial<HostSettings> = {},
-  isolation: NetworkIsolation = 'namespace',
+  network: NetworkIsolation = 'namespace',
 ): Promise<Host> => {
   const user = findBrowserUser('shutterfleet-browser')
   names += 1
@@ -88,7 +88,7 @@ export const startTestHost = (
       connectionsMax: 512,
       ...over,
     },
-    isolation,
+    isolation: { network, isRoot: user !== undefined, hiddenFolder: '' },
     folder: join(wayOut.folder, `${process.pid}-${names}`),
   })
 }

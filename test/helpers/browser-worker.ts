@@ -129,13 +129,13 @@ export const sendCapture = async (
 
 /** The last report that an attempt begins. */
 export const startedOf = async (queue: Queue, id: string): Promise<StartedMessage | undefined> => {
-  const bytes = await lastStored(queue, resultsStream.name, startedSubject(id))
+  const bytes = await lastStored(queue, resultsStream.name, startedSubject({ pool: 'standard', id }))
   return bytes && startedCodec.decode(bytes)
 }
 
 /** The report of how a capture ended, or undefined while there is none. */
 export const resultOf = async (queue: Queue, id: string): Promise<ResultMessage | undefined> => {
-  const bytes = await lastStored(queue, resultsStream.name, resultSubject(id))
+  const bytes = await lastStored(queue, resultsStream.name, resultSubject({ pool: 'standard', id }))
   return bytes && resultCodec.decode(bytes)
 }
 

@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
-import { usersText } from '#local/nats-config.ts'
+import { accountsText } from '#local/nats-config.ts'
 import { connectQueue, type Queue } from '#shared/queue/connection.ts'
 import { backlogCodec, type BeatMessage, beatCodec, captureCodec } from '#shared/queue/messages.ts'
 import { inboxPrefixOf, type QueueUserName, queueUsers } from '#shared/queue/permissions.ts'
@@ -58,7 +58,7 @@ const startCounting = (queue: Queue) => {
 /** Starts such a server; dispose stops it. */
 export const startPoolWorld = async (): Promise<PoolWorld> => {
   const passwords = Object.fromEntries(queueUsers.map(({ name }) => [name, password])) as Record<QueueUserName, string>
-  const nats = await startNats(undefined, { config: usersText(passwords) })
+  const nats = await startNats(undefined, { config: accountsText(passwords) })
   const urlOf = (user: QueueUserName) => nats.url.replace('//', `//${user}:${password}@`)
   const name = 'operator'
   const queue = await connectQueue({ url: urlOf(name), name, inboxPrefix: inboxPrefixOf(name), notice: () => {} })

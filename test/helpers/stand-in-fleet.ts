@@ -59,7 +59,7 @@ export const startStandInFleet = (
     const report = { id, attempt: 1, token: part.token, timings: { total: 5 } }
     if ('fails' in behaviour) {
       const end = { ...report, outcome: 'failed', code: behaviour.fails, message: 'as the test wants' } as const
-      await publishStored(queue, resultSubject(id), resultCodec.encode(end))
+      await publishStored(queue, resultSubject({ pool: 'standard', id }), resultCodec.encode(end))
       await commit(id, end)
     } else {
       const [put] = part.puts
@@ -78,7 +78,7 @@ export const startStandInFleet = (
         finalUrl: 'https://example.com/',
         warnings: [],
       }
-      await publishStored(queue, resultSubject(id), resultCodec.encode(end))
+      await publishStored(queue, resultSubject({ pool: 'standard', id }), resultCodec.encode(end))
       await behaviour.before?.()
       await commit(id, end)
     }

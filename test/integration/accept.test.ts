@@ -101,6 +101,19 @@ t.test('the minute limit is exact under concurrency, and refused requests count'
   t.match(await stored(database, tenant), { requests: 1 })
 })
 
+t.test('a request that was counted when its key was checked is neither counted nor limited again', async (t) => {
+  await awayFromMinuteEnd()
+  const tenant = await createTenant(database, { rate_limit_per_minute: 2 })
+  const check = () => checkRequest(database, { keyHash: tenant.keyHash, originHost: null })
+  const counted = (checkOnly: boolean) =>
+    acceptCapture(database, tenant.capture(), { windowSize, counted: true, checkOnly })
+  t.match(await check(), { ok: true, caller: { rate: { remaining: 1 } } })
+  t.match(await counted(false), { ok: true, caller: { rate: { remaining: 1 } } })
+  t.match([await check(), await check()], [{ ok: true }, { ok: false, code: 'RATE_LIMIT_EXCEEDED' }])
+  t.match(await counted(true), { ok: true, caller: { rate: { remaining: 0 } } }, 'others used up the minute meanwhile')
+  t.match(await stored(database, tenant), { captures: 1, requests: 3 })
+})
+
 t.test('the quota is exact under concurrency', async (t) => {
   const tenant = await createTenant(database, { screenshots_per_month: 20 })
   t.same(codes(await times(50, () => accept(tenant))), { ok: 20, USAGE_LIMIT_EXCEEDED: 30 })

@@ -128,6 +128,13 @@ t.test('a transaction that a deadlock ended is run again, and its statement erro
   t.same(await database.query('select n from pair'), [{ n: 2 }, { n: 2 }], 'and is rolled back')
 })
 
+t.test('the bound on idle sessions joins the options of an address', async (t) => {
+  const { url } = await server.createDatabase()
+  await using database = openDatabase({ url: `${url}?options=-c%20work_mem%3D5MB`, poolMax: 2 })
+  const shown = `select current_setting('work_mem') as memory, current_setting('idle_session_timeout') as idle`
+  t.same(await database.query(shown), [{ memory: '5MB', idle: '11s' }])
+})
+
 t.test('a server that goes away is "unavailable", and is used again once it is back', async (t) => {
   const database = await server.createDatabase()
   t.equal(await database.ping(5000), true)

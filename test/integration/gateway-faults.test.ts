@@ -4,6 +4,7 @@ import { defaultPlans } from '#shared/db/default-plans.ts'
 import { createKey } from '#shared/db/keys.ts'
 import { replacePlans } from '#shared/db/plans.ts'
 import { nudgeSubject, pokeSubject } from '#shared/queue/subjects.ts'
+import { processTree } from '#test/helpers/process-tree.ts'
 import { eventually } from '#test/helpers/eventually.ts'
 import { startPostgres } from '#test/helpers/postgres.ts'
 import { type RunningGateway, startGateway, testPepper } from '#test/helpers/running-gateway.ts'
@@ -106,6 +107,41 @@ t.test('a gateway that is stopped lets a running capture end', async (t) => {
   t.equal(await gateway.ended, 0)
 })
 
+t.test('what a frozen PostgreSQL left unanswered is neither captured nor charged once it goes on', async (t) => {
+  const gateway = await startGateway(t, {}, postgres)
+  const { create, status } = await newCaller(gateway)
+  const ten = () => Promise.all(Array.from({ length: 10 }, () => create()))
+  t.ok((await ten()).every((answer) => answer.status === 202))
+  const stored = () =>
+    gateway.database
+      .query(`select (select count(*) from capture) as captures, (select sum(reserved) from usage) as charged,
+      (select sum(pending) from account_meter) as pending`)
+  const before = await stored()
+  t.match(before, [{ captures: '10', charged: '10', pending: '10' }])
+  const sessions = `select pid from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()`
+  const abandoned = (await gateway.database.query<{ pid: number }>(sessions)).map(({ pid }) => pid)
+  t.ok(abandoned.length > 0, 'the gateway has connections, so that its statements reach the server')
+
+  const server = processTree(gateway.postgres.pid).map(({ pid }) => pid)
+  for (const pid of server) process.kill(pid, 'SIGSTOP')
+  const answers = await ten().finally(() => {
+    for (const pid of server) process.kill(pid, 'SIGCONT')
+  })
+  const ids = []
+  for (const answer of answers) {
+    const { error } = (await answer.json()) as { error: { code: string; screenshot_id: string } }
+    t.match([answer.status, error.code], [503, 'SERVICE_UNAVAILABLE'])
+    ids.push(error.screenshot_id)
+  }
+  await eventually(async () => {
+    const left = await gateway.database.query<{ pid: number }>(sessions)
+    return left.every(({ pid }) => !abandoned.includes(pid))
+  })
+  t.same(await stored(), before)
+  for (const id of ids) t.equal((await status(id)).status, 404)
+  t.equal((await create()).status, 202, 'and it goes on')
+})
+
 t.test('without PostgreSQL every operation is a 503 with Retry-After', async (t) => {
   const gateway = await startGateway(t, {}, postgres)
   const { capture, create, status } = await newCaller(gateway)
@@ -114,7 +150,7 @@ t.test('without PostgreSQL every operation is a 503 with Retry-After', async (t)
   for (const answer of await Promise.all([capture(), create(), create({}), status('x')])) {
     t.equal(answer.status, 503)
     t.equal(answer.headers.get('retry-after'), '5')
-    t.match(await answer.json(), { error: { code: 'SERVICE_UNAVAILABLE', status: 503 } })
+    t.match(await answer.json(), { error: { code: 'SERVICE_UNAVAILABLE', status: 503, retry_after: 5 } })
   }
   const ready = await fetch(`${gateway.probeUrl}/readyz`)
   t.match([ready.status, await ready.json()], [200, { detail: { database: 'is away' } }])

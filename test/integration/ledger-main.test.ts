@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { text } from 'node:stream/consumers'
 import t from 'tap'
 import { acceptCapture } from '#shared/db/accept-capture.ts'
-import { type QueuePasswords, usersText } from '#local/nats-config.ts'
+import { type QueuePasswords, accountsText } from '#local/nats-config.ts'
 import type { Announcement } from '#shared/process/run-main.ts'
 import { queueUsers } from '#shared/queue/permissions.ts'
 import { captureFilter } from '#shared/queue/subjects.ts'
@@ -18,7 +18,7 @@ const main = new URL(import.meta.resolve('#ledger/main.ts'))
 const passwords = Object.fromEntries(queueUsers.map(({ name }) => [name, 'secret'])) as QueuePasswords
 
 t.test('with the rights of its own user the ledger makes the streams, relays, and ends when told', async (t) => {
-  const [postgres, nats] = await Promise.all([startPostgres(t), startNats(t, { config: usersText(passwords) })])
+  const [postgres, nats] = await Promise.all([startPostgres(t), startNats(t, { config: accountsText(passwords) })])
   const database = await postgres.createDatabase()
   const ledgerUrl = nats.url.replace('//', '//ledger:secret@')
   const child = fork(main, {

@@ -74,7 +74,7 @@ const accept = async ({ database, tenant }: { database: Database; tenant: Tenant
 type Accepted = Awaited<ReturnType<typeof accept>>
 
 const started = (queue: Queue, id: string, attempt: number, kind: StartedMessage['kind'] = 'begun') =>
-  publishStored(queue, startedSubject(id), startedCodec.encode({ id, attempt, kind, pod: 'pod' }))
+  publishStored(queue, startedSubject({ pool: 'standard', id }), startedCodec.encode({ id, attempt, kind, pod: 'pod' }))
 
 const succeed = async (queue: Queue, id: string, more: Partial<CompletedResult> = {}) => {
   const result: CompletedResult = {
@@ -93,13 +93,13 @@ const succeed = async (queue: Queue, id: string, more: Partial<CompletedResult> 
     warnings: [],
     ...more,
   }
-  await publishStored(queue, resultSubject(id), resultCodec.encode(result))
+  await publishStored(queue, resultSubject({ pool: 'standard', id }), resultCodec.encode(result))
   return result
 }
 
 const fail = async (queue: Queue, id: string, more: Partial<FailedResult> = {}) => {
   const result = { id, attempt: 1, token, outcome: 'failed', code: 'TIMEOUT', message: 'slow', timings: {} } as const
-  await publishStored(queue, resultSubject(id), resultCodec.encode({ ...result, ...more }))
+  await publishStored(queue, resultSubject({ pool: 'standard', id }), resultCodec.encode({ ...result, ...more }))
 }
 
 const row = async (database: Database, id: string) =>
@@ -192,9 +192,11 @@ t.test('what does not count changes nothing', async (t) => {
   await fail(queue, id, { attempt: 2, token: 'of another capture' })
   await succeed(queue, id, { objectKey: newObjectKey('00000000-0000-4000-8000-000000000000', new Date()) })
   await succeed(queue, '00000000-0000-4000-8000-000000000000')
-  await publishStored(queue, resultSubject(id), Buffer.from('{}'))
+  const unreadable = startedCodec.encode({ id, attempt: 3, kind: 'unreadable', pod: 'pod' })
+  await publishStored(queue, startedSubject({ pool: 'stealth', id }), unreadable)
+  await publishStored(queue, resultSubject({ pool: 'standard', id }), Buffer.from('{}'))
   const ignored = () => ledger.told.flatMap(([name, , reason]) => (name === 'reportIgnored' ? [reason] : []))
-  const wanted = ['late_failure', 'object_key', 'token', 'unknown_capture', 'unreadable']
+  const wanted = ['late_failure', 'object_key', 'pool', 'token', 'unknown_capture', 'unreadable']
   await eventually(() => ignored().length === wanted.length)
   t.same(ignored().map(String).toSorted(), wanted)
   t.match(await row(database, id), { status: 'processing', attempts: 2, unended_starts: 2 })
@@ -291,7 +293,7 @@ t.test('a result that did not count does not stop the next attempt', async (t) =
   await fail(queue, id, { token: 'not the token' })
   await statusIs(database, id, 'processing')
   await database.query(`update capture set attempt_started_at = now() - interval '10 minutes' where id = $1`, [id])
-  const stale = () => lastStored(queue, 'RESULTS', resultSubject(id))
+  const stale = () => lastStored(queue, 'RESULTS', resultSubject({ pool: 'standard', id }))
   await eventually(async () => (await stale()) === undefined, { what: 'the result that did not count is removed' })
   t.match(await row(database, id), { status: 'processing', attempts: 1 })
 })

@@ -1,8 +1,9 @@
 import t from 'tap'
-import { usersText } from '#local/nats-config.ts'
+import { accountsText } from '#local/nats-config.ts'
 import { connectQueue, type Queue, type QueueNotice } from '#shared/queue/connection.ts'
 import { LanePuller } from '#shared/queue/lane-puller.ts'
 import { inboxPrefixOf, type QueueUserName, queueUsers } from '#shared/queue/permissions.ts'
+import { pullBatch } from '#shared/queue/pull.ts'
 import { lastStored, publishStored } from '#shared/queue/stored.ts'
 import { declareStreams, poolDepth, streamsExist, unreadReports } from '#shared/queue/streams.ts'
 import {
@@ -13,37 +14,42 @@ import {
   resultSubject,
   startedSubject,
 } from '#shared/queue/subjects.ts'
-import { capturesStream, resultsStream } from '#shared/queue/topology.ts'
+import { capturesStream, laneConsumerName, laneConsumers, resultsStream } from '#shared/queue/topology.ts'
 import { eventually } from '#test/helpers/eventually.ts'
-import { startNats } from '#test/helpers/nats.ts'
+import { startNats, type TestNats } from '#test/helpers/nats.ts'
 
 const passwords = Object.fromEntries(queueUsers.map(({ name }) => [name, `secret-of-${name}`])) as Record<
   QueueUserName,
   string
 >
-const nats = await startNats(t, { config: usersText(passwords) })
+const nats = await startNats(t, { config: accountsText(passwords) })
 const bytes = (text = 'x') => Buffer.from(text)
+const textOf = (data: Uint8Array | undefined) => data && Buffer.from(data).toString()
 
 /** Connects as a user; `refusals` collects what the server refused. */
-const connectAs = async (name: QueueUserName, inboxPrefix = inboxPrefixOf(name)) => {
+const connectAs = async (name: QueueUserName, server: TestNats = nats) => {
   const refusals: string[] = []
   const notice = ({ kind, detail }: QueueNotice) => {
     if (kind === 'error') refusals.push(detail)
   }
-  const url = nats.url.replace('://', `://${name}:${passwords[name]}@`)
-  const queue = await connectQueue({ url, name, inboxPrefix, notice })
+  const url = server.url.replace('://', `://${name}:${passwords[name]}@`)
+  const queue = await connectQueue({ url, name, inboxPrefix: inboxPrefixOf(name), notice })
   t.teardown(() => queue[Symbol.asyncDispose]())
   return { queue, refusals }
 }
 
 const ledger = await connectAs('ledger')
-await declareStreams(ledger.queue)
 const gateway = await connectAs('gateway')
 const controller = await connectAs('controller')
 const worker = await connectAs('worker_standard')
+const stealth = await connectAs('worker_stealth')
 
 const of = { pool: 'standard', lane: 'normal', accountId: 'a' } as const
 const subjectOf = (id: string) => captureSubject({ ...of, id })
+const started = (id: string) => startedSubject({ pool: 'standard', id })
+const result = (id: string) => resultSubject({ pool: 'standard', id })
+const drain = drainSubject({ pool: 'standard', pod: 'p' })
+const never = new AbortController().signal
 
 /** Publishes what must be refused and waits until the server has said so. */
 const refused = async (name: QueueUserName, act: (queue: Queue) => void) => {
@@ -53,29 +59,87 @@ const refused = async (name: QueueUserName, act: (queue: Queue) => void) => {
   return refusals[0] ?? ''
 }
 
-t.test('a worker takes a capture of its pool, reports, reads reports back and hears its drain', async (t) => {
-  t.equal(await publishStored(gateway.queue, subjectOf('one'), bytes('one')), 'stored')
+t.test('a worker that asks before the streams are there is served soon after they are', async (t) => {
   using puller = new LanePuller(worker.queue, 'standard')
+  const taken = puller.take(0, AbortSignal.timeout(20_000))
+  await declareStreams(ledger.queue)
+  await publishStored(gateway.queue, subjectOf('early'), bytes('early'))
+  const delivery = await taken
+  t.equal(textOf(delivery?.data), 'early')
+  t.equal(delivery?.subject, subjectOf('early'))
+  delivery?.ack()
+  await eventually(async () => (await poolDepth(controller.queue, 'standard')).inFlight === 0)
+})
+
+t.test('a worker takes a capture of its pool, reports, and reads reports back', async (t) => {
+  using puller = new LanePuller(worker.queue, 'standard')
+  const late = puller.take(0, AbortSignal.timeout(20_000))
+  t.equal(await publishStored(gateway.queue, subjectOf('one'), bytes('one')), 'stored')
+  ;(await late)?.nak()
   const delivery = await puller.take(0, AbortSignal.timeout(10_000))
-  t.equal(Buffer.from(delivery?.data ?? []).toString(), 'one')
-  await publishStored(worker.queue, startedSubject('one'), bytes('begun'))
-  await publishStored(worker.queue, resultSubject('one'), bytes('done'))
-  const read = await lastStored(worker.queue, resultsStream.name, resultSubject('one'))
-  t.equal(Buffer.from(read ?? []).toString(), 'done')
+  t.equal(textOf(delivery?.data), 'one', 'what was handed back waits again')
+  t.equal(await lastStored(worker.queue, resultsStream.name, started('one')), undefined)
+  t.equal(await publishStored(worker.queue, started('one'), bytes('begun')), 'stored')
+  t.equal(await publishStored(worker.queue, result('one'), bytes('done')), 'stored')
+  t.equal(textOf(await lastStored(worker.queue, resultsStream.name, result('one'))), 'done')
   delivery?.ack()
   await eventually(async () => (await poolDepth(controller.queue, 'standard')).inFlight === 0)
   t.equal(await unreadReports(ledger.queue), 2)
+  t.strictSame([worker.refusals, controller.refusals, ledger.refusals], [[], [], []])
+})
 
+t.test('controller and worker hear beat and drain of each other', async (t) => {
   const drained = Promise.withResolvers<void>()
   const beaten = Promise.withResolvers<void>()
-  using _drain = worker.queue.subscribe(drainSubject({ pool: 'standard', pod: 'p' }), () => drained.resolve())
+  using _drain = worker.queue.subscribe(drain, () => drained.resolve())
   using _beat = controller.queue.subscribe(beatFilter('standard'), () => beaten.resolve())
-  await poolDepth(controller.queue, 'standard')
-  await lastStored(worker.queue, resultsStream.name, resultSubject('one'))
-  controller.queue.publish(drainSubject({ pool: 'standard', pod: 'p' }), bytes())
+  await Promise.all([worker.queue.connection.flush(), controller.queue.connection.flush()])
+  controller.queue.publish(drain, bytes())
   worker.queue.publish(beatSubject({ pool: 'standard', pod: 'p' }), bytes())
   await Promise.all([drained.promise, beaten.promise])
-  t.strictSame([worker.refusals, controller.refusals, ledger.refusals], [[], [], []])
+  t.strictSame([worker.refusals, controller.refusals], [[], []])
+})
+
+t.test('a capture that its worker keeps stays, and one that is forgotten comes again', async (t) => {
+  const name = laneConsumerName('standard', 'bulk')
+  const shipped = laneConsumers.find((each) => each.durable_name === name)
+  const config = { ...shipped, name, ack_wait: 1_000_000_000 }
+  const request = JSON.stringify({ stream_name: capturesStream.name, config, action: '' })
+  const create = `$JS.API.CONSUMER.CREATE.${capturesStream.name}.${name}.${shipped?.filter_subject}`
+  t.notMatch(textOf((await ledger.queue.request(create, bytes(request), 2000)).data), /"error"/)
+  for (const id of ['kept', 'forgotten']) {
+    await publishStored(gateway.queue, captureSubject({ ...of, lane: 'bulk', id }), bytes(id))
+  }
+  const from = { stream: capturesStream.name, consumer: name }
+  const [kept, forgotten] = await pullBatch(worker.queue, from, { batch: 2, expiresMs: 2000, signal: never })
+  t.strictSame([textOf(kept?.data), textOf(forgotten?.data)], ['kept', 'forgotten'])
+  const keeping = setInterval(() => kept?.working(), 200)
+  const [again] = await pullBatch(worker.queue, from, { batch: 2, expiresMs: 10_000, signal: never })
+  clearInterval(keeping)
+  t.equal(textOf(again?.data), 'forgotten')
+  kept?.ack()
+  again?.ack()
+  await eventually(async () => (await poolDepth(controller.queue, 'standard')).inFlight === 0)
+})
+
+t.test('nothing is delivered to a worker that no longer listens, though its requests are open', async (t) => {
+  const gone = await connectAs('worker_standard')
+  let asked = 0
+  const publish: Queue['publish'] = (...message) => {
+    asked += 1
+    gone.queue.publish(...message)
+  }
+  const gonePuller = new LanePuller({ ...gone.queue, publish }, 'standard')
+  void gonePuller.take(0, never)
+  await eventually(() => asked >= 6, { what: 'three requests that do not wait, then a long one for each lane' })
+  gonePuller[Symbol.dispose]()
+  await gone.queue.connection.flush()
+  await publishStored(gateway.queue, subjectOf('next'), bytes('next'))
+  using puller = new LanePuller(worker.queue, 'standard')
+  const delivery = await puller.take(0, AbortSignal.timeout(10_000))
+  t.equal(textOf(delivery?.data), 'next', 'before its ack wait could have passed')
+  delivery?.ack()
+  await eventually(async () => (await poolDepth(controller.queue, 'standard')).inFlight === 0)
 })
 
 t.test('the gateway sees whether the streams exist', async (t) => {
@@ -83,10 +147,114 @@ t.test('the gateway sees whether the streams exist', async (t) => {
   t.strictSame(gateway.refusals, [])
 })
 
+/** Requests that a worker may make; the server sends each answer to the reply subject that came with it. */
+const deputies = [
+  { subject: `$JS.API.DIRECT.GET.${resultsStream.name}.${result('one')}`, body: '' },
+  { subject: `$JS.API.DIRECT.GET.${resultsStream.name}.${result('*')}`, body: '' },
+  { subject: `$JS.API.CONSUMER.MSG.NEXT.${capturesStream.name}.standard-normal`, body: '{"batch":1,"no_wait":true}' },
+  { subject: started('deputy'), body: 'x' },
+  { subject: result('deputy'), body: 'x' },
+  { subject: `$JS.ACK.${capturesStream.name}.standard-normal.1.1.1.1.0`, body: '+NXT {"batch":1,"no_wait":true}' },
+]
+/** Where an answer would do harm. Without the stream of reports there are no answers, so it is deleted last. */
+const harmful = [
+  subjectOf('forged'),
+  'event.a.b',
+  'relay.nudge',
+  'worker.standard.other.drain',
+  startedSubject({ pool: 'stealth', id: 'x' }),
+  resultSubject({ pool: 'stealth', id: 'x' }),
+  '_INBOX_gateway.x',
+  `$JS.API.CONSUMER.CREATE.${resultsStream.name}.spy`,
+  `$JS.API.STREAM.PURGE.${capturesStream.name}`,
+  `$JS.API.STREAM.DELETE.${resultsStream.name}`,
+]
+
+/** Has every deputy answer to every harmful subject; gives what the operator hears, all subjects of the services' account. */
+const sendDeputies = async (server: TestNats, as: Queue) => {
+  const operator = await connectAs('operator', server)
+  const heard = new Set<string>()
+  operator.queue.subscribe('>', ({ subject }) => heard.add(subject))
+  await operator.queue.connection.flush()
+  for (const reply of harmful) {
+    for (const { subject, body } of deputies) as.publish(subject, bytes(body), { reply })
+  }
+  await as.connection.flush()
+  return { heard, flush: () => operator.queue.connection.flush() }
+}
+
+t.test("no answer to a worker's request goes anywhere but to workers of its pool", async (t) => {
+  const before = await unreadReports(ledger.queue)
+  const { heard, flush } = await sendDeputies(nats, worker.queue)
+  // Answers come in the order of the requests: after these, all others have been given.
+  await publishStored(worker.queue, started('after'), bytes())
+  await lastStored(worker.queue, resultsStream.name, result('one'))
+  await pullBatch(
+    worker.queue,
+    { stream: capturesStream.name, consumer: laneConsumerName('standard', 'normal') },
+    { batch: 1, expiresMs: 1, signal: never },
+  )
+  await flush()
+  t.strictSame(
+    harmful.filter((subject) => heard.has(subject)),
+    [],
+  )
+  t.ok(
+    [...heard].some((subject) => subject.startsWith('_R_.')),
+    'answers were given',
+  )
+  t.equal(await streamsExist(gateway.queue), true)
+  t.equal(await unreadReports(ledger.queue), before + harmful.length * 2 + 1)
+})
+
+t.test('with the same rights in one account every harmful subject is reached', async (t) => {
+  const users = queueUsers.map(({ name, publish, subscribe }) => ({
+    user: name,
+    password: passwords[name],
+    permissions: { publish, subscribe },
+  }))
+  const planted = await startNats(t, { config: `authorization { users: ${JSON.stringify(users)} }` })
+  await declareStreams((await connectAs('ledger', planted)).queue)
+  const { queue } = await connectAs('worker_standard', planted)
+  await publishStored(queue, result('one'), bytes('done'))
+  const { heard } = await sendDeputies(planted, queue)
+  await eventually(() => harmful.every((subject) => heard.has(subject)), { what: 'all of them' })
+})
+
+t.test('a worker finds no report of another pool, however it asks', async (t) => {
+  await publishStored(worker.queue, result('own'), bytes('done'))
+  for (const id of ['own', '*', '>']) {
+    t.equal(await lastStored(stealth.queue, resultsStream.name, resultSubject({ pool: 'stealth', id })), undefined, id)
+  }
+  t.equal(textOf(await lastStored(worker.queue, resultsStream.name, result('*'))), 'done', 'its own pool has some')
+  const get = `$JS.API.DIRECT.GET.${resultsStream.name}.${resultSubject({ pool: 'stealth', id: 'own' })}`
+  t.equal((await stealth.queue.request(get, bytes('{"seq":1}'), 2000)).statusCode, 408)
+  t.strictSame(stealth.refusals, [])
+})
+
 const forbidden: { name: string; act: (queue: Queue) => void }[] = [
   { name: 'publish a capture', act: (queue) => queue.publish(subjectOf('forged'), bytes()) },
   { name: 'hear captures', act: (queue) => queue.subscribe('capture.>', () => {}) },
-  { name: 'hear other results', act: (queue) => queue.subscribe('result.*', () => {}) },
+  { name: 'hear results', act: (queue) => queue.subscribe('result.standard.*', () => {}) },
+  { name: 'hear all results', act: (queue) => queue.subscribe('result.*.*', () => {}) },
+  { name: "hear another pool's drain", act: (queue) => queue.subscribe('worker.stealth.*.drain', () => {}) },
+  { name: "begin another pool's capture", act: (queue) => queue.publish('started.stealth.x', bytes()) },
+  { name: "end another pool's capture", act: (queue) => queue.publish('result.stealth.x', bytes()) },
+  { name: 'report for every pool', act: (queue) => queue.publish('result.*.x', bytes()) },
+  ...['result.stealth.x', 'result.stealth.*', 'result.*.*', 'started.*.x'].map((subject) => ({
+    name: `read ${subject}`,
+    act: (queue: Queue) =>
+      queue.publish(`$JS.API.DIRECT.GET.${resultsStream.name}.${subject}`, bytes(''), { reply: queue.newInbox() }),
+  })),
+  {
+    name: "acknowledge another pool's capture",
+    act: (queue) => queue.publish('$JS.ACK.CAPTURES.stealth-bulk.1.1.1.1.0', bytes()),
+  },
+  {
+    name: "have an answer acknowledge the ledger's report",
+    act: (queue) => queue.publish(result('x'), bytes(), { reply: `$JS.ACK.${resultsStream.name}.ledger.1.1.1.1.0` }),
+  },
+  { name: 'hear answers of the services', act: (queue) => queue.subscribe('_R_.>', () => {}) },
   { name: 'hear everything', act: (queue) => queue.subscribe('>', () => {}) },
   { name: "hear the gateway's answers", act: (queue) => queue.subscribe('_INBOX_gateway.>', () => {}) },
   { name: 'publish an event', act: (queue) => queue.publish('event.a.b', bytes()) },

@@ -1,9 +1,10 @@
 import { execFile } from 'node:child_process'
-import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises'
+import { mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { promisify } from 'node:util'
 import t from 'tap'
+import { browsersOf } from '#test/helpers/bare-browser.ts'
 import { eventually } from '#test/helpers/eventually.ts'
 import { processTree } from '#test/helpers/process-tree.ts'
 import { startSystem } from '#test/helpers/system.ts'
@@ -66,6 +67,13 @@ t.test('captures a file, writes the image and says how long each stage took', as
   })
   t.equal((await readFile(image)).toString('latin1', 8, 12), 'WEBP')
   t.match((await run('capture', page, '-o', image)).stdout, /1280 × 800.*image\/png\n.*navigate \d+ ms/)
+})
+
+t.test('browsers find the data folder empty', async (t) => {
+  const browsers = browsersOf(system.pid)
+  t.ok(browsers.length > 0)
+  for (const { pid } of browsers) t.strictSame(await readdir(`/proc/${pid}/root${dataDir}`), [])
+  t.not((await readdir(dataDir)).length, 0)
 })
 
 t.test('a second start on the same folder is refused with the process that has it', async (t) => {

@@ -92,10 +92,11 @@ t.test('an aborted take answers undefined and takes nothing', async (t) => {
 
 t.test('the ledger pulls reports in batches, and the newest report of a capture can be read directly', async (t) => {
   const id = '0d9f6c1e-0000-4000-8000-000000000001'
+  const subject = resultSubject({ pool: 'standard', id })
   const from = { stream: resultsStream.name, consumer: ledgerConsumer.durable_name }
-  t.equal(await lastStored(queue, resultsStream.name, resultSubject(id)), undefined)
-  for (const text of ['1', '2', '3']) await publishStored(queue, resultSubject(id), bytes(text))
-  t.equal(textOf(await lastStored(queue, resultsStream.name, resultSubject(id))), '3')
+  t.equal(await lastStored(queue, resultsStream.name, subject), undefined)
+  for (const text of ['1', '2', '3']) await publishStored(queue, subject, bytes(text))
+  t.equal(textOf(await lastStored(queue, resultsStream.name, subject)), '3')
   t.equal(await unreadReports(queue), 3)
   const batch = await pullBatch(queue, from, { batch: 200, expiresMs: 2000, signal: never })
   t.strictSame(

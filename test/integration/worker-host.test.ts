@@ -4,7 +4,7 @@ import sharp from 'sharp'
 import t from 'tap'
 import type { CaptureParameters } from '#shared/capture/options.ts'
 import { failingPages } from '#test/fixtures/pages/pages.ts'
-import { startBareBrowser } from '#test/helpers/bare-browser.ts'
+import { browsersOf, startBareBrowser } from '#test/helpers/bare-browser.ts'
 import { captureWith, startPages, startTestHost, startWayOut } from '#test/helpers/browser-host.ts'
 import { eventually } from '#test/helpers/eventually.ts'
 import type { Shot } from '#worker/browser-host/protocol.ts'
@@ -12,7 +12,7 @@ import { canaryPage, createCanary } from '#worker/canary.ts'
 import { childrenOf } from '#worker/process-groups.ts'
 import { warmUp } from '#worker/warm-up.ts'
 
-const pages = await startPages()
+const pages = await startPages({ '/heavy': (_request, response) => response.end('<p>heavy'.repeat(500_000)) })
 const wayOut = await startWayOut(pages.host)
 const host = await startTestHost(wayOut)
 t.teardown(async () => {
@@ -40,7 +40,7 @@ const pixel = async (shot: Shot, x: number, y: number) => {
 
 for (const format of ['png', 'jpeg', 'webp'] as const) {
   t.test(`a viewport comes as ${format}, of the size that was asked for`, async (t) => {
-    const shot = await shotOf({ html: '<body style="background:rgb(0,0,255)">', format, width: 640, height: 480 })
+    const shot = await shotOf({ html: '<body style="background:rgb(0,0,255)">x', format, width: 640, height: 480 })
     t.match(shot, { width: 640, height: 480, mimeType: `image/${format}`, warnings: [], finalUrl: undefined })
     t.match(await sharp(shot.bytes).metadata(), { format, width: 640, height: 480 })
     const [red = 0, , blue = 0] = await pixel(shot, 320, 240)
@@ -95,6 +95,19 @@ t.test('a page that is too tall is cut with a warning, and refused where the for
   t.match(webp, { code: 'RENDER_ERROR', message: /16383/ })
 })
 
+t.test('passwords of an address stay out of what is reported', async (t) => {
+  const site = new URL(pages.url).host
+  const shot = await shotOf({ url: `http://user:hidden-word@${site}/plain` })
+  t.equal(shot.finalUrl, `http://user:***@${site}/plain`)
+  const late = await take({ url: `http://user:hidden-word@${site}/loops?token=hidden-word`, timeout: 5 })
+  t.match(late, { code: 'TIMEOUT' })
+  t.notMatch(JSON.stringify(late), 'hidden-word')
+})
+
+t.test('a picture of one colour comes with a warning', async (t) => {
+  t.match(await shotOf({ html: '<body style="background:teal">' }), { warnings: [{ code: 'blank' }] })
+})
+
 t.test('an address that egress refuses is named by its reason, over both schemes', async (t) => {
   for (const scheme of ['http', 'https']) {
     t.match(await take({ url: `${scheme}://10.0.0.1/` }), { code: 'BLOCKED' })
@@ -115,7 +128,7 @@ t.test('an html source reads no file and goes nowhere that is private', async (t
 
 for (const [path, { code }] of Object.entries(failingPages)) {
   t.test(`${path} fails with ${code}, and the next capture is fine`, async (t) => {
-    t.match(await take({ url: pages.url + path }), { outcome: 'failed', code })
+    t.match(await take({ url: pages.url + path, timeout: code === 'TIMEOUT' ? 5 : 30 }), { outcome: 'failed', code })
     t.equal((await shotOf({ url: `${pages.url}/plain` })).targetStatus, 200)
   })
 }
@@ -138,11 +151,23 @@ t.test('the canary hears a browser without our flags, and none of our hosts', as
   t.equal(canary.heard(), 3)
 })
 
+t.test('a browser is replaced after its share of captures, and a page may not load more than its share', async (t) => {
+  await using small = await startTestHost(wayOut, { recycleCaptures: 2, bytesMax: 1_000_000 })
+  const hostPid = childrenOf(process.pid).at(-1) ?? 0
+  const browsers = new Set<number>()
+  for (let count = 0; count < 4; count += 1) {
+    t.match(await captureWith(small, { html: 'x' }), { outcome: 'completed' })
+    for (const { pid } of browsersOf(hostPid)) browsers.add(pid)
+  }
+  t.ok(browsers.size >= 2 && browsers.size <= 3, `${browsers.size} browsers for 4 captures`)
+  t.match(await captureWith(small, { url: `${pages.url}/heavy` }), { code: 'RENDER_ERROR', message: /more than/ })
+  t.match(await captureWith(small, { html: 'x' }), { outcome: 'completed' })
+})
+
 t.test('a browser that is killed under a page is replaced, and the page captured', async (t) => {
   const hits = pages.hits.filter((hit) => hit === '/late').length
   const capturing = take({ url: `${pages.url}/late`, wait_for_selector: '#late', delay: 1 })
   await eventually(() => pages.hits.filter((hit) => hit === '/late').length > hits)
-  const hostPid = childrenOf(process.pid).find((pid) => childrenOf(pid).length > 0) ?? 0
-  for (const browser of childrenOf(hostPid)) process.kill(browser, 'SIGKILL')
+  for (const { pid } of browsersOf(process.pid)) process.kill(pid, 'SIGKILL')
   t.match(await capturing, { outcome: 'completed' })
 })

@@ -71,7 +71,8 @@ const queueIsEmpty = () =>
     const { waiting, inFlight } = await poolDepth(queue, 'standard')
     return waiting + inFlight === 0
   })
-const isHost = ({ command }: { command: string }) => command.includes('browser-host/main.ts')
+const isHost = ({ command }: { command: string }) =>
+  command.startsWith(process.execPath) && command.includes('browser-host/main.ts')
 const hostPids = () =>
   processTree(worker.pid)
     .filter(isHost)
@@ -104,7 +105,7 @@ t.test('reports a failed capture with code and message', async (t) => {
 t.test('counts the larger of the attempts that the message and the last report name', async (t) => {
   const id = crypto.randomUUID()
   const begun = startedCodec.encode({ id, attempt: 2, kind: 'begun', pod: 'other' })
-  await publishStored(queue, startedSubject(id), begun)
+  await publishStored(queue, startedSubject({ pool: 'standard', id }), begun)
   const sent = await send({ html: 'x' }, { id, attempts: 1 })
   t.match(await awaitResult(queue, id), { attempt: 3, objectKey: sent.keys[2] })
 })
@@ -112,7 +113,7 @@ t.test('counts the larger of the attempts that the message and the last report n
 t.test('does not count an attempt that was handed back', async (t) => {
   const id = crypto.randomUUID()
   const handed = startedCodec.encode({ id, attempt: 1, kind: 'handed-back', pod: 'other' })
-  await publishStored(queue, startedSubject(id), handed)
+  await publishStored(queue, startedSubject({ pool: 'standard', id }), handed)
   await send({ html: 'x' }, { id })
   t.match(await awaitResult(queue, id), { attempt: 1 })
 })
@@ -120,7 +121,11 @@ t.test('does not count an attempt that was handed back', async (t) => {
 t.test('drops a capture that has ended, and one without an attempt left', async (t) => {
   const ended = crypto.randomUUID()
   const result = { id: ended, attempt: 1, token: 'x', outcome: 'failed', code: 'TIMEOUT', message: 'x' } as const
-  await publishStored(queue, resultSubject(ended), resultCodec.encode({ ...result, timings: {} }))
+  await publishStored(
+    queue,
+    resultSubject({ pool: 'standard', id: ended }),
+    resultCodec.encode({ ...result, timings: {} }),
+  )
   await send({ html: 'x' }, { id: ended })
   const { id: worn } = await send({ html: 'x' }, { attempts: 3 })
   await queueIsEmpty()
@@ -199,6 +204,15 @@ t.test('finishes what runs when it is told to stop, takes nothing more and leave
   const alive = (pid: number) => processTree(pid).length > 0
   await eventually(() => !others.some(alive), { what: 'all processes to end' })
   t.strictSame(readdirSync(folder), [])
+})
+
+t.test('leaves no process behind when it is killed, though its host is stopped', async (t) => {
+  const killed = await startWorker({ ...settings, SHUTTERFLEET_WORKER_POD: 'pod-2' })
+  const started = processTree(killed.pid)
+  for (const { pid } of started.filter(isHost)) process.kill(pid, 'SIGSTOP')
+  await killed[Symbol.asyncDispose]()
+  await eventually(() => !started.some(({ pid }) => processTree(pid).length > 0), { what: 'all processes to end' })
+  t.ok(started.length > 5)
 })
 
 t.test('does not start without what it needs, and says what that is', async (t) => {

@@ -2,6 +2,7 @@ import type { Lane } from '#shared/capture/lane.ts'
 import type { ParsedCapture } from '#shared/capture/parse-capture.ts'
 import type { ResponseType } from '#shared/capture/unavailable.ts'
 import type { AcceptOutcome, NewCapture } from '#shared/db/accept-capture.ts'
+import { AppError } from '#shared/errors/app-error.ts'
 import type { Context } from '#gateway/context.ts'
 import { authorize } from '#gateway/http/authorize.ts'
 import type { Exchange } from '#gateway/http/exchange.ts'
@@ -35,10 +36,20 @@ const judge = async (
   ask: Context['captures']['accept'],
   capture: NewCapture,
 ): Promise<Accepted> => {
-  const outcome = await ask(capture)
+  const outcome = await ask(capture, exchange.caller !== undefined)
   exchange.caller = outcome.caller
   if (!outcome.ok) throw refusalError(outcome)
   return outcome
+}
+
+const accept = async (context: Context, exchange: Exchange, capture: NewCapture): Promise<Accepted> => {
+  exchange.screenshotId = capture.id
+  try {
+    return await judge(exchange, context.captures.accept, capture)
+  } catch (error) {
+    if (!(error instanceof AppError && error.code === 'SERVICE_UNAVAILABLE')) exchange.screenshotId = undefined
+    throw error
+  }
 }
 
 const publish = (context: Context, capture: NewCapture, accepted: Accepted, traceparent: string) => {
@@ -50,6 +61,8 @@ const publish = (context: Context, capture: NewCapture, accepted: Accepted, trac
 
 const readValid = async (context: Context, exchange: Exchange, intake: Intake): Promise<ParsedCapture> => {
   const rules = { allow: context.allowTargets, defaultResponse: intake.defaultResponse }
+  // Whoever has no key does not get to make us read and parse megabytes.
+  if (intake.from === 'body' && !exchange.bodyIsSmall) await authorize(context, exchange)
   const verdict = await readParameters(exchange, intake.from, rules)
   if (verdict.ok) return verdict.parsed
   await authorize(context, exchange)
@@ -59,7 +72,8 @@ const readValid = async (context: Context, exchange: Exchange, intake: Intake): 
 /**
  * Makes a request into a capture, for every operation that accepts one. Checks come in the contract's order: key, domain
  * and minute limit before what is wrong with the parameters, plan before what this version cannot do. A valid request
- * costs one round trip to the database; a refused one leaves nothing but its minute count.
+ * with a small body costs one round trip to the database; a refused one leaves nothing but its minute count. Where the
+ * database does not answer, the error names the capture: it may have been accepted just before.
  */
 export const createCapture = async (context: Context, exchange: Exchange, intake: Intake): Promise<CreatedCapture> => {
   const { key, originHost } = identify(exchange.headers)
@@ -71,7 +85,7 @@ export const createCapture = async (context: Context, exchange: Exchange, intake
     await judge(exchange, context.captures.tryAccept, capture)
     throw validationError(parsed.unavailable)
   }
-  const accepted = await judge(exchange, context.captures.accept, capture)
+  const accepted = await accept(context, exchange, capture)
   publish(context, capture, accepted, exchange.traceparent)
   context.events.accepted({ lane, admitted: accepted.admitted })
   const { url, options, budgetMs } = capture

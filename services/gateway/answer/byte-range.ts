@@ -11,7 +11,7 @@ const lastBytes = (count: number, bytes: number): Requested =>
  * allows: the answer is then the whole image.
  */
 export const readRange = (header: string | undefined, bytes: number): Requested => {
-  const match = /^bytes=(\d{0,15})-(\d{0,15})$/.exec(header?.trim() ?? '')
+  const match = /^bytes=(\d*)-(\d*)$/.exec(header?.trim() ?? '')
   const [, from = '', to = ''] = match ?? []
   if (from === '') return to === '' ? 'whole' : lastBytes(Number(to), bytes)
   const first = Number(from)

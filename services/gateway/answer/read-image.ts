@@ -61,6 +61,13 @@ export const readSmall = async (objects: ObjectStore, key: string): Promise<Buff
   return undefined
 }
 
+/** Whether an image is in the store with its size; its bytes are not read. */
+export const isStored = async (objects: Pick<ObjectStore, 'get'>, image: StoredImage): Promise<boolean> => {
+  const found = await objects.get(image.objectKey)
+  found?.body.destroy()
+  return found?.bytes === image.fileSize
+}
+
 /** Opens an image: a Buffer where it is small, else a stream that breaks off where the bytes are not the reported ones. Undefined where they are missing or plainly others. */
 export const readImage = async (objects: ObjectStore, image: StoredImage): Promise<Buffer | Readable | undefined> => {
   const found = await objects.get(image.objectKey)

@@ -1,4 +1,5 @@
 import { echoCompleted } from '#shared/capture/echo-options.ts'
+import { ignoredOptions } from '#shared/capture/ignored-options.ts'
 import { maskUrl } from '#shared/capture/mask-url.ts'
 import type { FoundCapture } from '#shared/db/find-capture.ts'
 
@@ -42,5 +43,5 @@ const imageFields = (capture: FoundCapture, publicUrl: string) => ({
   cached: capture.cached,
   target_status: capture.targetStatus,
   final_url: capture.finalUrl ? maskUrl(capture.finalUrl) : null,
-  warnings: capture.warnings,
+  warnings: [...ignoredOptions(capture.options), ...(capture.warnings ?? [])],
 })

@@ -1,15 +1,12 @@
 import { randomUUID } from 'node:crypto'
-import { STATUS_CODES } from 'node:http'
+import { type Server, type ServerResponse, STATUS_CODES } from 'node:http'
 import type { Socket } from 'node:net'
 import { AppError } from '#shared/errors/app-error.ts'
 import { corsHeaders } from './cors.ts'
 import { errorAnswer } from './error-answer.ts'
 
-/** Answers, in the contract's envelope, a connection on which no request could be read, and closes it. */
-export const answerClientError = (error: NodeJS.ErrnoException, socket: Socket): void => {
-  if (error.code === 'ECONNRESET' || !socket.writable) return void socket.destroy()
+const writeError = (code: 'URI_TOO_LONG' | 'BAD_REQUEST', socket: Socket) => {
   const requestId = randomUUID()
-  const code = error.code === 'HPE_HEADER_OVERFLOW' ? 'URI_TOO_LONG' : 'BAD_REQUEST'
   const { status, body } = errorAnswer(new AppError(code), requestId)
   const text = JSON.stringify(body)
   const headers = {
@@ -21,4 +18,31 @@ export const answerClientError = (error: NodeJS.ErrnoException, socket: Socket):
   }
   const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`)
   socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}\r\n${lines.join('')}\r\n${text}`)
+}
+
+/**
+ * Whether an error answer, written to the connection of `last`, would be read as the answer of the request that could not
+ * be read: the answer before it is sent whole, or it is this very request whose body is broken, and has no answer yet.
+ */
+const isTurn = (last: ServerResponse | undefined, socket: Socket): boolean => {
+  if (last === undefined) return true
+  return last.req.complete ? last.writableFinished : last.socket === socket && !last.headersSent
+}
+
+/** Answers, in the contract's envelope, connections on which no request could be read, and closes them. */
+export const createClientErrors = (): {
+  /** Follows what the server answers, so that no running answer is written into. */
+  readonly follow: (server: Server) => void
+  readonly answer: (error: NodeJS.ErrnoException, socket: Socket) => void
+} => {
+  const latest = new WeakMap<Socket, ServerResponse>()
+  return {
+    follow: (server) => void server.on('request', ({ socket }, response) => latest.set(socket, response)),
+    answer: (error, socket) => {
+      if (error.code === 'ECONNRESET' || !socket.writable || !isTurn(latest.get(socket), socket)) {
+        return void socket.destroy()
+      }
+      writeError(error.code === 'HPE_HEADER_OVERFLOW' ? 'URI_TOO_LONG' : 'BAD_REQUEST', socket)
+    },
+  }
 }

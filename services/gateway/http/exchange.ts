@@ -14,10 +14,14 @@ export type Exchange = {
   readonly params: Readonly<Record<string, string>>
   /** Whether request line and headers together are larger than the contract allows. */
   readonly headIsTooLarge: boolean
+  /** Whether a body comes that is small, by its announced length: then it costs little to read it before the key is known. */
+  readonly bodyIsSmall: boolean
   /** Reads the body, once. Throws `PAYLOAD_TOO_LARGE` beyond the bound, `BAD_REQUEST` where it breaks off. */
   readonly readBody: () => Promise<Buffer>
   /** Set as soon as the database has said who calls; every answer from then on carries the account's limits. */
   caller: Caller | undefined
+  /** The capture that this request was accepted as, or may have been where the database did not answer. */
+  screenshotId: string | undefined
 }
 
 /** What an operation answers. Objects are sent as JSON, Buffers and streams as they are. */

@@ -6,6 +6,8 @@ import { requestIdOf } from './request-id.ts'
 
 /** Largest body: a 500,000-character source, escaped to the utmost. */
 const bodyBytesMax = 7 * 1024 * 1024
+/** Largest body that is read before the key is known. */
+const smallBodyBytes = 64 * 1024
 /** Largest request line and headers together. */
 const headBytesMax = 64 * 1024
 
@@ -20,6 +22,10 @@ const contentTypeOf = ({ rawHeaders }: IncomingMessage): string | undefined => {
   const at = rawHeaders.findIndex((part, index) => index % 2 === 0 && part.toLowerCase() === 'content-type')
   return at < 0 ? undefined : rawHeaders[at + 1]
 }
+
+/** A body without a length is read in chunks that have no end in sight; one with neither is empty. */
+const bodyIsSmall = ({ headers }: IncomingMessage): boolean =>
+  headers['transfer-encoding'] === undefined && Number(headers['content-length'] ?? 0) <= smallBodyBytes
 
 /** Puts together what `operation` sees of a request, and begins its step of the trace. Nothing is judged yet. */
 export const readExchange = (
@@ -38,8 +44,10 @@ export const readExchange = (
     query: queryAt < 0 ? '' : url.slice(queryAt + 1),
     params,
     headIsTooLarge: headBytes(request) > headBytesMax,
+    bodyIsSmall: bodyIsSmall(request),
     readBody: () => readBody(request, bodyBytesMax),
     caller: undefined,
+    screenshotId: undefined,
   }
   return { exchange, trace }
 }

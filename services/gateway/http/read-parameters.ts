@@ -1,6 +1,12 @@
 import { fromQuery } from '#shared/capture/from-query.ts'
-import { type CaptureRules, parseCapture, type ParsedCapture } from '#shared/capture/parse-capture.ts'
+import {
+  type CaptureRules,
+  type CaptureVerdict,
+  parseCapture,
+  type ParsedCapture,
+} from '#shared/capture/parse-capture.ts'
 import { AppError, type FieldFaults, toAppError } from '#shared/errors/app-error.ts'
+import { isOverstructured } from './is-overstructured.ts'
 import type { Exchange } from './exchange.ts'
 
 /** The verdict on a capture request, held back until the caller is known. */
@@ -11,6 +17,9 @@ export type Verdict =
 /** The error for requests whose parameters have faults. */
 export const validationError = (details: FieldFaults): AppError => new AppError('VALIDATION_ERROR', { details })
 
+/** Most commas, lists and objects of a body, far beyond any valid one; each costs more to parse than to send. */
+const structureMax = 10_000
+
 const isJson = (contentType: string | undefined): boolean =>
   contentType?.split(';')[0]?.trim().toLowerCase() === 'application/json'
 
@@ -19,6 +28,9 @@ const readJson = async (exchange: Exchange): Promise<unknown> => {
   if (!isJson(exchange.contentType)) {
     throw new AppError('BAD_REQUEST', { publicMessage: 'The Content-Type must be application/json.' })
   }
+  if (isOverstructured(body, structureMax)) {
+    throw validationError({ body: [`must have at most ${structureMax} values`] })
+  }
   try {
     return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(body)) as unknown
   } catch (cause) {
@@ -26,10 +38,9 @@ const readJson = async (exchange: Exchange): Promise<unknown> => {
   }
 }
 
-const readQuery = (exchange: Exchange): unknown => {
+const readQuery = (exchange: Exchange, rules: CaptureRules): CaptureVerdict => {
   const read = fromQuery(exchange.query)
-  if (!read.ok) throw validationError(read.faults)
-  return read.input
+  return read.ok ? parseCapture(read.input, rules, read.faults) : read
 }
 
 /** Reads and judges the parameters of a capture. Throws nothing: what is wrong is told after key, domain and minute limit. */
@@ -40,7 +51,7 @@ export const readParameters = async (
 ): Promise<Verdict> => {
   try {
     if (exchange.headIsTooLarge) throw new AppError('URI_TOO_LONG')
-    const verdict = parseCapture(from === 'query' ? readQuery(exchange) : await readJson(exchange), rules)
+    const verdict = from === 'query' ? readQuery(exchange, rules) : parseCapture(await readJson(exchange), rules)
     return verdict.ok ? { ok: true, parsed: verdict } : { ok: false, error: validationError(verdict.faults) }
   } catch (thrown) {
     return { ok: false, error: toAppError(thrown) }

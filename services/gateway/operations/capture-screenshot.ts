@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import type { Caller } from '#shared/db/accept-capture.ts'
 import type { FoundCapture } from '#shared/db/find-capture.ts'
 import { AppError } from '#shared/errors/app-error.ts'
 import { createCapture, type CreatedCapture } from '#gateway/accept/create-capture.ts'
@@ -26,6 +27,13 @@ const answerGoesOn = (context: Context, { id, url, createdAt }: CreatedCapture):
   },
   body: { id, status: 'pending', url, created_at: createdAt },
 })
+
+/** The account's limits once the charge of one capture is released, as it is with the end of a failed one. */
+const withoutCharge = (caller: Caller): Caller => {
+  const { remaining, overage } = caller.usage
+  const usage = overage > 0 ? { overage: overage - 1 } : { remaining: remaining === null ? null : remaining + 1 }
+  return { ...caller, usage: { ...caller.usage, ...usage } }
+}
 
 const answerFailed = ({ id, error }: FoundCapture, requestId: string): Answer => {
   const { code, message } = error ?? { code: 'JOB_FAILED' as const, message: undefined }
@@ -59,9 +67,9 @@ const capture = async (context: Context, exchange: Exchange, from: 'query' | 'bo
     return answerGoesOn(context, created)
   }
   context.events.waited(ended.capture.status === 'completed' ? 'completed' : 'failed')
-  return ended.capture.status === 'completed'
-    ? await answerImage(context, ended.capture, waiter)
-    : answerFailed(ended.capture, exchange.requestId)
+  if (ended.capture.status === 'completed') return await answerImage(context, ended.capture, waiter)
+  exchange.caller &&= withoutCharge(exchange.caller)
+  return answerFailed(ended.capture, exchange.requestId)
 }
 
 /** `GET /screenshots/capture`: captures and answers with the image; parameters stand in the query. */

@@ -4,7 +4,7 @@ import { AppError } from '#shared/errors/app-error.ts'
 import { readRange, type Requested } from '#gateway/answer/byte-range.ts'
 import { etagOf, imageHeaders } from '#gateway/answer/image-headers.ts'
 import { imageGone } from '#gateway/answer/image-gone.ts'
-import { readImage, storedImage, type StoredImage } from '#gateway/answer/read-image.ts'
+import { isStored, readImage, storedImage, type StoredImage } from '#gateway/answer/read-image.ts'
 import type { Context } from '#gateway/context.ts'
 import type { Answer, Exchange } from '#gateway/http/exchange.ts'
 import { findOwned } from './find-owned.ts'
@@ -80,7 +80,8 @@ export const downloadImage: Operation = async (context, exchange) => {
 
 /** `HEAD /screenshots/{id}/image`: what the download would say, without reading the image. */
 export const describeImage: Operation = async (context, exchange) => {
-  const { image, headers, unchanged } = await prepare(context, exchange)
+  const { capture, image, headers, unchanged } = await prepare(context, exchange)
   if (unchanged) return { status: 304, headers }
+  if (!(await isStored(context.objects, image))) throw imageGone(context, capture.id)
   return { status: 200, headers: { ...headers, 'content-length': String(image.fileSize) } }
 }

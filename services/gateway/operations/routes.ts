@@ -29,6 +29,9 @@ export type OperationName = (typeof routes)[number]['name'] | 'none'
 /** Prefixes under which every operation is served. */
 export const prefixes = ['/v1', '/api/v1'] as const
 
+/** A path that a later version serves and that is nothing in this one: `batch` is never an id. */
+export const reservedPath = '/screenshots/batch'
+
 const matches = (pattern: string, path: string): boolean => {
   const parts = pattern.split('/')
   const given = path.split('/')
@@ -42,7 +45,9 @@ const matches = (pattern: string, path: string): boolean => {
 export const methodsAt = (path: string): string[] => {
   const below = prefixes.find((prefix) => path.startsWith(`${prefix}/`))
   if (below === undefined) return []
-  const fitting = routes.filter((route) => matches(route.path, path.slice(below.length)))
+  const rest = path.slice(below.length)
+  if (rest === reservedPath) return []
+  const fitting = routes.filter((route) => matches(route.path, rest))
   const exact = fitting.filter((route) => !route.path.includes(':id'))
   const methods = (exact.length > 0 ? exact : fitting).map((route) => route.method)
   return methods.length === 0 ? [] : [...methods, 'OPTIONS']

@@ -1,7 +1,7 @@
 import { AppError } from '#shared/errors/app-error.ts'
 import type { Queue } from '#shared/queue/connection.ts'
 import { eventCodec, resultCodec } from '#shared/queue/messages.ts'
-import { eventFilter, resultFilter } from '#shared/queue/subjects.ts'
+import { captureIdOf, eventFilter, resultFilter } from '#shared/queue/subjects.ts'
 import { isObjectKeyOf } from '#shared/storage/objects.ts'
 
 /** An image whose reading began when a worker reported it, before it was known whether it counts. */
@@ -57,7 +57,7 @@ export const createWaiters = ({ queue, readSmall, waitersMax }: Dependencies): W
   }
 
   const subscriptions = [
-    queue.subscribe(resultFilter, ({ subject, data }) => onResult(subject.slice(subject.lastIndexOf('.') + 1), data)),
+    queue.subscribe(resultFilter, ({ subject, data }) => onResult(captureIdOf(subject), data)),
     queue.subscribe(eventFilter, ({ data }) => {
       const event = decode(() => eventCodec.decode(data))
       if (event) entries.get(event.id)?.wake()

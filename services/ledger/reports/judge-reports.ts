@@ -4,8 +4,8 @@ import type { CompletedResult, ResultMessage, StartedMessage } from '#shared/que
 import { isObjectKeyOf } from '#shared/storage/objects.ts'
 import type { Report } from './read-report.ts'
 
-/** Why a report changes nothing: another capture's token or key, or the failure of an attempt that is not the latest. */
-export type Ignored = 'token' | 'object_key' | 'late_failure'
+/** Why a report changes nothing: a worker of another pool, another capture's token or key, or the failure of an attempt that is not the latest. */
+export type Ignored = 'pool' | 'token' | 'object_key' | 'late_failure'
 
 /** What reports say of one capture. `tells`: it has ended, and one of the reports' senders may wait to hear of it. */
 export type ReportsJudgement = {
@@ -111,7 +111,8 @@ const onResult = (state: State, result: ResultMessage, tokenHash: Buffer) => {
 export const judgeReports = (capture: JudgedCapture, reports: readonly Report[]): ReportsJudgement => {
   const state = stateOf(capture)
   for (const report of reports) {
-    if (report.kind === 'started') onStarted(state, report.message)
+    if (report.pool !== capture.pool) state.ignored.push('pool')
+    else if (report.kind === 'started') onStarted(state, report.message)
     else onResult(state, report.message, capture.tokenHash)
   }
   const { attempts, unendedStarts, begins, end, losers, tells, ignored } = state

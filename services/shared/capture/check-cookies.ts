@@ -1,7 +1,7 @@
 import type { Report } from './faults.ts'
-import type { CaptureParameters } from './options.ts'
 
-type Cookie = NonNullable<CaptureParameters['cookies']>[number]
+/** A cookie as it was sent: each field may have a fault of its own. */
+type SentCookie = { readonly name?: unknown; readonly value?: unknown; readonly domain?: unknown }
 
 /** Most characters of a cookie's name and value together. */
 const cookieCharacters = 4096
@@ -11,22 +11,36 @@ const covers = (domain: string, host: string): boolean => {
   return host === bare || (bare !== '' && host.endsWith(`.${bare}`))
 }
 
-/** Checks the form and size of cookies beyond their schema. */
-export const checkCookies = (cookies: readonly Cookie[], report: Report): void => {
-  for (const [index, { name, value }] of cookies.entries()) {
-    if (/[=;\s]/.test(name)) report(`cookies.${index}.name`, 'must not contain "=", ";" or white space')
-    if (value.includes(';')) report(`cookies.${index}.value`, 'must not contain ";"')
-    if (name.length + value.length > cookieCharacters) {
+const cookiesIn = (cookies: unknown): [index: number, cookie: SentCookie][] =>
+  Array.isArray(cookies)
+    ? [...(cookies as readonly unknown[]).entries()].flatMap(([index, cookie]) =>
+        typeof cookie === 'object' && cookie !== null ? [[index, cookie]] : [],
+      )
+    : []
+
+const areTooLong = (name: string, value: string): boolean =>
+  Math.max(name.length, value.length) <= cookieCharacters && name.length + value.length > cookieCharacters
+
+/** Checks the form and size of cookies beyond their schema; what is no text is the schema's matter. */
+export const checkCookies = (cookies: unknown, report: Report): void => {
+  for (const [index, { name, value }] of cookiesIn(cookies)) {
+    if (typeof name === 'string' && /[=;\s]/.test(name)) {
+      report(`cookies.${index}.name`, 'must not contain "=", ";" or white space')
+    }
+    if (typeof value === 'string' && value.includes(';')) report(`cookies.${index}.value`, 'must not contain ";"')
+    if (typeof name === 'string' && typeof value === 'string' && areTooLong(name, value)) {
       report(`cookies.${index}.value`, `must have at most ${cookieCharacters} characters together with the name`)
     }
   }
 }
 
 /** Checks that each cookie can reach the target: `host` is the target's, undefined where the source is not a URL. */
-export const checkCookieDomains = (cookies: readonly Cookie[], host: string | undefined, report: Report): void => {
-  for (const [index, { domain }] of cookies.entries()) {
+export const checkCookieDomains = (cookies: unknown, host: string | undefined, report: Report): void => {
+  for (const [index, { domain }] of cookiesIn(cookies)) {
     const field = `cookies.${index}.domain`
     if (domain === undefined && host === undefined) report(field, 'is required where there is no url')
-    if (domain !== undefined && host !== undefined && !covers(domain, host)) report(field, 'must cover the host of url')
+    if (typeof domain === 'string' && host !== undefined && !covers(domain, host)) {
+      report(field, 'must cover the host of url')
+    }
   }
 }

@@ -6,6 +6,8 @@ export type Report = (field: string, problem: string) => void
 /** Faults of a request while they are being collected. */
 export type Faults = {
   readonly report: Report
+  /** Whether this very field has a fault. */
+  readonly isNamed: (field: string) => boolean
   /** Whether a parameter, or a field inside of it, has a fault. */
   readonly has: (name: string) => boolean
   /** All faults so far, or undefined where there are none. */
@@ -15,10 +17,11 @@ export type Faults = {
 /** Longest name that is sent back: names are the caller's and may be of any length. */
 const nameCharacters = 120
 
-/** Begins a collection of faults. */
-export const collectFaults = (): Faults => {
-  const found = new Map<string, string[]>()
+/** Begins a collection of faults, with those that are known already. */
+export const collectFaults = (known: FieldFaults = {}): Faults => {
+  const found = new Map<string, readonly string[]>(Object.entries(known))
   return {
+    isNamed: (field) => found.has(field.slice(0, nameCharacters)),
     report: (field, problem) => {
       const name = field.slice(0, nameCharacters)
       const problems = found.get(name) ?? []

@@ -1,17 +1,23 @@
 import { parse } from 'qs'
 import type { FieldFaults } from '#shared/errors/app-error.ts'
+import { collectFaults, type Report } from './faults.ts'
 import { captureParameters } from './options.ts'
 
-/** The parameters of a query in the types that a JSON body would have, or why it cannot be read at all. */
-export type QueryInput = { ok: true; input: Record<string, unknown> } | { ok: false; faults: FieldFaults }
+/** The parameters of a query in the types that a JSON body would have, and the faults of single ones; or why it is not read at all. */
+export type QueryInput =
+  | { readonly ok: true; readonly input: Record<string, unknown>; readonly faults: FieldFaults }
+  | { readonly ok: false; readonly faults: FieldFaults }
 
 /** Most `name=value` pairs of one query. */
 const pairsMax = 200
+/** More entries than any list may have: a longer comma list is read up to here. */
+const listMax = 200
 
 type Schema = {
   readonly type?: string
   readonly items?: Schema
   readonly properties?: Readonly<Record<string, Schema>>
+  readonly patternProperties?: Readonly<Record<string, Schema>>
 }
 
 const fromJson = (text: string): unknown => {
@@ -24,7 +30,21 @@ const fromJson = (text: string): unknown => {
 }
 
 /** A comma list; commas inside of brackets belong to an entry, such as `:is(a, b)`. */
-const fromList = (text: string): string[] => text.split(/,(?![^()[\]]*[)\]])/).map((entry) => entry.trim())
+const fromList = (text: string): string[] => {
+  const entries: string[] = []
+  let depth = 0
+  let start = 0
+  for (let at = 0; at <= text.length && entries.length <= listMax; at += 1) {
+    const character = text[at]
+    if (character === '(' || character === '[') depth += 1
+    else if (character === ')' || character === ']') depth = Math.max(0, depth - 1)
+    else if (character === undefined || (character === ',' && depth === 0)) {
+      entries.push(text.slice(start, at).trim())
+      start = at + 1
+    }
+  }
+  return entries
+}
 
 const convertText = (text: string, schema: Schema): unknown => {
   if (schema.type === 'integer') return /^-?\d+$/.test(text) ? Number(text) : text
@@ -35,20 +55,53 @@ const convertText = (text: string, schema: Schema): unknown => {
   return text
 }
 
-const convert = (value: unknown, schema: Schema | undefined): unknown => {
+const convert = (field: string, value: unknown, schema: Schema | undefined, report: Report): unknown => {
   if (schema === undefined) return value
   if (typeof value === 'string') return convertText(value, schema)
-  if (Array.isArray(value)) return schema.items ? value.map((entry) => convert(entry, schema.items)) : value
-  return convertFields(value as Record<string, unknown>, schema.properties ?? {})
+  if (!Array.isArray(value)) return convertFields(field, value as Record<string, unknown>, { schema, report })
+  const { type, items } = schema
+  if (type === 'array') return value.map((entry, index) => convert(`${field}.${index}`, entry, items, report))
+  if (value.length < 2) return value
+  report(field, 'is given more than once')
+  return convert(field, value[0], schema, report)
 }
 
-const convertFields = (value: Record<string, unknown>, schemas: Readonly<Record<string, Schema>>) =>
+const schemaOf = ({ properties = {}, patternProperties = {} }: Schema, name: string): Schema | undefined =>
+  Object.hasOwn(properties, name) ? properties[name] : Object.values(patternProperties)[0]
+
+const convertFields = (
+  path: string,
+  value: Record<string, unknown>,
+  { schema, report }: { schema: Schema; report: Report },
+) =>
   Object.fromEntries(
     Object.entries(value).map(([name, entry]) => [
       name,
-      convert(entry, Object.hasOwn(schemas, name) ? schemas[name] : undefined),
+      convert(path === '' ? name : `${path}.${name}`, entry, schemaOf(schema, name), report),
     ]),
   )
+
+const decodes = (pair: string): boolean => {
+  try {
+    decodeURIComponent(pair)
+    return true
+  } catch {
+    return false
+  }
+}
+
+/** The field that a pair names: `cookies[0][name]=x` is `cookies.0.name`. What does not decode stays replaced. */
+const fieldOf = (pair: string): string => {
+  const [name = ''] = new URLSearchParams(pair).keys()
+  return name.replaceAll(/\[([^[\]]*)\]/g, '.$1').replace(/\.$/, '')
+}
+
+const checkPair = (pair: string, report: Report) => {
+  const field = fieldOf(pair)
+  if (!decodes(pair)) report(field, 'must be percent-encoded UTF-8')
+  // The parser drops this one name silently, whatever its options.
+  if (field.includes('__proto__')) report(field, 'is not a parameter')
+}
 
 /**
  * Reads the query of a GET capture by the parameters' types: lists as repeated keys, `key[]`, comma list or JSON;
@@ -56,12 +109,10 @@ const convertFields = (value: Record<string, unknown>, schemas: Readonly<Record<
  * for the validation to name. At most 200 pairs.
  */
 export const fromQuery = (query: string): QueryInput => {
-  if (query.split('&').length > pairsMax)
-    return { ok: false, faults: { query: [`must have at most ${pairsMax} pairs`] } }
-  // The parser drops this one name silently, whatever its options.
-  if ([...new URLSearchParams(query).keys()].some((key) => key.includes('__proto__'))) {
-    return { ok: false, faults: { ['__proto__']: ['is not a parameter'] } }
-  }
+  const pairs = query.split('&', pairsMax + 1)
+  if (pairs.length > pairsMax) return { ok: false, faults: { query: [`must have at most ${pairsMax} pairs`] } }
+  const { report, all } = collectFaults()
+  for (const pair of pairs) checkPair(pair, report)
   const parsed = parse(query, {
     depth: 3,
     parameterLimit: pairsMax,
@@ -69,5 +120,6 @@ export const fromQuery = (query: string): QueryInput => {
     plainObjects: true,
     allowPrototypes: true,
   })
-  return { ok: true, input: convertFields(parsed, captureParameters.properties as Readonly<Record<string, Schema>>) }
+  const input = convertFields('', parsed, { schema: captureParameters as Schema, report })
+  return { ok: true, input, faults: all() ?? {} }
 }

@@ -13,7 +13,7 @@ export const mediaTypes = {
 /** An output format of the contract. */
 export type Format = keyof typeof mediaTypes
 
-const noControlCharacters = '^[^\\u0000-\\u001f\\u007f]*$'
+const noControlCharacters = '^[^\\u0000-\\u001f\\u007f-\\u009f]*$'
 const noNul = '^[^\\u0000]*$'
 
 const line = (maxLength: number, minLength = 1) =>
@@ -23,7 +23,13 @@ const line = (maxLength: number, minLength = 1) =>
     pattern: noControlCharacters,
     description: `a text of ${minLength} to ${maxLength} characters without control characters`,
   })
-const source = () => Type.String({ minLength: 1, maxLength: 500_000, description: 'a text of 1 to 500000 characters' })
+const source = () =>
+  Type.String({
+    minLength: 1,
+    maxLength: 500_000,
+    pattern: noNul,
+    description: 'a text of 1 to 500000 characters without NUL',
+  })
 const code = () =>
   Type.String({
     maxLength: 10_000,
@@ -34,7 +40,7 @@ const selector = () => line(500)
 const length = () =>
   Type.String({
     maxLength: 20,
-    pattern: '^(0|\\d{1,6}(\\.\\d{1,4})?(px|in|cm|mm|pt|pc|Q|em|rem))$',
+    pattern: '^(0{1,6}(\\.0{1,4})?|\\.0{1,4}|(\\d{1,6}(\\.\\d{1,4})?|\\.\\d{1,4})(px|in|cm|mm|pt|pc|Q|em|rem))$',
     description: 'a number from 0 with one of px, in, cm, mm, pt, pc, Q, em, rem, at most half the page',
     default: '10mm',
   })

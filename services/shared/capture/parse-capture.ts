@@ -4,9 +4,10 @@ import { checkCookieDomains, checkCookies } from './check-cookies.ts'
 import { checkHeaders } from './check-headers.ts'
 import { checkMargins } from './check-margins.ts'
 import { checkSchema } from './check-schema.ts'
+import { checkSelectors } from './check-selectors.ts'
 import { checkSize } from './check-size.ts'
 import { checkTargets } from './check-targets.ts'
-import { collectFaults, type Report } from './faults.ts'
+import { collectFaults, type Faults, type Report } from './faults.ts'
 import { type Feature, featuresOf } from './features.ts'
 import { type CaptureOptions, type CaptureParameters, type Format, withDefaults } from './options.ts'
 import { type ResponseType, unavailableIn } from './unavailable.ts'
@@ -37,10 +38,10 @@ const checkSource = (input: Readonly<Record<string, unknown>>, report: Report) =
   if (given.length > 1) for (const name of given) report(name, 'must be the only one of url, html, markdown')
 }
 
-const isWellFormed = (value: unknown): boolean => {
-  if (typeof value === 'string') return value.isWellFormed()
-  if (typeof value !== 'object' || value === null) return true
-  return Object.entries(value).every(([name, entry]) => name.isWellFormed() && isWellFormed(entry))
+const checkWellFormed = (field: string, value: unknown, report: Report) => {
+  if (typeof value === 'string' && !value.isWellFormed()) report(field, 'must be well-formed Unicode')
+  if (typeof value !== 'object' || value === null) return
+  for (const [name, entry] of Object.entries(value)) checkWellFormed(`${field}.${name}`, entry, report)
 }
 
 /** Whether the name is one of the IANA time zone database, as ICU has it. Offsets such as `+01:00` are not names. */
@@ -52,18 +53,20 @@ const isTimeZone = (name: string): boolean => {
   }
 }
 
-const checkAllCookies = ({ cookies, html, markdown }: CaptureParameters, host: string | undefined, report: Report) => {
-  if (!cookies) return
-  checkCookies(cookies, report)
+type Input = Readonly<Record<string, unknown>>
+
+/** Lists and objects are checked as they were sent, so that a fault in one entry hides none in another. */
+const checkParts = (input: Input, host: string | undefined, faults: Faults) => {
+  const { headers, cookies, html, markdown } = input
+  checkHeaders(headers, faults.report)
+  checkCookies(cookies, faults.report)
   const hostIsKnown = host !== undefined || html !== undefined || markdown !== undefined
-  if (hostIsKnown) checkCookieDomains(cookies, host, report)
+  if (hostIsKnown) checkCookieDomains(cookies, host, faults.report)
+  checkSelectors(input, faults)
 }
 
-const checkMeaning = (options: CaptureParameters, allow: readonly AllowTarget[], report: Report) => {
-  const { format = 'png', headers, timezone } = options
-  const host = checkTargets(options, allow, report)
-  if (headers) checkHeaders(headers, report)
-  checkAllCookies(options, host, report)
+const checkMeaning = (options: CaptureParameters, report: Report) => {
+  const { format = 'png', timezone } = options
   if (options.omit_background && !transparentFormats.includes(format)) {
     report('omit_background', `works with the formats ${transparentFormats.join(' and ')} only`)
   }
@@ -73,23 +76,32 @@ const checkMeaning = (options: CaptureParameters, allow: readonly AllowTarget[],
   checkMargins(options, report)
 }
 
-/** Judges the parameters of one capture: their schema, then what they mean together. Reports all faults at once. */
-export const parseCapture = (input: unknown, rules: CaptureRules): CaptureVerdict => {
+const checkAll = (parameters: Input, allow: readonly AllowTarget[], faults: Faults) => {
+  const sized = checkSize(parameters, faults.report)
+  if (!sized) return
+  const readable = Object.fromEntries(Object.entries(sized).filter(([name]) => !faults.isNamed(name)))
+  checkSchema(readable, faults.report)
+  for (const [name, value] of Object.entries(readable)) {
+    if (!faults.isNamed(name)) checkWellFormed(name, value, faults.report)
+  }
+  const sound = Object.fromEntries(Object.entries(readable).filter(([name]) => !faults.has(name))) as CaptureParameters
+  checkSource(parameters, faults.report)
+  checkMeaning(sound, faults.report)
+  checkParts(readable, checkTargets(sound, allow, faults.report), faults)
+}
+
+/**
+ * Judges the parameters of one capture: their schema, then what they mean together. Reports all faults at once, with
+ * those that were `found` when the input was read; a parameter that is named among these is not judged again.
+ */
+export const parseCapture = (input: unknown, rules: CaptureRules, found: FieldFaults = {}): CaptureVerdict => {
   if (typeof input !== 'object' || input === null || Array.isArray(input)) {
     return { ok: false, faults: { body: ['must be a JSON object'] } }
   }
-  const parameters = input as Readonly<Record<string, unknown>>
-  const { report, has, all } = collectFaults()
-  if (checkSize(parameters, report)) {
-    checkSchema(parameters, report)
-    for (const [name, value] of Object.entries(parameters)) {
-      if (!has(name) && !isWellFormed(value)) report(name, 'must be well-formed Unicode')
-    }
-    const sound = Object.fromEntries(Object.entries(parameters).filter(([name]) => !has(name))) as CaptureParameters
-    checkSource(parameters, report)
-    checkMeaning(sound, rules.allow, report)
-  }
-  const faults = all()
+  const parameters = input as Input
+  const collected = collectFaults(found)
+  checkAll(parameters, rules.allow, collected)
+  const faults = collected.all()
   if (faults) return { ok: false, faults }
   const supplied = { ...parameters } as CaptureParameters
   return {

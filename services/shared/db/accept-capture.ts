@@ -120,17 +120,18 @@ export const verdictOf = (row: RequestRow): { readonly ok: true; readonly caller
 const relayAfterMs = 2000
 
 const statement = `select ${requestColumns}
-  from accept_capture($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)`
+  from accept_capture($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)`
 
 /**
  * Accepts a capture, or says why not, in one round trip; the order of the checks stands in `sql/accept-capture.sql`. With
  * `checkOnly` it stops after the features and stores nothing but the minute count. `windowSize` bounds how many captures
- * of one account, pool and lane are admitted at a time on a plan of weight 1.
+ * of one account, pool and lane are admitted at a time on a plan of weight 1. `counted`: `checkRequest` has let this
+ * request through, so the minute count stays as it is.
  */
 export const acceptCapture = async (
   database: Sql,
   capture: NewCapture,
-  options: { windowSize: number; checkOnly?: boolean },
+  options: { windowSize: number; checkOnly?: boolean; counted?: boolean },
 ): Promise<AcceptOutcome> => {
   const rows = await database.query<RequestRow>(statement, [
     capture.keyHash,
@@ -147,6 +148,7 @@ export const acceptCapture = async (
     capture.sealed,
     capture.tokenHash,
     capture.budgetMs,
+    options.counted ?? false,
   ])
   const row = onlyRow(rows)
   const verdict = verdictOf(row)

@@ -5,7 +5,7 @@ const repeatable = new Set(['40001', '40P01'])
 
 /** SQLSTATE classes and codes of a server that is away, going away, out of something, or too slow. */
 const unavailableClasses = new Set(['08', '53', '58'])
-const unavailableCodes = new Set(['57P01', '57P02', '57P03', '57014', '55P03', '25P03', '25006'])
+const unavailableCodes = new Set(['57P01', '57P02', '57P03', '57P05', '57014', '55P03', '25P03', '25006'])
 
 /** Node's own codes of a connection that failed, and the client's words for it where it gives no code. */
 const socketCodes = new Set(['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ETIMEDOUT', 'ENOTFOUND', 'EAI_AGAIN', 'ENOENT'])

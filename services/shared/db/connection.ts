@@ -8,10 +8,16 @@ import { migrations } from './migrations/all.ts'
 
 const statementMs = 10_000
 const lockMs = 5000
-const idleInTransactionMs = 15_000
 const connectMs = 5000
 /** A server that vanished without a word is given up on a little after it should have ended the statement itself. */
 const answerMs = statementMs + 2000
+/**
+ * The server ends a session that it has heard nothing from before its client gives up on a statement. So a server that
+ * was frozen, or cut off, never begins what nobody waits for any more: it finds the session overdue first.
+ */
+const sessionIdleMs = answerMs - 1000
+/** Connections are not used again shortly before the server would end them. */
+const reuseMs = sessionIdleMs - 2000
 const maxTries = 3
 const tryAgainMs = 20
 
@@ -21,8 +27,8 @@ export type Sql = {
 }
 
 /**
- * A pool of connections to PostgreSQL, opened as they are needed. Statements end after ten seconds and waits for a lock
- * after five; whatever fails throws `SERVICE_UNAVAILABLE` where the server is away or too slow, else `SERVER_ERROR`.
+ * A pool of connections to PostgreSQL 14 or newer, opened as they are needed. Statements end after ten seconds and waits
+ * for a lock after five; a statement that was given up on is not begun later; whatever fails throws `SERVICE_UNAVAILABLE` where the server is away or too slow, else `SERVER_ERROR`.
  */
 export type Database = Sql &
   AsyncDisposable & {
@@ -43,6 +49,14 @@ type Client = {
 }
 type Pool = Pick<Client, 'query'> & { connect: () => Promise<Client> }
 
+/** The address with the bound on idle sessions beside whatever options it has; the driver has no field for this one. */
+const boundSessions = (address: string): string => {
+  const url = new URL(address)
+  const given = url.searchParams.get('options') ?? ''
+  url.searchParams.set('options', `${given} -c idle_session_timeout=${sessionIdleMs}`.trim())
+  return url.href
+}
+
 const createOrm = (options: { url: string; poolMax: number }): MikroORM =>
   new MikroORM({
     clientUrl: options.url,
@@ -51,15 +65,15 @@ const createOrm = (options: { url: string; poolMax: number }): MikroORM =>
     migrations: { migrationsList: [...migrations], snapshot: false, silent: true },
     schemaGenerator: { ignoreRoutines: true },
     // A migration holds one connection for its lock and works on another.
-    pool: { min: 0, max: Math.max(2, options.poolMax), idleTimeoutMillis: 30_000 },
+    pool: { min: 0, max: Math.max(2, options.poolMax), idleTimeoutMillis: reuseMs },
     logger: () => {},
     driverOptions: {
       // The client reads more of an address than the mapper does, `sslmode` for example.
-      connectionString: options.url,
+      connectionString: boundSessions(options.url),
       application_name: 'shutterfleet',
       statement_timeout: statementMs,
       lock_timeout: lockMs,
-      idle_in_transaction_session_timeout: idleInTransactionMs,
+      idle_in_transaction_session_timeout: sessionIdleMs,
       query_timeout: answerMs,
       connectionTimeoutMillis: connectMs,
       keepAlive: true,

@@ -35,7 +35,7 @@ export const catalog = {
   METHOD_NOT_ALLOWED: request(405, 'The method is not allowed for this path.'),
   EXPIRED: request(410, 'The retention period of the image has passed.'),
   PAYLOAD_TOO_LARGE: request(413, 'The request is larger than the service accepts.'),
-  URI_TOO_LONG: request(414, 'The request line is too long; send the parameters as a POST body.'),
+  URI_TOO_LONG: request(414, 'The request line and headers are too large; send the parameters as the body of a POST.'),
   VALIDATION_ERROR: request(422, 'One or more parameters are invalid.'),
   RATE_LIMIT_EXCEEDED: request(429, 'Too many requests in this minute.'),
   QUEUE_FULL: request(429, 'Too many captures of this account are waiting.'),

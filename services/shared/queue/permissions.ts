@@ -8,7 +8,7 @@ import {
   eventFilter,
   nudgeSubject,
   pokeSubject,
-  reportFilters,
+  poolReportFilters,
   resultFilter,
   undrainSubject,
 } from './subjects.ts'
@@ -22,6 +22,21 @@ export type QueueUser = {
   readonly name: QueueUserName
   readonly publish: readonly string[]
   readonly subscribe: readonly string[]
+}
+
+/**
+ * The account of one pool's workers. Nothing of the services' account is in it but what is named here, and an answer goes
+ * only to where the asking account may be heard: the server checks what a user publishes, not where it wants the answer.
+ */
+export type PoolAccount = {
+  readonly name: string
+  readonly user: QueueUser
+  /** Subjects of requests that get any number of answers. */
+  readonly pulls: readonly string[]
+  /** Subjects of everything else that the workers publish; at most one answer. */
+  readonly tells: readonly string[]
+  /** Subjects of the services' account that the workers hear. */
+  readonly hears: readonly string[]
 }
 
 const any = '*'
@@ -42,18 +57,21 @@ const user = (name: QueueUserName, may: { publish: readonly string[]; subscribe:
 })
 
 /** Workers run hostile pages: they take captures of their own pool, report, and read back reports; nothing else. */
-const worker = (pool: Pool): QueueUser =>
-  user(`worker_${pool}`, {
-    publish: [
-      ...lanes.flatMap((lane) => [
-        `${api}.CONSUMER.MSG.NEXT.${capturesStream.name}.${laneConsumerName(pool, lane)}`,
-        acks(capturesStream.name, laneConsumerName(pool, lane)),
-      ]),
-      ...reportFilters.flatMap((subject) => [subject, `${api}.DIRECT.GET.${resultsStream.name}.${subject}`]),
+const poolAccount = (pool: Pool): PoolAccount => {
+  const consumers = lanes.map((lane) => laneConsumerName(pool, lane))
+  const reports = poolReportFilters(pool)
+  const rights = {
+    pulls: consumers.map((consumer) => `${api}.CONSUMER.MSG.NEXT.${capturesStream.name}.${consumer}`),
+    tells: [
+      ...consumers.map((consumer) => acks(capturesStream.name, consumer)),
+      ...reports.flatMap((report) => [report, `${api}.DIRECT.GET.${resultsStream.name}.${report}`]),
       beatSubject({ pool, pod: any }),
     ],
-    subscribe: [drainSubject({ pool, pod: any }), undrainSubject({ pool, pod: any })],
-  })
+    hears: [drainSubject({ pool, pod: any }), undrainSubject({ pool, pod: any })],
+  }
+  const workers = user(`worker_${pool}`, { publish: [...rights.pulls, ...rights.tells], subscribe: rights.hears })
+  return { name: `WORKERS_${pool}`, user: workers, ...rights }
+}
 
 const operator: QueueUser = { name: 'operator', publish: [everything], subscribe: [everything] }
 
@@ -89,5 +107,14 @@ const controller = user('controller', {
   subscribe: pools.flatMap((pool) => [beatFilter(pool), pokeSubject(pool), backlogSubject(pool)]),
 })
 
+/** Name of the account that owns both streams and all subjects. */
+export const servicesAccount = 'SERVICES'
+
+/** The users of the services' account. */
+export const serviceUsers: readonly QueueUser[] = [operator, gateway, ledger, controller]
+
+/** The account of each pool. */
+export const poolAccounts: readonly PoolAccount[] = pools.map(poolAccount)
+
 /** Every user that a NATS server of Shutterfleet has, with what each may do. */
-export const queueUsers: readonly QueueUser[] = [operator, gateway, ledger, controller, ...pools.map(worker)]
+export const queueUsers: readonly QueueUser[] = [...serviceUsers, ...poolAccounts.map((account) => account.user)]

@@ -1,29 +1,48 @@
-import type { Lane, Pool } from '#shared/capture/lane.ts'
+import { type Lane, type Pool, pools } from '#shared/capture/lane.ts'
 
 const all = '>'
+const any = '*'
+const started = 'started'
+const result = 'result'
 
 /** Subjects of stored captures: one message each, waiting for a worker. */
 export const captureSubject = (of: { pool: Pool; lane: Lane; accountId: string; id: string }): string =>
   `capture.${of.pool}.${of.lane}.${of.accountId}.${of.id}`
 
-/** The id of the capture whose stored message has this subject. */
+/** The id of the capture whose stored message or report has this subject. */
 export const captureIdOf = (subject: string): string => subject.slice(subject.lastIndexOf('.') + 1)
 
 /** All captures of one lane of a pool, or of everything. */
 export const captureFilter = (of?: { pool: Pool; lane: Lane }): string =>
   of ? `capture.${of.pool}.${of.lane}.${all}` : `capture.${all}`
 
-/** The stored subject on which a worker says that an attempt begins. */
-export const startedSubject = (id: string): string => `started.${id}`
+/** The stored subject on which a worker of the pool says that an attempt begins. */
+export const startedSubject = (of: { pool: Pool; id: string }): string => `${started}.${of.pool}.${of.id}`
 
-/** The stored subject on which a worker says how an attempt ended. */
-export const resultSubject = (id: string): string => `result.${id}`
+/** The stored subject on which a worker of the pool says how an attempt ended. */
+export const resultSubject = (of: { pool: Pool; id: string }): string => `${result}.${of.pool}.${of.id}`
 
-/** Both kinds of report of all captures. */
-export const reportFilters = ['started.*', 'result.*'] as const
+/** Both kinds of report on all captures of one pool. */
+export const poolReportFilters = (pool: Pool): readonly string[] => [
+  startedSubject({ pool, id: any }),
+  resultSubject({ pool, id: any }),
+]
 
 /** The result reports of all captures, for those who want a head start on the commit. */
-export const resultFilter = 'result.*'
+export const resultFilter = `${result}.${any}.${any}`
+
+/** Both kinds of report of all captures. */
+export const reportFilters: readonly string[] = [`${started}.${any}.${any}`, resultFilter]
+
+/** What a report's subject says: who may have written it is known by its pool alone. Undefined where it is no report's. */
+export const parseReportSubject = (
+  subject: string,
+): { kind: 'started' | 'result'; pool: Pool; id: string } | undefined => {
+  const [kind, name, id, more] = subject.split('.')
+  const pool = pools.find((each) => each === name)
+  if (!pool || !id || more !== undefined || (kind !== started && kind !== result)) return undefined
+  return { kind, pool, id }
+}
 
 /** Said after the commit of a terminal status. Not stored. */
 export const eventSubject = (of: { accountId: string; id: string }): string => `event.${of.accountId}.${of.id}`

@@ -17,10 +17,10 @@ await once(forwarder.server, 'listening')
 const { port } = forwarder.server.address() as AddressInfo
 
 const pages = createPageSupply(() => launchBrowser(settings, port), settings)
-const report = (what: Report) => process.send?.(what)
+const report = (what: Report) => new Promise<void>((sent) => process.send?.(what, () => sent()))
 process.on('message', (order: Order) => {
   void serveOrder({ pages, forwarder, heightMax: settings.heightMax, report }, order)
 })
 // Without its supervisor a host has nothing to do; Chromium ends with the pipe.
 process.on('disconnect', () => process.kill(process.pid, 'SIGKILL'))
-report({ kind: 'up' })
+await report({ kind: 'up' })

@@ -9,9 +9,7 @@ const closeMs = 2000
 export type PageSupply = {
   /** The page of the next capture. A browser that cannot be started rejects. */
   readonly take: () => Promise<OpenPage>
-  /** Opens the next page beside the one that is in use, where it may come of the same browser. */
-  readonly openAhead: () => void
-  /** Takes a page back. `isSpoilt`: its browser is not to be trusted with another capture. */
+  /** Takes a page back and opens the next. `isSpoilt`: its browser is not to be trusted with another capture. */
   readonly giveBack: (open: OpenPage, isSpoilt: boolean) => void
 }
 
@@ -19,8 +17,6 @@ export type PageSupply = {
 const killBrowsers = () => {
   for (const child of childrenOf(process.pid)) killGroup(child)
 }
-
-const isAlive = (open: OpenPage) => open.context.browser()?.isConnected() === true
 
 const close = async (open: OpenPage): Promise<boolean> => {
   try {
@@ -39,44 +35,35 @@ export const createPageSupply = (
   launch: () => Promise<Browser>,
   limits: { readonly recycleCaptures: number; readonly recycleMs: number },
 ): PageSupply => {
-  let browser: Browser | undefined
   let served = 0
   let bornAt = 0
-  let next: Promise<OpenPage> | undefined
 
-  const isDue = () =>
-    !browser?.isConnected() || served >= limits.recycleCaptures || performance.now() - bornAt >= limits.recycleMs
-
-  const openIn = async (isFresh: boolean): Promise<OpenPage> => {
-    if (isFresh || !browser) {
-      killBrowsers()
-      browser = await launch()
-      served = 0
-      bornAt = performance.now()
-    }
+  const openInFresh = async (): Promise<OpenPage> => {
+    killBrowsers()
+    const browser = await launch()
+    served = 0
+    bornAt = performance.now()
     return openPage(browser)
   }
+  const isDue = () => served >= limits.recycleCaptures || performance.now() - bornAt >= limits.recycleMs
 
-  const openAhead = () => {
-    if (!isDue()) next ??= openIn(false)
-  }
-
-  next = openIn(true)
+  let next = openInFresh()
   return {
     take: async () => {
-      const ready = await (next ?? openIn(true))
-      next = undefined
-      const open = isAlive(ready) ? ready : await openIn(true)
+      const ahead = await next
+      const open = ahead.browser.isConnected() ? ahead : await openInFresh()
       served += 1
       return open
     },
-    openAhead,
     giveBack: (open, isSpoilt) => {
-      const ahead = next
-      // What was opened ahead in a browser that is ended now fails, and is not missed.
-      ahead?.catch(() => {})
-      if (isSpoilt || isDue()) next = openIn(true)
-      else next = close(open).then((isClosed) => (isClosed && ahead ? ahead : openIn(!isClosed)))
+      if (isSpoilt || isDue() || !open.browser.isConnected()) {
+        next = openInFresh()
+        return
+      }
+      const ahead = openPage(open.browser)
+      // Not missed where it is not used.
+      ahead.catch(() => {})
+      next = close(open).then((isClosed) => (isClosed ? ahead : openInFresh()))
     },
   }
 }

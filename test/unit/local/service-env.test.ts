@@ -47,7 +47,8 @@ const facts: Facts = {
   databaseUrl: 'postgres://database',
   natsUrlOf: (user) => `nats://${user}`,
   s3Url: undefined,
-  objectsFolder: '/objects',
+  objectsFolder: '/data/objects',
+  dataFolder: '/data',
   workerEnvFile: '/worker-env.json',
   chromium: '/chromium',
   poolMax: 2,
@@ -67,6 +68,7 @@ t.test("the worker gets its pool's key and address, and nothing that is worth st
     SHUTTERFLEET_WORKER_OPENING_KEYS: 'private',
     SHUTTERFLEET_WORKER_EGRESS: '127.0.0.1:3',
     SHUTTERFLEET_WORKER_SLOTS: '2',
+    SHUTTERFLEET_WORKER_HIDDEN_FOLDER: '/data',
   })
   const secrets = /DATABASE|PEPPER|SIGNING|S3_|STORAGE|AWS/
   t.strictSame(
@@ -95,7 +97,7 @@ t.test('each service gets the settings that the operator made for it, and not th
 t.test('images are files of this machine unless a store is given', (t) => {
   t.match(gatewayEnv(facts), {
     SHUTTERFLEET_STORAGE_DRIVER: 'files',
-    SHUTTERFLEET_STORAGE_FOLDER: '/objects',
+    SHUTTERFLEET_STORAGE_FOLDER: '/data/objects',
     SHUTTERFLEET_STORAGE_FILES_URL: 'http://127.0.0.1:2',
     SHUTTERFLEET_GATEWAY_OBJECTS_PORT: '2',
   })

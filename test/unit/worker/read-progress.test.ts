@@ -1,6 +1,7 @@
 import t from 'tap'
 import type { Queue } from '#shared/queue/connection.ts'
 import { startedCodec, type StartedMessage } from '#shared/queue/messages.ts'
+import { resultSubject } from '#shared/queue/subjects.ts'
 import { readProgress } from '#worker/read-progress.ts'
 
 const id = '00000000-0000-4000-8000-000000000000'
@@ -9,7 +10,7 @@ const missing = { statusCode: 404, data: new Uint8Array() }
 const queueWith = (stored: { started?: Pick<StartedMessage, 'kind' | 'attempt'>; hasResult?: boolean }) =>
   ({
     request: async (subject: string) => {
-      if (subject.endsWith(`result.${id}`))
+      if (subject.endsWith(resultSubject({ pool: 'standard', id })))
         return stored.hasResult ? { statusCode: 0, data: Buffer.from('{}') } : missing
       if (!stored.started) return missing
       return { statusCode: 0, data: startedCodec.encode({ id, pod: 'p', ...stored.started }) }
@@ -38,6 +39,6 @@ const table: { name: string; stored: Parameters<typeof queueWith>[0]; attempts: 
 
 for (const { name, stored, attempts, want } of table) {
   t.test(name, async (t) => {
-    t.equal(await readProgress(queueWith(stored), { id, attempts }), want)
+    t.equal(await readProgress(queueWith(stored), { pool: 'standard', id, attempts }), want)
   })
 }

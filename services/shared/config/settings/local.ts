@@ -14,7 +14,7 @@ export const localSettings = {
     secret: true,
   }),
   givenNatsUrl: address('NATS_URL', {
-    help: 'NATS server to use, with a user that may do everything; empty: an own one is started',
+    help: 'NATS server to use, with a user that may do everything, whom workers get too; empty: an own one is started',
     fallback: '',
     schemes: ['nats', 'tls'],
     secret: true,

@@ -41,9 +41,13 @@ export const workerSettings = {
     fallback: 'shutterfleet-browser',
   }),
   networkIsolation: oneOf('WORKER_NETWORK_ISOLATION', {
-    help: 'how browsers are kept off the network: a namespace without one, or only flags (needs a network policy)',
+    help: 'how browsers are kept apart: namespaces without network, or only flags (needs a network policy)',
     fallback: 'namespace',
     values: ['namespace', 'flags-only'],
+  }),
+  hiddenFolder: text('WORKER_HIDDEN_FOLDER', {
+    help: 'folder that browsers find empty; the checkout and TMPDIR have to lie elsewhere; empty: none is hidden',
+    fallback: '',
   }),
   unsafeNoSandbox: flag('WORKER_UNSAFE_NO_SANDBOX', {
     help: "run Chromium without its sandbox: a page that breaks its renderer then has the browser user's rights",

@@ -7,11 +7,12 @@
 create or replace function accept_capture(
   p_key_hash bytea, p_origin_host text, p_features text[], p_check_only boolean,
   p_window integer, p_relay_after_ms integer,
-  p_id uuid, p_pool text, p_lane text, p_url text, p_options json, p_sealed bytea, p_token_hash bytea, p_budget_ms integer
+  p_id uuid, p_pool text, p_lane text, p_url text, p_options json, p_sealed bytea, p_token_hash bytea, p_budget_ms integer,
+  p_counted boolean default false
 ) returns request_check
 language plpgsql as $$
 declare
-  c request_check := check_request(p_key_hash, p_origin_host);
+  c request_check := check_request(p_key_hash, p_origin_host, p_counted);
 begin
   if c.refusal is not null then
     return c;

@@ -1,5 +1,6 @@
 -- What every authenticated operation begins with: the key, its domains, the minute count. Answers, never raises.
--- accept_capture calls it too, so the checks and their order stand here once.
+-- accept_capture calls it too, so the checks and their order stand here once. p_counted: this request passed the minute
+-- limit in an earlier call, so it is neither counted nor limited again.
 --
 -- Lock order of everything that writes: capture rows (by id), outbox rows, account_meter (by account_id), and only then
 -- usage and lane_meter. Whoever changes a meter of an account holds its account_meter row, so accepts of one account
@@ -30,7 +31,8 @@ create type request_check as (
   admitted boolean
 );
 
-create or replace function check_request(p_key_hash bytea, p_origin_host text) returns request_check
+create or replace function check_request(p_key_hash bytea, p_origin_host text, p_counted boolean default false)
+returns request_check
 language plpgsql as $$
 declare
   c request_check;
@@ -61,7 +63,7 @@ begin
   end if;
 
   if c.rate_limit is not null then
-    if c.refusal is null then
+    if c.refusal is null and not p_counted then
       -- The clock is read again under the row's lock, and once, so that a window neither moves back nor is counted half.
       update account_meter m
          set (minute, requests) = (
@@ -79,7 +81,7 @@ begin
     end if;
     c.rate_remaining := greatest(0, c.rate_limit - v_requests);
     c.rate_reset := extract(epoch from v_minute)::bigint + 60;
-    if v_requests > c.rate_limit and c.refusal is null then
+    if v_requests > c.rate_limit and c.refusal is null and not p_counted then
       c.refusal := 'RATE_LIMIT_EXCEEDED';
       c.retry_after_seconds := greatest(1, ceil(c.rate_reset - extract(epoch from v_now)))::integer;
     end if;

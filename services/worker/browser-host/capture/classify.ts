@@ -10,8 +10,6 @@ export type FailedNavigation = {
   readonly host: string
   /** Why egress refused that host, if it did. */
   readonly refusal: Refusal | undefined
-  /** Whether the capture went beyond the bytes or connections that one capture may load. */
-  readonly isExceeded: boolean
 }
 
 /** Chromium's errors that say: whatever is there, it is no page. */
@@ -53,9 +51,6 @@ const sentenceFor = (code: CaptureErrorCode, { host, netError, refusal }: Failed
 
 /** Says why a navigation brought no page, in the words of the record. Total. */
 export const classify = (failed: FailedNavigation): AppError => {
-  if (failed.isExceeded) {
-    return new AppError('RENDER_ERROR', { publicMessage: 'The page loads more than one capture may load.' })
-  }
   const code = codeOf(failed)
   const publicMessage = sentenceFor(code, failed)
   return new AppError(code, {

@@ -2,22 +2,19 @@ import { AppError } from '#shared/errors/app-error.ts'
 import type { CaptureOptions } from '#shared/capture/options.ts'
 import type { Traffic } from '#worker/browser-host/traffic.ts'
 import { classify } from './classify.ts'
-import { netErrorIn } from './net-error.ts'
+import { emptyErrorPage, hostOf, netErrorIn } from './net-error.ts'
 import type { OpenPage } from './open-page.ts'
 
 type Source = Pick<CaptureOptions, 'url' | 'html'>
 type Loaded = Pick<OpenPage, 'page' | 'document'>
-type Judge = Pick<Traffic, 'refusalOf' | 'isExceeded'>
+type Judge = Pick<Traffic, 'refusalOf'>
 
 /** Schemes that a captured document may have; Chromium lets no page go elsewhere, and this does not rely on it. */
 const schemes = new Set(['http:', 'https:', 'about:', 'data:', 'blob:'])
 
-/** An answer of 4xx or 5xx without a body; Chromium shows a page of its own that names the status. */
-const emptyErrorPage = 'ERR_HTTP_RESPONSE_CODE_FAILURE'
-
 const failureOf = ({ document }: Loaded, netError: string | undefined, traffic: Judge): AppError => {
-  const host = URL.parse(document.url)?.hostname ?? ''
-  return classify({ netError, host, refusal: traffic.refusalOf(host), isExceeded: traffic.isExceeded() })
+  const host = hostOf(document.url)
+  return classify({ netError, host, refusal: traffic.refusalOf(host) })
 }
 
 const timedOut = (timeoutSeconds: number, cause: unknown) =>

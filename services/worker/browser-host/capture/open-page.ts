@@ -1,6 +1,7 @@
 import type { Browser, BrowserContext, CDPSession, Dialog, Page, Request } from 'playwright'
 import { AppError } from '#shared/errors/app-error.ts'
-import { netErrorIn } from './net-error.ts'
+import { classify } from './classify.ts'
+import { emptyErrorPage, hostOf, netErrorIn } from './net-error.ts'
 
 /** A page that asks more often than this is left with its question. */
 const dialogsMax = 10
@@ -15,6 +16,7 @@ export type MainDocument = {
 
 /** A fresh context with its only page, and what was noticed of it. */
 export type OpenPage = {
+  readonly browser: Browser
   readonly context: BrowserContext
   readonly page: Page
   readonly session: CDPSession
@@ -22,6 +24,8 @@ export type OpenPage = {
   readonly document: MainDocument
   /** Rejects with `RENDER_ERROR` once the renderer crashes; never resolves. */
   readonly crashed: Promise<never>
+  /** Rejects with `CONNECTION_FAILED` once the document breaks off after its head: its load event would never come. */
+  readonly cutOff: Promise<never>
 }
 
 const answerDialogs = (page: Page) => {
@@ -39,8 +43,13 @@ const watchCrash = (page: Page): Promise<never> => {
   return promise
 }
 
-const watchDocument = (page: Page): MainDocument => {
+/** The browser itself gives up a document for another one, a download or a stop. */
+const givenUp = 'ERR_ABORTED'
+
+const watchDocument = (page: Page): { document: MainDocument; cutOff: Promise<never> } => {
   const document: MainDocument = { url: '', status: undefined, netError: undefined }
+  const { promise: cutOff, reject } = Promise.withResolvers<never>()
+  cutOff.catch(() => {})
   const isMain = (request: Request) => request.isNavigationRequest() && request.frame() === page.mainFrame()
   page.on('request', (request) => {
     if (isMain(request)) Object.assign(document, { url: request.url(), status: undefined, netError: undefined })
@@ -49,9 +58,13 @@ const watchDocument = (page: Page): MainDocument => {
     if (isMain(response.request())) document.status = response.status()
   })
   page.on('requestfailed', (request) => {
-    if (isMain(request)) document.netError = netErrorIn(request.failure()?.errorText)
+    if (!isMain(request)) return
+    const netError = netErrorIn(request.failure()?.errorText)
+    document.netError = netError
+    if (document.status === undefined || netError === undefined || netError === givenUp) return
+    if (netError !== emptyErrorPage) reject(classify({ netError, host: hostOf(document.url), refusal: undefined }))
   })
-  return document
+  return { document, cutOff }
 }
 
 /** Opens the one page of a capture: nothing of another capture is in it, and nothing that it asks for is granted. */
@@ -69,11 +82,12 @@ export const openPage = async (browser: Browser): Promise<OpenPage> => {
   const session = await context.newCDPSession(page)
   const { frameTree } = await session.send('Page.getFrameTree')
   return {
+    browser,
     context,
     page,
     session,
     mainFrameId: frameTree.frame.id,
-    document: watchDocument(page),
+    ...watchDocument(page),
     crashed: watchCrash(page),
   }
 }

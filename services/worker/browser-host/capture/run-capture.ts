@@ -1,3 +1,4 @@
+import { maskUrl } from '#shared/capture/mask-url.ts'
 import { mediaTypes } from '#shared/capture/options.ts'
 import { AppError } from '#shared/errors/app-error.ts'
 import type { Timings, Warning } from '#shared/queue/messages.ts'
@@ -6,6 +7,7 @@ import type { Traffic } from '#worker/browser-host/traffic.ts'
 import { within } from '#worker/browser-host/within.ts'
 import { awaitSelector } from './await-selector.ts'
 import { encode } from './encode.ts'
+import { isBlank } from './is-blank.ts'
 import { assertDocument, navigate } from './navigate.ts'
 import type { OpenPage } from './open-page.ts'
 import { settle } from './settle.ts'
@@ -38,13 +40,17 @@ const timing =
     }
   }
 
-const warningsOf = (heightMax: number, seen: { isTruncated: boolean; undecoded: number }): Warning[] => [
+const warningsOf = (
+  heightMax: number,
+  seen: { isTruncated: boolean; undecoded: number; isBlank: boolean },
+): Warning[] => [
   ...(seen.isTruncated
     ? [{ code: 'truncated', message: `The page is larger than ${heightMax} CSS px; what is beyond is cut off.` }]
     : []),
   ...(seen.undecoded > 0
     ? [{ code: 'undecoded_images', message: `${seen.undecoded} images had not loaded when the picture was taken.` }]
     : []),
+  ...(seen.isBlank ? [{ code: 'blank', message: 'The picture has a single colour.' }] : []),
 ]
 
 const loadPage = async (open: OpenPage, options: Options, { traffic }: CaptureBounds): Promise<void> => {
@@ -70,8 +76,9 @@ const render = async (open: OpenPage, options: Options, bounds: CaptureBounds): 
     height: frame.height,
     mimeType: mediaTypes[options.format],
     targetStatus: open.document.status,
-    finalUrl: /^https?:/.test(finalUrl) ? finalUrl : undefined,
-    warnings: warningsOf(bounds.heightMax, { isTruncated, undecoded }),
+    // Masked here: from here on it travels and is stored in the clear.
+    finalUrl: /^https?:/.test(finalUrl) ? maskUrl(finalUrl) : undefined,
+    warnings: warningsOf(bounds.heightMax, { isTruncated, undecoded, isBlank: await isBlank(bytes) }),
   }
 }
 
@@ -81,12 +88,13 @@ const render = async (open: OpenPage, options: Options, bounds: CaptureBounds): 
  */
 export const runCapture = async (open: OpenPage, options: Options, bounds: CaptureBounds): Promise<Shot> => {
   const { width, height } = options
+  const broken = [open.crashed, open.cutOff, bounds.traffic.overrun]
   const viewport = open.page.viewportSize()
   if (viewport?.width !== width || viewport.height !== height) await open.page.setViewportSize({ width, height })
-  await timing(bounds)('navigate', Promise.race([loadPage(open, options, bounds), open.crashed]))
+  await timing(bounds)('navigate', Promise.race([loadPage(open, options, bounds), ...broken]))
   bounds.loaded()
   await new Promise((wake) => setTimeout(wake, options.delay * 1000))
-  return within(Promise.race([render(open, options, bounds), open.crashed]), renderMs, () => {
+  return within(Promise.race([render(open, options, bounds), ...broken]), renderMs, () => {
     return new AppError('RENDER_ERROR', { publicMessage: 'The page stopped responding after it had loaded.' })
   })
 }

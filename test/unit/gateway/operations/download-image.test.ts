@@ -37,12 +37,13 @@ t.test('the whole image is sent with its facts', async (t) => {
 
 t.test('HEAD says the same without the image', async (t) => {
   const { context, ask } = start(t)
-  context.answers.object = () => {
-    throw new Error('the store was read')
-  }
   const answer = await ask({}, 'HEAD')
   t.same([answer.statusCode, answer.rawPayload.length], [200, 0])
   t.match(answer.headers, { etag, 'content-length': String(testImage.length), 'content-type': 'image/png' })
+  for (const bytes of [undefined, testImage.subarray(1)]) {
+    context.answers.object = () => bytes
+    t.equal((await ask({}, 'HEAD')).statusCode, 410, 'of an image that is gone or another: as GET')
+  }
 })
 
 t.test('a part is sent for a range', async (t) => {
@@ -53,6 +54,8 @@ t.test('a part is sent for a range', async (t) => {
     ['bytes=5-', 5, last],
     ['bytes=-4', last - 3, last],
     ['bytes=2-9999', 2, last],
+    [`bytes=2-${'9'.repeat(400)}`, 2, last],
+    [`bytes=-${'9'.repeat(20)}`, 0, last],
   ] as const) {
     const answer = await ask({ range })
     t.equal(answer.statusCode, 206, range)
@@ -62,7 +65,7 @@ t.test('a part is sent for a range', async (t) => {
   }
   for (const range of ['bytes=1-0', 'bytes=a-b', 'items=0-1', 'bytes=0-1,3-4'])
     t.equal((await ask({ range })).statusCode, 200, range)
-  for (const range of ['bytes=9999-', 'bytes=-0']) {
+  for (const range of ['bytes=9999-', 'bytes=-0', `bytes=${'9'.repeat(20)}-`, `bytes=${'9'.repeat(400)}-`]) {
     const answer = await ask({ range })
     t.same([answer.statusCode, answer.headers['content-range']], [416, `bytes */${testImage.length}`], range)
   }

@@ -1,10 +1,12 @@
 import t from 'tap'
 import type { Incoming } from '#shared/queue/connection.ts'
 import { eventCodec, resultCodec } from '#shared/queue/messages.ts'
+import { eventFilter, eventSubject, resultFilter, resultSubject } from '#shared/queue/subjects.ts'
 import { createWaiters } from '#gateway/wait/waiters.ts'
 
 const id = '22222222-2222-4222-8222-222222222222'
 const objectKey = `captures/2026-01-01T00/${id}/${'0'.repeat(32)}`
+const reported = resultSubject({ pool: 'standard', id })
 const longMs = 60_000
 
 const start = (waitersMax = 10) => {
@@ -47,10 +49,10 @@ const start = (waitersMax = 10) => {
 t.test('an event wakes the waiter of its capture, also when it came before the wait', async (t) => {
   const { waiters, say } = start()
   using waiter = waiters.begin(id)
-  say('event.*.*', `event.a.${id}`, eventCodec.encode({ id, status: 'completed' }))
+  say(eventFilter, eventSubject({ accountId: 'a', id }), eventCodec.encode({ id, status: 'completed' }))
   await waiter?.news(longMs)
   const again = waiter?.news(longMs)
-  say('event.*.*', `event.a.${id}`, eventCodec.encode({ id, status: 'completed' }))
+  say(eventFilter, eventSubject({ accountId: 'a', id }), eventCodec.encode({ id, status: 'completed' }))
   await again
   t.equal(waiters.count(), 1)
 })
@@ -58,8 +60,8 @@ t.test('an event wakes the waiter of its capture, also when it came before the w
 t.test('a result begins the reading of its object, once, and wakes nobody', async (t) => {
   const { waiters, reads, say, result } = start()
   using waiter = waiters.begin(id)
-  say('result.*', `result.${id}`, result())
-  say('result.*', `result.${id}`, result({ objectKey: objectKey.replace(/0$/, '1') }))
+  say(resultFilter, reported, result())
+  say(resultFilter, reported, result({ objectKey: objectKey.replace(/0$/, '1') }))
   t.same(reads, [objectKey])
   t.equal(waiter?.headStart()?.objectKey, objectKey)
   t.same(await waiter?.headStart()?.bytes, Buffer.from('image'))
@@ -69,12 +71,16 @@ t.test("a result that names another capture's object, or is malformed, begins no
   const { waiters, reads, say, result } = start()
   using waiter = waiters.begin(id)
   const other = id.replace(/2$/, '3')
-  say('result.*', `result.${id}`, result({ objectKey: objectKey.replace(id, other) }))
-  say('result.*', `result.${id}`, result({ id: other }))
-  say('result.*', `result.${id}`, result({ objectKey: '../../etc/passwd' }))
-  say('result.*', `result.${id}`, Buffer.from('{'))
-  say('event.*.*', `event.a.${id}`, Buffer.from('{'))
-  say('result.*', `result.${other}`, result({ id: other, objectKey: objectKey.replace(id, other) }))
+  say(resultFilter, reported, result({ objectKey: objectKey.replace(id, other) }))
+  say(resultFilter, reported, result({ id: other }))
+  say(resultFilter, reported, result({ objectKey: '../../etc/passwd' }))
+  say(resultFilter, reported, Buffer.from('{'))
+  say(eventFilter, eventSubject({ accountId: 'a', id }), Buffer.from('{'))
+  say(
+    resultFilter,
+    resultSubject({ pool: 'standard', id: other }),
+    result({ id: other, objectKey: objectKey.replace(id, other) }),
+  )
   t.same([reads, waiter?.headStart()], [[], undefined])
 })
 

@@ -37,7 +37,7 @@ const setUp = (refusal: { poison: string; code: ErrorCode }) => {
   const begun = (digit: number) => {
     const id = idOf(digit)
     const data = startedCodec.encode({ id, attempt: 1, kind: 'begun', pod: 'pod' })
-    return delivery(String(digit), startedSubject(id), data)
+    return delivery(String(digit), startedSubject({ pool: 'standard', id }), data)
   }
   return { said, ledger, begun, delivery }
 }
@@ -56,6 +56,9 @@ t.test('while PostgreSQL is away the whole batch comes again', async (t) => {
 
 t.test('what is no report is acknowledged and forgotten', async (t) => {
   const { said, ledger, begun, delivery } = setUp({ poison: '', code: 'SERVER_ERROR' })
-  await applyDeliveries(ledger, [delivery('x', startedSubject(idOf(1)), Buffer.from('{')), begun(1)])
+  await applyDeliveries(ledger, [
+    delivery('x', startedSubject({ pool: 'standard', id: idOf(1) }), Buffer.from('{')),
+    begun(1),
+  ])
   t.same(said, ['x ack', '1 ack'])
 })

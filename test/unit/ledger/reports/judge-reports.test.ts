@@ -25,11 +25,13 @@ const failed: JudgedCapture = { ...completed, status: 'failed', objectKey: null 
 
 const started = (attempt: number, kind: StartedMessage['kind'] = 'begun'): Report => ({
   kind: 'started',
+  pool: 'standard',
   id,
   message: { id, attempt, kind, pod: 'pod' },
 })
 const success = (attempt: number, more: Partial<CompletedResult> = {}): Report => ({
   kind: 'result',
+  pool: 'standard',
   id,
   message: {
     id,
@@ -49,6 +51,7 @@ const success = (attempt: number, more: Partial<CompletedResult> = {}): Report =
 })
 const failure = (attempt: number, token = 'token'): Report => ({
   kind: 'result',
+  pool: 'standard',
   id,
   message: { id, attempt, token, outcome: 'failed', code: 'TIMEOUT', message: 'slow\0', timings: {} },
 })
@@ -116,6 +119,15 @@ const cases: { name: string; capture: JudgedCapture; reports: Report[]; want: ob
     capture: processing,
     reports: [success(1, { token: 'other' }), failure(1, 'other')],
     want: { ...nothing, ignored: ['token', 'token'], tells: false },
+  },
+  {
+    name: 'what a worker of another pool says is ignored, whatever it is',
+    capture: processing,
+    reports: [started(1, 'unreadable'), started(2), success(1), failure(1)].map((each) => ({
+      ...each,
+      pool: 'stealth',
+    })),
+    want: { ...nothing, ignored: ['pool', 'pool', 'pool', 'pool'], tells: false },
   },
   {
     name: 'an object of another capture is ignored',

@@ -16,14 +16,18 @@ const failed = resultCodec.encode({
   timings: {},
 })
 
-t.test('starts and results are told apart by their subject', async (t) => {
-  t.match(readReport(startedSubject(id), begun), { kind: 'started', id, message: { attempt: 1 } })
-  t.match(readReport(resultSubject(id), failed), { kind: 'result', id, message: { outcome: 'failed' } })
+const said = (of: string) => startedSubject({ pool: 'standard', id: of })
+const ended = (of: string) => resultSubject({ pool: 'stealth', id: of })
+
+t.test('starts and results are told apart by their subject, which also says the pool', async (t) => {
+  t.match(readReport(said(id), begun), { kind: 'started', pool: 'standard', id, message: { attempt: 1 } })
+  t.match(readReport(ended(id), failed), { kind: 'result', pool: 'stealth', id, message: { outcome: 'failed' } })
 })
 
 t.test('what breaks its schema, or speaks of another capture than its subject, is no report', async (t) => {
-  t.equal(readReport(startedSubject(other), begun), undefined)
-  t.equal(readReport(resultSubject(other), failed), undefined)
-  t.equal(readReport(resultSubject(id), begun), undefined)
-  t.equal(readReport(startedSubject(id), Buffer.from('not JSON')), undefined)
+  t.equal(readReport(said(other), begun), undefined)
+  t.equal(readReport(ended(other), failed), undefined)
+  t.equal(readReport(ended(id), begun), undefined)
+  t.equal(readReport(said(id), Buffer.from('not JSON')), undefined)
+  t.equal(readReport(`started.${id}`, begun), undefined)
 })

@@ -1,9 +1,11 @@
 import t from 'tap'
 import { fromQuery } from '#shared/capture/from-query.ts'
 
+const faultsIn = (query: string) => fromQuery(query).faults
+
 const read = (query: string): Record<string, unknown> => {
   const result = fromQuery(query)
-  if (!result.ok) throw new Error(JSON.stringify(result.faults))
+  if (!result.ok || Object.keys(result.faults).length > 0) throw new Error(JSON.stringify(result.faults))
   return result.input
 }
 
@@ -14,7 +16,7 @@ const cases: readonly [query: string, input: Record<string, unknown>][] = [
   ['width=1024&delay=-1', { width: 1024, delay: -1 }],
   ['width=1e3&height=0x10&quality=8.5&delay=', { width: '1e3', height: '0x10', quality: '8.5', delay: '' }],
   ['width=%201', { width: ' 1' }],
-  ['width=1&width=2', { width: ['1', '2'] }],
+  ['width[]=1', { width: ['1'] }],
   [
     'full_page=true&retina=1&stealth=false&dark_mode=0',
     { full_page: true, retina: true, stealth: false, dark_mode: false },
@@ -40,7 +42,9 @@ const cases: readonly [query: string, input: Record<string, unknown>][] = [
   ],
   ['cookies=%5B%7B%22name%22%3A%22a%22%2C%22value%22%3A%22b%22%7D%5D', { cookies: [{ name: 'a', value: 'b' }] }],
   ['unknown=1&constructor=2&hasOwnProperty=3', { unknown: '1', constructor: '2', hasOwnProperty: '3' }],
-  ['url=%ff', { url: '%ff' }],
+  ['hide_selectors=a),b', { hide_selectors: ['a)', 'b'] }],
+  ['hide_selectors=a(b,c', { hide_selectors: ['a(b,c'] }],
+  ['hide_selectors=a,', { hide_selectors: ['a', ''] }],
   ['url=__proto__', { url: '__proto__' }],
 ]
 
@@ -50,16 +54,17 @@ for (const [query, input] of cases) {
   })
 }
 
-t.test('the one name that the parser would drop is refused', async (t) => {
-  for (const query of [
-    '__proto__=1',
-    '__proto__[width]=1',
-    'headers[__proto__]=1',
-    '%5F_proto__[a]=1',
-    'a[__prot%6f__][b]=1',
-  ]) {
-    t.equal(fromQuery(query).ok, false, query)
+t.test('the one name that the parser would drop is refused, and hides no other', async (t) => {
+  for (const [query, field] of [
+    ['__proto__=1', '__proto__'],
+    ['__proto__[width]=1', '__proto__.width'],
+    ['headers[__proto__]=1', 'headers.__proto__'],
+    ['%5F_proto__[a]=1', '__proto__.a'],
+    ['a[__prot%6f__][b]=1', 'a.__proto__.b'],
+  ] as const) {
+    t.strictSame(Object.entries(faultsIn(query)), [[field, ['is not a parameter']]], query)
   }
+  t.match(fromQuery('__proto__=1&width=1'), { ok: true, input: { width: 1 } })
   t.equal(Reflect.get({}, 'width'), undefined)
 })
 
@@ -67,6 +72,36 @@ t.test('more than 200 pairs are refused', async (t) => {
   const pairs = (count: number) => Array.from({ length: count }, (_, index) => `p${index}=1`).join('&')
   t.equal(fromQuery(pairs(200)).ok, true)
   t.same(fromQuery(pairs(201)), { ok: false, faults: { query: ['must have at most 200 pairs'] } })
+})
+
+t.test('what is not percent-encoded UTF-8 is refused on its name', async (t) => {
+  for (const [query, field] of [
+    ['html=%FF', 'html'],
+    ['html=a%', 'html'],
+    ['html=%u0041', 'html'],
+    ['html=%ED%A0%80', 'html'],
+    ['headers[X-A]=%zz', 'headers.X-A'],
+    ['hide_selectors[]=%C3', 'hide_selectors'],
+    ['width=1&html=%FF', 'html'],
+  ] as const) {
+    t.same(faultsIn(query), { [field]: ['must be percent-encoded UTF-8'] }, query)
+  }
+})
+
+t.test('what is no list and is given more than once is named', async (t) => {
+  const fault = ['is given more than once']
+  t.same(faultsIn('url=a&url=b&width=1&width=2'), { url: fault, width: fault })
+  t.same(faultsIn('format=png&format=png&full_page=1&full_page=1'), { format: fault, full_page: fault })
+  t.same(faultsIn('geolocation={}&geolocation={}'), { geolocation: fault })
+  t.same(faultsIn('headers[X]=1&headers[X]=2&cookies[0][name]=a&cookies[0][name]=b'), {
+    'headers.X': fault,
+    'cookies.0.name': fault,
+  })
+})
+
+t.test('a comma list is read once, and up to what is more than enough', async (t) => {
+  const entries = read(`hide_selectors=${','.repeat(65_000)}`)['hide_selectors'] as unknown[]
+  t.equal(entries.length, 201)
 })
 
 t.test('depth is bounded', async (t) => {

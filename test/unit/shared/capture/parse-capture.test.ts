@@ -40,11 +40,11 @@ const text = (characters: number, says: string, from = 1) => ({
 })
 const line = (characters: number) => {
   const plain = text(characters, `must be a text of 1 to ${characters} characters without control characters`)
-  return { ...plain, outside: [...plain.outside, 'a\nb', '\u0000', '\u007f', 'a\tb'] }
+  return { ...plain, outside: [...plain.outside, 'a\nb', '\u0000', '\u007f', 'a\tb', 'a\u0085b', '\u009f'] }
 }
 const margin = {
-  inside: ['0', '10mm', '1in', '0.5cm', '20px', '12pt', '1pc', '40Q', '1em', '1.25rem'],
-  outside: ['10', '-1mm', '10 mm', '1e1mm', '10vh', '', 'mm', '.5in', 10, null],
+  inside: ['0', '0.0', '.0', '.5in', '10mm', '1in', '0.5cm', '20px', '12pt', '1pc', '40Q', '1em', '1.25rem'],
+  outside: ['10', '-1mm', '10 mm', '1e1mm', '10vh', '', 'mm', '.mm', '1.mm', '.5', '0.1', 10, null],
   says: 'must be a number from 0 with one of px, in, cm, mm, pt, pc, Q, em, rem, at most half the page',
 }
 
@@ -128,8 +128,9 @@ t.test('sources are bounded, and exactly one is required', async (t) => {
   const alone = (name: string, value: unknown) => faultsOf({ [name]: value })
   t.same(alone('html', 'x'.repeat(500_000)), {})
   t.same(alone('markdown', 'x'.repeat(500_000)), {})
-  t.same(alone('html', 'x'.repeat(500_001)), { html: ['must be a text of 1 to 500000 characters'] })
-  t.same(alone('html', ''), { html: ['must be a text of 1 to 500000 characters'] })
+  t.same(alone('html', 'x'.repeat(500_001)), { html: ['must be a text of 1 to 500000 characters without NUL'] })
+  t.same(alone('html', 'a\u0000'), { html: ['must be a text of 1 to 500000 characters without NUL'] })
+  t.same(alone('html', ''), { html: ['must be a text of 1 to 500000 characters without NUL'] })
   t.same(alone('url', `https://example.com/${'a'.repeat(2028)}`), {})
   t.match(alone('url', `https://example.com/${'a'.repeat(2029)}`)['url'], [/1 to 2048 characters/])
   t.same(faultsOf({}), { url: ['is required; or give html or markdown'] })
@@ -309,11 +310,21 @@ t.test('input out of all proportion is refused before it is looked at', async (t
     Object.fromEntries(Array.from({ length: count }, (_, index) => [`p${index}`, value]))
   t.same(faultsOf({ url, ...many(200, 1) }), { body: ['must have at most 200 parameters'] })
   t.same(faultsOf({ url, cookies: Array.from({ length: 100_000 }, () => 1) }), {
-    cookies: ['must have at most 200 entries'],
+    cookies: ['must be a list of at most 20 entries'],
   })
   t.same(faultsOf({ url, geolocation: many(100_000, 1) }), { geolocation: ['must have at most 200 entries'] })
   const deep: unknown = JSON.parse('['.repeat(100_000) + ']'.repeat(100_000))
   t.same(faultsOf({ url, hide_selectors: deep }), { hide_selectors: ['must have at most 200 entries'] })
+  t.same(Object.keys(faultsOf({ url: deep, width: deep, unknown: deep })), ['unknown', 'url', 'width'])
+  const hidden = Array.from({ length: 201 }, () => '.a')
+  t.same(
+    faultsOf({ url, hide_selectors: hidden, width: 1 }),
+    {
+      hide_selectors: ['must be a list of at most 20 entries'],
+      width: ['must be a whole number from 320 to 3840'],
+    },
+    'and hides no other fault',
+  )
   t.ok(
     Object.keys(faultsOf({ url, ['x'.repeat(100_000)]: 1 })).every((name) => name.length <= 120),
     'long names are cut',
@@ -322,7 +333,43 @@ t.test('input out of all proportion is refused before it is looked at', async (t
 
 t.test('half characters are refused: the database could not keep them', async (t) => {
   t.same(faultsOf({ url, selector: 'a\ud800' }), { selector: ['must be well-formed Unicode'] })
-  t.same(faultsOf({ url, hide_selectors: ['\udc00'] }), { hide_selectors: ['must be well-formed Unicode'] })
+  t.same(faultsOf({ url, hide_selectors: ['\udc00'] }), {
+    'hide_selectors.0': ['must be well-formed Unicode'],
+  })
+  t.same(faultsOf({ url, headers: { 'X-A': '\ud800' } }), { 'headers.X-A': ['must be well-formed Unicode'] })
+})
+
+t.test('a fault in one entry of a list or an object hides none in another', async (t) => {
+  const control = 'must be a text of 0 to 4096 characters without control characters'
+  t.same(faultsOf({ url, headers: { Host: 'x', ok: 'b\n', 'a b': 1 } }), {
+    'headers.Host': ['must not be set'],
+    'headers.ok': [control],
+    'headers.a b': [control, 'the name must be an HTTP token of 1 to 100 characters'],
+  })
+  const cookies = [{ name: 'a' }, { name: 'b=', value: 'x', domain: 'other.com' }, 'c', { name: 'd', value: ';' }]
+  t.same(Object.keys(faultsOf({ url, cookies })).toSorted(), [
+    'cookies.0.value',
+    'cookies.1.domain',
+    'cookies.1.name',
+    'cookies.2',
+    'cookies.3.value',
+  ])
+  t.same(faultsOf({ url, hide_selectors: ['.a', '', 'b >> c', '.d'] }), {
+    'hide_selectors.1': ['must be a text of 1 to 500 characters without control characters'],
+    'hide_selectors.2': ['must be a CSS selector'],
+  })
+})
+
+t.test('what is no CSS selector is refused on its field', async (t) => {
+  for (const name of ['wait_for_selector', 'selector', 'click_selector', 'scroll_to']) {
+    t.same(faultsOf({ url, [name]: 'h1 >> text=ok' }), { [name]: ['must be a CSS selector'] })
+  }
+})
+
+t.test('faults that were found while reading stand beside all others, and their parameters are given', async (t) => {
+  const found = { url: ['is given more than once'], width: ['is given more than once'] }
+  const verdict = parseCapture({ url: 'x', width: 1, height: 1 }, rules, found)
+  t.same(verdict.ok ? {} : verdict.faults, { ...found, height: ['must be a whole number from 200 to 2160'] })
 })
 
 t.test('names of the prototype are parameters like any other', async (t) => {

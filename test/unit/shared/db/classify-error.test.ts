@@ -5,7 +5,7 @@ import { AppError } from '#shared/errors/app-error.ts'
 const withCode = (code: string) => Object.assign(new Error('x'), { code })
 
 t.test('a server that is away, going away or too slow is unavailable', async (t) => {
-  const codes = ['08006', '53300', '53100', '57P01', '57014', '55P03', '25P03', '25006', '40001', '40P01']
+  const codes = ['08006', '53300', '53100', '57P01', '57P05', '57014', '55P03', '25P03', '25006', '40001', '40P01']
   for (const code of [...codes, 'ECONNREFUSED', 'ETIMEDOUT']) {
     t.equal(classifyDatabaseError(withCode(code)).code, 'SERVICE_UNAVAILABLE', code)
   }

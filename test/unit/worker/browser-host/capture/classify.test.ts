@@ -2,7 +2,7 @@ import t from 'tap'
 import { classify, type FailedNavigation } from '#worker/browser-host/capture/classify.ts'
 
 const failed = (over: Partial<FailedNavigation>) =>
-  classify({ netError: undefined, host: 'page.test', refusal: undefined, isExceeded: false, ...over })
+  classify({ netError: undefined, host: 'page.test', refusal: undefined, ...over })
 
 const table: { name: string; over: Partial<FailedNavigation>; code: string }[] = [
   {
@@ -23,7 +23,6 @@ const table: { name: string; over: Partial<FailedNavigation>; code: string }[] =
   { name: 'a bad certificate', over: { netError: 'ERR_CERT_DATE_INVALID' }, code: 'CONNECTION_FAILED' },
   { name: 'a name that the browser cannot resolve', over: { netError: 'ERR_NAME_NOT_RESOLVED' }, code: 'DNS_FAILED' },
   { name: 'nothing known', over: {}, code: 'RENDER_ERROR' },
-  { name: 'too much loaded', over: { netError: 'ERR_ABORTED', isExceeded: true }, code: 'RENDER_ERROR' },
 ]
 
 for (const { name, over, code } of table) {

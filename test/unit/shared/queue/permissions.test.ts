@@ -1,0 +1,27 @@
+import t from 'tap'
+import { pools } from '#shared/capture/lane.ts'
+import { poolAccounts, queueUsers, serviceUsers } from '#shared/queue/permissions.ts'
+
+t.test('every pool has an account of its own, with one user', async (t) => {
+  t.strictSame(
+    poolAccounts.map(({ name, user }) => [name, user.name]),
+    pools.map((pool) => [`WORKERS_${pool}`, `worker_${pool}`]),
+  )
+  t.equal(new Set(queueUsers.map(({ name }) => name)).size, serviceUsers.length + pools.length)
+})
+
+t.test('no subject of a pool belongs to another, or to all', async (t) => {
+  const subjects = poolAccounts.flatMap(({ pulls, tells, hears }) => [...pulls, ...tells, ...hears])
+  t.equal(new Set(subjects).size, subjects.length)
+  for (const [place, { pulls, tells, hears }] of poolAccounts.entries()) {
+    const ofPool = new RegExp(`[.]${pools[place]}[.-]`)
+    for (const subject of [...pulls, ...tells, ...hears]) t.match(subject, ofPool)
+  }
+})
+
+t.test("a pool's user may do what its account reaches, hear its own answers, and nothing else", async (t) => {
+  for (const { user, pulls, tells, hears } of poolAccounts) {
+    t.strictSame(user.publish, [...pulls, ...tells])
+    t.strictSame(user.subscribe, [...hears, `_INBOX_${user.name}.>`])
+  }
+})

@@ -1,0 +1,23 @@
+import t from 'tap'
+import { captureIdOf, parseReportSubject, resultSubject, startedSubject } from '#shared/queue/subjects.ts'
+
+const of = { pool: 'stealth', id: 'i' } as const
+
+t.test('the subject of a report says its kind, its pool and its capture', async (t) => {
+  t.strictSame(parseReportSubject(startedSubject(of)), { kind: 'started', ...of })
+  t.strictSame(parseReportSubject(resultSubject(of)), { kind: 'result', ...of })
+  t.equal(captureIdOf(resultSubject(of)), 'i')
+})
+
+t.test('what has no known pool, no id, or more than that is the subject of no report', async (t) => {
+  for (const subject of [
+    '',
+    'started.i',
+    'started.other.i',
+    'result.stealth.',
+    'result.stealth.i.j',
+    'event.stealth.i',
+  ]) {
+    t.equal(parseReportSubject(subject), undefined, subject)
+  }
+})
