@@ -7,6 +7,13 @@ t.test('drops what concerns one connection or the proxy, keeps order, case and r
 })
 
 t.test('a page cannot speak to the egress filter in our name', async (t) => {
-  const raw = ['X-Shutterfleet-Proxy', 'http://evil.test:3128', 'x-shutterfleet-capture', 'another', 'X-Shutter', 'kept']
+  const raw = [
+    'X-Shutterfleet-Proxy',
+    'http://evil.test:3128',
+    'x-shutterfleet-capture',
+    'another',
+    'X-Shutter',
+    'kept',
+  ]
   t.strictSame(endToEndHeaders(raw), ['X-Shutter', 'kept'])
 })
