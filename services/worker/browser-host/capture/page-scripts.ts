@@ -11,7 +11,7 @@ const twoFrames = `new Promise((done) => {
 const awaitContent = `async (belowPx, waitMs) => {
   const wanted = [...document.images].slice(0, 500).filter((image) => {
     const { top, bottom, width } = image.getBoundingClientRect()
-    return width > 0 && bottom + scrollY > 0 && top + scrollY < belowPx && image.currentSrc !== ''
+    return width > 0 && bottom + scrollY > 0 && top + scrollY < belowPx && (image.currentSrc || image.src) !== ''
   })
   const left = new Set(wanted)
   const decoded = wanted.map((image) =>
@@ -19,6 +19,11 @@ const awaitContent = `async (belowPx, waitMs) => {
   const late = new Promise((done) => setTimeout(done, waitMs))
   await Promise.race([Promise.all([document.fonts.ready, ...decoded]), late])
   return left.size
+}`
+
+/** On a busy machine a step may be over before the browser has noticed which images came near; now all of them are. */
+const loadLazyImages = `for (const image of [...document.images].slice(0, 500)) {
+  if (image.loading === 'lazy' && !image.complete) image.loading = 'eager'
 }`
 
 /** A blinking caret would make two pictures of one page differ. */
@@ -48,6 +53,7 @@ export const settleFullPage = (bounds: {
     scrollTo({ top: y, behavior: 'instant' })
     await frame()
   }
+  ${loadLazyImages}
   const undecoded = await (${awaitContent})(${bounds.heightMax}, ${bounds.contentMs})
   scrollTo({ top: 0, behavior: 'instant' })
   await ${twoFrames}
