@@ -3,6 +3,7 @@ import { writeFileSync } from 'node:fs'
 import { cpus, totalmem } from 'node:os'
 import { join, resolve } from 'node:path'
 import { chromiumPath } from '#test/helpers/bare-browser.ts'
+import { measureAccept } from './measure-accept.ts'
 import { measureCaptures } from './measure-captures.ts'
 import { measureMemory } from './measure-memory.ts'
 import { measureStart } from './measure-start.ts'
@@ -22,6 +23,7 @@ const mib = (bytes: number) => Math.round(bytes / 2 ** 20).toString()
 const start = await measureStart()
 const memory = await measureMemory()
 const captures = await measureCaptures(rounds)
+const accepts = await measureAccept()
 
 const text = `# Benchmarks
 
@@ -60,6 +62,16 @@ Median of each stage, from the records' \`timings\`:
 ${table(
   ['stage', 'ms'],
   Object.entries(captures.stages).map(([stage, value]) => [stage, ms(value)]),
+)}
+
+## Accepting
+
+The accept call alone, 16 connections, \`fsync\` on, client and server on the same machine. One account is one row: its
+commits are serial ([ADR 8](adr/0008-count-in-meters-not-in-rows.md)).
+
+${table(
+  ['captures of', 'accepted per second'],
+  accepts.map(({ name, perSecond }) => [name, Math.round(perSecond)]),
 )}
 `
 
