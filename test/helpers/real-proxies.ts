@@ -58,8 +58,9 @@ export const withoutRealProxies = async (): Promise<string | false> => {
 const openFolder = async () => {
   const folder = await mkdtemp(join(tmpdir(), 'proxy-'))
   await chmod(folder, 0o777)
+  // Links stay as they are: made absolute, they would lead back into a checkout that nobody else may be able to read.
   for (const part of ['usr/bin', 'usr/sbin', 'usr/lib'])
-    await cp(join(unpacked, part), join(folder, part), { recursive: true })
+    await cp(join(unpacked, part), join(folder, part), { recursive: true, verbatimSymlinks: true })
   const architecture = (await readdir(join(folder, 'usr/lib'))).find((name) => name.endsWith('-linux-gnu')) ?? ''
   return { folder, libraries: join(folder, 'usr/lib', architecture) }
 }
