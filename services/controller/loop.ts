@@ -1,6 +1,7 @@
 import { AppError, toAppError } from '#shared/errors/app-error.ts'
 import { decide } from './decide.ts'
 import type { Bell } from '#shared/process/bell.ts'
+import { within } from '#shared/process/within.ts'
 import type { Observer } from './observe.ts'
 import { blankMemory, type Decision, type Observation, type PoolPolicy } from './pool.ts'
 
@@ -16,16 +17,8 @@ export type LoopDeps = {
   readonly failed: (error: AppError) => void
 }
 
-const limited = async <T>(work: Promise<T>, limitMs: number): Promise<T> => {
-  const { promise: late, reject } = Promise.withResolvers<never>()
-  const error = new AppError('SERVICE_UNAVAILABLE', { message: `a tick took longer than ${limitMs} ms` })
-  const timer = setTimeout(reject, limitMs, error)
-  try {
-    return await Promise.race([work, late])
-  } finally {
-    clearTimeout(timer)
-  }
-}
+const limited = <T>(work: Promise<T>, limitMs: number): Promise<T> =>
+  within(work, limitMs, () => new AppError('SERVICE_UNAVAILABLE', { message: `a tick took longer than ${limitMs} ms` }))
 
 /** Time from one tick to the next, and the longest time of one step of a tick, both in milliseconds. */
 export type LoopTiming = { readonly tickMs: number; readonly limitMs: number }

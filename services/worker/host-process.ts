@@ -4,7 +4,7 @@ import { chown, mkdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { AppError } from '#shared/errors/app-error.ts'
 import type { HostSettings, Order, Outcome, Report } from './browser-host/protocol.ts'
-import { within } from './browser-host/within.ts'
+import { within } from '#shared/process/within.ts'
 import { type Isolation, isolated, systemPath } from './network-isolation.ts'
 import { childrenOf, killGroup } from './process-groups.ts'
 

@@ -1,7 +1,7 @@
 import type { Browser } from 'playwright'
 import { childrenOf, killGroup } from '#worker/process-groups.ts'
 import { type OpenPage, openPage } from './capture/open-page.ts'
-import { within } from './within.ts'
+import { within } from '#shared/process/within.ts'
 
 const closeMs = 2000
 

@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { pipeline } from 'node:stream'
-import { askEgress, endToEndHeaders, refusalIn } from './ask-egress.ts'
+import { endToEndHeaders } from '#shared/net/end-to-end-headers.ts'
+import { askEgress, refusalIn } from './ask-egress.ts'
 import type { Traffic } from './traffic.ts'
 
 /** A browser's plain request and what it is to be answered with. */

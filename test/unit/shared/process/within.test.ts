@@ -1,5 +1,5 @@
 import t from 'tap'
-import { within } from '#worker/browser-host/within.ts'
+import { within } from '#shared/process/within.ts'
 
 const late = () => new Error('too late')
 

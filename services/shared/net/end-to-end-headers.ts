@@ -1,7 +1,4 @@
-import { proxyHeader } from '#shared/net/callers-proxy.ts'
-import { captureHeader, refusalHeader } from '#shared/net/refusal.ts'
-
-/** RFC 9110 §7.6.1, and the headers of our own contract. */
+/** RFC 9110 §7.6.1. */
 const hopByHop: ReadonlySet<string> = new Set([
   'connection',
   'keep-alive',
@@ -9,18 +6,18 @@ const hopByHop: ReadonlySet<string> = new Set([
   'trailer',
   'transfer-encoding',
   'upgrade',
-  captureHeader,
-  refusalHeader,
-  proxyHeader,
 ])
+
+/** What browsers and proxies say to each other, and what our forwarder and our filter do; a page can set any header. */
+const prefixes = ['proxy-', 'x-shutterfleet-']
 
 const namesIn = (connection: string): readonly string[] =>
   connection.split(',').map((name) => name.trim().toLowerCase())
 
 /**
- * The headers that a message keeps beyond the filter, names and values in turn as Node's `rawHeaders` has them: no
- * hop-by-hop headers, none that `Connection` names, none of `Proxy-*`, none of the filter's own contract, and none of
- * `also`. Order, case and repetition stay.
+ * The headers that a message keeps beyond forwarder and filter, names and values in turn as Node's `rawHeaders` has them: no
+ * hop-by-hop headers, none that `Connection` names, none of `Proxy-*`, none of our own contract, and none of `also`.
+ * Order, case and repetition stay.
  */
 export const endToEndHeaders = (raw: readonly string[], also: readonly string[] = []): string[] => {
   const pairs = raw.flatMap((name, index) => (index % 2 === 0 ? [{ name, value: raw[index + 1] ?? '' }] : []))
@@ -28,7 +25,6 @@ export const endToEndHeaders = (raw: readonly string[], also: readonly string[] 
   const dropped = new Set([...hopByHop, ...named, ...also])
   // Without it a body would run on into what the target takes for a second request.
   dropped.delete('content-length')
-  return pairs
-    .filter(({ name }) => !dropped.has(name.toLowerCase()) && !name.toLowerCase().startsWith('proxy-'))
-    .flatMap(({ name, value }) => [name, value])
+  const isKept = (name: string) => !dropped.has(name) && !prefixes.some((prefix) => name.startsWith(prefix))
+  return pairs.filter(({ name }) => isKept(name.toLowerCase())).flatMap(({ name, value }) => [name, value])
 }

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { endToEndHeaders } from '#egress/end-to-end-headers.ts'
+import { endToEndHeaders } from '#shared/net/end-to-end-headers.ts'
 
 t.test('drops what belongs to one hop or to the filter, in any case', async (t) => {
   const dropped = ['Connection', 'KEEP-ALIVE', 'te', 'Trailer', 'Transfer-Encoding', 'upgrade', 'Proxy-Authorization']
@@ -39,4 +39,16 @@ t.test('keeps order, case and repetition of the rest, without the names also giv
 
 t.test('keeps the length of a body even where Connection names it', async (t) => {
   t.same(endToEndHeaders(['Connection', 'Content-Length', 'Content-Length', '5']), ['Content-Length', '5'])
+})
+
+t.test('a page cannot speak to the egress filter in our name', async (t) => {
+  const raw = [
+    'X-Shutterfleet-Proxy',
+    'http://evil.test:3128',
+    'x-shutterfleet-capture',
+    'another',
+    'X-Shutter',
+    'kept',
+  ]
+  t.strictSame(endToEndHeaders(raw), ['X-Shutter', 'kept'])
 })
