@@ -1,12 +1,18 @@
+import { attemptBudgetMs } from '#shared/capture/budget.ts'
 import { type Env, readEnv, type ValuesOf } from '#shared/config/read-env.ts'
 import { knownNames } from '#shared/config/settings/all.ts'
 import { commonSettings } from '#shared/config/settings/common.ts'
 import { controllerSettings } from '#shared/config/settings/controller.ts'
 import { queueSettings } from '#shared/config/settings/outside.ts'
+import { workerSettings } from '#shared/config/settings/worker.ts'
 import { AppError } from '#shared/errors/app-error.ts'
 import type { PoolPolicy } from './pool.ts'
 
 const settings = { ...commonSettings, ...queueSettings, ...controllerSettings }
+
+/** A process of this machine that is not ready by then has failed. */
+const startLimitMs = 60_000
+const longestBudgetMs = attemptBudgetMs({ timeout: 60, delay: 10 })
 
 /** The settings of a controller. */
 export type ControllerConfig = ValuesOf<typeof settings>
@@ -14,8 +20,15 @@ export type ControllerConfig = ValuesOf<typeof settings>
 /** Reads the controller's settings. Throws `CONFIGURATION` with everything that is wrong with them. */
 export const readConfig = (env: Env): ControllerConfig => {
   const config = readEnv(settings, env, knownNames)
-  if (config.poolMax < config.poolMin) {
-    const problem = `SHUTTERFLEET_POOL_MAX = ${config.poolMax}, must be ≥ SHUTTERFLEET_POOL_MIN (${config.poolMin})`
+  const { poolMax, poolMin, poolBuffer } = config
+  const problems = [
+    ...(poolMax < poolMin ? [`SHUTTERFLEET_POOL_MAX = ${poolMax}, must be ≥ SHUTTERFLEET_POOL_MIN (${poolMin})`] : []),
+    ...(poolMax < poolBuffer
+      ? [`SHUTTERFLEET_POOL_MAX = ${poolMax}, must be ≥ SHUTTERFLEET_POOL_BUFFER (${poolBuffer})`]
+      : []),
+  ]
+  if (problems.length > 0) {
+    const problem = problems.join('\n')
     throw new AppError('CONFIGURATION', { message: problem, publicMessage: problem })
   }
   return config
@@ -23,11 +36,24 @@ export const readConfig = (env: Env): ControllerConfig => {
 
 /** The part of the settings that decides. */
 export const policyOf = (config: ControllerConfig): PoolPolicy => ({
+  size: 'by-queue',
+  isPaused: false,
   min: config.poolMin,
   max: config.poolMax,
   slots: config.poolSlots,
   buffer: config.poolBuffer,
   queueWaitMs: config.poolQueueWaitMs,
   holdMs: config.poolHoldSeconds * 1000,
+  zeroAfterMs: config.poolHoldSeconds * 1000,
+  startLimitMs,
   drainStepMs: config.poolDrainStepSeconds * 1000,
 })
+
+/**
+ * Milliseconds after which a single-use worker of this machine has certainly ended: it comes up, waits for its capture, and
+ * serves it. Throws `CONFIGURATION` where its environment is wrong.
+ */
+export const jobLifeMs = ({ proxiedWorkerEnv }: ControllerConfig): number => {
+  const { spareSeconds } = readEnv({ spareSeconds: workerSettings.spareSeconds }, proxiedWorkerEnv, knownNames)
+  return startLimitMs + spareSeconds * 1000 + longestBudgetMs
+}

@@ -1,58 +1,10 @@
-import type { Decide, Decision, Observation, PoolMemory, PoolPolicy, Reason, SeenWorker } from './pool.ts'
+import { crewOf, isDeaf } from './crew.ts'
+import { blankMemory, type Decide, type Decision, type Observation, type PoolMemory, type PoolPolicy } from './pool.ts'
+import { type Moment, resize, scaleUp, type Sized } from './resize.ts'
 import { needOf } from './staffing.ts'
 
-/** A worker silent for longer is lost. */
-const lostAfterMs = 10_000
-/** A start that takes longer has failed. */
-const startLimitMs = 60_000
-/** For how long silence of most workers is taken for a fault of hearing. */
-const deafForMs = 30_000
 const firstRetryMs = 1000
 const lastRetryMs = 60_000
-/** Largest part of the active workers that one step down takes. */
-const stepPart = 0.25
-
-/** The workers that were not told to end, by what they are good for. */
-type Crew = {
-  readonly present: number
-  /** Those that take work, and those that soon will: `starting` ones, unless starts have been failing. */
-  readonly active: readonly SeenWorker[]
-  readonly starting: readonly SeenWorker[]
-  /** Told to take no more work; busy ones first to finish, idle ones `drained`. */
-  readonly leaving: readonly SeenWorker[]
-  readonly lost: readonly SeenWorker[]
-}
-
-type Sized = { readonly wanted: number; readonly reason: Reason }
-type Moment = {
-  readonly seen: Observation
-  readonly policy: PoolPolicy
-  readonly memory: PoolMemory
-  readonly crew: Crew
-}
-
-const isLost = (worker: SeenWorker): boolean =>
-  worker.state === 'starting' ? worker.ageMs > startLimitMs : worker.silentMs > lostAfterMs
-
-const crewOf = (workers: readonly SeenWorker[], startsFail: boolean): Crew => {
-  const present = workers.filter(({ state }) => state !== 'stopping')
-  const well = present.filter((worker) => !isLost(worker))
-  const starting = well.filter(({ state }) => state === 'starting')
-  return {
-    present: present.length,
-    active: [...well.filter(({ state }) => state === 'ready'), ...(startsFail ? [] : starting)],
-    starting,
-    leaving: well.filter(({ state }) => state === 'draining' || state === 'drained'),
-    lost: present.filter(isLost),
-  }
-}
-
-/** One worker may hang; when most of several fall silent together, it is rather we who do not hear. */
-const isDeaf = ({ present, starting, lost }: Crew): boolean => {
-  const silent = lost.filter(({ state }) => state !== 'starting')
-  const heard = present - starting.length - lost.length
-  return silent.length > 1 && silent.length > heard && Math.min(...silent.map(({ silentMs }) => silentMs)) < deafForMs
-}
 
 /** Counts failed starts: each moment with one doubles the wait before the next, a start that succeeds ends the series. */
 const followStarts = (memory: PoolMemory, { nowMs, starts }: Observation): PoolMemory => {
@@ -65,7 +17,8 @@ const followStarts = (memory: PoolMemory, { nowMs, starts }: Observation): PoolM
 /** Adds a wanted size to the hold window; what is too old or will never again be the largest falls out. */
 const remember = (memory: PoolMemory, policy: PoolPolicy, nowMs: number, size: number): PoolMemory => {
   const alive = (memory.wants ?? []).filter((want) => want.atMs > nowMs - policy.holdMs && want.size > size)
-  return { ...memory, wants: [...alive, { atMs: nowMs, size }] }
+  const lastWantMs = size > 0 ? nowMs : memory.lastWantMs
+  return { ...memory, wants: [...alive, { atMs: nowMs, size }], lastWantMs }
 }
 
 const lastWanted = ({ wants }: PoolMemory): number => wants?.at(-1)?.size ?? 0
@@ -75,44 +28,44 @@ const clamp = (size: number, { min, max }: PoolPolicy) => Math.max(min, Math.min
 const wantedOf = ({ seen, policy, crew }: Moment, backlog: Exclude<Observation['backlog'], 'unknown'>): Sized => {
   const busy = [...crew.active, ...crew.leaving].reduce((sum, worker) => sum + worker.busy, 0)
   const need = needOf({ ...seen, backlog, active: crew.active, busy }, policy)
-  return { wanted: clamp(need.workers, policy), reason: need.workers > policy.max ? 'at-maximum' : need.reason }
+  const wanted = clamp(need.workers, policy)
+  if (need.workers > policy.max) return { wanted, reason: 'at-maximum' }
+  return { wanted, reason: wanted === policy.min && crew.active.length < wanted ? 'below-minimum' : need.reason }
 }
 
-const scaleUp = ({ seen, memory, crew }: Moment, { wanted, reason }: Sized): Decision => {
-  const missing = wanted - crew.active.length
-  const undrain = crew.leaving.slice(0, missing).map(({ pod }) => pod)
-  const starts = missing - undrain.length
-  const { present } = crew
-  if (memory.failures === 0 || starts === 0) return { kind: 'scale-up', to: present + starts, undrain, wanted, reason }
-  const mayTry = seen.nowMs >= memory.retryAtMs && crew.starting.length === 0
-  if (!mayTry && undrain.length === 0) return { kind: 'hold', wanted, reason: 'crash-looping' }
-  return { kind: 'scale-up', to: present + (mayTry ? 1 : 0), undrain, wanted, reason: 'crash-looping' }
+/** Resizes, and remembers when a step down began. */
+const resized = (moment: Moment, wanted: Sized): ReturnType<Decide> => {
+  const decision = resize(moment, wanted)
+  const { memory, seen } = moment
+  return { decision, memory: decision.kind === 'drain' ? { ...memory, lastDrainMs: seen.nowMs } : memory }
 }
 
-/** Idle ones first, among those the youngest: what has served for long is warm. */
-const victims = (active: readonly SeenWorker[], count: number): string[] =>
-  active
-    .toSorted((a, b) => a.busy - b.busy || a.ageMs - b.ageMs)
-    .slice(0, count)
-    .map(({ pod }) => pod)
+/** A fixed size is as wanted now; there is nothing to hold. */
+const decideFixed = (moment: Moment, size: number): ReturnType<Decide> => {
+  const wants = [{ atMs: moment.seen.nowMs, size }]
+  const memory = { ...moment.memory, wants, lastWantMs: moment.seen.nowMs }
+  return resized({ ...moment, memory }, { wanted: size, reason: 'fixed' })
+}
 
-const scaleDown = ({ seen, policy, memory, crew }: Moment, { wanted, reason }: Sized): Decision => {
+const decideByQueue = (moment: Moment): ReturnType<Decide> => {
+  const { seen, policy, memory, crew } = moment
   const size = crew.active.length
-  const held = Math.max(...(memory.wants ?? []).map((want) => want.size))
-  if (size <= held) return { kind: 'hold', wanted, reason: size > wanted ? 'holding' : steadyOr(reason) }
-  if (crew.starting.length > 0) return { kind: 'hold', wanted, reason: 'starting' }
-  if (seen.nowMs < memory.lastDrainMs + policy.drainStepMs) return { kind: 'hold', wanted, reason: 'stepping' }
-  const step = Math.max(1, Math.floor(size * stepPart))
-  return { kind: 'drain', pods: victims(crew.active, Math.min(step, size - held)), wanted, reason: 'excess' }
+  if (seen.backlog === 'unknown') {
+    const minimum: Sized = { wanted: policy.min, reason: 'below-minimum' }
+    if (size < policy.min) return { decision: scaleUp(moment, minimum), memory }
+    return { decision: { kind: 'freeze', wanted: size, reason: 'backlog-unknown' }, memory }
+  }
+  const wanted = wantedOf(moment, seen.backlog)
+  return resized({ ...moment, memory: remember(memory, policy, seen.nowMs, wanted.wanted) }, wanted)
 }
 
-const steadyOr = (reason: Reason): Reason => (reason === 'at-maximum' ? reason : 'steady')
-
-const resize = (moment: Moment, wanted: Sized): Decision => {
-  if (wanted.wanted > moment.crew.active.length) return scaleUp(moment, wanted)
-  const drained = moment.crew.leaving.filter(({ state }) => state === 'drained')
-  if (drained.length === 0) return scaleDown(moment, wanted)
-  return { kind: 'stop', pods: drained.map(({ pod }) => pod), wanted: wanted.wanted, reason: 'drained' }
+/** A pause keeps what there is, and so is remembered as if that had been wanted. */
+const pause = (seen: Observation, policy: PoolPolicy, memory: PoolMemory): ReturnType<Decide> => {
+  const size = seen.workers === 'unknown' ? undefined : crewOf(seen.workers, policy, memory.failures > 0).active.length
+  return {
+    decision: { kind: 'freeze', wanted: size ?? lastWanted(memory), reason: 'paused' },
+    memory: size === undefined ? memory : remember(memory, policy, seen.nowMs, size),
+  }
 }
 
 /**
@@ -120,44 +73,55 @@ const resize = (moment: Moment, wanted: Sized): Decision => {
  *
  * | Seen                                                        | Decision            | Reason                    |
  * |-------------------------------------------------------------|---------------------|---------------------------|
+ * | the pool is paused                                          | freeze              | paused                    |
  * | the list of workers is unknown                              | freeze              | workers-unknown           |
  * | most of several workers silent over 10 s, under 30 s        | freeze              | missing-heartbeats        |
- * | a worker silent over 10 s, or starting over 60 s            | stop it             | lost                      |
+ * | a worker silent over 10 s, or starting over its limit       | replace it          | lost                      |
  * | fewer active workers than the minimum                       | scale up            | below-minimum             |
  * | no backlog message for 5 s                                  | freeze              | backlog-unknown           |
  * | fewer than wanted                                           | scale up            | load, backlog, buffer, …  |
  * | … starts fail: wait 1, 2, 4 … 60 s, then one at a time      | hold, scale up      | crash-looping             |
- * | a worker drained                                            | stop it             | drained                   |
- * | not more than wanted within the hold window                 | hold                | steady, holding, at-max…  |
+ * | … all that is missing is stuck or refused, none above held  | hold                | the trouble               |
+ * | a worker drained, but workers are starting                  | hold                | starting                  |
+ * | a worker drained                                            | stop it, stuck ones | drained                   |
+ * | more than held, stuck and refused ones counted              | stop stuck ones     | excess                    |
+ * | not more than was wanted within the hold window             | hold                | steady, holding, at-max…  |
  * | more, but workers are starting                              | hold                | starting                  |
  * | more, but the last step down is too young                   | hold                | stepping                  |
  * | more                                                        | drain 1 or a fourth | excess                    |
  *
- * Scaling up first takes back workers that are leaving. Stopping never takes a worker that serves.
+ * With a fixed size the two rows of minimum and backlog do not exist, nothing is held, and the reason to grow or to stay is
+ * `fixed`. With minimum 0 one worker is held until none was wanted for `zeroAfterMs`. Scaling up first takes back workers that
+ * are leaving, and starts none on top of stuck or refused ones. Stopping never takes a worker that serves; as something else
+ * may remove those first that do not work yet, none is stopped while others are starting.
  */
 export const decide: Decide = (seen, policy, before) => {
   const followed = followStarts(before, seen)
+  if (policy.isPaused) return pause(seen, policy, followed)
   if (seen.workers === 'unknown') {
     return { decision: { kind: 'freeze', wanted: lastWanted(before), reason: 'workers-unknown' }, memory: followed }
   }
-  const crew = crewOf(seen.workers, followed.failures > 0)
+  const crew = crewOf(seen.workers, policy, followed.failures > 0)
   const size = crew.active.length
-  const seeded = followed.wants ? followed : remember(followed, policy, seen.nowMs, size)
-  const moment = { seen, policy, memory: seeded, crew }
-  const of = (decision: Decision) => ({ decision, memory: seeded })
+  const memory = followed.wants ? followed : remember(followed, policy, seen.nowMs, size)
+  const moment = { seen, policy, memory, crew }
 
-  if (isDeaf(crew)) return of({ kind: 'freeze', wanted: size, reason: 'missing-heartbeats' })
+  if (isDeaf(crew)) return { decision: { kind: 'freeze', wanted: size, reason: 'missing-heartbeats' }, memory }
   if (crew.lost.length > 0) {
-    return of({ kind: 'stop', pods: crew.lost.map(({ pod }) => pod), wanted: size, reason: 'lost' })
+    return {
+      decision: { kind: 'replace', pods: crew.lost.map(({ pod }) => pod), wanted: size, reason: 'lost' },
+      memory,
+    }
   }
-  const minimum: Sized = { wanted: policy.min, reason: 'below-minimum' }
-  if (seen.backlog === 'unknown') {
-    if (size < policy.min) return of(scaleUp(moment, minimum))
-    return of({ kind: 'freeze', wanted: size, reason: 'backlog-unknown' })
+  return policy.size === 'by-queue' ? decideByQueue(moment) : decideFixed(moment, policy.size)
+}
+
+/** Decides one time after the other by the policy of that time, and remembers what the next decision needs. */
+export const createDecider = (policyNow: () => PoolPolicy): ((seen: Observation) => Decision) => {
+  let memory = blankMemory
+  return (seen) => {
+    const next = decide(seen, policyNow(), memory)
+    memory = next.memory
+    return next.decision
   }
-  const wanted = wantedOf(moment, seen.backlog)
-  const memory = remember(seeded, policy, seen.nowMs, wanted.wanted)
-  const reasoned = wanted.wanted === policy.min && size < policy.min ? minimum : wanted
-  const decision = resize({ ...moment, memory }, reasoned)
-  return { decision, memory: decision.kind === 'drain' ? { ...memory, lastDrainMs: seen.nowMs } : memory }
 }

@@ -1,19 +1,20 @@
 import { AppError, toAppError } from '#shared/errors/app-error.ts'
-import { decide } from './decide.ts'
 import type { Bell } from '#shared/process/bell.ts'
 import { within } from '#shared/process/within.ts'
-import type { Observer } from './observe.ts'
-import { blankMemory, type Decision, type Observation, type PoolPolicy } from './pool.ts'
 
 /** What one tick saw and decided. */
-export type Tick = { readonly seen: Observation; readonly decision: Decision }
+export type Tick<Seen, Decision> = { readonly seen: Seen; readonly decision: Decision }
 
-/** What the loop works with; `decided` and `failed` hear of every tick's end. */
-export type LoopDeps = {
-  readonly observer: Pick<Observer, 'observe'>
+/**
+ * What the loop works with. `observe` answers what is unknown as unknown; `decide` remembers what it needs from one call to the
+ * next; `act` may be repeated without harm; `decided` and `failed` hear of every tick's end.
+ */
+export type LoopDeps<Seen, Decision> = {
+  readonly observe: () => Promise<Seen>
+  readonly decide: (seen: Seen) => Decision
   readonly act: (decision: Decision) => Promise<void>
   readonly bell: Bell
-  readonly decided: (tick: Tick) => void
+  readonly decided: (tick: Tick<Seen, Decision>) => void
   readonly failed: (error: AppError) => void
 }
 
@@ -27,21 +28,18 @@ export type LoopTiming = { readonly tickMs: number; readonly limitMs: number }
  * Observes, decides and acts, one tick at a time, every `tickMs` and when the bell rings, until `stop` aborts. What hangs longer
  * than `limitMs` is given up, and done again by the next tick: acting is idempotent.
  */
-export const runLoop = async (
-  deps: LoopDeps,
-  policy: PoolPolicy,
+export const runLoop = async <Seen, Decision>(
+  deps: LoopDeps<Seen, Decision>,
   { tickMs, limitMs }: LoopTiming,
   stop: AbortSignal,
 ): Promise<void> => {
-  let memory = blankMemory
   while (!stop.aborted) {
     try {
-      const seen = await limited(deps.observer.observe(), limitMs)
+      const seen = await limited(deps.observe(), limitMs)
       if (stop.aborted) return
-      const next = decide(seen, policy, memory)
-      memory = next.memory
-      deps.decided({ seen, decision: next.decision })
-      await limited(deps.act(next.decision), limitMs)
+      const decision = deps.decide(seen)
+      deps.decided({ seen, decision })
+      await limited(deps.act(decision), limitMs)
     } catch (thrown) {
       deps.failed(toAppError(thrown))
     }

@@ -1,32 +1,25 @@
 import type { Actuator, Placed } from '#controller/act/actuator.ts'
-import type { Pool } from '#shared/capture/lane.ts'
-import type { Incoming, Queue } from '#shared/queue/connection.ts'
-import { backlogCodec, type BeatMessage, beatCodec } from '#shared/queue/messages.ts'
-import { backlogSubject, beatFilter, beatSubject } from '#shared/queue/subjects.ts'
-import type { Backlog, Depth, Observation, SeenWorker } from './pool.ts'
+import type { BeatMessage } from '#shared/queue/messages.ts'
+import type { Heard, PoolHearing } from './hear-pool.ts'
+import type { Depth, Observation, SeenWorker } from './pool.ts'
 
-/** A count older than this is unknown. The ledger counts every second. */
-const staleAfterMs = 5000
 /** Longest wait for one read; the queue's own bound is longer than a tick. */
 const readMs = 800
-/** Most workers that are listened to; there are never as many. */
-const heardMax = 4096
+/** Workers of others that were not heard for longer are no help. They beat every second. */
+const elsewhereMs = 5000
 
 /** All reads of the controller in one place. */
-export type Observer = Disposable & {
+export type Observer = {
   /** Reads what there is and stamps the time. Never throws, answers within a second. */
   readonly observe: () => Promise<Observation>
 }
 
-type Heard = { readonly beat: BeatMessage; readonly atMs: number }
-
-/** What an observer reads from. `malformed` hears of messages that break their schema. */
+/** What an observer reads from. */
 export type ObserverDeps = {
-  readonly queue: Pick<Queue, 'subscribe'>
+  readonly hearing: Pick<PoolHearing, 'backlog' | 'beats' | 'heardSince'>
   readonly readDepth: () => Promise<Depth>
   readonly actuator: Pick<Actuator, 'list'>
   readonly now: () => number
-  readonly malformed: (subject: string) => void
 }
 
 /** The value, or 'unknown' where the read fails or takes longer than `readMs`. */
@@ -49,86 +42,85 @@ const single = <T>(read: () => Promise<T>): (() => Promise<T>) => {
   }
 }
 
-/** Newest backlog message, and since when they have come without a gap: what is not heard in a gap says nothing. */
-const listenToBacklog = (now: () => number) => {
-  let last: { backlog: Backlog; atMs: number; sinceMs: number } | undefined
-  return {
-    take: (backlog: Backlog) => {
-      const atMs = now()
-      const sinceMs = last && atMs - last.atMs <= staleAfterMs ? last.sinceMs : atMs
-      last = { backlog, atMs, sinceMs }
-    },
-    backlog: (): Backlog | 'unknown' => (last && now() - last.atMs <= staleAfterMs ? last.backlog : 'unknown'),
-    /** Milliseconds of the time in which we certainly could hear that passed since `fromMs`. */
-    heardSince: (fromMs: number): number => (last ? Math.max(0, last.atMs - Math.max(fromMs, last.sinceMs)) : 0),
-  }
-}
-
 const meanServiceMs = (beats: readonly BeatMessage[]): number | undefined => {
   const measured = beats.flatMap(({ serviceMs }) => (serviceMs === undefined ? [] : [serviceMs]))
   return measured.length === 0 ? undefined : measured.reduce((sum, each) => sum + each, 0) / measured.length
 }
 
-/** Begins to listen to a pool. `slots` are assumed of a worker that has said nothing yet. */
-export const createObserver = (deps: ObserverDeps, of: { pool: Pool; slots: number }): Observer => {
-  const { now } = deps
-  const counted = listenToBacklog(now)
-  const heard = new Map<string, Heard>()
+/** Slots that take work, and those that finish what they took; a worker that comes up has none yet. */
+const slotsOf = ({ state, slots, busy }: BeatMessage) => {
+  if (state === 'ready') return { slots, busy }
+  return state === 'draining' ? { slots: busy, busy } : { slots: 0, busy: 0 }
+}
+
+/** Makes observations of one pool; `assumed` is of a worker that has said nothing yet. */
+export const createObserver = (deps: ObserverDeps, assumed: { slots: () => number }): Observer => {
+  const { hearing, now } = deps
   const readDepth = single(deps.readDepth)
   const list = single(deps.actuator.list)
+  /** What was heard at last of this pool's workers: of those that are listed, and of those that were until lately. */
+  const own = new Map<string, Heard>()
   let starts: Observation['starts'] = { ready: 0, failed: 0 }
   let serviceMs: number | undefined
 
-  const decoded = (take: (message: Incoming) => void) => (message: Incoming) => {
-    try {
-      take(message)
-    } catch {
-      deps.malformed(message.subject)
+  const follow = (listed: ReadonlySet<string>) => {
+    for (const pod of listed) {
+      const heard = hearing.beats.get(pod)
+      if (heard) own.set(pod, heard)
     }
+    for (const pod of own.keys()) if (!listed.has(pod) && !hearing.beats.has(pod)) own.delete(pod)
   }
 
-  const takeBeat = ({ subject, data }: Incoming) => {
-    const beat = beatCodec.decode(data)
-    // A worker speaks for itself only.
-    if (subject !== beatSubject({ pool: of.pool, pod: beat.pod })) return deps.malformed(subject)
-    if (heard.has(beat.pod) || heard.size < heardMax) heard.set(beat.pod, { beat, atMs: now() })
+  const see = ({ pod, ageMs, stopping, trouble }: Placed, nowMs: number): SeenWorker => {
+    const last = own.get(pod)
+    const silentMs = hearing.heardSince(last?.atMs ?? nowMs - ageMs)
+    const common = { pod, ageMs, silentMs, slots: last?.beat.slots ?? assumed.slots() }
+    if (trouble && !stopping) return { ...common, state: 'stuck', trouble, busy: 0 }
+    return { ...common, state: stopping ? 'stopping' : (last?.beat.state ?? 'starting'), busy: last?.beat.busy ?? 0 }
   }
 
-  const see = ({ pod, ageMs, stopping }: Placed, nowMs: number): SeenWorker => {
-    const last = heard.get(pod)
-    return {
-      pod,
-      state: stopping ? 'stopping' : (last?.beat.state ?? 'starting'),
-      ageMs,
-      silentMs: counted.heardSince(last?.atMs ?? nowMs - ageMs),
-      slots: last?.beat.slots ?? of.slots,
-      busy: last?.beat.busy ?? 0,
+  const seeElsewhere = (nowMs: number): Observation['elsewhere'] => {
+    let slots = 0
+    let busy = 0
+    for (const [pod, { beat, atMs }] of hearing.beats) {
+      if (own.has(pod) || nowMs - atMs > elsewhereMs) continue
+      const of = slotsOf(beat)
+      slots += of.slots
+      busy += of.busy
     }
+    return { slots, busy }
   }
-
-  const subscriptions = [
-    deps.queue.subscribe(
-      backlogSubject(of.pool),
-      decoded(({ data }) => counted.take(backlogCodec.decode(data))),
-    ),
-    deps.queue.subscribe(beatFilter(of.pool), decoded(takeBeat)),
-  ]
 
   return {
     observe: async () => {
       const [roster, depth] = await Promise.all([within(list()), within(readDepth())])
       const nowMs = now()
-      const common = { nowMs, backlog: counted.backlog(), depth }
-      if (roster === 'unknown') return { ...common, workers: 'unknown', starts, startMs: undefined, serviceMs }
-      const present = new Set(roster.workers.map(({ pod }) => pod))
-      for (const pod of heard.keys()) if (!present.has(pod)) heard.delete(pod)
+      const common = { nowMs, backlog: hearing.backlog(), depth }
+      if (roster === 'unknown') {
+        const nobody = { slots: 0, busy: 0 }
+        return {
+          ...common,
+          workers: 'unknown',
+          elsewhere: nobody,
+          refused: undefined,
+          starts,
+          startMs: undefined,
+          serviceMs,
+        }
+      }
+      const listed = new Set(roster.workers.map(({ pod }) => pod))
+      follow(listed)
       starts = roster.starts
-      serviceMs = meanServiceMs([...heard.values()].map(({ beat }) => beat)) ?? serviceMs
-      const workers = roster.workers.map((placed) => see(placed, nowMs))
-      return { ...common, workers, starts, startMs: roster.startMs, serviceMs }
-    },
-    [Symbol.dispose]: () => {
-      for (const subscription of subscriptions) subscription[Symbol.dispose]()
+      serviceMs = meanServiceMs([...own].flatMap(([pod, { beat }]) => (listed.has(pod) ? [beat] : []))) ?? serviceMs
+      return {
+        ...common,
+        workers: roster.workers.map((placed) => see(placed, nowMs)),
+        elsewhere: seeElsewhere(nowMs),
+        refused: roster.refused,
+        starts,
+        startMs: roster.startMs,
+        serviceMs,
+      }
     },
   }
 }

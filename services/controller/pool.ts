@@ -9,13 +9,31 @@ export type Backlog = {
 /** What JetStream counts of a pool's captures: those that no worker holds, and those that one holds. */
 export type Depth = { readonly waiting: number; readonly inFlight: number }
 
-/** States of a worker as the controller knows them; `stopping` ones were told to end and will take nothing more. */
-export const workerStates = ['starting', 'ready', 'draining', 'drained', 'stopping'] as const
+/** Why a worker that was asked for does not come up, where whatever runs it says so. */
+export const troubles = [
+  'unschedulable',
+  'image-pull',
+  'crash-looping',
+  'config-error',
+  'quota',
+  'pods-refused',
+] as const
+
+/** One of the troubles. */
+export type Trouble = (typeof troubles)[number]
+
+/**
+ * States of a worker as the controller knows them. A `stuck` one is in trouble and counts as no capacity; a `stopping` one
+ * was told to end and will take nothing more.
+ */
+export const workerStates = ['starting', 'stuck', 'ready', 'draining', 'drained', 'stopping'] as const
 
 /** One worker at the time of an observation. */
 export type SeenWorker = {
   readonly pod: string
   readonly state: (typeof workerStates)[number]
+  /** Of a `stuck` one alone. */
+  readonly trouble?: Trouble
   /** Milliseconds since it was started. */
   readonly ageMs: number
   /** Milliseconds for which nothing was heard of it although it could have been heard. */
@@ -31,6 +49,10 @@ export type Observation = {
   readonly backlog: Backlog | 'unknown'
   readonly depth: Depth | 'unknown'
   readonly workers: readonly SeenWorker[] | 'unknown'
+  /** Workers that serve the same queue and are not this pool's: their slots, and how many of these serve a capture. */
+  readonly elsewhere: { readonly slots: number; readonly busy: number }
+  /** Workers that were asked for and that nobody makes, with why. */
+  readonly refused: { readonly count: number; readonly trouble: Trouble } | undefined
   /** Workers that became ready and workers that ended before that, counted since the controller began. */
   readonly starts: { readonly ready: number; readonly failed: number }
   /** Measured mean from start to ready in milliseconds; undefined before the first. */
@@ -41,14 +63,22 @@ export type Observation = {
 
 /** How a pool is to be sized. */
 export type PoolPolicy = {
+  /** Whether the work decides the size; otherwise the number does, and nothing is read of the queue. */
+  readonly size: 'by-queue' | number
+  /** Whether everything stays as it is. */
+  readonly isPaused: boolean
   readonly min: number
   readonly max: number
   /** Slots of a worker, assumed until one has said its own number. */
   readonly slots: number
-  /** Workers kept idle on top of what is needed, 0 or 1. */
+  /** Workers kept idle on top of what is needed. */
   readonly buffer: number
   readonly queueWaitMs: number
   readonly holdMs: number
+  /** With `min` 0: idle time before the last worker goes; the hold window where that is longer. */
+  readonly zeroAfterMs: number
+  /** A start that takes longer has failed; infinite where whatever runs the workers judges their starts. */
+  readonly startLimitMs: number
   readonly drainStepMs: number
 }
 
@@ -57,6 +87,8 @@ export type PoolMemory = {
   /** Sizes wanted within the hold window that no later one exceeds, oldest first: at most `max` plus one of them. */
   readonly wants: readonly { readonly atMs: number; readonly size: number }[] | undefined
   readonly lastDrainMs: number
+  /** When a worker was wanted last. */
+  readonly lastWantMs: number
   readonly starts: Observation['starts']
   /** Starts that failed since the last one that did not, and the time before which no other is tried. */
   readonly failures: number
@@ -65,6 +97,9 @@ export type PoolMemory = {
 
 /** Why a pool is sized as it is: the words of log, metric and condition. */
 export const reasons = [
+  ...troubles,
+  'paused',
+  'fixed',
   'steady',
   'load',
   'backlog',
@@ -77,7 +112,6 @@ export const reasons = [
   'excess',
   'drained',
   'lost',
-  'crash-looping',
   'backlog-unknown',
   'workers-unknown',
   'missing-heartbeats',
@@ -90,10 +124,13 @@ export type Reason = (typeof reasons)[number]
 export type Decision = { readonly wanted: number; readonly reason: Reason } & (
   | { readonly kind: 'hold' }
   | { readonly kind: 'freeze' }
-  /** `to` workers in all, drained and lost ones included; first the `undrain` ones take work again. */
+  /** `to` workers in all, stuck, refused and leaving ones included; first the `undrain` ones take work again. */
   | { readonly kind: 'scale-up'; readonly to: number; readonly undrain: readonly string[] }
   | { readonly kind: 'drain'; readonly pods: readonly string[] }
+  /** These go for good, and what was refused is asked for no longer: the pool becomes smaller by both. */
   | { readonly kind: 'stop'; readonly pods: readonly string[] }
+  /** These go, others may come in their place. */
+  | { readonly kind: 'replace'; readonly pods: readonly string[] }
 )
 
 /** Sizes a pool. Pure: time comes in `seen`, what was before in `memory`. */
@@ -107,6 +144,7 @@ export type Decide = (
 export const blankMemory: PoolMemory = {
   wants: undefined,
   lastDrainMs: Number.NEGATIVE_INFINITY,
+  lastWantMs: Number.NEGATIVE_INFINITY,
   starts: { ready: 0, failed: 0 },
   failures: 0,
   retryAtMs: Number.NEGATIVE_INFINITY,

@@ -15,6 +15,7 @@ export type DataFolder = {
   /** What `up` tells other commands: `local-file.ts`. */
   readonly localFile: string
   readonly workerEnv: string
+  readonly proxiedWorkerEnv: string
   readonly postgres: string
   readonly nats: string
   readonly objects: string
@@ -33,6 +34,7 @@ export const pathsOf = (folder: string): DataFolder => {
     account: join(path, 'account.json'),
     localFile: join(path, 'local.json'),
     workerEnv: join(path, 'worker-env.json'),
+    proxiedWorkerEnv: join(path, 'proxied-worker-env.json'),
     postgres: join(path, 'postgres'),
     nats: join(path, 'nats'),
     objects: join(path, 'objects'),

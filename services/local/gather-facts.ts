@@ -33,7 +33,9 @@ export const gatherFacts = async ({ env, settings, folder, chromium }: FactSourc
     objectsFolder: folder.objects,
     dataFolder: folder.path,
     workerEnvFile: folder.workerEnv,
+    proxiedWorkerEnvFile: folder.proxiedWorkerEnv,
     chromium,
     poolMax: settings.poolMax,
+    proxiedMax: settings.proxiedMax,
   }
 }

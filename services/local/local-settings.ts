@@ -31,6 +31,7 @@ const settings = {
   allowTargets: gatewaySettings.allowTargets,
   publicUrl: gatewaySettings.publicUrl,
   poolMax: controllerSettings.poolMax,
+  proxiedMax: controllerSettings.proxiedMax,
   s3Url: storageSettings.s3Url,
   chromium: optional(workerSettings.chromium),
   keyPepper: optionalPepper,
@@ -39,6 +40,13 @@ const settings = {
 /** What one-machine operation itself reads; services read the rest of the environment. */
 export type LocalSettings = ValuesOf<typeof settings>
 
-/** Reads the environment of `up`. Throws `CONFIGURATION` with all problems at once. `workersMax` is the default bound of the pool. */
-export const readLocalSettings = (env: Env, workersMax: number): LocalSettings =>
-  readEnv(settings, { [prefix + settings.poolMax.name]: String(workersMax), ...env }, knownNames)
+/**
+ * Reads the environment of `up`. Throws `CONFIGURATION` with all problems at once. Where it does not bound the workers, there
+ * are two for each of the machine's `cores`, which mostly wait for pages, and one for each that serve a single capture:
+ * they also start anew for each.
+ */
+export const readLocalSettings = (env: Env, cores: number): LocalSettings => {
+  const defaults = { [settings.poolMax.name]: 2 * cores, [settings.proxiedMax.name]: cores }
+  const given = Object.entries(defaults).map(([name, most]) => [prefix + name, String(most)])
+  return readEnv(settings, { ...Object.fromEntries(given), ...env }, knownNames)
+}

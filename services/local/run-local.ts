@@ -159,7 +159,7 @@ const runOn = async (ground: Ground, { root, stop, events, started }: LocalDeps)
 /** Runs the whole system on this machine until `stop`. Throws before anything has started where that cannot work, and leaves no process behind in any case. */
 export const runLocal = async (deps: LocalDeps): Promise<void> => {
   const { env, root, events } = deps
-  const settings = readLocalSettings(env, 2 * availableParallelism())
+  const settings = readLocalSettings(env, availableParallelism())
   if (settings.givenNatsUrl !== undefined) {
     events.unsafe(`${prefix}${localSettings.givenNatsUrl.name}`, 'workers too get this user, who may do everything')
   }
@@ -168,7 +168,8 @@ export const runLocal = async (deps: LocalDeps): Promise<void> => {
   const folder = await openDataFolder(settings.data)
   await using lock = await acquireLock(folder)
   const facts = await gatherFacts({ env, settings, folder, chromium: programs.chromium })
-  await writePrivate(folder.workerEnv, workerEnv(facts))
+  await writePrivate(folder.workerEnv, workerEnv(facts, 'standard'))
+  await writePrivate(folder.proxiedWorkerEnv, workerEnv(facts, 'proxied'))
   using _logs = boundLogs(folder.logs)
   await runOn({ settings, programs, folder, facts, lock }, deps)
 }

@@ -1,3 +1,4 @@
+import type { ServedPool } from '#shared/capture/pool-of.ts'
 import { type Env, prefix, type Settings } from '#shared/config/read-env.ts'
 import { commonSettings } from '#shared/config/settings/common.ts'
 import { controllerSettings } from '#shared/config/settings/controller.ts'
@@ -23,8 +24,10 @@ export type Facts = {
   readonly objectsFolder: string
   readonly dataFolder: string
   readonly workerEnvFile: string
+  readonly proxiedWorkerEnvFile: string
   readonly chromium: string
   readonly poolMax: number
+  readonly proxiedMax: number
 }
 
 type ProcessEnv = Readonly<Record<string, string>>
@@ -83,6 +86,7 @@ export const gatewayEnv = (facts: Facts): ProcessEnv =>
       GATEWAY_PORT: String(facts.ports.gateway),
       GATEWAY_OBJECTS_PORT: String(facts.ports.objects),
       SEALING_KEY_STANDARD: facts.secrets.sealingKeys.standard.public,
+      SEALING_KEY_PROXIED: facts.secrets.sealingKeys.proxied.public,
     },
   )
 
@@ -94,22 +98,22 @@ export const ledgerEnv = (facts: Facts): ProcessEnv =>
     { DATABASE_URL: facts.databaseUrl, NATS_URL: facts.natsUrlOf('ledger'), ...storage(facts) },
   )
 
-/** Environment of the workers that the controller starts. */
-export const workerEnv = (facts: Facts): ProcessEnv =>
+/** Environment of the workers of one pool, which the controller starts. */
+export const workerEnv = (facts: Facts, pool: ServedPool): ProcessEnv =>
   serviceEnv(
     facts,
     { ...commonSettings, ...queueSettings, ...workerSettings },
     {
-      NATS_URL: facts.natsUrlOf('worker_standard'),
-      WORKER_POOL: 'standard',
-      WORKER_OPENING_KEYS: facts.secrets.sealingKeys.standard.private,
+      NATS_URL: facts.natsUrlOf(`worker_${pool}`),
+      WORKER_POOL: pool,
+      WORKER_OPENING_KEYS: facts.secrets.sealingKeys[pool].private,
       WORKER_EGRESS: `127.0.0.1:${facts.ports.egress}`,
       CHROMIUM: facts.chromium,
       WORKER_HIDDEN_FOLDER: facts.dataFolder,
     },
   )
 
-/** Environment of the controller; the workers' is in the file that it names. */
+/** Environment of the controller; that of each kind of worker is in the file that it names. */
 export const controllerEnv = (facts: Facts): ProcessEnv =>
   serviceEnv(
     facts,
@@ -119,5 +123,7 @@ export const controllerEnv = (facts: Facts): ProcessEnv =>
       CONTROLLER_POOL: 'standard',
       POOL_MAX: String(facts.poolMax),
       WORKER_ENV_FILE: facts.workerEnvFile,
+      PROXIED_WORKER_ENV_FILE: facts.proxiedWorkerEnvFile,
+      PROXIED_MAX: String(facts.proxiedMax),
     },
   )

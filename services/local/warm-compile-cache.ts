@@ -38,7 +38,7 @@ export const warmCompileCache = async (of: {
   const state = await stateOf(sources)
   if ((await readFile(stamp, 'utf8').catch(() => '')) === state) return
   const services = ['egress', 'gateway', 'ledger', 'controller', 'worker'].map((name) => join(sources, name, 'main.ts'))
-  const mains = [...services, join(sources, 'local', 'main-prepare.ts')]
+  const mains = [...services, join(sources, 'worker', 'main-job.ts'), join(sources, 'local', 'main-prepare.ts')]
   // All modules are loaded and compiled before the first one runs, and the first one ends the process.
   const program = ['data:text/javascript,process.exit()', ...mains].map((name) => `import ${JSON.stringify(name)}`)
   const load = ['--input-type=module', '-e', program.join('\n')]

@@ -56,6 +56,7 @@ const fullSpec: BrowserPoolSpec = {
     zeroAfterSeconds: 600,
   },
   drain: { deadlineSeconds: 120, stepSeconds: 10 },
+  jobs: { max: 30, spares: 2, spareSeconds: 300, keepSeconds: 0 },
   template: {
     image: 'shutterfleet/worker:1.0.0',
     imagePullPolicy: 'Always',
@@ -161,7 +162,8 @@ t.test('has its defaults where nothing is given', async (t) => {
     holdSeconds: 30,
   }
   const drain = { deadlineSeconds: 100, stepSeconds: 5 }
-  t.strictSame(spec, { pool: 'standard', replicas: 1, paused: false, autoscaling, drain, template: {} })
+  const jobs = { max: 20, spares: 0, spareSeconds: 600, keepSeconds: 120 }
+  t.strictSame(spec, { pool: 'standard', replicas: 1, paused: false, autoscaling, drain, jobs, template: {} })
   t.equal(status, undefined)
   const some = await make('some', { pool: 'stealth', autoscaling: { maxReplicas: 9 }, drain: { stepSeconds: 1 } })
   t.strictSame(some.spec.autoscaling, { ...autoscaling, maxReplicas: 9 })
@@ -199,6 +201,7 @@ const ruleCases: readonly (readonly [at: string, of: string, message: string, sp
   ['autoscaling', 'autoscaling.buffer', above('buffer'), { autoscaling: { buffer: 5 } }],
   ['autoscaling', 'autoscaling.minReplicas', noZero, { autoscaling: { minReplicas: 0 } }],
   ['autoscaling', 'autoscaling.zeroAfterSeconds', noEffect, { autoscaling: { zeroAfterSeconds: 600 } }],
+  ['jobs', 'jobs.spares', 'spares must not be above max, which is 20 unless given', { jobs: { spares: 21 } }],
   [
     'template.env',
     'template.env',

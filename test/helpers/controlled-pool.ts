@@ -93,7 +93,7 @@ export const startPoolWorld = async (): Promise<PoolWorld> => {
 
 /** Starts a controller; `settings` are named without prefix. The caller ends it. */
 export const startController = async (
-  world: PoolWorld,
+  world: Pick<PoolWorld, 'urlOf'>,
   settings: Readonly<Record<string, string>>,
   main = controller,
 ): Promise<ControllerProcess> => {
@@ -106,6 +106,7 @@ export const startController = async (
     SHUTTERFLEET_NATS_URL: world.urlOf('controller'),
     SHUTTERFLEET_LOG_LEVEL: 'error',
     SHUTTERFLEET_WORKER_ENV: JSON.stringify(worker),
+    SHUTTERFLEET_PROXIED_WORKER_ENV: '{}',
   }
   for (const [key, value] of Object.entries(settings)) env[`SHUTTERFLEET_${key}`] = value
   const child = spawn(process.execPath, [main], { env, stdio: ['ignore', 'ignore', 'inherit', 'ipc'] })

@@ -8,6 +8,7 @@ import {
   type PoolPolicy,
   type SeenWorker,
 } from '#controller/pool.ts'
+import { createSimulatedFleet } from './simulated-fleet.ts'
 
 /** Numbers from 0 up to 1, the same for the same seed (mulberry32). */
 export const seededRandom = (seed: number): (() => number) => {
@@ -24,9 +25,21 @@ export const seededRandom = (seed: number): (() => number) => {
 export const logNormal = (random: () => number, median: number, sigma: number): number =>
   median * Math.exp(sigma * Math.sqrt(-2 * Math.log(1 - random())) * Math.cos(2 * Math.PI * random()))
 
+/** Times of arrivals at random, `perSecond` of them on average. */
+export const poisson = (random: () => number, of: { fromMs: number; toMs: number; perSecond: number }): number[] => {
+  const arrivals: number[] = []
+  for (let atMs = of.fromMs; ;) {
+    atMs += (-Math.log(1 - random()) / of.perSecond) * 1000
+    if (atMs > of.toMs) return arrivals
+    arrivals.push(atMs)
+  }
+}
+
 /** What is simulated. Times in milliseconds from the start. */
 export type Scenario = {
   readonly policy: PoolPolicy
+  /** Another policy at times. */
+  readonly policyAt?: (atMs: number) => PoolPolicy
   /** When captures arrive, in order. */
   readonly arrivals: readonly number[]
   readonly serviceMs: () => number
@@ -34,6 +47,12 @@ export type Scenario = {
   readonly untilMs: number
   /** While this holds the ledger says nothing. */
   readonly ledgerSilent?: (atMs: number) => boolean
+  /** Whether the worker that was made as the `turn`th cannot come up now. */
+  readonly cannotStart?: (atMs: number, turn: number) => boolean
+  /** Most workers that are made; what is asked for beyond is refused. */
+  readonly quota?: (atMs: number) => number
+  /** Slots of others that serve the same queue. */
+  readonly slotsElsewhere?: number
   /** Stands in for the real one. */
   readonly decide?: Decide
 }
@@ -42,22 +61,28 @@ export type Scenario = {
 export type Moment = {
   readonly atMs: number
   readonly decision: Decision
+  /** Workers that are asked for. */
+  readonly asked: number
   readonly active: number
   readonly ready: number
+  readonly stuck: number
+  readonly refused: number
   /** Captures that were accepted and not done. */
   readonly known: number
   /** The same as the ledger last counted it. */
   readonly counted: number
 }
 
-/** What came of it. `interrupted` counts captures that were running in a worker when it was stopped. */
+/**
+ * What came of it. `interrupted` counts captures that were running in a worker when it was stopped, `aborted` workers that were
+ * stopped while they came up.
+ */
 export type Outcome = {
   readonly moments: readonly Moment[]
   readonly waitsMs: readonly number[]
   readonly interrupted: number
+  readonly aborted: number
 }
-
-type Worker = { pod: string; bornMs: number; readyMs: number; leaving: boolean; endsMs: number[] }
 
 const tickMs = 1000
 /** The ledger counts between two ticks, so that every decision sees an old number. */
@@ -65,80 +90,11 @@ const ledgerPhaseMs = 400
 const stepMs = 10
 const staleAfterMs = 5000
 
-const stateOf = (worker: Worker, atMs: number): SeenWorker['state'] => {
-  if (worker.readyMs > atMs) return 'starting'
-  if (!worker.leaving) return 'ready'
-  return worker.endsMs.length > 0 ? 'draining' : 'drained'
-}
-
-/** A queue and the workers that serve it. */
-const createFleet = (scenario: Scenario) => {
-  const { slots } = scenario.policy
-  const workers: Worker[] = []
-  const queue: number[] = []
-  const waitsMs: number[] = []
-  let servedMs = 0
-  let interrupted = 0
-  let born = 0
-
-  const running = () => workers.reduce((sum, { endsMs }) => sum + endsMs.length, 0)
-
-  const setLeaving = (pods: readonly string[], leaving: boolean) => {
-    for (const worker of workers) if (pods.includes(worker.pod)) worker.leaving = leaving
-  }
-  const remove = (pod: string) => {
-    const index = workers.findIndex((worker) => worker.pod === pod)
-    interrupted += workers.splice(index, 1)[0]?.endsMs.length ?? 0
-  }
-  const add = (atMs: number) => {
-    born += 1
-    const readyMs = atMs + scenario.startMs()
-    workers.push({ pod: `worker-${born}`, bornMs: atMs, readyMs, leaving: false, endsMs: [] })
-  }
-
-  return {
-    waitsMs,
-    interrupted: () => interrupted,
-    arrive: (atMs: number) => queue.push(atMs),
-    depth: () => ({ waiting: queue.length, inFlight: running() }),
-    oldestMs: (atMs: number) => atMs - (queue[0] ?? atMs),
-    meanServiceMs: () => (waitsMs.length === 0 ? undefined : servedMs / waitsMs.length),
-    readyCount: (atMs: number) => workers.filter(({ readyMs }) => readyMs <= atMs).length,
-    seen: (atMs: number): SeenWorker[] =>
-      workers.map((worker) => ({
-        pod: worker.pod,
-        state: stateOf(worker, atMs),
-        ageMs: atMs - worker.bornMs,
-        silentMs: 0,
-        slots,
-        busy: worker.endsMs.length,
-      })),
-    /** Ends what is done and begins what waits. */
-    serve: (atMs: number) => {
-      for (const worker of workers) {
-        worker.endsMs = worker.endsMs.filter((endMs) => endMs > atMs)
-        while (stateOf(worker, atMs) === 'ready' && worker.endsMs.length < slots && queue.length > 0) {
-          waitsMs.push(atMs - (queue.shift() ?? atMs))
-          const lastsMs = scenario.serviceMs()
-          servedMs += lastsMs
-          worker.endsMs.push(atMs + lastsMs)
-        }
-      }
-    },
-    carryOut: (decision: Decision, atMs: number) => {
-      if (decision.kind === 'drain') setLeaving(decision.pods, true)
-      if (decision.kind === 'stop') for (const pod of decision.pods) remove(pod)
-      if (decision.kind !== 'scale-up') return
-      setLeaving(decision.undrain, false)
-      while (workers.length < decision.to) add(atMs)
-    },
-  }
-}
-
 /** Runs a scenario against a simulated queue, ledger and workers. No clock, no randomness of its own. */
 export const simulatePool = (scenario: Scenario): Outcome => {
-  const { policy, arrivals, decide = realDecide } = scenario
-  const fleet = createFleet(scenario)
+  const { arrivals, decide = realDecide } = scenario
+  const policyAt = scenario.policyAt ?? (() => scenario.policy)
+  const fleet = createSimulatedFleet({ ...scenario, slots: scenario.policy.slots })
   const moments: Moment[] = []
   let arrived = 0
   let memory = blankMemory
@@ -157,21 +113,27 @@ export const simulatePool = (scenario: Scenario): Outcome => {
     backlog: counted && atMs - counted.atMs <= staleAfterMs ? counted.backlog : 'unknown',
     depth: fleet.depth(),
     workers: fleet.seen(atMs),
+    elsewhere: fleet.elsewhere(),
+    refused: fleet.refused(),
     starts: { failed: 0, ready: fleet.readyCount(atMs) },
     startMs: undefined,
     serviceMs: fleet.meanServiceMs(),
   })
 
   const tick = (atMs: number) => {
-    const { decision, memory: next } = decide(look(atMs), policy, memory)
+    const { decision, memory: next } = decide(look(atMs), policyAt(atMs), memory)
     memory = next
-    const active = fleet.seen(atMs).filter(({ state }) => state === 'ready' || state === 'starting')
+    const inState = (...states: SeenWorker['state'][]) =>
+      fleet.seen(atMs).filter(({ state }) => states.includes(state)).length
     const { waiting, inFlight } = fleet.depth()
     moments.push({
       atMs,
       decision,
-      active: active.length,
-      ready: active.filter(({ state }) => state === 'ready').length,
+      asked: fleet.asked(),
+      active: inState('ready', 'starting'),
+      ready: inState('ready'),
+      stuck: inState('stuck'),
+      refused: fleet.refused()?.count ?? 0,
       known: waiting + inFlight,
       counted: counted ? counted.backlog.pending + counted.backlog.processing : 0,
     })
@@ -180,9 +142,9 @@ export const simulatePool = (scenario: Scenario): Outcome => {
 
   for (let atMs = 0; atMs <= scenario.untilMs; atMs += stepMs) {
     for (; (arrivals[arrived] ?? Infinity) <= atMs; arrived += 1) fleet.arrive(arrivals[arrived] ?? atMs)
-    fleet.serve(atMs)
+    fleet.pass(atMs)
     if (atMs % tickMs === ledgerPhaseMs) count(atMs)
     if (atMs % tickMs === 0) tick(atMs)
   }
-  return { moments, waitsMs: fleet.waitsMs, interrupted: fleet.interrupted() }
+  return { moments, waitsMs: fleet.waitsMs, interrupted: fleet.interrupted(), aborted: fleet.aborted() }
 }

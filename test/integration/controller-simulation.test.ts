@@ -1,28 +1,19 @@
 import t, { type Test } from 'tap'
 import { decide } from '#controller/decide.ts'
 import type { Decide, Decision, Observation, PoolPolicy } from '#controller/pool.ts'
-import { logNormal, type Outcome, type Scenario, seededRandom, simulatePool } from '#test/helpers/pool-simulation.ts'
+import {
+  logNormal,
+  type Outcome,
+  poisson,
+  type Scenario,
+  seededRandom,
+  simulatePool,
+} from '#test/helpers/pool-simulation.ts'
+import { poolPolicy } from '#test/helpers/seen-pool.ts'
 
 const seeds = [1, 2, 3, 4, 5]
 const minuteMs = 60_000
-const policy: PoolPolicy = {
-  min: 1,
-  max: 40,
-  slots: 1,
-  buffer: 0,
-  queueWaitMs: 2000,
-  holdMs: 30_000,
-  drainStepMs: 5000,
-}
-
-const poisson = (random: () => number, of: { fromMs: number; toMs: number; perSecond: number }): number[] => {
-  const arrivals: number[] = []
-  for (let atMs = of.fromMs; ;) {
-    atMs += (-Math.log(1 - random()) / of.perSecond) * 1000
-    if (atMs > of.toMs) return arrivals
-    arrivals.push(atMs)
-  }
-}
+const policy = poolPolicy({ max: 40 })
 
 const simulate = (
   seed: number,
@@ -67,6 +58,7 @@ const late = (outcome: Outcome, of: PoolPolicy) => {
 const holdsAlways = (t: Test, outcome: Outcome, of: PoolPolicy) => {
   t.strictSame(excessive(outcome, of), [], 'wanted never exceeds need')
   t.equal(outcome.interrupted, 0, 'no running capture is stopped')
+  t.equal(outcome.aborted, 0, 'no starting worker is stopped')
   const outside = outcome.moments.slice(1).filter(({ active }) => active < of.min || active > of.max)
   t.strictSame(outside, [], 'the size stays within its bounds')
 }

@@ -93,10 +93,13 @@ t.test('sizes a pool of real processes', async (t) => {
 
   await t.test('shows its numbers as metrics', async (t) => {
     const text = await (await fetch(`${controller.probeUrl}/metrics`)).text()
-    t.match(text, /shutterfleet_pool_workers\{state="ready",service="controller"\} 1/)
-    t.match(text, /shutterfleet_pool_workers_wanted\{service="controller"\} 1/)
-    t.match(text, /shutterfleet_pool_decisions_total\{decision="drain",reason="excess",service="controller"\} \d/)
-    t.match(text, /shutterfleet_pool_worker_start_seconds_count\{service="controller"\} \d/)
+    t.match(text, /shutterfleet_pool_workers\{pool="standard",state="ready",service="controller"\} 1/)
+    t.match(text, /shutterfleet_pool_workers_wanted\{pool="standard",service="controller"\} 1/)
+    t.match(
+      text,
+      /shutterfleet_pool_decisions_total\{pool="standard",decision="drain",reason="excess",service="controller"\} \d/,
+    )
+    t.match(text, /shutterfleet_pool_worker_start_seconds_count\{service="controller",pool="standard"\} \d/)
   })
 
   await t.test('lets running captures finish when told to end, and leaves no worker behind', async (t) => {

@@ -4,6 +4,7 @@ import { browserPoolPage } from './browser-pool-page.ts'
 import { configurationPage } from './configuration-page.ts'
 import { crdPage } from './crd-page.ts'
 import { metricsPage } from './metrics-page.ts'
+import { operatorPage } from './operator-page.ts'
 
 const root = join(import.meta.dirname, '..', '..')
 const pages: Record<string, string> = {
@@ -11,6 +12,7 @@ const pages: Record<string, string> = {
   'docs/browser-pool.md': browserPoolPage(),
   'docs/configuration.md': configurationPage(),
   'docs/metrics.md': metricsPage(),
+  'docs/operator.md': operatorPage(),
 }
 const checkOnly = process.argv.includes('--check')
 

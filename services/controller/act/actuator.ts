@@ -1,3 +1,5 @@
+import type { Trouble } from '#controller/pool.ts'
+
 /** A worker as whatever runs it knows it. */
 export type Placed = {
   readonly pod: string
@@ -5,6 +7,8 @@ export type Placed = {
   readonly ageMs: number
   /** Whether it was told to end. */
   readonly stopping: boolean
+  /** Why it cannot come up; never of one that works. */
+  readonly trouble?: Trouble
 }
 
 /** All workers of a pool, and how starting them went since the actuator began. */
@@ -14,16 +18,28 @@ export type Roster = {
   readonly starts: { readonly ready: number; readonly failed: number }
   /** Mean time from start to ready in milliseconds, recent ones weighing more; undefined before the first. */
   readonly startMs: number | undefined
+  /** Workers that were asked for and that nobody makes, with why. */
+  readonly refused?: { readonly count: number; readonly trouble: Trouble }
 }
 
 /** Runs the workers of one pool. Every call may be repeated without harm. */
 export type Actuator = AsyncDisposable & {
   /** Throws where the list cannot be read: unknown is not empty. */
   readonly list: () => Promise<Roster>
-  /** Starts workers until `total` are there, those that were told to end not counted. Does not wait until they are ready. */
+  /**
+   * Starts workers until `total` are there or asked for, refused ones counted, those that were told to end not. Never takes
+   * one away, and does not wait until they are ready.
+   */
   readonly start: (total: number) => Promise<void>
-  /** Tells exactly these workers to end, which lets running captures finish, and ends them after a bound. Does not wait. */
+  /**
+   * Tells exactly these workers to end, which lets running captures finish, and ends them after a bound; they are listed as
+   * stopping from then on. What was asked for and refused is asked for no longer, also where no worker is named. Does not wait.
+   */
   readonly stop: (pods: readonly string[]) => Promise<void>
+  /** Ends these likewise, but the pool is to stay as large: where something else runs the workers, it starts others. */
+  readonly replace: (pods: readonly string[]) => Promise<void>
+  /** Takes back what may have marked these for removal: they take work. */
+  readonly keep: (pods: readonly string[]) => Promise<void>
 }
 
 /** What an actuator tells of its workers at once, between two lists. */

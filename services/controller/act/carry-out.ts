@@ -8,7 +8,7 @@ const nothing = new Uint8Array()
 
 /** Does what was decided. Idempotent: what is repeated because nothing was seen of it yet changes nothing. */
 export const carryOut = async (
-  deps: { actuator: Pick<Actuator, 'start' | 'stop'>; queue: Pick<Queue, 'publish'>; pool: Pool },
+  deps: { actuator: Omit<Actuator, 'list' | typeof Symbol.asyncDispose>; queue: Pick<Queue, 'publish'>; pool: Pool },
   decision: Decision,
 ): Promise<void> => {
   const tell = (subject: typeof drainSubject, pods: readonly string[]) => {
@@ -19,11 +19,15 @@ export const carryOut = async (
     case 'freeze':
       return
     case 'scale-up':
+      // Before it takes work: what is still marked might be the next to be taken away.
+      await deps.actuator.keep(decision.undrain)
       tell(undrainSubject, decision.undrain)
       return deps.actuator.start(decision.to)
     case 'drain':
       return tell(drainSubject, decision.pods)
     case 'stop':
       return deps.actuator.stop(decision.pods)
+    case 'replace':
+      return deps.actuator.replace(decision.pods)
   }
 }

@@ -15,7 +15,7 @@ export type WorkerProcess = {
 /** What is told of a worker's process, each once. */
 export type WorkerProcessEvents = {
   readonly ready: (of: WorkerProcess) => void
-  readonly ended: (of: WorkerProcess, how: string) => void
+  readonly ended: (of: WorkerProcess, end: { readonly how: string; readonly isClean: boolean }) => void
 }
 
 /** The whole process group: a worker's browsers go with it. */
@@ -60,19 +60,19 @@ export const startWorkerProcess = (
       child.kill('SIGTERM')
     },
   }
-  const onEnd = (how: string) => {
+  const onEnd = (how: string, isClean = false) => {
     if (hasEnded) return
     hasEnded = true
     clearTimeout(killTimer)
     killGroup(child)
-    events.ended(of, how)
+    events.ended(of, { how, isClean })
     resolve()
   }
   child.once('message', () => {
     isReady = true
     events.ready(of)
   })
-  child.once('exit', (code, signal) => onEnd(signal === null ? `exit code ${code}` : `signal ${signal}`))
+  child.once('exit', (code, signal) => onEnd(signal === null ? `exit code ${code}` : `signal ${signal}`, code === 0))
   child.once('error', (error) => onEnd(error.message))
   return of
 }

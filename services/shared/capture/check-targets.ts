@@ -1,28 +1,8 @@
 import type { AllowTarget } from '#shared/policy/allow-list.ts'
 import { checkTarget } from '#shared/policy/target.ts'
+import { checkProxy } from './check-proxy.ts'
 import type { Report } from './faults.ts'
 import type { CaptureParameters } from './options.ts'
-
-/** A proxy's address: scheme, optional credentials, host, port, and nothing after it. */
-const proxyForm = /^[a-z0-9]+:\/\/([^@/?#]*@)?(\[[^\]]+\]|[^:/?#@[\]]+):\d{1,5}\/?$/i
-
-const decodes = (text: string): boolean => {
-  try {
-    decodeURIComponent(text)
-    return true
-  } catch {
-    return false
-  }
-}
-
-const checkProxy = (proxy: string, allow: readonly AllowTarget[], report: Report) => {
-  const checked = checkTarget(proxy, { schemes: ['http:', 'socks5:', 'socks5h:'], allow })
-  if (!checked.ok) report('proxy', checked.problem)
-  else if (!proxyForm.test(proxy)) report('proxy', 'must have a host and a port, and no path or query')
-  else if (!decodes(checked.url.username) || !decodes(checked.url.password)) {
-    report('proxy', 'credentials must be percent-encoded UTF-8')
-  }
-}
 
 /**
  * Checks every address that a request names, as far as its text tells: schemes, ports, hosts that are not public.

@@ -32,7 +32,6 @@ const unavailableNames: readonly ParameterName[] = [
   'stealth',
   'timezone',
   'geolocation',
-  'proxy',
   'extract_metadata',
   'cache_ttl',
   'webhook_url',

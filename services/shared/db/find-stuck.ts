@@ -1,4 +1,4 @@
-import { type Lane, type Pool, pools } from '#shared/capture/lane.ts'
+import type { Lane, Pool } from '#shared/capture/lane.ts'
 import type { Sql } from './connection.ts'
 
 /** A capture whose latest attempt has had its time without an end. */
@@ -22,15 +22,13 @@ export const findOverdue = (
     [which.graceMs, which.limit],
   )
 
-/** Ids of up to `limit` captures that were accepted longer than `waitSeconds` ago and never began, the oldest first. */
-export const findNeverBegun = async (
+/** Up to `limit` captures of these pools that were accepted longer than `waitSeconds` ago and never began, the oldest first. */
+export const findNeverBegun = (
   database: Sql,
-  which: { readonly waitSeconds: number; readonly limit: number },
-): Promise<string[]> => {
-  const rows = await database.query<{ id: string }>(
-    `select id from capture where status = 'pending' and pool = any ($3)
+  which: { readonly pools: readonly Pool[]; readonly waitSeconds: number; readonly limit: number },
+): Promise<Pick<OverdueCapture, 'id' | 'pool'>[]> =>
+  database.query(
+    `select id, pool from capture where status = 'pending' and pool = any ($3)
         and created_at < now() - $1 * interval '1 second' order by created_at limit $2`,
-    [which.waitSeconds, which.limit, pools],
+    [which.waitSeconds, which.limit, which.pools],
   )
-  return rows.map(({ id }) => id)
-}

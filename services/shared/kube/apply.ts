@@ -29,13 +29,17 @@ export const apply = <T extends KubeObject>(
   return api.patch<T>(ref, { kind: 'apply', body, fieldManager: fieldOwner, force: true }, signal)
 }
 
-/** Sets how many replicas an object with a `scale` subresource wants, in the name of `manager`. */
+/**
+ * Sets how many replicas an object with a `scale` subresource wants, in the name of `manager`. Answers the version of the
+ * object that has it.
+ */
 export const setReplicas = async (
   api: Pick<KubeApi, 'patch'>,
   ref: Omit<Ref, 'subresource'>,
   { replicas, manager }: { readonly replicas: number; readonly manager: string },
   signal?: AbortSignal,
-): Promise<void> => {
+): Promise<string> => {
   const patch = { kind: 'merge', body: { spec: { replicas } }, fieldManager: manager } as const
-  await api.patch({ ...ref, subresource: 'scale' }, patch, signal)
+  const { metadata } = await api.patch({ ...ref, subresource: 'scale' }, patch, signal)
+  return metadata?.resourceVersion ?? ''
 }

@@ -1,5 +1,6 @@
 import { type Static, Type } from 'typebox'
 import { attemptBudgetMs } from '#shared/capture/budget.ts'
+import { pools } from '#shared/capture/lane.ts'
 import { podTemplate } from './browser-pool-template.ts'
 import { apiGroup } from './names.ts'
 import type { Resource } from './resource.ts'
@@ -94,12 +95,43 @@ const drain = group(
   { description: 'How workers are taken away.' },
 )
 
+const jobs = group(
+  {
+    max: whole('Most Jobs that have not ended.', { minimum: 1, maximum: workersMax, default: 20 }),
+    spares: whole('Jobs kept waiting with a warm browser, for captures that must not wait for a start.', {
+      minimum: 0,
+      maximum: 100,
+      default: 0,
+    }),
+    spareSeconds: whole('Time that a Job waits for its capture before it ends.', {
+      minimum: 30,
+      maximum: 86_400,
+      default: 600,
+    }),
+    keepSeconds: whole('Time for which a Job that has ended can be looked at.', {
+      minimum: 0,
+      maximum: 86_400,
+      default: 120,
+    }),
+  },
+  {
+    description: 'How captures of pool `proxied` are served: each by a Job of its own.',
+    ...ruled({
+      rule: 'self.spares <= self.max',
+      message: 'spares must not be above max, which is 20 unless given',
+      fieldPath: '.spares',
+    }),
+  },
+)
+
 /** Schema of what somebody wants of a pool, with every default and bound. Source of the CRD and of docs/browser-pool.md. */
 export const browserPoolSpec = Type.Object(
   {
-    pool: Type.Enum(['standard', 'stealth'], {
+    pool: Type.Enum([...pools], {
       type: 'string',
-      description: 'Kind of browser, and with it the queue that is served: headless shell, or full Chromium.',
+      description:
+        "Queue that is served, and how: `standard` with the headless shell, `stealth` with full Chromium, `proxied` (a caller's " +
+        'proxy) with a Job for each capture, to which of this page only `paused`, `jobs` and `template` apply.',
       ...ruled({ rule: 'self == oldSelf', message: 'pool cannot be changed; make another BrowserPool' }),
     }),
     replicas: whole(
@@ -116,6 +148,7 @@ export const browserPoolSpec = Type.Object(
     }),
     autoscaling,
     drain,
+    jobs,
     template: podTemplate,
   },
   { description: 'What the pool should be.' },
@@ -145,7 +178,16 @@ export const poolConditions = {
   },
   Degraded: {
     help: 'Somebody has to look',
-    reasons: ['AsExpected', 'CrashLooping', 'PodsRefused', 'PoolTaken'],
+    reasons: [
+      'AsExpected',
+      'CrashLooping',
+      'Unschedulable',
+      'ImagePull',
+      'ConfigError',
+      'PodsRefused',
+      'PoolTaken',
+      'ApplyFailed',
+    ],
   },
 } as const
 
@@ -223,6 +265,7 @@ export type BrowserPool = {
     readonly uid: string
     readonly resourceVersion: string
     readonly generation: number
+    readonly creationTimestamp: string
     readonly deletionTimestamp?: string
   }
   readonly spec: BrowserPoolSpec

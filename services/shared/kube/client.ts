@@ -40,10 +40,12 @@ type CreateOptions = { readonly fieldManager?: string; readonly signal?: AbortSi
  */
 export type KubeApi = {
   readonly list: <T extends KubeObject>(of: Collection, query: PageQuery, signal?: AbortSignal) => Promise<Page<T>>
+  /** `opened` is called once the server has begun to answer. */
   readonly watch: <T extends KubeObject>(
     of: Collection,
     query: WatchQuery,
     signal: AbortSignal,
+    opened?: () => void,
   ) => AsyncIterable<WatchEvent<T>>
   readonly get: <T extends KubeObject>(ref: Ref, signal?: AbortSignal) => Promise<T>
   readonly create: <T extends KubeObject>(of: Collection, object: T, options?: CreateOptions) => Promise<T>
@@ -84,9 +86,9 @@ export const createKubeApi = (connection: Pick<KubeConnection, 'send'>, fence?: 
       const query = { ...rest, continue: continueAt }
       return toPage(await call({ method: 'GET', path: collectionPath(of), query, signal }))
     },
-    watch: (of, query, signal) => {
+    watch: (of, query, signal, opened) => {
       const asked = { ...query, watch: true, allowWatchBookmarks: true }
-      return readWatch(connection, { method: 'GET', path: collectionPath(of), query: asked, signal })
+      return readWatch(connection, { method: 'GET', path: collectionPath(of), query: asked, signal }, opened)
     },
     get: (ref, signal) => call({ method: 'GET', path: objectPath(ref), signal }),
     create: (of, object, { fieldManager, signal } = {}) => {
@@ -173,8 +175,10 @@ const tooLong = (what: string, bytesMax: number) =>
 async function* readWatch<T>(
   connection: Pick<KubeConnection, 'send'>,
   call: Call & { readonly signal: AbortSignal },
+  opened?: () => void,
 ): AsyncGenerator<WatchEvent<T>> {
   const { body } = await open(connection, call)
+  opened?.()
   try {
     for await (const line of linesOf(body)) {
       const event = JSON.parse(line) as WatchEvent<T> | { type: 'ERROR'; object: Status }

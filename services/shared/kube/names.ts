@@ -12,6 +12,18 @@ export const replicasOwner = 'shutterfleet-controller-replicas'
 /** Who events say they come from. */
 export const reportingController = `${apiGroup}/controller`
 
+/** The Lease that the controllers of a namespace compete for. */
+export const leaseName = 'shutterfleet-controller'
+
+/** Label of a Job that says which capture it has claimed. */
+export const captureLabel = `${apiGroup}/capture`
+
+/** Annotation of what the controller applies: what it applied, as a hash. */
+export const appliedAnnotation = `${apiGroup}/applied`
+
+/** Annotation of a pod that says which a ReplicaSet takes away first: those with the lowest number. */
+export const deletionCostAnnotation = 'controller.kubernetes.io/pod-deletion-cost'
+
 const nameCharsMax = 63
 const hashChars = 8
 
@@ -31,13 +43,25 @@ export const objectName = (...parts: readonly [string, ...string[]]): string => 
   return kept === '' ? `x-${hash}` : `${kept}-${hash}`
 }
 
+/** Name of the Deployment of a pool's workers and of their disruption budget. */
+export const workersName = (pool: string): string => objectName('shutterfleet', pool)
+
+const poolLabel = `${apiGroup}/pool`
+
 /** Labels of everything that the controller makes for a pool; those of its pods among them. */
 export const poolLabels = (pool: string): Readonly<Record<string, string>> => ({
   'app.kubernetes.io/name': 'shutterfleet',
   'app.kubernetes.io/component': 'worker',
   'app.kubernetes.io/managed-by': fieldOwner,
-  [`${apiGroup}/pool`]: objectName(pool),
+  [poolLabel]: objectName(pool),
 })
+
+/** What the objects of all pools have in common, as a selector. */
+export const managedSelector = `app.kubernetes.io/managed-by=${fieldOwner}`
+
+/** The pool that an object with such labels belongs to, as `objectName` writes it. */
+export const labelledPool = (labels: Readonly<Record<string, string>> | undefined): string | undefined =>
+  labels?.[poolLabel]
 
 /** A selector that finds what carries all of `labels`. */
 export const selectorOf = (labels: Readonly<Record<string, string>>): string =>

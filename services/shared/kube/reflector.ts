@@ -22,6 +22,8 @@ export type ReflectorDeps<T> = {
   readonly api: Pick<KubeApi, 'list' | 'watch'>
   readonly clock: Clock
   readonly random: () => number
+  /** Makes of each object what is kept of it, with name, namespace, uid and version; without it everything is. */
+  readonly trim?: (object: KubeObject) => T
   /** Hears of every change, after it can be read. */
   readonly changed: (change: Change<T>) => void
   readonly events: ReflectorEvents
@@ -55,12 +57,15 @@ export class Reflector<T extends KubeObject> implements AsyncDisposable {
   #failures = 0
   #hasSynced = false
   #heardAtMs: number
+  /** Since when no watch stands; undefined while one does. */
+  #downSinceMs: number | undefined
 
   /** Begins at once. */
   constructor(deps: ReflectorDeps<T>, of: Reflected) {
     this.#deps = deps
     this.#of = of
     this.#heardAtMs = deps.clock.nowMs()
+    this.#downSinceMs = this.#heardAtMs
     this.#running = this.#run()
   }
 
@@ -72,6 +77,11 @@ export class Reflector<T extends KubeObject> implements AsyncDisposable {
   /** Milliseconds since the API server was last heard: a list, an event or a bookmark; at first, since the beginning. */
   silentMs(): number {
     return this.#deps.clock.nowMs() - this.#heardAtMs
+  }
+
+  /** Milliseconds for which no watch has stood, those before the first included; 0 while one stands. */
+  downMs(): number {
+    return this.#downSinceMs === undefined ? 0 : this.#deps.clock.nowMs() - this.#downSinceMs
   }
 
   /** The object with this key (`namespace/name`), as last heard. */
@@ -128,7 +138,7 @@ export class Reflector<T extends KubeObject> implements AsyncDisposable {
     for (let pages = 0; pages < pagesMax; pages += 1) {
       const query = { ...this.#selection(), limit: pageItems, ...(continueAt !== undefined && { continueAt }) }
       const page = await this.#deps.api.list<T>(this.#of, query, this.#stop.signal)
-      items.push(...page.items)
+      items.push(...page.items.map((object) => this.#trimmed(object)))
       continueAt = page.continueAt
       if (continueAt === undefined) {
         this.#listed(items)
@@ -157,13 +167,17 @@ export class Reflector<T extends KubeObject> implements AsyncDisposable {
     const watchdog = () => clock.after(this.#of.inactivityMs ?? inactivityMs, () => silence.abort())
     let timer = watchdog()
     try {
-      for await (const event of api.watch<T>(this.#of, query, signal)) {
+      const opened = () => {
+        this.#downSinceMs = undefined
+      }
+      for await (const event of api.watch<T>(this.#of, query, signal, opened)) {
         timer[Symbol.dispose]()
         timer = watchdog()
         this.#heard(event)
       }
     } finally {
       timer[Symbol.dispose]()
+      this.#downSinceMs ??= clock.nowMs()
       if (clock.nowMs() - startedAtMs >= stoodMs) this.#failures = 0
     }
   }
@@ -171,10 +185,17 @@ export class Reflector<T extends KubeObject> implements AsyncDisposable {
   #heard(event: WatchEvent<T>) {
     this.#heardAtMs = this.#deps.clock.nowMs()
     this.#failures = 0
-    const change = event.type === 'BOOKMARK' ? undefined : this.#cache.apply(event)
+    const change =
+      event.type === 'BOOKMARK'
+        ? undefined
+        : this.#cache.apply({ type: event.type, object: this.#trimmed(event.object) })
     const version = event.object.metadata?.resourceVersion
     if (version !== undefined && isNewer(version, this.#version ?? '0')) this.#version = version
     if (change) this.#deps.changed(change)
+  }
+
+  #trimmed(object: T): T {
+    return this.#deps.trim ? this.#deps.trim(object) : object
   }
 
   #selection(): Selection {

@@ -89,10 +89,11 @@ export const connectQueue = async (options: {
   const connection = await dial(options)
   const onBack = new Set<() => void>()
   let connected = true
+  let isClosing = false
   void watch(connection, (notice) => {
     if (notice.kind !== 'error') connected = notice.kind === 'back'
     if (notice.kind === 'back') for (const call of onBack) call()
-    options.notice(notice)
+    if (!isClosing) options.notice(notice)
   })
   return {
     connection,
@@ -122,6 +123,7 @@ export const connectQueue = async (options: {
       return { [Symbol.dispose]: () => onBack.delete(call) }
     },
     [Symbol.asyncDispose]: async () => {
+      isClosing = true
       // Refused while the server is away: then there is nobody to flush to, and only the end of the reconnecting counts.
       const drained = connection.drain().catch(() => undefined)
       await Promise.race([drained, new Promise((resolve) => setTimeout(resolve, 2000).unref())])

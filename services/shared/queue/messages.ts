@@ -111,6 +111,19 @@ export const backlogMessage = Type.Object(
   closed,
 )
 
+/** What the controller says of a pool whose workers are started one for each capture, every second: whether it can start any. */
+export const poolStateMessage = Type.Object(
+  {
+    pool,
+    canStart: Type.Boolean(),
+    /** Milliseconds for which this has been so without a break. */
+    forMs: count(),
+    /** Why, in the word of log, metric and condition. */
+    reason: word(40),
+  },
+  closed,
+)
+
 /** What only a worker reads: the effective options with the source, the result's token, and one signed PUT address per attempt. */
 export const sealedPart = Type.Object(
   {
@@ -140,6 +153,8 @@ export type EventMessage = Static<typeof eventMessage>
 export type BeatMessage = Static<typeof beatMessage>
 /** See `backlogMessage`. */
 export type BacklogMessage = Static<typeof backlogMessage>
+/** See `poolStateMessage`. */
+export type PoolStateMessage = Static<typeof poolStateMessage>
 /** See `timings`. */
 export type Timings = Static<typeof timings>
 /** Something that a caller should know of a capture that completed all the same. */
@@ -191,3 +206,5 @@ export const eventCodec = codec('event', eventMessage)
 export const beatCodec = codec('beat', beatMessage)
 /** Codec of `backlogMessage`. */
 export const backlogCodec = codec('backlog', backlogMessage)
+/** Codec of `poolStateMessage`. */
+export const poolStateCodec = codec('pool state', poolStateMessage)

@@ -8,8 +8,10 @@ import {
   eventFilter,
   nudgeSubject,
   pokeSubject,
+  poolStateSubject,
   poolReportFilters,
   resultFilter,
+  startedFilter,
   undrainSubject,
 } from './subjects.ts'
 import { capturesStream, laneConsumerName, ledgerConsumer, resultsStream } from './topology.ts'
@@ -95,16 +97,20 @@ const ledger = user('ledger', {
     eventFilter,
     ...pools.flatMap((pool) => [backlogSubject(pool), pokeSubject(pool)]),
   ],
-  subscribe: [nudgeSubject],
+  subscribe: [nudgeSubject, ...pools.map(poolStateSubject)],
 })
 
 const controller = user('controller', {
   publish: [
     accountInfo,
     `${api}.CONSUMER.INFO.${capturesStream.name}.*`,
-    ...pools.flatMap((pool) => [drainSubject({ pool, pod: any }), undrainSubject({ pool, pod: any })]),
+    ...pools.flatMap((pool) => [
+      drainSubject({ pool, pod: any }),
+      undrainSubject({ pool, pod: any }),
+      poolStateSubject(pool),
+    ]),
   ],
-  subscribe: pools.flatMap((pool) => [beatFilter(pool), pokeSubject(pool), backlogSubject(pool)]),
+  subscribe: pools.flatMap((pool) => [beatFilter(pool), startedFilter(pool), pokeSubject(pool), backlogSubject(pool)]),
 })
 
 /** Name of the account that owns both streams and all subjects. */

@@ -65,6 +65,12 @@ export const undrainSubject = (of: { pool: Pool; pod: string }): string => `work
 /** Asks the controller to look at a pool now. Not stored. */
 export const pokeSubject = (pool: Pool): string => `pool.${pool}.poke`
 
+/** What the controller says of a pool's ability to start workers, every second. Not stored. */
+export const poolStateSubject = (pool: Pool): string => `pool.${pool}.state`
+
+/** All reports of a pool's workers that an attempt begins. */
+export const startedFilter = (pool: Pool): string => startedSubject({ pool, id: any })
+
 /** What the ledger counts of a pool's work, every second. Not stored. */
 export const backlogSubject = (pool: Pool): string => `backlog.${pool}`
 

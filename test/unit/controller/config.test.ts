@@ -2,18 +2,26 @@ import { join } from 'node:path'
 import t from 'tap'
 import { policyOf, readConfig } from '#controller/config.ts'
 
-const least = { SHUTTERFLEET_NATS_URL: 'nats://127.0.0.1:4222', SHUTTERFLEET_WORKER_ENV: '{"A":"1"}' }
+const least = {
+  SHUTTERFLEET_NATS_URL: 'nats://127.0.0.1:4222',
+  SHUTTERFLEET_WORKER_ENV: '{"A":"1"}',
+  SHUTTERFLEET_PROXIED_WORKER_ENV: '{}',
+}
 
 t.test('sizes a pool of one to four workers of one slot unless told otherwise', (t) => {
   const config = readConfig(least)
   t.equal(config.pool, 'standard')
   t.strictSame(policyOf(config), {
+    size: 'by-queue',
+    isPaused: false,
     min: 1,
     max: 4,
     slots: 1,
     buffer: 0,
     queueWaitMs: 2000,
     holdMs: 30_000,
+    zeroAfterMs: 30_000,
+    startLimitMs: 60_000,
     drainStepMs: 5000,
   })
   t.end()
@@ -38,10 +46,13 @@ for (const text of ['{', '[]', 'null', '"text"', '{"A":1}']) {
   })
 }
 
-t.test('refuses a maximum below the minimum', (t) => {
-  t.throws(() => readConfig({ ...least, SHUTTERFLEET_POOL_MIN: '3', SHUTTERFLEET_POOL_MAX: '2' }), {
+t.test('refuses a maximum below the minimum or the buffer, and says both', (t) => {
+  const env = { ...least, SHUTTERFLEET_POOL_MIN: '3', SHUTTERFLEET_POOL_MAX: '2', SHUTTERFLEET_POOL_BUFFER: '5' }
+  t.throws(() => readConfig(env), {
     code: 'CONFIGURATION',
-    message: 'SHUTTERFLEET_POOL_MAX = 2, must be ≥ SHUTTERFLEET_POOL_MIN (3)',
+    message:
+      'SHUTTERFLEET_POOL_MAX = 2, must be ≥ SHUTTERFLEET_POOL_MIN (3)\n' +
+      'SHUTTERFLEET_POOL_MAX = 2, must be ≥ SHUTTERFLEET_POOL_BUFFER (5)',
   })
   t.end()
 })

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { decide } from '#controller/decide.ts'
+import { createDecider, decide } from '#controller/decide.ts'
 import {
   blankMemory,
   type Decision,
@@ -7,44 +7,22 @@ import {
   type PoolMemory,
   type PoolPolicy,
   type SeenWorker,
+  workerStates,
 } from '#controller/pool.ts'
+import { seededRandom } from '#test/helpers/pool-simulation.ts'
+import {
+  justBegun as starting,
+  poolPolicy,
+  quietBacklog as quiet,
+  seenCrew as crew,
+  seenPool as seen,
+  seenWorker as worker,
+  stuckCrew as stuckOnes,
+} from '#test/helpers/seen-pool.ts'
 
-const nowMs = 1_000_000
-const policy: PoolPolicy = {
-  min: 1,
-  max: 10,
-  slots: 1,
-  buffer: 0,
-  queueWaitMs: 2000,
-  holdMs: 30_000,
-  drainStepMs: 5000,
-}
-const quiet = { pending: 0, processing: 0, arrivals10s: 0, oldestMs: 0 }
+const { nowMs } = seen()
+const policy = poolPolicy()
 const calm: PoolMemory = { ...blankMemory, wants: [{ atMs: nowMs - 1000, size: 0 }] }
-
-const seen = (given: Partial<Observation> = {}): Observation => ({
-  nowMs,
-  backlog: quiet,
-  depth: 'unknown',
-  workers: [],
-  starts: { ready: 0, failed: 0 },
-  startMs: 3000,
-  serviceMs: 1000,
-  ...given,
-})
-
-const worker = (pod: string, given: Partial<SeenWorker> = {}): SeenWorker => ({
-  pod,
-  state: 'ready',
-  ageMs: 60_000,
-  silentMs: 500,
-  slots: 1,
-  busy: 0,
-  ...given,
-})
-const crew = (count: number, given: Partial<SeenWorker> = {}) =>
-  Array.from({ length: count }, (_, index) => worker(`w${index + 1}`, given))
-const starting = { state: 'starting', ageMs: 1000, silentMs: 0 } as const
 
 type Case = {
   name: string
@@ -65,6 +43,90 @@ const cases: Case[] = [
     name: 'holds the pool when the backlog is unknown',
     seen: { backlog: 'unknown', depth: { waiting: 50, inFlight: 0 }, workers: crew(5) },
     want: { kind: 'freeze', wanted: 5, reason: 'backlog-unknown' },
+  },
+  {
+    name: 'leaves everything as it is while paused',
+    seen: {
+      backlog: { ...quiet, pending: 500 },
+      workers: [worker('w1'), worker('w2', { silentMs: 99_000 }), worker('w3', { state: 'drained' })],
+    },
+    policy: { isPaused: true, min: 5 },
+    want: { kind: 'freeze', wanted: 1, reason: 'paused' },
+  },
+  {
+    name: 'is paused rather than blind',
+    seen: { workers: 'unknown', backlog: 'unknown' },
+    policy: { isPaused: true },
+    memory: { wants: [{ atMs: nowMs - 1000, size: 3 }] },
+    want: { kind: 'freeze', wanted: 3, reason: 'paused' },
+  },
+  {
+    name: 'grows to a fixed size although the backlog is unknown',
+    seen: { backlog: 'unknown', workers: crew(1) },
+    policy: { size: 3, min: 0, max: 2 },
+    want: { kind: 'scale-up', to: 3, undrain: [], wanted: 3, reason: 'fixed' },
+  },
+  {
+    name: 'stays at a fixed size, whatever waits',
+    seen: { backlog: { ...quiet, pending: 500 }, workers: crew(3) },
+    policy: { size: 3 },
+    want: { kind: 'hold', wanted: 3, reason: 'fixed' },
+  },
+  {
+    name: 'drains to a fixed size without a hold window',
+    seen: { backlog: 'unknown', workers: crew(3) },
+    policy: { size: 2, holdMs: 3_600_000 },
+    memory: { wants: undefined },
+    want: { kind: 'drain', pods: ['w1'], wanted: 2, reason: 'excess' },
+  },
+  {
+    name: 'stops what drained above a fixed size',
+    seen: { backlog: 'unknown', workers: [worker('w1', { state: 'drained' })] },
+    policy: { size: 0, zeroAfterMs: 600_000 },
+    memory: { lastWantMs: nowMs },
+    want: { kind: 'stop', pods: ['w1'], wanted: 0, reason: 'drained' },
+  },
+  {
+    name: 'drains the last worker of a fixed size of zero at once',
+    seen: { workers: crew(1) },
+    policy: { size: 0, min: 0, zeroAfterMs: 600_000 },
+    memory: { lastWantMs: nowMs - 1 },
+    want: { kind: 'drain', pods: ['w1'], wanted: 0, reason: 'excess' },
+  },
+  {
+    name: 'judges no start whose limit is infinite',
+    seen: { workers: [worker('w1', { ...starting, ageMs: 9_000_000 })] },
+    policy: { startLimitMs: Infinity },
+    want: { kind: 'hold', wanted: 1, reason: 'steady' },
+  },
+  {
+    name: 'does not take silence of stuck workers for silence of all',
+    seen: { workers: [worker('w1'), ...stuckOnes(5, { silentMs: 99_000 })] },
+    policy: { min: 6 },
+    want: { kind: 'hold', wanted: 6, reason: 'unschedulable' },
+  },
+  {
+    name: 'is deaf when most of those that can be heard are silent',
+    seen: { workers: [worker('w1'), ...['w2', 'w3'].map((pod) => worker(pod, { silentMs: 11_000 })), ...stuckOnes(5)] },
+    want: { kind: 'freeze', wanted: 1, reason: 'missing-heartbeats' },
+  },
+  {
+    name: 'stops no stuck worker for an unknown backlog',
+    seen: { backlog: 'unknown', workers: [worker('w1'), ...stuckOnes(4)] },
+    policy: { min: 3 },
+    want: { kind: 'hold', wanted: 3, reason: 'unschedulable' },
+  },
+  {
+    name: 'needs nobody for what workers of others serve',
+    seen: { backlog: { ...quiet, pending: 2, processing: 3 }, elsewhere: { slots: 5, busy: 3 } },
+    policy: { min: 0 },
+    want: { kind: 'hold', wanted: 0, reason: 'steady' },
+  },
+  {
+    name: 'keeps a buffer of several on top of the load',
+    seen: { backlog: { ...quiet, processing: 2 }, workers: crew(2, { busy: 1 }) },
+    policy: { buffer: 3 },
+    want: { kind: 'scale-up', to: 5, undrain: [], wanted: 5, reason: 'load' },
   },
   {
     name: 'keeps drained workers when the backlog is unknown',
@@ -91,17 +153,17 @@ const cases: Case[] = [
   {
     name: 'takes workers for lost that stay silent together for thirty seconds',
     seen: { workers: crew(2, { silentMs: 30_000 }) },
-    want: { kind: 'stop', pods: ['w1', 'w2'], wanted: 0, reason: 'lost' },
+    want: { kind: 'replace', pods: ['w1', 'w2'], wanted: 0, reason: 'lost' },
   },
   {
-    name: 'stops a worker that is silent for more than ten seconds',
+    name: 'replaces a worker that is silent for more than ten seconds',
     seen: { workers: [worker('w1'), worker('w2', { silentMs: 10_001, busy: 1 })] },
-    want: { kind: 'stop', pods: ['w2'], wanted: 1, reason: 'lost' },
+    want: { kind: 'replace', pods: ['w2'], wanted: 1, reason: 'lost' },
   },
   {
-    name: 'stops a worker that is starting for more than a minute',
+    name: 'replaces a worker that is starting for longer than its limit',
     seen: { workers: [worker('w1', { ...starting, ageMs: 60_001 })] },
-    want: { kind: 'stop', pods: ['w1'], wanted: 0, reason: 'lost' },
+    want: { kind: 'replace', pods: ['w1'], wanted: 0, reason: 'lost' },
   },
   {
     name: 'does not count a worker that was told to end',
@@ -137,36 +199,9 @@ const cases: Case[] = [
     want: { kind: 'scale-up', to: 1, undrain: [], wanted: 1, reason: 'buffer' },
   },
   {
-    name: 'takes leaving workers back before it starts new ones',
-    seen: {
-      backlog: { ...quiet, pending: 8 },
-      workers: [worker('w1', { state: 'draining', busy: 1 }), worker('w2', { state: 'drained' })],
-    },
-    policy: { min: 0 },
-    want: { kind: 'scale-up', to: 4, undrain: ['w1', 'w2'], wanted: 4, reason: 'backlog' },
-  },
-  {
-    name: 'starts nobody where leaving workers are enough',
-    seen: { workers: [worker('w1', { state: 'drained' }), worker('w2', { state: 'drained' })] },
-    want: { kind: 'scale-up', to: 2, undrain: ['w1'], wanted: 1, reason: 'below-minimum' },
-  },
-  {
     name: 'waits a second after the first failed start',
     seen: { starts: { ready: 0, failed: 1 } },
     want: { kind: 'hold', wanted: 1, reason: 'crash-looping' },
-  },
-  {
-    name: 'tries one start at a time after the wait',
-    seen: { backlog: { ...quiet, pending: 500 }, starts: { ready: 0, failed: 5 } },
-    memory: { starts: { ready: 0, failed: 5 }, failures: 3, retryAtMs: nowMs },
-    want: { kind: 'scale-up', to: 1, undrain: [], wanted: 10, reason: 'crash-looping' },
-  },
-  {
-    name: 'waits for the one start that it tries',
-    seen: { workers: [worker('w1', starting)], starts: { ready: 0, failed: 5 } },
-    policy: { min: 3 },
-    memory: { starts: { ready: 0, failed: 5 }, failures: 3, retryAtMs: nowMs - 1 },
-    want: { kind: 'hold', wanted: 3, reason: 'crash-looping' },
   },
   {
     name: 'does not count a starting worker as capacity while starts fail',
@@ -182,30 +217,6 @@ const cases: Case[] = [
     want: { kind: 'scale-up', to: 3, undrain: [], wanted: 3, reason: 'below-minimum' },
   },
   {
-    name: 'stops exactly the drained workers',
-    seen: {
-      workers: [worker('w1'), worker('w2', { state: 'drained' }), worker('w3', { state: 'draining', busy: 1 })],
-    },
-    want: { kind: 'stop', pods: ['w2'], wanted: 1, reason: 'drained' },
-  },
-  {
-    name: 'holds the right size',
-    seen: { workers: crew(1) },
-    want: { kind: 'hold', wanted: 1, reason: 'steady' },
-  },
-  {
-    name: 'holds the largest size that was wanted within the window',
-    seen: { workers: crew(4) },
-    memory: { wants: [{ atMs: nowMs - 29_999, size: 4 }] },
-    want: { kind: 'hold', wanted: 1, reason: 'holding' },
-  },
-  {
-    name: 'drains what is more than the window wanted',
-    seen: { workers: crew(4) },
-    memory: { wants: [{ atMs: nowMs - 29_999, size: 3 }] },
-    want: { kind: 'drain', pods: ['w1'], wanted: 1, reason: 'excess' },
-  },
-  {
     name: 'forgets sizes that are older than the window',
     seen: { workers: crew(4) },
     memory: { wants: [{ atMs: nowMs - 30_000, size: 4 }] },
@@ -216,36 +227,6 @@ const cases: Case[] = [
     seen: { workers: crew(4) },
     memory: { wants: undefined },
     want: { kind: 'hold', wanted: 1, reason: 'holding' },
-  },
-  {
-    name: 'does not scale down while workers are starting',
-    seen: { workers: [...crew(4), worker('w5', starting)] },
-    want: { kind: 'hold', wanted: 1, reason: 'starting' },
-  },
-  {
-    name: 'waits between two steps down',
-    seen: { workers: crew(4) },
-    memory: { lastDrainMs: nowMs - 4999 },
-    want: { kind: 'hold', wanted: 1, reason: 'stepping' },
-  },
-  {
-    name: 'takes a quarter of many workers in one step',
-    seen: { workers: crew(9) },
-    memory: { lastDrainMs: nowMs - 5000 },
-    want: { kind: 'drain', pods: ['w1', 'w2'], wanted: 1, reason: 'excess' },
-  },
-  {
-    name: 'drains idle workers first, the youngest of them before the others',
-    seen: {
-      workers: [
-        worker('busy', { busy: 1 }),
-        worker('old', { ageMs: 900_000 }),
-        worker('young', { ageMs: 20_000 }),
-        worker('middle', { ageMs: 60_000 }),
-      ],
-      backlog: { ...quiet, processing: 1 },
-    },
-    want: { kind: 'drain', pods: ['young'], wanted: 1, reason: 'excess' },
   },
 ]
 
@@ -280,5 +261,95 @@ t.test('remembers no more sizes than the pool has', (t) => {
     memory = decide(seen({ nowMs: nowMs + tick, backlog: { ...quiet, pending } }), policy, memory).memory
   }
   t.ok((memory.wants ?? []).length <= policy.max + 1)
+  t.end()
+})
+
+t.test('holds after a pause what there was in it', (t) => {
+  const paused = decide(seen({ workers: crew(6) }), { ...policy, isPaused: true }, calm).memory
+  const later = seen({ nowMs: nowMs + 29_999, workers: crew(6) })
+  t.match(decide(later, policy, paused).decision, { kind: 'hold', reason: 'holding' })
+  t.match(decide({ ...later, nowMs: nowMs + 30_000 }, policy, paused).decision, { kind: 'drain' })
+  t.end()
+})
+
+t.test('counts idle time from when a worker was wanted last, and at first from the size that it finds', (t) => {
+  const none = { ...policy, min: 0 }
+  t.equal(decide(seen({ workers: crew(2) }), none, blankMemory).memory.lastWantMs, nowMs)
+  t.equal(decide(seen({ workers: [] }), none, blankMemory).memory.lastWantMs, Number.NEGATIVE_INFINITY)
+  t.equal(decide(seen({ backlog: { ...quiet, pending: 1 } }), none, calm).memory.lastWantMs, nowMs)
+  t.end()
+})
+
+t.test('decides by the policy of the time and remembers what was before', (t) => {
+  let size: PoolPolicy['size'] = 3
+  const decideNow = createDecider(() => ({ ...policy, size }))
+  t.match(decideNow(seen({ workers: crew(3) })), { kind: 'hold', reason: 'fixed' })
+  size = 'by-queue'
+  t.match(decideNow(seen({ workers: crew(3), nowMs: nowMs + 1000 })), { kind: 'hold', reason: 'holding' })
+  t.match(decideNow(seen({ workers: crew(3), nowMs: nowMs + 30_000 })), { kind: 'drain' })
+  t.end()
+})
+
+/** A pool at random: any mix of workers, any backlog, any policy. */
+const anything = (random: () => number): [Observation, PoolPolicy] => {
+  const upTo = (most: number) => Math.floor(random() * (most + 1))
+  const often = (chance: number) => random() < chance
+  const workers = Array.from({ length: upTo(12) }, (_, index): SeenWorker => {
+    const state = workerStates[upTo(workerStates.length - 1)] ?? 'ready'
+    const busy = state === 'ready' || state === 'draining' ? upTo(1) : 0
+    const silentMs = often(0.05) ? 11_000 : 0
+    return worker(`w${index}`, { state, busy, silentMs, ...(state === 'stuck' && { trouble: 'unschedulable' }) })
+  })
+  const backlog = { ...quiet, pending: upTo(30), processing: upTo(10), arrivals10s: upTo(60) }
+  const max = 1 + upTo(11)
+  const refused = often(0.3) ? ({ count: 1 + upTo(3), trouble: 'quota' } as const) : undefined
+  return [
+    seen({
+      workers,
+      refused,
+      backlog: often(0.1) ? 'unknown' : backlog,
+      elsewhere: { slots: 2, busy: upTo(2) },
+      starts: { ready: 0, failed: upTo(1) },
+    }),
+    { ...policy, max, min: upTo(max), buffer: upTo(max), size: often(0.3) ? upTo(12) : 'by-queue' },
+  ]
+}
+
+t.test('keeps its promises whatever it sees', (t) => {
+  const random = seededRandom(1)
+  const broken: unknown[] = []
+  const kinds = new Set<string>()
+  for (let turn = 0; turn < 20_000; turn += 1) {
+    const [now, rules] = anything(random)
+    const wants = [{ atMs: nowMs - 1000, size: Math.floor(random() * 12) }]
+    const { decision } = decide(now, rules, { ...blankMemory, wants })
+    const workers = now.workers === 'unknown' ? [] : now.workers
+    const inState = (...states: SeenWorker['state'][]) =>
+      workers.filter(({ state }) => states.includes(state)).map(({ pod }) => pod)
+    const areIn = (pods: readonly string[], ...states: SeenWorker['state'][]) =>
+      new Set(pods).size === pods.length && pods.every((pod) => inState(...states).includes(pod))
+    const asked = workers.length - inState('stopping').length + (now.refused?.count ?? 0)
+    const isKept = {
+      'scale-up': (of: Decision) =>
+        of.kind === 'scale-up' &&
+        of.to >= asked &&
+        of.to <= Math.max(asked, of.wanted) &&
+        areIn(of.undrain, 'draining', 'drained'),
+      drain: (of: Decision) =>
+        of.kind === 'drain' &&
+        areIn(of.pods, 'ready') &&
+        inState('starting', 'stuck', 'drained').length === 0 &&
+        !now.refused,
+      stop: (of: Decision) =>
+        of.kind === 'stop' && areIn(of.pods, 'stuck', 'drained') && inState('starting').length === 0,
+      replace: (of: Decision) => of.kind === 'replace' && areIn(of.pods, 'ready', 'draining', 'drained'),
+      hold: () => true,
+      freeze: () => true,
+    }[decision.kind](decision)
+    kinds.add(decision.kind)
+    if (!isKept) broken.push({ decision, workers, rules })
+  }
+  t.strictSame(broken.slice(0, 3), [])
+  t.equal(kinds.size, 6, 'and it saw all there is to decide')
   t.end()
 })

@@ -1,78 +1,76 @@
 import t from 'tap'
 import { runLoop } from '#controller/loop.ts'
-import { createBell } from '#shared/process/bell.ts'
-import type { Decision, Observation, PoolPolicy } from '#controller/pool.ts'
 import type { AppError } from '#shared/errors/app-error.ts'
+import { createBell } from '#shared/process/bell.ts'
 
-const policy: PoolPolicy = { min: 2, max: 4, slots: 1, buffer: 0, queueWaitMs: 2000, holdMs: 30_000, drainStepMs: 5000 }
-
-const empty: Observation = {
-  nowMs: 0,
-  backlog: 'unknown',
-  depth: 'unknown',
-  workers: [],
-  starts: { ready: 0, failed: 0 },
-  startMs: undefined,
-  serviceMs: undefined,
-}
-
-/** Runs the loop without pause until `ticks` have ended. */
-const run = async (
-  ticks: number,
-  of: { observe?: () => Promise<Observation>; act?: (decision: Decision) => Promise<void> },
-) => {
+/** Runs a loop that sees 1, 2, 3 … and decides the double of it, without pause until `ticks` have ended. */
+const run = async (ticks: number, of: { act?: (decision: number) => Promise<void> } = {}) => {
   const stop = new AbortController()
-  const decisions: Decision[] = []
+  const told: { seen: number; decision: number }[] = []
   const failures: AppError[] = []
+  let turn = 0
   let ended = 0
   const end = () => {
     ended += 1
     if (ended === ticks) stop.abort()
   }
-  await runLoop(
+  await runLoop<number, number>(
     {
-      observer: { observe: of.observe ?? (async () => empty) },
+      observe: async () => (turn += 1),
+      decide: (seen) => seen * 2,
       act: of.act ?? (async () => {}),
       bell: { ...createBell(), wait: async () => end() },
-      decided: ({ decision }) => decisions.push(decision),
+      decided: (tick) => told.push(tick),
       failed: (error) => failures.push(error),
     },
-    policy,
     { tickMs: 1000, limitMs: 50 },
     stop.signal,
   )
-  return { decisions, failures }
+  return { told, failures }
 }
 
 t.test('observes, decides and acts until it is stopped', async (t) => {
-  const acted: Decision[] = []
-  const { decisions } = await run(3, { act: async (decision) => void acted.push(decision) })
-  t.match(
-    decisions,
-    Array.from({ length: 3 }, () => ({ kind: 'scale-up', to: 2 })),
-  )
-  t.strictSame(acted, decisions)
-})
-
-t.test('passes the memory of one decision to the next', async (t) => {
-  let failed = 0
-  const observe = async () => ({ ...empty, starts: { ready: 0, failed: (failed += 1) } })
-  const { decisions } = await run(2, { observe })
-  t.match(decisions, [{ reason: 'crash-looping' }, { reason: 'crash-looping' }])
+  const acted: number[] = []
+  const { told } = await run(3, { act: async (decision) => void acted.push(decision) })
+  t.strictSame(told, [
+    { seen: 1, decision: 2 },
+    { seen: 2, decision: 4 },
+    { seen: 3, decision: 6 },
+  ])
+  t.strictSame(acted, [2, 4, 6])
 })
 
 t.test('goes on after a tick that failed', async (t) => {
-  let turn = 0
-  const act = async () => {
-    turn += 1
-    if (turn === 1) throw new Error('planted')
+  const act = async (decision: number) => {
+    if (decision === 2) throw new Error('planted')
   }
-  const { decisions, failures } = await run(2, { act })
-  t.equal(decisions.length, 2)
+  const { told, failures } = await run(2, { act })
+  t.equal(told.length, 2)
   t.match(failures, [{ code: 'SERVER_ERROR', message: 'planted' }])
 })
 
 t.test('gives up a tick that takes longer than its limit', async (t) => {
   const act = () => new Promise<void>(() => {})
   t.match((await run(1, { act })).failures, [{ code: 'SERVICE_UNAVAILABLE' }])
+})
+
+t.test('does not act on what it saw while it was being stopped', async (t) => {
+  const stop = new AbortController()
+  const acted: number[] = []
+  await runLoop<number, number>(
+    {
+      observe: async () => {
+        stop.abort()
+        return 1
+      },
+      decide: (seen) => seen,
+      act: async (decision) => void acted.push(decision),
+      bell: createBell(),
+      decided: () => {},
+      failed: () => {},
+    },
+    { tickMs: 1000, limitMs: 50 },
+    stop.signal,
+  )
+  t.strictSame(acted, [])
 })

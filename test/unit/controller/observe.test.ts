@@ -1,89 +1,66 @@
 import t from 'tap'
 import type { Placed, Roster } from '#controller/act/actuator.ts'
+import type { Heard } from '#controller/hear-pool.ts'
 import { createObserver } from '#controller/observe.ts'
-import type { Depth } from '#controller/pool.ts'
-import type { Incoming } from '#shared/queue/connection.ts'
-import { backlogCodec, type BacklogMessage, beatCodec, type BeatMessage } from '#shared/queue/messages.ts'
-import { backlogSubject, beatFilter, beatSubject } from '#shared/queue/subjects.ts'
+import type { Backlog, Depth } from '#controller/pool.ts'
+import type { BeatMessage } from '#shared/queue/messages.ts'
 
-const quiet: BacklogMessage = { pool: 'standard', pending: 0, processing: 0, arrivals10s: 0, oldestMs: 0 }
+const quiet: Backlog = { pending: 0, processing: 0, arrivals10s: 0, oldestMs: 0 }
 const never = new Promise<never>(() => {})
 
-/** An observer whose clock, messages and reads the test controls. */
+/** An observer whose clock, hearing and reads the test controls. */
 const begin = () => {
-  const subscribers = new Map<string, (message: Incoming) => void>()
-  const malformed: string[] = []
+  const beats = new Map<string, Heard>()
   const world = {
     nowMs: 100_000,
+    sinceMs: 0,
     workers: [] as Placed[],
-    roster: async (): Promise<Roster> => ({ workers: world.workers, starts: { ready: 1, failed: 2 }, startMs: 3000 }),
+    refused: undefined as Roster['refused'],
+    roster: async (): Promise<Roster> => ({
+      workers: world.workers,
+      starts: { ready: 1, failed: 2 },
+      startMs: 3000,
+      ...(world.refused && { refused: world.refused }),
+    }),
     depth: async (): Promise<Depth> => ({ waiting: 1, inFlight: 2 }),
   }
   const observer = createObserver(
     {
-      queue: {
-        subscribe: (filter, onMessage) => {
-          subscribers.set(filter, onMessage)
-          return { [Symbol.dispose]: () => void subscribers.delete(filter) }
-        },
+      hearing: {
+        backlog: () => ({ ...quiet, pending: 7 }),
+        beats,
+        heardSince: (fromMs) => world.nowMs - Math.max(fromMs, world.sinceMs),
       },
       readDepth: () => world.depth(),
       actuator: { list: () => world.roster() },
       now: () => world.nowMs,
-      malformed: (subject) => malformed.push(subject),
     },
-    { pool: 'standard', slots: 4 },
+    { slots: () => 4 },
   )
-  const send = (filter: string, subject: string, data: Uint8Array) =>
-    subscribers.get(filter)?.({ subject, data, reply: undefined, traceparent: undefined, statusCode: 0 })
-  const beat = (pod: string, given: Partial<BeatMessage> = {}, from = pod) => {
-    const message: BeatMessage = {
-      pod,
-      pool: 'standard',
-      pid: 1,
-      slots: 2,
-      busy: 0,
-      state: 'ready',
-      captures: [],
-      ...given,
-    }
-    send(beatFilter('standard'), beatSubject({ pool: 'standard', pod: from }), beatCodec.encode(message))
-  }
-  const backlog = (given: Partial<BacklogMessage> = {}) =>
-    send(backlogSubject('standard'), backlogSubject('standard'), backlogCodec.encode({ ...quiet, ...given }))
-  return { world, observer, subscribers, malformed, send, beat, backlog }
+  const beat = (pod: string, given: Partial<BeatMessage> = {}) =>
+    beats.set(pod, {
+      beat: { pod, pool: 'standard', pid: 1, slots: 2, busy: 0, state: 'ready', captures: [], ...given },
+      atMs: world.nowMs,
+    })
+  return { world, observer, beats, beat }
 }
 
-/** Lets time pass, with a backlog message every second. */
-const pass = ({ world, backlog }: ReturnType<typeof begin>, seconds: number) => {
-  for (let second = 0; second < seconds; second += 1) {
-    world.nowMs += 1000
-    backlog()
-  }
-}
+const placed = (pod: string, given: Partial<Placed> = {}): Placed => ({ pod, ageMs: 60_000, stopping: false, ...given })
 
 t.test('stamps the time and reports what it read', async (t) => {
-  const { observer, backlog } = begin()
-  backlog({ pending: 7 })
+  const { observer, world } = begin()
+  world.refused = { count: 2, trouble: 'quota' }
   t.strictSame(await observer.observe(), {
     nowMs: 100_000,
     backlog: { ...quiet, pending: 7 },
     depth: { waiting: 1, inFlight: 2 },
     workers: [],
+    elsewhere: { slots: 0, busy: 0 },
+    refused: { count: 2, trouble: 'quota' },
     starts: { ready: 1, failed: 2 },
     startMs: 3000,
     serviceMs: undefined,
   })
-})
-
-t.test('reports the backlog as unknown before the first message and five seconds after the last', async (t) => {
-  const { observer, backlog, world } = begin()
-  t.equal((await observer.observe()).backlog, 'unknown')
-  backlog()
-  world.nowMs += 5000
-  t.strictSame((await observer.observe()).backlog, quiet)
-  world.nowMs += 1
-  t.equal((await observer.observe()).backlog, 'unknown')
 })
 
 t.test(
@@ -101,7 +78,7 @@ t.test(
     const second = await observer.observe()
     t.match(
       [first, second],
-      Array.from({ length: 2 }, () => ({ depth: 'unknown', workers: 'unknown' })),
+      Array.from({ length: 2 }, () => ({ depth: 'unknown', workers: 'unknown', elsewhere: { slots: 0, busy: 0 } })),
     )
     t.strictSame(second.starts, { ready: 1, failed: 2 })
     t.equal(reads, 1)
@@ -111,9 +88,9 @@ t.test(
 t.test('joins the list of workers with their beats', async (t) => {
   const { observer, world, beat } = begin()
   world.workers = [
-    { pod: 'new', ageMs: 1000, stopping: false },
-    { pod: 'up', ageMs: 9000, stopping: false },
-    { pod: 'going', ageMs: 9000, stopping: true },
+    placed('new', { ageMs: 1000 }),
+    placed('up', { ageMs: 9000 }),
+    placed('going', { ageMs: 9000, stopping: true, trouble: 'image-pull' }),
   ]
   beat('up', { busy: 1, state: 'draining', serviceMs: 800 })
   beat('going', { serviceMs: 1200 })
@@ -127,53 +104,72 @@ t.test('joins the list of workers with their beats', async (t) => {
   t.equal(serviceMs, 1000)
 })
 
+t.test('takes a worker in trouble for stuck and idle, whatever it said before', async (t) => {
+  const { observer, world, beat } = begin()
+  world.workers = [placed('pending', { trouble: 'unschedulable' }), placed('crashed', { trouble: 'crash-looping' })]
+  beat('crashed', { busy: 2 })
+  t.match((await observer.observe()).workers, [
+    { pod: 'pending', state: 'stuck', trouble: 'unschedulable', busy: 0 },
+    { pod: 'crashed', state: 'stuck', trouble: 'crash-looping', busy: 0 },
+  ])
+})
+
 t.test('keeps the measured service time when all workers are gone', async (t) => {
   const { observer, world, beat } = begin()
-  world.workers = [{ pod: 'up', ageMs: 9000, stopping: false }]
+  world.workers = [placed('up')]
   beat('up', { serviceMs: 800 })
   await observer.observe()
   world.workers = []
   t.equal((await observer.observe()).serviceMs, 800)
 })
 
-t.test('measures silence from the last beat', async (t) => {
-  const all = begin()
-  all.world.workers = [{ pod: 'up', ageMs: 60_000, stopping: false }]
-  all.backlog()
-  all.beat('up')
-  pass(all, 12)
-  t.match((await all.observer.observe()).workers, [{ silentMs: 12_000 }])
-  all.beat('up')
-  t.match((await all.observer.observe()).workers, [{ silentMs: 0 }])
+t.test('measures silence from the last beat, and before the first from the start', async (t) => {
+  const { observer, world, beat } = begin()
+  world.workers = [placed('up'), placed('mute', { ageMs: 3000 })]
+  beat('up')
+  world.nowMs += 12_000
+  t.match((await observer.observe()).workers, [{ silentMs: 12_000 }, { silentMs: 3000 }])
+  world.sinceMs = world.nowMs
+  t.match(
+    (await observer.observe()).workers,
+    [{ silentMs: 0 }, { silentMs: 0 }],
+    'what could not be heard is no silence',
+  )
 })
 
-t.test('does not count as silence what it could not have heard', async (t) => {
-  const all = begin()
-  all.world.workers = [{ pod: 'up', ageMs: 60_000, stopping: false }]
-  all.backlog()
-  all.beat('up')
-  all.world.nowMs += 40_000
-  t.match((await all.observer.observe()).workers, [{ silentMs: 0 }])
-  all.backlog()
-  t.match((await all.observer.observe()).workers, [{ silentMs: 0 }])
-  pass(all, 3)
-  t.match((await all.observer.observe()).workers, [{ silentMs: 3000 }])
+t.test('remembers a listed worker of which nothing was heard for so long that the hearing forgot it', async (t) => {
+  const { observer, world, beat, beats } = begin()
+  world.workers = [placed('hung')]
+  beat('hung', { busy: 1 })
+  await observer.observe()
+  beats.clear()
+  world.nowMs += 70_000
+  t.match((await observer.observe()).workers, [{ state: 'ready', silentMs: 70_000 }])
 })
 
-t.test('ignores and reports malformed messages and those of one worker in the name of another', async (t) => {
-  const { observer, world, send, beat, malformed } = begin()
-  world.workers = [{ pod: 'up', ageMs: 1000, stopping: false }]
-  send(beatFilter('standard'), 'worker.standard.up.beat', Buffer.from('{'))
-  send(backlogSubject('standard'), 'backlog.standard', Buffer.from('{}'))
-  beat('up', { busy: 2 }, 'other')
-  t.match(await observer.observe(), { backlog: 'unknown', workers: [{ state: 'starting' }] })
-  t.strictSame(malformed, ['worker.standard.up.beat', 'backlog.standard', 'worker.standard.other.beat'])
+t.test('counts the slots of workers that serve the same queue for others', async (t) => {
+  const { observer, world, beat } = begin()
+  world.workers = [placed('own')]
+  beat('own', { busy: 1 })
+  beat('ready', { slots: 4, busy: 3 })
+  beat('draining', { slots: 4, busy: 1, state: 'draining' })
+  beat('drained', { state: 'drained' })
+  beat('starting', { state: 'starting' })
+  t.strictSame((await observer.observe()).elsewhere, { slots: 5, busy: 4 })
+  world.nowMs += 5001
+  beat('ready', { slots: 4, busy: 2 })
+  t.strictSame((await observer.observe()).elsewhere, { slots: 4, busy: 2 }, 'but not of those that fell silent')
 })
 
-t.test('stops listening when disposed', (t) => {
-  const { observer, subscribers } = begin()
-  t.equal(subscribers.size, 2)
-  observer[Symbol.dispose]()
-  t.equal(subscribers.size, 0)
-  t.end()
+t.test('does not take its own worker for one of others when it is gone', async (t) => {
+  const { observer, world, beat, beats } = begin()
+  world.workers = [placed('killed')]
+  beat('killed')
+  await observer.observe()
+  world.workers = []
+  t.strictSame((await observer.observe()).elsewhere, { slots: 0, busy: 0 })
+  beats.delete('killed')
+  await observer.observe()
+  beat('killed')
+  t.strictSame((await observer.observe()).elsewhere, { slots: 2, busy: 0 }, 'for as long as it is remembered')
 })

@@ -1,26 +1,10 @@
 import t from 'tap'
-import type { Backlog, PoolPolicy, SeenWorker } from '#controller/pool.ts'
+import type { PoolPolicy, SeenWorker } from '#controller/pool.ts'
 import { type Demand, needOf } from '#controller/staffing.ts'
+import { poolPolicy, quietBacklog as quiet, seenWorker } from '#test/helpers/seen-pool.ts'
 
-const policy: PoolPolicy = {
-  min: 0,
-  max: 100,
-  slots: 2,
-  buffer: 0,
-  queueWaitMs: 2000,
-  holdMs: 30_000,
-  drainStepMs: 5000,
-}
-const quiet: Backlog = { pending: 0, processing: 0, arrivals10s: 0, oldestMs: 0 }
-const worker = (given: Partial<SeenWorker> = {}): SeenWorker => ({
-  pod: 'worker-1',
-  state: 'ready',
-  ageMs: 60_000,
-  silentMs: 0,
-  slots: 2,
-  busy: 0,
-  ...given,
-})
+const policy = poolPolicy({ min: 0, max: 100, slots: 2 })
+const worker = (given: Partial<SeenWorker> = {}) => seenWorker('worker-1', { slots: 2, ...given })
 const workers = (count: number, given: Partial<SeenWorker> = {}) => Array.from({ length: count }, () => worker(given))
 
 const cases: {
@@ -106,6 +90,40 @@ const cases: {
     want: { workers: 5, reason: 'backlog' },
   },
   {
+    name: 'needs nobody for captures that workers of others serve or have room for',
+    demand: { backlog: { ...quiet, pending: 2, processing: 3, arrivals10s: 30 }, elsewhere: { slots: 5, busy: 3 } },
+    want: { workers: 0, reason: 'load' },
+  },
+  {
+    name: 'needs only the slots that others lack for the load',
+    // 6 slots in all, of which others have 2; two of the 8 captures are theirs.
+    demand: {
+      backlog: { ...quiet, arrivals10s: 40, processing: 8 },
+      active: [worker({ busy: 2 }), worker({ busy: 2 }), worker()],
+      busy: 4,
+      elsewhere: { slots: 2, busy: 2 },
+    },
+    want: { workers: 2, reason: 'load' },
+  },
+  {
+    name: 'counts what others will serve in time of a backlog',
+    demand: { backlog: { ...quiet, pending: 40 }, elsewhere: { slots: 4, busy: 0 } },
+    // 40 s less 4 x 5 s by the others: five more of 2 x 2 s.
+    want: { workers: 5, reason: 'backlog' },
+  },
+  {
+    name: 'takes captures for waiting that neither its workers nor those of others serve',
+    demand: { backlog: { ...quiet, processing: 24 }, elsewhere: { slots: 4, busy: 4 } },
+    // 20 s, and half of the 4 s that run, less 4 x 5 s by the others: one worker of 4 s.
+    want: { workers: 1, reason: 'backlog' },
+  },
+  {
+    name: 'adds a buffer of several to what is needed, however little is known',
+    demand: { backlog: { ...quiet, pending: 1 } },
+    policy: { buffer: 5 },
+    want: { workers: 6, reason: 'backlog' },
+  },
+  {
     name: 'assumes three seconds for start and service until they are measured',
     demand: { backlog: { ...quiet, pending: 20 }, active: [worker()], startMs: undefined, serviceMs: undefined },
     // 60 s less 2 x 6 s by the present worker: eight more of 2 x 3 s.
@@ -120,6 +138,7 @@ for (const { name, demand, policy: changes, want } of cases) {
       depth: 'unknown',
       active: [],
       busy: 0,
+      elsewhere: { slots: 0, busy: 0 },
       startMs: 3000,
       serviceMs: 1000,
       ...demand,

@@ -5,6 +5,7 @@ import { egressSettings } from './egress.ts'
 import { gatewaySettings } from './gateway.ts'
 import { ledgerSettings } from './ledger.ts'
 import { clientSettings, localSettings } from './local.ts'
+import { operatorSettings } from './operator.ts'
 import { databaseSettings, queueSettings, storageSettings } from './outside.ts'
 import { workerSettings } from './worker.ts'
 
@@ -18,6 +19,7 @@ export const allSettings: Readonly<Record<string, Settings>> = {
   Ledger: ledgerSettings,
   Worker: workerSettings,
   Controller: controllerSettings,
+  'Controller on Kubernetes': operatorSettings,
   Egress: egressSettings,
   'One machine': localSettings,
   'Command line': clientSettings,

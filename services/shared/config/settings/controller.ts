@@ -16,17 +16,14 @@ const parseTexts = (given: string): Readonly<Record<string, string>> | undefined
   }
 }
 
-const workerEnv: Setting<Readonly<Record<string, string>>> = {
-  ...text('WORKER_ENV', {
-    help: 'the whole environment of the workers that the controller starts on this machine',
-    secret: true,
-  }),
+const environment = (name: string, help: string): Setting<Readonly<Record<string, string>>> => ({
+  ...text(name, { help, secret: true }),
   kind: 'JSON object of texts',
   parse: (given) => {
     const value = parseTexts(given)
     return value ? { ok: true, value } : { ok: false, problem: 'must be a JSON object whose values are texts' }
   },
-}
+})
 
 /** Settings of controller alone. */
 export const controllerSettings = {
@@ -43,7 +40,7 @@ export const controllerSettings = {
     help: 'idle workers kept on top of what is needed',
     fallback: 0,
     min: 0,
-    max: 1,
+    max: 100,
   }),
   poolQueueWaitMs: integer('POOL_QUEUE_WAIT_MS', {
     help: 'longest time that a capture should wait for a worker; more workers are started to keep it',
@@ -73,5 +70,24 @@ export const controllerSettings = {
     min: 100,
     max: 10_000,
   }),
-  workerEnv,
+  workerEnv: environment(
+    'WORKER_ENV',
+    'the whole environment of the workers that the controller starts on this machine',
+  ),
+  proxiedWorkerEnv: environment(
+    'PROXIED_WORKER_ENV',
+    'the whole environment of the single-use workers that the controller starts on this machine',
+  ),
+  proxiedMax: integer('PROXIED_MAX', {
+    help: "most single-use workers for captures with a caller's proxy, each with a browser of its own",
+    fallback: 2,
+    min: 1,
+    max: 1000,
+  }),
+  proxiedSpares: integer('PROXIED_SPARES', {
+    help: 'single-use workers that are kept waiting with a warm browser',
+    fallback: 0,
+    min: 0,
+    max: 100,
+  }),
 }

@@ -42,6 +42,9 @@ export const gatewaySettings = {
   sealingKeyStandard: text('SEALING_KEY_STANDARD', {
     help: 'public key to which captures for the standard pool are sealed',
   }),
+  sealingKeyProxied: text('SEALING_KEY_PROXIED', {
+    help: "public key to which captures with a caller's proxy are sealed",
+  }),
   queueAllowanceMs: integer('SYNC_QUEUE_MS', {
     help: 'time that a synchronous capture may wait for a worker, on top of its own budget, before it is answered with 202',
     unit: 'ms',

@@ -1,9 +1,11 @@
+import { pools } from '#shared/capture/lane.ts'
 import { flag, integer, list, oneOf, type Setting, text } from '#shared/config/setting.ts'
 
 /** A TCP address as `host:port`; IPv6 literals stand in brackets. */
 export type HostPort = { readonly host: string; readonly port: number }
 
-const hostPort: Setting<HostPort>['parse'] = (value) => {
+/** Reads a `HostPort`. */
+export const hostPort: Setting<HostPort>['parse'] = (value) => {
   const url = /[/?#@\s]/.test(value) ? null : URL.parse(`tcp://${value}`)
   return url?.hostname && url.port
     ? { ok: true, value: { host: url.hostname.replaceAll(/[[\]]/g, ''), port: Number(url.port) } }
@@ -12,7 +14,7 @@ const hostPort: Setting<HostPort>['parse'] = (value) => {
 
 /** Settings of worker alone. */
 export const workerSettings = {
-  pool: oneOf('WORKER_POOL', { help: 'pool that the worker serves', fallback: 'standard', values: ['standard'] }),
+  pool: oneOf('WORKER_POOL', { help: 'pool that the worker serves', fallback: 'standard', values: pools }),
   pod: text('WORKER_POD', {
     help: 'name of the worker among those of its pool: letters, digits, hyphens; empty: made of its process id',
     fallback: '',
@@ -22,6 +24,13 @@ export const workerSettings = {
     fallback: 1,
     min: 1,
     max: 16,
+  }),
+  spareSeconds: integer('WORKER_SPARE_SECONDS', {
+    help: 'time that a single-use worker waits for its capture before it ends',
+    unit: 's',
+    fallback: 600,
+    min: 5,
+    max: 86_400,
   }),
   openingKeys: list('WORKER_OPENING_KEYS', {
     help: 'private keys that open what is sealed for the pool, newest first; old ones are kept for the longest wait',

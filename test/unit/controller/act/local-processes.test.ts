@@ -50,6 +50,19 @@ t.test('stops exactly the named workers, and does not count them any more', asyn
   t.ok((await actuator.list()).workers.some(({ pod }) => pod === second!.pod))
 })
 
+t.test(
+  'leaves the start of others to the controller where workers are replaced, and keeps nothing marked',
+  async (t) => {
+    const { actuator, notices, count } = begin(t, 'never-ready')
+    await actuator.start(2)
+    const [first, second] = (await actuator.list()).workers
+    await actuator.replace([first!.pod])
+    await actuator.keep([second!.pod])
+    await eventually(async () => (await count()) === 1)
+    t.equal(notices.filter(({ kind }) => kind === 'started').length, 2)
+  },
+)
+
 t.test('counts starts that became ready, with the time they took', async (t) => {
   const { actuator, notices } = begin(t, 'ignore-stop', 100)
   await actuator.start(1)

@@ -13,6 +13,7 @@ const available: CaptureParameters = {
   delay: 1,
   timeout: 10,
   wait_for_selector: 'a',
+  proxy: 'http://p.example.com:1',
 }
 
 /** A value of every other parameter that asks for something. */
@@ -46,7 +47,6 @@ const asking: CaptureParameters = {
   stealth: true,
   timezone: 'UTC',
   geolocation: { latitude: 0, longitude: 0 },
-  proxy: 'http://p.example.com:1',
   extract_metadata: true,
   cache_ttl: 1,
   webhook_url: 'https://a.com/',

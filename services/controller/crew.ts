@@ -1,0 +1,44 @@
+import type { PoolPolicy, SeenWorker } from './pool.ts'
+
+/** A worker silent for longer is lost. */
+const lostAfterMs = 10_000
+/** For how long silence of most workers is taken for a fault of hearing. */
+const deafForMs = 30_000
+
+/** The workers that were not told to end, by what they are good for. */
+export type Crew = {
+  readonly present: number
+  /** Those that take work, and those that soon will: `starting` ones, unless starts have been failing. */
+  readonly active: readonly SeenWorker[]
+  readonly starting: readonly SeenWorker[]
+  readonly stuck: readonly SeenWorker[]
+  /** Told to take no more work; busy ones first to finish, idle ones `drained`. */
+  readonly leaving: readonly SeenWorker[]
+  readonly lost: readonly SeenWorker[]
+}
+
+/** Sorts workers. `startsFail` tells that no starting one is to be counted on. */
+export const crewOf = (workers: readonly SeenWorker[], policy: PoolPolicy, startsFail: boolean): Crew => {
+  const isLost = ({ state, ageMs, silentMs }: SeenWorker): boolean => {
+    if (state === 'stuck') return false
+    return state === 'starting' ? ageMs > policy.startLimitMs : silentMs > lostAfterMs
+  }
+  const present = workers.filter(({ state }) => state !== 'stopping')
+  const well = present.filter((worker) => !isLost(worker))
+  const starting = well.filter(({ state }) => state === 'starting')
+  return {
+    present: present.length,
+    active: [...well.filter(({ state }) => state === 'ready'), ...(startsFail ? [] : starting)],
+    starting,
+    stuck: well.filter(({ state }) => state === 'stuck'),
+    leaving: well.filter(({ state }) => state === 'draining' || state === 'drained'),
+    lost: present.filter(isLost),
+  }
+}
+
+/** One worker may hang; when most of several fall silent together, it is rather we who do not hear. */
+export const isDeaf = ({ present, starting, stuck, lost }: Crew): boolean => {
+  const silent = lost.filter(({ state }) => state !== 'starting')
+  const heard = present - starting.length - stuck.length - lost.length
+  return silent.length > 1 && silent.length > heard && Math.min(...silent.map(({ silentMs }) => silentMs)) < deafForMs
+}

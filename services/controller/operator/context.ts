@@ -1,0 +1,40 @@
+import { systemClock } from '#shared/kube/clock.ts'
+import { openConnection } from '#shared/kube/connection.ts'
+import { connectQueue } from '#shared/queue/connection.ts'
+import { inboxPrefixOf } from '#shared/queue/permissions.ts'
+import { createLogger } from '#shared/telemetry/logger.ts'
+import { createMetrics } from '#shared/telemetry/metrics.ts'
+import { startProbeServer } from '#shared/telemetry/probe-server.ts'
+import type { OperatorConfig } from './config.ts'
+import { openOperator } from './open-operator.ts'
+
+/** Everything that a running operator holds. Dispose lets the Lease go before it closes the rest. */
+export type OperatorContext = AsyncDisposable & { readonly probeUrl: string }
+
+const userAgent = 'shutterfleet-controller'
+
+/** Connects to NATS and to the API server, and begins to work. */
+export const openContext = async (config: OperatorConfig): Promise<OperatorContext> => {
+  await using opened = new AsyncDisposableStack()
+  const metrics = createMetrics('controller')
+  const logger = createLogger({ service: 'controller', level: config.logLevel })
+  const queue = opened.use(
+    await connectQueue({
+      url: config.natsUrl,
+      name: 'controller',
+      inboxPrefix: inboxPrefixOf('controller'),
+      notice: ({ kind, detail }) =>
+        logger[kind === 'back' ? 'info' : 'warn']({ detail }, `connection to NATS: ${kind}`),
+    }),
+  )
+  const { kubeconfig } = config
+  const connection = opened.use(openConnection({ userAgent, ...(kubeconfig !== '' && { kubeconfig }) }))
+  const operator = opened.use(
+    openOperator({ config, connection, queue, clock: systemClock, random: Math.random, logger, metrics }),
+  )
+  const probe = opened.use(
+    await startProbeServer({ host: config.probeHost, port: config.probePort, metrics, health: operator.health }),
+  )
+  const parts = opened.move()
+  return { probeUrl: probe.url, [Symbol.asyncDispose]: () => parts.disposeAsync() }
+}

@@ -1,0 +1,42 @@
+import type { BrowserPool } from '#shared/kube/browser-pool.ts'
+import { browserPools } from '#shared/kube/browser-pool.ts'
+import type { Fields } from '#shared/kube/apply.ts'
+import { appliedAnnotation, poolLabels } from '#shared/kube/names.ts'
+import { hashOf } from './seen-deployment.ts'
+import { type PodSettings, workerPod } from './worker-pod.ts'
+
+/** Old templates that are kept for `kubectl rollout undo`. */
+const revisionHistoryLimit = 2
+
+/** What belongs to a pool, and goes with it. */
+export const childFields = (pool: BrowserPool, spec: object): Fields & { readonly spec: object } => {
+  const { apiVersion, kind } = browserPools
+  const { name, uid } = pool.metadata
+  const metadata = {
+    labels: poolLabels(name),
+    ownerReferences: [{ apiVersion, kind, name, uid, controller: true, blockOwnerDeletion: true }],
+  }
+  const annotations = { [appliedAnnotation]: hashOf({ metadata, spec }) }
+  return { metadata: { ...metadata, annotations }, spec }
+}
+
+/** What of a pool's Deployment the controller decides, but for its size. */
+export const deploymentFields = (pool: BrowserPool, settings: PodSettings): ReturnType<typeof childFields> => {
+  const { name } = pool.metadata
+  const { template, autoscaling, drain } = pool.spec
+  return childFields(pool, {
+    revisionHistoryLimit,
+    selector: { matchLabels: poolLabels(name) },
+    // Old workers stay until new ones are ready: an image that does not start takes no capacity.
+    strategy: { type: 'RollingUpdate', rollingUpdate: { maxSurge: '25%', maxUnavailable: 0 } },
+    template: workerPod({
+      pool: pool.spec.pool,
+      browserPool: name,
+      template,
+      slots: autoscaling.slots,
+      program: 'main',
+      graceSeconds: drain.deadlineSeconds,
+      settings,
+    }),
+  })
+}

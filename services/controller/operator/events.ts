@@ -1,0 +1,69 @@
+import type { AppError } from '#shared/errors/app-error.ts'
+import { outcomeOf } from '#shared/kube/kube-error.ts'
+import type { ReflectorEvents } from '#shared/kube/reflector.ts'
+import type { Resource } from '#shared/kube/resource.ts'
+import type { Logger } from '#shared/telemetry/logger.ts'
+import type { Metrics } from '#shared/telemetry/metrics.ts'
+
+/** What the controller on Kubernetes says of itself, beside what it says of its pools. */
+export type OperatorEvents = {
+  readonly termBegan: () => void
+  readonly termEnded: () => void
+  /** A try to get or keep the Lease that failed. */
+  readonly electionFailed: (error: AppError) => void
+  readonly reflectionOf: (resource: Resource) => ReflectorEvents
+  /** What belongs to a pool could not be brought about. */
+  readonly shapeFailed: (pool: string, error: AppError, retryMs: number) => void
+  readonly statusFailed: (pool: string, error: AppError) => void
+}
+
+/** Makes the events of the controller on Kubernetes. */
+export const createOperatorEvents = (logger: Logger, metrics: Metrics): OperatorEvents => {
+  const on = {
+    leads: metrics.gauge({ name: 'operator_leads', help: 'Whether this controller leads, 1 or 0' }),
+    watches: metrics.counter({
+      name: 'operator_watches_ended_total',
+      help: 'Watches of the API server that were over, by what was watched and why',
+      labels: ['kind', 'end'],
+    }),
+    lists: metrics.counter({
+      name: 'operator_lists_total',
+      help: 'Kinds of objects that were read anew',
+      labels: ['kind'],
+    }),
+    failures: metrics.counter({
+      name: 'operator_failures_total',
+      help: 'What could not be done on the API server, and is tried again',
+      labels: ['what'],
+    }),
+  }
+  const failed = (what: 'election' | 'shape' | 'status', error: AppError, of: object) => {
+    on.failures.inc({ what })
+    logger.warn({ ...of, error: error.message, outcome: outcomeOf(error) }, `${what} failed`)
+  }
+  on.leads.set(0)
+  return {
+    termBegan: () => {
+      on.leads.set(1)
+      logger.info('leads')
+    },
+    termEnded: () => {
+      on.leads.set(0)
+      logger.info('no longer leads')
+    },
+    electionFailed: (error) => failed('election', error, {}),
+    reflectionOf: ({ kind }) => ({
+      listed: (objects) => {
+        on.lists.inc({ kind })
+        logger.debug({ kind, objects }, 'read anew')
+      },
+      ended: (end, waitMs, error) => {
+        on.watches.inc({ kind, end })
+        const level = end === 'closed' ? 'debug' : 'warn'
+        logger[level]({ kind, waitMs, error: error?.message }, `watch ${end}`)
+      },
+    }),
+    shapeFailed: (pool, error, retryMs) => failed('shape', error, { pool, retryMs }),
+    statusFailed: (pool, error) => failed('status', error, { pool }),
+  }
+}

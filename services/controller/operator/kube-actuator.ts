@@ -1,0 +1,114 @@
+import type { Actuator } from '#controller/act/actuator.ts'
+import { setReplicas } from '#shared/kube/apply.ts'
+import type { KubeApi } from '#shared/kube/client.ts'
+import type { Clock } from '#shared/kube/clock.ts'
+import { objectName, replicasOwner, workersName } from '#shared/kube/names.ts'
+import { createGoingPods, isMarked } from './going-pods.ts'
+import { createOwnWrites } from './own-writes.ts'
+import { isReplacing, type KubeRoster, presentPods, rosterOf } from './roster-of.ts'
+import { deployments, type SeenDeployment } from './seen-deployment.ts'
+import type { SeenPod } from './seen-pod.ts'
+import type { StartTimes } from './start-times.ts'
+import type { Watch } from './watch.ts'
+
+/** What an actuator does to the cluster, once it is done. */
+export type KubeNotice =
+  | { readonly kind: 'scaled'; readonly from: number; readonly to: number }
+  | { readonly kind: 'deleted'; readonly pod: string }
+
+/** What an actuator works with. */
+export type KubeActuatorDeps = {
+  readonly api: Pick<KubeApi, 'patch' | 'remove'>
+  readonly clock: Clock
+  readonly watch: Pick<Watch, 'namespace' | 'deployment' | 'podsOf' | 'mustBeKnown'>
+  readonly startTimes: Pick<StartTimes, 'ageMs' | 'wasReady' | 'startsOf'>
+  /** Has the Deployment made, with at least this many workers. */
+  readonly create: (replicas: number) => void
+  readonly notice: (notice: KubeNotice) => void
+}
+
+/** Runs the workers of a pool as pods of its Deployment, of which it changes the size alone. */
+export type KubeActuator = Omit<Actuator, 'list'> & { readonly list: () => Promise<KubeRoster> }
+
+/** The size of a Deployment; a write of our own counts before the cache shows it. */
+const createSize = ({ api, clock, notice }: KubeActuatorDeps) => {
+  const written = createOwnWrites<number>(clock)
+  const newest = ({ metadata }: SeenDeployment) => written.newerThan(metadata.uid, metadata.resourceVersion)
+  const sizeOf = (deployment: SeenDeployment) => newest(deployment) ?? deployment.replicas
+  return {
+    of: sizeOf,
+    /** Whether the cache shows what was written last. */
+    isShown: (deployment: SeenDeployment) => newest(deployment) === undefined,
+    set: async (deployment: SeenDeployment, to: number) => {
+      const { name, namespace, uid } = deployment.metadata
+      const from = sizeOf(deployment)
+      const size = { replicas: to, manager: replicasOwner }
+      written.remember(uid, await setReplicas(api, { resource: deployments, namespace, name }, size), to)
+      notice({ kind: 'scaled', from, to })
+    },
+  }
+}
+
+/** Makes the actuator of the pool of this name. */
+export const createKubeActuator = (deps: KubeActuatorDeps, pool: string): KubeActuator => {
+  const { watch, startTimes, notice } = deps
+  const label = objectName(pool)
+  const name = workersName(pool)
+  const size = createSize(deps)
+  const going = createGoingPods(deps, watch.namespace)
+
+  const present = () => presentPods(watch.podsOf(label))
+  /** Those of the named pods that are there and were not told to end. */
+  const presentOf = (names: readonly string[]) => {
+    const wanted = new Set(names)
+    const given = going.given()
+    return present().filter(({ metadata }) => wanted.has(metadata.name) && !given.has(metadata.uid))
+  }
+  /** Takes pods away that the cache shows as marked. */
+  const takeAway = async (deployment: SeenDeployment, leaving: readonly SeenPod[]) => {
+    const count = present().length
+    // What the ReplicaSet does not know yet, it would not heed; and it must count what we count.
+    if (!size.isShown(deployment) || deployment.status.replicas !== count) return
+    // Also what was asked for and is not made is asked for no longer.
+    const to = count - leaving.length
+    if (to < deployment.replicas) {
+      await size.set(deployment, to)
+      going.give(leaving)
+      return
+    }
+    // While a template is rolled out there are more than asked for, and the rollout waits for an idle one to be ready.
+    if (isReplacing(deployment)) await going.remove(leaving.filter(startTimes.wasReady))
+  }
+
+  return {
+    list: async () => {
+      watch.mustBeKnown()
+      const deployment = watch.deployment(name)
+      return rosterOf({
+        deployment,
+        replicas: deployment ? size.of(deployment) : 0,
+        pods: watch.podsOf(label),
+        given: going.given(),
+        ageMs: startTimes.ageMs,
+        wasReady: startTimes.wasReady,
+        starts: startTimes.startsOf(label),
+      })
+    },
+    start: async (total) => {
+      const deployment = watch.deployment(name)
+      if (!deployment) return deps.create(total)
+      if (size.of(deployment) < total) await size.set(deployment, total)
+    },
+    stop: async (names) => {
+      const leaving = presentOf(names)
+      await going.mark(leaving.filter((each) => !isMarked(each)))
+      const deployment = watch.deployment(name)
+      if (deployment && leaving.every(isMarked)) await takeAway(deployment, leaving)
+    },
+    replace: async (names) => {
+      for (const { metadata } of await going.remove(presentOf(names))) notice({ kind: 'deleted', pod: metadata.name })
+    },
+    keep: (names) => going.unmark(presentOf(names)),
+    [Symbol.asyncDispose]: async () => {},
+  }
+}

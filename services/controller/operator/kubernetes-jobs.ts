@@ -1,0 +1,307 @@
+import type { Trouble } from '#controller/pool.ts'
+import type { JobNotice, JobRoster, JobRunner, PlacedJob } from '#controller/proxied/job-runner.ts'
+import type { JobTrouble } from '#controller/proxied/proxied.ts'
+import type { KubeApi } from '#shared/kube/client.ts'
+import { toAppError } from '#shared/errors/app-error.ts'
+import { KubeError, type Outcome, outcomeOf } from '#shared/kube/kube-error.ts'
+import { captureLabel, fieldOwner, managedSelector } from '#shared/kube/names.ts'
+import type { Change } from '#shared/kube/object-cache.ts'
+import type { Reflector } from '#shared/kube/reflector.ts'
+import type { KubeObject } from '#shared/kube/resource.ts'
+import type { JobManifest } from './job.ts'
+import { claimOf, endOf, jobNameLabel, jobs, revisionOf, type SeenJobObject, trimJob } from './seen-job.ts'
+import { hasEnded, isStopping, type SeenPod } from './seen-pod.ts'
+import { troubleOf } from './trouble-of.ts'
+
+/** What a reflector holds, as far as it is looked at here. */
+export type Mirror<T extends KubeObject> = Pick<Reflector<T>, 'all' | 'get' | 'hasSynced' | 'downMs'>
+
+/** What Jobs are run with. */
+export type KubernetesJobsDeps = {
+  readonly api: Pick<KubeApi, 'list' | 'create' | 'patch'>
+  /** All Jobs and pods of the controller in the namespace of the Jobs. */
+  readonly jobs: Mirror<SeenJobObject>
+  readonly pods: Mirror<SeenPod>
+  readonly now: () => number
+  /** A name that no Job ever had. */
+  readonly newName: () => string
+  /** A Job as it is to be at this moment. */
+  readonly manifest: (name: string) => JobManifest
+  readonly notice: (notice: JobNotice) => void
+}
+
+/** What is known of a Job that has not ended, beside what the copy of it says. */
+type Known = {
+  /** When it was first known here. */
+  readonly sinceMs: number
+  readonly revision: string
+  captureId?: string
+  /** Why its worker could not come up when it was last looked at, and since when. */
+  trouble?: JobTrouble & { readonly sinceMs: number }
+  isGivenUp?: boolean
+}
+
+/** A copy without a watch for longer is no knowledge. */
+const downMaxMs = 5000
+/** What was made counts although the copy does not show it, for this long. */
+const unseenMs = 30_000
+/** A Job's pod is made at once, unless something refuses it. */
+const podMs = 10_000
+const requestMs = 3000
+const requestsAtOnce = 8
+const pageItems = 500
+const pagesMax = 20
+
+/** Outcomes of a creation after which the Job is certainly not there, and will not be if it is asked for again. */
+const refusals: Partial<Record<Outcome, Trouble>> = {
+  quota: 'quota',
+  forbidden: 'config-error',
+  invalid: 'config-error',
+  'not-found': 'config-error',
+}
+
+const crashed: JobTrouble = { why: 'crash-looping', message: 'a worker ended before it took a capture' }
+const withoutPod: JobTrouble = { why: 'pods-refused', message: `no pod was made for a Job within ${podMs / 1000} s` }
+
+const troubleOfJob = (pod: SeenPod | undefined, ageMs: number): JobTrouble | undefined => {
+  if (!pod) return ageMs > podMs ? withoutPod : undefined
+  const found = troubleOf(pod)
+  return found && { why: found.trouble, message: found.message }
+}
+
+/**
+ * Runs single-use workers as Jobs, for one term of leading. What it does is idempotent by the Jobs' names: they are made
+ * before the request, and asked for again where an answer is lost.
+ */
+export class KubernetesJobs implements JobRunner {
+  readonly #deps: KubernetesJobsDeps
+  readonly #namespace: string
+  readonly #known = new Map<string, Known>()
+  /** Names that are asked for at this moment, that were made, and of which nobody knows whether they were; since when. */
+  readonly #asked = new Set<string>()
+  readonly #made = new Map<string, number>()
+  readonly #unanswered = new Map<string, number>()
+  readonly #requests = new Set<Promise<unknown>>()
+  #firstRead: Promise<void> | undefined
+  #failed = 0
+  #last: JobTrouble | undefined
+
+  constructor(deps: KubernetesJobsDeps, of: { readonly namespace: string }) {
+    this.#deps = deps
+    this.#namespace = of.namespace
+    for (const job of deps.jobs.all()) if (!endOf(job)) this.#know(job)
+  }
+
+  /** Takes a change of a Job, at once. */
+  readonly changed = ({ kind, object }: Change<SeenJobObject>): void => {
+    const { name } = object.metadata
+    this.#made.delete(name)
+    this.#unanswered.delete(name)
+    const end = endOf(object) ?? (kind === 'deleted' ? 'vanished' : undefined)
+    if (end) this.#end(name, end)
+    else this.#know(object)
+  }
+
+  async list(): Promise<JobRoster> {
+    this.#firstRead ??= this.#readAll()
+    await this.#firstRead.catch((thrown: unknown) => {
+      this.#firstRead = undefined
+      throw thrown
+    })
+    for (const copy of [this.#deps.jobs, this.#deps.pods]) {
+      if (!copy.hasSynced || copy.downMs() > downMaxMs) {
+        throw new KubeError('unavailable', { message: 'Jobs and their pods are not known: no watch stands' })
+      }
+    }
+    const pods = new Map(this.#deps.pods.all().map((pod) => [pod.metadata.labels?.[jobNameLabel], pod]))
+    const seen = this.#deps.jobs.all().filter((job) => !endOf(job))
+    const unseen = this.#unseen()
+    return {
+      jobs: [...seen.map((job) => this.#place(job, pods.get(job.metadata.name))), ...unseen],
+      failed: this.#failed,
+      last: this.#last,
+    }
+  }
+
+  async create(count: number): Promise<void> {
+    const names = [...this.#lately(this.#unanswered), ...Array.from({ length: count }, () => this.#deps.newName())]
+    const left = names.values()
+    const maker = async () => {
+      for (const name of left) await this.#tracked(this.#createOne(name))
+    }
+    const ends = await Promise.allSettled(Array.from({ length: Math.min(requestsAtOnce, names.length) }, maker))
+    for (const end of ends) if (end.status === 'rejected') throw end.reason
+  }
+
+  async claim(name: string, captureId: string): Promise<void> {
+    const known = this.#known.get(name)
+    if (!known || known.captureId === captureId) return
+    const before = known.captureId
+    // Until the copy shows it, this is what keeps it from being written twice.
+    known.captureId = captureId
+    try {
+      await this.#tracked(this.#patch(name, { metadata: { labels: { [captureLabel]: captureId } } }))
+      this.#deps.notice({ kind: 'claimed', job: name })
+    } catch (thrown) {
+      if (before === undefined) delete known.captureId
+      else known.captureId = before
+      throw thrown
+    }
+  }
+
+  async giveUp(name: string): Promise<void> {
+    const known = this.#known.get(name)
+    if (!known || known.isGivenUp) return
+    known.isGivenUp = true
+    try {
+      // A deadline in the past: it ends as if it had waited in vain, and can be looked at. A worker that came up after all
+      // finishes what it took.
+      await this.#tracked(this.#patch(name, { spec: { activeDeadlineSeconds: 1 } }))
+      this.#deps.notice({ kind: 'given-up', job: name })
+    } catch (thrown) {
+      known.isGivenUp = false
+      throw thrown
+    }
+  }
+
+  /** Waits for the requests that are on their way, each of which ends within three seconds. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    await Promise.allSettled(this.#requests)
+  }
+
+  /** Reads all Jobs from the server itself: those that a predecessor made at last may be missing in the copy. */
+  async #readAll() {
+    const of = { resource: jobs, namespace: this.#namespace }
+    let continueAt: string | undefined
+    for (let pages = 0; pages < pagesMax; pages += 1) {
+      const query = {
+        labelSelector: managedSelector,
+        limit: pageItems,
+        ...(continueAt !== undefined && { continueAt }),
+      }
+      const page = await this.#deps.api.list<SeenJobObject>(of, query, AbortSignal.timeout(requestMs))
+      for (const job of page.items.map(trimJob)) {
+        if (endOf(job) || this.#isSeen(job.metadata.name)) continue
+        this.#know(job)
+        this.#made.set(job.metadata.name, this.#deps.now())
+      }
+      continueAt = page.continueAt
+      if (continueAt === undefined) return
+    }
+    throw new KubeError('invalid', { message: `more than ${pagesMax * pageItems} Jobs` })
+  }
+
+  #know(job: SeenJobObject): Known {
+    const { name } = job.metadata
+    const known = this.#known.get(name) ?? { sinceMs: this.#deps.now(), revision: revisionOf(job) }
+    this.#known.set(name, known)
+    return known
+  }
+
+  #end(name: string, how: 'succeeded' | 'failed' | 'vanished') {
+    const known = this.#known.get(name)
+    if (!known) return
+    this.#known.delete(name)
+    this.#deps.notice({ kind: 'ended', job: name, how })
+    if (how !== 'failed' || known.captureId !== undefined || known.isGivenUp) return
+    this.#failed += 1
+    const { why, message } = known.trouble ?? crashed
+    this.#last = { why, message }
+  }
+
+  #place(job: SeenJobObject, pod: SeenPod | undefined): PlacedJob {
+    const known = this.#know(job)
+    const nowMs = this.#deps.now()
+    const ageMs = nowMs - known.sinceMs
+    const captureId = claimOf(job)
+    if (captureId !== undefined) known.captureId = captureId
+    const trouble = troubleOfJob(pod, ageMs)
+    if (!trouble) delete known.trouble
+    else known.trouble = { ...trouble, sinceMs: known.trouble?.sinceMs ?? nowMs }
+    return {
+      name: job.metadata.name,
+      ageMs,
+      revision: known.revision,
+      ...(known.captureId !== undefined && { captureId: known.captureId }),
+      ...(trouble && { trouble: { ...trouble, forMs: nowMs - (known.trouble?.sinceMs ?? nowMs) } }),
+      ...(pod && (hasEnded(pod) ? { worker: 'ended' } : isStopping(pod) && { worker: 'stopping' })),
+    }
+  }
+
+  /** What was made or may have been, and what the copy does not show. */
+  #unseen(): PlacedJob[] {
+    const names = new Set([...this.#asked, ...this.#lately(this.#made), ...this.#lately(this.#unanswered)])
+    for (const name of this.#known.keys()) {
+      if (!names.has(name) && !this.#isSeen(name)) this.#known.delete(name)
+    }
+    return [...names].flatMap((name) => {
+      const known = this.#known.get(name)
+      if (!known || this.#isSeen(name)) return []
+      return [{ name, ageMs: this.#deps.now() - known.sinceMs, revision: known.revision }]
+    })
+  }
+
+  #isSeen(name: string): boolean {
+    return this.#deps.jobs.get(`${this.#namespace}/${name}`) !== undefined
+  }
+
+  /** Names of the last half a minute; older ones are forgotten. */
+  #lately(names: Map<string, number>): string[] {
+    for (const [name, sinceMs] of names) if (this.#deps.now() - sinceMs > unseenMs) names.delete(name)
+    return [...names.keys()]
+  }
+
+  async #createOne(name: string) {
+    const { api, now, manifest } = this.#deps
+    const wanted = manifest(name)
+    this.#unanswered.delete(name)
+    this.#asked.add(name)
+    this.#know(trimJob(wanted))
+    try {
+      const of = { resource: jobs, namespace: this.#namespace }
+      await api.create(of, wanted, { fieldManager: fieldOwner, signal: AbortSignal.timeout(requestMs) })
+      this.#isMade(name)
+    } catch (thrown) {
+      const outcome = outcomeOf(thrown)
+      // A try before this one had been done.
+      if (outcome === 'already-exists') return this.#isMade(name)
+      if (outcome === 'unavailable') this.#unanswered.set(name, now())
+      const why = outcome && refusals[outcome]
+      if (why) this.#refuse({ why, message: toAppError(thrown).message })
+      throw thrown
+    } finally {
+      this.#asked.delete(name)
+    }
+  }
+
+  #refuse(trouble: JobTrouble) {
+    this.#failed += 1
+    this.#last = trouble
+    this.#deps.notice({ kind: 'refused', ...trouble })
+  }
+
+  #isMade(name: string) {
+    if (!this.#isSeen(name)) this.#made.set(name, this.#deps.now())
+    this.#deps.notice({ kind: 'created', job: name })
+  }
+
+  async #patch(name: string, body: object) {
+    const ref = { resource: jobs, namespace: this.#namespace, name }
+    try {
+      const patch = { kind: 'merge', body, fieldManager: fieldOwner } as const
+      await this.#deps.api.patch(ref, patch, AbortSignal.timeout(requestMs))
+    } catch (thrown) {
+      if (outcomeOf(thrown) !== 'not-found') throw thrown
+    }
+  }
+
+  /** Remembers a request while it is on its way. */
+  async #tracked(request: Promise<unknown>): Promise<void> {
+    this.#requests.add(request)
+    try {
+      await request
+    } finally {
+      this.#requests.delete(request)
+    }
+  }
+}

@@ -1,0 +1,166 @@
+import type { ControllerEvents } from '#controller/events.ts'
+import type { LoopTiming } from '#controller/loop.ts'
+import type { Pool } from '#shared/capture/lane.ts'
+import { type BrowserPool, browserPools } from '#shared/kube/browser-pool.ts'
+import { createKubeApi, type KubeApi } from '#shared/kube/client.ts'
+import type { Clock } from '#shared/kube/clock.ts'
+import type { KubeConnection } from '#shared/kube/connection.ts'
+import { objectName } from '#shared/kube/names.ts'
+import { Recorder } from '#shared/kube/recorder.ts'
+import type { Term } from '#shared/kube/term.ts'
+import type { Queue } from '#shared/queue/connection.ts'
+import type { Logger } from '#shared/telemetry/logger.ts'
+import { asideOf, statusAside } from './aside.ts'
+import type { Ears } from './ears.ts'
+import type { OperatorEvents } from './events.ts'
+import { ownersOf } from './owners.ts'
+import { policyOf } from './policy-of.ts'
+import { PoolLoops } from './pool-loops.ts'
+import type { RunPool } from './pool-run.ts'
+import { presentPods } from './roster-of.ts'
+import { createShape } from './shape.ts'
+import { createShaping, type Shaping } from './shaping.ts'
+import type { StartTimes } from './start-times.ts'
+import type { PoolOccurrence } from './status-change.ts'
+import { StatusWriter } from './status-writer.ts'
+import { misunderstandingOf } from './understand.ts'
+import type { Watch } from './watch.ts'
+import type { PodSettings } from './worker-pod.ts'
+
+/** What a leader works with. */
+export type LeadDeps = {
+  readonly connection: Pick<KubeConnection, 'send'>
+  readonly clock: Clock
+  readonly watch: Watch
+  readonly startTimes: StartTimes
+  readonly ears: Ears
+  readonly queue: Queue
+  readonly logger: Logger
+  readonly events: OperatorEvents
+  readonly poolEvents: ControllerEvents
+  readonly runners: Readonly<Record<Pool, RunPool>>
+  readonly settings: PodSettings
+  readonly timing: LoopTiming
+  /** Name of this process in events. */
+  readonly instance: string
+}
+
+/** Acts during one term. Dispose stops it and waits for everything that is on its way. */
+export type Lead = AsyncDisposable & {
+  /** Pools that are kept. */
+  readonly pools: () => number
+  /** Milliseconds since the loop that has stood for longest last turned. */
+  readonly standingMs: () => number
+}
+
+/** Everything is looked at again after this long, whatever was told. */
+const lookMs = 1000
+
+type Occurred = (pool: BrowserPool, occurrence: PoolOccurrence) => void
+
+/** Begins to act. What is written, is written only while the term lasts. */
+export const lead = (deps: LeadDeps, term: Term): Lead => {
+  const { clock, watch, ears, events } = deps
+  const opened = new AsyncDisposableStack()
+  const api = createKubeApi(deps.connection, term.fence)
+  const recorder = opened.use(new Recorder({ api, clock, log: deps.logger }, deps.instance))
+  const occurred: Occurred = (pool, occurrence) =>
+    recorder.record({ regarding: { resource: browserPools, object: pool }, ...occurrence })
+  const statuses = opened.use(new StatusWriter({ api, clock, occurred, failed: events.statusFailed }))
+  const owners = () => ownersOf(understood(watch.pools()))
+
+  const loops: PoolLoops = opened.use(
+    new PoolLoops({
+      term: { ...deps, api, statuses, occurred, events: deps.poolEvents, queue: fenced(deps.queue, term) },
+      runners: deps.runners,
+      shape: (name) => shaping.add(name),
+      problemOf: (uid) => shaping.problemOf(uid),
+    }),
+  )
+  const shaping: Shaping = opened.use(
+    createShaping({
+      clock,
+      shape: shapeOf(deps, { api, occurred, askedOf: (uid) => loops.askedOf(uid) }),
+      wanted: (name) => {
+        const pool = watch.pool(name)
+        return pool && isShaped(pool) && !asideOf(pool, owners()) ? pool : undefined
+      },
+      tried: (name) => loops.ring(objectName(name)),
+      failed: events.shapeFailed,
+    }),
+  )
+
+  /** Has every pool kept that can be, and says why of those that cannot. */
+  const look = () => {
+    const pools = watch.pools().filter(isWanted)
+    const now = owners()
+    const asides = pools.map((pool) => ({ pool, aside: asideOf(pool, now) }))
+    loops.keep(asides.flatMap(({ pool, aside }) => (aside ? [] : [pool])))
+    statuses.keep(new Set(pools.map(({ metadata }) => metadata.uid)))
+    for (const { pool, aside } of asides) {
+      if (aside) statuses.say(pool, statusAside({ pool: statuses.withSaid(pool), at: clock.date() }, aside))
+    }
+  }
+  opened.use(
+    watch.follow((label, what) => {
+      if (what === 'pool') look()
+      if (what !== 'pod') for (const { metadata } of watch.poolsOf(label)) shaping.add(metadata.name)
+      loops.ring(label)
+    }),
+  )
+  opened.use(ears.follow((kind) => loops.ringKind(kind)))
+  opened.use(repeat(clock, look))
+  for (const { metadata } of watch.pools()) shaping.add(metadata.name)
+  return {
+    pools: () => loops.size,
+    standingMs: () => loops.standingMs(),
+    [Symbol.asyncDispose]: () => opened.disposeAsync(),
+  }
+}
+
+const isWanted = ({ metadata }: BrowserPool): boolean => metadata.deletionTimestamp === undefined
+
+const understood = (pools: readonly BrowserPool[]) => pools.filter((pool) => misunderstandingOf(pool) === undefined)
+
+/** A paused pool is left as it is, its template included: a change of that would replace workers. */
+const isShaped = (pool: BrowserPool): boolean => isWanted(pool) && !pool.spec.paused && pool.spec.pool !== 'proxied'
+
+const shapeOf = (
+  { clock, watch, settings }: LeadDeps,
+  { api, occurred, askedOf }: { api: KubeApi; occurred: Occurred; askedOf: (uid: string) => number },
+) =>
+  createShape({
+    api,
+    clock,
+    watch,
+    settings,
+    firstReplicas: (pool) => {
+      const { size, min } = policyOf(pool.spec)
+      // Pods that an older Deployment has left become this one's, and those beyond its size would be taken away at once.
+      const present = presentPods(watch.podsOf(objectName(pool.metadata.name))).length
+      return Math.max(size === 'by-queue' ? min : size, askedOf(pool.metadata.uid), present)
+    },
+    created: (pool, replicas) => {
+      const note = `A Deployment of ${replicas === 1 ? '1 worker' : `${replicas} workers`} was made.`
+      occurred(pool, { type: 'Normal', reason: 'Created', action: 'Create', note })
+    },
+  })
+
+/** Tells workers something only while the term lasts. */
+const fenced = (queue: Queue, term: Term): Queue => ({
+  ...queue,
+  publish: (...message) => {
+    if (term.isValid()) queue.publish(...message)
+  },
+})
+
+/** Calls now and every second, until disposed. */
+const repeat = (clock: Clock, call: () => void): Disposable => {
+  let timer: Disposable | undefined
+  const turn = () => {
+    timer = clock.after(lookMs, turn)
+    call()
+  }
+  turn()
+  return { [Symbol.dispose]: () => timer?.[Symbol.dispose]() }
+}

@@ -1,0 +1,18 @@
+import type { PoolPolicy } from '#controller/pool.ts'
+import type { BrowserPoolSpec } from '#shared/kube/browser-pool.ts'
+
+/** How a BrowserPool wants to be sized. */
+export const policyOf = ({ replicas, paused, autoscaling, drain }: BrowserPoolSpec): PoolPolicy => ({
+  size: autoscaling.enabled ? 'by-queue' : replicas,
+  isPaused: paused,
+  min: autoscaling.minReplicas,
+  max: autoscaling.maxReplicas,
+  slots: autoscaling.slots,
+  buffer: autoscaling.buffer,
+  queueWaitMs: autoscaling.queueWaitMs,
+  holdMs: autoscaling.holdSeconds * 1000,
+  zeroAfterMs: (autoscaling.zeroAfterSeconds ?? 0) * 1000,
+  // Kubernetes says of a pod that cannot start why, and tries it again itself.
+  startLimitMs: Number.POSITIVE_INFINITY,
+  drainStepMs: drain.stepSeconds * 1000,
+})

@@ -1,0 +1,70 @@
+import { randomBytes } from 'node:crypto'
+import { createProxiedObserver } from '#controller/proxied/observe-proxied.ts'
+import type { ProxiedPolicy } from '#controller/proxied/proxied.ts'
+import { proxiedQueue, runProxied } from '#controller/proxied/run-proxied.ts'
+import { objectName } from '#shared/kube/names.ts'
+import { poolDepth } from '#shared/queue/streams.ts'
+import { jobManifest, type JobOptions, jobRevision } from './job.ts'
+import { KubernetesJobs } from './kubernetes-jobs.ts'
+import type { RunPool } from './pool-run.ts'
+import { proxiedStatusOf } from './proxied-status.ts'
+
+const pool = 'proxied'
+const nameBytes = 6
+
+/** The loop of a pool whose captures get a Job each. When it stops, Jobs go on: nobody else is needed for their captures. */
+export const runProxiedPool: RunPool = async (deps, run, stop) => {
+  const { api, clock, watch, ears, queue, statuses, settings } = deps
+  const { name } = run.pool().metadata
+  const namespace = watch.jobsNamespace
+  using events = deps.events.jobs(name)
+
+  const options = (): JobOptions => ({ browserPool: name, spec: run.pool().spec, namespace, settings })
+  const policy = (): ProxiedPolicy => {
+    const { paused, jobs } = run.pool().spec
+    return { isPaused: paused, max: jobs.max, spares: jobs.spares, revision: jobRevision(options()) }
+  }
+  await using runner = new KubernetesJobs(
+    {
+      api,
+      jobs: watch.jobs,
+      pods: watch.jobPods,
+      now: clock.nowMs,
+      newName: () => objectName(name, randomBytes(nameBytes).toString('hex')),
+      manifest: (job) => jobManifest(job, options()),
+      notice: events.noticed,
+    },
+    { namespace },
+  )
+  using _jobs = watch.followJobs((change) => {
+    runner.changed(change)
+    run.bell.ring()
+  })
+  const { publishState, hearPokes } = proxiedQueue(queue)
+  using _pokes = hearPokes(run.bell)
+  const observe = createProxiedObserver({
+    runner,
+    reports: ears.reports,
+    hearing: ears.of(pool),
+    now: clock.nowMs,
+    readDepth: () => poolDepth(queue, pool),
+  })
+  await runProxied(
+    {
+      observe,
+      runner,
+      policy,
+      publishState,
+      bell: run.bell,
+      decided: (tick) => {
+        run.turned()
+        events.decided(tick)
+        const now = run.pool()
+        statuses.say(now, proxiedStatusOf({ ...tick, pool: statuses.withSaid(now), at: clock.date() }))
+      },
+      failed: run.events.tickFailed,
+    },
+    deps.timing,
+    stop,
+  )
+}

@@ -1,0 +1,92 @@
+import type { Placed, Roster } from '#controller/act/actuator.ts'
+import type { Trouble } from '#controller/pool.ts'
+import type { SeenDeployment } from './seen-deployment.ts'
+import { conditionOf, hasEnded, isStopping, type SeenPod } from './seen-pod.ts'
+import type { Starts } from './start-times.ts'
+import { troubleOf } from './trouble-of.ts'
+
+/** What a roster is made of. */
+export type RosterParts = {
+  /** Undefined where there is none yet. */
+  readonly deployment: SeenDeployment | undefined
+  /** How many workers are asked for; a write that the cache does not show yet counts. */
+  readonly replicas: number
+  readonly pods: readonly SeenPod[]
+  /** Uids of pods that were told to end, where they do not show it yet. */
+  readonly given: ReadonlySet<string>
+  readonly ageMs: (pod: SeenPod) => number
+  /** Whether it has ever been ready. */
+  readonly wasReady: (pod: SeenPod) => boolean
+  readonly starts: Starts
+}
+
+/** A roster, and what else Kubernetes says of the pool for who reads its status. */
+export type KubeRoster = Roster & {
+  /** Each kind of trouble that a pod is in, or that keeps pods from being made, with one message of it. */
+  readonly troubles: ReadonlyMap<Trouble, string>
+  /** Whether pods are replaced by others of a newer template. */
+  readonly isReplacing: boolean
+  /** Whether for a moment more work than asked for, until the Deployment takes the older ones away. */
+  readonly isCrowded: boolean
+}
+
+/** Pods that Kubernetes counts for the size: neither ended nor told to. */
+export const presentPods = (pods: readonly SeenPod[]): readonly SeenPod[] =>
+  pods.filter((pod) => !hasEnded(pod) && !isStopping(pod))
+
+/** Who works for a pool, and what keeps others from it. */
+export const rosterOf = (parts: RosterParts): KubeRoster => {
+  const { deployment, replicas, pods, given, ageMs, starts } = parts
+  const surplus = surplusOf(parts)
+  const counted = pods.filter((pod) => !hasEnded(pod) && !surplus.has(pod))
+  const present = presentPods(counted).length
+  const refused = refusedOf(deployment, replicas - present)
+  return {
+    workers: counted.map((pod) => placedOf(pod, ageMs(pod), given.has(pod.metadata.uid))),
+    ...starts,
+    ...(refused && { refused: { count: refused.count, trouble: refused.trouble } }),
+    troubles: new Map([
+      ...pods.flatMap((pod) => {
+        const found = troubleOf(pod)
+        return found ? [[found.trouble, found.message] as const] : []
+      }),
+      ...(refused ? [[refused.trouble, refused.message] as const] : []),
+    ]),
+    isReplacing: isReplacing(deployment),
+    isCrowded: isReplacing(deployment) && present > replicas,
+  }
+}
+
+const placedOf = (pod: SeenPod, ageMs: number, isGiven: boolean): Placed => {
+  const found = troubleOf(pod)
+  const stopping = isGiven || isStopping(pod)
+  return { pod: pod.metadata.name, ageMs, stopping, ...(found && { trouble: found.trouble }) }
+}
+
+/** Whether pods are replaced by others of a newer template. */
+export const isReplacing = (deployment: SeenDeployment | undefined): boolean => {
+  const { replicas = 0, updatedReplicas = 0 } = deployment?.status ?? {}
+  return updatedReplicas < replicas
+}
+
+/**
+ * While a template is rolled out there are more pods than asked for. Those on top that have never been ready, stuck ones first,
+ * are not part of the size: they neither help nor stand in the way of what the work needs.
+ */
+const surplusOf = ({ deployment, replicas, pods, wasReady }: RosterParts): ReadonlySet<SeenPod> => {
+  if (!isReplacing(deployment)) return new Set()
+  const present = presentPods(pods)
+  const coming = present.filter((pod) => !wasReady(pod))
+  const stuckFirst = coming.toSorted((one, other) => Number(isStuck(other)) - Number(isStuck(one)))
+  return new Set(stuckFirst.slice(0, Math.max(0, present.length - replicas)))
+}
+
+const isStuck = (pod: SeenPod): boolean => troubleOf(pod) !== undefined
+
+const refusedOf = (deployment: SeenDeployment | undefined, missing: number) => {
+  const failure = deployment && conditionOf(deployment, 'ReplicaFailure')
+  if (failure?.status !== 'True' || missing <= 0) return undefined
+  const message = failure.message ?? ''
+  const trouble: Trouble = message.includes('exceeded quota') ? 'quota' : 'pods-refused'
+  return { count: missing, trouble, message }
+}

@@ -1,0 +1,97 @@
+import { carryOut } from '#controller/act/carry-out.ts'
+import { createDecider } from '#controller/decide.ts'
+import { runLoop } from '#controller/loop.ts'
+import { createObserver } from '#controller/observe.ts'
+import type { Decision, Depth, Observation } from '#controller/pool.ts'
+import { poolDepth } from '#shared/queue/streams.ts'
+import { createKubeActuator, type KubeNotice } from './kube-actuator.ts'
+import type { PoolRun, RunPool, TermDeps } from './pool-run.ts'
+import { policyOf } from './policy-of.ts'
+import type { KubeRoster } from './roster-of.ts'
+import type { PoolOccurrence } from './status-change.ts'
+import { statusOf } from './status-of.ts'
+
+type Beside = Pick<KubeRoster, 'troubles' | 'isReplacing' | 'isCrowded'>
+
+const nothingKnown: Beside = { troubles: new Map(), isReplacing: false, isCrowded: false }
+const empty: Depth = { waiting: 0, inFlight: 0 }
+
+/** The loop of a pool whose workers are the pods of a Deployment. */
+export const runPool: RunPool = async (deps, run, stop) => {
+  const { api, clock, watch, startTimes, ears, queue } = deps
+  const { metadata, spec } = run.pool()
+  const kind = spec.pool
+  let roster: Beside = nothingKnown
+  let why = ''
+
+  const notice = (of: KubeNotice) => deps.occurred(run.pool(), occurrenceOf(of, why))
+  const actuator = createKubeActuator({ api, clock, watch, startTimes, create: run.create, notice }, metadata.name)
+  const list = async () => {
+    const newest = await actuator.list()
+    roster = newest
+    return newest
+  }
+  const policy = () => policyOf(run.pool().spec)
+  // Who has a fixed size reads nothing of the queue.
+  const readDepth = async () => (policy().size === 'by-queue' ? poolDepth(queue, kind) : empty)
+  const { observe } = createObserver(
+    { hearing: ears.of(kind), actuator: { list }, now: clock.nowMs, readDepth },
+    { slots: () => policy().slots },
+  )
+
+  const decide = createDecider(policy)
+  // Who decides before it has heard takes every worker for one that starts.
+  await ears.haveHeard(kind, stop)
+  await runLoop<Observation, Decision>(
+    {
+      observe,
+      decide: (seen) => withoutCrowd(decide(seen), roster),
+      act: (decision) => {
+        why = decision.reason
+        if (decision.kind === 'drain') deps.occurred(run.pool(), draining(decision.pods))
+        return carryOut({ actuator, queue, pool: kind }, decision)
+      },
+      bell: run.bell,
+      decided: (tick) => {
+        run.events.decided(tick)
+        say(deps, run, { ...tick, ...roster })
+      },
+      failed: run.events.tickFailed,
+    },
+    deps.timing,
+    stop,
+  )
+}
+
+/** What is too many while a template is rolled out goes by itself. */
+const withoutCrowd = (decision: Decision, { isCrowded }: Beside): Decision =>
+  isCrowded && decision.kind === 'drain' ? { kind: 'hold', wanted: decision.wanted, reason: 'starting' } : decision
+
+const say = ({ statuses, clock }: TermDeps, run: PoolRun, of: { seen: Observation; decision: Decision } & Beside) => {
+  const pool = run.pool()
+  const { seen, decision, troubles, isReplacing } = of
+  const parts = { seen, decision, troubles, isReplacing, problem: run.problem(), at: clock.date() }
+  statuses.say(pool, statusOf({ pool: statuses.withSaid(pool), ...parts }))
+}
+
+const occurrenceOf = (notice: KubeNotice, why: string): PoolOccurrence => {
+  if (notice.kind === 'deleted') {
+    const note = `${notice.pod} was not heard for more than 10 s, another takes its place.`
+    return { type: 'Warning', reason: 'WorkerLost', action: 'Replace', note }
+  }
+  const { from, to } = notice
+  const reason = to > from ? 'ScaledUp' : 'ScaledDown'
+  return {
+    type: 'Normal',
+    reason,
+    action: to > from ? 'ScaleUp' : 'ScaleDown',
+    note: `From ${from} to ${to} workers: ${why}.`,
+  }
+}
+
+const draining = (pods: readonly string[]): PoolOccurrence => ({
+  type: 'Normal',
+  reason: 'Draining',
+  action: 'Drain',
+  note: `More workers than needed; these finish and go: ${pods.join(', ')}.`,
+})

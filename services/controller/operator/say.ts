@@ -1,0 +1,131 @@
+import type { Observation, SeenWorker, Trouble } from '#controller/pool.ts'
+import type { BrowserPoolSpec, PoolCondition, PoolConditionType } from '#shared/kube/browser-pool.ts'
+import type { StatusParts } from './status-of.ts'
+
+/** What a condition of this type says. */
+export type Said<T extends PoolConditionType> = Pick<
+  Extract<PoolCondition, { type: T }>,
+  'status' | 'reason' | 'message'
+>
+
+type Parts = Omit<StatusParts, 'at'>
+
+/** How people call each trouble of `count` workers. */
+const troubleWords: Readonly<Record<Trouble, string>> = {
+  unschedulable: 'cannot be placed on any node',
+  'image-pull': 'cannot get their image',
+  'crash-looping': 'end soon after they start',
+  'config-error': 'cannot be set up by their node',
+  quota: 'are refused by a quota',
+  'pods-refused': 'are refused by the API server',
+}
+
+const degradedReasons = {
+  'config-error': 'ConfigError',
+  'image-pull': 'ImagePull',
+  'crash-looping': 'CrashLooping',
+  unschedulable: 'Unschedulable',
+  'pods-refused': 'PodsRefused',
+} as const
+
+/** `1 worker takes captures`, `3 workers take captures`. */
+const workers = (count: number, one: string, several: string): string =>
+  count === 1 ? `1 worker ${one}` : `${count} workers ${several}`
+
+const inState = (seen: Observation, state: SeenWorker['state']): number =>
+  seen.workers === 'unknown' ? 0 : seen.workers.filter((worker) => worker.state === state).length
+
+const said = <T extends PoolConditionType>(
+  status: Said<T>['status'],
+  reason: Said<T>['reason'],
+  message: string,
+): Said<T> => ({ status, reason, message })
+
+const sentence = (text: string): string => `${text[0]?.toUpperCase() ?? ''}${text.slice(1)}.`
+
+const withCause = (text: string, cause: string | undefined): string =>
+  cause === undefined || cause === '' ? sentence(text) : `${sentence(text)} Kubernetes says: ${cause}`
+
+const unknownWorkers = 'The API server does not tell which workers there are, so nothing is changed.'
+
+/** Workers that must take captures for the pool to be ready. */
+const requiredOf = ({ pool, decision }: Parts): number => {
+  const { autoscaling, replicas } = pool.spec
+  return autoscaling.enabled ? Math.max(autoscaling.minReplicas, Math.min(1, decision.wanted)) : replicas
+}
+
+/** Whether enough workers take captures. */
+export const sayReady = (parts: Parts): Said<'Ready'> => {
+  const { seen } = parts
+  if (seen.workers === 'unknown') return said('Unknown', 'WorkersUnknown', unknownWorkers)
+  const ready = inState(seen, 'ready')
+  const required = requiredOf(parts)
+  const takes = workers(ready, 'takes captures', 'take captures')
+  if (ready < required) return said('False', 'WorkersMissing', sentence(`${takes}, at least ${required} must`))
+  if (ready > 0 || required > 0) return said('True', 'WorkersReady', sentence(takes))
+  return said('True', 'ScaledToZero', 'Nothing waits, so there is no worker; the next capture waits for one to start.')
+}
+
+/** Whether workers come or go. */
+export const sayProgressing = ({ seen, isReplacing, decision }: Parts): Said<'Progressing'> => {
+  const starting = inState(seen, 'starting')
+  const leaving = inState(seen, 'draining') + inState(seen, 'drained')
+  if (isReplacing || decision.kind === 'replace') {
+    const why = isReplacing ? 'Workers of an older template give way to new ones.' : 'Silent workers are replaced.'
+    return said('True', 'Replacing', why)
+  }
+  if (starting > 0) return said('True', 'Starting', sentence(workers(starting, 'is starting', 'are starting')))
+  if (leaving > 0) {
+    const finish = workers(leaving, 'takes no more captures and goes', 'take no more captures and go')
+    return said('True', 'Draining', sentence(finish))
+  }
+  return said('False', 'Settled', 'No worker is on its way in or out.')
+}
+
+/** Whether queue and workers can be read. */
+export const sayMetrics = ({ seen, decision }: Parts): Said<'MetricsAvailable'> => {
+  if (seen.workers === 'unknown') return said('False', 'WorkersUnknown', unknownWorkers)
+  if (decision.reason === 'missing-heartbeats') {
+    const message = 'Most workers have not been heard over NATS for more than 10 s, so nothing is changed yet.'
+    return said('False', 'MissingHeartbeats', message)
+  }
+  if (seen.backlog !== 'unknown') return said('True', 'MetricsRead', 'Queue and workers are read.')
+  return said('False', 'BacklogUnknown', 'The ledger has not told over NATS for 5 s how many captures wait.')
+}
+
+/** Who decides the size. */
+export const sayScaling = ({ paused, autoscaling, replicas }: BrowserPoolSpec): Said<'ScalingActive'> => {
+  if (paused) return said('False', 'Paused', 'spec.paused leaves the pool as it is.')
+  if (!autoscaling.enabled) {
+    return said('False', 'AutoscalingOff', `spec.replicas asks for ${workers(replicas, '', '').trim()}.`)
+  }
+  const bounds = `${autoscaling.minReplicas} and ${autoscaling.maxReplicas}`
+  return said('True', 'AutoscalingOn', `The queue decides between ${bounds} workers; spec.replicas is ignored.`)
+}
+
+/** Whether more workers are needed than there may be. */
+export const sayLimited = ({ pool, decision, troubles }: Parts): Said<'ScalingLimited'> => {
+  const quota = troubles.get('quota')
+  if (quota !== undefined) {
+    return said('True', 'QuotaExceeded', withCause(`workers ${troubleWords.quota}`, quota))
+  }
+  if (decision.reason === 'at-maximum') {
+    const { maxReplicas } = pool.spec.autoscaling
+    return said('True', 'AtMaximum', `More than maxReplicas, ${maxReplicas} workers, would be needed.`)
+  }
+  return said('False', 'WithinBounds', 'There may be as many workers as are needed.')
+}
+
+/** Whether somebody has to look. */
+export const sayDegraded = ({ troubles, problem }: Pick<Parts, 'troubles' | 'problem'>): Said<'Degraded'> => {
+  if (problem !== undefined)
+    return said('True', 'ApplyFailed', withCause('the Deployment cannot be made as wanted', problem))
+  for (const [trouble, reason] of Object.entries(degradedReasons) as [keyof typeof degradedReasons, string][]) {
+    const message = troubles.get(trouble)
+    if (message !== undefined) {
+      const text = withCause(`workers ${troubleWords[trouble]}`, message)
+      return said('True', reason as Said<'Degraded'>['reason'], text)
+    }
+  }
+  return said('False', 'AsExpected', 'Nothing keeps workers from coming up.')
+}

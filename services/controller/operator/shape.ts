@@ -1,0 +1,165 @@
+import { AppError } from '#shared/errors/app-error.ts'
+import { apply } from '#shared/kube/apply.ts'
+import type { BrowserPool } from '#shared/kube/browser-pool.ts'
+import type { KubeApi } from '#shared/kube/client.ts'
+import type { Clock } from '#shared/kube/clock.ts'
+import { outcomeOf } from '#shared/kube/kube-error.ts'
+import { fieldOwner, labelledPool, objectName, replicasOwner, workersName } from '#shared/kube/names.ts'
+import type { KubeObject, Ref, Resource } from '#shared/kube/resource.ts'
+import { type childFields, deploymentFields } from './deployment.ts'
+import { budgetFields } from './disruption-budget.ts'
+import { replicasOnly } from './managed-fields.ts'
+import { needsApply } from './needs-apply.ts'
+import { createOwnWrites, type OwnWrites, trustMs } from './own-writes.ts'
+import {
+  budgets,
+  deployments,
+  type SeenChild,
+  type SeenDeployment,
+  trimChild,
+  trimDeployment,
+} from './seen-deployment.ts'
+import type { Watch } from './watch.ts'
+import type { PodSettings } from './worker-pod.ts'
+
+/** What shaping works with. */
+export type ShapeDeps = {
+  readonly api: Pick<KubeApi, 'create' | 'patch' | 'get'>
+  readonly clock: Clock
+  readonly watch: Pick<Watch, 'namespace' | 'deployment' | 'budget'>
+  readonly settings: PodSettings
+  /** Size with which the pool's Deployment is to be made. */
+  readonly firstReplicas: (pool: BrowserPool) => number
+  readonly created: (pool: BrowserPool, replicas: number) => void
+}
+
+/**
+ * Brings about that what belongs to a pool is as the pool says, the size excepted. Answers after how many milliseconds to look
+ * again, undefined where a change will tell; throws where something cannot be done, which may be tried again.
+ */
+export type Shape = (pool: BrowserPool, signal: AbortSignal) => Promise<number | undefined>
+
+/** One kind of object that belongs to pools. */
+type Kind<T extends SeenChild> = {
+  readonly resource: Resource
+  readonly trim: (object: KubeObject) => T
+  readonly cached: (name: string) => T | undefined
+  /** What this process wrote last, by the pool's uid. */
+  readonly own: OwnWrites<T>
+  /** Who makes it. */
+  readonly creator: string
+}
+
+type Fields = ReturnType<typeof childFields>
+
+/** Makes the shaping of one term: what was written in earlier ones is not remembered. */
+export const createShape = (deps: ShapeDeps): Shape => {
+  const { api, clock, watch } = deps
+  const kinds = {
+    deployment: {
+      resource: deployments,
+      trim: trimDeployment,
+      cached: watch.deployment,
+      own: createOwnWrites<SeenDeployment>(clock),
+      creator: replicasOwner,
+    },
+    budget: {
+      resource: budgets,
+      trim: trimChild,
+      cached: watch.budget,
+      own: createOwnWrites<SeenChild>(clock),
+      creator: fieldOwner,
+    },
+  }
+  const shapeOne = createShapeOne(api, watch.namespace)
+
+  return async (pool, signal) => {
+    const withSize = (fields: Fields) => {
+      const replicas = deps.firstReplicas(pool)
+      return { ...fields, spec: { ...fields.spec, replicas } }
+    }
+    const fields = deploymentFields(pool, deps.settings)
+    const deployment = await shapeOne(kinds.deployment, { pool, fields, first: () => withSize(fields) }, signal)
+    const { seen } = deployment
+    if (deployment.isNew && seen) deps.created(pool, seen.replicas)
+    const cut = seen?.excessEntry === undefined ? undefined : await cutBack(api, seen, signal)
+    if (cut) kinds.deployment.own.remember(pool.metadata.uid, cut.metadata.resourceVersion, cut)
+
+    const ofBudget = budgetFields(pool)
+    const budget = await shapeOne(kinds.budget, { pool, fields: ofBudget, first: () => ofBudget }, signal)
+    // If it is deleted before the cache shows it, nothing else tells.
+    return deployment.wrote || budget.wrote ? trustMs : undefined
+  }
+}
+
+/** An object that belongs to a pool: as it is to be, and as it is to be made. */
+type Child = { readonly pool: BrowserPool; readonly fields: Fields; readonly first: () => Fields }
+
+/** What became of one object; none is seen where it is about to go. */
+type Shaped<T> = { readonly seen: T | undefined; readonly isNew: boolean; readonly wrote: boolean }
+
+const createShapeOne = (api: ShapeDeps['api'], namespace: string) => {
+  /** Specs as they were after the last apply, by uid. */
+  const specs = new Map<string, string>()
+
+  const create = async <T extends SeenChild>(kind: Kind<T>, ref: Ref, fields: Fields, signal: AbortSignal) => {
+    const { apiVersion, kind: name } = kind.resource
+    const object = { apiVersion, kind: name, ...fields, metadata: { ...fields.metadata, name: ref.name, namespace } }
+    try {
+      const made = await api.create<KubeObject>(ref, object, { fieldManager: kind.creator, signal })
+      return { seen: kind.trim(made), isNew: true }
+    } catch (thrown) {
+      // One that has lost its labels is not reflected.
+      if (outcomeOf(thrown) !== 'already-exists') throw thrown
+      return { seen: kind.trim(await api.get<KubeObject>(ref, signal)), isNew: false }
+    }
+  }
+
+  return async <T extends SeenChild>(kind: Kind<T>, of: Child, signal: AbortSignal): Promise<Shaped<T>> => {
+    const { name, uid } = of.pool.metadata
+    const ref = { resource: kind.resource, namespace, name: workersName(name) }
+    const cached = kind.cached(ref.name)
+    const known = kind.own.newerThan(uid, cached?.metadata.resourceVersion) ?? cached
+    const { seen: found, isNew } = known ? { seen: known, isNew: false } : await create(kind, ref, of.first(), signal)
+    if (found.metadata.deletionTimestamp !== undefined) return { seen: undefined, isNew, wrote: false }
+    mustBelong(found, of.pool)
+    if (!needsApply(found, of.fields, specs.get(found.metadata.uid))) {
+      if (isNew) kind.own.remember(uid, found.metadata.resourceVersion, found)
+      return { seen: found, isNew, wrote: isNew }
+    }
+    const seen = kind.trim(await apply<KubeObject>(api, ref, of.fields, signal))
+    specs.set(seen.metadata.uid, seen.specHash)
+    kind.own.remember(uid, seen.metadata.resourceVersion, seen)
+    return { seen, isNew, wrote: true }
+  }
+}
+
+/**
+ * Leaves nothing but the size to who made a Deployment: what it owns beside that could never be taken away. Undefined where the
+ * Deployment has changed meanwhile, which is about to be seen.
+ */
+const cutBack = async (
+  api: ShapeDeps['api'],
+  seen: SeenDeployment,
+  signal: AbortSignal,
+): Promise<SeenDeployment | undefined> => {
+  const { name, namespace, resourceVersion } = seen.metadata
+  const body = [
+    { op: 'replace', path: '/metadata/resourceVersion', value: resourceVersion },
+    { op: 'replace', path: `/metadata/managedFields/${seen.excessEntry}/fieldsV1`, value: replicasOnly },
+  ]
+  try {
+    const ref = { resource: deployments, namespace, name }
+    return trimDeployment(await api.patch<KubeObject>(ref, { kind: 'json', body }, signal))
+  } catch (thrown) {
+    if (outcomeOf(thrown) === 'conflict') return undefined
+    throw thrown
+  }
+}
+
+/** What an older pool of the same name has left is taken over. What belongs to another is not; it may be about to go. */
+const mustBelong = ({ owner, metadata }: SeenChild, pool: BrowserPool) => {
+  const isLeftOver = owner === undefined && labelledPool(metadata.labels) === objectName(pool.metadata.name)
+  if (owner === pool.metadata.uid || isLeftOver) return
+  throw new AppError('SERVICE_UNAVAILABLE', { message: `${metadata.name} is there and does not belong to this pool` })
+}

@@ -1,0 +1,132 @@
+import { type AppError, toAppError } from '#shared/errors/app-error.ts'
+import { apply } from '#shared/kube/apply.ts'
+import { type BrowserPool, browserPools, type BrowserPoolStatus } from '#shared/kube/browser-pool.ts'
+import type { KubeApi } from '#shared/kube/client.ts'
+import type { Clock } from '#shared/kube/clock.ts'
+import { outcomeOf } from '#shared/kube/kube-error.ts'
+import { createOwnWrites } from './own-writes.ts'
+import { occurrencesOf, type PoolOccurrence, statusChange } from './status-change.ts'
+
+/** What a writer of statuses works with. */
+export type StatusWriterDeps = {
+  readonly api: Pick<KubeApi, 'patch'>
+  readonly clock: Clock
+  /** Hears what a change of what is said means, once it is written. */
+  readonly occurred: (pool: BrowserPool, occurrence: PoolOccurrence) => void
+  readonly failed: (pool: string, error: AppError) => void
+}
+
+/** Numbers of one pool are written no more often, in milliseconds. */
+const numbersMs = 5000
+/** Time between two writes of numbers, whatever pool they are of. */
+const gapMs = 500
+/** After a write that failed. */
+const retryMs = 1000
+
+/** The newest that is to be said of a pool. */
+type Page = {
+  pool: BrowserPool
+  status: BrowserPoolStatus
+  change: ReturnType<typeof statusChange>
+  writtenMs: number
+  notBeforeMs: number
+  writing?: Promise<void> | undefined
+}
+
+/**
+ * Says of pools what holds of them. What holds is written at once, numbers at most every 5 s for each pool and twice a second
+ * for all; what is said already is not written.
+ */
+export class StatusWriter implements AsyncDisposable {
+  readonly #deps: StatusWriterDeps
+  readonly #pages = new Map<string, Page>()
+  readonly #own
+  readonly #stop = new AbortController()
+  #gapUntilMs = Number.NEGATIVE_INFINITY
+  #timer: Disposable | undefined
+
+  constructor(deps: StatusWriterDeps) {
+    this.#deps = deps
+    this.#own = createOwnWrites<BrowserPoolStatus>(deps.clock)
+  }
+
+  /** A pool with what is said of it, own words that its copy does not show yet included. */
+  withSaid(pool: BrowserPool): BrowserPool {
+    const status = this.#own.newerThan(pool.metadata.uid, pool.metadata.resourceVersion)
+    return status ? { ...pool, status } : pool
+  }
+
+  /** Has this said of a pool, in the place of what was to be said before. Does nothing once disposed. */
+  say(pool: BrowserPool, status: BrowserPoolStatus): void {
+    if (this.#stop.signal.aborted) return
+    const { uid } = pool.metadata
+    const change = statusChange(this.withSaid(pool).status, status)
+    const never = { writtenMs: Number.NEGATIVE_INFINITY, notBeforeMs: Number.NEGATIVE_INFINITY }
+    const page: Page = Object.assign(this.#pages.get(uid) ?? never, { pool, status, change })
+    this.#pages.set(uid, page)
+    if (change === 'conditions' && !page.writing && this.#deps.clock.nowMs() >= page.notBeforeMs) this.#begin(page)
+    if (change === 'numbers') this.#sayNumbers()
+  }
+
+  /** Forgets all pools but these, by uid. */
+  keep(uids: ReadonlySet<string>): void {
+    for (const uid of this.#pages.keys()) {
+      if (uids.has(uid)) continue
+      this.#pages.delete(uid)
+      this.#own.forget(uid)
+    }
+  }
+
+  /** Resolves once nothing is on its way any more. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#stop.abort()
+    this.#timer?.[Symbol.dispose]()
+    await Promise.all([...this.#pages.values()].flatMap(({ writing }) => writing ?? []))
+  }
+
+  /** Writes the numbers of whoever waits longest, and comes back for the others. */
+  #sayNumbers() {
+    if (this.#timer || this.#stop.signal.aborted) return
+    const nowMs = this.#deps.clock.nowMs()
+    const due = [...this.#pages.values()].filter(
+      ({ change, writing, writtenMs, notBeforeMs }) =>
+        change === 'numbers' && !writing && nowMs >= writtenMs + numbersMs && nowMs >= notBeforeMs,
+    )
+    if (due.length === 0) return
+    if (nowMs < this.#gapUntilMs) {
+      this.#timer = this.#deps.clock.after(this.#gapUntilMs - nowMs, () => {
+        this.#timer = undefined
+        this.#sayNumbers()
+      })
+      return
+    }
+    const longest = due.reduce((one, other) => (other.writtenMs < one.writtenMs ? other : one))
+    this.#gapUntilMs = nowMs + gapMs
+    this.#begin(longest)
+    this.#sayNumbers()
+  }
+
+  #begin(page: Page) {
+    page.writing = this.#write(page).finally(() => {
+      page.writing = undefined
+    })
+  }
+
+  async #write(page: Page) {
+    const { api, clock, occurred, failed } = this.#deps
+    const { pool, status } = page
+    const { name, namespace, uid } = pool.metadata
+    const before = this.withSaid(pool).status
+    const ref = { resource: browserPools, namespace, name, subresource: 'status' } as const
+    page.change = 'nothing'
+    page.writtenMs = clock.nowMs()
+    try {
+      const { metadata } = await apply<BrowserPool>(api, ref, { status }, this.#stop.signal)
+      this.#own.remember(uid, metadata.resourceVersion, status)
+      for (const occurrence of occurrencesOf(before, status)) occurred(pool, occurrence)
+    } catch (thrown) {
+      page.notBeforeMs = clock.nowMs() + retryMs
+      if (outcomeOf(thrown) !== 'not-found' && !this.#stop.signal.aborted) failed(name, toAppError(thrown))
+    }
+  }
+}

@@ -1,0 +1,170 @@
+import type { V1EnvVar, V1PodSpec, V1SecurityContext, V1Volume } from '@kubernetes/client-node'
+import { prefix, type ValuesOf } from '#shared/config/read-env.ts'
+import { commonSettings } from '#shared/config/settings/common.ts'
+import type { operatorSettings } from '#shared/config/settings/operator.ts'
+import { queueSettings } from '#shared/config/settings/outside.ts'
+import { workerSettings } from '#shared/config/settings/worker.ts'
+import type { Pool } from '#shared/capture/lane.ts'
+import type { BrowserPoolSpec } from '#shared/kube/browser-pool.ts'
+import { poolLabels } from '#shared/kube/names.ts'
+
+/** The part of the operator's settings that its pods are made of. */
+export type PodSettings = Pick<
+  ValuesOf<typeof operatorSettings>,
+  'podImage' | 'podSecret' | 'podEgress' | 'podSeccomp' | 'podIsolation'
+>
+
+/** What a worker's pod is made of. */
+export type WorkerPodOptions = {
+  readonly pool: Pool
+  /** Name of the BrowserPool. */
+  readonly browserPool: string
+  readonly template: BrowserPoolSpec['template']
+  readonly slots: number
+  /** A member of a pool, which runs until it is told to end, or a Job's, which serves one capture. */
+  readonly program: 'main' | 'main-job'
+  /** Name under which the worker beats; without it that of its pod. */
+  readonly podName?: string
+  /** Further settings, named without prefix. */
+  readonly variables?: Readonly<Record<string, string>>
+  /** Seconds from SIGTERM to SIGKILL. */
+  readonly graceSeconds: number
+  readonly settings: PodSettings
+}
+
+/** Pods as a Deployment and a Job make them. */
+export type PodTemplate = {
+  readonly metadata: {
+    readonly labels: Readonly<Record<string, string>>
+    readonly annotations?: Readonly<Record<string, string>>
+  }
+  readonly spec: V1PodSpec
+}
+
+/** Name of the container of a worker's pod. */
+export const workerContainer = 'worker'
+
+const probePort = 9090
+const secretFolder = '/run/secrets/shutterfleet'
+/** Read by the group, which `fsGroup` makes the worker's. */
+const secretMode = 0o440
+const userId = 10_001
+const shmMiBPerSlot = 256
+
+/**
+ * The pod of a worker. It holds no token of Kubernetes, and of secrets only the pool's own; it cannot get more rights, and
+ * writes to nothing but /tmp and /dev/shm. The same options give the same pod.
+ */
+export const workerPod = (of: WorkerPodOptions): PodTemplate => {
+  const { pool, browserPool, template, program, graceSeconds, settings } = of
+  const { labels, annotations, affinity, topologySpread, image, imagePullPolicy, resources, env, ...placement } =
+    template
+  const ownLabels = poolLabels(browserPool)
+  const isolated = settings.podIsolation === 'namespace'
+  return {
+    metadata: { labels: { ...labels, ...ownLabels }, ...(annotations && { annotations }) },
+    spec: {
+      ...placement,
+      ...(affinity && { affinity }),
+      ...(topologySpread && {
+        topologySpreadConstraints: topologySpread.map((spread) => ({
+          ...spread,
+          labelSelector: { matchLabels: { ...ownLabels } },
+          // During an update the old pods say nothing about where the new ones should be.
+          matchLabelKeys: ['pod-template-hash'],
+        })),
+      }),
+      containers: [
+        {
+          name: workerContainer,
+          image: image ?? settings.podImage,
+          ...(imagePullPolicy && { imagePullPolicy }),
+          command: ['node', `services/worker/${program}.ts`],
+          ...(resources && { resources: { ...quantitiesOf(resources) } }),
+          env: variablesOf(of, env ?? []),
+          ports: [{ name: 'probe', containerPort: probePort }],
+          readinessProbe: probe('/readyz', { periodSeconds: 1, timeoutSeconds: 2, failureThreshold: 2 }),
+          livenessProbe: probe('/livez', { periodSeconds: 10, timeoutSeconds: 5, failureThreshold: 3 }),
+          securityContext: securityOf(isolated),
+          volumeMounts: [
+            { name: 'secrets', mountPath: secretFolder, readOnly: true },
+            { name: 'tmp', mountPath: '/tmp' },
+            { name: 'shm', mountPath: '/dev/shm' },
+          ],
+        },
+      ],
+      volumes: volumesOf(`${settings.podSecret}-${pool}`, of.slots),
+      securityContext: {
+        runAsNonRoot: true,
+        runAsUser: userId,
+        runAsGroup: userId,
+        fsGroup: userId,
+        seccompProfile:
+          settings.podSeccomp === ''
+            ? { type: 'RuntimeDefault' }
+            : { type: 'Localhost', localhostProfile: settings.podSeccomp },
+      },
+      // An unmasked /proc is allowed only where root of the pod is nobody on the node.
+      ...(isolated && { hostUsers: false }),
+      automountServiceAccountToken: false,
+      enableServiceLinks: false,
+      restartPolicy: program === 'main-job' ? 'Never' : 'Always',
+      terminationGracePeriodSeconds: graceSeconds,
+    },
+  }
+}
+
+const probe = (path: string, times: { periodSeconds: number; timeoutSeconds: number; failureThreshold: number }) => ({
+  httpGet: { path, port: probePort },
+  ...times,
+})
+
+const securityOf = (isolated: boolean): V1SecurityContext => ({
+  allowPrivilegeEscalation: false,
+  capabilities: { drop: ['ALL'] },
+  readOnlyRootFilesystem: true,
+  // Browsers get a /proc of their own, which the kernel refuses where the pod's is masked.
+  ...(isolated && { procMount: 'Unmasked' }),
+})
+
+const volumesOf = (secretName: string, slots: number): V1Volume[] => [
+  { name: 'secrets', secret: { secretName, defaultMode: secretMode } },
+  { name: 'tmp', emptyDir: {} },
+  { name: 'shm', emptyDir: { medium: 'Memory', sizeLimit: `${slots * shmMiBPerSlot}Mi` } },
+]
+
+type Quantities = Readonly<Record<string, number | string>>
+
+const quantitiesOf = (resources: Readonly<Record<string, Quantities>>) =>
+  Object.fromEntries(
+    Object.entries(resources).map(([kind, amounts]) => [
+      kind,
+      Object.fromEntries(Object.entries(amounts).map(([name, amount]) => [name, String(amount)])),
+    ]),
+  )
+
+/** What the controller sets wins over what the template says under the same name, or as a file. */
+const variablesOf = (of: WorkerPodOptions, given: readonly { name: string; value: string }[]): V1EnvVar[] => {
+  const own = ownVariables(of)
+  const taken = new Set(own.flatMap(({ name }) => [name, `${name}_FILE`, name.replace(/_FILE$/, '')]))
+  return [...given.filter(({ name }) => !taken.has(name)), ...own]
+}
+
+const ownVariables = ({ pool, slots, podName, variables = {}, settings }: WorkerPodOptions): V1EnvVar[] => {
+  const { host, port } = settings.podEgress
+  const values: Readonly<Record<string, string>> = {
+    [workerSettings.pool.name]: pool,
+    [workerSettings.slots.name]: String(slots),
+    [workerSettings.egress.name]: `${host.includes(':') ? `[${host}]` : host}:${port}`,
+    [workerSettings.networkIsolation.name]: settings.podIsolation,
+    [commonSettings.probeHost.name]: '0.0.0.0',
+    [commonSettings.probePort.name]: String(probePort),
+    [`${queueSettings.natsUrl.name}_FILE`]: `${secretFolder}/nats-url`,
+    [`${workerSettings.openingKeys.name}_FILE`]: `${secretFolder}/opening-keys`,
+    ...(podName !== undefined && { [workerSettings.pod.name]: podName }),
+    ...variables,
+  }
+  const named = Object.entries(values).map(([name, value]) => ({ name: prefix + name, value }))
+  if (podName !== undefined) return named
+  return [...named, { name: prefix + workerSettings.pod.name, valueFrom: { fieldRef: { fieldPath: 'metadata.name' } } }]
+}

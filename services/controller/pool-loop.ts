@@ -1,0 +1,79 @@
+import type { WorkerNotice } from '#controller/act/actuator.ts'
+import { createLocalProcesses } from '#controller/act/local-processes.ts'
+import { carryOut } from '#controller/act/carry-out.ts'
+import type { Pool } from '#shared/capture/lane.ts'
+import { createBell } from '#shared/process/bell.ts'
+import type { Queue } from '#shared/queue/connection.ts'
+import { poolDepth } from '#shared/queue/streams.ts'
+import { pokeSubject } from '#shared/queue/subjects.ts'
+import { createDecider } from './decide.ts'
+import { type ControllerEvents, summarize } from './events.ts'
+import type { LoopsHealth } from './health.ts'
+import { type HearPoolDeps, hearPool } from './hear-pool.ts'
+import { type LoopDeps, type LoopTiming, runLoop } from './loop.ts'
+import { createObserver } from './observe.ts'
+import type { Decision, Observation, PoolPolicy } from './pool.ts'
+
+/** Least time between two ticks, however often somebody pokes. */
+const gapMs = 50
+
+/** What all loops of a controller share. */
+export type LoopParts = {
+  readonly queue: Queue
+  readonly events: ControllerEvents
+  readonly health: LoopsHealth
+  readonly now: () => number
+  readonly timing: LoopTiming
+  /** Milliseconds that a process gets to end when it is told to. */
+  readonly killAfterMs: number
+}
+
+/** A loop with what it holds. Dispose ends its workers and waits for them. */
+export type OwnLoop = AsyncDisposable & { readonly run: (stop: AbortSignal) => Promise<void> }
+
+/** Whose pool is sized how; `entry` is the module that a worker's process runs, `env` its whole environment but for its name. */
+export type PoolLoopOptions = {
+  readonly pool: Pool
+  readonly policy: PoolPolicy
+  readonly entry: string
+  readonly env: Readonly<Record<string, string>>
+}
+
+/** Opens the loop that sizes a pool of processes of this machine. */
+export const openPoolLoop = (parts: LoopParts, { pool, policy, entry, env }: PoolLoopOptions): OwnLoop => {
+  const { queue, now, killAfterMs } = parts
+  const opened = new AsyncDisposableStack()
+  const events = opened.use(parts.events.of(pool))
+  const turned = parts.health.follow()
+  const bell = createBell(gapMs)
+  const notice = (given: WorkerNotice) => {
+    events.worker(given)
+    if (given.kind !== 'started') bell.ring()
+  }
+  const actuator = opened.use(createLocalProcesses({ entry, env, killAfterMs, notice }))
+  const changed: HearPoolDeps['changed'] = (beat, before) => {
+    if (beat.state !== before?.state) bell.ring()
+  }
+  const hearing = opened.use(hearPool({ queue, now, malformed: parts.events.malformed, changed }, pool))
+  opened.use(queue.subscribe(pokeSubject(pool), bell.ring))
+  const reads = { hearing, actuator, now, readDepth: () => poolDepth(queue, pool) }
+  const deps: LoopDeps<Observation, Decision> = {
+    observe: createObserver(reads, { slots: () => policy.slots }).observe,
+    decide: createDecider(() => policy),
+    act: (decision) => carryOut({ actuator, queue, pool }, decision),
+    bell,
+    decided: (tick) => {
+      const { wanted, reason, kind } = tick.decision
+      turned({ ready: kind !== 'freeze', detail: { ...summarize(tick.seen), wanted, reason } })
+      events.decided(tick)
+    },
+    failed: (error) => {
+      turned()
+      events.tickFailed(error)
+    },
+  }
+  return {
+    run: (stop) => runLoop(deps, parts.timing, stop),
+    [Symbol.asyncDispose]: () => opened.disposeAsync(),
+  }
+}

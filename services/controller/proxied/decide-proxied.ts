@@ -1,0 +1,85 @@
+import type { Depth } from '#controller/pool.ts'
+import { afterTry, followStarts, isHopeless } from './follow-starts.ts'
+import type {
+  DecideProxied,
+  ProxiedDecision,
+  ProxiedMemory,
+  ProxiedObservation,
+  ProxiedPolicy,
+  SeenJob,
+} from './proxied.ts'
+
+/** The Jobs by what they are good for. */
+const crewOf = (jobs: readonly SeenJob[], policy: ProxiedPolicy) => {
+  const count = (...states: readonly SeenJob['state'][]) => jobs.filter(({ state }) => states.includes(state)).length
+  return {
+    unfinished: jobs.length,
+    coming: count('coming'),
+    serving: count('serving'),
+    /** Each takes one of the captures that wait, or ends soon without one: until then it counts. */
+    free: count('coming', 'stuck', 'idle', 'leaving'),
+    hopeless: jobs.filter((job) => isHopeless(job, policy)).map(({ name }) => name),
+  }
+}
+
+type Crew = ReturnType<typeof crewOf>
+type Moment = { readonly seen: ProxiedObservation; readonly policy: ProxiedPolicy; readonly crew: Crew }
+type Verdict = Pick<ProxiedDecision, 'create' | 'wanted' | 'reason'>
+
+const verdictOf = ({ seen, policy, crew }: Moment, memory: ProxiedMemory, depth: Depth): Verdict => {
+  const waiting = Math.max(0, depth.waiting + depth.inFlight - crew.serving)
+  const missing = Math.max(0, waiting + policy.spares - crew.free)
+  const room = Math.max(0, policy.max - crew.unfinished)
+  const create = Math.min(missing, room)
+  const wanted = Math.min(policy.max, waiting + crew.serving + policy.spares)
+  if (memory.trouble) {
+    const mayTry = seen.nowMs >= memory.retryAtMs && crew.coming === 0
+    return { create: mayTry ? Math.min(1, create) : 0, wanted, reason: memory.trouble.why }
+  }
+  if (missing > room) return { create, wanted, reason: 'at-maximum' }
+  if (create > 0) return { create, wanted, reason: waiting > crew.free ? 'backlog' : 'buffer' }
+  return { create, wanted, reason: crew.coming > 0 ? 'starting' : 'steady' }
+}
+
+/**
+ * Each Job takes one capture and ends, so that `create = min(max - unfinished, waiting + spares - free)`, where `waiting` is
+ * what JetStream holds less what Jobs serve, and `free` are the Jobs that have not claimed a capture. The first row that fits
+ * decides.
+ *
+ * | Seen                                                        | Created            | Reason               |
+ * |-------------------------------------------------------------|--------------------|----------------------|
+ * | the Jobs are unknown                                        | none               | workers-unknown      |
+ * | paused                                                      | none               | paused               |
+ * | JetStream is unknown                                        | none               | backlog-unknown      |
+ * | a Job failed or got stuck, and none has come up since       | none               | image-pull, quota, … |
+ * | … none is coming, 1, 2, 4 … 60 s have passed since the last | one of the missing | the same             |
+ * | more are missing than there is room for                     | as many as may be  | at-maximum           |
+ * | more captures wait than Jobs are free                       | the missing        | backlog              |
+ * | fewer are free than are to be spare                         | the missing        | buffer               |
+ * | none is missing                                             | none               | starting, steady     |
+ *
+ * Stuck Jobs that are made of what is not wanted any more, or that have been so for a minute and have a node, are given up:
+ * once they have ended, others take their place. Nobody knows whether Jobs can be started while they are unknown, or not started because of a pause.
+ */
+export const decideProxied: DecideProxied = (seen, policy, before) => {
+  const nothing = { create: 0, giveUp: [], claims: seen.claims, state: undefined, trouble: before.trouble } as const
+  const silent: ProxiedMemory = { ...before, sinceMs: undefined }
+  if (seen.jobs === 'unknown') return { decision: { ...nothing, wanted: 0, reason: 'workers-unknown' }, memory: silent }
+
+  const crew = crewOf(seen.jobs, policy)
+  const wanted = Math.min(policy.max, crew.unfinished)
+  if (policy.isPaused) return { decision: { ...nothing, wanted, reason: 'paused' }, memory: silent }
+
+  const memory = followStarts(before, { ...seen, jobs: seen.jobs, policy })
+  const { trouble } = memory
+  const verdict: Verdict =
+    seen.depth === 'unknown'
+      ? { create: 0, wanted, reason: 'backlog-unknown' }
+      : verdictOf({ seen, policy, crew }, memory, seen.depth)
+  const forMs = Math.round(seen.nowMs - (memory.sinceMs ?? seen.nowMs))
+  const state = { canStart: !trouble, forMs, reason: trouble?.why ?? verdict.reason }
+  return {
+    decision: { ...nothing, ...verdict, giveUp: crew.hopeless, state, trouble },
+    memory: trouble && verdict.create > 0 ? afterTry(memory, seen.nowMs) : memory,
+  }
+}

@@ -1,0 +1,45 @@
+import type { JobTrouble } from './proxied.ts'
+
+/** A Job that has not ended, as whatever runs it knows it. Those that were asked for and are not seen yet are among them. */
+export type PlacedJob = {
+  readonly name: string
+  /** Milliseconds since it was first known. */
+  readonly ageMs: number
+  /** What it was made of. */
+  readonly revision: string
+  /** The claim that is shown on it. */
+  readonly captureId?: string
+  /** Why its worker cannot come up, and the milliseconds for which this has been known. */
+  readonly trouble?: JobTrouble & { readonly forMs: number }
+  /** Of a worker that takes nothing more: it was told to end, or has ended though the Job has not. */
+  readonly worker?: 'stopping' | 'ended'
+}
+
+/** All Jobs, and how starting them went since the runner began. */
+export type JobRoster = {
+  readonly jobs: readonly PlacedJob[]
+  /** Jobs that were refused, or ended in failure before they claimed a capture; and why the last of them. */
+  readonly failed: number
+  readonly last: JobTrouble | undefined
+}
+
+/** Runs single-use workers. Every call may be repeated without harm. */
+export type JobRunner = AsyncDisposable & {
+  /** Throws where the list cannot be read: unknown is not empty. */
+  readonly list: () => Promise<JobRoster>
+  /**
+   * Makes as many Jobs, and makes sure of those of which nobody knows whether they were made: these are listed already. To be
+   * called with 0 too. Throws with the first refusal, which ends the call.
+   */
+  readonly create: (count: number) => Promise<void>
+  /** Shows on a Job which capture it serves. A Job that is gone is no error. */
+  readonly claim: (name: string, captureId: string) => Promise<void>
+  /** Ends a Job whose worker never came up. */
+  readonly giveUp: (name: string) => Promise<void>
+}
+
+/** What a runner tells of its Jobs at once, between two lists. */
+export type JobNotice =
+  | { readonly kind: 'created' | 'claimed' | 'given-up'; readonly job: string }
+  | { readonly kind: 'ended'; readonly job: string; readonly how: 'succeeded' | 'failed' | 'vanished' }
+  | ({ readonly kind: 'refused' } & JobTrouble)

@@ -1,0 +1,74 @@
+import { createProcessCrew, type ProcessCrewOptions } from '#controller/act/process-crew.ts'
+import type { JobNotice, JobRunner } from './job-runner.ts'
+import type { JobTrouble } from './proxied.ts'
+
+/** How the single-use workers of this machine are run. */
+export type LocalRunsOptions = ProcessCrewOptions & {
+  /** Longest life of a worker: longer than it waits for its capture and then serves it. */
+  readonly lifeMs: number
+  readonly notice: (notice: JobNotice) => void
+}
+
+/** All processes are made of the same. */
+const revision = ''
+
+/**
+ * Runs single-use workers as child processes, in the place of Jobs. Dispose tells all of them to end and waits, at most
+ * `killAfterMs` and the time to reap.
+ */
+export const createLocalRuns = (options: LocalRunsOptions): JobRunner => {
+  const { lifeMs, notice } = options
+  const claims = new Map<string, string>()
+  const lives = new Map<string, NodeJS.Timeout>()
+  let failed = 0
+  let last: JobTrouble | undefined
+
+  const crew = createProcessCrew(options, {
+    ready: () => {},
+    ended: ({ pod, isStopping }, { how, isClean }) => {
+      clearTimeout(lives.get(pod))
+      lives.delete(pod)
+      notice({ kind: 'ended', job: pod, how: isClean ? 'succeeded' : 'failed' })
+      if (claims.delete(pod) || isClean || isStopping()) return
+      failed += 1
+      last = { why: 'crash-looping', message: `a worker ended with ${how} before it took a capture` }
+    },
+  })
+
+  return {
+    list: async () => ({
+      jobs: crew.running().map(({ pod, ageMs, isStopping }) => {
+        const captureId = claims.get(pod)
+        return {
+          name: pod,
+          ageMs: ageMs(),
+          revision,
+          ...(captureId !== undefined && { captureId }),
+          ...(isStopping() && { worker: 'stopping' }),
+        }
+      }),
+      failed,
+      last,
+    }),
+    create: async (count) => {
+      for (let started = 0; started < count; started += 1) {
+        const { pod } = crew.start('job')
+        lives.set(
+          pod,
+          setTimeout(() => crew.stop(pod), lifeMs),
+        )
+        notice({ kind: 'created', job: pod })
+      }
+    },
+    claim: async (name, captureId) => {
+      if (!lives.has(name)) return
+      claims.set(name, captureId)
+      notice({ kind: 'claimed', job: name })
+    },
+    giveUp: async (name) => {
+      crew.stop(name)
+      notice({ kind: 'given-up', job: name })
+    },
+    [Symbol.asyncDispose]: () => crew[Symbol.asyncDispose](),
+  }
+}

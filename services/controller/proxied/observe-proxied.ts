@@ -1,0 +1,91 @@
+import type { PoolHearing } from '#controller/hear-pool.ts'
+import type { Depth } from '#controller/pool.ts'
+import { ackWaitSeconds } from '#shared/queue/topology.ts'
+import type { JobReport, JobReports } from './hear-jobs.ts'
+import type { JobRoster, JobRunner, PlacedJob } from './job-runner.ts'
+import type { Claim, ProxiedObservation, SeenJob } from './proxied.ts'
+
+/** Longest wait for one read. */
+const readMs = 800
+/** What a worker held that was silent for longer has been given to another. */
+const lostAfterMs = ackWaitSeconds * 1000
+
+/** What an observer of Jobs reads from. */
+export type ProxiedObserverDeps = {
+  readonly runner: Pick<JobRunner, 'list'>
+  readonly reports: JobReports
+  readonly hearing: Pick<PoolHearing, 'backlog' | 'beats' | 'heardSince'>
+  readonly readDepth: () => Promise<Depth>
+  readonly now: () => number
+}
+
+/** The value, or 'unknown' where the read fails, takes longer than `readMs`, or an earlier one has not ended yet. */
+const readWithin = <T>(read: () => Promise<T>): (() => Promise<T | 'unknown'>) => {
+  let isReading = false
+  return async () => {
+    if (isReading) return 'unknown'
+    isReading = true
+    const reading = read()
+      .catch(() => 'unknown' as const)
+      .finally(() => {
+        isReading = false
+      })
+    const { promise: late, resolve } = Promise.withResolvers<'unknown'>()
+    const timer = setTimeout(resolve, readMs, 'unknown')
+    const value = await Promise.race([reading, late])
+    clearTimeout(timer)
+    return value
+  }
+}
+
+const claimsOf = (jobs: readonly PlacedJob[], reports: JobReports): Claim[] =>
+  jobs.flatMap(({ name, captureId: shown }) => {
+    const captureId = reports.of(name)?.captureId
+    return captureId === undefined || captureId === shown ? [] : [{ job: name, captureId }]
+  })
+
+/**
+ * Makes what reads everything that a decision about Jobs knows. It never throws and answers within two seconds. Jobs first, and
+ * only then the depth: a depth that was asked for before may hold captures whose Jobs have gone since.
+ */
+export const createProxiedObserver = (deps: ProxiedObserverDeps): (() => Promise<ProxiedObservation>) => {
+  const { hearing, reports, now } = deps
+  const list = readWithin(() => deps.runner.list())
+  const readDepth = readWithin(() => deps.readDepth())
+  let starts: ProxiedObservation['starts'] = { ready: 0, failed: 0, last: undefined }
+
+  const isSilent = (job: PlacedJob, report: JobReport | undefined, nowMs: number): boolean => {
+    if (!report && job.captureId === undefined) return false
+    const heardMs = hearing.beats.get(job.name)?.atMs ?? report?.atMs ?? nowMs - job.ageMs
+    return hearing.heardSince(heardMs) > lostAfterMs
+  }
+  const stateOf = (job: PlacedJob, nowMs: number): SeenJob['state'] => {
+    const report = reports.of(job.name)
+    if (isSilent(job, report, nowMs)) return 'lost'
+    const isClaimed = report?.captureId !== undefined || job.captureId !== undefined
+    if (isClaimed) return report?.isSpent || job.worker === 'ended' ? 'spent' : 'serving'
+    if (report?.isSpent || job.worker) return 'leaving'
+    if (report) return 'idle'
+    return job.trouble ? 'stuck' : 'coming'
+  }
+  const see = (job: PlacedJob, nowMs: number): SeenJob => {
+    const state = stateOf(job, nowMs)
+    const { name, revision, trouble } = job
+    return { name, revision, state, ...(state === 'stuck' && trouble && { trouble }) }
+  }
+  /** Everything about the Jobs, at one moment. */
+  const lookAtJobs = (roster: JobRoster | 'unknown') => {
+    const nowMs = now()
+    if (roster === 'unknown') return { nowMs, jobs: roster, claims: [], starts }
+    reports.keep(new Set(roster.jobs.map(({ name }) => name)))
+    starts = { ready: reports.ready(), failed: roster.failed, last: roster.last }
+    const jobs = roster.jobs.map((job) => see(job, nowMs))
+    return { nowMs, jobs, claims: claimsOf(roster.jobs, reports), starts }
+  }
+
+  return async () => {
+    const jobs = lookAtJobs(await list())
+    const depth = await readDepth()
+    return { ...jobs, depth, backlog: hearing.backlog() }
+  }
+}

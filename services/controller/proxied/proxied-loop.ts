@@ -1,0 +1,91 @@
+import { hearPool } from '#controller/hear-pool.ts'
+import type { LoopParts, OwnLoop } from '#controller/pool-loop.ts'
+import { createBell } from '#shared/process/bell.ts'
+import { poolDepth } from '#shared/queue/streams.ts'
+import { createJobReports } from './hear-jobs.ts'
+import { createLocalRuns } from './local-runs.ts'
+import { createProxiedObserver } from './observe-proxied.ts'
+import { summarizeJobs } from './proxied-events.ts'
+import { proxiedQueue, runProxied } from './run-proxied.ts'
+
+const pool = 'proxied'
+/** Least time between two ticks, however often somebody pokes: the wait that a capture may have on top of its Job's start. */
+const gapMs = 20
+
+/** How captures with a caller's proxy are served on this machine. */
+export type ProxiedLoopOptions = {
+  /** Module that a single-use worker's process runs. */
+  readonly entry: string
+  /** Its whole environment, but for its name. */
+  readonly env: Readonly<Record<string, string>>
+  readonly max: number
+  readonly spares: number
+  /** Longest life of a process in milliseconds. */
+  readonly lifeMs: number
+}
+
+/** Opens the loop that starts a process of its own for each capture with a caller's proxy. */
+export const openProxiedLoop = (parts: LoopParts, options: ProxiedLoopOptions): OwnLoop => {
+  const { queue, now, killAfterMs } = parts
+  const { entry, env, max, spares, lifeMs } = options
+  const opened = new AsyncDisposableStack()
+  const events = opened.use(parts.events.jobs(pool))
+  const { tickFailed } = opened.use(parts.events.of(pool))
+  const turned = parts.health.follow()
+  const bell = createBell(gapMs)
+  const reports = createJobReports(now)
+  const runner = opened.use(
+    createLocalRuns({
+      entry,
+      env,
+      killAfterMs,
+      lifeMs,
+      notice: (notice) => {
+        events.noticed(notice)
+        if (notice.kind === 'ended') bell.ring()
+      },
+    }),
+  )
+  const heard =
+    <T>(take: (message: T) => void) =>
+    (message: T) => {
+      take(message)
+      bell.ring()
+    }
+  const hearing = opened.use(
+    hearPool(
+      { queue, now, malformed: parts.events.malformed, changed: heard(reports.beat), started: heard(reports.started) },
+      pool,
+    ),
+  )
+  const { publishState, hearPokes } = proxiedQueue(queue)
+  opened.use(hearPokes(bell))
+  const observe = createProxiedObserver({ runner, reports, hearing, now, readDepth: () => poolDepth(queue, pool) })
+  const policy = { isPaused: false, max, spares, revision: '' }
+  return {
+    run: (stop) =>
+      runProxied(
+        {
+          observe,
+          runner,
+          bell,
+          publishState,
+          policy: () => policy,
+          decided: (tick) => {
+            turned({ ready: tick.decision.state !== undefined, detail: detailOf(summarizeJobs(tick.seen)) })
+            events.decided(tick)
+          },
+          failed: (error) => {
+            turned()
+            tickFailed(error)
+          },
+        },
+        parts.timing,
+        stop,
+      ),
+    [Symbol.asyncDispose]: () => opened.disposeAsync(),
+  }
+}
+
+/** The numbers of all loops are shown side by side. */
+const detailOf = ({ jobs, waiting }: ReturnType<typeof summarizeJobs>) => ({ jobs, proxiedWaiting: waiting })

@@ -1,0 +1,85 @@
+import { type LoopDeps, type LoopTiming, runLoop } from '#controller/loop.ts'
+import type { Bell } from '#shared/process/bell.ts'
+import type { Queue } from '#shared/queue/connection.ts'
+import { poolStateCodec, type PoolStateMessage } from '#shared/queue/messages.ts'
+import { pokeSubject, poolStateSubject } from '#shared/queue/subjects.ts'
+import { decideProxied } from './decide-proxied.ts'
+import type { JobRunner } from './job-runner.ts'
+import { blankProxiedMemory, type ProxiedDecision, type ProxiedObservation, type ProxiedPolicy } from './proxied.ts'
+
+const pool = 'proxied'
+/** The loop turns every second; what is said again sooner says nothing new. */
+const publishEveryMs = 900
+const claimsAtOnce = 8
+/** After a poke, the queue is looked at again: a gateway pokes once for all captures of a tenth of a second. */
+const lookAgainMs = [50, 110]
+
+/** What the loop works with. */
+export type RunProxiedDeps = Pick<
+  LoopDeps<ProxiedObservation, ProxiedDecision>,
+  'observe' | 'bell' | 'decided' | 'failed'
+> & {
+  readonly runner: Pick<JobRunner, 'create' | 'claim' | 'giveUp'>
+  /** The policy of this moment. */
+  readonly policy: () => ProxiedPolicy
+  readonly publishState: (state: PoolStateMessage) => void
+}
+
+/** What the loop needs of the queue: rings at each poke, and tells the ledger whether Jobs can be started. */
+export const proxiedQueue = (queue: Pick<Queue, 'publish' | 'subscribe'>) => ({
+  publishState: (state: PoolStateMessage) => queue.publish(poolStateSubject(pool), poolStateCodec.encode(state)),
+  hearPokes: (bell: Pick<Bell, 'ring'>): Disposable =>
+    queue.subscribe(pokeSubject(pool), () => {
+      bell.ring()
+      for (const afterMs of lookAgainMs) setTimeout(bell.ring, afterMs).unref()
+    }),
+})
+
+const carryOut = async ({ runner }: Pick<RunProxiedDeps, 'runner'>, decision: ProxiedDecision) => {
+  const mayCreate = decision.state !== undefined
+  const left = decision.claims.values()
+  const claiming = async () => {
+    for (const { job, captureId } of left) await runner.claim(job, captureId)
+  }
+  const ends = await Promise.allSettled([
+    ...(mayCreate ? [runner.create(decision.create)] : []),
+    ...decision.giveUp.map((job) => runner.giveUp(job)),
+    ...Array.from({ length: Math.min(claimsAtOnce, decision.claims.length) }, claiming),
+  ])
+  for (const end of ends) if (end.status === 'rejected') throw end.reason
+}
+
+/** Says a state at once where it is another, else each second. */
+const createTeller = (publish: RunProxiedDeps['publishState']) => {
+  let last: { canStart: boolean; atMs: number } | undefined
+  return (state: ProxiedDecision['state'], nowMs: number) => {
+    if (!state || (last?.canStart === state.canStart && nowMs - last.atMs < publishEveryMs)) return
+    last = { canStart: state.canStart, atMs: nowMs }
+    publish({ pool, ...state })
+  }
+}
+
+/** Keeps as many Jobs as the captures with a caller's proxy need, until `stop` aborts. */
+export const runProxied = (deps: RunProxiedDeps, timing: LoopTiming, stop: AbortSignal): Promise<void> => {
+  const tell = createTeller(deps.publishState)
+  let memory = blankProxiedMemory
+  return runLoop(
+    {
+      observe: deps.observe,
+      bell: deps.bell,
+      failed: deps.failed,
+      decide: (seen) => {
+        const next = decideProxied(seen, deps.policy(), memory)
+        memory = next.memory
+        return next.decision
+      },
+      decided: (tick) => {
+        tell(tick.decision.state, tick.seen.nowMs)
+        deps.decided(tick)
+      },
+      act: (decision) => carryOut(deps, decision),
+    },
+    timing,
+    stop,
+  )
+}

@@ -1,0 +1,106 @@
+import type { Crew } from './crew.ts'
+import {
+  type Decision,
+  type Observation,
+  type PoolMemory,
+  type PoolPolicy,
+  type Reason,
+  type SeenWorker,
+  type Trouble,
+  troubles,
+} from './pool.ts'
+
+/** Largest part of the active workers that one step down takes. */
+const stepPart = 0.25
+
+/** A size that is wanted, and why. */
+export type Sized = { readonly wanted: number; readonly reason: Reason }
+
+/** All that is known when a pool is sized; the memory holds what is wanted now. */
+export type Moment = {
+  readonly seen: Observation
+  readonly policy: PoolPolicy
+  readonly memory: PoolMemory
+  readonly crew: Crew
+}
+
+const podsOf = (workers: readonly SeenWorker[]): string[] => workers.map(({ pod }) => pod)
+
+/** Workers that were asked for and do no work: those that are there, and those that nobody makes. */
+const idlersOf = ({ seen, crew }: Moment): number => crew.stuck.length + (seen.refused?.count ?? 0)
+
+/** The first of all troubles that there is. Undefined where there is none. */
+const troubleOf = ({ seen, crew }: Moment): Trouble | undefined =>
+  troubles.find((each) => seen.refused?.trouble === each || crew.stuck.some(({ trouble }) => trouble === each))
+
+/** The largest size that was wanted lately, below which nothing is taken away. */
+const heldOf = ({ seen, policy, memory }: Moment): number => {
+  const held = Math.max(0, ...(memory.wants ?? []).map(({ size }) => size))
+  if (policy.size !== 'by-queue') return held
+  const lastStays = policy.min === 0 && seen.nowMs < memory.lastWantMs + policy.zeroAfterMs
+  return Math.min(policy.max, Math.max(held, lastStays ? 1 : 0))
+}
+
+/**
+ * Takes away stuck and refused ones above the held size; refused ones can only be taken back all together. While workers are
+ * starting, those might go in their place.
+ */
+const withdraw = (moment: Moment, wanted: number): Decision | undefined => {
+  const { crew, seen } = moment
+  const idlers = idlersOf(moment)
+  const excess = Math.min(idlers, crew.active.length + idlers - heldOf(moment))
+  const refused = seen.refused?.count ?? 0
+  if (excess <= 0 || excess < refused || crew.starting.length > 0) return undefined
+  return { kind: 'stop', pods: podsOf(crew.stuck.slice(0, excess - refused)), wanted, reason: 'excess' }
+}
+
+/** Brings the active workers up to the wanted number, as far as stuck, refused and failing ones let it. */
+export const scaleUp = (moment: Moment, { wanted, reason }: Sized): Decision => {
+  const { seen, memory, crew } = moment
+  const missing = wanted - crew.active.length
+  const undrain = podsOf(crew.leaving.slice(0, missing))
+  const starts = Math.max(0, missing - undrain.length - idlersOf(moment))
+  const askedFor = crew.present + (seen.refused?.count ?? 0)
+  if (starts === 0 && undrain.length === 0) return { kind: 'hold', wanted, reason: troubleOf(moment) ?? reason }
+  if (memory.failures === 0 || starts === 0) return { kind: 'scale-up', to: askedFor + starts, undrain, wanted, reason }
+  const mayTry = seen.nowMs >= memory.retryAtMs && crew.starting.length === 0
+  if (!mayTry && undrain.length === 0) return { kind: 'hold', wanted, reason: 'crash-looping' }
+  return { kind: 'scale-up', to: askedFor + (mayTry ? 1 : 0), undrain, wanted, reason: 'crash-looping' }
+}
+
+/** Idle ones first, among those the youngest: what has served for long is warm. */
+const victims = (active: readonly SeenWorker[], count: number): string[] =>
+  podsOf(active.toSorted((a, b) => a.busy - b.busy || a.ageMs - b.ageMs).slice(0, count))
+
+const scaleDown = (moment: Moment, { wanted, reason }: Sized): Decision => {
+  const { seen, policy, memory, crew } = moment
+  const size = crew.active.length
+  const held = heldOf(moment)
+  if (size <= held) {
+    const isLarger = size + idlersOf(moment) > wanted
+    return { kind: 'hold', wanted, reason: isLarger ? 'holding' : steadyOr(reason) }
+  }
+  if (crew.starting.length > 0) return { kind: 'hold', wanted, reason: 'starting' }
+  if (seen.nowMs < memory.lastDrainMs + policy.drainStepMs) return { kind: 'hold', wanted, reason: 'stepping' }
+  const step = Math.max(1, Math.floor(size * stepPart))
+  return { kind: 'drain', pods: victims(crew.active, Math.min(step, size - held)), wanted, reason: 'excess' }
+}
+
+const steadyOr = (reason: Reason): Reason => (reason === 'at-maximum' || reason === 'fixed' ? reason : 'steady')
+
+/** Stuck ones go with the drained ones: what runs the workers might take them instead. */
+const stopDrained = ({ crew }: Moment, drained: readonly SeenWorker[], wanted: number): Decision =>
+  crew.starting.length > 0
+    ? { kind: 'hold', wanted, reason: 'starting' }
+    : { kind: 'stop', pods: podsOf([...crew.stuck, ...drained]), wanted, reason: 'drained' }
+
+/** Moves the pool towards the wanted size: up at once, down in steps and not below what was wanted lately. */
+export const resize = (moment: Moment, wanted: Sized): Decision => {
+  if (wanted.wanted > moment.crew.active.length) {
+    const up = scaleUp(moment, wanted)
+    return up.kind === 'hold' ? (withdraw(moment, wanted.wanted) ?? up) : up
+  }
+  const drained = moment.crew.leaving.filter(({ state }) => state === 'drained')
+  if (drained.length > 0) return stopDrained(moment, drained, wanted.wanted)
+  return withdraw(moment, wanted.wanted) ?? scaleDown(moment, wanted)
+}

@@ -1,0 +1,48 @@
+import { integer, oneOf, text } from '#shared/config/setting.ts'
+import { hostPort } from './worker.ts'
+
+/** Settings of the controller on Kubernetes alone. Everything about a single pool stands in its BrowserPool. */
+export const operatorSettings = {
+  kubeconfig: text('KUBECONFIG', {
+    help: 'kubeconfig file of the cluster; empty: what Kubernetes gives to every pod',
+    fallback: '',
+  }),
+  poolsNamespace: text('POOLS_NAMESPACE', {
+    help: "namespace of the BrowserPools and their workers; empty: the controller's own",
+    fallback: '',
+  }),
+  jobsNamespace: text('JOBS_NAMESPACE', {
+    help: 'namespace of the Jobs of proxied captures; empty: that of the BrowserPools',
+    fallback: '',
+  }),
+  controllerPod: text('CONTROLLER_POD', {
+    help: 'name of this controller in the Lease and in events; empty: made at each start',
+    fallback: '',
+  }),
+  leaseSeconds: integer('CONTROLLER_LEASE_SECONDS', {
+    help: 'time after which another controller takes over from one that is gone',
+    unit: 's',
+    fallback: 15,
+    min: 3,
+    max: 120,
+  }),
+  podImage: text('POD_IMAGE', { help: 'image of workers whose BrowserPool names none' }),
+  podSecret: text('POD_SECRET', {
+    help: 'Secrets of the workers, this name and the pool (NAME-standard), each with the keys nats-url and opening-keys',
+    fallback: 'shutterfleet-worker',
+  }),
+  podEgress: {
+    ...text('POD_EGRESS', { help: 'egress filter through which workers load pages, host:port' }),
+    kind: 'host:port',
+    parse: hostPort,
+  },
+  podSeccomp: text('POD_SECCOMP', {
+    help: "seccomp profile of the workers on their nodes; empty: the container runtime's own",
+    fallback: '',
+  }),
+  podIsolation: oneOf('POD_ISOLATION', {
+    help: 'how workers keep browsers apart: namespaces, which need user namespaces and an unmasked /proc, or only flags',
+    fallback: 'namespace',
+    values: ['namespace', 'flags-only'],
+  }),
+}

@@ -1,0 +1,58 @@
+import type { Backlog, Observation, PoolPolicy, SeenWorker } from '#controller/pool.ts'
+
+/** A backlog of nothing. */
+export const quietBacklog: Backlog = { pending: 0, processing: 0, arrivals10s: 0, oldestMs: 0 }
+
+/** A policy that the queue rules: 1 to 10 workers of one slot, held for thirty seconds. */
+export const poolPolicy = (given: Partial<PoolPolicy> = {}): PoolPolicy => ({
+  size: 'by-queue',
+  isPaused: false,
+  min: 1,
+  max: 10,
+  slots: 1,
+  buffer: 0,
+  queueWaitMs: 2000,
+  holdMs: 30_000,
+  zeroAfterMs: 30_000,
+  startLimitMs: 60_000,
+  drainStepMs: 5000,
+  ...given,
+})
+
+/** What is seen of a pool without workers and work, at a time of 1,000 s. */
+export const seenPool = (given: Partial<Observation> = {}): Observation => ({
+  nowMs: 1_000_000,
+  backlog: quietBacklog,
+  depth: 'unknown',
+  workers: [],
+  elsewhere: { slots: 0, busy: 0 },
+  refused: undefined,
+  starts: { ready: 0, failed: 0 },
+  startMs: 3000,
+  serviceMs: 1000,
+  ...given,
+})
+
+/** A worker that is ready, idle and was just heard. */
+export const seenWorker = (pod: string, given: Partial<SeenWorker> = {}): SeenWorker => ({
+  pod,
+  state: 'ready',
+  ageMs: 60_000,
+  silentMs: 500,
+  slots: 1,
+  busy: 0,
+  ...given,
+})
+
+/** Workers w1, w2 … that are alike. */
+export const seenCrew = (count: number, given: Partial<SeenWorker> = {}): SeenWorker[] =>
+  Array.from({ length: count }, (_, index) => seenWorker(`w${index + 1}`, given))
+
+/** Workers s1, s2 … for which there is no room. */
+export const stuckCrew = (count: number, given: Partial<SeenWorker> = {}): SeenWorker[] =>
+  Array.from({ length: count }, (_, index) =>
+    seenWorker(`s${index + 1}`, { state: 'stuck', trouble: 'unschedulable', ...given }),
+  )
+
+/** What makes a worker one that began a second ago. */
+export const justBegun = { state: 'starting', ageMs: 1000, silentMs: 0 } as const

@@ -1,0 +1,183 @@
+import type { Decision, Observation, SeenWorker } from '#controller/pool.ts'
+
+/** What a fleet is made of; see the scenario of a simulation. */
+export type FleetOptions = {
+  readonly slots: number
+  readonly serviceMs: () => number
+  readonly startMs: () => number
+  readonly cannotStart?: (atMs: number, turn: number) => boolean
+  readonly quota?: (atMs: number) => number
+  readonly slotsElsewhere?: number
+}
+
+type Worker = {
+  pod: string
+  turn: number
+  slots: number
+  bornMs: number
+  readyMs: number
+  stuck: boolean
+  leaving: boolean
+  endsMs: number[]
+}
+
+/** It takes a moment until somebody says why a worker does not come up. */
+const noticedAfterMs = 1500
+
+const stateOf = (worker: Worker, atMs: number): SeenWorker['state'] => {
+  if (worker.readyMs > atMs) return worker.stuck && atMs - worker.bornMs >= noticedAfterMs ? 'stuck' : 'starting'
+  if (!worker.leaving) return 'ready'
+  return worker.endsMs.length > 0 ? 'draining' : 'drained'
+}
+
+/** The order in which a ReplicaSet takes pods away: first those that are not up, then those that are not ready. */
+const rankOf = (worker: Worker, atMs: number): number => {
+  const state = stateOf(worker, atMs)
+  if (state === 'starting' || state === 'stuck') return 0
+  return state === 'ready' ? 2 : 1
+}
+
+const createWorker = (given: Pick<Worker, 'turn' | 'slots' | 'bornMs' | 'readyMs'>): Worker => ({
+  pod: `worker-${given.turn}`,
+  stuck: false,
+  leaving: false,
+  endsMs: [],
+  ...given,
+})
+
+/** A queue and the workers that serve it. */
+const createService = (serviceMs: () => number, crews: readonly (readonly Worker[])[]) => {
+  const queue: number[] = []
+  const waitsMs: number[] = []
+  let servedMs = 0
+  return {
+    queue,
+    waitsMs,
+    meanServiceMs: () => (waitsMs.length === 0 ? undefined : servedMs / waitsMs.length),
+    /** Ends what is done and begins what waits. */
+    serve: (atMs: number) => {
+      for (const worker of crews.flat()) {
+        worker.endsMs = worker.endsMs.filter((endMs) => endMs > atMs)
+        while (stateOf(worker, atMs) === 'ready' && worker.endsMs.length < worker.slots && queue.length > 0) {
+          waitsMs.push(atMs - (queue.shift() ?? atMs))
+          const lastsMs = serviceMs()
+          servedMs += lastsMs
+          worker.endsMs.push(atMs + lastsMs)
+        }
+      }
+    },
+  }
+}
+
+const runningIn = (workers: readonly Worker[]) => workers.reduce((sum, { endsMs }) => sum + endsMs.length, 0)
+
+/** Keeps as many workers as are asked for, as a ReplicaSet does: whom it takes away it decides itself. */
+const createReplicas = (options: FleetOptions) => {
+  const workers: Worker[] = []
+  let asked = 0
+  let born = 0
+  let interrupted = 0
+  let aborted = 0
+
+  const remove = (worker: Worker, atMs: number) => {
+    workers.splice(workers.indexOf(worker), 1)
+    interrupted += worker.endsMs.length
+    if (stateOf(worker, atMs) === 'starting') aborted += 1
+  }
+  const make = (atMs: number) => {
+    const most = Math.min(asked, options.quota?.(atMs) ?? Infinity)
+    while (workers.length < most) {
+      born += 1
+      workers.push(createWorker({ turn: born, slots: options.slots, bornMs: atMs, readyMs: atMs + options.startMs() }))
+    }
+  }
+  const come = (atMs: number) => {
+    for (const worker of workers) {
+      if (worker.readyMs <= atMs) continue
+      worker.stuck = options.cannotStart?.(atMs, worker.turn) ?? false
+      if (worker.stuck) worker.readyMs = Math.max(worker.readyMs, atMs + options.startMs())
+    }
+  }
+
+  return {
+    workers,
+    asked: () => asked,
+    interrupted: () => interrupted,
+    aborted: () => aborted,
+    ask: (total: number) => {
+      asked = total
+    },
+    /** Takes away what is too much; where several are alike, the named ones first. */
+    shrink: (named: readonly string[], atMs: number) => {
+      const order = workers.toSorted(
+        (a, b) => rankOf(a, atMs) - rankOf(b, atMs) || Number(named.includes(b.pod)) - Number(named.includes(a.pod)),
+      )
+      for (const worker of order.slice(0, Math.max(0, workers.length - asked))) remove(worker, atMs)
+    },
+    drop: (pods: readonly string[], atMs: number) => {
+      for (const worker of workers.filter(({ pod }) => pods.includes(pod))) remove(worker, atMs)
+    },
+    pass: (atMs: number) => {
+      make(atMs)
+      come(atMs)
+    },
+  }
+}
+
+/** A queue, and a pool of workers that serve it beside those of others. */
+export const createSimulatedFleet = (options: FleetOptions) => {
+  const replicas = createReplicas(options)
+  const { workers } = replicas
+  const others = Array.from({ length: options.slotsElsewhere ?? 0 }, (_, index) =>
+    createWorker({ turn: -index, slots: 1, bornMs: 0, readyMs: 0 }),
+  )
+  const { queue, serve, waitsMs, meanServiceMs } = createService(options.serviceMs, [others, workers])
+
+  const setLeaving = (pods: readonly string[], leaving: boolean) => {
+    for (const worker of workers) if (pods.includes(worker.pod)) worker.leaving = leaving
+  }
+  const refused = (): Observation['refused'] => {
+    const count = replicas.asked() - workers.length
+    return count > 0 ? { count, trouble: 'quota' } : undefined
+  }
+
+  return {
+    waitsMs,
+    meanServiceMs,
+    refused,
+    asked: replicas.asked,
+    interrupted: replicas.interrupted,
+    aborted: replicas.aborted,
+    arrive: (atMs: number) => queue.push(atMs),
+    depth: () => ({ waiting: queue.length, inFlight: runningIn([...others, ...workers]) }),
+    oldestMs: (atMs: number) => atMs - (queue[0] ?? atMs),
+    elsewhere: () => ({ slots: others.length, busy: runningIn(others) }),
+    readyCount: (atMs: number) => workers.filter(({ readyMs }) => readyMs <= atMs).length,
+    seen: (atMs: number): SeenWorker[] =>
+      workers.map((worker) => ({
+        pod: worker.pod,
+        state: stateOf(worker, atMs),
+        ...(stateOf(worker, atMs) === 'stuck' && { trouble: 'unschedulable' }),
+        ageMs: atMs - worker.bornMs,
+        silentMs: 0,
+        slots: worker.slots,
+        busy: worker.endsMs.length,
+      })),
+    /** Makes workers that are asked for, lets them come up, and lets them work. */
+    pass: (atMs: number) => {
+      replicas.pass(atMs)
+      serve(atMs)
+    },
+    carryOut: (decision: Decision, atMs: number) => {
+      if (decision.kind === 'drain') setLeaving(decision.pods, true)
+      if (decision.kind === 'replace') replicas.drop(decision.pods, atMs)
+      if (decision.kind === 'stop') {
+        replicas.ask(workers.length - decision.pods.length)
+        replicas.shrink(decision.pods, atMs)
+      }
+      if (decision.kind !== 'scale-up') return
+      setLeaving(decision.undrain, false)
+      replicas.ask(Math.max(replicas.asked(), decision.to))
+    },
+  }
+}

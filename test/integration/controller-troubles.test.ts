@@ -1,0 +1,212 @@
+import t, { type Test } from 'tap'
+import { decide } from '#controller/decide.ts'
+import type { Decide, Decision, Observation, PoolPolicy, SeenWorker } from '#controller/pool.ts'
+import {
+  logNormal,
+  type Outcome,
+  poisson,
+  type Scenario,
+  seededRandom,
+  simulatePool,
+} from '#test/helpers/pool-simulation.ts'
+import { poolPolicy } from '#test/helpers/seen-pool.ts'
+
+const seeds = [1, 2, 3, 4, 5]
+const minuteMs = 60_000
+const untilMs = 20 * minuteMs
+// As on Kubernetes, which judges starts itself.
+const policy = poolPolicy({ max: 12, startLimitMs: Infinity })
+
+const simulate = (seed: number, of: Partial<Scenario> & { load: (random: () => number) => number[] }) => {
+  const random = seededRandom(seed)
+  return simulatePool({
+    policy,
+    untilMs,
+    arrivals: of.load(random),
+    serviceMs: () => logNormal(random, 1000, 0.3),
+    startMs: () => 2000 + 3000 * random(),
+    ...of,
+  })
+}
+
+/** Four captures per second for ten minutes, and then none. */
+const busyHalf = (random: () => number) => poisson(random, { fromMs: 0, toMs: 10 * minuteMs, perSecond: 4 })
+
+/** Moments that ask for more than there may be. */
+const runaways = ({ moments }: Outcome, most: number) => moments.filter(({ asked }) => asked > most)
+
+/** Moments that take away good workers while others do nothing. */
+const wrongDrains = ({ moments }: Outcome) =>
+  moments.filter(({ decision, stuck, refused }) => decision.kind === 'drain' && stuck + refused > 0)
+
+/** Times that something was done. */
+const acts = (outcome: Outcome, of: { fromMs: number; toMs: number }) =>
+  outcome.moments.filter(
+    ({ atMs, decision: { kind } }) => atMs >= of.fromMs && atMs < of.toMs && kind !== 'hold' && kind !== 'freeze',
+  )
+
+const holdsAlways = (t: Test, outcome: Outcome, of: PoolPolicy) => {
+  t.strictSame(runaways(outcome, of.max), [], 'never asks for more than the maximum')
+  t.strictSame(wrongDrains(outcome), [], 'drains nobody while others are stuck or refused')
+  t.equal(outcome.interrupted, 0, 'no running capture is stopped')
+  t.equal(outcome.aborted, 0, 'no starting worker is stopped')
+}
+
+const isAtRest = (t: Test, outcome: Outcome, size: number) => {
+  const { ready, asked, stuck } = outcome.moments.at(-1) ?? { ready: -1, asked: -1, stuck: -1 }
+  t.strictSame({ ready, asked, stuck }, { ready: size, asked: size, stuck: 0 }, 'ends as large as it should be')
+}
+
+const sees = (change: (workers: readonly SeenWorker[]) => readonly SeenWorker[]) => (seen: Observation) =>
+  seen.workers === 'unknown' ? seen : { ...seen, workers: change(seen.workers) }
+
+const stuckIn = ({ workers }: Observation) =>
+  workers === 'unknown' ? [] : workers.filter(({ state }) => state === 'stuck')
+
+t.test('the checks find planted faults', (t) => {
+  const allStuck = { load: busyHalf, cannotStart: () => true, untilMs: 2 * minuteMs }
+  const blind = sees((workers) => workers.filter(({ state }) => state !== 'stuck'))
+  const eager: Decide = (seen, rules, memory) => {
+    const next = decide(blind(seen), rules, memory)
+    if (next.decision.kind !== 'scale-up') return next
+    return { ...next, decision: { ...next.decision, to: next.decision.to + stuckIn(seen).length } }
+  }
+  t.not(runaways(simulate(1, { ...allStuck, decide: eager }), policy.max).length, 0, 'starts on top of stuck ones')
+
+  const someStuck = { load: busyHalf, cannotStart: (_: number, turn: number) => turn % 3 === 0 }
+  const forgetful: Decide = (seen, rules, memory) => decide(blind(seen), rules, memory)
+  t.not(wrongDrains(simulate(1, { ...someStuck, decide: forgetful })).length, 0, 'drains beside stuck ones')
+
+  const hasty: Decide = (seen, rules, memory) => {
+    const next = decide(seen, rules, memory)
+    if (next.decision.reason !== 'starting' || seen.workers === 'unknown') return next
+    const pods = seen.workers.filter(({ state }) => state === 'drained').map(({ pod }) => pod)
+    return { ...next, decision: { ...next.decision, kind: 'stop', pods: pods.length > 0 ? pods : ['any'] } }
+  }
+  const brief = { ...policy, holdMs: 1, drainStepMs: 1 }
+  t.not(simulate(1, { load: busyHalf, policy: brief, decide: hasty }).aborted, 0, 'stops while others are starting')
+
+  const restless: Decide = (seen, rules, memory) => {
+    const next = decide(seen, rules, memory)
+    const decision: Decision = { kind: 'stop', pods: [], wanted: next.decision.wanted, reason: 'excess' }
+    return stuckIn(seen).length > 0 && next.decision.kind === 'hold' ? { ...next, decision } : next
+  }
+  const settled = { fromMs: minuteMs, toMs: 2 * minuteMs }
+  t.not(acts(simulate(1, { ...allStuck, decide: restless }), settled).length, 0, 'writes while nothing changes')
+  t.end()
+})
+
+for (const seed of seeds) {
+  t.test(`asks for no more while all workers are stuck, and serves all once they come, with seed ${seed}`, (t) => {
+    const outcome = simulate(seed, { load: busyHalf, cannotStart: (atMs) => atMs < 8 * minuteMs })
+    holdsAlways(t, outcome, policy)
+    const stuck = { fromMs: minuteMs, toMs: 8 * minuteMs }
+    t.strictSame(acts(outcome, stuck), [], 'and does nothing meanwhile')
+    const reasons = outcome.moments.filter(({ atMs }) => atMs > stuck.fromMs && atMs < stuck.toMs)
+    t.ok(reasons.every(({ decision }) => decision.reason === 'unschedulable'))
+    t.equal(outcome.moments.at(-1)?.known, 0, 'all are served')
+    isAtRest(t, outcome, policy.min)
+    t.end()
+  })
+
+  t.test(`takes stuck workers away first when every third cannot come up, with seed ${seed}`, (t) => {
+    const outcome = simulate(seed, { load: busyHalf, cannotStart: (_, turn) => turn % 3 === 0 })
+    holdsAlways(t, outcome, policy)
+    isAtRest(t, outcome, policy.min)
+    t.end()
+  })
+
+  t.test(`stays within bounds while workers get stuck and free again, with seed ${seed}`, (t) => {
+    const random = seededRandom(seed + 100)
+    const until = Array.from({ length: 100 }, () => untilMs * random())
+    const cannotStart = (atMs: number, turn: number) =>
+      (turn + Math.floor(atMs / 20_000)) % 2 === 0 && atMs < (until[turn % 100] ?? 0)
+    const outcome = simulate(seed, { load: busyHalf, cannotStart })
+    holdsAlways(t, outcome, policy)
+    isAtRest(t, outcome, policy.min)
+    t.end()
+  })
+
+  t.test(`stays within bounds and does not write again and again under a quota, with seed ${seed}`, (t) => {
+    const outcome = simulate(seed, { load: busyHalf, quota: () => 3 })
+    holdsAlways(t, outcome, policy)
+    t.ok(outcome.moments.some(({ decision }) => decision.reason === 'quota'))
+    const asking = acts(outcome, { fromMs: minuteMs, toMs: 10 * minuteMs })
+    t.ok(asking.length < 20, `asks ${asking.length} times in nine minutes`)
+    isAtRest(t, outcome, policy.min)
+    t.end()
+  })
+
+  t.test(`stays within bounds with stuck workers, a quota and a buffer together, with seed ${seed}`, (t) => {
+    const rules = { ...policy, buffer: 4 }
+    const quota = (atMs: number) => (atMs % (4 * minuteMs) < 2 * minuteMs ? 6 : 100)
+    const cannotStart = (atMs: number, turn: number) => turn % 4 === 0 && atMs < 12 * minuteMs
+    const outcome = simulate(seed, { load: busyHalf, policy: rules, quota, cannotStart })
+    holdsAlways(t, outcome, rules)
+    isAtRest(t, outcome, rules.buffer)
+    t.end()
+  })
+
+  t.test(`keeps the last worker for as long as it should, with seed ${seed}`, (t) => {
+    const rules = { ...policy, min: 0, zeroAfterMs: 5 * minuteMs }
+    const outcome = simulate(seed, { load: busyHalf, policy: rules })
+    holdsAlways(t, outcome, rules)
+    const endedMs = outcome.moments.findLast(({ known }) => known > 0)?.atMs ?? 0
+    const idle = outcome.moments.filter(({ atMs }) => atMs > endedMs && atMs < endedMs + rules.zeroAfterMs)
+    t.ok(Math.min(...idle.map(({ ready }) => ready)) === 1, 'shrinks to one, and not below')
+    isAtRest(t, outcome, 0)
+    t.end()
+  })
+
+  t.test(`follows a fixed size and leaves it alone otherwise, with seed ${seed}`, (t) => {
+    const sizeAt = (atMs: number) => [5, 2, 8, 0][Math.floor(atMs / (5 * minuteMs))] ?? 0
+    const policyAt = (atMs: number): PoolPolicy => ({ ...policy, min: 1, size: sizeAt(atMs) })
+    const outcome = simulate(seed, { load: busyHalf, policyAt, ledgerSilent: () => true })
+    holdsAlways(t, outcome, { ...policy, max: 8 })
+    for (const [turn, size] of [5, 2, 8, 0].entries()) {
+      const settled = { fromMs: turn * 5 * minuteMs + minuteMs, toMs: (turn + 1) * 5 * minuteMs }
+      t.strictSame(acts(outcome, settled), [])
+      t.equal(outcome.moments.find(({ atMs }) => atMs === settled.fromMs)?.ready, size)
+    }
+    t.end()
+  })
+
+  t.test(`does nothing in a pause, and goes on gently after it, with seed ${seed}`, (t) => {
+    const pauseMs = { fromMs: 5 * minuteMs, toMs: 12 * minuteMs }
+    const policyAt = (atMs: number) => ({ ...policy, isPaused: atMs >= pauseMs.fromMs && atMs < pauseMs.toMs })
+    const outcome = simulate(seed, { load: busyHalf, policyAt })
+    holdsAlways(t, outcome, policy)
+    t.strictSame(acts(outcome, pauseMs), [])
+    const held = { fromMs: pauseMs.toMs, toMs: pauseMs.toMs + policy.holdMs - 1000 }
+    t.strictSame(acts(outcome, held), [], 'holds what it finds')
+    isAtRest(t, outcome, policy.min)
+    t.end()
+  })
+
+  t.test(`keeps a buffer of five idle workers, with seed ${seed}`, (t) => {
+    const rules = { ...policy, max: 40, buffer: 5 }
+    const outcome = simulate(seed, { load: busyHalf, policy: rules })
+    holdsAlways(t, outcome, rules)
+    const excessive = outcome.moments.filter(
+      ({ decision, known, counted }) => decision.wanted > Math.max(known, counted) + rules.buffer,
+    )
+    t.strictSame(excessive, [])
+    t.ok(Math.max(...outcome.moments.map(({ asked }) => asked)) <= 24, 'not twice what the load needs')
+    isAtRest(t, outcome, rules.buffer)
+    t.end()
+  })
+
+  t.test(`leaves to others what they can serve, with seed ${seed}`, (t) => {
+    const rules = { ...policy, min: 0 }
+    const enough = simulate(seed, { load: busyHalf, policy: rules, slotsElsewhere: 20 })
+    t.equal(Math.max(...enough.moments.map(({ asked }) => asked)), 0, 'where they have room for all')
+    const few = simulate(seed, { load: busyHalf, policy: rules, slotsElsewhere: 3 })
+    holdsAlways(t, few, rules)
+    const settled = few.moments.filter(({ atMs }) => atMs > 2 * minuteMs && atMs < 10 * minuteMs)
+    t.ok(Math.min(...settled.map(({ ready }) => ready)) >= 1, 'and serves the rest')
+    const overdue = few.waitsMs.filter((waitMs) => waitMs > rules.queueWaitMs).length
+    t.ok(overdue < few.waitsMs.length / 50, `${overdue} of ${few.waitsMs.length} overdue`)
+    isAtRest(t, few, 0)
+    t.end()
+  })
+}

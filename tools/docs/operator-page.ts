@@ -1,0 +1,176 @@
+import { type Reason, reasons } from '#controller/pool.ts'
+import { type PoolCondition, poolConditions } from '#shared/kube/browser-pool.ts'
+
+/** What each reason of a decision means, and what a person may do about it. */
+const reasonHelp: Readonly<Record<Reason, string>> = {
+  unschedulable:
+    'No node has room for the workers that are missing: `kubectl describe pod` of a pending one says what it lacks',
+  'image-pull': 'Nodes cannot fetch the image: name, tag, `imagePullSecrets`',
+  'crash-looping': 'Workers end before they are ready: read their log. One is tried at a time, after 1, 2, 4 … 60 s',
+  'config-error': 'A pod names something that is not there, mostly the Secret of its pool',
+  quota: 'A ResourceQuota of the namespace is used up',
+  'pods-refused':
+    'The cluster refuses to make the pods: admission, a priority class that is not there; the message says it',
+  paused: '`spec.paused`: nothing is started, drained or replaced',
+  fixed: '`autoscaling.enabled` is false: `spec.replicas` rules',
+  steady: 'As many workers as the work needs',
+  load: 'Captures arrive at a rate that needs more workers',
+  backlog: 'Captures wait longer than `queueWaitMs` allows',
+  buffer: 'Idle workers, or spares, are kept on top of what is needed',
+  'below-minimum': 'Fewer workers than `minReplicas`',
+  'at-maximum': 'More workers are needed than `maxReplicas` (or `jobs.max`) allows',
+  holding: 'More workers than needed, kept for `holdSeconds` (the last one for `zeroAfterSeconds`)',
+  starting: 'Not made smaller while workers are starting: a ReplicaSet would remove those first',
+  stepping: 'Not made smaller before `drain.stepSeconds` have passed since the last step',
+  excess: 'More workers than needed: some are told to drain, or stuck ones are taken away',
+  drained: 'Workers that have finished what they had are taken away',
+  lost: 'Workers that say nothing for 10 s are replaced',
+  'backlog-unknown': 'The ledger or NATS says nothing: the size is held',
+  'workers-unknown': 'The API server says nothing: the size is held',
+  'missing-heartbeats': 'Most workers fell silent together, which rather means that nothing is heard: the size is held',
+}
+
+/** What each reason of a condition means. */
+const conditionHelp: Readonly<Record<PoolCondition['reason'], string>> = {
+  WorkersReady: 'At least as many workers take captures as are wanted',
+  ScaledToZero: 'No worker is wanted',
+  WorkersMissing: 'Fewer workers take captures than are wanted',
+  WorkersUnknown: 'The workers cannot be read',
+  Starting: 'Workers are on their way in',
+  Draining: 'Workers finish what they have before they go',
+  Replacing: 'Lost workers are being replaced',
+  Settled: 'Nobody comes or goes',
+  MetricsRead: 'Queue and workers are read',
+  BacklogUnknown: 'The ledger or NATS says nothing',
+  MissingHeartbeats: 'Most workers fell silent together',
+  AutoscalingOn: 'The queue decides the size; `spec.replicas` is ignored',
+  AutoscalingOff: '`spec.replicas` decides the size',
+  Paused: '`spec.paused`: the size stays',
+  WithinBounds: 'What is wanted is allowed',
+  AtMaximum: '`maxReplicas` (or `jobs.max`) is below what is wanted',
+  QuotaExceeded: 'A ResourceQuota is used up',
+  AsExpected: 'Nobody has to look',
+  CrashLooping: 'Workers end before they are ready',
+  Unschedulable: 'No node has room',
+  ImagePull: 'The image cannot be fetched',
+  ConfigError: 'A pod names something that is not there',
+  PodsRefused: 'The cluster refuses to make the pods',
+  PoolTaken: 'An older BrowserPool is sized by the same queue: this one is left alone',
+  ApplyFailed: 'The API server refuses what the controller applies; the message says why',
+}
+
+const rows = (help: Readonly<Record<string, string>>, words: readonly string[]) =>
+  words.map((word) => `| \`${word}\` | ${help[word]} |`).join('\n')
+
+const conditionTables = () =>
+  Object.entries(poolConditions)
+    .map(
+      ([type, { help, reasons: words }]) =>
+        `### ${type}\n\n${help}.\n\n| Reason | Means |\n|---|---|\n${rows(conditionHelp, words)}`,
+    )
+    .join('\n\n')
+
+/** The text of docs/operator.md: the controller on Kubernetes, and the words in which it says what it does. */
+export const operatorPage = (): string => `# The operator
+
+On Kubernetes the controller is an operator: it reads [BrowserPools](browser-pool.md) and keeps the workers that they ask
+for. This page says what it does and how to read what it says. The tables at its end are generated from the code by
+\`make docs\`.
+
+## What it makes
+
+| For a BrowserPool of pool | It keeps |
+|---|---|
+| \`standard\`, \`stealth\` | a Deployment of workers and a PodDisruptionBudget (20 %), both owned by the BrowserPool and named after it |
+| \`proxied\` | Jobs, each of which serves one capture behind its caller's proxy and ends |
+
+Everything is in the namespace of the BrowserPools (\`SHUTTERFLEET_POOLS_NAMESPACE\`), Jobs in that of
+\`SHUTTERFLEET_JOBS_NAMESPACE\`, so that a ResourceQuota and a network policy can be theirs alone. The rights of the
+controller are a Role, no ClusterRole: [k8s/controller-role.yaml](../k8s/controller-role.yaml). It lists exactly the verbs
+that the code uses; the tests compare it with the API server's audit log.
+
+Workers get NATS address and keys from a Secret for each pool (\`SHUTTERFLEET_POD_SECRET\`-\`standard\`, …, with the keys
+\`nats-url\` and \`opening-keys\`), mounted as files. No credential of a caller is in any Kubernetes object: captures arrive
+sealed over NATS.
+
+## The loops
+
+\`\`\`
+                       ┌ once a second, and at once when something happens ┐
+ ledger: backlog ─┐    │                                                   │
+ JetStream: depth ├─▶ observe ─▶ decide ─▶ act ─▶ drain (NATS), /scale, Jobs
+ workers: beats ──┤       │
+ pods, Jobs ──────┘       └▶ status, conditions, events, metrics, pool.proxied.state
+\`\`\`
+
+- **Shape**: when a BrowserPool, or what is made of it, changes: the Deployment is applied server-side, everything but its
+  size. What somebody else changed of it is taken back; what somebody else added is left alone.
+- **Size**: one loop for each pool. A read that fails is *unknown*, never zero, and freezes the size.
+- **Jobs**: one loop for the pool \`proxied\`.
+- **Leader**: any number of controllers may run. One holds the Lease \`shutterfleet-controller\` and acts; the others watch
+  and listen as it does, so that whoever follows knows everything at once. Each write is checked against the leader's
+  term right before it leaves: a process that was frozen and wakes up after its term writes nothing.
+
+## How queue depth becomes a size
+
+1. **Load**: captures per second (of the last ten) × mean service time = slots that are busy; the square root of it on top
+   for the scatter (square-root staffing); divided by \`slots\`.
+2. **Backlog**: what waits must begin within \`queueWaitMs\` of the time that a new worker takes to start. What the workers
+   at hand, starting ones included, serve until then is subtracted; the rest is divided by what one new worker serves.
+3. The larger of both, never more than one slot for each capture that is known, plus \`buffer\`, within \`minReplicas\` and
+   \`maxReplicas\`.
+4. **Up** at once, from zero straight to what the backlog needs. **Down** when even the largest number wanted within
+   \`holdSeconds\` is below the size: one worker, or a quarter of them, each \`drain.stepSeconds\`.
+5. **Drain, then scale** ([ADR 11](adr/0011-scale-a-deployment-after-draining.md)): a worker is told to drain, finishes what
+   it has, says \`drained\`; only then is its pod marked and the Deployment made smaller by exactly the marked ones.
+   If more work comes first, it takes work again.
+
+Pods that cannot come up (no room, no image, crash loop, quota) are no capacity, are not answered with more pods of the
+same kind, and show as condition, event and metric.
+
+For \`proxied\`: unfinished Jobs = captures that wait + Jobs that have claimed one + \`spares\`, at most \`jobs.max\`
+([ADR 12](adr/0012-give-each-proxied-capture-a-job.md)). \`kubectl get jobs -L shutterfleet.dev/capture\` shows who serves what.
+While Jobs cannot begin, none but a try now and then is made, and a capture that has waited for all of
+\`SHUTTERFLEET_PROXIED_WAIT_SECONDS\` fails with \`JOB_FAILED\`.
+
+## How to read it
+
+\`\`\`sh
+kubectl get bp                  # ready, desired, busy, queue, wait (s) and the reason of the last decision
+kubectl describe bp standard    # conditions with sentences, and events
+kubectl get lease shutterfleet-controller -o yaml   # who leads
+kubectl get jobs -L shutterfleet.dev/capture        # proxied captures
+\`\`\`
+
+- \`kubectl wait bp/standard --for=condition=Ready\` waits until as many workers take captures as are wanted.
+- To hold a pool still while you look: \`kubectl patch bp standard --type=merge -p '{"spec":{"paused":true}}'\`.
+- To decide the size yourself: \`autoscaling.enabled: false\`, then \`kubectl scale bp standard --replicas=5\`.
+- Two BrowserPools may serve one queue if at most one of them is sized by it; a second one that asks for that is
+  \`PoolTaken\` and left alone.
+- Metrics: [metrics.md](metrics.md), those of the controller; \`pool\` is the BrowserPool's name.
+
+## What it does when things break
+
+| What breaks | What it does |
+|---|---|
+| API server away or slow | Holds every size (\`workers-unknown\`); workers go on serving. Its Lease runs out; it goes on when it has it again |
+| API server restarted from an older state | Reads everything anew; trusts nothing that it wrote before for more than ten seconds |
+| A controller frozen past its Lease, then thawed | Another has taken over; the thawed one writes nothing and competes again |
+| NATS or the ledger away | Holds every size (\`backlog-unknown\`) |
+| A pod deleted, evicted, its node gone | The ReplicaSet replaces it; the capture that it had is delivered again |
+| A worker that hangs | After 10 s without a beat its pod is deleted, with its grace period |
+| Somebody edits Deployment or PodDisruptionBudget | What the controller decides is applied again |
+| The BrowserPool is deleted | Its Deployment goes with it, workers finish what they have; Jobs of \`proxied\` end by themselves |
+
+## Reasons of a size
+
+In the column REASON, in \`status.reason\`, in the log, and as the label \`reason\` of \`shutterfleet_pool_decisions_total\`.
+
+| Reason | Means |
+|---|---|
+${rows(reasonHelp, reasons)}
+
+## Conditions
+
+${conditionTables()}
+`
