@@ -52,7 +52,7 @@ const line = ({ name, pid, health, metrics_url }: ServiceState) =>
 /** `status`: every service with its health and the address of its metrics, the pool and the queue. */
 export const status: Command = {
   usage: 'status [--data DIR]',
-  summary: 'shows each service, the pool of workers and the queue',
+  summary: 'shows each service, the pool of workers, the queue, and captures with a proxy',
   flags: { data: dataFlag },
   operands: [],
   run: async ({ env, print }, typed) => {
@@ -60,8 +60,9 @@ export const status: Command = {
     const local = await runningInstallation(folder, '')
     const own = await lockHolder(pathsOf(folder))
     const states = await Promise.all(local.services.map(stateOf))
-    // The controller sees both: its workers, and what the ledger counts.
-    const { queue = 'unknown', ...pool } = states.find(({ name }) => name === 'controller')?.detail ?? {}
+    // The controller sees all: its workers, what the ledger counts, and those that serve one capture behind a proxy.
+    const detail = states.find(({ name }) => name === 'controller')?.detail ?? {}
+    const { queue = 'unknown', jobs = 'unknown', proxiedWaiting = 'unknown', ...pool } = detail
     const services = states.map(({ name, pid, health, metrics_url }) => ({ name, pid, health, metrics_url }))
     print({
       json: {
@@ -70,12 +71,14 @@ export const status: Command = {
         services,
         pool: valuesOf(pool),
         queue: { pending: toJson(queue) },
+        proxied: { workers: toJson(jobs), pending: toJson(proxiedWaiting) },
       },
       text: [
         `${local.base_url}, process ${own?.pid ?? 'unknown'}`,
         ...states.map(line),
         `pool: ${words(pool)}`,
         `queue: ${queue} waiting`,
+        `proxied: ${jobs} workers, ${proxiedWaiting} waiting`,
       ].join('\n'),
     })
   },

@@ -1,3 +1,4 @@
+import type { ServedPool } from '#shared/capture/pool-of.ts'
 import type { AllowTarget } from '#shared/policy/allow-list.ts'
 import { acceptCapture } from '#shared/db/accept-capture.ts'
 import { checkRequest } from '#shared/db/check-request.ts'
@@ -31,7 +32,8 @@ export type Context = {
   readonly waiters: Pick<Waiters, 'begin' | 'isStopping'>
   readonly events: Events
   readonly allowTargets: readonly AllowTarget[]
-  readonly sealingKey: SealingKey
+  /** The public key to which the captures of each pool are sealed. */
+  readonly sealingKeys: Readonly<Record<ServedPool, SealingKey>>
   readonly longestWaitSeconds: number
   /** What a synchronous capture may wait for a worker on top of its own budget. */
   readonly queueAllowanceMs: number
@@ -90,7 +92,10 @@ export const openContext = async (
   await using stack = new AsyncDisposableStack()
   const metrics = createMetrics('gateway')
   const events = createEvents(createLogger({ service: 'gateway', level: config.logLevel }), metrics)
-  const sealingKey = readSealingKey(config.sealingKeyStandard)
+  const sealingKeys = {
+    standard: readSealingKey(config.sealingKeyStandard),
+    proxied: readSealingKey(config.sealingKeyProxied),
+  }
   const { objects, files } = openStore(config)
   const database = stack.use(openDatabase({ url: config.databaseUrl, poolMax: config.databasePoolMax }))
   const inboxPrefix = inboxPrefixOf('gateway')
@@ -108,7 +113,7 @@ export const openContext = async (
     waiters,
     events,
     metrics,
-    sealingKey,
+    sealingKeys,
     allowTargets: config.allowTargets,
     longestWaitSeconds: config.longestWaitSeconds,
     queueAllowanceMs: config.queueAllowanceMs,

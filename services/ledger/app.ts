@@ -1,6 +1,7 @@
 import { nudgeSubject } from '#shared/queue/subjects.ts'
 import { createBell } from '#shared/process/bell.ts'
 import type { Ledger } from './context.ts'
+import { hearPoolStates, type PoolStates } from './hear-pool-states.ts'
 import { keepStreams, setUpStreams } from './keep-streams.ts'
 import { type Loop, type LoopName, runLoop } from './loop.ts'
 import { createBacklog } from './publish-backlog.ts'
@@ -9,7 +10,7 @@ import { relay } from './relay.ts'
 import { removeObjects } from './remove-objects.ts'
 import { consumeReports } from './reports/consume-reports.ts'
 
-const loopsOf = (ledger: Ledger): Loop[] => {
+const loopsOf = (ledger: Ledger, states: PoolStates): Loop[] => {
   const loop = (name: LoopName, everyMs: number, turn: () => Promise<void>): Loop => ({
     name,
     everyMs,
@@ -19,7 +20,7 @@ const loopsOf = (ledger: Ledger): Loop[] => {
   return [
     loop('relay', 500, () => relay(ledger)),
     loop('backlog', 1000, createBacklog(ledger)),
-    loop('reaper', 2000, () => reap(ledger)),
+    loop('reaper', 2000, () => reap(ledger, states)),
     loop('streams', 5000, () => keepStreams(ledger)),
     loop('removals', 5000, () => removeObjects(ledger)),
     loop('unbegun', 60_000, () => sendUnbegunAgain(ledger)),
@@ -30,7 +31,8 @@ const loopsOf = (ledger: Ledger): Loop[] => {
 export const runLedger = async (ledger: Ledger, stop: AbortSignal, ready: () => void): Promise<void> => {
   await setUpStreams(ledger)
   using _nudges = ledger.queue.subscribe(nudgeSubject, ledger.relayBell.ring)
+  using states = hearPoolStates(ledger)
   ready()
-  const loops = loopsOf(ledger).map((loop) => runLoop(loop, ledger.events, stop))
+  const loops = loopsOf(ledger, states).map((loop) => runLoop(loop, ledger.events, stop))
   await Promise.all([consumeReports(ledger, stop), ...loops])
 }

@@ -9,5 +9,5 @@ const settings = { ...commonSettings, ...databaseSettings, ...queueSettings, ...
 /** What an operator can set of the ledger. */
 export type Config = ValuesOf<typeof settings>
 
-/** Reads the ledger's settings; throws `CONFIGURATION` with all problems at once. */
+/** Reads the ledger's settings; throws `CONFIGURATION` with everything that is wrong with them. */
 export const readConfig = (env: Env): Config => readEnv(settings, env, knownNames)

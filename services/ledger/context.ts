@@ -21,6 +21,8 @@ export type Ledger = {
   /** Captures of one account, pool and lane that are admitted at a time, for a plan of weight 1. */
   readonly windowCaptures: number
   readonly longestWaitSeconds: number
+  /** What a capture may wait while no worker can be started for it. */
+  readonly proxiedWaitSeconds: number
 }
 
 /** The ledger put together, and what its main function needs of it. */
@@ -59,6 +61,7 @@ export const openContext = async (config: Config, stop: AbortSignal): Promise<Op
     relayBell: createBell(),
     windowCaptures: config.windowCaptures,
     longestWaitSeconds: config.longestWaitSeconds,
+    proxiedWaitSeconds: config.proxiedWaitSeconds,
     health: healthOf(database, queue, stop),
     [Symbol.asyncDispose]: () => owned.disposeAsync(),
   }

@@ -12,8 +12,11 @@ import type { Ignored } from './reports/judge-reports.ts'
 /** A capture that an event is about. */
 export type Seen = { readonly id: string; readonly pool: Pool; readonly lane: Lane }
 
-/** What the reaper did with a capture: nobody ever began it, its attempts were used up, or it goes to a worker again. */
-export type Reaped = 'never_begun' | 'given_up' | 'sent_again'
+/**
+ * What the reaper did with a capture: nobody ever began it, no worker could be started for it, its attempts were used up,
+ * or it goes to a worker again.
+ */
+export type Reaped = 'never_begun' | 'not_startable' | 'given_up' | 'sent_again'
 
 /** What the ledger tells its operators; one function for each event, log line and metric together. */
 export type Events = {
@@ -33,6 +36,8 @@ export type Events = {
   /** `ended`: the capture had ended, so there was nothing to publish. */
   readonly relayed: (result: Stored | 'ended') => void
   readonly reaped: (capture: Seen, action: Reaped) => void
+  /** What was said of a pool's workers breaks the form of it; nothing is concluded from it. */
+  readonly stateUnreadable: (pool: Pool, cause: unknown) => void
   readonly objectsRemoved: (objects: number) => void
   readonly counted: (counts: readonly PoolCount[]) => void
   readonly stopping: () => void
@@ -152,6 +157,7 @@ const loopEvents = (log: Logger, metrics: Metrics) => {
         oldest.set({ pool }, seconds(oldestMs))
       }
     },
+    stateUnreadable: (pool, cause) => log.warn({ pool, reason: String(cause) }, 'state of a pool cannot be read'),
     queueNotice: ({ kind, detail }) => log.warn({ kind, detail }, 'NATS'),
     stopping: () => log.info('stopping'),
   } satisfies Partial<Events>

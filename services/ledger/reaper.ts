@@ -1,5 +1,6 @@
 import { maxAttempts } from '#shared/capture/budget.ts'
-import { changeCaptures, type JudgedCapture } from '#shared/db/change-captures.ts'
+import { type Pool, pools } from '#shared/capture/lane.ts'
+import { type CaptureEnd, changeCaptures, type JudgedCapture } from '#shared/db/change-captures.ts'
 import { findNeverBegun, findOverdue, type OverdueCapture } from '#shared/db/find-stuck.ts'
 import { requeueCaptures, requeueUnbegun } from '#shared/db/requeue-captures.ts'
 import { lastStored } from '#shared/queue/stored.ts'
@@ -7,11 +8,16 @@ import { purgeSubject } from '#shared/queue/streams.ts'
 import { captureSubject, resultSubject, startedSubject } from '#shared/queue/subjects.ts'
 import { capturesStream, resultsStream } from '#shared/queue/topology.ts'
 import type { Ledger } from './context.ts'
+import type { Reaped } from './events.ts'
+import type { PoolStates } from './hear-pool-states.ts'
 import { judgeReports } from './reports/judge-reports.ts'
 import { readReport, type Report } from './reports/read-report.ts'
 import { tellEnd } from './tell-end.ts'
 
-type Dependencies = Pick<Ledger, 'database' | 'queue' | 'events' | 'relayBell' | 'longestWaitSeconds'>
+type Dependencies = Pick<
+  Ledger,
+  'database' | 'queue' | 'events' | 'relayBell' | 'longestWaitSeconds' | 'proxiedWaitSeconds'
+>
 
 /** Time that the report of an attempt which ended within its budget may be under way. */
 const graceMs = 2000
@@ -20,15 +26,28 @@ const unendedMax = 2
 const unbegunMs = 60_000
 const unbegunCaptures = 1000
 
-const givenUp = {
-  status: 'failed',
-  code: 'RENDER_ERROR',
-  message: 'The capture did not end within its time budget.',
-} as const
+/** Why a capture fails that no worker has ended, in the words of its record, and what became of it in those of the log. */
+type Failure = {
+  readonly end: Extract<CaptureEnd, { status: 'failed' }>
+  readonly action: Exclude<Reaped, 'sent_again'>
+}
 
-const neverBegun = { status: 'failed', code: 'JOB_FAILED', message: 'No worker began the capture in time.' } as const
+const givenUp: Failure = {
+  end: { status: 'failed', code: 'RENDER_ERROR', message: 'The capture did not end within its time budget.' },
+  action: 'given_up',
+}
 
-const readStored = async ({ queue }: Dependencies, of: OverdueCapture): Promise<Report[]> => {
+const neverBegun: Failure = {
+  end: { status: 'failed', code: 'JOB_FAILED', message: 'No worker began the capture in time.' },
+  action: 'never_begun',
+}
+
+const notStartable: Failure = {
+  end: { status: 'failed', code: 'JOB_FAILED', message: 'No worker could be started for the capture in time.' },
+  action: 'not_startable',
+}
+
+const readStored = async ({ queue }: Dependencies, of: Pick<OverdueCapture, 'pool' | 'id'>): Promise<Report[]> => {
   const subjects = [startedSubject(of), resultSubject(of)]
   const stored = await Promise.all(subjects.map((subject) => lastStored(queue, resultsStream.name, subject)))
   return stored.flatMap((data, place) => (data && readReport(subjects[place] ?? '', data)) || [])
@@ -40,9 +59,8 @@ const isUsedUp = ({ unendedStarts, attempts }: JudgedCapture) => unendedStarts >
 const failCaptures = async (
   { database, queue, events, relayBell }: Dependencies,
   ids: readonly string[],
-  failure: { end: typeof givenUp | typeof neverBegun; mayEnd: (capture: JudgedCapture) => boolean },
+  { end, action, mayEnd }: Failure & { mayEnd: (capture: JudgedCapture) => boolean },
 ): Promise<boolean> => {
-  const { end, mayEnd } = failure
   const { captures, roomMade } = await changeCaptures(database, ids, (capture) => {
     const { attempts, unendedStarts } = capture
     return mayEnd(capture) ? { change: { attempts, unendedStarts, begins: false, end } } : {}
@@ -51,7 +69,7 @@ const failCaptures = async (
   for (const capture of captures.filter(({ ended }) => ended)) {
     tellEnd(queue, capture)
     events.ended(capture, end)
-    events.reaped(capture, end === givenUp ? 'given_up' : 'never_begun')
+    events.reaped(capture, action)
     await purgeSubject(queue, capturesStream.name, captureSubject(capture))
   }
   return captures.some(({ ended }) => ended)
@@ -67,7 +85,7 @@ const judgeOverdue = async (ledger: Dependencies, overdue: OverdueCapture) => {
   const reports = await readStored(ledger, overdue)
   let goesAgain = false
   const ended = await failCaptures(ledger, [id], {
-    end: givenUp,
+    ...givenUp,
     mayEnd: (capture) => {
       const same = capture.status === 'processing' && capture.attempts === attempts
       const settled = same && judgeReports(capture, reports).change === undefined
@@ -82,12 +100,35 @@ const judgeOverdue = async (ledger: Dependencies, overdue: OverdueCapture) => {
   ledger.events.reaped(overdue, 'sent_again')
 }
 
-/** Looks once for captures that will not end by themselves: attempts past their budget, and captures that nobody began. */
-export const reap = async (ledger: Dependencies): Promise<void> => {
-  const { database, longestWaitSeconds: waitSeconds } = ledger
-  const unbegun = await findNeverBegun(database, { waitSeconds, limit: batchCaptures })
-  const isPending = ({ status }: JudgedCapture) => status === 'pending'
-  if (unbegun.length > 0) await failCaptures(ledger, unbegun, { end: neverBegun, mayEnd: isPending })
+/**
+ * Fails captures of some pools that nobody has begun for `waitSeconds`. One of which a worker has stored a report that the
+ * row does not know is left alone: somebody has begun it, and the ledger is behind.
+ */
+const failPending = async (
+  ledger: Dependencies,
+  which: { readonly pools: readonly Pool[]; readonly waitSeconds: number },
+  failure: Failure,
+) => {
+  const pending = await findNeverBegun(ledger.database, { ...which, limit: batchCaptures })
+  if (pending.length === 0) return
+  const stored = await Promise.all(pending.map(async (of) => [of.id, await readStored(ledger, of)] as const))
+  const reports = new Map(stored)
+  const isUnheard = (capture: JudgedCapture) =>
+    judgeReports(capture, reports.get(capture.id) ?? []).change === undefined
+  const mayEnd = (capture: JudgedCapture) => capture.status === 'pending' && isUnheard(capture)
+  await failCaptures(ledger, [...reports.keys()], { ...failure, mayEnd })
+}
+
+/**
+ * Looks once for captures that will not end by themselves: attempts past their budget, captures that nobody began, and
+ * those that wait for a pool whose workers could not be started for as long as they may wait. Where the controller says
+ * nothing, only the longest wait counts: unknown is not "cannot".
+ */
+export const reap = async (ledger: Dependencies, states: Pick<PoolStates, 'couldNotStartFor'>): Promise<void> => {
+  const { database, longestWaitSeconds, proxiedWaitSeconds } = ledger
+  const stuck = states.couldNotStartFor(proxiedWaitSeconds * 1000)
+  if (stuck.length > 0) await failPending(ledger, { pools: stuck, waitSeconds: proxiedWaitSeconds }, notStartable)
+  await failPending(ledger, { pools, waitSeconds: longestWaitSeconds }, neverBegun)
   for (const overdue of await findOverdue(database, { graceMs, limit: batchCaptures })) {
     await judgeOverdue(ledger, overdue)
   }

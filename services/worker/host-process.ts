@@ -100,8 +100,11 @@ const captureIn = async ({ child, ending, complaint }: Running, order: Order, en
   return outcome
 }
 
-/** Starts a browser host and waits until it takes orders. Throws `SERVICE_UNAVAILABLE` with what it complained of where it does not come up. */
-export const startHost = async (start: HostStart): Promise<Host> => {
+/**
+ * Starts a browser host and waits until it takes orders. Throws `SERVICE_UNAVAILABLE` with what it complained of where it
+ * does not come up, or where `stop` aborts before.
+ */
+export const startHost = async (start: HostStart, stop: AbortSignal): Promise<Host> => {
   const { folder } = start
   await mkdir(folder, { mode: 0o700 })
   const { user } = start.settings
@@ -121,12 +124,17 @@ export const startHost = async (start: HostStart): Promise<Host> => {
     await rm(folder, { recursive: true, force: true, maxRetries: 5 })
   }
   const fail = () => new AppError('SERVICE_UNAVAILABLE', { message: `browser host: ${complaint || 'did not come up'}` })
+  const onStop = () => kill(child)
+  stop.addEventListener('abort', onStop)
+  if (stop.aborted) onStop()
   try {
     await within(Promise.race([once(child, 'message'), ended]), upMs, fail)
     if (gone.aborted) throw fail()
   } catch (error) {
     await dispose()
     throw error
+  } finally {
+    stop.removeEventListener('abort', onStop)
   }
   return {
     gone,

@@ -1,6 +1,7 @@
 import type { LanePuller } from '#shared/queue/lane-puller.ts'
 import { captureIdOf } from '#shared/queue/subjects.ts'
 import type { Duty } from './duty.ts'
+import type { Host } from './host-process.ts'
 import { serveDelivery, type Worker } from './serve-delivery.ts'
 import type { ServiceTime } from './service-time.ts'
 import type { Slot } from './slot.ts'
@@ -10,35 +11,47 @@ export type Running = Worker & {
   readonly puller: LanePuller
   readonly duty: Duty
   readonly slots: readonly Slot[]
+  readonly service: ServiceTime
 }
 
-const slotLoop = async (
-  running: Running,
-  index: number,
-  over: { stop: AbortSignal; service: ServiceTime },
-): Promise<void> => {
+/** How a slot comes to its next capture. */
+export type Turn = {
+  /** The number by which it looks through the lanes. */
+  readonly laneTurn: number
+  /** A warm host; undefined where `over` aborts before there is one. */
+  readonly host: () => Promise<Host | undefined>
+  /** Ends the wait for a capture; one that runs is finished. */
+  readonly over: AbortSignal
+  /** Runs when a capture has been served, while the worker still counts it as running. */
+  readonly served: (tookMs: number) => void
+}
+
+/** Waits for a capture, takes it and serves it. False where it took none; it may then be called again. */
+export const takeTurn = async (running: Running, { laneTurn, host, over, served }: Turn): Promise<boolean> => {
   const { duty, puller } = running
-  const slot = running.slots[index]
-  for (;;) {
-    await duty.mayPull()
-    const host = await slot?.host(over.stop)
-    if (!host || over.stop.aborted) return
-    duty.warm()
-    const pulling = AbortSignal.any([duty.pulling(), host.gone])
-    const delivery = await puller.take(index, pulling)
-    if (!delivery) continue
-    if (pulling.aborted) {
-      delivery.nak()
-      continue
-    }
-    using _serving = duty.serve(captureIdOf(delivery.subject))
-    const began = performance.now()
-    await serveDelivery(running, host, delivery)
-    over.service.add(performance.now() - began)
+  await duty.mayPull()
+  const warm = await host()
+  if (!warm || over.aborted) return false
+  duty.warm()
+  const pulling = AbortSignal.any([duty.pulling(), warm.gone, over])
+  const delivery = await puller.take(laneTurn, pulling)
+  if (!delivery) return false
+  if (pulling.aborted) {
+    delivery.nak()
+    return false
   }
+  using _serving = duty.serve(captureIdOf(delivery.subject))
+  const began = performance.now()
+  await serveDelivery(running, warm, delivery)
+  served(performance.now() - began)
+  return true
 }
 
 /** Serves captures in every slot until `stop` aborts; what runs then is finished first, within its own budget. */
-export const serveUntil = async (running: Running, stop: AbortSignal, service: ServiceTime): Promise<void> => {
-  await Promise.all(running.slots.map((_slot, index) => slotLoop(running, index, { stop, service })))
+export const serveUntil = async (running: Running, stop: AbortSignal): Promise<void> => {
+  const serveIn = async (slot: Slot, index: number) => {
+    const turn = { laneTurn: index, host: () => slot.host(stop), over: stop, served: running.service.add }
+    while (!stop.aborted) await takeTurn(running, turn)
+  }
+  await Promise.all(running.slots.map(serveIn))
 }

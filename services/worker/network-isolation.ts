@@ -1,5 +1,7 @@
 import { spawnSync } from 'node:child_process'
 import { AppError } from '#shared/errors/app-error.ts'
+import type { BrowserUser } from './browser-host/protocol.ts'
+import type { Config } from './config.ts'
 
 /** How browsers are kept off the network: where there is none, or by Chromium's flags alone. */
 export type NetworkIsolation = 'namespace' | 'flags-only'
@@ -11,6 +13,16 @@ export type Isolation = {
   /** Folder that is found empty; '' hides none. By flags alone nothing is hidden. */
   readonly hiddenFolder: string
 }
+
+/** What the settings ask for; `user` is whom a worker that is root gives its browsers to. */
+export const isolationOf = (
+  config: Pick<Config, 'networkIsolation' | 'hiddenFolder'>,
+  user: BrowserUser | undefined,
+): Isolation => ({
+  network: config.networkIsolation,
+  isRoot: user !== undefined,
+  hiddenFolder: config.hiddenFolder,
+})
 
 /** A program and its arguments. */
 export type Command = readonly [string, ...string[]]

@@ -24,8 +24,11 @@ const pause = (waitMs: number, stop: AbortSignal) =>
     stop.addEventListener('abort', done)
   })
 
-/** Makes a slot. `start` gives a host that is warm, or throws and leaves nothing behind. */
-export const createSlot = (start: () => Promise<Host>, events: Pick<Events, 'hostUp' | 'hostFailed'>): Slot => {
+/** Makes a slot. `start` gives a host that is warm, or throws and leaves nothing behind, soon after `stop` aborts too. */
+export const createSlot = (
+  start: (stop: AbortSignal) => Promise<Host>,
+  events: Pick<Events, 'hostUp' | 'hostFailed'>,
+): Slot => {
   let current: Host | undefined
   let coldSince = performance.now()
   const isWarm = () => current?.gone.aborted === false
@@ -43,13 +46,14 @@ export const createSlot = (start: () => Promise<Host>, events: Pick<Events, 'hos
         await discard()
         const began = performance.now()
         try {
-          const host = await start()
+          const host = await start(stop)
           current = host
           host.gone.addEventListener('abort', () => {
             coldSince = performance.now()
           })
           events.hostUp(performance.now() - began)
         } catch (error) {
+          if (stop.aborted) return undefined
           events.hostFailed(toAppError(error))
           await pause(retryMs[Math.min(failures, retryMs.length - 1)] ?? 0, stop)
         }

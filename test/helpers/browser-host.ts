@@ -75,7 +75,7 @@ export const startTestHost = (
 ): Promise<Host> => {
   const user = findBrowserUser('shutterfleet-browser')
   names += 1
-  return startHost({
+  const start = {
     settings: {
       chromium: chromiumPath,
       sandbox: true,
@@ -90,7 +90,8 @@ export const startTestHost = (
     },
     isolation: { network, isRoot: user !== undefined, hiddenFolder: '' },
     folder: join(wayOut.folder, `${process.pid}-${names}`),
-  })
+  }
+  return startHost(start, new AbortController().signal)
 }
 
 /** Lets a host take one capture, with the budget that a worker would give it. */

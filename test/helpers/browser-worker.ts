@@ -2,7 +2,8 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { resolve } from 'node:path'
+import { join, resolve } from 'node:path'
+import type { Lane, Pool } from '#shared/capture/lane.ts'
 import { type CaptureParameters, withDefaults } from '#shared/capture/options.ts'
 import type { Queue } from '#shared/queue/connection.ts'
 import {
@@ -21,7 +22,7 @@ import { newObjectKey } from '#shared/storage/objects.ts'
 import { chromiumPath } from '#test/helpers/bare-browser.ts'
 import { eventually } from '#test/helpers/eventually.ts'
 
-const program = resolve(import.meta.dirname, '../../services/worker/main.ts')
+const folder = resolve(import.meta.dirname, '../../services/worker')
 
 /** Takes signed PUTs: whatever comes is kept by its path, after the first `refusals` were answered with 503. */
 export const startObjectSink = async () => {
@@ -62,13 +63,15 @@ export type WorkerProcess = AsyncDisposable & {
   readonly probeUrl: string
   readonly log: () => string
   readonly child: ChildProcess
+  /** Exit code, once it ended; null where a signal ended it. */
+  readonly ended: Promise<number | null>
   /** Sends SIGTERM and gives the exit code. */
   readonly stop: () => Promise<number | null>
 }
 
-/** Starts a worker and waits until it is ready. Throws what it said where it ends before. */
-export const startWorker = async (settings: Readonly<Record<string, string>>): Promise<WorkerProcess> => {
-  const child = spawn(process.execPath, [program], {
+/** Starts the program of a worker that is not ready yet. */
+export const spawnWorker = (settings: Readonly<Record<string, string>>, main: 'main.ts' | 'main-job.ts') => {
+  const child = spawn(process.execPath, [join(folder, main)], {
     env: { PATH: process.env['PATH'], SHUTTERFLEET_CHROMIUM: chromiumPath, ...settings },
     stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
   })
@@ -76,24 +79,33 @@ export const startWorker = async (settings: Readonly<Record<string, string>>): P
   child.stderr?.on('data', (chunk: Buffer) => {
     log += chunk.toString()
   })
-  const exited = once(child, 'close')
-  const [first] = await Promise.race([once(child, 'message'), exited.then(() => [undefined])])
-  if (!first) throw new Error(`exit code ${child.exitCode}: ${log}`)
-  const stop = async () => {
+  const ended = once(child, 'close').then(([code]) => code as number | null)
+  return { child, ended, log: () => log }
+}
+
+/** Starts a worker, by default a member of a pool, and waits until it is ready. Throws what it said where it ends before. */
+export const startWorker = async (
+  settings: Readonly<Record<string, string>>,
+  main: 'main.ts' | 'main-job.ts' = 'main.ts',
+): Promise<WorkerProcess> => {
+  const { child, ended, log } = spawnWorker(settings, main)
+  const [first] = await Promise.race([once(child, 'message'), ended.then(() => [undefined])])
+  if (!first) throw new Error(`exit code ${child.exitCode}: ${log()}`)
+  const stop = () => {
     child.kill('SIGTERM')
-    await exited
-    return child.exitCode
+    return ended
   }
   return {
     pid: child.pid ?? 0,
     probeUrl: (first as { probeUrl: string }).probeUrl,
-    log: () => log,
+    log,
     child,
+    ended,
     stop,
     [Symbol.asyncDispose]: async () => {
       if (child.exitCode === null && child.signalCode === null) {
         child.kill('SIGKILL')
-        await exited
+        await ended
       }
     },
   }
@@ -106,7 +118,7 @@ export type Sent = { readonly id: string; readonly token: string; readonly keys:
 export const sendCapture = async (
   to: { queue: Queue; sealingKey: SealingKey; storeUrl: string },
   parameters: CaptureParameters,
-  over: { budgetMs?: number; attempts?: number; id?: string } = {},
+  over: { budgetMs?: number; attempts?: number; id?: string; pool?: Pool; lane?: Lane } = {},
 ): Promise<Sent> => {
   const id = over.id ?? crypto.randomUUID()
   const options = withDefaults({ timeout: 5, ...parameters })
@@ -118,8 +130,8 @@ export const sendCapture = async (
   await publishCapture(to.queue, {
     id,
     accountId: crypto.randomUUID(),
-    pool: 'standard',
-    lane: 'normal',
+    pool: over.pool ?? 'standard',
+    lane: over.lane ?? 'normal',
     budgetMs: over.budgetMs ?? (options.timeout + options.delay + 20) * 1000,
     attempts: over.attempts ?? 0,
     sealed: seal(to.sealingKey, id, sealedCodec.encode({ options, token, puts })),
@@ -128,22 +140,30 @@ export const sendCapture = async (
 }
 
 /** The last report that an attempt begins. */
-export const startedOf = async (queue: Queue, id: string): Promise<StartedMessage | undefined> => {
-  const bytes = await lastStored(queue, resultsStream.name, startedSubject({ pool: 'standard', id }))
+export const startedOf = async (
+  queue: Queue,
+  id: string,
+  pool: Pool = 'standard',
+): Promise<StartedMessage | undefined> => {
+  const bytes = await lastStored(queue, resultsStream.name, startedSubject({ pool, id }))
   return bytes && startedCodec.decode(bytes)
 }
 
 /** The report of how a capture ended, or undefined while there is none. */
-export const resultOf = async (queue: Queue, id: string): Promise<ResultMessage | undefined> => {
-  const bytes = await lastStored(queue, resultsStream.name, resultSubject({ pool: 'standard', id }))
+export const resultOf = async (
+  queue: Queue,
+  id: string,
+  pool: Pool = 'standard',
+): Promise<ResultMessage | undefined> => {
+  const bytes = await lastStored(queue, resultsStream.name, resultSubject({ pool, id }))
   return bytes && resultCodec.decode(bytes)
 }
 
 /** Waits for the report of how a capture ended. */
-export const awaitResult = async (queue: Queue, id: string, withinMs = 30_000): Promise<ResultMessage> => {
+export const awaitResult = async (queue: Queue, id: string, pool: Pool = 'standard'): Promise<ResultMessage> => {
   let result: ResultMessage | undefined
-  await eventually(async () => (result = await resultOf(queue, id)) !== undefined, {
-    withinMs,
+  await eventually(async () => (result = await resultOf(queue, id, pool)) !== undefined, {
+    withinMs: 30_000,
     what: `result of ${id}`,
   })
   return result!

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { Readable } from 'node:stream'
 import type { AcceptOutcome, Caller, NewCapture } from '#shared/db/accept-capture.ts'
 import type { FoundCapture } from '#shared/db/find-capture.ts'
-import { generateSealingKeys, readOpeningKey, readSealingKey } from '#shared/queue/seal.ts'
+import { generateSealingKeys, type OpeningKey, readOpeningKey, readSealingKey } from '#shared/queue/seal.ts'
 import { createLogger } from '#shared/telemetry/logger.ts'
 import { createMetrics } from '#shared/telemetry/metrics.ts'
 import type { CheckOutcome } from '#gateway/captures.ts'
@@ -83,13 +83,13 @@ export type TestContext = Context & {
     object: (key: string) => Buffer | undefined
     waiter: ReturnType<Context['waiters']['begin']>
   }
-  /** Opens what was sealed for the workers. */
-  readonly openingKey: ReturnType<typeof readOpeningKey>
+  /** Opens what was sealed for the workers of a pool. */
+  readonly openingKeys: Readonly<Record<keyof Context['sealingKeys'], OpeningKey>>
 }
 
 /** A context of hand-written doubles, in which every request is accepted until the test says otherwise. */
 export const createTestContext = (): TestContext => {
-  const keys = generateSealingKeys()
+  const keys = { standard: generateSealingKeys(), proxied: generateSealingKeys() }
   const seen: TestContext['seen'] = { accepted: [], tried: [], checks: 0, published: [], nudges: 0 }
   const answers: TestContext['answers'] = {
     accept: () => ({ ok: true, caller: testCaller, createdAt: pendingCapture.createdAt, admitted: true }),
@@ -101,7 +101,7 @@ export const createTestContext = (): TestContext => {
   return {
     seen,
     answers,
-    openingKey: readOpeningKey(keys.private),
+    openingKeys: { standard: readOpeningKey(keys.standard.private), proxied: readOpeningKey(keys.proxied.private) },
     captures: {
       hashKey: (key) => createHash('sha256').update(key).digest(),
       accept: async (capture) => {
@@ -139,7 +139,7 @@ export const createTestContext = (): TestContext => {
     waiters: { begin: () => answers.waiter, isStopping: () => false },
     events: createEvents(createLogger({ service: 'test', level: 'silent' }), createMetrics('test')),
     allowTargets: [],
-    sealingKey: readSealingKey(keys.public),
+    sealingKeys: { standard: readSealingKey(keys.standard.public), proxied: readSealingKey(keys.proxied.public) },
     longestWaitSeconds: 86_400,
     queueAllowanceMs: 30_000,
     publicUrl: () => 'https://shots.example',

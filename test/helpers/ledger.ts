@@ -45,6 +45,7 @@ export const createTestLedger = (database: Database, queue: Queue, more: Partial
     relayBell: createBell(),
     windowCaptures: 16,
     longestWaitSeconds: 86_400,
+    proxiedWaitSeconds: 300,
     deleted,
     told,
     ...more,

@@ -107,8 +107,15 @@ const startProgram = async (
   return { printed: () => printed, [Symbol.asyncDispose]: () => end(child, folder) }
 }
 
-/** Starts squid for one login. `hosts` are names that it alone knows, all at 127.0.0.1. */
-export const startSquid = async ({ user, password }: Login, hosts: readonly string[]): Promise<RealProxy> => {
+const loginSettings = (folder: string) => `
+    auth_param basic program ${join(folder, 'usr/lib/squid/basic_ncsa_auth')} ${join(folder, 'users')}
+    auth_param basic children 1 startup=1
+    acl known proxy_auth REQUIRED
+    http_access allow known
+    http_access deny all`
+
+/** Starts squid for one login, or open to everybody. `hosts` are names that it alone knows, all at 127.0.0.1. */
+export const startSquid = async (login: Login | undefined, hosts: readonly string[]): Promise<RealProxy> => {
   const [{ folder, libraries }, port] = await Promise.all([openFolder(), freePort()])
   const log = join(folder, 'access.log')
   const settings = `
@@ -126,13 +133,10 @@ export const startSquid = async ({ user, password }: Login, hosts: readonly stri
     dns_timeout 1 second
     pinger_enable off
     unlinkd_program ${join(folder, 'usr/lib/squid/unlinkd')}
-    auth_param basic program ${join(folder, 'usr/lib/squid/basic_ncsa_auth')} ${join(folder, 'users')}
-    auth_param basic children 1 startup=1
-    acl known proxy_auth REQUIRED
-    http_access allow known
-    http_access deny all`
+    ${login ? loginSettings(folder) : 'http_access allow all'}`
   await writeFile(join(folder, 'squid.conf'), settings.replaceAll(/^ +/gm, ''))
   await writeFile(join(folder, 'hosts'), hosts.map((name) => `127.0.0.1 ${name}\n`).join(''))
+  const { user, password } = login ?? { user: 'nobody', password: '' }
   await writeFile(join(folder, 'users'), `${user}:${createHash('md5').update(password).digest('hex')}\n`)
   const command = [join(folder, 'usr/sbin/squid'), '-N', '-f', join(folder, 'squid.conf')]
   const program = await startProgram(command, { port, folder, libraries })

@@ -4,6 +4,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
+import type { ServedPool } from '#shared/capture/pool-of.ts'
 import type { Database } from '#shared/db/connection.ts'
 import { connectQueue, type Queue } from '#shared/queue/connection.ts'
 import { generateSealingKeys, type OpeningKey, readOpeningKey } from '#shared/queue/seal.ts'
@@ -25,7 +26,8 @@ export type RunningGateway = {
   readonly nats: TestNats
   /** Another service's connection to NATS. */
   readonly queue: Queue
-  readonly openingKey: OpeningKey
+  /** Open what is sealed for the workers of each pool. */
+  readonly openingKeys: Readonly<Record<ServedPool, OpeningKey>>
   /** Asks the process to end. */
   readonly stop: () => void
   /** Exit code, once it ended. */
@@ -57,7 +59,7 @@ export const startGateway = async (
   const queue = await connectQueue({ url: nats.url, name: 'test', inboxPrefix: '_INBOX_test', notice: () => {} })
   await declareStreams(queue)
   const folder = await mkdtemp(join(tmpdir(), 'gateway-'))
-  const keys = generateSealingKeys()
+  const keys = { standard: generateSealingKeys(), proxied: generateSealingKeys() }
   const env: Readonly<Record<string, string>> = {
     LOG_LEVEL: 'error',
     DATABASE_URL: database.url,
@@ -69,7 +71,8 @@ export const startGateway = async (
     KEY_PEPPER: testPepper,
     GATEWAY_PORT: '0',
     GATEWAY_OBJECTS_PORT: String(objectsPort),
-    SEALING_KEY_STANDARD: keys.public,
+    SEALING_KEY_STANDARD: keys.standard.public,
+    SEALING_KEY_PROXIED: keys.proxied.public,
     ...settings,
   }
   const child = spawn(process.execPath, [program], {
@@ -96,7 +99,7 @@ export const startGateway = async (
     postgres,
     nats,
     queue,
-    openingKey: readOpeningKey(keys.private),
+    openingKeys: { standard: readOpeningKey(keys.standard.private), proxied: readOpeningKey(keys.proxied.private) },
     stop: () => child.kill('SIGTERM'),
     ended,
   }

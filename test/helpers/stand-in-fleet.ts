@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import { type Lane, lanes } from '#shared/capture/lane.ts'
+import type { ServedPool } from '#shared/capture/pool-of.ts'
 import type { CaptureErrorCode } from '#shared/errors/catalog.ts'
 import { changeCaptures } from '#shared/db/change-captures.ts'
 import {
@@ -29,13 +30,13 @@ export type StandInFleet = AsyncDisposable & {
 }
 
 /**
- * Stands in for worker and ledger: takes captures from the queue, opens them, puts bytes to the signed address, reports,
+ * Stands in for the workers of one pool and the ledger: takes captures from the queue, opens them, puts bytes to the signed address, reports,
  * commits the end to the row, and says so, unless `silent`.
  */
 export const startStandInFleet = (
   gateway: RunningGateway,
   behave: (part: SealedPart) => Behaviour,
-  { silent = false } = {},
+  { silent = false, pool = 'standard' }: { silent?: boolean; pool?: ServedPool } = {},
 ): StandInFleet => {
   const stopping = new AbortController()
   const seen: { id: string; lane: Lane; part: SealedPart }[] = []
@@ -52,14 +53,14 @@ export const startStandInFleet = (
 
   const serve = async (lane: Lane, delivery: Delivery) => {
     const { id, sealed } = captureCodec.decode(delivery.data)
-    const part = sealedCodec.decode(open([gateway.openingKey], id, Buffer.from(sealed, 'base64')))
+    const part = sealedCodec.decode(open([gateway.openingKeys[pool]], id, Buffer.from(sealed, 'base64')))
     seen.push({ id, lane, part })
     const behaviour = behave(part)
     if (behaviour === 'nothing') return delivery.ack()
     const report = { id, attempt: 1, token: part.token, timings: { total: 5 } }
     if ('fails' in behaviour) {
       const end = { ...report, outcome: 'failed', code: behaviour.fails, message: 'as the test wants' } as const
-      await publishStored(queue, resultSubject({ pool: 'standard', id }), resultCodec.encode(end))
+      await publishStored(queue, resultSubject({ pool, id }), resultCodec.encode(end))
       await commit(id, end)
     } else {
       const [put] = part.puts
@@ -78,7 +79,7 @@ export const startStandInFleet = (
         finalUrl: 'https://example.com/',
         warnings: [],
       }
-      await publishStored(queue, resultSubject({ pool: 'standard', id }), resultCodec.encode(end))
+      await publishStored(queue, resultSubject({ pool, id }), resultCodec.encode(end))
       await behaviour.before?.()
       await commit(id, end)
     }
@@ -86,7 +87,7 @@ export const startStandInFleet = (
   }
 
   const serveLane = async (lane: Lane) => {
-    const from = { stream: capturesStream.name, consumer: laneConsumerName('standard', lane) }
+    const from = { stream: capturesStream.name, consumer: laneConsumerName(pool, lane) }
     while (!stopping.signal.aborted) {
       const deliveries = await pullBatch(queue, from, { batch: 50, expiresMs: 500, signal: stopping.signal })
       await Promise.all(deliveries.map((delivery) => serve(lane, delivery)))

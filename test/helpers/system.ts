@@ -59,17 +59,17 @@ export type System = AsyncDisposable & {
 
 // Programs of the system are run as a user's shell would: without what the test runner adds to Node's environment. If the
 // test is killed, the system stops by itself.
-const environment = () => {
+const environment = (more: Readonly<Record<string, string>>) => {
   const { NODE_OPTIONS: _loader, TAP: _tap, ...rest } = process.env
-  return rest
+  return { ...rest, ...more }
 }
 
 /** Starts `up`, and waits until it has printed its document. Throws what it said where it does not come up. */
-const launch = async (dataDir: string, args: readonly string[]) => {
+const launch = async (dataDir: string, args: readonly string[], env: Readonly<Record<string, string>>) => {
   const command = ['up', '--data', dataDir, '--port', '0', '--json', ...args]
   const up = spawn('setpriv', ['--pdeathsig', 'TERM', 'env', '-u', 'NODE_OPTIONS', program, ...command], {
     stdio: ['ignore', 'pipe', 'pipe'],
-    env: environment(),
+    env: environment(env),
   })
   const errors = text(up.stderr)
   const ended = once(up, 'exit')
@@ -87,13 +87,13 @@ const launch = async (dataDir: string, args: readonly string[]) => {
   return { pid: up.pid ?? 0, stop, ...(JSON.parse(String(printed[0])) as LocalJson) }
 }
 
-/** Starts `bin/shutterfleet up` on a free port, in a folder of its own or a given one that stays. */
+/** Starts `bin/shutterfleet up` on a free port, in a folder of its own or a given one that stays; `env` is added to ours. */
 export const startSystem = async (
   args: readonly string[] = [],
-  options: { dataDir?: string } = {},
+  options: { dataDir?: string; env?: Readonly<Record<string, string>> } = {},
 ): Promise<System> => {
   const dataDir = options.dataDir ?? (await mkdtemp(join(tmpdir(), 'shutterfleet-up-')))
-  const up = await launch(dataDir, args)
+  const up = await launch(dataDir, args, options.env ?? {})
   const { base_url: baseUrl, api_key: apiKey, pid } = up
 
   const readLocal = async () => JSON.parse(await readFile(join(dataDir, 'local.json'), 'utf8')) as LocalJson

@@ -3,6 +3,7 @@ import { createAccount } from '#shared/db/accounts.ts'
 import { defaultPlans } from '#shared/db/default-plans.ts'
 import { createKey, revokeKey } from '#shared/db/keys.ts'
 import { replacePlans } from '#shared/db/plans.ts'
+import { pokeSubject } from '#shared/queue/subjects.ts'
 import { eventually } from '#test/helpers/eventually.ts'
 import { startGateway, testPepper } from '#test/helpers/running-gateway.ts'
 import { type Behaviour, startStandInFleet } from '#test/helpers/stand-in-fleet.ts'
@@ -138,6 +139,42 @@ t.test('a failed capture is answered with its code, and stays readable', async (
     const download = await call(`/v1/screenshots/${error.screenshot_id}/image`)
     t.match([download.status, await json(download)], [404, { error: { code: 'NOT_READY' } }])
   }
+})
+
+t.test(
+  "a capture with a caller's proxy is served by its own pool, and nothing that is stored or shown has the password",
+  async (t) => {
+    const { id: accountId, call, post } = await newAccount('unlimited')
+    await using proxied = startStandInFleet(gateway, behave, { pool: 'proxied' })
+    let pokes = 0
+    using _poked = gateway.queue.subscribe(pokeSubject('proxied'), () => (pokes += 1))
+    const proxy = 'http://user:s3cr3t@proxy.example.com:3128'
+    const answer = await post('/v1/screenshots/capture', { url: 'https://example.com/ok', proxy, timeout: 5 })
+    t.same([answer.status, Buffer.from(await answer.arrayBuffer())], [200, image])
+    t.match(proxied.seen, [{ lane: 'interactive', part: { options: { proxy } } }])
+    t.equal(fleet.seen.filter(({ part }) => part.options.proxy !== undefined).length, 0)
+    await eventually(() => pokes > 0)
+    const record = await (await call(`/v1/screenshots/${answer.headers.get('x-screenshot-id')}`)).text()
+    t.match(record, 'http://user:***@proxy.example.com:3128')
+    const rows = await database.query('select to_jsonb(c)::text as row from capture c where account_id = $1', [
+      accountId,
+    ])
+    t.equal(rows.length, 1)
+    t.notMatch(record + JSON.stringify(rows), 's3cr3t')
+  },
+)
+
+t.test("a caller's proxy is for plans that have the feature, and is refused where it is none", async (t) => {
+  const starter = await newAccount('starter')
+  const proxy = 'socks5://proxy.example.com:1080'
+  const gated = await starter.post('/v1/screenshots', { url: 'https://example.com/ok', proxy })
+  t.same([gated.status, (await json(gated)).error.code], [403, 'FEATURE_NOT_AVAILABLE'])
+  const { post } = await newAccount('unlimited')
+  const long = `socks5://${'u'.repeat(256)}:s3cr3t@proxy.example.com:1080`
+  const wrong = await post('/v1/screenshots', { url: 'https://example.com/ok', proxy: long })
+  const text = await wrong.text()
+  t.match(JSON.parse(text), { error: { status: 422, details: { proxy: [/at most 255 bytes/] } } })
+  t.notMatch(text, 's3cr3t')
 })
 
 t.test('nothing is stored for a refused request, and its minute is counted', async (t) => {

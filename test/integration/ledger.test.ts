@@ -1,78 +1,30 @@
 import t from 'tap'
 import { runLedger } from '#ledger/app.ts'
 import { sendUnbegunAgain } from '#ledger/reaper.ts'
-import { acceptCapture } from '#shared/db/accept-capture.ts'
-import type { Database } from '#shared/db/connection.ts'
 import { countBacklog } from '#shared/db/count-backlog.ts'
 import { findCapture } from '#shared/db/find-capture.ts'
 import type { Queue } from '#shared/queue/connection.ts'
 import {
-  backlogCodec,
-  type BacklogMessage,
   type CompletedResult,
   captureCodec,
-  eventCodec,
-  type EventMessage,
   type FailedResult,
   resultCodec,
   startedCodec,
   type StartedMessage,
 } from '#shared/queue/messages.ts'
 import { lastStored, publishStored } from '#shared/queue/stored.ts'
-import {
-  backlogSubject,
-  captureSubject,
-  eventFilter,
-  nudgeSubject,
-  resultSubject,
-  startedSubject,
-} from '#shared/queue/subjects.ts'
-import { capturesStream } from '#shared/queue/topology.ts'
+import { nudgeSubject, resultSubject, startedSubject } from '#shared/queue/subjects.ts'
 import { newObjectKey } from '#shared/storage/objects.ts'
 import { eventually } from '#test/helpers/eventually.ts'
 import { createTestLedger, openQueue } from '#test/helpers/ledger.ts'
 import { startNats } from '#test/helpers/nats.ts'
 import { startPostgres } from '#test/helpers/postgres.ts'
-import { createTenant, type Tenant, token } from '#test/helpers/tenant.ts'
+import { accept, meters, row, standing, startLedger, statusIs, windowSize } from '#test/helpers/running-ledger.ts'
+import { createTenant, token } from '#test/helpers/tenant.ts'
 
 const [server, nats] = await Promise.all([startPostgres(t), startNats(t)])
-const windowSize = 16
-
-/** A ledger at work on a database of its own. Its events and backlogs are kept. */
-const start = async (
-  test: Parameters<typeof openQueue>[0],
-  options: { longestWaitSeconds?: number; work?: boolean } = {},
-) => {
-  await nats.wipe()
-  const database = await server.createDatabase(20)
-  const queue = await openQueue(test, nats.url)
-  const ledger = createTestLedger(database, queue, { longestWaitSeconds: options.longestWaitSeconds ?? 86_400 })
-  const ended: EventMessage[] = []
-  queue.subscribe(eventFilter, ({ data }) => ended.push(eventCodec.decode(data)))
-  const backlogs: BacklogMessage[] = []
-  queue.subscribe(backlogSubject('standard'), ({ data }) => backlogs.push(backlogCodec.decode(data)))
-  const stop = new AbortController()
-  const ready = Promise.withResolvers<void>()
-  const running = runLedger(ledger, stop.signal, ready.resolve)
-  test.teardown(async () => {
-    stop.abort()
-    await running
-  })
-  await Promise.race([ready.promise, running])
-  const tenant = await createTenant(database)
-  return { database, queue, ledger, ended, backlogs, tenant, endings: (id: string) => ended.filter((e) => e.id === id) }
-}
-type Running = Awaited<ReturnType<typeof start>>
-
-const accept = async ({ database, tenant }: { database: Database; tenant: Tenant }, more = {}) => {
-  const capture = tenant.capture(more)
-  const outcome = await acceptCapture(database, capture, { windowSize })
-  if (!outcome.ok) throw new Error(outcome.code)
-  return { ...capture, accountId: tenant.accountId, admitted: outcome.admitted }
-}
-
+const on = { server, nats }
 type Accepted = Awaited<ReturnType<typeof accept>>
-
 const started = (queue: Queue, id: string, attempt: number, kind: StartedMessage['kind'] = 'begun') =>
   publishStored(queue, startedSubject({ pool: 'standard', id }), startedCodec.encode({ id, attempt, kind, pod: 'pod' }))
 
@@ -102,26 +54,10 @@ const fail = async (queue: Queue, id: string, more: Partial<FailedResult> = {}) 
   await publishStored(queue, resultSubject({ pool: 'standard', id }), resultCodec.encode({ ...result, ...more }))
 }
 
-const row = async (database: Database, id: string) =>
-  (await database.query<Record<string, unknown>>('select * from capture where id = $1', [id]))[0] ?? {}
-
-const statusIs = (database: Database, id: string, status: string) =>
-  eventually(async () => (await row(database, id))['status'] === status, { what: `${id} is ${status}` })
-
-const meters = async ({ database, tenant }: Pick<Running, 'database' | 'tenant'>) => {
-  const statement = `select pending, reserved, settled, sum(admitted)::integer as admitted,
-    sum(waiting)::integer as waiting, sum(processing)::integer as processing
-    from account_meter join usage using (account_id) join lane_meter using (account_id)
-    where account_id = $1 group by 1, 2, 3`
-  return (await database.query(statement, [tenant.accountId]))[0]
-}
 const idle = { pending: 0, admitted: 0, waiting: 0, processing: 0 }
 
-const standing = (queue: Queue, capture: Parameters<typeof captureSubject>[0]) =>
-  lastStored(queue, capturesStream.name, captureSubject(capture))
-
 t.test('a capture goes from the outbox through the queue to its record and its charge', async (t) => {
-  const running = await start(t)
+  const running = await startLedger(t, on)
   const { database, queue } = running
   const capture = await accept(running)
   await database.query('update outbox set relay_at = now()')
@@ -164,7 +100,7 @@ t.test('a capture goes from the outbox through the queue to its record and its c
 })
 
 t.test('results end a capture once: repeats are told again, losers lose their object', async (t) => {
-  const running = await start(t)
+  const running = await startLedger(t, on)
   const { database, queue, ledger } = running
   const { id } = await accept(running)
   const winner = await succeed(queue, id)
@@ -182,7 +118,7 @@ t.test('results end a capture once: repeats are told again, losers lose their ob
 })
 
 t.test('what does not count changes nothing', async (t) => {
-  const running = await start(t)
+  const running = await startLedger(t, on)
   const { database, queue, ledger } = running
   const { id } = await accept(running)
   await started(queue, id, 1)
@@ -208,7 +144,7 @@ t.test('what does not count changes nothing', async (t) => {
 })
 
 t.test('a failure of any kind releases the charge', async (t) => {
-  const running = await start(t)
+  const running = await startLedger(t, on)
   const { database, queue } = running
   const [timedOut, blocked, unreadable] = [await accept(running), await accept(running), await accept(running)]
   await fail(queue, timedOut.id)
@@ -222,7 +158,7 @@ t.test('a failure of any kind releases the charge', async (t) => {
 })
 
 t.test('ends make room for those that wait, in their order', async (t) => {
-  const running = await start(t)
+  const running = await startLedger(t, on)
   const { database, queue } = running
   const captures: Accepted[] = []
   for (let n = 0; n < windowSize + 3; n += 1) captures.push(await accept(running))
@@ -239,7 +175,7 @@ t.test('ends make room for those that wait, in their order', async (t) => {
 })
 
 t.test('what NATS lost is published again, waiting captures excepted', async (t) => {
-  const running = await start(t)
+  const running = await startLedger(t, on)
   const { database, queue, tenant } = running
   const captures: Accepted[] = []
   for (let n = 0; n < windowSize + 4; n += 1) captures.push(await accept(running))
@@ -263,7 +199,7 @@ t.test('what NATS lost is published again, waiting captures excepted', async (t)
 })
 
 t.test('an attempt past its budget is sent again once, then given up; a report in time holds', async (t) => {
-  const running = await start(t)
+  const running = await startLedger(t, on)
   const { database, queue } = running
   const capture = await accept(running)
   const overdue = (id: string) =>
@@ -286,7 +222,7 @@ t.test('an attempt past its budget is sent again once, then given up; a report i
 })
 
 t.test('a result that did not count does not stop the next attempt', async (t) => {
-  const running = await start(t)
+  const running = await startLedger(t, on)
   const { database, queue } = running
   const { id } = await accept(running)
   await started(queue, id, 1)
@@ -299,7 +235,7 @@ t.test('a result that did not count does not stop the next attempt', async (t) =
 })
 
 t.test('a capture that nobody begins fails after the longest wait, also one that waits for its turn', async (t) => {
-  const running = await start(t, { longestWaitSeconds: 3600 })
+  const running = await startLedger(t, on, { longestWaitSeconds: 3600 })
   const { database, queue } = running
   const captures: Accepted[] = []
   for (let n = 0; n < windowSize + 2; n += 1) captures.push(await accept(running))
@@ -317,7 +253,7 @@ t.test('a capture that nobody begins fails after the longest wait, also one that
 })
 
 t.test('a message that was lost is replaced after a minute', async (t) => {
-  const running = await start(t)
+  const running = await startLedger(t, on)
   const { database, queue, ledger } = running
   const capture = await accept(running)
   await database.query('delete from outbox')
@@ -333,7 +269,7 @@ t.test('a message that was lost is replaced after a minute', async (t) => {
 })
 
 t.test('images go when their retention ends, their records stay', async (t) => {
-  const running = await start(t)
+  const running = await startLedger(t, on)
   const { database, queue, ledger } = running
   const { id, accountId } = await accept(running)
   const { objectKey } = await succeed(queue, id)
@@ -345,7 +281,7 @@ t.test('images go when their retention ends, their records stay', async (t) => {
 })
 
 t.test('many reports at once, each twice and by two ledgers, count once each', async (t) => {
-  const running = await start(t)
+  const running = await startLedger(t, on)
   const { database, queue, tenant } = running
   const other = createTestLedger(database, await openQueue(t, nats.url))
   const stop = new AbortController()
@@ -378,7 +314,7 @@ t.test('many reports at once, each twice and by two ledgers, count once each', a
 })
 
 t.test('while PostgreSQL is away nothing is lost and no backlog is told', async (t) => {
-  const running = await start(t)
+  const running = await startLedger(t, on)
   const { database, queue } = running
   const { id } = await accept(running)
   await eventually(() => running.backlogs.length > 0)

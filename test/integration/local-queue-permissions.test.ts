@@ -11,6 +11,7 @@ import {
   beatSubject,
   captureSubject,
   drainSubject,
+  poolStateSubject,
   resultSubject,
   startedSubject,
 } from '#shared/queue/subjects.ts'
@@ -86,6 +87,19 @@ t.test('a worker takes a capture of its pool, reports, and reads reports back', 
   await eventually(async () => (await poolDepth(controller.queue, 'standard')).inFlight === 0)
   t.equal(await unreadReports(ledger.queue), 2)
   t.strictSame([worker.refusals, controller.refusals, ledger.refusals], [[], [], []])
+})
+
+t.test('the ledger hears what the controller says of a pool, and no worker can say it', async (t) => {
+  const heard = Promise.withResolvers<string | undefined>()
+  using _state = ledger.queue.subscribe(poolStateSubject('proxied'), ({ data }) => heard.resolve(textOf(data)))
+  await ledger.queue.connection.flush()
+  t.match(
+    await refused('worker_proxied', (queue) => queue.publish(poolStateSubject('proxied'), bytes('forged'))),
+    /pool/,
+  )
+  controller.queue.publish(poolStateSubject('proxied'), bytes('said'))
+  t.equal(await heard.promise, 'said')
+  t.strictSame([ledger.refusals, controller.refusals], [[], []])
 })
 
 t.test('controller and worker hear beat and drain of each other', async (t) => {

@@ -43,14 +43,17 @@ t.test('writes down what runs, for its owner alone', async (t) => {
   t.ok(local.services.every(({ pid }) => isRunning(pid)))
 })
 
+type StatusJson = { services: { health: string }[]; proxied: unknown }
+
 t.test('status shows every service, the pool and the queue', async (t) => {
-  const read = async () => JSON.parse((await run('status', '--json')).stdout) as { services: { health: string }[] }
+  const read = async () => JSON.parse((await run('status', '--json')).stdout) as StatusJson
   // The controller is ready when it has heard how much work waits, which it is told every second.
   await eventually(async () => {
     const health = (await read()).services.map((service) => service.health)
     return health.join(' ') === 'ok ok ok ok running running'
   })
   t.match(await read(), { pid: system.pid, pool: { ready: Number }, queue: { pending: Number } })
+  t.strictSame((await read()).proxied, { workers: 0, pending: 0 })
 })
 
 t.test('captures a file, writes the image and says how long each stage took', async (t) => {

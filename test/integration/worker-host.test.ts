@@ -1,11 +1,15 @@
 import { once } from 'node:events'
+import { createServer, type IncomingHttpHeaders, type IncomingMessage } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import sharp from 'sharp'
 import t from 'tap'
 import type { CaptureParameters } from '#shared/capture/options.ts'
+import { proxyHeader } from '#shared/net/callers-proxy.ts'
+import { captureHeader } from '#shared/net/refusal.ts'
 import { failingPages } from '#test/fixtures/pages/pages.ts'
 import { browsersOf, startBareBrowser } from '#test/helpers/bare-browser.ts'
 import { captureWith, startPages, startTestHost, startWayOut } from '#test/helpers/browser-host.ts'
+import { listening } from '#test/helpers/egress-filter.ts'
 import { eventually } from '#test/helpers/eventually.ts'
 import type { Shot } from '#worker/browser-host/protocol.ts'
 import { canaryPage, createCanary } from '#worker/canary.ts'
@@ -132,6 +136,67 @@ for (const [path, { code }] of Object.entries(failingPages)) {
     t.equal((await shotOf({ url: `${pages.url}/plain` })).targetStatus, 200)
   })
 }
+
+/** Answers a page for every address, ends every tunnel, and keeps what it was asked, with the headers. */
+const startTalkingProxy = async (page: string) => {
+  const asked: { line: string; headers: IncomingHttpHeaders }[] = []
+  const note = ({ method, url, headers }: IncomingMessage) => void asked.push({ line: `${method} ${url}`, headers })
+  const server = createServer((request, response) => {
+    note(request)
+    response.writeHead(200, { 'content-type': 'text/html' }).end(page)
+  })
+  server.on('connect', (request, socket) => {
+    note(request)
+    socket.end('HTTP/1.1 200 OK\r\n\r\n')
+  })
+  return { ...(await listening(server)), asked }
+}
+
+t.test("all that a page asks for goes through its caller's proxy, whatever the page says", async (t) => {
+  const page = `<body><script>
+    const settled = () => { document.body.id = 'settled' }
+    fetch('/data', { headers: { '${proxyHeader}': 'http://evil.test:1', '${captureHeader}': 'forged' } }).then(() => {
+      const socket = new WebSocket('ws://page.test/socket')
+      socket.onerror = socket.onopen = settled
+    })
+  </script>`
+  await using proxy = await startTalkingProxy(page)
+  await using way = await startWayOut(`127.0.0.1:${proxy.port}`)
+  await using proxied = await startTestHost(way)
+  const parameters = { url: 'http://page.test/', wait_for_selector: '#settled' }
+  const outcome = await captureWith(proxied, { ...parameters, proxy: `http://us3r:s3%3Acret@127.0.0.1:${proxy.port}` })
+  t.match(outcome, { outcome: 'completed', shot: { targetStatus: 200, finalUrl: 'http://page.test/' } })
+  const lines = new Set(proxy.asked.map(({ line }) => line))
+  for (const line of ['GET http://page.test/', 'GET http://page.test/data', 'CONNECT page.test:80'])
+    t.ok(lines.has(line), line)
+  for (const { line, headers } of proxy.asked) {
+    t.equal(headers['proxy-authorization'], `Basic ${btoa('us3r:s3:cret')}`, line)
+    t.strictSame([headers[proxyHeader], headers[captureHeader]], [undefined, undefined], line)
+  }
+  t.match(await captureWith(proxied, { url: 'https://page.test/', proxy: `http://127.0.0.1:${proxy.port}` }), {
+    outcome: 'failed',
+    code: 'CONNECTION_FAILED',
+  })
+  t.match(await captureWith(proxied, { url: 'http://page.test/' }), { outcome: 'failed', code: 'DNS_FAILED' })
+})
+
+t.test("a caller's proxy that cannot be used fails the capture, and nothing is loaded past it", async (t) => {
+  const { port } = await (async () => {
+    await using gone = await listening(createServer())
+    return gone
+  })()
+  await using way = await startWayOut(`${pages.host} 127.0.0.1:${port}`)
+  await using proxied = await startTestHost(way)
+  pages.hits.length = 0
+  for (const [proxy, code] of [
+    [`http://127.0.0.1:${port}`, 'CONNECTION_FAILED'],
+    [`socks5://127.0.0.1:${port}`, 'CONNECTION_FAILED'],
+    ['http://10.0.0.1:3128', 'BLOCKED'],
+  ] as const) {
+    t.match(await captureWith(proxied, { url: `${pages.url}/plain`, proxy }), { outcome: 'failed', code }, proxy)
+  }
+  t.strictSame(pages.hits, [])
+})
 
 t.test('the canary hears a browser without our flags, and none of our hosts', async (t) => {
   const canary = createCanary()

@@ -16,6 +16,12 @@ const exceptions: readonly EdgeException[] = [
     reason: 'probes and metrics listen alike in every service',
   },
   {
+    path: 'services/worker/ground.ts',
+    edges: ['listen'],
+    reason:
+      'what browsers stand on is the same for both kinds of worker: the socket that leads to egress, and the canary',
+  },
+  {
     path: 'services/local/ports.ts',
     edges: ['listen'],
     reason: 'whether a port is free is known only to who listens on it for a moment',

@@ -4,6 +4,7 @@ import { echoOptions, echoUrl, type SourceDigest } from '#shared/capture/echo-op
 import type { Lane } from '#shared/capture/lane.ts'
 import type { CaptureParameters } from '#shared/capture/options.ts'
 import type { ParsedCapture } from '#shared/capture/parse-capture.ts'
+import { poolOf, type ServedPool } from '#shared/capture/pool-of.ts'
 import type { NewCapture } from '#shared/db/accept-capture.ts'
 import { sealedCodec } from '#shared/queue/messages.ts'
 import { seal, type SealingKey } from '#shared/queue/seal.ts'
@@ -12,7 +13,7 @@ import { newObjectKey } from '#shared/storage/objects.ts'
 
 type Dependencies = {
   readonly objects: Pick<ObjectStore, 'signPut'>
-  readonly sealingKey: SealingKey
+  readonly sealingKeys: Readonly<Record<ServedPool, SealingKey>>
   readonly longestWaitSeconds: number
   readonly now: () => Date
 }
@@ -41,6 +42,7 @@ const putSeconds = (longestWaitSeconds: number, budgetMs: number) =>
 export const prepareCapture = async (deps: Dependencies, request: CaptureRequest): Promise<NewCapture> => {
   const { id, lane, parsed, keyHash, originHost } = request
   const budgetMs = attemptBudgetMs(parsed.options)
+  const pool = poolOf(parsed.options)
   const token = randomBytes(32).toString('base64url')
   const keys = Array.from({ length: maxAttempts }, () => newObjectKey(id, deps.now()))
   const lifetimeSeconds = putSeconds(deps.longestWaitSeconds, budgetMs)
@@ -52,11 +54,11 @@ export const prepareCapture = async (deps: Dependencies, request: CaptureRequest
     keyHash,
     originHost,
     features: parsed.features,
-    pool: 'standard',
+    pool,
     lane,
     url: echoUrl(parsed.supplied),
     options: echoOptions(parsed.supplied, digestOf(parsed.supplied)),
-    sealed: seal(deps.sealingKey, id, sealedCodec.encode({ options: parsed.options, token, puts })),
+    sealed: seal(deps.sealingKeys[pool], id, sealedCodec.encode({ options: parsed.options, token, puts })),
     tokenHash: sha256(token).digest(),
     budgetMs,
   }

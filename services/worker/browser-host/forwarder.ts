@@ -2,14 +2,14 @@ import { createServer, type Server } from 'node:http'
 import { headerBytesMax } from './ask-egress.ts'
 import { passRequest } from './pass-request.ts'
 import { passTunnel } from './pass-tunnel.ts'
-import { openTraffic, type Traffic, type TrafficBounds } from './traffic.ts'
+import { openTraffic, type Traffic, type TrafficBounds, type TrafficOf } from './traffic.ts'
 
 /** Chromium's proxy: passes what a capture asks for to egress, and knows why egress refused. */
 export type Forwarder = {
   /** Not yet listening. */
   readonly server: Server
   /** Serves this capture until its traffic is disposed. Between captures, and where not `online`, every request is refused. */
-  readonly begin: (of: { readonly id: string; readonly online: boolean }) => Traffic
+  readonly begin: (of: TrafficOf & { readonly online: boolean }) => Traffic
 }
 
 /** Makes the proxy of one browser; `egressPath` is the Unix socket that leads to egress. */
@@ -28,8 +28,8 @@ export const createForwarder = (egressPath: string, bounds: TrafficBounds): Forw
   server.on('clientError', (_error, client) => client.destroy())
   return {
     server,
-    begin: ({ id, online }) => {
-      const traffic = openTraffic(id, bounds)
+    begin: ({ online, ...of }) => {
+      const traffic = openTraffic(of, bounds)
       active = online ? traffic : undefined
       return {
         ...traffic,

@@ -30,7 +30,7 @@ const answerWith = ({ request, response }: Exchange, traffic: Traffic, answer: I
 /** Passes a browser's plain request to egress and the answer back, or notes why egress refuses it and hangs up. */
 export const passRequest = (egressPath: string, traffic: Traffic, exchange: Exchange): void => {
   const { request, response } = exchange
-  const outgoing = askEgress(egressPath, traffic.captureId, request)
+  const outgoing = askEgress(egressPath, traffic.of, request)
   outgoing.on('error', () => request.socket.destroy())
   response.once('close', () => outgoing.destroy())
   outgoing.on('response', (answer) => answerWith(exchange, traffic, answer))

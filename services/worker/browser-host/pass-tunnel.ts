@@ -8,7 +8,7 @@ export type Tunnel = { readonly request: IncomingMessage; readonly client: Duple
 
 /** Joins a browser's CONNECT to egress, or notes why egress refuses it. A failed CONNECT never becomes a page. */
 export const passTunnel = (egressPath: string, traffic: Traffic, { request, client, early }: Tunnel): void => {
-  const outgoing = askEgress(egressPath, traffic.captureId, request)
+  const outgoing = askEgress(egressPath, traffic.of, request)
   outgoing.on('error', () => client.destroy())
   client.once('close', () => outgoing.destroy())
   outgoing.on('connect', (answer, upstream, head) => {

@@ -38,12 +38,13 @@ const tryOrder = async (host: Host, order: Order): Promise<Tried> => {
   const began = performance.now()
   const open = await host.pages.take()
   timings.open = Math.round(performance.now() - began)
-  using traffic = host.forwarder.begin(order)
+  const { id, online, options } = order
+  using traffic = host.forwarder.begin({ id, online, proxy: options.proxy })
   try {
-    const shot = await runCapture(open, order.options, {
+    const shot = await runCapture(open, options, {
       heightMax: host.heightMax,
       traffic,
-      loaded: () => void host.report({ kind: 'loaded', id: order.id }),
+      loaded: () => void host.report({ kind: 'loaded', id }),
       timed: (stage, stageMs) => {
         timings[stage] = stageMs
       },

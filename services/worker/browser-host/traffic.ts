@@ -5,9 +5,16 @@ import type { Refusal } from '#shared/net/refusal.ts'
 /** Most that one capture may load. */
 export type TrafficBounds = { readonly bytesMax: number; readonly connectionsMax: number }
 
+/** Whose traffic it is, as egress is told. */
+export type TrafficOf = {
+  readonly id: string
+  /** The caller's proxy, as the caller wrote it; undefined where egress connects to pages itself. */
+  readonly proxy: string | undefined
+}
+
 /** What one capture loads: its connections, their bytes, and what egress refused it. */
 export type Traffic = Disposable & {
-  readonly captureId: string
+  readonly of: TrafficOf
   /** Takes a connection into account until it closes; false, and it is cut, where the capture has had its share. */
   readonly admit: (connection: Duplex) => boolean
   /** Counts bytes that came in; beyond the bound every connection is cut and `overrun` rejects. */
@@ -20,7 +27,7 @@ export type Traffic = Disposable & {
 }
 
 /** Opens the account of one capture. Dispose cuts what is still connected. */
-export const openTraffic = (captureId: string, bounds: TrafficBounds): Traffic => {
+export const openTraffic = (of: TrafficOf, bounds: TrafficBounds): Traffic => {
   const open = new Set<Duplex>()
   const refused = new Map<string, Refusal>()
   const { promise: overrun, reject } = Promise.withResolvers<never>()
@@ -31,7 +38,7 @@ export const openTraffic = (captureId: string, bounds: TrafficBounds): Traffic =
     for (const connection of open) connection.destroy()
   }
   return {
-    captureId,
+    of,
     admit: (connection) => {
       if (open.has(connection)) return true
       connections += 1

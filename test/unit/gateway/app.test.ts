@@ -55,7 +55,7 @@ t.test('the sealed part opens for the pool and holds options, token and three ad
   await post('/v1/screenshots', { url, delay: 2, timeout: 5 })
   const [capture] = context.seen.accepted
   if (!capture) return t.fail('nothing was accepted')
-  const part = sealedCodec.decode(open([context.openingKey], capture.id, capture.sealed))
+  const part = sealedCodec.decode(open([context.openingKeys.standard], capture.id, capture.sealed))
   t.match(part.options, { url, delay: 2, timeout: 5, width: 1280 })
   t.equal(part.puts.length, 3)
   t.match(part.puts[0]?.key, new RegExp(`^captures/2026-06-01T12/${capture.id}/[0-9a-f]{32}$`))

@@ -6,6 +6,7 @@ const env = {
   SHUTTERFLEET_NATS_URL: 'nats://localhost:4222',
   SHUTTERFLEET_KEY_PEPPER: 'pepper',
   SHUTTERFLEET_SEALING_KEY_STANDARD: 'key',
+  SHUTTERFLEET_SEALING_KEY_PROXIED: 'key',
 }
 
 t.test('what is not set has its default', async (t) => {

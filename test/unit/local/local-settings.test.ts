@@ -1,17 +1,19 @@
 import t from 'tap'
 import { readLocalSettings } from '#local/local-settings.ts'
 
-t.test('runs everything itself, with one worker for each core, where nothing is set', (t) => {
+t.test('runs everything itself, with as many workers as the machine has use for, where nothing is set', (t) => {
   t.match(readLocalSettings({}, 3), {
     data: '.shutterfleet',
     gatewayPort: 8080,
-    poolMax: 3,
+    poolMax: 6,
+    proxiedMax: 3,
     givenDatabaseUrl: undefined,
     givenNatsUrl: undefined,
     s3Url: undefined,
     allowTargets: [],
   })
-  t.equal(readLocalSettings({ SHUTTERFLEET_POOL_MAX: '7' }, 3).poolMax, 7)
+  const given = { SHUTTERFLEET_POOL_MAX: '7', SHUTTERFLEET_PROXIED_MAX: '5' }
+  t.match(readLocalSettings(given, 3), { poolMax: 7, proxiedMax: 5 })
   t.end()
 })
 

@@ -40,7 +40,7 @@ const facts: Facts = {
     sealingKeys: {
       standard: { public: 'public', private: 'private' },
       stealth: { public: '', private: '' },
-      proxied: { public: '', private: '' },
+      proxied: { public: 'public of proxied', private: 'private of proxied' },
     },
   },
   ports: { gateway: 1, objects: 2, egress: 3, postgres: 4, nats: 5 },
@@ -50,8 +50,10 @@ const facts: Facts = {
   objectsFolder: '/data/objects',
   dataFolder: '/data',
   workerEnvFile: '/worker-env.json',
+  proxiedWorkerEnvFile: '/proxied-worker-env.json',
   chromium: '/chromium',
   poolMax: 2,
+  proxiedMax: 1,
 }
 
 const namesOf = (env: Readonly<Record<string, string>>) => Object.keys(env)
@@ -62,7 +64,7 @@ t.test('a process sees of the machine what it needs, and no foreign secret', (t)
 })
 
 t.test("the worker gets its pool's key and address, and nothing that is worth stealing", (t) => {
-  const env = workerEnv(facts)
+  const env = workerEnv(facts, 'standard')
   t.match(env, {
     SHUTTERFLEET_NATS_URL: 'nats://worker_standard',
     SHUTTERFLEET_WORKER_OPENING_KEYS: 'private',
@@ -79,10 +81,35 @@ t.test("the worker gets its pool's key and address, and nothing that is worth st
   t.end()
 })
 
+t.test('each kind of worker has a user, a key and an environment of its own', (t) => {
+  t.match(workerEnv(facts, 'proxied'), {
+    SHUTTERFLEET_NATS_URL: 'nats://worker_proxied',
+    SHUTTERFLEET_WORKER_POOL: 'proxied',
+    SHUTTERFLEET_WORKER_OPENING_KEYS: 'private of proxied',
+    SHUTTERFLEET_WORKER_HIDDEN_FOLDER: '/data',
+  })
+  t.match(gatewayEnv(facts), {
+    SHUTTERFLEET_SEALING_KEY_STANDARD: 'public',
+    SHUTTERFLEET_SEALING_KEY_PROXIED: 'public of proxied',
+  })
+  t.match(controllerEnv(facts), {
+    SHUTTERFLEET_WORKER_ENV_FILE: '/worker-env.json',
+    SHUTTERFLEET_PROXIED_WORKER_ENV_FILE: '/proxied-worker-env.json',
+    SHUTTERFLEET_PROXIED_MAX: '1',
+  })
+  t.end()
+})
+
 t.test('each service gets the settings that the operator made for it, and not those of others', (t) => {
   t.equal(egressEnv(facts)['SHUTTERFLEET_EGRESS_DNS_MS'], '900')
   t.equal(gatewayEnv(facts)['SHUTTERFLEET_EGRESS_DNS_MS'], undefined)
-  for (const env of [egressEnv(facts), gatewayEnv(facts), ledgerEnv(facts), controllerEnv(facts), workerEnv(facts)]) {
+  for (const env of [
+    egressEnv(facts),
+    gatewayEnv(facts),
+    ledgerEnv(facts),
+    controllerEnv(facts),
+    workerEnv(facts, 'standard'),
+  ]) {
     t.match(env, {
       PATH: '/bin',
       SHUTTERFLEET_LOG_LEVEL: 'warn',

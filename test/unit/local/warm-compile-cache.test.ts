@@ -8,7 +8,11 @@ const services = ['egress', 'gateway', 'ledger', 'controller', 'worker', 'local'
 /** A project whose services would leave a mark if they ran. */
 const project = (at: Pick<typeof t, 'testdir'>) => {
   const main = `import { writeFileSync } from 'node:fs'\nwriteFileSync(process.env['MARK'] as string, '')\n`
-  const folders = services.map((name) => [name, { [name === 'local' ? 'main-prepare.ts' : 'main.ts']: main }])
+  const mains: Record<string, readonly string[]> = { local: ['main-prepare.ts'], worker: ['main.ts', 'main-job.ts'] }
+  const folders = services.map((name) => [
+    name,
+    Object.fromEntries((mains[name] ?? ['main.ts']).map((file) => [file, main])),
+  ])
   const root = at.testdir({ services: Object.fromEntries(folders), 'package.json': '{"type":"module"}' })
   const cache = join(root, 'cache')
   return { root, cache, mark: join(root, 'mark'), env: { NODE_COMPILE_CACHE: cache, MARK: join(root, 'mark') } }

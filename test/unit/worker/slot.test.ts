@@ -54,3 +54,20 @@ t.test('gives up when it is told to stop', async (t) => {
   const slot = createSlot(() => Promise.reject(new Error('never')), { ...noEvents, hostFailed: () => stop.abort() })
   t.equal(await slot.host(stop.signal), undefined)
 })
+
+t.test('a start that is under way when it is told to stop is told so, and is no failure', async (t) => {
+  const stop = new AbortController()
+  const failures: string[] = []
+  const begun = Promise.withResolvers<void>()
+  const start = (signal: AbortSignal) =>
+    new Promise<Host>((_resolve, reject) => {
+      signal.addEventListener('abort', () => reject(new Error('ended')))
+      begun.resolve()
+    })
+  const slot = createSlot(start, { ...noEvents, hostFailed: ({ message }) => failures.push(message) })
+  const asked = slot.host(stop.signal)
+  await begun.promise
+  stop.abort()
+  t.equal(await asked, undefined)
+  t.strictSame(failures, [])
+})

@@ -1,23 +1,29 @@
 import { once } from 'node:events'
-import { createServer } from 'node:http'
+import { createServer, type IncomingMessage } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import t from 'tap'
+import { parseCallersProxy, proxyHeader } from '#shared/net/callers-proxy.ts'
 import { captureHeader, refusalHeader } from '#shared/net/refusal.ts'
 import { askProxy } from '#test/helpers/proxy-client.ts'
 import { createForwarder } from '#worker/browser-host/forwarder.ts'
 
 const folder = await mkdtemp(join(tmpdir(), 'forwarder-'))
 const captures: (string | undefined)[] = []
+const proxies: (string | undefined)[] = []
+const note = ({ headers }: IncomingMessage) => {
+  captures.push(headers[captureHeader]?.toString())
+  proxies.push(headers[proxyHeader]?.toString())
+}
 const egress = createServer((request, response) => {
-  captures.push(request.headers[captureHeader]?.toString())
+  note(request)
   if (request.url?.includes('refused')) response.writeHead(403, { [refusalHeader]: 'blocked' }).end('never a page')
   else response.end('page')
 })
 egress.on('connect', (request, socket) => {
-  captures.push(request.headers[captureHeader]?.toString())
+  note(request)
   if (request.url?.includes('refused')) socket.end(`HTTP/1.1 502 x\r\n${refusalHeader}: dns_failed\r\n\r\n`)
   else socket.end('HTTP/1.1 200 OK\r\n\r\nthrough')
 })
@@ -34,10 +40,13 @@ t.teardown(async () => {
   await rm(folder, { recursive: true, force: true })
 })
 
-const ask = (line: string) => askProxy({ port, line })
+const ask = (line: string, headers: readonly string[] = []) => askProxy({ port, line, headers })
+const beginDirect = (id: string, online = true) => begin({ id, online, proxy: undefined })
+/** A page can set any header of its own requests. */
+const forged = [`${proxyHeader}: http://evil.test:1`, `${captureHeader}: forged`]
 
 t.test('passes requests and tunnels of a capture, and names it', async (t) => {
-  using _traffic = begin({ id: 'capture-1', online: true })
+  using _traffic = beginDirect('capture-1')
   captures.length = 0
   t.match(await ask('GET http://fine.test/'), { status: 200, body: 'page' })
   const { status, socket } = await ask('CONNECT fine.test:443')
@@ -47,13 +56,13 @@ t.test('passes requests and tunnels of a capture, and names it', async (t) => {
 })
 
 t.test('hangs up on a refused request, so that no refusal becomes a page, and remembers the reason', async (t) => {
-  using traffic = begin({ id: 'capture-2', online: true })
+  using traffic = beginDirect('capture-2')
   t.match(await ask('GET http://refused.test/x'), { status: 0, body: '' })
   t.equal(traffic.refusalOf('refused.test'), 'blocked')
 })
 
 t.test('fails a refused tunnel and remembers the reason', async (t) => {
-  using traffic = begin({ id: 'capture-3', online: true })
+  using traffic = beginDirect('capture-3')
   t.match(await ask('CONNECT refused.test:443'), { status: 502, body: '' })
   t.equal(traffic.refusalOf('refused.test'), 'dns_failed')
 })
@@ -62,7 +71,32 @@ t.test('lets nothing through between captures, nor for one that is not online', 
   captures.length = 0
   t.equal((await ask('GET http://fine.test/')).status, 0)
   t.equal((await ask('CONNECT fine.test:443')).status, 0)
-  using _traffic = begin({ id: 'warm-up', online: false })
+  using _traffic = beginDirect('warm-up', false)
   t.equal((await ask('GET http://fine.test/')).status, 0)
   t.strictSame(captures, [])
+})
+
+t.test("names the caller's proxy to egress, and nothing of the page's own stands for it", async (t) => {
+  const proxy = 'socks5://üser:p%3Aw@proxy.test:1080'
+  using _traffic = begin({ id: 'capture-4', online: true, proxy })
+  captures.length = 0
+  proxies.length = 0
+  await ask('GET http://fine.test/', forged)
+  ;(await ask('CONNECT fine.test:443', forged)).socket.destroy()
+  t.strictSame(captures, ['capture-4', 'capture-4'])
+  t.equal(proxies.length, 2)
+  for (const value of proxies) {
+    const credentials = { user: 'üser', password: 'p:w' }
+    t.same(parseCallersProxy(value ?? ''), { kind: 'socks5', host: 'proxy.test', port: 1080, credentials })
+  }
+})
+
+t.test('a page without a proxy cannot choose one', async (t) => {
+  using _traffic = beginDirect('capture-5')
+  captures.length = 0
+  proxies.length = 0
+  await ask('GET http://fine.test/', forged)
+  ;(await ask('CONNECT fine.test:443', forged)).socket.destroy()
+  t.strictSame(captures, ['capture-5', 'capture-5'])
+  t.strictSame(proxies, [undefined, undefined])
 })

@@ -5,7 +5,7 @@ import { openTraffic } from '#worker/browser-host/traffic.ts'
 const bounds = { bytesMax: 100, connectionsMax: 2 }
 
 t.test('cuts every connection once more bytes came than one capture may load', async (t) => {
-  const traffic = openTraffic('id', bounds)
+  const traffic = openTraffic({ id: 'id', proxy: undefined }, bounds)
   const [one, two] = [new PassThrough(), new PassThrough()]
   traffic.admit(one)
   traffic.admit(two)
@@ -17,7 +17,7 @@ t.test('cuts every connection once more bytes came than one capture may load', a
 })
 
 t.test('refuses connections beyond its share, and counts one only once', async (t) => {
-  const traffic = openTraffic('id', bounds)
+  const traffic = openTraffic({ id: 'id', proxy: undefined }, bounds)
   const one = new PassThrough()
   t.ok(traffic.admit(one))
   t.ok(traffic.admit(one))
@@ -28,7 +28,7 @@ t.test('refuses connections beyond its share, and counts one only once', async (
 })
 
 t.test('remembers why a host was refused, and cuts what is open at its end', async (t) => {
-  const traffic = openTraffic('id', bounds)
+  const traffic = openTraffic({ id: 'id', proxy: undefined }, bounds)
   const open = new PassThrough()
   traffic.admit(open)
   traffic.refuse('a.test', 'blocked')

@@ -1,0 +1,44 @@
+import { once } from 'node:events'
+import { chmod, chown, rm } from 'node:fs/promises'
+import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { HostPort } from '#shared/config/settings/worker.ts'
+import type { BrowserUser } from './browser-host/protocol.ts'
+import { type Canary, createCanary } from './canary.ts'
+import { createEgressRelay } from './egress-relay.ts'
+import { makeOwnFolder } from './own-folder.ts'
+
+/** What a worker prepares for its browsers before it starts any. */
+export type Ground = AsyncDisposable & {
+  /** The worker's own folder; hosts get theirs below it. */
+  readonly folder: string
+  /** Unix socket that leads to egress. */
+  readonly egressPath: string
+  /** Stands on the worker's loopback, where no page may ever be heard. */
+  readonly canary: Pick<Canary, 'heard'> & { readonly port: number }
+}
+
+/** Opens folder, socket and canary for browsers that run as `user`, or as the worker's own user where it is undefined. */
+export const openGround = async (egress: HostPort, user: BrowserUser | undefined): Promise<Ground> => {
+  await using stack = new AsyncDisposableStack()
+  const folder = await makeOwnFolder(tmpdir())
+  stack.defer(() => rm(folder, { recursive: true, force: true }))
+  const egressPath = join(folder, 'egress.sock')
+  const relay = createEgressRelay(egress)
+  stack.defer(() => void relay.close())
+  relay.listen(egressPath)
+  await once(relay, 'listening')
+  if (user) {
+    // Hosts pass through the folder to their own, and reach the socket.
+    await chmod(folder, 0o711)
+    await chown(egressPath, user.userId, user.groupId)
+  }
+  const { server, heard } = createCanary()
+  stack.defer(() => void server.close())
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo
+  const owned = stack.move()
+  return { folder, egressPath, canary: { heard, port }, [Symbol.asyncDispose]: () => owned.disposeAsync() }
+}

@@ -1,0 +1,62 @@
+import type { Life } from '#shared/process/run-main.ts'
+import type { LanePuller } from '#shared/queue/lane-puller.ts'
+import { startProbeServer } from '#shared/telemetry/probe-server.ts'
+import { beat } from './beat.ts'
+import type { Config } from './config.ts'
+import type { Context } from './context.ts'
+import { createSlots } from './create-slots.ts'
+import { beginDuty } from './duty.ts'
+import type { Ground } from './ground.ts'
+import { healthOf } from './health.ts'
+import type { Running } from './loop.ts'
+import { createServiceTime } from './service-time.ts'
+
+const beatMs = 1000
+
+/** What a worker is put together from. */
+export type WorkerParts = {
+  readonly config: Config
+  readonly context: Context
+  readonly ground: Ground
+  readonly puller: LanePuller
+  readonly life: Pick<Life, 'stop' | 'announce'>
+}
+
+/**
+ * Puts a worker together: slots, duty, the sign of life every second, probes. Its address is announced once a browser is
+ * warm. Dispose ends its browsers.
+ */
+export const openWorker = async (parts: WorkerParts): Promise<Running & AsyncDisposable> => {
+  const { config, context, ground, puller, life } = parts
+  const { queue, pod, events, metrics, openingKeys } = context
+  const { pool } = config
+  await using stack = new AsyncDisposableStack()
+  const slots = createSlots({ config, ...context }, ground)
+  stack.defer(async () => void (await Promise.all(slots.map((slot) => slot[Symbol.asyncDispose]()))))
+  const service = createServiceTime()
+  const sayHow = () => beat({ queue, pool, pod, slots: slots.length, duty }, service)
+  const duty = stack.use(beginDuty(life.stop, sayHow))
+  stack.adopt(setInterval(sayHow, beatMs), clearInterval)
+  const probe = stack.use(
+    await startProbeServer({
+      host: config.probeHost,
+      port: config.probePort,
+      metrics,
+      health: () => healthOf({ queue, duty, slots }),
+    }),
+  )
+  void duty.warmed.then(() => life.announce({ probeUrl: probe.url }))
+  const owned = stack.move()
+  return {
+    queue,
+    pool,
+    pod,
+    openingKeys,
+    events,
+    puller,
+    duty,
+    slots,
+    service,
+    [Symbol.asyncDispose]: () => owned.disposeAsync(),
+  }
+}

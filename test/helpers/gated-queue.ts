@@ -1,0 +1,91 @@
+import { AppError } from '#shared/errors/app-error.ts'
+import type { Incoming, Queue } from '#shared/queue/connection.ts'
+
+/**
+ * A queue for one of several workers in a process, which stops that one as if its process were stopped or killed. What
+ * is stored goes past it. Dispose cuts.
+ */
+export type GatedQueue = Queue & {
+  /** Holds what arrives and what is said, as in a process that is stopped; answers of pulls are asked for anew later. */
+  readonly freeze: () => void
+  /** Lets go what was held. */
+  readonly thaw: () => void
+  /** Drops everything for good, as at the end of a process. Harmless where it was done. */
+  readonly cut: () => void
+  /** Resolves once nothing is held; rejects once everything is dropped. */
+  readonly open: () => Promise<void>
+  /** Whether nothing is held and nothing dropped. */
+  readonly isOpen: () => boolean
+  /** Aborts when everything is dropped. */
+  readonly gone: AbortSignal
+}
+
+const cutError = () => new AppError('SERVICE_UNAVAILABLE', { message: 'this worker has been killed by a test' })
+
+/** Puts a gate before a queue that others use too. */
+export const gateQueue = (queue: Queue): GatedQueue => {
+  const gone = new AbortController()
+  const subscriptions = new Set<Disposable>()
+  let held: (() => void)[] = []
+  let thawed: PromiseWithResolvers<void> | undefined
+
+  const pass = (act: () => void) => {
+    if (gone.signal.aborted) return
+    if (thawed) held.push(act)
+    else act()
+  }
+  const thaw = () => {
+    const frozen = thawed
+    thawed = undefined
+    frozen?.resolve()
+    for (const act of held.splice(0)) pass(act)
+  }
+  const open = async () => {
+    if (gone.signal.aborted) throw cutError()
+    await thawed?.promise
+    if (gone.signal.aborted) throw cutError()
+  }
+  const cut = () => {
+    if (gone.signal.aborted) return
+    gone.abort()
+    held = []
+    for (const subscription of subscriptions) subscription[Symbol.dispose]()
+    thaw()
+  }
+  return {
+    connection: queue.connection,
+    newInbox: queue.newInbox,
+    isConnected: queue.isConnected,
+    publish: (subject, data, options) => {
+      const isQuestion = options?.reply !== undefined
+      if (!thawed || !isQuestion) pass(() => queue.publish(subject, data, options))
+    },
+    subscribe: (filter, onMessage) => {
+      let isOver = false
+      const hear = (message: Incoming) => pass(() => (isOver ? undefined : onMessage(message)))
+      const subscription = queue.subscribe(filter, hear)
+      subscriptions.add(subscription)
+      return {
+        [Symbol.dispose]: () => {
+          isOver = true
+          subscriptions.delete(subscription)
+          subscription[Symbol.dispose]()
+        },
+      }
+    },
+    request: async (subject, data, timeoutMs) => {
+      await open()
+      return queue.request(subject, data, timeoutMs)
+    },
+    whenBack: (call) => queue.whenBack(() => pass(call)),
+    freeze: () => {
+      if (!gone.signal.aborted) thawed ??= Promise.withResolvers()
+    },
+    thaw,
+    cut,
+    open,
+    isOpen: () => !thawed && !gone.signal.aborted,
+    gone: gone.signal,
+    [Symbol.asyncDispose]: async () => cut(),
+  }
+}

@@ -1,0 +1,77 @@
+import { runLedger } from '#ledger/app.ts'
+import { acceptCapture, type NewCapture } from '#shared/db/accept-capture.ts'
+import type { Database } from '#shared/db/connection.ts'
+import type { Queue } from '#shared/queue/connection.ts'
+import { backlogCodec, type BacklogMessage, eventCodec, type EventMessage } from '#shared/queue/messages.ts'
+import { lastStored } from '#shared/queue/stored.ts'
+import { backlogSubject, captureSubject, eventFilter } from '#shared/queue/subjects.ts'
+import { capturesStream } from '#shared/queue/topology.ts'
+import { eventually } from './eventually.ts'
+import { createTestLedger, openQueue } from './ledger.ts'
+import type { TestNats } from './nats.ts'
+import type { TestPostgres } from './postgres.ts'
+import { createTenant, type Tenant } from './tenant.ts'
+
+/** The window of captures that are admitted at a time. */
+export const windowSize = 16
+
+/** Starts a ledger on a database of its own and an empty queue. Its events and backlogs are kept. */
+export const startLedger = async (
+  test: Parameters<typeof openQueue>[0],
+  on: { readonly server: TestPostgres; readonly nats: TestNats },
+  options: { longestWaitSeconds?: number } = {},
+) => {
+  await on.nats.wipe()
+  const database = await on.server.createDatabase(20)
+  const queue = await openQueue(test, on.nats.url)
+  const ledger = createTestLedger(database, queue, { longestWaitSeconds: options.longestWaitSeconds ?? 86_400 })
+  const ended: EventMessage[] = []
+  queue.subscribe(eventFilter, ({ data }) => ended.push(eventCodec.decode(data)))
+  const backlogs: BacklogMessage[] = []
+  queue.subscribe(backlogSubject('standard'), ({ data }) => backlogs.push(backlogCodec.decode(data)))
+  const stop = new AbortController()
+  const ready = Promise.withResolvers<void>()
+  const running = runLedger(ledger, stop.signal, ready.resolve)
+  test.teardown(async () => {
+    stop.abort()
+    await running
+  })
+  await Promise.race([ready.promise, running])
+  const tenant = await createTenant(database)
+  return { database, queue, ledger, ended, backlogs, tenant, endings: (id: string) => ended.filter((e) => e.id === id) }
+}
+
+/** A ledger at work. */
+export type RunningLedger = Awaited<ReturnType<typeof startLedger>>
+
+/** Has a capture accepted as the gateway would. */
+export const accept = async (
+  { database, tenant }: { database: Database; tenant: Tenant },
+  more: Partial<NewCapture> = {},
+) => {
+  const capture = tenant.capture(more)
+  const outcome = await acceptCapture(database, capture, { windowSize })
+  if (!outcome.ok) throw new Error(outcome.code)
+  return { ...capture, accountId: tenant.accountId, admitted: outcome.admitted }
+}
+
+/** The row of a capture, empty where there is none. */
+export const row = async (database: Database, id: string) =>
+  (await database.query<Record<string, unknown>>('select * from capture where id = $1', [id]))[0] ?? {}
+
+/** Waits until a capture's row has this status. */
+export const statusIs = (database: Database, id: string, status: string) =>
+  eventually(async () => (await row(database, id))['status'] === status, { what: `${id} is ${status}` })
+
+/** What the meters of the tenant count, all lanes together. */
+export const meters = async ({ database, tenant }: Pick<RunningLedger, 'database' | 'tenant'>) => {
+  const statement = `select pending, reserved, settled, sum(admitted)::integer as admitted,
+    sum(waiting)::integer as waiting, sum(processing)::integer as processing
+    from account_meter join usage using (account_id) join lane_meter using (account_id)
+    where account_id = $1 group by 1, 2, 3`
+  return (await database.query(statement, [tenant.accountId]))[0]
+}
+
+/** The message of a capture that stands in the queue, if one does. */
+export const standing = (queue: Queue, capture: Parameters<typeof captureSubject>[0]) =>
+  lastStored(queue, capturesStream.name, captureSubject(capture))

@@ -1,0 +1,99 @@
+import t from 'tap'
+import type { Database } from '#shared/db/connection.ts'
+import type { Queue } from '#shared/queue/connection.ts'
+import { poolStateCodec, type PoolStateMessage, startedCodec } from '#shared/queue/messages.ts'
+import { publishStored } from '#shared/queue/stored.ts'
+import { poolStateSubject, startedSubject } from '#shared/queue/subjects.ts'
+import { eventually } from '#test/helpers/eventually.ts'
+import { startNats } from '#test/helpers/nats.ts'
+import { startPostgres } from '#test/helpers/postgres.ts'
+import {
+  accept,
+  meters,
+  row,
+  type RunningLedger,
+  standing,
+  startLedger,
+  statusIs,
+} from '#test/helpers/running-ledger.ts'
+
+const [server, nats] = await Promise.all([startPostgres(t), startNats(t)])
+const on = { server, nats }
+
+/** What the controller says of the pool of captures with a proxy, as it does every second, until disposed. */
+const tellState = (queue: Queue, said: Omit<PoolStateMessage, 'pool' | 'reason'>) => {
+  const state = poolStateCodec.encode({ pool: 'proxied', reason: 'quota', ...said })
+  const timer = setInterval(() => queue.publish(poolStateSubject('proxied'), state), 200)
+  return { [Symbol.dispose]: () => clearInterval(timer) }
+}
+/** A worker's report that it begins a capture. */
+const begin = (queue: Queue, id: string) =>
+  publishStored(
+    queue,
+    startedSubject({ pool: 'proxied', id }),
+    startedCodec.encode({ id, attempt: 1, kind: 'begun', pod: 'pod' }),
+  )
+const age = (database: Database, ids: readonly string[], seconds: number) =>
+  database.query(`update capture set created_at = now() - $2 * interval '1 second' where id = any ($1)`, [ids, seconds])
+/** Waits for two whole turns of the reaper, in each of which it fails a capture that nobody has begun for a day. */
+const reaperHasTurned = async (running: RunningLedger) => {
+  for (let turn = 0; turn < 2; turn += 1) {
+    const { id } = await accept(running)
+    await age(running.database, [id], 90_000)
+    await eventually(() => running.endings(id).length === 1, { what: 'the reaper has looked' })
+  }
+}
+
+t.test('a capture for which no worker could be started in time fails, and no other', async (t) => {
+  const running = await startLedger(t, on)
+  const { database, queue } = running
+  const old = await accept(running, { pool: 'proxied' })
+  const young = await accept(running, { pool: 'proxied' })
+  const begun = await accept(running, { pool: 'proxied' })
+  const behind = await accept(running, { pool: 'proxied' })
+  const other = await accept(running)
+  await database.query('update outbox set relay_at = now() where relay_at is not null')
+  await eventually(async () => (await standing(queue, old)) !== undefined, { what: 'it stands in the queue' })
+  await begin(queue, begun.id)
+  await statusIs(database, begun.id, 'processing')
+  // A worker has begun it, and the row does not know.
+  await begin(queue, behind.id)
+  await statusIs(database, behind.id, 'processing')
+  await database.query(
+    `with c as (update capture set status = 'pending', attempts = 0, unended_starts = 0 where id = $1 returning account_id)
+     update lane_meter l set processing = processing - 1 from c where l.account_id = c.account_id and pool = 'proxied'`,
+    [behind.id],
+  )
+  await age(database, [old.id, begun.id, behind.id, other.id], 301)
+  await age(database, [young.id], 200)
+  using _told = tellState(queue, { canStart: false, forMs: 300_000 })
+  await eventually(() => running.endings(old.id).length === 1, { what: 'the old one fails' })
+  t.match(await row(database, old.id), {
+    status: 'failed',
+    error_code: 'JOB_FAILED',
+    error_message: 'No worker could be started for the capture in time.',
+    charge: 'released',
+    sealed: null,
+  })
+  await eventually(async () => (await standing(queue, old)) === undefined, { what: 'its message is gone' })
+  await reaperHasTurned(running)
+  for (const { id } of [young, behind, other]) t.match(await row(database, id), { status: 'pending' })
+  t.match(await row(database, begun.id), { status: 'processing' })
+  t.same(running.ledger.told.filter(([name, , action]) => name === 'reaped' && action === 'not_startable').length, 1)
+  t.match(await meters(running), { reserved: 4 })
+})
+
+for (const [name, said] of [
+  ['the controller says nothing', undefined],
+  ['workers could be started a moment ago', { canStart: false, forMs: 299_000 }],
+  ['workers can be started again', { canStart: true, forMs: 600_000 }],
+] as const) {
+  t.test(`no capture fails early where ${name}`, async (t) => {
+    const running = await startLedger(t, on)
+    const { id } = await accept(running, { pool: 'proxied' })
+    await age(running.database, [id], 3600)
+    using _told = said && tellState(running.queue, said)
+    await reaperHasTurned(running)
+    t.match(await row(running.database, id), { status: 'pending' })
+  })
+}

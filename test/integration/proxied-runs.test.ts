@@ -1,0 +1,116 @@
+import t, { type Test } from 'tap'
+import { connectQueue } from '#shared/queue/connection.ts'
+import { type BeatMessage, beatCodec } from '#shared/queue/messages.ts'
+import { inboxPrefixOf } from '#shared/queue/permissions.ts'
+import { beatFilter } from '#shared/queue/subjects.ts'
+import { type ClusterQueue, startClusterQueue } from '#test/helpers/cluster-queue.ts'
+import { type ControllerProcess, endController, startController } from '#test/helpers/controlled-pool.ts'
+import { eventually } from '#test/helpers/eventually.ts'
+
+type Secret = { readonly stringData: Readonly<Record<'nats-url' | 'opening-keys', string>> }
+
+/** The newest beat of each single-use worker that was ever heard. */
+const listen = async (t: Test, { urlOf }: ClusterQueue) => {
+  const name = 'operator'
+  const queue = await connectQueue({ url: urlOf(name), name, inboxPrefix: inboxPrefixOf(name), notice: () => {} })
+  t.teardown(() => queue[Symbol.asyncDispose]())
+  const beats = new Map<string, BeatMessage>()
+  queue.subscribe(beatFilter('proxied'), ({ data }) => {
+    const beat = beatCodec.decode(data)
+    beats.set(beat.pod, beat)
+  })
+  return beats
+}
+
+const begin = async (t: Test, settings: Record<string, string>, worker: Record<string, string> = {}) => {
+  const queue = await startClusterQueue({ countMs: 200 })
+  t.teardown(() => queue[Symbol.asyncDispose]())
+  const beats = await listen(t, queue)
+  const { stringData } = queue.secretOf('proxied', { name: 'worker', namespace: 'any' }) as Secret
+  const env = {
+    SHUTTERFLEET_NATS_URL: stringData['nats-url'],
+    SHUTTERFLEET_WORKER_OPENING_KEYS: stringData['opening-keys'],
+    ...worker,
+  }
+  const controller = await startController(queue, {
+    POOL_MIN: '0',
+    POOL_MAX: '1',
+    PROXIED_WORKER_ENV: JSON.stringify(env),
+    ...settings,
+  })
+  t.teardown(() => endController(controller, 'SIGKILL'))
+  return { queue, beats, controller }
+}
+
+const isAlive = ({ pid }: BeatMessage): boolean => {
+  try {
+    return process.kill(pid, 0)
+  } catch {
+    return false
+  }
+}
+const alive = (beats: ReadonlyMap<string, BeatMessage>) => [...beats.values()].filter(isAlive)
+const metric = async ({ probeUrl }: ControllerProcess, line: RegExp): Promise<number> => {
+  const text = await (await fetch(`${probeUrl}/metrics`)).text()
+  return Number(line.exec(text)?.[1] ?? 0)
+}
+const created = (controller: ControllerProcess) =>
+  metric(controller, /shutterfleet_pool_jobs_created_total\{pool="proxied",service="controller"\} (\d+)/)
+const podsOf = ({ rows }: ClusterQueue) => [...rows.values()].flatMap(({ starts }) => starts.map(({ pod }) => pod))
+
+t.test("gives each capture with a caller's proxy a process of its own", async (t) => {
+  const { queue, beats, controller } = await begin(t, { PROXIED_MAX: '3' }, { STAND_IN_SERVICE_MS: '300' })
+  await queue.send(8, { pool: 'proxied' })
+  await queue.allEnded()
+  t.equal(new Set(podsOf(queue)).size, 8)
+  t.strictSame(queue.endedTwice(), [])
+  await eventually(() => alive(beats).length === 0)
+  t.equal(await created(controller), 8)
+  t.equal(await metric(controller, /pool_jobs_claimed_total\{pool="proxied",service="controller"\} (\d+)/), 8)
+  await eventually(() => queue.poolStates.get('proxied')?.reason === 'steady')
+  t.match(queue.poolStates.get('proxied'), { canStart: true })
+})
+
+t.test('keeps a spare process waiting, and starts the next spare when it is taken', async (t) => {
+  const { queue, beats, controller } = await begin(t, { PROXIED_MAX: '3', PROXIED_SPARES: '1' })
+  await eventually(() => alive(beats).length === 1)
+  const [spare] = alive(beats)
+  await queue.send(1, { pool: 'proxied' })
+  await queue.allEnded()
+  t.strictSame(podsOf(queue), [spare!.pod])
+  await eventually(() => alive(beats).some(({ pod, state }) => pod !== spare!.pod && state === 'ready'))
+  t.equal(await created(controller), 2)
+})
+
+t.test('gives a capture whose process was killed to another, and it ends once', async (t) => {
+  const { queue, beats } = await begin(t, { PROXIED_MAX: '3' }, { STAND_IN_SERVICE_MS: '2000' })
+  await queue.send(1, { pool: 'proxied' })
+  await eventually(() => alive(beats).some(({ busy }) => busy === 1))
+  const [victim] = alive(beats)
+  process.kill(victim!.pid, 'SIGKILL')
+  await queue.allEnded()
+  const pods = podsOf(queue)
+  t.equal(pods.length, 2)
+  t.equal(pods[0], victim!.pod)
+  t.not(pods[1], victim!.pod)
+  t.strictSame(queue.endedTwice(), [])
+})
+
+t.test('says that no process comes up, and tries fewer and fewer', async (t) => {
+  const { queue, controller } = await begin(t, { PROXIED_MAX: '3' }, { STAND_IN_MODE: 'end-at-start' })
+  await queue.send(3, { pool: 'proxied' })
+  await eventually(() => (queue.poolStates.get('proxied')?.forMs ?? 0) > 4000)
+  t.match(queue.poolStates.get('proxied'), { canStart: false, reason: 'crash-looping' })
+  const tries = await created(controller)
+  t.ok(tries >= 4 && tries <= 6, `three at first, then after 1, 2, 4 s: ${tries}`)
+})
+
+t.test('lets a running capture finish when it is told to end, and leaves no process behind', async (t) => {
+  const settings = { PROXIED_MAX: '3', PROXIED_SPARES: '1' }
+  const { queue, beats, controller } = await begin(t, settings, { STAND_IN_SERVICE_MS: '1000' })
+  await queue.send(1, { pool: 'proxied' })
+  await eventually(() => alive(beats).some(({ busy }) => busy === 1))
+  t.equal(await endController(controller, 'SIGTERM'), 0)
+  t.strictSame(alive(beats), [])
+  t.strictSame(queue.unended(), [])
+})

@@ -1,0 +1,200 @@
+import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import t from 'tap'
+import { accountsText, type QueuePasswords } from '#local/nats-config.ts'
+import type { Lane } from '#shared/capture/lane.ts'
+import type { CaptureParameters } from '#shared/capture/options.ts'
+import { connectQueue } from '#shared/queue/connection.ts'
+import { beatCodec, type BeatMessage } from '#shared/queue/messages.ts'
+import { inboxPrefixOf, queueUsers } from '#shared/queue/permissions.ts'
+import { generateSealingKeys, readSealingKey } from '#shared/queue/seal.ts'
+import { declareStreams, poolDepth } from '#shared/queue/streams.ts'
+import { beatFilter } from '#shared/queue/subjects.ts'
+import { startPages } from '#test/helpers/browser-host.ts'
+import {
+  awaitResult,
+  resultOf,
+  sendCapture,
+  spawnWorker,
+  startedOf,
+  startObjectSink,
+  startWorker,
+} from '#test/helpers/browser-worker.ts'
+import { rulesOf, startFilter } from '#test/helpers/egress-filter.ts'
+import { eventually } from '#test/helpers/eventually.ts'
+import { startNats } from '#test/helpers/nats.ts'
+import { processTree } from '#test/helpers/process-tree.ts'
+
+const pool = 'proxied'
+const passwords = Object.fromEntries(queueUsers.map(({ name }) => [name, 'secret'])) as QueuePasswords
+const nats = await startNats(t, { config: accountsText(passwords) })
+const urlOf = (user: keyof QueuePasswords) => nats.url.replace('//', `//${user}:secret@`)
+const queue = await connectQueue({
+  url: urlOf('operator'),
+  name: 'test',
+  inboxPrefix: inboxPrefixOf('operator'),
+  notice: () => {},
+})
+await declareStreams(queue)
+const held: (() => void)[] = []
+const letGo = () => held.splice(0).map((answer) => answer())
+const pages = await startPages({
+  '/held': (_request, response) => {
+    held.push(() => response.writeHead(200, { 'content-type': 'text/html' }).end('<h1>at last</h1>'))
+  },
+})
+const filter = await startFilter({ rules: rulesOf(pages.host), connectionBytesMax: 1e9 })
+const store = await startObjectSink()
+const keys = generateSealingKeys()
+const folder = await mkdtemp(join(tmpdir(), 'worker-job-'))
+// The browser's user passes through it.
+await chmod(folder, 0o711)
+t.teardown(async () => {
+  await queue[Symbol.asyncDispose]()
+  await Promise.all([pages, filter, store].map((each) => each[Symbol.asyncDispose]()))
+  await rm(folder, { recursive: true, force: true })
+})
+
+const settingsOf = (pod: string, more: Readonly<Record<string, string>> = {}) => ({
+  TMPDIR: folder,
+  SHUTTERFLEET_NATS_URL: urlOf('worker_proxied'),
+  SHUTTERFLEET_WORKER_POOL: pool,
+  SHUTTERFLEET_WORKER_EGRESS: `127.0.0.1:${filter.port}`,
+  SHUTTERFLEET_WORKER_OPENING_KEYS: keys.private,
+  SHUTTERFLEET_WORKER_POD: pod,
+  // Of no use to a worker that serves one capture.
+  SHUTTERFLEET_WORKER_SLOTS: '4',
+  ...more,
+})
+const startJob = async (pod: string, more?: Readonly<Record<string, string>>) => {
+  const job = await startWorker(settingsOf(pod, more), 'main-job.ts')
+  t.teardown(() => job[Symbol.asyncDispose]())
+  return job
+}
+
+const beats = new Map<string, BeatMessage[]>()
+queue.subscribe(beatFilter(pool), ({ data }) => {
+  const beat = beatCodec.decode(data)
+  beats.set(beat.pod, [...(beats.get(beat.pod) ?? []), beat])
+})
+const lastBeat = (pod: string) => beats.get(pod)?.at(-1)
+const to = { queue, sealingKey: readSealingKey(keys.public), storeUrl: store.url }
+const send = (parameters: CaptureParameters, lane: Lane = 'normal') => sendCapture(to, parameters, { pool, lane })
+/** Captures that no worker has ended; JetStream counts one that was handed back among those in flight. */
+const depthIs = (wanted: number) =>
+  eventually(
+    async () => {
+      const { waiting, inFlight } = await poolDepth(queue, pool)
+      return waiting + inFlight === wanted
+    },
+    { what: `${wanted} in the queue` },
+  )
+const allGone = (pids: readonly number[]) =>
+  eventually(() => !pids.some((pid) => processTree(pid).length > 0), { what: 'all processes have ended' })
+/** Less than the time after which JetStream gives what nobody speaks of to somebody else. */
+const impatient = { SHUTTERFLEET_WORKER_SPARE_SECONDS: '10' }
+
+// It takes a minute: begun here, looked at below.
+const broken = spawnWorker(settingsOf('broken', { SHUTTERFLEET_CHROMIUM: '/bin/false' }), 'main-job.ts')
+t.teardown(() => broken.child.kill('SIGKILL'))
+
+t.test('serves one capture, leaves all others to others, and ends without an error', async (t) => {
+  const one = await startJob('job-one')
+  await eventually(() => lastBeat('job-one')?.state === 'ready')
+  t.match(lastBeat('job-one'), { slots: 1, busy: 0, captures: [] })
+  const captures = [await send({ url: `${pages.url}/held` }), await send({ url: `${pages.url}/held` }, 'bulk')]
+  await eventually(() => held.length === 1)
+  const [begun = ''] = lastBeat('job-one')?.captures ?? []
+  t.match(await startedOf(queue, begun, pool), { kind: 'begun', attempt: 1, pod: 'job-one' })
+  const others = processTree(one.pid).map(({ pid }) => pid)
+  letGo()
+  t.equal(await one.ended, 0, one.log())
+  t.match(await resultOf(queue, begun, pool), { outcome: 'completed', targetStatus: 200 })
+  await depthIs(1)
+  const { id: left = '' } = captures.find(({ id }) => id !== begun) ?? {}
+  t.equal(await startedOf(queue, left, pool), undefined)
+  await allGone(others)
+
+  const said = beats.get('job-one') ?? []
+  const claimedAt = said.findIndex((beat) => beat.captures.includes(begun))
+  t.ok(claimedAt > 0)
+  t.notOk(
+    said.slice(claimedAt).some((beat) => beat.state === 'ready' && beat.captures.length === 0),
+    'it never looks free again',
+  )
+  t.match(said.at(-1), { state: 'drained', captures: [] })
+
+  const two = await startJob('job-two', impatient)
+  await eventually(() => held.length === 1)
+  letGo()
+  t.equal(await two.ended, 0)
+  t.match(await resultOf(queue, left, pool), { outcome: 'completed' })
+  await depthIs(0)
+})
+
+t.test('two that wait share two captures, whatever their lanes', async (t) => {
+  const pods = ['share-a', 'share-b']
+  const jobs = await Promise.all(pods.map((pod) => startJob(pod, impatient)))
+  await eventually(() => pods.every((pod) => lastBeat(pod)?.state === 'ready'))
+  const captures = [await send({ html: '<h1>one</h1>' }, 'interactive'), await send({ html: '<h1>two</h1>' }, 'bulk')]
+  for (const job of jobs) t.equal(await job.ended, 0)
+  const served = await Promise.all(captures.map(async ({ id }) => (await startedOf(queue, id, pool))?.pod ?? ''))
+  t.same(served.toSorted(), pods)
+  for (const { id } of captures) t.match(await resultOf(queue, id, pool), { outcome: 'completed', attempt: 1 })
+})
+
+t.test('ends a capture that fails without an error of its own', async (t) => {
+  const { id } = await send({ url: 'http://10.0.0.1/' })
+  const job = await startJob('fails')
+  t.equal(await job.ended, 0)
+  t.match(await resultOf(queue, id, pool), { outcome: 'failed', code: 'BLOCKED' })
+  await depthIs(0)
+})
+
+t.test('gives up when no capture comes in its time, and says so', async (t) => {
+  const job = await startJob('spare', { SHUTTERFLEET_WORKER_SPARE_SECONDS: '5' })
+  t.equal(await job.ended, 0)
+  t.match(lastBeat('spare'), { state: 'drained', captures: [] })
+  const { id } = await send({ html: '<h1>later</h1>' })
+  await depthIs(1)
+  const next = await startJob('next', { SHUTTERFLEET_WORKER_SPARE_SECONDS: '5' })
+  t.match(await awaitResult(queue, id, pool), { outcome: 'completed' })
+  t.equal(await next.ended, 0)
+})
+
+t.test('finishes what runs when it is told to stop', async (t) => {
+  const job = await startJob('told')
+  const { id } = await send({ url: `${pages.url}/held` })
+  await eventually(() => held.length === 1)
+  const stopped = job.stop()
+  await eventually(() => lastBeat('told')?.state === 'draining')
+  letGo()
+  t.equal(await stopped, 0)
+  t.match(await resultOf(queue, id, pool), { outcome: 'completed' })
+  await depthIs(0)
+})
+
+t.test('takes nothing once it is told to stop, warm or not', async (t) => {
+  const warm = await startJob('warm')
+  t.equal(await warm.stop(), 0)
+  const hanging = join(folder, 'hanging')
+  await writeFile(hanging, '#!/bin/sh\nexec sleep 1000\n', { mode: 0o755 })
+  const cold = spawnWorker(settingsOf('cold', { SHUTTERFLEET_CHROMIUM: hanging }), 'main-job.ts')
+  t.teardown(() => cold.child.kill('SIGKILL'))
+  await eventually(() => lastBeat('cold')?.state === 'starting')
+  const processes = processTree(cold.child.pid ?? 0).map(({ pid }) => pid)
+  cold.child.kill('SIGTERM')
+  // Sooner than the warm-up would give up by itself.
+  await eventually(() => cold.child.exitCode !== null, { what: 'it has ended' })
+  t.equal(await cold.ended, 0, cold.log())
+  await allGone(processes)
+  t.notMatch(cold.log(), 'ended by force')
+})
+
+t.test('ends with an error where no browser comes up', { timeout: 100_000 }, async (t) => {
+  t.equal(await broken.ended, 1)
+  t.match(broken.log(), /browser host does not come up[^]*no browser came up within 60000 ms/)
+  t.notMatch(broken.log(), 'ended by force')
+  t.notOk(lastBeat('broken')?.state === 'ready')
+})

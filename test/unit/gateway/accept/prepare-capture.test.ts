@@ -1,0 +1,38 @@
+import t from 'tap'
+import { prepareCapture } from '#gateway/accept/prepare-capture.ts'
+import { parseCapture } from '#shared/capture/parse-capture.ts'
+import { sealedCodec } from '#shared/queue/messages.ts'
+import { open } from '#shared/queue/seal.ts'
+import { createTestContext } from '#test/helpers/gateway-context.ts'
+
+const prepare = async (parameters: Readonly<Record<string, unknown>>) => {
+  const context = createTestContext()
+  const parsed = parseCapture(parameters, { allow: [], defaultResponse: 'json' })
+  if (!parsed.ok) throw new Error(JSON.stringify(parsed.faults))
+  const id = crypto.randomUUID()
+  const by = { keyHash: Buffer.alloc(32), originHost: null }
+  const capture = await prepareCapture(context, { id, lane: 'normal', parsed, ...by })
+  const openWith = (pool: 'standard' | 'proxied') =>
+    sealedCodec.decode(open([context.openingKeys[pool]], id, capture.sealed))
+  return { capture, openWith }
+}
+
+t.test(
+  "a capture with a caller's proxy is sealed for its own pool alone, and its password shown to nobody",
+  async (t) => {
+    const proxy = 'socks5://user:s3cr3t@proxy.example.com:1080'
+    const { capture, openWith } = await prepare({ url: 'https://example.com/', proxy })
+    t.match(capture, { pool: 'proxied', features: ['proxy'] })
+    t.equal(openWith('proxied').options.proxy, proxy)
+    t.throws(() => openWith('standard'), { code: 'JOB_FAILED' })
+    t.equal(capture.options['proxy'], 'socks5://user:***@proxy.example.com:1080')
+    t.notMatch(JSON.stringify({ ...capture, sealed: '' }), 's3cr3t')
+  },
+)
+
+t.test('every other capture goes to the pool of all', async (t) => {
+  const { capture, openWith } = await prepare({ url: 'https://example.com/' })
+  t.equal(capture.pool, 'standard')
+  t.equal(openWith('standard').options.url, 'https://example.com/')
+  t.throws(() => openWith('proxied'), { code: 'JOB_FAILED' })
+})

@@ -1,0 +1,15 @@
+import t from 'tap'
+import { readConfig } from '#ledger/config.ts'
+
+const env = {
+  SHUTTERFLEET_DATABASE_URL: 'postgres://u:p@localhost/db',
+  SHUTTERFLEET_NATS_URL: 'nats://localhost:4222',
+}
+
+t.test('what is not set has its default', async (t) => {
+  t.match(readConfig(env), { longestWaitSeconds: 86_400, proxiedWaitSeconds: 300 })
+})
+
+t.test('a longest wait below the usual proxied wait needs nothing else to be set', async (t) => {
+  t.match(readConfig({ ...env, SHUTTERFLEET_LONGEST_WAIT_SECONDS: '60' }), { longestWaitSeconds: 60 })
+})
