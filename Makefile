@@ -8,7 +8,7 @@ override URL := $(value URL)
 override OUT := $(value OUT)
 export URL OUT
 
-.PHONY: help setup packages up down test test-cluster check docs bench capture
+.PHONY: help setup packages up down test test-cluster check docs bench bench-cluster capture
 .PHONY: check-types check-lint check-format check-dead check-pages check-rules
 
 help: ## lists the targets
@@ -53,6 +53,10 @@ check-rules:
 
 docs: packages ## writes the pages that are generated from the code
 	node tools/docs/generate.ts
+
+bench-cluster: setup ## measures the operator on a real control plane and writes its part of docs/benchmarks.md
+	@scripts/build-test-cluster.sh
+	@exec node test/bench/run-cluster.ts
 
 bench: setup ## runs the benchmarks and writes docs/benchmarks.md
 	@exec node test/bench/run.ts $(ARGS)

@@ -1,33 +1,20 @@
 import { execFileSync } from 'node:child_process'
-import { writeFileSync } from 'node:fs'
-import { cpus, totalmem } from 'node:os'
-import { join, resolve } from 'node:path'
 import { chromiumPath } from '#test/helpers/bare-browser.ts'
 import { measureAccept } from './measure-accept.ts'
 import { measureCaptures } from './measure-captures.ts'
 import { measureMemory } from './measure-memory.ts'
 import { measureStart } from './measure-start.ts'
+import { machine, mib, ms, table, writePart } from './page.ts'
 
-const page = resolve(import.meta.dirname, '../../docs/benchmarks.md')
 const rounds = Number(process.argv[2] ?? 60)
-
 const chromium = execFileSync(chromiumPath, ['--version'], { encoding: 'utf8' }).trim()
-const machine = `${cpus().length} × ${cpus()[0]?.model.trim()}, ${Math.round(totalmem() / 2 ** 30)} GiB, Node ${process.version}, ${chromium}`
-
-const table = (head: readonly string[], rows: readonly (readonly (string | number)[])[]) =>
-  [head, head.map(() => '---'), ...rows].map((cells) => `| ${cells.join(' | ')} |`).join('\n')
-
-const ms = (value: number) => Math.round(value).toString()
-const mib = (bytes: number) => Math.round(bytes / 2 ** 20).toString()
 
 const start = await measureStart()
 const memory = await measureMemory()
 const captures = await measureCaptures(rounds)
 const accepts = await measureAccept()
 
-const text = `# Benchmarks
-
-Made by \`make bench\` on ${new Date().toISOString().slice(0, 10)}: ${machine}.
+const text = `Made by \`make bench\` on ${new Date().toISOString().slice(0, 10)}: ${machine}, ${chromium}.
 Every table is measured on this one machine with everything on it, page server and benchmark included. Ratios say more
 than milliseconds.
 
@@ -75,6 +62,6 @@ ${table(
 )}
 `
 
-writeFileSync(page, text)
+writePart('one machine', text)
 console.log(text)
-console.log(`written to ${join('docs', 'benchmarks.md')}`)
+console.log('written to docs/benchmarks.md')

@@ -1,0 +1,125 @@
+import type { TestCluster } from '#test/helpers/cluster.ts'
+import { createKubeApi } from '#shared/kube/client.ts'
+import { systemClock } from '#shared/kube/clock.ts'
+import { openConnection } from '#shared/kube/connection.ts'
+import { workersName } from '#shared/kube/names.ts'
+import { Reflector } from '#shared/kube/reflector.ts'
+import type { KubeObject } from '#shared/kube/resource.ts'
+import { eventually } from '#test/helpers/eventually.ts'
+import { recordJobs } from '#test/helpers/job-record.ts'
+import { type OperatorCluster, startOperatorCluster } from '#test/helpers/operator-cluster.ts'
+import type { OperatorProcess } from '#test/helpers/operator-process.ts'
+
+const scaleRounds = 5
+const jobRounds = 20
+const handoverRounds = 3
+
+type Sized = KubeObject & { readonly spec: { readonly replicas: number } }
+
+/** Milliseconds of each round. */
+export type Reactions = {
+  readonly scale: readonly number[]
+  readonly job: readonly number[]
+  readonly handoverInOrder: readonly number[]
+  readonly handoverAfterKill: readonly number[]
+}
+
+/** Sizes of all Deployments, as the API server tells them at once. */
+const watchSizes = ({ kubeconfig }: TestCluster) => {
+  const connection = openConnection({ kubeconfig, userAgent: 'bench' })
+  const sizes = new Map<string, number>()
+  let heard = () => {}
+  const reflector = new Reflector<Sized>(
+    {
+      api: createKubeApi(connection),
+      clock: systemClock,
+      random: Math.random,
+      changed: ({ object }) => {
+        sizes.set(object.metadata?.name ?? '', object.spec.replicas)
+        heard()
+      },
+      events: { listed: () => {}, ended: () => {} },
+    },
+    { resource: { apiVersion: 'apps/v1', kind: 'Deployment', plural: 'deployments' }, namespace: 'default' },
+  )
+  return {
+    /** Resolves with the time at which the pool's Deployment had this size. */
+    untilSize: (pool: string, size: number) =>
+      new Promise<number>((resolve) => {
+        heard = () => {
+          if (sizes.get(workersName(pool)) === size) resolve(performance.now())
+        }
+        heard()
+      }),
+    [Symbol.asyncDispose]: async () => {
+      await reflector[Symbol.asyncDispose]()
+      await connection[Symbol.asyncDispose]()
+    },
+  }
+}
+
+type Sizes = ReturnType<typeof watchSizes>
+
+const measureScale = async ({ applyPool, queue }: OperatorCluster, sizes: Sizes): Promise<number[]> => {
+  const autoscaling = { minReplicas: 0, zeroAfterSeconds: 10, holdSeconds: 1, maxReplicas: 4 }
+  await applyPool('empty', { autoscaling, drain: { stepSeconds: 1 } })
+  const took: number[] = []
+  for (let round = 0; round < scaleRounds; round += 1) {
+    await sizes.untilSize('empty', 0)
+    const startedMs = performance.now()
+    await queue.send(1)
+    took.push((await sizes.untilSize('empty', 1)) - startedMs)
+    await queue.allEnded()
+  }
+  return took
+}
+
+const measureJobs = async (world: OperatorCluster): Promise<number[]> => {
+  await world.applyPool('proxied', { pool: 'proxied' })
+  await eventually(() => world.queue.poolStates.get('proxied')?.canStart === true)
+  await using record = recordJobs(world, () => 0)
+  const took: number[] = []
+  for (let round = 1; round <= jobRounds; round += 1) {
+    const startedMs = performance.now()
+    await world.queue.send(1, { pool: 'proxied' })
+    await eventually(() => record.made.size === round)
+    took.push(performance.now() - startedMs)
+    await world.queue.allEnded()
+    await eventually(() => record.unfinished().length === 0)
+  }
+  return took
+}
+
+const leads = async (operator: OperatorProcess) => (await operator.health()).detail['role'] === 'leader'
+
+/** Ends the leader, then wants another size, and takes the time from the end's beginning until somebody brought it about. */
+const measureHandover = async (world: OperatorCluster, sizes: Sizes, how: 'stop' | 'kill'): Promise<number[]> => {
+  const took: number[] = []
+  let leader = (await leads(world.operator)) ? world.operator : await world.startAnother(`${how}-first`)
+  await eventually(() => leads(leader), { withinMs: 60_000 })
+  for (let round = 0; round < handoverRounds; round += 1) {
+    const next = await world.startAnother(`${how}-${round}`)
+    await eventually(async () => (await next.health()).ready)
+    const size = 2 + (round % 2)
+    const startedMs = performance.now()
+    await leader[how]()
+    await world.applyPool('fixed', { replicas: size, autoscaling: { enabled: false } })
+    took.push((await sizes.untilSize('fixed', size)) - startedMs)
+    leader = next
+  }
+  await leader.stop()
+  return took
+}
+
+/** Takes the times from an event to what the operator does about it, with the Lease that a release has. */
+export const measureReactions = async (t: Parameters<typeof startOperatorCluster>[0]): Promise<Reactions> => {
+  const world = await startOperatorCluster(t, { settings: { CONTROLLER_LEASE_SECONDS: '15' } })
+  await using sizes = watchSizes(world.cluster)
+  const scale = await measureScale(world, sizes)
+  const job = await measureJobs(world)
+  await world.applyPool('fixed', { replicas: 1, autoscaling: { enabled: false } })
+  await sizes.untilSize('fixed', 1)
+  const handoverInOrder = await measureHandover(world, sizes, 'stop')
+  const handoverAfterKill = await measureHandover(world, sizes, 'kill')
+  return { scale, job, handoverInOrder, handoverAfterKill }
+}
