@@ -1,17 +1,44 @@
 #!/bin/sh
-# Builds a control plane if there is none, and runs the tests that need one: the given files, or all of test/e2e.
+# Builds a control plane if there is none, and runs the tests that need one: the given files, or all of test/e2e. After all
+# of them, what the controller asked of Kubernetes is compared with k8s/controller-role.yaml.
 # Where Go is missing nothing is run, which is said and is no failure. The last line is `N passed, N failed`.
 set -eu
 cd "$(dirname "$(dirname "$(readlink -f "$0")")")"
-[ $# -gt 0 ] || set -- 'test/e2e/**/*.test.ts'
+whole=false
+if [ $# -eq 0 ]; then
+  whole=true
+  set -- 'test/e2e/**/*.test.ts'
+fi
 
 code=0
 scripts/build-test-cluster.sh || code=$?
 case $code in
-  0) exec scripts/run-tests.sh --timeout=300 "$@" ;;
+  0) ;;
   3)
     echo "skipped: $*, for want of Go (see above)"
     echo '0 passed, 0 failed'
+    exit 0
     ;;
   *) exit "$code" ;;
 esac
+$whole || exec scripts/run-tests.sh --timeout=300 "$@"
+
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+trap 'exit 1' HUP INT TERM
+# Each cluster leaves there what the controller asked of it.
+mkdir "$work/verbs"
+export CONTROLLER_VERBS_FOLDER="$work/verbs"
+# The last line of the tests waits for the comparison.
+{ scripts/run-tests.sh --timeout=300 "$@" || echo $? >"$work/code"; } | tee "$work/printed" | sed '$d'
+totals=$(tail -n 1 "$work/printed")
+if [ -s "$work/code" ]; then
+  echo "$totals"
+  exit "$(cat "$work/code")"
+fi
+if node tools/role/compare-verbs.ts k8s/controller-role.yaml "$work/verbs"; then
+  echo "$totals"
+else
+  echo "${totals% passed*} passed, 1 failed"
+  exit 1
+fi

@@ -133,6 +133,40 @@ t.test('keeps what it held when kube-apiserver and etcd are killed, and everybod
   await completed('later')
 })
 
+t.test('answers nobody while kube-apiserver is frozen, and goes on where it was', async (t) => {
+  cluster.freeze('kube-apiserver')
+  await t.rejects(cluster.kubectl(['get', 'nodes', '--request-timeout=1s']), /Timeout|timeout|deadline/)
+  cluster.thaw('kube-apiserver')
+  t.equal((await cluster.get<List<unknown>>('nodes')).items.length, 2)
+})
+
+t.test('has namespaces in which pods can be made, as many as their quota allows', async (t) => {
+  await cluster.addNamespace('small', { pods: '1' })
+  const pod = (name: string) => ({
+    apiVersion: 'v1',
+    kind: 'Pod',
+    ...podTemplate('small'),
+    metadata: { name, namespace: 'small' },
+  })
+  await cluster.apply(pod('one'))
+  await t.rejects(cluster.apply(pod('two')), /exceeded quota/)
+})
+
+t.test('leaves pods of workers to others where it is told to', async (t) => {
+  await using other = await startCluster(undefined, { kwokPlaysWorkers: false })
+  const pod = (name: string, component: string) => ({
+    apiVersion: 'v1',
+    kind: 'Pod',
+    ...podTemplate(name),
+    metadata: { name, labels: { 'app.kubernetes.io/component': component } },
+  })
+  await other.apply(pod('worker', 'worker'))
+  await other.apply(pod('gateway', 'gateway'))
+  await other.kubectl(['wait', 'pod/gateway', '--for=condition=Ready', '--timeout=30s'])
+  await other.kubectl(['wait', 'pod/worker', '--for=condition=PodScheduled', '--timeout=30s'])
+  t.match(await other.get('pod', 'worker'), { status: { phase: 'Pending' } })
+})
+
 t.test('goes back to what it held at a snapshot, and works on', async (t) => {
   await cluster.apply(configMap('old', { a: '1' }))
   const snapshot = await cluster.snapshot()

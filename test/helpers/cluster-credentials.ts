@@ -1,6 +1,6 @@
 import { generateKeyPairSync, randomBytes } from 'node:crypto'
 import { writeFile } from 'node:fs/promises'
-import { clusterFiles, type ClusterPlace, serverUrl } from './cluster-programs.ts'
+import { clusterFiles, type ClusterPlace, controllerUser, serverUrl } from './cluster-programs.ts'
 
 const secret = { mode: 0o600 } as const
 
@@ -29,6 +29,7 @@ const usersOf = (place: ClusterPlace): User[] => {
     program('kube-controller-manager', 'system:kube-controller-manager', ''),
     program('kube-scheduler', 'system:kube-scheduler', ''),
     program('kwok', 'kwok', 'system:masters'),
+    program(controllerUser, controllerUser, ''),
   ]
 }
 

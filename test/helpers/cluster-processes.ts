@@ -29,6 +29,9 @@ export type ClusterProcesses = {
   /** Ends a component as a crash would; harmless where it does not run. */
   readonly kill: (component: Component) => Promise<void>
   readonly killAll: () => Promise<void>
+  /** Stops a component in mid-work, its connections open, until `thaw`. */
+  readonly freeze: (component: Component) => void
+  readonly thaw: (component: Component) => void
   /** Starts a component on what it left, killing it first where it runs; resolves once it answers, within a minute. */
   readonly start: (component: Component) => Promise<void>
   /** Resolves once a component that was started answers. Rejects with the end of its log where it does not. */
@@ -60,6 +63,8 @@ export const processesOf = (place: ClusterPlace): ClusterProcesses => {
   return {
     kill,
     killAll: async () => void (await Promise.all(components.map(kill))),
+    freeze: (component) => void running.get(component)?.kill('SIGSTOP'),
+    thaw: (component) => void running.get(component)?.kill('SIGCONT'),
     start: async (component) => {
       await kill(component)
       running.set(component, await launch(place, component))

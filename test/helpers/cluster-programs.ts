@@ -6,6 +6,9 @@ export const components = ['etcd', 'kube-apiserver', 'kube-controller-manager', 
 /** One process of a cluster. */
 export type Component = (typeof components)[number]
 
+/** The user that the controller is to Kubernetes: it may do nothing until a Role is bound to it, and all it asks is written down. */
+export const controllerUser = 'controller'
+
 /** Where a cluster lives: a folder, and an address of loopback that is its own, so that its ports are free. */
 export type ClusterPlace = {
   readonly folder: string
@@ -17,6 +20,7 @@ export type ClusterPlace = {
 const apiserverPort = 16_443
 const etcdPort = 12_379
 const etcdPeerPort = 12_380
+const auditMegabytesMax = 4096
 
 /** Where etcd answers, without TLS. */
 export const etcdUrl = ({ address }: ClusterPlace): string => `http://${address}:${etcdPort}`
@@ -32,6 +36,9 @@ export const clusterFiles = ({ folder }: ClusterPlace) => ({
   authority: join(folder, 'certificates', 'apiserver.crt'),
   serviceAccountKey: join(folder, 'service-account.key'),
   tokens: join(folder, 'tokens.csv'),
+  auditPolicy: join(folder, 'audit-policy.json'),
+  /** What the controller asked of kube-apiserver, an event in JSON per line. */
+  audit: join(folder, 'audit.log'),
   stages: join(folder, 'stages.yaml'),
   kubeconfig: (user: string) => join(folder, `${user}.kubeconfig`),
   log: (component: Component) => join(folder, `${component}.log`),
@@ -58,7 +65,7 @@ const commandLines: Record<Component, (place: ClusterPlace) => readonly string[]
   },
 
   'kube-apiserver': (place) => {
-    const { authority, serviceAccountKey, tokens } = clusterFiles(place)
+    const { authority, serviceAccountKey, tokens, auditPolicy, audit } = clusterFiles(place)
     return [
       `--etcd-servers=${etcdUrl(place)}`,
       `--bind-address=${place.address}`,
@@ -73,6 +80,11 @@ const commandLines: Record<Component, (place: ClusterPlace) => readonly string[]
       '--service-account-issuer=https://kubernetes.default.svc.cluster.local',
       `--service-account-key-file=${serviceAccountKey}`,
       `--service-account-signing-key-file=${serviceAccountKey}`,
+      `--audit-policy-file=${auditPolicy}`,
+      `--audit-log-path=${audit}`,
+      // Written before the answer, so that nothing is missing when the process is killed; never begun anew.
+      '--audit-log-mode=blocking',
+      `--audit-log-maxsize=${auditMegabytesMax}`,
       '--profiling=false',
     ]
   },

@@ -8,7 +8,8 @@ import { join, resolve } from 'node:path'
 import { promisify } from 'node:util'
 import { writeCredentials } from './cluster-credentials.ts'
 import { type ClusterProcesses, endWithParent, processesOf, programs } from './cluster-processes.ts'
-import { clusterFiles, type ClusterPlace, type Component, serverUrl } from './cluster-programs.ts'
+import { clusterFiles, type ClusterPlace, type Component, controllerUser, serverUrl } from './cluster-programs.ts'
+import { type Asked, askedOf, keepVerbs, writeAuditPolicy } from './cluster-verbs.ts'
 
 const run = promisify(execFile)
 const stages = resolve(import.meta.dirname, '../../k8s/test-cluster/stages.yaml')
@@ -19,6 +20,8 @@ const outputBytesMax = 16_000_000
 export type TestCluster = AsyncDisposable & {
   /** Path of a kubeconfig that may do everything. */
   readonly kubeconfig: string
+  /** Path of a kubeconfig of the controller, which may do what a Role that is bound to it says. */
+  readonly controllerKubeconfig: string
   /** Address of kube-apiserver; stays the same over `kill` and `start`. */
   readonly server: string
   /** Runs kubectl for at most a minute and answers what it printed; rejects with what it said where it fails. */
@@ -29,8 +32,17 @@ export type TestCluster = AsyncDisposable & {
   readonly apply: (manifest: string | object) => Promise<void>
   /** As `apply` for CustomResourceDefinitions; resolves once the API serves them. */
   readonly applyCrd: (manifest: string | object) => Promise<void>
+  /** See `ClusterOptions`. */
+  readonly kwokPlaysWorkers: boolean
+  /** All requests of the controller so far, in the order in which they were answered. */
+  readonly asked: () => Promise<readonly Asked[]>
+  /** Makes a namespace in which pods can be made, with a quota (`{ pods: '2' }`) that is already kept. */
+  readonly addNamespace: (name: string, quota?: Readonly<Record<string, string>>) => Promise<void>
   /** Ends a component as a crash would. */
   readonly kill: (component: Component) => Promise<void>
+  /** Stops a component in mid-work, its connections open, until `thaw`. */
+  readonly freeze: (component: Component) => void
+  readonly thaw: (component: Component) => void
   /** Starts a component that was killed, on what it left; resolves once it answers. */
   readonly start: (component: Component) => Promise<void>
   /** Copies what etcd holds, for which it is down for a moment; answers what `restore` takes. */
@@ -51,6 +63,8 @@ export type ClusterOptions = {
   readonly kwok?: boolean
   /** From the binding of a pod to its readiness; 100 by default. */
   readonly kwokPodReadyMs?: number
+  /** Whether workers' pods run and end by themselves too, as by default; without it, only where somebody plays them. */
+  readonly kwokPlaysWorkers?: boolean
 }
 
 /** What a test framework offers to clean up with; tap's `t` is one. */
@@ -68,6 +82,7 @@ export const startCluster = async (t?: WithTeardown, options: ClusterOptions = {
   const client = clientOf(place)
   const stop = async () => {
     await processes.killAll()
+    await keepVerbs(place, process.env['CONTROLLER_VERBS_FOLDER'])
     await removed()
   }
   t?.teardown(stop)
@@ -80,10 +95,15 @@ export const startCluster = async (t?: WithTeardown, options: ClusterOptions = {
   }
   return {
     kubeconfig: clusterFiles(place).kubeconfig('admin'),
+    controllerKubeconfig: clusterFiles(place).kubeconfig(controllerUser),
     server: serverUrl(place),
+    kwokPlaysWorkers: options.kwokPlaysWorkers ?? true,
+    asked: () => askedOf(place),
     ...client,
     ...historyOf(place, processes),
     kill: processes.kill,
+    freeze: processes.freeze,
+    thaw: processes.thaw,
     start: processes.start,
     stop,
     [Symbol.asyncDispose]: stop,
@@ -111,10 +131,10 @@ const temporaryFolder = async () => {
 const drawAddress = () => ['127', ...Array.from({ length: 3 }, () => randomInt(1, 255))].join('.')
 
 const startAll = async (place: ClusterPlace, { start }: ClusterProcesses, options: ClusterOptions) => {
-  const { controllerManager = true, kwok = true, kwokPodReadyMs = 100 } = options
+  const { controllerManager = true, kwok = true } = options
   await writeCredentials(place)
-  const text = await readFile(stages, 'utf8')
-  await writeFile(clusterFiles(place).stages, text.replaceAll('POD_READY_MS', String(kwokPodReadyMs)))
+  await writeAuditPolicy(place)
+  await writeStages(place, options)
 
   await start('etcd')
   await start('kube-apiserver')
@@ -123,6 +143,13 @@ const startAll = async (place: ClusterPlace, { start }: ClusterProcesses, option
     kwok && start('kube-scheduler'),
     kwok && start('kwok'),
   ])
+}
+
+const writeStages = async (place: ClusterPlace, { kwokPodReadyMs = 100, kwokPlaysWorkers = true }: ClusterOptions) => {
+  const text = (await readFile(stages, 'utf8'))
+    .replaceAll('POD_READY_MS', String(kwokPodReadyMs))
+    .replaceAll('UNPLAYED', kwokPlaysWorkers ? 'none' : 'worker')
+  await writeFile(clusterFiles(place).stages, text)
 }
 
 const addNodes = async ({ apply, kubectl }: Client, { kwok = true, nodes = 1 }: ClusterOptions) => {
@@ -142,7 +169,7 @@ const fakeNode = (index: number) => {
   return { apiVersion: 'v1', kind: 'Node', metadata: { name, labels }, status: { allocatable: room, capacity: room } }
 }
 
-type Client = Pick<TestCluster, 'kubectl' | 'get' | 'apply' | 'applyCrd'>
+type Client = Pick<TestCluster, 'kubectl' | 'get' | 'apply' | 'applyCrd' | 'addNamespace'>
 
 const clientOf = (place: ClusterPlace): Client => {
   const kubectl: Client['kubectl'] = async (args, input = '') => {
@@ -171,6 +198,14 @@ const clientOf = (place: ClusterPlace): Client => {
     applyCrd: async (manifest) => {
       await apply(manifest)
       await kubectl(['wait', 'crd', '--all', '--for=condition=Established', '--timeout=30s'])
+    },
+    addNamespace: async (name, quota) => {
+      await apply({ apiVersion: 'v1', kind: 'Namespace', metadata: { name } })
+      await kubectl(['wait', 'serviceaccount/default', '-n', name, '--for=create', '--timeout=30s'])
+      if (!quota) return
+      const metadata = { name: 'quota', namespace: name }
+      await apply({ apiVersion: 'v1', kind: 'ResourceQuota', metadata, spec: { hard: quota } })
+      await kubectl(['wait', 'resourcequota/quota', '-n', name, '--for=jsonpath={.status.hard}', '--timeout=30s'])
     },
   }
 }

@@ -7,21 +7,24 @@ import { createInterface } from 'node:readline'
 import { setTimeout as delay } from 'node:timers/promises'
 import { writePlainKubeconfig } from './answering-api.ts'
 
-/** What happens to a request instead of, or before, being passed on. */
+/** What happens to a request instead of, or before, being passed on. `unanswered`: it is passed on, and no answer comes back. */
 export type Fault =
   | { readonly kind: 'answer'; readonly status: number; readonly retryAfterSeconds?: number }
   | { readonly kind: 'reset' }
+  | { readonly kind: 'unanswered' }
   | { readonly kind: 'slow'; readonly waitMs: number }
 
-/** How the lines of watches are passed on. */
-export type WatchMode = 'as they come' | 'twice' | 'pairs swapped'
+/** How the lines of watches are passed on; what is `held` goes with the next change of this. */
+export type WatchMode = 'as they come' | 'twice' | 'pairs swapped' | 'held'
 
 /** A proxy before kube-apiserver that breaks what passes through it. Stopped at the test's end. */
 export type FaultyProxy = {
   /** Path of a kubeconfig that leads through the proxy. */
   readonly kubeconfig: string
-  /** What happens to lists and watches to come, one fault each, in order. */
-  readonly faults: { readonly list: Fault[]; readonly watch: Fault[] }
+  /** What happens to requests to come, one fault each, in order; a write is whatever changes something. */
+  readonly faults: { readonly list: Fault[]; readonly watch: Fault[]; readonly write: Fault[] }
+  /** From now on every request waits so long before it is passed on; 0 by default. */
+  readonly setDelay: (waitMs: number) => void
   readonly setMode: (mode: WatchMode) => void
   /** Breaks all connections off. */
   readonly reset: () => void
@@ -48,16 +51,22 @@ export const startFaultyProxy = async (t: WithTeardown, kubeconfig: string): Pro
   const config = JSON.parse(await readFile(kubeconfig, 'utf8')) as Kubeconfig
   const { server, 'certificate-authority': authority } = config.clusters[0]!.cluster
   const upstream = { server, token: config.users[0]!.user.token, ca: await readFile(authority) }
-  const faults: FaultyProxy['faults'] = { list: [], watch: [] }
+  const faults: FaultyProxy['faults'] = { list: [], watch: [], write: [] }
   const watches = new Set<OpenWatch>()
   let mode: WatchMode = 'as they come'
   let connections = 0
+  let delayMs = 0
 
   const serve = async (request: IncomingMessage, response: ServerResponse) => {
     const kind = kindOf(request)
     const fault = kind && faults[kind].shift()
+    if (delayMs > 0) await delay(delayMs)
     if (fault && (await breaks(fault, response))) return
     const answer = await passOn(upstream, request, response)
+    if (fault?.kind === 'unanswered') {
+      response.destroy()
+      return
+    }
     response.writeHead(answer.statusCode ?? 502, { 'content-type': answer.headers['content-type'] ?? '' })
     if (kind !== 'watch') {
       answer.pipe(response)
@@ -85,6 +94,9 @@ export const startFaultyProxy = async (t: WithTeardown, kubeconfig: string): Pro
   return {
     kubeconfig: await writePlainKubeconfig(t.testdir(), (proxy.address() as AddressInfo).port),
     faults,
+    setDelay: (waitMs) => {
+      delayMs = waitMs
+    },
     setMode: (next) => {
       mode = next
       for (const watch of watches) release(watch)
@@ -98,14 +110,15 @@ export const startFaultyProxy = async (t: WithTeardown, kubeconfig: string): Pro
   }
 }
 
-const kindOf = ({ method, url = '' }: IncomingMessage): 'list' | 'watch' | undefined => {
-  if (method !== 'GET') return undefined
+const kindOf = ({ method, url = '' }: IncomingMessage): keyof FaultyProxy['faults'] | undefined => {
+  if (method !== 'GET') return 'write'
   if (url.includes('watch=true')) return 'watch'
   return url.includes('limit=') ? 'list' : undefined
 }
 
 /** Lets a fault happen; false where the request is to be passed on nevertheless. */
 const breaks = async (fault: Fault, response: ServerResponse): Promise<boolean> => {
+  if (fault.kind === 'unanswered') return false
   if (fault.kind === 'slow') {
     await delay(fault.waitMs)
     return false
@@ -135,6 +148,7 @@ const sendLine = (watch: OpenWatch, line: string, mode: WatchMode) => {
   const isBookmark = line.startsWith('{"type":"BOOKMARK"')
   if (mode === 'twice') watch.held.push(line, line)
   else watch.held.push(line)
+  if (mode === 'held') return
   if (mode === 'pairs swapped' && watch.held.length === 1 && !isBookmark) return
   // A bookmark says that everything before it was told.
   release(watch, mode === 'pairs swapped' && !isBookmark)

@@ -26,7 +26,8 @@ export const createScriptedApi = (): ScriptedApi => {
   const asked: unknown[] = []
   const watches: ScriptedWatch[] = []
 
-  const watch = async function* (_of: unknown, query: WatchQuery, signal: AbortSignal) {
+  const watch = async function* (_of: unknown, query: WatchQuery, signal: AbortSignal, opened?: () => void) {
+    opened?.()
     const told: (WatchEvent<KubeObject> | 'end' | Error)[] = []
     let bell = Promise.withResolvers<void>()
     const tell = (next: WatchEvent<KubeObject> | 'end' | Error) => {

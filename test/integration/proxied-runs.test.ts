@@ -3,6 +3,7 @@ import { connectQueue } from '#shared/queue/connection.ts'
 import { type BeatMessage, beatCodec } from '#shared/queue/messages.ts'
 import { inboxPrefixOf } from '#shared/queue/permissions.ts'
 import { beatFilter } from '#shared/queue/subjects.ts'
+import type { StandInJobMode } from '#test/fixtures/stand-in-job.ts'
 import { type ClusterQueue, startClusterQueue } from '#test/helpers/cluster-queue.ts'
 import { type ControllerProcess, endController, startController } from '#test/helpers/controlled-pool.ts'
 import { eventually } from '#test/helpers/eventually.ts'
@@ -22,7 +23,11 @@ const listen = async (t: Test, { urlOf }: ClusterQueue) => {
   return beats
 }
 
-const begin = async (t: Test, settings: Record<string, string>, worker: Record<string, string> = {}) => {
+const begin = async (
+  t: Test,
+  settings: Record<string, string>,
+  worker: { mode?: StandInJobMode; serviceMs?: number } = {},
+) => {
   const queue = await startClusterQueue({ countMs: 200 })
   t.teardown(() => queue[Symbol.asyncDispose]())
   const beats = await listen(t, queue)
@@ -30,7 +35,8 @@ const begin = async (t: Test, settings: Record<string, string>, worker: Record<s
   const env = {
     SHUTTERFLEET_NATS_URL: stringData['nats-url'],
     SHUTTERFLEET_WORKER_OPENING_KEYS: stringData['opening-keys'],
-    ...worker,
+    STAND_IN_MODE: worker.mode ?? 'serve',
+    STAND_IN_SERVICE_MS: String(worker.serviceMs ?? 0),
   }
   const controller = await startController(queue, {
     POOL_MIN: '0',
@@ -59,7 +65,7 @@ const created = (controller: ControllerProcess) =>
 const podsOf = ({ rows }: ClusterQueue) => [...rows.values()].flatMap(({ starts }) => starts.map(({ pod }) => pod))
 
 t.test("gives each capture with a caller's proxy a process of its own", async (t) => {
-  const { queue, beats, controller } = await begin(t, { PROXIED_MAX: '3' }, { STAND_IN_SERVICE_MS: '300' })
+  const { queue, beats, controller } = await begin(t, { PROXIED_MAX: '3' }, { serviceMs: 300 })
   await queue.send(8, { pool: 'proxied' })
   await queue.allEnded()
   t.equal(new Set(podsOf(queue)).size, 8)
@@ -83,7 +89,7 @@ t.test('keeps a spare process waiting, and starts the next spare when it is take
 })
 
 t.test('gives a capture whose process was killed to another, and it ends once', async (t) => {
-  const { queue, beats } = await begin(t, { PROXIED_MAX: '3' }, { STAND_IN_SERVICE_MS: '2000' })
+  const { queue, beats } = await begin(t, { PROXIED_MAX: '3' }, { serviceMs: 2000 })
   await queue.send(1, { pool: 'proxied' })
   await eventually(() => alive(beats).some(({ busy }) => busy === 1))
   const [victim] = alive(beats)
@@ -97,7 +103,7 @@ t.test('gives a capture whose process was killed to another, and it ends once', 
 })
 
 t.test('says that no process comes up, and tries fewer and fewer', async (t) => {
-  const { queue, controller } = await begin(t, { PROXIED_MAX: '3' }, { STAND_IN_MODE: 'end-at-start' })
+  const { queue, controller } = await begin(t, { PROXIED_MAX: '3' }, { mode: 'end-at-start' })
   await queue.send(3, { pool: 'proxied' })
   await eventually(() => (queue.poolStates.get('proxied')?.forMs ?? 0) > 4000)
   t.match(queue.poolStates.get('proxied'), { canStart: false, reason: 'crash-looping' })
@@ -107,7 +113,7 @@ t.test('says that no process comes up, and tries fewer and fewer', async (t) => 
 
 t.test('lets a running capture finish when it is told to end, and leaves no process behind', async (t) => {
   const settings = { PROXIED_MAX: '3', PROXIED_SPARES: '1' }
-  const { queue, beats, controller } = await begin(t, settings, { STAND_IN_SERVICE_MS: '1000' })
+  const { queue, beats, controller } = await begin(t, settings, { serviceMs: 1000 })
   await queue.send(1, { pool: 'proxied' })
   await eventually(() => alive(beats).some(({ busy }) => busy === 1))
   t.equal(await endController(controller, 'SIGTERM'), 0)

@@ -2,7 +2,7 @@ import type { KubeApi } from '#shared/kube/client.ts'
 import type { Clock } from '#shared/kube/clock.ts'
 import { outcomeOf } from '#shared/kube/kube-error.ts'
 import { deletionCostAnnotation, fieldOwner } from '#shared/kube/names.ts'
-import { trustMs } from './own-writes.ts'
+import { requestMs, trustMs } from './own-writes.ts'
 import { pods, type SeenPod } from './seen-pod.ts'
 
 /** The lowest that there is: a ReplicaSet takes these before all that are as ready. */
@@ -36,7 +36,8 @@ export const createGoingPods = (
 
   const setCost = (pod: SeenPod, cost: string | null) => {
     const body = { metadata: { annotations: { [deletionCostAnnotation]: cost } } }
-    return ifThere(api.patch(refOf(pod), { kind: 'merge', body, fieldManager: fieldOwner }))
+    const patch = { kind: 'merge', body, fieldManager: fieldOwner } as const
+    return ifThere(api.patch(refOf(pod), patch, AbortSignal.timeout(requestMs)))
   }
   const give = (going: readonly SeenPod[]) => {
     for (const { metadata } of going) untilMs.set(metadata.uid, clock.nowMs() + trustMs)
@@ -49,7 +50,9 @@ export const createGoingPods = (
       await inTurn(staying.filter(isMarked), (pod) => setCost(pod, null))
     },
     remove: async (going) => {
-      const removed = await inTurn(going, (pod) => ifThere(api.remove(refOf(pod), { uid: pod.metadata.uid })))
+      const removed = await inTurn(going, (pod) =>
+        ifThere(api.remove(refOf(pod), { uid: pod.metadata.uid }, AbortSignal.timeout(requestMs))),
+      )
       give(going)
       return going.filter((_pod, index) => removed[index])
     },

@@ -4,7 +4,7 @@ import type { KubeApi } from '#shared/kube/client.ts'
 import type { Clock } from '#shared/kube/clock.ts'
 import { objectName, replicasOwner, workersName } from '#shared/kube/names.ts'
 import { createGoingPods, isMarked } from './going-pods.ts'
-import { createOwnWrites } from './own-writes.ts'
+import { createOwnWrites, requestMs } from './own-writes.ts'
 import { isReplacing, type KubeRoster, presentPods, rosterOf } from './roster-of.ts'
 import { deployments, type SeenDeployment } from './seen-deployment.ts'
 import type { SeenPod } from './seen-pod.ts'
@@ -42,8 +42,9 @@ const createSize = ({ api, clock, notice }: KubeActuatorDeps) => {
     set: async (deployment: SeenDeployment, to: number) => {
       const { name, namespace, uid } = deployment.metadata
       const from = sizeOf(deployment)
+      const ref = { resource: deployments, namespace, name }
       const size = { replicas: to, manager: replicasOwner }
-      written.remember(uid, await setReplicas(api, { resource: deployments, namespace, name }, size), to)
+      written.remember(uid, await setReplicas(api, ref, size, AbortSignal.timeout(requestMs)), to)
       notice({ kind: 'scaled', from, to })
     },
   }

@@ -35,7 +35,6 @@ type Known = {
   /** When it was first known here. */
   readonly sinceMs: number
   readonly revision: string
-  captureId?: string
   /** Why its worker could not come up when it was last looked at, and since when. */
   trouble?: JobTrouble & { readonly sinceMs: number }
   isGivenUp?: boolean
@@ -50,7 +49,7 @@ const podMs = 10_000
 const requestMs = 3000
 const requestsAtOnce = 8
 const pageItems = 500
-const pagesMax = 20
+const pagesMax = 200
 
 /** Outcomes of a creation after which the Job is certainly not there, and will not be if it is asked for again. */
 const refusals: Partial<Record<Outcome, Trouble>> = {
@@ -69,6 +68,11 @@ const troubleOfJob = (pod: SeenPod | undefined, ageMs: number): JobTrouble | und
   return found && { why: found.trouble, message: found.message }
 }
 
+const workerOf = (pod: SeenPod | undefined): Pick<PlacedJob, 'worker'> => {
+  if (!pod || !(hasEnded(pod) || isStopping(pod))) return {}
+  return { worker: hasEnded(pod) ? 'ended' : 'stopping' }
+}
+
 /**
  * Runs single-use workers as Jobs, for one term of leading. What it does is idempotent by the Jobs' names: they are made
  * before the request, and asked for again where an answer is lost.
@@ -77,6 +81,8 @@ export class KubernetesJobs implements JobRunner {
   readonly #deps: KubernetesJobsDeps
   readonly #namespace: string
   readonly #known = new Map<string, Known>()
+  /** Claims that were shown, or are about to be, of Jobs that can be looked at. */
+  readonly #claims = new Map<string, string>()
   /** Names that are asked for at this moment, that were made, and of which nobody knows whether they were; since when. */
   readonly #asked = new Set<string>()
   readonly #made = new Map<string, number>()
@@ -100,6 +106,7 @@ export class KubernetesJobs implements JobRunner {
     const end = endOf(object) ?? (kind === 'deleted' ? 'vanished' : undefined)
     if (end) this.#end(name, end)
     else this.#know(object)
+    if (kind === 'deleted') this.#claims.delete(name)
   }
 
   async list(): Promise<JobRoster> {
@@ -114,10 +121,14 @@ export class KubernetesJobs implements JobRunner {
       }
     }
     const pods = new Map(this.#deps.pods.all().map((pod) => [pod.metadata.labels?.[jobNameLabel], pod]))
-    const seen = this.#deps.jobs.all().filter((job) => !endOf(job))
+    const { open = [], succeeded = [] } = Object.groupBy(this.#deps.jobs.all(), (job) => endOf(job) ?? 'open')
     const unseen = this.#unseen()
     return {
-      jobs: [...seen.map((job) => this.#place(job, pods.get(job.metadata.name))), ...unseen],
+      jobs: [...open.map((job) => this.#place(job, pods.get(job.metadata.name))), ...unseen],
+      unclaimed: succeeded.flatMap((job) => {
+        const { name } = job.metadata
+        return claimOf(job) === undefined && !this.#claims.has(name) ? [{ name }] : []
+      }),
       failed: this.#failed,
       last: this.#last,
     }
@@ -134,17 +145,16 @@ export class KubernetesJobs implements JobRunner {
   }
 
   async claim(name: string, captureId: string): Promise<void> {
-    const known = this.#known.get(name)
-    if (!known || known.captureId === captureId) return
-    const before = known.captureId
+    const before = this.#claims.get(name)
+    if (before === captureId || !(this.#known.has(name) || this.#isSeen(name))) return
     // Until the copy shows it, this is what keeps it from being written twice.
-    known.captureId = captureId
+    this.#claims.set(name, captureId)
     try {
       await this.#tracked(this.#patch(name, { metadata: { labels: { [captureLabel]: captureId } } }))
       this.#deps.notice({ kind: 'claimed', job: name })
     } catch (thrown) {
-      if (before === undefined) delete known.captureId
-      else known.captureId = before
+      if (before === undefined) this.#claims.delete(name)
+      else this.#claims.set(name, before)
       throw thrown
     }
   }
@@ -203,7 +213,7 @@ export class KubernetesJobs implements JobRunner {
     if (!known) return
     this.#known.delete(name)
     this.#deps.notice({ kind: 'ended', job: name, how })
-    if (how !== 'failed' || known.captureId !== undefined || known.isGivenUp) return
+    if (how !== 'failed' || this.#claims.has(name) || known.isGivenUp) return
     this.#failed += 1
     const { why, message } = known.trouble ?? crashed
     this.#last = { why, message }
@@ -213,18 +223,19 @@ export class KubernetesJobs implements JobRunner {
     const known = this.#know(job)
     const nowMs = this.#deps.now()
     const ageMs = nowMs - known.sinceMs
-    const captureId = claimOf(job)
-    if (captureId !== undefined) known.captureId = captureId
+    const { name } = job.metadata
+    const captureId = claimOf(job) ?? this.#claims.get(name)
+    if (captureId !== undefined) this.#claims.set(name, captureId)
     const trouble = troubleOfJob(pod, ageMs)
     if (!trouble) delete known.trouble
     else known.trouble = { ...trouble, sinceMs: known.trouble?.sinceMs ?? nowMs }
     return {
-      name: job.metadata.name,
+      name,
       ageMs,
       revision: known.revision,
-      ...(known.captureId !== undefined && { captureId: known.captureId }),
+      ...(captureId !== undefined && { captureId }),
       ...(trouble && { trouble: { ...trouble, forMs: nowMs - (known.trouble?.sinceMs ?? nowMs) } }),
-      ...(pod && (hasEnded(pod) ? { worker: 'ended' } : isStopping(pod) && { worker: 'stopping' })),
+      ...workerOf(pod),
     }
   }
 

@@ -110,7 +110,6 @@ export const lead = (deps: LeadDeps, term: Term): Lead => {
   )
   opened.use(ears.follow((kind) => loops.ringKind(kind)))
   opened.use(repeat(clock, look))
-  for (const { metadata } of watch.pools()) shaping.add(metadata.name)
   return {
     pools: () => loops.size,
     standingMs: () => loops.standingMs(),
@@ -146,11 +145,11 @@ const shapeOf = (
     },
   })
 
-/** Tells workers something only while the term lasts. */
+/** Says something only while the term lasts, and never later: what is said while NATS is away would wait for its return. */
 const fenced = (queue: Queue, term: Term): Queue => ({
   ...queue,
   publish: (...message) => {
-    if (term.isValid()) queue.publish(...message)
+    if (term.isValid() && queue.isConnected()) queue.publish(...message)
   },
 })
 

@@ -4,6 +4,9 @@ import { isNewer } from '#shared/kube/object-cache.ts'
 /** Milliseconds after which a cache that does not show an own write is believed again. */
 export const trustMs = 10_000
 
+/** Longest time of one write, in milliseconds: given up before somebody else can lead with the usual Lease. */
+export const requestMs = 4000
+
 /** What this process wrote itself, where the cache lags behind. */
 export type OwnWrites<T> = {
   /** Keeps what a write of the object `key` led to. */

@@ -49,7 +49,7 @@ export class PoolLoops implements AsyncDisposable {
     return Math.max(0, ...[...this.#loops.values()].map(({ turnedMs }) => nowMs - turnedMs))
   }
 
-  /** Has exactly these pools' loops run, each with the pool as it is given here. */
+  /** Has exactly these pools' loops run, each with the pool as it is given here; what belongs to new ones is brought about. */
   keep(pools: readonly BrowserPool[]): void {
     const wanted = new Set(pools.map(({ metadata }) => metadata.uid))
     for (const [uid, { stop }] of this.#loops) {
@@ -91,6 +91,7 @@ export class PoolLoops implements AsyncDisposable {
     const stop = new AbortController()
     const loop = { label: objectName(name), pool, asked: 0, turnedMs: clock.nowMs(), bell: createBell(gapMs), stop }
     this.#loops.set(uid, loop)
+    this.#deps.shape(name)
     const running = this.#run(loop, uid)
     this.#running.add(running)
     void running.finally(() => this.#running.delete(running))

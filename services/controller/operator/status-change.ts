@@ -7,11 +7,13 @@ export const statusChange = (
   after: BrowserPoolStatus,
 ): 'conditions' | 'numbers' | 'nothing' => {
   if (!before || essence(before) !== essence(after)) return 'conditions'
-  return stable(before) === stable(after) ? 'nothing' : 'numbers'
+  return stable(sorted(before)) === stable(sorted(after)) ? 'nothing' : 'numbers'
 }
 
 const essence = ({ observedGeneration, conditions = [] }: BrowserPoolStatus): string =>
   JSON.stringify([observedGeneration, byType(conditions.map(({ type, status, reason }) => ({ type, status, reason })))])
+
+const sorted = (status: BrowserPoolStatus) => ({ ...status, conditions: byType(status.conditions ?? []) })
 
 const byType = <T extends { readonly type: string }>(conditions: readonly T[]): readonly T[] =>
   conditions.toSorted((one, other) => Number(one.type > other.type) - Number(one.type < other.type))

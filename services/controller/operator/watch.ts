@@ -20,6 +20,8 @@ import { pods, type SeenPod, trimPod } from './seen-pod.ts'
 
 /** A kind of object whose watch has been away for longer is unknown. */
 const unknownAfterMs = 5000
+/** Captures wait for whoever reads: one who asks every few seconds is no burden for a server that is away. */
+const backOff = { firstMs: 500, lastMs: 4000 }
 
 /** What a watch of the cluster works with. */
 export type WatchDeps = {
@@ -127,7 +129,10 @@ const reflectAll = (
     heard: (change: Change<T>) => void,
   ) => {
     const { api, clock, random } = deps
-    return new Reflector<T>({ api, clock, random, trim, changed: heard, events: deps.eventsOf(of.resource) }, of)
+    return new Reflector<T>(
+      { api, clock, random, trim, changed: heard, events: deps.eventsOf(of.resource) },
+      { ...of, backOff },
+    )
   }
   const managed = (resource: Resource, namespace: string) => ({ resource, namespace, labelSelector: managedSelector })
   const child = ({ object }: Change<SeenChild>) => changed.tell(labelOf(object), 'child')

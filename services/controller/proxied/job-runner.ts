@@ -18,6 +18,8 @@ export type PlacedJob = {
 /** All Jobs, and how starting them went since the runner began. */
 export type JobRoster = {
   readonly jobs: readonly PlacedJob[]
+  /** Such that have ended well, can still be looked at, and show no claim. */
+  readonly unclaimed: readonly Pick<PlacedJob, 'name'>[]
   /** Jobs that were refused, or ended in failure before they claimed a capture; and why the last of them. */
   readonly failed: number
   readonly last: JobTrouble | undefined

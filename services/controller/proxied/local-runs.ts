@@ -47,6 +47,7 @@ export const createLocalRuns = (options: LocalRunsOptions): JobRunner => {
           ...(isStopping() && { worker: 'stopping' }),
         }
       }),
+      unclaimed: [],
       failed,
       last,
     }),

@@ -38,11 +38,17 @@ const readWithin = <T>(read: () => Promise<T>): (() => Promise<T | 'unknown'>) =
   }
 }
 
-const claimsOf = (jobs: readonly PlacedJob[], reports: JobReports): Claim[] =>
+const claimsOf = (jobs: readonly Pick<PlacedJob, 'name' | 'captureId'>[], reports: JobReports): Claim[] =>
   jobs.flatMap(({ name, captureId: shown }) => {
     const captureId = reports.of(name)?.captureId
     return captureId === undefined || captureId === shown ? [] : [{ job: name, captureId }]
   })
+
+const stateOfUnclaimed = ({ worker, trouble }: PlacedJob, report: JobReport | undefined): SeenJob['state'] => {
+  if (report?.isSpent || worker) return 'leaving'
+  if (report) return 'idle'
+  return trouble ? 'stuck' : 'coming'
+}
 
 /**
  * Makes what reads everything that a decision about Jobs knows. It never throws and answers within two seconds. Jobs first, and
@@ -62,11 +68,8 @@ export const createProxiedObserver = (deps: ProxiedObserverDeps): (() => Promise
   const stateOf = (job: PlacedJob, nowMs: number): SeenJob['state'] => {
     const report = reports.of(job.name)
     if (isSilent(job, report, nowMs)) return 'lost'
-    const isClaimed = report?.captureId !== undefined || job.captureId !== undefined
-    if (isClaimed) return report?.isSpent || job.worker === 'ended' ? 'spent' : 'serving'
-    if (report?.isSpent || job.worker) return 'leaving'
-    if (report) return 'idle'
-    return job.trouble ? 'stuck' : 'coming'
+    if (report?.captureId === undefined && job.captureId === undefined) return stateOfUnclaimed(job, report)
+    return report?.isSpent || job.worker === 'ended' ? 'spent' : 'serving'
   }
   const see = (job: PlacedJob, nowMs: number): SeenJob => {
     const state = stateOf(job, nowMs)
@@ -80,7 +83,7 @@ export const createProxiedObserver = (deps: ProxiedObserverDeps): (() => Promise
     reports.keep(new Set(roster.jobs.map(({ name }) => name)))
     starts = { ready: reports.ready(), failed: roster.failed, last: roster.last }
     const jobs = roster.jobs.map((job) => see(job, nowMs))
-    return { nowMs, jobs, claims: claimsOf(roster.jobs, reports), starts }
+    return { nowMs, jobs, claims: claimsOf([...roster.jobs, ...roster.unclaimed], reports), starts }
   }
 
   return async () => {

@@ -150,6 +150,24 @@ t.test('reads the events of a watch however they are cut', async (t) => {
   t.strictSame(await read(watchAll(api)), ['ADDED 7', 'BOOKMARK 8'])
 })
 
+t.test(
+  'a watch tells that the server has begun to answer, before the first event; of a refusal it does not',
+  async (t) => {
+    const watchFor = async (answer: Parameters<typeof setUp>[1]) => {
+      const { api } = await setUp(t, answer)
+      let isOpen = false
+      const query = { resourceVersion: '1', timeoutSeconds: 300 }
+      const events = api.watch(all, query, new AbortController().signal, () => {
+        isOpen = true
+      })
+      await read(events).catch(() => {})
+      return isOpen
+    }
+    t.ok(await watchFor((_request, response) => void response.writeHead(200).end()))
+    t.notOk(await watchFor((_request, response) => void response.writeHead(500).end()))
+  },
+)
+
 t.test('a watch throws what its error event says, and where the connection breaks', async (t) => {
   const expired = await setUp(t, (_request, response) =>
     response.end('{"type":"ERROR","object":{"code":410,"reason":"Expired"}}\n'),

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { objectName, poolLabels, selectorOf } from '#shared/kube/names.ts'
+import { labelledPool, managedSelector, objectName, poolLabels, selectorOf, workersName } from '#shared/kube/names.ts'
 
 const isLabel = /^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/
 
@@ -23,4 +23,17 @@ t.test('what had to be changed still differs', async (t) => {
 
 t.test('the labels of a pool are a selector', async (t) => {
   t.match(selectorOf(poolLabels('standard')), /(^|,)shutterfleet\.dev\/pool=standard(,|$)/)
+})
+
+t.test('what belongs to a pool is named after it and found by its label', async (t) => {
+  t.equal(workersName('standard'), 'shutterfleet-standard')
+  t.match(workersName('a.b'), isLabel)
+  t.equal(labelledPool(poolLabels('a.b')), objectName('a.b'))
+  t.equal(labelledPool({ other: 'x' }), undefined)
+  t.equal(labelledPool(undefined), undefined)
+})
+
+t.test('one selector finds the objects of all pools', async (t) => {
+  const [name, value] = managedSelector.split('=')
+  for (const pool of ['standard', 'stealth']) t.equal(poolLabels(pool)[name ?? ''], value)
 })

@@ -1,4 +1,5 @@
 import t from 'tap'
+import type { KubeApi } from '#shared/kube/client.ts'
 import { KubeError } from '#shared/kube/kube-error.ts'
 import { Reflector } from '#shared/kube/reflector.ts'
 import type { KubeObject } from '#shared/kube/resource.ts'
@@ -16,9 +17,10 @@ const page = (items: KubeObject[], version: number) => () => ({ items, resourceV
 const gone = () => new KubeError('gone', { message: 'too old' })
 const reset = () => new KubeError('unavailable', { message: 'reset' })
 
+const createScripted = () => ({ clock: createHandClock(), ...createScriptedApi() })
+
 const setUp = (random = 0) => {
-  const clock = createHandClock()
-  const scripted = createScriptedApi()
+  const { clock, ...scripted } = createScripted()
   const changes: string[] = []
   const ends: [string, number][] = []
   const create = () =>
@@ -205,4 +207,75 @@ t.test('asks nothing more once it is disposed', async (t) => {
   t.equal(asked.length, 2)
   t.equal(watches.length, 1)
   t.equal(ends.length, 1)
+})
+
+t.test(
+  'a watch that stands is told from none: at first, after its end, and while the server does not answer',
+  async (t) => {
+    const { clock, lists, watches, create } = setUp()
+    lists.push(page([], 1))
+    await using reflector = create()
+    t.equal(reflector.downMs(), 0)
+    await clock.advance(0)
+    t.equal(watches.length, 1)
+    await clock.advance(5000)
+    t.equal(reflector.downMs(), 0)
+    watches[0]!.fail(reset())
+    await clock.advance(300)
+    t.equal(reflector.downMs(), 300)
+    await clock.advance(200)
+    t.equal(watches.length, 2)
+    t.equal(reflector.downMs(), 0)
+  },
+)
+
+t.test('before anything was read, no watch stands', async (t) => {
+  const { clock, create } = setUp()
+  await using reflector = create()
+  await clock.advance(3000)
+  t.equal(reflector.downMs(), 3000)
+})
+
+t.test('a watch that the server has not begun to answer does not stand', async (t) => {
+  const clock = createHandClock()
+  const { promise: never } = Promise.withResolvers<never>()
+  let open = () => {}
+  const api = {
+    list: async () => ({ items: [], resourceVersion: '1' }),
+    watch: async function* (...[, , , opened = () => {}]: Parameters<KubeApi['watch']>) {
+      open = opened
+      yield await never
+    },
+  } as unknown as Pick<KubeApi, 'list' | 'watch'>
+  const events = { listed: () => {}, ended: () => {} }
+  const reflector = new Reflector<KubeObject>(
+    { api, clock, random: () => 0, changed: () => {}, events },
+    { resource: pods },
+  )
+  await clock.advance(7000)
+  t.equal(reflector.downMs(), 7000)
+  open()
+  t.equal(reflector.downMs(), 0)
+})
+
+t.test('of each object only what is wanted of it is kept, from lists and from watches', async (t) => {
+  const { clock, api, lists, watches } = createScripted()
+  lists.push(page([{ ...pod('a', 1), spec: 'large' } as KubeObject], 9))
+  const changes: KubeObject[] = []
+  await using reflector = new Reflector<KubeObject>(
+    {
+      api,
+      clock,
+      random: () => 0,
+      trim: ({ metadata }) => (metadata ? { metadata } : {}),
+      changed: ({ object }) => changes.push(object),
+      events: { listed: () => {}, ended: () => {} },
+    },
+    { resource: pods },
+  )
+  await clock.advance(0)
+  watches[0]!.send({ type: 'MODIFIED', object: { ...pod('a', 10), spec: 'larger' } as KubeObject })
+  await clock.advance(0)
+  t.strictSame(reflector.all(), [pod('a', 10)])
+  t.strictSame(changes, [pod('a', 1), pod('a', 10)])
 })

@@ -1,0 +1,270 @@
+import t from 'tap'
+import { poolLabels } from '#shared/kube/names.ts'
+import { connectQueue } from '#shared/queue/connection.ts'
+import { type BeatMessage, beatCodec } from '#shared/queue/messages.ts'
+import { inboxPrefixOf } from '#shared/queue/permissions.ts'
+import { beatFilter, drainSubject, undrainSubject } from '#shared/queue/subjects.ts'
+import { startCluster } from '#test/helpers/cluster.ts'
+import { type Fault, startFleet } from '#test/helpers/cluster-fleet.ts'
+import { startClusterQueue } from '#test/helpers/cluster-queue.ts'
+import { eventually } from '#test/helpers/eventually.ts'
+import type { PodObject } from '#test/helpers/worker-pod-object.ts'
+
+const cluster = await startCluster(t, { kwokPlaysWorkers: false })
+const queue = await startClusterQueue()
+let serviceMs = 50
+/** What is wrong with pods to come, by the name of what they belong to. */
+const wrong = new Map<string, Fault>()
+const fleet = await startFleet({
+  cluster,
+  queue,
+  serviceMs: () => serviceMs,
+  faultOf: (pod) => wrong.get(pod.metadata.labels?.['app'] ?? ''),
+  restartMs: 300,
+})
+t.teardown(async () => {
+  await fleet[Symbol.asyncDispose]()
+  await queue[Symbol.asyncDispose]()
+})
+
+const controller = await connectQueue({
+  url: queue.urlOf('controller'),
+  name: 'test',
+  inboxPrefix: inboxPrefixOf('controller'),
+  notice: () => {},
+})
+t.teardown(() => controller[Symbol.asyncDispose]())
+const beats = new Map<string, BeatMessage & { count: number }>()
+for (const pool of ['standard', 'proxied'] as const) {
+  controller.subscribe(beatFilter(pool), ({ data }) => {
+    const beat = beatCodec.decode(data)
+    beats.set(beat.pod, { ...beat, count: (beats.get(beat.pod)?.count ?? 0) + 1 })
+  })
+}
+
+const template = (app: string, program: 'main' | 'main-job', env: Readonly<Record<string, string>>) => ({
+  metadata: { labels: { ...poolLabels('pool'), app } },
+  spec: {
+    restartPolicy: program === 'main' ? 'Always' : 'Never',
+    terminationGracePeriodSeconds: 30,
+    containers: [
+      {
+        name: 'worker',
+        image: 'none',
+        command: ['node', `services/worker/${program}.ts`],
+        env: Object.entries(env).map(([name, value]) => ({ name: `SHUTTERFLEET_${name}`, value })),
+      },
+    ],
+  },
+})
+
+/** Makes a Deployment, and answers the names of its pods once there are so many. */
+const deploy = async (app: string, replicas: number, slots = 1) => {
+  await cluster.apply({
+    apiVersion: 'apps/v1',
+    kind: 'Deployment',
+    metadata: { name: app },
+    spec: {
+      replicas,
+      selector: { matchLabels: { app } },
+      template: template(app, 'main', { WORKER_POOL: 'standard', WORKER_SLOTS: String(slots) }),
+    },
+  })
+  let names: string[] = []
+  await eventually(async () => (names = (await podsOf(app)).map(nameOf)).length === replicas, { what: 'pods' })
+  return names as [string, ...string[]]
+}
+
+/** Makes a Job whose worker is known by the Job's name. */
+const runJob = (name: string, spareSeconds = 600) =>
+  cluster.apply({
+    apiVersion: 'batch/v1',
+    kind: 'Job',
+    metadata: { name },
+    spec: {
+      backoffLimit: 0,
+      template: template(name, 'main-job', {
+        WORKER_POOL: 'proxied',
+        WORKER_POD: name,
+        WORKER_SPARE_SECONDS: String(spareSeconds),
+      }),
+    },
+  })
+
+type Job = { status: { succeeded?: number; failed?: number } }
+const jobOf = (name: string) => cluster.get<Job>('job', name)
+const podsOf = async (app: string) => (await cluster.get<{ items: PodObject[] }>('pods', '-l', `app=${app}`)).items
+const podOf = async (app: string) => (await podsOf(app))[0]!
+const nameOf = ({ metadata }: PodObject) => metadata.name
+const isReady = ({ status }: PodObject) =>
+  status?.conditions?.some(({ type, status: holds }) => type === 'Ready' && holds === 'True') ?? false
+const stateOf = ({ status }: PodObject) => status?.containerStatuses?.[0]?.state
+const isBusy = (pod: string) => (beats.get(pod)?.busy ?? 0) > 0
+const ready = (...names: string[]) =>
+  eventually(() => names.every((name) => beats.get(name)?.state === 'ready'), { what: 'workers beat' })
+const remove = async (app: string) => {
+  await cluster.kubectl(['delete', 'deployment', app])
+  await eventually(async () => (await podsOf(app)).length === 0, { what: 'the pods go' })
+}
+const attemptsOf = (ids: readonly string[]) => fleet.attempts.filter(({ id }) => ids.includes(id))
+
+t.test('a Deployment of workers serves every capture once', async (t) => {
+  const names = await deploy('plain', 3, 2)
+  await ready(...names)
+  await eventually(async () => (await podsOf('plain')).every(isReady), { what: 'the pods are ready' })
+  const ids = await queue.send(30)
+  await queue.allEnded()
+  t.equal(new Set(attemptsOf(ids).map(({ id }) => id)).size, 30)
+  t.equal(attemptsOf(ids).length, 30)
+  t.ok(attemptsOf(ids).every(({ pod, outcome }) => names.includes(pod) && outcome === 'completed'))
+  t.strictSame(queue.endedTwice(), [])
+  t.match(beats.get(names[0]), { slots: 2, busy: 0, serviceMs: Number })
+  await remove('plain')
+  t.strictSame(fleet.busyEnds(), [])
+})
+
+t.test('a drained worker finishes, takes nothing and is not ready, until it is undrained', async (t) => {
+  const [pod] = await deploy('draining', 1)
+  await ready(pod)
+  serviceMs = 1000
+  const [first] = await queue.send(1)
+  await eventually(() => isBusy(pod))
+  controller.publish(drainSubject({ pool: 'standard', pod }), new Uint8Array())
+  await eventually(() => beats.get(pod)?.state === 'draining')
+  await eventually(() => beats.get(pod)?.state === 'drained')
+  t.equal(queue.rows.get(first!)?.results.length, 1)
+  await eventually(async () => !isReady(await podOf('draining')), { what: 'the pod is not ready' })
+  serviceMs = 50
+  const [second] = await queue.send(1)
+  const { count } = beats.get(pod)!
+  await eventually(() => beats.get(pod)!.count > count + 1)
+  t.strictSame(attemptsOf([second!]), [])
+  controller.publish(undrainSubject({ pool: 'standard', pod }), new Uint8Array())
+  await queue.allEnded()
+  await remove('draining')
+})
+
+t.test('a busy worker that is deleted finishes within its grace, and is told of', async (t) => {
+  const [pod] = await deploy('deleted', 1)
+  await ready(pod)
+  serviceMs = 1500
+  const ids = await queue.send(1)
+  await eventually(() => isBusy(pod))
+  await remove('deleted')
+  serviceMs = 50
+  t.match(attemptsOf(ids), [{ pod, outcome: 'completed' }])
+  t.match(fleet.busyEnds(), [{ pod, how: 'told to end', busy: ids }])
+})
+
+t.test('a Job serves one capture and succeeds, as one does that gets none in time', async (t) => {
+  await runJob('one')
+  await runJob('spare', 1)
+  await eventually(async () => (await jobOf('spare')).status.succeeded === 1, { what: 'the spare Job succeeds' })
+  await ready('one')
+  const ids = await queue.send(2, { pool: 'proxied' })
+  await eventually(async () => (await jobOf('one')).status.succeeded === 1, { what: 'the Job succeeds' })
+  t.match(beats.get('one'), { state: 'drained', busy: 0 })
+  t.equal(attemptsOf(ids).length, 1)
+  await runJob('two')
+  await queue.allEnded()
+  await cluster.kubectl(['wait', 'job/two', '--for=condition=Complete', '--timeout=30s'])
+})
+
+t.test('a container that does not come to run, ends or stays cold looks as under a kubelet', async (t) => {
+  wrong.set('unpulled', { kind: 'hindered', reason: 'ImagePullBackOff', message: 'Back-off pulling image "none"' })
+  wrong.set('crashing', { kind: 'ends', exitCode: 1 })
+  wrong.set('cold', { kind: 'never-ready' })
+  wrong.set('failing', { kind: 'ends', exitCode: 70 })
+  const [unpulled] = await deploy('unpulled', 1)
+  await deploy('crashing', 1)
+  const [cold] = await deploy('cold', 1)
+  await runJob('failing')
+  await eventually(async () => (await jobOf('failing')).status.failed === 1, { what: 'the Job fails' })
+  t.match(await podOf('failing'), {
+    status: { phase: 'Failed', containerStatuses: [{ state: { terminated: { exitCode: 70 } } }] },
+  })
+  await eventually(async () => (await podOf('crashing')).status!.containerStatuses![0]!.restartCount > 1)
+  t.match(stateOf(await podOf('crashing')), { waiting: { reason: 'CrashLoopBackOff' } })
+  await eventually(() => beats.get(cold)!.count > 1)
+  t.match(beats.get(cold), { state: 'starting' })
+  t.match(await podOf('cold'), { status: { phase: 'Running' } })
+  t.notOk(isReady(await podOf('cold')))
+  t.match(await podOf('unpulled'), {
+    status: { phase: 'Pending', containerStatuses: [{ state: { waiting: { reason: 'ImagePullBackOff' } } }] },
+  })
+  t.notOk(beats.has(unpulled))
+
+  wrong.clear()
+  fleet.heal(unpulled)
+  await ready(unpulled)
+  for (const app of ['unpulled', 'crashing', 'cold']) await remove(app)
+})
+
+t.test('what a worker held that is frozen or dies is served by others, and what thaws reports too', async (t) => {
+  wrong.set('dying', { kind: 'dies-serving', exitCode: 139 })
+  serviceMs = 500
+  const [frozen] = await deploy('frozen', 1)
+  await ready(frozen)
+  const held = await queue.send(1)
+  await eventually(() => isBusy(frozen))
+  fleet.afflict(frozen, { kind: 'frozen' })
+  const [dying] = await deploy('dying', 1)
+  await ready(dying)
+  const lost = await queue.send(1)
+  await eventually(() => attemptsOf(lost).length === 1)
+  wrong.clear()
+  await eventually(async () => (await podOf('dying')).status!.containerStatuses![0]!.restartCount === 1)
+  const { count } = beats.get(frozen)!
+  await queue.allEnded()
+  t.equal(beats.get(frozen)!.count, count)
+  t.match(attemptsOf(lost), [{ pod: dying }, { pod: dying, attempt: 2, outcome: 'completed' }])
+  t.match(attemptsOf(held), [{ pod: frozen }, { pod: dying, attempt: 2 }])
+  fleet.heal(frozen)
+  await eventually(() => queue.endedTwice().length === 1, { what: 'the thawed worker reports' })
+  t.equal(queue.endedTwice()[0]?.id, held[0])
+  serviceMs = 50
+  for (const app of ['frozen', 'dying']) await remove(app)
+})
+
+t.test('a worker that does not end is killed at the end of its grace', async (t) => {
+  const [pod] = await deploy('stuck', 1)
+  await ready(pod)
+  fleet.afflict(pod, { kind: 'frozen' })
+  await cluster.kubectl(['delete', 'pod', pod, '--grace-period=1', '--wait=false'])
+  await eventually(async () => !(await podsOf('stuck')).map(nameOf).includes(pod), { what: 'the pod goes' })
+  t.match(
+    fleet.ends.filter((end) => end.pod === pod),
+    [{ how: 'told to end' }, { how: 'killed' }],
+  )
+  await remove('stuck')
+})
+
+t.test('a silent worker serves, and an evicted one is replaced', async (t) => {
+  const names = await deploy('odd', 2)
+  const [silent, evicted] = names as [string, string]
+  await ready(...names)
+  fleet.afflict(silent, { kind: 'silent' })
+  const { count } = beats.get(silent)!
+  const ids = await queue.send(30)
+  await queue.allEnded()
+  t.ok(attemptsOf(ids).some(({ pod }) => pod === silent))
+  t.equal(beats.get(silent)!.count, count)
+  fleet.evict(evicted)
+  await eventually(async () => (await podsOf('odd')).length === 3, { what: 'another comes for the evicted one' })
+  t.match(await cluster.get('pod', evicted), { status: { phase: 'Failed', reason: 'Evicted' } })
+  await remove('odd')
+})
+
+t.test('a pod whose node is cut off stays as Kubernetes last saw it, and works on', async (t) => {
+  const [pod] = await deploy('far', 1)
+  await ready(pod)
+  fleet.afflict(pod, { kind: 'cut-off' })
+  await cluster.kubectl(['delete', 'pod', pod, '--wait=false'])
+  const ids = await queue.send(10)
+  await queue.allEnded()
+  t.ok(attemptsOf(ids).some((each) => each.pod === pod))
+  t.match(await cluster.get('pod', pod), { metadata: { deletionTimestamp: String }, status: { phase: 'Running' } })
+  fleet.heal(pod)
+  await eventually(async () => !(await podsOf('far')).map(nameOf).includes(pod), { what: 'the pod goes' })
+  await remove('far')
+})

@@ -1,0 +1,85 @@
+import { readFile } from 'node:fs/promises'
+import { resolve } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
+import t from 'tap'
+import { createKubeApi } from '#shared/kube/client.ts'
+import { openConnection } from '#shared/kube/connection.ts'
+import { type TestCluster, startCluster } from '#test/helpers/cluster.ts'
+import { eventually } from '#test/helpers/eventually.ts'
+import { browserPoolKind } from '#test/helpers/model-api/browser-pool.ts'
+import { one, resources, type Stage } from '#test/helpers/model-api/conformance.ts'
+import type { Kind } from '#test/helpers/model-api/kind.ts'
+import { at, type Stored } from '#test/helpers/model-api/object.ts'
+import { deploymentScenarios } from '#test/helpers/model-api/conformance-deployments.ts'
+import { jobScenarios } from '#test/helpers/model-api/conformance-jobs.ts'
+import { objectScenarios } from '#test/helpers/model-api/conformance-objects.ts'
+import { poolScenarios } from '#test/helpers/model-api/conformance-pools.ts'
+import { createModelStage } from '#test/helpers/model-api/model-stage.ts'
+
+const crd = resolve(import.meta.dirname, '../../crds/browserpools.shutterfleet.dev.yaml')
+const withinMs = 60_000
+
+const realStage = async (cluster: TestCluster): Promise<Stage> => {
+  await cluster.applyCrd(await readFile(crd, 'utf8'))
+  const connection = openConnection({ kubeconfig: cluster.kubeconfig, userAgent: 'client' })
+  t.teardown(() => connection[Symbol.asyncDispose]())
+  const api = createKubeApi(connection)
+  return {
+    api,
+    until: (what, condition) => eventually(condition, { withinMs, what }),
+    // Nothing else says so of pods on fake nodes.
+    unready: async (name) => {
+      const ref = one(resources.pods, name)
+      const { status } = await api.get<Stored>(ref)
+      const others = (at(status, 'conditions') as { type: string }[]).filter(({ type }) => type !== 'Ready')
+      const body = { status: { conditions: [...others, { type: 'Ready', status: 'False' }] } }
+      await api.patch({ ...ref, subresource: 'status' }, { kind: 'merge', body })
+    },
+    wait: (ms) => delay(ms),
+    undo: async (change) => {
+      const snapshot = await cluster.snapshot()
+      await change()
+      await cluster.restore(snapshot)
+    },
+  }
+}
+
+const withoutGenerations = (kind: Kind): Kind => ({ ...kind, isNewGeneration: () => false })
+
+const cluster = await startCluster(t)
+const real = await realStage(cluster)
+
+const scenarios = [...objectScenarios, ...deploymentScenarios, ...jobScenarios, ...poolScenarios]
+const played = new Map<string, unknown>()
+
+for (const { name, play } of scenarios)
+  t.test(`the model ${name} as Kubernetes does`, async (t) => {
+    const seen: unknown = JSON.parse(JSON.stringify(await play(real)))
+    played.set(name, seen)
+    t.strictSame(await play(createModelStage()), seen)
+  })
+
+/** Servers that are not quite like Kubernetes, and scenarios that show it. */
+const deviations: readonly [name: string, deviate: (kind: Kind) => Kind, resource: string][] = [
+  ['knows who decides the size of a Deployment, and counts its generations', withoutGenerations, 'apps/v1/deployments'],
+  ['lets who applies take back what another edited', (kind) => ({ ...kind, check: () => {} }), 'apps/v1/deployments'],
+  [
+    'counts generations of a BrowserPool by its spec',
+    (kind) => ({ ...kind, hasStatus: false }),
+    browserPoolKind.resource,
+  ],
+  [
+    'orphans the pods of a Job unless told otherwise',
+    (kind) => ({ ...kind, orphansDependents: false }),
+    'batch/v1/jobs',
+  ],
+]
+for (const [name, deviate, resource] of deviations)
+  t.test(`planted fault: a model that does not is not taken for Kubernetes: ${name}`, async (t) => {
+    const stage = createModelStage(({ server }) => server.setKind(resource, deviate(server.kind(resource))))
+    const seen = await scenarios
+      .find((scenario) => scenario.name === name)
+      ?.play(stage)
+      .catch(String)
+    t.notSame(seen, played.get(name))
+  })

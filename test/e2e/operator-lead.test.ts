@@ -1,0 +1,118 @@
+import t from 'tap'
+import { workersName } from '#shared/kube/names.ts'
+import { eventually } from '#test/helpers/eventually.ts'
+import { startOperatorCluster } from '#test/helpers/operator-cluster.ts'
+import type { OperatorProcess } from '#test/helpers/operator-process.ts'
+
+const world = await startOperatorCluster(t, { settings: { CONTROLLER_LEASE_SECONDS: '15' } })
+const { cluster, queue, fleet, applyPool, poolOf, deploymentOf, settles } = world
+
+type Versions = { items: { kind: string; metadata: { name: string; resourceVersion: string } }[] }
+
+/** Everything that an operator writes, but for the Lease, with its version. */
+const written = async () => {
+  const { items } = await cluster.get<Versions>('bp,deployment,pdb,pods,events.events.k8s.io')
+  return items.map(({ kind, metadata }) => `${kind} ${metadata.name} ${metadata.resourceVersion}`).toSorted()
+}
+const decisionsOf = async (operator: OperatorProcess) =>
+  [...(await operator.metrics()).matchAll(/^shutterfleet_pool_decisions_total\{.*\} (\d+)$/gm)].reduce(
+    (sum, [, count]) => sum + Number(count),
+    0,
+  )
+const roleOf = async (operator: OperatorProcess) => (await operator.health()).detail['role']
+const holderOf = async () =>
+  (await cluster.get<{ spec: { holderIdentity: string } }>('lease', 'shutterfleet-controller')).spec.holderIdentity
+const decides = (operator: OperatorProcess, withinMs: number) =>
+  eventually(async () => (await decisionsOf(operator)) > 0, { withinMs, what: `${operator.name} decides` })
+/** Waits until nothing has been written for as long as numbers are held back. */
+const isQuiet = async (operator: OperatorProcess) => {
+  let before = { versions: '', decisions: 0 }
+  await eventually(
+    async () => {
+      const versions = JSON.stringify(await written())
+      if (versions !== before.versions) before = { versions, decisions: await decisionsOf(operator) }
+      return (await decisionsOf(operator)) > before.decisions + 20
+    },
+    { withinMs: 60_000, what: 'nothing is written' },
+  )
+}
+
+const { operator: one } = world
+const edit = JSON.stringify({ spec: { template: { spec: { terminationGracePeriodSeconds: 7 } } } })
+const editFixed = () => cluster.kubectl(['patch', 'deployment', workersName('fixed'), '--type=merge', '-p', edit])
+const isTakenBack = () =>
+  eventually(async () => (await deploymentOf('fixed')).spec.template.spec.terminationGracePeriodSeconds === 100, {
+    what: 'the edit is taken back',
+  })
+const uidsOf = async (name: string) => (await world.podsOf(name)).map(({ metadata }) => metadata.uid).toSorted()
+/** The operator that was started last. */
+const newest = () => world.others().at(-1) ?? one
+
+t.test('one acts, the other stands by and knows as much', async (t) => {
+  await applyPool('queue', { autoscaling: { minReplicas: 2, holdSeconds: 1 }, drain: { stepSeconds: 1 } })
+  await applyPool('fixed', { autoscaling: { enabled: false }, replicas: 3 })
+  await applyPool('taken', {})
+  await settles('queue', 2)
+  await settles('fixed', 3)
+  await world.holds('taken', 'Degraded', 'True PoolTaken')
+  const two = await world.startAnother('two')
+  await eventually(async () => (await two.health()).ready)
+  t.equal(await roleOf(one), 'leader')
+  t.match(await two.health(), { ready: true, live: true, detail: { role: 'standby', pools: '3' } })
+  t.match(await one.health(), { detail: { pools: '2' } })
+  t.equal(await decisionsOf(two), 0)
+  t.match(await holderOf(), /^one-/)
+})
+
+t.test('handed over in order, the next acts at once, and a settled fleet is not touched', async (t) => {
+  await isQuiet(one)
+  const before = await written()
+  t.equal(await one.stop(), 0)
+  await decides(newest(), 5000)
+  await eventually(async () => (await decisionsOf(newest())) > 20)
+  t.match(await holderOf(), /^two-/)
+  t.strictSame(await written(), before)
+})
+
+t.test('who follows goes on where the other was', async (t) => {
+  await queue.send(8)
+  await queue.allEnded()
+  await cluster.kubectl(['scale', 'bp', 'fixed', '--replicas=4'])
+  await settles('fixed', 4)
+  await editFixed()
+  await isTakenBack()
+  await settles('fixed', 4)
+  t.match(await poolOf('fixed'), { status: { reason: 'fixed' } })
+  t.strictSame(fleet.busyEnds(), [])
+})
+
+t.test('what was edited while nobody led is taken back by who leads next', async (t) => {
+  t.equal(await newest().stop(), 0)
+  await editFixed()
+  await world.startAnother('three')
+  await isTakenBack()
+  await settles('fixed', 4)
+  t.equal(await roleOf(newest()), 'leader')
+})
+
+t.test('one that has just begun leaves a settled fleet alone too', async (t) => {
+  await isQuiet(newest())
+  const before = await written()
+  await newest().stop()
+  await world.startAnother('four')
+  await decides(newest(), 30_000)
+  await eventually(async () => (await decisionsOf(newest())) > 20)
+  t.strictSame(await written(), before)
+})
+
+t.test('a leader that is killed is followed, and no worker suffers', async (t) => {
+  const last = newest()
+  const before = await uidsOf('fixed')
+  const five = await world.startAnother('five')
+  await eventually(async () => (await five.health()).ready)
+  await last.kill()
+  await decides(five, 20_000)
+  await eventually(async () => (await decisionsOf(five)) > 20)
+  t.match(await holderOf(), /^five-/)
+  t.strictSame(await uidsOf('fixed'), before)
+})

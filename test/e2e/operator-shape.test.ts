@@ -1,0 +1,161 @@
+import t from 'tap'
+import { appliedAnnotation, fieldOwner, poolLabels, replicasOwner, workersName } from '#shared/kube/names.ts'
+import { eventually } from '#test/helpers/eventually.ts'
+import { startOperatorCluster, type WorkersDeployment } from '#test/helpers/operator-cluster.ts'
+import { environmentOf } from '#test/helpers/worker-pod-object.ts'
+
+const world = await startOperatorCluster(t)
+const { cluster, fleet, applyPool, deploymentOf, settles, podsOf, removePool } = world
+
+const apiVersion = 'apps/v1'
+const isOfNobody = ({ metadata }: WorkersDeployment) =>
+  metadata.managedFields.every(({ manager }) => manager !== 'other')
+const environmentIn = ({ spec }: WorkersDeployment) =>
+  environmentOf({ ...spec.template, metadata: { name: '' } as never })
+/** Server-side apply in the name of somebody else. */
+const applyAsOther = (manifest: object) =>
+  cluster.kubectl(
+    ['apply', '--server-side', '--force-conflicts', '--field-manager=other', '-f', '-'],
+    JSON.stringify(manifest),
+  )
+const patch = (what: string, name: string, body: object) =>
+  cluster.kubectl(['patch', what, name, '--type=merge', '-p', JSON.stringify(body)])
+
+t.test('a BrowserPool gets a Deployment of its size, whose size is a field of its own', async (t) => {
+  await applyPool('first', { autoscaling: { minReplicas: 3 } })
+  await settles('first', 3)
+  const { metadata, spec } = await deploymentOf('first')
+  t.equal(spec.replicas, 3)
+  t.match(metadata.labels, poolLabels('first'))
+  await eventually(async () => {
+    const managed = (await deploymentOf('first')).metadata.managedFields
+    const ofSize = managed.filter(({ manager }) => manager === replicasOwner)
+    return JSON.stringify(ofSize.map(({ fieldsV1 }) => fieldsV1)) === '[{"f:spec":{"f:replicas":{}}}]'
+  })
+  const owned = metadata.managedFields.find(({ manager }) => manager === fieldOwner)?.fieldsV1['f:spec'] ?? {}
+  t.ok('f:template' in owned)
+  t.notOk('f:replicas' in owned)
+
+  const budget = await cluster.get<object>('pdb', workersName('first'))
+  t.match(budget, { spec: { maxUnavailable: '20%', unhealthyPodEvictionPolicy: 'AlwaysAllow' } })
+  await eventually(async () => {
+    const { status } = await cluster.get<{ status: { expectedPods: number } }>('pdb', workersName('first'))
+    return status.expectedPods === 3
+  })
+  await removePool('first')
+})
+
+t.test('what is taken from the template goes, what is put in comes, and the size stays', async (t) => {
+  const env = (...names: string[]) => names.map((name) => ({ name, value: 'x' }))
+  const sized = (minReplicas: number) => ({ minReplicas, holdSeconds: 3600 })
+  await applyPool('template', { autoscaling: sized(3), template: { env: env('A', 'B'), labels: { team: 'a' } } })
+  await settles('template', 3)
+  await applyPool('template', { autoscaling: sized(1), template: { env: env('B', 'C') } })
+  await eventually(async () => {
+    const variables = environmentIn(await deploymentOf('template'))
+    return !('A' in variables) && 'B' in variables && 'C' in variables
+  })
+  const { spec } = await deploymentOf('template')
+  t.equal(spec.replicas, 3)
+  t.notOk(spec.template.metadata.labels?.['team'])
+  await eventually(async () => (await podsOf('template')).every((pod) => 'C' in environmentOf(pod)))
+  await removePool('template')
+})
+
+t.test('what others add is kept, what they change is taken back', async (t) => {
+  await applyPool('edited', { autoscaling: { minReplicas: 1 } })
+  await settles('edited', 1)
+  const name = workersName('edited')
+  await applyAsOther({ apiVersion, kind: 'Deployment', metadata: { name }, spec: { minReadySeconds: 1 } })
+  const template = { spec: { containers: [{ name: 'worker', image: 'other' }] } }
+  await applyAsOther({ apiVersion, kind: 'Deployment', metadata: { name }, spec: { minReadySeconds: 1, template } })
+  await eventually(async () => (await deploymentOf('edited')).spec.template.spec.containers[0]?.image === 'none')
+  t.equal((await deploymentOf('edited')).spec.minReadySeconds, 1)
+
+  // By nobody's name: a field that is removed is nobody's afterwards.
+  const remove = [{ op: 'remove', path: '/spec/template/spec/containers/0/readinessProbe' }]
+  await cluster.kubectl(['patch', 'deployment', name, '--type=json', '-p', JSON.stringify(remove)])
+  await eventually(
+    async () => 'readinessProbe' in ((await deploymentOf('edited')).spec.template.spec.containers[0] ?? {}),
+  )
+
+  await patch('pdb', name, { spec: { maxUnavailable: 0 } })
+  await eventually(async () => {
+    const { spec } = await cluster.get<{ spec: { maxUnavailable: unknown } }>('pdb', name)
+    return spec.maxUnavailable === '20%'
+  })
+  await removePool('edited')
+})
+
+t.test('what loses its labels gets them back, and what is deleted comes again with its size', async (t) => {
+  await applyPool('lost', { autoscaling: { enabled: false }, replicas: 2 })
+  await settles('lost', 2)
+  const name = workersName('lost')
+  const managedBy = 'app.kubernetes.io/managed-by'
+  for (const what of ['deployment', 'pdb']) {
+    await patch(what, name, { metadata: { labels: { [managedBy]: null } } })
+    await eventually(
+      async () => (await cluster.get<WorkersDeployment>(what, name)).metadata.labels[managedBy] === fieldOwner,
+      { what: `the ${what} has its label again` },
+    )
+  }
+  const { uid } = (await deploymentOf('lost')).metadata
+  await cluster.kubectl(['delete', 'deployment,pdb', name])
+  await eventually(async () => (await deploymentOf('lost')).metadata.uid !== uid, { what: 'another Deployment' })
+  await settles('lost', 2)
+  t.match(await cluster.get('pdb', name), { spec: { maxUnavailable: '20%' } })
+  await removePool('lost')
+})
+
+t.test('workers that a deleted Deployment leaves behind are all taken over', async (t) => {
+  await applyPool('orphans', { autoscaling: { minReplicas: 3, holdSeconds: 3600 } })
+  await settles('orphans', 3)
+  await applyPool('orphans', { autoscaling: { minReplicas: 1, holdSeconds: 3600 } })
+  const before = (await podsOf('orphans')).map(({ metadata }) => metadata.name).toSorted()
+  const { uid } = (await deploymentOf('orphans')).metadata
+  await cluster.kubectl(['delete', 'deployment', workersName('orphans'), '--cascade=orphan'])
+  await eventually(async () => (await deploymentOf('orphans')).metadata.uid !== uid, { what: 'another Deployment' })
+  t.strictSame((await podsOf('orphans')).map(({ metadata }) => metadata.name).toSorted(), before)
+  await removePool('orphans')
+})
+
+t.test('a Deployment of somebody else by that name is left alone, and the pool says so', async (t) => {
+  const labels = { app: 'other' }
+  const template = { metadata: { labels }, spec: { containers: [{ name: 'one', image: 'none' }] } }
+  const name = workersName('foreign')
+  const spec = { replicas: 0, selector: { matchLabels: labels }, template }
+  await applyAsOther({ apiVersion, kind: 'Deployment', metadata: { name }, spec })
+  await applyPool('foreign', {})
+  await world.holds('foreign', 'Degraded', 'True ApplyFailed')
+  t.match(await world.conditionOf('foreign', 'Degraded'), { message: /does not belong to this pool/ })
+  t.notOk((await deploymentOf('foreign')).metadata.labels?.[appliedAnnotation])
+  t.notOk(isOfNobody(await deploymentOf('foreign')))
+  await cluster.kubectl(['delete', 'deployment', name])
+  await settles('foreign', 1)
+  await world.holds('foreign', 'Degraded', 'False AsExpected')
+  await removePool('foreign')
+})
+
+t.test('a pool that the API server refuses to shape says why, and comes once it is mended', async (t) => {
+  const affinity = { nodeAffinity: { preferredDuringSchedulingIgnoredDuringExecution: [{ weight: 0 }] } }
+  await applyPool('refused', { template: { affinity } })
+  await world.holds('refused', 'Degraded', 'True ApplyFailed')
+  t.match(await world.conditionOf('refused', 'Degraded'), { message: /weight/ })
+  t.ok((await world.eventsOf('refused')).some(({ reason }) => reason === 'ApplyFailed'))
+  await applyPool('refused', {})
+  await settles('refused', 1)
+  await world.holds('refused', 'Degraded', 'False AsExpected')
+  await removePool('refused')
+})
+
+t.test('what belongs to a BrowserPool goes with it', async (t) => {
+  await applyPool('last', {})
+  await settles('last', 1)
+  await cluster.kubectl(['delete', 'bp', 'last'])
+  // The garbage collector learns of a new kind of object within half a minute.
+  await eventually(async () => (await cluster.get<{ items: [] }>('deployment,pdb,pods')).items.length === 0, {
+    withinMs: 90_000,
+    what: 'everything of all pools is gone',
+  })
+  t.strictSame(fleet.busyEnds(), [])
+})

@@ -1,0 +1,199 @@
+import t from 'tap'
+import { deletionCostAnnotation, fieldOwner, replicasOwner, workersName } from '#shared/kube/names.ts'
+import { eventually } from '#test/helpers/eventually.ts'
+import { startOperatorCluster } from '#test/helpers/operator-cluster.ts'
+
+let serviceMs = 100
+const world = await startOperatorCluster(t, { serviceMs: () => serviceMs, startMs: () => 300 })
+const { cluster, queue, fleet, applyPool, poolOf, deploymentOf, settles, podsOf, removePool, eventsOf } = world
+
+const quick = { holdSeconds: 1, queueWaitMs: 100 }
+const sizeOf = async (name: string) => (await deploymentOf(name)).spec.replicas
+const namesOf = async (name: string) => (await podsOf(name)).map(({ metadata }) => metadata.name)
+const reasonsOf = async (name: string) => (await eventsOf(name)).map(({ reason }) => reason)
+const busy = (count: number) =>
+  eventually(() => fleet.workers().filter((worker) => worker.captures().length > 0).length === count, {
+    what: `${count} workers are busy`,
+  })
+
+t.test(
+  'a backlog makes the pool larger by its scale alone, and its end smaller by drained workers alone',
+  async (t) => {
+    await applyPool('queue', { autoscaling: { ...quick, maxReplicas: 6 }, drain: { stepSeconds: 1 } })
+    await settles('queue', 1)
+    serviceMs = 2000
+    await queue.send(12)
+    await eventually(async () => (await sizeOf('queue')) === 6, { what: 'the pool is as large as it may be' })
+    await world.holds('queue', 'ScalingLimited', 'True AtMaximum')
+    t.match(await poolOf('queue'), { status: { desired: 6, reason: String, queue: Number, oldestWaitSeconds: Number } })
+    const { managedFields } = (await deploymentOf('queue')).metadata
+    const sizers = managedFields.filter(({ fieldsV1 }) => 'f:replicas' in (fieldsV1['f:spec'] ?? {}))
+    t.match(sizers, [{ manager: replicasOwner, subresource: 'scale' }])
+    t.equal(sizers.length, 1)
+    await queue.allEnded()
+    await settles('queue', 1)
+    await world.holds('queue', 'ScalingLimited', 'False WithinBounds')
+
+    t.strictSame(fleet.busyEnds(), [])
+    const ends = fleet.ends.filter(({ pod }) => pod.startsWith(workersName('queue')))
+    t.equal(ends.length, 5)
+    t.ok(
+      ends.every(({ state, how }) => state === 'drained' && how === 'told to end'),
+      'only drained workers were told to end',
+    )
+    t.strictSame(queue.endedTwice(), [])
+    const told = await reasonsOf('queue')
+    for (const reason of ['Created', 'ScaledUp', 'Draining', 'ScaledDown']) t.ok(told.includes(reason), reason)
+    await removePool('queue')
+  },
+)
+
+t.test('a worker that is busy is never the one that goes', async (t) => {
+  await applyPool('kept', { autoscaling: { ...quick, maxReplicas: 4 }, drain: { stepSeconds: 1 } })
+  serviceMs = 500
+  await queue.send(20)
+  await eventually(async () => (await sizeOf('kept')) === 4, { what: 'four workers' })
+  await queue.allEnded()
+  serviceMs = 6000
+  await queue.send(1)
+  await busy(1)
+  const served = fleet.attempts.at(-1)?.pod
+  await eventually(async () => (await sizeOf('kept')) === 1, { what: 'one worker' })
+  await eventually(async () => (await namesOf('kept')).length === 1)
+  t.strictSame(await namesOf('kept'), [served])
+  await queue.allEnded()
+  t.strictSame(fleet.busyEnds(), [])
+  await removePool('kept')
+})
+
+t.test('a drained worker that is wanted again is kept, and its mark taken away', async (t) => {
+  // Nothing is taken away without the ReplicaSet's controller, so that drained workers wait.
+  await applyPool('again', { autoscaling: { enabled: false }, replicas: 3, drain: { stepSeconds: 1 } })
+  await settles('again', 3)
+  await cluster.kill('kube-controller-manager')
+  await cluster.kubectl(['scale', 'bp', 'again', '--replicas=2'])
+  const marked = async () =>
+    (await podsOf('again')).filter(({ metadata }) => metadata.annotations?.[deletionCostAnnotation])
+  await eventually(async () => (await marked()).length === 1, { what: 'one is marked' })
+  await eventually(async () => (await sizeOf('again')) === 2)
+  const before = (await namesOf('again')).toSorted()
+  await cluster.kubectl(['scale', 'bp', 'again', '--replicas=3'])
+  await eventually(async () => (await sizeOf('again')) === 3)
+  await cluster.start('kube-controller-manager')
+  await eventually(async () => (await marked()).length === 0, { what: 'none is marked', withinMs: 30_000 })
+  await settles('again', 3)
+  t.strictSame((await namesOf('again')).toSorted(), before)
+  await removePool('again')
+})
+
+t.test('with autoscaling off kubectl scale decides, and a pause keeps everything as it is', async (t) => {
+  await applyPool('fixed', { autoscaling: { enabled: false }, replicas: 1, drain: { stepSeconds: 1 } })
+  await settles('fixed', 1)
+  await world.holds('fixed', 'ScalingActive', 'False AutoscalingOff')
+  await cluster.kubectl(['scale', 'bp', 'fixed', '--replicas=3'])
+  await settles('fixed', 3)
+  await cluster.kubectl(['scale', 'bp', 'fixed', '--replicas=2'])
+  await settles('fixed', 2)
+  t.match(await poolOf('fixed'), { status: { reason: 'fixed', desired: 2 } })
+
+  const patch = (spec: object) =>
+    cluster.kubectl(['patch', 'bp', 'fixed', '--type=merge', '-p', JSON.stringify({ spec })])
+  await patch({ paused: true })
+  await world.holds('fixed', 'ScalingActive', 'False Paused')
+  const before = (await namesOf('fixed')).toSorted()
+  await patch({ replicas: 4, template: { env: [{ name: 'A', value: 'x' }] } })
+  await eventually(async () => {
+    const { metadata, status } = await poolOf('fixed')
+    return status?.observedGeneration === metadata.generation
+  })
+  t.match(await poolOf('fixed'), { status: { reason: 'paused' } })
+  t.strictSame((await namesOf('fixed')).toSorted(), before)
+  t.equal(await sizeOf('fixed'), 2)
+  await patch({ paused: false })
+  await settles('fixed', 4)
+  t.equal((await namesOf('fixed')).filter((name) => before.includes(name)).length, 0, 'now the template came')
+  t.strictSame(fleet.busyEnds(), [])
+  await removePool('fixed')
+})
+
+t.test('a worker that says nothing is replaced, once others are heard', async (t) => {
+  await applyPool('silent', { autoscaling: { enabled: false }, replicas: 3 })
+  await settles('silent', 3)
+  const before = await namesOf('silent')
+  const [silent = ''] = before
+  fleet.afflict(silent, { kind: 'silent' })
+  await eventually(async () => !(await namesOf('silent')).includes(silent), { withinMs: 30_000, what: 'it goes' })
+  await settles('silent', 3)
+  t.equal((await namesOf('silent')).filter((name) => before.includes(name)).length, 2)
+  t.match(
+    (await eventsOf('silent')).filter(({ reason }) => reason === 'WorkerLost'),
+    [{ type: 'Warning', note: new RegExp(silent) }],
+  )
+  await removePool('silent')
+})
+
+t.test('the last worker goes after the idle time, and the next capture brings one again', async () => {
+  const autoscaling = { ...quick, minReplicas: 0, zeroAfterSeconds: 10 }
+  await applyPool('zero', { autoscaling, drain: { stepSeconds: 1 } })
+  await settles('zero', 0)
+  await world.holds('zero', 'Ready', 'True ScaledToZero')
+  serviceMs = 100
+  await queue.send(1)
+  await queue.allEnded()
+  await settles('zero', 1)
+  await world.holds('zero', 'Ready', 'True WorkersReady')
+  await settles('zero', 0)
+  await removePool('zero')
+})
+
+t.test(
+  'of two pools that want the same queue the older one has it, and the other follows when that is gone',
+  async (t) => {
+    await applyPool('b-older', { autoscaling: quick })
+    await settles('b-older', 1)
+    await eventually(async () => {
+      const { creationTimestamp } = (await poolOf('b-older')).metadata
+      return Date.now() - Date.parse(creationTimestamp) > 1100
+    })
+    await applyPool('a-younger', { autoscaling: quick })
+    await world.holds('a-younger', 'Degraded', 'True PoolTaken')
+    t.match(await world.conditionOf('a-younger', 'Degraded'), { message: /b-older/ })
+    t.match(await poolOf('a-younger'), { status: { reason: 'pool-taken' } })
+    await t.rejects(deploymentOf('a-younger'), /not found/)
+    t.ok((await reasonsOf('a-younger')).includes('PoolTaken'))
+
+    // Beside it, one of a fixed size may serve the same queue.
+    await applyPool('beside', { autoscaling: { enabled: false }, replicas: 2 })
+    await settles('beside', 2)
+    await removePool('b-older')
+    await settles('a-younger', 1)
+    await world.holds('a-younger', 'Degraded', 'False AsExpected')
+    await removePool('a-younger')
+    await removePool('beside')
+  },
+)
+
+t.test('without word from the ledger the size stays as it is, and the pool says so', async (t) => {
+  await applyPool('deaf', { autoscaling: { ...quick, minReplicas: 2 }, drain: { stepSeconds: 1 } })
+  await settles('deaf', 2)
+  queue.setCounting(false)
+  await world.holds('deaf', 'MetricsAvailable', 'False BacklogUnknown')
+  await applyPool('deaf', { autoscaling: { ...quick, minReplicas: 1 }, drain: { stepSeconds: 1 } })
+  await eventually(async () => (await poolOf('deaf')).status?.observedGeneration === 2)
+  t.match(await poolOf('deaf'), { status: { reason: 'backlog-unknown', replicas: 2 } })
+  t.notOk('queue' in ((await poolOf('deaf')).status ?? {}), 'what is not known is left out')
+  queue.setCounting(true)
+  await world.holds('deaf', 'MetricsAvailable', 'True MetricsRead')
+  await settles('deaf', 1)
+  const told = await reasonsOf('deaf')
+  t.ok(told.includes('Frozen'))
+  t.ok(told.includes('Thawed'))
+  await removePool('deaf')
+})
+
+t.test('everything but the size is written by one, the size by another', async (t) => {
+  await applyPool('owners', {})
+  await settles('owners', 1)
+  const managers = (await deploymentOf('owners')).metadata.managedFields.map(({ manager }) => manager)
+  t.strictSame(new Set(managers), new Set([fieldOwner, replicasOwner, 'kube-controller-manager']))
+})

@@ -1,0 +1,174 @@
+import t from 'tap'
+import type { BrowserPoolStatus, PoolConditionType } from '#shared/kube/browser-pool.ts'
+import { workersName } from '#shared/kube/names.ts'
+import type { Fault } from '#test/helpers/cluster-fleet.ts'
+import { eventually } from '#test/helpers/eventually.ts'
+import { startOperatorCluster } from '#test/helpers/operator-cluster.ts'
+
+/** What is wrong with pods that start, by the image that they ask for. */
+const wrong = new Map<string, Fault>()
+const world = await startOperatorCluster(t, {
+  faultOf: (pod) => wrong.get(pod.spec.containers[0]?.image ?? ''),
+  restartMs: 500,
+})
+const { cluster, queue, fleet, operator, applyPool, poolOf, deploymentOf, settles, podsOf, removePool } = world
+
+const quick = { holdSeconds: 1, queueWaitMs: 100 }
+const drain = { stepSeconds: 1 }
+/** Decisions about a pool so far. */
+const decisionsOf = async (name: string) =>
+  [...(await operator.metrics()).matchAll(/^shutterfleet_pool_decisions_total\{(.*)\} (\d+)$/gm)]
+    .filter(([, labels]) => labels?.includes(`pool="${name}"`))
+    .reduce((sum, [, , count]) => sum + Number(count), 0)
+const sizeOf = async (name: string) => (await deploymentOf(name)).spec.replicas
+/** Waits until so many workers take captures, whatever else there is. */
+const serves = (name: string, ready: number) =>
+  eventually(async () => (await poolOf(name)).status?.readyReplicas === ready, { what: `${ready} take captures` })
+const says = ({ conditions = [] }: BrowserPoolStatus, type: PoolConditionType) =>
+  conditions.find((condition) => condition.type === type)
+
+/** Waits until the trouble shows as condition, event and metric, and answers the condition. */
+const shows = async (name: string, trouble: { word: string; type: PoolConditionType; reason: string }) => {
+  const { word, type, reason } = trouble
+  await world.holds(name, type, `True ${reason}`)
+  await eventually(
+    async () => (await world.eventsOf(name)).some((event) => event.reason === reason && event.type === 'Warning'),
+    { what: `the event ${reason}` },
+  )
+  const line = new RegExp(`^shutterfleet_pool_workers_stuck\\{.*trouble="${word}".*\\} [1-9]`, 'm')
+  await eventually(async () => line.test(await operator.metrics()), { what: `the metric of ${word}` })
+  return says((await poolOf(name)).status ?? {}, type)
+}
+
+const cases = [
+  {
+    word: 'image-pull',
+    reason: 'ImagePull',
+    fault: { kind: 'hindered', reason: 'ImagePullBackOff', message: 'Back-off pulling image "x"' },
+    says: /cannot get their image.*Back-off pulling image/,
+  },
+  {
+    word: 'config-error',
+    reason: 'ConfigError',
+    fault: { kind: 'hindered', reason: 'CreateContainerConfigError', message: 'secret "x" not found' },
+    says: /cannot be set up by their node.*secret "x" not found/,
+  },
+  {
+    word: 'crash-looping',
+    reason: 'CrashLooping',
+    fault: { kind: 'ends', exitCode: 70 },
+    says: /end soon after they start/,
+  },
+] as const
+
+for (const { word, reason, fault, says: message } of cases)
+  t.test(`workers in trouble (${word}) are no capacity, lead to no more of them, and are told of`, async (t) => {
+    const image = word
+    wrong.set(image, fault)
+    await applyPool(word, { autoscaling: { ...quick, minReplicas: 2, maxReplicas: 20 }, drain, template: { image } })
+    t.match(await shows(word, { word, type: 'Degraded', reason }), { message })
+    await world.holds(word, 'Ready', 'False WorkersMissing')
+    t.match(await poolOf(word), { status: { reason: word, readyReplicas: 0 } })
+
+    // Each capture wants a worker of its own: so many are asked for, and then no more.
+    await queue.send(5)
+    await eventually(async () => (await sizeOf(word)) === 5, { what: 'as many as the captures need' })
+    const pods = new Set<string>()
+    const decided = await decisionsOf(word)
+    await eventually(
+      async () => {
+        for (const { metadata } of await podsOf(word)) pods.add(metadata.name)
+        return (await decisionsOf(word)) > decided + 5
+      },
+      { what: 'it was decided five times more' },
+    )
+    t.equal(pods.size, 5, 'no other pods came')
+    t.equal(await sizeOf(word), 5)
+
+    wrong.delete(image)
+    for (const pod of pods) fleet.heal(pod)
+    await queue.allEnded()
+    await world.holds(word, 'Degraded', 'False AsExpected')
+    await settles(word, 2)
+    t.ok((await world.eventsOf(word)).some((event) => event.reason === 'Recovered'))
+    await removePool(word)
+  })
+
+t.test('workers that no node takes are no capacity, and go first when fewer are needed', async (t) => {
+  const selector = { room: 'yes' }
+  await applyPool('tight', { autoscaling: { enabled: false }, replicas: 2, template: { nodeSelector: selector } })
+  const trouble = { word: 'unschedulable', type: 'Degraded', reason: 'Unschedulable' } as const
+  t.match(await shows('tight', trouble), { message: /cannot be placed on any node.*nodes are available/ })
+  t.match(await poolOf('tight'), { status: { reason: 'unschedulable', replicas: 2, readyReplicas: 0 } })
+  await cluster.kubectl(['scale', 'bp', 'tight', '--replicas=1'])
+  await eventually(async () => (await podsOf('tight')).length === 1, { what: 'a stuck one went' })
+  await cluster.kubectl(['label', 'node', 'fake-1', 'room=yes'])
+  await settles('tight', 1)
+  await world.holds('tight', 'Degraded', 'False AsExpected')
+  await removePool('tight')
+})
+
+t.test('a quota limits, and what is refused is asked for no longer when it is not needed', async (t) => {
+  const hard = { pods: '2' }
+  await cluster.apply({ apiVersion: 'v1', kind: 'ResourceQuota', metadata: { name: 'few' }, spec: { hard } })
+  await cluster.kubectl(['wait', 'resourcequota/few', '--for=jsonpath={.status.hard}', '--timeout=30s'])
+  await applyPool('limited', { autoscaling: { enabled: false }, replicas: 4, drain })
+  await serves('limited', 2)
+  const trouble = { word: 'quota', type: 'ScalingLimited', reason: 'QuotaExceeded' } as const
+  t.match(await shows('limited', trouble), { message: /refused by a quota.*exceeded quota: few/ })
+  t.match(await poolOf('limited'), { status: { reason: 'quota', desired: 4, replicas: 2 } })
+  t.equal(await sizeOf('limited'), 4)
+  await cluster.kubectl(['scale', 'bp', 'limited', '--replicas=1'])
+  await settles('limited', 1)
+  t.equal(await sizeOf('limited'), 1)
+  await world.holds('limited', 'ScalingLimited', 'False WithinBounds')
+  await cluster.kubectl(['delete', 'resourcequota', 'few'])
+  await removePool('limited')
+})
+
+t.test('pods that are refused for another reason are told of', async (t) => {
+  const template = { priorityClassName: 'nowhere' }
+  await applyPool('refused', { autoscaling: { enabled: false }, replicas: 1, template })
+  const trouble = { word: 'pods-refused', type: 'Degraded', reason: 'PodsRefused' } as const
+  t.match(await shows('refused', trouble), { message: /refused by the API server.*nowhere/ })
+  await removePool('refused')
+})
+
+t.test('an image that does not start takes no capacity away, and comes to nothing when it is taken back', async (t) => {
+  await applyPool('rollout', { autoscaling: { enabled: false }, replicas: 4, drain })
+  await settles('rollout', 4)
+  const before = (await podsOf('rollout')).map(({ metadata }) => metadata.name)
+  wrong.set('bad', { kind: 'hindered', reason: 'ErrImagePull', message: 'not found' })
+  await applyPool('rollout', { autoscaling: { enabled: false }, replicas: 4, template: { image: 'bad' } })
+  const trouble = { word: 'image-pull', type: 'Degraded', reason: 'ImagePull' } as const
+  await world.holds('rollout', trouble.type, `True ${trouble.reason}`)
+  t.match(await poolOf('rollout'), { status: { readyReplicas: 4, reason: 'fixed' } })
+  await world.holds('rollout', 'Ready', 'True WorkersReady')
+  await world.holds('rollout', 'Progressing', 'True Replacing')
+  t.equal(await sizeOf('rollout'), 4)
+  await applyPool('rollout', { autoscaling: { enabled: false }, replicas: 4 })
+  await settles('rollout', 4)
+  await world.holds('rollout', 'Degraded', 'False AsExpected')
+  const after = (await podsOf('rollout')).map(({ metadata }) => metadata.name)
+  t.strictSame(after.toSorted(), before.toSorted())
+  await removePool('rollout')
+})
+
+t.test('a worker that has drained does not keep a new template from coming', async (t) => {
+  await applyPool('both', { autoscaling: { enabled: false }, replicas: 4, drain })
+  await settles('both', 4)
+  const old = (await podsOf('both')).map(({ metadata }) => metadata.name)
+  const env = [{ name: 'A', value: 'x' }]
+  await applyPool('both', {
+    autoscaling: { enabled: false },
+    replicas: 2,
+    drain,
+    template: { env },
+  })
+  await settles('both', 2)
+  const left = (await podsOf('both')).filter(({ metadata }) => old.includes(metadata.name))
+  t.strictSame(left, [], 'all have the new template')
+  t.equal(await sizeOf('both'), 2)
+  t.ok((await cluster.kubectl(['rollout', 'status', 'deployment', workersName('both'), '--timeout=30s'])).length > 0)
+  await removePool('both')
+})

@@ -1,0 +1,87 @@
+import t, { type Test } from 'tap'
+import { eventually } from '#test/helpers/eventually.ts'
+import { startFaultyProxy } from '#test/helpers/faulty-proxy.ts'
+import { recordJobs } from '#test/helpers/job-record.ts'
+import { startOperatorCluster } from '#test/helpers/operator-cluster.ts'
+import { type OperatorProcess, startOperator } from '#test/helpers/operator-process.ts'
+
+const max = 10
+const world = await startOperatorCluster(t, { serviceMs: () => 300 + 400 * Math.random(), nodes: 2 })
+const { cluster, queue } = world
+const record = recordJobs(world, () => 0)
+t.teardown(() => record[Symbol.asyncDispose]())
+await world.applyPool('proxied', { pool: 'proxied', jobs: { max } })
+let leader: OperatorProcess = world.operator
+const leads = async (operator: OperatorProcess) => (await operator.health()).detail['role'] === 'leader'
+
+/** Whatever befell the controller: one Job for each capture, none too many at any time, one end. */
+const isExact = async (t: Test, captures: number) => {
+  await queue.allEnded(90_000)
+  await eventually(() => record.unfinished().length === 0, { withinMs: 60_000, what: 'all Jobs have ended' })
+  t.equal(record.made.size, captures)
+  t.strictSame(record.excesses, [], 'never more Jobs than captures and claims')
+  t.ok(record.most() <= max)
+  t.strictSame(queue.endedTwice(), [])
+  t.ok([...queue.rows.values()].every(({ starts }) => starts.length === 1))
+  record.restart()
+}
+const send = (count: number) => queue.send(count, { pool: 'proxied' })
+const isUnderWay = (jobs: number) => eventually(() => record.made.size >= jobs, { what: `${jobs} Jobs` })
+const next = async (name: string) => {
+  const standby = await world.startAnother(name)
+  await eventually(async () => (await standby.health()).ready)
+  return standby
+}
+
+t.test('a leader killed in mid-burst: the next one goes on', async (t) => {
+  const standby = await next('two')
+  await eventually(() => leads(leader))
+  await send(60)
+  await isUnderWay(25)
+  await leader.kill()
+  await eventually(() => leads(standby), { withinMs: 20_000 })
+  await isExact(t, 60)
+  leader = standby
+})
+
+t.test('a leader that ends in order in mid-burst: the next one goes on', async (t) => {
+  const standby = await next('three')
+  await send(60)
+  await isUnderWay(25)
+  t.equal(await leader.stop(), 0)
+  await eventually(() => leads(standby))
+  await isExact(t, 60)
+  leader = standby
+})
+
+t.test('an API server that is away in mid-burst: nothing is made twice when it is back', async (t) => {
+  await send(40)
+  await isUnderWay(15)
+  await cluster.kill('kube-apiserver')
+  await send(5)
+  await cluster.start('kube-apiserver')
+  await isExact(t, 45)
+})
+
+t.test('a Job whose answer was lost, and that is not seen for long, is not made twice', async (t) => {
+  await leader.stop()
+  const proxy = await startFaultyProxy(t, cluster.controllerKubeconfig)
+  const operator = await startOperator({ cluster, queue, kubeconfig: proxy.kubeconfig, name: 'behind a proxy' })
+  t.teardown(() => operator.kill())
+  const count = async (metric: string) => {
+    const lines = [...(await operator.metrics()).matchAll(new RegExp(`${metric}\\{pool="proxied"[^}]*\\} (\\d+)`, 'g'))]
+    return lines.reduce((sum, [, each]) => sum + Number(each), 0)
+  }
+  await eventually(async () => (await count('pool_jobs_decisions_total')) > 1)
+  proxy.setMode('held')
+  // Some of them may befall the Lease.
+  proxy.faults.write.push(...Array.from({ length: 4 }, () => ({ kind: 'unanswered' }) as const))
+  await send(6)
+  await eventually(async () => (await count('pool_ticks_failed_total')) > 0, { what: 'an answer was lost' })
+  await eventually(() => proxy.faults.write.length === 0)
+  const before = await count('pool_jobs_decisions_total')
+  await eventually(async () => (await count('pool_jobs_decisions_total')) > before + 2, { what: 'further decisions' })
+  t.equal(record.made.size, 6)
+  proxy.setMode('as they come')
+  await isExact(t, 6)
+})

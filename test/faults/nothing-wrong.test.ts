@@ -1,0 +1,20 @@
+import t from 'tap'
+import { simulateTime } from '#test/helpers/simulated-process.ts'
+import { type Fault, playFault } from './world/run.ts'
+
+simulateTime()
+const nothing: Fault = { name: 'nothing goes wrong', lastsMs: () => 60_000, begin: () => {} }
+
+t.test('where nothing goes wrong, each capture is begun once and ends', async (t) => {
+  for (let seed = 1; seed <= 20; seed += 1) {
+    const { damages, rows } = await playFault({ seed, fault: nothing })
+    t.strictSame(damages, [], `seed ${seed}`)
+    t.ok(rows.length > 20, 'there was something to do')
+    t.ok(rows.every(({ attempts, results }) => attempts === 1 && results === 1))
+  }
+})
+
+t.test('the same seed gives the same world', async (t) => {
+  const [one, other] = [await playFault({ seed: 1, fault: nothing }), await playFault({ seed: 1, fault: nothing })]
+  t.strictSame(one, other)
+})

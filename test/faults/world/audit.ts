@@ -1,0 +1,195 @@
+import type { Clock } from '#shared/kube/clock.ts'
+import type { SeenWrite } from '#test/helpers/model-api/connection.ts'
+import { at, controllerOf, type Stored } from '#test/helpers/model-api/object.ts'
+import { holds } from '#test/helpers/model-api/pods.ts'
+import { keyIn, type StoreEvent } from '#test/helpers/model-api/store.ts'
+import type { ModelApi } from '#test/helpers/model-api.ts'
+import { objectName } from '#shared/kube/names.ts'
+import type { PlayedLedger } from './ledger.ts'
+import type { PlayedWorker } from './worker.ts'
+
+/** What must never happen, whatever fails. */
+export const damages = [
+  /** A capture that was accepted has no end. */
+  'lost',
+  /** A capture has more than one result, or two workers serve it at once. */
+  'twice',
+  /** A worker is told to end, by what a controller did, while it serves. */
+  'busy-ended',
+  /** Somebody writes or drains who does not hold the Lease. */
+  'not-leading',
+  /** There are more Jobs than captures, spares and the bound allow. */
+  'too-many-jobs',
+  /** A controller deletes what is not its to delete. */
+  'deleted',
+  /** Long after all is well again, more or less stands by than should. */
+  'restless',
+] as const
+
+/** One thing that must not have happened. */
+export type Damage = { readonly what: (typeof damages)[number]; readonly atMs: number; readonly text: string }
+
+/** What is watched. */
+export type AuditDeps = {
+  readonly clock: Clock
+  readonly model: ModelApi
+  readonly ledger: PlayedLedger
+  /** The newest worker of a pod, and of a Job. */
+  readonly workerOf: (name: string) => PlayedWorker | undefined
+  readonly running: () => readonly PlayedWorker[]
+}
+
+type Holder = { readonly fromMs: number; readonly client: string | undefined }
+
+const nobody: Holder = { fromMs: 0, client: undefined }
+const isLeaseWrite = ({ path }: SeenWrite) => path.includes('/leases')
+
+/** Whether a pod goes, or begins to. */
+const isEnding = ({ type, object, before }: StoreEvent): boolean =>
+  before?.metadata.deletionTimestamp === undefined &&
+  (type === 'DELETED' || object.metadata.deletionTimestamp !== undefined)
+
+/** Whether a worker serves something, and nobody has told it to end before. */
+const isBusy = (worker: PlayedWorker | undefined): boolean =>
+  worker !== undefined && worker.isAlive && !worker.isTold && worker.duty.captures().length > 0
+
+/** Watches everything that happens in a world and notes what must not. */
+export class Audit {
+  readonly damages: Damage[] = []
+  readonly #deps: AuditDeps
+  /** Who held the Lease since when, the newest last; and whose an identity is. */
+  readonly #holders: Holder[] = [nobody]
+  readonly #clients = new Map<string, string>()
+  /** Who last made a Deployment smaller, and why a ReplicaSet became smaller, by name. */
+  readonly #shrunkBy = new Map<string, string | undefined>()
+  readonly #causes = new Map<string, string | undefined>()
+  /** Who gave a Job a shorter time, by name. */
+  readonly #hurriedBy = new Map<string, string | undefined>()
+  /** Whether Jobs are counted: not right after the server has forgotten some. */
+  countsJobs = true
+
+  constructor(deps: AuditDeps) {
+    this.#deps = deps
+    deps.model.server.store.listen((resource, event) => this.#follow(resource, event))
+  }
+
+  note(what: Damage['what'], text: string): void {
+    this.damages.push({ what, atMs: this.#deps.clock.nowMs(), text })
+  }
+
+  /** Looks at a request of a client, after it. */
+  readonly wrote = (write: SeenWrite): void => {
+    if (write.code === 0 || write.code >= 300 || isLeaseWrite(write)) return
+    const { client, method, path, sentAtMs } = write
+    const holder = this.#holderAt(sentAtMs)
+    if (holder !== client)
+      this.note('not-leading', `${client}: ${method} ${path}, sent ${sentAtMs}; ${holder ?? 'nobody'} leads`)
+    if (method === 'DELETE' && !path.includes('/pods/')) this.note('deleted', `${client}: ${path}`)
+  }
+
+  /** Looks at a message of a client, before it. */
+  readonly published = (client: string, subject: string): void => {
+    if (!/\.(drain|undrain)$/.test(subject)) return
+    const holder = this.#holderAt(this.#deps.clock.nowMs())
+    if (holder !== client) this.note('not-leading', `${client}: ${subject}; ${holder ?? 'nobody'} leads`)
+  }
+
+  /** Who holds the Lease. */
+  holder(): string | undefined {
+    return this.#holderAt(this.#deps.clock.nowMs())
+  }
+
+  /** Takes the Lease as it is after the server was set back. */
+  reread(): void {
+    for (const lease of this.#deps.model.server.store.all('coordination.k8s.io/v1/leases')) this.#followLease(lease)
+  }
+
+  /** Looks at captures, at the end. */
+  close(): void {
+    for (const { id, pool, attempts, results } of this.#deps.ledger.rows.values()) {
+      if (results > 1) this.note('twice', `${id} has ${results} results`)
+      if (results === 0) this.note('lost', `${id} of ${pool}, begun ${attempts} times`)
+    }
+  }
+
+  #follow(resource: string, event: StoreEvent) {
+    const { object, type } = event
+    if (resource === 'coordination.k8s.io/v1/leases') this.#followLease(object)
+    if (resource === 'apps/v1/deployments') this.#followDeployment(event)
+    if (resource === 'apps/v1/replicasets') this.#followSet(event)
+    if (resource === 'batch/v1/jobs') {
+      if (type === 'ADDED') this.#countJobs(object)
+      const seconds = (job: Stored | undefined) => at(job, 'spec', 'activeDeadlineSeconds')
+      if (type === 'MODIFIED' && seconds(event.before) !== seconds(object))
+        this.#hurriedBy.set(object.metadata.name, this.#deps.model.actor())
+    }
+    if (resource === 'v1/pods') this.#followPod(event)
+  }
+
+  #followLease(lease: Stored) {
+    const identity = (at(lease, 'spec', 'holderIdentity') as string | undefined) ?? ''
+    const actor = this.#deps.model.actor()
+    if (actor !== undefined && identity !== '') this.#clients.set(identity, actor)
+    const client = this.#clients.get(identity)
+    if (this.#holders.at(-1)?.client !== client) this.#holders.push({ fromMs: this.#deps.clock.nowMs(), client })
+  }
+
+  #holderAt(ms: number): string | undefined {
+    return this.#holders.findLast(({ fromMs }) => fromMs <= ms)?.client
+  }
+
+  #followDeployment({ object, before }: StoreEvent) {
+    const size = (of: Stored | undefined) => Number(at(of, 'spec', 'replicas') ?? 0)
+    if (size(object) < size(before)) this.#shrunkBy.set(object.metadata.name, this.#deps.model.actor())
+  }
+
+  #followSet({ object, before }: StoreEvent) {
+    const size = (of: Stored | undefined) => Number(at(of, 'spec', 'replicas') ?? 0)
+    if (size(object) >= size(before)) return
+    const deployment = controllerOf(object)
+    const { store } = this.#deps.model.server
+    const others = store
+      .all('apps/v1/replicasets')
+      .filter((set) => controllerOf(set)?.uid === deployment?.uid && set.metadata.uid !== object.metadata.uid)
+    const isRollout = others.some((set) => size(set) > 0)
+    this.#causes.set(object.metadata.name, isRollout ? undefined : this.#shrunkBy.get(deployment?.name ?? ''))
+  }
+
+  #followPod(event: StoreEvent) {
+    const { name } = event.object.metadata
+    if (!isEnding(event) || !isBusy(this.#deps.workerOf(name))) return
+    const cause = this.#causeOf(event.object)
+    if (cause?.startsWith('controller-')) this.note('busy-ended', `${name} by ${cause}`)
+  }
+
+  #causeOf(pod: Stored): string | undefined {
+    const actor = this.#deps.model.actor()
+    if (actor !== undefined) return actor
+    const owner = controllerOf(pod)
+    const { store } = this.#deps.model.server
+    // What goes with its owner was not chosen.
+    const resource = owner?.kind === 'Job' ? 'batch/v1/jobs' : 'apps/v1/replicasets'
+    if (!store.get(resource, keyIn(pod.metadata.namespace, owner?.name ?? ''))) return undefined
+    return owner?.kind === 'Job' ? this.#hurriedBy.get(owner.name) : this.#causes.get(owner?.name ?? '')
+  }
+
+  #countJobs(made: Stored) {
+    if (!this.countsJobs) return
+    const { server } = this.#deps.model
+    const unfinished = server.store
+      .all('batch/v1/jobs')
+      .filter((job) => !holds(job, 'Complete') && !holds(job, 'Failed') && job.metadata.deletionTimestamp === undefined)
+    const pool = server.store
+      .all('shutterfleet.dev/v1alpha1/browserpools')
+      .find(({ metadata }) => objectName(metadata.name) === made.metadata.labels?.['shutterfleet.dev/pool'])
+    const jobs = at(pool, 'spec', 'jobs') as { max: number; spares: number } | undefined
+    if (!jobs) return
+    const { max, spares } = jobs
+    if (unfinished.length > max) this.note('too-many-jobs', `${unfinished.length} of at most ${max}`)
+    const free = unfinished.filter(({ metadata }) => (this.#deps.workerOf(metadata.name)?.taken ?? 0) === 0)
+    const served = new Set(this.#deps.running().flatMap(({ duty }) => [...duty.captures()]))
+    const waiting = this.#deps.ledger.open('proxied').filter(({ id }) => !served.has(id))
+    if (free.length > waiting.length + spares)
+      this.note('too-many-jobs', `${free.length} free ones for ${waiting.length} captures and ${spares} spares`)
+  }
+}

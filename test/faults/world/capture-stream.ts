@@ -1,0 +1,95 @@
+import type { Pool } from '#shared/capture/lane.ts'
+import type { Depth } from '#controller/pool.ts'
+import type { Clock } from '#shared/kube/clock.ts'
+import { ackWaitSeconds } from '#shared/queue/topology.ts'
+
+/** A capture that was handed out. */
+export type Handed = {
+  readonly id: string
+  /** It is done; nobody gets it any more. */
+  readonly ack: () => void
+  /** Somebody else may have it. */
+  readonly nak: () => void
+  /** Keeps it for another ack wait. */
+  readonly working: () => void
+}
+
+const onWayMs = 1
+
+type Held = { readonly id: string; readonly pool: Pool; timer: Disposable | undefined }
+type Taker = (handed: Handed) => void
+
+/** Captures that wait for a worker, handed out as JetStream's work queue does: once at a time, again after the ack wait. */
+export class CaptureStream {
+  readonly #clock: Clock
+  readonly #held = new Map<string, Held>()
+  readonly #takers = new Map<Pool, Set<Taker>>()
+
+  constructor(clock: Clock) {
+    this.#clock = clock
+  }
+
+  add(pool: Pool, id: string): void {
+    this.#held.set(id, { id, pool, timer: undefined })
+    this.#handOutSoon(pool)
+  }
+
+  /** Waits for one capture of a pool. Disposed, it waits no longer. */
+  pull(pool: Pool, take: Taker): Disposable {
+    const takers = this.#takers.get(pool) ?? new Set()
+    this.#takers.set(pool, takers)
+    takers.add(take)
+    this.#handOutSoon(pool)
+    return { [Symbol.dispose]: () => void takers.delete(take) }
+  }
+
+  depth(pool: Pool): Depth {
+    const ofPool = [...this.#held.values()].filter((held) => held.pool === pool)
+    const inFlight = ofPool.filter(({ timer }) => timer).length
+    return { waiting: ofPool.length - inFlight, inFlight }
+  }
+
+  /** Takes a capture out that nobody is to serve any more. */
+  purge(id: string): void {
+    this.#held.get(id)?.timer?.[Symbol.dispose]()
+    this.#held.delete(id)
+  }
+
+  #handOutSoon(pool: Pool) {
+    this.#clock.after(onWayMs, () => this.#handOut(pool))
+  }
+
+  #handOut(pool: Pool) {
+    const takers = this.#takers.get(pool)
+    for (const held of this.#held.values()) {
+      if (held.timer || held.pool !== pool) continue
+      const [taker] = takers ?? []
+      if (!taker) return
+      takers?.delete(taker)
+      this.#keep(held)
+      taker(this.#handed(held))
+    }
+  }
+
+  #keep(held: Held) {
+    held.timer?.[Symbol.dispose]()
+    held.timer = this.#clock.after(ackWaitSeconds * 1000, () => this.#giveBack(held))
+  }
+
+  #giveBack(held: Held) {
+    held.timer?.[Symbol.dispose]()
+    held.timer = undefined
+    this.#handOutSoon(held.pool)
+  }
+
+  #handed(held: Held): Handed {
+    return {
+      id: held.id,
+      ack: () => this.purge(held.id),
+      nak: () => this.#giveBack(held),
+      working: () => {
+        if (held.timer) this.#keep(held)
+      },
+    }
+  }
+}

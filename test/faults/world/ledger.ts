@@ -1,0 +1,92 @@
+import { type Pool, pools } from '#shared/capture/lane.ts'
+import type { Clock } from '#shared/kube/clock.ts'
+import { backlogCodec, poolStateCodec, type PoolStateMessage } from '#shared/queue/messages.ts'
+import { backlogSubject, pokeSubject, poolStateSubject } from '#shared/queue/subjects.ts'
+import type { Bus } from './bus.ts'
+import type { CaptureStream } from './capture-stream.ts'
+
+/** What became of a capture. */
+export type Row = {
+  readonly id: string
+  readonly pool: Pool
+  readonly acceptedMs: number
+  attempts: number
+  results: number
+  isFailed: boolean
+}
+
+const countMs = 1000
+const freshMs = 5000
+const arrivalsMs = 10_000
+
+/** The rows of all captures, and what the real ledger says and does about them. */
+export class PlayedLedger {
+  readonly rows = new Map<string, Row>()
+  readonly #deps: { readonly clock: Clock; readonly bus: Bus; readonly stream: CaptureStream }
+  readonly #proxiedWaitMs: number
+  #state: { readonly message: PoolStateMessage; readonly atMs: number } | undefined
+
+  constructor(deps: { clock: Clock; bus: Bus; stream: CaptureStream }, proxiedWaitMs: number) {
+    this.#deps = deps
+    this.#proxiedWaitMs = proxiedWaitMs
+    deps.bus.subscribe(poolStateSubject('proxied'), ({ data }) => {
+      this.#state = { message: poolStateCodec.decode(data), atMs: deps.clock.nowMs() }
+    })
+    this.#count()
+  }
+
+  /** Accepts a capture and puts it in the queue. */
+  accept(pool: Pool): void {
+    const { clock, bus, stream } = this.#deps
+    const id = `${String(this.rows.size).padStart(8, '0')}-0000-4000-8000-000000000000`
+    this.rows.set(id, { id, pool, acceptedMs: clock.nowMs(), attempts: 0, results: 0, isFailed: false })
+    stream.add(pool, id)
+    bus.publish(pokeSubject(pool), new Uint8Array())
+  }
+
+  begun(id: string): void {
+    const row = this.rows.get(id)
+    if (row) row.attempts += 1
+  }
+
+  completed(id: string): void {
+    const row = this.rows.get(id)
+    if (row && !row.isFailed) row.results += 1
+  }
+
+  /** Captures that have not ended. */
+  open(pool?: Pool): readonly Row[] {
+    return [...this.rows.values()].filter(
+      (row) => row.results === 0 && !row.isFailed && (pool === undefined || row.pool === pool),
+    )
+  }
+
+  #count() {
+    const { clock, bus } = this.#deps
+    const nowMs = clock.nowMs()
+    this.#failHopeless(nowMs)
+    for (const pool of pools) {
+      const open = this.open(pool)
+      const pending = open.filter(({ attempts }) => attempts === 0)
+      const arrivals10s = [...this.rows.values()].filter(
+        (row) => row.pool === pool && row.acceptedMs > nowMs - arrivalsMs,
+      ).length
+      const oldestMs = Math.round(Math.max(0, ...pending.map(({ acceptedMs }) => nowMs - acceptedMs)))
+      const counts = { pending: pending.length, processing: open.length - pending.length, arrivals10s, oldestMs }
+      bus.publish(backlogSubject(pool), backlogCodec.encode({ pool, ...counts }))
+    }
+    clock.after(countMs, () => this.#count())
+  }
+
+  /** As the ledger does with captures that wait for Jobs which nobody can start. */
+  #failHopeless(nowMs: number) {
+    const state = this.#state
+    if (!state || nowMs - state.atMs > freshMs || state.message.canStart) return
+    if (state.message.forMs < this.#proxiedWaitMs) return
+    for (const row of this.open('proxied')) {
+      if (row.attempts > 0 || nowMs - row.acceptedMs <= this.#proxiedWaitMs) continue
+      row.isFailed = true
+      this.#deps.stream.purge(row.id)
+    }
+  }
+}

@@ -1,0 +1,51 @@
+import type { KubeConnection, KubeRequest } from '#shared/kube/connection.ts'
+import type { Incoming, Queue } from '#shared/queue/connection.ts'
+import type { SimulatedProcess } from '#test/helpers/simulated-process.ts'
+
+type Send = KubeConnection['send']
+
+/** Whose requests or messages are meddled with. */
+export type Victim = { readonly process: SimulatedProcess; readonly queue: Queue }
+
+/** Changes what controllers send, or what they hear, from outside. */
+export type Meddling = {
+  readonly send?: (send: Send, of: Victim) => Send
+  readonly queue?: (queue: Queue) => Queue
+}
+
+/** Changes requests before they are sent. */
+export const changingRequests =
+  (change: (request: KubeRequest) => KubeRequest): NonNullable<Meddling['send']> =>
+  (send) =>
+  (request) =>
+    send(change(request))
+
+/** Changes the text of what is read. */
+export const changingText =
+  (
+    isMeant: (request: KubeRequest) => boolean,
+    change: (text: string, process: SimulatedProcess) => string,
+  ): NonNullable<Meddling['send']> =>
+  (send, { process }) =>
+  async (request) => {
+    const answer = await send(request)
+    if (request.method !== 'GET' || !isMeant(request)) return answer
+    return { ...answer, body: changed(answer.body, (text) => change(text, process)) }
+  }
+
+async function* changed(body: AsyncIterable<Buffer>, change: (text: string) => string): AsyncGenerator<Buffer> {
+  const chunks: Buffer[] = []
+  for await (const chunk of body) chunks.push(chunk)
+  yield Buffer.from(change(Buffer.concat(chunks).toString()))
+}
+
+/** Changes messages before they are heard. */
+export const changingMessages =
+  (change: (message: Incoming) => Incoming): NonNullable<Meddling['queue']> =>
+  (queue) => ({ ...queue, subscribe: (filter, take) => queue.subscribe(filter, (message) => take(change(message))) })
+
+/** The request with another body. */
+export const withBody = (request: KubeRequest, change: (body: Record<string, unknown>) => object): KubeRequest => {
+  const { type = '', text = '{}' } = request.body ?? {}
+  return { ...request, body: { type, text: JSON.stringify(change(JSON.parse(text) as Record<string, unknown>)) } }
+}

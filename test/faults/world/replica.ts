@@ -1,0 +1,73 @@
+import { openOperator } from '#controller/operator/open-operator.ts'
+import type { Logger } from '#shared/telemetry/logger.ts'
+import type { Metrics } from '#shared/telemetry/metrics.ts'
+import type { ModelApi } from '#test/helpers/model-api.ts'
+import type { ModelClient } from '#test/helpers/model-api/connection.ts'
+import { type ClockFault, createProcess, type SimulatedProcess } from '#test/helpers/simulated-process.ts'
+import type { Clock } from '#shared/kube/clock.ts'
+import type { Bus } from './bus.ts'
+import type { Meddling } from './meddling.ts'
+
+/** One controller of several. */
+export type Replica = {
+  readonly process: SimulatedProcess
+  /** Its way to the API server. */
+  readonly client: ModelClient
+  /** Ends it in order; resolves when it has let everything go. */
+  readonly stop: () => Promise<void>
+  /** Ends it at once, and its connections with it. */
+  readonly kill: () => void
+}
+
+/** What a replica is started in. */
+export type ReplicaDeps = {
+  readonly clock: Clock
+  readonly random: () => number
+  readonly model: ModelApi
+  readonly bus: Bus
+  readonly published: (replica: string, subject: string) => void
+  readonly logger: Logger
+  readonly meddling: Meddling
+}
+
+const config = {
+  poolsNamespace: 'default',
+  jobsNamespace: 'default',
+  controllerPod: '',
+  leaseSeconds: 15,
+  poolTickMs: 1000,
+  podImage: 'worker:1',
+  podSecret: 'shutterfleet-worker',
+  podEgress: { host: 'egress', port: 3128 },
+  podSeccomp: '',
+  podIsolation: 'namespace',
+} as const
+
+/** Metrics that nobody reads. */
+const silentMetrics = (): Metrics => {
+  const metric = { inc: () => {}, set: () => {}, observe: () => {}, remove: () => {}, reset: () => {} }
+  const make = () => metric as never
+  return { counter: make, gauge: make, histogram: make, text: async () => '' }
+}
+
+/** Starts the real controller in a simulated process. */
+export const startReplica = (deps: ReplicaDeps, name: string, clockFault: ClockFault = {}): Replica => {
+  const { clock, random, model, bus, logger, meddling } = deps
+  const process = createProcess({ name, clock, random }, clockFault)
+  const client = model.connect({ name, deliver: process.deliver })
+  const honest = bus.connect(process, (subject) => deps.published(name, subject))
+  const queue = meddling.queue?.(honest) ?? honest
+  const connection = { ...client, send: meddling.send?.(client.send, { process, queue: honest }) ?? client.send }
+  const operator = process.run(() =>
+    openOperator({ config, connection, queue, clock: process.clock, random, logger, metrics: silentMetrics() }),
+  )
+  return {
+    process,
+    client,
+    stop: async () => process.run(() => operator[Symbol.asyncDispose]()),
+    kill: () => {
+      process.kill()
+      client.reset()
+    },
+  }
+}

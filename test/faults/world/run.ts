@@ -1,0 +1,91 @@
+import { at } from '#test/helpers/model-api/object.ts'
+import { holds } from '#test/helpers/model-api/pods.ts'
+import { seededRandom } from '#test/helpers/pool-simulation.ts'
+import type { ClockFault } from '#test/helpers/simulated-process.ts'
+import type { Damage } from './audit.ts'
+import type { Row } from './ledger.ts'
+import type { Meddling } from './meddling.ts'
+import { createWorld, type World, type WorldOptions } from './world.ts'
+
+/** Something that goes wrong in a world for a while. */
+export type Fault = {
+  readonly name: string
+  /** What the clocks of the controllers are like, from the beginning. */
+  readonly clocks?: (random: () => number) => readonly ClockFault[]
+  readonly lastsMs: (random: () => number) => number
+  readonly begin: (world: World, random: () => number) => void
+  /** Called every second while it lasts. */
+  readonly tick?: (world: World, random: () => number) => void
+  readonly end?: (world: World, random: () => number) => void
+}
+
+/** What a run is made of. */
+export type Run = {
+  readonly seed: number
+  readonly fault: Fault
+  readonly log?: WorldOptions['log']
+  readonly meddling?: Meddling
+}
+
+const stepMs = 500
+const warmMs = 25_000
+const loadAfterMs = 20_000
+/** Longest time to come to rest without a fault and without new captures. */
+const restMs = 240_000
+const burst = { everyMs: 35_000, lastsMs: 12_000, perSecond: 2.5 }
+const usualPerSecond = 0.3
+const proxiedPerSecond = 0.12
+
+/** Lets captures arrive: bursts that need more workers, and pauses in which they go. */
+const createLoad = (world: World, random: () => number) => {
+  const phaseMs = random() * burst.everyMs
+  return () => {
+    const isBurst = (world.clock.nowMs() + phaseMs) % burst.everyMs < burst.lastsMs
+    const chance = ((isBurst ? burst.perSecond : usualPerSecond) * stepMs) / 1000
+    if (random() < chance) world.ledger.accept('standard')
+    if (random() < (proxiedPerSecond * stepMs) / 1000) {
+      const together = random() < 0.2 ? 4 : 1
+      for (let count = 0; count < together; count += 1) world.ledger.accept('proxied')
+    }
+  }
+}
+
+/** Whether nothing is to be done any more, and as little stands by as is asked for. */
+const isAtRest = ({ ledger, model: { server } }: World): boolean => {
+  if (ledger.open().length > 0) return false
+  const sizes = server.store.all('apps/v1/deployments').map((each) => at(each, 'spec', 'replicas'))
+  const jobs = server.store.all('batch/v1/jobs').filter((job) => !holds(job, 'Complete') && !holds(job, 'Failed'))
+  return sizes.length === 1 && sizes[0] === 1 && jobs.length === 1
+}
+
+/** What came of a run: everything that must not have happened, and all captures. */
+export type Outcome = { readonly damages: readonly Damage[]; readonly rows: readonly Row[] }
+
+/** Plays a world through a fault until it is at rest again. */
+export const playFault = async ({ seed, fault, log, meddling }: Run): Promise<Outcome> => {
+  const random = seededRandom(seed * 7919)
+  const clockFaults = fault.clocks?.(random) ?? []
+  const world = createWorld({ seed, clockFaults, ...(log && { log }), ...(meddling && { meddling }) })
+  const load = createLoad(world, random)
+  const goOn = async (untilMs: number, each: () => void) => {
+    while (world.clock.nowMs() < untilMs) {
+      each()
+      await world.clock.advance(stepMs)
+    }
+  }
+  await goOn(warmMs + random() * burst.everyMs, load)
+  fault.begin(world, random)
+  let ticks = 0
+  await goOn(world.clock.nowMs() + fault.lastsMs(random), () => {
+    load()
+    if ((ticks += 1) % 2 === 0) fault.tick?.(world, random)
+  })
+  fault.end?.(world, random)
+  await goOn(world.clock.nowMs() + loadAfterMs, load)
+  const limitMs = world.clock.nowMs() + restMs
+  while (!isAtRest(world) && world.clock.nowMs() < limitMs) await world.clock.advance(stepMs)
+  world.audit.close()
+  if (!isAtRest(world)) world.audit.note('restless', `not at rest ${restMs / 1000} s after all was well`)
+  for (const { kill } of world.replicas) kill()
+  return { damages: world.audit.damages, rows: [...world.ledger.rows.values()] }
+}

@@ -1,0 +1,154 @@
+import type { Logger } from '#shared/telemetry/logger.ts'
+import { type Pool, pools } from '#shared/capture/lane.ts'
+import { browserPools, type BrowserPoolSpec } from '#shared/kube/browser-pool.ts'
+import { createHandClock, type HandClock } from '#test/helpers/hand-clock.ts'
+import { createModelApi, type ModelApi } from '#test/helpers/model-api.ts'
+import type { SeenWrite } from '#test/helpers/model-api/connection.ts'
+import type { Runtime } from '#test/helpers/model-api/kubelet.ts'
+import type { Stored } from '#test/helpers/model-api/object.ts'
+import { seededRandom } from '#test/helpers/pool-simulation.ts'
+import { type ClockFault, createProcess } from '#test/helpers/simulated-process.ts'
+import { type PodObject, workerSpecOf } from '#test/helpers/worker-pod-object.ts'
+import { Audit } from './audit.ts'
+import { type Bus, createBus } from './bus.ts'
+import { CaptureStream } from './capture-stream.ts'
+import { PlayedLedger } from './ledger.ts'
+import type { Meddling } from './meddling.ts'
+import { type Replica, startReplica } from './replica.ts'
+import { PlayedWorker, type WorkerEvents } from './worker.ts'
+
+/** A Kubernetes, a queue, a ledger, workers and controllers, on one clock. */
+export type World = {
+  readonly clock: HandClock
+  /** Draws what the world does; a fault draws from another. */
+  readonly random: () => number
+  readonly model: ModelApi
+  readonly bus: Bus
+  readonly stream: CaptureStream
+  readonly ledger: PlayedLedger
+  readonly audit: Audit
+  readonly replicas: Replica[]
+  /** Starts one more controller. */
+  readonly addReplica: (clockFault?: ClockFault) => Replica
+  /** The controller that holds the Lease, if it is one of those that run. */
+  readonly leader: () => Replica | undefined
+  /** Kubernetes' word for why no container of these starts, as long as one stands here. */
+  readonly troubles: Map<Pool, string>
+}
+
+/** What may be otherwise in a world. */
+export type WorldOptions = {
+  readonly seed: number
+  /** Takes what a controller logs. */
+  readonly log?: (atMs: number, replica: string, words: readonly unknown[]) => void
+  readonly clockFaults?: readonly ClockFault[]
+  readonly meddling?: Meddling
+}
+
+type WantedSpec = { readonly [K in keyof BrowserPoolSpec]?: Partial<BrowserPoolSpec[K]> }
+
+const namespace = 'default'
+const replicasCount = 2
+const proxiedWaitMs = 120_000
+const roomFor = 40
+const startMs = { least: 1000, spread: 4000 }
+
+const specs: Readonly<Record<string, WantedSpec>> = {
+  standard: {
+    pool: 'standard',
+    autoscaling: { minReplicas: 1, maxReplicas: 6, slots: 2, holdSeconds: 4 },
+    drain: { stepSeconds: 1 },
+  },
+  proxied: { pool: 'proxied', jobs: { max: 6, spares: 1, spareSeconds: 60, keepSeconds: 20 } },
+}
+
+const laneConsumer = /^\$JS\.API\.CONSUMER\.INFO\.CAPTURES\.(\w+)-(\w+)$/
+
+/** Answers what JetStream says of its consumers; all captures are in one lane. */
+const jetStreamOf = (stream: CaptureStream) => (subject: string) => {
+  const [, name, lane] = laneConsumer.exec(subject) ?? []
+  const pool = pools.find((each) => each === name)
+  if (!pool) return {}
+  const { waiting, inFlight } = stream.depth(pool)
+  return lane === 'normal'
+    ? { num_pending: waiting, num_ack_pending: inFlight }
+    : { num_pending: 0, num_ack_pending: 0 }
+}
+
+/** Makes a person's BrowserPool. */
+export const createPool = ({ model }: Pick<World, 'model'>, name: string): Stored => {
+  const { apiVersion, kind, plural } = browserPools
+  const object = { apiVersion, kind, metadata: { name }, spec: specs[name] ?? {} }
+  return model.server.create(model.server.kind(`${apiVersion}/${plural}`), namespace, object, 'person')
+}
+
+/** What runs in pods: workers, which are played in a process of their own. */
+const createNode = (parts: Pick<World, 'clock' | 'random' | 'bus' | 'stream' | 'ledger'>, world: () => World) => {
+  const { clock, random, bus, stream, ledger } = parts
+  const workers = new Map<string, PlayedWorker>()
+  /** Also by the name that they beat under, which is a Job's. */
+  const named = new Map<string, PlayedWorker>()
+  const process = createProcess({ name: 'node', clock, random })
+  const queue = bus.connect(process)
+  const running = () => [...workers.values()].filter(({ isAlive }) => isAlive)
+  const events: WorkerEvents = {
+    begun: (id) => {
+      ledger.begun(id)
+      const others = running().filter(({ duty }) => duty.captures().includes(id))
+      if (others.length > 0) world().audit.note('twice', `${id} is served by ${others.length} others`)
+    },
+    completed: (id) => ledger.completed(id),
+  }
+  const specOf = (pod: Stored) => workerSpecOf(pod as unknown as PodObject)
+  const runtime: Runtime = {
+    startMs: () => startMs.least + random() * startMs.spread,
+    fits: (_pod, beside) => beside.length < roomFor,
+    trouble: (pod) => world().troubles.get(specOf(pod).pool),
+    start: (pod, told) => {
+      const spec = specOf(pod)
+      const deps = { clock: process.clock, random, queue, stream, events }
+      const worker = process.run(() => new PlayedWorker(deps, spec, told))
+      workers.set(spec.pod, worker)
+      named.set(spec.pod, worker).set(spec.worker, worker)
+      return { stop: () => process.run(worker.stop), kill: () => process.run(worker.kill) }
+    },
+  }
+  return { runtime, running, workerOf: (name: string) => named.get(name) }
+}
+
+/** Makes a world, and starts two controllers in it. */
+export const createWorld = ({ seed, log = () => {}, clockFaults = [], meddling = {} }: WorldOptions): World => {
+  const random = seededRandom(seed)
+  const clock = createHandClock({ turns: 1 })
+  const stream = new CaptureStream(clock)
+  const bus = createBus(clock, jetStreamOf(stream))
+  const ledger = new PlayedLedger({ clock, bus, stream }, proxiedWaitMs)
+  const parts = { clock, random, bus, stream, ledger }
+  const node = createNode(parts, () => world)
+  const wrote = (write: SeenWrite) => world.audit.wrote(write)
+  const model = createModelApi({ clock, random, wrote, runtime: node.runtime })
+  const replicas: Replica[] = []
+  const world: World = {
+    ...parts,
+    model,
+    audit: new Audit({ clock, model, ledger, workerOf: node.workerOf, running: node.running }),
+    replicas,
+    addReplica: (clockFault) => {
+      const name = `controller-${replicas.length + 1}`
+      const say = (...words: readonly unknown[]) => log(clock.nowMs(), name, words)
+      const logger: Logger = { debug: say, info: say, warn: say, error: say }
+      const published = (client: string, subject: string) => world.audit.published(client, subject)
+      const replica = startReplica({ clock, random, model, bus, published, logger, meddling }, name, clockFault)
+      replicas.push(replica)
+      return replica
+    },
+    leader: () => {
+      const holder = world.audit.holder()
+      return replicas.find(({ process }) => process.name === holder && process.isAlive())
+    },
+    troubles: new Map(),
+  }
+  for (const name of Object.keys(specs)) createPool(world, name)
+  for (let count = 0; count < replicasCount; count += 1) world.addReplica(clockFaults[count])
+  return world
+}

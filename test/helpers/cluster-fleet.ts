@@ -1,0 +1,237 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { type Pool, pools } from '#shared/capture/lane.ts'
+import { connectQueue, type Queue } from '#shared/queue/connection.ts'
+import { inboxPrefixOf } from '#shared/queue/permissions.ts'
+import type { Order, Outcome } from '#worker/browser-host/protocol.ts'
+import type { TestCluster } from './cluster.ts'
+import type { ClusterQueue } from './cluster-queue.ts'
+import { type PlayedWorker, playWorker } from './played-worker.ts'
+import type { Program, Waiting } from './pod-life.ts'
+import { StandInKubelet } from './stand-in-kubelet.ts'
+import { type PodObject, type WorkerSpec, workerSpecOf } from './worker-pod-object.ts'
+
+/**
+ * What is wrong with a pod. `never-ready`, `hindered` (its container does not come to run) and `ends` (its container ends
+ * each time it was started) are seen when it starts; `ends` and `dies-serving` end what runs: at once, and when it has
+ * begun its next capture. `cut-off`: its node is out of reach of the control plane.
+ */
+export type Fault =
+  | { readonly kind: 'silent' | 'frozen' | 'never-ready' | 'cut-off' }
+  | ({ readonly kind: 'hindered' } & Waiting)
+  | { readonly kind: 'ends' | 'dies-serving'; readonly exitCode: number }
+
+/** How the fleet behaves; each is asked whenever it is needed. */
+export type FleetOptions = {
+  readonly cluster: Pick<TestCluster, 'kubeconfig' | 'kwokPlaysWorkers'>
+  readonly queue: Pick<ClusterQueue, 'urlOf' | 'openingKeyOf'>
+  /** Milliseconds from a worker's start to its readiness; 0 by default. */
+  readonly startMs?: (spec: WorkerSpec) => number
+  /** Milliseconds that a capture takes; 100 by default. */
+  readonly serviceMs?: (id: string, spec: WorkerSpec) => number
+  /** How a capture ends; with a small image by default. */
+  readonly outcomeOf?: (order: Order, spec: WorkerSpec) => Outcome
+  /** What is wrong with a pod when it starts. */
+  readonly faultOf?: (pod: PodObject) => Fault | undefined
+  /** Milliseconds after which a container that ended is started again; 1000 by default. */
+  readonly restartMs?: number
+}
+
+/** An attempt at a capture. `outcome` is missing while it lasts, and where nobody heard of its end. */
+export type Attempt = {
+  readonly id: string
+  readonly attempt: number
+  readonly pod: string
+  outcome?: 'completed' | 'failed' | 'lost'
+}
+
+/** The end of a worker: what it was told or what befell it, and what it was at that moment. */
+export type WorkerEnd = {
+  readonly pod: string
+  readonly how: 'told to end' | 'killed' | 'died'
+  readonly state: string
+  /** Captures that it served. */
+  readonly busy: readonly string[]
+}
+
+/** Begins to play workers. The cluster must have been started with `kwokPlaysWorkers: false`. */
+export const startFleet = async (options: FleetOptions): Promise<Fleet> =>
+  new Fleet(options, await connectWorkers(options.queue))
+
+/** The pods of all workers in a cluster, played over real NATS. Dispose kills the workers; their pods stay as they are. */
+export class Fleet implements AsyncDisposable {
+  /** All attempts so far, in the order in which they began. */
+  readonly attempts: readonly Attempt[]
+  /** How workers ended so far. */
+  readonly ends: readonly WorkerEnd[]
+  readonly #options: FleetOptions
+  readonly #queues: Queues
+  readonly #kubelet: StandInKubelet
+  readonly #faults = new Map<string, Fault>()
+  readonly #running = new Map<string, PlayedWorker>()
+  readonly #attempts: Attempt[] = []
+  readonly #ends: WorkerEnd[] = []
+
+  /** See `startFleet`. */
+  constructor(options: FleetOptions, queues: Queues) {
+    const { cluster, restartMs } = options
+    this.attempts = this.#attempts
+    this.ends = this.#ends
+    this.#options = options
+    this.#queues = queues
+    this.#kubelet = new StandInKubelet({
+      cluster,
+      run: (pod, changed) => this.#run(pod, changed),
+      hindered: (pod) => {
+        const fault = this.#faultOf(pod)
+        return fault?.kind === 'hindered' ? fault : undefined
+      },
+      ...(restartMs !== undefined && { restartMs }),
+    })
+  }
+
+  /** Workers that run. */
+  workers(): readonly PlayedWorker[] {
+    return [...this.#running.values()]
+  }
+
+  /** Ends of workers that served captures when they were told to end, or were killed. None, if everybody drains first. */
+  busyEnds(): readonly WorkerEnd[] {
+    return this.#ends.filter(({ how, busy }) => how !== 'died' && busy.length > 0)
+  }
+
+  /** Lets something be wrong with a pod, whether it runs or waits. */
+  afflict(pod: string, fault: Fault): void {
+    this.#faults.set(pod, fault)
+    const worker = this.#running.get(pod)
+    if (worker) this.#strike(worker, fault)
+    if (fault.kind === 'cut-off') this.#kubelet.cutOff(pod, true)
+  }
+
+  /** Takes back what is wrong with a pod. One that is hindered is started where `faultOf` finds nothing any more. */
+  heal(pod: string): void {
+    this.#faults.delete(pod)
+    const worker = this.#running.get(pod)
+    worker?.setSilent(false)
+    worker?.thaw()
+    this.#kubelet.cutOff(pod, false)
+    this.#kubelet.look(pod)
+  }
+
+  /** Ends a pod as a node that is short of memory does. */
+  evict(pod: string): void {
+    this.#kubelet.evict(pod)
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#kubelet[Symbol.asyncDispose]()
+    await Promise.all(Object.values(this.#queues).map((queue) => queue[Symbol.asyncDispose]()))
+  }
+
+  #faultOf(pod: PodObject): Fault | undefined {
+    return this.#faults.get(pod.metadata.name) ?? this.#options.faultOf?.(pod)
+  }
+
+  #run(pod: PodObject, changed: () => void): Program {
+    const fault = this.#faultOf(pod)
+    if (fault?.kind === 'ends') return ending(fault.exitCode)
+    const { queue, startMs } = this.#options
+    const spec = workerSpecOf(pod)
+    const worker = playWorker({
+      spec,
+      queue: this.#queues[spec.pool],
+      openingKeys: [queue.openingKeyOf(spec.pool)],
+      startMs: fault?.kind === 'never-ready' ? Infinity : (startMs?.(spec) ?? 0),
+      events: recordOf(spec, this.#attempts),
+      changed,
+      capture: (order, gone) => this.#capture(pod, order, gone),
+    })
+    this.#running.set(spec.pod, worker)
+    void worker.ended.finally(() => this.#running.get(spec.pod) === worker && this.#running.delete(spec.pod))
+    if (fault) this.#strike(worker, fault)
+    return {
+      ...worker,
+      stop: () => {
+        this.#note(worker, 'told to end')
+        worker.stop()
+      },
+      kill: () => {
+        this.#note(worker, 'killed')
+        worker.kill()
+      },
+    }
+  }
+
+  async #capture(pod: PodObject, order: Order, gone: AbortSignal): Promise<Outcome> {
+    const { serviceMs, outcomeOf } = this.#options
+    const spec = workerSpecOf(pod)
+    const fault = this.#faultOf(pod)
+    const worker = this.#running.get(spec.pod)
+    if (worker && fault?.kind === 'dies-serving') this.#die(worker, fault.exitCode)
+    await delay(serviceMs?.(order.id, spec) ?? defaultServiceMs, undefined, { signal: gone })
+    return outcomeOf?.(order, spec) ?? smallImage(order)
+  }
+
+  #strike(worker: PlayedWorker, fault: Fault) {
+    if (fault.kind === 'silent') worker.setSilent(true)
+    if (fault.kind === 'frozen') worker.freeze()
+    if (fault.kind === 'ends') this.#die(worker, fault.exitCode)
+  }
+
+  #die(worker: PlayedWorker, exitCode: number) {
+    this.#note(worker, 'died')
+    worker.die(exitCode)
+  }
+
+  #note({ spec, state, captures }: PlayedWorker, how: WorkerEnd['how']) {
+    this.#ends.push({ pod: spec.pod, how, state: state(), busy: [...captures()] })
+  }
+}
+
+type Queues = Readonly<Record<Pool, Queue>>
+
+const defaultServiceMs = 100
+
+const connectWorkers = async ({ urlOf }: FleetOptions['queue']): Promise<Queues> => {
+  const connect = async (pool: Pool) => {
+    const user = `worker_${pool}` as const
+    const url = urlOf(user)
+    const queue = await connectQueue({ url, name: 'fleet', inboxPrefix: inboxPrefixOf(user), notice: () => {} })
+    return [pool, queue] as const
+  }
+  return Object.fromEntries(await Promise.all(pools.map(connect))) as Queues
+}
+
+/** A program that has ended as soon as it began. */
+const ending = (exitCode: number): Program => ({
+  isReady: () => false,
+  stop: () => {},
+  kill: () => {},
+  ended: Promise.resolve(exitCode),
+})
+
+const recordOf = ({ pod }: WorkerSpec, attempts: Attempt[]) => {
+  const end = (id: string, outcome: NonNullable<Attempt['outcome']>) => {
+    const begun = attempts.findLast((each) => each.id === id && each.pod === pod)
+    if (begun) begun.outcome = outcome
+  }
+  return {
+    dropped: () => {},
+    begun: ({ id, attempt }: { id: string; attempt: number }) => void attempts.push({ id, attempt, pod }),
+    ended: (result: { id: string; outcome: 'completed' | 'failed' }) => end(result.id, result.outcome),
+    lost: (id: string) => end(id, 'lost'),
+  }
+}
+
+const smallImage = ({ id }: Order): Outcome => ({
+  outcome: 'completed',
+  timings: {},
+  shot: {
+    bytes: Buffer.from(id),
+    width: 1,
+    height: 1,
+    mimeType: 'image/png',
+    targetStatus: 200,
+    finalUrl: undefined,
+    warnings: [],
+  },
+})

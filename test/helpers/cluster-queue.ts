@@ -1,0 +1,209 @@
+import { accountsText } from '#local/nats-config.ts'
+import { attemptBudgetMs } from '#shared/capture/budget.ts'
+import { type Lane, type Pool, pools } from '#shared/capture/lane.ts'
+import { type CaptureParameters, withDefaults } from '#shared/capture/options.ts'
+import { connectQueue, type Queue } from '#shared/queue/connection.ts'
+import {
+  backlogCodec,
+  type PoolStateMessage,
+  poolStateCodec,
+  resultCodec,
+  type ResultMessage,
+  sealedCodec,
+  startedCodec,
+  type StartedMessage,
+} from '#shared/queue/messages.ts'
+import { inboxPrefixOf, type QueueUserName, queueUsers } from '#shared/queue/permissions.ts'
+import { publishCapture } from '#shared/queue/publish-capture.ts'
+import { pullBatch } from '#shared/queue/pull.ts'
+import { generateSealingKeys, type OpeningKey, readOpeningKey, readSealingKey, seal } from '#shared/queue/seal.ts'
+import { declareStreams, poolDepth } from '#shared/queue/streams.ts'
+import { backlogSubject, parseReportSubject, pokeSubject, poolStateSubject } from '#shared/queue/subjects.ts'
+import { ledgerConsumer, resultsStream } from '#shared/queue/topology.ts'
+import { newObjectKey } from '#shared/storage/objects.ts'
+import { startObjectSink } from './browser-worker.ts'
+import { eventually } from './eventually.ts'
+import { startNats, type TestNats } from './nats.ts'
+
+const password = 'test'
+const arrivalsMs = 10_000
+const sendsAtOnce = 20
+const reportsAtOnce = 500
+
+/** A capture as the stand-in ledger knows it. */
+export type LedgerRow = {
+  readonly id: string
+  readonly pool: Pool
+  readonly token: string
+  readonly sentAtMs: number
+  /** What workers said of beginnings, in the order in which it was read. */
+  readonly starts: StartedMessage[]
+  /** Reports of ends with the right token; the first one counts. */
+  readonly results: ResultMessage[]
+}
+
+/** How captures are sent. */
+export type SendOptions = {
+  readonly pool?: Pool
+  readonly lane?: Lane
+  readonly accountId?: string
+  /** What is asked for; a page that nobody loads by default. */
+  readonly parameters?: CaptureParameters
+}
+
+/** A NATS server with the shipped users, a stand-in for the ledger, and a store that takes every image. */
+export type ClusterQueue = AsyncDisposable & {
+  readonly nats: TestNats
+  readonly urlOf: (user: QueueUserName) => string
+  readonly openingKeyOf: (pool: Pool) => OpeningKey
+  /** The Secret that workers of a pool find as NAME-POOL; as a manifest. */
+  readonly secretOf: (pool: Pool, named: { readonly name: string; readonly namespace?: string }) => object
+  /** Puts captures into the queue and pokes the controller for each, as the gateway does; answers their ids. */
+  readonly send: (count: number, options?: SendOptions) => Promise<string[]>
+  readonly depth: (pool: Pool) => Promise<{ waiting: number; inFlight: number }>
+  /** All captures that were sent, by id. */
+  readonly rows: ReadonlyMap<string, LedgerRow>
+  /** Captures that have no result, and such with more than one. */
+  readonly unended: () => readonly LedgerRow[]
+  readonly endedTwice: () => readonly LedgerRow[]
+  /** Waits until every capture that was sent has ended. */
+  readonly allEnded: (withinMs?: number) => Promise<void>
+  /** What the controller last said of each pool's ability to start workers. */
+  readonly poolStates: ReadonlyMap<Pool, PoolStateMessage>
+  /** Lets the ledger count, or be silent. */
+  readonly setCounting: (on: boolean) => void
+}
+
+/** Starts them; the ledger counts every `countMs`, a second by default. Dispose stops all. */
+export const startClusterQueue = async ({ countMs = 1000 } = {}): Promise<ClusterQueue> => {
+  const opened = new AsyncDisposableStack()
+  const passwords = Object.fromEntries(queueUsers.map(({ name }) => [name, password])) as Record<QueueUserName, string>
+  const nats = opened.use(await startNats(undefined, { config: accountsText(passwords) }))
+  const store = opened.use(await startObjectSink())
+  const urlOf = (user: QueueUserName) => nats.url.replace('//', `//${user}:${password}@`)
+  const queue = opened.use(await connectAs('ledger', urlOf('ledger')))
+  const observer = opened.use(await connectAs('operator', urlOf('operator')))
+  await declareStreams(queue)
+  const keys = new Map(pools.map((pool) => [pool, generateSealingKeys()]))
+  const keyOf = (pool: Pool) => keys.get(pool)!
+  const rows = new Map<string, LedgerRow>()
+  const poolStates = new Map<Pool, PoolStateMessage>()
+  for (const pool of pools) {
+    observer.subscribe(poolStateSubject(pool), ({ data }) => poolStates.set(pool, poolStateCodec.decode(data)))
+  }
+  const counting = opened.use(startCounting(queue, rows, countMs))
+  opened.use(startReading(queue, rows))
+
+  const sendOne = async ({ pool = 'standard', lane = 'normal', accountId = 'a', parameters }: SendOptions) => {
+    const options = withDefaults(parameters ?? { url: 'https://example.com/' })
+    const id = crypto.randomUUID()
+    const token = crypto.randomUUID()
+    const putOf = (key: string) => ({ key, url: `${store.url}/${key}` })
+    const puts = [1, 2, 3].map(() => putOf(newObjectKey(id, new Date())))
+    const sealed = seal(readSealingKey(keyOf(pool).public), id, sealedCodec.encode({ options, token, puts }))
+    rows.set(id, { id, pool, token, sentAtMs: performance.now(), starts: [], results: [] })
+    await publishCapture(queue, {
+      ...{ id, accountId, pool, lane, sealed },
+      budgetMs: attemptBudgetMs(options),
+      attempts: 0,
+    })
+    queue.publish(pokeSubject(pool), new Uint8Array())
+    return id
+  }
+  const unended = () => [...rows.values()].filter(({ results }) => results.length === 0)
+
+  return {
+    nats,
+    urlOf,
+    openingKeyOf: (pool) => readOpeningKey(keyOf(pool).private),
+    secretOf: (pool, { name, namespace = 'default' }) => ({
+      apiVersion: 'v1',
+      kind: 'Secret',
+      metadata: { name: `${name}-${pool}`, namespace },
+      stringData: { 'nats-url': urlOf(`worker_${pool}`), 'opening-keys': keyOf(pool).private },
+    }),
+    send: async (count, options = {}) => {
+      const ids: string[] = []
+      const sender = async () => {
+        while (ids.length < count) {
+          const place = ids.push('') - 1
+          ids[place] = await sendOne(options)
+        }
+      }
+      await Promise.all(Array.from({ length: Math.min(count, sendsAtOnce) }, sender))
+      return ids
+    },
+    depth: (pool) => poolDepth(queue, pool),
+    rows,
+    unended,
+    endedTwice: () => [...rows.values()].filter(({ results }) => results.length > 1),
+    allEnded: (withinMs = 30_000) =>
+      eventually(() => unended().length === 0, { withinMs, what: 'every capture has ended' }),
+    poolStates,
+    setCounting: counting.set,
+    [Symbol.asyncDispose]: () => opened.disposeAsync(),
+  }
+}
+
+const connectAs = (name: QueueUserName, url: string) =>
+  connectQueue({ url, name, inboxPrefix: inboxPrefixOf(name), notice: () => {} })
+
+/** Says every `countMs` how much there is to do in each pool. */
+const startCounting = (queue: Queue, rows: ReadonlyMap<string, LedgerRow>, countMs: number) => {
+  let counts = true
+  const count = () => {
+    if (!counts) return
+    const now = performance.now()
+    for (const pool of pools) {
+      const all = [...rows.values()].filter((row) => row.pool === pool)
+      const open = all.filter(({ results }) => results.length === 0)
+      const pending = open.filter(({ starts }) => starts.length === 0)
+      const message = {
+        pool,
+        pending: pending.length,
+        processing: open.length - pending.length,
+        arrivals10s: all.filter(({ sentAtMs }) => now - sentAtMs < arrivalsMs).length,
+        oldestMs: Math.round(Math.max(0, ...pending.map(({ sentAtMs }) => now - sentAtMs))),
+      }
+      queue.publish(backlogSubject(pool), backlogCodec.encode(message))
+    }
+  }
+  const timer = setInterval(count, countMs)
+  count()
+  return {
+    set: (on: boolean) => {
+      counts = on
+    },
+    [Symbol.dispose]: () => clearInterval(timer),
+  }
+}
+
+/** Reads all reports as the ledger does, in order; none is missed while the server is away. */
+const startReading = (queue: Queue, rows: ReadonlyMap<string, LedgerRow>) => {
+  const stop = new AbortController()
+  const read = (subject: string, data: Uint8Array) => {
+    const report = parseReportSubject(subject)
+    const row = rows.get(report?.id ?? '')
+    if (!row) return
+    if (report?.kind === 'started') return void row.starts.push(startedCodec.decode(data))
+    const result = resultCodec.decode(data)
+    if (result.token === row.token) row.results.push(result)
+  }
+  const run = async () => {
+    const from = { stream: resultsStream.name, consumer: ledgerConsumer.durable_name }
+    while (!stop.signal.aborted) {
+      const deliveries = await pullBatch(queue, from, { batch: reportsAtOnce, expiresMs: 500, signal: stop.signal })
+      for (const { subject, data, ack } of deliveries) {
+        read(subject, data)
+        ack()
+      }
+    }
+  }
+  const running = run()
+  return {
+    [Symbol.asyncDispose]: async () => {
+      stop.abort()
+      await running
+    },
+  }
+}

@@ -1,0 +1,199 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import type { Test } from 'tap'
+import type { Pool } from '#shared/capture/lane.ts'
+import type { ClusterOptions } from './cluster.ts'
+import type { FleetOptions } from './cluster-fleet.ts'
+import type { Asked } from './cluster-verbs.ts'
+import { eventually } from './eventually.ts'
+import { type JobRecord, recordJobs } from './job-record.ts'
+import { type OperatorCluster, startOperatorCluster, type WantedSpec } from './operator-cluster.ts'
+
+/** Milliseconds of the Lease of tests. */
+export const leaseMs = 3000
+
+/** Milliseconds of an outage: three times the tests' Lease. */
+export const outageMs = 3 * leaseMs
+
+/** The pools that are kept, named after their queues, and the workers that each has when there is nothing to do. */
+const atRest = { standard: 2, proxied: 1 } as const
+const maxJobs = 24
+const specs = {
+  standard: { pool: 'standard', autoscaling: autoscaling(), drain: { stepSeconds: 1 } },
+  proxied: { pool: 'proxied', jobs: { max: maxJobs, spares: atRest.proxied, keepSeconds: 5 } },
+} as const satisfies Record<string, WantedSpec>
+
+function autoscaling() {
+  return { minReplicas: atRest.standard, maxReplicas: 8, holdSeconds: 1, queueWaitMs: 100 }
+}
+
+const serviceMs = 500
+/** So many captures of each pool at a time, again and again: pools grow and shrink all the while. */
+const burst = { standard: 6, proxied: 2 } as const
+const burstsMs = 1500
+/** Most writes within a second: a burst's Jobs and their claims, and what a pool needs to grow and to shrink. */
+const writesMax = 2 * maxJobs + 12
+/** Without any write but of numbers for so long, there is nothing left to do. */
+const quietMs = 1500
+
+/** What a fault is allowed to do. */
+export type Allowed = {
+  /** Whether the fault itself may have ended this pod. */
+  readonly ends?: (pod: string) => boolean
+  /** Whether Jobs that had ended come back. */
+  readonly revivesJobs?: boolean
+}
+
+/** Two pools through which captures flow while something breaks. */
+export type FaultedCluster = OperatorCluster & {
+  readonly record: JobRecord
+  /** The pools' specs, for who changes a part of them. */
+  readonly specs: typeof specs
+  /** Writes of controllers since a moment of the calendar, those of Leases and events excepted. */
+  readonly writesSince: (sinceMs: number) => Promise<readonly Asked[]>
+  /** Who has the Lease, as far as named in `startAnother`, and how often it has changed hands. */
+  readonly lease: () => Promise<{ holder: string; handovers: number }>
+  /** Has captures flow while `fault` lasts, waits until everything is as before, and asserts that no harm was done. */
+  readonly endure: (t: Test, fault: () => Promise<void>, allowed?: Allowed) => Promise<void>
+}
+
+type WithTeardown = Parameters<typeof startOperatorCluster>[0]
+
+/** Starts all of it, both pools at rest; stopped at the test's end. */
+export const startFaultedCluster = async (
+  t: WithTeardown,
+  options: ClusterOptions & Partial<FleetOptions> = {},
+): Promise<FaultedCluster> => {
+  const world = await startOperatorCluster(t, { serviceMs: () => serviceMs, nodes: 2, ...options })
+  const record = recordJobs(world, () => atRest.proxied)
+  t.teardown(async () => record[Symbol.asyncDispose]())
+  const { cluster } = world
+  const writesSince = async (sinceMs: number) =>
+    (await cluster.asked()).filter(({ atMs, verb, resource }) => atMs >= sinceMs && isWrite(verb) && isOfPools(resource))
+  const faulted = {
+    ...world,
+    record,
+    specs,
+    writesSince,
+    lease: async () => {
+      const { spec } = await cluster.get<{ spec: { holderIdentity?: string; leaseTransitions?: number } }>(
+        'lease',
+        'shutterfleet-controller',
+      )
+      // The process adds a part of its own to its name.
+      return { holder: (spec.holderIdentity ?? '').replace(/-[^-]*$/, ''), handovers: spec.leaseTransitions ?? 0 }
+    },
+  }
+  for (const name of ['standard', 'proxied'] as const) await world.applyPool(name, specs[name])
+  await untilAtRest(faulted)
+  return { ...faulted, endure: (test, fault, allowed = {}) => endure(test, faulted, { fault, allowed }) }
+}
+
+type World = Omit<FaultedCluster, 'endure'>
+
+const isWrite = (verb: string) => ['create', 'update', 'patch', 'delete'].includes(verb)
+const isOfPools = (resource: string) => !/^(leases|events)/.test(resource)
+/** What is written again and again while nothing happens. */
+const isOfNumbers = ({ resource }: Asked) => resource.endsWith('browserpools.shutterfleet.dev/status')
+
+const untilAtRest = async ({ settles, record, writesSince }: World) => {
+  await settles('standard', atRest.standard)
+  await eventually(() => record.unfinished().length === atRest.proxied, {
+    withinMs: 60_000,
+    what: 'all Jobs but the spare one have ended',
+  })
+  let seen = ''
+  let sinceMs = performance.now()
+  await eventually(
+    async () => {
+      const writes = (await writesSince(0)).filter((write) => !isOfNumbers(write)).length
+      const now = `${writes} ${record.unfinished().length}`
+      if (now !== seen) [seen, sinceMs] = [now, performance.now()]
+      return performance.now() - sinceMs > quietMs
+    },
+    { withinMs: 30_000, what: 'nothing is written any more' },
+  )
+}
+
+/** Sends captures to both pools until disposed. */
+const startFlow = ({ queue }: Pick<World, 'queue'>) => {
+  const stop = new AbortController()
+  const run = async () => {
+    while (!stop.signal.aborted) {
+      await Promise.all([
+        queue.send(burst.standard),
+        queue.send(burst.proxied, { pool: 'proxied', parameters: { url: 'https://example.com/', proxy } }),
+      ])
+      await delay(burstsMs, undefined, { signal: stop.signal }).catch(() => {})
+    }
+  }
+  const running = run()
+  return {
+    [Symbol.asyncDispose]: async () => {
+      stop.abort()
+      await running
+    },
+  }
+}
+const proxy = 'http://proxy.example.com:3128'
+
+const servedOf = ({ queue }: Pick<World, 'queue'>, of: Pool) =>
+  [...queue.rows.values()].filter(({ pool, results }) => pool === of && results.length > 0).length
+
+const endure = async (t: Test, world: World, { fault, allowed }: { fault: () => Promise<void>; allowed: Allowed }) => {
+  const { queue, fleet, record } = world
+  const fromMs = Date.now()
+  const endsBefore = fleet.ends.length
+  const sentBefore = queue.rows.size
+  record.restart()
+  {
+    await using _flow = startFlow(world)
+    const flows = (than: { standard: number; proxied: number }) =>
+      eventually(() => servedOf(world, 'standard') > than.standard && servedOf(world, 'proxied') > than.proxied, {
+        withinMs: 60_000,
+        what: 'captures of both pools are served',
+      })
+    const served = () => ({ standard: servedOf(world, 'standard'), proxied: servedOf(world, 'proxied') })
+    await flows(served())
+    const before = served()
+    const faultAtMs = performance.now()
+    await fault()
+    const lastedMs = performance.now() - faultAtMs
+    t.ok(servedOf(world, 'standard') > before.standard, 'captures of workers were served meanwhile')
+    t.ok(servedOf(world, 'proxied') > before.proxied, 'captures of Jobs were served meanwhile')
+    await flows(served())
+    t.comment(`it lasted ${Math.round(lastedMs)} ms, ${Math.round(performance.now() - faultAtMs)} ms until captures were served`)
+  }
+  const stoppedAtMs = performance.now()
+  await queue.allEnded(90_000)
+  t.comment(`all ended ${Math.round(performance.now() - stoppedAtMs)} ms later`)
+  await untilAtRest(world)
+  t.comment(`at rest ${Math.round(performance.now() - stoppedAtMs)} ms later`)
+
+  t.strictSame(queue.endedTwice(), [], 'no capture has two results')
+  const ends = fleet.ends.slice(endsBefore).filter(({ pod, how }) => how !== 'died' && !allowed.ends?.(pod))
+  t.strictSame(
+    ends.filter(({ busy }) => busy.length > 0),
+    [],
+    'nobody was ended in mid-work',
+  )
+  t.ok(record.most() <= maxJobs, `${record.most()} Jobs at one time`)
+  if (!allowed.revivesJobs) t.strictSame(record.excesses, [], 'never more Jobs than captures, claims and the spare')
+  await checkWrites(t, await world.writesSince(fromMs), queue.rows.size - sentBefore)
+}
+
+/** Each Job is made once and claimed once, and there is no second with more to write than there is to do. */
+const checkWrites = (t: Test, writes: readonly Asked[], sent: number) => {
+  const done = writes.filter(({ status = 0 }) => status < 300)
+  const claims = Map.groupBy(
+    done.filter(({ verb, resource }) => resource === 'jobs.batch' && verb === 'patch'),
+    ({ name }) => name,
+  )
+  const often = [...claims].filter(([, of]) => of.length > 1).map(([name]) => name)
+  t.strictSame(often, [], 'no Job was claimed more than once')
+  const made = done.filter(({ verb, resource }) => resource === 'jobs.batch' && verb === 'create').length
+  t.ok(made <= sent, `${made} Jobs for fewer than ${sent} captures`)
+  const times = writes.map(({ atMs }) => atMs).toSorted((one, other) => one - other)
+  const most = Math.max(0, ...times.map((atMs) => times.filter((each) => each >= atMs && each < atMs + 1000).length))
+  t.comment(`${writes.length} writes, at most ${most} in a second, ${made} Jobs`)
+  t.ok(most <= writesMax, `${most} writes within a second`)
+}

@@ -1,0 +1,352 @@
+import type { Heard } from '#controller/hear-pool.ts'
+import type { Depth } from '#controller/pool.ts'
+import type { KubernetesJobsDeps, Mirror } from '#controller/operator/kubernetes-jobs.ts'
+import { jobNameLabel, type SeenJobObject } from '#controller/operator/seen-job.ts'
+import type { SeenPod } from '#controller/operator/seen-pod.ts'
+import { KubeError, type Outcome } from '#shared/kube/kube-error.ts'
+import { captureLabel } from '#shared/kube/names.ts'
+import type { Change } from '#shared/kube/object-cache.ts'
+import type { KubeObject } from '#shared/kube/resource.ts'
+import type { BeatMessage, StartedMessage } from '#shared/queue/messages.ts'
+import { logNormal, seededRandom } from './pool-simulation.ts'
+import { createChannel, createTimeline } from './timeline.ts'
+
+/** What may go wrong: a worker ends before it is up, or while it serves; a message, a request or an answer is lost. */
+export type Mishap = 'dies-early' | 'dies-serving' | 'loses-message' | 'loses-request' | 'loses-answer'
+
+/** What happens in the world. Times in milliseconds from the start, chances from 0 to 1. */
+export type WorldOptions = {
+  readonly seed: number
+  /** When captures arrive, in order. */
+  readonly arrivals: readonly number[]
+  /** What Jobs must never exceed: the bounds that the controller is given. */
+  readonly policy: { readonly max: number; readonly spares: number }
+  readonly chance?: Partial<Record<Mishap, number>>
+  /** Whether nodes can pull the image. */
+  readonly isImageThere?: (atMs: number) => boolean
+  /** Most Jobs that may exist, those that have ended among them. */
+  readonly quota?: (atMs: number) => number
+  /** How long a worker waits for its capture. */
+  readonly spareMs?: number
+}
+
+/** Who hears of what happens, later than it happens. */
+export type WorldEars = {
+  readonly jobChanged: (change: Change<SeenJobObject>) => void
+  readonly podChanged: () => void
+  readonly beat: (beat: BeatMessage) => void
+  readonly started: (message: StartedMessage) => void
+  readonly poked: () => void
+}
+
+type Capture = { readonly id: string; readonly atMs: number; servedMs?: number; holder?: Job }
+type Job = {
+  readonly name: string
+  object: SeenJobObject
+  capture?: Capture
+  isIdle: boolean
+  isDead: boolean
+  hasEnded: boolean
+}
+
+const ackWaitMs = 15_000
+const beatMs = 1000
+const namespace = 'jobs'
+
+/** A late copy of objects. */
+const createMirror = <T extends KubeObject & { metadata: { name: string } }>() => {
+  const objects = new Map<string, T>()
+  const all: Mirror<T> = {
+    all: () => [...objects.values()],
+    get: (key) => objects.get(key),
+    hasSynced: true,
+    downMs: () => 0,
+  }
+  const put = (object: T): Change<T> => {
+    const key = `${namespace}/${object.metadata.name}`
+    const kind = objects.has(key) ? 'updated' : 'added'
+    objects.set(key, object)
+    return { kind, key, object }
+  }
+  return { all, put }
+}
+
+const refuse = (outcome: Outcome): never => {
+  throw new KubeError(outcome, { message: outcome })
+}
+
+/** A world of captures, Jobs and their workers, in which time passes from event to event. */
+export class JobWorld {
+  readonly time = createTimeline()
+  readonly random: () => number
+  /** What was wrong at the making of Jobs. */
+  readonly violations: string[] = []
+  readonly beats = new Map<string, Heard>()
+  created = 0
+  deaths = 0
+  claimWrites = 0
+  readonly #options: WorldOptions
+  readonly #ears = new Set<WorldEars>()
+  readonly #truth = new Map<string, Job>()
+  readonly #queue: Capture[] = []
+  readonly #captures: Capture[] = []
+  readonly #jobs = createMirror<SeenJobObject>()
+  readonly #pods = createMirror<SeenPod>()
+  readonly #watchJobs
+  readonly #watchPods
+  readonly #say
+  #versions = 0
+  #names = 0
+
+  constructor(options: WorldOptions) {
+    this.#options = options
+    this.random = seededRandom(options.seed)
+    this.#watchJobs = createChannel(this.time, () => this.#between(2, 150))
+    this.#watchPods = createChannel(this.time, () => this.#between(2, 150))
+    this.#say = createChannel(this.time, () => this.#between(0.1, 3))
+    for (const [index, atMs] of options.arrivals.entries()) {
+      this.time.at(atMs, () => this.#arrive({ id: `capture-${index}`, atMs }))
+    }
+  }
+
+  /** What a controller reads and writes. */
+  get cluster(): Pick<KubernetesJobsDeps, 'api' | 'jobs' | 'pods' | 'newName'> {
+    return { api: this.#api(), jobs: this.#jobs.all, pods: this.#pods.all, newName: () => `job-${(this.#names += 1)}` }
+  }
+
+  /** Lets somebody hear of everything from now on, until disposed. */
+  follow(ears: WorldEars): Disposable {
+    this.#ears.add(ears)
+    return { [Symbol.dispose]: () => void this.#ears.delete(ears) }
+  }
+
+  /** Asks JetStream, which takes its time. */
+  async readDepth(): Promise<Depth> {
+    await this.time.pass(this.#between(0.2, 20))
+    const inFlight = this.#captures.filter(({ servedMs, holder }) => servedMs === undefined && holder).length
+    const depth = { waiting: this.#queue.length, inFlight }
+    await this.time.pass(this.#between(0.2, 20))
+    return depth
+  }
+
+  unserved(): readonly Capture[] {
+    return this.#captures.filter(({ servedMs }) => servedMs === undefined)
+  }
+
+  /** Captures that have arrived. */
+  get arrived(): number {
+    return this.#captures.length
+  }
+
+  /** Jobs that have not ended. */
+  unfinished(): readonly Job[] {
+    return [...this.#truth.values()].filter(({ hasEnded }) => !hasEnded)
+  }
+
+  #between(low: number, high: number): number {
+    return low + this.random() * (high - low)
+  }
+
+  #happens(mishap: Mishap): boolean {
+    return this.random() < (this.#options.chance?.[mishap] ?? 0)
+  }
+
+  #arrive(capture: Capture) {
+    this.#captures.push(capture)
+    this.#give(capture)
+    this.#tell(({ poked }) => poked())
+  }
+
+  /** Puts a capture where an idle worker takes it. */
+  #give(capture: Capture) {
+    delete capture.holder
+    const idle = [...this.#truth.values()].find(({ isIdle }) => isIdle)
+    if (idle) this.#serve(idle, capture)
+    else this.#queue.push(capture)
+  }
+
+  #tell(how: (ears: WorldEars) => void) {
+    this.#say(() => {
+      for (const ears of this.#ears) how(ears)
+    })
+  }
+
+  #check() {
+    const { max, spares } = this.#options.policy
+    const unfinished = this.unfinished()
+    const free = unfinished.filter(({ capture }) => capture === undefined).length
+    const waiting = this.unserved().filter(({ holder }) => !holder || holder.isDead).length
+    const where = `at ${Math.round(this.time.nowMs())} ms`
+    if (unfinished.length > max) this.violations.push(`${unfinished.length} Jobs ${where}`)
+    if (free > waiting + spares) this.violations.push(`${free} free Jobs for ${waiting} captures ${where}`)
+  }
+
+  #show(job: Job, change: (object: SeenJobObject) => SeenJobObject) {
+    this.#versions += 1
+    const { metadata, ...rest } = change(job.object)
+    const object = { ...rest, metadata: { ...metadata, resourceVersion: String(this.#versions) } }
+    job.object = object
+    this.#watchJobs(() => {
+      const told = this.#jobs.put(object)
+      for (const { jobChanged } of this.#ears) jobChanged(told)
+    })
+  }
+
+  #showPod({ name, object }: Job, status: NonNullable<SeenPod['status']>) {
+    const { uid } = object.metadata
+    const labels = { [jobNameLabel]: name }
+    const metadata = { name, namespace, uid, resourceVersion: '', creationTimestamp: '', labels }
+    this.#watchPods(() => {
+      this.#pods.put({ metadata, status })
+      for (const { podChanged } of this.#ears) podChanged()
+    })
+  }
+
+  #end(job: Job, type: 'Complete' | 'Failed') {
+    if (job.hasEnded) return
+    job.hasEnded = true
+    this.#show(job, (object) => ({ ...object, status: { conditions: [{ type, status: 'True' }] } }))
+  }
+
+  #make(wanted: KubeObject) {
+    const name = wanted.metadata?.name ?? ''
+    const metadata = { name, namespace, uid: name, resourceVersion: '', labels: {}, annotations: {} }
+    const job: Job = { name, object: { metadata, status: {} }, isIdle: false, isDead: false, hasEnded: false }
+    this.#truth.set(name, job)
+    this.created += 1
+    this.#check()
+    this.#show(job, (object) => object)
+    this.time.after(this.#between(10, 100), () => this.#pull(job))
+  }
+
+  #pull(job: Job) {
+    if (job.hasEnded) return
+    const { isImageThere = () => true } = this.#options
+    if (isImageThere(this.time.nowMs())) {
+      this.#showPod(job, { phase: 'Pending' })
+      this.time.after(logNormal(this.random, 1500, 0.6), () => this.#comeUp(job))
+      return
+    }
+    this.#showPod(job, {
+      phase: 'Pending',
+      containerStatuses: [{ state: { waiting: { reason: 'ImagePullBackOff' } } }],
+    })
+    this.time.after(2000, () => this.#pull(job))
+  }
+
+  #comeUp(job: Job) {
+    if (job.hasEnded) return
+    if (this.#happens('dies-early')) {
+      this.#die(job)
+      return
+    }
+    this.#showPod(job, { phase: 'Running' })
+    this.#beat(job, 'ready')
+    this.#beatOn(job)
+    const next = this.#queue.shift()
+    if (next) {
+      this.#serve(job, next)
+      return
+    }
+    job.isIdle = true
+    this.time.after(this.#options.spareMs ?? 600_000, () => {
+      if (!job.isIdle) return
+      this.#beat(job, 'drained')
+      this.#leave(job, 'Succeeded')
+    })
+  }
+
+  #serve(job: Job, capture: Capture) {
+    job.isIdle = false
+    job.capture = capture
+    capture.holder = job
+    this.#beat(job, 'ready')
+    const message: StartedMessage = { id: capture.id, attempt: 1, kind: 'begun', pod: job.name }
+    if (!this.#happens('loses-message')) this.#tell(({ started }) => started(message))
+    const serviceMs = logNormal(this.random, 1500, 0.5)
+    if (this.#happens('dies-serving')) {
+      this.time.after(serviceMs * this.random(), () => this.#die(job))
+      return
+    }
+    this.time.after(serviceMs, () => {
+      capture.servedMs = this.time.nowMs()
+      this.#beat(job, 'drained')
+      this.#leave(job, 'Succeeded')
+    })
+  }
+
+  #die(job: Job) {
+    const { capture } = job
+    this.deaths += 1
+    job.isDead = true
+    if (capture) this.time.after(ackWaitMs, () => this.#give(capture))
+    this.#leave(job, 'Failed')
+  }
+
+  #leave(job: Job, how: 'Succeeded' | 'Failed') {
+    job.isIdle = false
+    this.time.after(this.#between(20, 500), () => {
+      this.#showPod(job, { phase: how })
+      this.time.after(this.#between(20, 500), () => this.#end(job, how === 'Succeeded' ? 'Complete' : 'Failed'))
+    })
+  }
+
+  #beat({ name, capture }: Job, state: BeatMessage['state']) {
+    const captures = capture && state !== 'drained' ? [capture.id] : []
+    const beat = { pod: name, pool: 'proxied', pid: 1, slots: 1, busy: captures.length, state, captures } as const
+    if (this.#happens('loses-message')) return
+    this.#say(() => {
+      this.beats.set(name, { beat, atMs: this.time.nowMs() })
+      for (const ears of this.#ears) ears.beat(beat)
+    })
+  }
+
+  #beatOn(job: Job) {
+    this.time.after(beatMs, () => {
+      if (job.isDead || job.hasEnded || job.capture?.servedMs !== undefined) return
+      this.#beat(job, 'ready')
+      this.#beatOn(job)
+    })
+  }
+
+  /** Does something at the server, unless the request is lost on its way; so may its answer be. */
+  async #request<T>(act: () => T): Promise<T> {
+    const lost = this.#happens('loses-request') ? 'request' : this.#happens('loses-answer') ? 'answer' : undefined
+    await this.time.pass(this.#between(1, 20))
+    const answer = lost === 'request' ? undefined : act()
+    // A connection that breaks is noticed at once, one that is silent later.
+    await this.time.pass(lost ? this.#between(1, 500) : this.#between(1, 20))
+    return lost || answer === undefined ? refuse('unavailable') : answer
+  }
+
+  #create(wanted: KubeObject): KubeObject {
+    const { quota = () => Infinity } = this.#options
+    if (this.#truth.has(wanted.metadata?.name ?? '')) refuse('already-exists')
+    if (this.#truth.size >= quota(this.time.nowMs())) refuse('quota')
+    this.#make(wanted)
+    return wanted
+  }
+
+  #patch(name: string, claim: string | undefined): KubeObject {
+    const job = this.#truth.get(name) ?? refuse('not-found')
+    if (claim === undefined) this.#end(job, 'Failed')
+    else {
+      this.claimWrites += 1
+      const labels = { [captureLabel]: claim }
+      this.#show(job, (object) => ({ ...object, metadata: { ...object.metadata, labels } }))
+    }
+    return job.object
+  }
+
+  #api(): KubernetesJobsDeps['api'] {
+    type Body = { readonly metadata?: { readonly labels: Readonly<Record<string, string>> } }
+    const api = {
+      create: (_of: unknown, wanted: KubeObject) => this.#request(() => this.#create(wanted)),
+      patch: ({ name }: { name: string }, { body }: { body: Body }) =>
+        this.#request(() => this.#patch(name, body.metadata?.labels[captureLabel])),
+      list: () =>
+        this.#request(() => ({ items: [...this.#truth.values()].map(({ object }) => object), resourceVersion: '1' })),
+    }
+    return api as unknown as KubernetesJobsDeps['api']
+  }
+}

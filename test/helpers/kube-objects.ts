@@ -1,0 +1,127 @@
+import type { PodSettings } from '#controller/operator/worker-pod.ts'
+import type { SeenPod } from '#controller/operator/seen-pod.ts'
+import { type BrowserPool, browserPoolSpec, type BrowserPoolStatus } from '#shared/kube/browser-pool.ts'
+import { appliedAnnotation, fieldOwner, poolLabels, replicasOwner, workersName } from '#shared/kube/names.ts'
+import type { KubeObject } from '#shared/kube/resource.ts'
+import { Default } from 'typebox/value'
+import type { WantedSpec } from './operator-cluster.ts'
+
+/** A BrowserPool as the API server hands it out, of which `spec` names what is not a default. */
+export const poolObject = (
+  name = 'web',
+  spec: WantedSpec = {},
+  more: { status?: BrowserPoolStatus; metadata?: Partial<BrowserPool['metadata']> } = {},
+): BrowserPool => {
+  const { metadata, status } = more
+  return {
+    metadata: {
+      name,
+      namespace: 'n',
+      uid: `uid-${name}`,
+      resourceVersion: '1',
+      generation: 1,
+      creationTimestamp: '2026-01-01T00:00:00Z',
+      ...metadata,
+    },
+    spec: Default(browserPoolSpec, structuredClone({ pool: 'standard', ...spec })) as BrowserPool['spec'],
+    ...(status && { status }),
+  }
+}
+
+/** What may be said of a pod. */
+export type PodParts = {
+  readonly ready?: boolean
+  readonly phase?: string
+  readonly stopping?: boolean
+  readonly unschedulable?: string
+  readonly waiting?: { readonly reason: string; readonly message?: string }
+  readonly terminated?: { readonly exitCode: number }
+  readonly restarts?: number
+  readonly readySince?: string
+  readonly runningSince?: string
+  readonly annotations?: Readonly<Record<string, string>>
+  readonly version?: string
+  readonly pool?: string
+}
+
+const moment = '2026-01-01T00:00:10Z'
+
+/** A worker's pod as the operator keeps it; one that runs and is ready, unless `parts` say otherwise. */
+export const podObject = (name: string, parts: PodParts = {}): SeenPod => ({
+  metadata: {
+    name,
+    namespace: 'n',
+    uid: `uid-${name}`,
+    resourceVersion: parts.version ?? '1',
+    creationTimestamp: '2026-01-01T00:00:00Z',
+    labels: poolLabels(parts.pool ?? 'web'),
+    ...(parts.stopping && { deletionTimestamp: moment }),
+    ...(parts.annotations && { annotations: parts.annotations }),
+  },
+  status: statusOf(parts),
+})
+
+const statusOf = (parts: PodParts): NonNullable<SeenPod['status']> => {
+  const { ready = true, unschedulable } = parts
+  const readyStatus = { status: ready ? 'True' : 'False', lastTransitionTime: parts.readySince ?? moment }
+  const scheduled =
+    unschedulable === undefined
+      ? { type: 'PodScheduled', status: 'True' }
+      : { type: 'PodScheduled', status: 'False', reason: 'Unschedulable', message: unschedulable }
+  return {
+    phase: parts.phase ?? (ready ? 'Running' : 'Pending'),
+    conditions: [{ type: 'Ready', ...readyStatus }, scheduled],
+    containerStatuses: unschedulable === undefined ? [containerOf(parts, ready)] : [],
+  }
+}
+
+const containerOf = ({ waiting, terminated, restarts = 0, runningSince = moment }: PodParts, ready: boolean) => {
+  const other = { ...(waiting && { waiting }), ...(terminated && { terminated }) }
+  const isRunning = !waiting && !terminated
+  return { ready, restartCount: restarts, state: isRunning ? { running: { startedAt: runningSince } } : other }
+}
+
+/** What may be said of a Deployment. */
+export type DeploymentParts = {
+  readonly replicas?: number
+  readonly status?: {
+    readonly replicas?: number
+    readonly updatedReplicas?: number
+    readonly conditions?: readonly object[]
+  }
+  readonly version?: string
+  readonly owner?: string | null
+  readonly applied?: string
+  readonly managedFields?: readonly object[]
+  readonly spec?: object
+  readonly labels?: Readonly<Record<string, string>>
+}
+
+/** A Deployment of workers as the API server hands it out. */
+export const deploymentObject = (pool = 'web', parts: DeploymentParts = {}): KubeObject => {
+  const { replicas = 2, owner = `uid-${pool}`, applied } = parts
+  const metadata = {
+    name: workersName(pool),
+    namespace: 'n',
+    uid: `uid-deployment-${pool}`,
+    resourceVersion: parts.version ?? '1',
+    labels: parts.labels ?? poolLabels(pool),
+    annotations: applied === undefined ? {} : { [appliedAnnotation]: applied },
+    ownerReferences: owner === null ? [] : [{ uid: owner, controller: true }],
+    managedFields: parts.managedFields ?? [
+      { manager: fieldOwner, operation: 'Apply', fieldsV1: { 'f:spec': { 'f:template': {} } } },
+      { manager: replicasOwner, operation: 'Update', fieldsV1: { 'f:spec': { 'f:replicas': {} } } },
+    ],
+  }
+  const status = { replicas, updatedReplicas: parts.status?.replicas ?? replicas, ...parts.status }
+  return { metadata, spec: { replicas, template: {}, ...parts.spec }, status } as KubeObject
+}
+
+/** What pods are made of where a test does not care. */
+export const podSettings: PodSettings = {
+  podImage: 'worker:1',
+  podSecret: 'worker-secret',
+  podEgress: { host: 'egress', port: 3128 },
+  podSeccomp: '',
+  podIsolation: 'namespace',
+}

@@ -1,0 +1,112 @@
+import type { Clock } from '#shared/kube/clock.ts'
+import { startCollector } from './model-api/collector.ts'
+import {
+  type ClientOf,
+  connectClient,
+  type Exchange,
+  type ModelClient,
+  type SeenWrite,
+} from './model-api/connection.ts'
+import type { Backstage } from './model-api/controller.ts'
+import { startDeployments } from './model-api/deployments.ts'
+import { startJobs } from './model-api/jobs.ts'
+import { ModelKubelet, type Runtime } from './model-api/kubelet.ts'
+import { ModelLists } from './model-api/reads.ts'
+import { startReplicaSets } from './model-api/replica-sets.ts'
+import { ModelServer } from './model-api/server.ts'
+import type { StoreSnapshot } from './model-api/store.ts'
+
+/** A Kubernetes in memory: its server, the controllers behind it, and one node. Time and chance come from outside. */
+export type ModelApi = {
+  readonly server: ModelServer
+  readonly kubelet: ModelKubelet
+  /** Every request of a client that may have changed something, in the order in which the server came to them. */
+  readonly writes: readonly SeenWrite[]
+  /** Whose request the server carries out at this moment; undefined while its own controllers act. */
+  readonly actor: () => string | undefined
+  /** Does something on the server in somebody's name, past all connections. */
+  readonly inNameOf: <T>(client: string, run: () => T) => T
+  readonly connect: (of: ClientOf) => ModelClient
+  /** Takes the server away from everybody, its controllers included, or gives it back. */
+  readonly setAway: (isAway: boolean) => void
+  /** What `restore` goes back to. */
+  readonly snapshot: () => StoreSnapshot
+  /** Starts the server afresh, on what it holds or on what it held then: connections break, the past is forgotten. */
+  readonly restart: (on?: StoreSnapshot) => void
+}
+
+/** What the model depends on. `lagMs` is how long its controllers take to hear of a change; 5 to 50 ms by default. */
+export type ModelOptions = {
+  readonly clock: Clock
+  readonly random: () => number
+  readonly runtime: Runtime
+  readonly lagMs?: () => number
+  /** Hears of each write, right after it. */
+  readonly wrote?: (write: SeenWrite) => void
+}
+
+/** Starts such a Kubernetes, with nothing in it. */
+export const createModelApi = (options: ModelOptions): ModelApi => {
+  const { clock, random, runtime, lagMs = () => 5 + random() * 45 } = options
+  const server = new ModelServer(clock)
+  const lists = new ModelLists(server.store)
+  const clients: ModelClient[] = []
+  const writes: SeenWrite[] = []
+  let away = false
+  let actor: string | undefined
+  const inNameOf: Exchange['inNameOf'] = (client, run) => {
+    actor = client
+    try {
+      return run()
+    } finally {
+      actor = undefined
+    }
+  }
+  const isAway = () => away
+  const wrote = (write: SeenWrite) => {
+    writes.push(write)
+    options.wrote?.(write)
+  }
+
+  const backstage: Backstage = { server, clock, random, isAway, lagMs }
+  const kubelet = new ModelKubelet(backstage, runtime)
+  const controllers = [
+    startDeployments(backstage),
+    startReplicaSets(backstage),
+    startJobs(backstage),
+    ...startCollector(backstage),
+    kubelet,
+  ]
+  const lookAtAll = () => {
+    for (const controller of controllers) controller.lookAtAll()
+  }
+  const reset = () => {
+    for (const client of clients) client.reset()
+  }
+
+  return {
+    server,
+    kubelet,
+    writes,
+    actor: () => actor,
+    inNameOf,
+    connect: (of) => {
+      const client = connectClient({ server, lists, clock, random, isAway, inNameOf, wrote }, of)
+      clients.push(client)
+      return client
+    },
+    setAway: (isGone) => {
+      away = isGone
+      if (isGone) reset()
+      else lookAtAll()
+    },
+    snapshot: () => server.store.snapshot(),
+    restart: (on) => {
+      reset()
+      lists.forget()
+      if (on) server.store.restore(on)
+      else server.store.forget()
+      lookAtAll()
+    },
+  }
+}

@@ -1,0 +1,41 @@
+import { type TSchema, Type } from 'typebox'
+import { Compile } from 'typebox/compile'
+import { browserPools, browserPoolSpec } from '#shared/kube/browser-pool.ts'
+import type { Kind } from './kind.ts'
+import { isSameJson, isTree, type Stored } from './object.ts'
+import { refuse } from './refusal.ts'
+
+type Schema = TSchema & {
+  readonly default?: unknown
+  readonly properties?: Readonly<Record<string, Schema>>
+  readonly items?: Schema
+}
+
+/** The value with every default of a schema, as a CustomResourceDefinition fills it in, and without what is not in it. */
+export const fillBySchema = (schema: TSchema, given: unknown): unknown => {
+  const { properties, items, default: fallback } = schema as Schema
+  const value = given === undefined ? fallback : given
+  if (Array.isArray(value) && items) return value.map((item) => fillBySchema(items, item))
+  if (!isTree(value) || !properties) return value
+  const filled = Object.entries(properties).map(([name, each]) => [name, fillBySchema(each, value[name])] as const)
+  return Object.fromEntries(filled.filter(([, each]) => each !== undefined))
+}
+
+const isSpec = Compile(Type.Object({ spec: browserPoolSpec }))
+
+/** The kind BrowserPool, by the schema of which its CustomResourceDefinition is made; without its CEL rules. */
+export const browserPoolKind: Kind = {
+  ...browserPools,
+  resource: `${browserPools.apiVersion}/${browserPools.plural}`,
+  hasStatus: true,
+  hasScale: true,
+  isCustom: true,
+  isNewGeneration: (before, after) => !isSameJson(before['spec'], after['spec']),
+  fill: (pool) => ({ ...pool, spec: fillBySchema(browserPoolSpec, pool['spec']) }),
+  check: (pool: Stored) => {
+    const [problem] = isSpec.Errors({ spec: pool['spec'] })
+    if (!problem) return
+    const { name } = pool.metadata
+    throw refuse(422, 'Invalid', `BrowserPool "${name}" is invalid: ${problem.instancePath} ${problem.message}`)
+  },
+}

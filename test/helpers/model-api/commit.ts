@@ -1,0 +1,102 @@
+import type { Kind } from './kind.ts'
+import { isSameJson, isTree, type ManagedEntry, type Meta, type Stored, timeText } from './object.ts'
+import { followUpdate, type Writer } from './ownership.ts'
+
+/** A change of an object, on its way through the door of its subresource. */
+export type Change = {
+  readonly kind: Kind
+  readonly live: Stored
+  readonly proposed: Stored
+  readonly subresource: string | undefined
+  /** Whose fields the change makes them; undefined where the proposal says that itself, or nobody decides them. */
+  readonly writer: Writer | undefined
+  /** Whether what is changed is nobody's afterwards: a size of 0, which a Scale leaves out. */
+  readonly ownsNothing?: boolean
+}
+
+const keptFields = ['uid', 'resourceVersion', 'generation', 'creationTimestamp', 'deletionTimestamp'] as const
+
+/** The object as it is after a change, still with its version; the live one where nothing is changed. */
+export const objectAfter = ({ kind, live, proposed, subresource, writer, ownsNothing = false }: Change): Stored => {
+  const through = throughDoor(kind, live, proposed, subresource)
+  // What a custom resource stores is pruned and filled in with each write.
+  const filled = kind.isCustom && subresource === undefined ? (kind.fill?.(through) ?? through) : through
+  const kept = Object.fromEntries(keptFields.map((field) => [field, live.metadata[field]]))
+  const { finalizers = [], ownerReferences = [], ...meta } = filled.metadata
+  const lists = { ...(finalizers.length > 0 && { finalizers }), ...(ownerReferences.length > 0 && { ownerReferences }) }
+  const metadata = { ...meta, ...lists, ...kept, ...generationAfter(kind, live, filled) } as Meta
+  const next: Stored = { ...filled, metadata: { ...metadata, ...fieldsAfter(live, filled, writer, ownsNothing) } }
+  return isSameJson(next, live) ? live : next
+}
+
+/** Whether an object whose deletion was asked for is over: nothing holds it any more. */
+export const isOver = ({ metadata }: Stored): boolean =>
+  metadata.deletionTimestamp !== undefined &&
+  (metadata.finalizers ?? []).length === 0 &&
+  (metadata.deletionGracePeriodSeconds ?? 0) === 0
+
+/** Of a status only the status is taken, of the rest everything but the status. */
+const throughDoor = (kind: Kind, live: Stored, proposed: Stored, subresource: string | undefined): Stored => {
+  if (subresource !== 'status') return kind.hasStatus ? { ...proposed, status: live['status'] } : proposed
+  const { managedFields = live.metadata.managedFields, annotations } = proposed.metadata
+  const metadata = { ...live.metadata, managedFields, ...(!kind.isCustom && annotations && { annotations }) }
+  return { ...live, metadata: metadata as Meta, status: proposed['status'] }
+}
+
+const generationAfter = ({ isNewGeneration }: Kind, live: Stored, next: Stored) => {
+  if (!isNewGeneration) return {}
+  return { generation: (live.metadata.generation ?? 0) + (isNewGeneration(live, next) ? 1 : 0) }
+}
+
+const nobody = { manager: 'nobody at all' }
+
+const fieldsAfter = (
+  live: Stored,
+  next: Stored,
+  writer: Writer | undefined,
+  ownsNothing: boolean,
+): { managedFields?: readonly ManagedEntry[] } => {
+  const given = next.metadata.managedFields?.filter(
+    ({ fieldsV1 }) => isTree(fieldsV1) && Object.keys(fieldsV1).length > 0,
+  )
+  if (!given) return {}
+  if (!writer) return { managedFields: given }
+  if (!ownsNothing) return { managedFields: followUpdate(live, next, given, writer) }
+  const left = followUpdate(live, next, given, { ...writer, ...nobody })
+  return { managedFields: left.filter(({ manager }) => manager !== nobody.manager) }
+}
+
+/** What a deletion demands and causes. */
+export type Removal = {
+  readonly uid?: string | undefined
+  readonly graceSeconds?: number | undefined
+  readonly propagation?: string | undefined
+}
+
+/** What is left of an object after its deletion was asked for: undefined where nothing holds it. */
+export const objectAfterRemoval = (kind: Kind, live: Stored, removal: Removal, date: Date): Stored | undefined => {
+  const { metadata } = live
+  const finalizer = finalizerOf(removal.propagation ?? (kind.orphansDependents ? 'Orphan' : 'Background'))
+  const finalizers = [...new Set([...(metadata.finalizers ?? []), ...finalizer])]
+  const grace = graceOf(kind, live, removal)
+  if (grace === 0 && finalizers.length === 0) return undefined
+  const isAsked = metadata.deletionTimestamp !== undefined
+  if (isAsked && grace >= (metadata.deletionGracePeriodSeconds ?? 0)) return live
+  const deletion = {
+    deletionTimestamp: timeText(new Date(date.getTime() + grace * 1000)),
+    deletionGracePeriodSeconds: grace,
+    ...(finalizers.length > 0 && { finalizers }),
+    ...(metadata.generation !== undefined && { generation: metadata.generation + 1 }),
+  }
+  return { ...live, metadata: { ...metadata, ...deletion } }
+}
+
+const graceOf = (kind: Kind, live: Stored, { graceSeconds }: Removal): number => {
+  const usual = kind.graceSeconds?.(live) ?? 0
+  return usual === 0 ? 0 : (graceSeconds ?? usual)
+}
+
+const finalizerOf = (propagation: string): string[] => {
+  if (propagation === 'Foreground') return ['foregroundDeletion']
+  return propagation === 'Orphan' ? ['orphan'] : []
+}

@@ -1,0 +1,100 @@
+import type { KubeApi } from '#shared/kube/client.ts'
+import { outcomeOf } from '#shared/kube/kube-error.ts'
+import type { KubeObject, Ref, Resource } from '#shared/kube/resource.ts'
+import { pathsOfTree } from './fields.ts'
+import { at, type ManagedEntry, type Stored } from './object.ts'
+
+/** A Kubernetes that scenarios are played on: the real one or the model. */
+export type Stage = {
+  readonly api: KubeApi
+  /** Waits until a condition holds, on the stage's own clock. */
+  readonly until: (what: string, condition: () => Promise<boolean>) => Promise<void>
+  /** Has a pod be taken for not ready. */
+  readonly unready: (pod: string) => Promise<void>
+  /** Lets time pass. */
+  readonly wait: (ms: number) => Promise<void>
+  /** Runs `change`, then puts everything back to what it was before, and starts the server afresh. */
+  readonly undo: (change: () => Promise<void>) => Promise<void>
+}
+
+/** Something that is done on a stage, and what is to come of it on every one. */
+export type Scenario = { readonly name: string; readonly play: (stage: Stage) => Promise<unknown> }
+
+/** Kinds that scenarios name. */
+export const resources = {
+  maps: { apiVersion: 'v1', kind: 'ConfigMap', plural: 'configmaps' },
+  pods: { apiVersion: 'v1', kind: 'Pod', plural: 'pods' },
+  quotas: { apiVersion: 'v1', kind: 'ResourceQuota', plural: 'resourcequotas' },
+  deployments: { apiVersion: 'apps/v1', kind: 'Deployment', plural: 'deployments' },
+  sets: { apiVersion: 'apps/v1', kind: 'ReplicaSet', plural: 'replicasets' },
+  jobs: { apiVersion: 'batch/v1', kind: 'Job', plural: 'jobs' },
+} as const satisfies Record<string, Resource>
+
+/** The namespace of all scenarios. */
+export const namespace = 'default'
+
+/** All objects of a kind in that namespace. */
+export const allOf = (resource: Resource) => ({ resource, namespace })
+
+/** One object in that namespace. */
+export const one = (resource: Resource, name: string): Ref => ({ resource, namespace, name })
+
+/** Makes an object of that namespace, and answers it as it is stored. */
+export const make = async (
+  api: KubeApi,
+  resource: Resource,
+  object: KubeObject,
+  fieldManager?: string,
+): Promise<Stored> => {
+  const options = fieldManager === undefined ? {} : { fieldManager }
+  return (await api.create(allOf(resource), object, options)) as Stored
+}
+
+/** The outcome of a request: why it was refused, or `done`. */
+export const outcome = (request: Promise<unknown>): Promise<string> =>
+  request.then(
+    () => 'done',
+    (thrown: unknown) => outcomeOf(thrown) ?? String(thrown),
+  )
+
+/** Who decides what stands at a path, which is one of FieldsV1 with its steps parted by spaces. */
+export const ownersOf = (object: Stored, path: string): string[] => {
+  const entries: readonly ManagedEntry[] = object.metadata.managedFields ?? []
+  return entries
+    .filter(({ fieldsV1 }) => pathsOfTree(fieldsV1).has(path.replaceAll(' ', '\n')))
+    .map(({ manager, operation, subresource = '-' }) => `${manager} ${operation} ${subresource}`)
+    .toSorted()
+}
+
+/** The conditions of an object in short. */
+export const saidOf = (object: Stored): string[] =>
+  ((at(object, 'status', 'conditions') as { type: string; status: string; reason?: string }[] | undefined) ?? [])
+    .map(({ type, status, reason = '-' }) => `${type} ${status} ${reason}`)
+    .toSorted()
+
+/** Reads an object; undefined where there is none. */
+export const find = async (api: KubeApi, ref: Ref): Promise<Stored | undefined> => {
+  try {
+    return await api.get<Stored>(ref)
+  } catch (thrown) {
+    if (outcomeOf(thrown) === 'not-found') return undefined
+    throw thrown
+  }
+}
+
+/** All objects of a kind that carry a label. */
+export const listBy = async (api: KubeApi, resource: Resource, labelSelector: string): Promise<readonly Stored[]> =>
+  (await api.list<Stored>(allOf(resource), { limit: 500, labelSelector })).items
+
+/** Makes a quota and waits until the server counts by it. */
+export const limit = async ({ api, until }: Stage, name: string, hard: Readonly<Record<string, string>>) => {
+  const { apiVersion, kind } = resources.quotas
+  await api.create(allOf(resources.quotas), { apiVersion, kind, metadata: { name }, spec: { hard } })
+  const probe = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: `${name}-probe` } }
+  if (!('count/configmaps' in hard)) return
+  await until('the quota holds', async () => {
+    const tried = await outcome(api.create(allOf(resources.maps), probe))
+    if (tried === 'done') await api.remove(one(resources.maps, probe.metadata.name))
+    return tried === 'quota'
+  })
+}

@@ -1,0 +1,185 @@
+import type { Clock } from '#shared/kube/clock.ts'
+import type { KubeAnswer, KubeConnection, KubeRequest } from '#shared/kube/connection.ts'
+import { errorOfConnection } from '#shared/kube/kube-error.ts'
+import { ModelWatch } from './watch.ts'
+import { Refusal, refuse } from './refusal.ts'
+import { type Route, routeOf } from './routes.ts'
+import type { ModelLists } from './reads.ts'
+import type { ModelServer } from './server.ts'
+
+/** The way from one client to the server. What stands here can be changed at any time. */
+export type Line = {
+  /** One way, for each request, answer and event. */
+  delayMs: () => number
+  /** `refused`: every dial fails at once; `silent`: nothing passes, and nobody is told. */
+  state: 'open' | 'refused' | 'silent'
+  /** Of 1: how often a request is lost, the answer of one that was done, or one is told to come again in a second. */
+  lost: number
+  lostAnswers: number
+  tooMany: number
+}
+
+/** One request that may have changed something. `code` is 0 where it never reached the server. */
+export type SeenWrite = {
+  readonly client: string
+  readonly method: string
+  readonly path: string
+  readonly query: KubeRequest['query']
+  readonly text: string
+  readonly sentAtMs: number
+  readonly code: number
+}
+
+/** A client of the model. */
+export type ModelClient = KubeConnection & {
+  readonly line: Line
+  /** Breaks all its connections off. */
+  readonly reset: () => void
+  /** Sets the state of its line, with what that does to watches that stand. */
+  readonly setState: (state: Line['state']) => void
+}
+
+/** What connections share. */
+export type Exchange = {
+  readonly server: ModelServer
+  readonly lists: ModelLists
+  readonly clock: Clock
+  readonly random: () => number
+  /** Whether the server answers anybody. */
+  readonly isAway: () => boolean
+  /** Carries a client's request out, in its name. */
+  readonly inNameOf: <T>(client: string, run: () => T) => T
+  readonly wrote: (write: SeenWrite) => void
+}
+
+/** Who a client is, and how its process takes what arrives. */
+export type ClientOf = { readonly name: string; readonly deliver: (run: () => void) => void }
+
+const giveUpMs = 30_000
+
+/** Connects a client. Its fields are those of `name` where it names no manager. */
+export const connectClient = (exchange: Exchange, { name, deliver }: ClientOf): ModelClient => {
+  const { random } = exchange
+  const line: Line = { delayMs: () => 1 + random() * 9, state: 'open', lost: 0, lostAnswers: 0, tooMany: 0 }
+  const watches = new Set<ModelWatch>()
+  const open: Opened = { exchange, line, deliver, watches, user: name }
+
+  const reset = () => {
+    for (const watch of watches) watch.close(new Error('read ECONNRESET'))
+    watches.clear()
+  }
+  return {
+    namespace: 'default',
+    line,
+    reset,
+    setState: (state) => {
+      line.state = state
+      if (state === 'refused') reset()
+      for (const watch of watches) watch.hold(state === 'silent')
+    },
+    send: (request) => sendOver(open, request),
+    [Symbol.asyncDispose]: async () => reset(),
+  }
+}
+
+type Opened = {
+  readonly exchange: Exchange
+  readonly line: Line
+  readonly deliver: (run: () => void) => void
+  readonly watches: Set<ModelWatch>
+  readonly user: string
+}
+
+const sendOver = async (open: Opened, request: KubeRequest): Promise<KubeAnswer> => {
+  const { exchange, line, deliver, user } = open
+  const { clock } = exchange
+  const what = `${request.method} ${request.path}`
+  request.beforeSend?.()
+  const sentAtMs = clock.nowMs()
+  const answered = Promise.withResolvers<KubeAnswer>()
+  const broken = (why: string) => answered.reject(errorOfConnection(new Error(why), what))
+  const abort = () => broken('aborted')
+  request.signal.addEventListener('abort', abort, { once: true })
+  if (request.signal.aborted) abort()
+  using _limit = clock.after(giveUpMs, () => deliver(() => broken(`nothing was heard for ${giveUpMs} ms`)))
+
+  const arrive = () => {
+    if (line.state === 'silent') return
+    const reach = exchange.isAway() || line.state === 'refused' ? 'away' : fateOf(line, exchange.random)
+    const answer = reach === 'done' || reach === 'answer lost' ? answerOf(open, request) : undefined
+    if (request.method !== 'GET')
+      exchange.wrote({ ...seen(request), client: user, sentAtMs, code: answer?.statusCode ?? 0 })
+    const back = () => {
+      if (line.state === 'silent') return
+      deliver(() => {
+        if (reach === 'too many') answered.resolve(refused(refuse(429, 'TooManyRequests', 'too many requests'), 1))
+        else if (reach === 'done' && answer) answered.resolve(answer)
+        else broken(reach === 'away' ? 'connect ECONNREFUSED' : 'socket hang up')
+      })
+    }
+    clock.after(line.delayMs(), back)
+  }
+  clock.after(line.delayMs(), arrive)
+  try {
+    return await answered.promise
+  } finally {
+    request.signal.removeEventListener('abort', abort)
+  }
+}
+
+type Fate = 'done' | 'lost' | 'answer lost' | 'too many'
+
+const fateOf = ({ lost, lostAnswers, tooMany }: Line, random: () => number): Fate => {
+  const drawn = random()
+  if (drawn < lost) return 'lost'
+  if (drawn < lost + lostAnswers) return 'answer lost'
+  return drawn < lost + lostAnswers + tooMany ? 'too many' : 'done'
+}
+
+const seen = ({ method, path, query, body }: KubeRequest) => ({ method, path, query, text: body?.text ?? '' })
+
+const answerOf = (open: Opened, request: KubeRequest): KubeAnswer => {
+  const { server, lists } = open.exchange
+  try {
+    const route = routeOf(server, lists, request, open.user)
+    if (route.verb === 'watch') return { ...head(200), body: watchOf(open, route, request.signal) }
+    const answer = open.exchange.inNameOf(open.user, route.run)
+    return { ...head(route.code), body: once(JSON.stringify(answer)) }
+  } catch (thrown) {
+    if (thrown instanceof Refusal) return refused(thrown)
+    throw thrown
+  }
+}
+
+const head = (statusCode: number, retryAfterSeconds?: number) => ({ statusCode, retryAfterSeconds })
+
+const refused = ({ status }: Refusal, retryAfterSeconds?: number): KubeAnswer => ({
+  ...head(status.code, retryAfterSeconds),
+  body: once(JSON.stringify({ kind: 'Status', ...status })),
+})
+
+async function* once(text: string): AsyncGenerator<Buffer> {
+  yield Buffer.from(text)
+}
+
+async function* watchOf(
+  { exchange, line, deliver, watches }: Opened,
+  { kind, match, query }: Extract<Route, { verb: 'watch' }>,
+  signal: AbortSignal,
+): AsyncGenerator<Buffer> {
+  const { server, clock } = exchange
+  const version = Number(query['resourceVersion'] ?? 0)
+  const timeoutSeconds = Number(query['timeoutSeconds'] ?? 1800)
+  const wire = { clock, delayMs: () => line.delayMs(), deliver }
+  const watch = new ModelWatch(server.store, wire, { kind, match, version, timeoutSeconds })
+  watches.add(watch)
+  const abort = () => watch.abort()
+  signal.addEventListener('abort', abort, { once: true })
+  if (signal.aborted) abort()
+  try {
+    yield* watch.lines()
+  } finally {
+    signal.removeEventListener('abort', abort)
+    watches.delete(watch)
+  }
+}

@@ -1,0 +1,162 @@
+import { isSameJson, isTree, type Tree } from './object.ts'
+
+/** Values by path, as FieldsV1 names paths; its steps are joined by line breaks. */
+export type Leaves = ReadonlyMap<string, unknown>
+
+/** Paths that somebody decides. */
+export type Paths = ReadonlySet<string>
+
+/** Lists whose items are known by these fields; other lists are one value. */
+const itemKeys: Readonly<Record<string, readonly string[]>> = {
+  conditions: ['type'],
+  containers: ['name'],
+  env: ['name'],
+  imagePullSecrets: ['name'],
+  ownerReferences: ['uid'],
+  ports: ['containerPort', 'protocol'],
+  topologySpreadConstraints: ['topologyKey', 'whenUnsatisfiable'],
+  volumeMounts: ['mountPath'],
+  volumes: ['name'],
+}
+const itemDefaults: Tree = { protocol: 'TCP' }
+/** Objects that are one value. */
+const atomic = ['selector', 'labelSelector', 'fieldRef', 'secretKeyRef', 'configMapKeyRef', 'nodeSelector']
+/** What nobody decides. */
+const identity = [
+  'name',
+  'namespace',
+  'uid',
+  'resourceVersion',
+  'generation',
+  'creationTimestamp',
+  'deletionTimestamp',
+  'deletionGracePeriodSeconds',
+  'managedFields',
+]
+const separator = '\n'
+const itself = '.'
+
+/** The keys by which the items of a list are known; undefined where the list is one value. */
+export const keysOfItems = (field: string): readonly string[] | undefined => itemKeys[field]
+
+/** What an item of a keyed list is known by. */
+export const itemKey = (keys: readonly string[], item: unknown): string => {
+  const of: Tree = isTree(item) ? item : {}
+  return JSON.stringify(Object.fromEntries(keys.map((key) => [key, of[key] ?? itemDefaults[key]])))
+}
+
+/** All that can be decided of an object. */
+export const leavesOf = (object: Tree): Leaves => {
+  const leaves = new Map<string, unknown>()
+  const { apiVersion: _, kind: __, metadata, ...rest } = object
+  if (isTree(metadata)) {
+    const decided = Object.fromEntries(Object.entries(metadata).filter(([name]) => !identity.includes(name)))
+    if (Object.keys(decided).length > 0) gather(leaves, ['f:metadata'], decided)
+  }
+  gather(leaves, [], rest)
+  return leaves
+}
+
+const gather = (into: Map<string, unknown>, path: readonly string[], tree: Tree) => {
+  for (const [field, value] of Object.entries(tree)) {
+    if (value === undefined) continue
+    const here = [...path, `f:${field}`]
+    const keys = keysOfItems(field)
+    if (keys && Array.isArray(value)) gatherItems(into, here, { items: value, keys })
+    else if (isTree(value) && Object.keys(value).length > 0 && !atomic.includes(field)) gather(into, here, value)
+    else into.set(here.join(separator), value)
+  }
+}
+
+const gatherItems = (
+  into: Map<string, unknown>,
+  path: readonly string[],
+  { items, keys }: { items: readonly unknown[]; keys: readonly string[] },
+) => {
+  for (const item of items) {
+    const here = [...path, `k:${itemKey(keys, item)}`]
+    into.set([...here, itself].join(separator), true)
+    if (isTree(item)) gather(into, here, item)
+  }
+}
+
+/** Paths whose values are others than before, or new; and those that are gone. */
+export const compareLeaves = (before: Leaves, after: Leaves): { changed: Paths; removed: Paths } => ({
+  changed: new Set([...after].filter(([path, value]) => !isSameJson(before.get(path), value)).map(([path]) => path)),
+  removed: new Set([...before.keys()].filter((path) => !after.has(path))),
+})
+
+/** Those of `paths` that are not among `others`. */
+export const minus = (paths: Paths, others: Paths): Paths => new Set([...paths].filter((path) => !others.has(path)))
+
+/** Paths as FieldsV1. */
+export const treeOfPaths = (paths: Paths): Tree => {
+  const tree: Record<string, unknown> = {}
+  for (const path of paths) {
+    let here = tree
+    for (const step of path.split(separator)) here = (here[step] ??= {}) as Record<string, unknown>
+  }
+  return tree
+}
+
+/** FieldsV1 as paths. */
+export const pathsOfTree = (tree: Tree): Paths => {
+  const paths = new Set<string>()
+  const walk = (here: Tree, path: readonly string[]) => {
+    const steps = Object.entries(here)
+    if (steps.length === 0 && path.length > 0) paths.add(path.join(separator))
+    for (const [step, below] of steps) if (isTree(below)) walk(below, [...path, step])
+  }
+  walk(tree, [])
+  return paths
+}
+
+/** The object without what stands at these paths, and without what is empty then. */
+export const withoutPaths = (object: Tree, paths: Paths): Tree =>
+  [...paths].reduce((rest, path) => (without(rest, path.split(separator)) ?? {}) as Tree, object)
+
+const without = (value: unknown, steps: readonly string[]): unknown => {
+  const [step = '', ...rest] = steps
+  if (step === itself) return undefined
+  if (!step.startsWith('f:') || !isTree(value)) return value
+  const field = step.slice(2)
+  if (!(field in value)) return value
+  const { [field]: old, ...others } = value
+  const left = rest.length === 0 ? undefined : withoutBelow(old, rest, field)
+  if (left !== undefined) return { ...value, [field]: left }
+  return Object.keys(others).length === 0 ? undefined : others
+}
+
+const withoutBelow = (value: unknown, steps: readonly string[], field: string): unknown => {
+  const keys = keysOfItems(field)
+  if (!keys || !Array.isArray(value)) return without(value, steps)
+  const [key = '', ...rest] = steps
+  const items = value.flatMap((item: unknown) => {
+    if (`k:${itemKey(keys, item)}` !== key) return [item]
+    const left = without(item, rest)
+    return left === undefined ? [] : [left]
+  })
+  return items.length === 0 ? undefined : items
+}
+
+/** The object with all that the configuration says. Items of keyed lists are merged, whatever else is a list is replaced. */
+export const mergeApplied = (live: unknown, config: unknown, field = ''): unknown => {
+  const keys = keysOfItems(field)
+  if (keys && Array.isArray(config)) return mergeItems(Array.isArray(live) ? live : [], config, keys)
+  if (!isTree(config) || atomic.includes(field)) return config
+  const merged: Record<string, unknown> = isTree(live) ? { ...live } : {}
+  for (const [name, value] of Object.entries(config))
+    if (value !== undefined) merged[name] = mergeApplied(merged[name], value, name)
+  return merged
+}
+
+const mergeItems = (live: readonly unknown[], config: readonly unknown[], keys: readonly string[]): unknown[] => {
+  const applied = new Map(config.map((item) => [itemKey(keys, item), item]))
+  const kept = live.map((item) => {
+    const key = itemKey(keys, item)
+    const given = applied.get(key)
+    applied.delete(key)
+    return given === undefined ? item : mergeApplied(item, given)
+  })
+  return [...kept, ...applied.values()]
+}

@@ -1,0 +1,115 @@
+import { type Backstage, controlledBy, type Controller, ownedBy, startController, targetOf } from './controller.ts'
+import { at, type Stored, timeText, type Tree } from './object.ts'
+import { keyIn } from './store.ts'
+import { conditionsOf, hasEnded, holds, isActive, phaseOf, withCondition } from './pods.ts'
+import { promised, specNumber, startedMs, type Verdict, verdictOf } from './verdict.ts'
+
+const pods = 'v1/pods'
+const tracking = 'batch.kubernetes.io/job-tracking'
+/** As the real controller waits between tries to create a pod. */
+const retryMs = { first: 1000, last: 60_000 }
+
+const nowMs = ({ clock }: Backstage): number => clock.date().getTime()
+
+const editStatus = ({ server }: Backstage, job: Stored, change: (live: Stored) => Tree): Stored | undefined =>
+  server.edit(targetOf(server, job, 'status'), (live) => ({
+    ...live,
+    status: { ...(live['status'] as Tree | undefined), ...change(live) },
+  }))
+
+const createPod = ({ server }: Backstage, job: Stored) => {
+  const template = at(job, 'spec', 'template') as Tree
+  const own = { generateName: `${job.metadata.name}-`, finalizers: [tracking], ...ownedBy(job) }
+  const metadata = { ...(template['metadata'] as Tree), ...own }
+  server.create(server.kind(pods), job.metadata.namespace, { metadata, spec: template['spec'] })
+}
+
+/** Pods that are accounted for are not held any more. */
+const letGo = ({ server }: Backstage, all: readonly Stored[]) => {
+  for (const pod of all)
+    server.edit(targetOf(server, pod), (live) => {
+      const finalizers = live.metadata.finalizers?.filter((each) => each !== tracking) ?? []
+      return { ...live, metadata: { ...live.metadata, finalizers } }
+    })
+}
+
+const tell = (backstage: Backstage, job: Stored) => {
+  const all = controlledBy(backstage.server, pods, job)
+  const active = all.filter(isActive)
+  const among = (phase: string) => all.filter((pod) => phaseOf(pod) === phase).length
+  // What was counted once stays counted, though the pod is gone.
+  const ended = (live: Stored, field: string, phase: string) =>
+    Math.max(among(phase), Number(at(live, 'status', field) ?? 0)) || undefined
+  editStatus(backstage, job, (live) => ({
+    active: active.length || undefined,
+    ready: active.filter((pod) => holds(pod, 'Ready')).length,
+    terminating: all.filter((pod) => !hasEnded(pod) && pod.metadata.deletionTimestamp !== undefined).length,
+    succeeded: ended(live, 'succeeded', 'Succeeded'),
+    failed: ended(live, 'failed', 'Failed'),
+    uncountedTerminatedPods: {},
+  }))
+}
+
+/** The two conditions of an end: the first says what it will be, the second that no pod runs any more. */
+const end = (backstage: Backstage, job: Stored, { type, reason, message }: Verdict) => {
+  const { server, clock } = backstage
+  const running = controlledBy(server, pods, job).filter((pod) => !hasEnded(pod))
+  for (const pod of running) if (pod.metadata.deletionTimestamp === undefined) server.remove(targetOf(server, pod))
+  const time = timeText(clock.date())
+  const mark = (name: string) => (live: Stored) => ({
+    conditions: withCondition(live, { type: name, status: 'True', reason, message }, time),
+    ...(name === 'Complete' && { completionTime: time }),
+  })
+  editStatus(backstage, job, mark(type === 'Complete' ? 'SuccessCriteriaMet' : 'FailureTarget'))
+  if (running.length === 0) editStatus(backstage, job, mark(type))
+  tell(backstage, job)
+}
+
+/** Removes a Job that has ended when its time is over; answers how long that is. */
+const expire = (backstage: Backstage, job: Stored): number | undefined => {
+  const { server } = backstage
+  const seconds = specNumber(job, 'ttlSecondsAfterFinished')
+  if (seconds === undefined) return undefined
+  const { lastTransitionTime = '' } =
+    conditionsOf(job).find(({ type }) => type === 'Complete' || type === 'Failed') ?? {}
+  const waitMs = Date.parse(lastTransitionTime) + seconds * 1000 - nowMs(backstage)
+  if (waitMs <= 0) server.remove(targetOf(server, job), { uid: job.metadata.uid, propagation: 'Foreground' })
+  return waitMs > 0 ? waitMs : undefined
+}
+
+const goOn = (backstage: Backstage, given: Stored): number | undefined => {
+  const isNew = at(given, 'status', 'startTime') === undefined
+  const begin = () => ({ startTime: timeText(backstage.clock.date()) })
+  const job = isNew ? (editStatus(backstage, given, begin) ?? given) : given
+  const all = controlledBy(backstage.server, pods, job)
+  const verdict = holds(job, 'FailureTarget') ? promised(job) : verdictOf(job, all, nowMs(backstage))
+  if (verdict) end(backstage, job, verdict)
+  else {
+    if (all.every(hasEnded)) createPod(backstage, job)
+    tell(backstage, job)
+  }
+  letGo(backstage, all.filter(hasEnded))
+  const limit = specNumber(job, 'activeDeadlineSeconds')
+  return limit === undefined ? undefined : Math.max(1000, startedMs(job) + limit * 1000 - nowMs(backstage))
+}
+
+/** Plays the Job controller, for Jobs of one pod, and the one that removes Jobs that have ended. */
+export const startJobs = (backstage: Backstage): Controller => {
+  const { server } = backstage
+  const orphansOf = (key: string) =>
+    server.store
+      .all(pods)
+      .filter(({ metadata }) => keyIn(metadata.namespace, metadata.labels?.['job-name'] ?? '') === key)
+  const sync = (key: string, job: Stored | undefined): number | undefined => {
+    if (!job) {
+      letGo(backstage, orphansOf(key))
+      return undefined
+    }
+    if (job.metadata.deletionTimestamp !== undefined) {
+      letGo(backstage, controlledBy(server, pods, job))
+      return undefined
+    }
+    return holds(job, 'Complete') || holds(job, 'Failed') ? expire(backstage, job) : goOn(backstage, job)
+  }
+  return startController(backstage, { resource: 'batch/v1/jobs', dependents: [pods], sync, retryMs })
+}

@@ -1,0 +1,257 @@
+import { type Backstage, type Controller, startController, targetOf } from './controller.ts'
+import { at, type Stored, timeText, type Tree } from './object.ts'
+import { type Condition, hasEnded, phaseOf, withCondition } from './pods.ts'
+
+/** A container that runs. */
+export type Container = {
+  /** SIGTERM: it ends when it has finished. */
+  readonly stop: () => void
+  /** SIGKILL. */
+  readonly kill: () => void
+}
+
+/** What a container tells. */
+export type ContainerEvents = {
+  readonly ready: (isReady: boolean) => void
+  /** Called once. */
+  readonly exited: (code: number) => void
+}
+
+/** What runs containers, and on how many places. */
+export type Runtime = {
+  readonly start: (pod: Stored, events: ContainerEvents) => Container
+  /** From the binding of a pod to the start of its container. */
+  readonly startMs: () => number
+  /** Whether there is room for a pod beside those. */
+  readonly fits: (pod: Stored, beside: readonly Stored[]) => boolean
+  /** Why the container of a pod cannot be started, in Kubernetes' word: `ImagePullBackOff`, `CreateContainerConfigError`. */
+  readonly trouble: (pod: Stored) => string | undefined
+}
+
+type State = 'pulling' | 'running' | 'waiting' | 'ended'
+
+/** A pod as its node knows it, whatever the server says. */
+type Local = {
+  readonly pod: Stored
+  state: State
+  container: Container | undefined
+  isReady: boolean
+  isStopping: boolean
+  restarts: number
+  exitCode: number
+  waitingReason: string
+  startedAt: string
+}
+
+const backOffMs = [0, 10_000, 20_000, 40_000, 80_000, 160_000, 300_000]
+const troubleMs = 5000
+/** What a node says of a container that it does not find. */
+const lostExitCode = 137
+const nodeName = 'node-1'
+
+const newLocal = (pod: Stored): Local => ({
+  pod,
+  state: 'pulling',
+  container: undefined,
+  isReady: false,
+  isStopping: false,
+  restarts: 0,
+  exitCode: 0,
+  waitingReason: 'ContainerCreating',
+  startedAt: '',
+})
+
+/** The node of all pods: starts and ends their containers, and reports them as long as the server can be reached. */
+export class ModelKubelet {
+  readonly #backstage: Backstage
+  readonly #runtime: Runtime
+  readonly #locals = new Map<string, Local>()
+  readonly #controller: Controller
+  /** Pods that their node does not report any more, as where the node is cut off. */
+  readonly #lost = new Set<string>()
+
+  constructor(backstage: Backstage, runtime: Runtime) {
+    this.#backstage = backstage
+    this.#runtime = runtime
+    this.#controller = startController(backstage, { resource: 'v1/pods', sync: (key, pod) => this.#sync(key, pod) })
+  }
+
+  /** Has everything looked at, as after the server was away. */
+  lookAtAll(): void {
+    this.#controller.lookAtAll()
+    for (const key of this.#locals.keys()) this.#controller.look(key)
+  }
+
+  /** Cuts the node of a pod off from the server, or lets it report again. */
+  setLost(key: string, isLost: boolean): void {
+    if (isLost) this.#lost.add(key)
+    else this.#lost.delete(key)
+    this.#controller.look(key)
+  }
+
+  /** Evicts a pod, as a node does that lacks memory: its containers are killed, and the pod stays as failed. */
+  evict(key: string): void {
+    const { server, clock } = this.#backstage
+    const pod = server.store.get('v1/pods', key)
+    const local = this.#locals.get(key)
+    if (!pod || !local) return
+    local.isStopping = true
+    local.container?.kill()
+    this.#locals.delete(key)
+    const disrupted = { type: 'DisruptionTarget', status: 'True', reason: 'TerminationByKubelet' }
+    server.edit(targetOf(server, pod, 'status'), (live) => {
+      const conditions = withCondition(live, disrupted, timeText(clock.date()))
+      return { ...live, status: { ...(live['status'] as Tree), phase: 'Failed', reason: 'Evicted', conditions } }
+    })
+  }
+
+  #sync(key: string, pod: Stored | undefined): number | undefined {
+    if (this.#lost.has(key)) return undefined
+    const local = this.#locals.get(key)
+    if (local && local.pod.metadata.uid !== pod?.metadata.uid) {
+      this.#abandon(key, local)
+      return pod && this.#sync(key, pod)
+    }
+    if (!pod) return undefined
+    if (at(pod, 'spec', 'nodeName') === undefined) return this.#schedule(pod)
+    if (pod.metadata.deletionTimestamp !== undefined) return this.#terminate(key, pod, local)
+    if (hasEnded(pod)) return undefined
+    if (!local) return this.#admit(key, pod)
+    this.#report(local)
+    return undefined
+  }
+
+  #schedule(pod: Stored): number | undefined {
+    const { server, clock } = this.#backstage
+    if (pod.metadata.deletionTimestamp !== undefined) return undefined
+    const bound = server.store.all('v1/pods').filter((each) => at(each, 'spec', 'nodeName') && !hasEnded(each))
+    const time = timeText(clock.date())
+    if (!this.#runtime.fits(pod, bound)) {
+      const message = '0/1 nodes are available: 1 Too many pods.'
+      const condition = { type: 'PodScheduled', status: 'False', reason: 'Unschedulable', message }
+      this.#editStatus(pod, (live) => ({ conditions: withCondition(live, condition, time) }))
+      return troubleMs
+    }
+    server.edit(targetOf(server, pod), (live) => ({ ...live, spec: { ...(live['spec'] as Tree), nodeName } }))
+    this.#editStatus(pod, (live) => ({
+      conditions: withCondition(live, { type: 'PodScheduled', status: 'True' }, time),
+    }))
+    return undefined
+  }
+
+  #admit(key: string, pod: Stored): undefined {
+    const local = newLocal(pod)
+    this.#locals.set(key, local)
+    // It ran, but not here: its containers are gone, and only some are to be started again.
+    if (phaseOf(pod) === 'Running' && at(pod, 'spec', 'restartPolicy') !== 'Always')
+      this.#exited(key, local, lostExitCode)
+    else this.#backstage.clock.after(this.#runtime.startMs(), () => this.#start(key, local))
+  }
+
+  #start(key: string, local: Local) {
+    if (this.#locals.get(key) !== local || local.isStopping) return
+    const { clock } = this.#backstage
+    const trouble = this.#runtime.trouble(local.pod)
+    if (trouble !== undefined) {
+      local.waitingReason = trouble
+      clock.after(troubleMs, () => this.#start(key, local))
+    } else {
+      local.state = 'running'
+      local.startedAt = timeText(clock.date())
+      local.container = this.#runtime.start(local.pod, {
+        ready: (isReady) => {
+          local.isReady = isReady
+          this.#controller.look(key)
+        },
+        exited: (code) => this.#exited(key, local, code),
+      })
+    }
+    this.#controller.look(key)
+  }
+
+  #exited(key: string, local: Local, code: number) {
+    Object.assign(local, { container: undefined, isReady: false, exitCode: code, state: 'ended' })
+    this.#controller.look(key)
+    if (local.isStopping || at(local.pod, 'spec', 'restartPolicy') !== 'Always') return
+    Object.assign(local, { state: 'waiting', waitingReason: 'CrashLoopBackOff' })
+    const waitMs = backOffMs[Math.min(local.restarts, backOffMs.length - 1)] ?? 0
+    local.restarts += 1
+    this.#backstage.clock.after(waitMs, () => this.#start(key, local))
+  }
+
+  #terminate(key: string, pod: Stored, local: Local | undefined): number | undefined {
+    const { server } = this.#backstage
+    if (local && !local.isStopping) this.#stop(local, pod.metadata.deletionGracePeriodSeconds ?? 0)
+    if (local?.container) {
+      this.#report(local)
+      return undefined
+    }
+    if (local) {
+      local.state = 'ended'
+      this.#report(local)
+      this.#locals.delete(key)
+    }
+    server.remove(targetOf(server, pod), { uid: pod.metadata.uid, graceSeconds: 0 })
+    return undefined
+  }
+
+  /** A pod that the server knows no more, whatever became of it: its containers end too. */
+  #abandon(key: string, local: Local) {
+    this.#locals.delete(key)
+    const grace =
+      local.pod.metadata.deletionGracePeriodSeconds ?? at(local.pod, 'spec', 'terminationGracePeriodSeconds')
+    if (!local.isStopping) this.#stop(local, Number(grace ?? 30))
+  }
+
+  #stop(local: Local, graceSeconds: number) {
+    local.isStopping = true
+    local.container?.stop()
+    if (local.container) this.#backstage.clock.after(graceSeconds * 1000, () => local.container?.kill())
+  }
+
+  #report(local: Local) {
+    const time = timeText(this.#backstage.clock.date())
+    const isAlways = at(local.pod, 'spec', 'restartPolicy') === 'Always'
+    const ready: Condition = { type: 'Ready', status: local.isReady ? 'True' : 'False' }
+    this.#editStatus(local.pod, (live) => ({
+      phase: phaseOfLocal(local, isAlways && !local.isStopping),
+      conditions: withCondition(live, ready, time),
+      containerStatuses: [containerStatus(local)],
+    }))
+  }
+
+  #editStatus(pod: Stored, change: (live: Stored) => Tree) {
+    const { server } = this.#backstage
+    server.edit(targetOf(server, pod, 'status'), (live) => {
+      if (live.metadata.uid !== pod.metadata.uid) return live
+      return { ...live, status: { ...(live['status'] as Tree), ...change(live) } }
+    })
+  }
+}
+
+const phaseOfLocal = ({ state, exitCode, restarts }: Local, restartsAlways: boolean): string => {
+  if (state === 'running') return 'Running'
+  if (state === 'ended' && !restartsAlways) return exitCode === 0 ? 'Succeeded' : 'Failed'
+  return state === 'waiting' || restarts > 0 ? 'Running' : 'Pending'
+}
+
+const containerStatus = ({ pod, state, isReady, restarts, exitCode, waitingReason, startedAt }: Local): Tree => {
+  const [container] = (at(pod, 'spec', 'containers') as Tree[] | undefined) ?? []
+  const ended = { terminated: { exitCode, reason: exitCode === 0 ? 'Completed' : 'Error' } }
+  const shown = {
+    running: { running: { startedAt } },
+    ended,
+    pulling: waiting(waitingReason),
+    waiting: waiting(waitingReason),
+  }
+  return {
+    name: container?.['name'] ?? '',
+    ready: isReady,
+    started: state === 'running',
+    restartCount: restarts,
+    state: shown[state],
+    ...(restarts > 0 && { lastState: ended }),
+  }
+}
+
+const waiting = (reason: string) => ({ waiting: { reason } })

@@ -1,0 +1,83 @@
+/** A JSON object. */
+export type Tree = { readonly [field: string]: unknown }
+
+/** Who owns an object: gone with its last owner. */
+export type Owner = {
+  readonly apiVersion: string
+  readonly kind: string
+  readonly name: string
+  readonly uid: string
+  readonly controller?: boolean
+  readonly blockOwnerDeletion?: boolean
+}
+
+/** Which fields somebody decides. */
+export type ManagedEntry = {
+  readonly manager: string
+  readonly operation: 'Apply' | 'Update'
+  readonly apiVersion: string
+  readonly fieldsType: 'FieldsV1'
+  readonly fieldsV1: Tree
+  readonly subresource?: string
+  readonly time?: string
+}
+
+/** The metadata of an object that is stored. */
+export type Meta = {
+  readonly name: string
+  readonly namespace?: string
+  readonly uid: string
+  readonly resourceVersion: string
+  readonly generation?: number
+  readonly creationTimestamp: string
+  readonly deletionTimestamp?: string
+  readonly deletionGracePeriodSeconds?: number
+  readonly labels?: Readonly<Record<string, string>>
+  readonly annotations?: Readonly<Record<string, string>>
+  readonly ownerReferences?: readonly Owner[]
+  readonly finalizers?: readonly string[]
+  readonly managedFields?: readonly ManagedEntry[]
+}
+
+/** An object as the model keeps it. It is never changed, only put in the place of another. */
+export type Stored = {
+  readonly apiVersion: string
+  readonly kind: string
+  readonly metadata: Meta
+  readonly [field: string]: unknown
+}
+
+/** Whether a value is a JSON object. */
+export const isTree = (value: unknown): value is Tree =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+
+/** Whether two values say the same; a field that is undefined is none. */
+export const isSameJson = (one: unknown, other: unknown): boolean => {
+  if (one === other) return true
+  if (Array.isArray(one))
+    return Array.isArray(other) && one.length === other.length && one.every((each, at) => isSameJson(each, other[at]))
+  if (!isTree(one) || !isTree(other)) return false
+  for (const field in one) if (!isSameJson(one[field], other[field])) return false
+  for (const field in other) if (other[field] !== undefined && one[field] === undefined) return false
+  return true
+}
+
+/** JSON that is the same for the same value, in whichever order its fields stand. */
+export const canonicalJson = (value: unknown): string =>
+  JSON.stringify(value, (_name, each: unknown) =>
+    isTree(each) ? Object.fromEntries(Object.entries(each).toSorted(([one], [other]) => (one < other ? -1 : 1))) : each,
+  )
+
+/** What stands at a path of fields; undefined where something on the way is missing. */
+export const at = (value: unknown, ...path: readonly string[]): unknown => {
+  let here = value
+  for (const field of path) here = isTree(here) ? here[field] : undefined
+  return here
+}
+
+/** The owner that is responsible for an object. */
+export const controllerOf = ({ metadata }: Stored): Owner | undefined =>
+  metadata.ownerReferences?.find(({ controller }) => controller === true)
+
+/** Milliseconds of the calendar in Kubernetes' Time, which counts whole seconds. */
+export const timeText = (date: Date): string => date.toISOString().replace(/\.\d+Z$/, 'Z')

@@ -1,0 +1,93 @@
+import {
+  compareLeaves,
+  type Leaves,
+  leavesOf,
+  mergeApplied,
+  minus,
+  type Paths,
+  pathsOfTree,
+  treeOfPaths,
+  withoutPaths,
+} from './fields.ts'
+import { isSameJson, type ManagedEntry, type Tree } from './object.ts'
+import { refuse } from './refusal.ts'
+
+/** Who writes, and through which door. */
+export type Writer = {
+  readonly manager: string
+  readonly subresource?: string
+  readonly apiVersion: string
+  readonly time: string
+}
+
+type Entries = readonly ManagedEntry[]
+
+const isOf = (entry: ManagedEntry, { manager, subresource }: Writer, operation: ManagedEntry['operation']): boolean =>
+  entry.manager === manager && entry.operation === operation && entry.subresource === subresource
+
+const entryOf = (writer: Writer, operation: ManagedEntry['operation'], paths: Paths): ManagedEntry => {
+  const { manager, apiVersion, time, subresource } = writer
+  return {
+    manager,
+    operation,
+    apiVersion,
+    time,
+    fieldsType: 'FieldsV1',
+    fieldsV1: treeOfPaths(paths),
+    ...(subresource !== undefined && { subresource }),
+  }
+}
+
+/** The entry without these paths; none where nothing is left. */
+const lose = (entry: ManagedEntry, lost: Paths): Entries => {
+  const had = pathsOfTree(entry.fieldsV1)
+  const kept = minus(had, lost)
+  if (kept.size === had.size) return [entry]
+  return kept.size === 0 ? [] : [{ ...entry, fieldsV1: treeOfPaths(kept) }]
+}
+
+const isSame = (one: Paths, other: Paths): boolean => one.size === other.size && minus(one, other).size === 0
+
+/** Who decides what after an update: what it changed is the writer's, what it removed is nobody's. */
+export const followUpdate = (before: Tree, after: Tree, entries: Entries, writer: Writer): Entries => {
+  const { changed, removed } = compareLeaves(leavesOf(before), leavesOf(after))
+  if (changed.size + removed.size === 0) return entries
+  const mine = entries.find((entry) => isOf(entry, writer, 'Update'))
+  const others = entries
+    .filter((entry) => entry !== mine)
+    .flatMap((entry) => lose(entry, new Set([...changed, ...removed])))
+  const had: Paths = mine ? pathsOfTree(mine.fieldsV1) : new Set()
+  const paths = new Set([...minus(had, removed), ...changed])
+  if (paths.size === 0) return others
+  return [...others, mine && isSame(paths, had) ? mine : entryOf(writer, 'Update', paths)]
+}
+
+/**
+ * Applies a configuration. What others decided otherwise is a conflict, or taken over by force; what the writer applied
+ * before and nobody else decides is removed.
+ */
+export const applyConfig = (
+  { live, config, entries }: { live: Tree; config: Tree; entries: Entries },
+  writer: Writer,
+  force: boolean,
+): { merged: Tree; entries: Entries } => {
+  const said = leavesOf(config)
+  const mine = entries.find((entry) => isOf(entry, writer, 'Apply'))
+  const others = entries.filter((entry) => entry !== mine)
+  const disputed = disputedPaths(others, said, leavesOf(live))
+  if (disputed.size > 0 && !force)
+    throw refuse(409, 'Conflict', `Apply failed with ${disputed.size} conflict: ${[...disputed][0] ?? ''}`)
+
+  const paths: Paths = new Set(said.keys())
+  const left = others.flatMap((entry) => lose(entry, disputed))
+  const had: Paths = mine ? pathsOfTree(mine.fieldsV1) : new Set()
+  const orphans = left.reduce((rest, { fieldsV1 }) => minus(rest, pathsOfTree(fieldsV1)), minus(had, paths))
+  const merged = mergeApplied(withoutPaths(live, orphans), config) as Tree
+  if (paths.size === 0) return { merged, entries: left }
+  return { merged, entries: [...left, mine && isSame(paths, had) ? mine : entryOf(writer, 'Apply', paths)] }
+}
+
+const disputedPaths = (others: Entries, said: Leaves, live: Leaves): Paths => {
+  const owned = others.flatMap(({ fieldsV1 }) => [...pathsOfTree(fieldsV1)])
+  return new Set(owned.filter((path) => said.has(path) && !isSameJson(said.get(path), live.get(path))))
+}

@@ -1,0 +1,59 @@
+import { at, type Stored } from './object.ts'
+
+/** A condition as pods, Deployments and Jobs carry it. */
+export type Condition = {
+  readonly type: string
+  readonly status: string
+  readonly reason?: string
+  readonly message?: string
+  readonly lastTransitionTime?: string
+}
+
+/** All conditions of an object. */
+export const conditionsOf = (object: Stored): readonly Condition[] =>
+  (at(object, 'status', 'conditions') as Condition[] | undefined) ?? []
+
+/** Whether a condition is True. */
+export const holds = (object: Stored, type: string): boolean =>
+  conditionsOf(object).some((condition) => condition.type === type && condition.status === 'True')
+
+/** The conditions with one of them as it is now; its time moves with its status alone. */
+export const withCondition = (object: Stored, condition: Condition, time: string): Condition[] => {
+  const all = conditionsOf(object)
+  const before = all.find(({ type }) => type === condition.type)
+  const since = before?.status === condition.status ? before.lastTransitionTime : time
+  const stamped = { ...condition, ...(since !== undefined && { lastTransitionTime: since }) }
+  return before ? all.map((each) => (each === before ? stamped : each)) : [...all, stamped]
+}
+
+/** Where a pod is in its life. */
+export const phaseOf = (pod: Stored): string => (at(pod, 'status', 'phase') as string | undefined) ?? 'Pending'
+
+/** Whether a pod will not run any more. */
+export const hasEnded = (pod: Stored): boolean => ['Succeeded', 'Failed'].includes(phaseOf(pod))
+
+/** Whether a pod counts as one: it has not ended, and nobody asked for its deletion. */
+export const isActive = (pod: Stored): boolean => !hasEnded(pod) && pod.metadata.deletionTimestamp === undefined
+
+const costAnnotation = 'controller.kubernetes.io/pod-deletion-cost'
+const phases = ['Pending', 'Unknown', 'Running']
+
+const readySince = (pod: Stored): string =>
+  conditionsOf(pod).find(({ type, status }) => type === 'Ready' && status === 'True')?.lastTransitionTime ?? ''
+
+/** In which order a ReplicaSet takes pods away (`ActivePodsWithRanks` of its controller, on one node). */
+export const compareForRemoval = (one: Stored, other: Stored): number => {
+  const rank = (pod: Stored) => [
+    at(pod, 'spec', 'nodeName') === undefined ? 0 : 1,
+    phases.indexOf(phaseOf(pod)),
+    holds(pod, 'Ready') ? 1 : 0,
+    Number(pod.metadata.annotations?.[costAnnotation] ?? 0),
+  ]
+  const [mine, theirs] = [rank(one), rank(other)]
+  const differs = mine.findIndex((value, index) => value !== theirs[index])
+  if (differs >= 0) return (mine[differs] ?? 0) - (theirs[differs] ?? 0)
+  const [since, otherSince] = [readySince(one), readySince(other)]
+  // Of two that are ready, the one that became it later.
+  if (since !== otherSince) return since > otherSince ? -1 : 1
+  return one.metadata.creationTimestamp > other.metadata.creationTimestamp ? -1 : 1
+}

@@ -1,0 +1,84 @@
+import { type Backstage, controlledBy, ownedBy, startController, targetOf } from './controller.ts'
+import { at, type Stored, timeText, type Tree } from './object.ts'
+import { compareForRemoval, type Condition, conditionsOf, holds, isActive, withCondition } from './pods.ts'
+import { Refusal } from './refusal.ts'
+import { keyOfStored, type Controller } from './controller.ts'
+
+const pods = 'v1/pods'
+
+/**
+ * The pods as a controller knows them that hears of changes with a lag: what was written a moment ago it may not have
+ * seen when it chooses.
+ */
+const laggingView = ({ server, clock, lagMs }: Backstage) => {
+  const seen = new Map<string, Stored>()
+  server.store.listen((resource, { type, object }) => {
+    if (resource !== pods) return
+    clock.after(lagMs(), () => {
+      if (type === 'DELETED') seen.delete(keyOfStored(object))
+      else seen.set(keyOfStored(object), object)
+    })
+  })
+  return (pod: Stored): Stored => {
+    const last = seen.get(keyOfStored(pod))
+    return last?.metadata.uid === pod.metadata.uid ? last : pod
+  }
+}
+
+/** Plays the ReplicaSet controller: as many pods as wanted, taken away in the order of the real one. */
+export const startReplicaSets = (backstage: Backstage): Controller => {
+  const { server, clock } = backstage
+  const viewed = laggingView(backstage)
+  const now = () => timeText(clock.date())
+
+  const createPods = (set: Stored, count: number): Refusal | undefined => {
+    const template = at(set, 'spec', 'template') as Tree
+    const metadata = { ...(template['metadata'] as Tree), generateName: `${set.metadata.name}-`, ...ownedBy(set) }
+    try {
+      for (let made = 0; made < count; made += 1)
+        server.create(server.kind(pods), set.metadata.namespace, { metadata, spec: template['spec'] })
+    } catch (thrown) {
+      if (thrown instanceof Refusal) return thrown
+      throw thrown
+    }
+    return undefined
+  }
+
+  const tell = (set: Stored, refusal: Refusal | undefined) => {
+    const active = controlledBy(server, pods, set).filter(isActive)
+    const ready = active.filter((pod) => holds(pod, 'Ready')).length
+    server.edit(targetOf(server, set, 'status'), (live) => {
+      const status = {
+        replicas: active.length,
+        ...(ready > 0 && { readyReplicas: ready, availableReplicas: ready }),
+        observedGeneration: set.metadata.generation,
+        conditions: failureConditions(live, refusal, now()),
+      }
+      return { ...live, status }
+    })
+  }
+
+  const sync = (_key: string, set: Stored | undefined) => {
+    if (!set || set.metadata.deletionTimestamp !== undefined) return undefined
+    const active = controlledBy(server, pods, set).filter(isActive)
+    const surplus = active.length - Number(at(set, 'spec', 'replicas'))
+    const refusal = surplus < 0 ? createPods(set, -surplus) : undefined
+    if (surplus > 0) {
+      const order = active.toSorted((one, other) => compareForRemoval(viewed(one), viewed(other)))
+      for (const pod of order.slice(0, surplus)) server.remove(targetOf(server, pod))
+    }
+    tell(set, refusal)
+    if (refusal) throw refusal
+    return undefined
+  }
+  return startController(backstage, { resource: 'apps/v1/replicasets', dependents: [pods], sync })
+}
+
+const failureConditions = (set: Stored, refusal: Refusal | undefined, time: string): readonly Condition[] => {
+  const others = conditionsOf(set).filter(({ type }) => type !== 'ReplicaFailure')
+  if (!refusal) return others
+  // What it said first it goes on saying, though the refusals name other pods.
+  if (others.length < conditionsOf(set).length) return conditionsOf(set)
+  const condition = { type: 'ReplicaFailure', status: 'True', reason: 'FailedCreate', message: refusal.message }
+  return withCondition(set, condition, time)
+}

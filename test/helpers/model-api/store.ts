@@ -1,0 +1,114 @@
+import type { Stored } from './object.ts'
+
+/** One change of one object. `before` is the object as it was; of a deleted one, `object` is its last state. */
+export type StoreEvent = {
+  readonly version: number
+  readonly type: 'ADDED' | 'MODIFIED' | 'DELETED'
+  readonly object: Stored
+  readonly before: Stored | undefined
+}
+
+/** All that a store held at one moment. */
+export type StoreSnapshot = {
+  readonly version: number
+  readonly kinds: ReadonlyMap<string, ReadonlyMap<string, Stored>>
+}
+
+type Listener = (resource: string, event: StoreEvent) => void
+
+const historyMax = 2000
+
+/** What an object is known by within its kind. */
+export const keyIn = (namespace: string | undefined, name: string): string => `${namespace ?? ''}/${name}`
+
+const keyOfStored = ({ metadata }: Stored): string => keyIn(metadata.namespace, metadata.name)
+
+/** Objects by kind and key, with one version for all that counts every change, as etcd keeps them. */
+export class ModelStore {
+  #kinds = new Map<string, Map<string, Stored>>()
+  #history = new Map<string, StoreEvent[]>()
+  /** Changes up to this version are not known any more. */
+  #forgotten = 0
+  #version = 1
+  readonly #listeners = new Set<Listener>()
+
+  get version(): number {
+    return this.#version
+  }
+
+  get(resource: string, key: string): Stored | undefined {
+    return this.#kinds.get(resource)?.get(key)
+  }
+
+  /** All of a kind, in the order of their keys as the server lists them. */
+  all(resource: string): readonly Stored[] {
+    const objects = this.#kinds.get(resource) ?? new Map<string, Stored>()
+    return [...objects].toSorted(([one], [other]) => (one < other ? -1 : 1)).map(([, object]) => object)
+  }
+
+  /** Puts an object in place of the one with its name, under the next version. */
+  put(resource: string, object: Stored): Stored {
+    const before = this.get(resource, keyOfStored(object))
+    const stored = this.#versioned(object)
+    this.#objectsOf(resource).set(keyOfStored(stored), stored)
+    this.#tell(resource, { version: this.#version, type: before ? 'MODIFIED' : 'ADDED', object: stored, before })
+    return stored
+  }
+
+  /** Takes an object away; `object` is what watchers see of it last. */
+  remove(resource: string, object: Stored): void {
+    const before = this.get(resource, keyOfStored(object))
+    if (!before) return
+    const last = this.#versioned(object)
+    this.#objectsOf(resource).delete(keyOfStored(object))
+    this.#tell(resource, { version: this.#version, type: 'DELETED', object: last, before })
+  }
+
+  /** What happened to a kind after `version`; undefined where that is not known any more. */
+  since(resource: string, version: number): readonly StoreEvent[] | undefined {
+    if (version < this.#forgotten) return undefined
+    return (this.#history.get(resource) ?? []).filter((event) => event.version > version)
+  }
+
+  /** Forgets the past, as compaction does. */
+  forget(): void {
+    this.#history = new Map()
+    this.#forgotten = this.#version
+  }
+
+  snapshot(): StoreSnapshot {
+    return { version: this.#version, kinds: new Map([...this.#kinds].map(([name, all]) => [name, new Map(all)])) }
+  }
+
+  /** Puts everything back, versions included. Nobody is told: who watched has to ask anew. */
+  restore({ version, kinds }: StoreSnapshot): void {
+    this.#version = version
+    this.#kinds = new Map([...kinds].map(([name, all]) => [name, new Map(all)]))
+    this.forget()
+  }
+
+  /** Calls `listener` after each change. */
+  listen(listener: Listener): Disposable {
+    this.#listeners.add(listener)
+    return { [Symbol.dispose]: () => void this.#listeners.delete(listener) }
+  }
+
+  #versioned(object: Stored): Stored {
+    this.#version += 1
+    return { ...object, metadata: { ...object.metadata, resourceVersion: String(this.#version) } }
+  }
+
+  #objectsOf(resource: string): Map<string, Stored> {
+    const objects = this.#kinds.get(resource) ?? new Map<string, Stored>()
+    this.#kinds.set(resource, objects)
+    return objects
+  }
+
+  #tell(resource: string, event: StoreEvent) {
+    const history = this.#history.get(resource) ?? []
+    history.push(event)
+    if (history.length > historyMax) this.#forgotten = Math.max(this.#forgotten, history.shift()?.version ?? 0)
+    this.#history.set(resource, history)
+    for (const listener of this.#listeners) listener(resource, event)
+  }
+}

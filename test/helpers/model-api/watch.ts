@@ -1,0 +1,132 @@
+import type { Clock } from '#shared/kube/clock.ts'
+import type { Kind } from './kind.ts'
+import { eventFor, type Match } from './reads.ts'
+import type { Stored } from './object.ts'
+import type { ModelStore, StoreEvent } from './store.ts'
+
+/** How a watch reaches its watcher. */
+export type Wire = {
+  readonly clock: Clock
+  /** How long a line is on its way. */
+  readonly delayMs: () => number
+  /** Hands something to the watcher's process, now or, where that stands still, when it goes on. */
+  readonly deliver: (run: () => void) => void
+}
+
+type Watched = { readonly kind: Kind; readonly match: Match; readonly version: number; readonly timeoutSeconds: number }
+
+const bookmarkMs = 60_000
+const texts = new WeakMap<Stored, string>()
+
+const textOf = (object: Stored): string => {
+  const text = texts.get(object) ?? JSON.stringify(object)
+  texts.set(object, text)
+  return text
+}
+
+const lineOf = (type: string, text: string): Buffer => Buffer.from(`{"type":"${type}","object":${text}}\n`)
+
+const expired = lineOf('ERROR', '{"kind":"Status","code":410,"reason":"Expired","message":"too old resource version"}')
+
+/** One watch on the store: lines in their order, bookmarks each minute, and an end. */
+export class ModelWatch {
+  readonly #wire: Wire
+  readonly #of: Watched
+  readonly #stack = new DisposableStack()
+  readonly #told: Buffer[] = []
+  #isHeld = false
+  #held: Buffer[] = []
+  #bell = Promise.withResolvers<void>()
+  #end: 'closed' | Error | undefined
+  #lastDueMs = 0
+
+  constructor(store: ModelStore, wire: Wire, of: Watched) {
+    this.#wire = wire
+    this.#of = of
+    const past = store.since(of.kind.resource, of.version)
+    if (!past) {
+      this.#send(expired)
+      this.#stack.use(wire.clock.after(0, () => this.close()))
+      return
+    }
+    for (const event of past) this.#follow(event)
+    this.#stack.use(store.listen((resource, event) => resource === of.kind.resource && this.#follow(event)))
+    this.#stack.use(wire.clock.after(of.timeoutSeconds * 1000, () => this.close()))
+    this.#bookmark(store)
+  }
+
+  /** What the watcher reads: ends when the server closes the watch, throws where it breaks. */
+  async *lines(): AsyncGenerator<Buffer> {
+    try {
+      for (;;) {
+        yield* this.#told.splice(0)
+        if (this.#end instanceof Error) throw this.#end
+        if (this.#end) return
+        await this.#bell.promise
+        this.#bell = Promise.withResolvers()
+      }
+    } finally {
+      this.close()
+    }
+  }
+
+  /** Keeps lines back as a way does on which packets are lost, or lets them pass again. */
+  hold(isHeld: boolean): void {
+    this.#isHeld = isHeld
+    if (isHeld) return
+    if (this.#stack.disposed) this.close(new Error('read ECONNRESET'))
+    for (const line of this.#held.splice(0)) this.#send(line)
+  }
+
+  /** Ends the watch as the server does, or as a connection that breaks. */
+  close(error?: Error): void {
+    if (this.#end) return
+    this.#stack.dispose()
+    if (this.#isHeld) return
+    this.#wire.clock.after(this.#dueInMs(), () => this.#arrive(() => (this.#end = error ?? 'closed')))
+  }
+
+  /** Ends the watch on the watcher's own side. */
+  abort(): void {
+    this.#stack.dispose()
+    this.#end ??= new Error('aborted')
+    this.#bell.resolve()
+  }
+
+  #follow(event: StoreEvent) {
+    // As the real server: of a version that is yet to come nothing is told until it has come.
+    if (event.version <= this.#of.version) return
+    const seen = eventFor(this.#of.match, event)
+    if (seen) this.#send(lineOf(seen.type, textOf(seen.object)))
+  }
+
+  #bookmark(store: ModelStore) {
+    const { apiVersion, kind } = this.#of.kind
+    const timer = this.#wire.clock.after(bookmarkMs, () => {
+      const object = { kind, apiVersion, metadata: { resourceVersion: String(store.version) } }
+      if (store.version > this.#of.version) this.#send(lineOf('BOOKMARK', JSON.stringify(object)))
+      this.#bookmark(store)
+    })
+    if (this.#stack.disposed) timer[Symbol.dispose]()
+    else this.#stack.use(timer)
+  }
+
+  #send(line: Buffer) {
+    if (this.#isHeld) this.#held.push(line)
+    else this.#wire.clock.after(this.#dueInMs(), () => this.#arrive(() => this.#told.push(line)))
+  }
+
+  #arrive(take: () => void) {
+    this.#wire.deliver(() => {
+      take()
+      this.#bell.resolve()
+    })
+  }
+
+  /** Nothing overtakes what was sent before. */
+  #dueInMs(): number {
+    const nowMs = this.#wire.clock.nowMs()
+    this.#lastDueMs = Math.max(this.#lastDueMs, nowMs + this.#wire.delayMs())
+    return this.#lastDueMs - nowMs
+  }
+}

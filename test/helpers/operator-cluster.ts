@@ -1,0 +1,172 @@
+import { readFile } from 'node:fs/promises'
+import { resolve } from 'node:path'
+import {
+  type BrowserPool,
+  browserPools,
+  type BrowserPoolSpec,
+  type PoolCondition,
+  type PoolConditionType,
+} from '#shared/kube/browser-pool.ts'
+import { poolLabels, selectorOf, workersName } from '#shared/kube/names.ts'
+import { type ClusterOptions, startCluster, type TestCluster } from './cluster.ts'
+import { type Fleet, type FleetOptions, startFleet } from './cluster-fleet.ts'
+import { type ClusterQueue, startClusterQueue } from './cluster-queue.ts'
+import { grantController } from './controller-role.ts'
+import { eventually } from './eventually.ts'
+import { type OperatorOptions, type OperatorProcess, startOperator } from './operator-process.ts'
+import type { PodObject } from './worker-pod-object.ts'
+
+const crdFile = resolve(import.meta.dirname, '../../crds/browserpools.shutterfleet.dev.yaml')
+
+/** An entry of who decides which fields. */
+export type Managed = {
+  readonly manager: string
+  readonly subresource?: string
+  readonly fieldsV1: { readonly 'f:spec'?: Readonly<Record<string, unknown>> }
+}
+
+/** A Deployment of workers, as far as tests look at it. */
+export type WorkersDeployment = {
+  readonly metadata: {
+    readonly name: string
+    readonly uid: string
+    readonly resourceVersion: string
+    readonly labels: Readonly<Record<string, string>>
+    readonly managedFields: readonly Managed[]
+  }
+  readonly spec: {
+    readonly replicas: number
+    readonly minReadySeconds?: number
+    readonly template: PodObject
+  }
+}
+
+/** What the tests want of a BrowserPool: whatever is left out has its default. */
+export type WantedSpec = { readonly [K in keyof BrowserPoolSpec]?: Partial<BrowserPoolSpec[K]> }
+
+/** An event of Kubernetes, as far as tests look at it. */
+export type KubeEvent = {
+  readonly type: string
+  readonly reason: string
+  readonly note: string
+  readonly regarding: { readonly name: string }
+  readonly series?: { readonly count: number }
+}
+
+/** A cluster with the resource, the queue, workers that are played, and an operator. */
+export type OperatorCluster = {
+  readonly cluster: TestCluster
+  readonly queue: ClusterQueue
+  readonly fleet: Fleet
+  readonly operator: OperatorProcess
+  /** Starts another operator on the same cluster, which is killed at the test's end. */
+  readonly startAnother: (
+    name: string,
+    how?: Pick<OperatorOptions, 'kubeconfig' | 'skewMs'>,
+  ) => Promise<OperatorProcess>
+  /** Those, in the order in which they were started. */
+  readonly others: () => readonly OperatorProcess[]
+  /** Makes or changes a BrowserPool by the parts of a spec. */
+  readonly applyPool: (name: string, spec: WantedSpec) => Promise<void>
+  readonly poolOf: (name: string) => Promise<BrowserPool>
+  readonly conditionOf: (name: string, type: PoolConditionType) => Promise<PoolCondition | undefined>
+  /** Waits until a condition has this status and reason. */
+  readonly holds: (name: string, type: PoolConditionType, said: `${string} ${string}`) => Promise<void>
+  readonly deploymentOf: (name: string) => Promise<WorkersDeployment>
+  /** Pods of the pool that were not told to end. */
+  readonly podsOf: (name: string) => Promise<PodObject[]>
+  /** Waits until as many workers take captures, and no others are there. */
+  readonly settles: (name: string, workers: number) => Promise<void>
+  readonly eventsOf: (name: string) => Promise<KubeEvent[]>
+  /** Deletes a BrowserPool and what belongs to it, and waits until its workers are gone. */
+  readonly removePool: (name: string) => Promise<void>
+}
+
+type WithTeardown = { teardown: (clean: () => Promise<void>) => void }
+
+/** Starts all of it; stopped at the test's end. */
+export const startOperatorCluster = async (
+  t: WithTeardown,
+  options: ClusterOptions & Partial<FleetOptions> & { readonly settings?: Readonly<Record<string, string>> } = {},
+): Promise<OperatorCluster> => {
+  const cluster = await startCluster(t, { kwokPlaysWorkers: false, ...options })
+  await cluster.applyCrd(await readFile(crdFile, 'utf8'))
+  await grantController(cluster, 'default')
+  const queue = await startClusterQueue({ countMs: 200 })
+  const fleet = await startFleet({ ...options, cluster, queue })
+  const { settings = {} } = options
+  const start = (name: string, how: Pick<OperatorOptions, 'kubeconfig' | 'skewMs'> = {}) =>
+    startOperator({ cluster, queue, name, settings, ...how })
+  const operator = await start('one')
+  const others: OperatorProcess[] = []
+  t.teardown(async () => {
+    for (const each of [operator, ...others]) await each.stop()
+    await fleet[Symbol.asyncDispose]()
+    await queue[Symbol.asyncDispose]()
+  })
+  return {
+    cluster,
+    queue,
+    fleet,
+    operator,
+    startAnother: async (name, how) => {
+      const another = await start(name, how)
+      others.push(another)
+      return another
+    },
+    others: () => others,
+    ...readersOf(cluster),
+  }
+}
+
+const readersOf = (cluster: TestCluster) => {
+  const poolOf = (name: string) => cluster.get<BrowserPool>('bp', name)
+  const conditionOf = async (name: string, type: PoolConditionType) =>
+    (await poolOf(name)).status?.conditions?.find((condition) => condition.type === type)
+  const podsOf = async (name: string) => {
+    const { items } = await cluster.get<{ items: PodObject[] }>('pods', '-l', selectorOf(poolLabels(name)))
+    return items.filter(({ metadata }) => metadata.deletionTimestamp === undefined)
+  }
+  return {
+    poolOf,
+    conditionOf,
+    podsOf,
+    applyPool: (name: string, spec: WantedSpec) =>
+      cluster.apply({
+        apiVersion: browserPools.apiVersion,
+        kind: browserPools.kind,
+        metadata: { name, namespace: 'default' },
+        spec: { pool: 'standard', ...spec },
+      }),
+    holds: (name: string, type: PoolConditionType, said: string) =>
+      eventually(
+        async () => {
+          const condition = await conditionOf(name, type)
+          return `${condition?.status} ${condition?.reason}` === said
+        },
+        { what: `${type} of ${name} is ${said}` },
+      ),
+    deploymentOf: (name: string) =>
+      cluster.get<WorkersDeployment>('deployment', workersName(name), '--show-managed-fields'),
+    settles: (name: string, workers: number) =>
+      eventually(
+        async () => {
+          const { readyReplicas, replicas } = (await poolOf(name)).status ?? {}
+          return readyReplicas === workers && replicas === workers && (await podsOf(name)).length === workers
+        },
+        { what: `${name} has ${workers} workers`, withinMs: 30_000 },
+      ),
+    eventsOf: async (name: string) => {
+      const { items } = await cluster.get<{ items: KubeEvent[] }>('events.events.k8s.io')
+      return items.filter(({ regarding }) => regarding.name === name)
+    },
+    removePool: async (name: string) => {
+      await cluster.kubectl(['delete', 'bp', name])
+      // The garbage collector learns of a new kind of object within half a minute; this is what it does.
+      await cluster.kubectl(['delete', 'deployment,pdb', '-l', selectorOf(poolLabels(name))])
+      const gone = async () =>
+        (await cluster.get<{ items: [] }>('pods', '-l', selectorOf(poolLabels(name)))).items.length === 0
+      await eventually(gone, { what: `the workers of ${name} go` })
+    },
+  }
+}

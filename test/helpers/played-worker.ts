@@ -1,0 +1,148 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import type { Queue } from '#shared/queue/connection.ts'
+import { LanePuller } from '#shared/queue/lane-puller.ts'
+import type { OpeningKey } from '#shared/queue/seal.ts'
+import { drainSubject, undrainSubject } from '#shared/queue/subjects.ts'
+import { beat } from '#worker/beat.ts'
+import type { Order, Outcome } from '#worker/browser-host/protocol.ts'
+import { beginDuty } from '#worker/duty.ts'
+import type { Events } from '#worker/events.ts'
+import type { Host } from '#worker/host-process.ts'
+import { type Running, serveUntil } from '#worker/loop.ts'
+import { serveOne } from '#worker/serve-one.ts'
+import { createServiceTime } from '#worker/service-time.ts'
+import type { Slot } from '#worker/slot.ts'
+import { type GatedQueue, gateQueue } from './gated-queue.ts'
+import type { Program } from './pod-life.ts'
+import type { WorkerSpec } from './worker-pod-object.ts'
+
+const beatMs = 1000
+
+/** What a worker is played with. */
+export type Part = {
+  readonly spec: WorkerSpec
+  /** As the user of the pool's workers; others may share it. */
+  readonly queue: Queue
+  readonly openingKeys: readonly OpeningKey[]
+  /** Milliseconds until it is ready; infinite: never. */
+  readonly startMs: number
+  /** What the browser does; rejects soon after `gone` aborts. */
+  readonly capture: (order: Order, gone: AbortSignal) => Promise<Outcome>
+  readonly events: Running['events'] & Pick<Events, 'ended'>
+  /** Hears that it may have become ready, or no longer is. */
+  readonly changed: () => void
+}
+
+/** A worker in this process that does everything as the real one, but for the browser. */
+export type PlayedWorker = Program & {
+  readonly spec: WorkerSpec
+  readonly state: () => string
+  /** Captures that it serves. */
+  readonly captures: () => readonly string[]
+  /** Says nothing of itself any more, and works on. */
+  readonly setSilent: (isSilent: boolean) => void
+  /** Stops as a process that gets SIGSTOP, and goes on. */
+  readonly freeze: () => void
+  readonly thaw: () => void
+  /** Ends at once, in mid-work. */
+  readonly die: (exitCode: number) => void
+}
+
+const killedCode = 137
+const failedCode = 1
+/** As in main-job.ts. */
+const warmMs = 60_000
+
+/** Begins to play a worker of a pool, or a single-use one, as its pod says. */
+export const playWorker = (part: Part): PlayedWorker => {
+  const { spec } = part
+  const gate = gateQueue(part.queue)
+  const stop = new AbortController()
+  const ended = Promise.withResolvers<number>()
+  const service = createServiceTime()
+  let isSilent = false
+  const say = () => {
+    if (isSilent || !gate.isOpen()) return
+    beat({ queue: gate, pool: spec.pool, pod: spec.worker, slots: spec.slots, duty }, service)
+  }
+  const duty = beginDuty(stop.signal, () => {
+    say()
+    part.changed()
+  })
+  const die = (exitCode: number) => {
+    ended.resolve(exitCode)
+    gate.cut()
+    stop.abort()
+  }
+  void work(part, { gate, stop: stop.signal, service, duty, say }).then(
+    () => ended.resolve(0),
+    () => ended.resolve(failedCode),
+  )
+  return {
+    spec,
+    state: duty.state,
+    captures: duty.captures,
+    isReady: () => duty.state() === 'ready',
+    ended: ended.promise,
+    // A process that is stopped does not see SIGTERM.
+    stop: () => void (gate.isOpen() && stop.abort()),
+    kill: () => die(killedCode),
+    die,
+    setSilent: (next) => {
+      isSilent = next
+    },
+    freeze: gate.freeze,
+    thaw: gate.thaw,
+  }
+}
+
+/** What a worker lives with. */
+type Life = Pick<Running, 'duty' | 'service'> & {
+  readonly gate: GatedQueue
+  readonly stop: AbortSignal
+  readonly say: () => void
+}
+
+/** Does what main.ts and main-job.ts do. */
+const work = async (part: Part, { gate, stop, service, duty, say }: Life): Promise<void> => {
+  const { spec, openingKeys, events, startMs } = part
+  const capture = async (order: Order) => {
+    const outcome = await part.capture(order, gate.gone)
+    await gate.open()
+    return outcome
+  }
+  const slot = slotOf({ gone: gate.gone, capture, [Symbol.asyncDispose]: async () => {} }, startMs)
+  const slots = Array.from({ length: spec.slots }, () => slot)
+  const of = { pool: spec.pool, pod: spec.worker }
+  using stack = new DisposableStack()
+  stack.use(duty)
+  stack.adopt(setInterval(say, beatMs), clearInterval)
+  const puller = stack.use(new LanePuller(gate, spec.pool))
+  const running = { queue: gate, ...of, openingKeys, events, puller, duty, slots, service }
+  say()
+  if (spec.isSingleUse) await serveOne(running, stop, { spareMs: spec.spareMs, warmMs })
+  else {
+    stack.use(gate.subscribe(drainSubject(of), duty.drain))
+    stack.use(gate.subscribe(undrainSubject(of), duty.undrain))
+    await serveUntil(running, stop)
+  }
+}
+
+/** A browser that is warm after `startMs`, and then stays. */
+const slotOf = (host: Host, startMs: number): Slot => {
+  const warmAt = performance.now() + startMs
+  const leftMs = () => Math.max(0, warmAt - performance.now())
+  return {
+    isWarm: () => leftMs() === 0,
+    coldForMs: leftMs,
+    host: async (stop) => {
+      const waitMs = Number.isFinite(startMs) ? leftMs() : neverMs
+      if (waitMs > 0) await delay(waitMs, undefined, { signal: stop }).catch(() => {})
+      return stop.aborted ? undefined : host
+    },
+    [Symbol.asyncDispose]: async () => {},
+  }
+}
+
+/** The longest that a timer takes. */
+const neverMs = 2 ** 31 - 1

@@ -1,0 +1,158 @@
+import { createProxiedObserver } from '#controller/proxied/observe-proxied.ts'
+import { createJobReports } from '#controller/proxied/hear-jobs.ts'
+import type { JobRunner } from '#controller/proxied/job-runner.ts'
+import type { ProxiedObservation, ProxiedPolicy } from '#controller/proxied/proxied.ts'
+import { runProxied } from '#controller/proxied/run-proxied.ts'
+import { KubernetesJobs, type KubernetesJobsDeps } from '#controller/operator/kubernetes-jobs.ts'
+import type { PoolStateMessage } from '#shared/queue/messages.ts'
+import type { Bell } from '#shared/process/bell.ts'
+import { JobWorld, type WorldOptions } from './job-world.ts'
+
+type Observe = () => Promise<ProxiedObservation>
+
+/** What a test breaks, to see that it is noticed. */
+export type Fault = {
+  readonly api?: (api: KubernetesJobsDeps['api']) => KubernetesJobsDeps['api']
+  readonly runner?: (runner: JobRunner, world: JobWorld) => JobRunner
+  readonly observe?: (observe: Observe) => Observe
+  /** Whether the depth is asked for before the Jobs are looked at. */
+  readonly depthFirst?: boolean
+}
+
+/** What is simulated; times in milliseconds from the start. */
+export type ProxiedScenario = WorldOptions & {
+  readonly policy: Omit<ProxiedPolicy, 'revision' | 'isPaused'>
+  /** When a controller is killed, its memory with it; another begins `restartMs` later, a second by default. */
+  readonly killedAtMs?: readonly number[]
+  readonly restartMs?: number
+  readonly untilMs: number
+  readonly fault?: Fault
+}
+
+/** What came of it. */
+export type ProxiedOutcome = {
+  readonly world: JobWorld
+  readonly states: readonly PoolStateMessage[]
+  readonly ticks: number
+  readonly failures: readonly Error[]
+}
+
+const gapMs = 20
+const tickMs = 1000
+const restartMs = 1000
+
+/** A bell that rings in the world's time. */
+const createWorldBell = (world: JobWorld): Bell => {
+  let isRung = false
+  let wake = () => {}
+  return {
+    ring: () => {
+      isRung = true
+      wake()
+    },
+    wait: async (boundMs, stop) => {
+      await world.time.pass(gapMs)
+      if (!isRung && !stop.aborted) {
+        const { promise, resolve } = Promise.withResolvers<void>()
+        wake = resolve
+        stop.addEventListener('abort', () => resolve())
+        void world.time.pass(boundMs - gapMs).then(resolve)
+        await promise
+      }
+      isRung = false
+    },
+  }
+}
+
+/** One life of a controller, from its start until `stop`. */
+const live = (world: JobWorld, { policy, fault = {} }: ProxiedScenario, stop: AbortSignal) => {
+  const now = () => world.time.nowMs()
+  const states: PoolStateMessage[] = []
+  const failures: Error[] = []
+  let ticks = 0
+  const bell = createWorldBell(world)
+  const reports = createJobReports(now)
+  const { cluster } = world
+  const jobs = new KubernetesJobs(
+    {
+      ...cluster,
+      api: fault.api?.(cluster.api) ?? cluster.api,
+      now,
+      manifest: (name) => ({ apiVersion: 'batch/v1', kind: 'Job', metadata: { name, namespace: 'jobs' } }),
+      notice: () => bell.ring(),
+    },
+    { namespace: 'jobs' },
+  )
+  const runner = fault.runner?.(jobs, world) ?? jobs
+  const following = world.follow({
+    jobChanged: (change) => {
+      jobs.changed(change)
+      bell.ring()
+    },
+    podChanged: bell.ring,
+    beat: (beat) => {
+      reports.beat(beat)
+      bell.ring()
+    },
+    started: (message) => {
+      reports.started(message)
+      bell.ring()
+    },
+    poked: bell.ring,
+  })
+  const hearing = {
+    backlog: () => 'unknown' as const,
+    beats: world.beats,
+    heardSince: (fromMs: number) => now() - fromMs,
+  }
+  let early: ReturnType<JobWorld['readDepth']> | undefined
+  const honest = createProxiedObserver({ runner, reports, hearing, now, readDepth: () => early ?? world.readDepth() })
+  const observe = async () => {
+    if (fault.depthFirst) {
+      early = world.readDepth()
+      await early
+    }
+    return honest()
+  }
+  void runProxied(
+    {
+      observe: fault.observe?.(observe) ?? observe,
+      runner,
+      bell,
+      policy: () => ({ ...policy, isPaused: false, revision: '' }),
+      publishState: (state) => void states.push(state),
+      decided: () => void (ticks += 1),
+      failed: (error) => void failures.push(error),
+    },
+    { tickMs, limitMs: 60_000 },
+    stop,
+  )
+  stop.addEventListener('abort', following[Symbol.dispose])
+  return { states, failures, ticks: () => ticks }
+}
+
+/** Runs the real loop, observer and runner of Jobs in a world whose time passes only from event to event. */
+export const simulateProxied = async (scenario: ProxiedScenario): Promise<ProxiedOutcome> => {
+  const world = new JobWorld(scenario)
+  const lives: ReturnType<typeof live>[] = []
+  const stops: AbortController[] = []
+  const begin = () => {
+    const stop = new AbortController()
+    stops.push(stop)
+    lives.push(live(world, scenario, stop.signal))
+  }
+  begin()
+  for (const atMs of scenario.killedAtMs ?? []) {
+    world.time.at(atMs, () => stops.at(-1)?.abort())
+    world.time.at(atMs + (scenario.restartMs ?? restartMs), begin)
+  }
+  await world.time.run(scenario.untilMs)
+  stops.at(-1)?.abort()
+  await world.time.run(scenario.untilMs + restartMs)
+  return {
+    world,
+    states: lives.flatMap(({ states }) => states),
+    ticks: lives.reduce((sum, { ticks }) => sum + ticks(), 0),
+    failures: lives.flatMap(({ failures }) => failures),
+  }
+}

@@ -1,0 +1,155 @@
+import { AsyncLocalStorage } from 'node:async_hooks'
+import crypto from 'node:crypto'
+import { syncBuiltinESMExports } from 'node:module'
+import type { Clock } from '#shared/kube/clock.ts'
+
+/** How the clocks of a process differ from the true time. */
+export type ClockFault = {
+  /** Milliseconds by which its calendar is ahead. */
+  readonly dateAheadMs?: number
+  /** How many milliseconds it counts in one. */
+  readonly rate?: number
+}
+
+/** A process of a simulated machine, which can be stopped, go on, and die. Its code runs in this one. */
+export type SimulatedProcess = {
+  readonly name: string
+  /** Time as the process sees it. */
+  readonly clock: Clock
+  /** Runs code of the process: timers, `performance.now()` and randomness that it uses are the process's own. */
+  readonly run: <T>(code: () => T) => T
+  /** Hands something to the process: now, or, where it is stopped, when it goes on. What is dead takes nothing. */
+  readonly deliver: (take: () => void) => void
+  /** As SIGSTOP and SIGCONT: time passes, nothing runs. */
+  readonly freeze: () => void
+  readonly thaw: () => void
+  /** As SIGKILL. */
+  readonly kill: () => void
+  readonly isAlive: () => boolean
+}
+
+type Inside = Pick<SimulatedProcess, 'clock'> & { readonly random: () => number }
+
+const inside = new AsyncLocalStorage<Inside>()
+
+/** Makes a process on a clock that a test moves. `random` decides everything that it draws, from 0 to below 1. */
+export const createProcess = (
+  of: { readonly name: string; readonly clock: Clock; readonly random: () => number },
+  { dateAheadMs = 0, rate = 1 }: ClockFault = {},
+): SimulatedProcess => {
+  let state: 'runs' | 'stopped' | 'dead' = 'runs'
+  const held: (() => void)[] = []
+  const deliver = (take: () => void) => {
+    if (state === 'dead') return
+    if (state === 'stopped') held.push(take)
+    else inside.run(self, take)
+  }
+  const clock: Clock = {
+    nowMs: () => of.clock.nowMs() * rate,
+    date: () => new Date(of.clock.date().getTime() + dateAheadMs),
+    after: (waitMs, run) => {
+      let isOff = false
+      const due = () => isOff || run()
+      const timer = of.clock.after(waitMs / rate, () => deliver(due))
+      return {
+        [Symbol.dispose]: () => {
+          isOff = true
+          timer[Symbol.dispose]()
+        },
+      }
+    },
+  }
+  const self: Inside = { clock, random: of.random }
+  return {
+    name: of.name,
+    clock,
+    run: (code) => inside.run(self, code),
+    deliver,
+    freeze: () => {
+      if (state === 'runs') state = 'stopped'
+    },
+    thaw: () => {
+      if (state !== 'stopped') return
+      state = 'runs'
+      for (const take of held.splice(0)) deliver(take)
+    },
+    kill: () => {
+      state = 'dead'
+    },
+    isAlive: () => state !== 'dead',
+  }
+}
+
+/** What `setTimeout` answers within a process. */
+class SimulatedTimer {
+  readonly #timer: Disposable
+
+  constructor({ clock }: Inside, run: () => void, waitMs = 0) {
+    this.#timer = clock.after(Math.max(1, waitMs), run)
+  }
+
+  ref(): this {
+    return this
+  }
+
+  unref(): this {
+    return this
+  }
+
+  [Symbol.dispose](): void {
+    this.#timer[Symbol.dispose]()
+  }
+}
+
+const real = {
+  setTimeout: globalThis.setTimeout,
+  clearTimeout: globalThis.clearTimeout,
+  now: performance.now.bind(performance),
+  timeout: AbortSignal.timeout.bind(AbortSignal),
+  randomBytes: crypto.randomBytes,
+  randomUUID: crypto.randomUUID,
+}
+
+const bytesOf = ({ random }: Inside, size: number): Buffer =>
+  Buffer.from(Array.from({ length: size }, () => Math.floor(random() * 256)))
+
+const uuidOf = (process: Inside) => {
+  const hex = bytesOf(process, 16).toString('hex')
+  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-4${hex.slice(13, 16)}-8${hex.slice(17, 20)}-${hex.slice(20)}` as const
+}
+
+/**
+ * Has code that runs within a simulated process, and uses the timers and the randomness of Node, use those of its process.
+ * Everything else in this process goes on as it did.
+ */
+export const simulateTime = (): void => {
+  const timeout = (run: (...args: unknown[]) => void, waitMs?: number, ...args: unknown[]) => {
+    const process = inside.getStore()
+    return process ? new SimulatedTimer(process, () => run(...args), waitMs) : real.setTimeout(run, waitMs, ...args)
+  }
+  const clear = (timer: unknown) => {
+    if (timer instanceof SimulatedTimer) timer[Symbol.dispose]()
+    else real.clearTimeout(timer as NodeJS.Timeout)
+  }
+  const abortAfter = (waitMs: number) => {
+    const process = inside.getStore()
+    if (!process) return real.timeout(waitMs)
+    const controller = new AbortController()
+    process.clock.after(waitMs, () => controller.abort(new DOMException('too late', 'TimeoutError')))
+    return controller.signal
+  }
+  Object.assign(globalThis, { setTimeout: timeout, clearTimeout: clear })
+  Object.assign(AbortSignal, { timeout: abortAfter })
+  Object.assign(performance, { now: () => inside.getStore()?.clock.nowMs() ?? real.now() })
+  Object.assign(crypto, {
+    randomBytes: (size: number) => {
+      const process = inside.getStore()
+      return process ? bytesOf(process, size) : real.randomBytes(size)
+    },
+    randomUUID: () => {
+      const process = inside.getStore()
+      return process ? uuidOf(process) : real.randomUUID()
+    },
+  })
+  syncBuiltinESMExports()
+}

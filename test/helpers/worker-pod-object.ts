@@ -1,0 +1,126 @@
+import type { Pool } from '#shared/capture/lane.ts'
+import { prefix } from '#shared/config/read-env.ts'
+import { fieldOwner, selectorOf } from '#shared/kube/names.ts'
+import type { KubeObject } from '#shared/kube/resource.ts'
+
+/** A variable of a container. */
+type Variable = {
+  readonly name: string
+  readonly value?: string
+  readonly valueFrom?: { readonly fieldRef?: { readonly fieldPath: string } }
+}
+
+/** A condition of a pod. */
+export type PodCondition = {
+  readonly type: string
+  readonly status: string
+  readonly reason?: string
+  readonly message?: string
+  readonly lastTransitionTime?: string
+}
+
+/** What a container does. */
+export type ContainerState = {
+  readonly waiting?: { readonly reason: string; readonly message?: string }
+  readonly running?: { readonly startedAt: string }
+  readonly terminated?: {
+    readonly exitCode: number
+    readonly reason: string
+    readonly startedAt: string
+    readonly finishedAt: string
+  }
+}
+
+/** The status of a pod, as far as a kubelet writes it here. */
+export type PodStatus = {
+  readonly phase?: string
+  readonly reason?: string | null
+  readonly message?: string | null
+  readonly startTime?: string
+  readonly conditions?: readonly PodCondition[]
+  readonly containerStatuses?: readonly {
+    readonly name: string
+    readonly image: string
+    readonly ready: boolean
+    readonly started: boolean
+    readonly restartCount: number
+    readonly state: ContainerState
+    readonly lastState: ContainerState
+  }[]
+}
+
+/** A worker's pod, as far as tests look at it. */
+export type PodObject = KubeObject & {
+  readonly metadata: {
+    readonly name: string
+    readonly namespace: string
+    readonly uid: string
+    readonly labels?: Readonly<Record<string, string>>
+    readonly annotations?: Readonly<Record<string, string>>
+    readonly deletionTimestamp?: string
+    readonly deletionGracePeriodSeconds?: number
+  }
+  readonly spec: {
+    readonly nodeName?: string
+    readonly restartPolicy: 'Always' | 'OnFailure' | 'Never'
+    readonly terminationGracePeriodSeconds: number
+    readonly containers: readonly {
+      readonly name: string
+      readonly image: string
+      readonly command?: readonly string[]
+      readonly env?: readonly Variable[]
+      readonly volumeMounts?: readonly { readonly name: string; readonly mountPath: string }[]
+    }[]
+    readonly volumes?: readonly { readonly name: string; readonly secret?: { readonly secretName: string } }[]
+  }
+  readonly status?: PodStatus
+}
+
+/** Pods in the API. */
+export const pods = { apiVersion: 'v1', kind: 'Pod', plural: 'pods' } as const
+
+/** Finds the pods of all workers that the controller made. */
+export const workerSelector = selectorOf({
+  'app.kubernetes.io/component': 'worker',
+  'app.kubernetes.io/managed-by': fieldOwner,
+})
+
+/** What the pod's worker is told: its environment with the fields of the pod filled in. */
+export const environmentOf = (pod: PodObject): Readonly<Record<string, string>> => {
+  const given = pod.spec.containers.find(({ name }) => name === 'worker')?.env ?? []
+  const valueOf = ({ name, value, valueFrom }: Variable) => {
+    if (!valueFrom) return value ?? ''
+    if (valueFrom.fieldRef?.fieldPath === 'metadata.name') return pod.metadata.name
+    throw new Error(`${name} of pod ${pod.metadata.name} comes from where no test looks`)
+  }
+  return Object.fromEntries(given.map((variable) => [variable.name, valueOf(variable)]))
+}
+
+/** What a worker is, by its pod. */
+export type WorkerSpec = {
+  /** Name of the pod. */
+  readonly pod: string
+  /** Name that the worker beats under: the pod's, or its Job's. */
+  readonly worker: string
+  readonly pool: Pool
+  readonly slots: number
+  /** Whether it serves one capture and ends. */
+  readonly isSingleUse: boolean
+  /** Milliseconds after which a single-use worker ends that got no capture. */
+  readonly spareMs: number
+}
+
+/** Reads what a worker's pod asks for. */
+export const workerSpecOf = (pod: PodObject): WorkerSpec => {
+  const env = environmentOf(pod)
+  const settingOf = (name: string, fallback: string) => env[prefix + name] ?? fallback
+  const command = pod.spec.containers.find(({ name }) => name === 'worker')?.command ?? []
+  return {
+    pod: pod.metadata.name,
+    worker: settingOf('WORKER_POD', pod.metadata.name),
+    pool: settingOf('WORKER_POOL', 'standard') as Pool,
+    slots: Number(settingOf('WORKER_SLOTS', '1')),
+    isSingleUse: command.some((part) => part.endsWith('main-job.ts')),
+    spareMs: Number(settingOf('WORKER_SPARE_SECONDS', '600')) * 1000,
+  }
+}

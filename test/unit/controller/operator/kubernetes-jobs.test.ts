@@ -1,0 +1,294 @@
+import t from 'tap'
+import type { JobNotice } from '#controller/proxied/job-runner.ts'
+import { KubernetesJobs, type KubernetesJobsDeps } from '#controller/operator/kubernetes-jobs.ts'
+import { jobNameLabel, type SeenJobObject } from '#controller/operator/seen-job.ts'
+import type { SeenPod } from '#controller/operator/seen-pod.ts'
+import { KubeError, type Outcome } from '#shared/kube/kube-error.ts'
+import { appliedAnnotation, captureLabel } from '#shared/kube/names.ts'
+import type { Change } from '#shared/kube/object-cache.ts'
+
+const namespace = 'jobs'
+const revision = 'r1'
+
+type Condition = 'Complete' | 'Failed' | 'SuccessCriteriaMet' | 'FailureTarget'
+const jobObject = (name: string, given: { end?: Condition; captureId?: string } = {}): SeenJobObject => ({
+  metadata: {
+    ...{ name, namespace, uid: name, resourceVersion: '1', annotations: { [appliedAnnotation]: revision } },
+    labels: given.captureId === undefined ? {} : { [captureLabel]: given.captureId },
+  },
+  status: { conditions: given.end ? [{ type: given.end, status: 'True' }] : [] },
+})
+const podObject = (job: string, status: NonNullable<SeenPod['status']>, more: object = {}): SeenPod => ({
+  metadata: {
+    ...{ name: `${job}-x`, namespace, uid: job, resourceVersion: '1', creationTimestamp: '' },
+    labels: { [jobNameLabel]: job },
+    ...more,
+  },
+  status,
+})
+
+type Answer = 'made' | Outcome
+type Call = { readonly kind: 'create' | 'patch'; readonly name: string; readonly body?: object }
+
+/** A runner on copies that the test fills, and an API that answers as the test says. */
+const begin = (given: { present?: SeenJobObject[]; listed?: SeenJobObject[] } = {}) => {
+  const jobs = new Map((given.present ?? []).map((job) => [`${namespace}/${job.metadata.name}`, job]))
+  const pods = new Map<string, SeenPod>()
+  const state = { nowMs: 0, hasSynced: true, downMs: 0, names: 0, answers: [] as Answer[] }
+  const calls: Call[] = []
+  const notices: JobNotice[] = []
+  const answer = async () => {
+    const next = state.answers.shift() ?? 'made'
+    if (next !== 'made') throw new KubeError(next, { message: `planted ${next}` })
+    return {}
+  }
+  const mirrorOf = <T>(objects: ReadonlyMap<string, T>) => ({
+    all: () => [...objects.values()],
+    get: (key: string) => objects.get(key),
+    get hasSynced() {
+      return state.hasSynced
+    },
+    downMs: () => state.downMs,
+  })
+  const runner = new KubernetesJobs(
+    {
+      api: {
+        list: async () => ({ items: given.listed ?? [], resourceVersion: '1' }),
+        create: async (_: unknown, { metadata }: { metadata: { name: string } }) => {
+          calls.push({ kind: 'create', name: metadata.name })
+          return answer()
+        },
+        patch: async ({ name }: { name: string }, { body }: { body: object }) => {
+          calls.push({ kind: 'patch', name, body })
+          return answer()
+        },
+      } as unknown as KubernetesJobsDeps['api'],
+      jobs: mirrorOf(jobs),
+      pods: mirrorOf(pods),
+      now: () => state.nowMs,
+      newName: () => `new-${(state.names += 1)}`,
+      manifest: (name) => ({ metadata: { name, namespace, annotations: { [appliedAnnotation]: revision } } }),
+      notice: (notice) => notices.push(notice),
+    },
+    { namespace },
+  )
+  const show = (job: SeenJobObject, kind: Change<SeenJobObject>['kind'] = 'updated') => {
+    const key = `${namespace}/${job.metadata.name}`
+    if (kind === 'deleted') jobs.delete(key)
+    else jobs.set(key, job)
+    runner.changed({ kind, key, object: job })
+  }
+  const names = async () => (await runner.list()).jobs.map(({ name }) => name)
+  const created = () => calls.flatMap(({ kind, name }) => (kind === 'create' ? [name] : []))
+  return { runner, pods, state, calls, notices, show, names, created }
+}
+
+const refused = (count: number, outcome: Outcome): Answer[] => Array.from({ length: count }, () => outcome)
+
+t.test('lists Jobs that have not ended, as soon as it is certain that they have or will', async (t) => {
+  const ends = ['Complete', 'Failed', 'SuccessCriteriaMet', 'FailureTarget'] as const
+  const { names } = begin({ present: [jobObject('open'), ...ends.map((end) => jobObject(end, { end }))] })
+  t.strictSame(await names(), ['open'])
+})
+
+t.test('does not know the Jobs before both copies were made, or while a watch is away for more than 5 s', async (t) => {
+  const { runner, state } = begin({ present: [jobObject('a')] })
+  state.hasSynced = false
+  await t.rejects(runner.list(), /no watch stands/)
+  state.hasSynced = true
+  state.downMs = 5000
+  t.equal((await runner.list()).jobs.length, 1)
+  state.downMs = 5001
+  await t.rejects(runner.list(), /no watch stands/)
+})
+
+t.test('counts what it made until its copy shows it, at most half a minute', async (t) => {
+  const { runner, state, show, names, created } = begin()
+  await runner.create(2)
+  t.strictSame(await names(), ['new-1', 'new-2'])
+  show(jobObject('new-1'), 'added')
+  t.strictSame((await names()).toSorted(), ['new-1', 'new-2'])
+  show(jobObject('new-1', { end: 'Complete' }))
+  t.strictSame(await names(), ['new-2'])
+  state.nowMs = 30_001
+  t.strictSame(await names(), [])
+  t.strictSame(created(), ['new-1', 'new-2'])
+})
+
+t.test('does not count what it made and what came and went before it looked again', async (t) => {
+  const { runner, show, names } = begin()
+  await runner.create(1)
+  show(jobObject('new-1', { end: 'Complete' }), 'deleted')
+  t.strictSame(await names(), [])
+})
+
+t.test('asks again for the very Job whose answer was lost, and counts it meanwhile', async (t) => {
+  const { runner, state, names, created, notices } = begin()
+  state.answers.push('unavailable', 'unavailable', 'already-exists')
+  await t.rejects(runner.create(1), /planted unavailable/)
+  t.strictSame(await names(), ['new-1'])
+  await t.rejects(runner.create(0), /planted unavailable/)
+  t.strictSame(notices, [])
+  await runner.create(1)
+  t.strictSame(created(), ['new-1', 'new-1', 'new-1', 'new-2'])
+  t.strictSame(
+    notices.map(({ kind }) => kind),
+    ['created', 'created'],
+  )
+  await runner.create(0)
+  t.equal(created().length, 4)
+  t.strictSame((await names()).toSorted(), ['new-1', 'new-2'])
+})
+
+t.test('does not ask again for a Job whose answer was lost once it is seen', async (t) => {
+  const { runner, state, show, created } = begin()
+  state.answers.push('unavailable')
+  await t.rejects(runner.create(1))
+  show(jobObject('new-1'), 'added')
+  await runner.create(0)
+  t.strictSame(created(), ['new-1'])
+})
+
+t.test('tells why Jobs are refused, and does not count them', async (t) => {
+  const whys = {
+    quota: 'quota',
+    forbidden: 'config-error',
+    invalid: 'config-error',
+    'not-found': 'config-error',
+  } as const
+  for (const [outcome, why] of Object.entries(whys) as [keyof typeof whys, string][]) {
+    const { runner, state, notices } = begin()
+    state.answers.push('made', ...refused(2, outcome))
+    await t.rejects(runner.create(3), new RegExp(`planted ${outcome}`))
+    const roster = await runner.list()
+    t.equal(roster.jobs.length, 1)
+    t.match(roster, { failed: 2, last: { why, message: /planted/ } })
+    t.match(notices, [{ kind: 'created' }, { kind: 'refused', why }, { kind: 'refused', why }])
+  }
+})
+
+t.test('takes what may pass at the next try for no trouble', async (t) => {
+  const { runner, state } = begin()
+  state.answers.push('too-many-requests')
+  await t.rejects(runner.create(1))
+  t.match(await runner.list(), { jobs: [], failed: 0 })
+})
+
+t.test('asks the server once for Jobs that a predecessor made and that its copy does not show', async (t) => {
+  const listed = [jobObject('late', { captureId: 'c' }), jobObject('over', { end: 'Complete' }), jobObject('seen')]
+  const { names, show } = begin({ present: [jobObject('seen')], listed })
+  t.strictSame(await names(), ['seen', 'late'])
+  show(jobObject('late', { end: 'Complete' }), 'added')
+  t.strictSame(await names(), ['seen'])
+})
+
+t.test('tells why a worker cannot come up, and for how long', async (t) => {
+  const { runner, pods, state } = begin({ present: [jobObject('pulls'), jobObject('podless'), jobObject('runs')] })
+  const hindered = { containerStatuses: [{ state: { waiting: { reason: 'ErrImagePull', message: 'no such image' } } }] }
+  pods.set('pulls', podObject('pulls', { phase: 'Pending', ...hindered }))
+  pods.set('runs', podObject('runs', { phase: 'Running' }))
+  await runner.list()
+  state.nowMs = 10_000
+  t.match((await runner.list()).jobs, [
+    { name: 'pulls', trouble: { why: 'image-pull', message: 'no such image', forMs: 10_000 } },
+    { name: 'podless', trouble: undefined },
+    { name: 'runs', trouble: undefined },
+  ])
+  state.nowMs = 10_001
+  t.match((await runner.list()).jobs[1], { name: 'podless', trouble: { why: 'pods-refused', forMs: 0 } })
+  pods.set('pulls', podObject('pulls', { phase: 'Running' }))
+  t.match((await runner.list()).jobs[0], { name: 'pulls', trouble: undefined })
+})
+
+t.test('tells of workers that were told to end or have ended though their Jobs have not', async (t) => {
+  const { runner, pods } = begin({ present: [jobObject('ended'), jobObject('stopping'), jobObject('runs')] })
+  pods.set('ended', podObject('ended', { phase: 'Succeeded' }))
+  pods.set('stopping', podObject('stopping', { phase: 'Running' }, { deletionTimestamp: 'now' }))
+  pods.set('runs', podObject('runs', { phase: 'Running' }))
+  t.match((await runner.list()).jobs, [{ worker: 'ended' }, { worker: 'stopping' }, { worker: undefined }])
+})
+
+t.test('counts Jobs that failed before they claimed, and no others', async (t) => {
+  const fails = ['unclaimed', 'labelled', 'claimed', 'given up', 'stuck']
+  const { runner, pods, show, notices } = begin({
+    present: [...fails, 'well', 'deleted'].map((name) => jobObject(name)),
+  })
+  const hindered = { containerStatuses: [{ state: { waiting: { reason: 'ErrImagePull', message: 'no such image' } } }] }
+  pods.set('stuck', podObject('stuck', { phase: 'Pending', ...hindered }))
+  show(jobObject('labelled', { captureId: 'c' }))
+  await runner.list()
+  await runner.claim('claimed', 'c')
+  await runner.giveUp('given up')
+  for (const name of fails.slice(0, 4)) show(jobObject(name, { end: 'Failed' }))
+  show(jobObject('well', { end: 'Complete' }))
+  show(jobObject('deleted'), 'deleted')
+  t.match(await runner.list(), { failed: 1, last: { why: 'crash-looping' } })
+  show(jobObject('stuck', { end: 'FailureTarget' }))
+  show(jobObject('stuck', { end: 'Failed' }), 'deleted')
+  t.match(await runner.list(), { failed: 2, last: { why: 'image-pull', message: 'no such image' } })
+  t.strictSame(
+    notices.flatMap((notice) => (notice.kind === 'ended' ? [`${notice.job} ${notice.how}`] : [])),
+    [...fails.slice(0, 4).map((name) => `${name} failed`), 'well succeeded', 'deleted vanished', 'stuck failed'],
+  )
+})
+
+t.test('shows a claim once, whether or not its copy shows it already', async (t) => {
+  const { runner, calls, show } = begin({ present: [jobObject('a')] })
+  await runner.claim('a', 'c')
+  await runner.claim('a', 'c')
+  t.match((await runner.list()).jobs, [{ name: 'a', captureId: 'c' }])
+  show(jobObject('a', { captureId: 'c' }))
+  await runner.list()
+  await runner.claim('a', 'c')
+  t.strictSame(calls, [{ kind: 'patch', name: 'a', body: { metadata: { labels: { [captureLabel]: 'c' } } } }])
+})
+
+t.test('shows a claim again where it failed, and none on a Job that is gone', async (t) => {
+  const { runner, calls, state, notices } = begin({ present: [jobObject('a'), jobObject('b')] })
+  state.answers.push('unavailable', 'made', 'not-found')
+  await t.rejects(runner.claim('a', 'c'))
+  await runner.claim('a', 'c')
+  await runner.claim('b', 'd')
+  await runner.claim('unknown', 'e')
+  t.strictSame(
+    calls.map(({ name }) => name),
+    ['a', 'a', 'b'],
+  )
+  t.match(notices, [
+    { kind: 'claimed', job: 'a' },
+    { kind: 'claimed', job: 'b' },
+  ])
+})
+
+t.test('names Jobs that ended well without showing a claim', async (t) => {
+  const present = [
+    jobObject('a', { end: 'Complete' }),
+    jobObject('b', { end: 'Complete', captureId: 'c' }),
+    jobObject('c', { end: 'Failed' }),
+    jobObject('d'),
+  ]
+  const { runner } = begin({ present })
+  t.strictSame((await runner.list()).unclaimed, [{ name: 'a' }])
+  await runner.claim('a', 'c')
+  t.strictSame((await runner.list()).unclaimed, [])
+})
+
+t.test('gives a Job up by a deadline that has passed, once', async (t) => {
+  const { runner, calls, state } = begin({ present: [jobObject('a')] })
+  state.answers.push('unavailable')
+  await t.rejects(runner.giveUp('a'))
+  await runner.giveUp('a')
+  await runner.giveUp('a')
+  await runner.giveUp('unknown')
+  const patch = { kind: 'patch', name: 'a', body: { spec: { activeDeadlineSeconds: 1 } } }
+  t.strictSame(calls, [patch, patch])
+})
+
+t.test('waits for what is on its way when it is disposed', async (t) => {
+  const { runner, names, created } = begin()
+  const creating = runner.create(8)
+  await runner[Symbol.asyncDispose]()
+  t.equal(created().length, 8)
+  t.equal((await names()).length, 8)
+  await creating
+})

@@ -1,0 +1,102 @@
+import t from 'tap'
+import { type RosterParts, rosterOf } from '#controller/operator/roster-of.ts'
+import { trimDeployment } from '#controller/operator/seen-deployment.ts'
+import { conditionOf } from '#controller/operator/seen-pod.ts'
+import { type DeploymentParts, deploymentObject, podObject } from '#test/helpers/kube-objects.ts'
+
+const failure = (message: string) => [{ type: 'ReplicaFailure', status: 'True', reason: 'FailedCreate', message }]
+
+const roster = (of: Partial<RosterParts> & { deploymentIs?: DeploymentParts }) => {
+  const deployment = trimDeployment(deploymentObject('web', of.deploymentIs))
+  return rosterOf({
+    deployment,
+    replicas: deployment.replicas,
+    pods: [],
+    given: new Set(),
+    ageMs: () => 5000,
+    wasReady: (pod) => conditionOf(pod, 'Ready')?.status === 'True',
+    starts: { starts: { ready: 3, failed: 0 }, startMs: 2000 },
+    ...of,
+  })
+}
+const names = ({ workers }: ReturnType<typeof roster>) => workers.map(({ pod }) => pod)
+
+t.test('pods are workers, with their age, their trouble and whether they go', async (t) => {
+  const pods = [
+    podObject('ready'),
+    podObject('going', { stopping: true }),
+    podObject('stuck', { ready: false, unschedulable: 'no room' }),
+  ]
+  const { workers, starts, startMs, troubles, refused } = roster({ pods })
+  t.strictSame(workers, [
+    { pod: 'ready', ageMs: 5000, stopping: false },
+    { pod: 'going', ageMs: 5000, stopping: true },
+    { pod: 'stuck', ageMs: 5000, stopping: false, trouble: 'unschedulable' },
+  ])
+  t.strictSame({ starts, startMs, refused }, { starts: { ready: 3, failed: 0 }, startMs: 2000, refused: undefined })
+  t.strictSame([...troubles], [['unschedulable', 'no room']])
+})
+
+t.test('pods that have ended are no workers', async (t) => {
+  const pods = [podObject('evicted', { phase: 'Failed' }), podObject('done', { phase: 'Succeeded' }), podObject('a')]
+  t.strictSame(names(roster({ pods })), ['a'])
+})
+
+t.test('a pod that was given away counts as going before it shows', async (t) => {
+  const { workers } = roster({ pods: [podObject('a')], given: new Set(['uid-a']) })
+  t.match(workers, [{ pod: 'a', stopping: true }])
+})
+
+t.test('pods that cannot be made are refused, by a quota or otherwise', async (t) => {
+  const quota = {
+    replicas: 3,
+    status: { replicas: 1, conditions: failure('pods "x" is forbidden: exceeded quota: few') },
+  }
+  t.strictSame(roster({ pods: [podObject('a')], deploymentIs: quota }).refused, { count: 2, trouble: 'quota' })
+  const other = { replicas: 3, status: { replicas: 1, conditions: failure('no PriorityClass x') } }
+  const seen = roster({ pods: [podObject('a')], deploymentIs: other })
+  t.strictSame(seen.refused, { count: 2, trouble: 'pods-refused' })
+  t.strictSame([...seen.troubles], [['pods-refused', 'no PriorityClass x']])
+})
+
+t.test('what was refused and is not asked for any more is not refused', async (t) => {
+  const deploymentIs = { replicas: 1, status: { replicas: 1, conditions: failure('exceeded quota') } }
+  t.equal(roster({ pods: [podObject('a')], deploymentIs }).refused, undefined)
+})
+
+t.test('without a Deployment there may be pods all the same', async (t) => {
+  const seen = roster({ deployment: undefined, replicas: 0, pods: [podObject('left')] })
+  t.strictSame(names(seen), ['left'])
+  t.notOk(seen.isReplacing)
+})
+
+const rolling = { replicas: 2, status: { replicas: 3, updatedReplicas: 1 } }
+
+t.test(
+  'while a template is rolled out, those on top that were never ready are not counted, stuck ones first',
+  async (t) => {
+    const stuck = podObject('stuck', { ready: false, waiting: { reason: 'ErrImagePull' } })
+    const coming = podObject('coming', { ready: false })
+    const old = podObject('old')
+    const seen = roster({ pods: [coming, stuck, old], deploymentIs: rolling })
+    t.strictSame(names(seen), ['coming', 'old'])
+    t.ok(seen.isReplacing)
+    t.notOk(seen.isCrowded)
+    t.ok(seen.troubles.has('image-pull'), 'their trouble is told')
+  },
+)
+
+t.test('a worker that drains is counted, though it is not ready', async (t) => {
+  const drained = podObject('drained', { ready: false })
+  const pods = [podObject('a'), podObject('b'), drained]
+  const seen = roster({ pods, deploymentIs: rolling, wasReady: () => true })
+  t.strictSame(names(seen), ['a', 'b', 'drained'])
+  t.ok(seen.isCrowded)
+})
+
+t.test('without a rollout there is no surplus', async (t) => {
+  const pods = [podObject('a'), podObject('b'), podObject('c', { ready: false })]
+  const seen = roster({ pods, deploymentIs: { replicas: 2, status: { replicas: 3, updatedReplicas: 3 } } })
+  t.strictSame(names(seen), ['a', 'b', 'c'])
+  t.notOk(seen.isCrowded)
+})

@@ -1,0 +1,32 @@
+import t from 'tap'
+import { conditionOf, hasEnded, isReady, isStopping, trimPod } from '#controller/operator/seen-pod.ts'
+import { podObject } from '#test/helpers/kube-objects.ts'
+
+t.test('of a pod what is read is kept, long messages cut', async (t) => {
+  const pod = podObject('a', { ready: false, waiting: { reason: 'ErrImagePull', message: 'm'.repeat(1000) } })
+  const spec = { containers: [{ name: 'worker', image: 'x' }] }
+  const raw = {
+    ...pod,
+    spec,
+    metadata: { ...pod.metadata, managedFields: [{}], ownerReferences: [{}] },
+    status: { ...pod.status, hostIP: '1', qosClass: 'x' },
+  }
+  const seen = trimPod(raw)
+  t.strictSame(Object.keys(seen), ['metadata', 'status'])
+  t.strictSame(seen.metadata, pod.metadata)
+  t.strictSame(Object.keys(seen.status ?? {}), ['phase', 'conditions', 'containerStatuses'])
+  t.match(seen.status?.containerStatuses, [{ state: { waiting: { reason: 'ErrImagePull', message: /^m{300}$/ } } }])
+})
+
+t.test('a pod that has just been made has nothing to say', async (t) => {
+  const { metadata } = podObject('a')
+  const seen = trimPod({ metadata })
+  t.equal(conditionOf(seen, 'Ready'), undefined)
+  t.notOk(isReady(seen) || isStopping(seen) || hasEnded(seen))
+})
+
+t.test('a pod tells whether it is ready, goes, or has ended', async (t) => {
+  t.ok(isReady(podObject('a')))
+  t.ok(isStopping(podObject('a', { stopping: true })))
+  t.ok(hasEnded(podObject('a', { phase: 'Failed' })))
+})

@@ -1,0 +1,186 @@
+import t from 'tap'
+import { deploymentFields } from '#controller/operator/deployment.ts'
+import { budgetFields } from '#controller/operator/disruption-budget.ts'
+import { trimDeployment } from '#controller/operator/seen-deployment.ts'
+import { createShape } from '#controller/operator/shape.ts'
+import type { KubeApi, Patch } from '#shared/kube/client.ts'
+import { KubeError, type Outcome } from '#shared/kube/kube-error.ts'
+import { appliedAnnotation, fieldOwner, replicasOwner } from '#shared/kube/names.ts'
+import type { Collection, KubeObject, Ref } from '#shared/kube/resource.ts'
+import { createHandClock } from '#test/helpers/hand-clock.ts'
+import { deploymentObject, podSettings, poolObject } from '#test/helpers/kube-objects.ts'
+
+const noSignal = new AbortController().signal
+const sizeOnly = { 'f:spec': { 'f:replicas': {} } }
+const everything = { 'f:metadata': {}, 'f:spec': { 'f:template': {}, 'f:replicas': {} } }
+const applied = { manager: fieldOwner, operation: 'Apply', fieldsV1: { 'f:spec': { 'f:template': {} } } }
+
+type Kind = 'deployments' | 'poddisruptionbudgets'
+
+/** An API server that holds one Deployment and one budget. */
+const createServer = () => {
+  const world = {
+    pool: poolObject(),
+    server: new Map<string, KubeObject>(),
+    cached: new Map<string, KubeObject>(),
+    refusals: [] as (Outcome | undefined)[],
+    asked: [] as string[],
+    version: 1,
+  }
+  const hashOf = (kind: Kind) => {
+    const fields = kind === 'deployments' ? deploymentFields(world.pool, podSettings) : budgetFields(world.pool)
+    return fields.metadata?.annotations?.[appliedAnnotation] ?? ''
+  }
+  const answer = (kind: Kind, parts: Parameters<typeof deploymentObject>[1]) => {
+    world.version += 1
+    const version = String(world.version)
+    const object = deploymentObject('web', { replicas: 3, version, applied: hashOf(kind), ...parts })
+    world.server.set(kind, object)
+    return object
+  }
+  const asks = (what: string, { resource }: Collection) => {
+    world.asked.push(`${what} ${resource.plural}`)
+    const outcome = world.refusals.shift()
+    if (outcome) throw new KubeError(outcome, { message: `no ${what}` })
+    return resource.plural as Kind
+  }
+  const api = {
+    create: async (of: Collection, _object: object, { fieldManager }: { fieldManager: string }) => {
+      const kind = asks(`create as ${fieldManager}`, of)
+      if (world.server.has(kind)) throw new KubeError('already-exists', { message: 'there' })
+      return answer(kind, { managedFields: [{ manager: fieldManager, operation: 'Update', fieldsV1: everything }] })
+    },
+    get: async (ref: Ref) => world.server.get(asks('get', ref)),
+    patch: async (ref: Ref, patch: Patch) => {
+      const kind = asks(patch.kind, ref)
+      const fieldsV1 = patch.kind === 'json' ? sizeOnly : everything
+      return answer(kind, { managedFields: [{ manager: replicasOwner, operation: 'Update', fieldsV1 }, applied] })
+    },
+  } as unknown as Pick<KubeApi, 'create' | 'patch' | 'get'>
+  return { world, api, answer }
+}
+
+const setUp = () => {
+  const clock = createHandClock()
+  const { world, api, answer } = createServer()
+  const created: number[] = []
+  const cachedOf = (kind: Kind) => {
+    const object = world.cached.get(kind)
+    return object && trimDeployment(object)
+  }
+  const shape = createShape({
+    api,
+    clock,
+    watch: {
+      namespace: 'n',
+      deployment: () => cachedOf('deployments'),
+      budget: () => cachedOf('poddisruptionbudgets'),
+    },
+    settings: podSettings,
+    firstReplicas: () => 3,
+    created: (_pool, replicas) => created.push(replicas),
+  })
+  const run = async () => {
+    world.asked.length = 0
+    const againMs = await shape(world.pool, noSignal)
+    return { asked: [...world.asked], againMs }
+  }
+  /** Lets the cache show what the server has. */
+  const show = () => {
+    world.cached = new Map(world.server)
+  }
+  return { clock, world, created, run, show, answer }
+}
+
+const first = [
+  `create as ${replicasOwner} deployments`,
+  'apply deployments',
+  'json deployments',
+  `create as ${fieldOwner} poddisruptionbudgets`,
+]
+
+t.test('what is not there is made with its first size, applied, and cut back', async (t) => {
+  const { run, created } = setUp()
+  t.strictSame(await run(), { asked: first, againMs: 10_000 })
+  t.strictSame(created, [3])
+})
+
+t.test('what is as it should be is left alone, whether the cache shows it or not yet', async (t) => {
+  const { run, show } = setUp()
+  await run()
+  t.strictSame(await run(), { asked: [], againMs: undefined })
+  show()
+  t.strictSame(await run(), { asked: [], againMs: undefined })
+})
+
+t.test('what the cache does not show in ten seconds is gone, and is made anew', async (t) => {
+  const { run, clock, world } = setUp()
+  await run()
+  world.server.clear()
+  t.strictSame((await run()).asked, [])
+  await clock.advance(10_000)
+  t.strictSame((await run()).asked, first)
+})
+
+t.test('a change of the template is applied, a change of the bounds is not', async (t) => {
+  const { run, show, world } = setUp()
+  await run()
+  show()
+  world.pool = poolObject('web', { autoscaling: { maxReplicas: 9 } })
+  t.strictSame((await run()).asked, [])
+  world.pool = poolObject('web', { template: { image: 'other' } })
+  t.strictSame((await run()).asked[0], 'apply deployments')
+})
+
+t.test('a Deployment that changes while it is cut back is cut back later', async (t) => {
+  const { run, show, world } = setUp()
+  world.refusals = [undefined, undefined, 'conflict']
+  await run()
+  show()
+  t.strictSame((await run()).asked, ['json deployments'])
+})
+
+t.test('after taking over, what is as it should be is not touched', async (t) => {
+  const { run, answer, show } = setUp()
+  answer('deployments', {})
+  show()
+  t.strictSame((await run()).asked, [`create as ${fieldOwner} poddisruptionbudgets`])
+})
+
+t.test('one that is not reflected is looked at, and taken only where it is ours', async (t) => {
+  const { run, answer } = setUp()
+  answer('deployments', { labels: {} })
+  t.strictSame((await run()).asked.slice(0, 3), [
+    `create as ${replicasOwner} deployments`,
+    'get deployments',
+    'apply deployments',
+  ])
+  const other = setUp()
+  other.answer('deployments', { labels: {}, owner: null })
+  await t.rejects(other.run(), /does not belong to this pool/)
+  const older = setUp()
+  older.answer('deployments', { owner: 'uid-of-older' })
+  older.show()
+  await t.rejects(older.run(), /does not belong to this pool/)
+})
+
+t.test('what an older pool of that name left without an owner is taken over', async (t) => {
+  const { run, answer, show } = setUp()
+  answer('deployments', { owner: null, applied: 'older' })
+  show()
+  t.ok((await run()).asked.includes('apply deployments'))
+})
+
+t.test('what is about to go is waited for', async (t) => {
+  const { run, answer, show } = setUp()
+  const going = answer('deployments', {})
+  Object.assign(going.metadata!, { deletionTimestamp: '2026-01-01T00:00:00Z' })
+  show()
+  t.notOk((await run()).asked.some((each) => each.endsWith('deployments')))
+})
+
+t.test('a refusal is handed on', async (t) => {
+  const { run, world } = setUp()
+  world.refusals = ['invalid']
+  await t.rejects(run(), /no create/)
+})

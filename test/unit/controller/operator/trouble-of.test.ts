@@ -1,0 +1,64 @@
+import t from 'tap'
+import { troubleOf } from '#controller/operator/trouble-of.ts'
+import { podObject, type PodParts } from '#test/helpers/kube-objects.ts'
+
+const cases: readonly { name: string; parts: PodParts; want: string | undefined }[] = [
+  { name: 'works', parts: {}, want: undefined },
+  { name: 'is on its way', parts: { ready: false, waiting: { reason: 'ContainerCreating' } }, want: undefined },
+  { name: 'has no node', parts: { ready: false, unschedulable: 'no room' }, want: 'unschedulable' },
+  { name: 'gets no image', parts: { ready: false, waiting: { reason: 'ErrImagePull' } }, want: 'image-pull' },
+  {
+    name: 'waits to get its image',
+    parts: { ready: false, waiting: { reason: 'ImagePullBackOff' } },
+    want: 'image-pull',
+  },
+  { name: 'names no image', parts: { ready: false, waiting: { reason: 'InvalidImageName' } }, want: 'image-pull' },
+  { name: 'finds no image', parts: { ready: false, waiting: { reason: 'ErrImageNeverPull' } }, want: 'image-pull' },
+  {
+    name: 'crashes again and again',
+    parts: { ready: false, waiting: { reason: 'CrashLoopBackOff' } },
+    want: 'crash-looping',
+  },
+  {
+    name: 'lacks a Secret',
+    parts: { ready: false, waiting: { reason: 'CreateContainerConfigError' } },
+    want: 'config-error',
+  },
+  {
+    name: 'cannot be made',
+    parts: { ready: false, waiting: { reason: 'CreateContainerError' } },
+    want: 'config-error',
+  },
+  { name: 'cannot be run', parts: { ready: false, waiting: { reason: 'RunContainerError' } }, want: 'config-error' },
+  { name: 'has just crashed', parts: { ready: false, terminated: { exitCode: 70 } }, want: 'crash-looping' },
+  { name: 'has just ended well', parts: { ready: false, terminated: { exitCode: 0 } }, want: undefined },
+  {
+    name: 'was restarted and is not ready yet',
+    parts: { ready: false, restarts: 1, readySince: '2026-01-01T00:00:05Z', runningSince: '2026-01-01T00:00:05Z' },
+    want: 'crash-looping',
+  },
+  { name: 'was restarted once and works', parts: { restarts: 1 }, want: undefined },
+  {
+    name: 'was restarted once, worked, and drains now',
+    parts: { ready: false, restarts: 1, runningSince: '2026-01-01T00:00:05Z', readySince: '2026-01-01T00:07:00Z' },
+    want: undefined,
+  },
+  {
+    name: 'was told to end',
+    parts: { ready: false, stopping: true, waiting: { reason: 'CrashLoopBackOff' } },
+    want: undefined,
+  },
+  { name: 'has ended', parts: { ready: false, phase: 'Failed', terminated: { exitCode: 1 } }, want: undefined },
+]
+
+for (const { name, parts, want } of cases)
+  t.test(`a pod that ${name}: ${want ?? 'no trouble'}`, async (t) => {
+    t.equal(troubleOf(podObject('a', parts))?.trouble, want)
+  })
+
+t.test("Kubernetes' own words are kept", async (t) => {
+  t.equal(troubleOf(podObject('a', { ready: false, unschedulable: '0/1 nodes' }))?.message, '0/1 nodes')
+  const waiting = { reason: 'ErrImagePull', message: 'not found' }
+  t.equal(troubleOf(podObject('a', { ready: false, waiting }))?.message, 'not found')
+  t.equal(troubleOf(podObject('a', { ready: false, waiting: { reason: 'ErrImagePull' } }))?.message, 'ErrImagePull')
+})

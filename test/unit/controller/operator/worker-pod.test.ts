@@ -1,0 +1,151 @@
+import t from 'tap'
+import { type WorkerPodOptions, workerPod } from '#controller/operator/worker-pod.ts'
+import { poolLabels } from '#shared/kube/names.ts'
+import { knownNames } from '#shared/config/settings/all.ts'
+import { podSettings } from '#test/helpers/kube-objects.ts'
+
+const pod = (more: Partial<WorkerPodOptions> = {}) =>
+  workerPod({
+    pool: 'standard',
+    browserPool: 'web',
+    template: {},
+    slots: 2,
+    program: 'main',
+    graceSeconds: 100,
+    settings: podSettings,
+    ...more,
+  })
+const containerOf = (more?: Partial<WorkerPodOptions>) => pod(more).spec.containers[0]!
+const variablesOf = (more?: Partial<WorkerPodOptions>) =>
+  new Map(containerOf(more).env?.map(({ name, value, valueFrom }) => [name, value ?? valueFrom]))
+
+t.test('a worker is told what it is, where its secrets are, and no secret', async (t) => {
+  t.strictSame(
+    [...variablesOf()],
+    [
+      ['SHUTTERFLEET_WORKER_POOL', 'standard'],
+      ['SHUTTERFLEET_WORKER_SLOTS', '2'],
+      ['SHUTTERFLEET_WORKER_EGRESS', 'egress:3128'],
+      ['SHUTTERFLEET_WORKER_NETWORK_ISOLATION', 'namespace'],
+      ['SHUTTERFLEET_PROBE_HOST', '0.0.0.0'],
+      ['SHUTTERFLEET_PROBE_PORT', '9090'],
+      ['SHUTTERFLEET_NATS_URL_FILE', '/run/secrets/shutterfleet/nats-url'],
+      ['SHUTTERFLEET_WORKER_OPENING_KEYS_FILE', '/run/secrets/shutterfleet/opening-keys'],
+      ['SHUTTERFLEET_WORKER_POD', { fieldRef: { fieldPath: 'metadata.name' } }],
+    ],
+  )
+  t.match(pod().spec.volumes?.[0], {
+    name: 'secrets',
+    secret: { secretName: 'worker-secret-standard', defaultMode: 288 },
+  })
+  t.strictSame(containerOf().command, ['node', 'services/worker/main.ts'])
+})
+
+t.test('every variable is a setting', async (t) => {
+  const names = [...variablesOf().keys()].map((name) => name.replace(/^SHUTTERFLEET_|_FILE$/g, ''))
+  t.strictSame(
+    names.filter((name) => !knownNames.has(name)),
+    [],
+  )
+})
+
+t.test('the worker of a Job beats under the name that it was given, and is not restarted', async (t) => {
+  const of = { program: 'main-job', podName: 'job-1', variables: { WORKER_SPARE_SECONDS: '60' } } as const
+  t.match(Object.fromEntries(variablesOf(of)), {
+    SHUTTERFLEET_WORKER_POD: 'job-1',
+    SHUTTERFLEET_WORKER_SPARE_SECONDS: '60',
+  })
+  t.strictSame(containerOf(of).command, ['node', 'services/worker/main-job.ts'])
+  t.equal(pod(of).spec.restartPolicy, 'Never')
+  t.equal(pod().spec.restartPolicy, 'Always')
+})
+
+t.test('a worker can do as little as it needs', async (t) => {
+  const { spec } = pod()
+  t.match(spec, {
+    automountServiceAccountToken: false,
+    enableServiceLinks: false,
+    terminationGracePeriodSeconds: 100,
+    securityContext: {
+      runAsNonRoot: true,
+      runAsUser: 10_001,
+      fsGroup: 10_001,
+      seccompProfile: { type: 'RuntimeDefault' },
+    },
+  })
+  t.match(containerOf().securityContext, {
+    allowPrivilegeEscalation: false,
+    readOnlyRootFilesystem: true,
+    capabilities: { drop: ['ALL'] },
+  })
+})
+
+t.test('namespaces need an unmasked /proc, and that users of their own', async (t) => {
+  t.equal(containerOf().securityContext?.procMount, 'Unmasked')
+  t.equal(pod().spec.hostUsers, false)
+  const settings = { ...podSettings, podIsolation: 'flags-only', podSeccomp: 'chromium.json' } as const
+  t.notOk('procMount' in (containerOf({ settings }).securityContext ?? {}))
+  t.notOk('hostUsers' in pod({ settings }).spec)
+  t.match(pod({ settings }).spec.securityContext?.seccompProfile, {
+    type: 'Localhost',
+    localhostProfile: 'chromium.json',
+  })
+})
+
+t.test('what the template says stands in the pod', async (t) => {
+  const template = {
+    image: 'mine:1',
+    imagePullPolicy: 'Always' as const,
+    imagePullSecrets: [{ name: 'pull' }],
+    resources: { requests: { cpu: '1', memory: 1000 }, limits: { memory: '1Gi' } },
+    env: [{ name: 'TZ', value: 'UTC' }],
+    labels: { team: 'a' },
+    annotations: { note: 'b' },
+    nodeSelector: { arch: 'amd64' },
+    tolerations: [{ key: 'browsers' }],
+    affinity: { nodeAffinity: {} },
+    topologySpread: [{ topologyKey: 'zone', maxSkew: 1, whenUnsatisfiable: 'ScheduleAnyway' as const }],
+    priorityClassName: 'high',
+    runtimeClassName: 'gvisor',
+  }
+  const { metadata, spec } = pod({ template })
+  t.strictSame(metadata, { labels: { team: 'a', ...poolLabels('web') }, annotations: { note: 'b' } })
+  t.match(spec, {
+    imagePullSecrets: [{ name: 'pull' }],
+    nodeSelector: { arch: 'amd64' },
+    tolerations: [{ key: 'browsers' }],
+    affinity: { nodeAffinity: {} },
+    priorityClassName: 'high',
+    runtimeClassName: 'gvisor',
+    topologySpreadConstraints: [
+      {
+        topologyKey: 'zone',
+        labelSelector: { matchLabels: poolLabels('web') },
+        matchLabelKeys: ['pod-template-hash'],
+      },
+    ],
+  })
+  t.match(containerOf({ template }), {
+    image: 'mine:1',
+    imagePullPolicy: 'Always',
+    resources: { requests: { cpu: '1', memory: '1000' }, limits: { memory: '1Gi' } },
+  })
+  t.equal(variablesOf({ template }).get('TZ'), 'UTC')
+  t.equal(containerOf().image, 'worker:1')
+})
+
+t.test('what the controller sets cannot be set by the template, as a value or as a file', async (t) => {
+  const env = ['PROBE_PORT', 'WORKER_EGRESS', 'WORKER_EGRESS_FILE', 'NATS_URL'].map((name) => ({
+    name: `SHUTTERFLEET_${name}`,
+    value: 'stolen',
+  }))
+  const variables = variablesOf({ template: { env, labels: { 'shutterfleet.dev/pool': 'other' } } })
+  t.notOk([...variables.values()].includes('stolen'))
+  t.equal(new Set(variables.keys()).size, containerOf({ template: { env } }).env?.length)
+  t.match(pod({ template: { labels: { 'shutterfleet.dev/pool': 'other' } } }).metadata.labels, poolLabels('web'))
+})
+
+t.test('an IPv6 address of egress stands in brackets', async (t) => {
+  const settings = { ...podSettings, podEgress: { host: '::1', port: 1 } }
+  t.equal(variablesOf({ settings }).get('SHUTTERFLEET_WORKER_EGRESS'), '[::1]:1')
+})

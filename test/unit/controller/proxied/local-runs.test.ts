@@ -1,0 +1,77 @@
+import { resolve } from 'node:path'
+import t, { type Test } from 'tap'
+import type { JobNotice } from '#controller/proxied/job-runner.ts'
+import { createLocalRuns } from '#controller/proxied/local-runs.ts'
+import type { StandInJobMode } from '#test/fixtures/stand-in-job.ts'
+import type { StandInMode } from '#test/fixtures/stand-in-worker.ts'
+import { eventually } from '#test/helpers/eventually.ts'
+
+const fixtures = resolve(import.meta.dirname, '../../../fixtures')
+const failAtStart: StandInJobMode = 'end-at-start'
+const failing = { entry: resolve(fixtures, 'stand-in-job.ts'), env: { STAND_IN_MODE: failAtStart } }
+const worker = (mode: StandInMode) => ({ entry: resolve(fixtures, 'stand-in-worker.ts'), env: { STAND_IN_MODE: mode } })
+
+const begin = (t: Test, of: { entry: string; env: Record<string, string> }, lifeMs = 60_000) => {
+  const notices: JobNotice[] = []
+  const runner = createLocalRuns({ ...of, lifeMs, killAfterMs: 10_000, notice: (notice) => notices.push(notice) })
+  t.teardown(() => runner[Symbol.asyncDispose]())
+  const names = async () => (await runner.list()).jobs.map(({ name }) => name)
+  return { runner, notices, names }
+}
+
+t.test('starts as many processes as it is asked for, each under a name of its own', async (t) => {
+  const { runner, notices, names } = begin(t, worker('never-ready'))
+  await runner.create(2)
+  await runner.create(0)
+  t.match(await names(), [/^job-1-[0-9a-f]{8}$/, /^job-2-[0-9a-f]{8}$/])
+  t.match(notices, [{ kind: 'created' }, { kind: 'created' }])
+})
+
+t.test('shows the claim of a process that runs', async (t) => {
+  const { runner, names } = begin(t, worker('never-ready'))
+  await runner.create(1)
+  const [name] = await names()
+  await runner.claim(name!, 'c')
+  await runner.claim('unknown', 'd')
+  t.match((await runner.list()).jobs, [{ name, captureId: 'c' }])
+})
+
+t.test('forgets a process that has ended, and counts one that failed before it claimed', async (t) => {
+  const { runner, notices, names } = begin(t, failing)
+  await runner.create(2)
+  const [claimed] = await names()
+  await runner.claim(claimed!, 'c')
+  await eventually(async () => (await names()).length === 0)
+  t.match(await runner.list(), { failed: 1, last: { why: 'crash-looping', message: /exit code 1/ } })
+  t.equal(notices.filter(({ kind }) => kind === 'ended').length, 2)
+})
+
+t.test('takes an end that nobody asked for, but a good one, for no failure', async (t) => {
+  const { runner, notices, names } = begin(t, worker('end-at-start'))
+  await runner.create(1)
+  await eventually(async () => (await names()).length === 0)
+  t.equal((await runner.list()).failed, 0)
+  t.match(notices.at(-1), { kind: 'ended', how: 'succeeded' })
+})
+
+t.test('tells a process to end that has outlived what it could wait and serve', async (t) => {
+  const { runner, names } = begin(t, worker('never-ready'), 500)
+  await runner.create(1)
+  await eventually(async () => (await names()).length === 0)
+  t.equal((await runner.list()).failed, 0)
+})
+
+t.test('lists a process that was told to end as one that takes nothing more', async (t) => {
+  const { runner, names } = begin(t, worker('ignore-stop'))
+  await runner.create(1)
+  const [name] = await names()
+  await runner.giveUp(name!)
+  t.match((await runner.list()).jobs, [{ name, worker: 'stopping' }])
+})
+
+t.test('leaves no process behind', async (t) => {
+  const { runner, names } = begin(t, worker('never-ready'))
+  await runner.create(3)
+  await runner[Symbol.asyncDispose]()
+  t.strictSame(await names(), [])
+})

@@ -1,0 +1,168 @@
+import t from 'tap'
+import type { Heard } from '#controller/hear-pool.ts'
+import { createJobReports } from '#controller/proxied/hear-jobs.ts'
+import type { JobRoster, PlacedJob } from '#controller/proxied/job-runner.ts'
+import { createProxiedObserver, type ProxiedObserverDeps } from '#controller/proxied/observe-proxied.ts'
+import type { BeatMessage } from '#shared/queue/messages.ts'
+
+const job = (name: string, given: Partial<PlacedJob> = {}): PlacedJob => ({
+  name,
+  ageMs: 1000,
+  revision: 'r',
+  ...given,
+})
+const rosterOf = (...jobs: PlacedJob[]): JobRoster => ({ jobs, unclaimed: [], failed: 0, last: undefined })
+const trouble = { why: 'image-pull', message: 'x', forMs: 10 } as const
+
+const begin = (given: Partial<ProxiedObserverDeps> & { roster?: JobRoster } = {}) => {
+  const clock = { nowMs: 100_000 }
+  const now = () => clock.nowMs
+  const reports = createJobReports(now)
+  const beats = new Map<string, Heard>()
+  const hear = (pod: string, state: BeatMessage['state'], captures: string[] = []) => {
+    const beat = { pod, pool: 'proxied', pid: 1, slots: 1, busy: captures.length, state, captures } as const
+    beats.set(pod, { beat, atMs: now() })
+    reports.beat(beat)
+  }
+  const observe = createProxiedObserver({
+    runner: { list: async () => given.roster ?? rosterOf() },
+    reports,
+    hearing: { backlog: () => 'unknown', beats, heardSince: (fromMs) => now() - fromMs },
+    readDepth: async () => ({ waiting: 1, inFlight: 2 }),
+    now,
+    ...given,
+  })
+  const statesOf = async () => {
+    const { jobs } = await observe()
+    return jobs === 'unknown' ? jobs : Object.fromEntries(jobs.map(({ name, state }) => [name, state]))
+  }
+  return { observe, statesOf, reports, hear, clock }
+}
+
+t.test('tells the states of Jobs from what runs them and from what their workers say', async (t) => {
+  const roster = rosterOf(
+    ...['coming', 'idle', 'serving', 'spent', 'expired'].map((name) => job(name)),
+    job('stuck', { trouble }),
+    job('up after all', { trouble }),
+    job('labelled', { captureId: 'c0' }),
+    job('told to end', { worker: 'stopping' }),
+    job('told to end, serving', { worker: 'stopping' }),
+    job('ended, idle', { worker: 'ended' }),
+    job('ended, serving', { worker: 'ended' }),
+  )
+  const { statesOf, hear } = begin({ roster })
+  for (const name of ['idle', 'up after all', 'ended, idle', 'told to end']) hear(name, 'ready')
+  for (const name of ['serving', 'spent', 'told to end, serving', 'ended, serving']) hear(name, 'ready', [`of ${name}`])
+  hear('spent', 'drained')
+  hear('expired', 'ready')
+  hear('expired', 'drained')
+  t.strictSame(await statesOf(), {
+    coming: 'coming',
+    idle: 'idle',
+    serving: 'serving',
+    spent: 'spent',
+    expired: 'leaving',
+    stuck: 'stuck',
+    'up after all': 'idle',
+    labelled: 'serving',
+    'told to end': 'leaving',
+    'told to end, serving': 'serving',
+    'ended, idle': 'leaving',
+    'ended, serving': 'spent',
+  })
+})
+
+t.test(
+  'takes a worker for lost that was up and has been silent for longer than its capture is kept for it',
+  async (t) => {
+    const roster = rosterOf(
+      job('idle'),
+      job('serving'),
+      job('coming'),
+      job('labelled', { captureId: 'c', ageMs: 16_000 }),
+    )
+    const { statesOf, hear, clock } = begin({ roster })
+    hear('idle', 'ready')
+    hear('serving', 'ready', ['c'])
+    clock.nowMs += 15_000
+    t.match(await statesOf(), { idle: 'idle', serving: 'serving', labelled: 'lost' })
+    clock.nowMs += 1
+    t.strictSame(await statesOf(), { idle: 'lost', serving: 'lost', coming: 'coming', labelled: 'lost' })
+    hear('idle', 'ready')
+    t.match(await statesOf(), { idle: 'idle' })
+  },
+)
+
+t.test('loses nobody while it cannot hear', async (t) => {
+  const { statesOf, hear, clock } = begin({
+    roster: rosterOf(job('a')),
+    hearing: { backlog: () => 'unknown', beats: new Map(), heardSince: () => 0 },
+  })
+  hear('a', 'ready')
+  clock.nowMs += 60_000
+  t.strictSame(await statesOf(), { a: 'idle' })
+})
+
+t.test('looks at the Jobs before it asks for the depth', async (t) => {
+  const calls: string[] = []
+  const { observe, hear } = begin({
+    runner: {
+      list: async () => {
+        calls.push('list')
+        return rosterOf(job('a'))
+      },
+    },
+    readDepth: async () => {
+      calls.push('depth')
+      hear('a', 'ready', ['c'])
+      return { waiting: 0, inFlight: 1 }
+    },
+  })
+  t.match(await observe(), { jobs: [{ state: 'coming' }], depth: { waiting: 0, inFlight: 1 } })
+  t.strictSame(calls, ['list', 'depth'])
+})
+
+t.test('names claims that are not shown yet, of Jobs that have ended too', async (t) => {
+  const roster = { ...rosterOf(job('a'), job('b', { captureId: 'of b' })), unclaimed: [{ name: 'c' }] }
+  const { observe, hear } = begin({ roster })
+  for (const name of ['a', 'b', 'c', 'unknown']) hear(name, 'ready', [`of ${name}`])
+  t.strictSame((await observe()).claims, [
+    { job: 'a', captureId: 'of a' },
+    { job: 'c', captureId: 'of c' },
+  ])
+})
+
+t.test('counts workers that came up and starts that failed', async (t) => {
+  const last = { why: 'quota', message: 'x' } as const
+  const { observe, hear } = begin({ roster: { ...rosterOf(job('a')), failed: 2, last } })
+  hear('a', 'ready')
+  hear('a', 'ready', ['c'])
+  hear('b', 'ready')
+  t.strictSame((await observe()).starts, { ready: 2, failed: 2, last })
+})
+
+t.test('what cannot be read is unknown', async (t) => {
+  const broken = async () => {
+    throw new Error('planted')
+  }
+  t.match(await begin({ runner: { list: broken } }).observe(), { jobs: 'unknown', depth: { waiting: 1 }, claims: [] })
+  t.match(await begin({ readDepth: broken }).observe(), { jobs: [], depth: 'unknown' })
+})
+
+t.test('what takes too long is unknown, and so is what comes of it later', async (t) => {
+  const { promise, resolve } = Promise.withResolvers<{ waiting: number; inFlight: number }>()
+  let asked = 0
+  const readDepth = () => {
+    asked += 1
+    return promise
+  }
+  const { observe } = begin({ readDepth })
+  t.equal((await observe()).depth, 'unknown')
+  t.equal((await observe()).depth, 'unknown')
+  t.equal(asked, 1)
+  resolve({ waiting: 9, inFlight: 9 })
+  await promise
+  await new Promise((wake) => setImmediate(wake))
+  t.strictSame((await observe()).depth, { waiting: 9, inFlight: 9 })
+  t.equal(asked, 2, 'a depth from before the Jobs were looked at is never used')
+})

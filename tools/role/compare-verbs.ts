@@ -1,0 +1,48 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { loadAllYaml } from '@kubernetes/client-node'
+
+/**
+ * Compares what a Role allows with what the controller asked for while all tests ran, and exits 1 where one is more than
+ * the other. Arguments: the Role's file, and a folder of files with one request kind per line, `patch deployments.apps/scale`.
+ */
+const [roleFile = '', folder = ''] = process.argv.slice(2)
+
+type Rule = { readonly apiGroups: string[]; readonly resources: string[]; readonly verbs: string[] }
+type Manifest = {
+  readonly kind: string
+  readonly metadata: { readonly name: string }
+  readonly rules?: readonly Rule[]
+}
+
+/** As an audit log's verb and object are written in the folder's files. */
+const lineOf = (verb: string, group: string, resource: string): string => {
+  const [plural, ...sub] = resource.split('/')
+  return [`${verb} ${plural}${group && `.${group}`}`, ...sub].join('/')
+}
+
+const linesOf = ({ apiGroups, resources, verbs }: Rule): string[] =>
+  apiGroups.flatMap((group) => resources.flatMap((resource) => verbs.map((verb) => lineOf(verb, group, resource))))
+
+const manifests = loadAllYaml(readFileSync(roleFile, 'utf8')) as Manifest[]
+const allowed = new Set(manifests.flatMap(({ rules = [] }) => rules.flatMap(linesOf)))
+const used = new Set(readdirSync(folder).flatMap((name) => readFileSync(join(folder, name), 'utf8').trim().split('\n')))
+
+const problems = [
+  ...manifests
+    .filter(({ kind }) => kind !== 'Role')
+    .map(
+      ({ kind, metadata }) => `${kind} ${metadata.name} is no Role: the controller gets nothing beyond its namespaces.`,
+    ),
+  ...[...allowed]
+    .filter((line) => line.includes('*'))
+    .map((line) => `"${line}" allows more than can be seen: name everything.`),
+  ...[...allowed]
+    .filter((line) => !line.includes('*') && !used.has(line))
+    .map((line) => `"${line}" is allowed, but no test of the whole suite made the controller ask for it.`),
+  ...[...used].filter((line) => !allowed.has(line)).map((line) => `"${line}" was asked for, but is not allowed.`),
+]
+for (const problem of problems.toSorted()) console.error(`${roleFile}: ${problem}`)
+if (problems.length === 0)
+  console.log(`${roleFile}: allows the ${used.size} things that the controller asked for, no more.`)
+else process.exitCode = 1
