@@ -20,6 +20,8 @@ export type ObserverDeps = {
   readonly readDepth: () => Promise<Depth>
   readonly actuator: Pick<Actuator, 'list'>
   readonly now: () => number
+  /** Whether whatever runs workers knows one of this name. Without it every worker that beats is believed to be there. */
+  readonly isWorker?: (pod: string) => boolean
 }
 
 /** The value, or 'unknown' where the read fails or takes longer than `readMs`. */
@@ -83,7 +85,7 @@ export const createObserver = (deps: ObserverDeps, assumed: { slots: () => numbe
     let slots = 0
     let busy = 0
     for (const [pod, { beat, atMs }] of hearing.beats) {
-      if (own.has(pod) || nowMs - atMs > elsewhereMs) continue
+      if (own.has(pod) || nowMs - atMs > elsewhereMs || !(deps.isWorker?.(pod) ?? true)) continue
       const of = slotsOf(beat)
       slots += of.slots
       busy += of.busy

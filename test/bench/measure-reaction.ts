@@ -93,22 +93,25 @@ const measureJobs = async (world: OperatorCluster): Promise<number[]> => {
 const leads = async (operator: OperatorProcess) => (await operator.health()).detail['role'] === 'leader'
 
 /** Ends the leader, then wants another size, and takes the time from the end's beginning until somebody brought it about. */
-const measureHandover = async (world: OperatorCluster, sizes: Sizes, how: 'stop' | 'kill'): Promise<number[]> => {
+const measureHandover = async (
+  world: OperatorCluster,
+  sizes: Sizes,
+  from: { readonly leader: OperatorProcess; readonly how: 'stop' | 'kill' },
+): Promise<{ took: readonly number[]; leader: OperatorProcess }> => {
   const took: number[] = []
-  let leader = (await leads(world.operator)) ? world.operator : await world.startAnother(`${how}-first`)
-  await eventually(() => leads(leader), { withinMs: 60_000 })
+  let { leader } = from
   for (let round = 0; round < handoverRounds; round += 1) {
-    const next = await world.startAnother(`${how}-${round}`)
+    await eventually(() => leads(leader), { withinMs: 60_000 })
+    const next = await world.startAnother(`${from.how}-${round}`)
     await eventually(async () => (await next.health()).ready)
     const size = 2 + (round % 2)
     const startedMs = performance.now()
-    await leader[how]()
+    await leader[from.how]()
     await world.applyPool('fixed', { replicas: size, autoscaling: { enabled: false } })
     took.push((await sizes.untilSize('fixed', size)) - startedMs)
     leader = next
   }
-  await leader.stop()
-  return took
+  return { took, leader }
 }
 
 /** Takes the times from an event to what the operator does about it, with the Lease that a release has. */
@@ -119,7 +122,9 @@ export const measureReactions = async (t: Parameters<typeof startOperatorCluster
   const job = await measureJobs(world)
   await world.applyPool('fixed', { replicas: 1, autoscaling: { enabled: false } })
   await sizes.untilSize('fixed', 1)
-  const handoverInOrder = await measureHandover(world, sizes, 'stop')
-  const handoverAfterKill = await measureHandover(world, sizes, 'kill')
-  return { scale, job, handoverInOrder, handoverAfterKill }
+  const inOrder = await measureHandover(world, sizes, { leader: world.operator, how: 'stop' })
+  await world.applyPool('fixed', { replicas: 1, autoscaling: { enabled: false } })
+  await sizes.untilSize('fixed', 1)
+  const afterKill = await measureHandover(world, sizes, { leader: inOrder.leader, how: 'kill' })
+  return { scale, job, handoverInOrder: inOrder.took, handoverAfterKill: afterKill.took }
 }

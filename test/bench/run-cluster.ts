@@ -3,14 +3,17 @@ import { measureReactions } from './measure-reaction.ts'
 import { machine, mib, ms, table, writePart } from './page.ts'
 import { quantile } from './quantile.ts'
 
-const opened = new AsyncDisposableStack()
-const t = { teardown: (clean: () => Promise<void>) => void opened.defer(clean) }
+/** Measures something on a cluster of its own, which is gone afterwards. */
+const onCluster = async <T>(measure: (t: { teardown: (clean: () => Promise<void>) => void }) => Promise<T>) => {
+  await using opened = new AsyncDisposableStack()
+  const teardown = (clean: () => Promise<void>) => {
+    opened.defer(clean)
+  }
+  return await measure({ teardown })
+}
 
-const reactions = await measureReactions(t)
-await opened.disposeAsync()
-const crowd = new AsyncDisposableStack()
-const { idle, burst } = await measureOperator({ teardown: (clean) => void crowd.defer(clean) })
-await crowd.disposeAsync()
+const reactions = await onCluster(measureReactions)
+const { idle, burst } = await onCluster(measureOperator)
 
 const reaction = (what: string, values: readonly number[], bound: string) => [
   what,

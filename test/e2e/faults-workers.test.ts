@@ -10,7 +10,7 @@ import { startClusterQueue } from '#test/helpers/cluster-queue.ts'
 import { grantController } from '#test/helpers/controller-role.ts'
 import { listening, rulesOf, startFilter } from '#test/helpers/egress-filter.ts'
 import { eventually } from '#test/helpers/eventually.ts'
-import { leaseMs } from '#test/helpers/faulted-cluster.ts'
+import { leaseMs, startControllers } from '#test/helpers/faulted-cluster.ts'
 import { startOperator } from '#test/helpers/operator-process.ts'
 import { startMicrosocks, startSquid, withoutRealProxies } from '#test/helpers/real-proxies.ts'
 import { startPodWorkers } from '#test/helpers/worker-from-pod.ts'
@@ -21,6 +21,8 @@ const login = { user: 'us3r-7f3a', password: 'p4ss-91c2' }
 /** Only squid's hosts file has it. */
 const secretName = 'only-squid-knows.test'
 
+/** Pages are held for as long as an outage lasts. */
+const idleMs = 60_000
 const held: ServerResponse[] = []
 const letGo = () => held.splice(0).map((response) => response.end('<h1>at last</h1>'))
 const site = await listening(
@@ -31,7 +33,7 @@ const site = await listening(
 const squid = skip === false ? await startSquid(login, [secretName]) : undefined
 const socks = skip === false ? await startMicrosocks(login) : undefined
 const ports = [site, squid, socks].flatMap((each) => (each ? [`127.0.0.1:${each.port}`] : []))
-const filter = await startFilter({ rules: rulesOf(ports.join(' ')), connectionBytesMax: 1e9 })
+const filter = await startFilter({ rules: rulesOf(ports.join(' ')), connectionBytesMax: 1e9, idleMs })
 const cluster = await startCluster(t, { kwokPlaysWorkers: false })
 const queue = await startClusterQueue()
 const workers = await startPodWorkers({ cluster })
@@ -45,8 +47,7 @@ const operator = await startOperator({ cluster, queue, settings })
 t.teardown(async () => {
   await operator[Symbol.asyncDispose]()
   await workers[Symbol.asyncDispose]()
-  const all = [queue, filter, site, squid, socks]
-  await Promise.all(all.map((each) => each?.[Symbol.asyncDispose]()))
+  for (const each of [queue, filter, site, squid, socks]) await each?.[Symbol.asyncDispose]()
 })
 
 const applyPool = (name: string, spec: object) =>
@@ -58,6 +59,7 @@ const outage = async () => {
   await cluster.kill('kube-apiserver')
   await delay(leaseMs)
   await cluster.start('kube-apiserver')
+  await startControllers(cluster)
 }
 type Job = { metadata: { name: string }; status: { succeeded?: number } }
 const jobsOf = async (id: string) => (await cluster.get<{ items: Job[] }>('jobs', '-l', `${captureLabel}=${id}`)).items
@@ -69,8 +71,8 @@ t.test(
     await applyPool('single', { pool: 'proxied' })
     const right = `${login.user}:${login.password}@127.0.0.1`
     const shots = [
-      { url: `http://${secretName}:${site.port}/`, proxy: `http://${right}:${squid?.port}` },
-      { url: `http://127.0.0.1:${site.port}/`, proxy: `socks5://${right}:${socks?.port}` },
+      { url: `http://${secretName}:${site.port}/`, proxy: `http://${right}:${squid?.port}`, timeout: 60 },
+      { url: `http://127.0.0.1:${site.port}/`, proxy: `socks5://${right}:${socks?.port}`, timeout: 60 },
     ]
     const ids = await Promise.all(
       shots.map(async (parameters) => (await queue.send(1, { pool: 'proxied', parameters }))[0] ?? ''),
@@ -90,10 +92,13 @@ t.test(
     letGo()
     await queue.allEnded()
     for (const id of ids) t.match(queue.rows.get(id)?.results, [{ outcome: 'completed', targetStatus: 200 }])
-    await eventually(async () => (await Promise.all(ids.map(jobsOf))).flat().every(({ status }) => status.succeeded === 1), {
-      withinMs: 30_000,
-      what: 'both Jobs succeed',
-    })
+    await eventually(
+      async () => (await Promise.all(ids.map(jobsOf))).flat().every(({ status }) => status.succeeded === 1),
+      {
+        withinMs: 30_000,
+        what: 'both Jobs succeed',
+      },
+    )
     t.match(await squid?.log(), new RegExp(`GET http://${secretName}:${site.port}/ ${login.user}`))
     t.match(await socks?.log(), new RegExp(`connected to 127.0.0.1:${site.port}`))
     t.strictSame(queue.endedTwice(), [])
@@ -109,7 +114,7 @@ t.test('of real workers one that serves is not the one that goes, and what it se
     withinMs: 60_000,
     what: 'two workers are ready',
   })
-  const [id = ''] = await queue.send(1, { parameters: { url: `http://127.0.0.1:${site.port}/` } })
+  const [id = ''] = await queue.send(1, { parameters: { url: `http://127.0.0.1:${site.port}/`, timeout: 60 } })
   await eventually(() => held.length > 0, { withinMs: 30_000, what: 'the page is asked for' })
   const serving = queue.rows.get(id)?.starts[0]?.pod
   const idle = (await podsOf('fixed')).map(({ metadata }) => metadata.name).find((name) => name !== serving) ?? ''

@@ -11,7 +11,8 @@ const world = await startOperatorCluster(t, {
   faultOf: (pod) => wrong.get(pod.spec.containers[0]?.image ?? ''),
   restartMs: 500,
 })
-const { cluster, queue, fleet, operator, applyPool, poolOf, deploymentOf, settles, podsOf, removePool } = world
+const { cluster, queue, fleet, operator, applyPool, poolOf, deploymentOf, settles, podsOf } = world
+t.afterEach(world.removePools)
 
 const quick = { holdSeconds: 1, queueWaitMs: 100 }
 const drain = { stepSeconds: 1 }
@@ -31,10 +32,7 @@ const says = ({ conditions = [] }: BrowserPoolStatus, type: PoolConditionType) =
 const shows = async (name: string, trouble: { word: string; type: PoolConditionType; reason: string }) => {
   const { word, type, reason } = trouble
   await world.holds(name, type, `True ${reason}`)
-  await eventually(
-    async () => (await world.eventsOf(name)).some((event) => event.reason === reason && event.type === 'Warning'),
-    { what: `the event ${reason}` },
-  )
+  await world.tells(name, reason)
   const line = new RegExp(`^shutterfleet_pool_workers_stuck\\{.*trouble="${word}".*\\} [1-9]`, 'm')
   await eventually(async () => line.test(await operator.metrics()), { what: `the metric of ${word}` })
   return says((await poolOf(name)).status ?? {}, type)
@@ -90,8 +88,7 @@ for (const { word, reason, fault, says: message } of cases)
     await queue.allEnded()
     await world.holds(word, 'Degraded', 'False AsExpected')
     await settles(word, 2)
-    t.ok((await world.eventsOf(word)).some((event) => event.reason === 'Recovered'))
-    await removePool(word)
+    await world.tells(word, 'Recovered')
   })
 
 t.test('workers that no node takes are no capacity, and go first when fewer are needed', async (t) => {
@@ -105,7 +102,6 @@ t.test('workers that no node takes are no capacity, and go first when fewer are 
   await cluster.kubectl(['label', 'node', 'fake-1', 'room=yes'])
   await settles('tight', 1)
   await world.holds('tight', 'Degraded', 'False AsExpected')
-  await removePool('tight')
 })
 
 t.test('a quota limits, and what is refused is asked for no longer when it is not needed', async (t) => {
@@ -123,7 +119,6 @@ t.test('a quota limits, and what is refused is asked for no longer when it is no
   t.equal(await sizeOf('limited'), 1)
   await world.holds('limited', 'ScalingLimited', 'False WithinBounds')
   await cluster.kubectl(['delete', 'resourcequota', 'few'])
-  await removePool('limited')
 })
 
 t.test('pods that are refused for another reason are told of', async (t) => {
@@ -131,7 +126,6 @@ t.test('pods that are refused for another reason are told of', async (t) => {
   await applyPool('refused', { autoscaling: { enabled: false }, replicas: 1, template })
   const trouble = { word: 'pods-refused', type: 'Degraded', reason: 'PodsRefused' } as const
   t.match(await shows('refused', trouble), { message: /refused by the API server.*nowhere/ })
-  await removePool('refused')
 })
 
 t.test('an image that does not start takes no capacity away, and comes to nothing when it is taken back', async (t) => {
@@ -142,6 +136,7 @@ t.test('an image that does not start takes no capacity away, and comes to nothin
   await applyPool('rollout', { autoscaling: { enabled: false }, replicas: 4, template: { image: 'bad' } })
   const trouble = { word: 'image-pull', type: 'Degraded', reason: 'ImagePull' } as const
   await world.holds('rollout', trouble.type, `True ${trouble.reason}`)
+  t.match(await operator.metrics(), /^shutterfleet_operator_pool_degraded\{.*reason="ImagePull".*\} 1$/m)
   t.match(await poolOf('rollout'), { status: { readyReplicas: 4, reason: 'fixed' } })
   await world.holds('rollout', 'Ready', 'True WorkersReady')
   await world.holds('rollout', 'Progressing', 'True Replacing')
@@ -151,7 +146,6 @@ t.test('an image that does not start takes no capacity away, and comes to nothin
   await world.holds('rollout', 'Degraded', 'False AsExpected')
   const after = (await podsOf('rollout')).map(({ metadata }) => metadata.name)
   t.strictSame(after.toSorted(), before.toSorted())
-  await removePool('rollout')
 })
 
 t.test('a worker that has drained does not keep a new template from coming', async (t) => {
@@ -170,5 +164,4 @@ t.test('a worker that has drained does not keep a new template from coming', asy
   t.strictSame(left, [], 'all have the new template')
   t.equal(await sizeOf('both'), 2)
   t.ok((await cluster.kubectl(['rollout', 'status', 'deployment', workersName('both'), '--timeout=30s'])).length > 0)
-  await removePool('both')
 })

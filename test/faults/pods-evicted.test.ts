@@ -1,6 +1,6 @@
 import t from 'tap'
 import { testFault } from './test-fault.ts'
 import { evictedPods } from './world/faults-of-objects.ts'
-import { drainsNotAwaited } from './world/missing-guards.ts'
+import { acknowledgedEarly } from './world/missing-guards.ts'
 
-testFault(t, () => evictedPods, [{ missing: () => drainsNotAwaited, shows: 'busy-ended' }])
+testFault(t, () => evictedPods, [{ missing: () => acknowledgedEarly, shows: 'lost' }])

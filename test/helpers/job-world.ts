@@ -3,6 +3,7 @@ import type { Depth } from '#controller/pool.ts'
 import type { KubernetesJobsDeps, Mirror } from '#controller/operator/kubernetes-jobs.ts'
 import { jobNameLabel, type SeenJobObject } from '#controller/operator/seen-job.ts'
 import type { SeenPod } from '#controller/operator/seen-pod.ts'
+import { workerContainer } from '#controller/operator/worker-pod.ts'
 import { KubeError, type Outcome } from '#shared/kube/kube-error.ts'
 import { captureLabel } from '#shared/kube/names.ts'
 import type { Change } from '#shared/kube/object-cache.ts'
@@ -229,7 +230,7 @@ export class JobWorld {
     }
     this.#showPod(job, {
       phase: 'Pending',
-      containerStatuses: [{ state: { waiting: { reason: 'ImagePullBackOff' } } }],
+      containerStatuses: [{ name: workerContainer, state: { waiting: { reason: 'ImagePullBackOff' } } }],
     })
     this.time.after(2000, () => this.#pull(job))
   }

@@ -1,4 +1,4 @@
-import type { PodSettings } from '#controller/operator/worker-pod.ts'
+import { type PodSettings, workerContainer } from '#controller/operator/worker-pod.ts'
 import type { SeenPod } from '#controller/operator/seen-pod.ts'
 import { type BrowserPool, browserPoolSpec, type BrowserPoolStatus } from '#shared/kube/browser-pool.ts'
 import { appliedAnnotation, fieldOwner, poolLabels, replicasOwner, workersName } from '#shared/kube/names.ts'
@@ -71,14 +71,17 @@ const statusOf = (parts: PodParts): NonNullable<SeenPod['status']> => {
   return {
     phase: parts.phase ?? (ready ? 'Running' : 'Pending'),
     conditions: [{ type: 'Ready', ...readyStatus }, scheduled],
-    containerStatuses: unschedulable === undefined ? [containerOf(parts, ready)] : [],
+    // Kubelets sort them by name: a webhook's may come first.
+    containerStatuses: unschedulable === undefined ? [sidecar, containerOf(parts, ready)] : [],
   }
 }
+
+const sidecar = { name: 'sidecar', ready: true, restartCount: 0, state: { running: { startedAt: moment } } }
 
 const containerOf = ({ waiting, terminated, restarts = 0, runningSince = moment }: PodParts, ready: boolean) => {
   const other = { ...(waiting && { waiting }), ...(terminated && { terminated }) }
   const isRunning = !waiting && !terminated
-  return { ready, restartCount: restarts, state: isRunning ? { running: { startedAt: runningSince } } : other }
+  return { name: workerContainer, ready, restartCount: restarts, state: isRunning ? { running: { startedAt: runningSince } } : other }
 }
 
 /** What may be said of a Deployment. */
@@ -124,4 +127,5 @@ export const podSettings: PodSettings = {
   podEgress: { host: 'egress', port: 3128 },
   podSeccomp: '',
   podIsolation: 'namespace',
+  podUnsafeNoSandbox: false,
 }

@@ -7,7 +7,7 @@ import {
   type PoolCondition,
   type PoolConditionType,
 } from '#shared/kube/browser-pool.ts'
-import { poolLabels, selectorOf, workersName } from '#shared/kube/names.ts'
+import { managedSelector, poolLabels, selectorOf, workersName } from '#shared/kube/names.ts'
 import { type ClusterOptions, startCluster, type TestCluster } from './cluster.ts'
 import { type Fleet, type FleetOptions, startFleet } from './cluster-fleet.ts'
 import { type ClusterQueue, startClusterQueue } from './cluster-queue.ts'
@@ -73,13 +73,15 @@ export type OperatorCluster = {
   /** Waits until a condition has this status and reason. */
   readonly holds: (name: string, type: PoolConditionType, said: `${string} ${string}`) => Promise<void>
   readonly deploymentOf: (name: string) => Promise<WorkersDeployment>
-  /** Pods of the pool that were not told to end. */
+  /** Pods of the pool that have not ended and were not told to. */
   readonly podsOf: (name: string) => Promise<PodObject[]>
   /** Waits until as many workers take captures, and no others are there. */
   readonly settles: (name: string, workers: number) => Promise<void>
   readonly eventsOf: (name: string) => Promise<KubeEvent[]>
-  /** Deletes a BrowserPool and what belongs to it, and waits until its workers are gone. */
-  readonly removePool: (name: string) => Promise<void>
+  /** Waits until Kubernetes was told all of this of a pool, each by its reason. */
+  readonly tells: (name: string, ...reasons: readonly string[]) => Promise<void>
+  /** Deletes all BrowserPools and what belongs to them, and waits until their workers are gone. */
+  readonly removePools: () => Promise<void>
 }
 
 type WithTeardown = { teardown: (clean: () => Promise<void>) => void }
@@ -125,7 +127,13 @@ const readersOf = (cluster: TestCluster) => {
     (await poolOf(name)).status?.conditions?.find((condition) => condition.type === type)
   const podsOf = async (name: string) => {
     const { items } = await cluster.get<{ items: PodObject[] }>('pods', '-l', selectorOf(poolLabels(name)))
-    return items.filter(({ metadata }) => metadata.deletionTimestamp === undefined)
+    return items.filter(
+      ({ metadata, status }) => metadata.deletionTimestamp === undefined && status?.phase !== 'Failed',
+    )
+  }
+  const eventsOf = async (name: string) => {
+    const { items } = await cluster.get<{ items: KubeEvent[] }>('events.events.k8s.io')
+    return items.filter(({ regarding }) => regarding.name === name)
   }
   return {
     poolOf,
@@ -156,17 +164,21 @@ const readersOf = (cluster: TestCluster) => {
         },
         { what: `${name} has ${workers} workers`, withinMs: 30_000 },
       ),
-    eventsOf: async (name: string) => {
-      const { items } = await cluster.get<{ items: KubeEvent[] }>('events.events.k8s.io')
-      return items.filter(({ regarding }) => regarding.name === name)
-    },
-    removePool: async (name: string) => {
-      await cluster.kubectl(['delete', 'bp', name])
+    eventsOf,
+    tells: (name: string, ...reasons: readonly string[]) =>
+      eventually(
+        async () => {
+          const told = new Set((await eventsOf(name)).map(({ reason }) => reason))
+          return reasons.every((reason) => told.has(reason))
+        },
+        { what: `${name} tells ${reasons.join(', ')}` },
+      ),
+    removePools: async () => {
+      await cluster.kubectl(['delete', 'bp', '--all'])
       // The garbage collector learns of a new kind of object within half a minute; this is what it does.
-      await cluster.kubectl(['delete', 'deployment,pdb', '-l', selectorOf(poolLabels(name))])
-      const gone = async () =>
-        (await cluster.get<{ items: [] }>('pods', '-l', selectorOf(poolLabels(name)))).items.length === 0
-      await eventually(gone, { what: `the workers of ${name} go` })
+      await cluster.kubectl(['delete', 'deployment,pdb', '-l', managedSelector])
+      const gone = async () => (await cluster.get<{ items: [] }>('pods', '-l', managedSelector)).items.length === 0
+      await eventually(gone, { what: 'all workers go', withinMs: 30_000 })
     },
   }
 }

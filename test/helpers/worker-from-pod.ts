@@ -86,7 +86,7 @@ const environmentIn = async ({ cluster, settings = {} }: PodWorkersOptions, pod:
       await writeFile(join(here, key), Buffer.from(value, 'base64'), { mode: 0o600 })
     }
     for (const [variable, value] of env) {
-      if (value.startsWith(`${mount.mountPath}/`)) env.set(variable, value.replace(mount.mountPath, here))
+      if (`${value}/`.startsWith(`${mount.mountPath}/`)) env.set(variable, value.replace(mount.mountPath, here))
     }
   }
   const local = { PROBE_HOST: '127.0.0.1', PROBE_PORT: '0', CHROMIUM: chromiumPath, ...settings }

@@ -89,9 +89,9 @@ t.test('keeps a spare process waiting, and starts the next spare when it is take
 })
 
 t.test('gives a capture whose process was killed to another, and it ends once', async (t) => {
-  const { queue, beats } = await begin(t, { PROXIED_MAX: '3' }, { serviceMs: 2000 })
+  const { queue, beats } = await begin(t, { PROXIED_MAX: '3' }, { serviceMs: 5000 })
   await queue.send(1, { pool: 'proxied' })
-  await eventually(() => alive(beats).some(({ busy }) => busy === 1))
+  await eventually(() => podsOf(queue).length === 1 && alive(beats).length === 1)
   const [victim] = alive(beats)
   process.kill(victim!.pid, 'SIGKILL')
   await queue.allEnded()

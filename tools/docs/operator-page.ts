@@ -6,7 +6,8 @@ const reasonHelp: Readonly<Record<Reason, string>> = {
   unschedulable:
     'No node has room for the workers that are missing: `kubectl describe pod` of a pending one says what it lacks',
   'image-pull': 'Nodes cannot fetch the image: name, tag, `imagePullSecrets`',
-  'crash-looping': 'Workers end before they are ready: read their log. One is tried at a time, after 1, 2, 4 … 60 s',
+  'crash-looping':
+    'Workers end before they are ready: read their log. Kubernetes tries a pod again itself; a Job is tried one at a time',
   'config-error': 'A pod names something that is not there, mostly the Secret of its pool',
   quota: 'A ResourceQuota of the namespace is used up',
   'pods-refused':
@@ -32,7 +33,7 @@ const reasonHelp: Readonly<Record<Reason, string>> = {
 
 /** What each reason of a condition means. */
 const conditionHelp: Readonly<Record<PoolCondition['reason'], string>> = {
-  WorkersReady: 'At least as many workers take captures as are wanted',
+  WorkersReady: 'At least as many workers take captures as minReplicas, one, or the fixed size ask for',
   ScaledToZero: 'No worker is wanted',
   WorkersMissing: 'Fewer workers take captures than are wanted',
   WorkersUnknown: 'The workers cannot be read',
@@ -70,8 +71,7 @@ const conditionTables = () =>
     )
     .join('\n\n')
 
-/** The text of docs/operator.md: the controller on Kubernetes, and the words in which it says what it does. */
-export const operatorPage = (): string => `# The operator
+const intro = `# The operator
 
 On Kubernetes the controller is an operator: it reads [BrowserPools](browser-pool.md) and keeps the workers that they ask
 for. This page says what it does and how to read what it says. The tables at its end are generated from the code by
@@ -90,7 +90,8 @@ controller are a Role, no ClusterRole: [k8s/controller-role.yaml](../k8s/control
 that the code uses; the tests compare it with the API server's audit log.
 
 Workers get NATS address and keys from a Secret for each pool (\`SHUTTERFLEET_POD_SECRET\`-\`standard\`, …, with the keys
-\`nats-url\` and \`opening-keys\`), mounted as files. No credential of a caller is in any Kubernetes object: captures arrive
+\`nats-url\` and \`opening-keys\`), mounted as files; that of \`proxied\`, and the pull secrets of its template, in the
+namespace of the Jobs. Browsers find the folder of those files empty, unless \`SHUTTERFLEET_POD_ISOLATION\` is \`flags-only\`. No credential of a caller is in any Kubernetes object: captures arrive
 sealed over NATS.
 
 ## The loops
@@ -142,7 +143,8 @@ kubectl get lease shutterfleet-controller -o yaml   # who leads
 kubectl get jobs -L shutterfleet.dev/capture        # proxied captures
 \`\`\`
 
-- \`kubectl wait bp/standard --for=condition=Ready\` waits until as many workers take captures as are wanted.
+- \`kubectl wait bp/standard --for=condition=Ready\` waits until as many workers take captures as at least are wanted:
+  \`minReplicas\`, one where any is wanted, or \`replicas\` with autoscaling off.
 - To hold a pool still while you look: \`kubectl patch bp standard --type=merge -p '{"spec":{"paused":true}}'\`.
 - To decide the size yourself: \`autoscaling.enabled: false\`, then \`kubectl scale bp standard --replicas=5\`.
 - Two BrowserPools may serve one queue if at most one of them is sized by it; a second one that asks for that is
@@ -154,14 +156,17 @@ kubectl get jobs -L shutterfleet.dev/capture        # proxied captures
 | What breaks | What it does |
 |---|---|
 | API server away or slow | Holds every size (\`workers-unknown\`); workers go on serving. Its Lease runs out; it goes on when it has it again |
-| API server restarted from an older state | Reads everything anew; trusts nothing that it wrote before for more than ten seconds |
+| API server restarted from an older state | Reads everything anew; what it wrote before is believed for ten seconds, Jobs that it made for thirty. An own Lease of that state is waited for like another's |
 | A controller frozen past its Lease, then thawed | Another has taken over; the thawed one writes nothing and competes again |
-| NATS or the ledger away | Holds every size (\`backlog-unknown\`) |
+| NATS or the ledger away | Holds every size (\`backlog-unknown\`), at least \`minReplicas\`; with the ledger alone away, Jobs are made as ever |
 | A pod deleted, evicted, its node gone | The ReplicaSet replaces it; the capture that it had is delivered again |
 | A worker that hangs | After 10 s without a beat its pod is deleted, with its grace period |
 | Somebody edits Deployment or PodDisruptionBudget | What the controller decides is applied again |
 | The BrowserPool is deleted | Its Deployment goes with it, workers finish what they have; Jobs of \`proxied\` end by themselves |
+`
 
+/** The text of docs/operator.md: the controller on Kubernetes, and the words in which it says what it does. */
+export const operatorPage = (): string => `${intro}
 ## Reasons of a size
 
 In the column REASON, in \`status.reason\`, in the log, and as the label \`reason\` of \`shutterfleet_pool_decisions_total\`.

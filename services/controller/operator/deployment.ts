@@ -5,8 +5,8 @@ import { appliedAnnotation, poolLabels } from '#shared/kube/names.ts'
 import { hashOf } from './seen-deployment.ts'
 import { type PodSettings, workerPod } from './worker-pod.ts'
 
-/** Old templates that are kept for `kubectl rollout undo`. */
-const revisionHistoryLimit = 2
+/** Old templates: none is of use, since the pool's own is applied again after whatever brings one back. */
+const revisionHistoryLimit = 0
 
 /** What belongs to a pool, and goes with it. */
 export const childFields = (pool: BrowserPool, spec: object): Fields & { readonly spec: object } => {
@@ -14,7 +14,7 @@ export const childFields = (pool: BrowserPool, spec: object): Fields & { readonl
   const { name, uid } = pool.metadata
   const metadata = {
     labels: poolLabels(name),
-    ownerReferences: [{ apiVersion, kind, name, uid, controller: true, blockOwnerDeletion: true }],
+    ownerReferences: [{ apiVersion, kind, name, uid, controller: true }],
   }
   const annotations = { [appliedAnnotation]: hashOf({ metadata, spec }) }
   return { metadata: { ...metadata, annotations }, spec }

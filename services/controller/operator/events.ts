@@ -1,9 +1,11 @@
 import type { AppError } from '#shared/errors/app-error.ts'
+import type { BrowserPoolStatus } from '#shared/kube/browser-pool.ts'
 import { outcomeOf } from '#shared/kube/kube-error.ts'
 import type { ReflectorEvents } from '#shared/kube/reflector.ts'
 import type { Resource } from '#shared/kube/resource.ts'
 import type { Logger } from '#shared/telemetry/logger.ts'
 import type { Metrics } from '#shared/telemetry/metrics.ts'
+import type { PoolOccurrence } from './status-change.ts'
 
 /** What the controller on Kubernetes says of itself, beside what it says of its pools. */
 export type OperatorEvents = {
@@ -15,6 +17,10 @@ export type OperatorEvents = {
   /** What belongs to a pool could not be brought about. */
   readonly shapeFailed: (pool: string, error: AppError, retryMs: number) => void
   readonly statusFailed: (pool: string, error: AppError) => void
+  /** What has happened to a pool, as Kubernetes is told. */
+  readonly occurred: (pool: string, occurrence: PoolOccurrence) => void
+  /** What is said of a pool; undefined where nothing is said any more. */
+  readonly said: (pool: string, status: BrowserPoolStatus | undefined) => void
 }
 
 /** Makes the events of the controller on Kubernetes. */
@@ -36,7 +42,14 @@ export const createOperatorEvents = (logger: Logger, metrics: Metrics): Operator
       help: 'What could not be done on the API server, and is tried again',
       labels: ['what'],
     }),
+    degraded: metrics.gauge({
+      name: 'operator_pool_degraded',
+      help: 'Whether somebody has to look at a pool, 1 or 0, and the reason that its condition Degraded gives',
+      labels: ['pool', 'reason'],
+    }),
   }
+  /** The reason that is shown of each pool. */
+  const shown = new Map<string, string>()
   const failed = (what: 'election' | 'shape' | 'status', error: AppError, of: object) => {
     on.failures.inc({ what })
     logger.warn({ ...of, error: error.message, outcome: outcomeOf(error) }, `${what} failed`)
@@ -65,5 +78,15 @@ export const createOperatorEvents = (logger: Logger, metrics: Metrics): Operator
     }),
     shapeFailed: (pool, error, retryMs) => failed('shape', error, { pool, retryMs }),
     statusFailed: (pool, error) => failed('status', error, { pool }),
+    occurred: (pool, { type, reason, note }) => logger[type === 'Warning' ? 'warn' : 'info']({ pool, note }, reason),
+    said: (pool, status) => {
+      const degraded = status?.conditions?.find(({ type }) => type === 'Degraded')
+      const before = shown.get(pool)
+      if (before !== undefined && before !== degraded?.reason) on.degraded.remove({ pool, reason: before })
+      shown.delete(pool)
+      if (!degraded) return
+      shown.set(pool, degraded.reason)
+      on.degraded.set({ pool, reason: degraded.reason }, Number(degraded.status === 'True'))
+    },
   }
 }

@@ -2,12 +2,13 @@ import type { Actuator } from '#controller/act/actuator.ts'
 import { setReplicas } from '#shared/kube/apply.ts'
 import type { KubeApi } from '#shared/kube/client.ts'
 import type { Clock } from '#shared/kube/clock.ts'
+import { outcomeOf } from '#shared/kube/kube-error.ts'
 import { objectName, replicasOwner, workersName } from '#shared/kube/names.ts'
-import { createGoingPods, isMarked } from './going-pods.ts'
+import { createGoingPods, type GoingPods, isMarked } from './going-pods.ts'
 import { createOwnWrites, requestMs } from './own-writes.ts'
 import { isReplacing, type KubeRoster, presentPods, rosterOf } from './roster-of.ts'
 import { deployments, type SeenDeployment } from './seen-deployment.ts'
-import type { SeenPod } from './seen-pod.ts'
+import { isReady, type SeenPod } from './seen-pod.ts'
 import type { StartTimes } from './start-times.ts'
 import type { Watch } from './watch.ts'
 
@@ -32,21 +33,59 @@ export type KubeActuator = Omit<Actuator, 'list'> & { readonly list: () => Promi
 
 /** The size of a Deployment; a write of our own counts before the cache shows it. */
 const createSize = ({ api, clock, notice }: KubeActuatorDeps) => {
-  const written = createOwnWrites<number>(clock)
+  const written = createOwnWrites<{ readonly replicas: number; readonly resourceVersion: string }>(clock)
   const newest = ({ metadata }: SeenDeployment) => written.newerThan(metadata.uid, metadata.resourceVersion)
-  const sizeOf = (deployment: SeenDeployment) => newest(deployment) ?? deployment.replicas
+  const sizeOf = (deployment: SeenDeployment) => (newest(deployment) ?? deployment).replicas
   return {
     of: sizeOf,
     /** Whether the cache shows what was written last. */
     isShown: (deployment: SeenDeployment) => newest(deployment) === undefined,
-    set: async (deployment: SeenDeployment, to: number) => {
+    /**
+     * Answers whether the size is set. Where the Deployment is not as we know it nothing is: a size that comes late, or of
+     * what is no longer so, would take away others than it was made for. The next change of the cache leads to another try.
+     */
+    set: async (deployment: SeenDeployment, to: number): Promise<boolean> => {
       const { name, namespace, uid } = deployment.metadata
-      const from = sizeOf(deployment)
+      const { replicas: from, resourceVersion } = newest(deployment) ?? { ...deployment, ...deployment.metadata }
       const ref = { resource: deployments, namespace, name }
-      const size = { replicas: to, manager: replicasOwner }
-      written.remember(uid, await setReplicas(api, ref, size, AbortSignal.timeout(requestMs)), to)
+      const size = { replicas: to, manager: replicasOwner, resourceVersion }
+      try {
+        const version = await setReplicas(api, ref, size, AbortSignal.timeout(requestMs))
+        written.remember(uid, version, { replicas: to, resourceVersion: version })
+      } catch (thrown) {
+        if (outcomeOf(thrown) === 'conflict') return false
+        throw thrown
+      }
       notice({ kind: 'scaled', from, to })
+      return true
     },
+  }
+}
+
+/** How early a ReplicaSet takes a pod away, before it looks at marks: a lower one before a higher one. */
+const rankOf = (pod: SeenPod): number => {
+  const phase = pod.status?.phase
+  if (phase !== 'Running') return phase === 'Unknown' ? 1 : 0
+  return isReady(pod) ? 3 : 2
+}
+
+/** Whether a ReplicaSet takes others before one of those that are to leave. */
+const goesBefore = (present: readonly SeenPod[], leaving: readonly SeenPod[]): boolean => {
+  const last = Math.max(...leaving.map(rankOf))
+  return present.some((pod) => !leaving.includes(pod) && rankOf(pod) < last)
+}
+
+/** Makes a Deployment smaller by these pods, which count as going from then on. */
+const giveAway = async (
+  { size, going }: { readonly size: ReturnType<typeof createSize>; readonly going: GoingPods },
+  of: { readonly deployment: SeenDeployment; readonly leaving: readonly SeenPod[]; readonly to: number },
+): Promise<void> => {
+  try {
+    if (await size.set(of.deployment, of.to)) going.give(of.leaving)
+  } catch (thrown) {
+    // Nobody knows whether it was done, or will be yet.
+    if (outcomeOf(thrown) === 'unavailable') going.give(of.leaving)
+    throw thrown
   }
 }
 
@@ -73,9 +112,9 @@ export const createKubeActuator = (deps: KubeActuatorDeps, pool: string): KubeAc
     // Also what was asked for and is not made is asked for no longer.
     const to = count - leaving.length
     if (to < deployment.replicas) {
-      await size.set(deployment, to)
-      going.give(leaving)
-      return
+      // It would take these before, however busy they are.
+      if (goesBefore(present(), leaving)) return
+      return giveAway({ size, going }, { deployment, leaving, to })
     }
     // While a template is rolled out there are more than asked for, and the rollout waits for an idle one to be ready.
     if (isReplacing(deployment)) await going.remove(leaving.filter(startTimes.wasReady))
@@ -102,9 +141,14 @@ export const createKubeActuator = (deps: KubeActuatorDeps, pool: string): KubeAc
     },
     stop: async (names) => {
       const leaving = presentOf(names)
+      // One that was marked and takes work again would be as good a victim as these.
+      const given = going.given()
+      const staying = present().filter((each) => !leaving.includes(each) && !given.has(each.metadata.uid))
+      await going.unmark(staying)
       await going.mark(leaving.filter((each) => !isMarked(each)))
       const deployment = watch.deployment(name)
-      if (deployment && leaving.every(isMarked)) await takeAway(deployment, leaving)
+      const isSettled = leaving.every(isMarked) && !staying.some(isMarked)
+      if (deployment && isSettled) await takeAway(deployment, leaving)
     },
     replace: async (names) => {
       for (const { metadata } of await going.remove(presentOf(names))) notice({ kind: 'deleted', pod: metadata.name })

@@ -9,7 +9,16 @@ import type { Change } from '#shared/kube/object-cache.ts'
 import type { Reflector } from '#shared/kube/reflector.ts'
 import type { KubeObject } from '#shared/kube/resource.ts'
 import type { JobManifest } from './job.ts'
-import { claimOf, endOf, jobNameLabel, jobs, revisionOf, type SeenJobObject, trimJob } from './seen-job.ts'
+import {
+  claimOf,
+  endOf,
+  jobNameLabel,
+  jobs,
+  revisionOf,
+  type SeenJobObject,
+  trimJob,
+  wasDisrupted,
+} from './seen-job.ts'
 import { hasEnded, isStopping, type SeenPod } from './seen-pod.ts'
 import { troubleOf } from './trouble-of.ts'
 
@@ -89,6 +98,8 @@ export class KubernetesJobs implements JobRunner {
   readonly #unanswered = new Map<string, number>()
   readonly #requests = new Set<Promise<unknown>>()
   #firstRead: Promise<void> | undefined
+  #isCreating = false
+  #isOver = false
   #failed = 0
   #last: JobTrouble | undefined
 
@@ -104,12 +115,15 @@ export class KubernetesJobs implements JobRunner {
     this.#made.delete(name)
     this.#unanswered.delete(name)
     const end = endOf(object) ?? (kind === 'deleted' ? 'vanished' : undefined)
-    if (end) this.#end(name, end)
+    if (end) this.#end(name, end === 'failed' && wasDisrupted(object) ? 'vanished' : end)
     else this.#know(object)
     if (kind === 'deleted') this.#claims.delete(name)
   }
 
   async list(): Promise<JobRoster> {
+    // What was made and is still not shown is looked for on the server before it is forgotten: the watch may be dead.
+    const oldestMs = Math.min(...this.#made.values())
+    if (this.#deps.now() - oldestMs > unseenMs) this.#firstRead = undefined
     this.#firstRead ??= this.#readAll()
     await this.#firstRead.catch((thrown: unknown) => {
       this.#firstRead = undefined
@@ -135,12 +149,16 @@ export class KubernetesJobs implements JobRunner {
   }
 
   async create(count: number): Promise<void> {
+    // A call may last longer than a tick. What it has not asked for yet counts nowhere, and would be made twice.
+    if (this.#isCreating) return
+    this.#isCreating = true
     const names = [...this.#lately(this.#unanswered), ...Array.from({ length: count }, () => this.#deps.newName())]
     const left = names.values()
     const maker = async () => {
-      for (const name of left) await this.#tracked(this.#createOne(name))
+      for (const name of left) if (!this.#isOver) await this.#tracked(this.#createOne(name))
     }
     const ends = await Promise.allSettled(Array.from({ length: Math.min(requestsAtOnce, names.length) }, maker))
+    this.#isCreating = false
     for (const end of ends) if (end.status === 'rejected') throw end.reason
   }
 
@@ -176,6 +194,7 @@ export class KubernetesJobs implements JobRunner {
 
   /** Waits for the requests that are on their way, each of which ends within three seconds. */
   async [Symbol.asyncDispose](): Promise<void> {
+    this.#isOver = true
     await Promise.allSettled(this.#requests)
   }
 
@@ -265,6 +284,7 @@ export class KubernetesJobs implements JobRunner {
   async #createOne(name: string) {
     const { api, now, manifest } = this.#deps
     const wanted = manifest(name)
+    const unansweredMs = this.#unanswered.get(name)
     this.#unanswered.delete(name)
     this.#asked.add(name)
     this.#know(trimJob(wanted))
@@ -277,6 +297,8 @@ export class KubernetesJobs implements JobRunner {
       // A try before this one had been done.
       if (outcome === 'already-exists') return this.#isMade(name)
       if (outcome === 'unavailable') this.#unanswered.set(name, now())
+      // A refusal says nothing of the try before it.
+      else if (unansweredMs !== undefined) this.#unanswered.set(name, unansweredMs)
       const why = outcome && refusals[outcome]
       if (why) this.#refuse({ why, message: toAppError(thrown).message })
       throw thrown

@@ -64,9 +64,13 @@ export const lead = (deps: LeadDeps, term: Term): Lead => {
   const opened = new AsyncDisposableStack()
   const api = createKubeApi(deps.connection, term.fence)
   const recorder = opened.use(new Recorder({ api, clock, log: deps.logger }, deps.instance))
-  const occurred: Occurred = (pool, occurrence) =>
+  const occurred: Occurred = (pool, occurrence) => {
+    events.occurred(pool.metadata.name, occurrence)
     recorder.record({ regarding: { resource: browserPools, object: pool }, ...occurrence })
-  const statuses = opened.use(new StatusWriter({ api, clock, occurred, failed: events.statusFailed }))
+  }
+  const statuses = opened.use(
+    new StatusWriter({ api, clock, occurred, said: events.said, failed: events.statusFailed }),
+  )
   const owners = () => ownersOf(understood(watch.pools()))
 
   const loops: PoolLoops = opened.use(

@@ -35,6 +35,7 @@ export type OperatorDeps = {
     | 'podEgress'
     | 'podSeccomp'
     | 'podIsolation'
+    | 'podUnsafeNoSandbox'
   >
   readonly connection: Pick<KubeConnection, 'send' | 'namespace'>
   readonly queue: Queue
@@ -126,20 +127,28 @@ const dispose = async (of: Lead): Promise<void> => of[Symbol.asyncDispose]()
 /** What is done during terms, of which one follows another. */
 const createLeading = (begin: (term: Term) => Lead) => {
   let current: Lead | undefined
+  let wanted: Term | undefined
   let isOver = false
   const ending = new Set<Promise<void>>()
 
   const end = () => {
+    wanted = undefined
     if (!current) return
     const ended = dispose(current)
     current = undefined
     ending.add(ended)
     void ended.finally(() => ending.delete(ended))
   }
+  const follow = async (term: Term) => {
+    // What is on its way from an earlier term is not seen before it is done.
+    await Promise.allSettled(ending)
+    if (!isOver && wanted === term && term.isValid()) current = begin(term)
+  }
   return {
     begin: (term: Term) => {
       end()
-      if (!isOver) current = begin(term)
+      wanted = term
+      void follow(term)
     },
     end,
     now: () => current,

@@ -35,7 +35,7 @@ export const runPool: RunPool = async (deps, run, stop) => {
   // Who has a fixed size reads nothing of the queue.
   const readDepth = async () => (policy().size === 'by-queue' ? poolDepth(queue, kind) : empty)
   const { observe } = createObserver(
-    { hearing: ears.of(kind), actuator: { list }, now: clock.nowMs, readDepth },
+    { hearing: ears.of(kind), actuator: { list }, now: clock.nowMs, readDepth, isWorker: watch.hasPod },
     { slots: () => policy().slots },
   )
 

@@ -41,6 +41,10 @@ export const endOf = (job: SeenJobObject): 'succeeded' | 'failed' | undefined =>
   return is('Failed') || is('FailureTarget') ? 'failed' : undefined
 }
 
+/** Whether it ended because its pod was taken away, which says nothing of whether others come up. */
+export const wasDisrupted = (job: SeenJobObject): boolean =>
+  ['Failed', 'FailureTarget'].some((type) => conditionOf(job, type)?.message?.includes('DisruptionTarget') ?? false)
+
 /** The claim that a Job shows. */
 export const claimOf = ({ metadata }: SeenJobObject): string | undefined => metadata.labels?.[captureLabel]
 

@@ -16,6 +16,7 @@ export type SeenCondition = {
 
 /** What runs in a container of a pod, or why nothing does. */
 export type SeenContainer = {
+  readonly name?: string
   readonly ready?: boolean
   readonly restartCount?: number
   readonly state?: {
@@ -82,7 +83,7 @@ const trimContainer = ({ state = {}, ...container }: SeenContainer): SeenContain
   const cut = <T extends { readonly message?: string }>(of: T): T =>
     of.message === undefined ? of : { ...of, message: of.message.slice(0, messageChars) }
   return {
-    ...pick(container, ['ready', 'restartCount']),
+    ...pick(container, ['name', 'ready', 'restartCount']),
     state: {
       ...(waiting && { waiting: cut(pick(waiting, ['reason', 'message'])) }),
       ...(running && { running: pick(running, ['startedAt']) }),

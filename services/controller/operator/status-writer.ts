@@ -13,6 +13,8 @@ export type StatusWriterDeps = {
   readonly clock: Clock
   /** Hears what a change of what is said means, once it is written. */
   readonly occurred: (pool: BrowserPool, occurrence: PoolOccurrence) => void
+  /** Hears each word, whether it is written or not, and when nothing is said of a pool any more. */
+  readonly said: (pool: string, status: BrowserPoolStatus | undefined) => void
   readonly failed: (pool: string, error: AppError) => void
 }
 
@@ -20,8 +22,9 @@ export type StatusWriterDeps = {
 const numbersMs = 5000
 /** Time between two writes of numbers, whatever pool they are of. */
 const gapMs = 500
-/** After a write that failed. */
-const retryMs = 1000
+/** Wait after a write that failed, doubled with each further failure. */
+const firstRetryMs = 1000
+const lastRetryMs = 60_000
 
 /** The newest that is to be said of a pool. */
 type Page = {
@@ -29,6 +32,8 @@ type Page = {
   status: BrowserPoolStatus
   change: ReturnType<typeof statusChange>
   writtenMs: number
+  /** Writes in a row that failed, and the time before which there is no other. */
+  failures: number
   notBeforeMs: number
   writing?: Promise<void> | undefined
 }
@@ -59,9 +64,10 @@ export class StatusWriter implements AsyncDisposable {
   /** Has this said of a pool, in the place of what was to be said before. Does nothing once disposed. */
   say(pool: BrowserPool, status: BrowserPoolStatus): void {
     if (this.#stop.signal.aborted) return
-    const { uid } = pool.metadata
+    const { uid, name } = pool.metadata
+    this.#deps.said(name, status)
     const change = statusChange(this.withSaid(pool).status, status)
-    const never = { writtenMs: Number.NEGATIVE_INFINITY, notBeforeMs: Number.NEGATIVE_INFINITY }
+    const never = { writtenMs: Number.NEGATIVE_INFINITY, failures: 0, notBeforeMs: Number.NEGATIVE_INFINITY }
     const page: Page = Object.assign(this.#pages.get(uid) ?? never, { pool, status, change })
     this.#pages.set(uid, page)
     if (change === 'conditions' && !page.writing && this.#deps.clock.nowMs() >= page.notBeforeMs) this.#begin(page)
@@ -70,10 +76,11 @@ export class StatusWriter implements AsyncDisposable {
 
   /** Forgets all pools but these, by uid. */
   keep(uids: ReadonlySet<string>): void {
-    for (const uid of this.#pages.keys()) {
+    for (const [uid, { pool }] of this.#pages) {
       if (uids.has(uid)) continue
       this.#pages.delete(uid)
       this.#own.forget(uid)
+      this.#deps.said(pool.metadata.name, undefined)
     }
   }
 
@@ -82,6 +89,7 @@ export class StatusWriter implements AsyncDisposable {
     this.#stop.abort()
     this.#timer?.[Symbol.dispose]()
     await Promise.all([...this.#pages.values()].flatMap(({ writing }) => writing ?? []))
+    this.keep(new Set())
   }
 
   /** Writes the numbers of whoever waits longest, and comes back for the others. */
@@ -123,9 +131,11 @@ export class StatusWriter implements AsyncDisposable {
     try {
       const { metadata } = await apply<BrowserPool>(api, ref, { status }, this.#stop.signal)
       this.#own.remember(uid, metadata.resourceVersion, status)
+      page.failures = 0
       for (const occurrence of occurrencesOf(before, status)) occurred(pool, occurrence)
     } catch (thrown) {
-      page.notBeforeMs = clock.nowMs() + retryMs
+      page.notBeforeMs = clock.nowMs() + Math.min(lastRetryMs, firstRetryMs * 2 ** page.failures)
+      page.failures += 1
       if (outcomeOf(thrown) !== 'not-found' && !this.#stop.signal.aborted) failed(name, toAppError(thrown))
     }
   }

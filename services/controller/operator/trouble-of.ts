@@ -1,5 +1,6 @@
 import type { Trouble } from '#controller/pool.ts'
 import { conditionOf, hasEnded, isStopping, type SeenContainer, type SeenPod } from './seen-pod.ts'
+import { workerContainer } from './worker-pod.ts'
 
 /** Why a pod does not come up; `message` is Kubernetes' own, where it has one. */
 export type PodTrouble = { readonly trouble: Trouble; readonly message: string }
@@ -26,7 +27,8 @@ export const troubleOf = (pod: SeenPod): PodTrouble | undefined => {
   if (scheduled?.status === 'False' && scheduled.reason === 'Unschedulable') {
     return { trouble: 'unschedulable', message: scheduled.message ?? '' }
   }
-  const [container] = pod.status?.containerStatuses ?? []
+  // Beside it there may be others that somebody's webhook adds.
+  const container = pod.status?.containerStatuses?.find(({ name }) => name === workerContainer)
   return container && containerTrouble(container, conditionOf(pod, 'Ready')?.lastTransitionTime)
 }
 

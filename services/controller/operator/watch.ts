@@ -15,7 +15,7 @@ import {
   trimChild,
   trimDeployment,
 } from './seen-deployment.ts'
-import { jobs, type SeenJobObject, trimJob } from './seen-job.ts'
+import { jobNameLabel, jobs, type SeenJobObject, trimJob } from './seen-job.ts'
 import { pods, type SeenPod, trimPod } from './seen-pod.ts'
 
 /** A kind of object whose watch has been away for longer is unknown. */
@@ -55,6 +55,8 @@ export type Watch = AsyncDisposable & {
   readonly budget: (name: string) => SeenChild | undefined
   /** The pods that carry the labels of the pool of this label. */
   readonly podsOf: (label: string) => readonly SeenPod[]
+  /** Whether there is a pod of this name, of whatever pool. */
+  readonly hasPod: (name: string) => boolean
   readonly jobs: Mirror<SeenJobObject>
   /** The pods of the Jobs, and others. */
   readonly jobPods: Mirror<SeenPod>
@@ -99,6 +101,9 @@ const createListeners = <Args extends readonly unknown[]>() => {
   }
 }
 
+/** A pool may have the name of one whose Jobs still serve. */
+const isMember = ({ metadata }: SeenPod): boolean => metadata.labels?.[jobNameLabel] === undefined
+
 /** Objects by the label of their pool, grouped anew only after something has changed. */
 const createGroups = (all: () => readonly SeenPod[]) => {
   let groups: ReadonlyMap<string, readonly SeenPod[]> | undefined
@@ -107,7 +112,7 @@ const createGroups = (all: () => readonly SeenPod[]) => {
       groups = undefined
     },
     of: (label: string): readonly SeenPod[] => {
-      groups ??= Map.groupBy(all(), (pod) => labelOf(pod) ?? '')
+      groups ??= Map.groupBy(all().filter(isMember), (pod) => labelOf(pod) ?? '')
       return groups.get(label) ?? []
     },
   }
@@ -184,6 +189,7 @@ export const openWatch = (deps: WatchDeps, namespaces: Namespaces): Watch => {
     deployment: (name) => reflected.deployments.get(keyOf(name)),
     budget: (name) => reflected.budgets.get(keyOf(name)),
     podsOf: groups.of,
+    hasPod: (name) => reflected.pods.get(keyOf(name)) !== undefined,
     jobs: reflected.jobs,
     jobPods: reflected.jobPods,
     hasSynced: () => all.every(({ hasSynced }) => hasSynced),

@@ -11,7 +11,7 @@ import { poolLabels } from '#shared/kube/names.ts'
 /** The part of the operator's settings that its pods are made of. */
 export type PodSettings = Pick<
   ValuesOf<typeof operatorSettings>,
-  'podImage' | 'podSecret' | 'podEgress' | 'podSeccomp' | 'podIsolation'
+  'podImage' | 'podSecret' | 'podEgress' | 'podSeccomp' | 'podIsolation' | 'podUnsafeNoSandbox'
 >
 
 /** What a worker's pod is made of. */
@@ -157,6 +157,9 @@ const ownVariables = ({ pool, slots, podName, variables = {}, settings }: Worker
     [workerSettings.slots.name]: String(slots),
     [workerSettings.egress.name]: `${host.includes(':') ? `[${host}]` : host}:${port}`,
     [workerSettings.networkIsolation.name]: settings.podIsolation,
+    // What takes over a browser has the worker's user, who may read them.
+    [workerSettings.hiddenFolder.name]: secretFolder,
+    [workerSettings.unsafeNoSandbox.name]: String(settings.podUnsafeNoSandbox),
     [commonSettings.probeHost.name]: '0.0.0.0',
     [commonSettings.probePort.name]: String(probePort),
     [`${queueSettings.natsUrl.name}_FILE`]: `${secretFolder}/nats-url`,

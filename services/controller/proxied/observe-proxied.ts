@@ -41,7 +41,8 @@ const readWithin = <T>(read: () => Promise<T>): (() => Promise<T | 'unknown'>) =
 const claimsOf = (jobs: readonly Pick<PlacedJob, 'name' | 'captureId'>[], reports: JobReports): Claim[] =>
   jobs.flatMap(({ name, captureId: shown }) => {
     const captureId = reports.of(name)?.captureId
-    return captureId === undefined || captureId === shown ? [] : [{ job: name, captureId }]
+    // It claims once.
+    return captureId === undefined || shown !== undefined ? [] : [{ job: name, captureId }]
   })
 
 const stateOfUnclaimed = ({ worker, trouble }: PlacedJob, report: JobReport | undefined): SeenJob['state'] => {

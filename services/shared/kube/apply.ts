@@ -29,17 +29,21 @@ export const apply = <T extends KubeObject>(
   return api.patch<T>(ref, { kind: 'apply', body, fieldManager: fieldOwner, force: true }, signal)
 }
 
+/** How many replicas, who says so, and of which version of the object. */
+export type Size = { readonly replicas: number; readonly manager: string; readonly resourceVersion?: string }
+
 /**
- * Sets how many replicas an object with a `scale` subresource wants, in the name of `manager`. Answers the version of the
- * object that has it.
+ * Sets how many replicas an object with a `scale` subresource wants, in the name of `manager`; with a version, only where the
+ * object still has it. Answers the version of the object that has it.
  */
 export const setReplicas = async (
   api: Pick<KubeApi, 'patch'>,
   ref: Omit<Ref, 'subresource'>,
-  { replicas, manager }: { readonly replicas: number; readonly manager: string },
+  { replicas, manager, resourceVersion }: Size,
   signal?: AbortSignal,
 ): Promise<string> => {
-  const patch = { kind: 'merge', body: { spec: { replicas } }, fieldManager: manager } as const
+  const body = { ...(resourceVersion !== undefined && { metadata: { resourceVersion } }), spec: { replicas } }
+  const patch = { kind: 'merge', body, fieldManager: manager } as const
   const { metadata } = await api.patch({ ...ref, subresource: 'scale' }, patch, signal)
   return metadata?.resourceVersion ?? ''
 }

@@ -1,8 +1,9 @@
 import { Type } from 'typebox'
 import { prefix } from '#shared/config/read-env.ts'
+import { commonSettings } from '#shared/config/settings/common.ts'
 import { queueSettings } from '#shared/config/settings/outside.ts'
 import { workerSettings } from '#shared/config/settings/worker.ts'
-import { poolLabels } from './names.ts'
+import { deletionCostAnnotation, poolLabels } from './names.ts'
 import { group, listMapOf, mapOf, type Rule, ruled, word } from './schema-parts.ts'
 
 const nameChars = 253
@@ -26,9 +27,23 @@ const ownLabelsStay: Rule = {
   message: `the controller sets these labels itself: ${ownLabels.join(', ')}`,
 }
 
-const { pool, pod, slots } = workerSettings
+/** Annotations that would decide which worker goes, or what it may do. */
+const reservedAnnotations = [
+  deletionCostAnnotation,
+  'container.apparmor.security.beta.kubernetes.io/',
+  'container.seccomp.security.alpha.kubernetes.io/',
+  'seccomp.security.alpha.kubernetes.io/',
+]
+const reservedAnnotationsStay: Rule = {
+  rule: `self.all(key, !${quoted(reservedAnnotations)}.exists(name, key.startsWith(name)))`,
+  message: `the controller decides what these say: ${reservedAnnotations.join(', ')}`,
+}
+
+const { pool, pod, slots, egress, networkIsolation, hiddenFolder, unsafeNoSandbox, spareSeconds } = workerSettings
+const { probeHost, probePort } = commonSettings
+const decided = [pool, pod, slots, egress, networkIsolation, hiddenFolder, unsafeNoSandbox, spareSeconds]
 const secrets = Object.values({ ...queueSettings, ...workerSettings }).filter(({ secret }) => secret)
-const reservedVariables = [pool, pod, slots, ...secrets].map(({ name }) => prefix + name)
+const reservedVariables = [...decided, probeHost, probePort, ...secrets].map(({ name }) => prefix + name)
 const reservedVariablesStay: Rule = {
   rule: `self.all(variable, !${quoted(reservedVariables)}.exists(name, variable.name.startsWith(name)))`,
   message: `the controller sets these, some of them from Secrets: ${reservedVariables.join(', ')}`,
@@ -148,7 +163,7 @@ export const podTemplate = group(
       mapOf<string>(annotationValue, {
         description: 'Annotations of the pods.',
         maxProperties: 20,
-        ...ruled(namesAreQualified),
+        ...ruled(namesAreQualified, reservedAnnotationsStay),
       }),
     ),
     nodeSelector: Type.Optional(

@@ -67,5 +67,7 @@ const outcomes: Readonly<Record<number, Outcome>> = {
 const outcomeOfStatus = ({ code = 500, reason, message = '' }: Status): Outcome => {
   if (code === 409) return reason === 'AlreadyExists' ? 'already-exists' : 'conflict'
   if (code === 403) return message.includes('exceeded quota') ? 'quota' : 'forbidden'
+  // What is applied has a field that its kind does not know: the server answers 500 (kubernetes/kubernetes#139253).
+  if (code === 500 && message.includes('failed to create typed patch object')) return 'invalid'
   return outcomes[code] ?? (code >= 500 ? 'unavailable' : 'invalid')
 }

@@ -39,6 +39,8 @@ type Lease = KubeObject & { readonly spec?: LeaseSpec }
 
 const leases: Resource = { apiVersion: 'coordination.k8s.io/v1', kind: 'Lease', plural: 'leases' }
 const usualTiming: ElectionTiming = { leaseMs: 15_000, renewDeadlineMs: 10_000, retryMs: 2000 }
+/** Renewals without an answer that are remembered. */
+const sentMax = 100
 /** Two who wait for the same Lease do not ask at the same moment. */
 const jitter = 0.5
 
@@ -56,6 +58,8 @@ export class LeaderElector implements AsyncDisposable {
   #term: Term | undefined
   /** The Lease as this process wrote it last; undefined where it has to be read. */
   #written: Lease | undefined
+  /** Renewals that the Lease may show: the last that was answered, and those sent since. */
+  #sent: readonly string[] = []
   #observed: { readonly spec: string; readonly atMs: number } | undefined
 
   /** Begins at once. */
@@ -114,7 +118,10 @@ export class LeaderElector implements AsyncDisposable {
     }
     // Counted from before the request: nobody can have seen the renewal earlier.
     const sentAtMs = this.#deps.clock.nowMs()
-    this.#written = await this.#write(lease, this.#specAfter(lease?.spec), signal)
+    const spec = this.#specAfter(lease?.spec)
+    this.#sent = [...this.#sent, spec.renewTime].slice(-sentMax)
+    this.#written = await this.#write(lease, spec, signal)
+    this.#sent = [spec.renewTime]
     this.#lead(sentAtMs + this.#timing.renewDeadlineMs)
   }
 
@@ -132,11 +139,14 @@ export class LeaderElector implements AsyncDisposable {
     const now = this.#deps.clock.nowMs()
     const seen = JSON.stringify(spec)
     if (this.#observed?.spec !== seen) this.#observed = { spec: seen, atMs: now }
-    if (holderIdentity === '' || holderIdentity === this.#of.identity) return true
+    if (holderIdentity === '') return true
+    // An own Lease of an older state says nothing: since then somebody else may have taken it.
+    const isMine = holderIdentity === this.#of.identity
+    if (isMine && (this.isLeader() || this.#sent.includes(spec.renewTime ?? ''))) return true
     return now - this.#observed.atMs > leaseDurationSeconds * 1000
   }
 
-  #specAfter(spec: LeaseSpec = {}): LeaseSpec {
+  #specAfter(spec: LeaseSpec = {}): LeaseSpec & { readonly renewTime: string } {
     const now = microTime(this.#deps.clock.date())
     const isMine = spec.holderIdentity === this.#of.identity
     return {

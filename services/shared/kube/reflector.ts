@@ -42,6 +42,10 @@ const watchSeconds = { least: 240, most: 480 }
 const stoodMs = 10_000
 const retryAfterMsMax = 120_000
 
+/** Whether there was nobody to connect to. */
+const wasRefused = (error: AppError | undefined): boolean =>
+  error?.cause instanceof Error && 'code' in error.cause && error.cause.code === 'ECONNREFUSED'
+
 /**
  * Holds a copy of all objects of a kind: reads them, follows their changes, and reads them again where it must. It never
  * gives up; while the API server is away the copy is as old as `silentMs` says.
@@ -105,8 +109,8 @@ export class Reflector<T extends KubeObject> implements AsyncDisposable {
       const { end, error } = await this.#listAndWatch()
       if (this.#stop.signal.aborted) return
       // What was missed in silence is not known to be repeated: after etcd was set back, a watch from a version that
-      // is yet to come stays silent.
-      if (end === 'gone' || end === 'silent') this.#version = undefined
+      // is yet to come stays silent. It is set back while no server runs.
+      if (end === 'gone' || end === 'silent' || wasRefused(error)) this.#version = undefined
       const waitMs = this.#nextWaitMs(error)
       events.ended(end, waitMs, error)
       await pause(clock, waitMs, this.#stop.signal)

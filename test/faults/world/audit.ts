@@ -41,8 +41,13 @@ export type AuditDeps = {
 
 type Holder = { readonly fromMs: number; readonly client: string | undefined }
 
+/** From a change of an object to all that was done without knowing of it. */
+const unknowableMs = 500
+
 const nobody: Holder = { fromMs: 0, client: undefined }
 const isLeaseWrite = ({ path }: SeenWrite) => path.includes('/leases')
+
+const isUnknown = (pod: Stored | undefined): boolean => at(pod, 'status', 'phase') === 'Unknown'
 
 /** Whether a pod goes, or begins to. */
 const isEnding = ({ type, object, before }: StoreEvent): boolean =>
@@ -63,6 +68,8 @@ export class Audit {
   /** Who last made a Deployment smaller, and why a ReplicaSet became smaller, by name. */
   readonly #shrunkBy = new Map<string, string | undefined>()
   readonly #causes = new Map<string, string | undefined>()
+  /** When the phase of a pod last became unknown, or known again. */
+  #unknownMs = Number.NEGATIVE_INFINITY
   /** Who gave a Job a shorter time, by name. */
   readonly #hurriedBy = new Map<string, string | undefined>()
   /** Whether Jobs are counted: not right after the server has forgotten some. */
@@ -157,6 +164,10 @@ export class Audit {
 
   #followPod(event: StoreEvent) {
     const { name } = event.object.metadata
+    const nowMs = this.#deps.clock.nowMs()
+    if (isUnknown(event.before) !== isUnknown(event.object)) this.#unknownMs = nowMs
+    // Who makes a choice cannot know of what happens while their request is on its way.
+    if (nowMs - this.#unknownMs < unknowableMs) return
     if (!isEnding(event) || !isBusy(this.#deps.workerOf(name))) return
     const cause = this.#causeOf(event.object)
     if (cause?.startsWith('controller-')) this.note('busy-ended', `${name} by ${cause}`)

@@ -20,7 +20,7 @@ export const slow: Fault = {
   name: 'the API server is slow, refuses, and loses requests and answers',
   lastsMs: seconds(40, 90),
   begin: ({ replicas }, random) => {
-    const delayMs = () => random() ** 3 * 3000
+    const delayMs = () => random() ** 4 * 8000
     for (const replica of replicas) setLine(replica, { delayMs, lost: 0.05, lostAnswers: 0.1, tooMany: 0.1 })
   },
   tick: ({ replicas }, random) => {

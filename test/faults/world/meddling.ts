@@ -7,10 +7,12 @@ type Send = KubeConnection['send']
 /** Whose requests or messages are meddled with. */
 export type Victim = { readonly process: SimulatedProcess; readonly queue: Queue }
 
-/** Changes what controllers send, or what they hear, from outside. */
+/** Changes what controllers send, what they hear, or what workers do. */
 export type Meddling = {
   readonly send?: (send: Send, of: Victim) => Send
   readonly queue?: (queue: Queue) => Queue
+  /** Whether workers acknowledge a capture when it begins. */
+  readonly acknowledgesEarly?: boolean
 }
 
 /** Changes requests before they are sent. */
@@ -20,7 +22,7 @@ export const changingRequests =
   (request) =>
     send(change(request))
 
-/** Changes the text of what is read. */
+/** Changes the text of what is read: an answer, or each line of a watch. */
 export const changingText =
   (
     isMeant: (request: KubeRequest) => boolean,
@@ -34,9 +36,7 @@ export const changingText =
   }
 
 async function* changed(body: AsyncIterable<Buffer>, change: (text: string) => string): AsyncGenerator<Buffer> {
-  const chunks: Buffer[] = []
-  for await (const chunk of body) chunks.push(chunk)
-  yield Buffer.from(change(Buffer.concat(chunks).toString()))
+  for await (const chunk of body) yield Buffer.from(change(chunk.toString()))
 }
 
 /** Changes messages before they are heard. */

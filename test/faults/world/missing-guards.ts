@@ -1,4 +1,5 @@
 import type { KubeAnswer, KubeRequest } from '#shared/kube/connection.ts'
+import { errorOfConnection } from '#shared/kube/kube-error.ts'
 import { ObjectCache } from '#shared/kube/object-cache.ts'
 import type { KubeObject } from '#shared/kube/resource.ts'
 import { Term } from '#shared/kube/term.ts'
@@ -98,6 +99,44 @@ export const drainsNotAwaited: MissingGuard = {
   },
 }
 
+/** How well pods are is not looked at. */
+export const unknownLooksWell: MissingGuard = {
+  name: 'what Kubernetes thinks of pods is not looked at',
+  meddling: {
+    send: changingText(
+      ({ path }) => path.endsWith('/pods'),
+      (text) =>
+        text
+          .replaceAll('"phase":"Unknown"', '"phase":"Running"')
+          .replaceAll('{"type":"Ready","status":"Unknown"', '{"type":"Ready","status":"True"'),
+    ),
+  },
+}
+
+/** A server that starts again is as good as one that was there all the time. */
+export const refusedIsNothingSpecial: MissingGuard = {
+  name: 'a watch goes on from its version wherever the server was not there',
+  meddling: {
+    send: (send) => async (request) => {
+      try {
+        return await send(request)
+      } catch (thrown) {
+        throw errorOfConnection(new Error('socket hang up'), String(thrown))
+      }
+    },
+  },
+}
+
+/** A size comes into force, however late and whatever the Deployment has become. */
+export const sizeWithoutVersion: MissingGuard = {
+  name: 'a size is set whatever the Deployment has become',
+  meddling: {
+    send: changingRequests((request) =>
+      request.path.endsWith('/scale') ? withBody(request, ({ spec }) => ({ spec })) : request,
+    ),
+  },
+}
+
 const never = new Promise<KubeAnswer>(() => {})
 
 /** Who was told once that there is no such kind never asks again. */
@@ -150,6 +189,12 @@ export const oneTooFew: MissingGuard = {
       })
     }),
   },
+}
+
+/** What a killed worker served is served by nobody. */
+export const acknowledgedEarly: MissingGuard = {
+  name: 'a capture is acknowledged before its end',
+  meddling: { acknowledgesEarly: true },
 }
 
 const silentAfterMs = 5000

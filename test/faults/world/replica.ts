@@ -41,6 +41,7 @@ const config = {
   podEgress: { host: 'egress', port: 3128 },
   podSeccomp: '',
   podIsolation: 'namespace',
+  podUnsafeNoSandbox: false,
 } as const
 
 /** Metrics that nobody reads. */

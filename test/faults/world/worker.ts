@@ -24,6 +24,7 @@ export type WorkerDeps = {
   readonly queue: Queue
   readonly stream: CaptureStream
   readonly events: WorkerEvents
+  readonly acknowledgesEarly: boolean
 }
 
 const beatMs = 1000
@@ -145,6 +146,7 @@ export class PlayedWorker implements Container {
     this.#serving.set(id, timers)
     events.begun(id, this)
     queue.publish(startedSubject({ pool, id }), startedCodec.encode({ id, attempt: 1, kind: 'begun', pod: worker }))
+    if (this.#deps.acknowledgesEarly) handed.ack()
     const running = this.duty.serve(id)
     repeat(clock, workingMs, handed.working, timers)
     const done = () => {

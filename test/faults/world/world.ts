@@ -83,7 +83,11 @@ export const createPool = ({ model }: Pick<World, 'model'>, name: string): Store
 }
 
 /** What runs in pods: workers, which are played in a process of their own. */
-const createNode = (parts: Pick<World, 'clock' | 'random' | 'bus' | 'stream' | 'ledger'>, world: () => World) => {
+const createNode = (
+  parts: Pick<World, 'clock' | 'random' | 'bus' | 'stream' | 'ledger'>,
+  { acknowledgesEarly = false }: Meddling,
+  world: () => World,
+) => {
   const { clock, random, bus, stream, ledger } = parts
   const workers = new Map<string, PlayedWorker>()
   /** Also by the name that they beat under, which is a Job's. */
@@ -106,7 +110,7 @@ const createNode = (parts: Pick<World, 'clock' | 'random' | 'bus' | 'stream' | '
     trouble: (pod) => world().troubles.get(specOf(pod).pool),
     start: (pod, told) => {
       const spec = specOf(pod)
-      const deps = { clock: process.clock, random, queue, stream, events }
+      const deps = { clock: process.clock, random, queue, stream, events, acknowledgesEarly }
       const worker = process.run(() => new PlayedWorker(deps, spec, told))
       workers.set(spec.pod, worker)
       named.set(spec.pod, worker).set(spec.worker, worker)
@@ -124,7 +128,7 @@ export const createWorld = ({ seed, log = () => {}, clockFaults = [], meddling =
   const bus = createBus(clock, jetStreamOf(stream))
   const ledger = new PlayedLedger({ clock, bus, stream }, proxiedWaitMs)
   const parts = { clock, random, bus, stream, ledger }
-  const node = createNode(parts, () => world)
+  const node = createNode(parts, meddling, () => world)
   const wrote = (write: SeenWrite) => world.audit.wrote(write)
   const model = createModelApi({ clock, random, wrote, runtime: node.runtime })
   const replicas: Replica[] = []

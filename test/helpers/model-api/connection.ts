@@ -97,7 +97,7 @@ const sendOver = async (open: Opened, request: KubeRequest): Promise<KubeAnswer>
   request.beforeSend?.()
   const sentAtMs = clock.nowMs()
   const answered = Promise.withResolvers<KubeAnswer>()
-  const broken = (why: string) => answered.reject(errorOfConnection(new Error(why), what))
+  const broken = (why: string, code?: string) => answered.reject(errorOfConnection(failureOf(why, code), what))
   const abort = () => broken('aborted')
   request.signal.addEventListener('abort', abort, { once: true })
   if (request.signal.aborted) abort()
@@ -114,7 +114,8 @@ const sendOver = async (open: Opened, request: KubeRequest): Promise<KubeAnswer>
       deliver(() => {
         if (reach === 'too many') answered.resolve(refused(refuse(429, 'TooManyRequests', 'too many requests'), 1))
         else if (reach === 'done' && answer) answered.resolve(answer)
-        else broken(reach === 'away' ? 'connect ECONNREFUSED' : 'socket hang up')
+        else if (reach === 'away') broken('connect ECONNREFUSED', 'ECONNREFUSED')
+        else broken('socket hang up', 'ECONNRESET')
       })
     }
     clock.after(line.delayMs(), back)
@@ -126,6 +127,10 @@ const sendOver = async (open: Opened, request: KubeRequest): Promise<KubeAnswer>
     request.signal.removeEventListener('abort', abort)
   }
 }
+
+/** What a socket throws. */
+const failureOf = (message: string, code?: string): Error =>
+  Object.assign(new Error(message), code !== undefined && { code })
 
 type Fate = 'done' | 'lost' | 'answer lost' | 'too many'
 

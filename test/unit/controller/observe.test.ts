@@ -15,6 +15,7 @@ const begin = () => {
     nowMs: 100_000,
     sinceMs: 0,
     workers: [] as Placed[],
+    invented: new Set<string>(),
     refused: undefined as Roster['refused'],
     roster: async (): Promise<Roster> => ({
       workers: world.workers,
@@ -34,6 +35,7 @@ const begin = () => {
       readDepth: () => world.depth(),
       actuator: { list: () => world.roster() },
       now: () => world.nowMs,
+      isWorker: (pod) => !world.invented.has(pod),
     },
     { slots: () => 4 },
   )
@@ -159,6 +161,14 @@ t.test('counts the slots of workers that serve the same queue for others', async
   world.nowMs += 5001
   beat('ready', { slots: 4, busy: 2 })
   t.strictSame((await observer.observe()).elsewhere, { slots: 4, busy: 2 }, 'but not of those that fell silent')
+})
+
+t.test('does not count the slots of a name under which nobody runs', async (t) => {
+  const { observer, world, beat } = begin()
+  world.invented.add('ghost')
+  beat('ghost', { slots: 16 })
+  beat('real', { slots: 2, busy: 1 })
+  t.strictSame((await observer.observe()).elsewhere, { slots: 2, busy: 1 })
 })
 
 t.test('does not take its own worker for one of others when it is gone', async (t) => {

@@ -1,4 +1,4 @@
-import { integer, oneOf, text } from '#shared/config/setting.ts'
+import { flag, integer, oneOf, text } from '#shared/config/setting.ts'
 import { hostPort } from './worker.ts'
 
 /** Settings of the controller on Kubernetes alone. Everything about a single pool stands in its BrowserPool. */
@@ -41,8 +41,12 @@ export const operatorSettings = {
     fallback: '',
   }),
   podIsolation: oneOf('POD_ISOLATION', {
-    help: 'how workers keep browsers apart: namespaces, which need user namespaces and an unmasked /proc, or only flags',
+    help: 'how workers keep browsers apart: namespaces, which need user namespaces and an unmasked /proc, or only flags, which hide nothing of the pod from them',
     fallback: 'namespace',
     values: ['namespace', 'flags-only'],
+  }),
+  podUnsafeNoSandbox: flag('POD_UNSAFE_NO_SANDBOX', {
+    help: "run Chromium in pods without its sandbox: a page that breaks its renderer then has the worker's rights",
+    fallback: false,
   }),
 }

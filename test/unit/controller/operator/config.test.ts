@@ -16,6 +16,7 @@ t.test('in a pod, image and egress of the workers are all that has to be said', 
     podEgress: { host: 'egress', port: 3128 },
     podSecret: 'shutterfleet-worker',
     podIsolation: 'namespace',
+    podUnsafeNoSandbox: false,
   })
 })
 

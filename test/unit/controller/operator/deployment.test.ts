@@ -16,7 +16,6 @@ t.test('a Deployment belongs to its pool, has its labels, and says nothing of it
       name: 'web',
       uid: 'uid-web',
       controller: true,
-      blockOwnerDeletion: true,
     },
   ])
   t.match(spec, {

@@ -12,6 +12,7 @@ const options: JobOptions = {
     podEgress: { host: 'egress', port: 3128 },
     podSeccomp: '',
     podIsolation: 'namespace',
+    podUnsafeNoSandbox: false,
   },
 }
 const environmentOf = (manifest: ReturnType<typeof jobManifest>) =>

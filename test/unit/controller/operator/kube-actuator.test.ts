@@ -23,10 +23,14 @@ const setUp = (parts: DeploymentParts | undefined = {}, pods: SeenPod[] = []) =>
     isKnown: true,
     gone: new Set<string>(),
     version: 100,
+    hasChanged: false,
+    isAway: false,
   }
   const api = {
     patch: async (ref: Ref, { body }: Patch) => {
       if (world.gone.has(ref.name)) throw new KubeError('not-found', { message: 'gone' })
+      if (world.isAway) throw new KubeError('unavailable', { message: 'away' })
+      if (world.hasChanged) throw new KubeError('conflict', { message: 'the object has been modified' })
       writes.push(`${ref.name}${ref.subresource ? `/${ref.subresource}` : ''} ${JSON.stringify(body)}`)
       world.version += 1
       return { metadata: { resourceVersion: String(world.version) } }
@@ -67,7 +71,8 @@ const setUp = (parts: DeploymentParts | undefined = {}, pods: SeenPod[] = []) =>
 
 const pods = (count: number, parts: PodParts = {}) =>
   Array.from({ length: count }, (_, index) => podObject(`p${index}`, parts))
-const scaled = (replicas: number) => `shutterfleet-web/scale {"spec":{"replicas":${replicas}}}`
+const scaled = (replicas: number, version = '1') =>
+  `shutterfleet-web/scale {"metadata":{"resourceVersion":"${version}"},"spec":{"replicas":${replicas}}}`
 const marked = (name: string) => podObject(name, { annotations: lowest })
 
 t.test('starting sets the size, once, and never makes it smaller', async (t) => {
@@ -96,6 +101,44 @@ t.test('a size that was written counts before the cache shows it, for ten second
   await clock.advance(1000)
   await actuator.start(5)
   t.equal(writes.length, 2)
+})
+
+t.test('of a Deployment that has changed meanwhile the size is left alone, and nobody counts as going', async (t) => {
+  const { actuator, world, notices } = setUp({ replicas: 2 }, [podObject('p0'), marked('p1')])
+  world.hasChanged = true
+  await actuator.start(5)
+  await actuator.stop(['p1'])
+  t.strictSame(notices, [])
+  t.notOk((await actuator.list()).workers.some(({ stopping }) => stopping))
+})
+
+t.test('those whose size nobody knows to be set count as going: it may be set yet', async (t) => {
+  const { actuator, world } = setUp({ replicas: 2 }, [podObject('p0'), marked('p1')])
+  world.isAway = true
+  await t.rejects(actuator.stop(['p1']))
+  t.strictSame(
+    (await actuator.list()).workers.map(({ stopping }) => stopping),
+    [false, true],
+  )
+})
+
+t.test('a size is of the version that was written last, where the cache does not show that', async (t) => {
+  const { actuator, writes } = setUp({ replicas: 2 })
+  await actuator.start(5)
+  await actuator.start(6)
+  t.strictSame(writes, [scaled(5), scaled(6, '101')])
+})
+
+t.test('nothing is taken away while a ReplicaSet would take others first, however they are marked', async (t) => {
+  const others = [podObject('p0', { phase: 'Unknown' }), podObject('p0', { phase: 'Pending', ready: false })]
+  for (const other of [...others, podObject('p0', { phase: 'Running', ready: false })]) {
+    const { actuator, world, writes } = setUp({ replicas: 2 }, [other, marked('p1')])
+    await actuator.stop(['p1'])
+    t.strictSame(writes, [], `${other.status?.phase}`)
+    world.pods = [podObject('p0'), marked('p1')]
+    await actuator.stop(['p1'])
+    t.strictSame(writes, [scaled(1)])
+  }
 })
 
 t.test('a list that cannot be known is none', async (t) => {
@@ -143,7 +186,7 @@ t.test('nothing is taken away while the Deployment counts other pods than we see
   t.strictSame(writes, [])
   show({ replicas: 3, status: { replicas: 2 } })
   await actuator.stop(['p1'])
-  t.strictSame(writes, [scaled(1)])
+  t.strictSame(writes, [scaled(1, '100')])
 })
 
 t.test('nothing is taken away before the cache shows what was written last', async (t) => {
@@ -174,6 +217,12 @@ t.test('replacing deletes exactly these, and the size stays', async (t) => {
   await actuator.replace(['p0'])
   t.strictSame(writes, ['delete p0 uid-p0'])
   t.strictSame(notices, [{ kind: 'deleted', pod: 'p0' }])
+})
+
+t.test('nobody is taken while another that takes work again is still marked', async (t) => {
+  const { actuator, writes } = setUp({ replicas: 3 }, [podObject('p0'), marked('p1'), marked('p2')])
+  await actuator.stop(['p1'])
+  t.strictSame(writes, [`p2 {"metadata":{"annotations":{"${deletionCostAnnotation}":null}}}`])
 })
 
 t.test('keeping takes marks away where there are any', async (t) => {

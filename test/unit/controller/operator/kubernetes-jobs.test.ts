@@ -34,11 +34,12 @@ type Call = { readonly kind: 'create' | 'patch'; readonly name: string; readonly
 const begin = (given: { present?: SeenJobObject[]; listed?: SeenJobObject[] } = {}) => {
   const jobs = new Map((given.present ?? []).map((job) => [`${namespace}/${job.metadata.name}`, job]))
   const pods = new Map<string, SeenPod>()
-  const state = { nowMs: 0, hasSynced: true, downMs: 0, names: 0, answers: [] as Answer[] }
+  const state = { nowMs: 0, hasSynced: true, downMs: 0, names: 0, answers: [] as Answer[], held: Promise.resolve() }
   const calls: Call[] = []
   const notices: JobNotice[] = []
   const answer = async () => {
     const next = state.answers.shift() ?? 'made'
+    await state.held
     if (next !== 'made') throw new KubeError(next, { message: `planted ${next}` })
     return {}
   }
@@ -115,6 +116,37 @@ t.test('counts what it made until its copy shows it, at most half a minute', asy
   t.strictSame(created(), ['new-1', 'new-2'])
 })
 
+t.test('asks the server for what it made and its copy never showed, before it forgets it', async (t) => {
+  const listed: SeenJobObject[] = []
+  const { runner, state, names } = begin({ listed })
+  await runner.create(2)
+  await names()
+  listed.push(jobObject('new-1'))
+  state.nowMs = 30_001
+  t.strictSame(await names(), ['new-1'], 'the watch was dead, and the other is gone')
+})
+
+t.test('makes nothing more while an earlier call is on its way, and nothing once disposed', async (t) => {
+  const { runner, state, created } = begin()
+  const { promise, resolve } = Promise.withResolvers<void>()
+  state.held = promise
+  const slow = runner.create(12)
+  await runner.create(12)
+  t.equal(created().length, 8)
+  const disposed = runner[Symbol.asyncDispose]()
+  resolve()
+  await Promise.all([slow, disposed])
+  t.equal(created().length, 8)
+})
+
+t.test('a pod that was taken away says nothing of whether others come up', async (t) => {
+  const { runner, show } = begin({ present: [jobObject('drained')] })
+  const message = 'Pod jobs/drained-x has condition DisruptionTarget matching FailJob rule at index 0'
+  const drained = jobObject('drained')
+  show({ ...drained, status: { conditions: [{ type: 'FailureTarget', status: 'True', message }] } })
+  t.match(await runner.list(), { jobs: [], failed: 0, last: undefined })
+})
+
 t.test('does not count what it made and what came and went before it looked again', async (t) => {
   const { runner, show, names } = begin()
   await runner.create(1)
@@ -140,6 +172,16 @@ t.test('asks again for the very Job whose answer was lost, and counts it meanwhi
   t.strictSame((await names()).toSorted(), ['new-1', 'new-2'])
 })
 
+t.test('a refusal says nothing of the try before it, whose answer was lost', async (t) => {
+  const { runner, state, names, created } = begin()
+  state.answers.push('unavailable', 'too-many-requests', 'already-exists')
+  await t.rejects(runner.create(1), /planted unavailable/)
+  await t.rejects(runner.create(0), /planted too-many-requests/)
+  t.strictSame(await names(), ['new-1'])
+  await runner.create(0)
+  t.strictSame(created(), ['new-1', 'new-1', 'new-1'])
+})
+
 t.test('does not ask again for a Job whose answer was lost once it is seen', async (t) => {
   const { runner, state, show, created } = begin()
   state.answers.push('unavailable')
@@ -148,6 +190,19 @@ t.test('does not ask again for a Job whose answer was lost once it is seen', asy
   await runner.create(0)
   t.strictSame(created(), ['new-1'])
 })
+
+t.test(
+  'still counts a Job whose answer was lost where the next try is refused: a quota is looked at first',
+  async (t) => {
+    const { runner, state, names, created } = begin()
+    state.answers.push('unavailable', 'quota', 'already-exists')
+    await t.rejects(runner.create(1))
+    await t.rejects(runner.create(0), /planted quota/)
+    t.strictSame(await names(), ['new-1'])
+    await runner.create(0)
+    t.strictSame(created(), ['new-1', 'new-1', 'new-1'])
+  },
+)
 
 t.test('tells why Jobs are refused, and does not count them', async (t) => {
   const whys = {
@@ -184,7 +239,9 @@ t.test('asks the server once for Jobs that a predecessor made and that its copy 
 
 t.test('tells why a worker cannot come up, and for how long', async (t) => {
   const { runner, pods, state } = begin({ present: [jobObject('pulls'), jobObject('podless'), jobObject('runs')] })
-  const hindered = { containerStatuses: [{ state: { waiting: { reason: 'ErrImagePull', message: 'no such image' } } }] }
+  const hindered = {
+    containerStatuses: [{ name: 'worker', state: { waiting: { reason: 'ErrImagePull', message: 'no such image' } } }],
+  }
   pods.set('pulls', podObject('pulls', { phase: 'Pending', ...hindered }))
   pods.set('runs', podObject('runs', { phase: 'Running' }))
   await runner.list()
@@ -213,7 +270,9 @@ t.test('counts Jobs that failed before they claimed, and no others', async (t) =
   const { runner, pods, show, notices } = begin({
     present: [...fails, 'well', 'deleted'].map((name) => jobObject(name)),
   })
-  const hindered = { containerStatuses: [{ state: { waiting: { reason: 'ErrImagePull', message: 'no such image' } } }] }
+  const hindered = {
+    containerStatuses: [{ name: 'worker', state: { waiting: { reason: 'ErrImagePull', message: 'no such image' } } }],
+  }
   pods.set('stuck', podObject('stuck', { phase: 'Pending', ...hindered }))
   show(jobObject('labelled', { captureId: 'c' }))
   await runner.list()

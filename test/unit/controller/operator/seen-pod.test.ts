@@ -15,7 +15,10 @@ t.test('of a pod what is read is kept, long messages cut', async (t) => {
   t.strictSame(Object.keys(seen), ['metadata', 'status'])
   t.strictSame(seen.metadata, pod.metadata)
   t.strictSame(Object.keys(seen.status ?? {}), ['phase', 'conditions', 'containerStatuses'])
-  t.match(seen.status?.containerStatuses, [{ state: { waiting: { reason: 'ErrImagePull', message: /^m{300}$/ } } }])
+  t.match(seen.status?.containerStatuses, [
+    {},
+    { name: 'worker', state: { waiting: { reason: 'ErrImagePull', message: /^m{300}$/ } } },
+  ])
 })
 
 t.test('a pod that has just been made has nothing to say', async (t) => {

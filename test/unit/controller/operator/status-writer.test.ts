@@ -13,6 +13,7 @@ const setUp = () => {
   const clock = createHandClock()
   const written: Written[] = []
   const told: string[] = []
+  const said: string[] = []
   const failures: string[] = []
   const state = { fails: undefined as Outcome | undefined, version: 1 }
   const patch = async (ref: Ref, { body }: Patch) => {
@@ -26,9 +27,10 @@ const setUp = () => {
     api: { patch } as unknown as Pick<KubeApi, 'patch'>,
     clock,
     occurred: ({ metadata }, { reason }) => told.push(`${metadata.name} ${reason}`),
+    said: (pool, status) => said.push(`${pool} ${status?.queue}`),
     failed: (pool) => failures.push(pool),
   })
-  return { clock, written, told, failures, state, writer }
+  return { clock, written, told, said, failures, state, writer }
 }
 
 const status = (queue: number, reason: 'AsExpected' | 'ImagePull' = 'AsExpected'): BrowserPoolStatus => ({
@@ -123,6 +125,21 @@ t.test('a write that fails is told, and tried again a second later', async (t) =
   t.strictSame(told, ['web ImagePull'])
 })
 
+t.test('what fails again and again is tried less and less often, at least each minute', async (t) => {
+  const { clock, writer, failures, state } = setUp()
+  state.fails = 'invalid'
+  const failuresIn = async (seconds: number) => {
+    const before = failures.length
+    for (let second = 0; second < seconds; second += 1) {
+      writer.say(poolObject(), status(0, 'ImagePull'))
+      await clock.advance(1000)
+    }
+    return failures.length - before
+  }
+  t.equal(await failuresIn(64), 7)
+  t.equal(await failuresIn(600), 10)
+})
+
 t.test('a pool that is gone is no failure', async (t) => {
   const { clock, writer, failures, state } = setUp()
   state.fails = 'not-found'
@@ -148,4 +165,15 @@ t.test('once disposed, nothing is written any more', async (t) => {
   writer.say(poolObject(), status(0, 'ImagePull'))
   await clock.advance(10_000)
   t.equal(written.length, 1)
+})
+
+t.test('each word is heard, and that nothing is said of a pool any more', async (t) => {
+  const { clock, writer, said } = setUp()
+  writer.say(poolObject('a'), status(1))
+  writer.say(poolObject('a'), status(1))
+  writer.say(poolObject('b'), status(2))
+  await clock.advance(0)
+  writer.keep(new Set(['uid-b']))
+  await writer[Symbol.asyncDispose]()
+  t.strictSame(said, ['a 1', 'a 1', 'b 2', 'a undefined', 'b undefined'])
 })

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { jobs } from '#controller/operator/seen-job.ts'
+import { jobNameLabel, jobs } from '#controller/operator/seen-job.ts'
 import { budgets, deployments } from '#controller/operator/seen-deployment.ts'
 import { pods } from '#controller/operator/seen-pod.ts'
 import { openWatch } from '#controller/operator/watch.ts'
@@ -50,7 +50,10 @@ const fillAll = ({ fill }: Pick<ReturnType<typeof setUp>, 'fill'>) => {
   fill(browserPools, [poolObject('web'), poolObject('Odd_Name')])
   fill(deployments, [deploymentObject('web')])
   fill(budgets, [deploymentObject('web')])
-  fill(pods, [podObject('a'), podObject('b'), podObject('c', { pool: 'other' })])
+  const ofJob = podObject('of-job')
+  const labels = { ...ofJob.metadata.labels, [jobNameLabel]: 'job' }
+  const served = { ...ofJob, metadata: { ...ofJob.metadata, labels } }
+  fill(pods, [podObject('a'), podObject('b'), podObject('c', { pool: 'other' }), served])
   fill(jobs)
 }
 
@@ -68,8 +71,10 @@ t.test('everything that is read is found by the name or the label of its pool', 
   t.strictSame(
     watch.podsOf('web').map(({ metadata }) => metadata.name),
     ['a', 'b'],
+    'a Job of an older pool of the same name has no part in it',
   )
   t.strictSame(watch.podsOf('nothing'), [])
+  t.strictSame(['a', 'c', 'd'].map(watch.hasPod), [true, true, false])
 })
 
 t.test('only what the controller made is asked for, but for BrowserPools', async (t) => {

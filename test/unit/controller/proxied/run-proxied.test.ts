@@ -1,4 +1,8 @@
 import t, { type Test } from 'tap'
+import type { ProxiedObservation } from '#controller/proxied/proxied.ts'
+import { proxiedQueue, runProxied } from '#controller/proxied/run-proxied.ts'
+import type { PoolStateMessage } from '#shared/queue/messages.ts'
+import { eventually } from '#test/helpers/eventually.ts'
 import { KubeError, outcomeOf } from '#shared/kube/kube-error.ts'
 import {
   type Fault,
@@ -8,7 +12,107 @@ import {
 } from '#test/helpers/proxied-simulation.ts'
 import { seededRandom } from '#test/helpers/pool-simulation.ts'
 
-const seeds = Array.from({ length: 12 }, (_, index) => index + 1)
+const empty: ProxiedObservation = {
+  nowMs: 0,
+  jobs: [],
+  depth: { waiting: 0, inFlight: 0 },
+  backlog: 'unknown',
+  claims: [],
+  starts: { ready: 0, failed: 0, last: undefined },
+}
+
+/** Runs the real loop over these observations without pause; answers what it did and said. */
+const run = async (seen: readonly Partial<ProxiedObservation>[], isPaused = false) => {
+  const stop = new AbortController()
+  const calls: string[] = []
+  const states: PoolStateMessage[] = []
+  const left = seen.map((each, index) => ({ ...empty, nowMs: index * 1000, ...each }))
+  const failures: Error[] = []
+  await runProxied(
+    {
+      observe: async () => left.shift() ?? empty,
+      runner: {
+        create: async (count) => void calls.push(`create ${count}`),
+        claim: async (job, captureId) => {
+          calls.push(`claim ${job} ${captureId}`)
+          if (job === 'broken') throw new Error('planted')
+        },
+        giveUp: async (job) => void calls.push(`give up ${job}`),
+      },
+      policy: () => ({ isPaused, max: 10, spares: 0, revision: 'new' }),
+      publishState: (state) => void states.push(state),
+      bell: { ring: () => {}, wait: async () => (left.length === 0 ? stop.abort() : undefined) },
+      decided: () => {},
+      failed: (error) => void failures.push(error),
+    },
+    { tickMs: 1000, limitMs: 1000 },
+    stop.signal,
+  )
+  return { calls, states, failures }
+}
+
+t.test('makes Jobs, and makes sure of those that nobody knows of even when none is missing', async (t) => {
+  const { calls } = await run([{ depth: { waiting: 3, inFlight: 0 } }, {}])
+  t.strictSame(calls, ['create 3', 'create 0'])
+})
+
+t.test('asks for nothing while the Jobs are unknown or the pool is paused, but shows claims', async (t) => {
+  const claims = [{ job: 'a', captureId: 'c' }]
+  t.strictSame((await run([{ jobs: 'unknown' }])).calls, [])
+  t.strictSame((await run([{ claims, depth: { waiting: 3, inFlight: 0 } }], true)).calls, ['claim a c'])
+})
+
+t.test('gives up what is hopeless, and a claim that fails keeps nothing else from being done', async (t) => {
+  const trouble = { why: 'image-pull', message: '', forMs: 1000 } as const
+  const { calls, failures } = await run([
+    {
+      jobs: [{ name: 'stuck', state: 'stuck', revision: 'old', trouble }],
+      claims: [{ job: 'broken', captureId: 'c' }],
+    },
+  ])
+  t.strictSame(calls, ['create 0', 'give up stuck', 'claim broken c'])
+  t.match(failures, [{ message: 'planted' }])
+})
+
+t.test(
+  'says each second whether Jobs can start, at once where that changes, and nothing while nobody knows',
+  async (t) => {
+    const failed = { starts: { ready: 0, failed: 1, last: { why: 'quota', message: '' } } } as const
+    const { states } = await run([
+      { nowMs: 0 },
+      { nowMs: 500 },
+      { nowMs: 900 },
+      { nowMs: 1000, ...failed },
+      { nowMs: 1100, ...failed, jobs: 'unknown' },
+      { nowMs: 2000, ...failed, jobs: 'unknown' },
+    ])
+    t.match(states, [
+      { pool: 'proxied', canStart: true, forMs: 0, reason: 'steady' },
+      { canStart: true, forMs: 900 },
+      { canStart: false, forMs: 0, reason: 'quota' },
+    ])
+    t.equal(states.length, 3)
+  },
+)
+
+t.test('looks again after a poke, which stands for all captures of a tenth of a second', async (t) => {
+  let poke = () => {}
+  const rings: number[] = []
+  const { hearPokes } = proxiedQueue({
+    publish: () => {},
+    subscribe: (_subject, onMessage) => {
+      poke = () =>
+        onMessage({ subject: '', data: new Uint8Array(), reply: undefined, traceparent: undefined, statusCode: 0 })
+      return { [Symbol.dispose]: () => {} }
+    },
+  })
+  using _pokes = hearPokes({ ring: () => rings.push(rings.length) })
+  poke()
+  t.equal(rings.length, 1)
+  await eventually(() => rings.length === 3)
+})
+
+const seeds = Array.from({ length: 8 }, (_, index) => index + 1)
 const burst = Array.from({ length: 60 }, () => 1000)
 const small = { max: 10, spares: 0 }
 
@@ -36,7 +140,7 @@ const troubled: Omit<ProxiedScenario, 'seed'> = {
     'loses-answer': 0.1,
   },
   killedAtMs: [3000, 9000],
-  untilMs: 400_000,
+  untilMs: 250_000,
 }
 
 for (const seed of seeds) {
@@ -60,9 +164,9 @@ for (const seed of seeds) {
 
   t.test(`replaces spares whose time is over with seed ${seed}`, async (t) => {
     const policy = { max: 10, spares: 2 }
-    const outcome = await simulateProxied({ seed, arrivals: [], policy, spareMs: 10_000, untilMs: 100_000 })
+    const outcome = await simulateProxied({ seed, arrivals: [], policy, spareMs: 10_000, untilMs: 60_000 })
     t.strictSame(outcome.world.violations, [])
-    t.ok(outcome.world.created > 10)
+    t.ok(outcome.world.created > 6)
   })
 
   t.test(
@@ -73,13 +177,13 @@ for (const seed of seeds) {
   )
 
   t.test(`tells for how long no Job can start, and goes on once one can, with seed ${seed}`, async (t) => {
-    const isImageThere = (atMs: number) => atMs > 100_000
-    const outcome = await simulateProxied({ ...bursts, seed, isImageThere, untilMs: 300_000 })
+    const isImageThere = (atMs: number) => atMs > 60_000
+    const outcome = await simulateProxied({ ...bursts, seed, isImageThere, untilMs: 180_000 })
     t.strictSame(outcome.world.violations, [])
     t.strictSame(outcome.world.unserved(), [])
     const stuck = outcome.states.filter(({ canStart }) => !canStart)
     t.ok(stuck.every(({ reason }) => reason === 'image-pull'))
-    t.ok((stuck.at(-1)?.forMs ?? 0) > 95_000)
+    t.ok((stuck.at(-1)?.forMs ?? 0) > 55_000)
     t.strictSame(
       stuck.map(({ forMs }) => forMs),
       stuck.map(({ forMs }) => forMs).toSorted((one, other) => one - other),
@@ -89,12 +193,12 @@ for (const seed of seeds) {
   })
 
   t.test(`tries a quota again, at once where a Job has made room, with seed ${seed}`, async (t) => {
-    const quota = (atMs: number) => (atMs < 60_000 ? 4 : Infinity)
-    const outcome = await simulateProxied({ ...bursts, seed, quota, untilMs: 250_000 })
+    const quota = (atMs: number) => (atMs < 40_000 ? 4 : Infinity)
+    const outcome = await simulateProxied({ ...bursts, seed, quota, untilMs: 160_000 })
     holds(t, outcome, small)
     t.ok(outcome.states.some(({ reason }) => reason === 'quota'))
     const early = outcome.failures.length
-    t.ok(early > 2 && early < 15, `${early} refusals in a minute`)
+    t.ok(early > 2 && early < 15, `${early} refusals in forty seconds`)
   })
 }
 

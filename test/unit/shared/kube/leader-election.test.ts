@@ -143,6 +143,25 @@ t.test('a leader that cannot renew has stopped before anybody else can begin', a
   t.doesNotThrow(() => terms[1]?.fence())
 })
 
+t.test('an own Lease of an older state is waited for like that of another', async (t) => {
+  const { state, api } = createLeaseApi()
+  const clock = createHandClock()
+  const { elector } = elect(api, clock, 'one')
+  await clock.advance(5000)
+  t.ok(elector.isLeader())
+  const older = structuredClone(state.lease)
+  await clock.advance(5000)
+  state.isAway = true
+  await clock.advance(12_000)
+  t.notOk(elector.isLeader(), 'another may have led since')
+  state.lease = older && { ...older, metadata: { resourceVersion: 'older' } }
+  state.isAway = false
+  await clock.advance(10_000)
+  t.notOk(elector.isLeader())
+  await clock.advance(10_000)
+  t.ok(elector.isLeader())
+})
+
 t.test('who was frozen finds its fence closed before anything else has run', async (t) => {
   const { api } = createLeaseApi()
   const clock = createHandClock()

@@ -92,6 +92,20 @@ t.test('goes on from the last event or bookmark when a watch ends or breaks', as
   ])
 })
 
+t.test('reads everything anew after nobody was there to connect to: the server may have been set back', async (t) => {
+  const { clock, lists, watches, ends, create, names } = setUp()
+  lists.push(page([pod('a', 9)], 9))
+  await using reflector = create()
+  await clock.advance(0)
+  const refused = Object.assign(new Error('refused'), { code: 'ECONNREFUSED' })
+  watches[0]?.fail(new KubeError('unavailable', { message: 'refused', cause: refused }))
+  lists.push(page([pod('b', 4)], 5))
+  await clock.advance(500)
+  t.equal(watches[1]?.query.resourceVersion, '5')
+  t.strictSame(names(reflector), ['b'])
+  t.strictSame(ends, [['failed', 500]])
+})
+
 t.test('reads everything anew when its version is too old, and tells what went meanwhile', async (t) => {
   const { clock, lists, watches, changes, create, names } = setUp()
   lists.push(page([pod('a', 1), pod('b', 2)], 9), page([pod('b', 2), pod('c', 30)], 40))

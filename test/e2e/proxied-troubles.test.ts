@@ -1,0 +1,96 @@
+import t from 'tap'
+import { eventually } from '#test/helpers/eventually.ts'
+import { proxied, startProxiedCluster } from '#test/helpers/proxied-cluster.ts'
+
+const { name } = proxied
+const world = await startProxiedCluster(t)
+const { cluster, queue, fleet, life, record, want, send, state, settled, holds, eventsOf } = world
+
+t.test('an image that cannot be pulled: the pool says for how long, and goes on once it is mended', async (t) => {
+  life.wrong = { kind: 'hindered', reason: 'ImagePullBackOff', message: 'Back-off pulling image "none"' }
+  await send(3)
+  await eventually(() => state()?.canStart === false && state()?.reason === 'image-pull')
+  await holds(name, 'Degraded', 'True ImagePull')
+  await holds(name, 'Ready', 'False WorkersMissing')
+  const early = state()?.forMs ?? 0
+  await eventually(() => (state()?.forMs ?? 0) > early + 3000)
+  t.ok((await eventsOf(name)).some(({ reason, note }) => reason === 'ImagePull' && note.includes('Back-off pulling')))
+  t.equal(record.made.size, 3, 'none on top of those that are stuck')
+  life.wrong = undefined
+  await want({}, { template: { image: 'another' } })
+  await queue.allEnded(60_000)
+  await eventually(() => state()?.canStart === true)
+  await holds(name, 'Degraded', 'False AsExpected')
+  await settled(t)
+})
+
+t.test('Jobs that no node has room for: the pool says so, and others take their place once it is mended', async (t) => {
+  await want({}, { template: { nodeSelector: { nowhere: 'here' } } })
+  await send(2)
+  await eventually(() => state()?.canStart === false && state()?.reason === 'unschedulable')
+  await holds(name, 'Degraded', 'True Unschedulable')
+  await want({})
+  await queue.allEnded(60_000)
+  await eventually(() => state()?.canStart === true)
+  t.equal(record.made.size, 4)
+  await settled(t)
+})
+
+t.test('Jobs that end before they claim: fewer and fewer tries', async (t) => {
+  life.wrong = { kind: 'ends', exitCode: 1 }
+  await send(2)
+  await eventually(() => state()?.reason === 'crash-looping' && (state()?.forMs ?? 0) > 4000)
+  t.ok(record.made.size >= 3 && record.made.size <= 6, `${record.made.size} Jobs`)
+  await holds(name, 'Degraded', 'True CrashLooping')
+  life.wrong = undefined
+  await queue.allEnded(60_000)
+  await eventually(() => state()?.canStart === true)
+  await settled(t)
+})
+
+t.test('a quota is respected, told, and tried again', async (t) => {
+  const quota = (jobs: string) => ({
+    apiVersion: 'v1',
+    kind: 'ResourceQuota',
+    metadata: { name: 'jobs', namespace: 'default' },
+    spec: { hard: { 'count/jobs.batch': jobs } },
+  })
+  await want({ keepSeconds: 0 })
+  await cluster.kubectl(['delete', 'jobs', '--all'])
+  life.serviceMs = 3000
+  await cluster.apply(quota('2'))
+  await eventually(async () => {
+    const { status } = await cluster.get<{ status?: { used?: object } }>('resourcequota', 'jobs')
+    return status?.used !== undefined
+  })
+  await send(5)
+  await eventually(() => state()?.canStart === false && state()?.reason === 'quota')
+  await holds(name, 'ScalingLimited', 'True QuotaExceeded')
+  t.ok(record.most() <= 2)
+  life.serviceMs = 300
+  await queue.allEnded(90_000)
+  await cluster.kubectl(['delete', 'resourcequota', 'jobs'])
+  await eventually(() => state()?.canStart === true)
+  await settled(t)
+})
+
+t.test('pods that are refused are told, and come once they may', async (t) => {
+  await cluster.apply({
+    apiVersion: 'v1',
+    kind: 'ResourceQuota',
+    metadata: { name: 'pods', namespace: 'default' },
+    spec: { hard: { pods: '0' } },
+  })
+  await eventually(async () => {
+    const { status } = await cluster.get<{ status?: { used?: object } }>('resourcequota', 'pods')
+    return status?.used !== undefined
+  })
+  await send(1)
+  await eventually(() => state()?.reason === 'pods-refused' && state()?.canStart === false, { withinMs: 30_000 })
+  await holds(name, 'Degraded', 'True PodsRefused')
+  await cluster.kubectl(['delete', 'resourcequota', 'pods'])
+  await queue.allEnded(120_000)
+  await eventually(() => state()?.canStart === true)
+  t.strictSame(queue.endedTwice(), [])
+  t.strictSame(fleet.busyEnds(), [])
+})

@@ -1,0 +1,69 @@
+import type { Test } from 'tap'
+import type { BrowserPoolSpec } from '#shared/kube/browser-pool.ts'
+import type { PoolStateMessage, StartedMessage } from '#shared/queue/messages.ts'
+import type { Fault } from './cluster-fleet.ts'
+import { eventually } from './eventually.ts'
+import { type JobRecord, recordJobs } from './job-record.ts'
+import { type OperatorCluster, startOperatorCluster, type WantedSpec } from './operator-cluster.ts'
+
+/** Name of the BrowserPool, and the most Jobs that it may have. */
+export const proxied = { name: 'proxied', max: 10 } as const
+
+/** What a test changes while everything runs. */
+type Life = {
+  serviceMs: number
+  /** What is wrong with every pod that starts. */
+  wrong?: Fault | undefined
+}
+
+/** A cluster with one BrowserPool whose captures get a Job each. */
+export type ProxiedCluster = OperatorCluster & {
+  readonly life: Life
+  readonly record: JobRecord
+  /** Changes the BrowserPool. */
+  readonly want: (jobs: Partial<BrowserPoolSpec['jobs']>, more?: WantedSpec) => Promise<void>
+  readonly send: (count: number) => Promise<string[]>
+  /** What the controller last said of its ability to start Jobs. */
+  readonly state: () => PoolStateMessage | undefined
+  /** Attempts at a capture that began. */
+  readonly startsOf: (id: string) => readonly StartedMessage[]
+  /** Ends a test: all Jobs end, none was too many at any time, no capture ended twice, and the next test counts from nothing. */
+  readonly settled: (t: Test) => Promise<void>
+}
+
+/** Starts it, with Jobs whose workers are played; stopped at the test's end. */
+export const startProxiedCluster = async (t: Test): Promise<ProxiedCluster> => {
+  const life: Life = { serviceMs: 300 }
+  let spares = 0
+  const cluster = await startOperatorCluster(t, {
+    serviceMs: () => life.serviceMs,
+    faultOf: () => life.wrong,
+    nodes: 2,
+  })
+  const { queue, applyPool } = cluster
+  const record = recordJobs(cluster, () => spares)
+  t.teardown(() => record[Symbol.asyncDispose]())
+  const state = () => queue.poolStates.get('proxied')
+  const want: ProxiedCluster['want'] = (jobs, more = {}) => {
+    spares = jobs.spares ?? 0
+    return applyPool(proxied.name, { pool: 'proxied', jobs: { max: proxied.max, ...jobs }, ...more })
+  }
+  await want({})
+  await eventually(() => state()?.canStart === true)
+  return {
+    ...cluster,
+    life,
+    record,
+    want,
+    state,
+    send: (count) => queue.send(count, { pool: 'proxied' }),
+    startsOf: (id) => queue.rows.get(id)?.starts ?? [],
+    settled: async (test) => {
+      await eventually(() => record.unfinished().length === 0, { withinMs: 60_000, what: 'all Jobs have ended' })
+      test.strictSame(record.excesses, [], 'never more Jobs than captures, claims and spares')
+      test.ok(record.most() <= proxied.max, `${record.most()} Jobs at one time`)
+      test.strictSame(queue.endedTwice(), [])
+      record.restart()
+    },
+  }
+}

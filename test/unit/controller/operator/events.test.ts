@@ -1,0 +1,73 @@
+import t from 'tap'
+import { createOperatorEvents } from '#controller/operator/events.ts'
+import type { BrowserPoolStatus } from '#shared/kube/browser-pool.ts'
+import { KubeError } from '#shared/kube/kube-error.ts'
+import type { Logger } from '#shared/telemetry/logger.ts'
+import { createMetrics } from '#shared/telemetry/metrics.ts'
+
+const pods = { apiVersion: 'v1', kind: 'Pod', plural: 'pods' }
+
+const setUp = () => {
+  const metrics = createMetrics('controller')
+  const lines: string[] = []
+  const log = (level: string) => (fields: object | string, words?: string) =>
+    lines.push(`${level} ${words ?? ''} ${JSON.stringify(fields)}`)
+  const logger = { debug: log('debug'), info: log('info'), warn: log('warn'), error: log('error') } as unknown as Logger
+  const value = async (name: string) =>
+    (await metrics.text())
+      .split('\n')
+      .filter((line) => line.startsWith(`shutterfleet_${name}`))
+      .map((line) => line.replace(/,?service="controller"/, ''))
+  return { events: createOperatorEvents(logger, metrics), value, lines }
+}
+
+t.test('who leads is shown', async (t) => {
+  const { events, value } = setUp()
+  t.match(await value('operator_leads'), [/ 0$/])
+  events.termBegan()
+  t.match(await value('operator_leads'), [/ 1$/])
+  events.termEnded()
+  t.match(await value('operator_leads'), [/ 0$/])
+})
+
+t.test('of each pool the present reason is shown, and none of what is gone', async (t) => {
+  const { events, value } = setUp()
+  const status = (reason: string) =>
+    ({
+      conditions: [{ type: 'Degraded', status: reason === 'AsExpected' ? 'False' : 'True', reason }],
+    }) as BrowserPoolStatus
+  events.said('web', status('AsExpected'))
+  t.match(await value('operator_pool_degraded'), [/pool="web",reason="AsExpected"\} 0$/])
+  events.said('web', status('ImagePull'))
+  t.match(await value('operator_pool_degraded'), [/pool="web",reason="ImagePull"\} 1$/])
+  events.said('web', undefined)
+  t.strictSame(await value('operator_pool_degraded'), [])
+})
+
+t.test('watches that end are counted; only what is unusual is a warning', async (t) => {
+  const { events, value, lines } = setUp()
+  const { listed, ended } = events.reflectionOf(pods)
+  listed(3)
+  ended('closed', 500)
+  ended('failed', 500, new KubeError('unavailable', { message: 'reset' }))
+  t.match(await value('operator_watches_ended_total'), [/end="closed"\} 1$/, /end="failed"\} 1$/])
+  t.match(await value('operator_lists_total'), [/kind="Pod"\} 1$/])
+  t.match(lines, [/^debug read anew/, /^debug watch closed/, /^warn watch failed.*reset/])
+})
+
+t.test('what fails is counted by what it was, and its reason logged', async (t) => {
+  const { events, value, lines } = setUp()
+  const error = new KubeError('forbidden', { message: 'not allowed' })
+  events.electionFailed(error)
+  events.shapeFailed('web', error, 5)
+  events.statusFailed('web', error)
+  t.equal((await value('operator_failures_total')).length, 3)
+  t.match(lines[1], /^warn shape failed.*"pool":"web".*not allowed.*forbidden/)
+})
+
+t.test('what happens to a pool is logged with its words', async (t) => {
+  const { events, lines } = setUp()
+  events.occurred('web', { type: 'Warning', reason: 'ImagePull', action: 'Degrade', note: 'no image' })
+  events.occurred('web', { type: 'Normal', reason: 'ScaledUp', action: 'ScaleUp', note: 'From 1 to 2 workers.' })
+  t.match(lines, [/^warn ImagePull .*no image/, /^info ScaledUp .*From 1 to 2/])
+})
