@@ -81,7 +81,12 @@ const sidecar = { name: 'sidecar', ready: true, restartCount: 0, state: { runnin
 const containerOf = ({ waiting, terminated, restarts = 0, runningSince = moment }: PodParts, ready: boolean) => {
   const other = { ...(waiting && { waiting }), ...(terminated && { terminated }) }
   const isRunning = !waiting && !terminated
-  return { name: workerContainer, ready, restartCount: restarts, state: isRunning ? { running: { startedAt: runningSince } } : other }
+  return {
+    name: workerContainer,
+    ready,
+    restartCount: restarts,
+    state: isRunning ? { running: { startedAt: runningSince } } : other,
+  }
 }
 
 /** What may be said of a Deployment. */

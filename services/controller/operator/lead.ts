@@ -84,7 +84,7 @@ export const lead = (deps: LeadDeps, term: Term): Lead => {
   const shaping: Shaping = opened.use(
     createShaping({
       clock,
-      shape: shapeOf(deps, { api, occurred, askedOf: (uid) => loops.askedOf(uid) }),
+      shape: shapeOf(deps, { api, occurred, loops: () => loops }),
       wanted: (name) => {
         const pool = watch.pool(name)
         return pool && isShaped(pool) && !asideOf(pool, owners()) ? pool : undefined
@@ -130,7 +130,7 @@ const isShaped = (pool: BrowserPool): boolean => isWanted(pool) && !pool.spec.pa
 
 const shapeOf = (
   { clock, watch, settings }: LeadDeps,
-  { api, occurred, askedOf }: { api: KubeApi; occurred: Occurred; askedOf: (uid: string) => number },
+  { api, occurred, loops }: { api: KubeApi; occurred: Occurred; loops: () => PoolLoops },
 ) =>
   createShape({
     api,
@@ -141,9 +141,10 @@ const shapeOf = (
       const { size, min } = policyOf(pool.spec)
       // Pods that an older Deployment has left become this one's, and those beyond its size would be taken away at once.
       const present = presentPods(watch.podsOf(objectName(pool.metadata.name))).length
-      return Math.max(size === 'by-queue' ? min : size, askedOf(pool.metadata.uid), present)
+      return Math.max(size === 'by-queue' ? min : size, loops().askedOf(pool.metadata.uid), present)
     },
     created: (pool, replicas) => {
+      loops().made(pool.metadata.uid)
       const note = `A Deployment of ${replicas === 1 ? '1 worker' : `${replicas} workers`} was made.`
       occurred(pool, { type: 'Normal', reason: 'Created', action: 'Create', note })
     },

@@ -3,8 +3,8 @@ import type { childFields } from './deployment.ts'
 import type { SeenChild } from './seen-deployment.ts'
 
 /**
- * Whether an object has to be applied. `specHash` is that of the object as it was after our last apply; undefined where this
- * process has made none, as after taking over: then only what somebody else decides in its spec is a reason to look closer.
+ * Whether an object has to be applied. `specHash` is that of the object when it was last as it should be; undefined where this
+ * process has not seen it so, as after taking over: then only what somebody else decides in its spec is a reason.
  */
 export const needsApply = (
   seen: SeenChild,

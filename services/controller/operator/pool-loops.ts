@@ -79,6 +79,12 @@ export class PoolLoops implements AsyncDisposable {
     return this.#loops.get(uid)?.asked ?? 0
   }
 
+  /** Forgets the size that was asked for: there is a Deployment now. */
+  made(uid: string): void {
+    const loop = this.#loops.get(uid)
+    if (loop) loop.asked = 0
+  }
+
   /** Stops all loops, and waits for what they are doing. */
   async [Symbol.asyncDispose](): Promise<void> {
     this.keep([])

@@ -26,7 +26,7 @@ export type KubeRoster = Roster & {
   readonly troubles: ReadonlyMap<Trouble, string>
   /** Whether pods are replaced by others of a newer template. */
   readonly isReplacing: boolean
-  /** Whether for a moment more work than asked for, until the Deployment takes the older ones away. */
+  /** Whether there are more than asked for: some of them go by themselves, as those of an older template do. */
   readonly isCrowded: boolean
 }
 
@@ -53,7 +53,7 @@ export const rosterOf = (parts: RosterParts): KubeRoster => {
       ...(refused ? [[refused.trouble, refused.message] as const] : []),
     ]),
     isReplacing: isReplacing(deployment),
-    isCrowded: isReplacing(deployment) && present > replicas,
+    isCrowded: presentPods(pods).filter(({ metadata }) => !given.has(metadata.uid)).length > replicas,
   }
 }
 

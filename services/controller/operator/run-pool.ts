@@ -63,7 +63,7 @@ export const runPool: RunPool = async (deps, run, stop) => {
   )
 }
 
-/** What is too many while a template is rolled out goes by itself. */
+/** What is more than asked for goes by itself; whoever is told to drain beside it might be one that was to stay. */
 const withoutCrowd = (decision: Decision, { isCrowded }: Beside): Decision =>
   isCrowded && decision.kind === 'drain' ? { kind: 'hold', wanted: decision.wanted, reason: 'starting' } : decision
 

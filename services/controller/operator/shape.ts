@@ -99,7 +99,7 @@ type Child = { readonly pool: BrowserPool; readonly fields: Fields; readonly fir
 type Shaped<T> = { readonly seen: T | undefined; readonly isNew: boolean; readonly wrote: boolean }
 
 const createShapeOne = (api: ShapeDeps['api'], namespace: string) => {
-  /** Specs as they were after the last apply, by uid. */
+  /** Specs as they were when they were as they should be, by uid. */
   const specs = new Map<string, string>()
 
   const create = async <T extends SeenChild>(kind: Kind<T>, ref: Ref, fields: Fields, signal: AbortSignal) => {
@@ -124,6 +124,7 @@ const createShapeOne = (api: ShapeDeps['api'], namespace: string) => {
     if (found.metadata.deletionTimestamp !== undefined) return { seen: undefined, isNew, wrote: false }
     mustBelong(found, of.pool)
     if (!needsApply(found, of.fields, specs.get(found.metadata.uid))) {
+      specs.set(found.metadata.uid, found.specHash)
       if (isNew) kind.own.remember(uid, found.metadata.resourceVersion, found)
       return { seen: found, isNew, wrote: isNew }
     }

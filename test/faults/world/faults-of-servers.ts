@@ -20,7 +20,8 @@ export const slow: Fault = {
   name: 'the API server is slow, refuses, and loses requests and answers',
   lastsMs: seconds(40, 90),
   begin: ({ replicas }, random) => {
-    const delayMs = () => random() ** 4 * 8000
+    // There and back takes longer than controllers wait; what they sent arrives before they give it up.
+    const delayMs = () => random() ** 3 * 2500
     for (const replica of replicas) setLine(replica, { delayMs, lost: 0.05, lostAnswers: 0.1, tooMany: 0.1 })
   },
   tick: ({ replicas }, random) => {

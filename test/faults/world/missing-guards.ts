@@ -127,16 +127,6 @@ export const refusedIsNothingSpecial: MissingGuard = {
   },
 }
 
-/** A size comes into force, however late and whatever the Deployment has become. */
-export const sizeWithoutVersion: MissingGuard = {
-  name: 'a size is set whatever the Deployment has become',
-  meddling: {
-    send: changingRequests((request) =>
-      request.path.endsWith('/scale') ? withBody(request, ({ spec }) => ({ spec })) : request,
-    ),
-  },
-}
-
 const never = new Promise<KubeAnswer>(() => {})
 
 /** Who was told once that there is no such kind never asks again. */

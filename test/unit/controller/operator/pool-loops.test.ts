@@ -87,6 +87,8 @@ t.test('the size that is asked for without a Deployment is remembered, and one i
   t.equal(loops.askedOf('uid-a'), 0)
   runs.get('a')?.create(4)
   t.equal(loops.askedOf('uid-a'), 4)
+  loops.made('uid-a')
+  t.equal(loops.askedOf('uid-a'), 0, 'until it is there')
   t.strictSame(shaped, ['a', 'a'])
 })
 

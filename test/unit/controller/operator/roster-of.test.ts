@@ -81,7 +81,6 @@ t.test(
     const seen = roster({ pods: [coming, stuck, old], deploymentIs: rolling })
     t.strictSame(names(seen), ['coming', 'old'])
     t.ok(seen.isReplacing)
-    t.notOk(seen.isCrowded)
     t.ok(seen.troubles.has('image-pull'), 'their trouble is told')
   },
 )
@@ -91,12 +90,19 @@ t.test('a worker that drains is counted, though it is not ready', async (t) => {
   const pods = [podObject('a'), podObject('b'), drained]
   const seen = roster({ pods, deploymentIs: rolling, wasReady: () => true })
   t.strictSame(names(seen), ['a', 'b', 'drained'])
-  t.ok(seen.isCrowded)
 })
 
 t.test('without a rollout there is no surplus', async (t) => {
   const pods = [podObject('a'), podObject('b'), podObject('c', { ready: false })]
   const seen = roster({ pods, deploymentIs: { replicas: 2, status: { replicas: 3, updatedReplicas: 3 } } })
   t.strictSame(names(seen), ['a', 'b', 'c'])
-  t.notOk(seen.isCrowded)
+})
+
+t.test('where there are more than asked for it is crowded, whatever the Deployment has noticed yet', async (t) => {
+  const pods = [podObject('a'), podObject('b'), podObject('c', { ready: false })]
+  t.ok(roster({ pods, deploymentIs: { replicas: 2 } }).isCrowded)
+  t.ok(roster({ pods, deploymentIs: rolling }).isCrowded)
+  t.notOk(roster({ pods, deploymentIs: { replicas: 3 } }).isCrowded)
+  t.notOk(roster({ pods, deploymentIs: { replicas: 2 }, given: new Set(['uid-a']) }).isCrowded)
+  t.notOk(roster({ pods: [podObject('a', { stopping: true }), ...pods], deploymentIs: { replicas: 3 } }).isCrowded)
 })

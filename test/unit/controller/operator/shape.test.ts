@@ -147,6 +147,16 @@ t.test('after taking over, what is as it should be is not touched', async (t) =>
   t.strictSame((await run()).asked, [`create as ${fieldOwner} poddisruptionbudgets`])
 })
 
+t.test('what is changed after taking over is taken back, also where nobody owns the change', async (t) => {
+  const { run, answer, show } = setUp()
+  answer('deployments', {})
+  show()
+  await run()
+  answer('deployments', { spec: { template: { spec: {} } } })
+  show()
+  t.strictSame((await run()).asked.slice(0, 1), ['apply deployments'])
+})
+
 t.test('one that is not reflected is looked at, and taken only where it is ours', async (t) => {
   const { run, answer } = setUp()
   answer('deployments', { labels: {} })
