@@ -12,7 +12,7 @@ type Schema = TSchema & {
 }
 
 /** The value with every default of a schema, as a CustomResourceDefinition fills it in, and without what is not in it. */
-export const fillBySchema = (schema: TSchema, given: unknown): unknown => {
+const fillBySchema = (schema: TSchema, given: unknown): unknown => {
   const { properties, items, default: fallback } = schema as Schema
   const value = given === undefined ? fallback : given
   if (Array.isArray(value) && items) return value.map((item) => fillBySchema(items, item))

@@ -37,10 +37,10 @@ const separator = '\n'
 const itself = '.'
 
 /** The keys by which the items of a list are known; undefined where the list is one value. */
-export const keysOfItems = (field: string): readonly string[] | undefined => itemKeys[field]
+const keysOfItems = (field: string): readonly string[] | undefined => itemKeys[field]
 
 /** What an item of a keyed list is known by. */
-export const itemKey = (keys: readonly string[], item: unknown): string => {
+const itemKey = (keys: readonly string[], item: unknown): string => {
   const of: Tree = isTree(item) ? item : {}
   return JSON.stringify(Object.fromEntries(keys.map((key) => [key, of[key] ?? itemDefaults[key]])))
 }
