@@ -1,3 +1,4 @@
+import { randomInt } from 'node:crypto'
 import { once } from 'node:events'
 import { type AddressInfo, createServer } from 'node:net'
 import { AppError } from '#shared/errors/app-error.ts'
@@ -25,9 +26,14 @@ const probe = async (port: number): Promise<number | NodeJS.ErrnoException> => {
   }
 }
 
-const choose = async (kept: number | undefined): Promise<number> => {
-  for (const wanted of [kept ?? 0, 0]) {
-    const got = await probe(wanted)
+/** Below what the kernel gives to connections: nobody takes one by chance before the part that it is for. */
+const range = { from: 10_240, to: 32_768 }
+const triesMax = 50
+
+const choose = async (kept: number | undefined, taken: ReadonlySet<number>): Promise<number> => {
+  const wanted = kept ?? randomInt(range.from, range.to)
+  for (let tries = 0, port = wanted; tries < triesMax; tries += 1, port = randomInt(range.from, range.to)) {
+    const got = taken.has(port) ? undefined : await probe(port)
     if (typeof got === 'number') return got
   }
   throw new AppError('SERVICE_UNAVAILABLE', { publicMessage: 'no free port on 127.0.0.1' })
@@ -45,9 +51,14 @@ const required = async (port: number): Promise<number> => {
 /** Ports that are free now: the wanted one for the gateway (0: any), and for the rest those of the last run where they still are. */
 export const choosePorts = async (path: string, gatewayPort: number): Promise<Ports> => {
   const kept: Partial<Ports> = (await readPrivate<Ports>(path)) ?? {}
-  const gateway = gatewayPort === 0 ? await choose(kept.gateway) : await required(gatewayPort)
+  const gateway = gatewayPort === 0 ? await choose(kept.gateway, new Set()) : await required(gatewayPort)
+  const taken = new Set([gateway])
   const rest: [Names, number][] = []
-  for (const name of ['objects', 'egress', 'postgres', 'nats'] as const) rest.push([name, await choose(kept[name])])
+  for (const name of ['objects', 'egress', 'postgres', 'nats'] as const) {
+    const port = await choose(kept[name], taken)
+    taken.add(port)
+    rest.push([name, port])
+  }
   const ports = { gateway, ...Object.fromEntries(rest) } as Ports
   await writePrivate(path, ports)
   return ports

@@ -18,6 +18,10 @@ t.test('keeps its ports from run to run, and no two parts share one', async (t) 
   const first = await choosePorts(path, 0)
   t.strictSame(await choosePorts(path, 0), first)
   t.equal(new Set(Object.values(first)).size, 5)
+  t.ok(
+    Object.values(first).every((port) => port < 32_768),
+    'none that the kernel gives to connections',
+  )
 })
 
 t.test('takes another port where the kept one is taken meanwhile', async (t) => {
