@@ -1,6 +1,10 @@
+import { setFlagsFromString } from 'node:v8'
 import { runMain, untilStopped } from '#shared/process/run-main.ts'
-import { readConfig } from './operator/config.ts'
-import { openContext } from './operator/context.ts'
+
+// Loading the client library makes V8's young generation grow to a hundred megabytes, which it would keep for ever.
+setFlagsFromString('--semi-space-growth-factor=1')
+const { readConfig } = await import('./operator/config.ts')
+const { openContext } = await import('./operator/context.ts')
 
 await runMain('controller', async ({ env, stop, announce }) => {
   await using context = await openContext(readConfig(env))

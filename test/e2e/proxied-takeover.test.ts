@@ -67,6 +67,15 @@ t.test('a leader that ends in order in mid-burst: the next one goes on', async (
   leader = standby
 })
 
+t.test('an API server that is away in mid-burst: nothing is made twice when it is back', async (t) => {
+  await send(40)
+  await isUnderWay(15)
+  await cluster.kill('kube-apiserver')
+  await send(5)
+  await cluster.start('kube-apiserver')
+  await isExact(t, 45)
+})
+
 t.test('a Job whose answer was lost, and that is not seen for long, is not made twice', async (t) => {
   await leader.stop()
   const proxy = await startFaultyProxy(t, cluster.controllerKubeconfig)

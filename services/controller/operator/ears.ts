@@ -7,7 +7,7 @@ import { pokeSubject } from '#shared/queue/subjects.ts'
 
 /** After this long, what was not heard is not said. */
 const deafMs = 5000
-/** Every worker has beaten at least once within this time. */
+/** Every worker beats at least once within this time, if nothing is slow. */
 const allBeatMs = 2000
 const lookMs = 100
 
@@ -18,8 +18,8 @@ export type Ears = Disposable & {
   readonly reports: JobReports
   /** Has a listener called, until disposed, when a kind of pool should be looked at. */
   readonly follow: (listener: (kind: Pool) => void) => Disposable
-  /** Resolves once everything that is said of a kind was heard, or could have been, or `signal` aborts. */
-  readonly haveHeard: (kind: Pool, signal: AbortSignal) => Promise<void>
+  /** Resolves once everything was heard that is said of a kind, by these pods too; after 5 s, or when `signal` aborts, anyway. */
+  readonly haveHeard: (kind: Pool, pods: () => readonly string[], signal: AbortSignal) => Promise<void>
 }
 
 /** Begins to hear. */
@@ -77,8 +77,10 @@ export const openEars = (deps: {
       listeners.add(listener)
       return { [Symbol.dispose]: () => listeners.delete(listener) }
     },
-    haveHeard: async (kind, signal) => {
-      const isHeard = () => now() - sinceMs >= allBeatMs && of(kind).backlog() !== 'unknown'
+    haveHeard: async (kind, pods, signal) => {
+      const { backlog, beats } = of(kind)
+      const isHeard = () =>
+        now() - sinceMs >= allBeatMs && backlog() !== 'unknown' && pods().every((pod) => beats.has(pod))
       while (!signal.aborted && !isHeard() && now() - sinceMs < deafMs) await pause(clock, lookMs, signal)
     },
     [Symbol.dispose]: () => parts.dispose(),

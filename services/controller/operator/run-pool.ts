@@ -3,11 +3,13 @@ import { createDecider } from '#controller/decide.ts'
 import { runLoop } from '#controller/loop.ts'
 import { createObserver } from '#controller/observe.ts'
 import type { Decision, Depth, Observation } from '#controller/pool.ts'
+import { objectName } from '#shared/kube/names.ts'
 import { poolDepth } from '#shared/queue/streams.ts'
 import { createKubeActuator, type KubeNotice } from './kube-actuator.ts'
 import type { PoolRun, RunPool, TermDeps } from './pool-run.ts'
 import { policyOf } from './policy-of.ts'
 import type { KubeRoster } from './roster-of.ts'
+import { isReady } from './seen-pod.ts'
 import type { PoolOccurrence } from './status-change.ts'
 import { statusOf } from './status-of.ts'
 
@@ -41,7 +43,9 @@ export const runPool: RunPool = async (deps, run, stop) => {
 
   const decide = createDecider(policy)
   // Who decides before it has heard takes every worker for one that starts.
-  await ears.haveHeard(kind, stop)
+  const readyPods = () =>
+    watch.podsOf(objectName(metadata.name)).flatMap((pod) => (isReady(pod) ? pod.metadata.name : []))
+  await ears.haveHeard(kind, readyPods, stop)
   await runLoop<Observation, Decision>(
     {
       observe,

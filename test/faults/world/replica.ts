@@ -68,7 +68,7 @@ export const startReplica = (deps: ReplicaDeps, name: string, clockFault: ClockF
     stop: async () => process.run(() => operator[Symbol.asyncDispose]()),
     kill: () => {
       process.kill()
-      client.reset()
+      void client[Symbol.asyncDispose]()
     },
   }
 }

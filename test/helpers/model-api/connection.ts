@@ -62,7 +62,8 @@ export const connectClient = (exchange: Exchange, { name, deliver }: ClientOf): 
   const { random } = exchange
   const line: Line = { delayMs: () => 1 + random() * 9, state: 'open', lost: 0, lostAnswers: 0, tooMany: 0 }
   const watches = new Set<ModelWatch>()
-  const open: Opened = { exchange, line, deliver, watches, user: name }
+  const over = new AbortController()
+  const open: Opened = { exchange, line, deliver, watches, user: name, over: over.signal }
 
   const reset = () => {
     for (const watch of watches) watch.close(new Error('read ECONNRESET'))
@@ -78,7 +79,10 @@ export const connectClient = (exchange: Exchange, { name, deliver }: ClientOf): 
       for (const watch of watches) watch.hold(state === 'silent')
     },
     send: (request) => sendOver(open, request),
-    [Symbol.asyncDispose]: async () => reset(),
+    [Symbol.asyncDispose]: async () => {
+      reset()
+      over.abort()
+    },
   }
 }
 
@@ -88,6 +92,8 @@ type Opened = {
   readonly deliver: (run: () => void) => void
   readonly watches: Set<ModelWatch>
   readonly user: string
+  /** Aborts when nobody reads any more what the client asked for. */
+  readonly over: AbortSignal
 }
 
 const sendOver = async (open: Opened, request: KubeRequest): Promise<KubeAnswer> => {
@@ -99,8 +105,7 @@ const sendOver = async (open: Opened, request: KubeRequest): Promise<KubeAnswer>
   const answered = Promise.withResolvers<KubeAnswer>()
   const broken = (why: string, code?: string) => answered.reject(errorOfConnection(failureOf(why, code), what))
   const abort = () => broken('aborted')
-  request.signal.addEventListener('abort', abort, { once: true })
-  if (request.signal.aborted) abort()
+  listen(open, request.signal, abort)
   using _limit = clock.after(giveUpMs, () => deliver(() => broken(`nothing was heard for ${giveUpMs} ms`)))
 
   const arrive = () => {
@@ -126,6 +131,13 @@ const sendOver = async (open: Opened, request: KubeRequest): Promise<KubeAnswer>
   } finally {
     request.signal.removeEventListener('abort', abort)
   }
+}
+
+/** Hears of an abort. A signal with listeners is kept for ever, so that they go with the client at the latest. */
+const listen = ({ over }: Opened, signal: AbortSignal, abort: () => void) => {
+  signal.addEventListener('abort', abort, { once: true })
+  over.addEventListener('abort', () => signal.removeEventListener('abort', abort), { once: true, signal })
+  if (signal.aborted) abort()
 }
 
 /** What a socket throws. */
@@ -168,10 +180,11 @@ async function* once(text: string): AsyncGenerator<Buffer> {
 }
 
 async function* watchOf(
-  { exchange, line, deliver, watches }: Opened,
+  open: Opened,
   { kind, match, query }: Extract<Route, { verb: 'watch' }>,
   signal: AbortSignal,
 ): AsyncGenerator<Buffer> {
+  const { exchange, line, deliver, watches } = open
   const { server, clock } = exchange
   const version = Number(query['resourceVersion'] ?? 0)
   const timeoutSeconds = Number(query['timeoutSeconds'] ?? 1800)
@@ -179,8 +192,7 @@ async function* watchOf(
   const watch = new ModelWatch(server.store, wire, { kind, match, version, timeoutSeconds })
   watches.add(watch)
   const abort = () => watch.abort()
-  signal.addEventListener('abort', abort, { once: true })
-  if (signal.aborted) abort()
+  listen(open, signal, abort)
   try {
     yield* watch.lines()
   } finally {

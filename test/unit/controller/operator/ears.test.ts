@@ -61,10 +61,11 @@ t.test('what the workers of Jobs say is remembered, and rings', async (t) => {
   t.strictSame(rung, ['proxied', 'proxied'])
 })
 
-const waits = async (run: (world: ReturnType<typeof setUp>) => Promise<void>) => {
+const waits = async (run: (world: ReturnType<typeof setUp>) => Promise<void>, pods: readonly string[] = []) => {
   const world = setUp()
   let hasHeard = false
-  void world.ears.haveHeard('standard', new AbortController().signal).then(() => (hasHeard = true))
+  const { signal } = new AbortController()
+  void world.ears.haveHeard('standard', () => pods, signal).then(() => (hasHeard = true))
   await run(world)
   return hasHeard
 }
@@ -83,6 +84,20 @@ t.test('everything was heard once the ledger has counted and every worker has ha
       await clock.advance(2000)
     }),
   )
+})
+
+t.test('a worker that is known to be ready is waited for until it has beaten', async (t) => {
+  const hasHeard = (pod: string) =>
+    waits(
+      async ({ clock, count, beat }) => {
+        count('standard')
+        beat('standard', { pod })
+        await clock.advance(2000)
+      },
+      ['a'],
+    )
+  t.ok(await hasHeard('a'))
+  t.notOk(await hasHeard('b'))
 })
 
 t.test('what is not said is not waited for longer than five seconds', async (t) => {
