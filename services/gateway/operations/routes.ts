@@ -7,7 +7,7 @@ import { showStatus } from './show-status.ts'
 /** One operation of the interface, under the name that metrics and logs use. */
 export type Route = {
   readonly name: string
-  readonly method: 'GET' | 'HEAD' | 'POST'
+  readonly method: 'GET' | 'HEAD' | 'POST' | 'PATCH' | 'DELETE'
   /** Below the version's prefix; `:id` is a capture's. */
   readonly path: string
   readonly run: Operation

@@ -1,6 +1,8 @@
 import { Account } from './account.ts'
 import { ApiKey } from './api-key.ts'
+import { Batch } from './batch.ts'
 import { Capture } from './capture.ts'
+import { IdempotencyKey } from './idempotency-key.ts'
 import { AccountMeter, LaneMeter, Usage } from './meters.ts'
 import { Outbox } from './outbox.ts'
 import { Plan } from './plan.ts'
@@ -12,7 +14,9 @@ export const entities = [
   Account,
   AccountMeter,
   ApiKey,
+  Batch,
   Capture,
+  IdempotencyKey,
   LaneMeter,
   ObjectRemoval,
   Outbox,

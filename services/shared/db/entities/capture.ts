@@ -17,6 +17,23 @@ export const Capture = defineEntity({
       name: 'capture_processing',
       expression: `create index capture_processing on capture (attempt_started_at) where status = 'processing'`,
     },
+    {
+      name: 'capture_batch',
+      expression: 'create index capture_batch on capture (batch_id, batch_index) where batch_id is not null',
+    },
+    {
+      name: 'capture_cache',
+      expression: `create index capture_cache on capture (account_id, cache_key, created_at desc)
+        where cache_key is not null`,
+    },
+    {
+      name: 'capture_followers',
+      expression: 'create index capture_followers on capture (follows) where follows is not null',
+    },
+    {
+      name: 'capture_object',
+      expression: 'create index capture_object on capture (object_key) where object_key is not null',
+    },
   ],
   checks: [
     {
@@ -25,7 +42,7 @@ export const Capture = defineEntity({
     },
     {
       name: 'capture_charge_check',
-      expression: `charge = any (array['reserved'::text, 'settled'::text, 'released'::text])`,
+      expression: `charge = any (array['reserved'::text, 'settled'::text, 'released'::text, 'free'::text])`,
     },
   ],
   properties: {
@@ -66,5 +83,16 @@ export const Capture = defineEntity({
     timings: optionalJson(),
     errorCode: p.text().nullable(),
     errorMessage: p.text().nullable(),
+    batchId: p.uuid().nullable(),
+    /** Place in its batch, from 0. */
+    batchIndex: p.integer().nullable(),
+    /** Where its end is told, with the secrets that the caller put there. */
+    webhookUrl: p.text().nullable(),
+    /** SHA-256 of what identical requests have in common; only of captures that may be shared. */
+    cacheKey: p.type(Buffer).columnType('bytea').nullable(),
+    /** How long it may be shared, from its completion on. */
+    cacheSeconds: p.integer().nullable(),
+    /** The capture with which it ends. */
+    follows: p.uuid().nullable(),
   },
 })
