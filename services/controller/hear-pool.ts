@@ -70,8 +70,8 @@ const listenToBeats = (deps: Pick<HearPoolDeps, 'now' | 'malformed' | 'changed'>
       // A worker speaks for itself only.
       if (beat.pod !== pod) return deps.malformed(subject)
       if (!last && heard.size >= heardMax) return
-      // A copy: what came is a part of a larger buffer of the client.
-      heard.set(pod, { bytes: Buffer.from(data), beat, atMs: deps.now() })
+      // A copy of its own: what came is a part of a larger buffer of the client, and so would be a small Buffer.
+      heard.set(pod, { bytes: new Uint8Array(data), beat, atMs: deps.now() })
       deps.changed?.(beat, last?.beat)
     },
     forget: (isGone: (atMs: number) => boolean) => {

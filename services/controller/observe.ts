@@ -22,7 +22,11 @@ export type ObserverDeps = {
   readonly now: () => number
   /** Whether whatever runs workers knows one of this name. Without it every worker that beats is believed to be there. */
   readonly isWorker?: (pod: string) => boolean
+  /** Whether the queue decides this pool's size, so that it matters who else serves it. Without it, it does. */
+  readonly isByQueue?: () => boolean
 }
+
+const nobody = { slots: 0, busy: 0 }
 
 /** The value, or 'unknown' where the read fails or takes longer than `readMs`. */
 const within = async <T>(read: Promise<T>): Promise<T | 'unknown'> => {
@@ -82,6 +86,7 @@ export const createObserver = (deps: ObserverDeps, assumed: { slots: () => numbe
   }
 
   const seeElsewhere = (nowMs: number): Observation['elsewhere'] => {
+    if (deps.isByQueue?.() === false) return nobody
     let slots = 0
     let busy = 0
     for (const [pod, { beat, atMs }] of hearing.beats) {
@@ -99,7 +104,6 @@ export const createObserver = (deps: ObserverDeps, assumed: { slots: () => numbe
       const nowMs = now()
       const common = { nowMs, backlog: hearing.backlog(), depth }
       if (roster === 'unknown') {
-        const nobody = { slots: 0, busy: 0 }
         return {
           ...common,
           workers: 'unknown',

@@ -52,10 +52,7 @@ const real = await realStage(cluster)
 const scenarios = [...objectScenarios, ...deploymentScenarios, ...jobScenarios, ...poolScenarios]
 const played = new Map<string, unknown>()
 
-/** What is seen of a rollout in between depends on how fast the cluster's controllers are: compared where nothing else runs. */
-const isHasty = (name: string): boolean => name.includes('rollout') || name.startsWith('rolls')
-
-for (const { name, play } of scenarios.filter((each) => process.env['CI'] === undefined || !isHasty(each.name)))
+for (const { name, play } of scenarios)
   t.test(`the model ${name} as Kubernetes does`, async (t) => {
     const seen: unknown = JSON.parse(JSON.stringify(await play(real)))
     played.set(name, seen)

@@ -35,9 +35,10 @@ export const runPool: RunPool = async (deps, run, stop) => {
   }
   const policy = () => policyOf(run.pool().spec)
   // Who has a fixed size reads nothing of the queue.
-  const readDepth = async () => (policy().size === 'by-queue' ? poolDepth(queue, kind) : empty)
+  const isByQueue = () => policy().size === 'by-queue'
+  const readDepth = async () => (isByQueue() ? poolDepth(queue, kind) : empty)
   const { observe } = createObserver(
-    { hearing: ears.of(kind), actuator: { list }, now: clock.nowMs, readDepth, isWorker: watch.hasPod },
+    { hearing: ears.of(kind), actuator: { list }, now: clock.nowMs, readDepth, isWorker: watch.hasPod, isByQueue },
     { slots: () => policy().slots },
   )
 

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util'
 import type { BrowserPoolStatus, PoolConditionType } from '#shared/kube/browser-pool.ts'
 import type { Occurrence } from '#shared/kube/recorder.ts'
 
@@ -6,8 +7,9 @@ export const statusChange = (
   before: BrowserPoolStatus | undefined,
   after: BrowserPoolStatus,
 ): 'conditions' | 'numbers' | 'nothing' => {
-  if (!before || essence(before) !== essence(after)) return 'conditions'
-  return stable(sorted(before)) === stable(sorted(after)) ? 'nothing' : 'numbers'
+  // Almost always nothing has changed: that is found out without making anything.
+  if (before && isDeepStrictEqual(sorted(before), sorted(after))) return 'nothing'
+  return before && essence(before) === essence(after) ? 'numbers' : 'conditions'
 }
 
 const essence = ({ observedGeneration, conditions = [] }: BrowserPoolStatus): string =>
@@ -17,14 +19,6 @@ const sorted = (status: BrowserPoolStatus) => ({ ...status, conditions: byType(s
 
 const byType = <T extends { readonly type: string }>(conditions: readonly T[]): readonly T[] =>
   conditions.toSorted((one, other) => Number(one.type > other.type) - Number(one.type < other.type))
-
-/** As JSON, whatever the order of fields. */
-const stable = (value: unknown): string =>
-  JSON.stringify(value, (_key, each: unknown) =>
-    typeof each === 'object' && each !== null && !Array.isArray(each)
-      ? Object.fromEntries(Object.entries(each).toSorted(([one], [other]) => (one < other ? -1 : 1)))
-      : each,
-  )
 
 /** The part of an event that a change of status decides. */
 export type PoolOccurrence = Pick<Occurrence, 'type' | 'reason' | 'action' | 'note'>

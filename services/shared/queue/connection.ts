@@ -41,12 +41,17 @@ export const traceHeaders = (traceparent: string | undefined): MsgHdrs | undefin
   return all
 }
 
+/** Headers are read when somebody asks for them: most messages are beats, of which nobody does. */
 const toIncoming = (message: Msg): Incoming => ({
   subject: message.subject,
   data: message.data,
   reply: message.reply,
-  traceparent: message.headers?.get(traceHeader) || undefined,
-  statusCode: message.headers?.code ?? 0,
+  get traceparent() {
+    return message.headers?.get(traceHeader) || undefined
+  },
+  get statusCode() {
+    return message.headers?.code ?? 0
+  },
 })
 
 const watch = async (connection: NatsConnection, notice: (notice: QueueNotice) => void) => {

@@ -285,6 +285,8 @@ const resizing = async (stage: Stage) => {
       const all = await listBy(api, pods, `app=${name}`)
       return seen.reduce((sum: number, each) => sum + Number(each), 0) === total && all.length === total
     })
+    // Who resizes before the controller has finished with the size before gets another share of each.
+    await settled(stage, name)
     return seen
   }
   const seen = [await sizes(8)]

@@ -16,6 +16,7 @@ const begin = () => {
     sinceMs: 0,
     workers: [] as Placed[],
     invented: new Set<string>(),
+    isByQueue: true,
     refused: undefined as Roster['refused'],
     roster: async (): Promise<Roster> => ({
       workers: world.workers,
@@ -36,6 +37,7 @@ const begin = () => {
       actuator: { list: () => world.roster() },
       now: () => world.nowMs,
       isWorker: (pod) => !world.invented.has(pod),
+      isByQueue: () => world.isByQueue,
     },
     { slots: () => 4 },
   )
@@ -169,6 +171,15 @@ t.test('does not count the slots of a name under which nobody runs', async (t) =
   beat('ghost', { slots: 16 })
   beat('real', { slots: 2, busy: 1 })
   t.strictSame((await observer.observe()).elsewhere, { slots: 2, busy: 1 })
+})
+
+t.test('does not look who else serves the queue while something else decides the size', async (t) => {
+  const { observer, world, beat } = begin()
+  beat('other')
+  world.isByQueue = false
+  t.strictSame((await observer.observe()).elsewhere, { slots: 0, busy: 0 })
+  world.isByQueue = true
+  t.strictSame((await observer.observe()).elsewhere, { slots: 2, busy: 0 })
 })
 
 t.test('does not take its own worker for one of others when it is gone', async (t) => {
