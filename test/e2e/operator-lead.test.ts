@@ -9,10 +9,11 @@ const { cluster, queue, fleet, applyPool, poolOf, deploymentOf, settles } = worl
 
 type Versions = { items: { kind: string; metadata: { name: string; resourceVersion: string } }[] }
 
-/** Everything that an operator writes, but for the Lease, with its version. */
+/** Everything that an operator writes, but for the Lease, with its version; who ends still says how often events occurred. */
 const written = async () => {
   const { items } = await cluster.get<Versions>('bp,deployment,pdb,pods,events.events.k8s.io')
-  return items.map(({ kind, metadata }) => `${kind} ${metadata.name} ${metadata.resourceVersion}`).toSorted()
+  const versionOf = ({ kind, metadata }: Versions['items'][0]) => (kind === 'Event' ? '' : metadata.resourceVersion)
+  return items.map((item) => `${item.kind} ${item.metadata.name} ${versionOf(item)}`).toSorted()
 }
 const decisionsOf = async (operator: OperatorProcess) =>
   [...(await operator.metrics()).matchAll(/^shutterfleet_pool_decisions_total\{.*\} (\d+)$/gm)].reduce(
