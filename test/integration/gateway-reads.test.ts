@@ -1,5 +1,5 @@
 import t from 'tap'
-import { createAccount } from '#shared/db/accounts.ts'
+import { createAccount, setPlan } from '#shared/db/accounts.ts'
 import { defaultPlans } from '#shared/db/default-plans.ts'
 import { createKey } from '#shared/db/keys.ts'
 import { replacePlans } from '#shared/db/plans.ts'
@@ -188,5 +188,77 @@ t.test('lists carry the limits of the account', async (t) => {
     t.equal(answer.status, status)
     t.match(answer.headers.get('x-ratelimit-remaining'), /^[0-4]$/)
     t.same([answer.headers.get('x-usage-limit'), answer.headers.get('x-usage-remaining')], ['200', '200'])
+  }
+})
+
+t.test('usage is told as the headers tell it, and costs exactly its price', async (t) => {
+  const { id, call } = await newAccount('pro')
+  const fresh = await call('/v1/account/usage')
+  const { data } = (await fresh.json()) as { data: Record<string, unknown> }
+  const month = new Date(String(data['period_start']))
+  t.match(data, {
+    screenshots_used: 0,
+    screenshots_limit: 15_000,
+    screenshots_remaining: 15_000,
+    usage_percentage: 0,
+    period_start: /^\d{4}-\d\d-01T00:00:00\.000000Z$/,
+    period_end: fresh.headers.get('x-usage-reset'),
+    overage: 0,
+    overage_cost: '0.000',
+  })
+  t.equal(Date.parse(String(data['period_end'])), month.setUTCMonth(month.getUTCMonth() + 1), 'a calendar month')
+
+  await database.query(`insert into usage values ($1, $2::timestamptz at time zone 'utc', 2, 15001)`, [
+    id,
+    data['period_start'],
+  ])
+  const used = await call('/v1/account/usage')
+  t.match(await used.json(), {
+    data: {
+      screenshots_used: 15_003,
+      screenshots_remaining: 0,
+      usage_percentage: 100.02,
+      overage: 3,
+      overage_cost: '0.018',
+    },
+  })
+  t.same([used.headers.get('x-usage-remaining'), used.headers.get('x-usage-overage')], ['0', '3'])
+})
+
+t.test('an account is told with the plan in force, at once after a change', async (t) => {
+  const { id, call } = await newAccount('free')
+  const plan = async () => ((await (await call('/api/v1/account')).json()) as { data: { plan: object } }).data.plan
+  t.same(await plan(), {
+    name: 'Free',
+    slug: 'free',
+    screenshots_per_month: 200,
+    rate_limit_per_minute: 5,
+    retention_hours: 24,
+    features: [],
+    overage_price: null,
+    max_api_keys: 1,
+    price_monthly: '0',
+    price_yearly: '0',
+    currency: 'USD',
+  })
+  await setPlan(database, id, 'starter')
+  t.match(await plan(), { slug: 'starter', retention_hours: 48, overage_price: '0.009', price_yearly: '90' })
+  await setPlan(database, id, 'unlimited')
+  t.match(await plan(), { screenshots_per_month: null, max_api_keys: null, price_monthly: null, price_yearly: null })
+})
+
+t.test('every plan is told with the prices, limits and features of its table', async (t) => {
+  for (const [slug, monthly, yearly, hours, keys] of [
+    ['starter', '9', '90', 48, 2],
+    ['pro', '29', '290', 168, 5],
+    ['growth', '79', '790', 720, 10],
+    ['business', '119', '1190', 720, 10],
+  ] as const) {
+    const { call } = await newAccount(slug)
+    const { data } = (await (await call('/v1/account')).json()) as { data: { plan: Record<string, unknown> } }
+    const entry = defaultPlans.find((plan) => plan.slug === slug)
+    t.match(data.plan, { price_monthly: monthly, price_yearly: yearly, retention_hours: hours, max_api_keys: keys })
+    t.same(data.plan['features'], entry?.features)
+    t.equal(data.plan['screenshots_per_month'], entry?.screenshots_per_month)
   }
 })
