@@ -31,7 +31,18 @@ const newAccount = async (plan = 'unlimited') => {
   return { id, call, list, follow }
 }
 const idsOf = ({ data }: Listed) => data.map(({ id }) => id)
+const nextOf = (page: Listed | undefined) => page?.meta['next_cursor'] as string | null | undefined
 const walkMax = 100
+
+type Follow = (link: string) => Promise<Listed>
+/** This page and all that one of their links leads to, in that order. */
+const walk = async (first: Listed, follow: Follow, by: 'prev' | 'next'): Promise<Listed[]> => {
+  const walked = [first]
+  for (let link = first.links[by]; link && walked.length < walkMax; link = walked.at(-1)?.links[by] ?? null) {
+    walked.push(await follow(link))
+  }
+  return walked
+}
 
 t.test('every status can be listed alone, newest first, with its exact total', async (t) => {
   const { id: accountId, list } = await newAccount()
@@ -87,8 +98,7 @@ t.test('both ends of a range are in it, to the microsecond, and a date is the wh
 t.test('numbered pages hold everything once, and end', async (t) => {
   const { id: accountId, list, follow } = await newAccount()
   const ids = (await storeCaptures(database, { accountId, count: 250 })).toReversed()
-  const pages = [await list('?per_page=40')]
-  while (pages.at(-1)?.links.next && pages.length < walkMax) pages.push(await follow(pages.at(-1)?.links.next ?? ''))
+  const pages = await walk(await list('?per_page=40'), follow, 'next')
   t.same(pages.flatMap(idsOf), ids)
   t.same(
     pages.map(({ meta }) => [meta['current_page'], meta['from'], meta['to'], meta['last_page'], meta['total']]),
@@ -109,18 +119,15 @@ t.test('a walk by cursor loses and doubles nothing, whatever is accepted meanwhi
   const more = await storeCaptures(database, { accountId, count: 125, createdAt: '2026-01-02T00:00:00Z' })
   const newest = { accountId, count: 7, createdAt: '2026-02-01T00:00:00Z' }
   const walked = [await list('?per_page=20')]
-  for (let cursor = walked[0]?.meta['next_cursor']; cursor && walked.length < walkMax;) {
+  for (let cursor = nextOf(walked[0]); cursor && walked.length < walkMax; cursor = nextOf(walked.at(-1))) {
     await storeCaptures(database, newest)
-    const page = await list(`?per_page=20&cursor=${String(cursor)}`)
-    walked.push(page)
-    cursor = page.meta['next_cursor']
+    walked.push(await list(`?per_page=20&cursor=${cursor}`))
   }
   const seen = walked.flatMap(idsOf)
   t.same(seen, [...some, ...more].toReversed())
   t.equal(walked.at(-1)?.links.next, null)
 
-  const back = [walked.at(-1)!]
-  while (back.at(-1)?.links.prev && back.length < walkMax) back.push(await follow(back.at(-1)?.links.prev ?? ''))
+  const back = await walk(walked.at(-1)!, follow, 'prev')
   const all = back.toReversed().flatMap(idsOf)
   t.same(all.slice(-250), seen, 'and the same way back')
   t.equal(all.length, 250 + 7 * (walked.length - 1), 'up to what was accepted meanwhile')

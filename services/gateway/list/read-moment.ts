@@ -19,6 +19,9 @@ const secondMs = (date: string, time: string): number | undefined => {
   return !Number.isNaN(ms) && new Date(ms).toISOString().startsWith(full) ? ms : undefined
 }
 
+/** What a date alone means, by side: clock and microseconds. */
+const wholeDay = { first: ['00:00:00', ''], last: ['23:59:59', '999999'] } as const
+
 /**
  * An ISO date or date-time as ISO 8601 UTC with microseconds. A date means its first or its last microsecond, by `side`;
  * a time without offset is UTC's. Undefined where the text is neither, or before the year 1 or after 9999.
@@ -26,12 +29,11 @@ const secondMs = (date: string, time: string): number | undefined => {
 export const readMoment = (text: string, side: 'first' | 'last'): string | undefined => {
   const parts = form.exec(text)?.groups
   const minutes = parts && offsetMinutes(parts)
-  if (parts?.['date'] === undefined || minutes === undefined) return undefined
-  const isLast = parts['time'] === undefined && side === 'last'
-  const local = secondMs(parts['date'], parts['time'] ?? (isLast ? '23:59:59' : '00:00:00'))
-  if (local === undefined) return undefined
-  const ms = local - minutes * 60_000
-  if (ms < earliestMs || ms > latestMs) return undefined
-  const fraction = isLast ? '999999' : (parts['fraction'] ?? '').padEnd(6, '0')
-  return `${new Date(ms).toISOString().slice(0, 19)}.${fraction}Z`
+  if (parts === undefined || minutes === undefined) return undefined
+  const { date = '', time, fraction = '' } = parts
+  const [clock, digits] = time === undefined ? wholeDay[side] : [time, fraction]
+  const local = secondMs(date, clock)
+  const ms = local === undefined ? NaN : local - minutes * 60_000
+  if (!(ms >= earliestMs && ms <= latestMs)) return undefined
+  return `${new Date(ms).toISOString().slice(0, 19)}.${digits.padEnd(6, '0')}Z`
 }

@@ -32,7 +32,7 @@ export type FoundCapture = {
   readonly error: { readonly code: CaptureErrorCode; readonly message: string } | null
 }
 
-/** Selects a `FoundCapture` from the table `capture`. */
+/** Selects a `FoundCapture` from the table `capture`. Each column has a form in JSON that says the same: lists come as JSON. */
 export const captureColumns = `id, account_id as "accountId", status, url, options, cached, ${isoTime('created_at')} as "createdAt",
   ${isoTime('started_at')} as "startedAt", ${isoTime('completed_at')} as "completedAt",
   ${isoTime('expires_at')} as "expiresAt", object_key as "objectKey", file_size::float8 as "fileSize", sha256,
