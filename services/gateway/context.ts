@@ -4,8 +4,10 @@ import { acceptCapture } from '#shared/db/accept-capture.ts'
 import { checkRequest } from '#shared/db/check-request.ts'
 import { type Database, openDatabase } from '#shared/db/connection.ts'
 import { deleteOutbox } from '#shared/db/delete-outbox.ts'
+import { describeAccount } from '#shared/db/describe-account.ts'
 import { findCapture } from '#shared/db/find-capture.ts'
 import { hashKey } from '#shared/db/keys.ts'
+import { listCaptures } from '#shared/db/list-captures.ts'
 import { connectQueue, type Queue } from '#shared/queue/connection.ts'
 import { inboxPrefixOf } from '#shared/queue/permissions.ts'
 import { publishCapture } from '#shared/queue/publish-capture.ts'
@@ -62,6 +64,8 @@ const capturesIn = (database: Database, config: Config): Captures => {
     tryAccept: (capture, counted) => acceptCapture(database, capture, { ...options, counted, checkOnly: true }),
     check: (request) => checkRequest(database, request),
     find: (of) => findCapture(database, of),
+    list: (filter, page) => listCaptures(database, filter, page),
+    describeAccount: (accountId) => describeAccount(database, accountId),
   }
 }
 

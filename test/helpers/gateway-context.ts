@@ -1,7 +1,9 @@
 import { createHash } from 'node:crypto'
 import { Readable } from 'node:stream'
 import type { AcceptOutcome, Caller, NewCapture } from '#shared/db/accept-capture.ts'
+import type { DescribedAccount } from '#shared/db/describe-account.ts'
 import type { FoundCapture } from '#shared/db/find-capture.ts'
+import type { CapturePage } from '#shared/db/list-captures.ts'
 import { generateSealingKeys, type OpeningKey, readOpeningKey, readSealingKey } from '#shared/queue/seal.ts'
 import { createLogger } from '#shared/telemetry/logger.ts'
 import { createMetrics } from '#shared/telemetry/metrics.ts'
@@ -17,7 +19,34 @@ export const testCaller: Caller = {
   accountId: '11111111-1111-4111-8111-111111111111',
   plan: 'pro',
   rate: { limit: 40, remaining: 39, resetUnix: 1_800_000_000 },
-  usage: { limit: 100, remaining: 99, resetAt: '2027-01-01T00:00:00.000000Z', overage: 0, overagePrice: '0.006' },
+  usage: {
+    used: 1,
+    limit: 100,
+    remaining: 99,
+    periodStart: '2026-12-01T00:00:00.000000Z',
+    resetAt: '2027-01-01T00:00:00.000000Z',
+    overage: 0,
+    overagePrice: '0.006',
+  },
+}
+
+/** The same account with its plan. */
+export const testAccount: DescribedAccount = {
+  id: testCaller.accountId,
+  name: 'Test',
+  email: 't@example.com',
+  plan: {
+    name: 'Pro',
+    slug: testCaller.plan,
+    screenshotsPerMonth: 100,
+    rateLimitPerMinute: 40,
+    retentionSeconds: 5400,
+    features: ['retina', 'pdf'],
+    overagePrice: '0.006',
+    maxApiKeys: 5,
+    priceMonthly: '29.90',
+    currency: 'USD',
+  },
 }
 
 /** The image of `completedCapture`. */
@@ -80,6 +109,8 @@ export type TestContext = Context & {
     accept: () => AcceptOutcome
     check: () => CheckOutcome
     find: (id: string) => FoundCapture | undefined
+    list: (...asked: Parameters<Context['captures']['list']>) => CapturePage
+    account: () => DescribedAccount | undefined
     object: (key: string) => Buffer | undefined
     waiter: ReturnType<Context['waiters']['begin']>
   }
@@ -95,6 +126,8 @@ export const createTestContext = (): TestContext => {
     accept: () => ({ ok: true, caller: testCaller, createdAt: pendingCapture.createdAt, admitted: true }),
     check: () => ({ ok: true, caller: testCaller }),
     find: (id) => (id === completedCapture.id ? completedCapture : undefined),
+    list: () => ({ captures: [], hasOlder: false, hasNewer: false, total: 0, totalIsEstimated: false }),
+    account: () => testAccount,
     object: (key) => (key === completedCapture.objectKey ? testImage : undefined),
     waiter: { news: async () => {}, headStart: () => undefined, [Symbol.dispose]: () => {} },
   }
@@ -117,6 +150,8 @@ export const createTestContext = (): TestContext => {
         return answers.check()
       },
       find: async ({ id }) => answers.find(id),
+      list: async (...asked) => answers.list(...asked),
+      describeAccount: async () => answers.account(),
     },
     objects: {
       signPut: async (key, seconds) => `https://store.example/${key}?seconds=${seconds}`,

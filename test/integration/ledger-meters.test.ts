@@ -58,6 +58,15 @@ const differences = `
     from accounts a join account_meter m using (account_id) join usage u using (account_id)
    where (a.pending, a.reserved, a.settled) is distinct from (m.pending, u.reserved, u.settled)`
 
+/** The counts by day beside the rows themselves. */
+const miscounts = `
+  with days as (
+    select account_id, (created_at at time zone 'utc')::date as day, count(*) filter (where status = 'completed') as completed,
+      count(*) filter (where status = 'failed') as failed
+    from capture where status in ('completed', 'failed') group by 1, 2)
+  select d.*, row_to_json(n) as counted from capture_count n full join days d using (account_id, day)
+   where (d.completed, d.failed) is distinct from (n.completed, n.failed)`
+
 t.test('meters say what the rows say, whatever runs at the same time, and no lock is taken out of order', async (t) => {
   const database = await server.createDatabase(30)
   const tenants = [await createTenant(database), await createTenant(database), await createTenant(database)]
@@ -81,6 +90,7 @@ t.test('meters say what the rows say, whatever runs at the same time, and no loc
     during(() => requeueCaptures(database, some())),
   ])
   t.same(await database.query(differences), [])
+  t.same(await database.query(miscounts), [])
   const over = 'select from lane_meter where admitted > $1 or admitted < 0 or waiting < 0 or processing < 0'
   t.same(await database.query(over, [windowSize]), [], 'no window is exceeded')
   const ended = await database.query(`select from capture where status = 'completed'`)
@@ -92,4 +102,6 @@ t.test('meters say what the rows say, whatever runs at the same time, and no loc
 
   await database.query('update lane_meter set processing = processing + 1')
   t.not((await database.query(differences)).length, 0, 'a difference would be seen')
+  await database.query('update capture_count set failed = failed + 1')
+  t.not((await database.query(miscounts)).length, 0, 'a miscount would be seen')
 })

@@ -1,4 +1,4 @@
-import { collectFaults } from '#shared/capture/faults.ts'
+import { collectFaults, type Faults } from '#shared/capture/faults.ts'
 import { validationError } from './read-parameters.ts'
 
 /** Most `name=value` pairs that are looked at. */
@@ -12,15 +12,18 @@ const decode = (text: string): string | undefined => {
   }
 }
 
+type Gathered<Name extends string> = {
+  readonly given: Readonly<Partial<Record<Name, string>>>
+  readonly faults: Faults
+}
+
 /**
- * The parameters of an operation that takes a few plain ones, as text by name. Throws `VALIDATION_ERROR` naming at once all
- * that are unknown, given more than once, or not percent-encoded UTF-8.
+ * The parameters of an operation that takes a few plain ones, as text by name, with the faults of those that are unknown,
+ * given more than once, or not percent-encoded UTF-8, so that the operation adds its own. Throws `VALIDATION_ERROR` where
+ * there are too many to be looked at.
  */
-export const readPlainQuery = <Name extends string>(
-  query: string,
-  names: readonly Name[],
-): Readonly<Partial<Record<Name, string>>> => {
-  const { report, all } = collectFaults()
+export const gatherPlainQuery = <Name extends string>(query: string, names: readonly Name[]): Gathered<Name> => {
+  const faults = collectFaults()
   const pairs = query.split('&', pairsMax + 1).filter((pair) => pair !== '')
   if (pairs.length > pairsMax) throw validationError({ query: [`must have at most ${pairsMax} pairs`] })
   const given = new Map<string, string>()
@@ -28,12 +31,21 @@ export const readPlainQuery = <Name extends string>(
     const at = pair.indexOf('=')
     const name = decode(at < 0 ? pair : pair.slice(0, at)) ?? 'query'
     const value = decode(at < 0 ? '' : pair.slice(at + 1))
-    if (value === undefined) report(name, 'must be percent-encoded UTF-8')
-    else if (!(names as readonly string[]).includes(name)) report(name, 'is not a parameter')
-    else if (given.has(name)) report(name, 'is given more than once')
+    if (value === undefined) faults.report(name, 'must be percent-encoded UTF-8')
+    else if (!(names as readonly string[]).includes(name)) faults.report(name, 'is not a parameter')
+    else if (given.has(name)) faults.report(name, 'is given more than once')
     else given.set(name, value)
   }
-  const faults = all()
-  if (faults) throw validationError(faults)
-  return Object.fromEntries(given) as Partial<Record<Name, string>>
+  return { given: Object.fromEntries(given) as Partial<Record<Name, string>>, faults }
+}
+
+/** As `gatherPlainQuery`, for parameters that cannot be wrong otherwise. Throws `VALIDATION_ERROR` naming all faults at once. */
+export const readPlainQuery = <Name extends string>(
+  query: string,
+  names: readonly Name[],
+): Readonly<Partial<Record<Name, string>>> => {
+  const { given, faults } = gatherPlainQuery(query, names)
+  const wrong = faults.all()
+  if (wrong) throw validationError(wrong)
+  return given
 }

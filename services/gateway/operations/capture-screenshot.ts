@@ -32,7 +32,7 @@ const answerGoesOn = (context: Context, { id, url, createdAt }: CreatedCapture):
 const withoutCharge = (caller: Caller): Caller => {
   const { remaining, overage } = caller.usage
   const usage = overage > 0 ? { overage: overage - 1 } : { remaining: remaining === null ? null : remaining + 1 }
-  return { ...caller, usage: { ...caller.usage, ...usage } }
+  return { ...caller, usage: { ...caller.usage, ...usage, used: caller.usage.used - 1 } }
 }
 
 const answerFailed = ({ id, error }: FoundCapture, requestId: string): Answer => {

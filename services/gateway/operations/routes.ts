@@ -1,8 +1,11 @@
 import { captureByBody, captureByQuery } from './capture-screenshot.ts'
 import { createScreenshot } from './create-screenshot.ts'
 import { describeImage, downloadImage } from './download-image.ts'
+import { listScreenshots } from './list-screenshots.ts'
 import type { Operation } from './operation.ts'
+import { showAccount } from './show-account.ts'
 import { showStatus } from './show-status.ts'
+import { showUsage } from './show-usage.ts'
 
 /** One operation of the interface, under the name that metrics and logs use. */
 export type Route = {
@@ -17,10 +20,13 @@ export type Route = {
 export const routes = [
   { name: 'capture_get', method: 'GET', path: '/screenshots/capture', run: captureByQuery },
   { name: 'capture_post', method: 'POST', path: '/screenshots/capture', run: captureByBody },
+  { name: 'list', method: 'GET', path: '/screenshots', run: listScreenshots },
   { name: 'create', method: 'POST', path: '/screenshots', run: createScreenshot },
   { name: 'status', method: 'GET', path: '/screenshots/:id', run: showStatus },
   { name: 'image', method: 'GET', path: '/screenshots/:id/image', run: downloadImage },
   { name: 'image_head', method: 'HEAD', path: '/screenshots/:id/image', run: describeImage },
+  { name: 'account', method: 'GET', path: '/account', run: showAccount },
+  { name: 'usage', method: 'GET', path: '/account/usage', run: showUsage },
 ] as const satisfies readonly Route[]
 
 /** Name of an operation; `none` where a request names none. */

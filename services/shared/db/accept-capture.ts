@@ -7,8 +7,11 @@ export type RateState = { readonly limit: number; readonly remaining: number; re
 
 /** Quota of an account in its period. `limit` and `remaining` are null on a plan without a limit. */
 export type UsageState = {
+  readonly used: number
   readonly limit: number | null
   readonly remaining: number | null
+  /** ISO 8601 UTC. */
+  readonly periodStart: string
   /** ISO 8601 UTC. */
   readonly resetAt: string
   readonly overage: number
@@ -76,6 +79,7 @@ export type RequestRow = {
   readonly rateReset: number
   readonly usageLimit: number | null
   readonly used: number
+  readonly periodStart: string
   readonly usageReset: string
   readonly overagePrice: string | null
   readonly createdAt: string
@@ -85,12 +89,14 @@ export type RequestRow = {
 /** Selects what SQL's `check_request` and `accept_capture` answer. */
 export const requestColumns = `refusal, retry_after_seconds as "retryAfterSeconds", feature, account_id as "accountId", plan,
   rate_limit as "rateLimit", rate_remaining as "rateRemaining", rate_reset::float8 as "rateReset",
-  usage_limit as "usageLimit", used, ${isoTime('usage_reset')} as "usageReset", overage_price::text as "overagePrice",
+  usage_limit as "usageLimit", used, ${isoTime("period::timestamp at time zone 'utc'")} as "periodStart", ${isoTime('usage_reset')} as "usageReset", overage_price::text as "overagePrice",
   ${isoTime('created_at')} as "createdAt", admitted`
 
-const usageOf = ({ usageLimit: limit, used, usageReset, overagePrice }: RequestRow): UsageState => ({
+const usageOf = ({ usageLimit: limit, used, periodStart, usageReset, overagePrice }: RequestRow): UsageState => ({
+  used,
   limit,
   remaining: limit === null ? null : Math.max(0, limit - used),
+  periodStart,
   resetAt: usageReset,
   overage: limit === null ? 0 : Math.max(0, used - limit),
   overagePrice,

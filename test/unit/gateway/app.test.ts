@@ -276,7 +276,9 @@ t.test('unknown paths and methods have their own answers', async (t) => {
     const answer = await app.inject({ method, url: path })
     return [answer.statusCode, answer.headers['allow']]
   }
-  t.same(await allow('GET', '/v1/screenshots'), [405, 'POST, OPTIONS'])
+  t.same(await allow('DELETE', '/v1/screenshots'), [405, 'GET, POST, OPTIONS'])
+  t.same(await allow('POST', '/v1/account'), [405, 'GET, OPTIONS'])
+  t.same(await allow('DELETE', '/api/v1/account/usage'), [405, 'GET, OPTIONS'])
   t.same(await allow('PUT', '/api/v1/screenshots/capture?x=1'), [405, 'GET, POST, OPTIONS'])
   t.same(await allow('HEAD', '/v1/screenshots/capture'), [405, 'GET, POST, OPTIONS'])
   t.same(await allow('DELETE', `/v1/screenshots/${pendingCapture.id}/image`), [405, 'GET, HEAD, OPTIONS'])

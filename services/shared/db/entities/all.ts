@@ -3,7 +3,7 @@ import { ApiKey } from './api-key.ts'
 import { Batch } from './batch.ts'
 import { Capture } from './capture.ts'
 import { IdempotencyKey } from './idempotency-key.ts'
-import { AccountMeter, LaneMeter, Usage } from './meters.ts'
+import { AccountMeter, CaptureCount, LaneMeter, Usage } from './meters.ts'
 import { Outbox } from './outbox.ts'
 import { Plan } from './plan.ts'
 import { SqlFunction } from './sql-function.ts'
@@ -16,6 +16,7 @@ export const entities = [
   ApiKey,
   Batch,
   Capture,
+  CaptureCount,
   IdempotencyKey,
   LaneMeter,
   ObjectRemoval,

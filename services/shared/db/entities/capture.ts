@@ -10,6 +10,16 @@ export const Capture = defineEntity({
   indexes: [
     { name: 'capture_list', expression: 'create index capture_list on capture (account_id, created_at desc, id desc)' },
     {
+      name: 'capture_list_open',
+      expression: `create index capture_list_open on capture (account_id, status, created_at desc, id desc)
+        where status in ('pending', 'processing')`,
+    },
+    {
+      name: 'capture_list_ended',
+      expression: `create index capture_list_ended on capture (account_id, status, created_at desc, id desc)
+        where status in ('completed', 'failed')`,
+    },
+    {
       name: 'capture_pending',
       expression: `create index capture_pending on capture (pool, created_at) where status = 'pending'`,
     },

@@ -37,3 +37,10 @@ export const LaneMeter = defineEntity({
     processing: count(),
   },
 })
+
+/** How many captures of an account, by the UTC day of their acceptance, have completed and failed and are still there. */
+export const CaptureCount = defineEntity({
+  name: 'CaptureCount',
+  tableName: 'capture_count',
+  properties: { account, day: p.date().primary(), completed: count(), failed: count() },
+})

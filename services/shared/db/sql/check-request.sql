@@ -3,7 +3,7 @@
 -- limit in an earlier call, so it is neither counted nor limited again.
 --
 -- Lock order of everything that writes: capture rows (by id), outbox rows, account_meter (by account_id), and only then
--- usage and lane_meter. Whoever changes a meter of an account holds its account_meter row, so accepts of one account
+-- usage, lane_meter and capture_count. Whoever changes a meter of an account holds its account_meter row, so accepts of one account
 -- are serial and its counts exact; accounts do not wait for each other.
 
 drop type if exists request_check cascade;

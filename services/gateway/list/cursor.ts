@@ -1,0 +1,31 @@
+import { createHash } from 'node:crypto'
+import type { CapturePlace } from '#shared/db/list-captures.ts'
+import { readMoment } from './read-moment.ts'
+
+/** Where a page goes on: with what is older, or newer, than a capture that was listed. */
+export type Cursor = { readonly direction: 'older' | 'newer'; readonly than: CapturePlace }
+
+const checkBytes = 9
+const content = /^(?<direction>[on])(?<createdAt>.{27})(?<id>[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})$/
+
+const checkOf = (text: string) => createHash('sha256').update(text).digest().subarray(0, checkBytes)
+
+/**
+ * The opaque text of a cursor. Its check tells what was altered or cut off from what is a cursor. It is no secret: whoever
+ * makes one up sees no more than the account's own captures, from another place on.
+ */
+export const writeCursor = ({ direction, than }: Cursor): string => {
+  const text = `${direction === 'older' ? 'o' : 'n'}${than.createdAt}${than.id}`
+  return Buffer.concat([Buffer.from(text), checkOf(text)]).toString('base64url')
+}
+
+/** Reads a cursor; undefined where the text is none that `writeCursor` makes. */
+export const readCursor = (given: string): Cursor | undefined => {
+  const bytes = Buffer.from(given, 'base64url')
+  const text = bytes.subarray(0, -checkBytes).toString()
+  const parts = content.exec(text)?.groups
+  const { direction, createdAt = '', id = '' } = parts ?? {}
+  if (parts === undefined || readMoment(createdAt, 'first') !== createdAt) return undefined
+  const cursor: Cursor = { direction: direction === 'o' ? 'older' : 'newer', than: { createdAt, id } }
+  return writeCursor(cursor) === given ? cursor : undefined
+}

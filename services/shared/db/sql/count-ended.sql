@@ -1,0 +1,47 @@
+-- Keeps `capture_count`: how many captures of an account, by the UTC day of their acceptance, have completed and failed.
+-- The list tells its totals from it where counting the rows would take too long. Both functions belong to the transaction
+-- that changes the rows, whose locks it holds by then, and take their own locks last, in the order of check-request.sql.
+
+-- Counts captures that have just ended; their rows say so already. To be called once for each.
+create or replace function count_ended(p_ids uuid[]) returns void
+language plpgsql as $$
+begin
+  if cardinality(p_ids) = 0 then
+    return;
+  end if;
+  perform from account_meter where account_id in (select c.account_id from capture c where c.id = any (p_ids))
+    order by account_id for update;
+  -- An account that is gone has no meter, and nobody asks for its counts.
+  insert into capture_count as n (account_id, day, completed, failed)
+  select c.account_id, (c.created_at at time zone 'utc')::date,
+         count(*) filter (where c.status = 'completed'), count(*) filter (where c.status = 'failed')
+    from capture c join account_meter m on m.account_id = c.account_id
+   where c.id = any (p_ids) and c.status in ('completed', 'failed')
+   group by 1, 2
+      on conflict (account_id, day) do update
+     set completed = n.completed + excluded.completed, failed = n.failed + excluded.failed;
+end
+$$;
+
+-- Takes captures out of the counts that are about to be deleted; those that have not ended were never in them. To be
+-- called with the rows locked, before they go.
+create or replace function uncount_ended(p_ids uuid[]) returns void
+language plpgsql as $$
+begin
+  if cardinality(p_ids) = 0 then
+    return;
+  end if;
+  perform from account_meter where account_id in (select c.account_id from capture c where c.id = any (p_ids))
+    order by account_id for update;
+  update capture_count n set completed = n.completed - d.completed, failed = n.failed - d.failed
+    from (select c.account_id, (c.created_at at time zone 'utc')::date as day,
+                 count(*) filter (where c.status = 'completed') as completed,
+                 count(*) filter (where c.status = 'failed') as failed
+            from capture c where c.id = any (p_ids) and c.status in ('completed', 'failed') group by 1, 2) as d
+   where n.account_id = d.account_id and n.day = d.day;
+  delete from capture_count n
+   using (select distinct c.account_id, (c.created_at at time zone 'utc')::date as day
+            from capture c where c.id = any (p_ids)) as d
+   where n.account_id = d.account_id and n.day = d.day and n.completed = 0 and n.failed = 0;
+end
+$$;

@@ -1,0 +1,31 @@
+import type { Status } from '#shared/capture/status.ts'
+import type { Database } from '#shared/db/connection.ts'
+
+type Wanted = {
+  readonly accountId: string
+  readonly count: number
+  readonly status?: Status
+  /** Of the first, ISO 8601. */
+  readonly createdAt?: string
+  /** SQL interval between each and the next. */
+  readonly every?: string
+}
+
+/** Writes captures straight into their table, and into the counts those that have ended. Answers their ids, oldest first. */
+export const storeCaptures = async (database: Database, wanted: Wanted): Promise<string[]> => {
+  const { accountId, count, status = 'completed', createdAt = '2026-01-01T00:00:00Z', every = '1 second' } = wanted
+  const rows = await database.query<{ id: string }>(
+    `with stored as (
+       insert into capture (id, account_id, pool, lane, status, url, options, token_hash, budget_ms, period, retention_seconds,
+         created_at, error_code, error_message)
+       select gen_random_uuid(), $1, 'standard', 'normal', $2, 'https://example.com/' || n, '{"format":"png"}', '', 1, '2026-01-01',
+         3600, $3::timestamptz + n * $4::interval, case when $2 = 'failed' then 'TIMEOUT' end, case when $2 = 'failed' then 'late' end
+         from generate_series(0, $5::integer - 1) as n
+       returning id, created_at)
+     select id from stored order by created_at, id`,
+    [accountId, status, createdAt, every, count],
+  )
+  const ids = rows.map(({ id }) => id)
+  await database.query('select count_ended($1)', [ids])
+  return ids
+}

@@ -1,0 +1,68 @@
+import t, { type Test } from 'tap'
+import { AppError } from '#shared/errors/app-error.ts'
+import { createApp } from '#gateway/app.ts'
+import { prefixes, routes } from '#gateway/operations/routes.ts'
+import { completedCapture, createTestContext, testCaller, testKey } from '#test/helpers/gateway-context.ts'
+
+const start = (t: Test) => {
+  const context = createTestContext()
+  const app = createApp(context)
+  t.teardown(() => app.close())
+  const call = ({ method, path }: (typeof routes)[number], headers: Record<string, string>, prefix = '/v1') =>
+    app.inject({
+      method,
+      url: prefix + path.replaceAll(/:\w+/g, completedCapture.id),
+      headers: { ...(method === 'POST' && { 'content-type': 'application/json' }), ...headers },
+      ...(method === 'POST' && { payload: '{}' }),
+    })
+  return { context, call }
+}
+const authorization = `Bearer ${testKey}`
+const limits = { 'x-ratelimit-limit': '40', 'x-usage-limit': '100', 'x-usage-reset': testCaller.usage.resetAt }
+
+t.test('every operation needs a key, and asks the database nothing without one', async (t) => {
+  const { context, call } = start(t)
+  for (const route of routes) {
+    for (const prefix of prefixes) t.equal((await call(route, {}, prefix)).statusCode, 401, route.name)
+  }
+  t.same([context.seen.checks, context.seen.accepted.length, context.seen.tried.length], [0, 0, 0])
+})
+
+t.test('every operation tells the limits of the account, whatever it answers', async (t) => {
+  const { call } = start(t)
+  for (const route of routes) {
+    const answer = await call(route, { authorization })
+    t.match(answer.headers, limits, `${route.name}: ${answer.statusCode}`)
+  }
+})
+
+t.test('every operation obeys the minute limit and the domains of the key', async (t) => {
+  const { context, call } = start(t)
+  for (const [code, status] of [
+    ['RATE_LIMIT_EXCEEDED', 429],
+    ['DOMAIN_NOT_ALLOWED', 403],
+  ] as const) {
+    const refusal = { ok: false, code, retryAfterSeconds: 17, caller: testCaller } as const
+    context.answers.check = () => refusal
+    context.answers.accept = () => refusal
+    for (const route of routes) {
+      const answer = await call(route, { authorization })
+      t.equal(answer.statusCode, status, route.name)
+      t.match(answer.headers, limits, route.name)
+    }
+  }
+})
+
+t.test('every operation answers 503 while the database is away', async (t) => {
+  const { context, call } = start(t)
+  const away = () => {
+    throw new AppError('SERVICE_UNAVAILABLE', { message: 'connect ECONNREFUSED 10.0.0.1:5432' })
+  }
+  context.answers.check = away
+  context.answers.accept = away
+  for (const route of routes) {
+    const answer = await call(route, { authorization })
+    t.equal(answer.statusCode, 503, route.name)
+    t.notMatch(answer.body, 'ECONNREFUSED')
+  }
+})
