@@ -1,4 +1,6 @@
 import type { AcceptOutcome, Caller, NewCapture, Refusal } from '#shared/db/accept-capture.ts'
+import type { AcceptBatchOutcome, NewBatch } from '#shared/db/accept-batch.ts'
+import type { FoundBatch } from '#shared/db/find-batch.ts'
 import type { FoundCapture } from '#shared/db/find-capture.ts'
 
 /** Whether a request may be served as far as key, domain and minute limit tell. */
@@ -11,6 +13,9 @@ export type Captures = {
   readonly accept: (capture: NewCapture, counted: boolean) => Promise<AcceptOutcome>
   /** The verdict that `accept` would give, with nothing stored but the minute count. */
   readonly tryAccept: (capture: NewCapture, counted: boolean) => Promise<AcceptOutcome>
+  /** As `accept`, for all captures of a batch or none. */
+  readonly acceptBatch: (batch: NewBatch, counted: boolean) => Promise<AcceptBatchOutcome>
   readonly check: (request: { keyHash: Buffer; originHost: string | null }) => Promise<CheckOutcome>
   readonly find: (of: { id: string; accountId: string }) => Promise<FoundCapture | undefined>
+  readonly findBatch: (of: { id: string; accountId: string }) => Promise<FoundBatch | undefined>
 }

@@ -1,9 +1,11 @@
 import type { ServedPool } from '#shared/capture/pool-of.ts'
 import type { AllowTarget } from '#shared/policy/allow-list.ts'
+import { acceptBatch } from '#shared/db/accept-batch.ts'
 import { acceptCapture } from '#shared/db/accept-capture.ts'
 import { checkRequest } from '#shared/db/check-request.ts'
 import { type Database, openDatabase } from '#shared/db/connection.ts'
 import { deleteOutbox } from '#shared/db/delete-outbox.ts'
+import { findBatch } from '#shared/db/find-batch.ts'
 import { findCapture } from '#shared/db/find-capture.ts'
 import { hashKey } from '#shared/db/keys.ts'
 import { connectQueue, type Queue } from '#shared/queue/connection.ts'
@@ -60,8 +62,10 @@ const capturesIn = (database: Database, config: Config): Captures => {
     hashKey: (key) => hashKey(config.keyPepper, key),
     accept: (capture, counted) => acceptCapture(database, capture, { ...options, counted }),
     tryAccept: (capture, counted) => acceptCapture(database, capture, { ...options, counted, checkOnly: true }),
+    acceptBatch: (batch, counted) => acceptBatch(database, batch, { ...options, counted }),
     check: (request) => checkRequest(database, request),
     find: (of) => findCapture(database, of),
+    findBatch: (of) => findBatch(database, of),
   }
 }
 

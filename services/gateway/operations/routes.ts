@@ -1,7 +1,9 @@
+import { batchScreenshots } from './batch-screenshots.ts'
 import { captureByBody, captureByQuery } from './capture-screenshot.ts'
 import { createScreenshot } from './create-screenshot.ts'
 import { describeImage, downloadImage } from './download-image.ts'
 import type { Operation } from './operation.ts'
+import { showBatch } from './show-batch.ts'
 import { showStatus } from './show-status.ts'
 
 /** One operation of the interface, under the name that metrics and logs use. */
@@ -18,6 +20,8 @@ export const routes = [
   { name: 'capture_get', method: 'GET', path: '/screenshots/capture', run: captureByQuery },
   { name: 'capture_post', method: 'POST', path: '/screenshots/capture', run: captureByBody },
   { name: 'create', method: 'POST', path: '/screenshots', run: createScreenshot },
+  { name: 'batch', method: 'POST', path: '/screenshots/batch', run: batchScreenshots },
+  { name: 'batch_status', method: 'GET', path: '/screenshots/batch/:id', run: showBatch },
   { name: 'status', method: 'GET', path: '/screenshots/:id', run: showStatus },
   { name: 'image', method: 'GET', path: '/screenshots/:id/image', run: downloadImage },
   { name: 'image_head', method: 'HEAD', path: '/screenshots/:id/image', run: describeImage },
@@ -29,7 +33,7 @@ export type OperationName = (typeof routes)[number]['name'] | 'none'
 /** Prefixes under which every operation is served. */
 export const prefixes = ['/v1', '/api/v1'] as const
 
-/** A path that a later version serves and that is nothing in this one: `batch` is never an id. */
+/** A path of its own whose last part is never an id, whatever the method. */
 export const reservedPath = '/screenshots/batch'
 
 const matches = (pattern: string, path: string): boolean => {
@@ -46,7 +50,6 @@ export const methodsAt = (path: string): string[] => {
   const below = prefixes.find((prefix) => path.startsWith(`${prefix}/`))
   if (below === undefined) return []
   const rest = path.slice(below.length)
-  if (rest === reservedPath) return []
   const fitting = routes.filter((route) => matches(route.path, rest))
   const exact = fitting.filter((route) => !route.path.includes(':id'))
   const methods = (exact.length > 0 ? exact : fitting).map((route) => route.method)
