@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import t from 'tap'
+import { acceptBatch } from '#shared/db/accept-batch.ts'
 import { acceptCapture } from '#shared/db/accept-capture.ts'
 import { admitWaiting } from '#shared/db/admit-waiting.ts'
 import { type CaptureChange, changeCaptures, type JudgedCapture } from '#shared/db/change-captures.ts'
@@ -31,6 +32,10 @@ const end = ({ id }: JudgedCapture, turn: number): CaptureChange['end'] =>
         timings: {},
       }
 
+/** A few keys, so that captures lead, follow and hit all the time; their results are stale soon. */
+const shared = (turn: number) => ({ sharing: { key: Buffer.alloc(32, turn % 7), seconds: 1 } })
+const keyed = (turn: number) => ({ key: `key ${turn}`, requestSha256: Buffer.alloc(32, turn) })
+
 /** Begins what is pending and ends what runs, some of the pending at once. */
 const advance = (capture: JudgedCapture, turn: number) => {
   if (capture.status === 'completed' || capture.status === 'failed') return {}
@@ -49,13 +54,26 @@ t.test('meters say what the rows say, whatever runs at the same time, and no loc
     for (let turn = 0; performance.now() < until; turn += 1) await work(turn)
   }
   const accept = (worker: number) => async (turn: number) => {
-    const capture = tenants[(worker + turn) % 3]!.capture({ lane: lanes[turn % 3]! })
+    const more = turn % 2 === 0 ? {} : { ...shared(turn), idempotency: keyed(turn % 50) }
+    const capture = tenants[(worker + turn) % 3]!.capture({ lane: lanes[turn % 3]!, ...more })
     const outcome = await acceptCapture(database, capture, { windowSize })
-    if (outcome.ok) known.push(capture.id)
+    if (outcome.ok && outcome.replayOf === undefined) known.push(capture.id)
+  }
+  const acceptSome = async (turn: number) => {
+    const tenant = tenants[turn % 3]!
+    const { id, sharing, ...common } = tenant.capture({ lane: 'bulk', ...shared(turn) })
+    const members = [0, 1, 2].map((n) => ({ ...tenant.capture(), cacheKey: shared(turn + n).sharing.key }))
+    const outcome = await acceptBatch(
+      database,
+      { ...common, id, members, cacheSeconds: sharing?.seconds },
+      { windowSize },
+    )
+    if (outcome.ok) known.push(...members.map((member) => member.id))
   }
   await accept(0)(0)
   await Promise.all([
     ...[0, 1, 2, 3].map((worker) => during(accept(worker))),
+    during(acceptSome),
     ...[0, 1, 2].map(() => during((turn) => changeCaptures(database, some(), (each) => advance(each, turn)))),
     ...[0, 1].map(() => during(() => admitWaiting(database, { windowSize, limit: 10 }))),
     ...[0, 1].map(() => during(async () => deleteOutbox(database, await takeOutbox(database, 10)))),
@@ -64,7 +82,9 @@ t.test('meters say what the rows say, whatever runs at the same time, and no loc
   t.same(await database.query(meterDifferences), [])
   const over = 'select from lane_meter where admitted > $1 or admitted < 0 or waiting < 0 or processing < 0'
   t.same(await database.query(over, [windowSize]), [], 'no window is exceeded')
-  const ended = await database.query(`select from capture where status = 'completed'`)
+  const ended = await database.query(`select from capture where status = 'completed' and not cached`)
+  const kinds = await database.query<{ cached: boolean }>(`select distinct cached from capture where charge = 'free'`)
+  t.equal(kinds.length, 2, 'captures followed and hit')
   t.equal((await database.query('select from stored_object')).length, ended.length, 'one object for each success')
   t.ok(ended.length > 20, `${known.length} accepted, ${ended.length} completed`)
   t.same(await database.query('select deadlocks::integer from pg_stat_database where datname = current_database()'), [

@@ -70,10 +70,12 @@ type Locked = JudgedCapture & {
   readonly isFollower: boolean
 }
 
+/** A follower is locked after what it follows, so that whoever holds a follower's row waits for no leader's. */
 const lock = `select id, account_id as "accountId", pool, lane, status, token_hash as "tokenHash", attempts,
   unended_starts as "unendedStarts", object_key as "objectKey", period::text, batch_id as "batchId",
   cache_key is not null as "mayLead", follows is not null as "isFollower"
-  from capture where id = any ($1::uuid[]) or follows = any ($1::uuid[]) order by id for update`
+  from capture where (id = any ($1::uuid[]) and follows is null) or follows = any ($1::uuid[])
+  order by follows is not null, id for update`
 
 const endColumns = (end: CaptureEnd | undefined) => {
   if (end === undefined) return {}

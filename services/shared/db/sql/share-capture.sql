@@ -83,9 +83,9 @@ end
 $$;
 
 -- Makes the oldest follower of a capture an ordinary one: charged, counted, waiting for its turn; the others follow it.
--- Answers its id, or null where nothing follows. For the transaction that deletes the leader, before it deletes the row
--- and after it locked leader and followers together, in order of id, as change-captures.ts does. Locks the account's
--- meter, so that no follower that is accepted meanwhile is missed.
+-- Answers its id, or null where nothing follows. For the transaction that deletes the leader, which has locked its row and
+-- nothing after it in the order of locks, before it deletes the row. Locks the followers, then the account's meter, so
+-- that no follower that is accepted meanwhile is missed.
 create or replace function promote_follower(p_leader uuid) returns uuid
 language plpgsql as $$
 declare
