@@ -53,6 +53,8 @@ const noDifference = async (t: Test) => t.same(await database.query(meterDiffere
 
 t.test('identical requests at once are one capture and one charge; the others follow it and end with it', async (t) => {
   const tenant = await createTenant(database, { screenshots_per_month: 1, max_pending: 20 })
+  // Connections are open, so that the requests meet.
+  await times(20, () => database.query('select pg_sleep(0.02)'))
   const accepted = await times(20, () => accept(tenant, sharing('same')))
   const leaders = accepted.filter(({ shared }) => shared === 'own')
   const followers = accepted.filter(({ shared }) => shared === 'follows')

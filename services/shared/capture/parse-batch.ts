@@ -1,13 +1,10 @@
 import type { FieldFaults } from '#shared/errors/app-error.ts'
 import { collectFaults, type Faults } from './faults.ts'
 import { type Feature, featureNames } from './features.ts'
-import { type CaptureRules, parseCapture, type ParsedCapture } from './parse-capture.ts'
+import { type CaptureRules, type CaptureVerdict, parseCapture, type ParsedCapture } from './parse-capture.ts'
 
 /** Most URLs of one batch. */
 const urlsMax = 100
-/** URLs that are judged without a pause. */
-const urlsAtOnce = 5
-
 /** A batch within all bounds: its captures in input order, 1 to 100, and the features that they use together. */
 export type ParsedBatch = {
   readonly ok: true
@@ -48,10 +45,42 @@ const reportFaults = (faults: FieldFaults, place: number | undefined, { report }
   }
 }
 
+/** Every parameter is judged with the first URL; with the others only what depends on the URL, which are cookies' domains. */
+const judgeOne = (
+  common: Input,
+  url: unknown,
+  { rules, first }: { readonly rules: CaptureRules; readonly first?: CaptureVerdict },
+): CaptureVerdict => {
+  if (!first) return parseCapture({ ...common, url }, rules)
+  const { cookies } = common
+  const verdict = parseCapture({ url, ...(cookies !== undefined && { cookies }) }, rules)
+  if (!verdict.ok || !first.ok) return verdict
+  const own = verdict.supplied.url === undefined ? {} : { url: verdict.supplied.url }
+  return { ...first, supplied: { ...first.supplied, ...own }, options: { ...first.options, ...own } }
+}
+
+const judgeAll = async (
+  common: Input,
+  urls: readonly unknown[],
+  by: { readonly rules: CaptureRules; readonly faults: Faults; readonly pause: () => Promise<unknown> },
+): Promise<ParsedCapture[]> => {
+  const { rules, faults, pause } = by
+  const captures: ParsedCapture[] = []
+  let first: CaptureVerdict | undefined
+  for (const [place, url] of urls.entries()) {
+    if (first) await pause()
+    const verdict = judgeOne(common, url, { rules, ...(first && { first }) })
+    first ??= verdict
+    if (verdict.ok) captures.push(verdict)
+    else reportFaults(verdict.faults, place, faults)
+  }
+  return captures
+}
+
 /**
  * Judges the parameters of a batch: `urls`, and what applies to each of them, as `parseCapture` does. Reports all faults at
- * once, those of an entry as `urls.3`, with those that were `found` before. Awaits `pause` every few URLs, so that a
- * hundred do not keep everything else waiting.
+ * once, those of an entry as `urls.3`, with those that were `found` before. Awaits `pause` between URLs, so that a hundred
+ * do not keep everything else waiting.
  */
 export const parseBatch = async (
   input: unknown,
@@ -66,19 +95,12 @@ export const parseBatch = async (
   const { urls: given, url: _url, html: _html, markdown: _markdown, ...common } = input as Input
   checkCommon(input as Input, faults)
   const urls = urlsOf(given, faults)
-  const captures: ParsedCapture[] = []
   if (urls.length === 0) {
     const verdict = parseCapture({ ...common, url: anyUrl }, rules)
     if (!verdict.ok) reportFaults(verdict.faults, undefined, faults)
   }
-  for (const [place, url] of urls.entries()) {
-    if (place % urlsAtOnce === urlsAtOnce - 1) await pause()
-    const verdict = parseCapture({ ...common, url }, rules)
-    if (verdict.ok) captures.push(verdict)
-    else reportFaults(verdict.faults, place, faults)
-  }
+  const [first, ...rest] = await judgeAll(common, urls, { rules, faults, pause })
   const all = faults.all()
-  const [first, ...rest] = captures
   if (all || !first) return { ok: false, faults: all ?? {} }
   const features = featureNames.filter((name) => name === 'batch' || first.features.includes(name))
   return { ok: true, captures: [first, ...rest], features }
