@@ -1,6 +1,6 @@
 import { createHash, randomBytes, randomUUID } from 'node:crypto'
 import t, { type Test } from 'tap'
-import { acceptCapture, type AcceptOutcome } from '#shared/db/accept-capture.ts'
+import { acceptCapture } from '#shared/db/accept-capture.ts'
 import { type CaptureEnd, changeCaptures } from '#shared/db/change-captures.ts'
 import { findCapture } from '#shared/db/find-capture.ts'
 import { expireObjects } from '#shared/db/object-removals.ts'
@@ -207,7 +207,7 @@ t.test('followers are bounded, and nobody but their capture brings them on', asy
     ok: false,
     code: 'QUEUE_FULL',
     retryAfterSeconds: 10,
-  } as AcceptOutcome)
+  })
   await database.query('delete from outbox where account_id = $1', [tenant.accountId])
   await requeueLost(database, 100)
   await requeueUnbegun(database, { olderThanMs: -1000, limit: 100 })

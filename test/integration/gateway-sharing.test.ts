@@ -74,10 +74,7 @@ t.test(
     })
     heldAgain.resolve()
     const all = await Promise.all(answers)
-    t.same(all.map(({ headers }) => headers.get('x-cache')).toSorted(), [
-      ...Array.from({ length: 5 }, () => 'HIT'),
-      'MISS',
-    ])
+    t.equal(all.filter(({ headers }) => headers.get('x-cache') === 'HIT').length, 5)
     t.equal(new Set(all.map(({ headers }) => headers.get('x-screenshot-id'))).size, 6, 'each is a record of its own')
     for (const answer of all) t.same([answer.status, await bytes(answer)], [200, image])
 
@@ -108,8 +105,8 @@ t.test('a batch runs, and its record says how far it is', async (t) => {
   const done = (await batch()).data
   t.match(done, { total: 3, pending: 0, processing: 0, completed: 2, failed: 1 })
   t.same(
-    done.screenshots.map(({ id, status }) => [id, status]),
-    data.screenshots.map(({ id }, index) => [id, index === 1 ? 'failed' : 'completed']),
+    done.screenshots.map(({ id, status, created_at: at }) => [id, status, at]),
+    data.screenshots.map(({ id, created_at: at }, index) => [id, index === 1 ? 'failed' : 'completed', at]),
   )
   const member = await get(`/${String(done.screenshots[0]?.['id'])}`)
   t.match(await json(member), { data: { batch_id: data['id'], status: 'completed' } })

@@ -72,6 +72,7 @@ export const createBatch = async (context: Context, exchange: Exchange): Promise
   const { accountId } = outcome.caller
   if (outcome.replayOf !== undefined) {
     exchange.isReplay = true
+    context.events.accepted({ lane, admitted: false, as: 'replay' })
     const found = await context.captures.findBatch({ id: outcome.replayOf, accountId })
     if (!found) throw new AppError('NOT_FOUND')
     return found
@@ -85,9 +86,19 @@ export const createBatch = async (context: Context, exchange: Exchange): Promise
   if (!outcome.admitted) context.publisher.nudge()
   const { createdAt } = outcome
   return {
-    ...{ id, createdAt, total: members.length, processing: 0, completed: 0, failed: 0 },
+    id,
+    createdAt,
+    total: members.length,
+    processing: 0,
+    completed: 0,
+    failed: 0,
     members: members.map(({ id: memberId, url, options }, index) => ({
-      ...{ index, id: memberId, status: 'pending' as const, url, options, createdAt },
+      index,
+      id: memberId,
+      status: 'pending',
+      url,
+      options,
+      createdAt,
     })),
   }
 }

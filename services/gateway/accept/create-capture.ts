@@ -61,6 +61,7 @@ const createdBefore = async (
   exchange.screenshotId = undefined
   const found = await context.captures.find(of)
   if (!found) throw new AppError('NOT_FOUND')
+  exchange.screenshotId = found.id
   const { budgetMs, webhookUrl } = capture
   return { ...found, budgetMs, webhookUrl, shared: undefined, isReplay: true }
 }

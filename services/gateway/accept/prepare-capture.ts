@@ -1,6 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto'
 import { attemptBudgetMs, maxAttempts } from '#shared/capture/budget.ts'
-import { cacheKeyOf } from '#shared/capture/cache-key.ts'
+import { cacheTextOf } from '#shared/capture/cache-text.ts'
 import { echoOptions, echoUrl, type SourceDigest } from '#shared/capture/echo-options.ts'
 import type { Lane } from '#shared/capture/lane.ts'
 import type { CaptureOptions, CaptureParameters } from '#shared/capture/options.ts'
@@ -32,7 +32,10 @@ const putSeconds = (longestWaitSeconds: number, budgetMs: number) =>
   longestWaitSeconds + Math.ceil((maxAttempts * budgetMs) / 1000)
 
 /** What a worker acts on: who is told of the end is not its business. */
-const workedOn = ({ webhook_url: _, ...options }: CaptureOptions): CaptureOptions => options
+const workedOn = (options: CaptureOptions): CaptureOptions => {
+  const { webhook_url: _, ...rest } = options
+  return rest
+}
 
 /** Makes of a valid request's parameters what the database stores: the record's fields, and all that only a worker may read, sealed to its pool. */
 export const prepareMember = async (
@@ -58,7 +61,8 @@ export const prepareMember = async (
     tokenHash: sha256(token).digest(),
     budgetMs,
     webhookUrl: options.webhook_url,
-    sharing: options.cache_ttl > 0 ? { key: cacheKeyOf(options), seconds: options.cache_ttl } : undefined,
+    sharing:
+      options.cache_ttl > 0 ? { key: sha256(cacheTextOf(options)).digest(), seconds: options.cache_ttl } : undefined,
   }
 }
 

@@ -1,6 +1,6 @@
 -- Accepts the captures of one batch, all or none, in one call: the checks of accept_capture in their order, the waiting
--- bound and the quota for all members together. Members differ in what the arrays hold, which are of one length; they are
--- created a microsecond apart, so that they carry their order. Those that share a result are not charged.
+-- bound and the quota for all members together. Members differ in what the arrays hold, which are of one length; their
+-- places in the outbox are a microsecond apart, so that they keep their order. Those that share a result are not charged.
 -- `admitted_ids`: the members that are to be published; `admitted`: none waits for room. Locks as accept_capture.
 
 create or replace function accept_batch(
@@ -12,7 +12,6 @@ create or replace function accept_batch(
 language plpgsql as $$
 declare
   c request_check := check_request(p_key_hash, p_origin_host, p_counted);
-  m request_check;
   v_total constant integer := cardinality(p_ids);
   v_source shareable;
   v_sources uuid[] := array_fill(null::uuid, array[v_total]);
@@ -92,8 +91,7 @@ begin
   insert into capture (id, account_id, pool, lane, url, options, sealed, token_hash, budget_ms, period, retention_seconds,
                        created_at, webhook_url, cache_key, cache_seconds, batch_id, batch_index)
   select p_ids[i], c.account_id, p_pool, p_lane, p_urls[i], p_options[i]::json, p_sealed[i], p_token_hashes[i], p_budget_ms,
-         c.period, c.retention_seconds, c.created_at + (i - 1) * interval '1 microsecond', p_webhook_url,
-         p_cache_keys[i], p_cache_seconds, p_batch_id, i - 1
+         c.period, c.retention_seconds, c.created_at, p_webhook_url, p_cache_keys[i], p_cache_seconds, p_batch_id, i - 1
     from unnest(v_own) as i;
   insert into outbox (capture_id, account_id, pool, lane, created_at, relay_at)
   select p_ids[i], c.account_id, p_pool, p_lane, c.created_at + (i - 1) * interval '1 microsecond',
@@ -103,9 +101,7 @@ begin
     continue when v_kinds[i] is null;
     v_source.id := v_sources[i];
     v_source.kind := v_kinds[i];
-    m := c;
-    m.created_at := c.created_at + (i - 1) * interval '1 microsecond';
-    perform share_capture(v_source, m, p_ids[i], p_pool, p_lane, p_urls[i], p_options[i]::json, p_sealed[i],
+    perform share_capture(v_source, c, p_ids[i], p_pool, p_lane, p_urls[i], p_options[i]::json, p_sealed[i],
                           p_token_hashes[i], p_budget_ms, p_webhook_url, p_cache_keys[i], p_cache_seconds, p_batch_id,
                           i - 1);
   end loop;

@@ -78,7 +78,7 @@ t.test('with a webhook every operation answers at once; a capture operation says
     t.match([created.statusCode, created.json()], [202, { data: { status: 'pending', url } }])
     t.notMatch(created.payload, 's3cr3t', 'the record masks it')
   }
-  const query = new URLSearchParams({ url, webhook_url: webhook })
+  const query = new URLSearchParams({ url, webhook_url: webhook }).toString()
   const got = await app.inject({ url: `${capturePath}?${query}`, headers: { authorization: `Bearer ${testKey}` } })
   t.match([got.statusCode, got.json()], [202, flat])
   for (const { webhookUrl, lane, features, options } of context.seen.accepted) {

@@ -1,22 +1,22 @@
 import t from 'tap'
-import { cacheKeyOf } from '#shared/capture/cache-key.ts'
+import { cacheTextOf } from '#shared/capture/cache-text.ts'
 import { captureParameters, type CaptureParameters, withDefaults } from '#shared/capture/options.ts'
 
-const key = (supplied: CaptureParameters) => cacheKeyOf(withDefaults(supplied)).toString('hex')
+const text = (supplied: CaptureParameters) => cacheTextOf(withDefaults(supplied))
 const plain = { url: 'https://example.com/' }
 
-t.test('what looks the same has one key', async (t) => {
+t.test('what looks the same has one text', async (t) => {
   const same: readonly CaptureParameters[] = [
     { width: 1280, full_page: false, ...plain },
     { url: 'HTTPS://EXAMPLE.com:443' },
     { ...plain, cache_ttl: 60, webhook_url: 'https://a.com/', response_type: 'json' },
   ]
-  for (const supplied of same) t.equal(key(supplied), key(plain), JSON.stringify(supplied))
+  for (const supplied of same) t.equal(text(supplied), text(plain), JSON.stringify(supplied))
   const geolocation = { latitude: 1, longitude: 2 }
-  t.equal(key({ ...plain, geolocation }), key({ ...plain, geolocation: { longitude: 2, latitude: 1 } }))
+  t.equal(text({ ...plain, geolocation }), text({ ...plain, geolocation: { longitude: 2, latitude: 1 } }))
 })
 
-t.test('every other parameter makes another key', async (t) => {
+t.test('every other parameter makes another text', async (t) => {
   const others: CaptureParameters = {
     ...{ html: '<p>', markdown: '#', width: 400, height: 300, device: 'mobile', retina: true, format: 'webp' },
     ...{ quality: 1, resize_width: 20, resize_height: 20, omit_background: true, pdf_landscape: true },
@@ -29,7 +29,7 @@ t.test('every other parameter makes another key', async (t) => {
   }
   const names = ['url', 'cache_ttl', 'webhook_url', 'response_type', ...Object.keys(others)]
   t.same(names.toSorted(), Object.keys(captureParameters.properties).toSorted())
-  const keys = Object.entries(others).map(([name, value]) => key({ ...plain, [name]: value }))
-  t.equal(new Set([...keys, key(plain), key({ url: 'https://example.com/x' })]).size, keys.length + 2)
-  t.not(key({ ...plain, hide_selectors: ['a', 'b'] }), key({ ...plain, hide_selectors: ['b', 'a'] }))
+  const texts = Object.entries(others).map(([name, value]) => text({ ...plain, [name]: value }))
+  t.equal(new Set([...texts, text(plain), text({ url: 'https://example.com/x' })]).size, texts.length + 2)
+  t.not(text({ ...plain, hide_selectors: ['a', 'b'] }), text({ ...plain, hide_selectors: ['b', 'a'] }))
 })

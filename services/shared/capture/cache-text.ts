@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto'
 import type { CaptureOptions } from './options.ts'
 
 const sorted = (value: unknown): unknown => {
@@ -9,13 +8,11 @@ const sorted = (value: unknown): unknown => {
 }
 
 /**
- * SHA-256 of what captures have in common that may share one result: their effective options in one order, the address in
- * its normal form, without what only says how the result is kept and told.
+ * What captures have in common that may share one result, as one text: their effective options in one order, the address
+ * in its normal form, without what only says how the result is kept and told.
  */
-export const cacheKeyOf = (options: CaptureOptions): Buffer => {
+export const cacheTextOf = (options: CaptureOptions): string => {
   const { cache_ttl: _ttl, webhook_url: _webhook, response_type: _response, url, ...rest } = options
   const address = url === undefined ? {} : { url: URL.parse(url)?.href ?? url }
-  return createHash('sha256')
-    .update(JSON.stringify(sorted({ ...rest, ...address })))
-    .digest()
+  return JSON.stringify(sorted({ ...rest, ...address }))
 }
