@@ -53,7 +53,9 @@ begin
   v_own := array(select k.place from unnest(v_kinds) with ordinality as k (kind, place) where k.kind is null order by 1);
   v_count := cardinality(v_own);
 
-  if v_count > 0 then
+  if v_count = 0 then
+    c.used := read_used(c);
+  else
     update account_meter a set pending = a.pending + v_count
      where a.account_id = c.account_id and a.pending + v_count <= c.max_pending;
     if not found then
@@ -70,8 +72,7 @@ begin
     if not found then
       update account_meter a set pending = a.pending - v_count where a.account_id = c.account_id;
       c.refusal := 'USAGE_LIMIT_EXCEEDED';
-      select u.reserved + u.settled into c.used from usage u where u.account_id = c.account_id and u.period = c.period;
-      c.used := coalesce(c.used, 0);
+      c.used := read_used(c);
       return c;
     end if;
     select case when l.waiting = 0 then greatest(0, p_window * c.weight - l.admitted) else 0 end into v_room

@@ -53,6 +53,7 @@ begin
       c.created_at := clock_timestamp();
       c.admitted := false;
       c.shared := v_source.kind;
+      c.used := read_used(c);
       perform share_capture(v_source, c, p_id, p_pool, p_lane, p_url, p_options, p_sealed, p_token_hash, p_budget_ms,
                             p_webhook_url, p_cache_key, p_cache_seconds, null, null);
       if p_idempotency_key is not null then

@@ -1,7 +1,14 @@
+-- What the account has used of its period, read again: the accept before this one may have committed between the check's
+-- reading and the lock.
+create or replace function read_used(c request_check) returns integer
+language sql as $$
+  select coalesce((
+    select u.reserved + u.settled from usage u where u.account_id = c.account_id and u.period = c.period), 0)
+$$;
+
 -- What an earlier request of the account with this idempotency key was accepted as: `replay_of` where it was the same
 -- request, `IDEMPOTENCY_MISMATCH` where it was another, nothing where there is none of the last 24 hours. The caller
 -- holds the account's meter, so requests with one key come here one after the other.
-
 create or replace function find_replay(c request_check, p_key text, p_request_sha256 bytea) returns request_check
 language plpgsql as $$
 declare
@@ -16,6 +23,7 @@ begin
     c.replay_of := coalesce(v_kept.capture_id, v_kept.batch_id);
     c.created_at := v_kept.created_at;
     c.admitted := false;
+    c.used := read_used(c);
   else
     c.refusal := 'IDEMPOTENCY_MISMATCH';
   end if;
