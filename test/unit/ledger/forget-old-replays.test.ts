@@ -8,7 +8,7 @@ const turnOver = async (old: number) => {
     statements += 1
     const taken = Math.min(left, Number(limit))
     left -= taken
-    return Array.from({ length: taken }) as Row[]
+    return Array.from<unknown, Row>({ length: taken }, () => ({}) as Row)
   }
   await forgetOldReplays({ database: { query } as unknown as Parameters<typeof forgetOldReplays>[0]['database'] })
   return { left, statements }
