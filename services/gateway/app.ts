@@ -19,6 +19,9 @@ const requestMs = 120_000
 /** A connection on which nothing moves; longer than any wait for a capture may be. */
 const idleMs = 15 * 60_000
 
+/** What the reserved path is asked with and does not serve. */
+const otherMethods = ['GET', 'HEAD', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']
+
 type Serve = (exchange: Exchange) => Promise<Answer>
 
 const serve = async (
@@ -68,7 +71,7 @@ const routeAll = (app: FastifyInstance, context: Context) => {
   }
   const unrouted = (request: FastifyRequest, reply: FastifyReply) =>
     serve(context, 'none', { request, reply }, (exchange) => serveUnrouted(request, exchange))
-  for (const prefix of prefixes) app.all(prefix + reservedPath, unrouted)
+  for (const prefix of prefixes) app.route({ method: otherMethods, url: prefix + reservedPath, handler: unrouted })
   app.setNotFoundHandler(unrouted)
 }
 

@@ -1,5 +1,7 @@
 import type { AcceptOutcome, Caller, NewCapture, Refusal } from '#shared/db/accept-capture.ts'
 import type { DescribedAccount } from '#shared/db/describe-account.ts'
+import type { AcceptBatchOutcome, NewBatch } from '#shared/db/accept-batch.ts'
+import type { FoundBatch } from '#shared/db/find-batch.ts'
 import type { FoundCapture } from '#shared/db/find-capture.ts'
 import type { CaptureFilter, CapturePage, PageStart } from '#shared/db/list-captures.ts'
 
@@ -13,8 +15,11 @@ export type Captures = {
   readonly accept: (capture: NewCapture, counted: boolean) => Promise<AcceptOutcome>
   /** The verdict that `accept` would give, with nothing stored but the minute count. */
   readonly tryAccept: (capture: NewCapture, counted: boolean) => Promise<AcceptOutcome>
+  /** As `accept`, for all captures of a batch or none. */
+  readonly acceptBatch: (batch: NewBatch, counted: boolean) => Promise<AcceptBatchOutcome>
   readonly check: (request: { keyHash: Buffer; originHost: string | null }) => Promise<CheckOutcome>
   readonly find: (of: { id: string; accountId: string }) => Promise<FoundCapture | undefined>
   readonly list: (filter: CaptureFilter, page: { start: PageStart; limit: number }) => Promise<CapturePage>
   readonly describeAccount: (accountId: string) => Promise<DescribedAccount | undefined>
+  readonly findBatch: (of: { id: string; accountId: string }) => Promise<FoundBatch | undefined>
 }

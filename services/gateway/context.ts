@@ -1,10 +1,12 @@
 import type { ServedPool } from '#shared/capture/pool-of.ts'
 import type { AllowTarget } from '#shared/policy/allow-list.ts'
+import { acceptBatch } from '#shared/db/accept-batch.ts'
 import { acceptCapture } from '#shared/db/accept-capture.ts'
 import { checkRequest } from '#shared/db/check-request.ts'
 import { type Database, openDatabase } from '#shared/db/connection.ts'
 import { deleteOutbox } from '#shared/db/delete-outbox.ts'
 import { describeAccount } from '#shared/db/describe-account.ts'
+import { findBatch } from '#shared/db/find-batch.ts'
 import { findCapture } from '#shared/db/find-capture.ts'
 import { hashKey } from '#shared/db/keys.ts'
 import { listCaptures } from '#shared/db/list-captures.ts'
@@ -62,10 +64,12 @@ const capturesIn = (database: Database, config: Config): Captures => {
     hashKey: (key) => hashKey(config.keyPepper, key),
     accept: (capture, counted) => acceptCapture(database, capture, { ...options, counted }),
     tryAccept: (capture, counted) => acceptCapture(database, capture, { ...options, counted, checkOnly: true }),
+    acceptBatch: (batch, counted) => acceptBatch(database, batch, { ...options, counted }),
     check: (request) => checkRequest(database, request),
     find: (of) => findCapture(database, of),
     list: (filter, page) => listCaptures(database, filter, page),
     describeAccount: (accountId) => describeAccount(database, accountId),
+    findBatch: (of) => findBatch(database, of),
   }
 }
 

@@ -1,4 +1,5 @@
 import type { Lane } from '#shared/capture/lane.ts'
+import type { Shared } from '#shared/db/accept-capture.ts'
 import type { AppError } from '#shared/errors/app-error.ts'
 import type { ErrorCode } from '#shared/errors/catalog.ts'
 import type { QueueNotice } from '#shared/queue/connection.ts'
@@ -22,13 +23,16 @@ export type Answered = {
 /** How the wait of a synchronous capture ended; `full`: too many waited already. */
 export type WaitEnd = 'completed' | 'failed' | 'goes-on' | 'full'
 
+/** What a request was accepted as: a capture of its own, one that shares another's result, one of a batch, or that of an earlier request. */
+export type AcceptedAs = 'own' | Shared | 'batch' | 'replay'
+
 /** What the gateway tells its operators; one function for each event, log line and metric together. */
 export type Events = {
   readonly listening: (addresses: Readonly<Record<string, string>>) => void
   readonly answered: (answered: Answered) => void
   /** A connection sent what is not HTTP, too large a head, or too slowly. */
   readonly unreadable: (cause: Error) => void
-  readonly accepted: (of: { lane: Lane; admitted: boolean }) => void
+  readonly accepted: (of: { lane: Lane; admitted: boolean; as: AcceptedAs }) => void
   readonly waited: (end: WaitEnd) => void
   readonly published: (lane: Lane) => void
   /** The ledger's relay will do it. */
@@ -57,8 +61,8 @@ const declare = (metrics: Metrics) => {
   const unreadable = metrics.counter({ name: 'http_unreadable_total', help: 'Connections without a readable request' })
   const accepted = metrics.counter({
     name: 'captures_accepted_total',
-    help: 'Captures accepted',
-    labels: ['lane', 'admitted'],
+    help: 'Captures accepted; as is own, hit, follows (both share a result), batch, or replay (nothing new)',
+    labels: ['lane', 'admitted', 'as'],
   })
   const waits = metrics.counter({
     name: 'sync_waits_total',
@@ -103,7 +107,7 @@ export const createEvents = (log: Logger, metrics: Metrics): Events => {
       count.unreadable.inc()
       log.debug({ reason: cause.message }, 'no readable request')
     },
-    accepted: ({ lane, admitted }) => count.accepted.inc({ lane, admitted: String(admitted) }),
+    accepted: ({ lane, admitted, as }) => count.accepted.inc({ lane, admitted: String(admitted), as }),
     waited: (end) => count.waits.inc({ end }),
     published: (lane) => count.published.inc({ lane }),
     notPublished: (id, cause) => {

@@ -1,6 +1,7 @@
 import { nudgeSubject } from '#shared/queue/subjects.ts'
 import { createBell } from '#shared/process/bell.ts'
 import type { Ledger } from './context.ts'
+import { forgetOldReplays } from './forget-old-replays.ts'
 import { hearPoolStates, type PoolStates } from './hear-pool-states.ts'
 import { keepStreams, setUpStreams } from './keep-streams.ts'
 import { type Loop, type LoopName, runLoop } from './loop.ts'
@@ -23,6 +24,7 @@ const loopsOf = (ledger: Ledger, states: PoolStates): Loop[] => {
     loop('reaper', 2000, () => reap(ledger, states)),
     loop('streams', 5000, () => keepStreams(ledger)),
     loop('removals', 5000, () => removeObjects(ledger)),
+    loop('replays', 60_000, () => forgetOldReplays(ledger)),
     loop('unbegun', 60_000, () => sendUnbegunAgain(ledger)),
   ]
 }

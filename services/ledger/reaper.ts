@@ -68,6 +68,7 @@ const failCaptures = async (
   if (roomMade) relayBell.ring()
   for (const capture of captures.filter(({ ended }) => ended)) {
     tellEnd(queue, capture)
+    if (!ids.includes(capture.id)) continue // A follower: no worker ever sees it.
     events.ended(capture, end)
     events.reaped(capture, action)
     await purgeSubject(queue, capturesStream.name, captureSubject(capture))

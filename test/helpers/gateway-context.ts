@@ -1,7 +1,9 @@
 import { createHash } from 'node:crypto'
 import { Readable } from 'node:stream'
+import type { AcceptBatchOutcome, NewBatch } from '#shared/db/accept-batch.ts'
 import type { AcceptOutcome, Caller, NewCapture } from '#shared/db/accept-capture.ts'
 import type { DescribedAccount } from '#shared/db/describe-account.ts'
+import type { FoundBatch } from '#shared/db/find-batch.ts'
 import type { FoundCapture } from '#shared/db/find-capture.ts'
 import type { CapturePage } from '#shared/db/list-captures.ts'
 import { generateSealingKeys, type OpeningKey, readOpeningKey, readSealingKey } from '#shared/queue/seal.ts'
@@ -78,6 +80,7 @@ export const pendingCapture: FoundCapture = {
   url: 'https://example.com/',
   options: { width: 1280, height: 800, format: 'png' },
   cached: false,
+  batchId: null,
   createdAt: '2026-01-01T00:00:00.000001Z',
   ...unreached,
 }
@@ -104,13 +107,22 @@ export const completedCapture: FoundCapture = {
 
 /** What a test context saw, and what it answers. Tests change the answers. */
 export type TestContext = Context & {
-  readonly seen: { accepted: NewCapture[]; tried: NewCapture[]; checks: number; published: string[]; nudges: number }
+  readonly seen: {
+    accepted: NewCapture[]
+    tried: NewCapture[]
+    batches: NewBatch[]
+    checks: number
+    published: string[]
+    nudges: number
+  }
   readonly answers: {
     accept: () => AcceptOutcome
     check: () => CheckOutcome
+    acceptBatch: (batch: NewBatch) => AcceptBatchOutcome
     find: (id: string) => FoundCapture | undefined
     list: (...asked: Parameters<Context['captures']['list']>) => CapturePage
     account: () => DescribedAccount | undefined
+    findBatch: (id: string) => FoundBatch | undefined
     object: (key: string) => Buffer | undefined
     waiter: ReturnType<Context['waiters']['begin']>
   }
@@ -118,16 +130,20 @@ export type TestContext = Context & {
   readonly openingKeys: Readonly<Record<keyof Context['sealingKeys'], OpeningKey>>
 }
 
+const accepted = () => ({ ok: true, caller: testCaller, createdAt: pendingCapture.createdAt, admitted: true }) as const
+
 /** A context of hand-written doubles, in which every request is accepted until the test says otherwise. */
 export const createTestContext = (): TestContext => {
   const keys = { standard: generateSealingKeys(), proxied: generateSealingKeys() }
-  const seen: TestContext['seen'] = { accepted: [], tried: [], checks: 0, published: [], nudges: 0 }
+  const seen: TestContext['seen'] = { accepted: [], tried: [], batches: [], checks: 0, published: [], nudges: 0 }
   const answers: TestContext['answers'] = {
-    accept: () => ({ ok: true, caller: testCaller, createdAt: pendingCapture.createdAt, admitted: true }),
+    accept: accepted,
+    acceptBatch: ({ members }) => ({ ...accepted(), admittedIds: members.map(({ id }) => id) }),
     check: () => ({ ok: true, caller: testCaller }),
     find: (id) => (id === completedCapture.id ? completedCapture : undefined),
     list: () => ({ captures: [], hasOlder: false, hasNewer: false, total: 0, totalIsEstimated: false }),
     account: () => testAccount,
+    findBatch: () => undefined,
     object: (key) => (key === completedCapture.objectKey ? testImage : undefined),
     waiter: { news: async () => {}, headStart: () => undefined, [Symbol.dispose]: () => {} },
   }
@@ -149,9 +165,14 @@ export const createTestContext = (): TestContext => {
         seen.checks += 1
         return answers.check()
       },
+      acceptBatch: async (batch) => {
+        seen.batches.push(batch)
+        return answers.acceptBatch(batch)
+      },
       find: async ({ id }) => answers.find(id),
       list: async (...asked) => answers.list(...asked),
       describeAccount: async () => answers.account(),
+      findBatch: async ({ id }) => answers.findBatch(id),
     },
     objects: {
       signPut: async (key, seconds) => `https://store.example/${key}?seconds=${seconds}`,

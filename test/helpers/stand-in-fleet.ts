@@ -2,11 +2,11 @@ import { createHash } from 'node:crypto'
 import { type Lane, lanes } from '#shared/capture/lane.ts'
 import type { ServedPool } from '#shared/capture/pool-of.ts'
 import type { CaptureErrorCode } from '#shared/errors/catalog.ts'
+import { tellEnd } from '#ledger/tell-end.ts'
 import { changeCaptures } from '#shared/db/change-captures.ts'
 import {
   captureCodec,
   type CompletedResult,
-  eventCodec,
   resultCodec,
   sealedCodec,
   type SealedPart,
@@ -14,7 +14,7 @@ import {
 import { type Delivery, pullBatch } from '#shared/queue/pull.ts'
 import { open } from '#shared/queue/seal.ts'
 import { publishStored } from '#shared/queue/stored.ts'
-import { eventSubject, resultSubject } from '#shared/queue/subjects.ts'
+import { resultSubject } from '#shared/queue/subjects.ts'
 import { capturesStream, laneConsumerName } from '#shared/queue/topology.ts'
 import type { RunningGateway } from './running-gateway.ts'
 
@@ -46,9 +46,7 @@ export const startStandInFleet = (
     const { captures } = await changeCaptures(database, [id], () => ({
       change: { attempts: 1, unendedStarts: 0, begins: true, end: endOf(end) },
     }))
-    const accountId = captures[0]?.accountId ?? ''
-    const event = eventCodec.encode({ id, status: end.outcome })
-    if (!silent) queue.publish(eventSubject({ accountId, id }), event)
+    if (!silent) for (const capture of captures) tellEnd(queue, capture)
   }
 
   const serve = async (lane: Lane, delivery: Delivery) => {

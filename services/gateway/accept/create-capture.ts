@@ -1,93 +1,95 @@
 import type { Lane } from '#shared/capture/lane.ts'
-import type { ParsedCapture } from '#shared/capture/parse-capture.ts'
-import type { ResponseType } from '#shared/capture/unavailable.ts'
-import type { AcceptOutcome, NewCapture } from '#shared/db/accept-capture.ts'
+import type { Status } from '#shared/capture/status.ts'
+import type { Accepted, AcceptOutcome, NewCapture, Shared } from '#shared/db/accept-capture.ts'
+import type { FoundCapture } from '#shared/db/find-capture.ts'
 import { AppError } from '#shared/errors/app-error.ts'
 import type { Context } from '#gateway/context.ts'
-import { authorize } from '#gateway/http/authorize.ts'
 import type { Exchange } from '#gateway/http/exchange.ts'
-import { identify } from '#gateway/http/identify.ts'
-import { readParameters, validationError } from '#gateway/http/read-parameters.ts'
+import { validationError } from '#gateway/http/read-parameters.ts'
 import { refusalError } from '#gateway/http/refusal-error.ts'
 import { prepareCapture } from './prepare-capture.ts'
+import type { CaptureRequest } from './read-request.ts'
 
-/** What decides how a request becomes a capture. `id` is new: whoever waits for the capture listens before it exists. */
-export type Intake = {
-  readonly id: string
-  readonly from: 'query' | 'body'
-  readonly lane: Lane
-  readonly defaultResponse: ResponseType
-}
-
-/** A capture that was accepted, with the fields of its new record. */
-export type CreatedCapture = {
-  readonly id: string
-  readonly accountId: string
-  readonly url: string | null
-  readonly options: Readonly<Record<string, unknown>>
-  readonly createdAt: string
+/** A capture that was accepted, now or when the same request came before, with the fields of its record. */
+export type CreatedCapture = Pick<FoundCapture, 'id' | 'accountId' | 'url' | 'options' | 'createdAt'> & {
+  readonly status: Status
   readonly budgetMs: number
+  readonly webhookUrl: string | undefined
+  readonly shared: Shared | undefined
+  /** Whether it was accepted when the same request came before. */
+  readonly isReplay: boolean
 }
 
-type Accepted = Extract<AcceptOutcome, { ok: true }>
-
-const judge = async (
+/** Notes who calls. Throws what the database refused the request for. */
+export const judged = <Outcome extends AcceptOutcome>(
   exchange: Exchange,
-  ask: Context['captures']['accept'],
-  capture: NewCapture,
-): Promise<Accepted> => {
-  const outcome = await ask(capture, exchange.caller !== undefined)
+  outcome: Outcome,
+): Extract<Outcome, { ok: true }> => {
   exchange.caller = outcome.caller
   if (!outcome.ok) throw refusalError(outcome)
-  return outcome
+  return outcome as Extract<Outcome, { ok: true }>
 }
 
 const accept = async (context: Context, exchange: Exchange, capture: NewCapture): Promise<Accepted> => {
   exchange.screenshotId = capture.id
   try {
-    return await judge(exchange, context.captures.accept, capture)
+    return judged(exchange, await context.captures.accept(capture, exchange.caller !== undefined))
   } catch (error) {
     if (!(error instanceof AppError && error.code === 'SERVICE_UNAVAILABLE')) exchange.screenshotId = undefined
     throw error
   }
 }
 
-const publish = (context: Context, capture: NewCapture, accepted: Accepted, traceparent: string) => {
-  if (!accepted.admitted) return context.publisher.nudge()
-  const { id, pool, lane, budgetMs, sealed } = capture
-  const { accountId } = accepted.caller
+/** What publishing needs of a capture that was accepted. */
+export type Publishable = Pick<NewCapture, 'id' | 'pool' | 'lane' | 'budgetMs' | 'sealed'> & {
+  readonly accountId: string
+}
+
+/** Publishes an admitted capture, behind the answer's back. */
+export const publish = (context: Context, exchange: Exchange, capture: Publishable): void => {
+  const { id, pool, lane, accountId, budgetMs, sealed } = capture
+  const { traceparent } = exchange
   context.publisher.publish({ id, pool, lane, accountId, budgetMs, attempts: 0, sealed, traceparent })
 }
 
-const readValid = async (context: Context, exchange: Exchange, intake: Intake): Promise<ParsedCapture> => {
-  const rules = { allow: context.allowTargets, defaultResponse: intake.defaultResponse }
-  // Whoever has no key does not get to make us read and parse megabytes.
-  if (intake.from === 'body' && !exchange.bodyIsSmall) await authorize(context, exchange)
-  const verdict = await readParameters(exchange, intake.from, rules)
-  if (verdict.ok) return verdict.parsed
-  await authorize(context, exchange)
-  throw verdict.error
+const createdBefore = async (
+  context: Context,
+  exchange: Exchange,
+  { capture, of }: { capture: NewCapture; of: { id: string; accountId: string } },
+): Promise<CreatedCapture> => {
+  exchange.isReplay = true
+  exchange.screenshotId = undefined
+  const found = await context.captures.find(of)
+  if (!found) throw new AppError('NOT_FOUND')
+  exchange.screenshotId = found.id
+  const { budgetMs, webhookUrl } = capture
+  return { ...found, budgetMs, webhookUrl, shared: undefined, isReplay: true }
 }
 
 /**
- * Makes a request into a capture, for every operation that accepts one. Checks come in the contract's order: key, domain
- * and minute limit before what is wrong with the parameters, plan before what this version cannot do. A valid request
- * with a small body costs one round trip to the database; a refused one leaves nothing but its minute count. Where the
- * database does not answer, the error names the capture: it may have been accepted just before.
+ * Makes a valid request into a capture, for every operation that accepts one. What this version cannot do is refused
+ * after the plan's features. A request costs one round trip to the database, one that is sent again two; a refused one
+ * leaves nothing but its minute count. Where the database does not answer, the error names the capture: it may have been
+ * accepted just before. `id` is new: whoever waits for the capture listens before it exists.
  */
-export const createCapture = async (context: Context, exchange: Exchange, intake: Intake): Promise<CreatedCapture> => {
-  const { key, originHost } = identify(exchange.headers)
-  const parsed = await readValid(context, exchange, intake)
-  const keyHash = context.captures.hashKey(key)
-  const { id, lane } = intake
-  const capture = await prepareCapture(context, { id, lane, parsed, keyHash, originHost })
-  if (parsed.unavailable) {
-    await judge(exchange, context.captures.tryAccept, capture)
-    throw validationError(parsed.unavailable)
+export const createCapture = async (
+  context: Context,
+  exchange: Exchange,
+  of: { readonly id: string; readonly lane: Lane; readonly request: CaptureRequest },
+): Promise<CreatedCapture> => {
+  const { id, lane, request } = of
+  const capture = await prepareCapture(context, of)
+  if (request.parsed.unavailable) {
+    judged(exchange, await context.captures.tryAccept(capture, exchange.caller !== undefined))
+    throw validationError(request.parsed.unavailable)
   }
-  const accepted = await accept(context, exchange, capture)
-  publish(context, capture, accepted, exchange.traceparent)
-  context.events.accepted({ lane, admitted: accepted.admitted })
-  const { url, options, budgetMs } = capture
-  return { id, accountId: accepted.caller.accountId, url, options, createdAt: accepted.createdAt, budgetMs }
+  const { caller, createdAt, admitted, shared, replayOf } = await accept(context, exchange, capture)
+  const { accountId } = caller
+  context.events.accepted({ lane, admitted, as: replayOf === undefined ? (shared ?? 'own') : 'replay' })
+  if (replayOf !== undefined)
+    return await createdBefore(context, exchange, { capture, of: { id: replayOf, accountId } })
+  if (admitted) publish(context, exchange, { ...capture, accountId })
+  else if (!shared) context.publisher.nudge()
+  const { url, options, budgetMs, webhookUrl } = capture
+  return { id, accountId, status: 'pending', url, options, createdAt, budgetMs, webhookUrl, shared, isReplay: false }
 }

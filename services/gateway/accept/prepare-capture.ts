@@ -1,8 +1,9 @@
 import { createHash, randomBytes } from 'node:crypto'
 import { attemptBudgetMs, maxAttempts } from '#shared/capture/budget.ts'
+import { cacheTextOf } from '#shared/capture/cache-text.ts'
 import { echoOptions, echoUrl, type SourceDigest } from '#shared/capture/echo-options.ts'
 import type { Lane } from '#shared/capture/lane.ts'
-import type { CaptureParameters } from '#shared/capture/options.ts'
+import type { CaptureOptions, CaptureParameters } from '#shared/capture/options.ts'
 import type { ParsedCapture } from '#shared/capture/parse-capture.ts'
 import { poolOf, type ServedPool } from '#shared/capture/pool-of.ts'
 import type { NewCapture } from '#shared/db/accept-capture.ts'
@@ -10,21 +11,13 @@ import { sealedCodec } from '#shared/queue/messages.ts'
 import { seal, type SealingKey } from '#shared/queue/seal.ts'
 import type { ObjectStore } from '#shared/storage/object-store.ts'
 import { newObjectKey } from '#shared/storage/objects.ts'
+import type { CaptureRequest } from './read-request.ts'
 
 type Dependencies = {
   readonly objects: Pick<ObjectStore, 'signPut'>
   readonly sealingKeys: Readonly<Record<ServedPool, SealingKey>>
   readonly longestWaitSeconds: number
   readonly now: () => Date
-}
-
-/** A valid request by a caller whose key the database will judge. */
-export type CaptureRequest = {
-  readonly id: string
-  readonly lane: Lane
-  readonly parsed: ParsedCapture
-  readonly keyHash: Buffer
-  readonly originHost: string | null
 }
 
 const sha256 = (text: string) => createHash('sha256').update(text)
@@ -38,11 +31,20 @@ const digestOf = ({ html, markdown }: CaptureParameters): SourceDigest | undefin
 const putSeconds = (longestWaitSeconds: number, budgetMs: number) =>
   longestWaitSeconds + Math.ceil((maxAttempts * budgetMs) / 1000)
 
-/** Makes of a request what the database stores: the record's fields, and all that only a worker may read, sealed to its pool. */
-export const prepareCapture = async (deps: Dependencies, request: CaptureRequest): Promise<NewCapture> => {
-  const { id, lane, parsed, keyHash, originHost } = request
-  const budgetMs = attemptBudgetMs(parsed.options)
-  const pool = poolOf(parsed.options)
+/** What a worker acts on: who is told of the end is not its business. */
+const workedOn = (options: CaptureOptions): CaptureOptions => {
+  const { webhook_url: _, ...rest } = options
+  return rest
+}
+
+/** Makes of a valid request's parameters what the database stores: the record's fields, and all that only a worker may read, sealed to its pool. */
+export const prepareMember = async (
+  deps: Dependencies,
+  { id, parsed }: { readonly id: string; readonly parsed: ParsedCapture },
+): Promise<Omit<NewCapture, 'keyHash' | 'originHost' | 'lane' | 'idempotency'>> => {
+  const { supplied, options, features } = parsed
+  const budgetMs = attemptBudgetMs(options)
+  const pool = poolOf(options)
   const token = randomBytes(32).toString('base64url')
   const keys = Array.from({ length: maxAttempts }, () => newObjectKey(id, deps.now()))
   const lifetimeSeconds = putSeconds(deps.longestWaitSeconds, budgetMs)
@@ -51,15 +53,24 @@ export const prepareCapture = async (deps: Dependencies, request: CaptureRequest
   )
   return {
     id,
-    keyHash,
-    originHost,
-    features: parsed.features,
+    features,
     pool,
-    lane,
-    url: echoUrl(parsed.supplied),
-    options: echoOptions(parsed.supplied, digestOf(parsed.supplied)),
-    sealed: seal(deps.sealingKeys[pool], id, sealedCodec.encode({ options: parsed.options, token, puts })),
+    url: echoUrl(supplied),
+    options: echoOptions(supplied, digestOf(supplied)),
+    sealed: seal(deps.sealingKeys[pool], id, sealedCodec.encode({ options: workedOn(options), token, puts })),
     tokenHash: sha256(token).digest(),
     budgetMs,
+    webhookUrl: options.webhook_url,
+    sharing:
+      options.cache_ttl > 0 ? { key: sha256(cacheTextOf(options)).digest(), seconds: options.cache_ttl } : undefined,
   }
+}
+
+/** Makes of a request for one capture what the database stores. */
+export const prepareCapture = async (
+  deps: Dependencies,
+  { id, lane, request }: { readonly id: string; readonly lane: Lane; readonly request: CaptureRequest },
+): Promise<NewCapture> => {
+  const { parsed, keyHash, originHost, idempotency } = request
+  return { ...(await prepareMember(deps, { id, parsed })), lane, keyHash, originHost, idempotency }
 }

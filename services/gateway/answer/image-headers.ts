@@ -2,7 +2,7 @@ import type { FoundCapture } from '#shared/db/find-capture.ts'
 import { mediaTypes } from '#shared/capture/options.ts'
 
 /** What of a completed capture describes its image. */
-export type ImageFacts = Pick<FoundCapture, 'id' | 'mimeType' | 'sha256' | 'targetStatus'>
+export type ImageFacts = Pick<FoundCapture, 'id' | 'mimeType' | 'sha256' | 'targetStatus' | 'cached'>
 
 const extensionOf = (mimeType: string): string =>
   Object.entries(mediaTypes).find(([, type]) => type === mimeType)?.[0] ?? 'bin'
@@ -17,7 +17,7 @@ export const imageHeaders = (image: ImageFacts): Record<string, string> => ({
   etag: etagOf(image),
   'cache-control': 'private, no-cache',
   'x-screenshot-id': image.id,
-  'x-cache': 'MISS',
+  'x-cache': image.cached ? 'HIT' : 'MISS',
   ...(image.targetStatus && { 'x-target-status': String(image.targetStatus) }),
   'x-content-type-options': 'nosniff',
   'content-security-policy': "default-src 'none'; sandbox",

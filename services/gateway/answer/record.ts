@@ -9,6 +9,9 @@ export const captureUrls = (publicUrl: string, id: string): { status: string; im
   image: `${publicUrl}/v1/screenshots/${id}/image`,
 })
 
+/** Address of a batch. */
+export const batchUrl = (publicUrl: string, id: string): string => `${publicUrl}/v1/screenshots/batch/${id}`
+
 const present = (fields: Readonly<Record<string, unknown>>) =>
   Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null && value !== undefined))
 
@@ -23,6 +26,7 @@ export const toRecord = (capture: FoundCapture, publicUrl: string): Record<strin
     options: completed ? echoCompleted(options) : options,
     created_at: capture.createdAt,
     ...present({
+      batch_id: capture.batchId,
       started_at: capture.startedAt,
       completed_at: capture.completedAt,
       expires_at: capture.expiresAt,

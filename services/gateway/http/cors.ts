@@ -13,6 +13,7 @@ const exposed = [
   'X-Cache',
   'X-Target-Status',
   'X-Request-Id',
+  'Idempotent-Replayed',
   'Retry-After',
   'Location',
   'ETag',

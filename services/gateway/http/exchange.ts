@@ -22,6 +22,8 @@ export type Exchange = {
   caller: Caller | undefined
   /** The capture that this request was accepted as, or may have been where the database did not answer. */
   screenshotId: string | undefined
+  /** Set where the same request was accepted before: the answer says so. */
+  isReplay: boolean
 }
 
 /** What an operation answers. Objects are sent as JSON, Buffers and streams as they are. */

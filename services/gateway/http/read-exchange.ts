@@ -48,6 +48,7 @@ export const readExchange = (
     readBody: () => readBody(request, bodyBytesMax),
     caller: undefined,
     screenshotId: undefined,
+    isReplay: false,
   }
   return { exchange, trace }
 }

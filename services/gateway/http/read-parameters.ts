@@ -1,17 +1,18 @@
 import { fromQuery } from '#shared/capture/from-query.ts'
-import {
-  type CaptureRules,
-  type CaptureVerdict,
-  parseCapture,
-  type ParsedCapture,
-} from '#shared/capture/parse-capture.ts'
 import { AppError, type FieldFaults, toAppError } from '#shared/errors/app-error.ts'
-import { isOverstructured } from './is-overstructured.ts'
 import type { Exchange } from './exchange.ts'
+import { idempotencyFaults } from './idempotency.ts'
+import { isOverstructured } from './is-overstructured.ts'
 
-/** The verdict on a capture request, held back until the caller is known. */
-export type Verdict =
-  | { readonly ok: true; readonly parsed: ParsedCapture }
+/** What parameters may be parsed into, by an operation that is told the faults that are known already. */
+export type Parse<Parsed extends { ok: true }> = (input: unknown, found: FieldFaults) => MaybePromise<Parsing<Parsed>>
+
+type MaybePromise<T> = T | Promise<T>
+type Parsing<Parsed> = Parsed | { readonly ok: false; readonly faults: FieldFaults }
+
+/** The verdict on a request's parameters, held back until the caller is known. `body`: as it was sent, where there is one. */
+export type Verdict<Parsed> =
+  | { readonly ok: true; readonly parsed: Parsed; readonly body: Buffer | undefined }
   | { readonly ok: false; readonly error: AppError }
 
 /** The error for requests whose parameters have faults. */
@@ -23,8 +24,7 @@ const structureMax = 10_000
 const isJson = (contentType: string | undefined): boolean =>
   contentType?.split(';')[0]?.trim().toLowerCase() === 'application/json'
 
-const readJson = async (exchange: Exchange): Promise<unknown> => {
-  const body = await exchange.readBody()
+const parseJson = (exchange: Exchange, body: Buffer): unknown => {
   if (!isJson(exchange.contentType)) {
     throw new AppError('BAD_REQUEST', { publicMessage: 'The Content-Type must be application/json.' })
   }
@@ -38,21 +38,31 @@ const readJson = async (exchange: Exchange): Promise<unknown> => {
   }
 }
 
-const readQuery = (exchange: Exchange, rules: CaptureRules): CaptureVerdict => {
-  const read = fromQuery(exchange.query)
-  return read.ok ? parseCapture(read.input, rules, read.faults) : read
-}
+const verdictOf = <Parsed extends { ok: true }>(parsing: Parsing<Parsed>, body?: Buffer): Verdict<Parsed> =>
+  parsing.ok ? { ok: true, parsed: parsing, body } : { ok: false, error: validationError(parsing.faults) }
 
-/** Reads and judges the parameters of a capture. Throws nothing: what is wrong is told after key, domain and minute limit. */
-export const readParameters = async (
+const judge = async <Parsed extends { ok: true }>(
   exchange: Exchange,
   from: 'query' | 'body',
-  rules: CaptureRules,
-): Promise<Verdict> => {
+  parse: Parse<Parsed>,
+): Promise<Verdict<Parsed>> => {
+  if (exchange.headIsTooLarge) throw new AppError('URI_TOO_LONG')
+  if (from === 'query') {
+    const read = fromQuery(exchange.query)
+    return verdictOf(read.ok ? await parse(read.input, read.faults) : read)
+  }
+  const body = await exchange.readBody()
+  return verdictOf(await parse(parseJson(exchange, body), idempotencyFaults(exchange)), body)
+}
+
+/** Reads and judges the parameters of a request. Throws nothing: what is wrong is told after key, domain and minute limit. */
+export const readParameters = async <Parsed extends { ok: true }>(
+  exchange: Exchange,
+  from: 'query' | 'body',
+  parse: Parse<Parsed>,
+): Promise<Verdict<Parsed>> => {
   try {
-    if (exchange.headIsTooLarge) throw new AppError('URI_TOO_LONG')
-    const verdict = from === 'query' ? readQuery(exchange, rules) : parseCapture(await readJson(exchange), rules)
-    return verdict.ok ? { ok: true, parsed: verdict } : { ok: false, error: validationError(verdict.faults) }
+    return await judge(exchange, from, parse)
   } catch (thrown) {
     return { ok: false, error: toAppError(thrown) }
   }

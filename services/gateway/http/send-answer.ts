@@ -20,6 +20,7 @@ export const sendAnswer = (reply: FastifyReply, exchange: Exchange, answer: Answ
       ...corsHeaders,
       'x-request-id': exchange.requestId,
       ...(exchange.caller && callerHeaders(exchange.caller)),
+      ...(exchange.isReplay && { 'idempotent-replayed': 'true' }),
       ...(closing && { connection: 'close' }),
       ...type,
       ...answer.headers,

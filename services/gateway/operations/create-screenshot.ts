@@ -1,20 +1,28 @@
 import { randomUUID } from 'node:crypto'
 import { createCapture } from '#gateway/accept/create-capture.ts'
+import { readCaptureRequest } from '#gateway/accept/read-request.ts'
 import { captureUrls } from '#gateway/answer/record.ts'
+import { captureAtOnce } from './capture-at-once.ts'
 import type { Operation } from './operation.ts'
 
-/** `POST /screenshots`: accepts a capture and answers with its new record at once. */
+/**
+ * `POST /screenshots`: accepts a capture and answers with its new record at once; where the image is wanted, and no
+ * webhook, it captures as the synchronous operation does.
+ */
 export const createScreenshot: Operation = async (context, exchange) => {
-  const created = await createCapture(context, exchange, {
-    id: randomUUID(),
-    from: 'body',
-    lane: 'normal',
-    defaultResponse: 'json',
-  })
-  const { id, url, options, createdAt } = created
+  const request = await readCaptureRequest(context, exchange, { operation: 'create', from: 'body' })
+  const { response_type: response = 'json', webhook_url: webhookUrl } = request.parsed.options
+  if (response === 'image' && webhookUrl === undefined)
+    return await captureAtOnce(context, exchange, { request, response })
+  const created = await createCapture(context, exchange, { id: randomUUID(), lane: 'normal', request })
+  const { id, status, url, options, createdAt, shared } = created
   return {
     status: 202,
-    headers: { location: captureUrls(context.publicUrl(), id).status, 'x-screenshot-id': id },
-    body: { data: { id, status: 'pending', url, options, created_at: createdAt } },
+    headers: {
+      location: captureUrls(context.publicUrl(), id).status,
+      'x-screenshot-id': id,
+      ...(shared === 'hit' && { 'x-cache': 'HIT' }),
+    },
+    body: { data: { id, status, url, options, created_at: createdAt } },
   }
 }

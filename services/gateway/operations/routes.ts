@@ -1,9 +1,11 @@
+import { batchScreenshots } from './batch-screenshots.ts'
 import { captureByBody, captureByQuery } from './capture-screenshot.ts'
 import { createScreenshot } from './create-screenshot.ts'
 import { describeImage, downloadImage } from './download-image.ts'
 import { listScreenshots } from './list-screenshots.ts'
 import type { Operation } from './operation.ts'
 import { showAccount } from './show-account.ts'
+import { showBatch } from './show-batch.ts'
 import { showStatus } from './show-status.ts'
 import { showUsage } from './show-usage.ts'
 
@@ -22,6 +24,8 @@ export const routes = [
   { name: 'capture_post', method: 'POST', path: '/screenshots/capture', run: captureByBody },
   { name: 'list', method: 'GET', path: '/screenshots', run: listScreenshots },
   { name: 'create', method: 'POST', path: '/screenshots', run: createScreenshot },
+  { name: 'batch', method: 'POST', path: '/screenshots/batch', run: batchScreenshots },
+  { name: 'batch_status', method: 'GET', path: '/screenshots/batch/:id', run: showBatch },
   { name: 'status', method: 'GET', path: '/screenshots/:id', run: showStatus },
   { name: 'image', method: 'GET', path: '/screenshots/:id/image', run: downloadImage },
   { name: 'image_head', method: 'HEAD', path: '/screenshots/:id/image', run: describeImage },
@@ -35,7 +39,7 @@ export type OperationName = (typeof routes)[number]['name'] | 'none'
 /** Prefixes under which every operation is served. */
 export const prefixes = ['/v1', '/api/v1'] as const
 
-/** A path that a later version serves and that is nothing in this one: `batch` is never an id. */
+/** A path of its own whose last part is never an id, whatever the method. */
 export const reservedPath = '/screenshots/batch'
 
 const matches = (pattern: string, path: string): boolean => {
@@ -52,7 +56,6 @@ export const methodsAt = (path: string): string[] => {
   const below = prefixes.find((prefix) => path.startsWith(`${prefix}/`))
   if (below === undefined) return []
   const rest = path.slice(below.length)
-  if (rest === reservedPath) return []
   const fitting = routes.filter((route) => matches(route.path, rest))
   const exact = fitting.filter((route) => !route.path.includes(':id'))
   const methods = (exact.length > 0 ? exact : fitting).map((route) => route.method)

@@ -17,7 +17,8 @@ const tell = ({ queue, events }: Dependencies, capture: ChangedCapture, judgemen
 }
 
 /**
- * Writes down what reports say, in one transaction, then tells of the captures that have ended, of repeated results too.
+ * Writes down what reports say, in one transaction, then tells of the captures that have ended, of repeated results too,
+ * and of those that follow them.
  * Throws where nothing was written: the same reports may then be applied again.
  */
 export const applyReports = async (ledger: Dependencies, reports: readonly Report[]): Promise<void> => {
@@ -36,4 +37,5 @@ export const applyReports = async (ledger: Dependencies, reports: readonly Repor
     if (capture && judgement) tell(ledger, capture, judgement)
     else ledger.events.reportIgnored(id, 'unknown_capture')
   }
+  for (const follower of captures) if (!judgements.has(follower.id)) tellEnd(ledger.queue, follower)
 }

@@ -146,6 +146,9 @@ export const captureParameters = Type.Partial(
 /** What a caller may send: every parameter optional, each within its bounds. */
 export type CaptureParameters = Static<typeof captureParameters>
 
+/** What a capture is answered with. */
+export type ResponseType = NonNullable<CaptureParameters['response_type']>
+
 /** Name of a capture parameter. */
 export type ParameterName = keyof CaptureParameters
 

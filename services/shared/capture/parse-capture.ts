@@ -10,10 +10,10 @@ import { checkTargets } from './check-targets.ts'
 import { collectFaults, type Faults, type Report } from './faults.ts'
 import { type Feature, featuresOf } from './features.ts'
 import { type CaptureOptions, type CaptureParameters, type Format, withDefaults } from './options.ts'
-import { type ResponseType, unavailableIn } from './unavailable.ts'
+import { unavailableIn } from './unavailable.ts'
 
-/** What a request is judged by beside the contract: the operator's allowed targets, and the operation's kind of answer. */
-export type CaptureRules = { readonly allow: readonly AllowTarget[]; readonly defaultResponse: ResponseType }
+/** What a request is judged by beside the contract: the operator's allowed targets. */
+export type CaptureRules = { readonly allow: readonly AllowTarget[] }
 
 /** A request's parameters within all bounds. `unavailable` holds what this version cannot do; it is refused last. */
 export type ParsedCapture = {
@@ -109,6 +109,6 @@ export const parseCapture = (input: unknown, rules: CaptureRules, found: FieldFa
     supplied,
     options: withDefaults(supplied),
     features: featuresOf(supplied),
-    unavailable: unavailableIn(supplied, rules.defaultResponse),
+    unavailable: unavailableIn(supplied),
   }
 }

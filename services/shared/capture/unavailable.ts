@@ -33,15 +33,10 @@ const unavailableNames: readonly ParameterName[] = [
   'timezone',
   'geolocation',
   'extract_metadata',
-  'cache_ttl',
-  'webhook_url',
 ]
 
 /** The formats that no worker encodes in this version. */
 const unavailableFormats: readonly Format[] = ['avif', 'tiff', 'pdf']
-
-/** How an operation answers where the caller names no `response_type`. */
-export type ResponseType = 'image' | 'json'
 
 const problem = 'is not available in this version'
 
@@ -49,13 +44,12 @@ const problem = 'is not available in this version'
  * What a valid request asks for that this version cannot do, as faults of its fields; undefined where it can do all.
  * `block_cookies` is on by default, so only naming it asks for it.
  */
-export const unavailableIn = (supplied: CaptureParameters, defaultResponse: ResponseType): FieldFaults | undefined => {
-  const { format, response_type: responseType, block_cookies: blockCookies } = supplied
+export const unavailableIn = (supplied: CaptureParameters): FieldFaults | undefined => {
+  const { format, block_cookies: blockCookies } = supplied
   const faults = unavailableNames
     .filter((name) => asksFor(name, supplied[name]))
     .map((name): [string, string[]] => [name, [problem]])
   if (format && unavailableFormats.includes(format)) faults.push(['format', [`${format} ${problem}`]])
-  if (responseType && responseType !== defaultResponse) faults.push(['response_type', [`${responseType} ${problem}`]])
   if (blockCookies === true) faults.push(['block_cookies', [problem]])
   return faults.length === 0 ? undefined : Object.fromEntries(faults)
 }

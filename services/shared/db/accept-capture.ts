@@ -35,6 +35,7 @@ export type Refusal = {
     | 'DOMAIN_NOT_ALLOWED'
     | 'RATE_LIMIT_EXCEEDED'
     | 'FEATURE_NOT_AVAILABLE'
+    | 'IDEMPOTENCY_MISMATCH'
     | 'QUEUE_FULL'
     | 'USAGE_LIMIT_EXCEEDED'
   /** For `FEATURE_NOT_AVAILABLE`: the first feature that the plan lacks. */
@@ -42,6 +43,15 @@ export type Refusal = {
   readonly retryAfterSeconds?: number
   readonly caller?: Caller
 }
+
+/** What tells a request that is sent again: its `Idempotency-Key`, and the SHA-256 of what it asks for. */
+export type Idempotency = { readonly key: string; readonly requestSha256: Buffer }
+
+/** What captures that may share a result have in common, and for how many seconds from its completion. */
+export type Sharing = { readonly key: Buffer; readonly seconds: number }
+
+/** How a capture shares another's result: it is there already, or it comes with the end of the other. */
+export type Shared = 'hit' | 'follows'
 
 /** A capture to accept: everything but what the database knows. */
 export type NewCapture = {
@@ -60,12 +70,28 @@ export type NewCapture = {
   /** SHA-256 of the token that a result must carry. */
   readonly tokenHash: Buffer
   readonly budgetMs: number
+  /** Where its end is told, with whatever secrets it has. */
+  readonly webhookUrl?: string | undefined
+  /** Absent: it shares nothing. */
+  readonly sharing?: Sharing | undefined
+  readonly idempotency?: Idempotency | undefined
 }
 
-/** The verdict on a new capture. `admitted`: there is room in the account's window, so the caller publishes it at once. */
-export type AcceptOutcome =
-  | { readonly ok: true; readonly caller: Caller; readonly createdAt: string; readonly admitted: boolean }
-  | Refusal
+/** A new capture that was accepted, or an earlier one that the request was accepted as before. */
+export type Accepted = {
+  readonly ok: true
+  readonly caller: Caller
+  readonly createdAt: string
+  /** There is room in the account's window, so the caller publishes it at once. */
+  readonly admitted: boolean
+  /** Set where no worker is to see it. */
+  readonly shared?: Shared | undefined
+  /** Id of what the same request was accepted as before; nothing was stored. */
+  readonly replayOf?: string | undefined
+}
+
+/** The verdict on a new capture. */
+export type AcceptOutcome = Accepted | Refusal
 
 /** A `request_check` of the database as `requestColumns` selects it. */
 export type RequestRow = {
@@ -84,13 +110,17 @@ export type RequestRow = {
   readonly overagePrice: string | null
   readonly createdAt: string
   readonly admitted: boolean
+  readonly shared: Shared | null
+  readonly replayOf: string | null
+  readonly admittedIds: readonly string[] | null
 }
 
 /** Selects what SQL's `check_request` and `accept_capture` answer. */
 export const requestColumns = `refusal, retry_after_seconds as "retryAfterSeconds", feature, account_id as "accountId", plan,
   rate_limit as "rateLimit", rate_remaining as "rateRemaining", rate_reset::float8 as "rateReset",
-  usage_limit as "usageLimit", used, ${isoTime("period::timestamp at time zone 'utc'")} as "periodStart", ${isoTime('usage_reset')} as "usageReset", overage_price::text as "overagePrice",
-  ${isoTime('created_at')} as "createdAt", admitted`
+  usage_limit as "usageLimit", used, ${isoTime("period::timestamp at time zone 'utc'")} as "periodStart",
+  ${isoTime('usage_reset')} as "usageReset", overage_price::text as "overagePrice",
+  ${isoTime('created_at')} as "createdAt", admitted, shared, replay_of as "replayOf", admitted_ids as "admittedIds"`
 
 const usageOf = ({ usageLimit: limit, used, periodStart, usageReset, overagePrice }: RequestRow): UsageState => ({
   used,
@@ -122,11 +152,20 @@ export const verdictOf = (row: RequestRow): { readonly ok: true; readonly caller
   }
 }
 
+/** Reads the database's verdict on what was to be accepted. */
+export const acceptedOf = (row: RequestRow): AcceptOutcome => {
+  const verdict = verdictOf(row)
+  if (!verdict.ok) return verdict
+  const { createdAt, admitted, shared, replayOf } = row
+  return { ...verdict, createdAt, admitted, ...(shared && { shared }), ...(replayOf && { replayOf }) }
+}
+
 /** How long the gateway's own publishing goes first; then the ledger's relay publishes what still stands in the outbox. */
-const relayAfterMs = 2000
+export const relayAfterMs = 2000
 
 const statement = `select ${requestColumns}
-  from accept_capture($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)`
+  from accept_capture($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15,
+  $16, $17, $18, $19, $20)`
 
 /**
  * Accepts a capture, or says why not, in one round trip; the order of the checks stands in `sql/accept-capture.sql`. With
@@ -155,8 +194,11 @@ export const acceptCapture = async (
     capture.tokenHash,
     capture.budgetMs,
     options.counted ?? false,
+    capture.webhookUrl ?? null,
+    capture.sharing?.key ?? null,
+    capture.sharing?.seconds ?? null,
+    capture.idempotency?.key ?? null,
+    capture.idempotency?.requestSha256 ?? null,
   ])
-  const row = onlyRow(rows)
-  const verdict = verdictOf(row)
-  return verdict.ok ? { ...verdict, createdAt: row.createdAt, admitted: row.admitted } : verdict
+  return acceptedOf(onlyRow(rows))
 }

@@ -61,9 +61,21 @@ export type ChangedCapture = Pick<JudgedCapture, 'id' | 'accountId' | 'pool' | '
   readonly ended: boolean
 }
 
+/** The row's part that is not judged. */
+type Locked = JudgedCapture & {
+  readonly period: string
+  readonly batchId: string | null
+  readonly mayLead: boolean
+  /** It ends with another capture, never by itself. */
+  readonly isFollower: boolean
+}
+
+/** A follower is locked after what it follows, so that whoever holds a follower's row waits for no leader's. */
 const lock = `select id, account_id as "accountId", pool, lane, status, token_hash as "tokenHash", attempts,
-  unended_starts as "unendedStarts", object_key as "objectKey", period::text
-  from capture where id = any ($1::uuid[]) order by id for update`
+  unended_starts as "unendedStarts", object_key as "objectKey", period::text, batch_id as "batchId",
+  cache_key is not null as "mayLead", follows is not null as "isFollower"
+  from capture where (id = any ($1::uuid[]) and follows is null) or follows = any ($1::uuid[])
+  order by follows is not null, id for update`
 
 const endColumns = (end: CaptureEnd | undefined) => {
   if (end === undefined) return {}
@@ -88,12 +100,14 @@ const statusAfter = (capture: JudgedCapture, change: CaptureChange | undefined):
   return change.end?.status ?? (change.attempts > 0 ? 'processing' : capture.status)
 }
 
-const toRow = (capture: JudgedCapture & { period: string }, change: CaptureChange) => ({
+const toRow = (capture: Locked, change: CaptureChange) => ({
   id: capture.id,
   account_id: capture.accountId,
   pool: capture.pool,
   lane: capture.lane,
   period: capture.period,
+  batch_id: capture.batchId,
+  may_lead: capture.mayLead,
   was: capture.status,
   status: statusAfter(capture, change),
   attempts: change.attempts,
@@ -103,8 +117,11 @@ const toRow = (capture: JudgedCapture & { period: string }, change: CaptureChang
   ...endColumns(change.end),
 })
 
+type Changed = { readonly roomMade: boolean; readonly followers: readonly Omit<ChangedCapture, 'ended'>[] }
+
 const judgeAll = async (sql: Sql, ids: readonly string[], judge: (capture: JudgedCapture) => Judgement) => {
-  const captures = await sql.query<JudgedCapture & { period: string }>(lock, [ids])
+  const locked = await sql.query<Locked>(lock, [ids])
+  const captures = locked.filter(({ isFollower }) => !isFollower)
   const judged = captures.map((capture) => ({ capture, ...judge(capture) }))
   const rows = judged.flatMap(({ capture, change }) => (change ? [toRow(capture, change)] : []))
   const losers = judged.flatMap((each) => each.losers ?? [])
@@ -115,9 +132,9 @@ const judgeAll = async (sql: Sql, ids: readonly string[], judge: (capture: Judge
     ended: change?.end !== undefined,
   }))
   if (rows.length === 0 && losers.length === 0) return { captures: changed, roomMade: false }
-  const statement = 'select change_captures($1, $2) as "roomMade"'
-  const { roomMade } = onlyRow(await sql.query<{ roomMade: boolean }>(statement, [JSON.stringify(rows), losers]))
-  return { captures: changed, roomMade }
+  const statement = 'select room_made as "roomMade", followers from change_captures($1, $2)'
+  const { roomMade, followers } = onlyRow(await sql.query<Changed>(statement, [JSON.stringify(rows), losers]))
+  return { captures: [...changed, ...followers.map((follower) => ({ ...follower, ended: true }))], roomMade }
 }
 
 /**

@@ -22,7 +22,7 @@ export const countBacklog = (database: Sql): Promise<PoolCount[]> =>
        coalesce(sum(l.processing), 0)::integer as processing,
        coalesce(sum(l.accepted), 0)::float8 as accepted,
        coalesce(greatest(0, extract(epoch from now() - (
-         select min(c.created_at) from capture c where c.status = 'pending' and c.pool = p.pool)) * 1000), 0)::float8
+         select min(c.created_at) from capture c where c.status = 'pending' and c.follows is null and c.pool = p.pool)) * 1000), 0)::float8
          as "oldestMs"
      from unnest($1::text[]) as p (pool) left join lane_meter l on l.pool = p.pool
      group by p.pool`,

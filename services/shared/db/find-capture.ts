@@ -11,7 +11,9 @@ export type FoundCapture = {
   readonly status: Status
   readonly url: string | null
   readonly options: Readonly<Record<string, unknown>>
+  /** It shows another capture's result. */
   readonly cached: boolean
+  readonly batchId: string | null
   readonly createdAt: string
   readonly startedAt: string | null
   readonly completedAt: string | null
@@ -33,7 +35,7 @@ export type FoundCapture = {
 }
 
 /** Selects a `FoundCapture` from the table `capture`. Each column has a form in JSON that says the same: lists come as JSON. */
-export const captureColumns = `id, account_id as "accountId", status, url, options, cached, ${isoTime('created_at')} as "createdAt",
+export const captureColumns = `id, account_id as "accountId", status, url, options, cached, batch_id as "batchId", ${isoTime('created_at')} as "createdAt",
   ${isoTime('started_at')} as "startedAt", ${isoTime('completed_at')} as "completedAt",
   ${isoTime('expires_at')} as "expiresAt", object_key as "objectKey", file_size::float8 as "fileSize", sha256,
   mime_type as "mimeType", width, height, processing_time_ms as "processingTimeMs", target_status as "targetStatus",
@@ -66,7 +68,7 @@ export type CaptureToSend = {
 export const findMessage = async (database: Sql, id: string): Promise<CaptureToSend | undefined> => {
   const [row] = await database.query<CaptureToSend>(
     `select id, account_id as "accountId", pool, lane, budget_ms as "budgetMs", attempts, sealed
-       from capture where id = $1 and sealed is not null`,
+       from capture where id = $1 and sealed is not null and follows is null`,
     [id],
   )
   return row

@@ -28,7 +28,7 @@ export const findNeverBegun = (
   which: { readonly pools: readonly Pool[]; readonly waitSeconds: number; readonly limit: number },
 ): Promise<Pick<OverdueCapture, 'id' | 'pool'>[]> =>
   database.query(
-    `select id, pool from capture where status = 'pending' and pool = any ($3)
+    `select id, pool from capture where status = 'pending' and follows is null and pool = any ($3)
         and created_at < now() - $1 * interval '1 second' order by created_at limit $2`,
     [which.waitSeconds, which.limit, which.pools],
   )

@@ -7,7 +7,17 @@ import { classifyDatabaseError } from './classify-error.ts'
 import { type Database, onlyRow, type Sql } from './connection.ts'
 
 /** The replaceable SQL functions, in the order in which they need each other's types. */
-const functions = ['check-request', 'accept-capture', 'admit-waiting', 'count-ended', 'change-captures'] as const
+const functions = [
+  'check-request',
+  'count-ended',
+  'find-replay',
+  'share-capture',
+  'accept-capture',
+  'accept-batch',
+  'admit-waiting',
+  'end-followers',
+  'change-captures',
+] as const
 
 const lockTries = 300
 const lockPauseMs = 200

@@ -4,13 +4,13 @@ import type { Sql } from './connection.ts'
 const requeue = (ids: string) => `
   insert into outbox (capture_id, account_id, pool, lane, created_at, relay_at)
   select c.id, c.account_id, c.pool, c.lane, c.created_at, now()
-    from capture c where c.id in (${ids}) and c.status in ('pending', 'processing')
+    from capture c where c.id in (${ids}) and c.status in ('pending', 'processing') and c.follows is null
       on conflict do nothing
   returning capture_id`
 
 const absent = 'not exists (select from outbox o where o.capture_id = c.id)'
 
-/** Puts captures back into the outbox that are to be published again; those that have ended stay as they are. */
+/** Puts captures back into the outbox that are to be published again; those that have ended or follow another stay as they are. */
 export const requeueCaptures = async (database: Sql, ids: readonly string[]): Promise<void> => {
   await database.query(requeue('select unnest($1::uuid[])'), [ids])
 }
@@ -22,7 +22,7 @@ export const requeueCaptures = async (database: Sql, ids: readonly string[]): Pr
 export const requeueLost = async (database: Sql, limit: number): Promise<number> => {
   const rows = await database.query(
     requeue(`
-      (select c.id from capture c where c.status = 'pending' and ${absent} limit $1)
+      (select c.id from capture c where c.status = 'pending' and c.follows is null and ${absent} limit $1)
       union all (select c.id from capture c where c.status = 'processing' and ${absent} limit $1)
       limit $1`),
     [limit],
@@ -37,7 +37,7 @@ export const requeueUnbegun = async (
 ): Promise<void> => {
   await database.query(
     requeue(`
-      select c.id from capture c where c.status = 'pending' and c.pool = any ($3)
+      select c.id from capture c where c.status = 'pending' and c.follows is null and c.pool = any ($3)
          and c.created_at < now() - $1 * interval '1 millisecond' and ${absent} order by c.created_at limit $2`),
     [which.olderThanMs, which.limit, pools],
   )

@@ -1,5 +1,5 @@
--- Accepts a capture or says why not, in one call: key, domain, minute count (check_request), features, waiting bound,
--- quota, window. Answers, never raises, so that the minute count is committed even when it refuses.
+-- Accepts a capture or says why not, in one call: key, domain, minute count (check_request), features, idempotency key,
+-- shared result, waiting bound, quota, window. A plain capture passes the two in the middle by. Answers, never raises, so that the minute count is committed even when it refuses.
 --
 -- Takes the locks of check-request.sql in that order and holds no row of another account. The window: the capture is
 -- admitted only where there is room and no older one of its account, pool and lane waits.
@@ -8,11 +8,14 @@ create or replace function accept_capture(
   p_key_hash bytea, p_origin_host text, p_features text[], p_check_only boolean,
   p_window integer, p_relay_after_ms integer,
   p_id uuid, p_pool text, p_lane text, p_url text, p_options json, p_sealed bytea, p_token_hash bytea, p_budget_ms integer,
-  p_counted boolean default false
+  p_counted boolean default false, p_webhook_url text default null,
+  p_cache_key bytea default null, p_cache_seconds integer default null,
+  p_idempotency_key text default null, p_request_sha256 bytea default null
 ) returns request_check
 language plpgsql as $$
 declare
   c request_check := check_request(p_key_hash, p_origin_host, p_counted);
+  v_source shareable;
 begin
   if c.refusal is not null then
     return c;
@@ -29,6 +32,35 @@ begin
     c.created_at := clock_timestamp();
     c.admitted := false;
     return c;
+  end if;
+
+  if p_idempotency_key is not null or p_cache_key is not null then
+    perform from account_meter m where m.account_id = c.account_id for update;
+  end if;
+  if p_idempotency_key is not null then
+    c := find_replay(c, p_idempotency_key, p_request_sha256);
+    if c.refusal is not null or c.replay_of is not null then
+      return c;
+    end if;
+  end if;
+  if p_cache_key is not null then
+    v_source := find_shareable(c.account_id, p_cache_key, p_cache_seconds, c.max_pending);
+    if v_source.kind = 'full' then
+      c.refusal := 'QUEUE_FULL';
+      c.retry_after_seconds := 10;
+      return c;
+    elsif v_source.kind is not null then
+      c.created_at := clock_timestamp();
+      c.admitted := false;
+      c.shared := v_source.kind;
+      c.used := read_used(c);
+      perform share_capture(v_source, c, p_id, p_pool, p_lane, p_url, p_options, p_sealed, p_token_hash, p_budget_ms,
+                            p_webhook_url, p_cache_key, p_cache_seconds, null, null);
+      if p_idempotency_key is not null then
+        perform keep_replay(c.account_id, p_idempotency_key, p_request_sha256, p_id, null);
+      end if;
+      return c;
+    end if;
   end if;
 
   update account_meter m set pending = m.pending + 1
@@ -65,12 +97,15 @@ begin
   -- Read under the account's lock, so that an account's captures carry their order.
   c.created_at := clock_timestamp();
   insert into capture (id, account_id, pool, lane, url, options, sealed, token_hash, budget_ms, period,
-                       retention_seconds, created_at)
+                       retention_seconds, created_at, webhook_url, cache_key, cache_seconds)
   values (p_id, c.account_id, p_pool, p_lane, p_url, p_options, p_sealed, p_token_hash, p_budget_ms, c.period,
-          c.retention_seconds, c.created_at);
+          c.retention_seconds, c.created_at, p_webhook_url, p_cache_key, p_cache_seconds);
   insert into outbox (capture_id, account_id, pool, lane, created_at, relay_at)
   values (p_id, c.account_id, p_pool, p_lane, c.created_at,
           case when c.admitted then c.created_at + p_relay_after_ms * interval '1 millisecond' end);
+  if p_idempotency_key is not null then
+    perform keep_replay(c.account_id, p_idempotency_key, p_request_sha256, p_id, null);
+  end if;
   return c;
 end
 $$;

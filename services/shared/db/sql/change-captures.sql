@@ -1,10 +1,11 @@
 -- Writes what change-captures.ts decided of captures whose rows its transaction has locked, in order of id: the rows,
--- and with them every meter, so that each capture leaves `pending` once and ends once, with one charge. Answers whether
--- an end made room in a window for which captures wait. Lock order: see check-request.sql.
+-- and with them every meter, so that each capture leaves `pending` once and ends once, with one charge. What follows a
+-- capture ends with it. Answers whether an end made room in a window for which captures wait, and the followers that
+-- ended. Lock order: see check-request.sql.
 
 drop type if exists capture_change cascade;
 create type capture_change as (
-  id uuid, account_id uuid, pool text, lane text, period date,
+  id uuid, account_id uuid, pool text, lane text, period date, batch_id uuid, may_lead boolean,
   was text, status text,
   attempts integer, unended_starts integer, attempt_begins boolean, ends boolean,
   object_key text, file_size bigint, sha256 text, mime_type text, width integer, height integer,
@@ -12,12 +13,15 @@ create type capture_change as (
   error_code text, error_message text
 );
 
-create or replace function change_captures(p_changes json, p_losers text[]) returns boolean
+drop function if exists change_captures(json, text[]);
+create function change_captures(p_changes json, p_losers text[], out room_made boolean, out followers json)
 language plpgsql as $$
 declare
   v_now constant timestamptz := clock_timestamp();
   v_changes constant capture_change[] := array(select n from json_populate_recordset(null::capture_change, p_changes) as n);
   v_waiting uuid[];
+  v_followers uuid[] := '{}';
+  v_ended uuid[];
 begin
   update capture c
      set status = n.status,
@@ -32,7 +36,8 @@ begin
          object_key = n.object_key, file_size = n.file_size, sha256 = n.sha256, mime_type = n.mime_type,
          width = n.width, height = n.height, processing_time_ms = n.processing_time_ms,
          target_status = n.target_status, final_url = n.final_url, warnings = n.warnings, timings = n.timings,
-         error_code = n.error_code, error_message = n.error_message
+         error_code = n.error_code, error_message = n.error_message,
+         cache_key = case when n.status = 'failed' then null else c.cache_key end
     from unnest(v_changes) as n
    where c.id = n.id;
 
@@ -70,9 +75,29 @@ begin
             from unnest(v_changes) as n group by 1, 2, 3) as d
    where l.account_id = d.account_id and l.pool = d.pool and l.lane = d.lane;
 
-  perform count_ended(array(select n.id from unnest(v_changes) as n where n.ends));
+  if exists (select from unnest(v_changes) as n where n.ends and n.may_lead) then
+    v_followers := end_followers(array(select n.id from unnest(v_changes) as n where n.ends and n.may_lead));
+  end if;
+  if exists (select from unnest(v_changes) as n where n.batch_id is not null) then
+    update batch b
+       set processing = b.processing + d.processing, completed = b.completed + d.completed, failed = b.failed + d.failed
+      from (select n.batch_id,
+                   count(*) filter (where n.status = 'processing' and n.was = 'pending')
+                     - count(*) filter (where n.ends and n.was = 'processing') as processing,
+                   count(*) filter (where n.ends and n.status = 'completed') as completed,
+                   count(*) filter (where n.ends and n.status = 'failed') as failed
+              from unnest(v_changes) as n where n.batch_id is not null group by 1) as d
+     where b.id = d.batch_id;
+  end if;
 
-  return exists (
+  v_ended := array(select n.id from unnest(v_changes) as n where n.ends) || v_followers;
+  perform count_ended(v_ended);
+
+  followers := (
+    select coalesce(json_agg(json_build_object('id', f.id, 'accountId', f.account_id, 'pool', f.pool, 'lane', f.lane,
+                                               'status', f.status, 'objectKey', f.object_key)), '[]')
+      from capture f where f.id = any (v_followers));
+  room_made := exists (
     select from lane_meter l join unnest(v_changes) as n
         on n.account_id = l.account_id and n.pool = l.pool and n.lane = l.lane
      where n.ends and l.waiting > 0);

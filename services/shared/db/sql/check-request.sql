@@ -2,8 +2,8 @@
 -- accept_capture calls it too, so the checks and their order stand here once. p_counted: this request passed the minute
 -- limit in an earlier call, so it is neither counted nor limited again.
 --
--- Lock order of everything that writes: capture rows (by id), outbox rows, account_meter (by account_id), and only then
--- usage, lane_meter and capture_count. Whoever changes a meter of an account holds its account_meter row, so accepts of one account
+-- Lock order of everything that writes: capture rows (by id, then their followers by id), outbox rows, account_meter (by
+-- account_id), and only then usage, lane_meter, capture_count, batch, stored_object, idempotency_key. Whoever changes a meter of an account holds its account_meter row, so accepts of one account
 -- are serial and its counts exact; accounts do not wait for each other.
 
 drop type if exists request_check cascade;
@@ -28,7 +28,13 @@ create type request_check as (
   -- What accept_capture adds.
   feature text,
   created_at timestamptz,
-  admitted boolean
+  admitted boolean,
+  -- The capture or batch that an earlier request with the same idempotency key was accepted as.
+  replay_of uuid,
+  -- How the capture shares the result of another: 'hit' or 'follows'.
+  shared text,
+  -- What accept_batch adds: the members that are to be published.
+  admitted_ids uuid[]
 );
 
 create or replace function check_request(p_key_hash bytea, p_origin_host text, p_counted boolean default false)

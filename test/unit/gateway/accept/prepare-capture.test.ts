@@ -7,11 +7,11 @@ import { createTestContext } from '#test/helpers/gateway-context.ts'
 
 const prepare = async (parameters: Readonly<Record<string, unknown>>) => {
   const context = createTestContext()
-  const parsed = parseCapture(parameters, { allow: [], defaultResponse: 'json' })
+  const parsed = parseCapture(parameters, { allow: [] })
   if (!parsed.ok) throw new Error(JSON.stringify(parsed.faults))
   const id = crypto.randomUUID()
-  const by = { keyHash: Buffer.alloc(32), originHost: null }
-  const capture = await prepareCapture(context, { id, lane: 'normal', parsed, ...by })
+  const request = { parsed, keyHash: Buffer.alloc(32), originHost: null, idempotency: undefined }
+  const capture = await prepareCapture(context, { id, lane: 'normal', request })
   const openWith = (pool: 'standard' | 'proxied') =>
     sealedCodec.decode(open([context.openingKeys[pool]], id, capture.sealed))
   return { capture, openWith }

@@ -2,7 +2,7 @@ import t from 'tap'
 import type { FieldFaults } from '#shared/errors/app-error.ts'
 import { parseCapture, type ParsedCapture } from '#shared/capture/parse-capture.ts'
 
-const rules = { allow: [], defaultResponse: 'image' } as const
+const rules = { allow: [] } as const
 const url = 'https://example.com/'
 
 const faultsOf = (input: unknown): FieldFaults => {
@@ -170,7 +170,7 @@ t.test('addresses that are visibly private or no web addresses are refused', asy
 
 t.test('the allow list lets a private address through, and only that one', async (t) => {
   const allow = [{ kind: 'name', name: 'localhost', port: 8000 }] as const
-  const judge = (address: string) => parseCapture({ url: address }, { allow, defaultResponse: 'image' }).ok
+  const judge = (address: string) => parseCapture({ url: address }, { allow }).ok
   t.equal(judge('http://localhost:8000/'), true)
   t.equal(judge('http://localhost:8001/'), false)
 })

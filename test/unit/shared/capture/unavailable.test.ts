@@ -14,6 +14,9 @@ const available: CaptureParameters = {
   timeout: 10,
   wait_for_selector: 'a',
   proxy: 'http://p.example.com:1',
+  cache_ttl: 1,
+  webhook_url: 'https://a.com/',
+  response_type: 'json',
 }
 
 /** A value of every other parameter that asks for something. */
@@ -48,40 +51,29 @@ const asking: CaptureParameters = {
   timezone: 'UTC',
   geolocation: { latitude: 0, longitude: 0 },
   extract_metadata: true,
-  cache_ttl: 1,
-  webhook_url: 'https://a.com/',
-  response_type: 'json',
 }
 
 t.test('every parameter of the contract is either served or named as not available', async (t) => {
   const names = Object.keys(captureParameters.properties).toSorted()
   t.same([...Object.keys(available), ...Object.keys(asking)].toSorted(), names)
-  t.equal(unavailableIn(available, 'image'), undefined)
+  t.equal(unavailableIn(available), undefined)
   for (const [name, value] of Object.entries(asking)) {
-    t.same(Object.keys(unavailableIn({ [name]: value }, 'image') ?? {}), [name], name)
+    t.same(Object.keys(unavailableIn({ [name]: value }) ?? {}), [name], name)
   }
 })
 
 t.test('a default, false or an empty value asks for nothing', async (t) => {
   const names = Object.keys(asking).filter((name) => name !== 'block_cookies') as ParameterName[]
   const defaults = Object.fromEntries(names.map((name) => [name, defaultOf(name)]))
-  t.equal(unavailableIn(defaults, 'image'), undefined)
+  t.equal(unavailableIn(defaults), undefined)
   t.equal(
-    unavailableIn({ block_cookies: false, headers: {}, cookies: [], hide_selectors: [], css: '', js: '' }, 'image'),
+    unavailableIn({ block_cookies: false, headers: {}, cookies: [], hide_selectors: [], css: '', js: '' }),
     undefined,
   )
 })
 
 t.test('formats that no worker encodes are named', async (t) => {
   for (const format of ['avif', 'tiff', 'pdf'] as const) {
-    t.same(unavailableIn({ format }, 'image'), { format: [`${format} is not available in this version`] })
+    t.same(unavailableIn({ format }), { format: [`${format} is not available in this version`] })
   }
-})
-
-t.test('each operation answers in its own way only', async (t) => {
-  t.equal(unavailableIn({ response_type: 'image' }, 'image'), undefined)
-  t.equal(unavailableIn({ response_type: 'json' }, 'json'), undefined)
-  t.same(unavailableIn({ response_type: 'image' }, 'json'), {
-    response_type: ['image is not available in this version'],
-  })
 })

@@ -1,0 +1,58 @@
+import { type ParsedCapture, parseCapture } from '#shared/capture/parse-capture.ts'
+import type { Idempotency } from '#shared/db/accept-capture.ts'
+import type { Context } from '#gateway/context.ts'
+import { authorize } from '#gateway/http/authorize.ts'
+import type { Exchange } from '#gateway/http/exchange.ts'
+import { identify } from '#gateway/http/identify.ts'
+import { idempotencyOf } from '#gateway/http/idempotency.ts'
+import { type Parse, readParameters } from '#gateway/http/read-parameters.ts'
+
+/** How the parameters of a request are read. */
+export type Intake<Parsed extends { ok: true }> = {
+  /** Requests with one idempotency key are the same only where they ask for the same operation. */
+  readonly operation: string
+  readonly from: 'query' | 'body'
+  readonly parse: Parse<Parsed>
+}
+
+/** A valid request by a caller whose key the database will judge. */
+export type ReadRequest<Parsed> = {
+  readonly parsed: Parsed
+  readonly keyHash: Buffer
+  readonly originHost: string | null
+  readonly idempotency: Idempotency | undefined
+}
+
+/** A valid request for one capture. */
+export type CaptureRequest = ReadRequest<ParsedCapture>
+
+/**
+ * Reads a request that accepts captures. Throws what is wrong with it in the contract's order: key, domain and minute
+ * limit before the parameters. A small body is read before the key is known; whoever has no key does not get to make us
+ * read and parse megabytes.
+ */
+export const readRequest = async <Parsed extends { ok: true }>(
+  context: Context,
+  exchange: Exchange,
+  intake: Intake<Parsed>,
+): Promise<ReadRequest<Parsed>> => {
+  const { key, originHost } = identify(exchange.headers)
+  if (intake.from === 'body' && !exchange.bodyIsSmall) await authorize(context, exchange)
+  const verdict = await readParameters(exchange, intake.from, intake.parse)
+  if (verdict.ok) {
+    const idempotency = verdict.body && idempotencyOf(exchange, intake.operation, verdict.body)
+    return { parsed: verdict.parsed, keyHash: context.captures.hashKey(key), originHost, idempotency }
+  }
+  await authorize(context, exchange)
+  throw verdict.error
+}
+
+/** Reads a request for one capture, by `readRequest`. */
+export const readCaptureRequest = (
+  context: Context,
+  exchange: Exchange,
+  intake: Omit<Intake<ParsedCapture>, 'parse'>,
+): Promise<CaptureRequest> => {
+  const rules = { allow: context.allowTargets }
+  return readRequest(context, exchange, { ...intake, parse: (input, found) => parseCapture(input, rules, found) })
+}

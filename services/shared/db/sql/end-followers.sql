@@ -1,0 +1,42 @@
+-- Ends what follows captures that have just ended, as they did and at no charge: same object or same error. Answers the
+-- ids. For change_captures, which holds the accounts' meters: a follower was accepted before and is found here, or the
+-- accept comes after and finds the ended capture. Most rows are locked already; the others were accepted in between.
+
+create or replace function end_followers(p_leaders uuid[]) returns uuid[]
+language plpgsql as $$
+declare
+  v_now constant timestamptz := clock_timestamp();
+  v_ids uuid[];
+begin
+  with ended as (
+    update capture f
+       set status = k.status,
+           started_at = case when k.started_at is not null then greatest(k.started_at, f.created_at) end,
+           completed_at = v_now,
+           expires_at = case when k.status = 'completed' then v_now + f.retention_seconds * interval '1 second' end,
+           cached = k.status = 'completed',
+           sealed = null, follows = null, cache_key = null, cache_seconds = null,
+           object_key = k.object_key, file_size = k.file_size, sha256 = k.sha256, mime_type = k.mime_type,
+           width = k.width, height = k.height, processing_time_ms = k.processing_time_ms,
+           target_status = k.target_status, final_url = k.final_url, warnings = k.warnings, timings = k.timings,
+           error_code = k.error_code, error_message = k.error_message
+      from capture k
+     where k.id = any (p_leaders) and f.follows = k.id
+    returning f.id
+  )
+  select coalesce(array_agg(id), '{}') into v_ids from ended;
+  if v_ids = '{}' then
+    return v_ids;
+  end if;
+
+  update batch b set completed = b.completed + d.completed, failed = b.failed + d.failed
+    from (select f.batch_id, count(*) filter (where f.status = 'completed') as completed,
+                 count(*) filter (where f.status = 'failed') as failed
+            from capture f where f.id = any (v_ids) and f.batch_id is not null group by 1) as d
+   where b.id = d.batch_id;
+  update stored_object o set expires_at = greatest(o.expires_at, d.expires_at)
+    from (select f.object_key, max(f.expires_at) as expires_at from capture f where f.id = any (v_ids) group by 1) as d
+   where o.key = d.object_key;
+  return v_ids;
+end
+$$;

@@ -1,0 +1,45 @@
+-- What the account has used of its period, read again: the accept before this one may have committed between the check's
+-- reading and the lock.
+create or replace function read_used(c request_check) returns integer
+language sql as $$
+  select coalesce((
+    select u.reserved + u.settled from usage u where u.account_id = c.account_id and u.period = c.period), 0)
+$$;
+
+-- What an earlier request of the account with this idempotency key was accepted as: `replay_of` where it was the same
+-- request, `IDEMPOTENCY_MISMATCH` where it was another, nothing where there is none of the last 24 hours. The caller
+-- holds the account's meter, so requests with one key come here one after the other.
+create or replace function find_replay(c request_check, p_key text, p_request_sha256 bytea) returns request_check
+language plpgsql as $$
+declare
+  v_kept idempotency_key;
+begin
+  select * into v_kept from idempotency_key k
+   where k.account_id = c.account_id and k.key = p_key and k.created_at > clock_timestamp() - interval '24 hours';
+  if not found then
+    return c;
+  end if;
+  if v_kept.request_sha256 = p_request_sha256 then
+    c.replay_of := coalesce(v_kept.capture_id, v_kept.batch_id);
+    c.created_at := v_kept.created_at;
+    c.admitted := false;
+    c.used := read_used(c);
+  else
+    c.refusal := 'IDEMPOTENCY_MISMATCH';
+  end if;
+  return c;
+end
+$$;
+
+-- Keeps what a request was accepted as, in place of one that is too old to count.
+
+create or replace function keep_replay(
+  p_account_id uuid, p_key text, p_request_sha256 bytea, p_capture_id uuid, p_batch_id uuid
+) returns void
+language sql as $$
+  insert into idempotency_key (account_id, key, request_sha256, capture_id, batch_id, created_at)
+  values (p_account_id, p_key, p_request_sha256, p_capture_id, p_batch_id, clock_timestamp())
+      on conflict (account_id, key) do update
+     set request_sha256 = excluded.request_sha256, capture_id = excluded.capture_id, batch_id = excluded.batch_id,
+         created_at = excluded.created_at
+$$;

@@ -1,0 +1,114 @@
+-- Captures with the same cache key share one result. The one that runs leads; those that are accepted meanwhile follow
+-- it and end with it; those that come later, while the result may be shared, copy it (a hit). Neither is charged, counted
+-- as pending, or given to a worker. Callers hold the account's meter: nobody else accepts, ends or promotes meanwhile.
+
+drop type if exists shareable cascade;
+create type shareable as (id uuid, kind text);
+
+-- The capture whose result a new one may share: kind 'follows' or 'hit'; 'full' where a thousand (or as many as the plan
+-- lets wait) follow already; null where there is none. Among ended captures the newest eight are looked at.
+create or replace function find_shareable(
+  p_account_id uuid, p_cache_key bytea, p_cache_seconds integer, p_max_pending integer
+) returns shareable
+language plpgsql as $$
+declare
+  v_newest capture;
+  s shareable;
+begin
+  select * into v_newest from capture k
+   where k.account_id = p_account_id and k.cache_key = p_cache_key order by k.created_at desc limit 1;
+  if not found then
+    return s;
+  end if;
+
+  if v_newest.status in ('pending', 'processing') then
+    s.id := coalesce(v_newest.follows, v_newest.id);
+    s.kind := case when (
+      select count(*) from (select from capture f where f.follows = s.id limit 1000) as f
+    ) < least(1000, p_max_pending) then 'follows' else 'full' end;
+    return s;
+  end if;
+
+  -- The object's row is locked, so that it does not expire before it has one more owner.
+  select k.id, 'hit' into s.id, s.kind
+    from (
+      select * from capture k
+       where k.account_id = p_account_id and k.cache_key = p_cache_key and k.status = 'completed'
+       order by k.created_at desc limit 8
+    ) as k join stored_object o on o.key = k.object_key
+   where k.completed_at + least(k.cache_seconds, p_cache_seconds) * interval '1 second' > clock_timestamp()
+     and k.expires_at > clock_timestamp() and o.expires_at > clock_timestamp()
+   order by k.completed_at desc limit 1 for update of o;
+  return s;
+end
+$$;
+
+-- Stores a capture that shares the result of `s`. A follower keeps its own sealed part, so that it can run by itself
+-- should its leader be deleted; a hit ends here, and its object lives as long as its longest owner.
+create or replace function share_capture(
+  s shareable, c request_check,
+  p_id uuid, p_pool text, p_lane text, p_url text, p_options json, p_sealed bytea, p_token_hash bytea, p_budget_ms integer,
+  p_webhook_url text, p_cache_key bytea, p_cache_seconds integer, p_batch_id uuid, p_batch_index integer
+) returns void
+language plpgsql as $$
+begin
+  if s.kind = 'follows' then
+    insert into capture (id, account_id, pool, lane, url, options, sealed, token_hash, budget_ms, period, charge,
+                         retention_seconds, created_at, webhook_url, cache_key, cache_seconds, batch_id, batch_index,
+                         follows)
+    values (p_id, c.account_id, p_pool, p_lane, p_url, p_options, p_sealed, p_token_hash, p_budget_ms, c.period, 'free',
+            c.retention_seconds, c.created_at, p_webhook_url, p_cache_key, p_cache_seconds, p_batch_id, p_batch_index,
+            s.id);
+    return;
+  end if;
+
+  insert into capture (id, account_id, pool, lane, status, url, options, token_hash, budget_ms, period, charge,
+                       retention_seconds, cached, created_at, started_at, completed_at, expires_at, webhook_url,
+                       batch_id, batch_index, object_key, file_size, sha256, mime_type, width, height,
+                       processing_time_ms, target_status, final_url, warnings, timings)
+  select p_id, c.account_id, p_pool, p_lane, 'completed', p_url, p_options, p_token_hash, p_budget_ms, c.period, 'free',
+         c.retention_seconds, true, c.created_at, c.created_at, c.created_at,
+         c.created_at + c.retention_seconds * interval '1 second', p_webhook_url, p_batch_id, p_batch_index,
+         k.object_key, k.file_size, k.sha256, k.mime_type, k.width, k.height,
+         k.processing_time_ms, k.target_status, k.final_url, k.warnings, k.timings
+    from capture k where k.id = s.id;
+  if not found then
+    -- It was deleted a moment ago; the same call finds something else.
+    raise serialization_failure;
+  end if;
+  update stored_object o
+     set expires_at = greatest(o.expires_at, c.created_at + c.retention_seconds * interval '1 second')
+    from capture k where k.id = s.id and o.key = k.object_key;
+  perform count_ended(array[p_id]);
+end
+$$;
+
+-- Makes the oldest follower of a capture an ordinary one: charged, counted, waiting for its turn; the others follow it.
+-- Answers its id, or null where nothing follows. For the transaction that deletes the leader, which has locked its row and
+-- nothing after it in the order of locks, before it deletes the row. Locks the followers, then the account's meter, so
+-- that no follower that is accepted meanwhile is missed.
+create or replace function promote_follower(p_leader uuid) returns uuid
+language plpgsql as $$
+declare
+  v capture;
+  v_period constant date := date_trunc('month', clock_timestamp() at time zone 'utc')::date;
+begin
+  perform from capture f where f.follows = p_leader order by f.id for update;
+  perform from account_meter m
+    where m.account_id = (select k.account_id from capture k where k.id = p_leader) for update;
+  select * into v from capture f where f.follows = p_leader order by f.created_at, f.id limit 1 for update;
+  if not found then
+    return null;
+  end if;
+
+  update capture set follows = null, charge = 'reserved', period = v_period where id = v.id;
+  update capture set follows = v.id where follows = p_leader;
+  insert into outbox (capture_id, account_id, pool, lane, created_at) values (v.id, v.account_id, v.pool, v.lane, v.created_at);
+  update account_meter m set pending = m.pending + 1 where m.account_id = v.account_id;
+  insert into usage as u (account_id, period, reserved) values (v.account_id, v_period, 1)
+      on conflict (account_id, period) do update set reserved = u.reserved + 1;
+  insert into lane_meter as l (account_id, pool, lane, accepted, waiting) values (v.account_id, v.pool, v.lane, 1, 1)
+      on conflict (account_id, pool, lane) do update set accepted = l.accepted + 1, waiting = l.waiting + 1;
+  return v.id;
+end
+$$;

@@ -1,0 +1,37 @@
+/** Selects every meter that is not what the rows themselves say, beside what they say. */
+export const meterDifferences = `
+  with charged as (select * from capture where charge <> 'free'),
+  lanes as (
+    select account_id, pool, lane, count(*) as accepted,
+      count(*) filter (where status in ('pending', 'processing')
+        and not exists (select from outbox where capture_id = id and relay_at is null)) as admitted,
+      count(*) filter (where exists (select from outbox where capture_id = id and relay_at is null)) as waiting,
+      count(*) filter (where status = 'processing') as processing
+    from charged group by 1, 2, 3),
+  accounts as (
+    select account_id, count(*) filter (where status = 'pending') as pending,
+      count(*) filter (where charge = 'reserved') as reserved, count(*) filter (where charge = 'settled') as settled
+    from charged group by 1),
+  batches as (
+    select batch_id as id, count(*) as total, count(*) filter (where status = 'processing') as processing,
+      count(*) filter (where status = 'completed') as completed, count(*) filter (where status = 'failed') as failed
+    from capture where batch_id is not null group by 1)
+  select l.*, row_to_json(n) as meter from lane_meter n full join lanes l using (account_id, pool, lane)
+   where (l.accepted, l.admitted, l.waiting, l.processing) is distinct from (n.accepted, n.admitted, n.waiting, n.processing)
+  union all
+  select a.account_id, null, null, a.pending, a.reserved, a.settled, null, row_to_json(u)
+    from accounts a join account_meter m using (account_id) join usage u using (account_id)
+   where (a.pending, a.reserved, a.settled) is distinct from (m.pending, u.reserved, u.settled)
+  union all
+  select d.id, null, null, d.total, d.processing, d.completed, d.failed, row_to_json(b)
+    from batches d full join batch b using (id)
+   where (d.total, d.processing, d.completed, d.failed) is distinct from (b.total, b.processing, b.completed, b.failed)`
+
+/** Selects the counts by day that are not what the rows themselves say, beside what they say. */
+export const dayDifferences = `
+  with days as (
+    select account_id, (created_at at time zone 'utc')::date as day, count(*) filter (where status = 'completed') as completed,
+      count(*) filter (where status = 'failed') as failed
+    from capture where status in ('completed', 'failed') group by 1, 2)
+  select d.*, row_to_json(n) as counted from capture_count n full join days d using (account_id, day)
+   where (d.completed, d.failed) is distinct from (n.completed, n.failed)`

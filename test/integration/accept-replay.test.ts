@@ -1,0 +1,108 @@
+import { createHash, randomUUID } from 'node:crypto'
+import t from 'tap'
+import { acceptBatch, type NewBatch } from '#shared/db/accept-batch.ts'
+import { acceptCapture, type AcceptOutcome } from '#shared/db/accept-capture.ts'
+import { forgetReplays } from '#shared/db/forget-replays.ts'
+import { startPostgres } from '#test/helpers/postgres.ts'
+import { createTenant, type Tenant } from '#test/helpers/tenant.ts'
+
+const server = await startPostgres(t)
+const database = await server.createDatabase(25)
+const windowSize = 16
+const times = <T>(count: number, work: () => Promise<T>) => Promise.all(Array.from({ length: count }, work))
+const hashOf = (body: string) => createHash('sha256').update(body).digest()
+const under = (key: string, body = 'body') => ({ idempotency: { key, requestSha256: hashOf(body) } })
+
+const accept = async (tenant: Tenant, more: Parameters<Tenant['capture']>[0] = {}) => {
+  const capture = tenant.capture(more)
+  return { id: capture.id, outcome: await acceptCapture(database, capture, { windowSize }) }
+}
+const newBatch = (tenant: Tenant, more: Partial<NewBatch>): NewBatch => {
+  const { id: _, ...common } = tenant.capture()
+  return { ...common, id: randomUUID(), members: [tenant.capture(), tenant.capture()], ...more }
+}
+const replayOf = (outcome: AcceptOutcome) => (outcome.ok ? outcome.replayOf : outcome.code)
+const countOf = async (table: string, { accountId }: Tenant) =>
+  (await database.query(`select from ${table} where account_id = $1`, [accountId])).length
+
+t.test('of requests with one key at once exactly one is accepted, and the others are it', async (t) => {
+  const tenant = await createTenant(database, { screenshots_per_month: 1, max_pending: 1 })
+  const all = await times(20, () => accept(tenant, under('key')))
+  const [first, ...more] = all.filter(({ outcome }) => outcome.ok && outcome.replayOf === undefined)
+  t.same([first !== undefined, more], [true, []])
+  const replays = all.filter((each) => each !== first)
+  t.same(new Set(replays.map(({ outcome }) => replayOf(outcome))), new Set([first!.id]))
+  t.same([await countOf('capture', tenant), await countOf('outbox', tenant)], [1, 1])
+  t.same(await database.query('select reserved from usage where account_id = $1', [tenant.accountId]), [
+    { reserved: 1 },
+  ])
+  t.match(
+    replays[0]!.outcome,
+    { admitted: false, caller: { usage: { remaining: 0 } } },
+    'not refused for quota or queue',
+  )
+})
+
+t.test(
+  'another request under the same key is refused, before anything is looked at but key, limit and plan',
+  async (t) => {
+    const tenant = await createTenant(database, { screenshots_per_month: 1, max_pending: 1 })
+    await accept(tenant, under('key'))
+    t.match((await accept(tenant, under('key', 'other'))).outcome, { ok: false, code: 'IDEMPOTENCY_MISMATCH' })
+    t.match((await accept(tenant, { ...under('key', 'other'), features: ['stealth'] })).outcome, {
+      code: 'FEATURE_NOT_AVAILABLE',
+    })
+    t.equal(replayOf((await accept(await createTenant(database), under('key', 'other'))).outcome), undefined)
+  },
+)
+
+t.test('a refused request leaves its key free', async (t) => {
+  const tenant = await createTenant(database, { screenshots_per_month: 1, max_pending: 2 })
+  await accept(tenant)
+  t.equal(replayOf((await accept(tenant, under('key'))).outcome), 'USAGE_LIMIT_EXCEEDED')
+  t.equal(await countOf('idempotency_key', tenant), 0)
+  t.equal(replayOf((await accept(tenant, under('key', 'other'))).outcome), 'USAGE_LIMIT_EXCEEDED')
+})
+
+t.test('a capture that shares a result is found again under its key', async (t) => {
+  const tenant = await createTenant(database)
+  const sharing = { key: hashOf('shared'), seconds: 60 }
+  await accept(tenant, { sharing })
+  const follower = await accept(tenant, { sharing, ...under('key') })
+  t.match(follower.outcome, { shared: 'follows' })
+  t.equal(replayOf((await accept(tenant, { sharing, ...under('key') })).outcome), follower.id)
+})
+
+t.test('after 24 hours a key is as new, and the ledger forgets it, so many at a time', async (t) => {
+  const tenant = await createTenant(database)
+  for (const key of ['a', 'b', 'c']) await accept(tenant, under(key))
+  const age = (hours: number, keys: readonly string[]) =>
+    database.query(
+      `update idempotency_key set created_at = now() - $2 * interval '1 hour' where account_id = $1 and key = any ($3)`,
+      [tenant.accountId, hours, keys],
+    )
+  await age(23.9, ['a'])
+  t.equal(replayOf((await accept(tenant, under('a', 'other'))).outcome), 'IDEMPOTENCY_MISMATCH')
+  await age(24.1, ['a', 'b', 'c'])
+  const again = await accept(tenant, under('a', 'other'))
+  t.equal(replayOf(again.outcome), undefined)
+  t.equal(replayOf((await accept(tenant, under('a', 'other'))).outcome), again.id)
+  t.same([await forgetReplays(database, 1), await forgetReplays(database, 9)], [1, 1])
+  t.same(await database.query('select key from idempotency_key where account_id = $1', [tenant.accountId]), [
+    { key: 'a' },
+  ])
+})
+
+t.test('a batch is found again under its key, once for all that come at once', async (t) => {
+  const tenant = await createTenant(database)
+  const batches = await times(10, async () => {
+    const batch = newBatch(tenant, under('batch'))
+    return { id: batch.id, outcome: await acceptBatch(database, batch, { windowSize }) }
+  })
+  const first = batches.filter(({ outcome }) => outcome.ok && outcome.replayOf === undefined)
+  t.equal(first.length, 1)
+  t.same(new Set(batches.map(({ outcome }) => replayOf(outcome) ?? first[0]!.id)), new Set([first[0]!.id]))
+  t.same([await countOf('capture', tenant), await countOf('batch', tenant)], [2, 1])
+  const other = await acceptBatch(database, newBatch(tenant, under('batch', 'other')), { windowSize })
+  t.match(other, { ok: false, code: 'IDEMPOTENCY_MISMATCH' })
+})

@@ -1,0 +1,248 @@
+import { createHash, randomBytes, randomUUID } from 'node:crypto'
+import t, { type Test } from 'tap'
+import { acceptCapture } from '#shared/db/accept-capture.ts'
+import { type CaptureEnd, changeCaptures } from '#shared/db/change-captures.ts'
+import { findCapture } from '#shared/db/find-capture.ts'
+import { expireObjects } from '#shared/db/object-removals.ts'
+import { requeueLost, requeueUnbegun } from '#shared/db/requeue-captures.ts'
+import { newObjectKey } from '#shared/storage/objects.ts'
+import { meterDifferences } from '#test/helpers/meter-differences.ts'
+import { startPostgres } from '#test/helpers/postgres.ts'
+import { createTenant, type Tenant } from '#test/helpers/tenant.ts'
+
+const server = await startPostgres(t)
+const database = await server.createDatabase(25)
+const times = <T>(count: number, work: () => Promise<T>) => Promise.all(Array.from({ length: count }, work))
+
+const keyOf = (text: string) => createHash('sha256').update(text).digest()
+const sharing = (text: string, seconds = 600) => ({ sharing: { key: keyOf(text), seconds } })
+
+const accept = async (tenant: Tenant, more: Parameters<Tenant['capture']>[0] = {}) => {
+  const capture = tenant.capture(more)
+  const outcome = await acceptCapture(database, capture, { windowSize: 16 })
+  return { id: capture.id, outcome, shared: outcome.ok ? (outcome.shared ?? 'own') : outcome.code }
+}
+
+const completedEnd = (id: string): Extract<CaptureEnd, { status: 'completed' }> => ({
+  status: 'completed',
+  objectKey: newObjectKey(id, new Date()),
+  fileSize: 5,
+  sha256: randomBytes(32).toString('hex'),
+  mimeType: 'image/png',
+  width: 10,
+  height: 20,
+  processingTimeMs: 7,
+  targetStatus: 404,
+  finalUrl: 'https://example.com/end',
+  warnings: [{ code: 'blank', message: 'm' }],
+  timings: { total: 7 },
+})
+const failedEnd: CaptureEnd = { status: 'failed', code: 'TIMEOUT', message: 'slow' }
+
+const end = (id: string, how: CaptureEnd = completedEnd(id)) =>
+  changeCaptures(database, [id], () => ({ change: { attempts: 1, unendedStarts: 0, begins: true, end: how } }))
+const find = async (tenant: Tenant, id: string) => (await findCapture(database, { id, accountId: tenant.accountId }))!
+const usage = async ({ accountId }: Tenant) => {
+  const [row] = await database.query<object>(
+    `select reserved, settled, pending from usage join account_meter using (account_id) where account_id = $1`,
+    [accountId],
+  )
+  return row
+}
+const noDifference = async (t: Test) => t.same(await database.query(meterDifferences), [])
+
+t.test('identical requests at once are one capture and one charge; the others follow it and end with it', async (t) => {
+  const tenant = await createTenant(database, { screenshots_per_month: 1, max_pending: 20 })
+  // Connections are open, so that the requests meet.
+  await times(20, () => database.query('select pg_sleep(0.02)'))
+  const accepted = await times(20, () => accept(tenant, sharing('same')))
+  const leaders = accepted.filter(({ shared }) => shared === 'own')
+  const followers = accepted.filter(({ shared }) => shared === 'follows')
+  t.same([leaders.length, followers.length], [1, 19])
+  t.match(await usage(tenant), { reserved: 1, pending: 1 })
+  t.same(await database.query('select capture_id as id from outbox where account_id = $1', [tenant.accountId]), [
+    { id: leaders[0]!.id },
+  ])
+  t.match(await find(tenant, followers[0]!.id), { status: 'pending', cached: false })
+
+  const { captures } = await end(leaders[0]!.id)
+  t.same(captures.map(({ id }) => id).toSorted(), accepted.map(({ id }) => id).toSorted(), 'all are answered as ended')
+  t.ok(captures.every(({ ended, status, objectKey }) => ended && status === 'completed' && objectKey !== null))
+  const [first, second] = [await find(tenant, leaders[0]!.id), await find(tenant, followers[0]!.id)]
+  const own = ['id', 'createdAt', 'startedAt', 'completedAt', 'expiresAt', 'cached']
+  const image = (capture: object) => Object.fromEntries(Object.entries(capture).filter(([name]) => !own.includes(name)))
+  t.same(image(second), image(first), 'warnings, timings and all that describes the image')
+  t.same([first.cached, second.cached], [false, true])
+  t.match(await usage(tenant), { reserved: 0, settled: 1, pending: 0 })
+  await noDifference(t)
+})
+
+t.test('followers fail as the capture that they follow, and what failed is not shared', async (t) => {
+  const tenant = await createTenant(database)
+  const [leader, follower] = [await accept(tenant, sharing('fails')), await accept(tenant, sharing('fails'))]
+  await end(leader.id, failedEnd)
+  t.match(await find(tenant, follower.id), {
+    status: 'failed',
+    error: { code: 'TIMEOUT', message: 'slow' },
+    cached: false,
+  })
+  t.match(await usage(tenant), { reserved: 0, settled: 0 })
+  t.equal((await accept(tenant, sharing('fails'))).shared, 'own')
+  await noDifference(t)
+})
+
+t.test('a follower that is accepted while its capture ends is never forgotten', async (t) => {
+  const tenant = await createTenant(database)
+  for (let turn = 0; turn < 25; turn += 1) {
+    const leader = await accept(tenant, sharing(`race ${turn}`))
+    const [, ...others] = await Promise.all([
+      end(leader.id, turn % 2 === 0 ? completedEnd(leader.id) : failedEnd),
+      ...Array.from({ length: 6 }, () => accept(tenant, sharing(`race ${turn}`))),
+    ])
+    const again = others.filter(({ shared }) => shared === 'own')
+    t.ok(again.length <= turn % 2, 'only what failed runs again')
+    for (const { id } of again) await end(id)
+  }
+  const running = `select id from capture where account_id = $1 and status not in ('completed', 'failed')`
+  t.same(await database.query(running, [tenant.accountId]), [])
+  await noDifference(t)
+})
+
+t.test(
+  'a stored result is a hit: a record of its own, complete at once, free, served when the quota is used up',
+  async (t) => {
+    const tenant = await createTenant(database, {
+      screenshots_per_month: 1,
+      rate_limit_per_minute: 1000,
+      max_pending: 1,
+    })
+    const first = await accept(tenant, sharing('hit'))
+    await end(first.id)
+    const hit = await accept(tenant, sharing('hit'))
+    t.match(hit, { shared: 'hit', outcome: { ok: true, admitted: false, caller: { usage: { remaining: 0 } } } })
+    const [source, found] = [await find(tenant, first.id), await find(tenant, hit.id)]
+    t.match(found, {
+      status: 'completed',
+      cached: true,
+      objectKey: source.objectKey,
+      sha256: source.sha256,
+      targetStatus: 404,
+      warnings: source.warnings,
+      timings: source.timings,
+      processingTimeMs: 7,
+      createdAt: found.completedAt,
+    })
+    t.ok(found.expiresAt! > source.expiresAt!, 'its retention is its own')
+    const [object] = await database.query<{ same: boolean }>(
+      'select o.expires_at = c.expires_at as same from stored_object o, capture c where o.key = c.object_key and c.id = $1',
+      [hit.id],
+    )
+    t.same(object, { same: true }, 'the object lives as long as its last owner')
+    t.match(await usage(tenant), { reserved: 0, settled: 1, pending: 0 })
+    t.equal((await accept(tenant, sharing('other'))).shared, 'USAGE_LIMIT_EXCEEDED')
+    t.equal((await accept(tenant)).shared, 'USAGE_LIMIT_EXCEEDED', 'a request that shares nothing finds nothing')
+    t.equal((await accept(await createTenant(database), sharing('hit'))).shared, 'own', 'nor does another account')
+    await noDifference(t)
+  },
+)
+
+t.test(
+  'a result is shared for the shorter of both times since its completion, while it and its object live',
+  async (t) => {
+    const tenant = await createTenant(database)
+    const [own, asked] = [100, 50]
+    const aged = async (seconds: number, change = '') => {
+      const text = randomUUID()
+      const { id } = await accept(tenant, sharing(text, own))
+      await end(id)
+      await database.query(`update capture set completed_at = completed_at - $2 * interval '1 second' where id = $1`, [
+        id,
+        seconds,
+      ])
+      if (change) await database.query(change, [id])
+      return async (within: number) => (await accept(tenant, sharing(text, within))).shared
+    }
+    t.same([await (await aged(40))(asked), await (await aged(60))(asked)], ['hit', 'own'], "the caller's time")
+    t.same([await (await aged(90))(1000), await (await aged(110))(1000)], ['hit', 'own'], 'its own time')
+    t.equal(await (await aged(0, 'update capture set expires_at = now() where id = $1'))(asked), 'own')
+    const objectOf = 'where key = (select object_key from capture where id = $1)'
+    t.equal(await (await aged(0, `delete from stored_object ${objectOf}`))(asked), 'own')
+    t.equal(await (await aged(0, `update stored_object set expires_at = now() ${objectOf}`))(asked), 'own')
+  },
+)
+
+t.test('an expired object is removed once, after its last owner', async (t) => {
+  const own = await server.createDatabase()
+  const tenant = await createTenant(own)
+  const one = async () => {
+    const capture = tenant.capture(sharing('kept'))
+    await acceptCapture(own, capture, { windowSize: 16 })
+    return capture.id
+  }
+  const first = await one()
+  await changeCaptures(own, [first], () => ({
+    change: { attempts: 1, unendedStarts: 0, begins: true, end: completedEnd(first) },
+  }))
+  await own.query(`update stored_object set expires_at = now() + interval '1 second'`)
+  await own.query(`update capture set expires_at = now() + interval '1 second'`)
+  const hit = await one()
+  await own.query('update capture set expires_at = now() where id = $1', [first])
+  t.equal(await expireObjects(own, 10), 0)
+  await own.query(
+    "update stored_object set expires_at = (select expires_at - interval '1 hour' from capture where id = $1)",
+    [hit],
+  )
+  t.equal(await expireObjects(own, 10), 1)
+})
+
+t.test('followers are bounded, and nobody but their capture brings them on', async (t) => {
+  const tenant = await createTenant(database, { max_pending: 3 })
+  const leader = await accept(tenant, sharing('bound'))
+  const followers = [
+    await accept(tenant, sharing('bound')),
+    await accept(tenant, sharing('bound')),
+    await accept(tenant, sharing('bound')),
+  ]
+  t.match((await accept(tenant, sharing('bound'))).outcome, {
+    ok: false,
+    code: 'QUEUE_FULL',
+    retryAfterSeconds: 10,
+  })
+  await database.query('delete from outbox where account_id = $1', [tenant.accountId])
+  await requeueLost(database, 100)
+  await requeueUnbegun(database, { olderThanMs: -1000, limit: 100 })
+  t.same(await database.query('select capture_id as id from outbox where account_id = $1', [tenant.accountId]), [
+    { id: leader.id },
+  ])
+  const { captures } = await end(followers[0]!.id, failedEnd)
+  t.same(captures, [], 'a report on a follower changes nothing')
+  t.match(await find(tenant, followers[0]!.id), { status: 'pending' })
+  await end(leader.id)
+})
+
+t.test('when a capture goes, its oldest follower runs in its place, charged, and leads the others', async (t) => {
+  const tenant = await createTenant(database)
+  const leader = await accept(tenant, sharing('goes'))
+  const [oldest, other] = [await accept(tenant, sharing('goes')), await accept(tenant, sharing('goes'))]
+  const promote = `select promote_follower($1) as id`
+  await database.transaction(async (sql) => {
+    await sql.query('select from capture where id = $1 for update', [leader.id])
+    t.same(await sql.query(promote, [leader.id]), [{ id: oldest.id }])
+    await sql.query(`delete from outbox where capture_id = $1`, [leader.id])
+    await sql.query(`delete from capture where id = $1`, [leader.id])
+    await sql.query('update account_meter set pending = pending - 1 where account_id = $1', [tenant.accountId])
+    await sql.query('update usage set reserved = reserved - 1 where account_id = $1', [tenant.accountId])
+    await sql.query('update lane_meter set admitted = admitted - 1, accepted = accepted - 1 where account_id = $1', [
+      tenant.accountId,
+    ])
+  })
+  await noDifference(t)
+  t.match(await usage(tenant), { reserved: 1, pending: 1 })
+  t.equal((await accept(tenant, sharing('goes'))).shared, 'follows', 'it is found under the same key')
+  const { captures } = await end(oldest.id)
+  t.equal(captures.length, 3)
+  t.match(await find(tenant, other.id), { status: 'completed', cached: true })
+  t.match(await usage(tenant), { reserved: 0, settled: 1, pending: 0 })
+  t.same(await database.query(promote, [other.id]), [{ id: null }], 'where nothing follows nothing is done')
+  await noDifference(t)
+})

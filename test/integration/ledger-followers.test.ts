@@ -1,0 +1,47 @@
+import { createHash } from 'node:crypto'
+import t, { type Test } from 'tap'
+import { acceptCapture } from '#shared/db/accept-capture.ts'
+import { findCapture } from '#shared/db/find-capture.ts'
+import { resultCodec } from '#shared/queue/messages.ts'
+import { publishStored } from '#shared/queue/stored.ts'
+import { resultSubject } from '#shared/queue/subjects.ts'
+import { eventually } from '#test/helpers/eventually.ts'
+import { startNats } from '#test/helpers/nats.ts'
+import { startPostgres } from '#test/helpers/postgres.ts'
+import { startLedger } from '#test/helpers/running-ledger.ts'
+import { createTenant, token } from '#test/helpers/tenant.ts'
+
+const server = await startPostgres(t)
+const nats = await startNats(t)
+const sharing = { key: createHash('sha256').update('same').digest(), seconds: 60 }
+
+const accepted = async (test: Test, options: { longestWaitSeconds?: number } = {}) => {
+  const fleet = await startLedger(test, { server, nats }, options)
+  const tenant = await createTenant(fleet.database)
+  const captures = [0, 1, 2].map(() => tenant.capture({ sharing }))
+  for (const capture of captures) await acceptCapture(fleet.database, capture, { windowSize: 16 })
+  const ids = captures.map(({ id }) => id)
+  const codes = async () =>
+    (await Promise.all(ids.map((id) => findCapture(fleet.database, { id, accountId: tenant.accountId })))).map(
+      (capture) => capture?.error?.code,
+    )
+  return { ...fleet, ids, codes }
+}
+
+t.test('whoever waits for a follower is told when the capture that it follows ends', async (t) => {
+  const { queue, ids, codes, ended: events } = await accepted(t)
+  const [id = ''] = ids
+  const result = { id, attempt: 1, token, outcome: 'failed', code: 'DNS_FAILED', message: 'm', timings: {} } as const
+  await publishStored(queue, resultSubject({ pool: 'standard', id }), resultCodec.encode(result))
+  await eventually(() => events.length >= 3)
+  t.same(events.map((event) => event.id).toSorted(), ids.toSorted())
+  t.same(await codes(), ['DNS_FAILED', 'DNS_FAILED', 'DNS_FAILED'])
+})
+
+t.test('a capture that nobody begins takes its followers with it, and none of them goes before', async (t) => {
+  const { ids, codes, ended: events, ledger, database } = await accepted(t, { longestWaitSeconds: 60 })
+  await database.query(`update capture set created_at = created_at - interval '1 hour' where id = any ($1)`, [ids])
+  await eventually(() => events.length >= 3)
+  t.same(await codes(), ['JOB_FAILED', 'JOB_FAILED', 'JOB_FAILED'])
+  t.equal(ledger.told.filter(([name]) => name === 'reaped').length, 1)
+})

@@ -1,0 +1,156 @@
+import t, { type Test } from 'tap'
+import { createApp } from '#gateway/app.ts'
+import { createTestContext, pendingCapture, testCaller, testKey } from '#test/helpers/gateway-context.ts'
+
+const path = '/v1/screenshots/batch'
+const urls = ['https://example.com/a', 'https://example.com/b', 'https://example.com/a']
+
+const start = (t: Test) => {
+  const context = createTestContext()
+  const app = createApp(context)
+  t.teardown(() => app.close())
+  const headers = { authorization: `Bearer ${testKey}`, 'content-type': 'application/json' }
+  const post = (body: unknown, more: object = {}) =>
+    app.inject({ method: 'POST', url: path, headers: { ...headers, ...more }, payload: JSON.stringify(body) })
+  const get = (id: string) => app.inject({ url: `${path}/${id}`, headers })
+  return { context, post, get }
+}
+
+t.test('a batch is accepted as one capture for each URL, in input order, and answered at once', async (t) => {
+  const { context, post } = start(t)
+  const answer = await post({ urls, width: 400, webhook_url: 'https://a.example.com/?t=s3cr3t' })
+  const [batch] = context.seen.batches
+  t.equal(answer.statusCode, 202)
+  t.same(answer.json(), {
+    data: {
+      ...{ id: batch?.id, status: 'pending', total: 3, pending: 3, processing: 0, completed: 0, failed: 0 },
+      created_at: pendingCapture.createdAt,
+      screenshots: urls.map((url, index) => ({
+        ...{ index, id: batch?.members[index]?.id, status: 'pending', url },
+        options: { width: 400, height: 800, format: 'png', webhook_url: 'https://a.example.com/?***' },
+        created_at: pendingCapture.createdAt,
+      })),
+    },
+  })
+  t.equal(answer.headers.location, `https://shots.example${path}/${batch?.id}`)
+  t.match(batch, { lane: 'bulk', features: ['webhooks', 'batch'], webhookUrl: 'https://a.example.com/?t=s3cr3t' })
+  t.equal(new Set(batch?.members.map(({ id }) => id)).size, 3, 'two equal URLs are two captures')
+  t.same(
+    context.seen.published,
+    batch?.members.map(({ id }) => id),
+  )
+})
+
+t.test('members that have no room are left to the relay', async (t) => {
+  const { context, post } = start(t)
+  context.answers.acceptBatch = ({ members }) => ({
+    ...{ ok: true, caller: testCaller, createdAt: 'then', admitted: false },
+    admittedIds: members.slice(0, 1).map(({ id }) => id),
+  })
+  await post({ urls })
+  t.same([context.seen.published.length, context.seen.nudges], [1, 1])
+})
+
+t.test('every fault is told at once, those of an entry under its place, and nothing is accepted', async (t) => {
+  const { context, post } = start(t)
+  const details = async (body: unknown) => {
+    const answer = await post(body)
+    t.equal(answer.statusCode, 422)
+    return answer.json<{ error: { details: Record<string, string[]> } }>().error.details
+  }
+  const mixed = {
+    urls: [urls[0], 'http://127.0.0.1/', urls[1], 7, ''],
+    width: 1,
+    nonsense: true,
+    response_type: 'image',
+  }
+  t.same(Object.keys(await details(mixed)).toSorted(), [
+    'nonsense',
+    'response_type',
+    'urls.1',
+    'urls.3',
+    'urls.4',
+    'width',
+  ])
+  for (const wrong of [undefined, [], 'https://example.com/', Array.from({ length: 101 }, () => urls[0]), {}]) {
+    t.same(Object.keys(await details({ urls: wrong, height: 1 })).toSorted(), ['height', 'urls'])
+  }
+  t.same(Object.keys(await details({ urls, url: urls[0], html: '<p>', markdown: '#' })).toSorted(), [
+    'html',
+    'markdown',
+    'url',
+  ])
+  t.same(
+    Object.keys(await details({ cookies: [{ name: 'a', value: 'b' }] })),
+    ['urls'],
+    'no host, no fault of a cookie',
+  )
+  t.same(await details([]), { body: ['must be a JSON object'] })
+  t.same(context.seen.batches, [])
+  t.equal((await post({ urls: Array.from({ length: 100 }, () => urls[0]) })).statusCode, 202)
+})
+
+t.test('a batch is gated as such, and what this version cannot do is refused last', async (t) => {
+  const { context, post } = start(t)
+  const answer = await post({ urls, retina: true })
+  t.match(
+    [answer.statusCode, answer.json()],
+    [422, { error: { details: { retina: ['is not available in this version'] } } }],
+  )
+  t.match(context.seen.tried, [{ features: ['retina', 'batch'] }])
+  const caller = testCaller
+  context.answers.acceptBatch = () => ({ ok: false, code: 'FEATURE_NOT_AVAILABLE', feature: 'batch', caller })
+  const gated = await post({ urls })
+  t.match([gated.statusCode, gated.json()], [403, { error: { message: /batch/ } }])
+})
+
+t.test('members of a batch with a cache_ttl share by their own URL', async (t) => {
+  const { context, post } = start(t)
+  await post({ urls, cache_ttl: 60 })
+  await post({ urls })
+  const [shared, plain] = context.seen.batches
+  const keys = shared?.members.map(({ cacheKey }) => cacheKey?.toString('hex')) ?? []
+  t.same([shared?.cacheSeconds, keys[0] === keys[2], keys[0] === keys[1]], [60, true, false])
+  t.same([plain?.cacheSeconds, plain?.members[0]?.cacheKey], [undefined, undefined])
+})
+
+const found = {
+  id: '33333333-3333-4333-8333-333333333333',
+  ...{ total: 4, processing: 0, completed: 0, failed: 0, createdAt: 'then' },
+  members: [{ index: 2, id: 'x', status: 'completed', url: urls[0]!, options: { width: 1 }, createdAt: 'then' }],
+} as const
+
+t.test('a batch is found under its id as it is now, and nobody else finds it', async (t) => {
+  const { context, get } = start(t)
+  const statusOf = async (counts: object) => {
+    context.answers.findBatch = () => ({ ...found, ...counts })
+    const { status, pending } = (await get(found.id)).json<{ data: Record<string, unknown> }>().data
+    return [status, pending]
+  }
+  t.same(await statusOf({}), ['pending', 4])
+  t.same(await statusOf({ processing: 1 }), ['processing', 3])
+  t.same(await statusOf({ completed: 3 }), ['processing', 1])
+  t.same(await statusOf({ completed: 3, failed: 1 }), ['completed', 0])
+  const { data } = (await get(found.id)).json<{ data: object }>()
+  t.match(data, { screenshots: [{ index: 2, status: 'completed', options: { width: 1, quality: 80 } }] })
+  context.answers.findBatch = (id) => (id === found.id ? found : undefined)
+  for (const id of ['nonsense', '44444444-4444-4444-8444-444444444444']) {
+    const answer = await get(id)
+    t.match([answer.statusCode, answer.json()], [404, { error: { code: 'NOT_FOUND' } }])
+  }
+})
+
+t.test('a batch that is sent again is the first, as it is now', async (t) => {
+  const { context, post } = start(t)
+  context.answers.acceptBatch = () => ({
+    ...{ ok: true, caller: testCaller, createdAt: 'then', admitted: false, replayOf: found.id },
+  })
+  context.answers.findBatch = (id) => (id === found.id ? { ...found, completed: 4 } : undefined)
+  const answer = await post({ urls }, { 'idempotency-key': 'k' })
+  t.match(
+    [answer.statusCode, answer.headers['idempotent-replayed'], answer.json()],
+    [202, 'true', { data: { id: found.id, status: 'completed' } }],
+  )
+  t.match(context.seen.batches, [{ idempotency: { key: 'k' } }])
+  t.same([context.seen.published, context.seen.nudges], [[], 0])
+})
