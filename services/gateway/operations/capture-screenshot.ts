@@ -6,7 +6,7 @@ import { createCapture, type CreatedCapture } from '#gateway/accept/create-captu
 import { imageHeaders } from '#gateway/answer/image-headers.ts'
 import { imageGone } from '#gateway/answer/image-gone.ts'
 import { isImage, readImage, storedImage, type StoredImage } from '#gateway/answer/read-image.ts'
-import { captureUrls } from '#gateway/answer/record.ts'
+import { captureUrls } from '#shared/db/record.ts'
 import type { Context } from '#gateway/context.ts'
 import { errorAnswer } from '#gateway/http/error-answer.ts'
 import type { Answer, Exchange } from '#gateway/http/exchange.ts'

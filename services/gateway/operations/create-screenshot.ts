@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { createCapture } from '#gateway/accept/create-capture.ts'
-import { captureUrls } from '#gateway/answer/record.ts'
+import { captureUrls } from '#shared/db/record.ts'
 import type { Operation } from './operation.ts'
 
 /** `POST /screenshots`: accepts a capture and answers with its new record at once. */

@@ -70,6 +70,8 @@ begin
             from unnest(v_changes) as n group by 1, 2, 3) as d
    where l.account_id = d.account_id and l.pool = d.pool and l.lane = d.lane;
 
+  perform queue_deliveries(array(select n.id from unnest(v_changes) as n where n.ends));
+
   return exists (
     select from lane_meter l join unnest(v_changes) as n
         on n.account_id = l.account_id and n.pool = l.pool and n.lane = l.lane
