@@ -1,3 +1,4 @@
+import { X509Certificate } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { createSecureContext, getCACertificates, type SecureContext } from 'node:tls'
 import { type Database, openDatabase } from '#shared/db/connection.ts'
@@ -25,13 +26,21 @@ const databaseProbeMs = 1000
 const connectMs = 10_000
 const answerMs = 30_000
 
+const noCertificates = (path: string, cause?: unknown) =>
+  new AppError('CONFIGURATION', { publicMessage: `SHUTTERFLEET_EXTRA_CA = ${path}, holds no certificates`, cause })
+
+const pem = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g
+
 const trustOf = async (path: string): Promise<SecureContext | undefined> => {
   if (path === '') return undefined
   try {
-    return createSecureContext({ ca: [...getCACertificates('default'), await readFile(path, 'utf8')] })
+    const extra = (await readFile(path, 'utf8')).match(pem) ?? []
+    const certificates = extra.map((text) => new X509Certificate(text).toString())
+    if (certificates.length > 0) return createSecureContext({ ca: [...getCACertificates('default'), ...certificates] })
   } catch (cause) {
-    throw new AppError('CONFIGURATION', { publicMessage: `SHUTTERFLEET_EXTRA_CA = ${path}, holds no certificates`, cause })
+    throw noCertificates(path, cause)
   }
+  throw noCertificates(path)
 }
 
 const healthOf = (database: Database, stop: AbortSignal) => async (): Promise<Health> => {
