@@ -44,7 +44,12 @@ export const startReceiverFilter = (receiver: Receiver): Promise<Filter> =>
 export const startSender = async (
   t: WithTeardown,
   on: { readonly database: Database; readonly egressPort: number; readonly certificate: Certificate },
-  options: { readonly waitsMs?: readonly number[]; readonly answerMs?: number; readonly inFlightMax?: number } = {},
+  options: {
+    readonly waitsMs?: readonly number[]
+    readonly answerMs?: number
+    readonly inFlightMax?: number
+    openingKey?: string
+  } = {},
 ) => {
   const trust = createSecureContext({ ca: await readFile(on.certificate.certPath) })
   const egress = { host: '127.0.0.1', port: on.egressPort }
@@ -53,7 +58,7 @@ export const startSender = async (
   const running = runSender(
     {
       database: on.database,
-      openingKeys: [readOpeningKey(keys.private)],
+      openingKeys: [readOpeningKey(options.openingKey ?? keys.private)],
       publicUrl: 'https://shots.example',
       events: createEvents(createLogger({ service: 'test', level: 'error' }), createMetrics('test')),
       attempt: (post) => attempt({ agent, answerMs: options.answerMs ?? 5000 }, post),

@@ -23,7 +23,8 @@ const structureMax = 10_000
 const isJson = (contentType: string | undefined): boolean =>
   contentType?.split(';')[0]?.trim().toLowerCase() === 'application/json'
 
-const readJson = async (exchange: Exchange): Promise<unknown> => {
+/** Reads a body of JSON. Throws `BAD_REQUEST`, `PAYLOAD_TOO_LARGE`, or `VALIDATION_ERROR` where it has too many values. */
+export const readJson = async (exchange: Exchange): Promise<unknown> => {
   const body = await exchange.readBody()
   if (!isJson(exchange.contentType)) {
     throw new AppError('BAD_REQUEST', { publicMessage: 'The Content-Type must be application/json.' })
