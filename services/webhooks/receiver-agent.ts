@@ -33,14 +33,7 @@ export class ReceiverAgent extends Agent implements Disposable {
     { host, port }: ClientRequestArgs,
     made?: (error: Error | null, socket: Duplex) => void,
   ): undefined {
-    connectReceiver(this.#way, { host: host ?? '', port: Number(port) }).then(
-      (socket) => {
-        this.#boundAge(socket)
-        made?.(null, socket)
-      },
-      (error: unknown) =>
-        made?.(error instanceof Error ? error : new NoConnection('not_tried', error), undefined as never),
-    )
+    void this.#connect(host ?? '', Number(port), made ?? (() => {}))
   }
 
   override keepSocketAlive(socket: Duplex): boolean {
@@ -52,6 +45,17 @@ export class ReceiverAgent extends Agent implements Disposable {
   [Symbol.dispose](): void {
     for (const timer of this.#timers) clearTimeout(timer)
     this.destroy()
+  }
+
+  async #connect(host: string, port: number, made: (error: Error | null, socket: Duplex) => void): Promise<void> {
+    try {
+      const socket = await connectReceiver(this.#way, { host, port })
+      this.#boundAge(socket)
+      made(null, socket)
+    } catch (error) {
+      // With an error the agent expects no socket, whatever its type says.
+      made(error instanceof Error ? error : new NoConnection('not_tried', error), undefined as never)
+    }
   }
 
   /** Once it is old it is closed where nobody uses it, and not kept after its use. */

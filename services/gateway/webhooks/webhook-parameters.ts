@@ -1,6 +1,6 @@
 import { Type } from 'typebox'
 import { createSchemaCheck } from '#shared/capture/check-schema.ts'
-import { collectFaults } from '#shared/capture/faults.ts'
+import { collectFaults, type Report } from '#shared/capture/faults.ts'
 import { webhookEvents, type WebhookFields } from '#shared/db/webhooks.ts'
 import type { AllowTarget } from '#shared/policy/allow-list.ts'
 import { checkTarget } from '#shared/policy/target.ts'
@@ -32,14 +32,25 @@ const fields = {
   active: Type.Boolean(),
 }
 
-/** What an account sets of a webhook, with its bounds; all of it may be left out of a change. */
-export const webhookParameters = Type.Partial(Type.Object({ url: line(1, 2048), ...fields }), {
+/** All of it may be left out of a change. */
+const webhookParameters = Type.Partial(Type.Object({ url: line(1, 2048), ...fields }), {
   additionalProperties: false,
 })
 
 const check = createSchemaCheck(webhookParameters)
 
 const defaults = { events: ['screenshot.completed', 'screenshot.failed'], description: '', active: true } as const
+
+const checkReceiver = (url: string | undefined, allow: readonly AllowTarget[], report: Report) => {
+  const target = url === undefined ? undefined : checkTarget(url, { schemes: ['https:'], allow })
+  if (target?.ok === false) report('url', target.problem)
+}
+
+const checkWellFormed = (given: object, report: Report) => {
+  for (const [name, value] of Object.entries(given)) {
+    if (typeof value === 'string' && !value.isWellFormed()) report(name, 'must be well-formed Unicode')
+  }
+}
 
 /** Judges the body of a change. Throws `VALIDATION_ERROR` with all faults at once. */
 export const readWebhookChange = (
@@ -54,13 +65,8 @@ export const readWebhookChange = (
   const given = body as Partial<WebhookFields>
   check(given, report)
   for (const name of required) if (given[name] === undefined) report(name, 'is required')
-  if (given.url !== undefined && !has('url')) {
-    const target = checkTarget(given.url, { schemes: ['https:'], allow })
-    if (!target.ok) report('url', target.problem)
-  }
-  for (const [name, value] of Object.entries(given)) {
-    if (typeof value === 'string' && !value.isWellFormed()) report(name, 'must be well-formed Unicode')
-  }
+  if (!has('url')) checkReceiver(given.url, allow, report)
+  checkWellFormed(given, report)
   const faults = all()
   if (faults) throw validationError(faults)
   return given

@@ -8,8 +8,8 @@ const longestMs = 24 * 3_600_000
 /** The two schedules that the contract names. */
 const presets: Readonly<Record<string, string>> = { A: '30s,2m,10m', B: '10s,60s,5m' }
 
-const readWait = (text: string): number => {
-  const [, count = '', unit = ''] = /^(\d{1,9})(ms|s|m|h)$/.exec(text.trim()) ?? []
+const readWait = (written: string): number => {
+  const [, count = '', unit = ''] = /^(\d{1,9})(ms|s|m|h)$/.exec(written.trim()) ?? []
   return Number(count) * (unitMs[unit] ?? Number.NaN)
 }
 
@@ -28,8 +28,7 @@ export const webhookRetries: Setting<readonly number[]> = {
   },
 }
 
-/** Certificates that receivers may use beside those of the public authorities. */
-export const extraCa = text('EXTRA_CA', {
+const extraCa = text('EXTRA_CA', {
   help: "file of PEM certificates that webhook delivery trusts beside the system's; empty: none",
   fallback: '',
 })
