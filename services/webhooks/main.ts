@@ -2,6 +2,7 @@ import { runMain } from '#shared/process/run-main.ts'
 import { startProbeServer } from '#shared/telemetry/probe-server.ts'
 import { readConfig } from './config.ts'
 import { openContext } from './context.ts'
+import { forgetOld } from './forget-old.ts'
 import { runSender } from './sender.ts'
 
 await runMain('webhooks', async ({ env, stop, announce }) => {
@@ -14,5 +15,5 @@ await runMain('webhooks', async ({ env, stop, announce }) => {
     health: sender.health,
   })
   announce({ probeUrl: probe.url })
-  await runSender(sender, stop, config.drainMs)
+  await Promise.all([runSender(sender, stop, config.drainMs), forgetOld(sender, stop)])
 })

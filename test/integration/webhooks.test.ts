@@ -1,8 +1,9 @@
-import { createHmac } from 'node:crypto'
+import { createHmac, randomUUID } from 'node:crypto'
 import { Webhook as StandardWebhook } from 'standardwebhooks'
 import { Webhook as SvixWebhook } from 'svix'
 import t from 'tap'
 import type { Database } from '#shared/db/connection.ts'
+import { forgetOld } from '#webhooks/forget-old.ts'
 import { eventually } from '#test/helpers/eventually.ts'
 import { startPostgres } from '#test/helpers/postgres.ts'
 import type { Tenant } from '#test/helpers/tenant.ts'
@@ -219,6 +220,52 @@ t.test('webhooks of the account are told what they asked for, signed; both kinds
     [hook],
   )
   t.ok(row?.at, 'it is noted when it was told last')
+})
+
+t.test('a webhook that asks for it is told once that a batch has ended', async (t) => {
+  await using s = await setUp()
+  await startSender(t, s.on)
+  const of = { accountId: s.tenant.accountId, secret: secretOf(7) }
+  await addWebhook(s.database, { ...of, url: hookUrl('batch', '/batch'), events: ['batch.completed'] })
+  await addWebhook(s.database, { ...of, url: hookUrl('usual', '/usual') })
+  const ids = [await acceptFor(s.database, s.tenant), await acceptFor(s.database, s.tenant)]
+  const batch = randomUUID()
+  await s.database.query(
+    `insert into batch (id, account_id, total, completed, failed, created_at) values ($1, $2, 2, 0, 1, now())`,
+    [batch, of.accountId],
+  )
+  await s.database.query('update capture set batch_id = $1 where id = any ($2::uuid[])', [batch, ids])
+  await endCaptures(s.database, [ids[0]!], 'failed')
+  await s.database.query('update batch set completed = 1')
+  await endCaptures(s.database, [ids[1]!])
+  await eventually(() => s.receiver.received.length === 3)
+  t.strictSame(s.receiver.received.map(({ path }) => path).toSorted(), ['/batch', '/usual', '/usual'])
+  t.match(JSON.parse(s.receiver.received.find(({ path }) => path === '/batch')?.body ?? ''), {
+    event: 'batch.completed',
+    data: { id: batch, status: 'completed', total: 2, completed: 1, failed: 1, created_at: /Z$/ },
+  })
+})
+
+t.test('deliveries that ended a month ago are forgotten with their attempts, waiting ones are not', async (t) => {
+  await using s = await setUp()
+  const sender = await startSender(t, s.on)
+  const old = await captureFor(s.database, s.tenant, hookUrl('one', '/old'))
+  const recent = await captureFor(s.database, s.tenant, hookUrl('one', '/recent'))
+  await s.ended(old, 'delivered')
+  await s.ended(recent, 'delivered')
+  await sender.end()
+  const waiting = await captureFor(s.database, s.tenant, hookUrl('one', '/waiting'))
+  const age = `update webhook_delivery set created_at = now() - interval '31 days' where capture_id = any ($1::uuid[])`
+  await s.database.query(age, [[old, waiting]])
+  const stop = new AbortController()
+  const forgotten = Promise.withResolvers<number>()
+  const turnFailed = (error: Error) => forgotten.reject(error)
+  const running = forgetOld({ database: s.database, events: { forgotten: forgotten.resolve, turnFailed } }, stop.signal)
+  t.equal(await forgotten.promise, 1)
+  stop.abort()
+  await running
+  t.strictSame([await s.deliveries(old), await s.attempts(old)], [[], []])
+  t.equal((await s.deliveries(recent)).length + (await s.deliveries(waiting)).length, 2)
 })
 
 const mostInFlight = (database: Database) =>

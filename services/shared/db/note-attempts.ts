@@ -43,6 +43,18 @@ export const noteAttempts = async (database: Sql, attempts: readonly NotedAttemp
   if (attempts.length > 0) await database.query(note, [JSON.stringify(attempts)])
 }
 
+/** Forgets up to `limit` deliveries that ended and are older than `days`. Answers how many. */
+export const forgetDeliveries = async (database: Sql, days: number, limit: number): Promise<number> => {
+  const rows = await database.query(
+    `delete from webhook_delivery where id in (
+       select id from webhook_delivery where created_at < now() - $1 * interval '1 day' and state <> 'pending'
+        order by created_at limit $2 for update skip locked)
+     returning id`,
+    [days, limit],
+  )
+  return rows.length
+}
+
 /** Hands back deliveries that could not be tried for a reason of our own; they are due again after `waitMs`. */
 export const handBackDeliveries = async (database: Sql, ids: readonly string[], waitMs: number): Promise<void> => {
   if (ids.length === 0) return

@@ -1,5 +1,6 @@
 -- Queues what is to be told of captures that have just ended, in the transaction that ends them: one delivery to the
--- address that its request named, and one to each active webhook of the account that wants the event. Only inserts, so it
+-- address that its request named, and one to each active webhook of the account that wants the event; of a batch whose last
+-- capture has ended, one to each that wants that. Only inserts, so it
 -- takes no lock that anybody waits for. The body is made by the sender, from the rows as they are then.
 
 -- Host and port of an address as it was written; deliveries to one host wait for each other.
@@ -24,5 +25,16 @@ begin
        where c.id = any (p_ids) and w.active and 'screenshot.' || c.status = any (w.events)
     ) as t
    where t.event in ('screenshot.completed', 'screenshot.failed');
+
+  -- The transaction that ends the last capture of a batch has counted it before it calls this, under the batch's lock.
+  insert into webhook_delivery (id, account_id, webhook_id, url, host, event, subject, next_attempt_at, created_at)
+  select gen_random_uuid(), b.account_id, w.id, w.url, receiver_of(w.url), 'batch.completed',
+         json_build_object(
+           'id', b.id, 'status', 'completed', 'total', b.total, 'completed', b.completed, 'failed', b.failed,
+           'created_at', to_char(b.created_at at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')),
+         clock_timestamp(), clock_timestamp()
+    from batch b join webhook w on w.account_id = b.account_id
+   where b.id in (select c.batch_id from capture c where c.id = any (p_ids) and c.batch_id is not null)
+     and b.completed + b.failed = b.total and w.active and 'batch.completed' = any (w.events);
 end
 $$;
