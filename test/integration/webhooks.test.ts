@@ -6,7 +6,7 @@ import type { Database } from '#shared/db/connection.ts'
 import { forgetOld } from '#webhooks/forget-old.ts'
 import { eventually } from '#test/helpers/eventually.ts'
 import { startPostgres } from '#test/helpers/postgres.ts'
-import type { Tenant } from '#test/helpers/tenant.ts'
+import { createTenant, type Tenant } from '#test/helpers/tenant.ts'
 import { type Behaviour, makeCertificate, startReceiver } from '#test/helpers/webhook-receiver.ts'
 import {
   acceptFor,
@@ -244,6 +244,34 @@ t.test('a webhook that asks for it is told once that a batch has ended', async (
     event: 'batch.completed',
     data: { id: batch, status: 'completed', total: 2, completed: 1, failed: 1, created_at: /Z$/ },
   })
+})
+
+t.test('a webhook that asks for it is warned once at 80, 95 and 100 % of the quota', async (t) => {
+  await using s = await setUp()
+  const tenant = await createTenant(s.database, { screenshots_per_month: 20, overage_price: 0.01 })
+  const of = { accountId: tenant.accountId, secret: secretOf(7) }
+  await addWebhook(s.database, { ...of, url: hookUrl('quota', '/quota'), events: ['quota.warning'] })
+  await addWebhook(s.database, { ...of, url: hookUrl('usual', '/usual') })
+  const told = async () => {
+    const rows = await s.database.query<{ subject: { percentage: number; screenshots_used: number } }>(
+      `select subject from webhook_delivery where event = 'quota.warning' order by created_at, subject ->> 'percentage'`,
+    )
+    return rows.map(({ subject }) => [subject.percentage, subject.screenshots_used])
+  }
+  const ids = []
+  for (let used = 0; used < 15; used += 1) ids.push(await acceptFor(s.database, tenant))
+  t.strictSame(await told(), [], 'nothing below')
+  ids.push(await acceptFor(s.database, tenant))
+  t.strictSame(await told(), [[80, 16]])
+  await endCaptures(s.database, ids.splice(0, 1), 'failed')
+  ids.push(await acceptFor(s.database, tenant))
+  t.strictSame(await told(), [[80, 16]], 'a use that fell back and rises again is not news')
+  for (let used = 16; used < 25; used += 1) await acceptFor(s.database, tenant)
+  t.strictSame(await told(), [
+    [80, 16],
+    [95, 19],
+    [100, 20],
+  ])
 })
 
 t.test('deliveries that ended a month ago are forgotten with their attempts, waiting ones are not', async (t) => {
