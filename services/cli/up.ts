@@ -20,6 +20,12 @@ const flags = {
     help: 'target that is captured although it is not public: host, host:port, IP address, ip:port, CIDR',
   },
   plans: { type: 'string', value: 'FILE', help: 'JSON file with the table of plans, in place of the default one' },
+  'webhook-retries': {
+    type: 'string',
+    value: 'LIST',
+    help: 'waits between the attempts of a webhook (default 30s,2m,10m)',
+  },
+  'extra-ca': { type: 'string', value: 'FILE', help: 'PEM certificates that receivers of webhooks may use too' },
   'public-url': { type: 'string', value: 'URL', help: 'address under which clients reach the service' },
   postgres: { type: 'string', value: 'URL', help: 'PostgreSQL to use in place of an own one' },
   nats: { type: 'string', value: 'URL', help: 'NATS server to use in place of an own one' },
@@ -27,7 +33,7 @@ const flags = {
 } as const satisfies Record<FlagName, Command['flags'][string]>
 
 /** Flags that name a file or folder, from where they were typed. */
-const paths: readonly FlagName[] = ['data', 'plans']
+const paths: readonly FlagName[] = ['data', 'plans', 'extra-ca']
 
 const flagValue = (typed: Typed, name: FlagName): string | undefined => {
   if (name === 'allow-target') return flagTexts(typed, name).join(',') || undefined

@@ -27,10 +27,13 @@ import type { Captures } from './captures.ts'
 import type { Config } from './config.ts'
 import { createEvents, type Events } from './events.ts'
 import { createWaiters, type Waiters } from './wait/waiters.ts'
+import { webhooksIn } from './webhooks/webhooks-in.ts'
+import type { Webhooks } from './webhooks/webhooks.ts'
 
 /** What the operations of the gateway work with. */
 export type Context = {
   readonly captures: Captures
+  readonly webhooks: Webhooks
   readonly objects: ObjectStore
   readonly publisher: Pick<Publisher, 'publish' | 'nudge'>
   readonly waiters: Pick<Waiters, 'begin' | 'isStopping'>
@@ -104,6 +107,7 @@ export const openContext = async (
     standard: readSealingKey(config.sealingKeyStandard),
     proxied: readSealingKey(config.sealingKeyProxied),
   }
+  const webhooksKey = readSealingKey(config.sealingKeyWebhooks)
   const { objects, files } = openStore(config)
   const database = stack.use(openDatabase({ url: config.databaseUrl, poolMax: config.databasePoolMax }))
   const inboxPrefix = inboxPrefixOf('gateway')
@@ -115,6 +119,7 @@ export const openContext = async (
   const owned = stack.move()
   return {
     captures: capturesIn(database, config),
+    webhooks: webhooksIn(database, webhooksKey),
     objects,
     files,
     publisher,

@@ -5,6 +5,7 @@ import { controllerSettings } from '#shared/config/settings/controller.ts'
 import { gatewaySettings } from '#shared/config/settings/gateway.ts'
 import { localSettings } from '#shared/config/settings/local.ts'
 import { storageSettings } from '#shared/config/settings/outside.ts'
+import { webhookSettings } from '#shared/config/settings/webhooks.ts'
 import { workerSettings } from '#shared/config/settings/worker.ts'
 
 /** The setting behind each flag of `up`; a flag is another way to write the environment variable. */
@@ -14,6 +15,8 @@ export const upFlags = {
   'workers-max': controllerSettings.poolMax,
   'allow-target': gatewaySettings.allowTargets,
   plans: localSettings.plansFile,
+  'webhook-retries': webhookSettings.webhookRetries,
+  'extra-ca': webhookSettings.extraCa,
   'public-url': gatewaySettings.publicUrl,
   postgres: localSettings.givenDatabaseUrl,
   nats: localSettings.givenNatsUrl,

@@ -3,7 +3,16 @@ import type { DataFolder } from './data-folder.ts'
 import { startNats } from './nats.ts'
 import { startNodeProcess } from './node-process.ts'
 import { startPostgres } from './postgres.ts'
-import { controllerEnv, egressEnv, type Facts, gatewayEnv, ledgerEnv, machineEnv } from './service-env.ts'
+import {
+  controllerEnv,
+  egressEnv,
+  type Facts,
+  gatewayEnv,
+  ledgerEnv,
+  machineEnv,
+  webhookEgressEnv,
+  webhooksEnv,
+} from './service-env.ts'
 import type { PartPlan } from './supervise.ts'
 
 /** What the plans are made from. */
@@ -61,10 +70,12 @@ export const natsPlan = ({ facts, folder }: PlanOptions, program: string): PartP
 
 /** Our services, and how long each may take to end in good order. The controller waits for its workers, who finish their captures. */
 const services = {
-  egress: { env: egressEnv, stopMs: 40_000 },
-  ledger: { env: ledgerEnv, stopMs: 30_000 },
-  gateway: { env: gatewayEnv, stopMs: 40_000 },
-  controller: { env: controllerEnv, stopMs: 120_000 },
+  egress: { folder: 'egress', env: egressEnv, stopMs: 40_000 },
+  'webhook-egress': { folder: 'egress', env: webhookEgressEnv, stopMs: 40_000 },
+  webhooks: { folder: 'webhooks', env: webhooksEnv, stopMs: 30_000 },
+  ledger: { folder: 'ledger', env: ledgerEnv, stopMs: 30_000 },
+  gateway: { folder: 'gateway', env: gatewayEnv, stopMs: 40_000 },
+  controller: { folder: 'controller', env: controllerEnv, stopMs: 120_000 },
 } as const
 
 /** How one of our services is started. */
@@ -76,7 +87,7 @@ export const servicePlan = ({ facts, folder, root }: PlanOptions, name: keyof ty
     startNodeProcess(
       {
         name,
-        main: join(root, 'services', name, 'main.ts'),
+        main: join(root, 'services', services[name].folder, 'main.ts'),
         env: services[name].env(facts),
         logPath: logOf(folder, name),
       },

@@ -6,6 +6,8 @@ import { readPrivate, writePrivate } from './data-folder.ts'
 
 /** Ports of loopback that others remember: addresses signed in one run are used in the next. */
 export type Ports = { readonly gateway: number; readonly objects: number; readonly egress: number } & {
+  /** Of the filter through which webhooks leave. */
+  readonly webhookEgress: number
   readonly postgres: number
   readonly nats: number
 }
@@ -54,7 +56,7 @@ export const choosePorts = async (path: string, gatewayPort: number): Promise<Po
   const gateway = gatewayPort === 0 ? await choose(kept.gateway, new Set()) : await required(gatewayPort)
   const taken = new Set([gateway])
   const rest: [Names, number][] = []
-  for (const name of ['objects', 'egress', 'postgres', 'nats'] as const) {
+  for (const name of ['objects', 'egress', 'webhookEgress', 'postgres', 'nats'] as const) {
     const port = await choose(kept[name], taken)
     taken.add(port)
     rest.push([name, port])

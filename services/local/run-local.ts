@@ -50,9 +50,14 @@ type Ground = {
 
 /**
  * The controller goes first: its workers finish what they run, and put images to the gateway. The gateway answers who
- * still waits, which needs the ledger. Then nobody needs the rest.
+ * still waits, which needs the ledger; the sender of webhooks finishes what is in flight. Then nobody needs the rest.
  */
-const stopOrder = [['controller'], ['gateway'], ['ledger', 'egress'], ['nats', 'postgres']] as const
+const stopOrder = [
+  ['controller'],
+  ['gateway'],
+  ['ledger', 'egress', 'webhooks'],
+  ['webhook-egress', 'nats', 'postgres'],
+] as const
 
 const searchOf = (settings: LocalSettings, env: Env, root: string) => ({
   named: settings,

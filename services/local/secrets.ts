@@ -14,6 +14,8 @@ export type Secrets = {
   readonly storageSigningKey: string
   readonly queuePasswords: QueuePasswords
   readonly sealingKeys: Readonly<Record<Pool, { readonly public: string; readonly private: string }>>
+  /** To which the secrets of webhooks are sealed. */
+  readonly webhookKeys: { readonly public: string; readonly private: string }
 }
 
 const password = () => randomBytes(24).toString('base64url')
@@ -25,13 +27,15 @@ const generate = (): Secrets => ({
   storageSigningKey: key(),
   queuePasswords: Object.fromEntries(queueUsers.map(({ name }) => [name, password()])) as QueuePasswords,
   sealingKeys: Object.fromEntries(pools.map((pool) => [pool, generateSealingKeys()])) as Secrets['sealingKeys'],
+  webhookKeys: generateSealingKeys(),
 })
 
-/** The secrets at `path`, made at the first call. */
+/** The secrets at `path`, made at the first call; a folder of an earlier version gets those that it lacks. */
 export const keepSecrets = async (path: string): Promise<Secrets> => {
-  const kept = await readPrivate<Secrets>(path)
-  if (kept) return kept
-  const secrets = generate()
+  const kept = await readPrivate<Partial<Secrets>>(path)
+  const made = generate()
+  const secrets = { ...made, ...kept }
+  if (kept && Object.keys(made).every((name) => name in kept)) return secrets
   await writePrivate(path, secrets)
   return secrets
 }

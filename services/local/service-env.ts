@@ -6,6 +6,7 @@ import { egressSettings } from '#shared/config/settings/egress.ts'
 import { gatewaySettings } from '#shared/config/settings/gateway.ts'
 import { ledgerSettings } from '#shared/config/settings/ledger.ts'
 import { databaseSettings, queueSettings, storageSettings } from '#shared/config/settings/outside.ts'
+import { webhookSettings } from '#shared/config/settings/webhooks.ts'
 import { workerSettings } from '#shared/config/settings/worker.ts'
 import type { QueueUserName } from '#shared/queue/permissions.ts'
 import type { Ports } from './ports.ts'
@@ -73,6 +74,28 @@ const storage = ({ s3Url, objectsFolder, ports, secrets }: Facts): Readonly<Reco
 export const egressEnv = (facts: Facts): ProcessEnv =>
   serviceEnv(facts, { ...commonSettings, ...egressSettings }, { EGRESS_PORT: String(facts.ports.egress) })
 
+/** Environment of the filter through which webhooks leave: the same rules, an address of its own. */
+export const webhookEgressEnv = (facts: Facts): ProcessEnv =>
+  serviceEnv(facts, { ...commonSettings, ...egressSettings }, { EGRESS_PORT: String(facts.ports.webhookEgress) })
+
+/** Where clients reach the gateway of this machine when the operator names no address. */
+const gatewayUrl = ({ operator, ports }: Facts): string =>
+  operator[prefix + gatewaySettings.publicUrl.name] ||
+  `http://${operator[prefix + gatewaySettings.gatewayHost.name] ?? '127.0.0.1'}:${ports.gateway}`
+
+/** Environment of the sender of webhooks: the database and its own filter, no queue and no store. */
+export const webhooksEnv = (facts: Facts): ProcessEnv =>
+  serviceEnv(
+    facts,
+    { ...commonSettings, ...databaseSettings, ...webhookSettings },
+    {
+      DATABASE_URL: facts.databaseUrl,
+      PUBLIC_URL: gatewayUrl(facts),
+      WEBHOOK_EGRESS: `127.0.0.1:${facts.ports.webhookEgress}`,
+      WEBHOOK_OPENING_KEYS: facts.secrets.webhookKeys.private,
+    },
+  )
+
 /** Environment of the gateway. */
 export const gatewayEnv = (facts: Facts): ProcessEnv =>
   serviceEnv(
@@ -87,6 +110,7 @@ export const gatewayEnv = (facts: Facts): ProcessEnv =>
       GATEWAY_OBJECTS_PORT: String(facts.ports.objects),
       SEALING_KEY_STANDARD: facts.secrets.sealingKeys.standard.public,
       SEALING_KEY_PROXIED: facts.secrets.sealingKeys.proxied.public,
+      SEALING_KEY_WEBHOOKS: facts.secrets.webhookKeys.public,
     },
   )
 

@@ -44,9 +44,12 @@ export const startFleet = async (deps: StartDeps): Promise<StartedFleet> => {
   const gateway = service('gateway', [nats, prepared])
   const ledger = service('ledger', [nats, prepared])
   const controller = service('controller', [nats, egress])
+  const webhookEgress = service('webhook-egress', [warmed])
+  const webhooks = service('webhooks', [prepared, webhookEgress])
 
-  await Promise.allSettled([postgres, nats, warmed, egress, prepared, gateway, ledger, controller])
-  await Promise.all([ledger, controller])
+  const services = [egress, gateway, ledger, controller, webhookEgress, webhooks]
+  await Promise.allSettled([postgres, nats, warmed, prepared, ...services])
+  await Promise.all(services)
   const { addresses } = (await gateway).current()
   return { account: await prepared, baseUrl: addresses['baseUrl'] ?? '' }
 }

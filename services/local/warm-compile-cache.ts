@@ -37,7 +37,9 @@ export const warmCompileCache = async (of: {
   const stamp = join(cache, 'warmed')
   const state = await stateOf(sources)
   if ((await readFile(stamp, 'utf8').catch(() => '')) === state) return
-  const services = ['egress', 'gateway', 'ledger', 'controller', 'worker'].map((name) => join(sources, name, 'main.ts'))
+  const services = ['egress', 'gateway', 'ledger', 'webhooks', 'controller', 'worker'].map((name) =>
+    join(sources, name, 'main.ts'),
+  )
   const mains = [...services, join(sources, 'worker', 'main-job.ts'), join(sources, 'local', 'main-prepare.ts')]
   // All modules are loaded and compiled before the first one runs, and the first one ends the process.
   const program = ['data:text/javascript,process.exit()', ...mains].map((name) => `import ${JSON.stringify(name)}`)

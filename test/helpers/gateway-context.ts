@@ -174,6 +174,17 @@ export const createTestContext = (): TestContext => {
       describeAccount: async () => answers.account(),
       findBatch: async ({ id }) => answers.findBatch(id),
     },
+    webhooks: {
+      create: () => Promise.reject(new Error('not played')),
+      list: async () => [],
+      find: async () => undefined,
+      change: async () => undefined,
+      delete: async () => false,
+      rotate: async () => undefined,
+      test: async () => undefined,
+      deliveries: async () => [],
+      redeliver: async () => false,
+    },
     objects: {
       signPut: async (key, seconds) => `https://store.example/${key}?seconds=${seconds}`,
       get: async (key, range) => {

@@ -28,6 +28,8 @@ export type RunningGateway = {
   readonly queue: Queue
   /** Open what is sealed for the workers of each pool. */
   readonly openingKeys: Readonly<Record<ServedPool, OpeningKey>>
+  /** Opens the secrets of webhooks, as the sender's setting has it. */
+  readonly webhookOpeningKey: string
   /** Asks the process to end. */
   readonly stop: () => void
   /** Exit code, once it ended. */
@@ -60,6 +62,7 @@ export const startGateway = async (
   await declareStreams(queue)
   const folder = await mkdtemp(join(tmpdir(), 'gateway-'))
   const keys = { standard: generateSealingKeys(), proxied: generateSealingKeys() }
+  const webhookKeys = generateSealingKeys()
   const env: Readonly<Record<string, string>> = {
     LOG_LEVEL: 'error',
     DATABASE_URL: database.url,
@@ -73,6 +76,7 @@ export const startGateway = async (
     GATEWAY_OBJECTS_PORT: String(objectsPort),
     SEALING_KEY_STANDARD: keys.standard.public,
     SEALING_KEY_PROXIED: keys.proxied.public,
+    SEALING_KEY_WEBHOOKS: webhookKeys.public,
     ...settings,
   }
   const child = spawn(process.execPath, [program], {
@@ -99,6 +103,7 @@ export const startGateway = async (
     postgres,
     nats,
     queue,
+    webhookOpeningKey: webhookKeys.private,
     openingKeys: { standard: readOpeningKey(keys.standard.private), proxied: readOpeningKey(keys.proxied.private) },
     stop: () => child.kill('SIGTERM'),
     ended,

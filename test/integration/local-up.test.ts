@@ -22,7 +22,7 @@ const allGone = (pids: readonly number[]) =>
 
 let system = await startSystem([], { dataDir })
 t.teardown(() => system.stop())
-const names = ['controller', 'egress', 'gateway', 'ledger', 'nats', 'postgres']
+const names = ['controller', 'egress', 'gateway', 'ledger', 'nats', 'postgres', 'webhook-egress', 'webhooks']
 
 t.test('writes down what runs, for its owner alone', async (t) => {
   const local = await system.readLocal()
@@ -50,7 +50,7 @@ t.test('status shows every service, the pool and the queue', async (t) => {
   // The controller is ready when it has heard how much work waits, which it is told every second.
   await eventually(async () => {
     const health = (await read()).services.map((service) => service.health)
-    return health.join(' ') === 'ok ok ok ok running running'
+    return health.join(' ') === 'ok ok ok ok running running ok ok'
   })
   t.match(await read(), { pid: system.pid, pool: { ready: Number }, queue: { pending: Number } })
   t.strictSame((await read()).proxied, { workers: 0, pending: 0 })

@@ -4,6 +4,7 @@ import { createEvents as gatewayEvents } from '#gateway/events.ts'
 import { createEvents as ledgerEvents } from '#ledger/events.ts'
 import type { Logger } from '#shared/telemetry/logger.ts'
 import { createMetrics, type Metrics } from '#shared/telemetry/metrics.ts'
+import { createEvents as webhookEvents } from '#webhooks/events.ts'
 import { createEvents as workerEvents } from '#worker/events.ts'
 
 type Declared = { kind: string; name: string; help: string; labels: readonly string[] }
@@ -11,6 +12,7 @@ type Declared = { kind: string; name: string; help: string; labels: readonly str
 const services: Readonly<Record<string, (log: Logger, metrics: Metrics) => unknown>> = {
   gateway: gatewayEvents,
   ledger: ledgerEvents,
+  webhooks: webhookEvents,
   worker: workerEvents,
   controller: controllerEvents,
   egress: egressEvents,

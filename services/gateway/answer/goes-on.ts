@@ -1,7 +1,7 @@
 import type { CreatedCapture } from '#gateway/accept/create-capture.ts'
 import type { Context } from '#gateway/context.ts'
 import type { Answer } from '#gateway/http/exchange.ts'
-import { captureUrls } from './record.ts'
+import { captureUrls } from '#shared/db/record.ts'
 
 /** Seconds after which a client whose capture goes on may look for it. */
 const lookAgainSeconds = 2

@@ -38,6 +38,9 @@ const parseJson = (exchange: Exchange, body: Buffer): unknown => {
   }
 }
 
+/** Reads a body of JSON. Throws `BAD_REQUEST`, `PAYLOAD_TOO_LARGE`, or `VALIDATION_ERROR` where it has too many values. */
+export const readJson = async (exchange: Exchange): Promise<unknown> => parseJson(exchange, await exchange.readBody())
+
 const verdictOf = <Parsed extends { ok: true }>(parsing: Parsing<Parsed>, body?: Buffer): Verdict<Parsed> =>
   parsing.ok ? { ok: true, parsed: parsing, body } : { ok: false, error: validationError(parsing.faults) }
 

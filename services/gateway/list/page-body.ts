@@ -1,5 +1,5 @@
 import type { CapturePage } from '#shared/db/list-captures.ts'
-import { toRecord } from '#gateway/answer/record.ts'
+import { toRecord } from '#shared/db/record.ts'
 import { type Cursor, writeCursor } from './cursor.ts'
 import { isReachable, type ListQuery } from './read-list-query.ts'
 

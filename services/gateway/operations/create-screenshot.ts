@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { createCapture } from '#gateway/accept/create-capture.ts'
 import { readCaptureRequest } from '#gateway/accept/read-request.ts'
-import { captureUrls } from '#gateway/answer/record.ts'
+import { captureUrls } from '#shared/db/record.ts'
 import { captureAtOnce } from './capture-at-once.ts'
 import type { Operation } from './operation.ts'
 

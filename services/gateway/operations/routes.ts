@@ -1,19 +1,28 @@
 import { batchScreenshots } from './batch-screenshots.ts'
 import { captureByBody, captureByQuery } from './capture-screenshot.ts'
+import { changeWebhook } from './change-webhook.ts'
 import { createScreenshot } from './create-screenshot.ts'
+import { createWebhook } from './create-webhook.ts'
+import { deleteWebhook } from './delete-webhook.ts'
 import { describeImage, downloadImage } from './download-image.ts'
+import { listCaptureDeliveries, listWebhookDeliveries } from './list-deliveries.ts'
 import { listScreenshots } from './list-screenshots.ts'
+import { listWebhooks } from './list-webhooks.ts'
 import type { Operation } from './operation.ts'
+import { redeliverOfCapture, redeliverOfWebhook } from './redeliver.ts'
+import { rotateWebhookSecret } from './rotate-webhook-secret.ts'
 import { showAccount } from './show-account.ts'
 import { showBatch } from './show-batch.ts'
 import { showStatus } from './show-status.ts'
 import { showUsage } from './show-usage.ts'
+import { showWebhook } from './show-webhook.ts'
+import { testWebhook } from './test-webhook.ts'
 
 /** One operation of the interface, under the name that metrics and logs use. */
 export type Route = {
   readonly name: string
   readonly method: 'GET' | 'HEAD' | 'POST' | 'PATCH' | 'DELETE'
-  /** Below the version's prefix; `:id` is a capture's. */
+  /** Below the version's prefix; `:id` is a capture's or a webhook's. */
   readonly path: string
   readonly run: Operation
 }
@@ -31,6 +40,27 @@ export const routes = [
   { name: 'image_head', method: 'HEAD', path: '/screenshots/:id/image', run: describeImage },
   { name: 'account', method: 'GET', path: '/account', run: showAccount },
   { name: 'usage', method: 'GET', path: '/account/usage', run: showUsage },
+  { name: 'capture_deliveries', method: 'GET', path: '/screenshots/:id/deliveries', run: listCaptureDeliveries },
+  {
+    name: 'capture_redeliver',
+    method: 'POST',
+    path: '/screenshots/:id/deliveries/:delivery_id/redeliver',
+    run: redeliverOfCapture,
+  },
+  { name: 'webhook_list', method: 'GET', path: '/webhooks', run: listWebhooks },
+  { name: 'webhook_create', method: 'POST', path: '/webhooks', run: createWebhook },
+  { name: 'webhook_show', method: 'GET', path: '/webhooks/:id', run: showWebhook },
+  { name: 'webhook_change', method: 'PATCH', path: '/webhooks/:id', run: changeWebhook },
+  { name: 'webhook_delete', method: 'DELETE', path: '/webhooks/:id', run: deleteWebhook },
+  { name: 'webhook_test', method: 'POST', path: '/webhooks/:id/test', run: testWebhook },
+  { name: 'webhook_rotate_secret', method: 'POST', path: '/webhooks/:id/rotate-secret', run: rotateWebhookSecret },
+  { name: 'webhook_deliveries', method: 'GET', path: '/webhooks/:id/deliveries', run: listWebhookDeliveries },
+  {
+    name: 'webhook_redeliver',
+    method: 'POST',
+    path: '/webhooks/:id/deliveries/:delivery_id/redeliver',
+    run: redeliverOfWebhook,
+  },
 ] as const satisfies readonly Route[]
 
 /** Name of an operation; `none` where a request names none. */
@@ -47,7 +77,7 @@ const matches = (pattern: string, path: string): boolean => {
   const given = path.split('/')
   return (
     given.length === parts.length &&
-    parts.every((part, index) => (part === ':id' ? given[index] !== '' : part === given[index]))
+    parts.every((part, index) => (part.startsWith(':') ? given[index] !== '' : part === given[index]))
   )
 }
 

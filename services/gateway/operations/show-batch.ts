@@ -1,13 +1,13 @@
 import { AppError } from '#shared/errors/app-error.ts'
 import { toBatchRecord } from '#gateway/answer/batch-record.ts'
 import { authorize } from '#gateway/http/authorize.ts'
-import { idOf } from './find-owned.ts'
+import { pathId } from '#gateway/http/path-id.ts'
 import type { Operation } from './operation.ts'
 
 /** `GET /screenshots/batch/{id}`: a batch and its captures as they are now. */
 export const showBatch: Operation = async (context, exchange) => {
   const { accountId } = await authorize(context, exchange)
-  const batch = await context.captures.findBatch({ id: idOf(exchange), accountId })
+  const batch = await context.captures.findBatch({ id: pathId(exchange), accountId })
   if (!batch) throw new AppError('NOT_FOUND')
   return { status: 200, body: { data: toBatchRecord(batch) } }
 }

@@ -1,4 +1,4 @@
-import { toRecord } from '#gateway/answer/record.ts'
+import { toRecord } from '#shared/db/record.ts'
 import { findOwned } from './find-owned.ts'
 import type { Operation } from './operation.ts'
 

@@ -3,8 +3,6 @@ import { type Bound, describeBound } from './describe-bound.ts'
 import type { Report } from './faults.ts'
 import { captureParameters } from './options.ts'
 
-const validate = new Ajv({ allErrors: true, verbose: true }).compile(captureParameters)
-
 /** Turns a JSON pointer into the dotted name of a field: `/cookies/2/name` is `cookies.2.name`. */
 const fieldAt = (pointer: string): string[] =>
   pointer
@@ -20,8 +18,14 @@ const reportOne = (error: ErrorObject, report: Report) => {
   else report(field.join('.'), describeBound(error.parentSchema as Bound))
 }
 
-/** Checks parameters against their schema and reports every fault. Converts nothing: `"800"` is not a number. */
-export const checkSchema = (input: Readonly<Record<string, unknown>>, report: Report): void => {
-  if (validate(input)) return
-  for (const error of validate.errors ?? []) reportOne(error, report)
+/** Makes the check of an object against a schema. It reports every fault and converts nothing: `"800"` is not a number. */
+export const createSchemaCheck = (schema: object): ((input: object, report: Report) => void) => {
+  const validate = new Ajv({ allErrors: true, verbose: true }).compile(schema)
+  return (input, report) => {
+    if (validate(input)) return
+    for (const error of validate.errors ?? []) reportOne(error, report)
+  }
 }
+
+/** Checks a capture's parameters against their schema. */
+export const checkSchema = createSchemaCheck(captureParameters)

@@ -53,6 +53,10 @@ export const findCapture = async (
   return row
 }
 
+/** Captures by their ids, in no order; those that are gone are left out. */
+export const findCaptures = (database: Sql, ids: readonly string[]): Promise<FoundCapture[]> =>
+  database.query<FoundCapture>(`select ${captureColumns} from capture where id = any ($1::uuid[])`, [ids])
+
 /** What publishing a capture needs. */
 export type CaptureToSend = {
   readonly id: string

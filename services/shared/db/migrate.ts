@@ -10,6 +10,8 @@ import { type Database, onlyRow, type Sql } from './connection.ts'
 const functions = [
   'check-request',
   'count-ended',
+  'queue-deliveries',
+  'warn-of-quota',
   'find-replay',
   'share-capture',
   'accept-capture',

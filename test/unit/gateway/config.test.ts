@@ -7,6 +7,7 @@ const env = {
   SHUTTERFLEET_KEY_PEPPER: 'pepper',
   SHUTTERFLEET_SEALING_KEY_STANDARD: 'key',
   SHUTTERFLEET_SEALING_KEY_PROXIED: 'key',
+  SHUTTERFLEET_SEALING_KEY_WEBHOOKS: 'key',
 }
 
 t.test('what is not set has its default', async (t) => {

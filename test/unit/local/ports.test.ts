@@ -17,7 +17,7 @@ t.test('keeps its ports from run to run, and no two parts share one', async (t) 
   const path = join(t.testdir(), 'ports.json')
   const first = await choosePorts(path, 0)
   t.strictSame(await choosePorts(path, 0), first)
-  t.equal(new Set(Object.values(first)).size, 5)
+  t.equal(new Set(Object.values(first)).size, 6)
   t.ok(
     Object.values(first).every((port) => port < 32_768),
     'none that the kernel gives to connections',

@@ -6,6 +6,8 @@ import {
   gatewayEnv,
   ledgerEnv,
   machineEnv,
+  webhookEgressEnv,
+  webhooksEnv,
   workerEnv,
 } from '#local/service-env.ts'
 
@@ -42,8 +44,9 @@ const facts: Facts = {
       stealth: { public: '', private: '' },
       proxied: { public: 'public of proxied', private: 'private of proxied' },
     },
+    webhookKeys: { public: 'public of webhooks', private: 'private of webhooks' },
   },
-  ports: { gateway: 1, objects: 2, egress: 3, postgres: 4, nats: 5 },
+  ports: { gateway: 1, objects: 2, egress: 3, webhookEgress: 6, postgres: 4, nats: 5 },
   databaseUrl: 'postgres://database',
   natsUrlOf: (user) => `nats://${user}`,
   s3Url: undefined,
@@ -99,6 +102,29 @@ t.test('each kind of worker has a user, a key and an environment of its own', (t
   })
   t.end()
 })
+
+t.test(
+  'the sender of webhooks gets the database, its own filter and the key to secrets, and no queue or store',
+  (t) => {
+    const env = webhooksEnv(facts)
+    t.match(env, {
+      SHUTTERFLEET_DATABASE_URL: 'postgres://database',
+      SHUTTERFLEET_WEBHOOK_EGRESS: '127.0.0.1:6',
+      SHUTTERFLEET_WEBHOOK_OPENING_KEYS: 'private of webhooks',
+      SHUTTERFLEET_PUBLIC_URL: 'http://127.0.0.1:1',
+    })
+    const others = /NATS|PEPPER|SIGNING|S3_|STORAGE|SEALING/
+    t.strictSame(
+      namesOf(env).filter((name) => others.test(name)),
+      [],
+    )
+    t.equal(gatewayEnv(facts)['SHUTTERFLEET_SEALING_KEY_WEBHOOKS'], 'public of webhooks')
+    t.equal(webhookEgressEnv(facts)['SHUTTERFLEET_EGRESS_PORT'], '6')
+    const named = { ...facts, operator: { ...operator, SHUTTERFLEET_PUBLIC_URL: 'https://shots.example' } }
+    t.equal(webhooksEnv(named)['SHUTTERFLEET_PUBLIC_URL'], 'https://shots.example')
+    t.end()
+  },
+)
 
 t.test('each service gets the settings that the operator made for it, and not those of others', (t) => {
   t.equal(egressEnv(facts)['SHUTTERFLEET_EGRESS_DNS_MS'], '900')

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import t from 'tap'
 import { warmCompileCache } from '#local/warm-compile-cache.ts'
 
-const services = ['egress', 'gateway', 'ledger', 'controller', 'worker', 'local']
+const services = ['egress', 'gateway', 'ledger', 'webhooks', 'controller', 'worker', 'local']
 
 /** A project whose services would leave a mark if they ran. */
 const project = (at: Pick<typeof t, 'testdir'>) => {

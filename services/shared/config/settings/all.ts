@@ -7,6 +7,7 @@ import { ledgerSettings } from './ledger.ts'
 import { clientSettings, localSettings } from './local.ts'
 import { operatorSettings } from './operator.ts'
 import { databaseSettings, queueSettings, storageSettings } from './outside.ts'
+import { webhookSettings } from './webhooks.ts'
 import { workerSettings } from './worker.ts'
 
 /** Every setting of the project, by the heading under which the documentation lists it. */
@@ -17,6 +18,7 @@ export const allSettings: Readonly<Record<string, Settings>> = {
   'Object store': storageSettings,
   Gateway: gatewaySettings,
   Ledger: ledgerSettings,
+  Webhooks: webhookSettings,
   Worker: workerSettings,
   Controller: controllerSettings,
   'Controller on Kubernetes': operatorSettings,

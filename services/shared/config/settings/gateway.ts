@@ -45,6 +45,9 @@ export const gatewaySettings = {
   sealingKeyProxied: text('SEALING_KEY_PROXIED', {
     help: "public key to which captures with a caller's proxy are sealed",
   }),
+  sealingKeyWebhooks: text('SEALING_KEY_WEBHOOKS', {
+    help: 'public key to which the secrets of webhooks are sealed',
+  }),
   queueAllowanceMs: integer('SYNC_QUEUE_MS', {
     help: 'time that a synchronous capture may wait for a worker, on top of its own budget, before it is answered with 202',
     unit: 'ms',

@@ -8,6 +8,8 @@ import { Outbox } from './outbox.ts'
 import { Plan } from './plan.ts'
 import { SqlFunction } from './sql-function.ts'
 import { ObjectRemoval, StoredObject } from './stored-object.ts'
+import { WebhookAttempt, WebhookDelivery } from './webhook-delivery.ts'
+import { Webhook, WebhookSecret } from './webhook.ts'
 
 /** Every table as the mapper sees it; a test holds it against what the migrations make. */
 export const entities = [
@@ -25,4 +27,8 @@ export const entities = [
   SqlFunction,
   StoredObject,
   Usage,
+  Webhook,
+  WebhookAttempt,
+  WebhookDelivery,
+  WebhookSecret,
 ] as const

@@ -1,10 +1,12 @@
 import { CreateTables } from './0001-create-tables.ts'
 import { ServeBatchesAndReplays } from './0002-serve-batches-and-replays.ts'
 import { ListCaptures } from './0003-list-captures.ts'
+import { TellReceivers } from './0005-tell-receivers.ts'
 
 /** Every migration in order, under the name by which a database remembers it. */
 export const migrations = [
   { name: '0001-create-tables', class: CreateTables },
   { name: '0002-serve-batches-and-replays', class: ServeBatchesAndReplays },
   { name: '0003-list-captures', class: ListCaptures },
+  { name: '0005-tell-receivers', class: TellReceivers },
 ] as const

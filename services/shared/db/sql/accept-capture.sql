@@ -85,6 +85,8 @@ begin
     return c;
   end if;
 
+  perform warn_of_quota(c.account_id, c.period, c.used, 1, c.usage_limit);
+
   insert into lane_meter as l (account_id, pool, lane, accepted, admitted)
   values (c.account_id, p_pool, p_lane, 1, 1)
       on conflict (account_id, pool, lane) do update

@@ -92,6 +92,7 @@ begin
 
   v_ended := array(select n.id from unnest(v_changes) as n where n.ends) || v_followers;
   perform count_ended(v_ended);
+  perform queue_deliveries(v_ended);
 
   followers := (
     select coalesce(json_agg(json_build_object('id', f.id, 'accountId', f.account_id, 'pool', f.pool, 'lane', f.lane,

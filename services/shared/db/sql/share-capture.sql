@@ -80,6 +80,7 @@ begin
      set expires_at = greatest(o.expires_at, c.created_at + c.retention_seconds * interval '1 second')
     from capture k where k.id = s.id and o.key = k.object_key;
   perform count_ended(array[p_id]);
+  perform queue_deliveries(array[p_id]);
 end
 $$;
 

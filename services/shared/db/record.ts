@@ -1,7 +1,7 @@
 import { echoCompleted } from '#shared/capture/echo-options.ts'
 import { ignoredOptions } from '#shared/capture/ignored-options.ts'
 import { maskUrl } from '#shared/capture/mask-url.ts'
-import type { FoundCapture } from '#shared/db/find-capture.ts'
+import type { FoundCapture } from './find-capture.ts'
 
 /** Addresses of a capture, built from the public address and nothing else. */
 export const captureUrls = (publicUrl: string, id: string): { status: string; image: string } => ({

@@ -1,0 +1,66 @@
+import type { Sql } from './connection.ts'
+
+/** What came of an attempt, and what becomes of its delivery. */
+export type NotedAttempt = {
+  /** The delivery's. */
+  readonly id: string
+  /** When it began. */
+  readonly at: Date
+  readonly ms: number
+  /** HTTP status of the answer; null where there was none. */
+  readonly status: number | null
+  /** Why it failed, as a word; null where the receiver took it. */
+  readonly error: string | null
+  /** Milliseconds from now to the next attempt; null where there is none. */
+  readonly nextMs: number | null
+}
+
+/** A receiver that took a delivery stays told, whatever another attempt at the same time came to. */
+const note = `
+with done as (
+  select * from json_to_recordset($1) as
+    (id uuid, at timestamptz, ms integer, status integer, error text, "nextMs" float8)
+), noted as (
+  update webhook_delivery d
+     set attempts = d.attempts + 1,
+         failures = d.failures + (n.error is not null)::integer,
+         leased_until = null,
+         state = case when n.error is null then 'delivered'
+                      when d.state = 'pending' and n."nextMs" is null then 'failed' else d.state end,
+         next_attempt_at = case when d.state = 'pending' and n.error is not null
+                                then now() + n."nextMs" * interval '1 millisecond' end
+    from done n where d.id = n.id
+  returning d.id, d.webhook_id, d.attempts
+), told as (
+  update webhook w set last_delivery_at = now() where w.id in (select webhook_id from noted)
+)
+insert into webhook_attempt (delivery_id, number, at, status, ms, error)
+select n.id, n.attempts, d.at, d.status, d.ms, d.error from noted n join done d on d.id = n.id
+returning delivery_id as id`
+
+/** Writes down attempts, each of another delivery. Deliveries that are gone are left out. */
+export const noteAttempts = async (database: Sql, attempts: readonly NotedAttempt[]): Promise<void> => {
+  if (attempts.length > 0) await database.query(note, [JSON.stringify(attempts)])
+}
+
+/** Forgets up to `limit` deliveries that ended and are older than `days`. Answers how many. */
+export const forgetDeliveries = async (database: Sql, days: number, limit: number): Promise<number> => {
+  const rows = await database.query(
+    `delete from webhook_delivery where id in (
+       select id from webhook_delivery where created_at < now() - $1 * interval '1 day' and state <> 'pending'
+        order by created_at limit $2 for update skip locked)
+     returning id`,
+    [days, limit],
+  )
+  return rows.length
+}
+
+/** Hands back deliveries that could not be tried for a reason of our own; they are due again after `waitMs`. */
+export const handBackDeliveries = async (database: Sql, ids: readonly string[], waitMs: number): Promise<void> => {
+  if (ids.length === 0) return
+  await database.query(
+    `update webhook_delivery set leased_until = null, next_attempt_at = now() + $2 * interval '1 millisecond'
+      where id = any ($1::uuid[]) and state = 'pending'`,
+    [ids, waitMs],
+  )
+}

@@ -1,0 +1,112 @@
+import { type Agent, type ClientRequest, type IncomingMessage, request as openRequest } from 'node:http'
+import { type Failure, NoConnection, type Outcome } from './outcome.ts'
+import type { ToReceiver } from './receiver-agent.ts'
+
+/** What an attempt needs: the connections, and how long an answer may take once there is one. */
+export type AttemptDeps = { readonly agent: Agent; readonly answerMs: number }
+
+/** What is sent, to whom. */
+export type Post = {
+  readonly accountId: string
+  readonly url: string
+  readonly headers: Readonly<Record<string, string>>
+  readonly body: string
+}
+
+/** What is read of an answer's body: enough for the connection to be used again after a usual one. */
+const answerBytesMax = 16_384
+
+/** A user and password in the address are sent as any client does; what is not percent-encoded goes as it stands. */
+const authorization = ({ username, password }: URL): Record<string, string> => {
+  if (username === '' && password === '') return {}
+  const decode = (text: string) => {
+    try {
+      return decodeURIComponent(text)
+    } catch {
+      return text
+    }
+  }
+  const credentials = Buffer.from(`${decode(username)}:${decode(password)}`).toString('base64')
+  return { authorization: `Basic ${credentials}` }
+}
+
+const requestOf = ({ accountId, url: text, headers, body }: Post, agent: Agent): ToReceiver => {
+  const url = new URL(text)
+  return {
+    agent,
+    accountId,
+    method: 'POST',
+    host: url.hostname.replaceAll(/[[\]]/g, '').replace(/\.$/, ''),
+    port: Number(url.port || 443),
+    path: url.pathname + url.search,
+    headers: {
+      host: url.host,
+      'user-agent': 'Shutterfleet-Webhooks',
+      'content-type': 'application/json',
+      'content-length': Buffer.byteLength(body),
+      ...authorization(url),
+      ...headers,
+    },
+  }
+}
+
+const judge = (status: number): Failure | null => {
+  if (status >= 200 && status < 300) return null
+  return status >= 300 && status < 400 ? 'redirect' : 'status'
+}
+
+const failureOf = (error: NodeJS.ErrnoException): Failure | 'not_tried' => {
+  if (error instanceof NoConnection) return error.reason
+  return error.code?.startsWith('HPE_') ? 'bad_answer' : 'connection_failed'
+}
+
+/** Reads an answer to its end, or as much of it as is wanted. Resolves false where it breaks off. */
+const readAnswer = (response: IncomingMessage): Promise<boolean> =>
+  new Promise((resolve) => {
+    let bytes = 0
+    response.on('data', (chunk: Buffer) => {
+      bytes += chunk.length
+      if (bytes <= answerBytesMax) return
+      resolve(true)
+      response.destroy()
+    })
+    response.once('end', () => resolve(true))
+    response.once('error', () => resolve(false))
+    response.once('close', () => resolve(false))
+  })
+
+const hear = (request: ClientRequest, answerMs: number): Promise<Outcome> =>
+  new Promise((resolve) => {
+    let status: number | null = null
+    let timer: NodeJS.Timeout | undefined
+    const end = (failure: Failure | null | 'not_tried') => {
+      clearTimeout(timer)
+      resolve(failure === 'not_tried' ? failure : { status, failure })
+    }
+    // The wait for a connection has a bound of its own.
+    request.once('socket', () => {
+      timer = setTimeout(() => {
+        end('timeout')
+        request.destroy()
+      }, answerMs)
+    })
+    request.on('error', (error) => end(failureOf(error)))
+    request.once('response', (response) => {
+      status = response.statusCode ?? 0
+      const verdict = judge(status)
+      void readAnswer(response).then((whole) => end(whole ? verdict : 'connection_failed'))
+    })
+  })
+
+/** One POST to a receiver. Redirects are not followed. Never throws. */
+export const attempt = async ({ agent, answerMs }: AttemptDeps, post: Post): Promise<Outcome> => {
+  // A receiver may close a kept connection just when it is used again; one that then begins anew is the same attempt.
+  for (;;) {
+    const request = openRequest(requestOf(post, agent))
+    const heard = hear(request, answerMs)
+    request.end(post.body)
+    const outcome = await heard
+    const wasStale = outcome !== 'not_tried' && outcome.status === null && outcome.failure === 'connection_failed'
+    if (!(wasStale && request.reusedSocket)) return outcome
+  }
+}

@@ -1,0 +1,13 @@
+import { type Env, readEnv, type ValuesOf } from '#shared/config/read-env.ts'
+import { knownNames } from '#shared/config/settings/all.ts'
+import { commonSettings } from '#shared/config/settings/common.ts'
+import { databaseSettings } from '#shared/config/settings/outside.ts'
+import { webhookSettings } from '#shared/config/settings/webhooks.ts'
+
+const settings = { ...commonSettings, ...databaseSettings, ...webhookSettings }
+
+/** What an operator can set of the sender of webhooks. */
+export type Config = ValuesOf<typeof settings>
+
+/** Reads the sender's settings; throws `CONFIGURATION` with all problems at once. */
+export const readConfig = (env: Env): Config => readEnv(settings, env, knownNames)

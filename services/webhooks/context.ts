@@ -1,0 +1,75 @@
+import { X509Certificate } from 'node:crypto'
+import { readFile } from 'node:fs/promises'
+import { createSecureContext, getCACertificates, type SecureContext } from 'node:tls'
+import { type Database, openDatabase } from '#shared/db/connection.ts'
+import { AppError } from '#shared/errors/app-error.ts'
+import { readOpeningKey } from '#shared/queue/seal.ts'
+import { createLogger } from '#shared/telemetry/logger.ts'
+import { createMetrics, type Metrics } from '#shared/telemetry/metrics.ts'
+import type { Health } from '#shared/telemetry/probe-server.ts'
+import { attempt } from './attempt.ts'
+import type { Config } from './config.ts'
+import { createEvents } from './events.ts'
+import { ReceiverAgent } from './receiver-agent.ts'
+import type { Sender } from './sender.ts'
+
+/** The sender put together, and what its main function needs of it. */
+export type OpenSender = Sender &
+  AsyncDisposable & {
+    readonly database: Database
+    readonly metrics: Metrics
+    readonly health: () => Promise<Health>
+  }
+
+const databaseProbeMs = 1000
+/** The contract's bounds of an attempt. */
+const connectMs = 10_000
+const answerMs = 30_000
+
+const noCertificates = (path: string, cause?: unknown) =>
+  new AppError('CONFIGURATION', { publicMessage: `SHUTTERFLEET_EXTRA_CA = ${path}, holds no certificates`, cause })
+
+const pem = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g
+
+const trustOf = async (path: string): Promise<SecureContext | undefined> => {
+  if (path === '') return undefined
+  try {
+    const extra = (await readFile(path, 'utf8')).match(pem) ?? []
+    const certificates = extra.map((text) => new X509Certificate(text).toString())
+    if (certificates.length > 0) return createSecureContext({ ca: [...getCACertificates('default'), ...certificates] })
+  } catch (cause) {
+    throw noCertificates(path, cause)
+  }
+  throw noCertificates(path)
+}
+
+const healthOf = (database: Database, stop: AbortSignal) => async (): Promise<Health> => {
+  const answers = await database.ping(databaseProbeMs)
+  return { live: true, ready: answers && !stop.aborted, detail: { database: answers ? 'answers' : 'is away' } }
+}
+
+/** Opens what the sender works with; connects to PostgreSQL with the first turn. Throws `CONFIGURATION`. */
+export const openContext = async (config: Config, stop: AbortSignal): Promise<OpenSender> => {
+  await using stack = new AsyncDisposableStack()
+  const metrics = createMetrics('webhooks')
+  const events = createEvents(createLogger({ service: 'webhooks', level: config.logLevel }), metrics)
+  const openingKeys = config.openingKeys.map(readOpeningKey)
+  const trust = await trustOf(config.extraCa)
+  const database = stack.use(openDatabase({ url: config.databaseUrl, poolMax: config.databasePoolMax }))
+  const agent = stack.use(new ReceiverAgent({ egress: config.egress, trust, connectMs }))
+  const owned = stack.move()
+  return {
+    database,
+    openingKeys,
+    publicUrl: config.publicUrl,
+    events,
+    metrics,
+    attempt: (post) => attempt({ agent, answerMs }, post),
+    waitsMs: config.webhookRetries,
+    inFlightMax: config.inFlightMax,
+    now: () => new Date(),
+    chance: () => Math.random(),
+    health: healthOf(database, stop),
+    [Symbol.asyncDispose]: () => owned.disposeAsync(),
+  }
+}

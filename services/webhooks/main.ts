@@ -1,0 +1,19 @@
+import { runMain } from '#shared/process/run-main.ts'
+import { startProbeServer } from '#shared/telemetry/probe-server.ts'
+import { readConfig } from './config.ts'
+import { openContext } from './context.ts'
+import { forgetOld } from './forget-old.ts'
+import { runSender } from './sender.ts'
+
+await runMain('webhooks', async ({ env, stop, announce }) => {
+  const config = readConfig(env)
+  await using sender = await openContext(config, stop)
+  await using probe = await startProbeServer({
+    host: config.probeHost,
+    port: config.probePort,
+    metrics: sender.metrics,
+    health: sender.health,
+  })
+  announce({ probeUrl: probe.url })
+  await Promise.all([runSender(sender, stop, config.drainMs), forgetOld(sender, stop)])
+})

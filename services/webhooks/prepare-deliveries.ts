@@ -1,0 +1,75 @@
+import type { Database } from '#shared/db/connection.ts'
+import { findCaptures } from '#shared/db/find-capture.ts'
+import { handBackDeliveries } from '#shared/db/note-attempts.ts'
+import { dropDeliveries, storeBodies, type TakenDelivery } from '#shared/db/take-deliveries.ts'
+import { open, type OpeningKey } from '#shared/queue/seal.ts'
+import type { Events } from './events.ts'
+import { renderBody } from './render-body.ts'
+
+/** What preparing works with. */
+export type PrepareDeps = {
+  readonly database: Pick<Database, 'query'>
+  readonly openingKeys: readonly OpeningKey[]
+  readonly publicUrl: string
+  readonly events: Pick<Events, 'dropped' | 'unsignable'>
+}
+
+/** A delivery that can be sent as it stands. `secrets` is empty where it is not signed. */
+export type Prepared = {
+  readonly delivery: TakenDelivery
+  readonly body: string
+  readonly secrets: readonly string[]
+}
+
+/** A secret that does not open is a mistake of the operator, who is given time. */
+const unsignableMs = 60_000
+
+const withBodies = async (deps: PrepareDeps, taken: readonly TakenDelivery[]) => {
+  const fresh = taken.filter(({ body }) => body === null)
+  const ids = fresh.flatMap(({ captureId, subject }) => (captureId !== null && subject === null ? [captureId] : []))
+  const captures = ids.length === 0 ? [] : await findCaptures(deps.database, [...new Set(ids)])
+  const byId = new Map(captures.map((capture) => [capture.id, capture]))
+  const rendered = fresh.flatMap((delivery) => {
+    const body = renderBody(delivery, byId.get(delivery.captureId ?? ''), deps.publicUrl)
+    return body === undefined ? [] : [{ id: delivery.id, body }]
+  })
+  const stored = await storeBodies(deps.database, rendered)
+  const bodies = new Map(rendered.filter(({ id }) => stored.has(id)).map(({ id, body }) => [id, body]))
+  return taken.flatMap((delivery) => {
+    const body = delivery.body ?? bodies.get(delivery.id)
+    return body === undefined ? [] : [{ delivery, body }]
+  })
+}
+
+const secretsOf = (deps: PrepareDeps, delivery: TakenDelivery): readonly string[] | undefined => {
+  const { webhookId, sealedSecret, sealedPreviousSecret } = delivery
+  if (webhookId === null) return []
+  try {
+    return [sealedSecret, sealedPreviousSecret].flatMap((sealed) =>
+      sealed === null ? [] : [open(deps.openingKeys, webhookId, sealed).toString()],
+    )
+  } catch (cause) {
+    deps.events.unsignable(webhookId, cause)
+    return undefined
+  }
+}
+
+/**
+ * Makes taken deliveries ready to be sent, and stores the bodies of those that are sent for the first time. What tells of
+ * something that is gone, or belongs to a webhook that is gone, is dropped; what cannot be signed is put off.
+ */
+export const prepareDeliveries = async (deps: PrepareDeps, taken: readonly TakenDelivery[]): Promise<Prepared[]> => {
+  const owned = taken.filter(({ webhookId, sealedSecret }) => webhookId === null || sealedSecret !== null)
+  const whole = await withBodies(deps, owned)
+  const kept = new Set(whole.map(({ delivery }) => delivery.id))
+  const dropped = taken.filter(({ id }) => !kept.has(id))
+  if (dropped.length > 0) {
+    const ids = dropped.map(({ id }) => id)
+    await dropDeliveries(deps.database, ids)
+    deps.events.dropped(ids.length)
+  }
+  const prepared = whole.map((each) => ({ ...each, secrets: secretsOf(deps, each.delivery) }))
+  const unsignable = prepared.filter(({ secrets }) => secrets === undefined).map(({ delivery }) => delivery.id)
+  await handBackDeliveries(deps.database, unsignable, unsignableMs)
+  return prepared.flatMap(({ secrets, ...each }) => (secrets === undefined ? [] : [{ ...each, secrets }]))
+}

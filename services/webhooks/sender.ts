@@ -1,0 +1,141 @@
+import type { Database } from '#shared/db/connection.ts'
+import { handBackDeliveries, noteAttempts, type NotedAttempt } from '#shared/db/note-attempts.ts'
+import { keepDeliveries, takeDeliveries } from '#shared/db/take-deliveries.ts'
+import { toAppError } from '#shared/errors/app-error.ts'
+import { createBell } from '#shared/process/bell.ts'
+import type { Post } from './attempt.ts'
+import type { Events } from './events.ts'
+import { nextAttemptMs } from './next-attempt.ts'
+import type { Outcome } from './outcome.ts'
+import { type PrepareDeps, type Prepared, prepareDeliveries } from './prepare-deliveries.ts'
+import { signBody } from './sign-body.ts'
+
+/** What the sender works with. */
+export type Sender = Omit<PrepareDeps, 'database' | 'events'> & {
+  readonly database: Pick<Database, 'query' | 'transaction'>
+  readonly events: Events
+  readonly attempt: (post: Post) => Promise<Outcome>
+  readonly waitsMs: readonly number[]
+  readonly inFlightMax: number
+  readonly now: () => Date
+  readonly chance: () => number
+}
+
+/** A taker that died is followed by another after this; one that lives says so three times as often. */
+const leaseMs = 10_000
+const keepEveryMs = leaseMs / 3
+const takeMax = 100
+const perHost = 2
+/** An eighth of what is in flight at most is of one account. */
+const accountShare = 8
+const pollMs = 500
+/** Attempts that end shortly after each other are written down together. */
+const gatherMs = 5
+/** After the egress filter could not be reached. */
+const notTriedMs = 2000
+
+type Done = { readonly noted: readonly NotedAttempt[]; readonly notTried: readonly string[] }
+
+const send = async (sender: Sender, { delivery, body, secrets }: Prepared): Promise<NotedAttempt | undefined> => {
+  const { id, accountId, url, event, failures } = delivery
+  const at = sender.now()
+  const headers = secrets.length === 0 ? {} : signBody({ id, body, at, secrets })
+  const began = performance.now()
+  const outcome = await sender.attempt({ accountId, url, headers, body })
+  if (outcome === 'not_tried') return undefined
+  const ms = Math.round(performance.now() - began)
+  const { status, failure } = outcome
+  const nextMs = failure === null ? null : nextAttemptMs(sender.waitsMs, failures + 1, sender.chance())
+  sender.events.attempted({ id, event, failure, status, ms, givenUp: failure !== null && nextMs === null })
+  return { id, at, ms, status, error: failure, nextMs }
+}
+
+/** What is in the air and what has come down, of one sender. */
+const createFlight = (sender: Sender, ring: () => void) => {
+  const flying = new Set<string>()
+  let noted: NotedAttempt[] = []
+  let notTried: string[] = []
+  let keptMs = performance.now()
+
+  const fly = async (prepared: Prepared) => {
+    const { id } = prepared.delivery
+    const result = await send(sender, prepared).catch(() => undefined)
+    flying.delete(id)
+    if (result) noted.push(result)
+    else notTried.push(id)
+    ring()
+  }
+
+  const write = async ({ noted: attempts, notTried: ids }: Done) => {
+    await noteAttempts(sender.database, attempts)
+    noted = noted.slice(attempts.length)
+    await handBackDeliveries(sender.database, ids, notTriedMs)
+    notTried = notTried.slice(ids.length)
+    if (ids.length > 0) sender.events.notTried(ids.length)
+  }
+
+  return {
+    count: () => flying.size,
+    /** Deliveries that are still this sender's. */
+    held: () => flying.size + noted.length + notTried.length,
+    start: (prepared: readonly Prepared[]) => {
+      for (const each of prepared) {
+        flying.add(each.delivery.id)
+        void fly(each)
+      }
+    },
+    /** Writes down what has come down; what cannot be written stays for the next time. */
+    settle: async () => {
+      await write({ noted: [...noted], notTried: [...notTried] })
+      if (performance.now() - keptMs < keepEveryMs) return
+      await keepDeliveries(sender.database, [...flying], leaseMs)
+      keptMs = performance.now()
+    },
+  }
+}
+
+/**
+ * Delivers webhooks until `stop` aborts, then lets what is in flight end for at most `drainMs`. What is cut off, or was
+ * with a sender that died, goes to another sender once its lease has passed: deliveries may arrive twice, none is lost.
+ */
+export const runSender = async (sender: Sender, stop: AbortSignal, drainMs: number): Promise<void> => {
+  const { events } = sender
+  const bell = createBell(gatherMs)
+  const flight = createFlight(sender, bell.ring)
+  const perAccount = Math.ceil(sender.inFlightMax / accountShare)
+  let failing = false
+
+  const takeMore = async () => {
+    const limit = Math.min(takeMax, sender.inFlightMax - flight.held())
+    if (limit <= 0) return
+    const taken = await takeDeliveries(sender.database, { limit, perHost, perAccount, leaseMs })
+    flight.start(await prepareDeliveries(sender, taken))
+    // What is full or more than one turn takes is not waited for.
+    if (taken.length === limit) bell.ring()
+  }
+
+  const turn = async (more: boolean) => {
+    try {
+      await flight.settle()
+      if (more) await takeMore()
+      if (failing) events.worksAgain()
+      failing = false
+    } catch (error) {
+      events.turnFailed(toAppError(error), !failing)
+      failing = true
+    }
+    events.inFlight(flight.count())
+  }
+
+  while (!stop.aborted) {
+    await turn(true)
+    await bell.wait(pollMs, stop)
+  }
+  events.draining(flight.count())
+  const tooLate = AbortSignal.timeout(drainMs)
+  await turn(false)
+  while (flight.held() > 0 && !tooLate.aborted) {
+    await bell.wait(pollMs, tooLate)
+    await turn(false)
+  }
+}

@@ -1,0 +1,147 @@
+import { randomUUID } from 'node:crypto'
+import { readFile } from 'node:fs/promises'
+import { createSecureContext } from 'node:tls'
+import { changeCaptures } from '#shared/db/change-captures.ts'
+import { acceptCapture } from '#shared/db/accept-capture.ts'
+import type { Database } from '#shared/db/connection.ts'
+import { generateSealingKeys, readOpeningKey, readSealingKey, seal } from '#shared/queue/seal.ts'
+import { createLogger } from '#shared/telemetry/logger.ts'
+import { createMetrics } from '#shared/telemetry/metrics.ts'
+import { attempt } from '#webhooks/attempt.ts'
+import { createEvents } from '#webhooks/events.ts'
+import { ReceiverAgent } from '#webhooks/receiver-agent.ts'
+import { runSender } from '#webhooks/sender.ts'
+import { type Filter, internet, resolverOf, startFilter } from './egress-filter.ts'
+import { createTenant, type Tenant } from './tenant.ts'
+import type { Certificate, Receiver } from './webhook-receiver.ts'
+
+type WithTeardown = { teardown: (clean: () => Promise<void>) => void }
+
+const publicAddress = '93.184.216.34'
+const keys = generateSealingKeys()
+
+/** Opens what `addWebhook` sealed. */
+export const openingKeyText = keys.private
+
+/** A name of the certificate; every one leads to the receiver, except `private`, which is an address that is not public. */
+export const hookUrl = (name: string, path: string): string => `https://${name}.hooks.example${path}`
+
+/** The names that `hookUrl` makes. */
+export const hookNames = ['*.hooks.example']
+
+const resolver = {
+  resolve: async (name: string) => (name.startsWith('private.') ? ['10.1.2.3'] : await known(name)),
+  lookup: async (name: string) => known(name),
+}
+const known = async (name: string) =>
+  name.startsWith('nowhere.') ? resolverOf({}).resolve(name) : Promise.resolve([publicAddress])
+
+/** A real filter in front of the receiver, which to it is the internet. */
+export const startReceiverFilter = (receiver: Receiver): Promise<Filter> =>
+  startFilter({ resolver, connect: internet({ public: receiver.port, canary: 1 }), connectionsMax: 1024 })
+
+/** Starts a sender in this process, with retries after the given waits. Ended with the test, at the latest. */
+export const startSender = async (
+  t: WithTeardown,
+  on: { readonly database: Database; readonly egressPort: number; readonly certificate: Certificate },
+  options: {
+    readonly waitsMs?: readonly number[]
+    readonly answerMs?: number
+    readonly inFlightMax?: number
+    openingKey?: string
+  } = {},
+) => {
+  const trust = createSecureContext({ ca: await readFile(on.certificate.certPath) })
+  const egress = { host: '127.0.0.1', port: on.egressPort }
+  const agent = new ReceiverAgent({ egress, trust, connectMs: 5000 })
+  const stop = new AbortController()
+  const running = runSender(
+    {
+      database: on.database,
+      openingKeys: [readOpeningKey(options.openingKey ?? keys.private)],
+      publicUrl: 'https://shots.example',
+      events: createEvents(createLogger({ service: 'test', level: 'error' }), createMetrics('test')),
+      attempt: (post) => attempt({ agent, answerMs: options.answerMs ?? 5000 }, post),
+      waitsMs: options.waitsMs ?? [50, 50, 50],
+      inFlightMax: options.inFlightMax ?? 64,
+      now: () => new Date(),
+      chance: () => 0,
+    },
+    stop.signal,
+    10_000,
+  )
+  const end = async () => {
+    stop.abort()
+    await running
+    agent[Symbol.dispose]()
+  }
+  t.teardown(end)
+  return { end }
+}
+
+/** Makes a user-level webhook; answers its id. */
+export const addWebhook = async (
+  database: Database,
+  of: { accountId: string; url: string; secret: string; events?: readonly string[]; active?: boolean },
+): Promise<string> => {
+  const id = randomUUID()
+  const { accountId, url, secret, events = ['screenshot.completed', 'screenshot.failed'], active = true } = of
+  await database.query(
+    `insert into webhook (id, account_id, url, events, description, active, created_at) values ($1, $2, $3, $4, '', $5, now())`,
+    [id, accountId, url, events, active],
+  )
+  const sealed = seal(readSealingKey(keys.public), id, Buffer.from(secret))
+  await database.query('insert into webhook_secret (webhook_id, sealed) values ($1, $2)', [id, sealed])
+  return id
+}
+
+/** Has a capture accepted, with the receiver that its request names, if any. Answers its id. */
+export const acceptFor = async (database: Database, tenant: Tenant, webhookUrl?: string): Promise<string> => {
+  const capture = tenant.capture()
+  const outcome = await acceptCapture(database, capture, { windowSize: 1000 })
+  if (!outcome.ok) throw new Error(outcome.code)
+  if (webhookUrl !== undefined) {
+    await database.query('update capture set webhook_url = $2 where id = $1', [capture.id, webhookUrl])
+  }
+  return capture.id
+}
+
+/** Ends captures as the ledger does. */
+export const endCaptures = (database: Database, ids: readonly string[], status: 'completed' | 'failed' = 'completed') =>
+  changeCaptures(database, ids, ({ id }) => ({
+    change: {
+      attempts: 1,
+      unendedStarts: 0,
+      begins: true,
+      end:
+        status === 'failed'
+          ? { status, code: 'TIMEOUT', message: 'The page did not load in time.' }
+          : {
+              status,
+              objectKey: `captures/${id}`,
+              fileSize: 1234,
+              sha256: 'ab',
+              mimeType: 'image/png',
+              width: 1280,
+              height: 800,
+              processingTimeMs: 900,
+              warnings: [],
+              timings: {},
+            },
+    },
+  }))
+
+/** Has a capture accepted and ended for the receiver; answers its id. */
+export const captureFor = async (
+  database: Database,
+  tenant: Tenant,
+  webhookUrl?: string,
+  status: 'completed' | 'failed' = 'completed',
+): Promise<string> => {
+  const id = await acceptFor(database, tenant, webhookUrl)
+  await endCaptures(database, [id], status)
+  return id
+}
+
+/** Makes an account without limits. */
+export const newTenant = (database: Database): Promise<Tenant> => createTenant(database)

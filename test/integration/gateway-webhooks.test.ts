@@ -1,0 +1,271 @@
+import { createHmac } from 'node:crypto'
+import { Webhook as StandardWebhook } from 'standardwebhooks'
+import { Webhook as SvixWebhook } from 'svix'
+import t from 'tap'
+import { createAccount } from '#shared/db/accounts.ts'
+import { defaultPlans } from '#shared/db/default-plans.ts'
+import { createKey } from '#shared/db/keys.ts'
+import { replacePlans } from '#shared/db/plans.ts'
+import { eventually } from '#test/helpers/eventually.ts'
+import { startGateway, testPepper } from '#test/helpers/running-gateway.ts'
+import type { Tenant } from '#test/helpers/tenant.ts'
+import { makeCertificate, startReceiver } from '#test/helpers/webhook-receiver.ts'
+import {
+  captureFor,
+  hookNames,
+  hookUrl,
+  newTenant,
+  startReceiverFilter,
+  startSender,
+} from '#test/helpers/webhook-sender.ts'
+
+const gateway = await startGateway(t, { PUBLIC_URL: 'https://shots.example' })
+const { database, baseUrl } = gateway
+await replacePlans(database, defaultPlans)
+
+type Fields = Record<string, unknown>
+type Body = { data: Fields; error: { code: string; message: string; details: Record<string, string[]> } }
+type Listed = { data: Fields[]; meta: { per_page: number; next_cursor: string | null } }
+
+const callWith = (key: string) => {
+  const call = async (method: string, path: string, body?: unknown) => {
+    const response = await fetch(`${baseUrl}/v1${path}`, {
+      method,
+      headers: { authorization: `Bearer ${key}`, ...(body !== undefined && { 'content-type': 'application/json' }) },
+      ...(body !== undefined && { body: JSON.stringify(body) }),
+    })
+    const text = await response.text()
+    return { status: response.status, body: (text === '' ? {} : JSON.parse(text)) as Body }
+  }
+  const listed = async (path: string) => (await call('GET', path)).body as unknown as Listed
+  return { call, listed }
+}
+
+const newKey = async (accountId: string) =>
+  (await createKey(database, { accountId, name: 'key', domains: [], pepper: testPepper })).key
+
+const newCaller = async (plan = 'unlimited') => {
+  const { id: accountId } = await createAccount(database, { name: 'A', email: 'a@example.com', plan })
+  return { accountId, ...callWith(await newKey(accountId)) }
+}
+
+/** A caller who can also have captures accepted and ended. */
+const newTenantCaller = async (): Promise<{ tenant: Tenant } & ReturnType<typeof callWith>> => {
+  const tenant = await newTenant(database)
+  return { tenant, ...callWith(await newKey(tenant.accountId)) }
+}
+
+const url = 'https://hooks.example/in?token=secret'
+const unknown = '00000000-0000-4000-8000-000000000000'
+
+t.test('a webhook is made, shown, changed and deleted, and its secret is shown once', async (t) => {
+  const { call, listed } = await newCaller()
+  const made = await call('POST', '/webhooks', { url })
+  t.equal(made.status, 200)
+  const { secret, ...webhook } = made.body.data
+  t.match(secret, /^whsec_[A-Za-z0-9+/]{43}=$/)
+  t.strictSame(Object.keys(webhook).toSorted(), [
+    'active',
+    'created_at',
+    'description',
+    'events',
+    'id',
+    'last_delivery_at',
+    'url',
+  ])
+  t.match(webhook, {
+    url,
+    events: ['screenshot.completed', 'screenshot.failed'],
+    description: '',
+    active: true,
+    created_at: /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z$/,
+    last_delivery_at: null,
+  })
+  const path = `/webhooks/${String(webhook['id'])}`
+  t.strictSame((await call('GET', path)).body.data, webhook)
+  t.strictSame((await listed('/webhooks')).data, [webhook])
+  const changes = { events: ['screenshot.failed', 'quota.warning'], description: 'ops', active: false }
+  const changed = await call('PATCH', path, changes)
+  t.equal(changed.status, 200)
+  t.strictSame(changed.body.data, { ...webhook, ...changes })
+  t.equal((await call('DELETE', path)).status, 204)
+  t.equal((await call('DELETE', path)).status, 404)
+  t.strictSame((await listed('/webhooks')).data, [])
+
+  const dump = await database.query<{ row: string }>('select s::text as row from webhook_secret s')
+  const raw = Buffer.from(String(secret)).toString('hex')
+  t.notOk(
+    dump.some(({ row }) => row.includes(raw)),
+    'the secret stands nowhere in the clear',
+  )
+})
+
+t.test('what is wrong with a webhook is told at once, by name', async (t) => {
+  const { call } = await newCaller()
+  const wrong = { url: 'http://hooks.example/', events: ['nothing'], description: 'a\u0000', active: 'yes', colour: 1 }
+  const refused = await call('POST', '/webhooks', wrong)
+  t.match(refused, { status: 422, body: { error: { code: 'VALIDATION_ERROR' } } })
+  t.strictSame(Object.keys(refused.body.error.details).toSorted(), [
+    'active',
+    'colour',
+    'description',
+    ...['events.0', 'url'],
+  ])
+  const urls = [
+    'https://127.0.0.1/',
+    'https://localhost/',
+    'https://hooks.example:25/',
+    `https://h.example/${'a'.repeat(2048)}`,
+    '',
+  ]
+  for (const each of urls) {
+    const { status, body } = await call('POST', '/webhooks', { url: each })
+    t.strictSame([status, Object.keys(body.error.details)], [422, ['url']], each.slice(0, 40))
+  }
+  t.match(await call('POST', '/webhooks', {}), { status: 422, body: { error: { details: { url: ['is required'] } } } })
+  for (const events of [[], ['screenshot.failed', 'screenshot.failed'], 'screenshot.failed']) {
+    t.match(await call('POST', '/webhooks', { url, events }), { status: 422 }, JSON.stringify(events))
+  }
+  t.match(await call('POST', '/webhooks', [1]), { status: 422 })
+  t.match(await call('GET', '/webhooks?page=1'), { status: 422 })
+})
+
+t.test('an account has at most 20 webhooks, however many are asked for at once', async (t) => {
+  const { call, listed } = await newCaller()
+  const answers = await Promise.all(Array.from({ length: 24 }, () => call('POST', '/webhooks', { url })))
+  t.equal(answers.filter(({ status }) => status === 200).length, 20)
+  t.match(answers.find(({ status }) => status === 422)?.body.error.details, { url: [/at most 20/] })
+  t.equal((await listed('/webhooks')).data.length, 20)
+})
+
+t.test('a plan without webhooks may neither make nor test one', async (t) => {
+  const { accountId, call } = await newCaller('starter')
+  const made = await call('POST', '/webhooks', { url })
+  await database.query(`update account set plan = 'free' where id = $1`, [accountId])
+  const refused = { status: 403, body: { error: { code: 'FEATURE_NOT_AVAILABLE', message: /webhooks/ } } }
+  t.match(await call('POST', '/webhooks', { url }), refused)
+  const path = `/webhooks/${String(made.body.data['id'])}`
+  t.match(await call('POST', `${path}/test`), refused)
+  t.match(await call('POST', '/webhooks', { url: 'nothing' }), { status: 422 }, 'the body is judged first')
+  t.equal((await call('DELETE', path)).status, 204, 'what it had may go')
+})
+
+t.test('webhooks and deliveries of another account are not found, nor unknown and malformed ids', async (t) => {
+  const owner = await newCaller()
+  const { call } = await newCaller()
+  const made = await owner.call('POST', '/webhooks', { url })
+  const own = String(made.body.data['id'])
+  const delivery = String((await owner.call('POST', `/webhooks/${own}/test`)).body.data['id'])
+  for (const id of [own, unknown, 'x']) {
+    const path = `/webhooks/${id}`
+    const asked: [string, string, unknown?][] = [
+      ['GET', path],
+      ['PATCH', path, { active: false }],
+      ['DELETE', path],
+      ['POST', `${path}/test`],
+      ['POST', `${path}/rotate-secret`],
+      ['GET', `${path}/deliveries`],
+      ['POST', `${path}/deliveries/${delivery}/redeliver`],
+      ['GET', `/screenshots/${id}/deliveries`],
+      ['POST', `/screenshots/${id}/deliveries/${delivery}/redeliver`],
+    ]
+    for (const each of asked) {
+      t.match(await call(...each), { status: 404, body: { error: { code: 'NOT_FOUND' } } }, each.join(' '))
+    }
+  }
+  t.match(await owner.call('GET', `/webhooks/${own}`), { status: 200, body: { data: { active: true } } })
+  t.equal((await owner.call('POST', `/webhooks/${own}/deliveries/${unknown}/redeliver`)).status, 404)
+  t.match(await call('PUT', `/webhooks/${own}`), { status: 405 })
+})
+
+t.test('a test is delivered and logged with its attempts, and sent again when asked for', async (t) => {
+  await using certificate = await makeCertificate(hookNames)
+  await using receiver = await startReceiver(certificate, (_, nth) => (nth === 1 ? 410 : 200))
+  await using filter = await startReceiverFilter(receiver)
+  const on = { database, egressPort: filter.port, certificate }
+  const sender = await startSender(t, on, { openingKey: gateway.webhookOpeningKey, waitsMs: [] })
+  const { call, listed } = await newCaller()
+  const made = await call('POST', '/webhooks', { url: hookUrl('test', '/in?token=hidden'), active: false })
+  const secret = String(made.body.data['secret'])
+  const path = `/webhooks/${String(made.body.data['id'])}`
+  const queued = await call('POST', `${path}/test`)
+  t.equal(queued.status, 202)
+  t.strictSame(Object.keys(queued.body.data), ['id'])
+  const id = String(queued.body.data['id'])
+  const first = async () => (await listed(`${path}/deliveries`)).data[0] as Fields & { attempts: Fields[] }
+  await eventually(async () => (await first()).status === 'failed')
+  t.match(await first(), {
+    id,
+    event: 'webhook.test',
+    screenshot_id: null,
+    webhook_id: made.body.data['id'],
+    url: 'https://test.hooks.example/in?***',
+    next_attempt_at: null,
+    attempts: [{ number: 1, status: 410, error: 'status', ms: Number }],
+  })
+  t.match(await call('POST', `${path}/deliveries/${id}/redeliver`), { status: 202, body: { data: { id } } })
+  await eventually(async () => (await first()).status === 'delivered')
+  t.match((await first()).attempts, [{ number: 1 }, { number: 2, status: 200, error: null }])
+  t.equal(receiver.received[1]?.body, receiver.received[0]?.body, 'the same bytes')
+  t.match(JSON.parse(receiver.received[0]?.body ?? ''), { event: 'webhook.test', data: { id } })
+  t.ok((await call('GET', path)).body.data['last_delivery_at'])
+
+  const rotated = await call('POST', `${path}/rotate-secret`)
+  t.equal(rotated.status, 200)
+  const newer = String(rotated.body.data['secret'])
+  t.not(newer, secret)
+  await call('POST', `${path}/test`)
+  await eventually(() => receiver.received.length === 3)
+  const { headers, body } = receiver.received[2]!
+  const given = headers as Record<string, string>
+  t.equal(given['x-webhook-signature'], createHmac('sha256', newer).update(body).digest('hex'), 'the new one alone')
+  for (const each of [newer, secret]) {
+    t.ok(new StandardWebhook(each).verify(body, given), 'both fit for a day')
+    t.doesNotThrow(() => new SvixWebhook(each).verify(body, given))
+  }
+  await database.query(`update webhook_secret set previous_until = now()`)
+  await call('POST', `${path}/test`)
+  await eventually(() => receiver.received.length === 4)
+  const later = receiver.received[3]!
+  t.throws(() => new StandardWebhook(secret).verify(later.body, later.headers as Record<string, string>))
+  await sender.end()
+})
+
+t.test('deliveries of a capture are listed, of both kinds, in pages, and sent again', async (t) => {
+  const { tenant, call, listed } = await newTenantCaller()
+  await database.query(`update plan set features = array['webhooks'] where slug like 'plan-%'`)
+  const made = await call('POST', '/webhooks', { url })
+  const id = await captureFor(database, tenant, 'https://own.example/?secret=1')
+  const path = `/screenshots/${id}/deliveries`
+  const all = await listed(path)
+  t.strictSame(all.data.map((each) => String(each['url'])).toSorted(), [
+    'https://hooks.example/in?***',
+    'https://own.example/?***',
+  ])
+  t.match(all, {
+    data: [{ status: 'pending', attempts: [], sent_at: null, screenshot_id: id }],
+    meta: { next_cursor: null },
+  })
+  const one = await listed(`${path}?per_page=1`)
+  const two = await listed(`${path}?per_page=1&cursor=${one.meta.next_cursor}`)
+  t.strictSame([...one.data, ...two.data], all.data)
+  t.equal(two.meta.next_cursor, null)
+  for (const query of ['per_page=0', 'per_page=101', 'cursor=x', 'page=2']) {
+    t.equal((await call('GET', `${path}?${query}`)).status, 422, query)
+  }
+  await database.query(`update webhook_delivery set state = 'failed', next_attempt_at = null where capture_id = $1`, [
+    id,
+  ])
+  for (const each of all.data) {
+    t.equal((await call('POST', `${path}/${String(each['id'])}/redeliver`)).status, 202)
+  }
+  t.ok((await listed(path)).data.every((each) => each['status'] === 'pending' && each['next_attempt_at'] !== null))
+
+  const hook = `/webhooks/${String(made.body.data['id'])}`
+  await call('PATCH', hook, { url: 'https://moved.example/' })
+  t.match((await listed(`${hook}/deliveries`)).data, [{ url: 'https://moved.example/', status: 'pending' }])
+  await call('PATCH', hook, { active: false })
+  t.match((await listed(`${hook}/deliveries`)).data, [{ status: 'failed', next_attempt_at: null }], 'it is given up')
+  await call('DELETE', hook)
+  t.equal((await listed(path)).data.length, 1, 'only the one to the address of the request is left')
+})

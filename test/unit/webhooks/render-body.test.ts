@@ -1,0 +1,33 @@
+import t from 'tap'
+import { completedCapture } from '#test/helpers/gateway-context.ts'
+import { renderBody } from '#webhooks/render-body.ts'
+
+const sentAt = '2026-06-01T00:00:00.000000Z'
+const delivery = { event: 'screenshot.completed', subject: null, sentAt }
+
+t.test('secrets of the capture are masked in what is sent', async (t) => {
+  const options = {
+    ...completedCapture.options,
+    webhook_url: 'https://hooks.example/?***',
+    headers: { 'x-key': '***' },
+  }
+  const body = renderBody(delivery, { ...completedCapture, options }, 'https://shots.example')
+  t.match(JSON.parse(body ?? ''), { sent_at: sentAt, data: { options: { headers: { 'x-key': '***' } } } })
+  t.notMatch(body, /secret|token/)
+})
+
+t.test('only a hit of the cache says that it is one', async (t) => {
+  const dataOf = (cached: boolean) =>
+    (JSON.parse(renderBody(delivery, { ...completedCapture, cached }, '') ?? '') as { data: object }).data
+  t.match(dataOf(true), { cached: true })
+  t.notOk('cached' in dataOf(false))
+})
+
+t.test(
+  'an event about something else carries that, and one about a capture that is gone carries nothing',
+  async (t) => {
+    const test = renderBody({ event: 'webhook.test', subject: { id: 'x' }, sentAt }, undefined, '')
+    t.strictSame(JSON.parse(test ?? ''), { event: 'webhook.test', data: { id: 'x' }, sent_at: sentAt })
+    t.equal(renderBody(delivery, undefined, ''), undefined)
+  },
+)

@@ -1,0 +1,36 @@
+import t from 'tap'
+import { signBody } from '#webhooks/sign-body.ts'
+
+const secretOf = (byte: number) => `whsec_${Buffer.alloc(32, byte).toString('base64')}`
+const at = new Date('2026-06-01T12:00:00.999Z')
+
+t.test("agrees with the example of Standard Webhooks' own libraries", async (t) => {
+  // From the specification's reference implementations, with their secret, id, time and payload.
+  const signed = signBody({
+    id: 'msg_p5jXN8AQM9LWM0D4loKWxJek',
+    at: new Date(1_614_265_330_000),
+    body: '{"test": 2432232314}',
+    secrets: ['whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw'],
+  })
+  t.equal(signed['webhook-signature'], 'v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=')
+  t.equal(signed['webhook-timestamp'], '1614265330')
+})
+
+t.test('the hex signature is of the body under the whole text of the newest secret', async (t) => {
+  const of = { id: 'id', body: '{"a":1}', at }
+  const both = signBody({ ...of, secrets: [secretOf(1), secretOf(2)] })
+  const alone = signBody({ ...of, secrets: [secretOf(1)] })
+  t.match(both['x-webhook-signature'], /^[0-9a-f]{64}$/)
+  t.equal(both['x-webhook-signature'], alone['x-webhook-signature'])
+  t.not(signBody({ ...of, secrets: [secretOf(2)] })['x-webhook-signature'], alone['x-webhook-signature'])
+})
+
+t.test('the other one lists a signature for each secret, and depends on id, time and body', async (t) => {
+  const of = { id: 'id', body: '{"a":1}', at, secrets: [secretOf(1), secretOf(2)] }
+  const signatures = signBody(of)['webhook-signature']?.split(' ') ?? []
+  t.equal(signatures.length, 2)
+  t.not(signatures[0], signatures[1])
+  for (const other of [{ id: 'ie' }, { body: '{"a":2}' }, { at: new Date(at.getTime() + 1000) }]) {
+    t.not(signBody({ ...of, ...other })['webhook-signature'], signatures.join(' '))
+  }
+})
