@@ -13,4 +13,6 @@ export type Captures = {
   readonly tryAccept: (capture: NewCapture, counted: boolean) => Promise<AcceptOutcome>
   readonly check: (request: { keyHash: Buffer; originHost: string | null }) => Promise<CheckOutcome>
   readonly find: (of: { id: string; accountId: string }) => Promise<FoundCapture | undefined>
+  /** Answers whether the account had such a capture. */
+  readonly remove: (of: { id: string; accountId: string }) => Promise<boolean>
 }

@@ -3,6 +3,7 @@ import type { AllowTarget } from '#shared/policy/allow-list.ts'
 import { acceptCapture } from '#shared/db/accept-capture.ts'
 import { checkRequest } from '#shared/db/check-request.ts'
 import { type Database, openDatabase } from '#shared/db/connection.ts'
+import { deleteCapture } from '#shared/db/delete-capture.ts'
 import { deleteOutbox } from '#shared/db/delete-outbox.ts'
 import { findCapture } from '#shared/db/find-capture.ts'
 import { hashKey } from '#shared/db/keys.ts'
@@ -62,6 +63,7 @@ const capturesIn = (database: Database, config: Config): Captures => {
     tryAccept: (capture, counted) => acceptCapture(database, capture, { ...options, counted, checkOnly: true }),
     check: (request) => checkRequest(database, request),
     find: (of) => findCapture(database, of),
+    remove: (of) => deleteCapture(database, of),
   }
 }
 

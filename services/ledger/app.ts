@@ -1,6 +1,7 @@
 import { nudgeSubject } from '#shared/queue/subjects.ts'
 import { createBell } from '#shared/process/bell.ts'
 import type { Ledger } from './context.ts'
+import { finishDeletions } from './finish-deletions.ts'
 import { hearPoolStates, type PoolStates } from './hear-pool-states.ts'
 import { keepStreams, setUpStreams } from './keep-streams.ts'
 import { type Loop, type LoopName, runLoop } from './loop.ts'
@@ -22,6 +23,7 @@ const loopsOf = (ledger: Ledger, states: PoolStates): Loop[] => {
     loop('backlog', 1000, createBacklog(ledger)),
     loop('reaper', 2000, () => reap(ledger, states)),
     loop('streams', 5000, () => keepStreams(ledger)),
+    loop('deletions', 1000, () => finishDeletions(ledger)),
     loop('removals', 5000, () => removeObjects(ledger)),
     loop('unbegun', 60_000, () => sendUnbegunAgain(ledger)),
   ]

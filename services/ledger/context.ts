@@ -14,7 +14,7 @@ import { createEvents, type Events } from './events.ts'
 export type Ledger = {
   readonly database: Database
   readonly queue: Queue
-  readonly objects: Pick<ObjectStore, 'delete'>
+  readonly objects: Pick<ObjectStore, 'delete' | 'list'>
   readonly events: Events
   /** Brings the relay's next turn forward. */
   readonly relayBell: Bell

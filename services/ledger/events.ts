@@ -38,6 +38,8 @@ export type Events = {
   readonly reaped: (capture: Seen, action: Reaped) => void
   /** What was said of a pool's workers breaks the form of it; nothing is concluded from it. */
   readonly stateUnreadable: (pool: Pool, cause: unknown) => void
+  /** What deleted captures left outside of the database was taken away. */
+  readonly deletionsFinished: (deletions: number) => void
   readonly objectsRemoved: (objects: number) => void
   readonly counted: (counts: readonly PoolCount[]) => void
   readonly stopping: () => void
@@ -119,9 +121,14 @@ const outboxEvents = (log: Logger, metrics: Metrics) => {
     labels: ['result'],
   })
   const removed = metrics.counter({ name: 'objects_removed_total', help: 'Objects deleted from the object store' })
+  const deletions = metrics.counter({
+    name: 'deletions_finished_total',
+    help: 'Times that queue and object store were cleared of a deleted capture',
+  })
   return {
     admitted: (captures) => admitted.inc(captures),
     relayed: (result) => relayed.inc({ result }),
+    deletionsFinished: (captures) => deletions.inc(captures),
     objectsRemoved: (objects) => removed.inc(objects),
     streamsMissing: () => log.warn('streams are missing and are made'),
     captureLost: (captures) => log.warn({ captures }, 'captures put back: the queue had lost them'),

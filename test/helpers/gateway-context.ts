@@ -117,6 +117,7 @@ export const createTestContext = (): TestContext => {
         return answers.check()
       },
       find: async ({ id }) => answers.find(id),
+      remove: async ({ id }) => answers.find(id) !== undefined,
     },
     objects: {
       signPut: async (key, seconds) => `https://store.example/${key}?seconds=${seconds}`,

@@ -3,11 +3,7 @@ import { AppError } from '#shared/errors/app-error.ts'
 import type { Captures } from '#gateway/captures.ts'
 import { authorize } from '#gateway/http/authorize.ts'
 import type { Exchange } from '#gateway/http/exchange.ts'
-
-const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
-
-/** An id that no capture has: malformed ids take the same way and the same time as unknown ones. */
-const nobody = '00000000-0000-0000-0000-000000000000'
+import { pathId } from './path-id.ts'
 
 /** The caller's capture that the path names. Throws `NOT_FOUND` alike for unknown and malformed ids and those of other accounts. */
 export const findOwned = async (
@@ -15,8 +11,7 @@ export const findOwned = async (
   exchange: Exchange,
 ): Promise<FoundCapture> => {
   const { accountId } = await authorize(deps, exchange)
-  const given = exchange.params['id'] ?? ''
-  const capture = await deps.captures.find({ id: uuid.test(given) ? given.toLowerCase() : nobody, accountId })
+  const capture = await deps.captures.find({ id: pathId(exchange), accountId })
   if (!capture) throw new AppError('NOT_FOUND')
   return capture
 }

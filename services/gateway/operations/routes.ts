@@ -1,5 +1,6 @@
 import { captureByBody, captureByQuery } from './capture-screenshot.ts'
 import { createScreenshot } from './create-screenshot.ts'
+import { deleteScreenshot } from './delete-screenshot.ts'
 import { describeImage, downloadImage } from './download-image.ts'
 import type { Operation } from './operation.ts'
 import { showStatus } from './show-status.ts'
@@ -21,6 +22,7 @@ export const routes = [
   { name: 'status', method: 'GET', path: '/screenshots/:id', run: showStatus },
   { name: 'image', method: 'GET', path: '/screenshots/:id/image', run: downloadImage },
   { name: 'image_head', method: 'HEAD', path: '/screenshots/:id/image', run: describeImage },
+  { name: 'delete', method: 'DELETE', path: '/screenshots/:id', run: deleteScreenshot },
 ] as const satisfies readonly Route[]
 
 /** Name of an operation; `none` where a request names none. */

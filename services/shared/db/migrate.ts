@@ -7,7 +7,14 @@ import { classifyDatabaseError } from './classify-error.ts'
 import { type Database, onlyRow, type Sql } from './connection.ts'
 
 /** The replaceable SQL functions, in the order in which they need each other's types. */
-const functions = ['check-request', 'accept-capture', 'admit-waiting', 'change-captures'] as const
+const functions = [
+  'check-request',
+  'accept-capture',
+  'admit-waiting',
+  'change-captures',
+  'release-objects',
+  'delete-capture',
+] as const
 
 const lockTries = 300
 const lockPauseMs = 200

@@ -2,6 +2,7 @@ import { Account } from './account.ts'
 import { ApiKey } from './api-key.ts'
 import { Batch } from './batch.ts'
 import { Capture } from './capture.ts'
+import { Deletion } from './deletion.ts'
 import { IdempotencyKey } from './idempotency-key.ts'
 import { AccountMeter, LaneMeter, Usage } from './meters.ts'
 import { Outbox } from './outbox.ts'
@@ -16,6 +17,7 @@ export const entities = [
   ApiKey,
   Batch,
   Capture,
+  Deletion,
   IdempotencyKey,
   LaneMeter,
   ObjectRemoval,

@@ -1,8 +1,10 @@
 import { CreateTables } from './0001-create-tables.ts'
 import { ServeBatchesAndReplays } from './0002-serve-batches-and-replays.ts'
+import { TakeAwayWhatIsOver } from './0004-take-away-what-is-over.ts'
 
 /** Every migration in order, under the name by which a database remembers it. */
 export const migrations = [
   { name: '0001-create-tables', class: CreateTables },
   { name: '0002-serve-batches-and-replays', class: ServeBatchesAndReplays },
+  { name: '0004-take-away-what-is-over', class: TakeAwayWhatIsOver },
 ] as const
