@@ -15,4 +15,8 @@ export type Captures = {
   readonly find: (of: { id: string; accountId: string }) => Promise<FoundCapture | undefined>
   /** Answers whether the account had such a capture. */
   readonly remove: (of: { id: string; accountId: string }) => Promise<boolean>
+  /** Whether the plan has signed links, and whether the capture is the account's. */
+  readonly maySign: (of: { id: string; accountId: string }) => Promise<{ allowed: boolean; found: boolean }>
+  /** A capture of any account: only for whoever has a link that was signed for it. */
+  readonly findLinked: (id: string) => Promise<FoundCapture | undefined>
 }

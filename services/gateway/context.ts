@@ -5,8 +5,9 @@ import { checkRequest } from '#shared/db/check-request.ts'
 import { type Database, openDatabase } from '#shared/db/connection.ts'
 import { deleteCapture } from '#shared/db/delete-capture.ts'
 import { deleteOutbox } from '#shared/db/delete-outbox.ts'
-import { findCapture } from '#shared/db/find-capture.ts'
+import { findCapture, findLinkedCapture } from '#shared/db/find-capture.ts'
 import { hashKey } from '#shared/db/keys.ts'
+import { maySign } from '#shared/db/may-sign.ts'
 import { connectQueue, type Queue } from '#shared/queue/connection.ts'
 import { inboxPrefixOf } from '#shared/queue/permissions.ts'
 import { publishCapture } from '#shared/queue/publish-capture.ts'
@@ -23,6 +24,7 @@ import { readSmall } from './answer/read-image.ts'
 import type { Captures } from './captures.ts'
 import type { Config } from './config.ts'
 import { createEvents, type Events } from './events.ts'
+import { createLinks, type Links } from './links/links.ts'
 import { createWaiters, type Waiters } from './wait/waiters.ts'
 
 /** What the operations of the gateway work with. */
@@ -32,6 +34,7 @@ export type Context = {
   readonly publisher: Pick<Publisher, 'publish' | 'nudge'>
   readonly waiters: Pick<Waiters, 'begin' | 'isStopping'>
   readonly events: Events
+  readonly links: Links
   readonly allowTargets: readonly AllowTarget[]
   /** The public key to which the captures of each pool are sealed. */
   readonly sealingKeys: Readonly<Record<ServedPool, SealingKey>>
@@ -64,6 +67,8 @@ const capturesIn = (database: Database, config: Config): Captures => {
     check: (request) => checkRequest(database, request),
     find: (of) => findCapture(database, of),
     remove: (of) => deleteCapture(database, of),
+    maySign: (of) => maySign(database, of),
+    findLinked: (id) => findLinkedCapture(database, id),
   }
 }
 
@@ -115,6 +120,7 @@ export const openContext = async (
     waiters,
     events,
     metrics,
+    links: createLinks(config),
     sealingKeys,
     allowTargets: config.allowTargets,
     longestWaitSeconds: config.longestWaitSeconds,

@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto'
+import { isDeepStrictEqual } from 'node:util'
 import { type Pool, pools } from '#shared/capture/lane.ts'
 import { queueUsers } from '#shared/queue/permissions.ts'
 import { generateSealingKeys } from '#shared/queue/seal.ts'
@@ -12,6 +13,8 @@ export type Secrets = {
   readonly keyPepper: string
   /** 32 bytes as base64. */
   readonly storageSigningKey: string
+  /** 32 bytes as base64. */
+  readonly linkSigningKey: string
   readonly queuePasswords: QueuePasswords
   readonly sealingKeys: Readonly<Record<Pool, { readonly public: string; readonly private: string }>>
 }
@@ -23,15 +26,22 @@ const generate = (): Secrets => ({
   postgresPassword: password(),
   keyPepper: key(),
   storageSigningKey: key(),
+  linkSigningKey: key(),
   queuePasswords: Object.fromEntries(queueUsers.map(({ name }) => [name, password()])) as QueuePasswords,
   sealingKeys: Object.fromEntries(pools.map((pool) => [pool, generateSealingKeys()])) as Secrets['sealingKeys'],
 })
 
-/** The secrets at `path`, made at the first call. */
+/** The secrets at `path`, made at the first call; what an earlier version did not know yet is added. */
 export const keepSecrets = async (path: string): Promise<Secrets> => {
-  const kept = await readPrivate<Secrets>(path)
-  if (kept) return kept
-  const secrets = generate()
+  const kept = await readPrivate<Partial<Secrets>>(path)
+  const made = generate()
+  const secrets = {
+    ...made,
+    ...kept,
+    queuePasswords: { ...made.queuePasswords, ...kept?.queuePasswords },
+    sealingKeys: { ...made.sealingKeys, ...kept?.sealingKeys },
+  }
+  if (isDeepStrictEqual(kept, secrets)) return secrets
   await writePrivate(path, secrets)
   return secrets
 }

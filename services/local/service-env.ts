@@ -73,6 +73,12 @@ const storage = ({ s3Url, objectsFolder, ports, secrets }: Facts): Readonly<Reco
 export const egressEnv = (facts: Facts): ProcessEnv =>
   serviceEnv(facts, { ...commonSettings, ...egressSettings }, { EGRESS_PORT: String(facts.ports.egress) })
 
+/** The key of links to images, unless the operator has keys: so they can be rotated. */
+const linkKeys = ({ operator, secrets }: Facts): Readonly<Record<string, string>> =>
+  ['LINK_SIGNING_KEYS', 'LINK_SIGNING_KEYS_FILE'].some((name) => operator[prefix + name] !== undefined)
+    ? {}
+    : { LINK_SIGNING_KEYS: `1:${secrets.linkSigningKey}` }
+
 /** Environment of the gateway. */
 export const gatewayEnv = (facts: Facts): ProcessEnv =>
   serviceEnv(
@@ -83,6 +89,7 @@ export const gatewayEnv = (facts: Facts): ProcessEnv =>
       NATS_URL: facts.natsUrlOf('gateway'),
       ...storage(facts),
       KEY_PEPPER: facts.secrets.keyPepper,
+      ...linkKeys(facts),
       GATEWAY_PORT: String(facts.ports.gateway),
       GATEWAY_OBJECTS_PORT: String(facts.ports.objects),
       SEALING_KEY_STANDARD: facts.secrets.sealingKeys.standard.public,

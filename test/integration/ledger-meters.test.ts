@@ -3,6 +3,7 @@ import t from 'tap'
 import { acceptCapture } from '#shared/db/accept-capture.ts'
 import { admitWaiting } from '#shared/db/admit-waiting.ts'
 import { type CaptureChange, changeCaptures, type JudgedCapture } from '#shared/db/change-captures.ts'
+import { deleteCapture } from '#shared/db/delete-capture.ts'
 import { deleteOutbox } from '#shared/db/delete-outbox.ts'
 import { requeueCaptures } from '#shared/db/requeue-captures.ts'
 import { takeOutbox } from '#shared/db/take-outbox.ts'
@@ -38,19 +39,31 @@ const advance = (capture: JudgedCapture, turn: number) => {
   return { change: ends ? { ...counts, end: end(capture, turn) } : counts }
 }
 
+/** Keeps what a deleted capture was; its charge stays where it had begun. */
+const keepDeleted = `
+  create table deleted (account_id uuid, pool text, lane text, stays boolean);
+  create function keep_deleted() returns trigger language plpgsql as $$
+  begin
+    insert into deleted values (old.account_id, old.pool, old.lane, old.status in ('processing', 'completed'));
+    return null;
+  end $$;
+  create trigger keep_deleted after delete on capture for each row execute function keep_deleted()`
+
 /** Every meter beside what the rows themselves say. */
 const differences = `
   with lanes as (
-    select account_id, pool, lane, count(*) as accepted,
+    select account_id, pool, lane, count(*) + (
+      select count(*) from deleted d where (d.account_id, d.pool, d.lane) = (c.account_id, c.pool, c.lane)) as accepted,
       count(*) filter (where status in ('pending', 'processing')
         and not exists (select from outbox where capture_id = id and relay_at is null)) as admitted,
       count(*) filter (where exists (select from outbox where capture_id = id and relay_at is null)) as waiting,
       count(*) filter (where status = 'processing') as processing
-    from capture group by 1, 2, 3),
+    from capture c group by 1, 2, 3),
   accounts as (
     select account_id, count(*) filter (where status = 'pending') as pending,
-      count(*) filter (where charge = 'reserved') as reserved, count(*) filter (where charge = 'settled') as settled
-    from capture group by 1)
+      count(*) filter (where charge = 'reserved') as reserved, count(*) filter (where charge = 'settled')
+        + (select count(*) from deleted d where d.account_id = c.account_id and d.stays) as settled
+    from capture c group by 1)
   select l.*, row_to_json(n) as meter from lane_meter n full join lanes l using (account_id, pool, lane)
    where (l.accepted, l.admitted, l.waiting, l.processing) is distinct from (n.accepted, n.admitted, n.waiting, n.processing)
   union all
@@ -61,6 +74,7 @@ const differences = `
 t.test('meters say what the rows say, whatever runs at the same time, and no lock is taken out of order', async (t) => {
   const database = await server.createDatabase(30)
   const tenants = [await createTenant(database), await createTenant(database), await createTenant(database)]
+  await database.query(keepDeleted)
   const known: string[] = []
   const until = performance.now() + runMs
   const some = () => Array.from({ length: 12 }, () => known[Math.floor(Math.random() * known.length)]!)
@@ -79,6 +93,13 @@ t.test('meters say what the rows say, whatever runs at the same time, and no loc
     ...[0, 1].map(() => during(() => admitWaiting(database, { windowSize, limit: 10 }))),
     ...[0, 1].map(() => during(async () => deleteOutbox(database, await takeOutbox(database, 10)))),
     during(() => requeueCaptures(database, some())),
+    ...[0, 1].map(() =>
+      during(async (turn) => {
+        const accountId = tenants[turn % 3]!.accountId
+        // Most are not this account's, and stay.
+        await deleteCapture(database, { id: some()[0]!, accountId })
+      }),
+    ),
   ])
   t.same(await database.query(differences), [])
   const over = 'select from lane_meter where admitted > $1 or admitted < 0 or waiting < 0 or processing < 0'
@@ -86,6 +107,7 @@ t.test('meters say what the rows say, whatever runs at the same time, and no loc
   const ended = await database.query(`select from capture where status = 'completed'`)
   t.equal((await database.query('select from stored_object')).length, ended.length, 'one object for each success')
   t.ok(ended.length > 20, `${known.length} accepted, ${ended.length} completed`)
+  t.ok((await database.query('select from deleted')).length > 20, 'many were deleted')
   t.same(await database.query('select deadlocks::integer from pg_stat_database where datname = current_database()'), [
     { deadlocks: 0 },
   ])

@@ -6,8 +6,8 @@ import {
   type ParsedCapture,
 } from '#shared/capture/parse-capture.ts'
 import { AppError, type FieldFaults, toAppError } from '#shared/errors/app-error.ts'
-import { isOverstructured } from './is-overstructured.ts'
 import type { Exchange } from './exchange.ts'
+import { parseJson } from './parse-json.ts'
 
 /** The verdict on a capture request, held back until the caller is known. */
 export type Verdict =
@@ -16,27 +16,6 @@ export type Verdict =
 
 /** The error for requests whose parameters have faults. */
 export const validationError = (details: FieldFaults): AppError => new AppError('VALIDATION_ERROR', { details })
-
-/** Most commas, lists and objects of a body, far beyond any valid one; each costs more to parse than to send. */
-const structureMax = 10_000
-
-const isJson = (contentType: string | undefined): boolean =>
-  contentType?.split(';')[0]?.trim().toLowerCase() === 'application/json'
-
-const readJson = async (exchange: Exchange): Promise<unknown> => {
-  const body = await exchange.readBody()
-  if (!isJson(exchange.contentType)) {
-    throw new AppError('BAD_REQUEST', { publicMessage: 'The Content-Type must be application/json.' })
-  }
-  if (isOverstructured(body, structureMax)) {
-    throw validationError({ body: [`must have at most ${structureMax} values`] })
-  }
-  try {
-    return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(body)) as unknown
-  } catch (cause) {
-    throw new AppError('BAD_REQUEST', { publicMessage: 'The body is not valid JSON in UTF-8.', cause })
-  }
-}
 
 const readQuery = (exchange: Exchange, rules: CaptureRules): CaptureVerdict => {
   const read = fromQuery(exchange.query)
@@ -51,7 +30,10 @@ export const readParameters = async (
 ): Promise<Verdict> => {
   try {
     if (exchange.headIsTooLarge) throw new AppError('URI_TOO_LONG')
-    const verdict = from === 'query' ? readQuery(exchange, rules) : parseCapture(await readJson(exchange), rules)
+    const verdict =
+      from === 'query'
+        ? readQuery(exchange, rules)
+        : parseCapture(parseJson(await exchange.readBody(), exchange.contentType), rules)
     return verdict.ok ? { ok: true, parsed: verdict } : { ok: false, error: validationError(verdict.faults) }
   } catch (thrown) {
     return { ok: false, error: toAppError(thrown) }

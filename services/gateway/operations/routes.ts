@@ -4,6 +4,7 @@ import { deleteScreenshot } from './delete-screenshot.ts'
 import { describeImage, downloadImage } from './download-image.ts'
 import type { Operation } from './operation.ts'
 import { showStatus } from './show-status.ts'
+import { signUrl } from './sign-url.ts'
 
 /** One operation of the interface, under the name that metrics and logs use. */
 export type Route = {
@@ -23,6 +24,7 @@ export const routes = [
   { name: 'image', method: 'GET', path: '/screenshots/:id/image', run: downloadImage },
   { name: 'image_head', method: 'HEAD', path: '/screenshots/:id/image', run: describeImage },
   { name: 'delete', method: 'DELETE', path: '/screenshots/:id', run: deleteScreenshot },
+  { name: 'sign_url', method: 'POST', path: '/screenshots/:id/signed-url', run: signUrl },
 ] as const satisfies readonly Route[]
 
 /** Name of an operation; `none` where a request names none. */
@@ -42,6 +44,15 @@ const matches = (pattern: string, path: string): boolean => {
     parts.every((part, index) => (part === ':id' ? given[index] !== '' : part === given[index]))
   )
 }
+
+/** What a path with an id would take over from a more exact one, `capture` for an id: methods that the exact path refuses. */
+export const refused: readonly Pick<Route, 'method' | 'path'>[] = [...new Set(routes.map(({ path }) => path))]
+  .filter((path) => !path.includes(':id'))
+  .flatMap((path) => {
+    const served = routes.filter((route) => route.path === path).map(({ method }): string => method)
+    const taken = routes.filter((route) => route.path.includes(':id') && matches(route.path, path))
+    return taken.filter(({ method }) => !served.includes(method)).map(({ method }) => ({ method, path }))
+  })
 
 /** The methods that the most exact path serves, `OPTIONS` included; none where no operation has the path. */
 export const methodsAt = (path: string): string[] => {

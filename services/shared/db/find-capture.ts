@@ -32,13 +32,15 @@ export type FoundCapture = {
   readonly error: { readonly code: CaptureErrorCode; readonly message: string } | null
 }
 
-const find = `select id, account_id as "accountId", status, url, options, cached, ${isoTime('created_at')} as "createdAt",
+/** Selects a `FoundCapture` from the table `capture`. */
+export const captureColumns = `id, account_id as "accountId", status, url, options, cached, ${isoTime('created_at')} as "createdAt",
   ${isoTime('started_at')} as "startedAt", ${isoTime('completed_at')} as "completedAt",
   ${isoTime('expires_at')} as "expiresAt", object_key as "objectKey", file_size::float8 as "fileSize", sha256,
   mime_type as "mimeType", width, height, processing_time_ms as "processingTimeMs", target_status as "targetStatus",
   final_url as "finalUrl", warnings, timings,
-  case when error_code is not null then json_build_object('code', error_code, 'message', error_message) end as error
-  from capture where id = $1 and account_id = $2`
+  case when error_code is not null then json_build_object('code', error_code, 'message', error_message) end as error`
+
+const find = `select ${captureColumns} from capture where id = $1 and account_id = $2`
 
 /** A capture of an account by its id, a UUID; undefined where there is none, another account's included. */
 export const findCapture = async (
@@ -46,6 +48,12 @@ export const findCapture = async (
   of: { readonly id: string; readonly accountId: string },
 ): Promise<FoundCapture | undefined> => {
   const [row] = await database.query<FoundCapture>(find, [of.id, of.accountId])
+  return row
+}
+
+/** A capture of any account, by its id; only for whoever has a link that was signed for it. */
+export const findLinkedCapture = async (database: Sql, id: string): Promise<FoundCapture | undefined> => {
+  const [row] = await database.query<FoundCapture>(`select ${captureColumns} from capture where id = $1`, [id])
   return row
 }
 

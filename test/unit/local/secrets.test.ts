@@ -1,4 +1,4 @@
-import { statSync } from 'node:fs'
+import { statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
 import { keepSecrets } from '#local/secrets.ts'
@@ -13,6 +13,18 @@ t.test('makes secrets once and keeps them, for their owner alone', async (t) => 
   t.equal(Buffer.from(made.storageSigningKey, 'base64').length, 32)
   const passwords = Object.values(made.queuePasswords)
   t.equal(new Set(passwords).size, passwords.length)
+})
+
+t.test('what an earlier version did not know is added, and what it made stays', async (t) => {
+  const path = join(t.testdir(), 'secrets.json')
+  const { linkSigningKey: _unknown, ...made } = await keepSecrets(path)
+  const { gateway, ...passwords } = made.queuePasswords
+  writeFileSync(path, JSON.stringify({ ...made, queuePasswords: passwords }))
+  const kept = await keepSecrets(path)
+  t.match(kept, { keyPepper: made.keyPepper, sealingKeys: made.sealingKeys, queuePasswords: passwords })
+  t.equal(Buffer.from(kept.linkSigningKey, 'base64').length, 32)
+  t.not(kept.queuePasswords.gateway, gateway)
+  t.strictSame(await keepSecrets(path), kept)
 })
 
 t.test("what is sealed to a pool's public key opens with its private key alone", async (t) => {

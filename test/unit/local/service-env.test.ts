@@ -28,6 +28,7 @@ const facts: Facts = {
     postgresPassword: 'pg',
     keyPepper: 'pepper',
     storageSigningKey: 'signing',
+    linkSigningKey: 'linking',
     queuePasswords: {
       operator: '',
       gateway: '',
