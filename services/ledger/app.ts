@@ -9,7 +9,9 @@ import { createBacklog } from './publish-backlog.ts'
 import { reap, sendUnbegunAgain } from './reaper.ts'
 import { relay } from './relay.ts'
 import { removeObjects } from './remove-objects.ts'
+import { removeOldRows } from './remove-old-rows.ts'
 import { consumeReports } from './reports/consume-reports.ts'
+import { createSweep } from './sweep-orphans.ts'
 
 const loopsOf = (ledger: Ledger, states: PoolStates): Loop[] => {
   const loop = (name: LoopName, everyMs: number, turn: () => Promise<void>): Loop => ({
@@ -25,6 +27,8 @@ const loopsOf = (ledger: Ledger, states: PoolStates): Loop[] => {
     loop('streams', 5000, () => keepStreams(ledger)),
     loop('deletions', 1000, () => finishDeletions(ledger)),
     loop('removals', 5000, () => removeObjects(ledger)),
+    loop('orphans', 30_000, createSweep(ledger)),
+    loop('retention', 60_000, () => removeOldRows(ledger)),
     loop('unbegun', 60_000, () => sendUnbegunAgain(ledger)),
   ]
 }

@@ -3,7 +3,16 @@ import type { Bell } from '#shared/process/bell.ts'
 import type { Events } from './events.ts'
 
 /** The loops of the ledger. */
-export type LoopName = 'relay' | 'reaper' | 'unbegun' | 'streams' | 'backlog' | 'deletions' | 'removals'
+export type LoopName =
+  | 'relay'
+  | 'reaper'
+  | 'unbegun'
+  | 'streams'
+  | 'backlog'
+  | 'deletions'
+  | 'removals'
+  | 'orphans'
+  | 'retention'
 
 /** One thing that the ledger does again and again. `turn` brings its own bounds. */
 export type Loop = {

@@ -14,6 +14,7 @@ const functions = [
   'change-captures',
   'release-objects',
   'delete-capture',
+  'remove-ended',
 ] as const
 
 const lockTries = 300
