@@ -7,7 +7,7 @@ import { errorAnswer } from './http/error-answer.ts'
 import type { Answer, Exchange } from './http/exchange.ts'
 import { readExchange } from './http/read-exchange.ts'
 import { sendAnswer } from './http/send-answer.ts'
-import { methodsAt, type OperationName, prefixes, refused, reservedPath, routes } from './operations/routes.ts'
+import { methodsAt, type OperationName, prefixes, reservedPath, routes, unserved } from './operations/routes.ts'
 
 /** Heads up to this size are read, so that one beyond the contract's bound is refused in turn, after the key. */
 const readableHeadBytes = 256 * 1024
@@ -70,7 +70,7 @@ const routeAll = (app: FastifyInstance, context: Context) => {
     serve(context, 'none', { request, reply }, (exchange) => serveUnrouted(request, exchange))
   for (const prefix of prefixes) {
     app.all(prefix + reservedPath, unrouted)
-    for (const { method, path } of refused) app.route({ method, url: prefix + path, handler: unrouted })
+    for (const { method, path } of unserved) app.route({ method, url: prefix + path, handler: unrouted })
   }
   app.setNotFoundHandler(unrouted)
 }

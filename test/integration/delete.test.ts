@@ -253,6 +253,23 @@ t.test('a shared object stays until the last of its owners is deleted', async (t
   await eventually(async () => (await files.get(key)) === undefined, { what: 'the last one takes it along' })
 })
 
+t.test('a capture that follows another was counted nowhere, and leaves every meter as it is', async (t) => {
+  const running = await start(t)
+  const { database } = running
+  const [leader, follower] = [await accept(running), randomUUID()]
+  const before = await meters(running)
+  await database.query(
+    `insert into capture (id, account_id, pool, lane, options, token_hash, budget_ms, period, retention_seconds, created_at,
+       charge, follows)
+     select $1, account_id, pool, lane, options, token_hash, budget_ms, period, retention_seconds, created_at, 'free', id
+       from capture where id = $2`,
+    [follower, leader.id],
+  )
+  t.equal(await drop(running, follower), true)
+  t.same(await meters(running), before)
+  t.match(before, { pending: 1, admitted: 1, reserved: 1 })
+})
+
 t.test('a batch keeps its counts: a member that had not ended counts as failed', async (t) => {
   const running = await start(t)
   const { database, queue, tenant } = running

@@ -46,7 +46,7 @@ const matches = (pattern: string, path: string): boolean => {
 }
 
 /** What a path with an id would take over from a more exact one, `capture` for an id: methods that the exact path refuses. */
-export const refused: readonly Pick<Route, 'method' | 'path'>[] = [...new Set(routes.map(({ path }) => path))]
+export const unserved: readonly Pick<Route, 'method' | 'path'>[] = [...new Set(routes.map(({ path }) => path))]
   .filter((path) => !path.includes(':id'))
   .flatMap((path) => {
     const served = routes.filter((route) => route.path === path).map(({ method }): string => method)

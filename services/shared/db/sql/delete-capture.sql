@@ -10,6 +10,8 @@ declare
   v_now constant timestamptz := clock_timestamp();
   c capture;
   v_ended boolean;
+  -- What follows another capture is no worker's, so no meter counts it.
+  v_counted boolean;
   v_waited boolean;
 begin
   select * into c from capture where id = p_id and account_id = p_account_id for update;
@@ -17,17 +19,20 @@ begin
     return false;
   end if;
   v_ended := c.status in ('completed', 'failed');
+  v_counted := not v_ended and c.follows is null;
 
   delete from outbox where capture_id = p_id returning relay_at is null into v_waited;
-  if not v_ended then
+  if v_counted then
     perform from account_meter m where m.account_id = c.account_id for update;
     update account_meter m set pending = m.pending - 1 where m.account_id = c.account_id and c.status = 'pending';
     update usage u set reserved = u.reserved - 1, settled = u.settled + (c.status = 'processing')::integer
-     where u.account_id = c.account_id and u.period = c.period and c.charge = 'reserved';
+     where u.account_id = c.account_id and u.period = c.period;
     update lane_meter l
        set admitted = l.admitted - (v_waited is not true)::integer, waiting = l.waiting - (v_waited is true)::integer,
            processing = l.processing - (c.status = 'processing')::integer
-     where l.account_id = c.account_id and l.pool = c.pool and l.lane = c.lane and c.follows is null;
+     where l.account_id = c.account_id and l.pool = c.pool and l.lane = c.lane;
+  end if;
+  if not v_ended then
     update batch b set processing = b.processing - (c.status = 'processing')::integer, failed = b.failed + 1
      where b.id = c.batch_id;
   end if;
