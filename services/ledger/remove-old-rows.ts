@@ -1,4 +1,4 @@
-import { removeEmptyBatches, removeEnded, removeOldKeys } from '#shared/db/remove-old.ts'
+import { removeEmptyBatches, removeEnded } from '#shared/db/remove-old.ts'
 import type { Ledger } from './context.ts'
 import type { RemovedRows } from './events.ts'
 
@@ -6,8 +6,8 @@ const batchRows = 500
 const batchesMax = 20
 
 /**
- * Removes rows that are over, in small transactions that wait for nobody: keys of repeated requests after a day, captures
- * that ended `rowRetentionDays` ago, and batches as old of which no capture is left. What one turn leaves the next takes.
+ * Removes rows that are over, in small transactions that wait for nobody: captures that ended `rowRetentionDays` ago, with
+ * what belongs to them, and batches as old of which no capture is left. What one turn leaves the next takes.
  */
 export const removeOldRows = async ({
   database,
@@ -16,7 +16,6 @@ export const removeOldRows = async ({
 }: Pick<Ledger, 'database' | 'events' | 'rowRetentionDays'>): Promise<void> => {
   const old = { days: rowRetentionDays, limit: batchRows }
   const removals: readonly (readonly [RemovedRows, () => Promise<number>])[] = [
-    ['idempotency_key', () => removeOldKeys(database, batchRows)],
     ['capture', () => removeEnded(database, old)],
     ['batch', () => removeEmptyBatches(database, old)],
   ]

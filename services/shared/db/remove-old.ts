@@ -1,8 +1,5 @@
 import { onlyRow, type Sql } from './connection.ts'
 
-/** How long a request may be sent again under its key. */
-const keyHours = 24
-
 /** Which rows are old: those of before `days` days; `limit` bounds how many are removed at a time. */
 export type Old = { readonly days: number; readonly limit: number }
 
@@ -22,18 +19,6 @@ export const removeEmptyBatches = async (database: Sql, { days, limit }: Old): P
         order by b.created_at limit $2 for update skip locked)
      returning id`,
     [days, limit],
-  )
-  return rows.length
-}
-
-/** Removes keys under which requests can no longer be sent again. Answers how many. */
-export const removeOldKeys = async (database: Sql, limit: number): Promise<number> => {
-  const rows = await database.query(
-    `delete from idempotency_key where (account_id, key) in (
-       select account_id, key from idempotency_key where created_at < now() - make_interval(hours => $1)
-        order by created_at limit $2 for update skip locked)
-     returning key`,
-    [keyHours, limit],
   )
   return rows.length
 }
