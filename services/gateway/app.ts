@@ -7,7 +7,7 @@ import { errorAnswer } from './http/error-answer.ts'
 import type { Answer, Exchange } from './http/exchange.ts'
 import { readExchange } from './http/read-exchange.ts'
 import { sendAnswer } from './http/send-answer.ts'
-import { methodsAt, type OperationName, prefixes, reservedPath, routes } from './operations/routes.ts'
+import { methodsAt, type OperationName, prefixes, routes, unserved } from './operations/routes.ts'
 
 /** Heads up to this size are read, so that one beyond the contract's bound is refused in turn, after the key. */
 const readableHeadBytes = 256 * 1024
@@ -18,9 +18,6 @@ const headersMs = 15_000
 const requestMs = 120_000
 /** A connection on which nothing moves; longer than any wait for a capture may be. */
 const idleMs = 15 * 60_000
-
-/** What the reserved path is asked with and does not serve. */
-const otherMethods = ['GET', 'HEAD', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']
 
 type Serve = (exchange: Exchange) => Promise<Answer>
 
@@ -71,7 +68,9 @@ const routeAll = (app: FastifyInstance, context: Context) => {
   }
   const unrouted = (request: FastifyRequest, reply: FastifyReply) =>
     serve(context, 'none', { request, reply }, (exchange) => serveUnrouted(request, exchange))
-  for (const prefix of prefixes) app.route({ method: otherMethods, url: prefix + reservedPath, handler: unrouted })
+  for (const prefix of prefixes) {
+    for (const { method, path } of unserved) app.route({ method, url: prefix + path, handler: unrouted })
+  }
   app.setNotFoundHandler(unrouted)
 }
 

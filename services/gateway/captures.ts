@@ -22,4 +22,10 @@ export type Captures = {
   readonly list: (filter: CaptureFilter, page: { start: PageStart; limit: number }) => Promise<CapturePage>
   readonly describeAccount: (accountId: string) => Promise<DescribedAccount | undefined>
   readonly findBatch: (of: { id: string; accountId: string }) => Promise<FoundBatch | undefined>
+  /** Answers whether the account had such a capture. */
+  readonly remove: (of: { id: string; accountId: string }) => Promise<boolean>
+  /** Whether the plan has signed links, and whether the capture is the account's. */
+  readonly maySign: (of: { id: string; accountId: string }) => Promise<{ allowed: boolean; found: boolean }>
+  /** A capture of any account: only for whoever has a link that was signed for it. */
+  readonly findLinked: (id: string) => Promise<FoundCapture | undefined>
 }

@@ -4,12 +4,14 @@ import { acceptBatch } from '#shared/db/accept-batch.ts'
 import { acceptCapture } from '#shared/db/accept-capture.ts'
 import { checkRequest } from '#shared/db/check-request.ts'
 import { type Database, openDatabase } from '#shared/db/connection.ts'
+import { deleteCapture } from '#shared/db/delete-capture.ts'
 import { deleteOutbox } from '#shared/db/delete-outbox.ts'
 import { describeAccount } from '#shared/db/describe-account.ts'
 import { findBatch } from '#shared/db/find-batch.ts'
-import { findCapture } from '#shared/db/find-capture.ts'
-import { hashKey } from '#shared/db/keys.ts'
 import { listCaptures } from '#shared/db/list-captures.ts'
+import { findCapture, findLinkedCapture } from '#shared/db/find-capture.ts'
+import { hashKey } from '#shared/db/keys.ts'
+import { maySign } from '#shared/db/may-sign.ts'
 import { connectQueue, type Queue } from '#shared/queue/connection.ts'
 import { inboxPrefixOf } from '#shared/queue/permissions.ts'
 import { publishCapture } from '#shared/queue/publish-capture.ts'
@@ -26,6 +28,7 @@ import { readSmall } from './answer/read-image.ts'
 import type { Captures } from './captures.ts'
 import type { Config } from './config.ts'
 import { createEvents, type Events } from './events.ts'
+import { createLinks, type Links } from './links/links.ts'
 import { createWaiters, type Waiters } from './wait/waiters.ts'
 import { webhooksIn } from './webhooks/webhooks-in.ts'
 import type { Webhooks } from './webhooks/webhooks.ts'
@@ -38,6 +41,7 @@ export type Context = {
   readonly publisher: Pick<Publisher, 'publish' | 'nudge'>
   readonly waiters: Pick<Waiters, 'begin' | 'isStopping'>
   readonly events: Events
+  readonly links: Links
   readonly allowTargets: readonly AllowTarget[]
   /** The public key to which the captures of each pool are sealed. */
   readonly sealingKeys: Readonly<Record<ServedPool, SealingKey>>
@@ -73,6 +77,9 @@ const capturesIn = (database: Database, config: Config): Captures => {
     list: (filter, page) => listCaptures(database, filter, page),
     describeAccount: (accountId) => describeAccount(database, accountId),
     findBatch: (of) => findBatch(database, of),
+    remove: (of) => deleteCapture(database, of),
+    maySign: (of) => maySign(database, of),
+    findLinked: (id) => findLinkedCapture(database, id),
   }
 }
 
@@ -126,6 +133,7 @@ export const openContext = async (
     waiters,
     events,
     metrics,
+    links: createLinks(config),
     sealingKeys,
     allowTargets: config.allowTargets,
     longestWaitSeconds: config.longestWaitSeconds,

@@ -2,6 +2,7 @@ import { nudgeSubject } from '#shared/queue/subjects.ts'
 import { createBell } from '#shared/process/bell.ts'
 import type { Ledger } from './context.ts'
 import { forgetOldReplays } from './forget-old-replays.ts'
+import { finishDeletions } from './finish-deletions.ts'
 import { hearPoolStates, type PoolStates } from './hear-pool-states.ts'
 import { keepStreams, setUpStreams } from './keep-streams.ts'
 import { type Loop, type LoopName, runLoop } from './loop.ts'
@@ -9,7 +10,9 @@ import { createBacklog } from './publish-backlog.ts'
 import { reap, sendUnbegunAgain } from './reaper.ts'
 import { relay } from './relay.ts'
 import { removeObjects } from './remove-objects.ts'
+import { removeOldRows } from './remove-old-rows.ts'
 import { consumeReports } from './reports/consume-reports.ts'
+import { createSweep } from './sweep-orphans.ts'
 
 const loopsOf = (ledger: Ledger, states: PoolStates): Loop[] => {
   const loop = (name: LoopName, everyMs: number, turn: () => Promise<void>): Loop => ({
@@ -23,8 +26,11 @@ const loopsOf = (ledger: Ledger, states: PoolStates): Loop[] => {
     loop('backlog', 1000, createBacklog(ledger)),
     loop('reaper', 2000, () => reap(ledger, states)),
     loop('streams', 5000, () => keepStreams(ledger)),
+    loop('deletions', 1000, () => finishDeletions(ledger)),
     loop('removals', 5000, () => removeObjects(ledger)),
     loop('replays', 60_000, () => forgetOldReplays(ledger)),
+    loop('orphans', 30_000, createSweep(ledger)),
+    loop('retention', 60_000, () => removeOldRows(ledger)),
     loop('unbegun', 60_000, () => sendUnbegunAgain(ledger)),
   ]
 }

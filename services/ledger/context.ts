@@ -14,7 +14,7 @@ import { createEvents, type Events } from './events.ts'
 export type Ledger = {
   readonly database: Database
   readonly queue: Queue
-  readonly objects: Pick<ObjectStore, 'delete'>
+  readonly objects: Pick<ObjectStore, 'delete' | 'list'>
   readonly events: Events
   /** Brings the relay's next turn forward. */
   readonly relayBell: Bell
@@ -23,6 +23,8 @@ export type Ledger = {
   readonly longestWaitSeconds: number
   /** What a capture may wait while no worker can be started for it. */
   readonly proxiedWaitSeconds: number
+  /** How long records are kept after their end. */
+  readonly rowRetentionDays: number
 }
 
 /** The ledger put together, and what its main function needs of it. */
@@ -62,6 +64,7 @@ export const openContext = async (config: Config, stop: AbortSignal): Promise<Op
     windowCaptures: config.windowCaptures,
     longestWaitSeconds: config.longestWaitSeconds,
     proxiedWaitSeconds: config.proxiedWaitSeconds,
+    rowRetentionDays: config.rowRetentionDays,
     health: healthOf(database, queue, stop),
     [Symbol.asyncDispose]: () => owned.disposeAsync(),
   }

@@ -18,6 +18,9 @@ export type Seen = { readonly id: string; readonly pool: Pool; readonly lane: La
  */
 export type Reaped = 'never_begun' | 'not_startable' | 'given_up' | 'sent_again'
 
+/** Tables from which rows are removed that are over. */
+export type RemovedRows = 'capture' | 'batch'
+
 /** What the ledger tells its operators; one function for each event, log line and metric together. */
 export type Events = {
   readonly queueNotice: (notice: QueueNotice) => void
@@ -38,6 +41,11 @@ export type Events = {
   readonly reaped: (capture: Seen, action: Reaped) => void
   /** What was said of a pool's workers breaks the form of it; nothing is concluded from it. */
   readonly stateUnreadable: (pool: Pool, cause: unknown) => void
+  /** What deleted captures left outside of the database was taken away. */
+  readonly deletionsFinished: (deletions: number) => void
+  readonly rowsRemoved: (table: RemovedRows, rows: number) => void
+  /** Objects in the store that nothing refers to. */
+  readonly orphansFound: (objects: number) => void
   readonly objectsRemoved: (objects: number) => void
   readonly counted: (counts: readonly PoolCount[]) => void
   readonly stopping: () => void
@@ -119,9 +127,28 @@ const outboxEvents = (log: Logger, metrics: Metrics) => {
     labels: ['result'],
   })
   const removed = metrics.counter({ name: 'objects_removed_total', help: 'Objects deleted from the object store' })
+  const rowsRemoved = metrics.counter({
+    name: 'rows_removed_total',
+    help: 'Rows removed because they were over',
+    labels: ['table'],
+  })
+  const orphans = metrics.counter({
+    name: 'orphan_objects_total',
+    help: 'Objects found in the store that nothing refers to',
+  })
+  const deletions = metrics.counter({
+    name: 'deletions_finished_total',
+    help: 'Times that queue and object store were cleared of a deleted capture',
+  })
   return {
     admitted: (captures) => admitted.inc(captures),
     relayed: (result) => relayed.inc({ result }),
+    rowsRemoved: (table, rows) => rowsRemoved.inc({ table }, rows),
+    orphansFound: (objects) => {
+      orphans.inc(objects)
+      log.warn({ objects }, 'objects that nothing refers to are removed')
+    },
+    deletionsFinished: (captures) => deletions.inc(captures),
     objectsRemoved: (objects) => removed.inc(objects),
     streamsMissing: () => log.warn('streams are missing and are made'),
     captureLost: (captures) => log.warn({ captures }, 'captures put back: the queue had lost them'),

@@ -3,7 +3,17 @@ import type { Bell } from '#shared/process/bell.ts'
 import type { Events } from './events.ts'
 
 /** The loops of the ledger. */
-export type LoopName = 'relay' | 'reaper' | 'unbegun' | 'streams' | 'backlog' | 'removals' | 'replays'
+export type LoopName =
+  | 'relay'
+  | 'reaper'
+  | 'unbegun'
+  | 'streams'
+  | 'backlog'
+  | 'deletions'
+  | 'removals'
+  | 'orphans'
+  | 'retention'
+  | 'replays'
 
 /** One thing that the ledger does again and again. `turn` brings its own bounds. */
 export type Loop = {

@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto'
+import { isDeepStrictEqual } from 'node:util'
 import { type Pool, pools } from '#shared/capture/lane.ts'
 import { queueUsers } from '#shared/queue/permissions.ts'
 import { generateSealingKeys } from '#shared/queue/seal.ts'
@@ -12,6 +13,8 @@ export type Secrets = {
   readonly keyPepper: string
   /** 32 bytes as base64. */
   readonly storageSigningKey: string
+  /** 32 bytes as base64. */
+  readonly linkSigningKey: string
   readonly queuePasswords: QueuePasswords
   readonly sealingKeys: Readonly<Record<Pool, { readonly public: string; readonly private: string }>>
   /** To which the secrets of webhooks are sealed. */
@@ -25,17 +28,23 @@ const generate = (): Secrets => ({
   postgresPassword: password(),
   keyPepper: key(),
   storageSigningKey: key(),
+  linkSigningKey: key(),
   queuePasswords: Object.fromEntries(queueUsers.map(({ name }) => [name, password()])) as QueuePasswords,
   sealingKeys: Object.fromEntries(pools.map((pool) => [pool, generateSealingKeys()])) as Secrets['sealingKeys'],
   webhookKeys: generateSealingKeys(),
 })
 
-/** The secrets at `path`, made at the first call; a folder of an earlier version gets those that it lacks. */
+/** The secrets at `path`, made at the first call; what an earlier version did not know yet is added. */
 export const keepSecrets = async (path: string): Promise<Secrets> => {
   const kept = await readPrivate<Partial<Secrets>>(path)
   const made = generate()
-  const secrets = { ...made, ...kept }
-  if (kept && Object.keys(made).every((name) => name in kept)) return secrets
+  const secrets = {
+    ...made,
+    ...kept,
+    queuePasswords: { ...made.queuePasswords, ...kept?.queuePasswords },
+    sealingKeys: { ...made.sealingKeys, ...kept?.sealingKeys },
+  }
+  if (isDeepStrictEqual(kept, secrets)) return secrets
   await writePrivate(path, secrets)
   return secrets
 }

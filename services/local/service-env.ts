@@ -95,6 +95,11 @@ export const webhooksEnv = (facts: Facts): ProcessEnv =>
       WEBHOOK_OPENING_KEYS: facts.secrets.webhookKeys.private,
     },
   )
+/** The key of links to images, unless the operator has keys: so they can be rotated. */
+const linkKeys = ({ operator, secrets }: Facts): Readonly<Record<string, string>> =>
+  ['LINK_SIGNING_KEYS', 'LINK_SIGNING_KEYS_FILE'].some((name) => operator[prefix + name] !== undefined)
+    ? {}
+    : { LINK_SIGNING_KEYS: `1:${secrets.linkSigningKey}` }
 
 /** Environment of the gateway. */
 export const gatewayEnv = (facts: Facts): ProcessEnv =>
@@ -106,6 +111,7 @@ export const gatewayEnv = (facts: Facts): ProcessEnv =>
       NATS_URL: facts.natsUrlOf('gateway'),
       ...storage(facts),
       KEY_PEPPER: facts.secrets.keyPepper,
+      ...linkKeys(facts),
       GATEWAY_PORT: String(facts.ports.gateway),
       GATEWAY_OBJECTS_PORT: String(facts.ports.objects),
       SEALING_KEY_STANDARD: facts.secrets.sealingKeys.standard.public,

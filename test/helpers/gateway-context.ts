@@ -12,6 +12,7 @@ import { createMetrics } from '#shared/telemetry/metrics.ts'
 import type { CheckOutcome } from '#gateway/captures.ts'
 import type { Context } from '#gateway/context.ts'
 import { createEvents } from '#gateway/events.ts'
+import { createLinks } from '#gateway/links/links.ts'
 
 /** A key of the right form. */
 export const testKey = `sk_live_${'a1B2'.repeat(10)}`
@@ -170,6 +171,9 @@ export const createTestContext = (): TestContext => {
         return answers.acceptBatch(batch)
       },
       find: async ({ id }) => answers.find(id),
+      remove: async ({ id }) => answers.find(id) !== undefined,
+      maySign: async ({ id }) => ({ allowed: true, found: answers.find(id) !== undefined }),
+      findLinked: async (id) => answers.find(id),
       list: async (...asked) => answers.list(...asked),
       describeAccount: async () => answers.account(),
       findBatch: async ({ id }) => answers.findBatch(id),
@@ -205,6 +209,12 @@ export const createTestContext = (): TestContext => {
     },
     waiters: { begin: () => answers.waiter, isStopping: () => false },
     events: createEvents(createLogger({ service: 'test', level: 'silent' }), createMetrics('test')),
+    links: createLinks({
+      linkSigningKeys: [{ id: 'test', secret: Buffer.alloc(32, 2) }],
+      trustedProxies: [],
+      linkRequestsBurst: 100,
+      linkRequestsPerMinute: 100,
+    }),
     allowTargets: [],
     sealingKeys: { standard: readSealingKey(keys.standard.public), proxied: readSealingKey(keys.proxied.public) },
     longestWaitSeconds: 86_400,

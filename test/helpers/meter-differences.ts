@@ -1,8 +1,23 @@
-/** Selects every meter that is not what the rows themselves say, beside what they say. */
-export const meterDifferences = `
-  with charged as (select * from capture where charge <> 'free'),
+/** Keeps in a table what captures were that were deleted, as far as meters still count them. */
+export const keepDeleted = `
+  create table deleted (account_id uuid, pool text, lane text, stays boolean, is_charged boolean, batch_id uuid, status text);
+  create function keep_deleted() returns trigger language plpgsql as $$
+  begin
+    insert into deleted values (old.account_id, old.pool, old.lane, old.status in ('processing', 'completed'),
+      old.charge <> 'free', old.batch_id, case when old.status = 'completed' then 'completed' else 'failed' end);
+    return null;
+  end $$;
+  create trigger keep_deleted after delete on capture for each row execute function keep_deleted()`
+
+const nothing = `(select null::uuid as account_id, '' as pool, '' as lane, false as stays, false as is_charged,
+  null::uuid as batch_id, '' as status where false)`
+
+const differences = (deleted: string) => `
+  with gone as (select * from ${deleted} as d),
+  charged as (select * from capture where charge <> 'free'),
   lanes as (
-    select account_id, pool, lane, count(*) as accepted,
+    select account_id, pool, lane, count(*) + (select count(*) from gone d where d.is_charged
+        and (d.account_id, d.pool, d.lane) = (charged.account_id, charged.pool, charged.lane)) as accepted,
       count(*) filter (where status in ('pending', 'processing')
         and not exists (select from outbox where capture_id = id and relay_at is null)) as admitted,
       count(*) filter (where exists (select from outbox where capture_id = id and relay_at is null)) as waiting,
@@ -10,12 +25,15 @@ export const meterDifferences = `
     from charged group by 1, 2, 3),
   accounts as (
     select account_id, count(*) filter (where status = 'pending') as pending,
-      count(*) filter (where charge = 'reserved') as reserved, count(*) filter (where charge = 'settled') as settled
+      count(*) filter (where charge = 'reserved') as reserved, count(*) filter (where charge = 'settled')
+        + (select count(*) from gone d where d.account_id = charged.account_id and d.stays and d.is_charged) as settled
     from charged group by 1),
+  members as (
+    select batch_id, status from capture union all select batch_id, status from gone),
   batches as (
     select batch_id as id, count(*) as total, count(*) filter (where status = 'processing') as processing,
       count(*) filter (where status = 'completed') as completed, count(*) filter (where status = 'failed') as failed
-    from capture where batch_id is not null group by 1)
+    from members where batch_id is not null group by 1)
   select l.*, row_to_json(n) as meter from lane_meter n full join lanes l using (account_id, pool, lane)
    where (l.accepted, l.admitted, l.waiting, l.processing) is distinct from (n.accepted, n.admitted, n.waiting, n.processing)
   union all
@@ -26,6 +44,12 @@ export const meterDifferences = `
   select d.id, null, null, d.total, d.processing, d.completed, d.failed, row_to_json(b)
     from batches d full join batch b using (id)
    where (d.total, d.processing, d.completed, d.failed) is distinct from (b.total, b.processing, b.completed, b.failed)`
+
+/** Selects every meter that is not what the rows themselves say, beside what they say. No row was deleted. */
+export const meterDifferences = differences(nothing)
+
+/** As `meterDifferences`, where rows were deleted under `keepDeleted`. */
+export const meterDifferencesAfterDeletes = differences('deleted')
 
 /** Selects the counts by day that are not what the rows themselves say, beside what they say. */
 export const dayDifferences = `

@@ -72,6 +72,7 @@ export const startGateway = async (
     STORAGE_FILES_URL: `http://127.0.0.1:${objectsPort}`,
     STORAGE_SIGNING_KEY: Buffer.alloc(32, 1).toString('base64'),
     KEY_PEPPER: testPepper,
+    LINK_SIGNING_KEYS: `test:${Buffer.alloc(32, 2).toString('base64')}`,
     GATEWAY_PORT: '0',
     GATEWAY_OBJECTS_PORT: String(objectsPort),
     SEALING_KEY_STANDARD: keys.standard.public,

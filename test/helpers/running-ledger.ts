@@ -1,4 +1,5 @@
 import { runLedger } from '#ledger/app.ts'
+import type { Ledger } from '#ledger/context.ts'
 import { acceptCapture, type NewCapture } from '#shared/db/accept-capture.ts'
 import type { Database } from '#shared/db/connection.ts'
 import type { Queue } from '#shared/queue/connection.ts'
@@ -19,12 +20,12 @@ export const windowSize = 16
 export const startLedger = async (
   test: Parameters<typeof openQueue>[0],
   on: { readonly server: TestPostgres; readonly nats: TestNats },
-  options: { longestWaitSeconds?: number } = {},
+  options: Partial<Ledger> = {},
 ) => {
   await on.nats.wipe()
   const database = await on.server.createDatabase(20)
   const queue = await openQueue(test, on.nats.url)
-  const ledger = createTestLedger(database, queue, { longestWaitSeconds: options.longestWaitSeconds ?? 86_400 })
+  const ledger = createTestLedger(database, queue, options)
   const ended: EventMessage[] = []
   queue.subscribe(eventFilter, ({ data }) => ended.push(eventCodec.decode(data)))
   const backlogs: BacklogMessage[] = []

@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import { text } from 'node:stream/consumers'
 import t from 'tap'
 import { acceptCapture } from '#shared/db/accept-capture.ts'
+import { deleteCapture } from '#shared/db/delete-capture.ts'
 import { type QueuePasswords, accountsText } from '#local/nats-config.ts'
 import type { Announcement } from '#shared/process/run-main.ts'
 import { queueUsers } from '#shared/queue/permissions.ts'
@@ -17,40 +18,52 @@ import { createTenant } from '#test/helpers/tenant.ts'
 const main = new URL(import.meta.resolve('#ledger/main.ts'))
 const passwords = Object.fromEntries(queueUsers.map(({ name }) => [name, 'secret'])) as QueuePasswords
 
-t.test('with the rights of its own user the ledger makes the streams, relays, and ends when told', async (t) => {
-  const [postgres, nats] = await Promise.all([startPostgres(t), startNats(t, { config: accountsText(passwords) })])
-  const database = await postgres.createDatabase()
-  const ledgerUrl = nats.url.replace('//', '//ledger:secret@')
-  const child = fork(main, {
-    execArgv: [],
-    env: {
-      PATH: process.env['PATH'],
-      SHUTTERFLEET_DATABASE_URL: database.url,
-      SHUTTERFLEET_NATS_URL: ledgerUrl,
-      SHUTTERFLEET_S3_URL: 'http://key:secret@127.0.0.1:1/bucket',
-    },
-    stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
-  })
-  t.teardown(() => child.kill('SIGKILL'))
-  const printed = Promise.all([text(child.stdout!), text(child.stderr!)])
-  const ended = once(child, 'exit').then(([code]) => code as number | null)
-  const announced = once(child, 'message').then(([message]) => message as Announcement)
-  const addresses = await Promise.race([announced, ended])
-  if (typeof addresses !== 'object' || addresses === null) throw new Error((await printed).join(''))
+t.test(
+  'with the rights of its own user the ledger makes the streams, relays, purges, and ends when told',
+  async (t) => {
+    const [postgres, nats] = await Promise.all([startPostgres(t), startNats(t, { config: accountsText(passwords) })])
+    const database = await postgres.createDatabase()
+    const ledgerUrl = nats.url.replace('//', '//ledger:secret@')
+    const child = fork(main, {
+      execArgv: [],
+      env: {
+        PATH: process.env['PATH'],
+        SHUTTERFLEET_DATABASE_URL: database.url,
+        SHUTTERFLEET_NATS_URL: ledgerUrl,
+        SHUTTERFLEET_STORAGE_DRIVER: 'files',
+        SHUTTERFLEET_STORAGE_FOLDER: t.testdir({}),
+        SHUTTERFLEET_STORAGE_FILES_URL: 'http://127.0.0.1:1',
+        SHUTTERFLEET_STORAGE_SIGNING_KEY: Buffer.alloc(32).toString('base64'),
+      },
+      stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
+    })
+    t.teardown(() => child.kill('SIGKILL'))
+    const printed = Promise.all([text(child.stdout!), text(child.stderr!)])
+    const ended = once(child, 'exit').then(([code]) => code as number | null)
+    const announced = once(child, 'message').then(([message]) => message as Announcement)
+    const addresses = await Promise.race([announced, ended])
+    if (typeof addresses !== 'object' || addresses === null) throw new Error((await printed).join(''))
 
-  t.equal((await fetch(`${addresses['probeUrl']}/readyz`)).status, 200)
-  const queue = await openQueue(t, ledgerUrl)
-  const tenant = await createTenant(database)
-  await acceptCapture(database, tenant.capture(), { windowSize: 16 })
-  await eventually(async () => (await poolDepth(queue, 'standard')).waiting === 1, {
-    what: `${captureFilter()} holds it`,
-  })
-  const metrics = await (await fetch(`${addresses['probeUrl']}/metrics`)).text()
-  t.match(metrics, /shutterfleet_relay_captures_total\{result="stored",service="ledger"\} 1/)
+    t.equal((await fetch(`${addresses['probeUrl']}/readyz`)).status, 200)
+    const queue = await openQueue(t, ledgerUrl)
+    const tenant = await createTenant(database)
+    const capture = tenant.capture()
+    await acceptCapture(database, capture, { windowSize: 16 })
+    await eventually(async () => (await poolDepth(queue, 'standard')).waiting === 1, {
+      what: `${captureFilter()} holds it`,
+    })
+    const metrics = await (await fetch(`${addresses['probeUrl']}/metrics`)).text()
+    t.match(metrics, /shutterfleet_relay_captures_total\{result="stored",service="ledger"\} 1/)
 
-  child.kill('SIGTERM')
-  t.equal(await ended, 0)
-  const [out, err] = await printed
-  t.equal(out, '')
-  t.notMatch(err, /"level":"error"|Permissions Violation/)
-})
+    await deleteCapture(database, { id: capture.id, accountId: tenant.accountId })
+    await eventually(async () => (await poolDepth(queue, 'standard')).waiting === 0, {
+      what: 'a deleted one is purged',
+    })
+
+    child.kill('SIGTERM')
+    t.equal(await ended, 0)
+    const [out, err] = await printed
+    t.equal(out, '')
+    t.notMatch(err, /"level":"error"|Permissions Violation/)
+  },
+)

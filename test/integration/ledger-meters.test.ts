@@ -4,11 +4,12 @@ import { acceptBatch } from '#shared/db/accept-batch.ts'
 import { acceptCapture } from '#shared/db/accept-capture.ts'
 import { admitWaiting } from '#shared/db/admit-waiting.ts'
 import { type CaptureChange, changeCaptures, type JudgedCapture } from '#shared/db/change-captures.ts'
+import { deleteCapture } from '#shared/db/delete-capture.ts'
 import { deleteOutbox } from '#shared/db/delete-outbox.ts'
 import { requeueCaptures } from '#shared/db/requeue-captures.ts'
 import { takeOutbox } from '#shared/db/take-outbox.ts'
 import { newObjectKey } from '#shared/storage/objects.ts'
-import { dayDifferences, meterDifferences } from '#test/helpers/meter-differences.ts'
+import { dayDifferences, keepDeleted, meterDifferencesAfterDeletes } from '#test/helpers/meter-differences.ts'
 import { startPostgres } from '#test/helpers/postgres.ts'
 import { createTenant } from '#test/helpers/tenant.ts'
 
@@ -44,9 +45,14 @@ const advance = (capture: JudgedCapture, turn: number) => {
   return { change: ends ? { ...counts, end: end(capture, turn) } : counts }
 }
 
+const strayObjects = `select * from stored_object s
+  full join (select distinct object_key from capture where object_key is not null) c on c.object_key = s.key
+  where s.key is null or c.object_key is null`
+
 t.test('meters say what the rows say, whatever runs at the same time, and no lock is taken out of order', async (t) => {
   const database = await server.createDatabase(30)
   const tenants = [await createTenant(database), await createTenant(database), await createTenant(database)]
+  await database.query(keepDeleted)
   const known: string[] = []
   const until = performance.now() + runMs
   const some = () => Array.from({ length: 12 }, () => known[Math.floor(Math.random() * known.length)]!)
@@ -78,22 +84,30 @@ t.test('meters say what the rows say, whatever runs at the same time, and no loc
     ...[0, 1].map(() => during(() => admitWaiting(database, { windowSize, limit: 10 }))),
     ...[0, 1].map(() => during(async () => deleteOutbox(database, await takeOutbox(database, 10)))),
     during(() => requeueCaptures(database, some())),
+    ...[0, 1].map(() =>
+      during(async (turn) => {
+        const accountId = tenants[turn % 3]!.accountId
+        // Most are not this account's, and stay.
+        await deleteCapture(database, { id: some()[0]!, accountId })
+      }),
+    ),
   ])
-  t.same(await database.query(meterDifferences), [])
+  t.same(await database.query(meterDifferencesAfterDeletes), [])
   t.same(await database.query(dayDifferences), [])
   const over = 'select from lane_meter where admitted > $1 or admitted < 0 or waiting < 0 or processing < 0'
   t.same(await database.query(over, [windowSize]), [], 'no window is exceeded')
   const ended = await database.query(`select from capture where status = 'completed' and not cached`)
   const kinds = await database.query<{ cached: boolean }>(`select distinct cached from capture where charge = 'free'`)
   t.equal(kinds.length, 2, 'captures followed and hit')
-  t.equal((await database.query('select from stored_object')).length, ended.length, 'one object for each success')
+  t.same(await database.query(strayObjects), [], 'each object has an owner, each success its object')
   t.ok(ended.length > 20, `${known.length} accepted, ${ended.length} completed`)
+  t.ok((await database.query('select from deleted')).length > 20, 'many were deleted')
   t.same(await database.query('select deadlocks::integer from pg_stat_database where datname = current_database()'), [
     { deadlocks: 0 },
   ])
 
   await database.query('update lane_meter set processing = processing + 1')
-  t.not((await database.query(meterDifferences)).length, 0, 'a difference would be seen')
+  t.not((await database.query(meterDifferencesAfterDeletes)).length, 0, 'a difference would be seen')
   await database.query('update capture_count set failed = failed + 1')
   t.not((await database.query(dayDifferences)).length, 0, 'a miscount would be seen')
 })

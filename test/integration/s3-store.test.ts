@@ -43,6 +43,20 @@ t.test('lists a prefix and deletes what is there and what is not', async (t) => 
   t.notOk((await Array.fromAsync(store.list('captures/'))).includes(two))
 })
 
+t.test('lists behind a key, and may be left in mid-list', async (t) => {
+  const hour = new Date('2030-01-01T00:00:00Z')
+  const keys = [1, 2, 3].map(() => newObjectKey(id, hour)).toSorted()
+  for (const key of keys) await store.put(key, Buffer.from('1'), 'image/png')
+  t.same(await Array.fromAsync(store.list('captures/2030-01-01T00/', keys[0])), keys.slice(1))
+  for await (const key of store.list('captures/')) {
+    t.ok(key)
+    break
+  }
+  await store.delete(keys)
+  const away = createS3Store('http://K:S@127.0.0.1:1/images')
+  await t.rejects(Array.fromAsync(away.list('captures/')), { code: 'SERVICE_UNAVAILABLE' })
+})
+
 t.test('a store that cannot be reached is SERVICE_UNAVAILABLE, a wrong secret too', async (t) => {
   const away = createS3Store('http://K:S@127.0.0.1:1/images')
   await t.rejects(away.get(newKey()), { code: 'SERVICE_UNAVAILABLE' })

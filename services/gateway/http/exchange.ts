@@ -6,6 +6,8 @@ import type { Caller } from '#shared/db/accept-capture.ts'
 export type Exchange = {
   readonly requestId: string
   readonly traceparent: string
+  /** Address at the other end of the connection: the client's, or that of a proxy in front of the gateway. */
+  readonly peerAddress: string | undefined
   readonly headers: IncomingHttpHeaders
   readonly contentType: string | undefined
   /** What follows the question mark, undecoded. */

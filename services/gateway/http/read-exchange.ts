@@ -39,6 +39,7 @@ export const readExchange = (
   const exchange: Exchange = {
     requestId: requestIdOf(headers['x-request-id']),
     traceparent: trace.traceparent,
+    peerAddress: request.socket.remoteAddress,
     headers,
     contentType: contentTypeOf(request),
     query: queryAt < 0 ? '' : url.slice(queryAt + 1),

@@ -2,7 +2,7 @@ import { fromQuery } from '#shared/capture/from-query.ts'
 import { AppError, type FieldFaults, toAppError } from '#shared/errors/app-error.ts'
 import type { Exchange } from './exchange.ts'
 import { idempotencyFaults } from './idempotency.ts'
-import { isOverstructured } from './is-overstructured.ts'
+import { parseJson } from './parse-json.ts'
 
 /** What parameters may be parsed into, by an operation that is told the faults that are known already. */
 export type Parse<Parsed extends { ok: true }> = (input: unknown, found: FieldFaults) => MaybePromise<Parsing<Parsed>>
@@ -18,28 +18,9 @@ export type Verdict<Parsed> =
 /** The error for requests whose parameters have faults. */
 export const validationError = (details: FieldFaults): AppError => new AppError('VALIDATION_ERROR', { details })
 
-/** Most commas, lists and objects of a body, far beyond any valid one; each costs more to parse than to send. */
-const structureMax = 10_000
-
-const isJson = (contentType: string | undefined): boolean =>
-  contentType?.split(';')[0]?.trim().toLowerCase() === 'application/json'
-
-const parseJson = (exchange: Exchange, body: Buffer): unknown => {
-  if (!isJson(exchange.contentType)) {
-    throw new AppError('BAD_REQUEST', { publicMessage: 'The Content-Type must be application/json.' })
-  }
-  if (isOverstructured(body, structureMax)) {
-    throw validationError({ body: [`must have at most ${structureMax} values`] })
-  }
-  try {
-    return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(body)) as unknown
-  } catch (cause) {
-    throw new AppError('BAD_REQUEST', { publicMessage: 'The body is not valid JSON in UTF-8.', cause })
-  }
-}
-
 /** Reads a body of JSON. Throws `BAD_REQUEST`, `PAYLOAD_TOO_LARGE`, or `VALIDATION_ERROR` where it has too many values. */
-export const readJson = async (exchange: Exchange): Promise<unknown> => parseJson(exchange, await exchange.readBody())
+export const readJson = async (exchange: Exchange): Promise<unknown> =>
+  parseJson(await exchange.readBody(), exchange.contentType)
 
 const verdictOf = <Parsed extends { ok: true }>(parsing: Parsing<Parsed>, body?: Buffer): Verdict<Parsed> =>
   parsing.ok ? { ok: true, parsed: parsing, body } : { ok: false, error: validationError(parsing.faults) }
@@ -55,7 +36,7 @@ const judge = async <Parsed extends { ok: true }>(
     return verdictOf(read.ok ? await parse(read.input, read.faults) : read)
   }
   const body = await exchange.readBody()
-  return verdictOf(await parse(parseJson(exchange, body), idempotencyFaults(exchange)), body)
+  return verdictOf(await parse(parseJson(body, exchange.contentType), idempotencyFaults(exchange)), body)
 }
 
 /** Reads and judges the parameters of a request. Throws nothing: what is wrong is told after key, domain and minute limit. */

@@ -7,6 +7,7 @@ import { imageGone } from '#gateway/answer/image-gone.ts'
 import { isStored, readImage, storedImage, type StoredImage } from '#gateway/answer/read-image.ts'
 import type { Context } from '#gateway/context.ts'
 import type { Answer, Exchange } from '#gateway/http/exchange.ts'
+import { findLinked, linkOf } from '#gateway/links/find-linked.ts'
 import { findOwned } from './find-owned.ts'
 import type { Operation } from './operation.ts'
 
@@ -39,7 +40,8 @@ type Prepared = {
 }
 
 const prepare = async (context: Context, exchange: Exchange): Promise<Prepared> => {
-  const capture = await findOwned(context, exchange)
+  const link = linkOf(exchange)
+  const capture = link ? await findLinked(context, exchange, link) : await findOwned(context, exchange)
   const image = readyImage(capture, context.now())
   const headers = { ...imageHeaders(capture), 'accept-ranges': 'bytes' }
   const unchanged = isUnchanged(exchange.headers['if-none-match'], etagOf(image))
@@ -67,7 +69,7 @@ const answerWhole = async (context: Context, { capture, image, headers }: Prepar
   return { status: 200, headers: { ...headers, 'content-length': String(image.fileSize) }, body }
 }
 
-/** `GET /screenshots/{id}/image`: the image, whole or in part. */
+/** `GET /screenshots/{id}/image`: the image, whole or in part, for an API key or a signed link. Other parameters are ignored. */
 export const downloadImage: Operation = async (context, exchange) => {
   const prepared = await prepare(context, exchange)
   if (prepared.unchanged) return { status: 304, headers: prepared.headers }

@@ -3,6 +3,7 @@ import { captureByBody, captureByQuery } from './capture-screenshot.ts'
 import { changeWebhook } from './change-webhook.ts'
 import { createScreenshot } from './create-screenshot.ts'
 import { createWebhook } from './create-webhook.ts'
+import { deleteScreenshot } from './delete-screenshot.ts'
 import { deleteWebhook } from './delete-webhook.ts'
 import { describeImage, downloadImage } from './download-image.ts'
 import { listCaptureDeliveries, listWebhookDeliveries } from './list-deliveries.ts'
@@ -16,6 +17,7 @@ import { showBatch } from './show-batch.ts'
 import { showStatus } from './show-status.ts'
 import { showUsage } from './show-usage.ts'
 import { showWebhook } from './show-webhook.ts'
+import { signUrl } from './sign-url.ts'
 import { testWebhook } from './test-webhook.ts'
 
 /** One operation of the interface, under the name that metrics and logs use. */
@@ -61,6 +63,8 @@ export const routes = [
     path: '/webhooks/:id/deliveries/:delivery_id/redeliver',
     run: redeliverOfWebhook,
   },
+  { name: 'delete', method: 'DELETE', path: '/screenshots/:id', run: deleteScreenshot },
+  { name: 'sign_url', method: 'POST', path: '/screenshots/:id/signed-url', run: signUrl },
 ] as const satisfies readonly Route[]
 
 /** Name of an operation; `none` where a request names none. */
@@ -80,6 +84,15 @@ const matches = (pattern: string, path: string): boolean => {
     parts.every((part, index) => (part.startsWith(':') ? given[index] !== '' : part === given[index]))
   )
 }
+
+/** What a path with an id would take over from a more exact one, `capture` for an id: methods that the exact path refuses. */
+export const unserved: readonly Pick<Route, 'method' | 'path'>[] = [...new Set(routes.map(({ path }) => path))]
+  .filter((path) => !path.includes(':id'))
+  .flatMap((path) => {
+    const served = routes.filter((route) => route.path === path).map(({ method }): string => method)
+    const taken = routes.filter((route) => route.path.includes(':id') && matches(route.path, path))
+    return taken.filter(({ method }) => !served.includes(method)).map(({ method }) => ({ method, path }))
+  })
 
 /** The methods that the most exact path serves, `OPTIONS` included; none where no operation has the path. */
 export const methodsAt = (path: string): string[] => {

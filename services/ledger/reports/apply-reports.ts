@@ -1,11 +1,13 @@
 import { type ChangedCapture, changeCaptures } from '#shared/db/change-captures.ts'
+import { removeOrphans } from '#shared/db/object-removals.ts'
+import { isObjectKeyOf } from '#shared/storage/objects.ts'
 import type { Ledger } from '#ledger/context.ts'
 import { tellEnd } from '#ledger/tell-end.ts'
 import { judgeReports, type ReportsJudgement } from './judge-reports.ts'
 import type { Report } from './read-report.ts'
 
 type Dependencies = Pick<Ledger, 'events' | 'relayBell'> & {
-  readonly database: Pick<Ledger['database'], 'transaction'>
+  readonly database: Pick<Ledger['database'], 'query' | 'transaction'>
   readonly queue: Pick<Ledger['queue'], 'publish'>
 }
 
@@ -16,9 +18,22 @@ const tell = ({ queue, events }: Dependencies, capture: ChangedCapture, judgemen
   for (const reason of judgement.ignored) events.reportIgnored(capture.id, reason)
 }
 
+/** Objects of captures that were deleted while a worker was at them; a worker names none but its capture's own. */
+const objectsOf = (reports: readonly Report[]): string[] =>
+  reports.flatMap(({ kind, id, message }) =>
+    kind === 'result' && message.outcome === 'completed' && isObjectKeyOf(id, message.objectKey)
+      ? [message.objectKey]
+      : [],
+  )
+
+const dropUnknown = async ({ database, events }: Dependencies, unknown: readonly (readonly Report[])[]) => {
+  for (const [report] of unknown) if (report) events.reportIgnored(report.id, 'unknown_capture')
+  await removeOrphans(database, objectsOf(unknown.flat()))
+}
+
 /**
  * Writes down what reports say, in one transaction, then tells of the captures that have ended, of repeated results too,
- * and of those that follow them.
+ * and of those that follow them. What workers put for captures that are gone is marked for removal.
  * Throws where nothing was written: the same reports may then be applied again.
  */
 export const applyReports = async (ledger: Dependencies, reports: readonly Report[]): Promise<void> => {
@@ -31,11 +46,13 @@ export const applyReports = async (ledger: Dependencies, reports: readonly Repor
   })
   if (roomMade) ledger.relayBell.ring()
   const changed = new Map(captures.map((capture) => [capture.id, capture]))
-  for (const id of byCapture.keys()) {
+  const unknown: (readonly Report[])[] = []
+  for (const [id, all] of byCapture) {
     const capture = changed.get(id)
     const judgement = judgements.get(id)
     if (capture && judgement) tell(ledger, capture, judgement)
-    else ledger.events.reportIgnored(id, 'unknown_capture')
+    else unknown.push(all)
   }
   for (const follower of captures) if (!judgements.has(follower.id)) tellEnd(ledger.queue, follower)
+  await dropUnknown(ledger, unknown)
 }

@@ -19,6 +19,9 @@ const functions = [
   'admit-waiting',
   'end-followers',
   'change-captures',
+  'release-objects',
+  'delete-capture',
+  'remove-ended',
 ] as const
 
 const lockTries = 300

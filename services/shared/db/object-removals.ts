@@ -13,6 +13,26 @@ export const expireObjects = async (database: Sql, limit: number): Promise<numbe
   return rows.length
 }
 
+/**
+ * Marks those of `keys` for removal that nothing refers to: no record, and no capture that may still be reported with it.
+ * Answers how many. Keys are of the form that `objects.ts` makes.
+ */
+export const removeOrphans = async (database: Sql, keys: readonly string[]): Promise<number> => {
+  if (keys.length === 0) return 0
+  const rows = await database.query(
+    `insert into object_removal (key, not_before)
+     select k.key, now() from unnest($1::text[]) as k (key)
+      where not exists (select from stored_object s where s.key = k.key)
+        and not exists (select from capture c where c.object_key = k.key and c.expires_at > now())
+        and not exists (
+          select from capture c
+           where c.id = split_part(k.key, '/', 3)::uuid and c.status in ('pending', 'processing'))
+         on conflict do nothing returning key`,
+    [keys],
+  )
+  return rows.length
+}
+
 /** Keys of up to `limit` objects that may be removed now. */
 export const findRemovals = async (database: Sql, limit: number): Promise<string[]> => {
   const statement = 'select key from object_removal where not_before <= now() order by not_before, key limit $1'

@@ -30,6 +30,8 @@ export const catalog = {
   USAGE_LIMIT_EXCEEDED: request(402, 'The monthly quota is used up and the plan has no overage.'),
   DOMAIN_NOT_ALLOWED: request(403, 'The API key is not allowed for the requesting domain.'),
   FEATURE_NOT_AVAILABLE: request(403, 'The feature is not part of the plan.'),
+  INVALID_SIGNATURE: request(403, 'The signature of the link is not valid.'),
+  SIGNATURE_EXPIRED: request(403, 'The link has expired.'),
   NOT_FOUND: request(404, 'The resource does not exist.'),
   NOT_READY: request(404, 'The image is not ready.'),
   METHOD_NOT_ALLOWED: request(405, 'The method is not allowed for this path.'),

@@ -1,6 +1,6 @@
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto'
 import { createReadStream } from 'node:fs'
-import { link, mkdir, opendir, rm, stat, unlink, writeFile } from 'node:fs/promises'
+import { link, mkdir, readdir, rm, stat, unlink, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import type { Writable } from 'node:stream'
 import { createWriteStream } from 'node:fs'
@@ -31,15 +31,22 @@ const refuse = (cause: unknown): never => {
   throw new AppError('SERVICE_UNAVAILABLE', { message: `object store: ${String(cause)}`, cause })
 }
 
-async function* walk(folder: string, prefix: string): AsyncIterable<string> {
-  try {
-    for await (const entry of await opendir(folder)) {
-      const key = prefix + entry.name
-      if (entry.isDirectory()) yield* walk(join(folder, entry.name), `${key}/`)
-      else if (isObjectKey(key)) yield key
-    }
-  } catch (error) {
-    if (!missing(error)) throw error
+/** What of the files below `folder` is wanted: keys between `prefix` and what begins with it, behind `after`. */
+type Wanted = { readonly prefix: string; readonly after: string }
+
+/** Whether a key that begins with `start` may be wanted. */
+const mayHold = (start: string, { prefix, after }: Wanted): boolean =>
+  (start.startsWith(prefix) || prefix.startsWith(start)) && start >= after.slice(0, start.length)
+
+async function* walk(folder: string, start: string, wanted: Wanted): AsyncIterable<string> {
+  const entries = await readdir(folder, { withFileTypes: true }).catch((error: unknown) => {
+    if (missing(error)) return []
+    return refuse(error)
+  })
+  for (const entry of entries.toSorted((one, other) => (one.name < other.name ? -1 : 1))) {
+    const key = start + entry.name
+    if (entry.isDirectory() && mayHold(`${key}/`, wanted)) yield* walk(join(folder, entry.name), `${key}/`, wanted)
+    else if (isObjectKey(key) && key.startsWith(wanted.prefix) && key > wanted.after) yield key
   }
 }
 
@@ -103,8 +110,6 @@ export const createFilesStore = (options: FilesOptions): FilesStore => {
     delete: async (keys) => {
       await Promise.all(keys.map((key) => rm(pathOf(key), { force: true }))).catch(refuse)
     },
-    list: async function* list(prefix) {
-      for await (const key of walk(options.folder, '')) if (key.startsWith(prefix)) yield key
-    },
+    list: (prefix, after = '') => walk(options.folder, '', { prefix, after }),
   }
 }

@@ -13,6 +13,6 @@ export type ObjectStore = {
   readonly put: (key: string, bytes: Uint8Array, mediaType: string) => Promise<void>
   /** Deletes objects; those that are gone already count as deleted. */
   readonly delete: (keys: readonly string[]) => Promise<void>
-  /** Keys that begin with `prefix`, in no particular order. */
-  readonly list: (prefix: string) => AsyncIterable<string>
+  /** Keys that begin with `prefix` and come after `after`, in the order of their characters. */
+  readonly list: (prefix: string, after?: string) => AsyncIterable<string>
 }

@@ -1,10 +1,24 @@
 import { randomBytes } from 'node:crypto'
 
-const keyForm = /^captures\/\d{4}-\d{2}-\d{2}T\d{2}\/([0-9a-f-]{36})\/[0-9a-f]{32}$/
+const keyForm = /^captures\/\d{4}-\d{2}-\d{2}T\d{2}\/([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\/[0-9a-f]{32}$/
+const hourMs = 3_600_000
+
+/** What the keys of all objects begin with. */
+export const objectsPrefix = 'captures/'
+
+/** What the keys of captures begin with that were accepted in the hour of `acceptedAt`; keys sort by it. */
+export const hourPrefix = (acceptedAt: Date): string => `${objectsPrefix}${acceptedAt.toISOString().slice(0, 13)}/`
+
+/**
+ * What the keys of a capture's attempts begin with. The clock that named the hour need not be the one that says when the
+ * capture was accepted, so the hours beside it are among them.
+ */
+export const objectPrefixesOf = (captureId: string, acceptedAt: Date): string[] =>
+  [-hourMs, 0, hourMs].map((ms) => `${hourPrefix(new Date(acceptedAt.getTime() + ms))}${captureId}/`)
 
 /** A new key for one attempt of a capture, under the hour of its acceptance so that a sweep can go hour by hour. */
 export const newObjectKey = (captureId: string, acceptedAt: Date): string =>
-  `captures/${acceptedAt.toISOString().slice(0, 13)}/${captureId}/${randomBytes(16).toString('hex')}`
+  `${hourPrefix(acceptedAt)}${captureId}/${randomBytes(16).toString('hex')}`
 
 /** Whether `key` is one that `newObjectKey` makes for this capture: what a worker reports must pass. */
 export const isObjectKeyOf = (captureId: string, key: string): boolean => keyForm.exec(key)?.[1] === captureId

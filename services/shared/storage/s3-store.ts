@@ -55,10 +55,15 @@ export const createS3Store = (s3Url: string): ObjectStore => {
     delete: async (keys) => {
       if (keys.length > 0) await client.removeObjects(bucket, [...keys]).catch(refuse)
     },
-    list: async function* list(prefix) {
-      for await (const item of client.listObjectsV2(bucket, prefix, true)) {
-        const { name } = item as { name?: string }
-        if (name !== undefined) yield name
+    list: async function* list(prefix, after = '') {
+      const found = client.listObjectsV2(bucket, prefix, true, after)
+      try {
+        for await (const item of found) {
+          const { name } = item as { name?: string }
+          if (name !== undefined) yield name
+        }
+      } catch (error) {
+        refuse(error)
       }
     },
   }

@@ -282,7 +282,8 @@ t.test('unknown paths and methods have their own answers', async (t) => {
   t.same(await allow('PUT', '/api/v1/screenshots/capture?x=1'), [405, 'GET, POST, OPTIONS'])
   t.same(await allow('HEAD', '/v1/screenshots/capture'), [405, 'GET, POST, OPTIONS'])
   t.same(await allow('DELETE', `/v1/screenshots/${pendingCapture.id}/image`), [405, 'GET, HEAD, OPTIONS'])
-  t.same(await allow('PUT', '/v1/screenshots/x'), [405, 'GET, OPTIONS'])
+  t.same(await allow('DELETE', '/v1/screenshots/capture'), [405, 'GET, POST, OPTIONS'], 'capture is never an id')
+  t.same(await allow('PUT', '/v1/screenshots/x'), [405, 'GET, DELETE, OPTIONS'])
   for (const path of [
     '/',
     '/v1',

@@ -5,6 +5,7 @@ const env = {
   SHUTTERFLEET_DATABASE_URL: 'postgres://u:p@localhost/db',
   SHUTTERFLEET_NATS_URL: 'nats://localhost:4222',
   SHUTTERFLEET_KEY_PEPPER: 'pepper',
+  SHUTTERFLEET_LINK_SIGNING_KEYS: `a:${Buffer.alloc(32).toString('base64')}`,
   SHUTTERFLEET_SEALING_KEY_STANDARD: 'key',
   SHUTTERFLEET_SEALING_KEY_PROXIED: 'key',
   SHUTTERFLEET_SEALING_KEY_WEBHOOKS: 'key',
@@ -16,6 +17,25 @@ t.test('what is not set has its default', async (t) => {
 
 t.test('the public address has no trailing slash', async (t) => {
   t.equal(readConfig({ ...env, SHUTTERFLEET_PUBLIC_URL: 'https://shots.example/' }).publicUrl, 'https://shots.example')
+})
+
+t.test('keys of links are listed, each with an id of its own and 32 bytes', async (t) => {
+  const secret = (byte: number) => Buffer.alloc(32, byte).toString('base64')
+  const read = (keys: string) => readConfig({ ...env, SHUTTERFLEET_LINK_SIGNING_KEYS: keys }).linkSigningKeys
+  t.same(read(`new:${secret(1)}, old:${secret(2)}`), [
+    { id: 'new', secret: Buffer.alloc(32, 1) },
+    { id: 'old', secret: Buffer.alloc(32, 2) },
+  ])
+  for (const bad of ['', 'a', `:${secret(1)}`, 'a:c2hvcnQ=', `a:${secret(1)},a:${secret(2)}`, `a b:${secret(1)}`]) {
+    t.throws(() => read(bad), { code: 'CONFIGURATION', message: /LINK_SIGNING_KEYS = \(hidden\)/ }, bad)
+  }
+})
+
+t.test('trusted proxies are blocks of addresses', async (t) => {
+  const read = (blocks: string) => readConfig({ ...env, SHUTTERFLEET_TRUSTED_PROXIES: blocks }).trustedProxies
+  t.equal(readConfig(env).trustedProxies.length, 0, 'nobody is trusted by default')
+  t.equal(read('10.0.0.0/8, ::1').length, 2)
+  t.throws(() => read('10.0.0.0/8,proxy.example'), { code: 'CONFIGURATION', message: /'proxy.example' is not/ })
 })
 
 t.test('all problems are told at once, secrets hidden', async (t) => {

@@ -15,14 +15,16 @@ t.test('makes secrets once and keeps them, for their owner alone', async (t) => 
   t.equal(new Set(passwords).size, passwords.length)
 })
 
-t.test('a folder of an earlier version gets the secrets that it lacks, and keeps its own', async (t) => {
+t.test('what an earlier version did not know is added, and what it made stays', async (t) => {
   const path = join(t.testdir(), 'secrets.json')
-  const { webhookKeys: _, ...earlier } = await keepSecrets(path)
-  writeFileSync(path, JSON.stringify(earlier), { mode: 0o600 })
-  const secrets = await keepSecrets(path)
-  t.match(secrets, earlier)
-  t.ok(secrets.webhookKeys.private)
-  t.strictSame(await keepSecrets(path), secrets)
+  const { linkSigningKey: _unknown, ...made } = await keepSecrets(path)
+  const { gateway, ...passwords } = made.queuePasswords
+  writeFileSync(path, JSON.stringify({ ...made, queuePasswords: passwords }))
+  const kept = await keepSecrets(path)
+  t.match(kept, { keyPepper: made.keyPepper, sealingKeys: made.sealingKeys, queuePasswords: passwords })
+  t.equal(Buffer.from(kept.linkSigningKey, 'base64').length, 32)
+  t.not(kept.queuePasswords.gateway, gateway)
+  t.strictSame(await keepSecrets(path), kept)
 })
 
 t.test("what is sealed to a pool's public key opens with its private key alone", async (t) => {

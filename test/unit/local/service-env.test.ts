@@ -30,6 +30,7 @@ const facts: Facts = {
     postgresPassword: 'pg',
     keyPepper: 'pepper',
     storageSigningKey: 'signing',
+    linkSigningKey: 'linking',
     queuePasswords: {
       operator: '',
       gateway: '',
@@ -93,8 +94,11 @@ t.test('each kind of worker has a user, a key and an environment of its own', (t
   })
   t.match(gatewayEnv(facts), {
     SHUTTERFLEET_SEALING_KEY_STANDARD: 'public',
+    SHUTTERFLEET_LINK_SIGNING_KEYS: '1:linking',
     SHUTTERFLEET_SEALING_KEY_PROXIED: 'public of proxied',
   })
+  const keys = { SHUTTERFLEET_LINK_SIGNING_KEYS: 'b:new,1:linking' }
+  t.match(gatewayEnv({ ...facts, operator: { ...operator, ...keys } }), keys, 'the operator may rotate them')
   t.match(controllerEnv(facts), {
     SHUTTERFLEET_WORKER_ENV_FILE: '/worker-env.json',
     SHUTTERFLEET_PROXIED_WORKER_ENV_FILE: '/proxied-worker-env.json',

@@ -1,5 +1,6 @@
 import { address, integer, text } from '#shared/config/setting.ts'
 import { allowSettings } from './egress.ts'
+import { linkSettings } from './links.ts'
 
 /** Bounds of waiting captures; gateway and ledger share them. */
 export const admissionSettings = {
@@ -23,6 +24,7 @@ export const admissionSettings = {
 export const gatewaySettings = {
   ...allowSettings,
   ...admissionSettings,
+  ...linkSettings,
   keyPepper: text('KEY_PEPPER', {
     help: 'secret with which API keys are hashed; changing it makes every key invalid',
     secret: true,

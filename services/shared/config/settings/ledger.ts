@@ -11,4 +11,11 @@ export const ledgerSettings = {
     min: 10,
     max: 86_400,
   }),
+  rowRetentionDays: integer('ROW_RETENTION_DAYS', {
+    help: 'records are removed this long after their captures ended, but not before their images',
+    unit: 'days',
+    fallback: 90,
+    min: 2,
+    max: 3650,
+  }),
 }

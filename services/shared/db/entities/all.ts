@@ -2,6 +2,7 @@ import { Account } from './account.ts'
 import { ApiKey } from './api-key.ts'
 import { Batch } from './batch.ts'
 import { Capture } from './capture.ts'
+import { Deletion } from './deletion.ts'
 import { IdempotencyKey } from './idempotency-key.ts'
 import { AccountMeter, CaptureCount, LaneMeter, Usage } from './meters.ts'
 import { Outbox } from './outbox.ts'
@@ -19,6 +20,7 @@ export const entities = [
   Batch,
   Capture,
   CaptureCount,
+  Deletion,
   IdempotencyKey,
   LaneMeter,
   ObjectRemoval,

@@ -13,6 +13,6 @@ export const Batch = defineEntity({
     processing: count(),
     completed: count(),
     failed: count(),
-    createdAt: p.datetime().columnType('timestamptz'),
+    createdAt: p.datetime().columnType('timestamptz').index('batch_age'),
   },
 })

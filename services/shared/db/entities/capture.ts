@@ -28,6 +28,10 @@ export const Capture = defineEntity({
       expression: `create index capture_processing on capture (attempt_started_at) where status = 'processing'`,
     },
     {
+      name: 'capture_ended',
+      expression: 'create index capture_ended on capture (completed_at) where completed_at is not null',
+    },
+    {
       name: 'capture_batch',
       expression: 'create index capture_batch on capture (batch_id, batch_index) where batch_id is not null',
     },

@@ -2,6 +2,7 @@ import { CreateTables } from './0001-create-tables.ts'
 import { ServeBatchesAndReplays } from './0002-serve-batches-and-replays.ts'
 import { ListCaptures } from './0003-list-captures.ts'
 import { TellReceivers } from './0005-tell-receivers.ts'
+import { TakeAwayWhatIsOver } from './0004-take-away-what-is-over.ts'
 
 /** Every migration in order, under the name by which a database remembers it. */
 export const migrations = [
@@ -9,4 +10,5 @@ export const migrations = [
   { name: '0002-serve-batches-and-replays', class: ServeBatchesAndReplays },
   { name: '0003-list-captures', class: ListCaptures },
   { name: '0005-tell-receivers', class: TellReceivers },
+  { name: '0004-take-away-what-is-over', class: TakeAwayWhatIsOver },
 ] as const

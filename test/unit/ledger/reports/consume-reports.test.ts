@@ -29,7 +29,7 @@ const setUp = (refusal: { poison: string; code: ErrorCode }) => {
   }
   const transaction = ((work: (sql: Sql) => Promise<unknown>) => work({ query })) as Database['transaction']
   const ledger = {
-    database: { transaction },
+    database: { query, transaction },
     queue: { publish: () => {} },
     events: createEvents(createLogger({ service: 'ledger', level: 'silent' }), createMetrics('ledger')),
     relayBell: createBell(),

@@ -75,3 +75,19 @@ t.test('reads ranges, deletes what is there and what is not, and refuses other p
   await t.rejects(store.get('captures/../../etc/passwd'), { code: 'BAD_REQUEST' })
   await t.rejects(store.signPut('x', 1), { code: 'BAD_REQUEST' })
 })
+
+t.test('lists in order, below a prefix and behind a key', async (t) => {
+  const { store } = make(t.testdir({}))
+  const keyOf = (hour: number, digit: string, last: string) =>
+    `captures/2026-01-01T0${hour}/${digit.repeat(8)}-0000-4000-8000-000000000001/${last.repeat(32)}`
+  const keys = [keyOf(1, '0', 'a'), keyOf(1, '0', 'b'), keyOf(1, 'f', '0'), keyOf(2, '0', '0')]
+  for (const key of keys.toReversed()) await store.put(key, Buffer.from('x'), 'image/png')
+  const list = (prefix: string, after?: string) => Array.fromAsync(store.list(prefix, after))
+  t.same(await list('captures/'), keys)
+  for (const [index, key] of keys.entries()) t.same(await list('captures/', key), keys.slice(index + 1), key)
+  t.same(await list('captures/2026-01-01T01/'), keys.slice(0, 3))
+  t.same(await list('captures/2026-01-01T01/00000000-0000-4000-8000-000000000001/', keys[0]), [keys[1]])
+  t.same(await list('captures/2026-01-01T0'), keys, 'a prefix need not end with a folder')
+  t.same(await list('captures/2025-01-01T01/'), [])
+  t.same(await list('captures/', 'captures/2026-01-01T02'), [keys[3]])
+})

@@ -1,5 +1,12 @@
 import t from 'tap'
-import { isObjectKey, isObjectKeyOf, newObjectKey } from '#shared/storage/objects.ts'
+import {
+  hourPrefix,
+  isObjectKey,
+  isObjectKeyOf,
+  newObjectKey,
+  objectPrefixesOf,
+  objectsPrefix,
+} from '#shared/storage/objects.ts'
 
 const id = '0d9f6c1e-0000-4000-8000-000000000001'
 
@@ -25,4 +32,21 @@ t.test('what is not a key in that form is refused', async (t) => {
     t.notOk(isObjectKey(bad), bad)
     t.notOk(isObjectKeyOf(id, bad), bad)
   }
+})
+
+t.test("a capture's keys are found though the clock that named their hour was another one", async (t) => {
+  const accepted = new Date('2026-11-20T00:00:00Z')
+  const ofOthers = newObjectKey(id.replace('1', '2'), accepted)
+  for (const ms of [-3_600_000, -1, 0, 3_600_000]) {
+    const key = newObjectKey(id, new Date(accepted.getTime() + ms))
+    t.equal(objectPrefixesOf(id, accepted).filter((prefix) => key.startsWith(prefix)).length, 1, String(ms))
+    t.ok(key.startsWith(objectsPrefix))
+  }
+  t.notOk(objectPrefixesOf(id, accepted).some((prefix) => ofOthers.startsWith(prefix)))
+})
+
+t.test('keys sort by the hour of their capture', async (t) => {
+  const hour = new Date('2026-11-20T07:00:00Z')
+  t.ok(newObjectKey(id, new Date(hour.getTime() - 1)) < hourPrefix(hour))
+  t.ok(newObjectKey(id, hour) > hourPrefix(hour))
 })

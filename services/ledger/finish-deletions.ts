@@ -1,0 +1,53 @@
+import { type Deletion, forgetDeletion, takeDeletions } from '#shared/db/deletions.ts'
+import { removeOrphans } from '#shared/db/object-removals.ts'
+import { purgeSubject } from '#shared/queue/streams.ts'
+import { captureSubject, resultSubject, startedSubject } from '#shared/queue/subjects.ts'
+import { capturesStream, resultsStream } from '#shared/queue/topology.ts'
+import { objectPrefixesOf } from '#shared/storage/objects.ts'
+import type { Ledger } from './context.ts'
+
+type Dependencies = Pick<Ledger, 'database' | 'queue' | 'objects' | 'events'>
+
+const batchDeletions = 50
+const batchesMax = 20
+const atOnce = 4
+
+/** What attempts of a deleted capture have put, reported or not. An object that another record shares is none of it. */
+const removeObjectsOf = async ({ database, objects }: Dependencies, { id, acceptedAt }: Deletion) => {
+  for (const prefix of objectPrefixesOf(id, new Date(acceptedAt))) {
+    await removeOrphans(database, await Array.fromAsync(objects.list(prefix)))
+  }
+}
+
+const finishOne = async (ledger: Dependencies, deletion: Deletion) => {
+  await purgeSubject(ledger.queue, capturesStream.name, captureSubject(deletion))
+  for (const subject of [startedSubject(deletion), resultSubject(deletion)]) {
+    await purgeSubject(ledger.queue, resultsStream.name, subject)
+  }
+  await removeObjectsOf(ledger, deletion)
+  await forgetDeletion(ledger.database, deletion)
+}
+
+/** Each of a few takers goes on until its first failure; what was not done comes again. Throws the first failure. */
+const finishAll = async (ledger: Dependencies, deletions: readonly Deletion[]) => {
+  const left = deletions.values()
+  const taker = async () => {
+    for (const deletion of left) await finishOne(ledger, deletion)
+  }
+  const outcomes = await Promise.allSettled(Array.from({ length: atOnce }, taker))
+  for (const outcome of outcomes) if (outcome.status === 'rejected') throw outcome.reason
+  ledger.events.deletionsFinished(deletions.length)
+}
+
+/**
+ * Takes away what deleted captures left outside of the database: the message that waits for a worker, the reports of
+ * workers, objects. Each deletion comes until all of it has succeeded.
+ */
+export const finishDeletions = async (ledger: Dependencies): Promise<void> => {
+  for (let batch = 0; batch < batchesMax; batch += 1) {
+    const deletions = await takeDeletions(ledger.database, batchDeletions)
+    if (deletions.length === 0) return
+    await finishAll(ledger, deletions)
+    if (deletions.length < batchDeletions) return
+  }
+}

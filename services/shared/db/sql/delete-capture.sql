@@ -1,0 +1,55 @@
+-- Deletes a capture of an account in whatever state it is; answers false where there is none. What the ledger has to take
+-- away afterwards, from the queue and from the object store, is noted in `deletion`, in the same transaction: at once,
+-- and where an attempt may still run or be on its way, again once its publisher has given up and once its time is over.
+--
+-- A charge is released where the capture had not begun and stays where it had. Lock order: see check-request.sql.
+
+create or replace function delete_capture(p_id uuid, p_account_id uuid) returns boolean
+language plpgsql as $$
+declare
+  v_now constant timestamptz := clock_timestamp();
+  c capture;
+  v_ended boolean;
+  -- What follows another capture is no worker's, so no meter counts it.
+  v_counted boolean;
+  v_waited boolean;
+begin
+  select * into c from capture where id = p_id and account_id = p_account_id for update;
+  if not found then
+    return false;
+  end if;
+  v_ended := c.status in ('completed', 'failed');
+  v_counted := not v_ended and c.follows is null;
+
+  delete from outbox where capture_id = p_id returning relay_at is null into v_waited;
+  -- Those that waited for the same result go on without it.
+  perform promote_follower(p_id);
+  if v_counted then
+    perform from account_meter m where m.account_id = c.account_id for update;
+    update account_meter m set pending = m.pending - 1 where m.account_id = c.account_id and c.status = 'pending';
+    update usage u set reserved = u.reserved - 1, settled = u.settled + (c.status = 'processing')::integer
+     where u.account_id = c.account_id and u.period = c.period;
+    update lane_meter l
+       set admitted = l.admitted - (v_waited is not true)::integer, waiting = l.waiting - (v_waited is true)::integer,
+           processing = l.processing - (c.status = 'processing')::integer
+     where l.account_id = c.account_id and l.pool = c.pool and l.lane = c.lane;
+  end if;
+  if not v_ended then
+    update batch b set processing = b.processing - (c.status = 'processing')::integer, failed = b.failed + 1
+     where b.id = c.batch_id;
+  end if;
+
+  perform uncount_ended(array[p_id]);
+  perform release_objects(array[p_id]);
+  delete from idempotency_key where capture_id = p_id;
+  delete from webhook_delivery where capture_id = p_id;
+  delete from capture where id = p_id;
+
+  insert into deletion (capture_id, step, account_id, pool, lane, accepted_at, due_at)
+  select c.id, s.step, c.account_id, c.pool, c.lane, c.created_at, v_now + s.after
+    from (values (0, interval '0'), (1, interval '15 seconds'),
+                 (2, c.budget_ms * interval '1 millisecond' + interval '1 minute')) as s (step, after)
+   where s.step = 0 or not v_ended or c.unended_starts > 0;
+  return true;
+end
+$$;

@@ -1,0 +1,28 @@
+-- Takes captures, whose rows the caller has locked and is about to delete, away from their objects. An object that
+-- others share goes to the one that keeps it longest; that of nobody else is marked for removal.
+--
+-- Whoever begins to share an object locks its row before it looks, as this does: so none begins to share what goes.
+
+create or replace function release_objects(p_ids uuid[]) returns void
+language plpgsql as $$
+declare
+  v_keys constant text[] := array(
+    select s.key from stored_object s
+     where s.key in (select c.object_key from capture c where c.id = any (p_ids)) order by s.key for update);
+begin
+  update stored_object s set capture_id = o.id, expires_at = o.expires_at
+    from (
+      select distinct on (c.object_key) c.object_key, c.id, c.expires_at from capture c
+       where c.object_key = any (v_keys) and c.id <> all (p_ids) and c.expires_at is not null
+       order by c.object_key, c.expires_at desc
+    ) as o
+   where s.key = o.object_key;
+
+  with gone as (
+    delete from stored_object s
+     where s.key = any (v_keys) and not exists (select from capture c where c.object_key = s.key and c.id <> all (p_ids))
+    returning s.key
+  )
+  insert into object_removal (key, not_before) select key, clock_timestamp() from gone on conflict do nothing;
+end
+$$;

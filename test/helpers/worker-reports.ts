@@ -1,0 +1,42 @@
+import type { Queue } from '#shared/queue/connection.ts'
+import { type CompletedResult, type FailedResult, resultCodec, startedCodec } from '#shared/queue/messages.ts'
+import { publishStored } from '#shared/queue/stored.ts'
+import { resultSubject, startedSubject } from '#shared/queue/subjects.ts'
+import { newObjectKey } from '#shared/storage/objects.ts'
+import { token } from './tenant.ts'
+
+/** Says, as a worker of the standard pool, that the first attempt at a capture begins. */
+export const reportStart = (queue: Queue, id: string) =>
+  publishStored(
+    queue,
+    startedSubject({ pool: 'standard', id }),
+    startedCodec.encode({ id, attempt: 1, kind: 'begun', pod: 'pod' }),
+  )
+
+/** Says, as a worker of the standard pool, that the first attempt succeeded; nothing is put into the store. */
+export const reportSuccess = async (queue: Queue, id: string, more: Partial<CompletedResult> = {}) => {
+  const result: CompletedResult = {
+    id,
+    attempt: 1,
+    token,
+    outcome: 'completed',
+    objectKey: newObjectKey(id, new Date()),
+    bytes: 1234,
+    sha256: 'ab'.repeat(32),
+    mimeType: 'image/png',
+    width: 1280,
+    height: 800,
+    targetStatus: 200,
+    timings: { navigate: 10, total: 150 },
+    warnings: [],
+    ...more,
+  }
+  await publishStored(queue, resultSubject({ pool: 'standard', id }), resultCodec.encode(result))
+  return result
+}
+
+/** Says, as a worker of the standard pool, that the first attempt failed. */
+export const reportFailure = async (queue: Queue, id: string, more: Partial<FailedResult> = {}) => {
+  const result = { id, attempt: 1, token, outcome: 'failed', code: 'TIMEOUT', message: 'slow', timings: {} } as const
+  await publishStored(queue, resultSubject({ pool: 'standard', id }), resultCodec.encode({ ...result, ...more }))
+}

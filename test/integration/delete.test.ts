@@ -1,0 +1,305 @@
+import { randomUUID } from 'node:crypto'
+import { readdir } from 'node:fs/promises'
+import { buffer } from 'node:stream/consumers'
+import { jetstreamManager } from '@nats-io/jetstream'
+import t, { type Test } from 'tap'
+import { deleteCapture } from '#shared/db/delete-capture.ts'
+import type { Database } from '#shared/db/connection.ts'
+import type { Queue } from '#shared/queue/connection.ts'
+import { capturesStream, resultsStream } from '#shared/queue/topology.ts'
+import { createFilesStore } from '#shared/storage/files-store.ts'
+import { newObjectKey } from '#shared/storage/objects.ts'
+import { eventually } from '#test/helpers/eventually.ts'
+import { startNats } from '#test/helpers/nats.ts'
+import { startPostgres } from '#test/helpers/postgres.ts'
+import {
+  accept,
+  meters,
+  row,
+  type RunningLedger,
+  startLedger,
+  statusIs,
+  windowSize,
+} from '#test/helpers/running-ledger.ts'
+import { createTenant } from '#test/helpers/tenant.ts'
+import { reportFailure, reportStart, reportSuccess } from '#test/helpers/worker-reports.ts'
+
+const [server, nats] = await Promise.all([startPostgres(t), startNats(t)])
+const idle = { pending: 0, admitted: 0, waiting: 0, processing: 0, reserved: 0, settled: 0 }
+const image = Buffer.from('the bytes of an image')
+
+const start = async (test: Test) => {
+  const folder = test.testdir({})
+  const files = createFilesStore({ folder, filesUrl: 'http://files', signingKey: '', now: () => new Date() })
+  const running = await startLedger(test, { server, nats }, { objects: files })
+  return { ...running, folder, files }
+}
+
+type Running = Awaited<ReturnType<typeof start>>
+const drop = ({ database, tenant }: Pick<RunningLedger, 'database' | 'tenant'>, id: string) =>
+  deleteCapture(database, { id, accountId: tenant.accountId })
+
+const put = async ({ files }: Running, id: string) => {
+  const objectKey = newObjectKey(id, new Date())
+  await files.put(objectKey, image, 'image/png')
+  return objectKey
+}
+
+const complete = async (running: Running, id: string) => {
+  await reportStart(running.queue, id)
+  const { objectKey } = await reportSuccess(running.queue, id, { objectKey: await put(running, id) })
+  await statusIs(running.database, id, 'completed')
+  return objectKey
+}
+
+/** Lets the ledger do at once what it would do about deletions in the next minutes. */
+const settleDeletions = ({ database }: Pick<Running, 'database'>) =>
+  eventually(
+    async () => {
+      await database.query('update deletion set due_at = now()')
+      return (await database.query('select from deletion')).length === 0
+    },
+    { what: 'all deletions are finished' },
+  )
+
+const filesBelow = async (folder: string) => {
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true })
+  return entries.filter((entry) => entry.isFile()).map(({ name }) => name)
+}
+
+const noFiles = ({ folder }: Running) =>
+  eventually(async () => (await filesBelow(folder)).length === 0, { what: 'no object is left' })
+
+const states = {
+  'pending, admitted': { reach: async () => {}, settled: 0 },
+  'pending, waiting': {
+    reach: async ({ database }: Running, id: string) => {
+      await database.query('update outbox set relay_at = null where capture_id = $1', [id])
+      await database.query('update lane_meter set admitted = admitted - 1, waiting = waiting + 1')
+    },
+    settled: 0,
+  },
+  processing: {
+    reach: async ({ queue, database }: Running, id: string) => {
+      await reportStart(queue, id)
+      await statusIs(database, id, 'processing')
+    },
+    settled: 1,
+  },
+  completed: { reach: async (running: Running, id: string) => void (await complete(running, id)), settled: 1 },
+  failed: {
+    reach: async ({ queue, database }: Running, id: string) => {
+      await reportStart(queue, id)
+      await reportFailure(queue, id)
+      await statusIs(database, id, 'failed')
+    },
+    settled: 0,
+  },
+  expired: {
+    reach: async (running: Running, id: string) => {
+      await complete(running, id)
+      const past = `now() - interval '1 second'`
+      await running.database.query(`update capture set expires_at = ${past} where id = $1`, [id])
+      await running.database.query(`update stored_object set expires_at = ${past} where capture_id = $1`, [id])
+    },
+    settled: 1,
+  },
+}
+
+for (const [state, { reach, settled }] of Object.entries(states)) {
+  t.test(`a capture that is ${state} is deleted once, and the meters are as they should be without it`, async (t) => {
+    const running = await start(t)
+    const { database } = running
+    const { id } = await accept(running)
+    await reach(running, id)
+    t.equal(await deleteCapture(database, { id, accountId: randomUUID() }), false, 'not by another account')
+    t.equal(await drop(running, id), true)
+    t.same(await row(database, id), {})
+    t.equal(await drop(running, id), false, 'a second time there is nothing')
+    t.same(await meters(running), { ...idle, settled }, 'what had begun stays charged, all else is released')
+    await settleDeletions(running)
+    await noFiles(running)
+    t.same(await database.query('select key from stored_object'), [])
+    t.same(await database.query('select from outbox'), [])
+  })
+}
+
+t.test('a deleted capture makes room in the window for one that waits', async (t) => {
+  const running = await start(t)
+  const accepted = []
+  for (let count = 0; count <= windowSize; count += 1) accepted.push(await accept(running))
+  t.match(await meters(running), { admitted: windowSize, waiting: 1 })
+  await drop(running, accepted[0]!.id)
+  running.ledger.relayBell.ring()
+  await eventually(async () => (await meters(running))?.['waiting' as never] === 0)
+  t.match(await meters(running), { admitted: windowSize, waiting: 0 })
+})
+
+/** The tables in which a text stands, as it is or as bytes. */
+const tablesWith = async (database: Database, text: string) => {
+  const tables = await database.query<{ name: string }>(
+    `select quote_ident(table_name) as name from information_schema.tables where table_schema = 'public'`,
+  )
+  const hex = Buffer.from(text).toString('hex')
+  const found = await Promise.all(
+    tables.map(async ({ name }) => {
+      const statement = `select from ${name} as x where x::text like $1 or x::text like $2`
+      return (await database.query(statement, [`%${text}%`, `%${hex}%`])).length > 0 ? [name] : []
+    }),
+  )
+  return found.flat()
+}
+
+/** Subjects of the stored messages in which a text stands. */
+const messagesWith = async ({ connection }: Queue, text: string) => {
+  const manager = await jetstreamManager(connection)
+  const found: string[] = []
+  for (const { name } of [capturesStream, resultsStream]) {
+    const { first_seq: first, last_seq: last } = (await manager.streams.info(name)).state
+    for (let seq = first; seq <= last; seq += 1) {
+      const message = await manager.streams.getMessage(name, { seq }).catch(() => null)
+      const all = message && message.subject + message.string()
+      if (all?.includes(text) || all?.includes(Buffer.from(text).toString('base64'))) found.push(message!.subject)
+    }
+  }
+  return found
+}
+
+t.test('nothing of a deleted capture stays in a table, a message or an object', async (t) => {
+  const running = await start(t)
+  const { database, queue, folder } = running
+  const marker = `marker${randomUUID().replaceAll('-', '')}`
+  const marked = {
+    url: `https://example.com/?q=${marker}`,
+    options: { html: marker, js: marker, headers: { a: marker }, cookies: [{ name: 'a', value: marker }] },
+    sealed: Buffer.from(marker),
+  }
+  const [waits, runs, ends] = [
+    await accept(running, marked),
+    await accept(running, marked),
+    await accept(running, marked),
+  ]
+  await database.query('update capture set webhook_url = url')
+  await database.query('update outbox set relay_at = now()')
+  running.ledger.relayBell.ring()
+  await eventually(async () => (await messagesWith(queue, marker)).length === 3, { what: 'all are published' })
+  await database.query(
+    `insert into idempotency_key (account_id, key, request_sha256, capture_id, created_at) values ($1, $2, $3, $4, now())`,
+    [running.tenant.accountId, marker, Buffer.from('a'), ends.id],
+  )
+  await reportStart(queue, runs.id)
+  await statusIs(database, runs.id, 'processing')
+  const finalUrl = marked.url
+  await reportSuccess(queue, ends.id, { finalUrl, objectKey: await put(running, ends.id) })
+  await statusIs(database, ends.id, 'completed')
+  await put(running, ends.id)
+  t.same((await tablesWith(database, marker)).toSorted(), ['capture', 'idempotency_key'], 'it would be found')
+  t.equal((await messagesWith(queue, marker)).length, 4, 'in messages too')
+  t.equal((await filesBelow(folder)).length, 2, 'and one of the objects was never reported')
+
+  for (const { id } of [waits, runs, ends]) t.equal(await drop(running, id), true)
+  await eventually(async () => (await messagesWith(queue, marker)).length === 0, { what: 'messages are purged' })
+  await reportSuccess(queue, runs.id, { finalUrl, objectKey: await put(running, runs.id) })
+  await settleDeletions(running)
+  await noFiles(running)
+  t.same(await tablesWith(database, marker), [])
+  t.same(await messagesWith(queue, marker), [])
+})
+
+t.test('a result of a deleted capture is dropped without a word, and its object goes', async (t) => {
+  const running = await start(t)
+  const { queue, ledger } = running
+  const [deleted, stranger] = [await accept(running), await accept(running)]
+  await reportStart(queue, deleted.id)
+  await statusIs(running.database, deleted.id, 'processing')
+  await drop(running, deleted.id)
+  await running.database.query('delete from deletion')
+  const kept = await put(running, stranger.id)
+  await reportSuccess(queue, deleted.id, { objectKey: await put(running, deleted.id) })
+  await eventually(async () => (await filesBelow(running.folder)).length === 1, { what: 'the object is removed' })
+  t.same(running.endings(deleted.id), [])
+  t.ok(
+    ledger.told.some(([name, id, why]) => name === 'reportIgnored' && id === deleted.id && why === 'unknown_capture'),
+  )
+
+  await reportSuccess(queue, randomUUID(), { objectKey: kept })
+  await complete(running, stranger.id)
+  t.same(await running.database.query('select key from object_removal where key = $1', [kept]), [], "no other's object")
+})
+
+t.test('a shared object stays until the last of its owners is deleted', async (t) => {
+  const running = await start(t)
+  const { database, files } = running
+  const [first, second] = [await accept(running), await accept(running)]
+  const key = await complete(running, first.id)
+  await complete(running, second.id)
+  const longer = `now() + interval '5 hours'`
+  await database.query(`update capture set object_key = $1, expires_at = ${longer} where id = $2`, [key, second.id])
+  await database.query('delete from stored_object where capture_id = $1', [second.id])
+
+  await drop(running, first.id)
+  await reportSuccess(running.queue, first.id, { objectKey: key })
+  await settleDeletions(running)
+  t.same(
+    await database.query(`select capture_id, expires_at > now() + interval '4 hours' as longer from stored_object`),
+    [{ capture_id: second.id, longer: true }],
+  )
+  const found = await files.get(key)
+  t.same(found && (await buffer(found.body)), image, 'the last owner still has it')
+  t.same(await database.query('select from object_removal where key = $1', [key]), [])
+
+  await drop(running, second.id)
+  await settleDeletions(running)
+  await eventually(async () => (await files.get(key)) === undefined, { what: 'the last one takes it along' })
+})
+
+t.test('a capture that follows another was counted nowhere, and leaves every meter as it is', async (t) => {
+  const running = await start(t)
+  const { database } = running
+  const [leader, follower] = [await accept(running), randomUUID()]
+  const before = await meters(running)
+  await database.query(
+    `insert into capture (id, account_id, pool, lane, options, token_hash, budget_ms, period, retention_seconds, created_at,
+       charge, follows)
+     select $1, account_id, pool, lane, options, token_hash, budget_ms, period, retention_seconds, created_at, 'free', id
+       from capture where id = $2`,
+    [follower, leader.id],
+  )
+  t.equal(await drop(running, follower), true)
+  t.same(await meters(running), before)
+  t.match(before, { pending: 1, admitted: 1, reserved: 1 })
+})
+
+t.test('a batch keeps its counts: a member that had not ended counts as failed', async (t) => {
+  const running = await start(t)
+  const { database, queue, tenant } = running
+  const members = [await accept(running), await accept(running), await accept(running)]
+  const batch = randomUUID()
+  await database.query('insert into batch (id, account_id, total, created_at) values ($1, $2, 3, now())', [
+    batch,
+    tenant.accountId,
+  ])
+  await complete(running, members[0]!.id)
+  await reportStart(queue, members[1]!.id)
+  await statusIs(database, members[1]!.id, 'processing')
+  await database.query('update capture set batch_id = $1', [batch])
+  await database.query('update batch set completed = 1, processing = 1')
+  for (const { id } of members) await drop(running, id)
+  t.same(await database.query('select total, processing, completed, failed from batch'), [
+    { total: 3, processing: 0, completed: 1, failed: 2 },
+  ])
+})
+
+t.test('the key of a repeated request is free once its capture is deleted', async (t) => {
+  const database = await server.createDatabase()
+  const running = { database, tenant: await createTenant(database) }
+  const [one, other] = [await accept(running), await accept(running)]
+  for (const { id, accountId } of [one, other]) {
+    await database.query(
+      'insert into idempotency_key (account_id, key, request_sha256, capture_id, created_at) values ($1, $2::text, $3, $2::uuid, now())',
+      [accountId, id, Buffer.from('a')],
+    )
+  }
+  await drop(running, one.id)
+  t.same(await database.query('select key from idempotency_key'), [{ key: other.id }])
+})

@@ -1,0 +1,193 @@
+import { randomUUID } from 'node:crypto'
+import t, { type Test } from 'tap'
+import type { Ledger } from '#ledger/context.ts'
+import { removeOldRows } from '#ledger/remove-old-rows.ts'
+import { createSweep } from '#ledger/sweep-orphans.ts'
+import { changeCaptures } from '#shared/db/change-captures.ts'
+import type { Database } from '#shared/db/connection.ts'
+import { createFilesStore } from '#shared/storage/files-store.ts'
+import { newObjectKey } from '#shared/storage/objects.ts'
+import { createTestLedger } from '#test/helpers/ledger.ts'
+import { startPostgres } from '#test/helpers/postgres.ts'
+import { accept } from '#test/helpers/running-ledger.ts'
+import { createTenant, type Tenant } from '#test/helpers/tenant.ts'
+
+const server = await startPostgres(t)
+
+const start = async (more: Partial<Ledger> = {}) => {
+  const database = await server.createDatabase()
+  const noQueue = {} as Ledger['queue']
+  const ledger = createTestLedger(database, noQueue, more)
+  return { database, ledger, tenant: await createTenant(database) }
+}
+
+/** A capture that ended `days` ago. */
+const ended = async (
+  on: { database: Database; tenant: Tenant },
+  days: number,
+  status: 'completed' | 'failed' = 'completed',
+) => {
+  const { id } = await accept(on)
+  const objectKey = newObjectKey(id, new Date())
+  const facts = { fileSize: 1, sha256: 'ab', mimeType: 'image/png', width: 1, height: 1, warnings: [], timings: {} }
+  const end =
+    status === 'completed' ? { status, objectKey, ...facts } : ({ status, code: 'TIMEOUT', message: 'slow' } as const)
+  await changeCaptures(on.database, [id], () => ({ change: { attempts: 1, unendedStarts: 0, begins: true, end } }))
+  const ago = `now() - make_interval(days => $1)`
+  await on.database.query(
+    `update capture set created_at = ${ago}, completed_at = ${ago}, expires_at = ${ago} + interval '1 day' where id = $2`,
+    [days, id],
+  )
+  await on.database.query(`update stored_object set expires_at = ${ago} + interval '1 day' where capture_id = $2`, [
+    days,
+    id,
+  ])
+  return { id, objectKey }
+}
+
+const idsIn = async (database: Database, table: 'capture' | 'batch') =>
+  (await database.query<{ id: string }>(`select id from ${table}`)).map(({ id }) => id).toSorted()
+
+t.test('records go once they are old enough, ended in whatever way, and not before', async (t) => {
+  const on = await start()
+  const { database, ledger } = on
+  await ended(on, 91)
+  await ended(on, 91, 'failed')
+  const young = await ended(on, 89)
+  const { id: waits } = await accept(on)
+  await database.query(`update capture set created_at = now() - interval '200 days' where id = $1`, [waits])
+  const shown = await ended(on, 91)
+  await database.query(`update capture set expires_at = now() + interval '1 day' where id = $1`, [shown.id])
+  await removeOldRows(ledger)
+  t.same(await idsIn(database, 'capture'), [young.id, waits, shown.id].toSorted(), 'one still shows its image')
+  t.same(
+    ledger.told.filter(([name]) => name === 'rowsRemoved'),
+    [['rowsRemoved', 'capture', 2]],
+  )
+  t.same(await database.query('select count(*)::integer as keys from object_removal'), [{ keys: 1 }])
+})
+
+t.test('more than one small transaction is used, and a row that somebody holds is left for later', async (t) => {
+  const on = await start()
+  const { database, ledger } = on
+  const { id } = await ended(on, 91)
+  await database.query(
+    `insert into capture (id, account_id, pool, lane, options, token_hash, budget_ms, period, retention_seconds, status,
+       created_at, completed_at)
+     select gen_random_uuid(), account_id, pool, lane, options, token_hash, budget_ms, period, retention_seconds, 'failed',
+       created_at, completed_at from capture, generate_series(1, 1100)`,
+  )
+  await database.transaction(async (sql) => {
+    await sql.query('select from capture where id = $1 for update', [id])
+    await removeOldRows(ledger)
+  })
+  t.same(await idsIn(database, 'capture'), [id])
+  t.same(
+    ledger.told.map(([, , rows]) => rows),
+    [500, 500, 100],
+  )
+  await removeOldRows(ledger)
+  t.same(await idsIn(database, 'capture'), [])
+})
+
+t.test('what belongs to a record goes with it: its batch once it is empty, and its keys', async (t) => {
+  const on = await start()
+  const { database, ledger, tenant } = on
+  const [old, member] = [await ended(on, 91), await ended(on, 91)]
+  const young = await ended(on, 89)
+  const [empty, emptied, kept, fresh] = [randomUUID(), randomUUID(), randomUUID(), randomUUID()]
+  for (const [id, days] of [
+    [empty, 91],
+    [emptied, 91],
+    [kept, 91],
+    [fresh, 1],
+  ] as const) {
+    await database.query(
+      `insert into batch (id, account_id, total, created_at) values ($1, $2, 1, now() - make_interval(days => $3))`,
+      [id, tenant.accountId, days],
+    )
+  }
+  await database.query('update capture set batch_id = $1 where id = $2', [emptied, member.id])
+  await database.query('update capture set batch_id = $1 where id = $2', [kept, young.id])
+  for (const { id } of [old, young]) {
+    await database.query(
+      `insert into idempotency_key (account_id, key, request_sha256, capture_id, created_at)
+       values ($1, $2::text, '', $2::uuid, now())`,
+      [tenant.accountId, id],
+    )
+  }
+  await removeOldRows(ledger)
+  t.same(await idsIn(database, 'capture'), [young.id])
+  t.same(await idsIn(database, 'batch'), [kept, fresh].toSorted())
+  t.same(await database.query('select key from idempotency_key'), [{ key: young.id }])
+})
+
+t.test('an object that a younger record shares stays', async (t) => {
+  const on = await start()
+  const { database, ledger } = on
+  const [old, young] = [await ended(on, 91), await ended(on, 0)]
+  await database.query('delete from stored_object where key = $1', [young.objectKey])
+  await database.query('update capture set object_key = $1 where id = $2', [old.objectKey, young.id])
+  await removeOldRows(ledger)
+  t.same(await database.query('select key, capture_id, expires_at > now() as holds from stored_object'), [
+    { key: old.objectKey, capture_id: young.id, holds: true },
+  ])
+  t.same(await database.query('select from object_removal'), [])
+})
+
+const hour = 3_600_000
+const now = new Date('2026-06-10T12:00:00Z')
+const ago = (hours: number) => new Date(now.getTime() - hours * hour)
+
+const withFiles = async (t: Test) => {
+  const files = createFilesStore({ folder: t.testdir({}), filesUrl: '', signingKey: '', now: () => now })
+  const on = await start({ objects: files })
+  const put = async (id: string, hours: number) => {
+    const key = newObjectKey(id, ago(hours))
+    await files.put(key, Buffer.from('x'), 'image/png')
+    return key
+  }
+  return { ...on, put, sweep: createSweep(on.ledger, () => now) }
+}
+
+const removals = async (database: Database) =>
+  (await database.query<{ key: string }>('select key from object_removal order by key')).map(({ key }) => key)
+
+t.test('objects that nothing knows are found once they are two days old', async (t) => {
+  const on = await withFiles(t)
+  const { database, put, sweep, ledger } = on
+  const orphan = await put(randomUUID(), 49)
+  await put(randomUUID(), 47)
+  const { id: waits } = await accept(on)
+  await put(waits, 100)
+  const { id: done } = await ended(on, 5)
+  const [winner, loser] = [await put(done, 100), await put(done, 100)]
+  await database.query('update stored_object set key = $1', [winner])
+  await sweep()
+  t.same(await removals(database), [orphan, loser].toSorted(), 'no image, and nothing that may still be reported')
+  t.ok(ledger.told.some(([name, objects]) => name === 'orphansFound' && objects === 2))
+  await sweep()
+  t.equal(ledger.told.filter(([name]) => name === 'orphansFound').length, 1, 'none is found twice')
+})
+
+t.test('a sweep goes on page by page, begins again, and leaves alone what is not ours', async (t) => {
+  const strange = ['captures/notes.txt', 'captures/2020-01-01T00/x/y']
+  const keys = [...strange, ...Array.from({ length: 1500 }, () => newObjectKey(randomUUID(), ago(72)))].toSorted()
+  const asked: string[] = []
+  const list = async function* listed(_prefix: string, after = '') {
+    asked.push(after)
+    yield* keys.filter((key) => key > after)
+  }
+  const { database, ledger } = await start({ objects: { delete: async () => {}, list } })
+  const sweep = createSweep(ledger, () => now)
+  await sweep()
+  t.ok((await removals(database)).length >= 998)
+  t.ok((await removals(database)).length <= 1000)
+  await sweep()
+  t.same(
+    await removals(database),
+    keys.filter((key) => !strange.includes(key)),
+  )
+  await sweep()
+  t.same(asked, ['', keys[999], ''])
+})

@@ -1,0 +1,45 @@
+import t from 'tap'
+import { clientAddress } from '#gateway/links/client-address.ts'
+import { parseCidr } from '#shared/policy/cidr.ts'
+
+const trusted = ['10.0.0.0/8', 'fd00::/8'].map((block) => parseCidr(block)!)
+
+const cases: { name: string; peer: string | undefined; forwarded?: string; want: string }[] = [
+  { name: 'without a proxy the connection counts', peer: '198.51.100.7', want: '198.51.100.7' },
+  {
+    name: 'a client that is no trusted proxy is not believed',
+    peer: '198.51.100.7',
+    forwarded: '203.0.113.9',
+    want: '198.51.100.7',
+  },
+  { name: 'behind a trusted proxy its client counts', peer: '10.0.0.1', forwarded: '203.0.113.9', want: '203.0.113.9' },
+  {
+    name: 'what the client wrote itself stands left of it and does not count',
+    peer: '10.0.0.1',
+    forwarded: '192.0.2.1, 203.0.113.9, 10.0.0.2',
+    want: '203.0.113.9',
+  },
+  { name: 'all trusted: the leftmost', peer: '10.0.0.1', forwarded: '10.0.0.3, 10.0.0.2', want: '10.0.0.3' },
+  { name: 'a trusted proxy that says nothing', peer: '10.0.0.1', want: '10.0.0.1' },
+  {
+    name: 'an entry that is no address ends the search',
+    peer: '10.0.0.1',
+    forwarded: '203.0.113.9, unknown, 10.0.0.2',
+    want: '10.0.0.2',
+  },
+  { name: 'ports are dropped', peer: '10.0.0.1', forwarded: '203.0.113.9:4711', want: '203.0.113.9' },
+  { name: 'IPv4 in IPv6 is itself', peer: '::ffff:10.0.0.1', forwarded: '203.0.113.9', want: '203.0.113.9' },
+  { name: 'IPv6 clients count by their /64', peer: 'fd00::1', forwarded: '[2001:db8::1]:443', want: '2001:db8:0:0' },
+  { name: 'a connection that is gone', peer: undefined, want: 'unknown' },
+]
+
+for (const { name, peer, forwarded, want } of cases) {
+  t.test(name, async (t) => {
+    const wanted = want === '2001:db8:0:0' ? clientAddress('2001:db8::ffff', undefined, []) : want
+    t.equal(clientAddress(peer, forwarded, trusted), wanted)
+  })
+}
+
+t.test('clients of different networks are told apart', async (t) => {
+  t.not(clientAddress('2001:db8::1', undefined, []), clientAddress('2001:db8:0:1::1', undefined, []))
+})

@@ -1,0 +1,108 @@
+import t, { type Test } from 'tap'
+import { createApp } from '#gateway/app.ts'
+import { signLink } from '#gateway/links/link.ts'
+import { createLinks } from '#gateway/links/links.ts'
+import { parseCidr } from '#shared/policy/cidr.ts'
+import {
+  completedCapture,
+  createTestContext,
+  pendingCapture,
+  testImage,
+  testKey,
+} from '#test/helpers/gateway-context.ts'
+
+const { id } = completedCapture
+const key = { id: 'test', secret: Buffer.alloc(32, 2) }
+const soon = Date.parse('2026-06-01T12:35:00Z') / 1000
+const link = signLink(key, id, soon)
+
+const start = (
+  t: Test,
+  limits = { linkRequestsBurst: 100, linkRequestsPerMinute: 6 },
+  trustedProxies: string[] = [],
+) => {
+  const context = createTestContext()
+  const links = createLinks({
+    ...limits,
+    linkSigningKeys: [key],
+    trustedProxies: trustedProxies.map((block) => parseCidr(block)!),
+  })
+  const app = createApp({ ...context, links })
+  t.teardown(() => app.close())
+  const ask = (query = link, headers: Record<string, string> = {}, method: 'GET' | 'HEAD' = 'GET') =>
+    app.inject({ method, url: `/v1/screenshots/${id}/image?${query}`, headers })
+  const codeOf = async (query?: string, headers?: Record<string, string>) => {
+    const answer = await ask(query, headers)
+    return [answer.statusCode, answer.statusCode < 400 ? undefined : answer.json().error.code]
+  }
+  return { context, ask, codeOf }
+}
+
+t.test('a link leads to the image without a key and costs the account nothing', async (t) => {
+  const { context, ask } = start(t)
+  const answer = await ask(link, { host: 'evil.example', 'x-forwarded-host': 'evil.example' })
+  t.same([answer.statusCode, answer.rawPayload], [200, testImage])
+  t.match(answer.headers, {
+    'cache-control': /^private/,
+    'content-security-policy': "default-src 'none'; sandbox",
+    'x-content-type-options': 'nosniff',
+    'cross-origin-resource-policy': 'cross-origin',
+  })
+  t.notOk(answer.headers['x-ratelimit-limit'])
+  t.equal(context.seen.checks, 0, 'no minute is counted')
+  const head = await ask(link, {}, 'HEAD')
+  t.same([head.statusCode, head.headers['content-length']], [200, String(testImage.length)])
+  t.equal((await ask(`v=2&${link}`)).statusCode, 200, 'other parameters are ignored')
+  t.equal((await ask(link, { range: 'bytes=0-3' })).statusCode, 206)
+})
+
+t.test('what a link does not lead to is told in the words of the interface', async (t) => {
+  const { context, codeOf } = start(t)
+  t.same(await codeOf(link.replace(/.$/, (digit) => (digit === '0' ? '1' : '0'))), [403, 'INVALID_SIGNATURE'])
+  t.same(await codeOf(signLink(key, id, soon - 60)), [403, 'SIGNATURE_EXPIRED'])
+  context.answers.find = () => pendingCapture
+  t.same(await codeOf(), [404, 'NOT_READY'])
+  context.answers.find = () => ({ ...pendingCapture, status: 'failed', error: { code: 'TIMEOUT', message: 'slow' } })
+  t.same(await codeOf(), [404, 'NOT_READY'])
+  context.answers.find = () => ({ ...completedCapture, expiresAt: '2026-01-01T00:00:00.000000Z' })
+  t.same(await codeOf(signLink(key, id, undefined)), [410, 'EXPIRED'], 'permanent links too')
+  context.answers.find = () => undefined
+  t.same(await codeOf(), [404, 'NOT_FOUND'])
+})
+
+t.test('neither key nor signature is 401, and a key goes before a signature', async (t) => {
+  const { context, codeOf } = start(t)
+  t.same(await codeOf(''), [401, 'INVALID_API_KEY'])
+  t.same(await codeOf(`expires=${soon}&kid=test`), [401, 'INVALID_API_KEY'])
+  t.same(await codeOf(link, { authorization: 'Bearer nobody' }), [401, 'INVALID_API_KEY'])
+  t.same(await codeOf('signature=x', { authorization: `Bearer ${testKey}` }), [200, undefined])
+  t.equal(context.seen.checks, 1)
+})
+
+t.test('a link is good for no other operation', async (t) => {
+  const context = createTestContext()
+  const app = createApp(context)
+  t.teardown(() => app.close())
+  for (const [method, path] of [
+    ['GET', ''],
+    ['DELETE', ''],
+    ['POST', '/signed-url'],
+  ] as const) {
+    t.equal((await app.inject({ method, url: `/v1/screenshots/${id}${path}?${link}` })).statusCode, 401, method)
+  }
+})
+
+t.test('each client address has a limit, whatever it says of itself', async (t) => {
+  const { ask, codeOf } = start(t, { linkRequestsBurst: 1, linkRequestsPerMinute: 6 })
+  t.same(await codeOf('signature=x', { 'x-forwarded-for': '203.0.113.1' }), [403, 'INVALID_SIGNATURE'])
+  const refused = await ask(link, { 'x-forwarded-for': '203.0.113.2' })
+  t.same([refused.statusCode, refused.headers['retry-after']], [429, '10'])
+  t.match(refused.json(), { error: { code: 'RATE_LIMIT_EXCEEDED', retry_after: 10, status: 429 } })
+})
+
+t.test('behind a trusted proxy its clients are told apart', async (t) => {
+  const { codeOf } = start(t, { linkRequestsBurst: 1, linkRequestsPerMinute: 6 }, ['127.0.0.0/8'])
+  t.same(await codeOf(link, { 'x-forwarded-for': '203.0.113.1' }), [200, undefined])
+  t.same(await codeOf(link, { 'x-forwarded-for': '203.0.113.2' }), [200, undefined])
+  t.same(await codeOf(link, { 'x-forwarded-for': '198.51.100.1, 203.0.113.1' }), [429, 'RATE_LIMIT_EXCEEDED'])
+})

@@ -1,0 +1,80 @@
+import t, { type Test } from 'tap'
+import { createApp } from '#gateway/app.ts'
+import { judgeLink, readLink } from '#gateway/links/link.ts'
+import { completedCapture, createTestContext, pendingCapture, testKey } from '#test/helpers/gateway-context.ts'
+
+const { id } = completedCapture
+const authorization = `Bearer ${testKey}`
+const json = { authorization, 'content-type': 'application/json' }
+
+const start = (t: Test, more: object = {}) => {
+  const context = createTestContext()
+  const app = createApp({ ...context, captures: { ...context.captures, ...more } })
+  t.teardown(() => app.close())
+  const sign = async (
+    payload?: string,
+    headers: Record<string, string> = json,
+    url = `/v1/screenshots/${id}/signed-url`,
+  ) => {
+    const answer = await app.inject({ method: 'POST', url, headers, ...(payload !== undefined && { payload }) })
+    return { status: answer.statusCode, body: answer.json() }
+  }
+  return { context, sign }
+}
+
+t.test('a link holds for an hour by default, and names the public address alone', async (t) => {
+  const { context, sign } = start(t)
+  const { status, body } = await sign('{}', { ...json, host: 'evil.example', 'x-forwarded-host': 'evil.example' })
+  t.equal(status, 200)
+  t.match(body, { data: { expires_in: 60, expires_at: '2026-06-01T13:34:56.000000Z' } })
+  const url = new URL(body.data.url)
+  t.equal(url.origin + url.pathname, `https://shots.example/v1/screenshots/${id}/image`)
+  t.same([...url.searchParams.keys()], ['expires', 'kid', 'signature'])
+  t.equal(url.searchParams.get('expires'), String(Date.parse('2026-06-01T13:34:56Z') / 1000))
+  t.equal(judgeLink(context.links.keys, id, readLink(url.search)!, context.now()), 'good')
+})
+
+t.test('an empty body asks for nothing special, with or without a content type', async (t) => {
+  const { sign } = start(t)
+  for (const headers of [json, { authorization }, { authorization, 'content-type': 'text/plain' }]) {
+    t.match(await sign('', headers), { status: 200, body: { data: { expires_in: 60 } } })
+    t.match(await sign(undefined, headers), { status: 200, body: { data: { expires_in: 60 } } })
+  }
+})
+
+t.test('zero minutes are for ever, and a year is the most', async (t) => {
+  const { sign } = start(t)
+  const { body } = await sign('{"expires_in":0}')
+  t.match(body, { data: { expires_in: 0, expires_at: null } })
+  t.same([...new URL(body.data.url).searchParams.keys()], ['kid', 'signature'])
+  t.match(await sign('{"expires_in":525600}'), { body: { data: { expires_at: '2027-06-01T12:34:56.000000Z' } } })
+})
+
+t.test('what is no whole number of minutes in bounds, and what is no parameter, is refused by name', async (t) => {
+  const { sign } = start(t)
+  for (const bad of ['-1', '525601', '1.5', '"60"', 'null', 'true', '[]', '1e99']) {
+    const details = { expires_in: ['must be a whole number from 0 to 525600'] }
+    t.match(await sign(`{"expires_in":${bad}}`), { status: 422, body: { error: { details } } }, bad)
+  }
+  const unknown = await sign('{"expires":5,"expires_in":-1,"kid":"x"}')
+  t.same(Object.keys(unknown.body.error.details).toSorted(), ['expires', 'expires_in', 'kid'])
+  t.match(await sign('[]'), { status: 422, body: { error: { details: { body: ['must be a JSON object'] } } } })
+  t.match(await sign('{'), { status: 400 })
+  t.match(await sign('{}', { authorization }), { status: 400 }, 'a body has a content type')
+  t.match(await sign('{}', json, `/v1/screenshots/${id}/signed-url?a=1`), { status: 422 })
+})
+
+t.test('the plan must have the feature, and the account the capture, in whatever state', async (t) => {
+  const { context, sign } = start(t)
+  context.answers.find = () => pendingCapture
+  t.equal((await sign('{}')).status, 200)
+  context.answers.find = () => undefined
+  t.match(await sign('{}'), { status: 404, body: { error: { code: 'NOT_FOUND' } } })
+  const without = start(t, { maySign: async () => ({ allowed: false, found: true }) })
+  t.match(await without.sign('{}'), {
+    status: 403,
+    body: { error: { code: 'FEATURE_NOT_AVAILABLE', message: /signed_urls/ } },
+  })
+  t.match(await without.sign('{"a":1}'), { status: 422 }, 'what is wrong with the body comes first')
+  t.match(await sign('{}', {}), { status: 401 })
+})
