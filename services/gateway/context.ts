@@ -21,6 +21,7 @@ import { createPublisher, type Publisher } from './accept/publisher.ts'
 import { readSmall } from './answer/read-image.ts'
 import type { Captures } from './captures.ts'
 import type { Config } from './config.ts'
+import { createPlaces, type Places } from './live/places.ts'
 import { createEvents, type Events } from './events.ts'
 import { createWaiters, type Waiters } from './wait/waiters.ts'
 
@@ -29,7 +30,9 @@ export type Context = {
   readonly captures: Captures
   readonly objects: ObjectStore
   readonly publisher: Pick<Publisher, 'publish' | 'nudge'>
-  readonly waiters: Pick<Waiters, 'begin' | 'isStopping'>
+  readonly waiters: Pick<Waiters, 'begin' | 'follow' | 'isStopping'>
+  /** Those who wait for the end of a capture at its status. */
+  readonly waitPlaces: Places
   readonly events: Events
   readonly allowTargets: readonly AllowTarget[]
   /** The public key to which the captures of each pool are sealed. */
@@ -103,6 +106,7 @@ export const openContext = async (
   const queue = stack.use(await connectQueue({ url: config.natsUrl, name: 'gateway', inboxPrefix, notice }))
   const publisher = stack.use(publisherOf(database, queue, events))
   const { waitersMax } = config
+  const bounds = { max: config.liveMax, accountMax: config.liveAccountMax }
   const waiters = stack.use(createWaiters({ queue, readSmall: (key) => readSmall(objects, key), waitersMax }))
   const owned = stack.move()
   return {
@@ -111,6 +115,7 @@ export const openContext = async (
     files,
     publisher,
     waiters,
+    waitPlaces: createPlaces(bounds),
     events,
     metrics,
     sealingKeys,

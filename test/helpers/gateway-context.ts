@@ -8,6 +8,7 @@ import { createMetrics } from '#shared/telemetry/metrics.ts'
 import type { CheckOutcome } from '#gateway/captures.ts'
 import type { Context } from '#gateway/context.ts'
 import { createEvents } from '#gateway/events.ts'
+import { createPlaces } from '#gateway/live/places.ts'
 
 /** A key of the right form. */
 export const testKey = `sk_live_${'a1B2'.repeat(10)}`
@@ -136,7 +137,12 @@ export const createTestContext = (): TestContext => {
         seen.nudges += 1
       },
     },
-    waiters: { begin: () => answers.waiter, isStopping: () => false },
+    waiters: {
+      begin: () => answers.waiter,
+      follow: () => ({ news: async () => {}, wake: () => {}, [Symbol.dispose]: () => {} }),
+      isStopping: () => false,
+    },
+    waitPlaces: createPlaces({ max: 10, accountMax: 10 }),
     events: createEvents(createLogger({ service: 'test', level: 'silent' }), createMetrics('test')),
     allowTargets: [],
     sealingKeys: { standard: readSealingKey(keys.standard.public), proxied: readSealingKey(keys.proxied.public) },

@@ -58,6 +58,18 @@ export const gatewaySettings = {
     min: 1,
     max: 100_000,
   }),
+  liveMax: integer('LIVE_MAX', {
+    help: 'requests that wait at a status, and as many streams of events, held open at one time in one gateway',
+    fallback: 1000,
+    min: 1,
+    max: 100_000,
+  }),
+  liveAccountMax: integer('LIVE_ACCOUNT_MAX', {
+    help: 'as SHUTTERFLEET_LIVE_MAX, for one account',
+    fallback: 100,
+    min: 1,
+    max: 100_000,
+  }),
   objectsHost: text('GATEWAY_OBJECTS_HOST', {
     help: 'address on which workers put images with the files driver',
     fallback: '127.0.0.1',
