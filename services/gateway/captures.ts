@@ -1,5 +1,7 @@
 import type { AcceptOutcome, Caller, NewCapture, Refusal } from '#shared/db/accept-capture.ts'
+import type { BatchProgress } from '#shared/db/find-batch-progress.ts'
 import type { FoundCapture } from '#shared/db/find-capture.ts'
+import type { Progress } from '#shared/db/find-progress.ts'
 
 /** Whether a request may be served as far as key, domain and minute limit tell. */
 export type CheckOutcome = { readonly ok: true; readonly caller: Caller } | Refusal
@@ -13,4 +15,6 @@ export type Captures = {
   readonly tryAccept: (capture: NewCapture, counted: boolean) => Promise<AcceptOutcome>
   readonly check: (request: { keyHash: Buffer; originHost: string | null }) => Promise<CheckOutcome>
   readonly find: (of: { id: string; accountId: string }) => Promise<FoundCapture | undefined>
+  readonly findProgress: (ids: readonly string[]) => Promise<Progress[]>
+  readonly findBatchProgress: (of: { id: string; accountId: string }) => Promise<BatchProgress | undefined>
 }

@@ -4,7 +4,9 @@ import { acceptCapture } from '#shared/db/accept-capture.ts'
 import { checkRequest } from '#shared/db/check-request.ts'
 import { type Database, openDatabase } from '#shared/db/connection.ts'
 import { deleteOutbox } from '#shared/db/delete-outbox.ts'
+import { findBatchProgress } from '#shared/db/find-batch-progress.ts'
 import { findCapture } from '#shared/db/find-capture.ts'
+import { findProgress, type Progress } from '#shared/db/find-progress.ts'
 import { hashKey } from '#shared/db/keys.ts'
 import { connectQueue, type Queue } from '#shared/queue/connection.ts'
 import { inboxPrefixOf } from '#shared/queue/permissions.ts'
@@ -22,6 +24,7 @@ import { readSmall } from './answer/read-image.ts'
 import type { Captures } from './captures.ts'
 import type { Config } from './config.ts'
 import { createPlaces, type Places } from './live/places.ts'
+import { createSharedLook, type SharedLook } from './live/shared-look.ts'
 import { createEvents, type Events } from './events.ts'
 import { createWaiters, type Waiters } from './wait/waiters.ts'
 
@@ -33,6 +36,11 @@ export type Context = {
   readonly waiters: Pick<Waiters, 'begin' | 'follow' | 'isStopping'>
   /** Those who wait for the end of a capture at its status. */
   readonly waitPlaces: Places
+  /** Those to whom a stream of events is open. */
+  readonly streamPlaces: Places
+  /** Longest time that a stream of events stays open. */
+  readonly streamMs: number
+  readonly lookAtProgress: SharedLook<Progress>
   readonly events: Events
   readonly allowTargets: readonly AllowTarget[]
   /** The public key to which the captures of each pool are sealed. */
@@ -56,6 +64,8 @@ export type Gateway = Context &
   }
 
 const databaseProbeMs = 1000
+/** Least between two reads of how far the captures are that streams tell of. */
+const lookGapMs = 250
 
 const capturesIn = (database: Database, config: Config): Captures => {
   const options = { windowSize: config.windowCaptures }
@@ -65,6 +75,8 @@ const capturesIn = (database: Database, config: Config): Captures => {
     tryAccept: (capture, counted) => acceptCapture(database, capture, { ...options, counted, checkOnly: true }),
     check: (request) => checkRequest(database, request),
     find: (of) => findCapture(database, of),
+    findProgress: (ids) => findProgress(database, ids),
+    findBatchProgress: (of) => findBatchProgress(database, of),
   }
 }
 
@@ -106,16 +118,20 @@ export const openContext = async (
   const queue = stack.use(await connectQueue({ url: config.natsUrl, name: 'gateway', inboxPrefix, notice }))
   const publisher = stack.use(publisherOf(database, queue, events))
   const { waitersMax } = config
+  const captures = capturesIn(database, config)
   const bounds = { max: config.liveMax, accountMax: config.liveAccountMax }
   const waiters = stack.use(createWaiters({ queue, readSmall: (key) => readSmall(objects, key), waitersMax }))
   const owned = stack.move()
   return {
-    captures: capturesIn(database, config),
+    captures,
     objects,
     files,
     publisher,
     waiters,
     waitPlaces: createPlaces(bounds),
+    streamPlaces: createPlaces(bounds),
+    streamMs: config.streamSeconds * 1000,
+    lookAtProgress: createSharedLook(captures.findProgress, lookGapMs),
     events,
     metrics,
     sealingKeys,

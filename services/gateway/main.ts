@@ -41,6 +41,8 @@ await runMain('gateway', async ({ env, stop, announce }) => {
 
   await untilStopped(stop)
   gateway.events.draining(gateway.waiters.count())
+  // Streams of events end as soon as they see that this server stops; their clients find another.
+  gateway.waiters.wake()
   const closed = app.close()
   await Promise.race([closed, pause(config.drainMs, undefined, { ref: false })])
   gateway.waiters.stop()

@@ -118,6 +118,8 @@ export const createTestContext = (): TestContext => {
         return answers.check()
       },
       find: async ({ id }) => answers.find(id),
+      findProgress: async () => [],
+      findBatchProgress: async () => undefined,
     },
     objects: {
       signPut: async (key, seconds) => `https://store.example/${key}?seconds=${seconds}`,
@@ -143,6 +145,9 @@ export const createTestContext = (): TestContext => {
       isStopping: () => false,
     },
     waitPlaces: createPlaces({ max: 10, accountMax: 10 }),
+    streamPlaces: createPlaces({ max: 10, accountMax: 10 }),
+    streamMs: 60_000,
+    lookAtProgress: async () => undefined,
     events: createEvents(createLogger({ service: 'test', level: 'silent' }), createMetrics('test')),
     allowTargets: [],
     sealingKeys: { standard: readSealingKey(keys.standard.public), proxied: readSealingKey(keys.proxied.public) },

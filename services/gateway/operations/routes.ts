@@ -1,3 +1,5 @@
+import { batchEvents } from './batch-events.ts'
+import { captureEvents } from './capture-events.ts'
 import { captureByBody, captureByQuery } from './capture-screenshot.ts'
 import { createScreenshot } from './create-screenshot.ts'
 import { describeImage, downloadImage } from './download-image.ts'
@@ -19,6 +21,8 @@ export const routes = [
   { name: 'capture_post', method: 'POST', path: '/screenshots/capture', run: captureByBody },
   { name: 'create', method: 'POST', path: '/screenshots', run: createScreenshot },
   { name: 'status', method: 'GET', path: '/screenshots/:id', run: showStatus },
+  { name: 'events', method: 'GET', path: '/screenshots/:id/events', run: captureEvents },
+  { name: 'batch_events', method: 'GET', path: '/screenshots/batch/:id/events', run: batchEvents },
   { name: 'image', method: 'GET', path: '/screenshots/:id/image', run: downloadImage },
   { name: 'image_head', method: 'HEAD', path: '/screenshots/:id/image', run: describeImage },
 ] as const satisfies readonly Route[]

@@ -29,6 +29,8 @@ export type Waiters = Disposable & {
   /** Begins to listen for a capture, before it is accepted; undefined where too many wait already. */
   readonly begin: (id: string) => Waiter | undefined
   readonly count: () => number
+  /** Has all waiters look now. */
+  readonly wake: () => void
   /** Tells all waiters, present and future, to stop waiting. */
   readonly stop: () => void
   readonly isStopping: () => boolean
@@ -131,6 +133,7 @@ export const createWaiters = ({ queue, readSmall, waitersMax }: Dependencies): W
     begin,
     follow: (id) => entries.add(id, false),
     count: entries.count,
+    wake: entries.wakeAll,
     stop: () => {
       stopping = true
       entries.wakeAll()

@@ -70,6 +70,13 @@ export const gatewaySettings = {
     min: 1,
     max: 100_000,
   }),
+  streamSeconds: integer('STREAM_SECONDS', {
+    help: 'longest time that a stream of events stays open; its client then connects again',
+    unit: 'seconds',
+    fallback: 900,
+    min: 1,
+    max: 86_400,
+  }),
   objectsHost: text('GATEWAY_OBJECTS_HOST', {
     help: 'address on which workers put images with the files driver',
     fallback: '127.0.0.1',
