@@ -1,8 +1,10 @@
 import { Account } from './account.ts'
 import { ApiKey } from './api-key.ts'
+import { AuditEntry } from './audit-entry.ts'
 import { Batch } from './batch.ts'
 import { Capture } from './capture.ts'
 import { IdempotencyKey } from './idempotency-key.ts'
+import { Maintenance } from './maintenance.ts'
 import { AccountMeter, LaneMeter, Usage } from './meters.ts'
 import { Outbox } from './outbox.ts'
 import { Plan } from './plan.ts'
@@ -14,10 +16,12 @@ export const entities = [
   Account,
   AccountMeter,
   ApiKey,
+  AuditEntry,
   Batch,
   Capture,
   IdempotencyKey,
   LaneMeter,
+  Maintenance,
   ObjectRemoval,
   Outbox,
   Plan,
