@@ -7,6 +7,7 @@ import { deleteOutbox } from '#shared/db/delete-outbox.ts'
 import { findBatchProgress } from '#shared/db/find-batch-progress.ts'
 import { findCapture } from '#shared/db/find-capture.ts'
 import { findProgress, type Progress } from '#shared/db/find-progress.ts'
+import { readMaintenance } from '#shared/db/maintenance.ts'
 import { hashKey } from '#shared/db/keys.ts'
 import { connectQueue, type Queue } from '#shared/queue/connection.ts'
 import { inboxPrefixOf } from '#shared/queue/permissions.ts'
@@ -23,6 +24,7 @@ import { createPublisher, type Publisher } from './accept/publisher.ts'
 import { readSmall } from './answer/read-image.ts'
 import type { Captures } from './captures.ts'
 import type { Config } from './config.ts'
+import { followMaintenance } from './follow-maintenance.ts'
 import { createPlaces, type Places } from './live/places.ts'
 import { createSharedLook, type SharedLook } from './live/shared-look.ts'
 import { createEvents, type Events } from './events.ts'
@@ -51,6 +53,8 @@ export type Context = {
   /** Where clients reach the service; where it is not configured, known once the gateway listens. */
   readonly publicUrl: () => string
   readonly isStopping: () => boolean
+  /** Whether nothing is accepted at the moment. */
+  readonly inMaintenance: () => boolean
   readonly now: () => Date
 }
 
@@ -58,12 +62,15 @@ export type Context = {
 export type Gateway = Context &
   AsyncDisposable & {
     readonly waiters: Waiters
+    readonly database: Database
     readonly files: FilesStore | undefined
     readonly metrics: Metrics
     readonly health: () => Promise<Health>
   }
 
 const databaseProbeMs = 1000
+/** How soon a gateway follows where maintenance begins or ends. */
+const maintenanceLookMs = 1000
 /** Least between two reads of how far the captures are that streams tell of. */
 const lookGapMs = 250
 
@@ -121,10 +128,12 @@ export const openContext = async (
   const captures = capturesIn(database, config)
   const bounds = { max: config.liveMax, accountMax: config.liveAccountMax }
   const waiters = stack.use(createWaiters({ queue, readSmall: (key) => readSmall(objects, key), waitersMax }))
+  const maintenance = stack.use(followMaintenance(() => readMaintenance(database), maintenanceLookMs))
   const owned = stack.move()
   return {
     captures,
     objects,
+    database,
     files,
     publisher,
     waiters,
@@ -140,6 +149,7 @@ export const openContext = async (
     queueAllowanceMs: config.queueAllowanceMs,
     publicUrl: () => config.publicUrl ?? life.listeningUrl(),
     isStopping: () => life.stop.aborted,
+    inMaintenance: maintenance.isOn,
     now: () => new Date(),
     health: healthOf(database, queue, life.stop),
     [Symbol.asyncDispose]: () => owned.disposeAsync(),

@@ -33,6 +33,13 @@ export type Events = {
   readonly waited: (end: WaitEnd) => void
   /** A stream of events was open and is no more. */
   readonly streamed: (end: StreamEnd) => void
+  /** Somebody used the administration, or tried to. */
+  readonly administered: (request: {
+    operation: string
+    status: number
+    requestId: string
+    fault: AppError | undefined
+  }) => void
   readonly published: (lane: Lane) => void
   /** The ledger's relay will do it. */
   readonly notPublished: (id: string, cause: unknown) => void
@@ -114,6 +121,10 @@ export const createEvents = (log: Logger, metrics: Metrics): Events => {
     accepted: ({ lane, admitted }) => count.accepted.inc({ lane, admitted: String(admitted) }),
     waited: (end) => count.waits.inc({ end }),
     streamed: (end) => count.streams.inc({ end }),
+    administered: ({ fault, ...line }) => {
+      if (line.status >= 500) log.error({ ...line, err: fault }, 'administration')
+      else log.info({ ...line, ...(fault && { code: fault.code }) }, 'administration')
+    },
     published: (lane) => count.published.inc({ lane }),
     notPublished: (id, cause) => {
       count.unpublished.inc()

@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net'
 import { setTimeout as pause } from 'node:timers/promises'
 import { runMain, untilStopped } from '#shared/process/run-main.ts'
 import { startProbeServer } from '#shared/telemetry/probe-server.ts'
+import { openAdmin } from './admin/open-admin.ts'
 import { createApp } from './app.ts'
 import { readConfig } from './config.ts'
 import { openContext } from './context.ts'
@@ -29,13 +30,19 @@ await runMain('gateway', async ({ env, stop, announce }) => {
   objects?.listen(config.objectsPort, config.objectsHost)
   if (objects) await once(objects, 'listening')
 
+  await using admin = await openAdmin(gateway, config)
   await using probe = await startProbeServer({
     host: config.probeHost,
     port: config.probePort,
     metrics: gateway.metrics,
     health: gateway.health,
   })
-  const addresses = { baseUrl: listeningUrl, probeUrl: probe.url, ...(objects && { objectsUrl: urlOf(objects) }) }
+  const addresses = {
+    baseUrl: listeningUrl,
+    probeUrl: probe.url,
+    ...(objects && { objectsUrl: urlOf(objects) }),
+    ...(admin && { adminUrl: urlOf(admin.server) }),
+  }
   gateway.events.listening(addresses)
   announce(addresses)
 

@@ -82,6 +82,7 @@ export type TestContext = Context & {
     check: () => CheckOutcome
     find: (id: string) => FoundCapture | undefined
     object: (key: string) => Buffer | undefined
+    maintenance: boolean
     waiter: ReturnType<Context['waiters']['begin']>
   }
   /** Opens what was sealed for the workers of a pool. */
@@ -97,6 +98,7 @@ export const createTestContext = (): TestContext => {
     check: () => ({ ok: true, caller: testCaller }),
     find: (id) => (id === completedCapture.id ? completedCapture : undefined),
     object: (key) => (key === completedCapture.objectKey ? testImage : undefined),
+    maintenance: false,
     waiter: { news: async () => {}, headStart: () => undefined, [Symbol.dispose]: () => {} },
   }
   return {
@@ -155,6 +157,7 @@ export const createTestContext = (): TestContext => {
     queueAllowanceMs: 30_000,
     publicUrl: () => 'https://shots.example',
     isStopping: () => false,
+    inMaintenance: () => answers.maintenance,
     now: () => new Date('2026-06-01T12:34:56Z'),
   }
 }

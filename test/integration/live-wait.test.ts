@@ -20,8 +20,8 @@ const fleet = startStandInFleet(gateway, ({ options: { url } }) => pages[url ?? 
 t.teardown(() => fleet[Symbol.asyncDispose]())
 
 const newAccount = async () => {
-  const { id } = await createAccount(database, { name: 'Test', email: 't@example.com', plan: 'unlimited' })
-  const { key } = await createKey(database, { accountId: id, name: '', domains: [], pepper: testPepper })
+  const { id: accountId } = await createAccount(database, { name: 'Test', email: 't@example.com', plan: 'unlimited' })
+  const { key } = await createKey(database, { accountId, name: '', domains: [], pepper: testPepper })
   const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' }
   const create = async (page: string) => {
     const body = JSON.stringify({ url: `https://example.com/${page}` })

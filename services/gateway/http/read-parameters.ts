@@ -23,7 +23,8 @@ const structureMax = 10_000
 const isJson = (contentType: string | undefined): boolean =>
   contentType?.split(';')[0]?.trim().toLowerCase() === 'application/json'
 
-const readJson = async (exchange: Exchange): Promise<unknown> => {
+/** Reads a body as JSON. Throws `BAD_REQUEST` where its type or its text is not, `VALIDATION_ERROR` where it has too many values. */
+export const readJson = async (exchange: Pick<Exchange, 'readBody' | 'contentType'>): Promise<unknown> => {
   const body = await exchange.readBody()
   if (!isJson(exchange.contentType)) {
     throw new AppError('BAD_REQUEST', { publicMessage: 'The Content-Type must be application/json.' })

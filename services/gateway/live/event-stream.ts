@@ -11,20 +11,28 @@ export type Telling = (gone: AbortSignal) => AsyncGenerator<string, void>
 export const eventStream = (telling: Telling, boundMs: number, release: () => void): Readable => {
   const gone = new AbortController()
   const texts = telling(gone.signal)
+  const pull = async () => {
+    try {
+      const { done, value } = await texts.next()
+      stream.push(done === true ? null : value)
+    } catch (error) {
+      stream.destroy(error as Error)
+    }
+  }
+  /** Whatever it still waits for ends soon; nobody waits for that, or wants to hear how it went. */
+  const leave = async () => {
+    await texts.return().catch(() => undefined)
+  }
   const stream = new Readable({
     highWaterMark: 1,
     read() {
-      texts.next().then(
-        ({ done, value }) => void this.push(done === true ? null : value),
-        (error: Error) => void this.destroy(error),
-      )
+      void pull()
     },
     destroy(error, done) {
       clearTimeout(timer)
       gone.abort()
       release()
-      // Whatever it waits for ends soon; nobody waits for that.
-      texts.return().catch(() => undefined)
+      void leave()
       done(error)
     },
   })

@@ -13,13 +13,15 @@ export type Route = {
   /** Below the version's prefix; `:id` is a capture's. */
   readonly path: string
   readonly run: Operation
+  /** Whether it accepts captures, which it does not while maintenance is on. */
+  readonly accepts?: true
 }
 
 /** Every operation of the interface. */
 export const routes = [
-  { name: 'capture_get', method: 'GET', path: '/screenshots/capture', run: captureByQuery },
-  { name: 'capture_post', method: 'POST', path: '/screenshots/capture', run: captureByBody },
-  { name: 'create', method: 'POST', path: '/screenshots', run: createScreenshot },
+  { name: 'capture_get', method: 'GET', path: '/screenshots/capture', run: captureByQuery, accepts: true },
+  { name: 'capture_post', method: 'POST', path: '/screenshots/capture', run: captureByBody, accepts: true },
+  { name: 'create', method: 'POST', path: '/screenshots', run: createScreenshot, accepts: true },
   { name: 'status', method: 'GET', path: '/screenshots/:id', run: showStatus },
   { name: 'events', method: 'GET', path: '/screenshots/:id/events', run: captureEvents },
   { name: 'batch_events', method: 'GET', path: '/screenshots/batch/:id/events', run: batchEvents },

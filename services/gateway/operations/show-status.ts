@@ -23,7 +23,7 @@ const findLater = async (context: Context, exchange: Exchange, waitMs: number) =
   client.signal.addEventListener('abort', follower.wake)
   const waiters = { isStopping: () => client.signal.aborted || context.waiters.isStopping() }
   const ended = await waitForEnd({ captures: context.captures, waiters }, follower, { id, accountId }, waitMs)
-  return ended === 'goes-on' ? findOwned(context, exchange) : ended.capture
+  return ended === 'goes-on' ? await findOwned(context, exchange) : ended.capture
 }
 
 /** `GET /screenshots/{id}`: the record of a capture; with `wait`, once it has ended or that many seconds are over. */

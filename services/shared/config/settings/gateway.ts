@@ -77,6 +77,18 @@ export const gatewaySettings = {
     min: 1,
     max: 86_400,
   }),
+  adminToken: text('ADMIN_TOKEN', {
+    help: 'secret that opens the administration, at least 16 characters; empty: there is none',
+    fallback: '',
+    secret: true,
+  }),
+  adminHost: text('ADMIN_HOST', { help: 'address on which the administration listens', fallback: '127.0.0.1' }),
+  adminPort: integer('ADMIN_PORT', {
+    help: 'port on which the administration listens where SHUTTERFLEET_ADMIN_TOKEN is set; 0 takes a free one',
+    fallback: 8081,
+    min: 0,
+    max: 65_535,
+  }),
   objectsHost: text('GATEWAY_OBJECTS_HOST', {
     help: 'address on which workers put images with the files driver',
     fallback: '127.0.0.1',

@@ -59,6 +59,7 @@ t.test('a stream of which nothing is taken is broken off in the end', async (t) 
 t.test('what goes wrong breaks the stream off', async (t) => {
   const stream = eventStream(
     async function* texts() {
+      yield 'a'
       throw new Error('broken')
     },
     longMs,

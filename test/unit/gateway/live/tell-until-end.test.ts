@@ -7,7 +7,7 @@ const calm: StreamBounds = { lookMs: 1, gapMs: 0, heartbeatMs: 60_000, lifeMs: 6
 
 const start = (
   tell: Tell,
-  { bounds = calm, isStopping = () => false as boolean, gone = new AbortController().signal } = {},
+  { bounds = calm, isStopping = (): boolean => false, gone = new AbortController().signal } = {},
 ) => {
   const ends: StreamEnd[] = []
   const follower = { news: () => turn() }
