@@ -30,7 +30,8 @@ await runMain('gateway', async ({ env, stop, announce }) => {
   objects?.listen(config.objectsPort, config.objectsHost)
   if (objects) await once(objects, 'listening')
 
-  await using admin = await openAdmin(gateway, config)
+  await using admin = openAdmin(gateway, config)
+  await admin?.app.listen({ host: config.adminHost, port: config.adminPort })
   await using probe = await startProbeServer({
     host: config.probeHost,
     port: config.probePort,
@@ -41,7 +42,7 @@ await runMain('gateway', async ({ env, stop, announce }) => {
     baseUrl: listeningUrl,
     probeUrl: probe.url,
     ...(objects && { objectsUrl: urlOf(objects) }),
-    ...(admin && { adminUrl: urlOf(admin.server) }),
+    ...(admin && { adminUrl: urlOf(admin.app.server) }),
   }
   gateway.events.listening(addresses)
   announce(addresses)

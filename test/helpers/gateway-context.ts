@@ -89,6 +89,9 @@ export type TestContext = Context & {
   readonly openingKeys: Readonly<Record<keyof Context['sealingKeys'], OpeningKey>>
 }
 
+const follower = { news: async () => {}, wake: () => {}, [Symbol.dispose]: () => {} }
+const fewPlaces = { max: 10, accountMax: 10 }
+
 /** A context of hand-written doubles, in which every request is accepted until the test says otherwise. */
 export const createTestContext = (): TestContext => {
   const keys = { standard: generateSealingKeys(), proxied: generateSealingKeys() }
@@ -141,13 +144,9 @@ export const createTestContext = (): TestContext => {
         seen.nudges += 1
       },
     },
-    waiters: {
-      begin: () => answers.waiter,
-      follow: () => ({ news: async () => {}, wake: () => {}, [Symbol.dispose]: () => {} }),
-      isStopping: () => false,
-    },
-    waitPlaces: createPlaces({ max: 10, accountMax: 10 }),
-    streamPlaces: createPlaces({ max: 10, accountMax: 10 }),
+    waiters: { begin: () => answers.waiter, follow: () => follower, isStopping: () => false },
+    waitPlaces: createPlaces(fewPlaces),
+    streamPlaces: createPlaces(fewPlaces),
     streamMs: 60_000,
     lookAtProgress: async () => undefined,
     events: createEvents(createLogger({ service: 'test', level: 'silent' }), createMetrics('test')),

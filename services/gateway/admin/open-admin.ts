@@ -1,4 +1,4 @@
-import type { Server } from 'node:http'
+import type { FastifyInstance } from 'fastify'
 import { AppError } from '#shared/errors/app-error.ts'
 import type { Config } from '#gateway/config.ts'
 import type { Gateway } from '#gateway/context.ts'
@@ -6,21 +6,19 @@ import { createAdminApp } from './admin-app.ts'
 
 const tokenCharactersMin = 16
 
-/** The administration, listening. */
-export type OpenAdmin = AsyncDisposable & { readonly server: Server }
+/** The administration; nothing listens yet. Disposing it closes its connections. */
+export type OpenAdmin = AsyncDisposable & { readonly app: FastifyInstance }
 
-/** Opens the administration on its own port; undefined where no token is configured. Throws `CONFIGURATION` where the token can be guessed. */
-export const openAdmin = async (
+/** Opens the administration; undefined where no token is configured. Throws `CONFIGURATION` where the token can be guessed. */
+export const openAdmin = (
   { database, events }: Pick<Gateway, 'database' | 'events'>,
-  config: Pick<Config, 'adminToken' | 'adminHost' | 'adminPort' | 'keyPepper'>,
-): Promise<OpenAdmin | undefined> => {
-  const { adminToken: token, adminHost: host, adminPort: port, keyPepper } = config
+  { adminToken: token, keyPepper }: Pick<Config, 'adminToken' | 'keyPepper'>,
+): OpenAdmin | undefined => {
   if (token === '') return undefined
   if (token.length < tokenCharactersMin) {
     const publicMessage = `SHUTTERFLEET_ADMIN_TOKEN must have at least ${tokenCharactersMin} characters`
     throw new AppError('CONFIGURATION', { publicMessage })
   }
   const app = createAdminApp({ database, events, keyPepper, token })
-  await app.listen({ host, port })
-  return { server: app.server, [Symbol.asyncDispose]: () => app.close() }
+  return { app, [Symbol.asyncDispose]: () => app.close() }
 }
