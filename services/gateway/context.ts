@@ -72,7 +72,7 @@ const databaseProbeMs = 1000
 /** How soon a gateway follows where maintenance begins or ends. */
 const maintenanceLookMs = 1000
 /** Least between two reads of how far the captures are that streams tell of. */
-const lookGapMs = 250
+const lookGapMs = 1000
 
 const capturesIn = (database: Database, config: Config): Captures => {
   const options = { windowSize: config.windowCaptures }

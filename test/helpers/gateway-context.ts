@@ -89,7 +89,7 @@ export type TestContext = Context & {
   readonly openingKeys: Readonly<Record<keyof Context['sealingKeys'], OpeningKey>>
 }
 
-const follower = { news: async () => {}, wake: () => {}, [Symbol.dispose]: () => {} }
+const follower = { news: async () => false, wake: () => {}, [Symbol.dispose]: () => {} }
 const fewPlaces = { max: 10, accountMax: 10 }
 
 /** A context of hand-written doubles, in which every request is accepted until the test says otherwise. */

@@ -5,8 +5,6 @@ import { eventStream } from './event-stream.ts'
 import { type StreamBounds, type Tell, tellUntilEnd } from './tell-until-end.ts'
 
 const retryAfterSeconds = 10
-/** Least between two looks at a batch: each of its captures that ends asks for one. */
-const gapMs = 250
 const lookMs = 2000
 const heartbeatMs = 15_000
 /** A client that has taken nothing for this long after the stream's time is let go. */
@@ -33,17 +31,18 @@ const takePlace = ({ streamPlaces }: Pick<Context, 'streamPlaces'>, accountId: s
 }
 
 /**
- * Answers with a stream of events, woken by the events of `follows`, a capture or an account. Throws
+ * Answers with a stream of events, woken by the events of `follows`, a capture or an account, with `gapMs` between two
+ * looks at least. Throws
  * `RATE_LIMIT_EXCEEDED` where the account has too many streams open, `SERVICE_UNAVAILABLE` where this gateway has.
  */
 export const answerStream = (
   context: Context,
-  of: { readonly accountId: string; readonly follows: string },
+  of: { readonly accountId: string; readonly follows: string; readonly gapMs: number },
   tell: Tell,
 ): Answer => {
   const place = takePlace(context, of.accountId)
   const follower = context.waiters.follow(of.follows)
-  const bounds: StreamBounds = { lookMs, gapMs, heartbeatMs, lifeMs: context.streamMs }
+  const bounds: StreamBounds = { lookMs, gapMs: of.gapMs, heartbeatMs, lifeMs: context.streamMs }
   const { isStopping } = context
   const telling = tellUntilEnd({ follower, isStopping, bounds, ended: context.events.streamed }, tell)
   const release = () => {

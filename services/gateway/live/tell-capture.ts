@@ -18,15 +18,22 @@ const stateText = (seen: Progress): string => {
   return eventText({ name: 'status', id: stateId(seen), data: { status, ...(position !== null && { position }) } })
 }
 
+/** The capture where it has ended: that is told at once, while what streams look for together may be a second old. */
+const findEnded = async ({ find }: Dependencies): Promise<FoundCapture | undefined> => {
+  const capture = await find()
+  return capture && isTerminal(capture.status) ? capture : undefined
+}
+
 /** Tells of one capture: `status` whenever it is another, `started` once, and `result` with the record, or `deleted`. */
 export const tellCapture = (deps: Dependencies, id: string): Tell => {
   let toldId = ''
   let startedAt: string | null = null
   const deleted = eventText({ name: 'deleted', id: lastId, data: { id } })
-  return async function* tell() {
-    const seen = await deps.look(id)
+  return async function* tell(woken) {
+    const ended = woken ? await findEnded(deps) : undefined
+    const seen = ended ? undefined : await deps.look(id)
     if (!seen || isTerminal(seen.status)) {
-      const capture = await deps.find()
+      const capture = ended ?? (await deps.find())
       yield capture ? eventText({ name: 'result', id: lastId, data: deps.toRecord(capture) }) : deleted
       return 'over'
     }

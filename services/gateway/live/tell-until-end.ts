@@ -16,8 +16,8 @@ export type StreamBounds = {
   readonly lifeMs: number
 }
 
-/** Looks once and yields what is new; answers whether the end has been told. */
-export type Tell = () => AsyncGenerator<string, 'over' | 'goes-on'>
+/** Looks once and yields what is new; answers whether the end has been told. `woken`: something was said of it, or it is the first look. */
+export type Tell = (woken: boolean) => AsyncGenerator<string, 'over' | 'goes-on'>
 
 /** Why a stream ended. */
 export type StreamEnd = 'over' | 'time' | 'stopping' | 'gone'
@@ -37,9 +37,9 @@ const farewells = {
   stopping: 'this server is stopping; connect again',
 } as const
 
-const tellNews = async function* tellNews(tell: Tell): AsyncGenerator<string, 'over' | 'goes-on'> {
+const tellNews = async function* tellNews(tell: Tell, woken: boolean): AsyncGenerator<string, 'over' | 'goes-on'> {
   try {
-    return yield* tell()
+    return yield* tell(woken)
   } catch (error) {
     // The capture goes on without us; the next look may find the database back.
     if (error instanceof AppError && error.code === 'SERVICE_UNAVAILABLE') return 'goes-on'
@@ -69,8 +69,9 @@ const tellAll = async function* tellAll(
   const end = performance.now() + bounds.lifeMs
   const voice = createVoice(bounds.heartbeatMs)
   yield* voice.say(retryText(reconnectMs))
+  let woken = true
   while (!gone.aborted) {
-    const news = tellNews(tell)
+    const news = tellNews(tell, woken)
     for (let step = await news.next(); ; step = await news.next()) {
       if (step.done === true && step.value === 'over') return 'over'
       if (step.done === true) break
@@ -82,7 +83,7 @@ const tellAll = async function* tellAll(
       return farewell
     }
     yield* voice.beat()
-    await follower.news(Math.min(bounds.lookMs, end - performance.now()))
+    woken = await follower.news(Math.min(bounds.lookMs, end - performance.now()))
     if (!gone.aborted) await pause(bounds.gapMs)
   }
   return 'gone'

@@ -9,6 +9,9 @@ import { toldMembers } from '#gateway/live/told-members.ts'
 import { namedId } from './find-owned.ts'
 import type { Operation } from './operation.ts'
 
+/** Least milliseconds between two looks: each capture of the account that ends asks for one. */
+const gapMs = 250
+
 /** `GET /screenshots/batch/{id}/events`: what becomes of a batch, as server-sent events, each capture at its end. */
 export const batchEvents: Operation = async (context, exchange) => {
   const { accountId } = await authorize(context, exchange)
@@ -27,5 +30,5 @@ export const batchEvents: Operation = async (context, exchange) => {
     id,
     toldMembers(typeof lastSeen === 'string' ? lastSeen : undefined),
   )
-  return answerStream(context, { accountId, follows: accountId }, tell)
+  return answerStream(context, { accountId, follows: accountId, gapMs }, tell)
 }

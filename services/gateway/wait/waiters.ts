@@ -10,14 +10,14 @@ export type HeadStart = { readonly objectKey: string; readonly bytes: Promise<Bu
 /** One synchronous capture that waits for its end. */
 export type Waiter = Disposable & {
   /** Resolves once something was said of the capture since the last call, the gateway stops, or `ms` have passed. */
-  readonly news: (ms: number) => Promise<void>
+  readonly news: (ms: number) => Promise<unknown>
   readonly headStart: () => HeadStart | undefined
 }
 
 /** Somebody who wants to know when to look at a row again. */
 export type Follower = Disposable & {
-  /** As a waiter's. */
-  readonly news: (ms: number) => Promise<void>
+  /** As a waiter's; answers whether it was woken, before the time was over. */
+  readonly news: (ms: number) => Promise<boolean>
   /** Has `news` resolve now, or at its next call. */
   readonly wake: () => void
 }
@@ -67,17 +67,18 @@ const createEntries = (isStopping: () => boolean) => {
   }
 
   const add = (id: string, wantsImage: boolean): Entry => {
-    let bell = Promise.withResolvers<void>()
+    let bell = Promise.withResolvers<boolean>()
     const entry: Entry = {
       wantsImage,
       headStart: undefined,
-      wake: () => bell.resolve(),
+      wake: () => bell.resolve(true),
       news: async (ms) => {
-        if (isStopping()) return
-        const timer = setTimeout(() => bell.resolve(), ms)
-        await bell.promise
+        if (isStopping()) return true
+        const timer = setTimeout(() => bell.resolve(false), ms)
+        const woken = await bell.promise
         clearTimeout(timer)
-        bell = Promise.withResolvers<void>()
+        bell = Promise.withResolvers<boolean>()
+        return woken
       },
       [Symbol.dispose]: () => remove(id, entry),
     }

@@ -10,7 +10,7 @@ const start = (
   { bounds = calm, isStopping = (): boolean => false, gone = new AbortController().signal } = {},
 ) => {
   const ends: StreamEnd[] = []
-  const follower = { news: () => turn() }
+  const follower = { news: async () => turn(false) }
   const texts = tellUntilEnd({ follower, isStopping, bounds, ended: (end) => ends.push(end) }, tell)(gone)
   return { ends, texts, all: async () => Array.fromAsync(texts) }
 }
@@ -57,7 +57,7 @@ t.test('a database that is away for a while does not end it; what is broken does
   const throws = (error: AppError, then: Tell): Tell => {
     let thrown = false
     return async function* tell() {
-      if (thrown) return yield* then()
+      if (thrown) return yield* then(true)
       thrown = true
       throw error
     }
