@@ -19,7 +19,9 @@ export const accountCreate: Command = {
       email: requiredText(typed, 'email'),
       plan: requiredText(typed, 'plan'),
     }
-    const { id, name, email, plan } = await withDatabase(env, typed, (database) => createAccount(database, wanted))
+    const { id, name, email, plan } = await withDatabase(env, typed, (database) =>
+      createAccount(database, wanted, 'command line'),
+    )
     print({ json: { id, name, email, plan }, text: `account ${id} (${name}, ${email}) is on plan ${plan}` })
   },
 }

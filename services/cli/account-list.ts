@@ -10,9 +10,13 @@ export const accountList: Command = {
   flags: { data: dataFlag },
   operands: [],
   run: async ({ env, print }, typed) => {
-    const accounts = await withDatabase(env, typed, listAccounts)
+    const accounts = await withDatabase(env, typed, (database) => listAccounts(database))
     print({
-      json: accounts.map(({ createdAt, ...account }) => ({ ...account, created_at: createdAt })),
+      json: accounts.map(({ createdAt, disabledAt, ...account }) => ({
+        ...account,
+        created_at: createdAt,
+        disabled_at: disabledAt,
+      })),
       text: table(
         ['ID', 'PLAN', 'NAME', 'EMAIL'],
         accounts.map(({ id, plan, name, email }) => [id, plan, name, email]),

@@ -10,7 +10,7 @@ export const accountSetPlan: Command = {
   operands: ['ID', 'SLUG'],
   run: async ({ env, print }, typed) => {
     const [id = '', plan = ''] = typed.operands
-    await withDatabase(env, typed, (database) => setPlan(database, id, plan))
+    await withDatabase(env, typed, (database) => setPlan(database, id, plan, 'command line'))
     print({ json: { id, plan }, text: `account ${id} is on plan ${plan}` })
   },
 }

@@ -29,7 +29,7 @@ export const keyCreate: Command = {
     const expiresAt = expires === undefined ? undefined : new Date(Date.now() + readDuration('expires', expires))
     const pepper = await findKeyPepper(env, typed)
     const made = await withDatabase(env, typed, (database) =>
-      createKey(database, { accountId, name, domains, expiresAt, pepper }),
+      createKey(database, { accountId, name, domains, expiresAt, pepper, actor: 'command line' }),
     )
     print({ json: made, text: `key ${made.id}, shown this once: ${made.key}` })
   },

@@ -10,7 +10,7 @@ export const keyRevoke: Command = {
   operands: ['KEY_ID'],
   run: async ({ env, print }, typed) => {
     const [id = ''] = typed.operands
-    await withDatabase(env, typed, (database) => revokeKey(database, id))
+    await withDatabase(env, typed, (database) => revokeKey(database, id, 'command line'))
     print({ json: { id, revoked: true }, text: `key ${id} is revoked` })
   },
 }

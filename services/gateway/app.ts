@@ -7,7 +7,7 @@ import { errorAnswer } from './http/error-answer.ts'
 import type { Answer, Exchange } from './http/exchange.ts'
 import { readExchange } from './http/read-exchange.ts'
 import { sendAnswer } from './http/send-answer.ts'
-import { methodsAt, type OperationName, prefixes, routes, unserved } from './operations/routes.ts'
+import { methodsAt, type OperationName, prefixes, type Route, routes, unserved } from './operations/routes.ts'
 
 /** Heads up to this size are read, so that one beyond the contract's bound is refused in turn, after the key. */
 const readableHeadBytes = 256 * 1024
@@ -18,6 +18,9 @@ const headersMs = 15_000
 const requestMs = 120_000
 /** A connection on which nothing moves; longer than any wait for a capture may be. */
 const idleMs = 15 * 60_000
+
+/** Seconds after which a client may try again while maintenance is on. */
+const maintenanceSeconds = 60
 
 type Serve = (exchange: Exchange) => Promise<Answer>
 
@@ -56,13 +59,22 @@ const serveUnrouted = async (request: FastifyRequest, { requestId }: Exchange): 
   return { ...refused, headers: { allow: methods.join(', ') } }
 }
 
+/** An operation, refused while maintenance is on where it accepts captures. */
+const operate = async ({ run, accepts }: Route, context: Context, exchange: Exchange): Promise<Answer> => {
+  if (!accepts || !context.inMaintenance()) return run(context, exchange)
+  const publicMessage = 'The service is under maintenance; what was accepted stays readable.'
+  throw new AppError('SERVICE_UNAVAILABLE', { publicMessage, retryAfterSeconds: maintenanceSeconds })
+}
+
 const routeAll = (app: FastifyInstance, context: Context) => {
   for (const prefix of prefixes) {
-    for (const { method, path, name, run } of routes) {
+    for (const route of routes) {
+      const { method, path, name } = route
       app.route({
         method,
         url: prefix + path,
-        handler: (request, reply) => serve(context, name, { request, reply }, (exchange) => run(context, exchange)),
+        handler: (request, reply) =>
+          serve(context, name, { request, reply }, (exchange) => operate(route, context, exchange)),
       })
     }
   }

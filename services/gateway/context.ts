@@ -9,7 +9,10 @@ import { deleteOutbox } from '#shared/db/delete-outbox.ts'
 import { describeAccount } from '#shared/db/describe-account.ts'
 import { findBatch } from '#shared/db/find-batch.ts'
 import { listCaptures } from '#shared/db/list-captures.ts'
+import { findBatchProgress } from '#shared/db/find-batch-progress.ts'
 import { findCapture, findLinkedCapture } from '#shared/db/find-capture.ts'
+import { findProgress, type Progress } from '#shared/db/find-progress.ts'
+import { readMaintenance } from '#shared/db/maintenance.ts'
 import { hashKey } from '#shared/db/keys.ts'
 import { maySign } from '#shared/db/may-sign.ts'
 import { connectQueue, type Queue } from '#shared/queue/connection.ts'
@@ -27,6 +30,9 @@ import { createPublisher, type Publisher } from './accept/publisher.ts'
 import { readSmall } from './answer/read-image.ts'
 import type { Captures } from './captures.ts'
 import type { Config } from './config.ts'
+import { followMaintenance } from './follow-maintenance.ts'
+import { createPlaces, type Places } from './live/places.ts'
+import { createSharedLook, type SharedLook } from './live/shared-look.ts'
 import { createEvents, type Events } from './events.ts'
 import { createLinks, type Links } from './links/links.ts'
 import { createWaiters, type Waiters } from './wait/waiters.ts'
@@ -39,7 +45,14 @@ export type Context = {
   readonly webhooks: Webhooks
   readonly objects: ObjectStore
   readonly publisher: Pick<Publisher, 'publish' | 'nudge'>
-  readonly waiters: Pick<Waiters, 'begin' | 'isStopping'>
+  readonly waiters: Pick<Waiters, 'begin' | 'follow' | 'isStopping'>
+  /** Those who wait for the end of a capture at its status. */
+  readonly waitPlaces: Places
+  /** Those to whom a stream of events is open. */
+  readonly streamPlaces: Places
+  /** Longest time that a stream of events stays open. */
+  readonly streamMs: number
+  readonly lookAtProgress: SharedLook<Progress>
   readonly events: Events
   readonly links: Links
   readonly allowTargets: readonly AllowTarget[]
@@ -51,6 +64,8 @@ export type Context = {
   /** Where clients reach the service; where it is not configured, known once the gateway listens. */
   readonly publicUrl: () => string
   readonly isStopping: () => boolean
+  /** Whether nothing is accepted at the moment. */
+  readonly inMaintenance: () => boolean
   readonly now: () => Date
 }
 
@@ -58,12 +73,17 @@ export type Context = {
 export type Gateway = Context &
   AsyncDisposable & {
     readonly waiters: Waiters
+    readonly database: Database
     readonly files: FilesStore | undefined
     readonly metrics: Metrics
     readonly health: () => Promise<Health>
   }
 
 const databaseProbeMs = 1000
+/** How soon a gateway follows where maintenance begins or ends. */
+const maintenanceLookMs = 1000
+/** Least between two reads of how far the captures are that streams tell of. */
+const lookGapMs = 1000
 
 const capturesIn = (database: Database, config: Config): Captures => {
   const options = { windowSize: config.windowCaptures }
@@ -80,6 +100,8 @@ const capturesIn = (database: Database, config: Config): Captures => {
     remove: (of) => deleteCapture(database, of),
     maySign: (of) => maySign(database, of),
     findLinked: (id) => findLinkedCapture(database, id),
+    findProgress: (ids) => findProgress(database, ids),
+    findBatchProgress: (of) => findBatchProgress(database, of),
   }
 }
 
@@ -122,15 +144,23 @@ export const openContext = async (
   const queue = stack.use(await connectQueue({ url: config.natsUrl, name: 'gateway', inboxPrefix, notice }))
   const publisher = stack.use(publisherOf(database, queue, events))
   const { waitersMax } = config
+  const captures = capturesIn(database, config)
+  const bounds = { max: config.liveMax, accountMax: config.liveAccountMax }
   const waiters = stack.use(createWaiters({ queue, readSmall: (key) => readSmall(objects, key), waitersMax }))
+  const maintenance = stack.use(followMaintenance(() => readMaintenance(database), maintenanceLookMs))
   const owned = stack.move()
   return {
-    captures: capturesIn(database, config),
+    captures,
     webhooks: webhooksIn(database, webhooksKey),
     objects,
+    database,
     files,
     publisher,
     waiters,
+    waitPlaces: createPlaces(bounds),
+    streamPlaces: createPlaces(bounds),
+    streamMs: config.streamSeconds * 1000,
+    lookAtProgress: createSharedLook(captures.findProgress, lookGapMs),
     events,
     metrics,
     links: createLinks(config),
@@ -140,6 +170,7 @@ export const openContext = async (
     queueAllowanceMs: config.queueAllowanceMs,
     publicUrl: () => config.publicUrl ?? life.listeningUrl(),
     isStopping: () => life.stop.aborted,
+    inMaintenance: maintenance.isOn,
     now: () => new Date(),
     health: healthOf(database, queue, life.stop),
     [Symbol.asyncDispose]: () => owned.disposeAsync(),

@@ -5,6 +5,7 @@ import type { ErrorCode } from '#shared/errors/catalog.ts'
 import type { QueueNotice } from '#shared/queue/connection.ts'
 import type { Logger } from '#shared/telemetry/logger.ts'
 import type { Metrics } from '#shared/telemetry/metrics.ts'
+import type { StreamEnd } from './live/tell-until-end.ts'
 import type { OperationName } from './operations/routes.ts'
 
 /** A request that was answered. Neither its address nor its parameters are kept. */
@@ -34,6 +35,15 @@ export type Events = {
   readonly unreadable: (cause: Error) => void
   readonly accepted: (of: { lane: Lane; admitted: boolean; as: AcceptedAs }) => void
   readonly waited: (end: WaitEnd) => void
+  /** A stream of events was open and is no more. */
+  readonly streamed: (end: StreamEnd) => void
+  /** Somebody used the administration, or tried to. */
+  readonly administered: (request: {
+    operation: string
+    status: number
+    requestId: string
+    fault: AppError | undefined
+  }) => void
   readonly published: (lane: Lane) => void
   /** The ledger's relay will do it. */
   readonly notPublished: (id: string, cause: unknown) => void
@@ -69,6 +79,11 @@ const declare = (metrics: Metrics) => {
     help: 'Synchronous captures by their end',
     labels: ['end'],
   })
+  const streams = metrics.counter({
+    name: 'event_streams_total',
+    help: 'Streams of events by what ended them',
+    labels: ['end'],
+  })
   const published = metrics.counter({
     name: 'captures_published_total',
     help: 'Captures put into the queue',
@@ -87,7 +102,7 @@ const declare = (metrics: Metrics) => {
     help: 'Images put with the files driver',
     labels: ['status'],
   })
-  return { requests, seconds, unreadable, accepted, waits, published, unpublished, missing, uploads }
+  return { requests, seconds, unreadable, accepted, waits, streams, published, unpublished, missing, uploads }
 }
 
 /** Declares the metrics and makes the events. */
@@ -109,6 +124,11 @@ export const createEvents = (log: Logger, metrics: Metrics): Events => {
     },
     accepted: ({ lane, admitted, as }) => count.accepted.inc({ lane, admitted: String(admitted), as }),
     waited: (end) => count.waits.inc({ end }),
+    streamed: (end) => count.streams.inc({ end }),
+    administered: ({ fault, ...line }) => {
+      if (line.status >= 500) log.error({ ...line, err: fault }, 'administration')
+      else log.info({ ...line, ...(fault && { code: fault.code }) }, 'administration')
+    },
     published: (lane) => count.published.inc({ lane }),
     notPublished: (id, cause) => {
       count.unpublished.inc()

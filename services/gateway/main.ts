@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net'
 import { setTimeout as pause } from 'node:timers/promises'
 import { runMain, untilStopped } from '#shared/process/run-main.ts'
 import { startProbeServer } from '#shared/telemetry/probe-server.ts'
+import { openAdmin } from './admin/open-admin.ts'
 import { createApp } from './app.ts'
 import { readConfig } from './config.ts'
 import { openContext } from './context.ts'
@@ -29,18 +30,27 @@ await runMain('gateway', async ({ env, stop, announce }) => {
   objects?.listen(config.objectsPort, config.objectsHost)
   if (objects) await once(objects, 'listening')
 
+  await using admin = openAdmin(gateway, config)
+  await admin?.app.listen({ host: config.adminHost, port: config.adminPort })
   await using probe = await startProbeServer({
     host: config.probeHost,
     port: config.probePort,
     metrics: gateway.metrics,
     health: gateway.health,
   })
-  const addresses = { baseUrl: listeningUrl, probeUrl: probe.url, ...(objects && { objectsUrl: urlOf(objects) }) }
+  const addresses = {
+    baseUrl: listeningUrl,
+    probeUrl: probe.url,
+    ...(objects && { objectsUrl: urlOf(objects) }),
+    ...(admin && { adminUrl: urlOf(admin.app.server) }),
+  }
   gateway.events.listening(addresses)
   announce(addresses)
 
   await untilStopped(stop)
   gateway.events.draining(gateway.waiters.count())
+  // Streams of events end as soon as they see that this server stops; their clients find another.
+  gateway.waiters.wake()
   const closed = app.close()
   await Promise.race([closed, pause(config.drainMs, undefined, { ref: false })])
   gateway.waiters.stop()

@@ -13,6 +13,7 @@ import type { CheckOutcome } from '#gateway/captures.ts'
 import type { Context } from '#gateway/context.ts'
 import { createEvents } from '#gateway/events.ts'
 import { createLinks } from '#gateway/links/links.ts'
+import { createPlaces } from '#gateway/live/places.ts'
 
 /** A key of the right form. */
 export const testKey = `sk_live_${'a1B2'.repeat(10)}`
@@ -125,6 +126,7 @@ export type TestContext = Context & {
     account: () => DescribedAccount | undefined
     findBatch: (id: string) => FoundBatch | undefined
     object: (key: string) => Buffer | undefined
+    maintenance: boolean
     waiter: ReturnType<Context['waiters']['begin']>
   }
   /** Opens what was sealed for the workers of a pool. */
@@ -132,6 +134,8 @@ export type TestContext = Context & {
 }
 
 const accepted = () => ({ ok: true, caller: testCaller, createdAt: pendingCapture.createdAt, admitted: true }) as const
+const follower = { news: async () => false, wake: () => {}, [Symbol.dispose]: () => {} }
+const fewPlaces = { max: 10, accountMax: 10 }
 
 /** A context of hand-written doubles, in which every request is accepted until the test says otherwise. */
 export const createTestContext = (): TestContext => {
@@ -146,6 +150,7 @@ export const createTestContext = (): TestContext => {
     account: () => testAccount,
     findBatch: () => undefined,
     object: (key) => (key === completedCapture.objectKey ? testImage : undefined),
+    maintenance: false,
     waiter: { news: async () => {}, headStart: () => undefined, [Symbol.dispose]: () => {} },
   }
   return {
@@ -177,6 +182,8 @@ export const createTestContext = (): TestContext => {
       list: async (...asked) => answers.list(...asked),
       describeAccount: async () => answers.account(),
       findBatch: async ({ id }) => answers.findBatch(id),
+      findProgress: async () => [],
+      findBatchProgress: async () => undefined,
     },
     webhooks: {
       create: () => Promise.reject(new Error('not played')),
@@ -207,7 +214,11 @@ export const createTestContext = (): TestContext => {
         seen.nudges += 1
       },
     },
-    waiters: { begin: () => answers.waiter, isStopping: () => false },
+    waiters: { begin: () => answers.waiter, follow: () => follower, isStopping: () => false },
+    waitPlaces: createPlaces(fewPlaces),
+    streamPlaces: createPlaces(fewPlaces),
+    streamMs: 60_000,
+    lookAtProgress: async () => undefined,
     events: createEvents(createLogger({ service: 'test', level: 'silent' }), createMetrics('test')),
     links: createLinks({
       linkSigningKeys: [{ id: 'test', secret: Buffer.alloc(32, 2) }],
@@ -221,6 +232,7 @@ export const createTestContext = (): TestContext => {
     queueAllowanceMs: 30_000,
     publicUrl: () => 'https://shots.example',
     isStopping: () => false,
+    inMaintenance: () => answers.maintenance,
     now: () => new Date('2026-06-01T12:34:56Z'),
   }
 }

@@ -21,6 +21,8 @@ const program = resolve(import.meta.dirname, '../../services/gateway/main.ts')
 export type RunningGateway = {
   readonly baseUrl: string
   readonly probeUrl: string
+  /** Empty without a token in the settings. */
+  readonly adminUrl: string
   readonly database: Database
   readonly postgres: TestPostgres
   readonly nats: TestNats
@@ -100,6 +102,7 @@ export const startGateway = async (
   return {
     baseUrl: addresses['baseUrl'] ?? '',
     probeUrl: addresses['probeUrl'] ?? '',
+    adminUrl: addresses['adminUrl'] ?? '',
     database,
     postgres,
     nats,

@@ -34,7 +34,7 @@ export const answerPreflight = (methods: readonly string[]): Answer => ({
     allow: methods.join(', '),
     'access-control-allow-methods': methods.join(', '),
     'access-control-allow-headers':
-      'Authorization, Content-Type, Idempotency-Key, If-None-Match, Range, X-Request-Id, traceparent',
+      'Authorization, Content-Type, Idempotency-Key, If-None-Match, Last-Event-ID, Range, X-Request-Id, traceparent',
     'access-control-max-age': '86400',
   },
 })

@@ -20,6 +20,8 @@ export type Exchange = {
   readonly bodyIsSmall: boolean
   /** Reads the body, once. Throws `PAYLOAD_TOO_LARGE` beyond the bound, `BAD_REQUEST` where it breaks off. */
   readonly readBody: () => Promise<Buffer>
+  /** Follows the connection for an answer that comes late: `signal` aborts once the client has gone away. */
+  readonly watchClient: () => Disposable & { readonly signal: AbortSignal }
   /** Set as soon as the database has said who calls; every answer from then on carries the account's limits. */
   caller: Caller | undefined
   /** The capture that this request was accepted as, or may have been where the database did not answer. */

@@ -1,4 +1,4 @@
-import { isId } from '#shared/db/accounts.ts'
+import { isId } from '#shared/db/is-id.ts'
 import type { Exchange } from './exchange.ts'
 
 /** An id that nothing has: malformed ids take the same way and the same time as unknown ones. */

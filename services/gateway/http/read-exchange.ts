@@ -27,6 +27,14 @@ const contentTypeOf = ({ rawHeaders }: IncomingMessage): string | undefined => {
 const bodyIsSmall = ({ headers }: IncomingMessage): boolean =>
   headers['transfer-encoding'] === undefined && Number(headers['content-length'] ?? 0) <= smallBodyBytes
 
+const watchClient = ({ socket }: IncomingMessage): Disposable & { signal: AbortSignal } => {
+  const gone = new AbortController()
+  const leave = () => gone.abort()
+  if (socket.destroyed) leave()
+  else socket.once('close', leave)
+  return { signal: gone.signal, [Symbol.dispose]: () => socket.off('close', leave) }
+}
+
 /** Puts together what `operation` sees of a request, and begins its step of the trace. Nothing is judged yet. */
 export const readExchange = (
   operation: string,
@@ -47,6 +55,7 @@ export const readExchange = (
     headIsTooLarge: headBytes(request) > headBytesMax,
     bodyIsSmall: bodyIsSmall(request),
     readBody: () => readBody(request, bodyBytesMax),
+    watchClient: () => watchClient(request),
     caller: undefined,
     screenshotId: undefined,
     isReplay: false,

@@ -19,7 +19,7 @@ export type Verdict<Parsed> =
 export const validationError = (details: FieldFaults): AppError => new AppError('VALIDATION_ERROR', { details })
 
 /** Reads a body of JSON. Throws `BAD_REQUEST`, `PAYLOAD_TOO_LARGE`, or `VALIDATION_ERROR` where it has too many values. */
-export const readJson = async (exchange: Exchange): Promise<unknown> =>
+export const readJson = async (exchange: Pick<Exchange, 'readBody' | 'contentType'>): Promise<unknown> =>
   parseJson(await exchange.readBody(), exchange.contentType)
 
 const verdictOf = <Parsed extends { ok: true }>(parsing: Parsing<Parsed>, body?: Buffer): Verdict<Parsed> =>

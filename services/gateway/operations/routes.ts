@@ -1,4 +1,6 @@
+import { batchEvents } from './batch-events.ts'
 import { batchScreenshots } from './batch-screenshots.ts'
+import { captureEvents } from './capture-events.ts'
 import { captureByBody, captureByQuery } from './capture-screenshot.ts'
 import { changeWebhook } from './change-webhook.ts'
 import { createScreenshot } from './create-screenshot.ts'
@@ -27,19 +29,27 @@ export type Route = {
   /** Below the version's prefix; `:id` is a capture's or a webhook's. */
   readonly path: string
   readonly run: Operation
+  /** Whether it accepts captures, which it does not while maintenance is on. */
+  readonly accepts?: true
 }
 
 /** Every operation of the interface. */
 export const routes = [
-  { name: 'capture_get', method: 'GET', path: '/screenshots/capture', run: captureByQuery },
-  { name: 'capture_post', method: 'POST', path: '/screenshots/capture', run: captureByBody },
+  { name: 'capture_get', method: 'GET', path: '/screenshots/capture', run: captureByQuery, accepts: true },
+  { name: 'capture_post', method: 'POST', path: '/screenshots/capture', run: captureByBody, accepts: true },
   { name: 'list', method: 'GET', path: '/screenshots', run: listScreenshots },
-  { name: 'create', method: 'POST', path: '/screenshots', run: createScreenshot },
-  { name: 'batch', method: 'POST', path: '/screenshots/batch', run: batchScreenshots },
+  { name: 'create', method: 'POST', path: '/screenshots', run: createScreenshot, accepts: true },
+  { name: 'batch', method: 'POST', path: '/screenshots/batch', run: batchScreenshots, accepts: true },
   { name: 'batch_status', method: 'GET', path: '/screenshots/batch/:id', run: showBatch },
   { name: 'status', method: 'GET', path: '/screenshots/:id', run: showStatus },
+  { name: 'events', method: 'GET', path: '/screenshots/:id/events', run: captureEvents },
+  { name: 'batch_events', method: 'GET', path: '/screenshots/batch/:id/events', run: batchEvents },
+  { name: 'events', method: 'GET', path: '/screenshots/:id/events', run: captureEvents },
+  { name: 'batch_events', method: 'GET', path: '/screenshots/batch/:id/events', run: batchEvents },
   { name: 'image', method: 'GET', path: '/screenshots/:id/image', run: downloadImage },
   { name: 'image_head', method: 'HEAD', path: '/screenshots/:id/image', run: describeImage },
+  { name: 'delete', method: 'DELETE', path: '/screenshots/:id', run: deleteScreenshot },
+  { name: 'sign_url', method: 'POST', path: '/screenshots/:id/signed-url', run: signUrl },
   { name: 'account', method: 'GET', path: '/account', run: showAccount },
   { name: 'usage', method: 'GET', path: '/account/usage', run: showUsage },
   { name: 'capture_deliveries', method: 'GET', path: '/screenshots/:id/deliveries', run: listCaptureDeliveries },
@@ -63,8 +73,6 @@ export const routes = [
     path: '/webhooks/:id/deliveries/:delivery_id/redeliver',
     run: redeliverOfWebhook,
   },
-  { name: 'delete', method: 'DELETE', path: '/screenshots/:id', run: deleteScreenshot },
-  { name: 'sign_url', method: 'POST', path: '/screenshots/:id/signed-url', run: signUrl },
 ] as const satisfies readonly Route[]
 
 /** Name of an operation; `none` where a request names none. */

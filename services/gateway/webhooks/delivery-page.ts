@@ -1,5 +1,5 @@
 import type { DeliveryPage, DeliveryView } from '#shared/db/deliveries.ts'
-import { isId } from '#shared/db/accounts.ts'
+import { isId } from '#shared/db/is-id.ts'
 import { readPlainQuery } from '#gateway/http/read-plain-query.ts'
 import { validationError } from '#gateway/http/read-parameters.ts'
 

@@ -1,10 +1,12 @@
 import { randomUUID } from 'node:crypto'
 import { LockMode, type SqlEntityManager } from '@mikro-orm/postgresql'
 import { AppError } from '#shared/errors/app-error.ts'
+import { type Actor, recordChange } from './audit.ts'
 import type { Database } from './connection.ts'
 import { Account } from './entities/account.ts'
 import { AccountMeter } from './entities/meters.ts'
 import { Plan } from './entities/plan.ts'
+import { isId } from './is-id.ts'
 
 /** An account as people see it. `plan` is the plan's slug; times are ISO 8601 UTC. */
 export type AccountView = {
@@ -13,10 +15,9 @@ export type AccountView = {
   readonly email: string
   readonly plan: string
   readonly createdAt: string
+  /** Since when its keys are refused; null where they are not. */
+  readonly disabledAt: string | null
 }
-
-/** Whether a text may be an id; anything else PostgreSQL would refuse. */
-export const isId = (text: string): boolean => /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(text)
 
 const findPlan = async (entities: SqlEntityManager, slug: string) => {
   const plan = await entities.findOne(Plan, { slug })
@@ -34,36 +35,78 @@ export const findAccount = async (entities: SqlEntityManager, id: string, lock?:
   return account
 }
 
+type Row = Pick<AccountView, 'id' | 'name' | 'email'> & {
+  readonly plan: { readonly slug: string }
+  readonly createdAt: Date
+  readonly disabledAt?: Date | null | undefined
+}
+
+const viewOf = (account: Row): AccountView => ({
+  id: account.id,
+  name: account.name,
+  email: account.email,
+  plan: account.plan.slug,
+  createdAt: account.createdAt.toISOString(),
+  disabledAt: account.disabledAt?.toISOString() ?? null,
+})
+
 /** Makes an account on a plan in force; throws `VALIDATION_ERROR` where there is no such plan. */
 export const createAccount = (
   database: Database,
   wanted: { readonly name: string; readonly email: string; readonly plan: string },
+  actor: Actor = 'system',
 ): Promise<AccountView> =>
   database.entities(async (entities) => {
     const plan = await findPlan(entities, wanted.plan)
     const account = { ...wanted, id: randomUUID(), createdAt: new Date() }
     entities.create(Account, { ...account, plan })
     entities.create(AccountMeter, { account: account.id })
+    recordChange(entities, { actor, action: 'account.create', target: account.id, detail: { plan: wanted.plan } })
     await entities.flush()
-    return { ...account, createdAt: account.createdAt.toISOString() }
+    return { ...account, createdAt: account.createdAt.toISOString(), disabledAt: null }
   })
 
-/** All accounts, the oldest first. */
-export const listAccounts = (database: Database): Promise<AccountView[]> =>
+/** All accounts, the oldest first; with `page` at most `limit` of those that were made after another. */
+export const listAccounts = (
+  database: Database,
+  page?: { readonly limit: number; readonly after?: string | undefined },
+): Promise<AccountView[]> =>
   database.entities(async (entities) => {
-    const accounts = await entities.find(Account, {}, { orderBy: { createdAt: 'asc', id: 'asc' } })
-    return accounts.map(({ id, name, email, plan, createdAt }) => ({
-      id,
-      name,
-      email,
-      plan: plan.slug,
-      createdAt: createdAt.toISOString(),
-    }))
+    const last = page?.after === undefined ? undefined : await findAccount(entities, page.after)
+    const later = last && [{ createdAt: { $gt: last.createdAt } }, { createdAt: last.createdAt, id: { $gt: last.id } }]
+    const found = await entities.find(Account, later ? { $or: later } : {}, {
+      orderBy: { createdAt: 'asc', id: 'asc' },
+      ...(page && { limit: page.limit }),
+    })
+    return found.map(viewOf)
   })
+
+/** One account. Throws `NOT_FOUND`. */
+export const showAccount = (database: Database, id: string): Promise<AccountView> =>
+  database.entities(async (entities) => viewOf(await findAccount(entities, id)))
 
 /** Puts an account on another plan at once. Throws `NOT_FOUND`, or `VALIDATION_ERROR` where there is no such plan. */
-export const setPlan = (database: Database, accountId: string, slug: string): Promise<void> =>
+export const setPlan = (database: Database, accountId: string, slug: string, actor: Actor = 'system'): Promise<void> =>
   database.entities(async (entities) => {
     const account = await findAccount(entities, accountId, 'lock')
+    const detail = { from: account.plan.slug, to: slug }
     account.plan = await findPlan(entities, slug)
+    recordChange(entities, { actor, action: 'account.set_plan', target: account.id, detail })
+  })
+
+/**
+ * Disables an account or enables it again; requests with its keys that come after this returns are answered accordingly by
+ * every replica. What was accepted goes on. Again it changes nothing. Throws `NOT_FOUND`.
+ */
+export const setDisabled = (
+  database: Database,
+  accountId: string,
+  disabled: boolean,
+  actor: Actor = 'system',
+): Promise<void> =>
+  database.entities(async (entities) => {
+    const account = await findAccount(entities, accountId, 'lock')
+    if ((account.disabledAt != null) === disabled) return
+    account.disabledAt = disabled ? new Date() : null
+    recordChange(entities, { actor, action: disabled ? 'account.disable' : 'account.enable', target: account.id })
   })

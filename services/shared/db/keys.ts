@@ -1,10 +1,13 @@
 import { createHmac, randomInt, randomUUID } from 'node:crypto'
+import { LockMode, type SqlEntityManager } from '@mikro-orm/postgresql'
 import { AppError } from '#shared/errors/app-error.ts'
 import { normalHost } from '#shared/policy/host.ts'
-import { findAccount, isId } from './accounts.ts'
+import { findAccount } from './accounts.ts'
+import { type Actor, recordChange } from './audit.ts'
 import type { Database } from './connection.ts'
 import { ApiKey } from './entities/api-key.ts'
 import { Plan } from './entities/plan.ts'
+import { isId } from './is-id.ts'
 
 /** A key as people see it: never the key itself. Times are ISO 8601 UTC, null where there is none. */
 export type KeyView = {
@@ -37,6 +40,13 @@ const normalDomain = (domain: string): string => {
   throw new AppError('VALIDATION_ERROR', { publicMessage: `domain ${fault}`, details: { domains: [fault] } })
 }
 
+const normalDomains = (given: readonly string[]): string[] => {
+  const domains = [...new Set(given.map(normalDomain))]
+  if (domains.length <= maxDomains) return domains
+  const fault = `at most ${maxDomains} domains`
+  throw new AppError('VALIDATION_ERROR', { publicMessage: fault, details: { domains: [fault] } })
+}
+
 const refuseOneMore = (max: number): never => {
   const fault = `the plan allows ${max} API ${max === 1 ? 'key' : 'keys'}; revoke one first`
   throw new AppError('VALIDATION_ERROR', { publicMessage: fault, details: { account: [fault] } })
@@ -50,6 +60,7 @@ export type WantedKey = {
   readonly domains: readonly string[]
   readonly expiresAt?: Date | undefined
   readonly pepper: string
+  readonly actor?: Actor
 }
 
 /**
@@ -61,11 +72,7 @@ export const createKey = (
   wanted: WantedKey,
 ): Promise<{ id: string; prefix: string; key: string }> =>
   database.entities(async (entities) => {
-    const domains = [...new Set(wanted.domains.map(normalDomain))]
-    if (domains.length > maxDomains) {
-      const fault = `at most ${maxDomains} domains`
-      throw new AppError('VALIDATION_ERROR', { publicMessage: fault, details: { domains: [fault] } })
-    }
+    const domains = normalDomains(wanted.domains)
     const account = await findAccount(entities, wanted.accountId, 'lock')
     const { max_api_keys: max } = await entities.findOneOrFail(Plan, account.plan.slug)
     const usable = { revokedAt: null, $or: [{ expiresAt: null }, { expiresAt: { $gt: new Date() } }] }
@@ -76,6 +83,8 @@ export const createKey = (
     const { name, expiresAt = null, pepper } = wanted
     const keyHash = hashKey(pepper, key)
     entities.create(ApiKey, { id, account, name, prefix, keyHash, domains, expiresAt, createdAt: new Date() })
+    const detail = { account: account.id, name, prefix, domains, expires_at: expiresAt }
+    recordChange(entities, { actor: wanted.actor ?? 'system', action: 'key.create', target: id, detail })
     await entities.flush()
     return { id, prefix, key }
   })
@@ -96,10 +105,47 @@ export const listKeys = (database: Database, accountId: string): Promise<KeyView
     }))
   })
 
-/** Revokes a key; requests that come after this returns are refused by every replica. Again it changes nothing. Throws `NOT_FOUND`. */
-export const revokeKey = (database: Database, keyId: string): Promise<void> =>
+const findKey = async (entities: SqlEntityManager, id: string) => {
+  const key = isId(id) ? await entities.findOne(ApiKey, { id }, { lockMode: LockMode.PESSIMISTIC_WRITE }) : null
+  if (!key) throw new AppError('NOT_FOUND', { publicMessage: `there is no key ${id}` })
+  return key
+}
+
+/** What of a key may be changed. Absent: as it is. */
+export type KeyChange = {
+  readonly expiresAt?: Date | null | undefined
+  readonly domains?: readonly string[] | undefined
+}
+
+/**
+ * Changes when a key expires (null: never) and the domains it is for, at once on every replica. Throws `NOT_FOUND`, and
+ * `VALIDATION_ERROR` for a malformed domain.
+ */
+export const changeKey = (
+  database: Database,
+  keyId: string,
+  { expiresAt, domains }: KeyChange,
+  actor: Actor = 'system',
+): Promise<void> =>
   database.entities(async (entities) => {
-    const key = isId(keyId) ? await entities.findOne(ApiKey, { id: keyId }) : null
-    if (!key) throw new AppError('NOT_FOUND', { publicMessage: `there is no key ${keyId}` })
-    key.revokedAt ??= new Date()
+    const key = await findKey(entities, keyId)
+    if (expiresAt !== undefined) {
+      key.expiresAt = expiresAt
+      const detail = { expires_at: expiresAt }
+      recordChange(entities, { actor, action: 'key.set_expiry', target: key.id, detail })
+    }
+    if (domains !== undefined) {
+      key.domains = normalDomains(domains)
+      const detail = { domains: key.domains }
+      recordChange(entities, { actor, action: 'key.set_domains', target: key.id, detail })
+    }
+  })
+
+/** Revokes a key; requests that come after this returns are refused by every replica. Again it changes nothing. Throws `NOT_FOUND`. */
+export const revokeKey = (database: Database, keyId: string, actor: Actor = 'system'): Promise<void> =>
+  database.entities(async (entities) => {
+    const key = await findKey(entities, keyId)
+    if (key.revokedAt != null) return
+    key.revokedAt = new Date()
+    recordChange(entities, { actor, action: 'key.revoke', target: key.id })
   })

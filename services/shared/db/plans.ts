@@ -36,6 +36,13 @@ export const replacePlans = (database: Database, plans: readonly PlanEntry[]): P
     await entities.nativeDelete(Plan, dropped)
   })
 
+/** The plans in force as a plans file has them, in the order of their table. */
+export const listPlans = (database: Database): Promise<PlanEntry[]> =>
+  database.entities(async (entities) => {
+    const plans = await entities.find(Plan, {}, { orderBy: { position: 'asc' } })
+    return plans.map(({ position: _position, ...plan }) => ({ ...plan })) as unknown as PlanEntry[]
+  })
+
 /** Slugs of the plans in force, in the order of their table. */
 export const listPlanSlugs = (database: Database): Promise<string[]> =>
   database.entities(async (entities) => {

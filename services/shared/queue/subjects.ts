@@ -47,6 +47,9 @@ export const parseReportSubject = (
 /** Said after the commit of a terminal status. Not stored. */
 export const eventSubject = (of: { accountId: string; id: string }): string => `event.${of.accountId}.${of.id}`
 
+/** The account whose capture an event's subject tells of. */
+export const accountIdOf = (subject: string): string => subject.split('.')[1] ?? ''
+
 /** All events of all accounts. */
 export const eventFilter = 'event.*.*'
 

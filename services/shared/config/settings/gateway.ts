@@ -63,6 +63,37 @@ export const gatewaySettings = {
     min: 1,
     max: 100_000,
   }),
+  liveMax: integer('LIVE_MAX', {
+    help: 'requests that wait at a status, and as many streams of events, held open at one time in one gateway',
+    fallback: 1000,
+    min: 1,
+    max: 100_000,
+  }),
+  liveAccountMax: integer('LIVE_ACCOUNT_MAX', {
+    help: 'as SHUTTERFLEET_LIVE_MAX, for one account',
+    fallback: 100,
+    min: 1,
+    max: 100_000,
+  }),
+  streamSeconds: integer('STREAM_SECONDS', {
+    help: 'longest time that a stream of events stays open; its client then connects again',
+    unit: 'seconds',
+    fallback: 900,
+    min: 1,
+    max: 86_400,
+  }),
+  adminToken: text('ADMIN_TOKEN', {
+    help: 'secret that opens the administration, at least 16 characters; empty: there is none',
+    fallback: '',
+    secret: true,
+  }),
+  adminHost: text('ADMIN_HOST', { help: 'address on which the administration listens', fallback: '127.0.0.1' }),
+  adminPort: integer('ADMIN_PORT', {
+    help: 'port on which the administration listens where SHUTTERFLEET_ADMIN_TOKEN is set; 0 takes a free one',
+    fallback: 8081,
+    min: 0,
+    max: 65_535,
+  }),
   objectsHost: text('GATEWAY_OBJECTS_HOST', {
     help: 'address on which workers put images with the files driver',
     fallback: '127.0.0.1',

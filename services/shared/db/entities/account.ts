@@ -11,5 +11,7 @@ export const Account = defineEntity({
     email: p.text(),
     plan: () => p.manyToOne(Plan).fieldName('plan').deleteRule('no action').updateRule('no action'),
     createdAt: p.datetime().columnType('timestamptz'),
+    /** Since when its keys are refused. */
+    disabledAt: p.datetime().columnType('timestamptz').nullable(),
   },
 })

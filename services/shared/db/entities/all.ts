@@ -1,9 +1,11 @@
 import { Account } from './account.ts'
 import { ApiKey } from './api-key.ts'
+import { AuditEntry } from './audit-entry.ts'
 import { Batch } from './batch.ts'
 import { Capture } from './capture.ts'
 import { Deletion } from './deletion.ts'
 import { IdempotencyKey } from './idempotency-key.ts'
+import { Maintenance } from './maintenance.ts'
 import { AccountMeter, CaptureCount, LaneMeter, Usage } from './meters.ts'
 import { Outbox } from './outbox.ts'
 import { Plan } from './plan.ts'
@@ -17,12 +19,14 @@ export const entities = [
   Account,
   AccountMeter,
   ApiKey,
+  AuditEntry,
   Batch,
   Capture,
   CaptureCount,
   Deletion,
   IdempotencyKey,
   LaneMeter,
+  Maintenance,
   ObjectRemoval,
   Outbox,
   Plan,

@@ -1,14 +1,16 @@
 import { CreateTables } from './0001-create-tables.ts'
 import { ServeBatchesAndReplays } from './0002-serve-batches-and-replays.ts'
 import { ListCaptures } from './0003-list-captures.ts'
-import { TellReceivers } from './0005-tell-receivers.ts'
 import { TakeAwayWhatIsOver } from './0004-take-away-what-is-over.ts'
+import { TellReceivers } from './0005-tell-receivers.ts'
+import { Administer } from './0006-administer.ts'
 
 /** Every migration in order, under the name by which a database remembers it. */
 export const migrations = [
   { name: '0001-create-tables', class: CreateTables },
   { name: '0002-serve-batches-and-replays', class: ServeBatchesAndReplays },
   { name: '0003-list-captures', class: ListCaptures },
-  { name: '0005-tell-receivers', class: TellReceivers },
   { name: '0004-take-away-what-is-over', class: TakeAwayWhatIsOver },
+  { name: '0005-tell-receivers', class: TellReceivers },
+  { name: '0006-administer', class: Administer },
 ] as const

@@ -53,7 +53,7 @@ begin
     into c.account_id, c.plan, c.rate_limit, c.usage_limit, c.overage_price,
          c.features, c.retention_seconds, c.max_pending, c.weight, v_domains
     from api_key k join account a on a.id = k.account_id join plan p on p.slug = a.plan
-   where k.key_hash = p_key_hash and k.revoked_at is null and (k.expires_at is null or k.expires_at > v_now);
+   where k.key_hash = p_key_hash and k.revoked_at is null and a.disabled_at is null and (k.expires_at is null or k.expires_at > v_now);
   if not found then
     c.refusal := 'INVALID_API_KEY';
     return c;

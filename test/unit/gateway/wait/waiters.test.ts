@@ -115,3 +115,31 @@ t.test('disposing ends both subscriptions', async (t) => {
   waiters[Symbol.dispose]()
   t.equal(listeners.size, 0)
 })
+
+t.test('an event wakes all that follow its capture or its account, and nobody else', async (t) => {
+  const { waiters, reads, say, result } = start(1)
+  using capture = waiters.follow(id)
+  using again = waiters.follow(id)
+  using account = waiters.follow('a')
+  using other = waiters.follow('b')
+  let others = 0
+  void other.news(longMs).then(() => (others += 1))
+  say(eventFilter, eventSubject({ accountId: 'a', id }), eventCodec.encode({ id, status: 'completed' }))
+  await Promise.all([capture.news(longMs), again.news(longMs), account.news(longMs)])
+  t.equal(others, 0)
+  say(resultFilter, reported, result())
+  t.same(reads, [], 'followers want no image')
+  t.ok(waiters.begin(id), 'and take no place of a synchronous capture')
+  other.wake()
+})
+
+t.test('one of several that listen for a capture may go', async (t) => {
+  const { waiters, say } = start()
+  using stays = waiters.follow(id)
+  const goes = waiters.follow(id)
+  goes[Symbol.dispose]()
+  goes[Symbol.dispose]()
+  t.equal(waiters.count(), 1)
+  say(eventFilter, eventSubject({ accountId: 'a', id }), eventCodec.encode({ id, status: 'completed' }))
+  await stays.news(longMs)
+})

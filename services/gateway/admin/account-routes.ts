@@ -1,0 +1,78 @@
+import { Type } from 'typebox'
+import {
+  type AccountView,
+  createAccount,
+  listAccounts,
+  setDisabled,
+  setPlan,
+  showAccount,
+} from '#shared/db/accounts.ts'
+import { eraseAccount } from '#shared/db/erase-account.ts'
+import type { AdminRoute } from './admin-route.ts'
+import { fieldsReader } from './read-fields.ts'
+import { readPage } from './read-page.ts'
+
+const closed = { additionalProperties: false }
+const label = (characters: number) =>
+  Type.String({ minLength: 1, maxLength: characters, description: `a text of 1 to ${characters} characters` })
+
+const readNew = fieldsReader(Type.Object({ name: label(200), email: label(320), plan: label(40) }, closed))
+const readChange = fieldsReader(
+  Type.Partial(
+    Type.Object({ plan: label(40), disabled: Type.Boolean({ description: 'true or false' }) }, closed),
+    closed,
+  ),
+)
+
+const toJson = ({ createdAt, disabledAt, ...account }: AccountView) => ({
+  ...account,
+  created_at: createdAt,
+  disabled_at: disabledAt,
+})
+
+/** Accounts: make, list, show, change plan, disable and enable, erase. */
+export const accountRoutes: readonly AdminRoute[] = [
+  {
+    method: 'POST',
+    path: '/accounts',
+    run: async ({ database }, { readJson }) => {
+      const account = await createAccount(database, readNew(await readJson()), 'admin')
+      return { status: 200, body: { data: toJson(account) } }
+    },
+  },
+  {
+    method: 'GET',
+    path: '/accounts',
+    run: async ({ database }, { query }) => {
+      const accounts = await listAccounts(database, readPage(query))
+      return { status: 200, body: { data: accounts.map(toJson) } }
+    },
+  },
+  {
+    method: 'GET',
+    path: '/accounts/:id',
+    run: async ({ database }, { params }) => {
+      const account = await showAccount(database, params['id'] ?? '')
+      return { status: 200, body: { data: toJson(account) } }
+    },
+  },
+  {
+    method: 'PATCH',
+    path: '/accounts/:id',
+    run: async ({ database }, { params, readJson }) => {
+      const { plan, disabled } = readChange(await readJson())
+      const id = params['id'] ?? ''
+      if (plan !== undefined) await setPlan(database, id, plan, 'admin')
+      if (disabled !== undefined) await setDisabled(database, id, disabled, 'admin')
+      return { status: 200, body: { data: toJson(await showAccount(database, id)) } }
+    },
+  },
+  {
+    method: 'DELETE',
+    path: '/accounts/:id',
+    run: async ({ database }, { params }) => {
+      await eraseAccount(database, params['id'] ?? '', 'admin')
+      return { status: 204 }
+    },
+  },
+]

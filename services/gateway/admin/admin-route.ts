@@ -1,0 +1,22 @@
+import type { Database } from '#shared/db/connection.ts'
+import type { Answer } from '#gateway/http/exchange.ts'
+
+/** What the administration works with. */
+export type Admin = { readonly database: Database; readonly keyPepper: string }
+
+/** A request of somebody who has the administration's token. */
+export type AdminRequest = {
+  /** Named parts of the path, decoded. */
+  readonly params: Readonly<Record<string, string>>
+  /** What follows the question mark, undecoded. */
+  readonly query: string
+  /** Reads the body as JSON. Throws `BAD_REQUEST` where it is none. */
+  readonly readJson: () => Promise<unknown>
+}
+
+/** One operation of the administration. `path` is below `/admin/v1`. */
+export type AdminRoute = {
+  readonly method: 'GET' | 'POST' | 'PATCH' | 'PUT' | 'DELETE'
+  readonly path: string
+  readonly run: (admin: Admin, request: AdminRequest) => Promise<Answer>
+}

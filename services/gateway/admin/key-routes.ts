@@ -1,0 +1,81 @@
+import { Type } from 'typebox'
+import { changeKey, createKey, type KeyView, listKeys, revokeKey } from '#shared/db/keys.ts'
+import { validationError } from '#gateway/http/read-parameters.ts'
+import type { AdminRoute } from './admin-route.ts'
+import { fieldsReader } from './read-fields.ts'
+
+const closed = { additionalProperties: false }
+const isoForm = '^\\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\d:\\d\\d(\\.\\d{1,6})?Z$'
+const momentWords = 'a moment such as 2030-01-31T00:00:00Z, or null'
+const fields = {
+  name: Type.String({ maxLength: 200, description: 'a text of at most 200 characters' }),
+  domains: Type.Array(Type.String({ description: 'a list of at most 100 hosts' }), {
+    maxItems: 100,
+    description: 'a list of at most 100 hosts',
+  }),
+  expires_at: Type.Union([Type.String({ pattern: isoForm }), Type.Null()], {
+    description: momentWords,
+  }),
+}
+const readNew = fieldsReader(Type.Partial(Type.Object(fields, closed), closed))
+const readChange = fieldsReader(
+  Type.Partial(Type.Object({ domains: fields.domains, expires_at: fields.expires_at }, closed), closed),
+)
+
+/** Undefined stays undefined: not given. Null: never. */
+const momentOf = (text: string | null | undefined): Date | null | undefined => {
+  if (text === null || text === undefined) return text
+  const moment = new Date(text)
+  if (!Number.isNaN(moment.getTime())) return moment
+  throw validationError({ expires_at: [`must be ${momentWords}`] })
+}
+
+const toJson = ({ id, name, prefix, domains, expiresAt, revokedAt, createdAt }: KeyView) => ({
+  id,
+  name,
+  prefix,
+  domains,
+  expires_at: expiresAt,
+  revoked_at: revokedAt,
+  created_at: createdAt,
+})
+
+/** API keys: make, list, let expire, restrict to domains, revoke. */
+export const keyRoutes: readonly AdminRoute[] = [
+  {
+    method: 'POST',
+    path: '/accounts/:id/keys',
+    run: async ({ database, keyPepper: pepper }, { params, readJson }) => {
+      const { name = '', domains = [], expires_at } = readNew(await readJson())
+      const accountId = params['id'] ?? ''
+      const expiresAt = momentOf(expires_at) ?? undefined
+      const made = await createKey(database, { accountId, name, domains, expiresAt, pepper, actor: 'admin' })
+      return { status: 200, body: { data: made } }
+    },
+  },
+  {
+    method: 'GET',
+    path: '/accounts/:id/keys',
+    run: async ({ database }, { params }) => {
+      const keys = await listKeys(database, params['id'] ?? '')
+      return { status: 200, body: { data: keys.map(toJson) } }
+    },
+  },
+  {
+    method: 'PATCH',
+    path: '/keys/:id',
+    run: async ({ database }, { params, readJson }) => {
+      const { domains, expires_at } = readChange(await readJson())
+      await changeKey(database, params['id'] ?? '', { domains, expiresAt: momentOf(expires_at) }, 'admin')
+      return { status: 204 }
+    },
+  },
+  {
+    method: 'DELETE',
+    path: '/keys/:id',
+    run: async ({ database }, { params }) => {
+      await revokeKey(database, params['id'] ?? '', 'admin')
+      return { status: 204 }
+    },
+  },
+]

@@ -1,0 +1,63 @@
+import { Type } from 'typebox'
+import { listChanges } from '#shared/db/audit.ts'
+import { cancelPending, countQueue } from '#shared/db/account-queue.ts'
+import { readMaintenance, setMaintenance } from '#shared/db/maintenance.ts'
+import { listPlans } from '#shared/db/plans.ts'
+import type { AdminRoute } from './admin-route.ts'
+import { fieldsReader } from './read-fields.ts'
+import { readPage } from './read-page.ts'
+
+const readSwitch = fieldsReader(
+  Type.Object({ on: Type.Boolean({ description: 'true or false' }) }, { additionalProperties: false }),
+)
+
+/** What concerns the whole service: plans in force, the queue by account, maintenance, and the record of every change. */
+export const serviceRoutes: readonly AdminRoute[] = [
+  {
+    method: 'GET',
+    path: '/plans',
+    run: async ({ database }) => ({ status: 200, body: { data: await listPlans(database) } }),
+  },
+  {
+    method: 'GET',
+    path: '/queue',
+    run: async ({ database }) => {
+      const accounts = await countQueue(database)
+      const data = accounts.map(({ accountId, ...counts }) => ({ account_id: accountId, ...counts }))
+      return { status: 200, body: { data } }
+    },
+  },
+  {
+    method: 'POST',
+    path: '/accounts/:id/queue/cancel',
+    run: async ({ database }, { params }) => {
+      const canceled = await cancelPending(database, params['id'] ?? '', 'admin')
+      return { status: 200, body: { data: { canceled } } }
+    },
+  },
+  {
+    method: 'GET',
+    path: '/maintenance',
+    run: async ({ database }) => {
+      const since = await readMaintenance(database)
+      return { status: 200, body: { data: { on: since !== null, since } } }
+    },
+  },
+  {
+    method: 'PUT',
+    path: '/maintenance',
+    run: async ({ database }, { readJson }) => {
+      await setMaintenance(database, readSwitch(await readJson()).on, 'admin')
+      const since = await readMaintenance(database)
+      return { status: 200, body: { data: { on: since !== null, since } } }
+    },
+  },
+  {
+    method: 'GET',
+    path: '/audit',
+    run: async ({ database }, { query }) => {
+      const { limit, after } = readPage(query)
+      return { status: 200, body: { data: await listChanges(database, { limit, before: after }) } }
+    },
+  },
+]

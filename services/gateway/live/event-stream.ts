@@ -1,0 +1,41 @@
+import { Readable } from 'node:stream'
+
+/** What a stream is made of: texts, produced one at a time and only while the client takes them. */
+export type Telling = (gone: AbortSignal) => AsyncGenerator<string, void>
+
+/**
+ * Makes a stream of texts that never holds more than one of them: what changes meanwhile is told as it then is. It is
+ * broken off after `boundMs`, for a client that takes nothing. `release` is called once, as soon as the stream has ended
+ * or its client is gone, whatever `telling` still waits for.
+ */
+export const eventStream = (telling: Telling, boundMs: number, release: () => void): Readable => {
+  const gone = new AbortController()
+  const texts = telling(gone.signal)
+  const pull = async () => {
+    try {
+      const { done, value } = await texts.next()
+      stream.push(done === true ? null : value)
+    } catch (error) {
+      stream.destroy(error as Error)
+    }
+  }
+  /** Whatever it still waits for ends soon; nobody waits for that, or wants to hear how it went. */
+  const leave = async () => {
+    await texts.return().catch(() => undefined)
+  }
+  const stream = new Readable({
+    highWaterMark: 1,
+    read() {
+      void pull()
+    },
+    destroy(error, done) {
+      clearTimeout(timer)
+      gone.abort()
+      release()
+      void leave()
+      done(error)
+    },
+  })
+  const timer = setTimeout(() => stream.destroy(), boundMs)
+  return stream
+}

@@ -1,0 +1,12 @@
+/** One event as the standard's text. `id` comes back as `Last-Event-ID` where a client connects again. */
+export const eventText = (event: { readonly name: string; readonly id: string; readonly data: object }): string =>
+  `event: ${event.name}\nid: ${event.id}\ndata: ${JSON.stringify(event.data)}\n\n`
+
+/** A line that clients skip: it keeps the connection alive, or tells people who look why a stream ends. */
+export const commentText = (comment: string): string => `: ${comment}\n\n`
+
+/** How long a client waits before it connects again, in milliseconds. */
+export const retryText = (ms: number): string => `retry: ${ms}\n\n`
+
+/** Id of the last event: a client that has seen it and connects again has nothing more to hear. */
+export const lastId = 'result'

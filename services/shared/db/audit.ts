@@ -1,0 +1,68 @@
+import { randomUUID } from 'node:crypto'
+import type { SqlEntityManager } from '@mikro-orm/postgresql'
+import { AppError } from '#shared/errors/app-error.ts'
+import type { Database } from './connection.ts'
+import { isId } from './is-id.ts'
+import { AuditEntry } from './entities/audit-entry.ts'
+
+/** Who made a change: the software itself, somebody at the command line, or somebody with the administration's token. */
+export type Actor = 'system' | 'command line' | 'admin'
+
+/** What can be done that is recorded. */
+export type Action =
+  | 'account.create'
+  | 'account.set_plan'
+  | 'account.disable'
+  | 'account.enable'
+  | 'account.erase'
+  | 'key.create'
+  | 'key.set_expiry'
+  | 'key.set_domains'
+  | 'key.revoke'
+  | 'queue.cancel'
+  | 'maintenance.on'
+  | 'maintenance.off'
+
+/** A change as it is recorded. `target` is an id; `detail` holds no secret. */
+export type Change = {
+  readonly actor: Actor
+  readonly action: Action
+  readonly target: string
+  readonly detail?: Readonly<Record<string, unknown>>
+}
+
+/** A recorded change as people see it. `at` is ISO 8601 UTC. */
+export type AuditView = Required<Change> & { readonly id: string; readonly at: string }
+
+/** Records a change, in the transaction that makes it: there is no change without its record. */
+export const recordChange = (entities: SqlEntityManager, { detail = {}, ...change }: Change): void => {
+  entities.create(AuditEntry, { id: randomUUID(), at: new Date(), detail, ...change })
+}
+
+const findEntry = async (entities: SqlEntityManager, id: string) => {
+  const entry = isId(id) ? await entities.findOne(AuditEntry, { id }) : null
+  if (!entry) throw new AppError('NOT_FOUND', { publicMessage: `there is no recorded change ${id}` })
+  return entry
+}
+
+/** Up to `limit` recorded changes, the latest first; of those before one of them where its id is given. Throws `NOT_FOUND`. */
+export const listChanges = (
+  database: Database,
+  { limit, before }: { readonly limit: number; readonly before?: string | undefined },
+): Promise<AuditView[]> =>
+  database.entities(async (entities) => {
+    const next = before === undefined ? undefined : await findEntry(entities, before)
+    const earlier = next && [{ at: { $lt: next.at } }, { at: next.at, id: { $lt: next.id } }]
+    const found = await entities.find(AuditEntry, earlier ? { $or: earlier } : {}, {
+      orderBy: { at: 'desc', id: 'desc' },
+      limit,
+    })
+    return found.map((entry) => ({
+      id: entry.id,
+      at: entry.at.toISOString(),
+      actor: entry.actor as Actor,
+      action: entry.action as Action,
+      target: entry.target,
+      detail: entry.detail as Record<string, unknown>,
+    }))
+  })

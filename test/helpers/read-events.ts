@@ -1,0 +1,32 @@
+/** A server-sent event as a client sees it. */
+export type SeenEvent = { readonly name: string; readonly id: string; readonly data: Record<string, unknown> }
+
+const field = (block: string, name: string) =>
+  block
+    .split('\n')
+    .find((line) => line.startsWith(`${name}: `))
+    ?.slice(name.length + 2)
+
+const parse = (block: string): SeenEvent[] => {
+  const name = field(block, 'event')
+  if (name === undefined) return []
+  return [{ name, id: field(block, 'id') ?? '', data: JSON.parse(field(block, 'data') ?? '') as SeenEvent['data'] }]
+}
+
+/** Reads a stream of events. `seen` and `text` grow until it has `ended`; that it is left or broken off is an end too. */
+export const readEvents = (
+  answer: Response,
+): { readonly seen: readonly SeenEvent[]; readonly text: () => string; readonly ended: Promise<void> } => {
+  const seen: SeenEvent[] = []
+  let text = ''
+  let rest = ''
+  const read = async () => {
+    for await (const part of answer.body?.pipeThrough(new TextDecoderStream()) ?? []) {
+      text += part
+      const blocks = (rest + part).split('\n\n')
+      rest = blocks.pop() ?? ''
+      seen.push(...blocks.flatMap(parse))
+    }
+  }
+  return { seen, text: () => text, ended: read().catch(() => undefined) }
+}

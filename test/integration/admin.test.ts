@@ -1,0 +1,211 @@
+import { randomUUID } from 'node:crypto'
+import t from 'tap'
+import { defaultPlans } from '#shared/db/default-plans.ts'
+import { replacePlans } from '#shared/db/plans.ts'
+import { eventually } from '#test/helpers/eventually.ts'
+import { startGateway } from '#test/helpers/running-gateway.ts'
+
+const token = 'a token of the administration'.replaceAll(' ', '-')
+const gateway = await startGateway(t, { ADMIN_TOKEN: token, ADMIN_PORT: '0' })
+const { database, baseUrl, adminUrl } = gateway
+await replacePlans(database, defaultPlans)
+
+type Fields = Readonly<Record<string, unknown>>
+/** What is read of bodies: a list is read by its indexes. */
+type Body = {
+  readonly data: Fields & Iterable<Fields> & Record<'id' | 'key', string> & readonly Fields[]
+  readonly error: { readonly code: string; readonly details: Fields }
+}
+type Answer = { readonly status: number; readonly body: Body; readonly headers: Headers }
+
+const send = async (url: string, method: string, bearer: string | undefined, body?: unknown): Promise<Answer> => {
+  const response = await fetch(url, {
+    method,
+    headers: {
+      ...(bearer !== undefined && { authorization: `Bearer ${bearer}` }),
+      ...(body !== undefined && { 'content-type': 'application/json' }),
+    },
+    body: body === undefined ? null : JSON.stringify(body),
+  })
+  const text = await response.text()
+  return {
+    status: response.status,
+    body: (text === '' ? undefined : JSON.parse(text)) as Body,
+    headers: response.headers,
+  }
+}
+const admin = (method: string, path: string, body?: unknown) => send(`${adminUrl}/admin/v1${path}`, method, token, body)
+const client = (key: string, method: string, path: string, body?: unknown) =>
+  send(`${baseUrl}/v1${path}`, method, key, body)
+
+const newAccount = async (plan = 'unlimited') => {
+  const made = await admin('POST', '/accounts', { name: 'A', email: 'a@example.com', plan })
+  const { id } = made.body.data
+  const key = await admin('POST', `/accounts/${id}/keys`, { name: 'k' })
+  return { id, keyId: key.body.data.id, key: key.body.data.key }
+}
+const create = (key: string) => client(key, 'POST', '/screenshots', { url: 'https://example.com/' })
+
+t.test('nothing is answered without the token, and nothing of it under the public port', async (t) => {
+  for (const bearer of [undefined, '', 'wrong', `${token}x`, token.slice(0, -1)]) {
+    const { status, body, headers } = await send(`${adminUrl}/admin/v1/accounts`, 'GET', bearer)
+    t.match([status, body], [401, { error: { code: 'INVALID_API_KEY', status: 401, request_id: String } }])
+    t.equal(headers.get('access-control-allow-origin'), null)
+  }
+  t.equal((await send(`${adminUrl}/admin/v1/nothing`, 'GET', undefined)).status, 401, 'unknown paths included')
+  t.match(await admin('GET', '/nothing'), { status: 404, body: { error: { code: 'NOT_FOUND' } } })
+  t.equal((await send(`${baseUrl}/admin/v1/accounts`, 'GET', token)).status, 404)
+})
+
+t.test('accounts are made, listed, shown, put on another plan, disabled and enabled', async (t) => {
+  const made = await admin('POST', '/accounts', { name: 'A', email: 'a@example.com', plan: 'free' })
+  t.match(made, { status: 200, body: { data: { name: 'A', plan: 'free', created_at: /Z$/, disabled_at: null } } })
+  const { id } = made.body.data
+  t.match((await admin('GET', '/accounts?limit=1000')).body.data.at(-1), { id })
+  t.same((await admin('GET', `/accounts?after=${id}`)).body.data, [])
+  t.match(await admin('PATCH', `/accounts/${id}`, { plan: 'pro', disabled: true }), {
+    status: 200,
+    body: { data: { plan: 'pro', disabled_at: /Z$/ } },
+  })
+  t.match((await admin('PATCH', `/accounts/${id}`, { disabled: false })).body.data, { disabled_at: null })
+  t.match((await admin('GET', `/accounts/${id}`)).body.data, { id, plan: 'pro' })
+  t.equal((await admin('GET', `/accounts/${randomUUID()}`)).status, 404)
+  t.equal((await admin('GET', '/accounts/nobody')).status, 404)
+})
+
+t.test('wrong fields are told all at once', async (t) => {
+  const { status, body } = await admin('POST', '/accounts', { name: '', plan: 5, rank: 1 })
+  t.match([status, body.error.code], [422, 'VALIDATION_ERROR'])
+  t.same(Object.keys(body.error.details).toSorted(), ['email', 'name', 'plan', 'rank'])
+  t.match((await admin('POST', '/accounts', { name: 'A', email: 'a', plan: 'gold' })).body.error, {
+    code: 'VALIDATION_ERROR',
+    details: { plan: [/free, starter/] },
+  })
+  t.equal((await admin('POST', '/accounts', [])).status, 422)
+  t.equal((await send(`${adminUrl}/admin/v1/accounts`, 'POST', token)).status, 400, 'no JSON')
+  t.equal((await admin('GET', '/accounts?limit=0')).status, 422)
+  t.match((await admin('GET', '/accounts?page=1')).body.error.details, { page: [String] })
+})
+
+t.test('keys are made, listed, restricted, let expire and revoked, each at once', async (t) => {
+  const { id, keyId, key } = await newAccount()
+  t.match(key, /^sk_live_/)
+  t.equal((await create(key)).status, 202)
+  t.equal((await admin('PATCH', `/keys/${keyId}`, { domains: ['Shop.example'] })).status, 204)
+  t.match(await create(key), { status: 403, body: { error: { code: 'DOMAIN_NOT_ALLOWED' } } })
+  t.equal((await admin('PATCH', `/keys/${keyId}`, { domains: [], expires_at: '2020-01-01T00:00:00Z' })).status, 204)
+  t.equal((await create(key)).status, 401)
+  t.equal((await admin('PATCH', `/keys/${keyId}`, { expires_at: null })).status, 204)
+  t.equal((await create(key)).status, 202)
+  const listed = (await admin('GET', `/accounts/${id}/keys`)).body.data
+  t.match(listed, [{ id: keyId, prefix: key.slice(0, 12), domains: [], expires_at: null, revoked_at: null }])
+  t.notMatch(JSON.stringify(listed), key)
+  t.equal((await admin('DELETE', `/keys/${keyId}`)).status, 204)
+  t.match(await create(key), { status: 401, body: { error: { code: 'INVALID_API_KEY' } } })
+  t.equal((await admin('DELETE', `/keys/${randomUUID()}`)).status, 404)
+  t.match((await admin('PATCH', `/keys/${keyId}`, { expires_at: '2020-13-41T00:00:00Z' })).status, 422)
+  t.match((await admin('PATCH', `/keys/${keyId}`, { expires_at: 'soon' })).status, 422)
+})
+
+t.test("a disabled account's keys are refused at once, and serve again once it is enabled", async (t) => {
+  const { id, key } = await newAccount()
+  await admin('PATCH', `/accounts/${id}`, { disabled: true })
+  t.match(await create(key), { status: 401, body: { error: { code: 'INVALID_API_KEY' } } })
+  await admin('PATCH', `/accounts/${id}`, { disabled: false })
+  t.equal((await create(key)).status, 202)
+})
+
+t.test('the plans in force are told', async (t) => {
+  const { data } = (await admin('GET', '/plans')).body
+  t.equal(data.length, defaultPlans.length)
+  t.match(data[0], { slug: 'free', screenshots_per_month: 200, features: [], max_pending: 10_000 })
+})
+
+t.test('under maintenance nothing is accepted and everything stays readable', async (t) => {
+  const { key } = await newAccount()
+  const { id } = (await create(key)).body.data
+  t.match((await admin('PUT', '/maintenance', { on: true })).body.data, { on: true, since: /Z$/ })
+  await eventually(async () => (await create(key)).status === 503)
+  const refused = await create(key)
+  t.match(refused.body.error, { code: 'SERVICE_UNAVAILABLE', retry_after: 60 })
+  t.equal(refused.headers.get('retry-after'), '60')
+  for (const method of ['GET', 'POST']) {
+    const path = '/screenshots/capture'
+    t.equal(
+      (await client(key, method, path, method === 'POST' ? { url: 'https://a.example/' } : undefined)).status,
+      503,
+    )
+  }
+  t.equal((await client(key, 'GET', `/screenshots/${id}`)).status, 200)
+  await admin('PUT', '/maintenance', { on: false })
+  t.match((await admin('GET', '/maintenance')).body.data, { on: false, since: null })
+  await eventually(async () => (await create(key)).status === 202)
+})
+
+t.test('the queue is told by account, and what has not begun may be canceled, at no charge', async (t) => {
+  const { id, key } = await newAccount()
+  const { id: begun } = (await create(key)).body.data
+  await database.query(`update capture set status = 'processing' where id = $1`, [begun])
+  await database.query('update lane_meter set processing = 1 where account_id = $1', [id])
+  for (let made = 0; made < 20; made += 1) await create(key)
+  const entry = async () => (await admin('GET', '/queue')).body.data.find((each) => each.account_id === id)
+  t.match(await entry(), { name: 'A', pending: 20, processing: 1 })
+  t.same((await admin('POST', `/accounts/${id}/queue/cancel`)).body.data, { canceled: 20 })
+  t.match(await entry(), { pending: 0, processing: 1 })
+  t.same(
+    await database.query(
+      `select status, error_code, charge, count(*)::integer as n from capture where account_id = $1
+        group by 1, 2, 3 order by 1`,
+      [id],
+    ),
+    [
+      { status: 'failed', error_code: 'JOB_FAILED', charge: 'released', n: 20 },
+      { status: 'processing', error_code: null, charge: 'reserved', n: 1 },
+    ],
+  )
+  t.same(await database.query('select reserved from usage where account_id = $1', [id]), [{ reserved: 1 }])
+  t.equal((await admin('POST', `/accounts/${randomUUID()}/queue/cancel`)).status, 404)
+})
+
+t.test('an account is erased with everything that is its own, and nobody else with it', async (t) => {
+  const [gone, stays] = [await newAccount(), await newAccount()]
+  for (const { key } of [gone, stays]) await create(key)
+  const marker = `marker-${randomUUID()}`
+  const { id: captureId } = (await client(gone.key, 'POST', '/screenshots', { url: `https://example.com/${marker}` }))
+    .body.data
+  await database.query(`update capture set object_key = 'captures/x/' || id where id = $1`, [captureId])
+  await admin('POST', `/accounts/${gone.id}/keys`, { name: marker, domains: [] })
+  await database.query('insert into batch (id, account_id, total, created_at) values ($1, $2, 1, now())', [
+    randomUUID(),
+    gone.id,
+  ])
+  t.equal((await admin('DELETE', `/accounts/${gone.id}`)).status, 204)
+  t.equal((await create(gone.key)).status, 401)
+  t.equal((await admin('GET', `/accounts/${gone.id}`)).status, 404)
+  t.equal((await admin('DELETE', `/accounts/${gone.id}`)).status, 404)
+  const tables = await database.query<{ name: string }>(
+    `select table_name as name from information_schema.tables where table_schema = current_schema()`,
+  )
+  for (const { name } of tables) {
+    const held = await database.query(`select 1 from ${name} as r where r::text like $1`, [`%${marker}%`])
+    t.equal(held.length, 0, name)
+    const own = await database.query(`select 1 from ${name} as r where r::text like $1`, [`%${gone.id}%`])
+    if (name !== 'audit_entry') t.equal(own.length, 0, name)
+  }
+  t.equal((await database.query(`select 1 from object_removal where key = $1`, [`captures/x/${captureId}`])).length, 1)
+  t.equal((await create(stays.key)).status, 202)
+})
+
+t.test('every change is in the log', async (t) => {
+  const { id } = await newAccount()
+  await admin('PUT', '/maintenance', { on: true })
+  await admin('PUT', '/maintenance', { on: true })
+  await admin('PUT', '/maintenance', { on: false })
+  const { data } = (await admin('GET', '/audit?limit=4')).body
+  t.same(
+    data.map(({ actor, action }) => `${String(actor)} ${String(action)}`),
+    ['admin maintenance.off', 'admin maintenance.on', 'admin key.create', 'admin account.create'],
+  )
+  t.match(data[3], { target: id, detail: { plan: 'unlimited' }, at: /Z$/ })
+  t.match((await admin('GET', `/audit?limit=1&after=${data[0]?.['id'] as string}`)).body.data, [data[1]])
+})

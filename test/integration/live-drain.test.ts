@@ -1,0 +1,35 @@
+import t from 'tap'
+import { createTenant } from '#test/helpers/tenant.ts'
+import { acceptCapture } from '#shared/db/accept-capture.ts'
+import { createKey } from '#shared/db/keys.ts'
+import { eventually } from '#test/helpers/eventually.ts'
+import { readEvents } from '#test/helpers/read-events.ts'
+import { startGateway, testPepper } from '#test/helpers/running-gateway.ts'
+
+const gateway = await startGateway(t, { STREAM_SECONDS: '3' })
+const { database, baseUrl } = gateway
+const tenant = await createTenant(database)
+const { key } = await createKey(database, { accountId: tenant.accountId, name: '', domains: [], pepper: testPepper })
+const capture = tenant.capture()
+await acceptCapture(database, capture, { windowSize: 16 })
+const follow = async () =>
+  readEvents(
+    await fetch(`${baseUrl}/v1/screenshots/${capture.id}/events`, { headers: { authorization: `Bearer ${key}` } }),
+  )
+
+t.test('a stream that has lasted its time ends with a word about it, and may be opened again', async (t) => {
+  const stream = await follow()
+  await stream.ended
+  t.match(stream.text(), /^retry: \d+\n\n/)
+  t.match(stream.text(), /: this stream has lasted as long as one may; connect again\n\n$/)
+  t.match(stream.seen, [{ name: 'status', id: 'pending-0', data: { status: 'pending', position: 0 } }])
+})
+
+t.test('with the gateway streams end in order, before it does', async (t) => {
+  const stream = await follow()
+  await eventually(() => stream.seen.length === 1)
+  gateway.stop()
+  await stream.ended
+  t.match(stream.text(), /: this server is stopping; connect again\n\n$/)
+  t.equal(await gateway.ended, 0)
+})

@@ -1,0 +1,209 @@
+import { randomUUID } from 'node:crypto'
+import t from 'tap'
+import { createAccount } from '#shared/db/accounts.ts'
+import { defaultPlans } from '#shared/db/default-plans.ts'
+import { createKey } from '#shared/db/keys.ts'
+import { replacePlans } from '#shared/db/plans.ts'
+import { eventually } from '#test/helpers/eventually.ts'
+import { type SeenEvent, readEvents } from '#test/helpers/read-events.ts'
+import { startGateway, testPepper } from '#test/helpers/running-gateway.ts'
+import { type Behaviour, startStandInFleet } from '#test/helpers/stand-in-fleet.ts'
+
+const gateway = await startGateway(t, { LIVE_ACCOUNT_MAX: '2', PUBLIC_URL: 'https://shots.example' })
+const { database, baseUrl } = gateway
+await replacePlans(database, defaultPlans)
+
+const image = Buffer.from('an image')
+const pages: Record<string, Behaviour> = {
+  'https://example.com/never': 'nothing',
+  'https://example.com/late': { fails: 'TIMEOUT' },
+}
+const fleet = startStandInFleet(gateway, ({ options: { url } }) => pages[url ?? ''] ?? { image })
+t.teardown(() => fleet[Symbol.asyncDispose]())
+
+const newAccount = async () => {
+  const { id } = await createAccount(database, { name: 'Test', email: 't@example.com', plan: 'unlimited' })
+  const { key } = await createKey(database, { accountId: id, name: '', domains: [], pepper: testPepper })
+  const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' }
+  const create = async (page: string) => {
+    const body = JSON.stringify({ url: `https://example.com/${page}` })
+    const answer = await fetch(`${baseUrl}/v1/screenshots`, { method: 'POST', headers, body })
+    return ((await answer.json()) as { data: { id: string } }).data.id
+  }
+  const get = (path: string, more: Record<string, string> = {}, signal: AbortSignal | null = null) =>
+    fetch(`${baseUrl}/v1/screenshots/${path}`, { headers: { ...headers, ...more }, signal })
+  /** Begins to read a stream; `seen` grows until it ends. */
+  const follow = async (path: string, more: Record<string, string> = {}) => {
+    const leaving = new AbortController()
+    const answer = await get(`${path}/events`, more, leaving.signal)
+    t.equal(answer.status, 200)
+    return { ...readEvents(answer), answer, leave: () => leaving.abort() }
+  }
+  return { id, create, get, follow }
+}
+
+/** A page whose capture goes on until it is told to end. */
+const heldPage = (name: string) => {
+  const { promise, resolve } = Promise.withResolvers<void>()
+  pages[`https://example.com/${name}`] = { image, before: () => promise }
+  return { end: resolve }
+}
+
+const named = (seen: readonly SeenEvent[], name: string) => seen.filter((event) => event.name === name)
+
+t.test('a stream tells the status, the start, and the whole record at the end', async (t) => {
+  const { create, follow, get } = await newAccount()
+  const page = heldPage('held')
+  const id = await create('held')
+  const { seen, ended, answer } = await follow(id)
+  for (const [name, value] of Object.entries({
+    'content-type': 'text/event-stream; charset=utf-8',
+    'cache-control': 'no-store',
+    'x-accel-buffering': 'no',
+    'x-content-type-options': 'nosniff',
+    'access-control-allow-origin': '*',
+  })) {
+    t.equal(answer.headers.get(name), value)
+  }
+  t.ok(answer.headers.get('x-request-id'))
+  await eventually(() => named(seen, 'status').length === 1)
+  t.match(named(seen, 'status')[0], { data: { status: 'pending', position: Number } })
+  await database.query(`update capture set status = 'processing', started_at = now() where id = $1`, [id])
+  await eventually(() => named(seen, 'started').length === 1)
+  t.match(named(seen, 'started')[0]?.data, { started_at: /^\d{4}-.*\.\d{6}Z$/ })
+  t.match(named(seen, 'status')[1]?.data, { status: 'processing' })
+  page.end()
+  await ended
+  const { data: record } = (await (await get(id)).json()) as { data: object }
+  t.same(seen.at(-1), { name: 'result', id: 'result', data: record })
+  t.match(record, { status: 'completed', image_url: `https://shots.example/v1/screenshots/${id}/image` })
+})
+
+t.test('a failed, an ended and a deleted capture are told of as what they are', async (t) => {
+  const { create, follow, get } = await newAccount()
+  const failing = await create('late')
+  const failed = await follow(failing)
+  await failed.ended
+  t.match(failed.seen.at(-1), { name: 'result', data: { status: 'failed', error: { code: 'TIMEOUT' } } })
+  const again = await follow(failing)
+  await again.ended
+  t.equal(again.seen.length, 1, 'of one that has ended only the end')
+  t.match(again.seen[0], failed.seen.at(-1) ?? {})
+  const finished = await get(`${failing}/events`, { 'last-event-id': 'result' })
+  t.equal(finished.status, 204, 'a client that has seen the end is told not to come again')
+
+  const id = await create('never')
+  const deleted = await follow(id)
+  await eventually(() => deleted.seen.length > 0)
+  await database.query('delete from capture where id = $1', [id])
+  await deleted.ended
+  t.match(deleted.seen.at(-1), { name: 'deleted', data: { id } })
+  t.equal((await get(`${id}/events`)).status, 404)
+})
+
+t.test('the position counts what was accepted earlier to the same lane, by anybody, and waits', async (t) => {
+  const { create, follow } = await newAccount()
+  const other = await newAccount()
+  await database.query('delete from capture')
+  const first = await other.create('never')
+  await database.query(`update capture set lane = 'interactive' where id = $1`, [await other.create('never')])
+  const second = await create('never')
+  const mine = await create('never')
+  await other.create('never')
+  const stream = await follow(mine)
+  await eventually(() => stream.seen.length === 1)
+  t.same(stream.seen[0]?.data, { status: 'pending', position: 2 })
+  await database.query(`update capture set status = 'processing' where id = any ($1)`, [[first]])
+  await eventually(() => stream.seen.length === 2)
+  t.same(stream.seen[1]?.data, { status: 'pending', position: 1 })
+  await database.query('delete from capture where id = any ($1)', [[second]])
+  await eventually(() => stream.seen.length === 3)
+  t.same(stream.seen[2]?.data, { status: 'pending', position: 0 }, 'it is told on change alone')
+  stream.leave()
+})
+
+t.test('parameters, keys and ids of others are refused as everywhere', async (t) => {
+  const { create, get } = await newAccount()
+  const other = await newAccount()
+  const id = await create('never')
+  t.equal((await other.get(`${id}/events`)).status, 404)
+  t.equal((await get('batch/events')).status, 404, '`batch` is never an id')
+  t.equal((await get(`batch/${id}/events`)).status, 404)
+  t.match(await (await get(`${id}/events?wait=1`)).json(), { error: { details: { wait: [String] } } })
+  const anonymous = await fetch(`${baseUrl}/v1/screenshots/${id}/events`)
+  t.match([anonymous.status, await anonymous.json()], [401, { error: { code: 'INVALID_API_KEY' } }])
+})
+
+t.test('streams are bounded for each account, and a client that goes away frees its place', async (t) => {
+  const { create, get, follow } = await newAccount()
+  const other = await newAccount()
+  const id = await create('never')
+  const first = await follow(id)
+  const second = await follow(id)
+  const third = await get(`${id}/events`)
+  t.match([third.status, await third.json()], [429, { error: { code: 'RATE_LIMIT_EXCEEDED', retry_after: 10 } }])
+  t.equal(third.headers.get('retry-after'), '10')
+  ;(await other.follow(await other.create('never'))).leave()
+  first.leave()
+  const leaving = new AbortController()
+  await eventually(async () => (await get(`${id}/events`, {}, leaving.signal)).status === 200)
+  leaving.abort()
+  second.leave()
+})
+
+/** Makes a batch of captures as its accept would, and counts it as the ledger would. */
+const createBatch = async (account: Awaited<ReturnType<typeof newAccount>>, names: readonly string[]) => {
+  const ids: string[] = []
+  for (const page of names) ids.push(await account.create(page))
+  const batchId = randomUUID()
+  await database.query('insert into batch (id, account_id, total, created_at) values ($1, $2, $3, now())', [
+    batchId,
+    account.id,
+    names.length,
+  ])
+  await database.query(
+    `update capture c set batch_id = $1, batch_index = m.place - 1
+       from unnest($2::uuid[]) with ordinality as m (id, place) where c.id = m.id`,
+    [batchId, ids],
+  )
+  const count = (completed: number, failed: number) =>
+    database.query('update batch set completed = $2, failed = $3 where id = $1', [batchId, completed, failed])
+  return { batchId, ids, count }
+}
+
+t.test('a batch is told of by its counts, each capture at its end, and the whole at the end', async (t) => {
+  const account = await newAccount()
+  const [first, second] = [heldPage('one'), heldPage('two')]
+  const { batchId, ids, count } = await createBatch(account, ['one', 'two'])
+  const stream = await account.follow(`batch/${batchId}`)
+  await eventually(() => stream.seen.length === 1)
+  t.same(stream.seen[0]?.data, { status: 'pending', total: 2, pending: 2, processing: 0, completed: 0, failed: 0 })
+
+  first.end()
+  await eventually(() => named(stream.seen, 'screenshot').length === 1)
+  await count(1, 0)
+  await eventually(() => named(stream.seen, 'status').at(-1)?.data['completed'] === 1)
+  t.match(named(stream.seen, 'screenshot')[0], { id: 'm1', data: { index: 0, id: ids[0], status: 'completed' } })
+  t.match(named(stream.seen, 'status').at(-1)?.data, { status: 'processing', pending: 1, completed: 1 })
+
+  const again = await account.follow(`batch/${batchId}`, { 'last-event-id': 'm1' })
+  await count(2, 0)
+  second.end()
+  await Promise.all([stream.ended, again.ended])
+  t.same(
+    named(again.seen, 'screenshot').map(({ data }) => data['index']),
+    [1],
+    'a client that comes back is told only what it has not seen',
+  )
+  t.same(stream.seen.at(-1), again.seen.at(-1))
+  t.match(stream.seen.at(-1), {
+    name: 'result',
+    data: { id: batchId, status: 'completed', total: 2, completed: 2, pending: 0, created_at: String },
+  })
+  t.match(stream.seen.at(-1)?.data['screenshots'], [
+    { index: 0, id: ids[0], status: 'completed' },
+    { index: 1, id: ids[1], status: 'completed' },
+  ])
+  t.equal((await account.get(`batch/${batchId}/events`, { 'last-event-id': 'result' })).status, 204)
+  t.equal((await (await newAccount()).get(`batch/${batchId}/events`)).status, 404)
+})

@@ -1,0 +1,15 @@
+import t from 'tap'
+import type { Database } from '#shared/db/connection.ts'
+import { openAdmin } from '#gateway/admin/open-admin.ts'
+import { createTestContext } from '#test/helpers/gateway-context.ts'
+
+const { events } = createTestContext()
+const gateway = { events, database: {} as Database }
+const open = (adminToken: string) => openAdmin(gateway, { adminToken, keyPepper: 'pepper' })
+
+t.test('there is no administration without a token, and none with one that can be guessed', async (t) => {
+  t.equal(open(''), undefined)
+  t.throws(() => open('x'.repeat(15)), { code: 'CONFIGURATION', message: /SHUTTERFLEET_ADMIN_TOKEN.*16/ })
+  await using admin = open('x'.repeat(16))
+  t.ok(admin)
+})
