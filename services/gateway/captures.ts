@@ -4,7 +4,6 @@ import type { AcceptBatchOutcome, NewBatch } from '#shared/db/accept-batch.ts'
 import type { FoundBatch } from '#shared/db/find-batch.ts'
 import type { FoundCapture } from '#shared/db/find-capture.ts'
 import type { CaptureFilter, CapturePage, PageStart } from '#shared/db/list-captures.ts'
-import type { BatchProgress } from '#shared/db/find-batch-progress.ts'
 import type { Progress } from '#shared/db/find-progress.ts'
 
 /** Whether a request may be served as far as key, domain and minute limit tell. */
@@ -31,5 +30,4 @@ export type Captures = {
   /** A capture of any account: only for whoever has a link that was signed for it. */
   readonly findLinked: (id: string) => Promise<FoundCapture | undefined>
   readonly findProgress: (ids: readonly string[]) => Promise<Progress[]>
-  readonly findBatchProgress: (of: { id: string; accountId: string }) => Promise<BatchProgress | undefined>
 }

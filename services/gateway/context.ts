@@ -9,7 +9,6 @@ import { deleteOutbox } from '#shared/db/delete-outbox.ts'
 import { describeAccount } from '#shared/db/describe-account.ts'
 import { findBatch } from '#shared/db/find-batch.ts'
 import { listCaptures } from '#shared/db/list-captures.ts'
-import { findBatchProgress } from '#shared/db/find-batch-progress.ts'
 import { findCapture, findLinkedCapture } from '#shared/db/find-capture.ts'
 import { findProgress, type Progress } from '#shared/db/find-progress.ts'
 import { readMaintenance } from '#shared/db/maintenance.ts'
@@ -101,7 +100,6 @@ const capturesIn = (database: Database, config: Config): Captures => {
     maySign: (of) => maySign(database, of),
     findLinked: (id) => findLinkedCapture(database, id),
     findProgress: (ids) => findProgress(database, ids),
-    findBatchProgress: (of) => findBatchProgress(database, of),
   }
 }
 

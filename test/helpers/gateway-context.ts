@@ -183,7 +183,6 @@ export const createTestContext = (): TestContext => {
       describeAccount: async () => answers.account(),
       findBatch: async ({ id }) => answers.findBatch(id),
       findProgress: async () => [],
-      findBatchProgress: async () => undefined,
     },
     webhooks: {
       create: () => Promise.reject(new Error('not played')),

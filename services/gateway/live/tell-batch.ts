@@ -1,30 +1,16 @@
 import { isTerminal } from '#shared/capture/status.ts'
-import type { BatchProgress } from '#shared/db/find-batch-progress.ts'
+import type { FoundBatch } from '#shared/db/find-batch.ts'
 import type { FoundCapture } from '#shared/db/find-capture.ts'
+import { toBatchRecord } from '#gateway/answer/batch-record.ts'
 import { eventText, lastId } from './event-text.ts'
 import type { Tell } from './tell-until-end.ts'
 import type { ToldMembers } from './told-members.ts'
 
 type Dependencies = {
-  readonly look: () => Promise<BatchProgress | undefined>
+  readonly look: () => Promise<FoundBatch | undefined>
   /** A capture of the batch; undefined where it was deleted. */
   readonly find: (id: string) => Promise<FoundCapture | undefined>
   readonly toRecord: (capture: FoundCapture) => object
-}
-
-const countsOf = ({ total, processing, completed, failed }: BatchProgress) => ({
-  total,
-  pending: total - processing - completed - failed,
-  processing,
-  completed,
-  failed,
-})
-
-const isOver = ({ members }: BatchProgress) => members.every(({ status }) => isTerminal(status))
-
-const statusOf = (batch: BatchProgress): 'pending' | 'processing' | 'completed' => {
-  if (isOver(batch)) return 'completed'
-  return countsOf(batch).pending === batch.total ? 'pending' : 'processing'
 }
 
 /**
@@ -39,19 +25,19 @@ export const tellBatch = (deps: Dependencies, id: string, told: ToldMembers): Te
       yield eventText({ name: 'deleted', id: lastId, data: { id } })
       return 'over'
     }
-    const state = { status: statusOf(batch), ...countsOf(batch) }
+    const record = toBatchRecord(batch)
+    const { status, total, pending, processing, completed, failed } = record
+    const state = { status, total, pending, processing, completed, failed }
     if (JSON.stringify(state) !== counts) yield eventText({ name: 'status', id: told.id(), data: state })
     counts = JSON.stringify(state)
-    for (const { index, id: memberId } of batch.members.filter(
-      ({ status, index: at }) => isTerminal(status) && !told.has(at),
-    )) {
+    const ended = batch.members.filter((member) => isTerminal(member.status) && !told.has(member.index))
+    for (const { index, id: memberId } of ended) {
       const capture = await deps.find(memberId)
       told.add(index)
       if (capture) yield eventText({ name: 'screenshot', id: told.id(), data: { index, ...deps.toRecord(capture) } })
     }
-    if (!isOver(batch)) return 'goes-on'
-    const result = { id, ...state, created_at: batch.createdAt, screenshots: batch.members }
-    yield eventText({ name: 'result', id: lastId, data: result })
+    if (status !== 'completed') return 'goes-on'
+    yield eventText({ name: 'result', id: lastId, data: record })
     return 'over'
   }
 }

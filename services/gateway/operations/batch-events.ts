@@ -17,7 +17,7 @@ export const batchEvents: Operation = async (context, exchange) => {
   const { accountId } = await authorize(context, exchange)
   readPlainQuery(exchange.query, [])
   const id = pathId(exchange)
-  const look = () => context.captures.findBatchProgress({ id, accountId })
+  const look = () => context.captures.findBatch({ id, accountId })
   if (!(await look())) throw new AppError('NOT_FOUND')
   const { 'last-event-id': lastSeen } = exchange.headers
   if (lastSeen === lastId) return { status: 204 }

@@ -33,7 +33,7 @@ const canceled = { status: 'failed', code: 'JOB_FAILED', message: 'The capture w
 
 const cancelSome = async (database: Database, accountId: string): Promise<number> => {
   const pending = await database.query<{ id: string }>(
-    `select id from capture where account_id = $1 and status = 'pending' limit $2`,
+    `select id from capture where account_id = $1 and status = 'pending' and follows is null limit $2`,
     [accountId, batchCaptures],
   )
   if (pending.length === 0) return 0

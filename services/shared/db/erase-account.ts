@@ -5,39 +5,25 @@ import { AuditEntry } from './entities/audit-entry.ts'
 import { ApiKey } from './entities/api-key.ts'
 
 const batchRows = 1000
+const batchCaptures = 100
 
-/** Captures with their places in the queue; their objects are left to the ledger to remove. */
-const eraseCaptures = (database: Database, accountId: string): Promise<number> =>
-  database.transaction(async (sql) => {
-    const rows = await sql.query<{ id: string }>(
-      'select id from capture where account_id = $1 order by id limit $2 for update',
-      [accountId, batchRows],
-    )
-    const ids = rows.map(({ id }) => id)
-    if (ids.length === 0) return 0
-    await sql.query('delete from outbox where capture_id = any ($1::uuid[])', [ids])
-    await sql.query(
-      `with gone as (delete from stored_object where capture_id = any ($1::uuid[]) returning key)
-       insert into object_removal (key, not_before)
-       select key, now() from gone
-       union select object_key, now() from capture where id = any ($1::uuid[]) and object_key is not null
-           on conflict do nothing`,
-      [ids],
-    )
-    await sql.query('delete from capture where id = any ($1::uuid[])', [ids])
-    return ids.length
-  })
+/** Captures as their owner would delete them; what is elsewhere is left to the ledger to take away. */
+const eraseCaptures = async (database: Database, accountId: string): Promise<number> => {
+  const rows = await database.query(
+    `select delete_capture(c.id, $1)
+       from (select id from capture where account_id = $1 order by id limit $2 for update) as c`,
+    [accountId, batchCaptures],
+  )
+  return rows.length
+}
 
-/**
- * Every table that holds an account's rows, whichever there are. Its meter comes first: an accept that was under way when
- * the account was disabled holds its row, and none succeeds without it, so no capture comes after.
- */
+/** Every table that holds an account's rows, whichever there are, but for captures and what the ledger has still to do. */
 const tablesOf = async (sql: Sql): Promise<string[]> => {
   const rows = await sql.query<{ name: string }>(
     `select quote_ident(c.table_name) as name from information_schema.columns c
        join information_schema.tables t using (table_schema, table_name)
       where c.table_schema = current_schema() and c.column_name = 'account_id' and t.table_type = 'BASE TABLE'
-        and c.table_name <> 'capture' order by c.table_name <> 'account_meter', 1`,
+        and c.table_name not in ('capture', 'deletion', 'api_key') order by 1`,
   )
   return rows.map(({ name }) => name)
 }
@@ -63,10 +49,10 @@ const untilNone = async (erase: () => Promise<number>): Promise<void> => {
 export const eraseAccount = async (database: Database, accountId: string, actor: Actor): Promise<void> => {
   await setDisabled(database, accountId, true, actor)
   const keys = await database.entities((entities) => entities.find(ApiKey, { account: accountId }))
-  for (const table of await tablesOf(database)) {
-    if (table !== 'api_key') await untilNone(() => eraseRows(database, table, accountId))
-  }
+  // An accept that was under way when the account was disabled holds its meter, and none succeeds without it.
+  await untilNone(() => eraseRows(database, 'account_meter', accountId))
   await untilNone(() => eraseCaptures(database, accountId))
+  for (const table of await tablesOf(database)) await untilNone(() => eraseRows(database, table, accountId))
   await database.entities(async (entities) => {
     const account = await findAccount(entities, accountId, 'lock')
     const targets = [accountId, ...keys.map(({ id }) => id)]
