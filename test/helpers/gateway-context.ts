@@ -137,6 +137,47 @@ const accepted = () => ({ ok: true, caller: testCaller, createdAt: pendingCaptur
 const follower = { news: async () => false, wake: () => {}, [Symbol.dispose]: () => {} }
 const fewPlaces = { max: 10, accountMax: 10 }
 
+const noWebhooks: Context['webhooks'] = {
+  create: () => Promise.reject(new Error('not played')),
+  list: async () => [],
+  find: async () => undefined,
+  change: async () => undefined,
+  delete: async () => false,
+  rotate: async () => undefined,
+  test: async () => undefined,
+  deliveries: async () => [],
+  redeliver: async () => false,
+}
+
+/** A database that answers as the test says, and remembers what it was asked to accept. */
+const playCaptures = (seen: TestContext['seen'], answers: TestContext['answers']): Context['captures'] => ({
+  hashKey: (key) => createHash('sha256').update(key).digest(),
+  accept: async (capture) => {
+    seen.accepted.push(capture)
+    return answers.accept()
+  },
+  tryAccept: async (capture) => {
+    seen.tried.push(capture)
+    return answers.accept()
+  },
+  check: async () => {
+    seen.checks += 1
+    return answers.check()
+  },
+  acceptBatch: async (batch) => {
+    seen.batches.push(batch)
+    return answers.acceptBatch(batch)
+  },
+  find: async ({ id }) => answers.find(id),
+  remove: async ({ id }) => answers.find(id) !== undefined,
+  maySign: async ({ id }) => ({ allowed: true, found: answers.find(id) !== undefined }),
+  findLinked: async (id) => answers.find(id),
+  list: async (...asked) => answers.list(...asked),
+  describeAccount: async () => answers.account(),
+  findBatch: async ({ id }) => answers.findBatch(id),
+  findProgress: async () => [],
+})
+
 /** A context of hand-written doubles, in which every request is accepted until the test says otherwise. */
 export const createTestContext = (): TestContext => {
   const keys = { standard: generateSealingKeys(), proxied: generateSealingKeys() }
@@ -157,44 +198,8 @@ export const createTestContext = (): TestContext => {
     seen,
     answers,
     openingKeys: { standard: readOpeningKey(keys.standard.private), proxied: readOpeningKey(keys.proxied.private) },
-    captures: {
-      hashKey: (key) => createHash('sha256').update(key).digest(),
-      accept: async (capture) => {
-        seen.accepted.push(capture)
-        return answers.accept()
-      },
-      tryAccept: async (capture) => {
-        seen.tried.push(capture)
-        return answers.accept()
-      },
-      check: async () => {
-        seen.checks += 1
-        return answers.check()
-      },
-      acceptBatch: async (batch) => {
-        seen.batches.push(batch)
-        return answers.acceptBatch(batch)
-      },
-      find: async ({ id }) => answers.find(id),
-      remove: async ({ id }) => answers.find(id) !== undefined,
-      maySign: async ({ id }) => ({ allowed: true, found: answers.find(id) !== undefined }),
-      findLinked: async (id) => answers.find(id),
-      list: async (...asked) => answers.list(...asked),
-      describeAccount: async () => answers.account(),
-      findBatch: async ({ id }) => answers.findBatch(id),
-      findProgress: async () => [],
-    },
-    webhooks: {
-      create: () => Promise.reject(new Error('not played')),
-      list: async () => [],
-      find: async () => undefined,
-      change: async () => undefined,
-      delete: async () => false,
-      rotate: async () => undefined,
-      test: async () => undefined,
-      deliveries: async () => [],
-      redeliver: async () => false,
-    },
+    captures: playCaptures(seen, answers),
+    webhooks: noWebhooks,
     objects: {
       signPut: async (key, seconds) => `https://store.example/${key}?seconds=${seconds}`,
       get: async (key, range) => {

@@ -81,9 +81,6 @@ export type OperationName = (typeof routes)[number]['name'] | 'none'
 /** Prefixes under which every operation is served. */
 export const prefixes = ['/v1', '/api/v1'] as const
 
-/** A path of its own whose last part is never an id, whatever the method. */
-export const reservedPath = '/screenshots/batch'
-
 const matches = (pattern: string, path: string): boolean => {
   const parts = pattern.split('/')
   const given = path.split('/')
