@@ -33,6 +33,7 @@ const settings = {
   gatewayPort: gatewaySettings.gatewayPort,
   allowTargets: gatewaySettings.allowTargets,
   publicUrl: gatewaySettings.publicUrl,
+  extraCa: webhookSettings.extraCa,
   poolMax: controllerSettings.poolMax,
   proxiedMax: controllerSettings.proxiedMax,
   s3Url: storageSettings.s3Url,

@@ -2,6 +2,7 @@ import { rm } from 'node:fs/promises'
 import { availableParallelism } from 'node:os'
 import { join, resolve } from 'node:path'
 import { type Env, prefix } from '#shared/config/read-env.ts'
+import { readExtraCertificates } from '#shared/net/extra-certificates.ts'
 import { untilStopped } from '#shared/process/run-main.ts'
 import { localSettings } from '#shared/config/settings/local.ts'
 import { boundLogs } from './bound-log.ts'
@@ -69,10 +70,13 @@ const searchOf = (settings: LocalSettings, env: Env, root: string) => ({
   chromiumPaths: ['/usr/lib/chromium/chromium-headless-shell'],
 })
 
-const checkPlans = async (path: string): Promise<void> => {
+/** Throws `CONFIGURATION` where a file that the operator named is not what it is to be. */
+const checkFiles = async ({ plansFile, extraCa }: LocalSettings): Promise<void> => {
+  await readExtraCertificates(extraCa)
+  if (plansFile === '') return
   // Loaded only where there is a file to check: it brings a compiler of schemas along.
   const { readPlansFile } = await import('./read-plans-file.ts')
-  await readPlansFile(path)
+  await readPlansFile(plansFile)
 }
 
 /** Runs one write after the other, in the order of the calls. */
@@ -168,7 +172,7 @@ export const runLocal = async (deps: LocalDeps): Promise<void> => {
   if (settings.givenNatsUrl !== undefined) {
     events.unsafe(`${prefix}${localSettings.givenNatsUrl.name}`, 'workers too get this user, who may do everything')
   }
-  if (settings.plansFile) await checkPlans(settings.plansFile)
+  await checkFiles(settings)
   const programs = await findPrograms(searchOf(settings, env, root))
   const folder = await openDataFolder(settings.data)
   await using lock = await acquireLock(folder)

@@ -1,8 +1,6 @@
-import { X509Certificate } from 'node:crypto'
-import { readFile } from 'node:fs/promises'
 import { createSecureContext, getCACertificates, type SecureContext } from 'node:tls'
 import { type Database, openDatabase } from '#shared/db/connection.ts'
-import { AppError } from '#shared/errors/app-error.ts'
+import { readExtraCertificates } from '#shared/net/extra-certificates.ts'
 import { readOpeningKey } from '#shared/queue/seal.ts'
 import { createLogger } from '#shared/telemetry/logger.ts'
 import { createMetrics, type Metrics } from '#shared/telemetry/metrics.ts'
@@ -26,21 +24,9 @@ const databaseProbeMs = 1000
 const connectMs = 10_000
 const answerMs = 30_000
 
-const noCertificates = (path: string, cause?: unknown) =>
-  new AppError('CONFIGURATION', { publicMessage: `SHUTTERFLEET_EXTRA_CA = ${path}, holds no certificates`, cause })
-
-const pem = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g
-
 const trustOf = async (path: string): Promise<SecureContext | undefined> => {
-  if (path === '') return undefined
-  try {
-    const extra = (await readFile(path, 'utf8')).match(pem) ?? []
-    const certificates = extra.map((text) => new X509Certificate(text).toString())
-    if (certificates.length > 0) return createSecureContext({ ca: [...getCACertificates('default'), ...certificates] })
-  } catch (cause) {
-    throw noCertificates(path, cause)
-  }
-  throw noCertificates(path)
+  const extra = await readExtraCertificates(path)
+  return extra.length === 0 ? undefined : createSecureContext({ ca: [...getCACertificates('default'), ...extra] })
 }
 
 const healthOf = (database: Database, stop: AbortSignal) => async (): Promise<Health> => {

@@ -78,7 +78,6 @@ t.test('wrong usage ends with 2 and names the flag', async (t) => {
     [['account', 'create', '--name', 'N', '--email', 'e@x'], /--plan/],
     [['key', 'create', '--account', 'x', '--expires', 'soon'], /--expires soon/],
     [['up', '--port', '70000'], /--port 70000/],
-    [['up', '--extra-ca', 'file'], /--extra-ca/],
     [['capture', 'ftp://x'], /SOURCE ftp:\/\/x/],
   ] as const) {
     t.match(await run(args), { code: 2, out: '', errors: named })
@@ -90,6 +89,8 @@ t.test('a start that cannot work says why before anything has started', async (t
   const up = (...args: string[]) => run(['up', '--json', ...args])
   t.match(await up('--data', join(folder, 'file')), { code: 1, out: '', errors: /file is not a folder/ })
   t.match(await up('--data', folder, '--plans', join(folder, 'plans.json')), { code: 1, errors: /plans\.json[^]*name/ })
+  const noCertificates = { code: 1, out: '', errors: /EXTRA_CA = .*file, holds no certificates/ }
+  t.match(await up('--data', folder, '--extra-ca', join(folder, 'file')), noCertificates)
   t.match(await run(['up', '--data', folder], { SHUTTERFLEET_CHROMIUM: '/nowhere' }), {
     code: 1,
     errors: /SHUTTERFLEET_CHROMIUM = \/nowhere/,

@@ -131,12 +131,12 @@ t.test('what a caller is told of a webhook is whole, and what is stored beside i
 })
 
 t.test('every meter says in the end what the rows say', async (t) => {
+  const running = `select id from capture where status not in ('completed', 'failed')`
+  await eventually(async () => (await database.query(running)).length === 0)
   await database.query(
     // One test used the quota up by hand.
     'update usage u set settled = (select count(*) from capture c where c.account_id = u.account_id and charge = $1)',
     ['settled'],
   )
-  const running = `select id from capture where status not in ('completed', 'failed')`
-  await eventually(async () => (await database.query(running)).length === 0)
   t.same(await database.query(meterDifferences), [])
 })

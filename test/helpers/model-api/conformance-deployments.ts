@@ -79,19 +79,25 @@ const owning = async (stage: Stage) => {
     return now
   }
   await create(api, name, 2)
-  const made = await note('created')
-  const mine = made.metadata.managedFields?.findIndex(({ manager }) => manager === replicasOwner) ?? -1
-  const trim = [
-    { op: 'test', path: '/metadata/resourceVersion', value: made.metadata.resourceVersion },
-    { op: 'replace', path: `/metadata/managedFields/${mine}/fieldsV1`, value: { 'f:spec': { 'f:replicas': {} } } },
-  ]
-  await api.patch(ref, { kind: 'json', body: trim })
+  await note('created')
+  // Its controller writes its status whenever a pod comes up: what was read is old then, and read again.
+  await stage.until('it is trimmed', async () => {
+    const { metadata } = await settled(stage, name)
+    const mine = metadata.managedFields?.findIndex(({ manager }) => manager === replicasOwner) ?? -1
+    const trim = [
+      { op: 'test', path: '/metadata/resourceVersion', value: metadata.resourceVersion },
+      { op: 'replace', path: `/metadata/managedFields/${mine}/fieldsV1`, value: { 'f:spec': { 'f:replicas': {} } } },
+    ]
+    return (await outcome(api.patch(ref, { kind: 'json', body: trim }))) === 'done'
+  })
   seen.push(ownersOf(await note('trimmed'), 'f:spec f:template f:spec f:terminationGracePeriodSeconds'))
   await apply(api, ref, { spec: specOf(name) })
   seen.push(ownersOf(await note('applied'), 'f:spec f:template f:spec f:terminationGracePeriodSeconds'))
-  const before = await settled(stage, name)
-  await apply(api, ref, { spec: specOf(name) })
-  seen.push((await settled(stage, name)).metadata.resourceVersion === before.metadata.resourceVersion)
+  await stage.until('an apply that changes nothing writes nothing', async () => {
+    const before = await settled(stage, name)
+    await apply(api, ref, { spec: specOf(name) })
+    return (await settled(stage, name)).metadata.resourceVersion === before.metadata.resourceVersion
+  })
   await setReplicas(api, ref, { replicas: 3, manager: replicasOwner })
   await note('scaled')
   await setReplicas(api, ref, { replicas: 3, manager: 'somebody' })

@@ -1,0 +1,21 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { rootCertificates } from 'node:tls'
+import t from 'tap'
+import { readExtraCertificates } from '#shared/net/extra-certificates.ts'
+
+t.test('all certificates of a file are read, whatever stands between them', async (t) => {
+  const path = join(t.testdir(), 'ca.pem')
+  writeFileSync(path, `one\n${rootCertificates[0]}\nanother\n${rootCertificates[1]}\n`)
+  t.equal((await readExtraCertificates(path)).length, 2)
+})
+
+t.test('where no file is named there are none', async (t) => {
+  t.same(await readExtraCertificates(''), [])
+})
+
+t.test('a file that holds none is a fault of the setting', async (t) => {
+  const folder = t.testdir({ empty: '', broken: '-----BEGIN CERTIFICATE-----\nxx\n-----END CERTIFICATE-----' })
+  const fault = { code: 'CONFIGURATION', message: /EXTRA_CA = .*, holds no certificates/ }
+  for (const name of ['empty', 'broken', 'absent']) await t.rejects(readExtraCertificates(join(folder, name)), fault)
+})
