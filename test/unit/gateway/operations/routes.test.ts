@@ -66,3 +66,8 @@ t.test('every operation answers 503 while the database is away', async (t) => {
     t.notMatch(answer.body, 'ECONNREFUSED')
   }
 })
+
+t.test('every method of a path is served by one operation, under a name of its own', async (t) => {
+  t.equal(new Set(routes.map(({ method, path }) => `${method} ${path}`)).size, routes.length)
+  t.equal(new Set(routes.map(({ name }) => name)).size, routes.length)
+})
