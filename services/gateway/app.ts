@@ -8,6 +8,7 @@ import type { Answer, Exchange } from './http/exchange.ts'
 import { readExchange } from './http/read-exchange.ts'
 import { sendAnswer } from './http/send-answer.ts'
 import { methodsAt, type OperationName, prefixes, type Route, routes, unserved } from './operations/routes.ts'
+import { answerOnce } from './replay/answer-once.ts'
 
 /** Heads up to this size are read, so that one beyond the contract's bound is refused in turn, after the key. */
 const readableHeadBytes = 256 * 1024
@@ -59,8 +60,10 @@ const serveUnrouted = async (request: FastifyRequest, { requestId }: Exchange): 
   return { ...refused, headers: { allow: methods.join(', ') } }
 }
 
-/** An operation, refused while maintenance is on where it accepts captures. */
-const operate = async ({ run, accepts }: Route, context: Context, exchange: Exchange): Promise<Answer> => {
+/** An operation, refused while maintenance is on where it accepts captures. Those know by themselves what was sent again. */
+const operate = async (route: Route, context: Context, exchange: Exchange): Promise<Answer> => {
+  const { method, run, accepts } = route
+  if (method === 'POST' && !accepts) return answerOnce(context, exchange, route)
   if (!accepts || !context.inMaintenance()) return run(context, exchange)
   const publicMessage = 'The service is under maintenance; what was accepted stays readable.'
   throw new AppError('SERVICE_UNAVAILABLE', { publicMessage, retryAfterSeconds: maintenanceSeconds })

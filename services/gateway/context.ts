@@ -34,6 +34,7 @@ import { createPlaces, type Places } from './live/places.ts'
 import { createSharedLook, type SharedLook } from './live/shared-look.ts'
 import { createEvents, type Events } from './events.ts'
 import { createLinks, type Links } from './links/links.ts'
+import { type KeptAnswers, keptAnswersIn } from './replay/kept-answers.ts'
 import { createWaiters, type Waiters } from './wait/waiters.ts'
 import { webhooksIn } from './webhooks/webhooks-in.ts'
 import type { Webhooks } from './webhooks/webhooks.ts'
@@ -42,6 +43,7 @@ import type { Webhooks } from './webhooks/webhooks.ts'
 export type Context = {
   readonly captures: Captures
   readonly webhooks: Webhooks
+  readonly keptAnswers: KeptAnswers
   readonly objects: ObjectStore
   readonly publisher: Pick<Publisher, 'publish' | 'nudge'>
   readonly waiters: Pick<Waiters, 'begin' | 'follow' | 'isStopping'>
@@ -150,6 +152,7 @@ export const openContext = async (
   return {
     captures,
     webhooks: webhooksIn(database, webhooksKey),
+    keptAnswers: keptAnswersIn(database, config.keyPepper),
     objects,
     database,
     files,

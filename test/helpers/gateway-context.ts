@@ -200,6 +200,11 @@ export const createTestContext = (): TestContext => {
     openingKeys: { standard: readOpeningKey(keys.standard.private), proxied: readOpeningKey(keys.proxied.private) },
     captures: playCaptures(seen, answers),
     webhooks: noWebhooks,
+    keptAnswers: {
+      claim: async () => ({ outcome: 'claimed' }),
+      keep: async () => {},
+      giveBack: async () => {},
+    },
     objects: {
       signPut: async (key, seconds) => `https://store.example/${key}?seconds=${seconds}`,
       get: async (key, range) => {
