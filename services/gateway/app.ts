@@ -7,6 +7,7 @@ import { errorAnswer } from './http/error-answer.ts'
 import type { Answer, Exchange } from './http/exchange.ts'
 import { readExchange } from './http/read-exchange.ts'
 import { sendAnswer } from './http/send-answer.ts'
+import { guardKeys } from './keys/guard-keys.ts'
 import { methodsAt, type OperationName, prefixes, type Route, routes, unserved } from './operations/routes.ts'
 import { answerOnce } from './replay/answer-once.ts'
 
@@ -77,7 +78,9 @@ const routeAll = (app: FastifyInstance, context: Context) => {
         method,
         url: prefix + path,
         handler: (request, reply) =>
-          serve(context, name, { request, reply }, (exchange) => operate(route, context, exchange)),
+          serve(context, name, { request, reply }, (exchange) =>
+            guardKeys(context, exchange, () => operate(route, context, exchange)),
+          ),
       })
     }
   }
