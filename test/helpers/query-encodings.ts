@@ -1,4 +1,4 @@
-import fc from 'fast-check'
+import * as fc from 'fast-check'
 
 /** A parameter's value as JSON, and a query that says the same. */
 export type Encoded = { readonly value: unknown; readonly query: string }

@@ -1,5 +1,5 @@
 import { randomBytes, randomUUID } from 'node:crypto'
-import fc from 'fast-check'
+import * as fc from 'fast-check'
 import t from 'tap'
 import { acceptBatch } from '#shared/db/accept-batch.ts'
 import { acceptCapture } from '#shared/db/accept-capture.ts'
@@ -21,7 +21,7 @@ const quota = 7
 /** 0 to 2 share their results; others share nothing. */
 const shareable = fc.option(fc.nat(2), { nil: undefined })
 const place = fc.nat(100)
-const step = fc.oneof(
+const steps = fc.oneof(
   { weight: 4, arbitrary: fc.record({ does: fc.constant('accept'), keys: fc.tuple(shareable) }) },
   {
     weight: 2,
@@ -105,11 +105,11 @@ const compare = async ({ accountId }: Tenant, model: ChargeModel, after: string)
   if (reserved + settled > quota) throw new Error(`${is}, beyond the quota`)
 }
 
-const play = async (steps: readonly Step[]) => {
+const play = async (taken: readonly Step[]) => {
   const tenant = await createTenant(database, { screenshots_per_month: quota })
   const model = createChargeModel(quota)
   const known: string[] = []
-  for (const each of steps) {
+  for (const each of taken) {
     await take(tenant, model, known, each)
     await compare(tenant, model, JSON.stringify(each))
   }
@@ -127,7 +127,7 @@ const play = async (steps: readonly Step[]) => {
 t.test(
   'whatever is accepted, shared, begun, ended and deleted: each result is charged once, and never beyond the quota',
   async (t) => {
-    await fc.assert(fc.asyncProperty(fc.array(step, { minLength: 10, maxLength: 45 }), play), { seed: 5, numRuns: 30 })
+    await fc.assert(fc.asyncProperty(fc.array(steps, { minLength: 10, maxLength: 45 }), play), { seed: 5, numRuns: 30 })
     t.same(await database.query(meterDifferencesAfterDeletes), [])
     t.same(await database.query(dayDifferences), [])
     const kinds = await database.query<{ charge: string }>('select distinct charge from capture order by 1')

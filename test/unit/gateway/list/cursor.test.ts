@@ -1,4 +1,4 @@
-import fc from 'fast-check'
+import * as fc from 'fast-check'
 import t from 'tap'
 import { type Cursor, readCursor, writeCursor } from '#gateway/list/cursor.ts'
 import { seeded } from '#test/helpers/seeded.ts'

@@ -1,4 +1,4 @@
-import fc from 'fast-check'
+import * as fc from 'fast-check'
 import t from 'tap'
 import { fromQuery } from '#shared/capture/from-query.ts'
 import { encodedParameters } from '#test/helpers/query-encodings.ts'
