@@ -16,6 +16,8 @@ const readableHeadBytes = 256 * 1024
 /** More than fit into the contract's bound, so that it is their size that counts. */
 const headersMax = 20_000
 const headersMs = 15_000
+/** How often connections are looked at that are slower than they may be. */
+const lookAtSlowMs = 5000
 /** Long enough for the largest body at half a megabit per second. */
 const requestMs = 120_000
 /** A connection on which nothing moves; longer than any wait for a capture may be. */
@@ -118,7 +120,12 @@ export const createApp = (context: Context): FastifyInstance => {
     return503OnClosing: false,
     requestTimeout: requestMs,
     connectionTimeout: idleMs,
-    http: { maxHeaderSize: readableHeadBytes, headersTimeout: headersMs, requireHostHeader: false },
+    http: {
+      maxHeaderSize: readableHeadBytes,
+      headersTimeout: headersMs,
+      connectionsCheckingInterval: lookAtSlowMs,
+      requireHostHeader: false,
+    },
     routerOptions: { maxParamLength: readableHeadBytes, querystringParser: () => ({}) },
     clientErrorHandler: (error, socket) => {
       context.events.unreadable(error)

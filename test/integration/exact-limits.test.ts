@@ -50,8 +50,8 @@ t.test('three gateways let exactly the minute limit and exactly the quota throug
     const answers = await Promise.all(Array.from({ length: clients }, (_, turn) => create(turn)))
     t.same(count(answers.map(({ status }) => status)), expected)
     const passed = answers.filter(({ status }) => status !== 429)
-    const numbers = (which: 'rate' | 'usage', of: typeof answers) =>
-      of.map((answer) => answer[which]).toSorted((a, b) => Number(b) - Number(a))
+    const numbers = (which: 'rate' | 'usage', some: typeof answers) =>
+      some.map((answer) => answer[which]).toSorted((a, b) => Number(b) - Number(a))
     t.same(numbers('rate', passed), downFrom(perMinute - 1, perMinute), 'each place in the minute is told once')
     const accepted = answers.filter(({ status }) => status === 202)
     t.same(numbers('usage', accepted), downFrom(left - 1, accepted.length), 'and each of the quota')
