@@ -7,13 +7,17 @@ import { errorAnswer } from './http/error-answer.ts'
 import type { Answer, Exchange } from './http/exchange.ts'
 import { readExchange } from './http/read-exchange.ts'
 import { sendAnswer } from './http/send-answer.ts'
+import { guardKeys } from './keys/guard-keys.ts'
 import { methodsAt, type OperationName, prefixes, type Route, routes, unserved } from './operations/routes.ts'
+import { answerOnce } from './replay/answer-once.ts'
 
 /** Heads up to this size are read, so that one beyond the contract's bound is refused in turn, after the key. */
 const readableHeadBytes = 256 * 1024
 /** More than fit into the contract's bound, so that it is their size that counts. */
 const headersMax = 20_000
 const headersMs = 15_000
+/** How often connections are looked at that are slower than they may be. */
+const lookAtSlowMs = 5000
 /** Long enough for the largest body at half a megabit per second. */
 const requestMs = 120_000
 /** A connection on which nothing moves; longer than any wait for a capture may be. */
@@ -59,8 +63,10 @@ const serveUnrouted = async (request: FastifyRequest, { requestId }: Exchange): 
   return { ...refused, headers: { allow: methods.join(', ') } }
 }
 
-/** An operation, refused while maintenance is on where it accepts captures. */
-const operate = async ({ run, accepts }: Route, context: Context, exchange: Exchange): Promise<Answer> => {
+/** An operation, refused while maintenance is on where it accepts captures. Those know by themselves what was sent again. */
+const operate = async (route: Route, context: Context, exchange: Exchange): Promise<Answer> => {
+  const { method, run, accepts } = route
+  if (method === 'POST' && !accepts) return answerOnce(context, exchange, route)
   if (!accepts || !context.inMaintenance()) return run(context, exchange)
   const publicMessage = 'The service is under maintenance; what was accepted stays readable.'
   throw new AppError('SERVICE_UNAVAILABLE', { publicMessage, retryAfterSeconds: maintenanceSeconds })
@@ -74,7 +80,9 @@ const routeAll = (app: FastifyInstance, context: Context) => {
         method,
         url: prefix + path,
         handler: (request, reply) =>
-          serve(context, name, { request, reply }, (exchange) => operate(route, context, exchange)),
+          serve(context, name, { request, reply }, (exchange) =>
+            guardKeys(context, exchange, () => operate(route, context, exchange)),
+          ),
       })
     }
   }
@@ -112,7 +120,12 @@ export const createApp = (context: Context): FastifyInstance => {
     return503OnClosing: false,
     requestTimeout: requestMs,
     connectionTimeout: idleMs,
-    http: { maxHeaderSize: readableHeadBytes, headersTimeout: headersMs, requireHostHeader: false },
+    http: {
+      maxHeaderSize: readableHeadBytes,
+      headersTimeout: headersMs,
+      connectionsCheckingInterval: lookAtSlowMs,
+      requireHostHeader: false,
+    },
     routerOptions: { maxParamLength: readableHeadBytes, querystringParser: () => ({}) },
     clientErrorHandler: (error, socket) => {
       context.events.unreadable(error)

@@ -30,10 +30,12 @@ import { readSmall } from './answer/read-image.ts'
 import type { Captures } from './captures.ts'
 import type { Config } from './config.ts'
 import { followMaintenance } from './follow-maintenance.ts'
+import { createKeyGuesses, type KeyGuesses } from './keys/key-guesses.ts'
 import { createPlaces, type Places } from './live/places.ts'
 import { createSharedLook, type SharedLook } from './live/shared-look.ts'
 import { createEvents, type Events } from './events.ts'
 import { createLinks, type Links } from './links/links.ts'
+import { type KeptAnswers, keptAnswersIn } from './replay/kept-answers.ts'
 import { createWaiters, type Waiters } from './wait/waiters.ts'
 import { webhooksIn } from './webhooks/webhooks-in.ts'
 import type { Webhooks } from './webhooks/webhooks.ts'
@@ -42,6 +44,8 @@ import type { Webhooks } from './webhooks/webhooks.ts'
 export type Context = {
   readonly captures: Captures
   readonly webhooks: Webhooks
+  readonly keptAnswers: KeptAnswers
+  readonly keyGuesses: KeyGuesses
   readonly objects: ObjectStore
   readonly publisher: Pick<Publisher, 'publish' | 'nudge'>
   readonly waiters: Pick<Waiters, 'begin' | 'follow' | 'isStopping'>
@@ -150,6 +154,8 @@ export const openContext = async (
   return {
     captures,
     webhooks: webhooksIn(database, webhooksKey),
+    keyGuesses: createKeyGuesses({ perMinute: config.keyFailuresPerMinute, nowMs: () => performance.now() }),
+    keptAnswers: keptAnswersIn(database, config.keyPepper),
     objects,
     database,
     files,

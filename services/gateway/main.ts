@@ -6,6 +6,7 @@ import { runMain, untilStopped } from '#shared/process/run-main.ts'
 import { startProbeServer } from '#shared/telemetry/probe-server.ts'
 import { openAdmin } from './admin/open-admin.ts'
 import { createApp } from './app.ts'
+import { followConnections } from './http/connections.ts'
 import { readConfig } from './config.ts'
 import { openContext } from './context.ts'
 import { createObjectsServer } from './objects-endpoint.ts'
@@ -23,6 +24,7 @@ await runMain('gateway', async ({ env, stop, announce }) => {
   let listeningUrl = ''
   await using gateway = await openContext(config, { stop, listeningUrl: () => listeningUrl })
   const app = createApp(gateway)
+  const connections = followConnections(app.server)
   await app.listen({ host: config.gatewayHost, port: config.gatewayPort })
   listeningUrl = urlOf(app.server)
 
@@ -52,6 +54,7 @@ await runMain('gateway', async ({ env, stop, announce }) => {
   // Streams of events end as soon as they see that this server stops; their clients find another.
   gateway.waiters.wake()
   const closed = app.close()
+  connections.close()
   await Promise.race([closed, pause(config.drainMs, undefined, { ref: false })])
   gateway.waiters.stop()
   await Promise.race([closed, pause(lastAnswersMs, undefined, { ref: false })])

@@ -12,6 +12,7 @@ import { createMetrics } from '#shared/telemetry/metrics.ts'
 import type { CheckOutcome } from '#gateway/captures.ts'
 import type { Context } from '#gateway/context.ts'
 import { createEvents } from '#gateway/events.ts'
+import { createKeyGuesses } from '#gateway/keys/key-guesses.ts'
 import { createLinks } from '#gateway/links/links.ts'
 import { createPlaces } from '#gateway/live/places.ts'
 
@@ -200,6 +201,12 @@ export const createTestContext = (): TestContext => {
     openingKeys: { standard: readOpeningKey(keys.standard.private), proxied: readOpeningKey(keys.proxied.private) },
     captures: playCaptures(seen, answers),
     webhooks: noWebhooks,
+    keyGuesses: createKeyGuesses({ perMinute: 1000, nowMs: () => 0 }),
+    keptAnswers: {
+      claim: async () => ({ outcome: 'claimed' }),
+      keep: async () => {},
+      giveBack: async () => {},
+    },
     objects: {
       signPut: async (key, seconds) => `https://store.example/${key}?seconds=${seconds}`,
       get: async (key, range) => {

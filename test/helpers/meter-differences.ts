@@ -3,7 +3,11 @@ export const keepDeleted = `
   create table deleted (account_id uuid, pool text, lane text, stays boolean, is_charged boolean, batch_id uuid, status text);
   create function keep_deleted() returns trigger language plpgsql as $$
   begin
-    insert into deleted values (old.account_id, old.pool, old.lane, old.status in ('processing', 'completed'),
+    -- What has begun stays charged, unless one that followed it goes on under the same charge.
+    insert into deleted values (old.account_id, old.pool, old.lane,
+      old.status = 'completed' or old.status = 'processing' and not exists (
+        select from capture k where k.account_id = old.account_id and k.cache_key = old.cache_key
+           and k.charge = 'reserved'),
       old.charge <> 'free', old.batch_id, case when old.status = 'completed' then 'completed' else 'failed' end);
     return null;
   end $$;

@@ -17,12 +17,22 @@ export const testPepper = 'pepper of tests'
 
 const program = resolve(import.meta.dirname, '../../services/gateway/main.ts')
 
-/** A gateway process with PostgreSQL, NATS and a folder of images. */
-export type RunningGateway = {
+/** One gateway process. */
+export type GatewayProcess = {
   readonly baseUrl: string
   readonly probeUrl: string
   /** Empty without a token in the settings. */
   readonly adminUrl: string
+  /** Asks the process to end. */
+  readonly stop: () => void
+  /** Exit code, once it ended. */
+  readonly ended: Promise<number | null>
+}
+
+/** A gateway process with PostgreSQL, NATS and a folder of images. */
+export type RunningGateway = GatewayProcess & {
+  /** Starts another gateway beside it that shares all of them; it ends with the test. */
+  readonly startReplica: () => Promise<GatewayProcess>
   readonly database: Database
   readonly postgres: TestPostgres
   readonly nats: TestNats
@@ -32,10 +42,6 @@ export type RunningGateway = {
   readonly openingKeys: Readonly<Record<ServedPool, OpeningKey>>
   /** Opens the secrets of webhooks, as the sender's setting has it. */
   readonly webhookOpeningKey: string
-  /** Asks the process to end. */
-  readonly stop: () => void
-  /** Exit code, once it ended. */
-  readonly ended: Promise<number | null>
 }
 
 type WithTeardown = { teardown: (clean: () => Promise<void>) => void }
@@ -47,6 +53,26 @@ const freePort = async (): Promise<number> => {
   server.close()
   await once(server, 'close')
   return port
+}
+
+const spawnGateway = async (t: WithTeardown, env: Readonly<Record<string, string>>): Promise<GatewayProcess> => {
+  const child = spawn(process.execPath, [program], {
+    stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
+    env: {
+      PATH: process.env['PATH'],
+      ...Object.fromEntries(Object.entries(env).map(([name, value]) => [`SHUTTERFLEET_${name}`, value])),
+    },
+  })
+  const ended = once(child, 'exit').then(([code]) => code as number | null)
+  t.teardown(async () => {
+    child.kill('SIGKILL')
+    await ended
+  })
+  const announced = once(child, 'message').then(([message]) => message as Record<string, string>)
+  const addresses = await Promise.race([announced, ended])
+  if (typeof addresses !== 'object' || addresses === null) throw new Error(`the gateway ended with ${addresses}`)
+  const { baseUrl = '', probeUrl = '', adminUrl = '' } = addresses
+  return { baseUrl, probeUrl, adminUrl, stop: () => child.kill('SIGTERM'), ended }
 }
 
 /**
@@ -82,34 +108,19 @@ export const startGateway = async (
     SEALING_KEY_WEBHOOKS: webhookKeys.public,
     ...settings,
   }
-  const child = spawn(process.execPath, [program], {
-    stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
-    env: {
-      PATH: process.env['PATH'],
-      ...Object.fromEntries(Object.entries(env).map(([name, value]) => [`SHUTTERFLEET_${name}`, value])),
-    },
-  })
-  const ended = once(child, 'exit').then(([code]) => code as number | null)
   t.teardown(async () => {
-    child.kill('SIGKILL')
-    await ended
     await queue[Symbol.asyncDispose]()
     await rm(folder, { recursive: true, force: true })
   })
-  const announced = once(child, 'message').then(([message]) => message as Record<string, string>)
-  const addresses = await Promise.race([announced, ended])
-  if (typeof addresses !== 'object' || addresses === null) throw new Error(`the gateway ended with ${addresses}`)
+  const first = await spawnGateway(t, env)
   return {
-    baseUrl: addresses['baseUrl'] ?? '',
-    probeUrl: addresses['probeUrl'] ?? '',
-    adminUrl: addresses['adminUrl'] ?? '',
+    ...first,
+    startReplica: () => spawnGateway(t, { ...env, GATEWAY_OBJECTS_PORT: '0' }),
     database,
     postgres,
     nats,
     queue,
     webhookOpeningKey: webhookKeys.private,
     openingKeys: { standard: readOpeningKey(keys.standard.private), proxied: readOpeningKey(keys.proxied.private) },
-    stop: () => child.kill('SIGTERM'),
-    ended,
   }
 }

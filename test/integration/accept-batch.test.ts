@@ -3,6 +3,7 @@ import t from 'tap'
 import { acceptBatch, type AcceptBatchOutcome, type NewBatch } from '#shared/db/accept-batch.ts'
 import { acceptCapture } from '#shared/db/accept-capture.ts'
 import { changeCaptures } from '#shared/db/change-captures.ts'
+import { deleteCapture } from '#shared/db/delete-capture.ts'
 import { findBatch } from '#shared/db/find-batch.ts'
 import { newObjectKey } from '#shared/storage/objects.ts'
 import { meterDifferences } from '#test/helpers/meter-differences.ts'
@@ -96,7 +97,7 @@ t.test('at the edge of quota and queue a batch is accepted whole or not at all',
   t.match(await accept(newBatch(over, 4)), { ok: true, caller: { usage: { overage: 3 } } })
 })
 
-t.test('members share results as other captures do, and two equal ones are two captures', async (t) => {
+t.test('members share results as other captures do, and equal ones are one capture and one charge', async (t) => {
   const own = await createTenant(database, { screenshots_per_month: 3, max_pending: 2 })
   const sharing = (text: string) => ({ key: createHash('sha256').update(text).digest(), seconds: 60 })
   const single = async (text: string) => {
@@ -123,11 +124,14 @@ t.test('members share results as other captures do, and two equal ones are two c
   )
   t.match(all, { ok: true, admitted: true, admittedIds: [] }, 'what is all shared needs no quota')
 
-  const equal = await createTenant(database)
-  const twice = newBatch(equal, 2, { cacheSeconds: 60 })
-  const same = twice.members.map((member) => ({ ...member, cacheKey: sharing('twice').key }))
-  t.match(await accept({ ...twice, members: same }), { admittedIds: same.map(({ id }) => id) })
-  for (const { id } of same) await change(id, 'completed')
+  const equal = await createTenant(database, { screenshots_per_month: 2 })
+  const twice = newBatch(equal, 3, { cacheSeconds: 60 })
+  const same = twice.members.map((member, n) => ({ ...member, cacheKey: sharing(n === 1 ? 'other' : 'twice').key }))
+  t.match(await accept({ ...twice, members: same }), { ok: true, admittedIds: [same[0]!.id, same[1]!.id] })
+  await change(same[0]!.id, 'completed')
+  t.match(await find(equal, twice.id), { total: 3, completed: 2 })
+  await change(same[1]!.id, 'failed')
+  t.match(await find(equal, twice.id), { completed: 2, failed: 1 })
   t.same(await database.query(meterDifferences), [])
 })
 
@@ -150,4 +154,22 @@ t.test('a batch counts how its captures begin and end, and those that are delete
   await database.query('delete from capture where id = $1', [ids[0]])
   const after = await find(tenant, batch.id)
   t.match([after.total, after.completed, after.members.map(({ index }) => index)], [4, 1, [1, 2, 3]])
+})
+
+t.test('a batch whose last running captures are deleted has ended, and that is told once', async (t) => {
+  const tenant = await createTenant(database)
+  await database.query(
+    `insert into webhook (id, account_id, url, events, description, active, created_at)
+     values ($1, $2, 'https://a.example/', '{batch.completed,screenshot.failed}', '', true, now())`,
+    [randomUUID(), tenant.accountId],
+  )
+  const batch = newBatch(tenant, 3)
+  await accept(batch)
+  await change(batch.members[0]!.id, 'completed')
+  await change(batch.members[1]!.id, 'processing')
+  for (const { id } of batch.members.slice(1)) await deleteCapture(database, { id, accountId: tenant.accountId })
+  t.match(
+    await database.query('select event, subject from webhook_delivery where account_id = $1', [tenant.accountId]),
+    [{ event: 'batch.completed', subject: { id: batch.id, total: 3, completed: 1, failed: 2 } }],
+  )
 })

@@ -1,7 +1,9 @@
 import { createHash, randomBytes, randomUUID } from 'node:crypto'
 import t, { type Test } from 'tap'
 import { acceptCapture } from '#shared/db/accept-capture.ts'
+import { admitWaiting } from '#shared/db/admit-waiting.ts'
 import { type CaptureEnd, changeCaptures } from '#shared/db/change-captures.ts'
+import { deleteCapture } from '#shared/db/delete-capture.ts'
 import { findCapture } from '#shared/db/find-capture.ts'
 import { expireObjects } from '#shared/db/object-removals.ts'
 import { requeueLost, requeueUnbegun } from '#shared/db/requeue-captures.ts'
@@ -220,29 +222,35 @@ t.test('followers are bounded, and nobody but their capture brings them on', asy
   await end(leader.id)
 })
 
-t.test('when a capture goes, its oldest follower runs in its place, charged, and leads the others', async (t) => {
-  const tenant = await createTenant(database)
-  const leader = await accept(tenant, sharing('goes'))
-  const [oldest, other] = [await accept(tenant, sharing('goes')), await accept(tenant, sharing('goes'))]
-  const promote = `select promote_follower($1) as id`
-  await database.transaction(async (sql) => {
-    await sql.query('select from capture where id = $1 for update', [leader.id])
-    t.same(await sql.query(promote, [leader.id]), [{ id: oldest.id }])
-    await sql.query(`delete from outbox where capture_id = $1`, [leader.id])
-    await sql.query(`delete from capture where id = $1`, [leader.id])
-    await sql.query('update account_meter set pending = pending - 1 where account_id = $1', [tenant.accountId])
-    await sql.query('update usage set reserved = reserved - 1 where account_id = $1', [tenant.accountId])
-    await sql.query('update lane_meter set admitted = admitted - 1, accepted = accepted - 1 where account_id = $1', [
-      tenant.accountId,
-    ])
-  })
-  await noDifference(t)
-  t.match(await usage(tenant), { reserved: 1, pending: 1 })
-  t.equal((await accept(tenant, sharing('goes'))).shared, 'follows', 'it is found under the same key')
-  const { captures } = await end(oldest.id)
-  t.equal(captures.length, 3)
-  t.match(await find(tenant, other.id), { status: 'completed', cached: true })
-  t.match(await usage(tenant), { reserved: 0, settled: 1, pending: 0 })
-  t.same(await database.query(promote, [other.id]), [{ id: null }], 'where nothing follows nothing is done')
-  await noDifference(t)
-})
+for (const begun of [false, true]) {
+  const state = begun ? 'runs' : 'waits'
+  t.test(
+    `in place of a deleted capture that ${state} its oldest follower runs, under the same one charge`,
+    async (t) => {
+      const tenant = await createTenant(database, { screenshots_per_month: 1 })
+      const leader = await accept(tenant, sharing('goes'))
+      const [oldest, other] = [await accept(tenant, sharing('goes')), await accept(tenant, sharing('goes'))]
+      if (begun) {
+        const begins = { change: { attempts: 1, unendedStarts: 1, begins: true } }
+        await changeCaptures(database, [leader.id], () => begins)
+      }
+      t.equal(await deleteCapture(database, { id: leader.id, accountId: tenant.accountId }), true)
+      t.match(await usage(tenant), { reserved: 1, settled: 0, pending: 1 })
+      const waits = 'select capture_id as id, relay_at as "relayAt" from outbox where account_id = $1'
+      t.same(await database.query(waits, [tenant.accountId]), [{ id: oldest.id, relayAt: null }])
+      t.equal((await accept(tenant, sharing('goes'))).shared, 'follows', 'it is found under the same key')
+      t.equal(await admitWaiting(database, { windowSize: 16, limit: 10 }), 1)
+      const { captures } = await end(oldest.id)
+      t.equal(captures.length, 3)
+      t.match(await find(tenant, other.id), { status: 'completed', cached: true })
+      t.match(await usage(tenant), { reserved: 0, settled: 1, pending: 0 })
+      t.equal((await accept(tenant)).shared, 'USAGE_LIMIT_EXCEEDED', 'the quota of one is used up, not exceeded')
+      t.match(
+        await database.query('select admitted, waiting, processing from lane_meter where account_id = $1', [
+          tenant.accountId,
+        ]),
+        [{ admitted: 0, waiting: 0, processing: 0 }],
+      )
+    },
+  )
+}

@@ -173,6 +173,12 @@ t.test('an account is erased with everything that is its own, and nobody else wi
   const marker = `marker-${randomUUID()}`
   const { id: captureId } = (await client(gone.key, 'POST', '/screenshots', { url: `https://example.com/${marker}` }))
     .body.data
+  await database.query(`update capture set object_key = 'captures/x/' || id where id = $1`, [captureId])
+  await database.query(
+    `insert into stored_object (key, capture_id, bytes, sha256, created_at, expires_at)
+     select object_key, id, 1, '', now(), now() + interval '1 day' from capture where id = $1`,
+    [captureId],
+  )
   await admin('POST', `/accounts/${gone.id}/keys`, { name: marker, domains: [] })
   await database.query('insert into batch (id, account_id, total, created_at) values ($1, $2, 1, now())', [
     randomUUID(),
@@ -193,6 +199,7 @@ t.test('an account is erased with everything that is its own, and nobody else wi
     if (!['audit_entry', 'deletion'].includes(name)) t.equal(own.length, 0, name)
   }
   t.not((await database.query('select 1 from deletion where capture_id = $1', [captureId])).length, 0)
+  t.equal((await database.query('select 1 from object_removal where key = $1', [`captures/x/${captureId}`])).length, 1)
   t.equal((await create(stays.key)).status, 202)
 })
 

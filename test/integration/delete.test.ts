@@ -193,11 +193,8 @@ t.test('nothing of a deleted capture stays in a table, a message or an object', 
   await reportSuccess(queue, ends.id, { finalUrl, objectKey: await put(running, ends.id) })
   await statusIs(database, ends.id, 'completed')
   await put(running, ends.id)
-  t.same(
-    (await tablesWith(database, marker)).toSorted(),
-    ['capture', 'idempotency_key', 'webhook_delivery'],
-    'it would be found',
-  )
+  const everywhere = ['capture', 'idempotency_key', 'webhook_delivery']
+  t.same((await tablesWith(database, marker)).toSorted(), everywhere, 'it would be found')
   t.equal((await messagesWith(queue, marker)).length, 4, 'in messages too')
   t.equal((await filesBelow(folder)).length, 2, 'and one of the objects was never reported')
 

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import { createHmac } from 'node:crypto'
 import { Webhook as StandardWebhook } from 'standardwebhooks'
 import { Webhook as SvixWebhook } from 'svix'
@@ -127,7 +128,18 @@ t.test('what is wrong with a webhook is told at once, by name', async (t) => {
     t.match(await call('POST', '/webhooks', { url, events }), { status: 422 }, JSON.stringify(events))
   }
   t.match(await call('POST', '/webhooks', [1]), { status: 422 })
-  t.match(await call('GET', '/webhooks?page=1'), { status: 422 })
+  const anyone = '/webhooks/00000000-0000-4000-8000-000000000000'
+  for (const [method, path] of [
+    ['GET', '/webhooks'],
+    ['POST', '/webhooks'],
+    ['PATCH', anyone],
+    ['DELETE', anyone],
+    ['POST', `${anyone}/test`],
+    ['POST', `${anyone}/rotate-secret`],
+    ['POST', `${anyone}/deliveries/${randomUUID()}/redeliver`],
+  ] as const) {
+    t.match(await call(method, `${path}?page=1`), { status: 422 }, `${method} ${path}`)
+  }
 })
 
 t.test('an account has at most 20 webhooks, however many are asked for at once', async (t) => {

@@ -1,3 +1,5 @@
+import { once } from 'node:events'
+import { connect } from 'node:net'
 import t from 'tap'
 import { createTenant } from '#test/helpers/tenant.ts'
 import { acceptCapture } from '#shared/db/accept-capture.ts'
@@ -6,7 +8,7 @@ import { eventually } from '#test/helpers/eventually.ts'
 import { readEvents } from '#test/helpers/read-events.ts'
 import { startGateway, testPepper } from '#test/helpers/running-gateway.ts'
 
-const gateway = await startGateway(t, { STREAM_SECONDS: '3' })
+const gateway = await startGateway(t, { STREAM_SECONDS: '3', GATEWAY_DRAIN_MS: '600000' })
 const { database, baseUrl } = gateway
 const tenant = await createTenant(database)
 const { key } = await createKey(database, { accountId: tenant.accountId, name: '', domains: [], pepper: testPepper })
@@ -17,6 +19,9 @@ const follow = async () =>
     await fetch(`${baseUrl}/v1/screenshots/${capture.id}/events`, { headers: { authorization: `Bearer ${key}` } }),
   )
 
+const status = (query: string) =>
+  fetch(`${baseUrl}/v1/screenshots/${capture.id}${query}`, { headers: { authorization: `Bearer ${key}` } })
+
 t.test('a stream that has lasted its time ends with a word about it, and may be opened again', async (t) => {
   const stream = await follow()
   await stream.ended
@@ -25,10 +30,17 @@ t.test('a stream that has lasted its time ends with a word about it, and may be 
   t.match(stream.seen, [{ name: 'status', id: 'pending-0', data: { status: 'pending', position: 0 } }])
 })
 
-t.test('with the gateway streams end in order, before it does', async (t) => {
+t.test('a gateway that stops waits for nobody who has nothing to say, and tells the others at once', async (t) => {
   const stream = await follow()
   await eventually(() => stream.seen.length === 1)
+  const { hostname, port } = new URL(baseUrl)
+  const silent = connect(Number(port), hostname)
+  await once(silent, 'connect')
+  const waited = status('?wait=60')
+  // An answer of its own, after the wait has begun, on a connection that both ends keep.
+  await (await status('')).text()
   gateway.stop()
+  t.match(await (await waited).json(), { data: { id: capture.id, status: 'pending' } })
   await stream.ended
   t.match(stream.text(), /: this server is stopping; connect again\n\n$/)
   t.equal(await gateway.ended, 0)

@@ -5,6 +5,7 @@ import type { NewCapture } from '#shared/db/accept-capture.ts'
 import type { FoundBatch } from '#shared/db/find-batch.ts'
 import { AppError } from '#shared/errors/app-error.ts'
 import type { Context } from '#gateway/context.ts'
+import { authorize } from '#gateway/http/authorize.ts'
 import type { Exchange } from '#gateway/http/exchange.ts'
 import { validationError } from '#gateway/http/read-parameters.ts'
 import { judged, publish } from './create-capture.ts'
@@ -58,10 +59,12 @@ const refuseUnavailable = async (context: Context, exchange: Exchange, capture: 
 }
 
 /**
- * Makes a request into a batch of captures, all or none, in one round trip to the database; one that is sent again is
+ * Makes a request into a batch of captures, all or none, in two round trips to the database, the first for the key; one that is sent again is
  * answered with the batch of the first, as it is now. Checks come in the order of `createCapture`.
  */
 export const createBatch = async (context: Context, exchange: Exchange): Promise<FoundBatch> => {
+  // A hundred captures cost far more to judge and seal than a look at the key.
+  await authorize(context, exchange)
   const request = await readBatch(context, exchange)
   const members = await prepareAll(context, request.parsed)
   const common = commonOf(members, request)

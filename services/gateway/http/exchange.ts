@@ -18,7 +18,7 @@ export type Exchange = {
   readonly headIsTooLarge: boolean
   /** Whether a body comes that is small, by its announced length: then it costs little to read it before the key is known. */
   readonly bodyIsSmall: boolean
-  /** Reads the body, once. Throws `PAYLOAD_TOO_LARGE` beyond the bound, `BAD_REQUEST` where it breaks off. */
+  /** The body, which is read with the first call. Throws `PAYLOAD_TOO_LARGE` beyond the bound, `BAD_REQUEST` where it breaks off. */
   readonly readBody: () => Promise<Buffer>
   /** Follows the connection for an answer that comes late: `signal` aborts once the client has gone away. */
   readonly watchClient: () => Disposable & { readonly signal: AbortSignal }

@@ -4,17 +4,24 @@ import { AppError } from '#shared/errors/app-error.ts'
 /** Who calls, as far as the request tells: the key, and the host of the page that the request comes from. */
 export type Identity = { readonly key: string; readonly originHost: string | null }
 
-const keyForm = /^bearer +(?<key>\S+)$/i
+const bearer = /^bearer +(?<key>\S+)$/i
+const keyForm = /^sk_live_[A-Za-z0-9]{40}$/
 
 const hostOf = (address: string): string | null => {
   const url = URL.parse(address)
   return url !== null && /^https?:$/.test(url.protocol) ? url.hostname : null
 }
 
+/** The key of a request; undefined where there is none of the right form. */
+export const keyOf = ({ authorization = '' }: IncomingHttpHeaders): string | undefined => {
+  const key = bearer.exec(authorization)?.groups?.['key']
+  return key !== undefined && keyForm.test(key) ? key : undefined
+}
+
 /** Reads key and origin; `Origin` wins over `Referer`, even where it is no host. Throws `INVALID_API_KEY` where the header holds no key. */
 export const identify = (headers: IncomingHttpHeaders): Identity => {
-  const key = keyForm.exec(headers.authorization ?? '')?.groups?.['key']
-  if (key === undefined || !/^sk_live_[A-Za-z0-9]{40}$/.test(key)) throw new AppError('INVALID_API_KEY')
+  const key = keyOf(headers)
+  if (key === undefined) throw new AppError('INVALID_API_KEY')
   const from = headers.origin ?? headers.referer
   return { key, originHost: from === undefined ? null : hostOf(from) }
 }

@@ -44,6 +44,7 @@ export const readExchange = (
   const trace = continueTrace(`http ${operation}`, first(request.headers['traceparent']))
   const { url = '', headers } = request
   const queryAt = url.indexOf('?')
+  let body: Promise<Buffer> | undefined
   const exchange: Exchange = {
     requestId: requestIdOf(headers['x-request-id']),
     traceparent: trace.traceparent,
@@ -54,7 +55,7 @@ export const readExchange = (
     params,
     headIsTooLarge: headBytes(request) > headBytesMax,
     bodyIsSmall: bodyIsSmall(request),
-    readBody: () => readBody(request, bodyBytesMax),
+    readBody: () => (body ??= readBody(request, bodyBytesMax)),
     watchClient: () => watchClient(request),
     caller: undefined,
     screenshotId: undefined,

@@ -4,9 +4,11 @@ import type { Context } from '#gateway/context.ts'
 import { authorize } from '#gateway/http/authorize.ts'
 import type { Exchange } from '#gateway/http/exchange.ts'
 import { pathId } from '#gateway/http/path-id.ts'
+import { readPlainQuery } from '#gateway/http/read-plain-query.ts'
 import type { Operation } from './operation.ts'
 
 const again = async (context: Context, exchange: Exchange, of: DeliveriesOf) => {
+  readPlainQuery(exchange.query, [])
   const id = pathId(exchange, 'delivery_id')
   if (!(await context.webhooks.redeliver(of, id))) throw new AppError('NOT_FOUND')
   return { status: 202, body: { data: { id } } }

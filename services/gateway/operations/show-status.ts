@@ -22,7 +22,8 @@ const findLater = async (context: Context, exchange: Exchange, waitMs: number) =
   using _held = place
   using client = exchange.watchClient()
   client.signal.addEventListener('abort', follower.wake)
-  const waiters = { isStopping: () => client.signal.aborted || context.waiters.isStopping() }
+  // What a gateway that stops has to say is no less than what it would say after its drain.
+  const waiters = { isStopping: () => client.signal.aborted || context.isStopping() }
   const ended = await waitForEnd({ captures: context.captures, waiters }, follower, { id, accountId }, waitMs)
   return ended === 'goes-on' ? await findOwned(context, exchange) : ended.capture
 }

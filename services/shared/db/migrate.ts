@@ -13,6 +13,7 @@ const functions = [
   'queue-deliveries',
   'warn-of-quota',
   'find-replay',
+  'claim-answer',
   'share-capture',
   'accept-capture',
   'accept-batch',

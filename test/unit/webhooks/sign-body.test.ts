@@ -1,3 +1,6 @@
+import { createHmac } from 'node:crypto'
+import * as fc from 'fast-check'
+import { Webhook } from 'standardwebhooks'
 import t from 'tap'
 import { signBody } from '#webhooks/sign-body.ts'
 
@@ -33,4 +36,38 @@ t.test('the other one lists a signature for each secret, and depends on id, time
   for (const other of [{ id: 'ie' }, { body: '{"a":2}' }, { at: new Date(at.getTime() + 1000) }]) {
     t.not(signBody({ ...of, ...other })['webhook-signature'], signatures.join(' '))
   }
+})
+
+const secrets = fc.uint8Array({ minLength: 24, maxLength: 64 }).map((b) => `whsec_${Buffer.from(b).toString('base64')}`)
+const verifies = (secret: string, body: string, headers: Record<string, string>) => {
+  try {
+    new Webhook(secret).verify(body, headers)
+    return true
+  } catch {
+    return false
+  }
+}
+
+t.test("a receiver's own library takes every body under both secrets, and nothing that was changed", async (t) => {
+  const bodies = fc.json({ stringUnit: 'grapheme' })
+  fc.assert(
+    fc.property(fc.uuid(), fc.tuple(bodies, bodies), fc.tuple(secrets, secrets), (id, [body, other], both) => {
+      const [newest, previous] = both
+      fc.pre(body !== other && newest !== previous)
+      const signed = signBody({ id, body, at: new Date(), secrets: both })
+      const altered = [
+        { 'webhook-id': `${id}x` },
+        { 'webhook-timestamp': String(Number(signed['webhook-timestamp']) + 1) },
+      ]
+      return (
+        verifies(newest, body, signed) &&
+        verifies(previous, body, signed) &&
+        !verifies(newest, other, signed) &&
+        altered.every((change) => !verifies(newest, body, { ...signed, ...change })) &&
+        signed['x-webhook-signature'] === createHmac('sha256', newest).update(Buffer.from(body)).digest('hex')
+      )
+    }),
+    { seed: 5, numRuns: 200 },
+  )
+  t.pass('for 200 of them')
 })

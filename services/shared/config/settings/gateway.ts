@@ -29,6 +29,13 @@ export const gatewaySettings = {
     help: 'secret with which API keys are hashed; changing it makes every key invalid',
     secret: true,
   }),
+  keyFailuresPerMinute: integer('KEY_FAILURES_PER_MINUTE', {
+    help: 'wrong API keys that one client address may send to one gateway at once, and again in each minute; keys that were good lately are served all the same',
+    unit: 'requests per minute',
+    fallback: 60,
+    min: 1,
+    max: 1_000_000,
+  }),
   gatewayHost: text('GATEWAY_HOST', { help: 'address on which the HTTP interface listens', fallback: '127.0.0.1' }),
   gatewayPort: integer('GATEWAY_PORT', {
     help: 'port on which the HTTP interface listens; 0 takes a free one',

@@ -18,6 +18,7 @@ export const IdempotencyKey = defineEntity({
     requestSha256: p.type(Buffer).columnType('bytea').fieldName('request_sha256'),
     captureId: what(),
     batchId: what(),
+    answer: p.type(Buffer).columnType('bytea').nullable(),
     createdAt: p.datetime().columnType('timestamptz').index('idempotency_key_age'),
   },
 })

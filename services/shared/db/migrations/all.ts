@@ -4,6 +4,7 @@ import { ListCaptures } from './0003-list-captures.ts'
 import { TakeAwayWhatIsOver } from './0004-take-away-what-is-over.ts'
 import { TellReceivers } from './0005-tell-receivers.ts'
 import { Administer } from './0006-administer.ts'
+import { KeepAnswers } from './0007-keep-answers.ts'
 
 /** Every migration in order, under the name by which a database remembers it. */
 export const migrations = [
@@ -13,4 +14,5 @@ export const migrations = [
   { name: '0004-take-away-what-is-over', class: TakeAwayWhatIsOver },
   { name: '0005-tell-receivers', class: TellReceivers },
   { name: '0006-administer', class: Administer },
+  { name: '0007-keep-answers', class: KeepAnswers },
 ] as const

@@ -16,6 +16,7 @@ declare
   v_source shareable;
   v_sources uuid[] := array_fill(null::uuid, array[v_total]);
   v_kinds text[] := array_fill(null::text, array[v_total]);
+  v_first integer;
   v_own integer[];
   v_count integer;
   v_room integer;
@@ -40,6 +41,13 @@ begin
   end if;
   if p_cache_seconds is not null then
     for i in 1 .. v_total loop
+      -- Those of this batch that ask for the same follow the first of them.
+      v_first := array_position(p_cache_keys, p_cache_keys[i]);
+      if v_first < i and v_kinds[v_first] is null then
+        v_sources[i] := p_ids[v_first];
+        v_kinds[i] := 'follows';
+        continue;
+      end if;
       v_source := find_shareable(c.account_id, p_cache_keys[i], p_cache_seconds, c.max_pending);
       if v_source.kind = 'full' then
         c.refusal := 'QUEUE_FULL';

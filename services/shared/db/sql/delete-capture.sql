@@ -2,7 +2,8 @@
 -- away afterwards, from the queue and from the object store, is noted in `deletion`, in the same transaction: at once,
 -- and where an attempt may still run or be on its way, again once its publisher has given up and once its time is over.
 --
--- A charge is released where the capture had not begun and stays where it had. Lock order: see check-request.sql.
+-- A charge is released where the capture had not begun and stays where it had; where another goes on in its place, that
+-- takes the charge over. Lock order: see check-request.sql.
 
 create or replace function delete_capture(p_id uuid, p_account_id uuid) returns boolean
 language plpgsql as $$
@@ -13,7 +14,11 @@ declare
   -- What follows another capture is no worker's, so no meter counts it.
   v_counted boolean;
   v_waited boolean;
+  v_promoted uuid;
 begin
+  -- What it follows is locked before it, as whoever ends both does.
+  perform from capture k
+    where k.id = (select f.follows from capture f where f.id = p_id and f.account_id = p_account_id) for update;
   select * into c from capture where id = p_id and account_id = p_account_id for update;
   if not found then
     return false;
@@ -23,12 +28,12 @@ begin
 
   delete from outbox where capture_id = p_id returning relay_at is null into v_waited;
   -- Those that waited for the same result go on without it.
-  perform promote_follower(p_id);
+  v_promoted := promote_follower(p_id);
   if v_counted then
     perform from account_meter m where m.account_id = c.account_id for update;
     update account_meter m set pending = m.pending - 1 where m.account_id = c.account_id and c.status = 'pending';
     update usage u set reserved = u.reserved - 1, settled = u.settled + (c.status = 'processing')::integer
-     where u.account_id = c.account_id and u.period = c.period;
+     where u.account_id = c.account_id and u.period = c.period and v_promoted is null;
     update lane_meter l
        set admitted = l.admitted - (v_waited is not true)::integer, waiting = l.waiting - (v_waited is true)::integer,
            processing = l.processing - (c.status = 'processing')::integer
@@ -37,6 +42,8 @@ begin
   if not v_ended then
     update batch b set processing = b.processing - (c.status = 'processing')::integer, failed = b.failed + 1
      where b.id = c.batch_id;
+    -- Nothing is told of the capture, which has not ended; of its batch it may have been the last.
+    perform queue_deliveries(array[p_id]);
   end if;
 
   perform uncount_ended(array[p_id]);

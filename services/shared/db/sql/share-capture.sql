@@ -84,15 +84,15 @@ begin
 end
 $$;
 
--- Makes the oldest follower of a capture an ordinary one: charged, counted, waiting for its turn; the others follow it.
--- Answers its id, or null where nothing follows. For the transaction that deletes the leader, which has locked its row and
--- nothing after it in the order of locks, before it deletes the row. Locks the followers, then the account's meter, so
--- that no follower that is accepted meanwhile is missed.
+-- Makes the oldest follower of a capture an ordinary one, waiting for its turn; the others follow it. It takes over the
+-- charge of the one that it followed, in the period in which that was reserved: one charge for all that share a result,
+-- and none beyond a quota that has been used up meanwhile. Answers its id, or null where nothing follows. For the
+-- transaction that deletes the leader, which has locked its row and nothing after it in the order of locks, before it
+-- deletes the row. Locks the followers, then the account's meter, so that none that is accepted meanwhile is missed.
 create or replace function promote_follower(p_leader uuid) returns uuid
 language plpgsql as $$
 declare
   v capture;
-  v_period constant date := date_trunc('month', clock_timestamp() at time zone 'utc')::date;
 begin
   perform from capture f where f.follows = p_leader order by f.id for update;
   perform from account_meter m
@@ -102,12 +102,11 @@ begin
     return null;
   end if;
 
-  update capture set follows = null, charge = 'reserved', period = v_period where id = v.id;
+  update capture c set follows = null, charge = 'reserved', period = k.period
+    from capture k where c.id = v.id and k.id = p_leader;
   update capture set follows = v.id where follows = p_leader;
   insert into outbox (capture_id, account_id, pool, lane, created_at) values (v.id, v.account_id, v.pool, v.lane, v.created_at);
   update account_meter m set pending = m.pending + 1 where m.account_id = v.account_id;
-  insert into usage as u (account_id, period, reserved) values (v.account_id, v_period, 1)
-      on conflict (account_id, period) do update set reserved = u.reserved + 1;
   insert into lane_meter as l (account_id, pool, lane, accepted, waiting) values (v.account_id, v.pool, v.lane, 1, 1)
       on conflict (account_id, pool, lane) do update set accepted = l.accepted + 1, waiting = l.waiting + 1;
   return v.id;

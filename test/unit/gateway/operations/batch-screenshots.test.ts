@@ -154,3 +154,10 @@ t.test('a batch that is sent again is the first, as it is now', async (t) => {
   t.match(context.seen.batches, [{ idempotency: { key: 'k' } }])
   t.same([context.seen.published, context.seen.nudges], [[], 0])
 })
+
+t.test('a batch is judged and sealed only for a key that is one, however small its body', async (t) => {
+  const { context, post } = start(t)
+  context.answers.check = () => ({ ok: false, code: 'INVALID_API_KEY' })
+  t.equal((await post({ urls })).statusCode, 401)
+  t.same([context.seen.checks, context.seen.batches], [1, []])
+})

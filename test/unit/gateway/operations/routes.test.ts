@@ -1,14 +1,14 @@
 import t, { type Test } from 'tap'
 import { AppError } from '#shared/errors/app-error.ts'
 import { createApp } from '#gateway/app.ts'
-import { prefixes, routes } from '#gateway/operations/routes.ts'
+import { prefixes, type Route, routes } from '#gateway/operations/routes.ts'
 import { completedCapture, createTestContext, testCaller, testKey } from '#test/helpers/gateway-context.ts'
 
 const start = (t: Test) => {
   const context = createTestContext()
   const app = createApp(context)
   t.teardown(() => app.close())
-  const call = ({ method, path }: (typeof routes)[number], headers: Record<string, string>, prefix = '/v1') =>
+  const call = ({ method, path }: Pick<Route, 'method' | 'path'>, headers: Record<string, string>, prefix = '/v1') =>
     app.inject({
       method,
       url: prefix + path.replaceAll(/:\w+/g, completedCapture.id),
@@ -64,5 +64,21 @@ t.test('every operation answers 503 while the database is away', async (t) => {
     const answer = await call(route, { authorization })
     t.equal(answer.statusCode, 503, route.name)
     t.notMatch(answer.body, 'ECONNREFUSED')
+  }
+})
+
+t.test('every method of a path is served by one operation, under a name of its own', async (t) => {
+  t.equal(new Set(routes.map(({ method, path }) => `${method} ${path}`)).size, routes.length)
+  t.equal(new Set(routes.map(({ name }) => name)).size, routes.length)
+})
+
+t.test('an unknown query parameter is refused by name, but for images and bodies of captures', async (t) => {
+  const { call } = start(t)
+  const free = ['create', 'batch', 'capture_post', 'image', 'image_head']
+  // What belongs to a capture or webhook that is not there is not found before.
+  const gone = ['capture_deliveries', 'webhook_deliveries']
+  for (const route of routes.filter(({ name }) => ![...free, ...gone].includes(name))) {
+    const answer = await call({ method: route.method, path: `${route.path}?nonsense=1` }, { authorization })
+    t.match(answer.json(), { error: { details: { nonsense: ['is not a parameter'] } } }, route.name)
   }
 })

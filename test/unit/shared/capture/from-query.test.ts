@@ -1,5 +1,7 @@
+import * as fc from 'fast-check'
 import t from 'tap'
 import { fromQuery } from '#shared/capture/from-query.ts'
+import { encodedParameters } from '#test/helpers/query-encodings.ts'
 
 const faultsIn = (query: string) => fromQuery(query).faults
 
@@ -107,4 +109,32 @@ t.test('a comma list is read once, and up to what is more than enough', async (t
 t.test('depth is bounded', async (t) => {
   const depth = JSON.stringify(read(`a${'[b]'.repeat(5000)}=1`)).split('{').length
   t.ok(depth < 10)
+})
+
+t.test('every parameter in every encoding reads as it would stand in a JSON body', async (t) => {
+  fc.assert(
+    fc.property(encodedParameters, (parameters) => {
+      const body = Object.fromEntries(parameters.map(({ name, value }) => [name, value]))
+      const input = read(parameters.map(({ query }) => query).join('&'))
+      return t.strictSame(JSON.parse(JSON.stringify(input)), JSON.parse(JSON.stringify(body)))
+    }),
+    { seed: 5, numRuns: 400 },
+  )
+})
+
+t.test('whatever a query is, it is read or refused by name, and never throws', async (t) => {
+  const parts = fc.oneof(
+    fc.string(),
+    fc.constantFrom('[', ']', '=', '&', '%', '__proto__', 'headers', 'cookies', '0', 'length'),
+  )
+  fc.assert(
+    fc.property(fc.array(parts, { maxLength: 60 }), (pieces) => {
+      const result = fromQuery(pieces.join(''))
+      return result.ok
+        ? Object.getPrototypeOf(result.input) === Object.prototype
+        : Object.keys(result.faults).length > 0
+    }),
+    { seed: 5, numRuns: 1000 },
+  )
+  t.equal(({} as Record<string, unknown>)['polluted'], undefined)
 })

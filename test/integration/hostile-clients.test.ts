@@ -1,0 +1,287 @@
+import { text } from 'node:stream/consumers'
+import t, { type Test } from 'tap'
+import { createAccount } from '#shared/db/accounts.ts'
+import { defaultPlans } from '#shared/db/default-plans.ts'
+import { catalog } from '#shared/errors/catalog.ts'
+import { createKey } from '#shared/db/keys.ts'
+import { replacePlans } from '#shared/db/plans.ts'
+import { eventually } from '#test/helpers/eventually.ts'
+import { createRawClient, type RawAnswer, rawHead } from '#test/helpers/raw-client.ts'
+import { startGateway, testPepper } from '#test/helpers/running-gateway.ts'
+import { startStandInFleet } from '#test/helpers/stand-in-fleet.ts'
+
+const wrongKeysMax = 5
+const gateway = await startGateway(t, {
+  PUBLIC_URL: 'https://shots.example',
+  KEY_FAILURES_PER_MINUTE: String(wrongKeysMax),
+})
+const { database, baseUrl, probeUrl } = gateway
+await replacePlans(database, defaultPlans)
+const fleet = startStandInFleet(gateway, () => ({ image: Buffer.from('the bytes of an image') }))
+t.teardown(() => fleet[Symbol.asyncDispose]())
+
+const newKey = async (domains: string[] = []) => {
+  const { id: accountId } = await createAccount(database, { name: 'A', email: 'a@example.com', plan: 'unlimited' })
+  return (await createKey(database, { accountId, name: '', domains, pepper: testPepper })).key
+}
+const key = await newKey()
+const { open, send } = createRawClient(t, baseUrl)
+const host = 'Host: shots.example'
+const authorization = `Authorization: Bearer ${key}`
+const create = 'POST /v1/screenshots'
+const json = 'Content-Type: application/json'
+const small = JSON.stringify({ url: 'https://example.com/' })
+const lengthOf = (body: string | Buffer) => `Content-Length: ${Buffer.byteLength(body)}`
+
+const post = (body: string | Buffer, headers: readonly string[] = [json]) =>
+  send(rawHead(create, [host, authorization, lengthOf(body), ...headers]), body)
+const get = (path: string, ...headers: readonly string[]) =>
+  send(rawHead(`GET ${path}`, [host, authorization, ...headers]))
+
+const errorOf = (answer: RawAnswer | undefined): { code: string; status: number; details?: Record<string, string[]> } =>
+  JSON.parse(answer?.body ?? '{}').error
+const records = async () => (await database.query('select from capture')).length
+
+/** Every answer is of the catalogue, in its envelope, with the request's id, and nothing is stored. */
+const refused = async (
+  t: Test,
+  asked: Readonly<Record<string, () => Promise<RawAnswer | undefined>>>,
+  code: string,
+) => {
+  const before = await records()
+  for (const [what, ask] of Object.entries(asked)) {
+    const answer = await ask()
+    const error = errorOf(answer)
+    t.match({ what, status: answer?.status, error }, { what, status: error.status, error: { code } })
+    t.equal(error.status, catalog[code as keyof typeof catalog].status, what)
+    t.match(answer?.headers, { 'x-request-id': /./, 'content-type': /^application\/json/ }, what)
+  }
+  t.equal(await records(), before, 'nothing is stored')
+}
+
+// Begun first, because it is cut off only after a while: a head that never ends.
+const slow = await open()
+slow.write(`POST /v1/screenshots HTTP/1.1\r\n${host}\r\nX-Slow: `)
+const slowAnswer = text(slow)
+
+t.test('a body is JSON by its one content type, or it is refused', async (t) => {
+  const wrong = {
+    'two types, the wrong one first': () => post(small, ['Content-Type: text/plain', json]),
+    'a type in another header': () => post(small, ['X-Content-Type: application/json']),
+    none: () => post(small, []),
+    'a list of types': () => post(small, ['Content-Type: application/json, text/html']),
+    compressed: () => post(Buffer.from('1f8b08000000000000ff', 'hex'), [json, 'Content-Encoding: gzip']),
+    'UTF-16': () => post(Buffer.from(small, 'utf16le'), ['Content-Type: application/json; charset=utf-16']),
+    'a byte order mark alone': () => post(Buffer.from([0xef, 0xbb, 0xbf]), [json]),
+  }
+  await refused(t, wrong, 'BAD_REQUEST')
+  for (const type of ['APPLICATION/JSON', 'application/json\t; charset=UTF-8', 'application/json;']) {
+    t.equal((await post(small, [`Content-Type: ${type}`]))?.status, 202, type)
+    t.equal((await post('{"width":1}', [`Content-Type: ${type}`]))?.status, 422, type)
+  }
+})
+
+t.test('a body is bounded by what comes, whatever is announced', async (t) => {
+  const most = 7 * 1024 * 1024
+  const large = Buffer.alloc(most + 1, 0x20)
+  const chunk = Buffer.concat([Buffer.from(`${large.length.toString(16)}\r\n`), large, Buffer.from('\r\n0\r\n\r\n')])
+  const chunked = rawHead(create, [host, authorization, json, 'Transfer-Encoding: chunked'])
+  await refused(t, { announced: () => post(large), chunked: () => send(chunked, chunk) }, 'PAYLOAD_TOO_LARGE')
+  const both = [host, authorization, json, lengthOf(small), 'Transfer-Encoding: chunked']
+  const ambiguous = {
+    'length and chunks': () => send(rawHead(create, both), `0\r\n\r\n${small}`),
+    'two lengths': () =>
+      send(rawHead(create, [host, authorization, json, 'Content-Length: 1', lengthOf(small)]), small),
+    'a negative length': () => send(rawHead(create, [host, authorization, json, 'Content-Length: -1']), small),
+    'no chunk': () => send(chunked, 'zz\r\n'),
+  }
+  await refused(t, ambiguous, 'BAD_REQUEST')
+})
+
+t.test('any number of parameters is refused in one answer', async (t) => {
+  const path = '/v1/screenshots/capture?url=https://example.com/'
+  const many = (name: (n: number) => string) => Array.from({ length: 10_000 }, (_, n) => `&${name(n)}`).join('')
+  const short = { 'one name': () => get(path + many(() => 'a=1')), empty: () => get(path + many(() => '')) }
+  await refused(t, short, 'VALIDATION_ERROR')
+  await refused(t, { 'many names': () => get(path + many((n) => `p${n}=1`)) }, 'URI_TOO_LONG')
+  const fields = Object.fromEntries(Array.from({ length: 9000 }, (_, n) => [`p${n}`, 1]))
+  await refused(t, { fields: () => post(JSON.stringify(fields)) }, 'VALIDATION_ERROR')
+})
+
+t.test('nesting of any depth is refused, never followed', async (t) => {
+  const nested = (opens: string, closes: string, depth: number) => opens.repeat(depth) + closes.repeat(depth)
+  const deep = {
+    lists: () => post(nested('[', ']', 9000)),
+    'lists beyond what is parsed': () => post(nested('[', ']', 100_000)),
+    objects: () => post(`${'{"headers":'.repeat(4000)}1${'}'.repeat(4000)}`),
+    'in a field': () => post(`{"url":"https://example.com/","cookies":${nested('[', ']', 5000)}}`),
+    'in a query': () => get(`/v1/screenshots/capture?url=https://example.com/&headers${'[a]'.repeat(5000)}=1`),
+    'JSON in a query': () => get(`/v1/screenshots/capture?url=https://example.com/&cookies=${nested('[', ']', 5000)}`),
+  }
+  await refused(t, deep, 'VALIDATION_ERROR')
+  await refused(t, { 'that does not close': () => post('['.repeat(9000)) }, 'BAD_REQUEST')
+})
+
+t.test('names of the prototype are names like others, and change nobody', async (t) => {
+  const evil = '{"polluted":"yes","width":1}'
+  const named = {
+    'the prototype': () => post(`{"url":"https://example.com/","__proto__":${evil}}`),
+    'the constructor': () => post(`{"url":"https://example.com/","constructor":{"prototype":${evil}}}`),
+    'a method': () => post(`{"url":"https://example.com/","toString":${evil}}`),
+    'in a cookie': () =>
+      post(`{"url":"https://example.com/","cookies":[{"name":"a","value":"b","__proto__":${evil}}]}`),
+    'as a place': () => post(`{"url":"https://example.com/","geolocation":{"__proto__":{"latitude":1,"longitude":1}}}`),
+    'in a query': () => get('/v1/screenshots/capture?url=https://example.com/&__proto__[polluted]=yes'),
+    'deep in a query': () =>
+      get('/v1/screenshots/capture?url=https://example.com/&constructor[prototype][polluted]=yes'),
+    'as a header': () => get('/v1/screenshots/capture?url=https://example.com/&headers[__proto__]=yes'),
+  }
+  await refused(t, named, 'VALIDATION_ERROR')
+  const after = await post(small)
+  t.equal(after?.status, 202)
+  t.same(JSON.parse(after!.body).data.options, { width: 1280, height: 800, format: 'png' })
+})
+
+t.test('nothing that a caller sends becomes a header or a part of a file name', async (t) => {
+  const url = 'https://example.com/a%0d%0aSet-Cookie:%20a=1/";filename=evil.exe'
+  const answer = await send(
+    rawHead('POST /v1/screenshots/capture', [
+      ...[host, authorization, json, lengthOf(JSON.stringify({ url }))],
+      'X-Request-Id: a"; evil=1',
+    ]),
+    JSON.stringify({ url }),
+  )
+  const { headers = {}, status } = answer ?? {}
+  t.equal(status, 200)
+  t.equal(headers['content-disposition'], `inline; filename="${headers['x-screenshot-id']}.png"`)
+  t.equal(headers['set-cookie'], undefined)
+  t.match(headers['x-request-id'], /^[\da-f-]{36}$/)
+  t.match(headers, { 'x-content-type-options': 'nosniff', 'content-security-policy': "default-src 'none'; sandbox" })
+})
+
+t.test('addresses in answers are of the public URL, whatever host a request names', async (t) => {
+  const spoofed = [
+    'X-Forwarded-Host: evil.example',
+    'X-Forwarded-Proto: http',
+    'X-Forwarded-For: 10.0.0.1',
+    'Forwarded: host=evil.example;proto=http',
+  ]
+  const asked = [authorization, json, lengthOf(small), ...spoofed]
+  const made = await send(rawHead(create, ['Host: evil.example', ...asked]), small)
+  t.equal(made?.status, 202)
+  const absolute = await send(
+    rawHead('POST http://evil.example/v1/screenshots', ['Host: evil.example', ...asked]),
+    small,
+  )
+  const list = await get('/v1/screenshots', ...spoofed)
+  for (const answer of [made, absolute, list]) t.notMatch(JSON.stringify(answer), 'evil.example')
+  t.match(made?.headers['location'], /^https:\/\/shots\.example\/v1\/screenshots\//)
+})
+
+t.test('only the very hosts of a key are let in', async (t) => {
+  const bound = await newKey(['example.com', '*.example.org'])
+  const from = async (origin: string) =>
+    (await send(rawHead('GET /v1/account', [host, `Authorization: Bearer ${bound}`, `Origin: ${origin}`])))?.status
+  for (const origin of ['https://example.com', 'HTTPS://EXAMPLE.COM:8443', 'http://a.b.example.org']) {
+    t.equal(await from(origin), 200, origin)
+  }
+  for (const origin of [
+    'https://example.com@evil.com',
+    'https://example.com:443@evil.com',
+    'https://example.com.evil.com',
+    'https://evil.com/https://example.com',
+    'https://evil.com?https://example.com',
+    'https://evil.com#.example.org',
+    'https://evil.com\\.example.org',
+    'https://evilexample.org',
+    'https://example.org',
+    'https://example.com%00.evil.com',
+    'https://example.co',
+    'ftp://example.com',
+    'example.com',
+    'file://',
+    'null',
+    '*',
+  ]) {
+    t.equal(await from(origin), 403, origin)
+  }
+})
+
+t.test('paths that are made up are not found, and no fault of ours', async (t) => {
+  const paths = ['%00', '..%2f..%2fetc%2fpasswd', "'; drop table capture; --", 'a'.repeat(10_000), '%F0%9F%92%A9', '-1']
+  const unknown = paths.flatMap((id) => [
+    `/v1/screenshots/${id.replaceAll(' ', '%20')}`,
+    `/v1/screenshots/batch/${encodeURI(id)}`,
+  ])
+  await refused(t, Object.fromEntries(unknown.map((path) => [path, () => get(path)])), 'NOT_FOUND')
+  for (const path of ['/v1/screenshots/%zz', '/v1//screenshots', '/v1/screenshots/%', '//v1/account', '/']) {
+    const answer = await get(path)
+    t.ok([400, 404].includes(answer?.status ?? 0), path)
+    t.equal(errorOf(answer).status, answer?.status)
+  }
+})
+
+t.test('clients that vanish in the middle leave no record, and others are served meanwhile', async (t) => {
+  const before = await records()
+  const head = rawHead(create, [host, authorization, json, `Content-Length: ${small.length}`])
+  const large = rawHead(create, [host, authorization, json, 'Content-Length: 1000000'])
+  const sockets = await Promise.all(
+    Array.from({ length: 200 }, async (_, n) => {
+      const socket = await open()
+      socket.write([head.slice(0, 60), head + small.slice(0, -1), large + small, ''][n % 4]!)
+      return socket
+    }),
+  )
+  t.equal((await post(small))?.status, 202, 'with 200 of them open')
+  for (const [n, socket] of sockets.entries()) {
+    if (n % 2 === 0) socket.resetAndDestroy()
+    else socket.destroy()
+  }
+  t.equal((await get('/v1/account'))?.status, 200)
+  t.equal(await records(), before + 1)
+})
+
+t.test('a client that vanishes from a stream or a wait disturbs nobody', async (t) => {
+  const made = await post(JSON.stringify({ url: 'https://example.com/', delay: 1 }))
+  const path = `/v1/screenshots/${String(JSON.parse(made!.body).data.id)}`
+  const sockets = await Promise.all(
+    ['/events', '?wait=60'].map(async (rest) => {
+      const socket = await open()
+      socket.write(`GET ${path}${rest} HTTP/1.1\r\n${host}\r\n${authorization}\r\n\r\n`)
+      return socket
+    }),
+  )
+  for (const socket of sockets) socket.destroy()
+  t.equal((await get(`${path}?wait=1`))?.status, 200)
+  await eventually(async () => JSON.parse((await get(path))!.body).data.status === 'completed')
+})
+
+t.test('a head that never ends is cut off, in the envelope', async (t) => {
+  const answer = await slowAnswer
+  t.match(answer, /^HTTP\/1\.1 400 Bad Request\r\n/)
+  t.match(answer, /"code":"BAD_REQUEST"/)
+})
+
+t.test('whoever guesses keys is held back without a look at the database; a key that was good goes on', async (t) => {
+  const other = await newKey()
+  const withKey = (given: string) => send(rawHead('GET /v1/account', [host, `Authorization: Bearer ${given}`]))
+  const guess = (n: number) => withKey(`sk_live_${String(n).padStart(40, '0')}`)
+  for (let n = 0; n < wrongKeysMax; n += 1) t.equal((await guess(n))?.status, 401)
+  const held = { 'a further guess': () => guess(99), 'a key that was never used': () => withKey(other) }
+  await refused(t, held, 'RATE_LIMIT_EXCEEDED')
+  t.match((await guess(100))?.headers['retry-after'], /^\d+$/)
+  t.equal((await send(rawHead('GET /v1/account', [host])))?.status, 401, 'no key costs nothing')
+  t.equal((await get('/v1/account'))?.status, 200)
+  const spoofed = [host, `Authorization: Bearer ${other}`, 'X-Forwarded-For: 198.51.100.7']
+  t.equal(
+    (await send(rawHead('GET /v1/account', spoofed)))?.status,
+    429,
+    'another address may only be named by a proxy',
+  )
+})
+
+t.test('in all of this there was no fault of ours', async (t) => {
+  const metrics = await (await fetch(`${probeUrl}/metrics`)).text()
+  t.match(metrics, /http_requests_total\{[^}]*status="422"/)
+  t.notMatch(metrics, /http_requests_total\{[^}]*status="5\d\d"/)
+})

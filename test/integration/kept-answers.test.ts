@@ -1,0 +1,146 @@
+import { randomUUID } from 'node:crypto'
+import t, { type Test } from 'tap'
+import { createAccount } from '#shared/db/accounts.ts'
+import { defaultPlans } from '#shared/db/default-plans.ts'
+import { createKey } from '#shared/db/keys.ts'
+import { replacePlans } from '#shared/db/plans.ts'
+import { startGateway, testPepper } from '#test/helpers/running-gateway.ts'
+
+const { database, baseUrl } = await startGateway(t)
+await replacePlans(database, defaultPlans)
+
+type Body = { data: { id: string; secret: string; url: string }; error: { code: string } }
+type Posted = { status: number; replayed: boolean; retryAfter: string | null; text: string; body: Body }
+
+const newCaller = async () => {
+  const { id: accountId } = await createAccount(database, { name: 'A', email: 'a@example.com', plan: 'unlimited' })
+  const { key } = await createKey(database, { accountId, name: 'key', domains: [], pepper: testPepper })
+  const call = async (method: string, path: string, { body = {}, under = '' }: { body?: unknown; under?: string }) => {
+    const response = await fetch(`${baseUrl}/v1${path}`, {
+      method,
+      headers: {
+        authorization: `Bearer ${key}`,
+        'content-type': 'application/json',
+        ...(under !== '' && { 'idempotency-key': under }),
+      },
+      ...(method === 'POST' && { body: JSON.stringify(body) }),
+    })
+    const text = await response.text()
+    return {
+      status: response.status,
+      replayed: response.headers.get('idempotent-replayed') === 'true',
+      retryAfter: response.headers.get('retry-after'),
+      text,
+      body: (text === '' ? {} : JSON.parse(text)) as Body,
+    }
+  }
+  const post = (path: string, body: unknown, under: string): Promise<Posted> => call('POST', path, { body, under })
+  return { accountId, call, post }
+}
+
+const hook = { url: 'https://hooks.example/in' }
+const count = async (table: 'webhook' | 'webhook_delivery', accountId: string) =>
+  (await database.query(`select from ${table} where account_id = $1`, [accountId])).length
+
+const same = (t: Test, first: Posted, again: Posted) => {
+  t.same([again.status, again.text], [first.status, first.text])
+  t.same([first.replayed, again.replayed], [false, true])
+}
+
+t.test('every POST that accepts no capture answers as before where it is sent again under its key', async (t) => {
+  const { accountId, post } = await newCaller()
+  const made = await post('/webhooks', hook, 'make')
+  t.match(made.body.data, { secret: /^whsec_/ })
+  same(t, made, await post('/webhooks', hook, 'make'))
+  t.equal(await count('webhook', accountId), 1)
+
+  const path = `/webhooks/${made.body.data.id}`
+  const rotated = await post(`${path}/rotate-secret`, {}, 'rotate')
+  t.not(rotated.body.data.secret, made.body.data.secret)
+  same(t, rotated, await post(`${path}/rotate-secret`, {}, 'rotate'))
+  const tested = await post(`${path}/test`, {}, 'test')
+  same(t, tested, await post(`${path}/test`, {}, 'test'))
+  t.equal(await count('webhook_delivery', accountId), 1)
+  const redeliver = `${path}/deliveries/${tested.body.data.id}/redeliver`
+  const redelivered = await post(redeliver, {}, 'redeliver')
+  t.equal(redelivered.status, 202)
+  same(t, redelivered, await post(redeliver, {}, 'redeliver'))
+
+  const [row] = await database.query<{ all: string }>(`select string_agg(k::text, ' ') as all from idempotency_key k`)
+  for (const { secret } of [made.body.data, rotated.body.data]) {
+    t.notMatch(row?.all, Buffer.from(secret).toString('hex'), 'what is kept is sealed')
+  }
+})
+
+t.test('a key belongs to one request of one operation and path, and to one account', async (t) => {
+  const { post } = await newCaller()
+  const first = await post('/webhooks', hook, 'one')
+  for (const [path, body] of [
+    ['/webhooks', { ...hook, description: 'other' }],
+    [`/webhooks/${first.body.data.id}/test`, hook],
+    ['/screenshots', { url: 'https://example.com/' }],
+  ] as const) {
+    t.match(await post(path, body, 'one'), { status: 422, body: { error: { code: 'IDEMPOTENCY_MISMATCH' } } }, path)
+  }
+  t.equal((await post('/screenshots', { url: 'https://example.com/' }, 'two')).status, 202)
+  t.match(await post('/webhooks', hook, 'two'), { status: 422, body: { error: { code: 'IDEMPOTENCY_MISMATCH' } } })
+  const other = await newCaller()
+  t.match(await other.post('/webhooks', hook, 'one'), { status: 200, replayed: false })
+})
+
+t.test('what is refused leaves its key free, and a key that is none is refused', async (t) => {
+  const { post, accountId } = await newCaller()
+  t.equal((await post('/webhooks', { url: 'http://a' }, 'free')).status, 422)
+  t.equal((await post(`/webhooks/${randomUUID()}/test`, {}, 'free')).status, 404)
+  t.match(await post('/webhooks', hook, 'free'), { status: 200, replayed: false })
+  const refused = { status: 422, body: { error: { details: { 'Idempotency-Key': [/255/] } } } }
+  t.match(await post('/webhooks', hook, 'a'.repeat(256)), refused)
+  t.equal(await count('webhook', accountId), 1)
+})
+
+t.test(
+  'of requests with one key at once one is served; the others get its answer or are told to come again',
+  async (t) => {
+    const { post, accountId } = await newCaller()
+    const answers = await Promise.all(Array.from({ length: 12 }, () => post('/webhooks', hook, 'once')))
+    const served = answers.find(({ status, replayed }) => status === 200 && !replayed)
+    t.equal(await count('webhook', accountId), 1)
+    for (const { status, retryAfter, text } of answers) {
+      if (status === 200) t.equal(text, served?.text)
+      else t.same([status, retryAfter], [503, '1'])
+    }
+    same(t, served!, await post('/webhooks', hook, 'once'))
+  },
+)
+
+t.test('a key whose server died while it served is free again after a minute, and every key after a day', async (t) => {
+  const { post, accountId } = await newCaller()
+  const first = await post('/webhooks', hook, 'old')
+  const age = (by: string, answer = 'answer') =>
+    database.query(
+      `update idempotency_key set answer = ${answer}, created_at = now() - $2::interval where account_id = $1`,
+      [accountId, by],
+    )
+  await age('50 seconds', 'null')
+  t.equal((await post('/webhooks', hook, 'old')).status, 503)
+  await age('61 seconds')
+  const second = await post('/webhooks', hook, 'old')
+  t.match([second.status, second.replayed], [200, false])
+  t.not(second.text, first.text)
+  await age('23:59:00')
+  same(t, second, await post('/webhooks', hook, 'old'))
+  await age('24:00:01')
+  t.match(await post('/webhooks', hook, 'old'), { status: 200, replayed: false })
+})
+
+t.test('a link is given again, until its capture is deleted: then its key is free', async (t) => {
+  const { call, post } = await newCaller()
+  const { id } = (await post('/screenshots', { url: 'https://example.com/' }, '')).body.data
+  const path = `/screenshots/${id}/signed-url`
+  const link = await post(path, { expires_in: 5 }, 'link')
+  t.match(link.body.data.url, /signature=/)
+  same(t, link, await post(path, { expires_in: 5 }, 'link'))
+  t.equal((await call('DELETE', `/screenshots/${id}`, {})).status, 204)
+  t.equal((await post(path, { expires_in: 5 }, 'link')).status, 404)
+  t.match(await post('/webhooks', hook, 'link'), { status: 200, replayed: false })
+})
