@@ -44,8 +44,6 @@ export const routes = [
   { name: 'status', method: 'GET', path: '/screenshots/:id', run: showStatus },
   { name: 'events', method: 'GET', path: '/screenshots/:id/events', run: captureEvents },
   { name: 'batch_events', method: 'GET', path: '/screenshots/batch/:id/events', run: batchEvents },
-  { name: 'events', method: 'GET', path: '/screenshots/:id/events', run: captureEvents },
-  { name: 'batch_events', method: 'GET', path: '/screenshots/batch/:id/events', run: batchEvents },
   { name: 'image', method: 'GET', path: '/screenshots/:id/image', run: downloadImage },
   { name: 'image_head', method: 'HEAD', path: '/screenshots/:id/image', run: describeImage },
   { name: 'delete', method: 'DELETE', path: '/screenshots/:id', run: deleteScreenshot },
