@@ -117,17 +117,32 @@ const classified = async <T>(work: () => Promise<T>): Promise<T> => {
   }
 }
 
+/** Counts what runs, so that one may wait until nothing does. */
+const followWork = () => {
+  const running = new Set<Promise<unknown>>()
+  return {
+    track: <T>(work: Promise<T>): Promise<T> => {
+      running.add(work)
+      const ended = () => running.delete(work)
+      work.then(ended, ended)
+      return work
+    },
+    end: () => Promise.allSettled(running),
+  }
+}
+
 /** Opens a pool of at most `poolMax` connections (but two at least). Connects with the first statement, not before. */
 export const openDatabase = (options: { url: string; poolMax: number }): Database => {
   const orm = createOrm(options)
-  const withPool = async <T>(work: (pool: Pool) => Promise<T>): Promise<T> =>
-    classified(async () => work(await orm.em.getConnection().getNativeClient()))
+  const { track, end } = followWork()
+  const withPool = <T>(work: (pool: Pool) => Promise<T>): Promise<T> =>
+    track(classified(async () => work(await orm.em.getConnection().getNativeClient())))
   const query: Sql['query'] = (text, parameters) => withPool((pool) => sqlOn(pool).query(text, parameters))
   return {
     orm,
     query,
     transaction: (work) => withPool((pool) => runOnce(pool, work)),
-    entities: (work) => classified(() => orm.em.fork().transactional((em) => work(em))),
+    entities: (work) => track(classified(() => orm.em.fork().transactional((em) => work(em)))),
     ping: async (timeoutMs) => {
       const stopped = new AbortController()
       const tooLate = pause(timeoutMs, false, { signal: stopped.signal }).catch(() => false)
@@ -139,7 +154,11 @@ export const openDatabase = (options: { url: string; poolMax: number }): Databas
       stopped.abort()
       return answer
     },
-    [Symbol.asyncDispose]: () => orm.close(true),
+    [Symbol.asyncDispose]: async () => {
+      // A pool that is closed while it opens its first connection never says that it is closed.
+      await end()
+      await orm.close(true)
+    },
   }
 }
 
