@@ -178,7 +178,7 @@ export const acceptCapture = async (
   capture: NewCapture,
   options: { windowSize: number; checkOnly?: boolean; counted?: boolean },
 ): Promise<AcceptOutcome> => {
-  const rows = await database.query<RequestRow>(statement, [
+  const parameters = [
     capture.keyHash,
     capture.originHost,
     capture.features,
@@ -199,6 +199,6 @@ export const acceptCapture = async (
     capture.sharing?.seconds ?? null,
     capture.idempotency?.key ?? null,
     capture.idempotency?.requestSha256 ?? null,
-  ])
-  return acceptedOf(onlyRow(rows))
+  ]
+  return acceptedOf(onlyRow(await database.query<RequestRow>(statement, parameters, 'keep')))
 }
