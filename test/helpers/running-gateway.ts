@@ -19,6 +19,7 @@ const program = resolve(import.meta.dirname, '../../services/gateway/main.ts')
 
 /** A gateway process with PostgreSQL, NATS and a folder of images. */
 export type RunningGateway = {
+  readonly pid: number
   readonly baseUrl: string
   readonly probeUrl: string
   /** Empty without a token in the settings. */
@@ -51,12 +52,14 @@ const freePort = async (): Promise<number> => {
 
 /**
  * Starts a gateway and all that it needs; everything ends with the test. `settings` are added to its own, without
- * prefix; a server that is given is used, with a database of its own.
+ * prefix; a server that is given is used, with a database of its own. What the gateway logs goes to `log`, a file's
+ * descriptor, where one is given.
  */
 export const startGateway = async (
   t: WithTeardown,
   settings: Readonly<Record<string, string>> = {},
   given?: TestPostgres,
+  log: number | 'inherit' = 'inherit',
 ): Promise<RunningGateway> => {
   const [postgres, nats, objectsPort] = await Promise.all([given ?? startPostgres(t), startNats(t), freePort()])
   const database = await postgres.createDatabase()
@@ -83,7 +86,7 @@ export const startGateway = async (
     ...settings,
   }
   const child = spawn(process.execPath, [program], {
-    stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
+    stdio: ['ignore', 'inherit', log, 'ipc'],
     env: {
       PATH: process.env['PATH'],
       ...Object.fromEntries(Object.entries(env).map(([name, value]) => [`SHUTTERFLEET_${name}`, value])),
@@ -100,6 +103,7 @@ export const startGateway = async (
   const addresses = await Promise.race([announced, ended])
   if (typeof addresses !== 'object' || addresses === null) throw new Error(`the gateway ended with ${addresses}`)
   return {
+    pid: child.pid ?? 0,
     baseUrl: addresses['baseUrl'] ?? '',
     probeUrl: addresses['probeUrl'] ?? '',
     adminUrl: addresses['adminUrl'] ?? '',
