@@ -8,7 +8,7 @@ override URL := $(value URL)
 override OUT := $(value OUT)
 export URL OUT
 
-.PHONY: help setup packages up down test test-faults test-cluster check docs bench bench-cluster capture
+.PHONY: help setup packages up down test test-faults test-cluster check docs bench bench-cluster bench-http capture
 .PHONY: check-types check-lint check-format check-dead check-pages check-rules
 
 help: ## lists the targets
@@ -60,6 +60,9 @@ docs: packages ## writes the pages that are generated from the code
 bench-cluster: setup ## measures the operator on a real control plane and writes its part of docs/benchmarks.md
 	@scripts/build-test-cluster.sh
 	@exec node test/bench/run-cluster.ts
+
+bench-http: setup ## measures the HTTP interface and writes its part of docs/benchmarks.md; ARGS=1000000 for fewer rows
+	@exec node test/bench/run-http.ts $(ARGS)
 
 bench: setup ## runs the benchmarks and writes docs/benchmarks.md
 	@exec node test/bench/run.ts $(ARGS)

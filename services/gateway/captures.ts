@@ -9,9 +9,11 @@ import type { Progress } from '#shared/db/find-progress.ts'
 /** Whether a request may be served as far as key, domain and minute limit tell. */
 export type CheckOutcome = { readonly ok: true; readonly caller: Caller } | Refusal
 
-/** What the gateway asks the database. Each call is one round trip; all throw `SERVICE_UNAVAILABLE` where it does not answer. */
+/** What the gateway asks the database. Each promise is one round trip; all throw `SERVICE_UNAVAILABLE` where it does not answer. */
 export type Captures = {
   readonly hashKey: (key: string) => Buffer
+  /** The refusal that a request meets for its key or its minute, where it is known without asking. */
+  readonly refused: (request: { keyHash: Buffer; originHost: string | null }) => Refusal | undefined
   /** `counted`: `check` has let this request through already. */
   readonly accept: (capture: NewCapture, counted: boolean) => Promise<AcceptOutcome>
   /** The verdict that `accept` would give, with nothing stored but the minute count. */

@@ -36,6 +36,7 @@ import { createSharedLook, type SharedLook } from './live/shared-look.ts'
 import { createEvents, type Events } from './events.ts'
 import { createLinks, type Links } from './links/links.ts'
 import { type KeptAnswers, keptAnswersIn } from './replay/kept-answers.ts'
+import { createRefusalMemory } from './refusal-memory.ts'
 import { createWaiters, type Waiters } from './wait/waiters.ts'
 import { webhooksIn } from './webhooks/webhooks-in.ts'
 import type { Webhooks } from './webhooks/webhooks.ts'
@@ -90,12 +91,15 @@ const lookGapMs = 1000
 
 const capturesIn = (database: Database, config: Config): Captures => {
   const options = { windowSize: config.windowCaptures }
+  const memory = createRefusalMemory(() => performance.now())
   return {
     hashKey: (key) => hashKey(config.keyPepper, key),
-    accept: (capture, counted) => acceptCapture(database, capture, { ...options, counted }),
+    refused: memory.find,
+    accept: (capture, counted) =>
+      memory.watch(capture, () => acceptCapture(database, capture, { ...options, counted })),
     tryAccept: (capture, counted) => acceptCapture(database, capture, { ...options, counted, checkOnly: true }),
     acceptBatch: (batch, counted) => acceptBatch(database, batch, { ...options, counted }),
-    check: (request) => checkRequest(database, request),
+    check: async (request) => memory.find(request) ?? memory.watch(request, () => checkRequest(database, request)),
     find: (of) => findCapture(database, of),
     list: (filter, page) => listCaptures(database, filter, page),
     describeAccount: (accountId) => describeAccount(database, accountId),

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { Readable } from 'node:stream'
 import type { AcceptBatchOutcome, NewBatch } from '#shared/db/accept-batch.ts'
-import type { AcceptOutcome, Caller, NewCapture } from '#shared/db/accept-capture.ts'
+import type { AcceptOutcome, Caller, NewCapture, Refusal } from '#shared/db/accept-capture.ts'
 import type { DescribedAccount } from '#shared/db/describe-account.ts'
 import type { FoundBatch } from '#shared/db/find-batch.ts'
 import type { FoundCapture } from '#shared/db/find-capture.ts'
@@ -121,6 +121,7 @@ export type TestContext = Context & {
   readonly answers: {
     accept: () => AcceptOutcome
     check: () => CheckOutcome
+    refused: () => Refusal | undefined
     acceptBatch: (batch: NewBatch) => AcceptBatchOutcome
     find: (id: string) => FoundCapture | undefined
     list: (...asked: Parameters<Context['captures']['list']>) => CapturePage
@@ -153,6 +154,7 @@ const noWebhooks: Context['webhooks'] = {
 /** A database that answers as the test says, and remembers what it was asked to accept. */
 const playCaptures = (seen: TestContext['seen'], answers: TestContext['answers']): Context['captures'] => ({
   hashKey: (key) => createHash('sha256').update(key).digest(),
+  refused: () => answers.refused(),
   accept: async (capture) => {
     seen.accepted.push(capture)
     return answers.accept()
@@ -187,6 +189,7 @@ export const createTestContext = (): TestContext => {
     accept: accepted,
     acceptBatch: ({ members }) => ({ ...accepted(), admittedIds: members.map(({ id }) => id) }),
     check: () => ({ ok: true, caller: testCaller }),
+    refused: () => undefined,
     find: (id) => (id === completedCapture.id ? completedCapture : undefined),
     list: () => ({ captures: [], hasOlder: false, hasNewer: false, total: 0, totalIsEstimated: false }),
     account: () => testAccount,

@@ -19,6 +19,7 @@ const program = resolve(import.meta.dirname, '../../services/gateway/main.ts')
 
 /** One gateway process. */
 export type GatewayProcess = {
+  readonly pid: number
   readonly baseUrl: string
   readonly probeUrl: string
   /** Empty without a token in the settings. */
@@ -55,9 +56,13 @@ const freePort = async (): Promise<number> => {
   return port
 }
 
-const spawnGateway = async (t: WithTeardown, env: Readonly<Record<string, string>>): Promise<GatewayProcess> => {
+const spawnGateway = async (
+  t: WithTeardown,
+  env: Readonly<Record<string, string>>,
+  log: number | 'inherit' = 'inherit',
+): Promise<GatewayProcess> => {
   const child = spawn(process.execPath, [program], {
-    stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
+    stdio: ['ignore', 'inherit', log, 'ipc'],
     env: {
       PATH: process.env['PATH'],
       ...Object.fromEntries(Object.entries(env).map(([name, value]) => [`SHUTTERFLEET_${name}`, value])),
@@ -72,17 +77,19 @@ const spawnGateway = async (t: WithTeardown, env: Readonly<Record<string, string
   const addresses = await Promise.race([announced, ended])
   if (typeof addresses !== 'object' || addresses === null) throw new Error(`the gateway ended with ${addresses}`)
   const { baseUrl = '', probeUrl = '', adminUrl = '' } = addresses
-  return { baseUrl, probeUrl, adminUrl, stop: () => child.kill('SIGTERM'), ended }
+  return { pid: child.pid ?? 0, baseUrl, probeUrl, adminUrl, stop: () => child.kill('SIGTERM'), ended }
 }
 
 /**
  * Starts a gateway and all that it needs; everything ends with the test. `settings` are added to its own, without
- * prefix; a server that is given is used, with a database of its own.
+ * prefix; a server that is given is used, with a database of its own. What the gateway logs goes to `log`, a file's
+ * descriptor, where one is given.
  */
 export const startGateway = async (
   t: WithTeardown,
   settings: Readonly<Record<string, string>> = {},
   given?: TestPostgres,
+  log: number | 'inherit' = 'inherit',
 ): Promise<RunningGateway> => {
   const [postgres, nats, objectsPort] = await Promise.all([given ?? startPostgres(t), startNats(t), freePort()])
   const database = await postgres.createDatabase()
@@ -112,7 +119,7 @@ export const startGateway = async (
     await queue[Symbol.asyncDispose]()
     await rm(folder, { recursive: true, force: true })
   })
-  const first = await spawnGateway(t, env)
+  const first = await spawnGateway(t, env, log)
   return {
     ...first,
     startReplica: () => spawnGateway(t, { ...env, GATEWAY_OBJECTS_PORT: '0' }),

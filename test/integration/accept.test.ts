@@ -158,6 +158,7 @@ t.test('checks speak in the order of the contract', async (t) => {
     {
       ok: false,
       code: 'INVALID_API_KEY',
+      isUnknown: true,
     },
   )
   t.match(await accept(tenant, all), { code: 'DOMAIN_NOT_ALLOWED', caller: { rate: { remaining: 2 } } })

@@ -32,6 +32,18 @@ export const createPublisher = (deps: Dependencies): Publisher => {
   const pokedAt = new Map<Pool, number>()
   let stored: string[] = []
   let timer: NodeJS.Timeout | undefined
+  let turnEnd: Promise<void> | undefined
+
+  /** What was accepted in one turn of the event loop is published together, so that it leaves in one write. */
+  const endOfTurn = () => {
+    turnEnd ??= new Promise((resolve) => {
+      setImmediate(() => {
+        turnEnd = undefined
+        resolve()
+      })
+    })
+    return turnEnd
+  }
 
   const flush = async () => {
     clearTimeout(timer)
@@ -62,6 +74,7 @@ export const createPublisher = (deps: Dependencies): Publisher => {
 
   const publishOne = async (capture: CaptureToPublish) => {
     try {
+      await endOfTurn()
       await deps.publishCapture(capture)
       poke(capture.pool)
       noteStored(capture.id)

@@ -5,6 +5,7 @@ import { authorize } from '#gateway/http/authorize.ts'
 import type { Exchange } from '#gateway/http/exchange.ts'
 import { identify } from '#gateway/http/identify.ts'
 import { idempotencyOf } from '#gateway/http/idempotency.ts'
+import { refusalError } from '#gateway/http/refusal-error.ts'
 import { type Parse, readParameters } from '#gateway/http/read-parameters.ts'
 
 /** How the parameters of a request are read. */
@@ -26,6 +27,14 @@ export type ReadRequest<Parsed> = {
 /** A valid request for one capture. */
 export type CaptureRequest = ReadRequest<ParsedCapture>
 
+/** Refuses, before anything is read, what is known to be refused. */
+const refuseKnown = (context: Context, exchange: Exchange, asker: { keyHash: Buffer; originHost: string | null }) => {
+  const refusal = context.captures.refused(asker)
+  if (!refusal) return
+  exchange.caller = refusal.caller
+  throw refusalError(refusal)
+}
+
 /**
  * Reads a request that accepts captures. Throws what is wrong with it in the contract's order: key, domain and minute
  * limit before the parameters. A small body is read before the key is known; whoever has no key does not get to make us
@@ -37,11 +46,13 @@ export const readRequest = async <Parsed extends { ok: true }>(
   intake: Intake<Parsed>,
 ): Promise<ReadRequest<Parsed>> => {
   const { key, originHost } = identify(exchange.headers)
+  const keyHash = context.captures.hashKey(key)
+  refuseKnown(context, exchange, { keyHash, originHost })
   if (intake.from === 'body' && !exchange.bodyIsSmall) await authorize(context, exchange)
   const verdict = await readParameters(exchange, intake.from, intake.parse)
   if (verdict.ok) {
     const idempotency = verdict.body && idempotencyOf(exchange, intake.operation, verdict.body)
-    return { parsed: verdict.parsed, keyHash: context.captures.hashKey(key), originHost, idempotency }
+    return { parsed: verdict.parsed, keyHash, originHost, idempotency }
   }
   await authorize(context, exchange)
   throw verdict.error

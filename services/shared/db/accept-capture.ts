@@ -41,6 +41,10 @@ export type Refusal = {
   /** For `FEATURE_NOT_AVAILABLE`: the first feature that the plan lacks. */
   readonly feature?: string
   readonly retryAfterSeconds?: number
+  /** For `INVALID_API_KEY`: there is no such key, so it cannot become valid. */
+  readonly isUnknown?: true
+  /** For `RATE_LIMIT_EXCEEDED`: what was left of the minute, on the database's clock. */
+  readonly windowLeftMs?: number
   readonly caller?: Caller
 }
 
@@ -97,12 +101,14 @@ export type AcceptOutcome = Accepted | Refusal
 export type RequestRow = {
   readonly refusal: Refusal['code'] | null
   readonly retryAfterSeconds: number | null
+  readonly keyUnknown: boolean | null
   readonly feature: string | null
   readonly accountId: string
   readonly plan: string
   readonly rateLimit: number | null
   readonly rateRemaining: number
   readonly rateReset: number
+  readonly rateLeftMs: number | null
   readonly usageLimit: number | null
   readonly used: number
   readonly periodStart: string
@@ -116,8 +122,10 @@ export type RequestRow = {
 }
 
 /** Selects what SQL's `check_request` and `accept_capture` answer. */
-export const requestColumns = `refusal, retry_after_seconds as "retryAfterSeconds", feature, account_id as "accountId", plan,
+export const requestColumns = `refusal, retry_after_seconds as "retryAfterSeconds",
+  key_unknown as "keyUnknown", feature, account_id as "accountId", plan,
   rate_limit as "rateLimit", rate_remaining as "rateRemaining", rate_reset::float8 as "rateReset",
+  (rate_reset - extract(epoch from clock_timestamp()))::float8 * 1000 as "rateLeftMs",
   usage_limit as "usageLimit", used, ${isoTime("period::timestamp at time zone 'utc'")} as "periodStart",
   ${isoTime('usage_reset')} as "usageReset", overage_price::text as "overagePrice",
   ${isoTime('created_at')} as "createdAt", admitted, shared, replay_of as "replayOf", admitted_ids as "admittedIds"`
@@ -148,6 +156,8 @@ export const verdictOf = (row: RequestRow): { readonly ok: true; readonly caller
     code: row.refusal,
     ...(row.feature !== null && { feature: row.feature }),
     ...(row.retryAfterSeconds !== null && { retryAfterSeconds: row.retryAfterSeconds }),
+    ...(row.keyUnknown === true && { isUnknown: true }),
+    ...(row.refusal === 'RATE_LIMIT_EXCEEDED' && row.rateLeftMs !== null && { windowLeftMs: row.rateLeftMs }),
     ...(row.refusal !== 'INVALID_API_KEY' && { caller: callerOf(row) }),
   }
 }
@@ -178,7 +188,7 @@ export const acceptCapture = async (
   capture: NewCapture,
   options: { windowSize: number; checkOnly?: boolean; counted?: boolean },
 ): Promise<AcceptOutcome> => {
-  const rows = await database.query<RequestRow>(statement, [
+  const parameters = [
     capture.keyHash,
     capture.originHost,
     capture.features,
@@ -199,6 +209,6 @@ export const acceptCapture = async (
     capture.sharing?.seconds ?? null,
     capture.idempotency?.key ?? null,
     capture.idempotency?.requestSha256 ?? null,
-  ])
-  return acceptedOf(onlyRow(rows))
+  ]
+  return acceptedOf(onlyRow(await database.query<RequestRow>(statement, parameters, 'keep')))
 }

@@ -7,5 +7,7 @@ const statement = `select ${requestColumns} from check_request($1, $2)`
 export const checkRequest = async (
   database: Sql,
   request: { readonly keyHash: Buffer; readonly originHost: string | null },
-): Promise<{ readonly ok: true; readonly caller: Caller } | Refusal> =>
-  verdictOf(onlyRow(await database.query<RequestRow>(statement, [request.keyHash, request.originHost])))
+): Promise<{ readonly ok: true; readonly caller: Caller } | Refusal> => {
+  const { keyHash, originHost } = request
+  return verdictOf(onlyRow(await database.query<RequestRow>(statement, [keyHash, originHost], 'keep')))
+}

@@ -3,6 +3,9 @@ import { AppError } from '#shared/errors/app-error.ts'
 /** What PostgreSQL rolled back only because of another transaction: the same statements may succeed at once. */
 const repeatable = new Set(['40001', '40P01'])
 
+/** What PostgreSQL says of a prepared statement before it does anything: it has none, has another, or its columns' types have changed. */
+const unprepared = new Set(['26000', '42P05', '0A000'])
+
 /** SQLSTATE classes and codes of a server that is away, going away, out of something, or too slow. */
 const unavailableClasses = new Set(['08', '53', '58'])
 const unavailableCodes = new Set(['57P01', '57P02', '57P03', '57P05', '57014', '55P03', '25P03', '25006'])
@@ -18,6 +21,9 @@ const codeOf = (thrown: unknown): string => {
 
 /** Whether a transaction that met this error may simply be run again: it was rolled back whole, by deadlock or conflict. */
 export const isRepeatable = (thrown: unknown): boolean => repeatable.has(codeOf(thrown))
+
+/** Whether a prepared statement was refused for being one; nothing was done. */
+export const isUnprepared = (thrown: unknown): boolean => unprepared.has(codeOf(thrown))
 
 const isUnavailable = (thrown: unknown): boolean => {
   const code = codeOf(thrown)

@@ -1,8 +1,9 @@
+import { createHash } from 'node:crypto'
 import { setTimeout as pause } from 'node:timers/promises'
 import { Migrator } from '@mikro-orm/migrations'
 import { MikroORM, type SqlEntityManager } from '@mikro-orm/postgresql'
 import { AppError } from '#shared/errors/app-error.ts'
-import { classifyDatabaseError, isRepeatable } from './classify-error.ts'
+import { classifyDatabaseError, isRepeatable, isUnprepared } from './classify-error.ts'
 import { entities } from './entities/all.ts'
 import { migrations } from './migrations/all.ts'
 
@@ -21,9 +22,13 @@ const reuseMs = sessionIdleMs - 2000
 const maxTries = 3
 const tryAgainMs = 20
 
-/** Runs one statement. Parameters are `$1`, `$2`, … and are bound by the server, never written into the text. */
+/**
+ * Runs one statement. Parameters are `$1`, `$2`, … and are bound by the server, never written into the text. `keep`: outside
+ * of transactions each connection has it parsed and planned once; for the few statements that are run all the time, whose
+ * plan does not depend on the parameters.
+ */
 export type Sql = {
-  readonly query: <Row extends object>(text: string, parameters?: readonly unknown[]) => Promise<Row[]>
+  readonly query: <Row extends object>(text: string, parameters?: readonly unknown[], keep?: 'keep') => Promise<Row[]>
 }
 
 /**
@@ -44,7 +49,7 @@ export type Database = Sql &
 
 /** The part of the driver's pool that is used here. */
 type Client = {
-  query: (text: string, parameters?: unknown[]) => Promise<{ rows: unknown[] }>
+  query: (statement: string | { name: string; text: string }, parameters?: unknown[]) => Promise<{ rows: unknown[] }>
   release: (broken?: boolean) => void
 }
 type Pool = Pick<Client, 'query'> & { connect: () => Promise<Client> }
@@ -87,6 +92,27 @@ const sqlOn = (client: Pick<Client, 'query'>): Sql => ({
   query: async <Row extends object>(text: string, parameters: readonly unknown[] = []) =>
     (await client.query(text, [...parameters])).rows as Row[],
 })
+
+/**
+ * Runs statements that are kept. One that its session no longer has (a pooler stands between), or whose columns' types
+ * have changed, is refused before anything is done; then it is run as any other.
+ */
+const createKeeper = () => {
+  const names = new Map<string, string>()
+  const nameOf = (text: string) => {
+    const name = names.get(text) ?? createHash('sha256').update(text).digest('hex').slice(0, 32)
+    names.set(text, name)
+    return name
+  }
+  return async <Row extends object>(pool: Pool, text: string, parameters: readonly unknown[] = []): Promise<Row[]> => {
+    try {
+      return (await pool.query({ name: nameOf(text), text }, [...parameters])).rows as Row[]
+    } catch (error) {
+      if (!isUnprepared(error)) throw error
+      return await sqlOn(pool).query<Row>(text, parameters)
+    }
+  }
+}
 
 const runOnce = async <T>(pool: Pool, work: (sql: Sql) => Promise<T>): Promise<T> => {
   const client = await pool.connect()
@@ -137,7 +163,9 @@ export const openDatabase = (options: { url: string; poolMax: number }): Databas
   const { track, end } = followWork()
   const withPool = <T>(work: (pool: Pool) => Promise<T>): Promise<T> =>
     track(classified(async () => work(await orm.em.getConnection().getNativeClient())))
-  const query: Sql['query'] = (text, parameters) => withPool((pool) => sqlOn(pool).query(text, parameters))
+  const runKept = createKeeper()
+  const query: Sql['query'] = <Row extends object>(text: string, parameters?: readonly unknown[], keep?: 'keep') =>
+    withPool((pool) => (keep ? runKept<Row>(pool, text, parameters) : sqlOn(pool).query<Row>(text, parameters)))
   return {
     orm,
     query,

@@ -8,5 +8,6 @@ export const deleteOutbox = async (database: Sql, ids: readonly string[]): Promi
     `delete from outbox where capture_id in
        (select capture_id from outbox where capture_id = any ($1::uuid[]) for update skip locked)`,
     [ids],
+    'keep',
   )
 }

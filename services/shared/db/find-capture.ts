@@ -49,7 +49,7 @@ export const findCapture = async (
   database: Sql,
   of: { readonly id: string; readonly accountId: string },
 ): Promise<FoundCapture | undefined> => {
-  const [row] = await database.query<FoundCapture>(find, [of.id, of.accountId])
+  const [row] = await database.query<FoundCapture>(find, [of.id, of.accountId], 'keep')
   return row
 }
 

@@ -24,7 +24,11 @@ export class AppError extends Error {
 
   constructor(code: ErrorCode, options: AppErrorOptions = {}) {
     const publicMessage = options.publicMessage ?? catalog[code].publicMessage
+    const { stackTraceLimit } = Error
+    // Nobody reads where a client's fault was found, and finding it out is a tenth of refusing a request.
+    if (catalog[code].blame === 'client') Error.stackTraceLimit = 0
     super(options.message ?? publicMessage, options.cause === undefined ? undefined : { cause: options.cause })
+    Error.stackTraceLimit = stackTraceLimit
     this.name = 'AppError'
     this.code = code
     this.publicMessage = publicMessage

@@ -76,6 +76,8 @@ const dial = async (options: { url: string; name: string; inboxPrefix: string })
       pingInterval: 5000,
       maxPingOut: 2,
       timeout: 5000,
+      // Otherwise every request makes two errors beforehand, for the trace that they would have.
+      noAsyncTraces: true,
       ...(protocol === 'tls:' && { tls: {} }),
       ...(username && { user: decodeURIComponent(username), pass: decodeURIComponent(password) }),
     })

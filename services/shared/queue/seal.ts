@@ -3,6 +3,7 @@ import {
   createDecipheriv,
   createPrivateKey,
   createPublicKey,
+  createSecretKey,
   diffieHellman,
   generateKeyPairSync,
   hkdfSync,
@@ -11,11 +12,23 @@ import {
 } from 'node:crypto'
 import { AppError } from '#shared/errors/app-error.ts'
 
+/** A fresh public key, and the secret that it and the pool's key agree on. Its private half is gone. */
+type Agreement = { readonly ephemeral: Buffer; readonly key: KeyObject }
+
 /** Public half of a pool's key pair; `kid` tells workers which private key opens what it sealed. */
-export type SealingKey = { readonly kid: string; readonly key: KeyObject }
+export type SealingKey = {
+  readonly kid: string
+  /** What the next seal is made with; one for all seals of a second. */
+  readonly agreed: () => Agreement
+}
 
 /** Private half of a pool's key pair. Workers keep old ones for the longest wait. */
-export type OpeningKey = SealingKey
+export type OpeningKey = { readonly kid: string; readonly key: KeyObject }
+
+/** How long seals share an agreement. */
+const agreementMs = 1000
+/** Far below the 2^32 seals that one key and random nonces allow (NIST SP 800-38D §8.3). */
+const agreementSeals = 100_000
 
 const version = 1
 const rawKeyBytes = 32
@@ -29,10 +42,32 @@ const raw = (key: KeyObject) => Buffer.from(key.export({ format: 'jwk' }).x ?? '
 const fromRaw = (bytes: Buffer) =>
   createPublicKey({ format: 'jwk', key: { kty: 'OKP', crv: 'X25519', x: bytes.toString('base64url') } })
 
-const agreedKey = (mine: KeyObject, theirs: KeyObject, salt: Buffer) =>
-  Buffer.from(
-    hkdfSync('sha256', diffieHellman({ privateKey: mine, publicKey: theirs }), salt, 'shutterfleet seal 1', 32),
-  )
+const agreedKey = (mine: KeyObject, theirs: KeyObject, salt: Buffer): KeyObject => {
+  const secret = createSecretKey(diffieHellman({ privateKey: mine, publicKey: theirs }))
+  return createSecretKey(Buffer.from(hkdfSync('sha256', secret, salt, 'shutterfleet seal 1', 32)))
+}
+
+const agree = (theirs: KeyObject): Agreement => {
+  const own = generateKeyPairSync('x25519')
+  const ephemeral = raw(own.publicKey)
+  return { ephemeral, key: agreedKey(own.privateKey, theirs, ephemeral) }
+}
+
+const agreeEachSecond = (theirs: KeyObject, nowMs: () => number): SealingKey['agreed'] => {
+  let current: Agreement | undefined
+  let until = 0
+  let seals = 0
+  return () => {
+    const now = nowMs()
+    if (current === undefined || now >= until || seals >= agreementSeals) {
+      current = agree(theirs)
+      until = now + agreementMs
+      seals = 0
+    }
+    seals += 1
+    return current
+  }
+}
 
 /** Makes a key pair as two texts: what gateways get (`public`), and what only workers get (`private`). */
 export const generateSealingKeys = (): { public: string; private: string } => {
@@ -50,10 +85,10 @@ const split = (text: string) => {
   return { kid, der: Buffer.from(body, 'base64') }
 }
 
-/** Reads the public text of `generateSealingKeys`. Throws `CONFIGURATION` where it is malformed. */
-export const readSealingKey = (text: string): SealingKey => {
+/** Reads the public text of `generateSealingKeys`. Throws `CONFIGURATION` where it is malformed. `nowMs` never goes back. */
+export const readSealingKey = (text: string, nowMs: () => number = () => performance.now()): SealingKey => {
   const { kid, der } = split(text)
-  return { kid, key: createPublicKey({ key: der, format: 'der', type: 'spki' }) }
+  return { kid, agreed: agreeEachSecond(createPublicKey({ key: der, format: 'der', type: 'spki' }), nowMs) }
 }
 
 /** Reads the private text of `generateSealingKeys`. Throws `CONFIGURATION` where it is malformed. */
@@ -64,10 +99,9 @@ export const readOpeningKey = (text: string): OpeningKey => {
 
 /** Seals `plain` for whoever holds the private key; `captureId` is bound to it as associated data. */
 export const seal = (to: SealingKey, captureId: string, plain: Uint8Array): Buffer => {
-  const own = generateKeyPairSync('x25519')
-  const ephemeral = raw(own.publicKey)
+  const { ephemeral, key } = to.agreed()
   const iv = randomBytes(ivBytes)
-  const cipher = createCipheriv('aes-256-gcm', agreedKey(own.privateKey, to.key, ephemeral), iv)
+  const cipher = createCipheriv('aes-256-gcm', key, iv)
   const header = Buffer.concat([Buffer.from([version]), Buffer.from(to.kid, 'latin1'), ephemeral, iv])
   cipher.setAAD(Buffer.concat([header, Buffer.from(captureId)]))
   const body = Buffer.concat([cipher.update(plain), cipher.final()])

@@ -1,4 +1,4 @@
-import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto'
+import { createHmac, createSecretKey, randomBytes, timingSafeEqual } from 'node:crypto'
 import { createReadStream } from 'node:fs'
 import { link, mkdir, readdir, rm, stat, unlink, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
@@ -56,8 +56,9 @@ export const createFilesStore = (options: FilesOptions): FilesStore => {
     if (!isObjectKey(key)) throw new AppError('BAD_REQUEST', { message: `not an object key: ${key}` })
     return join(options.folder, key)
   }
+  const signingKey = createSecretKey(Buffer.from(options.signingKey, 'base64'))
   const sign = (key: string, expires: string) =>
-    createHmac('sha256', Buffer.from(options.signingKey, 'base64')).update(`PUT\n${key}\n${expires}`).digest()
+    createHmac('sha256', signingKey).update(`PUT\n${key}\n${expires}`).digest()
 
   const beginUpload = async (key: string): Promise<Upload> => {
     const path = pathOf(key)

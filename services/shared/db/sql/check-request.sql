@@ -10,6 +10,8 @@ drop type if exists request_check cascade;
 create type request_check as (
   refusal text,
   retry_after_seconds integer,
+  -- No such key was ever made, or it is gone for good.
+  key_unknown boolean,
   account_id uuid,
   plan text,
   rate_limit integer,
@@ -56,6 +58,7 @@ begin
    where k.key_hash = p_key_hash and k.revoked_at is null and a.disabled_at is null and (k.expires_at is null or k.expires_at > v_now);
   if not found then
     c.refusal := 'INVALID_API_KEY';
+    c.key_unknown := not exists (select from api_key k where k.key_hash = p_key_hash);
     return c;
   end if;
 

@@ -14,9 +14,34 @@ t.test('opens with the private key what was sealed to its public key', async (t)
   )
 })
 
-t.test('two seals of the same text have nothing in common after the key id', async (t) => {
-  const [one, two] = [1, 2].map(() => seal(readSealingKey(keys.public), id, Buffer.from('same')))
-  t.notSame(one?.subarray(9, 60), two?.subarray(9, 60))
+const ephemeralEnd = 9 + 32
+const nonceEnd = ephemeralEnd + 12
+
+t.test('two seals of the same text with one key share no nonce and no body', async (t) => {
+  const key = readSealingKey(keys.public)
+  const [one, two] = [1, 2].map(() => seal(key, id, Buffer.from('same')))
+  t.notSame(one?.subarray(ephemeralEnd, nonceEnd), two?.subarray(ephemeralEnd, nonceEnd))
+  t.notSame(one?.subarray(nonceEnd), two?.subarray(nonceEnd))
+})
+
+t.test('seals of one second share a fresh key, and the first after it makes another', async (t) => {
+  let nowMs = 5000
+  const key = readSealingKey(keys.public, () => nowMs)
+  const ephemeralOf = () => seal(key, id, Buffer.from('same')).subarray(9, ephemeralEnd).toString('hex')
+  const first = ephemeralOf()
+  nowMs += 999
+  t.equal(ephemeralOf(), first)
+  nowMs += 1
+  const second = ephemeralOf()
+  t.not(second, first)
+  t.not(seal(readSealingKey(keys.public), id, Buffer.from('same')).subarray(9, ephemeralEnd).toString('hex'), second)
+})
+
+t.test('one fresh key serves a bounded number of seals', async (t) => {
+  const { agreed } = readSealingKey(keys.public, () => 5000)
+  const first = agreed()
+  for (let seals = 1; seals < 100_000; seals += 1) agreed()
+  t.not(agreed(), first)
 })
 
 t.test('refuses another key, another capture, and every changed byte', async (t) => {
