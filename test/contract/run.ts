@@ -40,7 +40,7 @@ const startAll = async () => {
   const running = runLedger(ledger, stop.signal, () => {})
   const image = Buffer.from('the bytes of an image')
   const fleets = (['standard', 'proxied'] as const).map((pool) =>
-    startStandInFleet(gateway, () => ({ image }), { pool }),
+    startStandInFleet(gateway, () => ({ image }), { pool, commits: false }),
   )
   lifetime.teardown(async () => {
     for (const fleet of fleets) await fleet[Symbol.asyncDispose]()

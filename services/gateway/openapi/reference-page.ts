@@ -1,5 +1,5 @@
 import { answerHeaders } from './answer-headers.ts'
-import { html, raw, type Html } from './html.ts'
+import { markup, raw, type Html } from './markup.ts'
 import type { JsonSchema } from './json-schema.ts'
 import type { OpenapiDocument } from './openapi-document.ts'
 import { pageStyle } from './page-style.ts'
@@ -33,7 +33,7 @@ type Operation = {
 type Place = { readonly method: string; readonly path: string; readonly operation: Operation }
 
 const example = (value: unknown): Html =>
-  html`<pre><code>${typeof value === 'string' ? value : JSON.stringify(value, undefined, 2)}</code></pre>`
+  markup`<pre><code>${typeof value === 'string' ? value : JSON.stringify(value, undefined, 2)}</code></pre>`
 
 const isError = (status: string) => Number(status) >= 400 && status !== '416'
 
@@ -58,7 +58,7 @@ const parametersOf = (document: OpenapiDocument, { parameters = [] }: Operation)
     isRequired: required === true,
     schema: { ...(schema ?? content?.['application/json']?.schema), description },
   }))
-  return html`<h4>Parameters</h4>
+  return markup`<h4>Parameters</h4>
     ${fieldsTable(document, rows)}`
 }
 
@@ -73,8 +73,8 @@ const bodyOf = (document: OpenapiDocument, { requestBody }: Operation): Html => 
     isRequired: required.includes(name),
     schema: each,
   }))
-  const optional = requestBody?.required === false ? html` <small>may be empty</small>` : raw('')
-  return html`<h4>Body, JSON${optional}</h4>
+  const optional = requestBody?.required === false ? markup` <small>may be empty</small>` : raw('')
+  return markup`<h4>Body, JSON${optional}</h4>
     ${prose(String(schema['description'] ?? ''))}${fieldsTable(document, rows)}`
 }
 
@@ -89,10 +89,10 @@ const headerNames = (response: Response): Html => {
   )
   return names.length === 0
     ? raw('')
-    : html`<p class="headers">Headers: ${names.map((name) => html`<code>${name}</code> `)}</p>`
+    : markup`<p class="headers">Headers: ${names.map((name) => markup`<code>${name}</code> `)}</p>`
 }
 
-const answerOf = (document: OpenapiDocument, status: string, response: Response): Html => {
+const answerOf = (status: string, response: Response): Html => {
   const types = Object.keys(response.content ?? {})
   const shown = Object.entries(response.content ?? {}).find(([, media]) => media.example !== undefined)
   const name =
@@ -100,16 +100,16 @@ const answerOf = (document: OpenapiDocument, status: string, response: Response)
     String(shown[1].schema['$ref'] ?? '')
       .split('/')
       .at(-1)
-  return html`<div class="answer">
+  return markup`<div class="answer">
     <p>
       <b class="status ok">${status}</b> ${code(response.description)}
-      ${types.map((type) => html`<code class="type">${type}</code> `)}
+      ${types.map((type) => markup`<code class="type">${type}</code> `)}
     </p>
     ${headerNames(response)}
     ${
       shown
-        ? html`<details>
-            <summary>Example${name ? html`, and <a href="#schema-${name}">its schema</a>` : raw('')}</summary>
+        ? markup`<details>
+            <summary>Example${name ? markup`, and <a href="#schema-${name}">its schema</a>` : raw('')}</summary>
             ${example(shown[1].example)}
           </details>`
         : raw('')
@@ -122,9 +122,9 @@ const errorsOf = (document: OpenapiDocument, { responses }: Operation): Html => 
   const items = rows.map(([status, response]) => {
     const named = response.$ref?.split('/').at(-1) ?? ''
     const { description } = (document.components.responses[named] ?? response) as Response
-    return html`<li><b class="status bad">${status}</b> <span>${code(description)}</span></li>`
+    return markup`<li><b class="status bad">${status}</b> <span>${code(description)}</span></li>`
   })
-  return html`<details>
+  return markup`<details>
     <summary>Errors: ${rows.map(([status]) => status).join(', ')}</summary>
     <ul class="errors">
       ${items}
@@ -135,19 +135,19 @@ const errorsOf = (document: OpenapiDocument, { responses }: Operation): Html => 
 const operationSection = (document: OpenapiDocument, place: Place): Html => {
   const { method, path, operation } = place
   const answers = Object.entries(operation.responses).filter(([status]) => !isError(status))
-  const parts = path.split(/(\{\w+\})/).map((part) => (part.startsWith('{') ? html`<i>${part}</i>` : html`${part}`))
-  return html`<section id="${operation.operationId}" class="operation">
+  const parts = path.split(/(\{\w+\})/).map((part) => (part.startsWith('{') ? markup`<i>${part}</i>` : markup`${part}`))
+  return markup`<section id="${operation.operationId}" class="operation">
     <h3><a href="#${operation.operationId}">${operation.summary}</a></h3>
     <p class="address"><b class="method ${method.toLowerCase()}">${method}</b> <code>${parts}</code></p>
     ${prose(operation.description)} ${example(curlOf(document, place))} ${parametersOf(document, operation)}
     ${bodyOf(document, operation)}
     <h4>Answers</h4>
-    ${answers.map(([status, response]) => answerOf(document, status, response))} ${errorsOf(document, operation)}
+    ${answers.map(([status, response]) => answerOf(status, response))} ${errorsOf(document, operation)}
   </section>`
 }
 
 const headersSection = (): Html =>
-  html`<section id="headers">
+  markup`<section id="headers">
     <h2>Headers of answers</h2>
     <div class="table">
       <table>
@@ -157,7 +157,7 @@ const headersSection = (): Html =>
         </tr>
         ${Object.entries(answerHeaders).map(
           ([name, { description }]) =>
-            html`<tr>
+            markup`<tr>
               <td><code>${name}</code></td>
               <td>${code(description)}</td>
             </tr>`,
@@ -170,7 +170,7 @@ const schemasSection = (document: OpenapiDocument): Html => {
   const shown = Object.entries(document.components.schemas as Record<string, JsonSchema>).filter(
     ([name]) => !(name in document.components.responses) && !/Parameters$|^NewWebhook$|^WebhookChange$/.test(name),
   )
-  return html`<section id="schemas">
+  return markup`<section id="schemas">
     <h2>Schemas</h2>
     ${shown.map(([name, schema]) => {
       const required = (schema['required'] ?? []) as readonly string[]
@@ -180,16 +180,16 @@ const schemasSection = (document: OpenapiDocument): Html => {
         schema: each,
       }))
       const choices = (schema['oneOf'] ?? []) as readonly JsonSchema[]
-      return html`<details id="schema-${name}" class="schema" open>
+      return markup`<details id="schema-${name}" class="schema" open>
         <summary><code>${name}</code></summary>
         ${prose(String(schema['description'] ?? ''))}
-        ${choices.length > 0 ? html`<p>One of ${choices.map((each) => link(String(each['$ref']).split('/').at(-1) ?? ''))}</p>` : fieldsTable(document, rows)}
+        ${choices.length > 0 ? markup`<p>One of ${choices.map((each) => link(String(each['$ref']).split('/').at(-1) ?? ''))}</p>` : fieldsTable(document, rows)}
       </details>`
     })}
   </section>`
 }
 
-const link = (name: string): Html => html`<a href="#schema-${name}"><code>${name}</code></a> `
+const link = (name: string): Html => markup`<a href="#schema-${name}"><code>${name}</code></a> `
 
 const placesOf = (document: OpenapiDocument): Place[] =>
   Object.entries(document.paths).flatMap(([path, methods]) =>
@@ -201,17 +201,17 @@ const placesOf = (document: OpenapiDocument): Place[] =>
   )
 
 const navigation = (document: OpenapiDocument, places: readonly Place[]): Html =>
-  html`<nav>
+  markup`<nav>
     <a class="brand" href="#top">${document.info.title} <small>v${document.info.version}</small></a>
     ${document.tags.map(
       ({ name }) =>
-        html`<h2>${name}</h2>
+        markup`<h2>${name}</h2>
           <ul>
             ${places
               .filter(({ operation }) => operation.tags.includes(name))
               .map(
                 ({ method, operation }) =>
-                  html`<li>
+                  markup`<li>
                     <a href="#${operation.operationId}"
                       ><b class="method ${method.toLowerCase()}">${method}</b>${operation.summary}</a
                     >
@@ -231,7 +231,7 @@ const navigation = (document: OpenapiDocument, places: readonly Place[]): Html =
 export const referencePage = (document: OpenapiDocument): string => {
   const places = placesOf(document)
   const { title, summary, description } = document.info
-  return html`<!doctype html>
+  return markup`<!doctype html>
     <html lang="en">
       <head>
         <meta charset="utf-8" />
@@ -253,7 +253,7 @@ export const referencePage = (document: OpenapiDocument): string => {
           </header>
           ${document.tags.map(
             ({ name, description: about }) =>
-              html`<h2 class="tag">${name}</h2>
+              markup`<h2 class="tag">${name}</h2>
                 <p>${about}</p>
                 ${places
                   .filter(({ operation }) => operation.tags.includes(name))

@@ -1,4 +1,4 @@
-import { html, type Html, raw } from './html.ts'
+import { markup, type Html, raw } from './markup.ts'
 import type { JsonSchema } from './json-schema.ts'
 import type { OpenapiDocument } from './openapi-document.ts'
 import { code } from './prose.ts'
@@ -19,16 +19,17 @@ const listed = (value: unknown): readonly unknown[] => (Array.isArray(value) ? v
 const typeOf = (schema: JsonSchema): Html => {
   const { $ref, type, items, const: only, oneOf, anyOf } = schema
   if (typeof $ref === 'string') return refOf($ref)
-  if (only !== undefined) return html`<code>${JSON.stringify(only)}</code>`
+  if (only !== undefined) return markup`<code>${JSON.stringify(only)}</code>`
   const choices = [...listed(oneOf), ...listed(anyOf)] as JsonSchema[]
-  if (choices.length > 0) return html`${choices.map((each, index) => html`${index > 0 ? ' or ' : ''}${typeOf(each)}`)}`
-  if (type === 'array') return html`list of ${typeOf((items ?? {}) as JsonSchema)}`
-  return html`${(Array.isArray(type) ? (type as string[]) : [String(type ?? 'any')]).join(' or ')}`
+  if (choices.length > 0)
+    return markup`${choices.map((each, index) => markup`${index > 0 ? ' or ' : ''}${typeOf(each)}`)}`
+  if (type === 'array') return markup`list of ${typeOf((items ?? {}) as JsonSchema)}`
+  return markup`${(Array.isArray(type) ? (type as string[]) : [String(type ?? 'any')]).join(' or ')}`
 }
 
 const refOf = (ref: string): Html => {
   const name = ref.split('/').at(-1) ?? ''
-  return html`<a href="#schema-${name}">${name}</a>`
+  return markup`<a href="#schema-${name}">${name}</a>`
 }
 
 const rangeOf = ({ minimum, maximum }: JsonSchema): string[] => {
@@ -49,9 +50,9 @@ const boundsOf = (schema: JsonSchema): string[] => {
 const detailsOf = (schema: JsonSchema): Html => {
   const values = listed(schema['enum'])
   const bounds = boundsOf(schema)
-  return html`${values.length > 0 ? html`<span class="values">${values.map((each) => html`<code>${String(each)}</code> `)}</span>` : raw('')}
-  ${bounds.length > 0 ? html`<span class="bound">${bounds.join(', ')}</span>` : raw('')}
-  ${schema['default'] === undefined ? raw('') : html`<span class="bound">default <code>${defaultText(schema['default'])}</code></span>`}`
+  return markup`${values.length > 0 ? markup`<span class="values">${values.map((each) => markup`<code>${String(each)}</code> `)}</span>` : raw('')}
+  ${bounds.length > 0 ? markup`<span class="bound">${bounds.join(', ')}</span>` : raw('')}
+  ${schema['default'] === undefined ? raw('') : markup`<span class="bound">default <code>${defaultText(schema['default'])}</code></span>`}`
 }
 
 const defaultText = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value))
@@ -70,18 +71,18 @@ const rowOf = (document: OpenapiDocument, { name, isRequired, note, schema }: Ro
   const said = String(schema['description'] ?? '')
   const unavailable = refused.exec(said)?.[0]
   const fields = fieldsOf(schema)
-  return html`<tr>
+  return markup`<tr>
     <td>
       <code class="name">${name}</code
-      >${isRequired ? html`<em>required</em>` : raw('')}${note && note !== 'query' ? html`<small>${note}</small>` : raw('')}
+      >${isRequired ? markup`<em>required</em>` : raw('')}${note && note !== 'query' ? markup`<small>${note}</small>` : raw('')}
     </td>
     <td class="kind">${typeOf(schema)}</td>
     <td>
       ${code(unavailable ? said.replace(unavailable, '').trim() : said)} ${detailsOf(schema)}
-      ${unavailable ? html`<span class="refused">${code(unavailable)}</span>` : raw('')}
+      ${unavailable ? markup`<span class="refused">${code(unavailable)}</span>` : raw('')}
       ${
         fields.length > 0
-          ? html`<details>
+          ? markup`<details>
               <summary>Fields</summary>
               ${fieldsTable(document, fields)}
             </details>`
@@ -95,7 +96,7 @@ const rowOf = (document: OpenapiDocument, { name, isRequired, note, schema }: Ro
 export const fieldsTable = (document: OpenapiDocument, rows: readonly Row[]): Html =>
   rows.length === 0
     ? raw('')
-    : html`<div class="table">
+    : markup`<div class="table">
         <table>
           ${rows.map((row) => rowOf(document, row))}
         </table>

@@ -7,13 +7,12 @@ const document = openapiDocument(routes, 'https://shots.example')
 const page = referencePage(document)
 
 t.test('every operation, parameter, schema and header stands on the page', (t) => {
-  for (const { name } of routes) t.match(page, `<section id="${name}"`)
+  for (const { name } of routes) t.ok(page.includes(`<section id="${name}"`), name)
   const { schemas } = document.components
   for (const name of Object.keys((schemas['CaptureParameters'] as { properties: object }).properties))
-    t.match(page, `<code class="name">${name}</code>`)
-  t.match(page, '320 to 3840')
-  t.match(page, 'https://shots.example/v1')
-  t.match(page, 'Not available in this version')
+    t.ok(page.includes(`<code class="name">${name}</code`), name)
+  for (const text of ['320 to 3840', 'https://shots.example/v1', 'Not available in this version'])
+    t.ok(page.includes(text), text)
   t.end()
 })
 
@@ -29,13 +28,13 @@ t.test('every link leads to a place on the page', (t) => {
 })
 
 t.test('the page runs nothing and loads nothing', (t) => {
-  t.notMatch(page, /<script|<link|<img|<iframe|@import|url\(|javascript:| on\w+=/i)
+  t.notOk(/<script|<link|<img|<iframe|@import|url\(|javascript:|<[^>]* on\w+=/i.exec(page)?.[0])
   t.end()
 })
 
 t.test('what the document says is shown as text, whatever it is', (t) => {
   const info = { ...document.info, description: '<b onclick="x">&</b>' }
   const text = referencePage({ ...document, info })
-  t.match(text, '&lt;b onclick=&quot;x&quot;&gt;&amp;&lt;/b&gt;')
+  t.ok(text.includes('&lt;b onclick=&quot;x&quot;&gt;&amp;&lt;/b&gt;'))
   t.end()
 })

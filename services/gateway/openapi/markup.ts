@@ -24,6 +24,6 @@ const textOf = (part: Part): string => {
 }
 
 /** A template of HTML: texts that are put into it are escaped, HTML is not. */
-export const html = (strings: TemplateStringsArray, ...parts: readonly Part[]): Html => ({
+export const markup = (strings: TemplateStringsArray, ...parts: readonly Part[]): Html => ({
   text: String.raw({ raw: strings }, ...parts.map(textOf)),
 })
