@@ -12,12 +12,11 @@ const jsonOf = async (answer: Response): Promise<unknown> => {
 }
 
 /**
- * Holds every answer that `fetch` gets from a gateway against the document of the interface, until the test ends; it then
- * fails if one did not fit. `seen` are the pairs of operation and status that were shown.
+ * Holds every answer that `fetch` gets from a gateway against the document of the interface, until the test ends;
+ * `fetch` rejects one that does not fit. `seen` are the pairs of operation and status that were shown.
  */
 export const watchAnswers = (t: WithTeardown, baseUrl: string): { readonly seen: ReadonlySet<string> } => {
   const contract = createContract()
-  const faults = new Set<string>()
   const unwatched = globalThis.fetch
   globalThis.fetch = async (input, init) => {
     const answer = await unwatched(input, init)
@@ -30,12 +29,12 @@ export const watchAnswers = (t: WithTeardown, baseUrl: string): { readonly seen:
       headers: Object.fromEntries(answer.headers),
       body: await jsonOf(answer),
     }
-    for (const fault of contract.check(seen)) faults.add(fault)
+    const faults = contract.check(seen)
+    if (faults.length > 0) throw new Error(`an answer is not as the document says:\n${faults.join('\n')}`)
     return answer
   }
   t.teardown(async () => {
     globalThis.fetch = unwatched
-    if (faults.size > 0) throw new Error(`answers that the document does not name:\n${[...faults].join('\n')}`)
   })
   return { seen: contract.seen }
 }
