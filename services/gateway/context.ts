@@ -37,6 +37,8 @@ import { createEvents, type Events } from './events.ts'
 import { createLinks, type Links } from './links/links.ts'
 import { type KeptAnswers, keptAnswersIn } from './replay/kept-answers.ts'
 import { createRefusalMemory } from './refusal-memory.ts'
+import { createReference, type Reference } from './openapi/reference.ts'
+import { routes } from './operations/routes.ts'
 import { createWaiters, type Waiters } from './wait/waiters.ts'
 import { webhooksIn } from './webhooks/webhooks-in.ts'
 import type { Webhooks } from './webhooks/webhooks.ts'
@@ -59,6 +61,8 @@ export type Context = {
   readonly lookAtProgress: SharedLook<Progress>
   readonly events: Events
   readonly links: Links
+  /** The interface's own description. */
+  readonly reference: Reference
   readonly allowTargets: readonly AllowTarget[]
   /** The public key to which the captures of each pool are sealed. */
   readonly sealingKeys: Readonly<Record<ServedPool, SealingKey>>
@@ -150,6 +154,7 @@ export const openContext = async (
   const queue = stack.use(await connectQueue({ url: config.natsUrl, name: 'gateway', inboxPrefix, notice }))
   const publisher = stack.use(publisherOf(database, queue, events))
   const { waitersMax } = config
+  const publicUrl = () => config.publicUrl ?? life.listeningUrl()
   const captures = capturesIn(database, config)
   const bounds = { max: config.liveMax, accountMax: config.liveAccountMax }
   const waiters = stack.use(createWaiters({ queue, readSmall: (key) => readSmall(objects, key), waitersMax }))
@@ -172,11 +177,12 @@ export const openContext = async (
     events,
     metrics,
     links: createLinks(config),
+    reference: createReference(routes, publicUrl),
     sealingKeys,
     allowTargets: config.allowTargets,
     longestWaitSeconds: config.longestWaitSeconds,
     queueAllowanceMs: config.queueAllowanceMs,
-    publicUrl: () => config.publicUrl ?? life.listeningUrl(),
+    publicUrl,
     isStopping: () => life.stop.aborted,
     inMaintenance: maintenance.isOn,
     now: () => new Date(),

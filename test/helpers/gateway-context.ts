@@ -15,6 +15,8 @@ import { createEvents } from '#gateway/events.ts'
 import { createKeyGuesses } from '#gateway/keys/key-guesses.ts'
 import { createLinks } from '#gateway/links/links.ts'
 import { createPlaces } from '#gateway/live/places.ts'
+import { createReference } from '#gateway/openapi/reference.ts'
+import { routes } from '#gateway/operations/routes.ts'
 
 /** A key of the right form. */
 export const testKey = `sk_live_${'a1B2'.repeat(10)}`
@@ -240,6 +242,7 @@ export const createTestContext = (): TestContext => {
       linkRequestsBurst: 100,
       linkRequestsPerMinute: 100,
     }),
+    reference: createReference(routes, () => 'https://shots.example'),
     allowTargets: [],
     sealingKeys: { standard: readSealingKey(keys.standard.public), proxied: readSealingKey(keys.proxied.public) },
     longestWaitSeconds: 86_400,

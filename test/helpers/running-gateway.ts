@@ -11,6 +11,7 @@ import { generateSealingKeys, type OpeningKey, readOpeningKey } from '#shared/qu
 import { declareStreams } from '#shared/queue/streams.ts'
 import { startNats, type TestNats } from './nats.ts'
 import { startPostgres, type TestPostgres } from './postgres.ts'
+import { watchAnswers } from './watch-answers.ts'
 
 /** The pepper that the gateway hashes keys with, as its setting has it. */
 export const testPepper = 'pepper of tests'
@@ -21,6 +22,8 @@ const program = resolve(import.meta.dirname, '../../services/gateway/main.ts')
 export type GatewayProcess = {
   readonly pid: number
   readonly baseUrl: string
+  /** Pairs of operation and status that `fetch` has got from it; each answer is held against the document. */
+  readonly seenPairs: ReadonlySet<string>
   readonly probeUrl: string
   /** Empty without a token in the settings. */
   readonly adminUrl: string
@@ -77,7 +80,8 @@ const spawnGateway = async (
   const addresses = await Promise.race([announced, ended])
   if (typeof addresses !== 'object' || addresses === null) throw new Error(`the gateway ended with ${addresses}`)
   const { baseUrl = '', probeUrl = '', adminUrl = '' } = addresses
-  return { pid: child.pid ?? 0, baseUrl, probeUrl, adminUrl, stop: () => child.kill('SIGTERM'), ended }
+  const { seen: seenPairs } = watchAnswers(t, baseUrl)
+  return { pid: child.pid ?? 0, baseUrl, seenPairs, probeUrl, adminUrl, stop: () => child.kill('SIGTERM'), ended }
 }
 
 /**

@@ -17,11 +17,13 @@ const again = async (context: Context, exchange: Exchange, of: DeliveriesOf) => 
 /** `POST /webhooks/{id}/deliveries/{delivery_id}/redeliver`: has a delivery sent again at once, with the same body. */
 export const redeliverOfWebhook: Operation = async (context, exchange) => {
   const { accountId } = await authorize(context, exchange)
+  readPlainQuery(exchange.query, [])
   return again(context, exchange, { accountId, webhookId: pathId(exchange) })
 }
 
 /** `POST /screenshots/{id}/deliveries/{delivery_id}/redeliver`: the same, for a delivery of either kind about a capture. */
 export const redeliverOfCapture: Operation = async (context, exchange) => {
   const { accountId } = await authorize(context, exchange)
+  readPlainQuery(exchange.query, [])
   return again(context, exchange, { accountId, captureId: pathId(exchange) })
 }
