@@ -26,7 +26,7 @@ const site = await listening(
 )
 const here = `127.0.0.1:${site.port}`
 const system = await startSystem(
-  [`${here}`, `127.0.0.1:${receiver.port}`]
+  [here, `127.0.0.1:${receiver.port}`]
     .flatMap((target) => ['--allow-target', target])
     .concat(['--extra-ca', certificate.certPath, '--workers-max', '3']),
   { env: { SHUTTERFLEET_PROXIED_WAIT_SECONDS: '10' } },
@@ -92,7 +92,7 @@ t.test('each of the seven errors is told alike by answer, record, image, webhook
 
       const image = await system.request(`/v1/screenshots/${error.screenshot_id}/image`)
       t.equal(image.status, 404)
-      t.match((await image.json()) as Envelope, { error: { code: 'NOT_READY', message: new RegExp(code) } })
+      t.match(await image.json(), { error: { code: 'NOT_READY', message: new RegExp(code) } })
 
       const eventOf = () =>
         receiver.received
