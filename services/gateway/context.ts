@@ -34,6 +34,8 @@ import { createPlaces, type Places } from './live/places.ts'
 import { createSharedLook, type SharedLook } from './live/shared-look.ts'
 import { createEvents, type Events } from './events.ts'
 import { createLinks, type Links } from './links/links.ts'
+import { createReference, type Reference } from './openapi/reference.ts'
+import { routes } from './operations/routes.ts'
 import { createWaiters, type Waiters } from './wait/waiters.ts'
 import { webhooksIn } from './webhooks/webhooks-in.ts'
 import type { Webhooks } from './webhooks/webhooks.ts'
@@ -54,6 +56,8 @@ export type Context = {
   readonly lookAtProgress: SharedLook<Progress>
   readonly events: Events
   readonly links: Links
+  /** The interface's own description. */
+  readonly reference: Reference
   readonly allowTargets: readonly AllowTarget[]
   /** The public key to which the captures of each pool are sealed. */
   readonly sealingKeys: Readonly<Record<ServedPool, SealingKey>>
@@ -142,6 +146,7 @@ export const openContext = async (
   const queue = stack.use(await connectQueue({ url: config.natsUrl, name: 'gateway', inboxPrefix, notice }))
   const publisher = stack.use(publisherOf(database, queue, events))
   const { waitersMax } = config
+  const publicUrl = () => config.publicUrl ?? life.listeningUrl()
   const captures = capturesIn(database, config)
   const bounds = { max: config.liveMax, accountMax: config.liveAccountMax }
   const waiters = stack.use(createWaiters({ queue, readSmall: (key) => readSmall(objects, key), waitersMax }))
@@ -162,11 +167,12 @@ export const openContext = async (
     events,
     metrics,
     links: createLinks(config),
+    reference: createReference(routes, publicUrl),
     sealingKeys,
     allowTargets: config.allowTargets,
     longestWaitSeconds: config.longestWaitSeconds,
     queueAllowanceMs: config.queueAllowanceMs,
-    publicUrl: () => config.publicUrl ?? life.listeningUrl(),
+    publicUrl,
     isStopping: () => life.stop.aborted,
     inMaintenance: maintenance.isOn,
     now: () => new Date(),

@@ -14,6 +14,8 @@ import type { Context } from '#gateway/context.ts'
 import { createEvents } from '#gateway/events.ts'
 import { createLinks } from '#gateway/links/links.ts'
 import { createPlaces } from '#gateway/live/places.ts'
+import { createReference } from '#gateway/openapi/reference.ts'
+import { routes } from '#gateway/operations/routes.ts'
 
 /** A key of the right form. */
 export const testKey = `sk_live_${'a1B2'.repeat(10)}`
@@ -230,6 +232,7 @@ export const createTestContext = (): TestContext => {
       linkRequestsBurst: 100,
       linkRequestsPerMinute: 100,
     }),
+    reference: createReference(routes, () => 'https://shots.example'),
     allowTargets: [],
     sealingKeys: { standard: readSealingKey(keys.standard.public), proxied: readSealingKey(keys.proxied.public) },
     longestWaitSeconds: 86_400,

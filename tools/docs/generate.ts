@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { browserPoolPage } from './browser-pool-page.ts'
 import { configurationPage } from './configuration-page.ts'
 import { crdPage } from './crd-page.ts'
+import { openapiText } from './openapi-text.ts'
 import { metricsPage } from './metrics-page.ts'
 import { operatorPage } from './operator-page.ts'
 
@@ -12,6 +13,7 @@ const pages: Record<string, string> = {
   'docs/browser-pool.md': browserPoolPage(),
   'docs/configuration.md': configurationPage(),
   'docs/metrics.md': metricsPage(),
+  'docs/openapi.json': openapiText(),
   'docs/operator.md': operatorPage(),
 }
 const checkOnly = process.argv.includes('--check')

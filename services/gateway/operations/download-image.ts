@@ -3,6 +3,7 @@ import type { ByteRange } from '#shared/storage/object-store.ts'
 import { AppError } from '#shared/errors/app-error.ts'
 import { readRange, type Requested } from '#gateway/answer/byte-range.ts'
 import { etagOf, imageHeaders } from '#gateway/answer/image-headers.ts'
+import { isUnchanged } from '#gateway/answer/is-unchanged.ts'
 import { imageGone } from '#gateway/answer/image-gone.ts'
 import { isStored, readImage, storedImage, type StoredImage } from '#gateway/answer/read-image.ts'
 import type { Context } from '#gateway/context.ts'
@@ -21,9 +22,6 @@ const readyImage = (capture: FoundCapture, now: Date): StoredImage => {
   if (!image || (expiresAt !== null && Date.parse(expiresAt) <= now.getTime())) throw new AppError('EXPIRED')
   return image
 }
-
-const isUnchanged = (header: string | undefined, etag: string): boolean =>
-  header !== undefined && header.split(',').some((each) => ['*', etag, `W/${etag}`].includes(each.trim()))
 
 const wantedRange = ({ headers }: Exchange, image: StoredImage): Requested => {
   const condition = headers['if-range']

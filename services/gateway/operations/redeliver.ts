@@ -4,6 +4,7 @@ import type { Context } from '#gateway/context.ts'
 import { authorize } from '#gateway/http/authorize.ts'
 import type { Exchange } from '#gateway/http/exchange.ts'
 import { pathId } from '#gateway/http/path-id.ts'
+import { readPlainQuery } from '#gateway/http/read-plain-query.ts'
 import type { Operation } from './operation.ts'
 
 const again = async (context: Context, exchange: Exchange, of: DeliveriesOf) => {
@@ -15,11 +16,13 @@ const again = async (context: Context, exchange: Exchange, of: DeliveriesOf) => 
 /** `POST /webhooks/{id}/deliveries/{delivery_id}/redeliver`: has a delivery sent again at once, with the same body. */
 export const redeliverOfWebhook: Operation = async (context, exchange) => {
   const { accountId } = await authorize(context, exchange)
+  readPlainQuery(exchange.query, [])
   return again(context, exchange, { accountId, webhookId: pathId(exchange) })
 }
 
 /** `POST /screenshots/{id}/deliveries/{delivery_id}/redeliver`: the same, for a delivery of either kind about a capture. */
 export const redeliverOfCapture: Operation = async (context, exchange) => {
   const { accountId } = await authorize(context, exchange)
+  readPlainQuery(exchange.query, [])
   return again(context, exchange, { accountId, captureId: pathId(exchange) })
 }

@@ -16,6 +16,8 @@ import { redeliverOfCapture, redeliverOfWebhook } from './redeliver.ts'
 import { rotateWebhookSecret } from './rotate-webhook-secret.ts'
 import { showAccount } from './show-account.ts'
 import { showBatch } from './show-batch.ts'
+import { showDocs } from './show-docs.ts'
+import { showOpenapi } from './show-openapi.ts'
 import { showStatus } from './show-status.ts'
 import { showUsage } from './show-usage.ts'
 import { showWebhook } from './show-webhook.ts'
@@ -57,6 +59,8 @@ export const routes = [
     path: '/screenshots/:id/deliveries/:delivery_id/redeliver',
     run: redeliverOfCapture,
   },
+  { name: 'openapi', method: 'GET', path: '/openapi.json', run: showOpenapi },
+  { name: 'docs', method: 'GET', path: '/docs', run: showDocs },
   { name: 'webhook_list', method: 'GET', path: '/webhooks', run: listWebhooks },
   { name: 'webhook_create', method: 'POST', path: '/webhooks', run: createWebhook },
   { name: 'webhook_show', method: 'GET', path: '/webhooks/:id', run: showWebhook },

@@ -12,11 +12,11 @@ import { pathId } from '#gateway/http/path-id.ts'
 import type { Operation } from './operation.ts'
 
 const feature = 'signed_urls'
-const minutesMax = 525_600
-const minutesDefault = 60
+/** Longest and usual time of a link, in minutes. */
+export const linkMinutes = { max: 525_600, usual: 60 } as const
 
 const isMinutes = (value: unknown): value is number =>
-  Number.isInteger(value) && (value as number) >= 0 && (value as number) <= minutesMax
+  Number.isInteger(value) && (value as number) >= 0 && (value as number) <= linkMinutes.max
 
 /** Minutes for which the link holds; 0 for ever. An empty body asks for nothing special. */
 const readMinutes = async (exchange: Exchange): Promise<number> => {
@@ -26,8 +26,8 @@ const readMinutes = async (exchange: Exchange): Promise<number> => {
     throw validationError({ body: ['must be a JSON object'] })
   }
   const { report, all } = collectFaults()
-  const { expires_in: minutes = minutesDefault, ...unknown } = body as Record<string, unknown>
-  if (!isMinutes(minutes)) report('expires_in', `must be a whole number from 0 to ${minutesMax}`)
+  const { expires_in: minutes = linkMinutes.usual, ...unknown } = body as Record<string, unknown>
+  if (!isMinutes(minutes)) report('expires_in', `must be a whole number from 0 to ${linkMinutes.max}`)
   for (const name of Object.keys(unknown)) report(name, 'is not a parameter')
   const faults = all()
   if (faults) throw validationError(faults)

@@ -32,14 +32,19 @@ const fields = {
   active: Type.Boolean(),
 }
 
-/** All of it may be left out of a change. */
-const webhookParameters = Type.Partial(Type.Object({ url: line(1, 2048), ...fields }), {
+/** What a request may say of a webhook. All of it may be left out of a change. */
+export const webhookParameters = Type.Partial(Type.Object({ url: line(1, 2048), ...fields }), {
   additionalProperties: false,
 })
 
 const check = createSchemaCheck(webhookParameters)
 
-const defaults = { events: ['screenshot.completed', 'screenshot.failed'], description: '', active: true } as const
+/** What a new webhook has where its request does not say. */
+export const webhookDefaults = {
+  events: ['screenshot.completed', 'screenshot.failed'],
+  description: '',
+  active: true,
+} as const
 
 const checkReceiver = (url: string | undefined, allow: readonly AllowTarget[], report: Report) => {
   const target = url === undefined ? undefined : checkTarget(url, { schemes: ['https:'], allow })
@@ -75,5 +80,5 @@ export const readWebhookChange = (
 /** Judges the body of a new webhook; what it leaves out has its default. Throws `VALIDATION_ERROR` with all faults at once. */
 export const readNewWebhook = (body: unknown, allow: readonly AllowTarget[]): WebhookFields => {
   const { url = '', ...given } = readWebhookChange(body, allow, ['url'])
-  return { ...defaults, ...given, url }
+  return { ...webhookDefaults, ...given, url }
 }

@@ -3,7 +3,7 @@ import { asksFor } from './asks-for.ts'
 import type { CaptureParameters, Format, ParameterName } from './options.ts'
 
 /** The parameters that no worker acts on in this version. They are validated and gated like all others, and refused last. */
-const unavailableNames: readonly ParameterName[] = [
+export const unavailableNames: readonly ParameterName[] = [
   'markdown',
   'device',
   'retina',
@@ -36,7 +36,7 @@ const unavailableNames: readonly ParameterName[] = [
 ]
 
 /** The formats that no worker encodes in this version. */
-const unavailableFormats: readonly Format[] = ['avif', 'tiff', 'pdf']
+export const unavailableFormats: readonly Format[] = ['avif', 'tiff', 'pdf']
 
 const problem = 'is not available in this version'
 

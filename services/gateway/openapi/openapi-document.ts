@@ -1,0 +1,138 @@
+import { accountSchemas } from './schemas/account-schemas.ts'
+import { batchSchemas } from './schemas/batch-schemas.ts'
+import { recordSchemas } from './schemas/record-schemas.ts'
+import { requestSchemas } from './schemas/request-schemas.ts'
+import { webhookSchemas } from './schemas/webhook-schemas.ts'
+import { headerComponents, type HeaderName, headersOf, limitHeaders } from './answer-headers.ts'
+import { type ErrorSet, errorDescription, errorExample, errorSchema, errorSetNames, statusOf } from './error-sets.ts'
+import { type JsonSchema, schemaRef } from './json-schema.ts'
+import type { AnswerDoc, OperationDoc } from './operation-doc.ts'
+import { accountOperations } from './operations/account-operations.ts'
+import { screenshotOperations } from './operations/screenshot-operations.ts'
+import { webhookOperations } from './operations/webhook-operations.ts'
+
+const operations: Readonly<Record<string, OperationDoc>> = {
+  ...screenshotOperations,
+  ...accountOperations,
+  ...webhookOperations,
+}
+
+/** A route as far as the document names it. */
+export type RouteToDescribe = { readonly name: string; readonly method: string; readonly path: string }
+
+const intro = `Captures web pages, HTML and Markdown as images.
+
+Every operation but the reference needs \`Authorization: Bearer <API key>\`. \`/api/v1\` is the same as \`/v1\`. Results stand
+in \`data\`, errors in \`error\` with a code for machines. Every answer carries \`X-Request-Id\`, every answer to a caller who is
+known the limits of the account. Times are ISO 8601 UTC with microseconds. Within v1 fields, codes, parameters and operations
+are added, never taken away: ignore what you do not know.`
+
+const tags = [
+  { name: 'Screenshots', description: 'Capture pages, at once or in the background, and get what came of it.' },
+  { name: 'Batches', description: 'Up to 100 captures in one request.' },
+  { name: 'Account', description: 'The account of the key, its plan and its usage.' },
+  { name: 'Webhooks', description: 'Be told of what happens, and see what was sent.' },
+  { name: 'Reference', description: 'The interface itself.' },
+]
+
+const errorHeaders = (status: number): readonly HeaderName[] => {
+  if (status === 400) return []
+  if (status === 401) return ['WWW-Authenticate']
+  return [...limitHeaders, 'Retry-After', 'X-Screenshot-Id']
+}
+
+const errorResponse = (set: ErrorSet): JsonSchema => ({
+  description: errorDescription(set),
+  headers: headersOf(errorHeaders(statusOf(set))),
+  content: { 'application/json': { schema: schemaRef(set), example: errorExample(set) } },
+})
+
+const answer = ({ description, headers, content }: AnswerDoc): JsonSchema => ({
+  description,
+  headers: headersOf(headers),
+  ...(content && { content }),
+})
+
+const errorOf = (set: ErrorSet, method: string): JsonSchema =>
+  // The answer to a HEAD has no body, and the document says so.
+  method === 'HEAD'
+    ? answer({ description: errorDescription(set), headers: errorHeaders(statusOf(set)) })
+    : { $ref: `#/components/responses/${set}` }
+
+const describe = (doc: OperationDoc, { name, method }: RouteToDescribe): JsonSchema => ({
+  operationId: name,
+  tags: [doc.tag],
+  summary: doc.summary,
+  description: doc.description,
+  ...(doc.isOpen && { security: [] }),
+  ...(doc.takesLinks && { security: [{ apiKey: [] }, { signedLink: [] }] }),
+  ...(doc.parameters && { parameters: doc.parameters }),
+  ...(doc.body && {
+    requestBody: {
+      required: doc.body.isOptional !== true,
+      content: { 'application/json': { schema: schemaRef(doc.body.schema), example: doc.body.example } },
+    },
+  }),
+  responses: Object.fromEntries([
+    ...Object.entries(doc.answers).map(([status, each]) => [status, answer(each)]),
+    ...doc.errors.map((set) => [String(statusOf(set)), errorOf(set, method)]),
+  ]),
+})
+
+const pathsOf = (routes: readonly RouteToDescribe[]): Record<string, Record<string, JsonSchema>> => {
+  const paths: Record<string, Record<string, JsonSchema>> = {}
+  for (const route of routes) {
+    const doc = operations[route.name]
+    if (!doc) throw new Error(`no description of the operation ${route.name}`)
+    const path = `/v1${route.path.replaceAll(/:(\w+)/g, '{$1}')}`
+    paths[path] = { ...paths[path], [route.method.toLowerCase()]: describe(doc, route) }
+  }
+  return paths
+}
+
+/** The interface as an OpenAPI 3.1 document. */
+export type OpenapiDocument = JsonSchema & {
+  readonly info: Readonly<Record<'title' | 'version' | 'summary' | 'description', string>> & JsonSchema
+  readonly servers: readonly { readonly url: string }[]
+  readonly tags: typeof tags
+  readonly paths: Readonly<Record<string, Readonly<Record<string, JsonSchema>>>>
+  readonly components: Readonly<Record<'schemas' | 'responses' | 'headers' | 'securitySchemes', JsonSchema>>
+}
+
+/** Describes the routes of a service that clients reach at `publicUrl`. Throws where one has no description. */
+export const openapiDocument = (routes: readonly RouteToDescribe[], publicUrl: string): OpenapiDocument => ({
+  openapi: '3.1.0',
+  info: {
+    title: 'Shutterfleet',
+    version: '1',
+    summary: 'A screenshot service of your own.',
+    description: intro,
+    license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
+  },
+  servers: [{ url: publicUrl }],
+  security: [{ apiKey: [] }],
+  tags,
+  paths: pathsOf(routes),
+  components: {
+    schemas: {
+      ...recordSchemas,
+      ...batchSchemas,
+      ...accountSchemas,
+      ...webhookSchemas,
+      ...requestSchemas,
+      ...Object.fromEntries(errorSetNames.map((set) => [set, errorSchema(set)])),
+    },
+    responses: Object.fromEntries(errorSetNames.map((set) => [set, errorResponse(set)])),
+    headers: headerComponents(),
+    securitySchemes: {
+      apiKey: { type: 'http', scheme: 'bearer', description: 'An API key: `sk_live_` and 40 letters and digits.' },
+      signedLink: {
+        type: 'apiKey',
+        in: 'query',
+        name: 'signature',
+        description:
+          'The link of the operation `sign_url`, which also holds `kid` and, unless it is permanent, `expires`.',
+      },
+    },
+  },
+})

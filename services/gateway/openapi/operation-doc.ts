@@ -1,0 +1,97 @@
+import { mediaTypes } from '#shared/capture/options.ts'
+import { type HeaderName, limitHeaders } from './answer-headers.ts'
+import type { ErrorSet } from './error-sets.ts'
+import { type JsonSchema, schemaRef } from './json-schema.ts'
+
+/** A parameter in a path, query or header, as OpenAPI holds it. */
+export type Parameter = JsonSchema & { readonly name: string; readonly in: 'path' | 'query' | 'header' }
+
+/** An answer that is no error. */
+export type AnswerDoc = {
+  readonly description: string
+  readonly headers: readonly HeaderName[]
+  /** By media type; none where the answer has no body. */
+  readonly content?: Readonly<Record<string, { readonly schema: JsonSchema; readonly example?: unknown }>>
+}
+
+/** What the document says of one operation. */
+export type OperationDoc = {
+  readonly tag: 'Screenshots' | 'Batches' | 'Account' | 'Webhooks' | 'Reference'
+  readonly summary: string
+  readonly description: string
+  /** Whether it is served without a key. */
+  readonly isOpen?: true
+  /** Whether a signed link stands in for the key. */
+  readonly takesLinks?: true
+  readonly parameters?: readonly Parameter[]
+  readonly body?: { readonly schema: string; readonly isOptional?: true; readonly example: unknown }
+  readonly answers: Readonly<Record<number, AnswerDoc>>
+  readonly errors: readonly ErrorSet[]
+}
+
+/** What every operation with a key may answer, beside its own errors. */
+export const everyError: readonly ErrorSet[] = ['BadRequest', 'Unauthorized', 'HeadTooLarge', 'Unavailable']
+
+/** As `everyError`, of operations whose other refusals are the usual ones. */
+export const usualErrors: readonly ErrorSet[] = [...everyError, 'TooManyRequests', 'InternalError']
+
+/** An answer in JSON to a caller who is known. */
+export const jsonAnswer = (
+  description: string,
+  schema: string,
+  example: unknown,
+  headers: readonly HeaderName[] = [],
+): AnswerDoc => ({
+  description,
+  headers: [...headers, ...limitHeaders],
+  content: { 'application/json': { schema: schemaRef(schema), example } },
+})
+
+/** An answer without a body. */
+export const emptyAnswer = (description: string, headers: readonly HeaderName[] = limitHeaders): AnswerDoc => ({
+  description,
+  headers,
+})
+
+const binary: JsonSchema = { type: 'string', format: 'binary' }
+
+/** The content of an answer that is an image, in each of the formats. */
+export const imageContent: NonNullable<AnswerDoc['content']> = Object.fromEntries(
+  Object.values(mediaTypes).map((type) => [type, { schema: binary }]),
+)
+
+/** Headers of every answer that carries an image. */
+export const imageHeaderNames: readonly HeaderName[] = [
+  'X-Screenshot-Id',
+  'X-Cache',
+  'X-Target-Status',
+  'ETag',
+  'Content-Disposition',
+  'Cache-Control',
+]
+
+/** An id in a path. */
+export const pathParameter = (name: string, description: string): Parameter => ({
+  name,
+  in: 'path',
+  required: true,
+  description,
+  schema: { type: 'string', format: 'uuid' },
+  example: '3f2504e0-4f89-41d3-9a0c-0305e82c3301',
+})
+
+/** An optional parameter of a query. */
+export const queryParameter = (name: string, description: string, schema: JsonSchema): Parameter => ({
+  name,
+  in: 'query',
+  description,
+  schema,
+})
+
+/** An optional header of a request. */
+export const headerParameter = (name: string, description: string, schema: JsonSchema): Parameter => ({
+  name,
+  in: 'header',
+  description,
+  schema,
+})

@@ -1,0 +1,110 @@
+import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
+import { openapiDocument } from '#gateway/openapi/openapi-document.ts'
+import { routes } from '#gateway/operations/routes.ts'
+
+/** An answer as a client sees it. `body` is undefined where it was not looked at. */
+export type SeenAnswer = {
+  readonly method: string
+  /** With or without a query. */
+  readonly path: string
+  readonly status: number
+  readonly headers: Readonly<Record<string, string | undefined>>
+  readonly body?: unknown
+}
+
+type Header = { readonly required?: boolean; readonly schema: { readonly type?: string } }
+type Response = {
+  readonly headers: Record<string, { readonly $ref: string }>
+  readonly content?: Record<string, { readonly schema: object }>
+}
+
+const document = openapiDocument(routes, 'https://shots.example')
+const components = document.components as unknown as {
+  readonly headers: Record<string, Header>
+  readonly responses: Record<string, Response>
+}
+
+const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
+  Object.entries(methods).map(([method, operation]) => ({
+    name: operation['operationId'] as string,
+    method: method.toUpperCase(),
+    form: new RegExp(`^(?:/api)?${path.replaceAll(/\{\w+\}/g, '[^/]+')}$`),
+    exact: !path.includes('{'),
+    responses: operation['responses'] as Record<string, Response | { readonly $ref: string }>,
+  })),
+)
+
+/** Every operation with every status that the document names for it, such as `status 200`. */
+export const documentedPairs: readonly string[] = operations.flatMap(({ name, responses }) =>
+  Object.keys(responses).map((status) => `${name} ${status}`),
+)
+
+const last = (ref: string) => ref.split('/').at(-1) ?? ''
+
+const operationOf = ({ method, path }: SeenAnswer) => {
+  const fitting = operations.filter((each) => each.form.test(path.split('?')[0] ?? ''))
+  const exact = fitting.filter((each) => each.exact)
+  return (exact.length > 0 ? exact : fitting).find((each) => each.method === method)
+}
+
+const headerFaults = (
+  response: Response,
+  headers: SeenAnswer['headers'],
+  faults: (schema: object, value: unknown) => string[],
+) =>
+  Object.entries(response.headers).flatMap(([name, { $ref }]) => {
+    const { required, schema } = components.headers[last($ref)] as Header
+    const value = headers[name.toLowerCase()]
+    if (value === undefined) return required ? [`${name} is missing`] : []
+    return faults(schema, schema.type === 'integer' ? Number(value) : value).map((fault) => `${name}: ${fault}`)
+  })
+
+/**
+ * Holds answers against the document: status, media type, headers, and bodies of JSON. `check` says what is wrong with one,
+ * and notes which pair of operation and status it shows. What belongs to no operation is not looked at.
+ */
+export const createContract = (): {
+  readonly check: (answer: SeenAnswer) => string[]
+  readonly faults: (schema: object, value: unknown) => string[]
+  readonly seen: ReadonlySet<string>
+} => {
+  const ajv = new Ajv2020({ strict: false, validateFormats: false, allErrors: true })
+  ajv.addSchema({ $id: 'contract', components: document.components })
+  const compiled = new Map<string, ValidateFunction>()
+  const seen = new Set<string>()
+
+  const faults = (schema: object, value: unknown) => {
+    const text = JSON.stringify(schema).replaceAll('"#/components', '"contract#/components')
+    const validate = compiled.get(text) ?? ajv.compile(JSON.parse(text) as object)
+    compiled.set(text, validate)
+    if (validate(value)) return []
+    return (validate.errors ?? []).map(
+      ({ instancePath, message, params }) => `${instancePath} ${message} ${JSON.stringify(params)}`,
+    )
+  }
+
+  const checkAgainst = (response: Response, { method, headers, body }: SeenAnswer): string[] => {
+    const wrong = headerFaults(response, headers, faults)
+    if (method === 'HEAD') return wrong
+    const type = headers['content-type']?.split(';')[0]
+    if (!response.content) return type === undefined ? wrong : [...wrong, `has a body of ${type}`]
+    const media = response.content[type ?? '']
+    if (!media) return [...wrong, `is ${type}, which is not named`]
+    return type === 'application/json' && body !== undefined ? [...wrong, ...faults(media.schema, body)] : wrong
+  }
+
+  return {
+    seen,
+    faults,
+    check: (answer) => {
+      const operation = operationOf(answer)
+      if (!operation) return []
+      const { name, responses } = operation
+      const named = responses[answer.status]
+      if (!named) return [`${name} ${answer.status} is not named`]
+      seen.add(`${name} ${answer.status}`)
+      const response = '$ref' in named ? (components.responses[last(named.$ref)] as Response) : named
+      return checkAgainst(response, answer).map((fault) => `${name} ${answer.status}: ${fault}`)
+    },
+  }
+}

@@ -1,0 +1,123 @@
+import t from 'tap'
+import { Validator } from '@seriousme/openapi-schema-validator'
+import { captureParameters } from '#shared/capture/options.ts'
+import { catalog } from '#shared/errors/catalog.ts'
+import { unavailableFormats, unavailableNames } from '#shared/capture/unavailable.ts'
+import { openapiDocument } from '#gateway/openapi/openapi-document.ts'
+import { routes } from '#gateway/operations/routes.ts'
+import { createContract } from '#test/helpers/contract.ts'
+
+type Parameter = { name: string; in: string; schema?: object; content?: Record<string, { schema: object }> }
+type Media = { schema: object; example?: unknown }
+type Operation = {
+  operationId: string
+  parameters?: (Parameter & { description: string })[]
+  requestBody?: { content: Record<string, Media> }
+  responses: Record<string, { $ref?: string; content?: Record<string, Media> }>
+}
+
+const document = openapiDocument(routes, 'https://shots.example')
+const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
+  Object.entries(methods).map(([method, operation]) => ({
+    path,
+    method: method.toUpperCase(),
+    operation: operation as unknown as Operation,
+  })),
+)
+const schemas = document.components.schemas as Record<string, Record<string, unknown>>
+const asJson = <T>(value: T) => JSON.parse(JSON.stringify(value)) as T
+
+t.test('the document is valid OpenAPI 3.1', async (t) => {
+  const verdict = await new Validator().validate(asJson(document))
+  t.same([verdict.valid, verdict.errors], [true, undefined])
+  const broken = await new Validator().validate({ ...asJson(document), info: {} })
+  t.equal(broken.valid, false, 'the validator sees what is wrong')
+})
+
+t.test('every reference leads to a component', (t) => {
+  const refs = JSON.stringify(document).matchAll(/"\$ref":"#\/components\/(\w+)\/([\w-]+)"/g)
+  const components = document.components as Record<string, Record<string, unknown>>
+  for (const [ref, kind = '', name = ''] of refs) t.ok(components[kind]?.[name], ref)
+  t.end()
+})
+
+t.test('document and routes name the same operations', (t) => {
+  const named = operations.map(({ method, path, operation }) => `${operation.operationId} ${method} ${path}`)
+  const served = routes.map(({ name, method, path }) => `${name} ${method} /v1${path.replaceAll(/:(\w+)/g, '{$1}')}`)
+  t.same(named.toSorted(), served.toSorted())
+  t.throws(() => openapiDocument([{ name: 'unknown', method: 'GET', path: '/x' }], ''), /unknown/)
+  t.end()
+})
+
+t.test('every capture parameter is named in query and body, with the bounds that validate', (t) => {
+  const inBody = schemas['CaptureParameters']?.['properties'] as Record<string, Record<string, unknown>>
+  const query = operations.find(({ operation }) => operation.operationId === 'capture_get')?.operation.parameters ?? []
+  const bounds = ['minimum', 'maximum', 'minLength', 'maxLength', 'maxItems', 'maxProperties', 'enum', 'default']
+  t.same(query.map(({ name }) => name).toSorted(), Object.keys(captureParameters.properties).toSorted())
+  for (const [name, schema] of Object.entries(captureParameters.properties)) {
+    const parameter = query.find((each) => each.name === name)
+    const inQuery = (parameter?.schema ?? parameter?.content?.['application/json']?.schema) as Record<string, unknown>
+    for (const bound of bounds) {
+      const validates = (schema as unknown as Record<string, unknown>)[bound]
+      t.same([inBody[name]?.[bound], inQuery[bound]], [validates, validates], `${name} ${bound}`)
+    }
+  }
+  t.end()
+})
+
+t.test('what this version does not act on is described as refused', (t) => {
+  const inBody = schemas['CaptureParameters']?.['properties'] as Record<string, { description: string }>
+  for (const [name, { description }] of Object.entries(inBody)) {
+    const refused = (unavailableNames as string[]).includes(name) || ['format', 'block_cookies'].includes(name)
+    t.equal(description.includes('Not available in this version'), refused, name)
+  }
+  for (const format of unavailableFormats) t.match(inBody['format']?.description, format)
+  t.end()
+})
+
+t.test('every object of an answer is closed', (t) => {
+  const open: string[] = []
+  const look = (schema: unknown, path: string) => {
+    if (typeof schema !== 'object' || schema === null) return
+    if ('properties' in schema && !('additionalProperties' in schema)) open.push(path)
+    for (const [name, part] of Object.entries(schema)) look(part, `${path}/${name}`)
+  }
+  look(schemas, '')
+  t.same(open, [])
+  t.end()
+})
+
+t.test('every example fits the schema that it stands beside', (t) => {
+  const contract = createContract()
+  const look = (media: Record<string, Media> | undefined, what: string) => {
+    for (const { schema, example } of Object.values(media ?? {}))
+      if (example !== undefined && !what.includes('events')) t.same(contract.faults(schema, example), [], what)
+  }
+  for (const { operation } of operations) {
+    look(operation.requestBody?.content, `${operation.operationId} request`)
+    for (const parameter of operation.parameters ?? [])
+      look({ json: asJson(parameter) as unknown as Media }, `${operation.operationId} ${parameter.name}`)
+    for (const [status, answer] of Object.entries(operation.responses))
+      look(answer.content, `${operation.operationId} ${status}`)
+  }
+  for (const [name, response] of Object.entries(document.components.responses))
+    look((response as { content: Record<string, Media> }).content, name)
+  t.end()
+})
+
+t.test('errors stand under the status of the catalogue, and every code that a client can see is named', (t) => {
+  const seen = new Set<string>()
+  for (const schema of Object.values(schemas)) {
+    const error = (schema['properties'] as Record<string, { properties: Record<string, Record<string, unknown>> }>)?.[
+      'error'
+    ]
+    const codes = error?.properties?.['code']?.['enum'] as (keyof typeof catalog)[] | undefined
+    for (const code of error?.properties?.['request_id'] ? (codes ?? []) : []) {
+      seen.add(code)
+      t.equal(error?.properties['status']?.['const'], catalog[code].status, code)
+    }
+  }
+  const answered = Object.keys(catalog).filter((code) => !['METHOD_NOT_ALLOWED', 'CONFIGURATION'].includes(code))
+  t.same([...seen].toSorted(), answered.toSorted())
+  t.end()
+})
