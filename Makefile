@@ -8,7 +8,7 @@ override URL := $(value URL)
 override OUT := $(value OUT)
 export URL OUT
 
-.PHONY: help setup packages up down test test-faults test-cluster check docs bench bench-cluster capture
+.PHONY: help setup packages up down test test-faults test-contract test-cluster check docs bench bench-cluster capture
 .PHONY: check-types check-lint check-format check-dead check-pages check-rules
 
 help: ## lists the targets
@@ -32,6 +32,9 @@ test: setup ## runs everything that passes without a cluster
 
 test-faults: packages ## plays each fault of a cluster in 50 worlds, whose time passes at once, with the real operator
 	@scripts/run-tests.sh --timeout=900 $(if $(ARGS),$(ARGS),'test/faults/**/*.test.ts')
+
+test-contract: setup ## sends a gateway what its OpenAPI document allows and forbids, with schemathesis from PyPI
+	@scripts/run-contract-tests.sh $(ARGS)
 
 test-cluster: setup ## runs the tests that need a Kubernetes control plane, which is built with Go 1.26 the first time
 	@scripts/run-cluster-tests.sh $(ARGS)

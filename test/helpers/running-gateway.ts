@@ -11,6 +11,7 @@ import { generateSealingKeys, type OpeningKey, readOpeningKey } from '#shared/qu
 import { declareStreams } from '#shared/queue/streams.ts'
 import { startNats, type TestNats } from './nats.ts'
 import { startPostgres, type TestPostgres } from './postgres.ts'
+import { watchAnswers } from './watch-answers.ts'
 
 /** The pepper that the gateway hashes keys with, as its setting has it. */
 export const testPepper = 'pepper of tests'
@@ -20,6 +21,8 @@ const program = resolve(import.meta.dirname, '../../services/gateway/main.ts')
 /** A gateway process with PostgreSQL, NATS and a folder of images. */
 export type RunningGateway = {
   readonly baseUrl: string
+  /** Pairs of operation and status that `fetch` has got from it; each answer is held against the document. */
+  readonly seenPairs: ReadonlySet<string>
   readonly probeUrl: string
   /** Empty without a token in the settings. */
   readonly adminUrl: string
@@ -99,8 +102,10 @@ export const startGateway = async (
   const announced = once(child, 'message').then(([message]) => message as Record<string, string>)
   const addresses = await Promise.race([announced, ended])
   if (typeof addresses !== 'object' || addresses === null) throw new Error(`the gateway ended with ${addresses}`)
+  const baseUrl = addresses['baseUrl'] ?? ''
   return {
-    baseUrl: addresses['baseUrl'] ?? '',
+    baseUrl,
+    seenPairs: watchAnswers(t, baseUrl).seen,
     probeUrl: addresses['probeUrl'] ?? '',
     adminUrl: addresses['adminUrl'] ?? '',
     database,

@@ -31,18 +31,23 @@ export type StandInFleet = AsyncDisposable & {
 
 /**
  * Stands in for the workers of one pool and the ledger: takes captures from the queue, opens them, puts bytes to the signed address, reports,
- * commits the end to the row, and says so, unless `silent`.
+ * commits the end to the row, unless a ledger does that for it, and says so, unless `silent`.
  */
 export const startStandInFleet = (
   gateway: RunningGateway,
   behave: (part: SealedPart) => Behaviour,
-  { silent = false, pool = 'standard' }: { silent?: boolean; pool?: ServedPool } = {},
+  {
+    silent = false,
+    pool = 'standard',
+    commits = true,
+  }: { silent?: boolean; pool?: ServedPool; commits?: boolean } = {},
 ): StandInFleet => {
   const stopping = new AbortController()
   const seen: { id: string; lane: Lane; part: SealedPart }[] = []
   const { queue, database } = gateway
 
   const commit = async (id: string, end: Parameters<typeof endOf>[0]) => {
+    if (!commits) return
     const { captures } = await changeCaptures(database, [id], () => ({
       change: { attempts: 1, unendedStarts: 0, begins: true, end: endOf(end) },
     }))

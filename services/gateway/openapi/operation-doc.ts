@@ -47,6 +47,32 @@ export const jsonAnswer = (
   content: { 'application/json': { schema: schemaRef(schema), example } },
 })
 
+/** An answer that is a stream of server-sent events, by their names. */
+export const streamAnswer = (events: Readonly<Record<string, JsonSchema>>, example: string): AnswerDoc => ({
+  description: 'The stream.',
+  headers: [...limitHeaders, 'Cache-Control'],
+  content: {
+    'text/event-stream': {
+      schema: {
+        type: ['string', 'object'],
+        description: 'One text; for tools that read it by events, each of them.',
+        properties: {
+          event: { type: 'string', enum: Object.keys(events) },
+          id: { type: 'string', description: 'Comes back as `Last-Event-ID`.' },
+          retry: { type: 'integer', description: 'Milliseconds after which to connect again.' },
+          data: {
+            type: 'string',
+            contentMediaType: 'application/json',
+            contentSchema: { anyOf: Object.values(events) },
+          },
+        },
+        additionalProperties: false,
+      },
+      example,
+    },
+  },
+})
+
 /** An answer without a body. */
 export const emptyAnswer = (description: string, headers: readonly HeaderName[] = limitHeaders): AnswerDoc => ({
   description,

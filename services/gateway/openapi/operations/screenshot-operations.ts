@@ -2,7 +2,7 @@ import { limitHeaders } from '#gateway/openapi/answer-headers.ts'
 import { captureQuery } from '#gateway/openapi/capture-query.ts'
 import type { ErrorSet } from '#gateway/openapi/error-sets.ts'
 import { examples } from '#gateway/openapi/examples.ts'
-import { type JsonSchema, schemaRef } from '#gateway/openapi/json-schema.ts'
+import { closed, count, id, type JsonSchema, moment, schemaRef, word } from '#gateway/openapi/json-schema.ts'
 import {
   type AnswerDoc,
   emptyAnswer,
@@ -14,6 +14,7 @@ import {
   type OperationDoc,
   pathParameter,
   queryParameter,
+  streamAnswer,
   usualErrors,
 } from '#gateway/openapi/operation-doc.ts'
 
@@ -75,6 +76,35 @@ const rangeParameters = [
 ]
 
 const imageErrors: readonly ErrorSet[] = [...usualErrors, 'ForbiddenImage', 'ImageNotFound', 'ImageGone']
+
+const deleted = closed({ id: id('Id of what was deleted.') })
+const counts = ['total', 'pending', 'processing', 'completed', 'failed']
+
+const captureEvents = {
+  status: closed(
+    { status: word(['pending', 'processing'], 'State of the screenshot.') },
+    { position: count('How many captures wait before this one.') },
+  ),
+  started: closed({ started_at: moment('When the attempt began.') }),
+  result: schemaRef('EndedScreenshot'),
+  deleted,
+}
+
+const batchEvents = {
+  status: closed({
+    status: word(['pending', 'processing', 'completed'], 'State of the batch.'),
+    ...Object.fromEntries(counts.map((name) => [name, count('How many.')])),
+  }),
+  screenshot: {
+    type: 'object',
+    description: 'The record of a screenshot that has ended, with its `index`.',
+    properties: { index: count('Place of its URL in the request, from 0.') },
+    required: ['index', 'id', 'status'],
+    additionalProperties: true,
+  },
+  result: schemaRef('Batch'),
+  deleted,
+}
 
 const wait: JsonSchema = { type: 'integer', minimum: 0, maximum: 60, default: 0 }
 
@@ -169,11 +199,7 @@ export const screenshotOperations = {
       }),
     ],
     answers: {
-      200: {
-        description: 'The stream.',
-        headers: [...limitHeaders, 'Cache-Control'],
-        content: { 'text/event-stream': { schema: { type: 'string' }, example: examples.events } },
-      },
+      200: streamAnswer(captureEvents, examples.events),
       204: emptyAnswer('The end has been seen; clients stop connecting.'),
     },
     errors: [...readErrors, 'Invalid'],
@@ -263,11 +289,7 @@ export const screenshotOperations = {
       }),
     ],
     answers: {
-      200: {
-        description: 'The stream.',
-        headers: [...limitHeaders, 'Cache-Control'],
-        content: { 'text/event-stream': { schema: { type: 'string' }, example: examples.batchEvents } },
-      },
+      200: streamAnswer(batchEvents, examples.batchEvents),
       204: emptyAnswer('The end has been seen; clients stop connecting.'),
     },
     errors: [...readErrors, 'Invalid'],

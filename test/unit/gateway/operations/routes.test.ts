@@ -17,20 +17,31 @@ const start = (t: Test) => {
     })
   return { context, call }
 }
+/** The description of the interface is for everybody, and costs the database nothing. */
+const open = ['openapi', 'docs']
+const keyed = routes.filter(({ name }) => !open.includes(name))
 const authorization = `Bearer ${testKey}`
 const limits = { 'x-ratelimit-limit': '40', 'x-usage-limit': '100', 'x-usage-reset': testCaller.usage.resetAt }
 
 t.test('every operation needs a key, and asks the database nothing without one', async (t) => {
   const { context, call } = start(t)
-  for (const route of routes) {
+  for (const route of keyed) {
     for (const prefix of prefixes) t.equal((await call(route, {}, prefix)).statusCode, 401, route.name)
   }
   t.same([context.seen.checks, context.seen.accepted.length, context.seen.tried.length], [0, 0, 0])
 })
 
+t.test('the reference needs no key and nothing of the database, on both prefixes', async (t) => {
+  const { context, call } = start(t)
+  for (const route of routes.filter(({ name }) => open.includes(name))) {
+    for (const prefix of prefixes) t.equal((await call(route, {}, prefix)).statusCode, 200, route.name)
+  }
+  t.equal(context.seen.checks, 0)
+})
+
 t.test('every operation tells the limits of the account, whatever it answers', async (t) => {
   const { call } = start(t)
-  for (const route of routes) {
+  for (const route of keyed) {
     const answer = await call(route, { authorization })
     t.match(answer.headers, limits, `${route.name}: ${answer.statusCode}`)
   }
@@ -45,7 +56,7 @@ t.test('every operation obeys the minute limit and the domains of the key', asyn
     const refusal = { ok: false, code, retryAfterSeconds: 17, caller: testCaller } as const
     context.answers.check = () => refusal
     context.answers.accept = () => refusal
-    for (const route of routes) {
+    for (const route of keyed) {
       const answer = await call(route, { authorization })
       t.equal(answer.statusCode, status, route.name)
       t.match(answer.headers, limits, route.name)
@@ -60,7 +71,7 @@ t.test('every operation answers 503 while the database is away', async (t) => {
   }
   context.answers.check = away
   context.answers.accept = away
-  for (const route of routes) {
+  for (const route of keyed) {
     const answer = await call(route, { authorization })
     t.equal(answer.statusCode, 503, route.name)
     t.notMatch(answer.body, 'ECONNREFUSED')

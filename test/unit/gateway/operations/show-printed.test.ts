@@ -1,0 +1,42 @@
+import t, { type Test } from 'tap'
+import { createApp } from '#gateway/app.ts'
+import { createTestContext } from '#test/helpers/gateway-context.ts'
+
+const start = (t: Test) => {
+  const app = createApp(createTestContext())
+  t.teardown(() => app.close())
+  return (url: string, headers: Record<string, string> = {}) => app.inject({ method: 'GET', url, headers })
+}
+
+t.test('the document names the public address, whatever the request says', async (t) => {
+  const get = start(t)
+  for (const prefix of ['/v1', '/api/v1']) {
+    const answer = await get(`${prefix}/openapi.json`, { host: 'evil.example', 'x-forwarded-host': 'evil.example' })
+    t.match([answer.statusCode, answer.headers['content-type']], [200, /^application\/json/])
+    t.match(answer.json(), { openapi: '3.1.0', servers: [{ url: 'https://shots.example' }] })
+    t.match(answer.headers, { 'access-control-allow-origin': '*', 'cache-control': 'public, max-age=300' })
+  }
+})
+
+t.test('the page may load and run nothing', async (t) => {
+  const get = start(t)
+  const answer = await get('/v1/docs')
+  t.match([answer.statusCode, answer.headers['content-type']], [200, 'text/html; charset=utf-8'])
+  t.match(answer.headers['content-security-policy'], /^default-src 'none'; style-src 'unsafe-inline';/)
+  t.match(answer.body, '<title>Shutterfleet API reference</title>')
+})
+
+t.test('a client that has it gets 304', async (t) => {
+  const get = start(t)
+  for (const path of ['/v1/openapi.json', '/v1/docs']) {
+    const { etag = '' } = (await get(path)).headers
+    const again = await get(path, { 'if-none-match': etag })
+    t.same([again.statusCode, again.body, again.headers['etag']], [304, '', etag])
+    t.equal((await get(path, { 'if-none-match': '"other"' })).statusCode, 200)
+  }
+})
+
+t.test('a head beyond the bound is refused', async (t) => {
+  const get = start(t)
+  t.equal((await get('/v1/docs', { 'x-much': 'x'.repeat(70_000) })).statusCode, 414)
+})
