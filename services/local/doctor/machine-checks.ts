@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process'
-import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import { promisify } from 'node:util'
 import type { Check } from './check.ts'
 
@@ -60,14 +60,27 @@ const lookAtSandbox = async ({ chromium, isRoot }: MachineFacts) => {
   }
 }
 
-const scripts = { Latin: ':lang=en', CJK: ':lang=ja', emoji: ':lang=und-zsye' } as const
+/** By each script what fontconfig calls it, and the files that Debian's packages bring. */
+const scripts = {
+  Latin: { pattern: ':lang=en', files: /^LiberationSans-Regular\.ttf$/ },
+  CJK: { pattern: ':lang=ja', files: /^(NotoSansCJK-Regular|wqy-.*)\.ttc$/ },
+  emoji: { pattern: ':lang=und-zsye', files: /^NotoColorEmoji\.ttf$/ },
+} as const
+
+/** Names of the files with the fonts of a script. The program of fontconfig need not be there, though its library is. */
+const fontsOf = async ({ pattern, files }: (typeof scripts)[keyof typeof scripts]): Promise<string[]> => {
+  try {
+    const { stdout } = await run('fc-list', [pattern, 'file'], { timeout: runMs })
+    return stdout.split('\n').filter((each) => each !== '')
+  } catch {
+    const found = await readdir('/usr/share/fonts', { recursive: true }).catch(() => [])
+    return found.filter((path) => files.test(basename(path)))
+  }
+}
 
 const lookAtFonts = async () => {
   const found = await Promise.all(
-    Object.entries(scripts).map(async ([script, pattern]) => {
-      const { stdout } = await run('fc-list', [pattern, 'file'], { timeout: runMs })
-      return { script, files: stdout.split('\n').filter((each) => each !== '').length }
-    }),
+    Object.entries(scripts).map(async ([script, of]) => ({ script, files: (await fontsOf(of)).length })),
   )
   const missing = found.filter(({ files }) => files === 0).map(({ script }) => script)
   if (missing.length > 0) throw new Error(`none for ${missing.join(', ')}`)
