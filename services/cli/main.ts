@@ -13,6 +13,7 @@ const commands: CommandTable = {
   'key create': async () => (await import('./key-create.ts')).keyCreate,
   'key list': async () => (await import('./key-list.ts')).keyList,
   'key revoke': async () => (await import('./key-revoke.ts')).keyRevoke,
+  doctor: async () => (await import('./doctor.ts')).doctor,
   migrate: async () => (await import('./migrate.ts')).migrateDatabase,
 }
 

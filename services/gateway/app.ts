@@ -41,11 +41,11 @@ const serve = async (
     error = toAppError(thrown)
     return errorAnswer(error, exchange.requestId, exchange.screenshotId)
   })
-  trace.end(error?.code)
+  trace.end(answer.code)
   context.events.answered({
     operation,
     status: answer.status,
-    code: error?.code,
+    code: answer.code,
     ms: performance.now() - began,
     requestId: exchange.requestId,
     traceId: trace.traceId,

@@ -85,7 +85,8 @@ const linkLibraries = async (folder: string) => {
   }
 }
 
-const findPostgres = async (search: ProgramSearch): Promise<string | undefined> => {
+/** Folder of the newest PostgreSQL that is new enough. */
+export const findPostgres = async (search: ProgramSearch): Promise<string | undefined> => {
   const { named, postgresPackage } = search
   const installed = (await entriesOf(search.postgresVersions)).toSorted((a, b) => Number(b) - Number(a))
   const wanted = {
@@ -103,7 +104,8 @@ const findPostgres = async (search: ProgramSearch): Promise<string | undefined> 
   return firstNewEnough([join(postgresPackage, 'native', 'bin')], wanted)
 }
 
-const findNats = async (search: ProgramSearch): Promise<string | undefined> => {
+/** A nats-server that is new enough. */
+export const findNats = async (search: ProgramSearch): Promise<string | undefined> => {
   const wanted = {
     program: (path: string) => path,
     isNewEnough: ([major = 0, minor = 0]: readonly number[]) =>
@@ -116,7 +118,8 @@ const findNats = async (search: ProgramSearch): Promise<string | undefined> => {
   return firstNewEnough([...inPath(search.path, 'nats-server'), ...own], wanted)
 }
 
-const findChromium = ({ named, path, chromiumPaths }: ProgramSearch): Promise<string | undefined> =>
+/** The Chromium that workers run; whether it runs is not tried. */
+export const findChromium = ({ named, path, chromiumPaths }: ProgramSearch): Promise<string | undefined> =>
   firstExecutable(named.chromium ? [named.chromium] : [...chromiumPaths, ...inPath(path, 'chromium-headless-shell')])
 
 /** Finds everything that is needed. Throws `CONFIGURATION` that names each missing program and the setting that points to one. */

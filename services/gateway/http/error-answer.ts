@@ -10,6 +10,7 @@ export const errorAnswer = (error: AppError, requestId: string, screenshotId?: s
   const retryAfter = error.retryAfterSeconds ?? (status === 503 ? unavailableSeconds : undefined)
   return {
     status,
+    code: error.code,
     headers: {
       ...(retryAfter !== undefined && { 'retry-after': String(retryAfter) }),
       ...(status === 401 && { 'www-authenticate': 'Bearer' }),

@@ -1,6 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import type { Readable } from 'node:stream'
 import type { Caller } from '#shared/db/accept-capture.ts'
+import type { ErrorCode } from '#shared/errors/catalog.ts'
 
 /** One request on its way through an operation. */
 export type Exchange = {
@@ -35,4 +36,6 @@ export type Answer = {
   readonly status: number
   readonly headers?: Readonly<Record<string, string>>
   readonly body?: Readonly<Record<string, unknown>> | Buffer | Readable
+  /** Code of the error that the body tells of, for metrics and traces. */
+  readonly code?: ErrorCode
 }

@@ -18,7 +18,9 @@ export const importStyle = (files: readonly SourceFile[]): Finding[] =>
 const specifierFault = (specifier: string): string | undefined => {
   if (specifier === '') return 'name the module: no check can follow a computed import'
   if (specifier.split('/').includes('..')) return 'use a subpath import such as #shared/… instead of ..'
-  if (/^[.#]/.test(specifier) && !/\.(tsx?|json)$/.test(specifier)) return 'write the ending of the file'
+  // The client is JavaScript with types beside it: Node strips no types in installed packages.
+  const endings = specifier.startsWith('#client/') ? /\.js$/ : /\.(tsx?|json)$/
+  if (/^[.#]/.test(specifier) && !endings.test(specifier)) return 'write the ending of the file'
   return isBuiltin(specifier) && !specifier.startsWith('node:') ? 'write node: before a built-in module' : undefined
 }
 

@@ -1,0 +1,28 @@
+#!/bin/sh
+# In the background: create, wait for the end, download. create-and-wait.sh [PAGE] [FILE]
+set -eu
+: "${BASE:?where the service is, such as http://127.0.0.1:8080}" "${KEY:?an API key}"
+ask() { curl --fail-with-body --silent --show-error --max-time 90 -H "Authorization: Bearer $KEY" "$@"; }
+
+# The key makes it safe to send the request again: nothing is captured or charged twice.
+created=$(ask -H 'Content-Type: application/json' -H "Idempotency-Key: example-$(date +%s)-$$" \
+  -d "{\"url\":\"${1:-https://example.com}\",\"format\":\"webp\"}" "$BASE/v1/screenshots")
+id=$(printf %s "$created" | sed 's/^{"data":{"id":"\([^"]*\)".*/\1/')
+
+# Each look answers at the end of the capture, or after 30 seconds.
+for _ in 1 2 3 4 5 6; do
+  record=$(ask "$BASE/v1/screenshots/$id?wait=30")
+  case $record in
+    *'"status":"completed"'*)
+      ask -o "${2:-page.webp}" "$BASE/v1/screenshots/$id/image"
+      echo "wrote ${2:-page.webp}"
+      exit 0
+      ;;
+    *'"status":"failed"'*)
+      echo "$record" >&2
+      exit 1
+      ;;
+  esac
+done
+echo "$id has not ended yet" >&2
+exit 1

@@ -1,0 +1,13 @@
+#!/bin/sh
+# All captures of a status, newest first, page by page: list.sh [STATUS]
+set -eu
+: "${BASE:?where the service is, such as http://127.0.0.1:8080}" "${KEY:?an API key}"
+
+cursor=
+while :; do
+  page=$(curl --fail-with-body --silent --show-error --max-time 30 --get -H "Authorization: Bearer $KEY" \
+    -d per_page=100 -d "status=${1:-completed}" ${cursor:+--data-urlencode "cursor=$cursor"} "$BASE/v1/screenshots")
+  printf '%s\n' "$page"
+  cursor=$(printf %s "$page" | sed -n 's/.*"next_cursor":"\([^"]*\)".*/\1/p')
+  [ -n "$cursor" ] || break
+done

@@ -1,0 +1,38 @@
+"""Many pages with one request, each told when it ends: batch.py PAGE..."""
+import json
+import os
+import sys
+import urllib.request
+
+BASE = os.environ.get("BASE", "http://127.0.0.1:8080")
+KEY = os.environ["KEY"]
+
+
+def ask(path, body=None):
+    """Sends a request; answers the open response."""
+    request = urllib.request.Request(
+        f"{BASE}/v1{path}",
+        data=None if body is None else json.dumps(body).encode(),
+        headers={"Authorization": f"Bearer {KEY}", "Content-Type": "application/json"},
+    )
+    return urllib.request.urlopen(request, timeout=150)
+
+
+def events(path):
+    """Server-sent events as (name, data), until the stream ends."""
+    name = None
+    for line in ask(path):
+        field, _, value = line.decode().rstrip("\n").partition(": ")
+        if field == "event":
+            name = value
+        elif field == "data":
+            yield name, json.loads(value)
+
+
+urls = sys.argv[1:] or ["https://example.com", "https://example.org"]
+batch = json.load(ask("/screenshots/batch", {"urls": urls, "format": "jpeg"}))["data"]
+for name, data in events(f"/screenshots/batch/{batch['id']}/events"):
+    if name == "screenshot":
+        print(data["status"], data["url"], data.get("image_url") or data["error"]["code"])
+    elif name == "result":
+        print(data["completed"], "of", data["total"], "completed")

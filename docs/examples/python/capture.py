@@ -1,0 +1,26 @@
+"""An image at once: capture.py [PAGE] [FILE]"""
+import json
+import os
+import sys
+import urllib.request
+
+BASE = os.environ.get("BASE", "http://127.0.0.1:8080")
+KEY = os.environ["KEY"]
+
+
+def ask(path, body=None):
+    """Sends a request; answers the open response."""
+    request = urllib.request.Request(
+        f"{BASE}/v1{path}",
+        data=None if body is None else json.dumps(body).encode(),
+        headers={"Authorization": f"Bearer {KEY}", "Content-Type": "application/json"},
+    )
+    return urllib.request.urlopen(request, timeout=150)
+
+
+page = sys.argv[1] if len(sys.argv) > 1 else "https://example.com"
+file = sys.argv[2] if len(sys.argv) > 2 else "page.png"
+
+with ask("/screenshots/capture", {"url": page, "full_page": True}) as image, open(file, "wb") as out:
+    out.write(image.read())
+print("wrote", file)

@@ -1,0 +1,28 @@
+"""All captures that have completed, newest first: list.py"""
+import json
+import os
+import urllib.parse
+import urllib.request
+
+BASE = os.environ.get("BASE", "http://127.0.0.1:8080")
+KEY = os.environ["KEY"]
+
+
+def ask(path, body=None):
+    """Sends a request; answers the open response."""
+    request = urllib.request.Request(
+        f"{BASE}/v1{path}",
+        data=None if body is None else json.dumps(body).encode(),
+        headers={"Authorization": f"Bearer {KEY}", "Content-Type": "application/json"},
+    )
+    return urllib.request.urlopen(request, timeout=150)
+
+
+filters = {"status": "completed", "per_page": 100}
+while True:
+    page = json.load(ask("/screenshots?" + urllib.parse.urlencode(filters)))
+    for record in page["data"]:
+        print(record["created_at"], record["id"], record["url"] or "(no address)")
+    if page["meta"]["next_cursor"] is None:
+        break
+    filters["cursor"] = page["meta"]["next_cursor"]

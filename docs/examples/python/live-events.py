@@ -1,0 +1,35 @@
+"""What happens to a capture, while it happens: live-events.py [PAGE]"""
+import json
+import os
+import sys
+import urllib.request
+
+BASE = os.environ.get("BASE", "http://127.0.0.1:8080")
+KEY = os.environ["KEY"]
+
+
+def ask(path, body=None):
+    """Sends a request; answers the open response."""
+    request = urllib.request.Request(
+        f"{BASE}/v1{path}",
+        data=None if body is None else json.dumps(body).encode(),
+        headers={"Authorization": f"Bearer {KEY}", "Content-Type": "application/json"},
+    )
+    return urllib.request.urlopen(request, timeout=150)
+
+
+def events(path):
+    """Server-sent events as (name, data), until the stream ends."""
+    name = None
+    for line in ask(path):
+        field, _, value = line.decode().rstrip("\n").partition(": ")
+        if field == "event":
+            name = value
+        elif field == "data":
+            yield name, json.loads(value)
+
+
+page = sys.argv[1] if len(sys.argv) > 1 else "https://example.com"
+capture = json.load(ask("/screenshots", {"url": page}))["data"]
+for name, data in events(f"/screenshots/{capture['id']}/events"):
+    print(name, data)

@@ -1,0 +1,11 @@
+// An image at once: node capture.ts [PAGE] [FILE]
+import { writeFile } from 'node:fs/promises'
+import { Shutterfleet } from '@shutterfleet/client'
+
+const { BASE: baseUrl = 'http://127.0.0.1:8080', KEY: apiKey = '' } = process.env
+const [, , page = 'https://example.com', file = 'page.png'] = process.argv
+
+const shots = new Shutterfleet({ baseUrl, apiKey })
+const image = await shots.capture({ url: page, full_page: true })
+await writeFile(file, image.bytes)
+console.log(`wrote ${file}`)

@@ -1,0 +1,73 @@
+import { availableParallelism } from 'node:os'
+import { pathsOf } from '#local/data-folder.ts'
+import { type Check, type Finding, runCheck } from '#local/doctor/check.ts'
+import { egressCheck } from '#local/doctor/egress-check.ts'
+import { machineChecks } from '#local/doctor/machine-checks.ts'
+import { outsideChecks } from '#local/doctor/outside-checks.ts'
+import { findChromium, findNats, findPostgres } from '#local/find-programs.ts'
+import { readLocalFile } from '#local/local-file.ts'
+import { readLocalSettings } from '#local/local-settings.ts'
+import { programSearch } from '#local/program-search.ts'
+import { type Env, readEnv } from '#shared/config/read-env.ts'
+import { knownNames } from '#shared/config/settings/all.ts'
+import { operatorSettings } from '#shared/config/settings/operator.ts'
+import { AppError } from '#shared/errors/app-error.ts'
+import { type Command, type CommandContext, dataFlag, type Typed } from './command.ts'
+import { dataFolderOf } from './installation.ts'
+
+const clusterSettings = { kubeconfig: operatorSettings.kubeconfig, namespace: operatorSettings.poolsNamespace }
+
+/** Kubernetes' client is loaded only where a cluster is asked for. */
+const clusterOf = async (env: Env, root: string): Promise<Check> => {
+  const { clusterCheck } = await import('#local/doctor/cluster-check.ts')
+  return clusterCheck({ root, ...readEnv(clusterSettings, env, knownNames) })
+}
+
+const gatherChecks = async ({ env, root }: CommandContext, typed: Typed): Promise<Check[]> => {
+  const settings = readLocalSettings(env, availableParallelism())
+  const search = programSearch(settings, env, root)
+  const [postgresBin, natsServer, chromium, local] = await Promise.all([
+    findPostgres(search),
+    findNats(search),
+    findChromium(search),
+    readLocalFile(pathsOf(dataFolderOf(env, typed)).localFile),
+  ])
+  return [
+    ...machineChecks({ chromium, nodeVersion: process.versions.node, isRoot: process.getuid?.() === 0 }),
+    ...outsideChecks({
+      postgresBin,
+      natsServer,
+      databaseUrl: local?.database_url ?? settings.givenDatabaseUrl,
+      natsUrl: local?.nats_url ?? settings.givenNatsUrl,
+      objectStore: local?.object_store ?? settings.s3Url,
+    }),
+    egressCheck({ root, path: env['PATH'] ?? '' }),
+    ...(typed.flags['cluster'] ? [await clusterOf(env, root)] : []),
+  ]
+}
+
+const line = ({ name, ok, detail, advice }: Finding) =>
+  `${ok ? 'ok  ' : 'FAIL'}  ${name.padEnd(16)}${detail}${advice === undefined ? '' : `: ${advice}`}`
+
+/** `doctor`: checks what Shutterfleet needs, one line each; those that fail say what to do. */
+export const doctor: Command = {
+  usage: 'doctor [--cluster] [--data DIR]',
+  summary: 'checks what Shutterfleet needs on this machine, and what runs already',
+  flags: {
+    data: dataFlag,
+    cluster: { type: 'boolean', help: 'check the rights of the controller on Kubernetes too' },
+  },
+  operands: [],
+  run: async (context, typed) => {
+    const checks = await gatherChecks(context, typed)
+    const findings: Finding[] = []
+    // One after the other: each is to find the machine at rest.
+    for (const check of checks) findings.push(await runCheck(check))
+    const failed = findings.filter(({ ok }) => !ok)
+    context.print({ json: { ok: failed.length === 0, checks: findings }, text: findings.map(line).join('\n') })
+    if (failed.length > 0) {
+      const names = failed.map(({ name }) => name).join(', ')
+      throw new AppError('SERVICE_UNAVAILABLE', { publicMessage: `not as it must be: ${names}` })
+    }
+  },
+}

@@ -1,0 +1,74 @@
+import { fork } from 'node:child_process'
+import { once } from 'node:events'
+import { type IncomingMessage, request } from 'node:http'
+import { type AddressInfo, createServer } from 'node:net'
+import { join } from 'node:path'
+import type { Check } from './check.ts'
+
+const startMs = 20_000
+const answerMs = 10_000
+
+/** How the filter is started. */
+export type EgressFacts = {
+  /** Folder of the project. */
+  readonly root: string
+  readonly path: string
+}
+
+/** Starts a filter of our own that allows no target beyond what is public. */
+const startFilter = async ({ root, path }: EgressFacts): Promise<AsyncDisposable & { readonly url: URL }> => {
+  const child = fork(join(root, 'services/egress/main.ts'), {
+    execArgv: [],
+    env: { PATH: path, SHUTTERFLEET_EGRESS_PORT: '0', SHUTTERFLEET_PROBE_PORT: '0' },
+    stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
+  })
+  const ended = once(child, 'exit')
+  const dispose = async () => {
+    child.kill('SIGKILL')
+    await ended
+  }
+  const announced = once(child, 'message', { signal: AbortSignal.timeout(startMs) }) as Promise<[{ egress: string }]>
+  const told = await Promise.race([announced, ended.then(() => undefined)]).catch(() => undefined)
+  if (told) return { url: new URL(told[0].egress), [Symbol.asyncDispose]: dispose }
+  await dispose()
+  throw new Error('the filter does not start')
+}
+
+/** Asks the filter for a tunnel to a port of this machine; answers its status. */
+const askFor = async ({ hostname, port }: URL, target: string): Promise<number> => {
+  const asking = request({ host: hostname, port, method: 'CONNECT', path: target, agent: false })
+  asking.setTimeout(answerMs, () => asking.destroy(new Error('the filter does not answer')))
+  asking.end()
+  const [answer, socket] = (await once(asking, 'connect')) as [IncomingMessage, { destroy: () => void }]
+  socket.destroy()
+  return answer.statusCode ?? 0
+}
+
+const lookAtEgress = async (facts: EgressFacts) => {
+  let heard = 0
+  const canary = createServer((client) => {
+    heard += 1
+    client.destroy()
+  })
+  canary.listen(0, '127.0.0.1')
+  await once(canary, 'listening')
+  try {
+    await using filter = await startFilter(facts)
+    const { port } = canary.address() as AddressInfo
+    const statuses: number[] = []
+    for (const host of ['127.0.0.1', 'localhost', '[::ffff:127.0.0.1]', '2130706433']) {
+      statuses.push(await askFor(filter.url, `${host}:${port}`))
+    }
+    if (heard > 0 || statuses.includes(200)) throw new Error('the filter let a connection through to this machine')
+    return 'refuses this machine in every spelling; the canary heard nothing'
+  } finally {
+    canary.close()
+  }
+}
+
+/** Whether pages are kept from this machine: a filter as it is shipped must leave its canary silent. */
+export const egressCheck = (facts: EgressFacts): Check => ({
+  name: 'egress',
+  advice: 'do not serve captures: reinstall this version, and report it if it stays so',
+  look: () => lookAtEgress(facts),
+})

@@ -1,0 +1,112 @@
+import { execFile } from 'node:child_process'
+import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { basename, join } from 'node:path'
+import { promisify } from 'node:util'
+import type { Check } from './check.ts'
+
+const run = promisify(execFile)
+const runMs = 20_000
+const nodeLeast = [24, 21] as const
+/** Whom Chromium runs as where root asks: its sandbox refuses root. */
+const browserUsers = ['shutterfleet-browser', 'nobody']
+
+/** Paths of the programs that are looked at; undefined where there is none. */
+export type MachineFacts = {
+  readonly chromium: string | undefined
+  readonly nodeVersion: string
+  readonly isRoot: boolean
+}
+
+const lookAtNode = async (version: string) => {
+  const [major = 0, minor = 0] = version.split('.').map(Number)
+  const isNew = major > nodeLeast[0] || (major === nodeLeast[0] && minor >= nodeLeast[1])
+  if (!isNew) throw new Error(`${version}, and ${nodeLeast.join('.')} is needed`)
+  return version
+}
+
+const required = (program: string | undefined): string => {
+  if (program === undefined) throw new Error('there is none')
+  return program
+}
+
+const userIds = async (): Promise<readonly string[]> => {
+  const lines = (await readFile('/etc/passwd', 'utf8')).split('\n').map((line) => line.split(':'))
+  for (const name of browserUsers) {
+    const [, , uid, gid] = lines.find(([each]) => each === name) ?? []
+    if (uid !== undefined && gid !== undefined) return [`--reuid=${uid}`, `--regid=${gid}`, '--clear-groups']
+  }
+  throw new Error(`neither of the users ${browserUsers.join(', ')} is there`)
+}
+
+/** A page shown by Chromium with its sandbox on, in namespaces without a network, as workers have it. */
+const lookAtSandbox = async ({ chromium, isRoot }: MachineFacts) => {
+  const own = isRoot ? [] : ['--user', '--map-current-user', '--keep-caps']
+  const namespaces = ['--net', '--mount', '--pid', '--ipc', '--fork', '--kill-child', '--mount-proc']
+  const identity = isRoot ? await userIds() : []
+  const folder = await mkdtemp(join(tmpdir(), 'doctor-'))
+  try {
+    const page = ['--dump-dom', '--disable-gpu', 'data:text/html,<p>sandboxed</p>']
+    const args = [...own, ...namespaces, 'setpriv', ...identity, '--no-new-privs', required(chromium), ...page]
+    const { stdout } = await run('unshare', args, {
+      timeout: runMs,
+      cwd: '/',
+      env: { PATH: '/usr/sbin:/usr/bin:/sbin:/bin', HOME: folder },
+    })
+    if (!stdout.includes('sandboxed')) throw new Error('Chromium shows nothing')
+    return 'Chromium runs with it, in namespaces of its own'
+  } finally {
+    await rm(folder, { recursive: true, force: true })
+  }
+}
+
+/** By each script what fontconfig calls it, and the files that Debian's packages bring. */
+const scripts = {
+  Latin: { pattern: ':lang=en', files: /^LiberationSans-Regular\.ttf$/ },
+  CJK: { pattern: ':lang=ja', files: /^(NotoSansCJK-Regular|wqy-.*)\.ttc$/ },
+  emoji: { pattern: ':lang=und-zsye', files: /^NotoColorEmoji\.ttf$/ },
+} as const
+
+/** Names of the files with the fonts of a script. The program of fontconfig need not be there, though its library is. */
+const fontsOf = async ({ pattern, files }: (typeof scripts)[keyof typeof scripts]): Promise<string[]> => {
+  try {
+    const { stdout } = await run('fc-list', [pattern, 'file'], { timeout: runMs })
+    return stdout.split('\n').filter((each) => each !== '')
+  } catch {
+    const found = await readdir('/usr/share/fonts', { recursive: true }).catch(() => [])
+    return found.filter((path) => files.test(basename(path)))
+  }
+}
+
+const lookAtFonts = async () => {
+  const found = await Promise.all(
+    Object.entries(scripts).map(async ([script, of]) => ({ script, files: (await fontsOf(of)).length })),
+  )
+  const missing = found.filter(({ files }) => files === 0).map(({ script }) => script)
+  if (missing.length > 0) throw new Error(`none for ${missing.join(', ')}`)
+  return found.map(({ script, files }) => `${script} in ${files} files`).join(', ')
+}
+
+/** What this machine itself must have. */
+export const machineChecks = (facts: MachineFacts): Check[] => [
+  {
+    name: 'node',
+    advice: "run 'make setup', and start programs with bin/shutterfleet, which finds its own Node",
+    look: () => lookAtNode(facts.nodeVersion),
+  },
+  {
+    name: 'chromium',
+    advice: "run 'make setup', or set SHUTTERFLEET_CHROMIUM to a headless-shell or Chromium binary",
+    look: async () => (await run(required(facts.chromium), ['--version'], { timeout: runMs })).stdout.trim(),
+  },
+  {
+    name: 'sandbox',
+    advice: 'allow user namespaces and, in a container, an unmasked /proc; see docs/operations.md',
+    look: () => lookAtSandbox(facts),
+  },
+  {
+    name: 'fonts',
+    advice: 'install fonts-liberation, fonts-noto-cjk, fonts-noto-color-emoji, or others for the same scripts',
+    look: lookAtFonts,
+  },
+]

@@ -1,0 +1,113 @@
+import { execFile } from 'node:child_process'
+import { randomUUID } from 'node:crypto'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { connect } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { buffer } from 'node:stream/consumers'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
+import { openDatabase } from '#shared/db/connection.ts'
+import { createFilesStore } from '#shared/storage/files-store.ts'
+import type { ObjectStore } from '#shared/storage/object-store.ts'
+import { newObjectKey } from '#shared/storage/objects.ts'
+import { createS3Store } from '#shared/storage/s3-store.ts'
+import type { Check } from './check.ts'
+
+const answerMs = 10_000
+
+/** What stands outside of our processes: addresses where it runs, or the programs that `up` would start. */
+export type OutsideFacts = {
+  readonly databaseUrl: string | undefined
+  readonly postgresBin: string | undefined
+  readonly natsUrl: string | undefined
+  readonly natsServer: string | undefined
+  /** A `file:` or S3 address; undefined where none is known yet. */
+  readonly objectStore: string | undefined
+}
+
+const versionOf = async (program: string | undefined) => {
+  if (program === undefined) throw new Error('there is none, and no address of one that runs')
+  const { stdout } = await promisify(execFile)(program, ['--version'], { timeout: answerMs })
+  return `${stdout.trim()}, not running`
+}
+
+const lookAtPostgres = async ({ databaseUrl: url, postgresBin }: OutsideFacts) => {
+  if (url === undefined) return versionOf(postgresBin && join(postgresBin, 'postgres'))
+  await using database = openDatabase({ url, poolMax: 2 })
+  const [row] = await database.query<{ version: string }>('select version() as version', [])
+  return `${row?.version.split(' ').slice(0, 2).join(' ')}, answers`
+}
+
+/** A NATS server says who it is before it asks who calls. */
+const greetingOf = (url: string): Promise<string> => {
+  const { hostname, port } = new URL(url)
+  const { promise, resolve, reject } = Promise.withResolvers<string>()
+  const socket = connect({ host: hostname, port: Number(port || 4222) })
+  socket.setTimeout(answerMs, () => socket.destroy(new Error('no answer')))
+  socket.once('error', reject)
+  let text = ''
+  socket.on('data', (part: Buffer) => {
+    text += part.toString()
+    if (!text.includes('\r\n') && text.length < 65_536) return
+    socket.destroy()
+    resolve(text)
+  })
+  socket.once('close', () => reject(new Error('it says nothing')))
+  return promise
+}
+
+const lookAtNats = async ({ natsUrl, natsServer }: OutsideFacts) => {
+  if (natsUrl === undefined) return versionOf(natsServer)
+  const [, info = ''] = /^INFO (\{.*\})/.exec(await greetingOf(natsUrl)) ?? []
+  const { version, jetstream } = JSON.parse(info) as { version: string; jetstream?: boolean }
+  if (!jetstream) throw new Error(`nats-server ${version} without JetStream`)
+  return `nats-server ${version}, answers`
+}
+
+const filesIn = (folder: string): ObjectStore =>
+  createFilesStore({ folder, filesUrl: 'http://127.0.0.1', signingKey: randomUUID(), now: () => new Date() })
+
+const tryStore = async (store: ObjectStore) => {
+  const key = newObjectKey(randomUUID(), new Date())
+  const bytes = Buffer.from('an object of the doctor')
+  await store.put(key, bytes, 'text/plain')
+  const got = await store.get(key)
+  const same = got !== undefined && bytes.equals(await buffer(got.body))
+  await store.delete([key])
+  if (!same) throw new Error('what was put is not what came back')
+  const left = await store.get(key)
+  left?.body.destroy()
+  if (left) throw new Error('what was deleted is still there')
+}
+
+const lookAtStore = async ({ objectStore }: OutsideFacts) => {
+  if (objectStore === undefined) {
+    const folder = await mkdtemp(join(tmpdir(), 'doctor-'))
+    await tryStore(filesIn(folder)).finally(() => rm(folder, { recursive: true, force: true }))
+    return 'files: put, get and delete work'
+  }
+  const isFiles = objectStore.startsWith('file:')
+  await tryStore(isFiles ? filesIn(fileURLToPath(objectStore)) : createS3Store(objectStore))
+  return `${isFiles ? 'files' : 'S3'}: put, get and delete work`
+}
+
+/** What services keep things in. */
+export const outsideChecks = (facts: OutsideFacts): Check[] => [
+  {
+    name: 'postgresql',
+    advice: "look at <data>/logs/postgres.log and the address, or run 'make setup' where there is no server",
+    look: () => lookAtPostgres(facts),
+  },
+  {
+    name: 'nats',
+    advice: "look at <data>/logs/nats.log and the address, or run 'make setup' where there is no server",
+    look: () => lookAtNats(facts),
+  },
+  {
+    name: 'object store',
+    advice:
+      'look at the rights and the free space of the folder, or at the address, key and bucket of SHUTTERFLEET_S3_URL',
+    look: () => lookAtStore(facts),
+  },
+]

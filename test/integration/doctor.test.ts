@@ -1,0 +1,55 @@
+import { execFile } from 'node:child_process'
+import { rename, rm, writeFile } from 'node:fs/promises'
+import { join, resolve } from 'node:path'
+import { promisify } from 'node:util'
+import t from 'tap'
+import { startSystem } from '#test/helpers/system.ts'
+
+const program = resolve(import.meta.dirname, '../../bin/shutterfleet')
+type Failed = { readonly code: number; readonly stdout: string; readonly stderr: string }
+type Told = { readonly ok: boolean; readonly checks: readonly { readonly name: string; readonly ok: boolean }[] }
+
+const run = async (args: readonly string[], more: Readonly<Record<string, string>> = {}) => {
+  const work = promisify(execFile)(program, ['doctor', ...args], { env: { PATH: process.env['PATH'], ...more } })
+  return work.then(
+    ({ stdout, stderr }) => ({ code: 0, stdout, stderr }),
+    (error: unknown) => error as Failed,
+  )
+}
+const names = ['node', 'chromium', 'sandbox', 'fonts', 'postgresql', 'nats', 'object store', 'egress']
+
+t.test('finds nothing wrong here, before anything runs', async (t) => {
+  const { code, stdout } = await run(['--json', '--data', join(t.testdir(), 'none')])
+  t.equal(code, 0, stdout)
+  const { ok, checks } = JSON.parse(stdout) as Told
+  t.ok(ok)
+  t.strictSame(
+    checks.map(({ name }) => name),
+    names,
+  )
+})
+
+t.test('looks at what runs, and names with advice what does not work', async (t) => {
+  const system = await startSystem()
+  t.teardown(() => system.stop())
+  const { code, stdout } = await run(['--data', system.dataDir])
+  t.equal(code, 0)
+  t.match(stdout, /postgresql +PostgreSQL \d+[.\d]*, answers/)
+  t.match(stdout, /nats +nats-server \d.*, answers/)
+  const objects = join(system.dataDir, 'objects')
+  const { pid } = (await system.readLocal()).services.find(({ name }) => name === 'nats')!
+  process.kill(pid, 'SIGSTOP')
+  await rename(objects, `${objects}-away`)
+  await writeFile(objects, 'a file in the place of the folder')
+  const env = { SHUTTERFLEET_CHROMIUM: '/bin/false', SHUTTERFLEET_KUBECONFIG: '/nowhere' }
+  const broken = await run(['--cluster', '--data', system.dataDir], env)
+  process.kill(pid, 'SIGCONT')
+  await rm(objects)
+  await rename(`${objects}-away`, objects)
+  t.equal(broken.code, 1)
+  for (const name of ['chromium', 'sandbox', 'nats', 'object store', 'cluster rights']) {
+    t.match(broken.stdout, new RegExp(`^FAIL +${name} .*: .{20,}$`, 'm'))
+  }
+  t.match(broken.stdout, /^ok +egress/m)
+  t.match(broken.stderr, /not as it must be: chromium, sandbox, nats, object store, cluster/)
+})

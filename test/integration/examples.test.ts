@@ -1,0 +1,168 @@
+import { execFile, spawn } from 'node:child_process'
+import { createHmac } from 'node:crypto'
+import { once } from 'node:events'
+import { cp, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { connect } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+import { createServer } from 'node:tls'
+import { promisify } from 'node:util'
+import sharp from 'sharp'
+import t from 'tap'
+import { listening } from '#test/helpers/egress-filter.ts'
+import { eventually } from '#test/helpers/eventually.ts'
+import { serveFolder } from '#test/helpers/serve-folder.ts'
+import { startSystem } from '#test/helpers/system.ts'
+import { makeCertificate } from '#test/helpers/webhook-receiver.ts'
+
+// The examples of docs/examples, run as they stand against a whole system.
+
+const root = resolve(import.meta.dirname, '../..')
+const examples = join(root, 'docs/examples')
+const execute = promisify(execFile)
+const runMs = 60_000
+
+/** How the files of a language are run. */
+const programs = { curl: ['sh', 'sh'], typescript: [process.execPath, 'ts'], python: ['python3', 'py'] } as const
+type Language = keyof typeof programs
+const languages = ['curl', 'typescript', 'python'] as const satisfies Language[]
+
+const folder = await mkdtemp(join(tmpdir(), 'examples-'))
+const certificate = await makeCertificate(['localhost'])
+const site = await serveFolder(resolve(import.meta.dirname, '../fixtures/site'))
+const system = await startSystem(['--allow-target', '127.0.0.0/8', '--extra-ca', certificate.certPath])
+t.teardown(async () => {
+  await system.stop()
+  for (const each of [site, certificate]) await each[Symbol.asyncDispose]()
+  await rm(folder, { recursive: true })
+})
+const { base_url: base, api_key: key } = await system.readLocal()
+const env = { PATH: process.env['PATH'], BASE: base, KEY: key, npm_config_cache: join(folder, 'npm') }
+const page = `http://${site.host}/index.html`
+
+// A project of a user, into which npm has installed the client.
+await writeFile(join(folder, 'package.json'), '{ "type": "module", "private": true }')
+const client = join(root, 'clients/typescript')
+await execute('npm', ['install', '--offline', '--no-audit', '--no-fund', '--install-links', client], {
+  cwd: folder,
+  env,
+})
+await cp(examples, folder, { recursive: true })
+
+const commandOf = (language: Language, name: string) => {
+  const [program, ending] = programs[language]
+  return [program, join(folder, language, `${name}.${ending}`)] as const
+}
+
+const run = async (language: Language, name: string, ...args: readonly string[]) => {
+  const [program, file] = commandOf(language, name)
+  return (await execute(program, [file, ...args], { cwd: folder, env, timeout: runMs })).stdout
+}
+
+t.test('each example is there in every language, and named by the page about them', async (t) => {
+  const text = await readFile(join(examples, 'README.md'), 'utf8')
+  const files = await Promise.all(languages.map((language) => readdir(join(examples, language))))
+  t.equal(new Set(files.map(({ length }) => length)).size, 1)
+  const links = files.flatMap((names, place) => names.map((name) => `(${languages[place]}/${name})`))
+  t.strictSame(
+    links.filter((link) => !text.includes(link)),
+    [],
+  )
+})
+
+t.test('those in TypeScript are right in their types', async () => {
+  const options = ['--noEmit', '--strict', '--module', 'nodenext', '--target', 'es2024', '--skipLibCheck']
+  const types = ['--types', 'node', '--typeRoots', join(root, 'node_modules/@types')]
+  const names = (await readdir(join(folder, 'typescript'))).map((name) => join(folder, 'typescript', name))
+  await execute(join(root, 'node_modules/.bin/tsc'), [...options, ...types, ...names], {
+    cwd: folder,
+    env,
+    timeout: runMs,
+  })
+})
+
+for (const language of languages) {
+  t.test(`${language}: images at once and in the background`, async (t) => {
+    const png = join(folder, `${language}.png`)
+    t.match(await run(language, 'capture', page, png), /wrote/)
+    t.match(await sharp(png).metadata(), { format: 'png', width: 1280 })
+    const webp = join(folder, `${language}.webp`)
+    t.match(await run(language, 'create-and-wait', page, webp), /wrote/)
+    t.match(await sharp(webp).metadata(), { format: 'webp', width: 1280, height: 800 })
+    await t.rejects(run(language, 'create-and-wait', 'http://unknown.invalid/', webp), /DNS_FAILED/)
+  })
+
+  t.test(`${language}: a batch and a capture are told of until their end`, async (t) => {
+    const told = await run(language, 'batch', page, 'http://unknown.invalid/')
+    t.match(told, /DNS_FAILED/)
+    t.match(told, /"completed":1|1 of 2 completed/)
+    t.match(await run(language, 'live-events', page), /result[^]*image\/png/)
+  })
+
+  t.test(`${language}: a link needs no key, and the list has the capture`, async (t) => {
+    const link = (await run(language, 'signed-link', page)).trim()
+    const image = await fetch(link)
+    t.match(image, { status: 200 })
+    t.match(await run(language, 'list'), new RegExp(image.headers.get('x-screenshot-id') ?? 'no id'))
+  })
+}
+
+/** What ends TLS in front of a receiver. */
+const frontOf = async (port: number) => {
+  const [cert, pem] = await Promise.all([readFile(certificate.certPath), readFile(certificate.keyPath)])
+  return listening(
+    createServer({ cert, key: pem }, (outside) => {
+      const inside = connect(port, '127.0.0.1')
+      outside.on('error', () => inside.destroy())
+      inside.on('error', () => outside.destroy())
+      outside.pipe(inside).pipe(outside)
+    }),
+  )
+}
+
+type Made = { readonly data: { readonly id: string; readonly secret: string } }
+
+for (const language of ['typescript', 'python'] as const) {
+  t.test(`${language}: a receiver takes what is ours and refuses what is not`, async (t) => {
+    // The address is not known before the receiver is there, and its secret not before there is an address.
+    const made = await system.post('/v1/webhooks', { url: 'https://127.0.0.1:9443/', events: ['webhook.test'] })
+    const { id, secret } = ((await made.json()) as Made).data
+    const [program, file] = commandOf(language, 'webhook-receiver')
+    const receiver = spawn(program, [file], {
+      cwd: folder,
+      env: { ...env, SECRET: secret, PORT: '0' },
+      stdio: ['ignore', 'pipe', 'inherit'],
+    })
+    t.teardown(() => receiver.kill('SIGKILL'))
+    let said = ''
+    receiver.stdout.on('data', (part: Buffer) => (said += part.toString()))
+    await eventually(() => /listening.*\d/.test(said))
+    const port = Number(/(\d{4,5})\D*$/.exec(said)?.[1])
+    await using front = await frontOf(port)
+    const url = `https://127.0.0.1:${front.port}/`
+    const headers = { 'content-type': 'application/json' }
+    await system.request(`/v1/webhooks/${id}`, { method: 'PATCH', headers, body: JSON.stringify({ url }) })
+    const queued = (await (await system.post(`/v1/webhooks/${id}/test`, {})).json()) as Made
+    await eventually(() => said.includes(`webhook.test ${queued.data.id}`), { withinMs: 30_000 })
+    const forged = await fetch(`http://127.0.0.1:${port}/`, { method: 'POST', body: '{}' })
+    t.equal(forged.status, 400)
+    await eventually(() => said.includes('refused'))
+    const ended = once(receiver, 'exit')
+    receiver.kill('SIGKILL')
+    await ended
+  })
+}
+
+t.test('curl: a body is checked against its signature', async (t) => {
+  const secret = 'whsec_c2VjcmV0'
+  const body = '{"event":"webhook.test"}'
+  const verify = async (signature: string) => {
+    const [, file] = commandOf('curl', 'verify-webhook')
+    const work = execute('sh', [file, signature], { env: { ...env, SECRET: secret }, timeout: runMs })
+    work.child.stdin?.end(body)
+    return (await work).stdout
+  }
+  const signature = createHmac('sha256', secret).update(body).digest('hex')
+  t.match(await verify(signature), /it is ours/)
+  await t.rejects(verify(signature.replace(/^./, 'x')), /do not trust it/)
+})

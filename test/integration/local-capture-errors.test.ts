@@ -1,0 +1,116 @@
+import { readFile, writeFile } from 'node:fs/promises'
+import { createServer } from 'node:http'
+import { join } from 'node:path'
+import t from 'tap'
+import { captureErrorCodes, type CaptureErrorCode, catalog } from '#shared/errors/catalog.ts'
+import { failingPages } from '#test/fixtures/pages/pages.ts'
+import { listening } from '#test/helpers/egress-filter.ts'
+import { eventually } from '#test/helpers/eventually.ts'
+import { startSystem, type System } from '#test/helpers/system.ts'
+import { makeCertificate, startReceiver } from '#test/helpers/webhook-receiver.ts'
+
+// Errors in records: each code is produced by a real fault in a whole system, and told alike in every place.
+
+type Told = { readonly code: string; readonly message: string }
+type Envelope = { readonly error: Told & { readonly status: number; readonly screenshot_id: string } }
+type Event = { readonly event: string; readonly data: { readonly id: string; readonly error: Told } }
+
+const certificate = await makeCertificate(['localhost'])
+const receiver = await startReceiver(certificate, () => 200)
+const site = await listening(
+  createServer((request, response) => {
+    const page = failingPages[request.url ?? '']
+    if (page) page.route(request, response)
+    else response.writeHead(404).end()
+  }),
+)
+const here = `127.0.0.1:${site.port}`
+const system = await startSystem(
+  [here, `127.0.0.1:${receiver.port}`]
+    .flatMap((target) => ['--allow-target', target])
+    .concat(['--extra-ca', certificate.certPath, '--workers-max', '3']),
+  { env: { SHUTTERFLEET_PROXIED_WAIT_SECONDS: '10' } },
+)
+t.teardown(async () => {
+  await system.stop()
+  for (const each of [site, receiver, certificate]) await each[Symbol.asyncDispose]()
+})
+
+/** Spoils the key of the workers that serve captures with a proxy, and has the controller start them with it. */
+const breakProxiedWorkers = async ({ dataDir, readLocal }: System) => {
+  const file = join(dataDir, 'proxied-worker-env.json')
+  const env = JSON.parse(await readFile(file, 'utf8')) as Record<string, string>
+  await writeFile(file, JSON.stringify({ ...env, SHUTTERFLEET_WORKER_OPENING_KEYS: 'lost' }))
+  const find = async () => (await readLocal()).services.find(({ name }) => name === 'controller')
+  const before = await find()
+  process.kill(before?.pid ?? 0, 'SIGKILL')
+  await eventually(async () => (await find())?.pid !== before?.pid, { withinMs: 30_000 })
+}
+
+const chargesMade = async () => {
+  const answer = await system.request('/v1/account/usage')
+  return ((await answer.json()) as { data: { screenshots_used: number } }).data.screenshots_used
+}
+
+/** Sum of a metric's lines that carry all of `labels`. */
+const countOf = async (service: string, metric: string, ...labels: readonly string[]) =>
+  (await system.metrics(service))
+    .split('\n')
+    .filter((line) => line.startsWith(`${metric}{`) && labels.every((label) => line.includes(label)))
+    .reduce((sum, line) => sum + Number(line.split(' ').at(-1)), 0)
+
+/** What each fault is, as the parameters of a capture that meets it. */
+const faults: Readonly<Record<CaptureErrorCode, { url: string; proxy?: string }>> = {
+  TIMEOUT: { url: `http://${here}/endless` },
+  DNS_FAILED: { url: 'http://unknown.invalid/' },
+  CONNECTION_FAILED: { url: `http://${here}/hangs-up` },
+  BLOCKED: { url: `http://${here}/to-private` },
+  INVALID_URL: { url: `http://${here}/nothing` },
+  RENDER_ERROR: { url: `http://${here}/loops-after-load` },
+  JOB_FAILED: { url: `http://${here}/nothing`, proxy: `http://${here}` },
+}
+
+await breakProxiedWorkers(system)
+await system.post('/v1/webhooks', { url: `https://127.0.0.1:${receiver.port}/in` })
+const usedBefore = await chargesMade()
+
+// All at once: those that take long, take it together.
+t.test('each of the seven errors is told alike by answer, record, image, webhook and metrics', { jobs: 7 }, (t) => {
+  for (const code of captureErrorCodes) {
+    t.test(code, async (t) => {
+      const answer = await system.post('/v1/screenshots/capture', { ...faults[code], timeout: 5 })
+      const { status } = catalog[code]
+      t.equal(answer.status, status, 'targets at fault are 422, we are 500')
+      const { error } = (await answer.json()) as Envelope
+      t.match(error, { code, status, screenshot_id: answer.headers.get('x-screenshot-id') })
+      const told = { code, message: error.message }
+
+      const record = await system.record(error.screenshot_id)
+      t.match(record, { id: error.screenshot_id, status: 'failed' })
+      t.strictSame(record.error, told)
+      t.notOk('image_url' in record || 'mime_type' in record, 'a failed record has no image')
+
+      const image = await system.request(`/v1/screenshots/${error.screenshot_id}/image`)
+      t.equal(image.status, 404)
+      t.match(await image.json(), { error: { code: 'NOT_READY', message: new RegExp(code) } })
+
+      const eventOf = () =>
+        receiver.received
+          .map(({ body }) => JSON.parse(body) as Event)
+          .find(({ data }) => data.id === error.screenshot_id)
+      await eventually(() => eventOf() !== undefined, { withinMs: 30_000, what: `the webhook of ${code}` })
+      t.equal(eventOf()?.event, 'screenshot.failed')
+      t.strictSame(eventOf()?.data.error, told)
+
+      const ended = await countOf('ledger', 'shutterfleet_captures_ended_total', `outcome="${code}"`)
+      t.equal(ended, 1, 'the ledger counts it under its code')
+      const answered = ['operation="capture_post"', `status="${status}"`, `code="${code}"`]
+      t.equal(await countOf('gateway', 'shutterfleet_http_requests_total', ...answered), 1, 'so does the gateway')
+    })
+  }
+  t.end()
+})
+
+t.test('none of them is charged', async (t) => {
+  t.equal(await chargesMade(), usedBefore)
+})

@@ -1,0 +1,12 @@
+import t from 'tap'
+import { runCheck } from '#local/doctor/check.ts'
+
+t.test('a check that throws is one line with what to do, and one that does not has no advice', async (t) => {
+  const check = { name: 'thing', advice: 'mend it' }
+  t.strictSame(await runCheck({ ...check, look: async () => 'fine' }), { name: 'thing', ok: true, detail: 'fine' })
+  const broken = async () => Promise.reject(new Error('broken\nat a place'))
+  t.strictSame(await runCheck({ ...check, look: broken }), { ...check, ok: false, detail: 'broken' })
+  const program = async () => Promise.reject(new Error('Command failed: thing --long\nno such thing\n'))
+  t.match(await runCheck({ ...check, look: program }), { detail: 'no such thing' })
+  t.match(await runCheck({ ...check, look: () => Promise.reject(new Error('')) }), { detail: 'it failed' })
+})

@@ -1,0 +1,25 @@
+import t from 'tap'
+import { runCheck } from '#local/doctor/check.ts'
+import { machineChecks } from '#local/doctor/machine-checks.ts'
+
+const findings = async (facts: { chromium?: string; nodeVersion?: string }) => {
+  const checks = machineChecks({ chromium: facts.chromium, nodeVersion: facts.nodeVersion ?? '24.21.0', isRoot: false })
+  const [node, chromium, sandbox] = await Promise.all(checks.map(runCheck))
+  return { node, chromium, sandbox }
+}
+
+t.test('an older Node fails, this one and newer ones do not', async (t) => {
+  for (const [nodeVersion, ok] of [
+    ['24.20.9', false],
+    ['22.99.0', false],
+    ['24.21.0', true],
+    ['26.0.0', true],
+  ] as const) {
+    t.match((await findings({ nodeVersion })).node, { ok }, nodeVersion)
+  }
+})
+
+t.test('a missing Chromium and one that shows nothing fail', async (t) => {
+  t.match(await findings({}), { chromium: { ok: false, detail: 'there is none' }, sandbox: { ok: false } })
+  t.match(await findings({ chromium: '/bin/true' }), { sandbox: { ok: false } })
+})
