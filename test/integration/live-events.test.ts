@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import t from 'tap'
 import { createAccount } from '#shared/db/accounts.ts'
 import { defaultPlans } from '#shared/db/default-plans.ts'
@@ -29,11 +30,6 @@ const newAccount = async () => {
     const answer = await fetch(`${baseUrl}/v1/screenshots`, { method: 'POST', headers, body })
     return ((await answer.json()) as { data: { id: string } }).data.id
   }
-  const createBatch = async (names: readonly string[]) => {
-    const body = JSON.stringify({ urls: names.map((page) => `https://example.com/${page}`) })
-    const answer = await fetch(`${baseUrl}/v1/screenshots/batch`, { method: 'POST', headers, body })
-    return ((await answer.json()) as { data: { id: string; screenshots: { id: string }[] } }).data
-  }
   const get = (path: string, more: Record<string, string> = {}, signal: AbortSignal | null = null) =>
     fetch(`${baseUrl}/v1/screenshots/${path}`, { headers: { ...headers, ...more }, signal })
   /** Begins to read a stream; `seen` grows until it ends. */
@@ -43,7 +39,7 @@ const newAccount = async () => {
     t.equal(answer.status, 200)
     return { ...readEvents(answer), answer, leave: () => leaving.abort() }
   }
-  return { create, createBatch, get, follow }
+  return { id, create, get, follow }
 }
 
 /** A page whose capture goes on until it is told to end. */
@@ -155,11 +151,28 @@ t.test('streams are bounded for each account, and a client that goes away frees 
   second.leave()
 })
 
+/** Makes a batch of captures that were accepted one by one. */
+const createBatch = async (account: Awaited<ReturnType<typeof newAccount>>, names: readonly string[]) => {
+  const ids: string[] = []
+  for (const page of names) ids.push(await account.create(page))
+  const batchId = randomUUID()
+  await database.query('insert into batch (id, account_id, total, created_at) values ($1, $2, $3, now())', [
+    batchId,
+    account.id,
+    names.length,
+  ])
+  await database.query(
+    `update capture c set batch_id = $1, batch_index = m.place - 1
+       from unnest($2::uuid[]) with ordinality as m (id, place) where c.id = m.id`,
+    [batchId, ids],
+  )
+  return { batchId, ids }
+}
+
 t.test('a batch is told of by its counts, each capture at its end, and the whole at the end', async (t) => {
   const account = await newAccount()
   const [first, second] = [heldPage('one'), heldPage('two')]
-  const { id: batchId, screenshots } = await account.createBatch(['one', 'two'])
-  const ids = screenshots.map(({ id }) => id)
+  const { batchId, ids } = await createBatch(account, ['one', 'two'])
   const stream = await account.follow(`batch/${batchId}`)
   await eventually(() => stream.seen.length === 1)
   t.same(stream.seen[0]?.data, { status: 'pending', total: 2, pending: 2, processing: 0, completed: 0, failed: 0 })

@@ -230,10 +230,10 @@ t.test('a webhook that asks for it is told once that a batch has ended', async (
   await addWebhook(s.database, { ...of, url: hookUrl('usual', '/usual') })
   const ids = [await acceptFor(s.database, s.tenant), await acceptFor(s.database, s.tenant)]
   const batch = randomUUID()
-  await s.database.query(
-    `insert into batch (id, account_id, total, completed, failed, created_at) values ($1, $2, 2, 0, 0, now())`,
-    [batch, of.accountId],
-  )
+  await s.database.query('insert into batch (id, account_id, total, created_at) values ($1, $2, 2, now())', [
+    batch,
+    of.accountId,
+  ])
   await s.database.query('update capture set batch_id = $1 where id = any ($2::uuid[])', [batch, ids])
   await endCaptures(s.database, [ids[0]!], 'failed')
   await endCaptures(s.database, [ids[1]!])
