@@ -120,6 +120,17 @@ const frontOf = async (port: number) => {
   )
 }
 
+/** A delivery as it comes in, signed with a secret at a time in seconds. */
+const signed = (secret: string, at: number, body: string) => {
+  const mac = createHmac('sha256', Buffer.from(secret.slice('whsec_'.length), 'base64')).update(`1.${at}.${body}`)
+  const headers = {
+    'webhook-id': '1',
+    'webhook-timestamp': String(at),
+    'webhook-signature': `v1,${mac.digest('base64')}`,
+  }
+  return { method: 'POST', headers, body }
+}
+
 type Made = { readonly data: { readonly id: string; readonly secret: string } }
 
 for (const language of ['typescript', 'python'] as const) {
@@ -144,8 +155,15 @@ for (const language of ['typescript', 'python'] as const) {
     await system.request(`/v1/webhooks/${id}`, { method: 'PATCH', headers, body: JSON.stringify({ url }) })
     const queued = (await (await system.post(`/v1/webhooks/${id}/test`, {})).json()) as Made
     await eventually(() => said.includes(`webhook.test ${queued.data.id}`), { withinMs: 30_000 })
-    const forged = await fetch(`http://127.0.0.1:${port}/`, { method: 'POST', body: '{}' })
-    t.equal(forged.status, 400)
+    const now = Math.floor(Date.now() / 1000)
+    for (const [what, by, at, status] of [
+      ['signed by us', secret, now, 204],
+      ['signed by somebody else', 'whsec_c29tZWJvZHkgZWxzZQ==', now, 400],
+      ['signed by us six minutes ago', secret, now - 360, 400],
+    ] as const) {
+      const delivery = signed(by, at, '{"event":"webhook.test","data":{"id":"made"}}')
+      t.equal((await fetch(`http://127.0.0.1:${port}/`, delivery)).status, status, what)
+    }
     await eventually(() => said.includes('refused'))
     const ended = once(receiver, 'exit')
     receiver.kill('SIGKILL')
