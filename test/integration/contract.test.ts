@@ -52,7 +52,7 @@ t.test('what succeeds, and how captures fail, is as the document says', async (t
   const { gateway, call } = await startReal()
   const expect = async (status: number, ...of: Parameters<Call>) => {
     const answer = await call(...of)
-    t.equal(answer.status, status, of.slice(0, 2).join(' '))
+    t.equal(answer.status, status, `${of[0]} ${of[1]}`)
     return answer
   }
   const webhookUrl = 'https://hooks.example.com/x?token=secret'

@@ -1,5 +1,5 @@
 import { markup, type Html, raw } from './markup.ts'
-import type { JsonSchema } from './json-schema.ts'
+import { type JsonSchema, textAt } from './json-schema.ts'
 import type { OpenapiDocument } from './openapi-document.ts'
 import { code } from './prose.ts'
 
@@ -68,7 +68,7 @@ const fieldsOf = (schema: JsonSchema): Row[] => {
 }
 
 const rowOf = (document: OpenapiDocument, { name, isRequired, note, schema }: Row): Html => {
-  const said = String(schema['description'] ?? '')
+  const said = textAt(schema, 'description')
   const unavailable = refused.exec(said)?.[0]
   const fields = fieldsOf(schema)
   return markup`<tr>
