@@ -37,16 +37,25 @@ const example = (value: unknown): Html =>
 
 const isError = (status: string) => Number(status) >= 400 && status !== '416'
 
+const flagOf = (method: string, hasBody: boolean): string => {
+  if (method === 'GET' || (method === 'POST' && hasBody)) return ''
+  return method === 'HEAD' ? '--head ' : `-X ${method} `
+}
+
+const isImage = ({ operationId }: Operation) => ['image', 'capture_get', 'capture_post'].includes(operationId)
+
+const bodyArguments = (body: unknown): string[] =>
+  body === undefined ? [] : [`-H 'Content-Type: application/json'`, `-d '${JSON.stringify(body)}'`]
+
 const curlOf = (document: OpenapiDocument, { method, path, operation }: Place): string => {
   const { security, requestBody, operationId } = operation
   const address = `${document.servers[0]?.url}${path}${operationId === 'capture_get' ? '?url=https://example.com/' : ''}`
   const body = requestBody?.content['application/json']?.example
   return [
-    `curl ${method === 'GET' || method === 'POST' ? '' : method === 'HEAD' ? '--head ' : `-X ${method} `}'${address}'`,
-    ...(method === 'POST' && body === undefined ? ['-X POST'] : []),
+    `curl ${flagOf(method, body !== undefined)}'${address}'`,
     ...(security?.length === 0 ? [] : ['-H "Authorization: Bearer $KEY"']),
-    ...(body === undefined ? [] : [`-H 'Content-Type: application/json'`, `-d '${JSON.stringify(body)}'`]),
-    ...(operationId.startsWith('capture_') || operationId === 'image' ? ['-o image.png'] : []),
+    ...bodyArguments(body),
+    ...(isImage(operation) && method !== 'HEAD' ? ['-o image.png'] : []),
   ].join(' \\\n  ')
 }
 
@@ -73,7 +82,7 @@ const bodyOf = (document: OpenapiDocument, { requestBody }: Operation): Html => 
     isRequired: required.includes(name),
     schema: each,
   }))
-  const optional = requestBody?.required === false ? markup` <small>may be empty</small>` : raw('')
+  const optional = requestBody?.required ? raw('') : markup` <small>may be empty</small>`
   return markup`<h4>Body, JSON${optional}</h4>
     ${prose(textAt(schema, 'description'))}${fieldsTable(document, rows)}`
 }
