@@ -1,5 +1,8 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
 import { runLedger } from '#ledger/app.ts'
 import { createAccount } from '#shared/db/accounts.ts'
 import { defaultPlans } from '#shared/db/default-plans.ts'
@@ -50,7 +53,9 @@ const startAll = async () => {
 }
 
 const runSchemathesis = async ({ baseUrl, key }: { baseUrl: string; key: string }): Promise<number> => {
-  const [program = 'schemathesis', ...more] = process.argv.slice(2)
+  const [program = '', ...more] = process.argv.slice(2)
+  const folder = await mkdtemp(join(tmpdir(), 'contract-'))
+  lifetime.teardown(() => rm(folder, { recursive: true, force: true }))
   const options = {
     checks: checks.join(','),
     'max-examples': examples,
@@ -62,8 +67,10 @@ const runSchemathesis = async ({ baseUrl, key }: { baseUrl: string; key: string 
     'generation-database': 'none',
   }
   const flags = Object.entries(options).map(([name, value]) => `--${name}=${value}`)
-  const child = spawn(program, ['run', `${baseUrl}/v1/openapi.json`, ...flags, ...more], {
+  const child = spawn(resolve(program), ['run', `${baseUrl}/v1/openapi.json`, ...flags, ...more], {
     stdio: 'inherit',
+    // It leaves notes where it runs.
+    cwd: folder,
   })
   const [code] = (await once(child, 'exit')) as [number | null]
   return code ?? 1

@@ -69,19 +69,7 @@ export const startStandInFleet = (
       const [put] = part.puts
       const { status } = await fetch(put?.url ?? '', { method: 'PUT', body: behaviour.image })
       if (status !== 201) throw new Error(`put: ${status}`)
-      const end: CompletedResult = {
-        ...report,
-        outcome: 'completed',
-        objectKey: put?.key ?? '',
-        bytes: behaviour.image.length,
-        sha256: createHash('sha256').update(behaviour.image).digest('hex'),
-        mimeType: 'image/png',
-        width: 1280,
-        height: 800,
-        targetStatus: 200,
-        finalUrl: 'https://example.com/',
-        warnings: [],
-      }
+      const end: CompletedResult = { ...report, ...imageOf(put?.key ?? '', behaviour.image) }
       await publishStored(queue, resultSubject({ pool, id }), resultCodec.encode(end))
       await behaviour.before?.()
       await commit(id, end)
@@ -106,6 +94,20 @@ export const startStandInFleet = (
     },
   }
 }
+
+const imageOf = (objectKey: string, image: Buffer) =>
+  ({
+    outcome: 'completed',
+    objectKey,
+    bytes: image.length,
+    sha256: createHash('sha256').update(image).digest('hex'),
+    mimeType: 'image/png',
+    width: 1280,
+    height: 800,
+    targetStatus: 200,
+    finalUrl: 'https://example.com/',
+    warnings: [] as CompletedResult['warnings'],
+  }) as const
 
 const endOf = (result: ReturnType<typeof resultCodec.decode>) =>
   result.outcome === 'failed'

@@ -23,5 +23,5 @@ const encoded = (name: ParameterName, schema: JsonSchema): JsonSchema => {
 export const captureQuery = (): Parameter[] =>
   parameterNames.map((name) => {
     const { description, ...schema } = parameterSchema(name)
-    return { name, in: 'query', description, ...encoded(name, schema) } as Parameter
+    return { name, in: 'query', description, ...encoded(name, schema) }
   })

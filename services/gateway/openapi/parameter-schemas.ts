@@ -34,8 +34,5 @@ export const parameterSchema = (name: ParameterName): JsonSchema => ({
   description: [parameterNotes[name].note, ...unavailableNote(name)].join(' '),
 })
 
-/** Whether no value of a parameter but its default is acted on. */
-export const isUnavailable = (name: ParameterName): boolean => unavailableNames.includes(name)
-
 /** Names of all capture parameters, in the contract's order. */
 export const parameterNames = Object.keys(captureParameters.properties) as ParameterName[]

@@ -1,6 +1,6 @@
 import { answerHeaders } from './answer-headers.ts'
 import { markup, raw, type Html } from './markup.ts'
-import type { JsonSchema } from './json-schema.ts'
+import { type JsonSchema, nameAt, textAt } from './json-schema.ts'
 import type { OpenapiDocument } from './openapi-document.ts'
 import { pageStyle } from './page-style.ts'
 import { code, prose } from './prose.ts'
@@ -37,16 +37,25 @@ const example = (value: unknown): Html =>
 
 const isError = (status: string) => Number(status) >= 400 && status !== '416'
 
+const flagOf = (method: string, hasBody: boolean): string => {
+  if (method === 'GET' || (method === 'POST' && hasBody)) return ''
+  return method === 'HEAD' ? '--head ' : `-X ${method} `
+}
+
+const isImage = ({ operationId }: Operation) => ['image', 'capture_get', 'capture_post'].includes(operationId)
+
+const bodyArguments = (body: unknown): string[] =>
+  body === undefined ? [] : [`-H 'Content-Type: application/json'`, `-d '${JSON.stringify(body)}'`]
+
 const curlOf = (document: OpenapiDocument, { method, path, operation }: Place): string => {
   const { security, requestBody, operationId } = operation
   const address = `${document.servers[0]?.url}${path}${operationId === 'capture_get' ? '?url=https://example.com/' : ''}`
   const body = requestBody?.content['application/json']?.example
   return [
-    `curl ${method === 'GET' || method === 'POST' ? '' : method === 'HEAD' ? '--head ' : `-X ${method} `}'${address}'`,
-    ...(method === 'POST' && body === undefined ? ['-X POST'] : []),
+    `curl ${flagOf(method, body !== undefined)}'${address}'`,
     ...(security?.length === 0 ? [] : ['-H "Authorization: Bearer $KEY"']),
-    ...(body === undefined ? [] : [`-H 'Content-Type: application/json'`, `-d '${JSON.stringify(body)}'`]),
-    ...(operationId.startsWith('capture_') || operationId === 'image' ? ['-o image.png'] : []),
+    ...bodyArguments(body),
+    ...(isImage(operation) && method !== 'HEAD' ? ['-o image.png'] : []),
   ].join(' \\\n  ')
 }
 
@@ -73,15 +82,13 @@ const bodyOf = (document: OpenapiDocument, { requestBody }: Operation): Html => 
     isRequired: required.includes(name),
     schema: each,
   }))
-  const optional = requestBody?.required === false ? markup` <small>may be empty</small>` : raw('')
+  const optional = requestBody?.required ? raw('') : markup` <small>may be empty</small>`
   return markup`<h4>Body, JSON${optional}</h4>
-    ${prose(String(schema['description'] ?? ''))}${fieldsTable(document, rows)}`
+    ${prose(textAt(schema, 'description'))}${fieldsTable(document, rows)}`
 }
 
 const resolved = (document: OpenapiDocument, schema: JsonSchema): JsonSchema =>
-  typeof schema['$ref'] === 'string'
-    ? ((document.components.schemas[schema['$ref'].split('/').at(-1) ?? ''] ?? {}) as JsonSchema)
-    : schema
+  nameAt(schema) === '' ? schema : ((document.components.schemas[nameAt(schema)] ?? {}) as JsonSchema)
 
 const headerNames = (response: Response): Html => {
   const names = Object.keys(response.headers).filter(
@@ -95,11 +102,7 @@ const headerNames = (response: Response): Html => {
 const answerOf = (status: string, response: Response): Html => {
   const types = Object.keys(response.content ?? {})
   const shown = Object.entries(response.content ?? {}).find(([, media]) => media.example !== undefined)
-  const name =
-    shown &&
-    String(shown[1].schema['$ref'] ?? '')
-      .split('/')
-      .at(-1)
+  const name = shown && nameAt(shown[1].schema)
   return markup`<div class="answer">
     <p>
       <b class="status ok">${status}</b> ${code(response.description)}
@@ -182,8 +185,8 @@ const schemasSection = (document: OpenapiDocument): Html => {
       const choices = (schema['oneOf'] ?? []) as readonly JsonSchema[]
       return markup`<details id="schema-${name}" class="schema" open>
         <summary><code>${name}</code></summary>
-        ${prose(String(schema['description'] ?? ''))}
-        ${choices.length > 0 ? markup`<p>One of ${choices.map((each) => link(String(each['$ref']).split('/').at(-1) ?? ''))}</p>` : fieldsTable(document, rows)}
+        ${prose(textAt(schema, 'description'))}
+        ${choices.length > 0 ? markup`<p>One of ${choices.map((each) => link(nameAt(each)))}</p>` : fieldsTable(document, rows)}
       </details>`
     })}
   </section>`

@@ -1,5 +1,5 @@
 import { markup, type Html, raw } from './markup.ts'
-import type { JsonSchema } from './json-schema.ts'
+import { type JsonSchema, textAt } from './json-schema.ts'
 import type { OpenapiDocument } from './openapi-document.ts'
 import { code } from './prose.ts'
 
@@ -24,7 +24,7 @@ const typeOf = (schema: JsonSchema): Html => {
   if (choices.length > 0)
     return markup`${choices.map((each, index) => markup`${index > 0 ? ' or ' : ''}${typeOf(each)}`)}`
   if (type === 'array') return markup`list of ${typeOf((items ?? {}) as JsonSchema)}`
-  return markup`${(Array.isArray(type) ? (type as string[]) : [String(type ?? 'any')]).join(' or ')}`
+  return markup`${(Array.isArray(type) ? (type as string[]) : [typeof type === 'string' ? type : 'any']).join(' or ')}`
 }
 
 const refOf = (ref: string): Html => {
@@ -32,18 +32,19 @@ const refOf = (ref: string): Html => {
   return markup`<a href="#schema-${name}">${name}</a>`
 }
 
-const rangeOf = ({ minimum, maximum }: JsonSchema): string[] => {
-  if (minimum !== undefined && maximum !== undefined) return [`${String(minimum)} to ${String(maximum)}`]
-  return minimum === undefined || minimum === 0 ? [] : [`from ${String(minimum)}`]
+const rangeOf = ({ minimum, maximum }: Readonly<Record<string, number | undefined>>): string[] => {
+  if (minimum !== undefined && maximum !== undefined) return [`${minimum} to ${maximum}`]
+  return minimum === undefined || minimum === 0 ? [] : [`from ${minimum}`]
 }
 
 const boundsOf = (schema: JsonSchema): string[] => {
-  const { maxLength, maxItems, maxProperties } = schema
+  const bounds = schema as Readonly<Record<string, number | undefined>>
+  const { maxLength, maxItems, maxProperties } = bounds
   return [
-    ...rangeOf(schema),
-    ...(maxLength === undefined ? [] : [`at most ${Number(maxLength).toLocaleString('en')} characters`]),
-    ...(maxItems === undefined ? [] : [`at most ${String(maxItems)}`]),
-    ...(maxProperties === undefined ? [] : [`at most ${String(maxProperties)}`]),
+    ...rangeOf(bounds),
+    ...(maxLength === undefined ? [] : [`at most ${maxLength.toLocaleString('en')} characters`]),
+    ...(maxItems === undefined ? [] : [`at most ${maxItems}`]),
+    ...(maxProperties === undefined ? [] : [`at most ${maxProperties}`]),
   ]
 }
 
@@ -68,7 +69,7 @@ const fieldsOf = (schema: JsonSchema): Row[] => {
 }
 
 const rowOf = (document: OpenapiDocument, { name, isRequired, note, schema }: Row): Html => {
-  const said = String(schema['description'] ?? '')
+  const said = textAt(schema, 'description')
   const unavailable = refused.exec(said)?.[0]
   const fields = fieldsOf(schema)
   return markup`<tr>
