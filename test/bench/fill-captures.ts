@@ -1,7 +1,11 @@
+import { eventually } from '#test/helpers/eventually.ts'
 import type { Database } from '#shared/db/connection.ts'
 
 /** Statements end after ten seconds, so rows are made in parts. */
-const partRows = 50_000
+const partRows = 20_000
+/** Above this, autovacuum is waited for: vacuuming takes longer than a statement may. */
+const quickRows = 100_000
+const vacuumMs = 20 * 60_000
 
 /** Rows of ended captures, evenly over accounts; they ended between the two ages in days. */
 export type Filling = {
@@ -12,7 +16,7 @@ export type Filling = {
 }
 
 const insert = `
-  insert into capture (id, account_id, pool, lane, status, attempts, url, options, token_hash, budget_ms, period, charge,
+  with made as (insert into capture (id, account_id, pool, lane, status, attempts, url, options, token_hash, budget_ms, period, charge,
     retention_seconds, created_at, started_at, completed_at, expires_at, object_key, file_size, sha256, mime_type, width,
     height, processing_time_ms, target_status, final_url, warnings, timings)
   select gen_random_uuid(), ($1::uuid[])[1 + n % cardinality($1::uuid[])], 'standard', 'normal', 'completed', 1,
@@ -20,14 +24,35 @@ const insert = `
     3600, at, at, at, at + interval '1 hour', 'captures/filled/' || n, 123456, repeat('ab', 32), 'image/png', 1280,
     800, 900, 200, 'https://example.com/' || n, '[]', '{"queue":5,"navigate":300,"total":900}'
   from (select n, now() - make_interval(secs => $4::float8 + ($5::float8 - $4) * n / $6) as at
-          from generate_series($2::bigint, $3::bigint) as n) as numbered`
-
-const count = `
+          from generate_series($2::bigint, $3::bigint) as n) as numbered
+  returning account_id, created_at)
   insert into capture_count as c (account_id, day, completed)
-  select account_id, (created_at at time zone 'utc')::date, count(*) from capture where status = 'completed' group by 1, 2
-  on conflict (account_id, day) do update set completed = excluded.completed`
+  select account_id, (created_at at time zone 'utc')::date, count(*) from made group by 1, 2
+  on conflict (account_id, day) do update set completed = c.completed + excluded.completed`
 
 const daySeconds = 86_400
+
+const setServer = async (database: Database, settings: readonly string[]) => {
+  for (const setting of settings) await database.query(`alter system ${setting}`)
+  await database.query('select pg_reload_conf()')
+}
+
+const isVacuumed = async (database: Database): Promise<boolean> => {
+  const rows = await database.query(
+    `select 1 from pg_stat_user_tables where relname = 'capture' and last_autovacuum is not null
+       and last_autoanalyze is not null and n_ins_since_vacuum < $1
+       and not exists (select from pg_stat_progress_vacuum)`,
+    [quickRows],
+  )
+  return rows.length > 0
+}
+
+/** Otherwise it would come in the middle of what is measured. */
+const awaitVacuum = async (database: Database) => {
+  await setServer(database, ["set autovacuum_naptime = '1s'", 'set autovacuum_vacuum_cost_delay = 0'])
+  await eventually(() => isVacuumed(database), { withinMs: vacuumMs, what: 'the table is vacuumed' })
+  await setServer(database, ['reset autovacuum_naptime', 'reset autovacuum_vacuum_cost_delay'])
+}
 
 /** Puts rows of ended captures into the database as if they had been captured, and counts them. */
 export const fillCaptures = async (database: Database, filling: Filling): Promise<void> => {
@@ -37,9 +62,6 @@ export const fillCaptures = async (database: Database, filling: Filling): Promis
     const ages = [newestDays * daySeconds, oldestDays * daySeconds, rows]
     await database.query(insert, [accountIds, from, to, ...ages])
   }
-  await database.transaction(async (sql) => {
-    await sql.query('set local statement_timeout = 0')
-    await sql.query(count)
-    await sql.query('analyze capture')
-  })
+  if (rows > quickRows) await awaitVacuum(database)
+  else await database.query('vacuum analyze capture')
 }

@@ -7,4 +7,3 @@ process.on('message', (load: Load) => {
     (error: unknown) => process.send?.({ error: String(error) }),
   )
 })
-process.on('disconnect', () => process.exit())

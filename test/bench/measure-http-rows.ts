@@ -52,18 +52,18 @@ export const measureRemoval = async (): Promise<{ alone: LoadResult; removing: L
   await served.send({ ...load, seconds: warmSeconds })
   const alone = await served.send({ ...load, seconds })
   let removed = 0
-  let wanted = true
   const rowsRemoved = (_table: string, count: number) => {
     removed += count
   }
+  const stop = new AbortController()
   const remove = async () => {
-    while (wanted && removed < expiredRows) {
+    for (let left = expiredRows; left > 0 && !stop.signal.aborted; left = expiredRows - removed) {
       await removeOldRows({ database, events: { rowsRemoved } as never, rowRetentionDays })
     }
   }
   const removal = remove()
   const removing = await served.send({ ...load, seconds })
-  wanted = false
+  stop.abort()
   await removal
   return { alone, removing, removed }
 }

@@ -77,7 +77,10 @@ const measureDelay = async (database: Database): Promise<number> => {
 /** Measures one sender of webhooks; receivers and filter are another process. */
 export const measureDeliveries = async (): Promise<Deliveries> => {
   await using opened = new AsyncDisposableStack()
-  const t = { teardown: (clean: () => Promise<void>) => void opened.defer(clean) }
+  const teardown = (clean: () => Promise<void>) => {
+    opened.defer(clean)
+  }
+  const t = { teardown }
   const postgres = await startPostgres(t, [])
   const database = await postgres.createDatabase()
   const { egressPort, ...certificate } = await startReceivers(opened)

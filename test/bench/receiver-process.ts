@@ -9,4 +9,3 @@ await using filter = await startReceiverFilter(receiver)
 const { certPath, keyPath } = certificate
 process.send?.({ egressPort: filter.port, certPath, keyPath })
 await once(process, 'disconnect')
-process.exit()

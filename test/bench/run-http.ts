@@ -63,7 +63,7 @@ Bound: 0.85. Accepting 300 per second, p99 is ${ms(removal.alone.p99Ms)} ms, and
 ### Memory of the gateway
 
 After each tenth of ${told(requests)} accepted requests: ${growth.join(', ')} MiB. Before 200 clients each download an image of 20 MB
-slowly: ${mib(memory.before)} MiB; meanwhile at most ${mib(memory.during)} MiB (bound: 64 more); ten seconds after they have gone: ${mib(memory.after)} MiB.
+slowly: ${mib(memory.before)} MiB; meanwhile at most ${mib(memory.during)} MiB (bound: 64 more); after ten seconds of other requests: ${mib(memory.after)} MiB.
 
 ### The sender of webhooks
 

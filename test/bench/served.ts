@@ -76,7 +76,10 @@ const spentBy = (gateway: RunningGateway, load: LoadProcess): Cost => ({
 /** Starts a gateway with PostgreSQL as it comes (`fsync` and `synchronous_commit` on) and NATS, logging as by default. */
 export const startServed = async (settings: Readonly<Record<string, string>> = {}): Promise<Served> => {
   await using opened = new AsyncDisposableStack()
-  const t = { teardown: (clean: () => Promise<void>) => void opened.defer(clean) }
+  const teardown = (clean: () => Promise<void>) => {
+    opened.defer(clean)
+  }
+  const t = { teardown }
   const postgres = await startPostgres(t, [])
   const folder = await mkdtemp(join(tmpdir(), 'bench-'))
   opened.defer(() => rm(folder, { recursive: true }))

@@ -26,24 +26,27 @@ export type Publisher = AsyncDisposable & {
   readonly nudge: () => void
 }
 
+/** What is accepted in one turn of the event loop is published together at its end, so that it leaves in one write. */
+const followTurns = (): (() => Promise<void>) => {
+  let end: Promise<void> | undefined
+  return () => {
+    end ??= new Promise((resolve) => {
+      setImmediate(() => {
+        end = undefined
+        resolve()
+      })
+    })
+    return end
+  }
+}
+
 /** Makes a publisher. Disposing it waits for what is under way and deletes the last outbox rows. */
 export const createPublisher = (deps: Dependencies): Publisher => {
   const inFlight = new Set<Promise<void>>()
   const pokedAt = new Map<Pool, number>()
   let stored: string[] = []
   let timer: NodeJS.Timeout | undefined
-  let turnEnd: Promise<void> | undefined
-
-  /** What was accepted in one turn of the event loop is published together, so that it leaves in one write. */
-  const endOfTurn = () => {
-    turnEnd ??= new Promise((resolve) => {
-      setImmediate(() => {
-        turnEnd = undefined
-        resolve()
-      })
-    })
-    return turnEnd
-  }
+  const endOfTurn = followTurns()
 
   const flush = async () => {
     clearTimeout(timer)

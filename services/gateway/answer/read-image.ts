@@ -8,6 +8,9 @@ import type { ObjectStore } from '#shared/storage/object-store.ts'
 /** Largest image that is held in memory; larger ones are streamed. */
 export const bufferBytesMax = 8 * 1024 * 1024
 
+/** What a streamed image may have waiting on each side of its check, for a client that reads slowly. */
+const heldBytes = 16 * 1024
+
 /** Longest time that reading a small image from the store takes. */
 const readMs = 30_000
 
@@ -29,6 +32,7 @@ const verified = (sha256: string): Transform => {
   const hash = createHash('sha256')
   let held: Buffer = Buffer.alloc(0)
   return new Transform({
+    highWaterMark: heldBytes,
     transform(chunk: Buffer, _encoding, done) {
       hash.update(chunk)
       const ready = held

@@ -25,6 +25,9 @@ export type FilesStore = ObjectStore & {
 
 type FilesOptions = { folder: string; filesUrl: string; signingKey: string; now: () => Date }
 
+/** What is read at a time; every reader that is slow holds a few of these. */
+const chunkBytes = 32 * 1024
+
 const missing = (error: unknown) => (error as NodeJS.ErrnoException).code === 'ENOENT'
 
 const refuse = (cause: unknown): never => {
@@ -103,7 +106,10 @@ export const createFilesStore = (options: FilesOptions): FilesStore => {
       try {
         const { size } = await stat(path)
         const bounds = range && { start: range.first, end: Math.min(range.last, size - 1) }
-        return { body: createReadStream(path, bounds), bytes: bounds ? bounds.end - bounds.start + 1 : size }
+        return {
+          body: createReadStream(path, { ...bounds, highWaterMark: chunkBytes }),
+          bytes: bounds ? bounds.end - bounds.start + 1 : size,
+        }
       } catch (error) {
         return missing(error) ? undefined : refuse(error)
       }

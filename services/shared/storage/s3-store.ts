@@ -1,6 +1,7 @@
 import { Client } from 'minio'
 import { AppError } from '#shared/errors/app-error.ts'
 import type { ObjectStore } from './object-store.ts'
+import { createPutSigner } from './sign-put.ts'
 
 const longestSignatureSeconds = 7 * 24 * 3600
 
@@ -36,9 +37,10 @@ export const readS3Url = (text: string) => {
 export const createS3Store = (s3Url: string): ObjectStore => {
   const { bucket, ...where } = readS3Url(s3Url)
   const client = new Client({ ...where, pathStyle: true })
+  const signPut = createPutSigner({ ...where, bucket })
   return {
-    signPut: (key, lifetimeSeconds) =>
-      client.presignedPutObject(bucket, key, Math.min(lifetimeSeconds, longestSignatureSeconds)).catch(refuse),
+    signPut: async (key, lifetimeSeconds) =>
+      signPut(key, { at: new Date(), lifetimeSeconds: Math.min(lifetimeSeconds, longestSignatureSeconds) }),
     get: async (key, range) => {
       try {
         const { size } = await client.statObject(bucket, key)

@@ -1,0 +1,35 @@
+import { Client } from 'minio'
+import t from 'tap'
+import { createPutSigner } from '#shared/storage/sign-put.ts'
+import { newObjectKey } from '#shared/storage/objects.ts'
+
+const at = new Date('2026-11-20T23:59:59.500Z')
+const target = {
+  endPoint: 'store.example',
+  port: 9000,
+  useSSL: false,
+  accessKey: 'AK/+=1',
+  secretKey: 'se/cr+et',
+  region: 'eu-west-1',
+  bucket: 'images',
+}
+
+const theirs = (of: typeof target, key: string, date: Date): Promise<string> => {
+  const { bucket, ...where } = of
+  return new Client({ ...where, pathStyle: true }).presignedUrl('PUT', bucket, key, 600, {}, date)
+}
+
+t.test("signs what the store's own client signs", async (t) => {
+  const key = newObjectKey('0d9f6c1e-0000-4000-8000-000000000001', at)
+  const plain = { ...target, useSSL: true, port: 443, endPoint: 's3.eu-west-1.example' }
+  for (const each of [target, plain, { ...target, port: 80 }]) {
+    t.equal(createPutSigner(each)(key, { at, lifetimeSeconds: 600 }), await theirs(each, key, at))
+  }
+})
+
+t.test('signs with a new key on a new day', async (t) => {
+  const sign = createPutSigner(target)
+  const next = new Date('2026-11-21T00:00:00Z')
+  sign('captures/a', { at, lifetimeSeconds: 600 })
+  t.equal(sign('captures/a', { at: next, lifetimeSeconds: 600 }), await theirs(target, 'captures/a', next))
+})
