@@ -121,3 +121,10 @@ export const headerParameter = (name: string, description: string, schema: JsonS
   description,
   schema,
 })
+
+/** The header with which a POST may be sent again without harm. */
+export const idempotencyKey = headerParameter(
+  'Idempotency-Key',
+  'Makes repeating harmless: the same key and the same request within 24 hours are answered as the first one was.',
+  { type: 'string', minLength: 1, maxLength: 255, pattern: '^[!-~]+$' },
+)

@@ -8,6 +8,7 @@ import {
   emptyAnswer,
   everyError,
   headerParameter,
+  idempotencyKey,
   imageContent,
   imageHeaderNames,
   jsonAnswer,
@@ -20,12 +21,6 @@ import {
 
 const tag = 'Screenshots'
 const screenshotId = pathParameter('id', 'Id of the screenshot.')
-
-const idempotencyKey = headerParameter(
-  'Idempotency-Key',
-  'Makes repeating harmless: the same key and the same body within 24 hours are answered with the first screenshot.',
-  { type: 'string', minLength: 1, maxLength: 255, pattern: '^[!-~]+$' },
-)
 
 const acceptErrors: readonly ErrorSet[] = [
   ...everyError,
@@ -251,10 +246,10 @@ export const screenshotOperations = {
     tag,
     summary: 'Make a signed link',
     description: 'A link to the image that needs no API key, for example in `<img>`. Deleting the screenshot ends it.',
-    parameters: [screenshotId],
+    parameters: [screenshotId, idempotencyKey],
     body: { schema: 'SignedUrlParameters', isOptional: true, example: { expires_in: 60 } },
-    answers: { 200: jsonAnswer('The link.', 'SignedUrlAnswer', examples.link) },
-    errors: [...usualErrors, 'ForbiddenFeature', 'NotFound', 'Invalid', 'TooLarge'],
+    answers: { 200: jsonAnswer('The link.', 'SignedUrlAnswer', examples.link, ['Idempotent-Replayed']) },
+    errors: [...usualErrors, 'ForbiddenFeature', 'NotFound', 'InvalidOrRepeated', 'TooLarge'],
   },
   batch: {
     tag: 'Batches',

@@ -2,6 +2,7 @@ import type { ErrorSet } from '#gateway/openapi/error-sets.ts'
 import { examples } from '#gateway/openapi/examples.ts'
 import {
   emptyAnswer,
+  idempotencyKey,
   jsonAnswer,
   type OperationDoc,
   pathParameter,
@@ -18,7 +19,9 @@ const pageParameters = [
   queryParameter('cursor', '`meta.next_cursor` of an earlier page.', { type: 'string' }),
 ]
 const ownErrors: readonly ErrorSet[] = [...usualErrors, 'Forbidden', 'NotFound', 'Invalid']
-const queued = jsonAnswer('Queued.', 'QueuedDeliveryAnswer', examples.queued)
+/** Those of a POST, which may be sent again. */
+const postErrors: readonly ErrorSet[] = [...usualErrors, 'Forbidden', 'NotFound', 'InvalidOrRepeated']
+const queued = jsonAnswer('Queued.', 'QueuedDeliveryAnswer', examples.queued, ['Idempotent-Replayed'])
 const url = 'https://hooks.example.com/shots'
 
 /** Webhooks of the account, and the log of what was sent. */
@@ -35,11 +38,17 @@ export const webhookOperations = {
     summary: 'Create a webhook',
     description:
       'Sends events of the account to an address. What is sent is signed with the `secret` of this answer, in `X-Webhook-Signature` and by Standard Webhooks.',
+    parameters: [idempotencyKey],
     body: { schema: 'NewWebhook', example: { url, description: 'Production' } },
     answers: {
-      200: jsonAnswer('The webhook with its secret, this once.', 'WebhookWithSecretAnswer', examples.webhookWithSecret),
+      200: jsonAnswer(
+        'The webhook with its secret, this once.',
+        'WebhookWithSecretAnswer',
+        examples.webhookWithSecret,
+        ['Idempotent-Replayed'],
+      ),
     },
-    errors: [...usualErrors, 'ForbiddenFeature', 'Invalid', 'TooLarge'],
+    errors: [...usualErrors, 'ForbiddenFeature', 'InvalidOrRepeated', 'TooLarge'],
   },
   webhook_show: {
     tag,
@@ -71,23 +80,24 @@ export const webhookOperations = {
     tag,
     summary: 'Test a webhook',
     description: 'Queues a `webhook.test` event.',
-    parameters: [webhookId],
+    parameters: [webhookId, idempotencyKey],
     answers: { 202: queued },
-    errors: [...usualErrors, 'ForbiddenFeature', 'NotFound', 'Invalid'],
+    errors: [...usualErrors, 'ForbiddenFeature', 'NotFound', 'InvalidOrRepeated'],
   },
   webhook_rotate_secret: {
     tag,
     summary: 'Rotate the secret',
     description: 'Makes a new secret. What is sent is signed with the one before too, for 24 hours.',
-    parameters: [webhookId],
+    parameters: [webhookId, idempotencyKey],
     answers: {
       200: jsonAnswer(
         'The webhook with its new secret, this once.',
         'WebhookWithSecretAnswer',
         examples.webhookWithSecret,
+        ['Idempotent-Replayed'],
       ),
     },
-    errors: ownErrors,
+    errors: postErrors,
   },
   webhook_deliveries: {
     tag,
@@ -101,9 +111,9 @@ export const webhookOperations = {
     tag,
     summary: 'Send a delivery again',
     description: 'Sends the same body with the same id at once, and begins its schedule anew.',
-    parameters: [webhookId, deliveryId],
+    parameters: [webhookId, deliveryId, idempotencyKey],
     answers: { 202: queued },
-    errors: ownErrors,
+    errors: postErrors,
   },
   capture_deliveries: {
     tag,
@@ -117,8 +127,8 @@ export const webhookOperations = {
     tag,
     summary: "Send a screenshot's delivery again",
     description: 'As for a delivery of a webhook, for either kind.',
-    parameters: [screenshotId, deliveryId],
+    parameters: [screenshotId, deliveryId, idempotencyKey],
     answers: { 202: queued },
-    errors: ownErrors,
+    errors: postErrors,
   },
 } as const satisfies Record<string, OperationDoc>
