@@ -14,6 +14,9 @@ const holdSeconds = 30
 const lagSamples = 10
 const sampleMs = 300
 
+// What is waited for below, and the start.
+t.setTimeout(400_000)
+
 const startSlowSite = async () => {
   const server = createServer((_request, response) => {
     setTimeout(() => response.writeHead(200, { 'content-type': 'text/html' }).end('<h1>Slow</h1>'), pageMs)
