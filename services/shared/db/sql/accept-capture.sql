@@ -1,5 +1,6 @@
 -- Accepts a capture or says why not, in one call: key, domain, minute count (check_request), features, idempotency key,
--- shared result, waiting bound, quota, window. A plain capture passes the two in the middle by. Answers, never raises, so that the minute count is committed even when it refuses.
+-- shared result, waiting bound, quota, window. A plain capture passes the two in the middle by. Answers, never raises, so
+-- that the minute count is committed even when it refuses.
 --
 -- Takes the locks of check-request.sql in that order and holds no row of another account. The window: the capture is
 -- admitted only where there is room and no older one of its account, pool and lane waits.
