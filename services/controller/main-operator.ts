@@ -3,8 +3,8 @@ import { runMain, untilStopped } from '#shared/process/run-main.ts'
 
 // Loading the client library makes V8's young generation grow to a hundred megabytes, which it would keep for ever.
 setFlagsFromString('--semi-space-growth-factor=1')
-// What lives is tens of megabytes: collecting when two fifths of it are garbage, not as much again, costs little.
-setFlagsFromString('--heap-growing-percent=40')
+// What lives is tens of megabytes: it is collected when a fifth of it is garbage, not as much again.
+setFlagsFromString('--heap-growing-percent=20')
 const { readConfig } = await import('./operator/config.ts')
 const { openContext } = await import('./operator/context.ts')
 
