@@ -4,14 +4,7 @@ import { sendUnbegunAgain } from '#ledger/reaper.ts'
 import { countBacklog } from '#shared/db/count-backlog.ts'
 import { findCapture } from '#shared/db/find-capture.ts'
 import type { Queue } from '#shared/queue/connection.ts'
-import {
-  type CompletedResult,
-  captureCodec,
-  type FailedResult,
-  resultCodec,
-  startedCodec,
-  type StartedMessage,
-} from '#shared/queue/messages.ts'
+import { captureCodec, startedCodec, type StartedMessage } from '#shared/queue/messages.ts'
 import { lastStored, publishStored } from '#shared/queue/stored.ts'
 import { nudgeSubject, resultSubject, startedSubject } from '#shared/queue/subjects.ts'
 import { newObjectKey } from '#shared/storage/objects.ts'
@@ -20,39 +13,14 @@ import { createTestLedger, openQueue } from '#test/helpers/ledger.ts'
 import { startNats } from '#test/helpers/nats.ts'
 import { startPostgres } from '#test/helpers/postgres.ts'
 import { accept, meters, row, standing, startLedger, statusIs, windowSize } from '#test/helpers/running-ledger.ts'
-import { createTenant, token } from '#test/helpers/tenant.ts'
+import { createTenant } from '#test/helpers/tenant.ts'
+import { reportFailure, reportSuccess } from '#test/helpers/worker-reports.ts'
 
 const [server, nats] = await Promise.all([startPostgres(t), startNats(t)])
 const on = { server, nats }
 type Accepted = Awaited<ReturnType<typeof accept>>
 const started = (queue: Queue, id: string, attempt: number, kind: StartedMessage['kind'] = 'begun') =>
   publishStored(queue, startedSubject({ pool: 'standard', id }), startedCodec.encode({ id, attempt, kind, pod: 'pod' }))
-
-const succeed = async (queue: Queue, id: string, more: Partial<CompletedResult> = {}) => {
-  const result: CompletedResult = {
-    id,
-    attempt: 1,
-    token,
-    outcome: 'completed',
-    objectKey: newObjectKey(id, new Date()),
-    bytes: 1234,
-    sha256: 'ab'.repeat(32),
-    mimeType: 'image/png',
-    width: 1280,
-    height: 800,
-    targetStatus: 200,
-    timings: { navigate: 10, total: 150 },
-    warnings: [],
-    ...more,
-  }
-  await publishStored(queue, resultSubject({ pool: 'standard', id }), resultCodec.encode(result))
-  return result
-}
-
-const fail = async (queue: Queue, id: string, more: Partial<FailedResult> = {}) => {
-  const result = { id, attempt: 1, token, outcome: 'failed', code: 'TIMEOUT', message: 'slow', timings: {} } as const
-  await publishStored(queue, resultSubject({ pool: 'standard', id }), resultCodec.encode({ ...result, ...more }))
-}
 
 const idle = { pending: 0, admitted: 0, waiting: 0, processing: 0 }
 
@@ -76,7 +44,7 @@ t.test('a capture goes from the outbox through the queue to its record and its c
   t.match(await meters(running), { pending: 0, reserved: 1, settled: 0, admitted: 1, processing: 1 })
   t.equal(running.ended.length, 0, 'nothing is told before the end')
 
-  const result = await succeed(queue, capture.id)
+  const result = await reportSuccess(queue, capture.id)
   await eventually(() => running.ended.length > 0, { what: 'the end is told' })
   t.same(running.ended, [{ id: capture.id, status: 'completed', objectKey: result.objectKey }])
   t.match(await findCapture(database, { id: capture.id, accountId: capture.accountId }), {
@@ -103,12 +71,12 @@ t.test('results end a capture once: repeats are told again, losers lose their ob
   const running = await startLedger(t, on)
   const { database, queue, ledger } = running
   const { id } = await accept(running)
-  const winner = await succeed(queue, id)
+  const winner = await reportSuccess(queue, id)
   await eventually(() => running.endings(id).length === 1)
-  await succeed(queue, id, { objectKey: winner.objectKey })
+  await reportSuccess(queue, id, { objectKey: winner.objectKey })
   await eventually(() => running.endings(id).length === 2, { what: 'a repeat is told' })
-  const loser = await succeed(queue, id, { attempt: 2 })
-  await fail(queue, id, { attempt: 2 })
+  const loser = await reportSuccess(queue, id, { attempt: 2 })
+  await reportFailure(queue, id, { attempt: 2 })
   await eventually(() => ledger.deleted.includes(loser.objectKey), { what: "the loser's object is deleted" })
   await eventually(() => running.endings(id).length === 4)
   t.same([...new Set(running.endings(id).map(({ objectKey }) => objectKey))], [winner.objectKey], "always the winner's")
@@ -124,10 +92,10 @@ t.test('what does not count changes nothing', async (t) => {
   await started(queue, id, 1)
   await started(queue, id, 2)
   await started(queue, id, 3, 'handed-back')
-  await fail(queue, id, { attempt: 1 })
-  await fail(queue, id, { attempt: 2, token: 'of another capture' })
-  await succeed(queue, id, { objectKey: newObjectKey('00000000-0000-4000-8000-000000000000', new Date()) })
-  await succeed(queue, '00000000-0000-4000-8000-000000000000')
+  await reportFailure(queue, id, { attempt: 1 })
+  await reportFailure(queue, id, { attempt: 2, token: 'of another capture' })
+  await reportSuccess(queue, id, { objectKey: newObjectKey('00000000-0000-4000-8000-000000000000', new Date()) })
+  await reportSuccess(queue, '00000000-0000-4000-8000-000000000000')
   const unreadable = startedCodec.encode({ id, attempt: 3, kind: 'unreadable', pod: 'pod' })
   await publishStored(queue, startedSubject({ pool: 'stealth', id }), unreadable)
   await publishStored(queue, resultSubject({ pool: 'standard', id }), Buffer.from('{}'))
@@ -138,7 +106,7 @@ t.test('what does not count changes nothing', async (t) => {
   t.match(await row(database, id), { status: 'processing', attempts: 2, unended_starts: 2 })
   t.same(running.ended, [])
 
-  await succeed(queue, id, { attempt: 1 })
+  await reportSuccess(queue, id, { attempt: 1 })
   await statusIs(database, id, 'completed')
   t.match(await meters(running), { ...idle, reserved: 0, settled: 1 }, 'the success of an earlier attempt counts')
 })
@@ -147,8 +115,8 @@ t.test('a failure of any kind releases the charge', async (t) => {
   const running = await startLedger(t, on)
   const { database, queue } = running
   const [timedOut, blocked, unreadable] = [await accept(running), await accept(running), await accept(running)]
-  await fail(queue, timedOut.id)
-  await fail(queue, blocked.id, { code: 'BLOCKED', message: 'not public\0' })
+  await reportFailure(queue, timedOut.id)
+  await reportFailure(queue, blocked.id, { code: 'BLOCKED', message: 'not public\0' })
   await started(queue, unreadable.id, 1, 'unreadable')
   await eventually(() => running.ended.length === 3)
   t.match(await meters(running), { ...idle, reserved: 0, settled: 0 })
@@ -164,7 +132,7 @@ t.test('ends make room for those that wait, in their order', async (t) => {
   for (let n = 0; n < windowSize + 3; n += 1) captures.push(await accept(running))
   const late = captures.slice(windowSize)
   t.same([...new Set(late.map(({ admitted }) => admitted))], [false])
-  for (const { id } of captures.slice(0, 2)) await succeed(queue, id)
+  for (const { id } of captures.slice(0, 2)) await reportSuccess(queue, id)
   await eventually(async () => (await standing(queue, late[1]!)) !== undefined, { what: 'the second is published' })
   t.ok(await standing(queue, late[0]!))
   t.equal(await standing(queue, late[2]!), undefined)
@@ -192,7 +160,7 @@ t.test('what NATS lost is published again, waiting captures excepted', async (t)
   await eventually(allStand, { withinMs: 30_000, what: 'all admitted ones stand in the new queue' })
   t.equal(await standing(queue, captures.at(-1)!), undefined)
   t.match(captureCodec.decode((await standing(queue, begun!))!), { attempts: 1 }, 'with the attempts that had begun')
-  await succeed(queue, begun!.id)
+  await reportSuccess(queue, begun!.id)
   await statusIs(database, begun!.id, 'completed')
   await eventually(async () => (await standing(queue, captures[windowSize]!)) !== undefined)
   t.match(await meters({ database, tenant }), { pending: 19, admitted: 16, waiting: 3, processing: 0, settled: 1 })
@@ -226,7 +194,7 @@ t.test('a result that did not count does not stop the next attempt', async (t) =
   const { database, queue } = running
   const { id } = await accept(running)
   await started(queue, id, 1)
-  await fail(queue, id, { token: 'not the token' })
+  await reportFailure(queue, id, { token: 'not the token' })
   await statusIs(database, id, 'processing')
   await database.query(`update capture set attempt_started_at = now() - interval '10 minutes' where id = $1`, [id])
   const stale = () => lastStored(queue, 'RESULTS', resultSubject({ pool: 'standard', id }))
@@ -272,7 +240,7 @@ t.test('images go when their retention ends, their records stay', async (t) => {
   const running = await startLedger(t, on)
   const { database, queue, ledger } = running
   const { id, accountId } = await accept(running)
-  const { objectKey } = await succeed(queue, id)
+  const { objectKey } = await reportSuccess(queue, id)
   await statusIs(database, id, 'completed')
   await database.query(`update stored_object set expires_at = now() - interval '1 second'`)
   await eventually(() => ledger.deleted.includes(objectKey))
@@ -299,9 +267,9 @@ t.test('many reports at once, each twice and by two ledgers, count once each', a
   await Promise.all(
     captures.map(async ({ id }, n) => {
       await started(queue, id, 1)
-      if (n % 4 === 0) return fail(queue, id)
-      const { objectKey } = await succeed(queue, id)
-      await succeed(queue, id, { objectKey })
+      if (n % 4 === 0) return reportFailure(queue, id)
+      const { objectKey } = await reportSuccess(queue, id)
+      await reportSuccess(queue, id, { objectKey })
     }),
   )
   const open = async () =>
@@ -319,7 +287,7 @@ t.test('while PostgreSQL is away nothing is lost and no backlog is told', async 
   const { id } = await accept(running)
   await eventually(() => running.backlogs.length > 0)
   const restarted = server.restart()
-  await succeed(queue, id)
+  await reportSuccess(queue, id)
   await restarted
   await statusIs(database, id, 'completed')
   t.ok(running.backlogs.every(({ pending, processing }) => pending + processing <= 1))
