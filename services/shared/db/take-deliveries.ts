@@ -35,11 +35,8 @@ export type TakenDelivery = {
   readonly sealedPreviousSecret: Buffer | null
 }
 
-/**
- * Takers take turns, so that the bounds hold over all of them. With many deliveries the planner overrates the statement and
- * would compile it, each time: measured at 1.5 s, for a few milliseconds of work.
- */
-const turn = `select pg_advisory_xact_lock(hashtext('shutterfleet take deliveries')), set_config('jit', 'off', true)`
+/** Takers take turns, so that the bounds hold over all of them. */
+const turn = `select pg_advisory_xact_lock(hashtext('shutterfleet take deliveries'))`
 
 /**
  * `hosts` walks the partial index from one account and host to the next, so that the longest queue of a dead receiver
