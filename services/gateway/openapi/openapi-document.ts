@@ -20,7 +20,7 @@ const operations: Readonly<Record<string, OperationDoc>> = {
 /** A route as far as the document names it. */
 export type RouteToDescribe = { readonly name: string; readonly method: string; readonly path: string }
 
-const intro = `Captures web pages, HTML and Markdown as images.
+const intro = `Captures web pages and HTML as images.
 
 Every operation but the reference needs \`Authorization: Bearer <API key>\`. \`/api/v1\` is the same as \`/v1\`. Results stand
 in \`data\`, errors in \`error\` with a code for machines. Every answer carries \`X-Request-Id\`, every answer to a caller who is
