@@ -9,6 +9,7 @@ import { deleteOutbox } from '#shared/db/delete-outbox.ts'
 import { requeueCaptures } from '#shared/db/requeue-captures.ts'
 import { takeOutbox } from '#shared/db/take-outbox.ts'
 import { newObjectKey } from '#shared/storage/objects.ts'
+import { eventually } from '#test/helpers/eventually.ts'
 import { dayDifferences, keepDeleted, meterDifferencesAfterDeletes } from '#test/helpers/meter-differences.ts'
 import { startPostgres } from '#test/helpers/postgres.ts'
 import { createTenant } from '#test/helpers/tenant.ts'
@@ -110,4 +111,36 @@ t.test('meters say what the rows say, whatever runs at the same time, and no loc
   t.not((await database.query(meterDifferencesAfterDeletes)).length, 0, 'a difference would be seen')
   await database.query('update capture_count set failed = failed + 1')
   t.not((await database.query(dayDifferences)).length, 0, 'a miscount would be seen')
+})
+
+t.test('a row that ceased to follow while its leader was waited for is not waited for itself', async (t) => {
+  const database = await server.createDatabase(8)
+  const tenant = await createTenant(database)
+  const captures = [tenant.capture(shared(0)), tenant.capture(shared(0)), tenant.capture()]
+  for (const capture of captures) await acceptCapture(database, capture, { windowSize })
+  const [leader = '', follower = '', other = ''] = captures.map(({ id }) => id)
+  const waiting = (count: number) =>
+    eventually(
+      async () =>
+        (
+          await database.query(
+            `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
+          )
+        ).length === count,
+      { what: `${count} wait for a lock` },
+    )
+  const lock = 'select from capture where id = $1 for update'
+  let hold: Promise<number> | undefined
+  await database.transaction(async (sql) => {
+    await sql.query(lock, [leader])
+    await sql.query('update capture set follows = null where id = $1', [follower])
+    const changed = changeCaptures(database, [leader, other], (each) => advance(each, 1))
+    await waiting(1)
+    hold = database.transaction(async (its) => {
+      await its.query(lock, [follower])
+      return (await changed).captures.length
+    })
+    await waiting(2)
+  })
+  t.equal(await hold, 2, 'two were changed while the third was held')
 })

@@ -62,20 +62,19 @@ export type ChangedCapture = Pick<JudgedCapture, 'id' | 'accountId' | 'pool' | '
 }
 
 /** The row's part that is not judged. */
-type Locked = JudgedCapture & {
-  readonly period: string
-  readonly batchId: string | null
-  readonly mayLead: boolean
-  /** It ends with another capture, never by itself. */
-  readonly isFollower: boolean
-}
+type Locked = JudgedCapture & { readonly period: string; readonly batchId: string | null; readonly mayLead: boolean }
 
-/** A follower is locked after what it follows, so that whoever holds a follower's row waits for no leader's. */
 const lock = `select id, account_id as "accountId", pool, lane, status, token_hash as "tokenHash", attempts,
   unended_starts as "unendedStarts", object_key as "objectKey", period::text, batch_id as "batchId",
-  cache_key is not null as "mayLead", follows is not null as "isFollower"
-  from capture where (id = any ($1::uuid[]) and follows is null) or follows = any ($1::uuid[])
-  order by follows is not null, id for update`
+  cache_key is not null as "mayLead"
+  from capture where id = any ($1::uuid[]) and follows is null order by id for update`
+
+/**
+ * A follower ends with what it follows, never by itself, and is locked after it: whoever holds a follower's row waits for no
+ * leader's. By a statement of its own, which sees what follows now: one that ceased to follow while the leaders were
+ * waited for is a leader itself, and locked here it would be out of order.
+ */
+const lockFollowers = 'select from capture where follows = any ($1::uuid[]) order by id for update'
 
 const endColumns = (end: CaptureEnd | undefined) => {
   if (end === undefined) return {}
@@ -120,8 +119,9 @@ const toRow = (capture: Locked, change: CaptureChange) => ({
 type Changed = { readonly roomMade: boolean; readonly followers: readonly Omit<ChangedCapture, 'ended'>[] }
 
 const judgeAll = async (sql: Sql, ids: readonly string[], judge: (capture: JudgedCapture) => Judgement) => {
-  const locked = await sql.query<Locked>(lock, [ids])
-  const captures = locked.filter(({ isFollower }) => !isFollower)
+  const captures = await sql.query<Locked>(lock, [ids])
+  const leaders = captures.filter(({ mayLead }) => mayLead).map(({ id }) => id)
+  if (leaders.length > 0) await sql.query(lockFollowers, [leaders])
   const judged = captures.map((capture) => ({ capture, ...judge(capture) }))
   const rows = judged.flatMap(({ capture, change }) => (change ? [toRow(capture, change)] : []))
   const losers = judged.flatMap((each) => each.losers ?? [])

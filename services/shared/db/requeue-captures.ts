@@ -5,6 +5,7 @@ const requeue = (ids: string) => `
   insert into outbox (capture_id, account_id, pool, lane, created_at, relay_at)
   select c.id, c.account_id, c.pool, c.lane, c.created_at, now()
     from capture c where c.id in (${ids}) and c.status in ('pending', 'processing') and c.follows is null
+   order by c.id
       on conflict do nothing
   returning capture_id`
 

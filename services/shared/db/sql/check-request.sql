@@ -2,9 +2,10 @@
 -- accept_capture calls it too, so the checks and their order stand here once. p_counted: this request passed the minute
 -- limit in an earlier call, so it is neither counted nor limited again.
 --
--- Lock order of everything that writes: capture rows (by id, then their followers by id), outbox rows, account_meter (by
--- account_id), and only then usage, lane_meter, capture_count, batch, stored_object, idempotency_key. Whoever changes a meter of an account holds its account_meter row, so accepts of one account
--- are serial and its counts exact; accounts do not wait for each other.
+-- Lock order of everything that writes: capture rows (by id, then their followers by id), outbox rows (by capture_id),
+-- account_meter (by account_id), and only then usage, lane_meter, batch, stored_object, capture_count, idempotency_key,
+-- which belong to the accounts whose meters are held and need no order. Whoever changes a meter of an account holds its
+-- account_meter row, so accepts of one account are serial and its counts exact; accounts do not wait for each other.
 
 drop type if exists request_check cascade;
 create type request_check as (
