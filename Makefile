@@ -8,7 +8,7 @@ override URL := $(value URL)
 override OUT := $(value OUT)
 export URL OUT
 
-.PHONY: help setup packages up down test test-faults test-contract test-cluster check docs bench bench-cluster bench-http capture
+.PHONY: help setup packages up down test test-faults test-contract test-mutations test-cluster check docs bench bench-cluster bench-http capture
 .PHONY: check-types check-lint check-format check-dead check-pages check-rules
 
 help: ## lists the targets
@@ -35,6 +35,9 @@ test-faults: packages ## plays each fault of a cluster in 50 worlds, whose time 
 
 test-contract: setup ## sends a gateway what its OpenAPI document allows and forbids, with schemathesis from PyPI
 	@scripts/run-contract-tests.sh $(ARGS)
+
+test-mutations: setup ## breaks the code point by point and sees the tests of that point fail; ARGS='a word of the point'
+	@exec node test/mutations/run.ts $(ARGS)
 
 test-cluster: setup ## runs the tests that need a Kubernetes control plane, which is built with Go 1.26 the first time
 	@scripts/run-cluster-tests.sh $(ARGS)

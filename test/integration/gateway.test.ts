@@ -44,6 +44,7 @@ const behave = ({ options }: { options: { url?: string } }): Behaviour => pages[
 const fleet = startStandInFleet(gateway, behave)
 t.teardown(() => fleet[Symbol.asyncDispose]())
 
+// Contract: Path prefix
 t.test('a create is queued, runs, and its record and image are found', async (t) => {
   const { id: accountId, call, post } = await newAccount('unlimited')
   const created = await post('/v1/screenshots', { url: 'https://example.com/ok', full_page: true })

@@ -1,0 +1,9 @@
+import { captures } from './captures.ts'
+import { paths } from './paths.ts'
+import { reads } from './reads.ts'
+import { results } from './results.ts'
+import { webhooks } from './webhooks.ts'
+import type { Mutation } from './mutation.ts'
+
+/** Faults in gateway, ledger and webhooks, each against a point of docs/http-contract.md. */
+export const mutations: readonly Mutation[] = [...paths, ...captures, ...results, ...reads, ...webhooks]

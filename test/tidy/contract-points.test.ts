@@ -1,0 +1,73 @@
+import t from 'tap'
+import { unavailableFormats, unavailableNames } from '#shared/capture/unavailable.ts'
+import { contractPoints, type Waiting } from './checks/contract-points.ts'
+import { mutations } from '#test/mutations/mutations.ts'
+import { namedTests } from '#test/helpers/contract-points.ts'
+import { readTree } from './source.ts'
+import { testCheck } from './test-check.ts'
+
+/** What the worker cannot do yet: these points get their tests with the parameters. */
+const waiting: Waiting = {}
+
+const contract = '| Point | Decision |\n|---|---|\n| Rate headers | On all |\n| `retina` | Two |\n'
+const named = `// Contract: Rate headers\nt.test('they are on all', () => {})\n`
+const tree = (tests: string) => ({ 'docs/http-contract.md': contract, 'test/unit/a.test.ts': tests })
+
+await testCheck(t, {
+  check: (files) => contractPoints(files, { '`retina`': ['retina'] }, new Set(['retina'])),
+  real: () =>
+    contractPoints(
+      [...readTree('docs'), ...readTree('test')],
+      waiting,
+      new Set<string>([...unavailableNames, ...unavailableFormats]),
+    ),
+  bad: [
+    { name: 'a point that no test names', tree: tree(''), at: ['docs/http-contract.md:1'] },
+    {
+      name: 'a point that is not there',
+      tree: tree(`${named}// Contract: Gone\nt.test('x', f)`),
+      at: ['test/unit/a.test.ts:3'],
+    },
+    {
+      name: 'a name above no test',
+      tree: tree('// Contract: Rate headers\nconst a = 1\n'),
+      at: ['test/unit/a.test.ts:1'],
+    },
+    {
+      name: 'a title that is put together',
+      tree: tree('// Contract: Rate headers\nt.test(`a ${b}`, f)\n'),
+      at: ['test/unit/a.test.ts:1'],
+    },
+    {
+      name: 'a name inside of another test',
+      tree: tree(`${named}  // Contract: Rate headers\n  t.test('deep', f)\n`),
+      at: ['test/unit/a.test.ts:3'],
+    },
+    {
+      name: 'a point that waits and is named',
+      tree: tree(`${named}// Contract: \`retina\`\nt.test('two', f)`),
+      at: ['docs/http-contract.md:1'],
+    },
+  ],
+  good: [
+    { name: 'a point that is named', tree: tree(named) },
+    { name: 'two names above one test', tree: tree(`// Contract: Rate headers\n${named}`) },
+    { name: 'a title on a line of its own', tree: tree(named.replace('(', '(\n  ')) },
+  ],
+})
+
+t.test('a point that waits for a parameter that is there is found', (t) => {
+  const files = Object.entries(tree(named)).map(([path, text]) => ({ path, text }))
+  t.equal(contractPoints(files, { '`retina`': ['retina'] }, new Set()).length, 1)
+  t.end()
+})
+
+t.test('a recorded mutation still finds what it breaks, and a test that names its point', (t) => {
+  const texts = new Map(readTree('services').map(({ path, text }) => [path, text]))
+  const points = new Set(namedTests(readTree('test')).map(({ point }) => point))
+  for (const { point, file, find } of mutations) {
+    t.equal(texts.get(file)?.split(find).length, 2, `${point}: ${file} holds it once`)
+    t.ok(points.has(point), `a test names ${point}`)
+  }
+  t.end()
+})
