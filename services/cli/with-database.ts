@@ -3,8 +3,13 @@ import type { Env } from '#shared/config/read-env.ts'
 import type { Typed } from './command.ts'
 import { findDatabaseUrl } from './installation.ts'
 
-/** Opens the database of the installation for one piece of work. */
-export const withDatabase = async <T>(env: Env, typed: Typed, work: (database: Database) => Promise<T>): Promise<T> => {
-  await using database = openDatabase({ url: await findDatabaseUrl(env, typed), poolMax: 2 })
+/** Opens the database of the installation for one piece of work; `statementMs` as for `openDatabase`. */
+export const withDatabase = async <T>(
+  env: Env,
+  typed: Typed,
+  work: (database: Database) => Promise<T>,
+  bounds: { readonly statementMs?: number } = {},
+): Promise<T> => {
+  await using database = openDatabase({ url: await findDatabaseUrl(env, typed), poolMax: 2, ...bounds })
   return await work(database)
 }

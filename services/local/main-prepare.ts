@@ -4,7 +4,7 @@ import { gatewaySettings } from '#shared/config/settings/gateway.ts'
 import { clientSettings, localSettings } from '#shared/config/settings/local.ts'
 import { databaseSettings } from '#shared/config/settings/outside.ts'
 import { openDatabase } from '#shared/db/connection.ts'
-import { migrate } from '#shared/db/migrate.ts'
+import { migrate, migrationStatementMs } from '#shared/db/migrate.ts'
 import { replacePlans } from '#shared/db/plans.ts'
 import { runMain } from '#shared/process/run-main.ts'
 import { keepFirstAccount } from './keep-first-account.ts'
@@ -21,7 +21,7 @@ const settings = {
 await runMain('prepare', async ({ env, announce }) => {
   const { databaseUrl, keyPepper, keptKey, plansFile } = readEnv(settings, env, knownNames)
   const plans = await readPlansFile(plansFile)
-  await using database = openDatabase({ url: databaseUrl, poolMax: 2 })
+  await using database = openDatabase({ url: databaseUrl, poolMax: 2, statementMs: migrationStatementMs })
   await migrate(database)
   await replacePlans(database, plans)
   announce(await keepFirstAccount(database, keyPepper, keptKey))

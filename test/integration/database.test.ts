@@ -5,7 +5,7 @@ import { checkRequest } from '#shared/db/check-request.ts'
 import { openDatabase } from '#shared/db/connection.ts'
 import { defaultPlans } from '#shared/db/default-plans.ts'
 import { createKey, hashKey, listKeys, revokeKey } from '#shared/db/keys.ts'
-import { migrate } from '#shared/db/migrate.ts'
+import { migrate, migrationStatementMs } from '#shared/db/migrate.ts'
 import { listPlanSlugs, replacePlans } from '#shared/db/plans.ts'
 import { startPostgres } from '#test/helpers/postgres.ts'
 
@@ -133,6 +133,18 @@ t.test('the bound on idle sessions joins the options of an address', async (t) =
   await using database = openDatabase({ url: `${url}?options=-c%20work_mem%3D5MB`, poolMax: 2 })
   const shown = `select current_setting('work_mem') as memory, current_setting('idle_session_timeout') as idle`
   t.same(await database.query(shown), [{ memory: '5MB', idle: '11s' }])
+})
+
+t.test('statements have ten seconds, and those of a migration an hour', async (t) => {
+  const { url } = await server.createDatabase()
+  await using usual = openDatabase({ url, poolMax: 2 })
+  await using patient = openDatabase({ url, poolMax: 2, statementMs: migrationStatementMs })
+  const shown = `select current_setting('statement_timeout') as statement, current_setting('lock_timeout') as lock`
+  t.same(await usual.query(shown), [{ statement: '10s', lock: '5s' }])
+  t.same(await patient.query(shown), [{ statement: '1h', lock: '5s' }])
+
+  await using hasty = openDatabase({ url, poolMax: 2, statementMs: 1100 })
+  await t.rejects(hasty.query('select pg_sleep(60)'), { code: 'SERVICE_UNAVAILABLE' })
 })
 
 t.test('a server that goes away is "unavailable", and is used again once it is back', async (t) => {

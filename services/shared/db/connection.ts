@@ -7,18 +7,9 @@ import { classifyDatabaseError, isRepeatable, isUnprepared } from './classify-er
 import { entities } from './entities/all.ts'
 import { migrations } from './migrations/all.ts'
 
-const statementMs = 10_000
+const usualStatementMs = 10_000
 const lockMs = 5000
 const connectMs = 5000
-/** A server that vanished without a word is given up on a little after it should have ended the statement itself. */
-const answerMs = statementMs + 2000
-/**
- * The server ends a session that it has heard nothing from before its client gives up on a statement. So a server that
- * was frozen, or cut off, never begins what nobody waits for any more: it finds the session overdue first.
- */
-const sessionIdleMs = answerMs - 1000
-/** Connections are not used again shortly before the server would end them. */
-const reuseMs = sessionIdleMs - 2000
 const maxTries = 3
 const tryAgainMs = 20
 
@@ -32,8 +23,8 @@ export type Sql = {
 }
 
 /**
- * A pool of connections to PostgreSQL 14 or newer, opened as they are needed. Statements end after ten seconds and waits
- * for a lock after five; a statement that was given up on is not begun later; whatever fails throws `SERVICE_UNAVAILABLE` where the server is away or too slow, else `SERVER_ERROR`.
+ * A pool of connections to PostgreSQL 14 or newer, opened as they are needed. Statements end after their bound and waits
+ * for a lock after five seconds; a statement that was given up on is not begun later; whatever fails throws `SERVICE_UNAVAILABLE` where the server is away or too slow, else `SERVER_ERROR`.
  */
 export type Database = Sql &
   AsyncDisposable & {
@@ -54,39 +45,54 @@ type Client = {
 }
 type Pool = Pick<Client, 'query'> & { connect: () => Promise<Client> }
 
+/** `poolMax`: connections at most, but two at least. `statementMs`: how long a statement may take; ten seconds where not given. */
+type DatabaseOptions = { readonly url: string; readonly poolMax: number; readonly statementMs?: number }
+
+const boundsOf = (statementMs: number) => {
+  // A server that vanished without a word is given up on a little after it should have ended the statement itself.
+  const answerMs = statementMs + 2000
+  // The server ends a session that it has heard nothing from before its client gives up on a statement. So a server that
+  // was frozen, or cut off, never begins what nobody waits for any more: it finds the session overdue first.
+  const sessionIdleMs = answerMs - 1000
+  // Connections are not used again shortly before the server would end them.
+  return { statementMs, answerMs, sessionIdleMs, reuseMs: sessionIdleMs - 2000 }
+}
+
 /**
  * The address with further options beside whatever it has; the driver has no field for them. Compiling a statement (jit)
  * has been seen to cost a second where running it costs a millisecond.
  */
-const boundSessions = (address: string): string => {
+const boundSessions = (address: string, sessionIdleMs: number): string => {
   const url = new URL(address)
   const given = url.searchParams.get('options') ?? ''
   url.searchParams.set('options', `${given} -c idle_session_timeout=${sessionIdleMs} -c jit=off`.trim())
   return url.href
 }
 
-const createOrm = (options: { url: string; poolMax: number }): MikroORM =>
-  new MikroORM({
+const createOrm = (options: DatabaseOptions): MikroORM => {
+  const bounds = boundsOf(options.statementMs ?? usualStatementMs)
+  return new MikroORM({
     clientUrl: options.url,
     entities: [...entities],
     extensions: [Migrator],
     migrations: { migrationsList: [...migrations], snapshot: false, silent: true },
     schemaGenerator: { ignoreRoutines: true },
     // A migration holds one connection for its lock and works on another.
-    pool: { min: 0, max: Math.max(2, options.poolMax), idleTimeoutMillis: reuseMs },
+    pool: { min: 0, max: Math.max(2, options.poolMax), idleTimeoutMillis: bounds.reuseMs },
     logger: () => {},
     driverOptions: {
       // The client reads more of an address than the mapper does, `sslmode` for example.
-      connectionString: boundSessions(options.url),
+      connectionString: boundSessions(options.url, bounds.sessionIdleMs),
       application_name: 'shutterfleet',
-      statement_timeout: statementMs,
+      statement_timeout: bounds.statementMs,
       lock_timeout: lockMs,
-      idle_in_transaction_session_timeout: sessionIdleMs,
-      query_timeout: answerMs,
+      idle_in_transaction_session_timeout: bounds.sessionIdleMs,
+      query_timeout: bounds.answerMs,
       connectionTimeoutMillis: connectMs,
       keepAlive: true,
     },
   })
+}
 
 const sqlOn = (client: Pick<Client, 'query'>): Sql => ({
   query: async <Row extends object>(text: string, parameters: readonly unknown[] = []) =>
@@ -157,8 +163,8 @@ const followWork = () => {
   }
 }
 
-/** Opens a pool of at most `poolMax` connections (but two at least). Connects with the first statement, not before. */
-export const openDatabase = (options: { url: string; poolMax: number }): Database => {
+/** Opens a pool of connections. Connects with the first statement, not before. */
+export const openDatabase = (options: DatabaseOptions): Database => {
   const orm = createOrm(options)
   const { track, end } = followWork()
   const withPool = <T>(work: (pool: Pool) => Promise<T>): Promise<T> =>

@@ -6,6 +6,9 @@ import { AppError } from '#shared/errors/app-error.ts'
 import { classifyDatabaseError } from './classify-error.ts'
 import { type Database, onlyRow, type Sql } from './connection.ts'
 
+/** How long a statement of a migration may take: an index on millions of rows takes minutes. */
+export const migrationStatementMs = 3_600_000
+
 /** The replaceable SQL functions, in the order in which they need each other's types. */
 const functions = [
   'check-request',
@@ -61,7 +64,7 @@ const applyFunctions = async (sql: Sql): Promise<string[]> => {
 
 /**
  * Brings the database to this version's schema: migrations that it has not seen, then the SQL functions whose text
- * differs. Runs alone, waiting at most a minute for another; again it changes nothing. Answers what was applied, by name.
+ * differs. Wants a database that was opened with `migrationStatementMs`, where there may be many rows. Runs alone, waiting at most a minute for another; again it changes nothing. Answers what was applied, by name.
  */
 export const migrate = (database: Database): Promise<string[]> =>
   database.transaction(async (sql) => {
