@@ -15,11 +15,12 @@ export type Filling = {
   readonly oldestDays: number
 }
 
+/** Ids are ordered by time, as the gateway's are. */
 const insert = `
   with made as (insert into capture (id, account_id, pool, lane, status, attempts, url, options, token_hash, budget_ms, period, charge,
     retention_seconds, created_at, started_at, completed_at, expires_at, object_key, file_size, sha256, mime_type, width,
     height, processing_time_ms, target_status, final_url, warnings, timings)
-  select gen_random_uuid(), ($1::uuid[])[1 + n % cardinality($1::uuid[])], 'standard', 'normal', 'completed', 1,
+  select (lpad(to_hex((extract(epoch from at) * 1000)::bigint), 12, '0') || '7' || substr(md5(n::text), 1, 19))::uuid, ($1::uuid[])[1 + n % cardinality($1::uuid[])], 'standard', 'normal', 'completed', 1,
     'https://example.com/' || n, '{"width":1280,"height":800,"format":"png"}', sha256('x'), 50000, at::date, 'settled',
     3600, at, at, at, at + interval '1 hour', 'captures/filled/' || n, 123456, repeat('ab', 32), 'image/png', 1280,
     800, 900, 200, 'https://example.com/' || n, '[]', '{"queue":5,"navigate":300,"total":900}'

@@ -1,8 +1,8 @@
-import { randomUUID } from 'node:crypto'
 import { setImmediate as pause } from 'node:timers/promises'
 import { parseBatch, type ParsedBatch } from '#shared/capture/parse-batch.ts'
 import type { NewCapture } from '#shared/db/accept-capture.ts'
 import type { FoundBatch } from '#shared/db/find-batch.ts'
+import { newId } from '#shared/db/new-id.ts'
 import { AppError } from '#shared/errors/app-error.ts'
 import type { Context } from '#gateway/context.ts'
 import { authorize } from '#gateway/http/authorize.ts'
@@ -20,10 +20,10 @@ type Members = readonly [Member, ...Member[]]
 /** Seals and signs one capture after the other: each costs some tenths of a millisecond in which nothing else runs. */
 const prepareAll = async (context: Context, { captures }: ParsedBatch): Promise<Members> => {
   const [first, ...rest] = captures
-  const members: [Member, ...Member[]] = [await prepareMember(context, { id: randomUUID(), parsed: first })]
+  const members: [Member, ...Member[]] = [await prepareMember(context, { id: newId(), parsed: first })]
   for (const parsed of rest) {
     await pause()
-    members.push(await prepareMember(context, { id: randomUUID(), parsed }))
+    members.push(await prepareMember(context, { id: newId(), parsed }))
   }
   return members
 }
@@ -69,7 +69,7 @@ export const createBatch = async (context: Context, exchange: Exchange): Promise
   const members = await prepareAll(context, request.parsed)
   const common = commonOf(members, request)
   await refuseUnavailable(context, exchange, { ...members[0], ...common }, request.parsed)
-  const id = randomUUID()
+  const id = newId()
   const batch = { id, ...common, members: members.map((member) => ({ ...member, cacheKey: member.sharing?.key })) }
   const outcome = judged(exchange, await context.captures.acceptBatch(batch, exchange.caller !== undefined))
   const { accountId } = outcome.caller

@@ -1,8 +1,8 @@
-import { randomUUID } from 'node:crypto'
 import type { ResponseType } from '#shared/capture/options.ts'
 import { isTerminal } from '#shared/capture/status.ts'
 import type { Caller } from '#shared/db/accept-capture.ts'
 import type { FoundCapture } from '#shared/db/find-capture.ts'
+import { newId } from '#shared/db/new-id.ts'
 import { AppError } from '#shared/errors/app-error.ts'
 import { createCapture, type CreatedCapture } from '#gateway/accept/create-capture.ts'
 import type { CaptureRequest } from '#gateway/accept/read-request.ts'
@@ -73,7 +73,7 @@ export const captureAtOnce = async (
   exchange: Exchange,
   { request, response }: { readonly request: CaptureRequest; readonly response: ResponseType },
 ): Promise<Answer> => {
-  const id = randomUUID()
+  const id = newId()
   using early = context.waiters.begin(id)
   const created = await createCapture(context, exchange, { id, lane: 'interactive', request })
   using late = created.isReplay ? context.waiters.begin(created.id) : undefined

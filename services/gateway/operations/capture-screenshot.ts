@@ -1,4 +1,4 @@
-import { randomUUID } from 'node:crypto'
+import { newId } from '#shared/db/new-id.ts'
 import { createCapture } from '#gateway/accept/create-capture.ts'
 import { readCaptureRequest } from '#gateway/accept/read-request.ts'
 import { answerGoesOn } from '#gateway/answer/goes-on.ts'
@@ -11,7 +11,7 @@ const capture = async (context: Context, exchange: Exchange, from: 'query' | 'bo
   const request = await readCaptureRequest(context, exchange, { operation: 'capture', from })
   const { response_type: response = 'image', webhook_url: webhookUrl } = request.parsed.options
   if (webhookUrl === undefined) return await captureAtOnce(context, exchange, { request, response })
-  const created = await createCapture(context, exchange, { id: randomUUID(), lane: 'normal', request })
+  const created = await createCapture(context, exchange, { id: newId(), lane: 'normal', request })
   return answerGoesOn(context, created)
 }
 

@@ -1,7 +1,7 @@
-import { randomUUID } from 'node:crypto'
 import { createCapture } from '#gateway/accept/create-capture.ts'
 import { readCaptureRequest } from '#gateway/accept/read-request.ts'
 import { captureUrls } from '#shared/db/record.ts'
+import { newId } from '#shared/db/new-id.ts'
 import { captureAtOnce } from './capture-at-once.ts'
 import type { Operation } from './operation.ts'
 
@@ -14,7 +14,7 @@ export const createScreenshot: Operation = async (context, exchange) => {
   const { response_type: response = 'json', webhook_url: webhookUrl } = request.parsed.options
   if (response === 'image' && webhookUrl === undefined)
     return await captureAtOnce(context, exchange, { request, response })
-  const created = await createCapture(context, exchange, { id: randomUUID(), lane: 'normal', request })
+  const created = await createCapture(context, exchange, { id: newId(), lane: 'normal', request })
   const { id, status, url, options, createdAt, shared } = created
   return {
     status: 202,
