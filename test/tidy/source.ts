@@ -19,12 +19,21 @@ export const root = join(import.meta.dirname, '../..')
 const generated = new Set(['node_modules', '.git', '.tools', '.tap', '.shutterfleet', 'dist'])
 const fileBytesMax = 1_000_000
 
+const filesRead = new Map<string, SourceFile | undefined>()
+
+const readText = (path: string): SourceFile | undefined => {
+  const bytes = readFileSync(join(root, path))
+  return bytes.length <= fileBytesMax && !bytes.includes(0) ? { path, text: bytes.toString() } : undefined
+}
+
+/** Each file is read once, so that the checks that run in one process may keep what they make of it. */
+const readOnce = (path: string): SourceFile | undefined => {
+  if (!filesRead.has(path)) filesRead.set(path, readText(path))
+  return filesRead.get(path)
+}
+
 /** Every text file under `folder` of the repository (`''` is all of it), by path. A folder that is not there is empty. */
-export const readTree = (folder: string): SourceFile[] =>
-  listFiles(folder)
-    .map((path) => ({ path, bytes: readFileSync(join(root, path)) }))
-    .filter(({ bytes }) => bytes.length <= fileBytesMax && !bytes.includes(0))
-    .map(({ path, bytes }) => ({ path, text: bytes.toString() }))
+export const readTree = (folder: string): SourceFile[] => listFiles(folder).flatMap((path) => readOnce(path) ?? [])
 
 const listFiles = (folder: string): string[] =>
   readdirSync(join(root, folder), { withFileTypes: true }).flatMap((entry) => {

@@ -1,0 +1,27 @@
+// All rules in one process: each file of the tree is read and parsed once.
+import { readdirSync, readFileSync } from 'node:fs'
+import t from 'tap'
+import './contract-points.test.ts'
+import './doc-comments.test.ts'
+import './doc-paths.test.ts'
+import './error-catalog.test.ts'
+import './file-lines.test.ts'
+import './forbidden-text.test.ts'
+import './import-rights.test.ts'
+import './import-style.test.ts'
+import './layers.test.ts'
+import './mirror.test.ts'
+import './names.test.ts'
+import './process-edges.test.ts'
+import './purity.test.ts'
+import './subjects.test.ts'
+
+/** The canaries of the linters and of the formatter start these programs many times: they run with the tests only. */
+const slow = ['dead-code.test.ts', 'format.test.ts', 'lint.test.ts']
+
+t.test('no rule is forgotten here', (t) => {
+  const here = [...readFileSync(import.meta.filename, 'utf8').matchAll(/^import '\.\/(.*)'$/gm)].map(([, name = '']) => name)
+  const all = readdirSync(import.meta.dirname).filter((name) => name.endsWith('.test.ts') && !slow.includes(name))
+  t.same(here.toSorted(), all.toSorted())
+  t.end()
+})
