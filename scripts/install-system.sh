@@ -81,6 +81,8 @@ look() {
     advice="$advice
   Chromium (package chromium-headless-shell; or set SHUTTERFLEET_CHROMIUM to the path of a Chromium or headless-shell binary)"
   }
+  # Needed where pages are to trust certificates of one's own.
+  has certutil || packages="$packages libnss3-tools"
   has ip || {
     packages="$packages iproute2"
     advice="$advice

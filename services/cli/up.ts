@@ -25,7 +25,7 @@ const flags = {
     value: 'LIST',
     help: 'waits between the attempts of a webhook (default 30s,2m,10m)',
   },
-  'extra-ca': { type: 'string', value: 'FILE', help: 'PEM certificates that receivers of webhooks may use too' },
+  'extra-ca': { type: 'string', value: 'FILE', help: 'PEM certificates that webhook delivery and pages trust too' },
   'public-url': { type: 'string', value: 'URL', help: 'address under which clients reach the service' },
   postgres: { type: 'string', value: 'URL', help: 'PostgreSQL to use in place of an own one' },
   nats: { type: 'string', value: 'URL', help: 'NATS server to use in place of an own one' },

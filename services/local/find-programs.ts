@@ -21,7 +21,7 @@ export type Programs = {
 /** Where programs are looked for. What the operator named (`''`: nothing) is never overruled by what is found. */
 export type ProgramSearch = {
   readonly named: { readonly postgresBin: string; readonly natsServer: string; readonly chromium: string }
-  readonly needed: { readonly postgres: boolean; readonly nats: boolean }
+  readonly needed: { readonly postgres: boolean; readonly nats: boolean; readonly certutil: boolean }
   /** The `PATH` of the environment. */
   readonly path: string
   /** Folder with one folder for each installed version of PostgreSQL. */
@@ -122,6 +122,10 @@ export const findNats = async (search: ProgramSearch): Promise<string | undefine
 export const findChromium = ({ named, path, chromiumPaths }: ProgramSearch): Promise<string | undefined> =>
   firstExecutable(named.chromium ? [named.chromium] : [...chromiumPaths, ...inPath(path, 'chromium-headless-shell')])
 
+/** Has no setting: workers look for it in the `PATH` that they are given. */
+const hasCertutil = async ({ path }: ProgramSearch): Promise<boolean> =>
+  (await firstExecutable(inPath(path, 'certutil'))) !== undefined
+
 /** Finds everything that is needed. Throws `CONFIGURATION` that names each missing program and the setting that points to one. */
 export const findPrograms = async (search: ProgramSearch): Promise<Programs> => {
   const { named, needed } = search
@@ -146,6 +150,9 @@ export const findPrograms = async (search: ProgramSearch): Promise<Programs> => 
       : [],
     needed.nats && !natsServer
       ? [problem(`nats-server ${natsLeast.join('.')} or newer`, 'NATS_SERVER', named.natsServer)]
+      : [],
+    needed.certutil && !(await hasCertutil(search))
+      ? ["certutil (package libnss3-tools), by which pages trust SHUTTERFLEET_EXTRA_CA, is missing: run 'make setup'"]
       : [],
     chromium ? [] : [problem('Chromium (a headless-shell or Chromium binary)', 'CHROMIUM', named.chromium)],
   ].flat()

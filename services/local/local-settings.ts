@@ -4,7 +4,7 @@ import { type Setting, text } from '#shared/config/setting.ts'
 import { controllerSettings } from '#shared/config/settings/controller.ts'
 import { gatewaySettings } from '#shared/config/settings/gateway.ts'
 import { localSettings } from '#shared/config/settings/local.ts'
-import { storageSettings } from '#shared/config/settings/outside.ts'
+import { storageSettings, trustSettings } from '#shared/config/settings/outside.ts'
 import { webhookSettings } from '#shared/config/settings/webhooks.ts'
 import { workerSettings } from '#shared/config/settings/worker.ts'
 
@@ -16,7 +16,7 @@ export const upFlags = {
   'allow-target': gatewaySettings.allowTargets,
   plans: localSettings.plansFile,
   'webhook-retries': webhookSettings.webhookRetries,
-  'extra-ca': webhookSettings.extraCa,
+  'extra-ca': trustSettings.extraCa,
   'public-url': gatewaySettings.publicUrl,
   postgres: localSettings.givenDatabaseUrl,
   nats: localSettings.givenNatsUrl,
@@ -33,7 +33,7 @@ const settings = {
   gatewayPort: gatewaySettings.gatewayPort,
   allowTargets: gatewaySettings.allowTargets,
   publicUrl: gatewaySettings.publicUrl,
-  extraCa: webhookSettings.extraCa,
+  extraCa: trustSettings.extraCa,
   poolMax: controllerSettings.poolMax,
   proxiedMax: controllerSettings.proxiedMax,
   s3Url: storageSettings.s3Url,

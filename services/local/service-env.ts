@@ -5,7 +5,7 @@ import { controllerSettings } from '#shared/config/settings/controller.ts'
 import { egressSettings } from '#shared/config/settings/egress.ts'
 import { gatewaySettings } from '#shared/config/settings/gateway.ts'
 import { ledgerSettings } from '#shared/config/settings/ledger.ts'
-import { databaseSettings, queueSettings, storageSettings } from '#shared/config/settings/outside.ts'
+import { databaseSettings, queueSettings, storageSettings, trustSettings } from '#shared/config/settings/outside.ts'
 import { webhookSettings } from '#shared/config/settings/webhooks.ts'
 import { workerSettings } from '#shared/config/settings/worker.ts'
 import type { QueueUserName } from '#shared/queue/permissions.ts'
@@ -87,7 +87,7 @@ const gatewayUrl = ({ operator, ports }: Facts): string =>
 export const webhooksEnv = (facts: Facts): ProcessEnv =>
   serviceEnv(
     facts,
-    { ...commonSettings, ...databaseSettings, ...webhookSettings },
+    { ...commonSettings, ...databaseSettings, ...trustSettings, ...webhookSettings },
     {
       DATABASE_URL: facts.databaseUrl,
       PUBLIC_URL: gatewayUrl(facts),
@@ -132,7 +132,7 @@ export const ledgerEnv = (facts: Facts): ProcessEnv =>
 export const workerEnv = (facts: Facts, pool: ServedPool): ProcessEnv =>
   serviceEnv(
     facts,
-    { ...commonSettings, ...queueSettings, ...workerSettings },
+    { ...commonSettings, ...queueSettings, ...trustSettings, ...workerSettings },
     {
       NATS_URL: facts.natsUrlOf(`worker_${pool}`),
       WORKER_POOL: pool,

@@ -1,10 +1,10 @@
 import { type Env, readEnv, type ValuesOf } from '#shared/config/read-env.ts'
 import { knownNames } from '#shared/config/settings/all.ts'
 import { commonSettings } from '#shared/config/settings/common.ts'
-import { databaseSettings } from '#shared/config/settings/outside.ts'
+import { databaseSettings, trustSettings } from '#shared/config/settings/outside.ts'
 import { webhookSettings } from '#shared/config/settings/webhooks.ts'
 
-const settings = { ...commonSettings, ...databaseSettings, ...webhookSettings }
+const settings = { ...commonSettings, ...databaseSettings, ...trustSettings, ...webhookSettings }
 
 /** What an operator can set of the sender of webhooks. */
 export type Config = ValuesOf<typeof settings>

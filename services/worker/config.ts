@@ -1,10 +1,10 @@
 import { type Env, readEnv, type ValuesOf } from '#shared/config/read-env.ts'
 import { knownNames } from '#shared/config/settings/all.ts'
 import { commonSettings } from '#shared/config/settings/common.ts'
-import { queueSettings } from '#shared/config/settings/outside.ts'
+import { queueSettings, trustSettings } from '#shared/config/settings/outside.ts'
 import { workerSettings } from '#shared/config/settings/worker.ts'
 
-const settings = { ...commonSettings, ...queueSettings, ...workerSettings }
+const settings = { ...commonSettings, ...queueSettings, ...trustSettings, ...workerSettings }
 
 /** What an operator can set of a worker. */
 export type Config = ValuesOf<typeof settings>

@@ -27,7 +27,7 @@ const warmed = async (host: Host, canary: Ground['canary'], stop: AbortSignal): 
 /** Makes the worker's slots; their hosts are started when they are first asked for. */
 export const createSlots = (
   { config, user, events }: { config: Config } & Pick<Context, 'user' | 'events'>,
-  ground: Pick<Ground, 'folder' | 'egressPath' | 'canary'>,
+  ground: Pick<Ground, 'folder' | 'egressPath' | 'trust' | 'canary'>,
 ): readonly Slot[] => {
   const { egressPath } = ground
   const start = async (stop: AbortSignal) => {
@@ -46,6 +46,7 @@ export const createSlots = (
           connectionsMax: config.captureConnectionsMax,
         },
         isolation: isolationOf(config, user),
+        trust: ground.trust,
         folder: join(ground.folder, `host-${randomUUID().slice(0, 8)}`),
       },
       stop,

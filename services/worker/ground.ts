@@ -8,6 +8,7 @@ import type { BrowserUser } from './browser-host/protocol.ts'
 import { type Canary, createCanary } from './canary.ts'
 import { createEgressRelay } from './egress-relay.ts'
 import { makeOwnFolder } from './own-folder.ts'
+import { makePageTrust } from './page-trust.ts'
 
 /** What a worker prepares for its browsers before it starts any. */
 export type Ground = AsyncDisposable & {
@@ -15,15 +16,21 @@ export type Ground = AsyncDisposable & {
   readonly folder: string
   /** Unix socket that leads to egress. */
   readonly egressPath: string
+  /** Certificate store for browsers' homes; undefined where pages trust what the system does. */
+  readonly trust: string | undefined
   /** Stands on the worker's loopback, where no page may ever be heard. */
   readonly canary: Pick<Canary, 'heard'> & { readonly port: number }
 }
 
 /** Opens folder, socket and canary for browsers that run as `user`, or as the worker's own user where it is undefined. */
-export const openGround = async (egress: HostPort, user: BrowserUser | undefined): Promise<Ground> => {
+export const openGround = async (
+  { egress, extraCa }: { readonly egress: HostPort; readonly extraCa: string },
+  user: BrowserUser | undefined,
+): Promise<Ground> => {
   await using stack = new AsyncDisposableStack()
   const folder = await makeOwnFolder(tmpdir())
   stack.defer(() => rm(folder, { recursive: true, force: true }))
+  const trust = await makePageTrust(folder, extraCa)
   const egressPath = join(folder, 'egress.sock')
   const relay = createEgressRelay(egress)
   stack.defer(() => void relay.close())
@@ -40,5 +47,5 @@ export const openGround = async (egress: HostPort, user: BrowserUser | undefined
   await once(server, 'listening')
   const { port } = server.address() as AddressInfo
   const owned = stack.move()
-  return { folder, egressPath, canary: { heard, port }, [Symbol.asyncDispose]: () => owned.disposeAsync() }
+  return { folder, egressPath, trust, canary: { heard, port }, [Symbol.asyncDispose]: () => owned.disposeAsync() }
 }

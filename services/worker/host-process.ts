@@ -6,6 +6,7 @@ import { AppError } from '#shared/errors/app-error.ts'
 import type { HostSettings, Order, Outcome, Report } from './browser-host/protocol.ts'
 import { within } from '#shared/process/within.ts'
 import { type Isolation, isolated, systemPath } from './network-isolation.ts'
+import { bringPageTrust } from './page-trust.ts'
 import { childrenOf, killGroup } from './process-groups.ts'
 
 /** Importing Playwright takes 0.3 s on an idle core; a busy machine may take far longer. */
@@ -26,6 +27,8 @@ export type HostStart = {
   readonly isolation: Isolation
   /** Folder that the host gets for its own; it must not exist yet. */
   readonly folder: string
+  /** Certificate store that its browser trusts beside the system's. */
+  readonly trust?: string | undefined
 }
 
 const program = join(import.meta.dirname, 'browser-host', 'main.ts')
@@ -38,7 +41,7 @@ const failure = (code: 'TIMEOUT' | 'RENDER_ERROR', message: string, detail: stri
   timings: {},
 })
 
-const launch = ({ folder, isolation, ...start }: HostStart): ChildProcess => {
+const launch = ({ folder, isolation, ...start }: Omit<HostStart, 'trust'>): ChildProcess => {
   const settings: HostSettings = { ...start.settings, folder }
   const [file, ...args] = isolated([process.execPath, program, JSON.stringify(settings)], isolation)
   return spawn(file, args, {
@@ -105,10 +108,11 @@ const captureIn = async ({ child, ending, complaint }: Running, order: Order, en
  * does not come up, or where `stop` aborts before.
  */
 export const startHost = async (start: HostStart, stop: AbortSignal): Promise<Host> => {
-  const { folder } = start
+  const { folder, trust } = start
   await mkdir(folder, { mode: 0o700 })
   const { user } = start.settings
   if (user) await chown(folder, user.userId, user.groupId)
+  if (trust) await bringPageTrust(trust, folder, user)
   const child = launch(start)
   let complaint = ''
   child.stderr?.on('data', (chunk: Buffer) => {

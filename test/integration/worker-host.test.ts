@@ -211,7 +211,7 @@ t.test('the canary hears a browser without our flags, and none of our hosts', as
   await bare.close()
   t.equal(canary.heard(), 3, 'picture, fetch and socket')
   await warmUp(host, { port, heard: canary.heard })
-  await using byFlags = await startTestHost(wayOut, {}, 'flags-only')
+  await using byFlags = await startTestHost(wayOut, {}, { network: 'flags-only' })
   await warmUp(byFlags, { port, heard: canary.heard })
   t.equal(canary.heard(), 3)
 })

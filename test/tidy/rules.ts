@@ -20,7 +20,9 @@ import './subjects.test.ts'
 const slow = ['dead-code.test.ts', 'format.test.ts', 'lint.test.ts']
 
 t.test('no rule is forgotten here', (t) => {
-  const here = [...readFileSync(import.meta.filename, 'utf8').matchAll(/^import '\.\/(.*)'$/gm)].map(([, name = '']) => name)
+  const here = [...readFileSync(import.meta.filename, 'utf8').matchAll(/^import '\.\/(.*)'$/gm)].map(
+    ([, name = '']) => name,
+  )
   const all = readdirSync(import.meta.dirname).filter((name) => name.endsWith('.test.ts') && !slow.includes(name))
   t.same(here.toSorted(), all.toSorted())
   t.end()

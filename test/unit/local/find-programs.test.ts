@@ -16,7 +16,7 @@ const nothing = { postgresBin: '', natsServer: '', chromium: '' }
 /** A machine below `root` that has nothing. */
 const machine = (root: string, over: Partial<ProgramSearch> = {}): ProgramSearch => ({
   named: nothing,
-  needed: { postgres: true, nats: true },
+  needed: { postgres: true, nats: true, certutil: true },
   path: join(root, 'path'),
   postgresVersions: join(root, 'versions'),
   postgresPackage: join(root, 'package'),
@@ -28,6 +28,7 @@ const machine = (root: string, over: Partial<ProgramSearch> = {}): ProgramSearch
 const others = (root: string) => {
   program(join(root, 'path', 'nats-server'), 'nats-server: v2.12.0')
   program(join(root, 'chromium'), 'Chromium 156')
+  program(join(root, 'path', 'certutil'), '')
 }
 
 t.test('names everything that is missing, and the setting that points to one', async (t) => {
@@ -40,6 +41,7 @@ t.test('names everything that is missing, and the setting that points to one', a
     'POSTGRES_BIN',
     'nats-server 2.12',
     'NATS_SERVER',
+    'certutil',
     'Chromium',
     'CHROMIUM',
     'make setup',
@@ -104,6 +106,7 @@ t.test('what was named is never overruled by what is found', async (t) => {
 t.test('does not look for what runs elsewhere', async (t) => {
   const root = t.testdir()
   program(join(root, 'chromium'), 'Chromium 156')
-  const found = await findPrograms(machine(root, { needed: { postgres: false, nats: false } }))
+  program(join(root, 'path', 'certutil'), '')
+  const found = await findPrograms(machine(root, { needed: { postgres: false, nats: false, certutil: false } }))
   t.strictSame(found, { postgresBin: undefined, natsServer: undefined, chromium: join(root, 'chromium') })
 })

@@ -6,7 +6,7 @@ import { gatewaySettings } from './gateway.ts'
 import { ledgerSettings } from './ledger.ts'
 import { clientSettings, localSettings } from './local.ts'
 import { operatorSettings } from './operator.ts'
-import { databaseSettings, queueSettings, storageSettings } from './outside.ts'
+import { databaseSettings, queueSettings, storageSettings, trustSettings } from './outside.ts'
 import { webhookSettings } from './webhooks.ts'
 import { workerSettings } from './worker.ts'
 
@@ -16,6 +16,7 @@ export const allSettings: Readonly<Record<string, Settings>> = {
   PostgreSQL: databaseSettings,
   NATS: queueSettings,
   'Object store': storageSettings,
+  Certificates: trustSettings,
   Gateway: gatewaySettings,
   Ledger: ledgerSettings,
   Webhooks: webhookSettings,

@@ -49,3 +49,11 @@ export const storageSettings = {
     secret: true,
   }),
 }
+
+/** Whom the service trusts beside those that the system does. */
+export const trustSettings = {
+  extraCa: text('EXTRA_CA', {
+    help: "file of PEM certificates that webhook delivery and pages trust beside the system's; for pages it takes certutil (package libnss3-tools); empty: none",
+    fallback: '',
+  }),
+}

@@ -28,15 +28,9 @@ export const webhookRetries: Setting<readonly number[]> = {
   },
 }
 
-const extraCa = text('EXTRA_CA', {
-  help: "file of PEM certificates that webhook delivery trusts beside the system's; empty: none",
-  fallback: '',
-})
-
 /** Settings of the sender of webhooks alone. */
 export const webhookSettings = {
   webhookRetries,
-  extraCa,
   publicUrl: requiredAddress('PUBLIC_URL', {
     help: 'address under which clients reach the service, for links in webhooks',
     schemes: ['http', 'https'],
