@@ -1,6 +1,6 @@
 import { createHmac, createSecretKey, randomBytes, timingSafeEqual } from 'node:crypto'
 import { createReadStream } from 'node:fs'
-import { link, mkdir, readdir, rm, stat, unlink, writeFile } from 'node:fs/promises'
+import { link, mkdir, readdir, rm, rmdir, stat, unlink, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import type { Writable } from 'node:stream'
 import { createWriteStream } from 'node:fs'
@@ -28,7 +28,46 @@ type FilesOptions = { folder: string; filesUrl: string; signingKey: string; now:
 /** What is read at a time; every reader that is slow holds a few of these. */
 const chunkBytes = 32 * 1024
 
+/** Below the store's folder; what is written here is linked to its key once it is whole. */
+const uploadsFolder = 'uploads'
+/** What a process left that was killed goes then: no upload takes that long. */
+const leftoverMs = 3_600_000
+const lookForLeftoversMs = 600_000
+const linkTries = 3
+
 const missing = (error: unknown) => (error as NodeJS.ErrnoException).code === 'ENOENT'
+
+const removeOld = async (folder: string, beforeMs: number): Promise<void> => {
+  for (const name of await readdir(folder)) {
+    const path = join(folder, name)
+    // Another process may be at it too.
+    const { mtimeMs } = await stat(path).catch(() => ({ mtimeMs: Infinity }))
+    if (mtimeMs < beforeMs) await rm(path, { force: true })
+  }
+}
+
+/** Links a file to its path, whose folder may be taken away meanwhile by who deletes the last object in it. */
+const linkTo = async (file: string, path: string): Promise<void> => {
+  for (let tries = 1; ; tries += 1) {
+    await mkdir(dirname(path), { recursive: true })
+    try {
+      await link(file, path)
+      return
+    } catch (error) {
+      if (!missing(error) || tries === linkTries) throw error
+    }
+  }
+}
+
+/** Removes a file, and the folders of its capture and its hour where nothing else is in them. */
+const removeWithFolders = async (path: string): Promise<void> => {
+  await rm(path, { force: true })
+  const folder = dirname(path)
+  // A folder that is not empty stays, and with it the one above.
+  await rmdir(folder)
+    .then(() => rmdir(dirname(folder)))
+    .catch(() => {})
+}
 
 const refuse = (cause: unknown): never => {
   throw new AppError('SERVICE_UNAVAILABLE', { message: `object store: ${String(cause)}`, cause })
@@ -63,15 +102,25 @@ export const createFilesStore = (options: FilesOptions): FilesStore => {
   const sign = (key: string, expires: string) =>
     createHmac('sha256', signingKey).update(`PUT\n${key}\n${expires}`).digest()
 
+  const uploads = join(options.folder, uploadsFolder)
+  let lookedMs = 0
+  const removeLeftovers = () => {
+    const nowMs = options.now().getTime()
+    if (nowMs - lookedMs < lookForLeftoversMs) return
+    lookedMs = nowMs
+    void removeOld(uploads, nowMs - leftoverMs).catch(() => {})
+  }
+
   const beginUpload = async (key: string): Promise<Upload> => {
     const path = pathOf(key)
-    const partial = `${path}.${randomBytes(6).toString('hex')}.part`
-    await mkdir(dirname(path), { recursive: true })
+    const partial = join(uploads, `${randomBytes(16).toString('hex')}.part`)
+    await mkdir(uploads, { recursive: true })
+    removeLeftovers()
     return {
       sink: createWriteStream(partial, { flags: 'wx', mode: 0o600 }),
       commit: async () => {
         try {
-          await link(partial, path)
+          await linkTo(partial, path)
           return true
         } catch (error) {
           if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false
@@ -115,7 +164,7 @@ export const createFilesStore = (options: FilesOptions): FilesStore => {
       }
     },
     delete: async (keys) => {
-      await Promise.all(keys.map((key) => rm(pathOf(key), { force: true }))).catch(refuse)
+      await Promise.all(keys.map((key) => removeWithFolders(pathOf(key)))).catch(refuse)
     },
     list: (prefix, after = '') => walk(options.folder, '', { prefix, after }),
   }

@@ -1,9 +1,10 @@
-import { readdirSync } from 'node:fs'
+import { readdirSync, utimesSync } from 'node:fs'
 import { finished } from 'node:stream/promises'
 import { buffer } from 'node:stream/consumers'
 import t from 'tap'
 import { createFilesStore } from '#shared/storage/files-store.ts'
 import { newObjectKey } from '#shared/storage/objects.ts'
+import { eventually } from '#test/helpers/eventually.ts'
 
 const id = '0d9f6c1e-0000-4000-8000-000000000001'
 
@@ -61,17 +62,50 @@ t.test('an upload appears under its key whole, once, and is never overwritten', 
   t.equal(await read(), 'first')
   t.strictSame(await Array.fromAsync(store.list('captures/')), [key])
   t.equal(readdirSync(`${folder}/captures/2026-11-20T06/${id}`).length, 1, 'no partial file stays')
+  t.same(readdirSync(`${folder}/uploads`), [])
+})
+
+t.test('an upload finds its folder again that a delete took away', async (t) => {
+  const { store, key } = make(t.testdir({}))
+  for (let turn = 0; turn < 20; turn += 1) {
+    const begun = await store.beginUpload(key)
+    begun.sink.end('bytes')
+    await finished(begun.sink)
+    const [committed] = await Promise.all([begun.commit(), store.delete([newObjectKey(id, new Date())])])
+    t.equal(committed, true)
+    await store.delete([key])
+  }
+})
+
+t.test('what a killed process left of an upload is removed after an hour, what is under way is not', async (t) => {
+  const folder = t.testdir({ uploads: { 'old.part': 'x', 'young.part': 'x' } })
+  const { store, key, later } = make(folder)
+  const now = later(0).getTime() / 1000
+  utimesSync(`${folder}/uploads/old.part`, now - 3700, now - 3700)
+  utimesSync(`${folder}/uploads/young.part`, now - 3500, now - 3500)
+  const begun = await store.beginUpload(key)
+  await eventually(() => !readdirSync(`${folder}/uploads`).includes('old.part'))
+  t.ok(readdirSync(`${folder}/uploads`).includes('young.part'))
+  begun.sink.end()
+  await finished(begun.sink)
+  await begun.abandon()
 })
 
 t.test('reads ranges, deletes what is there and what is not, and refuses other paths', async (t) => {
-  const { store, key } = make(t.testdir({}))
+  const folder = t.testdir({})
+  const { store, key } = make(folder)
   await store.put(key, Buffer.from('0123456789'), 'image/png')
   const part = await store.get(key, { first: 2, last: 4 })
   t.equal(part?.bytes, 3)
   t.equal(part && (await buffer(part.body)).toString(), '234')
   t.equal((await store.get(key, { first: 8, last: 99 }))?.bytes, 2)
+  const other = newObjectKey(id, new Date('2026-11-20T06:30:00Z'))
+  await store.put(other, Buffer.from('x'), 'image/png')
   await store.delete([key, newObjectKey(id, new Date(0))])
   t.equal(await store.get(key), undefined)
+  t.ok(await store.get(other))
+  await store.delete([other])
+  t.same(readdirSync(`${folder}/captures`), [], 'no empty folder stays')
   await t.rejects(store.get('captures/../../etc/passwd'), { code: 'BAD_REQUEST' })
   await t.rejects(store.signPut('x', 1), { code: 'BAD_REQUEST' })
 })
