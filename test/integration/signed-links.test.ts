@@ -1,5 +1,5 @@
 import t from 'tap'
-import { createAccount } from '#shared/db/accounts.ts'
+import { createAccount, setDisabled } from '#shared/db/accounts.ts'
 import { defaultPlans } from '#shared/db/default-plans.ts'
 import { createKey } from '#shared/db/keys.ts'
 import { replacePlans } from '#shared/db/plans.ts'
@@ -49,6 +49,9 @@ t.test('a link opens the image to anybody, until the screenshot is deleted', asy
   const answer = await fetch(data.url)
   t.same([answer.status, Buffer.from(await answer.arrayBuffer())], [200, image])
   t.same(await usage(), before, 'it counts for no minute')
+  await setDisabled(database, accountId, true)
+  t.same(await codeOf(await fetch(data.url)), [404, 'NOT_FOUND'], 'nothing of a disabled account is served')
+  await setDisabled(database, accountId, false)
   t.same(await codeOf(await fetch(data.url.replace('signature=', 'signature=0'))), [403, 'INVALID_SIGNATURE'])
   t.equal((await other.call('POST', `/v1/screenshots/${id}/signed-url`, {})).status, 404, "not of another's")
   t.equal((await other.call('DELETE', `/v1/screenshots/${id}`)).status, 404)

@@ -57,9 +57,12 @@ export const findCapture = async (
 export const findCaptures = (database: Sql, ids: readonly string[]): Promise<FoundCapture[]> =>
   database.query<FoundCapture>(`select ${captureColumns} from capture where id = any ($1::uuid[])`, [ids])
 
-/** A capture of any account, by its id; only for whoever has a link that was signed for it. */
+const findLinked = `select ${captureColumns} from capture where id = $1
+  and exists (select from account a where a.id = account_id and a.disabled_at is null)`
+
+/** A capture of any account that is not disabled, by its id; only for whoever has a link that was signed for it. */
 export const findLinkedCapture = async (database: Sql, id: string): Promise<FoundCapture | undefined> => {
-  const [row] = await database.query<FoundCapture>(`select ${captureColumns} from capture where id = $1`, [id])
+  const [row] = await database.query<FoundCapture>(findLinked, [id])
   return row
 }
 
