@@ -5,7 +5,7 @@ import type { Depth, Observation, SeenWorker } from './pool.ts'
 
 /** Longest wait for one read; the queue's own bound is longer than a tick. */
 const readMs = 800
-/** Workers of others that were not heard for longer are no help. They beat every second. */
+/** Workers of others that were not heard for longer are no help. They beat every two seconds. */
 const elsewhereMs = 5000
 
 /** All reads of the controller in one place. */
