@@ -81,6 +81,7 @@ t.test('a create is queued, runs, and its record and image are found', async (t)
   await eventually(async () => (await rowsOf('outbox', accountId)) === 0, { what: 'the outbox row is deleted' })
 })
 
+// Contract: GET parameters
 t.test('a synchronous capture is answered with its image, after the commit', async (t) => {
   const { call, post } = await newAccount('unlimited')
   const query = 'url=https%3A%2F%2Fexample.com%2Fok&width=800'
@@ -123,6 +124,7 @@ t.test('the answer waits for the commit, however early the result is known', asy
   t.equal((await answer).status, 200)
 })
 
+// Contract: Synchronous capture that fails (a known departure: image bytes cannot carry a record)
 t.test('a failed capture is answered with its code, and stays readable', async (t) => {
   const { call } = await newAccount('unlimited')
   for (const [page, status, code] of [

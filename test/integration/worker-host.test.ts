@@ -80,6 +80,7 @@ t.test('pages that ask, open, poison or reach for private addresses are still ca
   }
 })
 
+// Contract: Missing selectors
 t.test('waits for a selector, and names it when it does not come or is none', async (t) => {
   t.ok(await shotOf({ url: `${pages.url}/late`, wait_for_selector: '#late' }))
   t.match(await take({ url: `${pages.url}/plain`, wait_for_selector: '#never' }), {

@@ -45,6 +45,7 @@ t.test('a completed capture is answered with its image and all that describes it
   t.match(context.seen.accepted, [{ lane: 'interactive' }])
 })
 
+// Contract: GET parameters
 t.test('parameters of the query and of the body mean the same', async (t) => {
   const { context, app } = start(t)
   context.answers.find = () => completedCapture
@@ -74,6 +75,7 @@ t.test("the winner's bytes are sent, whatever was read before the commit", async
   t.same([(await capture()).rawPayload, reads], [testImage, 2], 'other bytes are not')
 })
 
+// Contract: Synchronous capture that fails (a known departure: image bytes cannot carry a record)
 t.test('a failed capture is answered with its code and its id', async (t) => {
   const { context, capture } = start(t)
   const answers: readonly [code: 'TIMEOUT' | 'BLOCKED' | 'RENDER_ERROR' | 'JOB_FAILED', status: number][] = [
@@ -93,6 +95,7 @@ t.test('a failed capture is answered with its code and its id', async (t) => {
   }
 })
 
+// Contract: A synchronous capture that waits
 t.test('a capture that takes too long goes on, and is found under its address', async (t) => {
   const context = { ...createTestContext(), queueAllowanceMs: -50_000 }
   const app = createApp(context)

@@ -27,6 +27,7 @@ for (const [supplied, features] of uses) {
   })
 }
 
+// Contract: Flags set to `false` or their default
 t.test('a parameter at its default is no use of a feature', async (t) => {
   const names = Object.keys(captureParameters.properties) as ParameterName[]
   const defaults = Object.fromEntries(
