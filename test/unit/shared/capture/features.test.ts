@@ -34,6 +34,9 @@ t.test('a parameter at its default is no use of a feature', async (t) => {
     names.flatMap((name) => (defaultOf(name) === undefined ? [] : [[name, defaultOf(name)]])),
   )
   t.same(featuresOf(defaults), [])
+  const flags = names.filter((name) => typeof defaultOf(name) === 'boolean')
+  t.equal(flags.length, 11)
+  t.same(featuresOf(Object.fromEntries(flags.map((name) => [name, false]))), [])
 })
 
 t.test('there are twenty features', async (t) => {
