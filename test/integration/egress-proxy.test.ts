@@ -58,6 +58,7 @@ t.test('asks an HTTP proxy for a tunnel to an IPv6 address in brackets', async (
   t.equal(proxy.heard.join(''), 'CONNECT [2606:4700::1]:443 HTTP/1.1\r\nHost: [2606:4700::1]:443\r\n\r\n')
 })
 
+// Contract: `proxy`
 t.test('asks an HTTP proxy for a plain page by its whole address, and tells it nothing of the filter', async (t) => {
   const heard: unknown[] = []
   await using proxy = await listening(

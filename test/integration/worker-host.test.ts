@@ -186,6 +186,7 @@ const startTalkingProxy = async (page: string) => {
   return { ...(await listening(server)), asked }
 }
 
+// Contract: `proxy`
 t.test("all that a page asks for goes through its caller's proxy, whatever the page says", async (t) => {
   const page = `<body><script>
     const settled = () => { document.body.id = 'settled' }
