@@ -114,8 +114,8 @@ t.test('every parameter is taken at its bounds and refused just beyond, with the
     for (const value of inside)
       t.same(faultsOf({ url, format: 'png', [name]: value }), {}, `${name} ${JSON.stringify(value).slice(0, 40)}`)
     for (const value of outside) {
-      const text = `no ${name} ${JSON.stringify(value).slice(0, 40)}`
-      t.same(faultsOf({ url, [name]: value }), { [name]: [says] }, text)
+      const what = `no ${name} ${JSON.stringify(value).slice(0, 40)}`
+      t.same(faultsOf({ url, [name]: value }), { [name]: [says] }, what)
     }
   }
 })
@@ -131,10 +131,10 @@ t.test('no parameter is left out', async (t) => {
 t.test('each entry of a list or an object is bounded by itself', async (t) => {
   const says = (from: number, to: number) => `must be a text of ${from} to ${to} characters without control characters`
   for (const [entry, field, inside, outside, problem] of [
-    [(text: string) => ({ hide_selectors: ['.a', text] }), 'hide_selectors.1', 500, 501, says(1, 500)],
-    [(text: string) => ({ headers: { 'X-A': text } }), 'headers.X-A', 4096, 4097, says(0, 4096)],
-    [(text: string) => ({ cookies: [{ name: 'a', value: text }] }), 'cookies.0.value', 4095, 4097, says(0, 4096)],
-    [(text: string) => ({ cookies: [{ name: text, value: '' }] }), 'cookies.0.name', 4096, 4097, says(1, 4096)],
+    [(value: string) => ({ hide_selectors: ['.a', value] }), 'hide_selectors.1', 500, 501, says(1, 500)],
+    [(value: string) => ({ headers: { 'X-A': value } }), 'headers.X-A', 4096, 4097, says(0, 4096)],
+    [(value: string) => ({ cookies: [{ name: 'a', value }] }), 'cookies.0.value', 4095, 4097, says(0, 4096)],
+    [(value: string) => ({ cookies: [{ name: value, value: '' }] }), 'cookies.0.name', 4096, 4097, says(1, 4096)],
   ] as const) {
     t.same(faultsOf({ url, ...entry('a'.repeat(inside)) }), {}, field)
     t.same(faultsOf({ url, ...entry('a'.repeat(outside)) }), { [field]: [problem] }, field)
@@ -143,19 +143,19 @@ t.test('each entry of a list or an object is bounded by itself', async (t) => {
 
 // Contract: Bounds not given
 t.test('no line of text holds a control character, wherever it stands', async (t) => {
-  const places: Readonly<Record<string, (text: string) => object>> = {
-    url: (text) => ({ url: url + text }),
-    webhook_url: (text) => ({ webhook_url: url + text }),
-    proxy: (text) => ({ proxy: `http://p${text}.example.com:3128` }),
-    user_agent: (text) => ({ user_agent: `a${text}` }),
-    timezone: (text) => ({ timezone: `UTC${text}` }),
-    selector: (text) => ({ selector: `a${text}` }),
-    'hide_selectors.0': (text) => ({ hide_selectors: [`a${text}`] }),
-    pdf_margin_top: (text) => ({ pdf_margin_top: `1mm${text}` }),
-    'headers.X-A': (text) => ({ headers: { 'X-A': `a${text}` } }),
-    'cookies.0.name': (text) => ({ cookies: [{ name: `a${text}`, value: '' }] }),
-    'cookies.0.value': (text) => ({ cookies: [{ name: 'a', value: `a${text}` }] }),
-    'cookies.0.domain': (text) => ({ cookies: [{ name: 'a', value: '', domain: `example.com${text}` }] }),
+  const places: Readonly<Record<string, (part: string) => object>> = {
+    url: (part) => ({ url: url + part }),
+    webhook_url: (part) => ({ webhook_url: url + part }),
+    proxy: (part) => ({ proxy: `http://p${part}.example.com:3128` }),
+    user_agent: (part) => ({ user_agent: `a${part}` }),
+    timezone: (part) => ({ timezone: `UTC${part}` }),
+    selector: (part) => ({ selector: `a${part}` }),
+    'hide_selectors.0': (part) => ({ hide_selectors: [`a${part}`] }),
+    pdf_margin_top: (part) => ({ pdf_margin_top: `1mm${part}` }),
+    'headers.X-A': (part) => ({ headers: { 'X-A': `a${part}` } }),
+    'cookies.0.name': (part) => ({ cookies: [{ name: `a${part}`, value: '' }] }),
+    'cookies.0.value': (part) => ({ cookies: [{ name: 'a', value: `a${part}` }] }),
+    'cookies.0.domain': (part) => ({ cookies: [{ name: 'a', value: '', domain: `example.com${part}` }] }),
   }
   const codes = [...Array(32).keys(), ...Array.from({ length: 33 }, (_, index) => 0x7f + index)]
   for (const [field, place] of Object.entries(places)) {
