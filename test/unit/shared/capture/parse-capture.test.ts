@@ -191,6 +191,11 @@ t.test('geolocation is bounded field by field', async (t) => {
     'geolocation.longitude': ['must be a number from -180 to 180'],
     'geolocation.accuracy': ['must be a number from 0 to 100000'],
   })
+  const beyond = { latitude: -90.1, longitude: 180.1, accuracy: 100_000.1 }
+  t.same(
+    Object.keys(faultsOf({ url, geolocation: beyond })),
+    Object.keys(beyond).map((name) => `geolocation.${name}`),
+  )
   t.same(faultsOf({ url, geolocation: { latitude: 1 } }), { 'geolocation.longitude': ['is required'] })
 })
 
