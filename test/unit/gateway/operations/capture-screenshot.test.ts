@@ -180,11 +180,8 @@ t.test('a capture that takes too long goes on, and is found under its address', 
   t.equal(answer.statusCode, 202)
   const id = context.seen.accepted[0]?.id
   t.same(answer.json(), { id, status: 'pending', url: 'https://example.com/', created_at: pendingCapture.createdAt })
-  t.match(answer.headers, {
-    location: `https://shots.example/v1/screenshots/${id}`,
-    'retry-after': '2',
-    'x-screenshot-id': id,
-  })
+  t.equal(answer.headers.location, `https://shots.example/v1/screenshots/${id}`)
+  t.same([answer.headers['retry-after'], answer.headers['x-screenshot-id']], ['2', id])
 })
 
 t.test('one more waiting client than there may be is not kept waiting', async (t) => {
