@@ -26,6 +26,7 @@ const through = (proxy: string) => [`${proxyHeader}: ${proxy}`]
 const established = 'HTTP/1.1 200 OK\r\nX-Any: 1\r\n\r\n'
 const socksGranted: readonly Reply[] = [Buffer.of(5, 0), Buffer.of(5, 0, 0, 1, 0, 0, 0, 0, 0, 0)]
 
+// Contract: `proxy`
 t.test('asks an HTTP proxy for a tunnel to the name, and carries what comes right behind its answer', async (t) => {
   await using proxy = await startScriptedProxy(`${established}early`, '', null)
   await using filter = await startFilter({ rules, resolver: deafResolver })
@@ -57,6 +58,7 @@ t.test('asks an HTTP proxy for a tunnel to an IPv6 address in brackets', async (
   t.equal(proxy.heard.join(''), 'CONNECT [2606:4700::1]:443 HTTP/1.1\r\nHost: [2606:4700::1]:443\r\n\r\n')
 })
 
+// Contract: `proxy`
 t.test('asks an HTTP proxy for a plain page by its whole address, and tells it nothing of the filter', async (t) => {
   const heard: unknown[] = []
   await using proxy = await listening(
@@ -77,6 +79,7 @@ t.test('asks an HTTP proxy for a plain page by its whole address, and tells it n
   t.match(answer, { status: 200, body: 'page', headers: { 'x-page': 'yes', [proxyHeader]: undefined } })
 })
 
+// Contract: `proxy`
 t.test('asks a SOCKS5 proxy for a plain page on a connection to the name', async (t) => {
   const page = 'HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\npage'
   await using proxy = await startScriptedProxy(...socksGranted, page)
@@ -156,6 +159,7 @@ t.test('a proxy that is dead or has no address is a failed connection, for tunne
   }
 })
 
+// Contract: `proxy`
 t.test('judges the address of a proxy as that of any target', async (t) => {
   for (const { id, input, expect, note } of ssrfCases('proxy')) {
     const { proxy = '', url = 'https://example.com/', dns = {} } = typeof input === 'string' ? { proxy: input } : input

@@ -14,7 +14,10 @@ const image = Buffer.from('the bytes of an image')
 const url = 'https://example.com/'
 const postgres = await startPostgres(t)
 
-const newCaller = async ({ database, baseUrl }: RunningGateway) => {
+type Served = Pick<RunningGateway, 'baseUrl'>
+
+const newCaller = async (gateway: RunningGateway) => {
+  const { database, baseUrl } = gateway
   await replacePlans(database, defaultPlans)
   const { id } = await createAccount(database, { name: 'Test', email: 't@example.com', plan: 'unlimited' })
   const { key } = await createKey(database, { accountId: id, name: 'key', domains: [], pepper: testPepper })
@@ -22,8 +25,14 @@ const newCaller = async ({ database, baseUrl }: RunningGateway) => {
   return {
     create: (body: object = { url }) =>
       fetch(`${baseUrl}/v1/screenshots`, { method: 'POST', headers, body: JSON.stringify(body) }),
-    capture: () => fetch(`${baseUrl}/v1/screenshots/capture?url=${encodeURIComponent(url)}`, { headers }),
-    status: (screenshot: string) => fetch(`${baseUrl}/v1/screenshots/${screenshot}`, { headers }),
+    capture: (by: Served = gateway, more: Record<string, string> = {}) =>
+      fetch(`${by.baseUrl}/v1/screenshots/capture`, {
+        method: 'POST',
+        headers: { ...headers, ...more },
+        body: JSON.stringify({ url }),
+      }),
+    status: (screenshot: string, by: Served = gateway) =>
+      fetch(`${by.baseUrl}/v1/screenshots/${screenshot}`, { headers }),
   }
 }
 
@@ -92,6 +101,37 @@ t.test('a gateway that is stopped answers who still waits, and ends', async (t) 
   t.equal(await gateway.ended, 0)
   await t.rejects(create(), 'nobody listens any more')
 })
+
+// Contract: A synchronous capture that waits
+t.test(
+  'a capture that goes on without its client is found, ends once, is charged once, and its key leads back to it',
+  async (t) => {
+    const gateway = await startGateway(t, { GATEWAY_DRAIN_MS: '200', PUBLIC_URL: 'https://shots.example' }, postgres)
+    const replica = await gateway.startReplica()
+    const { capture, status } = await newCaller(gateway)
+    const { promise, resolve } = Promise.withResolvers<void>()
+    await using fleet = startStandInFleet(gateway, () => ({ image, before: () => promise }))
+    const waiting = capture(gateway, { 'idempotency-key': 'once' })
+    await eventually(() => fleet.seen.length === 1)
+    gateway.stop()
+    const left = await waiting
+    const { created_at: createdAt, ...body } = (await left.json()) as Record<string, unknown>
+    const id = fleet.seen[0]?.id ?? ''
+    t.same([left.status, body], [202, { id, status: 'pending', url }])
+    t.match(createdAt, /^\d{4}-.*Z$/)
+    t.equal(left.headers.get('location'), `https://shots.example/v1/screenshots/${id}`)
+    t.match(Object.fromEntries(left.headers), { 'retry-after': /^[1-9]\d*$/, 'x-screenshot-id': id })
+    const again = capture(replica, { 'idempotency-key': 'once' })
+    resolve()
+    const answer = await again
+    t.same([answer.status, Buffer.from(await answer.arrayBuffer())], [200, image])
+    t.match(Object.fromEntries(answer.headers), { 'idempotent-replayed': 'true', 'x-screenshot-id': id })
+    t.match(await (await status(id, replica)).json(), { data: { id, status: 'completed' } })
+    t.equal(fleet.seen.length, 1)
+    t.same(await gateway.database.query('select charge from capture'), [{ charge: 'settled' }])
+    t.same(await gateway.database.query('select reserved::int, settled::int from usage'), [{ reserved: 0, settled: 1 }])
+  },
+)
 
 t.test('a gateway that is stopped lets a running capture end', async (t) => {
   const gateway = await startGateway(t, {}, postgres)

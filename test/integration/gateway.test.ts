@@ -36,9 +36,6 @@ const rowsOf = async (table: 'capture' | 'outbox', accountId: string) =>
 
 const pages: Record<string, Behaviour> = {
   'https://example.com/ok': { image },
-  'https://example.com/late': { fails: 'TIMEOUT' },
-  'https://example.com/broken': { fails: 'RENDER_ERROR' },
-  'https://example.com/never': 'nothing',
 }
 const behave = ({ options }: { options: { url?: string } }): Behaviour => pages[options.url ?? ''] ?? { image }
 const fleet = startStandInFleet(gateway, behave)
@@ -81,6 +78,7 @@ t.test('a create is queued, runs, and its record and image are found', async (t)
   await eventually(async () => (await rowsOf('outbox', accountId)) === 0, { what: 'the outbox row is deleted' })
 })
 
+// Contract: GET parameters
 t.test('a synchronous capture is answered with its image, after the commit', async (t) => {
   const { call, post } = await newAccount('unlimited')
   const query = 'url=https%3A%2F%2Fexample.com%2Fok&width=800'
@@ -123,24 +121,106 @@ t.test('the answer waits for the commit, however early the result is known', asy
   t.equal((await answer).status, 200)
 })
 
+// Contract: Synchronous capture that fails (a known departure: image bytes cannot carry a record)
 t.test('a failed capture is answered with its code, and stays readable', async (t) => {
-  const { call } = await newAccount('unlimited')
-  for (const [page, status, code] of [
-    ['late', 422, 'TIMEOUT'],
-    ['broken', 500, 'RENDER_ERROR'],
+  const { call, post } = await newAccount('unlimited')
+  for (const [code, status] of [
+    ['TIMEOUT', 422],
+    ['DNS_FAILED', 422],
+    ['CONNECTION_FAILED', 422],
+    ['BLOCKED', 422],
+    ['INVALID_URL', 422],
+    ['RENDER_ERROR', 500],
+    ['JOB_FAILED', 500],
   ] as const) {
-    const answer = await call(`/v1/screenshots/capture?url=https://example.com/${page}`)
-    t.equal(answer.status, status)
-    const { error } = (await answer.json()) as { error: { code: string; screenshot_id: string } }
-    t.equal(error.code, code)
-    t.match((await json(await call(`/v1/screenshots/${error.screenshot_id}`))).data, {
-      status: 'failed',
-      error: { code },
-    })
-    const download = await call(`/v1/screenshots/${error.screenshot_id}/image`)
-    t.match([download.status, await json(download)], [404, { error: { code: 'NOT_READY' } }])
+    const url = `https://example.com/${code}`
+    pages[url] = { fails: code }
+    for (const answer of [
+      await call(`/v1/screenshots/capture?url=${url}`),
+      await post('/v1/screenshots/capture', { url, response_type: 'image' }),
+      await post('/v1/screenshots', { url, response_type: 'image' }),
+    ]) {
+      t.equal(answer.status, status)
+      const { error } = (await answer.json()) as { error: { screenshot_id: string } }
+      t.match(error, { code, status, message: 'as the test wants' })
+      const path = `/v1/screenshots/${error.screenshot_id}`
+      t.match((await json(await call(path))).data, { status: 'failed', error: { code } })
+      const download = await call(`${path}/image`)
+      t.match([download.status, await json(download)], [404, { error: { code: 'NOT_READY' } }])
+    }
+    for (const answer of [
+      await call(`/v1/screenshots/capture?url=${url}&response_type=json`),
+      await post('/v1/screenshots/capture', { url, response_type: 'json' }),
+    ]) {
+      const { data } = await json(answer)
+      t.match([answer.status, data], [200, { status: 'failed', error: { code, message: 'as the test wants' } }])
+      t.same(data, (await json(await call(`/v1/screenshots/${String(data['id'])}`))).data)
+    }
   }
 })
+
+// Contract: `response_type=json` on capture
+// Contract: `response_type=image` on create
+t.test('each operation answers with the image or the record, as it is asked', async (t) => {
+  const { call, post } = await newAccount('unlimited')
+  const url = 'https://example.com/ok'
+  for (const answer of [
+    await call(`/v1/screenshots/capture?url=${url}&response_type=json`),
+    await post('/v1/screenshots/capture', { url, response_type: 'json' }),
+  ]) {
+    const text = await answer.text()
+    const { data, ...rest } = JSON.parse(text) as Answer
+    t.same([answer.status, answer.headers.get('content-type'), rest], [200, 'application/json; charset=utf-8', {}])
+    t.match(data, { status: 'completed', url, file_size: image.length })
+    t.same(data, (await json(await call(`/v1/screenshots/${String(data['id'])}`))).data, 'the record of the status')
+    for (const encoding of ['base64', 'utf8', 'hex'] as const) t.notMatch(text, image.toString(encoding))
+  }
+  const created = await post('/v1/screenshots', { url, response_type: 'image' })
+  t.same([created.status, Buffer.from(await created.arrayBuffer())], [200, image])
+  t.match(Object.fromEntries(created.headers), {
+    'content-type': 'image/png',
+    'x-cache': 'MISS',
+    'x-target-status': '200',
+  })
+  t.equal(fleet.seen.at(-1)?.lane, 'interactive')
+  const record = await call(`/v1/screenshots/${created.headers.get('x-screenshot-id')}`)
+  t.match((await json(record)).data, { status: 'completed', options: { response_type: 'image' } })
+  const told = await post('/v1/screenshots', { url, response_type: 'image', webhook_url: 'https://hooks.example.com/' })
+  t.match([told.status, await json(told)], [202, { data: { status: 'pending', url } }])
+})
+
+// Contract: Flags set to `false` or their default
+t.test(
+  'a flag at false, a default and an empty value are for every plan; what asks for a feature is not',
+  async (t) => {
+    const url = 'https://example.com/ok'
+    const nothing = {
+      ...{ device: 'desktop', retina: false, block_ads: false, block_chats: false, dark_mode: false, stealth: false },
+      ...{ extract_metadata: false, block_cookies: false, headers: {}, cookies: [], css: '', js: '', format: 'png' },
+    }
+    const { call, post } = await newAccount('free')
+    t.equal((await post('/v1/screenshots', { url, ...nothing })).status, 202)
+    const query = 'retina=0&block_ads=false&dark_mode=0&stealth=false&device=desktop'
+    t.equal((await call(`/v1/screenshots/capture?url=${url}&${query}`)).status, 200)
+    for (const asked of [
+      { device: 'mobile' },
+      { retina: true },
+      { block_ads: true },
+      { block_chats: true },
+      { dark_mode: true },
+      { stealth: true },
+      { extract_metadata: true },
+      { headers: { a: 'b' } },
+      { cookies: [{ name: 'a', value: 'b' }] },
+      { css: 'a{}' },
+      { js: '1' },
+      { format: 'pdf' },
+    ]) {
+      const refused = await (await newAccount('free')).post('/v1/screenshots', { url, ...nothing, ...asked })
+      t.same([refused.status, (await json(refused)).error.code], [403, 'FEATURE_NOT_AVAILABLE'], JSON.stringify(asked))
+    }
+  },
+)
 
 t.test(
   "a capture with a caller's proxy is served by its own pool, and nothing that is stored or shown has the password",

@@ -1,13 +1,15 @@
 import { once } from 'node:events'
+import { writeFile } from 'node:fs/promises'
 import { createServer, type IncomingHttpHeaders, type IncomingMessage } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
 import sharp from 'sharp'
 import t from 'tap'
 import type { CaptureParameters } from '#shared/capture/options.ts'
 import { proxyHeader } from '#shared/net/callers-proxy.ts'
 import { captureHeader } from '#shared/net/refusal.ts'
 import { failingPages } from '#test/fixtures/pages/pages.ts'
-import { browsersOf, startBareBrowser } from '#test/helpers/bare-browser.ts'
+import { browsersOf, chromiumPath, startBareBrowser } from '#test/helpers/bare-browser.ts'
 import { captureWith, startPages, startTestHost, startWayOut } from '#test/helpers/browser-host.ts'
 import { listening } from '#test/helpers/egress-filter.ts'
 import { eventually } from '#test/helpers/eventually.ts'
@@ -16,7 +18,14 @@ import { canaryPage, createCanary } from '#worker/canary.ts'
 import { childrenOf } from '#worker/process-groups.ts'
 import { warmUp } from '#worker/warm-up.ts'
 
-const pages = await startPages({ '/heavy': (_request, response) => response.end('<p>heavy'.repeat(500_000)) })
+const languages: (string | undefined)[] = []
+const pages = await startPages({
+  '/heavy': (_request, response) => response.end('<p>heavy'.repeat(500_000)),
+  '/language': ({ headers }, response) => {
+    languages.push(headers['accept-language'])
+    response.end('<p>any')
+  },
+})
 const wayOut = await startWayOut(pages.host)
 const host = await startTestHost(wayOut)
 t.teardown(async () => {
@@ -80,6 +89,7 @@ t.test('pages that ask, open, poison or reach for private addresses are still ca
   }
 })
 
+// Contract: Missing selectors
 t.test('waits for a selector, and names it when it does not come or is none', async (t) => {
   t.ok(await shotOf({ url: `${pages.url}/late`, wait_for_selector: '#late' }))
   t.match(await take({ url: `${pages.url}/plain`, wait_for_selector: '#never' }), {
@@ -91,6 +101,30 @@ t.test('waits for a selector, and names it when it does not come or is none', as
     message: /a\[\[/,
   })
 })
+
+// Contract: Defaults of the page's world
+t.test(
+  'a page sees English of the United States and UTC, whatever the node speaks and whatever its time',
+  async (t) => {
+    const chromium = join(wayOut.folder, 'chromium-abroad')
+    const world = 'TZ=Asia/Tokyo LANG=de_DE.UTF-8 LC_ALL=de_DE.UTF-8 LANGUAGE=de'
+    await writeFile(chromium, `#!/bin/sh\nexec env ${world} '${chromiumPath}' "$@"\n`, { mode: 0o755 })
+    await using abroad = await startTestHost(wayOut, { chromium })
+    const page = `<body style="margin:0"><script>
+    const date = new Date(Date.UTC(2026, 6, 1, 23))
+    const { locale, timeZone } = new Intl.DateTimeFormat().resolvedOptions()
+    const seen = [navigator.language, locale, timeZone, date.getTimezoneOffset(), date.getHours(), (1.5).toLocaleString()]
+    const wanted = ['en-US', 'en-US', 'UTC', 0, 23, '1.5']
+    document.body.style.background = seen.join() === wanted.join() ? 'rgb(0,0,255)' : 'rgb(255,0,0)'
+  </script>`
+    const outcome = await captureWith(abroad, { html: page, timeout: 5 })
+    if (outcome.outcome === 'failed') throw new Error(outcome.message)
+    t.strictSame(await pixel(outcome.shot, 50, 50), [0, 0, 255])
+    languages.length = 0
+    t.equal((await captureWith(abroad, { url: `${pages.url}/language`, timeout: 5 })).outcome, 'completed')
+    t.match(languages, [/^en-US\b/])
+  },
+)
 
 t.test('a page that is too tall is cut with a warning, and refused where the format cannot hold it', async (t) => {
   const shot = await shotOf({ url: `${pages.url}/tall`, full_page: true, format: 'jpeg' })
@@ -152,6 +186,7 @@ const startTalkingProxy = async (page: string) => {
   return { ...(await listening(server)), asked }
 }
 
+// Contract: `proxy`
 t.test("all that a page asks for goes through its caller's proxy, whatever the page says", async (t) => {
   const page = `<body><script>
     const settled = () => { document.body.id = 'settled' }

@@ -1,4 +1,103 @@
 import type { Mutation } from './mutation.ts'
 
+const fails = 'Synchronous capture that fails (a known departure: image bytes cannot carry a record)'
+
 /** Against the points of the capture operations: what is asked. */
-export const captures: readonly Mutation[] = []
+export const captures: readonly Mutation[] = [
+  {
+    point: 'A synchronous capture that waits',
+    file: 'services/gateway/operations/capture-at-once.ts',
+    find: 'created.budgetMs + context.queueAllowanceMs',
+    replace: 'context.queueAllowanceMs',
+  },
+  {
+    point: 'A synchronous capture that waits',
+    file: 'services/gateway/answer/goes-on.ts',
+    find: 'location: captureUrls(context.publicUrl(), id).status',
+    replace: 'location: captureUrls(context.publicUrl(), id).image',
+  },
+  {
+    point: '`response_type=json` on capture',
+    file: 'services/gateway/operations/capture-screenshot.ts',
+    find: '{ request, response })',
+    replace: "{ request, response: 'image' })",
+  },
+  {
+    point: '`response_type=image` on create',
+    file: 'services/gateway/operations/create-screenshot.ts',
+    find: "if (response === 'image' && webhookUrl === undefined)",
+    replace: "if (response === 'image')",
+  },
+  {
+    point: fails,
+    file: 'services/shared/errors/catalog.ts',
+    find: 'DNS_FAILED: target(11',
+    replace: 'DNS_FAILED: ours(11',
+  },
+  {
+    point: fails,
+    file: 'services/gateway/operations/capture-at-once.ts',
+    find: 'publicMessage: message }), requestId, id)',
+    replace: 'publicMessage: message }), requestId)',
+  },
+  {
+    point: 'Validation',
+    file: 'services/gateway/accept/read-request.ts',
+    find: "intake.from === 'body' && exchange.query !== ''",
+    replace: "intake.operation === 'create' && exchange.query !== ''",
+  },
+  {
+    point: 'Validation',
+    file: 'services/shared/capture/parse-capture.ts',
+    find: 'if (given.length > 1) for (const name of given)',
+    replace: 'if (given.length > 1) for (const name of given.slice(1))',
+  },
+  {
+    point: 'GET parameters',
+    file: 'services/shared/capture/from-query.ts',
+    find: "if (schema.type === 'integer') return /^-?\\d+$/.test(text) ? Number(text) : text",
+    replace: "if (schema.type === 'integer') return Number.isNaN(Number(text)) ? text : Number(text)",
+  },
+  {
+    point: 'Bounds not given',
+    file: 'services/shared/capture/check-headers.ts',
+    find: '{1,100}$/',
+    replace: '{1,101}$/',
+  },
+  {
+    point: 'Bounds not given',
+    file: 'services/shared/capture/check-margins.ts',
+    find: 'const [width, height] = options.pdf_landscape ? [long, short] : [short, long]',
+    replace: 'const [width, height] = [short, long]',
+  },
+  {
+    point: 'Headers that a caller may not set',
+    file: 'services/shared/capture/check-headers.ts',
+    find: 'keep-alive|proxy-.*|__proto__)$/i',
+    replace: 'keep-alive|proxy-authorization|__proto__)$/i',
+  },
+  {
+    point: 'Ports',
+    file: 'services/shared/policy/target.ts',
+    find: 'if (isBadPort(port)) return',
+    replace: "if (isBadPort(port) && !schemes.includes('socks5:')) return",
+  },
+  {
+    point: '`proxy`',
+    file: 'services/shared/capture/check-proxy.ts',
+    find: "schemes: ['http:', 'socks5:', 'socks5h:'], allow",
+    replace: "schemes: ['http:', 'https:', 'socks5:', 'socks5h:'], allow",
+  },
+  {
+    point: 'Flags set to `false` or their default',
+    file: 'services/shared/capture/asks-for.ts',
+    find: 'value !== undefined && value !== defaultOf(name) && !isEmpty(value)',
+    replace: 'value !== undefined && !isEmpty(value)',
+  },
+  {
+    point: 'Missing selectors',
+    file: 'services/shared/capture/check-selectors.ts',
+    find: "['wait_for_selector', 'selector', 'click_selector', 'scroll_to']",
+    replace: "['wait_for_selector', 'selector', 'click_selector']",
+  },
+]

@@ -7,7 +7,11 @@ import { readTree } from './source.ts'
 import { testCheck } from './test-check.ts'
 
 /** What the worker cannot do yet: these points get their tests with the parameters. */
-const waiting: Waiting = {}
+const waiting: Waiting = {
+  'Where `headers` go': ['headers'],
+  '`device` with `width`, `height`, `user_agent`': ['device', 'user_agent'],
+  '`retina`': ['retina'],
+}
 
 const contract = '| Point | Decision |\n|---|---|\n| Rate headers | On all |\n| `retina` | Two |\n'
 const named = `// Contract: Rate headers\nt.test('they are on all', () => {})\n`

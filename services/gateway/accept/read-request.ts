@@ -7,6 +7,7 @@ import { identify } from '#gateway/http/identify.ts'
 import { idempotencyOf } from '#gateway/http/idempotency.ts'
 import { refusalError } from '#gateway/http/refusal-error.ts'
 import { type Parse, readParameters } from '#gateway/http/read-parameters.ts'
+import { refuseQuery } from './refuse-query.ts'
 
 /** How the parameters of a request are read. */
 export type Intake<Parsed extends { ok: true }> = {
@@ -49,7 +50,9 @@ export const readRequest = async <Parsed extends { ok: true }>(
   const keyHash = context.captures.hashKey(key)
   refuseKnown(context, exchange, { keyHash, originHost })
   if (intake.from === 'body' && !exchange.bodyIsSmall) await authorize(context, exchange)
-  const verdict = await readParameters(exchange, intake.from, intake.parse)
+  const hasStrayQuery = intake.from === 'body' && exchange.query !== ''
+  const parse = hasStrayQuery ? refuseQuery(exchange.query, intake.parse) : intake.parse
+  const verdict = await readParameters(exchange, intake.from, parse)
   if (verdict.ok) {
     const idempotency = verdict.body && idempotencyOf(exchange, intake.operation, verdict.body)
     return { parsed: verdict.parsed, keyHash, originHost, idempotency }

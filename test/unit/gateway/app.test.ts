@@ -164,6 +164,7 @@ t.test(
   },
 )
 
+// Contract: Validation
 t.test('all faults of a request are told in one answer', async (t) => {
   const { context, post } = start(t)
   const answer = await post('/v1/screenshots', { url: 'ftp://x', width: 319, typo: 1 })

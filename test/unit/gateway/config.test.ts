@@ -11,6 +11,7 @@ const env = {
   SHUTTERFLEET_SEALING_KEY_WEBHOOKS: 'key',
 }
 
+// Contract: A synchronous capture that waits
 t.test('what is not set has its default', async (t) => {
   t.match(readConfig(env), { gatewayPort: 8080, queueAllowanceMs: 30_000, publicUrl: undefined, allowTargets: [] })
 })

@@ -51,6 +51,7 @@ t.test('members that have no room are left to the relay', async (t) => {
   t.same([context.seen.published.length, context.seen.nudges], [1, 1])
 })
 
+// Contract: Validation
 t.test('every fault is told at once, those of an entry under its place, and nothing is accepted', async (t) => {
   const { context, post } = start(t)
   const details = async (body: unknown) => {

@@ -32,6 +32,7 @@ const start = (t: Test) => {
 const capturePath = '/v1/screenshots/capture'
 const createPath = '/v1/screenshots'
 
+// Contract: `response_type=json` on capture
 t.test('with response_type json a capture answers with the record of its end, completed or failed', async (t) => {
   const { context, app, post } = start(t)
   context.answers.find = () => completedCapture
@@ -55,6 +56,7 @@ t.test('with response_type json a capture answers with the record of its end, co
   t.equal(failed.headers['x-usage-remaining'], '100', 'its charge is taken back')
 })
 
+// Contract: `response_type=image` on create
 t.test('with response_type image a create is a synchronous capture', async (t) => {
   const { context, post } = start(t)
   context.answers.find = () => completedCapture
@@ -66,6 +68,7 @@ t.test('with response_type image a create is a synchronous capture', async (t) =
   t.match([failed.statusCode, failed.json()], [422, { error: { code: 'TIMEOUT' } }])
 })
 
+// Contract: `response_type=image` on create
 t.test('with a webhook every operation answers at once; a capture operation says where, whole', async (t) => {
   const { context, app, post } = start(t)
   const webhook = 'https://hooks.example.com/in?token=s3cr3t'

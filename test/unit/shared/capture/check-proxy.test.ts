@@ -14,6 +14,7 @@ const text = 'proxy credentials must be percent-encoded UTF-8'
 const bound = 'proxy user and password of a SOCKS proxy must have at most 255 bytes each'
 const kind = 'proxy must be an absolute http or socks5 or socks5h address'
 
+// Contract: `proxy`
 t.test('says what is wrong with a proxy', async (t) => {
   for (const [proxy, problem] of [
     ['https://p.example.com:3128', kind],
@@ -36,6 +37,7 @@ t.test('says what is wrong with a proxy', async (t) => {
   }
 })
 
+// Contract: `proxy`
 t.test('what it takes is what egress reads, and never anything else', async (t) => {
   const schemes = ['http://', 'HTTP://', 'socks5://', 'socks5h://', 'http:/', 'http:', ' http://']
   const users = [

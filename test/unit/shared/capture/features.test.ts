@@ -27,12 +27,16 @@ for (const [supplied, features] of uses) {
   })
 }
 
+// Contract: Flags set to `false` or their default
 t.test('a parameter at its default is no use of a feature', async (t) => {
   const names = Object.keys(captureParameters.properties) as ParameterName[]
   const defaults = Object.fromEntries(
     names.flatMap((name) => (defaultOf(name) === undefined ? [] : [[name, defaultOf(name)]])),
   )
   t.same(featuresOf(defaults), [])
+  const flags = names.filter((name) => typeof defaultOf(name) === 'boolean')
+  t.equal(flags.length, 11)
+  t.same(featuresOf(Object.fromEntries(flags.map((name) => [name, false]))), [])
 })
 
 t.test('there are twenty features', async (t) => {

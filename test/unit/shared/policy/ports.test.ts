@@ -16,6 +16,7 @@ const fetchRefuses = async (port: number): Promise<boolean> => {
   }
 }
 
+// Contract: Ports
 t.test('holds the ports that the Fetch standard blocks, and no other', async (t) => {
   const differing: number[] = []
   for (let port = 1; port <= 11_000; port += 1) {
@@ -24,6 +25,7 @@ t.test('holds the ports that the Fetch standard blocks, and no other', async (t)
   t.strictSame(differing, [])
 })
 
+// Contract: Ports
 t.test('blocks port 0, which Node learns later', async (t) => {
   t.ok(isBadPort(0))
 })

@@ -70,6 +70,7 @@ t.test('names the rule that a target breaks', async (t) => {
   t.equal(problem('http://example.com/', webhooks), 'must be an absolute https address')
 })
 
+// Contract: Ports
 t.test('lets through what the allow list names, but never a bad port', async (t) => {
   const parsed = parseAllowList('127.0.0.1:8000, localhost, [::1], grafana:3000')
   if (!parsed.ok) throw new Error(parsed.problem)

@@ -11,11 +11,13 @@ const pageThat = (error: Error | undefined) =>
 
 const wait = (error?: Error) => awaitSelector({ page: pageThat(error) }, '#x', { waitMs: 10, timeoutSeconds: 5 })
 
+// Contract: Missing selectors
 t.test('a selector that does not come is a time-out that names it', async (t) => {
   const late = Object.assign(new Error('Timeout 10ms exceeded'), { name: 'TimeoutError' })
   await t.rejects(wait(late), { code: 'TIMEOUT', publicMessage: /#x.*5 s/ })
 })
 
+// Contract: Missing selectors
 t.test('a selector that is none is named', async (t) => {
   const bad = new Error(`page.waitForSelector: Unexpected token "" while parsing css selector "#x"`)
   await t.rejects(wait(bad), { code: 'RENDER_ERROR', publicMessage: /#x/ })

@@ -1,0 +1,171 @@
+import t from 'tap'
+import { captureParameters } from '#shared/capture/options.ts'
+import type { FieldFaults } from '#shared/errors/app-error.ts'
+import { parseCapture } from '#shared/capture/parse-capture.ts'
+
+const url = 'https://example.com/'
+
+const faultsOf = (input: unknown): FieldFaults => {
+  const verdict = parseCapture(input, { allow: [] })
+  return verdict.ok ? {} : verdict.faults
+}
+
+const wholeNumber = (from: number, to: number) => ({
+  inside: [from, to],
+  outside: [from - 1, to + 1, from + 0.5, String(from), null, true, [], {}],
+  says: `must be a whole number from ${from} to ${to}`,
+})
+const flag = { inside: [true, false], outside: ['true', 1, 0, null, [], {}], says: 'must be true or false' }
+const oneOf = (...words: string[]) => ({
+  inside: words,
+  outside: [
+    '',
+    words[0]?.toUpperCase() === words[0] ? words[0]?.toLowerCase() : words[0]?.toUpperCase(),
+    'gif',
+    null,
+    1,
+  ],
+  says: `must be one of ${words.join(', ')}`,
+})
+const text = (characters: number, says: string, from = 1) => ({
+  inside: ['a'.repeat(Math.max(1, from)), 'a'.repeat(characters), '😀'.repeat(characters)],
+  outside: ['a'.repeat(characters + 1), ...(from > 0 ? [''] : []), 1, true, null, [], {}],
+  says,
+})
+const line = (characters: number) => {
+  const plain = text(characters, `must be a text of 1 to ${characters} characters without control characters`)
+  return { ...plain, outside: [...plain.outside, 'a\nb', '\u0000', '\u007f', 'a\tb', 'a\u0085b', '\u009f'] }
+}
+const margin = {
+  inside: ['0', '0.0', '.0', '.5in', '10mm', '1in', '0.5cm', '20px', '12pt', '1pc', '40Q', '1em', '1.25rem'],
+  outside: ['10', '-1mm', '10 mm', '1e1mm', '10vh', '', 'mm', '.mm', '1.mm', '.5', '0.1', 10, null],
+  says: 'must be a number from 0 with one of px, in, cm, mm, pt, pc, Q, em, rem, at most half the page',
+}
+
+const table: Readonly<Record<string, { inside: unknown[]; outside: unknown[]; says: string }>> = {
+  width: wholeNumber(320, 3840),
+  height: wholeNumber(200, 2160),
+  quality: wholeNumber(1, 100),
+  resize_width: wholeNumber(16, 3840),
+  resize_height: wholeNumber(16, 2160),
+  delay: wholeNumber(0, 10),
+  timeout: wholeNumber(5, 60),
+  cache_ttl: wholeNumber(0, 86_400),
+  retina: flag,
+  omit_background: flag,
+  pdf_landscape: flag,
+  full_page: flag,
+  block_cookies: flag,
+  block_ads: flag,
+  block_chats: flag,
+  dark_mode: flag,
+  reduced_motion: flag,
+  stealth: flag,
+  extract_metadata: flag,
+  format: oneOf('png', 'jpeg', 'webp', 'avif', 'tiff', 'pdf'),
+  device: oneOf('desktop', 'mobile', 'tablet'),
+  pdf_page_format: oneOf('A3', 'A4', 'A5', 'Letter', 'Legal', 'Tabloid'),
+  response_type: oneOf('json', 'image'),
+  wait_for_selector: line(500),
+  selector: line(500),
+  click_selector: line(500),
+  scroll_to: line(500),
+  user_agent: line(500),
+  css: text(10_000, 'must be a text of at most 10000 characters without NUL', 0),
+  js: text(10_000, 'must be a text of at most 10000 characters without NUL', 0),
+  pdf_margin_top: margin,
+  pdf_margin_right: margin,
+  pdf_margin_bottom: margin,
+  pdf_margin_left: margin,
+  hide_selectors: {
+    inside: [[], ['.a'], Array.from({ length: 20 }, () => '.a')],
+    outside: ['.a', Array.from({ length: 21 }, () => '.a'), {}, null, 1],
+    says: 'must be a list of at most 20 entries',
+  },
+  headers: {
+    inside: [{}, { 'X-A': '1' }, { 'X-A': 'v'.repeat(4096) }],
+    outside: [[], 'X-A: 1', null, Object.fromEntries(Array.from({ length: 21 }, (_, index) => [`X-${index}`, '1']))],
+    says: 'must be an object of at most 20 entries',
+  },
+  cookies: {
+    inside: [[], [{ name: 'a', value: '' }], [{ name: 'a', value: 'b', domain: '.example.com' }]],
+    outside: [{}, 'a=b', null, Array.from({ length: 21 }, () => ({ name: 'a', value: 'b' }))],
+    says: 'must be a list of at most 20 entries',
+  },
+  geolocation: {
+    inside: [
+      { latitude: -90, longitude: 180, accuracy: 0 },
+      { latitude: 90, longitude: -180, accuracy: 100_000 },
+      { latitude: 1.5, longitude: 2 },
+    ],
+    outside: ['1,2', [1, 2], null],
+    says: 'must be an object',
+  },
+  timezone: {
+    inside: ['Europe/Berlin', 'UTC', 'Asia/Calcutta'],
+    outside: ['Mars/Base', '+01:00', 'Europe'],
+    says: 'must be an IANA time zone such as Europe/Paris',
+  },
+}
+
+// Contract: Bounds not given
+t.test('every parameter is taken at its bounds and refused just beyond, with the bound in the message', async (t) => {
+  for (const [name, { inside, outside, says }] of Object.entries(table)) {
+    for (const value of inside)
+      t.same(faultsOf({ url, format: 'png', [name]: value }), {}, `${name} ${JSON.stringify(value).slice(0, 40)}`)
+    for (const value of outside) {
+      const what = `no ${name} ${JSON.stringify(value).slice(0, 40)}`
+      t.same(faultsOf({ url, [name]: value }), { [name]: [says] }, what)
+    }
+  }
+})
+
+/** What has tests of its own: addresses and sources. */
+const elsewhere = ['url', 'html', 'markdown', 'proxy', 'webhook_url']
+
+t.test('no parameter is left out', async (t) => {
+  t.same([...Object.keys(table), ...elsewhere].toSorted(), Object.keys(captureParameters.properties).toSorted())
+})
+
+// Contract: Bounds not given
+t.test('each entry of a list or an object is bounded by itself', async (t) => {
+  const says = (from: number, to: number) => `must be a text of ${from} to ${to} characters without control characters`
+  for (const [entry, field, inside, outside, problem] of [
+    [(value: string) => ({ hide_selectors: ['.a', value] }), 'hide_selectors.1', 500, 501, says(1, 500)],
+    [(value: string) => ({ headers: { 'X-A': value } }), 'headers.X-A', 4096, 4097, says(0, 4096)],
+    [(value: string) => ({ cookies: [{ name: 'a', value }] }), 'cookies.0.value', 4095, 4097, says(0, 4096)],
+    [(value: string) => ({ cookies: [{ name: value, value: '' }] }), 'cookies.0.name', 4096, 4097, says(1, 4096)],
+  ] as const) {
+    t.same(faultsOf({ url, ...entry('a'.repeat(inside)) }), {}, field)
+    t.same(faultsOf({ url, ...entry('a'.repeat(outside)) }), { [field]: [problem] }, field)
+  }
+})
+
+// Contract: Bounds not given
+t.test('no line of text holds a control character, wherever it stands', async (t) => {
+  const places: Readonly<Record<string, (part: string) => object>> = {
+    url: (part) => ({ url: url + part }),
+    webhook_url: (part) => ({ webhook_url: url + part }),
+    proxy: (part) => ({ proxy: `http://p${part}.example.com:3128` }),
+    user_agent: (part) => ({ user_agent: `a${part}` }),
+    timezone: (part) => ({ timezone: `UTC${part}` }),
+    selector: (part) => ({ selector: `a${part}` }),
+    'hide_selectors.0': (part) => ({ hide_selectors: [`a${part}`] }),
+    pdf_margin_top: (part) => ({ pdf_margin_top: `1mm${part}` }),
+    'headers.X-A': (part) => ({ headers: { 'X-A': `a${part}` } }),
+    'cookies.0.name': (part) => ({ cookies: [{ name: `a${part}`, value: '' }] }),
+    'cookies.0.value': (part) => ({ cookies: [{ name: 'a', value: `a${part}` }] }),
+    'cookies.0.domain': (part) => ({ cookies: [{ name: 'a', value: '', domain: `example.com${part}` }] }),
+  }
+  const codes = [...Array(32).keys(), ...Array.from({ length: 33 }, (_, index) => 0x7f + index)]
+  for (const [field, place] of Object.entries(places)) {
+    t.same(faultsOf({ url, ...place('') }), {}, field)
+    const taken = codes.filter((code) => !(field in faultsOf({ url, ...place(String.fromCodePoint(code)) })))
+    t.same(taken, [], field)
+  }
+  for (const name of ['html', 'markdown', 'css', 'js']) {
+    const source = /^(css|js)$/.test(name) ? { url } : {}
+    t.same(faultsOf({ ...source, [name]: 'a\n\tb' }), {}, `${name} may have lines`)
+    t.same(Object.keys(faultsOf({ ...source, [name]: 'a\u0000' })), [name])
+  }
+})
