@@ -109,12 +109,12 @@ const ended = async ({ call, create }: Account) => {
 
 // Contract: Rate headers
 t.test('every authenticated answer tells minute and quota; what the plan does not have is left out', async (t) => {
-  const plain = [...rateNames, ...usageNames]
-  for (const [plan, names] of [
-    ['plain', plain],
-    ['priced', [...plain, ...overageNames]],
-    ['unlimited', ['x-usage-reset']],
-  ] as const) {
+  const plain: readonly string[] = [...rateNames, ...usageNames]
+  for (const [plan, names] of Object.entries({
+    plain,
+    priced: [...plain, ...overageNames],
+    unlimited: ['x-usage-reset'],
+  })) {
     const account = await newAccount(plan)
     for (const [status, { headers, status: given }] of await answersOf(account, await ended(account))) {
       if (plan === 'unlimited' && status === 403) continue

@@ -40,8 +40,8 @@ type Fields = Record<string, unknown>
 type Shown = Fields & { id: string; options: Fields }
 
 const newAccount = async () => {
-  const { id } = await createAccount(database, { name: 'Test', email: 't@example.com', plan: 'unlimited' })
-  const { key } = await createKey(database, { accountId: id, name: 'key', domains: [], pepper: testPepper })
+  const { id: accountId } = await createAccount(database, { name: 'T', email: 't@example.com', plan: 'unlimited' })
+  const { key } = await createKey(database, { accountId, name: 'key', domains: [], pepper: testPepper })
   const ask = (path: string, body?: object) =>
     fetch(`${baseUrl}/v1${path}`, {
       headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
@@ -50,7 +50,7 @@ const newAccount = async () => {
   const data = async (path: string, body?: object) => ((await (await ask(path, body)).json()) as { data: Shown }).data
   const create = (body: object) => data('/screenshots', body)
   const ended = (id: string) => data(`/screenshots/${id}?wait=30`)
-  return { id, ask, data, create, ended }
+  return { accountId, ask, data, create, ended }
 }
 
 const namesOf = (record: object) => Object.keys(record).toSorted()
@@ -110,7 +110,7 @@ t.test('a record has every field that its state has reached, and no other', asyn
 
 // Contract: `url` for html/markdown sources
 t.test('a source that is no address is shown by kind, size and digest, and its text nowhere', async (t) => {
-  const { id: accountId, ask, create, ended } = await newAccount()
+  const { accountId, ask, create, ended } = await newAccount()
   const html = '<p>gänzlich geheim</p>'
   const shown = {
     source: 'html',
@@ -138,7 +138,7 @@ t.test('a source that is no address is shown by kind, size and digest, and its t
 t.test(
   'secrets of a request are masked in records, webhooks and logs, and told whole in the flat answer',
   async (t) => {
-    const { id: accountId, ask, create, data, ended } = await newAccount()
+    const { accountId, ask, create, data, ended } = await newAccount()
     const url = 'https://user:s3cr3t1@example.com/'
     const webhook = 'https://hooks:s3cr3t2@hooks.example.com/in?token=s3cr3t3'
     const proxy = 'http://name:s3cr3t4@proxy.example.com:3128'
