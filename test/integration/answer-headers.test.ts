@@ -110,11 +110,12 @@ const ended = async ({ call, create }: Account) => {
 // Contract: Rate headers
 t.test('every authenticated answer tells minute and quota; what the plan does not have is left out', async (t) => {
   const plain: readonly string[] = [...rateNames, ...usageNames]
-  for (const [plan, names] of Object.entries({
+  const told: Readonly<Record<string, readonly string[]>> = {
     plain,
     priced: [...plain, ...overageNames],
     unlimited: ['x-usage-reset'],
-  })) {
+  }
+  for (const [plan, names] of Object.entries(told)) {
     const account = await newAccount(plan)
     for (const [status, { headers, status: given }] of await answersOf(account, await ended(account))) {
       if (plan === 'unlimited' && status === 403) continue
