@@ -179,7 +179,7 @@ export const paths: readonly Mutation[] = [
   {
     point: 'Versioning',
     file: 'services/gateway/openapi/schemas/account-schemas.ts',
-    find: 'period_end: moment(',
-    replace: 'resets_at: moment(',
+    find: '      period_end: moment(',
+    replace: '      resets_at: moment(',
   },
 ]
