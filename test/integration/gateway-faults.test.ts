@@ -36,6 +36,7 @@ const storedAway = (id: string): CaptureEnd => ({
   mimeType: 'image/png',
   width: 1280,
   height: 800,
+  processingTimeMs: 1,
   warnings: [],
   timings: { total: 1 },
 })
