@@ -72,23 +72,25 @@ const operate = async (route: Route, context: Context, exchange: Exchange): Prom
   throw new AppError('SERVICE_UNAVAILABLE', { publicMessage, retryAfterSeconds: maintenanceSeconds })
 }
 
+/** The router takes nothing at all for an id too; no operation has such a path. */
+const lacksPart = ({ params }: FastifyRequest): boolean => Object.values(params as Record<string, string>).includes('')
+
 const routeAll = (app: FastifyInstance, context: Context) => {
-  for (const prefix of prefixes) {
-    for (const route of routes) {
-      const { method, path, name } = route
-      app.route({
-        method,
-        url: prefix + path,
-        handler: (request, reply) =>
-          serve(context, name, { request, reply }, (exchange) =>
-            guardKeys(context, exchange, () => operate(route, context, exchange)),
-          ),
-      })
-    }
-  }
   const unrouted = (request: FastifyRequest, reply: FastifyReply) =>
     serve(context, 'none', { request, reply }, (exchange) => serveUnrouted(request, exchange))
   for (const prefix of prefixes) {
+    for (const route of routes) {
+      const { method, path, name } = route
+      const routed = (request: FastifyRequest, reply: FastifyReply) =>
+        serve(context, name, { request, reply }, (exchange) =>
+          guardKeys(context, exchange, () => operate(route, context, exchange)),
+        )
+      app.route({
+        method,
+        url: prefix + path,
+        handler: (request, reply) => (lacksPart(request) ? unrouted(request, reply) : routed(request, reply)),
+      })
+    }
     for (const { method, path } of unserved) app.route({ method, url: prefix + path, handler: unrouted })
   }
   app.setNotFoundHandler(unrouted)

@@ -20,7 +20,11 @@ import type { RunningGateway } from './running-gateway.ts'
 
 /** What the stand-in does with a capture: an image of these bytes, a failure, or nothing at all. */
 export type Behaviour =
-  | { readonly image: Buffer; readonly before?: () => Promise<void> }
+  | {
+      readonly image: Buffer
+      readonly before?: () => Promise<void>
+      readonly warnings?: CompletedResult['warnings']
+    }
   | { readonly fails: CaptureErrorCode }
   | 'nothing'
 
@@ -69,7 +73,8 @@ export const startStandInFleet = (
       const [put] = part.puts
       const { status } = await fetch(put?.url ?? '', { method: 'PUT', body: behaviour.image })
       if (status !== 201) throw new Error(`put: ${status}`)
-      const end: CompletedResult = { ...report, ...imageOf(put?.key ?? '', behaviour.image) }
+      const { image, warnings = [] } = behaviour
+      const end: CompletedResult = { ...report, ...imageOf(put?.key ?? '', image), warnings }
       await publishStored(queue, resultSubject({ pool, id }), resultCodec.encode(end))
       await behaviour.before?.()
       await commit(id, end)
@@ -106,7 +111,6 @@ const imageOf = (objectKey: string, image: Buffer) =>
     height: 800,
     targetStatus: 200,
     finalUrl: 'https://example.com/',
-    warnings: [] as CompletedResult['warnings'],
   }) as const
 
 const endOf = (result: ReturnType<typeof resultCodec.decode>) =>

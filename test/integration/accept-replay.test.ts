@@ -25,6 +25,7 @@ const replayOf = (outcome: AcceptOutcome) => (outcome.ok ? outcome.replayOf : ou
 const countOf = async (table: string, { accountId }: Tenant) =>
   (await database.query(`select from ${table} where account_id = $1`, [accountId])).length
 
+// Contract: Order of checks
 t.test('of requests with one key at once exactly one is accepted, and the others are it', async (t) => {
   const tenant = await createTenant(database, { screenshots_per_month: 1, max_pending: 1 })
   const all = await times(20, () => accept(tenant, under('key')))
@@ -43,6 +44,7 @@ t.test('of requests with one key at once exactly one is accepted, and the others
   )
 })
 
+// Contract: Order of checks
 t.test(
   'another request under the same key is refused, before anything is looked at but key, limit and plan',
   async (t) => {

@@ -141,6 +141,7 @@ t.test('with an overage price captures beyond the quota are accepted and told', 
   })
 })
 
+// Contract: Too much waiting
 t.test('captures that wait are bounded per account', async (t) => {
   const tenant = await createTenant(database, { max_pending: 20 })
   t.same(codes(await times(50, () => accept(tenant))), { ok: 20, QUEUE_FULL: 30 })
@@ -148,6 +149,7 @@ t.test('captures that wait are bounded per account', async (t) => {
   t.match(await stored(database, tenant), { captures: 20, pending: 20, reserved: 20 })
 })
 
+// Contract: Order of checks
 t.test('checks speak in the order of the contract', async (t) => {
   await awayFromMinuteEnd()
   const limits = { rate_limit_per_minute: 2, max_pending: 1, screenshots_per_month: 1 }

@@ -121,6 +121,7 @@ t.test('the plans in force are told', async (t) => {
   t.match(data[0], { slug: 'free', screenshots_per_month: 200, features: [], max_pending: 10_000 })
 })
 
+// Contract: Overload
 t.test('under maintenance nothing is accepted and everything stays readable', async (t) => {
   const { key } = await newAccount()
   const { id } = (await create(key)).body.data

@@ -48,6 +48,7 @@ const startReal = async () => {
 
 const idOf = async (answer: Response) => ((await answer.json()) as Data).data.id
 
+// Contract: Success statuses
 t.test('what succeeds, and how captures fail, is as the document says', async (t) => {
   const { gateway, call } = await startReal()
   const expect = async (status: number, ...of: Parameters<Call>) => {

@@ -291,6 +291,7 @@ t.test('a batch keeps its counts: a member that had not ended counts as failed',
   ])
 })
 
+// Contract: Order of checks
 t.test('the key of a repeated request is free once its capture is deleted', async (t) => {
   const database = await server.createDatabase()
   const running = { database, tenant: await createTenant(database) }

@@ -1,5 +1,6 @@
 import t from 'tap'
 import { createAccount } from '#shared/db/accounts.ts'
+import { type CaptureEnd, changeCaptures } from '#shared/db/change-captures.ts'
 import { defaultPlans } from '#shared/db/default-plans.ts'
 import { createKey } from '#shared/db/keys.ts'
 import { replacePlans } from '#shared/db/plans.ts'
@@ -35,6 +36,19 @@ const newCaller = async (gateway: RunningGateway) => {
       fetch(`${by.baseUrl}/v1/screenshots/${screenshot}`, { headers }),
   }
 }
+
+const storedAway = (id: string): CaptureEnd => ({
+  status: 'completed',
+  objectKey: `captures/2026-01-01T00/${id}/${'0'.repeat(32)}`,
+  fileSize: image.length,
+  sha256: '0'.repeat(64),
+  mimeType: 'image/png',
+  width: 1280,
+  height: 800,
+  processingTimeMs: 1,
+  warnings: [],
+  timings: { total: 1 },
+})
 
 const outbox = async ({ database }: RunningGateway) => (await database.query('select 1 from outbox')).length
 
@@ -147,6 +161,22 @@ t.test('a gateway that is stopped lets a running capture end', async (t) => {
   t.equal(await gateway.ended, 0)
 })
 
+// Contract: Overload
+t.test('an image whose store is away is a 503, and its record is there', async (t) => {
+  const storage = { STORAGE_DRIVER: 's3', S3_URL: 'http://KEY:SECRET@127.0.0.1:1/images' }
+  const gateway = await startGateway(t, storage, postgres)
+  const { create, status } = await newCaller(gateway)
+  const { id } = ((await (await create()).json()) as { data: { id: string } }).data
+  await changeCaptures(gateway.database, [id], () => ({
+    change: { attempts: 1, unendedStarts: 0, begins: true, end: storedAway(id) },
+  }))
+  const download = await status(`${id}/image`)
+  t.match([download.status, await download.json()], [503, { error: { code: 'SERVICE_UNAVAILABLE', retry_after: 5 } }])
+  t.equal(download.headers.get('retry-after'), '5')
+  t.match([(await status(id)).status, (await create()).status], [200, 202])
+})
+
+// Contract: Overload
 t.test('what a frozen PostgreSQL left unanswered is neither captured nor charged once it goes on', async (t) => {
   const gateway = await startGateway(t, {}, postgres)
   const { create, status } = await newCaller(gateway)
@@ -182,6 +212,7 @@ t.test('what a frozen PostgreSQL left unanswered is neither captured nor charged
   t.equal((await create()).status, 202, 'and it goes on')
 })
 
+// Contract: Overload
 t.test('without PostgreSQL every operation is a 503 with Retry-After', async (t) => {
   const gateway = await startGateway(t, {}, postgres)
   const { capture, create, status } = await newCaller(gateway)

@@ -17,6 +17,8 @@ const inForce = (perMinute: number) =>
 const awayFromMinuteEnd = () =>
   eventually(() => Date.now() % 60_000 < 45_000, { withinMs: 20_000, what: 'a minute that has begun' })
 
+// Contract: 429 body
+// Contract: Rate headers
 t.test('a used-up minute is refused without a count, with exact headers, until the plan has more', async (t) => {
   await inForce(limit)
   const { id } = await createAccount(database, { name: 'Test', email: 't@example.com', plan: 'small' })

@@ -62,6 +62,7 @@ t.test('a synchronous capture that is sent again under its key is one capture, a
   t.equal((await get(`/${late.headers.get('x-screenshot-id')}`)).status, 200)
 })
 
+// Contract: Image response
 t.test(
   'identical captures at once are served by one worker; later ones by none, until the quota ends and beyond',
   async (t) => {
@@ -121,6 +122,7 @@ t.test('a batch runs, and its record says how far it is', async (t) => {
   t.same([wrong.status, wrong.headers.get('allow')], [405, 'POST, OPTIONS'])
 })
 
+// Contract: Secrets in `options`
 t.test('what a caller is told of a webhook is whole, and what is stored beside it is masked', async (t) => {
   const { id, post } = await newAccount('unlimited')
   const webhook = 'https://a.example.com/in?token=s3cr3t'

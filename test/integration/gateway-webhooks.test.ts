@@ -162,6 +162,7 @@ t.test('a plan without webhooks may neither make nor test one', async (t) => {
   t.equal((await call('DELETE', path)).status, 204, 'what it had may go')
 })
 
+// Contract: Another account's id, malformed id
 t.test('webhooks and deliveries of another account are not found, nor unknown and malformed ids', async (t) => {
   const owner = await newCaller()
   const { call } = await newCaller()

@@ -42,6 +42,7 @@ const fleet = startStandInFleet(gateway, behave)
 t.teardown(() => fleet[Symbol.asyncDispose]())
 
 // Contract: Path prefix
+// Contract: Timestamps
 t.test('a create is queued, runs, and its record and image are found', async (t) => {
   const { id: accountId, call, post } = await newAccount('unlimited')
   const created = await post('/v1/screenshots', { url: 'https://example.com/ok', full_page: true })

@@ -38,8 +38,8 @@ const post = (body: string | Buffer, headers: readonly string[] = [json]) =>
 const get = (path: string, ...headers: readonly string[]) =>
   send(rawHead(`GET ${path}`, [host, authorization, ...headers]))
 
-const errorOf = (answer: RawAnswer | undefined): { code: string; status: number; details?: Record<string, string[]> } =>
-  JSON.parse(answer?.body ?? '{}').error
+type ErrorFields = { code: string; status: number; request_id: string; details?: Record<string, string[]> }
+const errorOf = (answer: RawAnswer | undefined): ErrorFields => JSON.parse(answer?.body ?? '{}').error
 const records = async () => (await database.query('select from capture')).length
 
 /** Every answer is of the catalogue, in its envelope, with the request's id, and nothing is stored. */
@@ -54,7 +54,8 @@ const refused = async (
     const error = errorOf(answer)
     t.match({ what, status: answer?.status, error }, { what, status: error.status, error: { code } })
     t.equal(error.status, catalog[code as keyof typeof catalog].status, what)
-    t.match(answer?.headers, { 'x-request-id': /./, 'content-type': /^application\/json/ }, what)
+    const { request_id: requestId } = error
+    t.match(answer?.headers, { 'x-request-id': requestId, 'content-type': /^application\/json/ }, what)
   }
   t.equal(await records(), before, 'nothing is stored')
 }
@@ -64,6 +65,7 @@ const slow = await open()
 slow.write(`POST /v1/screenshots HTTP/1.1\r\n${host}\r\nX-Slow: `)
 const slowAnswer = text(slow)
 
+// Contract: 400
 t.test('a body is JSON by its one content type, or it is refused', async (t) => {
   const wrong = {
     'two types, the wrong one first': () => post(small, ['Content-Type: text/plain', json]),
@@ -81,6 +83,8 @@ t.test('a body is JSON by its one content type, or it is refused', async (t) => 
   }
 })
 
+// Contract: 413
+// Contract: Sizes
 t.test('a body is bounded by what comes, whatever is announced', async (t) => {
   const most = 7 * 1024 * 1024
   const large = Buffer.alloc(most + 1, 0x20)
@@ -142,6 +146,8 @@ t.test('names of the prototype are names like others, and change nobody', async 
   t.same(JSON.parse(after!.body).data.options, { width: 1280, height: 800, format: 'png' })
 })
 
+// Contract: Image response
+// Contract: Request id
 t.test('nothing that a caller sends becomes a header or a part of a file name', async (t) => {
   const url = 'https://example.com/a%0d%0aSet-Cookie:%20a=1/";filename=evil.exe'
   const answer = await send(
@@ -159,6 +165,7 @@ t.test('nothing that a caller sends becomes a header or a part of a file name', 
   t.match(headers, { 'x-content-type-options': 'nosniff', 'content-security-policy': "default-src 'none'; sandbox" })
 })
 
+// Contract: Absolute addresses
 t.test('addresses in answers are of the public URL, whatever host a request names', async (t) => {
   const spoofed = [
     'X-Forwarded-Host: evil.example',
@@ -173,9 +180,26 @@ t.test('addresses in answers are of the public URL, whatever host a request name
     rawHead('POST http://evil.example/v1/screenshots', ['Host: evil.example', ...asked]),
     small,
   )
-  const list = await get('/v1/screenshots', ...spoofed)
-  for (const answer of [made, absolute, list]) t.notMatch(JSON.stringify(answer), 'evil.example')
-  t.match(made?.headers['location'], /^https:\/\/shots\.example\/v1\/screenshots\//)
+  const urls = JSON.stringify({ urls: ['https://example.com/'] })
+  const batch = await send(
+    rawHead(`${create}/batch`, ['Host: evil.example', authorization, json, lengthOf(urls), ...spoofed]),
+    urls,
+  )
+  const spoofedGet = (path: string) => send(rawHead(`GET ${path}`, ['Host: evil.example', authorization, ...spoofed]))
+  const path = `/v1/screenshots/${String(JSON.parse(made!.body).data.id)}`
+  await get(`${path}?wait=30`)
+  const link = await send(rawHead(`POST ${path}/signed-url`, ['Host: evil.example', authorization, ...spoofed]))
+  const read = await Promise.all(
+    [path, `${path}/events`, '/v1/screenshots?per_page=1', '/v1/openapi.json', '/v1/docs'].map(spoofedGet),
+  )
+  const all = [made, absolute, batch, link, ...read]
+  for (const answer of all) t.notMatch(JSON.stringify(answer), 'evil.example')
+  for (const answer of [made, absolute, batch])
+    t.match(answer?.headers['location'], /^https:\/\/shots\.example\/v1\/screenshots\//)
+  const bodies = [link, ...read].map((answer) => answer?.body ?? '')
+  for (const body of bodies) t.match(body, /https:\/\/shots\.example\b/)
+  t.match(bodies[1], `"image_url":"https://shots.example${path}/image"`)
+  t.match(bodies[3], '"next":"https://shots.example/v1/screenshots?')
 })
 
 t.test('only the very hosts of a key are let in', async (t) => {
@@ -207,6 +231,7 @@ t.test('only the very hosts of a key are let in', async (t) => {
   }
 })
 
+// Contract: 404 route
 t.test('paths that are made up are not found, and no fault of ours', async (t) => {
   const paths = ['%00', '..%2f..%2fetc%2fpasswd', "'; drop table capture; --", 'a'.repeat(10_000), '%F0%9F%92%A9', '-1']
   const unknown = paths.flatMap((id) => [
@@ -256,12 +281,16 @@ t.test('a client that vanishes from a stream or a wait disturbs nobody', async (
   await eventually(async () => JSON.parse((await get(path))!.body).data.status === 'completed')
 })
 
+// Contract: Request id
 t.test('a head that never ends is cut off, in the envelope', async (t) => {
   const answer = await slowAnswer
   t.match(answer, /^HTTP\/1\.1 400 Bad Request\r\n/)
   t.match(answer, /"code":"BAD_REQUEST"/)
+  const [, id = 'none'] = /"request_id":"([^"]+)"/.exec(answer) ?? []
+  t.match(answer, `x-request-id: ${id}\r\n`)
 })
 
+// Contract: Absolute addresses
 t.test('whoever guesses keys is held back without a look at the database; a key that was good goes on', async (t) => {
   const other = await newKey()
   const withKey = (given: string) => send(rawHead('GET /v1/account', [host, `Authorization: Bearer ${given}`]))

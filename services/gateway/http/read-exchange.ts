@@ -14,8 +14,9 @@ const headBytesMax = 64 * 1024
 const first = (header: string | string[] | undefined): string | undefined =>
   Array.isArray(header) ? header[0] : header
 
-const headBytes = ({ url = '', rawHeaders }: IncomingMessage): number =>
-  rawHeaders.reduce((sum, part) => sum + part.length + 2, url.length)
+/** As it came over the wire, with one space behind each colon. */
+const headBytes = ({ method = '', url = '', rawHeaders }: IncomingMessage): number =>
+  rawHeaders.reduce((sum, part) => sum + part.length + 2, `${method} ${url} HTTP/1.1\r\n\r\n`.length)
 
 /** The first `Content-Type` as it was sent; `headers` no longer has it. */
 const contentTypeOf = ({ rawHeaders }: IncomingMessage): string | undefined => {

@@ -5,6 +5,7 @@ import { renderBody } from '#webhooks/render-body.ts'
 const sentAt = '2026-06-01T00:00:00.000000Z'
 const delivery = { event: 'screenshot.completed', subject: null, sentAt }
 
+// Contract: Secrets in `options`
 t.test('secrets of the capture are masked in what is sent', async (t) => {
   const options = {
     ...completedCapture.options,

@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import t from 'tap'
 import { Validator } from '@seriousme/openapi-schema-validator'
 import { captureParameters } from '#shared/capture/options.ts'
@@ -6,7 +8,8 @@ import { unavailableFormats, unavailableNames } from '#shared/capture/unavailabl
 import { errorSetNames } from '#gateway/openapi/error-sets.ts'
 import { openapiDocument } from '#gateway/openapi/openapi-document.ts'
 import { routes } from '#gateway/operations/routes.ts'
-import { createContract } from '#test/helpers/contract.ts'
+import { createContract, documentedPairs } from '#test/helpers/contract.ts'
+import { promisesOf } from '#test/helpers/interface-promises.ts'
 
 type Parameter = { name: string; in: string; schema?: object; content?: Record<string, { schema: object }> }
 type Media = { schema: object; example?: unknown }
@@ -117,5 +120,48 @@ t.test('errors stand under the status of the catalogue, and every code that a cl
   for (const { code, status } of named) t.equal(status, catalog[code].status, code)
   const answered = Object.keys(catalog).filter((code) => !['METHOD_NOT_ALLOWED', 'CONFIGURATION'].includes(code))
   t.same([...new Set(named.map(({ code }) => code as string))].toSorted(), answered.toSorted())
+  t.end()
+})
+
+// Contract: Success statuses
+t.test('success is 200, 202 or 204, and of images what ranges and conditions ask for', (t) => {
+  const beyond = documentedPairs.filter((pair) => !/ (?:200|202|204|4\d\d|5\d\d)$/.test(pair) || pair.endsWith(' 416'))
+  const images = ['image 206', 'image 304', 'image 416', 'image_head 304']
+  t.same(beyond.toSorted(), [...images, 'docs 304', 'openapi 304'].toSorted(), 'the description itself may be kept too')
+  t.end()
+})
+
+// Contract: Versioning
+t.test('what v1 promised once it goes on promising, and asks for no more', (t) => {
+  const recorded = readFileSync(join(import.meta.dirname, '../../../fixtures/v1-promises.txt'), 'utf8')
+    .trim()
+    .split('\n')
+  const now = promisesOf(document)
+  const isNeed = (line: string) => line.startsWith('needs ')
+  t.same(
+    recorded.filter((line) => !isNeed(line) && !now.includes(line)),
+    [],
+    'nothing is lost: these lines may never go',
+  )
+  t.same(
+    now.filter((line) => !recorded.includes(line)),
+    [],
+    'what is new, and needed by nothing that was there, is added to the recorded lines',
+  )
+  t.ok(now.length > 500)
+  t.end()
+})
+
+t.test('a promise that is broken is seen', (t) => {
+  const broken = asJson(document) as unknown as { components: { schemas: Record<string, { required: string[] }> } }
+  const { NewWebhook: asked, UsageAnswer: answered } = broken.components.schemas
+  asked?.required.push('description')
+  Object.assign(answered?.['properties' as 'required'] ?? {}, { data: {} })
+  const [before, after] = [promisesOf(document), promisesOf(broken as unknown as typeof document)]
+  t.same(
+    after.filter((line) => !before.includes(line)),
+    ['UsageAnswer.data: any', 'needs NewWebhook.description'],
+  )
+  t.ok(before.includes('UsageAnswer.data.period_end: string') && !after.includes('UsageAnswer.data.period_end: string'))
   t.end()
 })

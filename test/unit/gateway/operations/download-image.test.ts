@@ -35,6 +35,7 @@ t.test('the whole image is sent with its facts', async (t) => {
   })
 })
 
+// Contract: Image response
 t.test('HEAD says the same without the image', async (t) => {
   const { context, ask } = start(t)
   const answer = await ask({}, 'HEAD')
@@ -46,6 +47,8 @@ t.test('HEAD says the same without the image', async (t) => {
   }
 })
 
+// Contract: Image response
+// Contract: Success statuses
 t.test('a part is sent for a range', async (t) => {
   const { ask } = start(t)
   const last = testImage.length - 1
@@ -73,6 +76,8 @@ t.test('a part is sent for a range', async (t) => {
   t.equal((await ask({ range: 'bytes=0-3', 'if-range': etag })).statusCode, 206)
 })
 
+// Contract: Image response
+// Contract: Success statuses
 t.test('what the client has already is not sent again', async (t) => {
   const { ask } = start(t)
   for (const given of [etag, `W/${etag}`, `"x", ${etag}`, '*']) {

@@ -39,6 +39,7 @@ t.test('the reference needs no key and nothing of the database, on both prefixes
   t.equal(context.seen.checks, 0)
 })
 
+// Contract: Rate headers
 t.test('every operation tells the limits of the account, whatever it answers', async (t) => {
   const { call } = start(t)
   for (const route of keyed) {
@@ -47,6 +48,7 @@ t.test('every operation tells the limits of the account, whatever it answers', a
   }
 })
 
+// Contract: Order of checks
 t.test('every operation obeys the minute limit and the domains of the key', async (t) => {
   const { context, call } = start(t)
   for (const [code, status] of [
@@ -64,6 +66,7 @@ t.test('every operation obeys the minute limit and the domains of the key', asyn
   }
 })
 
+// Contract: Overload
 t.test('every operation answers 503 while the database is away', async (t) => {
   const { context, call } = start(t)
   const away = () => {

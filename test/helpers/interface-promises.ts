@@ -1,0 +1,110 @@
+import { errorSetNames } from '#gateway/openapi/error-sets.ts'
+import { catalog } from '#shared/errors/catalog.ts'
+
+type Schema = { readonly [name: string]: unknown }
+type Content = Readonly<Record<string, { readonly schema: Schema }>>
+type Parameter = { readonly name: string; readonly in: string; readonly required?: boolean; readonly schema?: Schema }
+type Operation = {
+  readonly parameters?: readonly Parameter[]
+  readonly requestBody?: { readonly required?: boolean; readonly content: Content }
+  readonly responses: Readonly<Record<string, { readonly headers?: object; readonly content?: Content }>>
+}
+type Document = {
+  readonly paths: Readonly<Record<string, Readonly<Record<string, object>>>>
+  readonly components: { readonly schemas: object }
+}
+
+type Promises = { readonly gives: readonly string[]; readonly needs: readonly string[] }
+
+/** Headers that all answers have; the tests of these look at every operation. */
+const everywhere = /^(X-RateLimit|X-Usage|X-Request-Id|Access-Control)/
+
+const last = (ref: unknown) => String(ref).split('/').at(-1) ?? ''
+const all = (value: unknown) => Object.entries((value ?? {}) as Record<string, Schema>)
+const list = (value: unknown) => (Array.isArray(value) ? (value as unknown[]) : [])
+
+const typeOf = ({ $ref, type, enum: values, const: only }: Schema): string => {
+  if ($ref !== undefined) return last($ref)
+  const words = only === undefined ? values : [only]
+  return list(words ?? [type ?? 'any'].flat())
+    .map(String)
+    .join('|')
+}
+
+/** Values of a choice are a line each: another may come, none may go. */
+const choices = (path: string, { type, ...schema }: Schema): string[] =>
+  list(schema['enum']).length > 0
+    ? list(schema['enum']).map((value) => `${path} = ${String(value)}`)
+    : [`${path}: ${typeOf({ type, ...schema })}`]
+
+/** The fields of a schema down to those that have a name of their own. */
+const fieldsOf = (path: string, schema: Schema): { path: string; schema: Schema; required: boolean }[] => [
+  ...all(schema['properties']).flatMap(([name, each]) => [
+    { path: `${path}.${name}`, schema: each, required: list(schema['required']).includes(name) },
+    ...fieldsOf(`${path}.${name}`, each),
+  ]),
+  ...(schema['items'] ? fieldsOf(`${path}[]`, schema['items'] as Schema) : []),
+  ...['oneOf', 'anyOf', 'allOf'].flatMap((each) =>
+    list(schema[each]).flatMap((part) => fieldsOf(path, part as Schema)),
+  ),
+]
+
+const requestNames = ['CaptureParameters', 'BatchParameters', 'SignedUrlParameters', 'NewWebhook', 'WebhookChange']
+
+const schemaPromises = (name: string, schema: Schema): Promises => {
+  const fields = fieldsOf(name, schema)
+  const required = fields.filter((field) => field.required).map(({ path }) => path)
+  const isAsked = requestNames.includes(name)
+  return {
+    gives: [
+      ...fields.flatMap((field) => choices(field.path, field.schema)),
+      ...(isAsked ? [] : required.map((path) => `${path} is always there`)),
+    ],
+    needs: isAsked ? required : [],
+  }
+}
+
+const operationPromises = (operation: string, { parameters = [], requestBody, responses }: Operation): Promises => ({
+  gives: [
+    operation,
+    ...parameters.map((each) => `${operation} takes ${each.in} ${each.name}`),
+    ...all(requestBody?.content).map(([type, { schema }]) => `${operation} takes ${type} ${typeOf(schema as Schema)}`),
+    ...Object.entries(responses)
+      .filter(([status]) => Number(status) < 400)
+      .flatMap(([status, { headers, content }]) => [
+        `${operation} answers ${status}`,
+        ...Object.keys(headers ?? {})
+          .filter((name) => !everywhere.test(name))
+          .map((name) => `${operation} ${status} has ${name}`),
+        ...all(content).map(([type, { schema }]) => `${operation} ${status} is ${type} ${typeOf(schema as Schema)}`),
+      ]),
+  ],
+  needs: [
+    ...parameters.filter(({ required }) => required).map((each) => `${operation} ${each.in} ${each.name}`),
+    ...(requestBody?.required ? [`${operation} a body`] : []),
+  ],
+})
+
+const shared = (document: Document): Promises[] => [
+  ...all(document.components.schemas)
+    .filter(([name]) => !(errorSetNames as readonly string[]).includes(name))
+    .map(([name, schema]) => schemaPromises(name, schema)),
+  { gives: Object.entries(catalog).map(([code, { status }]) => `${code} is ${status}`), needs: [] },
+]
+
+/**
+ * Reads a document of the interface as lines: what clients may rely on, and, behind `needs`, what they have to send. As
+ * long as the interface is only added to, no line of the first kind goes, and none of the second comes to what was there.
+ */
+export const promisesOf = (document: Document): string[] => {
+  const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, each]) =>
+      operationPromises(`${method.toUpperCase()} ${path}`, each as Operation),
+    ),
+  )
+  const lines = [...operations, ...shared(document)].flatMap(({ gives, needs }) => [
+    ...gives,
+    ...needs.map((line) => `needs ${line}`),
+  ])
+  return [...new Set(lines)].toSorted()
+}

@@ -1,0 +1,293 @@
+import { createHash } from 'node:crypto'
+import { mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import t, { type Test } from 'tap'
+import { createAccount } from '#shared/db/accounts.ts'
+import { changeCaptures } from '#shared/db/change-captures.ts'
+import { defaultPlans } from '#shared/db/default-plans.ts'
+import { findCapture } from '#shared/db/find-capture.ts'
+import { createKey } from '#shared/db/keys.ts'
+import { replacePlans } from '#shared/db/plans.ts'
+import { renderBody } from '#webhooks/render-body.ts'
+import { eventually } from '#test/helpers/eventually.ts'
+import { startGateway, testPepper } from '#test/helpers/running-gateway.ts'
+import { type Behaviour, startStandInFleet } from '#test/helpers/stand-in-fleet.ts'
+
+const image = Buffer.from('the bytes of an image')
+const folder = mkdtempSync(join(tmpdir(), 'records-'))
+t.teardown(() => rmSync(folder, { recursive: true }))
+const logFile = join(folder, 'gateway.log')
+const settings = { PUBLIC_URL: 'https://shots.example', LOG_LEVEL: 'debug' }
+const gateway = await startGateway(t, settings, undefined, openSync(logFile, 'w'))
+const { database, baseUrl } = gateway
+await replacePlans(database, defaultPlans)
+
+const truncated = { code: 'truncated', message: 'The page is larger.' }
+const newer = { code: 'of_a_later_version', message: 'Something else.' }
+const pages: Record<string, Behaviour> = {
+  'https://example.com/never': 'nothing',
+  'https://example.com/late': { fails: 'TIMEOUT' },
+  'https://example.com/long': { image, warnings: [truncated, newer] },
+}
+const behave = ({ options }: { options: { url?: string } }): Behaviour => pages[options.url ?? ''] ?? { image }
+const fleets = [startStandInFleet(gateway, behave), startStandInFleet(gateway, behave, { pool: 'proxied' })]
+t.teardown(async () => {
+  for (const fleet of fleets) await fleet[Symbol.asyncDispose]()
+})
+
+type Fields = Record<string, unknown>
+type Shown = Fields & { id: string; options: Fields }
+
+const newAccount = async () => {
+  const { id: accountId } = await createAccount(database, { name: 'T', email: 't@example.com', plan: 'unlimited' })
+  const { key } = await createKey(database, { accountId, name: 'key', domains: [], pepper: testPepper })
+  const ask = (path: string, body?: object) =>
+    fetch(`${baseUrl}/v1${path}`, {
+      headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+      ...(body && { method: 'POST', body: JSON.stringify(body) }),
+    })
+  const data = async (path: string, body?: object) => ((await (await ask(path, body)).json()) as { data: Shown }).data
+  const create = (body: object) => data('/screenshots', body)
+  const ended = (id: string) => data(`/screenshots/${id}?wait=30`)
+  return { accountId, ask, data, create, ended }
+}
+
+const namesOf = (record: object) => Object.keys(record).toSorted()
+const always = ['id', 'status', 'url', 'options', 'created_at']
+const ofImage = ['file_size', 'mime_type', 'width', 'height', 'processing_time_ms', 'image_url', 'completed_at']
+const added = ['expires_at', 'started_at', 'cached', 'warnings', 'timings', 'target_status', 'final_url']
+
+// Contract: Status record
+t.test('a record has every field that its state has reached, and no other', async (t) => {
+  const { data, create, ended } = await newAccount()
+  const has = (record: object, names: readonly string[], what: string) => {
+    t.same(namesOf(record), names.toSorted(), what)
+    t.notOk(Object.values(record).includes(null), `${what}: nothing is null`)
+  }
+  const made = await create({ url: 'https://example.com/never' })
+  has(made, always, 'created')
+  has(await data(`/screenshots/${made.id}`), always, 'pending')
+  await changeCaptures(database, [made.id], () => ({ change: { attempts: 1, unendedStarts: 1, begins: true } }))
+  const begun = await data(`/screenshots/${made.id}`)
+  has(begun, [...always, 'started_at'], 'processing')
+  t.equal(begun['status'], 'processing')
+
+  const { id } = await create({ url: 'https://example.com/' })
+  const done = await ended(id)
+  has(done, [...always, ...ofImage, ...added], 'completed')
+  t.match(done, {
+    id,
+    status: 'completed',
+    url: 'https://example.com/',
+    file_size: image.length,
+    mime_type: 'image/png',
+    width: 1280,
+    height: 800,
+    processing_time_ms: 5,
+    image_url: `https://shots.example/v1/screenshots/${id}/image`,
+    target_status: 200,
+    final_url: 'https://example.com/',
+    cached: false,
+    warnings: [],
+    timings: { total: 5 },
+  })
+  const failed = await ended((await create({ url: 'https://example.com/late' })).id)
+  has(failed, [...always, 'started_at', 'completed_at', 'error'], 'failed')
+  t.match(failed, { status: 'failed', error: { code: 'TIMEOUT', message: 'as the test wants' } })
+
+  const batch = (await data('/screenshots/batch', { urls: ['https://example.com/'] })) as Shown & {
+    screenshots: [{ id: string }]
+  }
+  const member = await ended(batch.screenshots[0].id)
+  has(member, [...always, ...ofImage, ...added, 'batch_id'], 'of a batch')
+  t.equal(member['batch_id'], batch.id)
+
+  const first = await ended((await create({ url: 'https://example.com/kept', cache_ttl: 60 })).id)
+  const hit = await ended((await create({ url: 'https://example.com/kept', cache_ttl: 60 })).id)
+  t.same([first['cached'], hit['cached'], namesOf(hit)], [false, true, namesOf(first)])
+})
+
+// Contract: `url` for html/markdown sources
+t.test('a source that is no address is shown by kind, size and digest, and its text nowhere', async (t) => {
+  const { accountId, ask, create, ended } = await newAccount()
+  const html = '<p>gänzlich geheim</p>'
+  const shown = {
+    source: 'html',
+    source_bytes: Buffer.byteLength(html),
+    source_sha256: createHash('sha256').update(html).digest('hex'),
+  }
+  const made = await create({ html, webhook_url: 'https://hooks.example.com/' })
+  t.match(made, { url: null, options: shown })
+  const done = await ended(made.id)
+  t.match(done, { status: 'completed', url: null, options: shown })
+  const list = await (await ask('/screenshots')).text()
+  const flat = await (await ask('/screenshots/capture', { html, webhook_url: 'https://hooks.example.com/' })).text()
+  t.match(JSON.parse(flat), { url: null, status: 'pending' })
+  const capture = await findCapture(database, { id: made.id, accountId })
+  const delivery = { event: 'screenshot.completed', subject: null, sentAt: '' }
+  const told = renderBody(delivery, capture, 'https://shots.example') ?? ''
+  t.match(JSON.parse(told), { data: { url: null, options: shown } })
+  const rows = await database.query('select to_jsonb(c)::text from capture c where account_id = $1', [accountId])
+  t.equal(rows.length, 2)
+  const all = [JSON.stringify([made, done, rows]), list, flat, told, readFileSync(logFile, 'utf8')].join()
+  t.notMatch(all, /geheim/)
+})
+
+// Contract: Secrets in `options`
+t.test(
+  'secrets of a request are masked in records, webhooks and logs, and told whole in the flat answer',
+  async (t) => {
+    const { accountId, ask, create, data, ended } = await newAccount()
+    const url = 'https://user:s3cr3t1@example.com/'
+    const webhook = 'https://hooks:s3cr3t2@hooks.example.com/in?token=s3cr3t3'
+    const proxy = 'http://name:s3cr3t4@proxy.example.com:3128'
+    const masked = {
+      url: 'https://user:***@example.com/',
+      options: {
+        proxy: 'http://name:***@proxy.example.com:3128',
+        webhook_url: 'https://hooks:***@hooks.example.com/in?***',
+      },
+    }
+    const body = { url, proxy, webhook_url: webhook }
+    const made = await create(body)
+    t.match(made, masked)
+    t.match(await ended(made.id), { ...masked, status: 'completed' })
+    const batch = await data('/screenshots/batch', { urls: [url], proxy, webhook_url: webhook })
+    t.match(batch, { screenshots: [masked] })
+    const json = await data('/screenshots/capture', { url, proxy, response_type: 'json' })
+    t.match(json, { url: masked.url, options: { proxy: masked.options.proxy } })
+    const texts = [made, batch, json].map((each) => JSON.stringify(each))
+    for (const path of ['', `/${made.id}`, `/${made.id}/events`, `/batch/${batch.id}`, `/${made.id}/deliveries`])
+      texts.push(await (await ask(`/screenshots${path}`)).text())
+    const refused = { url, headers: { 'X-Key': 's3cr3t5' }, cookies: [{ name: 'a', value: 's3cr3t6' }] }
+    const refusal = await ask('/screenshots', refused)
+    t.equal(refusal.status, 422, 'which this version does not act on')
+    texts.push(await refusal.text())
+
+    const flat = (await (await ask('/screenshots/capture', body)).json()) as Fields
+    t.match(flat, { url: masked.url, webhook_url: webhook })
+    texts.push(JSON.stringify({ ...flat, webhook_url: '' }))
+    const delivery = { event: 'screenshot.completed', subject: null, sentAt: '' }
+    const capture = await findCapture(database, { id: made.id, accountId })
+    const told = renderBody(delivery, capture, 'https://shots.example') ?? ''
+    t.match(JSON.parse(told), { data: masked })
+    const rows = await database.query<{ options: string }>(
+      'select url, options::text from capture where account_id = $1',
+      [accountId],
+    )
+    texts.push(told, JSON.stringify(rows))
+    await eventually(() => readFileSync(logFile, 'utf8').includes(accountId))
+    texts.push(readFileSync(logFile, 'utf8'))
+    t.notMatch(texts.join(), /s3cr3t/)
+  },
+)
+
+const effective = { width: 1280, height: 800, format: 'png' }
+const nine = {
+  quality: 80,
+  device: 'desktop',
+  block_ads: false,
+  block_cookies: true,
+  dark_mode: false,
+  delay: 0,
+  timeout: 30,
+  retina: false,
+  full_page: false,
+}
+
+// Contract: Which options are echoed
+t.test('options show what was supplied and what is in effect; nine of them always, once completed', async (t) => {
+  const { create, data, ended } = await newAccount()
+  const supplied = { width: 800, format: 'jpeg', quality: 60, delay: 1, full_page: true, retina: false, cache_ttl: 9 }
+  for (const [given, atFirst] of [
+    [{}, effective],
+    [supplied, { ...effective, ...supplied }],
+    [
+      { timeout: 30, height: 800 },
+      { ...effective, timeout: 30 },
+    ],
+  ] as const) {
+    const made = await create({ url: 'https://example.com/', ...given })
+    t.strictSame(made.options, { ...atFirst })
+    t.strictSame((await ended(made.id)).options, { ...nine, ...atFirst })
+  }
+  const never = await create({ url: 'https://example.com/never', delay: 2 })
+  t.strictSame((await data(`/screenshots/${never.id}`)).options, { ...effective, delay: 2 })
+  const late = await create({ url: 'https://example.com/late', delay: 2 })
+  t.strictSame((await ended(late.id)).options, { ...effective, delay: 2 }, 'of a failed one as at creation')
+})
+
+/** Every field of an answer that is a time, by its path. */
+const timesIn = (value: unknown, path = ''): [string, unknown][] => {
+  if (typeof value !== 'object' || value === null) return []
+  return Object.entries(value).flatMap(([name, each]): [string, unknown][] => {
+    const at = Array.isArray(value) ? path : `${path}.${name}`
+    return /_at$|^period_|_end$/.test(name) && each !== null ? [[at, each]] : timesIn(each, at)
+  })
+}
+
+const areTimes = (t: Test, answer: unknown, names: readonly string[], what: string): string[] => {
+  const times = timesIn(answer)
+  t.same([...new Set(times.map(([name]) => name))].toSorted(), names.toSorted(), what)
+  for (const [name, time] of times) t.match(time, /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z$/, `${what} ${name}`)
+  return times.map(([, time]) => String(time))
+}
+
+// Contract: Timestamps
+t.test('every time is in UTC, to the microsecond', async (t) => {
+  const { ask, create, ended, data } = await newAccount()
+  const before = new Date().toISOString()
+  const made = await create({ url: 'https://example.com/', webhook_url: 'https://hooks.example.com/' })
+  const done = await ended(made.id)
+  const after = new Date(Date.now() + 1).toISOString()
+  const states = ['created_at', 'started_at', 'completed_at'].map((name) => String(done[name]))
+  const inOrder = [before.slice(0, -1), ...states.map((time) => time.slice(0, -1)), after.slice(0, -1)]
+  t.same(inOrder.toSorted(), inOrder, 'by the clock of the world')
+  areTimes(t, made, ['.created_at'], 'create')
+  const seen = areTimes(t, done, ['.created_at', '.started_at', '.completed_at', '.expires_at'], 'status')
+  t.ok(
+    seen.some((time) => !time.endsWith('000Z')),
+    'not of milliseconds alone',
+  )
+  areTimes(
+    t,
+    await ask('/screenshots').then((answer) => answer.json()),
+    ['.data.created_at', '.data.started_at', '.data.completed_at', '.data.expires_at'],
+    'list',
+  )
+  const batch = await data('/screenshots/batch', { urls: ['https://example.com/'] })
+  areTimes(t, batch, ['.created_at', '.screenshots.created_at'], 'batch')
+  areTimes(t, await data(`/screenshots/${made.id}/signed-url`, {}), ['.expires_at'], 'link')
+  areTimes(t, await data('/account/usage'), ['.period_start', '.period_end'], 'usage')
+  const hook = await data('/webhooks', { url: 'https://hooks.example.com/' })
+  areTimes(t, hook, ['.created_at'], 'webhook')
+  await data(`/webhooks/${hook.id}/test`, {})
+  areTimes(t, await data(`/webhooks/${hook.id}/deliveries`), ['.created_at', '.next_attempt_at'], 'deliveries')
+  const flat = await ask('/screenshots/capture', {
+    url: 'https://example.com/',
+    webhook_url: 'https://hooks.example.com/',
+  })
+  areTimes(t, await flat.json(), ['.created_at'], 'flat')
+  areTimes(t, { reset_at: flat.headers.get('x-usage-reset') }, ['.reset_at'], 'header')
+  const events = await (await ask(`/screenshots/${made.id}/events`)).text()
+  const told = [...events.matchAll(/^data: (.*)$/gm)].map(([, text = '']) => timesIn(JSON.parse(text)))
+  for (const [name, time] of told.flat()) t.match(time, /T\d\d:\d\d:\d\d\.\d{6}Z$/, `event ${name}`)
+  t.ok(told.flat().length >= 4)
+})
+
+// Contract: Warnings
+t.test(
+  'warnings have a code and a message, whoever has them to tell, of codes that are not known yet too',
+  async (t) => {
+    const { create, ended } = await newAccount()
+    const plain = await ended((await create({ url: 'https://example.com/', quality: 80, format: 'jpeg' })).id)
+    t.strictSame(plain['warnings'], [])
+    const long = await ended((await create({ url: 'https://example.com/long', quality: 80 })).id)
+    t.strictSame(long['warnings'], [
+      { code: 'quality_ignored', message: 'quality does not apply to png.' },
+      truncated,
+      newer,
+    ])
+  },
+)

@@ -1,0 +1,28 @@
+import t from 'tap'
+import { createApp } from '#gateway/app.ts'
+import { createTestContext, testKey } from '#test/helpers/gateway-context.ts'
+
+// Contract: Another account's id, malformed id
+t.test('unknown and malformed ids have the same answer, after the same look into the database', async (t) => {
+  const context = createTestContext()
+  const app = createApp(context)
+  t.teardown(() => app.close())
+  const bodies = []
+  let looks = 0
+  context.answers.find = () => {
+    looks += 1
+    return undefined
+  }
+  for (const id of ['33333333-3333-4333-8333-333333333333', 'nonsense', 'a'.repeat(5000), "1' or '1'='1"]) {
+    for (const path of ['', '/image']) {
+      const answer = await app.inject({
+        url: `/v1/screenshots/${encodeURIComponent(id)}${path}`,
+        headers: { authorization: `Bearer ${testKey}`, 'x-request-id': 'same' },
+      })
+      t.equal(answer.statusCode, 404)
+      bodies.push(answer.body)
+      t.equal(looks, bodies.length, 'one look for each')
+    }
+  }
+  t.equal(new Set(bodies).size, 1)
+})
