@@ -94,12 +94,12 @@ t.test('each plan has the features of the table, and refuses the others by name'
     const { ask } = await newAccount(`${plan}-unhurried`)
     const refused: string[] = []
     for (const [feature, use] of Object.entries(gatedUses)) {
-      const { status, error } = await ask('/screenshots', { url, ...use })
+      const { status, error } = await ask('/screenshots', { url: `${url}held`, ...use })
       if (status !== 403) continue
       t.match(error, { code: 'FEATURE_NOT_AVAILABLE', message: new RegExp(feature) })
       refused.push(feature)
     }
-    const batch = await ask('/screenshots/batch', { urls: [url] })
+    const batch = await ask('/screenshots/batch', { urls: [`${url}held`] })
     const link = await ask(`/screenshots/${randomUUID()}/signed-url`, {})
     t.same(
       refused,
@@ -116,7 +116,15 @@ t.test('every parameter that the table of features does not name is open to the 
   const { ask } = await newAccount('free-unhurried')
   const selector = '#a'
   const open = {
-    ...{ url, width: 400, height: 300, format: 'tiff', quality: 5, resize_width: 100, resize_height: 100 },
+    ...{
+      url: `${url}held`,
+      width: 400,
+      height: 300,
+      format: 'tiff',
+      quality: 5,
+      resize_width: 100,
+      resize_height: 100,
+    },
     ...{ omit_background: true, pdf_landscape: true, pdf_page_format: 'A3', delay: 1, timeout: 5, full_page: true },
     ...{ pdf_margin_top: '1in', pdf_margin_right: '1in', pdf_margin_bottom: '1in', pdf_margin_left: '1in' },
     ...{ wait_for_selector: selector, selector, click_selector: selector, scroll_to: selector },
@@ -125,7 +133,7 @@ t.test('every parameter that the table of features does not name is open to the 
   }
   const formats = ['jpeg', 'webp', 'avif'].map((format): [string, string] => ['format', format])
   for (const [name, value] of [...Object.entries(open), ...formats]) {
-    const { status, error } = await ask('/screenshots', { url, [name]: value })
+    const { status, error } = await ask('/screenshots', { url: `${url}held`, [name]: value })
     // What no worker can do yet is refused after the plan's features.
     if (status !== 202) t.match(error, { status: 422, details: { [name]: [/is not available in this version$/] } })
     else t.pass(name)
@@ -251,6 +259,21 @@ t.test('all keys of an account share its minute; what is refused counts too, but
   t.same(await left(other('/account', undefined, { origin: 'https://example.org' })), [403, 10], 'another domain')
   t.same(await left(other('/screenshots', { url }, origin)), [202, 9])
   t.same(await left(call('/screenshots', { url: 1 })), [422, 8])
+})
+
+// Contract: Minute limit
+t.test('gateways count in the minute of the database, whatever their own clocks say', async (t) => {
+  await eventually(() => Date.now() % 60_000 < 40_000, { withinMs: 25_000, what: 'a minute that has begun' })
+  const { key, callWith } = await newAccount('starter')
+  const [early, late] = await Promise.all([gateway.startReplica(-90_000), gateway.startReplica(3_600_000)])
+  const [reset] = await database.query<{ unix: number }>(
+    `select extract(epoch from date_trunc('minute', clock_timestamp()))::float8 + 60 as unix`,
+  )
+  for (const [place, base] of [early.baseUrl, late.baseUrl, baseUrl, late.baseUrl].entries()) {
+    const { headers } = await callWith(key, base)('/account')
+    const told = ['x-ratelimit-remaining', 'x-ratelimit-reset'].map((name) => Number(headers.get(name)))
+    t.same(told, [14 - place, reset?.unix])
+  }
 })
 
 // Contract: Keys at rest
