@@ -17,6 +17,7 @@ import { watchAnswers } from './watch-answers.ts'
 export const testPepper = 'pepper of tests'
 
 const program = resolve(import.meta.dirname, '../../services/gateway/main.ts')
+const skewedClock = resolve(import.meta.dirname, '../fixtures/skewed-clock.ts')
 
 /** One gateway process. */
 export type GatewayProcess = {
@@ -35,8 +36,8 @@ export type GatewayProcess = {
 
 /** A gateway process with PostgreSQL, NATS and a folder of images. */
 export type RunningGateway = GatewayProcess & {
-  /** Starts another gateway beside it that shares all of them; it ends with the test. */
-  readonly startReplica: () => Promise<GatewayProcess>
+  /** Starts another gateway beside it that shares all of them, with a calendar that is `skewMs` ahead; it ends with the test. */
+  readonly startReplica: (skewMs?: number) => Promise<GatewayProcess>
   readonly database: Database
   readonly postgres: TestPostgres
   readonly nats: TestNats
@@ -62,12 +63,13 @@ const freePort = async (): Promise<number> => {
 const spawnGateway = async (
   t: WithTeardown,
   env: Readonly<Record<string, string>>,
-  log: number | 'inherit' = 'inherit',
+  { log = 'inherit', skewMs = 0 }: { readonly log?: number | 'inherit'; readonly skewMs?: number } = {},
 ): Promise<GatewayProcess> => {
-  const child = spawn(process.execPath, [program], {
+  const child = spawn(process.execPath, [...(skewMs === 0 ? [] : ['--import', skewedClock]), program], {
     stdio: ['ignore', 'inherit', log, 'ipc'],
     env: {
       PATH: process.env['PATH'],
+      SKEW_MS: String(skewMs),
       ...Object.fromEntries(Object.entries(env).map(([name, value]) => [`SHUTTERFLEET_${name}`, value])),
     },
   })
@@ -123,10 +125,10 @@ export const startGateway = async (
     await queue[Symbol.asyncDispose]()
     await rm(folder, { recursive: true, force: true })
   })
-  const first = await spawnGateway(t, env, log)
+  const first = await spawnGateway(t, env, { log })
   return {
     ...first,
-    startReplica: () => spawnGateway(t, { ...env, GATEWAY_OBJECTS_PORT: '0' }),
+    startReplica: (skewMs = 0) => spawnGateway(t, { ...env, GATEWAY_OBJECTS_PORT: '0' }, { skewMs }),
     database,
     postgres,
     nats,

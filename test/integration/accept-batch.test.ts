@@ -2,10 +2,9 @@ import { createHash, randomUUID } from 'node:crypto'
 import t from 'tap'
 import { acceptBatch, type AcceptBatchOutcome, type NewBatch } from '#shared/db/accept-batch.ts'
 import { acceptCapture } from '#shared/db/accept-capture.ts'
-import { changeCaptures } from '#shared/db/change-captures.ts'
 import { deleteCapture } from '#shared/db/delete-capture.ts'
 import { findBatch } from '#shared/db/find-batch.ts'
-import { newObjectKey } from '#shared/storage/objects.ts'
+import { advanceCapture } from '#test/helpers/advance-capture.ts'
 import { meterDifferences } from '#test/helpers/meter-differences.ts'
 import { startPostgres } from '#test/helpers/postgres.ts'
 import { createTenant, type Tenant } from '#test/helpers/tenant.ts'
@@ -27,22 +26,10 @@ const rowsOf = async ({ accountId }: Tenant) => {
   )
   return await Promise.all(counts)
 }
-const change = (id: string, to: 'processing' | 'completed' | 'failed') =>
-  changeCaptures(database, [id], ({ attempts }) => ({
-    change: {
-      attempts: attempts + 1,
-      unendedStarts: 1,
-      begins: true,
-      ...(to === 'failed' && { end: { status: 'failed', code: 'TIMEOUT', message: 'slow' } }),
-      ...(to === 'completed' && {
-        end: {
-          ...{ status: 'completed', objectKey: newObjectKey(id, new Date()), fileSize: 1, sha256: '0', warnings: [] },
-          ...{ mimeType: 'image/png', width: 1, height: 1, timings: {} },
-        },
-      }),
-    },
-  }))
+const change = (id: string, to: 'processing' | 'completed' | 'failed') => advanceCapture(database, id, to)
 
+// Contract: Batch request
+// Contract: Batch response
 t.test('a batch is one request and as many captures as it has members, in input order', async (t) => {
   const tenant = await createTenant(database, { rate_limit_per_minute: 1000, screenshots_per_month: 100 })
   const batch = newBatch(tenant, 20)
@@ -75,6 +62,7 @@ t.test('a batch is one request and as many captures as it has members, in input 
   t.same(await database.query(meterDifferences), [])
 })
 
+// Contract: Batch request
 t.test('at the edge of quota and queue a batch is accepted whole or not at all', async (t) => {
   for (const [limits, refused] of [
     [{ screenshots_per_month: 25 }, 'USAGE_LIMIT_EXCEEDED'],
@@ -135,6 +123,7 @@ t.test('members share results as other captures do, and equal ones are one captu
   t.same(await database.query(meterDifferences), [])
 })
 
+// Contract: Batch status
 t.test('a batch counts how its captures begin and end, and those that are deleted stay counted', async (t) => {
   const tenant = await createTenant(database)
   const batch = newBatch(tenant, 4)

@@ -53,6 +53,7 @@ const usage = async ({ accountId }: Tenant) => {
 }
 const noDifference = async (t: Test) => t.same(await database.query(meterDifferences), [])
 
+// Contract: Charging
 t.test('identical requests at once are one capture and one charge; the others follow it and end with it', async (t) => {
   const tenant = await createTenant(database, { screenshots_per_month: 1, max_pending: 20 })
   // Connections are open, so that the requests meet.

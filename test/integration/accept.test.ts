@@ -2,7 +2,7 @@ import t from 'tap'
 import { acceptCapture, type AcceptOutcome } from '#shared/db/accept-capture.ts'
 import { admitWaiting } from '#shared/db/admit-waiting.ts'
 import { checkRequest } from '#shared/db/check-request.ts'
-import type { Database } from '#shared/db/connection.ts'
+import { type Database, openDatabase } from '#shared/db/connection.ts'
 import { countBacklog } from '#shared/db/count-backlog.ts'
 import { findCapture, findMessage } from '#shared/db/find-capture.ts'
 import { startPostgres } from '#test/helpers/postgres.ts'
@@ -44,6 +44,7 @@ const awayFromMinuteEnd = async () => {
   await database.query(text)
 }
 
+// Contract: Charging
 t.test('an accepted capture is a record, a reservation and an outbox row', async (t) => {
   const tenant = await createTenant(database)
   const capture = tenant.capture({ features: ['pdf'], options: { z: 1, a: 'NUL \u0000 and \ud800' } })
@@ -75,6 +76,7 @@ t.test('an accepted capture is a record, a reservation and an outbox row', async
   t.equal(await findCapture(database, { id: capture.id, accountId: other.accountId }), undefined)
 })
 
+// Contract: Minute limit
 t.test('the minute limit is exact under concurrency, and refused requests count', async (t) => {
   await awayFromMinuteEnd()
   const tenant = await createTenant(database, { rate_limit_per_minute: 20 })
@@ -150,6 +152,7 @@ t.test('captures that wait are bounded per account', async (t) => {
 })
 
 // Contract: Order of checks
+// Contract: Minute limit
 t.test('checks speak in the order of the contract', async (t) => {
   await awayFromMinuteEnd()
   const limits = { rate_limit_per_minute: 2, max_pending: 1, screenshots_per_month: 1 }
@@ -176,6 +179,36 @@ t.test('checks speak in the order of the contract', async (t) => {
   t.match(await stored(database, tenant), { captures: 1, pending: 0, reserved: 1 }, 'a refusal leaves nothing behind')
 })
 
+// Contract: Charging
+t.test('a reservation is made with its capture, or not at all', async (t) => {
+  const tenant = await createTenant(database, { screenshots_per_month: 5, rate_limit_per_minute: 100 })
+  const capture = tenant.capture()
+  await acceptCapture(database, capture, { windowSize })
+  await t.rejects(acceptCapture(database, capture, { windowSize }), { code: 'SERVER_ERROR' }, 'its id is taken')
+  t.match(await stored(database, tenant), { captures: 1, outbox: 1, pending: 1, reserved: 1, accepted: 1 })
+})
+
+// Contract: Period
+t.test('the period is the calendar month in UTC, wherever the server says that it is', async (t) => {
+  const { url } = await server.createDatabase()
+  for (const zone of ['Pacific/Kiritimati', 'Pacific/Pago_Pago']) {
+    await using own = openDatabase({ url: `${url}?options=-c%20timezone%3D${zone}`, poolMax: 2 })
+    const tenant = await createTenant(own)
+    const [month] = await own.query<Record<string, string>>(
+      `select to_char(m, 'YYYY-MM-DD') as first, to_char(m + interval '1 month', 'YYYY-MM-DD') as next,
+         current_setting('timezone') as zone
+         from date_trunc('month', now() at time zone 'utc') as m`,
+    )
+    const { caller } = await acceptCapture(own, tenant.capture(), { windowSize })
+    const { first, next } = month ?? {}
+    t.equal(month?.['zone'], zone)
+    t.match(caller?.usage, { periodStart: `${first}T00:00:00.000000Z`, resetAt: `${next}T00:00:00.000000Z` })
+    t.same(await own.query('select period::text from usage where account_id = $1', [tenant.accountId]), [
+      { period: first },
+    ])
+  }
+})
+
 t.test('a check alone stops after the features and stores nothing but the minute count', async (t) => {
   const tenant = await createTenant(database, { rate_limit_per_minute: 100, screenshots_per_month: 0 })
   const check = (features: readonly string[]) =>
@@ -185,6 +218,7 @@ t.test('a check alone stops after the features and stores nothing but the minute
   t.match(await stored(database, tenant), { captures: 0, outbox: 0, requests: 2, pending: 0 })
 })
 
+// Contract: Domain-restricted keys
 t.test('a restricted key is served from its own hosts only', async (t) => {
   const tenant = await createTenant(database, {}, ['example.com', '*.example.org'])
   const verdict = async (originHost: string | null) =>
@@ -198,6 +232,7 @@ t.test('a restricted key is served from its own hosts only', async (t) => {
   }
 })
 
+// Contract: Expired keys
 t.test('an expired key answers as an unknown one', async (t) => {
   const tenant = await createTenant(database)
   await database.query(`update api_key set expires_at = now() - interval '1 second' where account_id = $1`, [

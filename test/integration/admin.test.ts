@@ -87,6 +87,8 @@ t.test('wrong fields are told all at once', async (t) => {
   t.match((await admin('GET', '/accounts?page=1')).body.error.details, { page: [String] })
 })
 
+// Contract: Expired keys
+// Contract: Keys at rest
 t.test('keys are made, listed, restricted, let expire and revoked, each at once', async (t) => {
   const { id, keyId, key } = await newAccount()
   t.match(key, /^sk_live_/)

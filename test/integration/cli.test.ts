@@ -4,6 +4,7 @@ import { readFile, writeFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { promisify } from 'node:util'
 import t from 'tap'
+import { defaultPlans } from '#shared/db/default-plans.ts'
 import { eventually } from '#test/helpers/eventually.ts'
 import { startPostgres } from '#test/helpers/postgres.ts'
 
@@ -39,6 +40,7 @@ const json = async <T>(args: readonly string[]): Promise<T> => {
 
 t.testdir()
 
+// Contract: Plans
 t.test('migrate brings a database up to date and the plans of the contract in force', async (t) => {
   t.match(await json(['migrate']), { applied: [] })
   t.match(await run(['account', 'create', '--name', 'N', '--email', 'e@x', '--plan', 'nope']), {
@@ -71,6 +73,38 @@ t.test('makes a key that is shown once, lists it without it, and revokes it', as
   ])
   await json(['key', 'revoke', made.id])
   t.match(await json(['key', 'list', '--account', id]), [{ id: made.id, revoked_at: /^20/ }])
+})
+
+// Contract: Plans
+// Contract: Plan changes
+t.test('makes as many keys as the plan allows; those that another plan has no room for go on', async (t) => {
+  const made = await json<{ id: string }>(['account', 'create', '--name', 'N', '--email', 'e@x', '--plan', 'starter'])
+  const create = ['key', 'create', '--account', made.id, '--name', 'k']
+  await json(create)
+  await json(create)
+  const refused = { code: 1, out: '', errors: /allows 2 API keys; revoke one first/ }
+  t.match(await run(create), refused)
+  await json(['account', 'set-plan', made.id, 'free'])
+  t.match(await run(create), { ...refused, errors: /allows 1 API key;/ })
+  const keys = await json<{ revoked_at: string | null }[]>(['key', 'list', '--account', made.id])
+  t.same(
+    keys.map((key) => key.revoked_at),
+    [null, null],
+  )
+})
+
+// Contract: Plans
+t.test('migrate puts the plans of a file in force, and `unlimited` with them', async (t) => {
+  const own = await postgres.createDatabase()
+  const plans = join(t.testdir({ 'plans.json': JSON.stringify([{ ...defaultPlans[0], slug: 'own' }]) }), 'plans.json')
+  const more = { SHUTTERFLEET_DATABASE_URL: own.url, SHUTTERFLEET_PLANS: plans }
+  t.match(await run(['migrate', '--json'], more), { code: 0 })
+  t.match(await own.query('select slug, screenshots_per_month as quota from plan order by position'), [
+    { slug: 'own', quota: 200 },
+    { slug: 'unlimited', quota: null },
+  ])
+  t.match(await run(['migrate', '--json'], { SHUTTERFLEET_DATABASE_URL: own.url }), { code: 0 })
+  t.equal((await own.query('select from plan')).length, 2, 'and leaves them where no file is named')
 })
 
 t.test('wrong usage ends with 2 and names the flag', async (t) => {

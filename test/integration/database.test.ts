@@ -1,4 +1,4 @@
-import { randomUUID } from 'node:crypto'
+import { createHmac, randomUUID } from 'node:crypto'
 import t from 'tap'
 import { createAccount, listAccounts, setPlan } from '#shared/db/accounts.ts'
 import { checkRequest } from '#shared/db/check-request.ts'
@@ -32,6 +32,7 @@ t.test('two processes may migrate at the same time', async (t) => {
   t.same(await migrate(first), ['admit-waiting'], 'a function whose text differs is replaced')
 })
 
+// Contract: Plans
 t.test('the table of plans in force is replaced whole, and no plan in use is dropped', async (t) => {
   const database = await server.createDatabase()
   await replacePlans(database, defaultPlans)
@@ -62,6 +63,8 @@ t.test('accounts are made on plans in force only', async (t) => {
   await t.rejects(setPlan(database, "' or true", 'free'), { code: 'NOT_FOUND' })
 })
 
+// Contract: Keys at rest
+// Contract: Plans
 t.test('keys are kept as an HMAC, up to the number that the plan allows', async (t) => {
   const database = await server.createDatabase()
   await replacePlans(database, defaultPlans)
@@ -71,6 +74,12 @@ t.test('keys are kept as an HMAC, up to the number that the plan allows', async 
   t.equal(first.prefix, first.key.slice(0, 12))
   const stored = await database.query<{ row: string }>('select k::text as row from api_key k')
   t.notMatch(stored[0]!.row, first.key.slice(12), 'the key itself is nowhere')
+  t.same(await database.query('select prefix, key_hash as hash from api_key'), [
+    { prefix: first.key.slice(0, 12), hash: createHmac('sha256', pepper).update(first.key).digest() },
+  ])
+  const again = `insert into api_key (id, account_id, name, prefix, key_hash, domains, created_at)
+    select gen_random_uuid(), account_id, name, prefix, key_hash, domains, created_at from api_key`
+  await t.rejects(database.query(again), { cause: { code: '23505' } }, 'no two keys are alike')
   t.match(await listKeys(database, account.id), [{ id: first.id, domains: ['example.com', '*.example.org'] }])
 
   await createKey(database, key(account.id, { expiresAt: new Date(Date.now() - 1000) }))
@@ -88,6 +97,7 @@ t.test('keys are kept as an HMAC, up to the number that the plan allows', async 
   await t.rejects(revokeKey(database, randomUUID()), { code: 'NOT_FOUND' })
 })
 
+// Contract: Keys at rest
 t.test('a revoked key is refused by every replica at once', async (t) => {
   const database = await server.createDatabase()
   await using replica = openDatabase({ url: database.url, poolMax: 2 })

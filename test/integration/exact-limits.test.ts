@@ -27,6 +27,7 @@ const count = (statuses: readonly number[]) => {
 
 const downFrom = (most: number, many: number) => Array.from({ length: many }, (_, n) => String(most - n))
 
+// Contract: Minute limit
 t.test('three gateways let exactly the minute limit and exactly the quota through, whoever is asked', async (t) => {
   const tenant = await createTenant(database, { screenshots_per_month: quota, rate_limit_per_minute: perMinute })
   const of = { accountId: tenant.accountId, name: '', domains: [], pepper: testPepper }

@@ -44,6 +44,7 @@ const walk = async (first: Listed, follow: Follow, by: 'prev' | 'next'): Promise
   return walked
 }
 
+// Contract: List parameters
 t.test('every status can be listed alone, newest first, with its exact total', async (t) => {
   const { id: accountId, list } = await newAccount()
   const stored: Record<string, string[]> = {}
@@ -70,6 +71,7 @@ t.test('every status can be listed alone, newest first, with its exact total', a
   )
 })
 
+// Contract: List parameters
 t.test('both ends of a range are in it, to the microsecond, and a date is the whole day in UTC', async (t) => {
   const { id: accountId, list } = await newAccount()
   const moments = [
@@ -95,6 +97,8 @@ t.test('both ends of a range are in it, to the microsecond, and a date is the wh
   t.same(await between('?from=2026-02-01&status=failed'), [])
 })
 
+// Contract: List parameters
+// Contract: List shape
 t.test('numbered pages hold everything once, and end', async (t) => {
   const { id: accountId, list, follow } = await newAccount()
   const ids = (await storeCaptures(database, { accountId, count: 250 })).toReversed()
@@ -112,6 +116,7 @@ t.test('numbered pages hold everything once, and end', async (t) => {
   t.match(beyond, { data: [], links: { next: null, prev: `${publicUrl}/v1/screenshots?per_page=40&page=7` } })
 })
 
+// Contract: List parameters
 t.test('a walk by cursor loses and doubles nothing, whatever is accepted meanwhile', async (t) => {
   const { id: accountId, list, follow } = await newAccount()
   // Many at one moment: their order is that of their ids.
@@ -155,6 +160,7 @@ t.test('an account sees its own captures alone, by cursors of another too', asyn
   t.same([idsOf(page), page.meta['total'], page.links.prev], [[own], 1, null])
 })
 
+// Contract: List totals
 t.test('totals are exact up to 10,000 matches, and beyond them come from the counts by day', async (t) => {
   const { id: accountId, call, list, follow } = await newAccount()
   const of = (count: number, createdAt: string, more = {}) =>
@@ -198,6 +204,8 @@ t.test('lists carry the limits of the account', async (t) => {
   }
 })
 
+// Contract: Usage
+// Contract: Period
 t.test('usage is told as the headers tell it, and costs exactly its price', async (t) => {
   const { id, call } = await newAccount('pro')
   const fresh = await call('/v1/account/usage')
@@ -232,6 +240,8 @@ t.test('usage is told as the headers tell it, and costs exactly its price', asyn
   t.same([used.headers.get('x-usage-remaining'), used.headers.get('x-usage-overage')], ['0', '3'])
 })
 
+// Contract: Account
+// Contract: Plan changes
 t.test('an account is told with the plan in force, at once after a change', async (t) => {
   const { id, call } = await newAccount('free')
   const plan = async () => ((await (await call('/api/v1/account')).json()) as { data: { plan: object } }).data.plan
@@ -254,6 +264,8 @@ t.test('an account is told with the plan in force, at once after a change', asyn
   t.match(await plan(), { screenshots_per_month: null, max_api_keys: null, price_monthly: null, price_yearly: null })
 })
 
+// Contract: Account
+// Contract: Plans
 t.test('every plan is told with the prices, limits and features of its table', async (t) => {
   for (const [slug, monthly, yearly, hours, keys] of [
     ['starter', '9', '90', 48, 2],

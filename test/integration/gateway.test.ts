@@ -123,6 +123,7 @@ t.test('the answer waits for the commit, however early the result is known', asy
 })
 
 // Contract: Synchronous capture that fails (a known departure: image bytes cannot carry a record)
+// Contract: Image of a failed capture
 t.test('a failed capture is answered with its code, and stays readable', async (t) => {
   const { call, post } = await newAccount('unlimited')
   for (const [code, status] of [
@@ -147,7 +148,8 @@ t.test('a failed capture is answered with its code, and stays readable', async (
       const path = `/v1/screenshots/${error.screenshot_id}`
       t.match((await json(await call(path))).data, { status: 'failed', error: { code } })
       const download = await call(`${path}/image`)
-      t.match([download.status, await json(download)], [404, { error: { code: 'NOT_READY' } }])
+      const message = `The capture failed: ${code} as the test wants`
+      t.match([download.status, await json(download)], [404, { error: { code: 'NOT_READY', message } }])
     }
     for (const answer of [
       await call(`/v1/screenshots/capture?url=${url}&response_type=json`),
@@ -259,6 +261,7 @@ t.test("a caller's proxy is for plans that have the feature, and is refused wher
   t.notMatch(text, 's3cr3t')
 })
 
+// Contract: Minute limit
 t.test('nothing is stored for a refused request, and its minute is counted', async (t) => {
   const { id, call, post } = await newAccount('free')
   const seen = fleet.seen.length
@@ -299,14 +302,20 @@ t.test('a record belongs to its account alone', async (t) => {
   t.equal((await other.call(`${path}/image`)).status, 404)
 })
 
+// Contract: Domain-restricted keys
 t.test('keys are held to their domains, and end with their revocation', async (t) => {
-  const { call, keyId } = await newAccount('unlimited', ['example.com', '*.example.org'])
+  const { call, keyId } = await newAccount('unlimited', ['Example.com', '*.example.org', '[2001:DB8::1]'])
   const from = async (headers: Record<string, string>) => (await call('/v1/screenshots/x', { headers })).status
   t.equal(await from({ origin: 'https://example.com' }), 404)
+  t.equal(await from({ origin: 'http://EXAMPLE.com:8080' }), 404, 'whatever port and capitals')
+  t.equal(await from({ origin: 'https://[2001:db8:0::1]:8443' }), 404)
   t.equal(await from({ referer: 'https://www.example.org/page' }), 404)
+  t.equal(await from({ origin: 'https://example.com', referer: 'https://evil.example/' }), 404)
   for (const origin of [
     'https://example.com.evil.com',
     'https://evilexample.com',
+    'https://example.org',
+    'https://[2001:db8::2]',
     'null',
     'https://example.org.evil.com',
   ]) {
@@ -318,6 +327,7 @@ t.test('keys are held to their domains, and end with their revocation', async (t
   t.equal(await from({ origin: 'https://example.com' }), 401)
 })
 
+// Contract: Charging
 t.test('a client that goes away changes nothing', async (t) => {
   const { id, call } = await newAccount('unlimited')
   const { promise, resolve } = Promise.withResolvers<void>()
@@ -332,6 +342,8 @@ t.test('a client that goes away changes nothing', async (t) => {
     const [row] = await database.query<{ status: string }>('select status from capture where account_id = $1', [id])
     return row?.status === 'completed'
   })
+  const charged = await database.query('select reserved, settled from usage where account_id = $1', [id])
+  t.same(charged, [{ reserved: 0, settled: 1 }], 'and it is charged')
 })
 
 t.test('health and metrics are served on their own port', async (t) => {

@@ -202,6 +202,7 @@ t.test('addresses in answers are of the public URL, whatever host a request name
   t.match(bodies[3], '"next":"https://shots.example/v1/screenshots?')
 })
 
+// Contract: Domain-restricted keys
 t.test('only the very hosts of a key are let in', async (t) => {
   const bound = await newKey(['example.com', '*.example.org'])
   const from = async (origin: string) =>

@@ -1,6 +1,7 @@
 import t from 'tap'
 import { runLedger } from '#ledger/app.ts'
 import { sendUnbegunAgain } from '#ledger/reaper.ts'
+import { type CaptureErrorCode, captureErrorCodes } from '#shared/errors/catalog.ts'
 import { countBacklog } from '#shared/db/count-backlog.ts'
 import { findCapture } from '#shared/db/find-capture.ts'
 import type { Queue } from '#shared/queue/connection.ts'
@@ -111,14 +112,18 @@ t.test('what does not count changes nothing', async (t) => {
   t.match(await meters(running), { ...idle, reserved: 0, settled: 1 }, 'the success of an earlier attempt counts')
 })
 
+// Contract: Charging
 t.test('a failure of any kind releases the charge', async (t) => {
   const running = await startLedger(t, on)
   const { database, queue } = running
-  const [timedOut, blocked, unreadable] = [await accept(running), await accept(running), await accept(running)]
-  await reportFailure(queue, timedOut.id)
+  const [blocked, unreadable] = [await accept(running), await accept(running)]
+  const others = new Map<CaptureErrorCode, Accepted>()
+  for (const code of captureErrorCodes) others.set(code, await accept(running))
+  t.match(await meters(running), { reserved: captureErrorCodes.length + 2 })
+  for (const [code, { id }] of others) await reportFailure(queue, id, { code })
   await reportFailure(queue, blocked.id, { code: 'BLOCKED', message: 'not public\0' })
   await started(queue, unreadable.id, 1, 'unreadable')
-  await eventually(() => running.ended.length === 3)
+  await eventually(() => running.ended.length === captureErrorCodes.length + 2)
   t.match(await meters(running), { ...idle, reserved: 0, settled: 0 })
   const found = await findCapture(database, { id: blocked.id, accountId: blocked.accountId })
   t.match(found, { status: 'failed', error: { code: 'BLOCKED', message: 'not public' }, expiresAt: null })
@@ -238,6 +243,7 @@ t.test('a message that was lost is replaced after a minute', async (t) => {
   )
 })
 
+// Contract: After retention
 t.test('images go when their retention ends, their records stay', async (t) => {
   const running = await startLedger(t, on)
   const { database, queue, ledger } = running

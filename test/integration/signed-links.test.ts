@@ -1,4 +1,5 @@
 import t from 'tap'
+import { signLink } from '#gateway/links/link.ts'
 import { createAccount, setDisabled } from '#shared/db/accounts.ts'
 import { defaultPlans } from '#shared/db/default-plans.ts'
 import { createKey } from '#shared/db/keys.ts'
@@ -8,10 +9,20 @@ import { startGateway, testPepper } from '#test/helpers/running-gateway.ts'
 import { startStandInFleet } from '#test/helpers/stand-in-fleet.ts'
 
 const image = Buffer.from('the bytes of an image')
-const gateway = await startGateway(t, { LINK_REQUESTS_BURST: '12', LINK_REQUESTS_PER_MINUTE: '1' })
+const keyOf = (id: string, byte: number) => ({ id, secret: Buffer.alloc(32, byte) })
+const [current, previous, gone] = [keyOf('current', 1), keyOf('previous', 2), keyOf('gone', 3)]
+const gateway = await startGateway(t, {
+  LINK_REQUESTS_BURST: '24',
+  LINK_REQUESTS_PER_MINUTE: '1',
+  LINK_SIGNING_KEYS: [current, previous].map(({ id, secret }) => `${id}:${secret.toString('base64')}`).join(','),
+})
 const { database, baseUrl } = gateway
 await replacePlans(database, defaultPlans)
-const fleet = startStandInFleet(gateway, () => ({ image }))
+const held = Promise.withResolvers<void>()
+const fleet = startStandInFleet(gateway, ({ options }) => ({
+  image,
+  before: async () => (options.url?.endsWith('/held') ? held.promise : undefined),
+}))
 t.teardown(async () => fleet[Symbol.asyncDispose]())
 
 const newAccount = async (plan: string) => {
@@ -23,12 +34,15 @@ const newAccount = async (plan: string) => {
       headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
       ...(body !== undefined && { body: JSON.stringify(body) }),
     })
-  const create = async () => {
-    const answer = await call('POST', '/v1/screenshots', { url: 'https://example.com/' })
+  const create = async (url = 'https://example.com/') => {
+    const answer = await call('POST', '/v1/screenshots', { url })
     return ((await answer.json()) as { data: { id: string } }).data.id
   }
   return { id, call, create }
 }
+
+const completedOf = async (accountId: string) =>
+  (await database.query(`select from capture where status = 'completed' and account_id = $1`, [accountId])).length
 
 type Link = { data: { url: string; expires_at: string | null; expires_in: number } }
 const codeOf = async (answer: Response) => [
@@ -36,14 +50,66 @@ const codeOf = async (answer: Response) => [
   ((await answer.json()) as { error: { code: string } }).error.code,
 ]
 
+// Contract: Signed URL response
+// Contract: Signed URL form
+// Contract: Signed URL request
+// Contract: Signed URL errors
+t.test('a link is made before the image is there, and says at each time why it does not open it', async (t) => {
+  const { id: accountId, call, create } = await newAccount('pro')
+  const id = await create('https://example.com/held')
+  const path = `/v1/screenshots/${id}/image`
+  const made = async (body?: object) => {
+    const answer = await call('POST', `/v1/screenshots/${id}/signed-url`, body)
+    return ((await answer.json()) as Link).data
+  }
+  const before = Math.floor(Date.now() / 1000) + 3600
+  const hour = await made()
+  const { expires = '', ...rest } = Object.fromEntries(new URL(hour.url).searchParams)
+  t.same(hour, {
+    url: `${baseUrl}${path}?${signLink(current, id, Number(expires))}`,
+    expires_at: new Date(Number(expires) * 1000).toISOString().replace('Z', '000Z'),
+    expires_in: 60,
+  })
+  t.ok(Number(expires) >= before && Number(expires) <= Math.floor(Date.now() / 1000) + 3600)
+  t.match(rest, { kid: 'current', signature: /^[0-9a-f]{64}$/ })
+  const permanent = await made({ expires_in: 0 })
+  t.same(permanent, { url: `${baseUrl}${path}?${signLink(current, id, undefined)}`, expires_at: null, expires_in: 0 })
+
+  const charges = () =>
+    database.query(
+      'select requests, reserved, settled from account_meter join usage using (account_id) where account_id = $1',
+      [accountId],
+    )
+  const charged = await charges()
+  const open = (query: string) => fetch(`${baseUrl}${path}${query}`)
+  for (const { url } of [hour, permanent]) t.same(await codeOf(await fetch(url)), [404, 'NOT_READY'])
+  held.resolve()
+  await eventually(async () => (await completedOf(accountId)) === 1, { what: 'the image is ready' })
+  const settled = await charges()
+  t.match(settled, [{ requests: (charged[0] as { requests: number }).requests, reserved: 0, settled: 1 }])
+  for (const query of [new URL(hour.url).search, `?${signLink(previous, id, undefined)}`]) {
+    const opened = await open(query)
+    t.same([opened.status, Buffer.from(await opened.arrayBuffer())], [200, image], 'every key of the list is taken')
+    t.equal(opened.headers.get('cross-origin-resource-policy'), 'cross-origin', 'pages of others may show it')
+  }
+  const past = Math.floor(Date.now() / 1000)
+  t.same(await codeOf(await open(`?${signLink(current, id, past)}`)), [403, 'SIGNATURE_EXPIRED'])
+  t.same(await codeOf(await open(`?${signLink(gone, id, undefined)}`)), [403, 'INVALID_SIGNATURE'])
+  t.same(await codeOf(await open('')), [401, 'INVALID_API_KEY'])
+  await database.query(`update capture set expires_at = now() - interval '1 second' where id = $1`, [id])
+  for (const { url } of [hour, permanent]) t.same(await codeOf(await fetch(url)), [410, 'EXPIRED'])
+  t.same(await charges(), settled, 'links cost neither quota nor minute')
+})
+
+// Contract: Signed URL form
+// Contract: Signed URL errors
 t.test('a link opens the image to anybody, until the screenshot is deleted', async (t) => {
   const { id: accountId, call, create } = await newAccount('pro')
   const other = await newAccount('pro')
   const id = await create()
   const { data } = (await (await call('POST', `/v1/screenshots/${id}/signed-url`)).json()) as Link
   t.ok(data.url.startsWith(`${baseUrl}/v1/screenshots/${id}/image?expires=`), data.url)
-  const completed = `select from capture where status = 'completed'`
-  await eventually(async () => (await database.query(completed)).length === 1, { what: 'the image is ready' })
+  await eventually(async () => (await completedOf(accountId)) === 1, { what: 'the image is ready' })
   const usage = () => database.query('select requests from account_meter where account_id = $1', [accountId])
   const before = await usage()
   const answer = await fetch(data.url)

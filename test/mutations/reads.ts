@@ -1,4 +1,257 @@
 import type { Mutation } from './mutation.ts'
 
+const sql = 'services/shared/db/sql'
+const gateway = 'services/gateway'
+
+const batches: readonly Mutation[] = [
+  {
+    point: 'Batch request',
+    file: `${sql}/accept-batch.sql`,
+    find: 'u.reserved + u.settled + v_count <= c.usage_limit',
+    replace: 'u.reserved + u.settled < c.usage_limit',
+  },
+  {
+    point: 'Batch request',
+    file: 'services/shared/capture/parse-batch.ts',
+    find: 'else reportFaults(verdict.faults, place, faults)',
+    replace: 'else reportFaults(verdict.faults, place + 1, faults)',
+  },
+  {
+    point: 'Batch source',
+    file: 'services/shared/capture/parse-batch.ts',
+    find: 'Object.entries({ url, html, markdown })',
+    replace: 'Object.entries({ url, html })',
+  },
+  {
+    point: 'Batch status',
+    file: `${gateway}/answer/batch-record.ts`,
+    find: 'completed + failed >= total',
+    replace: 'completed >= total',
+  },
+  {
+    point: 'Batch response',
+    file: 'services/shared/db/find-batch.ts',
+    find: 'order by c.batch_index)',
+    replace: 'order by c.url)',
+  },
+]
+
+const lists: readonly Mutation[] = [
+  {
+    point: 'List parameters',
+    file: 'services/shared/db/list-captures.ts',
+    find: 'created_at <= ${add(to)}',
+    replace: 'created_at < ${add(to)}',
+  },
+  {
+    point: 'List totals',
+    file: 'services/shared/db/list-captures.ts',
+    find: 'row.counted > countedMax',
+    replace: 'row.counted >= countedMax',
+  },
+  {
+    point: 'List totals',
+    file: `${sql}/count-ended.sql`,
+    find: 'set completed = n.completed + excluded.completed, failed = n.failed + excluded.failed;',
+    replace: 'set completed = n.completed + excluded.completed;',
+  },
+  {
+    point: 'List shape',
+    file: `${gateway}/list/page-body.ts`,
+    find: 'from: skipped + 1,',
+    replace: 'from: skipped,',
+  },
+]
+
+const links: readonly Mutation[] = [
+  {
+    point: 'Signed URL response',
+    file: `${gateway}/operations/sign-url.ts`,
+    find: '(value as number) >= 0',
+    replace: '(value as number) > 0',
+  },
+  {
+    point: 'Signed URL form',
+    file: `${gateway}/links/link.ts`,
+    find: "image\\n${of.expires ?? ''}\\n",
+    replace: 'image\\n',
+  },
+  {
+    point: 'Signed URL form',
+    file: `${gateway}/links/link.ts`,
+    find: 'keys.find((each) => each.id === kid)',
+    replace: 'keys.slice(0, 1).find((each) => each.id === kid)',
+  },
+  {
+    point: 'Signed URL request',
+    file: `${gateway}/operations/sign-url.ts`,
+    find: 'bytes.length === 0 ? {} : parseJson',
+    replace: 'parseJson',
+  },
+  {
+    point: 'Signed URL errors',
+    file: `${gateway}/links/find-linked.ts`,
+    find: "if (verdict === 'expired') throw new AppError('SIGNATURE_EXPIRED')",
+    replace: '',
+  },
+  {
+    point: 'Signed URL errors',
+    file: `${gateway}/operations/download-image.ts`,
+    find: 'expiresAt !== null && Date.parse(expiresAt) <= now.getTime()',
+    replace: 'expiresAt !== null && Date.parse(expiresAt) <= 0',
+  },
+]
+
+const accounts: readonly Mutation[] = [
+  {
+    point: 'Account',
+    file: `${gateway}/operations/show-account.ts`,
+    find: 'monthsPaid = 10',
+    replace: 'monthsPaid = 12',
+  },
+  {
+    point: 'Usage',
+    file: `${gateway}/operations/show-usage.ts`,
+    find: 'Math.floor(',
+    replace: 'Math.round(',
+  },
+  {
+    point: 'Period',
+    file: `${sql}/check-request.sql`,
+    find: "(c.period + interval '1 month') at time zone 'utc'",
+    replace: "c.period + interval '1 month'",
+  },
+  {
+    point: 'Period',
+    file: `${sql}/check-request.sql`,
+    find: 'where u.account_id = c.account_id and u.period = c.period;',
+    replace: 'where u.account_id = c.account_id order by u.period desc limit 1;',
+  },
+  {
+    point: 'Plans',
+    file: 'services/shared/db/keys.ts',
+    find: '>= max) refuseOneMore',
+    replace: '> max) refuseOneMore',
+  },
+  {
+    point: 'Plans',
+    file: 'services/shared/capture/features.ts',
+    find: "  cookies: 'cookies',\n",
+    replace: '',
+  },
+  {
+    point: 'Plan changes',
+    file: `${sql}/change-captures.sql`,
+    find: 'where u.account_id = d.account_id and u.period = d.period;',
+    replace: "where u.account_id = d.account_id and u.period = date_trunc('month', v_now at time zone 'utc')::date;",
+  },
+  {
+    point: 'Plan changes',
+    file: `${sql}/change-captures.sql`,
+    find: 'v_now + c.retention_seconds * interval',
+    replace: 'c.created_at + c.retention_seconds * interval',
+  },
+]
+
+const images: readonly Mutation[] = [
+  {
+    point: 'Image of a failed capture',
+    file: `${gateway}/operations/download-image.ts`,
+    find: '{ publicMessage: `The capture failed: ${error?.code} ${error?.message}` }',
+    replace: '{}',
+  },
+  {
+    point: 'Images of captures with a webhook',
+    file: `${sql}/accept-capture.sql`,
+    find: 'c.retention_seconds, c.created_at, p_webhook_url, p_cache_key, p_cache_seconds);',
+    replace: `case when p_webhook_url is null then c.retention_seconds else 86400 end, c.created_at, p_webhook_url,
+      p_cache_key, p_cache_seconds);`,
+  },
+  {
+    point: 'After retention',
+    file: `${gateway}/operations/download-image.ts`,
+    find: '!image || (expiresAt !== null && Date.parse(expiresAt) <= now.getTime())',
+    replace: '!image',
+  },
+  {
+    point: 'After retention',
+    file: 'services/ledger/remove-objects.ts',
+    find: 'await objects.delete(keys)',
+    replace: '',
+  },
+]
+
+const limits: readonly Mutation[] = [
+  {
+    point: 'Parameters outside the feature matrix',
+    file: 'services/shared/capture/features.ts',
+    find: "  retina: 'retina',\n  block_ads: 'block_ads',\n",
+    replace: "  retina: 'retina',\n  user_agent: 'device_presets',\n  block_ads: 'block_ads',\n",
+  },
+  {
+    point: 'Minute limit',
+    file: `${sql}/check-request.sql`,
+    find: 'if c.refusal is null and not p_counted then',
+    replace: 'if not p_counted then',
+  },
+  {
+    point: 'Minute limit',
+    file: `${sql}/check-request.sql`,
+    find: 'v_requests > c.rate_limit and',
+    replace: 'v_requests >= c.rate_limit and',
+  },
+  {
+    point: 'Charging',
+    file: `${sql}/change-captures.sql`,
+    find: 'settled = u.settled + d.completed',
+    replace: 'settled = u.settled + d.ended',
+  },
+  {
+    point: 'Charging',
+    file: 'services/ledger/reports/judge-reports.ts',
+    find: "if (!state.ended) finish(state, { status: 'failed', code, message",
+    replace: "if (!state.ended && code !== 'BLOCKED') finish(state, { status: 'failed', code, message",
+  },
+]
+
+const keys: readonly Mutation[] = [
+  {
+    point: 'Domain-restricted keys',
+    file: `${sql}/check-request.sql`,
+    find: 'and right(v_host, length(d.domain) - 1) = substr(d.domain, 2)',
+    replace: 'and right(v_host, length(d.domain) - 2) = substr(d.domain, 3)',
+  },
+  {
+    point: 'Domain-restricted keys',
+    file: `${gateway}/http/identify.ts`,
+    find: 'headers.origin ?? headers.referer',
+    replace: 'headers.referer ?? headers.origin',
+  },
+  {
+    point: 'Domain-restricted keys',
+    file: `${gateway}/http/identify.ts`,
+    find: "url.hostname.replace(/^\\[(.*)\\]$/, '$1')",
+    replace: 'url.hostname',
+  },
+  {
+    point: 'Expired keys',
+    file: `${sql}/check-request.sql`,
+    find: 'and (k.expires_at is null or k.expires_at > v_now)',
+    replace: '',
+  },
+  {
+    point: 'Keys at rest',
+    file: 'services/shared/db/keys.ts',
+    find: "createHmac('sha256', pepper)",
+    replace: "createHmac('sha256', 'pepper')",
+  },
+  {
+    point: 'Keys at rest',
+    file: `${sql}/check-request.sql`,
+    find: 'and k.revoked_at is null ',
+    replace: '',
+  },
+]
+
 /** Against the points of batch, list, links, account and usage. */
-export const reads: readonly Mutation[] = []
+export const reads: readonly Mutation[] = [...batches, ...lists, ...links, ...accounts, ...images, ...limits, ...keys]

@@ -9,7 +9,8 @@ const keyForm = /^sk_live_[A-Za-z0-9]{40}$/
 
 const hostOf = (address: string): string | null => {
   const url = URL.parse(address)
-  return url !== null && /^https?:$/.test(url.protocol) ? url.hostname : null
+  // Keys name an IPv6 address without its brackets.
+  return url !== null && /^https?:$/.test(url.protocol) ? url.hostname.replace(/^\[(.*)\]$/, '$1') : null
 }
 
 /** The key of a request; undefined where there is none of the right form. */

@@ -38,6 +38,7 @@ const start = (
   return { context, ask, codeOf }
 }
 
+// Contract: Signed URL form
 t.test('a link leads to the image without a key and costs the account nothing', async (t) => {
   const { context, ask } = start(t)
   const answer = await ask(link, { host: 'evil.example', 'x-forwarded-host': 'evil.example' })
@@ -56,6 +57,7 @@ t.test('a link leads to the image without a key and costs the account nothing', 
   t.equal((await ask(link, { range: 'bytes=0-3' })).statusCode, 206)
 })
 
+// Contract: Signed URL errors
 t.test('what a link does not lead to is told in the words of the interface', async (t) => {
   const { context, codeOf } = start(t)
   t.same(await codeOf(link.replace(/.$/, (digit) => (digit === '0' ? '1' : '0'))), [403, 'INVALID_SIGNATURE'])
@@ -70,6 +72,7 @@ t.test('what a link does not lead to is told in the words of the interface', asy
   t.same(await codeOf(), [404, 'NOT_FOUND'])
 })
 
+// Contract: Signed URL errors
 t.test('neither key nor signature is 401, and a key goes before a signature', async (t) => {
   const { context, codeOf } = start(t)
   t.same(await codeOf(''), [401, 'INVALID_API_KEY'])
@@ -92,6 +95,7 @@ t.test('a link is good for no other operation', async (t) => {
   }
 })
 
+// Contract: Signed URL form
 t.test('each client address has a limit, whatever it says of itself', async (t) => {
   const { ask, codeOf } = start(t, { linkRequestsBurst: 1, linkRequestsPerMinute: 6 })
   t.same(await codeOf('signature=x', { 'x-forwarded-for': '203.0.113.1' }), [403, 'INVALID_SIGNATURE'])

@@ -13,6 +13,7 @@ const judge = (query: string, { keys = [first, second], of = id, at = now } = {}
   return link && judgeLink(keys, of, link, at)
 }
 
+// Contract: Signed URL form
 t.test('a link has the form that the interface gives it, and holds until its time', async (t) => {
   const query = signLink(first, id, soon)
   t.match(query, new RegExp(`^expires=${soon}&kid=new&signature=[0-9a-f]{64}$`))
@@ -21,18 +22,21 @@ t.test('a link has the form that the interface gives it, and holds until its tim
   t.equal(judge(query, { at: new Date(soon * 1000) }), 'expired')
 })
 
+// Contract: Signed URL form
 t.test('a permanent link has no time and holds for ever', async (t) => {
   const query = signLink(first, id, undefined)
   t.match(query, /^kid=new&signature=[0-9a-f]{64}$/)
   t.equal(judge(query, { at: new Date('9999-01-01') }), 'good')
 })
 
+// Contract: Signed URL form
 t.test('every key of the list is taken, and a link dies with its key', async (t) => {
   const query = signLink(second, id, soon)
   t.equal(judge(query), 'good')
   t.equal(judge(query, { keys: [first] }), 'forged')
 })
 
+// Contract: Signed URL form
 t.test('nothing of a link can be exchanged', async (t) => {
   const query = signLink(first, id, soon)
   const permanent = signLink(first, id, undefined)

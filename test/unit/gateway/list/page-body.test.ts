@@ -30,6 +30,7 @@ const from = (direction: Cursor['direction'], place: number) => ({
 })
 const cursor = String(bodyOf('', pageOf(1, { hasOlder: true })).meta['next_cursor'])
 
+// Contract: List shape
 t.test('nothing at all is one empty page without neighbours', async (t) => {
   t.same(bodyOf('', pageOf(0, {})), {
     data: [],
@@ -47,6 +48,7 @@ t.test('nothing at all is one empty page without neighbours', async (t) => {
   })
 })
 
+// Contract: List shape
 t.test('a numbered page knows its neighbours by number, and its cursor', async (t) => {
   const { data, links, meta } = bodyOf('page=2&per_page=2&status=pending', pageOf(2, { hasOlder: true, total: 5 }))
   t.same([data.length, data[0]?.id], [2, idOf(0)])
@@ -61,6 +63,7 @@ t.test('a numbered page knows its neighbours by number, and its cursor', async (
   t.same(readCursor(String(meta['next_cursor'])), from('older', 1))
 })
 
+// Contract: List parameters
 t.test('the last page has no next and no cursor', async (t) => {
   const { links, meta } = bodyOf('page=3&per_page=2', pageOf(1, { hasNewer: true, total: 5 }))
   t.same([links.next, meta['next_cursor'], meta['from'], meta['to']], [null, null, 5, 5])
@@ -83,6 +86,8 @@ t.test('where numbers end the cursor goes on, and the last page has no number', 
   t.notOk('total_estimated' in near.meta)
 })
 
+// Contract: List shape
+// Contract: List parameters
 t.test('a page from a cursor leads both ways by cursors, and does not know its number', async (t) => {
   const both = pageOf(2, { hasOlder: true, hasNewer: true, total: 5 })
   const { links, meta } = bodyOf(`cursor=${cursor}&per_page=2&from=2026-01-01`, both)

@@ -16,6 +16,7 @@ const cursor = {
   than: { createdAt: '2026-01-01T00:00:00.000001Z', id: '22222222-2222-4222-8222-222222222222' },
 } as const
 
+// Contract: List parameters
 t.test('without parameters it is the first page of twenty of everything', async (t) => {
   const everything = { status: undefined, from: undefined, to: undefined }
   t.same(readListQuery(''), { ...everything, perPage: 20, at: { page: 1 }, kept: {} })
@@ -33,6 +34,7 @@ t.test('parameters are read, and kept for the links as they were given', async (
   t.same(readListQuery(`cursor=${writeCursor(cursor)}`).at, cursor)
 })
 
+// Contract: List parameters
 t.test('a number is whole, decimal and in its range', async (t) => {
   for (const wrong of ['0', '-1', '101', '1.5', '1e1', '0x10', '+5', '%2B5', 'all', '', '99999999999']) {
     t.same(faultsOf(`per_page=${wrong}`), { per_page: ['must be a whole number from 1 to 100'] }, wrong)
@@ -50,6 +52,7 @@ t.test('pages are numbered within the first 10,000 captures; the cursor goes fur
   t.match(faultsOf('page=335&per_page=30'), { page: [/at most 334 with 30 .* use cursor/] })
 })
 
+// Contract: List parameters
 t.test('a cursor stands alone, and is one that a list has given', async (t) => {
   const text = writeCursor(cursor)
   t.same(faultsOf(`cursor=${text}&page=1`), { cursor: ['must not be given together with page'] })
@@ -57,12 +60,14 @@ t.test('a cursor stands alone, and is one that a list has given', async (t) => {
   t.same(faultsOf('cursor='), { cursor: ['is not one that a list has given'] })
 })
 
+// Contract: List parameters
 t.test('a range may be one moment, and does not end before it begins', async (t) => {
   t.same(faultsOf('from=2026-01-01&to=2026-01-01'), {})
   t.same(faultsOf('from=2026-01-01T00:00:00Z&to=2026-01-01T00:00:00Z'), {})
   t.same(faultsOf('from=2026-01-02&to=2026-01-01'), { to: ['must not be before from'] })
 })
 
+// Contract: List parameters
 t.test('everything that is wrong is told at once, each by its name', async (t) => {
   t.match(faultsOf('page=0&per_page=500&status=done&from=yesterday&to=2026-02-30&sort=asc'), {
     page: [/whole number/],

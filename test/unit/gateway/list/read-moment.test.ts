@@ -2,6 +2,7 @@ import t from 'tap'
 import { readMoment } from '#gateway/list/read-moment.ts'
 import { seeded } from '#test/helpers/seeded.ts'
 
+// Contract: List parameters
 t.test('a date is its first or its last microsecond in UTC', async (t) => {
   t.equal(readMoment('2026-02-28', 'first'), '2026-02-28T00:00:00.000000Z')
   t.equal(readMoment('2026-02-28', 'last'), '2026-02-28T23:59:59.999999Z')
@@ -10,6 +11,7 @@ t.test('a date is its first or its last microsecond in UTC', async (t) => {
   t.equal(readMoment('9999-12-31', 'last'), '9999-12-31T23:59:59.999999Z')
 })
 
+// Contract: List parameters
 t.test('a date-time is one microsecond, on either side', async (t) => {
   for (const side of ['first', 'last'] as const) {
     t.equal(readMoment('2026-01-31T12:34:56.123456Z', side), '2026-01-31T12:34:56.123456Z')

@@ -16,6 +16,7 @@ const start = (t: Test) => {
   return { context, post, get }
 }
 
+// Contract: Batch response
 t.test('a batch is accepted as one capture for each URL, in input order, and answered at once', async (t) => {
   const { context, post } = start(t)
   const answer = await post({ urls, width: 400, webhook_url: 'https://a.example.com/?t=s3cr3t' })
@@ -52,6 +53,8 @@ t.test('members that have no room are left to the relay', async (t) => {
 })
 
 // Contract: Validation
+// Contract: Batch request
+// Contract: Batch source
 t.test('every fault is told at once, those of an entry under its place, and nothing is accepted', async (t) => {
   const { context, post } = start(t)
   const details = async (body: unknown) => {
@@ -121,6 +124,8 @@ const found = {
   members: [{ index: 2, id: 'x', status: 'completed', url: urls[0]!, options: { width: 1 }, createdAt: 'then' }],
 } as const
 
+// Contract: Batch status
+// Contract: Batch response
 t.test('a batch is found under its id as it is now, and nobody else finds it', async (t) => {
   const { context, get } = start(t)
   const statusOf = async (counts: object) => {

@@ -31,6 +31,7 @@ t.test('what is gone, malformed or of somebody else is 404', async (t) => {
   t.same([answer.statusCode, answer.json().error.code], [404, 'NOT_FOUND'])
 })
 
+// Contract: Signed URL request
 t.test('a body and its content type do not matter, unknown parameters and missing keys do', async (t) => {
   const { remove } = start(t)
   t.equal((await remove(path, { authorization, 'content-type': 'application/json' }, '')).statusCode, 204)

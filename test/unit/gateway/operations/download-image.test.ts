@@ -87,6 +87,8 @@ t.test('what the client has already is not sent again', async (t) => {
   t.equal((await ask({ 'if-none-match': '"other"' })).statusCode, 200)
 })
 
+// Contract: Image of a failed capture
+// Contract: After retention
 t.test('an image that is not there yet, not any more, or never will be has its own answer', async (t) => {
   const { context, ask } = start(t)
   const codeFor = async (capture: typeof pendingCapture) => {

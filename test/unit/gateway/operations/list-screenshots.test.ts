@@ -26,6 +26,7 @@ context.answers.list = (...of) => {
 }
 const get = (path: string) => app.inject({ url: path, headers: { authorization: `Bearer ${testKey}` } })
 
+// Contract: List shape
 t.test('the list has full records, as the status has them', async (t) => {
   const { data } = (await get('/v1/screenshots')).json<{ data: Record<string, unknown>[] }>()
   const status = (await get(`/v1/screenshots/${completedCapture.id}`)).json<{ data: Record<string, unknown> }>()

@@ -7,6 +7,7 @@ const app = createApp(context)
 t.teardown(() => app.close())
 const get = (path: string) => app.inject({ url: path, headers: { authorization: `Bearer ${testKey}` } })
 
+// Contract: Account
 t.test('an account is told with its plan, and no subscription where there is none', async (t) => {
   const answer = await get('/v1/account')
   t.equal(answer.statusCode, 200)
@@ -33,6 +34,7 @@ t.test('an account is told with its plan, and no subscription where there is non
   })
 })
 
+// Contract: Account
 t.test('what a plan does not have is null', async (t) => {
   const nothing = { screenshotsPerMonth: null, rateLimitPerMinute: null, overagePrice: null, maxApiKeys: null }
   const unpriced = { priceMonthly: null, currency: null }

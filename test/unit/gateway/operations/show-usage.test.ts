@@ -12,6 +12,7 @@ const usageOf = (used: number, limit: number | null, overagePrice: string | null
   overagePrice,
 })
 
+// Contract: Usage
 t.test('a quota is told with what is left of it, and its period', async (t) => {
   t.same(usageRecord(usageOf(50, 200)), {
     screenshots_used: 50,
@@ -25,6 +26,8 @@ t.test('a quota is told with what is left of it, and its period', async (t) => {
   })
 })
 
+// Contract: Usage
+// Contract: Plan changes
 t.test('what goes beyond a quota is counted and costs exactly its price', async (t) => {
   t.match(usageRecord(usageOf(15_003, 15_000, '0.006')), {
     screenshots_remaining: 0,
@@ -36,6 +39,7 @@ t.test('what goes beyond a quota is counted and costs exactly its price', async 
   t.match(usageRecord(usageOf(300, 200)), { overage: 100, overage_cost: '0' }, 'a plan that charges none')
 })
 
+// Contract: Usage
 t.test('a plan without a limit has neither a rest nor a share', async (t) => {
   t.match(usageRecord(usageOf(7, null)), {
     screenshots_used: 7,
@@ -47,6 +51,7 @@ t.test('a plan without a limit has neither a rest nor a share', async (t) => {
   })
 })
 
+// Contract: Usage
 t.test('the share has two decimals, is rounded down, and is 100 from the whole quota on', async (t) => {
   t.equal(usageRecord(usageOf(1, 3))['usage_percentage'], 33.33)
   t.equal(usageRecord(usageOf(2, 3))['usage_percentage'], 66.66)

@@ -22,6 +22,8 @@ const start = (t: Test, more: object = {}) => {
   return { context, sign }
 }
 
+// Contract: Signed URL response
+// Contract: Signed URL form
 t.test('a link holds for an hour by default, and names the public address alone', async (t) => {
   const { context, sign } = start(t)
   const { status, body } = await sign('{}', { ...json, host: 'evil.example', 'x-forwarded-host': 'evil.example' })
@@ -34,6 +36,7 @@ t.test('a link holds for an hour by default, and names the public address alone'
   t.equal(judgeLink(context.links.keys, id, readLink(url.search)!, context.now()), 'good')
 })
 
+// Contract: Signed URL request
 t.test('an empty body asks for nothing special, with or without a content type', async (t) => {
   const { sign } = start(t)
   for (const headers of [json, { authorization }, { authorization, 'content-type': 'text/plain' }]) {
@@ -42,6 +45,7 @@ t.test('an empty body asks for nothing special, with or without a content type',
   }
 })
 
+// Contract: Signed URL response
 t.test('zero minutes are for ever, and a year is the most', async (t) => {
   const { sign } = start(t)
   const { body } = await sign('{"expires_in":0}')
@@ -50,6 +54,7 @@ t.test('zero minutes are for ever, and a year is the most', async (t) => {
   t.match(await sign('{"expires_in":525600}'), { body: { data: { expires_at: '2027-06-01T12:34:56.000000Z' } } })
 })
 
+// Contract: Signed URL response
 t.test('what is no whole number of minutes in bounds, and what is no parameter, is refused by name', async (t) => {
   const { sign } = start(t)
   for (const bad of ['-1', '525601', '1.5', '"60"', 'null', 'true', '[]', '1e99']) {
@@ -64,6 +69,7 @@ t.test('what is no whole number of minutes in bounds, and what is no parameter, 
   t.match(await sign('{}', json, `/v1/screenshots/${id}/signed-url?a=1`), { status: 422 })
 })
 
+// Contract: Signed URL request
 t.test('the plan must have the feature, and the account the capture, in whatever state', async (t) => {
   const { context, sign } = start(t)
   context.answers.find = () => pendingCapture

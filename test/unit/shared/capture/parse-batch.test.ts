@@ -12,6 +12,7 @@ const judge = async (input: unknown) => {
 }
 const urls = ['https://a.example.com/', 'https://b.example.com/x', 'http://c.test/']
 
+// Contract: Batch request
 t.test('each capture of a batch is what it would be alone', async (t) => {
   const common = { width: 400, css: 'a{}', cookies: [{ name: 'a', value: 'b' }], headers: { X: 'y' }, cache_ttl: 5 }
   const { verdict, pauses } = await judge({ urls, ...common })

@@ -4,6 +4,7 @@ import { defaultPlans } from '#shared/db/default-plans.ts'
 
 const column = (name: keyof (typeof defaultPlans)[number]) => defaultPlans.map((plan) => plan[name])
 
+// Contract: Plans
 t.test('the default table is the one of the contract, and `unlimited`', async (t) => {
   t.same(column('slug'), ['free', 'starter', 'pro', 'growth', 'business', 'unlimited'])
   t.same(column('rate_limit_per_minute'), [5, 15, 40, 100, 150, null])
@@ -14,6 +15,7 @@ t.test('the default table is the one of the contract, and `unlimited`', async (t
   t.same(column('price_monthly'), ['0', '9', '29', '79', '119', undefined])
 })
 
+// Contract: Plans
 t.test('each plan has the features of the one before it and its own', async (t) => {
   const features = defaultPlans.map((plan) => plan.features)
   t.same(features[0], [])

@@ -4,10 +4,12 @@ import { readPlans } from '#shared/db/read-plans.ts'
 
 const [plan] = defaultPlans
 
+// Contract: Plans
 t.test('the default table is one that a file could hold', async (t) => {
   t.same(readPlans(JSON.stringify(defaultPlans)), defaultPlans)
 })
 
+// Contract: Plans
 t.test('prices may be numbers, limits may be null', async (t) => {
   const wanted = [{ ...plan, overage_price: 0.01, screenshots_per_month: null, max_pending: 5, weight: 2 }]
   t.same(readPlans(JSON.stringify(wanted)), wanted)

@@ -1,0 +1,26 @@
+import { changeCaptures } from '#shared/db/change-captures.ts'
+import type { Database } from '#shared/db/connection.ts'
+import type { CaptureErrorCode } from '#shared/errors/catalog.ts'
+import { newObjectKey } from '#shared/storage/objects.ts'
+
+/** Brings a capture to a status as the ledger would, by one attempt; nothing is put into the store. */
+export const advanceCapture = (
+  database: Database,
+  id: string,
+  to: 'processing' | 'completed' | 'failed',
+  code: CaptureErrorCode = 'TIMEOUT',
+) =>
+  changeCaptures(database, [id], ({ attempts }) => ({
+    change: {
+      attempts: attempts + 1,
+      unendedStarts: 1,
+      begins: true,
+      ...(to === 'failed' && { end: { status: 'failed', code, message: 'slow' } }),
+      ...(to === 'completed' && {
+        end: {
+          ...{ status: 'completed', objectKey: newObjectKey(id, new Date()), fileSize: 1, sha256: '0', warnings: [] },
+          ...{ mimeType: 'image/png', width: 1, height: 1, timings: {} },
+        },
+      }),
+    },
+  }))
