@@ -85,6 +85,8 @@ t.test('a page of an error is a completed capture that tells its status, and is 
     t.notOk('error' in shown)
   }
   t.equal(await settled(), before + 2)
+  const charges = 'select distinct charge from capture where account_id = $1'
+  t.same(await database.query(charges, [accountId]), [{ charge: 'settled' }])
 })
 
 // Contract: `omit_background` with another format
