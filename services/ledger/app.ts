@@ -24,7 +24,7 @@ const loopsOf = (ledger: Ledger, states: PoolStates): Loop[] => {
   return [
     loop('relay', 500, () => relay(ledger)),
     loop('backlog', 1000, createBacklog(ledger)),
-    loop('reaper', 2000, () => reap(ledger, states)),
+    loop('reaper', 1000, () => reap(ledger, states)),
     loop('streams', 5000, () => keepStreams(ledger)),
     loop('deletions', 1000, () => finishDeletions(ledger)),
     loop('removals', 5000, () => removeObjects(ledger)),

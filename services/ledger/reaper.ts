@@ -1,4 +1,4 @@
-import { maxAttempts } from '#shared/capture/budget.ts'
+import { ledgerMarginMs, maxAttempts } from '#shared/capture/budget.ts'
 import { type Pool, pools } from '#shared/capture/lane.ts'
 import { type CaptureEnd, changeCaptures, type JudgedCapture } from '#shared/db/change-captures.ts'
 import { findNeverBegun, findOverdue, type OverdueCapture } from '#shared/db/find-stuck.ts'
@@ -19,8 +19,8 @@ type Dependencies = Pick<
   'database' | 'queue' | 'events' | 'relayBell' | 'longestWaitSeconds' | 'proxiedWaitSeconds'
 >
 
-/** Time that the report of an attempt which ended within its budget may be under way. */
-const graceMs = 2000
+/** Time that the report of an attempt which ended within its worker's time may be under way. */
+const underWayMs = 500
 const batchCaptures = 100
 const unendedMax = 2
 const unbegunMs = 60_000
@@ -34,6 +34,12 @@ type Failure = {
 
 const givenUp: Failure = {
   end: { status: 'failed', code: 'RENDER_ERROR', message: 'The capture did not end within its time budget.' },
+  action: 'given_up',
+}
+
+/** Who serves one capture alone, and says nothing of it, is gone. */
+const jobDied: Failure = {
+  end: { status: 'failed', code: 'JOB_FAILED', message: 'The worker of the capture ended before the capture did.' },
   action: 'given_up',
 }
 
@@ -86,7 +92,7 @@ const judgeOverdue = async (ledger: Dependencies, overdue: OverdueCapture) => {
   const reports = await readStored(ledger, overdue)
   let goesAgain = false
   const ended = await failCaptures(ledger, [id], {
-    ...givenUp,
+    ...(overdue.pool === 'proxied' ? jobDied : givenUp),
     mayEnd: (capture) => {
       const same = capture.status === 'processing' && capture.attempts === attempts
       const settled = same && judgeReports(capture, reports).change === undefined
@@ -130,7 +136,7 @@ export const reap = async (ledger: Dependencies, states: Pick<PoolStates, 'could
   const stuck = states.couldNotStartFor(proxiedWaitSeconds * 1000)
   if (stuck.length > 0) await failPending(ledger, { pools: stuck, waitSeconds: proxiedWaitSeconds }, notStartable)
   await failPending(ledger, { pools, waitSeconds: longestWaitSeconds }, neverBegun)
-  for (const overdue of await findOverdue(database, { graceMs, limit: batchCaptures })) {
+  for (const overdue of await findOverdue(database, { marginMs: ledgerMarginMs - underWayMs, limit: batchCaptures })) {
     await judgeOverdue(ledger, overdue)
   }
 }

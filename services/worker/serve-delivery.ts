@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { ledgerMarginMs } from '#shared/capture/budget.ts'
 import type { Pool } from '#shared/capture/lane.ts'
 import { AppError, errorToCaptureCode, toAppError } from '#shared/errors/app-error.ts'
 import type { Queue } from '#shared/queue/connection.ts'
@@ -25,9 +26,9 @@ import { readProgress } from './read-progress.ts'
 import { reportResult } from './report-result.ts'
 import { storeImage } from './store-image.ts'
 
-/** What is left of the budget when the browser is ended, for storing and reporting; and when storing is given up. */
-const stopMarginMs = 5000
-const storeMarginMs = 1500
+/** What is left of the worker's time when the browser is ended, for storing and reporting; and when storing is given up. */
+const stopMarginMs = 3000
+const storeMarginMs = 500
 
 /** What serving a capture takes. */
 export type Worker = {
@@ -132,7 +133,7 @@ export const serveDelivery = async (worker: Worker, host: Host, delivery: Delive
       events.dropped(id, 'unreadable')
       return delivery.ack()
     }
-    const endsAt = performance.now() + readable.message.budgetMs
+    const endsAt = performance.now() + readable.message.budgetMs - ledgerMarginMs
     await say({ id, attempt: progress, kind: 'begun', pod })
     events.begun({ id, attempt: progress, traceId: trace.traceId })
     const { result, detail } = await runAttempt(host, { id, attempt: progress, sealed: readable.sealed, endsAt })

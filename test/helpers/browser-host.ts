@@ -7,7 +7,8 @@ import { join } from 'node:path'
 import { type CaptureParameters, withDefaults } from '#shared/capture/options.ts'
 import { failingPages, friendlyPages, type Route } from '#test/fixtures/pages/pages.ts'
 import { chromiumPath } from '#test/helpers/bare-browser.ts'
-import { rulesOf, startFilter } from '#test/helpers/egress-filter.ts'
+import type { CaseRecords } from '#test/fixtures/ssrf-cases.ts'
+import { resolverOf, rulesOf, startFilter } from '#test/helpers/egress-filter.ts'
 import type { HostSettings, Outcome } from '#worker/browser-host/protocol.ts'
 import { findBrowserUser } from '#worker/browser-user.ts'
 import { createEgressRelay } from '#worker/egress-relay.ts'
@@ -41,10 +42,18 @@ export const startPages = async (
   }
 }
 
-/** A folder with a socket that leads to an egress filter which allows the listed targets. */
-export const startWayOut = async (allow: string): Promise<AsyncDisposable & { folder: string; egressPath: string }> => {
+/** A folder with a socket that leads to an egress filter which allows the listed targets, and knows the names of `records`. */
+export const startWayOut = async (
+  allow: string,
+  records: CaseRecords = {},
+): Promise<AsyncDisposable & { folder: string; egressPath: string }> => {
   const folder = await mkdtemp(join(tmpdir(), 'host-'))
-  const filter = await startFilter({ rules: rulesOf(allow), connectionBytesMax: 1e9, connectionsMax: 1000 })
+  const filter = await startFilter({
+    rules: rulesOf(allow),
+    resolver: resolverOf(records),
+    connectionBytesMax: 1e9,
+    connectionsMax: 1000,
+  })
   const relay = createEgressRelay({ host: '127.0.0.1', port: filter.port })
   const egressPath = join(folder, 'egress.sock')
   relay.listen(egressPath)

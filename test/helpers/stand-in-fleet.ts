@@ -18,10 +18,11 @@ import { resultSubject } from '#shared/queue/subjects.ts'
 import { capturesStream, laneConsumerName } from '#shared/queue/topology.ts'
 import type { RunningGateway } from './running-gateway.ts'
 
-/** What the stand-in does with a capture: an image of these bytes, a failure, or nothing at all. */
+/** What the stand-in does with a capture: an image of these bytes, of a page that answered 200 or `targetStatus`, a failure, or nothing at all. */
 export type Behaviour =
   | {
       readonly image: Buffer
+      readonly targetStatus?: number
       readonly before?: () => Promise<void>
       readonly warnings?: CompletedResult['warnings']
     }
@@ -73,8 +74,7 @@ export const startStandInFleet = (
       const [put] = part.puts
       const { status } = await fetch(put?.url ?? '', { method: 'PUT', body: behaviour.image })
       if (status !== 201) throw new Error(`put: ${status}`)
-      const { image, warnings = [] } = behaviour
-      const end: CompletedResult = { ...report, ...imageOf(put?.key ?? '', image), warnings }
+      const end: CompletedResult = { ...report, ...imageOf(put?.key ?? '', behaviour) }
       await publishStored(queue, resultSubject({ pool, id }), resultCodec.encode(end))
       await behaviour.before?.()
       await commit(id, end)
@@ -100,7 +100,10 @@ export const startStandInFleet = (
   }
 }
 
-const imageOf = (objectKey: string, image: Buffer) =>
+const imageOf = (
+  objectKey: string,
+  { image, targetStatus = 200, warnings = [] }: Extract<Behaviour, { image: Buffer }>,
+) =>
   ({
     outcome: 'completed',
     objectKey,
@@ -109,8 +112,9 @@ const imageOf = (objectKey: string, image: Buffer) =>
     mimeType: 'image/png',
     width: 1280,
     height: 800,
-    targetStatus: 200,
+    targetStatus,
     finalUrl: 'https://example.com/',
+    warnings,
   }) as const
 
 const endOf = (result: ReturnType<typeof resultCodec.decode>) =>

@@ -26,6 +26,7 @@ const countOf = async (table: string, { accountId }: Tenant) =>
   (await database.query(`select from ${table} where account_id = $1`, [accountId])).length
 
 // Contract: Order of checks
+// Contract: Idempotency
 t.test('of requests with one key at once exactly one is accepted, and the others are it', async (t) => {
   const tenant = await createTenant(database, { screenshots_per_month: 1, max_pending: 1 })
   const all = await times(20, () => accept(tenant, under('key')))
@@ -45,6 +46,7 @@ t.test('of requests with one key at once exactly one is accepted, and the others
 })
 
 // Contract: Order of checks
+// Contract: Idempotency
 t.test(
   'another request under the same key is refused, before anything is looked at but key, limit and plan',
   async (t) => {
@@ -75,6 +77,7 @@ t.test('a capture that shares a result is found again under its key', async (t) 
   t.equal(replayOf((await accept(tenant, { sharing, ...under('key') })).outcome), follower.id)
 })
 
+// Contract: Idempotency
 t.test('after 24 hours a key is as new, and the ledger forgets it, so many at a time', async (t) => {
   const tenant = await createTenant(database)
   for (const key of ['a', 'b', 'c']) await accept(tenant, under(key))
@@ -95,6 +98,7 @@ t.test('after 24 hours a key is as new, and the ledger forgets it, so many at a 
   ])
 })
 
+// Contract: Idempotency
 t.test('a batch is found again under its key, once for all that come at once', async (t) => {
   const tenant = await createTenant(database)
   const batches = await times(10, async () => {

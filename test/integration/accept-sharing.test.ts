@@ -54,6 +54,7 @@ const usage = async ({ accountId }: Tenant) => {
 const noDifference = async (t: Test) => t.same(await database.query(meterDifferences), [])
 
 // Contract: Charging
+// Contract: Cache key
 t.test('identical requests at once are one capture and one charge; the others follow it and end with it', async (t) => {
   const tenant = await createTenant(database, { screenshots_per_month: 1, max_pending: 20 })
   // Connections are open, so that the requests meet.
@@ -111,6 +112,7 @@ t.test('a follower that is accepted while its capture ends is never forgotten', 
   await noDifference(t)
 })
 
+// Contract: Cache key
 t.test(
   'a stored result is a hit: a record of its own, complete at once, free, served when the quota is used up',
   async (t) => {
@@ -149,6 +151,7 @@ t.test(
   },
 )
 
+// Contract: Cache key
 t.test(
   'a result is shared for the shorter of both times since its completion, while it and its object live',
   async (t) => {
@@ -174,6 +177,19 @@ t.test(
   },
 )
 
+// Contract: Delete
+t.test('what was deleted is no source for a hit, and a hit is none either', async (t) => {
+  const tenant = await createTenant(database)
+  const first = await accept(tenant, sharing('gone'))
+  await end(first.id)
+  const hit = await accept(tenant, sharing('gone'))
+  t.equal(hit.shared, 'hit')
+  t.equal(await deleteCapture(database, { id: first.id, accountId: tenant.accountId }), true)
+  t.equal((await accept(tenant, sharing('gone'))).shared, 'own')
+  t.match(await find(tenant, hit.id), { status: 'completed', cached: true }, 'who shares it keeps it')
+})
+
+// Contract: Cache key
 t.test('an expired object is removed once, after its last owner', async (t) => {
   const own = await server.createDatabase()
   const tenant = await createTenant(own)

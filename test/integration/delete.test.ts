@@ -106,23 +106,26 @@ const states = {
   },
 }
 
-for (const [state, { reach, settled }] of Object.entries(states)) {
-  t.test(`a capture that is ${state} is deleted once, and the meters are as they should be without it`, async (t) => {
-    const running = await start(t)
-    const { database } = running
-    const { id } = await accept(running)
-    await reach(running, id)
-    t.equal(await deleteCapture(database, { id, accountId: randomUUID() }), false, 'not by another account')
-    t.equal(await drop(running, id), true)
-    t.same(await row(database, id), {})
-    t.equal(await drop(running, id), false, 'a second time there is nothing')
-    t.same(await meters(running), { ...idle, settled }, 'what had begun stays charged, all else is released')
-    await settleDeletions(running)
-    await noFiles(running)
-    t.same(await database.query('select key from stored_object'), [])
-    t.same(await database.query('select from outbox'), [])
-  })
-}
+// Contract: Delete
+t.test('a capture is deleted once in every state, and the meters are as they should be without it', async (t) => {
+  for (const [state, { reach, settled }] of Object.entries(states)) {
+    await t.test(state, async (t) => {
+      const running = await start(t)
+      const { database } = running
+      const { id } = await accept(running)
+      await reach(running, id)
+      t.equal(await deleteCapture(database, { id, accountId: randomUUID() }), false, 'not by another account')
+      t.equal(await drop(running, id), true)
+      t.same(await row(database, id), {})
+      t.equal(await drop(running, id), false, 'a second time there is nothing')
+      t.same(await meters(running), { ...idle, settled }, 'what had begun stays charged, all else is released')
+      await settleDeletions(running)
+      await noFiles(running)
+      t.same(await database.query('select key from stored_object'), [])
+      t.same(await database.query('select from outbox'), [])
+    })
+  }
+})
 
 t.test('a deleted capture makes room in the window for one that waits', async (t) => {
   const running = await start(t)
@@ -165,6 +168,7 @@ const messagesWith = async ({ connection }: Queue, text: string) => {
   return found
 }
 
+// Contract: Delete
 t.test('nothing of a deleted capture stays in a table, a message or an object', async (t) => {
   const running = await start(t)
   const { database, queue, folder } = running
@@ -207,10 +211,12 @@ t.test('nothing of a deleted capture stays in a table, a message or an object', 
   t.same(await messagesWith(queue, marker), [])
 })
 
+// Contract: Delete
 t.test('a result of a deleted capture is dropped without a word, and its object goes', async (t) => {
   const running = await start(t)
   const { queue, ledger } = running
-  const [deleted, stranger] = [await accept(running), await accept(running)]
+  const webhookUrl = 'https://hooks.example/in'
+  const [deleted, stranger] = [await accept(running, { webhookUrl }), await accept(running)]
   await reportStart(queue, deleted.id)
   await statusIs(running.database, deleted.id, 'processing')
   await drop(running, deleted.id)
@@ -219,6 +225,7 @@ t.test('a result of a deleted capture is dropped without a word, and its object 
   await reportSuccess(queue, deleted.id, { objectKey: await put(running, deleted.id) })
   await eventually(async () => (await filesBelow(running.folder)).length === 1, { what: 'the object is removed' })
   t.same(running.endings(deleted.id), [])
+  t.same(await running.database.query('select from webhook_delivery'), [])
   t.ok(
     ledger.told.some(([name, id, why]) => name === 'reportIgnored' && id === deleted.id && why === 'unknown_capture'),
   )
@@ -228,6 +235,8 @@ t.test('a result of a deleted capture is dropped without a word, and its object 
   t.same(await running.database.query('select key from object_removal where key = $1', [kept]), [], "no other's object")
 })
 
+// Contract: Delete
+// Contract: Cache key
 t.test('a shared object stays until the last of its owners is deleted', async (t) => {
   const running = await start(t)
   const { database, files } = running
@@ -271,6 +280,7 @@ t.test('a capture that follows another was counted nowhere, and leaves every met
   t.match(before, { pending: 1, admitted: 1, reserved: 1 })
 })
 
+// Contract: Delete
 t.test('a batch keeps its counts: a member that had not ended counts as failed', async (t) => {
   const running = await start(t)
   const { database, queue, tenant } = running

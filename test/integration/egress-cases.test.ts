@@ -60,6 +60,7 @@ t.test('refuses every literal and parser trick, in absolute form and by CONNECT'
   t.equal(world.canary.connections(), 0)
 })
 
+// Contract: Error mapping
 t.test('judges names by their addresses', async (t) => {
   await using world = await startWorld()
   for (const row of ssrfCases('dns', 'webhook', 'public')) {
@@ -123,6 +124,7 @@ t.test('resolves anew for each connection, so that rebinding finds nothing open'
 /** Cases whose end is the client's to decide: an endless chain, and a webhook sender that follows nothing. */
 const leftToClients = ['redirect-013', 'redirect-014']
 
+// Contract: Error mapping
 t.test('refuses the private hop of every redirect chain', async (t) => {
   for (const row of ssrfCases('redirect').filter(({ id }) => !leftToClients.includes(id))) {
     const hops = (inputOf(row).chain ?? []).map((hop) => hop.split(/ -\d+-> (?:then page opens )?/))

@@ -42,6 +42,7 @@ type Answer = { data: Record<string, unknown> & { screenshots: Record<string, un
 const json = async (answer: Response) => (await answer.json()) as Answer
 const bytes = async (answer: Response) => Buffer.from(await answer.arrayBuffer())
 
+// Contract: Idempotency
 t.test('a synchronous capture that is sent again under its key is one capture, and all get its image', async (t) => {
   const { post, get, countOf } = await newAccount('unlimited')
   const url = 'https://example.com/held'
@@ -63,6 +64,7 @@ t.test('a synchronous capture that is sent again under its key is one capture, a
 })
 
 // Contract: Image response
+// Contract: Cache key
 t.test(
   'identical captures at once are served by one worker; later ones by none, until the quota ends and beyond',
   async (t) => {
@@ -85,6 +87,12 @@ t.test(
     t.equal(refused.status, 402)
     const hit = await post('', { url, cache_ttl: 600 })
     t.same([hit.status, hit.headers.get('x-cache')], [202, 'HIT'])
+    const left = (answer: Response, of: 'usage' | 'ratelimit') => answer.headers.get(`x-${of}-remaining`)
+    t.equal(left(hit, 'usage'), left(refused, 'usage'), 'it does not count toward the quota')
+    const minutes = ['x-ratelimit-reset', 'x-ratelimit-limit'].map((name) => hit.headers.get(name))
+    if (minutes[0] === refused.headers.get('x-ratelimit-reset'))
+      t.equal(Number(left(hit, 'ratelimit')), Number(left(refused, 'ratelimit')) - 1, 'but toward the minute limit')
+    else t.equal(Number(left(hit, 'ratelimit')), Number(minutes[1]) - 1, 'of a minute that has begun since')
     const { data } = await json(hit)
     t.match(data, { status: 'pending', url })
     const record = await json(await get(`/${String(data['id'])}`))

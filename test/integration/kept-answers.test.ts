@@ -47,6 +47,7 @@ const same = (t: Test, first: Posted, again: Posted) => {
   t.same([first.replayed, again.replayed], [false, true])
 }
 
+// Contract: Idempotency
 t.test('every POST that accepts no capture answers as before where it is sent again under its key', async (t) => {
   const { accountId, post } = await newCaller()
   const made = await post('/webhooks', hook, 'make')
@@ -72,6 +73,7 @@ t.test('every POST that accepts no capture answers as before where it is sent ag
   }
 })
 
+// Contract: Idempotency
 t.test('a key belongs to one request of one operation and path, and to one account', async (t) => {
   const { post } = await newCaller()
   const first = await post('/webhooks', hook, 'one')
@@ -113,6 +115,7 @@ t.test(
   },
 )
 
+// Contract: Idempotency
 t.test('a key whose server died while it served is free again after a minute, and every key after a day', async (t) => {
   const { post, accountId } = await newCaller()
   const first = await post('/webhooks', hook, 'old')

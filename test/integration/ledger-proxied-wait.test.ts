@@ -27,11 +27,11 @@ const tellState = (queue: Queue, said: Omit<PoolStateMessage, 'pool' | 'reason'>
   return { [Symbol.dispose]: () => clearInterval(timer) }
 }
 /** A worker's report that it begins a capture. */
-const begin = (queue: Queue, id: string) =>
+const begin = (queue: Queue, id: string, attempt = 1) =>
   publishStored(
     queue,
     startedSubject({ pool: 'proxied', id }),
-    startedCodec.encode({ id, attempt: 1, kind: 'begun', pod: 'pod' }),
+    startedCodec.encode({ id, attempt, kind: 'begun', pod: 'pod' }),
   )
 const age = (database: Database, ids: readonly string[], seconds: number) =>
   database.query(`update capture set created_at = now() - $2 * interval '1 second' where id = any ($1)`, [ids, seconds])
@@ -44,6 +44,8 @@ const reaperHasTurned = async (running: RunningLedger) => {
   }
 }
 
+// Contract: Status never moves back
+// Contract: Error mapping
 t.test('a capture for which no worker could be started in time fails, and no other', async (t) => {
   const running = await startLedger(t, on)
   const { database, queue } = running
@@ -97,3 +99,17 @@ for (const [name, said] of [
     t.match(await row(running.database, id), { status: 'pending' })
   })
 }
+
+// Contract: Error mapping
+t.test('a capture whose own workers died fails as one that could not be run', async (t) => {
+  const running = await startLedger(t, on)
+  const { database, queue } = running
+  const { id } = await accept(running, { pool: 'proxied' })
+  for (const attempt of [1, 2]) {
+    await begin(queue, id, attempt)
+    await eventually(async () => (await row(database, id))['attempts'] === attempt)
+    await database.query(`update capture set attempt_started_at = now() - interval '10 minutes' where id = $1`, [id])
+  }
+  await eventually(() => running.endings(id).length === 1, { what: 'it is given up' })
+  t.match(await row(database, id), { status: 'failed', error_code: 'JOB_FAILED', charge: 'released' })
+})

@@ -1,8 +1,9 @@
 import t from 'tap'
 import { runLedger } from '#ledger/app.ts'
-import { sendUnbegunAgain } from '#ledger/reaper.ts'
+import { reap, sendUnbegunAgain } from '#ledger/reaper.ts'
 import { type CaptureErrorCode, captureErrorCodes } from '#shared/errors/catalog.ts'
 import { countBacklog } from '#shared/db/count-backlog.ts'
+import { changeCaptures } from '#shared/db/change-captures.ts'
 import { findCapture } from '#shared/db/find-capture.ts'
 import type { Queue } from '#shared/queue/connection.ts'
 import { captureCodec, startedCodec, type StartedMessage } from '#shared/queue/messages.ts'
@@ -68,6 +69,7 @@ t.test('a capture goes from the outbox through the queue to its record and its c
   t.same(await database.query(objects), [{ key: result.objectKey, bytes: 1234, kept: true }])
 })
 
+// Contract: Status never moves back
 t.test('results end a capture once: repeats are told again, losers lose their object', async (t) => {
   const running = await startLedger(t, on)
   const { database, queue, ledger } = running
@@ -80,12 +82,16 @@ t.test('results end a capture once: repeats are told again, losers lose their ob
   await reportFailure(queue, id, { attempt: 2 })
   await eventually(() => ledger.deleted.includes(loser.objectKey), { what: "the loser's object is deleted" })
   await eventually(() => running.endings(id).length === 4)
+  await started(queue, id, 3)
+  await reportSuccess(queue, id, { objectKey: winner.objectKey })
+  await eventually(() => running.endings(id).length === 5)
   t.same([...new Set(running.endings(id).map(({ objectKey }) => objectKey))], [winner.objectKey], "always the winner's")
   t.same(ledger.deleted, [loser.objectKey])
   t.match(await row(database, id), { status: 'completed', object_key: winner.objectKey, charge: 'settled' })
   t.match(await meters(running), { ...idle, reserved: 0, settled: 1 }, 'charged once')
 })
 
+// Contract: Status never moves back
 t.test('what does not count changes nothing', async (t) => {
   const running = await startLedger(t, on)
   const { database, queue, ledger } = running
@@ -113,6 +119,7 @@ t.test('what does not count changes nothing', async (t) => {
 })
 
 // Contract: Charging
+// Contract: Error mapping
 t.test('a failure of any kind releases the charge', async (t) => {
   const running = await startLedger(t, on)
   const { database, queue } = running
@@ -173,6 +180,8 @@ t.test('what NATS lost is published again, waiting captures excepted', async (t)
   t.match(await meters({ database, tenant }), { pending: 19, admitted: 16, waiting: 3, processing: 0, settled: 1 })
 })
 
+// Contract: Time budget
+// Contract: Status never moves back
 t.test('an attempt past its budget is sent again once, then given up; a report in time holds', async (t) => {
   const running = await startLedger(t, on)
   const { database, queue } = running
@@ -196,6 +205,42 @@ t.test('an attempt past its budget is sent again once, then given up; a report i
   t.match(await meters(running), { ...idle, reserved: 0, settled: 0 })
 })
 
+// Contract: Time budget
+t.test(
+  'an attempt that nobody reports is given up before its budget ends, and the third one is the last',
+  async (t) => {
+    const database = await server.createDatabase()
+    const queue = await openQueue(t, nats.url)
+    const ledger = createTestLedger(database, queue)
+    const tenant = await createTenant(database)
+    const begunBefore = async (seconds: number, attempts: number, unendedStarts: number) => {
+      const { id } = await accept({ database, tenant })
+      await changeCaptures(database, [id], () => ({ change: { attempts, unendedStarts, begins: true } }))
+      await database.query(
+        `update capture set attempt_started_at = now() - $2 * interval '1 second', budget_ms = 50000 where id = $1`,
+        [id, seconds],
+      )
+      return id
+    }
+    const [young, again, twice, third] = [
+      await begunBefore(40, 2, 2),
+      await begunBefore(49, 1, 1),
+      await begunBefore(49, 2, 2),
+      await begunBefore(49, 3, 1),
+    ]
+    await database.query('delete from outbox')
+    await reap(ledger, { couldNotStartFor: () => [] })
+    const statusOf = async (id: string) => (await row(database, id))['status']
+    t.same(await Promise.all([young, again, twice, third].map(statusOf)), [
+      'processing',
+      'processing',
+      'failed',
+      'failed',
+    ])
+    t.same(await database.query('select capture_id as id from outbox'), [{ id: again }])
+  },
+)
+
 t.test('a result that did not count does not stop the next attempt', async (t) => {
   const running = await startLedger(t, on)
   const { database, queue } = running
@@ -209,6 +254,8 @@ t.test('a result that did not count does not stop the next attempt', async (t) =
   t.match(await row(database, id), { status: 'processing', attempts: 1 })
 })
 
+// Contract: Status never moves back
+// Contract: Error mapping
 t.test('a capture that nobody begins fails after the longest wait, also one that waits for its turn', async (t) => {
   const running = await startLedger(t, on, { longestWaitSeconds: 3600 })
   const { database, queue } = running

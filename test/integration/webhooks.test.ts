@@ -117,6 +117,7 @@ t.test('a capture that fails is told with its code and message', async (t) => {
   t.match(data, { id, status: 'failed', error: { code: 'TIMEOUT', message: 'The page did not load in time.' } })
 })
 
+// Contract: Cache key
 t.test('a hit of the cache says so', async (t) => {
   await using s = await setUp()
   await startSender(t, s.on)

@@ -102,6 +102,7 @@ t.test('reports a failed capture with code and message', async (t) => {
   await queueIsEmpty()
 })
 
+// Contract: Time budget
 t.test('counts the larger of the attempts that the message and the last report name', async (t) => {
   const id = crypto.randomUUID()
   const begun = startedCodec.encode({ id, attempt: 2, kind: 'begun', pod: 'other' })
@@ -110,6 +111,7 @@ t.test('counts the larger of the attempts that the message and the last report n
   t.match(await awaitResult(queue, id), { attempt: 3, objectKey: sent.keys[2] })
 })
 
+// Contract: Status never moves back
 t.test('does not count an attempt that was handed back', async (t) => {
   const id = crypto.randomUUID()
   const handed = startedCodec.encode({ id, attempt: 1, kind: 'handed-back', pod: 'other' })
@@ -118,6 +120,7 @@ t.test('does not count an attempt that was handed back', async (t) => {
   t.match(await awaitResult(queue, id), { attempt: 1 })
 })
 
+// Contract: Time budget
 t.test('drops a capture that has ended, and one without an attempt left', async (t) => {
   const ended = crypto.randomUUID()
   const result = { id: ended, attempt: 1, token: 'x', outcome: 'failed', code: 'TIMEOUT', message: 'x' } as const
@@ -168,6 +171,7 @@ t.test('takes nothing while it is drained', async (t) => {
   t.match(await awaitResult(queue, id), { outcome: 'completed' })
 })
 
+// Contract: Time budget
 t.test('ends a browser that does not answer at the deadline, reports, and goes on with another', async (t) => {
   const [stalled = 0] = hostPids()
   const { id } = await send({ url: `${pages.url}/held` }, { budgetMs: 7000 })
@@ -180,6 +184,7 @@ t.test('ends a browser that does not answer at the deadline, reports, and goes o
   t.notOk(hostPids().includes(stalled))
 })
 
+// Contract: Error mapping
 t.test('reports RENDER_ERROR when its host is killed, and goes on with another', async (t) => {
   const { id } = await send({ url: `${pages.url}/held` })
   await eventually(() => held.length === 1)

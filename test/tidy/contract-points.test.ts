@@ -11,6 +11,11 @@ const waiting: Waiting = {
   'Where `headers` go': ['headers'],
   '`device` with `width`, `height`, `user_agent`': ['device', 'user_agent'],
   '`retina`': ['retina'],
+  '`full_page` + PDF': ['pdf', 'selector'],
+  '`resize_width` + `resize_height`': ['resize_width', 'resize_height'],
+  '`width`, `height` of a PDF': ['pdf'],
+  Metadata: ['extract_metadata'],
+  Markdown: ['markdown'],
 }
 
 const contract = '| Point | Decision |\n|---|---|\n| Rate headers | On all |\n| `retina` | Two |\n'

@@ -1,6 +1,12 @@
 /** Milliseconds that an attempt may take on top of the caller's `timeout` and `delay`, by the contract. */
 const budgetSlackMs = 20_000
 
+/**
+ * Milliseconds at the end of a budget that are not the worker's: by then its report is stored, or nobody waits for it, and
+ * what is left is for the ledger to write the end down within the budget.
+ */
+export const ledgerMarginMs = 2000
+
 /** Most attempts of one capture; more than one only where a worker died or was taken away. */
 export const maxAttempts = 3
 

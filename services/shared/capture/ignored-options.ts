@@ -1,9 +1,33 @@
 import type { EchoedOptions } from './echo-options.ts'
 
+type Ignored = { code: string; message: string }
+
 const withQuality: readonly unknown[] = ['jpeg', 'webp', 'avif']
 
-/** Warnings for what a caller supplied and the format has no use for. Takes a record's `options`: what stands there was supplied. */
-export const ignoredOptions = ({ quality, format }: EchoedOptions): { code: string; message: string }[] =>
-  quality === undefined || withQuality.includes(format)
-    ? []
-    : [{ code: 'quality_ignored', message: `quality does not apply to ${String(format)}.` }]
+/** Whether a value was supplied that wants something: flags at `false` and empty objects do not. */
+const isWanted = (value: unknown): boolean =>
+  typeof value === 'object' && value !== null ? Object.keys(value).length > 0 : value !== undefined && value !== false
+
+const doesNotApply = (name: string, { format, source }: EchoedOptions): string | undefined => {
+  if (name.startsWith('pdf_') && format !== 'pdf') return String(format)
+  if (name.startsWith('resize_') && format === 'pdf') return 'pdf'
+  return name === 'headers' && typeof source === 'string' ? `a source of ${source}` : undefined
+}
+
+const inapplicable = (options: EchoedOptions): Ignored[] =>
+  Object.entries(options).flatMap(([name, value]) => {
+    const to = doesNotApply(name, options)
+    return to === undefined || !isWanted(value)
+      ? []
+      : [{ code: 'parameter_ignored', message: `${name} does not apply to ${to}.` }]
+  })
+
+/** Warnings for what a caller supplied and the capture has no use for. Takes a record's `options`: what stands there was supplied. */
+export const ignoredOptions = (options: EchoedOptions): Ignored[] => {
+  const { quality, format } = options
+  const hasQuality = quality === undefined || withQuality.includes(format)
+  return [
+    ...(hasQuality ? [] : [{ code: 'quality_ignored', message: `quality does not apply to ${String(format)}.` }]),
+    ...inapplicable(options),
+  ]
+}

@@ -1,7 +1,7 @@
 import type { Lane, Pool } from '#shared/capture/lane.ts'
 import type { Sql } from './connection.ts'
 
-/** A capture whose latest attempt has had its time without an end. */
+/** A capture whose latest attempt has had its worker's time without an end. */
 export type OverdueCapture = {
   readonly id: string
   readonly accountId: string
@@ -10,16 +10,16 @@ export type OverdueCapture = {
   readonly attempts: number
 }
 
-/** Up to `limit` captures whose latest attempt began longer ago than its budget and `graceMs`, the longest first. */
+/** Up to `limit` captures whose latest attempt has less than `marginMs` left of its budget, or nothing, the longest over first. */
 export const findOverdue = (
   database: Sql,
-  which: { readonly graceMs: number; readonly limit: number },
+  which: { readonly marginMs: number; readonly limit: number },
 ): Promise<OverdueCapture[]> =>
   database.query(
     `select id, account_id as "accountId", pool, lane, attempts from capture
-      where status = 'processing' and attempt_started_at + (budget_ms + $1) * interval '1 millisecond' < now()
+      where status = 'processing' and attempt_started_at + (budget_ms - $1) * interval '1 millisecond' < now()
       order by attempt_started_at limit $2`,
-    [which.graceMs, which.limit],
+    [which.marginMs, which.limit],
   )
 
 /** Up to `limit` captures of these pools that were accepted longer than `waitSeconds` ago and never began, the oldest first. */

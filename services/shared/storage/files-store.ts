@@ -92,27 +92,18 @@ async function* walk(folder: string, start: string, wanted: Wanted): AsyncIterab
   }
 }
 
-/** Keeps objects as files below `folder`. An object appears under its key whole or not at all, and is never overwritten. */
-export const createFilesStore = (options: FilesOptions): FilesStore => {
-  const pathOf = (key: string) => {
-    if (!isObjectKey(key)) throw new AppError('BAD_REQUEST', { message: `not an object key: ${key}` })
-    return join(options.folder, key)
-  }
-  const signingKey = createSecretKey(Buffer.from(options.signingKey, 'base64'))
-  const sign = (key: string, expires: string) =>
-    createHmac('sha256', signingKey).update(`PUT\n${key}\n${expires}`).digest()
-
-  const uploads = join(options.folder, uploadsFolder)
+/** Takes uploads below the store's folder; what a killed process left of some is removed now and then. */
+const createUploads = ({ folder, now }: Pick<FilesOptions, 'folder' | 'now'>) => {
+  const uploads = join(folder, uploadsFolder)
   let lookedMs = 0
   const removeLeftovers = () => {
-    const nowMs = options.now().getTime()
+    const nowMs = now().getTime()
     if (nowMs - lookedMs < lookForLeftoversMs) return
     lookedMs = nowMs
     void removeOld(uploads, nowMs - leftoverMs).catch(() => {})
   }
 
-  const beginUpload = async (key: string): Promise<Upload> => {
-    const path = pathOf(key)
+  return async (path: string): Promise<Upload> => {
     const partial = join(uploads, `${randomBytes(16).toString('hex')}.part`)
     await mkdir(uploads, { recursive: true })
     removeLeftovers()
@@ -132,6 +123,18 @@ export const createFilesStore = (options: FilesOptions): FilesStore => {
       abandon: () => rm(partial, { force: true }),
     }
   }
+}
+
+/** Keeps objects as files below `folder`. An object appears under its key whole or not at all, and is never overwritten. */
+export const createFilesStore = (options: FilesOptions): FilesStore => {
+  const pathOf = (key: string) => {
+    if (!isObjectKey(key)) throw new AppError('BAD_REQUEST', { message: `not an object key: ${key}` })
+    return join(options.folder, key)
+  }
+  const signingKey = createSecretKey(Buffer.from(options.signingKey, 'base64'))
+  const beginUpload = createUploads(options)
+  const sign = (key: string, expires: string) =>
+    createHmac('sha256', signingKey).update(`PUT\n${key}\n${expires}`).digest()
 
   return {
     signPut: async (key, lifetimeSeconds) => {
@@ -144,7 +147,7 @@ export const createFilesStore = (options: FilesOptions): FilesStore => {
       const fresh = Number(expires) * 1000 > options.now().getTime()
       return timingSafeEqual(Buffer.from(signature, 'hex'), sign(key, expires)) && fresh
     },
-    beginUpload,
+    beginUpload: async (key) => beginUpload(pathOf(key)),
     put: async (key, bytes) => {
       const path = pathOf(key)
       await mkdir(dirname(path), { recursive: true }).catch(refuse)

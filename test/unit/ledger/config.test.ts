@@ -6,6 +6,7 @@ const env = {
   SHUTTERFLEET_NATS_URL: 'nats://localhost:4222',
 }
 
+// Contract: Status never moves back
 t.test('what is not set has its default', async (t) => {
   t.match(readConfig(env), { longestWaitSeconds: 86_400, proxiedWaitSeconds: 300 })
 })

@@ -121,7 +121,7 @@ export const recordSchemas: Fields = {
   ),
   Warning: closed({
     code: text(
-      'For machines: `truncated`, `quality_ignored`, `selector_not_found`, `blank`, `undecoded_images` and others.',
+      'For machines: `truncated`, `quality_ignored`, `parameter_ignored`, `selector_not_found`, `blank`, `undecoded_images` and others.',
     ),
     message: text('For people.'),
   }),

@@ -36,3 +36,12 @@ t.test('every other capture goes to the pool of all', async (t) => {
   t.equal(openWith('standard').options.url, 'https://example.com/')
   t.throws(() => openWith('proxied'), { code: 'JOB_FAILED' })
 })
+
+// Contract: Time budget
+t.test('an attempt has the time-out, the delay and 20 seconds', async (t) => {
+  const budgetOf = async (parameters: object) =>
+    (await prepare({ url: 'https://example.com/', ...parameters })).capture.budgetMs
+  t.equal(await budgetOf({}), 50_000)
+  t.equal(await budgetOf({ timeout: 5 }), 25_000)
+  t.equal(await budgetOf({ timeout: 60, delay: 10 }), 90_000)
+})

@@ -5,6 +5,7 @@ import { captureParameters, type CaptureParameters, withDefaults } from '#shared
 const text = (supplied: CaptureParameters) => cacheTextOf(withDefaults(supplied))
 const plain = { url: 'https://example.com/' }
 
+// Contract: Cache key
 t.test('what looks the same has one text', async (t) => {
   const same: readonly CaptureParameters[] = [
     { width: 1280, full_page: false, ...plain },
@@ -16,6 +17,7 @@ t.test('what looks the same has one text', async (t) => {
   t.equal(text({ ...plain, geolocation }), text({ ...plain, geolocation: { longitude: 2, latitude: 1 } }))
 })
 
+// Contract: Cache key
 t.test('every other parameter makes another text', async (t) => {
   const others: CaptureParameters = {
     ...{ html: '<p>', markdown: '#', width: 400, height: 300, device: 'mobile', retina: true, format: 'webp' },

@@ -41,4 +41,5 @@ t.test('what is wrong is named once, for each URL where it is the URL', async (t
   t.same(await faultsOf({ urls: [], cookies }), [['urls', 1]])
   t.same(await faultsOf({ urls, webhook_url: 'http://a.com/' }), [['webhook_url', 1]])
   t.same(await faultsOf({ urls, response_type: 'json' }), [])
+  t.same(await faultsOf({ urls, response_type: 'image' }), [['response_type', 1]])
 })

@@ -36,6 +36,7 @@ t.test('sources are bounded, and exactly one is required', async (t) => {
   })
 })
 
+// Contract: Error mapping
 t.test('addresses that are visibly private or no web addresses are refused', async (t) => {
   const publicOnly = 'must be a public http or https address'
   for (const bad of [
@@ -153,6 +154,7 @@ t.test('header names are tokens, and those of the connection are refused', async
 })
 
 // Contract: Bounds not given
+// Contract: Parameters that do not apply
 t.test('cookies are named by their place, bounded together, and must reach the target', async (t) => {
   const fault = (cookie: Record<string, unknown>) =>
     faultsOf({ url: 'https://www.example.com/', cookies: [{ name: 'a', value: 'b' }, cookie] })
@@ -199,6 +201,7 @@ t.test('geolocation is bounded field by field', async (t) => {
   t.same(faultsOf({ url, geolocation: { latitude: 1 } }), { 'geolocation.longitude': ['is required'] })
 })
 
+// Contract: `omit_background` with another format
 t.test('a transparent background needs a format that has one', async (t) => {
   for (const format of ['png', 'webp']) t.same(faultsOf({ url, format, omit_background: true }), {}, format)
   for (const format of ['jpeg', 'avif', 'tiff', 'pdf']) {

@@ -1,0 +1,105 @@
+import { readFile } from 'node:fs/promises'
+import { createServer } from 'node:http'
+import { createServer as createTlsServer } from 'node:https'
+import t from 'tap'
+import type { CaptureParameters } from '#shared/capture/options.ts'
+import { failingPages } from '#test/fixtures/pages/pages.ts'
+import { captureWith, startPages, startTestHost, startWayOut } from '#test/helpers/browser-host.ts'
+import { listening } from '#test/helpers/egress-filter.ts'
+import { makeCertificate } from '#test/helpers/webhook-receiver.ts'
+import type { Host } from '#worker/host-process.ts'
+
+const pages = await startPages({
+  '/slow': (_request, response) => void setTimeout(() => response.end('<p>slow'), 3500),
+  '/document.pdf': (_request, response) =>
+    response.writeHead(200, { 'content-type': 'application/pdf' }).end('%PDF-1.4'),
+})
+const wayOut = await startWayOut(pages.host)
+const host = await startTestHost(wayOut)
+t.teardown(async () => {
+  await host[Symbol.asyncDispose]()
+  await wayOut[Symbol.asyncDispose]()
+  await pages[Symbol.asyncDispose]()
+})
+
+const take = (parameters: CaptureParameters) => captureWith(host, { timeout: 5, ...parameters })
+
+// Contract: `timeout`
+t.test('the timeout bounds the load, and the load and the wait for a selector together', async (t) => {
+  const navigateMs = async (parameters: CaptureParameters, message: RegExp) => {
+    const outcome = await take({ timeout: 5, ...parameters })
+    t.match(outcome, { outcome: 'failed', code: 'TIMEOUT', message })
+    return outcome.timings.navigate ?? 0
+  }
+  const loading = await navigateMs({ url: `${pages.url}/endless` }, /did not load within 5 s/)
+  const selecting = await navigateMs({ url: `${pages.url}/slow`, wait_for_selector: '#never' }, /#never/)
+  for (const waitedMs of [loading, selecting]) t.ok(waitedMs >= 4900 && waitedMs < 8000, `${waitedMs} ms`)
+  t.match(await take({ url: `${pages.url}/slow`, wait_for_selector: 'p', timeout: 15 }), { outcome: 'completed' })
+})
+
+// Contract: Missing selectors
+t.test('waits for a selector, and names it when it does not come or is none', async (t) => {
+  t.match(await take({ url: `${pages.url}/late`, wait_for_selector: '#late' }), { outcome: 'completed' })
+  t.match(await take({ url: `${pages.url}/plain`, wait_for_selector: '#never' }), {
+    code: 'TIMEOUT',
+    message: /#never/,
+  })
+  t.match(await take({ url: `${pages.url}/plain`, wait_for_selector: 'a[[' }), {
+    code: 'RENDER_ERROR',
+    message: /a\[\[/,
+  })
+})
+
+// Contract: Error mapping
+t.test('an address that egress refuses is named by its reason, over both schemes', async (t) => {
+  for (const scheme of ['http', 'https']) {
+    t.match(await take({ url: `${scheme}://10.0.0.1/` }), { code: 'BLOCKED' })
+    t.match(await take({ url: `${scheme}://localhost:1234/` }), { code: 'BLOCKED' })
+    t.match(await take({ url: `${scheme}://unknown.invalid/` }), { code: 'DNS_FAILED', message: /unknown\.invalid/ })
+  }
+})
+
+// Contract: Error mapping
+t.test(
+  'a name is judged by its addresses, and what refuses or shows no good certificate is a failed connection',
+  async (t) => {
+    await using certificate = await makeCertificate(['tls.test'])
+    const [cert, key] = await Promise.all([readFile(certificate.certPath), readFile(certificate.keyPath)])
+    await using tls = await listening(createTlsServer({ cert, key }, (_request, response) => response.end('<p>tls')))
+    const gone = await listening(createServer())
+    await gone[Symbol.asyncDispose]()
+    const names = { 'inside.test': { A: ['10.0.0.1'] }, 'both.test': { A: ['93.184.216.34'], AAAA: ['fd00::1'] } }
+    await using way = await startWayOut(`127.0.0.1:${tls.port} 127.0.0.1:${gone.port}`, names)
+    await using named = await startTestHost(way)
+    for (const [url, code] of [
+      ['http://inside.test/', 'BLOCKED'],
+      ['https://inside.test/', 'BLOCKED'],
+      ['http://both.test/', 'BLOCKED'],
+      ['http://unknown.test/', 'DNS_FAILED'],
+      [`https://127.0.0.1:${tls.port}/`, 'CONNECTION_FAILED'],
+      [`http://127.0.0.1:${gone.port}/`, 'CONNECTION_FAILED'],
+    ] as const) {
+      t.match(await captureWith(named, { url, timeout: 10 }), { outcome: 'failed', code }, url)
+    }
+    const pdf = await take({ url: `${pages.url}/document.pdf` })
+    t.ok(pdf.outcome === 'completed' || pdf.code === 'INVALID_URL', 'a PDF is a page, or says that it is none')
+  },
+)
+
+// Contract: Error mapping
+// Contract: Success
+t.test('each page that brings no picture fails with its code, and the next capture is fine', async (t) => {
+  await using other = await startTestHost(wayOut)
+  const isSlow = ([path, { code }]: [string, { code: string }]) => code === 'TIMEOUT' || path === '/loops-after-load'
+  const inTurn = async (by: Host, failing: readonly [string, { code: string }][]) => {
+    for (const [path, { code }] of failing) {
+      const outcome = await captureWith(by, { url: pages.url + path, timeout: code === 'TIMEOUT' ? 5 : 30 })
+      t.match(outcome, { outcome: 'failed', code }, path)
+      const next = await captureWith(by, { url: `${pages.url}/plain`, timeout: 30 })
+      t.match(next, { outcome: 'completed', shot: { targetStatus: 200 } })
+    }
+  }
+  const failing = Object.entries(failingPages)
+  const quick = failing.filter((page) => !isSlow(page))
+  await Promise.all([inTurn(host, quick), inTurn(other, failing.filter(isSlow))])
+})
