@@ -18,8 +18,8 @@ export type Received = {
   readonly body: string
 }
 
-/** How it answers: a status, a redirect, or not at all. */
-export type Behaviour = number | { readonly redirect: string } | 'hang'
+/** How it answers: a status, a redirect, not at all, with a beginning and no end, or by closing the connection. */
+export type Behaviour = number | { readonly redirect: string } | 'hang' | 'begin' | 'close'
 
 /** A certificate that signs itself, in files of a folder of its own. */
 export type Certificate = AsyncDisposable & { readonly certPath: string; readonly keyPath: string }
@@ -72,7 +72,9 @@ export const startReceiver = async (
     times.set(path, nth)
     const behaviour = await behave(path, nth)
     if (behaviour === 'hang') return
-    if (typeof behaviour === 'number') response.writeHead(behaviour).end('thank you')
+    if (behaviour === 'close') response.destroy()
+    else if (behaviour === 'begin') response.writeHead(200, { 'content-length': 100 }).write('thank')
+    else if (typeof behaviour === 'number') response.writeHead(behaviour).end('thank you')
     else response.writeHead(302, { location: behaviour.redirect }).end()
   })
   server.on('connection', () => {
