@@ -37,7 +37,7 @@ export type GatewayProcess = {
 export type RunningGateway = GatewayProcess & {
   /** Starts another gateway beside it that shares all of them; it ends with the test. */
   readonly startReplica: () => Promise<GatewayProcess>
-  readonly database: Database
+  readonly database: Database & { readonly url: string }
   readonly postgres: TestPostgres
   readonly nats: TestNats
   /** Another service's connection to NATS. */

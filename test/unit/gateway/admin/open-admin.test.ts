@@ -7,6 +7,7 @@ const { events } = createTestContext()
 const gateway = { events, database: {} as Database }
 const open = (adminToken: string) => openAdmin(gateway, { adminToken, keyPepper: 'pepper' })
 
+// Contract: Off without a token
 t.test('there is no administration without a token, and none with one that can be guessed', async (t) => {
   t.equal(open(''), undefined)
   t.throws(() => open('x'.repeat(15)), { code: 'CONFIGURATION', message: /SHUTTERFLEET_ADMIN_TOKEN.*16/ })
