@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { promisify } from 'node:util'
+import { createContract } from './contract.ts'
 import { listening } from './egress-filter.ts'
 
 const run = promisify(execFile)
@@ -37,7 +38,10 @@ export const makeCertificate = async (names: readonly string[]): Promise<Certifi
   return { certPath, keyPath, [Symbol.asyncDispose]: () => rm(folder, { recursive: true }) }
 }
 
-/** A receiver of webhooks over TLS. */
+/**
+ * A receiver of webhooks over TLS. What it is sent is held against the document of the interface: disposing it throws what
+ * did not fit.
+ */
 export type Receiver = AsyncDisposable & {
   readonly port: number
   readonly received: Received[]
@@ -81,5 +85,17 @@ export const startReceiver = async (
     connections += 1
   })
   const running = await listening(server)
-  return { ...running, received, connections: () => connections, mostAtOnce: (first) => most.get(first) ?? 0 }
+  const contract = createContract()
+  const dispose = async () => {
+    await running[Symbol.asyncDispose]()
+    const faults = received.flatMap(contract.checkEvent)
+    if (faults.length > 0) throw new Error(`what was sent is not as the document says:\n${faults.join('\n')}`)
+  }
+  return {
+    port: running.port,
+    [Symbol.asyncDispose]: dispose,
+    received,
+    connections: () => connections,
+    mostAtOnce: (first) => most.get(first) ?? 0,
+  }
 }

@@ -291,6 +291,7 @@ t.test(
 )
 
 // Contract: Deliveries of one capture
+// Contract: User-level webhooks
 t.test('deliveries of a capture are listed, of both kinds, in pages, and sent again', async (t) => {
   const { tenant, call, listed } = await newTenantCaller()
   await database.query(`update plan set features = array['webhooks'] where slug like 'plan-%'`)
