@@ -170,12 +170,15 @@ export const acceptedOf = (row: RequestRow): AcceptOutcome => {
   return { ...verdict, createdAt, admitted, ...(shared && { shared }), ...(replayOf && { replayOf }) }
 }
 
+/** A capture that an operator has accepted for an account: no key is checked, and its minute does not count. */
+export type CaptureFor = Omit<NewCapture, 'keyHash' | 'originHost'> & { readonly accountId: string }
+
 /** How long the gateway's own publishing goes first; then the ledger's relay publishes what still stands in the outbox. */
 export const relayAfterMs = 2000
 
 const statement = `select ${requestColumns}
   from accept_capture($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15,
-  $16, $17, $18, $19, $20)`
+  $16, $17, $18, $19, $20, $21)`
 
 /**
  * Accepts a capture, or says why not, in one round trip; the order of the checks stands in `sql/accept-capture.sql`. With
@@ -185,12 +188,14 @@ const statement = `select ${requestColumns}
  */
 export const acceptCapture = async (
   database: Sql,
-  capture: NewCapture,
+  capture: NewCapture | CaptureFor,
   options: { windowSize: number; checkOnly?: boolean; counted?: boolean },
 ): Promise<AcceptOutcome> => {
+  const asker =
+    'accountId' in capture ? { keyHash: null, originHost: null, ...capture } : { accountId: null, ...capture }
   const parameters = [
-    capture.keyHash,
-    capture.originHost,
+    asker.keyHash,
+    asker.originHost,
     capture.features,
     options.checkOnly ?? false,
     options.windowSize,
@@ -203,12 +208,13 @@ export const acceptCapture = async (
     capture.sealed,
     capture.tokenHash,
     capture.budgetMs,
-    options.counted ?? false,
+    options.counted ?? asker.accountId !== null,
     capture.webhookUrl ?? null,
     capture.sharing?.key ?? null,
     capture.sharing?.seconds ?? null,
     capture.idempotency?.key ?? null,
     capture.idempotency?.requestSha256 ?? null,
+    asker.accountId,
   ]
   return acceptedOf(onlyRow(await database.query<RequestRow>(statement, parameters, 'keep')))
 }
