@@ -16,7 +16,7 @@ const gateway = await startGateway(t, { ADMIN_TOKEN: token, ADMIN_PORT: '0' })
 const { database, baseUrl, adminUrl } = gateway
 await replacePlans(database, [
   ...defaultPlans,
-  { ...defaultPlans[0]!, slug: 'narrow', screenshots_per_month: 3, rate_limit_per_minute: null, max_pending: 2 },
+  { ...defaultPlans[0]!, slug: 'narrow', screenshots_per_month: 3, rate_limit_per_minute: 1, max_pending: 2 },
 ])
 
 type Fields = Record<string, unknown>
@@ -149,10 +149,11 @@ t.test('only the errors, the time and the number that are asked for are gone thr
   const urls = async () => (await account.captures()).slice(8).map((each) => each['url'])
   t.match((await account.requeue({ codes: ['RENDER_ERROR'] })).body.data, { requeued: 1 })
   t.strictSame(await urls(), [`${url}render`])
-  t.match((await account.requeue({ since: isoBefore(3 * 3_600_000), limit: 1 })).body.data, { requeued: 1 })
-  t.strictSame(await urls(), [`${url}render`, `${url}aged`], 'the oldest first')
   t.match((await account.requeue()).body.data, { requeued: 1 })
-  t.strictSame(await urls(), [`${url}render`, `${url}aged`, `${url}job`])
+  t.strictSame(await urls(), [`${url}render`, `${url}job`], 'of the last hour')
+  await account.failed({ url: `${url}latest` })
+  t.match((await account.requeue({ since: isoBefore(3 * 3_600_000), limit: 1 })).body.data, { requeued: 1 })
+  t.strictSame((await urls()).slice(3), [`${url}aged`], 'the oldest first')
   for (const [name, wrong] of [
     ['codes', ['TIMEOUT']],
     ['codes', []],

@@ -135,6 +135,30 @@ export const webhooks: readonly Mutation[] = [
     replace: 'sum(l.admitted + l.waiting)',
   },
   {
+    point: 'Queue by account',
+    file: 'services/gateway/admin/requeue-failed.ts',
+    find: 'isMasked(url) || isMasked(proxy)',
+    replace: 'isMasked(proxy)',
+  },
+  {
+    point: 'Queue by account',
+    file: 'services/shared/db/find-failed.ts',
+    find: 'c.completed_at >= $3',
+    replace: 'c.created_at >= $3',
+  },
+  {
+    point: 'Queue by account',
+    file: 'services/shared/db/accept-capture.ts',
+    find: 'keyHash: null, originHost: null, accountId, counted: true',
+    replace: 'keyHash: null, originHost: null, accountId, counted: false',
+  },
+  {
+    point: 'Queue by account',
+    file: 'services/gateway/admin/requeue-failed.ts',
+    find: 'update(key).digest()',
+    replace: 'update(id).digest()',
+  },
+  {
     point: 'Maintenance mode',
     file: 'services/gateway/app.ts',
     find: 'if (!accepts || !context.inMaintenance())',

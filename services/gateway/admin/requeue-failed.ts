@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { mask } from '#shared/capture/mask-url.ts'
 import { type ParsedCapture, parseCapture } from '#shared/capture/parse-capture.ts'
-import { acceptCapture, type Refusal } from '#shared/db/accept-capture.ts'
+import { acceptCaptureFor, type Refusal } from '#shared/db/accept-capture.ts'
 import type { Database } from '#shared/db/connection.ts'
 import { type FailedCapture, type FailedFilter, findFailed, requeueKeyOf } from '#shared/db/find-failed.ts'
 import { newId } from '#shared/db/new-id.ts'
@@ -58,7 +58,7 @@ const acceptAgain = async (deps: Deps, accountId: string, failed: FailedCapture)
   const key = requeueKeyOf(failed.id)
   const idempotency = { key, requestSha256: createHash('sha256').update(key).digest() }
   const capture = { ...member, lane, idempotency } as const
-  const outcome = await acceptCapture(deps.database, { ...capture, accountId }, { windowSize: deps.windowCaptures })
+  const outcome = await acceptCaptureFor(deps.database, accountId, capture, { windowSize: deps.windowCaptures })
   if (!outcome.ok) return reasonOf(outcome)
   if (outcome.replayOf !== undefined) return 'requeued_before'
   if (outcome.admitted) deps.publisher.publish({ ...capture, accountId, attempts: 0 })
