@@ -108,6 +108,11 @@ t.test('calls at the same time accept a capture once', async (t) => {
   const answers = await Promise.all(Array.from({ length: 4 }, () => account.requeue()))
   const sum = answers.reduce((all, { body }) => all + Number(body.data['requeued']), 0)
   t.equal(sum, 5)
+  const reasons = answers.flatMap(({ body }) => Object.keys(body.data['left_out'] as Fields))
+  t.strictSame(
+    reasons.filter((reason) => reason !== 'requeued_before'),
+    [],
+  )
   t.equal((await account.captures()).length, 10)
   t.equal(await account.reserved(), 5)
 })

@@ -155,8 +155,8 @@ export const webhooks: readonly Mutation[] = [
   {
     point: 'Queue by account',
     file: 'services/gateway/admin/requeue-failed.ts',
-    find: 'update(key).digest()',
-    replace: 'update(id).digest()',
+    find: ', ...(webhookUrl !== null && { webhook_url: webhookUrl })',
+    replace: '',
   },
   {
     point: 'Maintenance mode',
