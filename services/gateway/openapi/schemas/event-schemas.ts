@@ -14,13 +14,12 @@ const tells = (event: WebhookEvent, data: JsonSchema): JsonSchema =>
     sent_at: moment('When the first attempt began, the same over all attempts.'),
   })
 
-const completed = closed(
-  fieldsOf('CompletedScreenshot', [
-    ...['id', 'status', 'url', 'options', 'file_size', 'mime_type', 'width', 'height', 'processing_time_ms'],
-    ...['image_url', 'created_at', 'completed_at'],
-  ]),
-  { cached: { type: 'boolean', const: true, description: "There where it shows an earlier capture's result." } },
-)
+const completedNames =
+  'id status url options file_size mime_type width height processing_time_ms image_url created_at completed_at'
+
+const completed = closed(fieldsOf('CompletedScreenshot', completedNames.split(' ')), {
+  cached: { type: 'boolean', const: true, description: "There where it shows an earlier capture's result." },
+})
 
 const failed = closed(fieldsOf('FailedScreenshot', ['id', 'status', 'url', 'error', 'created_at']))
 
