@@ -20,9 +20,8 @@ export type OpenSender = Sender &
   }
 
 const databaseProbeMs = 1000
-/** The contract's bounds of an attempt. */
-const connectMs = 10_000
-const answerMs = 30_000
+/** The contract's bounds of an attempt: for the connection, and for the whole answer once there is one. */
+export const attemptBounds = { connectMs: 10_000, answerMs: 30_000 } as const
 
 const trustOf = async (path: string): Promise<SecureContext | undefined> => {
   const extra = await readExtraCertificates(path)
@@ -42,7 +41,7 @@ export const openContext = async (config: Config, stop: AbortSignal): Promise<Op
   const openingKeys = config.openingKeys.map(readOpeningKey)
   const trust = await trustOf(config.extraCa)
   const database = stack.use(openDatabase({ url: config.databaseUrl, poolMax: config.databasePoolMax }))
-  const agent = stack.use(new ReceiverAgent({ egress: config.egress, trust, connectMs }))
+  const agent = stack.use(new ReceiverAgent({ egress: config.egress, trust, connectMs: attemptBounds.connectMs }))
   const owned = stack.move()
   return {
     database,
@@ -50,7 +49,7 @@ export const openContext = async (config: Config, stop: AbortSignal): Promise<Op
     publicUrl: config.publicUrl,
     events,
     metrics,
-    attempt: (post) => attempt({ agent, answerMs }, post),
+    attempt: (post) => attempt({ agent, answerMs: attemptBounds.answerMs }, post),
     waitsMs: config.webhookRetries,
     inFlightMax: config.inFlightMax,
     now: () => new Date(),

@@ -12,6 +12,9 @@ export type SeenAnswer = {
   readonly body?: unknown
 }
 
+/** What a receiver was sent. */
+export type SeenEvent = { readonly headers: Readonly<Record<string, unknown>>; readonly body: string }
+
 type Header = { readonly required?: boolean; readonly schema: { readonly type?: string } }
 type Response = {
   readonly headers: Record<string, { readonly $ref: string }>
@@ -39,6 +42,12 @@ export const documentedPairs: readonly string[] = operations.flatMap(({ name, re
   Object.keys(responses).map((status) => `${name} ${status}`),
 )
 
+type EventDoc = {
+  readonly parameters: readonly { readonly name: string; readonly required: boolean; readonly schema: object }[]
+  readonly requestBody: { readonly content: { readonly 'application/json': { readonly schema: object } } }
+}
+const events = document.webhooks as Readonly<Record<string, { readonly post: EventDoc }>>
+
 const last = (ref: string) => ref.split('/').at(-1) ?? ''
 
 const operationOf = ({ method, path }: SeenAnswer) => {
@@ -61,10 +70,12 @@ const headerFaults = (
 
 /**
  * Holds answers against the document: status, media type, headers, and bodies of JSON. `check` says what is wrong with one,
- * and notes which pair of operation and status it shows. What belongs to no operation is not looked at.
+ * and notes which pair of operation and status it shows. What belongs to no operation is not looked at. `checkEvent` says
+ * what is wrong with a body that was sent to a receiver, and with its signature.
  */
 export const createContract = (): {
   readonly check: (answer: SeenAnswer) => string[]
+  readonly checkEvent: (event: SeenEvent) => string[]
   readonly faults: (schema: object, value: unknown) => string[]
   readonly seen: ReadonlySet<string>
 } => {
@@ -94,9 +105,24 @@ export const createContract = (): {
     return type === 'application/json' && body !== undefined ? [...wrong, ...faults(media.schema, body)] : wrong
   }
 
+  const checkEvent = ({ headers, body }: SeenEvent): string[] => {
+    const sent = JSON.parse(body) as { event: string }
+    const post = events[sent.event]?.post
+    if (!post) return [`${sent.event} is not named`]
+    const given = post.parameters.filter(({ name }) => headers[name.toLowerCase()] !== undefined)
+    // Signed by all of them or not at all.
+    const missing = post.parameters.filter((each) => !given.includes(each) && (each.required || given.length > 0))
+    return [
+      ...missing.map(({ name }) => `${name} is missing`),
+      ...given.flatMap(({ name, schema }) => faults(schema, headers[name.toLowerCase()])),
+      ...faults(post.requestBody.content['application/json'].schema, sent),
+    ].map((fault) => `${sent.event}: ${fault}`)
+  }
+
   return {
     seen,
     faults,
+    checkEvent,
     check: (answer) => {
       const operation = operationOf(answer)
       if (!operation) return []

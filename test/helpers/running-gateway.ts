@@ -38,7 +38,7 @@ export type GatewayProcess = {
 export type RunningGateway = GatewayProcess & {
   /** Starts another gateway beside it that shares all of them, with a calendar that is `skewMs` ahead; it ends with the test. */
   readonly startReplica: (skewMs?: number) => Promise<GatewayProcess>
-  readonly database: Database
+  readonly database: Database & { readonly url: string }
   readonly postgres: TestPostgres
   readonly nats: TestNats
   /** Another service's connection to NATS. */

@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { promisify } from 'node:util'
+import { createContract } from './contract.ts'
 import { listening } from './egress-filter.ts'
 
 const run = promisify(execFile)
@@ -18,8 +19,8 @@ export type Received = {
   readonly body: string
 }
 
-/** How it answers: a status, a redirect, or not at all. */
-export type Behaviour = number | { readonly redirect: string } | 'hang'
+/** How it answers: a status, a redirect, not at all, with a beginning and no end, or by closing the connection. */
+export type Behaviour = number | { readonly redirect: string } | 'hang' | 'begin' | 'close'
 
 /** A certificate that signs itself, in files of a folder of its own. */
 export type Certificate = AsyncDisposable & { readonly certPath: string; readonly keyPath: string }
@@ -37,7 +38,10 @@ export const makeCertificate = async (names: readonly string[]): Promise<Certifi
   return { certPath, keyPath, [Symbol.asyncDispose]: () => rm(folder, { recursive: true }) }
 }
 
-/** A receiver of webhooks over TLS. */
+/**
+ * A receiver of webhooks over TLS. What it is sent is held against the document of the interface: disposing it throws what
+ * did not fit.
+ */
 export type Receiver = AsyncDisposable & {
   readonly port: number
   readonly received: Received[]
@@ -72,12 +76,26 @@ export const startReceiver = async (
     times.set(path, nth)
     const behaviour = await behave(path, nth)
     if (behaviour === 'hang') return
-    if (typeof behaviour === 'number') response.writeHead(behaviour).end('thank you')
+    if (behaviour === 'close') response.destroy()
+    else if (behaviour === 'begin') response.writeHead(200, { 'content-length': 100 }).write('thank')
+    else if (typeof behaviour === 'number') response.writeHead(behaviour).end('thank you')
     else response.writeHead(302, { location: behaviour.redirect }).end()
   })
   server.on('connection', () => {
     connections += 1
   })
   const running = await listening(server)
-  return { ...running, received, connections: () => connections, mostAtOnce: (first) => most.get(first) ?? 0 }
+  const contract = createContract()
+  const dispose = async () => {
+    await running[Symbol.asyncDispose]()
+    const faults = received.flatMap(contract.checkEvent)
+    if (faults.length > 0) throw new Error(`what was sent is not as the document says:\n${faults.join('\n')}`)
+  }
+  return {
+    port: running.port,
+    [Symbol.asyncDispose]: dispose,
+    received,
+    connections: () => connections,
+    mostAtOnce: (first) => most.get(first) ?? 0,
+  }
 }

@@ -3,6 +3,7 @@ import { readFile } from 'node:fs/promises'
 import { createSecureContext } from 'node:tls'
 import { changeCaptures } from '#shared/db/change-captures.ts'
 import { acceptCapture } from '#shared/db/accept-capture.ts'
+import type { CaptureErrorCode } from '#shared/errors/catalog.ts'
 import type { Database } from '#shared/db/connection.ts'
 import { generateSealingKeys, readOpeningKey, readSealingKey, seal } from '#shared/queue/seal.ts'
 import { createLogger } from '#shared/telemetry/logger.ts'
@@ -11,7 +12,7 @@ import { attempt } from '#webhooks/attempt.ts'
 import { createEvents } from '#webhooks/events.ts'
 import { ReceiverAgent } from '#webhooks/receiver-agent.ts'
 import { runSender } from '#webhooks/sender.ts'
-import { type Filter, internet, resolverOf, startFilter } from './egress-filter.ts'
+import { type Filter, internet, startFilter } from './egress-filter.ts'
 import { createTenant, type Tenant } from './tenant.ts'
 import type { Certificate, Receiver } from './webhook-receiver.ts'
 
@@ -29,16 +30,18 @@ export const hookUrl = (name: string, path: string): string => `https://${name}.
 /** The names that `hookUrl` makes. */
 export const hookNames = ['*.hooks.example']
 
-const resolver = {
-  resolve: async (name: string) => (name.startsWith('private.') ? ['10.1.2.3'] : await known(name)),
-  lookup: async (name: string) => known(name),
+const usual = (name: string): readonly string[] => {
+  if (name.startsWith('private.')) return ['10.1.2.3']
+  return name.startsWith('nowhere.') ? [] : [publicAddress]
 }
-const known = async (name: string) =>
-  name.startsWith('nowhere.') ? resolverOf({}).resolve(name) : Promise.resolve([publicAddress])
 
-/** A real filter in front of the receiver, which to it is the internet. */
-export const startReceiverFilter = (receiver: Receiver): Promise<Filter> =>
-  startFilter({ resolver, connect: internet({ public: receiver.port, canary: 1 }), connectionsMax: 1024 })
+/** A real filter in front of the receiver, which to it is the internet. `resolve` says where a name leads. */
+export const startReceiverFilter = (receiver: Receiver, resolve: typeof usual = usual): Promise<Filter> =>
+  startFilter({
+    resolver: { resolve: async (name) => resolve(name), lookup: async (name) => resolve(name) },
+    connect: internet({ public: receiver.port, canary: 1 }),
+    connectionsMax: 1024,
+  })
 
 /** Starts a sender in this process, with retries after the given waits. Ended with the test, at the latest. */
 export const startSender = async (
@@ -47,13 +50,15 @@ export const startSender = async (
   options: {
     readonly waitsMs?: readonly number[]
     readonly answerMs?: number
+    readonly connectMs?: number
+    readonly chance?: number
     readonly inFlightMax?: number
     openingKey?: string
   } = {},
 ) => {
   const trust = createSecureContext({ ca: await readFile(on.certificate.certPath) })
   const egress = { host: '127.0.0.1', port: on.egressPort }
-  const agent = new ReceiverAgent({ egress, trust, connectMs: 5000 })
+  const agent = new ReceiverAgent({ egress, trust, connectMs: options.connectMs ?? 5000 })
   const stop = new AbortController()
   const running = runSender(
     {
@@ -65,7 +70,7 @@ export const startSender = async (
       waitsMs: options.waitsMs ?? [50, 50, 50],
       inFlightMax: options.inFlightMax ?? 64,
       now: () => new Date(),
-      chance: () => 0,
+      chance: () => options.chance ?? 0,
     },
     stop.signal,
     10_000,
@@ -106,8 +111,13 @@ export const acceptFor = async (database: Database, tenant: Tenant, webhookUrl?:
   return capture.id
 }
 
-/** Ends captures as the ledger does. */
-export const endCaptures = (database: Database, ids: readonly string[], status: 'completed' | 'failed' = 'completed') =>
+/** Ends captures as the ledger does; those that fail, with `code`. */
+export const endCaptures = (
+  database: Database,
+  ids: readonly string[],
+  status: 'completed' | 'failed' = 'completed',
+  code: CaptureErrorCode = 'TIMEOUT',
+) =>
   changeCaptures(database, ids, ({ id }) => ({
     change: {
       attempts: 1,
@@ -115,7 +125,7 @@ export const endCaptures = (database: Database, ids: readonly string[], status: 
       begins: true,
       end:
         status === 'failed'
-          ? { status, code: 'TIMEOUT', message: 'The page did not load in time.' }
+          ? { status, code, message: 'The page did not load in time.' }
           : {
               status,
               objectKey: `captures/${id}`,

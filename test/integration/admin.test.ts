@@ -1,9 +1,13 @@
+import { execFile } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
+import { resolve } from 'node:path'
+import { promisify } from 'node:util'
 import t from 'tap'
+import { readPlans } from '#shared/db/read-plans.ts'
 import { defaultPlans } from '#shared/db/default-plans.ts'
 import { replacePlans } from '#shared/db/plans.ts'
 import { eventually } from '#test/helpers/eventually.ts'
-import { startGateway } from '#test/helpers/running-gateway.ts'
+import { startGateway, testPepper } from '#test/helpers/running-gateway.ts'
 
 const token = 'a token of the administration'.replaceAll(' ', '-')
 const gateway = await startGateway(t, { ADMIN_TOKEN: token, ADMIN_PORT: '0' })
@@ -46,6 +50,7 @@ const newAccount = async (plan = 'unlimited') => {
 }
 const create = (key: string) => client(key, 'POST', '/screenshots', { url: 'https://example.com/' })
 
+// Contract: Off without a token
 t.test('nothing is answered without the token, and nothing of it under the public port', async (t) => {
   for (const bearer of [undefined, '', 'wrong', `${token}x`, token.slice(0, -1)]) {
     const { status, body, headers } = await send(`${adminUrl}/admin/v1/accounts`, 'GET', bearer)
@@ -57,6 +62,7 @@ t.test('nothing is answered without the token, and nothing of it under the publi
   t.equal((await send(`${baseUrl}/admin/v1/accounts`, 'GET', token)).status, 404)
 })
 
+// Contract: Administered accounts
 t.test('accounts are made, listed, shown, put on another plan, disabled and enabled', async (t) => {
   const made = await admin('POST', '/accounts', { name: 'A', email: 'a@example.com', plan: 'free' })
   t.match(made, { status: 200, body: { data: { name: 'A', plan: 'free', created_at: /Z$/, disabled_at: null } } })
@@ -69,6 +75,10 @@ t.test('accounts are made, listed, shown, put on another plan, disabled and enab
   })
   t.match((await admin('PATCH', `/accounts/${id}`, { disabled: false })).body.data, { disabled_at: null })
   t.match((await admin('GET', `/accounts/${id}`)).body.data, { id, plan: 'pro' })
+  const { key } = (await admin('POST', `/accounts/${id}/keys`, {})).body.data
+  t.equal((await create(key)).headers.get('x-usage-limit'), '15000')
+  await admin('PATCH', `/accounts/${id}`, { plan: 'starter' })
+  t.equal((await create(key)).headers.get('x-usage-limit'), '3000', 'the other plan holds at once')
   t.equal((await admin('GET', `/accounts/${randomUUID()}`)).status, 404)
   t.equal((await admin('GET', '/accounts/nobody')).status, 404)
 })
@@ -89,6 +99,7 @@ t.test('wrong fields are told all at once', async (t) => {
 
 // Contract: Expired keys
 // Contract: Keys at rest
+// Contract: Administered keys
 t.test('keys are made, listed, restricted, let expire and revoked, each at once', async (t) => {
   const { id, keyId, key } = await newAccount()
   t.match(key, /^sk_live_/)
@@ -109,6 +120,7 @@ t.test('keys are made, listed, restricted, let expire and revoked, each at once'
   t.match((await admin('PATCH', `/keys/${keyId}`, { expires_at: 'soon' })).status, 422)
 })
 
+// Contract: Administered accounts
 t.test("a disabled account's keys are refused at once, and serve again once it is enabled", async (t) => {
   const { id, key } = await newAccount()
   await admin('PATCH', `/accounts/${id}`, { disabled: true })
@@ -117,18 +129,27 @@ t.test("a disabled account's keys are refused at once, and serve again once it i
   t.equal((await create(key)).status, 202)
 })
 
+// Contract: Plans in force
 t.test('the plans in force are told', async (t) => {
   const { data } = (await admin('GET', '/plans')).body
-  t.equal(data.length, defaultPlans.length)
+  t.same(
+    readPlans(JSON.stringify(data)),
+    defaultPlans.map((plan) => ({ max_pending: 10_000, weight: 1, ...plan })),
+  )
   t.match(data[0], { slug: 'free', screenshots_per_month: 200, features: [], max_pending: 10_000 })
 })
 
 // Contract: Overload
+// Contract: Maintenance mode
 t.test('under maintenance nothing is accepted and everything stays readable', async (t) => {
   const { key } = await newAccount()
   const { id } = (await create(key)).body.data
+  const replica = await gateway.startReplica()
+  const createThere = () =>
+    send(`${replica.baseUrl}/v1/screenshots`, 'POST', key, { url: 'https://example.com/' }).then(({ status }) => status)
   t.match((await admin('PUT', '/maintenance', { on: true })).body.data, { on: true, since: /Z$/ })
   await eventually(async () => (await create(key)).status === 503)
+  await eventually(async () => (await createThere()) === 503)
   const refused = await create(key)
   t.match(refused.body.error, { code: 'SERVICE_UNAVAILABLE', retry_after: 60 })
   t.equal(refused.headers.get('retry-after'), '60')
@@ -143,8 +164,11 @@ t.test('under maintenance nothing is accepted and everything stays readable', as
   await admin('PUT', '/maintenance', { on: false })
   t.match((await admin('GET', '/maintenance')).body.data, { on: false, since: null })
   await eventually(async () => (await create(key)).status === 202)
+  await eventually(async () => (await createThere()) === 202)
+  replica.stop()
 })
 
+// Contract: Queue by account
 t.test('the queue is told by account, and what has not begun may be canceled, at no charge', async (t) => {
   const { id, key } = await newAccount()
   const { id: begun } = (await create(key)).body.data
@@ -170,6 +194,7 @@ t.test('the queue is told by account, and what has not begun may be canceled, at
   t.equal((await admin('POST', `/accounts/${randomUUID()}/queue/cancel`)).status, 404)
 })
 
+// Contract: Administered accounts
 t.test('an account is erased with everything that is its own, and nobody else with it', async (t) => {
   const [gone, stays] = [await newAccount(), await newAccount()]
   for (const { key } of [gone, stays]) await create(key)
@@ -206,6 +231,7 @@ t.test('an account is erased with everything that is its own, and nobody else wi
   t.equal((await create(stays.key)).status, 202)
 })
 
+// Contract: Audit log
 t.test('every change is in the log', async (t) => {
   const { id } = await newAccount()
   await admin('PUT', '/maintenance', { on: true })
@@ -218,4 +244,61 @@ t.test('every change is in the log', async (t) => {
   )
   t.match(data[3], { target: id, detail: { plan: 'unlimited' }, at: /Z$/ })
   t.match((await admin('GET', `/audit?limit=1&after=${data[0]?.['id'] as string}`)).body.data, [data[1]])
+})
+
+// Contract: Audit log
+t.test('each kind of change leaves one entry that names it, and what is refused or read leaves none', async (t) => {
+  const { id, keyId, key } = await newAccount()
+  await admin('PATCH', `/accounts/${id}`, { plan: 'pro', disabled: true })
+  await admin('PATCH', `/accounts/${id}`, { disabled: false })
+  await admin('PATCH', `/keys/${keyId}`, { domains: ['a.example'], expires_at: null })
+  await admin('PATCH', `/accounts/${id}`, { plan: 'gold' })
+  await admin('PATCH', `/keys/${keyId}`, { domains: ['*'] })
+  await admin('GET', '/queue')
+  await admin('POST', `/accounts/${id}/queue/cancel`)
+  await admin('DELETE', `/keys/${keyId}`)
+  await admin('DELETE', `/accounts/${id}`)
+  const { data } = (await admin('GET', '/audit?limit=12')).body
+  const own = data.filter(({ target }) => [id, keyId].includes(String(target)))
+  t.strictSame(own.map(({ action }) => String(action)).toSorted(), [
+    ...['account.create', 'account.disable', 'account.disable', 'account.enable', 'account.erase', 'account.set_plan'],
+    ...['key.create', 'key.revoke', 'key.set_domains', 'key.set_expiry', 'queue.cancel'],
+  ])
+  t.ok(own.every(({ actor, at }) => actor === 'admin' && String(at).endsWith('Z')))
+  t.notMatch(JSON.stringify(data), key.slice(12))
+})
+
+// Contract: Command line
+// Contract: Audit log
+t.test('the command line makes what the administration shows, and the other way round', async (t) => {
+  const env = {
+    PATH: process.env['PATH'],
+    SHUTTERFLEET_DATABASE_URL: database.url,
+    SHUTTERFLEET_KEY_PEPPER: testPepper,
+  }
+  const command = async (...args: string[]) => {
+    const program = resolve(import.meta.dirname, '../../bin/shutterfleet')
+    const { stdout } = await promisify(execFile)(program, [...args, '--json'], { env })
+    return JSON.parse(stdout) as Record<'id' | 'key', string> & Fields[]
+  }
+  const { id } = await command('account', 'create', '--name', 'C', '--email', 'c@x', '--plan', 'free')
+  t.match((await admin('GET', `/accounts/${id}`)).body.data, { id, name: 'C', plan: 'free' })
+  const made = await command('key', 'create', '--account', id)
+  t.equal((await create(made.key)).status, 202)
+  t.match((await admin('POST', `/accounts/${id}/keys`, {})).body.error.details, { account: [/plan allows 1 API key/] })
+  await t.rejects(command('key', 'create', '--account', id), /plan allows 1 API key/)
+  await command('key', 'revoke', made.id)
+  t.equal((await create(made.key)).status, 401)
+  const other = (await admin('POST', `/accounts/${id}/keys`, { name: 'of admin' })).body.data
+  t.match(await command('key', 'list', '--account', id), [{ id: made.id }, { id: other.id, name: 'of admin' }])
+  const { data } = (await admin('GET', '/audit?limit=4')).body
+  t.same(
+    data.map(({ actor, action, target }) => [actor, action, target]),
+    [
+      ['admin', 'key.create', other.id],
+      ['command line', 'key.revoke', made.id],
+      ['command line', 'key.create', made.id],
+      ['command line', 'account.create', id],
+    ],
+  )
 })

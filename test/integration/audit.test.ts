@@ -13,6 +13,7 @@ const server = await startPostgres(t)
 const pepper = 'pepper'
 const wanted = { name: 'A', email: 'a@example.com', plan: 'free' }
 
+// Contract: Audit log
 t.test('every change of accounts and keys is recorded with who made it, once, and no secret', async (t) => {
   const database = await server.createDatabase()
   await replacePlans(database, defaultPlans)
@@ -54,6 +55,7 @@ t.test('every change of accounts and keys is recorded with who made it, once, an
   await t.rejects(listChanges(database, { limit: 1, before: randomUUID() }), { code: 'NOT_FOUND' })
 })
 
+// Contract: Audit log
 t.test('what fails is not recorded', async (t) => {
   const database = await server.createDatabase()
   await replacePlans(database, defaultPlans)

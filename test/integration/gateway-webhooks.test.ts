@@ -59,6 +59,9 @@ const newTenantCaller = async (): Promise<{ tenant: Tenant } & ReturnType<typeof
 const url = 'https://hooks.example/in?token=secret'
 const unknown = '00000000-0000-4000-8000-000000000000'
 
+// Contract: User-level webhooks
+// Contract: User-level envelopes
+// Contract: Events
 t.test('a webhook is made, shown, changed and deleted, and its secret is shown once', async (t) => {
   const { call, listed } = await newCaller()
   const made = await call('POST', '/webhooks', { url })
@@ -76,12 +79,12 @@ t.test('a webhook is made, shown, changed and deleted, and its secret is shown o
   ])
   t.match(webhook, {
     url,
-    events: ['screenshot.completed', 'screenshot.failed'],
     description: '',
     active: true,
     created_at: /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z$/,
     last_delivery_at: null,
   })
+  t.strictSame(webhook['events'], ['screenshot.completed', 'screenshot.failed'], 'the others are for those who ask')
   const path = `/webhooks/${String(webhook['id'])}`
   t.strictSame((await call('GET', path)).body.data, webhook)
   t.strictSame((await listed('/webhooks')).data, [webhook])
@@ -163,6 +166,7 @@ t.test('a plan without webhooks may neither make nor test one', async (t) => {
 })
 
 // Contract: Another account's id, malformed id
+// Contract: User-level webhooks
 t.test('webhooks and deliveries of another account are not found, nor unknown and malformed ids', async (t) => {
   const owner = await newCaller()
   const { call } = await newCaller()
@@ -191,6 +195,10 @@ t.test('webhooks and deliveries of another account are not found, nor unknown an
   t.match(await call('PUT', `/webhooks/${own}`), { status: 405 })
 })
 
+// Contract: User-level webhooks
+// Contract: User-level envelopes
+// Contract: Events
+// Contract: Signature
 t.test('a test is delivered and logged with its attempts, and sent again when asked for', async (t) => {
   await using certificate = await makeCertificate(hookNames)
   await using receiver = await startReceiver(certificate, (_, nth) => (nth === 1 ? 410 : 200))
@@ -227,6 +235,8 @@ t.test('a test is delivered and logged with its attempts, and sent again when as
   t.equal(rotated.status, 200)
   const newer = String(rotated.body.data['secret'])
   t.not(newer, secret)
+  t.match(newer, /^whsec_[A-Za-z0-9+/]{43}=$/)
+  t.strictSame(Object.keys(rotated.body.data).toSorted(), Object.keys(made.body.data).toSorted())
   await call('POST', `${path}/test`)
   await eventually(() => receiver.received.length === 3)
   const { headers, body } = receiver.received[2]!
@@ -236,6 +246,11 @@ t.test('a test is delivered and logged with its attempts, and sent again when as
     t.ok(new StandardWebhook(each).verify(body, given), 'both fit for a day')
     t.doesNotThrow(() => new SvixWebhook(each).verify(body, given))
   }
+  const [left] = await database.query<{ hours: number }>(
+    'select extract(epoch from previous_until - now())::float8 / 3600 as hours from webhook_secret where webhook_id = $1',
+    [made.body.data['id']],
+  )
+  t.ok((left?.hours ?? 0) > 23.9 && (left?.hours ?? 25) <= 24, `${left?.hours} hours`)
   await database.query(`update webhook_secret set previous_until = now()`)
   await call('POST', `${path}/test`)
   await eventually(() => receiver.received.length === 4)
@@ -244,6 +259,40 @@ t.test('a test is delivered and logged with its attempts, and sent again when as
   await sender.end()
 })
 
+// Contract: User-level envelopes
+t.test(
+  'while a delivery is tried again its log says what came of each attempt, and when the next is due',
+  async (t) => {
+    await using certificate = await makeCertificate(hookNames)
+    await using receiver = await startReceiver(certificate, () => 500)
+    await using filter = await startReceiverFilter(receiver)
+    const on = { database, egressPort: filter.port, certificate }
+    const sender = await startSender(t, on, { openingKey: gateway.webhookOpeningKey, waitsMs: [20, 3_600_000] })
+    const { call, listed } = await newCaller()
+    const made = await call('POST', '/webhooks', { url: hookUrl('again', '/in') })
+    const path = `/webhooks/${String(made.body.data['id'])}`
+    await call('POST', `${path}/test`)
+    const log = async () => (await listed(`${path}/deliveries`)).data[0] as Fields & { attempts: Fields[] }
+    await eventually(async () => (await log()).attempts.length === 2)
+    const { status, next_attempt_at: next, attempts } = await log()
+    const failed = { at: /Z$/, status: 500, ms: Number, error: 'status' }
+    t.match(
+      [status, attempts],
+      [
+        'pending',
+        [
+          { number: 1, ...failed },
+          { number: 2, ...failed },
+        ],
+      ],
+    )
+    t.ok(Date.parse(String(next)) > Date.parse(String(attempts[1]?.['at'])) + 3_599_000, String(next))
+    await sender.end()
+  },
+)
+
+// Contract: Deliveries of one capture
+// Contract: User-level webhooks
 t.test('deliveries of a capture are listed, of both kinds, in pages, and sent again', async (t) => {
   const { tenant, call, listed } = await newTenantCaller()
   await database.query(`update plan set features = array['webhooks'] where slug like 'plan-%'`)
@@ -255,6 +304,12 @@ t.test('deliveries of a capture are listed, of both kinds, in pages, and sent ag
     'https://hooks.example/in?***',
     'https://own.example/?***',
   ])
+  const [first, second] = all.data
+  t.strictSame(Object.keys(first ?? {}), Object.keys(second ?? {}), 'with the same fields')
+  t.strictSame(
+    all.data.map((each) => each['webhook_id']).filter((each) => each !== null),
+    [made.body.data['id']],
+  )
   t.match(all, {
     data: [{ status: 'pending', attempts: [], sent_at: null, screenshot_id: id }],
     meta: { next_cursor: null },
@@ -270,7 +325,8 @@ t.test('deliveries of a capture are listed, of both kinds, in pages, and sent ag
     id,
   ])
   for (const each of all.data) {
-    t.equal((await call('POST', `${path}/${String(each['id'])}/redeliver`)).status, 202)
+    const again = await call('POST', `${path}/${String(each['id'])}/redeliver`)
+    t.match(again, { status: 202, body: { data: { id: each['id'] } } })
   }
   t.ok((await listed(path)).data.every((each) => each['status'] === 'pending' && each['next_attempt_at'] !== null))
 

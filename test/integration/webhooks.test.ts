@@ -2,67 +2,27 @@ import { createHmac, randomUUID } from 'node:crypto'
 import { Webhook as StandardWebhook } from 'standardwebhooks'
 import { Webhook as SvixWebhook } from 'svix'
 import t from 'tap'
-import type { Database } from '#shared/db/connection.ts'
+import { findCaptures } from '#shared/db/find-capture.ts'
+import { toRecord } from '#shared/db/record.ts'
+import { captureErrorCodes } from '#shared/errors/catalog.ts'
 import { forgetOld } from '#webhooks/forget-old.ts'
 import { eventually } from '#test/helpers/eventually.ts'
-import { startPostgres } from '#test/helpers/postgres.ts'
-import { createTenant, type Tenant } from '#test/helpers/tenant.ts'
-import { type Behaviour, makeCertificate, startReceiver } from '#test/helpers/webhook-receiver.ts'
+import { createTenant } from '#test/helpers/tenant.ts'
 import {
   acceptFor,
   addWebhook,
   captureFor,
   endCaptures,
-  hookNames,
   hookUrl,
   newTenant,
-  startReceiverFilter,
   startSender,
 } from '#test/helpers/webhook-sender.ts'
+import { startWebhookWorld } from '#test/helpers/webhook-world.ts'
 
-const server = await startPostgres(t)
-const certificate = await makeCertificate(hookNames)
-t.teardown(() => certificate[Symbol.asyncDispose]())
+const setUp = await startWebhookWorld(t)
 const secretOf = (byte: number) => `whsec_${Buffer.alloc(32, byte).toString('base64')}`
 
-type Row = { state: string; attempts: number; next: string | null; putOff: boolean }
-
-const setUp = async (behave: (path: string, nth: number) => Behaviour | Promise<Behaviour> = () => 204) => {
-  const database = await server.createDatabase()
-  const receiver = await startReceiver(certificate, behave)
-  const filter = await startReceiverFilter(receiver)
-  const tenant = await newTenant(database)
-  const on = { database, egressPort: filter.port, certificate }
-  const deliveries = (captureId: string) =>
-    database.query<Row>(
-      `select state, attempts, next_attempt_at as next, body is not null and next_attempt_at > sent_at as "putOff"
-         from webhook_delivery where capture_id = $1`,
-      [captureId],
-    )
-  const attempts = (captureId: string) =>
-    database.query<{ number: number; status: number | null; error: string | null; ms: number }>(
-      `select a.number, a.status, a.error, a.ms from webhook_attempt a join webhook_delivery d on d.id = a.delivery_id
-        where d.capture_id = $1 order by a.number`,
-      [captureId],
-    )
-  const ended = (id: string, state: string) =>
-    eventually(async () => (await deliveries(id)).every((row) => row.state === state), { what: `all are ${state}` })
-  return {
-    database,
-    receiver,
-    filter,
-    tenant,
-    on,
-    deliveries,
-    attempts,
-    ended,
-    [Symbol.asyncDispose]: async () => {
-      await filter[Symbol.asyncDispose]()
-      await receiver[Symbol.asyncDispose]()
-    },
-  }
-}
-
+// Contract: Events
 t.test('a capture that ends is told once to the address that its request named, unsigned', async (t) => {
   await using s = await setUp()
   const sender = await startSender(t, s.on)
@@ -106,15 +66,24 @@ t.test('a capture that ends is told once to the address that its request named, 
   t.equal(s.receiver.received.length, 1)
 })
 
-t.test('a capture that fails is told with its code and message', async (t) => {
+// Contract: Events
+// Contract: Error codes
+t.test('a capture that fails is told with the code and message of its record, whichever it is', async (t) => {
   await using s = await setUp()
   await startSender(t, s.on)
-  const id = await captureFor(s.database, s.tenant, hookUrl('one', '/failed'), 'failed')
-  await s.ended(id, 'delivered')
-  const { event, data } = JSON.parse(s.receiver.received[0]?.body ?? '') as { event: string; data: object }
-  t.equal(event, 'screenshot.failed')
-  t.strictSame(Object.keys(data), ['id', 'status', 'url', 'error', 'created_at'])
-  t.match(data, { id, status: 'failed', error: { code: 'TIMEOUT', message: 'The page did not load in time.' } })
+  for (const [index, code] of captureErrorCodes.entries()) {
+    const id = await acceptFor(s.database, s.tenant, hookUrl('one', `/${code}`))
+    await endCaptures(s.database, [id], 'failed', code)
+    await s.ended(id, 'delivered')
+    const { event, data } = JSON.parse(s.receiver.received[index]?.body ?? '') as { event: string; data: object }
+    t.equal(event, 'screenshot.failed')
+    t.strictSame(Object.keys(data), ['id', 'status', 'url', 'error', 'created_at'])
+    const [capture] = await findCaptures(s.database, [id])
+    const { error } = toRecord(capture!, '')
+    t.match(data, { id, status: 'failed', error: { code, message: 'The page did not load in time.' } })
+    t.strictSame((data as { error: object }).error, error)
+  }
+  t.ok(captureErrorCodes.includes('INVALID_URL'))
 })
 
 // Contract: Cache key
@@ -128,6 +97,7 @@ t.test('a hit of the cache says so', async (t) => {
   t.match(JSON.parse(s.receiver.received[0]?.body ?? ''), { data: { id, cached: true } })
 })
 
+// Contract: `sent_at`
 t.test('an attempt that fails is made again, with the same bytes', async (t) => {
   await using s = await setUp((_, nth) => (nth === 1 ? 500 : 200))
   await startSender(t, s.on)
@@ -139,6 +109,13 @@ t.test('an attempt that fails is made again, with the same bytes', async (t) => 
   ])
   const [first, second] = s.receiver.received
   t.equal(second?.body, first?.body, 'sent_at included')
+  const { sent_at: sentAt } = JSON.parse(first?.body ?? '') as { sent_at: string }
+  const told = await s.database.query(
+    `select d.created_at < $2 as after, a.at >= $2::timestamptz - interval '100 milliseconds' as before, d.sent_at = $2 as kept
+       from webhook_delivery d join webhook_attempt a on a.delivery_id = d.id and a.number = 1 where d.capture_id = $1`,
+    [id, sentAt],
+  )
+  t.strictSame(told, [{ after: true, before: true, kept: true }], 'after it was queued, as the first attempt begins')
 })
 
 t.test('after the last attempt the delivery has failed, and the capture is as it was', async (t) => {
@@ -151,6 +128,7 @@ t.test('after the last attempt the delivery has failed, and the capture is as it
   t.match(await s.database.query('select status from capture where id = $1', [id]), [{ status: 'completed' }])
 })
 
+// Contract: Not followed
 t.test('a redirect is not followed', async (t) => {
   await using s = await setUp(() => ({ redirect: hookUrl('two', '/elsewhere') }))
   await startSender(t, s.on, { waitsMs: [] })
@@ -163,6 +141,7 @@ t.test('a redirect is not followed', async (t) => {
   )
 })
 
+// Contract: Not followed
 t.test(
   'an attempt fails where the receiver hangs, has no address, a wrong certificate, or is not public',
   async (t) => {
@@ -184,17 +163,32 @@ t.test(
   },
 )
 
+// Contract: Not followed
 t.test('the address is looked up and judged at each attempt', async (t) => {
-  await using s = await setUp(() => 500)
-  await startSender(t, s.on, { waitsMs: [20, 20] })
-  const id = await acceptFor(s.database, s.tenant, hookUrl('one', '/rebind'))
-  await endCaptures(s.database, [id])
-  await eventually(async () => (await s.attempts(id)).length > 0)
-  await s.database.query(`update webhook_delivery set url = $1`, [hookUrl('private', '/rebind')])
+  let address = '93.184.216.34'
+  let asked = 0
+  const resolve = () => {
+    asked += 1
+    return [address]
+  }
+  await using s = await setUp(() => 'close', resolve)
+  await startSender(t, s.on, { waitsMs: [20, 3_600_000, 20] })
+  const id = await captureFor(s.database, s.tenant, hookUrl('one', '/rebind'))
+  await eventually(async () => (await s.attempts(id)).length === 2)
+  t.equal(asked, 2, 'once for each attempt')
+  address = '10.1.2.3'
+  await s.database.query('update webhook_delivery set next_attempt_at = now()')
   await s.ended(id, 'failed')
-  t.equal((await s.attempts(id)).at(-1)?.error, 'blocked')
+  t.strictSame(
+    (await s.attempts(id)).map(({ error }) => error),
+    ['connection_failed', 'connection_failed', 'blocked', 'blocked'],
+  )
+  t.equal(s.receiver.received.length, 2, 'what is not public is not reached')
 })
 
+// Contract: Events
+// Contract: Signature
+// Contract: Both kinds set
 t.test('webhooks of the account are told what they asked for, signed; both kinds are sent', async (t) => {
   await using s = await setUp()
   await startSender(t, s.on)
@@ -223,6 +217,7 @@ t.test('webhooks of the account are told what they asked for, signed; both kinds
   t.ok(row?.at, 'it is noted when it was told last')
 })
 
+// Contract: Events
 t.test('a webhook that asks for it is told once that a batch has ended', async (t) => {
   await using s = await setUp()
   await startSender(t, s.on)
@@ -246,6 +241,7 @@ t.test('a webhook that asks for it is told once that a batch has ended', async (
   })
 })
 
+// Contract: Events
 t.test('a webhook that asks for it is warned once at 80, 95 and 100 % of the quota', async (t) => {
   await using s = await setUp()
   const tenant = await createTenant(s.database, { screenshots_per_month: 20, overage_price: 0.01 })
@@ -272,6 +268,8 @@ t.test('a webhook that asks for it is warned once at 80, 95 and 100 % of the quo
     [95, 19],
     [100, 20],
   ])
+  await startSender(t, s.on)
+  await eventually(() => s.receiver.received.filter(({ path }) => path === '/quota').length === 3)
 })
 
 t.test('deliveries that ended a month ago are forgotten with their attempts, waiting ones are not', async (t) => {
@@ -294,65 +292,6 @@ t.test('deliveries that ended a month ago are forgotten with their attempts, wai
   await running
   t.strictSame([await s.deliveries(old), await s.attempts(old)], [[], []])
   t.equal((await s.deliveries(recent)).length + (await s.deliveries(waiting)).length, 2)
-})
-
-const mostInFlight = (database: Database) =>
-  database.query<{ many: number }>(
-    `select count(*)::integer as many from webhook_delivery where leased_until > now() group by account_id, host`,
-  )
-
-t.test('at most two deliveries of an account to a host are in flight, over all senders', async (t) => {
-  const gate = Promise.withResolvers<void>()
-  await using s = await setUp(async () => {
-    await gate.promise
-    return 200
-  })
-  const url = hookUrl('slow', '/slow/x')
-  const ids = await Promise.all(Array.from({ length: 12 }, () => acceptFor(s.database, s.tenant, url)))
-  await endCaptures(s.database, ids)
-  await Promise.all([startSender(t, s.on), startSender(t, s.on), startSender(t, s.on)])
-  await eventually(() => s.receiver.mostAtOnce('slow') === 2)
-  t.strictSame(await mostInFlight(s.database), [{ many: 2 }])
-  gate.resolve()
-  await Promise.all(ids.map((id) => s.ended(id, 'delivered')))
-  t.equal(s.receiver.mostAtOnce('slow'), 2)
-  t.equal(s.receiver.received.length, 12, 'each once')
-})
-
-t.test('receivers of one account that hang delay nobody else', async (t) => {
-  await using s = await setUp((path) => (path.startsWith('/hang') ? 'hang' : 200))
-  const dead = await Promise.all(
-    Array.from({ length: 60 }, (_, index) =>
-      acceptFor(s.database, s.tenant, hookUrl(`dead${index}`, `/hang/${index}`)),
-    ),
-  )
-  await endCaptures(s.database, dead)
-  // Bounds at which the dead receivers alone would fill the sender.
-  await startSender(t, s.on, { answerMs: 60_000, inFlightMax: 16 })
-  await eventually(() => s.receiver.received.length === 2, { what: 'the account fills its share' })
-  const others: Tenant[] = []
-  for (let made = 0; made < 5; made += 1) others.push(await newTenant(s.database))
-  const ids = await Promise.all(
-    Array.from({ length: 50 }, (_, index) =>
-      acceptFor(s.database, others[index % 5]!, hookUrl('alive', `/alive/${index}`)),
-    ),
-  )
-  await endCaptures(s.database, ids)
-  await Promise.all(ids.map((id) => s.ended(id, 'delivered')))
-  t.equal(s.receiver.received.filter(({ path }) => path.startsWith('/alive')).length, 50, 'each once')
-  t.equal(s.receiver.received.filter(({ path }) => path.startsWith('/hang')).length, 2, 'its share and no more')
-  await s.filter.drain(0)
-})
-
-t.test('a connection is used again for the same account and host, and not for another account', async (t) => {
-  await using s = await setUp()
-  await startSender(t, s.on)
-  const other = await newTenant(s.database)
-  for (const tenant of [s.tenant, s.tenant, s.tenant, other]) {
-    const id = await captureFor(s.database, tenant, hookUrl('one', '/kept'))
-    await s.ended(id, 'delivered')
-  }
-  t.equal(s.receiver.connections(), 2)
 })
 
 t.test('what waits while the egress filter is away is not counted as an attempt', async (t) => {

@@ -1,4 +1,179 @@
 import type { Mutation } from './mutation.ts'
 
 /** Against the points of webhooks and administration. */
-export const webhooks: readonly Mutation[] = []
+export const webhooks: readonly Mutation[] = [
+  {
+    point: 'Schedule',
+    file: 'services/webhooks/sender.ts',
+    find: 'nextAttemptMs(sender.waitsMs, failures + 1, sender.chance())',
+    replace: 'nextAttemptMs(sender.waitsMs, failures + 2, sender.chance())',
+  },
+  {
+    point: 'Schedule',
+    file: 'services/webhooks/attempt.ts',
+    find: '      status = response.statusCode ?? 0\n',
+    replace: '      status = response.statusCode ?? 0\n      clearTimeout(timer)\n',
+  },
+  {
+    point: 'Error codes',
+    file: 'services/webhooks/render-body.ts',
+    find: "['id', 'status', 'url', 'error', 'created_at']",
+    replace: "['id', 'status', 'url', 'created_at']",
+  },
+  {
+    point: 'Deliveries of one capture',
+    file: 'services/shared/db/deliveries.ts',
+    find: 'where d.${column} = $1 and d.account_id = $2\n',
+    replace: 'where d.${column} = $1 and d.account_id = $2 and d.webhook_id is not null\n',
+  },
+  {
+    point: '`sent_at`',
+    file: 'services/shared/db/take-deliveries.ts',
+    find: 'sent_at = coalesce(sent_at, now())',
+    replace: 'sent_at = now()',
+  },
+  {
+    point: 'Not followed',
+    file: 'services/webhooks/attempt.ts',
+    find: 'if (status >= 200 && status < 300) return null',
+    replace: 'if (status >= 200 && status < 400) return null',
+  },
+  {
+    point: 'Not followed',
+    file: 'services/webhooks/connect-receiver.ts',
+    find: "return refusal === 'bad_request' ? 'blocked' : refusal",
+    replace: "return 'not_tried'",
+  },
+  {
+    point: 'User-level webhooks',
+    file: 'services/shared/db/webhooks.ts',
+    find: 'if (active === false) {',
+    replace: 'if (active) {',
+  },
+  {
+    point: 'User-level envelopes',
+    file: 'services/gateway/operations/rotate-webhook-secret.ts',
+    find: '{ data: { ...rotated.webhook, secret: rotated.secret } }',
+    replace: '{ data: rotated.webhook }',
+  },
+  {
+    point: 'Events',
+    file: 'services/shared/db/sql/warn-of-quota.sql',
+    find: 'where p_used * 100.0 / p_limit >= t.percent',
+    replace: 'where p_used * 100.0 / p_limit > t.percent',
+  },
+  {
+    point: 'Events',
+    file: 'services/gateway/webhooks/webhook-parameters.ts',
+    find: "events: ['screenshot.completed', 'screenshot.failed'],",
+    replace: 'events: [...webhookEvents],',
+  },
+  {
+    point: 'Signature',
+    file: 'services/webhooks/sign-body.ts',
+    find: "Buffer.from(secret.replace(/^whsec_/, ''), 'base64')",
+    replace: "Buffer.from(secret, 'base64')",
+  },
+  {
+    point: 'Signature',
+    file: 'services/shared/db/take-deliveries.ts',
+    find: 'case when s.previous_until > now() then s.previous_sealed end',
+    replace: 's.previous_sealed',
+  },
+  {
+    point: 'Signature',
+    file: 'services/shared/db/webhooks.ts',
+    find: 'const previousHours = 24',
+    replace: 'const previousHours = 1',
+  },
+  {
+    point: 'Both kinds set',
+    file: 'services/shared/db/sql/queue-deliveries.sql',
+    find: "where c.id = any (p_ids) and w.active and 'screenshot.'",
+    replace: "where c.id = any (p_ids) and c.webhook_url is null and w.active and 'screenshot.'",
+  },
+  {
+    point: 'Fairness',
+    file: 'services/shared/db/take-deliveries.ts',
+    find: 'greatest(0, $2::integer - coalesce(f.many, 0))',
+    replace: '$2::integer',
+  },
+  {
+    point: 'Fairness',
+    file: 'services/webhooks/sender.ts',
+    find: 'const accountShare = 8',
+    replace: 'const accountShare = 1',
+  },
+  {
+    point: 'Off without a token',
+    file: 'services/gateway/admin/admin-app.ts',
+    find: 'if (timingSafeEqual(digest(given), digest(token))) return',
+    replace: 'if (token.startsWith(given)) return',
+  },
+  {
+    point: 'Administered accounts',
+    file: 'services/shared/db/erase-account.ts',
+    find: "and c.table_name not in ('capture', 'deletion', 'api_key')",
+    replace: "and c.table_name not in ('capture', 'deletion', 'api_key', 'batch')",
+  },
+  {
+    point: 'Administered keys',
+    file: 'services/shared/db/sql/check-request.sql',
+    find: 'k.revoked_at is null and ',
+    replace: '',
+  },
+  {
+    point: 'Plans in force',
+    file: 'services/shared/db/plans.ts',
+    find: '...(price != null && { price_monthly: price }),',
+    replace: '',
+  },
+  {
+    point: 'Queue by account',
+    file: 'services/shared/db/account-queue.ts',
+    find: 'sum(l.admitted + l.waiting - l.processing)',
+    replace: 'sum(l.admitted + l.waiting)',
+  },
+  {
+    point: 'Queue by account',
+    file: 'services/gateway/admin/requeue-failed.ts',
+    find: 'isMasked(url) || isMasked(proxy)',
+    replace: 'isMasked(proxy)',
+  },
+  {
+    point: 'Queue by account',
+    file: 'services/shared/db/find-failed.ts',
+    find: 'c.completed_at >= $3',
+    replace: 'c.created_at >= $3',
+  },
+  {
+    point: 'Queue by account',
+    file: 'services/shared/db/accept-capture.ts',
+    find: 'keyHash: null, originHost: null, accountId, counted: true',
+    replace: 'keyHash: null, originHost: null, accountId, counted: false',
+  },
+  {
+    point: 'Queue by account',
+    file: 'services/gateway/admin/requeue-failed.ts',
+    find: ', ...(webhookUrl !== null && { webhook_url: webhookUrl })',
+    replace: '',
+  },
+  {
+    point: 'Maintenance mode',
+    file: 'services/gateway/app.ts',
+    find: 'if (!accepts || !context.inMaintenance())',
+    replace: "if (!accepts || method === 'GET' || !context.inMaintenance())",
+  },
+  {
+    point: 'Audit log',
+    file: 'services/shared/db/keys.ts',
+    find: "    recordChange(entities, { actor, action: 'key.revoke', target: key.id })\n",
+    replace: '',
+  },
+  {
+    point: 'Command line',
+    file: 'services/cli/account-create.ts',
+    find: "createAccount(database, wanted, 'command line')",
+    replace: 'createAccount(database, wanted)',
+  },
+]

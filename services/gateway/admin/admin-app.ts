@@ -9,13 +9,14 @@ import type { Events } from '#gateway/events.ts'
 import { accountRoutes } from './account-routes.ts'
 import type { Admin, AdminRoute } from './admin-route.ts'
 import { keyRoutes } from './key-routes.ts'
+import { queueRoutes } from './queue-routes.ts'
 import { serviceRoutes } from './service-routes.ts'
 
 /** Under which every operation of the administration is served. */
 const prefix = '/admin/v1'
 const requestMs = 30_000
 
-const routes: readonly AdminRoute[] = [...accountRoutes, ...keyRoutes, ...serviceRoutes]
+const routes: readonly AdminRoute[] = [...accountRoutes, ...keyRoutes, ...queueRoutes, ...serviceRoutes]
 
 type Dependencies = Admin & { readonly token: string; readonly events: Pick<Events, 'administered'> }
 

@@ -1,8 +1,9 @@
 import type { Database } from '#shared/db/connection.ts'
 import type { Answer } from '#gateway/http/exchange.ts'
+import type { Accepting } from './requeue-failed.ts'
 
 /** What the administration works with. */
-export type Admin = { readonly database: Database; readonly keyPepper: string }
+export type Admin = { readonly database: Database; readonly keyPepper: string; readonly accepting: Accepting }
 
 /** A request of somebody who has the administration's token. */
 export type AdminRequest = {

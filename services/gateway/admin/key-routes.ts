@@ -1,11 +1,10 @@
 import { Type } from 'typebox'
 import { changeKey, createKey, type KeyView, listKeys, revokeKey } from '#shared/db/keys.ts'
-import { validationError } from '#gateway/http/read-parameters.ts'
 import type { AdminRoute } from './admin-route.ts'
 import { fieldsReader } from './read-fields.ts'
+import { momentForm, readMoment } from './read-moment.ts'
 
 const closed = { additionalProperties: false }
-const isoForm = '^\\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\d:\\d\\d(\\.\\d{1,6})?Z$'
 const momentWords = 'a moment such as 2030-01-31T00:00:00Z, or null'
 const fields = {
   name: Type.String({ maxLength: 200, description: 'a text of at most 200 characters' }),
@@ -13,7 +12,7 @@ const fields = {
     maxItems: 100,
     description: 'a list of at most 100 hosts',
   }),
-  expires_at: Type.Union([Type.String({ pattern: isoForm }), Type.Null()], {
+  expires_at: Type.Union([Type.String({ pattern: momentForm }), Type.Null()], {
     description: momentWords,
   }),
 }
@@ -23,12 +22,8 @@ const readChange = fieldsReader(
 )
 
 /** Undefined stays undefined: not given. Null: never. */
-const momentOf = (text: string | null | undefined): Date | null | undefined => {
-  if (text === null || text === undefined) return text
-  const moment = new Date(text)
-  if (!Number.isNaN(moment.getTime())) return moment
-  throw validationError({ expires_at: [`must be ${momentWords}`] })
-}
+const momentOf = (text: string | null | undefined): Date | null | undefined =>
+  text === null || text === undefined ? text : readMoment('expires_at', text, momentWords)
 
 const toJson = ({ id, name, prefix, domains, expiresAt, revokedAt, createdAt }: KeyView) => ({
   id,

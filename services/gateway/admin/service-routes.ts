@@ -1,6 +1,5 @@
 import { Type } from 'typebox'
 import { listChanges } from '#shared/db/audit.ts'
-import { cancelPending, countQueue } from '#shared/db/account-queue.ts'
 import { readMaintenance, setMaintenance } from '#shared/db/maintenance.ts'
 import { listPlans } from '#shared/db/plans.ts'
 import type { AdminRoute } from './admin-route.ts'
@@ -11,29 +10,12 @@ const readSwitch = fieldsReader(
   Type.Object({ on: Type.Boolean({ description: 'true or false' }) }, { additionalProperties: false }),
 )
 
-/** What concerns the whole service: plans in force, the queue by account, maintenance, and the record of every change. */
+/** What concerns the whole service: plans in force, maintenance, and the record of every change. */
 export const serviceRoutes: readonly AdminRoute[] = [
   {
     method: 'GET',
     path: '/plans',
     run: async ({ database }) => ({ status: 200, body: { data: await listPlans(database) } }),
-  },
-  {
-    method: 'GET',
-    path: '/queue',
-    run: async ({ database }) => {
-      const accounts = await countQueue(database)
-      const data = accounts.map(({ accountId, ...counts }) => ({ account_id: accountId, ...counts }))
-      return { status: 200, body: { data } }
-    },
-  },
-  {
-    method: 'POST',
-    path: '/accounts/:id/queue/cancel',
-    run: async ({ database }, { params }) => {
-      const canceled = await cancelPending(database, params['id'] ?? '', 'admin')
-      return { status: 200, body: { data: { canceled } } }
-    },
   },
   {
     method: 'GET',

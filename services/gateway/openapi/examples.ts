@@ -51,6 +51,51 @@ const webhook = {
 
 const attempt = { number: 1, at: '2026-03-01T09:30:01.900000Z', status: 200, ms: 84, error: null }
 
+const {
+  started_at: _startedAt,
+  expires_at: _expiresAt,
+  timings: _timings,
+  cached: _cached,
+  target_status: _targetStatus,
+  final_url: _finalUrl,
+  warnings: _warnings,
+  ...told
+} = completed
+const sentAt = attempt.at
+
+/** What receivers are sent, by event. */
+export const eventExamples = {
+  'screenshot.completed': { event: 'screenshot.completed', data: told, sent_at: sentAt },
+  'screenshot.failed': {
+    event: 'screenshot.failed',
+    data: {
+      id,
+      status: 'failed',
+      url: 'https://example.com/',
+      error: { code: 'TIMEOUT', message: 'The page did not load in time.' },
+      created_at: createdAt,
+    },
+    sent_at: sentAt,
+  },
+  'batch.completed': {
+    event: 'batch.completed',
+    data: { id: batchId, status: 'completed', total: 20, completed: 19, failed: 1, created_at: createdAt },
+    sent_at: sentAt,
+  },
+  'quota.warning': {
+    event: 'quota.warning',
+    data: {
+      id: deliveryId,
+      percentage: 80,
+      screenshots_used: 12_000,
+      screenshots_limit: 15_000,
+      period_start: '2026-03-01',
+    },
+    sent_at: sentAt,
+  },
+  'webhook.test': { event: 'webhook.test', data: { id: deliveryId, webhook_id: webhookId }, sent_at: sentAt },
+} as const
+
 /** Answers as they look. Each fits the schema that it stands beside. */
 export const examples = {
   accepted: { data: accepted },

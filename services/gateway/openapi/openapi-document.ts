@@ -1,9 +1,11 @@
 import { accountSchemas } from './schemas/account-schemas.ts'
+import { eventSchemas } from './schemas/event-schemas.ts'
 import { batchSchemas } from './schemas/batch-schemas.ts'
 import { recordSchemas } from './schemas/record-schemas.ts'
 import { requestSchemas } from './schemas/request-schemas.ts'
 import { webhookSchemas } from './schemas/webhook-schemas.ts'
 import { headerComponents, type HeaderName, headersOf, limitHeaders } from './answer-headers.ts'
+import { eventDocs } from './event-docs.ts'
 import { type ErrorSet, errorDescription, errorExample, errorSchema, errorSetNames, statusOf } from './error-sets.ts'
 import { type JsonSchema, schemaRef } from './json-schema.ts'
 import type { AnswerDoc, OperationDoc } from './operation-doc.ts'
@@ -96,6 +98,8 @@ export type OpenapiDocument = JsonSchema & {
   readonly servers: readonly { readonly url: string }[]
   readonly tags: typeof tags
   readonly paths: Readonly<Record<string, Readonly<Record<string, JsonSchema>>>>
+  /** What receivers are sent, by event. */
+  readonly webhooks: JsonSchema
   readonly components: Readonly<Record<'schemas' | 'responses' | 'headers' | 'securitySchemes', JsonSchema>>
 }
 
@@ -113,12 +117,14 @@ export const openapiDocument = (routes: readonly RouteToDescribe[], publicUrl: s
   security: [{ apiKey: [] }],
   tags,
   paths: pathsOf(routes),
+  webhooks: eventDocs(),
   components: {
     schemas: {
       ...recordSchemas,
       ...batchSchemas,
       ...accountSchemas,
       ...webhookSchemas,
+      ...eventSchemas,
       ...requestSchemas,
       ...Object.fromEntries(errorSetNames.map((set) => [set, errorSchema(set)])),
     },

@@ -149,6 +149,25 @@ const operationSection = (document: OpenapiDocument, place: Place): Html => {
   </section>`
 }
 
+type Event = Operation & { readonly requestBody: NonNullable<Operation['requestBody']> }
+
+const eventsOf = (document: OpenapiDocument): [string, Event][] =>
+  Object.entries(document.webhooks as Readonly<Record<string, { readonly post: Event }>>).map(([name, { post }]) => [
+    name,
+    post,
+  ])
+
+const eventSection = (document: OpenapiDocument, name: string, event: Event): Html =>
+  markup`<section id="event-${name}" class="operation">
+    <h3><a href="#event-${name}">${event.summary}</a></h3>
+    <p class="address"><b class="method post">POST</b> <code>${name}</code></p>
+    ${prose(event.description)} ${parametersOf(document, event)} ${bodyOf(document, event)}
+    <details>
+      <summary>Example</summary>
+      ${example(event.requestBody.content['application/json']?.example)}
+    </details>
+  </section>`
+
 const headersSection = (): Html =>
   markup`<section id="headers">
     <h2>Headers of answers</h2>
@@ -222,6 +241,10 @@ const navigation = (document: OpenapiDocument, places: readonly Place[]): Html =
               )}
           </ul>`,
     )}
+    <h2>Events</h2>
+    <ul>
+      ${eventsOf(document).map(([name]) => markup`<li><a href="#event-${name}">${name}</a></li>`)}
+    </ul>
     <h2>More</h2>
     <ul>
       <li><a href="#headers">Headers of answers</a></li>
@@ -262,6 +285,9 @@ export const referencePage = (document: OpenapiDocument): string => {
                   .filter(({ operation }) => operation.tags.includes(name))
                   .map((place) => operationSection(document, place))}`,
           )}
+          <h2 class="tag">Events</h2>
+          <p>What is sent to receivers. Answer with any 2xx; ignore events that you do not know.</p>
+          ${eventsOf(document).map(([name, event]) => eventSection(document, name, event))}
           ${headersSection()}${schemasSection(document)}
         </main>
       </body>

@@ -175,22 +175,27 @@ export const relayAfterMs = 2000
 
 const statement = `select ${requestColumns}
   from accept_capture($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15,
-  $16, $17, $18, $19, $20)`
+  $16, $17, $18, $19, $20, $21)`
 
-/**
- * Accepts a capture, or says why not, in one round trip; the order of the checks stands in `sql/accept-capture.sql`. With
- * `checkOnly` it stops after the features and stores nothing but the minute count. `windowSize` bounds how many captures
- * of one account, pool and lane are admitted at a time on a plan of weight 1. `counted`: `checkRequest` has let this
- * request through, so the minute count stays as it is.
- */
-export const acceptCapture = async (
+/** A capture whoever asks for it. */
+type AskedFor = Omit<NewCapture, 'keyHash' | 'originHost'>
+
+/** Whose capture it is, by a key or by the account's id, and whether the minute is left alone. */
+type Asker = Pick<NewCapture, 'originHost'> & {
+  readonly keyHash: Buffer | null
+  readonly accountId: string | null
+  readonly counted: boolean
+}
+
+const accept = async (
   database: Sql,
-  capture: NewCapture,
-  options: { windowSize: number; checkOnly?: boolean; counted?: boolean },
+  capture: AskedFor,
+  { keyHash, originHost, accountId, counted }: Asker,
+  options: { windowSize: number; checkOnly?: boolean },
 ): Promise<AcceptOutcome> => {
   const parameters = [
-    capture.keyHash,
-    capture.originHost,
+    keyHash,
+    originHost,
     capture.features,
     options.checkOnly ?? false,
     options.windowSize,
@@ -203,12 +208,40 @@ export const acceptCapture = async (
     capture.sealed,
     capture.tokenHash,
     capture.budgetMs,
-    options.counted ?? false,
+    counted,
     capture.webhookUrl ?? null,
     capture.sharing?.key ?? null,
     capture.sharing?.seconds ?? null,
     capture.idempotency?.key ?? null,
     capture.idempotency?.requestSha256 ?? null,
+    accountId,
   ]
   return acceptedOf(onlyRow(await database.query<RequestRow>(statement, parameters, 'keep')))
 }
+
+/**
+ * Accepts a capture, or says why not, in one round trip; the order of the checks stands in `sql/accept-capture.sql`. With
+ * `checkOnly` it stops after the features and stores nothing but the minute count. `windowSize` bounds how many captures
+ * of one account, pool and lane are admitted at a time on a plan of weight 1. `counted`: `checkRequest` has let this
+ * request through, so the minute count stays as it is.
+ */
+export const acceptCapture = (
+  database: Sql,
+  capture: NewCapture,
+  { counted = false, ...options }: { windowSize: number; checkOnly?: boolean; counted?: boolean },
+): Promise<AcceptOutcome> => {
+  const { keyHash, originHost } = capture
+  return accept(database, capture, { keyHash, originHost, accountId: null, counted }, options)
+}
+
+/**
+ * As `acceptCapture`, for an operator who acts for an account: no key is looked at, and its minute does not count. A
+ * disabled account is `INVALID_API_KEY`, as its keys are.
+ */
+export const acceptCaptureFor = (
+  database: Sql,
+  accountId: string,
+  capture: AskedFor,
+  options: { windowSize: number },
+): Promise<AcceptOutcome> =>
+  accept(database, capture, { keyHash: null, originHost: null, accountId, counted: true }, options)

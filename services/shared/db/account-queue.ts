@@ -1,5 +1,5 @@
 import { findAccount } from './accounts.ts'
-import { type Actor, recordChange } from './audit.ts'
+import { type Actor, noteChange } from './audit.ts'
 import { changeCaptures } from './change-captures.ts'
 import type { Database, Sql } from './connection.ts'
 
@@ -56,8 +56,6 @@ export const cancelPending = async (database: Database, accountId: string, actor
     count += ended
     if (ended === 0) break
   }
-  await database.entities(async (entities) =>
-    recordChange(entities, { actor, action: 'queue.cancel', target: accountId, detail: { captures: count } }),
-  )
+  await noteChange(database, { actor, action: 'queue.cancel', target: accountId, detail: { captures: count } })
   return count
 }

@@ -20,6 +20,7 @@ export type Action =
   | 'key.set_domains'
   | 'key.revoke'
   | 'queue.cancel'
+  | 'queue.requeue'
   | 'maintenance.on'
   | 'maintenance.off'
 
@@ -38,6 +39,10 @@ export type AuditView = Required<Change> & { readonly id: string; readonly at: s
 export const recordChange = (entities: SqlEntityManager, { detail = {}, ...change }: Change): void => {
   entities.create(AuditEntry, { id: randomUUID(), at: new Date(), detail, ...change })
 }
+
+/** Records a change that was made already, by other means than the entities. */
+export const noteChange = (database: Database, change: Change): Promise<void> =>
+  database.entities(async (entities) => recordChange(entities, change))
 
 const findEntry = async (entities: SqlEntityManager, id: string) => {
   const entry = isId(id) ? await entities.findOne(AuditEntry, { id }) : null

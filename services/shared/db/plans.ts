@@ -36,11 +36,15 @@ export const replacePlans = (database: Database, plans: readonly PlanEntry[]): P
     await entities.nativeDelete(Plan, dropped)
   })
 
-/** The plans in force as a plans file has them, in the order of their table. */
+/** The plans in force as a plans file has them and takes them, in the order of their table. */
 export const listPlans = (database: Database): Promise<PlanEntry[]> =>
   database.entities(async (entities) => {
     const plans = await entities.find(Plan, {}, { orderBy: { position: 'asc' } })
-    return plans.map(({ position: _position, ...plan }) => ({ ...plan })) as unknown as PlanEntry[]
+    return plans.map(({ position: _position, price_monthly: price, currency, ...plan }) => ({
+      ...plan,
+      ...(price != null && { price_monthly: price }),
+      ...(currency != null && { currency }),
+    })) as unknown as PlanEntry[]
   })
 
 /** Slugs of the plans in force, in the order of their table. */

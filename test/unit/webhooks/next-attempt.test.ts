@@ -3,6 +3,7 @@ import { nextAttemptMs } from '#webhooks/next-attempt.ts'
 
 const waits = [30_000, 120_000, 600_000]
 
+// Contract: Schedule
 t.test('each failed attempt is followed by the next wait of the schedule, and the last one by none', async (t) => {
   t.strictSame(
     [1, 2, 3, 4, 5].map((failed) => nextAttemptMs(waits, failed, 0)),
@@ -11,6 +12,7 @@ t.test('each failed attempt is followed by the next wait of the schedule, and th
   t.equal(nextAttemptMs([], 1, 0.5), null)
 })
 
+// Contract: Schedule
 t.test('chance adds up to a tenth and takes nothing away', async (t) => {
   t.equal(nextAttemptMs(waits, 1, 1), 33_000)
   t.equal(nextAttemptMs(waits, 1, 0.5), 31_500)

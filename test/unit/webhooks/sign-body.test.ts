@@ -7,6 +7,7 @@ import { signBody } from '#webhooks/sign-body.ts'
 const secretOf = (byte: number) => `whsec_${Buffer.alloc(32, byte).toString('base64')}`
 const at = new Date('2026-06-01T12:00:00.999Z')
 
+// Contract: Signature
 t.test("agrees with the example of Standard Webhooks' own libraries", async (t) => {
   // From the specification's reference implementations, with their secret, id, time and payload.
   const signed = signBody({
@@ -19,6 +20,7 @@ t.test("agrees with the example of Standard Webhooks' own libraries", async (t) 
   t.equal(signed['webhook-timestamp'], '1614265330')
 })
 
+// Contract: Signature
 t.test('the hex signature is of the body under the whole text of the newest secret', async (t) => {
   const of = { id: 'id', body: '{"a":1}', at }
   const both = signBody({ ...of, secrets: [secretOf(1), secretOf(2)] })
@@ -28,6 +30,7 @@ t.test('the hex signature is of the body under the whole text of the newest secr
   t.not(signBody({ ...of, secrets: [secretOf(2)] })['x-webhook-signature'], alone['x-webhook-signature'])
 })
 
+// Contract: Signature
 t.test('the other one lists a signature for each secret, and depends on id, time and body', async (t) => {
   const of = { id: 'id', body: '{"a":1}', at, secrets: [secretOf(1), secretOf(2)] }
   const signatures = signBody(of)['webhook-signature']?.split(' ') ?? []

@@ -11,11 +11,11 @@ create or replace function accept_capture(
   p_id uuid, p_pool text, p_lane text, p_url text, p_options json, p_sealed bytea, p_token_hash bytea, p_budget_ms integer,
   p_counted boolean default false, p_webhook_url text default null,
   p_cache_key bytea default null, p_cache_seconds integer default null,
-  p_idempotency_key text default null, p_request_sha256 bytea default null
+  p_idempotency_key text default null, p_request_sha256 bytea default null, p_account_id uuid default null
 ) returns request_check
 language plpgsql as $$
 declare
-  c request_check := check_request(p_key_hash, p_origin_host, p_counted);
+  c request_check := check_request(p_key_hash, p_origin_host, p_counted, p_account_id);
   v_source shareable;
 begin
   if c.refusal is not null then

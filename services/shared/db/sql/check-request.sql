@@ -1,6 +1,7 @@
 -- What every authenticated operation begins with: the key, its domains, the minute count. Answers, never raises.
 -- accept_capture calls it too, so the checks and their order stand here once. p_counted: this request passed the minute
--- limit in an earlier call, so it is neither counted nor limited again.
+-- limit in an earlier call, so it is neither counted nor limited again. p_account_id: an operator acts for this account, and
+-- there is no key.
 --
 -- Lock order of everything that writes: capture rows (by id, then their followers by id), outbox rows (by capture_id),
 -- account_meter (by account_id), and only then usage, lane_meter, batch, stored_object, capture_count, idempotency_key,
@@ -40,8 +41,9 @@ create type request_check as (
   admitted_ids uuid[]
 );
 
-create or replace function check_request(p_key_hash bytea, p_origin_host text, p_counted boolean default false)
-returns request_check
+create or replace function check_request(
+  p_key_hash bytea, p_origin_host text, p_counted boolean default false, p_account_id uuid default null
+) returns request_check
 language plpgsql as $$
 declare
   c request_check;
@@ -51,12 +53,20 @@ declare
   v_minute timestamptz;
   v_requests integer;
 begin
-  select a.id, p.slug, p.rate_limit_per_minute, p.screenshots_per_month, p.overage_price,
-         p.features, p.retention_seconds, p.max_pending, p.weight, k.domains
-    into c.account_id, c.plan, c.rate_limit, c.usage_limit, c.overage_price,
-         c.features, c.retention_seconds, c.max_pending, c.weight, v_domains
-    from api_key k join account a on a.id = k.account_id join plan p on p.slug = a.plan
-   where k.key_hash = p_key_hash and k.revoked_at is null and a.disabled_at is null and (k.expires_at is null or k.expires_at > v_now);
+  if p_account_id is null then
+    select a.id, p.slug, p.rate_limit_per_minute, p.screenshots_per_month, p.overage_price,
+           p.features, p.retention_seconds, p.max_pending, p.weight, k.domains
+      into c.account_id, c.plan, c.rate_limit, c.usage_limit, c.overage_price,
+           c.features, c.retention_seconds, c.max_pending, c.weight, v_domains
+      from api_key k join account a on a.id = k.account_id join plan p on p.slug = a.plan
+     where k.key_hash = p_key_hash and k.revoked_at is null and a.disabled_at is null and (k.expires_at is null or k.expires_at > v_now);
+  else
+    select a.id, p.slug, p.rate_limit_per_minute, p.screenshots_per_month, p.overage_price,
+           p.features, p.retention_seconds, p.max_pending, p.weight
+      into c.account_id, c.plan, c.rate_limit, c.usage_limit, c.overage_price,
+           c.features, c.retention_seconds, c.max_pending, c.weight
+      from account a join plan p on p.slug = a.plan where a.id = p_account_id and a.disabled_at is null;
+  end if;
   if not found then
     c.refusal := 'INVALID_API_KEY';
     c.key_unknown := not exists (select from api_key k where k.key_hash = p_key_hash);

@@ -3,10 +3,10 @@ import type { Database } from '#shared/db/connection.ts'
 import { openAdmin } from '#gateway/admin/open-admin.ts'
 import { createTestContext } from '#test/helpers/gateway-context.ts'
 
-const { events } = createTestContext()
-const gateway = { events, database: {} as Database }
-const open = (adminToken: string) => openAdmin(gateway, { adminToken, keyPepper: 'pepper' })
+const gateway = { ...createTestContext(), database: {} as Database }
+const open = (adminToken: string) => openAdmin(gateway, { adminToken, keyPepper: 'pepper', windowCaptures: 1 })
 
+// Contract: Off without a token
 t.test('there is no administration without a token, and none with one that can be guessed', async (t) => {
   t.equal(open(''), undefined)
   t.throws(() => open('x'.repeat(15)), { code: 'CONFIGURATION', message: /SHUTTERFLEET_ADMIN_TOKEN.*16/ })

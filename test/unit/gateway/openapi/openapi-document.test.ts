@@ -5,6 +5,7 @@ import { Validator } from '@seriousme/openapi-schema-validator'
 import { captureParameters } from '#shared/capture/options.ts'
 import { catalog } from '#shared/errors/catalog.ts'
 import { unavailableFormats, unavailableNames } from '#shared/capture/unavailable.ts'
+import { webhookEvents } from '#shared/db/webhooks.ts'
 import { errorSetNames } from '#gateway/openapi/error-sets.ts'
 import { openapiDocument } from '#gateway/openapi/openapi-document.ts'
 import { routes } from '#gateway/operations/routes.ts'
@@ -15,7 +16,7 @@ type Parameter = { name: string; in: string; schema?: object; content?: Record<s
 type Media = { schema: object; example?: unknown }
 type Operation = {
   operationId: string
-  parameters?: (Parameter & { description: string })[]
+  parameters?: (Parameter & { description: string; required?: boolean })[]
   requestBody?: { content: Record<string, Media> }
   responses: Record<string, { $ref?: string; content?: Record<string, Media> }>
 }
@@ -76,6 +77,47 @@ t.test('what this version does not act on is described as refused', (t) => {
     t.equal(description.includes('Not available in this version'), refused, name)
   }
   for (const format of unavailableFormats) t.match(inBody['format']?.description, format)
+  t.end()
+})
+
+t.test(
+  'every event is described, with an example and its signature; only those of a request may come unsigned',
+  (t) => {
+    const contract = createContract()
+    const webhooks = document.webhooks as Record<string, { post: Required<Operation> }>
+    t.same(Object.keys(webhooks), webhookEvents)
+    const names = ['X-Webhook-Signature', 'webhook-id', 'webhook-timestamp', 'webhook-signature']
+    for (const [event, { post }] of Object.entries(webhooks)) {
+      const { schema, example } = post.requestBody.content['application/json'] as Media
+      t.same(contract.faults(schema, example), [], event)
+      t.match(example, { event })
+      t.same(
+        post.parameters.map((header) => [header.name, header.in, header.required]),
+        names.map((name) => [name, 'header', !event.startsWith('screenshot.')]),
+      )
+    }
+    t.end()
+  },
+)
+
+t.test('what is sent to receivers is held against the document, its signature too', (t) => {
+  const { checkEvent } = createContract()
+  const { example } = (document.webhooks as Record<string, { post: Required<Operation> }>)['webhook.test']!.post
+    .requestBody.content['application/json'] as { example: { data: object } }
+  const headers = {
+    'x-webhook-signature': 'ab'.repeat(32),
+    'webhook-id': 'id',
+    'webhook-timestamp': '1772361000',
+    'webhook-signature': `v1,${'A'.repeat(43)}=`,
+  }
+  const check = (more: object, changed: object = {}) =>
+    checkEvent({ headers: { ...headers, ...changed }, body: JSON.stringify({ ...example, ...more }) })
+  t.same(check({}), [])
+  t.match(check({ more: 1 }), [/additional/])
+  t.match(check({ data: { ...example.data, more: 1 } }), [/additional/])
+  t.match(check({ event: 'page.seen' }), [/not named/])
+  t.match(check({}, { 'webhook-id': undefined }), [/webhook-id is missing/])
+  t.match(check({}, { 'x-webhook-signature': 'AB' }), [/pattern/])
   t.end()
 })
 

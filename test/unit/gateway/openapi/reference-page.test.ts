@@ -1,4 +1,5 @@
 import t from 'tap'
+import { webhookEvents } from '#shared/db/webhooks.ts'
 import { openapiDocument } from '#gateway/openapi/openapi-document.ts'
 import { referencePage } from '#gateway/openapi/reference-page.ts'
 import { routes } from '#gateway/operations/routes.ts'
@@ -11,7 +12,14 @@ t.test('every operation, parameter, schema and header stands on the page', (t) =
   const { schemas } = document.components
   for (const name of Object.keys((schemas['CaptureParameters'] as { properties: object }).properties))
     t.ok(page.includes(`<code class="name">${name}</code`), name)
-  for (const text of ['320 to 3840', 'https://shots.example/v1', 'Not available in this version'])
+  for (const event of webhookEvents) t.ok(page.includes(`<section id="event-${event}"`), event)
+  for (const text of [
+    'X-Webhook-Signature',
+    'screenshots_limit',
+    '320 to 3840',
+    'https://shots.example/v1',
+    'Not available in this version',
+  ])
     t.ok(page.includes(text), text)
   t.end()
 })

@@ -3,6 +3,7 @@ import { webhookRetries } from '#shared/config/settings/webhooks.ts'
 
 const read = (text: string) => webhookRetries.parse(text)
 
+// Contract: Schedule
 t.test('the schedules of the contract have names, and A is the default', async (t) => {
   const a = { ok: true, value: [30_000, 120_000, 600_000] }
   t.strictSame(read('A'), a)
@@ -11,6 +12,7 @@ t.test('the schedules of the contract have names, and A is the default', async (
   t.strictSame(read('B'), { ok: true, value: [10_000, 60_000, 300_000] })
 })
 
+// Contract: Schedule
 t.test('any list of up to twenty waits may stand in their place', async (t) => {
   t.strictSame(read('250ms, 1s,24h'), { ok: true, value: [250, 1000, 86_400_000] })
   t.equal(read(Array.from({ length: 20 }, () => '1s').join(',')).ok, true)

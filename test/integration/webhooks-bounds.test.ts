@@ -1,0 +1,123 @@
+import { createServer } from 'node:net'
+import t from 'tap'
+import { webhookRetries } from '#shared/config/settings/webhooks.ts'
+import { attemptBounds } from '#webhooks/context.ts'
+import { listening } from '#test/helpers/egress-filter.ts'
+import { eventually } from '#test/helpers/eventually.ts'
+import type { Database } from '#shared/db/connection.ts'
+import type { Tenant } from '#test/helpers/tenant.ts'
+import { acceptFor, captureFor, endCaptures, hookUrl, newTenant, startSender } from '#test/helpers/webhook-sender.ts'
+import { startWebhookWorld } from '#test/helpers/webhook-world.ts'
+
+const setUp = await startWebhookWorld(t)
+
+/** From the end of the latest attempt to the next one. */
+const nextWaitSeconds = async (database: Database) => {
+  const [row] = await database.query<{ seconds: number }>(
+    `select extract(epoch from d.next_attempt_at - a.at)::float8 - a.ms / 1000.0 as seconds
+       from webhook_delivery d join webhook_attempt a on a.delivery_id = d.id and a.number = d.attempts`,
+  )
+  return row?.seconds ?? 0
+}
+
+// Contract: Schedule
+t.test('a delivery is tried at once, then after each wait of its schedule, and then given up', async (t) => {
+  const schedules = [
+    { schedule: webhookRetries.fallback, chance: 0, waits: [30, 120, 600] },
+    { schedule: 'B', chance: 1, waits: [11, 66, 330] },
+    { schedule: '1h', chance: 0.5, waits: [3780] },
+  ]
+  for (const { schedule, chance, waits } of schedules) {
+    await using s = await setUp(() => 500)
+    const parsed = webhookRetries.parse(schedule ?? '')
+    const sender = await startSender(t, s.on, { waitsMs: parsed.ok ? parsed.value : [], chance })
+    const id = await captureFor(s.database, s.tenant, hookUrl('one', '/late'))
+    for (const [index, wait] of waits.entries()) {
+      await eventually(async () => (await s.attempts(id)).length === index + 1)
+      const seconds = await nextWaitSeconds(s.database)
+      t.ok(seconds > wait - 0.1 && seconds < wait + 20, `${schedule}: ${seconds} s after attempt ${index + 1}`)
+      await s.database.query('update webhook_delivery set next_attempt_at = now()')
+    }
+    await s.ended(id, 'failed')
+    t.equal((await s.attempts(id)).length, waits.length + 1)
+    await sender.end()
+  }
+})
+
+// Contract: Schedule
+t.test('a connection and a whole answer have their bounds', async (t) => {
+  t.strictSame(attemptBounds, { connectMs: 10_000, answerMs: 30_000 })
+  await using s = await setUp(() => 'begin')
+  const slow = await startSender(t, s.on, { waitsMs: [], answerMs: 300 })
+  const begun = await captureFor(s.database, s.tenant, hookUrl('one', '/begun'))
+  await s.ended(begun, 'failed')
+  t.match(await s.attempts(begun), [{ status: 200, error: 'timeout' }], 'an answer that does not end')
+  await slow.end()
+  await using silent = await listening(createServer())
+  await startSender(t, { ...s.on, egressPort: silent.port }, { waitsMs: [], connectMs: 100 })
+  const unconnected = await captureFor(s.database, s.tenant, hookUrl('one', '/unconnected'))
+  await s.ended(unconnected, 'failed')
+  t.match(await s.attempts(unconnected), [{ status: null, error: 'timeout' }], 'a connection that does not come')
+  t.equal(s.receiver.received.length, 1)
+})
+
+const mostInFlight = (database: Database) =>
+  database.query<{ many: number }>(
+    `select count(*)::integer as many from webhook_delivery where leased_until > now() group by account_id, host`,
+  )
+
+// Contract: Fairness
+t.test('at most two deliveries of an account to a host are in flight, over all senders', async (t) => {
+  const gate = Promise.withResolvers<void>()
+  await using s = await setUp(async () => {
+    await gate.promise
+    return 200
+  })
+  const url = hookUrl('slow', '/slow/x')
+  const ids = await Promise.all(Array.from({ length: 12 }, () => acceptFor(s.database, s.tenant, url)))
+  await endCaptures(s.database, ids)
+  await Promise.all([startSender(t, s.on), startSender(t, s.on), startSender(t, s.on)])
+  await eventually(() => s.receiver.mostAtOnce('slow') === 2)
+  t.strictSame(await mostInFlight(s.database), [{ many: 2 }])
+  gate.resolve()
+  await Promise.all(ids.map((id) => s.ended(id, 'delivered')))
+  t.equal(s.receiver.mostAtOnce('slow'), 2)
+  t.equal(s.receiver.received.length, 12, 'each once')
+})
+
+// Contract: Fairness
+t.test('receivers of one account that hang delay nobody else', async (t) => {
+  await using s = await setUp((path) => (path.startsWith('/hang') ? 'hang' : 200))
+  const dead = await Promise.all(
+    Array.from({ length: 60 }, (_, index) =>
+      acceptFor(s.database, s.tenant, hookUrl(`dead${index}`, `/hang/${index}`)),
+    ),
+  )
+  await endCaptures(s.database, dead)
+  // Bounds at which the dead receivers alone would fill the sender.
+  await startSender(t, s.on, { answerMs: 60_000, inFlightMax: 16 })
+  await eventually(() => s.receiver.received.length === 2, { what: 'the account fills its share' })
+  const others: Tenant[] = []
+  for (let made = 0; made < 5; made += 1) others.push(await newTenant(s.database))
+  const ids = await Promise.all(
+    Array.from({ length: 50 }, (_, index) =>
+      acceptFor(s.database, others[index % 5]!, hookUrl('alive', `/alive/${index}`)),
+    ),
+  )
+  await endCaptures(s.database, ids)
+  await Promise.all(ids.map((id) => s.ended(id, 'delivered')))
+  t.equal(s.receiver.received.filter(({ path }) => path.startsWith('/alive')).length, 50, 'each once')
+  t.equal(s.receiver.received.filter(({ path }) => path.startsWith('/hang')).length, 2, 'its share and no more')
+  await s.filter.drain(0)
+})
+
+t.test('a connection is used again for the same account and host, and not for another account', async (t) => {
+  await using s = await setUp()
+  await startSender(t, s.on)
+  const other = await newTenant(s.database)
+  for (const tenant of [s.tenant, s.tenant, s.tenant, other]) {
+    const id = await captureFor(s.database, tenant, hookUrl('one', '/kept'))
+    await s.ended(id, 'delivered')
+  }
+  t.equal(s.receiver.connections(), 2)
+})
