@@ -1,4 +1,4 @@
-import { listKeys } from '#shared/db/keys.ts'
+import { keyToJson, listKeys } from '#shared/db/keys.ts'
 import { type Command, dataFlag, requiredText } from './command.ts'
 import { table } from './table.ts'
 import { withDatabase } from './with-database.ts'
@@ -13,15 +13,7 @@ export const keyList: Command = {
     const accountId = requiredText(typed, 'account')
     const keys = await withDatabase(env, typed, (database) => listKeys(database, accountId))
     print({
-      json: keys.map(({ id, name, prefix, domains, expiresAt, revokedAt, createdAt }) => ({
-        id,
-        name,
-        prefix,
-        domains,
-        expires_at: expiresAt,
-        revoked_at: revokedAt,
-        created_at: createdAt,
-      })),
+      json: keys.map(keyToJson),
       text: table(
         ['ID', 'BEGINS WITH', 'NAME', 'DOMAINS', 'EXPIRES', 'REVOKED'],
         keys.map(({ id, prefix, name, domains, expiresAt, revokedAt }) => [

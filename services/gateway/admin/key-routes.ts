@@ -1,5 +1,5 @@
 import { Type } from 'typebox'
-import { changeKey, createKey, type KeyView, listKeys, revokeKey } from '#shared/db/keys.ts'
+import { changeKey, createKey, keyToJson, listKeys, revokeKey } from '#shared/db/keys.ts'
 import type { AdminRoute } from './admin-route.ts'
 import { fieldsReader } from './read-fields.ts'
 import { momentForm, readMoment } from './read-moment.ts'
@@ -25,16 +25,6 @@ const readChange = fieldsReader(
 const momentOf = (text: string | null | undefined): Date | null | undefined =>
   text === null || text === undefined ? text : readMoment('expires_at', text, momentWords)
 
-const toJson = ({ id, name, prefix, domains, expiresAt, revokedAt, createdAt }: KeyView) => ({
-  id,
-  name,
-  prefix,
-  domains,
-  expires_at: expiresAt,
-  revoked_at: revokedAt,
-  created_at: createdAt,
-})
-
 /** API keys: make, list, let expire, restrict to domains, revoke. */
 export const keyRoutes: readonly AdminRoute[] = [
   {
@@ -53,7 +43,7 @@ export const keyRoutes: readonly AdminRoute[] = [
     path: '/accounts/:id/keys',
     run: async ({ database }, { params }) => {
       const keys = await listKeys(database, params['id'] ?? '')
-      return { status: 200, body: { data: keys.map(toJson) } }
+      return { status: 200, body: { data: keys.map(keyToJson) } }
     },
   },
   {

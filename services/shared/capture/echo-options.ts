@@ -35,7 +35,8 @@ export const echoOptions = (supplied: CaptureParameters, digest?: SourceDigest):
 export const echoUrl = (supplied: CaptureParameters): string | null =>
   supplied.url === undefined ? null : maskUrl(supplied.url)
 
-const completedNames = [
+/** What the options of a completed record show beside width, height and format, asked for or not. */
+export const completedNames = [
   'quality',
   'device',
   'block_ads',

@@ -21,6 +21,17 @@ export type KeyView = {
   readonly createdAt: string
 }
 
+/** A key in the form in which administration and command line show it. */
+export const keyToJson = ({ id, name, prefix, domains, expiresAt, revokedAt, createdAt }: KeyView) => ({
+  id,
+  name,
+  prefix,
+  domains,
+  expires_at: expiresAt,
+  revoked_at: revokedAt,
+  created_at: createdAt,
+})
+
 const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789'
 const randomCharacters = 40
 const prefixCharacters = 12

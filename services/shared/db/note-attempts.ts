@@ -1,5 +1,24 @@
 import type { Sql } from './connection.ts'
 
+/**
+ * Why an attempt failed: an answer that is not 2xx, or a redirect, which is not followed; an address that may not be
+ * reached; a name without address; no connection, or one that broke; a certificate that is not trusted; too slow; an
+ * answer that is not HTTP.
+ */
+export const failures = [
+  'status',
+  'redirect',
+  'blocked',
+  'dns_failed',
+  'connection_failed',
+  'tls_failed',
+  'timeout',
+  'bad_answer',
+] as const
+
+/** One reason of a failed attempt, as the log of deliveries names it. */
+export type Failure = (typeof failures)[number]
+
 /** What came of an attempt, and what becomes of its delivery. */
 export type NotedAttempt = {
   /** The delivery's. */
@@ -9,8 +28,8 @@ export type NotedAttempt = {
   readonly ms: number
   /** HTTP status of the answer; null where there was none. */
   readonly status: number | null
-  /** Why it failed, as a word; null where the receiver took it. */
-  readonly error: string | null
+  /** Null where the receiver took it. */
+  readonly error: Failure | null
   /** Milliseconds from now to the next attempt; null where there is none. */
   readonly nextMs: number | null
 }

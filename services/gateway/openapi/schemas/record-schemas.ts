@@ -1,3 +1,4 @@
+import { completedNames } from '#shared/capture/echo-options.ts'
 import { statuses } from '#shared/capture/status.ts'
 import { captureParameters, mediaTypes } from '#shared/capture/options.ts'
 import { captureErrorCodes } from '#shared/errors/catalog.ts'
@@ -51,18 +52,7 @@ const options = (alwaysThere: readonly string[], description: string): JsonSchem
 }
 
 const effective = ['width', 'height', 'format']
-const effectiveOnceCompleted = [
-  ...effective,
-  'quality',
-  'device',
-  'block_ads',
-  'block_cookies',
-  'dark_mode',
-  'delay',
-  'timeout',
-  'retina',
-  'full_page',
-]
+const effectiveOnceCompleted = [...effective, ...completedNames]
 
 const common = (optionsName: string): Fields => ({
   id: id('Id of the screenshot.'),

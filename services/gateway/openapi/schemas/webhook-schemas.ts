@@ -1,3 +1,4 @@
+import { failures } from '#shared/db/note-attempts.ts'
 import { webhookEvents } from '#shared/db/webhooks.ts'
 import {
   address,
@@ -31,17 +32,6 @@ const secret: Fields = {
   },
 }
 
-const attemptErrors = [
-  'status',
-  'redirect',
-  'blocked',
-  'dns_failed',
-  'connection_failed',
-  'tls_failed',
-  'timeout',
-  'bad_answer',
-]
-
 /** Webhooks of an account, and what was sent to them. */
 export const webhookSchemas: Fields = {
   Webhook: closed(webhook),
@@ -60,7 +50,7 @@ export const webhookSchemas: Fields = {
     ms: count('Milliseconds that it took.'),
     error: {
       type: ['string', 'null'],
-      enum: [...attemptErrors, null],
+      enum: [...failures, null],
       description: 'Why it failed; null where the receiver took it.',
     },
   }),
