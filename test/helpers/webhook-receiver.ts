@@ -55,7 +55,7 @@ const firstOf = (path: string) => path.split('/')[1] ?? ''
 
 /** Starts a receiver on a free port of loopback. `behave` says how it answers a path the nth time (from 1). */
 export const startReceiver = async (
-  { certPath, keyPath }: Pick<Certificate, 'certPath' | 'keyPath'>,
+  { certPath, keyPath }: Certificate,
   behave: (path: string, nth: number) => Behaviour | Promise<Behaviour>,
 ): Promise<Receiver> => {
   const received: Received[] = []

@@ -1,10 +1,12 @@
 import { execFileSync } from 'node:child_process'
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { createServer } from 'node:https'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import t from 'tap'
+import { listening } from '#test/helpers/egress-filter.ts'
 import { captureWith, startTestHost, startWayOut } from '#test/helpers/browser-host.ts'
-import { makeCertificate, startReceiver } from '#test/helpers/webhook-receiver.ts'
+import { type Certificate, makeCertificate } from '#test/helpers/webhook-receiver.ts'
 import { makePageTrust } from '#worker/page-trust.ts'
 
 const folder = await mkdtemp(join(tmpdir(), 'trust-'))
@@ -21,9 +23,13 @@ await writeFile(at('names'), 'subjectAltName=IP:127.0.0.1')
 const signing = ['-CA', 'ca.pem', '-CAkey', 'ca.key', '-CAcreateserial', '-days', '2', '-extfile', 'names']
 openssl('x509', '-req', '-in', 'page.csr', ...signing, '-out', 'page.pem')
 
-const signed = await startReceiver({ certPath: at('page.pem'), keyPath: at('page.key') }, () => 200)
+const startPage = async ({ certPath, keyPath }: Pick<Certificate, 'certPath' | 'keyPath'>) => {
+  const tls = { cert: await readFile(certPath), key: await readFile(keyPath) }
+  return listening(createServer(tls, (_request, response) => response.end('<p>A page')))
+}
+const signed = await startPage({ certPath: at('page.pem'), keyPath: at('page.key') })
 const certificate = await makeCertificate(['localhost'])
-const selfSigned = await startReceiver(certificate, () => 200)
+const selfSigned = await startPage(certificate)
 t.teardown(async () => {
   for (const each of [signed, selfSigned, certificate]) await each[Symbol.asyncDispose]()
 })
