@@ -50,30 +50,36 @@ const byFile = (tests: readonly NamedTest[]): [string, string[]][] =>
     tests.filter((test) => test.path === path).map(({ title }) => title),
   ])
 
+/** Whether tests pass without a fault, found out once. */
+const createPasses = () => {
+  const known = new Map<string, Promise<{ passed: boolean }>>()
+  return async (folder: string, file: string, titles: readonly string[]): Promise<boolean> => {
+    const name = JSON.stringify([file, titles])
+    const run = known.get(name) ?? runTests(folder, file, titles)
+    known.set(name, run)
+    return (await run).passed
+  }
+}
+const passes = createPasses()
+
 /** Says how the tests of its point take the mutation: by name which one fails, or what is wrong. */
 const tryMutation = async (folder: string, mutation: Mutation, tests: readonly NamedTest[]) => {
   const path = join(folder, mutation.file)
   const text = await readFile(path, 'utf8')
   if (text.split(mutation.find).length !== 2)
     return { caught: false, why: 'what it replaces does not stand there once' }
-  const files = byFile(tests.filter(({ point }) => point === mutation.point))
-  for (const [file, titles] of files) {
-    const whole = await runTests(folder, file, titles)
-    if (!whole.passed) return { caught: false, why: `${file} fails without it` }
-  }
-  await writeFile(
-    path,
-    text.replace(mutation.find, () => mutation.replace),
-  )
-  try {
-    for (const [file, titles] of files) {
-      const { failed } = await runTests(folder, file, titles)
-      if (failed[0] !== undefined) return { caught: true, why: `${file}: ${failed[0]}` }
-    }
-    return { caught: false, why: 'no test of the point fails' }
-  } finally {
+  for (const [file, titles] of byFile(tests.filter(({ point }) => point === mutation.point))) {
+    await writeFile(
+      path,
+      text.replace(mutation.find, () => mutation.replace),
+    )
+    const { failed } = await runTests(folder, file, titles)
     await writeFile(path, text)
+    if (failed[0] === undefined) continue
+    if (!(await passes(folder, file, titles))) return { caught: false, why: `${file} fails without it` }
+    return { caught: true, why: `${file}: ${failed[0]}` }
   }
+  return { caught: false, why: 'no test of the point fails' }
 }
 
 const tests = await readTests()
