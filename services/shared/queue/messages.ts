@@ -81,7 +81,7 @@ export const eventMessage = Type.Object(
 )
 
 /** Time between a worker's signs of life, in milliseconds. An operator hears those of a thousand workers. */
-export const beatMs = 3000
+export const beatMs = 2000
 
 /** A worker's sign of life, every `beatMs` and on every change. */
 export const beatMessage = Type.Object(

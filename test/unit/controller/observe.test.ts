@@ -160,7 +160,7 @@ t.test('counts the slots of workers that serve the same queue for others', async
   beat('drained', { state: 'drained' })
   beat('starting', { state: 'starting' })
   t.strictSame((await observer.observe()).elsewhere, { slots: 5, busy: 4 })
-  world.nowMs += 7501
+  world.nowMs += 5001
   beat('ready', { slots: 4, busy: 2 })
   t.strictSame((await observer.observe()).elsewhere, { slots: 4, busy: 2 }, 'but not of those that fell silent')
 })
