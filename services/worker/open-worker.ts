@@ -1,6 +1,5 @@
 import type { Life } from '#shared/process/run-main.ts'
 import type { LanePuller } from '#shared/queue/lane-puller.ts'
-import { beatMs } from '#shared/queue/messages.ts'
 import { startProbeServer } from '#shared/telemetry/probe-server.ts'
 import { beat } from './beat.ts'
 import type { Config } from './config.ts'
@@ -12,6 +11,8 @@ import { healthOf } from './health.ts'
 import type { Running } from './loop.ts'
 import { createServiceTime } from './service-time.ts'
 
+const beatMs = 1000
+
 /** What a worker is put together from. */
 export type WorkerParts = {
   readonly config: Config
@@ -22,7 +23,7 @@ export type WorkerParts = {
 }
 
 /**
- * Puts a worker together: slots, duty, the sign of life, probes. Its address is announced once a browser is
+ * Puts a worker together: slots, duty, the sign of life every second, probes. Its address is announced once a browser is
  * warm. Dispose ends its browsers.
  */
 export const openWorker = async (parts: WorkerParts): Promise<Running & AsyncDisposable> => {

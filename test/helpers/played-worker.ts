@@ -1,6 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Queue } from '#shared/queue/connection.ts'
-import { beatMs } from '#shared/queue/messages.ts'
 import { LanePuller } from '#shared/queue/lane-puller.ts'
 import type { OpeningKey } from '#shared/queue/seal.ts'
 import { drainSubject, undrainSubject } from '#shared/queue/subjects.ts'
@@ -16,6 +15,8 @@ import type { Slot } from '#worker/slot.ts'
 import { type GatedQueue, gateQueue } from './gated-queue.ts'
 import type { Program } from './pod-life.ts'
 import type { WorkerSpec } from './worker-pod-object.ts'
+
+const beatMs = 1000
 
 /** What a worker is played with. */
 export type Part = {

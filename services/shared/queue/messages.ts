@@ -80,10 +80,7 @@ export const eventMessage = Type.Object(
   closed,
 )
 
-/** Time between a worker's signs of life, in milliseconds. An operator hears those of a thousand workers. */
-export const beatMs = 2000
-
-/** A worker's sign of life, every `beatMs` and on every change. */
+/** A worker's sign of life, every second and on every change. */
 export const beatMessage = Type.Object(
   {
     pod: word(253),
