@@ -1,28 +1,11 @@
 import type { FoundCapture } from '#shared/db/find-capture.ts'
-import { toRecord } from '#shared/db/record.ts'
+import { toldFields, toRecord } from '#shared/db/record.ts'
 import type { TakenDelivery } from '#shared/db/take-deliveries.ts'
-
-const completedFields = [
-  'id',
-  'status',
-  'url',
-  'options',
-  'file_size',
-  'mime_type',
-  'width',
-  'height',
-  'processing_time_ms',
-  'image_url',
-  'created_at',
-  'completed_at',
-] as const
-
-const failedFields = ['id', 'status', 'url', 'error', 'created_at'] as const
 
 /** The contract's fields of the record, in its order; `cached` only where the capture was a hit. */
 const dataOf = (capture: FoundCapture, publicUrl: string): Record<string, unknown> => {
   const record = toRecord(capture, publicUrl)
-  const names = capture.status === 'completed' ? completedFields : failedFields
+  const names = toldFields[capture.status === 'completed' ? 'completed' : 'failed']
   return {
     ...Object.fromEntries(names.flatMap((name) => (name in record ? [[name, record[name]]] : []))),
     ...(capture.cached && { cached: true }),

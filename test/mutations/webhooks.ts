@@ -16,9 +16,9 @@ export const webhooks: readonly Mutation[] = [
   },
   {
     point: 'Error codes',
-    file: 'services/webhooks/render-body.ts',
-    find: "['id', 'status', 'url', 'error', 'created_at']",
-    replace: "['id', 'status', 'url', 'created_at']",
+    file: 'services/shared/db/record.ts',
+    find: "failed: ['id', 'status', 'url', 'error', 'created_at']",
+    replace: "failed: ['id', 'status', 'url', 'created_at']",
   },
   {
     point: 'Deliveries of one capture',

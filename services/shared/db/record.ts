@@ -3,6 +3,25 @@ import { ignoredOptions } from '#shared/capture/ignored-options.ts'
 import { maskUrl } from '#shared/capture/mask-url.ts'
 import type { FoundCapture } from './find-capture.ts'
 
+/** The fields of a record that its webhooks are told, in the contract's order. */
+export const toldFields = {
+  completed: [
+    'id',
+    'status',
+    'url',
+    'options',
+    'file_size',
+    'mime_type',
+    'width',
+    'height',
+    'processing_time_ms',
+    'image_url',
+    'created_at',
+    'completed_at',
+  ],
+  failed: ['id', 'status', 'url', 'error', 'created_at'],
+} as const
+
 /** Addresses of a capture, built from the public address and nothing else. */
 export const captureUrls = (publicUrl: string, id: string): { status: string; image: string } => ({
   status: `${publicUrl}/v1/screenshots/${id}`,

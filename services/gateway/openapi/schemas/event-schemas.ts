@@ -1,3 +1,4 @@
+import { toldFields } from '#shared/db/record.ts'
 import type { WebhookEvent } from '#shared/db/webhooks.ts'
 import { closed, count, type Fields, id, type JsonSchema, moment, text } from '#gateway/openapi/json-schema.ts'
 import { recordSchemas } from './record-schemas.ts'
@@ -14,14 +15,11 @@ const tells = (event: WebhookEvent, data: JsonSchema): JsonSchema =>
     sent_at: moment('When the first attempt began, the same over all attempts.'),
   })
 
-const completedNames =
-  'id status url options file_size mime_type width height processing_time_ms image_url created_at completed_at'
-
-const completed = closed(fieldsOf('CompletedScreenshot', completedNames.split(' ')), {
+const completed = closed(fieldsOf('CompletedScreenshot', toldFields.completed), {
   cached: { type: 'boolean', const: true, description: "There where it shows an earlier capture's result." },
 })
 
-const failed = closed(fieldsOf('FailedScreenshot', ['id', 'status', 'url', 'error', 'created_at']))
+const failed = closed(fieldsOf('FailedScreenshot', toldFields.failed))
 
 const batch = closed({
   id: id('Id of the batch.'),
