@@ -9,7 +9,7 @@ override OUT := $(value OUT)
 export URL OUT
 
 .PHONY: help setup packages up down test test-faults test-contract test-mutations test-cluster check docs bench bench-cluster bench-http capture
-.PHONY: check-types check-lint check-format check-dead check-pages check-rules
+.PHONY: check-lint check-format check-dead check-pages check-rules
 
 help: ## lists the targets
 	@sed -nE 's/^([a-z-]+):[^#]*## (.*)/make \1\t\2/p' $(firstword $(MAKEFILE_LIST)) | expand -t 20

@@ -64,7 +64,8 @@ const applyFunctions = async (sql: Sql): Promise<string[]> => {
 
 /**
  * Brings the database to this version's schema: migrations that it has not seen, then the SQL functions whose text
- * differs. Wants a database that was opened with `migrationStatementMs`, where there may be many rows. Runs alone, waiting at most a minute for another; again it changes nothing. Answers what was applied, by name.
+ * differs. Wants a database that was opened with `migrationStatementMs`, where there may be many rows. Runs alone,
+ * waiting at most a minute for another; again it changes nothing. Answers what was applied, by name.
  */
 export const migrate = (database: Database): Promise<string[]> =>
   database.transaction(async (sql) => {
