@@ -32,6 +32,8 @@ export type FaultyProxy = {
   readonly expire: () => void
   /** Open watches at this moment. */
   readonly watches: () => number
+  /** Writes that the API server has not answered yet. */
+  readonly writes: () => number
   /** TCP connections that were opened so far. */
   readonly connections: () => number
 }
@@ -55,6 +57,7 @@ export const startFaultyProxy = async (t: WithTeardown, kubeconfig: string): Pro
   const watches = new Set<OpenWatch>()
   let mode: WatchMode = 'as they come'
   let connections = 0
+  let writes = 0
   let delayMs = 0
 
   const serve = async (request: IncomingMessage, response: ServerResponse) => {
@@ -81,8 +84,14 @@ export const startFaultyProxy = async (t: WithTeardown, kubeconfig: string): Pro
     response.end()
   }
   const proxy = createServer((request, response) => {
+    const isWrite = kindOf(request) === 'write'
+    if (isWrite) writes += 1
     // What breaks on the other side breaks on this side too.
-    serve(request, response).catch(() => response.destroy())
+    serve(request, response)
+      .catch(() => response.destroy())
+      .finally(() => {
+        if (isWrite) writes -= 1
+      })
   })
   proxy.on('connection', () => (connections += 1))
   proxy.listen(0, '127.0.0.1')
@@ -106,6 +115,7 @@ export const startFaultyProxy = async (t: WithTeardown, kubeconfig: string): Pro
       for (const { response } of watches) response.end(`${JSON.stringify(expired)}\n`)
     },
     watches: () => watches.size,
+    writes: () => writes,
     connections: () => connections,
   }
 }

@@ -14,7 +14,7 @@ export type KubeRequest = {
   readonly query: Readonly<Record<string, string>>
   readonly body?: { readonly type: string; readonly text: string }
   readonly signal: AbortSignal
-  /** Called when everything is ready, right before the request is written; a throw keeps it from being sent. */
+  /** Called once a connection stands, right before the request is written to it; a throw keeps it from being sent. */
   readonly beforeSend?: () => void
 }
 
@@ -60,10 +60,9 @@ export const openConnection = ({ kubeconfig, userAgent }: ConnectionOptions): Ku
       } catch (cause) {
         throw errorOfConnection(cause, what)
       }
-      beforeSend?.()
       const headers = { ...context.getHeaders(), accept: 'application/json', 'user-agent': userAgent }
       try {
-        const answer = await dispatcherOf(context).request({
+        const answer = await fenced(dispatcherOf(context), beforeSend).request({
           ...overHttp1,
           origin: server.origin,
           path: server.pathname.replace(/\/$/, '') + path,
@@ -135,6 +134,22 @@ const dispatcherOf = (context: RequestContext): Dispatcher => {
   const dispatcher = context.getDispatcher()
   assert(dispatcher)
   return dispatcher
+}
+
+/**
+ * Has `fence` called where undici writes a request. Asked any earlier, it would not see that a process was frozen while its
+ * connection was being opened.
+ */
+const fenced = (dispatcher: Dispatcher, fence: (() => void) | undefined): Pick<Dispatcher, 'request'> => {
+  if (!fence) return dispatcher
+  return dispatcher.compose((dispatch) => (options, handler) => {
+    const start = handler.onRequestStart?.bind(handler)
+    handler.onRequestStart = (...of) => {
+      fence()
+      start?.(...of)
+    }
+    return dispatch(options, handler)
+  })
 }
 
 const secondsIn = (header: string | string[] | undefined): number | undefined =>

@@ -45,9 +45,9 @@ export const errorOfStatus = (status: Status, what: string, retryAfterSeconds?: 
     ...(retryAfterSeconds !== undefined && { retryAfterSeconds }),
   })
 
-/** Makes an error of what a connection threw: resets, time-outs, refused connections, bodies that are no JSON. */
-export const errorOfConnection = (thrown: unknown, what: string): KubeError =>
-  thrown instanceof KubeError
+/** Makes an error of what a connection threw: resets, time-outs, refused connections, bodies that are no JSON. Leaves our own. */
+export const errorOfConnection = (thrown: unknown, what: string): AppError =>
+  thrown instanceof AppError
     ? thrown
     : new KubeError('unavailable', {
         message: `${what}: ${thrown instanceof Error ? thrown.message : String(thrown)}`.slice(0, messageChars),

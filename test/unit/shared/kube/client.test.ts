@@ -1,3 +1,4 @@
+import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { text } from 'node:stream/consumers'
 import { setImmediate as turn } from 'node:timers/promises'
@@ -200,6 +201,20 @@ t.test('sends nothing that may change something where the fence throws, and asks
   await t.rejects(api.remove(one), { message: 'fenced' })
   await api.get(one)
   t.strictSame(seen, ['PATCH', 'GET'])
+})
+
+t.test('asks the fence once the connection stands, for opening it takes time', async (t) => {
+  const seen: string[] = []
+  const connected = () => seen.push('connected')
+  subscribe('undici:client:connected', connected)
+  t.teardown(() => unsubscribe('undici:client:connected', connected))
+  const { api } = await setUp(
+    t,
+    (_request, response) => response.end('{}'),
+    () => seen.push('asked'),
+  )
+  await api.create(all, map)
+  t.strictSame(seen, ['connected', 'asked'])
 })
 
 t.test('a configuration that leads nowhere is a configuration error', async (t) => {
