@@ -8,6 +8,8 @@ import type { Backlog } from './pool.ts'
 const staleAfterMs = 5000
 /** A worker that could have been heard for this long and was not is forgotten. */
 const forgetAfterMs = 60_000
+/** Looking for such workers costs a look at all. */
+const lookForGoneMs = 10_000
 /** Most workers that are listened to; there are never as many. */
 const heardMax = 4096
 
@@ -55,6 +57,7 @@ const listenToBacklog = (now: () => number) => {
 /** Keeps the newest beat of each worker. One that repeats the last, byte by byte, costs no more than a look. */
 const listenToBeats = (deps: Pick<HearPoolDeps, 'now' | 'malformed' | 'changed'>, pool: Pool) => {
   const heard = new Map<string, Stored>()
+  let lookedMs = Number.NEGATIVE_INFINITY
   const [before = '', after = ''] = beatFilter(pool).split('*')
   const podOf = (subject: string) => subject.slice(before.length, -after.length)
   return {
@@ -75,6 +78,8 @@ const listenToBeats = (deps: Pick<HearPoolDeps, 'now' | 'malformed' | 'changed'>
       deps.changed?.(beat, last?.beat)
     },
     forget: (isGone: (atMs: number) => boolean) => {
+      if (deps.now() - lookedMs < lookForGoneMs) return
+      lookedMs = deps.now()
       for (const [pod, { atMs }] of heard) if (isGone(atMs)) heard.delete(pod)
     },
   }

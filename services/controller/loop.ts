@@ -21,7 +21,7 @@ export type LoopDeps<Seen, Decision> = {
 const limited = <T>(work: Promise<T>, limitMs: number): Promise<T> =>
   within(work, limitMs, () => new AppError('SERVICE_UNAVAILABLE', { message: `a tick took longer than ${limitMs} ms` }))
 
-/** Time from one tick to the next, and the longest time of one step of a tick, both in milliseconds. */
+/** Time from one tick to the next, asked for after each, and the longest time of one step of a tick, both in milliseconds. */
 export type LoopTiming = { readonly tickMs: number; readonly limitMs: number }
 
 /**
@@ -30,9 +30,10 @@ export type LoopTiming = { readonly tickMs: number; readonly limitMs: number }
  */
 export const runLoop = async <Seen, Decision>(
   deps: LoopDeps<Seen, Decision>,
-  { tickMs, limitMs }: LoopTiming,
+  timing: LoopTiming,
   stop: AbortSignal,
 ): Promise<void> => {
+  const { limitMs } = timing
   while (!stop.aborted) {
     try {
       const seen = await limited(deps.observe(), limitMs)
@@ -43,6 +44,6 @@ export const runLoop = async <Seen, Decision>(
     } catch (thrown) {
       deps.failed(toAppError(thrown))
     }
-    await deps.bell.wait(tickMs, stop)
+    await deps.bell.wait(timing.tickMs, stop)
   }
 }

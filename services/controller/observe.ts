@@ -1,12 +1,12 @@
 import type { Actuator, Placed } from '#controller/act/actuator.ts'
-import type { BeatMessage } from '#shared/queue/messages.ts'
+import { type BeatMessage, beatMs } from '#shared/queue/messages.ts'
 import type { Heard, PoolHearing } from './hear-pool.ts'
 import type { Depth, Observation, SeenWorker } from './pool.ts'
 
 /** Longest wait for one read; the queue's own bound is longer than a tick. */
 const readMs = 800
-/** Workers of others that were not heard for longer are no help. They beat every second. */
-const elsewhereMs = 5000
+/** Workers of others that were not heard for longer are no help. */
+const elsewhereMs = 2.5 * beatMs
 
 /** All reads of the controller in one place. */
 export type Observer = {

@@ -1,6 +1,6 @@
 import type { Pool } from '#shared/capture/lane.ts'
 import type { Queue } from '#shared/queue/connection.ts'
-import { beatCodec } from '#shared/queue/messages.ts'
+import { beatCodec, beatMs } from '#shared/queue/messages.ts'
 import { beatSubject } from '#shared/queue/subjects.ts'
 import type { Duty } from './duty.ts'
 import type { ServiceTime } from './service-time.ts'
@@ -18,4 +18,27 @@ export const beat = (
     beatSubject({ pool, pod }),
     beatCodec.encode({ ...message, ...(serviceMs !== undefined && { serviceMs: Math.min(serviceMs, 600_000) }) }),
   )
+}
+
+/** A timer may come so much too early. */
+const earlyMs = 50
+
+/**
+ * Calls `say` every `beatMs`, until disposed, at the same moments of the calendar in each process: who listens to a thousand
+ * workers is then woken once for all of them. Where calendars differ, it is only woken more often.
+ */
+export const beatInStep = (say: () => void): Disposable => {
+  let timer: NodeJS.Timeout | undefined
+  const wait = () => {
+    const leftMs = beatMs - (Date.now() % beatMs)
+    timer = setTimeout(
+      () => {
+        wait()
+        say()
+      },
+      leftMs > earlyMs ? leftMs : leftMs + beatMs,
+    )
+  }
+  wait()
+  return { [Symbol.dispose]: () => clearTimeout(timer) }
 }

@@ -1,7 +1,7 @@
 import type { Life } from '#shared/process/run-main.ts'
 import type { LanePuller } from '#shared/queue/lane-puller.ts'
 import { startProbeServer } from '#shared/telemetry/probe-server.ts'
-import { beat } from './beat.ts'
+import { beat, beatInStep } from './beat.ts'
 import type { Config } from './config.ts'
 import type { Context } from './context.ts'
 import { createSlots } from './create-slots.ts'
@@ -10,8 +10,6 @@ import type { Ground } from './ground.ts'
 import { healthOf } from './health.ts'
 import type { Running } from './loop.ts'
 import { createServiceTime } from './service-time.ts'
-
-const beatMs = 1000
 
 /** What a worker is put together from. */
 export type WorkerParts = {
@@ -23,7 +21,7 @@ export type WorkerParts = {
 }
 
 /**
- * Puts a worker together: slots, duty, the sign of life every second, probes. Its address is announced once a browser is
+ * Puts a worker together: slots, duty, the sign of life, probes. Its address is announced once a browser is
  * warm. Dispose ends its browsers.
  */
 export const openWorker = async (parts: WorkerParts): Promise<Running & AsyncDisposable> => {
@@ -36,7 +34,7 @@ export const openWorker = async (parts: WorkerParts): Promise<Running & AsyncDis
   const service = createServiceTime()
   const sayHow = () => beat({ queue, pool, pod, slots: slots.length, duty }, service)
   const duty = stack.use(beginDuty(life.stop, sayHow))
-  stack.adopt(setInterval(sayHow, beatMs), clearInterval)
+  stack.use(beatInStep(sayHow))
   const probe = stack.use(
     await startProbeServer({
       host: config.probeHost,

@@ -8,7 +8,7 @@ import { KubeError, type Outcome } from '#shared/kube/kube-error.ts'
 import { captureLabel } from '#shared/kube/names.ts'
 import type { Change } from '#shared/kube/object-cache.ts'
 import type { KubeObject } from '#shared/kube/resource.ts'
-import type { BeatMessage, StartedMessage } from '#shared/queue/messages.ts'
+import { beatMs, type BeatMessage, type StartedMessage } from '#shared/queue/messages.ts'
 import { logNormal, seededRandom } from './pool-simulation.ts'
 import { createChannel, createTimeline } from './timeline.ts'
 
@@ -51,7 +51,6 @@ type Job = {
 }
 
 const ackWaitMs = 15_000
-const beatMs = 1000
 const namespace = 'jobs'
 
 /** A late copy of objects. */

@@ -3,7 +3,7 @@ import type { Queue } from '#shared/queue/connection.ts'
 import { LanePuller } from '#shared/queue/lane-puller.ts'
 import type { OpeningKey } from '#shared/queue/seal.ts'
 import { drainSubject, undrainSubject } from '#shared/queue/subjects.ts'
-import { beat } from '#worker/beat.ts'
+import { beat, beatInStep } from '#worker/beat.ts'
 import type { Order, Outcome } from '#worker/browser-host/protocol.ts'
 import { beginDuty } from '#worker/duty.ts'
 import type { Events } from '#worker/events.ts'
@@ -15,8 +15,6 @@ import type { Slot } from '#worker/slot.ts'
 import { type GatedQueue, gateQueue } from './gated-queue.ts'
 import type { Program } from './pod-life.ts'
 import type { WorkerSpec } from './worker-pod-object.ts'
-
-const beatMs = 1000
 
 /** What a worker is played with. */
 export type Part = {
@@ -116,7 +114,7 @@ const work = async (part: Part, { gate, stop, service, duty, say }: Life): Promi
   const of = { pool: spec.pool, pod: spec.worker }
   using stack = new DisposableStack()
   stack.use(duty)
-  stack.adopt(setInterval(say, beatMs), clearInterval)
+  stack.use(beatInStep(say))
   const puller = stack.use(new LanePuller(gate, spec.pool))
   const running = { queue: gate, ...of, openingKeys, events, puller, duty, slots, service }
   say()

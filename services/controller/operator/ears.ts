@@ -3,12 +3,13 @@ import { createJobReports, type JobReports } from '#controller/proxied/hear-jobs
 import { type Pool, pools as kinds } from '#shared/capture/lane.ts'
 import { type Clock, pause } from '#shared/kube/clock.ts'
 import type { Queue } from '#shared/queue/connection.ts'
+import { beatMs } from '#shared/queue/messages.ts'
 import { pokeSubject } from '#shared/queue/subjects.ts'
 
 /** After this long, what was not heard is not said. */
 const deafMs = 5000
 /** Every worker beats at least once within this time, if nothing is slow. */
-const allBeatMs = 2000
+const allBeatMs = 1.25 * beatMs
 const lookMs = 100
 
 /** What is heard over NATS of all kinds of pools, whoever leads. */

@@ -63,16 +63,21 @@ const createSize = ({ api, clock, notice }: KubeActuatorDeps) => {
 }
 
 /** How early a ReplicaSet takes a pod away, before it looks at marks: a lower one before a higher one. */
+const ranks = { coming: 0, unknown: 1, unready: 2, ready: 3 } as const
+
 const rankOf = (pod: SeenPod): number => {
   const phase = pod.status?.phase
-  if (phase !== 'Running') return phase === 'Unknown' ? 1 : 0
-  return isReady(pod) ? 3 : 2
+  if (phase !== 'Running') return phase === 'Unknown' ? ranks.unknown : ranks.coming
+  return isReady(pod) ? ranks.ready : ranks.unready
 }
 
-/** Whether a ReplicaSet takes others before one of those that are to leave. */
+/**
+ * Whether a ReplicaSet may take others before one of those that are to leave. A ready one counts as unready: one that drains,
+ * or is slow to answer, can become so before the ReplicaSet looks.
+ */
 const goesBefore = (present: readonly SeenPod[], leaving: readonly SeenPod[]): boolean => {
   const last = Math.max(...leaving.map(rankOf))
-  return present.some((pod) => !leaving.includes(pod) && rankOf(pod) < last)
+  return present.some((pod) => !leaving.includes(pod) && Math.min(rankOf(pod), ranks.unready) < last)
 }
 
 /** Makes a Deployment smaller by these pods, which count as going from then on. */

@@ -15,6 +15,9 @@ import { statusOf } from './status-of.ts'
 
 type Beside = Pick<KubeRoster, 'troubles' | 'isReplacing' | 'isCrowded'>
 
+/** A pool that has its fixed size hears of every change; only who falls silent is found by looking. */
+const calmTicks = 3
+
 const nothingKnown: Beside = { troubles: new Map(), isReplacing: false, isCrowded: false }
 const empty: Depth = { waiting: 0, inFlight: 0 }
 
@@ -25,6 +28,7 @@ export const runPool: RunPool = async (deps, run, stop) => {
   const kind = spec.pool
   let roster: Beside = nothingKnown
   let why = ''
+  let isCalm = false
 
   const notice = (of: KubeNotice) => deps.occurred(run.pool(), occurrenceOf(of, why))
   const actuator = createKubeActuator({ api, clock, watch, startTimes, create: run.create, notice }, metadata.name)
@@ -58,12 +62,18 @@ export const runPool: RunPool = async (deps, run, stop) => {
       },
       bell: run.bell,
       decided: (tick) => {
+        isCalm = tick.decision.kind === 'hold' && tick.decision.reason === 'fixed'
         run.events.decided(tick)
         say(deps, run, { ...tick, ...roster })
       },
       failed: run.events.tickFailed,
     },
-    deps.timing,
+    {
+      limitMs: deps.timing.limitMs,
+      get tickMs() {
+        return deps.timing.tickMs * (isCalm ? calmTicks : 1)
+      },
+    },
     stop,
   )
 }

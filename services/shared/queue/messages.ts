@@ -80,7 +80,10 @@ export const eventMessage = Type.Object(
   closed,
 )
 
-/** A worker's sign of life, every second and on every change. */
+/** Time between a worker's signs of life, in milliseconds. An operator hears those of a thousand workers. */
+export const beatMs = 2000
+
+/** A worker's sign of life, every `beatMs` and on every change. */
 export const beatMessage = Type.Object(
   {
     pod: word(253),

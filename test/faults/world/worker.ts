@@ -1,6 +1,6 @@
 import type { Clock } from '#shared/kube/clock.ts'
 import type { Queue } from '#shared/queue/connection.ts'
-import { startedCodec } from '#shared/queue/messages.ts'
+import { beatMs, startedCodec } from '#shared/queue/messages.ts'
 import { drainSubject, startedSubject, undrainSubject } from '#shared/queue/subjects.ts'
 import type { Container, ContainerEvents } from '#test/helpers/model-api/kubelet.ts'
 import { logNormal } from '#test/helpers/pool-simulation.ts'
@@ -27,7 +27,6 @@ export type WorkerDeps = {
   readonly acknowledgesEarly: boolean
 }
 
-const beatMs = 1000
 const workingMs = 5000
 const killedCode = 137
 const serviceMedianMs = 2500

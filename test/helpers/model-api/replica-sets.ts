@@ -7,14 +7,16 @@ import { keyOfStored, type Controller } from './controller.ts'
 const pods = 'v1/pods'
 
 /**
- * The pods as a controller knows them that hears of changes with a lag: what was written a moment ago it may not have
- * seen when it chooses.
+ * The pods as a controller knows them that hears of changes with a lag, in their order: what was written a moment ago it may
+ * not have seen when it chooses.
  */
 const laggingView = ({ server, clock, lagMs }: Backstage) => {
   const seen = new Map<string, Stored>()
+  let heardMs = 0
   server.store.listen((resource, { type, object }) => {
     if (resource !== pods) return
-    clock.after(lagMs(), () => {
+    heardMs = Math.max(heardMs, clock.nowMs() + lagMs())
+    clock.after(heardMs - clock.nowMs(), () => {
       if (type === 'DELETED') seen.delete(keyOfStored(object))
       else seen.set(keyOfStored(object), object)
     })

@@ -40,6 +40,34 @@ t.test('observes, decides and acts until it is stopped', async (t) => {
   t.strictSame(acted, [2, 4, 6])
 })
 
+t.test('each tick decides how long to wait for the next', async (t) => {
+  const stop = new AbortController()
+  const waits: number[] = []
+  let tickMs = 1000
+  const wait = async (ms: number) => {
+    waits.push(ms)
+    if (waits.length === 3) stop.abort()
+  }
+  await runLoop<number, number>(
+    {
+      observe: async () => 1,
+      decide: (seen) => seen,
+      act: async () => {},
+      bell: { ...createBell(), wait },
+      decided: () => (tickMs += 500),
+      failed: () => {},
+    },
+    {
+      limitMs: 50,
+      get tickMs() {
+        return tickMs
+      },
+    },
+    stop.signal,
+  )
+  t.strictSame(waits, [1500, 2000, 2500])
+})
+
 t.test('goes on after a tick that failed', async (t) => {
   const act = async (decision: number) => {
     if (decision === 2) throw new Error('planted')

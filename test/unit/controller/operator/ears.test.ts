@@ -75,13 +75,13 @@ t.test('everything was heard once the ledger has counted and every worker has ha
   t.notOk(
     await waits(async ({ clock, count }) => {
       count('standard')
-      await clock.advance(1900)
+      await clock.advance(2400)
     }),
   )
   t.ok(
     await waits(async ({ clock, count }) => {
       count('standard')
-      await clock.advance(2000)
+      await clock.advance(2500)
     }),
   )
 })
@@ -92,7 +92,7 @@ t.test('a worker that is known to be ready is waited for until it has beaten', a
       async ({ clock, count, beat }) => {
         count('standard')
         beat('standard', { pod })
-        await clock.advance(2000)
+        await clock.advance(2500)
       },
       ['a'],
     )

@@ -1,7 +1,7 @@
 import t from 'tap'
 import { createKubeActuator, type KubeNotice } from '#controller/operator/kube-actuator.ts'
 import { trimDeployment } from '#controller/operator/seen-deployment.ts'
-import { isReady, type SeenPod } from '#controller/operator/seen-pod.ts'
+import type { SeenPod } from '#controller/operator/seen-pod.ts'
 import { AppError } from '#shared/errors/app-error.ts'
 import type { Deletion, KubeApi, Patch } from '#shared/kube/client.ts'
 import { KubeError } from '#shared/kube/kube-error.ts'
@@ -10,6 +10,7 @@ import type { Ref } from '#shared/kube/resource.ts'
 import { createHandClock } from '#test/helpers/hand-clock.ts'
 import { type DeploymentParts, deploymentObject, podObject, type PodParts } from '#test/helpers/kube-objects.ts'
 
+const stuck = 'stuck'
 const lowest = { [deletionCostAnnotation]: '-2147483647' }
 
 const setUp = (parts: DeploymentParts | undefined = {}, pods: SeenPod[] = []) => {
@@ -54,7 +55,7 @@ const setUp = (parts: DeploymentParts | undefined = {}, pods: SeenPod[] = []) =>
       },
       startTimes: {
         ageMs: () => 1000,
-        wasReady: isReady,
+        wasReady: ({ metadata }) => metadata.name !== stuck,
         startsOf: () => ({ starts: { ready: 0, failed: 0 }, startMs: undefined }),
       },
       create: (replicas) => created.push(replicas),
@@ -73,7 +74,8 @@ const pods = (count: number, parts: PodParts = {}) =>
   Array.from({ length: count }, (_, index) => podObject(`p${index}`, parts))
 const scaled = (replicas: number, version = '1') =>
   `shutterfleet-web/scale {"metadata":{"resourceVersion":"${version}"},"spec":{"replicas":${replicas}}}`
-const marked = (name: string) => podObject(name, { annotations: lowest })
+/** One that is to leave, and takes no work any more. */
+const marked = (name: string) => podObject(name, { phase: 'Running', ready: false, annotations: lowest })
 
 t.test('starting sets the size, once, and never makes it smaller', async (t) => {
   const { actuator, writes, notices } = setUp({ replicas: 2 })
@@ -130,16 +132,30 @@ t.test('a size is of the version that was written last, where the cache does not
 })
 
 t.test('nothing is taken away while a ReplicaSet would take others first, however they are marked', async (t) => {
-  const others = [podObject('p0', { phase: 'Unknown' }), podObject('p0', { phase: 'Pending', ready: false })]
-  for (const other of [...others, podObject('p0', { phase: 'Running', ready: false })]) {
-    const { actuator, world, writes } = setUp({ replicas: 2 }, [other, marked('p1')])
+  for (const phase of ['Unknown', 'Pending'] as const) {
+    const { actuator, world, writes } = setUp({ replicas: 2 }, [podObject('p0', { phase, ready: false }), marked('p1')])
     await actuator.stop(['p1'])
-    t.strictSame(writes, [], `${other.status?.phase}`)
+    t.strictSame(writes, [], phase)
     world.pods = [podObject('p0'), marked('p1')]
     await actuator.stop(['p1'])
     t.strictSame(writes, [scaled(1)])
   }
 })
+
+t.test(
+  'nothing is taken away while it looks ready: others may become unready before the ReplicaSet looks',
+  async (t) => {
+    for (const ready of [true, false]) {
+      const busy = podObject('p0', { phase: 'Running', ready })
+      const { actuator, world, writes } = setUp({ replicas: 2 }, [busy, podObject('p1', { annotations: lowest })])
+      await actuator.stop(['p1'])
+      t.strictSame(writes, [], `beside one whose readiness is ${ready}`)
+      world.pods = [busy, marked('p1')]
+      await actuator.stop(['p1'])
+      t.strictSame(writes, [scaled(1)])
+    }
+  },
+)
 
 t.test('a list that cannot be known is none', async (t) => {
   const { actuator, world } = setUp({}, pods(2))
@@ -203,10 +219,10 @@ t.test('what was refused is asked for no longer, also where nobody is named', as
 })
 
 t.test('while a template is rolled out, idle ones that are too many are deleted, others left alone', async (t) => {
-  const going = [marked('p1'), podObject('stuck', { ready: false, annotations: lowest })]
+  const going = [marked('p1'), podObject(stuck, { ready: false, annotations: lowest })]
   const rolling = { replicas: 2, status: { replicas: 4, updatedReplicas: 2 } }
   const { actuator, writes } = setUp(rolling, [podObject('p0'), podObject('p2'), ...going])
-  await actuator.stop(['p1', 'stuck'])
+  await actuator.stop(['p1', stuck])
   t.strictSame(writes, ['delete p1 uid-p1'])
 })
 
