@@ -122,6 +122,23 @@ t.test('what belongs to a record goes with it: its batch once it is empty, and i
   t.same(await database.query('select key from idempotency_key'), [{ key: young.id }])
 })
 
+t.test('a record whose webhook is still to be delivered stays until that has ended', async (t) => {
+  const on = await start()
+  const { database, ledger } = on
+  const { id } = await ended(on, 91)
+  await database.query(
+    `insert into webhook_delivery (id, account_id, capture_id, url, host, event, subject, state, next_attempt_at, created_at)
+     select gen_random_uuid(), account_id, id, 'https://example.com/', 'example.com', 'screenshot.completed', '{}', 'pending',
+       now(), now() from capture where id = $1`,
+    [id],
+  )
+  await removeOldRows(ledger)
+  t.same(await idsIn(database, 'capture'), [id])
+  await database.query(`update webhook_delivery set state = 'failed', next_attempt_at = null`)
+  await removeOldRows(ledger)
+  t.same(await idsIn(database, 'capture'), [])
+})
+
 t.test('an object that a younger record shares stays', async (t) => {
   const on = await start()
   const { database, ledger } = on
