@@ -48,8 +48,8 @@ const cases = [
   {
     word: 'config-error',
     reason: 'ConfigError',
-    fault: { kind: 'hindered', reason: 'CreateContainerConfigError', message: 'secret "x" not found' },
-    says: /cannot be set up by their node.*secret "x" not found/,
+    fault: { kind: 'hindered', reason: 'CreateContainerError', message: 'cannot load seccomp profile "x"' },
+    says: /cannot be set up by their node.*cannot load seccomp profile "x"/,
   },
   {
     word: 'crash-looping',

@@ -8,7 +8,10 @@ const reasonHelp: Readonly<Record<Reason, string>> = {
   'image-pull': 'Nodes cannot fetch the image: name, tag, `imagePullSecrets`',
   'crash-looping':
     'Workers end before they are ready: read their log. Kubernetes tries a pod again itself; a Job is tried one at a time',
-  'config-error': 'A pod names something that is not there, mostly the Secret of its pool',
+  'config-error':
+    'Nodes cannot make the container, or a Job is refused: a seccomp profile that is not there, an image without `node`; the message says it',
+  'not-starting':
+    'A node has not started a worker for two minutes: `kubectl describe pod` tells why. Mostly the Secret of the pool is missing, the network cannot be made, or the node knows no `hostUsers: false`; an image that takes longer to fetch looks the same until it is there',
   quota: 'A ResourceQuota of the namespace is used up',
   'pods-refused':
     'The cluster refuses to make the pods: admission, a priority class that is not there; the message says it',
@@ -54,7 +57,9 @@ const conditionHelp: Readonly<Record<PoolCondition['reason'], string>> = {
   CrashLooping: 'Workers end before they are ready',
   Unschedulable: 'No node has room',
   ImagePull: 'The image cannot be fetched',
-  ConfigError: 'A pod names something that is not there',
+  ConfigError: 'Nodes cannot make the container, or a Job is refused; the message says why',
+  NotStarting:
+    'A node has not started a worker for two minutes: a volume, the network, or a long download of the image',
   PodsRefused: 'The cluster refuses to make the pods',
   PoolTaken: 'An older BrowserPool is sized by the same queue: this one is left alone',
   ApplyFailed: 'The API server refuses what the controller applies; the message says why',
@@ -126,7 +131,7 @@ sealed over NATS.
    it has, says \`drained\`; only then is its pod marked and the Deployment made smaller by exactly the marked ones.
    If more work comes first, it takes work again.
 
-Pods that cannot come up (no room, no image, crash loop, quota) are no capacity, are not answered with more pods of the
+Pods that cannot come up (no room, no image, no Secret, crash loop, quota) are no capacity, are not answered with more pods of the
 same kind, and show as condition, event and metric.
 
 For \`proxied\`: unfinished Jobs = captures that wait + Jobs that have claimed one + \`spares\`, at most \`jobs.max\`

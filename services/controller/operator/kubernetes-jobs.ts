@@ -32,6 +32,8 @@ export type KubernetesJobsDeps = {
   readonly jobs: Mirror<SeenJobObject>
   readonly pods: Mirror<SeenPod>
   readonly now: () => number
+  /** Milliseconds for which the node of a pod has not started its worker. */
+  readonly comingMs: (pod: SeenPod) => number
   /** A name that no Job ever had. */
   readonly newName: () => string
   /** A Job as it is to be at this moment. */
@@ -71,9 +73,8 @@ const refusals: Partial<Record<Outcome, Trouble>> = {
 const crashed: JobTrouble = { why: 'crash-looping', message: 'a worker ended before it took a capture' }
 const withoutPod: JobTrouble = { why: 'pods-refused', message: `no pod was made for a Job within ${podMs / 1000} s` }
 
-const troubleOfJob = (pod: SeenPod | undefined, ageMs: number): JobTrouble | undefined => {
-  if (!pod) return ageMs > podMs ? withoutPod : undefined
-  const found = troubleOf(pod)
+const troubleOfPod = (pod: SeenPod, comingMs: number): JobTrouble | undefined => {
+  const found = troubleOf(pod, comingMs)
   return found && { why: found.trouble, message: found.message }
 }
 
@@ -245,7 +246,7 @@ export class KubernetesJobs implements JobRunner {
     const { name } = job.metadata
     const captureId = claimOf(job) ?? this.#claims.get(name)
     if (captureId !== undefined) this.#claims.set(name, captureId)
-    const trouble = troubleOfJob(pod, ageMs)
+    const trouble = pod ? troubleOfPod(pod, this.#deps.comingMs(pod)) : ageMs > podMs ? withoutPod : undefined
     if (!trouble) delete known.trouble
     else known.trouble = { ...trouble, sinceMs: known.trouble?.sinceMs ?? nowMs }
     return {

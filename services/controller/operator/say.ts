@@ -16,6 +16,7 @@ const troubleWords: Readonly<Record<Trouble, string>> = {
   'image-pull': 'cannot get their image',
   'crash-looping': 'end soon after they start',
   'config-error': 'cannot be set up by their node',
+  'not-starting': 'are not started by their node',
   quota: 'are refused by a quota',
   'pods-refused': 'are refused by the API server',
 }
@@ -23,6 +24,7 @@ const troubleWords: Readonly<Record<Trouble, string>> = {
 const degradedReasons = {
   'config-error': 'ConfigError',
   'image-pull': 'ImagePull',
+  'not-starting': 'NotStarting',
   'crash-looping': 'CrashLooping',
   unschedulable: 'Unschedulable',
   'pods-refused': 'PodsRefused',

@@ -2,7 +2,8 @@ import type { Roster } from '#controller/act/actuator.ts'
 import type { Clock } from '#shared/kube/clock.ts'
 import { labelledPool } from '#shared/kube/names.ts'
 import type { Change } from '#shared/kube/object-cache.ts'
-import { isReady, type SeenPod } from './seen-pod.ts'
+import { conditionOf, isReady, type SeenPod } from './seen-pod.ts'
+import { isComing } from './trouble-of.ts'
 
 /** Weight of the newest start in the mean. */
 const newestWeight = 0.3
@@ -16,19 +17,21 @@ export type StartTimes = {
   readonly follow: (change: Change<SeenPod>) => void
   /** Milliseconds since the pod began. */
   readonly ageMs: (pod: SeenPod) => number
+  /** Milliseconds for which its node has not started its worker; 0 where it has, or has no turn yet. */
+  readonly comingMs: (pod: SeenPod) => number
   /** Whether the pod has ever been ready, as far as was seen. */
   readonly wasReady: (pod: SeenPod) => boolean
   /** How it went in the pool of this label. */
   readonly startsOf: (label: string) => Starts
 }
 
-type Begun = { readonly atMs: number; wasReady: boolean }
+type Begun = { readonly atMs: number; wasReady: boolean; comingSinceMs?: number | undefined }
 
 const nothingYet: Starts = { starts: { ready: 0, failed: 0 }, startMs: undefined }
 
 /**
  * Measures from the first sight of a pod to its readiness. What was ready at first sight is as old as its timestamp says; what
- * was not begins now. That a start failed is said by the pod's trouble, and Kubernetes tries again: none is counted here.
+ * was not begins now; likewise since when a pod has been coming. That a start failed is said by the pod's trouble, and Kubernetes tries again: none is counted here.
  * `ready` hears of each pod that becomes ready for the first time.
  */
 export const createStartTimes = (
@@ -38,11 +41,18 @@ export const createStartTimes = (
   const begun = new Map<string, Begun>()
   const pools = new Map<string, Starts>()
 
+  /** A moment of the calendar by this process's clock; not in its future. */
+  const momentMs = (time: string) => clock.nowMs() - Math.max(0, clock.date().getTime() - Date.parse(time))
+
   const begin = (pod: SeenPod): Begun => {
     const { creationTimestamp, uid } = pod.metadata
     const wasReady = isReady(pod)
-    const sinceMs = wasReady ? Math.max(0, clock.date().getTime() - Date.parse(creationTimestamp)) : 0
-    const beginning = { atMs: clock.nowMs() - sinceMs, wasReady }
+    const placedAt = conditionOf(pod, 'PodScheduled')?.lastTransitionTime
+    const beginning: Begun = {
+      atMs: wasReady ? momentMs(creationTimestamp) : clock.nowMs(),
+      wasReady,
+      comingSinceMs: placedAt === undefined ? undefined : momentMs(placedAt),
+    }
     begun.set(uid, beginning)
     return beginning
   }
@@ -63,11 +73,13 @@ export const createStartTimes = (
       }
       const label = labelledPool(labels)
       const beginning = begun.get(uid) ?? begin(object)
+      beginning.comingSinceMs = isComing(object) ? (beginning.comingSinceMs ?? clock.nowMs()) : undefined
       if (beginning.wasReady || !isReady(object)) return
       beginning.wasReady = true
       if (label !== undefined) becomeReady(label, object, clock.nowMs() - beginning.atMs)
     },
     ageMs: ({ metadata: { uid } }) => clock.nowMs() - (begun.get(uid)?.atMs ?? clock.nowMs()),
+    comingMs: ({ metadata: { uid } }) => clock.nowMs() - (begun.get(uid)?.comingSinceMs ?? clock.nowMs()),
     wasReady: ({ metadata: { uid } }) => begun.get(uid)?.wasReady ?? false,
     startsOf: (label) => pools.get(label) ?? nothingYet,
   }

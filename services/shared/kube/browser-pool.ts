@@ -184,6 +184,7 @@ export const poolConditions = {
       'Unschedulable',
       'ImagePull',
       'ConfigError',
+      'NotStarting',
       'PodsRefused',
       'PoolTaken',
       'ApplyFailed',

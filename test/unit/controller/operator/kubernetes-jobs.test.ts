@@ -34,7 +34,15 @@ type Call = { readonly kind: 'create' | 'patch'; readonly name: string; readonly
 const begin = (given: { present?: SeenJobObject[]; listed?: SeenJobObject[] } = {}) => {
   const jobs = new Map((given.present ?? []).map((job) => [`${namespace}/${job.metadata.name}`, job]))
   const pods = new Map<string, SeenPod>()
-  const state = { nowMs: 0, hasSynced: true, downMs: 0, names: 0, answers: [] as Answer[], held: Promise.resolve() }
+  const state = {
+    nowMs: 0,
+    hasSynced: true,
+    downMs: 0,
+    names: 0,
+    comingMs: 0,
+    answers: [] as Answer[],
+    held: Promise.resolve(),
+  }
   const calls: Call[] = []
   const notices: JobNotice[] = []
   const answer = async () => {
@@ -67,6 +75,7 @@ const begin = (given: { present?: SeenJobObject[]; listed?: SeenJobObject[] } = 
       jobs: mirrorOf(jobs),
       pods: mirrorOf(pods),
       now: () => state.nowMs,
+      comingMs: () => state.comingMs,
       newName: () => `new-${(state.names += 1)}`,
       manifest: (name) => ({ metadata: { name, namespace, annotations: { [appliedAnnotation]: revision } } }),
       notice: (notice) => notices.push(notice),
@@ -255,6 +264,18 @@ t.test('tells why a worker cannot come up, and for how long', async (t) => {
   t.match((await runner.list()).jobs[1], { name: 'podless', trouble: { why: 'pods-refused', forMs: 0 } })
   pods.set('pulls', podObject('pulls', { phase: 'Running' }))
   t.match((await runner.list()).jobs[0], { name: 'pulls', trouble: undefined })
+})
+
+t.test('tells of a worker whose node does not start it, also once its Job has failed of it', async (t) => {
+  const { runner, pods, state, show } = begin({ present: [jobObject('hangs')] })
+  const creating = { containerStatuses: [{ name: 'worker', state: { waiting: { reason: 'ContainerCreating' } } }] }
+  const conditions = [{ type: 'PodScheduled', status: 'True' }]
+  pods.set('hangs', podObject('hangs', { phase: 'Pending', conditions, ...creating }))
+  t.match((await runner.list()).jobs, [{ trouble: undefined }])
+  state.comingMs = 120_001
+  t.match((await runner.list()).jobs, [{ trouble: { why: 'not-starting' } }])
+  show(jobObject('hangs', { end: 'Failed' }))
+  t.match(await runner.list(), { failed: 1, last: { why: 'not-starting', message: /kubectl describe pod hangs-x/ } })
 })
 
 t.test('tells of workers that were told to end or have ended though their Jobs have not', async (t) => {

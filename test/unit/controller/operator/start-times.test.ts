@@ -62,3 +62,24 @@ t.test('another pod of the same name begins anew', async (t) => {
   follow('a', { ready: false }, 'added')
   t.equal(times.ageMs(podObject('a')), 0)
 })
+
+const creating: PodParts = { ready: false, waiting: { reason: 'ContainerCreating' } }
+
+t.test('a pod is on its way from the moment at which it is seen to have a node', async (t) => {
+  const { clock, times, follow } = setUp()
+  follow('a', { ready: false, unschedulable: 'no room' }, 'added')
+  await clock.advance(60_000)
+  t.equal(times.comingMs(podObject('a')), 0)
+  follow('a', creating)
+  await clock.advance(4000)
+  follow('a', creating)
+  t.equal(times.comingMs(podObject('a')), 4000)
+  follow('a', { ready: false })
+  t.equal(times.comingMs(podObject('a')), 0)
+})
+
+t.test('what is on its way at first sight has been so since it got its node', async (t) => {
+  const { times, follow } = setUp(90)
+  follow('a', { ...creating, scheduledSince: '2026-01-01T00:00:30Z' }, 'added')
+  t.equal(times.comingMs(podObject('a')), 60_000)
+})

@@ -121,6 +121,7 @@ const cases: readonly (readonly [string, PoolConditionType, Partial<StatusParts>
   ['the image is not there', 'Degraded', { troubles: new Map([['image-pull', '']]) }, /^True ImagePull: [^:]*image\.$/],
   ['they crash', 'Degraded', { troubles: new Map([['crash-looping', 'x']]) }, /^True CrashLooping/],
   ['they cannot be set up', 'Degraded', { troubles: new Map([['config-error', 'x']]) }, /^True ConfigError/],
+  ['their nodes do not start them', 'Degraded', { troubles: new Map([['not-starting', 'x']]) }, /^True NotStarting/],
   ['they are refused', 'Degraded', { troubles: new Map([['pods-refused', 'x']]) }, /^True PodsRefused/],
   ['the Deployment is refused', 'Degraded', { problem: 'weight is 0' }, /^True ApplyFailed: .*says: weight is 0$/],
 ]
