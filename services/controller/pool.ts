@@ -109,6 +109,7 @@ export const reasons = [
   'at-maximum',
   'holding',
   'starting',
+  'rollout',
   'stepping',
   'excess',
   'drained',

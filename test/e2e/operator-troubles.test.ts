@@ -141,6 +141,10 @@ t.test('an image that does not start takes no capacity away, and comes to nothin
   await world.holds('rollout', 'Ready', 'True WorkersReady')
   await world.holds('rollout', 'Progressing', 'True Replacing')
   t.equal(await sizeOf('rollout'), 4)
+  await cluster.kubectl(['scale', 'bp', 'rollout', '--replicas=2'])
+  const isHeld = async () => (await poolOf('rollout')).status?.reason === 'rollout'
+  await eventually(isHeld, { what: 'it is said why it is not made smaller' })
+  t.equal(await sizeOf('rollout'), 4)
   await applyPool('rollout', { autoscaling: { enabled: false }, replicas: 4 })
   await settles('rollout', 4)
   await world.holds('rollout', 'Degraded', 'False AsExpected')

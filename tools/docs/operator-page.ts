@@ -25,6 +25,8 @@ const reasonHelp: Readonly<Record<Reason, string>> = {
   'at-maximum': 'More workers are needed than `maxReplicas` (or `jobs.max`) allows',
   holding: 'More workers than needed, kept for `holdSeconds` (the last one for `zeroAfterSeconds`)',
   starting: 'Not made smaller while workers are starting: a ReplicaSet would remove those first',
+  rollout:
+    'Not made smaller while a changed template is rolled out: Kubernetes decides then who goes, workers that serve included. Where it hangs, `Degraded` says why new workers do not come up: mend the template, or take it back',
   stepping: 'Not made smaller before `drain.stepSeconds` have passed since the last step',
   excess: 'More workers than needed: some are told to drain, or stuck ones are taken away',
   drained: 'Workers that have finished what they had are taken away',
@@ -42,7 +44,7 @@ const conditionHelp: Readonly<Record<PoolCondition['reason'], string>> = {
   WorkersUnknown: 'The workers cannot be read',
   Starting: 'Workers are on their way in',
   Draining: 'Workers finish what they have before they go',
-  Replacing: 'Lost workers are being replaced',
+  Replacing: 'Lost workers are being replaced, or those of an older template; the pool is not made smaller meanwhile',
   Settled: 'Nobody comes or goes',
   MetricsRead: 'Queue and workers are read',
   BacklogUnknown: 'The ledger or NATS says nothing',
