@@ -79,6 +79,7 @@ const live = (world: JobWorld, { policy, fault = {} }: ProxiedScenario, stop: Ab
       api: fault.api?.(cluster.api) ?? cluster.api,
       now,
       comingMs: () => 0,
+      hasClaimed: (job) => reports.of(job)?.captureId !== undefined,
       manifest: (name) => ({ apiVersion: 'batch/v1', kind: 'Job', metadata: { name, namespace: 'jobs' } }),
       notice: () => bell.ring(),
     },

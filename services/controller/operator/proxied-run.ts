@@ -31,6 +31,7 @@ export const runProxiedPool: RunPool = async (deps, run, stop) => {
       pods: watch.jobPods,
       now: clock.nowMs,
       comingMs: startTimes.comingMs,
+      hasClaimed: (job) => ears.reports.of(job)?.captureId !== undefined,
       newName: () => objectName(name, randomBytes(nameBytes).toString('hex')),
       manifest: (job) => jobManifest(job, options()),
       notice: events.noticed,

@@ -44,6 +44,7 @@ const begin = (given: { present?: SeenJobObject[]; listed?: SeenJobObject[] } = 
     held: Promise.resolve(),
   }
   const calls: Call[] = []
+  const heard = new Set<string>()
   const notices: JobNotice[] = []
   const answer = async () => {
     const next = state.answers.shift() ?? 'made'
@@ -76,6 +77,7 @@ const begin = (given: { present?: SeenJobObject[]; listed?: SeenJobObject[] } = 
       pods: mirrorOf(pods),
       now: () => state.nowMs,
       comingMs: () => state.comingMs,
+      hasClaimed: (job) => heard.has(job),
       newName: () => `new-${(state.names += 1)}`,
       manifest: (name) => ({ metadata: { name, namespace, annotations: { [appliedAnnotation]: revision } } }),
       notice: (notice) => notices.push(notice),
@@ -90,7 +92,7 @@ const begin = (given: { present?: SeenJobObject[]; listed?: SeenJobObject[] } = 
   }
   const names = async () => (await runner.list()).jobs.map(({ name }) => name)
   const created = () => calls.flatMap(({ kind, name }) => (kind === 'create' ? [name] : []))
-  return { runner, pods, state, calls, notices, show, names, created }
+  return { runner, pods, state, calls, notices, heard, show, names, created }
 }
 
 const refused = (count: number, outcome: Outcome): Answer[] => Array.from({ length: count }, () => outcome)
@@ -310,6 +312,23 @@ t.test('counts Jobs that failed before they claimed, and no others', async (t) =
     notices.flatMap((notice) => (notice.kind === 'ended' ? [`${notice.job} ${notice.how}`] : [])),
     [...fails.slice(0, 4).map((name) => `${name} failed`), 'well succeeded', 'deleted vanished', 'stuck failed'],
   )
+})
+
+t.test('a Job whose claim was shown before anybody listed it has not failed before it claimed', async (t) => {
+  const present = [jobObject('known', { captureId: 'c' }), jobObject('unclaimed'), jobObject('later')]
+  const { runner, show } = begin({ present })
+  show(jobObject('later', { captureId: 'd' }))
+  for (const name of ['known', 'later', 'unclaimed']) show(jobObject(name, { end: 'Failed' }))
+  show(jobObject('at once'), 'added')
+  show(jobObject('at once', { captureId: 'e', end: 'Failed' }))
+  t.equal((await runner.list()).failed, 1)
+})
+
+t.test('a Job whose worker was heard to claim has not failed before it claimed', async (t) => {
+  const { runner, show, heard } = begin({ present: [jobObject('heard')] })
+  heard.add('heard')
+  show(jobObject('heard', { end: 'Failed' }))
+  t.equal((await runner.list()).failed, 0)
 })
 
 t.test('shows a claim once, whether or not its copy shows it already', async (t) => {
