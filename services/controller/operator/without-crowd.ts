@@ -10,6 +10,8 @@ export const withoutCrowd = (
   decision: Decision,
   { isCrowded, isReplacing }: Pick<KubeRoster, 'isCrowded' | 'isReplacing'>,
 ): Decision => {
-  if (!isCrowded || decision.kind !== 'drain') return decision
+  // A drain that was held counts as a step that was made.
+  const isStep = decision.kind === 'drain' || decision.reason === 'stepping'
+  if (!isCrowded || !isStep) return decision
   return { kind: 'hold', wanted: decision.wanted, reason: isReplacing ? 'rollout' : 'starting' }
 }

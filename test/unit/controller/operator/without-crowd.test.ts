@@ -21,6 +21,12 @@ t.test('a size that is held because a template is rolled out is said to be', asy
   })
 })
 
+t.test('a drain that was held does not turn into a wait for the next step', async (t) => {
+  const stepping: Decision = { kind: 'hold', wanted: 2, reason: 'stepping' }
+  t.match(withoutCrowd(stepping, { isCrowded: true, isReplacing: true }), { kind: 'hold', reason: 'rollout' })
+  t.equal(withoutCrowd(stepping, { isCrowded: false, isReplacing: true }), stepping)
+})
+
 t.test('everything else is done in a crowd too', async (t) => {
   for (const decision of [
     { kind: 'stop', pods: ['a'], wanted: 2, reason: 'drained' },
