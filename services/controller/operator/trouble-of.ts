@@ -1,6 +1,5 @@
 import type { Trouble } from '#controller/pool.ts'
-import { conditionOf, hasEnded, isStopping, type SeenContainer, type SeenPod } from './seen-pod.ts'
-import { workerContainer } from './worker-pod.ts'
+import { conditionOf, hasEnded, isStopping, type SeenContainer, type SeenPod, workerOf } from './seen-pod.ts'
 
 /** Why a pod does not come up; `message` is Kubernetes' own, where it has one. */
 export type PodTrouble = { readonly trouble: Trouble; readonly message: string }
@@ -25,14 +24,10 @@ const comingReasons: readonly string[] = ['ContainerCreating', 'PodInitializing'
 /** A node that has not begun a worker for longer never may. Much for an image to be fetched, which looks the same. */
 const comingMsMax = 120_000
 
-// Beside it there may be others that somebody's webhook adds.
-const containerOf = ({ status }: SeenPod): SeenContainer | undefined =>
-  status?.containerStatuses?.find(({ name }) => name === workerContainer)
-
 /** Why its container waits, where it is its node's turn and nothing is said to keep it; undefined otherwise. */
 const comingReason = (pod: SeenPod): string | undefined => {
   if (hasEnded(pod) || conditionOf(pod, 'PodScheduled')?.status !== 'True') return undefined
-  const container = containerOf(pod)
+  const container = workerOf(pod)
   // A node that is dead says nothing of its pods.
   if (!container) return 'Pending'
   const reason = container.state?.waiting?.reason ?? ''
@@ -54,7 +49,7 @@ export const troubleOf = (pod: SeenPod, comingMs: number): PodTrouble | undefine
   }
   const coming = comingReason(pod)
   if (coming !== undefined) return comingMs > comingMsMax ? hanging(pod.metadata.name, coming) : undefined
-  const container = containerOf(pod)
+  const container = workerOf(pod)
   return container && containerTrouble(container, conditionOf(pod, 'Ready')?.lastTransitionTime)
 }
 
