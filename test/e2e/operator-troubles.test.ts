@@ -141,7 +141,7 @@ t.test('an image that does not start takes no capacity away, and comes to nothin
   await world.holds('rollout', 'Ready', 'True WorkersReady')
   await world.holds('rollout', 'Progressing', 'True Replacing')
   t.equal(await sizeOf('rollout'), 4)
-  await cluster.kubectl(['scale', 'bp', 'rollout', '--replicas=2'])
+  await applyPool('rollout', { autoscaling: { enabled: false }, replicas: 2, template: { image: 'bad' } })
   const isHeld = async () => (await poolOf('rollout')).status?.reason === 'rollout'
   await eventually(isHeld, { what: 'it is said why it is not made smaller' })
   t.equal(await sizeOf('rollout'), 4)
@@ -168,4 +168,32 @@ t.test('a worker that has drained does not keep a new template from coming', asy
   t.strictSame(left, [], 'all have the new template')
   t.equal(await sizeOf('both'), 2)
   t.ok((await cluster.kubectl(['rollout', 'status', 'deployment', workersName('both'), '--timeout=30s'])).length > 0)
+})
+
+t.test('workers that their node does not start for long are no capacity, and are told of', async (t) => {
+  wrong.set('held', { kind: 'hindered', reason: 'ContainerCreating' })
+  await applyPool('held', { autoscaling: quick, template: { image: 'held' } })
+  const isHeld = async () => {
+    const [pod] = await podsOf('held')
+    return pod?.status?.containerStatuses?.[0]?.state?.waiting?.reason === 'ContainerCreating'
+  }
+  await eventually(isHeld, { what: 'a node has it' })
+  await world.holds('held', 'Progressing', 'True Starting')
+  t.match(await poolOf('held'), { status: { reason: 'steady' } })
+
+  // Instead of waiting for two minutes, somebody comes whose calendar is ahead.
+  const later = await world.startAnother('later', { skewMs: 180_000 })
+  await operator.stop()
+  await world.holds('held', 'Degraded', 'True NotStarting')
+  await world.tells('held', 'NotStarting')
+  t.match(await poolOf('held'), { status: { reason: 'not-starting', readyReplicas: 0 } })
+  t.match(await later.metrics(), /^shutterfleet_pool_workers_stuck\{.*trouble="not-starting".*\} 1$/m)
+  await queue.send(3)
+  await eventually(async () => (await sizeOf('held')) === 3, { what: 'others are asked for, of which one may come up' })
+
+  wrong.delete('held')
+  for (const { metadata } of await podsOf('held')) fleet.heal(metadata.name)
+  await queue.allEnded()
+  await world.holds('held', 'Degraded', 'False AsExpected')
+  await settles('held', 1)
 })
