@@ -33,7 +33,8 @@ const reasonHelp: Readonly<Record<Reason, string>> = {
   lost: 'Workers that say nothing for 10 s are replaced',
   'backlog-unknown': 'The ledger or NATS says nothing: the size is held',
   'workers-unknown': 'The API server says nothing: the size is held',
-  'missing-heartbeats': 'Most workers fell silent together, which rather means that nothing is heard: the size is held',
+  'missing-heartbeats':
+    'Most workers fell silent together, which rather means that nothing is heard: the size is held, one worker at most is replaced at a time',
 }
 
 /** What each reason of a condition means. */
@@ -168,6 +169,7 @@ kubectl get jobs -L shutterfleet.dev/capture        # proxied captures
 | NATS or the ledger away | Holds every size (\`backlog-unknown\`), at least \`minReplicas\`; with the ledger alone away, Jobs are made as ever |
 | A pod deleted, evicted, its node gone | The ReplicaSet replaces it; the capture that it had is delivered again |
 | A worker that hangs | After 10 s without a beat its pod is deleted, with its grace period |
+| More workers fall silent than are heard, while the ledger is heard | Holds the size (\`missing-heartbeats\`); after 30 s one pod is deleted, and the next one only when its replacement beats: while beats do not arrive, the others go on |
 | Somebody edits Deployment or PodDisruptionBudget | What the controller decides is applied again |
 | The BrowserPool is deleted | Its Deployment goes with it, workers finish what they have; Jobs of \`proxied\` end by themselves |
 `
