@@ -47,7 +47,7 @@ export const runPool: RunPool = async (deps, run, stop) => {
     { slots: () => policy().slots },
   )
 
-  using _workers = startTimes.listen(objectName(metadata.name), run.events.worker)
+  using _workers = startTimes.followWorkers(objectName(metadata.name), run.events.worker)
   const decide = createDecider(policy)
   // Who decides before it has heard takes every worker for one that starts.
   const readyPods = () =>

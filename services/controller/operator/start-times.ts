@@ -25,7 +25,7 @@ export type StartTimes = {
   /** How it went in the pool of this label. */
   readonly startsOf: (label: string) => Starts
   /** Tells a listener, until disposed, of workers of the pool of this label that become ready, each once, or end. */
-  readonly listen: (label: string, listener: (notice: WorkerNotice) => void) => Disposable
+  readonly followWorkers: (label: string, listener: (notice: WorkerNotice) => void) => Disposable
 }
 
 type Begun = { last: SeenPod; readonly atMs: number; wasReady: boolean; comingSinceMs?: number | undefined }
@@ -92,7 +92,7 @@ export const createStartTimes = (clock: Clock): StartTimes => {
     comingMs: ({ metadata: { uid } }) => clock.nowMs() - (begun.get(uid)?.comingSinceMs ?? clock.nowMs()),
     wasReady: ({ metadata: { uid } }) => begun.get(uid)?.wasReady ?? false,
     startsOf: (label) => pools.get(label) ?? nothingYet,
-    listen: (wanted, listener) => {
+    followWorkers: (wanted, listener) => {
       const ofPool = (label: string | undefined, notice: WorkerNotice) => {
         if (label === wanted) listener(notice)
       }

@@ -9,7 +9,7 @@ const setUp = (seconds = 0) => {
   clock.freeze(seconds * 1000)
   const heard: WorkerNotice[] = []
   const times = createStartTimes(clock)
-  const listening = times.listen('web', (notice) => heard.push(notice))
+  const listening = times.followWorkers('web', (notice) => heard.push(notice))
   const follow = (name: string, parts: PodParts = {}, kind: 'added' | 'updated' | 'deleted' = 'updated') =>
     times.follow({ kind, key: `n/${name}`, object: podObject(name, parts) })
   return { clock, times, follow, heard, listening }
