@@ -12,7 +12,7 @@ const reasonHelp: Readonly<Record<Reason, string>> = {
   'config-error':
     'Nodes cannot make the container, or a Job is refused: a seccomp profile that is not there, an image without `node`; the message says it',
   'not-starting':
-    'A node has not started a worker for two minutes: `kubectl describe pod` tells why. Mostly the Secret of the pool is missing, the network cannot be made, or the node knows no `hostUsers: false`; an image that takes longer to fetch looks the same until it is there',
+    'A node has not started a worker for two minutes: `kubectl describe pod` tells why. Mostly the Secret of the pool is missing, the network cannot be made, or the node knows no `hostUsers: false`; an image that takes longer to fetch looks the same until it is there. A Job is given up after five minutes in all',
   quota:
     'A ResourceQuota of the namespace is used up. For `proxied` only one that counts Jobs (`count/jobs.batch`): one of pods, cpu or memory lets Jobs be made, and shows as `pods-refused`',
   'pods-refused':
