@@ -96,7 +96,9 @@ t.test('workers that no node takes are no capacity, and go first when fewer are 
   await applyPool('tight', { autoscaling: { enabled: false }, replicas: 2, template: { nodeSelector: selector } })
   const trouble = { word: 'unschedulable', type: 'Degraded', reason: 'Unschedulable' } as const
   t.match(await shows('tight', trouble), { message: /cannot be placed on any node.*nodes are available/ })
-  t.match(await poolOf('tight'), { status: { reason: 'unschedulable', replicas: 2, readyReplicas: 0 } })
+  const isStuck = async () => (await poolOf('tight')).status?.replicas === 2
+  await eventually(isStuck, { what: 'both are seen' })
+  t.match(await poolOf('tight'), { status: { reason: 'unschedulable', readyReplicas: 0 } })
   await cluster.kubectl(['scale', 'bp', 'tight', '--replicas=1'])
   await eventually(async () => (await podsOf('tight')).length === 1, { what: 'a stuck one went' })
   await cluster.kubectl(['label', 'node', 'fake-1', 'room=yes'])
