@@ -8,6 +8,8 @@ const deafForMs = 30_000
 /** The workers that were not told to end, by what they are good for. */
 export type Crew = {
   readonly present: number
+  /** Those that were told to end and are still there. */
+  readonly stopping: number
   /** Those that take work, and those that soon will: `starting` ones, unless starts have been failing. */
   readonly active: readonly SeenWorker[]
   readonly starting: readonly SeenWorker[]
@@ -28,6 +30,7 @@ export const crewOf = (workers: readonly SeenWorker[], policy: PoolPolicy, start
   const starting = well.filter(({ state }) => state === 'starting')
   return {
     present: present.length,
+    stopping: workers.length - present.length,
     active: [...well.filter(({ state }) => state === 'ready'), ...(startsFail ? [] : starting)],
     starting,
     stuck: well.filter(({ state }) => state === 'stuck'),
@@ -36,9 +39,26 @@ export const crewOf = (workers: readonly SeenWorker[], policy: PoolPolicy, start
   }
 }
 
+const silentOf = ({ lost }: Crew) => lost.filter(({ state }) => state !== 'starting')
+
+const heardOf = ({ present, starting, stuck, lost }: Crew): number =>
+  present - starting.length - stuck.length - lost.length
+
 /** One worker may hang; when most of several fall silent together, it is rather we who do not hear. */
-export const isDeaf = ({ present, starting, stuck, lost }: Crew): boolean => {
-  const silent = lost.filter(({ state }) => state !== 'starting')
-  const heard = present - starting.length - stuck.length - lost.length
-  return silent.length > 1 && silent.length > heard && Math.min(...silent.map(({ silentMs }) => silentMs)) < deafForMs
+export const isDeaf = (crew: Crew): boolean => {
+  const silent = silentOf(crew)
+  const isMost = silent.length > 1 && silent.length > heardOf(crew)
+  return isMost && Math.min(...silent.map(({ silentMs }) => silentMs)) < deafForMs
+}
+
+/**
+ * The lost workers that are replaced now. Where more are silent than heard, they may still all serve: then one at a time, and
+ * the next once the one before is gone and its replacement was heard. As long as we do not hear, no more than one goes.
+ */
+export const replaceableOf = (crew: Crew): readonly SeenWorker[] => {
+  const silent = silentOf(crew)
+  if (silent.length <= heardOf(crew)) return crew.lost
+  const late = crew.lost.filter(({ state }) => state === 'starting')
+  if (crew.starting.length + crew.stopping > 0) return late
+  return [...late, ...silent.toSorted((a, b) => b.silentMs - a.silentMs).slice(0, 1)]
 }

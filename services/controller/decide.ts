@@ -1,4 +1,4 @@
-import { crewOf, isDeaf } from './crew.ts'
+import { crewOf, isDeaf, replaceableOf } from './crew.ts'
 import { blankMemory, type Decide, type Decision, type Observation, type PoolMemory, type PoolPolicy } from './pool.ts'
 import { type Moment, resize, scaleUp, type Sized } from './resize.ts'
 import { needOf } from './staffing.ts'
@@ -77,6 +77,7 @@ const pause = (seen: Observation, policy: PoolPolicy, memory: PoolMemory): Retur
  * | the list of workers is unknown                              | freeze              | workers-unknown           |
  * | most of several workers silent over 10 s, under 30 s        | freeze              | missing-heartbeats        |
  * | a worker silent over 10 s, or starting over its limit       | replace it          | lost                      |
+ * | … most are silent: one, the next when its replacement beats | replace it, freeze  | lost, missing-heartbeats  |
  * | fewer active workers than the minimum                       | scale up            | below-minimum             |
  * | no backlog message for 5 s                                  | freeze              | backlog-unknown           |
  * | fewer than wanted                                           | scale up            | load, backlog, buffer, …  |
@@ -106,12 +107,10 @@ export const decide: Decide = (seen, policy, before) => {
   const memory = followed.wants ? followed : remember(followed, policy, seen.nowMs, size)
   const moment = { seen, policy, memory, crew }
 
-  if (isDeaf(crew)) return { decision: { kind: 'freeze', wanted: size, reason: 'missing-heartbeats' }, memory }
   if (crew.lost.length > 0) {
-    return {
-      decision: { kind: 'replace', pods: crew.lost.map(({ pod }) => pod), wanted: size, reason: 'lost' },
-      memory,
-    }
+    const pods = isDeaf(crew) ? [] : replaceableOf(crew).map(({ pod }) => pod)
+    if (pods.length > 0) return { decision: { kind: 'replace', pods, wanted: size, reason: 'lost' }, memory }
+    return { decision: { kind: 'freeze', wanted: size, reason: 'missing-heartbeats' }, memory }
   }
   return policy.size === 'by-queue' ? decideByQueue(moment) : decideFixed(moment, policy.size)
 }

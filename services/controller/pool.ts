@@ -15,6 +15,7 @@ export const troubles = [
   'image-pull',
   'crash-looping',
   'config-error',
+  'not-starting',
   'quota',
   'pods-refused',
 ] as const
@@ -108,6 +109,7 @@ export const reasons = [
   'at-maximum',
   'holding',
   'starting',
+  'rollout',
   'stepping',
   'excess',
   'drained',

@@ -5,7 +5,7 @@ import { startOperatorCluster } from '#test/helpers/operator-cluster.ts'
 
 let serviceMs = 100
 const world = await startOperatorCluster(t, { serviceMs: () => serviceMs, startMs: () => 300 })
-const { cluster, queue, fleet, applyPool, poolOf, deploymentOf, settles, podsOf, eventsOf } = world
+const { cluster, queue, fleet, operator, applyPool, poolOf, deploymentOf, settles, podsOf, eventsOf } = world
 t.afterEach(world.removePools)
 
 const quick = { holdSeconds: 1, queueWaitMs: 100 }
@@ -43,6 +43,10 @@ t.test(
     )
     t.strictSame(queue.endedTwice(), [])
     await world.tells('queue', 'Created', 'ScaledUp', 'Draining', 'ScaledDown')
+    const metrics = await operator.metrics()
+    t.match(metrics, /^shutterfleet_pool_worker_start_seconds_count\{.*pool="queue".*\} 6$/m)
+    t.match(metrics, /^shutterfleet_pool_workers_ended_total\{.*pool="queue",asked="true".*\} 5$/m)
+    t.notMatch(metrics, /^shutterfleet_pool_workers_ended_total\{.*pool="queue",asked="false".*\} [1-9]/m)
   },
 )
 

@@ -48,8 +48,8 @@ const cases = [
   {
     word: 'config-error',
     reason: 'ConfigError',
-    fault: { kind: 'hindered', reason: 'CreateContainerConfigError', message: 'secret "x" not found' },
-    says: /cannot be set up by their node.*secret "x" not found/,
+    fault: { kind: 'hindered', reason: 'CreateContainerError', message: 'cannot load seccomp profile "x"' },
+    says: /cannot be set up by their node.*cannot load seccomp profile "x"/,
   },
   {
     word: 'crash-looping',
@@ -96,7 +96,9 @@ t.test('workers that no node takes are no capacity, and go first when fewer are 
   await applyPool('tight', { autoscaling: { enabled: false }, replicas: 2, template: { nodeSelector: selector } })
   const trouble = { word: 'unschedulable', type: 'Degraded', reason: 'Unschedulable' } as const
   t.match(await shows('tight', trouble), { message: /cannot be placed on any node.*nodes are available/ })
-  t.match(await poolOf('tight'), { status: { reason: 'unschedulable', replicas: 2, readyReplicas: 0 } })
+  const isStuck = async () => (await poolOf('tight')).status?.replicas === 2
+  await eventually(isStuck, { what: 'both are seen' })
+  t.match(await poolOf('tight'), { status: { reason: 'unschedulable', readyReplicas: 0 } })
   await cluster.kubectl(['scale', 'bp', 'tight', '--replicas=1'])
   await eventually(async () => (await podsOf('tight')).length === 1, { what: 'a stuck one went' })
   await cluster.kubectl(['label', 'node', 'fake-1', 'room=yes'])
@@ -141,6 +143,10 @@ t.test('an image that does not start takes no capacity away, and comes to nothin
   await world.holds('rollout', 'Ready', 'True WorkersReady')
   await world.holds('rollout', 'Progressing', 'True Replacing')
   t.equal(await sizeOf('rollout'), 4)
+  await applyPool('rollout', { autoscaling: { enabled: false }, replicas: 2, template: { image: 'bad' } })
+  const isHeld = async () => (await poolOf('rollout')).status?.reason === 'rollout'
+  await eventually(isHeld, { what: 'it is said why it is not made smaller' })
+  t.equal(await sizeOf('rollout'), 4)
   await applyPool('rollout', { autoscaling: { enabled: false }, replicas: 4 })
   await settles('rollout', 4)
   await world.holds('rollout', 'Degraded', 'False AsExpected')
@@ -164,4 +170,32 @@ t.test('a worker that has drained does not keep a new template from coming', asy
   t.strictSame(left, [], 'all have the new template')
   t.equal(await sizeOf('both'), 2)
   t.ok((await cluster.kubectl(['rollout', 'status', 'deployment', workersName('both'), '--timeout=30s'])).length > 0)
+})
+
+t.test('workers that their node does not start for long are no capacity, and are told of', async (t) => {
+  wrong.set('held', { kind: 'hindered', reason: 'ContainerCreating' })
+  await applyPool('held', { autoscaling: quick, template: { image: 'held' } })
+  const isHeld = async () => {
+    const [pod] = await podsOf('held')
+    return pod?.status?.containerStatuses?.[0]?.state?.waiting?.reason === 'ContainerCreating'
+  }
+  await eventually(isHeld, { what: 'a node has it' })
+  await world.holds('held', 'Progressing', 'True Starting')
+  t.match(await poolOf('held'), { status: { reason: 'steady' } })
+
+  // Instead of waiting for two minutes, somebody comes whose calendar is ahead.
+  const later = await world.startAnother('later', { skewMs: 180_000 })
+  await operator.stop()
+  await world.holds('held', 'Degraded', 'True NotStarting')
+  await world.tells('held', 'NotStarting')
+  t.match(await poolOf('held'), { status: { reason: 'not-starting', readyReplicas: 0 } })
+  t.match(await later.metrics(), /^shutterfleet_pool_workers_stuck\{.*trouble="not-starting".*\} 1$/m)
+  await queue.send(3)
+  await eventually(async () => (await sizeOf('held')) === 3, { what: 'others are asked for, of which one may come up' })
+
+  wrong.delete('held')
+  for (const { metadata } of await podsOf('held')) fleet.heal(metadata.name)
+  await queue.allEnded()
+  await world.holds('held', 'Degraded', 'False AsExpected')
+  await settles('held', 1)
 })

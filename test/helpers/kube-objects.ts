@@ -34,10 +34,13 @@ export type PodParts = {
   readonly phase?: string
   readonly stopping?: boolean
   readonly unschedulable?: string
+  /** Whether it has a node that has not said anything of it. */
+  readonly isUnheard?: boolean
   readonly waiting?: { readonly reason: string; readonly message?: string }
   readonly terminated?: { readonly exitCode: number }
   readonly restarts?: number
   readonly readySince?: string
+  readonly scheduledSince?: string
   readonly runningSince?: string
   readonly annotations?: Readonly<Record<string, string>>
   readonly version?: string
@@ -66,13 +69,13 @@ const statusOf = (parts: PodParts): NonNullable<SeenPod['status']> => {
   const readyStatus = { status: ready ? 'True' : 'False', lastTransitionTime: parts.readySince ?? moment }
   const scheduled =
     unschedulable === undefined
-      ? { type: 'PodScheduled', status: 'True' }
+      ? { type: 'PodScheduled', status: 'True', lastTransitionTime: parts.scheduledSince ?? moment }
       : { type: 'PodScheduled', status: 'False', reason: 'Unschedulable', message: unschedulable }
   return {
     phase: parts.phase ?? (ready ? 'Running' : 'Pending'),
     conditions: [{ type: 'Ready', ...readyStatus }, scheduled],
     // Kubelets sort them by name: a webhook's may come first.
-    containerStatuses: unschedulable === undefined ? [sidecar, containerOf(parts, ready)] : [],
+    containerStatuses: unschedulable === undefined && !parts.isUnheard ? [sidecar, containerOf(parts, ready)] : [],
   }
 }
 

@@ -78,6 +78,8 @@ const live = (world: JobWorld, { policy, fault = {} }: ProxiedScenario, stop: Ab
       ...cluster,
       api: fault.api?.(cluster.api) ?? cluster.api,
       now,
+      comingMs: () => 0,
+      hasClaimed: (job) => reports.of(job)?.captureId !== undefined,
       manifest: (name) => ({ apiVersion: 'batch/v1', kind: 'Job', metadata: { name, namespace: 'jobs' } }),
       notice: () => bell.ring(),
     },

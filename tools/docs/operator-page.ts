@@ -1,3 +1,4 @@
+import { type Aside, asideWords } from '#controller/operator/aside.ts'
 import { type Reason, reasons } from '#controller/pool.ts'
 import { type PoolCondition, poolConditions } from '#shared/kube/browser-pool.ts'
 
@@ -8,10 +9,14 @@ const reasonHelp: Readonly<Record<Reason, string>> = {
   'image-pull': 'Nodes cannot fetch the image: name, tag, `imagePullSecrets`',
   'crash-looping':
     'Workers end before they are ready: read their log. Kubernetes tries a pod again itself; a Job is tried one at a time',
-  'config-error': 'A pod names something that is not there, mostly the Secret of its pool',
-  quota: 'A ResourceQuota of the namespace is used up',
+  'config-error':
+    'Nodes cannot make the container, or a Job is refused: a seccomp profile that is not there, an image without `node`; the message says it',
+  'not-starting':
+    'A node has not started a worker for two minutes: `kubectl describe pod` tells why. Mostly the Secret of the pool is missing, the network cannot be made, or the node knows no `hostUsers: false`; an image that takes longer to fetch looks the same until it is there. A Job is given up after five minutes in all',
+  quota:
+    'A ResourceQuota of the namespace is used up. For `proxied` only one that counts Jobs (`count/jobs.batch`): one of pods, cpu or memory lets Jobs be made, and shows as `pods-refused`',
   'pods-refused':
-    'The cluster refuses to make the pods: admission, a priority class that is not there; the message says it',
+    'The cluster refuses to make the pods: admission, a priority class that is not there; the message says it. A Job that gets no pod for ten seconds shows the same, a quota of pods, cpu or memory included: `kubectl describe job` says why',
   paused: '`spec.paused`: nothing is started, drained or replaced',
   fixed: '`autoscaling.enabled` is false: `spec.replicas` rules',
   steady: 'As many workers as the work needs',
@@ -22,13 +27,23 @@ const reasonHelp: Readonly<Record<Reason, string>> = {
   'at-maximum': 'More workers are needed than `maxReplicas` (or `jobs.max`) allows',
   holding: 'More workers than needed, kept for `holdSeconds` (the last one for `zeroAfterSeconds`)',
   starting: 'Not made smaller while workers are starting: a ReplicaSet would remove those first',
+  rollout:
+    'Not made smaller while a changed template is rolled out: Kubernetes decides then who goes, workers that serve included. Where it hangs, `Degraded` says why new workers do not come up: mend the template, or take it back',
   stepping: 'Not made smaller before `drain.stepSeconds` have passed since the last step',
   excess: 'More workers than needed: some are told to drain, or stuck ones are taken away',
   drained: 'Workers that have finished what they had are taken away',
   lost: 'Workers that say nothing for 10 s are replaced',
   'backlog-unknown': 'The ledger or NATS says nothing: the size is held',
   'workers-unknown': 'The API server says nothing: the size is held',
-  'missing-heartbeats': 'Most workers fell silent together, which rather means that nothing is heard: the size is held',
+  'missing-heartbeats':
+    'Most workers fell silent together, which rather means that nothing is heard: the size is held, one worker at most is replaced at a time',
+}
+
+/** Why a pool is left alone. */
+const asideHelp: Readonly<Record<Aside['word'], string>> = {
+  'pool-taken': 'An older BrowserPool is sized by the same queue: this one is left alone',
+  'not-understood':
+    "The spec holds what this controller does not know: another release's CustomResourceDefinition is installed. The pool is left alone",
 }
 
 /** What each reason of a condition means. */
@@ -39,7 +54,7 @@ const conditionHelp: Readonly<Record<PoolCondition['reason'], string>> = {
   WorkersUnknown: 'The workers cannot be read',
   Starting: 'Workers are on their way in',
   Draining: 'Workers finish what they have before they go',
-  Replacing: 'Lost workers are being replaced',
+  Replacing: 'Lost workers are being replaced, or those of an older template; the pool is not made smaller meanwhile',
   Settled: 'Nobody comes or goes',
   MetricsRead: 'Queue and workers are read',
   BacklogUnknown: 'The ledger or NATS says nothing',
@@ -54,10 +69,13 @@ const conditionHelp: Readonly<Record<PoolCondition['reason'], string>> = {
   CrashLooping: 'Workers end before they are ready',
   Unschedulable: 'No node has room',
   ImagePull: 'The image cannot be fetched',
-  ConfigError: 'A pod names something that is not there',
+  ConfigError: 'Nodes cannot make the container, or a Job is refused; the message says why',
+  NotStarting:
+    'A node has not started a worker for two minutes: a volume, the network, or a long download of the image',
   PodsRefused: 'The cluster refuses to make the pods',
   PoolTaken: 'An older BrowserPool is sized by the same queue: this one is left alone',
-  ApplyFailed: 'The API server refuses what the controller applies; the message says why',
+  ApplyFailed:
+    "The API server refuses what the controller applies, or another CustomResourceDefinition than this release's is installed; the message says which",
 }
 
 const rows = (help: Readonly<Record<string, string>>, words: readonly string[]) =>
@@ -77,6 +95,27 @@ On Kubernetes the controller is an operator: it reads [BrowserPools](browser-poo
 for. This page says what it does and how to read what it says. The tables at its end are generated from the code by
 \`make docs\`.
 
+## What it needs
+
+Kubernetes 1.33 or newer as it comes, and nodes with Linux 6.3, containerd 2.0 and runc 1.2 or newer (or CRI-O and crun
+that know user namespaces). With \`SHUTTERFLEET_POD_ISOLATION\` = \`flags-only\`, 1.29 or newer, and no requirement of the nodes. It is
+tested with 1.36.
+
+| What is used | Where | On by default since |
+|---|---|---|
+| \`hostUsers: false\` | pods, unless \`flags-only\`: gives each a user namespace | 1.33 |
+| \`procMount: Unmasked\` | pods, unless \`flags-only\`: browsers get a /proc of their own | 1.33 |
+| \`podReplacementPolicy\` | Jobs | 1.29 |
+| \`fieldPath\` of rules | the CustomResourceDefinition | 1.28 |
+| \`matchLabelKeys\` | pods with \`template.topologySpread\` | 1.27 |
+| \`unhealthyPodEvictionPolicy\` | the PodDisruptionBudget | 1.27 |
+| \`batch.kubernetes.io/job-name\` | pods of Jobs, by which they are found | 1.27 |
+| \`podFailurePolicy\` | Jobs | 1.26 |
+
+An API server that does not know \`hostUsers\` or \`procMount\` leaves them out without a word, and workers cannot
+start their browsers; a node that cannot do it does not start them (\`not-starting\`). A namespace with Pod Security
+Admission must allow \`procMount: Unmasked\`; where it does not, \`pods-refused\` says so.
+
 ## What it makes
 
 | For a BrowserPool of pool | It keeps |
@@ -88,6 +127,9 @@ Everything is in the namespace of the BrowserPools (\`SHUTTERFLEET_POOLS_NAMESPA
 \`SHUTTERFLEET_JOBS_NAMESPACE\`, so that a ResourceQuota and a network policy can be theirs alone. The rights of the
 controller are a Role, no ClusterRole: [k8s/controller-role.yaml](../k8s/controller-role.yaml). It lists exactly the verbs
 that the code uses; the tests compare it with the API server's audit log.
+
+Two installations share neither namespace. In that of the BrowserPools they would compete for one Lease; in that of the Jobs
+each would take every Job with the label \`app.kubernetes.io/managed-by: shutterfleet-controller\` for its own, and count it.
 
 Workers get NATS address and keys from a Secret for each pool (\`SHUTTERFLEET_POD_SECRET\`-\`standard\`, …, with the keys
 \`nats-url\` and \`opening-keys\`), mounted as files; that of \`proxied\`, and the pull secrets of its template, in the
@@ -126,7 +168,7 @@ sealed over NATS.
    it has, says \`drained\`; only then is its pod marked and the Deployment made smaller by exactly the marked ones.
    If more work comes first, it takes work again.
 
-Pods that cannot come up (no room, no image, crash loop, quota) are no capacity, are not answered with more pods of the
+Pods that cannot come up (no room, no image, no Secret, crash loop, quota) are no capacity, are not answered with more pods of the
 same kind, and show as condition, event and metric.
 
 For \`proxied\`: unfinished Jobs = captures that wait + Jobs that have claimed one + \`spares\`, at most \`jobs.max\`
@@ -161,6 +203,7 @@ kubectl get jobs -L shutterfleet.dev/capture        # proxied captures
 | NATS or the ledger away | Holds every size (\`backlog-unknown\`), at least \`minReplicas\`; with the ledger alone away, Jobs are made as ever |
 | A pod deleted, evicted, its node gone | The ReplicaSet replaces it; the capture that it had is delivered again |
 | A worker that hangs | After 10 s without a beat its pod is deleted, with its grace period |
+| More workers fall silent than are heard, while the ledger is heard | Holds the size (\`missing-heartbeats\`); after 30 s one pod is deleted, and the next one only when its replacement beats: while beats do not arrive, the others go on |
 | Somebody edits Deployment or PodDisruptionBudget | What the controller decides is applied again |
 | The BrowserPool is deleted | Its Deployment goes with it, workers finish what they have; Jobs of \`proxied\` end by themselves |
 `
@@ -174,6 +217,12 @@ In the column REASON, in \`status.reason\`, in the log, and as the label \`reaso
 | Reason | Means |
 |---|---|
 ${rows(reasonHelp, reasons)}
+
+Nothing is decided about a pool that is left alone; the column REASON and \`status.reason\` say why, no metric does:
+
+| Reason | Means |
+|---|---|
+${rows(asideHelp, asideWords)}
 
 ## Conditions
 

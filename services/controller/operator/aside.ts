@@ -4,12 +4,14 @@ import { holderOf, type ownersOf } from './owners.ts'
 import { conditionOf } from './status-of.ts'
 import { misunderstandingOf } from './understand.ts'
 
+/** Why pools are left alone, in the words of the column REASON. */
+export const asideWords = ['pool-taken', 'not-understood'] as const
+
 /** Why a pool is left alone. */
 export type Aside = {
   readonly reason: 'PoolTaken' | 'ApplyFailed'
   readonly message: string
-  /** In the word of the column REASON. */
-  readonly word: string
+  readonly word: (typeof asideWords)[number]
 }
 
 /** Why a pool is left alone; undefined of one that is kept. */

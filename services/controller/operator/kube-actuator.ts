@@ -22,7 +22,7 @@ export type KubeActuatorDeps = {
   readonly api: Pick<KubeApi, 'patch' | 'remove'>
   readonly clock: Clock
   readonly watch: Pick<Watch, 'namespace' | 'deployment' | 'podsOf' | 'mustBeKnown'>
-  readonly startTimes: Pick<StartTimes, 'ageMs' | 'wasReady' | 'startsOf'>
+  readonly startTimes: Pick<StartTimes, 'ageMs' | 'comingMs' | 'wasReady' | 'startsOf'>
   /** Has the Deployment made, with at least this many workers. */
   readonly create: (replicas: number) => void
   readonly notice: (notice: KubeNotice) => void
@@ -135,6 +135,7 @@ export const createKubeActuator = (deps: KubeActuatorDeps, pool: string): KubeAc
         pods: watch.podsOf(label),
         given: going.given(),
         ageMs: startTimes.ageMs,
+        comingMs: startTimes.comingMs,
         wasReady: startTimes.wasReady,
         starts: startTimes.startsOf(label),
       })

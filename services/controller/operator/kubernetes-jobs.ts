@@ -32,6 +32,10 @@ export type KubernetesJobsDeps = {
   readonly jobs: Mirror<SeenJobObject>
   readonly pods: Mirror<SeenPod>
   readonly now: () => number
+  /** Milliseconds for which the node of a pod has not started its worker. */
+  readonly comingMs: (pod: SeenPod) => number
+  /** Whether the worker of a Job was heard to claim a capture. */
+  readonly hasClaimed: (job: string) => boolean
   /** A name that no Job ever had. */
   readonly newName: () => string
   /** A Job as it is to be at this moment. */
@@ -71,9 +75,8 @@ const refusals: Partial<Record<Outcome, Trouble>> = {
 const crashed: JobTrouble = { why: 'crash-looping', message: 'a worker ended before it took a capture' }
 const withoutPod: JobTrouble = { why: 'pods-refused', message: `no pod was made for a Job within ${podMs / 1000} s` }
 
-const troubleOfJob = (pod: SeenPod | undefined, ageMs: number): JobTrouble | undefined => {
-  if (!pod) return ageMs > podMs ? withoutPod : undefined
-  const found = troubleOf(pod)
+const troubleOfPod = (pod: SeenPod, comingMs: number): JobTrouble | undefined => {
+  const found = troubleOf(pod, comingMs)
   return found && { why: found.trouble, message: found.message }
 }
 
@@ -114,6 +117,7 @@ export class KubernetesJobs implements JobRunner {
     const { name } = object.metadata
     this.#made.delete(name)
     this.#unanswered.delete(name)
+    this.#learnClaim(object)
     const end = endOf(object) ?? (kind === 'deleted' ? 'vanished' : undefined)
     if (end) this.#end(name, end === 'failed' && wasDisrupted(object) ? 'vanished' : end)
     else this.#know(object)
@@ -224,7 +228,13 @@ export class KubernetesJobs implements JobRunner {
     const { name } = job.metadata
     const known = this.#known.get(name) ?? { sinceMs: this.#deps.now(), revision: revisionOf(job) }
     this.#known.set(name, known)
+    this.#learnClaim(job)
     return known
+  }
+
+  #learnClaim(job: SeenJobObject) {
+    const captureId = claimOf(job)
+    if (captureId !== undefined) this.#claims.set(job.metadata.name, captureId)
   }
 
   #end(name: string, how: 'succeeded' | 'failed' | 'vanished') {
@@ -232,7 +242,7 @@ export class KubernetesJobs implements JobRunner {
     if (!known) return
     this.#known.delete(name)
     this.#deps.notice({ kind: 'ended', job: name, how })
-    if (how !== 'failed' || this.#claims.has(name) || known.isGivenUp) return
+    if (how !== 'failed' || this.#claims.has(name) || this.#deps.hasClaimed(name) || known.isGivenUp) return
     this.#failed += 1
     const { why, message } = known.trouble ?? crashed
     this.#last = { why, message }
@@ -243,9 +253,8 @@ export class KubernetesJobs implements JobRunner {
     const nowMs = this.#deps.now()
     const ageMs = nowMs - known.sinceMs
     const { name } = job.metadata
-    const captureId = claimOf(job) ?? this.#claims.get(name)
-    if (captureId !== undefined) this.#claims.set(name, captureId)
-    const trouble = troubleOfJob(pod, ageMs)
+    const captureId = this.#claims.get(name)
+    const trouble = pod ? troubleOfPod(pod, this.#deps.comingMs(pod)) : ageMs > podMs ? withoutPod : undefined
     if (!trouble) delete known.trouble
     else known.trouble = { ...trouble, sinceMs: known.trouble?.sinceMs ?? nowMs }
     return {

@@ -14,7 +14,7 @@ const nameBytes = 6
 
 /** The loop of a pool whose captures get a Job each. When it stops, Jobs go on: nobody else is needed for their captures. */
 export const runProxiedPool: RunPool = async (deps, run, stop) => {
-  const { api, clock, watch, ears, queue, statuses, settings } = deps
+  const { api, clock, watch, startTimes, ears, queue, statuses, settings } = deps
   const { name } = run.pool().metadata
   const namespace = watch.jobsNamespace
   using events = deps.events.jobs(name)
@@ -30,6 +30,8 @@ export const runProxiedPool: RunPool = async (deps, run, stop) => {
       jobs: watch.jobs,
       pods: watch.jobPods,
       now: clock.nowMs,
+      comingMs: startTimes.comingMs,
+      hasClaimed: (job) => ears.reports.of(job)?.captureId !== undefined,
       newName: () => objectName(name, randomBytes(nameBytes).toString('hex')),
       manifest: (job) => jobManifest(job, options()),
       notice: events.noticed,

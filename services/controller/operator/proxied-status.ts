@@ -21,6 +21,7 @@ const troubleWords: Readonly<Record<Trouble, readonly [string, Said<'Degraded'>[
   'image-pull': ['cannot get their image', 'ImagePull'],
   'crash-looping': ['end before they take a capture', 'CrashLooping'],
   'config-error': ['cannot be made, or be set up by their node', 'ConfigError'],
+  'not-starting': ['are not started by their node', 'NotStarting'],
   quota: ['are refused by a quota', 'PodsRefused'],
   'pods-refused': ['get no pod', 'PodsRefused'],
 }

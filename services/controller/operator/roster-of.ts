@@ -1,9 +1,9 @@
-import type { Placed, Roster } from '#controller/act/actuator.ts'
+import type { Roster } from '#controller/act/actuator.ts'
 import type { Trouble } from '#controller/pool.ts'
 import type { SeenDeployment } from './seen-deployment.ts'
 import { conditionOf, hasEnded, isStopping, type SeenPod } from './seen-pod.ts'
 import type { Starts } from './start-times.ts'
-import { troubleOf } from './trouble-of.ts'
+import { type PodTrouble, troubleOf } from './trouble-of.ts'
 
 /** What a roster is made of. */
 export type RosterParts = {
@@ -15,6 +15,8 @@ export type RosterParts = {
   /** Uids of pods that were told to end, where they do not show it yet. */
   readonly given: ReadonlySet<string>
   readonly ageMs: (pod: SeenPod) => number
+  /** For how long its node has not started it. */
+  readonly comingMs: (pod: SeenPod) => number
   /** Whether it has ever been ready. */
   readonly wasReady: (pod: SeenPod) => boolean
   readonly starts: Starts
@@ -37,19 +39,21 @@ export const presentPods = (pods: readonly SeenPod[]): readonly SeenPod[] =>
 /** Who works for a pool, and what keeps others from it. */
 export const rosterOf = (parts: RosterParts): KubeRoster => {
   const { deployment, replicas, pods, given, ageMs, starts } = parts
-  const surplus = surplusOf(parts)
+  const troubles = troublesOf(parts)
+  const surplus = surplusOf(parts, troubles)
   const counted = pods.filter((pod) => !hasEnded(pod) && !surplus.has(pod))
   const present = presentPods(counted).length
   const refused = refusedOf(deployment, replicas - present)
   return {
-    workers: counted.map((pod) => placedOf(pod, ageMs(pod), given.has(pod.metadata.uid))),
+    workers: counted.map((pod) => {
+      const trouble = troubles.get(pod)?.trouble
+      const stopping = given.has(pod.metadata.uid) || isStopping(pod)
+      return { pod: pod.metadata.name, ageMs: ageMs(pod), stopping, ...(trouble && { trouble }) }
+    }),
     ...starts,
     ...(refused && { refused: { count: refused.count, trouble: refused.trouble } }),
     troubles: new Map([
-      ...pods.flatMap((pod) => {
-        const found = troubleOf(pod)
-        return found ? [[found.trouble, found.message] as const] : []
-      }),
+      ...[...troubles.values()].map(({ trouble, message }) => [trouble, message] as const),
       ...(refused ? [[refused.trouble, refused.message] as const] : []),
     ]),
     isReplacing: isReplacing(deployment),
@@ -57,11 +61,15 @@ export const rosterOf = (parts: RosterParts): KubeRoster => {
   }
 }
 
-const placedOf = (pod: SeenPod, ageMs: number, isGiven: boolean): Placed => {
-  const found = troubleOf(pod)
-  const stopping = isGiven || isStopping(pod)
-  return { pod: pod.metadata.name, ageMs, stopping, ...(found && { trouble: found.trouble }) }
-}
+type Troubles = ReadonlyMap<SeenPod, PodTrouble>
+
+const troublesOf = ({ pods, comingMs }: RosterParts): Troubles =>
+  new Map(
+    pods.flatMap((pod) => {
+      const found = troubleOf(pod, comingMs(pod))
+      return found ? [[pod, found] as const] : []
+    }),
+  )
 
 /** Whether pods are replaced by others of a newer template. */
 export const isReplacing = (deployment: SeenDeployment | undefined): boolean => {
@@ -73,15 +81,13 @@ export const isReplacing = (deployment: SeenDeployment | undefined): boolean => 
  * While a template is rolled out there are more pods than asked for. Those on top that have never been ready, stuck ones first,
  * are not part of the size: they neither help nor stand in the way of what the work needs.
  */
-const surplusOf = ({ deployment, replicas, pods, wasReady }: RosterParts): ReadonlySet<SeenPod> => {
+const surplusOf = ({ deployment, replicas, pods, wasReady }: RosterParts, troubles: Troubles): ReadonlySet<SeenPod> => {
   if (!isReplacing(deployment)) return new Set()
   const present = presentPods(pods)
   const coming = present.filter((pod) => !wasReady(pod))
-  const stuckFirst = coming.toSorted((one, other) => Number(isStuck(other)) - Number(isStuck(one)))
+  const stuckFirst = coming.toSorted((one, other) => Number(troubles.has(other)) - Number(troubles.has(one)))
   return new Set(stuckFirst.slice(0, Math.max(0, present.length - replicas)))
 }
-
-const isStuck = (pod: SeenPod): boolean => troubleOf(pod) !== undefined
 
 const refusedOf = (deployment: SeenDeployment | undefined, missing: number) => {
   const failure = deployment && conditionOf(deployment, 'ReplicaFailure')

@@ -12,6 +12,7 @@ import type { KubeRoster } from './roster-of.ts'
 import { isReady } from './seen-pod.ts'
 import type { PoolOccurrence } from './status-change.ts'
 import { statusOf } from './status-of.ts'
+import { withoutCrowd } from './without-crowd.ts'
 
 type Beside = Pick<KubeRoster, 'troubles' | 'isReplacing' | 'isCrowded'>
 
@@ -46,6 +47,7 @@ export const runPool: RunPool = async (deps, run, stop) => {
     { slots: () => policy().slots },
   )
 
+  using _workers = startTimes.followWorkers(objectName(metadata.name), run.events.worker)
   const decide = createDecider(policy)
   // Who decides before it has heard takes every worker for one that starts.
   const readyPods = () =>
@@ -77,10 +79,6 @@ export const runPool: RunPool = async (deps, run, stop) => {
     stop,
   )
 }
-
-/** What is more than asked for goes by itself; whoever is told to drain beside it might be one that was to stay. */
-const withoutCrowd = (decision: Decision, { isCrowded }: Beside): Decision =>
-  isCrowded && decision.kind === 'drain' ? { kind: 'hold', wanted: decision.wanted, reason: 'starting' } : decision
 
 const say = ({ statuses, clock }: TermDeps, run: PoolRun, of: { seen: Observation; decision: Decision } & Beside) => {
   const pool = run.pool()

@@ -16,6 +16,7 @@ const troubleWords: Readonly<Record<Trouble, string>> = {
   'image-pull': 'cannot get their image',
   'crash-looping': 'end soon after they start',
   'config-error': 'cannot be set up by their node',
+  'not-starting': 'are not started by their node',
   quota: 'are refused by a quota',
   'pods-refused': 'are refused by the API server',
 }
@@ -23,6 +24,7 @@ const troubleWords: Readonly<Record<Trouble, string>> = {
 const degradedReasons = {
   'config-error': 'ConfigError',
   'image-pull': 'ImagePull',
+  'not-starting': 'NotStarting',
   'crash-looping': 'CrashLooping',
   unschedulable: 'Unschedulable',
   'pods-refused': 'PodsRefused',
@@ -48,6 +50,9 @@ const withCause = (text: string, cause: string | undefined): string =>
 
 const unknownWorkers = 'The API server does not tell which workers there are, so nothing is changed.'
 
+const rollout = 'Workers of an older template give way to new ones.'
+const hangingRollout = `${rollout} Some do not come up: until they do, or the template is taken back, the pool is not made smaller.`
+
 /** Workers that must take captures for the pool to be ready. */
 const requiredOf = ({ pool, decision }: Parts): number => {
   const { autoscaling, replicas } = pool.spec
@@ -67,13 +72,11 @@ export const sayReady = (parts: Parts): Said<'Ready'> => {
 }
 
 /** Whether workers come or go. */
-export const sayProgressing = ({ seen, isReplacing, decision }: Parts): Said<'Progressing'> => {
+export const sayProgressing = ({ seen, isReplacing, decision, troubles }: Parts): Said<'Progressing'> => {
   const starting = inState(seen, 'starting')
   const leaving = inState(seen, 'draining') + inState(seen, 'drained')
-  if (isReplacing || decision.kind === 'replace') {
-    const why = isReplacing ? 'Workers of an older template give way to new ones.' : 'Silent workers are replaced.'
-    return said('True', 'Replacing', why)
-  }
+  if (isReplacing) return said('True', 'Replacing', troubles.size > 0 ? hangingRollout : rollout)
+  if (decision.kind === 'replace') return said('True', 'Replacing', 'Silent workers are replaced.')
   if (starting > 0) return said('True', 'Starting', sentence(workers(starting, 'is starting', 'are starting')))
   if (leaving > 0) {
     const finish = workers(leaving, 'takes no more captures and goes', 'take no more captures and go')

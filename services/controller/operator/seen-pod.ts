@@ -1,5 +1,6 @@
 import type { KubeObject, Resource } from '#shared/kube/resource.ts'
 import { pick } from './pick.ts'
+import { workerContainer } from './worker-pod.ts'
 
 /** The kind Pod. */
 export const pods: Resource = { apiVersion: 'v1', kind: 'Pod', plural: 'pods' }
@@ -97,6 +98,10 @@ export const conditionOf = (
   of: { readonly status?: { readonly conditions?: readonly SeenCondition[] } },
   type: string,
 ): SeenCondition | undefined => of.status?.conditions?.find((condition) => condition.type === type)
+
+/** The worker's container; undefined where its node has said nothing of it. Others may be there that somebody's webhook adds. */
+export const workerOf = ({ status }: SeenPod): SeenContainer | undefined =>
+  status?.containerStatuses?.find(({ name }) => name === workerContainer)
 
 /** Whether a pod was told to end. */
 export const isStopping = ({ metadata }: SeenPod): boolean => metadata.deletionTimestamp !== undefined

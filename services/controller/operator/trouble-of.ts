@@ -1,6 +1,5 @@
 import type { Trouble } from '#controller/pool.ts'
-import { conditionOf, hasEnded, isStopping, type SeenContainer, type SeenPod } from './seen-pod.ts'
-import { workerContainer } from './worker-pod.ts'
+import { conditionOf, hasEnded, isStopping, type SeenContainer, type SeenPod, workerOf } from './seen-pod.ts'
 
 /** Why a pod does not come up; `message` is Kubernetes' own, where it has one. */
 export type PodTrouble = { readonly trouble: Trouble; readonly message: string }
@@ -18,19 +17,46 @@ const waitTroubles: Readonly<Record<string, Trouble>> = {
 }
 
 /**
- * What keeps a pod from taking work, as Kubernetes knows it; undefined of one that works, is on its way, was told to end, or
- * has ended.
+ * What a node says of a container while it mounts volumes, makes the network and fetches the image, and also where one of
+ * these never succeeds: a Secret that is not there, say.
  */
-export const troubleOf = (pod: SeenPod): PodTrouble | undefined => {
+const comingReasons: readonly string[] = ['ContainerCreating', 'PodInitializing']
+/** A node that has not begun a worker for longer never may. Much for an image to be fetched, which looks the same. */
+const comingMsMax = 120_000
+
+/** Why its container waits, where it is its node's turn and nothing is said to keep it; undefined otherwise. */
+const comingReason = (pod: SeenPod): string | undefined => {
+  if (hasEnded(pod) || conditionOf(pod, 'PodScheduled')?.status !== 'True') return undefined
+  const container = workerOf(pod)
+  // A node that is dead says nothing of its pods.
+  if (!container) return 'Pending'
+  const reason = container.state?.waiting?.reason ?? ''
+  return comingReasons.includes(reason) ? reason : undefined
+}
+
+/** Whether a pod has a node that has not started its worker yet, and that says of nothing that it keeps it. */
+export const isComing = (pod: SeenPod): boolean => comingReason(pod) !== undefined
+
+/**
+ * What keeps a pod from taking work, as Kubernetes knows it; undefined of one that works, is on its way, was told to end, or
+ * has ended. `comingMs` is for how long it has been coming.
+ */
+export const troubleOf = (pod: SeenPod, comingMs: number): PodTrouble | undefined => {
   if (isStopping(pod) || hasEnded(pod)) return undefined
   const scheduled = conditionOf(pod, 'PodScheduled')
   if (scheduled?.status === 'False' && scheduled.reason === 'Unschedulable') {
     return { trouble: 'unschedulable', message: scheduled.message ?? '' }
   }
-  // Beside it there may be others that somebody's webhook adds.
-  const container = pod.status?.containerStatuses?.find(({ name }) => name === workerContainer)
+  const coming = comingReason(pod)
+  if (coming !== undefined) return comingMs > comingMsMax ? hanging(pod.metadata.name, coming) : undefined
+  const container = workerOf(pod)
   return container && containerTrouble(container, conditionOf(pod, 'Ready')?.lastTransitionTime)
 }
+
+const hanging = (name: string, reason: string): PodTrouble => ({
+  trouble: 'not-starting',
+  message: `${name} is ${reason} for more than ${comingMsMax / 1000} s, \`kubectl describe pod ${name}\` tells why`,
+})
 
 const containerTrouble = (container: SeenContainer, unreadySince: string | undefined): PodTrouble | undefined => {
   const { waiting, terminated } = container.state ?? {}

@@ -58,7 +58,8 @@ const verdictOf = ({ seen, policy, crew }: Moment, memory: ProxiedMemory, depth:
  * | fewer are free than are to be spare                         | the missing        | buffer               |
  * | none is missing                                             | none               | starting, steady     |
  *
- * Stuck Jobs that are made of what is not wanted any more, or that have been so for a minute and have a node, are given up:
+ * Stuck Jobs that are made of what is not wanted any more, or that have been so for a minute and have a node (three minutes where
+ * that has not started them), are given up:
  * once they have ended, others take their place. Nobody knows whether Jobs can be started while they are unknown, or not started because of a pause.
  */
 export const decideProxied: DecideProxied = (seen, policy, before) => {

@@ -4,11 +4,15 @@ const firstRetryMs = 1000
 const lastRetryMs = 60_000
 /** A Job that has been stuck for longer is given up; what keeps it may be a matter of its node alone. */
 const hopelessAfterMs = 60_000
+/** One that its node has not started may wait for its image: given up too early, no download would ever come to its end. */
+const notStartedMs = 180_000
 
 /** Whether a stuck Job stands in the way of one that may come up. One that no node has room for is the first to get it. */
-export const isHopeless = ({ trouble, revision }: SeenJob, policy: ProxiedPolicy): boolean =>
-  trouble !== undefined &&
-  (revision !== policy.revision || (trouble.why !== 'unschedulable' && trouble.forMs > hopelessAfterMs))
+export const isHopeless = ({ trouble, revision }: SeenJob, policy: ProxiedPolicy): boolean => {
+  if (!trouble) return false
+  const limitMs = trouble.why === 'not-starting' ? notStartedMs : hopelessAfterMs
+  return revision !== policy.revision || (trouble.why !== 'unschedulable' && trouble.forMs > limitMs)
+}
 
 /** What one moment says of whether Jobs come up. */
 export type StartsSeen = Pick<ProxiedObservation, 'nowMs' | 'starts'> & {

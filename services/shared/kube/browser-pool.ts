@@ -26,11 +26,14 @@ const autoscaling = group(
     }),
     minReplicas: whole('Fewest workers. 0 needs `zeroAfterSeconds`.', { minimum: 0, maximum: workersMax, default: 1 }),
     maxReplicas: whole('Most workers.', { minimum: 1, maximum: workersMax, default: maxReplicasDefault }),
-    slots: whole('Captures that one worker serves at one time. More than it has cores gains nothing.', {
-      minimum: 1,
-      maximum: 16,
-      default: 1,
-    }),
+    slots: whole(
+      'Captures that one worker serves at one time. More than it has cores gains nothing. A change replaces the workers.',
+      {
+        minimum: 1,
+        maximum: 16,
+        default: 1,
+      },
+    ),
     buffer: whole('Idle workers kept on top of what is needed, for bursts.', { minimum: 0, maximum: 100, default: 0 }),
     queueWaitMs: whole('Longest milliseconds that a capture should wait; more workers are started to keep it.', {
       minimum: 100,
@@ -83,7 +86,7 @@ const drain = group(
   {
     deadlineSeconds: whole(
       'Time that a worker gets to finish when it is told to end; what is cut off runs again elsewhere. No capture runs longer ' +
-        `than ${longestBudgetSeconds} s.`,
+        `than ${longestBudgetSeconds} s. A change replaces the workers.`,
       { minimum: 10, maximum: 3600, default: longestBudgetSeconds + 10 },
     ),
     stepSeconds: whole('Time between two steps down; one takes one worker, or a quarter of them where that is more.', {
@@ -184,6 +187,7 @@ export const poolConditions = {
       'Unschedulable',
       'ImagePull',
       'ConfigError',
+      'NotStarting',
       'PodsRefused',
       'PoolTaken',
       'ApplyFailed',

@@ -151,9 +151,35 @@ const cases: Case[] = [
     want: { kind: 'freeze', wanted: 1, reason: 'missing-heartbeats' },
   },
   {
-    name: 'takes workers for lost that stay silent together for thirty seconds',
-    seen: { workers: crew(2, { silentMs: 30_000 }) },
-    want: { kind: 'replace', pods: ['w1', 'w2'], wanted: 0, reason: 'lost' },
+    name: 'replaces one of those that stay silent together for thirty seconds',
+    seen: { workers: [...crew(2, { silentMs: 30_000 }), worker('w3', { silentMs: 31_000 })] },
+    want: { kind: 'replace', pods: ['w3'], wanted: 0, reason: 'lost' },
+  },
+  {
+    name: 'replaces no other while the one before has not gone',
+    seen: { workers: [...crew(2, { silentMs: 40_000 }), worker('w3', { state: 'stopping' })] },
+    want: { kind: 'freeze', wanted: 0, reason: 'missing-heartbeats' },
+  },
+  {
+    name: 'replaces no other of them while nothing is heard of its replacement',
+    seen: { workers: [...crew(1, { silentMs: 40_000 }), worker('w3', starting)] },
+    want: { kind: 'freeze', wanted: 1, reason: 'missing-heartbeats' },
+  },
+  {
+    name: 'replaces all that are silent where as many are heard',
+    seen: { workers: [...crew(2, { silentMs: 40_000 }), worker('w3'), worker('w4'), worker('w5', starting)] },
+    want: { kind: 'replace', pods: ['w1', 'w2'], wanted: 3, reason: 'lost' },
+  },
+  {
+    name: 'replaces late starts whoever is silent',
+    seen: {
+      workers: [
+        worker('w1', { ...starting, ageMs: 60_001 }),
+        ...['w2', 'w3'].map((pod) => worker(pod, { silentMs: 40_000 })),
+        worker('w4', { state: 'stopping' }),
+      ],
+    },
+    want: { kind: 'replace', pods: ['w1'], wanted: 0, reason: 'lost' },
   },
   {
     name: 'replaces a worker that is silent for more than ten seconds',

@@ -55,6 +55,7 @@ const setUp = (parts: DeploymentParts | undefined = {}, pods: SeenPod[] = []) =>
       },
       startTimes: {
         ageMs: () => 1000,
+        comingMs: () => 0,
         wasReady: ({ metadata }) => metadata.name !== stuck,
         startsOf: () => ({ starts: { ready: 0, failed: 0 }, startMs: undefined }),
       },

@@ -34,8 +34,17 @@ type Call = { readonly kind: 'create' | 'patch'; readonly name: string; readonly
 const begin = (given: { present?: SeenJobObject[]; listed?: SeenJobObject[] } = {}) => {
   const jobs = new Map((given.present ?? []).map((job) => [`${namespace}/${job.metadata.name}`, job]))
   const pods = new Map<string, SeenPod>()
-  const state = { nowMs: 0, hasSynced: true, downMs: 0, names: 0, answers: [] as Answer[], held: Promise.resolve() }
+  const state = {
+    nowMs: 0,
+    hasSynced: true,
+    downMs: 0,
+    names: 0,
+    comingMs: 0,
+    answers: [] as Answer[],
+    held: Promise.resolve(),
+  }
   const calls: Call[] = []
+  const heard = new Set<string>()
   const notices: JobNotice[] = []
   const answer = async () => {
     const next = state.answers.shift() ?? 'made'
@@ -67,6 +76,8 @@ const begin = (given: { present?: SeenJobObject[]; listed?: SeenJobObject[] } = 
       jobs: mirrorOf(jobs),
       pods: mirrorOf(pods),
       now: () => state.nowMs,
+      comingMs: () => state.comingMs,
+      hasClaimed: (job) => heard.has(job),
       newName: () => `new-${(state.names += 1)}`,
       manifest: (name) => ({ metadata: { name, namespace, annotations: { [appliedAnnotation]: revision } } }),
       notice: (notice) => notices.push(notice),
@@ -81,7 +92,7 @@ const begin = (given: { present?: SeenJobObject[]; listed?: SeenJobObject[] } = 
   }
   const names = async () => (await runner.list()).jobs.map(({ name }) => name)
   const created = () => calls.flatMap(({ kind, name }) => (kind === 'create' ? [name] : []))
-  return { runner, pods, state, calls, notices, show, names, created }
+  return { runner, pods, state, calls, notices, heard, show, names, created }
 }
 
 const refused = (count: number, outcome: Outcome): Answer[] => Array.from({ length: count }, () => outcome)
@@ -257,6 +268,18 @@ t.test('tells why a worker cannot come up, and for how long', async (t) => {
   t.match((await runner.list()).jobs[0], { name: 'pulls', trouble: undefined })
 })
 
+t.test('tells of a worker whose node does not start it, also once its Job has failed of it', async (t) => {
+  const { runner, pods, state, show } = begin({ present: [jobObject('hangs')] })
+  const creating = { containerStatuses: [{ name: 'worker', state: { waiting: { reason: 'ContainerCreating' } } }] }
+  const conditions = [{ type: 'PodScheduled', status: 'True' }]
+  pods.set('hangs', podObject('hangs', { phase: 'Pending', conditions, ...creating }))
+  t.match((await runner.list()).jobs, [{ trouble: undefined }])
+  state.comingMs = 120_001
+  t.match((await runner.list()).jobs, [{ trouble: { why: 'not-starting' } }])
+  show(jobObject('hangs', { end: 'Failed' }))
+  t.match(await runner.list(), { failed: 1, last: { why: 'not-starting', message: /kubectl describe pod hangs-x/ } })
+})
+
 t.test('tells of workers that were told to end or have ended though their Jobs have not', async (t) => {
   const { runner, pods } = begin({ present: [jobObject('ended'), jobObject('stopping'), jobObject('runs')] })
   pods.set('ended', podObject('ended', { phase: 'Succeeded' }))
@@ -289,6 +312,23 @@ t.test('counts Jobs that failed before they claimed, and no others', async (t) =
     notices.flatMap((notice) => (notice.kind === 'ended' ? [`${notice.job} ${notice.how}`] : [])),
     [...fails.slice(0, 4).map((name) => `${name} failed`), 'well succeeded', 'deleted vanished', 'stuck failed'],
   )
+})
+
+t.test('a Job whose claim was shown before anybody listed it has not failed before it claimed', async (t) => {
+  const present = [jobObject('known', { captureId: 'c' }), jobObject('unclaimed'), jobObject('later')]
+  const { runner, show } = begin({ present })
+  show(jobObject('later', { captureId: 'd' }))
+  for (const name of ['known', 'later', 'unclaimed']) show(jobObject(name, { end: 'Failed' }))
+  show(jobObject('at once'), 'added')
+  show(jobObject('at once', { captureId: 'e', end: 'Failed' }))
+  t.equal((await runner.list()).failed, 1)
+})
+
+t.test('a Job whose worker was heard to claim has not failed before it claimed', async (t) => {
+  const { runner, show, heard } = begin({ present: [jobObject('heard')] })
+  heard.add('heard')
+  show(jobObject('heard', { end: 'Failed' }))
+  t.equal((await runner.list()).failed, 0)
 })
 
 t.test('shows a claim once, whether or not its copy shows it already', async (t) => {

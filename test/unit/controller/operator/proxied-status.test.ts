@@ -78,6 +78,7 @@ t.test('says what keeps Jobs from coming up, with what Kubernetes says', (t) => 
     'image-pull': 'ImagePull',
     'crash-looping': 'CrashLooping',
     'config-error': 'ConfigError',
+    'not-starting': 'NotStarting',
     'pods-refused': 'PodsRefused',
   }
   for (const why of troubles) {

@@ -14,6 +14,7 @@ const roster = (of: Partial<RosterParts> & { deploymentIs?: DeploymentParts }) =
     pods: [],
     given: new Set(),
     ageMs: () => 5000,
+    comingMs: () => 0,
     wasReady: (pod) => conditionOf(pod, 'Ready')?.status === 'True',
     starts: { starts: { ready: 3, failed: 0 }, startMs: 2000 },
     ...of,
@@ -35,6 +36,14 @@ t.test('pods are workers, with their age, their trouble and whether they go', as
   ])
   t.strictSame({ starts, startMs, refused }, { starts: { ready: 3, failed: 0 }, startMs: 2000, refused: undefined })
   t.strictSame([...troubles], [['unschedulable', 'no room']])
+})
+
+t.test('pods that their nodes do not start for long are in trouble', async (t) => {
+  const pods = [podObject('a', { ready: false, waiting: { reason: 'ContainerCreating' } })]
+  t.match(roster({ pods }).workers, [{ pod: 'a', trouble: undefined }])
+  const seen = roster({ pods, comingMs: () => 120_001 })
+  t.match(seen.workers, [{ pod: 'a', trouble: 'not-starting' }])
+  t.ok(seen.troubles.has('not-starting'))
 })
 
 t.test('pods that have ended are no workers', async (t) => {

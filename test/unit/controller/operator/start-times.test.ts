@@ -1,4 +1,5 @@
 import t from 'tap'
+import type { WorkerNotice } from '#controller/act/actuator.ts'
 import { createStartTimes } from '#controller/operator/start-times.ts'
 import { createHandClock } from '#test/helpers/hand-clock.ts'
 import { podObject, type PodParts } from '#test/helpers/kube-objects.ts'
@@ -6,11 +7,12 @@ import { podObject, type PodParts } from '#test/helpers/kube-objects.ts'
 const setUp = (seconds = 0) => {
   const clock = createHandClock()
   clock.freeze(seconds * 1000)
-  const heard: [string, string, number][] = []
-  const times = createStartTimes(clock, (...of) => heard.push(of))
+  const heard: WorkerNotice[] = []
+  const times = createStartTimes(clock)
+  const listening = times.followWorkers('web', (notice) => heard.push(notice))
   const follow = (name: string, parts: PodParts = {}, kind: 'added' | 'updated' | 'deleted' = 'updated') =>
     times.follow({ kind, key: `n/${name}`, object: podObject(name, parts) })
-  return { clock, times, follow, heard }
+  return { clock, times, follow, heard, listening }
 }
 
 t.test('a start lasts from the first sight of a pod until it is ready the first time', async (t) => {
@@ -25,7 +27,7 @@ t.test('a start lasts from the first sight of a pod until it is ready the first 
   follow('a', { ready: false })
   follow('a')
   t.strictSame(times.startsOf('web'), { starts: { ready: 1, failed: 0 }, startMs: 4000 })
-  t.strictSame(heard, [['web', 'a', 4000]])
+  t.strictSame(heard, [{ kind: 'ready', pod: 'a', ageMs: 4000 }])
 })
 
 t.test('the newest start weighs most', async (t) => {
@@ -61,4 +63,62 @@ t.test('another pod of the same name begins anew', async (t) => {
   follow('a', { ready: false }, 'deleted')
   follow('a', { ready: false }, 'added')
   t.equal(times.ageMs(podObject('a')), 0)
+})
+
+const creating: PodParts = { ready: false, waiting: { reason: 'ContainerCreating' } }
+
+t.test('a pod is on its way from the moment at which it is seen to have a node', async (t) => {
+  const { clock, times, follow } = setUp()
+  follow('a', { ready: false, unschedulable: 'no room' }, 'added')
+  await clock.advance(60_000)
+  t.equal(times.comingMs(podObject('a')), 0)
+  follow('a', creating)
+  await clock.advance(4000)
+  follow('a', creating)
+  t.equal(times.comingMs(podObject('a')), 4000)
+  follow('a', { ready: false })
+  t.equal(times.comingMs(podObject('a')), 0)
+})
+
+t.test('what is on its way at first sight has been so since it got its node', async (t) => {
+  const { times, follow } = setUp(90)
+  follow('a', { ...creating, scheduledSince: '2026-01-01T00:00:30Z' }, 'added')
+  t.equal(times.comingMs(podObject('a')), 60_000)
+})
+
+t.test('a worker that ends is told of once, with whether it was told to', async (t) => {
+  const { clock, follow, heard } = setUp()
+  for (const name of ['told', 'crashed', 'evicted', 'vanished', 'restarted']) follow(name, {}, 'added')
+  await clock.advance(4000)
+  follow('told', { stopping: true })
+  t.strictSame(heard, [], 'it may still work')
+  follow('told', { stopping: true, ready: false, terminated: { exitCode: 0 } })
+  follow('told', { stopping: true, ready: false, terminated: { exitCode: 0 } }, 'deleted')
+  follow('crashed', { ready: false, terminated: { exitCode: 70 } })
+  follow('crashed', { ready: false, waiting: { reason: 'CrashLoopBackOff' } })
+  follow('crashed', { restarts: 1 })
+  follow('evicted', { phase: 'Failed', ready: false, isUnheard: true })
+  follow('vanished', {}, 'deleted')
+  follow('restarted', { restarts: 1 })
+  const ended = { kind: 'ended', ageMs: Number }
+  t.match(heard, [
+    { ...ended, pod: 'told', asked: true, how: 'exit code 0' },
+    { ...ended, pod: 'crashed', asked: false, how: 'exit code 70' },
+    { ...ended, pod: 'evicted', asked: false },
+    { ...ended, pod: 'vanished', asked: false },
+    { ...ended, pod: 'restarted', asked: false },
+  ])
+  t.equal(heard.length, 5)
+})
+
+t.test('of a pod that never ran, of another pool, or once nobody listens, nothing is told', async (t) => {
+  const { follow, heard, listening } = setUp()
+  follow('a', creating, 'added')
+  follow('a', creating, 'deleted')
+  follow('b', { pool: 'other' }, 'added')
+  follow('b', { pool: 'other' }, 'deleted')
+  follow('c', {}, 'added')
+  listening[Symbol.dispose]()
+  follow('c', {}, 'deleted')
+  t.strictSame(heard, [])
 })

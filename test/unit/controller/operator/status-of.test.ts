@@ -88,6 +88,12 @@ const cases: readonly (readonly [string, PoolConditionType, Partial<StatusParts>
   ['one starts', 'Progressing', { seen: workers('ready', 'starting') }, /^True Starting: 1 worker is starting\.$/],
   ['two drain', 'Progressing', { seen: workers('draining', 'drained') }, /^True Draining: 2 workers take no more/],
   ['a template is rolled out', 'Progressing', { isReplacing: true }, /^True Replacing: Workers of an older template/],
+  [
+    'a template is rolled out that does not come up',
+    'Progressing',
+    { isReplacing: true, troubles: new Map([['image-pull', 'x']]) },
+    /^True Replacing: .* the pool is not made smaller\.$/,
+  ],
   ['one is lost', 'Progressing', { decision: lost }, /^True Replacing: Silent workers/],
   ['all is quiet', 'Progressing', {}, /^False Settled/],
   ['all is read', 'MetricsAvailable', {}, /^True MetricsRead/],
@@ -121,6 +127,7 @@ const cases: readonly (readonly [string, PoolConditionType, Partial<StatusParts>
   ['the image is not there', 'Degraded', { troubles: new Map([['image-pull', '']]) }, /^True ImagePull: [^:]*image\.$/],
   ['they crash', 'Degraded', { troubles: new Map([['crash-looping', 'x']]) }, /^True CrashLooping/],
   ['they cannot be set up', 'Degraded', { troubles: new Map([['config-error', 'x']]) }, /^True ConfigError/],
+  ['their nodes do not start them', 'Degraded', { troubles: new Map([['not-starting', 'x']]) }, /^True NotStarting/],
   ['they are refused', 'Degraded', { troubles: new Map([['pods-refused', 'x']]) }, /^True PodsRefused/],
   ['the Deployment is refused', 'Degraded', { problem: 'weight is 0' }, /^True ApplyFailed: .*says: weight is 0$/],
 ]

@@ -1,10 +1,39 @@
 import t from 'tap'
-import { troubleOf } from '#controller/operator/trouble-of.ts'
+import { isComing, troubleOf } from '#controller/operator/trouble-of.ts'
 import { podObject, type PodParts } from '#test/helpers/kube-objects.ts'
 
-const cases: readonly { name: string; parts: PodParts; want: string | undefined }[] = [
+const cases: readonly { name: string; parts: PodParts; comingMs?: number; want: string | undefined }[] = [
   { name: 'works', parts: {}, want: undefined },
-  { name: 'is on its way', parts: { ready: false, waiting: { reason: 'ContainerCreating' } }, want: undefined },
+  {
+    name: 'is on its way for two minutes',
+    parts: { ready: false, waiting: { reason: 'ContainerCreating' } },
+    comingMs: 120_000,
+    want: undefined,
+  },
+  {
+    name: 'is on its way for longer',
+    parts: { ready: false, waiting: { reason: 'ContainerCreating' } },
+    comingMs: 120_001,
+    want: 'not-starting',
+  },
+  {
+    name: "waits for others' containers for longer",
+    parts: { ready: false, waiting: { reason: 'PodInitializing' } },
+    comingMs: 120_001,
+    want: 'not-starting',
+  },
+  {
+    name: 'has long got a node that says nothing of it',
+    parts: { ready: false, isUnheard: true },
+    comingMs: 120_001,
+    want: 'not-starting',
+  },
+  {
+    name: 'has long waited for its image, as its node says',
+    parts: { ready: false, waiting: { reason: 'ErrImagePull' } },
+    comingMs: 120_001,
+    want: 'image-pull',
+  },
   { name: 'has no node', parts: { ready: false, unschedulable: 'no room' }, want: 'unschedulable' },
   { name: 'gets no image', parts: { ready: false, waiting: { reason: 'ErrImagePull' } }, want: 'image-pull' },
   {
@@ -20,7 +49,7 @@ const cases: readonly { name: string; parts: PodParts; want: string | undefined 
     want: 'crash-looping',
   },
   {
-    name: 'lacks a Secret',
+    name: 'cannot be set up',
     parts: { ready: false, waiting: { reason: 'CreateContainerConfigError' } },
     want: 'config-error',
   },
@@ -51,14 +80,33 @@ const cases: readonly { name: string; parts: PodParts; want: string | undefined 
   { name: 'has ended', parts: { ready: false, phase: 'Failed', terminated: { exitCode: 1 } }, want: undefined },
 ]
 
-for (const { name, parts, want } of cases)
+for (const { name, parts, comingMs = 0, want } of cases)
   t.test(`a pod that ${name}: ${want ?? 'no trouble'}`, async (t) => {
-    t.equal(troubleOf(podObject('a', parts))?.trouble, want)
+    t.equal(troubleOf(podObject('a', parts), comingMs)?.trouble, want)
   })
 
 t.test("Kubernetes' own words are kept", async (t) => {
-  t.equal(troubleOf(podObject('a', { ready: false, unschedulable: '0/1 nodes' }))?.message, '0/1 nodes')
+  t.equal(troubleOf(podObject('a', { ready: false, unschedulable: '0/1 nodes' }), 0)?.message, '0/1 nodes')
   const waiting = { reason: 'ErrImagePull', message: 'not found' }
-  t.equal(troubleOf(podObject('a', { ready: false, waiting }))?.message, 'not found')
-  t.equal(troubleOf(podObject('a', { ready: false, waiting: { reason: 'ErrImagePull' } }))?.message, 'ErrImagePull')
+  t.equal(troubleOf(podObject('a', { ready: false, waiting }), 0)?.message, 'not found')
+  t.equal(troubleOf(podObject('a', { ready: false, waiting: { reason: 'ErrImagePull' } }), 0)?.message, 'ErrImagePull')
+})
+
+t.test('a pod that its node has not begun says how long it has been so, and what to look at', async (t) => {
+  const pod = podObject('a', { ready: false, waiting: { reason: 'ContainerCreating' } })
+  t.match(troubleOf(pod, 120_001)?.message, /ContainerCreating for more than 120 s.*kubectl describe pod a/)
+})
+
+t.test('a pod is coming from when it has a node until its worker runs, or something is said to keep it', async (t) => {
+  t.ok(isComing(podObject('a', { ready: false, waiting: { reason: 'ContainerCreating' } })))
+  t.ok(isComing(podObject('a', { ready: false, isUnheard: true })))
+  for (const parts of [
+    {},
+    { ready: false },
+    { ready: false, unschedulable: 'no room' },
+    { ready: false, waiting: { reason: 'ImagePullBackOff' } },
+    { ready: false, phase: 'Failed', isUnheard: true },
+  ] satisfies PodParts[]) {
+    t.notOk(isComing(podObject('a', parts)), JSON.stringify(parts))
+  }
 })
