@@ -18,7 +18,7 @@ import { policyOf } from './policy-of.ts'
 import { PoolLoops } from './pool-loops.ts'
 import type { RunPool } from './pool-run.ts'
 import { presentPods } from './roster-of.ts'
-import { createShape } from './shape.ts'
+import { createShape, wishOf } from './shape.ts'
 import { createShaping, type Shaping } from './shaping.ts'
 import type { StartTimes } from './start-times.ts'
 import type { PoolOccurrence } from './status-change.ts'
@@ -78,7 +78,7 @@ export const lead = (deps: LeadDeps, term: Term): Lead => {
       term: { ...deps, api, statuses, occurred, events: deps.poolEvents, queue: fenced(deps.queue, term) },
       runners: deps.runners,
       shape: (name) => shaping.add(name),
-      problemOf: (uid) => shaping.problemOf(uid),
+      problemOf: (pool) => shaping.problemOf(pool),
     }),
   )
   const shaping: Shaping = opened.use(
@@ -89,6 +89,7 @@ export const lead = (deps: LeadDeps, term: Term): Lead => {
         const pool = watch.pool(name)
         return pool && isShaped(pool) && !asideOf(pool, owners()) ? pool : undefined
       },
+      wish: (name) => wishOf(watch, name),
       tried: (name) => loops.ring(objectName(name)),
       failed: events.shapeFailed,
     }),

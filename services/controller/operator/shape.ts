@@ -39,6 +39,16 @@ export type ShapeDeps = {
  */
 export type Shape = (pool: BrowserPool, signal: AbortSignal) => Promise<number | undefined>
 
+/** Changes with whatever may make shaping end otherwise: the pool, and what belongs to it as far as others have changed it. */
+export const wishOf = (watch: Pick<Watch, 'pool' | 'deployment' | 'budget'>, name: string): string => {
+  const pool = watch.pool(name)?.metadata
+  const children = [watch.deployment(workersName(name)), watch.budget(workersName(name))]
+  const found = children.map(
+    (child) => child && [child.metadata.uid, child.metadata.deletionTimestamp, child.owner, child.specHash],
+  )
+  return JSON.stringify([pool?.uid, pool?.generation, found])
+}
+
 /** One kind of object that belongs to pools. */
 type Kind<T extends SeenChild> = {
   readonly resource: Resource
