@@ -35,7 +35,7 @@ const earlyTries = (pool: string): readonly number[] => {
 /** Waits until some tries have failed: none came before its time, but for what a clock rounds. */
 const triesWait = async (pool: string) => {
   await eventually(() => earlyTries(pool).length >= 6, { what: `${pool} was tried again` })
-  t.ok(Math.max(...earlyTries(pool)) <= 5, `${pool}: ${earlyTries(pool)}`)
+  t.ok(Math.max(...earlyTries(pool)) <= 5, `${pool}: ${earlyTries(pool).join(', ')}`)
 }
 
 t.test('a BrowserPool gets a Deployment of its size, whose size is a field of its own', async (t) => {

@@ -6,6 +6,7 @@ import { toAppError } from '#shared/errors/app-error.ts'
 import { KubeError, type Outcome, outcomeOf } from '#shared/kube/kube-error.ts'
 import { captureLabel, fieldOwner, managedSelector } from '#shared/kube/names.ts'
 import type { Change } from '#shared/kube/object-cache.ts'
+import { createQuiet, type Quiet } from '#shared/kube/quiet.ts'
 import type { Reflector } from '#shared/kube/reflector.ts'
 import type { KubeObject } from '#shared/kube/resource.ts'
 import type { JobManifest } from './job.ts'
@@ -84,7 +85,7 @@ const workerOf = (pod: SeenPod | undefined): Pick<PlacedJob, 'worker'> => {
 
 /**
  * Runs single-use workers as Jobs, for one term of leading. What it does is idempotent by the Jobs' names: they are made
- * before the request, and asked for again where an answer is lost.
+ * before the request, and asked for again where an answer is lost. When the server asks for quiet, it sends nothing.
  */
 export class KubernetesJobs implements JobRunner {
   readonly #deps: KubernetesJobsDeps
@@ -97,6 +98,7 @@ export class KubernetesJobs implements JobRunner {
   readonly #made = new Map<string, number>()
   readonly #unanswered = new Map<string, number>()
   readonly #requests = new Set<Promise<unknown>>()
+  readonly #quiet: Quiet
   #firstRead: Promise<void> | undefined
   #isCreating = false
   #isOver = false
@@ -106,6 +108,7 @@ export class KubernetesJobs implements JobRunner {
   constructor(deps: KubernetesJobsDeps, of: { readonly namespace: string }) {
     this.#deps = deps
     this.#namespace = of.namespace
+    this.#quiet = createQuiet(deps.now)
     for (const job of deps.jobs.all()) if (!endOf(job)) this.#know(job)
   }
 
@@ -124,7 +127,10 @@ export class KubernetesJobs implements JobRunner {
     // What was made and is still not shown is looked for on the server before it is forgotten: the watch may be dead.
     const oldestMs = Math.min(...this.#made.values())
     if (this.#deps.now() - oldestMs > unseenMs) this.#firstRead = undefined
-    this.#firstRead ??= this.#readAll()
+    if (!this.#firstRead && this.#quiet.isAsked()) {
+      throw new KubeError('too-many-requests', { message: 'Jobs are not known: the API server has asked for quiet' })
+    }
+    this.#firstRead ??= this.#tracked(this.#readAll())
     await this.#firstRead.catch((thrown: unknown) => {
       this.#firstRead = undefined
       throw thrown
@@ -150,12 +156,14 @@ export class KubernetesJobs implements JobRunner {
 
   async create(count: number): Promise<void> {
     // A call may last longer than a tick. What it has not asked for yet counts nowhere, and would be made twice.
-    if (this.#isCreating) return
+    if (this.#isCreating || this.#quiet.isAsked()) return
     this.#isCreating = true
     const names = [...this.#lately(this.#unanswered), ...Array.from({ length: count }, () => this.#deps.newName())]
     const left = names.values()
     const maker = async () => {
-      for (const name of left) if (!this.#isOver) await this.#tracked(this.#createOne(name))
+      for (const name of left) {
+        if (!this.#isOver && !this.#quiet.isAsked()) await this.#tracked(this.#createOne(name))
+      }
     }
     const ends = await Promise.allSettled(Array.from({ length: Math.min(requestsAtOnce, names.length) }, maker))
     this.#isCreating = false
@@ -163,6 +171,7 @@ export class KubernetesJobs implements JobRunner {
   }
 
   async claim(name: string, captureId: string): Promise<void> {
+    if (this.#quiet.isAsked()) return
     const before = this.#claims.get(name)
     if (before === captureId || !(this.#known.has(name) || this.#isSeen(name))) return
     // Until the copy shows it, this is what keeps it from being written twice.
@@ -179,7 +188,7 @@ export class KubernetesJobs implements JobRunner {
 
   async giveUp(name: string): Promise<void> {
     const known = this.#known.get(name)
-    if (!known || known.isGivenUp) return
+    if (!known || known.isGivenUp || this.#quiet.isAsked()) return
     known.isGivenUp = true
     try {
       // A deadline in the past: it ends as if it had waited in vain, and can be looked at. A worker that came up after all
@@ -328,11 +337,14 @@ export class KubernetesJobs implements JobRunner {
     }
   }
 
-  /** Remembers a request while it is on its way. */
+  /** Remembers a request while it is on its way, and heeds what the server says. */
   async #tracked(request: Promise<unknown>): Promise<void> {
     this.#requests.add(request)
     try {
       await request
+    } catch (thrown) {
+      this.#quiet.heed(thrown)
+      throw thrown
     } finally {
       this.#requests.delete(request)
     }

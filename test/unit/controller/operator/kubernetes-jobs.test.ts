@@ -30,17 +30,20 @@ const podObject = (job: string, status: NonNullable<SeenPod['status']>, more: ob
 type Answer = 'made' | Outcome
 type Call = { readonly kind: 'create' | 'patch'; readonly name: string; readonly body?: object }
 
+type Given = { present?: SeenJobObject[]; listed?: SeenJobObject[]; list?: () => Promise<never> }
+
 /** A runner on copies that the test fills, and an API that answers as the test says. */
-const begin = (given: { present?: SeenJobObject[]; listed?: SeenJobObject[] } = {}) => {
+const begin = (given: Given = {}) => {
   const jobs = new Map((given.present ?? []).map((job) => [`${namespace}/${job.metadata.name}`, job]))
   const pods = new Map<string, SeenPod>()
   const state = { nowMs: 0, hasSynced: true, downMs: 0, names: 0, answers: [] as Answer[], held: Promise.resolve() }
+  const asked: { retryAfterSeconds?: number } = {}
   const calls: Call[] = []
   const notices: JobNotice[] = []
   const answer = async () => {
     const next = state.answers.shift() ?? 'made'
     await state.held
-    if (next !== 'made') throw new KubeError(next, { message: `planted ${next}` })
+    if (next !== 'made') throw new KubeError(next, { message: `planted ${next}`, ...asked })
     return {}
   }
   const mirrorOf = <T>(objects: ReadonlyMap<string, T>) => ({
@@ -54,7 +57,7 @@ const begin = (given: { present?: SeenJobObject[]; listed?: SeenJobObject[] } = 
   const runner = new KubernetesJobs(
     {
       api: {
-        list: async () => ({ items: given.listed ?? [], resourceVersion: '1' }),
+        list: given.list ?? (async () => ({ items: given.listed ?? [], resourceVersion: '1' })),
         create: async (_: unknown, { metadata }: { metadata: { name: string } }) => {
           calls.push({ kind: 'create', name: metadata.name })
           return answer()
@@ -81,7 +84,7 @@ const begin = (given: { present?: SeenJobObject[]; listed?: SeenJobObject[] } = 
   }
   const names = async () => (await runner.list()).jobs.map(({ name }) => name)
   const created = () => calls.flatMap(({ kind, name }) => (kind === 'create' ? [name] : []))
-  return { runner, pods, state, calls, notices, show, names, created }
+  return { runner, pods, state, asked, calls, notices, show, names, created }
 }
 
 const refused = (count: number, outcome: Outcome): Answer[] => Array.from({ length: count }, () => outcome)
@@ -174,10 +177,12 @@ t.test('asks again for the very Job whose answer was lost, and counts it meanwhi
 
 t.test('a refusal says nothing of the try before it, whose answer was lost', async (t) => {
   const { runner, state, names, created } = begin()
+  await names()
   state.answers.push('unavailable', 'too-many-requests', 'already-exists')
   await t.rejects(runner.create(1), /planted unavailable/)
   await t.rejects(runner.create(0), /planted too-many-requests/)
   t.strictSame(await names(), ['new-1'])
+  state.nowMs += 1000
   await runner.create(0)
   t.strictSame(created(), ['new-1', 'new-1', 'new-1'])
 })
@@ -224,9 +229,38 @@ t.test('tells why Jobs are refused, and does not count them', async (t) => {
 
 t.test('takes what may pass at the next try for no trouble', async (t) => {
   const { runner, state } = begin()
+  await runner.list()
   state.answers.push('too-many-requests')
   await t.rejects(runner.create(1))
   t.match(await runner.list(), { jobs: [], failed: 0 })
+})
+
+t.test('sends nothing while the server asks for quiet, and all of it afterwards', async (t) => {
+  const { runner, state, asked, calls, created } = begin({ present: [jobObject('a'), jobObject('b')] })
+  asked.retryAfterSeconds = 5
+  state.answers.push(...refused(8, 'too-many-requests'))
+  await t.rejects(runner.create(20), /planted too-many-requests/)
+  t.equal(created().length, 8, 'those that were on their way')
+  const sendAll = async () => {
+    await runner.create(2)
+    await runner.claim('a', 'c')
+    await runner.giveUp('b')
+  }
+  for (; state.nowMs < 5000; state.nowMs += 50) await sendAll()
+  t.equal(calls.length, 8)
+  await sendAll()
+  t.equal(calls.length, 12)
+})
+
+t.test('does not ask for the Jobs while the server asks for quiet', async (t) => {
+  let lists = 0
+  const list = async () => {
+    lists += 1
+    throw new KubeError('too-many-requests', { message: 'planted' })
+  }
+  const { runner, state } = begin({ list })
+  for (; state.nowMs < 3000; state.nowMs += 50) await t.rejects(runner.list())
+  t.equal(lists, 3)
 })
 
 t.test('asks the server once for Jobs that a predecessor made and that its copy does not show', async (t) => {
