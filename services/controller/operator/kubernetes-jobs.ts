@@ -48,13 +48,21 @@ type Known = {
   /** Why its worker could not come up when it was last looked at, and since when. */
   trouble?: JobTrouble & { readonly sinceMs: number }
   isGivenUp?: boolean
+  /** Whether its pod was seen. */
+  hasPod?: boolean
 }
+
+/** That a Job got its pod: since when the Job was known, and when that was seen. */
+type PodMade = { readonly sinceMs: number; readonly atMs: number }
 
 /** A copy without a watch for longer is no knowledge. */
 const downMaxMs = 5000
 /** What was made counts although the copy does not show it, for this long. */
 const unseenMs = 30_000
-/** A Job's pod is made at once, unless something refuses it. */
+/**
+ * A Job's pod is made at once, unless something refuses it, or many Jobs wait for theirs: a Job controller makes twenty a second
+ * by default, roughly in the order of the Jobs.
+ */
 const podMs = 10_000
 const requestMs = 3000
 const requestsAtOnce = 8
@@ -72,8 +80,7 @@ const refusals: Partial<Record<Outcome, Trouble>> = {
 const crashed: JobTrouble = { why: 'crash-looping', message: 'a worker ended before it took a capture' }
 const withoutPod: JobTrouble = { why: 'pods-refused', message: `no pod was made for a Job within ${podMs / 1000} s` }
 
-const troubleOfJob = (pod: SeenPod | undefined, ageMs: number): JobTrouble | undefined => {
-  if (!pod) return ageMs > podMs ? withoutPod : undefined
+const troubleOfPod = (pod: SeenPod): JobTrouble | undefined => {
   const found = troubleOf(pod)
   return found && { why: found.trouble, message: found.message }
 }
@@ -97,6 +104,8 @@ export class KubernetesJobs implements JobRunner {
   readonly #asked = new Set<string>()
   readonly #made = new Map<string, number>()
   readonly #unanswered = new Map<string, number>()
+  /** Of the last ten seconds. */
+  #podsMade: PodMade[] = []
   readonly #requests = new Set<Promise<unknown>>()
   readonly #quiet: Quiet
   #firstRead: Promise<void> | undefined
@@ -142,9 +151,12 @@ export class KubernetesJobs implements JobRunner {
     }
     const pods = new Map(this.#deps.pods.all().map((pod) => [pod.metadata.labels?.[jobNameLabel], pod]))
     const { open = [], succeeded = [] } = Object.groupBy(this.#deps.jobs.all(), (job) => endOf(job) ?? 'open')
+    for (const job of open) if (pods.has(job.metadata.name)) this.#noticePod(this.#know(job))
+    this.#podsMade = this.#podsMade.filter(({ atMs }) => this.#deps.now() - atMs <= podMs)
+    const turnMs = Math.min(...this.#podsMade.map(({ sinceMs }) => sinceMs))
     const unseen = this.#unseen()
     return {
-      jobs: [...open.map((job) => this.#place(job, pods.get(job.metadata.name))), ...unseen],
+      jobs: [...open.map((job) => this.#place(job, pods.get(job.metadata.name), turnMs)), ...unseen],
       unclaimed: succeeded.flatMap((job) => {
         const { name } = job.metadata
         return claimOf(job) === undefined && !this.#claims.has(name) ? [{ name }] : []
@@ -240,6 +252,7 @@ export class KubernetesJobs implements JobRunner {
     const known = this.#known.get(name)
     if (!known) return
     this.#known.delete(name)
+    if (how === 'succeeded') this.#noticePod(known)
     this.#deps.notice({ kind: 'ended', job: name, how })
     if (how !== 'failed' || this.#claims.has(name) || known.isGivenUp) return
     this.#failed += 1
@@ -247,14 +260,23 @@ export class KubernetesJobs implements JobRunner {
     this.#last = { why, message }
   }
 
-  #place(job: SeenJobObject, pod: SeenPod | undefined): PlacedJob {
+  #noticePod(known: Known) {
+    if (known.hasPod) return
+    known.hasPod = true
+    this.#podsMade.push({ sinceMs: known.sinceMs, atMs: this.#deps.now() })
+  }
+
+  /** `turnMs`: since when the oldest Job was known that has lately got its pod. */
+  #place(job: SeenJobObject, pod: SeenPod | undefined, turnMs: number): PlacedJob {
     const known = this.#know(job)
     const nowMs = this.#deps.now()
     const ageMs = nowMs - known.sinceMs
     const { name } = job.metadata
     const captureId = claimOf(job) ?? this.#claims.get(name)
     if (captureId !== undefined) this.#claims.set(name, captureId)
-    const trouble = troubleOfJob(pod, ageMs)
+    // As long as Jobs before it get their pods, its own is still to come.
+    const isPassedOver = ageMs > podMs && known.sinceMs < turnMs
+    const trouble = pod ? troubleOfPod(pod) : isPassedOver ? withoutPod : undefined
     if (!trouble) delete known.trouble
     else known.trouble = { ...trouble, sinceMs: known.trouble?.sinceMs ?? nowMs }
     return {

@@ -291,6 +291,36 @@ t.test('tells why a worker cannot come up, and for how long', async (t) => {
   t.match((await runner.list()).jobs[0], { name: 'pulls', trouble: undefined })
 })
 
+t.test('a Job without a pod is none in trouble while those before it get theirs', async (t) => {
+  const { runner, pods, state, show } = begin({ present: [jobObject('first'), jobObject('second')] })
+  await runner.list()
+  state.nowMs = 2000
+  show(jobObject('third'), 'added')
+  const troubled = async (nowMs: number) => {
+    state.nowMs = nowMs
+    return (await runner.list()).jobs.flatMap(({ name, trouble }) => (trouble ? [`${name} ${trouble.why}`] : []))
+  }
+  pods.set('first', podObject('first', { phase: 'Pending' }))
+  t.strictSame(await troubled(9000), [])
+  t.strictSame(await troubled(19_000), [])
+  t.strictSame(await troubled(19_001), ['second pods-refused', 'third pods-refused'])
+  pods.set('third', podObject('third', { phase: 'Pending' }))
+  t.strictSame(await troubled(19_002), ['second pods-refused'], 'one that came later has gone before')
+})
+
+t.test('a Job that was over before its pod was looked at has had one', async (t) => {
+  const { runner, state, show } = begin({ present: [jobObject('first'), jobObject('second'), jobObject('third')] })
+  await runner.list()
+  state.nowMs = 9000
+  show(jobObject('first', { end: 'Complete' }))
+  state.nowMs = 19_000
+  const troubled = async () => (await runner.list()).jobs.filter(({ trouble }) => trouble).length
+  t.equal(await troubled(), 0)
+  show(jobObject('second', { end: 'Failed' }))
+  state.nowMs = 19_001
+  t.equal(await troubled(), 1, 'one that failed need not have had one')
+})
+
 t.test('tells of workers that were told to end or have ended though their Jobs have not', async (t) => {
   const { runner, pods } = begin({ present: [jobObject('ended'), jobObject('stopping'), jobObject('runs')] })
   pods.set('ended', podObject('ended', { phase: 'Succeeded' }))
