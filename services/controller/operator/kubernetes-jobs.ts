@@ -80,7 +80,12 @@ const refusals: Partial<Record<Outcome, Trouble>> = {
 const crashed: JobTrouble = { why: 'crash-looping', message: 'a worker ended before it took a capture' }
 const withoutPod: JobTrouble = { why: 'pods-refused', message: `no pod was made for a Job within ${podMs / 1000} s` }
 
-const troubleOfPod = (pod: SeenPod): JobTrouble | undefined => {
+/** As long as Jobs before it get their pods, a Job is not the next one: its own is still to come. */
+const troubleOfJob = (
+  pod: SeenPod | undefined,
+  { ageMs, isNext }: { readonly ageMs: number; readonly isNext: boolean },
+): JobTrouble | undefined => {
+  if (!pod) return isNext && ageMs > podMs ? withoutPod : undefined
   const found = troubleOf(pod)
   return found && { why: found.trouble, message: found.message }
 }
@@ -274,9 +279,7 @@ export class KubernetesJobs implements JobRunner {
     const { name } = job.metadata
     const captureId = claimOf(job) ?? this.#claims.get(name)
     if (captureId !== undefined) this.#claims.set(name, captureId)
-    // As long as Jobs before it get their pods, its own is still to come.
-    const isPassedOver = ageMs > podMs && known.sinceMs < turnMs
-    const trouble = pod ? troubleOfPod(pod) : isPassedOver ? withoutPod : undefined
+    const trouble = troubleOfJob(pod, { ageMs, isNext: known.sinceMs < turnMs })
     if (!trouble) delete known.trouble
     else known.trouble = { ...trouble, sinceMs: known.trouble?.sinceMs ?? nowMs }
     return {

@@ -20,6 +20,8 @@ export type StartTimes = {
   readonly wasReady: (pod: SeenPod) => boolean
   /** How it went in the pool of this label. */
   readonly startsOf: (label: string) => Starts
+  /** Forgets all pools but those of these labels. */
+  readonly keep: (labels: ReadonlySet<string>) => void
 }
 
 type Begun = { readonly atMs: number; wasReady: boolean }
@@ -70,5 +72,8 @@ export const createStartTimes = (
     ageMs: ({ metadata: { uid } }) => clock.nowMs() - (begun.get(uid)?.atMs ?? clock.nowMs()),
     wasReady: ({ metadata: { uid } }) => begun.get(uid)?.wasReady ?? false,
     startsOf: (label) => pools.get(label) ?? nothingYet,
+    keep: (labels) => {
+      for (const label of pools.keys()) if (!labels.has(label)) pools.delete(label)
+    },
   }
 }

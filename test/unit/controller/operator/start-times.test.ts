@@ -62,3 +62,14 @@ t.test('another pod of the same name begins anew', async (t) => {
   follow('a', { ready: false }, 'added')
   t.equal(times.ageMs(podObject('a')), 0)
 })
+
+t.test('how it went in a pool is forgotten with the pool', async (t) => {
+  const { times, follow } = setUp()
+  for (const pool of ['web', 'other']) {
+    follow(pool, { ready: false, pool }, 'added')
+    follow(pool, { pool })
+  }
+  times.keep(new Set(['web']))
+  t.equal(times.startsOf('web').starts.ready, 1)
+  t.equal(times.startsOf('other').starts.ready, 0)
+})
