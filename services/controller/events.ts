@@ -5,9 +5,17 @@ import { createProxiedEvents, type ProxiedEvents } from './proxied/proxied-event
 import type { Logger } from '#shared/telemetry/logger.ts'
 import type { Metrics } from '#shared/telemetry/metrics.ts'
 import type { Tick } from './loop.ts'
-import { type Decision, type Observation, type Trouble, troubles, workerStates } from './pool.ts'
+import {
+  decisionKinds,
+  type Decision,
+  type Observation,
+  reasons,
+  type Trouble,
+  troubles,
+  workerStates,
+} from './pool.ts'
 
-/** What the controller says of one pool. Dispose takes back what its gauges show: the pool is gone. */
+/** What the controller says of one pool. Dispose takes back all that its metrics show: the pool is gone, or another acts. */
 export type PoolEvents = Disposable & {
   readonly decided: (tick: Tick<Observation, Decision>) => void
   readonly tickFailed: (error: AppError) => void
@@ -85,11 +93,13 @@ const createPoolMetrics = (metrics: Metrics) => ({
 
 type PoolMetrics = ReturnType<typeof createPoolMetrics>
 
+const sources = ['workers', 'backlog', 'depth'] as const
+
 const measure = (on: PoolMetrics, pool: string, seen: Observation) => {
   const { busy, queue } = summarize(seen)
   if (busy !== 'unknown') on.busy.set({ pool }, busy)
   if (queue !== 'unknown') on.waiting.set({ pool }, queue)
-  for (const source of ['workers', 'backlog', 'depth'] as const) {
+  for (const source of sources) {
     if (seen[source] === 'unknown') on.unknown.inc({ pool, source })
   }
   if (seen.workers === 'unknown') return
@@ -100,7 +110,10 @@ const measure = (on: PoolMetrics, pool: string, seen: Observation) => {
 }
 
 const forget = (on: PoolMetrics, pool: string) => {
-  for (const gauge of [on.busy, on.waiting, on.wanted]) gauge.remove({ pool })
+  for (const metric of [on.busy, on.waiting, on.wanted, on.ticksFailed, on.startSeconds]) metric.remove({ pool })
+  for (const source of sources) on.unknown.remove({ pool, source })
+  for (const asked of ['true', 'false']) on.ended.remove({ pool, asked })
+  for (const reason of reasons) for (const decision of decisionKinds) on.decisions.remove({ pool, decision, reason })
   for (const state of workerStates) on.workers.remove({ pool, state })
   for (const trouble of troubles) on.stuck.remove({ pool, trouble })
 }

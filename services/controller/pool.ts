@@ -122,6 +122,16 @@ export const reasons = [
 /** One of the reasons. */
 export type Reason = (typeof reasons)[number]
 
+/** What may be decided. */
+export const decisionKinds = [
+  'hold',
+  'freeze',
+  'scale-up',
+  'drain',
+  'stop',
+  'replace',
+] as const satisfies Decision['kind'][]
+
 /** What is to be done. `wanted` is the number of workers that the work needs within the bounds, before the hold window. */
 export type Decision = { readonly wanted: number; readonly reason: Reason } & (
   | { readonly kind: 'hold' }

@@ -21,6 +21,22 @@ const applyAsOther = (manifest: object) =>
   )
 const patch = (what: string, name: string, body: object) =>
   cluster.kubectl(['patch', what, name, '--type=merge', '-p', JSON.stringify(body)])
+/** Milliseconds by which tries to shape a pool came earlier than the log had said, of each that followed a failure. */
+const earlyTries = (pool: string): readonly number[] => {
+  type Line = { readonly msg: string; readonly pool?: string; readonly time: string; readonly retryMs: number }
+  const lines = world.operator.log().split('\n').slice(0, -1)
+  const failures = lines.map((line) => JSON.parse(line) as Line).filter(({ msg }) => msg === 'shape failed')
+  const ofPool = failures.filter((line) => line.pool === pool)
+  return ofPool.slice(1).map(({ time }, index) => {
+    const { time: before, retryMs } = ofPool[index]!
+    return Date.parse(before) + retryMs - Date.parse(time)
+  })
+}
+/** Waits until some tries have failed: none came before its time, but for what a clock rounds. */
+const triesWait = async (pool: string) => {
+  await eventually(() => earlyTries(pool).length >= 6, { what: `${pool} was tried again` })
+  t.ok(Math.max(...earlyTries(pool)) <= 5, `${pool}: ${earlyTries(pool).join(', ')}`)
+}
 
 t.test('a BrowserPool gets a Deployment of its size, whose size is a field of its own', async (t) => {
   await applyPool('first', { autoscaling: { minReplicas: 3 } })
@@ -128,6 +144,7 @@ t.test('a Deployment of somebody else by that name is left alone, and the pool s
   await applyPool('foreign', {})
   await world.holds('foreign', 'Degraded', 'True ApplyFailed')
   t.match(await world.conditionOf('foreign', 'Degraded'), { message: /does not belong to this pool/ })
+  await triesWait('foreign')
   t.notOk((await deploymentOf('foreign')).metadata.labels?.[appliedAnnotation])
   t.notOk(isOfNobody(await deploymentOf('foreign')))
   await cluster.kubectl(['delete', 'deployment', name])
@@ -141,6 +158,7 @@ t.test('a pool that the API server refuses to shape says why, and comes once it 
   await world.holds('refused', 'Degraded', 'True ApplyFailed')
   t.match(await world.conditionOf('refused', 'Degraded'), { message: /weight/ })
   await world.tells('refused', 'ApplyFailed')
+  await triesWait('refused')
   await applyPool('refused', {})
   await settles('refused', 1)
   await world.holds('refused', 'Degraded', 'False AsExpected')

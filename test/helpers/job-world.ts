@@ -27,6 +27,8 @@ export type WorldOptions = {
   readonly isImageThere?: (atMs: number) => boolean
   /** Most Jobs that may exist, those that have ended among them. */
   readonly quota?: (atMs: number) => number
+  /** Pods that the Job controller makes in a second, Job by Job; as many as there are Jobs by default. */
+  readonly podsPerSecond?: number
   /** How long a worker waits for its capture. */
   readonly spareMs?: number
 }
@@ -97,6 +99,7 @@ export class JobWorld {
   readonly #say
   #versions = 0
   #names = 0
+  #podMs = 0
 
   constructor(options: WorldOptions) {
     this.#options = options
@@ -216,7 +219,9 @@ export class JobWorld {
     this.created += 1
     this.#check()
     this.#show(job, (object) => object)
-    this.time.after(this.#between(10, 100), () => this.#pull(job))
+    const { podsPerSecond = Infinity } = this.#options
+    this.#podMs = Math.max(this.#podMs + 1000 / podsPerSecond, this.time.nowMs())
+    this.time.at(this.#podMs + this.#between(10, 100), () => this.#pull(job))
   }
 
   #pull(job: Job) {

@@ -6,6 +6,7 @@ import { toAppError } from '#shared/errors/app-error.ts'
 import { KubeError, type Outcome, outcomeOf } from '#shared/kube/kube-error.ts'
 import { captureLabel, fieldOwner, managedSelector } from '#shared/kube/names.ts'
 import type { Change } from '#shared/kube/object-cache.ts'
+import { createQuiet, type Quiet } from '#shared/kube/quiet.ts'
 import type { Reflector } from '#shared/kube/reflector.ts'
 import type { KubeObject } from '#shared/kube/resource.ts'
 import type { JobManifest } from './job.ts'
@@ -51,13 +52,21 @@ type Known = {
   /** Why its worker could not come up when it was last looked at, and since when. */
   trouble?: JobTrouble & { readonly sinceMs: number }
   isGivenUp?: boolean
+  /** Whether its pod was seen. */
+  hasPod?: boolean
 }
+
+/** That a Job got its pod: since when the Job was known, and when that was seen. */
+type PodMade = { readonly sinceMs: number; readonly atMs: number }
 
 /** A copy without a watch for longer is no knowledge. */
 const downMaxMs = 5000
 /** What was made counts although the copy does not show it, for this long. */
 const unseenMs = 30_000
-/** A Job's pod is made at once, unless something refuses it. */
+/**
+ * A Job's pod is made at once, unless something refuses it, or many Jobs wait for theirs: a Job controller makes twenty a second
+ * by default, roughly in the order of the Jobs.
+ */
 const podMs = 10_000
 const requestMs = 3000
 const requestsAtOnce = 8
@@ -75,6 +84,10 @@ const refusals: Partial<Record<Outcome, Trouble>> = {
 const crashed: JobTrouble = { why: 'crash-looping', message: 'a worker ended before it took a capture' }
 const withoutPod: JobTrouble = { why: 'pods-refused', message: `no pod was made for a Job within ${podMs / 1000} s` }
 
+/** As long as Jobs before it get their pods, a Job is not the next one: its own is still to come. */
+const troubleOfMissing = (ageMs: number, isNext: boolean): JobTrouble | undefined =>
+  isNext && ageMs > podMs ? withoutPod : undefined
+
 const troubleOfPod = (pod: SeenPod, comingMs: number): JobTrouble | undefined => {
   const found = troubleOf(pod, comingMs)
   return found && { why: found.trouble, message: found.message }
@@ -87,7 +100,7 @@ const workerOf = (pod: SeenPod | undefined): Pick<PlacedJob, 'worker'> => {
 
 /**
  * Runs single-use workers as Jobs, for one term of leading. What it does is idempotent by the Jobs' names: they are made
- * before the request, and asked for again where an answer is lost.
+ * before the request, and asked for again where an answer is lost. When the server asks for quiet, it sends nothing.
  */
 export class KubernetesJobs implements JobRunner {
   readonly #deps: KubernetesJobsDeps
@@ -99,7 +112,10 @@ export class KubernetesJobs implements JobRunner {
   readonly #asked = new Set<string>()
   readonly #made = new Map<string, number>()
   readonly #unanswered = new Map<string, number>()
+  /** Of the last ten seconds. */
+  #podsMade: PodMade[] = []
   readonly #requests = new Set<Promise<unknown>>()
+  readonly #quiet: Quiet
   #firstRead: Promise<void> | undefined
   #isCreating = false
   #isOver = false
@@ -109,6 +125,7 @@ export class KubernetesJobs implements JobRunner {
   constructor(deps: KubernetesJobsDeps, of: { readonly namespace: string }) {
     this.#deps = deps
     this.#namespace = of.namespace
+    this.#quiet = createQuiet(deps.now)
     for (const job of deps.jobs.all()) if (!endOf(job)) this.#know(job)
   }
 
@@ -128,7 +145,10 @@ export class KubernetesJobs implements JobRunner {
     // What was made and is still not shown is looked for on the server before it is forgotten: the watch may be dead.
     const oldestMs = Math.min(...this.#made.values())
     if (this.#deps.now() - oldestMs > unseenMs) this.#firstRead = undefined
-    this.#firstRead ??= this.#readAll()
+    if (!this.#firstRead && this.#quiet.isAsked()) {
+      throw new KubeError('too-many-requests', { message: 'Jobs are not known: the API server has asked for quiet' })
+    }
+    this.#firstRead ??= this.#tracked(this.#readAll())
     await this.#firstRead.catch((thrown: unknown) => {
       this.#firstRead = undefined
       throw thrown
@@ -140,9 +160,12 @@ export class KubernetesJobs implements JobRunner {
     }
     const pods = new Map(this.#deps.pods.all().map((pod) => [pod.metadata.labels?.[jobNameLabel], pod]))
     const { open = [], succeeded = [] } = Object.groupBy(this.#deps.jobs.all(), (job) => endOf(job) ?? 'open')
+    for (const job of open) if (pods.has(job.metadata.name)) this.#noticePod(this.#know(job))
+    this.#podsMade = this.#podsMade.filter(({ atMs }) => this.#deps.now() - atMs <= podMs)
+    const turnMs = Math.min(...this.#podsMade.map(({ sinceMs }) => sinceMs))
     const unseen = this.#unseen()
     return {
-      jobs: [...open.map((job) => this.#place(job, pods.get(job.metadata.name))), ...unseen],
+      jobs: [...open.map((job) => this.#place(job, pods.get(job.metadata.name), turnMs)), ...unseen],
       unclaimed: succeeded.flatMap((job) => {
         const { name } = job.metadata
         return claimOf(job) === undefined && !this.#claims.has(name) ? [{ name }] : []
@@ -154,12 +177,14 @@ export class KubernetesJobs implements JobRunner {
 
   async create(count: number): Promise<void> {
     // A call may last longer than a tick. What it has not asked for yet counts nowhere, and would be made twice.
-    if (this.#isCreating) return
+    if (this.#isCreating || this.#quiet.isAsked()) return
     this.#isCreating = true
     const names = [...this.#lately(this.#unanswered), ...Array.from({ length: count }, () => this.#deps.newName())]
     const left = names.values()
     const maker = async () => {
-      for (const name of left) if (!this.#isOver) await this.#tracked(this.#createOne(name))
+      for (const name of left) {
+        if (!this.#isOver && !this.#quiet.isAsked()) await this.#tracked(this.#createOne(name))
+      }
     }
     const ends = await Promise.allSettled(Array.from({ length: Math.min(requestsAtOnce, names.length) }, maker))
     this.#isCreating = false
@@ -167,6 +192,7 @@ export class KubernetesJobs implements JobRunner {
   }
 
   async claim(name: string, captureId: string): Promise<void> {
+    if (this.#quiet.isAsked()) return
     const before = this.#claims.get(name)
     if (before === captureId || !(this.#known.has(name) || this.#isSeen(name))) return
     // Until the copy shows it, this is what keeps it from being written twice.
@@ -183,7 +209,7 @@ export class KubernetesJobs implements JobRunner {
 
   async giveUp(name: string): Promise<void> {
     const known = this.#known.get(name)
-    if (!known || known.isGivenUp) return
+    if (!known || known.isGivenUp || this.#quiet.isAsked()) return
     known.isGivenUp = true
     try {
       // A deadline in the past: it ends as if it had waited in vain, and can be looked at. A worker that came up after all
@@ -241,6 +267,7 @@ export class KubernetesJobs implements JobRunner {
     const known = this.#known.get(name)
     if (!known) return
     this.#known.delete(name)
+    if (how === 'succeeded') this.#noticePod(known)
     this.#deps.notice({ kind: 'ended', job: name, how })
     if (how !== 'failed' || this.#claims.has(name) || this.#deps.hasClaimed(name) || known.isGivenUp) return
     this.#failed += 1
@@ -248,13 +275,20 @@ export class KubernetesJobs implements JobRunner {
     this.#last = { why, message }
   }
 
-  #place(job: SeenJobObject, pod: SeenPod | undefined): PlacedJob {
+  #noticePod(known: Known) {
+    if (known.hasPod) return
+    known.hasPod = true
+    this.#podsMade.push({ sinceMs: known.sinceMs, atMs: this.#deps.now() })
+  }
+
+  /** `turnMs`: since when the oldest Job was known that has lately got its pod. */
+  #place(job: SeenJobObject, pod: SeenPod | undefined, turnMs: number): PlacedJob {
     const known = this.#know(job)
     const nowMs = this.#deps.now()
     const ageMs = nowMs - known.sinceMs
     const { name } = job.metadata
     const captureId = this.#claims.get(name)
-    const trouble = pod ? troubleOfPod(pod, this.#deps.comingMs(pod)) : ageMs > podMs ? withoutPod : undefined
+    const trouble = pod ? troubleOfPod(pod, this.#deps.comingMs(pod)) : troubleOfMissing(ageMs, known.sinceMs < turnMs)
     if (!trouble) delete known.trouble
     else known.trouble = { ...trouble, sinceMs: known.trouble?.sinceMs ?? nowMs }
     return {
@@ -337,11 +371,14 @@ export class KubernetesJobs implements JobRunner {
     }
   }
 
-  /** Remembers a request while it is on its way. */
+  /** Remembers a request while it is on its way, and heeds what the server says. */
   async #tracked(request: Promise<unknown>): Promise<void> {
     this.#requests.add(request)
     try {
       await request
+    } catch (thrown) {
+      this.#quiet.heed(thrown)
+      throw thrown
     } finally {
       this.#requests.delete(request)
     }

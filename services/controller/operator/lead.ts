@@ -18,7 +18,7 @@ import { policyOf } from './policy-of.ts'
 import { PoolLoops } from './pool-loops.ts'
 import type { RunPool } from './pool-run.ts'
 import { presentPods } from './roster-of.ts'
-import { createShape } from './shape.ts'
+import { createShaper, wishOf } from './shape.ts'
 import { createShaping, type Shaping } from './shaping.ts'
 import type { StartTimes } from './start-times.ts'
 import type { PoolOccurrence } from './status-change.ts'
@@ -78,17 +78,19 @@ export const lead = (deps: LeadDeps, term: Term): Lead => {
       term: { ...deps, api, statuses, occurred, events: deps.poolEvents, queue: fenced(deps.queue, term) },
       runners: deps.runners,
       shape: (name) => shaping.add(name),
-      problemOf: (uid) => shaping.problemOf(uid),
+      problemOf: (pool) => shaping.problemOf(pool),
     }),
   )
+  const shaper = shaperOf(deps, { api, occurred, loops: () => loops })
   const shaping: Shaping = opened.use(
     createShaping({
       clock,
-      shape: shapeOf(deps, { api, occurred, loops: () => loops }),
+      shape: shaper.shape,
       wanted: (name) => {
         const pool = watch.pool(name)
         return pool && isShaped(pool) && !asideOf(pool, owners()) ? pool : undefined
       },
+      wish: (name) => wishOf(watch, name),
       tried: (name) => loops.ring(objectName(name)),
       failed: events.shapeFailed,
     }),
@@ -100,7 +102,10 @@ export const lead = (deps: LeadDeps, term: Term): Lead => {
     const now = owners()
     const asides = pools.map((pool) => ({ pool, aside: asideOf(pool, now) }))
     loops.keep(asides.flatMap(({ pool, aside }) => (aside ? [] : [pool])))
-    statuses.keep(new Set(pools.map(({ metadata }) => metadata.uid)))
+    const uids = new Set(pools.map(({ metadata }) => metadata.uid))
+    statuses.keep(uids)
+    shaper.keep(uids)
+    deps.startTimes.keep(new Set(pools.map(({ metadata }) => objectName(metadata.name))))
     for (const { pool, aside } of asides) {
       if (aside) statuses.say(pool, statusAside({ pool: statuses.withSaid(pool), at: clock.date() }, aside))
     }
@@ -128,11 +133,11 @@ const understood = (pools: readonly BrowserPool[]) => pools.filter((pool) => mis
 /** A paused pool is left as it is, its template included: a change of that would replace workers. */
 const isShaped = (pool: BrowserPool): boolean => isWanted(pool) && !pool.spec.paused && pool.spec.pool !== 'proxied'
 
-const shapeOf = (
+const shaperOf = (
   { clock, watch, settings }: LeadDeps,
   { api, occurred, loops }: { api: KubeApi; occurred: Occurred; loops: () => PoolLoops },
 ) =>
-  createShape({
+  createShaper({
     api,
     clock,
     watch,

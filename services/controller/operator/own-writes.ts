@@ -15,13 +15,27 @@ export type OwnWrites<T> = {
   readonly newerThan: (key: string, cachedVersion: string | undefined) => T | undefined
   /** Forgets an object that is gone. */
   readonly forget: (key: string) => void
+  /** How many are remembered; those that are trusted no longer go with the next that comes. */
+  readonly size: () => number
 }
 
 /** Makes a memory of own writes, each of which is trusted for 10 s. */
 export const createOwnWrites = <T>(clock: Clock): OwnWrites<T> => {
   const writes = new Map<string, { readonly version: string; readonly atMs: number; readonly value: T }>()
+  /** Those that are trusted no longer stand first. Of what is gone nobody asks again. */
+  const prune = () => {
+    for (const [key, { atMs }] of writes) {
+      if (clock.nowMs() - atMs < trustMs) return
+      writes.delete(key)
+    }
+  }
   return {
-    remember: (key, version, value) => void writes.set(key, { version, atMs: clock.nowMs(), value }),
+    remember: (key, version, value) => {
+      prune()
+      writes.delete(key)
+      writes.set(key, { version, atMs: clock.nowMs(), value })
+    },
+    size: () => writes.size,
     newerThan: (key, cachedVersion) => {
       const write = writes.get(key)
       if (!write) return undefined

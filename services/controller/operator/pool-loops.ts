@@ -12,7 +12,7 @@ export type PoolLoopsDeps = {
   readonly runners: Readonly<Record<Pool, RunPool>>
   /** Has what belongs to the pool of this name brought about. */
   readonly shape: (name: string) => void
-  readonly problemOf: (uid: string) => string | undefined
+  readonly problemOf: (pool: BrowserPool) => string | undefined
 }
 
 type Loop = {
@@ -98,12 +98,12 @@ export class PoolLoops implements AsyncDisposable {
     const loop = { label: objectName(name), pool, asked: 0, turnedMs: clock.nowMs(), bell: createBell(gapMs), stop }
     this.#loops.set(uid, loop)
     this.#deps.shape(name)
-    const running = this.#run(loop, uid)
+    const running = this.#run(loop)
     this.#running.add(running)
     void running.finally(() => this.#running.delete(running))
   }
 
-  async #run(loop: Loop, uid: string) {
+  async #run(loop: Loop) {
     const { term, runners, shape, problemOf } = this.#deps
     const { name } = loop.pool.metadata
     using events = term.events.of(name)
@@ -129,7 +129,7 @@ export class PoolLoops implements AsyncDisposable {
         loop.asked = replicas
         shape(name)
       },
-      problem: () => problemOf(uid),
+      problem: () => problemOf(loop.pool),
     }
     try {
       await runners[loop.pool.spec.pool](term, run, loop.stop.signal)

@@ -26,7 +26,7 @@ const troubleWords: Readonly<Record<Trouble, readonly [string, Said<'Degraded'>[
   'pods-refused': ['get no pod', 'PodsRefused'],
 }
 
-/** What the controller says of a pool of Jobs after a tick. No condition turns with the captures that come and go. */
+/** What the controller says of a pool of Jobs after a tick. Of the conditions only ScalingLimited turns with the captures that come and go. */
 export const proxiedStatusOf = (parts: ProxiedStatusParts): BrowserPoolStatus => {
   const { pool, seen, decision } = parts
   const { name, generation } = pool.metadata

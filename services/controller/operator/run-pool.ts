@@ -16,8 +16,14 @@ import { withoutCrowd } from './without-crowd.ts'
 
 type Beside = Pick<KubeRoster, 'troubles' | 'isReplacing' | 'isCrowded'>
 
-/** A pool that has its fixed size hears of every change; only who falls silent is found by looking. */
+/**
+ * Time between two looks at a pool that has its fixed size: it hears of every change, only who falls silent is found by looking.
+ * Long ticks are not made longer: a loop that does not turn for half a minute is taken for stuck.
+ */
+export const calmMs = (tickMs: number): number => Math.max(tickMs, Math.min(tickMs * calmTicks, calmMaxMs))
+
 const calmTicks = 3
+const calmMaxMs = 5000
 
 const nothingKnown: Beside = { troubles: new Map(), isReplacing: false, isCrowded: false }
 const empty: Depth = { waiting: 0, inFlight: 0 }
@@ -73,7 +79,7 @@ export const runPool: RunPool = async (deps, run, stop) => {
     {
       limitMs: deps.timing.limitMs,
       get tickMs() {
-        return deps.timing.tickMs * (isCalm ? calmTicks : 1)
+        return isCalm ? calmMs(deps.timing.tickMs) : deps.timing.tickMs
       },
     },
     stop,

@@ -39,6 +39,23 @@ export type ShapeDeps = {
  */
 export type Shape = (pool: BrowserPool, signal: AbortSignal) => Promise<number | undefined>
 
+/** Shapes pools, and remembers of each what it was like. */
+export type Shaper = {
+  readonly shape: Shape
+  /** Forgets all pools but these, by uid. */
+  readonly keep: (uids: ReadonlySet<string>) => void
+}
+
+/** Changes with whatever may make shaping end otherwise: the pool, and what belongs to it as far as others have changed it. */
+export const wishOf = (watch: Pick<Watch, 'pool' | 'deployment' | 'budget'>, name: string): string => {
+  const pool = watch.pool(name)?.metadata
+  const children = [watch.deployment(workersName(name)), watch.budget(workersName(name))]
+  const found = children.map(
+    (child) => child && [child.metadata.uid, child.metadata.deletionTimestamp, child.owner, child.specHash],
+  )
+  return JSON.stringify([pool?.uid, pool?.generation, found])
+}
+
 /** One kind of object that belongs to pools. */
 type Kind<T extends SeenChild> = {
   readonly resource: Resource
@@ -46,6 +63,8 @@ type Kind<T extends SeenChild> = {
   readonly cached: (name: string) => T | undefined
   /** What this process wrote last, by the pool's uid. */
   readonly own: OwnWrites<T>
+  /** The object and its spec when it was as it should be, by the pool's uid. */
+  readonly specs: Map<string, { readonly uid: string; readonly specHash: string }>
   /** Who makes it. */
   readonly creator: string
 }
@@ -53,7 +72,7 @@ type Kind<T extends SeenChild> = {
 type Fields = ReturnType<typeof childFields>
 
 /** Makes the shaping of one term: what was written in earlier ones is not remembered. */
-export const createShape = (deps: ShapeDeps): Shape => {
+export const createShaper = (deps: ShapeDeps): Shaper => {
   const { api, clock, watch } = deps
   const kinds = {
     deployment: {
@@ -61,6 +80,7 @@ export const createShape = (deps: ShapeDeps): Shape => {
       trim: trimDeployment,
       cached: watch.deployment,
       own: createOwnWrites<SeenDeployment>(clock),
+      specs: new Map<string, { uid: string; specHash: string }>(),
       creator: replicasOwner,
     },
     budget: {
@@ -68,12 +88,13 @@ export const createShape = (deps: ShapeDeps): Shape => {
       trim: trimChild,
       cached: watch.budget,
       own: createOwnWrites<SeenChild>(clock),
+      specs: new Map<string, { uid: string; specHash: string }>(),
       creator: fieldOwner,
     },
   }
   const shapeOne = createShapeOne(api, watch.namespace)
 
-  return async (pool, signal) => {
+  const shape: Shape = async (pool, signal) => {
     const withSize = (fields: Fields) => {
       const replicas = deps.firstReplicas(pool)
       return { ...fields, spec: { ...fields.spec, replicas } }
@@ -90,6 +111,13 @@ export const createShape = (deps: ShapeDeps): Shape => {
     // If it is deleted before the cache shows it, nothing else tells.
     return deployment.wrote || budget.wrote ? trustMs : undefined
   }
+  return {
+    shape,
+    keep: (uids) => {
+      for (const { specs } of Object.values(kinds))
+        for (const uid of specs.keys()) if (!uids.has(uid)) specs.delete(uid)
+    },
+  }
 }
 
 /** An object that belongs to a pool: as it is to be, and as it is to be made. */
@@ -99,9 +127,6 @@ type Child = { readonly pool: BrowserPool; readonly fields: Fields; readonly fir
 type Shaped<T> = { readonly seen: T | undefined; readonly isNew: boolean; readonly wrote: boolean }
 
 const createShapeOne = (api: ShapeDeps['api'], namespace: string) => {
-  /** Specs as they were when they were as they should be, by uid. */
-  const specs = new Map<string, string>()
-
   const create = async <T extends SeenChild>(kind: Kind<T>, ref: Ref, fields: Fields, signal: AbortSignal) => {
     const { apiVersion, kind: name } = kind.resource
     const object = { apiVersion, kind: name, ...fields, metadata: { ...fields.metadata, name: ref.name, namespace } }
@@ -123,13 +148,14 @@ const createShapeOne = (api: ShapeDeps['api'], namespace: string) => {
     const { seen: found, isNew } = known ? { seen: known, isNew: false } : await create(kind, ref, of.first(), signal)
     if (found.metadata.deletionTimestamp !== undefined) return { seen: undefined, isNew, wrote: false }
     mustBelong(found, of.pool)
-    if (!needsApply(found, of.fields, specs.get(found.metadata.uid))) {
-      specs.set(found.metadata.uid, found.specHash)
+    const spec = kind.specs.get(uid)
+    if (!needsApply(found, of.fields, spec?.uid === found.metadata.uid ? spec.specHash : undefined)) {
+      kind.specs.set(uid, { uid: found.metadata.uid, specHash: found.specHash })
       if (isNew) kind.own.remember(uid, found.metadata.resourceVersion, found)
       return { seen: found, isNew, wrote: isNew }
     }
     const seen = kind.trim(await apply<KubeObject>(api, ref, of.fields, signal))
-    specs.set(seen.metadata.uid, seen.specHash)
+    kind.specs.set(uid, { uid: seen.metadata.uid, specHash: seen.specHash })
     kind.own.remember(uid, seen.metadata.resourceVersion, seen)
     return { seen, isNew, wrote: true }
   }

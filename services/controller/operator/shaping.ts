@@ -12,6 +12,8 @@ export type ShapingDeps = {
   readonly shape: Shape
   /** The pool of this name, where what belongs to it is to be brought about now. */
   readonly wanted: (name: string) => BrowserPool | undefined
+  /** Changes with whatever may make a try end otherwise than the last one. */
+  readonly wish: (name: string) => string
   /** Hears of every try. */
   readonly tried: (name: string) => void
   readonly failed: OperatorEvents['shapeFailed']
@@ -19,40 +21,47 @@ export type ShapingDeps = {
 
 /** Brings about what belongs to pools, several at a time, again and again where it fails. */
 export type Shaping = AsyncDisposable & {
-  /** Has the pool of this name looked at soon. */
+  /** Has the pool of this name looked at soon; where that has failed, not before its next try, unless the wish has changed. */
   readonly add: (name: string) => void
-  /** Why what belongs to the pool of this uid cannot be brought about, if somebody has to look. */
-  readonly problemOf: (uid: string) => string | undefined
+  /** Why what belongs to a pool cannot be brought about, if somebody has to look. */
+  readonly problemOf: (pool: BrowserPool) => string | undefined
 }
 
 /** Pools that are worked on at the same time, and pools that there may be. */
 const limits = { workers: 4, keysMax: 5000 }
 
 /** Begins with nothing to do. */
-export const createShaping = ({ clock, shape, wanted, tried, failed }: ShapingDeps): Shaping => {
-  const problems = new Map<string, string>()
+export const createShaping = ({ clock, shape, wanted, wish, tried, failed }: ShapingDeps): Shaping => {
+  /** By the pool's name: whatever has failed is tried again, which finds a pool that is gone. */
+  const problems = new Map<string, { readonly uid: string; readonly problem: string }>()
 
   const work = async (name: string, stop: AbortSignal) => {
     const pool = wanted(name)
-    if (!pool) return
+    if (!pool) {
+      problems.delete(name)
+      return
+    }
     const { uid } = pool.metadata
     try {
       const againMs = await shape(pool, stop)
-      problems.delete(uid)
+      problems.delete(name)
       if (againMs !== undefined) queue.addAfter(name, againMs)
     } catch (thrown) {
       const problem = problemOf(thrown)
-      if (problem !== undefined) problems.set(uid, problem)
+      if (problem !== undefined) problems.set(name, { uid, problem })
       throw thrown
     } finally {
       tried(name)
     }
   }
-  const queue = new WorkQueue({ clock, work, failed }, limits)
+  const queue = new WorkQueue({ clock, work, failed, wish }, limits)
 
   return {
     add: (name) => void queue.add(name),
-    problemOf: (uid) => problems.get(uid),
+    problemOf: ({ metadata: { name, uid } }) => {
+      const known = problems.get(name)
+      return known?.uid === uid ? known.problem : undefined
+    },
     [Symbol.asyncDispose]: () => queue[Symbol.asyncDispose](),
   }
 }

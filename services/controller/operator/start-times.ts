@@ -26,6 +26,8 @@ export type StartTimes = {
   readonly startsOf: (label: string) => Starts
   /** Tells a listener, until disposed, of workers of the pool of this label that become ready, each once, or end. */
   readonly followWorkers: (label: string, listener: (notice: WorkerNotice) => void) => Disposable
+  /** Forgets all pools but those of these labels. */
+  readonly keep: (labels: ReadonlySet<string>) => void
 }
 
 type Begun = { last: SeenPod; readonly atMs: number; wasReady: boolean; comingSinceMs?: number | undefined }
@@ -98,6 +100,9 @@ export const createStartTimes = (clock: Clock): StartTimes => {
       }
       listeners.add(ofPool)
       return { [Symbol.dispose]: () => listeners.delete(ofPool) }
+    },
+    keep: (labels) => {
+      for (const label of pools.keys()) if (!labels.has(label)) pools.delete(label)
     },
   }
 }

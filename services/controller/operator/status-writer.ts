@@ -4,6 +4,7 @@ import { type BrowserPool, browserPools, type BrowserPoolStatus } from '#shared/
 import type { KubeApi } from '#shared/kube/client.ts'
 import type { Clock } from '#shared/kube/clock.ts'
 import { outcomeOf } from '#shared/kube/kube-error.ts'
+import { createQuiet } from '#shared/kube/quiet.ts'
 import { createOwnWrites } from './own-writes.ts'
 import { occurrencesOf, type PoolOccurrence, statusChange } from './status-change.ts'
 
@@ -18,6 +19,8 @@ export type StatusWriterDeps = {
   readonly failed: (pool: string, error: AppError) => void
 }
 
+/** What holds of one pool is written no more often, in milliseconds: a pool at its maximum may turn at every tick. */
+const turnsMs = 1000
 /** Numbers of one pool are written no more often, in milliseconds. */
 const numbersMs = 5000
 /** Time between two writes of numbers, whatever pool they are of. */
@@ -26,12 +29,18 @@ const gapMs = 500
 const firstRetryMs = 1000
 const lastRetryMs = 60_000
 
+const never = Number.NEGATIVE_INFINITY
+const blank = { writtenMs: never, turnedMs: never, failures: 0, notBeforeMs: never }
+
 /** The newest that is to be said of a pool. */
 type Page = {
   pool: BrowserPool
   status: BrowserPoolStatus
   change: ReturnType<typeof statusChange>
   writtenMs: number
+  /** When what holds was written last, and what comes back to it where it has turned too soon since. */
+  turnedMs: number
+  later?: Disposable | undefined
   /** Writes in a row that failed, and the time before which there is no other. */
   failures: number
   notBeforeMs: number
@@ -39,13 +48,14 @@ type Page = {
 }
 
 /**
- * Says of pools what holds of them. What holds is written at once, numbers at most every 5 s for each pool and twice a second
- * for all; what is said already is not written.
+ * Says of pools what holds of them. What holds is written at once, where it turns again a second after; numbers at most every
+ * 5 s for each pool and twice a second for all. What is said already is not written, and nothing when the server asks for quiet.
  */
 export class StatusWriter implements AsyncDisposable {
   readonly #deps: StatusWriterDeps
   readonly #pages = new Map<string, Page>()
   readonly #own
+  readonly #quiet
   readonly #stop = new AbortController()
   #gapUntilMs = Number.NEGATIVE_INFINITY
   #timer: Disposable | undefined
@@ -53,6 +63,7 @@ export class StatusWriter implements AsyncDisposable {
   constructor(deps: StatusWriterDeps) {
     this.#deps = deps
     this.#own = createOwnWrites<BrowserPoolStatus>(deps.clock)
+    this.#quiet = createQuiet(deps.clock.nowMs)
   }
 
   /** A pool with what is said of it, own words that its copy does not show yet included. */
@@ -66,18 +77,16 @@ export class StatusWriter implements AsyncDisposable {
     if (this.#stop.signal.aborted) return
     const { uid, name } = pool.metadata
     this.#deps.said(name, status)
-    const change = statusChange(this.withSaid(pool).status, status)
-    const never = { writtenMs: Number.NEGATIVE_INFINITY, failures: 0, notBeforeMs: Number.NEGATIVE_INFINITY }
-    const page: Page = Object.assign(this.#pages.get(uid) ?? never, { pool, status, change })
+    const page: Page = Object.assign(this.#pages.get(uid) ?? { ...blank }, { pool, status, change: 'nothing' as const })
     this.#pages.set(uid, page)
-    if (change === 'conditions' && !page.writing && this.#deps.clock.nowMs() >= page.notBeforeMs) this.#begin(page)
-    if (change === 'numbers') this.#sayNumbers()
+    this.#look(page)
   }
 
   /** Forgets all pools but these, by uid. */
   keep(uids: ReadonlySet<string>): void {
-    for (const [uid, { pool }] of this.#pages) {
+    for (const [uid, { pool, later }] of this.#pages) {
       if (uids.has(uid)) continue
+      later?.[Symbol.dispose]()
       this.#pages.delete(uid)
       this.#own.forget(uid)
       this.#deps.said(pool.metadata.name, undefined)
@@ -92,9 +101,32 @@ export class StatusWriter implements AsyncDisposable {
     this.keep(new Set())
   }
 
+  /** Has written what differs from what is said, when it may be. */
+  #look(page: Page) {
+    page.change = statusChange(this.withSaid(page.pool).status, page.status)
+    if (page.change === 'conditions' && !page.writing) this.#sayTurn(page)
+    if (page.change === 'numbers') this.#sayNumbers()
+  }
+
+  #sayTurn(page: Page) {
+    const { clock } = this.#deps
+    const nowMs = clock.nowMs()
+    if (this.#quiet.isAsked() || nowMs < page.notBeforeMs) return
+    const waitMs = page.turnedMs + turnsMs - nowMs
+    if (waitMs <= 0) {
+      page.turnedMs = nowMs
+      this.#begin(page)
+      return
+    }
+    page.later ??= clock.after(waitMs, () => {
+      page.later = undefined
+      if (!this.#stop.signal.aborted) this.#look(page)
+    })
+  }
+
   /** Writes the numbers of whoever waits longest, and comes back for the others. */
   #sayNumbers() {
-    if (this.#timer || this.#stop.signal.aborted) return
+    if (this.#timer || this.#stop.signal.aborted || this.#quiet.isAsked()) return
     const nowMs = this.#deps.clock.nowMs()
     const due = [...this.#pages.values()].filter(
       ({ change, writing, writtenMs, notBeforeMs }) =>
@@ -134,6 +166,7 @@ export class StatusWriter implements AsyncDisposable {
       page.failures = 0
       for (const occurrence of occurrencesOf(before, status)) occurred(pool, occurrence)
     } catch (thrown) {
+      this.#quiet.heed(thrown)
       page.notBeforeMs = clock.nowMs() + Math.min(lastRetryMs, firstRetryMs * 2 ** page.failures)
       page.failures += 1
       if (outcomeOf(thrown) !== 'not-found' && !this.#stop.signal.aborted) failed(name, toAppError(thrown))

@@ -1,11 +1,11 @@
 import type { Tick } from '#controller/loop.ts'
-import { troubles } from '#controller/pool.ts'
+import { reasons, troubles } from '#controller/pool.ts'
 import type { Logger } from '#shared/telemetry/logger.ts'
 import type { Metrics } from '#shared/telemetry/metrics.ts'
 import type { JobNotice } from './job-runner.ts'
 import { jobStates, type ProxiedDecision, type ProxiedObservation } from './proxied.ts'
 
-/** What the controller says of one pool of Jobs. Dispose takes back what its gauges show: the pool is gone. */
+/** What the controller says of one pool of Jobs. Dispose takes back all that its metrics show: the pool is gone, or another acts. */
 export type ProxiedEvents = Disposable & {
   readonly decided: (tick: Tick<ProxiedObservation, ProxiedDecision>) => void
   readonly noticed: (notice: JobNotice) => void
@@ -67,13 +67,16 @@ const createJobMetrics = (metrics: Metrics) => ({
 
 type JobMetrics = ReturnType<typeof createJobMetrics>
 
+const sources = ['jobs', 'depth'] as const
+const ends = ['succeeded', 'failed', 'vanished', 'given-up'] as const
+
 const measure = (on: JobMetrics, pool: string, { seen, decision }: Tick<ProxiedObservation, ProxiedDecision>) => {
   const { waiting } = summarizeJobs(seen)
   on.wanted.set({ pool }, decision.wanted)
   on.decisions.inc({ pool, reason: decision.reason })
   if (waiting !== 'unknown') on.waiting.set({ pool }, waiting)
   for (const trouble of troubles) on.trouble.set({ pool, trouble }, Number(decision.trouble?.why === trouble))
-  for (const source of ['jobs', 'depth'] as const) if (seen[source] === 'unknown') on.unknown.inc({ pool, source })
+  for (const source of sources) if (seen[source] === 'unknown') on.unknown.inc({ pool, source })
   const { jobs } = seen
   if (jobs === 'unknown') return
   for (const state of jobStates) on.jobs.set({ pool, state }, jobs.filter((job) => job.state === state).length)
@@ -88,9 +91,12 @@ const count = (on: JobMetrics, pool: string, notice: JobNotice) => {
 }
 
 const forget = (on: JobMetrics, pool: string) => {
-  for (const gauge of [on.wanted, on.waiting]) gauge.remove({ pool })
+  for (const metric of [on.wanted, on.waiting, on.created, on.claimed]) metric.remove({ pool })
   for (const state of jobStates) on.jobs.remove({ pool, state })
-  for (const trouble of troubles) on.trouble.remove({ pool, trouble })
+  for (const metric of [on.trouble, on.refused]) for (const trouble of troubles) metric.remove({ pool, trouble })
+  for (const source of sources) on.unknown.remove({ pool, source })
+  for (const reason of reasons) on.decisions.remove({ pool, reason })
+  for (const how of ends) on.ended.remove({ pool, how })
 }
 
 /** Makes what makes the events of the pool of a name. A decision is logged when it does something or its reason changes. */

@@ -15,7 +15,7 @@ export type Occurrence = {
   readonly reason: string
   /** What was being done, in one word of a fixed set. Occurrences that must not be taken for repeats differ here. */
   readonly action: string
-  /** For people; cut after 1000 characters. Of a series, only the first is kept. */
+  /** For people; cut after 1000 characters. Of repeats within half a minute, only the newest is kept. */
   readonly note: string
 }
 
@@ -26,7 +26,18 @@ export type RecorderDeps = {
   readonly log: Pick<Logger, 'warn'>
 }
 
-type Series = { readonly namespace: string; readonly name: string; count: number; lastMs: number; unsent: boolean }
+/** Repeats that one event tells of. */
+type Series = {
+  readonly namespace: string
+  readonly name: string
+  /** What the event says: no later request may change it. */
+  readonly note: string
+  newest: Occurrence
+  count: number
+  /** How many the event tells of. */
+  told: number
+  lastMs: number
+}
 
 const events: Resource = { apiVersion: 'events.k8s.io/v1', kind: 'Event', plural: 'events' }
 /** After a pause of this length a repeat is an event of its own (as in client-go). */
@@ -41,8 +52,9 @@ const waitingMax = 50
 const lastMs = 2000
 
 /**
- * Writes events about objects. Repeats of (object, reason, action) become one event with a count. At most 25 at once and
- * one per second are written, others are dropped; no failure reaches the caller.
+ * Writes events about objects. Repeats of (object, reason, action) become one event with a count; where the newest has another
+ * note, those of half a minute become another event. At most 25 at once and one per second are written, others are dropped; no
+ * failure reaches the caller.
  */
 export class Recorder implements AsyncDisposable {
   readonly #deps: RecorderDeps
@@ -70,12 +82,12 @@ export class Recorder implements AsyncDisposable {
     const nowMs = this.#deps.clock.nowMs()
     const series = this.#series.get(key)
     if (!series || nowMs - series.lastMs >= seriesMs) {
-      this.#begin(key, occurrence)
+      this.#begin(key, occurrence, 1)
       return
     }
     series.count += 1
     series.lastMs = nowMs
-    series.unsent = true
+    series.newest = occurrence
     this.#gathering ??= this.#deps.clock.after(gatherMs, () => this.#tellCounts())
   }
 
@@ -87,21 +99,27 @@ export class Recorder implements AsyncDisposable {
     this.#stop.abort()
   }
 
-  #begin(key: string, { regarding: { resource, object }, type, reason, action, note }: Occurrence) {
+  /** Begins an event that tells of so many, the last of which is given. */
+  #begin(key: string, occurrence: Occurrence, count: number) {
+    const { regarding, type, reason, action, note } = occurrence
+    const { resource, object } = regarding
     const { namespace, name = '', uid, resourceVersion } = object.metadata ?? {}
     const { apiVersion, kind } = resource
     const series = {
       namespace: namespace ?? 'default',
       name: `${objectName(name)}.${randomBytes(8).toString('hex')}`,
-      count: 1,
+      note,
+      newest: occurrence,
+      count,
+      told: count,
       lastMs: this.#deps.clock.nowMs(),
-      unsent: false,
     }
+    const now = microTime(this.#deps.clock.date())
     const event = {
       apiVersion: events.apiVersion,
       kind: events.kind,
       metadata: { name: series.name, namespace: series.namespace },
-      eventTime: microTime(this.#deps.clock.date()),
+      eventTime: now,
       reportingController,
       reportingInstance: this.#instance,
       regarding: { apiVersion, kind, namespace, name, uid, resourceVersion },
@@ -109,6 +127,7 @@ export class Recorder implements AsyncDisposable {
       reason,
       action,
       note: note.slice(0, noteCharsMax),
+      ...(count > 1 && { series: { count, lastObservedTime: now } }),
     }
     const isTaken = this.#send(key, async (signal) => {
       await this.#deps.api.create({ resource: events, namespace: series.namespace }, event, { signal })
@@ -130,12 +149,17 @@ export class Recorder implements AsyncDisposable {
     this.#gathering?.[Symbol.dispose]()
     this.#gathering = undefined
     for (const [key, series] of this.#series) {
-      if (!series.unsent) continue
-      const { namespace, name, count } = series
+      const { namespace, name, count, told, newest } = series
+      if (count === told) continue
+      if (newest.note !== series.note) {
+        this.#begin(key, newest, count - told)
+        continue
+      }
       const body = { series: { count, lastObservedTime: microTime(this.#deps.clock.date()) } }
-      series.unsent = !this.#send(key, async (signal) => {
+      const isTaken = this.#send(key, async (signal) => {
         await this.#deps.api.patch({ resource: events, namespace, name }, { kind: 'merge', body }, signal)
       })
+      if (isTaken) series.told = count
     }
   }
 

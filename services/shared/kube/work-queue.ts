@@ -1,5 +1,6 @@
 import { type AppError, toAppError } from '#shared/errors/app-error.ts'
 import type { Clock } from './clock.ts'
+import { outcomeOf } from './kube-error.ts'
 
 /** What a work queue works with. */
 export type WorkQueueDeps = {
@@ -7,10 +8,18 @@ export type WorkQueueDeps = {
   /** Brings about what should be so for `key`; a throw is tried again. Must end within its own bounds, and soon after `stop`. */
   readonly work: (key: string, stop: AbortSignal) => Promise<void>
   readonly failed: (key: string, error: AppError, retryMs: number) => void
+  /**
+   * What should be so for `key`. While it is what a failed try was about, the key waits for its next try however often it is
+   * added. Without this, a failed key that is added is worked on soon, as in client-go.
+   */
+  readonly wish?: (key: string) => string
 }
 
 /** How many keys are worked on at once, and how many may be known at once. */
 export type WorkQueueLimits = { readonly workers: number; readonly keysMax: number }
+
+/** Failures of a key in a row, what the last was about, and whether the server has said to wait. */
+type Failure = { readonly times: number; readonly wish: string | undefined; readonly mustWait: boolean }
 
 const firstRetryMs = 5
 const lastRetryMs = 300_000
@@ -18,7 +27,7 @@ const lastRetryMs = 300_000
 /**
  * Keys that something has to be done about, as in Kubernetes' client-go: a key waits at most once; one that is added
  * while it is worked on is worked on once more afterwards, never at the same time. Failed keys come back after 5 ms,
- * doubled each time up to 5 minutes; a success forgets the failures.
+ * doubled each time up to 5 minutes or after as long as the server has asked for; a success forgets the failures.
  */
 export class WorkQueue implements AsyncDisposable {
   readonly #deps: WorkQueueDeps
@@ -27,7 +36,7 @@ export class WorkQueue implements AsyncDisposable {
   readonly #dirty = new Set<string>()
   readonly #processing = new Map<string, Promise<void>>()
   readonly #later = new Map<string, { readonly dueMs: number; readonly timer: Disposable }>()
-  readonly #failures = new Map<string, number>()
+  readonly #failures = new Map<string, Failure>()
   readonly #stop = new AbortController()
 
   constructor(deps: WorkQueueDeps, limits: WorkQueueLimits) {
@@ -40,11 +49,13 @@ export class WorkQueue implements AsyncDisposable {
     return [...this.#dirty].filter((key) => !this.#processing.has(key)).length
   }
 
-  /** Has a key worked on soon. False where the queue is full of others, or was disposed: the key is not taken. */
+  /**
+   * Has a key worked on soon, one that has failed with the same wish when its wait is over. False where the queue is full of
+   * others, or was disposed: the key is not taken.
+   */
   add(key: string): boolean {
     if (!this.#takes(key)) return false
-    this.#dirty.add(key)
-    this.#start()
+    if (!this.#isHeldBack(key)) this.#addNow(key)
     return true
   }
 
@@ -57,7 +68,7 @@ export class WorkQueue implements AsyncDisposable {
     waiting?.timer[Symbol.dispose]()
     const due = () => {
       this.#later.delete(key)
-      this.add(key)
+      this.#addNow(key)
     }
     this.#later.set(key, { dueMs, timer: this.#deps.clock.after(waitMs, due) })
     return true
@@ -77,6 +88,18 @@ export class WorkQueue implements AsyncDisposable {
     return known.reduce((total, { size }) => total + size, 0) < this.#limits.keysMax
   }
 
+  #addNow(key: string) {
+    this.#dirty.add(key)
+    this.#start()
+  }
+
+  #isHeldBack(key: string): boolean {
+    const failure = this.#failures.get(key)
+    // The next try is on its way already.
+    if (!failure || !this.#later.has(key)) return false
+    return failure.mustWait || (failure.wish !== undefined && failure.wish === this.#deps.wish?.(key))
+  }
+
   #start() {
     for (const key of this.#dirty) {
       if (this.#stop.signal.aborted || this.#processing.size >= this.#limits.workers) return
@@ -87,24 +110,32 @@ export class WorkQueue implements AsyncDisposable {
   }
 
   async #run(key: string) {
+    let wish: string | undefined
     try {
       // Never in the middle of whoever added the key.
       await Promise.resolve()
+      wish = this.#deps.wish?.(key)
       await this.#deps.work(key, this.#stop.signal)
       this.#failures.delete(key)
     } catch (thrown) {
-      this.#retry(key, toAppError(thrown))
+      this.#retry(key, wish, toAppError(thrown))
     }
     this.#processing.delete(key)
     this.#start()
   }
 
-  #retry(key: string, error: AppError) {
-    const failures = this.#failures.get(key) ?? 0
-    this.#failures.set(key, failures + 1)
+  #retry(key: string, wish: string | undefined, error: AppError) {
+    const times = this.#failures.get(key)?.times ?? 0
+    const mustWait = error.retryAfterSeconds !== undefined || outcomeOf(error) === 'too-many-requests'
+    this.#failures.set(key, { times: times + 1, wish, mustWait })
     const askedMs = (error.retryAfterSeconds ?? 0) * 1000
-    const retryMs = Math.min(lastRetryMs, Math.max(firstRetryMs * 2 ** failures, askedMs))
+    const retryMs = Math.min(lastRetryMs, Math.max(firstRetryMs * 2 ** times, askedMs))
+    // What was to come earlier would come before the wait is over.
+    this.#later.get(key)?.timer[Symbol.dispose]()
+    this.#later.delete(key)
     this.addAfter(key, retryMs)
+    // Whoever added it meanwhile wanted what has just failed.
+    if (this.#isHeldBack(key)) this.#dirty.delete(key)
     this.#deps.failed(key, error, retryMs)
   }
 }

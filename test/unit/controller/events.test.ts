@@ -1,6 +1,9 @@
 import t from 'tap'
 import { createEvents, summarize } from '#controller/events.ts'
 import type { Decision, Observation } from '#controller/pool.ts'
+import type { JobNotice } from '#controller/proxied/job-runner.ts'
+import type { ProxiedDecision, ProxiedObservation } from '#controller/proxied/proxied.ts'
+import { AppError } from '#shared/errors/app-error.ts'
 import type { Logger } from '#shared/telemetry/logger.ts'
 import { createMetrics } from '#shared/telemetry/metrics.ts'
 import { quietBacklog, seenCrew, seenPool, stuckCrew } from '#test/helpers/seen-pool.ts'
@@ -10,6 +13,24 @@ const troubled: Partial<Observation> = {
   backlog: { ...quietBacklog, pending: 7 },
   workers: [...seenCrew(2, { busy: 1 }), ...stuckCrew(3), ...stuckCrew(1, { trouble: 'image-pull' })],
   refused: { count: 2, trouble: 'quota' },
+}
+
+const seenJobs: ProxiedObservation = {
+  nowMs: 0,
+  jobs: [],
+  depth: { waiting: 1, inFlight: 0 },
+  backlog: 'unknown',
+  claims: [],
+  starts: { ready: 0, failed: 0, last: undefined },
+}
+const jobDecision: ProxiedDecision = {
+  create: 1,
+  giveUp: [],
+  claims: [],
+  wanted: 1,
+  reason: 'quota',
+  state: undefined,
+  trouble: { why: 'quota', message: '' },
 }
 
 const begin = () => {
@@ -24,7 +45,10 @@ const begin = () => {
       .split('\n')
       .filter((line) => line.startsWith(`shutterfleet_${name}{`))
       .map((line) => line.replace(',service="controller"', '').replace(`shutterfleet_${name}`, ''))
-  return { events, lines, shown }
+  /** Lines of a pool in all metrics. */
+  const all = async (pool: string) =>
+    (await metrics.text()).split('\n').filter((line) => line.includes(`pool="${pool}"`))
+  return { events, lines, shown, all }
 }
 
 t.test('counts stuck and refused workers by trouble, for each pool on its own', async (t) => {
@@ -47,26 +71,35 @@ t.test('counts stuck and refused workers by trouble, for each pool on its own', 
 })
 
 t.test('shows no pool that is gone', async (t) => {
-  const { events, shown } = begin()
-  const of = events.of('a')
-  of.decided({ seen: seenPool(troubled), decision: hold })
-  events.of('b').decided({ seen: seenPool(troubled), decision: hold })
-  of[Symbol.dispose]()
-  const gauges = [
-    'pool_workers',
-    'pool_workers_stuck',
-    'pool_workers_wanted',
-    'pool_slots_busy',
-    'pool_captures_waiting',
-  ]
-  for (const gauge of gauges) {
-    const lines = await shown(gauge)
-    t.strictSame(
-      lines.filter((line) => line.includes('pool="a"')),
-      [],
-    )
-    t.not(lines.length, 0, `${gauge} of the other pool`)
+  const { events, all } = begin()
+  const worker = { pod: 'w', ageMs: 1000 }
+  const noticed = { created: {}, claimed: {}, 'given-up': {}, refused: { why: 'quota', message: '' } } as const
+  const ends = ['succeeded', 'failed', 'vanished'] as const
+  const sayAll = (pool: string) => {
+    const of = events.of(pool)
+    of.decided({ seen: seenPool(troubled), decision: hold })
+    of.decided({
+      seen: seenPool({ workers: 'unknown', backlog: 'unknown', depth: 'unknown' }),
+      decision: { kind: 'freeze', wanted: 1, reason: 'workers-unknown' },
+    })
+    of.tickFailed(new AppError('SERVER_ERROR'))
+    of.worker({ ...worker, kind: 'ready' })
+    for (const asked of [true, false]) of.worker({ ...worker, kind: 'ended', how: '0', asked })
+    const jobs = events.jobs(pool)
+    jobs.decided({ seen: seenJobs, decision: jobDecision })
+    jobs.decided({ seen: { ...seenJobs, jobs: 'unknown', depth: 'unknown' }, decision: jobDecision })
+    for (const [kind, more] of Object.entries(noticed)) jobs.noticed({ kind, job: 'j', ...more } as JobNotice)
+    for (const how of ends) jobs.noticed({ kind: 'ended', job: 'j', how })
+    return [of, jobs]
   }
+  const gone = sayAll('a')
+  sayAll('b')
+  const before = await all('b')
+  t.equal((await all('a')).length, before.length)
+  t.ok(before.length > 50)
+  for (const each of gone) each[Symbol.dispose]()
+  t.strictSame(await all('a'), [])
+  t.strictSame(await all('b'), before)
 })
 
 t.test('counts what could not be read, and shows no number for it', async (t) => {

@@ -1,99 +1,8 @@
 import t from 'tap'
-import type { JobNotice } from '#controller/proxied/job-runner.ts'
-import { KubernetesJobs, type KubernetesJobsDeps } from '#controller/operator/kubernetes-jobs.ts'
-import { jobNameLabel, type SeenJobObject } from '#controller/operator/seen-job.ts'
-import type { SeenPod } from '#controller/operator/seen-pod.ts'
 import { KubeError, type Outcome } from '#shared/kube/kube-error.ts'
-import { appliedAnnotation, captureLabel } from '#shared/kube/names.ts'
-import type { Change } from '#shared/kube/object-cache.ts'
-
-const namespace = 'jobs'
-const revision = 'r1'
-
-type Condition = 'Complete' | 'Failed' | 'SuccessCriteriaMet' | 'FailureTarget'
-const jobObject = (name: string, given: { end?: Condition; captureId?: string } = {}): SeenJobObject => ({
-  metadata: {
-    ...{ name, namespace, uid: name, resourceVersion: '1', annotations: { [appliedAnnotation]: revision } },
-    labels: given.captureId === undefined ? {} : { [captureLabel]: given.captureId },
-  },
-  status: { conditions: given.end ? [{ type: given.end, status: 'True' }] : [] },
-})
-const podObject = (job: string, status: NonNullable<SeenPod['status']>, more: object = {}): SeenPod => ({
-  metadata: {
-    ...{ name: `${job}-x`, namespace, uid: job, resourceVersion: '1', creationTimestamp: '' },
-    labels: { [jobNameLabel]: job },
-    ...more,
-  },
-  status,
-})
-
-type Answer = 'made' | Outcome
-type Call = { readonly kind: 'create' | 'patch'; readonly name: string; readonly body?: object }
-
-/** A runner on copies that the test fills, and an API that answers as the test says. */
-const begin = (given: { present?: SeenJobObject[]; listed?: SeenJobObject[] } = {}) => {
-  const jobs = new Map((given.present ?? []).map((job) => [`${namespace}/${job.metadata.name}`, job]))
-  const pods = new Map<string, SeenPod>()
-  const state = {
-    nowMs: 0,
-    hasSynced: true,
-    downMs: 0,
-    names: 0,
-    comingMs: 0,
-    answers: [] as Answer[],
-    held: Promise.resolve(),
-  }
-  const calls: Call[] = []
-  const heard = new Set<string>()
-  const notices: JobNotice[] = []
-  const answer = async () => {
-    const next = state.answers.shift() ?? 'made'
-    await state.held
-    if (next !== 'made') throw new KubeError(next, { message: `planted ${next}` })
-    return {}
-  }
-  const mirrorOf = <T>(objects: ReadonlyMap<string, T>) => ({
-    all: () => [...objects.values()],
-    get: (key: string) => objects.get(key),
-    get hasSynced() {
-      return state.hasSynced
-    },
-    downMs: () => state.downMs,
-  })
-  const runner = new KubernetesJobs(
-    {
-      api: {
-        list: async () => ({ items: given.listed ?? [], resourceVersion: '1' }),
-        create: async (_: unknown, { metadata }: { metadata: { name: string } }) => {
-          calls.push({ kind: 'create', name: metadata.name })
-          return answer()
-        },
-        patch: async ({ name }: { name: string }, { body }: { body: object }) => {
-          calls.push({ kind: 'patch', name, body })
-          return answer()
-        },
-      } as unknown as KubernetesJobsDeps['api'],
-      jobs: mirrorOf(jobs),
-      pods: mirrorOf(pods),
-      now: () => state.nowMs,
-      comingMs: () => state.comingMs,
-      hasClaimed: (job) => heard.has(job),
-      newName: () => `new-${(state.names += 1)}`,
-      manifest: (name) => ({ metadata: { name, namespace, annotations: { [appliedAnnotation]: revision } } }),
-      notice: (notice) => notices.push(notice),
-    },
-    { namespace },
-  )
-  const show = (job: SeenJobObject, kind: Change<SeenJobObject>['kind'] = 'updated') => {
-    const key = `${namespace}/${job.metadata.name}`
-    if (kind === 'deleted') jobs.delete(key)
-    else jobs.set(key, job)
-    runner.changed({ kind, key, object: job })
-  }
-  const names = async () => (await runner.list()).jobs.map(({ name }) => name)
-  const created = () => calls.flatMap(({ kind, name }) => (kind === 'create' ? [name] : []))
-  return { runner, pods, state, calls, notices, heard, show, names, created }
-}
+import { captureLabel } from '#shared/kube/names.ts'
+import type { SeenJobObject } from '#controller/operator/seen-job.ts'
+import { type Answer, beginJobsRunner as begin, jobObject, podObject } from '#test/helpers/jobs-runner.ts'
 
 const refused = (count: number, outcome: Outcome): Answer[] => Array.from({ length: count }, () => outcome)
 
@@ -185,10 +94,12 @@ t.test('asks again for the very Job whose answer was lost, and counts it meanwhi
 
 t.test('a refusal says nothing of the try before it, whose answer was lost', async (t) => {
   const { runner, state, names, created } = begin()
+  await names()
   state.answers.push('unavailable', 'too-many-requests', 'already-exists')
   await t.rejects(runner.create(1), /planted unavailable/)
   await t.rejects(runner.create(0), /planted too-many-requests/)
   t.strictSame(await names(), ['new-1'])
+  state.nowMs += 1000
   await runner.create(0)
   t.strictSame(created(), ['new-1', 'new-1', 'new-1'])
 })
@@ -235,9 +146,38 @@ t.test('tells why Jobs are refused, and does not count them', async (t) => {
 
 t.test('takes what may pass at the next try for no trouble', async (t) => {
   const { runner, state } = begin()
+  await runner.list()
   state.answers.push('too-many-requests')
   await t.rejects(runner.create(1))
   t.match(await runner.list(), { jobs: [], failed: 0 })
+})
+
+t.test('sends nothing while the server asks for quiet, and all of it afterwards', async (t) => {
+  const { runner, state, asked, calls, created } = begin({ present: [jobObject('a'), jobObject('b')] })
+  asked.retryAfterSeconds = 5
+  state.answers.push(...refused(8, 'too-many-requests'))
+  await t.rejects(runner.create(20), /planted too-many-requests/)
+  t.equal(created().length, 8, 'those that were on their way')
+  const sendAll = async () => {
+    await runner.create(2)
+    await runner.claim('a', 'c')
+    await runner.giveUp('b')
+  }
+  for (; state.nowMs < 5000; state.nowMs += 50) await sendAll()
+  t.equal(calls.length, 8)
+  await sendAll()
+  t.equal(calls.length, 12)
+})
+
+t.test('does not ask for the Jobs while the server asks for quiet', async (t) => {
+  let lists = 0
+  const list = async () => {
+    lists += 1
+    throw new KubeError('too-many-requests', { message: 'planted' })
+  }
+  const { runner, state } = begin({ list })
+  for (; state.nowMs < 3000; state.nowMs += 50) await t.rejects(runner.list())
+  t.equal(lists, 3)
 })
 
 t.test('asks the server once for Jobs that a predecessor made and that its copy does not show', async (t) => {
@@ -278,6 +218,36 @@ t.test('tells of a worker whose node does not start it, also once its Job has fa
   t.match((await runner.list()).jobs, [{ trouble: { why: 'not-starting' } }])
   show(jobObject('hangs', { end: 'Failed' }))
   t.match(await runner.list(), { failed: 1, last: { why: 'not-starting', message: /kubectl describe pod hangs-x/ } })
+})
+
+t.test('a Job without a pod is none in trouble while those before it get theirs', async (t) => {
+  const { runner, pods, state, show } = begin({ present: [jobObject('first'), jobObject('second')] })
+  await runner.list()
+  state.nowMs = 2000
+  show(jobObject('third'), 'added')
+  const troubled = async (nowMs: number) => {
+    state.nowMs = nowMs
+    return (await runner.list()).jobs.flatMap(({ name, trouble }) => (trouble ? [`${name} ${trouble.why}`] : []))
+  }
+  pods.set('first', podObject('first', { phase: 'Pending' }))
+  t.strictSame(await troubled(9000), [])
+  t.strictSame(await troubled(19_000), [])
+  t.strictSame(await troubled(19_001), ['second pods-refused', 'third pods-refused'])
+  pods.set('third', podObject('third', { phase: 'Pending' }))
+  t.strictSame(await troubled(19_002), ['second pods-refused'], 'one that came later has gone before')
+})
+
+t.test('a Job that was over before its pod was looked at has had one', async (t) => {
+  const { runner, state, show } = begin({ present: [jobObject('first'), jobObject('second'), jobObject('third')] })
+  await runner.list()
+  state.nowMs = 9000
+  show(jobObject('first', { end: 'Complete' }))
+  state.nowMs = 19_000
+  const troubled = async () => (await runner.list()).jobs.filter(({ trouble }) => trouble).length
+  t.equal(await troubled(), 0)
+  show(jobObject('second', { end: 'Failed' }))
+  state.nowMs = 19_001
+  t.equal(await troubled(), 1, 'one that failed need not have had one')
 })
 
 t.test('tells of workers that were told to end or have ended though their Jobs have not', async (t) => {

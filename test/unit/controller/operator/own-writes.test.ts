@@ -28,3 +28,15 @@ t.test('what is gone is forgotten', async (t) => {
   own.forget('a')
   t.equal(own.newerThan('a', '6'), undefined)
 })
+
+t.test('what nobody asks for again does not stay', async (t) => {
+  const clock = createHandClock()
+  const own = createOwnWrites<string>(clock)
+  for (let write = 0; write < 100; write += 1) {
+    own.remember(`gone-${write}`, '7', 'mine')
+    own.remember('kept', String(write), 'mine')
+    await clock.advance(1000)
+  }
+  t.equal(own.size(), 11)
+  t.equal(own.newerThan('kept', '98'), 'mine')
+})

@@ -30,7 +30,7 @@ const setUp = () => {
     term: { clock, events } as unknown as TermDeps,
     runners: { standard: runner, stealth: runner, proxied: runner },
     shape: (name) => shaped.push(name),
-    problemOf: (uid) => `problem of ${uid}`,
+    problemOf: ({ metadata }) => `problem of ${metadata.uid}`,
   })
   t.teardown(() => loops[Symbol.asyncDispose]())
   return { clock, log, runs, shaped, state, loops }

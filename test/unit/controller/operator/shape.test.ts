@@ -2,7 +2,7 @@ import t from 'tap'
 import { deploymentFields } from '#controller/operator/deployment.ts'
 import { budgetFields } from '#controller/operator/disruption-budget.ts'
 import { trimDeployment } from '#controller/operator/seen-deployment.ts'
-import { createShape } from '#controller/operator/shape.ts'
+import { createShaper } from '#controller/operator/shape.ts'
 import type { KubeApi, Patch } from '#shared/kube/client.ts'
 import { KubeError, type Outcome } from '#shared/kube/kube-error.ts'
 import { appliedAnnotation, fieldOwner, replicasOwner } from '#shared/kube/names.ts'
@@ -68,7 +68,7 @@ const setUp = () => {
     const object = world.cached.get(kind)
     return object && trimDeployment(object)
   }
-  const shape = createShape({
+  const { shape, keep } = createShaper({
     api,
     clock,
     watch: {
@@ -89,7 +89,7 @@ const setUp = () => {
   const show = () => {
     world.cached = new Map(world.server)
   }
-  return { clock, world, created, run, show, answer }
+  return { clock, world, created, run, show, answer, keep }
 }
 
 const first = [
@@ -155,6 +155,21 @@ t.test('what is changed after taking over is taken back, also where nobody owns 
   answer('deployments', { spec: { template: { spec: {} } } })
   show()
   t.strictSame((await run()).asked.slice(0, 1), ['apply deployments'])
+})
+
+t.test('what a pool was like is remembered as long as the pool is kept', async (t) => {
+  const { run, answer, show, keep } = setUp()
+  const isTakenBack = async (kept: string) => {
+    answer('deployments', {})
+    show()
+    await run()
+    keep(new Set([kept]))
+    answer('deployments', { spec: { template: { spec: {} } } })
+    show()
+    return (await run()).asked.includes('apply deployments')
+  }
+  t.ok(await isTakenBack('uid-web'))
+  t.notOk(await isTakenBack('uid-other'))
 })
 
 t.test('one that is not reflected is looked at, and taken only where it is ours', async (t) => {

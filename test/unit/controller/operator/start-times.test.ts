@@ -122,3 +122,14 @@ t.test('of a pod that never ran, of another pool, or once nobody listens, nothin
   follow('c', {}, 'deleted')
   t.strictSame(heard, [])
 })
+
+t.test('how it went in a pool is forgotten with the pool', async (t) => {
+  const { times, follow } = setUp()
+  for (const pool of ['web', 'other']) {
+    follow(pool, { ready: false, pool }, 'added')
+    follow(pool, { pool })
+  }
+  times.keep(new Set(['web']))
+  t.equal(times.startsOf('web').starts.ready, 1)
+  t.equal(times.startsOf('other').starts.ready, 0)
+})

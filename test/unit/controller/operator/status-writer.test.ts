@@ -15,9 +15,9 @@ const setUp = () => {
   const told: string[] = []
   const said: string[] = []
   const failures: string[] = []
-  const state = { fails: undefined as Outcome | undefined, version: 1 }
+  const state = { fails: undefined as Outcome | undefined, asked: {}, version: 1 }
   const patch = async (ref: Ref, { body }: Patch) => {
-    if (state.fails) throw new KubeError(state.fails, { message: 'no' })
+    if (state.fails) throw new KubeError(state.fails, { message: 'no', ...state.asked })
     const { status } = body as { status: BrowserPoolStatus }
     written.push({ name: `${ref.name}/${ref.subresource}`, atMs: clock.nowMs(), status })
     state.version += 1
@@ -50,14 +50,71 @@ const status = (queue: number, reason: 'AsExpected' | 'ImagePull' = 'AsExpected'
 t.test('what holds is written at once, through the subresource, and then told', async (t) => {
   const { clock, writer, written, told } = setUp()
   writer.say(poolObject(), status(0))
-  await clock.advance(0)
+  await clock.advance(2000)
   writer.say(poolObject(), status(0, 'ImagePull'))
   await clock.advance(0)
   t.match(written, [
     { name: 'web/status', atMs: 0 },
-    { name: 'web/status', atMs: 0 },
+    { name: 'web/status', atMs: 2000 },
   ])
   t.strictSame(told, ['web ImagePull'])
+})
+
+t.test('what turns at every tick is written each second, the newest, and not where it has turned back', async (t) => {
+  const { clock, writer, written } = setUp()
+  const sayFor = async (ms: number) => {
+    for (const endMs = clock.nowMs() + ms; clock.nowMs() < endMs;) {
+      writer.say(poolObject(), status(0, clock.nowMs() % 100 === 0 ? 'AsExpected' : 'ImagePull'))
+      await clock.advance(50)
+    }
+  }
+  await sayFor(10_000)
+  t.ok(written.length <= 10, `${written.length} writes in 10 s`)
+  const before = written.length
+  writer.say(poolObject(), status(0, 'ImagePull'))
+  await clock.advance(10_000)
+  t.match(written.at(-1), { status: status(0, 'ImagePull') }, 'though nothing is said any more')
+  t.ok(written.length <= before + 1)
+  const calm = written.length
+  writer.say(poolObject(), status(0))
+  await clock.advance(0)
+  t.equal(written.length, calm + 1, 'a turn after a calm time is written at once')
+})
+
+t.test('numbers that were just written delay no turn', async (t) => {
+  const { clock, writer, written } = setUp()
+  writer.say(poolObject(), status(0))
+  await clock.advance(5000)
+  writer.say(poolObject(), status(1))
+  await clock.advance(10)
+  writer.say(poolObject(), status(1, 'ImagePull'))
+  await clock.advance(0)
+  t.strictSame(
+    written.map(({ atMs }) => atMs),
+    [0, 5000, 5010],
+  )
+})
+
+t.test('nothing is written of any pool while the server asks for quiet', async (t) => {
+  const { clock, writer, written, failures, state } = setUp()
+  const sayAll = () => {
+    for (const name of ['a', 'b', 'c']) writer.say(poolObject(name), status(clock.nowMs(), 'ImagePull'))
+  }
+  state.asked = { retryAfterSeconds: 7 }
+  state.fails = 'too-many-requests'
+  sayAll()
+  await clock.advance(0)
+  t.equal(failures.length, 3, 'those that were on their way')
+  state.fails = undefined
+  for (let tenth = 0; tenth < 69; tenth += 1) {
+    sayAll()
+    await clock.advance(100)
+  }
+  t.strictSame(written, [])
+  await clock.advance(100)
+  sayAll()
+  await clock.advance(0)
+  t.equal(written.length, 3)
 })
 
 t.test('what is said already is not written, by whoever said it', async (t) => {
@@ -161,6 +218,7 @@ t.test('once disposed, nothing is written any more', async (t) => {
   const { clock, writer, written } = setUp()
   writer.say(poolObject(), status(0))
   await clock.advance(0)
+  writer.say(poolObject(), status(0, 'ImagePull'))
   await writer[Symbol.asyncDispose]()
   writer.say(poolObject(), status(0, 'ImagePull'))
   await clock.advance(10_000)

@@ -192,6 +192,17 @@ for (const seed of seeds) {
     t.equal(outcome.states.at(-1)?.canStart, true)
   })
 
+  t.test(`waits without complaint while pods come one after the other, with seed ${seed}`, async (t) => {
+    const policy = { max: 400, spares: 0 }
+    const arrivals = Array.from({ length: 300 }, (_, index) => 1000 + (index * 5000) / 300)
+    const outcome = await simulateProxied({ seed, arrivals, policy, podsPerSecond: 8, untilMs: 60_000 })
+    holds(t, outcome, policy)
+    t.strictSame(
+      outcome.states.filter(({ canStart }) => !canStart),
+      [],
+    )
+  })
+
   t.test(`tries a quota again, at once where a Job has made room, with seed ${seed}`, async (t) => {
     const quota = (atMs: number) => (atMs < 40_000 ? 4 : Infinity)
     const outcome = await simulateProxied({ ...bursts, seed, quota, untilMs: 160_000 })

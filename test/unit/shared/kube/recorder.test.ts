@@ -60,7 +60,7 @@ t.test('writes what happened as an event of events.k8s.io/v1', async (t) => {
 
 t.test('counts repeats of object, reason and action in one event, told together', async (t) => {
   const { clock, created, counts, recorder } = setUp()
-  for (let time = 0; time < 5; time += 1) recorder.record({ ...scaledUp, note: `to ${time}` })
+  for (let time = 0; time < 5; time += 1) recorder.record(scaledUp)
   await clock.advance(29_000)
   t.equal(created.length, 1)
   t.strictSame(counts, [])
@@ -69,6 +69,22 @@ t.test('counts repeats of object, reason and action in one event, told together'
   recorder.record(scaledUp)
   await clock.advance(30_000)
   t.strictSame(counts, [5, 6])
+})
+
+t.test('repeats whose newest has another note become an event of their own, that says it', async (t) => {
+  const { clock, created, counts, recorder } = setUp()
+  for (const to of [2, 3, 4]) recorder.record({ ...scaledUp, note: `to ${to}` })
+  await clock.advance(30_000)
+  t.match(created, [{ note: 'to 2' }, { note: 'to 4', series: { count: 2 } }])
+  t.notOk('series' in created[0]!)
+  recorder.record({ ...scaledUp, note: 'to 4' })
+  await clock.advance(30_000)
+  t.strictSame(counts, [3], 'and is counted on')
+  recorder.record({ ...scaledUp, note: 'to 5' })
+  await clock.advance(30_000)
+  t.equal(created.length, 3)
+  t.match(created[2], { note: 'to 5' })
+  t.notOk('series' in created[2]!)
 })
 
 t.test('another object, reason, action or type is another event', async (t) => {

@@ -126,3 +126,25 @@ t.test('ends when what runs has ended, and begins nothing more', async (t) => {
   t.strictSame(began, ['a'])
   t.notOk(queue.add('d'))
 })
+
+t.test('a failed key that is added waits for its next try, unless what is wished of it has changed', async (t) => {
+  const clock = createHandClock()
+  const tries: number[] = []
+  let wish = 'one'
+  const work = async () => {
+    tries.push(clock.nowMs())
+    throw new AppError('SERVER_ERROR')
+  }
+  const queue = new WorkQueue({ clock, work, failed: () => {}, wish: () => wish }, { workers: 1, keysMax: 10 })
+  t.ok(queue.add('a'))
+  await clock.advance(76)
+  t.ok(queue.add('a'))
+  await clock.advance(0)
+  t.strictSame(tries, [0, 5, 15, 35, 75])
+  wish = 'two'
+  queue.add('a')
+  await clock.advance(159)
+  t.strictSame(tries.slice(5), [76], 'what was to come at 155 has gone')
+  await clock.advance(1)
+  t.strictSame(tries.slice(6), [236])
+})

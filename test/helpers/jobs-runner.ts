@@ -1,0 +1,101 @@
+import type { JobNotice } from '#controller/proxied/job-runner.ts'
+import { KubernetesJobs, type KubernetesJobsDeps } from '#controller/operator/kubernetes-jobs.ts'
+import { jobNameLabel, type SeenJobObject } from '#controller/operator/seen-job.ts'
+import type { SeenPod } from '#controller/operator/seen-pod.ts'
+import { KubeError, type Outcome } from '#shared/kube/kube-error.ts'
+import { appliedAnnotation, captureLabel } from '#shared/kube/names.ts'
+import type { Change } from '#shared/kube/object-cache.ts'
+
+const namespace = 'jobs'
+const revision = 'r1'
+
+type Condition = 'Complete' | 'Failed' | 'SuccessCriteriaMet' | 'FailureTarget'
+/** A Job as the API server hands it out. */
+export const jobObject = (name: string, given: { end?: Condition; captureId?: string } = {}): SeenJobObject => ({
+  metadata: {
+    ...{ name, namespace, uid: name, resourceVersion: '1', annotations: { [appliedAnnotation]: revision } },
+    labels: given.captureId === undefined ? {} : { [captureLabel]: given.captureId },
+  },
+  status: { conditions: given.end ? [{ type: given.end, status: 'True' }] : [] },
+})
+/** The pod of a Job. */
+export const podObject = (job: string, status: NonNullable<SeenPod['status']>, more: object = {}): SeenPod => ({
+  metadata: {
+    ...{ name: `${job}-x`, namespace, uid: job, resourceVersion: '1', creationTimestamp: '' },
+    labels: { [jobNameLabel]: job },
+    ...more,
+  },
+  status,
+})
+
+/** What the API answers. */
+export type Answer = 'made' | Outcome
+type Call = { readonly kind: 'create' | 'patch'; readonly name: string; readonly body?: object }
+
+type Given = { present?: SeenJobObject[]; listed?: SeenJobObject[]; list?: () => Promise<never> }
+
+/** Begins a runner on copies that the test fills, and an API that answers as the test says. */
+export const beginJobsRunner = (given: Given = {}) => {
+  const jobs = new Map((given.present ?? []).map((job) => [`${namespace}/${job.metadata.name}`, job]))
+  const pods = new Map<string, SeenPod>()
+  const state = {
+    nowMs: 0,
+    hasSynced: true,
+    downMs: 0,
+    names: 0,
+    comingMs: 0,
+    answers: [] as Answer[],
+    held: Promise.resolve(),
+  }
+  const heard = new Set<string>()
+  const asked: { retryAfterSeconds?: number } = {}
+  const calls: Call[] = []
+  const notices: JobNotice[] = []
+  const answer = async () => {
+    const next = state.answers.shift() ?? 'made'
+    await state.held
+    if (next !== 'made') throw new KubeError(next, { message: `planted ${next}`, ...asked })
+    return {}
+  }
+  const mirrorOf = <T>(objects: ReadonlyMap<string, T>) => ({
+    all: () => [...objects.values()],
+    get: (key: string) => objects.get(key),
+    get hasSynced() {
+      return state.hasSynced
+    },
+    downMs: () => state.downMs,
+  })
+  const runner = new KubernetesJobs(
+    {
+      api: {
+        list: given.list ?? (async () => ({ items: given.listed ?? [], resourceVersion: '1' })),
+        create: async (_: unknown, { metadata }: { metadata: { name: string } }) => {
+          calls.push({ kind: 'create', name: metadata.name })
+          return answer()
+        },
+        patch: async ({ name }: { name: string }, { body }: { body: object }) => {
+          calls.push({ kind: 'patch', name, body })
+          return answer()
+        },
+      } as unknown as KubernetesJobsDeps['api'],
+      jobs: mirrorOf(jobs),
+      pods: mirrorOf(pods),
+      now: () => state.nowMs,
+      comingMs: () => state.comingMs,
+      hasClaimed: (job) => heard.has(job),
+      newName: () => `new-${(state.names += 1)}`,
+      manifest: (name) => ({ metadata: { name, namespace, annotations: { [appliedAnnotation]: revision } } }),
+      notice: (notice) => notices.push(notice),
+    },
+    { namespace },
+  )
+  const show = (job: SeenJobObject, kind: Change<SeenJobObject>['kind'] = 'updated') => {
+    const key = `${namespace}/${job.metadata.name}`
+    if (kind === 'deleted') jobs.delete(key)
+    else jobs.set(key, job)
+    runner.changed({ kind, key, object: job })
+  }
+  const names = async () => (await runner.list()).jobs.map(({ name }) => name)
+  const created = () => calls.flatMap(({ kind, name }) => (kind === 'create' ? [name] : []))
+  return { runner, pods, state, asked, calls, notices, heard, show, names, created }
+}
