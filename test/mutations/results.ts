@@ -77,7 +77,7 @@ export const results: readonly Mutation[] = [
   {
     point: 'Error mapping',
     file: 'services/ledger/reaper.ts',
-    find: "(overdue.pool === 'proxied' ? jobDied : givenUp)",
+    find: "overdue.pool === 'proxied' ? jobDied : givenUp",
     replace: 'givenUp',
   },
   {

@@ -11,9 +11,20 @@ const requeue = (ids: string) => `
 
 const absent = 'not exists (select from outbox o where o.capture_id = c.id)'
 
-/** Puts captures back into the outbox that are to be published again; those that have ended or follow another stay as they are. */
-export const requeueCaptures = async (database: Sql, ids: readonly string[]): Promise<void> => {
-  await database.query(requeue('select unnest($1::uuid[])'), [ids])
+/**
+ * Puts a capture back of which this was the latest attempt, if it still is. Its budget runs anew: before that has passed
+ * it is not overdue again, whether a worker begins it or not.
+ */
+export const requeueOverdue = async (
+  database: Sql,
+  { id, attempts }: { readonly id: string; readonly attempts: number },
+): Promise<void> => {
+  await database.query(
+    `with again as (
+       update capture set attempt_started_at = now() where id = $1 and status = 'processing' and attempts = $2 returning id)
+     ${requeue('select id from again')}`,
+    [id, attempts],
+  )
 }
 
 /**

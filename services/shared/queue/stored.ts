@@ -27,15 +27,39 @@ export const publishStored = async (
   }
 }
 
+/** A message as it stands in a stream. */
+export type StoredMessage = {
+  readonly data: Uint8Array
+  /** Its number in the stream, from 1. */
+  readonly sequence: number
+  /** When it was stored, by the server's clock, in milliseconds since 1970. */
+  readonly storedAtMs: number
+}
+
 /** The newest stored message of an exact subject, or undefined where there is none. Throws `SERVICE_UNAVAILABLE` after two seconds. */
-export const lastStored = async (queue: Queue, stream: string, subject: string): Promise<Uint8Array | undefined> => {
+export const lastMessage = async (
+  queue: Pick<Queue, 'request'>,
+  stream: string,
+  subject: string,
+): Promise<StoredMessage | undefined> => {
   const answer = await queue.request(`$JS.API.DIRECT.GET.${stream}.${subject}`, new Uint8Array(), readTimeoutMs)
   if (answer.statusCode === 404) return undefined
   if (answer.statusCode >= 400) {
     throw new AppError('SERVICE_UNAVAILABLE', { message: `direct get ${subject}: status ${answer.statusCode}` })
   }
-  return answer.data
+  return {
+    data: answer.data,
+    sequence: Number(answer.header('Nats-Sequence')),
+    storedAtMs: Date.parse(answer.header('Nats-Time-Stamp') ?? ''),
+  }
 }
+
+/** What the newest stored message of an exact subject holds; see `lastMessage`. */
+export const lastStored = async (
+  queue: Pick<Queue, 'request'>,
+  stream: string,
+  subject: string,
+): Promise<Uint8Array | undefined> => (await lastMessage(queue, stream, subject))?.data
 
 /** Opens JetStream's management interface; only `shared/queue` uses it. */
 export const manage = (queue: Queue): Promise<JetStreamManager> => jetstreamManager(queue.connection, { timeout: 5000 })

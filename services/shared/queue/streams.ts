@@ -63,8 +63,8 @@ export const unreadReports = async (queue: Queue): Promise<number> => {
   return info.num_pending + info.num_ack_pending
 }
 
-/** Removes a capture's message, in flight or not, and frees its place at once. */
-export const purgeSubject = async (queue: Queue, stream: string, subject: string): Promise<void> => {
+/** Removes what stands under a subject, in flight or not, and frees its place at once; with `upTo` nothing that was stored after that number. */
+export const purgeSubject = async (queue: Queue, stream: string, subject: string, upTo?: number): Promise<void> => {
   const manager = await manage(queue)
-  await manager.streams.purge(stream, { filter: subject })
+  await manager.streams.purge(stream, { filter: subject, ...(upTo !== undefined && { seq: upTo + 1 }) })
 }
