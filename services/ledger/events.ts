@@ -28,6 +28,7 @@ export type Events = {
   readonly loopFailed: (loop: LoopName, error: AppError, first: boolean) => void
   readonly loopWorksAgain: (loop: LoopName) => void
   readonly streamsMissing: () => void
+  readonly consumersMissing: () => void
   readonly captureLost: (captures: number) => void
   readonly reportsApplied: (reports: number, ms: number) => void
   readonly reportsFailed: (reports: number, error: AppError) => void
@@ -151,6 +152,7 @@ const outboxEvents = (log: Logger, metrics: Metrics) => {
     deletionsFinished: (captures) => deletions.inc(captures),
     objectsRemoved: (objects) => removed.inc(objects),
     streamsMissing: () => log.warn('streams are missing and are made'),
+    consumersMissing: () => log.warn('consumers are missing and are made'),
     captureLost: (captures) => log.warn({ captures }, 'captures put back: the queue had lost them'),
   } satisfies Partial<Events>
 }

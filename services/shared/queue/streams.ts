@@ -44,6 +44,14 @@ export const streamsExist = async (queue: Queue): Promise<boolean> => {
   }
 }
 
+/** Whether every consumer exists that both streams are to have. Throws where the server does not answer. */
+export const consumersExist = async (queue: Queue): Promise<boolean> => {
+  const { consumers } = await manage(queue)
+  const namesOf = async (stream: string) => (await Array.fromAsync(consumers.list(stream))).map(({ name }) => name)
+  const names = new Set((await Promise.all([capturesStream.name, resultsStream.name].map(namesOf))).flat())
+  return [...laneConsumers, ledgerConsumer].every((consumer) => names.has(consumer.durable_name))
+}
+
 /** Messages of a pool in the stream that no worker holds, and those that one holds. Throws where the server does not answer: unknown is not zero. */
 export const poolDepth = async (queue: Queue, pool: Pool): Promise<{ waiting: number; inFlight: number }> => {
   const manager = await manage(queue)
