@@ -39,6 +39,8 @@ export type Events = {
   readonly admitted: (captures: number) => void
   /** `ended`: the capture had ended, so there was nothing to publish. */
   readonly relayed: (result: Stored | 'ended') => void
+  /** NATS takes no message as large as this capture's; it fails. */
+  readonly tooLarge: (id: string, error: AppError) => void
   readonly reaped: (capture: Seen, action: Reaped) => void
   /** What was said of a pool's workers breaks the form of it; nothing is concluded from it. */
   readonly stateUnreadable: (pool: Pool, cause: unknown) => void
@@ -144,6 +146,10 @@ const outboxEvents = (log: Logger, metrics: Metrics) => {
   return {
     admitted: (captures) => admitted.inc(captures),
     relayed: (result) => relayed.inc({ result }),
+    tooLarge: (id, error) => {
+      relayed.inc({ result: 'too_large' })
+      log.error({ capture: id, err: error }, 'capture is too large for NATS and fails; see max_payload of its server')
+    },
     rowsRemoved: (table, rows) => rowsRemoved.inc({ table }, rows),
     orphansFound: (objects) => {
       orphans.inc(objects)

@@ -1,19 +1,19 @@
 import { ledgerMarginMs, maxAttempts } from '#shared/capture/budget.ts'
 import { type Pool, pools } from '#shared/capture/lane.ts'
-import { type CaptureEnd, changeCaptures, type JudgedCapture } from '#shared/db/change-captures.ts'
+import type { JudgedCapture } from '#shared/db/change-captures.ts'
 import { findNeverBegun, findOverdue, type OverdueCapture } from '#shared/db/find-stuck.ts'
 import { requeueOverdue, requeueUnbegun } from '#shared/db/requeue-captures.ts'
 import { purgeSubject } from '#shared/queue/streams.ts'
-import { captureSubject, resultSubject } from '#shared/queue/subjects.ts'
-import { capturesStream, resultsStream } from '#shared/queue/topology.ts'
+import { resultSubject } from '#shared/queue/subjects.ts'
+import { resultsStream } from '#shared/queue/topology.ts'
 import { actOnEach } from './act-on-each.ts'
 import type { Ledger } from './context.ts'
 import type { Reaped } from './events.ts'
+import { failCapture, type FailedEnd } from './fail-capture.ts'
 import type { PoolStates } from './hear-pool-states.ts'
 import { applyReports } from './reports/apply-reports.ts'
 import { judgeReports } from './reports/judge-reports.ts'
 import { readStored, type StoredReports } from './reports/read-stored.ts'
-import { tellEnd } from './tell-end.ts'
 
 type Dependencies = Pick<
   Ledger,
@@ -33,7 +33,7 @@ const unbegunCaptures = 1000
 
 /** Why a capture fails that no worker has ended, in the words of its record, and what became of it in those of the log. */
 type Failure = {
-  readonly end: Extract<CaptureEnd, { status: 'failed' }>
+  readonly end: FailedEnd
   readonly action: Exclude<Reaped, 'sent_again'>
 }
 
@@ -66,27 +66,6 @@ const notStartable: Failure = {
 /** One look at what is stuck: `nowMs` in milliseconds since 1970, and the pools of which no worker could be started for long. */
 type Look = Dependencies & { readonly nowMs: number; readonly unstartable: readonly Pool[] }
 
-/** Ends a capture under its lock, where `mayEnd` still says so and a failure is given, and takes its message out of the queue. */
-const failCapture = async (
-  { database, queue, events, relayBell }: Dependencies,
-  id: string,
-  { failure, mayEnd }: { failure: Failure | undefined; mayEnd: (capture: JudgedCapture) => boolean },
-) => {
-  const { captures, roomMade } = await changeCaptures(database, [id], (capture) => {
-    const { attempts, unendedStarts } = capture
-    if (!mayEnd(capture) || !failure) return {}
-    return { change: { attempts, unendedStarts, begins: false, end: failure.end } }
-  })
-  if (roomMade) relayBell.ring()
-  for (const capture of captures.filter(({ ended }) => ended)) {
-    tellEnd(queue, capture)
-    if (capture.id !== id || !failure) continue // A follower: no worker ever sees it.
-    events.ended(capture, failure.end)
-    events.reaped(capture, failure.action)
-    await purgeSubject(queue, capturesStream.name, captureSubject(capture))
-  }
-}
-
 /**
  * Judges a capture by its row, which is still what was found where `isSame` says so, and by what its workers last stored. A
  * report that the row does not know means that the ledger is behind, and nothing is decided; one that was stored long ago
@@ -106,7 +85,8 @@ const judge = async (
     settled = same && !behind
     return settled
   }
-  await failCapture(look, stuck.id, { failure, mayEnd })
+  const ended = await failCapture(look, stuck.id, { end: failure?.end, mayEnd })
+  if (ended && failure) look.events.reaped(ended, failure.action)
   if (behind && look.nowMs - stored.newestAtMs > forgottenMs) await applyReports(look, stored.reports)
   return { settled, stored }
 }

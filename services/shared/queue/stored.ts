@@ -1,4 +1,5 @@
 import { jetstream, jetstreamManager, JetStreamApiError, type JetStreamManager } from '@nats-io/jetstream'
+import { InvalidArgumentError } from '@nats-io/transport-node'
 import { AppError } from '#shared/errors/app-error.ts'
 import { traceHeaders, type Queue } from './connection.ts'
 
@@ -10,7 +11,11 @@ const messageStands = 10_077
 /** Whether a message was stored now, or one of the same subject stands already. */
 export type Stored = 'stored' | 'stands'
 
-/** Publishes to the stored part of the queue. A refusal because a message of this subject stands is an answer, not an error; everything else throws `SERVICE_UNAVAILABLE` after at most five seconds and means "unknown". */
+/**
+ * Publishes to the stored part of the queue. A refusal because a message of this subject stands is an answer, not an error.
+ * Throws `CONFIGURATION` where the server takes no message as large as this; everything else throws `SERVICE_UNAVAILABLE`
+ * after at most five seconds and means "unknown".
+ */
 export const publishStored = async (
   queue: Queue,
   subject: string,
@@ -23,6 +28,10 @@ export const publishStored = async (
     return 'stored'
   } catch (cause) {
     if (cause instanceof JetStreamApiError && cause.code === messageStands) return 'stands'
+    if (cause instanceof InvalidArgumentError) {
+      const message = `publish ${subject}: ${data.length} bytes are more than max_payload of the NATS server allows`
+      throw new AppError('CONFIGURATION', { message, cause })
+    }
     throw new AppError('SERVICE_UNAVAILABLE', { message: `publish ${subject}: ${String(cause)}`, cause })
   }
 }

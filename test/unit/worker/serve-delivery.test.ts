@@ -38,9 +38,11 @@ t.test('a capture that the queue cannot be asked about goes back for a second, f
     events: { dropped: () => {}, begun: () => {}, ended: () => {}, lost: (of) => void lost.push(of) },
   }
   let isOver = false
-  const served = serveDelivery(worker, host, delivery).then(() => {
+  const serve = async () => {
+    await serveDelivery(worker, host, delivery)
     isOver = true
-  })
+  }
+  const served = serve()
   t.equal(await handedBack, 1000)
   t.same(lost, [id])
   mock.timers.tick(999)
