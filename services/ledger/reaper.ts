@@ -63,6 +63,9 @@ const notStartable: Failure = {
   action: 'not_startable',
 }
 
+const isForgotten = ({ reports, newestAtMs }: StoredReports, nowMs: number) =>
+  reports.length > 0 && nowMs - newestAtMs > forgottenMs
+
 /** One look at what is stuck: `nowMs` in milliseconds since 1970, and the pools of which no worker could be started for long. */
 type Look = Dependencies & { readonly nowMs: number; readonly unstartable: readonly Pool[] }
 
@@ -87,7 +90,7 @@ const judge = async (
   }
   const ended = await failCapture(look, stuck.id, { end: failure?.end, mayEnd })
   if (ended && failure) look.events.reaped(ended, failure.action)
-  if (behind && look.nowMs - stored.newestAtMs > forgottenMs) await applyReports(look, stored.reports)
+  if (behind && isForgotten(stored, look.nowMs)) await applyReports(look, stored.reports)
   return { settled, stored }
 }
 
@@ -169,8 +172,19 @@ export const reap = async (
   if (failures.length > 0) throw failures[0]
 }
 
-/** Publishes captures again that nobody has begun for a minute: a message that is still there refuses it, one that was lost is replaced. */
-export const sendUnbegunAgain = async ({ database, relayBell }: Dependencies): Promise<void> => {
+/**
+ * Publishes captures again that nobody has begun for a minute: a message that is still there refuses it, one that was lost
+ * is replaced. One that seems unbegun only because PostgreSQL has lost what its reports changed is not: they are applied.
+ */
+export const sendUnbegunAgain = async (ledger: Dependencies, nowMs = Date.now()): Promise<void> => {
+  const { database, queue, relayBell } = ledger
+  const which = { pools, waitSeconds: unbegunMs / 1000, limit: unbegunCaptures }
+  const all = await findNeverBegun(database, which)
+  const failures = await actOnEach(queue, { all, atOnce }, async (unbegun) => {
+    const stored = await readStored(queue, unbegun)
+    if (isForgotten(stored, nowMs)) await applyReports(ledger, stored.reports)
+  })
   await requeueUnbegun(database, { olderThanMs: unbegunMs, limit: unbegunCaptures })
   relayBell.ring()
+  if (failures.length > 0) throw failures[0]
 }

@@ -1,9 +1,10 @@
 import t from 'tap'
-import { reap } from '#ledger/reaper.ts'
+import { reap, sendUnbegunAgain } from '#ledger/reaper.ts'
 import type { Ledger } from '#ledger/context.ts'
 import type { Pool } from '#shared/capture/lane.ts'
 import { acceptCapture } from '#shared/db/accept-capture.ts'
 import { changeCaptures } from '#shared/db/change-captures.ts'
+import { requeueUnbegun } from '#shared/db/requeue-captures.ts'
 import type { Database } from '#shared/db/connection.ts'
 import { declareStreams } from '#shared/queue/streams.ts'
 import { createTestLedger, openQueue } from '#test/helpers/ledger.ts'
@@ -154,4 +155,30 @@ t.test('a report that was acknowledged and whose change was lost is applied afte
   t.match(await row(database, begun), { status: 'completed', charge: 'settled' })
   t.match(await row(database, unbegun), { status: 'completed', charge: 'settled' })
   t.same(reaped(), [])
+})
+
+t.test('a report on a capture that seems unbegun is applied too, and the capture is not sent again', async (t) => {
+  const { database, queue, ledger, dead, statusOf } = await openLedger(t)
+  const ids = [await dead({ minutesAgo: 2 }), await dead({ minutesAgo: 2 })]
+  await database.query(`update capture set status = 'pending', attempts = 0, unended_starts = 0`)
+  await database.query('delete from outbox')
+  await reportSuccess(queue, ids[0]!)
+  await sendUnbegunAgain(ledger, Date.now() + 2 * minuteMs)
+  t.same(await Promise.all(ids.map(statusOf)), ['completed', 'pending'])
+  t.same(await database.query('select capture_id as id from outbox'), [{ id: ids[1] }])
+})
+
+t.test('captures of a pool that is dead take no turn from those of another', async (t) => {
+  const { database, dead } = await openLedger(t)
+  for (let n = 0; n < 3; n += 1) await dead({ minutesAgo: 10 })
+  const other = await dead({ minutesAgo: 5, pool: 'proxied' })
+  await database.query(`update capture set status = 'pending', attempts = 0`)
+  await database.query('delete from outbox')
+  await requeueUnbegun(database, { olderThanMs: minuteMs, limit: 2 })
+  const pools = await database.query('select pool, count(*)::integer from outbox group by 1 order by 1')
+  t.same(pools, [
+    { pool: 'proxied', count: 1 },
+    { pool: 'standard', count: 2 },
+  ])
+  t.same(await database.query(`select capture_id as id from outbox where pool = 'proxied'`), [{ id: other }])
 })

@@ -37,13 +37,14 @@ export const findOverdue = (
     [which.marginMs, which.limit, which.after?.since, which.after?.id],
   )
 
-/** Up to `limit` captures of these pools that were accepted longer than `waitSeconds` ago and never began, the oldest first. */
+/** Up to `limit` captures of each of these pools that were accepted longer than `waitSeconds` ago and never began, the oldest of a pool first. */
 export const findNeverBegun = (
   database: Sql,
   which: { readonly pools: readonly Pool[]; readonly waitSeconds: number; readonly limit: number },
 ): Promise<Pick<OverdueCapture, 'id' | 'pool'>[]> =>
   database.query(
-    `select id, pool from capture where status = 'pending' and follows is null and pool = any ($3)
-        and created_at < now() - $1 * interval '1 second' order by created_at limit $2`,
+    `select c.id, c.pool from unnest($3::text[]) as p (name) cross join lateral (
+       select id, pool from capture where status = 'pending' and follows is null and pool = p.name
+          and created_at < now() - $1 * interval '1 second' order by created_at limit $2) as c`,
     [which.waitSeconds, which.limit, which.pools],
   )

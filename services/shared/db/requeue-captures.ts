@@ -42,15 +42,19 @@ export const requeueLost = async (database: Sql, limit: number): Promise<number>
   return rows.length
 }
 
-/** Puts up to `limit` captures back that were accepted more than `olderThanMs` ago and have not begun, the oldest first. */
+/**
+ * Puts up to `limit` captures of each pool back that were accepted more than `olderThanMs` ago and have not begun, the oldest
+ * first. Of each: a pool that nobody serves holds many, and takes no turn from another.
+ */
 export const requeueUnbegun = async (
   database: Sql,
   which: { readonly olderThanMs: number; readonly limit: number },
 ): Promise<void> => {
   await database.query(
     requeue(`
-      select c.id from capture c where c.status = 'pending' and c.follows is null and c.pool = any ($3)
-         and c.created_at < now() - $1 * interval '1 millisecond' and ${absent} order by c.created_at limit $2`),
+      select u.id from unnest($3::text[]) as p (name) cross join lateral (
+        select c.id from capture c where c.status = 'pending' and c.follows is null and c.pool = p.name
+           and c.created_at < now() - $1 * interval '1 millisecond' and ${absent} order by c.created_at limit $2) as u`),
     [which.olderThanMs, which.limit, pools],
   )
 }
