@@ -4,6 +4,7 @@ import type { PoolCount } from '#shared/db/count-backlog.ts'
 import type { AppError } from '#shared/errors/app-error.ts'
 import type { QueueNotice } from '#shared/queue/connection.ts'
 import type { Stored } from '#shared/queue/stored.ts'
+import { maxMessageBytes } from '#shared/queue/topology.ts'
 import type { Logger } from '#shared/telemetry/logger.ts'
 import type { Metrics } from '#shared/telemetry/metrics.ts'
 import type { LoopName } from './loop.ts'
@@ -13,8 +14,8 @@ import type { Ignored } from './reports/judge-reports.ts'
 export type Seen = { readonly id: string; readonly pool: Pool; readonly lane: Lane }
 
 /**
- * What the reaper did with a capture: nobody ever began it, no worker could be started for it, its attempts were used up,
- * or it goes to a worker again.
+ * What the reaper did with a capture: nobody began it, or not again after its worker died; no worker could be started for
+ * it; its attempts were used up; or it goes to a worker again.
  */
 export type Reaped = 'never_begun' | 'not_startable' | 'given_up' | 'sent_again'
 
@@ -29,6 +30,8 @@ export type Events = {
   readonly loopWorksAgain: (loop: LoopName) => void
   readonly streamsMissing: () => void
   readonly consumersMissing: () => void
+  /** Large captures will fail: the NATS server takes messages of this many bytes at most. */
+  readonly maxPayloadTooSmall: (bytes: number) => void
   readonly captureLost: (captures: number) => void
   readonly reportsApplied: (reports: number, ms: number) => void
   readonly reportsFailed: (reports: number, error: AppError) => void
@@ -159,6 +162,11 @@ const outboxEvents = (log: Logger, metrics: Metrics) => {
     objectsRemoved: (objects) => removed.inc(objects),
     streamsMissing: () => log.warn('streams are missing and are made'),
     consumersMissing: () => log.warn('consumers are missing and are made'),
+    maxPayloadTooSmall: (bytes) =>
+      log.warn(
+        { bytes, needed: maxMessageBytes },
+        'max_payload of the NATS server is too small: large captures will fail',
+      ),
     captureLost: (captures) => log.warn({ captures }, 'captures put back: the queue had lost them'),
   } satisfies Partial<Events>
 }

@@ -1,5 +1,6 @@
 import { requeueLost } from '#shared/db/requeue-captures.ts'
-import { consumersExist, declareStreams, streamsExist, unreadReports } from '#shared/queue/streams.ts'
+import { consumersExist, declareStreams, maxPayloadOf, streamsExist, unreadReports } from '#shared/queue/streams.ts'
+import { maxMessageBytes } from '#shared/queue/topology.ts'
 import type { Ledger } from './context.ts'
 
 type Dependencies = Pick<Ledger, 'database' | 'queue' | 'events' | 'relayBell'>
@@ -34,9 +35,11 @@ const makeMissing = async (ledger: Dependencies): Promise<boolean> => {
   return true
 }
 
-/** Makes or repairs streams and consumers, once at the ledger's start. */
+/** Makes or repairs streams and consumers, once at the ledger's start, and tells where the server will refuse what captures may need. */
 export const setUpStreams = async (ledger: Dependencies): Promise<void> => {
   if (!(await makeMissing(ledger))) await declareStreams(ledger.queue)
+  const maxPayload = maxPayloadOf(ledger.queue)
+  if (maxPayload < maxMessageBytes) ledger.events.maxPayloadTooSmall(maxPayload)
 }
 
 /** Makes streams and consumers again where the queue has lost them, and tells how many reports wait. */

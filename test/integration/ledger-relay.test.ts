@@ -1,4 +1,5 @@
 import t from 'tap'
+import { setUpStreams } from '#ledger/keep-streams.ts'
 import { relay } from '#ledger/relay.ts'
 import type { Ledger } from '#ledger/context.ts'
 import type { Database } from '#shared/db/connection.ts'
@@ -57,4 +58,18 @@ t.test('a capture that is larger than NATS takes fails, and the others go on', a
   t.match(await meters({ database, tenant }), { pending: 1, admitted: 1, reserved: 1 })
   t.same(await database.query('select from outbox'), [])
   t.equal(ledger.told.filter(([name]) => name === 'tooLarge').length, 9)
+})
+
+t.test('a ledger tells at its start of a NATS server that takes no large captures', async (t) => {
+  const database = await server.createDatabase()
+  const small = createTestLedger(database, await openQueue(t, nats.url))
+  await setUpStreams(small)
+  t.same(
+    small.told.filter(([name]) => name === 'maxPayloadTooSmall'),
+    [['maxPayloadTooSmall', payloadMax]],
+  )
+  const other = await startNats(t)
+  const enough = createTestLedger(database, await openQueue(t, other.url))
+  await setUpStreams(enough)
+  t.notOk(enough.told.some(([name]) => name === 'maxPayloadTooSmall'))
 })

@@ -81,6 +81,18 @@ export const results: readonly Mutation[] = [
     replace: 'givenUp',
   },
   {
+    point: 'Error mapping',
+    file: 'services/ledger/reaper.ts',
+    find: 'if (overdue.ageSeconds >= look.longestWaitSeconds) return neverBegunAgain\n',
+    replace: '',
+  },
+  {
+    point: 'Error mapping',
+    file: 'services/ledger/relay.ts',
+    find: "error.code !== 'CONFIGURATION'",
+    replace: "error.code === 'CONFIGURATION'",
+  },
+  {
     point: 'Cache key',
     file: 'services/shared/db/sql/share-capture.sql',
     find: 'least(k.cache_seconds, p_cache_seconds)',

@@ -52,6 +52,10 @@ export const consumersExist = async (queue: Queue): Promise<boolean> => {
   return [...laneConsumers, ledgerConsumer].every((consumer) => names.has(consumer.durable_name))
 }
 
+/** Largest message in bytes that the server says it takes. */
+export const maxPayloadOf = ({ connection }: Pick<Queue, 'connection'>): number =>
+  connection.info?.max_payload ?? Infinity
+
 /** Messages of a pool in the stream that no worker holds, and those that one holds. Throws where the server does not answer: unknown is not zero. */
 export const poolDepth = async (queue: Queue, pool: Pool): Promise<{ waiting: number; inFlight: number }> => {
   const manager = await manage(queue)
