@@ -4,6 +4,7 @@ import type { PoolCount } from '#shared/db/count-backlog.ts'
 import type { AppError } from '#shared/errors/app-error.ts'
 import type { QueueNotice } from '#shared/queue/connection.ts'
 import type { Stored } from '#shared/queue/stored.ts'
+import { maxMessageBytes } from '#shared/queue/topology.ts'
 import type { Logger } from '#shared/telemetry/logger.ts'
 import type { Metrics } from '#shared/telemetry/metrics.ts'
 import type { LoopName } from './loop.ts'
@@ -13,8 +14,8 @@ import type { Ignored } from './reports/judge-reports.ts'
 export type Seen = { readonly id: string; readonly pool: Pool; readonly lane: Lane }
 
 /**
- * What the reaper did with a capture: nobody ever began it, no worker could be started for it, its attempts were used up,
- * or it goes to a worker again.
+ * What the reaper did with a capture: nobody began it, or not again after its worker died; no worker could be started for
+ * it; its attempts were used up; or it goes to a worker again.
  */
 export type Reaped = 'never_begun' | 'not_startable' | 'given_up' | 'sent_again'
 
@@ -28,6 +29,9 @@ export type Events = {
   readonly loopFailed: (loop: LoopName, error: AppError, first: boolean) => void
   readonly loopWorksAgain: (loop: LoopName) => void
   readonly streamsMissing: () => void
+  readonly consumersMissing: () => void
+  /** Large captures will fail: the NATS server takes messages of this many bytes at most. */
+  readonly maxPayloadTooSmall: (bytes: number) => void
   readonly captureLost: (captures: number) => void
   readonly reportsApplied: (reports: number, ms: number) => void
   readonly reportsFailed: (reports: number, error: AppError) => void
@@ -38,6 +42,8 @@ export type Events = {
   readonly admitted: (captures: number) => void
   /** `ended`: the capture had ended, so there was nothing to publish. */
   readonly relayed: (result: Stored | 'ended') => void
+  /** NATS takes no message as large as this capture's; it fails. */
+  readonly tooLarge: (id: string, error: AppError) => void
   readonly reaped: (capture: Seen, action: Reaped) => void
   /** What was said of a pool's workers breaks the form of it; nothing is concluded from it. */
   readonly stateUnreadable: (pool: Pool, cause: unknown) => void
@@ -143,6 +149,10 @@ const outboxEvents = (log: Logger, metrics: Metrics) => {
   return {
     admitted: (captures) => admitted.inc(captures),
     relayed: (result) => relayed.inc({ result }),
+    tooLarge: (id, error) => {
+      relayed.inc({ result: 'too_large' })
+      log.error({ capture: id, err: error }, 'capture is too large for NATS and fails; see max_payload of its server')
+    },
     rowsRemoved: (table, rows) => rowsRemoved.inc({ table }, rows),
     orphansFound: (objects) => {
       orphans.inc(objects)
@@ -151,6 +161,12 @@ const outboxEvents = (log: Logger, metrics: Metrics) => {
     deletionsFinished: (captures) => deletions.inc(captures),
     objectsRemoved: (objects) => removed.inc(objects),
     streamsMissing: () => log.warn('streams are missing and are made'),
+    consumersMissing: () => log.warn('consumers are missing and are made'),
+    maxPayloadTooSmall: (bytes) =>
+      log.warn(
+        { bytes, needed: maxMessageBytes },
+        'max_payload of the NATS server is too small: large captures will fail',
+      ),
     captureLost: (captures) => log.warn({ captures }, 'captures put back: the queue had lost them'),
   } satisfies Partial<Events>
 }

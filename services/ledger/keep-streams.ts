@@ -1,5 +1,6 @@
 import { requeueLost } from '#shared/db/requeue-captures.ts'
-import { declareStreams, streamsExist, unreadReports } from '#shared/queue/streams.ts'
+import { consumersExist, declareStreams, maxPayloadOf, streamsExist, unreadReports } from '#shared/queue/streams.ts'
+import { maxMessageBytes } from '#shared/queue/topology.ts'
 import type { Ledger } from './context.ts'
 
 type Dependencies = Pick<Ledger, 'database' | 'queue' | 'events' | 'relayBell'>
@@ -17,22 +18,31 @@ const putBack = async ({ database, events }: Dependencies) => {
   if (captures > 0) events.captureLost(captures)
 }
 
-/** Makes the streams where they are missing. What they held is put back first, so that a crash in between loses nothing. */
+/**
+ * Makes streams and consumers where any is missing. What streams held is put back first, so that a crash in between loses
+ * nothing; where only consumers are gone, as when making them was cut short, the streams hold what they held.
+ */
 const makeMissing = async (ledger: Dependencies): Promise<boolean> => {
-  if (await streamsExist(ledger.queue)) return false
-  ledger.events.streamsMissing()
-  await putBack(ledger)
+  if (!(await streamsExist(ledger.queue))) {
+    ledger.events.streamsMissing()
+    await putBack(ledger)
+  } else {
+    if (await consumersExist(ledger.queue)) return false
+    ledger.events.consumersMissing()
+  }
   await declareStreams(ledger.queue)
   ledger.relayBell.ring()
   return true
 }
 
-/** Makes or repairs streams and consumers, once at the ledger's start. */
+/** Makes or repairs streams and consumers, once at the ledger's start, and tells where the server will refuse what captures may need. */
 export const setUpStreams = async (ledger: Dependencies): Promise<void> => {
   if (!(await makeMissing(ledger))) await declareStreams(ledger.queue)
+  const maxPayload = maxPayloadOf(ledger.queue)
+  if (maxPayload < maxMessageBytes) ledger.events.maxPayloadTooSmall(maxPayload)
 }
 
-/** Makes the streams again where the queue has lost them, and tells how many reports wait. */
+/** Makes streams and consumers again where the queue has lost them, and tells how many reports wait. */
 export const keepStreams = async (ledger: Dependencies): Promise<void> => {
   await makeMissing(ledger)
   ledger.events.reportsUnread(await unreadReports(ledger.queue))

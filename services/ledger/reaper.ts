@@ -1,18 +1,19 @@
 import { ledgerMarginMs, maxAttempts } from '#shared/capture/budget.ts'
 import { type Pool, pools } from '#shared/capture/lane.ts'
-import { type CaptureEnd, changeCaptures, type JudgedCapture } from '#shared/db/change-captures.ts'
+import type { JudgedCapture } from '#shared/db/change-captures.ts'
 import { findNeverBegun, findOverdue, type OverdueCapture } from '#shared/db/find-stuck.ts'
-import { requeueCaptures, requeueUnbegun } from '#shared/db/requeue-captures.ts'
-import { lastStored } from '#shared/queue/stored.ts'
+import { requeueOverdue, requeueUnbegun } from '#shared/db/requeue-captures.ts'
 import { purgeSubject } from '#shared/queue/streams.ts'
-import { captureSubject, resultSubject, startedSubject } from '#shared/queue/subjects.ts'
-import { capturesStream, resultsStream } from '#shared/queue/topology.ts'
+import { resultSubject } from '#shared/queue/subjects.ts'
+import { resultsStream } from '#shared/queue/topology.ts'
+import { actOnEach } from './act-on-each.ts'
 import type { Ledger } from './context.ts'
 import type { Reaped } from './events.ts'
+import { failCapture, type FailedEnd } from './fail-capture.ts'
 import type { PoolStates } from './hear-pool-states.ts'
+import { applyReports } from './reports/apply-reports.ts'
 import { judgeReports } from './reports/judge-reports.ts'
-import { readReport, type Report } from './reports/read-report.ts'
-import { tellEnd } from './tell-end.ts'
+import { readStored, type StoredReports } from './reports/read-stored.ts'
 
 type Dependencies = Pick<
   Ledger,
@@ -22,13 +23,17 @@ type Dependencies = Pick<
 /** Time that the report of an attempt which ended within its worker's time may be under way. */
 const underWayMs = 500
 const batchCaptures = 100
+const batchesMax = 100
+const atOnce = 4
 const unendedMax = 2
+/** A report that was stored this long ago has been acknowledged without its change, which PostgreSQL has lost since; or the ledger is far behind. */
+const forgottenMs = 60_000
 const unbegunMs = 60_000
 const unbegunCaptures = 1000
 
 /** Why a capture fails that no worker has ended, in the words of its record, and what became of it in those of the log. */
 type Failure = {
-  readonly end: Extract<CaptureEnd, { status: 'failed' }>
+  readonly end: FailedEnd
   readonly action: Exclude<Reaped, 'sent_again'>
 }
 
@@ -48,101 +53,138 @@ const neverBegun: Failure = {
   action: 'never_begun',
 }
 
+const neverBegunAgain: Failure = {
+  end: { status: 'failed', code: 'JOB_FAILED', message: 'No worker began the capture again in time.' },
+  action: 'never_begun',
+}
+
 const notStartable: Failure = {
   end: { status: 'failed', code: 'JOB_FAILED', message: 'No worker could be started for the capture in time.' },
   action: 'not_startable',
 }
 
-const readStored = async ({ queue }: Dependencies, of: Pick<OverdueCapture, 'pool' | 'id'>): Promise<Report[]> => {
-  const subjects = [startedSubject(of), resultSubject(of)]
-  const stored = await Promise.all(subjects.map((subject) => lastStored(queue, resultsStream.name, subject)))
-  return stored.flatMap((data, place) => (data && readReport(subjects[place] ?? '', data)) || [])
-}
+const isForgotten = ({ reports, newestAtMs }: StoredReports, nowMs: number) =>
+  reports.length > 0 && nowMs - newestAtMs > forgottenMs
 
-const isUsedUp = ({ unendedStarts, attempts }: JudgedCapture) => unendedStarts >= unendedMax || attempts >= maxAttempts
+/** One look at what is stuck: `nowMs` in milliseconds since 1970, and the pools of which no worker could be started for long. */
+type Look = Dependencies & { readonly nowMs: number; readonly unstartable: readonly Pool[] }
 
-/** Ends captures under their locks, where `mayEnd` still says so, and takes their messages out of the queue. */
-const failCaptures = async (
-  { database, queue, events, relayBell }: Dependencies,
-  ids: readonly string[],
-  { end, action, mayEnd }: Failure & { mayEnd: (capture: JudgedCapture) => boolean },
-): Promise<boolean> => {
-  const { captures, roomMade } = await changeCaptures(database, ids, (capture) => {
-    const { attempts, unendedStarts } = capture
-    return mayEnd(capture) ? { change: { attempts, unendedStarts, begins: false, end } } : {}
-  })
-  if (roomMade) relayBell.ring()
-  for (const capture of captures.filter(({ ended }) => ended)) {
-    tellEnd(queue, capture)
-    if (!ids.includes(capture.id)) continue // A follower: no worker ever sees it.
-    events.ended(capture, end)
-    events.reaped(capture, action)
-    await purgeSubject(queue, capturesStream.name, captureSubject(capture))
+/**
+ * Judges a capture by its row, which is still what was found where `isSame` says so, and by what its workers last stored. A
+ * report that the row does not know means that the ledger is behind, and nothing is decided; one that was stored long ago
+ * nobody will bring any more, and it is applied here. Else it ends with `failure`, if there is one. Answers whether the
+ * row was as found and knows every report.
+ */
+const judge = async (
+  look: Look,
+  stuck: Pick<OverdueCapture, 'id' | 'pool'>,
+  { failure, isSame }: { failure: Failure | undefined; isSame: (capture: JudgedCapture) => boolean },
+): Promise<{ settled: boolean; stored: StoredReports }> => {
+  const stored = await readStored(look.queue, stuck)
+  let [settled, behind] = [false, false]
+  const mayEnd = (capture: JudgedCapture) => {
+    const same = isSame(capture)
+    behind = same && judgeReports(capture, stored.reports).change !== undefined
+    settled = same && !behind
+    return settled
   }
-  return captures.some(({ ended }) => ended)
+  const ended = await failCapture(look, stuck.id, { end: failure?.end, mayEnd })
+  if (ended && failure) look.events.reaped(ended, failure.action)
+  if (behind && isForgotten(stored, look.nowMs)) await applyReports(look, stored.reports)
+  return { settled, stored }
+}
+
+const isUsedUp = ({ unendedStarts, attempts }: OverdueCapture) => unendedStarts >= unendedMax || attempts >= maxAttempts
+
+/** Why an overdue capture fails; undefined where it goes to a worker again. What waits for another attempt waits no longer than for its first. */
+const failureOf = (look: Look, overdue: OverdueCapture): Failure | undefined => {
+  if (isUsedUp(overdue)) return overdue.pool === 'proxied' ? jobDied : givenUp
+  if (overdue.ageSeconds >= look.longestWaitSeconds) return neverBegunAgain
+  const isUnstartable = look.unstartable.includes(overdue.pool) && overdue.ageSeconds >= look.proxiedWaitSeconds
+  return isUnstartable ? notStartable : undefined
 }
 
 /**
- * Judges one overdue capture by its row and by what its workers last stored: a report that the row does not know yet
- * means that the ledger is behind, and nothing is decided. Two unended starts or three attempts: it fails. Else it goes
- * to a worker again; a result that did not count is removed first, since workers take it for the capture's end.
+ * Judges one overdue capture. Two unended starts or three attempts: it fails. Else it goes to a worker again; a result
+ * that did not count is removed first, since workers take it for the capture's end. One that came since stays.
  */
-const judgeOverdue = async (ledger: Dependencies, overdue: OverdueCapture) => {
-  const { id, attempts } = overdue
-  const reports = await readStored(ledger, overdue)
-  let goesAgain = false
-  const ended = await failCaptures(ledger, [id], {
-    ...(overdue.pool === 'proxied' ? jobDied : givenUp),
-    mayEnd: (capture) => {
-      const same = capture.status === 'processing' && capture.attempts === attempts
-      const settled = same && judgeReports(capture, reports).change === undefined
-      goesAgain = settled && !isUsedUp(capture)
-      return settled && isUsedUp(capture)
-    },
+const judgeOverdue = async (look: Look, overdue: OverdueCapture) => {
+  const { attempts, unendedStarts } = overdue
+  const failure = failureOf(look, overdue)
+  const { settled, stored } = await judge(look, overdue, {
+    failure,
+    isSame: (row) => row.status === 'processing' && row.attempts === attempts && row.unendedStarts === unendedStarts,
   })
-  if (ended || !goesAgain) return
-  await purgeSubject(ledger.queue, resultsStream.name, resultSubject(overdue))
-  await requeueCaptures(ledger.database, [id])
-  ledger.relayBell.ring()
-  ledger.events.reaped(overdue, 'sent_again')
+  if (failure || !settled) return
+  if (stored.resultSequence !== undefined) {
+    await purgeSubject(look.queue, resultsStream.name, resultSubject(overdue), stored.resultSequence)
+  }
+  await requeueOverdue(look.database, overdue)
+  look.relayBell.ring()
+  look.events.reaped(overdue, 'sent_again')
 }
 
-/**
- * Fails captures of some pools that nobody has begun for `waitSeconds`. One of which a worker has stored a report that the
- * row does not know is left alone: somebody has begun it, and the ledger is behind.
- */
+/** Judges all that are overdue, the longest first, and answers the failures: what cannot be decided now keeps nothing else waiting. */
+const judgeAllOverdue = async (look: Look): Promise<unknown[]> => {
+  const failures: unknown[] = []
+  let after: OverdueCapture | undefined
+  for (let batch = 0; batch < batchesMax; batch += 1) {
+    const marginMs = ledgerMarginMs - underWayMs
+    const all = await findOverdue(look.database, { marginMs, limit: batchCaptures, after })
+    failures.push(...(await actOnEach(look.queue, { all, atOnce }, (overdue) => judgeOverdue(look, overdue))))
+    after = all.at(-1)
+    if (all.length < batchCaptures || !look.queue.isConnected()) break
+  }
+  return failures
+}
+
+/** Fails captures of some pools that nobody has begun for `waitSeconds`, and answers what kept others from it. */
 const failPending = async (
-  ledger: Dependencies,
+  look: Look,
   which: { readonly pools: readonly Pool[]; readonly waitSeconds: number },
   failure: Failure,
-) => {
-  const pending = await findNeverBegun(ledger.database, { ...which, limit: batchCaptures })
-  if (pending.length === 0) return
-  const stored = await Promise.all(pending.map(async (of) => [of.id, await readStored(ledger, of)] as const))
-  const reports = new Map(stored)
-  const isUnheard = (capture: JudgedCapture) =>
-    judgeReports(capture, reports.get(capture.id) ?? []).change === undefined
-  const mayEnd = (capture: JudgedCapture) => capture.status === 'pending' && isUnheard(capture)
-  await failCaptures(ledger, [...reports.keys()], { ...failure, mayEnd })
+): Promise<unknown[]> => {
+  const all = await findNeverBegun(look.database, { ...which, limit: batchCaptures })
+  const isSame = ({ status }: JudgedCapture) => status === 'pending'
+  return actOnEach(look.queue, { all, atOnce }, async (pending) => {
+    await judge(look, pending, { failure, isSame })
+  })
 }
 
 /**
  * Looks once for captures that will not end by themselves: attempts past their budget, captures that nobody began, and
  * those that wait for a pool whose workers could not be started for as long as they may wait. Where the controller says
- * nothing, only the longest wait counts: unknown is not "cannot".
+ * nothing, only the longest wait counts: unknown is not "cannot". Throws the first failure, after all have been looked at.
  */
-export const reap = async (ledger: Dependencies, states: Pick<PoolStates, 'couldNotStartFor'>): Promise<void> => {
-  const { database, longestWaitSeconds, proxiedWaitSeconds } = ledger
-  const stuck = states.couldNotStartFor(proxiedWaitSeconds * 1000)
-  if (stuck.length > 0) await failPending(ledger, { pools: stuck, waitSeconds: proxiedWaitSeconds }, notStartable)
-  await failPending(ledger, { pools, waitSeconds: longestWaitSeconds }, neverBegun)
-  for (const overdue of await findOverdue(database, { marginMs: ledgerMarginMs - underWayMs, limit: batchCaptures })) {
-    await judgeOverdue(ledger, overdue)
-  }
+export const reap = async (
+  ledger: Dependencies,
+  states: Pick<PoolStates, 'couldNotStartFor'>,
+  nowMs = Date.now(),
+): Promise<void> => {
+  const { longestWaitSeconds, proxiedWaitSeconds } = ledger
+  const unstartable = states.couldNotStartFor(proxiedWaitSeconds * 1000)
+  const look = { ...ledger, nowMs, unstartable }
+  const failures = [
+    ...(await failPending(look, { pools: unstartable, waitSeconds: proxiedWaitSeconds }, notStartable)),
+    ...(await failPending(look, { pools, waitSeconds: longestWaitSeconds }, neverBegun)),
+    ...(await judgeAllOverdue(look)),
+  ]
+  if (failures.length > 0) throw failures[0]
 }
 
-/** Publishes captures again that nobody has begun for a minute: a message that is still there refuses it, one that was lost is replaced. */
-export const sendUnbegunAgain = async ({ database, relayBell }: Dependencies): Promise<void> => {
+/**
+ * Publishes captures again that nobody has begun for a minute: a message that is still there refuses it, one that was lost
+ * is replaced. One that seems unbegun only because PostgreSQL has lost what its reports changed is not: they are applied.
+ */
+export const sendUnbegunAgain = async (ledger: Dependencies, nowMs = Date.now()): Promise<void> => {
+  const { database, queue, relayBell } = ledger
+  const which = { pools, waitSeconds: unbegunMs / 1000, limit: unbegunCaptures }
+  const all = await findNeverBegun(database, which)
+  const failures = await actOnEach(queue, { all, atOnce }, async (unbegun) => {
+    const stored = await readStored(queue, unbegun)
+    if (isForgotten(stored, nowMs)) await applyReports(ledger, stored.reports)
+  })
   await requeueUnbegun(database, { olderThanMs: unbegunMs, limit: unbegunCaptures })
   relayBell.ring()
+  if (failures.length > 0) throw failures[0]
 }

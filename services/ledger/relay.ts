@@ -3,45 +3,66 @@ import { deleteOutbox } from '#shared/db/delete-outbox.ts'
 import { findMessage } from '#shared/db/find-capture.ts'
 import { takeOutbox } from '#shared/db/take-outbox.ts'
 import { publishCapture } from '#shared/queue/publish-capture.ts'
+import { AppError } from '#shared/errors/app-error.ts'
+import { actOnEach } from './act-on-each.ts'
 import type { Ledger } from './context.ts'
+import { failCapture, type FailedEnd } from './fail-capture.ts'
 
-type Dependencies = Pick<Ledger, 'database' | 'queue' | 'events' | 'windowCaptures'>
+type Dependencies = Pick<Ledger, 'database' | 'queue' | 'events' | 'relayBell' | 'windowCaptures'>
 
 const batchCaptures = 100
 const publishesAtOnce = 8
 const roundsMax = 100
 
-const publishOne = async ({ database, queue, events }: Dependencies, id: string) => {
-  const capture = await findMessage(database, id)
-  events.relayed(capture ? await publishCapture(queue, capture) : 'ended')
+const tooLarge: FailedEnd = {
+  status: 'failed',
+  code: 'JOB_FAILED',
+  message: 'The capture is larger than the queue takes.',
 }
 
-/** Publishes what it can: each of a few publishers goes on until its first failure. What was published is forgotten, the rest stays. */
-const publishAll = async (ledger: Dependencies, ids: readonly string[]) => {
-  const left = ids.values()
-  const done: string[] = []
-  const publisher = async () => {
-    for (const id of left) {
-      await publishOne(ledger, id)
-      done.push(id)
-    }
+/** Publishes one capture; one that NATS can never take fails, since nobody could ever begin it. */
+const publishOne = async (ledger: Dependencies, id: string) => {
+  const { database, queue, events } = ledger
+  const capture = await findMessage(database, id)
+  try {
+    events.relayed(capture ? await publishCapture(queue, capture) : 'ended')
+  } catch (error) {
+    if (!(error instanceof AppError) || error.code !== 'CONFIGURATION') throw error
+    events.tooLarge(id, error)
+    await failCapture(ledger, id, {
+      end: tooLarge,
+      mayEnd: ({ status }) => status === 'pending' || status === 'processing',
+    })
   }
-  const outcomes = await Promise.allSettled(Array.from({ length: publishesAtOnce }, publisher))
+}
+
+/** Publishes what it can. What was published is forgotten, the rest stays. Answers how many were, and what kept the others from it. */
+const publishAll = async (ledger: Dependencies, ids: readonly string[]) => {
+  const done: string[] = []
+  const failures = await actOnEach(ledger.queue, { all: ids, atOnce: publishesAtOnce }, async (id) => {
+    await publishOne(ledger, id)
+    done.push(id)
+  })
   await deleteOutbox(ledger.database, done)
-  for (const outcome of outcomes) if (outcome.status === 'rejected') throw outcome.reason
+  return { published: done.length, failures }
 }
 
 /**
  * Admits waiting captures where windows have room, and publishes the admitted ones that nobody else has: the gateway's
- * fast path failed, they had waited, or they were put back. Throws what kept a capture from being published.
+ * fast path failed, they had waited, or they were put back. Throws what kept a capture from being published, after the
+ * others; where of many none could be, more are not tried.
  */
 export const relay = async (ledger: Dependencies): Promise<void> => {
   const { database, events, windowCaptures: windowSize } = ledger
+  const failures: unknown[] = []
   for (let round = 0; round < roundsMax; round += 1) {
     const admitted = await admitWaiting(database, { windowSize, limit: batchCaptures })
     if (admitted > 0) events.admitted(admitted)
     const ids = await takeOutbox(database, batchCaptures)
-    if (ids.length > 0) await publishAll(ledger, ids)
-    if (ids.length < batchCaptures && admitted < batchCaptures) return
+    const outcome = await publishAll(ledger, ids)
+    failures.push(...outcome.failures)
+    if (ids.length < batchCaptures && admitted < batchCaptures) break
+    if (outcome.published === 0) break
   }
+  if (failures.length > 0) throw failures[0]
 }

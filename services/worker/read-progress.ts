@@ -1,4 +1,5 @@
 import { maxAttempts } from '#shared/capture/budget.ts'
+import { AppError } from '#shared/errors/app-error.ts'
 import type { Queue } from '#shared/queue/connection.ts'
 import { type CaptureMessage, startedCodec } from '#shared/queue/messages.ts'
 import { lastStored } from '#shared/queue/stored.ts'
@@ -8,10 +9,16 @@ import { resultsStream } from '#shared/queue/topology.ts'
 /** What a delivered capture is to its worker: over already, out of attempts, or to be run as this attempt (from 1). */
 export type Progress = 'ended' | 'no-attempt-left' | number
 
+/** A report that breaks its schema counts for nothing, as with the ledger: no repetition would make it readable. */
 const begunIn = (stored: Uint8Array | undefined): number => {
   if (!stored) return 0
-  const { kind, attempt } = startedCodec.decode(stored)
-  return kind === 'begun' ? attempt : attempt - 1
+  try {
+    const { kind, attempt } = startedCodec.decode(stored)
+    return kind === 'begun' ? attempt : attempt - 1
+  } catch (error) {
+    if (error instanceof AppError) return 0
+    throw error
+  }
 }
 
 /**

@@ -29,6 +29,8 @@ import { storeImage } from './store-image.ts'
 /** What is left of the worker's time when the browser is ended, for storing and reporting; and when storing is given up. */
 const stopMarginMs = 3000
 const storeMarginMs = 500
+/** A capture that went back is nobody's for this long, and its slot takes no other: what failed for one fails for the next. */
+const againMs = 1000
 
 /** What serving a capture takes. */
 export type Worker = {
@@ -46,6 +48,8 @@ const keepWorking = (delivery: Delivery): Disposable => {
   const timer = setInterval(delivery.working, (ackWaitSeconds * 1000) / 3)
   return { [Symbol.dispose]: () => clearInterval(timer) }
 }
+
+const rest = () => new Promise<void>((wake) => setTimeout(wake, againMs))
 
 /** Opens message and sealed part; undefined where this worker cannot read them, which no repetition changes. */
 const read = (worker: Worker, delivery: Delivery): { message: CaptureMessage; sealed: SealedPart } | undefined => {
@@ -112,7 +116,7 @@ const runAttempt = async (
 
 /**
  * Serves one delivered capture from its message to its acknowledgement. Where the queue is out of reach, the delivery is
- * handed back: an attempt that had begun then counts as lost. Never throws.
+ * handed back, and a second passes: an attempt that had begun then counts as lost. Never throws.
  */
 export const serveDelivery = async (worker: Worker, host: Host, delivery: Delivery): Promise<void> => {
   const { queue, pool, pod, events } = worker
@@ -120,8 +124,8 @@ export const serveDelivery = async (worker: Worker, host: Host, delivery: Delive
   const trace = continueTrace('attempt', delivery.traceparent)
   const say = (started: StartedMessage) =>
     publishStored(queue, startedSubject({ pool, id }), startedCodec.encode(started), trace.traceparent)
-  using _kept = keepWorking(delivery)
   try {
+    using _kept = keepWorking(delivery)
     const readable = read(worker, delivery)
     const progress = await readProgress(queue, { pool, id, attempts: readable?.message.attempts ?? 0 })
     if (typeof progress === 'string') {
@@ -145,7 +149,8 @@ export const serveDelivery = async (worker: Worker, host: Host, delivery: Delive
     const error = toAppError(thrown)
     events.lost(id, error)
     trace.end(error.code)
-    delivery.nak()
+    delivery.nak(againMs)
+    await rest()
   } finally {
     trace.end()
   }

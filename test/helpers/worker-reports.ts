@@ -1,7 +1,8 @@
 import type { Queue } from '#shared/queue/connection.ts'
 import { type CompletedResult, type FailedResult, resultCodec, startedCodec } from '#shared/queue/messages.ts'
-import { publishStored } from '#shared/queue/stored.ts'
+import { lastStored, publishStored } from '#shared/queue/stored.ts'
 import { resultSubject, startedSubject } from '#shared/queue/subjects.ts'
+import { resultsStream } from '#shared/queue/topology.ts'
 import { newObjectKey } from '#shared/storage/objects.ts'
 import { token } from './tenant.ts'
 
@@ -39,4 +40,10 @@ export const reportSuccess = async (queue: Queue, id: string, more: Partial<Comp
 export const reportFailure = async (queue: Queue, id: string, more: Partial<FailedResult> = {}) => {
   const result = { id, attempt: 1, token, outcome: 'failed', code: 'TIMEOUT', message: 'slow', timings: {} } as const
   await publishStored(queue, resultSubject({ pool: 'standard', id }), resultCodec.encode({ ...result, ...more }))
+}
+
+/** The last result of a capture of the standard pool that stands in the queue, if one does. */
+export const lastResult = async (queue: Queue, id: string) => {
+  const bytes = await lastStored(queue, resultsStream.name, resultSubject({ pool: 'standard', id }))
+  return bytes && resultCodec.decode(bytes)
 }

@@ -3,6 +3,8 @@ import { rename, rm, writeFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { promisify } from 'node:util'
 import t from 'tap'
+import { outsideChecks } from '#local/doctor/outside-checks.ts'
+import { startNats } from '#test/helpers/nats.ts'
 import { startSystem } from '#test/helpers/system.ts'
 
 const program = resolve(import.meta.dirname, '../../bin/shutterfleet')
@@ -52,4 +54,11 @@ t.test('looks at what runs, and names with advice what does not work', async (t)
   }
   t.match(broken.stdout, /^ok +egress/m)
   t.match(broken.stderr, /not as it must be: chromium, sandbox, nats, object store, cluster/)
+})
+
+t.test('names the setting of a NATS server that takes no large captures', async (t) => {
+  const nats = await startNats(t, { config: 'max_payload: 1048576' })
+  const facts = { databaseUrl: undefined, postgresBin: undefined, natsServer: undefined, objectStore: undefined }
+  const check = outsideChecks({ ...facts, natsUrl: nats.url }).find(({ name }) => name === 'nats')
+  await t.rejects(check!.look(), { message: /max_payload is 1048576, .* need 8388608/ })
 })

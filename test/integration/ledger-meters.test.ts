@@ -6,7 +6,7 @@ import { admitWaiting } from '#shared/db/admit-waiting.ts'
 import { type CaptureChange, changeCaptures, type JudgedCapture } from '#shared/db/change-captures.ts'
 import { deleteCapture } from '#shared/db/delete-capture.ts'
 import { deleteOutbox } from '#shared/db/delete-outbox.ts'
-import { requeueCaptures } from '#shared/db/requeue-captures.ts'
+import { requeueOverdue } from '#shared/db/requeue-captures.ts'
 import { takeOutbox } from '#shared/db/take-outbox.ts'
 import { newObjectKey } from '#shared/storage/objects.ts'
 import { eventually } from '#test/helpers/eventually.ts'
@@ -84,7 +84,7 @@ t.test('meters say what the rows say, whatever runs at the same time, and no loc
     ...[0, 1, 2].map(() => during((turn) => changeCaptures(database, some(), (each) => advance(each, turn)))),
     ...[0, 1].map(() => during(() => admitWaiting(database, { windowSize, limit: 10 }))),
     ...[0, 1].map(() => during(async () => deleteOutbox(database, await takeOutbox(database, 10)))),
-    during(() => requeueCaptures(database, some())),
+    during((turn) => requeueOverdue(database, { id: some()[0]!, attempts: 1 + (turn % 2) })),
     ...[0, 1].map(() =>
       during(async (turn) => {
         const accountId = tenants[turn % 3]!.accountId

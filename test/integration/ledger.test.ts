@@ -1,5 +1,6 @@
 import t from 'tap'
 import { runLedger } from '#ledger/app.ts'
+import { keepStreams } from '#ledger/keep-streams.ts'
 import { reap, sendUnbegunAgain } from '#ledger/reaper.ts'
 import { type CaptureErrorCode, captureErrorCodes } from '#shared/errors/catalog.ts'
 import { countBacklog } from '#shared/db/count-backlog.ts'
@@ -7,8 +8,10 @@ import { changeCaptures } from '#shared/db/change-captures.ts'
 import { findCapture } from '#shared/db/find-capture.ts'
 import type { Queue } from '#shared/queue/connection.ts'
 import { captureCodec, startedCodec, type StartedMessage } from '#shared/queue/messages.ts'
-import { lastStored, publishStored } from '#shared/queue/stored.ts'
+import { lastStored, manage, publishStored } from '#shared/queue/stored.ts'
+import { poolDepth } from '#shared/queue/streams.ts'
 import { nudgeSubject, resultSubject, startedSubject } from '#shared/queue/subjects.ts'
+import { capturesStream, laneConsumerName, ledgerConsumer, resultsStream } from '#shared/queue/topology.ts'
 import { newObjectKey } from '#shared/storage/objects.ts'
 import { eventually } from '#test/helpers/eventually.ts'
 import { createTestLedger, openQueue } from '#test/helpers/ledger.ts'
@@ -178,6 +181,20 @@ t.test('what NATS lost is published again, waiting captures excepted', async (t)
   await statusIs(database, begun!.id, 'completed')
   await eventually(async () => (await standing(queue, captures[windowSize]!)) !== undefined)
   t.match(await meters({ database, tenant }), { pending: 19, admitted: 16, waiting: 3, processing: 0, settled: 1 })
+})
+
+t.test('consumers that are missing alone are made again', async (t) => {
+  const running = await startLedger(t, on)
+  const { database, queue, ledger } = running
+  const { id } = await accept(running)
+  const { consumers } = await manage(queue)
+  await consumers.delete(resultsStream.name, ledgerConsumer.durable_name)
+  await keepStreams(ledger)
+  await reportSuccess(queue, id)
+  await statusIs(database, id, 'completed')
+  await consumers.delete(capturesStream.name, laneConsumerName('proxied', 'bulk'))
+  await keepStreams(ledger)
+  t.same(await poolDepth(queue, 'proxied'), { waiting: 0, inFlight: 0 })
 })
 
 // Contract: Time budget

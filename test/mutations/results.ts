@@ -77,8 +77,20 @@ export const results: readonly Mutation[] = [
   {
     point: 'Error mapping',
     file: 'services/ledger/reaper.ts',
-    find: "(overdue.pool === 'proxied' ? jobDied : givenUp)",
+    find: "overdue.pool === 'proxied' ? jobDied : givenUp",
     replace: 'givenUp',
+  },
+  {
+    point: 'Error mapping',
+    file: 'services/ledger/reaper.ts',
+    find: 'if (overdue.ageSeconds >= look.longestWaitSeconds) return neverBegunAgain\n',
+    replace: '',
+  },
+  {
+    point: 'Error mapping',
+    file: 'services/ledger/relay.ts',
+    find: "error.code !== 'CONFIGURATION'",
+    replace: "error.code === 'CONFIGURATION'",
   },
   {
     point: 'Cache key',

@@ -8,6 +8,7 @@ import { buffer } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { openDatabase } from '#shared/db/connection.ts'
+import { maxMessageBytes } from '#shared/queue/topology.ts'
 import { createFilesStore } from '#shared/storage/files-store.ts'
 import type { ObjectStore } from '#shared/storage/object-store.ts'
 import { newObjectKey } from '#shared/storage/objects.ts'
@@ -57,11 +58,15 @@ const greetingOf = (url: string): Promise<string> => {
   return promise
 }
 
+type NatsInfo = { readonly version: string; readonly jetstream?: boolean; readonly max_payload: number }
+
 const lookAtNats = async ({ natsUrl, natsServer }: OutsideFacts) => {
   if (natsUrl === undefined) return versionOf(natsServer)
   const [, info = ''] = /^INFO (\{.*\})/.exec(await greetingOf(natsUrl)) ?? []
-  const { version, jetstream } = JSON.parse(info) as { version: string; jetstream?: boolean }
+  const { version, jetstream, max_payload } = JSON.parse(info) as NatsInfo
   if (!jetstream) throw new Error(`nats-server ${version} without JetStream`)
+  if (max_payload < maxMessageBytes)
+    throw new Error(`its max_payload is ${max_payload}, the largest captures need ${maxMessageBytes}`)
   return `nats-server ${version}, answers`
 }
 

@@ -11,9 +11,20 @@ const requeue = (ids: string) => `
 
 const absent = 'not exists (select from outbox o where o.capture_id = c.id)'
 
-/** Puts captures back into the outbox that are to be published again; those that have ended or follow another stay as they are. */
-export const requeueCaptures = async (database: Sql, ids: readonly string[]): Promise<void> => {
-  await database.query(requeue('select unnest($1::uuid[])'), [ids])
+/**
+ * Puts a capture back of which this was the latest attempt, if it still is. Its budget runs anew: before that has passed
+ * it is not overdue again, whether a worker begins it or not.
+ */
+export const requeueOverdue = async (
+  database: Sql,
+  { id, attempts }: { readonly id: string; readonly attempts: number },
+): Promise<void> => {
+  await database.query(
+    `with again as (
+       update capture set attempt_started_at = now() where id = $1 and status = 'processing' and attempts = $2 returning id)
+     ${requeue('select id from again')}`,
+    [id, attempts],
+  )
 }
 
 /**
@@ -31,15 +42,19 @@ export const requeueLost = async (database: Sql, limit: number): Promise<number>
   return rows.length
 }
 
-/** Puts up to `limit` captures back that were accepted more than `olderThanMs` ago and have not begun, the oldest first. */
+/**
+ * Puts up to `limit` captures of each pool back that were accepted more than `olderThanMs` ago and have not begun, the oldest
+ * first. Of each: a pool that nobody serves holds many, and takes no turn from another.
+ */
 export const requeueUnbegun = async (
   database: Sql,
   which: { readonly olderThanMs: number; readonly limit: number },
 ): Promise<void> => {
   await database.query(
     requeue(`
-      select c.id from capture c where c.status = 'pending' and c.follows is null and c.pool = any ($3)
-         and c.created_at < now() - $1 * interval '1 millisecond' and ${absent} order by c.created_at limit $2`),
+      select u.id from unnest($3::text[]) as p (name) cross join lateral (
+        select c.id from capture c where c.status = 'pending' and c.follows is null and c.pool = p.name
+           and c.created_at < now() - $1 * interval '1 millisecond' and ${absent} order by c.created_at limit $2) as u`),
     [which.olderThanMs, which.limit, pools],
   )
 }

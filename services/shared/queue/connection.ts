@@ -11,6 +11,9 @@ export type Incoming = {
   readonly statusCode: number
 }
 
+/** An answer to a request, with the headers that the server gave it. */
+export type Answer = Incoming & { readonly header: (name: string) => string | undefined }
+
 /** What the connection tells its owner: lost, back, or an error that the server reported. */
 export type QueueNotice = { kind: 'lost' | 'back' | 'error'; detail: string }
 
@@ -21,7 +24,7 @@ export type Queue = AsyncDisposable & {
   /** Hears a subject until disposed. `onMessage` must not throw. */
   readonly subscribe: (filter: string, onMessage: (message: Incoming) => void) => Disposable
   /** Asks and waits for one answer. Throws `SERVICE_UNAVAILABLE` after `timeoutMs`. */
-  readonly request: (subject: string, data: Uint8Array, timeoutMs: number) => Promise<Incoming>
+  readonly request: (subject: string, data: Uint8Array, timeoutMs: number) => Promise<Answer>
   /** A subject of this connection alone, for answers. */
   readonly newInbox: () => string
   readonly isConnected: () => boolean
@@ -118,7 +121,9 @@ export const connectQueue = async (options: {
     },
     request: async (subject, data, timeoutMs) => {
       try {
-        return toIncoming(await connection.request(subject, data, { timeout: timeoutMs }))
+        const answer = await connection.request(subject, data, { timeout: timeoutMs })
+        // Not spread: what reads a header only when asked stays so.
+        return Object.assign(toIncoming(answer), { header: (name: string) => answer.headers?.get(name) || undefined })
       } catch (cause) {
         throw new AppError('SERVICE_UNAVAILABLE', { message: `NATS request ${subject}: ${String(cause)}`, cause })
       }

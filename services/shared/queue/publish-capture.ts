@@ -16,7 +16,7 @@ export type CaptureToPublish = {
   readonly traceparent?: string | undefined
 }
 
-/** Puts a capture into the queue; doing it again while its message stands changes nothing. Throws `SERVICE_UNAVAILABLE` within five seconds. */
+/** Puts a capture into the queue; doing it again while its message stands changes nothing. Throws within five seconds, as `publishStored`. */
 export const publishCapture = (queue: Queue, capture: CaptureToPublish): Promise<Stored> => {
   const { id, pool, budgetMs, attempts, sealed, traceparent } = capture
   const message = captureCodec.encode({ id, pool, budgetMs, attempts, sealed: sealed.toString('base64') })

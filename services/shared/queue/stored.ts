@@ -1,4 +1,5 @@
 import { jetstream, jetstreamManager, JetStreamApiError, type JetStreamManager } from '@nats-io/jetstream'
+import { InvalidArgumentError } from '@nats-io/transport-node'
 import { AppError } from '#shared/errors/app-error.ts'
 import { traceHeaders, type Queue } from './connection.ts'
 
@@ -10,7 +11,11 @@ const messageStands = 10_077
 /** Whether a message was stored now, or one of the same subject stands already. */
 export type Stored = 'stored' | 'stands'
 
-/** Publishes to the stored part of the queue. A refusal because a message of this subject stands is an answer, not an error; everything else throws `SERVICE_UNAVAILABLE` after at most five seconds and means "unknown". */
+/**
+ * Publishes to the stored part of the queue. A refusal because a message of this subject stands is an answer, not an error.
+ * Throws `CONFIGURATION` where the server takes no message as large as this; everything else throws `SERVICE_UNAVAILABLE`
+ * after at most five seconds and means "unknown".
+ */
 export const publishStored = async (
   queue: Queue,
   subject: string,
@@ -23,19 +28,47 @@ export const publishStored = async (
     return 'stored'
   } catch (cause) {
     if (cause instanceof JetStreamApiError && cause.code === messageStands) return 'stands'
+    if (cause instanceof InvalidArgumentError) {
+      const message = `publish ${subject}: ${data.length} bytes are more than max_payload of the NATS server allows`
+      throw new AppError('CONFIGURATION', { message, cause })
+    }
     throw new AppError('SERVICE_UNAVAILABLE', { message: `publish ${subject}: ${String(cause)}`, cause })
   }
 }
 
+/** A message as it stands in a stream. */
+export type StoredMessage = {
+  readonly data: Uint8Array
+  /** Its number in the stream, from 1. */
+  readonly sequence: number
+  /** When it was stored, by the server's clock, in milliseconds since 1970. */
+  readonly storedAtMs: number
+}
+
 /** The newest stored message of an exact subject, or undefined where there is none. Throws `SERVICE_UNAVAILABLE` after two seconds. */
-export const lastStored = async (queue: Queue, stream: string, subject: string): Promise<Uint8Array | undefined> => {
+export const lastMessage = async (
+  queue: Pick<Queue, 'request'>,
+  stream: string,
+  subject: string,
+): Promise<StoredMessage | undefined> => {
   const answer = await queue.request(`$JS.API.DIRECT.GET.${stream}.${subject}`, new Uint8Array(), readTimeoutMs)
   if (answer.statusCode === 404) return undefined
   if (answer.statusCode >= 400) {
     throw new AppError('SERVICE_UNAVAILABLE', { message: `direct get ${subject}: status ${answer.statusCode}` })
   }
-  return answer.data
+  return {
+    data: answer.data,
+    sequence: Number(answer.header('Nats-Sequence')),
+    storedAtMs: Date.parse(answer.header('Nats-Time-Stamp') ?? ''),
+  }
 }
+
+/** What the newest stored message of an exact subject holds; see `lastMessage`. */
+export const lastStored = async (
+  queue: Pick<Queue, 'request'>,
+  stream: string,
+  subject: string,
+): Promise<Uint8Array | undefined> => (await lastMessage(queue, stream, subject))?.data
 
 /** Opens JetStream's management interface; only `shared/queue` uses it. */
 export const manage = (queue: Queue): Promise<JetStreamManager> => jetstreamManager(queue.connection, { timeout: 5000 })

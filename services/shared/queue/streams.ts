@@ -44,6 +44,18 @@ export const streamsExist = async (queue: Queue): Promise<boolean> => {
   }
 }
 
+/** Whether every consumer exists that both streams are to have. Throws where the server does not answer. */
+export const consumersExist = async (queue: Queue): Promise<boolean> => {
+  const { consumers } = await manage(queue)
+  const namesOf = async (stream: string) => (await Array.fromAsync(consumers.list(stream))).map(({ name }) => name)
+  const names = new Set((await Promise.all([capturesStream.name, resultsStream.name].map(namesOf))).flat())
+  return [...laneConsumers, ledgerConsumer].every((consumer) => names.has(consumer.durable_name))
+}
+
+/** Largest message in bytes that the server says it takes. */
+export const maxPayloadOf = ({ connection }: Pick<Queue, 'connection'>): number =>
+  connection.info?.max_payload ?? Infinity
+
 /** Messages of a pool in the stream that no worker holds, and those that one holds. Throws where the server does not answer: unknown is not zero. */
 export const poolDepth = async (queue: Queue, pool: Pool): Promise<{ waiting: number; inFlight: number }> => {
   const manager = await manage(queue)
@@ -63,8 +75,8 @@ export const unreadReports = async (queue: Queue): Promise<number> => {
   return info.num_pending + info.num_ack_pending
 }
 
-/** Removes a capture's message, in flight or not, and frees its place at once. */
-export const purgeSubject = async (queue: Queue, stream: string, subject: string): Promise<void> => {
+/** Removes what stands under a subject, in flight or not, and frees its place at once; with `upTo` nothing that was stored after that number. */
+export const purgeSubject = async (queue: Queue, stream: string, subject: string, upTo?: number): Promise<void> => {
   const manager = await manage(queue)
-  await manager.streams.purge(stream, { filter: subject })
+  await manager.streams.purge(stream, { filter: subject, ...(upTo !== undefined && { seq: upTo + 1 }) })
 }

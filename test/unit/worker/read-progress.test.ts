@@ -6,14 +6,20 @@ import { readProgress } from '#worker/read-progress.ts'
 
 const id = '00000000-0000-4000-8000-000000000000'
 const missing = { statusCode: 404, data: new Uint8Array() }
+const found = { statusCode: 0, header: () => undefined }
 
-const queueWith = (stored: { started?: Pick<StartedMessage, 'kind' | 'attempt'>; hasResult?: boolean }) =>
+const queueWith = (stored: {
+  started?: Pick<StartedMessage, 'kind' | 'attempt'>
+  hasResult?: boolean
+  garbage?: boolean
+}) =>
   ({
     request: async (subject: string) => {
       if (subject.endsWith(resultSubject({ pool: 'standard', id })))
-        return stored.hasResult ? { statusCode: 0, data: Buffer.from('{}') } : missing
+        return stored.hasResult ? { ...found, data: Buffer.from('{}') } : missing
+      if (stored.garbage) return { ...found, data: Buffer.from('{}') }
       if (!stored.started) return missing
-      return { statusCode: 0, data: startedCodec.encode({ id, pod: 'p', ...stored.started }) }
+      return { ...found, data: startedCodec.encode({ id, pod: 'p', ...stored.started }) }
     },
   }) as unknown as Queue
 
@@ -34,6 +40,7 @@ const table: { name: string; stored: Parameters<typeof queueWith>[0]; attempts: 
     attempts: 0,
     want: 'no-attempt-left',
   },
+  { name: 'a report that cannot be read does not', stored: { garbage: true }, attempts: 1, want: 2 },
   { name: 'a result ends it', stored: { hasResult: true }, attempts: 0, want: 'ended' },
 ]
 

@@ -74,6 +74,7 @@ export const Capture = defineEntity({
     budgetMs: p.integer(),
     attempts: p.integer().default(0),
     unendedStarts: p.integer().default(0),
+    /** When the latest attempt began, or the capture was last sent again after it: from then on its budget runs. */
     attemptStartedAt: optionalTime(),
     /** First day of the period in which the charge was reserved. */
     period: p.date(),

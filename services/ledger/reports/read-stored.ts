@@ -1,0 +1,36 @@
+import type { Pool } from '#shared/capture/lane.ts'
+import type { Queue } from '#shared/queue/connection.ts'
+import { lastMessage } from '#shared/queue/stored.ts'
+import { resultSubject, startedSubject } from '#shared/queue/subjects.ts'
+import { resultsStream } from '#shared/queue/topology.ts'
+import { readReport, type Report } from './read-report.ts'
+
+/** What workers stored last of one capture: its latest start and its latest result. */
+export type StoredReports = {
+  /** In the order in which they were stored; what cannot be read is left out. */
+  readonly reports: readonly Report[]
+  /** Number of the result in its stream, whether it can be read or not. */
+  readonly resultSequence: number | undefined
+  /** When the later one was stored, by the clock of NATS; minus infinity where there is none. */
+  readonly newestAtMs: number
+}
+
+/** Reads what stands in the results stream of a capture. Throws `SERVICE_UNAVAILABLE` after two seconds. */
+export const readStored = async (
+  queue: Pick<Queue, 'request'>,
+  of: { readonly pool: Pool; readonly id: string },
+): Promise<StoredReports> => {
+  const last = async (subject: string) => {
+    const message = await lastMessage(queue, resultsStream.name, subject)
+    return message && { ...message, subject }
+  }
+  const [started, result] = await Promise.all([last(startedSubject(of)), last(resultSubject(of))])
+  const stored = [started, result].filter((message) => message !== undefined)
+  return {
+    reports: stored
+      .toSorted((one, other) => one.sequence - other.sequence)
+      .flatMap(({ subject, data }) => readReport(subject, data) ?? []),
+    resultSequence: result?.sequence,
+    newestAtMs: Math.max(...stored.map(({ storedAtMs }) => storedAtMs)),
+  }
+}

@@ -1,0 +1,184 @@
+import t from 'tap'
+import { reap, sendUnbegunAgain } from '#ledger/reaper.ts'
+import type { Ledger } from '#ledger/context.ts'
+import type { Pool } from '#shared/capture/lane.ts'
+import { acceptCapture } from '#shared/db/accept-capture.ts'
+import { changeCaptures } from '#shared/db/change-captures.ts'
+import { requeueUnbegun } from '#shared/db/requeue-captures.ts'
+import type { Database } from '#shared/db/connection.ts'
+import { declareStreams } from '#shared/queue/streams.ts'
+import { createTestLedger, openQueue } from '#test/helpers/ledger.ts'
+import { startNats } from '#test/helpers/nats.ts'
+import { startPostgres } from '#test/helpers/postgres.ts'
+import { row } from '#test/helpers/running-ledger.ts'
+import { createTenant } from '#test/helpers/tenant.ts'
+import { lastResult, reportFailure, reportStart, reportSuccess } from '#test/helpers/worker-reports.ts'
+
+const [server, nats] = await Promise.all([startPostgres(t), startNats(t)])
+const nothingStuck = { couldNotStartFor: () => [] }
+const minuteMs = 60_000
+
+/** A ledger that does nothing by itself, on a database of its own, and a tenant whose window is wide. */
+const openLedger = async (test: Parameters<typeof openQueue>[0], more: Partial<Ledger> = {}) => {
+  const database = await server.createDatabase()
+  const queue = await openQueue(test, nats.url)
+  await declareStreams(queue)
+  const ledger = createTestLedger(database, queue, more)
+  const tenant = await createTenant(database)
+  const reaped = () => ledger.told.flatMap(([name, , action]) => (name === 'reaped' ? [action] : []))
+  /** A capture whose attempts began, the last one long enough ago to be overdue, and were not heard of again. */
+  const dead = async (of: { minutesAgo: number; attempts?: number; pool?: Pool; acceptedMinutesAgo?: number }) => {
+    const { minutesAgo, attempts = 1, pool = 'standard', acceptedMinutesAgo = minutesAgo } = of
+    const capture = tenant.capture({ pool })
+    await acceptCapture(database, capture, { windowSize: 1000 })
+    const change = { attempts, unendedStarts: attempts, begins: true }
+    await changeCaptures(database, [capture.id], () => ({ change }))
+    await age(database, capture.id, { minutesAgo, acceptedMinutesAgo })
+    return capture.id
+  }
+  const statusOf = async (id: string) => (await row(database, id))['status']
+  return { database, queue, ledger, reaped, dead, statusOf }
+}
+
+const age = (database: Database, id: string, ago: { minutesAgo: number; acceptedMinutesAgo: number }) =>
+  database.query(
+    `update capture set attempt_started_at = now() - $2 * interval '1 minute', created_at = now() - $3 * interval '1 minute'
+      where id = $1`,
+    [id, ago.minutesAgo, ago.acceptedMinutesAgo],
+  )
+
+// Contract: Error mapping
+t.test('a capture whose attempt died fails where nobody begins it again within the longest wait', async (t) => {
+  const { database, ledger, reaped, dead } = await openLedger(t, { longestWaitSeconds: 3600 })
+  const [old, young] = [
+    await dead({ minutesAgo: 10, acceptedMinutesAgo: 61 }),
+    await dead({ minutesAgo: 10, acceptedMinutesAgo: 59 }),
+  ]
+  await reap(ledger, nothingStuck)
+  t.match(await row(database, old), {
+    status: 'failed',
+    error_code: 'JOB_FAILED',
+    error_message: 'No worker began the capture again in time.',
+    charge: 'released',
+  })
+  t.match(await row(database, young), { status: 'processing' })
+  t.same(new Set(reaped()), new Set(['never_begun', 'sent_again']))
+})
+
+// Contract: Error mapping
+t.test('a capture whose attempt died fails where no worker could be started for another in time', async (t) => {
+  const { database, ledger, dead, statusOf } = await openLedger(t)
+  const [old, young, other] = [
+    await dead({ minutesAgo: 6, pool: 'proxied' }),
+    await dead({ minutesAgo: 4, pool: 'proxied' }),
+    await dead({ minutesAgo: 6 }),
+  ]
+  await reap(ledger, { couldNotStartFor: (ms) => (ms === 300_000 ? ['proxied'] : []) })
+  t.match(await row(database, old), {
+    status: 'failed',
+    error_code: 'JOB_FAILED',
+    error_message: 'No worker could be started for the capture in time.',
+  })
+  t.same(await Promise.all([young, other].map(statusOf)), ['processing', 'processing'])
+})
+
+t.test('a capture that was sent again is looked at again once another budget has passed', async (t) => {
+  const { database, ledger, reaped, dead } = await openLedger(t)
+  const id = await dead({ minutesAgo: 10 })
+  await reap(ledger, nothingStuck)
+  await database.query('delete from outbox')
+  await reap(ledger, nothingStuck)
+  t.same(reaped(), ['sent_again'])
+  t.same(await database.query('select from outbox'), [])
+  await age(database, id, { minutesAgo: 10, acceptedMinutesAgo: 20 })
+  await reap(ledger, nothingStuck)
+  t.same(reaped(), ['sent_again', 'sent_again'])
+  t.match(await database.query('select capture_id as id from outbox'), [{ id }], 'its message may have been lost')
+})
+
+t.test('many captures of which nothing can be decided keep no other from its end', async (t) => {
+  const { queue, ledger, dead, statusOf } = await openLedger(t)
+  for (let n = 0; n < 101; n += 1) await reportSuccess(queue, await dead({ minutesAgo: 10 }))
+  const usedUp = await dead({ minutesAgo: 9, attempts: 2 })
+  await reap(ledger, nothingStuck)
+  t.equal(await statusOf(usedUp), 'failed')
+})
+
+t.test('a row that cannot be written keeps no other from its end, and is told', async (t) => {
+  const { database, ledger, dead, statusOf } = await openLedger(t, { longestWaitSeconds: 3600 })
+  const begun = [await dead({ minutesAgo: 10, attempts: 2 }), await dead({ minutesAgo: 9, attempts: 2 })]
+  const pending = [
+    await dead({ minutesAgo: 0, acceptedMinutesAgo: 90 }),
+    await dead({ minutesAgo: 0, acceptedMinutesAgo: 80 }),
+  ]
+  await database.query(`update capture set status = 'pending', attempts = 0 where id = any ($1)`, [pending])
+  await database.query('update lane_meter set processing = 2')
+  await database.query('update account_meter set pending = 2')
+  await database.query(`create function refuse() returns trigger language plpgsql as $$ begin raise 'refused'; end $$`)
+  await database.query(`create trigger refuse before update on capture for each row
+    when (old.id in ('${begun[0]}', '${pending[0]}')) execute function refuse()`)
+  await t.rejects(reap(ledger, nothingStuck), { message: /refused/ })
+  t.same(await Promise.all([...begun, ...pending].map(statusOf)), ['processing', 'failed', 'pending', 'failed'])
+})
+
+t.test('a success that comes while a capture is being sent again is kept', async (t) => {
+  const { database, queue, ledger, dead, reaped, statusOf } = await openLedger(t)
+  const id = await dead({ minutesAgo: 10 })
+  await reportFailure(queue, id, { token: 'not the token' })
+  const transaction: Database['transaction'] = async (work) => {
+    const outcome = await database.transaction(work)
+    await reportSuccess(queue, id)
+    return outcome
+  }
+  await reap({ ...ledger, database: { ...database, transaction } }, nothingStuck)
+  t.equal(await statusOf(id), 'processing')
+  t.same(reaped(), ['sent_again'])
+  t.equal((await lastResult(queue, id))?.outcome, 'completed')
+})
+
+t.test('a report that was acknowledged and whose change was lost is applied after a minute', async (t) => {
+  const { database, queue, ledger, dead, reaped } = await openLedger(t, { longestWaitSeconds: 3600 })
+  const begun = await dead({ minutesAgo: 10 })
+  const unbegun = await dead({ minutesAgo: 0, acceptedMinutesAgo: 61 })
+  await database.query(`update capture set status = 'pending', attempts = 0, unended_starts = 0 where id = $1`, [
+    unbegun,
+  ])
+  for (const id of [begun, unbegun]) {
+    await reportStart(queue, id)
+    await reportSuccess(queue, id)
+  }
+  const now = Date.now()
+  await reap(ledger, nothingStuck, now + minuteMs / 2)
+  t.match(await row(database, begun), { status: 'processing' }, 'it may still be under way to a ledger')
+  t.match(await row(database, unbegun), { status: 'pending' })
+  await reap(ledger, nothingStuck, now + 2 * minuteMs)
+  t.match(await row(database, begun), { status: 'completed', charge: 'settled' })
+  t.match(await row(database, unbegun), { status: 'completed', charge: 'settled' })
+  t.same(reaped(), [])
+})
+
+t.test('a report on a capture that seems unbegun is applied too, and the capture is not sent again', async (t) => {
+  const { database, queue, ledger, dead, statusOf } = await openLedger(t)
+  const ids = [await dead({ minutesAgo: 2 }), await dead({ minutesAgo: 2 })]
+  await database.query(`update capture set status = 'pending', attempts = 0, unended_starts = 0`)
+  await database.query('delete from outbox')
+  await reportSuccess(queue, ids[0]!)
+  await sendUnbegunAgain(ledger, Date.now() + 2 * minuteMs)
+  t.same(await Promise.all(ids.map(statusOf)), ['completed', 'pending'])
+  t.same(await database.query('select capture_id as id from outbox'), [{ id: ids[1] }])
+})
+
+t.test('captures of a pool that is dead take no turn from those of another', async (t) => {
+  const { database, dead } = await openLedger(t)
+  for (let n = 0; n < 3; n += 1) await dead({ minutesAgo: 10 })
+  const other = await dead({ minutesAgo: 5, pool: 'proxied' })
+  await database.query(`update capture set status = 'pending', attempts = 0`)
+  await database.query('delete from outbox')
+  await requeueUnbegun(database, { olderThanMs: minuteMs, limit: 2 })
+  const pools = await database.query('select pool, count(*)::integer from outbox group by 1 order by 1')
+  t.same(pools, [
+    { pool: 'proxied', count: 1 },
+    { pool: 'standard', count: 2 },
+  ])
+  t.same(await database.query(`select capture_id as id from outbox where pool = 'proxied'`), [{ id: other }])
+})

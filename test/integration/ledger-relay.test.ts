@@ -1,0 +1,75 @@
+import t from 'tap'
+import { setUpStreams } from '#ledger/keep-streams.ts'
+import { relay } from '#ledger/relay.ts'
+import type { Ledger } from '#ledger/context.ts'
+import type { Database } from '#shared/db/connection.ts'
+import { declareStreams } from '#shared/queue/streams.ts'
+import { createTestLedger, openQueue } from '#test/helpers/ledger.ts'
+import { startNats } from '#test/helpers/nats.ts'
+import { startPostgres } from '#test/helpers/postgres.ts'
+import { accept, meters, row, standing } from '#test/helpers/running-ledger.ts'
+import { createTenant } from '#test/helpers/tenant.ts'
+
+const payloadMax = 16_384
+const [server, nats] = await Promise.all([startPostgres(t), startNats(t, { config: `max_payload: ${payloadMax}` })])
+
+/** A ledger that does nothing by itself, with ten captures to be published, the oldest first. */
+const openRelay = async (test: Parameters<typeof openQueue>[0], sealed: (place: number) => Buffer) => {
+  const database = await server.createDatabase()
+  const queue = await openQueue(test, nats.url)
+  await declareStreams(queue)
+  const ledger = createTestLedger(database, queue)
+  const tenant = await createTenant(database)
+  const captures: Awaited<ReturnType<typeof accept>>[] = []
+  for (let place = 0; place < 10; place += 1) {
+    captures.push(await accept({ database, tenant }, { sealed: sealed(place) }))
+    await database.query('update outbox set relay_at = now() where relay_at > now()')
+  }
+  return { database, queue, ledger, tenant, captures, last: captures.at(-1)! }
+}
+
+t.test('captures that cannot be published keep no other from it, and come again', async (t) => {
+  const { database, queue, ledger, captures, last } = await openRelay(t, () => Buffer.from('small'))
+  const bad = new Set(captures.slice(0, -1).map(({ id }) => id))
+  const query: Database['query'] = async (text, parameters, keep) => {
+    if (bad.has(String(parameters?.[0]))) throw new Error('this one is broken')
+    return database.query(text, parameters, keep)
+  }
+  const broken: Ledger = { ...ledger, database: { ...database, query } }
+  await t.rejects(relay(broken), { message: 'this one is broken' })
+  t.ok(await standing(queue, last))
+  t.equal((await database.query('select from outbox')).length, bad.size)
+})
+
+// Contract: Error mapping
+t.test('a capture that is larger than NATS takes fails, and the others go on', async (t) => {
+  const large = Buffer.alloc(payloadMax)
+  const { database, queue, ledger, tenant, captures, last } = await openRelay(t, (place) =>
+    place < 9 ? large : Buffer.from('small'),
+  )
+  await relay(ledger)
+  t.ok(await standing(queue, last))
+  t.match(await row(database, captures[0]!.id), {
+    status: 'failed',
+    error_code: 'JOB_FAILED',
+    error_message: 'The capture is larger than the queue takes.',
+    charge: 'released',
+  })
+  t.match(await meters({ database, tenant }), { pending: 1, admitted: 1, reserved: 1 })
+  t.same(await database.query('select from outbox'), [])
+  t.equal(ledger.told.filter(([name]) => name === 'tooLarge').length, 9)
+})
+
+t.test('a ledger tells at its start of a NATS server that takes no large captures', async (t) => {
+  const database = await server.createDatabase()
+  const small = createTestLedger(database, await openQueue(t, nats.url))
+  await setUpStreams(small)
+  t.same(
+    small.told.filter(([name]) => name === 'maxPayloadTooSmall'),
+    [['maxPayloadTooSmall', payloadMax]],
+  )
+  const other = await startNats(t)
+  const enough = createTestLedger(database, await openQueue(t, other.url))
+  await setUpStreams(enough)
+  t.notOk(enough.told.some(([name]) => name === 'maxPayloadTooSmall'))
+})

@@ -1,0 +1,23 @@
+import t from 'tap'
+import { actOnEach } from '#ledger/act-on-each.ts'
+
+/** Acts on six, two at a time, of which those in `bad` fail. */
+const actOnSix = async (bad: readonly number[], isConnected: () => boolean) => {
+  const done: number[] = []
+  const failures = await actOnEach({ isConnected }, { all: [0, 1, 2, 3, 4, 5], atOnce: 2 }, async (one) => {
+    if (bad.includes(one)) throw new Error(`${one} failed`)
+    done.push(one)
+  })
+  return { done, failures: failures.map((error) => (error as Error).message) }
+}
+
+t.test('whatever fails keeps nothing else back', async (t) => {
+  t.same(await actOnSix([0, 1, 2, 4], () => true), {
+    done: [3, 5],
+    failures: ['0 failed', '1 failed', '2 failed', '4 failed'],
+  })
+})
+
+t.test('nothing more is tried once NATS is away', async (t) => {
+  t.same(await actOnSix([0, 1, 2, 3, 4, 5], () => false), { done: [], failures: ['0 failed', '1 failed'] })
+})
