@@ -1,9 +1,17 @@
+import http from 'node:http'
+import https from 'node:https'
 import { Client } from 'minio'
 import { AppError } from '#shared/errors/app-error.ts'
+import { boundIdle, boundWhole, type Transport } from './bound-transport.ts'
 import type { ObjectStore } from './object-store.ts'
 import { createPutSigner } from './sign-put.ts'
 
 const longestSignatureSeconds = 7 * 24 * 3600
+
+/** Longest time of a call that answers with little. */
+const callMs = 30_000
+/** Longest wait for the head of an object, and for each of its bytes. */
+const idleMs = 10_000
 
 const refuse = (cause: unknown): never => {
   throw new AppError('SERVICE_UNAVAILABLE', { message: `object store: ${String(cause)}`, cause })
@@ -33,20 +41,25 @@ export const readS3Url = (text: string) => {
   }
 }
 
-/** Keeps objects in an S3-compatible store. The bucket must exist. */
-export const createS3Store = (s3Url: string): ObjectStore => {
+/** Keeps objects in an S3-compatible store. The bucket must exist. A store that does not answer is given up after `bounds`. */
+export const createS3Store = (s3Url: string, bounds = { callMs, idleMs }): ObjectStore => {
   const { bucket, ...where } = readS3Url(s3Url)
-  const client = new Client({ ...where, pathStyle: true })
+  const plain = where.useSSL ? https : http
+  // Of the forms that `request` has, the client calls this one alone.
+  const clientBy = (transport: Transport) =>
+    new Client({ ...where, pathStyle: true, transport: transport as typeof plain })
+  const client = clientBy(boundWhole(plain, bounds.callMs))
+  const reading = clientBy(boundIdle(plain, bounds.idleMs))
   const signPut = createPutSigner({ ...where, bucket })
   return {
     signPut: async (key, lifetimeSeconds) =>
       signPut(key, { at: new Date(), lifetimeSeconds: Math.min(lifetimeSeconds, longestSignatureSeconds) }),
     get: async (key, range) => {
       try {
-        const { size } = await client.statObject(bucket, key)
-        if (!range) return { body: await client.getObject(bucket, key), bytes: size }
+        const { size } = await reading.statObject(bucket, key)
+        if (!range) return { body: await reading.getObject(bucket, key), bytes: size }
         const bytes = Math.min(range.last, size - 1) - range.first + 1
-        return { body: await client.getPartialObject(bucket, key, range.first, bytes), bytes }
+        return { body: await reading.getPartialObject(bucket, key, range.first, bytes), bytes }
       } catch (error) {
         return isMissing(error) ? undefined : refuse(error)
       }
