@@ -221,7 +221,7 @@ export const createTestContext = (): TestContext => {
         return { body: Readable.from([part]), bytes: part.length }
       },
       put: async () => {},
-      delete: async () => {},
+      delete: async () => [],
       list: async function* list() {},
     },
     publisher: {

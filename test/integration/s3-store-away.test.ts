@@ -44,6 +44,25 @@ t.test('a call whose answer never ends is given up, though bytes go on coming', 
   await Promise.all([t.rejects(store.delete([key])), t.rejects(Array.fromAsync(store.list('captures/')))])
 })
 
+t.test('tells which objects a store would not delete, though it answers 200', async (t) => {
+  const other = key.replace(/.$/, 'x')
+  const errors = [key, other].map((each) => `<Error><Key>${each}</Key><Code>AccessDenied</Code></Error>`)
+  let said = errors
+  const store = await startStore(t, (_request, response) => {
+    response.writeHead(200, { 'content-type': 'application/xml' }).end(`<DeleteResult>${said.join('')}</DeleteResult>`)
+  })
+  t.same(
+    await store.delete([key, other]),
+    [key, other].map((each) => ({ key: each, reason: 'AccessDenied' })),
+  )
+  said = errors.slice(0, 1)
+  t.same(await store.delete([key, other]), [{ key, reason: 'AccessDenied' }])
+  said = []
+  t.same(await store.delete([key, other]), [])
+  said = ['<Error><Code>SlowDown</Code></Error>']
+  await t.rejects(store.delete([key]), { code: 'SERVICE_UNAVAILABLE', message: /SlowDown/ }, 'it does not say which')
+})
+
 const head = { 'content-length': '20000000', 'last-modified': new Date(0).toUTCString(), etag: '"0"' }
 
 t.test('an object whose bytes stop coming breaks off', async (t) => {

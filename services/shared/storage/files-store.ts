@@ -168,6 +168,7 @@ export const createFilesStore = (options: FilesOptions): FilesStore => {
     },
     delete: async (keys) => {
       await Promise.all(keys.map((key) => removeWithFolders(pathOf(key)))).catch(refuse)
+      return []
     },
     list: (prefix, after = '') => walk(options.folder, '', { prefix, after }),
   }

@@ -3,7 +3,7 @@ import https from 'node:https'
 import { Client } from 'minio'
 import { AppError } from '#shared/errors/app-error.ts'
 import { boundIdle, boundWhole, type Transport } from './bound-transport.ts'
-import type { ObjectStore } from './object-store.ts'
+import type { NotDeleted, ObjectStore } from './object-store.ts'
 import { createPutSigner } from './sign-put.ts'
 
 const longestSignatureSeconds = 7 * 24 * 3600
@@ -18,6 +18,14 @@ const refuse = (cause: unknown): never => {
 }
 
 const isMissing = (error: unknown) => ['NoSuchKey', 'NotFound'].includes((error as { code?: string }).code ?? '')
+
+/** What a store says of one object of a call that succeeded. The client hands on what stands in the XML. */
+type DeleteError = { readonly Key?: unknown; readonly Code?: unknown }
+
+const notDeleted = ({ Key, Code }: DeleteError): NotDeleted => {
+  if (typeof Key !== 'string') return refuse(`objects were not deleted: ${String(Code)}`)
+  return { key: Key, reason: String(Code) }
+}
 
 /** Reads `https://KEY:SECRET@host:port/bucket?region=…` into what the client needs. Throws `CONFIGURATION` where a part is missing. */
 export const readS3Url = (text: string) => {
@@ -68,7 +76,9 @@ export const createS3Store = (s3Url: string, bounds = { callMs, idleMs }): Objec
       await client.putObject(bucket, key, Buffer.from(bytes), bytes.length, { 'Content-Type': mediaType }).catch(refuse)
     },
     delete: async (keys) => {
-      if (keys.length > 0) await client.removeObjects(bucket, [...keys]).catch(refuse)
+      if (keys.length === 0) return []
+      const errors = await client.removeObjects(bucket, [...keys]).catch(refuse)
+      return (errors as DeleteError[]).map(notDeleted)
     },
     list: async function* list(prefix, after = '') {
       const found = client.listObjectsV2(bucket, prefix, true, after)
