@@ -72,7 +72,11 @@ export const startStandInFleet = (
       await commit(id, end)
     } else {
       const [put] = part.puts
-      const { status } = await fetch(put?.url ?? '', { method: 'PUT', body: behaviour.image })
+      const { status } = await fetch(put?.url ?? '', {
+        method: 'PUT',
+        body: behaviour.image,
+        headers: { 'if-none-match': '*' },
+      })
       if (status !== 201) throw new Error(`put: ${status}`)
       const end: CompletedResult = { ...report, ...imageOf(put?.key ?? '', behaviour) }
       await publishStored(queue, resultSubject({ pool, id }), resultCodec.encode(end))

@@ -8,7 +8,7 @@ export type NotDeleted = { readonly key: string; readonly reason: string }
 
 /** Where images are kept. Keys come from `objects.ts`. Failures of the store throw `SERVICE_UNAVAILABLE`. */
 export type ObjectStore = {
-  /** An address to which whoever holds it may PUT this one object, once where the store can enforce it, for at most seven days. */
+  /** An address to which whoever holds it may PUT this one object with `If-None-Match: *`, once, for at most seven days. */
   readonly signPut: (key: string, lifetimeSeconds: number) => Promise<string>
   /** The bytes of an object or a range of it, and how many come; undefined where there is no such object. */
   readonly get: (key: string, range?: ByteRange) => Promise<{ body: Readable; bytes: number } | undefined>
