@@ -24,16 +24,20 @@ export type TargetRules = {
   readonly own: () => OwnNetwork
 }
 
+/** A name with more is refused: each of them is judged, and an answer may hold thousands. */
+const addressesMax = 64
+
 const blocked = (message: string) => new AppError('BLOCKED', { message })
 
 /** Loopback and unspecified addresses reach this machine on every port. */
 const isOwn = (ip: string, { addresses }: OwnNetwork): boolean => addresses.has(ip) || /^(127\.|0\.|::1?$)/.test(ip)
 
-const judge = (ip: string, rules: TargetRules, { host, port }: Target, ownPort: number): void => {
+type Judging = { readonly rules: TargetRules; readonly own: OwnNetwork; readonly ownPort: number }
+
+const judge = (ip: string, { rules, own, ownPort }: Judging, { host, port }: Target): void => {
   const address = parseAddress(ip)
   if (address === undefined) throw blocked('the answer is not an address')
   if (inAny(rules.deny, address)) throw blocked('the address is denied')
-  const own = rules.own()
   if (port === ownPort && isOwn(ip, own)) throw blocked('the address is this filter')
   const allowed = allowsHost(rules.allow, host, port) || allowsAddress(rules.allow, ip, port)
   if (allowed) return
@@ -48,7 +52,7 @@ const judge = (ip: string, rules: TargetRules, { host, port }: Target, ownPort: 
 export const judgeText = (rules: TargetRules, target: Target, ownPort: number): void => {
   const { host, port } = target
   if (isBadPort(port)) throw blocked('the port is not fetched from')
-  if (isAddress(host)) judge(host, rules, target, ownPort)
+  if (isAddress(host)) judge(host, { rules, own: rules.own(), ownPort }, target)
   else if (isLocalName(host) && !allowsHost(rules.allow, host, port)) throw blocked('the name is local')
 }
 
@@ -66,6 +70,8 @@ export const resolveTarget = async (
   if (isAddress(host)) return [host]
   const addresses = await (allowsHost(rules.allow, host, port) ? resolver.lookup(host) : resolver.resolve(host))
   if (addresses.length === 0) throw new AppError('DNS_FAILED', { message: 'the name has no address' })
-  for (const ip of addresses) judge(ip, rules, target, ownPort)
+  if (addresses.length > addressesMax) throw blocked('the name has too many addresses')
+  const judging = { rules, own: rules.own(), ownPort }
+  for (const ip of addresses) judge(ip, judging, target)
   return addresses
 }

@@ -28,6 +28,13 @@ const maintenanceSeconds = 60
 
 type Serve = (exchange: Exchange) => Promise<Answer>
 
+/** Counts an image as held in memory until the client has it, or has gone away. */
+const holdImage = ({ heldImages }: Context, { raw }: FastifyReply, { body }: Answer) => {
+  if (!Buffer.isBuffer(body) || raw.destroyed) return
+  const held = heldImages.hold(body.length)
+  raw.once('close', () => held[Symbol.dispose]())
+}
+
 const serve = async (
   context: Context,
   operation: OperationName,
@@ -52,6 +59,7 @@ const serve = async (
     accountId: exchange.caller?.accountId,
     fault: answer.status >= 500 ? error : undefined,
   })
+  holdImage(context, reply, answer)
   return sendAnswer(reply, exchange, answer, context.isStopping())
 }
 

@@ -26,7 +26,8 @@ import { createLogger } from '#shared/telemetry/logger.ts'
 import { createMetrics, type Metrics } from '#shared/telemetry/metrics.ts'
 import type { Health } from '#shared/telemetry/probe-server.ts'
 import { createPublisher, type Publisher } from './accept/publisher.ts'
-import { readSmall } from './answer/read-image.ts'
+import { createHeldBytes, type HeldBytes } from './answer/held-bytes.ts'
+import { heldBytesMax, readSmall } from './answer/read-image.ts'
 import type { Captures } from './captures.ts'
 import type { Config } from './config.ts'
 import { followMaintenance } from './follow-maintenance.ts'
@@ -50,6 +51,8 @@ export type Context = {
   readonly keptAnswers: KeptAnswers
   readonly keyGuesses: KeyGuesses
   readonly objects: ObjectStore
+  /** Images that are in memory on their way to clients. */
+  readonly heldImages: HeldBytes
   readonly publisher: Pick<Publisher, 'publish' | 'nudge'>
   readonly waiters: Pick<Waiters, 'begin' | 'follow' | 'isStopping'>
   /** Those who wait for the end of a capture at its status. */
@@ -157,7 +160,9 @@ export const openContext = async (
   const publicUrl = () => config.publicUrl ?? life.listeningUrl()
   const captures = capturesIn(database, config)
   const bounds = { max: config.liveMax, accountMax: config.liveAccountMax }
-  const waiters = stack.use(createWaiters({ queue, readSmall: (key) => readSmall(objects, key), waitersMax }))
+  const heldImages = createHeldBytes(heldBytesMax)
+  const reader = { objects, heldImages }
+  const waiters = stack.use(createWaiters({ queue, readSmall: (key) => readSmall(reader, key), waitersMax }))
   const maintenance = stack.use(followMaintenance(() => readMaintenance(database), maintenanceLookMs))
   const owned = stack.move()
   return {
@@ -166,6 +171,7 @@ export const openContext = async (
     keyGuesses: createKeyGuesses({ perMinute: config.keyFailuresPerMinute, nowMs: () => performance.now() }),
     keptAnswers: keptAnswersIn(database, config.keyPepper),
     objects,
+    heldImages,
     database,
     files,
     publisher,

@@ -1,22 +1,39 @@
-import { expireObjects, findRemovals, forgetRemovals } from '#shared/db/object-removals.ts'
+import { expireObjects, findRemovals, forgetRemovals, postponeRemovals } from '#shared/db/object-removals.ts'
+import { AppError } from '#shared/errors/app-error.ts'
+import type { NotDeleted } from '#shared/storage/object-store.ts'
 import type { Ledger } from './context.ts'
 
 const batchObjects = 500
 const batchesMax = 100
+/** Until an object is tried again that the store refused to delete. */
+const refusedMs = 300_000
 
-/** Deletes objects whose retention has ended, and those that no record refers to. A row goes only after its bytes. */
-export const removeObjects = async ({
-  database,
-  objects,
-  events,
-}: Pick<Ledger, 'database' | 'objects' | 'events'>): Promise<void> => {
+type Dependencies = Pick<Ledger, 'database' | 'objects' | 'events'>
+
+/** Deletes one batch; answers what the store kept. */
+const removeBatch = async ({ database, objects, events }: Dependencies, keys: readonly string[]) => {
+  const kept = await objects.delete(keys)
+  const keptKeys = new Set(kept.map(({ key }) => key))
+  const gone = keys.filter((key) => !keptKeys.has(key))
+  await forgetRemovals(database, gone)
+  await postponeRemovals(database, [...keptKeys], refusedMs)
+  if (gone.length > 0) events.objectsRemoved(gone.length)
+  return kept
+}
+
+/**
+ * Deletes objects whose retention has ended, and those that no record refers to. A row goes only after its bytes. Throws
+ * `SERVICE_UNAVAILABLE` where the store kept some, once the others are gone.
+ */
+export const removeObjects = async (ledger: Dependencies): Promise<void> => {
+  const kept: NotDeleted[] = []
   for (let batch = 0; batch < batchesMax; batch += 1) {
-    await expireObjects(database, batchObjects)
-    const keys = await findRemovals(database, batchObjects)
-    if (keys.length === 0) return
-    await objects.delete(keys)
-    await forgetRemovals(database, keys)
-    events.objectsRemoved(keys.length)
-    if (keys.length < batchObjects) return
+    await expireObjects(ledger.database, batchObjects)
+    const keys = await findRemovals(ledger.database, batchObjects)
+    if (keys.length > 0) kept.push(...(await removeBatch(ledger, keys)))
+    if (keys.length < batchObjects) break
   }
+  if (kept.length === 0) return
+  const reasons = [...new Set(kept.map(({ reason }) => reason))].join(', ')
+  throw new AppError('SERVICE_UNAVAILABLE', { message: `object store: ${kept.length} objects not deleted: ${reasons}` })
 }

@@ -1,3 +1,4 @@
+import { checkEgress } from '#shared/net/check-egress.ts'
 import { runMain } from '#shared/process/run-main.ts'
 import { startProbeServer } from '#shared/telemetry/probe-server.ts'
 import { readConfig } from './config.ts'
@@ -8,6 +9,8 @@ import { runSender } from './sender.ts'
 await runMain('webhooks', async ({ env, stop, announce }) => {
   const config = readConfig(env)
   await using sender = await openContext(config, stop)
+  // A proxy that filters nothing would let receivers be addresses of this network.
+  await checkEgress(config.egress)
   await using probe = await startProbeServer({
     host: config.probeHost,
     port: config.probePort,

@@ -37,7 +37,7 @@ const notTriedMs = 2000
 type Done = { readonly noted: readonly NotedAttempt[]; readonly notTried: readonly string[] }
 
 const send = async (sender: Sender, { delivery, body, secrets }: Prepared): Promise<NotedAttempt | undefined> => {
-  const { id, accountId, url, event, failures } = delivery
+  const { id, accountId, url, event, failures, takenAt } = delivery
   const at = sender.now()
   const headers = secrets.length === 0 ? {} : signBody({ id, body, at, secrets })
   const began = performance.now()
@@ -47,7 +47,7 @@ const send = async (sender: Sender, { delivery, body, secrets }: Prepared): Prom
   const { status, failure } = outcome
   const nextMs = failure === null ? null : nextAttemptMs(sender.waitsMs, failures + 1, sender.chance())
   sender.events.attempted({ id, event, failure, status, ms, givenUp: failure !== null && nextMs === null })
-  return { id, at, ms, status, error: failure, nextMs }
+  return { id, takenAt, at, ms, status, error: failure, nextMs }
 }
 
 /** What is in the air and what has come down, of one sender. */

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import { join } from 'node:path'
+import { checkEgress } from '#shared/net/check-egress.ts'
 import type { Config } from './config.ts'
 import type { Context } from './context.ts'
-import { checkEgress } from './egress-check.ts'
 import type { Ground } from './ground.ts'
 import { type Host, startHost } from './host-process.ts'
 import { isolationOf } from './network-isolation.ts'
@@ -31,7 +31,7 @@ export const createSlots = (
 ): readonly Slot[] => {
   const { egressPath } = ground
   const start = async (stop: AbortSignal) => {
-    await checkEgress(egressPath)
+    await checkEgress({ socketPath: egressPath })
     const host = await startHost(
       {
         settings: {

@@ -80,7 +80,6 @@ const completedResult = async (
     objectKey: put.key,
     bytes: shot.bytes.byteLength,
     sha256: createHash('sha256').update(shot.bytes).digest('hex'),
-    mimeType: shot.mimeType,
     width: shot.width,
     height: shot.height,
     ...(shot.targetStatus !== undefined && { targetStatus: shot.targetStatus }),

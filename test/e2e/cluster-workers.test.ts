@@ -76,7 +76,7 @@ t.test('the real worker of a pod is ready when it says so, serves, and finishes 
   await queue.allEnded()
   t.match(queue.rows.get(ids[0]!), {
     starts: [{ kind: 'begun', pod: pod!.metadata.name }],
-    results: [{ outcome: 'completed', mimeType: 'image/png', targetStatus: 200 }],
+    results: [{ outcome: 'completed', targetStatus: 200 }],
   })
   await eventually(async () => (await podsOf('main')).length === 0, { what: 'the pod goes' })
   t.equal(workers.processOf(pod!.metadata.name)?.exitCode, 0)

@@ -9,6 +9,8 @@ import type { CapturePage } from '#shared/db/list-captures.ts'
 import { generateSealingKeys, type OpeningKey, readOpeningKey, readSealingKey } from '#shared/queue/seal.ts'
 import { createLogger } from '#shared/telemetry/logger.ts'
 import { createMetrics } from '#shared/telemetry/metrics.ts'
+import { createHeldBytes } from '#gateway/answer/held-bytes.ts'
+import { heldBytesMax } from '#gateway/answer/read-image.ts'
 import type { CheckOutcome } from '#gateway/captures.ts'
 import type { Context } from '#gateway/context.ts'
 import { createEvents } from '#gateway/events.ts'
@@ -221,9 +223,10 @@ export const createTestContext = (): TestContext => {
         return { body: Readable.from([part]), bytes: part.length }
       },
       put: async () => {},
-      delete: async () => {},
+      delete: async () => [],
       list: async function* list() {},
     },
+    heldImages: createHeldBytes(heldBytesMax),
     publisher: {
       publish: ({ id }) => seen.published.push(id),
       nudge: () => {

@@ -40,7 +40,13 @@ export const createTestLedger = (database: Database, queue: Queue, more: Partial
   return {
     database,
     queue,
-    objects: { delete: async (keys) => void deleted.push(...keys), list: async function* list() {} },
+    objects: {
+      delete: async (keys) => {
+        deleted.push(...keys)
+        return []
+      },
+      list: async function* list() {},
+    },
     events,
     relayBell: createBell(),
     windowCaptures: 16,

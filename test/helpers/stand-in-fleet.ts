@@ -72,7 +72,11 @@ export const startStandInFleet = (
       await commit(id, end)
     } else {
       const [put] = part.puts
-      const { status } = await fetch(put?.url ?? '', { method: 'PUT', body: behaviour.image })
+      const { status } = await fetch(put?.url ?? '', {
+        method: 'PUT',
+        body: behaviour.image,
+        headers: { 'if-none-match': '*' },
+      })
       if (status !== 201) throw new Error(`put: ${status}`)
       const end: CompletedResult = { ...report, ...imageOf(put?.key ?? '', behaviour) }
       await publishStored(queue, resultSubject({ pool, id }), resultCodec.encode(end))
@@ -109,7 +113,6 @@ const imageOf = (
     objectKey,
     bytes: image.length,
     sha256: createHash('sha256').update(image).digest('hex'),
-    mimeType: 'image/png',
     width: 1280,
     height: 800,
     targetStatus,
@@ -125,7 +128,7 @@ const endOf = (result: ReturnType<typeof resultCodec.decode>) =>
         objectKey: result.objectKey,
         fileSize: result.bytes,
         sha256: result.sha256,
-        mimeType: result.mimeType,
+        mimeType: 'image/png',
         width: result.width,
         height: result.height,
         processingTimeMs: 5,

@@ -24,7 +24,6 @@ export const reportSuccess = async (queue: Queue, id: string, more: Partial<Comp
     objectKey: newObjectKey(id, new Date()),
     bytes: 1234,
     sha256: 'ab'.repeat(32),
-    mimeType: 'image/png',
     width: 1280,
     height: 800,
     targetStatus: 200,

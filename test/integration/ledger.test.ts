@@ -57,7 +57,6 @@ t.test('a capture goes from the outbox through the queue to its record and its c
     objectKey: result.objectKey,
     fileSize: 1234,
     sha256: result.sha256,
-    mimeType: 'image/png',
     width: 1280,
     height: 800,
     processingTimeMs: 150,

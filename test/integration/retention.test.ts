@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import t, { type Test } from 'tap'
 import type { Ledger } from '#ledger/context.ts'
+import { removeObjects } from '#ledger/remove-objects.ts'
 import { removeOldRows } from '#ledger/remove-old-rows.ts'
 import { createSweep } from '#ledger/sweep-orphans.ts'
 import { changeCaptures } from '#shared/db/change-captures.ts'
@@ -152,6 +153,38 @@ t.test('an object that a younger record shares stays', async (t) => {
   t.same(await database.query('select from object_removal'), [])
 })
 
+t.test('what the store would not delete is tried again later, and the rest is forgotten', async (t) => {
+  const refusing = new Set<string>()
+  const asked: string[] = []
+  const { database, ledger } = await start({
+    objects: {
+      delete: async (keys) => {
+        asked.push(...keys)
+        return keys.filter((key) => refusing.has(key)).map((key) => ({ key, reason: 'AccessDenied' }))
+      },
+      list: async function* list() {},
+    },
+  })
+  const keys = Array.from({ length: 600 }, () => newObjectKey(randomUUID(), new Date())).toSorted()
+  for (const key of keys.slice(0, 500)) refusing.add(key)
+  await database.query(`insert into object_removal select unnest($1::text[]), '2026-01-01'`, [keys])
+  await t.rejects(removeObjects(ledger), {
+    code: 'SERVICE_UNAVAILABLE',
+    message: /500 objects not deleted: AccessDenied/,
+  })
+  t.same(await removals(database), [...refusing], 'only what is gone is forgotten')
+  t.same(
+    ledger.told.filter(([name]) => name === 'objectsRemoved'),
+    [['objectsRemoved', 100]],
+  )
+  await removeObjects(ledger)
+  t.equal(asked.length, 600, 'none is asked for again at once')
+  refusing.clear()
+  await database.query(`update object_removal set not_before = not_before - interval '5 minutes'`)
+  await removeObjects(ledger)
+  t.same(await removals(database), [])
+})
+
 const hour = 3_600_000
 const now = new Date('2026-06-10T12:00:00Z')
 const ago = (hours: number) => new Date(now.getTime() - hours * hour)
@@ -195,7 +228,7 @@ t.test('a sweep goes on page by page, begins again, and leaves alone what is not
     asked.push(after)
     yield* keys.filter((key) => key > after)
   }
-  const { database, ledger } = await start({ objects: { delete: async () => {}, list } })
+  const { database, ledger } = await start({ objects: { delete: async () => [], list } })
   const sweep = createSweep(ledger, () => now)
   await sweep()
   t.ok((await removals(database)).length >= 998)

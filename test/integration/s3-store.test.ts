@@ -18,10 +18,14 @@ const read = async (key: string, range?: { first: number; last: number }) => {
 t.test('whoever holds a signed address may PUT that one object', async (t) => {
   const key = newKey()
   const address = await store.signPut(key, 60)
-  t.equal((await fetch(address, { method: 'PUT', body: 'an image' })).status, 200)
+  const put = async (url: string, headers: Record<string, string> = { 'if-none-match': '*' }) =>
+    (await fetch(url, { method: 'PUT', body: 'an image', headers })).status
+  t.equal(await put(address, {}), 403, 'what might overwrite one is not signed')
+  t.equal(await put(address, { 'if-none-match': '"0"' }), 403)
+  t.equal(await put(address), 200)
   t.strictSame(await read(key), { bytes: 8, text: 'an image' })
-  t.equal((await fetch(address.replace(key, newKey()), { method: 'PUT', body: 'x' })).status, 403, 'another key')
-  t.equal((await fetch(address.replace(/Signature=./, 'Signature=0'), { method: 'PUT', body: 'x' })).status, 403)
+  t.equal(await put(address.replace(key, newKey())), 403, 'another key')
+  t.equal(await put(address.replace(/Signature=./, (end) => (end.endsWith('0') ? 'Signature=1' : 'Signature=0'))), 403)
 })
 
 t.test('reads whole objects and ranges, and answers undefined for what is not there', async (t) => {

@@ -1,8 +1,10 @@
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
+import { createServer } from 'node:http'
 import { text } from 'node:stream/consumers'
 import t from 'tap'
 import type { Announcement } from '#shared/process/run-main.ts'
+import { listening } from '#test/helpers/egress-filter.ts'
 import { startEgressProcess } from '#test/helpers/egress-process.ts'
 import { eventually } from '#test/helpers/eventually.ts'
 import { startPostgres } from '#test/helpers/postgres.ts'
@@ -79,6 +81,24 @@ t.test('names every invalid setting and does not start', async (t) => {
   t.equal(await ended, 78)
   const [, err] = await printed
   for (const name of ['WEBHOOK_EGRESS = nowhere', 'WEBHOOK_RETRIES = soon', 'PUBLIC_URL is not set']) t.match(err, name)
+})
+
+t.test('does not start with an egress that is away, or is a proxy without a filter', async (t) => {
+  const proxy = createServer().on('connect', (_request, socket) => socket.end('HTTP/1.1 200 OK\r\n\r\n'))
+  await using open = await listening(proxy)
+  for (const [egress, why] of [
+    [`127.0.0.1:${open.port}`, 'it is not our filter'],
+    ['127.0.0.1:1', 'egress does not answer'],
+  ] as const) {
+    const { ended, printed } = startProcess(t, {
+      DATABASE_URL: 'postgres://u@localhost:1/db',
+      PUBLIC_URL: 'https://shots.example',
+      WEBHOOK_EGRESS: egress,
+      WEBHOOK_OPENING_KEYS: openingKeyText,
+    })
+    t.equal(await ended, 75)
+    t.match((await printed)[1], why)
+  }
 })
 
 t.test('does not start with a file of certificates that holds none', async (t) => {

@@ -4,9 +4,13 @@ import { buffer } from 'node:stream/consumers'
 import type { FoundCapture } from '#shared/db/find-capture.ts'
 import { AppError } from '#shared/errors/app-error.ts'
 import type { ObjectStore } from '#shared/storage/object-store.ts'
+import type { HeldBytes } from './held-bytes.ts'
 
 /** Largest image that is held in memory; larger ones are streamed. */
 export const bufferBytesMax = 8 * 1024 * 1024
+
+/** Bytes of images that are held in memory for clients that read slowly; while it is as many, all are streamed. */
+export const heldBytesMax = 128 * 1024 * 1024
 
 /** What a streamed image may have waiting on each side of its check, for a client that reads slowly. */
 const heldBytes = 16 * 1024
@@ -46,7 +50,11 @@ const verified = (sha256: string): Transform => {
   })
 }
 
-const collect = async (body: Readable): Promise<Buffer> => {
+/** What images are read with. */
+export type ImageReader = { readonly objects: Pick<ObjectStore, 'get'>; readonly heldImages: HeldBytes }
+
+const collect = async ({ body, bytes }: { body: Readable; bytes: number }, heldImages: HeldBytes): Promise<Buffer> => {
+  using _held = heldImages.hold(bytes)
   const late = new AppError('SERVICE_UNAVAILABLE', { message: `object store: no end after ${readMs} ms` })
   const timer = setTimeout(() => body.destroy(late), readMs)
   try {
@@ -56,34 +64,37 @@ const collect = async (body: Readable): Promise<Buffer> => {
   }
 }
 
-/** Reads a small object whole; undefined where it is missing or larger than what is held in memory. */
-export const readSmall = async (objects: ObjectStore, key: string): Promise<Buffer | undefined> => {
+const mayHold = (bytes: number, heldImages: HeldBytes): boolean => bytes <= bufferBytesMax && heldImages.fits(bytes)
+
+/** Reads a small object whole; undefined where it is missing or more than may be held in memory. */
+export const readSmall = async ({ objects, heldImages }: ImageReader, key: string): Promise<Buffer | undefined> => {
   const found = await objects.get(key)
   if (!found) return undefined
-  if (found.bytes <= bufferBytesMax) return collect(found.body)
+  if (mayHold(found.bytes, heldImages)) return collect(found, heldImages)
   found.body.destroy()
   return undefined
 }
 
 /** Whether an image is in the store with its size; its bytes are not read. */
-export const isStored = async (objects: Pick<ObjectStore, 'get'>, image: StoredImage): Promise<boolean> => {
+export const isStored = async ({ objects }: Pick<ImageReader, 'objects'>, image: StoredImage): Promise<boolean> => {
   const found = await objects.get(image.objectKey)
   found?.body.destroy()
   return found?.bytes === image.fileSize
 }
 
-/** Opens an image: a Buffer where it is small, else a stream that breaks off where the bytes are not the reported ones. Undefined where they are missing or plainly others. */
-export const readImage = async (objects: ObjectStore, image: StoredImage): Promise<Buffer | Readable | undefined> => {
+/** Opens an image: a Buffer where it is small and memory has room, else a stream that breaks off where the bytes are not the reported ones. Undefined where they are missing or plainly others. */
+export const readImage = async (reader: ImageReader, image: StoredImage): Promise<Buffer | Readable | undefined> => {
+  const { objects, heldImages } = reader
   const found = await objects.get(image.objectKey)
   if (!found) return undefined
   if (found.bytes !== image.fileSize) {
     found.body.destroy()
     return undefined
   }
-  if (found.bytes > bufferBytesMax) {
+  if (!mayHold(found.bytes, heldImages)) {
     // The reader of the stream sees its error; there is nothing else to do about it here.
     return pipeline(found.body, verified(image.sha256), () => undefined)
   }
-  const bytes = await collect(found.body)
+  const bytes = await collect(found, heldImages)
   return isImage(bytes, image) ? bytes : undefined
 }

@@ -37,7 +37,7 @@ const takeHeadStart = async (begun: HeadStart | undefined, image: StoredImage): 
 const answerImage = async (context: Context, capture: FoundCapture, waiter: Waiter | undefined): Promise<Answer> => {
   const image = storedImage(capture)
   if (!image) throw new AppError('EXPIRED')
-  const body = (await takeHeadStart(waiter?.headStart(), image)) ?? (await readImage(context.objects, image))
+  const body = (await takeHeadStart(waiter?.headStart(), image)) ?? (await readImage(context, image))
   if (!body) throw imageGone(context, capture.id)
   return { status: 200, headers: { ...imageHeaders(capture), 'content-length': String(image.fileSize) }, body }
 }

@@ -62,7 +62,7 @@ const answerPart = async (
 }
 
 const answerWhole = async (context: Context, { capture, image, headers }: Prepared): Promise<Answer> => {
-  const body = await readImage(context.objects, image)
+  const body = await readImage(context, image)
   if (!body) throw imageGone(context, capture.id)
   return { status: 200, headers: { ...headers, 'content-length': String(image.fileSize) }, body }
 }
@@ -82,6 +82,6 @@ export const downloadImage: Operation = async (context, exchange) => {
 export const describeImage: Operation = async (context, exchange) => {
   const { capture, image, headers, unchanged } = await prepare(context, exchange)
   if (unchanged) return { status: 304, headers }
-  if (!(await isStored(context.objects, image))) throw imageGone(context, capture.id)
+  if (!(await isStored(context, image))) throw imageGone(context, capture.id)
   return { status: 200, headers: { ...headers, 'content-length': String(image.fileSize) } }
 }

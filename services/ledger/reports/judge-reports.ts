@@ -1,4 +1,5 @@
 import { createHash, timingSafeEqual } from 'node:crypto'
+import { type Format, mediaTypes } from '#shared/capture/options.ts'
 import type { CaptureChange, CaptureEnd, JudgedCapture } from '#shared/db/change-captures.ts'
 import type { CompletedResult, ResultMessage, StartedMessage } from '#shared/queue/messages.ts'
 import { isObjectKeyOf } from '#shared/storage/objects.ts'
@@ -18,6 +19,7 @@ export type ReportsJudgement = {
 type State = {
   attempts: number
   unendedStarts: number
+  readonly format: Format
   begins: boolean
   end: CaptureEnd | undefined
   /** Status and winner as they would be after the reports so far. */
@@ -31,7 +33,8 @@ type State = {
 /** PostgreSQL's text holds no NUL, and its text is UTF-8: what a page wrote may break both. */
 const plain = (text: string): string => text.replaceAll('\0', '').toWellFormed()
 
-const stateOf = ({ attempts, unendedStarts, status, objectKey }: JudgedCapture): State => ({
+const stateOf = ({ attempts, unendedStarts, format, status, objectKey }: JudgedCapture): State => ({
+  format,
   attempts,
   unendedStarts,
   begins: false,
@@ -65,12 +68,13 @@ const onStarted = (state: State, message: StartedMessage) => {
   state.tells = true
 }
 
-const completedEnd = (result: CompletedResult): CaptureEnd => ({
+/** The media type follows from what was asked for: a browser that opens the image goes by it. */
+const completedEnd = (result: CompletedResult, format: Format): CaptureEnd => ({
   status: 'completed',
   objectKey: result.objectKey,
   fileSize: result.bytes,
   sha256: result.sha256,
-  mimeType: plain(result.mimeType),
+  mimeType: mediaTypes[format],
   width: result.width,
   height: result.height,
   processingTimeMs: result.timings.total,
@@ -83,7 +87,7 @@ const completedEnd = (result: CompletedResult): CaptureEnd => ({
 const onCompleted = (state: State, result: CompletedResult) => {
   if (!isObjectKeyOf(result.id, result.objectKey)) return void state.ignored.push('object_key')
   begin(state, result.attempt)
-  if (!state.ended) finish(state, completedEnd(result))
+  if (!state.ended) finish(state, completedEnd(result, state.format))
   else if (state.winner !== result.objectKey) state.losers.push(result.objectKey)
   state.tells = true
 }

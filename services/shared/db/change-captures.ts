@@ -1,3 +1,4 @@
+import type { Format } from '#shared/capture/options.ts'
 import type { Lane, Pool } from '#shared/capture/lane.ts'
 import type { Status } from '#shared/capture/status.ts'
 import type { CaptureErrorCode } from '#shared/errors/catalog.ts'
@@ -10,6 +11,8 @@ export type JudgedCapture = {
   readonly pool: Pool
   readonly lane: Lane
   readonly status: Status
+  /** The format that was asked for. */
+  readonly format: Format
   /** SHA-256 of the token that a result must carry. */
   readonly tokenHash: Buffer
   /** Number of the latest attempt that began. */
@@ -64,7 +67,7 @@ export type ChangedCapture = Pick<JudgedCapture, 'id' | 'accountId' | 'pool' | '
 /** The row's part that is not judged. */
 type Locked = JudgedCapture & { readonly period: string; readonly batchId: string | null; readonly mayLead: boolean }
 
-const lock = `select id, account_id as "accountId", pool, lane, status, token_hash as "tokenHash", attempts,
+const lock = `select id, account_id as "accountId", pool, lane, status, options ->> 'format' as format, token_hash as "tokenHash", attempts,
   unended_starts as "unendedStarts", object_key as "objectKey", period::text, batch_id as "batchId",
   cache_key is not null as "mayLead"
   from capture where id = any ($1::uuid[]) and follows is null order by id for update`

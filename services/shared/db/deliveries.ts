@@ -75,13 +75,13 @@ export const listDeliveries = async (database: Sql, of: DeliveriesOf, page: Deli
 }
 
 /**
- * Has a delivery sent again at once, with the same body and with all its attempts before it. Answers whether there is such
- * a delivery of the capture or webhook.
+ * Has a delivery sent again at once, with the same body and with all its attempts before it; one that is being tried, as
+ * soon as that try has ended. Answers whether there is such a delivery of the capture or webhook.
  */
 export const redeliver = async (database: Sql, of: DeliveriesOf, deliveryId: string): Promise<boolean> => {
   const { column, id } = keyOf(of)
   const rows = await database.query(
-    `update webhook_delivery set state = 'pending', failures = 0, next_attempt_at = now()
+    `update webhook_delivery set state = 'pending', failures = 0, next_attempt_at = clock_timestamp()
       where id = $3 and ${column} = $1 and account_id = $2 returning id`,
     [id, of.accountId, deliveryId],
   )

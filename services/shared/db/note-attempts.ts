@@ -23,6 +23,8 @@ export type Failure = (typeof failures)[number]
 export type NotedAttempt = {
   /** The delivery's. */
   readonly id: string
+  /** The delivery's. */
+  readonly takenAt: string
   /** When it began. */
   readonly at: Date
   readonly ms: number
@@ -34,19 +36,27 @@ export type NotedAttempt = {
   readonly nextMs: number | null
 }
 
+/**
+ * Whether a delivery was asked for again since it was taken: then it stays due, whatever the attempt came to. It has no
+ * failures, which the failure of another attempt would have given it, and a time that is later than its taking.
+ */
+const isAskedAgain = `d.state = 'pending' and d.failures = 0 and d.next_attempt_at > n."takenAt"`
+
 /** A receiver that took a delivery stays told, whatever another attempt at the same time came to. */
 const note = `
 with done as (
   select * from json_to_recordset($1) as
-    (id uuid, at timestamptz, ms integer, status integer, error text, "nextMs" float8)
+    (id uuid, "takenAt" timestamptz, at timestamptz, ms integer, status integer, error text, "nextMs" float8)
 ), noted as (
   update webhook_delivery d
      set attempts = d.attempts + 1,
-         failures = d.failures + (n.error is not null)::integer,
          leased_until = null,
-         state = case when n.error is null then 'delivered'
+         failures = case when ${isAskedAgain} then 0 else d.failures + (n.error is not null)::integer end,
+         state = case when ${isAskedAgain} then d.state
+                      when n.error is null then 'delivered'
                       when d.state = 'pending' and n."nextMs" is null then 'failed' else d.state end,
-         next_attempt_at = case when d.state = 'pending' and n.error is not null
+         next_attempt_at = case when ${isAskedAgain} then d.next_attempt_at
+                                when d.state = 'pending' and n.error is not null
                                 then now() + n."nextMs" * interval '1 millisecond' end
     from done n where d.id = n.id
   returning d.id, d.webhook_id, d.attempts

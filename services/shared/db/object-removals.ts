@@ -40,6 +40,15 @@ export const findRemovals = async (database: Sql, limit: number): Promise<string
   return rows.map(({ key }) => key)
 }
 
+/** Has objects removed later, so that those which the store keeps do not stand before all others. */
+export const postponeRemovals = async (database: Sql, keys: readonly string[], waitMs: number): Promise<void> => {
+  if (keys.length === 0) return
+  await database.query(
+    `update object_removal set not_before = now() + $2 * interval '1 millisecond' where key = any ($1)`,
+    [keys, waitMs],
+  )
+}
+
 /** Forgets objects that the store no longer holds. */
 export const forgetRemovals = async (database: Sql, keys: readonly string[]): Promise<void> => {
   await database.query('delete from object_removal where key = any ($1)', [keys])

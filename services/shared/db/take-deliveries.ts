@@ -27,6 +27,8 @@ export type TakenDelivery = {
   readonly body: string | null
   /** When the first attempt began, perhaps now; ISO 8601 UTC with microseconds. */
   readonly sentAt: string
+  /** The database's clock when it was taken; as `sentAt`. */
+  readonly takenAt: string
   /** Attempts that failed since it was queued or asked for again. */
   readonly failures: number
   /** What it is signed with; null for the address that a request named. */
@@ -76,7 +78,7 @@ with recursive hosts as (
   returning id, account_id, capture_id, webhook_id, url, event, subject, body, sent_at, failures
 )
 select t.id, t.account_id as "accountId", t.capture_id as "captureId", t.webhook_id as "webhookId", t.url, t.event,
-       t.subject, t.body, ${isoTime('t.sent_at')} as "sentAt", t.failures, s.sealed as "sealedSecret",
+       t.subject, t.body, ${isoTime('t.sent_at')} as "sentAt", ${isoTime('now()')} as "takenAt", t.failures, s.sealed as "sealedSecret",
        case when s.previous_until > now() then s.previous_sealed end as "sealedPreviousSecret"
   from taken t left join webhook_secret s on s.webhook_id = t.webhook_id`
 

@@ -47,7 +47,6 @@ const completed = Type.Object(
     objectKey: word(300),
     bytes: count(),
     sha256: Type.String({ pattern: '^[0-9a-f]{64}$' }),
-    mimeType: word(100),
     width: count(200_000),
     height: count(200_000),
     targetStatus: Type.Optional(count(999)),

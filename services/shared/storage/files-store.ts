@@ -1,6 +1,6 @@
 import { createHmac, createSecretKey, randomBytes, timingSafeEqual } from 'node:crypto'
 import { createReadStream } from 'node:fs'
-import { link, mkdir, readdir, rm, rmdir, stat, unlink, writeFile } from 'node:fs/promises'
+import { link, mkdir, open, readdir, rm, rmdir, stat, unlink, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import type { Writable } from 'node:stream'
 import { createWriteStream } from 'node:fs'
@@ -11,7 +11,7 @@ import { isObjectKey } from './objects.ts'
 /** An upload in progress: bytes go to `sink`; nothing is visible under the key before `commit`. */
 export type Upload = {
   readonly sink: Writable
-  /** Makes the bytes the object's. Answers false, and drops them, where the key is taken already. */
+  /** Makes the bytes the object's, to stay where the machine fails next. Answers false, and drops them, where the key is taken already. */
   readonly commit: () => Promise<boolean>
   readonly abandon: () => Promise<void>
 }
@@ -23,7 +23,14 @@ export type FilesStore = ObjectStore & {
   readonly beginUpload: (key: string) => Promise<Upload>
 }
 
-type FilesOptions = { folder: string; filesUrl: string; signingKey: string; now: () => Date }
+type FilesOptions = {
+  folder: string
+  filesUrl: string
+  signingKey: string
+  now: () => Date
+  /** Brings what was written to a file or a folder to the disk. */
+  sync?: (path: string) => Promise<void>
+}
 
 /** What is read at a time; every reader that is slow holds a few of these. */
 const chunkBytes = 32 * 1024
@@ -45,6 +52,15 @@ const removeOld = async (folder: string, beforeMs: number): Promise<void> => {
     if (mtimeMs < beforeMs) await rm(path, { force: true })
   }
 }
+
+const syncPath = async (path: string): Promise<void> => {
+  await using opened = await open(path)
+  await opened.datasync()
+}
+
+/** The store's folder and those of a key in it. Another upload may have made any of them a moment ago. */
+const foldersOf = (folder: string, key: string): string[] =>
+  key.split('/').map((_, depth, parts) => join(folder, ...parts.slice(0, depth)))
 
 /** Links a file to its path, whose folder may be taken away meanwhile by who deletes the last object in it. */
 const linkTo = async (file: string, path: string): Promise<void> => {
@@ -93,7 +109,7 @@ async function* walk(folder: string, start: string, wanted: Wanted): AsyncIterab
 }
 
 /** Takes uploads below the store's folder; what a killed process left of some is removed now and then. */
-const createUploads = ({ folder, now }: Pick<FilesOptions, 'folder' | 'now'>) => {
+const createUploads = ({ folder, now, sync = syncPath }: Pick<FilesOptions, 'folder' | 'now' | 'sync'>) => {
   const uploads = join(folder, uploadsFolder)
   let lookedMs = 0
   const removeLeftovers = () => {
@@ -103,7 +119,7 @@ const createUploads = ({ folder, now }: Pick<FilesOptions, 'folder' | 'now'>) =>
     void removeOld(uploads, nowMs - leftoverMs).catch(() => {})
   }
 
-  return async (path: string): Promise<Upload> => {
+  return async (key: string): Promise<Upload> => {
     const partial = join(uploads, `${randomBytes(16).toString('hex')}.part`)
     await mkdir(uploads, { recursive: true })
     removeLeftovers()
@@ -111,7 +127,9 @@ const createUploads = ({ folder, now }: Pick<FilesOptions, 'folder' | 'now'>) =>
       sink: createWriteStream(partial, { flags: 'wx', mode: 0o600 }),
       commit: async () => {
         try {
-          await linkTo(partial, path)
+          await sync(partial)
+          await linkTo(partial, join(folder, key))
+          await Promise.all(foldersOf(folder, key).map(sync))
           return true
         } catch (error) {
           if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false
@@ -147,7 +165,10 @@ export const createFilesStore = (options: FilesOptions): FilesStore => {
       const fresh = Number(expires) * 1000 > options.now().getTime()
       return timingSafeEqual(Buffer.from(signature, 'hex'), sign(key, expires)) && fresh
     },
-    beginUpload: async (key) => beginUpload(pathOf(key)),
+    beginUpload: async (key) => {
+      pathOf(key)
+      return beginUpload(key)
+    },
     put: async (key, bytes) => {
       const path = pathOf(key)
       await mkdir(dirname(path), { recursive: true }).catch(refuse)
@@ -168,6 +189,7 @@ export const createFilesStore = (options: FilesOptions): FilesStore => {
     },
     delete: async (keys) => {
       await Promise.all(keys.map((key) => removeWithFolders(pathOf(key)))).catch(refuse)
+      return []
     },
     list: (prefix, after = '') => walk(options.folder, '', { prefix, after }),
   }

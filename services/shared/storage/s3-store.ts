@@ -1,15 +1,31 @@
+import http from 'node:http'
+import https from 'node:https'
 import { Client } from 'minio'
 import { AppError } from '#shared/errors/app-error.ts'
-import type { ObjectStore } from './object-store.ts'
+import { boundIdle, boundWhole, type Transport } from './bound-transport.ts'
+import type { NotDeleted, ObjectStore } from './object-store.ts'
 import { createPutSigner } from './sign-put.ts'
 
 const longestSignatureSeconds = 7 * 24 * 3600
+
+/** Longest time of a call that answers with little. */
+const callMs = 30_000
+/** Longest wait for the head of an object, and for each of its bytes. */
+const idleMs = 10_000
 
 const refuse = (cause: unknown): never => {
   throw new AppError('SERVICE_UNAVAILABLE', { message: `object store: ${String(cause)}`, cause })
 }
 
 const isMissing = (error: unknown) => ['NoSuchKey', 'NotFound'].includes((error as { code?: string }).code ?? '')
+
+/** What a store says of one object of a call that succeeded. The client hands on what stands in the XML. */
+type DeleteError = { readonly Key?: unknown; readonly Code?: unknown }
+
+const notDeleted = ({ Key, Code }: DeleteError): NotDeleted => {
+  if (typeof Key !== 'string') return refuse(`objects were not deleted: ${String(Code)}`)
+  return { key: Key, reason: String(Code) }
+}
 
 /** Reads `https://KEY:SECRET@host:port/bucket?region=…` into what the client needs. Throws `CONFIGURATION` where a part is missing. */
 export const readS3Url = (text: string) => {
@@ -33,20 +49,25 @@ export const readS3Url = (text: string) => {
   }
 }
 
-/** Keeps objects in an S3-compatible store. The bucket must exist. */
-export const createS3Store = (s3Url: string): ObjectStore => {
+/** Keeps objects in an S3-compatible store. The bucket must exist. A store that does not answer is given up after `bounds`. */
+export const createS3Store = (s3Url: string, bounds = { callMs, idleMs }): ObjectStore => {
   const { bucket, ...where } = readS3Url(s3Url)
-  const client = new Client({ ...where, pathStyle: true })
+  const plain = where.useSSL ? https : http
+  // Of the forms that `request` has, the client calls this one alone.
+  const clientBy = (transport: Transport) =>
+    new Client({ ...where, pathStyle: true, transport: transport as typeof plain })
+  const client = clientBy(boundWhole(plain, bounds.callMs))
+  const reading = clientBy(boundIdle(plain, bounds.idleMs))
   const signPut = createPutSigner({ ...where, bucket })
   return {
     signPut: async (key, lifetimeSeconds) =>
       signPut(key, { at: new Date(), lifetimeSeconds: Math.min(lifetimeSeconds, longestSignatureSeconds) }),
     get: async (key, range) => {
       try {
-        const { size } = await client.statObject(bucket, key)
-        if (!range) return { body: await client.getObject(bucket, key), bytes: size }
+        const { size } = await reading.statObject(bucket, key)
+        if (!range) return { body: await reading.getObject(bucket, key), bytes: size }
         const bytes = Math.min(range.last, size - 1) - range.first + 1
-        return { body: await client.getPartialObject(bucket, key, range.first, bytes), bytes }
+        return { body: await reading.getPartialObject(bucket, key, range.first, bytes), bytes }
       } catch (error) {
         return isMissing(error) ? undefined : refuse(error)
       }
@@ -55,7 +76,9 @@ export const createS3Store = (s3Url: string): ObjectStore => {
       await client.putObject(bucket, key, Buffer.from(bytes), bytes.length, { 'Content-Type': mediaType }).catch(refuse)
     },
     delete: async (keys) => {
-      if (keys.length > 0) await client.removeObjects(bucket, [...keys]).catch(refuse)
+      if (keys.length === 0) return []
+      const errors = await client.removeObjects(bucket, [...keys]).catch(refuse)
+      return (errors as DeleteError[]).map(notDeleted)
     },
     list: async function* list(prefix, after = '') {
       const found = client.listObjectsV2(bucket, prefix, true, after)

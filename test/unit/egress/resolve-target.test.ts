@@ -42,6 +42,27 @@ t.test('a name without answer is a failure of DNS', async (t) => {
   await t.rejects(resolveTarget(deps, target('a.test'), ownPort), { code: 'DNS_FAILED' })
 })
 
+t.test('a name with more than 64 addresses is refused', async (t) => {
+  const rules = rulesOf()
+  const of = (many: number) => {
+    const A = Array.from({ length: many }, (_, last) => `1.1.1.${last}`)
+    return resolveTarget({ resolver: resolverOf({ 'a.test': { A } }), rules }, target('a.test'), ownPort)
+  }
+  t.equal((await of(64)).length, 64)
+  await t.rejects(of(65), { code: 'BLOCKED' })
+})
+
+t.test('looks at the network of this machine once for all addresses of a name', async (t) => {
+  let looks = 0
+  const own = () => {
+    looks += 1
+    return { addresses: new Set<string>(), networks: [] }
+  }
+  const resolver = resolverOf({ 'a.test': { A: ['1.1.1.1', '8.8.8.8'], AAAA: ['2606:4700::1111'] } })
+  await resolveTarget({ resolver, rules: { ...rulesOf(), own } }, target('a.test'), ownPort)
+  t.equal(looks, 1)
+})
+
 t.test('resolves allowed names as the machine does, all others by DNS alone', async (t) => {
   const resolver: Resolver = { resolve: async () => ['1.1.1.1'], lookup: async () => ['10.0.0.1'] }
   const deps = { resolver, rules: rulesOf('intra.test:443') }

@@ -11,7 +11,7 @@ import { isBlank } from './is-blank.ts'
 import { assertDocument, navigate } from './navigate.ts'
 import type { OpenPage } from './open-page.ts'
 import { settle } from './settle.ts'
-import { assertFits, measure, shoot } from './shoot.ts'
+import { assertFits, type Frame, measure, shoot } from './shoot.ts'
 
 /** Everything after the page has loaded and the delay has passed; the rest of the budget is for storing and reporting. */
 const renderMs = 12_000
@@ -41,11 +41,16 @@ const timing =
   }
 
 const warningsOf = (
-  heightMax: number,
+  { width, height }: Frame,
   seen: { isTruncated: boolean; undecoded: number; isBlank: boolean },
 ): Warning[] => [
   ...(seen.isTruncated
-    ? [{ code: 'truncated', message: `The page is larger than ${heightMax} CSS px; what is beyond is cut off.` }]
+    ? [
+        {
+          code: 'truncated',
+          message: `The page is larger than ${width} x ${height} CSS px; what is beyond is cut off.`,
+        },
+      ]
     : []),
   ...(seen.undecoded > 0
     ? [{ code: 'undecoded_images', message: `${seen.undecoded} images had not loaded when the picture was taken.` }]
@@ -78,7 +83,7 @@ const render = async (open: OpenPage, options: Options, bounds: CaptureBounds): 
     targetStatus: open.document.status,
     // Masked here: from here on it travels and is stored in the clear.
     finalUrl: /^https?:/.test(finalUrl) ? maskUrl(finalUrl) : undefined,
-    warnings: warningsOf(bounds.heightMax, { isTruncated, undecoded, isBlank: await isBlank(bytes) }),
+    warnings: warningsOf(frame, { isTruncated, undecoded, isBlank: await isBlank(bytes) }),
   }
 }
 

@@ -11,8 +11,14 @@ const triesMax = 3
 const sideMax: Partial<Record<CaptureOptions['format'], number>> = { webp: 16_383, jpeg: 65_535 }
 
 /**
+ * Largest full page in pixels, where its width is not the viewport's own: what is wider is cut. Each pixel takes four bytes
+ * of a slot's memory, in several places at a time.
+ */
+const areaMax = 40_000_000
+
+/**
  * The part of the page that a capture shows: the viewport where it stands, or the whole page as far as `heightMax` CSS
- * pixels on either side, and whether that cut something off.
+ * pixels on either side and what memory allows, and whether that cut something off.
  */
 export const measure = async (
   { session }: Pick<OpenPage, 'session'>,
@@ -24,12 +30,14 @@ export const measure = async (
     const { pageX: x, pageY: y } = cssVisualViewport
     return { frame: { x, y, width: options.width, height: options.height }, isTruncated: false }
   }
-  const width = Math.max(options.width, Math.ceil(cssContentSize.width))
-  const height = Math.max(options.height, Math.ceil(cssContentSize.height))
-  return {
-    frame: { x: 0, y: 0, width: Math.min(width, heightMax), height: Math.min(height, heightMax) },
-    isTruncated: Math.max(width, height) > heightMax,
+  const whole = {
+    width: Math.max(options.width, Math.ceil(cssContentSize.width)),
+    height: Math.max(options.height, Math.ceil(cssContentSize.height)),
   }
+  const height = Math.min(whole.height, heightMax)
+  const widthMax = Math.min(heightMax, Math.max(options.width, Math.floor(areaMax / height)))
+  const width = Math.min(whole.width, widthMax)
+  return { frame: { x: 0, y: 0, width, height }, isTruncated: width < whole.width || height < whole.height }
 }
 
 /** Throws `RENDER_ERROR` where the format cannot hold an image of this size, in pixels. */

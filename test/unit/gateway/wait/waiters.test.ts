@@ -36,7 +36,6 @@ const start = (waitersMax = 10) => {
       objectKey,
       bytes: 5,
       sha256: 'a'.repeat(64),
-      mimeType: 'image/png',
       width: 1,
       height: 1,
       timings: {},

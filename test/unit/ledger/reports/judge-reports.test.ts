@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import t from 'tap'
+import { type Format, mediaTypes } from '#shared/capture/options.ts'
 import type { JudgedCapture } from '#shared/db/change-captures.ts'
 import type { CompletedResult, StartedMessage } from '#shared/queue/messages.ts'
 import { judgeReports } from '#ledger/reports/judge-reports.ts'
@@ -14,6 +15,7 @@ const pending: JudgedCapture = {
   pool: 'standard',
   lane: 'normal',
   status: 'pending',
+  format: 'png',
   tokenHash: createHash('sha256').update('token').digest(),
   attempts: 0,
   unendedStarts: 0,
@@ -41,7 +43,6 @@ const success = (attempt: number, more: Partial<CompletedResult> = {}): Report =
     objectKey: keyOf('a'),
     bytes: 10,
     sha256: '0'.repeat(64),
-    mimeType: 'image/png',
     width: 1,
     height: 1,
     timings: { total: 5 },
@@ -171,3 +172,9 @@ const cases: { name: string; capture: JudgedCapture; reports: Report[]; want: ob
 for (const { name, capture, reports, want } of cases) {
   t.test(name, async (t) => t.match(judgeReports(capture, reports), want))
 }
+
+t.test('the media type of an image is that of the format that was asked for', async (t) => {
+  for (const [format, mimeType] of Object.entries(mediaTypes) as [Format, string][]) {
+    t.match(judgeReports({ ...processing, format }, [success(1)]).change?.end, { status: 'completed', mimeType })
+  }
+})

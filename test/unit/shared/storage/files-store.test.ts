@@ -1,4 +1,4 @@
-import { readdirSync, utimesSync } from 'node:fs'
+import { existsSync, readdirSync, utimesSync } from 'node:fs'
 import { finished } from 'node:stream/promises'
 import { buffer } from 'node:stream/consumers'
 import t from 'tap'
@@ -8,13 +8,14 @@ import { eventually } from '#test/helpers/eventually.ts'
 
 const id = '0d9f6c1e-0000-4000-8000-000000000001'
 
-const make = (folder: string) => {
+const make = (folder: string, sync?: (path: string) => Promise<void>) => {
   let now = new Date('2026-11-20T06:00:00Z')
   const store = createFilesStore({
     folder,
     filesUrl: 'http://127.0.0.1:1',
     signingKey: Buffer.alloc(32, 7).toString('base64'),
     now: () => now,
+    ...(sync && { sync }),
   })
   return {
     store,
@@ -62,6 +63,36 @@ t.test('an upload appears under its key whole, once, and is never overwritten', 
   t.equal(await read(), 'first')
   t.strictSame(await Array.fromAsync(store.list('captures/')), [key])
   t.equal(readdirSync(`${folder}/captures/2026-11-20T06/${id}`).length, 1, 'no partial file stays')
+  t.same(readdirSync(`${folder}/uploads`), [])
+})
+
+t.test('an upload is on the disk before it appears, and its folders before it is answered', async (t) => {
+  const folder = t.testdir({})
+  const synced: [path: string, isVisible: boolean][] = []
+  const { store, key } = make(folder, async (path) => {
+    synced.push([path.slice(folder.length), existsSync(`${folder}/${key}`)])
+  })
+  const begun = await store.beginUpload(key)
+  begun.sink.end('bytes')
+  await finished(begun.sink)
+  t.ok(await begun.commit())
+  const [file, ...folders] = synced
+  t.match(file, [/^\/uploads\/\w+\.part$/, false])
+  const hour = '/captures/2026-11-20T06'
+  t.same(
+    folders,
+    ['', '/captures', hour, `${hour}/${id}`].map((path) => [path, true]),
+  )
+})
+
+t.test('an upload that does not reach the disk is refused and leaves nothing', async (t) => {
+  const folder = t.testdir({})
+  const { store, key } = make(folder, () => Promise.reject(new Error('EIO')))
+  const begun = await store.beginUpload(key)
+  begun.sink.end('bytes')
+  await finished(begun.sink)
+  await t.rejects(begun.commit(), { code: 'SERVICE_UNAVAILABLE' })
+  t.equal(await store.get(key), undefined)
   t.same(readdirSync(`${folder}/uploads`), [])
 })
 

@@ -1,4 +1,4 @@
-import { Client } from 'minio'
+import { presignSignatureV4 } from 'minio/dist/esm/signing.mjs'
 import t from 'tap'
 import { createPutSigner } from '#shared/storage/sign-put.ts'
 import { newObjectKey } from '#shared/storage/objects.ts'
@@ -14,16 +14,23 @@ const target = {
   bucket: 'images',
 }
 
-const theirs = (of: typeof target, key: string, date: Date): Promise<string> => {
-  const { bucket, ...where } = of
-  return new Client({ ...where, pathStyle: true }).presignedUrl('PUT', bucket, key, 600, {}, date)
+const theirs = (of: typeof target, key: string, date: Date): string => {
+  const { endPoint, port, useSSL, accessKey, secretKey, region, bucket } = of
+  const host = port === (useSSL ? 443 : 80) ? endPoint : `${endPoint}:${port}`
+  const request = {
+    method: 'PUT',
+    protocol: useSSL ? 'https:' : 'http:',
+    path: `/${bucket}/${key}`,
+    headers: { host, 'if-none-match': '*' },
+  }
+  return presignSignatureV4(request, accessKey, secretKey, undefined, region, date, 600)
 }
 
 t.test("signs what the store's own client signs", async (t) => {
   const key = newObjectKey('0d9f6c1e-0000-4000-8000-000000000001', at)
   const plain = { ...target, useSSL: true, port: 443, endPoint: 's3.eu-west-1.example' }
   for (const each of [target, plain, { ...target, port: 80 }]) {
-    t.equal(createPutSigner(each)(key, { at, lifetimeSeconds: 600 }), await theirs(each, key, at))
+    t.equal(createPutSigner(each)(key, { at, lifetimeSeconds: 600 }), theirs(each, key, at))
   }
 })
 
@@ -31,5 +38,5 @@ t.test('signs with a new key on a new day', async (t) => {
   const sign = createPutSigner(target)
   const next = new Date('2026-11-21T00:00:00Z')
   sign('captures/a', { at, lifetimeSeconds: 600 })
-  t.equal(sign('captures/a', { at: next, lifetimeSeconds: 600 }), await theirs(target, 'captures/a', next))
+  t.equal(sign('captures/a', { at: next, lifetimeSeconds: 600 }), theirs(target, 'captures/a', next))
 })

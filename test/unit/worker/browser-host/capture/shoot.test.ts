@@ -24,12 +24,27 @@ t.test('a full page is as large as its content, never smaller than the viewport'
   t.strictSame(await of(1000, 100), { x: 0, y: 0, width: 1280, height: 800 })
 })
 
+const measured = async (content: { width: number; height: number }, width = 1280) => {
+  const session = sessionThat(() => metrics(content.width, content.height))
+  const { frame, isTruncated } = await measure({ session }, { ...view, width, full_page: true }, 20_000)
+  return [frame.width, frame.height, isTruncated]
+}
+
 t.test('a full page is cut on both sides, and says so', async (t) => {
-  const session = sessionThat(() => metrics(30_000, 90_000))
-  t.match(await measure({ session }, { ...view, full_page: true }, 20_000), {
-    frame: { width: 20_000, height: 20_000 },
-    isTruncated: true,
-  })
+  t.same(await measured({ width: 30_000, height: 900 }), [20_000, 900, true])
+  t.same(await measured({ width: 1280, height: 20_001 }), [1280, 20_000, true])
+  t.same(await measured({ width: 1280, height: 20_000 }), [1280, 20_000, false])
+})
+
+t.test('a full page that is long and wide is cut on the right to forty million pixels, and says so', async (t) => {
+  t.same(await measured({ width: 30_000, height: 90_000 }), [2000, 20_000, true])
+  t.same(await measured({ width: 10_000, height: 4001 }), [9997, 4001, true])
+  t.same(await measured({ width: 10_000, height: 4000 }), [10_000, 4000, false])
+})
+
+t.test('a full page is never cut to less than the viewport is wide', async (t) => {
+  t.same(await measured({ width: 3840, height: 20_000 }, 3840), [3840, 20_000, false])
+  t.same(await measured({ width: 5000, height: 20_000 }, 3840), [3840, 20_000, true])
 })
 
 t.test('formats refuse what they cannot hold, at the first pixel beyond', async (t) => {

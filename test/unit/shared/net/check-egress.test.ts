@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import t from 'tap'
 import { refusalHeader } from '#shared/net/refusal.ts'
-import { checkEgress } from '#worker/egress-check.ts'
+import { checkEgress } from '#shared/net/check-egress.ts'
 
 const listeningProxy = async (answer: string) => {
   const folder = await mkdtemp(join(tmpdir(), 'check-'))
@@ -17,7 +17,7 @@ const listeningProxy = async (answer: string) => {
     server.close()
     await rm(folder, { recursive: true, force: true })
   })
-  return join(folder, 'socket')
+  return { socketPath: join(folder, 'socket') }
 }
 
 t.test('is content with a filter that refuses the metadata address', async () => {
@@ -31,5 +31,8 @@ t.test('refuses a proxy that lets it through, or fails for another reason', asyn
 })
 
 t.test('refuses a way that leads nowhere', async (t) => {
-  await t.rejects(checkEgress('/nonexistent/socket'), { code: 'SERVICE_UNAVAILABLE', message: /does not answer/ })
+  await t.rejects(checkEgress({ socketPath: '/nonexistent/socket' }), {
+    code: 'SERVICE_UNAVAILABLE',
+    message: /does not answer/,
+  })
 })

@@ -1,0 +1,91 @@
+import { once } from 'node:events'
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { Readable } from 'node:stream'
+import { buffer } from 'node:stream/consumers'
+import t, { type Test } from 'tap'
+import { newObjectKey } from '#shared/storage/objects.ts'
+import { createS3Store } from '#shared/storage/s3-store.ts'
+import { eventually } from '#test/helpers/eventually.ts'
+
+const key = newObjectKey('0d9f6c1e-0000-4000-8000-000000000001', new Date('2026-11-20T06:00:00Z'))
+const bounds = { callMs: 400, idleMs: 200 }
+
+/** A store that does what a test says. */
+const startStore = async (t: Test, answer: (request: IncomingMessage, response: ServerResponse) => void) => {
+  const server = createServer(answer).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  t.teardown(() => {
+    server.closeAllConnections()
+    server.close()
+  })
+  const { port } = server.address() as AddressInfo
+  return createS3Store(`http://K:S@127.0.0.1:${port}/images`, bounds)
+}
+
+t.test('a store that takes requests and never answers is given up, whatever it was asked', async (t) => {
+  const store = await startStore(t, () => {})
+  const unavailable = { code: 'SERVICE_UNAVAILABLE', message: /no answer for \d+ ms/ }
+  await Promise.all([
+    t.rejects(store.get(key), unavailable),
+    t.rejects(store.get(key, { first: 0, last: 1 }), unavailable),
+    t.rejects(store.delete([key]), unavailable),
+    t.rejects(store.put(key, Buffer.from('x'), 'image/png'), unavailable),
+    t.rejects(Array.fromAsync(store.list('captures/')), unavailable),
+  ])
+})
+
+t.test('a call whose answer never ends is given up, though bytes go on coming', async (t) => {
+  const store = await startStore(t, (_request, response) => {
+    response.writeHead(200, { 'content-type': 'application/xml' })
+    const timer = setInterval(() => response.write(' '), 20)
+    response.once('close', () => clearInterval(timer))
+  })
+  await Promise.all([t.rejects(store.delete([key])), t.rejects(Array.fromAsync(store.list('captures/')))])
+})
+
+t.test('tells which objects a store would not delete, though it answers 200', async (t) => {
+  const other = key.replace(/.$/, 'x')
+  const errors = [key, other].map((each) => `<Error><Key>${each}</Key><Code>AccessDenied</Code></Error>`)
+  let said = errors
+  const store = await startStore(t, (_request, response) => {
+    response.writeHead(200, { 'content-type': 'application/xml' }).end(`<DeleteResult>${said.join('')}</DeleteResult>`)
+  })
+  t.same(
+    await store.delete([key, other]),
+    [key, other].map((each) => ({ key: each, reason: 'AccessDenied' })),
+  )
+  said = errors.slice(0, 1)
+  t.same(await store.delete([key, other]), [{ key, reason: 'AccessDenied' }])
+  said = []
+  t.same(await store.delete([key, other]), [])
+  said = ['<Error><Code>SlowDown</Code></Error>']
+  await t.rejects(store.delete([key]), { code: 'SERVICE_UNAVAILABLE', message: /SlowDown/ }, 'it does not say which')
+})
+
+const head = { 'content-length': '20000000', 'last-modified': new Date(0).toUTCString(), etag: '"0"' }
+
+t.test('an object whose bytes stop coming breaks off', async (t) => {
+  const store = await startStore(t, (request, response) => {
+    response.writeHead(200, head)
+    if (request.method === 'HEAD') response.end()
+    else response.write(Buffer.alloc(1000))
+  })
+  const found = await store.get(key)
+  t.equal(found?.bytes, 20_000_000)
+  await t.rejects(buffer(found?.body ?? Readable.from([])), { message: /no answer for 200 ms/ })
+})
+
+t.test('a reader may take its time', async (t) => {
+  let quiet = 0
+  const store = await startStore(t, (request, response) => {
+    response.writeHead(200, head)
+    if (request.method === 'HEAD') return void response.end()
+    response.end(Buffer.alloc(20_000_000))
+    // The store's own side tells how long nothing has moved.
+    response.setTimeout(3 * bounds.idleMs, () => (quiet += 1))
+  })
+  const found = await store.get(key)
+  await eventually(() => quiet > 0)
+  t.equal((await buffer(found?.body ?? Readable.from([]))).length, 20_000_000)
+})
