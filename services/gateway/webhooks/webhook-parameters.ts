@@ -57,7 +57,7 @@ const checkWellFormed = (given: object, report: Report) => {
   }
 }
 
-/** Judges the body of a change. Throws `VALIDATION_ERROR` with all faults at once. */
+/** Judges the body of a change; `url` as the URL parser writes it. Throws `VALIDATION_ERROR` with all faults at once. */
 export const readWebhookChange = (
   body: unknown,
   allow: readonly AllowTarget[],
@@ -74,7 +74,7 @@ export const readWebhookChange = (
   checkWellFormed(given, report)
   const faults = all()
   if (faults) throw validationError(faults)
-  return given
+  return { ...given, ...(given.url !== undefined && { url: new URL(given.url).href }) }
 }
 
 /** Judges the body of a new webhook; what it leaves out has its default. Throws `VALIDATION_ERROR` with all faults at once. */

@@ -71,7 +71,7 @@ t.test('with response_type image a create is a synchronous capture', async (t) =
 // Contract: `response_type=image` on create
 t.test('with a webhook every operation answers at once; a capture operation says where, whole', async (t) => {
   const { context, app, post } = start(t)
-  const webhook = 'https://hooks.example.com/in?token=s3cr3t'
+  const webhook = 'HTTPS://hooks.example.com:443/in?token=s3cr3t'
   const flat = { status: 'pending', url, webhook_url: webhook, created_at: pendingCapture.createdAt }
   for (const response of ['image', 'json'] as const) {
     const captured = await post(capturePath, { webhook_url: webhook, response_type: response })
@@ -87,7 +87,7 @@ t.test('with a webhook every operation answers at once; a capture operation says
   for (const { webhookUrl, lane, features, options } of context.seen.accepted) {
     t.same(
       [webhookUrl, lane, features, options['webhook_url']],
-      [webhook, 'normal', ['webhooks'], 'https://hooks.example.com/in?***'],
+      ['https://hooks.example.com/in?token=s3cr3t', 'normal', ['webhooks'], 'https://hooks.example.com/in?***'],
     )
   }
 })
