@@ -95,7 +95,7 @@ export const paths: readonly Mutation[] = [
   {
     point: '404 route',
     file: 'services/gateway/operations/routes.ts',
-    find: '(exact.length > 0 ? exact : fitting).map',
+    find: 'fitting.filter((route) => exactness(route.path) === exact).map',
     replace: 'fitting.map',
   },
   {
