@@ -23,7 +23,7 @@ import { startWebhookWorld } from '#test/helpers/webhook-world.ts'
 const setUp = await startWebhookWorld(t)
 type World = Awaited<ReturnType<typeof setUp>>
 
-const sentAt = async (database: World['database'], id: string) => {
+const firstSent = async (database: World['database'], id: string) => {
   const statement = 'select sent_at::text as at from webhook_delivery where capture_id = $1'
   return (await database.query<{ at: string | null }>(statement, [id])).map(({ at }) => at)
 }
@@ -285,6 +285,9 @@ t.test('a webhook that asks for it is warned once at 80, 95 and 100 % of the quo
   ])
   await startSender(t, s.on)
   await eventually(() => s.receiver.received.filter(({ path }) => path === '/quota').length === 3)
+  for (const { body } of s.receiver.received.filter(({ path }) => path === '/quota')) {
+    t.match(JSON.parse(body), { data: { period_start: /^\d{4}-\d\d-01T00:00:00\.000000Z$/ } }, 'a time as every other')
+  }
 })
 
 t.test('deliveries that ended a month ago are forgotten with their attempts, waiting ones are not', async (t) => {
@@ -317,7 +320,7 @@ t.test('what waits while the egress filter is away is not counted as an attempt'
   await eventually(async () => (await s.deliveries(id))[0]?.putOff === true)
   t.strictSame(await s.attempts(id), [])
   await sender.end()
-  t.strictSame(await sentAt(s.database, id), [null], 'nothing was sent')
+  t.strictSame(await firstSent(s.database, id), [null], 'nothing was sent')
   const [back] = await s.database.query<{ at: string }>('select now()::text as at')
   await startSender(t, s.on)
   await s.ended(id, 'delivered')
@@ -334,7 +337,7 @@ t.test('what could not be signed was not sent: its first attempt is the one that
   const id = await captureFor(s.database, s.tenant)
   await eventually(async () => (await s.deliveries(id))[0]?.putOff === true)
   await mistaken.end()
-  t.strictSame(await sentAt(s.database, id), [null])
+  t.strictSame(await firstSent(s.database, id), [null])
   const [back] = await s.database.query<{ at: string }>(
     'update webhook_delivery set next_attempt_at = now() where capture_id = $1 returning now()::text as at',
     [id],
@@ -353,11 +356,11 @@ t.test('what was tried once keeps its bytes while the egress filter is away', as
   await first.end()
   const again = `update webhook_delivery set state = 'pending', next_attempt_at = created_at where capture_id = $1`
   await s.database.query(again, [id])
-  const before = await sentAt(s.database, id)
+  const before = await firstSent(s.database, id)
   const away = await startSender(t, { ...s.on, egressPort: 1 })
   await eventually(async () => (await s.deliveries(id))[0]?.putOff === true)
   await away.end()
-  t.strictSame(await sentAt(s.database, id), before)
+  t.strictSame(await firstSent(s.database, id), before)
   await startSender(t, s.on)
   await s.ended(id, 'delivered')
   t.equal(new Set(s.receiver.received.map(({ body }) => body)).size, 1)

@@ -1,4 +1,4 @@
-import fc from 'fast-check'
+import * as fc from 'fast-check'
 import t from 'tap'
 import { decodableTarget } from '#gateway/http/decodable-target.ts'
 
