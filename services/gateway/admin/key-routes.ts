@@ -12,9 +12,11 @@ const fields = {
     maxItems: 100,
     description: 'a list of at most 100 hosts',
   }),
-  expires_at: Type.Union([Type.String({ pattern: momentForm }), Type.Null()], {
-    description: momentWords,
-  }),
+  // Whichever of the two it is held against says the same.
+  expires_at: Type.Union(
+    [Type.String({ pattern: momentForm, description: momentWords }), Type.Null({ description: momentWords })],
+    { description: momentWords },
+  ),
 }
 const readNew = fieldsReader(Type.Partial(Type.Object(fields, closed), closed))
 const readChange = fieldsReader(
