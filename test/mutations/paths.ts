@@ -135,6 +135,18 @@ export const paths: readonly Mutation[] = [
     replace: 'if c.refusal is not null then',
   },
   {
+    point: 'Order of checks',
+    file: 'services/shared/db/webhooks.ts',
+    find: "['webhook_delivery', 'idempotency_key']",
+    replace: "['webhook_delivery']",
+  },
+  {
+    point: "Another account's id, malformed id",
+    file: 'services/gateway/app.ts',
+    find: 'decodableTarget(url)',
+    replace: 'url',
+  },
+  {
     point: 'Request id',
     file: 'services/gateway/http/request-id.ts',
     find: '{1,64}',

@@ -106,6 +106,12 @@ export const webhooks: readonly Mutation[] = [
   },
   {
     point: 'Fairness',
+    file: 'services/gateway/accept/prepare-capture.ts',
+    find: 'new URL(receiver).href',
+    replace: 'receiver',
+  },
+  {
+    point: 'Fairness',
     file: 'services/webhooks/sender.ts',
     find: 'const accountShare = 8',
     replace: 'const accountShare = 1',
