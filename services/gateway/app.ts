@@ -3,6 +3,7 @@ import { AppError, toAppError } from '#shared/errors/app-error.ts'
 import type { Context } from './context.ts'
 import { createClientErrors } from './http/client-error.ts'
 import { answerPreflight } from './http/cors.ts'
+import { decodableTarget } from './http/decodable-target.ts'
 import { errorAnswer } from './http/error-answer.ts'
 import type { Answer, Exchange } from './http/exchange.ts'
 import { readExchange } from './http/read-exchange.ts'
@@ -137,6 +138,7 @@ export const createApp = (context: Context): FastifyInstance => {
       requireHostHeader: false,
     },
     routerOptions: { maxParamLength: readableHeadBytes, querystringParser: () => ({}) },
+    rewriteUrl: ({ url = '' }) => decodableTarget(url),
     clientErrorHandler: (error, socket) => {
       context.events.unreadable(error)
       clientErrors.answer(error, socket)

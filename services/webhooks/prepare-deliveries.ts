@@ -69,7 +69,7 @@ export const prepareDeliveries = async (deps: PrepareDeps, taken: readonly Taken
     deps.events.dropped(ids.length)
   }
   const prepared = whole.map((each) => ({ ...each, secrets: secretsOf(deps, each.delivery) }))
-  const unsignable = prepared.filter(({ secrets }) => secrets === undefined).map(({ delivery }) => delivery.id)
+  const unsignable = prepared.filter(({ secrets }) => secrets === undefined).map(({ delivery }) => delivery)
   await handBackDeliveries(deps.database, unsignable, unsignableMs)
   return prepared.flatMap(({ secrets, ...each }) => (secrets === undefined ? [] : [{ ...each, secrets }]))
 }

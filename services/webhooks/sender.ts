@@ -1,6 +1,6 @@
 import type { Database } from '#shared/db/connection.ts'
 import { handBackDeliveries, noteAttempts, type NotedAttempt } from '#shared/db/note-attempts.ts'
-import { keepDeliveries, takeDeliveries } from '#shared/db/take-deliveries.ts'
+import { keepDeliveries, takeDeliveries, type TakenDelivery } from '#shared/db/take-deliveries.ts'
 import { toAppError } from '#shared/errors/app-error.ts'
 import { createBell } from '#shared/process/bell.ts'
 import type { Post } from './attempt.ts'
@@ -34,7 +34,7 @@ const gatherMs = 5
 /** After the egress filter could not be reached. */
 const notTriedMs = 2000
 
-type Done = { readonly noted: readonly NotedAttempt[]; readonly notTried: readonly string[] }
+type Done = { readonly noted: readonly NotedAttempt[]; readonly notTried: readonly TakenDelivery[] }
 
 const send = async (sender: Sender, { delivery, body, secrets }: Prepared): Promise<NotedAttempt | undefined> => {
   const { id, accountId, url, event, failures, takenAt } = delivery
@@ -54,7 +54,7 @@ const send = async (sender: Sender, { delivery, body, secrets }: Prepared): Prom
 const createFlight = (sender: Sender, ring: () => void) => {
   const flying = new Set<string>()
   let noted: NotedAttempt[] = []
-  let notTried: string[] = []
+  let notTried: TakenDelivery[] = []
   let keptMs = performance.now()
 
   const fly = async (prepared: Prepared) => {
@@ -62,16 +62,16 @@ const createFlight = (sender: Sender, ring: () => void) => {
     const result = await send(sender, prepared).catch(() => undefined)
     flying.delete(id)
     if (result) noted.push(result)
-    else notTried.push(id)
+    else notTried.push(prepared.delivery)
     ring()
   }
 
-  const write = async ({ noted: attempts, notTried: ids }: Done) => {
+  const write = async ({ noted: attempts, notTried: untried }: Done) => {
     await noteAttempts(sender.database, attempts)
     noted = noted.slice(attempts.length)
-    await handBackDeliveries(sender.database, ids, notTriedMs)
-    notTried = notTried.slice(ids.length)
-    if (ids.length > 0) sender.events.notTried(ids.length)
+    await handBackDeliveries(sender.database, untried, notTriedMs)
+    notTried = notTried.slice(untried.length)
+    if (untried.length > 0) sender.events.notTried(untried.length)
   }
 
   return {

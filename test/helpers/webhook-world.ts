@@ -26,7 +26,7 @@ export const startWebhookWorld = async (t: WithTeardown) => {
     const on = { database, egressPort: filter.port, certificate }
     const deliveries = (captureId: string) =>
       database.query<Row>(
-        `select state, attempts, next_attempt_at as next, body is not null and next_attempt_at > sent_at as "putOff"
+        `select state, attempts, next_attempt_at as next, leased_until is null and next_attempt_at > created_at as "putOff"
            from webhook_delivery where capture_id = $1`,
         [captureId],
       )

@@ -234,13 +234,23 @@ t.test('only the very hosts of a key are let in', async (t) => {
 
 // Contract: 404 route
 t.test('paths that are made up are not found, and no fault of ours', async (t) => {
-  const paths = ['%00', '..%2f..%2fetc%2fpasswd', "'; drop table capture; --", 'a'.repeat(10_000), '%F0%9F%92%A9', '-1']
+  const paths = [
+    '%00',
+    '%zz',
+    '%',
+    '%ff',
+    '..%2f..%2fetc%2fpasswd',
+    "'; drop table capture; --",
+    'a'.repeat(10_000),
+    '%F0%9F%92%A9',
+    '-1',
+  ]
   const unknown = paths.flatMap((id) => [
     `/v1/screenshots/${id.replaceAll(' ', '%20')}`,
     `/v1/screenshots/batch/${encodeURI(id)}`,
   ])
   await refused(t, Object.fromEntries(unknown.map((path) => [path, () => get(path)])), 'NOT_FOUND')
-  for (const path of ['/v1/screenshots/%zz', '/v1//screenshots', '/v1/screenshots/%', '//v1/account', '/']) {
+  for (const path of ['/v1//screenshots', '//v1/account', '/']) {
     const answer = await get(path)
     t.ok([400, 404].includes(answer?.status ?? 0), path)
     t.equal(errorOf(answer).status, answer?.status)

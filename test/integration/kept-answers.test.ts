@@ -42,6 +42,13 @@ const hook = { url: 'https://hooks.example/in' }
 const count = async (table: 'webhook' | 'webhook_delivery', accountId: string) =>
   (await database.query(`select from ${table} where account_id = $1`, [accountId])).length
 
+/** As if the gateways that served an account's requests had died before they kept their answers. */
+const diedServing = (accountId: string, ago: string) =>
+  database.query(
+    'update idempotency_key set answer = null, serving = true, created_at = now() - $2::interval where account_id = $1',
+    [accountId, ago],
+  )
+
 const same = (t: Test, first: Posted, again: Posted) => {
   t.same([again.status, again.text], [first.status, first.text])
   t.same([first.replayed, again.replayed], [false, true])
@@ -119,14 +126,14 @@ t.test(
 t.test('a key whose server died while it served is free again after a minute, and every key after a day', async (t) => {
   const { post, accountId } = await newCaller()
   const first = await post('/webhooks', hook, 'old')
-  const age = (by: string, answer = 'answer') =>
-    database.query(
-      `update idempotency_key set answer = ${answer}, created_at = now() - $2::interval where account_id = $1`,
-      [accountId, by],
-    )
-  await age('50 seconds', 'null')
+  const age = (by: string) =>
+    database.query(`update idempotency_key set created_at = now() - $2::interval where account_id = $1`, [
+      accountId,
+      by,
+    ])
+  await diedServing(accountId, '50 seconds')
   t.equal((await post('/webhooks', hook, 'old')).status, 503)
-  await age('61 seconds')
+  await diedServing(accountId, '61 seconds')
   const second = await post('/webhooks', hook, 'old')
   t.match([second.status, second.replayed], [200, false])
   t.not(second.text, first.text)
@@ -134,6 +141,47 @@ t.test('a key whose server died while it served is free again after a minute, an
   same(t, second, await post('/webhooks', hook, 'old'))
   await age('24:00:01')
   t.match(await post('/webhooks', hook, 'old'), { status: 200, replayed: false })
+})
+
+// Contract: Idempotency
+t.test(
+  'a key whose server died while it served is free for every request after a minute, not only for the same',
+  async (t) => {
+    const { post, accountId } = await newCaller()
+    const other = { ...hook, description: 'other' }
+    const mismatch = { status: 422, body: { error: { code: 'IDEMPOTENCY_MISMATCH' } } }
+    for (const key of ['one', 'two']) await post('/webhooks', hook, key)
+    await diedServing(accountId, '50 seconds')
+    t.match(await post('/webhooks', other, 'one'), mismatch)
+    t.match(await post('/screenshots', { url: 'https://example.com/' }, 'two'), mismatch)
+    await diedServing(accountId, '61 seconds')
+    const made = await post('/webhooks', other, 'one')
+    t.match(made, { status: 200, replayed: false })
+    same(t, made, await post('/webhooks', other, 'one'))
+    const captured = await post('/screenshots', { url: 'https://example.com/' }, 'two')
+    t.match(captured, { status: 202, replayed: false })
+    await database.query(`update idempotency_key set created_at = now() - interval '1 hour' where account_id = $1`, [
+      accountId,
+    ])
+    t.match(await post('/webhooks', hook, 'two'), mismatch, 'what was accepted keeps its key')
+    t.match(await post('/screenshots', { url: 'https://example.com/' }, 'two'), { status: 202, replayed: true })
+  },
+)
+
+// Contract: Order of checks
+t.test('a webhook that is deleted frees its keys: nothing tells of its secret any more', async (t) => {
+  const { accountId, call, post } = await newCaller()
+  const made = await post('/webhooks', hook, 'make')
+  const path = `/webhooks/${made.body.data.id}`
+  await post(`${path}/rotate-secret`, {}, 'rotate')
+  await post('/webhooks', hook, 'another')
+  t.equal((await call('DELETE', path, {})).status, 204)
+  t.equal((await post(`${path}/rotate-secret`, {}, 'rotate')).status, 404)
+  const again = await post('/webhooks', hook, 'make')
+  t.match(again, { status: 200, replayed: false })
+  t.not(again.body.data.id, made.body.data.id)
+  t.equal((await post('/webhooks', hook, 'another')).replayed, true, 'those of others stay')
+  t.equal(await count('webhook', accountId), 2)
 })
 
 t.test('a link is given again, until its capture is deleted: then its key is free', async (t) => {

@@ -1,9 +1,14 @@
 import { createServer } from 'node:net'
 import t from 'tap'
+import { parseCapture } from '#shared/capture/parse-capture.ts'
 import { webhookRetries } from '#shared/config/settings/webhooks.ts'
+import { newId } from '#shared/db/new-id.ts'
+import { prepareMember } from '#gateway/accept/prepare-capture.ts'
+import { readNewWebhook } from '#gateway/webhooks/webhook-parameters.ts'
 import { attemptBounds } from '#webhooks/context.ts'
 import { listening } from '#test/helpers/egress-filter.ts'
 import { eventually } from '#test/helpers/eventually.ts'
+import { createTestContext } from '#test/helpers/gateway-context.ts'
 import type { Database } from '#shared/db/connection.ts'
 import type { Tenant } from '#test/helpers/tenant.ts'
 import { acceptFor, captureFor, endCaptures, hookUrl, newTenant, startSender } from '#test/helpers/webhook-sender.ts'
@@ -83,6 +88,33 @@ t.test('at most two deliveries of an account to a host are in flight, over all s
   await Promise.all(ids.map((id) => s.ended(id, 'delivered')))
   t.equal(s.receiver.mostAtOnce('slow'), 2)
   t.equal(s.receiver.received.length, 12, 'each once')
+})
+
+// Contract: Fairness
+t.test('however a receiver is spelled, it is one host', async (t) => {
+  await using s = await setUp()
+  const spellings = [
+    'HTTPS://One.Hooks.example',
+    '  https://one.hooks.example./b ',
+    'https://u:p%40@one.hooks.example:0443/c',
+  ]
+  const urls = [
+    'https://one.hooks.example/a',
+    ...spellings,
+    'https:\\\\one%2Ehooks.example?d',
+    'https:one.hooks.example#e',
+  ]
+  const ids: string[] = []
+  for (const url of urls) {
+    const parsed = parseCapture({ url: 'https://example.com/', webhook_url: url }, { allow: [] })
+    if (!parsed.ok) throw new Error(JSON.stringify(parsed.faults))
+    const { webhookUrl } = await prepareMember(createTestContext(), { id: newId(), parsed })
+    t.equal(readNewWebhook({ url }, []).url, webhookUrl, 'both kinds alike')
+    ids.push(await acceptFor(s.database, s.tenant, webhookUrl))
+  }
+  await endCaptures(s.database, ids)
+  const hosts = await s.database.query('select host, count(*)::integer as many from webhook_delivery group by host')
+  t.strictSame(hosts, [{ host: 'one.hooks.example', many: urls.length }])
 })
 
 // Contract: Fairness

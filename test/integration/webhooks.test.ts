@@ -6,6 +6,7 @@ import { redeliver } from '#shared/db/deliveries.ts'
 import { findCaptures } from '#shared/db/find-capture.ts'
 import { toRecord } from '#shared/db/record.ts'
 import { captureErrorCodes } from '#shared/errors/catalog.ts'
+import { generateSealingKeys } from '#shared/queue/seal.ts'
 import { forgetOld } from '#webhooks/forget-old.ts'
 import { eventually } from '#test/helpers/eventually.ts'
 import { createTenant } from '#test/helpers/tenant.ts'
@@ -21,6 +22,20 @@ import {
 import { startWebhookWorld } from '#test/helpers/webhook-world.ts'
 
 const setUp = await startWebhookWorld(t)
+type World = Awaited<ReturnType<typeof setUp>>
+
+const firstSent = async (database: World['database'], id: string) => {
+  const statement = 'select sent_at::text as at from webhook_delivery where capture_id = $1'
+  return (await database.query<{ at: string | null }>(statement, [id])).map(({ at }) => at)
+}
+
+/** Whether what the receiver was told of a capture says that it was sent after that moment. */
+const toldAfter = async ({ database, receiver }: World, id: string, moment: string | undefined) => {
+  const { sent_at: told } = JSON.parse(receiver.received.at(-1)?.body ?? '') as { sent_at: string }
+  const statement = 'select sent_at = $2 and $2 >= $3::timestamptz as after from webhook_delivery where capture_id = $1'
+  return (await database.query<{ after: boolean }>(statement, [id, told, moment]))[0]?.after
+}
+
 const secretOf = (byte: number) => `whsec_${Buffer.alloc(32, byte).toString('base64')}`
 
 // Contract: Events
@@ -271,6 +286,9 @@ t.test('a webhook that asks for it is warned once at 80, 95 and 100 % of the quo
   ])
   await startSender(t, s.on)
   await eventually(() => s.receiver.received.filter(({ path }) => path === '/quota').length === 3)
+  for (const { body } of s.receiver.received.filter(({ path }) => path === '/quota')) {
+    t.match(JSON.parse(body), { data: { period_start: /^\d{4}-\d\d-01T00:00:00\.000000Z$/ } }, 'a time as every other')
+  }
 })
 
 t.test('deliveries that ended a month ago are forgotten with their attempts, waiting ones are not', async (t) => {
@@ -295,6 +313,7 @@ t.test('deliveries that ended a month ago are forgotten with their attempts, wai
   t.equal((await s.deliveries(recent)).length + (await s.deliveries(waiting)).length, 2)
 })
 
+// Contract: `sent_at`
 t.test('what waits while the egress filter is away is not counted as an attempt', async (t) => {
   await using s = await setUp()
   const sender = await startSender(t, { ...s.on, egressPort: 1 }, { waitsMs: [] })
@@ -302,8 +321,50 @@ t.test('what waits while the egress filter is away is not counted as an attempt'
   await eventually(async () => (await s.deliveries(id))[0]?.putOff === true)
   t.strictSame(await s.attempts(id), [])
   await sender.end()
+  t.strictSame(await firstSent(s.database, id), [null], 'nothing was sent')
+  const [back] = await s.database.query<{ at: string }>('select now()::text as at')
   await startSender(t, s.on)
   await s.ended(id, 'delivered')
+  t.ok(await toldAfter(s, id, back?.at), 'the first attempt is the one that was made')
+})
+
+// Contract: `sent_at`
+t.test('what could not be signed was not sent: its first attempt is the one that is signed', async (t) => {
+  await using s = await setUp()
+  const { private: openingKey } = generateSealingKeys()
+  const webhook = { accountId: s.tenant.accountId, url: hookUrl('one', '/hook'), secret: secretOf(1) }
+  await addWebhook(s.database, webhook)
+  const mistaken = await startSender(t, s.on, { openingKey })
+  const id = await captureFor(s.database, s.tenant)
+  await eventually(async () => (await s.deliveries(id))[0]?.putOff === true)
+  await mistaken.end()
+  t.strictSame(await firstSent(s.database, id), [null])
+  const [back] = await s.database.query<{ at: string }>(
+    'update webhook_delivery set next_attempt_at = now() where capture_id = $1 returning now()::text as at',
+    [id],
+  )
+  await startSender(t, s.on)
+  await s.ended(id, 'delivered')
+  t.ok(await toldAfter(s, id, back?.at))
+})
+
+// Contract: `sent_at`
+t.test('what was tried once keeps its bytes while the egress filter is away', async (t) => {
+  await using s = await setUp((_, nth) => (nth === 1 ? 500 : 200))
+  const first = await startSender(t, s.on, { waitsMs: [1] })
+  const id = await captureFor(s.database, s.tenant, hookUrl('one', '/kept'))
+  await eventually(() => s.receiver.received.length > 0)
+  await first.end()
+  const again = `update webhook_delivery set state = 'pending', next_attempt_at = created_at where capture_id = $1`
+  await s.database.query(again, [id])
+  const before = await firstSent(s.database, id)
+  const away = await startSender(t, { ...s.on, egressPort: 1 })
+  await eventually(async () => (await s.deliveries(id))[0]?.putOff === true)
+  await away.end()
+  t.strictSame(await firstSent(s.database, id), before)
+  await startSender(t, s.on)
+  await s.ended(id, 'delivered')
+  t.equal(new Set(s.receiver.received.map(({ body }) => body)).size, 1)
 })
 
 t.test('a sender that is stopped finishes what is in flight', async (t) => {

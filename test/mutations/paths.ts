@@ -95,7 +95,7 @@ export const paths: readonly Mutation[] = [
   {
     point: '404 route',
     file: 'services/gateway/operations/routes.ts',
-    find: '(exact.length > 0 ? exact : fitting).map',
+    find: 'fitting.filter((route) => exactness(route.path) === exact).map',
     replace: 'fitting.map',
   },
   {
@@ -133,6 +133,18 @@ export const paths: readonly Mutation[] = [
     file: 'services/shared/db/sql/accept-capture.sql',
     find: 'if c.refusal is not null or c.replay_of is not null then',
     replace: 'if c.refusal is not null then',
+  },
+  {
+    point: 'Order of checks',
+    file: 'services/shared/db/webhooks.ts',
+    find: "['webhook_delivery', 'idempotency_key']",
+    replace: "['webhook_delivery']",
+  },
+  {
+    point: "Another account's id, malformed id",
+    file: 'services/gateway/app.ts',
+    find: 'decodableTarget(url)',
+    replace: 'url',
   },
   {
     point: 'Request id',

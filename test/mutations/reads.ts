@@ -96,7 +96,7 @@ const links: readonly Mutation[] = [
   },
   {
     point: 'Signed URL errors',
-    file: `${gateway}/operations/download-image.ts`,
+    file: `${gateway}/answer/read-image.ts`,
     find: 'expiresAt !== null && Date.parse(expiresAt) <= now.getTime()',
     replace: 'expiresAt !== null && Date.parse(expiresAt) <= 0',
   },
@@ -169,9 +169,9 @@ const images: readonly Mutation[] = [
   },
   {
     point: 'After retention',
-    file: `${gateway}/operations/download-image.ts`,
-    find: '!image || (expiresAt !== null && Date.parse(expiresAt) <= now.getTime())',
-    replace: '!image',
+    file: `${gateway}/operations/capture-at-once.ts`,
+    find: 'storedImage(capture, context.now())',
+    replace: 'storedImage(capture, new Date(0))',
   },
   {
     point: 'After retention',

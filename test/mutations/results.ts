@@ -113,8 +113,14 @@ export const results: readonly Mutation[] = [
   {
     point: 'Idempotency',
     file: 'services/shared/db/sql/find-replay.sql',
-    find: " and k.created_at > clock_timestamp() - interval '24 hours'",
-    replace: '',
+    find: "else interval '24 hours' end",
+    replace: "else interval '24 days' end",
+  },
+  {
+    point: 'Idempotency',
+    file: 'services/shared/db/sql/find-replay.sql',
+    find: "case when k.serving then interval '1 minute'",
+    replace: "case when false then interval '1 minute'",
   },
   {
     point: 'Idempotency',

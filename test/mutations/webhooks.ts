@@ -29,8 +29,14 @@ export const webhooks: readonly Mutation[] = [
   {
     point: '`sent_at`',
     file: 'services/shared/db/take-deliveries.ts',
-    find: 'sent_at = coalesce(sent_at, now())',
+    find: 'sent_at = case when body is null then now() else sent_at end',
     replace: 'sent_at = now()',
+  },
+  {
+    point: '`sent_at`',
+    file: 'services/shared/db/note-attempts.ts',
+    find: 'sent_at = case when b.untried and d.attempts = 0 then null else d.sent_at end',
+    replace: 'sent_at = d.sent_at',
   },
   {
     point: 'Not followed',
@@ -97,6 +103,12 @@ export const webhooks: readonly Mutation[] = [
     file: 'services/shared/db/take-deliveries.ts',
     find: 'greatest(0, $2::integer - coalesce(f.many, 0))',
     replace: '$2::integer',
+  },
+  {
+    point: 'Fairness',
+    file: 'services/gateway/accept/prepare-capture.ts',
+    find: 'new URL(receiver).href',
+    replace: 'receiver',
   },
   {
     point: 'Fairness',

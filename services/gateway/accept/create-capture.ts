@@ -14,6 +14,7 @@ import type { CaptureRequest } from './read-request.ts'
 export type CreatedCapture = Pick<FoundCapture, 'id' | 'accountId' | 'url' | 'options' | 'createdAt'> & {
   readonly status: Status
   readonly budgetMs: number
+  /** As the request has it. */
   readonly webhookUrl: string | undefined
   readonly shared: Shared | undefined
   /** Whether it was accepted when the same request came before. */
@@ -55,15 +56,15 @@ export const publish = (context: Context, exchange: Exchange, capture: Publishab
 const createdBefore = async (
   context: Context,
   exchange: Exchange,
-  { capture, of }: { capture: NewCapture; of: { id: string; accountId: string } },
+  of: { readonly id: string; readonly accountId: string },
+  asked: Pick<CreatedCapture, 'budgetMs' | 'webhookUrl'>,
 ): Promise<CreatedCapture> => {
   exchange.isReplay = true
   exchange.screenshotId = undefined
   const found = await context.captures.find(of)
   if (!found) throw new AppError('NOT_FOUND')
   exchange.screenshotId = found.id
-  const { budgetMs, webhookUrl } = capture
-  return { ...found, budgetMs, webhookUrl, shared: undefined, isReplay: true }
+  return { ...found, ...asked, shared: undefined, isReplay: true }
 }
 
 /**
@@ -85,11 +86,11 @@ export const createCapture = async (
   }
   const { caller, createdAt, admitted, shared, replayOf } = await accept(context, exchange, capture)
   const { accountId } = caller
+  const asked = { budgetMs: capture.budgetMs, webhookUrl: request.parsed.options.webhook_url }
   context.events.accepted({ lane, admitted, as: replayOf === undefined ? (shared ?? 'own') : 'replay' })
-  if (replayOf !== undefined)
-    return await createdBefore(context, exchange, { capture, of: { id: replayOf, accountId } })
+  if (replayOf !== undefined) return await createdBefore(context, exchange, { id: replayOf, accountId }, asked)
   if (admitted) publish(context, exchange, { ...capture, accountId })
   else if (!shared) context.publisher.nudge()
-  const { url, options, budgetMs, webhookUrl } = capture
-  return { id, accountId, status: 'pending', url, options, createdAt, budgetMs, webhookUrl, shared, isReplay: false }
+  const { url, options } = capture
+  return { ...asked, id, accountId, status: 'pending', url, options, createdAt, shared, isReplay: false }
 }

@@ -43,6 +43,7 @@ export const prepareMember = async (
   { id, parsed }: { readonly id: string; readonly parsed: ParsedCapture },
 ): Promise<Omit<NewCapture, 'keyHash' | 'originHost' | 'lane' | 'idempotency'>> => {
   const { supplied, options, features } = parsed
+  const { webhook_url: receiver } = options
   const budgetMs = attemptBudgetMs(options)
   const pool = poolOf(options)
   const token = randomBytes(32).toString('base64url')
@@ -60,7 +61,7 @@ export const prepareMember = async (
     sealed: seal(deps.sealingKeys[pool], id, sealedCodec.encode({ options: workedOn(options), token, puts })),
     tokenHash: sha256(token).digest(),
     budgetMs,
-    webhookUrl: options.webhook_url,
+    webhookUrl: receiver === undefined ? undefined : new URL(receiver).href,
     sharing:
       options.cache_ttl > 0 ? { key: sha256(cacheTextOf(options)).digest(), seconds: options.cache_ttl } : undefined,
   }

@@ -9,12 +9,11 @@ import {
 } from '#shared/db/accounts.ts'
 import { eraseAccount } from '#shared/db/erase-account.ts'
 import type { AdminRoute } from './admin-route.ts'
-import { fieldsReader } from './read-fields.ts'
+import { fieldsReader, line } from './read-fields.ts'
 import { readPage } from './read-page.ts'
 
 const closed = { additionalProperties: false }
-const label = (characters: number) =>
-  Type.String({ minLength: 1, maxLength: characters, description: `a text of 1 to ${characters} characters` })
+const label = (characters: number) => line(1, characters)
 
 const readNew = fieldsReader(Type.Object({ name: label(200), email: label(320), plan: label(40) }, closed))
 const readChange = fieldsReader(

@@ -1,20 +1,22 @@
 import { Type } from 'typebox'
 import { changeKey, createKey, keyToJson, listKeys, revokeKey } from '#shared/db/keys.ts'
 import type { AdminRoute } from './admin-route.ts'
-import { fieldsReader } from './read-fields.ts'
+import { fieldsReader, line } from './read-fields.ts'
 import { momentForm, readMoment } from './read-moment.ts'
 
 const closed = { additionalProperties: false }
 const momentWords = 'a moment such as 2030-01-31T00:00:00Z, or null'
 const fields = {
-  name: Type.String({ maxLength: 200, description: 'a text of at most 200 characters' }),
+  name: line(0, 200),
   domains: Type.Array(Type.String({ description: 'a list of at most 100 hosts' }), {
     maxItems: 100,
     description: 'a list of at most 100 hosts',
   }),
-  expires_at: Type.Union([Type.String({ pattern: momentForm }), Type.Null()], {
-    description: momentWords,
-  }),
+  // Whichever of the two it is held against says the same.
+  expires_at: Type.Union(
+    [Type.String({ pattern: momentForm, description: momentWords }), Type.Null({ description: momentWords })],
+    { description: momentWords },
+  ),
 }
 const readNew = fieldsReader(Type.Partial(Type.Object(fields, closed), closed))
 const readChange = fieldsReader(

@@ -18,14 +18,16 @@ const longestMs = 24 * hourMs
 const maintenanceSeconds = 60
 const sinceWords = 'a moment of the last 24 hours such as 2030-01-31T00:00:00Z'
 
+const codesWords = `a list of ${ownCodes.join(', ')}`
+
 const readRequeue = fieldsReader(
   Type.Partial(
     Type.Object(
       {
-        codes: Type.Array(Type.Enum([...ownCodes]), {
+        codes: Type.Array(Type.Enum([...ownCodes], { description: codesWords }), {
           minItems: 1,
           uniqueItems: true,
-          description: `a list of ${ownCodes.join(', ')}`,
+          description: codesWords,
         }),
         since: Type.String({ pattern: momentForm, description: sinceWords }),
         limit: Type.Integer({ minimum: 1, maximum: limitMax, description: `a whole number from 1 to ${limitMax}` }),

@@ -1,9 +1,21 @@
 import { Ajv } from 'ajv'
-import type { Static, TObject } from 'typebox'
+import { type Static, type TObject, Type } from 'typebox'
 import { collectFaults } from '#shared/capture/faults.ts'
 import { validationError } from '#gateway/http/read-parameters.ts'
 
 const ajv = new Ajv({ allErrors: true, verbose: true })
+
+/** What PostgreSQL cannot hold, NUL and lone surrogates, is among what no text may have. */
+const plainText = '^[^\\u0000-\\u001f\\u007f-\\u009f\\ud800-\\udfff]*$'
+
+/** A field that holds one line of text. */
+export const line = (minLength: number, maxLength: number) =>
+  Type.String({
+    minLength,
+    maxLength,
+    pattern: plainText,
+    description: `a text of ${minLength} to ${maxLength} characters without control characters`,
+  })
 
 /**
  * Makes a reader of bodies that have just the fields of `schema`; a field's `description` says in words what it may be.

@@ -21,9 +21,12 @@ const readMs = 30_000
 /** An image as the database knows it. */
 export type StoredImage = { readonly objectKey: string; readonly fileSize: number; readonly sha256: string }
 
-/** The image of a completed capture; undefined where its object is gone with its retention. */
-export const storedImage = ({ objectKey, fileSize, sha256 }: FoundCapture): StoredImage | undefined =>
-  objectKey === null || fileSize === null || sha256 === null ? undefined : { objectKey, fileSize, sha256 }
+/** The image of a completed capture; undefined once its retention is over, whether its object is gone already or not. */
+export const storedImage = (capture: FoundCapture, now: Date): StoredImage | undefined => {
+  const { objectKey, fileSize, sha256, expiresAt } = capture
+  if (expiresAt !== null && Date.parse(expiresAt) <= now.getTime()) return undefined
+  return objectKey === null || fileSize === null || sha256 === null ? undefined : { objectKey, fileSize, sha256 }
+}
 
 const digestOf = (bytes: Buffer): string => createHash('sha256').update(bytes).digest('hex')
 

@@ -20,11 +20,18 @@ export const signLink = (key: LinkKey, id: string, expires: number | undefined):
   return new URLSearchParams({ ...(until !== undefined && { expires: until }), kid: key.id, signature }).toString()
 }
 
-/** The link that a query holds, if it names a signature; parts that are missing are empty, what is given twice is none. */
+/**
+ * The link that a query holds, if it names a signature. Parts that are missing are empty, and so is what is given twice or
+ * in another spelling than that of `signLink`.
+ */
 export const readLink = (query: string): LinkQuery | undefined => {
   const given = new URLSearchParams(query)
   if (!given.has('signature')) return undefined
-  const once = (name: string) => (given.getAll(name).length === 1 ? (given.get(name) ?? '') : '')
+  const pairs = query.split('&')
+  const once = (name: string) => {
+    const [value = '', ...more] = given.getAll(name)
+    return more.length === 0 && pairs.includes(new URLSearchParams({ [name]: value }).toString()) ? value : ''
+  }
   return {
     kid: once('kid'),
     signature: once('signature'),

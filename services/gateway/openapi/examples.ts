@@ -89,7 +89,7 @@ export const eventExamples = {
       percentage: 80,
       screenshots_used: 12_000,
       screenshots_limit: 15_000,
-      period_start: '2026-03-01',
+      period_start: '2026-03-01T00:00:00.000000Z',
     },
     sent_at: sentAt,
   },

@@ -35,7 +35,7 @@ const takeHeadStart = async (begun: HeadStart | undefined, image: StoredImage): 
 }
 
 const answerImage = async (context: Context, capture: FoundCapture, waiter: Waiter | undefined): Promise<Answer> => {
-  const image = storedImage(capture)
+  const image = storedImage(capture, context.now())
   if (!image) throw new AppError('EXPIRED')
   const body = (await takeHeadStart(waiter?.headStart(), image)) ?? (await readImage(context, image))
   if (!body) throw imageGone(context, capture.id)
@@ -85,9 +85,8 @@ export const captureAtOnce = async (
   }
   const { capture } = ended
   context.events.waited(capture.status === 'completed' ? 'completed' : 'failed')
-  if (capture.status !== 'completed' && !created.isReplay && !created.shared) {
-    exchange.caller &&= withoutCharge(exchange.caller)
-  }
+  // Whoever asked for it first: one charge, which counted as the request came, and went with the end.
+  if (capture.status !== 'completed' && !isTerminal(created.status)) exchange.caller &&= withoutCharge(exchange.caller)
   if (response === 'json') return answerRecord(context, capture)
   if (capture.status === 'completed') return await answerImage(context, capture, waiter)
   return answerFailed(capture, exchange.requestId)

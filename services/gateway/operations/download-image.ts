@@ -13,13 +13,13 @@ import { findOwned } from './find-owned.ts'
 import type { Operation } from './operation.ts'
 
 const readyImage = (capture: FoundCapture, now: Date): StoredImage => {
-  const { status, error, expiresAt } = capture
+  const { status, error } = capture
   if (status === 'failed') {
     throw new AppError('NOT_READY', { publicMessage: `The capture failed: ${error?.code} ${error?.message}` })
   }
   if (status !== 'completed') throw new AppError('NOT_READY')
-  const image = storedImage(capture)
-  if (!image || (expiresAt !== null && Date.parse(expiresAt) <= now.getTime())) throw new AppError('EXPIRED')
+  const image = storedImage(capture, now)
+  if (!image) throw new AppError('EXPIRED')
   return image
 }
 

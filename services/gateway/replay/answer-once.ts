@@ -23,11 +23,17 @@ const keyedRequest = async (
   if (Object.keys(faults).length > 0) throw validationError(faults)
   const asked = [name, ...Object.values(exchange.params), exchange.query].join(' ')
   const idempotency = idempotencyOf(exchange, asked, await exchange.readBody())
-  const captureId = path.startsWith('/screenshots/:id') ? pathId(exchange) : undefined
-  return idempotency && { ...idempotency, accountId, captureId }
+  const idUnder = (prefix: string) => (path.startsWith(`${prefix}/:id`) ? pathId(exchange) : undefined)
+  return (
+    idempotency && { ...idempotency, accountId, captureId: idUnder('/screenshots'), webhookId: idUnder('/webhooks') }
+  )
 }
 
-const serveClaimed = async (context: Context, request: KeyedRequest, run: () => Promise<Answer>): Promise<Answer> => {
+const serveClaimed = async (
+  context: Context,
+  request: KeyedRequest,
+  { path, run }: Pick<Served, 'path'> & { readonly run: () => Promise<Answer> },
+): Promise<Answer> => {
   let answer: Answer
   try {
     answer = await run()
@@ -36,9 +42,10 @@ const serveClaimed = async (context: Context, request: KeyedRequest, run: () => 
     await context.keptAnswers.giveBack(request).catch(() => {})
     throw error
   }
-  const { status, body } = answer
+  const { status, body } = answer as { status: number; body: { data: { id: string } } }
+  const webhookId = path === '/webhooks' ? body.data.id : request.webhookId
   // The caller has its answer all the same; only a repetition in the next 24 hours would not know of it.
-  await context.keptAnswers.keep(request, { status, body: body as Record<string, unknown> }).catch(() => {})
+  await context.keptAnswers.keep({ ...request, webhookId }, { status, body }).catch(() => {})
   return answer
 }
 
@@ -60,7 +67,7 @@ export const answerOnce = async (
     exchange.isReplay = true
     return claim.answer
   }
-  if (claim.outcome === 'claimed') return await serveClaimed(context, request, run)
+  if (claim.outcome === 'claimed') return await serveClaimed(context, request, { path: served.path, run })
   if (claim.outcome === 'mismatch') throw new AppError('IDEMPOTENCY_MISMATCH')
   const publicMessage = 'The same request is still being served.'
   throw new AppError('SERVICE_UNAVAILABLE', { publicMessage, retryAfterSeconds: againSeconds })

@@ -90,17 +90,27 @@ const decodes = (pair: string): boolean => {
   }
 }
 
-/** The field that a pair names: `cookies[0][name]=x` is `cookies.0.name`. What does not decode stays replaced. */
-const fieldOf = (pair: string): string => {
-  const [name = ''] = new URLSearchParams(pair).keys()
-  return name.replaceAll(/\[([^[\]]*)\]/g, '.$1').replace(/\.$/, '')
-}
+/** A parameter, with keys in brackets behind it. Of any other name the parser would leave out a part, or all of it. */
+const nameForm = /^[^[\]]+(?:\[[^[\]]*\])*$/
+
+/** The field that a name means: `cookies[0][name]` is `cookies.0.name`; what has no meaning stays as it is. */
+const fieldOf = (name: string): string =>
+  nameForm.test(name) ? name.replaceAll(/\[([^[\]]*)\]/g, '.$1').replace(/\.$/, '') : name
 
 const checkPair = (pair: string, report: Report) => {
-  const field = fieldOf(pair)
+  if (pair === '') return
+  // What does not decode stays replaced. A question mark at the very beginning would be left out.
+  const [name = ''] = new URLSearchParams(`&${pair}`).keys()
+  const field = fieldOf(name)
   if (!decodes(pair)) report(field, 'must be percent-encoded UTF-8')
-  // The parser drops this one name silently, whatever its options.
-  if (field.includes('__proto__')) report(field, 'is not a parameter')
+  // The parser drops `__proto__` silently, whatever its options.
+  if (!nameForm.test(name) || field.includes('__proto__')) report(field, 'is not a parameter')
+}
+
+/** The parser would end a name at `]=`, in a value too. */
+const withPlainValue = (pair: string): string => {
+  const valueAt = pair.indexOf('=') + 1
+  return valueAt === 0 ? pair : pair.slice(0, valueAt) + pair.slice(valueAt).replaceAll('=', '%3D')
 }
 
 /**
@@ -113,7 +123,7 @@ export const fromQuery = (query: string): QueryInput => {
   if (pairs.length > pairsMax) return { ok: false, faults: { query: [`must have at most ${pairsMax} pairs`] } }
   const { report, all } = collectFaults()
   for (const pair of pairs) checkPair(pair, report)
-  const parsed = parse(query, {
+  const parsed = parse(pairs.map(withPlainValue).join('&'), {
     depth: 3,
     parameterLimit: pairsMax,
     arrayLimit: 100,

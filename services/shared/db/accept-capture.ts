@@ -74,7 +74,7 @@ export type NewCapture = {
   /** SHA-256 of the token that a result must carry. */
   readonly tokenHash: Buffer
   readonly budgetMs: number
-  /** Where its end is told, with whatever secrets it has. */
+  /** Where its end is told, with whatever secrets it has, as the URL parser writes it. */
   readonly webhookUrl?: string | undefined
   /** Absent: it shares nothing. */
   readonly sharing?: Sharing | undefined

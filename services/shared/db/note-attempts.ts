@@ -1,4 +1,5 @@
 import type { Sql } from './connection.ts'
+import type { TakenDelivery } from './take-deliveries.ts'
 
 /**
  * Why an attempt failed: an answer that is not 2xx, or a redirect, which is not followed; an address that may not be
@@ -84,12 +85,22 @@ export const forgetDeliveries = async (database: Sql, days: number, limit: numbe
   return rows.length
 }
 
-/** Hands back deliveries that could not be tried for a reason of our own; they are due again after `waitMs`. */
-export const handBackDeliveries = async (database: Sql, ids: readonly string[], waitMs: number): Promise<void> => {
-  if (ids.length === 0) return
+/**
+ * Hands back deliveries that could not be tried for a reason of our own; they are due again after `waitMs`. Of one that
+ * nobody has tried before, what was to be sent is forgotten: its first attempt is still to come.
+ */
+export const handBackDeliveries = async (
+  database: Sql,
+  deliveries: readonly Pick<TakenDelivery, 'id' | 'body'>[],
+  waitMs: number,
+): Promise<void> => {
+  if (deliveries.length === 0) return
   await database.query(
-    `update webhook_delivery set leased_until = null, next_attempt_at = now() + $2 * interval '1 millisecond'
-      where id = any ($1::uuid[]) and state = 'pending'`,
-    [ids, waitMs],
+    `update webhook_delivery d
+        set leased_until = null, next_attempt_at = now() + $3 * interval '1 millisecond',
+            body = case when b.untried and d.attempts = 0 then null else d.body end,
+            sent_at = case when b.untried and d.attempts = 0 then null else d.sent_at end
+       from unnest($1::uuid[], $2::boolean[]) as b (id, untried) where d.id = b.id and d.state = 'pending'`,
+    [deliveries.map(({ id }) => id), deliveries.map(({ body }) => body === null), waitMs],
   )
 }

@@ -23,7 +23,7 @@ export type TakenDelivery = {
   readonly event: string
   /** `data` of an event that is not about a capture. */
   readonly subject: Readonly<Record<string, unknown>> | null
-  /** What earlier attempts sent; null before the first. */
+  /** What an earlier taker sent, or may have sent; null where nothing was sent yet. */
   readonly body: string | null
   /** When the first attempt began, perhaps now; ISO 8601 UTC with microseconds. */
   readonly sentAt: string
@@ -70,7 +70,8 @@ with recursive hosts as (
            + coalesce((select sum(f.many) from flying f where f.account_id = d.account_id), 0) as place
     from due d
 ), taken as (
-  update webhook_delivery set leased_until = now() + $4 * interval '1 millisecond', sent_at = coalesce(sent_at, now())
+  update webhook_delivery set leased_until = now() + $4 * interval '1 millisecond',
+         sent_at = case when body is null then now() else sent_at end
    where id in (
     select w.id from webhook_delivery w
      where w.id = any (array(select id from placed where place <= $3 order by place, next_attempt_at limit $1))

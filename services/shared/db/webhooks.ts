@@ -128,10 +128,12 @@ export const changeWebhook = (
     return row
   })
 
-/** Deletes a webhook with its secret, its log and what still waits. Answers whether there was one. */
+/** Deletes a webhook with its secret, its log, what still waits and the answers that tell of it. Answers whether there was one. */
 export const deleteWebhook = (database: Transactions, { accountId, id }: WebhookOf): Promise<boolean> =>
   database.transaction(async (sql) => {
-    await sql.query('delete from webhook_delivery where webhook_id = $1 and account_id = $2', [id, accountId])
+    for (const table of ['webhook_delivery', 'idempotency_key']) {
+      await sql.query(`delete from ${table} where webhook_id = $1 and account_id = $2`, [id, accountId])
+    }
     const statement = 'delete from webhook where id = $1 and account_id = $2 returning id'
     return (await sql.query(statement, [id, accountId])).length > 0
   })

@@ -1,6 +1,6 @@
 import { toldFields } from '#shared/db/record.ts'
 import type { WebhookEvent } from '#shared/db/webhooks.ts'
-import { closed, count, type Fields, id, type JsonSchema, moment, text } from '#gateway/openapi/json-schema.ts'
+import { closed, count, type Fields, id, type JsonSchema, moment } from '#gateway/openapi/json-schema.ts'
 import { recordSchemas } from './record-schemas.ts'
 
 const fieldsOf = (schema: string, names: readonly string[]): Fields => {
@@ -35,7 +35,7 @@ const quota = closed({
   percentage: { type: 'integer', enum: [80, 95, 100], description: 'What of the quota is used up, in percent.' },
   screenshots_used: count('Screenshots of this period.', 1),
   screenshots_limit: count('The quota.', 1),
-  period_start: { ...text('First day of the period, UTC.'), format: 'date', pattern: '^\\d{4}-\\d\\d-\\d\\d$' },
+  period_start: moment('Beginning of the period.'),
 })
 
 const test = closed({ id: id('Id of the delivery.'), webhook_id: id('The webhook that is tested.') })

@@ -16,8 +16,8 @@ const notes: Readonly<Record<string, string>> = {
 }
 
 const eventsSchema = (schema: JsonSchema): JsonSchema => {
-  const { items, ...rest } = schema as { items: { anyOf: { const: string }[] } }
-  return { ...rest, items: { type: 'string', enum: items.anyOf.map((each) => each.const) } }
+  const { items, ...rest } = schema as { items: object }
+  return { ...rest, items: { type: 'string', ...items } }
 }
 
 const webhookField = (name: string, schema: JsonSchema): JsonSchema => ({

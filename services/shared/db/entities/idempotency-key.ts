@@ -11,6 +11,10 @@ export const IdempotencyKey = defineEntity({
       name: 'idempotency_key_capture',
       expression: 'create index idempotency_key_capture on idempotency_key (capture_id) where capture_id is not null',
     },
+    {
+      name: 'idempotency_key_webhook',
+      expression: 'create index idempotency_key_webhook on idempotency_key (webhook_id) where webhook_id is not null',
+    },
   ],
   properties: {
     accountId: p.uuid().primary(),
@@ -18,6 +22,8 @@ export const IdempotencyKey = defineEntity({
     requestSha256: p.type(Buffer).columnType('bytea').fieldName('request_sha256'),
     captureId: what(),
     batchId: what(),
+    webhookId: what(),
+    serving: p.boolean().default(false),
     answer: p.type(Buffer).columnType('bytea').nullable(),
     createdAt: p.datetime().columnType('timestamptz').index('idempotency_key_age'),
   },

@@ -5,6 +5,7 @@ import { TakeAwayWhatIsOver } from './0004-take-away-what-is-over.ts'
 import { TellReceivers } from './0005-tell-receivers.ts'
 import { Administer } from './0006-administer.ts'
 import { KeepAnswers } from './0007-keep-answers.ts'
+import { FreeKeys } from './0008-free-keys.ts'
 
 /** Every migration in order, under the name by which a database remembers it. */
 export const migrations = [
@@ -15,4 +16,5 @@ export const migrations = [
   { name: '0005-tell-receivers', class: TellReceivers },
   { name: '0006-administer', class: Administer },
   { name: '0007-keep-answers', class: KeepAnswers },
+  { name: '0008-free-keys', class: FreeKeys },
 ] as const

@@ -6,17 +6,24 @@ language sql as $$
     select u.reserved + u.settled from usage u where u.account_id = c.account_id and u.period = c.period), 0)
 $$;
 
+-- What an idempotency key of the account belongs to; nothing where it is free: never used, a day old, or for a minute with
+-- a request whose server is then taken for dead.
+create or replace function find_kept(p_account_id uuid, p_key text) returns idempotency_key
+language sql as $$
+  select k.* from idempotency_key k
+   where k.account_id = p_account_id and k.key = p_key
+     and k.created_at > clock_timestamp() - case when k.serving then interval '1 minute' else interval '24 hours' end
+$$;
+
 -- What an earlier request of the account with this idempotency key was accepted as: `replay_of` where it was the same
--- request, `IDEMPOTENCY_MISMATCH` where it was another, nothing where there is none of the last 24 hours. The caller
--- holds the account's meter, so requests with one key come here one after the other.
+-- request, `IDEMPOTENCY_MISMATCH` where it was another, nothing where the key is free. The caller holds the
+-- account's meter, so requests with one key come here one after the other.
 create or replace function find_replay(c request_check, p_key text, p_request_sha256 bytea) returns request_check
 language plpgsql as $$
 declare
-  v_kept idempotency_key;
+  v_kept constant idempotency_key := find_kept(c.account_id, p_key);
 begin
-  select * into v_kept from idempotency_key k
-   where k.account_id = c.account_id and k.key = p_key and k.created_at > clock_timestamp() - interval '24 hours';
-  if not found then
+  if v_kept.key is null then
     return c;
   end if;
   if v_kept.request_sha256 = p_request_sha256 then
@@ -31,7 +38,7 @@ begin
 end
 $$;
 
--- Keeps what a request was accepted as, in place of one that is too old to count.
+-- Keeps what a request was accepted as, in place of what left its key free.
 
 create or replace function keep_replay(
   p_account_id uuid, p_key text, p_request_sha256 bytea, p_capture_id uuid, p_batch_id uuid
@@ -41,5 +48,5 @@ language sql as $$
   values (p_account_id, p_key, p_request_sha256, p_capture_id, p_batch_id, clock_timestamp())
       on conflict (account_id, key) do update
      set request_sha256 = excluded.request_sha256, capture_id = excluded.capture_id, batch_id = excluded.batch_id,
-         created_at = excluded.created_at
+         webhook_id = null, serving = false, answer = null, created_at = excluded.created_at
 $$;

@@ -3,10 +3,11 @@
 -- capture has ended, one to each that wants that. Only inserts, so it takes no lock that anybody waits for. The body is
 -- made by the sender, from the rows as they are then.
 
--- Host and port of an address as it was written; deliveries to one host wait for each other.
+-- Host and port of an address as the URL parser writes it, a default port left out; without the dot that ends an absolute
+-- name. Deliveries to one host wait for each other.
 create or replace function receiver_of(p_url text) returns text
 language sql immutable as $$
-  select lower(coalesce(substring(p_url from '^[A-Za-z]+:[/\\]*(?:[^/?#\\]*@)?([^/?#\\]+)'), p_url))
+  select regexp_replace(coalesce(substring(p_url from '^[a-z]+://(?:[^/?#]*@)?([^/?#]+)'), p_url), '\.(:|$)', '\1')
 $$;
 
 create or replace function queue_deliveries(p_ids uuid[]) returns void

@@ -16,7 +16,8 @@ begin
          receiver_of(w.url), 'quota.warning',
          json_build_object(
            'id', md5(concat_ws(' ', 'quota.warning', w.id, p_period, t.percent))::uuid, 'percentage', t.percent,
-           'screenshots_used', p_used, 'screenshots_limit', p_limit, 'period_start', p_period),
+           'screenshots_used', p_used, 'screenshots_limit', p_limit,
+           'period_start', to_char(p_period, 'YYYY-MM-DD"T00:00:00.000000Z"')),
          clock_timestamp(), clock_timestamp()
     from (values (80), (95), (100)) as t (percent)
     join webhook w on w.account_id = p_account_id and w.active and 'quota.warning' = any (w.events)

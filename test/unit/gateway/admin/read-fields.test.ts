@@ -1,6 +1,6 @@
 import t from 'tap'
 import { Type } from 'typebox'
-import { fieldsReader } from '#gateway/admin/read-fields.ts'
+import { fieldsReader, line } from '#gateway/admin/read-fields.ts'
 
 const read = fieldsReader(
   Type.Object({ name: Type.String({ maxLength: 3, description: 'short' }) }, { additionalProperties: false }),
@@ -17,5 +17,13 @@ t.test('bodies that fit are read, and all that is wrong with others is told at o
   ]
   for (const [body, details] of faults) {
     t.throws(() => read(body), { code: 'VALIDATION_ERROR', details }, JSON.stringify(body))
+  }
+})
+
+t.test('a text that PostgreSQL cannot hold is refused', async (t) => {
+  const readText = fieldsReader(Type.Object({ name: line(1, 3) }))
+  t.same(readText({ name: 'ü😀' }), { name: 'ü😀' })
+  for (const name of ['', 'abcd', 'a\0', 'a\n', '\ud800', 'a\udc00']) {
+    t.throws(() => readText({ name }), { code: 'VALIDATION_ERROR', details: { name: [/^must be a text of 1 to 3/] } })
   }
 })

@@ -56,6 +56,11 @@ t.test('nothing of a link can be exchanged', async (t) => {
     'no signature': judge(query.replace(/signature=.*/, 'signature=')),
     'two signatures': judge(`${query}&signature=${'0'.repeat(64)}`),
     'two times': judge(`${query}&expires=${soon + 1}`),
+    'another spelling of a name': judge(query.replace('signature', 'sign%61ture')),
+    'a second name in another spelling': judge(`${query}&%6bid=new`),
+    'a time with an encoded digit': judge(query.replace(/expires=(.)/, (_, digit: string) => `expires=%3${digit}`)),
+    'a key with an encoded letter': judge(query.replace('kid=new', 'kid=%6eew')),
+    'a question mark before it': judge(`?${query}`),
     'one digit': judge(query.replace(/.$/, (digit) => (digit === '0' ? '1' : '0'))),
   }
   for (const [name, verdict] of Object.entries(forged)) t.equal(verdict, 'forged', name)

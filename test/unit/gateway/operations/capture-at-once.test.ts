@@ -71,7 +71,7 @@ t.test('with response_type image a create is a synchronous capture', async (t) =
 // Contract: `response_type=image` on create
 t.test('with a webhook every operation answers at once; a capture operation says where, whole', async (t) => {
   const { context, app, post } = start(t)
-  const webhook = 'https://hooks.example.com/in?token=s3cr3t'
+  const webhook = 'HTTPS://hooks.example.com:443/in?token=s3cr3t'
   const flat = { status: 'pending', url, webhook_url: webhook, created_at: pendingCapture.createdAt }
   for (const response of ['image', 'json'] as const) {
     const captured = await post(capturePath, { webhook_url: webhook, response_type: response })
@@ -87,7 +87,7 @@ t.test('with a webhook every operation answers at once; a capture operation says
   for (const { webhookUrl, lane, features, options } of context.seen.accepted) {
     t.same(
       [webhookUrl, lane, features, options['webhook_url']],
-      [webhook, 'normal', ['webhooks'], 'https://hooks.example.com/in?***'],
+      ['https://hooks.example.com/in?token=s3cr3t', 'normal', ['webhooks'], 'https://hooks.example.com/in?***'],
     )
   }
 })
@@ -109,12 +109,12 @@ t.test('a shared result is answered at once, marked as a hit, and neither publis
   t.same([context.seen.published, context.seen.nudges], [[], 0])
 })
 
-t.test('who follows another capture waits for its end, and gets no charge back that was never made', async (t) => {
+t.test('who follows another capture waits for its end, and sees the charge released that they shared', async (t) => {
   const { context, post, accepts } = start(t)
   accepts({ shared: 'follows' })
   context.answers.find = () => failedCapture
   const answer = await post(capturePath, { cache_ttl: 60 })
-  t.match([answer.statusCode, answer.headers['x-usage-remaining']], [422, '99'])
+  t.match([answer.statusCode, answer.headers['x-usage-remaining']], [422, '100'])
   t.same([context.seen.published, context.seen.nudges], [[], 0])
 })
 
@@ -164,6 +164,34 @@ t.test('a request that is sent again is told its capture as it is now, and marke
   t.same([context.seen.published, context.seen.nudges], [[], 0])
   accepts({})
   t.notOk('idempotent-replayed' in (await post(createPath, {}, key)).headers)
+})
+
+t.test(
+  'a repeated request sees the charge released that ran when it came, not one that was released before',
+  async (t) => {
+    const { context, post, accepts } = start(t)
+    accepts({ replayOf: failedCapture.id })
+    const key = { 'idempotency-key': 'order-1' }
+    const looks = [pendingCapture, pendingCapture, failedCapture]
+    context.answers.find = () => looks.shift()
+    const waited = await post(capturePath, {}, key)
+    t.match([waited.statusCode, waited.headers['x-usage-remaining']], [422, '100'])
+    context.answers.find = () => failedCapture
+    const late = await post(capturePath, {}, key)
+    t.match([late.statusCode, late.headers['x-usage-remaining']], [422, '99'])
+  },
+)
+
+// Contract: After retention
+t.test('a repeated request is told that the image is over once its retention has passed', async (t) => {
+  const { context, post, accepts } = start(t)
+  accepts({ replayOf: completedCapture.id })
+  const key = { 'idempotency-key': 'order-1' }
+  context.answers.find = () => ({ ...completedCapture, expiresAt: '2026-06-01T12:34:55.999999Z' })
+  const image = await post(capturePath, {}, key)
+  t.match([image.statusCode, image.json()], [410, { error: { code: 'EXPIRED' } }])
+  const record = await post(capturePath, { response_type: 'json' }, key)
+  t.match([record.statusCode, record.json()], [200, { data: { status: 'completed' } }])
 })
 
 t.test('requests under a key are the same where operation and body are, to the byte', async (t) => {

@@ -24,6 +24,8 @@ const cases: readonly [query: string, input: Record<string, unknown>][] = [
     { geolocation: { latitude: '.5', longitude: '1e2', accuracy: '0x1' } },
   ],
   ['width[]=1', { width: ['1'] }],
+  ['url=https://a.com/?b[]=1', { url: 'https://a.com/?b[]=1' }],
+  ['&width=1&&height=2&', { width: 1, height: 2 }],
   [
     'full_page=true&retina=1&stealth=false&dark_mode=0',
     { full_page: true, retina: true, stealth: false, dark_mode: false },
@@ -74,6 +76,15 @@ t.test('the one name that the parser would drop is refused, and hides no other',
   }
   t.match(fromQuery('__proto__=1&width=1'), { ok: true, input: { width: 1 } })
   t.equal(Reflect.get({}, 'width'), undefined)
+})
+
+// Contract: Validation
+t.test('a name that the parser would leave out or read as another is refused as it was given', async (t) => {
+  const names = ['', '[url]', '[]', '[url', 'url]', '[[url]]', 'cookies[0]name', 'geolocation[latitude]x[y]']
+  for (const name of names) {
+    t.same(faultsIn(`width=1&${name}=x`), { [name]: ['is not a parameter'] }, name)
+    t.same(faultsIn(`width=1&${encodeURIComponent(name)}=x`), { [name]: ['is not a parameter'] }, name)
+  }
 })
 
 t.test('more than 200 pairs are refused', async (t) => {
