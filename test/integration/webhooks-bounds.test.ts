@@ -2,6 +2,7 @@ import { createServer } from 'node:net'
 import t from 'tap'
 import { parseCapture } from '#shared/capture/parse-capture.ts'
 import { webhookRetries } from '#shared/config/settings/webhooks.ts'
+import { redeliver } from '#shared/db/deliveries.ts'
 import { newId } from '#shared/db/new-id.ts'
 import { prepareMember } from '#gateway/accept/prepare-capture.ts'
 import { readNewWebhook } from '#gateway/webhooks/webhook-parameters.ts'
@@ -152,4 +153,31 @@ t.test('a connection is used again for the same account and host, and not for an
     await s.ended(id, 'delivered')
   }
   t.equal(s.receiver.connections(), 2)
+})
+
+t.test('a delivery that is asked for again while it is tried is sent once more, however that try ends', async (t) => {
+  const first = new Map(['/taken', '/failed'].map((path) => [path, Promise.withResolvers<number>()]))
+  await using s = await setUp((path, nth) => (nth === 1 ? (first.get(path)?.promise ?? 500) : 204))
+  await startSender(t, s.on)
+  for (const [path, status] of [
+    ['/taken', 204],
+    ['/failed', 500],
+  ] as const) {
+    const id = await captureFor(s.database, s.tenant, hookUrl('one', path))
+    const got = () => s.receiver.received.filter((each) => each.path === path)
+    await eventually(() => got().length === 1)
+    const [{ id: delivery } = { id: '' }] = await s.database.query<{ id: string }>(
+      'select id from webhook_delivery where capture_id = $1',
+      [id],
+    )
+    t.ok(await redeliver(s.database, { accountId: s.tenant.accountId, captureId: id }, delivery))
+    first.get(path)?.resolve(status)
+    await eventually(() => got().length === 2, { what: `${path} is sent again` })
+    await s.ended(id, 'delivered')
+    t.match(await s.attempts(id), [
+      { number: 1, status },
+      { number: 2, status: 204 },
+    ])
+    t.equal(new Set(got().map(({ body }) => body)).size, 1, 'the same bytes')
+  }
 })
