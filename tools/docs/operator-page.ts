@@ -75,7 +75,7 @@ const conditionHelp: Readonly<Record<PoolCondition['reason'], string>> = {
   PodsRefused: 'The cluster refuses to make the pods',
   PoolTaken: 'An older BrowserPool is sized by the same queue: this one is left alone',
   ApplyFailed:
-    "The API server refuses what the controller applies, or another CustomResourceDefinition than this release's is installed; the message says which",
+    "The API server refuses what the controller applies, or another CustomResourceDefinition than this release's is installed; the message says which. It is tried again when the pool changes, else after waits of up to five minutes",
 }
 
 const rows = (help: Readonly<Record<string, string>>, words: readonly string[]) =>

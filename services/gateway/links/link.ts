@@ -21,8 +21,8 @@ export const signLink = (key: LinkKey, id: string, expires: number | undefined):
 }
 
 /**
- * The link that a query holds, if it names a signature. Parts that are missing are empty, and so is what is given twice or
- * in another spelling than that of `signLink`.
+ * The link that a query (without its question mark) holds, if it names a signature. Parts that are missing are empty, and so
+ * is what is given twice or in another spelling than that of `signLink`.
  */
 export const readLink = (query: string): LinkQuery | undefined => {
   const given = new URLSearchParams(query)
