@@ -93,14 +93,11 @@ t.test('the operator does all that it does with its own Role, and needs all of i
   const world = await startOperatorCluster(t)
   const { cluster, queue, fleet, operator, applyPool, settles } = world
   const size = (replicas: number) => applyPool('pool', { autoscaling: { enabled: false }, replicas })
-  await size(1)
-  await settles('pool', 1)
-  await size(2)
-  await settles('pool', 2)
-  await size(3)
-  await settles('pool', 3)
-  await size(2)
-  await settles('pool', 2)
+  // It grows twice by the same size: the event of it is patched.
+  for (const replicas of [1, 2, 1, 2]) {
+    await size(replicas)
+    await settles('pool', replicas)
+  }
 
   // What lost the label is not seen any more.
   const unlabel = 'app.kubernetes.io/managed-by-'

@@ -3,7 +3,7 @@ const pollMs = 20
 /** Resolves once `condition` holds; a throw counts as "not yet". Rejects after `withinMs` with what was awaited. */
 export const eventually = async (
   condition: () => boolean | Promise<boolean>,
-  { withinMs = 15_000, what = condition.toString() }: { withinMs?: number; what?: string } = {},
+  { withinMs = 30_000, what = condition.toString() }: { withinMs?: number; what?: string } = {},
 ): Promise<void> => {
   const end = performance.now() + withinMs
   let last: unknown
