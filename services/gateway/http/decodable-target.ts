@@ -1,11 +1,4 @@
-const isDecodable = (segment: string): boolean => {
-  try {
-    decodeURIComponent(segment)
-    return true
-  } catch {
-    return false
-  }
-}
+import { isDecodable } from '#shared/capture/is-decodable.ts'
 
 /**
  * A request target whose path can be decoded: a segment that is not percent-encoded UTF-8 stands for itself, so that what

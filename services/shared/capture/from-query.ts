@@ -1,6 +1,7 @@
 import { parse } from 'qs'
 import type { FieldFaults } from '#shared/errors/app-error.ts'
 import { collectFaults, type Report } from './faults.ts'
+import { isDecodable } from './is-decodable.ts'
 import { captureParameters } from './options.ts'
 
 /** The parameters of a query in the types that a JSON body would have, and the faults of single ones; or why it is not read at all. */
@@ -81,15 +82,6 @@ const convertFields = (
     ]),
   )
 
-const decodes = (pair: string): boolean => {
-  try {
-    decodeURIComponent(pair)
-    return true
-  } catch {
-    return false
-  }
-}
-
 /** A parameter, with keys in brackets behind it. Of any other name the parser would leave out a part, or all of it. */
 const nameForm = /^[^[\]]+(?:\[[^[\]]*\])*$/
 
@@ -102,7 +94,7 @@ const checkPair = (pair: string, report: Report) => {
   // What does not decode stays replaced. A question mark at the very beginning would be left out.
   const [name = ''] = new URLSearchParams(`&${pair}`).keys()
   const field = fieldOf(name)
-  if (!decodes(pair)) report(field, 'must be percent-encoded UTF-8')
+  if (!isDecodable(pair)) report(field, 'must be percent-encoded UTF-8')
   // The parser drops `__proto__` silently, whatever its options.
   if (!nameForm.test(name) || field.includes('__proto__')) report(field, 'is not a parameter')
 }

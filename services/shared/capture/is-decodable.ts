@@ -1,0 +1,9 @@
+/** Whether a part of an address is percent-encoded UTF-8, or not encoded at all. */
+export const isDecodable = (text: string): boolean => {
+  try {
+    decodeURIComponent(text)
+    return true
+  } catch {
+    return false
+  }
+}
