@@ -1,13 +1,12 @@
 #!/bin/sh
 # Builds the control plane for tests (tools/k8s) into .tools, once per combination of sources and Go version, and points
 # .tools/test-cluster at it. Silent when it is there. The first build takes minutes and 4 GB in Go's two caches; it runs at
-# the lowest priority. Modules are fetched the way Go is set up on this machine.
-# Exits 3 where Go is missing or too old, 1 where the build fails.
+# the lowest priority. Modules are fetched the way Go is set up on this machine; where there is no Go, a pinned one is
+# installed. Exits 1 where the build fails.
 set -eu
 root=$(dirname "$(dirname "$(readlink -f "$0")")")
 source=$root/tools/k8s
 programs='etcd kube-apiserver kube-controller-manager kube-scheduler kubectl kwok'
-go_minimum=1.26
 build_limit=60m
 
 say() {
@@ -34,12 +33,9 @@ version_flags() {
 # Go must not fetch another Go, nor read settings of a workspace around this checkout.
 export GOTOOLCHAIN=local GOWORK=off CGO_ENABLED=0 GOFLAGS='-mod=readonly -trimpath -buildvcs=false'
 
-found=$(go env GOVERSION 2>/dev/null) || found=
-oldest=$(printf '%s\n' "$go_minimum" "${found#go}" | sort -V | head -n 1)
-if [ -z "$found" ] || [ "$oldest" != "$go_minimum" ]; then
-  say "needs Go $go_minimum or newer on PATH (found: ${found:-none}). Without it there is no control plane to test on."
-  exit 3
-fi
+folder=$("$root/scripts/provide-go.sh")
+export PATH="$folder:$PATH"
+found=$(go env GOVERSION)
 
 mkdir -p "$root/.tools"
 exec 9>"$root/.tools/test-cluster.lock"

@@ -1,6 +1,6 @@
 #!/bin/sh
 # Runs tap with the given arguments, then names the files that failed and prints `N passed, N failed` (assertions) as the
-# last line. Exits as tap does.
+# last line. Exits as tap does, and with 1 where no assertion was made.
 set -eu
 cd "$(dirname "$(dirname "$(readlink -f "$0")")")"
 results=$(mktemp)
@@ -19,6 +19,11 @@ count() {
   echo "${number:-0}"
 }
 failed=$(count fail)
+# Files that were not found, or hold nothing, are no success.
+if [ "$code" -eq 0 ] && [ "$(count pass)" -eq 0 ]; then
+  echo 'no test ran' >&2
+  code=1
+fi
 # A run that broke down without a failed assertion has failed all the same.
 if [ "$code" -ne 0 ] && [ "$failed" -eq 0 ]; then failed=1; fi
 printf '\n'
