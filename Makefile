@@ -36,7 +36,7 @@ test-faults: packages ## plays each fault of a cluster in 50 worlds, whose time 
 test-contract: setup ## sends a gateway what its OpenAPI document allows and forbids, with schemathesis from PyPI
 	@scripts/run-contract-tests.sh $(ARGS)
 
-test-mutations: setup ## breaks the code point by point and sees the tests of that point fail; ARGS='a word of the point'
+test-mutations: setup ## breaks the code and sees a test fail: at each contract point (ARGS='a word of it'), or ARGS='--since main' at random
 	@exec node test/mutations/run.ts $(ARGS)
 
 test-cluster: setup ## runs the tests that need a Kubernetes control plane, which is built with Go 1.26 the first time

@@ -1,0 +1,77 @@
+import { glob, readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { type NamedTest, namedTests } from '#test/helpers/contract-points.ts'
+import { root } from '#test/tidy/source.ts'
+import type { Mutation } from './mutation.ts'
+import { mutations } from './mutations.ts'
+import { inSandboxes, runTestFile, type Sandbox } from './sandbox.ts'
+
+const readTests = async (): Promise<NamedTest[]> => {
+  const paths = await Array.fromAsync(glob('test/{unit,integration}/**/*.test.ts', { cwd: root }))
+  return namedTests(
+    await Promise.all(paths.map(async (path) => ({ path, text: await readFile(join(root, path), 'utf8') }))),
+  )
+}
+
+const literally = (text: string) => text.replaceAll(/[$()*+.?[\\\]^{|}/]/g, '\\$&')
+
+/** Runs the tests of one file by their titles; answers the titles that failed, and whether the run as a whole passed. */
+const runTests = async (sandbox: Sandbox, path: string, titles: readonly string[]) => {
+  const grep = `--grep=/^(${titles.map(literally).join('|')})$/`
+  const flags = ['--disable-coverage', '--reporter=tap', grep, path]
+  const { passed, output } = await runTestFile(sandbox, [join(root, 'node_modules/.bin/tap'), ...flags])
+  const failed = titles.filter((title) => new RegExp(`^ +not ok \\d+ - ${literally(title)}( # .*)?$`, 'm').test(output))
+  return { failed, passed }
+}
+
+const byFile = (tests: readonly NamedTest[]): [string, string[]][] =>
+  [...new Set(tests.map(({ path }) => path))].map((path) => [
+    path,
+    tests.filter((test) => test.path === path).map(({ title }) => title),
+  ])
+
+/** Whether tests pass without a fault, found out once. */
+const createPasses = () => {
+  const known = new Map<string, Promise<{ passed: boolean }>>()
+  return async (sandbox: Sandbox, file: string, titles: readonly string[]): Promise<boolean> => {
+    const name = JSON.stringify([file, titles])
+    const run = known.get(name) ?? runTests(sandbox, file, titles)
+    known.set(name, run)
+    return (await run).passed
+  }
+}
+const passes = createPasses()
+
+/** Says how the tests of its point take the mutation: by name which one fails, or what is wrong. */
+const tryMutation = async (sandbox: Sandbox, mutation: Mutation, tests: readonly NamedTest[]) => {
+  const path = join(sandbox.folder, mutation.file)
+  const text = await readFile(path, 'utf8')
+  if (text.split(mutation.find).length !== 2)
+    return { caught: false, why: 'what it replaces does not stand there once' }
+  for (const [file, titles] of byFile(tests.filter(({ point }) => point === mutation.point))) {
+    await writeFile(
+      path,
+      text.replace(mutation.find, () => mutation.replace),
+    )
+    const { failed } = await runTests(sandbox, file, titles)
+    await writeFile(path, text)
+    if (failed[0] === undefined) continue
+    if (!(await passes(sandbox, file, titles))) return { caught: false, why: `${file} fails without it` }
+    return { caught: true, why: `${file}: ${failed[0]}` }
+  }
+  return { caught: false, why: 'no test of the point fails' }
+}
+
+/** Tries the recorded mutations whose point or file contains `wanted`; resolves to whether all of them are caught. */
+export const runRecorded = async (wanted: string): Promise<boolean> => {
+  const chosen = mutations.filter(({ point, file }) => point.includes(wanted) || file.includes(wanted))
+  const tests = await readTests()
+  let missed = 0
+  await inSandboxes(chosen, async (sandbox, mutation) => {
+    const { caught, why } = await tryMutation(sandbox, mutation, tests)
+    if (!caught) missed += 1
+    console.log(`${caught ? 'caught' : 'MISSED'}  ${mutation.point}  (${mutation.file})\n        ${why}`)
+  })
+  console.log(`${chosen.length - missed} of ${chosen.length} mutations caught`)
+  return missed === 0 && chosen.length > 0
+}

@@ -1,0 +1,60 @@
+import { spawn } from 'node:child_process'
+import { cp, mkdtemp, rm, symlink } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { root } from '#test/tidy/source.ts'
+
+const copied = ['bin', 'clients', 'crds', 'docs', 'k8s', 'scripts', 'services', 'test', 'package.json', 'tsconfig.json']
+const linked = ['node_modules', '.tools']
+/** Longest run of one test file; one that takes longer has failed. */
+const testMs = 120_000
+const copies = 2
+
+/** A copy of the code into which faults may be written; it is removed when disposed. */
+export type Sandbox = AsyncDisposable & { readonly folder: string }
+
+const createSandbox = async (): Promise<Sandbox> => {
+  const folder = await mkdtemp(join(tmpdir(), 'mutations-'))
+  for (const name of copied) await cp(join(root, name), join(folder, name), { recursive: true })
+  for (const name of linked) await symlink(join(root, name), join(folder, name))
+  return { folder, [Symbol.asyncDispose]: () => rm(folder, { recursive: true }) }
+}
+
+/** Works through `items` in two sandboxes at a time. */
+export const inSandboxes = async <T>(
+  items: readonly T[],
+  work: (sandbox: Sandbox, item: T) => Promise<void>,
+): Promise<void> => {
+  const left = [...items]
+  const run = async () => {
+    await using sandbox = await createSandbox()
+    for (let item = left.shift(); item !== undefined; item = left.shift()) await work(sandbox, item)
+  }
+  await Promise.all(Array.from({ length: copies }, run))
+}
+
+/** Runs a test file in a sandbox. `output` is what it printed (TAP); its whole process group ends with it. */
+export const runTestFile = async (
+  { folder }: Sandbox,
+  args: readonly string[],
+): Promise<{ passed: boolean; output: string }> => {
+  const child = spawn(process.execPath, args, {
+    cwd: folder,
+    detached: true,
+    stdio: ['ignore', 'pipe', 'ignore'],
+    signal: AbortSignal.timeout(testMs),
+    killSignal: 'SIGKILL',
+  })
+  const printed: Buffer[] = []
+  child.stdout.on('data', (part: Buffer) => printed.push(part))
+  const code = await new Promise<number | null>((resolve) => {
+    child.on('error', () => resolve(null))
+    child.on('exit', resolve)
+  })
+  try {
+    if (child.pid !== undefined) process.kill(-child.pid, 'SIGKILL')
+  } catch {
+    // The group has ended with its first process.
+  }
+  return { passed: code === 0, output: Buffer.concat(printed).toString() }
+}
