@@ -1,8 +1,8 @@
 import { nudgeSubject } from '#shared/queue/subjects.ts'
 import { createBell } from '#shared/process/bell.ts'
 import type { Ledger } from './context.ts'
-import { forgetOldReplays } from './forget-old-replays.ts'
 import { finishDeletions } from './finish-deletions.ts'
+import { forgetOld } from './forget-old.ts'
 import { hearPoolStates, type PoolStates } from './hear-pool-states.ts'
 import { keepStreams, setUpStreams } from './keep-streams.ts'
 import { type Loop, type LoopName, runLoop } from './loop.ts'
@@ -12,28 +12,32 @@ import { relay } from './relay.ts'
 import { removeObjects } from './remove-objects.ts'
 import { removeOldRows } from './remove-old-rows.ts'
 import { consumeReports } from './reports/consume-reports.ts'
-import { createSweep } from './sweep-orphans.ts'
+import { sweepOrphans } from './sweep-orphans.ts'
 
-const loopsOf = (ledger: Ledger, states: PoolStates): Loop[] => {
-  const loop = (name: LoopName, everyMs: number, turn: () => Promise<void>): Loop => ({
-    name,
-    everyMs,
-    turn,
-    bell: name === 'relay' ? ledger.relayBell : createBell(),
-  })
-  return [
-    loop('relay', 500, () => relay(ledger)),
-    loop('backlog', 1000, createBacklog(ledger)),
-    loop('reaper', 1000, () => reap(ledger, states)),
-    loop('streams', 5000, () => keepStreams(ledger)),
-    loop('deletions', 1000, () => finishDeletions(ledger)),
-    loop('removals', 5000, () => removeObjects(ledger)),
-    loop('replays', 60_000, () => forgetOldReplays(ledger)),
-    loop('orphans', 30_000, createSweep(ledger)),
-    loop('retention', 60_000, () => removeOldRows(ledger)),
-    loop('unbegun', 60_000, () => sendUnbegunAgain(ledger)),
-  ]
-}
+const loop = (name: LoopName, everyMs: number, turn: Loop['turn'], bell = createBell()): Loop => ({
+  name,
+  everyMs,
+  turn,
+  bell,
+})
+
+/** What takes away what is over. Each goes on at once while its batches are full, and shares its work with other ledgers. */
+export const cleanupLoops = (ledger: Ledger): Loop[] => [
+  loop('deletions', 1000, () => finishDeletions(ledger)),
+  loop('removals', 5000, () => removeObjects(ledger)),
+  loop('forgetting', 60_000, () => forgetOld(ledger)),
+  loop('orphans', 30_000, () => sweepOrphans(ledger)),
+  loop('retention', 60_000, () => removeOldRows(ledger)),
+]
+
+const loopsOf = (ledger: Ledger, states: PoolStates): Loop[] => [
+  loop('relay', 500, () => relay(ledger), ledger.relayBell),
+  loop('backlog', 1000, createBacklog(ledger)),
+  loop('reaper', 1000, () => reap(ledger, states)),
+  loop('streams', 5000, () => keepStreams(ledger)),
+  loop('unbegun', 60_000, () => sendUnbegunAgain(ledger)),
+  ...cleanupLoops(ledger),
+]
 
 /** Declares the streams, then does the ledger's work until `stop` aborts. Resolves once what is in hand is finished. */
 export const runLedger = async (ledger: Ledger, stop: AbortSignal, ready: () => void): Promise<void> => {
@@ -41,6 +45,6 @@ export const runLedger = async (ledger: Ledger, stop: AbortSignal, ready: () => 
   using _nudges = ledger.queue.subscribe(nudgeSubject, ledger.relayBell.ring)
   using states = hearPoolStates(ledger)
   ready()
-  const loops = loopsOf(ledger, states).map((loop) => runLoop(loop, ledger.events, stop))
+  const loops = loopsOf(ledger, states).map((each) => runLoop(each, ledger.events, stop))
   await Promise.all([consumeReports(ledger, stop), ...loops])
 }

@@ -20,7 +20,7 @@ export type Seen = { readonly id: string; readonly pool: Pool; readonly lane: La
 export type Reaped = 'never_begun' | 'not_startable' | 'given_up' | 'sent_again'
 
 /** Tables from which rows are removed that are over. */
-export type RemovedRows = 'capture' | 'batch'
+export type RemovedRows = 'capture' | 'batch' | 'idempotency_key' | 'webhook_delivery'
 
 /** What the ledger tells its operators; one function for each event, log line and metric together. */
 export type Events = {

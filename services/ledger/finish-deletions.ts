@@ -9,7 +9,6 @@ import type { Ledger } from './context.ts'
 type Dependencies = Pick<Ledger, 'database' | 'queue' | 'objects' | 'events'>
 
 const batchDeletions = 50
-const batchesMax = 20
 const atOnce = 4
 
 /** What attempts of a deleted capture have put, reported or not. An object that another record shares is none of it. */
@@ -41,13 +40,10 @@ const finishAll = async (ledger: Dependencies, deletions: readonly Deletion[]) =
 
 /**
  * Takes away what deleted captures left outside of the database: the message that waits for a worker, the reports of
- * workers, objects. Each deletion comes until all of it has succeeded.
+ * workers, objects. Each deletion comes until all of it has succeeded. Takes one batch; answers whether there may be more.
  */
-export const finishDeletions = async (ledger: Dependencies): Promise<void> => {
-  for (let batch = 0; batch < batchesMax; batch += 1) {
-    const deletions = await takeDeletions(ledger.database, batchDeletions)
-    if (deletions.length === 0) return
-    await finishAll(ledger, deletions)
-    if (deletions.length < batchDeletions) return
-  }
+export const finishDeletions = async (ledger: Dependencies): Promise<boolean> => {
+  const deletions = await takeDeletions(ledger.database, batchDeletions)
+  if (deletions.length > 0) await finishAll(ledger, deletions)
+  return deletions.length === batchDeletions
 }

@@ -13,7 +13,7 @@ export type LoopName =
   | 'removals'
   | 'orphans'
   | 'retention'
-  | 'replays'
+  | 'forgetting'
 
 /** One thing that the ledger does again and again. `turn` brings its own bounds. */
 export type Loop = {
@@ -21,10 +21,11 @@ export type Loop = {
   readonly everyMs: number
   /** Brings the next turn forward. */
   readonly bell: Bell
-  readonly turn: () => Promise<void>
+  /** Answers true where there is more to do at once. */
+  readonly turn: () => Promise<boolean | void>
 }
 
-/** Runs a loop, one turn at a time, until `stop` aborts; a turn under way is finished. A turn that fails is told and the next one comes at its time. */
+/** Runs a loop, one turn at a time, until `stop` aborts; a turn under way is finished. The next one comes at its time, or at once while there is more to do. A turn that fails is told. */
 export const runLoop = async (
   { name, everyMs, bell, turn }: Loop,
   events: Pick<Events, 'loopFailed' | 'loopWorksAgain'>,
@@ -32,14 +33,15 @@ export const runLoop = async (
 ): Promise<void> => {
   let failing = false
   while (!stop.aborted) {
+    let more: boolean | void = false
     try {
-      await turn()
+      more = await turn()
       if (failing) events.loopWorksAgain(name)
       failing = false
     } catch (error) {
       events.loopFailed(name, toAppError(error), !failing)
       failing = true
     }
-    await bell.wait(everyMs, stop)
+    if (more !== true) await bell.wait(everyMs, stop)
   }
 }

@@ -1,4 +1,4 @@
-import { expireObjects, findRemovals, forgetRemovals, postponeRemovals } from '#shared/db/object-removals.ts'
+import { expireObjects, forgetRemovals, postponeRemovals, takeRemovals } from '#shared/db/object-removals.ts'
 import { AppError } from '#shared/errors/app-error.ts'
 import type { NotDeleted } from '#shared/storage/object-store.ts'
 import type { Ledger } from './context.ts'
@@ -22,18 +22,19 @@ const removeBatch = async ({ database, objects, events }: Dependencies, keys: re
 }
 
 /**
- * Deletes objects whose retention has ended, and those that no record refers to. A row goes only after its bytes. Throws
- * `SERVICE_UNAVAILABLE` where the store kept some, once the others are gone.
+ * Deletes objects whose retention has ended, and those that no record refers to. A row goes only after its bytes. Answers
+ * whether there may be more. Throws `SERVICE_UNAVAILABLE` where the store kept some, once the others are gone.
  */
-export const removeObjects = async (ledger: Dependencies): Promise<void> => {
+export const removeObjects = async (ledger: Dependencies): Promise<boolean> => {
   const kept: NotDeleted[] = []
-  for (let batch = 0; batch < batchesMax; batch += 1) {
-    await expireObjects(ledger.database, batchObjects)
-    const keys = await findRemovals(ledger.database, batchObjects)
+  let more = true
+  for (let batch = 0; batch < batchesMax && more; batch += 1) {
+    const expired = await expireObjects(ledger.database, batchObjects)
+    const keys = await takeRemovals(ledger.database, batchObjects)
     if (keys.length > 0) kept.push(...(await removeBatch(ledger, keys)))
-    if (keys.length < batchObjects) break
+    more = Math.max(expired, keys.length) === batchObjects
   }
-  if (kept.length === 0) return
+  if (kept.length === 0) return more
   const reasons = [...new Set(kept.map(({ reason }) => reason))].join(', ')
   throw new AppError('SERVICE_UNAVAILABLE', { message: `object store: ${kept.length} objects not deleted: ${reasons}` })
 }

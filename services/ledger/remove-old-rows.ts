@@ -1,29 +1,31 @@
-import { removeEmptyBatches, removeEnded } from '#shared/db/remove-old.ts'
+import { removeEmptyBatches, removeEnded, type Removed } from '#shared/db/remove-old.ts'
 import type { Ledger } from './context.ts'
 import type { RemovedRows } from './events.ts'
 
 const batchRows = 500
-const batchesMax = 20
+/** Captures end up to this long after their batch was accepted, so that a batch is mostly empty when it is looked at. */
+const batchLagDays = 2
 
 /**
- * Removes rows that are over, in small transactions that wait for nobody: captures that ended `rowRetentionDays` ago, with
- * what belongs to them, and batches as old of which no capture is left. What one turn leaves the next takes.
+ * Removes one batch of rows that are over, in small transactions that wait for nobody: captures that ended
+ * `rowRetentionDays` ago, with what belongs to them, and batches as old of which no capture is left. Answers whether there
+ * may be more.
  */
 export const removeOldRows = async ({
   database,
   events,
-  rowRetentionDays,
-}: Pick<Ledger, 'database' | 'events' | 'rowRetentionDays'>): Promise<void> => {
-  const old = { days: rowRetentionDays, limit: batchRows }
-  const removals: readonly (readonly [RemovedRows, () => Promise<number>])[] = [
-    ['capture', () => removeEnded(database, old)],
-    ['batch', () => removeEmptyBatches(database, old)],
+  rowRetentionDays: days,
+}: Pick<Ledger, 'database' | 'events' | 'rowRetentionDays'>): Promise<boolean> => {
+  const limit = batchRows
+  const removals: readonly (readonly [RemovedRows, () => Promise<Removed>])[] = [
+    ['capture', () => removeEnded(database, { days, limit })],
+    ['batch', () => removeEmptyBatches(database, { days: days + batchLagDays, limit })],
   ]
+  let more = false
   for (const [table, remove] of removals) {
-    for (let batch = 0; batch < batchesMax; batch += 1) {
-      const rows = await remove()
-      if (rows > 0) events.rowsRemoved(table, rows)
-      if (rows < batchRows) break
-    }
+    const { lookedAt, removed } = await remove()
+    if (removed > 0) events.rowsRemoved(table, removed)
+    more ||= lookedAt >= limit
   }
+  return more
 }

@@ -1,4 +1,5 @@
 import { removeOrphans } from '#shared/db/object-removals.ts'
+import { advanceSweep, claimSweep } from '#shared/db/orphan-sweep.ts'
 import { hourPrefix, isObjectKey, objectsPrefix } from '#shared/storage/objects.ts'
 import type { Ledger } from './context.ts'
 
@@ -21,16 +22,18 @@ const readPage = async (objects: Dependencies['objects'], after: string, before:
 }
 
 /**
- * Makes what looks for objects that no record and no removal knows: what workers put and never reported. Each call lists
- * one page of the store, from the oldest on, and marks what it finds for removal; after the last page it begins again.
- * Objects whose keys are not ours are not touched. A call that fails looks at the same page again.
+ * Looks for objects that no record and no removal knows: what workers put and never reported. Lists one page of the store,
+ * where the page before it ended, whoever listed that, and marks what it finds for removal. Keys begin with the hour of
+ * acceptance, so each page is looked at once it is old enough, and all of them again in a pass every seven days. Objects
+ * whose keys are not ours are not touched. A page that fails comes again after a minute. Answers whether there may be more.
  */
-export const createSweep = ({ database, objects, events }: Dependencies, now: () => Date = () => new Date()) => {
-  let after = ''
-  return async (): Promise<void> => {
-    const page = await readPage(objects, after, hourPrefix(new Date(now().getTime() - youngMs)))
-    const orphans = await removeOrphans(database, page.filter(isObjectKey))
-    if (orphans > 0) events.orphansFound(orphans)
-    after = page.length === pageKeys ? (page.at(-1) ?? '') : ''
-  }
+export const sweepOrphans = async ({ database, objects, events }: Dependencies, now = new Date()): Promise<boolean> => {
+  const from = await claimSweep(database)
+  if (from === undefined) return false
+  const page = await readPage(objects, from, hourPrefix(new Date(now.getTime() - youngMs)))
+  const orphans = await removeOrphans(database, page.filter(isObjectKey))
+  if (orphans > 0) events.orphansFound(orphans)
+  const end = page.length < pageKeys
+  await advanceSweep(database, { from, to: page.at(-1) ?? from, end })
+  return !end
 }

@@ -27,7 +27,6 @@ export type Events = {
   /** `first`: it worked until now. */
   readonly turnFailed: (error: AppError, first: boolean) => void
   readonly worksAgain: () => void
-  readonly forgotten: (deliveries: number) => void
   readonly draining: (deliveries: number) => void
 }
 
@@ -73,7 +72,6 @@ export const createEvents = (log: Logger, metrics: Metrics): Events => {
       if (first) log.error({ err: error }, 'the sender cannot work; it goes on trying')
     },
     worksAgain: () => log.info('the sender works again'),
-    forgotten: (deliveries) => log.info({ deliveries }, 'old deliveries forgotten'),
     draining: (deliveries) => log.info({ deliveries }, 'draining'),
   }
 }

@@ -3,7 +3,6 @@ import { runMain } from '#shared/process/run-main.ts'
 import { startProbeServer } from '#shared/telemetry/probe-server.ts'
 import { readConfig } from './config.ts'
 import { openContext } from './context.ts'
-import { forgetOld } from './forget-old.ts'
 import { runSender } from './sender.ts'
 
 await runMain('webhooks', async ({ env, stop, announce }) => {
@@ -18,5 +17,5 @@ await runMain('webhooks', async ({ env, stop, announce }) => {
     health: sender.health,
   })
   announce({ probeUrl: probe.url })
-  await Promise.all([runSender(sender, stop, config.drainMs), forgetOld(sender, stop)])
+  await runSender(sender, stop, config.drainMs)
 })

@@ -3,11 +3,13 @@ import t, { type Test } from 'tap'
 import type { Ledger } from '#ledger/context.ts'
 import { removeObjects } from '#ledger/remove-objects.ts'
 import { removeOldRows } from '#ledger/remove-old-rows.ts'
-import { createSweep } from '#ledger/sweep-orphans.ts'
+import { sweepOrphans } from '#ledger/sweep-orphans.ts'
 import { changeCaptures } from '#shared/db/change-captures.ts'
 import type { Database } from '#shared/db/connection.ts'
+import { removeEnded } from '#shared/db/remove-old.ts'
 import { createFilesStore } from '#shared/storage/files-store.ts'
 import { newObjectKey } from '#shared/storage/objects.ts'
+import { eventually } from '#test/helpers/eventually.ts'
 import { createTestLedger } from '#test/helpers/ledger.ts'
 import { startPostgres } from '#test/helpers/postgres.ts'
 import { accept } from '#test/helpers/running-ledger.ts'
@@ -49,6 +51,13 @@ const ended = async (
 const idsIn = async (database: Database, table: 'capture' | 'batch') =>
   (await database.query<{ id: string }>(`select id from ${table}`)).map(({ id }) => id).toSorted()
 
+/** Turns until there is nothing more to do at once. */
+const removeAll = async (ledger: Ledger) => {
+  while (await removeOldRows(ledger));
+}
+
+const makeLateDue = (database: Database) => database.query('update late_cleanup set due_at = now()')
+
 t.test('records go once they are old enough, ended in whatever way, and not before', async (t) => {
   const on = await start()
   const { database, ledger } = on
@@ -76,18 +85,18 @@ t.test('more than one small transaction is used, and a row that somebody holds i
     `insert into capture (id, account_id, pool, lane, options, token_hash, budget_ms, period, retention_seconds, status,
        created_at, completed_at)
      select gen_random_uuid(), account_id, pool, lane, options, token_hash, budget_ms, period, retention_seconds, 'failed',
-       created_at, completed_at from capture, generate_series(1, 1100)`,
+       created_at, completed_at + n * interval '1 second' from capture, generate_series(1, 1100) as n`,
   )
   await database.transaction(async (sql) => {
     await sql.query('select from capture where id = $1 for update', [id])
-    await removeOldRows(ledger)
+    await removeAll(ledger)
   })
   t.same(await idsIn(database, 'capture'), [id])
-  t.same(
-    ledger.told.map(([, , rows]) => rows),
-    [500, 500, 100],
-  )
-  await removeOldRows(ledger)
+  t.ok(ledger.told.length > 1)
+  await removeAll(ledger)
+  t.same(await idsIn(database, 'capture'), [id], 'not with every batch')
+  await makeLateDue(database)
+  await removeAll(ledger)
   t.same(await idsIn(database, 'capture'), [])
 })
 
@@ -98,9 +107,9 @@ t.test('what belongs to a record goes with it: its batch once it is empty, and i
   const young = await ended(on, 89)
   const [empty, emptied, kept, fresh] = [randomUUID(), randomUUID(), randomUUID(), randomUUID()]
   for (const [id, days] of [
-    [empty, 91],
-    [emptied, 91],
-    [kept, 91],
+    [empty, 93],
+    [emptied, 93],
+    [kept, 93],
     [fresh, 1],
   ] as const) {
     await database.query(
@@ -136,6 +145,7 @@ t.test('a record whose webhook is still to be delivered stays until that has end
   await removeOldRows(ledger)
   t.same(await idsIn(database, 'capture'), [id])
   await database.query(`update webhook_delivery set state = 'failed', next_attempt_at = null`)
+  await makeLateDue(database)
   await removeOldRows(ledger)
   t.same(await idsIn(database, 'capture'), [])
 })
@@ -185,6 +195,85 @@ t.test('what the store would not delete is tried again later, and the rest is fo
   t.same(await removals(database), [])
 })
 
+t.test('ledgers that remove objects at the same time ask the store for none of them twice', async (t) => {
+  const gate = Promise.withResolvers<void>()
+  const asked: string[] = []
+  const { database, ledger } = await start({
+    objects: {
+      delete: async (keys) => {
+        asked.push(...keys)
+        await gate.promise
+        return []
+      },
+      list: async function* list() {},
+    },
+  })
+  const keys = Array.from({ length: 700 }, () => newObjectKey(randomUUID(), new Date()))
+  await database.query('insert into object_removal select unnest($1::text[]), now()', [keys])
+  const first = removeObjects(ledger)
+  await eventually(() => asked.length === 500)
+  const second = removeObjects(ledger)
+  await eventually(() => asked.length > 500)
+  gate.resolve()
+  await Promise.all([first, second])
+  t.same(asked.toSorted(), keys.toSorted())
+  t.same(await removals(database), [])
+})
+
+/** Rows of `capture` that a removal reads. */
+const readsOf = (database: Database) =>
+  database.transaction(async (sql) => {
+    const reads = async () => {
+      const [row] = await sql.query<{ reads: number }>(
+        `select (seq_tup_read + idx_tup_fetch)::integer as reads from pg_stat_xact_user_tables where relname = 'capture'`,
+      )
+      return row?.reads ?? 0
+    }
+    // The planner would rather read a table of this size whole.
+    await sql.query('set local enable_seqscan = off')
+    const before = await reads()
+    await removeEnded(sql, { days: 90, limit: 500 })
+    return (await reads()) - before
+  })
+
+t.test('records whose images stay longer are read once, and again when their images are over', async (t) => {
+  const on = await start()
+  const { database } = on
+  const { id } = await ended(on, 91)
+  await database.query(`update capture set expires_at = now() + interval '1 day' where id = $1`, [id])
+  await database.query(
+    `insert into capture (id, account_id, pool, lane, options, token_hash, budget_ms, period, retention_seconds, status,
+       created_at, completed_at, expires_at)
+     select gen_random_uuid(), account_id, pool, lane, options, token_hash, budget_ms, period, retention_seconds, status,
+       created_at, completed_at + n * interval '1 second', expires_at from capture, generate_series(1, 300) as n`,
+  )
+  t.ok((await readsOf(database)) >= 301, 'the first time all are read')
+  t.ok((await readsOf(database)) < 20, 'and then none of them')
+  await database.query('update capture set expires_at = now()')
+  await makeLateDue(database)
+  await removeAll(on.ledger)
+  t.same(await idsIn(database, 'capture'), [])
+})
+
+t.test('one ledger removes rows at a time; another goes on where it has come to', async (t) => {
+  const on = await start()
+  const { database, ledger } = on
+  await ended(on, 91)
+  await database.transaction(async (sql) => {
+    await sql.query(`select from cleanup_cursor where kind = 'capture' for update`)
+    t.same(await removeEnded(database, { days: 90, limit: 500 }), { lookedAt: 0, removed: 0 })
+  })
+  t.same(await removeEnded(database, { days: 90, limit: 500 }), { lookedAt: 1, removed: 1 })
+  const [{ until } = { until: '' }] = await database.query<{ until: string }>(
+    `select done_until::text as until from cleanup_cursor where kind = 'capture'`,
+  )
+  t.not(until, '-infinity')
+  await removeAll(ledger)
+  t.same(await database.query(`select done_until::text as until from cleanup_cursor where kind = 'capture'`), [
+    { until },
+  ])
+})
+
 const hour = 3_600_000
 const now = new Date('2026-06-10T12:00:00Z')
 const ago = (hours: number) => new Date(now.getTime() - hours * hour)
@@ -197,7 +286,7 @@ const withFiles = async (t: Test) => {
     await files.put(key, Buffer.from('x'), 'image/png')
     return key
   }
-  return { ...on, put, sweep: createSweep(on.ledger, () => now) }
+  return { ...on, put, sweep: () => sweepOrphans(on.ledger, now) }
 }
 
 const removals = async (database: Database) =>
@@ -220,24 +309,64 @@ t.test('objects that nothing knows are found once they are two days old', async 
   t.equal(ledger.told.filter(([name]) => name === 'orphansFound').length, 1, 'none is found twice')
 })
 
-t.test('a sweep goes on page by page, begins again, and leaves alone what is not ours', async (t) => {
-  const strange = ['captures/notes.txt', 'captures/2020-01-01T00/x/y']
-  const keys = [...strange, ...Array.from({ length: 1500 }, () => newObjectKey(randomUUID(), ago(72)))].toSorted()
+/** A ledger above a store that holds these keys, and the keys after which it was asked to list. */
+const withKeys = async (keys: readonly string[]) => {
   const asked: string[] = []
   const list = async function* listed(_prefix: string, after = '') {
     asked.push(after)
     yield* keys.filter((key) => key > after)
   }
-  const { database, ledger } = await start({ objects: { delete: async () => [], list } })
-  const sweep = createSweep(ledger, () => now)
-  await sweep()
+  return { ...(await start({ objects: { delete: async () => [], list } })), asked }
+}
+
+t.test('a sweep goes on page by page, whichever ledger does, and leaves alone what is not ours', async (t) => {
+  const strange = ['captures/notes.txt', 'captures/2020-01-01T00/x/y']
+  const keys = [...strange, ...Array.from({ length: 1500 }, () => newObjectKey(randomUUID(), ago(72)))].toSorted()
+  const { database, ledger, asked } = await withKeys(keys)
+  t.equal(await sweepOrphans(ledger, now), true, 'there is more')
   t.ok((await removals(database)).length >= 998)
   t.ok((await removals(database)).length <= 1000)
-  await sweep()
+  t.equal(await sweepOrphans({ ...ledger }, now), false)
   t.same(
     await removals(database),
     keys.filter((key) => !strange.includes(key)),
   )
-  await sweep()
-  t.same(asked, ['', keys[999], ''])
+  t.same(asked, ['', keys[999]])
+})
+
+t.test('after its last page a sweep waits for keys that come of age, and begins anew after seven days', async (t) => {
+  const last = newObjectKey(randomUUID(), ago(72))
+  const { database, ledger, asked } = await withKeys([last])
+  await sweepOrphans(ledger, now)
+  await sweepOrphans(ledger, now)
+  const daysLater = (days: number) =>
+    database.query('update orphan_sweep set began_at = now() - make_interval(days => $1)', [days])
+  await daysLater(6)
+  await sweepOrphans(ledger, now)
+  await daysLater(7)
+  await sweepOrphans(ledger, now)
+  await sweepOrphans(ledger, now)
+  t.same(asked, ['', last, last, last, ''])
+})
+
+t.test('a page of the store is looked at by one ledger, until it must have died', async (t) => {
+  const listing = Promise.withResolvers<void>()
+  const pages: string[][] = [[newObjectKey(randomUUID(), ago(72))], []]
+  let asked = 0
+  const list = async function* listed() {
+    asked += 1
+    const page = pages[asked - 1] ?? []
+    if (asked === 1) await listing.promise
+    yield* page
+  }
+  const { database, ledger } = await start({ objects: { delete: async () => [], list } })
+  const first = sweepOrphans(ledger, now)
+  await eventually(() => asked === 1)
+  await sweepOrphans(ledger, now)
+  t.equal(asked, 1)
+  await database.query(`update orphan_sweep set claimed_until = now()`)
+  await sweepOrphans(ledger, now)
+  t.equal(asked, 2)
+  listing.resolve()
+  await first
 })

@@ -3,10 +3,10 @@ import { Webhook as StandardWebhook } from 'standardwebhooks'
 import { Webhook as SvixWebhook } from 'svix'
 import t from 'tap'
 import { findCaptures } from '#shared/db/find-capture.ts'
+import { forgetDeliveries } from '#shared/db/note-attempts.ts'
 import { toRecord } from '#shared/db/record.ts'
 import { captureErrorCodes } from '#shared/errors/catalog.ts'
 import { generateSealingKeys } from '#shared/queue/seal.ts'
-import { forgetOld } from '#webhooks/forget-old.ts'
 import { eventually } from '#test/helpers/eventually.ts'
 import { createTenant } from '#test/helpers/tenant.ts'
 import {
@@ -301,13 +301,7 @@ t.test('deliveries that ended a month ago are forgotten with their attempts, wai
   const waiting = await captureFor(s.database, s.tenant, hookUrl('one', '/waiting'))
   const age = `update webhook_delivery set created_at = now() - interval '31 days' where capture_id = any ($1::uuid[])`
   await s.database.query(age, [[old, waiting]])
-  const stop = new AbortController()
-  const forgotten = Promise.withResolvers<number>()
-  const turnFailed = (error: Error) => forgotten.reject(error)
-  const running = forgetOld({ database: s.database, events: { forgotten: forgotten.resolve, turnFailed } }, stop.signal)
-  t.equal(await forgotten.promise, 1)
-  stop.abort()
-  await running
+  t.equal(await forgetDeliveries(s.database, 30, 1000), 1)
   t.strictSame([await s.deliveries(old), await s.attempts(old)], [[], []])
   t.equal((await s.deliveries(recent)).length + (await s.deliveries(waiting)).length, 2)
 })

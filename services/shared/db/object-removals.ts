@@ -33,10 +33,17 @@ export const removeOrphans = async (database: Sql, keys: readonly string[]): Pro
   return rows.length
 }
 
-/** Keys of up to `limit` objects that may be removed now. */
-export const findRemovals = async (database: Sql, limit: number): Promise<string[]> => {
-  const statement = 'select key from object_removal where not_before <= now() order by not_before, key limit $1'
-  const rows = await database.query<{ key: string }>(statement, [limit])
+/** What was taken is left to its taker this long; then another takes it. */
+const claimSeconds = 60
+
+/** Claims up to `limit` objects that may be removed now, those first that wait longest; answers their keys. */
+export const takeRemovals = async (database: Sql, limit: number): Promise<string[]> => {
+  const rows = await database.query<{ key: string }>(
+    `update object_removal set not_before = now() + $2 * interval '1 second' where key in
+       (select key from object_removal where not_before <= now() order by not_before limit $1 for update skip locked)
+     returning key`,
+    [limit, claimSeconds],
+  )
   return rows.map(({ key }) => key)
 }
 

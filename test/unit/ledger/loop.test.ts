@@ -25,3 +25,21 @@ t.test('a turn that fails is told, once per outage as the first, and the loop go
     ['relay', 'works again'],
   ])
 })
+
+t.test('the next turn comes at once while there is more to do, and is waited for otherwise', async (t) => {
+  const stop = new AbortController()
+  const waits: number[] = []
+  const answers = [true, true, false, true, undefined]
+  let turns = 0
+  const turn = async () => {
+    turns += 1
+    return answers[turns - 1]
+  }
+  const wait = async () => {
+    waits.push(turns)
+    if (turns === answers.length) stop.abort()
+  }
+  const events = { loopFailed: () => t.fail('no turn fails'), loopWorksAgain: () => {} }
+  await runLoop({ name: 'retention', everyMs: 1000, bell: { ring: () => {}, wait }, turn }, events, stop.signal)
+  t.same(waits, [3, 5])
+})

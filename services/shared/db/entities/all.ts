@@ -3,6 +3,7 @@ import { ApiKey } from './api-key.ts'
 import { AuditEntry } from './audit-entry.ts'
 import { Batch } from './batch.ts'
 import { Capture } from './capture.ts'
+import { CleanupCursor, LateCleanup, OrphanSweep } from './cleanup.ts'
 import { Deletion } from './deletion.ts'
 import { IdempotencyKey } from './idempotency-key.ts'
 import { Maintenance } from './maintenance.ts'
@@ -23,11 +24,14 @@ export const entities = [
   Batch,
   Capture,
   CaptureCount,
+  CleanupCursor,
   Deletion,
   IdempotencyKey,
   LaneMeter,
+  LateCleanup,
   Maintenance,
   ObjectRemoval,
+  OrphanSweep,
   Outbox,
   Plan,
   SqlFunction,

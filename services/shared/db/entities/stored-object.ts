@@ -18,5 +18,8 @@ export const StoredObject = defineEntity({
 export const ObjectRemoval = defineEntity({
   name: 'ObjectRemoval',
   tableName: 'object_removal',
-  properties: { key: p.text().primary(), notBefore: p.datetime().columnType('timestamptz') },
+  properties: {
+    key: p.text().primary(),
+    notBefore: p.datetime().columnType('timestamptz').index('object_removal_due'),
+  },
 })

@@ -1,21 +1,46 @@
--- Removes up to p_limit records that ended before p_before, whose images are over too and of which nothing is still to be
--- delivered, the oldest first, with what belongs to them. Answers how many. Rows that somebody is at are left for the next time, so it waits for none of them.
+-- Looks at the next p_limit captures that ended before p_before, the longest ended first, and at as many that were looked
+-- at too early before; removes with what belongs to them those whose images are over too and of which nothing is still to
+-- be delivered. The others, and those that somebody is at, are noted in `late_cleanup` and not looked at until they are due:
+-- so each call costs the same, however many are kept. It waits for nobody: while another call is at it there is nothing to do.
 -- Lock order: see check-request.sql.
 
-create or replace function remove_ended(p_before timestamptz, p_limit integer) returns integer
+drop function if exists remove_ended(timestamptz, integer);
+create function remove_ended(p_before timestamptz, p_limit integer, out looked_at integer, out removed integer)
 language plpgsql as $$
 declare
-  v_ids constant uuid[] := array(
-    select c.id from capture c
-     where c.completed_at < p_before and (c.expires_at is null or c.expires_at <= now())
-        and not exists (select from webhook_delivery d where d.capture_id = c.id and d.state = 'pending')
-     order by c.completed_at limit p_limit for update skip locked);
+  v_until timestamptz;
+  v_late uuid[];
+  v_page uuid[];
+  v_ids uuid[];
 begin
+  select done_until into v_until from cleanup_cursor where kind = 'capture' for update skip locked;
+  if not found then
+    looked_at := 0;
+    removed := 0;
+    return;
+  end if;
+  v_late := array(select l.id from late_cleanup l where l.kind = 'capture' and l.due_at <= now() order by l.due_at limit p_limit);
+  select array_agg(p.id), coalesce(max(p.completed_at), v_until) into v_page, v_until
+    from (select c.id, c.completed_at from capture c where c.completed_at > v_until and c.completed_at < p_before
+           order by c.completed_at fetch first p_limit rows with ties) as p;
+  v_page := v_late || v_page;
+  v_ids := array(
+    select c.id from capture c
+     where c.id = any (v_page) and c.completed_at < p_before and (c.expires_at is null or c.expires_at <= now())
+       and not exists (select from webhook_delivery d where d.capture_id = c.id and d.state = 'pending')
+     order by c.id for update skip locked);
+
   perform uncount_ended(v_ids);
   perform release_objects(v_ids);
   delete from idempotency_key where capture_id = any (v_ids);
   delete from webhook_delivery where capture_id = any (v_ids);
   delete from capture where id = any (v_ids);
-  return cardinality(v_ids);
+
+  delete from late_cleanup where kind = 'capture' and id = any (v_late);
+  insert into late_cleanup (kind, id, due_at)
+  select 'capture', c.id, greatest(c.expires_at, now() + interval '10 minutes') from capture c where c.id = any (v_page);
+  update cleanup_cursor set done_until = v_until where kind = 'capture';
+  looked_at := coalesce(cardinality(v_page), 0);
+  removed := cardinality(v_ids);
 end
 $$;

@@ -1,0 +1,19 @@
+import { forgetDeliveries } from '#shared/db/note-attempts.ts'
+import { forgetReplays } from '#shared/db/forget-replays.ts'
+import type { Ledger } from './context.ts'
+
+const batchRows = 1000
+/** How long deliveries that ended are kept for their account to look at. */
+const deliveryDays = 30
+
+/**
+ * Forgets one batch of idempotency keys that no longer count, and of deliveries that ended 30 days ago and earlier. Answers
+ * whether there may be more.
+ */
+export const forgetOld = async ({ database, events }: Pick<Ledger, 'database' | 'events'>): Promise<boolean> => {
+  const keys = await forgetReplays(database, batchRows)
+  if (keys > 0) events.rowsRemoved('idempotency_key', keys)
+  const deliveries = await forgetDeliveries(database, deliveryDays, batchRows)
+  if (deliveries > 0) events.rowsRemoved('webhook_delivery', deliveries)
+  return Math.max(keys, deliveries) === batchRows
+}
