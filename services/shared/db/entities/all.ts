@@ -5,6 +5,7 @@ import { Batch } from './batch.ts'
 import { Capture } from './capture.ts'
 import { Deletion } from './deletion.ts'
 import { IdempotencyKey } from './idempotency-key.ts'
+import { KeyPepper } from './key-pepper.ts'
 import { Maintenance } from './maintenance.ts'
 import { AccountMeter, CaptureCount, LaneMeter, Usage } from './meters.ts'
 import { Outbox } from './outbox.ts'
@@ -25,6 +26,7 @@ export const entities = [
   CaptureCount,
   Deletion,
   IdempotencyKey,
+  KeyPepper,
   LaneMeter,
   Maintenance,
   ObjectRemoval,
