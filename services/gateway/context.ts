@@ -11,6 +11,7 @@ import { findBatch } from '#shared/db/find-batch.ts'
 import { listCaptures } from '#shared/db/list-captures.ts'
 import { findCapture, findLinkedCapture } from '#shared/db/find-capture.ts'
 import { findProgress, type Progress } from '#shared/db/find-progress.ts'
+import { confirmPepper } from '#shared/db/key-pepper.ts'
 import { readMaintenance } from '#shared/db/maintenance.ts'
 import { hashKey } from '#shared/db/keys.ts'
 import { maySign } from '#shared/db/may-sign.ts'
@@ -32,6 +33,7 @@ import type { Captures } from './captures.ts'
 import type { Config } from './config.ts'
 import { followMaintenance } from './follow-maintenance.ts'
 import { createKeyGuesses, type KeyGuesses } from './keys/key-guesses.ts'
+import { type PepperWatch, watchPepper } from './keys/pepper-watch.ts'
 import { createPlaces, type Places } from './live/places.ts'
 import { createSharedLook, type SharedLook } from './live/shared-look.ts'
 import { createEvents, type Events } from './events.ts'
@@ -86,6 +88,7 @@ export type Gateway = Context &
     readonly waiters: Waiters
     readonly database: Database
     readonly files: FilesStore | undefined
+    readonly pepper: PepperWatch
     readonly metrics: Metrics
     readonly health: () => Promise<Health>
   }
@@ -93,6 +96,7 @@ export type Gateway = Context &
 const databaseProbeMs = 1000
 /** How soon a gateway follows where maintenance begins or ends. */
 const maintenanceLookMs = 1000
+const pepperLookMs = 1000
 /** Least between two reads of how far the captures are that streams tell of. */
 const lookGapMs = 1000
 
@@ -152,6 +156,8 @@ export const openContext = async (
   const webhooksKey = readSealingKey(config.sealingKeyWebhooks)
   const { objects, files } = openStore(config)
   const database = stack.use(openDatabase({ url: config.databaseUrl, poolMax: config.databasePoolMax }))
+  const confirm = () => confirmPepper(database, config.keyPepper, 'record')
+  const pepper = await watchPepper(confirm, { everyMs: pepperLookMs, stop: life.stop })
   const inboxPrefix = inboxPrefixOf('gateway')
   const notice = events.queueNotice
   const queue = stack.use(await connectQueue({ url: config.natsUrl, name: 'gateway', inboxPrefix, notice }))
@@ -174,6 +180,7 @@ export const openContext = async (
     heldImages,
     database,
     files,
+    pepper,
     publisher,
     waiters,
     waitPlaces: createPlaces(bounds),

@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import type { Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { setTimeout as pause } from 'node:timers/promises'
-import { runMain, untilStopped } from '#shared/process/run-main.ts'
+import { runMain } from '#shared/process/run-main.ts'
 import { startProbeServer } from '#shared/telemetry/probe-server.ts'
 import { openAdmin } from './admin/open-admin.ts'
 import { createApp } from './app.ts'
@@ -49,7 +49,7 @@ await runMain('gateway', async ({ env, stop, announce }) => {
   gateway.events.listening(addresses)
   announce(addresses)
 
-  await untilStopped(stop)
+  const refused = await gateway.pepper.refused
   gateway.events.draining(gateway.waiters.count())
   // Streams of events end as soon as they see that this server stops; their clients find another.
   gateway.waiters.wake()
@@ -61,4 +61,5 @@ await runMain('gateway', async ({ env, stop, announce }) => {
   app.server.closeAllConnections()
   objects?.close()
   objects?.closeAllConnections()
+  if (refused) throw refused
 })

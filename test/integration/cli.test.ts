@@ -107,6 +107,15 @@ t.test('migrate puts the plans of a file in force, and `unlimited` with them', a
   t.equal((await own.query('select from plan')).length, 2, 'and leaves them where no file is named')
 })
 
+t.test('a key is not made with the pepper of another installation', async (t) => {
+  const [account] = await json<{ id: string }[]>(['account', 'list'])
+  const create = ['key', 'create', '--account', account?.id ?? '']
+  const other = t.testdir({ 'secrets.json': JSON.stringify({ keyPepper: 'that of another database' }) })
+  const more = { SHUTTERFLEET_KEY_PEPPER: '', SHUTTERFLEET_DATA: other }
+  t.match(await run(create, more), { code: 1, out: '', errors: /pepper.*SHUTTERFLEET_KEY_PEPPER.*--data/ })
+  t.match(await run(create), { code: 0 }, 'its own pepper still makes keys')
+})
+
 t.test('wrong usage ends with 2 and names the flag', async (t) => {
   for (const [args, named] of [
     [['account', 'create', '--name', 'N', '--email', 'e@x'], /--plan/],

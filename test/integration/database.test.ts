@@ -4,6 +4,7 @@ import { createAccount, listAccounts, setPlan } from '#shared/db/accounts.ts'
 import { checkRequest } from '#shared/db/check-request.ts'
 import { openDatabase } from '#shared/db/connection.ts'
 import { defaultPlans } from '#shared/db/default-plans.ts'
+import { confirmPepper } from '#shared/db/key-pepper.ts'
 import { createKey, hashKey, listKeys, revokeKey } from '#shared/db/keys.ts'
 import { migrate, migrationStatementMs } from '#shared/db/migrate.ts'
 import { listPlanSlugs, replacePlans } from '#shared/db/plans.ts'
@@ -62,6 +63,35 @@ t.test('accounts are made on plans in force only', async (t) => {
   await t.rejects(setPlan(database, randomUUID(), 'free'), { code: 'NOT_FOUND' })
   await t.rejects(setPlan(database, "' or true", 'free'), { code: 'NOT_FOUND' })
 })
+
+// Contract: Keys at rest
+t.test('key pepper: the database recognises it by a fingerprint and refuses another', async (t) => {
+  const database = await server.createDatabase()
+  await confirmPepper(database, pepper)
+  await confirmPepper(database, pepper)
+  await t.rejects(confirmPepper(database, 'another'), {
+    code: 'CONFIGURATION',
+    publicMessage: /SHUTTERFLEET_KEY_PEPPER/,
+  })
+  const [row] = await database.query<{ fingerprint: Buffer }>('select fingerprint from key_pepper')
+  t.notMatch(row?.fingerprint.toString('latin1'), pepper)
+})
+
+t.test(
+  'key pepper: of a database that has keys but no fingerprint only those may record it who are to know it',
+  async (t) => {
+    const database = await server.createDatabase()
+    await replacePlans(database, defaultPlans)
+    const { id } = await createAccount(database, { name: 'A', email: 'a@example.com', plan: 'unlimited' })
+    await createKey(database, key(id))
+    await database.query('delete from key_pepper')
+    await t.rejects(createKey(database, key(id)), { code: 'CONFIGURATION', publicMessage: /start the gateway/ })
+    t.equal((await listKeys(database, id)).length, 1)
+    await confirmPepper(database, pepper, 'record')
+    await createKey(database, key(id))
+    await t.rejects(createKey(database, { ...key(id), pepper: 'another' }), { code: 'CONFIGURATION' })
+  },
+)
 
 // Contract: Keys at rest
 // Contract: Plans

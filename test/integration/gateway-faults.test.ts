@@ -52,6 +52,12 @@ const storedAway = (id: string): CaptureEnd => ({
 
 const outbox = async ({ database }: RunningGateway) => (await database.query('select 1 from outbox')).length
 
+t.test('gateway: does not start with another pepper than the keys of its database are hashed with', async (t) => {
+  const { database } = await startGateway(t, {}, postgres)
+  const other = { DATABASE_URL: database.url, KEY_PEPPER: 'that of another installation' }
+  await t.rejects(startGateway(t, other, postgres), { message: 'the gateway ended with 78' })
+})
+
 t.test('an event that is lost is made up for by looking', async (t) => {
   const gateway = await startGateway(t, {}, postgres)
   const { capture } = await newCaller(gateway)

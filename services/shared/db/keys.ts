@@ -8,6 +8,7 @@ import type { Database } from './connection.ts'
 import { ApiKey } from './entities/api-key.ts'
 import { Plan } from './entities/plan.ts'
 import { isId } from './is-id.ts'
+import { confirmPepper } from './key-pepper.ts'
 
 /** A key as people see it: never the key itself. Times are ISO 8601 UTC, null where there is none. */
 export type KeyView = {
@@ -76,13 +77,15 @@ export type WantedKey = {
 
 /**
  * Makes a key and answers it, this once. Throws `NOT_FOUND` for an unknown account, `VALIDATION_ERROR` for a malformed
- * domain and where the plan allows no more keys; revoked and expired ones do not count.
+ * domain and where the plan allows no more keys; revoked and expired ones do not count. Throws `CONFIGURATION` where the
+ * database's keys are hashed with another pepper.
  */
-export const createKey = (
+export const createKey = async (
   database: Database,
   wanted: WantedKey,
-): Promise<{ id: string; prefix: string; key: string }> =>
-  database.entities(async (entities) => {
+): Promise<{ id: string; prefix: string; key: string }> => {
+  await confirmPepper(database, wanted.pepper)
+  return await database.entities(async (entities) => {
     const domains = normalDomains(wanted.domains)
     const account = await findAccount(entities, wanted.accountId, 'lock')
     const { max_api_keys: max } = await entities.findOneOrFail(Plan, account.plan.slug)
@@ -99,6 +102,7 @@ export const createKey = (
     await entities.flush()
     return { id, prefix, key }
   })
+}
 
 /** All keys of an account, revoked ones included, the oldest first. Throws `NOT_FOUND` for an unknown account. */
 export const listKeys = (database: Database, accountId: string): Promise<KeyView[]> =>

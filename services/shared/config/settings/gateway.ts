@@ -26,7 +26,7 @@ export const gatewaySettings = {
   ...admissionSettings,
   ...linkSettings,
   keyPepper: text('KEY_PEPPER', {
-    help: 'secret with which API keys are hashed; changing it makes every key invalid',
+    help: 'secret with which API keys are hashed; the gateway does not start with another than the keys in its database are hashed with',
     secret: true,
   }),
   keyFailuresPerMinute: integer('KEY_FAILURES_PER_MINUTE', {

@@ -6,6 +6,7 @@ import { Capture } from './capture.ts'
 import { CleanupCursor, LateCleanup, OrphanSweep } from './cleanup.ts'
 import { Deletion } from './deletion.ts'
 import { IdempotencyKey } from './idempotency-key.ts'
+import { KeyPepper } from './key-pepper.ts'
 import { Maintenance } from './maintenance.ts'
 import { AccountMeter, CaptureCount, LaneMeter, Usage } from './meters.ts'
 import { Outbox } from './outbox.ts'
@@ -27,6 +28,7 @@ export const entities = [
   CleanupCursor,
   Deletion,
   IdempotencyKey,
+  KeyPepper,
   LaneMeter,
   LateCleanup,
   Maintenance,

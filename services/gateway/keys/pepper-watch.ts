@@ -1,0 +1,41 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import { AppError, toAppError } from '#shared/errors/app-error.ts'
+import { untilStopped } from '#shared/process/run-main.ts'
+
+/** The comparison of the gateway's pepper with the database's. */
+export type PepperWatch = {
+  /** Resolves with the refusal, or with undefined once the service is stopped. */
+  readonly refused: Promise<AppError | undefined>
+}
+
+/** The refusal; undefined where the pepper is right. */
+const compare = async (confirm: () => Promise<void>): Promise<AppError | 'unknown' | undefined> => {
+  try {
+    return await confirm().then(() => undefined)
+  } catch (thrown) {
+    const error = toAppError(thrown)
+    return error.code === 'CONFIGURATION' ? error : 'unknown'
+  }
+}
+
+/**
+ * Compares the pepper with the database's. Throws `CONFIGURATION` where it is another. While the database is away the
+ * service starts all the same, and the comparison is repeated every `everyMs` until `stop`.
+ */
+export const watchPepper = async (
+  confirm: () => Promise<void>,
+  { everyMs, stop }: { readonly everyMs: number; readonly stop: AbortSignal },
+): Promise<PepperWatch> => {
+  let found = await compare(confirm)
+  if (found instanceof AppError) throw found
+  const follow = async () => {
+    while (found === 'unknown' && !stop.aborted) {
+      await pause(everyMs, undefined, { signal: stop }).catch(() => {})
+      found = await compare(confirm)
+    }
+    if (found instanceof AppError) return found
+    await untilStopped(stop)
+    return undefined
+  }
+  return { refused: follow() }
+}

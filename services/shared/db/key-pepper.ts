@@ -1,0 +1,30 @@
+import { createHmac } from 'node:crypto'
+import { AppError } from '#shared/errors/app-error.ts'
+import type { Database } from './connection.ts'
+
+/** No API key reads like this, so no stored hash of a key equals a fingerprint. */
+const fingerprintLabel = 'fingerprint of the key pepper'
+
+const refuse = (publicMessage: string): never => {
+  throw new AppError('CONFIGURATION', { publicMessage })
+}
+
+/**
+ * Compares the pepper with the fingerprint in the database. A database without keys records it; one that has keys but no
+ * fingerprint, of an earlier version, only for a caller who must know the right one (`record`: the gateway). Throws
+ * `CONFIGURATION` where it is another.
+ */
+export const confirmPepper = async (database: Database, pepper: string, may?: 'record'): Promise<void> => {
+  const own = createHmac('sha256', pepper).update(fingerprintLabel).digest()
+  const recording = `
+    insert into key_pepper (fingerprint) select $1 where $2 or not exists (select from api_key) on conflict do nothing`
+  await database.query(recording, [own, may === 'record'])
+  const [kept] = await database.query<{ fingerprint: Buffer }>('select fingerprint from key_pepper')
+  if (!kept) {
+    return refuse('the keys of this database were made by an earlier version: start the gateway of this version first')
+  }
+  if (kept.fingerprint.equals(own)) return
+  refuse(
+    'the keys of this database are hashed with another pepper: set SHUTTERFLEET_KEY_PEPPER as its gateway had it, or name the data folder of its installation with --data',
+  )
+}
