@@ -4,9 +4,9 @@ import { createMetrics, type Metrics } from '#shared/telemetry/metrics.ts'
 import type { Config } from './config.ts'
 import type { Connect } from './dial.ts'
 import { createEvents, type Events } from './events.ts'
-import { ownNetwork } from './own-network.ts'
-import { createResolver } from './resolver.ts'
-import type { Resolver, TargetRules } from './resolve-target.ts'
+import { ownNetwork } from './target/own-network.ts'
+import { createResolver } from './target/resolver.ts'
+import type { Resolver, TargetRules } from './target/resolve-target.ts'
 
 /** Bounds of one connection, in milliseconds and bytes. */
 export type Bounds = { readonly connectMs: number; readonly idleMs: number; readonly connectionBytesMax: number }

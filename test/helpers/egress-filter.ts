@@ -3,7 +3,7 @@ import { connect, createServer, type AddressInfo, type Server, type Socket } fro
 import { createApp } from '#egress/app.ts'
 import type { Connect } from '#egress/dial.ts'
 import type { Events } from '#egress/events.ts'
-import type { Resolver, TargetRules } from '#egress/resolve-target.ts'
+import type { Resolver, TargetRules } from '#egress/target/resolve-target.ts'
 import { isPublicAddress } from '#shared/policy/address.ts'
 import { parseAllowList } from '#shared/policy/allow-list.ts'
 import type { CaseRecords } from '#test/fixtures/ssrf-cases.ts'

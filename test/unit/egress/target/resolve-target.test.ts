@@ -1,5 +1,5 @@
 import t from 'tap'
-import { type Resolver, resolveTarget } from '#egress/resolve-target.ts'
+import { type Resolver, resolveTarget } from '#egress/target/resolve-target.ts'
 import { parseCidr } from '#shared/policy/cidr.ts'
 import { deafResolver, resolverOf, rulesOf } from '#test/helpers/egress-filter.ts'
 

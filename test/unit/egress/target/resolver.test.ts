@@ -1,5 +1,5 @@
 import t from 'tap'
-import { createResolver } from '#egress/resolver.ts'
+import { createResolver } from '#egress/target/resolver.ts'
 
 t.test('a name without answer, within the wait or at its end, has no addresses', async (t) => {
   t.same(await createResolver(300).resolve('nowhere.invalid'), [])
