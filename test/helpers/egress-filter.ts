@@ -61,7 +61,7 @@ export const listening = async (server: Server): Promise<AsyncDisposable & { rea
 export const rulesOf = (allow = ''): TargetRules => {
   const parsed = parseAllowList(allow)
   if (!parsed.ok) throw new Error(parsed.problem)
-  return { allow: parsed.value, deny: [], own: () => ({ addresses: new Set(), networks: [] }) }
+  return { allow: parsed.value, deny: [], internal: [], own: () => ({ addresses: new Set(), networks: [] }) }
 }
 
 /** A resolver that knows the names of the records alone; both ways of resolving give the same. */

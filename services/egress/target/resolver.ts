@@ -1,5 +1,7 @@
-import { lookup, Resolver as CAres } from 'node:dns/promises'
+import { Resolver as CAres } from 'node:dns/promises'
+import { readFile } from 'node:fs/promises'
 import { setTimeout } from 'node:timers/promises'
+import { addressesInHosts } from './hosts-file.ts'
 import type { Resolver } from './resolve-target.ts'
 
 /** Each query is sent at most this often within the whole wait. */
@@ -13,19 +15,33 @@ const answersWithin = async (waitMs: number, queries: readonly Promise<readonly 
   return answers.flat()
 }
 
+/** Where names come from. */
+export type ResolverSources = {
+  /** Longest wait for the addresses of a name, in milliseconds. */
+  readonly dnsMs: number
+  /** DNS servers as `address:port`; without them the machine's own, read anew for each name. */
+  readonly servers?: readonly string[]
+  readonly hostsPath?: string
+}
+
 /**
- * Resolves names by the machine's configuration, each within `dnsMs`. A family that fails or is late counts as empty:
- * only addresses that were seen and judged are ever dialled. The servers are read anew for each name.
+ * Resolves names, each within `dnsMs`. A family that fails or is late counts as empty: only addresses that were seen
+ * and judged are ever dialled. Queries are for absolute names, so that no search list makes another name of one.
  */
-export const createResolver = (dnsMs: number): Resolver => ({
-  resolve: async (name) => {
+export const createResolver = ({ dnsMs, servers, hostsPath = '/etc/hosts' }: ResolverSources): Resolver => {
+  const resolve = async (name: string): Promise<readonly string[]> => {
     const dns = new CAres({ timeout: Math.ceil(dnsMs / tries), tries })
-    const answers = await answersWithin(dnsMs, [dns.resolve4(name), dns.resolve6(name)])
+    if (servers) dns.setServers(servers)
+    const absolute = `${name}.`
+    const answers = await answersWithin(dnsMs, [dns.resolve4(absolute), dns.resolve6(absolute)])
     dns.cancel()
     return answers
-  },
-  lookup: (name) => {
-    const found = lookup(name, { all: true, order: 'ipv4first' })
-    return answersWithin(dnsMs, [found.then((entries) => entries.map(({ address }) => address))])
-  },
-})
+  }
+  return {
+    resolve,
+    lookup: async (name) => {
+      const listed = addressesInHosts(await readFile(hostsPath, 'utf8').catch(() => ''), name)
+      return listed.length > 0 ? listed : resolve(name)
+    },
+  }
+}

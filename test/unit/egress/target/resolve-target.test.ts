@@ -23,6 +23,22 @@ t.test('one private answer refuses the name, wherever it stands', async (t) => {
   }
 })
 
+t.test('resolve target: refuses internal names before they are resolved, whether they exist or not', async (t) => {
+  const rules = { ...rulesOf('grafana.corp.internal:443'), internal: ['svc.k8s.test'] }
+  const resolver: Resolver = { ...deafResolver, lookup: async () => ['10.0.0.1'] }
+  const deps = { resolver, rules }
+  for (const host of ['kubernetes.default.svc', 'a.internal', 'nas.local', 'api.default.svc.k8s.test']) {
+    await t.rejects(
+      resolveTarget(deps, target(host), ownPort),
+      { code: 'BLOCKED', message: 'the name is internal' },
+      host,
+    )
+  }
+  t.same(await resolveTarget(deps, target('grafana.corp.internal'), ownPort), ['10.0.0.1'], 'one that is allowed')
+  await t.rejects(resolveTarget(deps, target('grafana.corp.internal', 80), ownPort), { code: 'BLOCKED' })
+  await t.rejects(resolveTarget(deps, target('a.grafana.corp.internal'), ownPort), { code: 'BLOCKED' })
+})
+
 t.test('asks no resolver for literals, local names and bad ports', async (t) => {
   const deps = { resolver: deafResolver, rules: rulesOf() }
   t.same(await resolveTarget(deps, target('1.1.1.1'), ownPort), ['1.1.1.1'])
