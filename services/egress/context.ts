@@ -1,12 +1,15 @@
+import { readFileSync } from 'node:fs'
 import { connect } from 'node:net'
+import { resolvConfKeyword } from '#shared/config/settings/egress.ts'
 import { createLogger, type Logger } from '#shared/telemetry/logger.ts'
 import { createMetrics, type Metrics } from '#shared/telemetry/metrics.ts'
 import type { Config } from './config.ts'
 import type { Connect } from './dial.ts'
 import { createEvents, type Events } from './events.ts'
-import { ownNetwork } from './own-network.ts'
-import { createResolver } from './resolver.ts'
-import type { Resolver, TargetRules } from './resolve-target.ts'
+import { searchDomains } from './target/internal-domains.ts'
+import { ownNetwork } from './target/own-network.ts'
+import { createResolver } from './target/resolver.ts'
+import type { Resolver, TargetRules } from './target/resolve-target.ts'
 
 /** Bounds of one connection, in milliseconds and bytes. */
 export type Bounds = { readonly connectMs: number; readonly idleMs: number; readonly connectionBytesMax: number }
@@ -20,6 +23,15 @@ export type Egress = {
   readonly events: Events
 }
 
+/** The search list of this machine; none where it has no such file. */
+const searchList = (): readonly string[] => {
+  try {
+    return searchDomains(readFileSync('/etc/resolv.conf', 'utf8'))
+  } catch {
+    return []
+  }
+}
+
 /** Puts the egress filter together; opens nothing. */
 export const createContext = (config: Config): Egress & { readonly log: Logger; readonly metrics: Metrics } => {
   const log = createLogger({ service: 'egress', level: config.logLevel })
@@ -27,10 +39,11 @@ export const createContext = (config: Config): Egress & { readonly log: Logger; 
   return {
     log,
     metrics,
-    resolver: createResolver(config.dnsMs),
+    resolver: createResolver(config),
     rules: {
       allow: config.allowTargets,
       deny: config.denyCidrs,
+      internal: config.internalDomains.flatMap((domain) => (domain === resolvConfKeyword ? searchList() : [domain])),
       own: ownNetwork,
     },
     connect: ({ host, port }) => connect({ host, port, noDelay: true, allowHalfOpen: true }),

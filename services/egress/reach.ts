@@ -1,13 +1,13 @@
 import type { Socket } from 'node:net'
 import { AppError, toAppError } from '#shared/errors/app-error.ts'
 import type { CallersProxy } from '#shared/net/callers-proxy.ts'
-import { askHttpProxy } from './ask-http-proxy.ts'
-import { askSocks5Proxy } from './ask-socks5-proxy.ts'
+import { askHttpProxy } from './callers-proxy/ask-http-proxy.ts'
+import { askSocks5Proxy } from './callers-proxy/ask-socks5-proxy.ts'
 import type { Egress } from './context.ts'
 import { dial } from './dial.ts'
-import { handshake } from './handshake.ts'
-import type { Target } from './parse-target.ts'
-import { judgeText, resolveTarget } from './resolve-target.ts'
+import { handshake } from './callers-proxy/handshake.ts'
+import type { Target } from './target/parse-target.ts'
+import { judgeText, resolveTarget } from './target/resolve-target.ts'
 
 /** Where a client's request goes: its target, the caller's proxy if any, and the port that the client came in by. */
 export type Journey = { readonly target: Target; readonly proxy: CallersProxy | undefined; readonly ownPort: number }

@@ -3,7 +3,7 @@ import { connect, createServer, type AddressInfo, type Server, type Socket } fro
 import { createApp } from '#egress/app.ts'
 import type { Connect } from '#egress/dial.ts'
 import type { Events } from '#egress/events.ts'
-import type { Resolver, TargetRules } from '#egress/resolve-target.ts'
+import type { Resolver, TargetRules } from '#egress/target/resolve-target.ts'
 import { isPublicAddress } from '#shared/policy/address.ts'
 import { parseAllowList } from '#shared/policy/allow-list.ts'
 import type { CaseRecords } from '#test/fixtures/ssrf-cases.ts'
@@ -61,7 +61,7 @@ export const listening = async (server: Server): Promise<AsyncDisposable & { rea
 export const rulesOf = (allow = ''): TargetRules => {
   const parsed = parseAllowList(allow)
   if (!parsed.ok) throw new Error(parsed.problem)
-  return { allow: parsed.value, deny: [], own: () => ({ addresses: new Set(), networks: [] }) }
+  return { allow: parsed.value, deny: [], internal: [], own: () => ({ addresses: new Set(), networks: [] }) }
 }
 
 /** A resolver that knows the names of the records alone; both ways of resolving give the same. */

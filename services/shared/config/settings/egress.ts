@@ -1,6 +1,9 @@
 import { integer, list, type Setting, text } from '#shared/config/setting.ts'
 import { type AllowTarget, parseAllowList } from '#shared/policy/allow-list.ts'
 import { type Cidr, parseCidr } from '#shared/policy/cidr.ts'
+import { isAddress, normalHost } from '#shared/policy/host.ts'
+
+const entriesOf = (value: string): string[] => value.split(/[\s,]+/).filter((entry) => entry !== '')
 
 const allowTargets: Setting<readonly AllowTarget[]> = {
   ...list('ALLOW_TARGETS', {
@@ -16,10 +19,31 @@ const denyCidrs: Setting<readonly Cidr[]> = {
     fallback: '',
   }),
   parse: (value) => {
-    const entries = value.split(/[\s,]+/).filter((entry) => entry !== '')
+    const entries = entriesOf(value)
     const invalid = entries.find((entry) => parseCidr(entry) === undefined)
     if (invalid !== undefined) return { ok: false, problem: `'${invalid}' is not a CIDR or an IP address` }
     return { ok: true, value: entries.map(parseCidr).filter((block) => block !== undefined) }
+  },
+}
+
+const isDomain = (entry: string): boolean => {
+  const host = normalHost(entry)
+  return host !== undefined && !isAddress(host)
+}
+
+/** Stands for the search list of the machine's resolv.conf among internal domains. */
+export const resolvConfKeyword = 'resolv.conf'
+
+const internalDomains: Setting<readonly string[]> = {
+  ...list('EGRESS_INTERNAL_DOMAINS', {
+    help: 'domains whose names are refused before they are resolved, beside those that are never public (.internal, .local, .svc, …), unless the list of allowed targets has the name; resolv.conf: the search list of that file',
+    fallback: resolvConfKeyword,
+  }),
+  parse: (value) => {
+    const entries = entriesOf(value)
+    const invalid = entries.find((entry) => !isDomain(entry))
+    if (invalid !== undefined) return { ok: false, problem: `'${invalid}' is not a domain such as corp.example.com` }
+    return { ok: true, value: entries.map((entry) => normalHost(entry) ?? '') }
   },
 }
 
@@ -30,6 +54,7 @@ export const allowSettings = { allowTargets }
 export const egressSettings = {
   ...allowSettings,
   denyCidrs,
+  internalDomains,
   egressHost: text('EGRESS_HOST', { help: 'address on which the egress filter listens', fallback: '127.0.0.1' }),
   egressPort: integer('EGRESS_PORT', {
     help: 'port on which the egress filter listens; 0 takes a free one',

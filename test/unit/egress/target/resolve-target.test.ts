@@ -1,5 +1,5 @@
 import t from 'tap'
-import { type Resolver, resolveTarget } from '#egress/resolve-target.ts'
+import { type Resolver, resolveTarget } from '#egress/target/resolve-target.ts'
 import { parseCidr } from '#shared/policy/cidr.ts'
 import { deafResolver, resolverOf, rulesOf } from '#test/helpers/egress-filter.ts'
 
@@ -21,6 +21,22 @@ t.test('one private answer refuses the name, wherever it stands', async (t) => {
     const resolver = resolverOf({ 'a.test': { A } })
     await t.rejects(resolveTarget({ resolver, rules: rulesOf() }, target('a.test'), ownPort), { code: 'BLOCKED' })
   }
+})
+
+t.test('resolve target: refuses internal names before they are resolved, whether they exist or not', async (t) => {
+  const rules = { ...rulesOf('grafana.corp.internal:443'), internal: ['svc.k8s.test'] }
+  const resolver: Resolver = { ...deafResolver, lookup: async () => ['10.0.0.1'] }
+  const deps = { resolver, rules }
+  for (const host of ['kubernetes.default.svc', 'a.internal', 'nas.local', 'api.default.svc.k8s.test']) {
+    await t.rejects(
+      resolveTarget(deps, target(host), ownPort),
+      { code: 'BLOCKED', message: 'the name is internal' },
+      host,
+    )
+  }
+  t.same(await resolveTarget(deps, target('grafana.corp.internal'), ownPort), ['10.0.0.1'], 'one that is allowed')
+  await t.rejects(resolveTarget(deps, target('grafana.corp.internal', 80), ownPort), { code: 'BLOCKED' })
+  await t.rejects(resolveTarget(deps, target('a.grafana.corp.internal'), ownPort), { code: 'BLOCKED' })
 })
 
 t.test('asks no resolver for literals, local names and bad ports', async (t) => {

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { parseAbsolute, parseAuthority } from '#egress/parse-target.ts'
+import { parseAbsolute, parseAuthority } from '#egress/target/parse-target.ts'
 
 t.test('reads the authority of a CONNECT', async (t) => {
   t.same(parseAuthority('Example.COM.:443'), { host: 'example.com', port: 443 })

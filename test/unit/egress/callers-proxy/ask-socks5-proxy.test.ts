@@ -1,6 +1,6 @@
 import t from 'tap'
-import { askSocks5Proxy } from '#egress/ask-socks5-proxy.ts'
-import type { Line } from '#egress/handshake.ts'
+import { askSocks5Proxy } from '#egress/callers-proxy/ask-socks5-proxy.ts'
+import type { Line } from '#egress/callers-proxy/handshake.ts'
 import { parseCallersProxy } from '#shared/net/callers-proxy.ts'
 
 /** A line on which the proxy's answers lie ready; it ends where they do. */

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { ownNetwork } from '#egress/own-network.ts'
+import { ownNetwork } from '#egress/target/own-network.ts'
 import { inAny, parseAddress } from '#shared/policy/cidr.ts'
 
 t.test('finds loopback, and every address in a network of its own', async (t) => {

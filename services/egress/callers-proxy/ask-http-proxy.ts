@@ -2,7 +2,7 @@ import { AppError } from '#shared/errors/app-error.ts'
 import type { CallersProxy } from '#shared/net/callers-proxy.ts'
 import { isAddress } from '#shared/policy/host.ts'
 import type { Line } from './handshake.ts'
-import type { Target } from './parse-target.ts'
+import type { Target } from '#egress/target/parse-target.ts'
 import { proxyAuthorization } from './proxy-authorization.ts'
 
 /** Most bytes of the head that answers a CONNECT. */

@@ -2,7 +2,7 @@ import { AppError } from '#shared/errors/app-error.ts'
 import type { CallersProxy } from '#shared/net/callers-proxy.ts'
 import { parseAddress } from '#shared/policy/cidr.ts'
 import type { Line } from './handshake.ts'
-import type { Target } from './parse-target.ts'
+import type { Target } from '#egress/target/parse-target.ts'
 
 const version = 5
 const noAuthentication = 0

@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { connect, createServer, type Socket } from 'node:net'
 import { text } from 'node:stream/consumers'
 import t from 'tap'
-import { handshake } from '#egress/handshake.ts'
+import { handshake } from '#egress/callers-proxy/handshake.ts'
 import { listening } from '#test/helpers/egress-filter.ts'
 
 /** Both ends of one connection: ours, and the proxy's. */

@@ -2,15 +2,16 @@ import { AppError } from '#shared/errors/app-error.ts'
 import { isPublicAddress } from '#shared/policy/address.ts'
 import { allowsAddress, allowsHost, type AllowTarget } from '#shared/policy/allow-list.ts'
 import { type Cidr, inAny, parseAddress } from '#shared/policy/cidr.ts'
-import { isAddress, isLocalName } from '#shared/policy/host.ts'
+import { isAddress } from '#shared/policy/host.ts'
 import { isBadPort } from '#shared/policy/ports.ts'
+import { isInternalName } from './internal-domains.ts'
 import type { Target } from './parse-target.ts'
 
 /** Finds the addresses of a name, both families together; none where it has none or the answer failed. Never throws. */
 export type Resolver = {
-  /** By DNS alone, the name as it stands: no search path, no hosts file. */
+  /** By DNS alone. */
   readonly resolve: (name: string) => Promise<readonly string[]>
-  /** As programs of this machine resolve names, hosts file included. */
+  /** By the hosts file, and by DNS where that does not have the name. */
   readonly lookup: (name: string) => Promise<readonly string[]>
 }
 
@@ -21,6 +22,8 @@ export type OwnNetwork = { readonly addresses: ReadonlySet<string>; readonly net
 export type TargetRules = {
   readonly allow: readonly AllowTarget[]
   readonly deny: readonly Cidr[]
+  /** Domains of this network: names below them are refused before they are resolved. */
+  readonly internal: readonly string[]
   readonly own: () => OwnNetwork
 }
 
@@ -46,14 +49,16 @@ const judge = (ip: string, { rules, own, ownPort }: Judging, { host, port }: Tar
 }
 
 /**
- * Decides whether a target may be reached as far as its text tells: port, literal address, local name. Asks no
+ * Decides whether a target may be reached as far as its text tells: port, literal address, internal name. Queries no
  * resolver. Throws `BLOCKED`.
  */
 export const judgeText = (rules: TargetRules, target: Target, ownPort: number): void => {
   const { host, port } = target
   if (isBadPort(port)) throw blocked('the port is not fetched from')
   if (isAddress(host)) judge(host, { rules, own: rules.own(), ownPort }, target)
-  else if (isLocalName(host) && !allowsHost(rules.allow, host, port)) throw blocked('the name is local')
+  else if (isInternalName(host, rules.internal) && !allowsHost(rules.allow, host, port)) {
+    throw blocked('the name is internal')
+  }
 }
 
 /**

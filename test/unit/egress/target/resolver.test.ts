@@ -1,0 +1,50 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import t from 'tap'
+import { createResolver } from '#egress/target/resolver.ts'
+import { startDnsServer } from '#test/helpers/dns-server.ts'
+
+t.test('resolver: a name without answer, within the wait or at its end, has no addresses', async (t) => {
+  await using server = await startDnsServer({ 'late.test': 'silent' })
+  const resolver = createResolver({ dnsMs: 300, servers: [server.address] })
+  t.same(await resolver.resolve('nowhere.test'), [])
+  t.same(await resolver.lookup('nowhere.test'), [])
+  t.same(await resolver.resolve('late.test'), [])
+  t.same(await resolver.resolve(`${'a'.repeat(70)}.test`), [], 'not even a name that cannot exist')
+})
+
+t.test('resolver: gives the addresses of both families', async (t) => {
+  await using server = await startDnsServer({ 'a.test': ['1.1.1.1', '2606:4700::1111', '8.8.8.8'] })
+  const { resolve } = createResolver({ dnsMs: 5000, servers: [server.address] })
+  t.same(await resolve('a.test'), ['1.1.1.1', '8.8.8.8', '2606:4700::1111'])
+})
+
+t.test('resolver: a search list never makes another name of one', async (t) => {
+  // c-ares reads both when a resolver is made; a pod has them in its resolv.conf.
+  process.env['LOCALDOMAIN'] = 'svc.cluster.test'
+  process.env['RES_OPTIONS'] = 'ndots:5'
+  t.teardown(() => {
+    delete process.env['LOCALDOMAIN']
+    delete process.env['RES_OPTIONS']
+  })
+  await using server = await startDnsServer({ 'api.default.svc.cluster.test': ['10.0.0.1'] })
+  const resolver = createResolver({ dnsMs: 5000, servers: [server.address] })
+  t.same(await resolver.resolve('api.default'), [])
+  t.same(await resolver.lookup('api.default'), [])
+  t.same(server.queried, Array(4).fill('api.default'), 'A and AAAA of each, nothing else')
+})
+
+t.test('resolver: finds names of the hosts file only where it may look there', async (t) => {
+  const hostsPath = join(t.testdir(), 'hosts')
+  writeFileSync(hostsPath, '10.0.0.5 a.test # b.test\n')
+  await using server = await startDnsServer({ 'a.test': ['1.1.1.1'], 'b.test': ['8.8.8.8'] })
+  const resolver = createResolver({ dnsMs: 5000, servers: [server.address], hostsPath })
+  t.same(await resolver.lookup('a.test'), ['10.0.0.5'])
+  t.same(await resolver.resolve('a.test'), ['1.1.1.1'])
+  t.same(await resolver.lookup('b.test'), ['8.8.8.8'], 'DNS where the file does not have the name')
+  t.same(await createResolver({ dnsMs: 300, hostsPath: '/nonexistent' }).lookup('localhost'), ['127.0.0.1', '::1'])
+})
+
+t.test('resolver: by default it reads the hosts file of the machine', async (t) => {
+  t.ok((await createResolver({ dnsMs: 300 }).lookup('localhost')).includes('127.0.0.1'))
+})
