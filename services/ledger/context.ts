@@ -18,7 +18,7 @@ export type Ledger = {
   readonly events: Events
   /** Brings the relay's next turn forward. */
   readonly relayBell: Bell
-  /** Captures of one account, pool and lane that are admitted at a time, for a plan of weight 1. */
+  /** Captures of one account, pool and lane that are admitted and have not begun, for a plan of weight 1. */
   readonly windowCaptures: number
   readonly longestWaitSeconds: number
   /** What a capture may wait while no worker can be started for it. */

@@ -8,6 +8,9 @@ export type FleetOptions = {
   readonly cannotStart?: (atMs: number, turn: number) => boolean
   readonly quota?: (atMs: number) => number
   readonly slotsElsewhere?: number
+  /** Called for each capture as a worker begins it, and as it ends. */
+  readonly began?: (id: string) => void
+  readonly ended?: (id: string) => void
 }
 
 type Worker = {
@@ -18,7 +21,7 @@ type Worker = {
   readyMs: number
   stuck: boolean
   leaving: boolean
-  endsMs: number[]
+  running: { readonly id: string; readonly endMs: number }[]
 }
 
 /** It takes a moment until somebody says why a worker does not come up. */
@@ -27,7 +30,7 @@ const noticedAfterMs = 1500
 const stateOf = (worker: Worker, atMs: number): SeenWorker['state'] => {
   if (worker.readyMs > atMs) return worker.stuck && atMs - worker.bornMs >= noticedAfterMs ? 'stuck' : 'starting'
   if (!worker.leaving) return 'ready'
-  return worker.endsMs.length > 0 ? 'draining' : 'drained'
+  return worker.running.length > 0 ? 'draining' : 'drained'
 }
 
 /** The order in which a ReplicaSet takes pods away: first those that are not up, then those that are not ready. */
@@ -41,13 +44,16 @@ const createWorker = (given: Pick<Worker, 'turn' | 'slots' | 'bornMs' | 'readyMs
   pod: `worker-${given.turn}`,
   stuck: false,
   leaving: false,
-  endsMs: [],
+  running: [],
   ...given,
 })
 
 /** A queue and the workers that serve it. */
-const createService = (serviceMs: () => number, crews: readonly (readonly Worker[])[]) => {
-  const queue: number[] = []
+const createService = (
+  { serviceMs, began, ended }: Pick<FleetOptions, 'serviceMs' | 'began' | 'ended'>,
+  crews: readonly (readonly Worker[])[],
+) => {
+  const queue: { readonly id: string; readonly atMs: number }[] = []
   const waitsMs: number[] = []
   let servedMs = 0
   return {
@@ -57,19 +63,23 @@ const createService = (serviceMs: () => number, crews: readonly (readonly Worker
     /** Ends what is done and begins what waits. */
     serve: (atMs: number) => {
       for (const worker of crews.flat()) {
-        worker.endsMs = worker.endsMs.filter((endMs) => endMs > atMs)
-        while (stateOf(worker, atMs) === 'ready' && worker.endsMs.length < worker.slots && queue.length > 0) {
-          waitsMs.push(atMs - (queue.shift() ?? atMs))
+        for (const { id, endMs } of worker.running) if (endMs <= atMs) ended?.(id)
+        worker.running = worker.running.filter(({ endMs }) => endMs > atMs)
+        while (stateOf(worker, atMs) === 'ready' && worker.running.length < worker.slots) {
+          const next = queue.shift()
+          if (!next) break
+          waitsMs.push(atMs - next.atMs)
           const lastsMs = serviceMs()
           servedMs += lastsMs
-          worker.endsMs.push(atMs + lastsMs)
+          worker.running.push({ id: next.id, endMs: atMs + lastsMs })
+          began?.(next.id)
         }
       }
     },
   }
 }
 
-const runningIn = (workers: readonly Worker[]) => workers.reduce((sum, { endsMs }) => sum + endsMs.length, 0)
+const runningIn = (workers: readonly Worker[]) => workers.reduce((sum, { running }) => sum + running.length, 0)
 
 /** Keeps as many workers as are asked for, as a ReplicaSet does: whom it takes away it decides itself. */
 const createReplicas = (options: FleetOptions) => {
@@ -81,7 +91,7 @@ const createReplicas = (options: FleetOptions) => {
 
   const remove = (worker: Worker, atMs: number) => {
     workers.splice(workers.indexOf(worker), 1)
-    interrupted += worker.endsMs.length
+    interrupted += worker.running.length
     if (stateOf(worker, atMs) === 'starting') aborted += 1
   }
   const make = (atMs: number) => {
@@ -131,7 +141,7 @@ export const createSimulatedFleet = (options: FleetOptions) => {
   const others = Array.from({ length: options.slotsElsewhere ?? 0 }, (_, index) =>
     createWorker({ turn: -index, slots: 1, bornMs: 0, readyMs: 0 }),
   )
-  const { queue, serve, waitsMs, meanServiceMs } = createService(options.serviceMs, [others, workers])
+  const { queue, serve, waitsMs, meanServiceMs } = createService(options, [others, workers])
 
   const setLeaving = (pods: readonly string[], leaving: boolean) => {
     for (const worker of workers) if (pods.includes(worker.pod)) worker.leaving = leaving
@@ -148,9 +158,9 @@ export const createSimulatedFleet = (options: FleetOptions) => {
     asked: replicas.asked,
     interrupted: replicas.interrupted,
     aborted: replicas.aborted,
-    arrive: (atMs: number) => queue.push(atMs),
+    arrive: (atMs: number, id = '') => queue.push({ id, atMs }),
     depth: () => ({ waiting: queue.length, inFlight: runningIn([...others, ...workers]) }),
-    oldestMs: (atMs: number) => atMs - (queue[0] ?? atMs),
+    oldestMs: (atMs: number) => atMs - (queue[0]?.atMs ?? atMs),
     elsewhere: () => ({ slots: others.length, busy: runningIn(others) }),
     readyCount: (atMs: number) => workers.filter(({ readyMs }) => readyMs <= atMs).length,
     seen: (atMs: number): SeenWorker[] =>
@@ -161,7 +171,7 @@ export const createSimulatedFleet = (options: FleetOptions) => {
         ageMs: atMs - worker.bornMs,
         silentMs: 0,
         slots: worker.slots,
-        busy: worker.endsMs.length,
+        busy: worker.running.length,
       })),
     /** Makes workers that are asked for, lets them come up, and lets them work. */
     pass: (atMs: number) => {

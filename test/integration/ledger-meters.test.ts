@@ -95,7 +95,8 @@ t.test('meters say what the rows say, whatever runs at the same time, and no loc
   ])
   t.same(await database.query(meterDifferencesAfterDeletes), [])
   t.same(await database.query(dayDifferences), [])
-  const over = 'select from lane_meter where admitted > $1 or admitted < 0 or waiting < 0 or processing < 0'
+  const over = `select from lane_meter where admitted - processing > $1 or admitted < processing or waiting < 0
+    or processing < 0`
   t.same(await database.query(over, [windowSize]), [], 'no window is exceeded')
   const ended = await database.query(`select from capture where status = 'completed' and not cached`)
   const kinds = await database.query<{ cached: boolean }>(`select distinct cached from capture where charge = 'free'`)

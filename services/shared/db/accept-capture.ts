@@ -222,7 +222,7 @@ const accept = async (
 /**
  * Accepts a capture, or says why not, in one round trip; the order of the checks stands in `sql/accept-capture.sql`. With
  * `checkOnly` it stops after the features and stores nothing but the minute count. `windowSize` bounds how many captures
- * of one account, pool and lane are admitted at a time on a plan of weight 1. `counted`: `checkRequest` has let this
+ * of one account, pool and lane are admitted and have not begun, on a plan of weight 1. `counted`: `checkRequest` has let this
  * request through, so the minute count stays as it is.
  */
 export const acceptCapture = (

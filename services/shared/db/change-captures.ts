@@ -143,7 +143,7 @@ const judgeAll = async (sql: Sql, ids: readonly string[], judge: (capture: Judge
 /**
  * Judges captures under the locks of their rows, in one transaction: the only place where a capture begins or ends, and
  * with it its charge and every meter. `judge` decides from the row alone; it may be called again after a conflict.
- * Unknown ids are left out. `roomMade`: an end made room in a window for which captures wait.
+ * Unknown ids are left out. `roomMade`: a begin or an end made room in a window for which captures wait.
  */
 export const changeCaptures = (
   database: Pick<Database, 'transaction'>,

@@ -5,7 +5,7 @@ import { linkSettings } from './links.ts'
 /** Bounds of waiting captures; gateway and ledger share them. */
 export const admissionSettings = {
   windowCaptures: integer('WINDOW_CAPTURES', {
-    help: 'captures of one account, pool and lane that are in the queue at one time; more wait their turn in the database',
+    help: 'captures of one account, pool and lane that are in the queue at one time and have not begun; more wait their turn in the database',
     unit: 'captures',
     fallback: 16,
     min: 1,

@@ -23,7 +23,10 @@ export const Usage = defineEntity({
   properties: { account, period: p.date().primary(), reserved: count(), settled: count() },
 })
 
-/** The captures of one lane of an account: accepted ever, admitted and not ended, waiting for room, and begun. */
+/**
+ * The captures of one lane of an account: accepted ever, admitted and not ended, waiting for room, and begun. What is admitted
+ * and has not begun is what the window bounds.
+ */
 export const LaneMeter = defineEntity({
   name: 'LaneMeter',
   tableName: 'lane_meter',

@@ -84,7 +84,7 @@ begin
       return c;
     end if;
     perform warn_of_quota(c.account_id, c.period, c.used, v_count, c.usage_limit);
-    select case when l.waiting = 0 then greatest(0, p_window * c.weight - l.admitted) else 0 end into v_room
+    select case when l.waiting = 0 then greatest(0, p_window * c.weight - l.admitted + l.processing) else 0 end into v_room
       from lane_meter l where l.account_id = c.account_id and l.pool = p_pool and l.lane = p_lane;
     v_room := least(v_count, coalesce(v_room, p_window * c.weight));
     insert into lane_meter as l (account_id, pool, lane, accepted, admitted, waiting)

@@ -2,8 +2,9 @@
 -- shared result, waiting bound, quota, window. A plain capture passes the two in the middle by. Answers, never raises, so
 -- that the minute count is committed even when it refuses.
 --
--- Takes the locks of check-request.sql in that order and holds no row of another account. The window: the capture is
--- admitted only where there is room and no older one of its account, pool and lane waits.
+-- Takes the locks of check-request.sql in that order and holds no row of another account. The window bounds the captures
+-- that are admitted and have not begun: one more is admitted only where there is room and no older one of its account,
+-- pool and lane waits.
 
 create or replace function accept_capture(
   p_key_hash bytea, p_origin_host text, p_features text[], p_check_only boolean,
@@ -94,7 +95,7 @@ begin
      set accepted = l.accepted + 1,
          (admitted, waiting) = (
            select l.admitted + room::integer, l.waiting + 1 - room::integer
-             from (select l.waiting = 0 and l.admitted < p_window * c.weight as room) as r)
+             from (select l.waiting = 0 and l.admitted - l.processing < p_window * c.weight as room) as r)
   returning l.waiting = 0 into c.admitted;
 
   -- Read under the account's lock, so that an account's captures carry their order.

@@ -1,6 +1,9 @@
--- Admits waiting captures up to each account's window (p_window times its weight, per pool and lane), p_limit at most,
--- by turns: of each account as many per turn as its weight, oldest first. Answers how many; 0 too while another relay
--- is at it. The lock is the transaction's: a frozen ledger keeps it no longer than its connection's time-outs allow.
+-- Admits waiting captures up to each account's window, p_limit at most, by turns: of each account as many per turn as its
+-- weight, oldest first. The window bounds what is admitted and has not begun, per pool and lane: p_window times the weight;
+-- or, where nobody else waits for the same lane, as many as the account has running. So one account alone keeps any number
+-- of slots busy although it takes a moment to admit more, and who comes next finds no more before its own than the slots
+-- serve in one go. Answers how many; 0 too while another relay is at it. The lock is the transaction's: a frozen ledger
+-- keeps it no longer than its connection's time-outs allow.
 
 create or replace function admit_waiting(p_window integer, p_limit integer) returns integer
 language plpgsql as $$
@@ -11,19 +14,21 @@ begin
     return 0;
   end if;
 
-  -- The room is read without a lock: while a row waits nothing else admits, so it can only grow.
+  -- The room is read without a lock: while a row waits nothing else admits, so the room in the window can only grow.
   select array_agg(t.capture_id order by t.turn, t.created_at, t.capture_id) into v_ids
     from (
       select w.capture_id, w.created_at, (row_number() over lane - 1) / l.weight as turn
         from (
-          select m.account_id, m.pool, m.lane, p.weight, p_window * p.weight - m.admitted as room
+          select m.account_id, m.pool, m.lane, p.weight,
+                 case when count(*) over (partition by m.pool, m.lane) > 1 then p_window * p.weight
+                      else greatest(p_window * p.weight, m.processing) end - (m.admitted - m.processing) as room
             from lane_meter m join account a on a.id = m.account_id join plan p on p.slug = a.plan
-           where m.waiting > 0 and m.admitted < p_window * p.weight
+           where m.waiting > 0
         ) as l
        cross join lateral (
           select o.capture_id, o.created_at from outbox o
            where o.account_id = l.account_id and o.pool = l.pool and o.lane = l.lane and o.relay_at is null
-           order by o.created_at, o.capture_id limit least(l.room, p_limit) for update skip locked
+           order by o.created_at, o.capture_id limit greatest(0, least(l.room, p_limit)) for update skip locked
         ) as w
       window lane as (partition by l.account_id, l.pool, l.lane order by w.created_at, w.capture_id)
        order by turn, w.created_at, w.capture_id limit p_limit

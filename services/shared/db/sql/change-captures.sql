@@ -1,7 +1,7 @@
 -- Writes what change-captures.ts decided of captures whose rows its transaction has locked, in order of id: the rows,
 -- and with them every meter, so that each capture leaves `pending` once and ends once, with one charge. What follows a
--- capture ends with it. Answers whether an end made room in a window for which captures wait, and the followers that
--- ended. Lock order: see check-request.sql.
+-- capture ends with it. What begins or ends while it waits for room no longer waits. Answers whether room was made in a
+-- window for which captures wait, and the followers that ended. Lock order: see check-request.sql.
 
 drop type if exists capture_change cascade;
 create type capture_change as (
@@ -44,7 +44,7 @@ begin
   with gone as (
     delete from outbox where capture_id in (
       select o.capture_id from outbox o join unnest(v_changes) as n on n.id = o.capture_id
-       where n.ends order by o.capture_id for update of o)
+       where n.ends or n.status <> 'pending' and o.relay_at is null order by o.capture_id for update of o)
     returning capture_id, relay_at
   )
   select coalesce(array_agg(capture_id) filter (where relay_at is null), '{}') into v_waiting from gone;
@@ -57,21 +57,22 @@ begin
 
   perform from account_meter where account_id in (select n.account_id from unnest(v_changes) as n)
     order by account_id for update;
-  update account_meter m set pending = m.pending - d.captures
-    from (select n.account_id, count(*) as captures from unnest(v_changes) as n
-           where n.was = 'pending' and n.status <> 'pending' group by 1) as d
-   where m.account_id = d.account_id;
+  update account_meter m set pending = m.pending + d.pending
+    from (select n.account_id,
+                 count(*) filter (where n.status = 'pending') - count(*) filter (where n.was = 'pending') as pending
+            from unnest(v_changes) as n group by 1) as d
+   where m.account_id = d.account_id and d.pending <> 0;
   update usage u set reserved = u.reserved - d.ended, settled = u.settled + d.completed
     from (select n.account_id, n.period, count(*) as ended, count(*) filter (where n.status = 'completed') as completed
             from unnest(v_changes) as n where n.ends group by 1, 2) as d
    where u.account_id = d.account_id and u.period = d.period;
   update lane_meter l
-     set admitted = l.admitted - d.admitted, waiting = l.waiting - d.waiting, processing = l.processing + d.processing
+     set admitted = l.admitted + d.admitted, waiting = l.waiting - d.waiting, processing = l.processing + d.processing
     from (select n.account_id, n.pool, n.lane,
-                 count(*) filter (where n.ends and n.id <> all (v_waiting)) as admitted,
-                 count(*) filter (where n.ends and n.id = any (v_waiting)) as waiting,
-                 count(*) filter (where n.status = 'processing' and n.was = 'pending')
-                   - count(*) filter (where n.ends and n.was = 'processing') as processing
+                 count(*) filter (where n.id = any (v_waiting)) - count(*) filter (where n.ends) as admitted,
+                 count(*) filter (where n.id = any (v_waiting)) as waiting,
+                 count(*) filter (where n.status = 'processing')
+                   - count(*) filter (where n.was = 'processing') as processing
             from unnest(v_changes) as n group by 1, 2, 3) as d
    where l.account_id = d.account_id and l.pool = d.pool and l.lane = d.lane;
 
@@ -82,8 +83,8 @@ begin
     update batch b
        set processing = b.processing + d.processing, completed = b.completed + d.completed, failed = b.failed + d.failed
       from (select n.batch_id,
-                   count(*) filter (where n.status = 'processing' and n.was = 'pending')
-                     - count(*) filter (where n.ends and n.was = 'processing') as processing,
+                   count(*) filter (where n.status = 'processing')
+                     - count(*) filter (where n.was = 'processing') as processing,
                    count(*) filter (where n.ends and n.status = 'completed') as completed,
                    count(*) filter (where n.ends and n.status = 'failed') as failed
               from unnest(v_changes) as n where n.batch_id is not null group by 1) as d
@@ -101,6 +102,6 @@ begin
   room_made := exists (
     select from lane_meter l join unnest(v_changes) as n
         on n.account_id = l.account_id and n.pool = l.pool and n.lane = l.lane
-     where n.ends and l.waiting > 0);
+     where n.was = 'pending' and n.status <> 'pending' and l.waiting > 0);
 end
 $$;

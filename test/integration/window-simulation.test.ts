@@ -1,0 +1,71 @@
+import t, { type Test } from 'tap'
+import { logNormal, seededRandom } from '#test/helpers/pool-simulation.ts'
+import { startPostgres } from '#test/helpers/postgres.ts'
+import { poolPolicy } from '#test/helpers/seen-pool.ts'
+import { createTenant } from '#test/helpers/tenant.ts'
+import { simulateWindow, type WindowOutcome, type WindowScenario } from '#test/helpers/window-simulation.ts'
+
+const server = await startPostgres(t)
+const captures = 5000
+const max_pending = 2 * captures
+const startMs = () => 2000
+
+/** The part of the slots that were busy while they took work. */
+const busyPart = ({ moments }: WindowOutcome, fromMs = 0) => {
+  const taking = moments.filter(({ atMs }) => atMs >= fromMs)
+  const sum = (of: 'slots' | 'free') => taking.reduce((total, moment) => total + moment[of], 0)
+  return 1 - sum('free') / sum('slots')
+}
+
+const simulate = async (
+  seed: number,
+  of: Pick<WindowScenario, 'policy' | 'ledgerMs' | 'untilMs'> & { medianMs: number; arriveMs: readonly number[] },
+) => {
+  const random = seededRandom(seed)
+  const database = await server.createDatabase()
+  const crowds: WindowScenario['crowds'][number][] = []
+  for (const atMs of of.arriveMs) crowds.push({ tenant: await createTenant(database, { max_pending }), captures, atMs })
+  const serviceMs = () => logNormal(random, of.medianMs, 0.3)
+  return { crowds, outcome: await simulateWindow(database, { ...of, crowds, serviceMs, startMs }) }
+}
+
+const fillsPool = async (t: Test, seed: number, of: Parameters<typeof simulate>[1]) => {
+  const { outcome } = await simulate(seed, of)
+  const { max } = of.policy
+  const fullMs = outcome.moments.find(({ slots }) => slots === max * of.policy.slots)?.atMs ?? Infinity
+  t.ok(fullMs < 5000, `grown to ${max} workers after ${fullMs} ms`)
+  t.equal(outcome.asked, max, 'no more workers are asked for than the pool may have')
+  const busy = busyPart(outcome)
+  t.ok(busy >= 0.95, `${Math.round(busy * 1000) / 10} % of the slots that were asked for are busy`)
+}
+
+for (const [seed, { max, slots, medianMs, ledgerMs }] of [
+  { max: 50, slots: 1, medianMs: 1000, ledgerMs: 100 },
+  { max: 12, slots: 4, medianMs: 3000, ledgerMs: 250 },
+  // Until the ledger looks again, more captures end than a window of sixteen holds.
+  { max: 50, slots: 1, medianMs: 1000, ledgerMs: 500 },
+].entries()) {
+  const name = `one account keeps all slots of ${max} workers with ${slots} busy, by a ledger that is ${ledgerMs} ms late`
+  t.test(name, (t) =>
+    fillsPool(t, seed, { policy: poolPolicy({ max, slots }), medianMs, ledgerMs, untilMs: 15_000, arriveMs: [0] }),
+  )
+}
+
+t.test('a second account that comes later shares the pool with the first at once', async (t) => {
+  const laterMs = 5000
+  const { crowds, outcome } = await simulate(9, {
+    policy: poolPolicy({ max: 50 }),
+    medianMs: 1000,
+    ledgerMs: 100,
+    untilMs: 25_000,
+    arriveMs: [0, laterMs],
+  })
+  // What the first had in the queue by then comes before; that is as much as it had running.
+  const [first = 0, second = 0] = crowds.map(
+    ({ tenant }) =>
+      outcome.starts.filter(({ accountId, atMs }) => accountId === tenant.accountId && atMs >= laterMs).length,
+  )
+  const part = second / (first + second)
+  t.ok(Math.abs(part - 0.5) <= 0.05, `${first} and ${second} starts since then`)
+  t.ok(busyPart(outcome) >= 0.95)
+})
