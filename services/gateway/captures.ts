@@ -15,6 +15,8 @@ export type Captures = {
   /** The refusal that a request meets for its key or its minute, where it is known without asking. */
   readonly refused: (request: { keyHash: Buffer; originHost: string | null }) => Refusal | undefined
   /** `counted`: `check` has let this request through already. */
+  /** Whether a key is valid now, counted against no minute. Many that are asked for at a time are one round trip. */
+  readonly isValidKey: (keyHash: Buffer) => Promise<boolean>
   readonly accept: (capture: NewCapture, counted: boolean) => Promise<AcceptOutcome>
   /** The verdict that `accept` would give, with nothing stored but the minute count. */
   readonly tryAccept: (capture: NewCapture, counted: boolean) => Promise<AcceptOutcome>
