@@ -58,13 +58,16 @@ t.test('a link leads to the image without a key and costs the account nothing', 
 
 // Contract: Signed URL errors
 t.test('what a link does not lead to is told in the words of the interface', async (t) => {
-  const { context, codeOf } = start(t)
+  const { context, ask, codeOf } = start(t)
   t.same(await codeOf(link.replace(/.$/, (digit) => (digit === '0' ? '1' : '0'))), [403, 'INVALID_SIGNATURE'])
   t.same(await codeOf(signLink(key, id, soon - 60)), [403, 'SIGNATURE_EXPIRED'])
   context.answers.find = () => pendingCapture
   t.same(await codeOf(), [404, 'NOT_READY'])
   context.answers.find = () => ({ ...pendingCapture, status: 'failed', error: { code: 'TIMEOUT', message: 'slow' } })
   t.same(await codeOf(), [404, 'NOT_READY'])
+  const answers = { link: await ask(), key: await ask('', { authorization: `Bearer ${testKey}` }) }
+  t.match(answers.key.json().error.message, /TIMEOUT slow/)
+  t.notMatch(answers.link.body, /TIMEOUT|slow|failed/, 'why it failed is for the account alone')
   context.answers.find = () => ({ ...completedCapture, expiresAt: '2026-01-01T00:00:00.000000Z' })
   t.same(await codeOf(signLink(key, id, undefined)), [410, 'EXPIRED'], 'permanent links too')
   context.answers.find = () => undefined
