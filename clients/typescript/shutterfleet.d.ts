@@ -245,6 +245,7 @@ export type CaptureEvent =
   | { event: 'started'; data: { started_at: string } }
   | { event: 'result'; data: Screenshot }
   | { event: 'deleted'; data: { id: string } }
+  | { event: 'unauthorized'; data: { code: string; message: string } }
 
 /** What becomes of a batch. More kinds may come. */
 export type BatchEvent =
@@ -252,6 +253,7 @@ export type BatchEvent =
   | { event: 'screenshot'; data: Screenshot & { index: number } }
   | { event: 'result'; data: Batch }
   | { event: 'deleted'; data: { id: string } }
+  | { event: 'unauthorized'; data: { code: string; message: string } }
 
 export interface ClientOptions {
   /** Such as `https://shots.example.com`, without `/v1`. */

@@ -1,11 +1,12 @@
 import { availableParallelism } from 'node:os'
 import { pathsOf } from '#local/data-folder.ts'
 import { type Check, type Finding, runCheck } from '#local/doctor/check.ts'
+import { clientsCheck } from '#local/doctor/clients-check.ts'
 import { egressCheck } from '#local/doctor/egress-check.ts'
 import { machineChecks } from '#local/doctor/machine-checks.ts'
 import { outsideChecks } from '#local/doctor/outside-checks.ts'
 import { findChromium, findNats, findPostgres } from '#local/find-programs.ts'
-import { readLocalFile } from '#local/local-file.ts'
+import { type LocalFile, readLocalFile } from '#local/local-file.ts'
 import { readLocalSettings } from '#local/local-settings.ts'
 import { programSearch } from '#local/program-search.ts'
 import { type Env, readEnv } from '#shared/config/read-env.ts'
@@ -21,6 +22,11 @@ const clusterSettings = { kubeconfig: operatorSettings.kubeconfig, namespace: op
 const clusterOf = async (env: Env, root: string): Promise<Check> => {
   const { clusterCheck } = await import('#local/doctor/cluster-check.ts')
   return clusterCheck({ root, ...readEnv(clusterSettings, env, knownNames) })
+}
+
+const runningChecks = (local: LocalFile | undefined): Check[] => {
+  const healthUrl = local?.services.find(({ name }) => name === 'gateway')?.health_url
+  return healthUrl ? [clientsCheck(healthUrl)] : []
 }
 
 const gatherChecks = async ({ env, root }: CommandContext, typed: Typed): Promise<Check[]> => {
@@ -42,6 +48,7 @@ const gatherChecks = async ({ env, root }: CommandContext, typed: Typed): Promis
       objectStore: local?.object_store ?? settings.s3Url,
     }),
     egressCheck({ root, path: env['PATH'] ?? '' }),
+    ...runningChecks(local),
     ...(typed.flags['cluster'] ? [await clusterOf(env, root)] : []),
   ]
 }

@@ -14,6 +14,8 @@ export type Captures = {
   readonly hashKey: (key: string) => Buffer
   /** The refusal that a request meets for its key or its minute, where it is known without asking. */
   readonly refused: (request: { keyHash: Buffer; originHost: string | null }) => Refusal | undefined
+  /** Whether a key is valid now, counted against no minute. Many that are asked for at a time are one round trip. */
+  readonly isValidKey: (keyHash: Buffer) => Promise<boolean>
   /** `counted`: `check` has let this request through already. */
   readonly accept: (capture: NewCapture, counted: boolean) => Promise<AcceptOutcome>
   /** The verdict that `accept` would give, with nothing stored but the minute count. */

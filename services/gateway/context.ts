@@ -12,6 +12,7 @@ import { listCaptures } from '#shared/db/list-captures.ts'
 import { findCapture, findLinkedCapture } from '#shared/db/find-capture.ts'
 import { findProgress, type Progress } from '#shared/db/find-progress.ts'
 import { confirmPepper } from '#shared/db/key-pepper.ts'
+import { findValidKeys } from '#shared/db/find-valid-keys.ts'
 import { readMaintenance } from '#shared/db/maintenance.ts'
 import { hashKey } from '#shared/db/keys.ts'
 import { maySign } from '#shared/db/may-sign.ts'
@@ -32,6 +33,7 @@ import { heldBytesMax, readSmall } from './answer/read-image.ts'
 import type { Captures } from './captures.ts'
 import type { Config } from './config.ts'
 import { followMaintenance } from './follow-maintenance.ts'
+import { type Clients, createClients, proxyAdvice } from './clients/clients.ts'
 import { createKeyGuesses, type KeyGuesses } from './keys/key-guesses.ts'
 import { type PepperWatch, watchPepper } from './keys/pepper-watch.ts'
 import { createPlaces, type Places } from './live/places.ts'
@@ -51,6 +53,7 @@ export type Context = {
   readonly captures: Captures
   readonly webhooks: Webhooks
   readonly keptAnswers: KeptAnswers
+  readonly clients: Clients
   readonly keyGuesses: KeyGuesses
   readonly objects: ObjectStore
   /** Images that are in memory on their way to clients. */
@@ -99,13 +102,31 @@ const maintenanceLookMs = 1000
 const pepperLookMs = 1000
 /** Least between two reads of how far the captures are that streams tell of. */
 const lookGapMs = 1000
+/** Least between two reads of keys that are looked up together. */
+const keyGapMs = 100
+
+const nowMs = () => performance.now()
+
+/** Many keys are one read. */
+const validKeysIn = (database: Database): Captures['isValidKey'] => {
+  const read = async (ids: readonly string[]) => {
+    const found = await findValidKeys(
+      database,
+      ids.map((id) => Buffer.from(id, 'base64')),
+    )
+    return found.map((keyHash) => ({ id: keyHash.toString('base64') }))
+  }
+  const look = createSharedLook(read, keyGapMs)
+  return async (keyHash) => (await look(keyHash.toString('base64'))) !== undefined
+}
 
 const capturesIn = (database: Database, config: Config): Captures => {
   const options = { windowSize: config.windowCaptures }
-  const memory = createRefusalMemory(() => performance.now())
+  const memory = createRefusalMemory(nowMs)
   return {
     hashKey: (key) => hashKey(config.keyPepper, key),
     refused: memory.find,
+    isValidKey: validKeysIn(database),
     accept: (capture, counted) =>
       memory.watch(capture, () => acceptCapture(database, capture, { ...options, counted })),
     tryAccept: (capture, counted) => acceptCapture(database, capture, { ...options, counted, checkOnly: true }),
@@ -132,14 +153,21 @@ const publisherOf = (database: Database, queue: Queue, events: Events): Publishe
   })
 
 /** A gateway takes requests while it is not told to stop; what it depends on is shared by all replicas and only told. */
-const healthOf = (database: Database, queue: Queue, stop: AbortSignal) => async (): Promise<Health> => ({
-  live: true,
-  ready: !stop.aborted,
-  detail: {
-    database: (await database.ping(databaseProbeMs)) ? 'answers' : 'is away',
-    queue: queue.isConnected() ? 'connected' : 'is away',
-  },
-})
+type HealthDeps = { readonly database: Database; readonly queue: Queue; readonly clients: Clients }
+
+const clientsDetail = (ignored: string | undefined) => (ignored === undefined ? {} : { clients: proxyAdvice(ignored) })
+
+const healthOf =
+  ({ database, queue, clients }: HealthDeps, stop: AbortSignal) =>
+  async (): Promise<Health> => ({
+    live: true,
+    ready: !stop.aborted,
+    detail: {
+      database: (await database.ping(databaseProbeMs)) ? 'answers' : 'is away',
+      queue: queue.isConnected() ? 'connected' : 'is away',
+      ...clientsDetail(clients.ignoredProxy()),
+    },
+  })
 
 /** Opens what the gateway works with. Throws `CONFIGURATION` or `SERVICE_UNAVAILABLE` naming what is wrong or away. */
 export const openContext = async (
@@ -165,6 +193,7 @@ export const openContext = async (
   const { waitersMax } = config
   const publicUrl = () => config.publicUrl ?? life.listeningUrl()
   const captures = capturesIn(database, config)
+  const clients = createClients({ trustedProxies: config.trustedProxies, ignored: events.proxyIgnored })
   const bounds = { max: config.liveMax, accountMax: config.liveAccountMax }
   const heldImages = createHeldBytes(heldBytesMax)
   const reader = { objects, heldImages }
@@ -174,7 +203,8 @@ export const openContext = async (
   return {
     captures,
     webhooks: webhooksIn(database, webhooksKey),
-    keyGuesses: createKeyGuesses({ perMinute: config.keyFailuresPerMinute, nowMs: () => performance.now() }),
+    clients,
+    keyGuesses: createKeyGuesses({ perMinute: config.keyFailuresPerMinute, nowMs, isValid: captures.isValidKey }),
     keptAnswers: keptAnswersIn(database, config.keyPepper),
     objects,
     heldImages,
@@ -199,7 +229,7 @@ export const openContext = async (
     isStopping: () => life.stop.aborted,
     inMaintenance: maintenance.isOn,
     now: () => new Date(),
-    health: healthOf(database, queue, life.stop),
+    health: healthOf({ database, queue, clients }, life.stop),
     [Symbol.asyncDispose]: () => owned.disposeAsync(),
   }
 }

@@ -5,6 +5,7 @@ import type { ErrorCode } from '#shared/errors/catalog.ts'
 import type { QueueNotice } from '#shared/queue/connection.ts'
 import type { Logger } from '#shared/telemetry/logger.ts'
 import type { Metrics } from '#shared/telemetry/metrics.ts'
+import { proxyAdvice } from './clients/clients.ts'
 import type { StreamEnd } from './live/tell-until-end.ts'
 import type { OperationName } from './operations/routes.ts'
 
@@ -53,6 +54,8 @@ export type Events = {
   readonly imageMissing: (id: string) => void
   readonly uploaded: (status: number) => void
   readonly queueNotice: (notice: QueueNotice) => void
+  /** A proxy that is not trusted names clients; called once. */
+  readonly proxyIgnored: (peer: string) => void
   readonly draining: (waiting: number) => void
 }
 
@@ -140,6 +143,7 @@ export const createEvents = (log: Logger, metrics: Metrics): Events => {
       log.error({ capture: id }, 'the image of a completed capture is missing')
     },
     uploaded: (status) => count.uploads.inc({ status: String(status) }),
+    proxyIgnored: (peer) => log.warn({ peer }, proxyAdvice(peer)),
     queueNotice: (notice) => log.warn(notice, 'connection to NATS'),
     draining: (waiting) => log.info({ waiting }, 'draining'),
   }

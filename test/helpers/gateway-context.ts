@@ -14,6 +14,7 @@ import { heldBytesMax } from '#gateway/answer/read-image.ts'
 import type { CheckOutcome } from '#gateway/captures.ts'
 import type { Context } from '#gateway/context.ts'
 import { createEvents } from '#gateway/events.ts'
+import { createClients } from '#gateway/clients/clients.ts'
 import { createKeyGuesses } from '#gateway/keys/key-guesses.ts'
 import { createLinks } from '#gateway/links/links.ts'
 import { createPlaces } from '#gateway/live/places.ts'
@@ -126,6 +127,7 @@ export type TestContext = Context & {
     accept: () => AcceptOutcome
     check: () => CheckOutcome
     refused: () => Refusal | undefined
+    validKey: () => boolean
     acceptBatch: (batch: NewBatch) => AcceptBatchOutcome
     find: (id: string) => FoundCapture | undefined
     list: (...asked: Parameters<Context['captures']['list']>) => CapturePage
@@ -140,6 +142,11 @@ export type TestContext = Context & {
 }
 
 const accepted = () => ({ ok: true, caller: testCaller, createdAt: pendingCapture.createdAt, admitted: true }) as const
+const linkSettings = {
+  linkSigningKeys: [{ id: 'test', secret: Buffer.alloc(32, 2) }],
+  linkRequestsBurst: 100,
+  linkRequestsPerMinute: 100,
+}
 const follower = { news: async () => false, wake: () => {}, [Symbol.dispose]: () => {} }
 const fewPlaces = { max: 10, accountMax: 10 }
 
@@ -159,6 +166,7 @@ const noWebhooks: Context['webhooks'] = {
 const playCaptures = (seen: TestContext['seen'], answers: TestContext['answers']): Context['captures'] => ({
   hashKey: (key) => createHash('sha256').update(key).digest(),
   refused: () => answers.refused(),
+  isValidKey: async () => answers.validKey(),
   accept: async (capture) => {
     seen.accepted.push(capture)
     return answers.accept()
@@ -194,6 +202,7 @@ export const createTestContext = (): TestContext => {
     acceptBatch: ({ members }) => ({ ...accepted(), admittedIds: members.map(({ id }) => id) }),
     check: () => ({ ok: true, caller: testCaller }),
     refused: () => undefined,
+    validKey: () => true,
     find: (id) => (id === completedCapture.id ? completedCapture : undefined),
     list: () => ({ captures: [], hasOlder: false, hasNewer: false, total: 0, totalIsEstimated: false }),
     account: () => testAccount,
@@ -208,7 +217,8 @@ export const createTestContext = (): TestContext => {
     openingKeys: { standard: readOpeningKey(keys.standard.private), proxied: readOpeningKey(keys.proxied.private) },
     captures: playCaptures(seen, answers),
     webhooks: noWebhooks,
-    keyGuesses: createKeyGuesses({ perMinute: 1000, nowMs: () => 0 }),
+    clients: createClients({ trustedProxies: [], ignored: () => {} }),
+    keyGuesses: createKeyGuesses({ perMinute: 1000, nowMs: () => 0, isValid: async () => true }),
     keptAnswers: {
       claim: async () => ({ outcome: 'claimed' }),
       keep: async () => {},
@@ -239,12 +249,7 @@ export const createTestContext = (): TestContext => {
     streamMs: 60_000,
     lookAtProgress: async () => undefined,
     events: createEvents(createLogger({ service: 'test', level: 'silent' }), createMetrics('test')),
-    links: createLinks({
-      linkSigningKeys: [{ id: 'test', secret: Buffer.alloc(32, 2) }],
-      trustedProxies: [],
-      linkRequestsBurst: 100,
-      linkRequestsPerMinute: 100,
-    }),
+    links: createLinks(linkSettings),
     reference: createReference(routes, () => 'https://shots.example'),
     allowTargets: [],
     sealingKeys: { standard: readSealingKey(keys.standard.public), proxied: readSealingKey(keys.proxied.public) },

@@ -34,10 +34,13 @@ t.test('finds nothing wrong here, before anything runs', async (t) => {
 t.test('looks at what runs, and names with advice what does not work', async (t) => {
   const system = await startSystem()
   t.teardown(() => system.stop())
+  const headers = { authorization: `Bearer sk_live_${'0'.repeat(40)}`, 'x-forwarded-for': '198.51.100.7' }
+  t.equal((await fetch(`${system.baseUrl}/v1/account`, { headers })).status, 401)
   const { code, stdout } = await run(['--data', system.dataDir])
   t.equal(code, 0)
   t.match(stdout, /postgresql +PostgreSQL \d+[.\d]*, answers/)
   t.match(stdout, /nats +nats-server \d.*, answers/)
+  t.match(stdout, /clients +warning: X-Forwarded-For from 127\.0\.0\.1 .*SHUTTERFLEET_TRUSTED_PROXIES/)
   const objects = join(system.dataDir, 'objects')
   const { pid } = (await system.readLocal()).services.find(({ name }) => name === 'nats')!
   process.kill(pid, 'SIGSTOP')

@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto'
+import { setTimeout as pause } from 'node:timers/promises'
 import t from 'tap'
 import { createAccount } from '#shared/db/accounts.ts'
 import { defaultPlans } from '#shared/db/default-plans.ts'
-import { createKey } from '#shared/db/keys.ts'
+import { createKey, revokeKey } from '#shared/db/keys.ts'
 import { replacePlans } from '#shared/db/plans.ts'
 import { eventually } from '#test/helpers/eventually.ts'
 import { type SeenEvent, readEvents } from '#test/helpers/read-events.ts'
@@ -23,7 +24,7 @@ t.teardown(() => fleet[Symbol.asyncDispose]())
 
 const newAccount = async () => {
   const { id } = await createAccount(database, { name: 'Test', email: 't@example.com', plan: 'unlimited' })
-  const { key } = await createKey(database, { accountId: id, name: '', domains: [], pepper: testPepper })
+  const { key, id: keyId } = await createKey(database, { accountId: id, name: '', domains: [], pepper: testPepper })
   const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' }
   const create = async (page: string) => {
     const body = JSON.stringify({ url: `https://example.com/${page}` })
@@ -39,7 +40,7 @@ const newAccount = async () => {
     t.equal(answer.status, 200)
     return { ...readEvents(answer), answer, leave: () => leaving.abort() }
   }
-  return { id, create, get, follow }
+  return { id, keyId, create, get, follow }
 }
 
 /** A page whose capture goes on until it is told to end. */
@@ -50,6 +51,24 @@ const heldPage = (name: string) => {
 }
 
 const named = (seen: readonly SeenEvent[], name: string) => seen.filter((event) => event.name === name)
+
+/** Makes a batch of captures that were accepted one by one. */
+const createBatch = async (account: Awaited<ReturnType<typeof newAccount>>, names: readonly string[]) => {
+  const ids: string[] = []
+  for (const page of names) ids.push(await account.create(page))
+  const batchId = randomUUID()
+  await database.query('insert into batch (id, account_id, total, created_at) values ($1, $2, $3, now())', [
+    batchId,
+    account.id,
+    names.length,
+  ])
+  await database.query(
+    `update capture c set batch_id = $1, batch_index = m.place - 1
+       from unnest($2::uuid[]) with ordinality as m (id, place) where c.id = m.id`,
+    [batchId, ids],
+  )
+  return { batchId, ids }
+}
 
 t.test('a stream tells the status, the start, and the whole record at the end', async (t) => {
   const { create, follow, get } = await newAccount()
@@ -122,6 +141,30 @@ t.test('the position counts what was accepted earlier to the same lane, by anybo
   stream.leave()
 })
 
+t.test('streams end within 30 s of their key being revoked, and say so; those of other keys go on', async (t) => {
+  const account = await newAccount()
+  const other = await newAccount()
+  const { batchId } = await createBatch(account, ['never'])
+  const streams = [await account.follow(await account.create('never')), await account.follow(`batch/${batchId}`)]
+  const kept = await other.follow(await other.create('never'))
+  await eventually(() => [...streams, kept].every(({ seen }) => seen.length > 0))
+  await revokeKey(database, account.keyId)
+  const ended = Promise.all(streams.map((stream) => stream.ended)).then(() => 'ended')
+  t.equal(await Promise.race([ended, pause(30_000, 'open', { ref: false })]), 'ended')
+  for (const { seen } of streams) {
+    const data = { code: 'INVALID_API_KEY', message: 'The API key is missing, invalid, expired or revoked.' }
+    t.same(seen.at(-1), { name: 'unauthorized', id: '', data })
+  }
+  t.notOk(named(kept.seen, 'unauthorized').length)
+  const page = heldPage('after')
+  const after = await other.create('after')
+  page.end()
+  const last = await other.follow(after)
+  await last.ended
+  t.match(last.seen.at(-1), { name: 'result' })
+  kept.leave()
+})
+
 t.test('parameters, keys and ids of others are refused as everywhere', async (t) => {
   const { create, get } = await newAccount()
   const other = await newAccount()
@@ -150,24 +193,6 @@ t.test('streams are bounded for each account, and a client that goes away frees 
   leaving.abort()
   second.leave()
 })
-
-/** Makes a batch of captures that were accepted one by one. */
-const createBatch = async (account: Awaited<ReturnType<typeof newAccount>>, names: readonly string[]) => {
-  const ids: string[] = []
-  for (const page of names) ids.push(await account.create(page))
-  const batchId = randomUUID()
-  await database.query('insert into batch (id, account_id, total, created_at) values ($1, $2, $3, now())', [
-    batchId,
-    account.id,
-    names.length,
-  ])
-  await database.query(
-    `update capture c set batch_id = $1, batch_index = m.place - 1
-       from unnest($2::uuid[]) with ordinality as m (id, place) where c.id = m.id`,
-    [batchId, ids],
-  )
-  return { batchId, ids }
-}
 
 t.test('a batch is told of by its counts, each capture at its end, and the whole at the end', async (t) => {
   const account = await newAccount()

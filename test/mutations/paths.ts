@@ -160,7 +160,7 @@ export const paths: readonly Mutation[] = [
   },
   {
     point: 'Absolute addresses',
-    file: 'services/gateway/links/client-address.ts',
+    file: 'services/gateway/clients/client-address.ts',
     find: 'while (client && hops.length > 0 && inAny(trusted, client)) {',
     replace: 'while (client && hops.length > 0) {',
   },

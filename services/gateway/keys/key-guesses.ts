@@ -1,51 +1,78 @@
-/** Addresses, and keys, that are remembered at one time; the one that was seen longest ago is forgotten first. */
-const rememberedMax = 10_000
+import type { Client } from '#gateway/clients/client-address.ts'
+import { createClientLimit } from '#gateway/clients/client-limit.ts'
+
+/** Keys that are remembered at one time; the one that was seen longest ago is forgotten first. */
+const goodMax = 10_000
+/** Keys that are looked up at one time although their client has no wrong key left. */
+const lookupsMax = 500
 
 /** Bounds of wrong keys. */
 export type GuessOptions = {
-  /** Wrong keys of one address at once, and again in each minute. */
+  /** Wrong keys of one client at once, and again in each minute. */
   readonly perMinute: number
   /** A clock that never goes back, in milliseconds. */
   readonly nowMs: () => number
+  /** Whether a key is valid now; many that are asked for at a time cost one read. */
+  readonly isValid: (keyHash: Buffer) => Promise<boolean>
 }
 
-/** Remembers from where wrong keys came, and which keys were good lately: those of others behind one address go on. */
+/** Whether a request may be served as far as its client's wrong keys tell, and if so, what became of its key. */
+export type Admission =
+  | { readonly waitSeconds: number }
+  | { readonly waitSeconds: 0; readonly settle: (key: 'good' | 'wrong' | 'not judged') => void }
+
+/** Limits the wrong keys of each client, so that guesses cost the database little. */
 export type KeyGuesses = {
-  /** Whole seconds after which a key from there is looked at again; 0 where it is now. Both are only asked for where somebody guesses. */
-  readonly waitSeconds: (client: () => string, key: () => string) => number
-  readonly wasWrong: (client: string, key: string) => void
-  readonly wasGood: (key: string) => void
+  /** `client` is only asked for where the key is not known to be good. */
+  readonly admit: (keyHash: Buffer, client: () => Client) => Promise<Admission>
 }
 
-const remember = <Value>(all: Map<string, Value>, name: string, value: Value) => {
-  all.delete(name)
-  all.set(name, value)
-  const [oldest] = all.keys()
-  if (all.size > rememberedMax && oldest !== undefined) all.delete(oldest)
-}
+/**
+ * Makes the limit of one gateway. A key that was good lately is always let in. Any other takes one of its client's tokens
+ * before it is judged, and returns it unless it was wrong, so guesses that come at once are bounded like those that come
+ * one after the other. Where there is no token left the key is looked up together with all others of that moment, and let
+ * in if it is valid: a key has 238 random bits, so what has to be limited is work for the database, and the neighbours of
+ * an attacker behind one address are never refused for him.
+ */
+export const createKeyGuesses = ({ perMinute, nowMs, isValid }: GuessOptions): KeyGuesses => {
+  const limit = createClientLimit({ burst: perMinute, perMinute, nowMs })
+  const good = new Set<string>()
+  let lookups = 0
 
-/** Makes the memory of one gateway. Its size is bounded; what is refused costs nothing. Keys are named by their hash. */
-export const createKeyGuesses = ({ perMinute, nowMs }: GuessOptions): KeyGuesses => {
-  const wrong = new Map<string, { count: number; atMs: number }>()
-  const good = new Map<string, true>()
-  const perMs = perMinute / 60_000
-
-  const countOf = (client: string): number => {
-    const seen = wrong.get(client)
-    return seen ? Math.max(0, seen.count - (nowMs() - seen.atMs) * perMs) : 0
+  const isValidNow = async (keyHash: Buffer): Promise<boolean> => {
+    if (lookups >= lookupsMax) return false
+    lookups += 1
+    try {
+      return await isValid(keyHash)
+    } finally {
+      lookups -= 1
+    }
+  }
+  const setGood = (name: string, isGood: boolean): void => {
+    good.delete(name)
+    if (isGood) good.add(name)
+    const [oldest] = good
+    if (good.size > goodMax && oldest !== undefined) good.delete(oldest)
   }
 
   return {
-    waitSeconds: (client, key) => {
-      if (wrong.size === 0) return 0
-      const over = countOf(client()) - perMinute
-      // One more would be within the bound only once the last is forgotten.
-      return over <= -1 || good.has(key()) ? 0 : Math.ceil((over + 1) / perMs / 1000)
+    admit: async (keyHash, client) => {
+      const name = keyHash.toString('latin1')
+      const isKnown = good.has(name)
+      const waitSeconds = isKnown ? 0 : limit.take(client())
+      if (waitSeconds > 0) {
+        if (!(await isValidNow(keyHash))) return { waitSeconds }
+        setGood(name, true)
+      }
+      const hasToken = !isKnown && waitSeconds === 0
+      return {
+        waitSeconds: 0,
+        settle: (key) => {
+          if (key !== 'not judged') setGood(name, key === 'good')
+          if (hasToken && key !== 'wrong') limit.giveBack(client())
+          if (!hasToken && key === 'wrong') limit.take(client())
+        },
+      }
     },
-    wasWrong: (client, key) => {
-      good.delete(key)
-      remember(wrong, client, { count: countOf(client) + 1, atMs: nowMs() })
-    },
-    wasGood: (key) => remember(good, key, true),
   }
 }

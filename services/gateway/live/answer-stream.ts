@@ -1,12 +1,13 @@
 import { AppError } from '#shared/errors/app-error.ts'
 import type { Context } from '#gateway/context.ts'
-import type { Answer } from '#gateway/http/exchange.ts'
+import type { Answer, Exchange } from '#gateway/http/exchange.ts'
+import { identify } from '#gateway/http/identify.ts'
 import { eventStream } from './event-stream.ts'
 import { type StreamBounds, type Tell, tellUntilEnd } from './tell-until-end.ts'
 
 const retryAfterSeconds = 10
-const lookMs = 2000
-const heartbeatMs = 15_000
+/** Bounds of all streams. A key is checked every ten seconds, so that a look or two that take long still leave it under thirty. */
+export const streamBounds = { lookMs: 2000, keyCheckMs: 10_000, heartbeatMs: 15_000 } as const
 /** A client that has taken nothing for this long after the stream's time is let go. */
 const graceMs = 30_000
 
@@ -32,19 +33,22 @@ const takePlace = ({ streamPlaces }: Pick<Context, 'streamPlaces'>, accountId: s
 
 /**
  * Answers with a stream of events, woken by the events of `follows`, a capture or an account, with `gapMs` between two
- * looks at least. Throws
- * `RATE_LIMIT_EXCEEDED` where the account has too many streams open, `SERVICE_UNAVAILABLE` where this gateway has.
+ * looks at least, for as long as the key of the request is valid. Throws `RATE_LIMIT_EXCEEDED` where the account has too
+ * many streams open, `SERVICE_UNAVAILABLE` where this gateway has.
  */
 export const answerStream = (
   context: Context,
+  { headers: asked }: Pick<Exchange, 'headers'>,
   of: { readonly accountId: string; readonly follows: string; readonly gapMs: number },
   tell: Tell,
 ): Answer => {
+  const { isStopping, captures } = context
+  const keyHash = captures.hashKey(identify(asked).key)
+  const isAuthorized = () => captures.isValidKey(keyHash)
   const place = takePlace(context, of.accountId)
   const follower = context.waiters.follow(of.follows)
-  const bounds: StreamBounds = { lookMs, gapMs: of.gapMs, heartbeatMs, lifeMs: context.streamMs }
-  const { isStopping } = context
-  const telling = tellUntilEnd({ follower, isStopping, bounds, ended: context.events.streamed }, tell)
+  const bounds: StreamBounds = { ...streamBounds, gapMs: of.gapMs, lifeMs: context.streamMs }
+  const telling = tellUntilEnd({ follower, isStopping, isAuthorized, bounds, ended: context.events.streamed }, tell)
   const release = () => {
     place[Symbol.dispose]()
     follower.wake()

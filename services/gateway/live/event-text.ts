@@ -1,6 +1,13 @@
-/** One event as the standard's text. `id` comes back as `Last-Event-ID` where a client connects again. */
-export const eventText = (event: { readonly name: string; readonly id: string; readonly data: object }): string =>
-  `event: ${event.name}\nid: ${event.id}\ndata: ${JSON.stringify(event.data)}\n\n`
+/** One event as the standard's text. `id` comes back as `Last-Event-ID` where a client connects again; without one the id of the event before does. */
+export const eventText = ({
+  name,
+  id,
+  data,
+}: {
+  readonly name: string
+  readonly id?: string
+  readonly data: object
+}): string => `event: ${name}\n${id === undefined ? '' : `id: ${id}\n`}data: ${JSON.stringify(data)}\n\n`
 
 /** A line that clients skip: it keeps the connection alive, or tells people who look why a stream ends. */
 export const commentText = (comment: string): string => `: ${comment}\n\n`

@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { AppError } from '#shared/errors/app-error.ts'
 import type { Follower } from '#gateway/wait/waiters.ts'
-import { commentText, retryText } from './event-text.ts'
+import { commentText, eventText, retryText } from './event-text.ts'
 import type { Telling } from './event-stream.ts'
 
 /** Bounds of a stream of events, in milliseconds. */
@@ -10,6 +10,8 @@ export type StreamBounds = {
   readonly lookMs: number
   /** Least between two looks. */
   readonly gapMs: number
+  /** Most between two checks of the key, but for the time of a look. */
+  readonly keyCheckMs: number
   /** Most without a text. */
   readonly heartbeatMs: number
   /** Most in all. */
@@ -20,13 +22,17 @@ export type StreamBounds = {
 export type Tell = (woken: boolean) => AsyncGenerator<string, 'over' | 'goes-on'>
 
 /** Why a stream ended. */
-export type StreamEnd = 'over' | 'time' | 'stopping' | 'gone'
+export type StreamEnd = 'over' | 'time' | 'stopping' | 'unauthorized' | 'gone'
 
 type Dependencies = {
   readonly follower: Pick<Follower, 'news'>
   readonly isStopping: () => boolean
   readonly bounds: StreamBounds
+  /** Whether the key that opened the stream is still valid. */
+  readonly isAuthorized: () => Promise<boolean>
   readonly ended: (end: StreamEnd) => void
+  /** A clock that never goes back, in milliseconds. */
+  readonly nowMs?: () => number
 }
 
 const reconnectMs = 2000
@@ -37,12 +43,36 @@ const farewells = {
   stopping: 'this server is stopping; connect again',
 } as const
 
+/** The last event of a stream whose key is no longer valid. */
+const unauthorized = () => {
+  const { code, publicMessage: message } = new AppError('INVALID_API_KEY')
+  return eventText({ name: 'unauthorized', data: { code, message } })
+}
+
+const isUnavailable = (error: unknown) => error instanceof AppError && error.code === 'SERVICE_UNAVAILABLE'
+
+/** Makes the check of the key that is due every `everyMs`. While the database does not answer there is nothing to send either. */
+const createKeyCheck = ({ isAuthorized, bounds, nowMs }: Required<Dependencies>) => {
+  let checkedMs = nowMs()
+  return async (): Promise<boolean> => {
+    if (nowMs() - checkedMs < bounds.keyCheckMs) return true
+    try {
+      const isValid = await isAuthorized()
+      checkedMs = nowMs()
+      return isValid
+    } catch (error) {
+      if (isUnavailable(error)) return true
+      throw error
+    }
+  }
+}
+
 const tellNews = async function* tellNews(tell: Tell, woken: boolean): AsyncGenerator<string, 'over' | 'goes-on'> {
   try {
     return yield* tell(woken)
   } catch (error) {
     // The capture goes on without us; the next look may find the database back.
-    if (error instanceof AppError && error.code === 'SERVICE_UNAVAILABLE') return 'goes-on'
+    if (isUnavailable(error)) return 'goes-on'
     throw error
   }
 }
@@ -62,28 +92,35 @@ const createVoice = (heartbeatMs: number) => {
 }
 
 const tellAll = async function* tellAll(
-  { follower, isStopping, bounds }: Dependencies,
+  deps: Required<Dependencies>,
   tell: Tell,
   gone: AbortSignal,
 ): AsyncGenerator<string, StreamEnd> {
-  const end = performance.now() + bounds.lifeMs
+  const { follower, isStopping, bounds, nowMs } = deps
+  const end = nowMs() + bounds.lifeMs
+  const isStillAuthorized = createKeyCheck(deps)
   const voice = createVoice(bounds.heartbeatMs)
   yield* voice.say(retryText(reconnectMs))
   let woken = true
   while (!gone.aborted) {
     const news = tellNews(tell, woken)
-    for (let step = await news.next(); ; step = await news.next()) {
+    for (;;) {
+      if (!(await isStillAuthorized())) {
+        yield unauthorized()
+        return 'unauthorized'
+      }
+      const step = await news.next()
       if (step.done === true && step.value === 'over') return 'over'
       if (step.done === true) break
       yield* voice.say(step.value)
     }
-    const farewell = isStopping() ? 'stopping' : performance.now() >= end && 'time'
+    const farewell = isStopping() ? 'stopping' : nowMs() >= end && 'time'
     if (farewell) {
       yield commentText(farewells[farewell])
       return farewell
     }
     yield* voice.beat()
-    woken = await follower.news(Math.min(bounds.lookMs, end - performance.now()))
+    woken = await follower.news(Math.min(bounds.lookMs, end - nowMs()))
     if (!gone.aborted) await pause(bounds.gapMs)
   }
   return 'gone'
@@ -94,7 +131,7 @@ export const tellUntilEnd = (deps: Dependencies, tell: Tell): Telling =>
   async function* telling(gone) {
     let end: StreamEnd = 'gone'
     try {
-      end = yield* tellAll(deps, tell, gone)
+      end = yield* tellAll({ nowMs: () => performance.now(), ...deps }, tell, gone)
     } finally {
       deps.ended(end)
     }

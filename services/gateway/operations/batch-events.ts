@@ -30,5 +30,5 @@ export const batchEvents: Operation = async (context, exchange) => {
     id,
     toldMembers(typeof lastSeen === 'string' ? lastSeen : undefined),
   )
-  return answerStream(context, { accountId, follows: accountId, gapMs }, tell)
+  return answerStream(context, exchange, { accountId, follows: accountId, gapMs }, tell)
 }

@@ -22,5 +22,5 @@ export const captureEvents: Operation = async (context, exchange) => {
     },
     id,
   )
-  return answerStream(context, { accountId, follows: id, gapMs: 0 }, tell)
+  return answerStream(context, exchange, { accountId, follows: id, gapMs: 0 }, tell)
 }

@@ -12,9 +12,10 @@ import { findLinked, linkOf } from '#gateway/links/find-linked.ts'
 import { findOwned } from './find-owned.ts'
 import type { Operation } from './operation.ts'
 
-const readyImage = (capture: FoundCapture, now: Date): StoredImage => {
+/** `isOwn`: the caller has a key of the account; whoever has only a link does not learn why a capture failed. */
+const readyImage = (capture: FoundCapture, now: Date, isOwn: boolean): StoredImage => {
   const { status, error } = capture
-  if (status === 'failed') {
+  if (status === 'failed' && isOwn) {
     throw new AppError('NOT_READY', { publicMessage: `The capture failed: ${error?.code} ${error?.message}` })
   }
   if (status !== 'completed') throw new AppError('NOT_READY')
@@ -40,7 +41,7 @@ type Prepared = {
 const prepare = async (context: Context, exchange: Exchange): Promise<Prepared> => {
   const link = linkOf(exchange)
   const capture = link ? await findLinked(context, exchange, link) : await findOwned(context, exchange)
-  const image = readyImage(capture, context.now())
+  const image = readyImage(capture, context.now(), link === undefined)
   const headers = { ...imageHeaders(capture), 'accept-ranges': 'bytes' }
   const unchanged = isUnchanged(exchange.headers['if-none-match'], etagOf(image))
   return { capture, image, headers, unchanged }

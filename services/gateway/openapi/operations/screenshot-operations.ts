@@ -73,6 +73,10 @@ const rangeParameters = [
 const imageErrors: readonly ErrorSet[] = [...usualErrors, 'ForbiddenImage', 'ImageNotFound', 'ImageGone']
 
 const deleted = closed({ id: id('Id of what was deleted.') })
+const unauthorized = closed({
+  code: { type: 'string', const: 'INVALID_API_KEY', description: 'As in the envelope of errors.' },
+  message: { type: 'string', description: 'What happened, for people.' },
+})
 const counts = ['total', 'pending', 'processing', 'completed', 'failed']
 
 const captureEvents = {
@@ -83,6 +87,7 @@ const captureEvents = {
   started: closed({ started_at: moment('When the attempt began.') }),
   result: schemaRef('EndedScreenshot'),
   deleted,
+  unauthorized,
 }
 
 const batchEvents = {
@@ -99,6 +104,7 @@ const batchEvents = {
   },
   result: schemaRef('Batch'),
   deleted,
+  unauthorized,
 }
 
 const wait: JsonSchema = { type: 'integer', minimum: 0, maximum: 60, default: 0 }
@@ -186,7 +192,7 @@ export const screenshotOperations = {
     tag,
     summary: 'Follow a screenshot',
     description:
-      'Server-sent events: `status` `{ status, position? }` whenever it is another, `started` `{ started_at }`, and last `result` with the record, or `deleted` `{ id }`. `position` is how many captures wait before this one.',
+      'Server-sent events: `status` `{ status, position? }` whenever it is another, `started` `{ started_at }`, and last `result` with the record, or `deleted` `{ id }`, or `unauthorized` `{ code, message }` where the key was revoked or has expired meanwhile. `position` is how many captures wait before this one.',
     parameters: [
       screenshotId,
       headerParameter('Last-Event-ID', 'The last event that was seen; after `result` the answer is 204.', {
@@ -276,7 +282,7 @@ export const screenshotOperations = {
     tag: 'Batches',
     summary: 'Follow a batch',
     description:
-      'Server-sent events: `status` with the counts whenever they are others, `screenshot` with `index` and the record of each screenshot at its end, and last `result` with the batch, or `deleted`.',
+      'Server-sent events: `status` with the counts whenever they are others, `screenshot` with `index` and the record of each screenshot at its end, and last `result` with the batch, or `deleted`, or `unauthorized` where the key was revoked or has expired meanwhile.',
     parameters: [
       pathParameter('id', 'Id of the batch.'),
       headerParameter('Last-Event-ID', 'What was seen is not told again; after `result` the answer is 204.', {

@@ -30,7 +30,7 @@ export const gatewaySettings = {
     secret: true,
   }),
   keyFailuresPerMinute: integer('KEY_FAILURES_PER_MINUTE', {
-    help: 'wrong API keys that one client address may send to one gateway at once, and again in each minute; keys that were good lately are served all the same',
+    help: 'wrong API keys that one client (an IPv4 address or IPv6 /64) may send to one gateway at once, and again in each minute; an IPv6 /48 may send eight times as many; valid keys are served all the same',
     unit: 'requests per minute',
     fallback: 60,
     min: 1,

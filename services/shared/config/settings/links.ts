@@ -48,14 +48,14 @@ export const linkSettings = {
   linkSigningKeys,
   trustedProxies,
   linkRequestsPerMinute: integer('LINK_REQUESTS_PER_MINUTE', {
-    help: 'requests with signed links that one client address may send to one gateway in the long run',
+    help: 'requests with valid signed links that one client (an IPv4 address or IPv6 /64) may send to one gateway in the long run; an IPv6 /48 may send eight times as many',
     unit: 'requests per minute',
     fallback: 600,
     min: 1,
     max: 1_000_000,
   }),
   linkRequestsBurst: integer('LINK_REQUESTS_BURST', {
-    help: 'requests with signed links that one client address may send to one gateway at once',
+    help: 'as SHUTTERFLEET_LINK_REQUESTS_PER_MINUTE, at once',
     unit: 'requests',
     fallback: 200,
     min: 1,

@@ -1,5 +1,6 @@
 import t, { type Test } from 'tap'
 import { createApp } from '#gateway/app.ts'
+import { createClients } from '#gateway/clients/clients.ts'
 import { signLink } from '#gateway/links/link.ts'
 import { createLinks } from '#gateway/links/links.ts'
 import { parseCidr } from '#shared/policy/cidr.ts'
@@ -22,12 +23,10 @@ const start = (
   trustedProxies: string[] = [],
 ) => {
   const context = createTestContext()
-  const links = createLinks({
-    ...limits,
-    linkSigningKeys: [key],
-    trustedProxies: trustedProxies.map((block) => parseCidr(block)!),
-  })
-  const app = createApp({ ...context, links })
+  const links = createLinks({ ...limits, linkSigningKeys: [key] })
+  const trusted = trustedProxies.map((block) => parseCidr(block)!)
+  const clients = createClients({ trustedProxies: trusted, ignored: () => {} })
+  const app = createApp({ ...context, clients, links })
   t.teardown(() => app.close())
   const ask = (query = link, headers: Record<string, string> = {}, method: 'GET' | 'HEAD' = 'GET') =>
     app.inject({ method, url: `/v1/screenshots/${id}/image?${query}`, headers })
@@ -59,13 +58,16 @@ t.test('a link leads to the image without a key and costs the account nothing', 
 
 // Contract: Signed URL errors
 t.test('what a link does not lead to is told in the words of the interface', async (t) => {
-  const { context, codeOf } = start(t)
+  const { context, ask, codeOf } = start(t)
   t.same(await codeOf(link.replace(/.$/, (digit) => (digit === '0' ? '1' : '0'))), [403, 'INVALID_SIGNATURE'])
   t.same(await codeOf(signLink(key, id, soon - 60)), [403, 'SIGNATURE_EXPIRED'])
   context.answers.find = () => pendingCapture
   t.same(await codeOf(), [404, 'NOT_READY'])
   context.answers.find = () => ({ ...pendingCapture, status: 'failed', error: { code: 'TIMEOUT', message: 'slow' } })
   t.same(await codeOf(), [404, 'NOT_READY'])
+  const answers = { link: await ask(), key: await ask('', { authorization: `Bearer ${testKey}` }) }
+  t.match(answers.key.json().error.message, /TIMEOUT slow/)
+  t.notMatch(answers.link.body, /TIMEOUT|slow|failed/, 'why it failed is for the account alone')
   context.answers.find = () => ({ ...completedCapture, expiresAt: '2026-01-01T00:00:00.000000Z' })
   t.same(await codeOf(signLink(key, id, undefined)), [410, 'EXPIRED'], 'permanent links too')
   context.answers.find = () => undefined
@@ -80,6 +82,13 @@ t.test('neither key nor signature is 401, and a key goes before a signature', as
   t.same(await codeOf(link, { authorization: 'Bearer nobody' }), [401, 'INVALID_API_KEY'])
   t.same(await codeOf('signature=x', { authorization: `Bearer ${testKey}` }), [200, undefined])
   t.equal(context.seen.checks, 1)
+})
+
+t.test('a link whose head is larger than the contract allows is refused before its signature is judged', async (t) => {
+  const { codeOf } = start(t)
+  t.same(await codeOf(`${link}&v=${'0'.repeat(64 * 1024)}`), [414, 'URI_TOO_LONG'])
+  t.same(await codeOf(`signature=${'0'.repeat(64 * 1024)}`), [414, 'URI_TOO_LONG'])
+  t.same(await codeOf(`${link}&v=${'0'.repeat(48 * 1024)}`), [200, undefined])
 })
 
 t.test('a link is good for no other operation', async (t) => {
@@ -97,11 +106,20 @@ t.test('a link is good for no other operation', async (t) => {
 
 // Contract: Signed URL form
 t.test('each client address has a limit, whatever it says of itself', async (t) => {
-  const { ask, codeOf } = start(t, { linkRequestsBurst: 1, linkRequestsPerMinute: 6 })
-  t.same(await codeOf('signature=x', { 'x-forwarded-for': '203.0.113.1' }), [403, 'INVALID_SIGNATURE'])
+  const { ask } = start(t, { linkRequestsBurst: 1, linkRequestsPerMinute: 6 })
+  t.equal((await ask(link, { 'x-forwarded-for': '203.0.113.1' })).statusCode, 200)
   const refused = await ask(link, { 'x-forwarded-for': '203.0.113.2' })
   t.same([refused.statusCode, refused.headers['retry-after']], [429, '10'])
   t.match(refused.json(), { error: { code: 'RATE_LIMIT_EXCEEDED', retry_after: 10, status: 429 } })
+})
+
+t.test('only links with a valid signature count against the limit of a client', async (t) => {
+  const { codeOf } = start(t, { linkRequestsBurst: 1, linkRequestsPerMinute: 6 })
+  const invalid = ['signature=x', `${link}0`, link.replace('kid=test', 'kid=other'), signLink(key, id, soon - 60)]
+  for (const query of [...invalid, ...invalid]) t.match(await codeOf(query), [403])
+  t.same(await codeOf(link), [200, undefined])
+  t.same(await codeOf(link), [429, 'RATE_LIMIT_EXCEEDED'])
+  t.match(await codeOf('signature=x'), [403], 'and are refused as such afterwards too')
 })
 
 t.test('behind a trusted proxy its clients are told apart', async (t) => {

@@ -3,8 +3,9 @@ import t from 'tap'
 import { answerStream } from '#gateway/live/answer-stream.ts'
 import { createPlaces } from '#gateway/live/places.ts'
 import type { Tell } from '#gateway/live/tell-until-end.ts'
-import { createTestContext } from '#test/helpers/gateway-context.ts'
+import { createTestContext, testKey } from '#test/helpers/gateway-context.ts'
 
+const exchange = { headers: { authorization: `Bearer ${testKey}` } }
 const of = { accountId: 'a', follows: 'a', gapMs: 0 }
 const tell: Tell = async function* tell() {
   yield 'a'
@@ -17,14 +18,14 @@ const withPlaces = (max: number, accountMax: number) => ({
 
 t.test('where all places are taken: 503 for everybody, 429 for the account that has too many', async (t) => {
   const full = withPlaces(0, 1)
-  t.throws(() => answerStream(full, of, tell), { code: 'SERVICE_UNAVAILABLE', retryAfterSeconds: 10 })
+  t.throws(() => answerStream(full, exchange, of, tell), { code: 'SERVICE_UNAVAILABLE', retryAfterSeconds: 10 })
   const own = withPlaces(1, 0)
-  t.throws(() => answerStream(own, of, tell), { code: 'RATE_LIMIT_EXCEEDED', retryAfterSeconds: 10 })
+  t.throws(() => answerStream(own, exchange, of, tell), { code: 'RATE_LIMIT_EXCEEDED', retryAfterSeconds: 10 })
 })
 
 t.test('a stream that has ended leaves its place', async (t) => {
   const context = withPlaces(1, 1)
-  const { status, body } = answerStream(context, of, tell)
+  const { status, body } = answerStream(context, exchange, of, tell)
   t.equal(context.streamPlaces.count(), 1)
   t.same([status, (await Array.fromAsync(body as Readable)).join('')], [200, 'retry: 2000\n\na'])
   t.equal(context.streamPlaces.count(), 0)

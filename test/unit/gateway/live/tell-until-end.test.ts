@@ -1,17 +1,25 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import t from 'tap'
 import { AppError } from '#shared/errors/app-error.ts'
+import { streamBounds } from '#gateway/live/answer-stream.ts'
 import { type StreamBounds, type StreamEnd, type Tell, tellUntilEnd } from '#gateway/live/tell-until-end.ts'
 
-const calm: StreamBounds = { lookMs: 1, gapMs: 0, heartbeatMs: 60_000, lifeMs: 60_000 }
+const calm: StreamBounds = { lookMs: 1, gapMs: 0, keyCheckMs: 60_000, heartbeatMs: 60_000, lifeMs: 60_000 }
+const unauthorized =
+  'event: unauthorized\ndata: {"code":"INVALID_API_KEY","message":"The API key is missing, invalid, expired or revoked."}\n\n'
 
 const start = (
   tell: Tell,
-  { bounds = calm, isStopping = (): boolean => false, gone = new AbortController().signal } = {},
+  {
+    bounds = calm,
+    isStopping = (): boolean => false,
+    gone = new AbortController().signal,
+    isAuthorized = async (): Promise<boolean> => true,
+  } = {},
 ) => {
   const ends: StreamEnd[] = []
   const follower = { news: async () => turn(false) }
-  const texts = tellUntilEnd({ follower, isStopping, bounds, ended: (end) => ends.push(end) }, tell)(gone)
+  const texts = tellUntilEnd({ follower, isStopping, isAuthorized, bounds, ended: (end) => ends.push(end) }, tell)(gone)
   return { ends, texts, all: async () => Array.fromAsync(texts) }
 }
 
@@ -65,4 +73,58 @@ t.test('a database that is away for a while does not end it; what is broken does
   const { all } = start(throws(new AppError('SERVICE_UNAVAILABLE'), looks(['a'])))
   t.same(await all(), ['retry: 2000\n\n', 'a'])
   await t.rejects(start(throws(new AppError('SERVER_ERROR'), looks(['a']))).all(), { code: 'SERVER_ERROR' })
+})
+
+t.test('a key that is no longer valid ends it before anything else is told, with an event that says so', async (t) => {
+  let checks = 0
+  const isAuthorized = async () => {
+    checks += 1
+    return checks < 3
+  }
+  const { ends, all } = start(looks(['a'], ['b', 'c'], ['d']), { isAuthorized, bounds: { ...calm, keyCheckMs: 0 } })
+  t.same(await all(), ['retry: 2000\n\n', 'a', unauthorized])
+  t.same(ends, ['unauthorized'])
+})
+
+t.test(
+  'while the database does not answer whether the key is valid the stream goes on; what is broken ends it',
+  async (t) => {
+    const answers: (() => Promise<boolean>)[] = [
+      () => Promise.reject(new AppError('SERVICE_UNAVAILABLE')),
+      () => Promise.resolve(true),
+      () => Promise.resolve(false),
+    ]
+    const bounds = { ...calm, keyCheckMs: 0 }
+    const isAuthorized = () => answers.shift()?.() ?? Promise.resolve(true)
+    t.same(await start(looks(['a'], ['b']), { isAuthorized, bounds }).all(), ['retry: 2000\n\n', 'a', unauthorized])
+    const broken = start(looks(['a']), { isAuthorized: () => Promise.reject(new Error('broken')), bounds })
+    await t.rejects(broken.all(), { message: 'broken' })
+  },
+)
+
+t.test('a key is checked at least every 30 s, with the bounds that all streams have', async (t) => {
+  let now = 0
+  const checkedMs = [0]
+  const follower = {
+    news: async (waitMs: number) => {
+      now += waitMs
+      return false
+    },
+  }
+  const isAuthorized = async () => {
+    checkedMs.push(now)
+    return checkedMs.length < 10
+  }
+  const bounds = { ...streamBounds, gapMs: 0, lifeMs: 900_000 }
+  const tell: Tell = async function* tell() {
+    // As long as a statement may take.
+    now += 10_000
+    yield 'a'
+    return 'goes-on'
+  }
+  const deps = { follower, isStopping: () => false, isAuthorized, bounds, ended: () => {}, nowMs: () => now }
+  await Array.fromAsync(tellUntilEnd(deps, tell)(new AbortController().signal))
+  const gaps = checkedMs.slice(1).map((at, index) => at - checkedMs[index]!)
+  t.equal(gaps.length, 9)
+  t.ok(Math.max(...gaps) <= 30_000, `${Math.max(...gaps)} ms`)
 })

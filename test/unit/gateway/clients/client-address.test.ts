@@ -1,5 +1,5 @@
 import t from 'tap'
-import { clientAddress } from '#gateway/links/client-address.ts'
+import { clientAddress } from '#gateway/clients/client-address.ts'
 import { parseCidr } from '#shared/policy/cidr.ts'
 
 const trusted = ['10.0.0.0/8', 'fd00::/8'].map((block) => parseCidr(block)!)
@@ -29,17 +29,19 @@ const cases: { name: string; peer: string | undefined; forwarded?: string; want:
   },
   { name: 'ports are dropped', peer: '10.0.0.1', forwarded: '203.0.113.9:4711', want: '203.0.113.9' },
   { name: 'IPv4 in IPv6 is itself', peer: '::ffff:10.0.0.1', forwarded: '203.0.113.9', want: '203.0.113.9' },
-  { name: 'IPv6 clients count by their /64', peer: 'fd00::1', forwarded: '[2001:db8::1]:443', want: '2001:db8:0:0' },
   { name: 'a connection that is gone', peer: undefined, want: 'unknown' },
 ]
 
 for (const { name, peer, forwarded, want } of cases) {
   t.test(name, async (t) => {
-    const wanted = want === '2001:db8:0:0' ? clientAddress('2001:db8::ffff', undefined, []) : want
-    t.equal(clientAddress(peer, forwarded, trusted), wanted)
+    t.same(clientAddress(peer, forwarded, trusted), { network: want, site: want })
   })
 }
 
-t.test('clients of different networks are told apart', async (t) => {
-  t.not(clientAddress('2001:db8::1', undefined, []), clientAddress('2001:db8:0:1::1', undefined, []))
+t.test('an IPv6 client is its /64, in the site of its /48', async (t) => {
+  const client = { network: '2001:db8:0:0/64', site: '2001:db8:0/48' }
+  t.same(clientAddress('fd00::1', '[2001:db8::1]:443', trusted), client)
+  t.same(clientAddress('2001:db8::ffff', undefined, []), client)
+  t.same(clientAddress('2001:db8:0:1::1', undefined, []), { ...client, network: '2001:db8:0:1/64' })
+  t.not(clientAddress('2001:db8:1::1', undefined, []).site, client.site)
 })
