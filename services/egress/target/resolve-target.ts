@@ -1,10 +1,10 @@
 import { AppError } from '#shared/errors/app-error.ts'
-import { isPublicAddress } from '#shared/policy/address.ts'
-import { allowsAddress, allowsHost, type AllowTarget } from '#shared/policy/allow-list.ts'
-import { type Cidr, inAny, parseAddress } from '#shared/policy/cidr.ts'
+import { allowsName, type AllowTarget } from '#shared/policy/allow-list.ts'
+import type { Cidr } from '#shared/policy/cidr.ts'
 import { isAddress } from '#shared/policy/host.ts'
 import { isBadPort } from '#shared/policy/ports.ts'
 import { isInternalName } from './internal-domains.ts'
+import { blocked, judgeAddress, type OwnNetwork } from './judge-address.ts'
 import type { Target } from './parse-target.ts'
 
 /** Finds the addresses of a name, both families together; none where it has none or the answer failed. Never throws. */
@@ -14,9 +14,6 @@ export type Resolver = {
   /** By the hosts file, and by DNS where that does not have the name. */
   readonly lookup: (name: string) => Promise<readonly string[]>
 }
-
-/** Addresses of this machine, and the networks that they lie in: neighbours that trust each other, public or not. */
-export type OwnNetwork = { readonly addresses: ReadonlySet<string>; readonly networks: readonly Cidr[] }
 
 /** The operator's rules, and the network of this machine as it is at the moment of asking. */
 export type TargetRules = {
@@ -30,24 +27,6 @@ export type TargetRules = {
 /** A name with more is refused: each of them is judged, and an answer may hold thousands. */
 const addressesMax = 64
 
-const blocked = (message: string) => new AppError('BLOCKED', { message })
-
-/** Loopback and unspecified addresses reach this machine on every port. */
-const isOwn = (ip: string, { addresses }: OwnNetwork): boolean => addresses.has(ip) || /^(127\.|0\.|::1?$)/.test(ip)
-
-type Judging = { readonly rules: TargetRules; readonly own: OwnNetwork; readonly ownPort: number }
-
-const judge = (ip: string, { rules, own, ownPort }: Judging, { host, port }: Target): void => {
-  const address = parseAddress(ip)
-  if (address === undefined) throw blocked('the answer is not an address')
-  if (inAny(rules.deny, address)) throw blocked('the address is denied')
-  if (port === ownPort && isOwn(ip, own)) throw blocked('the address is this filter')
-  const allowed = allowsHost(rules.allow, host, port) || allowsAddress(rules.allow, ip, port)
-  if (allowed) return
-  if (!isPublicAddress(ip)) throw blocked('the address is not public')
-  if (inAny(own.networks, address)) throw blocked('the address lies in a network of this machine')
-}
-
 /**
  * Decides whether a target may be reached as far as its text tells: port, literal address, internal name. Queries no
  * resolver. Throws `BLOCKED`.
@@ -55,8 +34,8 @@ const judge = (ip: string, { rules, own, ownPort }: Judging, { host, port }: Tar
 export const judgeText = (rules: TargetRules, target: Target, ownPort: number): void => {
   const { host, port } = target
   if (isBadPort(port)) throw blocked('the port is not fetched from')
-  if (isAddress(host)) judge(host, { rules, own: rules.own(), ownPort }, target)
-  else if (isInternalName(host, rules.internal) && !allowsHost(rules.allow, host, port)) {
+  if (isAddress(host)) judgeAddress(host, { ...rules, own: rules.own(), ownPort }, target)
+  else if (isInternalName(host, rules.internal) && !allowsName(rules.allow, host, port)) {
     throw blocked('the name is internal')
   }
 }
@@ -73,10 +52,10 @@ export const resolveTarget = async (
   const { host, port } = target
   judgeText(rules, target, ownPort)
   if (isAddress(host)) return [host]
-  const addresses = await (allowsHost(rules.allow, host, port) ? resolver.lookup(host) : resolver.resolve(host))
+  const addresses = await (allowsName(rules.allow, host, port) ? resolver.lookup(host) : resolver.resolve(host))
   if (addresses.length === 0) throw new AppError('DNS_FAILED', { message: 'the name has no address' })
   if (addresses.length > addressesMax) throw blocked('the name has too many addresses')
-  const judging = { rules, own: rules.own(), ownPort }
-  for (const ip of addresses) judge(ip, judging, target)
+  const judging = { ...rules, own: rules.own(), ownPort }
+  for (const ip of addresses) judgeAddress(ip, judging, target)
   return addresses
 }

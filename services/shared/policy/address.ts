@@ -1,20 +1,13 @@
 import type ipaddr from 'ipaddr.js'
-import { type Cidr, inAny, parseAddress, parseCidr } from './cidr.ts'
-
-const table = (blocks: readonly string[]): readonly Cidr[] =>
-  blocks.map((block) => {
-    const cidr = parseCidr(block)
-    if (cidr === undefined) throw new TypeError(`${block} is not a block of addresses`)
-    return cidr
-  })
+import { blocksOf, inAny, parseAddress } from './cidr.ts'
+import { cloudBlocks } from './cloud-ranges.ts'
 
 /** IANA IPv4 Special-Purpose Address Registry, multicast, and what else never holds a public web page. */
-const specialV4 = table([
+const specialV4 = blocksOf([
   '0.0.0.0/8', // RFC 791 "this network"; 0.0.0.0 reaches loopback on Linux
   '10.0.0.0/8', // RFC 1918 private
   '100.64.0.0/10', // RFC 6598 shared address space: pods, nodes, Alibaba's metadata
   '127.0.0.0/8', // RFC 1122 loopback
-  '168.63.129.16/32', // Azure's WireServer: public by number, answered by the node's own host
   '169.254.0.0/16', // RFC 3927 link-local: cloud metadata, node-local DNS
   '172.16.0.0/12', // RFC 1918 private
   '192.0.0.0/24', // RFC 6890 protocol assignments: DS-Lite, PCP and TURN anycast, Oracle's metadata
@@ -32,10 +25,10 @@ const specialV4 = table([
 ])
 
 /** RFC 4291 §2.4: all that IPv6 hands out as global unicast. Loopback, mapped IPv4, NAT64, ULA, link-local lie outside. */
-const globalUnicastV6 = table(['2000::/3'])
+const globalUnicastV6 = blocksOf(['2000::/3'])
 
 /** IANA IPv6 Special-Purpose Address Registry inside 2000::/3. */
-const specialV6 = table([
+const specialV6 = blocksOf([
   // RFC 2928 protocol assignments, with Teredo (RFC 4380), which wraps IPv4. The registry calls a few blocks in it
   // globally reachable (PCP, TURN and DNS-SD anycast, AMT, AS112, ORCHIDv2, drone ids); none serves web pages, and
   // anycast reaches the operator's own nearest box.
@@ -46,16 +39,43 @@ const specialV6 = table([
   '3fff::/20', // RFC 9637 documentation
 ])
 
+/** Networks that organisations number themselves: RFC 1918, 6598, 2544 and 4193, and class E, which GKE gives to pods. */
+const privateNetworks = blocksOf([
+  '10.0.0.0/8',
+  '100.64.0.0/10',
+  '172.16.0.0/12',
+  '192.168.0.0/16',
+  '198.18.0.0/15',
+  '240.0.0.0/4',
+  'fc00::/7',
+])
+
+const notPrivate = [...cloudBlocks, ...blocksOf(['255.255.255.255/32'])]
+const loopback = blocksOf(['127.0.0.0/8', '::1/128'])
+
 /** RFC 5214 §6.1: interface id `0000:5efe` or `0200:5efe`, then an IPv4 address; the mask spares the u and g bits. */
 const isIsatap = ({ parts }: ipaddr.IPv6): boolean => ((parts[4] ?? 0) & 0xfcff) === 0 && parts[5] === 0x5efe
 
 /**
  * Whether a page may be fetched from this address: IPv4 outside the special-purpose registry, or IPv6 global unicast
- * outside it that wraps no IPv4 address. Anything that is not a plain address is not public.
+ * outside it that wraps no IPv4 address, without what clouds keep to themselves. Anything that is not a plain address is
+ * not public.
  */
 export const isPublicAddress = (ip: string): boolean => {
   const address = parseAddress(ip)
-  if (address === undefined) return false
+  if (address === undefined || inAny(cloudBlocks, address)) return false
   if (address.kind() === 'ipv4') return !inAny(specialV4, address)
   return inAny(globalUnicastV6, address) && !inAny(specialV6, address) && !isIsatap(address as ipaddr.IPv6)
+}
+
+/** Whether the address belongs to a private network and to no cloud's own services; loopback and link-local do not. */
+export const isPrivateAddress = (ip: string): boolean => {
+  const address = parseAddress(ip)
+  return address !== undefined && inAny(privateNetworks, address) && !inAny(notPrivate, address)
+}
+
+/** Whether the address is this machine's loopback. */
+export const isLoopback = (ip: string): boolean => {
+  const address = parseAddress(ip)
+  return address !== undefined && inAny(loopback, address)
 }

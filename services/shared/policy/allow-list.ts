@@ -51,7 +51,10 @@ export const allowsAddress = (list: readonly AllowTarget[], ip: string, port: nu
   return list.some((target) => target.kind === 'block' && onPort(target, port) && inAny([target.block], address))
 }
 
-/** Whether the list names this normal host: the name itself, or where the host is an address, a block that holds it. */
-export const allowsHost = (list: readonly AllowTarget[], host: string, port: number): boolean =>
-  allowsAddress(list, host, port) ||
+/** Whether the list has this normal host as a name. */
+export const allowsName = (list: readonly AllowTarget[], host: string, port: number): boolean =>
   list.some((target) => target.kind === 'name' && target.name === host && onPort(target, port))
+
+/** Whether the list has this normal host: the name itself, or where the host is an address, a block that holds it. */
+export const allowsHost = (list: readonly AllowTarget[], host: string, port: number): boolean =>
+  allowsAddress(list, host, port) || allowsName(list, host, port)

@@ -28,6 +28,14 @@ export const parseCidr = (text: string): Cidr | undefined => {
   return /^\d{1,3}$/.test(bits) && Number(bits) <= width ? [address, Number(bits)] : undefined
 }
 
+/** Parses the rows of a table in the code. Throws a `TypeError` for one that is not a block. */
+export const blocksOf = (rows: readonly string[]): readonly Cidr[] =>
+  rows.map((row) => {
+    const block = parseCidr(row)
+    if (block === undefined) throw new TypeError(`${row} is not a block of addresses`)
+    return block
+  })
+
 /** Whether the address lies in one of the blocks; never true across address families. */
 export const inAny = (blocks: readonly Cidr[], address: Address): boolean =>
   blocks.some(([first, bits]) => first.kind() === address.kind() && address.match(first, bits))

@@ -87,6 +87,55 @@ t.test('resolves allowed names as the machine does, all others by DNS alone', as
   t.same(await resolveTarget(deps, target('a.intra.test'), ownPort), ['1.1.1.1'])
 })
 
+t.test(
+  'resolve target: an allowed name opens private networks, never loopback, link-local or a service of a cloud',
+  async (t) => {
+    const rules = rulesOf('intra.test localhost 127.0.0.7 169.254.169.254:8080')
+    const resolving = (host: string, ip: string, port = 443) => {
+      const lookup = async () => ['10.0.0.1', ip]
+      return resolveTarget({ resolver: { ...deafResolver, lookup }, rules }, target(host, port), ownPort)
+    }
+    for (const ip of ['192.168.0.1', '100.64.0.1', 'fd12::1', '8.8.8.8']) {
+      t.same(await resolving('intra.test', ip), ['10.0.0.1', ip])
+    }
+    for (const ip of [
+      ...['127.0.0.1', '127.0.0.53', '0.0.0.0', '::1', '::', '::ffff:127.0.0.1', '::ffff:10.0.0.1', '64:ff9b::7f00:1'],
+      ...['169.254.169.254', 'fe80::1', 'fd00:ec2::254', 'fd20:ce::254', '100.100.100.200', '168.63.129.16'],
+      ...['192.0.0.192', '199.36.153.8', '166.8.0.1', '224.0.0.1', '255.255.255.255'],
+    ]) {
+      await t.rejects(resolving('intra.test', ip), { code: 'BLOCKED' }, ip)
+    }
+    t.same(await resolving('intra.test', '127.0.0.7'), ['10.0.0.1', '127.0.0.7'], 'an address that is allowed itself')
+    t.same(await resolving('intra.test', '169.254.169.254', 8080), ['10.0.0.1', '169.254.169.254'])
+    for (const ip of ['127.0.0.1', '127.0.1.1', '::1']) t.same(await resolving('localhost', ip), ['10.0.0.1', ip])
+    for (const ip of ['169.254.169.254', '0.0.0.0', 'fe80::1']) {
+      await t.rejects(resolving('localhost', ip), { code: 'BLOCKED' }, `localhost at ${ip}`)
+    }
+  },
+)
+
+t.test('resolve target: what a cloud serves at public addresses is opened by an address or a block', async (t) => {
+  const deps = (allow: string) => ({
+    resolver: resolverOf({ 'a.test': { A: ['199.36.153.8'] } }),
+    rules: rulesOf(allow),
+  })
+  for (const host of ['199.36.153.8', 'a.test', '166.8.0.1', '129.224.0.1', '2600:2d00:2:2000::1']) {
+    await t.rejects(resolveTarget(deps(''), target(host), ownPort), { code: 'BLOCKED' }, host)
+  }
+  for (const allow of ['199.36.153.8', '199.36.153.0/24']) {
+    t.same(await resolveTarget(deps(allow), target('a.test'), ownPort), ['199.36.153.8'], allow)
+  }
+})
+
+t.test('resolve target: 0.0.0.0/8 is this filter, as loopback is', async (t) => {
+  const deps = { resolver: deafResolver, rules: rulesOf('0.0.0.0/0 ::/0') }
+  for (const host of ['0.0.0.0', '0.1.2.3', '127.0.0.1', '127.9.9.9', '::1', '::']) {
+    const own = resolveTarget(deps, target(host, ownPort), ownPort)
+    await t.rejects(own, { code: 'BLOCKED', message: 'the address is this filter' }, host)
+    t.same(await resolveTarget(deps, target(host), ownPort), [host], 'another port')
+  }
+})
+
 t.test('denied and own addresses are refused even where they are allowed', async (t) => {
   const deny = [parseCidr('10.1.0.0/16'), parseCidr('93.184.215.14')].filter((block) => block !== undefined)
   const rules = {

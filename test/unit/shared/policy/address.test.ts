@@ -1,7 +1,7 @@
 import { BlockList, isIPv4 } from 'node:net'
 import ipaddr from 'ipaddr.js'
 import t from 'tap'
-import { isPublicAddress } from '#shared/policy/address.ts'
+import { isLoopback, isPrivateAddress, isPublicAddress } from '#shared/policy/address.ts'
 
 t.test('takes public addresses next to special blocks', async (t) => {
   const publics = [
@@ -26,6 +26,32 @@ t.test('refuses special, embedded and foreign addresses', async (t) => {
   for (const ip of specials) t.notOk(isPublicAddress(ip), ip)
 })
 
+t.test(
+  'address: private networks are what organisations number themselves, without what clouds serve there',
+  async (t) => {
+    for (const ip of [
+      ...['10.0.0.1', '172.16.0.1', '172.31.255.255', '192.168.0.1', '100.64.0.1', '198.18.0.1', '240.0.0.1'],
+      ...['fc00::1', 'fd12::1'],
+    ]) {
+      t.ok(isPrivateAddress(ip), ip)
+    }
+    for (const ip of [
+      ...['0.0.0.0', '127.0.0.1', '169.254.169.254', '100.100.100.200', '192.0.0.192', '168.63.129.16', '224.0.0.1'],
+      ...['255.255.255.255', '192.0.2.1', '8.8.8.8', '172.32.0.0', '::1', 'fe80::1', 'fd00:ec2::254', 'fd20:ce::254'],
+      ...['::ffff:10.0.0.1', '64:ff9b::a00:1', '2002:a00:1::', 'fec0::1', '2606:4700::1', 'a.test', ''],
+    ]) {
+      t.notOk(isPrivateAddress(ip), ip)
+    }
+  },
+)
+
+t.test('address: loopback is 127.0.0.0/8 and ::1', async (t) => {
+  for (const ip of ['127.0.0.1', '127.255.255.255', '::1']) t.ok(isLoopback(ip), ip)
+  for (const ip of ['126.255.255.255', '128.0.0.0', '0.0.0.0', '::', '::ffff:127.0.0.1', 'localhost']) {
+    t.notOk(isLoopback(ip), ip)
+  }
+})
+
 t.test('refuses whatever is not a plain address', async (t) => {
   const texts = ['', ' 8.8.8.8', '8.8.8.8 ', '8.8.8', '08.8.8.8', '0x8.8.8.8', '134744072', '8.8.8.8.', '8.8.8.8/32']
   for (const text of [
@@ -47,11 +73,12 @@ const referenceBlocks = (): { special: BlockList; global: BlockList } => {
   const v4 = '0.0.0.0/8 10.0.0.0/8 100.64.0.0/10 127.0.0.0/8 169.254.0.0/16 172.16.0.0/12 192.0.0.0/24 192.0.2.0/24'
   const more = '192.31.196.0/24 192.52.193.0/24 192.88.99.0/24 192.168.0.0/16 192.175.48.0/24 198.18.0.0/15'
   const last = '198.51.100.0/24 203.0.113.0/24 224.0.0.0/3 168.63.129.16/32'
-  for (const block of `${v4} ${more} ${last}`.split(' ')) {
+  const clouds = '129.224.0.0/17 199.36.153.4/30 199.36.153.8/30 34.126.0.0/18 161.26.0.0/16 166.8.0.0/14'
+  for (const block of `${v4} ${more} ${last} ${clouds}`.split(' ')) {
     const [first = '', bits] = block.split('/')
     special.addSubnet(first, Number(bits), 'ipv4')
   }
-  for (const block of '2001::/23 2001:db8::/32 2002::/16 2620:4f:8000::/48 3fff::/20'.split(' ')) {
+  for (const block of '2001::/23 2001:db8::/32 2002::/16 2620:4f:8000::/48 3fff::/20 2001:4860:8040::/42'.split(' ')) {
     const [first = '', bits] = block.split('/')
     special.addSubnet(first, Number(bits), 'ipv6')
   }

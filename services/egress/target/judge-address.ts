@@ -1,0 +1,51 @@
+import { AppError } from '#shared/errors/app-error.ts'
+import { isLoopback, isPrivateAddress, isPublicAddress } from '#shared/policy/address.ts'
+import { allowsAddress, allowsName, type AllowTarget } from '#shared/policy/allow-list.ts'
+import { type Cidr, inAny, parseAddress } from '#shared/policy/cidr.ts'
+import type { Target } from './parse-target.ts'
+
+/** Addresses of this machine, and the networks that they lie in: neighbours that trust each other, public or not. */
+export type OwnNetwork = { readonly addresses: ReadonlySet<string>; readonly networks: readonly Cidr[] }
+
+/** What the addresses of one target are judged by. */
+export type Judging = {
+  readonly allow: readonly AllowTarget[]
+  readonly deny: readonly Cidr[]
+  readonly own: OwnNetwork
+  /** The port that the client came in by. */
+  readonly ownPort: number
+}
+
+/** A refusal by the rules. */
+export const blocked = (message: string): AppError => new AppError('BLOCKED', { message })
+
+/** Loopback and unspecified addresses reach this machine on every port. */
+const isOwn = (ip: string, { addresses }: OwnNetwork): boolean => addresses.has(ip) || /^(127\.|0\.|::1?$)/.test(ip)
+
+const refuseDenied = (ip: string, { deny, own, ownPort }: Judging, { port }: Target): void => {
+  const address = parseAddress(ip)
+  if (address === undefined) throw blocked('the answer is not an address')
+  if (inAny(deny, address)) throw blocked('the address is denied')
+  if (port === ownPort && isOwn(ip, own)) throw blocked('the address is this filter')
+}
+
+/** Whoever writes the name's records chooses its addresses: they open nothing that only this machine or a cloud serves. */
+const opensByName = (ip: string, host: string): boolean =>
+  isPublicAddress(ip) || isPrivateAddress(ip) || (host === 'localhost' && isLoopback(ip))
+
+const refuseClosed = (ip: string, { allow, own }: Judging, { host, port }: Target): void => {
+  if (allowsAddress(allow, ip, port)) return
+  if (allowsName(allow, host, port)) {
+    if (!opensByName(ip, host)) throw blocked('the address is opened by itself, not by a name')
+    return
+  }
+  const address = parseAddress(ip)
+  if (!isPublicAddress(ip)) throw blocked('the address is not public')
+  if (address && inAny(own.networks, address)) throw blocked('the address lies in a network of this machine')
+}
+
+/** Throws `BLOCKED` where this address of the target may not be reached. */
+export const judgeAddress = (ip: string, judging: Judging, target: Target): void => {
+  refuseDenied(ip, judging, target)
+  refuseClosed(ip, judging, target)
+}
