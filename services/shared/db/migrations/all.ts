@@ -7,6 +7,7 @@ import { Administer } from './0006-administer.ts'
 import { KeepAnswers } from './0007-keep-answers.ts'
 import { FreeKeys } from './0008-free-keys.ts'
 import { KeepUpWithWhatIsOver } from './0030-keep-up-with-what-is-over.ts'
+import { BoundWhatGrows } from './0031-bound-what-grows.ts'
 
 /** Every migration in order, under the name by which a database remembers it. */
 export const migrations = [
@@ -19,4 +20,5 @@ export const migrations = [
   { name: '0007-keep-answers', class: KeepAnswers },
   { name: '0008-free-keys', class: FreeKeys },
   { name: '0030-keep-up-with-what-is-over', class: KeepUpWithWhatIsOver },
+  { name: '0031-bound-what-grows', class: BoundWhatGrows },
 ] as const
