@@ -66,7 +66,7 @@ export const statusIs = (database: Database, id: string, status: string) =>
 
 /** What the meters of the tenant count, all lanes together. */
 export const meters = async ({ database, tenant }: Pick<RunningLedger, 'database' | 'tenant'>) => {
-  const statement = `select pending, reserved, settled, sum(admitted)::integer as admitted,
+  const statement = `select pending, reserved::integer, settled::integer, sum(admitted)::integer as admitted,
     sum(waiting)::integer as waiting, sum(processing)::integer as processing
     from account_meter join usage using (account_id) join lane_meter using (account_id)
     where account_id = $1 group by 1, 2, 3`

@@ -35,7 +35,7 @@ t.test('of requests with one key at once exactly one is accepted, and the others
   const replays = all.filter((each) => each !== first)
   t.same(new Set(replays.map(({ outcome }) => replayOf(outcome))), new Set([first!.id]))
   t.same([await countOf('capture', tenant), await countOf('outbox', tenant)], [1, 1])
-  t.same(await database.query('select reserved from usage where account_id = $1', [tenant.accountId]), [
+  t.same(await database.query('select reserved::integer from usage where account_id = $1', [tenant.accountId]), [
     { reserved: 1 },
   ])
   t.match(

@@ -46,7 +46,7 @@ const end = (id: string, how: CaptureEnd = completedEnd(id)) =>
 const find = async (tenant: Tenant, id: string) => (await findCapture(database, { id, accountId: tenant.accountId }))!
 const usage = async ({ accountId }: Tenant) => {
   const [row] = await database.query<object>(
-    `select reserved, settled, pending from usage join account_meter using (account_id) where account_id = $1`,
+    `select reserved::integer, settled::integer, pending from usage join account_meter using (account_id) where account_id = $1`,
     [accountId],
   )
   return row

@@ -32,7 +32,7 @@ const stored = async (of: Database, { accountId }: Tenant) => {
     ...(await one('select count(*)::integer as captures from capture where account_id = $1')),
     ...(await one('select count(*)::integer as outbox from outbox where account_id = $1')),
     ...(await one('select requests, pending from account_meter where account_id = $1')),
-    ...(await one('select reserved, settled from usage where account_id = $1')),
+    ...(await one('select reserved::integer, settled::integer from usage where account_id = $1')),
     ...(await one('select accepted::integer, admitted, waiting, processing from lane_meter where account_id = $1')),
   }
 }
@@ -144,6 +144,34 @@ t.test('with an overage price captures beyond the quota are accepted and told', 
 })
 
 // Contract: Too much waiting
+t.test('more captures in a period than four bytes count', async (t) => {
+  const tenant = await createTenant(database)
+  await accept(tenant)
+  await database.query('update usage set reserved = 1, settled = 2147483647 where account_id = $1', [tenant.accountId])
+  t.match(await accept(tenant), { ok: true, caller: { usage: { used: 2_147_483_649 } } })
+})
+
+t.test('a minute that is still to come, of a clock that was set back, limits nobody beyond this one', async (t) => {
+  await awayFromMinuteEnd()
+  const tenant = await createTenant(database, { rate_limit_per_minute: 3 })
+  const jump = (requests: number) =>
+    database.query(
+      `update account_meter set minute = date_trunc('minute', now()) + interval '1 day', requests = $2 where account_id = $1`,
+      [tenant.accountId, requests],
+    )
+  await jump(1)
+  t.match(await accept(tenant), { ok: true, caller: { rate: { remaining: 1 } } }, 'what was counted counts')
+  const [row] = await database.query<{ now: boolean }>(
+    `select minute = date_trunc('minute', now()) as now from account_meter where account_id = $1`,
+    [tenant.accountId],
+  )
+  t.same(row, { now: true })
+  await jump(3)
+  const refused = await accept(tenant)
+  t.match(refused, { ok: false, code: 'RATE_LIMIT_EXCEEDED' })
+  t.ok(!refused.ok && (refused.retryAfterSeconds ?? 99) <= 60, 'until the end of this minute')
+})
+
 t.test('captures that wait are bounded per account', async (t) => {
   const tenant = await createTenant(database, { max_pending: 20 })
   t.same(codes(await times(50, () => accept(tenant))), { ok: 20, QUEUE_FULL: 30 })

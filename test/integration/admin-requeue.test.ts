@@ -51,7 +51,10 @@ const newAccount = async (plan = 'unlimited') => {
   const captures = () =>
     database.query<Fields & { id: string }>('select * from capture where account_id = $1 order by created_at', [id])
   const reserved = async () => {
-    const [row] = await database.query<{ reserved: number }>('select reserved from usage where account_id = $1', [id])
+    const [row] = await database.query<{ reserved: number }>(
+      'select reserved::integer from usage where account_id = $1',
+      [id],
+    )
     return row?.reserved ?? 0
   }
   return { id, create, failed, requeue, captures, reserved }

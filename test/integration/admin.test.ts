@@ -191,7 +191,7 @@ t.test('the queue is told by account, and what has not begun may be canceled, at
       { status: 'processing', error_code: null, charge: 'reserved', n: 1 },
     ],
   )
-  t.same(await database.query('select reserved from usage where account_id = $1', [id]), [{ reserved: 1 }])
+  t.same(await database.query('select reserved::integer from usage where account_id = $1', [id]), [{ reserved: 1 }])
   t.equal((await admin('POST', `/accounts/${randomUUID()}/queue/cancel`)).status, 404)
 })
 

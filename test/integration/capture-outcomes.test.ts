@@ -67,7 +67,7 @@ const unavailable = /is not available in this version/
 // Contract: Target 4xx/5xx page
 t.test('a page of an error is a completed capture that tells its status, and is charged', async (t) => {
   const settled = async () => {
-    const rows = await database.query<{ settled: number }>('select settled from usage where account_id = $1', [
+    const rows = await database.query<{ settled: number }>('select settled::integer from usage where account_id = $1', [
       accountId,
     ])
     return rows[0]?.settled ?? 0

@@ -94,7 +94,7 @@ const take = async (tenant: Tenant, model: ChargeModel, known: string[], step: S
 
 const compare = async ({ accountId }: Tenant, model: ChargeModel, after: string) => {
   const [row] = await database.query<{ reserved: number; settled: number }>(
-    'select reserved, settled from usage where account_id = $1',
+    'select reserved::integer, settled::integer from usage where account_id = $1',
     [accountId],
   )
   const { reserved, settled } = row ?? { reserved: 0, settled: 0 }

@@ -96,7 +96,8 @@ t.test('body, feature, replay, cache, waiting bound and quota are judged in this
   const first = (await json(await post(kept, a))).data
   await (await call(`/screenshots/${first.id}?wait=30`)).text()
   const second = (await json(await post({ url: never }, b))).data
-  const usage = () => database.query('select reserved + settled as used from usage where account_id = $1', [accountId])
+  const usage = () =>
+    database.query('select (reserved + settled)::integer as used from usage where account_id = $1', [accountId])
   t.same([await countOf(), await usage()], [2, [{ used: 2 }]], 'now neither quota nor room is left')
 
   const html = '<p>'

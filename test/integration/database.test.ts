@@ -23,6 +23,21 @@ t.test('migrations make exactly the tables of the entities, and are applied once
   t.match(await database.orm.schema.getUpdateSchemaSQL({ wrap: false }), 'final_url', 'a difference would be seen')
 })
 
+t.test('tables that captures fill and empty are vacuumed by settings of their own', async (t) => {
+  const database = await server.createDatabase()
+  const usual = await database.query<{ name: string }>(
+    `select relname as name from pg_class
+      where relkind = 'r' and relnamespace = current_schema()::regnamespace
+        and coalesce(reloptions::text, '') not like '%autovacuum_vacuum_scale_factor%' order by 1`,
+  )
+  const quiet = ['account', 'api_key', 'audit_entry', 'cleanup_cursor', 'maintenance', 'mikro_orm_migrations']
+  const few = ['orphan_sweep', 'plan', 'sql_function', 'webhook', 'webhook_secret']
+  t.same(
+    usual.map(({ name }) => name),
+    [...quiet, ...few],
+  )
+})
+
 t.test('two processes may migrate at the same time', async (t) => {
   await using first = openDatabase({ url: server.url, poolMax: 2 })
   await using second = openDatabase({ url: server.url, poolMax: 2 })

@@ -64,7 +64,8 @@ t.test('three gateways let exactly the minute limit and exactly the quota throug
     const next = `update account_meter set minute = minute - interval '1 minute' where account_id = $1`
     await database.query(next, [tenant.accountId])
   }
-  const stored = `select (select count(*)::integer from capture where account_id = $1) as captures, reserved, settled
+  const stored = `select (select count(*)::integer from capture where account_id = $1) as captures, reserved::integer,
+    settled::integer
     from usage where account_id = $1`
   t.same(await database.query(stored, [tenant.accountId]), [{ captures: quota, reserved: quota, settled: 0 }])
 })

@@ -43,7 +43,7 @@ const objectsOf = async (id: string) =>
 const chargeOf = async (id: string) => {
   await using database = openDatabase({ url: (await system.readLocal()).database_url, poolMax: 2 })
   const [row] = await database.query<{ charge: string; reserved: number; settled: number }>(
-    `select c.charge, u.reserved, u.settled from capture c join usage u using (account_id, period) where c.id = $1`,
+    `select c.charge, u.reserved::integer, u.settled::integer from capture c join usage u using (account_id, period) where c.id = $1`,
     [id],
   )
   return row

@@ -56,7 +56,10 @@ const newAccount = async (plan: string) => {
     return (Date.parse(expiresAt!) - Date.parse(completedAt!)) / 3_600_000
   }
   const charges = async () =>
-    await database.query('select reserved, settled from usage where account_id = $1 order by period', [id])
+    await database.query(
+      'select reserved::integer, settled::integer from usage where account_id = $1 order by period',
+      [id],
+    )
   return { id, keyId, key, newKey, callWith, call, ask, create, held, record, retained, charges }
 }
 

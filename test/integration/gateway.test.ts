@@ -342,7 +342,9 @@ t.test('a client that goes away changes nothing', async (t) => {
     const [row] = await database.query<{ status: string }>('select status from capture where account_id = $1', [id])
     return row?.status === 'completed'
   })
-  const charged = await database.query('select reserved, settled from usage where account_id = $1', [id])
+  const charged = await database.query('select reserved::integer, settled::integer from usage where account_id = $1', [
+    id,
+  ])
   t.same(charged, [{ reserved: 0, settled: 1 }], 'and it is charged')
 })
 

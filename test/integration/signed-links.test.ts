@@ -77,7 +77,7 @@ t.test('a link is made before the image is there, and says at each time why it d
 
   const charges = () =>
     database.query(
-      'select requests, reserved, settled from account_meter join usage using (account_id) where account_id = $1',
+      'select requests, reserved::integer, settled::integer from account_meter join usage using (account_id) where account_id = $1',
       [accountId],
     )
   const charged = await charges()

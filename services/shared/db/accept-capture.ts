@@ -126,7 +126,7 @@ export const requestColumns = `refusal, retry_after_seconds as "retryAfterSecond
   key_unknown as "keyUnknown", feature, account_id as "accountId", plan,
   rate_limit as "rateLimit", rate_remaining as "rateRemaining", rate_reset::float8 as "rateReset",
   (rate_reset - extract(epoch from clock_timestamp()))::float8 * 1000 as "rateLeftMs",
-  usage_limit as "usageLimit", used, ${isoTime("period::timestamp at time zone 'utc'")} as "periodStart",
+  usage_limit as "usageLimit", used::float8 as used, ${isoTime("period::timestamp at time zone 'utc'")} as "periodStart",
   ${isoTime('usage_reset')} as "usageReset", overage_price::text as "overagePrice",
   ${isoTime('created_at')} as "createdAt", admitted, shared, replay_of as "replayOf", admitted_ids as "admittedIds"`
 

@@ -17,13 +17,16 @@ const eraseCaptures = async (database: Database, accountId: string): Promise<num
   return rows.length
 }
 
-/** Every table that holds an account's rows, whichever there are, but for captures and what the ledger has still to do. */
+/**
+ * Every table that holds an account's rows, whichever there are, but for captures, with which the outbox goes, and what the
+ * ledger has still to do.
+ */
 const tablesOf = async (sql: Sql): Promise<string[]> => {
   const rows = await sql.query<{ name: string }>(
     `select quote_ident(c.table_name) as name from information_schema.columns c
        join information_schema.tables t using (table_schema, table_name)
       where c.table_schema = current_schema() and c.column_name = 'account_id' and t.table_type = 'BASE TABLE'
-        and c.table_name not in ('capture', 'deletion', 'api_key') order by 1`,
+        and c.table_name not in ('capture', 'outbox', 'deletion', 'api_key') order by 1`,
   )
   return rows.map(({ name }) => name)
 }

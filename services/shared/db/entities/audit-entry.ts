@@ -11,7 +11,7 @@ export const AuditEntry = defineEntity({
     actor: p.text(),
     action: p.text(),
     /** Id of what was changed. */
-    target: p.text(),
+    target: p.text().index('audit_entry_target'),
     /** What it was changed to; never a secret. */
     detail: p.json().columnType('json'),
   },

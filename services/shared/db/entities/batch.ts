@@ -8,7 +8,7 @@ export const Batch = defineEntity({
   tableName: 'batch',
   properties: {
     id: p.uuid().primary(),
-    accountId: p.uuid(),
+    accountId: p.uuid().index('batch_account'),
     total: p.integer(),
     processing: count(),
     completed: count(),

@@ -3,6 +3,7 @@ import { Account } from './account.ts'
 
 const account = () => p.manyToOne(Account).primary().deleteRule('cascade').updateRule('no action')
 const count = () => p.integer().default(0)
+const longCount = () => p.bigint('number').defaultRaw('0')
 
 /** The requests of an account's running minute and its captures that have not begun. Its row lock orders everything that changes a meter of the account. */
 export const AccountMeter = defineEntity({
@@ -20,7 +21,7 @@ export const AccountMeter = defineEntity({
 export const Usage = defineEntity({
   name: 'Usage',
   tableName: 'usage',
-  properties: { account, period: p.date().primary(), reserved: count(), settled: count() },
+  properties: { account, period: p.date().primary(), reserved: longCount(), settled: longCount() },
 })
 
 /**
@@ -34,7 +35,7 @@ export const LaneMeter = defineEntity({
     account,
     pool: p.text().primary(),
     lane: p.text().primary(),
-    accepted: p.bigint('number').defaultRaw('0'),
+    accepted: longCount(),
     admitted: count(),
     waiting: count(),
     processing: count(),

@@ -36,7 +36,7 @@ export const WebhookDelivery = defineEntity({
   ],
   properties: {
     id: p.uuid().primary(),
-    accountId: p.uuid(),
+    accountId: p.uuid().index('webhook_delivery_account'),
     captureId: p.uuid().nullable(),
     /** Null for the address that a request named. */
     webhookId: p.uuid().nullable(),

@@ -20,7 +20,7 @@ create type request_check as (
   rate_remaining integer,
   rate_reset bigint,
   usage_limit integer,
-  used integer,
+  used bigint,
   usage_reset timestamptz,
   overage_price numeric,
   -- The plan's part in accept_capture, and the period that is charged.
@@ -84,15 +84,17 @@ begin
 
   if c.rate_limit is not null then
     if c.refusal is null and not p_counted then
-      -- The clock is read again under the row's lock, and once, so that a window neither moves back nor is counted half.
+      -- The clock is read again under the row's lock, and once, so that a window is not counted half. Where it was set back,
+      -- what is counted in a minute that is still to come counts in this one, and that minute is not waited for.
       update account_meter m
          set (minute, requests) = (
-               select greatest(m.minute, n.minute), case when n.minute > m.minute then 1 else m.requests + 1 end
+               select n.minute, case when m.minute >= n.minute then m.requests + 1 else 1 end
                  from (select date_trunc('minute', clock_timestamp(), 'UTC') as minute offset 0) as n)
        where m.account_id = c.account_id
       returning m.minute, m.requests into v_minute, v_requests;
     else
-      select m.minute, m.requests into v_minute, v_requests from account_meter m where m.account_id = c.account_id;
+      select least(m.minute, date_trunc('minute', v_now, 'UTC')), m.requests into v_minute, v_requests
+        from account_meter m where m.account_id = c.account_id;
     end if;
     v_now := clock_timestamp();
     if v_minute is null or v_minute + interval '1 minute' <= v_now then

@@ -1,6 +1,6 @@
 -- What the account has used of its period, read again: the accept before this one may have committed between the check's
 -- reading and the lock.
-create or replace function read_used(c request_check) returns integer
+create or replace function read_used(c request_check) returns bigint
 language sql as $$
   select coalesce((
     select u.reserved + u.settled from usage u where u.account_id = c.account_id and u.period = c.period), 0)

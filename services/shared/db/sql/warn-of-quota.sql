@@ -2,8 +2,9 @@
 -- reserves. p_used counts p_added captures that were just reserved. A webhook is told once for each of the three in a
 -- period: the delivery's id is made of them, so a use that falls back and rises again says nothing new. Only inserts.
 
+drop function if exists warn_of_quota(uuid, date, integer, integer, integer);
 create or replace function warn_of_quota(
-  p_account_id uuid, p_period date, p_used integer, p_added integer, p_limit integer
+  p_account_id uuid, p_period date, p_used bigint, p_added integer, p_limit integer
 ) returns void
 language plpgsql as $$
 begin

@@ -1,0 +1,66 @@
+import { randomUUID } from 'node:crypto'
+import t from 'tap'
+import { createAccount } from '#shared/db/accounts.ts'
+import type { Database } from '#shared/db/connection.ts'
+import { defaultPlans } from '#shared/db/default-plans.ts'
+import { eraseAccount } from '#shared/db/erase-account.ts'
+import { replacePlans } from '#shared/db/plans.ts'
+import { startPostgres } from '#test/helpers/postgres.ts'
+
+const server = await startPostgres(t)
+
+/** Rows of another account in every large table, as many as make an index worth its while. */
+const fill = async (database: Database) => {
+  const numbered = 'from generate_series(1, 5000)'
+  const another = randomUUID()
+  const statements = [
+    `insert into capture (id, account_id, pool, lane, options, token_hash, budget_ms, period, retention_seconds, created_at)
+     select gen_random_uuid(), '${another}', 'standard', 'bulk', '{}', '', 1, now(), 1, now() ${numbered}`,
+    `insert into webhook_delivery (id, account_id, url, host, event, created_at)
+     select gen_random_uuid(), '${another}', '', '', '', now() ${numbered}`,
+    `insert into batch (id, account_id, total, created_at) select gen_random_uuid(), '${another}', 1, now() ${numbered}`,
+    `insert into idempotency_key (account_id, key, request_sha256, created_at)
+     select '${another}', gen_random_uuid(), '', now() ${numbered}`,
+    `insert into audit_entry (id, at, actor, action, target, detail)
+     select gen_random_uuid(), now(), 'admin', '', gen_random_uuid(), '{}' ${numbered}`,
+    `insert into outbox select gen_random_uuid(), '${another}', 'standard', 'bulk', now(), now() ${numbered}`,
+  ]
+  for (const statement of [...statements, 'analyze']) await database.query(statement)
+}
+
+const grown = new Set(['audit_entry', 'batch', 'capture', 'idempotency_key', 'outbox', 'webhook_delivery'])
+
+/** Tables that statements read whole, of those that grow. */
+const readWhole = async (database: Database, erase: (on: Database) => Promise<void>): Promise<string[]> => {
+  const whole = new Set<string>()
+  const explaining: Database = {
+    ...database,
+    query: async (text, parameters = []) => {
+      const lines = await database.query<{ 'QUERY PLAN': string }>(`explain ${text}`, parameters)
+      for (const { 'QUERY PLAN': line } of lines) {
+        const [, table] = /Seq Scan on (\w+)/.exec(line) ?? []
+        if (table && grown.has(table)) whole.add(table)
+      }
+      return database.query(text, parameters)
+    },
+  }
+  await erase(explaining)
+  return [...whole].toSorted()
+}
+
+const newAccount = (database: Database) => createAccount(database, { name: 'A', email: 'a@example.com', plan: 'free' })
+
+t.test('an account is erased by indexes, whatever others have', async (t) => {
+  const database = await server.createDatabase()
+  await replacePlans(database, defaultPlans)
+  await fill(database)
+  const { id } = await newAccount(database)
+  t.same(await readWhole(database, (on) => eraseAccount(on, id, 'admin')), [])
+  const audit = `update audit_entry set detail = '{}' where target in ('${id}', '${randomUUID()}')`
+  t.same(await readWhole(database, async (on) => void (await on.query(audit))), [])
+
+  await database.query('drop index webhook_delivery_account, audit_entry_target')
+  const { id: another } = await newAccount(database)
+  t.same(await readWhole(database, (on) => eraseAccount(on, another, 'admin')), ['webhook_delivery'])
+  t.same(await readWhole(database, async (on) => void (await on.query(audit))), ['audit_entry'], 'a scan would be seen')
+})
