@@ -131,6 +131,9 @@ t.test('a start that cannot work says why before anything has started', async (t
   const folder = t.testdir({ file: '', 'plans.json': '[{"slug":"x"}]' })
   const up = (...args: string[]) => run(['up', '--json', ...args])
   t.match(await up('--data', join(folder, 'file')), { code: 1, out: '', errors: /file is not a folder/ })
+  t.match(await up('--data', '/proc/x'), { code: 1, out: '', errors: /\/proc\/x cannot be made/ })
+  const short = { SHUTTERFLEET_ADMIN_TOKEN: 'short' }
+  t.match(await run(['up', '--data', folder], short), { code: 1, out: '', errors: /ADMIN_TOKEN = \(hidden\), .*16/ })
   t.match(await up('--data', folder, '--plans', join(folder, 'plans.json')), { code: 1, errors: /plans\.json[^]*name/ })
   const noCertificates = { code: 1, out: '', errors: /EXTRA_CA = .*file, holds no certificates/ }
   t.match(await up('--data', folder, '--extra-ca', join(folder, 'file')), noCertificates)
