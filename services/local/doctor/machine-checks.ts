@@ -101,6 +101,7 @@ export const machineChecks = (facts: MachineFacts): Check[] => [
   },
   {
     name: 'sandbox',
+    needs: 'chromium',
     advice: 'allow user namespaces and, in a container, an unmasked /proc; see docs/operations.md',
     look: () => lookAtSandbox(facts),
   },
