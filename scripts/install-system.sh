@@ -99,6 +99,8 @@ look() {
   has_font :lang=ja /usr/share/fonts/opentype/noto/NotoSansCJK-Regular.ttc /usr/share/fonts/truetype/wqy/*.ttc ||
     fonts="$fonts fonts-noto-cjk"
   has_font :lang=und-zsye /usr/share/fonts/truetype/noto/NotoColorEmoji.ttf || fonts="$fonts fonts-noto-color-emoji"
+  # The scripts of Asia and Africa that the others lack: Thai, Devanagari, Tamil, Bengali, Ethiopic and so on.
+  has_font :charset=e01 /usr/share/fonts/truetype/noto/NotoSansThai-Regular.ttf || fonts="$fonts fonts-noto-core"
   packages="$packages $fonts"
   packages=${packages# }
 }

@@ -1,7 +1,8 @@
 import { readFile, writeFile } from 'node:fs/promises'
 import { extname, resolve } from 'node:path'
 import { fromQuery } from '#shared/capture/from-query.ts'
-import { mediaTypes } from '#shared/capture/options.ts'
+import { type Format, mediaTypes } from '#shared/capture/options.ts'
+import { unavailableNames } from '#shared/capture/unavailable.ts'
 import { AppError } from '#shared/errors/app-error.ts'
 import { type Command, dataFlag, flagText, flagTexts, type Typed, UsageError } from './command.ts'
 import { captureOver, type CaptureRecord } from './http-interface.ts'
@@ -10,21 +11,42 @@ import { findInterface } from './installation.ts'
 /** How long a capture that waits in the queue is followed. */
 const followMs = 600_000
 
-const sourceKinds: Readonly<Record<string, 'html' | 'markdown'>> = {
-  '.html': 'html',
-  '.htm': 'html',
-  '.md': 'markdown',
-}
+/** The files that this version captures, by their ending. */
+const sourceKinds = (
+  [
+    ['.html', 'html'],
+    ['.htm', 'html'],
+    ['.md', 'markdown'],
+  ] as const
+).filter(([, kind]) => !unavailableNames.includes(kind))
+
+const fileEndings = sourceKinds.map(([ending]) => ending).join(' or ')
 
 const readSource = async (source: string): Promise<Readonly<Record<string, string>>> => {
   if (/^https?:/i.test(source)) return { url: source }
-  const kind = sourceKinds[extname(source).toLowerCase()]
-  if (!kind) throw new UsageError(`SOURCE ${source}: must be an http or https URL, or a file ending in .html or .md`)
+  const [, kind] = sourceKinds.find(([ending]) => ending === extname(source).toLowerCase()) ?? []
+  if (!kind) throw new UsageError(`SOURCE ${source}: must be an http or https URL, or a file ending in ${fileEndings}`)
   try {
     return { [kind]: await readFile(source, 'utf8') }
   } catch (error) {
     throw new UsageError(`SOURCE ${source}: cannot be read (${(error as NodeJS.ErrnoException).code})`)
   }
+}
+
+const formatsByEnding: Readonly<Record<string, Format>> = {
+  ...Object.fromEntries((Object.keys(mediaTypes) as Format[]).map((format) => [`.${format}`, format])),
+  '.jpg': 'jpeg',
+  '.tif': 'tiff',
+}
+
+/** The format that the ending of the output file asks for; none where it has no ending. */
+const formatOf = (output: string | undefined): { readonly format?: Format } => {
+  const ending = extname(output ?? '').toLowerCase()
+  if (ending === '') return {}
+  const format = formatsByEnding[ending]
+  if (format) return { format }
+  const known = Object.keys(formatsByEnding).join(', ')
+  throw new UsageError(`-o ${output}: the ending must be one of ${known}, or the format given with -p format=NAME`)
 }
 
 /** Reads `-p name=value` as the query of a GET capture would have it. */
@@ -61,9 +83,14 @@ const describe = (record: CaptureRecord, file: string): string => {
 /** `capture`: captures a page or a file with the running service and writes the image. */
 export const capture: Command = {
   usage: 'capture SOURCE [-o FILE] [-p name=value]… [--data DIR]',
-  summary: 'captures a URL, or a file ending in .html or .md, with the running service',
+  summary: `captures a URL, or a file ending in ${fileEndings}, with the running service`,
   flags: {
-    output: { type: 'string', short: 'o', value: 'FILE', help: 'where the image goes (default capture.FORMAT)' },
+    output: {
+      type: 'string',
+      short: 'o',
+      value: 'FILE',
+      help: 'where the image goes; its ending decides the format (default capture.png)',
+    },
     parameter: {
       type: 'string',
       short: 'p',
@@ -76,8 +103,9 @@ export const capture: Command = {
   operands: ['SOURCE'],
   run: async ({ env, stop, print }, typed) => {
     const source = await readSource(typed.operands[0] ?? '')
-    const parameters = { ...readParameters(typed), ...source }
     const output = flagText(typed, 'output')
+    const given = readParameters(typed)
+    const parameters = { ...(given['format'] === undefined && formatOf(output)), ...given, ...source }
     const { record, image } = await captureOver({ ...(await findInterface(env, typed)), stop }, parameters, followMs)
     if (!image) {
       const { code = 'JOB_FAILED', message = '' } = record.error ?? {}

@@ -53,8 +53,8 @@ const gatherChecks = async ({ env, root }: CommandContext, typed: Typed): Promis
   ]
 }
 
-const line = ({ name, ok, detail, advice }: Finding) =>
-  `${ok ? 'ok  ' : 'FAIL'}  ${name.padEnd(16)}${detail}${advice === undefined ? '' : `: ${advice}`}`
+const line = ({ name, ok, checked, detail, advice }: Finding) =>
+  `${ok ? 'ok  ' : checked === false ? '-   ' : 'FAIL'}  ${name.padEnd(16)}${detail}${advice === undefined ? '' : `: ${advice}`}`
 
 /** `doctor`: checks what Shutterfleet needs, one line each; those that fail say what to do. */
 export const doctor: Command = {
@@ -69,12 +69,12 @@ export const doctor: Command = {
     const checks = await gatherChecks(context, typed)
     const findings: Finding[] = []
     // One after the other: each is to find the machine at rest.
-    for (const check of checks) findings.push(await runCheck(check))
-    const failed = findings.filter(({ ok }) => !ok)
+    for (const check of checks) findings.push(await runCheck(check, findings))
+    const failed = findings.filter(({ ok, checked }) => checked !== false && !ok)
     context.print({ json: { ok: failed.length === 0, checks: findings }, text: findings.map(line).join('\n') })
     if (failed.length > 0) {
       const names = failed.map(({ name }) => name).join(', ')
-      throw new AppError('SERVICE_UNAVAILABLE', { publicMessage: `not as it must be: ${names}` })
+      throw new AppError('SERVICE_UNAVAILABLE', { publicMessage: `checks failed: ${names}` })
     }
   },
 }

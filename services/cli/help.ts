@@ -19,4 +19,4 @@ export const commandHelp = (command: Command): string => {
 
 /** What `bin/shutterfleet --help` prints; `commands` by their names. */
 export const overview = (commands: readonly (readonly [string, Command])[]): string =>
-  `usage: bin/shutterfleet COMMAND [--help]\n\n${table(commands.map(([name, { summary }]) => [name, summary]))}\n`
+  `usage: bin/shutterfleet COMMAND [--help]\n       bin/shutterfleet --version\n\n${table(commands.map(([name, { summary }]) => [name, summary]))}\n`

@@ -15,13 +15,17 @@ const settings = { ...clientSettings, data: localSettings.data, databaseUrl: loc
 export const dataFolderOf = (env: Env, typed: Typed): string =>
   resolve(flagText(typed, 'data') ?? readEnv({ data: settings.data }, env, knownNames).data)
 
+/** The error where nothing runs on the data folder: `fault` says so, `otherwise` names the way without it. */
+export const notRunning = (fault: string, otherwise = ''): AppError =>
+  new AppError('SERVICE_UNAVAILABLE', {
+    publicMessage: `${fault}: start it with 'bin/shutterfleet up', name its folder with --data${otherwise}`,
+  })
+
 /** What `up` wrote down. Throws `SERVICE_UNAVAILABLE` where nothing runs on the folder; `otherwise` names the way without it. */
 export const runningInstallation = async (folder: string, otherwise: string): Promise<LocalFile> => {
   const local = await readLocalFile(pathsOf(folder).localFile)
   if (local) return local
-  throw new AppError('SERVICE_UNAVAILABLE', {
-    publicMessage: `nothing runs on ${folder}: start it with 'bin/shutterfleet up', name its folder with --data${otherwise}`,
-  })
+  throw notRunning(`nothing runs on ${folder}`, otherwise)
 }
 
 /** Base address and key for the HTTP interface: from the environment, else those of the running installation. */

@@ -6,6 +6,7 @@ const commands: CommandTable = {
   up: async () => (await import('./up.ts')).up,
   down: async () => (await import('./down.ts')).down,
   status: async () => (await import('./status.ts')).status,
+  logs: async () => (await import('./logs.ts')).logs,
   capture: async () => (await import('./capture.ts')).capture,
   'account create': async () => (await import('./account-create.ts')).accountCreate,
   'account list': async () => (await import('./account-list.ts')).accountList,

@@ -1,6 +1,9 @@
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { toAppError } from '#shared/errors/app-error.ts'
 import { type Command, type CommandContext, parserOptions, type Typed, UsageError } from './command.ts'
+import { closestName } from './closest-name.ts'
 import { commandHelp, overview } from './help.ts'
 
 /** Loads a command; a command's file is read only when it is needed. */
@@ -15,15 +18,24 @@ const exitCodes = { success: 0, failure: 1, usage: 2 } as const
 /** Begins the line on standard error that says what went wrong. */
 export const failurePrefix = 'shutterfleet: '
 
+/** The commands of two words that begin with `group`. */
+const namesIn = (table: CommandTable, group: string): string[] =>
+  Object.keys(table).filter((name) => name.startsWith(`${group} `))
+
 const find = (table: CommandTable, words: readonly string[]) => {
   for (const count of [2, 1]) {
     const name = words.slice(0, count).join(' ')
     const load = words.length >= count ? table[name] : undefined
     if (load) return { load, rest: words.slice(count) }
   }
-  const known = `commands are: ${Object.keys(table).join(', ')}`
+  const names = Object.keys(table)
+  const [first] = words
+  if (first === undefined) throw new UsageError(`no command given; commands are: ${names.join(', ')}`)
+  const inGroup = namesIn(table, first)
+  if (inGroup.length > 0) throw new UsageError(`${first} needs a second word: ${inGroup.join(', ')}`)
+  const meant = closestName(names, words)
   throw new UsageError(
-    words[0] === undefined ? `say which command; ${known}` : `${words[0]} is not a command; ${known}`,
+    `${first} is not a command; ${meant === undefined ? `commands are: ${names.join(', ')}` : `did you mean '${meant}'?`}`,
   )
 }
 
@@ -46,15 +58,25 @@ const parse = (command: Command, args: readonly string[]): Typed => {
 const checkOperands = ({ operands }: Command, { operands: given }: Typed) => {
   const missing = operands[given.length]
   if (missing !== undefined) throw new UsageError(`${missing} is missing`)
-  if (given.length > operands.length) throw new UsageError(`${given[operands.length]} is one operand too many`)
+  if (given.length > operands.length) throw new UsageError(`${given[operands.length]} is an unexpected argument`)
 }
 
 const isHelp = (word: string | undefined) => word === '--help' || word === '-h' || word === 'help'
 
+const overviewOf = async (table: CommandTable, names: readonly string[]): Promise<string> =>
+  overview(await Promise.all(names.map(async (name) => [name, await table[name]!()] as const)))
+
+const writeVersion = async ({ root, write }: Terminal, asJson: boolean): Promise<void> => {
+  const { version } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8')) as { version: string }
+  write(asJson ? `${JSON.stringify({ version })}\n` : `shutterfleet ${version}\n`)
+}
+
 const dispatch = async (table: CommandTable, args: readonly string[], terminal: Terminal): Promise<void> => {
-  if (isHelp(args[0])) {
-    const commands = await Promise.all(Object.entries(table).map(async ([name, load]) => [name, await load()] as const))
-    return terminal.write(overview(commands))
+  const [first = '', second] = args
+  if (isHelp(first)) return terminal.write(await overviewOf(table, Object.keys(table)))
+  if (first === '--version') return writeVersion(terminal, args.includes('--json'))
+  if (isHelp(second) && !table[first] && namesIn(table, first).length > 0) {
+    return terminal.write(await overviewOf(table, namesIn(table, first)))
   }
   const { load, rest } = find(table, args)
   const command = await load()

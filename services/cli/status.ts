@@ -3,7 +3,8 @@ import { lockHolder } from '#local/lock.ts'
 import type { LocalProcess } from '#local/local-file.ts'
 import { startTicksOf } from '#local/process-start.ts'
 import { type Command, dataFlag } from './command.ts'
-import { dataFolderOf, runningInstallation } from './installation.ts'
+import { dataFolderOf, notRunning, runningInstallation } from './installation.ts'
+import { table } from './table.ts'
 
 const askMs = 2000
 
@@ -46,8 +47,7 @@ const words = (detail: ServiceState['detail']) =>
     .map(([name, text]) => `${name} ${text}`)
     .join(', ')
 
-const line = ({ name, pid, health, metrics_url }: ServiceState) =>
-  `${name.padEnd(12)}${String(pid).padEnd(9)}${health.padEnd(11)}${metrics_url ?? ''}`.trimEnd()
+const rowOf = ({ name, pid, health, metrics_url }: ServiceState) => [name, String(pid), health, metrics_url ?? '']
 
 /** `status`: every service with its health and the address of its metrics, the pool and the queue. */
 export const status: Command = {
@@ -59,6 +59,7 @@ export const status: Command = {
     const folder = dataFolderOf(env, typed)
     const local = await runningInstallation(folder, '')
     const own = await lockHolder(pathsOf(folder))
+    if (!own) throw notRunning(`'up' on ${folder} ended without stopping; it is not running`)
     const states = await Promise.all(local.services.map(stateOf))
     // The controller sees all: its workers, what the ledger counts, and those that serve one capture behind a proxy.
     const detail = states.find(({ name }) => name === 'controller')?.detail ?? {}
@@ -66,7 +67,7 @@ export const status: Command = {
     const services = states.map(({ name, pid, health, metrics_url }) => ({ name, pid, health, metrics_url }))
     print({
       json: {
-        pid: own?.pid ?? null,
+        pid: own.pid,
         base_url: local.base_url,
         services,
         pool: valuesOf(pool),
@@ -74,8 +75,8 @@ export const status: Command = {
         proxied: { workers: toJson(jobs), pending: toJson(proxiedWaiting) },
       },
       text: [
-        `${local.base_url}, process ${own?.pid ?? 'unknown'}`,
-        ...states.map(line),
+        `${local.base_url}, process ${own.pid}`,
+        table(['service', 'pid', 'health', 'metrics'], states.map(rowOf)),
         `pool: ${words(pool)}`,
         `queue: ${queue} waiting`,
         `proxied: ${jobs} workers, ${proxiedWaiting} waiting`,

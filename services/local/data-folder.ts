@@ -1,6 +1,6 @@
 import { constants } from 'node:fs'
 import { access, chmod, mkdir, readFile, rename, stat, writeFile } from 'node:fs/promises'
-import { join, resolve } from 'node:path'
+import { dirname, join, resolve } from 'node:path'
 import { AppError } from '#shared/errors/app-error.ts'
 
 /** Where everything of one machine's installation lies. All paths are absolute. */
@@ -46,11 +46,22 @@ const refuse = (path: string, why: string): never => {
   throw new AppError('CONFIGURATION', { publicMessage: `the data folder ${path} ${why}; choose another with --data` })
 }
 
+/** Makes a folder and what is missing above it. Not by `mkdir` with `recursive`, which never returns below `/proc` (Node 24). */
+const makeFolder = async (path: string): Promise<void> => {
+  const make = () => mkdir(path, { mode: 0o700 })
+  await make().catch(async (error: NodeJS.ErrnoException) => {
+    if (error.code === 'EEXIST' && (await stat(path)).isDirectory()) return
+    if (error.code !== 'ENOENT' || dirname(path) === path) throw error
+    await makeFolder(dirname(path))
+    await make()
+  })
+}
+
 /** Makes the data folder where it is missing, for its owner alone. Throws `CONFIGURATION` where it cannot be used. */
 export const openDataFolder = async (folder: string): Promise<DataFolder> => {
   const paths = pathsOf(folder)
   try {
-    await mkdir(paths.path, { recursive: true, mode: 0o700 })
+    await makeFolder(paths.path)
   } catch (error) {
     const { code = 'unknown' } = error as NodeJS.ErrnoException
     return refuse(paths.path, code === 'EEXIST' || code === 'ENOTDIR' ? 'is not a folder' : `cannot be made (${code})`)
@@ -60,7 +71,7 @@ export const openDataFolder = async (folder: string): Promise<DataFolder> => {
   if (me !== 0 && uid !== me) refuse(paths.path, 'belongs to another user')
   await chmod(paths.path, 0o700).catch(() => refuse(paths.path, 'cannot be made private to its owner'))
   await access(paths.path, constants.W_OK | constants.X_OK).catch(() => refuse(paths.path, 'is not writable'))
-  for (const part of [paths.nats, paths.objects, paths.logs]) await mkdir(part, { recursive: true, mode: 0o700 })
+  for (const part of [paths.nats, paths.objects, paths.logs]) await makeFolder(part)
   return paths
 }
 

@@ -1,5 +1,5 @@
-import { type Env, prefix, readEnv, type ValuesOf } from '#shared/config/read-env.ts'
-import { knownNames } from '#shared/config/settings/all.ts'
+import { type Env, prefix, readEnv, type Settings, type ValuesOf } from '#shared/config/read-env.ts'
+import { allSettings, knownNames } from '#shared/config/settings/all.ts'
 import { type Setting, text } from '#shared/config/setting.ts'
 import { controllerSettings } from '#shared/config/settings/controller.ts'
 import { gatewaySettings } from '#shared/config/settings/gateway.ts'
@@ -44,13 +44,25 @@ const settings = {
 /** What one-machine operation itself reads; services read the rest of the environment. */
 export type LocalSettings = ValuesOf<typeof settings>
 
+const localNames: ReadonlySet<string> = new Set(Object.values(settings).map(({ name }) => name))
+
+/** The settings of services that are given: what is wrong with one is reported before anything starts. */
+const givenServiceSettings = (env: Env): Settings =>
+  Object.fromEntries(
+    Object.values(allSettings)
+      .flatMap((group) => Object.values(group))
+      .filter(({ name }) => !localNames.has(name))
+      .filter(({ name }) => (env[prefix + name] ?? env[`${prefix}${name}_FILE`]) !== undefined)
+      .map((setting) => [setting.name, setting]),
+  )
+
 /**
- * Reads the environment of `up`. Throws `CONFIGURATION` with all problems at once. Where it does not bound the workers, there
+ * Reads the environment of `up`. Throws `CONFIGURATION` with all problems at once, those of services' settings included. Where it does not bound the workers, there
  * are two for each of the machine's `cores`, which mostly wait for pages, and one for each that serve a single capture:
  * they also start anew for each.
  */
 export const readLocalSettings = (env: Env, cores: number): LocalSettings => {
   const defaults = { [settings.poolMax.name]: 2 * cores, [settings.proxiedMax.name]: cores }
   const given = Object.entries(defaults).map(([name, most]) => [prefix + name, String(most)])
-  return readEnv(settings, { ...Object.fromEntries(given), ...env }, knownNames)
+  return readEnv({ ...givenServiceSettings(env), ...settings }, { ...Object.fromEntries(given), ...env }, knownNames)
 }

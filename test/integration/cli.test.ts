@@ -131,6 +131,9 @@ t.test('a start that cannot work says why before anything has started', async (t
   const folder = t.testdir({ file: '', 'plans.json': '[{"slug":"x"}]' })
   const up = (...args: string[]) => run(['up', '--json', ...args])
   t.match(await up('--data', join(folder, 'file')), { code: 1, out: '', errors: /file is not a folder/ })
+  t.match(await up('--data', '/proc/x'), { code: 1, out: '', errors: /\/proc\/x cannot be made/ })
+  const short = { SHUTTERFLEET_ADMIN_TOKEN: 'short' }
+  t.match(await run(['up', '--data', folder], short), { code: 1, out: '', errors: /ADMIN_TOKEN = \(hidden\), .*16/ })
   t.match(await up('--data', folder, '--plans', join(folder, 'plans.json')), { code: 1, errors: /plans\.json[^]*name/ })
   const noCertificates = { code: 1, out: '', errors: /EXTRA_CA = .*file, holds no certificates/ }
   t.match(await up('--data', folder, '--extra-ca', join(folder, 'file')), noCertificates)
@@ -153,6 +156,29 @@ t.test('commands about a running system say that there is none', async (t) => {
   t.match(await run(['status', ...data]), { code: 1, out: '', errors: /nothing runs on/ })
   t.match(await run(['capture', 'https://example.com', ...data]), { code: 1, errors: /nothing runs on/ })
   t.strictSame(JSON.parse((await run(['down', '--json', ...data])).out), { stopped: false, pid: null })
+})
+
+t.test('status: a crash of `up` is reported as not running', async (t) => {
+  const local = { base_url: 'http://127.0.0.1:1', services: [{ name: 'gateway', pid: 999_999_999 }] }
+  const folder = t.testdir({ 'local.json': JSON.stringify(local) })
+  t.match(await run(['status', '--data', folder]), {
+    code: 1,
+    out: '',
+    errors: /ended without stopping; it is not running: start it with 'bin\/shutterfleet up'/,
+  })
+})
+
+t.test('logs: prints the last lines of a service, and names those that have a log', async (t) => {
+  const folder = t.testdir({ logs: { 'gateway.log': 'one\ntwo\nthree\n', 'gateway.log.1': 'zero\n', 'nats.log': '' } })
+  const logs = (...args: string[]) => run(['logs', ...args, '--data', folder])
+  t.strictSame(await logs('gateway', '--lines', '2'), { code: 0, out: 'two\nthree\n', errors: '' })
+  t.strictSame(JSON.parse((await logs('nats', '--json')).out), {
+    service: 'nats',
+    path: join(folder, 'logs', 'nats.log'),
+    lines: [],
+  })
+  t.match(await logs('../secrets'), { code: 2, out: '', errors: /SERVICE \.\.\/secrets: .*logs are: gateway, nats/ })
+  t.match(await logs('gateway', '--lines', '0'), { code: 2, errors: /--lines 0/ })
 })
 
 t.test('arguments with passwords cannot be read by other users of the machine', async (t) => {

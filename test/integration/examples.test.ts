@@ -1,7 +1,7 @@
 import { execFile, spawn } from 'node:child_process'
 import { createHmac } from 'node:crypto'
 import { once } from 'node:events'
-import { cp, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { cp, mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
 import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
@@ -23,7 +23,7 @@ const execute = promisify(execFile)
 const runMs = 60_000
 
 /** How the files of a language are run. */
-const programs = { curl: ['sh', 'sh'], typescript: [process.execPath, 'ts'], python: ['python3', 'py'] } as const
+const programs = { curl: ['sh', 'sh'], typescript: [process.execPath, 'mts'], python: ['python3', 'py'] } as const
 type Language = keyof typeof programs
 const languages = ['curl', 'typescript', 'python'] as const satisfies Language[]
 
@@ -40,9 +40,9 @@ const { base_url: base, api_key: key } = await system.readLocal()
 const env = { PATH: process.env['PATH'], BASE: base, KEY: key, npm_config_cache: join(folder, 'npm') }
 const page = `http://${site.host}/index.html`
 
-// A project of a user, into which npm has installed the client.
-await writeFile(join(folder, 'package.json'), '{ "type": "module", "private": true }')
+// A project of a user as npm makes it, into which it has installed the client.
 const client = join(root, 'clients/typescript')
+await execute('npm', ['init', '--yes', '--init-type=commonjs'], { cwd: folder, env })
 await execute('npm', ['install', '--offline', '--no-audit', '--no-fund', '--install-links', client], {
   cwd: folder,
   env,
@@ -68,6 +68,18 @@ t.test('each example is there in every language, and named by the page about the
     links.filter((link) => !text.includes(link)),
     [],
   )
+})
+
+t.test('every curl of the documents ends with an error where the service answers one', async (t) => {
+  for (const page of ['README.md', 'docs/examples/README.md']) {
+    const lines = (await readFile(join(root, page), 'utf8')).split('\n').filter((line) => line.startsWith('curl '))
+    t.ok(lines.length > 0)
+    t.strictSame(
+      lines.filter((line) => !line.includes('--fail-with-body')),
+      [],
+      page,
+    )
+  }
 })
 
 t.test('those in TypeScript are right in their types', async () => {
@@ -105,7 +117,15 @@ for (const language of languages) {
     const link = (await run(language, 'signed-link', page)).trim()
     const image = await fetch(link)
     t.match(image, { status: 200 })
-    t.match(await run(language, 'list'), new RegExp(image.headers.get('x-screenshot-id') ?? 'no id'))
+    const id = image.headers.get('x-screenshot-id') ?? 'no id'
+    t.match(await run(language, 'list'), id)
+    t.match(await run(language, 'delete', id), `deleted ${id}`)
+    t.notMatch(await run(language, 'list'), id)
+    await t.rejects(run(language, 'delete', id), /404|NOT_FOUND/)
+  })
+
+  t.test(`${language}: the account's plan and usage`, async (t) => {
+    t.match(await run(language, 'account'), /unlimited/)
   })
 }
 

@@ -52,7 +52,7 @@ const curlOf = (document: OpenapiDocument, { method, path, operation }: Place): 
   const address = `${document.servers[0]?.url}${path}${operationId === 'capture_get' ? '?url=https://example.com/' : ''}`
   const body = requestBody?.content['application/json']?.example
   return [
-    `curl ${flagOf(method, body !== undefined)}'${address}'`,
+    `curl --fail-with-body ${flagOf(method, body !== undefined)}'${address}'`,
     ...(security?.length === 0 ? [] : ['-H "Authorization: Bearer $KEY"']),
     ...bodyArguments(body),
     ...(isImage(operation) && method !== 'HEAD' ? ['-o image.png'] : []),

@@ -1,9 +1,10 @@
 import { execFile } from 'node:child_process'
-import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
+import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { basename, join } from 'node:path'
+import { join } from 'node:path'
 import { promisify } from 'node:util'
 import type { Check } from './check.ts'
+import { countFonts, lookAtFonts } from './fonts.ts'
 
 const run = promisify(execFile)
 const runMs = 20_000
@@ -60,33 +61,6 @@ const lookAtSandbox = async ({ chromium, isRoot }: MachineFacts) => {
   }
 }
 
-/** By each script what fontconfig calls it, and the files that Debian's packages bring. */
-const scripts = {
-  Latin: { pattern: ':lang=en', files: /^LiberationSans-Regular\.ttf$/ },
-  CJK: { pattern: ':lang=ja', files: /^(NotoSansCJK-Regular|wqy-.*)\.ttc$/ },
-  emoji: { pattern: ':lang=und-zsye', files: /^NotoColorEmoji\.ttf$/ },
-} as const
-
-/** Names of the files with the fonts of a script. The program of fontconfig need not be there, though its library is. */
-const fontsOf = async ({ pattern, files }: (typeof scripts)[keyof typeof scripts]): Promise<string[]> => {
-  try {
-    const { stdout } = await run('fc-list', [pattern, 'file'], { timeout: runMs })
-    return stdout.split('\n').filter((each) => each !== '')
-  } catch {
-    const found = await readdir('/usr/share/fonts', { recursive: true }).catch(() => [])
-    return found.filter((path) => files.test(basename(path)))
-  }
-}
-
-const lookAtFonts = async () => {
-  const found = await Promise.all(
-    Object.entries(scripts).map(async ([script, of]) => ({ script, files: (await fontsOf(of)).length })),
-  )
-  const missing = found.filter(({ files }) => files === 0).map(({ script }) => script)
-  if (missing.length > 0) throw new Error(`none for ${missing.join(', ')}`)
-  return found.map(({ script, files }) => `${script} in ${files} files`).join(', ')
-}
-
 /** What this machine itself must have. */
 export const machineChecks = (facts: MachineFacts): Check[] => [
   {
@@ -101,12 +75,13 @@ export const machineChecks = (facts: MachineFacts): Check[] => [
   },
   {
     name: 'sandbox',
+    needs: 'chromium',
     advice: 'allow user namespaces and, in a container, an unmasked /proc; see docs/operations.md',
     look: () => lookAtSandbox(facts),
   },
   {
     name: 'fonts',
     advice: 'install fonts-liberation, fonts-noto-cjk, fonts-noto-color-emoji, or others for the same scripts',
-    look: lookAtFonts,
+    look: () => lookAtFonts(countFonts),
   },
 ]

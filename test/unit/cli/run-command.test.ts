@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs'
+import { join, resolve } from 'node:path'
 import t from 'tap'
 import type { Command } from '#cli/command.ts'
 import { runCommand } from '#cli/run-command.ts'
@@ -18,13 +20,15 @@ const echo: Command = {
   },
 }
 
+const root = resolve(import.meta.dirname, '../../..')
+
 const run = async (...args: string[]) => {
   let out = ''
   let errors = ''
   const code = await runCommand({ 'thing show': async () => echo }, args, {
     env: {},
     stop: new AbortController().signal,
-    root: '/',
+    root,
     write: (text) => {
       out += text
     },
@@ -43,10 +47,13 @@ t.test('prints the result for people, or one JSON document and nothing else', as
 
 t.test('wrong usage ends with 2 and names what is wrong', async (t) => {
   for (const [args, named] of [
-    [[], /say which command.*thing show/],
+    [[], /no command given.*thing show/],
     [['nothing'], /nothing is not a command.*thing show/],
     [['thing', 'show'], /NAME is missing/],
-    [['thing', 'show', 'x', 'y'], /y is one operand too many/],
+    [['thing', 'show', 'x', 'y'], /y is an unexpected argument/],
+    [['thing'], /thing needs a second word: thing show$/m],
+    [['thing', 'shwo', 'x'], /thing needs a second word: thing show$/m],
+    [['thnig', 'show', 'x'], /thnig is not a command; did you mean 'thing show'\?/],
     [['thing', 'show', 'x', '--colour', 'red'], /^shutterfleet: Unknown option '--colour'$/m],
     [['thing', 'show', 'x', '--size'], /--size/],
     [['thing', 'show', 'x', '--json=yes'], /--json/],
@@ -63,6 +70,17 @@ t.test('a failure ends with 1 and says what to do, on standard error alone', asy
     out: '',
     errors: 'working\nshutterfleet: it is broken: mend it\n',
   })
+})
+
+t.test('prints its version', async (t) => {
+  const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { version: string }
+  t.strictSame(await run('--version'), { code: 0, out: `shutterfleet ${version}\n`, errors: '' })
+  t.strictSame(JSON.parse((await run('--version', '--json')).out), { version })
+})
+
+t.test('helps with a group of commands', async (t) => {
+  t.match(await run('thing', '--help'), { code: 0, out: /^usage: [^]*thing show +shows a thing/ })
+  t.match(await run('nothing', '--help'), { code: 2, out: '' })
 })
 
 t.test('helps with every command, and lists them all', async (t) => {

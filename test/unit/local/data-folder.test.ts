@@ -20,6 +20,7 @@ t.test('says what is wrong with a folder that cannot be used', async (t) => {
     t.rejects(openDataFolder(path), { code: 'CONFIGURATION', message: why })
   await refused(join(root, 'file'), /is not a folder.*--data/)
   await refused(join(root, 'file', 'below'), /is not a folder/)
+  await refused('/proc/x/y', /cannot be made \(ENOENT\).*--data/)
 })
 
 t.test('what is written is for its owner alone, and is read back', async (t) => {

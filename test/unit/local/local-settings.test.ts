@@ -1,3 +1,4 @@
+import { join } from 'node:path'
 import t from 'tap'
 import { readLocalSettings } from '#local/local-settings.ts'
 
@@ -24,5 +25,18 @@ t.test('says everything that is wrong at once', (t) => {
     message: /GATEWAY_PORT[^]*DATABASE_URL|DATABASE_URL[^]*GATEWAY_PORT/,
   })
   t.throws(() => readLocalSettings(env, 1), { message: /SHUTTERFLEET_TYPO is not a setting/ })
+  t.end()
+})
+
+t.test('reports wrong settings of services before anything starts', (t) => {
+  const env = { SHUTTERFLEET_SYNC_QUEUE_MS: 'soon', SHUTTERFLEET_ADMIN_TOKEN: 'short-secret' }
+  t.throws(() => readLocalSettings(env, 1), {
+    code: 'CONFIGURATION',
+    message:
+      /^SHUTTERFLEET_SYNC_QUEUE_MS = soon, must be .*\nSHUTTERFLEET_ADMIN_TOKEN = \(hidden\), must have at least 16/,
+  })
+  const path = join(t.testdir({ token: 'short-secret' }), 'token')
+  t.throws(() => readLocalSettings({ SHUTTERFLEET_ADMIN_TOKEN_FILE: path }, 1), { message: /ADMIN_TOKEN = \(hidden\)/ })
+  t.doesNotThrow(() => readLocalSettings({ SHUTTERFLEET_ADMIN_TOKEN: 'x'.repeat(16) }, 1))
   t.end()
 })

@@ -1,4 +1,4 @@
-import { address, integer, text } from '#shared/config/setting.ts'
+import { address, integer, type Setting, text } from '#shared/config/setting.ts'
 import { allowSettings } from './egress.ts'
 import { linkSettings } from './links.ts'
 
@@ -18,6 +18,21 @@ export const admissionSettings = {
     min: 60,
     max: 518_400,
   }),
+}
+
+const adminTokenCharactersMin = 16
+
+const adminToken: Setting<string> = {
+  ...text('ADMIN_TOKEN', {
+    help: 'secret that opens the administration; empty: there is none',
+    fallback: '',
+    secret: true,
+  }),
+  kind: `text, at least ${adminTokenCharactersMin} characters`,
+  parse: (value) =>
+    value === '' || value.length >= adminTokenCharactersMin
+      ? { ok: true, value }
+      : { ok: false, problem: `must have at least ${adminTokenCharactersMin} characters` },
 }
 
 /** Settings of gateway alone, and those that it shares with others. */
@@ -89,11 +104,7 @@ export const gatewaySettings = {
     min: 1,
     max: 86_400,
   }),
-  adminToken: text('ADMIN_TOKEN', {
-    help: 'secret that opens the administration, at least 16 characters; empty: there is none',
-    fallback: '',
-    secret: true,
-  }),
+  adminToken,
   adminHost: text('ADMIN_HOST', { help: 'address on which the administration listens', fallback: '127.0.0.1' }),
   adminPort: integer('ADMIN_PORT', {
     help: 'port on which the administration listens where SHUTTERFLEET_ADMIN_TOKEN is set; 0 takes a free one',

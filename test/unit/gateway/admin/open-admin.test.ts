@@ -7,9 +7,8 @@ const gateway = { ...createTestContext(), database: {} as Database }
 const open = (adminToken: string) => openAdmin(gateway, { adminToken, keyPepper: 'pepper', windowCaptures: 1 })
 
 // Contract: Off without a token
-t.test('there is no administration without a token, and none with one that can be guessed', async (t) => {
+t.test('there is no administration without a token', async (t) => {
   t.equal(open(''), undefined)
-  t.throws(() => open('x'.repeat(15)), { code: 'CONFIGURATION', message: /SHUTTERFLEET_ADMIN_TOKEN.*16/ })
   await using admin = open('x'.repeat(16))
   t.ok(admin)
 })

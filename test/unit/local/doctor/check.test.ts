@@ -10,3 +10,15 @@ t.test('a check that throws is one line with what to do, and one that does not h
   t.match(await runCheck({ ...check, look: program }), { detail: 'no such thing' })
   t.match(await runCheck({ ...check, look: () => Promise.reject(new Error('')) }), { detail: 'it failed' })
 })
+
+t.test('a check is not made where one that it needs has failed', async (t) => {
+  const check = { name: 'sandbox', advice: 'mend it', needs: 'chromium', look: async () => 'fine' }
+  const earlier = (ok: boolean) => [{ name: 'chromium', ok, detail: '' }]
+  t.match(await runCheck(check, earlier(true)), { ok: true, detail: 'fine' })
+  t.strictSame(await runCheck(check, earlier(false)), {
+    name: 'sandbox',
+    ok: false,
+    checked: false,
+    detail: 'not checked, since chromium failed',
+  })
+})

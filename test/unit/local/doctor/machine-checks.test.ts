@@ -4,7 +4,7 @@ import { machineChecks } from '#local/doctor/machine-checks.ts'
 
 const findings = async (facts: { chromium?: string; nodeVersion?: string }) => {
   const checks = machineChecks({ chromium: facts.chromium, nodeVersion: facts.nodeVersion ?? '24.21.0', isRoot: false })
-  const [node, chromium, sandbox] = await Promise.all(checks.map(runCheck))
+  const [node, chromium, sandbox] = await Promise.all(checks.map((check) => runCheck(check)))
   return { node, chromium, sandbox }
 }
 

@@ -1,4 +1,4 @@
-// An image at once: node capture.ts [PAGE] [FILE]
+// An image at once: node capture.mts [PAGE] [FILE]
 import { writeFile } from 'node:fs/promises'
 import { Shutterfleet } from '@shutterfleet/client'
 

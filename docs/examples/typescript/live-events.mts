@@ -1,9 +1,9 @@
-// A link to an image that needs no key, for ten minutes: node signed-link.ts [PAGE]
+// What happens to a capture, while it happens: node live-events.mts [PAGE]
 import { Shutterfleet } from '@shutterfleet/client'
 
 const { BASE: baseUrl = 'http://127.0.0.1:8080', KEY: apiKey = '' } = process.env
 const [, , page = 'https://example.com'] = process.argv
 
 const shots = new Shutterfleet({ baseUrl, apiKey })
-const { id } = await shots.captureRecord({ url: page })
-console.log((await shots.signedUrl(id, { expiresIn: 10 })).url)
+const { id } = await shots.create({ url: page })
+for await (const { event, data } of shots.events(id)) console.log(event, data)

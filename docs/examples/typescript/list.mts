@@ -1,4 +1,4 @@
-// All captures that have completed, newest first: node list.ts
+// All captures that have completed, newest first: node list.mts
 import { Shutterfleet } from '@shutterfleet/client'
 
 const { BASE: baseUrl = 'http://127.0.0.1:8080', KEY: apiKey = '' } = process.env

@@ -1,4 +1,4 @@
-// Receives webhooks, and trusts none but ours: SECRET=whsec_... PORT=8081 node webhook-receiver.ts
+// Receives webhooks, and trusts none but ours: SECRET=whsec_... PORT=8081 node webhook-receiver.mts
 import { createServer } from 'node:http'
 import { buffer } from 'node:stream/consumers'
 import { verifyWebhook } from '@shutterfleet/client'

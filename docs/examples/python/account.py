@@ -1,0 +1,18 @@
+"""The plan of the account, and what is left of the month: account.py"""
+import json
+import os
+import urllib.request
+
+BASE = os.environ.get("BASE", "http://127.0.0.1:8080")
+KEY = os.environ["KEY"]
+
+
+def read(path):
+    """Sends a request; answers the data of the response."""
+    request = urllib.request.Request(f"{BASE}/v1{path}", headers={"Authorization": f"Bearer {KEY}"})
+    return json.load(urllib.request.urlopen(request, timeout=30))["data"]
+
+
+account, usage = read("/account"), read("/account/usage")
+limit = usage["screenshots_limit"] or "unlimited"
+print(f"{account['name']}: plan {account['plan']['slug']}, {usage['screenshots_used']} of {limit} captures used")

@@ -1,0 +1,8 @@
+// Deletes a capture, its image and everything else that is kept of it: node delete.mts ID
+import { Shutterfleet } from '@shutterfleet/client'
+
+const { BASE: baseUrl = 'http://127.0.0.1:8080', KEY: apiKey = '' } = process.env
+const [, , id = ''] = process.argv
+
+await new Shutterfleet({ baseUrl, apiKey }).delete(id)
+console.log(`deleted ${id}`)

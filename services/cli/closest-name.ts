@@ -1,0 +1,30 @@
+/** Most changes of a letter by which a mistyped word is still recognised. */
+const changesMax = 2
+
+/** Changes of one letter that make `one` of `other`: the Levenshtein distance. */
+const distance = (one: string, other: string): number => {
+  let above = Array.from({ length: other.length + 1 }, (_, column) => column)
+  for (const [row, letter] of [...one].entries()) {
+    const line = [row + 1]
+    for (let column = 1; column <= other.length; column += 1) {
+      const replaced = (above[column - 1] ?? 0) + (letter === other[column - 1] ? 0 : 1)
+      line.push(Math.min(replaced, (above[column] ?? 0) + 1, (line[column - 1] ?? 0) + 1))
+    }
+    above = line
+  }
+  return above[other.length] ?? 0
+}
+
+/** The command of one or two words that the first of `words` are closest to; undefined where none is close. */
+export const closestName = (names: readonly string[], words: readonly string[]): string | undefined => {
+  const [best] = names
+    .map((name) => {
+      const typed = words
+        .slice(0, name.split(' ').length)
+        .join(' ')
+        .slice(0, 2 * name.length)
+      return { name, changes: distance(typed, name) }
+    })
+    .toSorted((one, other) => one.changes - other.changes)
+  return best && best.changes <= changesMax ? best.name : undefined
+}

@@ -1,0 +1,56 @@
+import { execFile, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { readdir } from 'node:fs/promises'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { pathsOf } from '#local/data-folder.ts'
+import { type Command, dataFlag, flagText, type Typed, UsageError } from './command.ts'
+import { dataFolderOf } from './installation.ts'
+
+const linesMax = 10_000
+/** A line names at most the host of a target; the longest are stack traces. */
+const bytesMax = 64 * 1024 * 1024
+
+const lineCount = (typed: Typed): string => {
+  const given = flagText(typed, 'lines') ?? '100'
+  if (/^\d{1,5}$/.test(given) && Number(given) >= 1 && Number(given) <= linesMax) return given
+  throw new UsageError(`--lines ${given}: must be a whole number from 1 to ${linesMax}`)
+}
+
+/** The log file of a service. Throws `UsageError` that names the services that have one. */
+const logOf = async (folder: string, service: string): Promise<string> => {
+  const files = await readdir(folder).catch(() => [])
+  const services = files.flatMap((file) => (file.endsWith('.log') ? [file.slice(0, -'.log'.length)] : []))
+  if (services.includes(service)) return join(folder, `${service}.log`)
+  const known = services.length === 0 ? `there are no logs in ${folder}` : `logs are: ${services.toSorted().join(', ')}`
+  throw new UsageError(`SERVICE ${service}: has no log; ${known}`)
+}
+
+/** `logs`: the last lines that a service has written, and those that follow. */
+export const logs: Command = {
+  usage: 'logs SERVICE [--lines N] [--follow] [--data DIR]',
+  summary: 'prints the log of a service, such as gateway',
+  flags: {
+    lines: { type: 'string', value: 'N', help: `how many of the last lines (default 100, at most ${linesMax})` },
+    follow: { type: 'boolean', short: 'f', help: 'print new lines until Ctrl-C' },
+    data: dataFlag,
+  },
+  operands: ['SERVICE'],
+  run: async ({ env, stop, print }, typed) => {
+    const [service = ''] = typed.operands
+    const lines = lineCount(typed)
+    if (typed.flags['follow'] && typed.flags['json'])
+      throw new UsageError('--follow: not with --json, which prints once')
+    const path = await logOf(pathsOf(dataFolderOf(env, typed)).logs, service)
+    if (typed.flags['follow']) {
+      // By name: a log at its bound is emptied and goes on.
+      const tail = spawn('tail', ['-n', lines, '-F', path], { stdio: ['ignore', 'inherit', 'inherit'] })
+      stop.addEventListener('abort', () => tail.kill(), { once: true })
+      await once(tail, 'exit')
+      return
+    }
+    const { stdout } = await promisify(execFile)('tail', ['-n', lines, path], { maxBuffer: bytesMax })
+    const text = stdout.trimEnd()
+    print({ json: { service, path, lines: text === '' ? [] : text.split('\n') }, text })
+  },
+}

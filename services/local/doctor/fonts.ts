@@ -1,0 +1,79 @@
+import { execFile } from 'node:child_process'
+import { readdir } from 'node:fs/promises'
+import { basename } from 'node:path'
+import { promisify } from 'node:util'
+
+const runMs = 20_000
+
+/** What fontconfig calls a script, and the files that Debian's packages bring for it. */
+type Script = { readonly pattern: string; readonly files: RegExp }
+
+/** Without these most pages look wrong. */
+const required: Readonly<Record<string, Script>> = {
+  Latin: { pattern: ':lang=en', files: /^LiberationSans-Regular\.ttf$/ },
+  CJK: { pattern: ':lang=ja', files: /^(NotoSansCJK-Regular|wqy-.*)\.ttc$/ },
+  emoji: { pattern: ':lang=und-zsye', files: /^NotoColorEmoji\.ttf$/ },
+}
+
+/** By a letter of each, in hexadecimal: a language may be written in several scripts. The name is that of its Noto font. */
+const others: Readonly<Record<string, Script>> = Object.fromEntries(
+  Object.entries({
+    Arabic: '628',
+    Armenian: '562',
+    Bengali: '985',
+    Cherokee: '13a0',
+    Devanagari: '905',
+    Ethiopic: '1200',
+    Georgian: '10d0',
+    Gujarati: 'a85',
+    Gurmukhi: 'a05',
+    Hebrew: '5d0',
+    Kannada: 'c85',
+    Khmer: '1780',
+    Lao: 'e81',
+    Malayalam: 'd05',
+    Mongolian: '1820',
+    Myanmar: '1000',
+    Oriya: 'b05',
+    Sinhala: 'd85',
+    Tamil: 'b85',
+    Telugu: 'c05',
+    Thaana: '780',
+    Thai: 'e01',
+    Tibetan: 'f40',
+  }).map(([name, letter]) => [
+    name,
+    { pattern: `:charset=${letter}`, files: new RegExp(`^Noto(Sans|Serif)${name}-Regular\\.ttf$`) },
+  ]),
+)
+
+/** Counts the font files of a script. */
+export type CountFonts = (script: Script) => Promise<number>
+
+/** Counts by fontconfig; by file names where only its library is there and not its program. */
+export const countFonts: CountFonts = async ({ pattern, files }) => {
+  try {
+    const { stdout } = await promisify(execFile)('fc-list', [pattern, 'file'], { timeout: runMs })
+    return stdout.split('\n').filter((each) => each !== '').length
+  } catch {
+    const found = await readdir('/usr/share/fonts', { recursive: true }).catch(() => [])
+    return found.filter((path) => files.test(basename(path))).length
+  }
+}
+
+const missingOf = async (scripts: Readonly<Record<string, Script>>, count: CountFonts): Promise<string[]> => {
+  const counted = await Promise.all(
+    Object.entries(scripts).map(async ([name, script]) => ({ name, files: await count(script) })),
+  )
+  return counted.flatMap(({ name, files }) => (files === 0 ? [name] : []))
+}
+
+/** Which scripts have fonts. Throws where Latin, CJK or emoji have none; others are listed. */
+export const lookAtFonts = async (count: CountFonts): Promise<string> => {
+  const missing = await missingOf(required, count)
+  const missingOthers = await missingOf(others, count)
+  const boxes = missingOthers.length === 0 ? '' : `; boxes for ${missingOthers.join(', ')}: install fonts-noto-core`
+  if (missing.length > 0) throw new Error(`none for ${missing.join(', ')}${boxes}`)
+  const all = Object.keys(required).length + Object.keys(others).length
+  return `for ${all - missingOthers.length} of ${all} scripts${boxes}`
+}

@@ -1,0 +1,52 @@
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import { json } from 'node:stream/consumers'
+import t from 'tap'
+import { capture } from '#cli/capture.ts'
+import type { Typed } from '#cli/command.ts'
+
+const bodies: unknown[] = []
+const server = createServer(async (request, response) => {
+  if (request.method === 'POST') bodies.push(await json(request))
+  response.writeHead(200, { 'x-screenshot-id': 'abc' })
+  response.end(request.method === 'POST' ? 'image' : JSON.stringify({ data: { id: 'abc', mime_type: 'image/png' } }))
+}).listen(0, '127.0.0.1')
+await once(server, 'listening')
+t.teardown(() => server.close())
+const { port } = server.address() as AddressInfo
+
+/** What the command sends to the service. */
+const sent = async (source: string, flags: Typed['flags']) => {
+  const env = { SHUTTERFLEET_BASE_URL: `http://127.0.0.1:${port}`, SHUTTERFLEET_API_KEY: 'key' }
+  const rest = { stop: new AbortController().signal, root: '/', print: () => {}, note: () => {} }
+  await capture.run({ env, ...rest }, { flags, operands: [source] })
+  return bodies.at(-1)
+}
+
+t.test('capture: the ending of the output file decides the format, unless it is given', async (t) => {
+  const folder = t.testdir()
+  const url = 'https://example.com'
+  for (const [name, format] of [
+    ['a.jpg', 'jpeg'],
+    ['a.JPEG', 'jpeg'],
+    ['a.webp', 'webp'],
+    ['a.png', 'png'],
+    ['a.tif', 'tiff'],
+  ] as const) {
+    t.strictSame(await sent(url, { output: join(folder, name) }), { url, format }, name)
+  }
+  t.strictSame(await sent(url, { output: join(folder, 'without') }), { url })
+  t.strictSame(await sent(url, { output: join(folder, 'a.bin'), parameter: ['format=webp'] }), { url, format: 'webp' })
+  const before = bodies.length
+  await t.rejects(sent(url, { output: join(folder, 'a.gif') }), { message: /-o .*a\.gif: .*\.png, \.jpeg.*-p format=/ })
+  t.equal(bodies.length, before, 'nothing is captured')
+})
+
+t.test('capture: offers only sources that this version captures', async (t) => {
+  const folder = t.testdir({ 'a.md': '# a', 'a.html': '<p>a' })
+  t.match(await sent(join(folder, 'a.html'), { output: join(folder, 'a.png') }), { html: '<p>a' })
+  await t.rejects(sent(join(folder, 'a.md'), {}), { message: /SOURCE .*a\.md: .*ending in \.html or \.htm$/ })
+  t.notMatch(capture.summary, '.md')
+})
