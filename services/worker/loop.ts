@@ -29,7 +29,8 @@ export type Turn = {
 /** Waits for a capture, takes it and serves it. False where it took none; it may then be called again. */
 export const takeTurn = async (running: Running, { laneTurn, host, over, served }: Turn): Promise<boolean> => {
   const { duty, puller } = running
-  await duty.mayPull()
+  await duty.mayPull(over)
+  if (over.aborted) return false
   const warm = await host()
   if (!warm || over.aborted) return false
   duty.warm()
