@@ -44,7 +44,7 @@ export const serveOne = async (running: Running, stop: AbortSignal, bounds: OneB
   using spare = alarm(bounds.spareMs)
   const over = AbortSignal.any([stop, spare.signal])
   const turn = {
-    laneTurn: laneTurnOf(running.pod),
+    laneTurn: () => laneTurnOf(running.pod),
     host: () => warmHost(slot, over, bounds.warmMs),
     over,
     // Before the capture counts as ended: at no moment does the worker look as if it would take another.
