@@ -1,14 +1,18 @@
 import { once } from 'node:events'
 import { createServer, type Server } from 'node:http'
 import type { Socket } from 'node:net'
+import { AppError } from '#shared/errors/app-error.ts'
+import { watchAuthority } from '#shared/net/watch-egress.ts'
 import { connectTunnel } from './connect-tunnel.ts'
 import type { Egress } from './context.ts'
 import { forwardRequest, headerBytesMax } from './forward-request.ts'
+import { refuseTunnel } from './refuse.ts'
+import { createWatches } from './watches.ts'
 
 /** The proxy's server, not yet listening, and the way to end it. */
 export type App = {
   readonly server: Server
-  /** Takes no more clients, lets open connections end for at most `waitMs`, then cuts them. */
+  /** Takes no more clients, ends watches, lets open connections end for at most `waitMs`, then cuts them. */
   readonly drain: (waitMs: number) => Promise<void>
 }
 
@@ -20,6 +24,7 @@ const requestMs = 300_000
 export const createApp = (egress: Egress & { readonly connectionsMax: number }): App => {
   const { events } = egress
   const open = new Set<Socket>()
+  const watches = createWatches()
   const server = createServer({
     maxHeaderSize: headerBytesMax,
     headersTimeout: headMs,
@@ -38,10 +43,10 @@ export const createApp = (egress: Egress & { readonly connectionsMax: number }):
     })
   })
   server.on('drop', events.clientDropped)
-  server.on(
-    'connect',
-    (request, client, head) => void connectTunnel(egress, { request, client: client as Socket, head }),
-  )
+  server.on('connect', (request, client, head) => {
+    if (request.url === watchAuthority) watches.add(client as Socket)
+    else void connectTunnel(egress, { request, client: client as Socket, head })
+  })
   server.on('request', (request, response) => {
     // Without a socket the answer would have to wait for an earlier one: a client that pipelines is not served.
     if (response.socket === null) request.socket.destroy()
@@ -49,7 +54,9 @@ export const createApp = (egress: Egress & { readonly connectionsMax: number }):
   })
   server.on('clientError', (cause, client) => {
     events.unreadable(cause)
-    client.destroy()
+    // Without an answer the client would take it for a fault of this filter, and repeat what can never be served.
+    if (client.writable) refuseTunnel(client, new AppError('BAD_REQUEST', { message: cause.message }))
+    else client.destroy()
   })
   return {
     server,
@@ -57,6 +64,7 @@ export const createApp = (egress: Egress & { readonly connectionsMax: number }):
       events.draining(open.size)
       const closed = once(server, 'close')
       server.close()
+      watches.end()
       const cut = setTimeout(() => {
         for (const client of open) client.destroy()
       }, waitMs)

@@ -12,6 +12,14 @@ const addressesMax = 4
 const isPeer = (socket: Socket, ip: string): boolean =>
   parseAddress(socket.remoteAddress ?? '')?.toString() === parseAddress(ip)?.toString()
 
+/** This machine lacks file descriptors, local ports or memory: no other address would fare better. */
+const ours = ['EMFILE', 'ENFILE', 'EADDRNOTAVAIL', 'ENOBUFS', 'ENOMEM', 'EAGAIN']
+
+const codeOf = ({ name, code = '' }: NodeJS.ErrnoException) => {
+  if (name === 'AbortError') return 'TIMEOUT'
+  return ours.includes(code) ? 'SERVICE_UNAVAILABLE' : 'CONNECTION_FAILED'
+}
+
 const dialOne = async (connect: Connect, to: { host: string; port: number }, waitMs: number): Promise<Socket> => {
   const socket = connect(to)
   // Whoever uses the socket hears of its end by 'close'; without a listener an 'error' would end the process.
@@ -20,18 +28,20 @@ const dialOne = async (connect: Connect, to: { host: string; port: number }, wai
     await once(socket, 'connect', { signal: AbortSignal.timeout(waitMs) })
   } catch (cause) {
     socket.destroy()
-    const code = (cause as Error).name === 'AbortError' ? 'TIMEOUT' : 'CONNECTION_FAILED'
-    throw new AppError(code, { message: 'no connection to the address', cause })
+    throw new AppError(codeOf(cause as NodeJS.ErrnoException), { message: 'no connection to the address', cause })
   }
   if (isPeer(socket, to.host)) return socket
   socket.destroy()
   throw new AppError('BLOCKED', { message: 'the peer is not the address that was judged' })
 }
 
+/** Whether another address of the name may fare better. */
+const isOfAddress = ({ code }: AppError) => code === 'TIMEOUT' || code === 'CONNECTION_FAILED'
+
 /**
  * Connects to the first of the judged addresses that answers, each tried for its share of `connectMs`, and makes sure
- * that the peer is that address. Throws `BLOCKED` for a foreign peer, else the last address's `TIMEOUT` or
- * `CONNECTION_FAILED`.
+ * that the peer is that address. Throws `BLOCKED` for a foreign peer, `SERVICE_UNAVAILABLE` where this machine can open no
+ * connection, else the last address's `TIMEOUT` or `CONNECTION_FAILED`.
  */
 export const dial = async (
   { connect, connectMs }: { readonly connect: Connect; readonly connectMs: number },
@@ -44,7 +54,7 @@ export const dial = async (
     try {
       return await dialOne(connect, { host, port }, Math.floor(connectMs / tried.length))
     } catch (thrown) {
-      if (!(thrown instanceof AppError) || thrown.code === 'BLOCKED') throw thrown
+      if (!(thrown instanceof AppError) || !isOfAddress(thrown)) throw thrown
       failure = thrown
     }
   }

@@ -8,7 +8,9 @@ export const refusalOf = ({ code }: AppError): { readonly status: number; readon
   if (code === 'BLOCKED') return { status: 403, refusal: 'blocked' }
   if (code === 'DNS_FAILED') return { status: 502, refusal: 'dns_failed' }
   if (code === 'BAD_REQUEST') return { status: 400, refusal: 'bad_request' }
-  return { status: code === 'TIMEOUT' ? 504 : 502, refusal: 'connection_failed' }
+  if (code === 'TIMEOUT') return { status: 504, refusal: 'connection_failed' }
+  if (code === 'CONNECTION_FAILED') return { status: 502, refusal: 'connection_failed' }
+  return { status: 503, refusal: 'unavailable' }
 }
 
 /** A client that does not close its side of a refused connection is cut after this. */

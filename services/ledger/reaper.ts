@@ -1,4 +1,4 @@
-import { ledgerMarginMs, maxAttempts } from '#shared/capture/budget.ts'
+import { ledgerMarginMs, maxAttempts, unendedMax } from '#shared/capture/budget.ts'
 import { type Pool, pools } from '#shared/capture/lane.ts'
 import type { JudgedCapture } from '#shared/db/change-captures.ts'
 import { findNeverBegun, findOverdue, type OverdueCapture } from '#shared/db/find-stuck.ts'
@@ -25,7 +25,6 @@ const underWayMs = 500
 const batchCaptures = 100
 const batchesMax = 100
 const atOnce = 4
-const unendedMax = 2
 /** A report that was stored this long ago has been acknowledged without its change, which PostgreSQL has lost since; or the ledger is far behind. */
 const forgottenMs = 60_000
 const unbegunMs = 60_000
@@ -130,7 +129,8 @@ const judgeAllOverdue = async (look: Look): Promise<unknown[]> => {
   let after: OverdueCapture | undefined
   for (let batch = 0; batch < batchesMax; batch += 1) {
     const marginMs = ledgerMarginMs - underWayMs
-    const all = await findOverdue(look.database, { marginMs, limit: batchCaptures, after })
+    const { longestWaitSeconds } = look
+    const all = await findOverdue(look.database, { marginMs, longestWaitSeconds, limit: batchCaptures, after })
     failures.push(...(await actOnEach(look.queue, { all, atOnce }, (overdue) => judgeOverdue(look, overdue))))
     after = all.at(-1)
     if (all.length < batchCaptures || !look.queue.isConnected()) break

@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto'
 import { join } from 'node:path'
-import { checkEgress } from '#shared/net/check-egress.ts'
 import type { Config } from './config.ts'
 import type { Context } from './context.ts'
+import type { PullGate } from './pull-gate.ts'
+import type { Events } from './events.ts'
 import type { Ground } from './ground.ts'
 import { type Host, startHost } from './host-process.ts'
 import { isolationOf } from './network-isolation.ts'
@@ -24,14 +25,38 @@ const warmed = async (host: Host, canary: Ground['canary'], stop: AbortSignal): 
   }
 }
 
+/** Holds the worker once browsers have failed to start so often in a row, in whichever slot, until one has started. */
+const failuresMax = 3
+
+/** Passes on how starts of browsers went, and holds the worker after too many failures. */
+export const holdAfterFailures = (
+  events: Pick<Events, 'hostUp' | 'hostFailed'>,
+  holds: Pick<PullGate, 'hold' | 'release'>,
+): Pick<Events, 'hostUp' | 'hostFailed'> => {
+  let failures = 0
+  return {
+    hostUp: (tookMs) => {
+      failures = 0
+      events.hostUp(tookMs)
+      holds.release('browser')
+    },
+    hostFailed: (error) => {
+      failures += 1
+      events.hostFailed(error)
+      if (failures >= failuresMax)
+        holds.hold('browser', `failed to start ${failuresMax} times in a row: ${error.message}`)
+    },
+  }
+}
+
 /** Makes the worker's slots; their hosts are started when they are first asked for. */
 export const createSlots = (
   { config, user, events }: { config: Config } & Pick<Context, 'user' | 'events'>,
   ground: Pick<Ground, 'folder' | 'egressPath' | 'trust' | 'canary'>,
+  holds: Pick<PullGate, 'hold' | 'release'>,
 ): readonly Slot[] => {
   const { egressPath } = ground
   const start = async (stop: AbortSignal) => {
-    await checkEgress({ socketPath: egressPath })
     const host = await startHost(
       {
         settings: {
@@ -53,5 +78,6 @@ export const createSlots = (
     )
     return warmed(host, ground.canary, stop)
   }
-  return Array.from({ length: config.slots }, () => createSlot(start, events))
+  const counted = holdAfterFailures(events, holds)
+  return Array.from({ length: config.slots }, () => createSlot(start, counted))
 }

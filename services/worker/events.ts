@@ -3,6 +3,8 @@ import type { QueueNotice } from '#shared/queue/connection.ts'
 import type { CompletedResult, FailedResult, Timings } from '#shared/queue/messages.ts'
 import type { Logger } from '#shared/telemetry/logger.ts'
 import type { Metrics } from '#shared/telemetry/metrics.ts'
+import type { HoldCause } from './pull-gate.ts'
+import type { Interruption } from './run-attempt.ts'
 
 /** One function per thing that can happen to a worker; each writes its log line and its metrics. */
 export type Events = {
@@ -13,6 +15,11 @@ export type Events = {
   readonly dropped: (id: string, reason: 'ended' | 'no-attempt-left' | 'unreadable') => void
   readonly begun: (capture: { id: string; attempt: number; traceId: string }) => void
   readonly ended: (result: CompletedResult | FailedResult, detail?: string) => void
+  /** A fault of ours broke the attempt off; it is not counted, or the next one begins. */
+  readonly interrupted: (capture: { id: string; attempt: number }, interruption: Interruption) => void
+  /** Nothing is taken from now on, until the cause is gone. */
+  readonly held: (cause: HoldCause, reason: string) => void
+  readonly released: (cause: HoldCause) => void
   /** The attempt could not be reported; somebody else will have the capture. */
   readonly lost: (id: string, error: AppError) => void
   readonly state: (state: string) => void
@@ -32,6 +39,16 @@ export const createEvents = (logger: Logger, metrics: Metrics): Events => {
     buckets: [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60],
   })
   const hosts = metrics.counter({ name: 'worker_hosts_total', help: 'Browser hosts started.', labels: ['outcome'] })
+  const interruptions = metrics.counter({
+    name: 'worker_interruptions_total',
+    help: 'Attempts that a fault of ours broke off, by whose it was and what became of the attempt.',
+    labels: ['by', 'fate'],
+  })
+  const held = metrics.gauge({
+    name: 'worker_held',
+    help: '1 while the worker takes no captures for this cause.',
+    labels: ['cause'],
+  })
   const observe = (timings: Partial<Timings>) => {
     for (const [stage, ms] of Object.entries(timings)) stages.observe({ stage }, ms / 1000)
   }
@@ -58,6 +75,18 @@ export const createEvents = (logger: Logger, metrics: Metrics): Events => {
         captures.inc({ outcome: result.code })
         logger.info({ id, attempt, code: result.code, message: result.message, detail, timings }, 'capture failed')
       }
+    },
+    interrupted: ({ id, attempt }, { by, detail, fate }) => {
+      interruptions.inc({ by, fate: fate.kind })
+      logger.warn({ id, attempt, by, detail, fate }, 'attempt interrupted by a fault of the service')
+    },
+    held: (cause, reason) => {
+      held.set({ cause }, 1)
+      logger.error({ cause, reason }, 'worker takes no captures')
+    },
+    released: (cause) => {
+      held.set({ cause }, 0)
+      logger.info({ cause }, 'worker may take captures again')
     },
     lost: (id, error) => logger.error({ id, error: error.message }, 'attempt could not be reported'),
     state: (state) => logger.info({ state }, 'worker state'),

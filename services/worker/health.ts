@@ -6,17 +6,23 @@ import type { Slot } from './slot.ts'
 /** A worker whose browsers have not come up for this long is better started anew. */
 const coldMs = 180_000
 
-/** What a worker says of itself: ready while it may take captures, busy or not; alive while a browser answers. */
+/** What a worker says of itself: ready while it may take captures, busy or not; alive while a browser answers, or none is asked for. */
 export const healthOf = (of: {
   queue: Pick<Queue, 'isConnected'>
-  duty: Pick<Duty, 'state'>
+  duty: Pick<Duty, 'state' | 'holds'>
   slots: readonly Pick<Slot, 'isWarm' | 'coldForMs'>[]
 }): Health => {
   const state = of.duty.state()
+  const holds = of.duty.holds()
   const warm = of.slots.filter((slot) => slot.isWarm()).length
   return {
     live: of.slots.some((slot) => slot.coldForMs() < coldMs),
-    ready: state === 'ready' && warm > 0 && of.queue.isConnected(),
-    detail: { state, warm: `${warm} of ${of.slots.length}`, nats: of.queue.isConnected() ? 'connected' : 'away' },
+    ready: state === 'ready' && holds.size === 0 && warm > 0 && of.queue.isConnected(),
+    detail: {
+      state,
+      ...Object.fromEntries(holds),
+      warm: `${warm} of ${of.slots.length}`,
+      nats: of.queue.isConnected() ? 'connected' : 'away',
+    },
   }
 }

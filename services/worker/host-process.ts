@@ -90,7 +90,7 @@ const captureIn = async ({ child, ending, complaint }: Running, order: Order, en
     ending.abort()
   }, endsAt - performance.now())
   const onGone = () =>
-    resolve(failure('RENDER_ERROR', 'The browser ended while it rendered the page.', `host ended: ${complaint()}`))
+    resolve({ outcome: 'interrupted', by: 'browser', isLoaded, detail: `host ended: ${complaint()}`, timings: {} })
   ending.signal.addEventListener('abort', onGone)
   child.on('message', onReport)
   // A host that cannot be told anything is about to be gone.

@@ -4,7 +4,7 @@ import { createHash } from 'node:crypto'
 const turns = 8
 
 /**
- * The slot number by which a single-use worker looks for its capture, as `laneOrder` wants it: drawn from its name, so
- * that one of eight such workers begins at each lower lane.
+ * The turn with which a worker begins to look through the lanes, as `laneOrder` wants it: drawn from its name, so that of
+ * eight workers which take a single capture one begins at each lower lane.
  */
 export const laneTurnOf = (pod: string): number => createHash('sha256').update(pod).digest().readUInt8() % turns

@@ -2,6 +2,7 @@ import type { LanePuller } from '#shared/queue/lane-puller.ts'
 import { captureIdOf } from '#shared/queue/subjects.ts'
 import type { Duty } from './duty.ts'
 import type { Host } from './host-process.ts'
+import { laneTurnOf } from './lane-turn.ts'
 import { serveDelivery, type Worker } from './serve-delivery.ts'
 import type { ServiceTime } from './service-time.ts'
 import type { Slot } from './slot.ts'
@@ -16,8 +17,8 @@ export type Running = Worker & {
 
 /** How a slot comes to its next capture. */
 export type Turn = {
-  /** The number by which it looks through the lanes. */
-  readonly laneTurn: number
+  /** The number by which it looks through the lanes this time. */
+  readonly laneTurn: () => number
   /** A warm host; undefined where `over` aborts before there is one. */
   readonly host: () => Promise<Host | undefined>
   /** Ends the wait for a capture; one that runs is finished. */
@@ -29,12 +30,13 @@ export type Turn = {
 /** Waits for a capture, takes it and serves it. False where it took none; it may then be called again. */
 export const takeTurn = async (running: Running, { laneTurn, host, over, served }: Turn): Promise<boolean> => {
   const { duty, puller } = running
-  await duty.mayPull()
+  await duty.mayPull(over)
+  if (over.aborted) return false
   const warm = await host()
   if (!warm || over.aborted) return false
   duty.warm()
   const pulling = AbortSignal.any([duty.pulling(), warm.gone, over])
-  const delivery = await puller.take(laneTurn, pulling)
+  const delivery = await puller.take(laneTurn(), pulling)
   if (!delivery) return false
   if (pulling.aborted) {
     delivery.nak()
@@ -47,10 +49,16 @@ export const takeTurn = async (running: Running, { laneTurn, host, over, served 
   return true
 }
 
-/** Serves captures in every slot until `stop` aborts; what runs then is finished first, within its own budget. */
+/**
+ * Serves captures in every slot until `stop` aborts; what runs then is finished first, within its own budget. The lanes'
+ * turns go round over all slots together, from where the worker's name begins: each lane has its share with any number of
+ * slots and workers.
+ */
 export const serveUntil = async (running: Running, stop: AbortSignal): Promise<void> => {
-  const serveIn = async (slot: Slot, index: number) => {
-    const turn = { laneTurn: index, host: () => slot.host(stop), over: stop, served: running.service.add }
+  let nextTurn = laneTurnOf(running.pod)
+  const laneTurn = () => nextTurn++
+  const serveIn = async (slot: Slot) => {
+    const turn = { laneTurn, host: () => slot.host(stop), over: stop, served: running.service.add }
     while (!stop.aborted) await takeTurn(running, turn)
   }
   await Promise.all(running.slots.map(serveIn))

@@ -6,9 +6,11 @@ import type { Config } from './config.ts'
 import type { Context } from './context.ts'
 import { createSlots } from './create-slots.ts'
 import { beginDuty } from './duty.ts'
+import { linkEgress } from './egress-link.ts'
 import type { Ground } from './ground.ts'
 import { healthOf } from './health.ts'
 import type { Running } from './loop.ts'
+import { reportedHolds } from './pull-gate.ts'
 import { createServiceTime } from './service-time.ts'
 
 /** What a worker is put together from. */
@@ -29,11 +31,14 @@ export const openWorker = async (parts: WorkerParts): Promise<Running & AsyncDis
   const { queue, pod, events, metrics, openingKeys } = context
   const { pool } = config
   await using stack = new AsyncDisposableStack()
-  const slots = createSlots({ config, ...context }, ground)
-  stack.defer(async () => void (await Promise.all(slots.map((slot) => slot[Symbol.asyncDispose]()))))
   const service = createServiceTime()
-  const sayHow = () => beat({ queue, pool, pod, slots: slots.length, duty }, service)
+  const sayHow = () => beat({ queue, pool, pod, slots: config.slots, duty }, service)
   const duty = stack.use(beginDuty(life.stop, sayHow))
+  const holds = reportedHolds(duty, events)
+  duty.hold('egress', 'not checked yet')
+  const egress = stack.use(linkEgress({ socketPath: ground.egressPath }, holds))
+  const slots = createSlots({ config, ...context }, ground, holds)
+  stack.defer(async () => void (await Promise.all(slots.map((slot) => slot[Symbol.asyncDispose]()))))
   stack.use(beatInStep(sayHow))
   const probe = stack.use(
     await startProbeServer({
@@ -50,6 +55,7 @@ export const openWorker = async (parts: WorkerParts): Promise<Running & AsyncDis
     pool,
     pod,
     openingKeys,
+    egress,
     events,
     puller,
     duty,

@@ -6,17 +6,21 @@ import { lastStored } from '#shared/queue/stored.ts'
 import { resultSubject, startedSubject } from '#shared/queue/subjects.ts'
 import { resultsStream } from '#shared/queue/topology.ts'
 
-/** What a delivered capture is to its worker: over already, out of attempts, or to be run as this attempt (from 1). */
-export type Progress = 'ended' | 'no-attempt-left' | number
+/** The attempt that a worker is to run, from 1, and how often it was handed back so far. */
+export type NextAttempt = { readonly attempt: number; readonly handBacks: number }
+
+/** What a delivered capture is to its worker: over already, out of attempts, or to be run. */
+export type Progress = 'ended' | 'no-attempt-left' | NextAttempt
 
 /** A report that breaks its schema counts for nothing, as with the ledger: no repetition would make it readable. */
-const begunIn = (stored: Uint8Array | undefined): number => {
-  if (!stored) return 0
+const readStarted = (stored: Uint8Array | undefined): NextAttempt => {
+  const first = { attempt: 1, handBacks: 0 }
+  if (!stored) return first
   try {
-    const { kind, attempt } = startedCodec.decode(stored)
-    return kind === 'begun' ? attempt : attempt - 1
+    const { kind, attempt, handBacks = 0 } = startedCodec.decode(stored)
+    return kind === 'begun' ? { attempt: attempt + 1, handBacks: 0 } : { attempt, handBacks }
   } catch (error) {
-    if (error instanceof AppError) return 0
+    if (error instanceof AppError) return first
     throw error
   }
 }
@@ -34,6 +38,8 @@ export const readProgress = async (
     lastStored(queue, resultsStream.name, startedSubject(of)),
   ])
   if (result) return 'ended'
-  const attempt = Math.max(of.attempts, begunIn(started)) + 1
-  return attempt > maxAttempts ? 'no-attempt-left' : attempt
+  const next = readStarted(started)
+  const attempt = Math.max(of.attempts + 1, next.attempt)
+  if (attempt > maxAttempts) return 'no-attempt-left'
+  return { attempt, handBacks: attempt === next.attempt ? next.handBacks : 0 }
 }

@@ -8,7 +8,7 @@ import type { Slot } from './slot.ts'
 export type OneBounds = {
   /** Time from now in which a capture must come. */
   readonly spareMs: number
-  /** Time in which a browser must come up. */
+  /** Time in which egress must let captures be taken, and then again time in which a browser must come up. */
   readonly warmMs: number
 }
 
@@ -17,6 +17,14 @@ const alarm = (afterMs: number): Disposable & { readonly signal: AbortSignal } =
   const controller = new AbortController()
   const timer = setTimeout(() => controller.abort(), afterMs)
   return { signal: controller.signal, [Symbol.dispose]: () => clearTimeout(timer) }
+}
+
+/** Throws what keeps a worker from its capture once that has gone on for `warmMs`: whoever started it sees it fail. */
+const untilFree = async ({ duty }: Running, over: AbortSignal, warmMs: number): Promise<void> => {
+  using late = alarm(warmMs)
+  await duty.mayPull(AbortSignal.any([over, late.signal]))
+  const [reason] = duty.holds().values()
+  if (late.signal.aborted && reason !== undefined) throw new AppError('SERVER_ERROR', { message: reason })
 }
 
 const warmHost = async (slot: Slot, over: AbortSignal, warmMs: number): Promise<Host | undefined> => {
@@ -36,13 +44,16 @@ export const serveOne = async (running: Running, stop: AbortSignal, bounds: OneB
   using spare = alarm(bounds.spareMs)
   const over = AbortSignal.any([stop, spare.signal])
   const turn = {
-    laneTurn: laneTurnOf(running.pod),
+    laneTurn: () => laneTurnOf(running.pod),
     host: () => warmHost(slot, over, bounds.warmMs),
     over,
     // Before the capture counts as ended: at no moment does the worker look as if it would take another.
     served: running.duty.drain,
   }
   let isServed = false
-  while (!isServed && !over.aborted) isServed = await takeTurn(running, turn)
+  while (!isServed && !over.aborted) {
+    await untilFree(running, over, bounds.warmMs)
+    isServed = await takeTurn(running, turn)
+  }
   running.duty.drain()
 }

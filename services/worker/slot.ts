@@ -1,4 +1,5 @@
 import { toAppError } from '#shared/errors/app-error.ts'
+import { pause } from '#shared/process/pause.ts'
 import type { Events } from './events.ts'
 import type { Host } from './host-process.ts'
 
@@ -7,22 +8,11 @@ const retryMs = [200, 500, 1000, 2000, 5000]
 /** A place for one capture at a time, with a browser host that is started again whenever it is gone. */
 export type Slot = AsyncDisposable & {
   readonly isWarm: () => boolean
-  /** Milliseconds for which there has been no warm host, 0 while there is one. */
+  /** Milliseconds for which a warm host has been tried for in vain; 0 while there is one, or nobody asks for one. */
   readonly coldForMs: () => number
   /** A warm host; starts one where there is none and tries until it is warm. Undefined once `stop` aborts. */
   readonly host: (stop: AbortSignal) => Promise<Host | undefined>
 }
-
-const pause = (waitMs: number, stop: AbortSignal) =>
-  new Promise<void>((wake) => {
-    const done = () => {
-      clearTimeout(timer)
-      stop.removeEventListener('abort', done)
-      wake()
-    }
-    const timer = setTimeout(done, waitMs)
-    stop.addEventListener('abort', done)
-  })
 
 /** Makes a slot. `start` gives a host that is warm, or throws and leaves nothing behind, soon after `stop` aborts too. */
 export const createSlot = (
@@ -30,7 +20,7 @@ export const createSlot = (
   events: Pick<Events, 'hostUp' | 'hostFailed'>,
 ): Slot => {
   let current: Host | undefined
-  let coldSince = performance.now()
+  let coldSince: number | undefined
   const isWarm = () => current?.gone.aborted === false
   const discard = async () => {
     const gone = current
@@ -39,18 +29,17 @@ export const createSlot = (
   }
   return {
     isWarm,
-    coldForMs: () => (isWarm() ? 0 : performance.now() - coldSince),
+    coldForMs: () => (coldSince === undefined ? 0 : performance.now() - coldSince),
     host: async (stop) => {
       for (let failures = 0; !stop.aborted; failures += 1) {
         if (current && !current.gone.aborted) return current
         await discard()
         const began = performance.now()
+        coldSince ??= began
         try {
           const host = await start(stop)
           current = host
-          host.gone.addEventListener('abort', () => {
-            coldSince = performance.now()
-          })
+          coldSince = undefined
           events.hostUp(performance.now() - began)
         } catch (error) {
           if (stop.aborted) return undefined

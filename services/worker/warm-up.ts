@@ -27,7 +27,8 @@ export const warmUp = async (
   if (canary.heard() > heardBefore) {
     throw new AppError('SERVICE_UNAVAILABLE', { message: 'a page reached the loopback of the worker around its proxy' })
   }
-  if (outcome.outcome === 'failed') {
-    throw new AppError('SERVICE_UNAVAILABLE', { message: `warm-up: ${outcome.code} ${outcome.detail}` })
+  if (outcome.outcome !== 'completed') {
+    const how = outcome.outcome === 'failed' ? outcome.code : `interrupted by ${outcome.by}:`
+    throw new AppError('SERVICE_UNAVAILABLE', { message: `warm-up: ${how} ${outcome.detail}` })
   }
 }

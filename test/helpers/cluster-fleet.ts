@@ -216,6 +216,7 @@ const recordOf = ({ pod }: WorkerSpec, attempts: Attempt[]) => {
   }
   return {
     dropped: () => {},
+    interrupted: () => {},
     begun: ({ id, attempt }: { id: string; attempt: number }) => void attempts.push({ id, attempt, pod }),
     ended: (result: { id: string; outcome: 'completed' | 'failed' }) => end(result.id, result.outcome),
     lost: (id: string) => end(id, 'lost'),

@@ -101,6 +101,13 @@ type Life = Pick<Running, 'duty' | 'service'> & {
   readonly say: () => void
 }
 
+/** Egress that is always there. */
+const egress: Running['egress'] = {
+  breaks: () => 0,
+  stoodSince: async () => true,
+  [Symbol.dispose]: () => {},
+}
+
 /** Does what main.ts and main-job.ts do. */
 const work = async (part: Part, { gate, stop, service, duty, say }: Life): Promise<void> => {
   const { spec, openingKeys, events, startMs } = part
@@ -116,7 +123,7 @@ const work = async (part: Part, { gate, stop, service, duty, say }: Life): Promi
   stack.use(duty)
   stack.use(beatInStep(say))
   const puller = stack.use(new LanePuller(gate, spec.pool))
-  const running = { queue: gate, ...of, openingKeys, events, puller, duty, slots, service }
+  const running = { queue: gate, ...of, openingKeys, egress, events, puller, duty, slots, service }
   say()
   if (spec.isSingleUse) await serveOne(running, stop, { spareMs: spec.spareMs, warmMs })
   else {

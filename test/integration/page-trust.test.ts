@@ -40,7 +40,7 @@ const captureBoth = async (trust: string | undefined) => {
   const outcomes: string[] = []
   for (const { port } of [signed, selfSigned]) {
     const outcome = await captureWith(host, { url: `https://127.0.0.1:${port}/`, timeout: 10 })
-    outcomes.push(outcome.outcome === 'failed' ? outcome.code : `${outcome.shot.targetStatus}`)
+    outcomes.push(`${outcome.outcome === 'completed' ? outcome.shot.targetStatus : 'code' in outcome && outcome.code}`)
   }
   return outcomes
 }

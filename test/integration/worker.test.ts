@@ -184,17 +184,6 @@ t.test('ends a browser that does not answer at the deadline, reports, and goes o
   t.notOk(hostPids().includes(stalled))
 })
 
-// Contract: Error mapping
-t.test('reports RENDER_ERROR when its host is killed, and goes on with another', async (t) => {
-  const { id } = await send({ url: `${pages.url}/held` })
-  await eventually(() => held.length === 1)
-  for (const pid of hostPids()) process.kill(pid, 'SIGKILL')
-  t.match(await awaitResult(queue, id), { outcome: 'failed', code: 'RENDER_ERROR' })
-  held.splice(0)
-  const { id: next } = await send({ html: 'x' })
-  t.match(await awaitResult(queue, next), { outcome: 'completed' })
-})
-
 t.test('finishes what runs when it is told to stop, takes nothing more and leaves nothing behind', async (t) => {
   const { id } = await send({ url: `${pages.url}/held` })
   await eventually(() => held.length === 1)

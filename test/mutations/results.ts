@@ -29,8 +29,8 @@ export const results: readonly Mutation[] = [
   {
     point: 'Status never moves back',
     file: 'services/ledger/reports/judge-reports.ts',
-    find: "if (message.kind === 'begun') begin(",
-    replace: "if (message.kind !== 'unreadable') begin(",
+    find: "if (message.kind === 'handed-back') takeBack(",
+    replace: "if (message.kind === 'handed-back') begin(",
   },
   {
     point: 'Target 4xx/5xx page',

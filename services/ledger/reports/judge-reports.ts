@@ -53,6 +53,14 @@ const begin = (state: State, attempt: number) => {
   state.begins = true
 }
 
+/** The latest attempt says nothing about its capture: it counts neither as begun nor as lost. */
+const takeBack = (state: State, attempt: number) => {
+  if (state.ended || attempt !== state.attempts || attempt === 0) return
+  state.attempts -= 1
+  state.unendedStarts = Math.max(0, state.unendedStarts - 1)
+  state.begins = false
+}
+
 const finish = (state: State, end: CaptureEnd) => {
   state.end = end
   state.ended = end.status
@@ -62,6 +70,7 @@ const finish = (state: State, end: CaptureEnd) => {
 
 const onStarted = (state: State, message: StartedMessage) => {
   if (message.kind === 'begun') begin(state, message.attempt)
+  if (message.kind === 'handed-back') takeBack(state, message.attempt)
   if (message.kind !== 'unreadable') return
   if (!state.ended)
     finish(state, { status: 'failed', code: 'JOB_FAILED', message: 'No worker could read the capture.' })
@@ -110,7 +119,7 @@ const onResult = (state: State, result: ResultMessage, tokenHash: Buffer) => {
 /**
  * Judges the reports on one capture, in the order in which they were stored. The first success of any attempt wins, even
  * after another attempt failed to end; a failure counts only from the latest attempt that began; a result that comes
- * before its start implies it. What ended stays ended: the same result again is told again, another success has lost.
+ * before its start implies it; the latest attempt does not count once it is handed back. What ended stays ended: the same result again is told again, another success has lost.
  */
 export const judgeReports = (capture: JudgedCapture, reports: readonly Report[]): ReportsJudgement => {
   const state = stateOf(capture)
@@ -121,7 +130,7 @@ export const judgeReports = (capture: JudgedCapture, reports: readonly Report[])
   }
   const { attempts, unendedStarts, begins, end, losers, tells, ignored } = state
   return {
-    change: begins || end ? { attempts, unendedStarts, begins, end } : undefined,
+    change: end || begins || attempts !== capture.attempts ? { attempts, unendedStarts, begins, end } : undefined,
     losers,
     tells,
     ignored,

@@ -10,6 +10,12 @@ export const ledgerMarginMs = 2000
 /** Most attempts of one capture; more than one only where a worker died or was taken away. */
 export const maxAttempts = 3
 
+/** Attempts that may begin and never end: after as many the capture fails, since whatever ended them may be its page. */
+export const unendedMax = 2
+
+/** Most times that one attempt is handed back since its browser ended or its connections broke, with nothing else amiss. */
+export const handBacksMax = 3
+
 /** Milliseconds from the start of an attempt to its terminal status; `timeout` 5 to 60 s, `delay` 0 to 10 s. */
 export const attemptBudgetMs = (options: { timeout: number; delay: number }): number =>
   (options.timeout + options.delay) * 1000 + budgetSlackMs

@@ -10,10 +10,9 @@ export const pools = ['standard', 'stealth', 'proxied'] as const
 /** A browser pool. */
 export type Pool = (typeof pools)[number]
 
-/** Lanes in the order in which free slot `slot` (from 0) looks for work: of eight slots one begins at each lower lane, so that nothing starves. */
-export const laneOrder = (slot: number): readonly Lane[] => {
-  const turn = slot % 8
-  if (turn === 7) return ['bulk', 'interactive', 'normal']
-  if (turn === 6) return ['normal', 'interactive', 'bulk']
+/** Lanes in the order in which a worker looks for work in its turn `turn` (from 0): one turn of eight begins at each lower lane, so that nothing starves. */
+export const laneOrder = (turn: number): readonly Lane[] => {
+  if (turn % 8 === 7) return ['bulk', 'interactive', 'normal']
+  if (turn % 8 === 6) return ['normal', 'interactive', 'bulk']
   return lanes
 }

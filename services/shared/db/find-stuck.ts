@@ -16,13 +16,14 @@ export type OverdueCapture = {
 }
 
 /**
- * Up to `limit` captures whose latest attempt has less than `marginMs` left of its budget, or nothing, the longest over
- * first; where `after` is given, those behind it in this order.
+ * Up to `limit` captures whose latest attempt has less than `marginMs` left of its budget, or nothing, and those that
+ * were accepted `longestWaitSeconds` ago and are handed back again and again, the longest over first; where `after` is given, those behind it in this order.
  */
 export const findOverdue = (
   database: Sql,
   which: {
     readonly marginMs: number
+    readonly longestWaitSeconds: number
     readonly limit: number
     readonly after?: Pick<OverdueCapture, 'id' | 'since'> | undefined
   },
@@ -31,10 +32,12 @@ export const findOverdue = (
     `select id, account_id as "accountId", pool, lane, attempts, unended_starts as "unendedStarts",
             extract(epoch from now() - created_at)::float8 as "ageSeconds", attempt_started_at::text as since
        from capture
-      where status = 'processing' and attempt_started_at + (budget_ms - $1) * interval '1 millisecond' < now()
+      where status = 'processing'
+        and (attempt_started_at + (budget_ms - $1) * interval '1 millisecond' < now()
+             or (unended_starts = 0 and created_at < now() - $5 * interval '1 second'))
         and ($3::timestamptz is null or (attempt_started_at, id) > ($3, $4::uuid))
       order by attempt_started_at, id limit $2`,
-    [which.marginMs, which.limit, which.after?.since, which.after?.id],
+    [which.marginMs, which.limit, which.after?.since, which.after?.id, which.longestWaitSeconds],
   )
 
 /** Up to `limit` captures of each of these pools that were accepted longer than `waitSeconds` ago and never began, the oldest of a pool first. */

@@ -40,9 +40,9 @@ export class LanePuller implements Disposable {
     )
   }
 
-  /** Waits for a capture for free slot `slot` (from 0); undefined once `signal` aborts. What arrives beyond the waiting slots is handed back at once. */
-  async take(slot: number, signal: AbortSignal): Promise<Delivery | undefined> {
-    for (const lane of laneOrder(slot)) {
+  /** Waits for a capture for a free slot, which looks through the lanes by `turn` (from 0); undefined once `signal` aborts. What arrives beyond the waiting slots is handed back at once. */
+  async take(turn: number, signal: AbortSignal): Promise<Delivery | undefined> {
+    for (const lane of laneOrder(turn)) {
       if (signal.aborted) return undefined
       const delivery = await this.#takeNow(lane)
       if (delivery) return delivery

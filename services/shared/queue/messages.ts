@@ -24,9 +24,16 @@ export const captureMessage = Type.Object(
   closed,
 )
 
-/** A worker's report that an attempt begins, was handed back before it began, or cannot be read. */
+/** A worker's report that an attempt begins, was handed back and does not count, or cannot be read. */
 export const startedMessage = Type.Object(
-  { id: uuid, attempt, kind: Type.Enum(['begun', 'handed-back', 'unreadable']), pod: word(253) },
+  {
+    id: uuid,
+    attempt,
+    kind: Type.Enum(['begun', 'handed-back', 'unreadable']),
+    pod: word(253),
+    /** How often the attempt was handed back with nothing amiss but its browser or its connections; absent: never. */
+    handBacks: Type.Optional(count(100)),
+  },
   closed,
 )
 

@@ -31,8 +31,16 @@ const answerWith = ({ request, response }: Exchange, traffic: Traffic, answer: I
 export const passRequest = (egressPath: string, traffic: Traffic, exchange: Exchange): void => {
   const { request, response } = exchange
   const outgoing = askEgress(egressPath, traffic.of, request)
-  outgoing.on('error', () => request.socket.destroy())
+  let isAnswered = false
+  outgoing.on('error', (error) => {
+    // Egress answers every request; without the browser nobody waits for it.
+    if (!isAnswered && !request.socket.destroyed) traffic.interrupt(`no answer of egress: ${error.message}`)
+    request.socket.destroy()
+  })
   response.once('close', () => outgoing.destroy())
-  outgoing.on('response', (answer) => answerWith(exchange, traffic, answer))
+  outgoing.on('response', (answer) => {
+    isAnswered = true
+    answerWith(exchange, traffic, answer)
+  })
   pipeline(request, outgoing, () => {})
 }

@@ -9,11 +9,16 @@ export type Tunnel = { readonly request: IncomingMessage; readonly client: Duple
 /** Joins a browser's CONNECT to egress, or notes why egress refuses it. A failed CONNECT never becomes a page. */
 export const passTunnel = (egressPath: string, traffic: Traffic, { request, client, early }: Tunnel): void => {
   const outgoing = askEgress(egressPath, traffic.of, request)
-  outgoing.on('error', () => client.destroy())
+  outgoing.on('error', (error) => {
+    // Egress answers every CONNECT; its own end of a connection that nobody waits for is no fault.
+    if (!client.destroyed) traffic.interrupt(`no answer of egress: ${error.message}`)
+    client.destroy()
+  })
   client.once('close', () => outgoing.destroy())
   outgoing.on('connect', (answer, upstream, head) => {
     const refusal = refusalIn(answer)
     if (refusal) traffic.refuse(URL.parse(`https://${request.url}`)?.hostname ?? '', refusal)
+    else if (answer.statusCode !== 200) traffic.interrupt(`egress answers ${answer.statusCode}`)
     if (answer.statusCode !== 200 || client.destroyed) {
       upstream.destroy()
       client.end('HTTP/1.1 502 Bad Gateway\r\ncontent-length: 0\r\n\r\n')

@@ -49,6 +49,13 @@ export type Outcome = { readonly timings: Partial<Timings> } & (
       /** For logs. */
       readonly detail: string
     }
+  /** A fault of ours, that of the way to egress or of the browser, which says nothing about the page. */
+  | {
+      readonly outcome: 'interrupted'
+      readonly by: 'egress' | 'browser'
+      readonly isLoaded: boolean
+      readonly detail: string
+    }
 )
 
 /** What a host tells its supervisor: its browser is up, the page of a capture has loaded, a capture has ended. */

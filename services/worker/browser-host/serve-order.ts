@@ -1,7 +1,9 @@
+import type { Browser } from 'playwright'
 import { AppError, errorToCaptureCode } from '#shared/errors/app-error.ts'
 import type { CaptureErrorCode } from '#shared/errors/catalog.ts'
 import type { Timings } from '#shared/queue/messages.ts'
 import { runCapture } from './capture/run-capture.ts'
+import { within } from '#shared/process/within.ts'
 import { detailOf } from './detail-of.ts'
 import type { Forwarder } from './forwarder.ts'
 import type { PageSupply } from './page-supply.ts'
@@ -15,23 +17,31 @@ type Host = {
   readonly report: (report: Report) => Promise<void>
 }
 
+/** A browser that is busy with a hostile page is not waited for any longer. */
+const answerMs = 1000
+
 /** After these the renderer may still be busy with whatever went wrong. */
 const spoiling: readonly CaptureErrorCode[] = ['TIMEOUT', 'RENDER_ERROR']
 
-const failed = (thrown: unknown, timings: Partial<Timings>): { code: CaptureErrorCode; outcome: Outcome } => {
+const failed = (thrown: unknown, timings: Partial<Timings>): Outcome & { outcome: 'failed' } => {
   const error =
     thrown instanceof AppError ? thrown : new AppError('RENDER_ERROR', { message: 'browser', cause: thrown })
   const code = errorToCaptureCode(error)
-  const outcome = { outcome: 'failed', code, message: error.publicMessage, detail: detailOf(error), timings } as const
-  return { code, outcome }
+  return { outcome: 'failed', code, message: error.publicMessage, detail: detailOf(error), timings }
 }
 
-/** One try in one page: how it ended, and what is left to be done once that is reported. */
-type Tried = {
-  /** Undefined where the browser went away under the page, which is not the page's doing. */
-  readonly outcome: Outcome | undefined
-  readonly giveBack: () => void
+/**
+ * Whether the browser is gone under a page that failed. A renderer that was killed together with its browser crashes
+ * first: the browser is asked for something, so that its end is known by the time it has answered.
+ */
+const isGone = async (browser: Browser): Promise<boolean> => {
+  const asked = browser.isConnected() ? browser.newBrowserCDPSession().then((session) => session.detach()) : undefined
+  await within(asked ?? Promise.resolve(), answerMs, () => new Error('the browser did not answer')).catch(() => {})
+  return !browser.isConnected()
 }
+
+/** How one order ended, and what is left to be done once that is reported. */
+type Tried = { readonly outcome: Outcome; readonly giveBack: () => void }
 
 const tryOrder = async (host: Host, order: Order): Promise<Tried> => {
   const timings: Partial<Timings> = {}
@@ -39,35 +49,44 @@ const tryOrder = async (host: Host, order: Order): Promise<Tried> => {
   const open = await host.pages.take()
   timings.open = Math.round(performance.now() - began)
   const { id, online, options } = order
+  let isLoaded = false
   using traffic = host.forwarder.begin({ id, online, proxy: options.proxy })
-  try {
-    const shot = await runCapture(open, options, {
-      heightMax: host.heightMax,
-      traffic,
-      loaded: () => void host.report({ kind: 'loaded', id }),
-      timed: (stage, stageMs) => {
-        timings[stage] = stageMs
-      },
-    })
-    return { outcome: { outcome: 'completed', shot, timings }, giveBack: () => host.pages.giveBack(open, false) }
-  } catch (thrown) {
-    const isGone = !open.browser.isConnected()
-    const { code, outcome } = failed(thrown, timings)
-    const isSpoilt = isGone || spoiling.includes(code)
-    return { outcome: isGone ? undefined : outcome, giveBack: () => host.pages.giveBack(open, isSpoilt) }
+  const loaded = () => {
+    isLoaded = true
+    void host.report({ kind: 'loaded', id })
   }
+  const timed = (stage: keyof Timings, stageMs: number) => {
+    timings[stage] = stageMs
+  }
+  const run = async (): Promise<Outcome> => {
+    try {
+      const shot = await runCapture(open, options, { heightMax: host.heightMax, traffic, loaded, timed })
+      return { outcome: 'completed', shot, timings }
+    } catch (thrown) {
+      return failed(thrown, timings)
+    }
+  }
+  const outcome = await run()
+  const interrupted = (by: 'egress' | 'browser', detail: string): Outcome => ({
+    outcome: 'interrupted',
+    by,
+    isLoaded,
+    detail,
+    timings,
+  })
+  const isSpoilt = outcome.outcome === 'failed' && spoiling.includes(outcome.code)
+  const giveBack = () => host.pages.giveBack(open, isSpoilt)
+  const interruption = traffic.interruption()
+  if (interruption !== undefined) return { outcome: interrupted('egress', interruption), giveBack }
+  if (outcome.outcome === 'failed' && outcome.code === 'RENDER_ERROR' && (await isGone(open.browser))) {
+    return { outcome: interrupted('browser', 'the browser ended'), giveBack }
+  }
+  return { outcome, giveBack }
 }
 
-const browserGone = () =>
-  failed(new AppError('RENDER_ERROR', { publicMessage: 'The browser ended while it rendered the page.' }), {}).outcome
-
-/** Serves one order and reports how it ended. A browser that is killed from outside is replaced once. */
+/** Serves one order and reports how it ended. */
 export const serveOrder = async (host: Host, order: Order): Promise<void> => {
-  let tried = await tryOrder(host, order)
-  if (!tried.outcome) {
-    tried.giveBack()
-    tried = await tryOrder(host, order)
-  }
-  await host.report({ kind: 'ended', id: order.id, outcome: tried.outcome ?? browserGone() })
-  tried.giveBack()
+  const { outcome, giveBack } = await tryOrder(host, order)
+  await host.report({ kind: 'ended', id: order.id, outcome })
+  giveBack()
 }

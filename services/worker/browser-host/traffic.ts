@@ -1,6 +1,6 @@
 import type { Duplex } from 'node:stream'
 import { AppError } from '#shared/errors/app-error.ts'
-import type { Refusal } from '#shared/net/refusal.ts'
+import type { Refusal, TargetRefusal } from '#shared/net/refusal.ts'
 
 /** Most that one capture may load. */
 export type TrafficBounds = { readonly bytesMax: number; readonly connectionsMax: number }
@@ -12,30 +12,40 @@ export type TrafficOf = {
   readonly proxy: string | undefined
 }
 
-/** What one capture loads: its connections, their bytes, and what egress refused it. */
+/** What one capture loads: its connections, their bytes, what egress refused it, and whether the way there failed. */
 export type Traffic = Disposable & {
   readonly of: TrafficOf
   /** Takes a connection into account until it closes; false, and it is cut, where the capture has had its share. */
   readonly admit: (connection: Duplex) => boolean
-  /** Counts bytes that came in; beyond the bound every connection is cut and `overrun` rejects. */
+  /** Counts bytes that came in; beyond the bound every connection is cut and `cutShort` rejects. */
   readonly count: (bytes: number) => void
+  /** Notes why egress refused a host, or that egress itself has a fault. */
   readonly refuse: (host: string, refusal: Refusal) => void
   /** Why egress refused this host the last time, if it did. `host` as URLs write it, without a port. */
-  readonly refusalOf: (host: string) => Refusal | undefined
-  /** Rejects with `RENDER_ERROR` once more came in than one capture may load; never resolves. */
-  readonly overrun: Promise<never>
+  readonly refusalOf: (host: string) => TargetRefusal | undefined
+  /** Notes that the way to egress failed a connection of the capture: what it shows from here on is not the page. */
+  readonly interrupt: (reason: string) => void
+  /** Why the way to egress failed the capture, if it did. */
+  readonly interruption: () => string | undefined
+  /** Rejects with `RENDER_ERROR` once more came in than one capture may load, with `SERVICE_UNAVAILABLE` once it is interrupted; never resolves. */
+  readonly cutShort: Promise<never>
 }
 
 /** Opens the account of one capture. Dispose cuts what is still connected. */
 export const openTraffic = (of: TrafficOf, bounds: TrafficBounds): Traffic => {
   const open = new Set<Duplex>()
-  const refused = new Map<string, Refusal>()
-  const { promise: overrun, reject } = Promise.withResolvers<never>()
-  overrun.catch(() => {})
+  const refused = new Map<string, TargetRefusal>()
+  const { promise: cutShort, reject } = Promise.withResolvers<never>()
+  cutShort.catch(() => {})
+  let interruption: string | undefined
   let connections = 0
   let bytes = 0
   const cut = () => {
     for (const connection of open) connection.destroy()
+  }
+  const interrupt = (reason: string) => {
+    interruption ??= reason
+    reject(new AppError('SERVICE_UNAVAILABLE', { message: reason }))
   }
   return {
     of,
@@ -57,9 +67,14 @@ export const openTraffic = (of: TrafficOf, bounds: TrafficBounds): Traffic => {
       const publicMessage = `The page loads more than the ${bounds.bytesMax} bytes that one capture may load.`
       reject(new AppError('RENDER_ERROR', { publicMessage }))
     },
-    refuse: (host, refusal) => void refused.set(host, refusal),
+    refuse: (host, refusal) => {
+      if (refusal === 'unavailable') interrupt('egress has a fault')
+      else refused.set(host, refusal)
+    },
     refusalOf: (host) => refused.get(host),
-    overrun,
+    interrupt,
+    interruption: () => interruption,
+    cutShort,
     [Symbol.dispose]: cut,
   }
 }

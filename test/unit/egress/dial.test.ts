@@ -1,4 +1,4 @@
-import { connect, createServer, type Socket } from 'node:net'
+import { connect, createServer, Socket } from 'node:net'
 import t from 'tap'
 import { type Connect, dial } from '#egress/dial.ts'
 import { listening } from '#test/helpers/egress-filter.ts'
@@ -60,3 +60,20 @@ t.test('compares the peer as an address, not as text, and refuses a foreign one'
     await t.rejects(dialFor(foreign, '2606:4700::1'), { code: 'BLOCKED' }, String(foreign))
   }
 })
+
+t.test(
+  'a machine that can open no connection is no failure of the target, and is not asked for the next address',
+  async (t) => {
+    const dialled: string[] = []
+    const exhausted: Connect = ({ host }) => {
+      dialled.push(host)
+      const socket = new Socket()
+      const error = Object.assign(new Error('too many open files'), { code: 'EMFILE' })
+      process.nextTick(() => socket.destroy(error))
+      return socket
+    }
+    const dialling = dial({ connect: exhausted, connectMs: 5000 }, ['1.1.1.1', '8.8.8.8'], 443)
+    await t.rejects(dialling, { code: 'SERVICE_UNAVAILABLE' })
+    t.same(dialled, ['1.1.1.1'])
+  },
+)

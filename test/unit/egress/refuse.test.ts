@@ -9,7 +9,8 @@ t.test('every error has a status and a refusal', async (t) => {
     ['CONNECTION_FAILED', 502, 'connection_failed'],
     ['TIMEOUT', 504, 'connection_failed'],
     ['BAD_REQUEST', 400, 'bad_request'],
-    ['SERVER_ERROR', 502, 'connection_failed'],
+    ['SERVER_ERROR', 503, 'unavailable'],
+    ['SERVICE_UNAVAILABLE', 503, 'unavailable'],
   ] as const) {
     t.same(refusalOf(new AppError(code)), { status, refusal }, code)
   }

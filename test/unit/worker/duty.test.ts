@@ -1,6 +1,9 @@
 import { mock } from 'node:test'
 import t from 'tap'
 import { beginDuty } from '#worker/duty.ts'
+import { reportedHolds } from '#worker/pull-gate.ts'
+
+const never = new AbortController().signal
 
 const begin = () => {
   const stop = new AbortController()
@@ -39,7 +42,7 @@ t.test('takes work again when it is told to', async (t) => {
   duty.warm()
   duty.drain()
   let isAllowed = false
-  const allowed = duty.mayPull().then(() => (isAllowed = true))
+  const allowed = duty.mayPull(never).then(() => (isAllowed = true))
   await Promise.resolve()
   t.notOk(isAllowed)
   duty.undrain()
@@ -69,5 +72,56 @@ t.test('a stop drains for good', async (t) => {
   duty.undrain()
   t.equal(duty.state(), 'drained')
   t.ok(duty.pulling().aborted)
-  await duty.mayPull()
+  await duty.mayPull(stop.signal)
+})
+
+t.test('hold: pulling ends, and is allowed again once every cause is released and nobody drains', async (t) => {
+  using duty = begin().duty
+  duty.warm()
+  const pulling = duty.pulling()
+  duty.hold('egress', 'away')
+  duty.hold('browser', 'broken')
+  duty.drain()
+  t.ok(pulling.aborted)
+  t.same(
+    [...duty.holds()],
+    [
+      ['egress', 'away'],
+      ['browser', 'broken'],
+    ],
+  )
+  let isAllowed = false
+  const allowed = duty.mayPull(never).then(() => (isAllowed = true))
+  for (const release of [() => duty.release('egress'), duty.undrain]) {
+    release()
+    await new Promise((resume) => setImmediate(resume))
+    t.notOk(isAllowed)
+    t.ok(duty.pulling().aborted)
+  }
+  duty.release('browser')
+  await allowed
+  t.notOk(duty.pulling().aborted)
+  t.equal(duty.state(), 'ready', 'its controller counts on it meanwhile')
+})
+
+t.test('hold: a worker that is told to stop waits for no release', async () => {
+  const { duty, stop } = begin()
+  duty.hold('egress', 'away')
+  const waiting = duty.mayPull(stop.signal)
+  stop.abort()
+  await waiting
+})
+
+t.test('hold: is reported when it begins, when its reason changes and when it ends, each once', async (t) => {
+  using duty = begin().duty
+  const told: string[] = []
+  const holds = reportedHolds(duty, {
+    held: (cause, reason) => void told.push(`${cause}: ${reason}`),
+    released: (cause) => void told.push(`${cause} released`),
+  })
+  holds.release('egress')
+  for (const reason of ['away', 'away', 'full']) holds.hold('egress', reason)
+  holds.release('egress')
+  holds.release('egress')
+  t.same(told, ['egress: away', 'egress: full', 'egress released'])
 })

@@ -9,7 +9,7 @@ const missing = { statusCode: 404, data: new Uint8Array() }
 const found = { statusCode: 0, header: () => undefined }
 
 const queueWith = (stored: {
-  started?: Pick<StartedMessage, 'kind' | 'attempt'>
+  started?: Pick<StartedMessage, 'kind' | 'attempt' | 'handBacks'>
   hasResult?: boolean
   garbage?: boolean
 }) =>
@@ -24,15 +24,37 @@ const queueWith = (stored: {
   }) as unknown as Queue
 
 const table: { name: string; stored: Parameters<typeof queueWith>[0]; attempts: number; want: unknown }[] = [
-  { name: 'a new capture is attempt 1', stored: {}, attempts: 0, want: 1 },
-  { name: 'the message counts', stored: {}, attempts: 1, want: 2 },
-  { name: 'the last report counts', stored: { started: { kind: 'begun', attempt: 1 } }, attempts: 0, want: 2 },
-  { name: 'the larger counts', stored: { started: { kind: 'begun', attempt: 1 } }, attempts: 2, want: 3 },
+  { name: 'a new capture is attempt 1', stored: {}, attempts: 0, want: { attempt: 1, handBacks: 0 } },
+  { name: 'the message counts', stored: {}, attempts: 1, want: { attempt: 2, handBacks: 0 } },
+  {
+    name: 'the last report counts',
+    stored: { started: { kind: 'begun', attempt: 1 } },
+    attempts: 0,
+    want: { attempt: 2, handBacks: 0 },
+  },
+  {
+    name: 'the larger counts',
+    stored: { started: { kind: 'begun', attempt: 1 } },
+    attempts: 2,
+    want: { attempt: 3, handBacks: 0 },
+  },
   {
     name: 'what was handed back does not',
     stored: { started: { kind: 'handed-back', attempt: 2 } },
     attempts: 0,
-    want: 2,
+    want: { attempt: 2, handBacks: 0 },
+  },
+  {
+    name: 'how often the attempt was handed back is kept',
+    stored: { started: { kind: 'handed-back', attempt: 2, handBacks: 3 } },
+    attempts: 1,
+    want: { attempt: 2, handBacks: 3 },
+  },
+  {
+    name: 'a later attempt was never handed back',
+    stored: { started: { kind: 'handed-back', attempt: 1, handBacks: 3 } },
+    attempts: 1,
+    want: { attempt: 2, handBacks: 0 },
   },
   {
     name: 'a fourth attempt is none',
@@ -40,12 +62,17 @@ const table: { name: string; stored: Parameters<typeof queueWith>[0]; attempts: 
     attempts: 0,
     want: 'no-attempt-left',
   },
-  { name: 'a report that cannot be read does not', stored: { garbage: true }, attempts: 1, want: 2 },
+  {
+    name: 'a report that cannot be read does not',
+    stored: { garbage: true },
+    attempts: 1,
+    want: { attempt: 2, handBacks: 0 },
+  },
   { name: 'a result ends it', stored: { hasResult: true }, attempts: 0, want: 'ended' },
 ]
 
 for (const { name, stored, attempts, want } of table) {
   t.test(name, async (t) => {
-    t.equal(await readProgress(queueWith(stored), { pool: 'standard', id, attempts }), want)
+    t.same(await readProgress(queueWith(stored), { pool: 'standard', id, attempts }), want)
   })
 }

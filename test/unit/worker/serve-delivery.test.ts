@@ -35,7 +35,14 @@ t.test('a capture that the queue cannot be asked about goes back for a second, f
     pool: 'standard',
     pod: 'pod',
     openingKeys: [],
-    events: { dropped: () => {}, begun: () => {}, ended: () => {}, lost: (of) => void lost.push(of) },
+    egress: { breaks: () => 0, stoodSince: async () => true, [Symbol.dispose]: () => {} },
+    events: {
+      dropped: () => {},
+      begun: () => {},
+      ended: () => {},
+      interrupted: () => {},
+      lost: (of) => void lost.push(of),
+    },
   }
   let isOver = false
   const serve = async () => {

@@ -1,6 +1,6 @@
 import type { CaptureErrorCode } from '#shared/errors/catalog.ts'
 import { AppError } from '#shared/errors/app-error.ts'
-import type { Refusal } from '#shared/net/refusal.ts'
+import type { TargetRefusal } from '#shared/net/refusal.ts'
 
 /** What is known of a navigation that brought no page. */
 export type FailedNavigation = {
@@ -9,7 +9,7 @@ export type FailedNavigation = {
   /** Host that was asked last; '' where none was. */
   readonly host: string
   /** Why egress refused that host, if it did. */
-  readonly refusal: Refusal | undefined
+  readonly refusal: TargetRefusal | undefined
 }
 
 /** Chromium's errors that say: whatever is there, it is no page. */
@@ -25,7 +25,7 @@ const noPage = new Set([
   'ERR_UNSAFE_REDIRECT',
 ])
 
-const byRefusal: Record<Refusal, CaptureErrorCode> = {
+const byRefusal: Record<TargetRefusal, CaptureErrorCode> = {
   blocked: 'BLOCKED',
   dns_failed: 'DNS_FAILED',
   connection_failed: 'CONNECTION_FAILED',

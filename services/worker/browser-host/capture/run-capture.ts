@@ -93,7 +93,7 @@ const render = async (open: OpenPage, options: Options, bounds: CaptureBounds): 
  */
 export const runCapture = async (open: OpenPage, options: Options, bounds: CaptureBounds): Promise<Shot> => {
   const { width, height } = options
-  const broken = [open.crashed, open.cutOff, bounds.traffic.overrun]
+  const broken = [open.crashed, open.cutOff, bounds.traffic.cutShort]
   const viewport = open.page.viewportSize()
   if (viewport?.width !== width || viewport.height !== height) await open.page.setViewportSize({ width, height })
   await timing(bounds)('navigate', Promise.race([loadPage(open, options, bounds), ...broken]))

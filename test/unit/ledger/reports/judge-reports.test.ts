@@ -80,6 +80,36 @@ const cases: { name: string; capture: JudgedCapture; reports: Report[]; want: ob
     want: nothing,
   },
   {
+    name: 'an attempt that is handed back does not count, and its capture stays in processing',
+    capture: processing,
+    reports: [started(1, 'handed-back')],
+    want: { change: { attempts: 0, unendedStarts: 0, begins: false, end: undefined }, tells: false },
+  },
+  {
+    name: 'begun and handed back in one batch changes nothing',
+    capture: pending,
+    reports: [started(1), started(1, 'handed-back')],
+    want: nothing,
+  },
+  {
+    name: 'an attempt that begins again after it was handed back has its whole budget',
+    capture: processing,
+    reports: [started(1, 'handed-back'), started(1)],
+    want: { change: { attempts: 1, unendedStarts: 1, begins: true } },
+  },
+  {
+    name: 'an attempt that was lost stays counted when the next is handed back',
+    capture: { ...processing, attempts: 2, unendedStarts: 2 },
+    reports: [started(2, 'handed-back')],
+    want: { change: { attempts: 1, unendedStarts: 1 } },
+  },
+  {
+    name: 'an earlier attempt cannot be handed back any more, nor one of a capture that has ended',
+    capture: { ...processing, attempts: 2, unendedStarts: 2 },
+    reports: [started(1, 'handed-back'), success(2), started(2, 'handed-back')],
+    want: { change: { attempts: 2, unendedStarts: 1, end: wins } },
+  },
+  {
     name: 'a capture that no worker can read fails by us',
     capture: pending,
     reports: [started(1, 'unreadable')],

@@ -13,7 +13,7 @@ t.test('cuts every connection once more bytes came than one capture may load', a
   t.notOk(one.destroyed)
   traffic.count(1)
   t.ok(one.destroyed && two.destroyed)
-  await t.rejects(traffic.overrun, { code: 'RENDER_ERROR', publicMessage: /100 bytes/ })
+  await t.rejects(traffic.cutShort, { code: 'RENDER_ERROR', publicMessage: /100 bytes/ })
 })
 
 t.test('refuses connections beyond its share, and counts one only once', async (t) => {

@@ -1,0 +1,29 @@
+import type { Duplex } from 'node:stream'
+import type { Socket } from 'node:net'
+
+/** A watch that sends nothing for this long has no client any more. */
+const silentMs = 30_000
+
+/** Connections on which clients see whether this filter is still there: each byte comes back. */
+export type Watches = {
+  readonly add: (client: Socket) => void
+  /** Ends them all: the filter takes no more connections. */
+  readonly end: () => void
+}
+
+/** Begins without any. */
+export const createWatches = (): Watches => {
+  const open = new Set<Duplex>()
+  return {
+    add: (client) => {
+      open.add(client)
+      client.once('close', () => open.delete(client))
+      client.setTimeout(silentMs, () => client.destroy())
+      client.write('HTTP/1.1 200 Connection established\r\n\r\n')
+      client.pipe(client)
+    },
+    end: () => {
+      for (const client of open) client.destroy()
+    },
+  }
+}

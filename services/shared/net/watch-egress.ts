@@ -1,0 +1,70 @@
+import { once } from 'node:events'
+import { type IncomingMessage, request } from 'node:http'
+import type { Socket } from 'node:net'
+import { AppError } from '#shared/errors/app-error.ts'
+import type { EgressAddress } from './check-egress.ts'
+
+/** What a client of the egress filter connects to for a watch; `.invalid` is nobody's (RFC 6761 §6.4). */
+export const watchAuthority = 'watch.shutterfleet.invalid:443'
+
+/**
+ * A connection that ends with the filter, and as soon as the filter takes no more connections: what broke while it
+ * stood was not broken by the filter.
+ */
+export type EgressWatch = Disposable & {
+  /** Aborts once the connection has ended, or the filter has left a ping unanswered. */
+  readonly ended: AbortSignal
+  /** Whether the filter answers on this connection, within `answerMs`. */
+  readonly ping: () => Promise<boolean>
+}
+
+const establish = async (egress: EgressAddress, answerMs: number): Promise<Socket> => {
+  const asking = request({ ...egress, method: 'CONNECT', path: watchAuthority, agent: false })
+  asking.setTimeout(answerMs, () => asking.destroy(new Error('no answer')))
+  try {
+    asking.end()
+    const [{ statusCode }, socket] = (await once(asking, 'connect')) as [IncomingMessage, Socket]
+    if (statusCode === 200) return socket.setTimeout(0)
+    socket.destroy()
+    throw new Error(`status ${statusCode}`)
+  } catch (cause) {
+    asking.destroy()
+    throw new AppError('SERVICE_UNAVAILABLE', { message: `egress cannot be watched: ${String(cause)}`, cause })
+  }
+}
+
+/**
+ * Opens a watch and pings every `beatMs`, by default 5 s, each ping bounded by `answerMs`, by default 5 s. Throws
+ * `SERVICE_UNAVAILABLE` where egress gives none within `answerMs`.
+ */
+export const watchEgress = async (
+  egress: EgressAddress,
+  { beatMs = 5000, answerMs = 5000 }: { readonly beatMs?: number; readonly answerMs?: number } = {},
+): Promise<EgressWatch> => {
+  const socket = await establish(egress, answerMs)
+  const ending = new AbortController()
+  const pings: ((answered: boolean) => void)[] = []
+  const ping = () =>
+    new Promise<boolean>((resolve) => {
+      if (ending.signal.aborted) {
+        resolve(false)
+        return
+      }
+      const late = setTimeout(() => socket.destroy(), answerMs)
+      pings.push((answered) => {
+        clearTimeout(late)
+        resolve(answered)
+      })
+      socket.write('.')
+    })
+  const timer = setInterval(() => void ping(), beatMs)
+  socket.on('data', (bytes: Buffer) => pings.splice(0, bytes.length).map((answer) => answer(true)))
+  socket.on('end', () => socket.destroy())
+  socket.on('error', () => {})
+  socket.once('close', () => {
+    clearInterval(timer)
+    ending.abort()
+    for (const answer of pings.splice(0)) answer(false)
+  })
+  return { ended: ending.signal, ping, [Symbol.dispose]: () => socket.destroy() }
+}

@@ -1,0 +1,118 @@
+import { createHash } from 'node:crypto'
+import { handBacksMax, unendedMax } from '#shared/capture/budget.ts'
+import { AppError, errorToCaptureCode, toAppError } from '#shared/errors/app-error.ts'
+import type { CompletedResult, FailedResult, SealedPart } from '#shared/queue/messages.ts'
+import type { Outcome, Shot } from './browser-host/protocol.ts'
+import type { EgressLink } from './egress-link.ts'
+import type { Host } from './host-process.ts'
+import type { NextAttempt } from './read-progress.ts'
+import { storeImage } from './store-image.ts'
+
+/** What is left of the worker's time when the browser is ended, for storing and reporting; and when storing is given up. */
+const stopMarginMs = 3000
+const storeMarginMs = 500
+
+/** An attempt that has begun; `endsAt` (on `performance`'s clock) is the end of the worker's time. */
+export type Attempt = NextAttempt & { readonly id: string; readonly sealed: SealedPart; readonly endsAt: number }
+
+/** A fault of ours, that of the way to egress or of the browser, that broke an attempt off. */
+export type Interruption = {
+  readonly by: 'egress' | 'browser'
+  /** For logs. */
+  readonly detail: string
+  /** What becomes of the attempt: handed back, how often so far, or lost, so that the next one may begin. */
+  readonly fate: { readonly kind: 'handed-back'; readonly handBacks: number } | { readonly kind: 'lost' }
+}
+
+/** How an attempt ended: with a result, of which `detail` is for logs, or with none. */
+export type AttemptEnd =
+  | { readonly result: CompletedResult | FailedResult; readonly detail?: string }
+  | { readonly interruption: Interruption }
+
+type Failed = Extract<Outcome, { outcome: 'failed' }>
+type Interrupted = Extract<Outcome, { outcome: 'interrupted' }>
+
+/**
+ * Judges an attempt that a fault of ours may have broken off. The first row that fits decides; what fits none stays.
+ *
+ * | Seen                                                   | The attempt                       |
+ * |--------------------------------------------------------|-----------------------------------|
+ * | egress was away, whatever came of the page             | is handed back                    |
+ * | the browser ended after the page had loaded            | is lost; the second time it fails |
+ * | the browser ended before, or a connection to egress    | is handed back, three times;      |
+ * | … broke though egress stands: the page may have a part | then as above                     |
+ */
+const judge = (
+  outcome: Outcome,
+  { attempt, handBacks }: NextAttempt,
+  egressStood: boolean,
+): Interruption | Exclude<Outcome, Interrupted> => {
+  if (!egressStood) {
+    const detail = outcome.outcome === 'interrupted' ? outcome.detail : `egress went away, ${outcome.outcome}`
+    return { by: 'egress', detail, fate: { kind: 'handed-back', handBacks } }
+  }
+  if (outcome.outcome !== 'interrupted') return outcome
+  const { by, detail, isLoaded, timings } = outcome
+  if ((by === 'egress' || !isLoaded) && handBacks < handBacksMax) {
+    return { by, detail, fate: { kind: 'handed-back', handBacks: handBacks + 1 } }
+  }
+  if (attempt < unendedMax) return { by, detail, fate: { kind: 'lost' } }
+  const failed = { outcome: 'failed', detail, timings } as const
+  return by === 'browser'
+    ? { ...failed, code: 'RENDER_ERROR', message: 'The browser ended while it rendered the page.' }
+    : { ...failed, code: 'JOB_FAILED', message: 'The connections of the capture broke within the service.' }
+}
+
+const completedResult = async (
+  { id, attempt, sealed, endsAt }: Attempt,
+  shot: Shot,
+  timings: Outcome['timings'],
+): Promise<CompletedResult> => {
+  const put = sealed.puts[attempt - 1]
+  if (!put) throw new AppError('JOB_FAILED', { message: `no signed address for attempt ${attempt}` })
+  const began = performance.now()
+  await storeImage(put, shot, endsAt - storeMarginMs)
+  return {
+    id,
+    attempt,
+    token: sealed.token,
+    outcome: 'completed',
+    objectKey: put.key,
+    bytes: shot.bytes.byteLength,
+    sha256: createHash('sha256').update(shot.bytes).digest('hex'),
+    width: shot.width,
+    height: shot.height,
+    ...(shot.targetStatus !== undefined && { targetStatus: shot.targetStatus }),
+    ...(shot.finalUrl !== undefined && shot.finalUrl.length <= 8192 && { finalUrl: shot.finalUrl }),
+    timings: { ...timings, store: Math.round(performance.now() - began) },
+    warnings: [...shot.warnings],
+  }
+}
+
+/**
+ * Runs one attempt in the browser, and stores what came of it unless a fault of ours broke it off: an image that is stored
+ * takes the attempt's only signed address. Never throws: how it ended is the result.
+ */
+export const runAttempt = async (host: Host, egress: EgressLink, running: Attempt): Promise<AttemptEnd> => {
+  const { id, attempt, sealed, endsAt } = running
+  const began = performance.now()
+  const total = () => Math.round(performance.now() - began)
+  const failed = ({ code, message, timings, detail }: Failed): AttemptEnd => {
+    const of = { id, attempt, token: sealed.token, outcome: 'failed' } as const
+    return { result: { ...of, code, message: message.slice(0, 1000), timings: { ...timings, total: total() } }, detail }
+  }
+  const breaks = egress.breaks()
+  const reported = await host.capture({ id, options: sealed.options, online: true }, endsAt - stopMarginMs)
+  const isUnanswered = reported.outcome === 'interrupted' && reported.by === 'egress'
+  const outcome = judge(reported, running, await egress.stoodSince(breaks, isUnanswered))
+  if ('by' in outcome) return { interruption: outcome }
+  if (outcome.outcome === 'failed') return failed(outcome)
+  try {
+    const result = await completedResult(running, outcome.shot, outcome.timings)
+    return { result: { ...result, timings: { ...result.timings, total: total() } } }
+  } catch (thrown) {
+    const error = toAppError(thrown)
+    const { publicMessage: message, message: detail } = error
+    return failed({ outcome: 'failed', code: errorToCaptureCode(error), message, timings: outcome.timings, detail })
+  }
+}

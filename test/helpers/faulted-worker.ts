@@ -1,0 +1,162 @@
+import { chmod, mkdtemp, rm } from 'node:fs/promises'
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { Test } from 'tap'
+import type { CaptureParameters } from '#shared/capture/options.ts'
+import { connectQueue } from '#shared/queue/connection.ts'
+import type { ResultMessage, StartedMessage } from '#shared/queue/messages.ts'
+import { generateSealingKeys, readSealingKey } from '#shared/queue/seal.ts'
+import { declareStreams, poolDepth } from '#shared/queue/streams.ts'
+import { chromiumPath } from '#test/helpers/bare-browser.ts'
+import { startPages } from '#test/helpers/browser-host.ts'
+import {
+  awaitResult,
+  resultOf,
+  sendCapture,
+  startedOf,
+  startObjectSink,
+  startWorker,
+} from '#test/helpers/browser-worker.ts'
+import { type EgressProcess, startEgressProcess } from '#test/helpers/egress-process.ts'
+import { eventually } from '#test/helpers/eventually.ts'
+import { freePort } from '#test/helpers/free-port.ts'
+import { startNats } from '#test/helpers/nats.ts'
+import { processTree } from '#test/helpers/process-tree.ts'
+
+/** A worker with everything around it that may fail, and pages that are held until the test lets them go. */
+export type FaultedWorker = {
+  readonly pagesUrl: string
+  /** Paths that were asked for. */
+  readonly hits: readonly string[]
+  /** Answers that are held at this moment. */
+  readonly held: () => number
+  readonly letGo: () => void
+  readonly egressPort: number
+  readonly startEgress: (more?: Readonly<Record<string, string>>) => Promise<void>
+  readonly endEgress: (signal?: 'SIGKILL' | 'SIGTERM') => Promise<void>
+  /** Kills the browser, or its host; answers how many were found. */
+  readonly killBrowser: () => number
+  readonly killHost: () => number
+  /** Puts a capture into the queue and answers its id. */
+  readonly send: (parameters: CaptureParameters) => Promise<string>
+  readonly result: (id: string) => Promise<ResultMessage>
+  readonly hasResult: (id: string) => Promise<boolean>
+  readonly lastStarted: (id: string) => Promise<StartedMessage | undefined>
+  readonly isHandedBack: (id: string) => Promise<boolean>
+  readonly isAlive: () => Promise<boolean>
+  readonly ready: () => Promise<void>
+  /** Waits until the worker is not ready and names egress as the reason. */
+  readonly awayFromEgress: () => Promise<void>
+  /** Waits until so many captures wait or are in flight: what an open request still drew goes back and counts as in flight. */
+  readonly depthIs: (wanted: number) => Promise<void>
+}
+
+const html = { 'content-type': 'text/html' }
+
+const startHeldPages = async () => {
+  const held = new Set<ServerResponse>()
+  const hold = (_request: IncomingMessage, response: ServerResponse) => {
+    held.add(response)
+    response.on('close', () => held.delete(response))
+  }
+  const pages = await startPages({
+    '/held': (request, response) => hold(request, response.setHeader('content-type', 'text/html')),
+    '/half': (request, response) => {
+      response.writeHead(200, { ...html, 'content-length': '1000' }).write('<h1>half of it</h1>')
+      hold(request, response)
+    },
+    '/image-held': (_request, response) => response.writeHead(200, html).end('<h1>page</h1><img src="/held">'),
+    '/says-loaded': (_request, response) =>
+      response
+        .writeHead(200, html)
+        .end("<h1>page</h1><script>onload = () => setTimeout(fetch, 500, '/loaded')</script>"),
+    '/loaded': (_request, response) => response.end(),
+  })
+  return { pages, held }
+}
+
+const startKillableEgress = async (allow: string) => {
+  const port = await freePort()
+  let service: EgressProcess | undefined
+  const start = async (more: Readonly<Record<string, string>> = {}) => {
+    service = startEgressProcess({ SHUTTERFLEET_EGRESS_PORT: String(port), SHUTTERFLEET_ALLOW_TARGETS: allow, ...more })
+    await service.announced
+  }
+  await start()
+  const end = async (signal: 'SIGKILL' | 'SIGTERM' = 'SIGKILL') => {
+    service?.child.kill(signal)
+    await service?.ended
+  }
+  return { port, start, end }
+}
+
+/** Starts such a worker, with its egress as a process that can be killed. */
+export const startFaultedWorker = async (t: Test): Promise<FaultedWorker> => {
+  const nats = await startNats(t)
+  const queue = await connectQueue({ url: nats.url, name: 'test', inboxPrefix: '_INBOX_test', notice: () => {} })
+  await declareStreams(queue)
+  const { pages, held } = await startHeldPages()
+  const egress = await startKillableEgress(pages.host)
+  const store = await startObjectSink()
+  const keys = generateSealingKeys()
+  const folder = await mkdtemp(join(tmpdir(), 'worker-'))
+  // The browser's user passes through it.
+  await chmod(folder, 0o711)
+  const worker = await startWorker({
+    TMPDIR: folder,
+    SHUTTERFLEET_NATS_URL: nats.url,
+    SHUTTERFLEET_WORKER_EGRESS: `127.0.0.1:${egress.port}`,
+    SHUTTERFLEET_WORKER_OPENING_KEYS: keys.private,
+    SHUTTERFLEET_WORKER_POD: 'pod-1',
+  })
+  t.teardown(async () => {
+    await worker[Symbol.asyncDispose]()
+    await queue[Symbol.asyncDispose]()
+    await egress.end()
+    await Promise.all([pages, store].map((each) => each[Symbol.asyncDispose]()))
+    await rm(folder, { recursive: true, force: true })
+  })
+
+  const to = { queue, sealingKey: readSealingKey(keys.public), storeUrl: store.url }
+  const readiness = async () => {
+    const response = await fetch(`${worker.probeUrl}/readyz`)
+    return { isReady: response.status === 200, text: await response.text() }
+  }
+  const killAll = (matches: (command: string) => boolean) => {
+    const pids = processTree(worker.pid).flatMap(({ pid, command }) => (matches(command) ? [pid] : []))
+    for (const pid of pids) process.kill(pid, 'SIGKILL')
+    return pids.length
+  }
+  return {
+    pagesUrl: pages.url,
+    hits: pages.hits,
+    held: () => held.size,
+    letGo: () => {
+      for (const response of held) response.end('<h1>at last</h1>')
+    },
+    egressPort: egress.port,
+    startEgress: egress.start,
+    endEgress: egress.end,
+    killBrowser: () => killAll((command) => command.startsWith(chromiumPath) && !command.includes('--type=')),
+    killHost: () =>
+      killAll((command) => command.startsWith(process.execPath) && command.includes('browser-host/main.ts')),
+    send: async (parameters) => (await sendCapture(to, { timeout: 30, ...parameters })).id,
+    result: (id) => awaitResult(queue, id),
+    hasResult: async (id) => (await resultOf(queue, id)) !== undefined,
+    lastStarted: (id) => startedOf(queue, id),
+    isHandedBack: async (id) => (await startedOf(queue, id))?.kind === 'handed-back',
+    isAlive: async () => (await fetch(`${worker.probeUrl}/livez`)).status === 200,
+    ready: () => eventually(async () => (await readiness()).isReady, { what: 'ready' }),
+    awayFromEgress: () =>
+      eventually(async () => {
+        const { isReady, text } = await readiness()
+        return !isReady && text.includes('"egress":')
+      }),
+    depthIs: (wanted) =>
+      eventually(async () => {
+        const { waiting, inFlight } = await poolDepth(queue, 'standard')
+        return waiting + inFlight === wanted
+      }),
+  }
+}

@@ -1,0 +1,84 @@
+import { once } from 'node:events'
+import { connect } from 'node:net'
+import t, { type Test } from 'tap'
+import { eventually } from '#test/helpers/eventually.ts'
+import { startFaultedWorker } from '#test/helpers/faulted-worker.ts'
+
+const worker = await startFaultedWorker(t)
+const { pagesUrl, held, send } = worker
+
+const killWhile = async (t: Test, path: string, wanted: object) => {
+  await worker.ready()
+  const id = await send({ url: pagesUrl + path })
+  await eventually(() => held() === 1)
+  await worker.endEgress()
+  await eventually(() => worker.isHandedBack(id))
+  await worker.awayFromEgress()
+  t.notOk(await worker.hasResult(id))
+  await worker.startEgress()
+  await eventually(() => held() === 1)
+  worker.letGo()
+  t.match(await worker.result(id), { ...wanted, attempt: 1 })
+  await worker.depthIs(0)
+}
+
+// Contract: Faults of ours
+t.test('egress that is killed before the page answers costs the capture no attempt', (t) =>
+  killWhile(t, '/held', { outcome: 'completed' }),
+)
+
+// Contract: Faults of ours
+t.test('egress that is killed while an image of the page loads costs the capture no attempt', (t) =>
+  killWhile(t, '/image-held', { outcome: 'completed' }),
+)
+
+// Contract: Faults of ours
+t.test(
+  'egress that is killed in the middle of a page costs no attempt; the page that breaks off by itself fails',
+  (t) => killWhile(t, '/half', { outcome: 'failed', code: 'CONNECTION_FAILED' }),
+)
+
+// Contract: Faults of ours
+t.test('what waits while egress is away keeps its attempts, and the worker takes nothing', async (t) => {
+  await worker.endEgress()
+  await worker.awayFromEgress()
+  const id = await send({ url: `${pagesUrl}/plain` })
+  await worker.depthIs(1)
+  t.ok(await worker.isAlive(), 'another start would not help')
+  t.equal(await worker.lastStarted(id), undefined)
+  await worker.startEgress()
+  t.match(await worker.result(id), { outcome: 'completed', attempt: 1 })
+})
+
+// Contract: Faults of ours
+t.test('egress that drains costs the capture no attempt', async (t) => {
+  await worker.ready()
+  const id = await send({ url: `${pagesUrl}/held` })
+  await eventually(() => held() === 1)
+  const ended = worker.endEgress('SIGTERM')
+  await worker.awayFromEgress()
+  worker.letGo()
+  await ended
+  await eventually(() => worker.isHandedBack(id))
+  await worker.startEgress()
+  await eventually(() => held() === 1)
+  worker.letGo()
+  t.match(await worker.result(id), { outcome: 'completed', attempt: 1 })
+})
+
+// Contract: Faults of ours
+t.test('egress that is full costs the capture no attempt', async (t) => {
+  await worker.endEgress()
+  await worker.startEgress({ SHUTTERFLEET_EGRESS_CONNECTIONS_MAX: '2' })
+  await worker.ready()
+  const idle = connect({ port: worker.egressPort, host: '127.0.0.1' })
+  await once(idle, 'connect')
+  const id = await send({ url: `${pagesUrl}/plain` })
+  await eventually(() => worker.isHandedBack(id))
+  t.match(await worker.lastStarted(id), { attempt: 1, handBacks: 0 })
+  t.notOk(await worker.hasResult(id))
+  idle.destroy()
+  await worker.endEgress()
+  await worker.startEgress()
+  t.match(await worker.result(id), { outcome: 'completed', attempt: 1 })
+})

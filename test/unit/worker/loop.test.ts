@@ -1,0 +1,99 @@
+import t from 'tap'
+import { type Lane, laneOrder, lanes } from '#shared/capture/lane.ts'
+import { captureSubject } from '#shared/queue/subjects.ts'
+import type { Delivery } from '#shared/queue/pull.ts'
+import { beginDuty } from '#worker/duty.ts'
+import type { Host } from '#worker/host-process.ts'
+import { type Running, serveUntil, takeTurn } from '#worker/loop.ts'
+import { createServiceTime } from '#worker/service-time.ts'
+
+const never = new AbortController().signal
+const host: Host = {
+  gone: never,
+  capture: () => Promise.reject(new Error('no page may be opened')),
+  [Symbol.asyncDispose]: async () => {},
+}
+const slot = { isWarm: () => true, coldForMs: () => 0, host: async () => host, [Symbol.asyncDispose]: async () => {} }
+const nothing = () => {}
+
+const deliveryOf = (lane: Lane, over: Partial<Delivery> = {}): Delivery => ({
+  subject: captureSubject({ pool: 'standard', lane, accountId: 'a', id: crypto.randomUUID() }),
+  data: new Uint8Array(),
+  traceparent: undefined,
+  ack: nothing,
+  nak: nothing,
+  working: nothing,
+  ...over,
+})
+
+/** A worker whose captures have all ended already, so that each start is over at once. */
+const workerOf = (pod: string, slots: number, take: (turn: number) => Promise<Delivery | undefined>) =>
+  ({
+    pod,
+    pool: 'standard',
+    openingKeys: [],
+    queue: { request: async () => ({ statusCode: 0, data: Buffer.from('{}'), header: nothing }) },
+    egress: { breaks: () => 0, stoodSince: async () => true, [Symbol.dispose]: nothing },
+    events: { dropped: nothing, begun: nothing, ended: nothing, interrupted: nothing, lost: nothing },
+    puller: { take },
+    duty: beginDuty(never, nothing),
+    slots: Array.from({ length: slots }, () => slot),
+    service: createServiceTime(),
+  }) as unknown as Running
+
+const startsMax = 1600
+
+/** Starts of each lane while every lane holds more than there are slots. */
+const startsUnderLoad = async (workers: number, slots: number): Promise<Record<Lane, number>> => {
+  const starts: Record<Lane, number> = { interactive: 0, normal: 0, bulk: 0 }
+  const stop = new AbortController()
+  let count = 0
+  const take = async (turn: number) => {
+    const [lane = 'interactive'] = laneOrder(turn)
+    starts[lane] += 1
+    count += 1
+    if (count >= startsMax) stop.abort()
+    return deliveryOf(lane)
+  }
+  await Promise.all(
+    Array.from({ length: workers }, (_none, index) =>
+      serveUntil(workerOf(`worker-${index}`, slots, take), stop.signal),
+    ),
+  )
+  return starts
+}
+
+t.test('lanes: under endless interactive work each lower lane gets an eighth of the starts', async (t) => {
+  for (const [workers, slots] of [
+    [1, 1],
+    [1, 3],
+    [7, 1],
+    [3, 8],
+    [2, 16],
+    [40, 2],
+  ] as const) {
+    const starts = await startsUnderLoad(workers, slots)
+    const all = lanes.reduce((sum, lane) => sum + starts[lane], 0)
+    for (const lane of ['normal', 'bulk'] as const) {
+      const share = starts[lane] / all
+      t.ok(Math.abs(share - 1 / 8) <= 0.05 / 8, `${workers} workers of ${slots} slots: ${lane} ${share}`)
+    }
+  }
+})
+
+t.test('pulling: what arrives as pulling ends is handed back unserved', async (t) => {
+  const handedBack: unknown[] = []
+  const worker = workerOf('pod', 1, async () => {
+    worker.duty.drain()
+    return deliveryOf('normal', { nak: (delayMs) => void handedBack.push(delayMs) })
+  })
+  const served = await takeTurn(worker, {
+    laneTurn: () => 0,
+    host: async () => host,
+    over: never,
+    served: () => t.fail('nothing is served'),
+  })
+  worker.duty[Symbol.dispose]()
+  t.equal(served, false)
+  t.same(handedBack, [undefined], 'for somebody else at once')
+})
