@@ -6,6 +6,7 @@ import { TellReceivers } from './0005-tell-receivers.ts'
 import { Administer } from './0006-administer.ts'
 import { KeepAnswers } from './0007-keep-answers.ts'
 import { FreeKeys } from './0008-free-keys.ts'
+import { FindOpenLanes } from './0010-find-open-lanes.ts'
 
 /** Every migration in order, under the name by which a database remembers it. */
 export const migrations = [
@@ -17,4 +18,5 @@ export const migrations = [
   { name: '0006-administer', class: Administer },
   { name: '0007-keep-answers', class: KeepAnswers },
   { name: '0008-free-keys', class: FreeKeys },
+  { name: '0010-find-open-lanes', class: FindOpenLanes },
 ] as const
