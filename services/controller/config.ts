@@ -42,6 +42,7 @@ export const policyOf = (config: ControllerConfig): PoolPolicy => ({
   max: config.poolMax,
   slots: config.poolSlots,
   buffer: config.poolBuffer,
+  idleCores: Math.min(config.poolIdleCores, config.poolMax),
   queueWaitMs: config.poolQueueWaitMs,
   holdMs: config.poolHoldSeconds * 1000,
   zeroAfterMs: config.poolHoldSeconds * 1000,

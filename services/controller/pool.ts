@@ -74,6 +74,8 @@ export type PoolPolicy = {
   readonly slots: number
   /** Workers kept idle on top of what is needed. */
   readonly buffer: number
+  /** Cores that nothing else needs: up to as many workers are started as soon as anything waits, however short. */
+  readonly idleCores: number
   readonly queueWaitMs: number
   readonly holdMs: number
   /** With `min` 0: idle time before the last worker goes; the hold window where that is longer. */

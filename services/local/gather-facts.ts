@@ -36,6 +36,7 @@ export const gatherFacts = async ({ env, settings, folder, chromium }: FactSourc
     proxiedWorkerEnvFile: folder.proxiedWorkerEnv,
     chromium,
     poolMax: settings.poolMax,
+    poolIdleCores: settings.poolIdleCores,
     proxiedMax: settings.proxiedMax,
   }
 }

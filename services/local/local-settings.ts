@@ -35,6 +35,7 @@ const settings = {
   publicUrl: gatewaySettings.publicUrl,
   extraCa: trustSettings.extraCa,
   poolMax: controllerSettings.poolMax,
+  poolIdleCores: controllerSettings.poolIdleCores,
   proxiedMax: controllerSettings.proxiedMax,
   s3Url: storageSettings.s3Url,
   chromium: optional(workerSettings.chromium),
@@ -59,10 +60,14 @@ const givenServiceSettings = (env: Env): Settings =>
 /**
  * Reads the environment of `up`. Throws `CONFIGURATION` with all problems at once, those of services' settings included. Where it does not bound the workers, there
  * are two for each of the machine's `cores`, which mostly wait for pages, and one for each that serve a single capture:
- * they also start anew for each.
+ * they also start anew for each. Every core may be used as soon as a capture waits.
  */
 export const readLocalSettings = (env: Env, cores: number): LocalSettings => {
-  const defaults = { [settings.poolMax.name]: 2 * cores, [settings.proxiedMax.name]: cores }
+  const defaults = {
+    [settings.poolMax.name]: 2 * cores,
+    [settings.poolIdleCores.name]: cores,
+    [settings.proxiedMax.name]: cores,
+  }
   const given = Object.entries(defaults).map(([name, most]) => [prefix + name, String(most)])
   return readEnv({ ...givenServiceSettings(env), ...settings }, { ...Object.fromEntries(given), ...env }, knownNames)
 }

@@ -28,6 +28,7 @@ export type Facts = {
   readonly proxiedWorkerEnvFile: string
   readonly chromium: string
   readonly poolMax: number
+  readonly poolIdleCores: number
   readonly proxiedMax: number
 }
 
@@ -152,6 +153,7 @@ export const controllerEnv = (facts: Facts): ProcessEnv =>
       NATS_URL: facts.natsUrlOf('controller'),
       CONTROLLER_POOL: 'standard',
       POOL_MAX: String(facts.poolMax),
+      POOL_IDLE_CORES: String(facts.poolIdleCores),
       WORKER_ENV_FILE: facts.workerEnvFile,
       PROXIED_WORKER_ENV_FILE: facts.proxiedWorkerEnvFile,
       PROXIED_MAX: String(facts.proxiedMax),

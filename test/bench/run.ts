@@ -1,6 +1,7 @@
 import { execFileSync } from 'node:child_process'
 import { chromiumPath } from '#test/helpers/bare-browser.ts'
 import { measureAccept } from './measure-accept.ts'
+import { measureCallers } from './measure-callers.ts'
 import { measureCaptures } from './measure-captures.ts'
 import { measureMemory } from './measure-memory.ts'
 import { measureStart } from './measure-start.ts'
@@ -12,6 +13,7 @@ const chromium = execFileSync(chromiumPath, ['--version'], { encoding: 'utf8' })
 const start = await measureStart()
 const memory = await measureMemory()
 const captures = await measureCaptures(rounds)
+const callers = await measureCallers([1, 2, 4], 20_000)
 const accepts = await measureAccept()
 
 const text = `Made by \`make bench\` on ${new Date().toISOString().slice(0, 10)}: ${machine}, ${chromium}.
@@ -49,6 +51,15 @@ Median of each stage, from the records' \`timings\`:
 ${table(
   ['stage', 'ms'],
   Object.entries(captures.stages).map(([stage, value]) => [stage, ms(value)]),
+)}
+
+## Callers at a time
+
+The same page, for callers who each wait for their image before they ask for the next; ten seconds after they began.
+
+${table(
+  ['callers', 'captures per second'],
+  callers.map(({ callers: count, perSecond }) => [count, perSecond.toFixed(1)]),
 )}
 
 ## Accepting

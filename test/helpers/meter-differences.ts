@@ -20,9 +20,7 @@ const differences = (deleted: string) => `
   with gone as (select * from ${deleted} as d),
   charged as (select * from capture where charge <> 'free'),
   lanes as (
-    select account_id, pool, lane, count(*) + (select count(*) from gone d where d.is_charged
-        and (d.account_id, d.pool, d.lane) = (charged.account_id, charged.pool, charged.lane)) as accepted,
-      count(*) filter (where status in ('pending', 'processing')
+    select account_id, pool, lane, count(*) filter (where status in ('pending', 'processing')
         and not exists (select from outbox where capture_id = id and relay_at is null)) as admitted,
       count(*) filter (where exists (select from outbox where capture_id = id and relay_at is null)) as waiting,
       count(*) filter (where status = 'processing') as processing
@@ -38,8 +36,8 @@ const differences = (deleted: string) => `
     select batch_id as id, count(*) as total, count(*) filter (where status = 'processing') as processing,
       count(*) filter (where status = 'completed') as completed, count(*) filter (where status = 'failed') as failed
     from members where batch_id is not null group by 1)
-  select l.*, row_to_json(n) as meter from lane_meter n full join lanes l using (account_id, pool, lane)
-   where (l.accepted, l.admitted, l.waiting, l.processing) is distinct from (n.accepted, n.admitted, n.waiting, n.processing)
+  select l.*, null::bigint, row_to_json(n) as meter from lane_meter n full join lanes l using (account_id, pool, lane)
+   where (coalesce(l.admitted, 0), coalesce(l.waiting, 0), coalesce(l.processing, 0)) is distinct from (n.admitted, n.waiting, n.processing)
   union all
   select a.account_id, null, null, a.pending, a.reserved, a.settled, null, row_to_json(u)
     from accounts a join account_meter m using (account_id) join usage u using (account_id)

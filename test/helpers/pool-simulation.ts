@@ -42,6 +42,8 @@ export type Scenario = {
   readonly policyAt?: (atMs: number) => PoolPolicy
   /** When captures arrive, in order. */
   readonly arrivals: readonly number[]
+  /** Callers who each send the next capture as soon as their last has ended. */
+  readonly callers?: number
   readonly serviceMs: () => number
   readonly startMs: () => number
   readonly untilMs: number
@@ -92,9 +94,16 @@ const staleAfterMs = 5000
 
 /** Runs a scenario against a simulated queue, ledger and workers. No clock, no randomness of its own. */
 export const simulatePool = (scenario: Scenario): Outcome => {
-  const { arrivals, decide = realDecide } = scenario
+  const { decide = realDecide } = scenario
+  const arrivals = [...scenario.arrivals]
   const policyAt = scenario.policyAt ?? (() => scenario.policy)
-  const fleet = createSimulatedFleet({ ...scenario, slots: scenario.policy.slots })
+  let nowMs = 0
+  const call = () => {
+    arrivals.push(nowMs)
+    fleet.arrive(nowMs)
+  }
+  const ended = scenario.callers === undefined ? undefined : call
+  const fleet = createSimulatedFleet({ ...scenario, slots: scenario.policy.slots, ...(ended && { ended }) })
   const moments: Moment[] = []
   let arrived = 0
   let memory = blankMemory
@@ -140,8 +149,10 @@ export const simulatePool = (scenario: Scenario): Outcome => {
     fleet.carryOut(decision, atMs)
   }
 
+  for (let turn = 0; turn < (scenario.callers ?? 0); turn += 1) call()
   for (let atMs = 0; atMs <= scenario.untilMs; atMs += stepMs) {
-    for (; (arrivals[arrived] ?? Infinity) <= atMs; arrived += 1) fleet.arrive(arrivals[arrived] ?? atMs)
+    nowMs = atMs
+    for (; (scenario.arrivals[arrived] ?? Infinity) <= atMs; arrived += 1) fleet.arrive(arrivals[arrived] ?? atMs)
     fleet.pass(atMs)
     if (atMs % tickMs === ledgerPhaseMs) count(atMs)
     if (atMs % tickMs === 0) tick(atMs)

@@ -11,6 +11,7 @@ export const poolPolicy = (given: Partial<PoolPolicy> = {}): PoolPolicy => ({
   max: 10,
   slots: 1,
   buffer: 0,
+  idleCores: 0,
   queueWaitMs: 2000,
   holdMs: 30_000,
   zeroAfterMs: 30_000,

@@ -33,7 +33,7 @@ const stored = async (of: Database, { accountId }: Tenant) => {
     ...(await one('select count(*)::integer as outbox from outbox where account_id = $1')),
     ...(await one('select requests, pending from account_meter where account_id = $1')),
     ...(await one('select reserved::integer, settled::integer from usage where account_id = $1')),
-    ...(await one('select accepted::integer, admitted, waiting, processing from lane_meter where account_id = $1')),
+    ...(await one('select admitted, waiting, processing from lane_meter where account_id = $1')),
   }
 }
 
@@ -213,7 +213,7 @@ t.test('a reservation is made with its capture, or not at all', async (t) => {
   const capture = tenant.capture()
   await acceptCapture(database, capture, { windowSize })
   await t.rejects(acceptCapture(database, capture, { windowSize }), { code: 'SERVER_ERROR' }, 'its id is taken')
-  t.match(await stored(database, tenant), { captures: 1, outbox: 1, pending: 1, reserved: 1, accepted: 1 })
+  t.match(await stored(database, tenant), { captures: 1, outbox: 1, pending: 1, reserved: 1, admitted: 1 })
 })
 
 // Contract: Period

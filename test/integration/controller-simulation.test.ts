@@ -172,3 +172,28 @@ for (const seed of seeds) {
     t.end()
   })
 }
+
+t.test('idle cores are used for whatever waits, at once and however short', (t) => {
+  const played = (more: Partial<Scenario> & { load?: () => number[] }, idleCores: number, max = 4) => {
+    const outcome = simulate(1, {
+      load: () => [],
+      policy: { ...policy, max, idleCores },
+      startMs: () => 2000,
+      serviceMs: () => 180,
+      untilMs: 12_000,
+      ...more,
+    })
+    return { captures: outcome.waitsMs.length, workers: Math.max(...sizes(outcome)) }
+  }
+  const alone = played({ callers: 1 }, 2)
+  t.equal(alone.workers, 1, 'one caller keeps one worker')
+  const both = played({ callers: 2 }, 2)
+  t.equal(both.workers, 2)
+  t.ok(both.captures > 1.8 * alone.captures, `${both.captures} captures for two callers, ${alone.captures} for one`)
+  const burst = { load: () => [5000, 5000, 5000] }
+  t.equal(played(burst, 0).workers, 1, 'without them, what waits less than it may starts nobody')
+  t.equal(played(burst, 2).workers, 2)
+  t.equal(played(burst, 8).workers, 3, 'one for each capture')
+  t.equal(played(burst, 2, 1).workers, 1, 'none above the maximum')
+  t.end()
+})

@@ -9,6 +9,8 @@ export const policyOf = ({ replicas, paused, autoscaling, drain }: BrowserPoolSp
   max: autoscaling.maxReplicas,
   slots: autoscaling.slots,
   buffer: autoscaling.buffer,
+  // A pod that is asked for may cost a node.
+  idleCores: 0,
   queueWaitMs: autoscaling.queueWaitMs,
   holdMs: autoscaling.holdSeconds * 1000,
   zeroAfterMs: (autoscaling.zeroAfterSeconds ?? 0) * 1000,

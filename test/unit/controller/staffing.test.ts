@@ -124,6 +124,29 @@ const cases: {
     want: { workers: 6, reason: 'backlog' },
   },
   {
+    name: 'starts nobody for a capture that the present worker begins within the objective',
+    demand: { backlog: { ...quiet, pending: 1, processing: 1 }, active: [worker({ slots: 1, busy: 1 })], busy: 1 },
+    want: { workers: 1, reason: 'load' },
+  },
+  {
+    name: 'uses idle cores for whatever waits, with at most one slot for each capture',
+    demand: { backlog: { ...quiet, pending: 1, processing: 1 }, active: [worker({ slots: 1, busy: 1 })], busy: 1 },
+    policy: { idleCores: 8 },
+    want: { workers: 2, reason: 'backlog' },
+  },
+  {
+    name: 'uses no more cores than are idle',
+    demand: { backlog: { ...quiet, pending: 6, processing: 1 }, active: [worker({ slots: 1, busy: 1 })], busy: 1 },
+    policy: { idleCores: 2, queueWaitMs: 60_000 },
+    want: { workers: 2, reason: 'backlog' },
+  },
+  {
+    name: 'uses no idle core while nothing waits',
+    demand: { backlog: { ...quiet, processing: 1 }, active: [worker({ slots: 1, busy: 1 })], busy: 1 },
+    policy: { idleCores: 8 },
+    want: { workers: 1, reason: 'load' },
+  },
+  {
     name: 'assumes three seconds for start and service until they are measured',
     demand: { backlog: { ...quiet, pending: 20 }, active: [worker()], startMs: undefined, serviceMs: undefined },
     // 60 s less 2 x 6 s by the present worker: eight more of 2 x 3 s.

@@ -57,6 +57,7 @@ const facts: Facts = {
   proxiedWorkerEnvFile: '/proxied-worker-env.json',
   chromium: '/chromium',
   poolMax: 2,
+  poolIdleCores: 3,
   proxiedMax: 1,
 }
 
@@ -102,6 +103,7 @@ t.test('each kind of worker has a user, a key and an environment of its own', (t
   t.match(controllerEnv(facts), {
     SHUTTERFLEET_WORKER_ENV_FILE: '/worker-env.json',
     SHUTTERFLEET_PROXIED_WORKER_ENV_FILE: '/proxied-worker-env.json',
+    SHUTTERFLEET_POOL_IDLE_CORES: '3',
     SHUTTERFLEET_PROXIED_MAX: '1',
   })
   t.end()

@@ -42,6 +42,12 @@ export const controllerSettings = {
     min: 0,
     max: 100,
   }),
+  poolIdleCores: integer('POOL_IDLE_CORES', {
+    help: 'processor cores that nothing else needs: up to as many workers are started as soon as a capture waits, however short',
+    fallback: 0,
+    min: 0,
+    max: 1000,
+  }),
   poolQueueWaitMs: integer('POOL_QUEUE_WAIT_MS', {
     help: 'longest time that a capture should wait for a worker; more workers are started to keep it',
     unit: 'ms',

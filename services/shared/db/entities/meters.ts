@@ -25,20 +25,25 @@ export const Usage = defineEntity({
 })
 
 /**
- * The captures of one lane of an account: accepted ever, admitted and not ended, waiting for room, and begun. What is admitted
- * and has not begun is what the window bounds.
+ * The captures of one lane of an account: admitted and not ended, waiting for room, and begun. What is admitted and has not
+ * begun is what the window bounds. The stage is 2 where captures wait, 1 where some are admitted, else 0.
  */
 export const LaneMeter = defineEntity({
   name: 'LaneMeter',
   tableName: 'lane_meter',
+  indexes: [
+    { name: 'lane_meter_open', expression: 'create index lane_meter_open on lane_meter (stage) where stage > 0' },
+  ],
   properties: {
     account,
     pool: p.text().primary(),
     lane: p.text().primary(),
-    accepted: longCount(),
     admitted: count(),
     waiting: count(),
     processing: count(),
+    stage: p
+      .smallint()
+      .generated('case when waiting <> 0 then 2 when admitted <> 0 or processing <> 0 then 1 else 0 end stored'),
   },
 })
 

@@ -9,6 +9,7 @@ import { FreeKeys } from './0008-free-keys.ts'
 import { KeepUpWithWhatIsOver } from './0030-keep-up-with-what-is-over.ts'
 import { RecognisePepper } from './0040-recognise-the-pepper.ts'
 import { BoundWhatGrows } from './0031-bound-what-grows.ts'
+import { FindOpenLanes } from './0010-find-open-lanes.ts'
 
 /** Every migration in order, under the name by which a database remembers it. */
 export const migrations = [
@@ -23,4 +24,5 @@ export const migrations = [
   { name: '0030-keep-up-with-what-is-over', class: KeepUpWithWhatIsOver },
   { name: '0040-recognise-the-pepper', class: RecognisePepper },
   { name: '0031-bound-what-grows', class: BoundWhatGrows },
+  { name: '0010-find-open-lanes', class: FindOpenLanes },
 ] as const

@@ -87,10 +87,11 @@ begin
     select case when l.waiting = 0 then greatest(0, p_window * c.weight - l.admitted + l.processing) else 0 end into v_room
       from lane_meter l where l.account_id = c.account_id and l.pool = p_pool and l.lane = p_lane;
     v_room := least(v_count, coalesce(v_room, p_window * c.weight));
-    insert into lane_meter as l (account_id, pool, lane, accepted, admitted, waiting)
-    values (c.account_id, p_pool, p_lane, v_count, v_room, v_count - v_room)
+    perform nextval(('accepted_' || p_pool)::regclass) from generate_series(1, v_count);
+    insert into lane_meter as l (account_id, pool, lane, admitted, waiting)
+    values (c.account_id, p_pool, p_lane, v_room, v_count - v_room)
         on conflict (account_id, pool, lane) do update
-       set accepted = l.accepted + v_count, admitted = l.admitted + v_room, waiting = l.waiting + v_count - v_room;
+       set admitted = l.admitted + v_room, waiting = l.waiting + v_count - v_room;
   end if;
 
   c.created_at := clock_timestamp();

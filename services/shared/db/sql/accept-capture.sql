@@ -89,11 +89,11 @@ begin
 
   perform warn_of_quota(c.account_id, c.period, c.used, 1, c.usage_limit);
 
-  insert into lane_meter as l (account_id, pool, lane, accepted, admitted)
-  values (c.account_id, p_pool, p_lane, 1, 1)
+  perform nextval(('accepted_' || p_pool)::regclass);
+  insert into lane_meter as l (account_id, pool, lane, admitted)
+  values (c.account_id, p_pool, p_lane, 1)
       on conflict (account_id, pool, lane) do update
-     set accepted = l.accepted + 1,
-         (admitted, waiting) = (
+     set (admitted, waiting) = (
            select l.admitted + room::integer, l.waiting + 1 - room::integer
              from (select l.waiting = 0 and l.admitted - l.processing < p_window * c.weight as room) as r)
   returning l.waiting = 0 into c.admitted;

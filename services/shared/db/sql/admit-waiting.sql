@@ -23,7 +23,7 @@ begin
                  case when count(*) over (partition by m.pool, m.lane) > 1 then p_window * p.weight
                       else greatest(p_window * p.weight, m.processing) end - (m.admitted - m.processing) as room
             from lane_meter m join account a on a.id = m.account_id join plan p on p.slug = a.plan
-           where m.waiting > 0
+           where m.stage = 2
         ) as l
        cross join lateral (
           select o.capture_id, o.created_at from outbox o

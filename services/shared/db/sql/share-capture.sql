@@ -107,8 +107,9 @@ begin
   update capture set follows = v.id where follows = p_leader;
   insert into outbox (capture_id, account_id, pool, lane, created_at) values (v.id, v.account_id, v.pool, v.lane, v.created_at);
   update account_meter m set pending = m.pending + 1 where m.account_id = v.account_id;
-  insert into lane_meter as l (account_id, pool, lane, accepted, waiting) values (v.account_id, v.pool, v.lane, 1, 1)
-      on conflict (account_id, pool, lane) do update set accepted = l.accepted + 1, waiting = l.waiting + 1;
+  perform nextval(('accepted_' || v.pool)::regclass);
+  insert into lane_meter as l (account_id, pool, lane, waiting) values (v.account_id, v.pool, v.lane, 1)
+      on conflict (account_id, pool, lane) do update set waiting = l.waiting + 1;
   return v.id;
 end
 $$;

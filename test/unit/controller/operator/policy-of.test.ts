@@ -19,6 +19,7 @@ t.test('what a BrowserPool says is what decides', async (t) => {
     max: 9,
     slots: 2,
     buffer: 1,
+    idleCores: 0,
     queueWaitMs: 700,
     holdMs: 20_000,
     zeroAfterMs: 300_000,

@@ -1,0 +1,65 @@
+import t from 'tap'
+import { acceptCapture } from '#shared/db/accept-capture.ts'
+import { countQueue } from '#shared/db/account-queue.ts'
+import { admitWaiting } from '#shared/db/admit-waiting.ts'
+import type { Database, Sql } from '#shared/db/connection.ts'
+import { countBacklog } from '#shared/db/count-backlog.ts'
+import { startPostgres } from '#test/helpers/postgres.ts'
+import { createTenant } from '#test/helpers/tenant.ts'
+
+const server = await startPostgres(t)
+const accounts = 20_000
+const open = 3
+
+/** A database in which many accounts have had captures, and a few have some that run, that are queued and that wait. */
+const openAged = async () => {
+  const database = await server.createDatabase()
+  const tenants = [await createTenant(database), await createTenant(database), await createTenant(database)]
+  const statement = `with made as (
+      insert into account (id, name, email, plan, created_at)
+      select gen_random_uuid(), 'Gone', 'gone@example.com', (select slug from plan limit 1), now() from generate_series(1, $1)
+      returning id)
+    insert into lane_meter (account_id, pool, lane) select id, 'standard', 'normal' from made`
+  await database.query(statement, [accounts])
+  for (const tenant of tenants) {
+    for (let n = 0; n < open; n += 1) await acceptCapture(database, tenant.capture(), { windowSize: 1 })
+  }
+  await database.query('analyze')
+  return database
+}
+
+/** Rows of the table that the work reads. */
+const rowsRead = (database: Database, table: string, work: (sql: Sql) => Promise<unknown>) =>
+  database.transaction(async (sql) => {
+    await work(sql)
+    const [read] = await sql.query<{ rows: number }>(
+      `select (seq_tup_read + coalesce(idx_tup_fetch, 0))::integer as rows from pg_stat_xact_user_tables where relname = $1`,
+      [table],
+    )
+    return read?.rows ?? 0
+  })
+
+const works: readonly { name: string; work: (sql: Sql) => Promise<unknown> }[] = [
+  { name: 'a round of the relay', work: (sql) => admitWaiting(sql, { windowSize: 1, limit: 100 }) },
+  { name: 'a count of the backlog', work: countBacklog },
+  { name: 'a list of what is in the queue', work: countQueue },
+]
+
+t.test(
+  'the cost of the meters grows with the lanes that are open, not with the accounts that were ever seen',
+  async (t) => {
+    const database = await openAged()
+    for (const { name, work } of works) {
+      const rows = await rowsRead(database, 'lane_meter', work)
+      t.ok(rows > 0 && rows < 100, `${name} reads ${rows} rows`)
+    }
+    const scan = await rowsRead(database, 'lane_meter', (sql) => sql.query('select sum(admitted) from lane_meter'))
+    t.ok(scan >= accounts, 'a scan would be seen')
+
+    t.match(
+      (await countBacklog(database)).find(({ pool }) => pool === 'standard'),
+      { pending: 3 * open, processing: 0, accepted: 3 * open },
+    )
+    t.equal((await countQueue(database)).length, 3)
+  },
+)
