@@ -14,6 +14,7 @@ import {
   webhooksEnv,
 } from './service-env.ts'
 import type { PartPlan } from './supervise.ts'
+import { healthProbe, untilUnresponsive } from './watchdog.ts'
 
 /** What the plans are made from. */
 export type PlanOptions = {
@@ -83,6 +84,7 @@ export const servicePlan = ({ facts, folder, root }: PlanOptions, name: keyof ty
   name,
   stopSignal: 'SIGTERM',
   stopMs: services[name].stopMs,
+  untilUnresponsive: ({ addresses: { probeUrl = '' } }, signal) => untilUnresponsive(healthProbe(probeUrl), signal),
   start: (signal) =>
     startNodeProcess(
       {

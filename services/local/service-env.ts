@@ -34,13 +34,15 @@ export type Facts = {
 
 type ProcessEnv = Readonly<Record<string, string>>
 
-const machineNames = /^(PATH|HOME|LANG|LC_ALL|TMPDIR|NODE_EXTRA_CA_CERTS|NODE_COMPILE_CACHE|OTEL_.+)$/
+const machineNames = ['PATH', 'HOME', 'LANG', 'LC_ALL', 'TMPDIR', 'NODE_EXTRA_CA_CERTS', 'NODE_COMPILE_CACHE']
+const isOfMachine = (name: string) => machineNames.includes(name) || name.startsWith('OTEL_')
+
 const defined = (env: Env): ProcessEnv =>
   Object.fromEntries(Object.entries(env).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])))
 
 /** What every process of this machine may see of the environment: nothing of ours, nothing secret. */
 export const machineEnv = (operator: Env): ProcessEnv =>
-  defined(Object.fromEntries(Object.entries(operator).filter(([name]) => machineNames.test(name))))
+  defined(Object.fromEntries(Object.entries(operator).filter(([name]) => isOfMachine(name))))
 
 /** What the operator has set of a group of settings, except for the names in `decided`. */
 const settingsOf = (operator: Env, settings: Settings, decided: readonly string[]): ProcessEnv => {

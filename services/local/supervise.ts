@@ -19,6 +19,8 @@ export type PartPlan = {
   readonly stopSignal: NodeJS.Signals
   /** How long it may take for that; SIGKILL afterwards. */
   readonly stopMs: number
+  /** Resolves with the reason once the part is up and no longer responds; it is killed then. Rejects when `signal` aborts. */
+  readonly untilUnresponsive?: (running: Running, signal: AbortSignal) => Promise<string>
 }
 
 /** A part that is started again whenever it ends. */
@@ -41,6 +43,20 @@ export type PartWatcher = {
 /** Wait before the next start after `failures` in a row: doubles from 250 ms up to 30 s. */
 export const waitBeforeStartMs = (failures: number): number =>
   Math.min(longestWaitMs, shortestWaitMs * 2 ** Math.min(failures, 16))
+
+/** Resolves once the process has ended, with how; kills one that no longer responds, unless it is being stopped. */
+const endOf = async (running: Running, { untilUnresponsive }: PartPlan, stopping: AbortSignal): Promise<string> => {
+  const { child } = running
+  const ended = new AbortController()
+  const signal = AbortSignal.any([ended.signal, stopping])
+  const unresponsive = untilUnresponsive?.(running, signal).catch(() => child.exited)
+  const how = await Promise.race([child.exited, unresponsive ?? child.exited])
+  ended.abort()
+  // A blocked event loop handles no other signal.
+  if (!child.hasExited()) child.kill('SIGKILL')
+  await child.exited
+  return how
+}
 
 /** Starts a part and keeps it running. The first start's error is thrown; later ones are repeated with back-off until `stop`. */
 export const supervise = async (plan: PartPlan, signal: AbortSignal, watcher: PartWatcher): Promise<Part> => {
@@ -68,7 +84,7 @@ export const supervise = async (plan: PartPlan, signal: AbortSignal, watcher: Pa
   const watch = async (): Promise<never> => {
     for (let failures = 0; ;) {
       const since = performance.now()
-      const how = await running.child.exited
+      const how = await endOf(running, plan, stopping.signal)
       failures = await startAgain(how, performance.now() - since > healthyMs ? 0 : failures)
       await watcher.back(plan.name, running.child.pid)
     }

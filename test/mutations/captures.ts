@@ -73,8 +73,8 @@ export const captures: readonly Mutation[] = [
   {
     point: 'Headers that a caller may not set',
     file: 'services/shared/capture/check-headers.ts',
-    find: 'keep-alive|proxy-.*|__proto__)$/i',
-    replace: 'keep-alive|proxy-authorization|__proto__)$/i',
+    find: "name.startsWith('proxy-')",
+    replace: "name === 'proxy-authorization'",
   },
   {
     point: 'Ports',

@@ -20,7 +20,7 @@ const services: Readonly<Record<string, (log: Logger, metrics: Metrics) => unkno
 
 const intro = `# Metrics
 
-Every service serves Prometheus text at \`/metrics\` on its probe address, beside \`/livez\` and \`/readyz\`; \`local.json\`
+Every service serves Prometheus text at \`/metrics\` on its probe address, beside \`/healthz\`, \`/livez\` and \`/readyz\`; \`local.json\`
 names the addresses on one machine. Each line carries the label \`service\`; the usual process and Node metrics come with
 it. Label values are fixed words and names of pools, never an address, an id or a host name.
 

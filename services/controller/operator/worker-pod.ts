@@ -84,7 +84,7 @@ export const workerPod = (of: WorkerPodOptions): PodTemplate => {
           env: variablesOf(of, env ?? []),
           ports: [{ name: 'probe', containerPort: probePort }],
           readinessProbe: probe('/readyz', { periodSeconds: 1, timeoutSeconds: 2, failureThreshold: 2 }),
-          livenessProbe: probe('/livez', { periodSeconds: 10, timeoutSeconds: 5, failureThreshold: 3 }),
+          livenessProbe: probe('/livez', { periodSeconds: 5, timeoutSeconds: 5, failureThreshold: 2 }),
           securityContext: securityOf(isolated),
           volumeMounts: [
             { name: 'secrets', mountPath: secretFolder, readOnly: true },

@@ -17,7 +17,7 @@ const parsePort = (text: string): number | undefined => {
 const parseEntry = (entry: string): AllowTarget | undefined => {
   const whole = parseCidr(entry)
   if (whole !== undefined) return { kind: 'block', block: whole, port: undefined }
-  const [, hostText = '', portText] = /^(\[.*\]|[^:]*)(?::(.*))?$/.exec(entry) ?? []
+  const [, hostText = '', portText] = /^(\[[^\]]*\]|[^:]*)(?::(.*))?$/.exec(entry) ?? []
   const host = normalHost(hostText)
   const port = portText === undefined ? undefined : parsePort(portText)
   if (host === undefined || host.includes('*') || (portText !== undefined && port === undefined)) return undefined

@@ -14,7 +14,7 @@ const answer = (response: ServerResponse, ok: boolean, health: Health) => {
   response.end(`${JSON.stringify(health)}\n`)
 }
 
-/** Serves `/livez`, `/readyz` and `/metrics`. Port 0 takes a free one. `health` must answer within its own bound. */
+/** Serves `/healthz`, which only tells that the event loop turns, `/livez`, `/readyz` and `/metrics`. Port 0 takes a free one. `health` must answer within its own bound. */
 export const startProbeServer = async (options: {
   host: string
   port: number
@@ -23,6 +23,10 @@ export const startProbeServer = async (options: {
 }): Promise<ProbeServer> => {
   const server = createServer(async (request, response) => {
     try {
+      if (request.url === '/healthz') {
+        response.writeHead(200, { 'content-type': 'text/plain' }).end('ok\n')
+        return
+      }
       if (request.url === '/metrics') {
         response.writeHead(200, { 'content-type': 'text/plain; version=0.0.4' })
         response.end(await options.metrics.text())

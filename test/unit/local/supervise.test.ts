@@ -116,6 +116,41 @@ t.test('a process that ignores the signal is killed', async (t) => {
   t.equal(await exited.promise, 'SIGKILL')
 })
 
+t.test('watchdog: a part that no longer responds is killed and started again', async (t) => {
+  const [one, two] = [fakeChild(1), fakeChild(2)]
+  const { plan, watcher, seen } = createPart([one, two])
+  const untilUnresponsive: PartPlan['untilUnresponsive'] = ({ child }) =>
+    child.pid === 1 ? Promise.resolve('blocked') : new Promise(() => {})
+  const part = await supervise({ ...plan, untilUnresponsive }, never, watcher)
+  await eventually(() => seen.length === 2)
+  t.equal(await one.child.exited, 'signal SIGKILL')
+  t.strictSame(seen, ['part down, blocked, 250', 'part back as 2'])
+  await part.stop()
+})
+
+t.test('watchdog: a part that is being stopped has its time, whether it responds or not', async (t) => {
+  const { child, end } = fakeChild(1)
+  const signals: string[] = []
+  const { watcher } = createPart([])
+  const part = await supervise(
+    {
+      name: 'part',
+      stopSignal: 'SIGTERM',
+      stopMs: 60_000,
+      start: async () => ({ child: { ...child, kill: (signal) => void signals.push(signal) }, addresses: {} }),
+      untilUnresponsive: (_running, signal) =>
+        new Promise((_resolve, reject) => signal.addEventListener('abort', () => reject(new Error('aborted')))),
+    },
+    never,
+    watcher,
+  )
+  const stopped = part.stop()
+  await new Promise(setImmediate)
+  end('exit code 0')
+  await stopped
+  t.strictSame(signals, ['SIGTERM'])
+})
+
 t.test('the wait before a start doubles up to its bound', (t) => {
   t.strictSame([0, 1, 2, 6, 7, 1000].map(waitBeforeStartMs), [250, 500, 1000, 16_000, 30_000, 30_000])
   t.end()

@@ -43,6 +43,12 @@ t.test('a worker is told what it is, where its secrets are, and no secret', asyn
   t.strictSame(containerOf().command, ['node', 'services/worker/main.ts'])
 })
 
+t.test('a worker whose event loop has not answered for 10 s is restarted', async (t) => {
+  const { httpGet, periodSeconds = 0, timeoutSeconds = 0, failureThreshold = 0 } = containerOf().livenessProbe ?? {}
+  t.equal(httpGet?.path, '/livez')
+  t.equal(Math.max(periodSeconds, timeoutSeconds) * failureThreshold, 10)
+})
+
 t.test('every variable is a setting', async (t) => {
   const names = [...variablesOf().keys()].map((name) => name.replace(/^SHUTTERFLEET_|_FILE$/g, ''))
   t.strictSame(

@@ -19,5 +19,5 @@ t.test('tells liveness from readiness, serves metrics, and fails where health th
   health = () => {
     throw new Error('broken')
   }
-  t.equal(await statusOf('/livez'), 500)
+  t.strictSame(await Promise.all(['/livez', '/healthz'].map(statusOf)), [500, 200])
 })

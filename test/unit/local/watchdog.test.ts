@@ -1,0 +1,69 @@
+import { join } from 'node:path'
+import t from 'tap'
+import { startNodeProcess } from '#local/node-process.ts'
+import { supervise } from '#local/supervise.ts'
+import { healthProbe, untilUnresponsive } from '#local/watchdog.ts'
+import { eventually } from '#test/helpers/eventually.ts'
+
+const everyMs = 20
+const never = new AbortController().signal
+
+/** A probe that answers in turn with what `answers` says, and counts. */
+const createProbe = (answers: readonly boolean[]) => {
+  let probed = 0
+  const probe = async () => {
+    probed += 1
+    if (answers[probed - 1] !== true) throw new Error('no answer')
+  }
+  return { probe, probed: () => probed }
+}
+
+t.test('watchdog: two failures in a row are an event loop that is blocked, one is none', async (t) => {
+  const { probe, probed } = createProbe([true, false, true, false, false])
+  t.match(await untilUnresponsive(probe, never, everyMs), 'has not answered')
+  t.equal(probed(), 5)
+})
+
+t.test('watchdog: a probe without an answer fails', async (t) => {
+  const probe = (signal: AbortSignal) =>
+    new Promise((_resolve, reject) => signal.addEventListener('abort', () => reject(new Error('late'))))
+  t.match(await untilUnresponsive(probe, never, everyMs), 'has not answered')
+})
+
+t.test('watchdog: ends with its signal', async (t) => {
+  const stop = new AbortController()
+  const watching = untilUnresponsive(async () => {}, stop.signal, everyMs)
+  stop.abort()
+  await t.rejects(watching)
+})
+
+for (const signal of ['SIGSTOP', 'SIGUSR2'] as const) {
+  t.test(`watchdog: a process that ${signal} blocks is replaced by one that answers`, async (t) => {
+    const service = {
+      name: 'blocked',
+      main: join(import.meta.dirname, '../../fixtures/blocked-loop.ts'),
+      env: {},
+      logPath: join(t.testdir(), 'log'),
+    }
+    const reasons: string[] = []
+    const part = await supervise(
+      {
+        name: service.name,
+        stopSignal: 'SIGTERM',
+        stopMs: 5000,
+        start: (stop) => startNodeProcess(service, stop),
+        untilUnresponsive: ({ addresses }, stop) =>
+          untilUnresponsive(healthProbe(addresses['probeUrl'] ?? ''), stop, 1000),
+      },
+      never,
+      { down: (_name, why) => void reasons.push(why), back: async () => {} },
+    )
+    const { pid } = part.current().child
+    process.kill(pid, signal)
+    await eventually(() => part.current().child.pid !== pid)
+    t.match(reasons, ['the event loop has not answered for 2 s'])
+    const { probeUrl } = part.current().addresses
+    t.equal((await fetch(`${probeUrl}/healthz`)).status, 200)
+    await part.stop()
+  })
+}
