@@ -1,25 +1,28 @@
 import type { FastifyInstance } from 'fastify'
 import { AppError } from '#shared/errors/app-error.ts'
+import { adminTokenCharactersMin } from '#shared/config/settings/admin.ts'
 import type { Config } from '#gateway/config.ts'
 import type { Gateway } from '#gateway/context.ts'
+import { adminActors, createTokenCheck } from './admin-tokens.ts'
 import { createAdminApp } from './admin-app.ts'
 import type { Accepting } from './requeue-failed.ts'
-
-const tokenCharactersMin = 16
 
 /** The administration; nothing listens yet. Disposing it closes its connections. */
 export type OpenAdmin = AsyncDisposable & { readonly app: FastifyInstance }
 
-/** Opens the administration; undefined where no token is configured. Throws `CONFIGURATION` where the token can be guessed. */
+/** Opens the administration; undefined where no token is configured. Throws `CONFIGURATION` where one can be guessed. */
 export const openAdmin = (
-  gateway: Pick<Gateway, 'database' | 'events'> & Omit<Accepting, 'windowCaptures'>,
-  { adminToken: token, keyPepper, windowCaptures }: Pick<Config, 'adminToken' | 'keyPepper' | 'windowCaptures'>,
+  gateway: Pick<Gateway, 'database' | 'events' | 'clients'> & Omit<Accepting, 'windowCaptures'>,
+  config: Pick<Config, 'adminToken' | 'adminTokens' | 'keyPepper' | 'windowCaptures'>,
 ): OpenAdmin | undefined => {
-  if (token === '') return undefined
-  if (token.length < tokenCharactersMin) {
-    const publicMessage = `SHUTTERFLEET_ADMIN_TOKEN must have at least ${tokenCharactersMin} characters`
+  const { adminToken: token, keyPepper, windowCaptures } = config
+  const actors = adminActors(token, config.adminTokens)
+  if (actors.size === 0) return undefined
+  if (token !== '' && token.length < adminTokenCharactersMin) {
+    const publicMessage = `SHUTTERFLEET_ADMIN_TOKEN must have at least ${adminTokenCharactersMin} characters`
     throw new AppError('CONFIGURATION', { publicMessage })
   }
-  const app = createAdminApp({ ...gateway, accepting: { ...gateway, windowCaptures }, keyPepper, token })
+  const findActor = createTokenCheck(actors, () => performance.now())
+  const app = createAdminApp({ ...gateway, accepting: { ...gateway, windowCaptures }, keyPepper, findActor })
   return { app, [Symbol.asyncDispose]: () => app.close() }
 }

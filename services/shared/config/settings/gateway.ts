@@ -1,4 +1,5 @@
 import { address, integer, text } from '#shared/config/setting.ts'
+import { adminSettings } from './admin.ts'
 import { allowSettings } from './egress.ts'
 import { linkSettings } from './links.ts'
 
@@ -25,6 +26,7 @@ export const gatewaySettings = {
   ...allowSettings,
   ...admissionSettings,
   ...linkSettings,
+  ...adminSettings,
   keyPepper: text('KEY_PEPPER', {
     help: 'secret with which API keys are hashed; changing it makes every key invalid',
     secret: true,
@@ -88,18 +90,6 @@ export const gatewaySettings = {
     fallback: 900,
     min: 1,
     max: 86_400,
-  }),
-  adminToken: text('ADMIN_TOKEN', {
-    help: 'secret that opens the administration, at least 16 characters; empty: there is none',
-    fallback: '',
-    secret: true,
-  }),
-  adminHost: text('ADMIN_HOST', { help: 'address on which the administration listens', fallback: '127.0.0.1' }),
-  adminPort: integer('ADMIN_PORT', {
-    help: 'port on which the administration listens where SHUTTERFLEET_ADMIN_TOKEN is set; 0 takes a free one',
-    fallback: 8081,
-    min: 0,
-    max: 65_535,
   }),
   objectsHost: text('GATEWAY_OBJECTS_HOST', {
     help: 'address on which workers put images with the files driver',
