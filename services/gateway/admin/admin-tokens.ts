@@ -39,9 +39,12 @@ export const createTokenCheck = (actors: ReadonlyMap<string, Actor>, nowMs: () =
       throw new AppError('RATE_LIMIT_EXCEEDED', { publicMessage: tooMany, retryAfterSeconds })
     }
     const hash = digest(given)
-    const [found] = known.filter((each) => timingSafeEqual(each.hash, hash))
-    if (!found) throw new AppError('INVALID_API_KEY', { publicMessage })
+    const actor = known.reduce<Actor | undefined>(
+      (found, each) => (timingSafeEqual(each.hash, hash) ? each.actor : found),
+      undefined,
+    )
+    if (actor === undefined) throw new AppError('INVALID_API_KEY', { publicMessage })
     limit.giveBack(from)
-    return found.actor
+    return actor
   }
 }
