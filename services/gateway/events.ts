@@ -1,5 +1,6 @@
 import type { Lane } from '#shared/capture/lane.ts'
 import type { Shared } from '#shared/db/accept-capture.ts'
+import type { Actor } from '#shared/db/audit.ts'
 import type { AppError } from '#shared/errors/app-error.ts'
 import type { ErrorCode } from '#shared/errors/catalog.ts'
 import type { QueueNotice } from '#shared/queue/connection.ts'
@@ -41,6 +42,7 @@ export type Events = {
   /** Somebody used the administration, or tried to. */
   readonly administered: (request: {
     operation: string
+    actor: Actor | undefined
     status: number
     requestId: string
     fault: AppError | undefined

@@ -10,7 +10,12 @@ import { eventually } from '#test/helpers/eventually.ts'
 import { startGateway, testPepper } from '#test/helpers/running-gateway.ts'
 
 const token = 'a token of the administration'.replaceAll(' ', '-')
-const gateway = await startGateway(t, { ADMIN_TOKEN: token, ADMIN_PORT: '0' })
+const aliceToken = 'a-token-of-alice-alone'
+const gateway = await startGateway(t, {
+  ADMIN_TOKEN: token,
+  ADMIN_TOKENS: `alice:${aliceToken},bob:a-token-of-bob-alone`,
+  ADMIN_PORT: '0',
+})
 const { database, baseUrl, adminUrl } = gateway
 await replacePlans(database, defaultPlans)
 
@@ -302,4 +307,51 @@ t.test('the command line makes what the administration shows, and the other way 
       ['command line', 'account.create', id],
     ],
   )
+})
+
+// Contract: Audit log
+t.test('what is done with a named token stands in the audit log under its name', async (t) => {
+  const asAlice = (method: string, path: string, body?: unknown) =>
+    send(`${adminUrl}/admin/v1${path}`, method, aliceToken, body)
+  const { id } = (await asAlice('POST', '/accounts', { name: 'A', email: 'a@example.com', plan: 'free' })).body.data
+  const { id: keyId } = (await asAlice('POST', `/accounts/${id}/keys`, {})).body.data
+  await asAlice('PATCH', `/keys/${keyId}`, { expires_at: null, domains: [] })
+  await asAlice('DELETE', `/keys/${keyId}`)
+  await asAlice('PATCH', `/accounts/${id}`, { plan: 'pro', disabled: true })
+  await asAlice('PATCH', `/accounts/${id}`, { disabled: false })
+  await asAlice('POST', `/accounts/${id}/queue/cancel`)
+  await asAlice('POST', `/accounts/${id}/queue/requeue`, {})
+  await asAlice('PUT', '/maintenance', { on: true })
+  await asAlice('PUT', '/maintenance', { on: false })
+  await asAlice('DELETE', `/accounts/${id}`)
+  const { data } = (await admin('GET', '/audit?limit=14')).body
+  // Several of one moment have no order.
+  t.same([...data].map(({ action, actor }) => `${String(actor)} ${String(action)}`).toSorted(), [
+    'admin:alice account.create',
+    'admin:alice account.disable',
+    'admin:alice account.disable',
+    'admin:alice account.enable',
+    'admin:alice account.erase',
+    'admin:alice account.set_plan',
+    'admin:alice key.create',
+    'admin:alice key.revoke',
+    'admin:alice key.set_domains',
+    'admin:alice key.set_expiry',
+    'admin:alice maintenance.off',
+    'admin:alice maintenance.on',
+    'admin:alice queue.cancel',
+    'admin:alice queue.requeue',
+  ])
+})
+
+t.test('wrong tokens that come at once are bounded', async (t) => {
+  const guesses = Array.from({ length: 40 }, (_, n) => send(`${adminUrl}/admin/v1/plans`, 'GET', `guess-${n}`))
+  const answers = await Promise.all(guesses)
+  const judged = answers.filter(({ status }) => status === 401).length
+  t.ok(judged >= 1 && judged <= 11, `${judged} of 40 were judged`)
+  const limited = answers.find(({ status }) => status !== 401)
+  t.match(limited, { status: 429, body: { error: { code: 'RATE_LIMIT_EXCEEDED', retry_after: Number } } })
+  await eventually(async () => (await admin('GET', '/plans')).status === 200, {
+    what: 'a right token is served as soon as one is judged again',
+  })
 })

@@ -34,8 +34,8 @@ export const accountRoutes: readonly AdminRoute[] = [
   {
     method: 'POST',
     path: '/accounts',
-    run: async ({ database }, { readJson }) => {
-      const account = await createAccount(database, readNew(await readJson()), 'admin')
+    run: async ({ database }, { actor, readJson }) => {
+      const account = await createAccount(database, readNew(await readJson()), actor)
       return { status: 200, body: { data: toJson(account) } }
     },
   },
@@ -58,19 +58,19 @@ export const accountRoutes: readonly AdminRoute[] = [
   {
     method: 'PATCH',
     path: '/accounts/:id',
-    run: async ({ database }, { params, readJson }) => {
+    run: async ({ database }, { actor, params, readJson }) => {
       const { plan, disabled } = readChange(await readJson())
       const id = params['id'] ?? ''
-      if (plan !== undefined) await setPlan(database, id, plan, 'admin')
-      if (disabled !== undefined) await setDisabled(database, id, disabled, 'admin')
+      if (plan !== undefined) await setPlan(database, id, plan, actor)
+      if (disabled !== undefined) await setDisabled(database, id, disabled, actor)
       return { status: 200, body: { data: toJson(await showAccount(database, id)) } }
     },
   },
   {
     method: 'DELETE',
     path: '/accounts/:id',
-    run: async ({ database }, { params }) => {
-      await eraseAccount(database, params['id'] ?? '', 'admin')
+    run: async ({ database }, { actor, params }) => {
+      await eraseAccount(database, params['id'] ?? '', actor)
       return { status: 204 }
     },
   },

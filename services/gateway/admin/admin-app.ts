@@ -1,13 +1,15 @@
-import { createHash, timingSafeEqual } from 'node:crypto'
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
+import type { Actor } from '#shared/db/audit.ts'
 import { AppError, toAppError } from '#shared/errors/app-error.ts'
+import type { Clients } from '#gateway/clients/clients.ts'
 import { errorAnswer } from '#gateway/http/error-answer.ts'
-import type { Answer } from '#gateway/http/exchange.ts'
+import type { Answer, Exchange } from '#gateway/http/exchange.ts'
 import { readExchange } from '#gateway/http/read-exchange.ts'
 import { readJson } from '#gateway/http/read-parameters.ts'
 import type { Events } from '#gateway/events.ts'
 import { accountRoutes } from './account-routes.ts'
 import type { Admin, AdminRoute } from './admin-route.ts'
+import type { FindActor } from './admin-tokens.ts'
 import { keyRoutes } from './key-routes.ts'
 import { queueRoutes } from './queue-routes.ts'
 import { serviceRoutes } from './service-routes.ts'
@@ -18,34 +20,32 @@ const requestMs = 30_000
 
 const routes: readonly AdminRoute[] = [...accountRoutes, ...keyRoutes, ...queueRoutes, ...serviceRoutes]
 
-type Dependencies = Admin & { readonly token: string; readonly events: Pick<Events, 'administered'> }
-
-const digest = (text: string) => createHash('sha256').update(text).digest()
-
-/** Throws `INVALID_API_KEY` where a request does not carry the token. Takes the same time for every wrong one. */
-const checkToken = (token: string, authorization: string | undefined): void => {
-  const given = /^bearer +(?<token>\S+)$/i.exec(authorization ?? '')?.groups?.['token'] ?? ''
-  if (timingSafeEqual(digest(given), digest(token))) return
-  throw new AppError('INVALID_API_KEY', { publicMessage: "The administration's token is missing or wrong." })
+type Dependencies = Admin & {
+  readonly findActor: FindActor
+  readonly clients: Pick<Clients, 'find'>
+  readonly events: Pick<Events, 'administered'>
 }
 
+type Run = (exchange: Exchange, actor: Actor) => Promise<Answer>
+
 const serve = async (
-  { events, token }: Dependencies,
+  { events, clients, findActor }: Dependencies,
   { request, reply }: { request: FastifyRequest; reply: FastifyReply },
-  run: (exchange: ReturnType<typeof readExchange>['exchange']) => Promise<Answer>,
+  run: Run,
 ): Promise<FastifyReply> => {
   const { exchange } = readExchange('admin', request.raw, request.params as Record<string, string>)
   const operation = `${request.method} ${request.routeOptions.url ?? 'none'}`
   let error: AppError | undefined
+  let actor: Actor | undefined
   const work = async () => {
-    checkToken(token, request.headers.authorization)
-    return await run(exchange)
+    actor = findActor(request.headers.authorization, () => clients.find(exchange))
+    return await run(exchange, actor)
   }
   const answer = await work().catch((thrown: unknown) => {
     error = toAppError(thrown)
     return errorAnswer(error, exchange.requestId)
   })
-  events.administered({ operation, status: answer.status, requestId: exchange.requestId, fault: error })
+  events.administered({ operation, actor, status: answer.status, requestId: exchange.requestId, fault: error })
   return reply
     .code(answer.status)
     .headers({
@@ -57,7 +57,7 @@ const serve = async (
     .send(answer.body && JSON.stringify(answer.body))
 }
 
-/** Makes the interface of the administration, for those who carry `token`. Nothing listens yet. */
+/** Makes the interface of the administration, for those whom `findActor` knows. Nothing listens yet. */
 export const createAdminApp = (deps: Dependencies): FastifyInstance => {
   const app = Fastify({
     logger: false,
@@ -76,8 +76,8 @@ export const createAdminApp = (deps: Dependencies): FastifyInstance => {
       method,
       url: prefix + path,
       handler: (request, reply) =>
-        serve(deps, { request, reply }, ({ params, query, ...exchange }) =>
-          run(deps, { params, query, readJson: () => readJson(exchange) }),
+        serve(deps, { request, reply }, ({ params, query, ...exchange }, actor) =>
+          run(deps, { actor, params, query, readJson: () => readJson(exchange) }),
         ),
     })
   }

@@ -1,3 +1,4 @@
+import type { Actor } from '#shared/db/audit.ts'
 import type { Database } from '#shared/db/connection.ts'
 import type { Answer } from '#gateway/http/exchange.ts'
 import type { Accepting } from './requeue-failed.ts'
@@ -5,8 +6,10 @@ import type { Accepting } from './requeue-failed.ts'
 /** What the administration works with. */
 export type Admin = { readonly database: Database; readonly keyPepper: string; readonly accepting: Accepting }
 
-/** A request of somebody who has the administration's token. */
+/** A request of somebody who has a token of the administration. */
 export type AdminRequest = {
+  /** Who the audit log says it was. */
+  readonly actor: Actor
   /** Named parts of the path, decoded. */
   readonly params: Readonly<Record<string, string>>
   /** What follows the question mark, undecoded. */

@@ -32,11 +32,11 @@ export const keyRoutes: readonly AdminRoute[] = [
   {
     method: 'POST',
     path: '/accounts/:id/keys',
-    run: async ({ database, keyPepper: pepper }, { params, readJson }) => {
+    run: async ({ database, keyPepper: pepper }, { actor, params, readJson }) => {
       const { name = '', domains = [], expires_at } = readNew(await readJson())
       const accountId = params['id'] ?? ''
       const expiresAt = momentOf(expires_at) ?? undefined
-      const made = await createKey(database, { accountId, name, domains, expiresAt, pepper, actor: 'admin' })
+      const made = await createKey(database, { accountId, name, domains, expiresAt, pepper, actor })
       return { status: 200, body: { data: made } }
     },
   },
@@ -51,17 +51,17 @@ export const keyRoutes: readonly AdminRoute[] = [
   {
     method: 'PATCH',
     path: '/keys/:id',
-    run: async ({ database }, { params, readJson }) => {
+    run: async ({ database }, { actor, params, readJson }) => {
       const { domains, expires_at } = readChange(await readJson())
-      await changeKey(database, params['id'] ?? '', { domains, expiresAt: momentOf(expires_at) }, 'admin')
+      await changeKey(database, params['id'] ?? '', { domains, expiresAt: momentOf(expires_at) }, actor)
       return { status: 204 }
     },
   },
   {
     method: 'DELETE',
     path: '/keys/:id',
-    run: async ({ database }, { params }) => {
-      await revokeKey(database, params['id'] ?? '', 'admin')
+    run: async ({ database }, { actor, params }) => {
+      await revokeKey(database, params['id'] ?? '', actor)
       return { status: 204 }
     },
   },

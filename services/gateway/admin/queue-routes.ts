@@ -59,15 +59,15 @@ export const queueRoutes: readonly AdminRoute[] = [
   {
     method: 'POST',
     path: '/accounts/:id/queue/cancel',
-    run: async ({ database }, { params }) => {
-      const canceled = await cancelPending(database, params['id'] ?? '', 'admin')
+    run: async ({ database }, { actor, params }) => {
+      const canceled = await cancelPending(database, params['id'] ?? '', actor)
       return { status: 200, body: { data: { canceled } } }
     },
   },
   {
     method: 'POST',
     path: '/accounts/:id/queue/requeue',
-    run: async ({ database, accepting }, { params, readJson }) => {
+    run: async ({ database, accepting }, { actor, params, readJson }) => {
       const { codes = ownCodes, since: from, limit = limitMax } = readRequeue(await readJson())
       const since = sinceOf(from, accepting.now())
       const { id: accountId } = await showAccount(database, params['id'] ?? '')
@@ -77,7 +77,7 @@ export const queueRoutes: readonly AdminRoute[] = [
       }
       const data = await requeueFailed({ ...accepting, database }, { accountId, codes, since, limit })
       const detail = { codes, since, limit, ...data }
-      await noteChange(database, { actor: 'admin', action: 'queue.requeue', target: accountId, detail })
+      await noteChange(database, { actor, action: 'queue.requeue', target: accountId, detail })
       return { status: 200, body: { data } }
     },
   },

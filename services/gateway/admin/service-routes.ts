@@ -28,8 +28,8 @@ export const serviceRoutes: readonly AdminRoute[] = [
   {
     method: 'PUT',
     path: '/maintenance',
-    run: async ({ database }, { readJson }) => {
-      await setMaintenance(database, readSwitch(await readJson()).on, 'admin')
+    run: async ({ database }, { actor, readJson }) => {
+      await setMaintenance(database, readSwitch(await readJson()).on, actor)
       const since = await readMaintenance(database)
       return { status: 200, body: { data: { on: since !== null, since } } }
     },

@@ -5,8 +5,8 @@ import type { Database } from './connection.ts'
 import { isId } from './is-id.ts'
 import { AuditEntry } from './entities/audit-entry.ts'
 
-/** Who made a change: the software itself, somebody at the command line, or somebody with the administration's token. */
-export type Actor = 'system' | 'command line' | 'admin'
+/** Who made a change: the software itself, somebody at the command line, or somebody with a token of the administration, by its name where it has one. */
+export type Actor = 'system' | 'command line' | 'admin' | `admin:${string}`
 
 /** What can be done that is recorded. */
 export type Action =

@@ -1,4 +1,5 @@
-import { address, integer, type Setting, text } from '#shared/config/setting.ts'
+import { address, integer, text } from '#shared/config/setting.ts'
+import { adminSettings } from './admin.ts'
 import { allowSettings } from './egress.ts'
 import { linkSettings } from './links.ts'
 
@@ -20,26 +21,12 @@ export const admissionSettings = {
   }),
 }
 
-const adminTokenCharactersMin = 16
-
-const adminToken: Setting<string> = {
-  ...text('ADMIN_TOKEN', {
-    help: 'secret that opens the administration; empty: there is none',
-    fallback: '',
-    secret: true,
-  }),
-  kind: `text, at least ${adminTokenCharactersMin} characters`,
-  parse: (value) =>
-    value === '' || value.length >= adminTokenCharactersMin
-      ? { ok: true, value }
-      : { ok: false, problem: `must have at least ${adminTokenCharactersMin} characters` },
-}
-
 /** Settings of gateway alone, and those that it shares with others. */
 export const gatewaySettings = {
   ...allowSettings,
   ...admissionSettings,
   ...linkSettings,
+  ...adminSettings,
   keyPepper: text('KEY_PEPPER', {
     help: 'secret with which API keys are hashed; the gateway does not start with another than the keys in its database are hashed with',
     secret: true,
@@ -103,14 +90,6 @@ export const gatewaySettings = {
     fallback: 900,
     min: 1,
     max: 86_400,
-  }),
-  adminToken,
-  adminHost: text('ADMIN_HOST', { help: 'address on which the administration listens', fallback: '127.0.0.1' }),
-  adminPort: integer('ADMIN_PORT', {
-    help: 'port on which the administration listens where SHUTTERFLEET_ADMIN_TOKEN is set; 0 takes a free one',
-    fallback: 8081,
-    min: 0,
-    max: 65_535,
   }),
   objectsHost: text('GATEWAY_OBJECTS_HOST', {
     help: 'address on which workers put images with the files driver',

@@ -1,0 +1,50 @@
+import { createHash, timingSafeEqual } from 'node:crypto'
+import type { AdminToken } from '#shared/config/settings/admin.ts'
+import type { Actor } from '#shared/db/audit.ts'
+import { AppError } from '#shared/errors/app-error.ts'
+import type { Client } from '#gateway/clients/client-address.ts'
+import { createClientLimit } from '#gateway/clients/client-limit.ts'
+
+/** Wrong tokens of one client at once, and again in each minute. */
+const wrongPerMinute = 10
+
+/** Who sends a request. Throws `INVALID_API_KEY`, and `RATE_LIMIT_EXCEEDED` where too many wrong tokens came from the client. */
+export type FindActor = (authorization: string | undefined, client: () => Client) => Actor
+
+/** Tokens and whom the audit log names for each. */
+export const adminActors = (single: string, named: readonly AdminToken[]): ReadonlyMap<string, Actor> =>
+  new Map<string, Actor>([
+    ...(single === '' ? [] : [[single, 'admin'] as const]),
+    ...named.map(({ name, token }) => [token, `admin:${name}`] as const),
+  ])
+
+const digest = (text: string) => createHash('sha256').update(text).digest()
+
+/**
+ * Makes the check of tokens. A token is chosen by a person and may be guessed, so a client that has sent too many wrong
+ * ones gets no further one judged, a right one included, until it has a token of its bucket again: six seconds later.
+ * Each right or wrong token takes the same time: it is compared with all.
+ */
+export const createTokenCheck = (actors: ReadonlyMap<string, Actor>, nowMs: () => number): FindActor => {
+  const known = [...actors].map(([token, actor]) => ({ hash: digest(token), actor }))
+  const limit = createClientLimit({ burst: wrongPerMinute, perMinute: wrongPerMinute, nowMs })
+  return (authorization, client) => {
+    const given = /^bearer +(?<token>\S+)$/i.exec(authorization ?? '')?.groups?.['token']
+    const publicMessage = "The administration's token is missing or wrong."
+    if (given === undefined) throw new AppError('INVALID_API_KEY', { publicMessage })
+    const from = client()
+    const retryAfterSeconds = limit.take(from)
+    if (retryAfterSeconds > 0) {
+      const tooMany = `Too many wrong tokens from this address; try again in ${retryAfterSeconds} seconds.`
+      throw new AppError('RATE_LIMIT_EXCEEDED', { publicMessage: tooMany, retryAfterSeconds })
+    }
+    const hash = digest(given)
+    const actor = known.reduce<Actor | undefined>(
+      (found, each) => (timingSafeEqual(each.hash, hash) ? each.actor : found),
+      undefined,
+    )
+    if (actor === undefined) throw new AppError('INVALID_API_KEY', { publicMessage })
+    limit.giveBack(from)
+    return actor
+  }
+}

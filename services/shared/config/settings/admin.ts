@@ -1,0 +1,62 @@
+import { integer, type Setting, text } from '#shared/config/setting.ts'
+
+/** Somebody who may use the administration. */
+export type AdminToken = { readonly name: string; readonly token: string }
+
+/** Least characters of a token. */
+const adminTokenCharactersMin = 16
+
+const adminToken: Setting<string> = {
+  ...text('ADMIN_TOKEN', {
+    help: 'secret that opens the administration; empty, and no SHUTTERFLEET_ADMIN_TOKENS: there is none',
+    fallback: '',
+    secret: true,
+  }),
+  kind: `text, at least ${adminTokenCharactersMin} characters`,
+  parse: (value) =>
+    value === '' || value.length >= adminTokenCharactersMin
+      ? { ok: true, value }
+      : { ok: false, problem: `must have at least ${adminTokenCharactersMin} characters` },
+}
+
+const entryForm = new RegExp(`^(?<name>[\\w.@-]{1,64}):(?<token>.{${adminTokenCharactersMin},})$`)
+
+const readEntry = (entry: string): AdminToken | undefined => {
+  const { name, token } = entryForm.exec(entry)?.groups ?? {}
+  return name === undefined || token === undefined ? undefined : { name, token }
+}
+
+const adminTokens: Setting<readonly AdminToken[]> = {
+  ...text('ADMIN_TOKENS', {
+    help: 'tokens that open the administration beside SHUTTERFLEET_ADMIN_TOKEN, each with the name that the audit log shows, as NAME:TOKEN, separated by commas or white space; a name of up to 64 letters, digits and ._@-, a token of at least 16 characters',
+    fallback: '',
+    secret: true,
+  }),
+  kind: 'list, separated by commas',
+  parse: (value) => {
+    const entries = value.split(/[\s,]+/).filter((entry) => entry !== '')
+    const tokens = entries.map(readEntry).filter((entry) => entry !== undefined)
+    if (tokens.length < entries.length) {
+      const problem = `must be a list of NAME:TOKEN; NAME up to 64 letters, digits and ._@-, TOKEN at least ${adminTokenCharactersMin} characters`
+      return { ok: false, problem }
+    }
+    const distinct = (of: keyof AdminToken) => new Set(tokens.map((token) => token[of])).size === tokens.length
+    if (!distinct('name') || !distinct('token')) {
+      return { ok: false, problem: 'must have each NAME and each TOKEN once' }
+    }
+    return { ok: true, value: tokens }
+  },
+}
+
+/** Settings of the administration. */
+export const adminSettings = {
+  adminToken,
+  adminTokens,
+  adminHost: text('ADMIN_HOST', { help: 'address on which the administration listens', fallback: '127.0.0.1' }),
+  adminPort: integer('ADMIN_PORT', {
+    help: 'port on which the administration listens where it has a token; 0 takes a free one',
+    fallback: 8081,
+    min: 0,
+    max: 65_535,
+  }),
+}
