@@ -8,7 +8,8 @@ import type { Connect } from './dial.ts'
 import { createEvents, type Events } from './events.ts'
 import { searchDomains } from './target/internal-domains.ts'
 import { ownNetwork } from './target/own-network.ts'
-import { createResolver } from './target/resolver.ts'
+import { createDiscovery } from './target/nat64.ts'
+import { createIpv6Query, createResolver } from './target/resolver.ts'
 import type { Resolver, TargetRules } from './target/resolve-target.ts'
 
 /** Bounds of one connection, in milliseconds and bytes. */
@@ -36,6 +37,8 @@ const searchList = (): readonly string[] => {
 export const createContext = (config: Config): Egress & { readonly log: Logger; readonly metrics: Metrics } => {
   const log = createLogger({ service: 'egress', level: config.logLevel })
   const metrics = createMetrics('egress')
+  const events = createEvents(log, metrics)
+  const { nat64Prefixes } = config
   return {
     log,
     metrics,
@@ -45,9 +48,16 @@ export const createContext = (config: Config): Egress & { readonly log: Logger; 
       deny: config.denyCidrs,
       internal: config.internalDomains.flatMap((domain) => (domain === resolvConfKeyword ? searchList() : [domain])),
       own: ownNetwork,
+      nat64: nat64Prefixes
+        ? async () => nat64Prefixes
+        : createDiscovery({
+            query: createIpv6Query(config),
+            now: () => performance.now(),
+            failed: events.nat64Unknown,
+          }),
     },
     connect: ({ host, port }) => connect({ host, port, noDelay: true, allowHalfOpen: true }),
     bounds: config,
-    events: createEvents(log, metrics),
+    events,
   }
 }

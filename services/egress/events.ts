@@ -38,6 +38,8 @@ export type Events = {
   readonly opened: (seen: Seen) => void
   readonly ended: (seen: Seen, passed: { readonly end: End; readonly bytes: number }) => void
   readonly refused: (seen: Seen, error: AppError) => void
+  /** No DNS server said whether the network translates IPv6: until one does, only IPv4 is reached. */
+  readonly nat64Unknown: () => void
   readonly draining: (open: number) => void
 }
 
@@ -93,6 +95,11 @@ export const createEvents = (log: Logger, metrics: Metrics): Events => {
       if (error.code === 'SERVER_ERROR') log.error({ ...line, err: error.cause }, 'refused by a fault')
       else log.info(line, 'refused')
     },
+    nat64Unknown: () =>
+      log.warn(
+        { setting: 'SHUTTERFLEET_EGRESS_NAT64_PREFIXES' },
+        'NAT64 prefixes not discovered: no answer for ipv4only.arpa; set them, or to nothing where there are none',
+      ),
     draining: (open) => log.info({ open }, 'draining'),
   }
 }

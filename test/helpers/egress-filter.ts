@@ -32,6 +32,7 @@ const recorder = (heard: Heard): Events => {
     opened: on('opened'),
     ended: on('ended'),
     refused: on('refused'),
+    nat64Unknown: on('nat64Unknown'),
     draining: on('draining'),
   }
 }
@@ -61,7 +62,13 @@ export const listening = async (server: Server): Promise<AsyncDisposable & { rea
 export const rulesOf = (allow = ''): TargetRules => {
   const parsed = parseAllowList(allow)
   if (!parsed.ok) throw new Error(parsed.problem)
-  return { allow: parsed.value, deny: [], internal: [], own: () => ({ addresses: new Set(), networks: [] }) }
+  return {
+    allow: parsed.value,
+    deny: [],
+    internal: [],
+    own: () => ({ addresses: new Set(), networks: [] }),
+    nat64: async () => [],
+  }
 }
 
 /** A resolver that knows the names of the records alone; both ways of resolving give the same. */

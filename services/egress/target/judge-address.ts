@@ -2,6 +2,7 @@ import { AppError } from '#shared/errors/app-error.ts'
 import { isLoopback, isPrivateAddress, isPublicAddress } from '#shared/policy/address.ts'
 import { allowsAddress, allowsName, type AllowTarget } from '#shared/policy/allow-list.ts'
 import { type Cidr, inAny, parseAddress } from '#shared/policy/cidr.ts'
+import { translated } from './nat64.ts'
 import type { Target } from './parse-target.ts'
 
 /** Addresses of this machine, and the networks that they lie in: neighbours that trust each other, public or not. */
@@ -12,6 +13,8 @@ export type Judging = {
   readonly allow: readonly AllowTarget[]
   readonly deny: readonly Cidr[]
   readonly own: OwnNetwork
+  /** Prefixes behind which this network translates IPv6 to IPv4. */
+  readonly nat64: readonly Cidr[]
   /** The port that the client came in by. */
   readonly ownPort: number
 }
@@ -44,8 +47,10 @@ const refuseClosed = (ip: string, { allow, own }: Judging, { host, port }: Targe
   if (address && inAny(own.networks, address)) throw blocked('the address lies in a network of this machine')
 }
 
-/** Throws `BLOCKED` where this address of the target may not be reached. */
+/** Throws `BLOCKED` where this address of the target may not be reached. One that is translated to IPv4 is judged as that. */
 export const judgeAddress = (ip: string, judging: Judging, target: Target): void => {
-  refuseDenied(ip, judging, target)
-  refuseClosed(ip, judging, target)
+  const behind = translated(ip, judging.nat64)
+  for (const each of [ip, ...behind]) refuseDenied(each, judging, target)
+  if (allowsAddress(judging.allow, ip, target.port)) return
+  for (const each of behind.length > 0 ? behind : [ip]) refuseClosed(each, judging, target)
 }

@@ -1,5 +1,6 @@
 import { AppError } from '#shared/errors/app-error.ts'
-import { allowsName, type AllowTarget } from '#shared/policy/allow-list.ts'
+import { isLoopback } from '#shared/policy/address.ts'
+import { allowsAddress, allowsName, type AllowTarget } from '#shared/policy/allow-list.ts'
 import type { Cidr } from '#shared/policy/cidr.ts'
 import { isAddress } from '#shared/policy/host.ts'
 import { isBadPort } from '#shared/policy/ports.ts'
@@ -22,40 +23,56 @@ export type TargetRules = {
   /** Domains of this network: names below them are refused before they are resolved. */
   readonly internal: readonly string[]
   readonly own: () => OwnNetwork
+  /** Prefixes behind which this network translates IPv6 to IPv4; undefined while that is not known. */
+  readonly nat64: () => Promise<readonly Cidr[] | undefined>
 }
 
 /** A name with more is refused: each of them is judged, and an answer may hold thousands. */
 const addressesMax = 64
 
-/**
- * Decides whether a target may be reached as far as its text tells: port, literal address, internal name. Queries no
- * resolver. Throws `BLOCKED`.
- */
-export const judgeText = (rules: TargetRules, target: Target, ownPort: number): void => {
-  const { host, port } = target
+const judgeName = (rules: TargetRules, { host, port }: Target): void => {
   if (isBadPort(port)) throw blocked('the port is not fetched from')
-  if (isAddress(host)) judgeAddress(host, { ...rules, own: rules.own(), ownPort }, target)
-  else if (isInternalName(host, rules.internal) && !allowsName(rules.allow, host, port)) {
+  if (!isAddress(host) && isInternalName(host, rules.internal) && !allowsName(rules.allow, host, port)) {
     throw blocked('the name is internal')
   }
 }
 
 /**
+ * Decides whether a target that somebody else connects to may be reached, as far as its text tells: port, literal
+ * address, internal name. Queries no resolver. Throws `BLOCKED`.
+ */
+export const judgeText = (rules: TargetRules, target: Target, ownPort: number): void => {
+  judgeName(rules, target)
+  if (isAddress(target.host)) judgeAddress(target.host, { ...rules, own: rules.own(), nat64: [], ownPort }, target)
+}
+
+const addressesOf = async (resolver: Resolver, { allow }: TargetRules, { host, port }: Target) => {
+  if (isAddress(host)) return [host]
+  const addresses = await (allowsName(allow, host, port) ? resolver.lookup(host) : resolver.resolve(host))
+  if (addresses.length === 0) throw new AppError('DNS_FAILED', { message: 'the name has no address' })
+  if (addresses.length > addressesMax) throw blocked('the name has too many addresses')
+  return addresses
+}
+
+const mayBeTranslated = (ip: string): boolean => ip.includes(':') && !isLoopback(ip)
+
+/**
  * Decides whether a target may be reached, and at which addresses. One answer that may not be reached refuses the
- * target: a name that mixes public and private addresses is an attack or a mistake. Throws `BLOCKED` or `DNS_FAILED`.
+ * target: a name that mixes public and private addresses is an attack or a mistake. While it is not known what the
+ * network translates, only IPv4 is reached, and what is allowed by address. Throws `BLOCKED` or `DNS_FAILED`.
  */
 export const resolveTarget = async (
   { resolver, rules }: { readonly resolver: Resolver; readonly rules: TargetRules },
   target: Target,
   ownPort: number,
 ): Promise<readonly string[]> => {
-  const { host, port } = target
-  judgeText(rules, target, ownPort)
-  if (isAddress(host)) return [host]
-  const addresses = await (allowsName(rules.allow, host, port) ? resolver.lookup(host) : resolver.resolve(host))
-  if (addresses.length === 0) throw new AppError('DNS_FAILED', { message: 'the name has no address' })
-  if (addresses.length > addressesMax) throw blocked('the name has too many addresses')
-  const judging = { ...rules, own: rules.own(), ownPort }
+  judgeName(rules, target)
+  const addresses = await addressesOf(resolver, rules, target)
+  const nat64 = addresses.some(mayBeTranslated) ? await rules.nat64() : []
+  const judging = { ...rules, own: rules.own(), nat64: nat64 ?? [], ownPort }
   for (const ip of addresses) judgeAddress(ip, judging, target)
-  return addresses
+  if (nat64 !== undefined) return addresses
+  const certain = addresses.filter((ip) => !mayBeTranslated(ip) || allowsAddress(rules.allow, ip, target.port))
+  if (certain.length > 0) return certain
+  throw new AppError('DNS_FAILED', { message: 'whether the network translates IPv6 (NAT64) is not known' })
 }

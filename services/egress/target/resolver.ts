@@ -24,14 +24,37 @@ export type ResolverSources = {
   readonly hostsPath?: string
 }
 
+const openDns = ({ dnsMs, servers }: ResolverSources): CAres => {
+  const dns = new CAres({ timeout: Math.ceil(dnsMs / tries), tries })
+  if (servers) dns.setServers(servers)
+  return dns
+}
+
+/** A name that does not exist has no addresses, for certain; every other error leaves it open. */
+const isDenial = (error: unknown): boolean => /^(ENODATA|ENOTFOUND)$/.test((error as NodeJS.ErrnoException).code ?? '')
+
+/** Queries for IPv6 addresses alone: undefined where no server said within `dnsMs` whether the name has any. */
+export const createIpv6Query =
+  (sources: ResolverSources) =>
+  async (name: string): Promise<readonly string[] | undefined> => {
+    const dns = openDns(sources)
+    const late = AbortSignal.timeout(sources.dnsMs)
+    late.addEventListener('abort', () => dns.cancel())
+    try {
+      return await dns.resolve6(`${name}.`)
+    } catch (error) {
+      return isDenial(error) ? [] : undefined
+    }
+  }
+
 /**
  * Resolves names, each within `dnsMs`. A family that fails or is late counts as empty: only addresses that were seen
  * and judged are ever dialled. Queries are for absolute names, so that no search list makes another name of one.
  */
-export const createResolver = ({ dnsMs, servers, hostsPath = '/etc/hosts' }: ResolverSources): Resolver => {
+export const createResolver = (sources: ResolverSources): Resolver => {
+  const { dnsMs, hostsPath = '/etc/hosts' } = sources
   const resolve = async (name: string): Promise<readonly string[]> => {
-    const dns = new CAres({ timeout: Math.ceil(dnsMs / tries), tries })
-    if (servers) dns.setServers(servers)
+    const dns = openDns(sources)
     const absolute = `${name}.`
     const answers = await answersWithin(dnsMs, [dns.resolve4(absolute), dns.resolve6(absolute)])
     dns.cancel()

@@ -47,6 +47,34 @@ const internalDomains: Setting<readonly string[]> = {
   },
 }
 
+/** Stands for discovery (RFC 7050) in place of NAT64 prefixes. */
+const discoverKeyword = 'discover'
+
+/** RFC 6052 §2.2. */
+const isNat64Prefix = ([first, bits]: Cidr): boolean =>
+  first.kind() === 'ipv6' && /^(32|40|48|56|64|96)$/.test(`${bits}`)
+
+/** `undefined`: the prefixes are discovered. */
+const nat64Prefixes: Setting<readonly Cidr[] | undefined> = {
+  ...list('EGRESS_NAT64_PREFIXES', {
+    help: 'prefixes behind which the network translates IPv6 to IPv4, such as 64:ff9b::/96; addresses behind them are judged as the IPv4 address; discover: those that DNS64 shows for ipv4only.arpa (RFC 7050); empty: none',
+    fallback: discoverKeyword,
+  }),
+  parse: (value) => {
+    if (value.trim() === discoverKeyword) return { ok: true, value: undefined }
+    const entries = entriesOf(value)
+    const blocks = entries
+      .map(parseCidr)
+      .filter((block) => block !== undefined)
+      .filter(isNat64Prefix)
+    if (blocks.length === entries.length) return { ok: true, value: blocks }
+    return {
+      ok: false,
+      problem: `must be '${discoverKeyword}' or IPv6 prefixes of 32, 40, 48, 56, 64 or 96 bits such as 64:ff9b::/96`,
+    }
+  },
+}
+
 /** What may be reached beyond the public internet; the gateway's check of literals and egress share it. */
 export const allowSettings = { allowTargets }
 
@@ -55,6 +83,7 @@ export const egressSettings = {
   ...allowSettings,
   denyCidrs,
   internalDomains,
+  nat64Prefixes,
   egressHost: text('EGRESS_HOST', { help: 'address on which the egress filter listens', fallback: '127.0.0.1' }),
   egressPort: integer('EGRESS_PORT', {
     help: 'port on which the egress filter listens; 0 takes a free one',

@@ -1,6 +1,6 @@
 import t from 'tap'
 import { type Resolver, resolveTarget } from '#egress/target/resolve-target.ts'
-import { parseCidr } from '#shared/policy/cidr.ts'
+import { blocksOf, parseCidr } from '#shared/policy/cidr.ts'
 import { deafResolver, resolverOf, rulesOf } from '#test/helpers/egress-filter.ts'
 
 const ownPort = 3128
@@ -125,6 +125,38 @@ t.test('resolve target: what a cloud serves at public addresses is opened by an 
   for (const allow of ['199.36.153.8', '199.36.153.0/24']) {
     t.same(await resolveTarget(deps(allow), target('a.test'), ownPort), ['199.36.153.8'], allow)
   }
+})
+
+t.test('resolve target: an address behind a NAT64 prefix is judged as the IPv4 address that it carries', async (t) => {
+  const nat64 = async () => blocksOf(['64:ff9b::/96', '2a00:1:2:3::/64'])
+  const deny = blocksOf(['93.184.215.14'])
+  const deps = { resolver: deafResolver, rules: { ...rulesOf('10.0.0.7'), nat64, deny } }
+  for (const host of ['64:ff9b::808:808', '2a00:1:2:3:8:808:800::', '64:ff9b::a00:7', '2606:4700::1']) {
+    t.same(await resolveTarget(deps, target(host), ownPort), [host])
+  }
+  for (const host of [
+    ...['64:ff9b::7f00:1', '64:ff9b::a9fe:a9fe', '64:ff9b::a00:1', '64:ff9b::5db8:d70e', '64:ff9b::a83f:8110'],
+    ...['2a00:1:2:3:a:0:100::', '2a00:1:2:3:7f:0:100::'],
+  ]) {
+    await t.rejects(resolveTarget(deps, target(host), ownPort), { code: 'BLOCKED' }, host)
+  }
+  const resolver = resolverOf({ 'a.test': { A: ['8.8.8.8'], AAAA: ['2a00:1:2:3:a:0:100::'] } })
+  await t.rejects(resolveTarget({ ...deps, resolver }, target('a.test'), ownPort), { code: 'BLOCKED' }, 'an answer')
+})
+
+t.test('resolve target: while NAT64 is unknown only IPv4 is reached, and what is allowed by address', async (t) => {
+  const resolver = resolverOf({
+    'dual.test': { A: ['8.8.8.8'], AAAA: ['2606:4700::1'] },
+    'six.test': { AAAA: ['2606:4700::1'] },
+    'bad.test': { A: ['8.8.8.8'], AAAA: ['fd00::1'] },
+  })
+  const deps = { resolver, rules: { ...rulesOf('2606:4700::2'), nat64: async () => undefined } }
+  t.same(await resolveTarget(deps, target('dual.test'), ownPort), ['8.8.8.8'])
+  t.same(await resolveTarget(deps, target('2606:4700::2'), ownPort), ['2606:4700::2'])
+  for (const host of ['six.test', '2606:4700::1']) {
+    await t.rejects(resolveTarget(deps, target(host), ownPort), { code: 'DNS_FAILED', message: /NAT64/ }, host)
+  }
+  await t.rejects(resolveTarget(deps, target('bad.test'), ownPort), { code: 'BLOCKED' })
 })
 
 t.test('resolve target: 0.0.0.0/8 is this filter, as loopback is', async (t) => {

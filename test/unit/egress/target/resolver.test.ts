@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
-import { createResolver } from '#egress/target/resolver.ts'
+import { createIpv6Query, createResolver } from '#egress/target/resolver.ts'
 import { startDnsServer } from '#test/helpers/dns-server.ts'
 
 t.test('resolver: a name without answer, within the wait or at its end, has no addresses', async (t) => {
@@ -47,4 +47,14 @@ t.test('resolver: finds names of the hosts file only where it may look there', a
 
 t.test('resolver: by default it reads the hosts file of the machine', async (t) => {
   t.ok((await createResolver({ dnsMs: 300 }).lookup('localhost')).includes('127.0.0.1'))
+})
+
+t.test('IPv6 query: tells a name without addresses from a name about which nobody answers', async (t) => {
+  const records = { 'a.test': ['2606:4700::1'], 'four.test': ['1.1.1.1'], 'late.test': 'silent' } as const
+  await using server = await startDnsServer(records)
+  const query = createIpv6Query({ dnsMs: 300, servers: [server.address] })
+  t.same(await query('a.test'), ['2606:4700::1'])
+  t.same(await query('four.test'), [])
+  t.same(await query('nowhere.test'), [])
+  t.equal(await query('late.test'), undefined)
 })

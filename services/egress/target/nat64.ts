@@ -1,0 +1,76 @@
+import { isPublicAddress } from '#shared/policy/address.ts'
+import { blocksOf, type Cidr, inAny, parseAddress, parseCidr } from '#shared/policy/cidr.ts'
+
+/** The name whose IPv6 addresses tell a network's prefixes, and the IPv4 addresses that it has (RFC 7050 §3, RFC 8880). */
+export const discoveryName = 'ipv4only.arpa'
+const discoveryAddresses = ['192.0.0.170', '192.0.0.171']
+
+/** Prefix lengths of RFC 6052 §2.2, in bits. */
+const prefixLengths = [32, 40, 48, 56, 64, 96] as const
+
+/** RFC 6052 §2.1 and RFC 8215: for translation alone. */
+const translationOnly = blocksOf(['64:ff9b::/32'])
+
+/** The IPv4 address that an IPv6 address carries behind a prefix of this length (RFC 6052 §2.2): four bytes, the eighth left out. */
+const carriedBy = (bytes: readonly number[], length: number): string =>
+  bytes
+    .filter((_, index) => index >= length / 8 && index !== 8)
+    .slice(0, 4)
+    .join('.')
+
+/** The IPv4 addresses that an address stands for in a network with these prefixes; none where it lies behind none of them. */
+export const translated = (ip: string, prefixes: readonly Cidr[]): readonly string[] => {
+  const address = parseAddress(ip)
+  if (address === undefined) return []
+  const bytes = address.toByteArray()
+  return prefixes.flatMap((prefix) => (inAny([prefix], address) ? [carriedBy(bytes, prefix[1])] : []))
+}
+
+/**
+ * The prefixes that the answers for `discoveryName` show. Only public addresses and what is for translation alone count:
+ * an answer cannot make addresses of a private network public.
+ */
+export const prefixesIn = (answers: readonly string[]): readonly Cidr[] =>
+  answers.flatMap((ip) => {
+    const address = parseAddress(ip)
+    if (address?.kind() !== 'ipv6' || !(isPublicAddress(ip) || inAny(translationOnly, address))) return []
+    const bytes = address.toByteArray()
+    const lengths = prefixLengths.filter((length) => discoveryAddresses.includes(carriedBy(bytes, length)))
+    return lengths.map((length) => parseCidr(`${ip}/${length}`)).filter((prefix) => prefix !== undefined)
+  })
+
+/** A discovery is repeated after this long, and one without answer after the second. */
+const refreshMs = 600_000
+const retryMs = 10_000
+
+/** What a discovery takes. */
+export type Discovery = {
+  /** The IPv6 addresses of a name; undefined where no server said whether it has any. Never rejects. */
+  readonly query: (name: string) => Promise<readonly string[] | undefined>
+  /** Milliseconds, on any clock that never goes back. */
+  readonly now: () => number
+  /** Called for each discovery without answer. */
+  readonly failed: () => void
+}
+
+/**
+ * Discovers the NAT64 prefixes of this network when they are first needed, and anew after ten minutes; what was known
+ * stays meanwhile. `undefined` while it is not known whether there are any.
+ */
+export const createDiscovery = ({ query, now, failed }: Discovery): (() => Promise<readonly Cidr[] | undefined>) => {
+  let known: readonly Cidr[] | undefined
+  let dueMs = Number.NEGATIVE_INFINITY
+  let running: Promise<void> | undefined
+  const discover = async () => {
+    const answers = await query(discoveryName)
+    if (answers === undefined) failed()
+    else known = prefixesIn(answers)
+    dueMs = now() + (answers === undefined ? retryMs : refreshMs)
+    running = undefined
+  }
+  return async () => {
+    if (now() >= dueMs) running ??= discover()
+    if (known === undefined) await running
+    return known
+  }
+}

@@ -1,0 +1,27 @@
+import t from 'tap'
+import { egressSettings } from '#shared/config/settings/egress.ts'
+
+const { internalDomains, nat64Prefixes } = egressSettings
+
+t.test('EGRESS_INTERNAL_DOMAINS: takes domains in any spelling, and resolv.conf', async (t) => {
+  const read = internalDomains.parse('resolv.conf, Corp.Example.com. eu.example')
+  t.same(read, { ok: true, value: ['resolv.conf', 'corp.example.com', 'eu.example'] })
+  t.same(internalDomains.parse(''), { ok: true, value: [] })
+})
+
+t.test('EGRESS_INTERNAL_DOMAINS: names what is no domain', async (t) => {
+  for (const entry of ['10.0.0.1', '[::1]', 'a..b', 'http://a.test', '.corp']) {
+    t.match(internalDomains.parse(`a.test,${entry}`), { ok: false, problem: `'${entry}' is not a domain` }, entry)
+  }
+})
+
+t.test('EGRESS_NAT64_PREFIXES: discovers, or takes prefixes of the lengths of RFC 6052', async (t) => {
+  t.same(nat64Prefixes.parse('discover'), { ok: true, value: undefined })
+  t.same(nat64Prefixes.parse(''), { ok: true, value: [] })
+  const read = nat64Prefixes.parse('64:ff9b::/96, 2a00:1::/32 2a00:2::/40,2a00:3::/48,2a00:4::/56,2a00:5::/64')
+  t.ok(read.ok)
+  t.same(read.ok && read.value?.map(([, bits]) => bits), [96, 32, 40, 48, 56, 64])
+  for (const text of ['64:ff9b::/97', '64:ff9b::', '10.0.0.0/32', 'a.test', 'discover, 64:ff9b::/96']) {
+    t.match(nat64Prefixes.parse(text), { ok: false, problem: /must be 'discover' or IPv6 prefixes/ }, text)
+  }
+})
