@@ -4,6 +4,7 @@ import type { Context } from './context.ts'
 import { createClientErrors } from './http/client-error.ts'
 import { answerPreflight } from './http/cors.ts'
 import { decodableTarget } from './http/decodable-target.ts'
+import { entrances, routeProbes, showEntrance } from './http/entrance.ts'
 import { errorAnswer } from './http/error-answer.ts'
 import type { Answer, Exchange } from './http/exchange.ts'
 import { readExchange } from './http/read-exchange.ts'
@@ -102,6 +103,14 @@ const routeAll = (app: FastifyInstance, context: Context) => {
     }
     for (const { method, path } of unserved) app.route({ method, url: prefix + path, handler: unrouted })
   }
+  for (const url of entrances) {
+    app.route({
+      method: 'GET',
+      url,
+      handler: (request, reply) => serve(context, 'none', { request, reply }, showEntrance),
+    })
+  }
+  routeProbes(app, context.isStopping)
   app.setNotFoundHandler(unrouted)
 }
 

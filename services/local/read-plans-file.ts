@@ -10,7 +10,9 @@ const read = async (path: string): Promise<PlanEntry[]> => {
   try {
     return readPlans(await readFile(path, 'utf8'))
   } catch (thrown) {
-    throw new AppError('CONFIGURATION', { publicMessage: `the plans file ${path}: ${toAppError(thrown).message}` })
+    throw new AppError('CONFIGURATION', {
+      publicMessage: `the plans file ${path}: ${toAppError(thrown).message}; see docs/plans.md`,
+    })
   }
 }
 

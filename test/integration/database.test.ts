@@ -72,6 +72,10 @@ t.test('accounts are made on plans in force only', async (t) => {
     code: 'VALIDATION_ERROR',
     publicMessage: /free, starter/,
   })
+  for (const email of ['', 'nobody', '@x', 'a@', 'a@b@c', 'a b@c', 'a@c\u0000', `${'a'.repeat(65)}@c`]) {
+    const refused = createAccount(database, { ...wanted, email })
+    await t.rejects(refused, { code: 'VALIDATION_ERROR', details: { email: [/e-mail address/] } }, email)
+  }
   await setPlan(database, account.id, 'growth')
   t.same(await listAccounts(database), [{ ...account, plan: 'growth' }])
   await t.rejects(setPlan(database, account.id, 'gold'), { code: 'VALIDATION_ERROR' })

@@ -19,10 +19,19 @@ export const keyOf = ({ authorization = '' }: IncomingHttpHeaders): string | und
   return key !== undefined && keyForm.test(key) ? key : undefined
 }
 
+const howTo = 'send it in the header `Authorization: Bearer sk_live_…`'
+
+/** What is wrong with a header that holds no key of the right form, and how to send one. */
+const problemOf = ({ authorization }: IncomingHttpHeaders): string => {
+  if (authorization === undefined) return `The API key is missing: ${howTo}.`
+  if (!bearer.test(authorization)) return `The Authorization header holds no API key: ${howTo}.`
+  return 'The API key is not complete: keys are `sk_live_` and 40 letters and digits.'
+}
+
 /** Reads key and origin; `Origin` wins over `Referer`, even where it is no host. Throws `INVALID_API_KEY` where the header holds no key. */
 export const identify = (headers: IncomingHttpHeaders): Identity => {
   const key = keyOf(headers)
-  if (key === undefined) throw new AppError('INVALID_API_KEY')
+  if (key === undefined) throw new AppError('INVALID_API_KEY', { publicMessage: problemOf(headers) })
   const from = headers.origin ?? headers.referer
   return { key, originHost: from === undefined ? null : hostOf(from) }
 }

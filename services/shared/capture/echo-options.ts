@@ -1,5 +1,6 @@
 import { mask, maskQuery, maskUrl } from './mask-url.ts'
 import { type CaptureParameters, type ParameterName, withDefaults } from './options.ts'
+import { unavailableDefault } from './unavailable.ts'
 
 /** A source that is not an address, as a record shows it: never its text. `sha256` in hex. */
 export type SourceDigest = { readonly bytes: number; readonly sha256: string }
@@ -35,8 +36,7 @@ export const echoOptions = (supplied: CaptureParameters, digest?: SourceDigest):
 export const echoUrl = (supplied: CaptureParameters): string | null =>
   supplied.url === undefined ? null : maskUrl(supplied.url)
 
-/** What the options of a completed record show beside width, height and format, asked for or not. */
-export const completedNames = [
+const contractNames = [
   'quality',
   'device',
   'block_ads',
@@ -48,7 +48,13 @@ export const completedNames = [
   'full_page',
 ] as const satisfies readonly ParameterName[]
 
-/** The `options` of a completed record: the nine that the contract names are always there. */
+/**
+ * What the options of a completed record show beside width, height and format, asked for or not: of the nine that the
+ * contract names those that this version acts on, or that say that nothing was done.
+ */
+export const completedNames: readonly ParameterName[] = contractNames.filter((name) => name !== unavailableDefault)
+
+/** The `options` of a completed record: `completedNames` are always there. */
 export const echoCompleted = (options: EchoedOptions): EchoedOptions => {
   const effective = withDefaults({})
   return { ...Object.fromEntries(completedNames.map((name) => [name, effective[name]])), ...options }

@@ -38,18 +38,20 @@ export const unavailableNames: readonly ParameterName[] = [
 /** The formats that no worker encodes in this version. */
 export const unavailableFormats: readonly Format[] = ['avif', 'tiff', 'pdf']
 
+/** On by default, and no worker acts on it in this version: naming it is refused, and no record says that it was done. */
+export const unavailableDefault: ParameterName = 'block_cookies'
+
 const problem = 'is not available in this version'
 
 /**
  * What a valid request asks for that this version cannot do, as faults of its fields; undefined where it can do all.
- * `block_cookies` is on by default, so only naming it asks for it.
  */
 export const unavailableIn = (supplied: CaptureParameters): FieldFaults | undefined => {
-  const { format, block_cookies: blockCookies } = supplied
+  const { format } = supplied
   const faults = unavailableNames
     .filter((name) => asksFor(name, supplied[name]))
     .map((name): [string, string[]] => [name, [problem]])
   if (format && unavailableFormats.includes(format)) faults.push(['format', [`${format} ${problem}`]])
-  if (blockCookies === true) faults.push(['block_cookies', [problem]])
+  if (supplied[unavailableDefault] === true) faults.push([unavailableDefault, [problem]])
   return faults.length === 0 ? undefined : Object.fromEntries(faults)
 }

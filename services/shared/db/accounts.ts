@@ -19,6 +19,15 @@ export type AccountView = {
   readonly disabledAt: string | null
 }
 
+/** One `@` with something on either side: whether mail arrives, only mail can tell. */
+const emailForm = /^[^\s@\p{Cc}]{1,64}@[^\s@\p{Cc}]{1,255}$/u
+
+const checkEmail = (email: string): void => {
+  if (emailForm.test(email)) return
+  const fault = 'must be an e-mail address such as name@example.com'
+  throw new AppError('VALIDATION_ERROR', { publicMessage: `email ${fault}`, details: { email: [fault] } })
+}
+
 const findPlan = async (entities: SqlEntityManager, slug: string) => {
   const plan = await entities.findOne(Plan, { slug })
   if (plan) return plan
@@ -50,13 +59,14 @@ const viewOf = (account: Row): AccountView => ({
   disabledAt: account.disabledAt?.toISOString() ?? null,
 })
 
-/** Makes an account on a plan in force; throws `VALIDATION_ERROR` where there is no such plan. */
+/** Makes an account on a plan in force; throws `VALIDATION_ERROR` where there is no such plan, or no e-mail address. */
 export const createAccount = (
   database: Database,
   wanted: { readonly name: string; readonly email: string; readonly plan: string },
   actor: Actor = 'system',
 ): Promise<AccountView> =>
   database.entities(async (entities) => {
+    checkEmail(wanted.email)
     const plan = await findPlan(entities, wanted.plan)
     const account = { ...wanted, id: randomUUID(), createdAt: new Date() }
     entities.create(Account, { ...account, plan })

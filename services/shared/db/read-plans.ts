@@ -4,44 +4,84 @@ import { featureNames } from '#shared/capture/features.ts'
 import { AppError } from '#shared/errors/app-error.ts'
 
 const maxInteger = 2_147_483_647
-const orNull = <T extends Parameters<typeof Type.Union>[0][number]>(schema: T) => Type.Union([schema, Type.Null()])
-const count = (minimum: number) => Type.Integer({ minimum, maximum: maxInteger })
+const plansMax = 100
+const words = (description: string) => ({ description })
+const orNull = <T extends Parameters<typeof Type.Union>[0][number]>(schema: T, description: string) =>
+  Type.Union([schema, Type.Null()], words(description))
+const count = (minimum: number) =>
+  Type.Integer({ minimum, maximum: maxInteger, description: `a whole number from ${minimum} to ${maxInteger}` })
+const countOrNull = (minimum: number) =>
+  orNull(count(minimum), `a whole number from ${minimum} to ${maxInteger}, or null for no limit`)
 /** An exact decimal. A number is taken too, as JSON files have them, and kept as its shortest text. */
 const price = () =>
-  Type.Union([
-    Type.String({ pattern: '^\\d{1,9}(\\.\\d{1,9})?$' }),
-    Type.Number({ minimum: 0, maximum: 1_000_000_000 }),
-  ])
+  Type.Union(
+    [Type.String({ pattern: '^\\d{1,9}(\\.\\d{1,9})?$' }), Type.Number({ minimum: 0, maximum: 1_000_000_000 })],
+    words('an amount such as "0.009", at most nine digits on either side of the point'),
+  )
 
-const planEntry = Type.Object(
-  {
-    slug: Type.String({ pattern: '^[a-z0-9][a-z0-9-]{0,39}$' }),
-    name: Type.String({ minLength: 1, maxLength: 80 }),
-    screenshots_per_month: orNull(count(0)),
-    rate_limit_per_minute: orNull(count(1)),
-    retention_seconds: count(60),
-    features: Type.Array(Type.Enum([...featureNames]), { uniqueItems: true }),
-    overage_price: orNull(price()),
-    max_api_keys: orNull(count(0)),
-    max_pending: Type.Optional(count(1)),
-    weight: Type.Optional(Type.Integer({ minimum: 1, maximum: 1000 })),
-    price_monthly: Type.Optional(price()),
-    currency: Type.Optional(Type.String({ pattern: '^[A-Z]{3}$' })),
-  },
-  { additionalProperties: false },
+const fields = {
+  slug: Type.String({
+    pattern: '^[a-z0-9][a-z0-9-]{0,39}$',
+    description: 'up to 40 lower-case letters, digits and hyphens, and no hyphen first',
+  }),
+  name: Type.String({ minLength: 1, maxLength: 80, description: 'a text of 1 to 80 characters' }),
+  screenshots_per_month: countOrNull(0),
+  rate_limit_per_minute: countOrNull(1),
+  retention_seconds: count(60),
+  features: Type.Array(Type.Enum([...featureNames]), {
+    uniqueItems: true,
+    description: `a list out of ${featureNames.join(', ')}, each once`,
+  }),
+  overage_price: orNull(price(), 'an amount such as "0.009", or null for no overage'),
+  max_api_keys: countOrNull(0),
+  max_pending: Type.Optional(count(1)),
+  weight: Type.Optional(Type.Integer({ minimum: 1, maximum: 1000, description: 'a whole number from 1 to 1000' })),
+  price_monthly: Type.Optional(price()),
+  currency: Type.Optional(Type.String({ pattern: '^[A-Z]{3}$', description: 'three capital letters' })),
+}
+const planEntry = Type.Object(fields, { additionalProperties: false })
+
+/** What each field of a plan must be, in words with its bounds. */
+export const planFields: Readonly<Record<string, string>> = Object.fromEntries(
+  Object.entries(fields).map(([name, field]) => [name, String((field as { description?: string }).description)]),
 )
+
+const requiredFields: readonly string[] = planEntry.required
 
 /** One plan as a plans file has it. Null: the plan has no such limit, or offers no overage. */
 export type PlanEntry = Static<typeof planEntry>
 
-const table = Compile(Type.Array(planEntry, { minItems: 1, maxItems: 100 }))
+const entry = Compile(planEntry)
+
+/** Fields that are missing, unknown or wrong, each once. */
+const entryFaults = (plan: unknown): string[] => {
+  if (typeof plan !== 'object' || plan === null || Array.isArray(plan)) return ['must be an object']
+  const missing = requiredFields.filter((name) => !Object.hasOwn(plan, name))
+  const given = Object.keys(plan)
+  const unknown = given.filter((name) => planFields[name] === undefined)
+  const wrong = [...entry.Errors(plan)].flatMap(({ instancePath }) => instancePath.split('/')[1] ?? [])
+  return [
+    ...missing.map((name) => `${name} is required: ${planFields[name]}`),
+    ...unknown.map((name) => `${name} is not a field of a plan`),
+    ...given
+      .filter((name) => wrong.includes(name) && planFields[name])
+      .map((name) => `${name} must be ${planFields[name]}`),
+  ]
+}
+
+const nameOf = (plan: unknown, place: number): string => {
+  const slug = (plan as { slug?: unknown } | null)?.slug
+  return typeof slug === 'string' ? `plan '${slug.slice(0, 40)}'` : `plan ${place + 1}`
+}
 
 const faultsOf = (plans: unknown): string[] => {
-  if (!table.Check(plans)) {
-    return [...table.Errors(plans)].map(({ instancePath, message }) => `${instancePath || 'the whole'} ${message}`)
+  if (!Array.isArray(plans) || plans.length === 0 || plans.length > plansMax) {
+    return [`must be a list of 1 to ${plansMax} plans`]
   }
-  const slugs = plans.map(({ slug }) => slug)
-  return slugs.filter((slug, place) => slugs.indexOf(slug) !== place).map((slug) => `the slug ${slug} occurs twice`)
+  const faults = plans.flatMap((plan, place) => entryFaults(plan).map((fault) => `${nameOf(plan, place)}: ${fault}`))
+  if (faults.length > 0) return faults
+  const slugs = (plans as PlanEntry[]).map(({ slug }) => slug)
+  return slugs.filter((slug, place) => slugs.indexOf(slug) !== place).map((slug) => `plan '${slug}' is there twice`)
 }
 
 /** Reads a table of plans from JSON text; throws `CONFIGURATION` with everything that is wrong with it at once. */
@@ -50,9 +90,9 @@ export const readPlans = (text: string): PlanEntry[] => {
   try {
     plans = JSON.parse(text)
   } catch (cause) {
-    throw new AppError('CONFIGURATION', { publicMessage: 'plans: not JSON', cause })
+    throw new AppError('CONFIGURATION', { publicMessage: 'not JSON', cause })
   }
   const faults = faultsOf(plans)
-  if (faults.length > 0) throw new AppError('CONFIGURATION', { publicMessage: `plans: ${faults.join('\nplans: ')}` })
+  if (faults.length > 0) throw new AppError('CONFIGURATION', { publicMessage: faults.join('\n') })
   return plans as PlanEntry[]
 }

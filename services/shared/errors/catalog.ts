@@ -60,7 +60,10 @@ export const catalog = {
   TIMEOUT: target(10, 'The page did not load in time.'),
   DNS_FAILED: target(11, 'The host name of the page could not be resolved.'),
   CONNECTION_FAILED: target(12, 'The connection to the page failed.'),
-  BLOCKED: target(13, 'The page is at an address that this service does not reach.'),
+  BLOCKED: target(
+    13,
+    'The page is at an address that this service does not reach; the operator can allow it with --allow-target HOST:PORT.',
+  ),
   INVALID_URL: target(14, 'The address could not be loaded as a page.'),
   RENDER_ERROR: ours(15, 'The browser could not render the page.'),
   JOB_FAILED: ours(16, 'The capture could not be run.'),

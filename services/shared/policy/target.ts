@@ -26,6 +26,10 @@ export const checkTarget = (text: string, { schemes, allow }: TargetRules): Chec
   const port = url.port === '' ? (defaultPorts[url.protocol] ?? 0) : Number(url.port)
   if (isBadPort(port)) return { ok: false, problem: `port ${port} is not allowed` }
   const host = normalHost(url.hostname)
-  if (host === undefined || !isAllowedHost(host, port, allow)) return { ok: false, problem: `must be a public ${kind}` }
+  const problem = `must be a public ${kind}`
+  if (host === undefined) return { ok: false, problem }
+  if (!isAllowedHost(host, port, allow)) {
+    return { ok: false, problem: `${problem}; the operator can allow it with --allow-target ${url.hostname}:${port}` }
+  }
   return { ok: true, url }
 }

@@ -97,20 +97,20 @@ t.test('every answer after the key carries the limits of the account, refusals i
 
 t.test('a missing or malformed key is refused before anything is read', async (t) => {
   const { context, app } = start(t)
-  for (const given of [
-    undefined,
-    '',
-    'Bearer',
-    `Basic ${testKey}`,
-    'Bearer sk_live_short',
-    `Bearer ${testKey}x`,
-    testKey,
-  ]) {
+  for (const [given, told] of [
+    [undefined, /is missing: .*`Authorization: Bearer sk_live_…`/],
+    ['', /holds no API key: .*`Authorization: Bearer/],
+    ['Bearer', /holds no API key/],
+    [`Basic ${testKey}`, /holds no API key/],
+    ['Bearer sk_live_short', /not complete: .*40 letters/],
+    [`Bearer ${testKey}x`, /not complete/],
+    [testKey, /holds no API key/],
+  ] as const) {
     const headers = given === undefined ? {} : { authorization: given }
     const answer = await app.inject({ method: 'POST', url: '/v1/screenshots', headers, payload: '{' })
-    t.same(
-      [answer.statusCode, answer.json<{ error: { code: string } }>().error.code],
-      [401, 'INVALID_API_KEY'],
+    t.match(
+      [answer.statusCode, answer.json()],
+      [401, { error: { code: 'INVALID_API_KEY', message: told } }],
       String(given),
     )
     t.equal(answer.headers['www-authenticate'], 'Bearer')
@@ -340,7 +340,7 @@ t.test('the record has what is reached, and nothing null but the address of a so
     processing_time_ms: 1000,
     image_url: `https://shots.example/v1/screenshots/${completedCapture.id}/image`,
     final_url: 'https://user:***@example.com/end',
-    options: { quality: 80, device: 'desktop', block_cookies: true, full_page: false },
+    options: { quality: 80, device: 'desktop', block_cookies: undefined, full_page: false },
   })
   context.answers.find = () => ({ ...pendingCapture, url: null })
   t.same(await record(), {

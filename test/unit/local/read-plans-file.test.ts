@@ -1,7 +1,10 @@
-import { writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join, resolve } from 'node:path'
 import t from 'tap'
 import { readPlansFile } from '#local/read-plans-file.ts'
+import { planFields } from '#shared/db/read-plans.ts'
+
+const root = resolve(import.meta.dirname, '../../..')
 
 const plan = {
   slug: 'team',
@@ -37,5 +40,24 @@ t.test('says what is wrong with a file, and which file', async (t) => {
     { ...plan, retention_seconds: 0 },
     { ...plan, slug: 'x', features: ['nonsense'] },
   ]
-  await t.rejects(slugsOf(two), { message: /retention_seconds[^]*features/ })
+  await t.rejects(slugsOf(two), {
+    message:
+      /plan 'team': retention_seconds must be a whole number from 60.*\nplan 'x': features must be a list out of device_presets/,
+  })
+  const odd = [{ ...plan, name: undefined, quota: 3, overage_price: 'much', slug: 7 }, 5]
+  await t.rejects(slugsOf(odd), {
+    message:
+      /plan 1: name is required: a text.*\nplan 1: quota is not a field.*\nplan 1: slug must be.*\nplan 1: overage_price must be an amount.*or null.*\nplan 2: must be an object; see docs\/plans\.md$/,
+  })
+})
+
+t.test('the page about plans names every field with its bounds, and its sample is a valid file', async (t) => {
+  const page = readFileSync(join(root, 'docs/plans.md'), 'utf8')
+  for (const [name, words] of Object.entries(planFields)) t.ok(page.includes(`| \`${name}\` | ${words} |`), name)
+  t.match(page, '(examples/plans.json)')
+  const plans = await readPlansFile(join(root, 'docs/examples/plans.json'))
+  t.strictSame(
+    plans.map(({ slug }) => slug),
+    ['free', 'team', 'unlimited'],
+  )
 })

@@ -27,7 +27,10 @@ t.test('says what is wrong with a proxy', async (t) => {
     ['socks5://a\\b@p.example.com:3128', shape],
     ['http://p.example.com\\x:3128', shape],
     ['http://p.example.com:22', 'proxy port 22 is not allowed'],
-    ['socks5://127.0.0.1:1080', 'proxy must be a public http or socks5 or socks5h address'],
+    [
+      'socks5://127.0.0.1:1080',
+      'proxy must be a public http or socks5 or socks5h address; the operator can allow it with --allow-target 127.0.0.1:1080',
+    ],
     ['http://%ff:x@p.example.com:3128', text],
     ['socks5://x:%zz@p.example.com:3128', text],
     [`socks5://${'a'.repeat(256)}@p.example.com:1080`, bound],

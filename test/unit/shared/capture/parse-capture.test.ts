@@ -38,15 +38,15 @@ t.test('sources are bounded, and exactly one is required', async (t) => {
 
 // Contract: Error mapping
 t.test('addresses that are visibly private or no web addresses are refused', async (t) => {
-  const publicOnly = 'must be a public http or https address'
-  for (const bad of [
-    'http://127.0.0.1/',
-    'http://localhost:8080',
-    'http://10.0.0.1',
-    'http://0x7f.1/',
-    'http://[::1]/',
-  ]) {
-    t.same(faultsOf({ url: bad }), { url: [publicOnly] }, bad)
+  const wayOut = (target: string) => `; the operator can allow it with --allow-target ${target}`
+  for (const [bad, target] of [
+    ['http://127.0.0.1/', '127.0.0.1:80'],
+    ['http://localhost:8080', 'localhost:8080'],
+    ['https://10.0.0.1', '10.0.0.1:443'],
+    ['http://0x7f.1/', '127.0.0.1:80'],
+    ['http://[::1]/', '[::1]:80'],
+  ] as const) {
+    t.same(faultsOf({ url: bad }), { url: [`must be a public http or https address${wayOut(target)}`] }, bad)
   }
   t.same(faultsOf({ url: 'file:///etc/passwd' }), { url: ['must be an absolute http or https address'] })
   t.same(faultsOf({ url: 'https://example.com:25/' }), { url: ['port 25 is not allowed'] })
@@ -57,7 +57,7 @@ t.test('addresses that are visibly private or no web addresses are refused', asy
     webhook_url: ['must be an absolute https address'],
   })
   t.same(faultsOf({ url, webhook_url: 'https://192.168.0.1/hook' }), {
-    webhook_url: ['must be a public https address'],
+    webhook_url: [`must be a public https address${wayOut('192.168.0.1:443')}`],
   })
   t.same(faultsOf({ url, webhook_url: 'https://example.com/hook' }), {})
 })

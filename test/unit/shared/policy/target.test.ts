@@ -64,8 +64,12 @@ t.test('names the rule that a target breaks', async (t) => {
   t.equal(problem('//example.com/'), 'must be an absolute http or https address')
   t.equal(problem('ftp://example.com/'), 'must be an absolute http or https address')
   t.equal(problem('http://example.com:22/'), 'port 22 is not allowed')
-  t.equal(problem('http://10.0.0.1/'), 'must be a public http or https address')
-  t.equal(problem('http://localhost./'), 'must be a public http or https address')
+  t.equal(
+    problem('http://10.0.0.1/'),
+    'must be a public http or https address; the operator can allow it with --allow-target 10.0.0.1:80',
+  )
+  t.match(problem('http://[::1]:8000/'), /--allow-target \[::1\]:8000$/)
+  t.match(problem('http://localhost./'), /^must be a public http or https address; .*--allow-target localhost/)
   t.equal(problem('http://localhost../'), 'must be a public http or https address')
   t.equal(problem('http://example.com/', webhooks), 'must be an absolute https address')
 })

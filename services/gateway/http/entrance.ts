@@ -1,0 +1,30 @@
+import type { FastifyInstance } from 'fastify'
+import type { Answer } from './exchange.ts'
+
+/** Paths that name no operation, from which people look for the reference. */
+export const entrances = ['/', '/v1', '/api/v1'] as const
+
+/** Leads to the reference. The paths are relative, so that the prefix of a proxy in front stays; programs read the body. */
+export const showEntrance = async (): Promise<Answer> => ({
+  status: 302,
+  headers: { location: 'v1/docs' },
+  body: { data: { docs: 'v1/docs', openapi: 'v1/openapi.json' } },
+})
+
+/** Answers load balancers, which reach only this port: no details, no log, no key. Not ready once the service stops. */
+export const routeProbes = (app: FastifyInstance, isStopping: () => boolean): void => {
+  const route = (url: string, isGood: () => boolean) =>
+    app.route({
+      method: ['GET', 'HEAD'],
+      url,
+      handler: (_request, reply) => {
+        const [status, text] = isGood() ? [200, 'ok'] : [503, 'stopping']
+        return reply
+          .code(status)
+          .headers({ 'cache-control': 'no-store', 'content-type': 'text/plain' })
+          .send(`${text}\n`)
+      },
+    })
+  route('/healthz', () => true)
+  route('/readyz', () => !isStopping())
+}
