@@ -1,5 +1,6 @@
 import { nudgeSubject } from '#shared/queue/subjects.ts'
 import { createBell } from '#shared/process/bell.ts'
+import { createMeterCheck } from './check-meters.ts'
 import type { Ledger } from './context.ts'
 import { forgetOldReplays } from './forget-old-replays.ts'
 import { finishDeletions } from './finish-deletions.ts'
@@ -31,6 +32,7 @@ const loopsOf = (ledger: Ledger, states: PoolStates): Loop[] => {
     loop('replays', 60_000, () => forgetOldReplays(ledger)),
     loop('orphans', 30_000, createSweep(ledger)),
     loop('retention', 60_000, () => removeOldRows(ledger)),
+    loop('meters', 60_000, createMeterCheck(ledger)),
     loop('unbegun', 60_000, () => sendUnbegunAgain(ledger)),
   ]
 }

@@ -1,6 +1,7 @@
 import type { Lane, Pool } from '#shared/capture/lane.ts'
 import type { CaptureEnd } from '#shared/db/change-captures.ts'
 import type { PoolCount } from '#shared/db/count-backlog.ts'
+import type { Drift } from '#shared/db/recount-meters.ts'
 import type { AppError } from '#shared/errors/app-error.ts'
 import type { QueueNotice } from '#shared/queue/connection.ts'
 import type { Stored } from '#shared/queue/stored.ts'
@@ -54,6 +55,10 @@ export type Events = {
   readonly orphansFound: (objects: number) => void
   readonly objectsRemoved: (objects: number) => void
   readonly counted: (counts: readonly PoolCount[]) => void
+  /** Meters of an account that say something else than its rows. */
+  readonly metersDiffer: (accountId: string, drift: readonly Drift[]) => void
+  /** All accounts with open lanes have been compared; `captures` is by how many their meters are wrong. */
+  readonly metersChecked: (captures: number) => void
   readonly stopping: () => void
 }
 
@@ -187,7 +192,17 @@ const loopEvents = (log: Logger, metrics: Metrics) => {
     help: 'Age of the oldest capture that has not begun',
     labels: ['pool'],
   })
+  const drift = metrics.gauge({
+    name: 'meter_drift_captures',
+    help: 'Captures by which the meters of accounts with open lanes differ from their rows; anything but 0 wants a recount',
+  })
   return {
+    metersDiffer: (accountId, differences) =>
+      log.warn(
+        { account: accountId, drift: differences },
+        'meters differ from rows; recount them in the administration or with doctor --recount',
+      ),
+    metersChecked: (captures) => drift.set(captures),
     loopFailed: (loop, error, first) => {
       failures.inc({ loop })
       if (first) log.error({ loop, err: error }, 'loop failed; it goes on trying')

@@ -26,6 +26,7 @@ const functions = [
   'release-objects',
   'delete-capture',
   'remove-ended',
+  'recount-meters',
 ] as const
 
 const lockTries = 300
