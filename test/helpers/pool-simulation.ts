@@ -154,7 +154,8 @@ export const simulatePool = (scenario: Scenario): Outcome => {
   for (let turn = 0; turn < callers; turn += 1) call()
   for (let atMs = 0; atMs <= scenario.untilMs; atMs += stepMs) {
     nowMs = atMs
-    for (; (scenario.arrivals[arrived] ?? Infinity) <= atMs; arrived += 1) fleet.arrive(arrivals[arrived] ?? atMs)
+    for (; (scenario.arrivals[arrived] ?? Infinity) <= atMs; arrived += 1)
+      fleet.arrive(scenario.arrivals[arrived] ?? atMs)
     fleet.pass(atMs)
     if (atMs % tickMs === ledgerPhaseMs) count(atMs)
     if (atMs % tickMs === 0) tick(atMs)
