@@ -4,6 +4,7 @@ import { type Check, type Finding, runCheck } from '#local/doctor/check.ts'
 import { clientsCheck } from '#local/doctor/clients-check.ts'
 import { egressCheck } from '#local/doctor/egress-check.ts'
 import { machineChecks } from '#local/doctor/machine-checks.ts'
+import { metersCheck } from '#local/doctor/meters-check.ts'
 import { outsideChecks } from '#local/doctor/outside-checks.ts'
 import { findChromium, findNats, findPostgres } from '#local/find-programs.ts'
 import { type LocalFile, readLocalFile } from '#local/local-file.ts'
@@ -47,6 +48,7 @@ const gatherChecks = async ({ env, root }: CommandContext, typed: Typed): Promis
       natsUrl: local?.nats_url ?? settings.givenNatsUrl,
       objectStore: local?.object_store ?? settings.s3Url,
     }),
+    ...(local ? [metersCheck({ databaseUrl: local.database_url, recount: typed.flags['recount'] === true })] : []),
     egressCheck({ root, path: env['PATH'] ?? '' }),
     ...runningChecks(local),
     ...(typed.flags['cluster'] ? [await clusterOf(env, root)] : []),
@@ -58,10 +60,11 @@ const line = ({ name, ok, checked, detail, advice }: Finding) =>
 
 /** `doctor`: checks what Shutterfleet needs, one line each; those that fail say what to do. */
 export const doctor: Command = {
-  usage: 'doctor [--cluster] [--data DIR]',
+  usage: 'doctor [--cluster] [--recount] [--data DIR]',
   summary: 'checks what Shutterfleet needs on this machine, and what runs already',
   flags: {
     data: dataFlag,
+    recount: { type: 'boolean', help: 'set meters that differ from what is in the queue to what is there' },
     cluster: { type: 'boolean', help: 'check the rights of the controller on Kubernetes too' },
   },
   operands: [],

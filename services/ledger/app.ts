@@ -1,5 +1,6 @@
 import { nudgeSubject } from '#shared/queue/subjects.ts'
 import { createBell } from '#shared/process/bell.ts'
+import { createMeterCheck } from './check-meters.ts'
 import type { Ledger } from './context.ts'
 import { finishDeletions } from './finish-deletions.ts'
 import { forgetOld } from './forget-old.ts'
@@ -36,6 +37,7 @@ const loopsOf = (ledger: Ledger, states: PoolStates): Loop[] => [
   loop('reaper', 1000, () => reap(ledger, states)),
   loop('streams', 5000, () => keepStreams(ledger)),
   loop('unbegun', 60_000, () => sendUnbegunAgain(ledger)),
+  loop('meters', 60_000, createMeterCheck(ledger)),
   ...cleanupLoops(ledger),
 ]
 

@@ -23,6 +23,8 @@ export type Ledger = {
   readonly longestWaitSeconds: number
   /** What a capture may wait while no worker can be started for it. */
   readonly proxiedWaitSeconds: number
+  /** Size of the results stream in bytes; 0 leaves it as it is. */
+  readonly resultsMaxBytes: number
   /** How long records are kept after their end. */
   readonly rowRetentionDays: number
 }
@@ -64,6 +66,7 @@ export const openContext = async (config: Config, stop: AbortSignal): Promise<Op
     windowCaptures: config.windowCaptures,
     longestWaitSeconds: config.longestWaitSeconds,
     proxiedWaitSeconds: config.proxiedWaitSeconds,
+    resultsMaxBytes: config.resultsMaxBytes,
     rowRetentionDays: config.rowRetentionDays,
     health: healthOf(database, queue, stop),
     [Symbol.asyncDispose]: () => owned.disposeAsync(),

@@ -1,6 +1,7 @@
 import type { Lane, Pool } from '#shared/capture/lane.ts'
 import type { CaptureEnd } from '#shared/db/change-captures.ts'
 import type { PoolCount } from '#shared/db/count-backlog.ts'
+import type { Drift } from '#shared/db/recount-meters.ts'
 import type { AppError } from '#shared/errors/app-error.ts'
 import type { QueueNotice } from '#shared/queue/connection.ts'
 import type { Stored } from '#shared/queue/stored.ts'
@@ -36,7 +37,8 @@ export type Events = {
   readonly reportsApplied: (reports: number, ms: number) => void
   readonly reportsFailed: (reports: number, error: AppError) => void
   readonly reportIgnored: (id: string, reason: Ignored | 'unreadable' | 'unknown_capture') => void
-  readonly reportsUnread: (reports: number) => void
+  /** `part` of the size of their stream, from 0 to 1, is filled with reports that no ledger has read; at 1 the oldest are lost. */
+  readonly reportsUnread: (reports: number, part: number) => void
   readonly ended: (capture: Seen, end: CaptureEnd) => void
   readonly lost: (id: string, objectKeys: readonly string[]) => void
   readonly admitted: (captures: number) => void
@@ -54,8 +56,15 @@ export type Events = {
   readonly orphansFound: (objects: number) => void
   readonly objectsRemoved: (objects: number) => void
   readonly counted: (counts: readonly PoolCount[]) => void
+  /** Meters of an account that say something else than its rows. */
+  readonly metersDiffer: (accountId: string, drift: readonly Drift[]) => void
+  /** All accounts with open lanes have been compared; `captures` is by how many their meters are wrong. */
+  readonly metersChecked: (captures: number) => void
   readonly stopping: () => void
 }
+
+/** Part of the results stream that unread results may fill before that is logged. */
+const warnAtPart = 0.5
 
 const seconds = (ms: number) => ms / 1000
 const captureBuckets = [0.1, 0.2, 0.3, 0.5, 0.75, 1, 1.5, 2, 3, 5, 8, 13, 20, 30, 60, 90]
@@ -73,6 +82,11 @@ const reportEvents = (log: Logger, metrics: Metrics) => {
     labels: ['reason'],
   })
   const unread = metrics.gauge({ name: 'reports_unread', help: 'Reports that no ledger has written down yet' })
+  const unreadFill = metrics.gauge({
+    name: 'reports_unread_ratio',
+    help: "Part of the results stream's size that unread reports fill; at 1 the oldest are lost",
+  })
+  let isFilling = false
   const lost = metrics.counter({ name: 'captures_lost_total', help: 'Objects of attempts that were not the first' })
   return {
     reportsApplied: (reports, ms) => {
@@ -84,7 +98,17 @@ const reportEvents = (log: Logger, metrics: Metrics) => {
       ignored.inc({ reason })
       log.warn({ capture: id, reason }, 'report ignored')
     },
-    reportsUnread: (reports) => unread.set(reports),
+    reportsUnread: (reports, part) => {
+      unread.set(reports)
+      unreadFill.set(part)
+      if (part >= warnAtPart && !isFilling) {
+        log.warn(
+          { reports, part },
+          'unread results fill half of their stream; when it is full the oldest are lost: start more ledgers or raise SHUTTERFLEET_RESULTS_MAX_BYTES',
+        )
+      }
+      isFilling = part >= warnAtPart
+    },
     lost: (id, objectKeys) => {
       lost.inc(objectKeys.length)
       log.info({ capture: id, objects: objectKeys.length }, 'a later success is dropped')
@@ -187,7 +211,17 @@ const loopEvents = (log: Logger, metrics: Metrics) => {
     help: 'Age of the oldest capture that has not begun',
     labels: ['pool'],
   })
+  const drift = metrics.gauge({
+    name: 'meter_drift_captures',
+    help: 'Captures by which the meters of accounts with open lanes differ from their rows; anything but 0 wants a recount',
+  })
   return {
+    metersDiffer: (accountId, differences) =>
+      log.warn(
+        { account: accountId, drift: differences },
+        'meters differ from rows; recount them in the administration or with doctor --recount',
+      ),
+    metersChecked: (captures) => drift.set(captures),
     loopFailed: (loop, error, first) => {
       failures.inc({ loop })
       if (first) log.error({ loop, err: error }, 'loop failed; it goes on trying')

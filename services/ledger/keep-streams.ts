@@ -1,9 +1,16 @@
 import { requeueLost } from '#shared/db/requeue-captures.ts'
-import { consumersExist, declareStreams, maxPayloadOf, streamsExist, unreadReports } from '#shared/queue/streams.ts'
+import {
+  consumersExist,
+  declareStreams,
+  maxPayloadOf,
+  streamsExist,
+  unreadPart,
+  unreadReports,
+} from '#shared/queue/streams.ts'
 import { maxMessageBytes } from '#shared/queue/topology.ts'
 import type { Ledger } from './context.ts'
 
-type Dependencies = Pick<Ledger, 'database' | 'queue' | 'events' | 'relayBell'>
+type Dependencies = Pick<Ledger, 'database' | 'queue' | 'events' | 'relayBell' | 'resultsMaxBytes'>
 
 const batchCaptures = 5000
 const batchesMax = 1000
@@ -30,20 +37,21 @@ const makeMissing = async (ledger: Dependencies): Promise<boolean> => {
     if (await consumersExist(ledger.queue)) return false
     ledger.events.consumersMissing()
   }
-  await declareStreams(ledger.queue)
+  await declareStreams(ledger.queue, ledger.resultsMaxBytes)
   ledger.relayBell.ring()
   return true
 }
 
 /** Makes or repairs streams and consumers, once at the ledger's start, and tells where the server will refuse what captures may need. */
 export const setUpStreams = async (ledger: Dependencies): Promise<void> => {
-  if (!(await makeMissing(ledger))) await declareStreams(ledger.queue)
+  if (!(await makeMissing(ledger))) await declareStreams(ledger.queue, ledger.resultsMaxBytes)
   const maxPayload = maxPayloadOf(ledger.queue)
   if (maxPayload < maxMessageBytes) ledger.events.maxPayloadTooSmall(maxPayload)
 }
 
-/** Makes streams and consumers again where the queue has lost them, and tells how many reports wait. */
+/** Makes streams and consumers again where the queue has lost them, and tells how many reports wait, and how much of their stream these fill. */
 export const keepStreams = async (ledger: Dependencies): Promise<void> => {
   await makeMissing(ledger)
-  ledger.events.reportsUnread(await unreadReports(ledger.queue))
+  const unread = await unreadReports(ledger.queue)
+  ledger.events.reportsUnread(unread, await unreadPart(ledger.queue, unread))
 }

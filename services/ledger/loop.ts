@@ -14,6 +14,7 @@ export type LoopName =
   | 'orphans'
   | 'retention'
   | 'forgetting'
+  | 'meters'
 
 /** One thing that the ledger does again and again. `turn` brings its own bounds. */
 export type Loop = {

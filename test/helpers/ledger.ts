@@ -52,6 +52,7 @@ export const createTestLedger = (database: Database, queue: Queue, more: Partial
     windowCaptures: 16,
     longestWaitSeconds: 86_400,
     proxiedWaitSeconds: 300,
+    resultsMaxBytes: 0,
     rowRetentionDays: 90,
     deleted,
     told,

@@ -94,7 +94,7 @@ const staleAfterMs = 5000
 
 /** Runs a scenario against a simulated queue, ledger and workers. No clock, no randomness of its own. */
 export const simulatePool = (scenario: Scenario): Outcome => {
-  const { decide = realDecide } = scenario
+  const { decide = realDecide, callers = 0 } = scenario
   const arrivals = [...scenario.arrivals]
   const policyAt = scenario.policyAt ?? (() => scenario.policy)
   let nowMs = 0
@@ -102,8 +102,10 @@ export const simulatePool = (scenario: Scenario): Outcome => {
     arrivals.push(nowMs)
     fleet.arrive(nowMs)
   }
-  const ended = scenario.callers === undefined ? undefined : call
-  const fleet = createSimulatedFleet({ ...scenario, slots: scenario.policy.slots, ...(ended && { ended }) })
+  const ended = () => {
+    if (callers > 0) call()
+  }
+  const fleet = createSimulatedFleet({ ...scenario, slots: scenario.policy.slots, ended })
   const moments: Moment[] = []
   let arrived = 0
   let memory = blankMemory
@@ -149,10 +151,11 @@ export const simulatePool = (scenario: Scenario): Outcome => {
     fleet.carryOut(decision, atMs)
   }
 
-  for (let turn = 0; turn < (scenario.callers ?? 0); turn += 1) call()
+  for (let turn = 0; turn < callers; turn += 1) call()
   for (let atMs = 0; atMs <= scenario.untilMs; atMs += stepMs) {
     nowMs = atMs
-    for (; (scenario.arrivals[arrived] ?? Infinity) <= atMs; arrived += 1) fleet.arrive(arrivals[arrived] ?? atMs)
+    for (; (scenario.arrivals[arrived] ?? Infinity) <= atMs; arrived += 1)
+      fleet.arrive(scenario.arrivals[arrived] ?? atMs)
     fleet.pass(atMs)
     if (atMs % tickMs === ledgerPhaseMs) count(atMs)
     if (atMs % tickMs === 0) tick(atMs)

@@ -262,13 +262,14 @@ t.test('each kind of change leaves one entry that names it, and what is refused 
   await admin('PATCH', `/keys/${keyId}`, { domains: ['*'] })
   await admin('GET', '/queue')
   await admin('POST', `/accounts/${id}/queue/cancel`)
+  t.same((await admin('POST', `/accounts/${id}/meters/recount`)).body.data, { corrected: [] })
   await admin('DELETE', `/keys/${keyId}`)
   await admin('DELETE', `/accounts/${id}`)
-  const { data } = (await admin('GET', '/audit?limit=12')).body
+  const { data } = (await admin('GET', '/audit?limit=13')).body
   const own = data.filter(({ target }) => [id, keyId].includes(String(target)))
   t.strictSame(own.map(({ action }) => String(action)).toSorted(), [
     ...['account.create', 'account.disable', 'account.disable', 'account.enable', 'account.erase', 'account.set_plan'],
-    ...['key.create', 'key.revoke', 'key.set_domains', 'key.set_expiry', 'queue.cancel'],
+    ...['key.create', 'key.revoke', 'key.set_domains', 'key.set_expiry', 'meters.recount', 'queue.cancel'],
   ])
   t.ok(own.every(({ actor, at }) => actor === 'admin' && String(at).endsWith('Z')))
   t.notMatch(JSON.stringify(data), key.slice(12))

@@ -190,10 +190,41 @@ t.test('idle cores are used for whatever waits, at once and however short', (t) 
   const both = played({ callers: 2 }, 2)
   t.equal(both.workers, 2)
   t.ok(both.captures > 1.8 * alone.captures, `${both.captures} captures for two callers, ${alone.captures} for one`)
-  const burst = { load: () => [5000, 5000, 5000] }
-  t.equal(played(burst, 0).workers, 1, 'without them, what waits less than it may starts nobody')
-  t.equal(played(burst, 2).workers, 2)
-  t.equal(played(burst, 8).workers, 3, 'one for each capture')
-  t.equal(played(burst, 2, 1).workers, 1, 'none above the maximum')
+  const few = { load: () => [5000, 5000, 5000] }
+  t.equal(played(few, 0).workers, 1, 'without them, what waits less than it may starts nobody')
+  t.equal(played(few, 2).workers, 2)
+  t.equal(played(few, 8).workers, 3, 'one for each capture')
+  t.equal(played(few, 2, 1).workers, 1, 'none above the maximum')
+  t.end()
+})
+
+t.test('what leaving workers still serve counts as served: the pool neither shrinks too far nor grows again', (t) => {
+  // Each of five workers is left with one long capture. Three of them leave; the free slots of the others are enough for more.
+  const burstMs = 20_000
+  const laterMs = 45_000
+  const played = (deciding: Decide) => {
+    let begun = 0
+    const { moments } = simulate(1, {
+      load: () => [...Array.from({ length: 20 }, () => burstMs), laterMs, laterMs, laterMs],
+      policy: { ...policy, slots: 4, holdMs: 5000, drainStepMs: 1000 },
+      startMs: () => 2000,
+      serviceMs: () => {
+        begun += 1
+        return begun > 20 || begun % 4 === 1 ? 60_000 : 2000
+      },
+      untilMs: 60_000,
+      decide: deciding,
+    })
+    const active = moments.filter(({ atMs }) => atMs >= laterMs).map((moment) => moment.active)
+    return { before: active[0] ?? 0, after: Math.max(...active) }
+  }
+  t.same(played(decide), { before: 2, after: 2 })
+  const forgetful: Decide = ({ workers, ...seen }, rules, memory) => {
+    const left =
+      workers === 'unknown' ? workers : workers.map((each) => (each.state === 'draining' ? { ...each, busy: 0 } : each))
+    return decide({ ...seen, workers: left }, rules, memory)
+  }
+  const { before, after } = played(forgetful)
+  t.ok(after > before, `one that forgets them grows from ${before} to ${after}`)
   t.end()
 })

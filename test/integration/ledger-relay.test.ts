@@ -2,6 +2,7 @@ import t from 'tap'
 import { setUpStreams } from '#ledger/keep-streams.ts'
 import { relay } from '#ledger/relay.ts'
 import type { Ledger } from '#ledger/context.ts'
+import { acceptBatch } from '#shared/db/accept-batch.ts'
 import type { Database } from '#shared/db/connection.ts'
 import { declareStreams } from '#shared/queue/streams.ts'
 import { createTestLedger, openQueue } from '#test/helpers/ledger.ts'
@@ -11,6 +12,8 @@ import { accept, meters, row, standing } from '#test/helpers/running-ledger.ts'
 import { createTenant } from '#test/helpers/tenant.ts'
 
 const payloadMax = 16_384
+/** As many as the relay takes at a time. */
+const batchCaptures = 100
 const [server, nats] = await Promise.all([startPostgres(t), startNats(t, { config: `max_payload: ${payloadMax}` })])
 
 /** A ledger that does nothing by itself, with ten captures to be published, the oldest first. */
@@ -39,6 +42,30 @@ t.test('captures that cannot be published keep no other from it, and come again'
   await t.rejects(relay(broken), { message: 'this one is broken' })
   t.ok(await standing(queue, last))
   t.equal((await database.query('select from outbox')).length, bad.size)
+})
+
+t.test('where nothing can be published the relay does not go on to what is due after that', async (t) => {
+  const database = await server.createDatabase()
+  const queue = await openQueue(t, nats.url)
+  await declareStreams(queue)
+  const ledger = createTestLedger(database, queue)
+  const tenant = await createTenant(database)
+  const { id, sharing: _, ...common } = tenant.capture({ lane: 'bulk' })
+  const members = Array.from({ length: 2 * batchCaptures + 1 }, () => tenant.capture())
+  await acceptBatch(database, { ...common, id, members }, { windowSize: 1000 })
+  await database.query('update outbox set relay_at = now()')
+  const tried = new Set<unknown>()
+  const query: Database['query'] = async (text, parameters, keep) => {
+    const [one] = parameters ?? []
+    if (members.every((member) => member.id !== one)) return database.query(text, parameters, keep)
+    tried.add(one)
+    throw new Error('none can be read')
+  }
+  await t.rejects(relay({ ...ledger, database: { ...database, query } }), { message: 'none can be read' })
+  t.equal(tried.size, batchCaptures)
+  // Those that were tried are left to their taker for a while; the others are due.
+  await relay(ledger)
+  t.equal((await database.query('select from outbox')).length, batchCaptures)
 })
 
 // Contract: Error mapping

@@ -2,6 +2,7 @@ import { Type } from 'typebox'
 import { showAccount } from '#shared/db/accounts.ts'
 import { cancelPending, countQueue } from '#shared/db/account-queue.ts'
 import { noteChange } from '#shared/db/audit.ts'
+import { recountMeters } from '#shared/db/recount-meters.ts'
 import { AppError } from '#shared/errors/app-error.ts'
 import { validationError } from '#gateway/http/read-parameters.ts'
 import type { AdminRoute } from './admin-route.ts'
@@ -45,7 +46,7 @@ const sinceOf = (text: string | undefined, now: Date): Date => {
   throw validationError({ since: [`must be ${sinceWords}`] })
 }
 
-/** The queue by account: what is in it, cancel what has not begun, accept again what failed through our fault. */
+/** The queue by account: what is in it, cancel what has not begun, accept again what failed through our fault, recount. */
 export const queueRoutes: readonly AdminRoute[] = [
   {
     method: 'GET',
@@ -62,6 +63,14 @@ export const queueRoutes: readonly AdminRoute[] = [
     run: async ({ database }, { actor, params }) => {
       const canceled = await cancelPending(database, params['id'] ?? '', actor)
       return { status: 200, body: { data: { canceled } } }
+    },
+  },
+  {
+    method: 'POST',
+    path: '/accounts/:id/meters/recount',
+    run: async ({ database }, { params }) => {
+      const corrected = await recountMeters(database, params['id'] ?? '', 'admin')
+      return { status: 200, body: { data: { corrected } } }
     },
   },
   {

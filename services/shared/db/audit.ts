@@ -21,6 +21,7 @@ export type Action =
   | 'key.revoke'
   | 'queue.cancel'
   | 'queue.requeue'
+  | 'meters.recount'
   | 'maintenance.on'
   | 'maintenance.off'
 

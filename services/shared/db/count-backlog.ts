@@ -20,7 +20,8 @@ export const countBacklog = (database: Sql): Promise<PoolCount[]> =>
     `select p.pool,
        coalesce(sum(l.admitted + l.waiting - l.processing), 0)::integer as pending,
        coalesce(sum(l.processing), 0)::integer as processing,
-       coalesce(pg_sequence_last_value(('accepted_' || p.pool)::regclass), 0)::float8 as accepted,
+       coalesce((select s.last_value from pg_sequences s
+                  where s.schemaname = current_schema() and s.sequencename = 'accepted_' || p.pool), 0)::float8 as accepted,
        coalesce(greatest(0, extract(epoch from now() - (
          select min(c.created_at) from capture c where c.status = 'pending' and c.follows is null and c.pool = p.pool)) * 1000), 0)::float8
          as "oldestMs"

@@ -27,6 +27,7 @@ const functions = [
   'delete-capture',
   'remove-ended',
   'remove-empty-batches',
+  'recount-meters',
 ] as const
 
 const lockTries = 300

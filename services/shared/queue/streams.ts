@@ -3,17 +3,29 @@ import type { Pool } from '#shared/capture/lane.ts'
 import { lanes } from '#shared/capture/lane.ts'
 import type { Queue } from './connection.ts'
 import { manage } from './stored.ts'
-import { capturesStream, laneConsumerName, laneConsumers, ledgerConsumer, resultsStream } from './topology.ts'
+import {
+  capturesStream,
+  laneConsumerName,
+  laneConsumers,
+  ledgerConsumer,
+  resultsMaxBytes,
+  resultsStream,
+} from './topology.ts'
 
 const streamMissing = 10_059
 
-const declareStream = async (manager: JetStreamManager, wanted: Partial<StreamConfig> & { name: string }) => {
+/** `initial` holds only for a stream that has to be made: what somebody has changed of it since stays. */
+const declareStream = async (
+  manager: JetStreamManager,
+  wanted: Partial<StreamConfig> & { name: string },
+  initial: Partial<StreamConfig> = {},
+) => {
   try {
     await manager.streams.update(wanted.name, wanted)
     return false
   } catch (error) {
     if (!(error instanceof JetStreamApiError) || error.code !== streamMissing) throw error
-    await manager.streams.add(wanted)
+    await manager.streams.add({ ...initial, ...wanted })
     return true
   }
 }
@@ -21,11 +33,12 @@ const declareStream = async (manager: JetStreamManager, wanted: Partial<StreamCo
 const asStream = (declared: object) => declared as Partial<StreamConfig> & { name: string }
 const asConsumer = (declared: object) => declared as Partial<ConsumerConfig>
 
-/** Creates or repairs both streams and all consumers; only the ledger calls it. Answers whether the captures stream had to be made, which means that what it held is gone. */
-export const declareStreams = async (queue: Queue): Promise<{ capturesWereLost: boolean }> => {
+/** Creates or repairs both streams and all consumers; only the ledger calls it. Answers whether the captures stream had to be made, which means that what it held is gone. The results stream gets `maxBytes`, or keeps its size where that is 0. */
+export const declareStreams = async (queue: Queue, maxBytes = 0): Promise<{ capturesWereLost: boolean }> => {
   const manager = await manage(queue)
   const capturesWereLost = await declareStream(manager, asStream(capturesStream))
-  await declareStream(manager, asStream(resultsStream))
+  const size = maxBytes > 0 ? { max_bytes: maxBytes } : {}
+  await declareStream(manager, asStream({ ...resultsStream, ...size }), { max_bytes: resultsMaxBytes })
   for (const consumer of laneConsumers) await manager.consumers.add(capturesStream.name, asConsumer(consumer))
   await manager.consumers.add(resultsStream.name, asConsumer(ledgerConsumer))
   return { capturesWereLost }
@@ -73,6 +86,14 @@ export const unreadReports = async (queue: Queue): Promise<number> => {
   const manager = await manage(queue)
   const info = await manager.consumers.info(resultsStream.name, ledgerConsumer.durable_name)
   return info.num_pending + info.num_ack_pending
+}
+
+/** The part of the results stream's size that its unread reports take, from 0 to 1. Throws where the server does not answer. */
+export const unreadPart = async (queue: Queue, unread: number): Promise<number> => {
+  const manager = await manage(queue)
+  const { config, state } = await manager.streams.info(resultsStream.name)
+  if (state.messages === 0 || config.max_bytes <= 0) return 0
+  return Math.min(1, ((unread / state.messages) * state.bytes) / config.max_bytes)
 }
 
 /** Removes what stands under a subject, in flight or not, and frees its place at once; with `upTo` nothing that was stored after that number. */

@@ -21,7 +21,7 @@ export const capturesStream = {
   allow_direct: true,
 } as const
 
-/** The stream of workers' reports. Two hours is longer than any capture's three attempts. */
+/** The stream of workers' reports. Two hours is longer than any capture's three attempts. Its size is `resultsMaxBytes` unless one is set. */
 export const resultsStream = {
   name: 'RESULTS',
   subjects: [...reportFilters],
@@ -29,9 +29,11 @@ export const resultsStream = {
   storage: 'file',
   discard: 'old',
   max_age: 7200 * seconds,
-  max_bytes: 1024 * 1024 * 1024,
   allow_direct: true,
 } as const
+
+/** Largest size in bytes of a new results stream: reports of about a million captures. */
+export const resultsMaxBytes = 1024 * 1024 * 1024
 
 /** Name of the consumer that serves one lane of a pool. */
 export const laneConsumerName = (pool: Pool, lane: Lane): string => `${pool}-${lane}`

@@ -61,6 +61,16 @@ const cases: Case[] = [
     want: { kind: 'freeze', wanted: 3, reason: 'paused' },
   },
   {
+    name: 'counts what leaving workers still serve as served, and starts nobody for it',
+    // Two wait; four run in workers that take nothing more. Were these four taken for waiting, six would be wanted.
+    seen: {
+      backlog: { ...quiet, pending: 2, processing: 4 },
+      workers: [worker('idle'), ...crew(4, { state: 'draining', busy: 1 })],
+      serviceMs: 10_000,
+    },
+    want: { kind: 'scale-up', to: 5, undrain: ['w1', 'w2', 'w3'], wanted: 4, reason: 'load' },
+  },
+  {
     name: 'grows to a fixed size although the backlog is unknown',
     seen: { backlog: 'unknown', workers: crew(1) },
     policy: { size: 3, min: 0, max: 2 },

@@ -11,6 +11,13 @@ export const ledgerSettings = {
     min: 10,
     max: 86_400,
   }),
+  resultsMaxBytes: integer('RESULTS_MAX_BYTES', {
+    help: 'size of the stream of results in NATS, which holds those of two hours at most, about 1,000 bytes for each capture; 0 leaves it as it is and makes a new one of 1 GiB. Beyond it the oldest results are lost, read or not',
+    unit: 'bytes',
+    fallback: 0,
+    min: 0,
+    max: 1_099_511_627_776,
+  }),
   rowRetentionDays: integer('ROW_RETENTION_DAYS', {
     help: 'records are removed this long after their captures ended, but not before their images',
     unit: 'days',

@@ -1,0 +1,41 @@
+import { type Database, openDatabase } from '#shared/db/connection.ts'
+import { type Drift, findDrift, findOpenAccounts, recountMeters } from '#shared/db/recount-meters.ts'
+import type { Check } from './check.ts'
+
+const accountsAtOnce = 100
+/** Those of a hundred thousand accounts: more have never anything in the queue at one time. */
+const batchesMax = 1000
+
+const findAllDrift = async (database: Database) => {
+  const drift: (Drift & { accountId: string })[] = []
+  let [after, count]: [string | undefined, number] = [undefined, 0]
+  for (let batch = 0; batch < batchesMax; batch += 1) {
+    const accounts: string[] = await findOpenAccounts(database, { limit: accountsAtOnce, after })
+    drift.push(...(await findDrift(database, accounts)))
+    count += accounts.length
+    after = accounts.at(-1)
+    if (accounts.length < accountsAtOnce) break
+  }
+  return { drift, count }
+}
+
+const wordsOf = (accountId: string, drift: readonly Drift[]) =>
+  `${accountId}: ${drift.map(({ meter, part, counted, actual }) => `${meter} ${part} ${counted} instead of ${actual}`).join(', ')}`
+
+const lookAtMeters = async ({ databaseUrl: url, recount }: { databaseUrl: string; recount: boolean }) => {
+  await using database = openDatabase({ url, poolMax: 2 })
+  const { drift, count } = await findAllDrift(database)
+  const wrong = Map.groupBy(drift, ({ accountId }) => accountId)
+  if (wrong.size === 0) return `those of ${count} accounts with captures in the queue are right`
+  const words = [...wrong].slice(0, 3).map(([accountId, all]) => wordsOf(accountId, all))
+  if (!recount) throw new Error(`those of ${wrong.size} accounts are wrong: ${words.join('; ')}`)
+  for (const accountId of wrong.keys()) await recountMeters(database, accountId, 'command line')
+  return `those of ${wrong.size} accounts were wrong and are recounted: ${words.join('; ')}`
+}
+
+/** Whether meters say what is in the queue; with `recount` those that do not are put right. */
+export const metersCheck = (facts: { readonly databaseUrl: string; readonly recount: boolean }): Check => ({
+  name: 'meters',
+  advice: "run 'bin/shutterfleet doctor --recount', or recount single accounts in the administration",
+  look: () => lookAtMeters(facts),
+})

@@ -1,0 +1,48 @@
+import { findAccount } from './accounts.ts'
+import { type Actor, noteChange } from './audit.ts'
+import { type Database, onlyRow, type Sql } from './connection.ts'
+
+/** A meter of an account that differs from its rows. `part`: pool/lane, or the period of what is reserved. */
+export type Drift = {
+  readonly meter: 'pending' | 'admitted' | 'waiting' | 'processing' | 'reserved'
+  readonly part: string
+  /** What the meter says. */
+  readonly counted: number
+  /** What the rows say. */
+  readonly actual: number
+}
+
+/** Up to `limit` accounts that have open lanes, in order of their ids, behind `after` where that is given. */
+export const findOpenAccounts = async (
+  database: Sql,
+  { limit, after }: { readonly limit: number; readonly after?: string | undefined },
+): Promise<string[]> => {
+  const rows = await database.query<{ id: string }>(
+    `select distinct account_id as id from lane_meter
+      where stage > 0 and ($2::uuid is null or account_id > $2) order by 1 limit $1`,
+    [limit, after ?? null],
+  )
+  return rows.map(({ id }) => id)
+}
+
+/** The meters of these accounts that differ from the rows; see `sql/recount-meters.sql`. Takes no lock. */
+export const findDrift = (
+  database: Sql,
+  accountIds: readonly string[],
+): Promise<(Drift & { readonly accountId: string })[]> =>
+  database.query(
+    `select account_id as "accountId", meter, part, counted::float8, actual::float8 from meter_drift($1::uuid[])`,
+    [accountIds],
+  )
+
+/** Sets the meters of an account to what its rows say, under their lock. Answers what was wrong. Throws `NOT_FOUND`. */
+export const recountMeters = async (database: Database, accountId: string, actor: Actor): Promise<readonly Drift[]> => {
+  await database.entities((entities) => findAccount(entities, accountId))
+  const statement = 'select recount_meters($1) as drift'
+  const { drift } = onlyRow(
+    await database.query<{ drift: readonly (Drift & { account_id: string })[] }>(statement, [accountId]),
+  )
+  const corrected = drift.map(({ meter, part, counted, actual }) => ({ meter, part, counted, actual }))
+  await noteChange(database, { actor, action: 'meters.recount', target: accountId, detail: { corrected } })
+  return corrected
+}

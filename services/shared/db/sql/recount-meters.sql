@@ -1,0 +1,66 @@
+-- A meter that is wrong stays wrong, and one that counts too many queued captures closes its lane. These two compare meters
+-- with rows and put them right. Batches and what was settled are not compared: rows that they count may be gone.
+
+-- The meters of some accounts that differ from the rows, with what both say. Rows and meters are changed in one transaction,
+-- so one statement never sees them apart, and no lock is needed to look. `part`: pool/lane, or the period of `reserved`.
+create or replace function meter_drift(p_account_ids uuid[])
+returns table (account_id uuid, meter text, part text, counted bigint, actual bigint)
+language sql stable as $$
+  with unended as materialized (
+    select c.account_id, c.pool || '/' || c.lane as lane, c.status, c.charge, c.period::text as period,
+           exists (select from outbox o where o.capture_id = c.id and o.relay_at is null) as waits
+      from capture c
+     where c.account_id = any (p_account_ids) and c.status in ('pending', 'processing') and c.follows is null
+  ), actual as (
+    select u.account_id, 'pending' as meter, '' as part, count(*) filter (where u.status = 'pending') as number
+      from unended u group by 1
+    union all select u.account_id, 'admitted', u.lane, count(*) filter (where not u.waits) from unended u group by 1, 3
+    union all select u.account_id, 'waiting', u.lane, count(*) filter (where u.waits) from unended u group by 1, 3
+    union all select u.account_id, 'processing', u.lane, count(*) filter (where u.status = 'processing') from unended u group by 1, 3
+    union all select u.account_id, 'reserved', u.period, count(*) filter (where u.charge = 'reserved') from unended u group by 1, 3
+  ), counted as (
+    select m.account_id, 'pending' as meter, '' as part, m.pending as number
+      from account_meter m where m.account_id = any (p_account_ids)
+    union all
+    select l.account_id, n.meter, l.pool || '/' || l.lane, n.number
+      from lane_meter l cross join lateral (
+        values ('admitted', l.admitted), ('waiting', l.waiting), ('processing', l.processing)) as n (meter, number)
+     where l.account_id = any (p_account_ids)
+    union all select u.account_id, 'reserved', u.period::text, u.reserved from usage u where u.account_id = any (p_account_ids)
+  )
+  select account_id, meter, part, coalesce(c.number, 0), coalesce(a.number, 0)
+    from counted c full join actual a using (account_id, meter, part)
+   where coalesce(c.number, 0) <> coalesce(a.number, 0)
+   order by 1, 2, 3
+$$;
+
+-- Sets the meters of an account to what its rows say, and answers what was wrong. Whoever changes rows that are counted
+-- waits for the lock before it changes the meters, so nothing is between the two. Lock order: see check-request.sql.
+create or replace function recount_meters(p_account_id uuid, out drift json)
+language plpgsql as $$
+begin
+  perform from account_meter m where m.account_id = p_account_id for update;
+  -- A statement of its own: it sees what was committed before the lock was got.
+  drift := coalesce((select json_agg(d) from meter_drift(array[p_account_id]) as d), '[]');
+
+  update account_meter m set pending = d.actual from json_to_recordset(drift) as d (meter text, actual integer)
+   where m.account_id = p_account_id and d.meter = 'pending';
+  insert into usage (account_id, period)
+  select p_account_id, d.part::date from json_to_recordset(drift) as d (meter text, part text) where d.meter = 'reserved'
+      on conflict do nothing;
+  update usage u set reserved = d.actual from json_to_recordset(drift) as d (meter text, part text, actual integer)
+   where u.account_id = p_account_id and d.meter = 'reserved' and u.period = d.part::date;
+  insert into lane_meter (account_id, pool, lane)
+  select distinct p_account_id, split_part(d.part, '/', 1), split_part(d.part, '/', 2)
+    from json_to_recordset(drift) as d (meter text, part text) where d.meter in ('admitted', 'waiting', 'processing')
+      on conflict do nothing;
+  update lane_meter l
+     set admitted = coalesce(d.admitted, l.admitted), waiting = coalesce(d.waiting, l.waiting),
+         processing = coalesce(d.processing, l.processing)
+    from (select n.part, max(n.actual) filter (where n.meter = 'admitted') as admitted,
+                 max(n.actual) filter (where n.meter = 'waiting') as waiting,
+                 max(n.actual) filter (where n.meter = 'processing') as processing
+            from json_to_recordset(drift) as n (meter text, part text, actual integer) group by 1) as d
+   where l.account_id = p_account_id and l.pool || '/' || l.lane = d.part;
+end
+$$;

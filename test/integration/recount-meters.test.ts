@@ -1,0 +1,112 @@
+import t from 'tap'
+import { createMeterCheck } from '#ledger/check-meters.ts'
+import { metersCheck } from '#local/doctor/meters-check.ts'
+import { runCheck } from '#local/doctor/check.ts'
+import { acceptCapture } from '#shared/db/accept-capture.ts'
+import { admitWaiting } from '#shared/db/admit-waiting.ts'
+import { changeCaptures } from '#shared/db/change-captures.ts'
+import { findDrift, recountMeters } from '#shared/db/recount-meters.ts'
+import { eventually } from '#test/helpers/eventually.ts'
+import { createTestLedger } from '#test/helpers/ledger.ts'
+import { meterDifferences } from '#test/helpers/meter-differences.ts'
+import { startPostgres } from '#test/helpers/postgres.ts'
+import { createTenant } from '#test/helpers/tenant.ts'
+
+const server = await startPostgres(t)
+const windowSize = 2
+
+/** An account with five captures, of which two are admitted and one of these has begun; and another account. */
+const openAccount = async () => {
+  const database = await server.createDatabase()
+  const [tenant, other] = [await createTenant(database), await createTenant(database)]
+  const captures = Array.from({ length: 4 }, () => tenant.capture())
+  for (const capture of captures) await acceptCapture(database, capture, { windowSize })
+  await acceptCapture(database, other.capture(), { windowSize })
+  const begin = { attempts: 1, unendedStarts: 1, begins: true }
+  await changeCaptures(database, [captures[0]!.id], () => ({ change: begin }))
+  await admitWaiting(database, { windowSize, limit: 10 })
+  return { database, tenant, other, captures, ...tenant }
+}
+
+const miscount = `update lane_meter set admitted = admitted + 16, processing = processing - 1 where account_id = $1`
+
+t.test('a lane that a wrong meter has closed is open again after a recount', async (t) => {
+  const { database, accountId } = await openAccount()
+  t.same(await findDrift(database, [accountId]), [], 'nothing is wrong at first')
+  t.same(await recountMeters(database, accountId, 'admin'), [])
+
+  await database.query(miscount, [accountId])
+  await database.query('update account_meter set pending = 1000 where account_id = $1', [accountId])
+  await database.query('update usage set reserved = 1 where account_id = $1', [accountId])
+  t.equal(await admitWaiting(database, { windowSize: 3, limit: 10 }), 0, 'the lane is closed')
+
+  const corrected = await recountMeters(database, accountId, 'admin')
+  t.match(corrected, [
+    { meter: 'admitted', part: 'standard/normal', counted: 19, actual: 3 },
+    { meter: 'pending', part: '', counted: 1000, actual: 3 },
+    { meter: 'processing', part: 'standard/normal', counted: 0, actual: 1 },
+    { meter: 'reserved', counted: 1, actual: 4 },
+  ])
+  t.same(await database.query(meterDifferences), [])
+  t.equal(await admitWaiting(database, { windowSize: 3, limit: 10 }), 1)
+  const [entry] = await database.query(
+    `select actor, target from audit_entry where action = 'meters.recount' order by at desc`,
+  )
+  t.same(entry, { actor: 'admin', target: accountId })
+  await t.rejects(recountMeters(database, '00000000-0000-4000-8000-000000000000', 'admin'), { code: 'NOT_FOUND' })
+})
+
+t.test('a meter that is gone is made again', async (t) => {
+  const { database, accountId } = await openAccount()
+  await database.query('delete from lane_meter where account_id = $1', [accountId])
+  await database.query('delete from usage where account_id = $1', [accountId])
+  t.equal((await recountMeters(database, accountId, 'admin')).length, 4)
+  t.same(await database.query(meterDifferences), [])
+})
+
+t.test('a recount waits for whoever changes rows, and counts what they changed', async (t) => {
+  const { database, accountId, captures } = await openAccount()
+  await database.query(miscount, [accountId])
+  let recounted: ReturnType<typeof recountMeters> | undefined
+  await database.transaction(async (sql) => {
+    await sql.query('select from account_meter where account_id = $1 for update', [accountId])
+    recounted = recountMeters(database, accountId, 'admin')
+    await eventually(
+      async () =>
+        (await database.query(`select from pg_stat_activity where wait_event_type = 'Lock' and query like '%recount%'`))
+          .length === 1,
+      { what: 'the recount waits' },
+    )
+    // As a change of the row and its meter that commits while the recount waits.
+    await sql.query(`update capture set status = 'processing' where id = $1`, [captures[1]!.id])
+    await sql.query('update account_meter set pending = pending - 1 where account_id = $1', [accountId])
+    await sql.query('update lane_meter set processing = processing + 1 where account_id = $1', [accountId])
+  })
+  t.match(await recounted, [{ meter: 'admitted' }, { meter: 'processing', actual: 2 }])
+  t.same(await database.query(meterDifferences), [])
+})
+
+t.test('the ledger and the doctor find meters that are wrong', async (t) => {
+  const { database, accountId } = await openAccount()
+  const queue = {} as Parameters<typeof createTestLedger>[1]
+  const ledger = createTestLedger(database, queue)
+  const check = createMeterCheck(ledger)
+  const found = () => ledger.told.splice(0)
+  await check()
+  t.same(found(), [['metersChecked', 0]])
+  const doctor = (recount: boolean) => runCheck(metersCheck({ databaseUrl: database.url, recount }))
+  t.match(await doctor(false), { ok: true, detail: 'those of 2 accounts with captures in the queue are right' })
+
+  await database.query(miscount, [accountId])
+  await check()
+  t.match(found(), [
+    ['metersDiffer', accountId, [{ meter: 'admitted', counted: 19, actual: 3 }, { meter: 'processing' }]],
+    ['metersChecked', 17],
+  ])
+  t.match(await doctor(false), {
+    ok: false,
+    detail: /^those of 1 accounts are wrong: .* admitted standard\/normal 19 instead of 3/,
+  })
+  t.match(await doctor(true), { ok: true, detail: /recounted/ })
+  t.match(await doctor(false), { ok: true })
+})

@@ -1,0 +1,22 @@
+import t from 'tap'
+import { createEvents } from '#ledger/events.ts'
+import type { Logger } from '#shared/telemetry/logger.ts'
+import { createMetrics } from '#shared/telemetry/metrics.ts'
+
+t.test(
+  'results that fill half of their stream unread are warned of once, with the setting, and again after they were read',
+  async (t) => {
+    const warned: string[] = []
+    const log = { warn: (_fields: object, message: string) => warned.push(message) } as unknown as Logger
+    const metrics = createMetrics('ledger')
+    const { reportsUnread } = createEvents(log, metrics)
+    for (const part of [0, 0.49]) reportsUnread(10, part)
+    t.same(warned, [])
+    for (const part of [0.5, 0.9, 1]) reportsUnread(10, part)
+    t.equal(warned.length, 1)
+    t.match(warned[0], 'SHUTTERFLEET_RESULTS_MAX_BYTES')
+    for (const part of [0.1, 0.6]) reportsUnread(10, part)
+    t.equal(warned.length, 2)
+    t.match(await metrics.text(), /reports_unread_ratio(\{.*\})? 0\.6/)
+  },
+)
