@@ -1,5 +1,6 @@
 import { resolve } from 'node:path'
 import { runMain } from '#shared/process/run-main.ts'
+import { takeHiddenFlags } from './hidden-flags.ts'
 import { type CommandTable, runCommand } from './run-command.ts'
 
 const commands: CommandTable = {
@@ -18,8 +19,8 @@ const commands: CommandTable = {
   migrate: async () => (await import('./migrate.ts')).migrateDatabase,
 }
 
-const words = process.argv.slice(2)
-// Arguments may hold addresses with passwords, and every user of the machine can read them.
+const words = [...process.argv.slice(2), ...takeHiddenFlags(process.env)]
+// Addresses to capture may hold passwords, and every user of the machine can read the arguments of a process.
 process.title = 'shutterfleet'
 
 await runMain('cli', async ({ env, stop }) => {

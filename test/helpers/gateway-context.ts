@@ -220,7 +220,7 @@ export const createTestContext = (): TestContext => {
     clients: createClients({ trustedProxies: [], ignored: () => {} }),
     keyGuesses: createKeyGuesses({ perMinute: 1000, nowMs: () => 0, isValid: async () => true }),
     keptAnswers: {
-      claim: async () => ({ outcome: 'claimed' }),
+      claim: async () => ({ outcome: 'claimed', claimedAt: '2026-06-01 12:34:56+00' }),
       keep: async () => {},
       giveBack: async () => {},
     },

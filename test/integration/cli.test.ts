@@ -1,6 +1,6 @@
 import { execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { readFile, writeFile } from 'node:fs/promises'
+import { copyFile, readFile, writeFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { promisify } from 'node:util'
 import t from 'tap'
@@ -181,6 +181,39 @@ t.test('logs: prints the last lines of a service, and names those that have a lo
   t.match(await logs('gateway', '--lines', '0'), { code: 2, errors: /--lines 0/ })
 })
 
+t.test('passwords are never among the arguments of a process of ours, which everybody can read', async (t) => {
+  // In the place of Node: what is executed with these arguments, and sees this environment.
+  const root = t.testdir({ bin: {}, '.tools': { 'node-24.21.0': { bin: {} } } })
+  const fake = join(root, '.tools/node-24.21.0/bin/node')
+  const printed = 'printf "[%s]\\n" "$@"; echo ---; env | grep "^HIDDEN_FLAG" || true'
+  await writeFile(fake, `#!/bin/sh\n${printed}\n`, { mode: 0o755 })
+  await copyFile(program, join(root, 'bin/shutterfleet'))
+  const launched = async (...args: string[]) => {
+    const { stdout } = await promisify(execFile)(join(root, 'bin/shutterfleet'), args, { env: { PATH: env.PATH } })
+    const [words = '', hidden = ''] = stdout.split('---\n')
+    const list = words.trim().split('\n').slice(1)
+    return { words: list.map((word) => word.slice(1, -1)), hidden: hidden.trim().split('\n').toSorted() }
+  }
+  const odd = `postgres://u:$HOME'"*\\ secret@h/x`
+  t.same(
+    await launched('up', '--port', '0', '--postgres', odd, '--s3=https://k:s=e@h/b', '--nats', 'n://u:p@h', '--json'),
+    {
+      words: ['up', '--port', '0', '--json'],
+      hidden: ['HIDDEN_FLAG_NATS=n://u:p@h', `HIDDEN_FLAG_POSTGRES=${odd}`, 'HIDDEN_FLAG_S3=https://k:s=e@h/b'],
+    },
+  )
+  t.same(await launched('up', '--allow-target', 'a b', '', '*', '--postgres'), {
+    words: ['up', '--allow-target', 'a b', '', '*', '--postgres'],
+    hidden: [''],
+  t.same((await launched('capture', '--s3', 'x')).words, ['capture', '--s3', 'x'], 'other commands keep theirs')
+  t.same((await launched()).words, [])
+t.test('flags that the launcher has hidden are flags like others', async (t) => {
+  const data = ['up', '--data', join(t.testdir(), 'd')]
+  t.match(await run([...data, '--postgres', 'mysql://u:hidden-word@h/x']), {
+    code: 2,
+    errors: /^shutterfleet: --postgres \(hidden\): must be an address that begins with postgres:/,
+  t.match(await run([...data, '--nats=']), { code: 2, errors: /--nats must not be empty/ })
+  t.match(await run([...data, '--s3']), { code: 2, errors: /--s3.*argument missing/ })
 t.test('arguments with passwords cannot be read by other users of the machine', async (t) => {
   const command = ['up', '--data', join(t.testdir({}), 'd'), '--postgres', 'postgres://u:hidden-word@127.0.0.1:1/x']
   const child = spawn(program, command, { env, stdio: 'ignore' })

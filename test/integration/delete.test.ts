@@ -263,6 +263,35 @@ t.test('a shared object stays until the last of its owners is deleted', async (t
   await eventually(async () => (await files.get(key)) === undefined, { what: 'the last one takes it along' })
 })
 
+t.test('a shared object goes to the owner that keeps it longest, whatever order they came in', async (t) => {
+  const running = await start(t)
+  const { database } = running
+  const owners: { id: string }[] = []
+  for (let n = 0; n < 4; n += 1) owners.push(await accept(running))
+  const [first, ...others] = owners
+  const key = await complete(running, first!.id)
+  for (const [index, { id }] of others.entries()) {
+    await complete(running, id)
+    await database.query('delete from stored_object where capture_id = $1', [id])
+    const keptHours = [3, 5, 4][index]
+    await database.query(
+      `update capture set object_key = $1, expires_at = now() + $2 * interval '1 hour' where id = $3`,
+      [key, keptHours, id],
+    )
+  }
+  const owner = () =>
+    database.query(
+      `select capture_id, round(extract(epoch from expires_at - now()) / 3600)::integer as hours from stored_object`,
+    )
+  const [three, five, four] = others.map(({ id }) => id)
+  await drop(running, first!.id)
+  t.same(await owner(), [{ capture_id: five, hours: 5 }])
+  await drop(running, five!)
+  t.same(await owner(), [{ capture_id: four, hours: 4 }])
+  await drop(running, four!)
+  t.same(await owner(), [{ capture_id: three, hours: 3 }])
+})
+
 t.test('a capture that follows another was counted nowhere, and leaves every meter as it is', async (t) => {
   const running = await start(t)
   const { database } = running

@@ -2,8 +2,10 @@ import { randomUUID } from 'node:crypto'
 import t, { type Test } from 'tap'
 import { createAccount } from '#shared/db/accounts.ts'
 import { defaultPlans } from '#shared/db/default-plans.ts'
+import { claimAnswer, giveBackKey, keepAnswer } from '#shared/db/kept-answers.ts'
 import { createKey } from '#shared/db/keys.ts'
 import { replacePlans } from '#shared/db/plans.ts'
+import { eventually } from '#test/helpers/eventually.ts'
 import { startGateway, testPepper } from '#test/helpers/running-gateway.ts'
 
 const { database, baseUrl } = await startGateway(t)
@@ -95,6 +97,81 @@ t.test('a key belongs to one request of one operation and path, and to one accou
   t.match(await post('/webhooks', hook, 'two'), { status: 422, body: { error: { code: 'IDEMPOTENCY_MISMATCH' } } })
   const other = await newCaller()
   t.match(await other.post('/webhooks', hook, 'one'), { status: 200, replayed: false })
+})
+
+// Contract: Idempotency
+t.test('a key belongs to one id of a path, and to one query', async (t) => {
+  const { post } = await newCaller()
+  const [one, other] = [await post('/webhooks', hook, ''), await post('/webhooks', hook, '')]
+  const test = (of: Posted) => `/webhooks/${of.body.data.id}/test`
+  const mismatch = { status: 422, body: { error: { code: 'IDEMPOTENCY_MISMATCH' } } }
+  const first = await post(test(one), {}, 'one')
+  t.equal(first.status, 202)
+  t.match(await post(test(other), {}, 'one'), mismatch)
+  t.match(await post(`${test(one)}?v=1`, {}, 'one'), mismatch)
+  same(t, first, await post(test(one), {}, 'one'))
+})
+
+const claimOf = (accountId: string) => ({
+  accountId,
+  key: 'two actors',
+  requestSha256: Buffer.alloc(32, 1),
+  captureId: undefined,
+  webhookId: undefined,
+})
+
+t.test('claims of one account come one after the other, and one of them serves', async (t) => {
+  const { accountId } = await newCaller()
+  const request = claimOf(accountId)
+  const release = Promise.withResolvers<void>()
+  const held = Promise.withResolvers<void>()
+  const holding = database.transaction(async (sql) => {
+    await sql.query('select from account_meter where account_id = $1 for update', [accountId])
+    held.resolve()
+    await release.promise
+  })
+  await held.promise
+  const claims = [claimAnswer(database, request), claimAnswer(database, request)]
+  const waiting = () =>
+    database.query(
+      `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock' and query like '%claim_answer%'`,
+    )
+  await eventually(async () => (await waiting()).length === 2, { what: 'both claims wait for the account' })
+  release.resolve()
+  await holding
+  const outcomes = (await Promise.all(claims)).map(({ outcome }) => outcome)
+  t.same(outcomes.toSorted(), ['claimed', 'running'])
+})
+
+t.test('a server that was late keeps and gives back nothing of what another has taken over', async (t) => {
+  const { accountId } = await newCaller()
+  const request = claimOf(accountId)
+  const claim = async () => {
+    const claimed = await claimAnswer(database, request)
+    if (claimed.outcome !== 'claimed') return t.fail(claimed.outcome) as never
+    return { ...request, claimedAt: claimed.claimedAt }
+  }
+  const outcome = async () => (await claimAnswer(database, request)).outcome
+  const late = await claim()
+  await diedServing(accountId, '61 seconds')
+  const second = await claim()
+  await giveBackKey(database, late)
+  t.equal(await outcome(), 'running', 'the second is still being served')
+  await keepAnswer(database, late, Buffer.from('late'))
+  t.equal(await outcome(), 'running')
+  await keepAnswer(database, second, Buffer.from('second'))
+  await giveBackKey(database, late)
+  await keepAnswer(database, late, Buffer.from('late'))
+  t.match(await claimAnswer(database, request), { outcome: 'kept', answer: Buffer.from('second') })
+})
+
+t.test('who holds a key may give it back, and it is free at once', async (t) => {
+  const { accountId } = await newCaller()
+  const request = claimOf(accountId)
+  const claimed = await claimAnswer(database, request)
+  t.match(claimed, { outcome: 'claimed', claimedAt: String })
+  if (claimed.outcome === 'claimed') await giveBackKey(database, { ...request, claimedAt: claimed.claimedAt })
+  t.equal((await claimAnswer(database, request)).outcome, 'claimed')
 })
 
 t.test('what is refused leaves its key free, and a key that is none is refused', async (t) => {

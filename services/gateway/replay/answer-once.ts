@@ -1,4 +1,4 @@
-import type { KeyedRequest } from '#shared/db/kept-answers.ts'
+import type { ClaimedRequest, KeyedRequest } from '#shared/db/kept-answers.ts'
 import { AppError } from '#shared/errors/app-error.ts'
 import type { Context } from '#gateway/context.ts'
 import { authorize } from '#gateway/http/authorize.ts'
@@ -31,7 +31,7 @@ const keyedRequest = async (
 
 const serveClaimed = async (
   context: Context,
-  request: KeyedRequest,
+  request: ClaimedRequest,
   { path, run }: Pick<Served, 'path'> & { readonly run: () => Promise<Answer> },
 ): Promise<Answer> => {
   let answer: Answer
@@ -67,7 +67,10 @@ export const answerOnce = async (
     exchange.isReplay = true
     return claim.answer
   }
-  if (claim.outcome === 'claimed') return await serveClaimed(context, request, { path: served.path, run })
+  if (claim.outcome === 'claimed') {
+    const { claimedAt } = claim
+    return await serveClaimed(context, { ...request, claimedAt }, { path: served.path, run })
+  }
   if (claim.outcome === 'mismatch') throw new AppError('IDEMPOTENCY_MISMATCH')
   const publicMessage = 'The same request is still being served.'
   throw new AppError('SERVICE_UNAVAILABLE', { publicMessage, retryAfterSeconds: againSeconds })

@@ -1,20 +1,27 @@
 import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto'
 import type { Sql } from '#shared/db/connection.ts'
-import { claimAnswer, giveBackKey, keepAnswer, type KeyedRequest } from '#shared/db/kept-answers.ts'
+import {
+  type ClaimedRequest,
+  claimAnswer,
+  giveBackKey,
+  keepAnswer,
+  type KeyedRequest,
+} from '#shared/db/kept-answers.ts'
 
 /** An answer of JSON, as it is given again. */
 export type KeptAnswer = { readonly status: number; readonly body: Readonly<Record<string, unknown>> }
 
 /** What becomes of a request that may have come before; `claimed`: it is the caller's to serve. */
 export type ClaimedAnswer =
-  | { readonly outcome: 'claimed' | 'running' | 'mismatch' }
+  | { readonly outcome: 'claimed'; readonly claimedAt: string }
+  | { readonly outcome: 'running' | 'mismatch' }
   | { readonly outcome: 'kept'; readonly answer: KeptAnswer }
 
 /** The answers of requests that came with an `Idempotency-Key` and accept no capture. All throw `SERVICE_UNAVAILABLE` where the database does not answer. */
 export type KeptAnswers = {
   readonly claim: (request: KeyedRequest) => Promise<ClaimedAnswer>
-  readonly keep: (request: KeyedRequest, answer: KeptAnswer) => Promise<void>
-  readonly giveBack: (request: KeyedRequest) => Promise<void>
+  readonly keep: (request: ClaimedRequest, answer: KeptAnswer) => Promise<void>
+  readonly giveBack: (request: ClaimedRequest) => Promise<void>
 }
 
 const algorithm = 'aes-256-gcm'

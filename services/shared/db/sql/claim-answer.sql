@@ -1,12 +1,14 @@
 -- Says what becomes of a request that accepts no capture and came with an idempotency key: 'claimed' where its caller is
 -- to serve it, 'kept' with the answer of the same request before, 'running' while that is still being served, 'mismatch'
--- where the key belongs to another request. p_capture_id, p_webhook_id: what it is about, so that the key goes with it.
+-- where the key belongs to another request. claimed_at names the claim: after a minute another request may take it over, and
+-- then the first keeps and gives back nothing. p_capture_id, p_webhook_id: what it is about, so that the key goes with it.
 -- Lock order: see check-request.sql.
 
 drop function if exists claim_answer(uuid, text, bytea, uuid);
+drop function if exists claim_answer(uuid, text, bytea, uuid, uuid);
 create or replace function claim_answer(
   p_account_id uuid, p_key text, p_request_sha256 bytea, p_capture_id uuid, p_webhook_id uuid,
-  out outcome text, out answer bytea
+  out outcome text, out answer bytea, out claimed_at timestamptz
 )
 language plpgsql as $$
 declare
@@ -24,6 +26,7 @@ begin
     answer := v_kept.answer;
   else
     outcome := 'claimed';
+    claimed_at := v_now;
     insert into idempotency_key as k (account_id, key, request_sha256, capture_id, webhook_id, serving, created_at)
     values (p_account_id, p_key, p_request_sha256, p_capture_id, p_webhook_id, true, v_now)
         on conflict on constraint idempotency_key_pkey do update
