@@ -3,6 +3,7 @@ import { readFile } from 'node:fs/promises'
 import { createSecureContext } from 'node:tls'
 import { changeCaptures } from '#shared/db/change-captures.ts'
 import { acceptCapture } from '#shared/db/accept-capture.ts'
+import { announceDeliveries } from '#shared/db/take-deliveries.ts'
 import type { CaptureErrorCode } from '#shared/errors/catalog.ts'
 import type { Database } from '#shared/db/connection.ts'
 import { generateSealingKeys, readOpeningKey, readSealingKey, seal } from '#shared/queue/seal.ts'
@@ -151,6 +152,12 @@ export const captureFor = async (
   const id = await acceptFor(database, tenant, webhookUrl)
   await endCaptures(database, [id], status)
   return id
+}
+
+/** Has everything that waits tried at once. */
+export const makeDue = async (database: Database): Promise<void> => {
+  await database.query(`update webhook_delivery set next_attempt_at = now() where state = 'pending'`)
+  await announceDeliveries(database)
 }
 
 /** Makes an account without limits. */

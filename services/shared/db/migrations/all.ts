@@ -8,6 +8,7 @@ import { KeepAnswers } from './0007-keep-answers.ts'
 import { FreeKeys } from './0008-free-keys.ts'
 import { KeepUpWithWhatIsOver } from './0030-keep-up-with-what-is-over.ts'
 import { BoundWhatGrows } from './0031-bound-what-grows.ts'
+import { QueueByReceiver } from './0032-queue-by-receiver.ts'
 
 /** Every migration in order, under the name by which a database remembers it. */
 export const migrations = [
@@ -21,4 +22,5 @@ export const migrations = [
   { name: '0008-free-keys', class: FreeKeys },
   { name: '0030-keep-up-with-what-is-over', class: KeepUpWithWhatIsOver },
   { name: '0031-bound-what-grows', class: BoundWhatGrows },
+  { name: '0032-queue-by-receiver', class: QueueByReceiver },
 ] as const
