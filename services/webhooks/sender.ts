@@ -23,13 +23,14 @@ export type Sender = Omit<PrepareDeps, 'database' | 'events'> & {
   readonly attempt: (post: Post) => Promise<Outcome>
   readonly waitsMs: readonly number[]
   readonly inFlightMax: number
+  /** A sender that died is followed by another after this. */
+  readonly leaseMs: number
   readonly now: () => Date
   readonly chance: () => number
 }
 
-/** A taker that died is followed by another after this; one that lives says so three times as often. */
-const leaseMs = 10_000
-const keepEveryMs = leaseMs / 3
+/** A taker that lives renews its leases so many times while they last. */
+const renewals = 3
 const takeMax = 100
 /** An eighth of what is in flight at most is of one account. */
 const accountShare = 8
@@ -94,8 +95,8 @@ const createFlight = (sender: Sender, adapting: Adapting, ring: () => void) => {
     /** Writes down what has come down; what cannot be written stays for the next time. */
     settle: async () => {
       await write({ noted: [...noted], notTried: [...notTried] })
-      if (performance.now() - keptMs < keepEveryMs) return
-      await keepDeliveries(sender.database, [...flying], leaseMs)
+      if (performance.now() - keptMs < sender.leaseMs / renewals) return
+      await keepDeliveries(sender.database, [...flying], sender.leaseMs)
       keptMs = performance.now()
     },
   }
@@ -122,7 +123,7 @@ export const runSender = async (sender: Sender, stop: AbortSignal, drainMs: numb
     const limit = Math.min(takeMax, sender.inFlightMax - flight.held())
     if (limit <= 0) return
     const { brokenAfter } = receiverBounds
-    const taken = await takeDeliveries(sender.database, { limit, perAccount, brokenAfter, leaseMs })
+    const taken = await takeDeliveries(sender.database, { limit, perAccount, brokenAfter, leaseMs: sender.leaseMs })
     flight.start(await prepareDeliveries(sender, taken))
     // What is more than one turn takes, or was behind an account that has its share now, is not waited for.
     if (taken.length > 0 || expired === takeMax) bell.ring()

@@ -54,12 +54,14 @@ export const startSender = async (
     readonly connectMs?: number
     readonly chance?: number
     readonly inFlightMax?: number
+    readonly leaseMs?: number
+    readonly reuseMs?: number
     openingKey?: string
   } = {},
 ) => {
   const trust = createSecureContext({ ca: await readFile(on.certificate.certPath) })
   const egress = { host: '127.0.0.1', port: on.egressPort }
-  const agent = new ReceiverAgent({ egress, trust, connectMs: options.connectMs ?? 5000 })
+  const agent = new ReceiverAgent({ egress, trust, connectMs: options.connectMs ?? 5000 }, options.reuseMs)
   const stop = new AbortController()
   const running = runSender(
     {
@@ -70,6 +72,7 @@ export const startSender = async (
       attempt: (post) => attempt({ agent, answerMs: options.answerMs ?? 5000 }, post),
       waitsMs: options.waitsMs ?? [50, 50, 50],
       inFlightMax: options.inFlightMax ?? 64,
+      leaseMs: options.leaseMs ?? 10_000,
       now: () => new Date(),
       chance: () => options.chance ?? 0,
     },
