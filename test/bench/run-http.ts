@@ -80,6 +80,8 @@ ${table(
     ['processor milliseconds for one delivery, without receiver and filter', part(deliveries.costMs), ''],
     ['p95 from queued to sent, 100 per second', `${ms(deliveries.p95Ms)} ms`, ''],
     ['the same beside a receiver that hangs', `${ms(deliveries.p95BesideHangingMs)} ms`, '1,000 ms more'],
+    ['deliveries per second to one receiver that takes 200 ms', told(deliveries.slowPerSecond), '100'],
+    ['milliseconds of a take where 100,000 accounts wait for later', part(deliveries.idleTakeMs), ''],
   ],
 )}
 `

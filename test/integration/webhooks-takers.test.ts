@@ -13,17 +13,17 @@ t.test('a delivery stays with its sender for as long as the receiver takes', asy
     await gate.promise
     return 204
   })
-  const leaseMs = 6000
+  const leaseMs = 4000
   const id = await captureFor(s.database, s.tenant, hookUrl('one', '/slow'))
   await Promise.all([
     startSender(t, s.on, { answerMs: 60_000, leaseMs }),
     startSender(t, s.on, { answerMs: 60_000, leaseMs }),
   ])
   const isRenewed = async () => {
-    const statement = `select from webhook_delivery where leased_until > sent_at + $1 * interval '2 milliseconds'`
+    const statement = `select from webhook_delivery where leased_until > sent_at + $1 * interval '3 milliseconds'`
     return (await s.database.query(statement, [leaseMs])).length === 1
   }
-  await eventually(isRenewed, { withinMs: 60_000, what: 'the first lease is long over' })
+  await eventually(isRenewed, { withinMs: 60_000, what: 'two leases are over' })
   t.equal(s.receiver.received.length, 1)
   gate.resolve()
   await s.ended(id, 'delivered')

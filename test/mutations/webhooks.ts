@@ -131,8 +131,8 @@ export const webhooks: readonly Mutation[] = [
   {
     point: 'Administered accounts',
     file: 'services/shared/db/erase-account.ts',
-    find: "and c.table_name not in ('capture', 'deletion', 'api_key')",
-    replace: "and c.table_name not in ('capture', 'deletion', 'api_key', 'batch')",
+    find: "and c.table_name not in ('capture', 'outbox', 'deletion', 'api_key')",
+    replace: "and c.table_name not in ('capture', 'outbox', 'deletion', 'api_key', 'batch')",
   },
   {
     point: 'Administered keys',
