@@ -1,4 +1,4 @@
-import { forgetDeliveries } from '#shared/db/note-attempts.ts'
+import { forgetDeliveries, forgetQueues } from '#shared/db/note-attempts.ts'
 import { forgetReplays } from '#shared/db/forget-replays.ts'
 import type { Ledger } from './context.ts'
 
@@ -7,13 +7,14 @@ const batchRows = 1000
 const deliveryDays = 30
 
 /**
- * Forgets one batch of idempotency keys that no longer count, and of deliveries that ended 30 days ago and earlier. Answers
- * whether there may be more.
+ * Forgets one batch of idempotency keys that no longer count, of deliveries that ended 30 days ago and earlier, and of queues
+ * of receivers that are empty. Answers whether there may be more.
  */
 export const forgetOld = async ({ database, events }: Pick<Ledger, 'database' | 'events'>): Promise<boolean> => {
   const keys = await forgetReplays(database, batchRows)
   if (keys > 0) events.rowsRemoved('idempotency_key', keys)
   const deliveries = await forgetDeliveries(database, deliveryDays, batchRows)
   if (deliveries > 0) events.rowsRemoved('webhook_delivery', deliveries)
-  return Math.max(keys, deliveries) === batchRows
+  const queues = await forgetQueues(database, batchRows)
+  return Math.max(keys, deliveries, queues) === batchRows
 }

@@ -23,6 +23,8 @@ export type Events = {
   readonly unsignable: (webhookId: string, cause: unknown) => void
   /** What they tell of, or whom, is gone. */
   readonly dropped: (deliveries: number) => void
+  /** They waited for longer than deliveries may. */
+  readonly expired: (deliveries: number) => void
   readonly inFlight: (deliveries: number) => void
   /** `first`: it worked until now. */
   readonly turnFailed: (error: AppError, first: boolean) => void
@@ -41,7 +43,10 @@ const declare = (metrics: Metrics) => ({
     help: 'Time that attempts took',
     buckets: [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20, 30, 45],
   }),
-  givenUp: metrics.counter({ name: 'webhook_deliveries_failed_total', help: 'Deliveries whose attempts all failed' }),
+  givenUp: metrics.counter({
+    name: 'webhook_deliveries_failed_total',
+    help: 'Deliveries whose attempts all failed, or that waited too long',
+  }),
   notTried: metrics.counter({
     name: 'webhook_not_tried_total',
     help: 'Attempts that were put off because the egress filter did not answer',
@@ -66,6 +71,10 @@ export const createEvents = (log: Logger, metrics: Metrics): Events => {
     },
     unsignable: (webhook, cause) => log.error({ webhook, reason: String(cause) }, 'the secret does not open'),
     dropped: (deliveries) => log.info({ deliveries }, 'deliveries dropped: what they tell of is gone'),
+    expired: (deliveries) => {
+      counts.givenUp.inc(deliveries)
+      log.warn({ deliveries }, 'deliveries given up: their receivers did not answer for too long')
+    },
     inFlight: (deliveries) => counts.inFlight.set(deliveries),
     turnFailed: (error, first) => {
       counts.failedTurns.inc()

@@ -9,3 +9,10 @@ export const nextAttemptMs = (waitsMs: readonly number[], failed: number, chance
   const waitMs = waitsMs[failed - 1]
   return waitMs === undefined ? null : Math.round(waitMs * (1 + jitter * chance))
 }
+
+/** Beyond what its schedule takes a delivery may wait this long: for its turn, and for a receiver that does not answer. */
+const spareMs = 24 * 3_600_000
+
+/** Milliseconds after which a delivery that still waits is given up. */
+export const greatestAgeMs = (waitsMs: readonly number[]): number =>
+  waitsMs.reduce((sum, waitMs) => sum + waitMs * (1 + jitter), spareMs)

@@ -7,22 +7,24 @@ import { NoConnection } from './outcome.ts'
 export type ToReceiver = ClientRequestArgs & { readonly accountId: string }
 
 /** A connection may be used again for this long; then the receiver's address is looked up and judged anew. */
-const reuseMs = 30_000
+const usualReuseMs = 30_000
 /** Most connections of one process that wait to be used again, and those of one account and host. */
 const idleMax = 256
-const idlePerReceiver = 2
+const idlePerReceiver = 32
 
 const options: AgentOptions = { keepAlive: true, maxSockets: Infinity, maxFreeSockets: idlePerReceiver }
 
 /** Connections to receivers, each through the egress filter, kept for a while for the same account and host. */
 export class ReceiverAgent extends Agent implements Disposable {
   readonly #way: Way
+  readonly #reuseMs: number
   readonly #old = new WeakSet<Duplex>()
   readonly #timers = new Set<NodeJS.Timeout>()
 
-  constructor(way: Way) {
+  constructor(way: Way, reuseMs = usualReuseMs) {
     super(options)
     this.#way = way
+    this.#reuseMs = reuseMs
   }
 
   override getName(to?: ClientRequestArgs): string {
@@ -64,7 +66,7 @@ export class ReceiverAgent extends Agent implements Disposable {
       this.#old.add(socket)
       const isFree = Object.values(this.freeSockets).some((sockets) => sockets?.some((each) => each === socket))
       if (isFree) socket.destroy()
-    }, reuseMs)
+    }, this.#reuseMs)
     this.#timers.add(timer)
     socket.once('close', () => {
       clearTimeout(timer)

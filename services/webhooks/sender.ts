@@ -1,33 +1,41 @@
 import type { Database } from '#shared/db/connection.ts'
-import { handBackDeliveries, noteAttempts, type NotedAttempt } from '#shared/db/note-attempts.ts'
-import { keepDeliveries, takeDeliveries, type TakenDelivery } from '#shared/db/take-deliveries.ts'
+import {
+  type Adapting,
+  expireDeliveries,
+  handBackDeliveries,
+  noteAttempts,
+  type NotedAttempt,
+} from '#shared/db/note-attempts.ts'
+import { announceDeliveries, keepDeliveries, takeDeliveries, type TakenDelivery } from '#shared/db/take-deliveries.ts'
 import { toAppError } from '#shared/errors/app-error.ts'
 import { createBell } from '#shared/process/bell.ts'
 import type { Post } from './attempt.ts'
 import type { Events } from './events.ts'
-import { nextAttemptMs } from './next-attempt.ts'
+import { greatestAgeMs, nextAttemptMs } from './next-attempt.ts'
 import type { Outcome } from './outcome.ts'
 import { type PrepareDeps, type Prepared, prepareDeliveries } from './prepare-deliveries.ts'
 import { signBody } from './sign-body.ts'
 
 /** What the sender works with. */
 export type Sender = Omit<PrepareDeps, 'database' | 'events'> & {
-  readonly database: Pick<Database, 'query' | 'transaction'>
+  readonly database: Pick<Database, 'query'>
   readonly events: Events
   readonly attempt: (post: Post) => Promise<Outcome>
   readonly waitsMs: readonly number[]
   readonly inFlightMax: number
+  /** A sender that died is followed by another after this. */
+  readonly leaseMs: number
   readonly now: () => Date
   readonly chance: () => number
 }
 
-/** A taker that died is followed by another after this; one that lives says so three times as often. */
-const leaseMs = 10_000
-const keepEveryMs = leaseMs / 3
+/** A taker that lives renews its leases so many times while they last. */
+const renewals = 3
 const takeMax = 100
-const perHost = 2
 /** An eighth of what is in flight at most is of one account. */
 const accountShare = 8
+/** What one receiver gets: its account's share at most. A pause is ended by one delivery that is tried. */
+const receiverBounds = { parallelMin: 2, quickMs: 1000, brokenAfter: 5, pauseMs: 30_000, pauseMaxMs: 600_000 } as const
 const pollMs = 500
 /** Attempts that end shortly after each other are written down together. */
 const gatherMs = 5
@@ -51,7 +59,7 @@ const send = async (sender: Sender, { delivery, body, secrets }: Prepared): Prom
 }
 
 /** What is in the air and what has come down, of one sender. */
-const createFlight = (sender: Sender, ring: () => void) => {
+const createFlight = (sender: Sender, adapting: Adapting, ring: () => void) => {
   const flying = new Set<string>()
   let noted: NotedAttempt[] = []
   let notTried: TakenDelivery[] = []
@@ -67,7 +75,7 @@ const createFlight = (sender: Sender, ring: () => void) => {
   }
 
   const write = async ({ noted: attempts, notTried: untried }: Done) => {
-    await noteAttempts(sender.database, attempts)
+    await noteAttempts(sender.database, attempts, adapting)
     noted = noted.slice(attempts.length)
     await handBackDeliveries(sender.database, untried, notTriedMs)
     notTried = notTried.slice(untried.length)
@@ -87,8 +95,8 @@ const createFlight = (sender: Sender, ring: () => void) => {
     /** Writes down what has come down; what cannot be written stays for the next time. */
     settle: async () => {
       await write({ noted: [...noted], notTried: [...notTried] })
-      if (performance.now() - keptMs < keepEveryMs) return
-      await keepDeliveries(sender.database, [...flying], leaseMs)
+      if (performance.now() - keptMs < sender.leaseMs / renewals) return
+      await keepDeliveries(sender.database, [...flying], sender.leaseMs)
       keptMs = performance.now()
     },
   }
@@ -101,17 +109,24 @@ const createFlight = (sender: Sender, ring: () => void) => {
 export const runSender = async (sender: Sender, stop: AbortSignal, drainMs: number): Promise<void> => {
   const { events } = sender
   const bell = createBell(gatherMs)
-  const flight = createFlight(sender, bell.ring)
   const perAccount = Math.ceil(sender.inFlightMax / accountShare)
+  const flight = createFlight(sender, { ...receiverBounds, parallelMax: perAccount }, bell.ring)
+  const ageMs = greatestAgeMs(sender.waitsMs)
+  let announced = false
   let failing = false
 
   const takeMore = async () => {
+    if (!announced) await announceDeliveries(sender.database)
+    announced = true
+    const expired = await expireDeliveries(sender.database, ageMs, takeMax)
+    if (expired > 0) events.expired(expired)
     const limit = Math.min(takeMax, sender.inFlightMax - flight.held())
     if (limit <= 0) return
-    const taken = await takeDeliveries(sender.database, { limit, perHost, perAccount, leaseMs })
+    const { brokenAfter } = receiverBounds
+    const taken = await takeDeliveries(sender.database, { limit, perAccount, brokenAfter, leaseMs: sender.leaseMs })
     flight.start(await prepareDeliveries(sender, taken))
-    // What is full or more than one turn takes is not waited for.
-    if (taken.length === limit) bell.ring()
+    // What is more than one turn takes, or was behind an account that has its share now, is not waited for.
+    if (taken.length > 0 || expired === takeMax) bell.ring()
   }
 
   const turn = async (more: boolean) => {

@@ -1,4 +1,7 @@
-import { removeOldRows } from '#ledger/remove-old-rows.ts'
+import { cleanupLoops } from '#ledger/app.ts'
+import { runLoop } from '#ledger/loop.ts'
+import type { Database } from '#shared/db/connection.ts'
+import { eventually } from '#test/helpers/eventually.ts'
 import { fillCaptures } from './fill-captures.ts'
 import type { LoadResult } from './load.ts'
 import { createClients, createRequest, getRequest, type Served, startServed } from './served.ts'
@@ -11,7 +14,11 @@ const connections = 32
 const warmSeconds = 4
 const seconds = 15
 const pacedPerSecond = 300
+/** Of each kind: captures, objects, keys of requests, deliveries. */
 const expiredRows = 100_000
+const partRows = 10_000
+const tallied = ['capture', 'object', 'idempotency_key', 'webhook_delivery']
+const removalMs = 600_000
 const rowRetentionDays = 90
 
 const measureAt = async ({ send }: Served, keys: readonly string[], rows: number): Promise<AtRows> => {
@@ -40,30 +47,84 @@ export const measureRows = async (rows: number): Promise<AtRows[]> => {
   return few
 }
 
-/** Measures accepting at a steady rate alone, and while the ledger removes records that are over. */
-export const measureRemoval = async (): Promise<{ alone: LoadResult; removing: LoadResult; removed: number }> => {
+/** Fills every table with rows that are over, beside the captures: objects, keys of requests, deliveries with an attempt. */
+const fillOver = async (database: Database, accountId: string) => {
+  const numbered = `from generate_series(1, ${partRows}) as n`
+  for (let from = 0; from < expiredRows; from += partRows) {
+    await database.query(
+      `insert into stored_object (key, capture_id, bytes, sha256, created_at, expires_at)
+       select 'captures/over/' || gen_random_uuid(), gen_random_uuid(), 1, '', now(), now() ${numbered}`,
+    )
+    await database.query(
+      `insert into idempotency_key (account_id, key, request_sha256, capture_id, created_at)
+       select $1, gen_random_uuid(), '', gen_random_uuid(), now() - interval '25 hours' ${numbered}`,
+      [accountId],
+    )
+    await database.query(
+      `with queued as (
+         insert into webhook_delivery (id, account_id, capture_id, url, host, event, body, state, attempts, created_at)
+         select gen_random_uuid(), $1, gen_random_uuid(), 'https://hooks.example/', 'hooks.example', 'screenshot.completed',
+                repeat('x', 600), 'delivered', 1, now() - interval '31 days' ${numbered} returning id)
+       insert into webhook_attempt (delivery_id, number, at, status, ms) select id, 1, now(), 204, 5 from queued`,
+      [accountId],
+    )
+  }
+  await database.query('vacuum analyze stored_object, idempotency_key, webhook_delivery, webhook_attempt')
+}
+
+/** Counts what the loops remove, and when they removed the last of each kind. */
+const createTally = (began: number) => {
+  const kinds = new Map<string, { rows: number; lastMs: number }>()
+  const add = (kind: string, rows: number) => {
+    kinds.set(kind, { rows: (kinds.get(kind)?.rows ?? 0) + rows, lastMs: performance.now() })
+  }
+  return {
+    add,
+    isDone: () => tallied.every((kind) => (kinds.get(kind)?.rows ?? 0) >= expiredRows),
+    perSecond: () =>
+      [...kinds].map(([kind, { rows, lastMs }]) => ({ kind, perSecond: (rows * 1000) / (lastMs - began) })),
+  }
+}
+
+/** Runs the loops of a ledger that take away what is over, pauses included, until nothing of it is left. */
+const removeOver = async (database: Database) => {
+  const tally = createTally(performance.now())
+  const stop = new AbortController()
+  const events = {
+    rowsRemoved: tally.add,
+    objectsRemoved: (rows: number) => tally.add('object', rows),
+    loopFailed: (_name: string, error: Error) => stop.abort(error),
+  }
+  const objects = { delete: async () => [], list: async function* list() {} }
+  const ledger = { database, events, objects, rowRetentionDays } as never
+  const loops = cleanupLoops(ledger).map((loop) => runLoop(loop, events as never, stop.signal))
+  await eventually(() => tally.isDone() || stop.signal.aborted, { withinMs: removalMs, what: 'all is removed' })
+  const { aborted, reason } = stop.signal
+  stop.abort()
+  await Promise.all(loops)
+  if (aborted) throw reason as Error
+  return tally.perSecond()
+}
+
+/** How many rows of each kind a ledger removes per second, and how accepting goes meanwhile. */
+export type Removal = {
+  readonly alone: LoadResult
+  readonly removing: LoadResult
+  readonly removed: readonly { readonly kind: string; readonly perSecond: number }[]
+}
+
+/** Measures accepting at a steady rate alone, and while the ledger's own loops remove what is over. */
+export const measureRemoval = async (): Promise<Removal> => {
   await using served = await startServed()
   const { database } = served.gateway
   const clients = await createClients(database, accounts)
   const accountIds = clients.map(({ accountId }) => accountId)
   await fillCaptures(database, { accountIds, rows: expiredRows, newestDays: 91, oldestDays: 120 })
+  await fillOver(database, accountIds[0] ?? '')
   const requests = clients.map(({ key }) => createRequest(key))
   const load = { requests, connections, perSecond: pacedPerSecond }
   await served.send({ ...load, seconds: warmSeconds })
   const alone = await served.send({ ...load, seconds })
-  let removed = 0
-  const rowsRemoved = (_table: string, count: number) => {
-    removed += count
-  }
-  const stop = new AbortController()
-  const remove = async () => {
-    for (let left = expiredRows; left > 0 && !stop.signal.aborted; left = expiredRows - removed) {
-      await removeOldRows({ database, events: { rowsRemoved } as never, rowRetentionDays })
-    }
-  }
-  const removal = remove()
-  const removing = await served.send({ ...load, seconds })
-  stop.abort()
-  await removal
+  const [removed, removing] = await Promise.all([removeOver(database), served.send({ ...load, seconds })])
   return { alone, removing, removed }
 }

@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { resolve } from 'node:path'
 import type { Database } from '#shared/db/connection.ts'
+import { announceDeliveries, takeDeliveries } from '#shared/db/take-deliveries.ts'
 import { eventually } from '#test/helpers/eventually.ts'
 import { startPostgres } from '#test/helpers/postgres.ts'
 import { addWebhook, hookUrl, startSender } from '#test/helpers/webhook-sender.ts'
@@ -19,6 +20,10 @@ export type Deliveries = {
   /** From being queued to the first attempt, of receivers that answer: alone, and beside one that hangs. */
   readonly p95Ms: number
   readonly p95BesideHangingMs: number
+  /** Deliveries per second to one receiver of one account that takes 200 ms. */
+  readonly slowPerSecond: number
+  /** Milliseconds to look for what is due, where 100,000 accounts have a delivery that waits for later. */
+  readonly idleTakeMs: number
 }
 
 const program = resolve(import.meta.dirname, 'receiver-process.ts')
@@ -28,6 +33,9 @@ const steadyPerSecond = 100
 const steadySeconds = 15
 const hangMs = 30_000
 const withinMs = 120_000
+const slowDeliveries = 1500
+/** The first of them learn of what waits. */
+const idleTakes = 101
 
 type Receivers = { readonly egressPort: number; readonly certPath: string; readonly keyPath: string }
 
@@ -74,6 +82,39 @@ const measureDelay = async (database: Database): Promise<number> => {
   )
 }
 
+/** Queues deliveries of one account to one receiver that takes 200 ms; answers how many it got per second. */
+const measureSlow = async (database: Database, accountId: string): Promise<number> => {
+  const began = performance.now()
+  await database.query(
+    `with queued as (
+       insert into webhook_delivery (id, account_id, url, host, event, subject, next_attempt_at, created_at)
+       select gen_random_uuid(), $1, $2, receiver_of($2), 'webhook.test', '{}', now(), now() from generate_series(1, $3::integer)
+       returning account_id, host)
+     insert into webhook_arrival (account_id, host, due_at) select account_id, host, now() from queued group by 1, 2`,
+    [accountId, hookUrl('slow', '/slow'), slowDeliveries],
+  )
+  await eventually(async () => (await waiting(database)) === 0, { withinMs, what: 'the slow receiver has taken all' })
+  return (slowDeliveries * 1000) / (performance.now() - began)
+}
+
+/** The median of takes that find nothing, beside what waits for later. To be called without a sender. */
+const measureIdleTake = async (database: Database): Promise<number> => {
+  await database.query('truncate webhook_delivery, webhook_queue, webhook_arrival cascade')
+  await database.query(
+    `insert into webhook_delivery (id, account_id, url, host, event, next_attempt_at, created_at)
+     select gen_random_uuid(), gen_random_uuid(), '', 'host' || n, 'webhook.test', now() + interval '1 day', now()
+       from generate_series(1, 100000) as n`,
+  )
+  await announceDeliveries(database)
+  const times: number[] = []
+  for (let turn = 0; turn < idleTakes; turn += 1) {
+    const began = performance.now()
+    await takeDeliveries(database, { limit: 100, perAccount: 32, brokenAfter: 5, leaseMs: 10_000 })
+    times.push(performance.now() - began)
+  }
+  return quantile(times, 0.5)
+}
+
 /** Measures one sender of webhooks; receivers and filter are another process. */
 export const measureDeliveries = async (): Promise<Deliveries> => {
   await using opened = new AsyncDisposableStack()
@@ -94,11 +135,14 @@ export const measureDeliveries = async (): Promise<Deliveries> => {
   const on = { database, egressPort, certificate: { ...certificate, [Symbol.asyncDispose]: async () => {} } }
   const began = performance.now()
   const usedBefore = cpuSeconds(process.pid)
-  await startSender(t, on, { answerMs: hangMs, waitsMs: [] })
+  const sender = await startSender(t, on, { answerMs: hangMs, waitsMs: [], inFlightMax: 256 })
   await eventually(async () => (await waiting(database)) === 0, { withinMs, what: 'all is delivered' })
   const perSecond = (deliveries * 1000) / (performance.now() - began)
   const costMs = ((cpuSeconds(process.pid) - usedBefore) * 1000) / deliveries
   const p95Ms = await measureDelay(database)
-  for (const accountId of accountIds.slice(0, 1)) await add(accountId, hookUrl('hanging', '/hang'))
-  return { perSecond, costMs, p95Ms, p95BesideHangingMs: await measureDelay(database) }
+  const slowPerSecond = await measureSlow(database, accountIds[1] ?? '')
+  await add(accountIds[0] ?? '', hookUrl('hanging', '/hang'))
+  const p95BesideHangingMs = await measureDelay(database)
+  await sender.end()
+  return { perSecond, costMs, p95Ms, p95BesideHangingMs, slowPerSecond, idleTakeMs: await measureIdleTake(database) }
 }

@@ -3,6 +3,7 @@ import { readFile } from 'node:fs/promises'
 import { createSecureContext } from 'node:tls'
 import { changeCaptures } from '#shared/db/change-captures.ts'
 import { acceptCapture } from '#shared/db/accept-capture.ts'
+import { announceDeliveries } from '#shared/db/take-deliveries.ts'
 import type { CaptureErrorCode } from '#shared/errors/catalog.ts'
 import type { Database } from '#shared/db/connection.ts'
 import { generateSealingKeys, readOpeningKey, readSealingKey, seal } from '#shared/queue/seal.ts'
@@ -53,12 +54,14 @@ export const startSender = async (
     readonly connectMs?: number
     readonly chance?: number
     readonly inFlightMax?: number
+    readonly leaseMs?: number
+    readonly reuseMs?: number
     openingKey?: string
   } = {},
 ) => {
   const trust = createSecureContext({ ca: await readFile(on.certificate.certPath) })
   const egress = { host: '127.0.0.1', port: on.egressPort }
-  const agent = new ReceiverAgent({ egress, trust, connectMs: options.connectMs ?? 5000 })
+  const agent = new ReceiverAgent({ egress, trust, connectMs: options.connectMs ?? 5000 }, options.reuseMs)
   const stop = new AbortController()
   const running = runSender(
     {
@@ -69,6 +72,7 @@ export const startSender = async (
       attempt: (post) => attempt({ agent, answerMs: options.answerMs ?? 5000 }, post),
       waitsMs: options.waitsMs ?? [50, 50, 50],
       inFlightMax: options.inFlightMax ?? 64,
+      leaseMs: options.leaseMs ?? 10_000,
       now: () => new Date(),
       chance: () => options.chance ?? 0,
     },
@@ -151,6 +155,12 @@ export const captureFor = async (
   const id = await acceptFor(database, tenant, webhookUrl)
   await endCaptures(database, [id], status)
   return id
+}
+
+/** Has everything that waits tried at once. */
+export const makeDue = async (database: Database): Promise<void> => {
+  await database.query(`update webhook_delivery set next_attempt_at = now() where state = 'pending'`)
+  await announceDeliveries(database)
 }
 
 /** Makes an account without limits. */

@@ -12,7 +12,15 @@ import { eventually } from '#test/helpers/eventually.ts'
 import { createTestContext } from '#test/helpers/gateway-context.ts'
 import type { Database } from '#shared/db/connection.ts'
 import type { Tenant } from '#test/helpers/tenant.ts'
-import { acceptFor, captureFor, endCaptures, hookUrl, newTenant, startSender } from '#test/helpers/webhook-sender.ts'
+import {
+  acceptFor,
+  captureFor,
+  endCaptures,
+  hookUrl,
+  makeDue,
+  newTenant,
+  startSender,
+} from '#test/helpers/webhook-sender.ts'
 import { startWebhookWorld } from '#test/helpers/webhook-world.ts'
 
 const setUp = await startWebhookWorld(t)
@@ -42,7 +50,7 @@ t.test('a delivery is tried at once, then after each wait of its schedule, and t
       await eventually(async () => (await s.attempts(id)).length === index + 1)
       const seconds = await nextWaitSeconds(s.database)
       t.ok(seconds > wait - 0.1 && seconds < wait + 20, `${schedule}: ${seconds} s after attempt ${index + 1}`)
-      await s.database.query('update webhook_delivery set next_attempt_at = now()')
+      await makeDue(s.database)
     }
     await s.ended(id, 'failed')
     t.equal((await s.attempts(id)).length, waits.length + 1)
@@ -73,7 +81,7 @@ const mostInFlight = (database: Database) =>
   )
 
 // Contract: Fairness
-t.test('at most two deliveries of an account to a host are in flight, over all senders', async (t) => {
+t.test('a receiver that is new gets two deliveries of an account at a time, over all senders', async (t) => {
   const gate = Promise.withResolvers<void>()
   await using s = await setUp(async () => {
     await gate.promise
@@ -87,7 +95,6 @@ t.test('at most two deliveries of an account to a host are in flight, over all s
   t.strictSame(await mostInFlight(s.database), [{ many: 2 }])
   gate.resolve()
   await Promise.all(ids.map((id) => s.ended(id, 'delivered')))
-  t.equal(s.receiver.mostAtOnce('slow'), 2)
   t.equal(s.receiver.received.length, 12, 'each once')
 })
 

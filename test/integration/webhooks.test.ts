@@ -15,6 +15,7 @@ import {
   captureFor,
   endCaptures,
   hookUrl,
+  makeDue,
   newTenant,
   startSender,
 } from '#test/helpers/webhook-sender.ts'
@@ -192,7 +193,7 @@ t.test('the address is looked up and judged at each attempt', async (t) => {
   await eventually(async () => (await s.attempts(id)).length === 2)
   t.equal(asked, 2, 'once for each attempt')
   address = '10.1.2.3'
-  await s.database.query('update webhook_delivery set next_attempt_at = now()')
+  await makeDue(s.database)
   await s.ended(id, 'failed')
   t.strictSame(
     (await s.attempts(id)).map(({ error }) => error),

@@ -167,8 +167,8 @@ export const paths: readonly Mutation[] = [
   {
     point: "Another account's id, malformed id",
     file: 'services/shared/db/deliveries.ts',
-    find: 'where id = $3 and ${column} = $1 and account_id = $2 returning id`',
-    replace: 'where id = $3 and ${column} = $1 and $2::uuid is not null returning id`',
+    find: 'where id = $3 and ${column} = $1 and account_id = $2 returning',
+    replace: 'where id = $3 and ${column} = $1 and $2::uuid is not null returning',
   },
   {
     point: "Another account's id, malformed id",

@@ -28,9 +28,9 @@ export const webhooks: readonly Mutation[] = [
   },
   {
     point: '`sent_at`',
-    file: 'services/shared/db/take-deliveries.ts',
-    find: 'sent_at = case when body is null then now() else sent_at end',
-    replace: 'sent_at = now()',
+    file: 'services/shared/db/sql/take-deliveries.sql',
+    find: 'sent_at = case when w.body is null then v_now else w.sent_at end',
+    replace: 'sent_at = v_now',
   },
   {
     point: '`sent_at`',
@@ -100,9 +100,15 @@ export const webhooks: readonly Mutation[] = [
   },
   {
     point: 'Fairness',
-    file: 'services/shared/db/take-deliveries.ts',
-    find: 'greatest(0, $2::integer - coalesce(f.many, 0))',
-    replace: '$2::integer',
+    file: 'services/shared/db/sql/take-deliveries.sql',
+    find: 'order by w.next_attempt_at limit q.room) as d',
+    replace: 'order by w.next_attempt_at) as d',
+  },
+  {
+    point: 'Fairness',
+    file: 'services/shared/db/note-attempts.ts',
+    find: 'greatest($3::integer, q.parallel / 2)',
+    replace: 'q.parallel',
   },
   {
     point: 'Fairness',
@@ -125,8 +131,8 @@ export const webhooks: readonly Mutation[] = [
   {
     point: 'Administered accounts',
     file: 'services/shared/db/erase-account.ts',
-    find: "and c.table_name not in ('capture', 'deletion', 'api_key')",
-    replace: "and c.table_name not in ('capture', 'deletion', 'api_key', 'batch')",
+    find: "and c.table_name not in ('capture', 'outbox', 'deletion', 'api_key')",
+    replace: "and c.table_name not in ('capture', 'outbox', 'deletion', 'api_key', 'batch')",
   },
   {
     point: 'Administered keys',

@@ -81,8 +81,12 @@ export const listDeliveries = async (database: Sql, of: DeliveriesOf, page: Deli
 export const redeliver = async (database: Sql, of: DeliveriesOf, deliveryId: string): Promise<boolean> => {
   const { column, id } = keyOf(of)
   const rows = await database.query(
-    `update webhook_delivery set state = 'pending', failures = 0, next_attempt_at = clock_timestamp()
-      where id = $3 and ${column} = $1 and account_id = $2 returning id`,
+    `with again as (
+       update webhook_delivery
+          set state = 'pending', failures = 0, next_attempt_at = clock_timestamp(), queued_at = clock_timestamp()
+        where id = $3 and ${column} = $1 and account_id = $2 returning account_id, host)
+     insert into webhook_arrival (account_id, host, due_at)
+     select account_id, host, clock_timestamp() from again returning host`,
     [id, of.accountId, deliveryId],
   )
   return rows.length > 0

@@ -14,6 +14,7 @@ const functions = [
   'check-request',
   'count-ended',
   'queue-deliveries',
+  'take-deliveries',
   'warn-of-quota',
   'find-replay',
   'claim-answer',

@@ -4,7 +4,7 @@ import type { TakenDelivery } from './take-deliveries.ts'
 /**
  * Why an attempt failed: an answer that is not 2xx, or a redirect, which is not followed; an address that may not be
  * reached; a name without address; no connection, or one that broke; a certificate that is not trusted; too slow; an
- * answer that is not HTTP.
+ * answer that is not HTTP; or it waited so long that it was given up without one.
  */
 export const failures = [
   'status',
@@ -15,6 +15,7 @@ export const failures = [
   'tls_failed',
   'timeout',
   'bad_answer',
+  'expired',
 ] as const
 
 /** One reason of a failed attempt, as the log of deliveries names it. */
@@ -43,7 +44,24 @@ export type NotedAttempt = {
  */
 const isAskedAgain = `d.state = 'pending' and d.failures = 0 and d.next_attempt_at > n."takenAt"`
 
-/** A receiver that took a delivery stays told, whatever another attempt at the same time came to. */
+/** How many deliveries a receiver gets at a time, and what becomes of one that does not answer. */
+export type Adapting = {
+  /** Of a queue that is new, and the least after failures. */
+  readonly parallelMin: number
+  readonly parallelMax: number
+  /** A receiver that takes a delivery within this gets one more at a time. */
+  readonly quickMs: number
+  /** Times in a row without an answer after which a receiver is left alone for `pauseMs`, twice as long each further time. */
+  readonly brokenAfter: number
+  readonly pauseMs: number
+  readonly pauseMaxMs: number
+}
+
+/**
+ * A receiver that took a delivery stays told, whatever another attempt at the same time came to. Its queue is adapted to
+ * what came of its attempts: one more delivery at a time for each that it took quickly, half as many where any failed; an
+ * address that may not be reached says nothing of it. Queues are locked in order; takers wait for none of them.
+ */
 const note = `
 with done as (
   select * from json_to_recordset($1) as
@@ -60,17 +78,74 @@ with done as (
                                 when d.state = 'pending' and n.error is not null
                                 then now() + n."nextMs" * interval '1 millisecond' end
     from done n where d.id = n.id
-  returning d.id, d.webhook_id, d.attempts
+  returning d.id, d.account_id, d.host, d.webhook_id, d.attempts, d.state, d.next_attempt_at, n.status, n.error, n.ms
 ), told as (
   update webhook w set last_delivery_at = now() where w.id in (select webhook_id from noted)
+), announced as (
+  insert into webhook_arrival (account_id, host, due_at)
+  select account_id, host, min(next_attempt_at) from noted where state = 'pending' group by 1, 2
+), outcome as (
+  select account_id, host, bool_or(status is not null) as answered, bool_or(error <> 'blocked') is true as failed,
+         count(*) filter (where error is null and ms <= $2::integer)::integer as quick,
+         bool_or(status is null and error in ('dns_failed', 'connection_failed', 'tls_failed', 'timeout')) as silent
+    from noted group by 1, 2
+), locked as (
+  select o.*, case when o.silent and not o.answered and q.unanswered + 1 >= $5::integer
+                   then now() + least($7::float8, $6::float8 * 2 ^ least(q.unanswered + 1 - $5::integer, 20)) * interval '1 millisecond' end as pause
+    from webhook_queue q join outcome o on o.account_id = q.account_id and o.host = q.host
+   order by 1, 2 for update of q
+), adapted as (
+  update webhook_queue q
+     set parallel = case when l.failed then greatest($3::integer, q.parallel / 2) else least($4::integer, q.parallel + l.quick) end,
+         unanswered = case when l.answered then 0 else q.unanswered + l.silent::integer end,
+         paused_until = case when not l.answered then coalesce(l.pause, q.paused_until) end,
+         due_at = case when q.due_at is null then null
+                       when l.answered and q.paused_until is not null then now()
+                       else greatest(q.due_at, l.pause) end
+    from locked l where q.account_id = l.account_id and q.host = l.host
 )
 insert into webhook_attempt (delivery_id, number, at, status, ms, error)
 select n.id, n.attempts, d.at, d.status, d.ms, d.error from noted n join done d on d.id = n.id
 returning delivery_id as id`
 
 /** Writes down attempts, each of another delivery. Deliveries that are gone are left out. */
-export const noteAttempts = async (database: Sql, attempts: readonly NotedAttempt[]): Promise<void> => {
-  if (attempts.length > 0) await database.query(note, [JSON.stringify(attempts)])
+export const noteAttempts = async (
+  database: Sql,
+  attempts: readonly NotedAttempt[],
+  { parallelMin, parallelMax, quickMs, brokenAfter, pauseMs, pauseMaxMs }: Adapting,
+): Promise<void> => {
+  if (attempts.length === 0) return
+  const bounds = [quickMs, parallelMin, parallelMax, brokenAfter, pauseMs, pauseMaxMs]
+  await database.query(note, [JSON.stringify(attempts), ...bounds])
+}
+
+/** Gives up to `limit` deliveries up that wait since longer than `ageMs`, and writes down why. Answers how many. */
+export const expireDeliveries = async (database: Sql, ageMs: number, limit: number): Promise<number> => {
+  const rows = await database.query(
+    `with expired as (
+       update webhook_delivery set state = 'failed', next_attempt_at = null, attempts = attempts + 1
+        where id in (
+         select id from webhook_delivery
+          where state = 'pending' and queued_at < now() - $1 * interval '1 millisecond' and leased_until is null
+          order by queued_at limit $2 for update skip locked)
+       returning id, attempts)
+     insert into webhook_attempt (delivery_id, number, at, ms, error)
+     select id, attempts, now(), 0, 'expired' from expired returning delivery_id`,
+    [ageMs, limit],
+  )
+  return rows.length
+}
+
+/** Forgets up to `limit` queues that nobody has taken from for an hour and in which nothing waits. Answers how many. */
+export const forgetQueues = async (database: Sql, limit: number): Promise<number> => {
+  const rows = await database.query(
+    `delete from webhook_queue where (account_id, host) in (
+       select account_id, host from webhook_queue where due_at is null and used_at < now() - interval '1 hour'
+        order by used_at limit $1 for update skip locked)
+     returning host`,
+    [limit],
+  )
+  return rows.length
 }
 
 /** Forgets up to `limit` deliveries that ended and are older than `days`. Answers how many. */
@@ -96,11 +171,15 @@ export const handBackDeliveries = async (
 ): Promise<void> => {
   if (deliveries.length === 0) return
   await database.query(
-    `update webhook_delivery d
-        set leased_until = null, next_attempt_at = now() + $3 * interval '1 millisecond',
-            body = case when b.untried and d.attempts = 0 then null else d.body end,
-            sent_at = case when b.untried and d.attempts = 0 then null else d.sent_at end
-       from unnest($1::uuid[], $2::boolean[]) as b (id, untried) where d.id = b.id and d.state = 'pending'`,
+    `with back as (
+       update webhook_delivery d
+          set leased_until = null, next_attempt_at = now() + $3 * interval '1 millisecond',
+              body = case when b.untried and d.attempts = 0 then null else d.body end,
+              sent_at = case when b.untried and d.attempts = 0 then null else d.sent_at end
+         from unnest($1::uuid[], $2::boolean[]) as b (id, untried) where d.id = b.id and d.state = 'pending'
+       returning d.account_id, d.host, d.next_attempt_at)
+     insert into webhook_arrival (account_id, host, due_at)
+     select account_id, host, min(next_attempt_at) from back group by 1, 2`,
     [deliveries.map(({ id }) => id), deliveries.map(({ body }) => body === null), waitMs],
   )
 }

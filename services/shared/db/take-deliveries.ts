@@ -5,10 +5,10 @@ import { isoTime } from './iso-time.ts'
 export type TakeBounds = {
   /** Most that this call takes. */
   readonly limit: number
-  /** Most of one account and host. */
-  readonly perHost: number
   /** Most of one account, so that one with many hosts leaves room for others. */
   readonly perAccount: number
+  /** Times in a row without an answer from which on a receiver is tried by one delivery at a time. */
+  readonly brokenAfter: number
   /** How long a delivery is left to its taker; then another takes it. */
   readonly leaseMs: number
 }
@@ -37,61 +37,29 @@ export type TakenDelivery = {
   readonly sealedPreviousSecret: Buffer | null
 }
 
-/** Takers take turns, so that the bounds hold over all of them. */
-const turn = `select pg_advisory_xact_lock(hashtext('shutterfleet take deliveries'))`
+const take = `
+select t.id, t.account_id as "accountId", t.capture_id as "captureId", t.webhook_id as "webhookId", t.url, t.event,
+       t.subject, t.body, ${isoTime('t.sent_at')} as "sentAt",
+       ${isoTime("(t.leased_until - $4::integer * interval '1 millisecond')")} as "takenAt", t.failures, s.sealed as "sealedSecret",
+       case when s.previous_until > now() then s.previous_sealed end as "sealedPreviousSecret"
+  from take_deliveries($1, $2, $3, $4::integer) t left join webhook_secret s on s.webhook_id = t.webhook_id`
+
+/** Takes deliveries that are due, so that no other sender tries them while the lease lasts; see `sql/take-deliveries.sql`. */
+export const takeDeliveries = (
+  database: Sql,
+  { limit, perAccount, brokenAfter, leaseMs }: TakeBounds,
+): Promise<TakenDelivery[]> => database.query<TakenDelivery>(take, [limit, perAccount, brokenAfter, leaseMs])
 
 /**
- * `hosts` walks the partial index from one account and host to the next, so that the longest queue of a dead receiver
- * costs no more than a short one. A delivery's place counts what of its account is in flight or goes first: those with
- * few come before those with many.
+ * Has takers look at every queue in which something waits. Each sender does at its start, so what was queued by another
+ * version of the service is found too.
  */
-const take = `
-with recursive hosts as (
-  (select account_id, host from webhook_delivery where state = 'pending' order by account_id, host limit 1)
-  union all
-  select n.account_id, n.host from hosts h cross join lateral (
-    select d.account_id, d.host from webhook_delivery d
-     where d.state = 'pending' and (d.account_id, d.host) > (h.account_id, h.host)
-     order by d.account_id, d.host limit 1) as n
-), flying as (
-  select account_id, host, count(*) as many from webhook_delivery
-   where leased_until > now() and state = 'pending' group by 1, 2
-), due as (
-  select d.id, h.account_id, d.next_attempt_at
-    from hosts h left join flying f on f.account_id = h.account_id and f.host = h.host
-   cross join lateral (
-    select w.id, w.next_attempt_at from webhook_delivery w
-     where w.state = 'pending' and w.account_id = h.account_id and w.host = h.host
-       and w.next_attempt_at <= now() and (w.leased_until is null or w.leased_until <= now())
-     order by w.next_attempt_at limit greatest(0, $2::integer - coalesce(f.many, 0))) as d
-), placed as (
-  select d.id, d.next_attempt_at,
-         row_number() over (partition by d.account_id order by d.next_attempt_at)
-           + coalesce((select sum(f.many) from flying f where f.account_id = d.account_id), 0) as place
-    from due d
-), taken as (
-  update webhook_delivery set leased_until = now() + $4 * interval '1 millisecond',
-         sent_at = case when body is null then now() else sent_at end
-   where id in (
-    select w.id from webhook_delivery w
-     where w.id = any (array(select id from placed where place <= $3 order by place, next_attempt_at limit $1))
-       and w.state = 'pending' for update skip locked)
-  returning id, account_id, capture_id, webhook_id, url, event, subject, body, sent_at, failures
-)
-select t.id, t.account_id as "accountId", t.capture_id as "captureId", t.webhook_id as "webhookId", t.url, t.event,
-       t.subject, t.body, ${isoTime('t.sent_at')} as "sentAt", ${isoTime('now()')} as "takenAt", t.failures, s.sealed as "sealedSecret",
-       case when s.previous_until > now() then s.previous_sealed end as "sealedPreviousSecret"
-  from taken t left join webhook_secret s on s.webhook_id = t.webhook_id`
-
-/** Takes deliveries that are due, so that no other sender tries them while the lease lasts. */
-export const takeDeliveries = (
-  database: { readonly transaction: <T>(work: (sql: Sql) => Promise<T>) => Promise<T> },
-  { limit, perHost, perAccount, leaseMs }: TakeBounds,
-): Promise<TakenDelivery[]> =>
-  database.transaction(async (sql) => {
-    await sql.query(turn)
-    return sql.query<TakenDelivery>(take, [limit, perHost, perAccount, leaseMs])
-  })
+export const announceDeliveries = async (database: Sql): Promise<void> => {
+  await database.query(
+    `insert into webhook_arrival (account_id, host, due_at)
+     select account_id, host, min(next_attempt_at) from webhook_delivery where state = 'pending' group by 1, 2`,
+  )
+}
 
 /** Keeps deliveries with their taker for another `leaseMs`. */
 export const keepDeliveries = async (database: Sql, ids: readonly string[], leaseMs: number): Promise<void> => {

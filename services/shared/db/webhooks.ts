@@ -112,7 +112,10 @@ export const changeWebhook = (
   database.transaction(async (sql) => {
     const waiting = `where webhook_id = $1 and account_id = $2 and state = 'pending'`
     if (url !== undefined) {
-      const follow = `update webhook_delivery set url = $3, host = receiver_of($3) ${waiting}`
+      const follow = `with moved as (
+          update webhook_delivery set url = $3, host = receiver_of($3) ${waiting} returning account_id, host, next_attempt_at)
+        insert into webhook_arrival (account_id, host, due_at)
+        select account_id, host, min(next_attempt_at) from moved group by 1, 2`
       await sql.query(follow, [id, accountId, url])
     }
     if (active === false) {
@@ -158,11 +161,15 @@ export const queueTest = (database: Transactions, { accountId, id }: WebhookOf):
   database.transaction(async (sql) => {
     await requireFeature(sql, accountId)
     const [row] = await sql.query<{ id: string }>(
-      `insert into webhook_delivery (id, account_id, webhook_id, url, host, event, subject, next_attempt_at, created_at)
-       select $3::uuid, w.account_id, w.id, w.url, receiver_of(w.url), 'webhook.test',
-              json_build_object('id', $3::uuid, 'webhook_id', w.id), clock_timestamp(), clock_timestamp()
-         from webhook w where w.id = $1 and w.account_id = $2
-       returning id`,
+      `with queued as (
+         insert into webhook_delivery (id, account_id, webhook_id, url, host, event, subject, next_attempt_at, created_at)
+         select $3::uuid, w.account_id, w.id, w.url, receiver_of(w.url), 'webhook.test',
+                json_build_object('id', $3::uuid, 'webhook_id', w.id), clock_timestamp(), clock_timestamp()
+           from webhook w where w.id = $1 and w.account_id = $2
+         returning id, account_id, host),
+       announced as (
+         insert into webhook_arrival (account_id, host, due_at) select account_id, host, clock_timestamp() from queued)
+       select id from queued`,
       [id, accountId, randomUUID()],
     )
     return row?.id

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { nextAttemptMs } from '#webhooks/next-attempt.ts'
+import { greatestAgeMs, nextAttemptMs } from '#webhooks/next-attempt.ts'
 
 const waits = [30_000, 120_000, 600_000]
 
@@ -16,4 +16,10 @@ t.test('each failed attempt is followed by the next wait of the schedule, and th
 t.test('chance adds up to a tenth and takes nothing away', async (t) => {
   t.equal(nextAttemptMs(waits, 1, 1), 33_000)
   t.equal(nextAttemptMs(waits, 1, 0.5), 31_500)
+})
+
+t.test('a delivery may wait as long as its schedule takes, chance included, and a day', (t) => {
+  t.equal(greatestAgeMs([]), 86_400_000)
+  t.equal(greatestAgeMs([10_000, 20_000]), 86_433_000)
+  t.end()
 })

@@ -14,6 +14,7 @@ import { Plan } from './plan.ts'
 import { SqlFunction } from './sql-function.ts'
 import { ObjectRemoval, StoredObject } from './stored-object.ts'
 import { WebhookAttempt, WebhookDelivery } from './webhook-delivery.ts'
+import { WebhookArrival, WebhookQueue } from './webhook-queue.ts'
 import { Webhook, WebhookSecret } from './webhook.ts'
 
 /** Every table as the mapper sees it; a test holds it against what the migrations make. */
@@ -40,7 +41,9 @@ export const entities = [
   StoredObject,
   Usage,
   Webhook,
+  WebhookArrival,
   WebhookAttempt,
   WebhookDelivery,
+  WebhookQueue,
   WebhookSecret,
 ] as const

@@ -13,6 +13,10 @@ export const WebhookDelivery = defineEntity({
         where state = 'pending'`,
     },
     {
+      name: 'webhook_delivery_waiting',
+      expression: `create index webhook_delivery_waiting on webhook_delivery (queued_at) where state = 'pending'`,
+    },
+    {
       name: 'webhook_delivery_leased',
       expression: `create index webhook_delivery_leased on webhook_delivery (leased_until)
         where leased_until is not null`,
@@ -59,6 +63,8 @@ export const WebhookDelivery = defineEntity({
     leasedUntil: optionalTime(),
     state: p.text().default('pending'),
     createdAt: p.datetime().columnType('timestamptz').index('webhook_delivery_age'),
+    /** When it was queued or last asked for again: since then it waits. */
+    queuedAt: p.datetime().columnType('timestamptz').defaultRaw('now()'),
   },
 })
 

@@ -10,6 +10,7 @@ import { KeepUpWithWhatIsOver } from './0030-keep-up-with-what-is-over.ts'
 import { RecognisePepper } from './0040-recognise-the-pepper.ts'
 import { BoundWhatGrows } from './0031-bound-what-grows.ts'
 import { FindOpenLanes } from './0010-find-open-lanes.ts'
+import { QueueByReceiver } from './0032-queue-by-receiver.ts'
 
 /** Every migration in order, under the name by which a database remembers it. */
 export const migrations = [
@@ -25,4 +26,5 @@ export const migrations = [
   { name: '0040-recognise-the-pepper', class: RecognisePepper },
   { name: '0031-bound-what-grows', class: BoundWhatGrows },
   { name: '0010-find-open-lanes', class: FindOpenLanes },
+  { name: '0032-queue-by-receiver', class: QueueByReceiver },
 ] as const

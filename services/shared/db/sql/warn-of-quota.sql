@@ -12,17 +12,22 @@ begin
   if p_limit is null or p_limit <= 0 or p_used * 100.0 / p_limit < 80 or (p_used - p_added) >= p_limit then
     return;
   end if;
-  insert into webhook_delivery (id, account_id, webhook_id, url, host, event, subject, next_attempt_at, created_at)
-  select md5(concat_ws(' ', 'quota.warning', w.id, p_period, t.percent))::uuid, w.account_id, w.id, w.url,
-         receiver_of(w.url), 'quota.warning',
-         json_build_object(
-           'id', md5(concat_ws(' ', 'quota.warning', w.id, p_period, t.percent))::uuid, 'percentage', t.percent,
-           'screenshots_used', p_used, 'screenshots_limit', p_limit,
-           'period_start', to_char(p_period, 'YYYY-MM-DD"T00:00:00.000000Z"')),
-         clock_timestamp(), clock_timestamp()
-    from (values (80), (95), (100)) as t (percent)
-    join webhook w on w.account_id = p_account_id and w.active and 'quota.warning' = any (w.events)
-   where p_used * 100.0 / p_limit >= t.percent and (p_used - p_added) * 100.0 / p_limit < t.percent
-      on conflict (id) do nothing;
+  with queued as (
+    insert into webhook_delivery (id, account_id, webhook_id, url, host, event, subject, next_attempt_at, created_at)
+    select md5(concat_ws(' ', 'quota.warning', w.id, p_period, t.percent))::uuid, w.account_id, w.id, w.url,
+           receiver_of(w.url), 'quota.warning',
+           json_build_object(
+             'id', md5(concat_ws(' ', 'quota.warning', w.id, p_period, t.percent))::uuid, 'percentage', t.percent,
+             'screenshots_used', p_used, 'screenshots_limit', p_limit,
+             'period_start', to_char(p_period, 'YYYY-MM-DD"T00:00:00.000000Z"')),
+           clock_timestamp(), clock_timestamp()
+      from (values (80), (95), (100)) as t (percent)
+      join webhook w on w.account_id = p_account_id and w.active and 'quota.warning' = any (w.events)
+     where p_used * 100.0 / p_limit >= t.percent and (p_used - p_added) * 100.0 / p_limit < t.percent
+        on conflict (id) do nothing
+    returning account_id, host
+  )
+  insert into webhook_arrival (account_id, host, due_at)
+  select q.account_id, q.host, clock_timestamp() from queued q group by 1, 2;
 end
 $$;

@@ -1,0 +1,90 @@
+-- Takes up to p_limit deliveries that are due, so that no other sender tries them while the lease lasts, and answers them.
+-- Of one account at most p_per_account are in flight, over all senders; of one account and host as many as its queue allows
+-- (see note-attempts.ts), and one while its receiver does not answer.
+--
+-- `webhook_queue` tells which accounts and hosts have something due, so what waits for later costs nothing, and the longest
+-- queue of a dead receiver no more than a short one. Only takers move `due_at` forward, one at a time.
+
+drop function if exists take_deliveries;
+create function take_deliveries(p_limit integer, p_per_account integer, p_broken_after integer, p_lease_ms integer)
+returns setof webhook_delivery
+language plpgsql as $$
+declare
+  v_now timestamptz;
+  v_accounts uuid[];
+  v_hosts text[];
+  v_rooms integer[];
+begin
+  -- Takers take turns, so that the bounds hold over all of them.
+  perform pg_advisory_xact_lock(hashtext('shutterfleet take deliveries'));
+  v_now := clock_timestamp();
+
+  -- What has arrived, and what a sender held that died.
+  with lost as (
+    update webhook_delivery d set leased_until = null
+     where d.id in (select l.id from webhook_delivery l where l.leased_until <= v_now for update skip locked)
+    returning d.account_id, d.host, v_now as due_at
+  ), arrived as (
+    delete from webhook_arrival a
+     where a.id in (select n.id from webhook_arrival n limit 10000 for update skip locked)
+    returning a.account_id, a.host, a.due_at
+  )
+  insert into webhook_queue as q (account_id, host, due_at)
+  select n.account_id, n.host, min(n.due_at) from (select * from lost union all select * from arrived) as n
+   group by 1, 2 order by 1, 2
+      on conflict (account_id, host) do update set due_at = greatest(q.paused_until, least(q.due_at, excluded.due_at));
+
+  -- Queues with something due and with room, the longest due first. One that is being noted is left to the next call.
+  with flying as materialized (
+    select f.account_id, f.host, count(*)::integer as many from webhook_delivery f
+     where f.leased_until is not null group by 1, 2
+  ), open as (
+    select q.account_id, q.host,
+           case when q.unanswered >= p_broken_after then 1 else q.parallel end - coalesce(f.many, 0) as room
+      from webhook_queue q left join flying f on f.account_id = q.account_id and f.host = q.host
+     where q.due_at <= v_now
+       and case when q.unanswered >= p_broken_after then 1 else q.parallel end > coalesce(f.many, 0)
+       and q.account_id not in (select s.account_id from flying s group by 1 having sum(s.many) >= p_per_account)
+     order by q.due_at limit p_limit for update of q skip locked
+  )
+  select array_agg(o.account_id), array_agg(o.host), array_agg(o.room) into v_accounts, v_hosts, v_rooms from open o;
+  if v_accounts is null then
+    return;
+  end if;
+
+  -- A delivery's place counts what of its account is in flight or goes first: those with few come before those with many.
+  return query
+  with due as (
+    select d.id, q.account_id, d.next_attempt_at
+      from unnest(v_accounts, v_hosts, v_rooms) as q (account_id, host, room) cross join lateral (
+        select w.id, w.next_attempt_at from webhook_delivery w
+         where w.state = 'pending' and w.account_id = q.account_id and w.host = q.host
+           and w.next_attempt_at <= v_now and w.leased_until is null
+         order by w.next_attempt_at limit q.room) as d
+  ), placed as (
+    select d.id, d.next_attempt_at,
+           row_number() over (partition by d.account_id order by d.next_attempt_at)
+             + (select count(*) from webhook_delivery f where f.leased_until is not null and f.account_id = d.account_id)
+             as place
+      from due d
+  )
+  update webhook_delivery w
+     set leased_until = v_now + p_lease_ms * interval '1 millisecond',
+         sent_at = case when w.body is null then v_now else w.sent_at end
+   where w.id in (
+    select n.id from webhook_delivery n
+     where n.id = any (array(select p.id from placed p where p.place <= p_per_account
+                              order by p.place, p.next_attempt_at limit p_limit))
+       and n.state = 'pending' for update skip locked)
+  returning w.*;
+
+  update webhook_queue q
+     set used_at = v_now,
+         due_at = (select greatest(q.paused_until, w.next_attempt_at) from webhook_delivery w
+                    where w.state = 'pending' and w.account_id = q.account_id and w.host = q.host
+                      and w.leased_until is null
+                    order by w.next_attempt_at limit 1)
+    from unnest(v_accounts, v_hosts) as t (account_id, host)
+   where q.account_id = t.account_id and q.host = t.host;
+end
+$$;
