@@ -2,7 +2,7 @@ import { readFile, writeFile } from 'node:fs/promises'
 import { extname, resolve } from 'node:path'
 import { fromQuery } from '#shared/capture/from-query.ts'
 import { type Format, mediaTypes } from '#shared/capture/options.ts'
-import { unavailableNames } from '#shared/capture/unavailable.ts'
+import { unavailableFormats, unavailableNames } from '#shared/capture/unavailable.ts'
 import { AppError } from '#shared/errors/app-error.ts'
 import { type Command, dataFlag, flagText, flagTexts, type Typed, UsageError } from './command.ts'
 import { captureOver, type CaptureRecord } from './http-interface.ts'
@@ -33,11 +33,14 @@ const readSource = async (source: string): Promise<Readonly<Record<string, strin
   }
 }
 
-const formatsByEnding: Readonly<Record<string, Format>> = {
-  ...Object.fromEntries((Object.keys(mediaTypes) as Format[]).map((format) => [`.${format}`, format])),
-  '.jpg': 'jpeg',
-  '.tif': 'tiff',
-}
+const otherEndings: Partial<Record<Format, readonly string[]>> = { jpeg: ['.jpg'], tiff: ['.tif'] }
+
+/** The formats that this version encodes, by the ending of a file. */
+const formatsByEnding: Readonly<Record<string, Format>> = Object.fromEntries(
+  (Object.keys(mediaTypes) as Format[])
+    .filter((format) => !unavailableFormats.includes(format))
+    .flatMap((format) => [`.${format}`, ...(otherEndings[format] ?? [])].map((ending) => [ending, format])),
+)
 
 /** The format that the ending of the output file asks for; none where it has no ending. */
 const formatOf = (output: string | undefined): { readonly format?: Format } => {

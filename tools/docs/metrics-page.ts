@@ -22,7 +22,7 @@ const intro = `# Metrics
 
 Every service serves Prometheus text at \`/metrics\` on its probe address, beside \`/healthz\`, \`/livez\` and \`/readyz\`; \`local.json\`
 names the addresses on one machine. Each line carries the label \`service\`; the usual process and Node metrics come with
-it. Label values are fixed words and names of pools, never an address, an id or a host name.
+it, and \`shutterfleet_event_loop_utilization_ratio\`, the part of the time in which its event loop was busy. Label values are fixed words and names of pools, never an address, an id or a host name.
 
 This page is generated from the code by \`make docs\`; \`make check\` fails where it differs.
 `

@@ -11,7 +11,8 @@ export type PepperWatch = {
 /** The refusal; undefined where the pepper is right. */
 const compare = async (confirm: () => Promise<void>): Promise<AppError | 'unknown' | undefined> => {
   try {
-    return await confirm().then(() => undefined)
+    await confirm()
+    return undefined
   } catch (thrown) {
     const error = toAppError(thrown)
     return error.code === 'CONFIGURATION' ? error : 'unknown'

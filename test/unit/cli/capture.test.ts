@@ -33,14 +33,16 @@ t.test('capture: the ending of the output file decides the format, unless it is 
     ['a.JPEG', 'jpeg'],
     ['a.webp', 'webp'],
     ['a.png', 'png'],
-    ['a.tif', 'tiff'],
   ] as const) {
     t.strictSame(await sent(url, { output: join(folder, name) }), { url, format }, name)
   }
   t.strictSame(await sent(url, { output: join(folder, 'without') }), { url })
   t.strictSame(await sent(url, { output: join(folder, 'a.bin'), parameter: ['format=webp'] }), { url, format: 'webp' })
   const before = bodies.length
-  await t.rejects(sent(url, { output: join(folder, 'a.gif') }), { message: /-o .*a\.gif: .*\.png, \.jpeg.*-p format=/ })
+  for (const name of ['a.gif', 'a.pdf']) {
+    const message = /-o .*\.(gif|pdf): .* one of \.png, \.jpeg, \.jpg, \.webp,.*-p format=/
+    await t.rejects(sent(url, { output: join(folder, name) }), { message }, name)
+  }
   t.equal(bodies.length, before, 'nothing is captured')
 })
 
