@@ -1,9 +1,11 @@
 import { once } from 'node:events'
 import { createServer, type Server } from 'node:http'
 import type { Socket } from 'node:net'
+import { AppError } from '#shared/errors/app-error.ts'
 import { connectTunnel } from './connect-tunnel.ts'
 import type { Egress } from './context.ts'
 import { forwardRequest, headerBytesMax } from './forward-request.ts'
+import { refuseRequest, refuseTunnel } from './refuse.ts'
 
 /** The proxy's server, not yet listening, and the way to end it. */
 export type App = {
@@ -15,6 +17,8 @@ export type App = {
 /** A client has this long to send the head of a request, and this long for the whole request. */
 const headMs = 10_000
 const requestMs = 300_000
+
+const unauthorized = () => new AppError('CONFIGURATION', { message: 'the request shows no token of this filter' })
 
 /** Makes the filtering forward proxy: absolute-form requests and CONNECT, each client on one connection of its own. */
 export const createApp = (egress: Egress & { readonly connectionsMax: number }): App => {
@@ -38,14 +42,20 @@ export const createApp = (egress: Egress & { readonly connectionsMax: number }):
     })
   })
   server.on('drop', events.clientDropped)
-  server.on(
-    'connect',
-    (request, client, head) => void connectTunnel(egress, { request, client: client as Socket, head }),
-  )
+  server.on('connect', (request, client, head) => {
+    if (egress.isAuthorized(request)) void connectTunnel(egress, { request, client: client as Socket, head })
+    else {
+      events.unauthorized()
+      refuseTunnel(client, unauthorized())
+    }
+  })
   server.on('request', (request, response) => {
     // Without a socket the answer would have to wait for an earlier one: a client that pipelines is not served.
     if (response.socket === null) request.socket.destroy()
-    else void forwardRequest(egress, request, response)
+    else if (!egress.isAuthorized(request)) {
+      events.unauthorized()
+      refuseRequest(response, unauthorized())
+    } else void forwardRequest(egress, request, response)
   })
   server.on('clientError', (cause, client) => {
     events.unreadable(cause)

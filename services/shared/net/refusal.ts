@@ -6,9 +6,10 @@ export const captureHeader = 'x-shutterfleet-capture'
 
 /**
  * Why the egress filter made no connection: the target is not public or its port is not fetched from; its name did not
- * resolve; no address answered (or the filter is full); or the request is not one that it serves.
+ * resolve; no address answered; the request is not one that it serves; or the filter itself has a fault, which says
+ * nothing about the target.
  */
-export const refusals = ['blocked', 'dns_failed', 'connection_failed', 'bad_request'] as const
+export const refusals = ['blocked', 'dns_failed', 'connection_failed', 'bad_request', 'unavailable'] as const
 
 /** One reason of a refusal, the value of its header. */
 export type Refusal = (typeof refusals)[number]

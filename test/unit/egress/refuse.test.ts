@@ -10,6 +10,7 @@ t.test('every error has a status and a refusal', async (t) => {
     ['TIMEOUT', 504, 'connection_failed'],
     ['BAD_REQUEST', 400, 'bad_request'],
     ['SERVER_ERROR', 502, 'connection_failed'],
+    ['CONFIGURATION', 407, 'unavailable'],
   ] as const) {
     t.same(refusalOf(new AppError(code)), { status, refusal }, code)
   }
