@@ -6,18 +6,26 @@ import { parseAddress } from '#shared/policy/cidr.ts'
 /** Begins a connection to an address; as `net.connect`, which asks no resolver for one. */
 export type Connect = (to: { host: string; port: number }) => Socket
 
+/** How addresses are dialled: all of them together within `connectMs`. */
+export type Dialling = {
+  readonly connect: Connect
+  readonly connectMs: number
+  /** Aborts after so many milliseconds; a timer without it. */
+  readonly deadline?: (waitMs: number) => AbortSignal
+}
+
 /** Of a name with more addresses only these are tried. */
 const addressesMax = 4
 
 const isPeer = (socket: Socket, ip: string): boolean =>
   parseAddress(socket.remoteAddress ?? '')?.toString() === parseAddress(ip)?.toString()
 
-const dialOne = async (connect: Connect, to: { host: string; port: number }, waitMs: number): Promise<Socket> => {
+const dialOne = async (connect: Connect, to: { host: string; port: number }, late: AbortSignal): Promise<Socket> => {
   const socket = connect(to)
   // Whoever uses the socket hears of its end by 'close'; without a listener an 'error' would end the process.
   socket.on('error', () => {})
   try {
-    await once(socket, 'connect', { signal: AbortSignal.timeout(waitMs) })
+    await once(socket, 'connect', { signal: late })
   } catch (cause) {
     socket.destroy()
     const code = (cause as Error).name === 'AbortError' ? 'TIMEOUT' : 'CONNECTION_FAILED'
@@ -34,15 +42,16 @@ const dialOne = async (connect: Connect, to: { host: string; port: number }, wai
  * `CONNECTION_FAILED`.
  */
 export const dial = async (
-  { connect, connectMs }: { readonly connect: Connect; readonly connectMs: number },
+  { connect, connectMs, deadline = (waitMs) => AbortSignal.timeout(waitMs) }: Dialling,
   addresses: readonly string[],
   port: number,
 ): Promise<Socket> => {
   const tried = addresses.slice(0, addressesMax)
+  const shareMs = Math.floor(connectMs / tried.length)
   let failure = new AppError('CONNECTION_FAILED', { message: 'no address to connect to' })
   for (const host of tried) {
     try {
-      return await dialOne(connect, { host, port }, Math.floor(connectMs / tried.length))
+      return await dialOne(connect, { host, port }, deadline(shareMs))
     } catch (thrown) {
       if (!(thrown instanceof AppError) || thrown.code === 'BLOCKED') throw thrown
       failure = thrown
