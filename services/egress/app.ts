@@ -6,7 +6,7 @@ import { watchAuthority } from '#shared/net/watch-egress.ts'
 import { connectTunnel } from './connect-tunnel.ts'
 import type { Egress } from './context.ts'
 import { forwardRequest, headerBytesMax } from './forward-request.ts'
-import { refuseTunnel } from './refuse.ts'
+import { refuseRequest, refuseTunnel } from './refuse.ts'
 import { createWatches } from './watches.ts'
 
 /** The proxy's server, not yet listening, and the way to end it. */
@@ -19,6 +19,8 @@ export type App = {
 /** A client has this long to send the head of a request, and this long for the whole request. */
 const headMs = 10_000
 const requestMs = 300_000
+
+const unauthorized = () => new AppError('CONFIGURATION', { message: 'the request shows no token of this filter' })
 
 /** Makes the filtering forward proxy: absolute-form requests and CONNECT, each client on one connection of its own. */
 export const createApp = (egress: Egress & { readonly connectionsMax: number }): App => {
@@ -44,13 +46,19 @@ export const createApp = (egress: Egress & { readonly connectionsMax: number }):
   })
   server.on('drop', events.clientDropped)
   server.on('connect', (request, client, head) => {
-    if (request.url === watchAuthority) watches.add(client as Socket)
+    if (!egress.isAuthorized(request)) {
+      events.unauthorized()
+      refuseTunnel(client, unauthorized())
+    } else if (request.url === watchAuthority) watches.add(client as Socket)
     else void connectTunnel(egress, { request, client: client as Socket, head })
   })
   server.on('request', (request, response) => {
     // Without a socket the answer would have to wait for an earlier one: a client that pipelines is not served.
     if (response.socket === null) request.socket.destroy()
-    else void forwardRequest(egress, request, response)
+    else if (!egress.isAuthorized(request)) {
+      events.unauthorized()
+      refuseRequest(response, unauthorized())
+    } else void forwardRequest(egress, request, response)
   })
   server.on('clientError', (cause, client) => {
     events.unreadable(cause)

@@ -1,3 +1,5 @@
+import { AppError } from '#shared/errors/app-error.ts'
+import { isLoopback } from '#shared/policy/address.ts'
 import { type Env, readEnv, type ValuesOf } from '#shared/config/read-env.ts'
 import { knownNames } from '#shared/config/settings/all.ts'
 import { commonSettings } from '#shared/config/settings/common.ts'
@@ -8,5 +10,11 @@ const settings = { ...commonSettings, ...egressSettings }
 /** What an operator can set of the egress filter. */
 export type Config = ValuesOf<typeof settings>
 
-/** Reads the egress filter's settings; throws `CONFIGURATION` with all problems at once. */
-export const readConfig = (env: Env): Config => readEnv(settings, env, knownNames)
+/** Reads the egress filter's settings; throws `CONFIGURATION` with all problems at once, or where others than this machine could use it without a token. */
+export const readConfig = (env: Env): Config => {
+  const config = readEnv(settings, env, knownNames)
+  const { egressHost, egressTokens } = config
+  if (egressTokens.length > 0 || egressHost === 'localhost' || isLoopback(egressHost)) return config
+  const message = `SHUTTERFLEET_EGRESS_TOKENS is empty and SHUTTERFLEET_EGRESS_HOST = ${egressHost}: whoever reaches that address would have a proxy; set tokens, or listen on 127.0.0.1`
+  throw new AppError('CONFIGURATION', { message, publicMessage: message })
+}

@@ -1,9 +1,11 @@
 import { readFileSync } from 'node:fs'
+import type { IncomingMessage } from 'node:http'
 import { connect } from 'node:net'
 import { resolvConfKeyword } from '#shared/config/settings/egress.ts'
 import { createLogger, type Logger } from '#shared/telemetry/logger.ts'
 import { createMetrics, type Metrics } from '#shared/telemetry/metrics.ts'
 import type { Config } from './config.ts'
+import { createAuthorization } from './authorize.ts'
 import type { Connect } from './dial.ts'
 import { createEvents, type Events } from './events.ts'
 import { searchDomains } from './target/internal-domains.ts'
@@ -22,6 +24,8 @@ export type Egress = {
   readonly connect: Connect
   readonly bounds: Bounds
   readonly events: Events
+  /** Whether a request shows a token that the filter takes. */
+  readonly isAuthorized: (request: IncomingMessage) => boolean
 }
 
 /** The search list of this machine; none where it has no such file. */
@@ -58,6 +62,7 @@ export const createContext = (config: Config): Egress & { readonly log: Logger; 
     },
     connect: ({ host, port }) => connect({ host, port, noDelay: true, allowHalfOpen: true }),
     bounds: config,
+    isAuthorized: createAuthorization(config.egressTokens),
     events,
   }
 }

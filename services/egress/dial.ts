@@ -6,6 +6,14 @@ import { parseAddress } from '#shared/policy/cidr.ts'
 /** Begins a connection to an address; as `net.connect`, which asks no resolver for one. */
 export type Connect = (to: { host: string; port: number }) => Socket
 
+/** How addresses are dialled: all of them together within `connectMs`. */
+export type Dialling = {
+  readonly connect: Connect
+  readonly connectMs: number
+  /** Aborts after so many milliseconds; a timer without it. */
+  readonly deadline?: (waitMs: number) => AbortSignal
+}
+
 /** Of a name with more addresses only these are tried. */
 const addressesMax = 4
 
@@ -20,12 +28,12 @@ const codeOf = ({ name, code = '' }: NodeJS.ErrnoException) => {
   return ours.includes(code) ? 'SERVICE_UNAVAILABLE' : 'CONNECTION_FAILED'
 }
 
-const dialOne = async (connect: Connect, to: { host: string; port: number }, waitMs: number): Promise<Socket> => {
+const dialOne = async (connect: Connect, to: { host: string; port: number }, late: AbortSignal): Promise<Socket> => {
   const socket = connect(to)
   // Whoever uses the socket hears of its end by 'close'; without a listener an 'error' would end the process.
   socket.on('error', () => {})
   try {
-    await once(socket, 'connect', { signal: AbortSignal.timeout(waitMs) })
+    await once(socket, 'connect', { signal: late })
   } catch (cause) {
     socket.destroy()
     throw new AppError(codeOf(cause as NodeJS.ErrnoException), { message: 'no connection to the address', cause })
@@ -44,15 +52,16 @@ const isOfAddress = ({ code }: AppError) => code === 'TIMEOUT' || code === 'CONN
  * connection, else the last address's `TIMEOUT` or `CONNECTION_FAILED`.
  */
 export const dial = async (
-  { connect, connectMs }: { readonly connect: Connect; readonly connectMs: number },
+  { connect, connectMs, deadline = (waitMs) => AbortSignal.timeout(waitMs) }: Dialling,
   addresses: readonly string[],
   port: number,
 ): Promise<Socket> => {
   const tried = addresses.slice(0, addressesMax)
+  const shareMs = Math.floor(connectMs / tried.length)
   let failure = new AppError('CONNECTION_FAILED', { message: 'no address to connect to' })
   for (const host of tried) {
     try {
-      return await dialOne(connect, { host, port }, Math.floor(connectMs / tried.length))
+      return await dialOne(connect, { host, port }, deadline(shareMs))
     } catch (thrown) {
       if (!(thrown instanceof AppError) || !isOfAddress(thrown)) throw thrown
       failure = thrown

@@ -35,6 +35,8 @@ export type Events = {
   readonly clientDropped: () => void
   /** A client was cut because what it sent, or did not send in time, is no request. */
   readonly unreadable: (cause: Error) => void
+  /** A client showed no token of this filter. */
+  readonly unauthorized: () => void
   readonly opened: (seen: Seen) => void
   readonly ended: (seen: Seen, passed: { readonly end: End; readonly bytes: number }) => void
   readonly refused: (seen: Seen, error: AppError) => void
@@ -78,6 +80,10 @@ export const createEvents = (log: Logger, metrics: Metrics): Events => {
     unreadable: (cause) => {
       cut.inc({ reason: 'unreadable' })
       log.debug({ reason: cause.message }, 'client cut: no readable request')
+    },
+    unauthorized: () => {
+      cut.inc({ reason: 'unauthorized' })
+      log.info('client refused: it shows no token of SHUTTERFLEET_EGRESS_TOKENS')
     },
     opened: (seen) => {
       opened.inc({ kind: seen.kind, way: seen.way })

@@ -10,8 +10,13 @@ export const refusalOf = ({ code }: AppError): { readonly status: number; readon
   if (code === 'BAD_REQUEST') return { status: 400, refusal: 'bad_request' }
   if (code === 'TIMEOUT') return { status: 504, refusal: 'connection_failed' }
   if (code === 'CONNECTION_FAILED') return { status: 502, refusal: 'connection_failed' }
+  if (code === 'CONFIGURATION') return { status: 407, refusal: 'unavailable' }
   return { status: 503, refusal: 'unavailable' }
 }
+
+/** Says which authentication is asked for (RFC 9110 §15.5.8). */
+const challengeOf = (status: number): Readonly<Record<string, string>> =>
+  status === 407 ? { 'proxy-authenticate': 'Bearer' } : {}
 
 /** A client that does not close its side of a refused connection is cut after this. */
 const lingerMs = 5000
@@ -19,8 +24,9 @@ const lingerMs = 5000
 /** Answers on a bare socket that no tunnel is made, and closes it. */
 export const refuseTunnel = (client: Duplex, error: AppError): void => {
   const { status, refusal } = refusalOf(error)
-  const lines = [`HTTP/1.1 ${status} ${STATUS_CODES[status]}`, `${refusalHeader}: ${refusal}`, 'content-length: 0']
-  client.end(`${[...lines, 'connection: close'].join('\r\n')}\r\n\r\n`)
+  const challenge = Object.entries(challengeOf(status)).map((pair) => pair.join(': '))
+  const lines = [`HTTP/1.1 ${status} ${STATUS_CODES[status]}`, `${refusalHeader}: ${refusal}`, ...challenge]
+  client.end(`${[...lines, 'content-length: 0', 'connection: close'].join('\r\n')}\r\n\r\n`)
   client.resume()
   const linger = setTimeout(() => client.destroy(), lingerMs)
   client.once('close', () => clearTimeout(linger))
@@ -33,6 +39,11 @@ export const refuseRequest = (response: ServerResponse, error: AppError): void =
     return
   }
   const { status, refusal } = refusalOf(error)
-  response.writeHead(status, { [refusalHeader]: refusal, 'content-length': 0, connection: 'close' })
+  response.writeHead(status, {
+    [refusalHeader]: refusal,
+    ...challengeOf(status),
+    'content-length': 0,
+    connection: 'close',
+  })
   response.end()
 }

@@ -15,6 +15,9 @@ export type Secrets = {
   readonly storageSigningKey: string
   /** 32 bytes as base64. */
   readonly linkSigningKey: string
+  /** Tokens of the two instances of egress: that of pages, and that of webhooks. */
+  readonly egressToken: string
+  readonly webhookEgressToken: string
   readonly queuePasswords: QueuePasswords
   readonly sealingKeys: Readonly<Record<Pool, { readonly public: string; readonly private: string }>>
   /** To which the secrets of webhooks are sealed. */
@@ -29,6 +32,8 @@ const generate = (): Secrets => ({
   keyPepper: key(),
   storageSigningKey: key(),
   linkSigningKey: key(),
+  egressToken: password(),
+  webhookEgressToken: password(),
   queuePasswords: Object.fromEntries(queueUsers.map(({ name }) => [name, password()])) as QueuePasswords,
   sealingKeys: Object.fromEntries(pools.map((pool) => [pool, generateSealingKeys()])) as Secrets['sealingKeys'],
   webhookKeys: generateSealingKeys(),

@@ -75,11 +75,19 @@ const storage = ({ s3Url, objectsFolder, ports, secrets }: Facts): Readonly<Reco
 
 /** Environment of the egress filter. */
 export const egressEnv = (facts: Facts): ProcessEnv =>
-  serviceEnv(facts, { ...commonSettings, ...egressSettings }, { EGRESS_PORT: String(facts.ports.egress) })
+  serviceEnv(
+    facts,
+    { ...commonSettings, ...egressSettings },
+    { EGRESS_PORT: String(facts.ports.egress), EGRESS_TOKENS: facts.secrets.egressToken },
+  )
 
 /** Environment of the filter through which webhooks leave: the same rules, an address of its own. */
 export const webhookEgressEnv = (facts: Facts): ProcessEnv =>
-  serviceEnv(facts, { ...commonSettings, ...egressSettings }, { EGRESS_PORT: String(facts.ports.webhookEgress) })
+  serviceEnv(
+    facts,
+    { ...commonSettings, ...egressSettings },
+    { EGRESS_PORT: String(facts.ports.webhookEgress), EGRESS_TOKENS: facts.secrets.webhookEgressToken },
+  )
 
 /** Where clients reach the gateway of this machine when the operator names no address. */
 const gatewayUrl = ({ operator, ports }: Facts): string =>
@@ -95,6 +103,7 @@ export const webhooksEnv = (facts: Facts): ProcessEnv =>
       DATABASE_URL: facts.databaseUrl,
       PUBLIC_URL: gatewayUrl(facts),
       WEBHOOK_EGRESS: `127.0.0.1:${facts.ports.webhookEgress}`,
+      EGRESS_TOKEN: facts.secrets.webhookEgressToken,
       WEBHOOK_OPENING_KEYS: facts.secrets.webhookKeys.private,
     },
   )
@@ -141,6 +150,7 @@ export const workerEnv = (facts: Facts, pool: ServedPool): ProcessEnv =>
       WORKER_POOL: pool,
       WORKER_OPENING_KEYS: facts.secrets.sealingKeys[pool].private,
       WORKER_EGRESS: `127.0.0.1:${facts.ports.egress}`,
+      EGRESS_TOKEN: facts.secrets.egressToken,
       CHROMIUM: facts.chromium,
       WORKER_HIDDEN_FOLDER: facts.dataFolder,
     },

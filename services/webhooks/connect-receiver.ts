@@ -3,6 +3,7 @@ import { type IncomingMessage, request as openRequest } from 'node:http'
 import { isIP, type Socket } from 'node:net'
 import { connect as connectTls, type SecureContext, type TLSSocket } from 'node:tls'
 import type { HostPort } from '#shared/config/settings/worker.ts'
+import { egressTokenHeader, egressTokenValue } from '#shared/net/egress-token.ts'
 import { parseRefusal, refusalHeader } from '#shared/net/refusal.ts'
 import type { Failure } from '#shared/db/note-attempts.ts'
 import { NoConnection } from './outcome.ts'
@@ -10,6 +11,8 @@ import { NoConnection } from './outcome.ts'
 /** The way to receivers. */
 export type Way = {
   readonly egress: HostPort
+  /** Token that egress asks for; '' where it asks for none. */
+  readonly egressToken: string
   /** What receivers' certificates are checked against; undefined: the public authorities. */
   readonly trust: SecureContext | undefined
   /** Longest wait for a connection, its certificate included. */
@@ -22,13 +25,17 @@ const failureOf = ({ headers }: IncomingMessage): Failure | 'not_tried' => {
   return refusal === 'bad_request' ? 'blocked' : refusal
 }
 
-const askEgress = async ({ egress }: Way, { host, port }: HostPort, signal: AbortSignal): Promise<Socket> => {
+const askEgress = async (
+  { egress, egressToken }: Way,
+  { host, port }: HostPort,
+  signal: AbortSignal,
+): Promise<Socket> => {
   const authority = isIP(host) === 6 ? `[${host}]:${port}` : `${host}:${port}`
   const asked = openRequest({
     ...egress,
     method: 'CONNECT',
     path: authority,
-    headers: { host: authority },
+    headers: { host: authority, ...(egressToken && { [egressTokenHeader]: egressTokenValue(egressToken) }) },
     agent: false,
     signal,
   })

@@ -40,9 +40,10 @@ export const openContext = async (config: Config, stop: AbortSignal): Promise<Op
   const metrics = createMetrics('webhooks')
   const events = createEvents(createLogger({ service: 'webhooks', level: config.logLevel }), metrics)
   const openingKeys = config.openingKeys.map(readOpeningKey)
+  const { egress, egressToken } = config
   const trust = await trustOf(config.extraCa)
   const database = stack.use(openDatabase({ url: config.databaseUrl, poolMax: config.databasePoolMax }))
-  const agent = stack.use(new ReceiverAgent({ egress: config.egress, trust, connectMs: attemptBounds.connectMs }))
+  const agent = stack.use(new ReceiverAgent({ egress, egressToken, trust, connectMs: attemptBounds.connectMs }))
   const owned = stack.move()
   return {
     database,

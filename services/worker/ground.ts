@@ -3,10 +3,9 @@ import { chmod, chown, rm } from 'node:fs/promises'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { HostPort } from '#shared/config/settings/worker.ts'
 import type { BrowserUser } from './browser-host/protocol.ts'
 import { type Canary, createCanary } from './canary.ts'
-import { createEgressRelay } from './egress-relay.ts'
+import { createEgressRelay, type EgressWay } from './egress-relay.ts'
 import { makeOwnFolder } from './own-folder.ts'
 import { makePageTrust } from './page-trust.ts'
 
@@ -24,7 +23,7 @@ export type Ground = AsyncDisposable & {
 
 /** Opens folder, socket and canary for browsers that run as `user`, or as the worker's own user where it is undefined. */
 export const openGround = async (
-  { egress, extraCa }: { readonly egress: HostPort; readonly extraCa: string },
+  { egress, egressToken, extraCa }: EgressWay & { readonly extraCa: string },
   user: BrowserUser | undefined,
 ): Promise<Ground> => {
   await using stack = new AsyncDisposableStack()
@@ -32,7 +31,7 @@ export const openGround = async (
   stack.defer(() => rm(folder, { recursive: true, force: true }))
   const trust = await makePageTrust(folder, extraCa)
   const egressPath = join(folder, 'egress.sock')
-  const relay = createEgressRelay(egress)
+  const relay = createEgressRelay({ egress, egressToken })
   stack.defer(() => void relay.close())
   relay.listen(egressPath)
   await once(relay, 'listening')

@@ -6,7 +6,7 @@ import t from 'tap'
 import { browserPools } from '#shared/kube/browser-pool.ts'
 import { captureLabel, poolLabels, selectorOf } from '#shared/kube/names.ts'
 import { startCluster } from '#test/helpers/cluster.ts'
-import { startClusterQueue } from '#test/helpers/cluster-queue.ts'
+import { egressToken, startClusterQueue } from '#test/helpers/cluster-queue.ts'
 import { grantController } from '#test/helpers/controller-role.ts'
 import { listening, rulesOf, startFilter } from '#test/helpers/egress-filter.ts'
 import { eventually } from '#test/helpers/eventually.ts'
@@ -33,7 +33,12 @@ const site = await listening(
 const squid = skip === false ? await startSquid(login, [secretName]) : undefined
 const socks = skip === false ? await startMicrosocks(login) : undefined
 const ports = [site, squid, socks].flatMap((each) => (each ? [`127.0.0.1:${each.port}`] : []))
-const filter = await startFilter({ rules: rulesOf(ports.join(' ')), connectionBytesMax: 1e9, idleMs })
+const filter = await startFilter({
+  rules: rulesOf(ports.join(' ')),
+  connectionBytesMax: 1e9,
+  idleMs,
+  tokens: [egressToken],
+})
 const cluster = await startCluster(t, { kwokPlaysWorkers: false })
 const queue = await startClusterQueue()
 const workers = await startPodWorkers({ cluster })

@@ -30,6 +30,15 @@ const arrivalsMs = 10_000
 const sendsAtOnce = 20
 const reportsAtOnce = 500
 
+/** Token that workers of a test cluster show to egress. */
+export const egressToken = 'token-of-the-test-cluster'
+
+const secretData = (natsUrl: string, openingKeys: string) => ({
+  'nats-url': natsUrl,
+  'opening-keys': openingKeys,
+  'egress-token': egressToken,
+})
+
 /** A capture as the stand-in ledger knows it. */
 export type LedgerRow = {
   readonly id: string
@@ -120,7 +129,7 @@ export const startClusterQueue = async ({ countMs = 1000 } = {}): Promise<Cluste
       apiVersion: 'v1',
       kind: 'Secret',
       metadata: { name: `${name}-${pool}`, namespace },
-      stringData: { 'nats-url': urlOf(`worker_${pool}`), 'opening-keys': keyOf(pool).private },
+      stringData: secretData(urlOf(`worker_${pool}`), keyOf(pool).private),
     }),
     send: async (count, options = {}) => {
       const ids: string[] = []

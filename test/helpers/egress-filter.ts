@@ -1,6 +1,7 @@
 import { once } from 'node:events'
 import { connect, createServer, type AddressInfo, type Server, type Socket } from 'node:net'
 import { createApp } from '#egress/app.ts'
+import { createAuthorization } from '#egress/authorize.ts'
 import type { Connect } from '#egress/dial.ts'
 import type { Events } from '#egress/events.ts'
 import type { Resolver, TargetRules } from '#egress/target/resolve-target.ts'
@@ -29,6 +30,7 @@ const recorder = (heard: Heard): Events => {
     clientGone: on('clientGone'),
     clientDropped: on('clientDropped'),
     unreadable: on('unreadable'),
+    unauthorized: on('unauthorized'),
     opened: on('opened'),
     ended: on('ended'),
     refused: on('refused'),
@@ -99,6 +101,7 @@ export const startFilter = async (options: {
   connectMs?: number
   connectionBytesMax?: number
   connectionsMax?: number
+  tokens?: readonly string[]
 }): Promise<Filter> => {
   const heard: Heard = []
   const { server, drain } = createApp({
@@ -111,6 +114,7 @@ export const startFilter = async (options: {
       connectionBytesMax: options.connectionBytesMax ?? 1_048_576,
     },
     events: recorder(heard),
+    isAuthorized: createAuthorization(options.tokens ?? []),
     connectionsMax: options.connectionsMax ?? 64,
   })
   const running = await listening(server)

@@ -57,6 +57,26 @@ t.test('cuts a connection beyond its bytes, in a tunnel and in an answer', async
   t.match(await nextEnd(filter), { end: 'bytes' })
 })
 
+t.test('egress bounds: uploads count like downloads, in a tunnel and in a request', async (t) => {
+  const upload = Buffer.alloc(1_048_576)
+  await using peer = await startPeer((socket) => socket.resume())
+  await using page = await listening(
+    createHttpServer((request, response) => void request.resume().on('end', () => response.end('took it all'))),
+  )
+  await using filter = await startFilter({ rules, connectionBytesMax: 100_000 })
+  const { socket } = await askProxy({ port: filter.port, line: `CONNECT 127.0.0.1:${peer.port}` })
+  socket.write(upload)
+  // What is still under way when it is cut resets the connection.
+  await once(socket.resume(), 'close').catch(() => {})
+  t.match(await nextEnd(filter), { end: 'bytes' })
+  const line = `POST http://127.0.0.1:${page.port}/`
+  const post = (bytes: number) =>
+    askProxy({ port: filter.port, line, headers: [`Content-Length: ${bytes}`], body: 'x'.repeat(bytes) })
+  t.not((await post(upload.length)).status, 200)
+  await eventually(() => filter.heard.some(({ name }) => name === 'refused'))
+  t.match(await post(99_000), { status: 200, body: 'took it all' })
+})
+
 t.test('cuts clients beyond the bound of connections', async (t) => {
   await using filter = await startFilter({ rules, connectionsMax: 1 })
   const first = connect({ port: filter.port, host: '127.0.0.1' })

@@ -1,4 +1,5 @@
 import { createServer } from 'node:http'
+import { join } from 'node:path'
 import t from 'tap'
 import { listening } from '#test/helpers/egress-filter.ts'
 import { startEgressProcess } from '#test/helpers/egress-process.ts'
@@ -41,4 +42,19 @@ t.test('names every invalid setting and does not start', async (t) => {
   const [, err] = await service.printed
   t.match(err, /SHUTTERFLEET_ALLOW_TARGETS = http:\/\/a, 'http:\/\/a' is not a host/)
   t.match(err, /SHUTTERFLEET_EGRESS_DENY_CIDRS = 10.0.0.0\/40, '10.0.0.0\/40' is not a CIDR/)
+})
+
+t.test('egress: without a token it listens to this machine alone', async (t) => {
+  using open = startEgressProcess({ SHUTTERFLEET_EGRESS_HOST: '0.0.0.0' })
+  t.equal(await open.ended, 78)
+  t.match((await open.printed)[1], /SHUTTERFLEET_EGRESS_TOKENS is empty and SHUTTERFLEET_EGRESS_HOST = 0\.0\.0\.0/)
+  const path = join(t.testdir({ tokens: 'token-of-sixteen-a,token-of-sixteen-b\n' }), 'tokens')
+  using closed = startEgressProcess({ SHUTTERFLEET_EGRESS_HOST: '0.0.0.0', SHUTTERFLEET_EGRESS_TOKENS_FILE: path })
+  const { egress = '' } = await closed.announced
+  const port = Number(new URL(egress).port)
+  t.match(await askProxy({ port, line: 'CONNECT 10.0.0.1:443' }), { status: 407 })
+  const headers = ['Proxy-Authorization: Bearer token-of-sixteen-b']
+  t.match(await askProxy({ port, line: 'CONNECT 10.0.0.1:443', headers }), { status: 403, refusal: 'blocked' })
+  closed.child.kill('SIGTERM')
+  t.notMatch((await closed.printed).join(''), 'token-of-sixteen')
 })

@@ -1,5 +1,5 @@
 import { createServer, type IncomingMessage } from 'node:http'
-import { createServer as createTcpServer } from 'node:net'
+import { connect, createServer as createTcpServer } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { inspect } from 'node:util'
 import { once } from 'node:events'
@@ -180,4 +180,41 @@ t.test('passes each end of a tunnel on to the other', async (t) => {
   if (!socket.closed) await once(socket, 'close')
   const ended = filter.heard.find(({ name }) => name === 'ended')
   t.match(ended?.args, [{ kind: 'tunnel' }, { end: 'closed', bytes: 12 }])
+})
+
+t.test('egress: serves those alone who show one of its tokens, and passes none of them on', async (t) => {
+  const heard: string[][] = []
+  await using page = await startPage((request) => {
+    heard.push(request.rawHeaders)
+    return {}
+  })
+  await using filter = await startFilter({ rules: rulesOf('127.0.0.1'), tokens: ['token-a', 'token-b'] })
+  const lines = [`GET http://127.0.0.1:${page.port}/`, `CONNECT 127.0.0.1:${page.port}`]
+  for (const line of lines) {
+    for (const headers of [[], ['Proxy-Authorization: Bearer token-c'], ['Proxy-Authorization: Basic token-a']]) {
+      const refused = await askProxy({ port: filter.port, line, headers })
+      t.match(refused, { status: 407, refusal: 'unavailable', headers: { 'proxy-authenticate': 'Bearer' }, body: '' })
+    }
+    t.equal(heard.length, 0)
+    for (const token of ['token-a', 'token-b']) {
+      const headers = [`Proxy-Authorization: Bearer ${token}`, 'Proxy-Authorization: Bearer token-c']
+      const { status, socket } = await askProxy({ port: filter.port, line, headers })
+      t.equal(status, 200, 'the first header counts')
+      socket.destroy()
+    }
+    for (const names of heard.splice(0)) t.notOk(names.includes('Proxy-Authorization'))
+  }
+  t.equal(filter.heard.filter(({ name }) => name === 'unauthorized').length, 6)
+})
+
+t.test('egress: asks for the token at every request of a connection', async (t) => {
+  await using page = await startPage(() => ({}))
+  await using filter = await startFilter({ rules: rulesOf('127.0.0.1'), tokens: ['token-a'] })
+  const client = connect({ port: filter.port, host: '127.0.0.1' })
+  const request = (token: string) => `GET http://127.0.0.1:${page.port}/ HTTP/1.1\r\nHost: a\r\n${token}\r\n`
+  client.write(request('Proxy-Authorization: Bearer token-a\r\n'))
+  let answer = ''
+  while (!answer.endsWith('0\r\n\r\n')) answer += String(((await once(client, 'data')) as [Buffer])[0])
+  client.write(request(''))
+  t.match(await text(client), /^HTTP\/1\.1 407 /)
 })

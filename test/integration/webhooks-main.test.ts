@@ -31,11 +31,16 @@ const startProcess = (t: WithTeardown, settings: Readonly<Record<string, string>
   return { child, printed, ended, announced }
 }
 
+const egressToken = 'token-of-the-sender'
+
 t.test('a sender that is killed in the middle loses nothing: another one delivers the same bytes', async (t) => {
   await using certificate = await makeCertificate(['localhost'])
   const first = Promise.withResolvers<'hang'>()
   await using receiver = await startReceiver(certificate, (_, nth) => (nth === 1 ? first.promise : 200))
-  using egress = startEgressProcess({ SHUTTERFLEET_ALLOW_TARGETS: `localhost:${receiver.port}` })
+  using egress = startEgressProcess({
+    SHUTTERFLEET_ALLOW_TARGETS: `localhost:${receiver.port}`,
+    SHUTTERFLEET_EGRESS_TOKENS: egressToken,
+  })
   const postgres = await startPostgres(t)
   const database = await postgres.createDatabase()
   const { egress: egressUrl = '' } = await egress.announced
@@ -43,6 +48,7 @@ t.test('a sender that is killed in the middle loses nothing: another one deliver
     DATABASE_URL: database.url,
     PUBLIC_URL: 'https://shots.example',
     WEBHOOK_EGRESS: new URL(egressUrl).host,
+    EGRESS_TOKEN: egressToken,
     WEBHOOK_OPENING_KEYS: openingKeyText,
     EXTRA_CA: certificate.certPath,
   }
@@ -84,11 +90,14 @@ t.test('names every invalid setting and does not start', async (t) => {
 })
 
 t.test('does not start with an egress that is away, or is a proxy without a filter', async (t) => {
+  using filter = startEgressProcess({ SHUTTERFLEET_EGRESS_TOKENS: egressToken })
+  const { egress: filterUrl = '' } = await filter.announced
   const proxy = createServer().on('connect', (_request, socket) => socket.end('HTTP/1.1 200 OK\r\n\r\n'))
   await using open = await listening(proxy)
   for (const [egress, why] of [
     [`127.0.0.1:${open.port}`, 'it is not our filter'],
     ['127.0.0.1:1', 'egress does not answer'],
+    [new URL(filterUrl).host, 'egress does not take the token: SHUTTERFLEET_EGRESS_TOKEN'],
   ] as const) {
     const { ended, printed } = startProcess(t, {
       DATABASE_URL: 'postgres://u@localhost:1/db',

@@ -132,7 +132,7 @@ Two installations share neither namespace. In that of the BrowserPools they woul
 each would take every Job with the label \`app.kubernetes.io/managed-by: shutterfleet-controller\` for its own, and count it.
 
 Workers get NATS address and keys from a Secret for each pool (\`SHUTTERFLEET_POD_SECRET\`-\`standard\`, …, with the keys
-\`nats-url\` and \`opening-keys\`), mounted as files; that of \`proxied\`, and the pull secrets of its template, in the
+\`nats-url\`, \`opening-keys\` and \`egress-token\`, one of the tokens of egress), mounted as files; that of \`proxied\`, and the pull secrets of its template, in the
 namespace of the Jobs. Browsers find the folder of those files empty, unless \`SHUTTERFLEET_POD_ISOLATION\` is \`flags-only\`. No credential of a caller is in any Kubernetes object: captures arrive
 sealed over NATS.
 

@@ -164,6 +164,7 @@ const ownVariables = ({ pool, slots, podName, variables = {}, settings }: Worker
     [commonSettings.probePort.name]: String(probePort),
     [`${queueSettings.natsUrl.name}_FILE`]: `${secretFolder}/nats-url`,
     [`${workerSettings.openingKeys.name}_FILE`]: `${secretFolder}/opening-keys`,
+    [`${workerSettings.egressToken.name}_FILE`]: `${secretFolder}/egress-token`,
     ...(podName !== undefined && { [workerSettings.pod.name]: podName }),
     ...variables,
   }

@@ -1,6 +1,7 @@
 import { once } from 'node:events'
 import { request } from 'node:http'
 import { AppError } from '#shared/errors/app-error.ts'
+import { egressTokenHeader, egressTokenValue } from './egress-token.ts'
 import { refusalHeader } from './refusal.ts'
 
 const answerMs = 5000
@@ -10,19 +11,32 @@ const forbidden = '169.254.169.254:80'
 /** Where egress listens. */
 export type EgressAddress = { readonly socketPath: string } | { readonly host: string; readonly port: number }
 
-/** Asks egress for what it must refuse. Throws `SERVICE_UNAVAILABLE` where it does not answer within five seconds, or does not refuse. */
-export const checkEgress = async (egress: EgressAddress): Promise<void> => {
-  const asking = request({ ...egress, method: 'CONNECT', path: forbidden, agent: false })
+const unavailable = (message: string, cause?: unknown) => new AppError('SERVICE_UNAVAILABLE', { message, cause })
+
+/**
+ * Asks egress for what it must refuse. `token` is '' where none is to be shown here. Throws `SERVICE_UNAVAILABLE` where it
+ * does not answer within five seconds, does not take the token, or does not refuse.
+ */
+export const checkEgress = async (egress: EgressAddress, token = ''): Promise<void> => {
+  const headers = token === '' ? {} : { [egressTokenHeader]: egressTokenValue(token) }
+  const asking = request({ ...egress, method: 'CONNECT', path: forbidden, headers, agent: false })
+  let isUnauthorized = false
   asking.setTimeout(answerMs, () => asking.destroy(new Error('no answer')))
   try {
     asking.end()
     const [answer, socket] = await once(asking, 'connect')
     socket.destroy()
+    isUnauthorized = answer.statusCode === 407
     if (answer.headers[refusalHeader] === 'blocked') return
   } catch (cause) {
-    throw new AppError('SERVICE_UNAVAILABLE', { message: `egress does not answer: ${String(cause)}`, cause })
+    throw unavailable(`egress does not answer: ${String(cause)}`, cause)
   } finally {
     asking.destroy()
   }
-  throw new AppError('SERVICE_UNAVAILABLE', { message: `egress does not refuse ${forbidden}: it is not our filter` })
+  if (isUnauthorized) {
+    throw unavailable(
+      "egress does not take the token: SHUTTERFLEET_EGRESS_TOKEN must be one of egress's SHUTTERFLEET_EGRESS_TOKENS",
+    )
+  }
+  throw unavailable(`egress does not refuse ${forbidden}: it is not our filter`)
 }

@@ -77,3 +77,29 @@ t.test(
     t.same(dialled, ['1.1.1.1'])
   },
 )
+
+t.test('dial: all addresses of a name share the wait for a connection', async (t) => {
+  // Keeps the process awake as a listening filter would.
+  await using _server = await listening(createServer())
+  const silent: Connect = () => {
+    const socket = connect({ host: '127.0.0.1', port: 1, lookup: () => {} })
+    socket.emit = () => true
+    return socket
+  }
+  const addresses = ['1.1.1.1', '1.1.1.2', '1.1.1.3', '1.1.1.4', '1.1.1.5']
+  for (const [count, shareMs] of [
+    [1, 1000],
+    [2, 500],
+    [3, 333],
+    [5, 250],
+  ] as const) {
+    const waits: number[] = []
+    const deadline = (waitMs: number) => {
+      waits.push(waitMs)
+      return AbortSignal.abort()
+    }
+    const dialling = dial({ connect: silent, connectMs: 1000, deadline }, addresses.slice(0, count), 443)
+    await t.rejects(dialling, { code: 'TIMEOUT' })
+    t.same(waits, Array(Math.min(count, 4)).fill(shareMs), `${count} addresses`)
+  }
+})

@@ -11,6 +11,7 @@ t.test('every error has a status and a refusal', async (t) => {
     ['BAD_REQUEST', 400, 'bad_request'],
     ['SERVER_ERROR', 503, 'unavailable'],
     ['SERVICE_UNAVAILABLE', 503, 'unavailable'],
+    ['CONFIGURATION', 407, 'unavailable'],
   ] as const) {
     t.same(refusalOf(new AppError(code)), { status, refusal }, code)
   }

@@ -11,7 +11,7 @@ t.test('makes secrets once and keeps them, for their owner alone', async (t) => 
   t.equal((statSync(path).mode & 0o777).toString(8), '600')
   t.equal(Buffer.from(made.keyPepper, 'base64').length, 32)
   t.equal(Buffer.from(made.storageSigningKey, 'base64').length, 32)
-  const passwords = Object.values(made.queuePasswords)
+  const passwords = [...Object.values(made.queuePasswords), made.egressToken, made.webhookEgressToken]
   t.equal(new Set(passwords).size, passwords.length)
 })
 

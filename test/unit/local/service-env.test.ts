@@ -31,6 +31,8 @@ const facts: Facts = {
     keyPepper: 'pepper',
     storageSigningKey: 'signing',
     linkSigningKey: 'linking',
+    egressToken: 'token of pages',
+    webhookEgressToken: 'token of webhooks',
     queuePasswords: {
       operator: '',
       gateway: '',
@@ -74,6 +76,7 @@ t.test("the worker gets its pool's key and address, and nothing that is worth st
     SHUTTERFLEET_NATS_URL: 'nats://worker_standard',
     SHUTTERFLEET_WORKER_OPENING_KEYS: 'private',
     SHUTTERFLEET_WORKER_EGRESS: '127.0.0.1:3',
+    SHUTTERFLEET_EGRESS_TOKEN: 'token of pages',
     SHUTTERFLEET_WORKER_SLOTS: '2',
     SHUTTERFLEET_WORKER_HIDDEN_FOLDER: '/data',
   })
@@ -116,6 +119,7 @@ t.test(
     t.match(env, {
       SHUTTERFLEET_DATABASE_URL: 'postgres://database',
       SHUTTERFLEET_WEBHOOK_EGRESS: '127.0.0.1:6',
+      SHUTTERFLEET_EGRESS_TOKEN: 'token of webhooks',
       SHUTTERFLEET_WEBHOOK_OPENING_KEYS: 'private of webhooks',
       SHUTTERFLEET_PUBLIC_URL: 'http://127.0.0.1:1',
     })
@@ -126,6 +130,8 @@ t.test(
     )
     t.equal(gatewayEnv(facts)['SHUTTERFLEET_SEALING_KEY_WEBHOOKS'], 'public of webhooks')
     t.equal(webhookEgressEnv(facts)['SHUTTERFLEET_EGRESS_PORT'], '6')
+    t.equal(webhookEgressEnv(facts)['SHUTTERFLEET_EGRESS_TOKENS'], 'token of webhooks')
+    t.equal(egressEnv(facts)['SHUTTERFLEET_EGRESS_TOKENS'], 'token of pages')
     const named = { ...facts, operator: { ...operator, SHUTTERFLEET_PUBLIC_URL: 'https://shots.example' } }
     t.equal(webhooksEnv(named)['SHUTTERFLEET_PUBLIC_URL'], 'https://shots.example')
     t.end()

@@ -75,6 +75,35 @@ const nat64Prefixes: Setting<readonly Cidr[] | undefined> = {
   },
 }
 
+/** Characters of RFC 6750 §2.1; nobody guesses 16 of them. */
+const isToken = (text: string): boolean => /^[A-Za-z0-9._~+/=-]{16,256}$/.test(text)
+const tokenForm = '16 to 256 of A-Z a-z 0-9 . _ ~ + / = -'
+
+/** The token of a client of egress: of workers and of the sender of webhooks. */
+export const egressToken: Setting<string> = {
+  ...text('EGRESS_TOKEN', {
+    help: 'token that the egress filter asks for, one of its SHUTTERFLEET_EGRESS_TOKENS; empty: it asks for none',
+    fallback: '',
+    secret: true,
+  }),
+  kind: tokenForm,
+  parse: (value) =>
+    value === '' || isToken(value) ? { ok: true, value } : { ok: false, problem: `must be ${tokenForm}` },
+}
+
+const egressTokens: Setting<readonly string[]> = {
+  ...list('EGRESS_TOKENS', {
+    help: 'tokens with which clients may use the filter, more than one while they are replaced; empty: everybody may who reaches it, which has to be this machine alone',
+    fallback: '',
+    secret: true,
+  }),
+  kind: `list, each ${tokenForm}`,
+  parse: (value) => {
+    const tokens = entriesOf(value)
+    return tokens.every(isToken) ? { ok: true, value: tokens } : { ok: false, problem: `each must be ${tokenForm}` }
+  },
+}
+
 /** What may be reached beyond the public internet; the gateway's check of literals and egress share it. */
 export const allowSettings = { allowTargets }
 
@@ -84,6 +113,7 @@ export const egressSettings = {
   denyCidrs,
   internalDomains,
   nat64Prefixes,
+  egressTokens,
   egressHost: text('EGRESS_HOST', { help: 'address on which the egress filter listens', fallback: '127.0.0.1' }),
   egressPort: integer('EGRESS_PORT', {
     help: 'port on which the egress filter listens; 0 takes a free one',

@@ -28,7 +28,7 @@ export const operatorSettings = {
   }),
   podImage: text('POD_IMAGE', { help: 'image of workers whose BrowserPool names none' }),
   podSecret: text('POD_SECRET', {
-    help: 'Secrets of the workers, this name and the pool (NAME-standard), each with the keys nats-url and opening-keys',
+    help: 'Secrets of the workers, this name and the pool (NAME-standard), each with the keys nats-url, opening-keys and egress-token',
     fallback: 'shutterfleet-worker',
   }),
   podEgress: {

@@ -1,4 +1,5 @@
 import { integer, list, requiredAddress, type Setting, text } from '#shared/config/setting.ts'
+import { egressToken } from './egress.ts'
 import { hostPort } from './worker.ts'
 
 const unitMs: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000 }
@@ -40,6 +41,7 @@ export const webhookSettings = {
     kind: 'host:port',
     parse: hostPort,
   },
+  egressToken,
   openingKeys: list('WEBHOOK_OPENING_KEYS', {
     help: 'private keys that open the secrets of webhooks, newest first',
     secret: true,

@@ -1,5 +1,6 @@
 import { pools } from '#shared/capture/lane.ts'
 import { flag, integer, list, oneOf, type Setting, text } from '#shared/config/setting.ts'
+import { egressToken } from './egress.ts'
 
 /** A TCP address as `host:port`; IPv6 literals stand in brackets. */
 export type HostPort = { readonly host: string; readonly port: number }
@@ -41,6 +42,7 @@ export const workerSettings = {
     kind: 'host:port',
     parse: hostPort,
   },
+  egressToken,
   chromium: text('CHROMIUM', {
     help: 'Chromium or headless-shell binary',
     fallback: '/usr/lib/chromium/chromium-headless-shell',

@@ -33,6 +33,7 @@ t.test('a worker is told what it is, where its secrets are, and no secret', asyn
       ['SHUTTERFLEET_PROBE_PORT', '9090'],
       ['SHUTTERFLEET_NATS_URL_FILE', '/run/secrets/shutterfleet/nats-url'],
       ['SHUTTERFLEET_WORKER_OPENING_KEYS_FILE', '/run/secrets/shutterfleet/opening-keys'],
+      ['SHUTTERFLEET_EGRESS_TOKEN_FILE', '/run/secrets/shutterfleet/egress-token'],
       ['SHUTTERFLEET_WORKER_POD', { fieldRef: { fieldPath: 'metadata.name' } }],
     ],
   )

@@ -7,10 +7,13 @@ import t from 'tap'
 import { refusalHeader } from '#shared/net/refusal.ts'
 import { checkEgress } from '#shared/net/check-egress.ts'
 
-const listeningProxy = async (answer: string) => {
+const listeningProxy = async (answer: string, shown: (string | undefined)[] = []) => {
   const folder = await mkdtemp(join(tmpdir(), 'check-'))
   const server = createServer()
-  server.on('connect', (_request, socket) => socket.end(`${answer}\r\n\r\n`))
+  server.on('connect', ({ headers }, socket) => {
+    shown.push(headers['proxy-authorization'])
+    socket.end(`${answer}\r\n\r\n`)
+  })
   server.listen(join(folder, 'socket'))
   await once(server, 'listening')
   t.teardown(async () => {
@@ -34,5 +37,21 @@ t.test('refuses a way that leads nowhere', async (t) => {
   await t.rejects(checkEgress({ socketPath: '/nonexistent/socket' }), {
     code: 'SERVICE_UNAVAILABLE',
     message: /does not answer/,
+  })
+})
+
+t.test('check egress: shows the token, and none where it has none', async (t) => {
+  const shown: (string | undefined)[] = []
+  const egress = await listeningProxy(`HTTP/1.1 403 Forbidden\r\n${refusalHeader}: blocked`, shown)
+  await checkEgress(egress, 'a-token')
+  await checkEgress(egress)
+  t.same(shown, ['Bearer a-token', undefined])
+})
+
+t.test('check egress: tells a token that is not taken by the names of both settings', async (t) => {
+  const answer = `HTTP/1.1 407 Proxy Authentication Required\r\n${refusalHeader}: unavailable`
+  await t.rejects(checkEgress(await listeningProxy(answer), 'a-token'), {
+    code: 'SERVICE_UNAVAILABLE',
+    message: /SHUTTERFLEET_EGRESS_TOKEN must be one of egress's SHUTTERFLEET_EGRESS_TOKENS/,
   })
 })

@@ -1,7 +1,8 @@
 import t from 'tap'
-import { egressSettings } from '#shared/config/settings/egress.ts'
+import { egressSettings, egressToken } from '#shared/config/settings/egress.ts'
 
-const { internalDomains, nat64Prefixes } = egressSettings
+const { egressTokens, internalDomains, nat64Prefixes } = egressSettings
+const token = 'aZ09._~+/=-aaaaa'
 
 t.test('EGRESS_INTERNAL_DOMAINS: takes domains in any spelling, and resolv.conf', async (t) => {
   const read = internalDomains.parse('resolv.conf, Corp.Example.com. eu.example')
@@ -25,3 +26,17 @@ t.test('EGRESS_NAT64_PREFIXES: discovers, or takes prefixes of the lengths of RF
     t.match(nat64Prefixes.parse(text), { ok: false, problem: /must be 'discover' or IPv6 prefixes/ }, text)
   }
 })
+
+t.test(
+  'EGRESS_TOKENS and EGRESS_TOKEN: take 16 to 256 characters that a header carries as they are, or nothing',
+  async (t) => {
+    t.same(egressTokens.parse(`${token},${token}b`), { ok: true, value: [token, `${token}b`] })
+    t.same(egressTokens.parse(''), { ok: true, value: [] })
+    for (const value of ['', token, 'a'.repeat(256)]) t.same(egressToken.parse(value), { ok: true, value })
+    for (const text of ['a'.repeat(15), 'a'.repeat(257), `${token}"`, `${token}:b`, `${token}\u00e9`]) {
+      t.match(egressTokens.parse(`${token},${text}`), { ok: false, problem: /each must be 16 to 256 of/ }, text)
+      t.match(egressToken.parse(text), { ok: false, problem: /must be 16 to 256 of/ }, text)
+    }
+    t.ok(egressTokens.secret && egressToken.secret)
+  },
+)

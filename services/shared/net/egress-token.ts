@@ -1,0 +1,5 @@
+/** Header by which a client of the egress filter shows its token (RFC 9110 §11.7.2, RFC 6750 §2.1); never passed on. */
+export const egressTokenHeader = 'Proxy-Authorization'
+
+/** The value of that header. */
+export const egressTokenValue = (token: string): string => `Bearer ${token}`
