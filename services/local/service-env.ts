@@ -23,7 +23,6 @@ export type Facts = {
   /** Undefined: images are files below `objectsFolder`. */
   readonly s3Url: string | undefined
   readonly objectsFolder: string
-  readonly dataFolder: string
   readonly workerEnvFile: string
   readonly proxiedWorkerEnvFile: string
   readonly chromium: string
@@ -139,7 +138,6 @@ export const workerEnv = (facts: Facts, pool: ServedPool): ProcessEnv =>
       WORKER_OPENING_KEYS: facts.secrets.sealingKeys[pool].private,
       WORKER_EGRESS: `127.0.0.1:${facts.ports.egress}`,
       CHROMIUM: facts.chromium,
-      WORKER_HIDDEN_FOLDER: facts.dataFolder,
     },
   )
 

@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto'
 import { join } from 'node:path'
 import { checkEgress } from '#shared/net/check-egress.ts'
+import type { BrowserUser } from './browser-host/protocol.ts'
 import type { Config } from './config.ts'
 import type { Context } from './context.ts'
 import type { Ground } from './ground.ts'
 import { type Host, startHost } from './host-process.ts'
-import { isolationOf } from './network-isolation.ts'
 import { createSlot, type Slot } from './slot.ts'
 import { warmUp } from './warm-up.ts'
 
@@ -26,11 +26,11 @@ const warmed = async (host: Host, canary: Ground['canary'], stop: AbortSignal): 
 
 /** Makes the worker's slots; their hosts are started when they are first asked for. */
 export const createSlots = (
-  { config, user, events }: { config: Config } & Pick<Context, 'user' | 'events'>,
+  { config, isolation, users, events }: { config: Config } & Pick<Context, 'isolation' | 'users' | 'events'>,
   ground: Pick<Ground, 'folder' | 'egressPath' | 'trust' | 'canary'>,
 ): readonly Slot[] => {
   const { egressPath } = ground
-  const start = async (stop: AbortSignal) => {
+  const start = async (user: BrowserUser | undefined, stop: AbortSignal) => {
     await checkEgress({ socketPath: egressPath })
     const host = await startHost(
       {
@@ -39,19 +39,21 @@ export const createSlots = (
           sandbox: !config.unsafeNoSandbox,
           ...(user && { user }),
           egressPath,
+          ...(ground.trust && { trust: ground.trust }),
           recycleCaptures: config.recycleCaptures,
           recycleMs: config.recycleSeconds * 1000,
           heightMax: config.heightMax,
           bytesMax: config.captureBytesMax,
           connectionsMax: config.captureConnectionsMax,
         },
-        isolation: isolationOf(config, user),
-        trust: ground.trust,
+        isolation,
         folder: join(ground.folder, `host-${randomUUID().slice(0, 8)}`),
       },
       stop,
     )
     return warmed(host, ground.canary, stop)
   }
-  return Array.from({ length: config.slots }, () => createSlot(start, events))
+  return Array.from({ length: config.slots }, (_, slot) =>
+    createSlot((stop) => start(users?.bySlot[slot], stop), events),
+  )
 }

@@ -5,8 +5,8 @@ import { join } from 'node:path'
 import { AppError } from '#shared/errors/app-error.ts'
 import type { HostSettings, Order, Outcome, Report } from './browser-host/protocol.ts'
 import { within } from '#shared/process/within.ts'
-import { type Isolation, isolated, systemPath } from './network-isolation.ts'
-import { bringPageTrust } from './page-trust.ts'
+import { browserHome } from './isolation/file-tree.ts'
+import { type Isolation, isolated, systemPath } from './isolation/isolated.ts'
 import { childrenOf, killGroup } from './process-groups.ts'
 
 /** Importing Playwright takes 0.3 s on an idle core; a busy machine may take far longer. */
@@ -23,12 +23,10 @@ export type Host = AsyncDisposable & {
 
 /** What starting a host takes beside the settings that it gets itself. */
 export type HostStart = {
-  readonly settings: Omit<HostSettings, 'folder'>
+  readonly settings: HostSettings
   readonly isolation: Isolation
-  /** Folder that the host gets for its own; it must not exist yet. */
+  /** Folder that the host gets for its own by flags alone; it must not exist yet. */
   readonly folder: string
-  /** Certificate store that its browser trusts beside the system's. */
-  readonly trust?: string | undefined
 }
 
 const program = join(import.meta.dirname, 'browser-host', 'main.ts')
@@ -41,16 +39,32 @@ const failure = (code: 'TIMEOUT' | 'RENDER_ERROR', message: string, detail: stri
   timings: {},
 })
 
-const launch = ({ folder, isolation, ...start }: Omit<HostStart, 'trust'>): ChildProcess => {
-  const settings: HostSettings = { ...start.settings, folder }
-  const [file, ...args] = isolated([process.execPath, program, JSON.stringify(settings)], isolation)
+const launch = ({ settings, isolation, folder }: HostStart): ChildProcess => {
+  const isApart = isolation.network === 'namespace'
+  const home = isApart ? browserHome : folder
+  const { egressPath, trust } = settings
+  const inside = { ...settings, egressPath: '/run/egress.sock', ...(trust && { trust: '/run/trust' }) }
+  const mounts = [
+    { from: egressPath, to: inside.egressPath },
+    ...(trust && inside.trust ? [{ from: trust, to: inside.trust }] : []),
+  ]
+  const [file, ...args] = isolated(
+    [process.execPath, program, JSON.stringify(isApart ? inside : settings)],
+    isolation,
+    mounts,
+  )
   return spawn(file, args, {
-    cwd: folder,
+    cwd: isApart ? '/' : folder,
     detached: true,
-    env: { PATH: systemPath, HOME: folder, TMPDIR: folder, LANG: 'C.UTF-8' },
+    env: { PATH: systemPath, HOME: home, TMPDIR: home, LANG: 'C.UTF-8' },
     stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
     serialization: 'advanced',
   })
+}
+
+const makeHome = async ({ folder, settings: { user } }: HostStart): Promise<void> => {
+  await mkdir(folder, { mode: 0o700 })
+  if (user) await chown(folder, user.userId, user.groupId)
 }
 
 /**
@@ -108,11 +122,8 @@ const captureIn = async ({ child, ending, complaint }: Running, order: Order, en
  * does not come up, or where `stop` aborts before.
  */
 export const startHost = async (start: HostStart, stop: AbortSignal): Promise<Host> => {
-  const { folder, trust } = start
-  await mkdir(folder, { mode: 0o700 })
-  const { user } = start.settings
-  if (user) await chown(folder, user.userId, user.groupId)
-  if (trust) await bringPageTrust(trust, folder, user)
+  const { folder } = start
+  if (start.isolation.network === 'flags-only') await makeHome(start)
   const child = launch(start)
   let complaint = ''
   child.stderr?.on('data', (chunk: Buffer) => {

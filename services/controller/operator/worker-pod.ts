@@ -157,8 +157,6 @@ const ownVariables = ({ pool, slots, podName, variables = {}, settings }: Worker
     [workerSettings.slots.name]: String(slots),
     [workerSettings.egress.name]: `${host.includes(':') ? `[${host}]` : host}:${port}`,
     [workerSettings.networkIsolation.name]: settings.podIsolation,
-    // What takes over a browser has the worker's user, who may read them.
-    [workerSettings.hiddenFolder.name]: secretFolder,
     [workerSettings.unsafeNoSandbox.name]: String(settings.podUnsafeNoSandbox),
     [commonSettings.probeHost.name]: '0.0.0.0',
     [commonSettings.probePort.name]: String(probePort),

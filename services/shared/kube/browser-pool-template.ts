@@ -39,9 +39,9 @@ const reservedAnnotationsStay: Rule = {
   message: `the controller decides what these say: ${reservedAnnotations.join(', ')}`,
 }
 
-const { pool, pod, slots, egress, networkIsolation, hiddenFolder, unsafeNoSandbox, spareSeconds } = workerSettings
+const { pool, pod, slots, egress, networkIsolation, unsafeNoSandbox, spareSeconds } = workerSettings
 const { probeHost, probePort } = commonSettings
-const decided = [pool, pod, slots, egress, networkIsolation, hiddenFolder, unsafeNoSandbox, spareSeconds]
+const decided = [pool, pod, slots, egress, networkIsolation, unsafeNoSandbox, spareSeconds]
 const secrets = Object.values({ ...queueSettings, ...workerSettings }).filter(({ secret }) => secret)
 const reservedVariables = [...decided, probeHost, probePort, ...secrets].map(({ name }) => prefix + name)
 const reservedVariablesStay: Rule = {

@@ -1,5 +1,8 @@
 import { once } from 'node:events'
+import { cp } from 'node:fs/promises'
 import type { AddressInfo } from 'node:net'
+import { homedir } from 'node:os'
+import { join } from 'node:path'
 import { becomeUser } from './become-user.ts'
 import { createForwarder } from './forwarder.ts'
 import { launchBrowser } from './launch-browser.ts'
@@ -10,6 +13,8 @@ import { serveOrder } from './serve-order.ts'
 const settings = JSON.parse(process.argv[2] ?? '') as HostSettings
 // Every module is loaded by now: from here on the checkout may be out of reach.
 if (settings.user) becomeUser(settings.user)
+// Chromium uses none that it cannot write.
+if (settings.trust) await cp(settings.trust, join(homedir(), '.pki', 'nssdb'), { recursive: true })
 
 const forwarder = createForwarder(settings.egressPath, settings)
 forwarder.server.listen(0, '127.0.0.1')

@@ -42,21 +42,17 @@ export const workerSettings = {
     parse: hostPort,
   },
   chromium: text('CHROMIUM', {
-    help: 'Chromium or headless-shell binary',
+    help: 'Chromium or headless-shell binary; browsers see the whole folder that it lies in',
     fallback: '/usr/lib/chromium/chromium-headless-shell',
   }),
   browserUser: text('WORKER_BROWSER_USER', {
-    help: 'user as which browsers run when the worker itself is root; not used otherwise',
+    help: 'user with whose subordinate ids (/etc/subuid), one for each slot, browsers run when the worker is root; not used otherwise',
     fallback: 'shutterfleet-browser',
   }),
   networkIsolation: oneOf('WORKER_NETWORK_ISOLATION', {
-    help: 'how browsers are kept apart: namespaces without network, or only flags (needs a network policy)',
+    help: 'how browsers are confined: namespaces without network and with a file tree of their own, or only flags (needs a network policy)',
     fallback: 'namespace',
     values: ['namespace', 'flags-only'],
-  }),
-  hiddenFolder: text('WORKER_HIDDEN_FOLDER', {
-    help: 'folder that browsers find empty; the checkout and TMPDIR have to lie elsewhere; empty: none is hidden',
-    fallback: '',
   }),
   unsafeNoSandbox: flag('WORKER_UNSAFE_NO_SANDBOX', {
     help: "run Chromium without its sandbox: a page that breaks its renderer then has the browser user's rights",

@@ -27,7 +27,6 @@ t.test('a worker is told what it is, where its secrets are, and no secret', asyn
       ['SHUTTERFLEET_WORKER_SLOTS', '2'],
       ['SHUTTERFLEET_WORKER_EGRESS', 'egress:3128'],
       ['SHUTTERFLEET_WORKER_NETWORK_ISOLATION', 'namespace'],
-      ['SHUTTERFLEET_WORKER_HIDDEN_FOLDER', '/run/secrets/shutterfleet'],
       ['SHUTTERFLEET_WORKER_UNSAFE_NO_SANDBOX', 'false'],
       ['SHUTTERFLEET_PROBE_HOST', '0.0.0.0'],
       ['SHUTTERFLEET_PROBE_PORT', '9090'],
