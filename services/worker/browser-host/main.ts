@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net'
 import { homedir } from 'node:os'
 import { join } from 'node:path'
 import { becomeUser } from './become-user.ts'
+import { checkSiteIsolation } from './check-site-isolation.ts'
 import { createForwarder } from './forwarder.ts'
 import { launchBrowser } from './launch-browser.ts'
 import { createPageSupply } from './page-supply.ts'
@@ -21,7 +22,16 @@ forwarder.server.listen(0, '127.0.0.1')
 await once(forwarder.server, 'listening')
 const { port } = forwarder.server.address() as AddressInfo
 
-const pages = createPageSupply(() => launchBrowser(settings, port), settings)
+let isChecked = false
+/** Browsers of one host are started alike: the first is checked, which warms the host up. */
+const launch = async () => {
+  const browser = await launchBrowser(settings, port)
+  if (!isChecked) await checkSiteIsolation(browser)
+  isChecked = true
+  return browser
+}
+
+const pages = createPageSupply(launch, settings)
 const report = (what: Report) => new Promise<void>((sent) => process.send?.(what, () => sent()))
 process.on('message', (order: Order) => {
   void serveOrder({ pages, forwarder, heightMax: settings.heightMax, report }, order)
