@@ -47,6 +47,7 @@ export const createSlots = (
           connectionsMax: config.captureConnectionsMax,
         },
         isolation,
+        memoryMax: config.browserMemoryMax,
         folder: join(ground.folder, `host-${randomUUID().slice(0, 8)}`),
       },
       stop,

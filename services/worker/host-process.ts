@@ -7,6 +7,7 @@ import type { HostSettings, Order, Outcome, Report } from './browser-host/protoc
 import { within } from '#shared/process/within.ts'
 import { browserHome } from './isolation/file-tree.ts'
 import { type Isolation, isolated, systemPath } from './isolation/isolated.ts'
+import { watchMemory } from './isolation/memory-watch.ts'
 import { childrenOf, killGroup } from './process-groups.ts'
 
 /** Importing Playwright takes 0.3 s on an idle core; a busy machine may take far longer. */
@@ -25,6 +26,8 @@ export type Host = AsyncDisposable & {
 export type HostStart = {
   readonly settings: HostSettings
   readonly isolation: Isolation
+  /** Bytes that host and browser may have for themselves while they capture. */
+  readonly memoryMax: number
   /** Folder that the host gets for its own by flags alone; it must not exist yet. */
   readonly folder: string
 }
@@ -84,9 +87,14 @@ type Running = {
   readonly ending: AbortController
   /** The end of what the host wrote to its standard error. */
   readonly complaint: () => string
+  readonly memoryMax: number
 }
 
-const captureIn = async ({ child, ending, complaint }: Running, order: Order, endsAt: number): Promise<Outcome> => {
+const captureIn = async (
+  { child, ending, complaint, memoryMax }: Running,
+  order: Order,
+  endsAt: number,
+): Promise<Outcome> => {
   const { promise, resolve } = Promise.withResolvers<Outcome>()
   let isLoaded = false
   const onReport = (report: Report) => {
@@ -94,15 +102,22 @@ const captureIn = async ({ child, ending, complaint }: Running, order: Order, en
     if (report.kind === 'loaded') isLoaded = true
     else resolve(report.outcome)
   }
-  const timer = setTimeout(() => {
+  const end = (outcome: Outcome) => {
     kill(child)
-    resolve(
+    resolve(outcome)
+    ending.abort()
+  }
+  const timer = setTimeout(() => {
+    end(
       isLoaded
         ? failure('RENDER_ERROR', 'The page stopped responding after it had loaded.', 'killed at the deadline')
         : failure('TIMEOUT', `The page did not load within ${order.options.timeout} s.`, 'killed at the deadline'),
     )
-    ending.abort()
   }, endsAt - performance.now())
+  using _watch = watchMemory(child.pid ?? 0, memoryMax, () => {
+    const message = `The page takes more memory than the ${memoryMax} bytes that its browser may have.`
+    end(failure('RENDER_ERROR', message, 'killed at its bound of memory'))
+  })
   const onGone = () =>
     resolve(failure('RENDER_ERROR', 'The browser ended while it rendered the page.', `host ended: ${complaint()}`))
   ending.signal.addEventListener('abort', onGone)
@@ -153,7 +168,8 @@ export const startHost = async (start: HostStart, stop: AbortSignal): Promise<Ho
   }
   return {
     gone,
-    capture: (order, endsAt) => captureIn({ child, ending, complaint: () => complaint }, order, endsAt),
+    capture: (order, endsAt) =>
+      captureIn({ child, ending, complaint: () => complaint, memoryMax: start.memoryMax }, order, endsAt),
     [Symbol.asyncDispose]: dispose,
   }
 }

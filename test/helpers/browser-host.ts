@@ -83,10 +83,11 @@ let names = 0
 export const startTestHost = (
   wayOut: { folder: string; egressPath: string },
   over: Partial<HostSettings> = {},
-  { network = 'namespace', trust }: { readonly network?: NetworkIsolation; readonly trust?: string | undefined } = {},
+  more: { readonly network?: NetworkIsolation; readonly trust?: string | undefined; readonly memoryMax?: number } = {},
 ): Promise<Host> => {
   const user = browserUsers?.bySlot[0]
   names += 1
+  const { network = 'namespace', trust, memoryMax = 2 ** 31 } = more
   const start = {
     settings: {
       chromium: chromiumPath,
@@ -102,6 +103,7 @@ export const startTestHost = (
       ...over,
     },
     isolation: { network, isRoot: user !== undefined, chromium: over.chromium ?? chromiumPath },
+    memoryMax,
     folder: join(wayOut.folder, `${process.pid}-${names}`),
   }
   return startHost(start, new AbortController().signal)

@@ -1,6 +1,7 @@
 import { spawnSync } from 'node:child_process'
 import { AppError } from '#shared/errors/app-error.ts'
 import { fileTree, type Mount } from './file-tree.ts'
+import { limited, tasksMax } from './limited.ts'
 
 /** How browsers are confined: in namespaces, or by Chromium's flags alone. */
 export type NetworkIsolation = 'namespace' | 'flags-only'
@@ -42,7 +43,7 @@ const dropRest = [
 
 /**
  * The command that runs `command` in a file tree of its own, with `mounts` in it, where there is no network but `lo`, no
- * process but its own, and no way to more rights. All its processes end when it ends, when its caller does, and by
+ * process but its own, no way to more rights, and a bound of processes. All its processes end when it ends, when its caller does, and by
  * SIGKILL to its group.
  */
 export const isolated = (
@@ -50,9 +51,17 @@ export const isolated = (
   { network, isRoot, chromium }: Isolation,
   mounts: readonly Mount[] = [],
 ): Command => {
-  if (network === 'flags-only') return command
+  if (network === 'flags-only') return limited(command, { tasksMax: undefined })
   const tree = fileTree(chromium, mounts)
-  return ['bwrap', ...namespaces, ...rightsOf(isRoot), ...tree, '--', ...(isRoot ? dropRest : []), ...command]
+  return [
+    'bwrap',
+    ...namespaces,
+    ...rightsOf(isRoot),
+    ...tree,
+    '--',
+    ...(isRoot ? dropRest : []),
+    ...limited(command, { tasksMax }),
+  ]
 }
 
 /** Tries the isolation with a command that does nothing. Throws `CONFIGURATION` that names the setting where it cannot be had. */

@@ -78,6 +78,13 @@ export const workerSettings = {
     min: 200,
     max: 100_000,
   }),
+  browserMemoryMax: integer('WORKER_BROWSER_MEMORY_MAX', {
+    help: 'most memory that a browser and its host have for themselves during a capture, which fails beyond that; up to 1 GiB of files comes on top',
+    unit: 'bytes',
+    fallback: 2_147_483_648,
+    min: 268_435_456,
+    max: 1_099_511_627_776,
+  }),
   captureBytesMax: integer('WORKER_CAPTURE_BYTES_MAX', {
     help: 'most bytes that one capture loads; its connections are cut beyond that',
     unit: 'bytes',

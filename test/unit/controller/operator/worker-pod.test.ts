@@ -150,3 +150,18 @@ t.test('an IPv6 address of egress stands in brackets', async (t) => {
   const settings = { ...podSettings, podEgress: { host: '::1', port: 1 } }
   t.equal(variablesOf({ settings }).get('SHUTTERFLEET_WORKER_EGRESS'), '[::1]:1')
 })
+
+t.test(
+  'memory, disk and folders of a worker have bounds that grow with its slots, unless the template has others',
+  async (t) => {
+    t.match(containerOf({ slots: 2 }).resources, {
+      requests: { cpu: '1000m', memory: '1100Mi' },
+      limits: { memory: '6656Mi', 'ephemeral-storage': '2304Mi' },
+    })
+    const unbounded = pod({ slots: 2 }).spec.volumes?.filter(({ emptyDir }) => emptyDir && !emptyDir.sizeLimit)
+    t.strictSame(unbounded, [])
+    t.strictSame(containerOf({ template: { resources: { limits: { memory: '1Gi' } } } }).resources, {
+      limits: { memory: '1Gi' },
+    })
+  },
+)
