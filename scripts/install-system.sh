@@ -1,5 +1,5 @@
 #!/bin/sh
-# Makes present what the services run: PostgreSQL, Chromium, nats-server, fonts, ip, setpriv, unshare, system users.
+# Makes present what the services run: PostgreSQL, Chromium, nats-server, fonts, bwrap, setpriv, system users.
 # Silent when all is there. Installs only as root on a machine with apt-get; otherwise names what is missing and how
 # to get it, and exits 1 before anything is started.
 set -eu
@@ -12,7 +12,10 @@ nats_binary=.tools/nats-server-$nats_version/nats-server
 postgres_least=15
 nats_least_minor=12
 # Users without rights that database and browser run as when Shutterfleet is started by root.
-users='shutterfleet-db shutterfleet-browser'
+browser_user=shutterfleet-browser
+users="shutterfleet-db $browser_user"
+# Subordinate ids of the browsers' user, one for each slot of all workers of the machine.
+browser_ids=1024
 
 has() {
   command -v "$1" >/dev/null 2>&1
@@ -69,6 +72,7 @@ has_users() {
   for user in $users; do
     grep -q "^$user:" /etc/passwd || return 1
   done
+  grep -q "^$browser_user:" /etc/subuid 2>/dev/null
 }
 
 # Sets `packages` to the Debian packages that are missing, `fonts` to those of them that a capture can do without, and
@@ -83,15 +87,15 @@ look() {
   }
   # Needed where pages are to trust certificates of one's own.
   has certutil || packages="$packages libnss3-tools"
-  has ip || {
-    packages="$packages iproute2"
+  has bwrap || {
+    packages="$packages bubblewrap"
     advice="$advice
-  ip (package iproute2)"
+  bwrap (package bubblewrap)"
   }
-  { has setpriv && has unshare; } || {
+  has setpriv || {
     packages="$packages util-linux"
     advice="$advice
-  setpriv and unshare (package util-linux)"
+  setpriv (package util-linux)"
   }
   has_font ':family=Liberation Sans' /usr/share/fonts/truetype/liberation*/LiberationSans-Regular.ttf || fonts='fonts-liberation'
   # Noto and not the smaller WenQuanYi (57 MB to download against 8): it has the Japanese, Korean and both Chinese forms
@@ -181,6 +185,11 @@ create_users() {
     id "$user" >/dev/null 2>&1 ||
       useradd --system --user-group --no-create-home --home-dir /nonexistent --shell /usr/sbin/nologin "$user"
   done
+  if ! grep -q "^$browser_user:" /etc/subuid 2>/dev/null; then
+    # After the last range that anybody has; 100000 is where useradd begins.
+    first=$(cat /etc/subuid 2>/dev/null | awk -F: 'BEGIN { first = 100000 } $2 + $3 > first { first = $2 + $3 } END { print first }')
+    usermod --add-subuids "$first-$((first + browser_ids - 1))" "$browser_user"
+  fi
 }
 
 . "$root/scripts/fetch.sh"

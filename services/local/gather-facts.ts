@@ -31,7 +31,6 @@ export const gatherFacts = async ({ env, settings, folder, chromium }: FactSourc
     natsUrlOf: (user) => settings.givenNatsUrl ?? ownNats(user),
     s3Url: settings.s3Url,
     objectsFolder: folder.objects,
-    dataFolder: folder.path,
     workerEnvFile: folder.workerEnv,
     proxiedWorkerEnvFile: folder.proxiedWorkerEnv,
     chromium,

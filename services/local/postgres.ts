@@ -128,6 +128,9 @@ const untilReady = async (child: Child, cluster: string, signal: AbortSignal): P
     return Number(lines[0]) === child.pid && lines[7]?.trim() === 'ready'
   }).then((inTime) => inTime && !child.hasExited() && !signal.aborted)
 
+/** When memory ends others go first. Only root may say so, and not in every container. */
+const protectFromOomKiller = (pid: number) => writeFile(`/proc/${pid}/oom_score_adj`, '-500').catch(() => {})
+
 /** Starts PostgreSQL on loopback and waits until it takes connections; makes its cluster first where there is none. Throws `SERVICE_UNAVAILABLE` with the end of its log. */
 export const startPostgres = async (options: PostgresOptions, signal: AbortSignal): Promise<Child> => {
   const cluster = join(options.folder, 'cluster')
@@ -144,6 +147,7 @@ export const startPostgres = async (options: PostgresOptions, signal: AbortSigna
     logPath: options.logPath,
     descriptors: [folder.fd],
   })
+  await protectFromOomKiller(child.pid)
   if (await untilReady(child, cluster, signal)) return child
   await stopChild(child, 'SIGINT', 5000)
   throw new AppError('SERVICE_UNAVAILABLE', {

@@ -23,7 +23,6 @@ export type Facts = {
   /** Undefined: images are files below `objectsFolder`. */
   readonly s3Url: string | undefined
   readonly objectsFolder: string
-  readonly dataFolder: string
   readonly workerEnvFile: string
   readonly proxiedWorkerEnvFile: string
   readonly chromium: string
@@ -152,7 +151,6 @@ export const workerEnv = (facts: Facts, pool: ServedPool): ProcessEnv =>
       WORKER_EGRESS: `127.0.0.1:${facts.ports.egress}`,
       EGRESS_TOKEN: facts.secrets.egressToken,
       CHROMIUM: facts.chromium,
-      WORKER_HIDDEN_FOLDER: facts.dataFolder,
     },
   )
 

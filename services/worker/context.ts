@@ -4,16 +4,17 @@ import { inboxPrefixOf } from '#shared/queue/permissions.ts'
 import { type OpeningKey, readOpeningKey } from '#shared/queue/seal.ts'
 import { createLogger } from '#shared/telemetry/logger.ts'
 import { createMetrics, type Metrics } from '#shared/telemetry/metrics.ts'
-import type { BrowserUser } from './browser-host/protocol.ts'
-import { findBrowserUser } from './browser-user.ts'
 import type { Config } from './config.ts'
 import { createEvents, type Events } from './events.ts'
-import { checkIsolation, isolationOf } from './network-isolation.ts'
+import { type BrowserUsers, reserveBrowserUsers } from './isolation/browser-users.ts'
+import { checkIsolation, type Isolation } from './isolation/isolated.ts'
 
 /** What a worker has before it takes anything. */
 export type Context = AsyncDisposable & {
   readonly pod: string
-  readonly user: BrowserUser | undefined
+  readonly isolation: Isolation
+  /** Undefined where browsers run as the worker's own user. */
+  readonly users: BrowserUsers | undefined
   /** The private keys of the worker's pool. */
   readonly openingKeys: readonly OpeningKey[]
   readonly metrics: Metrics
@@ -24,8 +25,10 @@ export type Context = AsyncDisposable & {
 /** Checks that browsers can be isolated as configured, and connects to NATS. */
 export const createContext = async (config: Config): Promise<Context> => {
   const openingKeys = config.openingKeys.map(readOpeningKey)
-  const user = findBrowserUser(config.browserUser)
-  checkIsolation(isolationOf(config, user))
+  await using stack = new AsyncDisposableStack()
+  const users = stack.use(await reserveBrowserUsers(config.browserUser, config.slots))
+  const isolation = { network: config.networkIsolation, isRoot: users !== undefined, chromium: config.chromium }
+  checkIsolation(isolation)
   const metrics = createMetrics('worker')
   const events = createEvents(createLogger({ service: 'worker', level: config.logLevel }), metrics)
   if (config.networkIsolation === 'flags-only') {
@@ -36,11 +39,23 @@ export const createContext = async (config: Config): Promise<Context> => {
   }
   if (config.unsafeNoSandbox) events.unsafe('WORKER_UNSAFE_NO_SANDBOX', 'Chromium runs without its sandbox')
   const pod = config.pod || `worker-${randomUUID().slice(0, 8)}`
-  const queue = await connectQueue({
-    url: config.natsUrl,
-    name: pod,
-    inboxPrefix: inboxPrefixOf(`worker_${config.pool}`),
-    notice: events.queue,
-  })
-  return { pod, user, openingKeys, metrics, events, queue, [Symbol.asyncDispose]: () => queue[Symbol.asyncDispose]() }
+  const queue = stack.use(
+    await connectQueue({
+      url: config.natsUrl,
+      name: pod,
+      inboxPrefix: inboxPrefixOf(`worker_${config.pool}`),
+      notice: events.queue,
+    }),
+  )
+  const owned = stack.move()
+  return {
+    pod,
+    isolation,
+    users,
+    openingKeys,
+    metrics,
+    events,
+    queue,
+    [Symbol.asyncDispose]: () => owned.disposeAsync(),
+  }
 }

@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto'
 import { join } from 'node:path'
+import type { BrowserUser } from './browser-host/protocol.ts'
 import type { Config } from './config.ts'
 import type { Context } from './context.ts'
 import type { PullGate } from './pull-gate.ts'
 import type { Events } from './events.ts'
 import type { Ground } from './ground.ts'
 import { type Host, startHost } from './host-process.ts'
-import { isolationOf } from './network-isolation.ts'
 import { createSlot, type Slot } from './slot.ts'
 import { warmUp } from './warm-up.ts'
 
@@ -51,12 +51,12 @@ export const holdAfterFailures = (
 
 /** Makes the worker's slots; their hosts are started when they are first asked for. */
 export const createSlots = (
-  { config, user, events }: { config: Config } & Pick<Context, 'user' | 'events'>,
+  { config, isolation, users, events }: { config: Config } & Pick<Context, 'isolation' | 'users' | 'events'>,
   ground: Pick<Ground, 'folder' | 'egressPath' | 'trust' | 'canary'>,
   holds: Pick<PullGate, 'hold' | 'release'>,
 ): readonly Slot[] => {
   const { egressPath } = ground
-  const start = async (stop: AbortSignal) => {
+  const start = async (user: BrowserUser | undefined, stop: AbortSignal) => {
     const host = await startHost(
       {
         settings: {
@@ -64,14 +64,15 @@ export const createSlots = (
           sandbox: !config.unsafeNoSandbox,
           ...(user && { user }),
           egressPath,
+          ...(ground.trust && { trust: ground.trust }),
           recycleCaptures: config.recycleCaptures,
           recycleMs: config.recycleSeconds * 1000,
           heightMax: config.heightMax,
           bytesMax: config.captureBytesMax,
           connectionsMax: config.captureConnectionsMax,
         },
-        isolation: isolationOf(config, user),
-        trust: ground.trust,
+        isolation,
+        memoryMax: config.browserMemoryMax,
         folder: join(ground.folder, `host-${randomUUID().slice(0, 8)}`),
       },
       stop,
@@ -79,5 +80,7 @@ export const createSlots = (
     return warmed(host, ground.canary, stop)
   }
   const counted = holdAfterFailures(events, holds)
-  return Array.from({ length: config.slots }, () => createSlot(start, counted))
+  return Array.from({ length: config.slots }, (_, slot) =>
+    createSlot((stop) => start(users?.bySlot[slot], stop), counted),
+  )
 }

@@ -3,7 +3,6 @@ import { chmod, chown, rm } from 'node:fs/promises'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { BrowserUser } from './browser-host/protocol.ts'
 import { type Canary, createCanary } from './canary.ts'
 import { createEgressRelay, type EgressWay } from './egress-relay.ts'
 import { makeOwnFolder } from './own-folder.ts'
@@ -21,10 +20,10 @@ export type Ground = AsyncDisposable & {
   readonly canary: Pick<Canary, 'heard'> & { readonly port: number }
 }
 
-/** Opens folder, socket and canary for browsers that run as `user`, or as the worker's own user where it is undefined. */
+/** Opens folder, socket and canary for browsers that run as users of the group, or as the worker's own user where it is undefined. */
 export const openGround = async (
   { egress, egressToken, extraCa }: EgressWay & { readonly extraCa: string },
-  user: BrowserUser | undefined,
+  groupId: number | undefined,
 ): Promise<Ground> => {
   await using stack = new AsyncDisposableStack()
   const folder = await makeOwnFolder(tmpdir())
@@ -35,10 +34,11 @@ export const openGround = async (
   stack.defer(() => void relay.close())
   relay.listen(egressPath)
   await once(relay, 'listening')
-  if (user) {
-    // Hosts pass through the folder to their own, and reach the socket.
+  if (groupId !== undefined) {
+    // By flags alone hosts pass through the folder to their own.
     await chmod(folder, 0o711)
-    await chown(egressPath, user.userId, user.groupId)
+    await chown(egressPath, 0, groupId)
+    await chmod(egressPath, 0o660)
   }
   const { server, heard } = createCanary()
   stack.defer(() => void server.close())

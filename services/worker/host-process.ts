@@ -5,8 +5,9 @@ import { join } from 'node:path'
 import { AppError } from '#shared/errors/app-error.ts'
 import type { HostSettings, Order, Outcome, Report } from './browser-host/protocol.ts'
 import { within } from '#shared/process/within.ts'
-import { type Isolation, isolated, systemPath } from './network-isolation.ts'
-import { bringPageTrust } from './page-trust.ts'
+import { browserHome } from './isolation/file-tree.ts'
+import { type Isolation, isolated, systemPath } from './isolation/isolated.ts'
+import { watchMemory } from './isolation/memory-watch.ts'
 import { childrenOf, killGroup } from './process-groups.ts'
 
 /** Importing Playwright takes 0.3 s on an idle core; a busy machine may take far longer. */
@@ -23,12 +24,12 @@ export type Host = AsyncDisposable & {
 
 /** What starting a host takes beside the settings that it gets itself. */
 export type HostStart = {
-  readonly settings: Omit<HostSettings, 'folder'>
+  readonly settings: HostSettings
   readonly isolation: Isolation
-  /** Folder that the host gets for its own; it must not exist yet. */
+  /** Bytes that host and browser may have for themselves while they capture. */
+  readonly memoryMax: number
+  /** Folder that the host gets for its own by flags alone; it must not exist yet. */
   readonly folder: string
-  /** Certificate store that its browser trusts beside the system's. */
-  readonly trust?: string | undefined
 }
 
 const program = join(import.meta.dirname, 'browser-host', 'main.ts')
@@ -41,16 +42,32 @@ const failure = (code: 'TIMEOUT' | 'RENDER_ERROR', message: string, detail: stri
   timings: {},
 })
 
-const launch = ({ folder, isolation, ...start }: Omit<HostStart, 'trust'>): ChildProcess => {
-  const settings: HostSettings = { ...start.settings, folder }
-  const [file, ...args] = isolated([process.execPath, program, JSON.stringify(settings)], isolation)
+const launch = ({ settings, isolation, folder }: HostStart): ChildProcess => {
+  const isApart = isolation.network === 'namespace'
+  const home = isApart ? browserHome : folder
+  const { egressPath, trust } = settings
+  const inside = { ...settings, egressPath: '/run/egress.sock', ...(trust && { trust: '/run/trust' }) }
+  const mounts = [
+    { from: egressPath, to: inside.egressPath },
+    ...(trust && inside.trust ? [{ from: trust, to: inside.trust }] : []),
+  ]
+  const [file, ...args] = isolated(
+    [process.execPath, program, JSON.stringify(isApart ? inside : settings)],
+    isolation,
+    mounts,
+  )
   return spawn(file, args, {
-    cwd: folder,
+    cwd: isApart ? '/' : folder,
     detached: true,
-    env: { PATH: systemPath, HOME: folder, TMPDIR: folder, LANG: 'C.UTF-8' },
+    env: { PATH: systemPath, HOME: home, TMPDIR: home, LANG: 'C.UTF-8' },
     stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
     serialization: 'advanced',
   })
+}
+
+const makeHome = async ({ folder, settings: { user } }: HostStart): Promise<void> => {
+  await mkdir(folder, { mode: 0o700 })
+  if (user) await chown(folder, user.userId, user.groupId)
 }
 
 /**
@@ -70,9 +87,14 @@ type Running = {
   readonly ending: AbortController
   /** The end of what the host wrote to its standard error. */
   readonly complaint: () => string
+  readonly memoryMax: number
 }
 
-const captureIn = async ({ child, ending, complaint }: Running, order: Order, endsAt: number): Promise<Outcome> => {
+const captureIn = async (
+  { child, ending, complaint, memoryMax }: Running,
+  order: Order,
+  endsAt: number,
+): Promise<Outcome> => {
   const { promise, resolve } = Promise.withResolvers<Outcome>()
   let isLoaded = false
   const onReport = (report: Report) => {
@@ -80,15 +102,22 @@ const captureIn = async ({ child, ending, complaint }: Running, order: Order, en
     if (report.kind === 'loaded') isLoaded = true
     else resolve(report.outcome)
   }
-  const timer = setTimeout(() => {
+  const end = (outcome: Outcome) => {
     kill(child)
-    resolve(
+    resolve(outcome)
+    ending.abort()
+  }
+  const timer = setTimeout(() => {
+    end(
       isLoaded
         ? failure('RENDER_ERROR', 'The page stopped responding after it had loaded.', 'killed at the deadline')
         : failure('TIMEOUT', `The page did not load within ${order.options.timeout} s.`, 'killed at the deadline'),
     )
-    ending.abort()
   }, endsAt - performance.now())
+  using _watch = watchMemory(child.pid ?? 0, memoryMax, () => {
+    const message = `The page takes more memory than the ${memoryMax} bytes that its browser may have.`
+    end(failure('RENDER_ERROR', message, 'killed at its bound of memory'))
+  })
   const onGone = () =>
     resolve({ outcome: 'interrupted', by: 'browser', isLoaded, detail: `host ended: ${complaint()}`, timings: {} })
   ending.signal.addEventListener('abort', onGone)
@@ -108,11 +137,8 @@ const captureIn = async ({ child, ending, complaint }: Running, order: Order, en
  * does not come up, or where `stop` aborts before.
  */
 export const startHost = async (start: HostStart, stop: AbortSignal): Promise<Host> => {
-  const { folder, trust } = start
-  await mkdir(folder, { mode: 0o700 })
-  const { user } = start.settings
-  if (user) await chown(folder, user.userId, user.groupId)
-  if (trust) await bringPageTrust(trust, folder, user)
+  const { folder } = start
+  if (start.isolation.network === 'flags-only') await makeHome(start)
   const child = launch(start)
   let complaint = ''
   child.stderr?.on('data', (chunk: Buffer) => {
@@ -142,7 +168,8 @@ export const startHost = async (start: HostStart, stop: AbortSignal): Promise<Ho
   }
   return {
     gone,
-    capture: (order, endsAt) => captureIn({ child, ending, complaint: () => complaint }, order, endsAt),
+    capture: (order, endsAt) =>
+      captureIn({ child, ending, complaint: () => complaint, memoryMax: start.memoryMax }, order, endsAt),
     [Symbol.asyncDispose]: dispose,
   }
 }

@@ -12,8 +12,8 @@ export const browsersOf = (root: number): Process[] =>
  * A bare Playwright browser to compare with: the same Chromium, no filter, no queue. Without its sandbox, since tests may
  * run as root; it opens only pages of this repository and of the system's packages.
  */
-export const startBareBrowser = (): Promise<Browser> =>
-  chromium.launch({ executablePath: chromiumPath, chromiumSandbox: false })
+export const startBareBrowser = (args: string[] = []): Promise<Browser> =>
+  chromium.launch({ executablePath: chromiumPath, chromiumSandbox: false, args })
 
 /** Takes one screenshot as a plain Playwright script would, in a context of its own. */
 export const bareShot = async (

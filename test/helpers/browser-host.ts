@@ -10,10 +10,13 @@ import { chromiumPath } from '#test/helpers/bare-browser.ts'
 import type { CaseRecords } from '#test/fixtures/ssrf-cases.ts'
 import { resolverOf, rulesOf, startFilter } from '#test/helpers/egress-filter.ts'
 import type { HostSettings, Outcome } from '#worker/browser-host/protocol.ts'
-import { findBrowserUser } from '#worker/browser-user.ts'
 import { createEgressRelay } from '#worker/egress-relay.ts'
 import { type Host, startHost } from '#worker/host-process.ts'
-import type { NetworkIsolation } from '#worker/network-isolation.ts'
+import { reserveBrowserUsers } from '#worker/isolation/browser-users.ts'
+import type { NetworkIsolation } from '#worker/isolation/isolated.ts'
+
+/** As which the browsers of this process run where it is root. */
+export const browserUsers = await reserveBrowserUsers('shutterfleet-browser', 1)
 
 /** Serves the fixture pages, and `more`, on a free port of loopback. */
 export const startPages = async (
@@ -58,10 +61,10 @@ export const startWayOut = async (
   const egressPath = join(folder, 'egress.sock')
   relay.listen(egressPath)
   await once(relay, 'listening')
-  const user = findBrowserUser('shutterfleet-browser')
-  if (user) {
+  if (browserUsers) {
     await chmod(folder, 0o711)
-    await chown(egressPath, user.userId, user.groupId)
+    await chown(egressPath, 0, browserUsers.groupId)
+    await chmod(egressPath, 0o660)
   }
   return {
     folder,
@@ -80,16 +83,18 @@ let names = 0
 export const startTestHost = (
   wayOut: { folder: string; egressPath: string },
   over: Partial<HostSettings> = {},
-  { network = 'namespace', trust }: { readonly network?: NetworkIsolation; readonly trust?: string | undefined } = {},
+  more: { readonly network?: NetworkIsolation; readonly trust?: string | undefined; readonly memoryMax?: number } = {},
 ): Promise<Host> => {
-  const user = findBrowserUser('shutterfleet-browser')
+  const user = browserUsers?.bySlot[0]
   names += 1
+  const { network = 'namespace', trust, memoryMax = 2 ** 31 } = more
   const start = {
     settings: {
       chromium: chromiumPath,
       sandbox: true,
       ...(user && { user }),
       egressPath: wayOut.egressPath,
+      ...(trust && { trust }),
       recycleCaptures: 50,
       recycleMs: 600_000,
       heightMax: 20_000,
@@ -97,9 +102,9 @@ export const startTestHost = (
       connectionsMax: 512,
       ...over,
     },
-    isolation: { network, isRoot: user !== undefined, hiddenFolder: '' },
+    isolation: { network, isRoot: user !== undefined, chromium: over.chromium ?? chromiumPath },
+    memoryMax,
     folder: join(wayOut.folder, `${process.pid}-${names}`),
-    trust,
   }
   return startHost(start, new AbortController().signal)
 }

@@ -1,83 +1,134 @@
 import { spawn, spawnSync } from 'node:child_process'
-import { readFileSync, readlinkSync } from 'node:fs'
+import { once } from 'node:events'
+import { readdirSync, readFileSync, readlinkSync } from 'node:fs'
 import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { basename, join } from 'node:path'
+import { createServer } from 'node:net'
+import { dirname, join } from 'node:path'
 import t from 'tap'
-import { browsersOf } from '#test/helpers/bare-browser.ts'
-import { captureWith, startTestHost, startWayOut } from '#test/helpers/browser-host.ts'
+import { browsersOf, chromiumPath } from '#test/helpers/bare-browser.ts'
+import { browserUsers, captureWith, startTestHost, startWayOut } from '#test/helpers/browser-host.ts'
 import { eventually } from '#test/helpers/eventually.ts'
 import { type Process, processTree } from '#test/helpers/process-tree.ts'
-import { findBrowserUser } from '#worker/browser-user.ts'
-import { type Command, type Isolation, isolated, systemPath } from '#worker/network-isolation.ts'
+import { type Command, type Isolation, isolated, systemPath } from '#worker/isolation/isolated.ts'
 
-const folder = await mkdtemp(join(tmpdir(), 'hidden-'))
-t.teardown(() => rm(folder, { recursive: true, force: true }))
-await chmod(folder, 0o755)
-await writeFile(join(folder, 'secrets.json'), 'secret')
-
-const browserUser = findBrowserUser('shutterfleet-browser')
-const become = (user: number, group: number) => ['setpriv', `--reuid=${user}`, `--regid=${group}`, '--clear-groups']
+const become = ({ userId, groupId }: { userId: number; groupId: number }) => [
+  ...['setpriv', `--reuid=${userId}`, `--regid=${groupId}`, '--clear-groups'],
+]
+const nobody = { userId: 65_534, groupId: 65_534 }
+const slotUser = browserUsers?.bySlot[0]
 
 /** How commands are isolated here: as root, and as somebody else, which is all there is where the tests are not root. */
-const ways = [
-  ...(browserUser
-    ? [
-        {
-          isRoot: true,
-          caller: [],
-          inside: become(browserUser.userId, browserUser.groupId),
-          bounding: '00000000000000c2',
-        },
-        { isRoot: false, caller: become(65_534, 65_534), inside: [], bounding: '0000000000000000' },
-      ]
-    : [{ isRoot: false, caller: [], inside: [], bounding: '0000000000000000' }]),
-]
+const ways = slotUser
+  ? [
+      { isRoot: true, caller: [], inside: become(slotUser), bounding: '00000000000000c2' },
+      { isRoot: false, caller: become(nobody), inside: [], bounding: '0000000000000000' },
+    ]
+  : [{ isRoot: false, caller: [], inside: [], bounding: '0000000000000000' }]
+type Way = (typeof ways)[number]
 
-const commandOf = (
-  { isRoot, caller, inside }: (typeof ways)[number],
-  network: Isolation['network'],
-  command: Command,
-) => {
-  const [first = '', ...more] = [...inside, ...command]
-  const [file = '', ...args] = [...caller, ...isolated([first, ...more], { network, isRoot, hiddenFolder: folder })]
+const secret = `secret-${process.pid}`
+
+/** A folder with a socket and a file, both open to everybody, as another slot or the machine's services may have them. */
+const plant = async (parent: string) => {
+  const folder = await mkdtemp(join(parent, 'shutterfleet-planted-'))
+  t.teardown(() => rm(folder, { recursive: true, force: true }))
+  const [socket, file] = [join(folder, 'open.sock'), join(folder, 'local.json')]
+  const server = createServer().listen(socket)
+  t.teardown(() => server.close())
+  await once(server, 'listening')
+  await writeFile(file, secret)
+  for (const path of [folder, socket, file]) await chmod(path, 0o777)
+  return { socket, file }
+}
+const planted = await Promise.all(['/tmp', '/var/tmp', '/dev/shm', ...(slotUser ? ['/run'] : [])].map(plant))
+const egressPath = planted[0]!.socket
+
+const abstractName = `planted-${process.pid}`
+const abstract = createServer((client) => client.destroy()).listen(`\0${abstractName}`)
+t.teardown(() => abstract.close())
+
+const connectAbstract = `require('net').connect('\\0${abstractName}').on('connect', () => console.log('abstract: reached'))
+  .on('error', ({ code }) => console.log('abstract: ' + code)).on('connect', () => process.exit())`
+
+/** A shell in the browser's place, which takes all rights that a namespace of its own can give and looks behind what was mounted. */
+const probe = `
+grep -E '^(Uid|NoNewPrivs|CapEff|CapBnd):' /proc/self/status
+echo "networks: $(sed -n 's/^ *\\(.*\\):.*/\\1/p' /proc/net/dev | tr '\\n' ' ')"
+echo "environments: $(cat /proc/[0-9]*/environ | grep -a -o "secret-[0-9]*" | sort -u)"
+unshare --user --map-root-user --mount sh -c '
+  checkout=$1 node=$2 connect=$3 places=$4
+  shift 4
+  umount --lazy /proc /tmp /run/egress.sock "$checkout"/services/worker "$checkout"/node_modules /
+  mount -o remount,rw / && echo "root: writable"
+  echo "processes: $(cat /proc/[0-9]*/comm | tr "\\n" " ")"
+  echo "sockets: $(find $places -maxdepth 3 ! -type d ! -type l -exec test -S {} \\; -print | sort | tr "\\n" " ")"
+  echo "files: $(cat "$@")"
+  echo "checkout: $(ls -A "$checkout" | sort | tr "\\n" " ")"
+  echo "services: $(ls "$checkout"/services | tr "\\n" " ")"
+  echo "machine: $(ls -d /home /root /sys /boot /etc/passwd /usr/src "$checkout"/.shutterfleet)"
+  "$node" -e "$connect"
+' sh "$@" 2>&1`
+
+const commandOf = ({ isRoot, caller, inside }: Way, network: Isolation['network'], command: Command) => {
+  const mounts = [{ from: egressPath, to: '/run/egress.sock' }]
+  const whole = [...inside, ...command] as unknown as Command
+  const [file = '', ...args] = [...caller, ...isolated(whole, { network, isRoot, chromium: chromiumPath }, mounts)]
   return { file, args, env: { PATH: systemPath } }
 }
 
-/** What somebody sees who takes all rights that a namespace of his own can give, to look behind what was mounted. */
-const probe = `
-grep -E '^(NoNewPrivs|CapEff|CapBnd):' /proc/self/status
-echo "networks: $(sed -n 's/^ *\\(.*\\):.*/\\1/p' /proc/net/dev | tr '\\n' ' ')"
-unshare --user --map-root-user --mount sh -c '
-  umount "$1" /proc
-  umount --lazy "$1" /proc
-  echo "files: $(ls "$1")"
-  echo "processes: $(cat /proc/[0-9]*/cmdline | tr "\\0" " ")"
-' sh "$1" 2>&1`
-
-const look = (way: (typeof ways)[number], network: Isolation['network']) => {
-  const { file, args, env } = commandOf(way, network, ['sh', '-c', probe, 'sh', folder])
-  return spawnSync(file, args, { env, encoding: 'utf8' }).stdout
+const checkout = process.cwd()
+const look = (way: Way, network: Isolation['network']) => {
+  const files = planted.map(({ file }) => file)
+  // All that there is inside; of the whole machine only what a search must find.
+  const places = network === 'namespace' ? ['/run', '/tmp', '/var', '/dev'] : files.map((file) => dirname(file))
+  const given = [checkout, process.execPath, connectAbstract, places.join(' ')]
+  const probed: Command = ['sh', '-c', probe, 'sh', ...given, ...files]
+  const { file, args, env } = commandOf(way, network, probed)
+  const others = way.isRoot ? way.inside : way.caller
+  const neighbour = spawn('env', [...others, 'sleep', '600'], {
+    env: { PATH: systemPath, KEY: secret },
+    stdio: 'ignore',
+  })
+  try {
+    return spawnSync(file, args, { env, cwd: '/', encoding: 'utf8' }).stdout
+  } finally {
+    neighbour.kill('SIGKILL')
+  }
 }
-const thisTest = basename(import.meta.filename)
 
 for (const way of ways) {
   const who = way.isRoot ? 'root' : 'an ordinary user'
-  t.test(`what ${who} isolates sees neither files, processes nor networks, and gets no rights`, async (t) => {
+  t.test(`what ${who} isolates finds no socket, file, process, secret or network of the machine`, async (t) => {
     const seen = look(way, 'namespace')
-    t.match(seen, /^files: $/m)
-    t.match(seen, /^processes: sh -c /m)
-    t.notMatch(seen, thisTest)
+    t.match(seen, /^sockets: \/run\/egress\.sock $/m)
+    t.match(seen, /^abstract: ECONNREFUSED$/m)
+    t.notMatch(seen, secret)
+    t.match(seen, /^environments: $/m)
+    t.match(seen, /^checkout: (\.tools )?node_modules package\.json services $/m)
+    t.match(seen, /^services: shared worker $/m)
+    t.match(seen, /^machine: $/m)
+    t.match(seen, /^processes: ((bwrap|sh|cat|tr) )+$/m)
     t.match(seen, /^networks: lo $/m)
+  })
+
+  t.test(`what ${who} isolates gets no rights and changes nothing`, async (t) => {
+    const seen = look(way, 'namespace')
     t.match(seen, /^NoNewPrivs:\t1$/m)
     t.match(seen, /^CapEff:\t0000000000000000$/m)
     t.match(seen, new RegExp(`^CapBnd:\t${way.bounding}$`, 'm'))
+    t.notMatch(seen, 'root: writable')
   })
 
   t.test(`without isolation the same look of ${who} finds what there is`, async (t) => {
     const seen = look(way, 'flags-only')
-    t.match(seen, /^files: secrets\.json$/m)
-    t.match(seen, thisTest)
+    for (const { socket } of planted) t.match(seen, ` ${socket} `)
+    t.match(seen, /^abstract: reached$/m)
+    t.match(seen, `files: ${secret.repeat(planted.length)}`)
+    t.match(seen, `environments: ${secret}`)
+    t.match(seen, /^checkout: .*README\.md/m)
+    t.match(seen, /^services: .*gateway/m)
+    t.match(seen, /^\/sys$/m)
+    t.match(seen, /^processes: .* sleep /m)
     t.match(seen, /^NoNewPrivs:\t0$/m)
   })
 
@@ -100,7 +151,8 @@ const allGone = (processes: readonly Process[]) => {
 }
 
 const statusOf = ({ pid }: Process) => readFileSync(`/proc/${pid}/status`, 'utf8')
-const namespacesOf = ({ pid }: Process) => ['user', 'pid', 'net'].map((kind) => readlinkSync(`/proc/${pid}/ns/${kind}`))
+const namespacesOf = ({ pid }: Process) =>
+  ['user', 'pid', 'net', 'mnt'].map((kind) => readlinkSync(`/proc/${pid}/ns/${kind}`))
 
 t.test("Chromium's own sandbox stands inside of ours", async (t) => {
   await using wayOut = await startWayOut('127.0.0.1:1')
@@ -114,17 +166,20 @@ t.test("Chromium's own sandbox stands inside of ours", async (t) => {
   if (!browser || !renderer) return t.fail('no browser')
   t.match(statusOf(browser), /^NoNewPrivs:\t1$/m)
   t.match(statusOf(browser), /^CapEff:\t0+$/m)
+  if (slotUser) t.match(statusOf(browser), new RegExp(`^Uid:(\t${slotUser.userId}){4}$`, 'm'))
+  t.notOk(readdirSync(`/proc/${browser.pid}/root`).includes('home'), 'the browser itself has the file tree of its own')
   const inside = namespacesOf(renderer)
-  for (const outer of [browser, ...all.slice(0, 1)]) {
+  // Mounts are shared with the browser: Chromium needs none of its own.
+  for (const [outer, shared] of [[browser, inside.slice(3)] as const, [all[0]!, []] as const]) {
     t.strictSame(
       namespacesOf(outer).filter((space) => inside.includes(space)),
-      [],
+      shared,
     )
   }
 })
 
 for (const [what, find] of [
-  ['the outermost process', (all: Process[]) => all.find(({ command }) => command.startsWith('unshare'))],
+  ['the outermost process', (all: Process[]) => all.find(({ command }) => command.startsWith('bwrap'))],
   ['the host', (all: Process[]) => all.find(({ command }) => command.startsWith(process.execPath))],
 ] as const) {
   t.test(`nothing is left of a host when ${what} is killed`, async (t) => {

@@ -50,6 +50,7 @@ const secretFolder = '/run/secrets/shutterfleet'
 const secretMode = 0o440
 const userId = 10_001
 const shmMiBPerSlot = 256
+const tmpMiBPerSlot = 1024
 
 /**
  * The pod of a worker. It holds no token of Kubernetes, and of secrets only the pool's own; it cannot get more rights, and
@@ -80,7 +81,7 @@ export const workerPod = (of: WorkerPodOptions): PodTemplate => {
           image: image ?? settings.podImage,
           ...(imagePullPolicy && { imagePullPolicy }),
           command: ['node', `services/worker/${program}.ts`],
-          ...(resources && { resources: { ...quantitiesOf(resources) } }),
+          resources: quantitiesOf(resources ?? defaultResources(of.slots)),
           env: variablesOf(of, env ?? []),
           ports: [{ name: 'probe', containerPort: probePort }],
           readinessProbe: probe('/readyz', { periodSeconds: 1, timeoutSeconds: 2, failureThreshold: 2 }),
@@ -129,9 +130,15 @@ const securityOf = (isolated: boolean): V1SecurityContext => ({
 
 const volumesOf = (secretName: string, slots: number): V1Volume[] => [
   { name: 'secrets', secret: { secretName, defaultMode: secretMode } },
-  { name: 'tmp', emptyDir: {} },
+  { name: 'tmp', emptyDir: { sizeLimit: `${slots * tmpMiBPerSlot}Mi` } },
   { name: 'shm', emptyDir: { medium: 'Memory', sizeLimit: `${slots * shmMiBPerSlot}Mi` } },
 ]
+
+/** Requests are what ordinary pages take; limits what browsers may take at most before the worker ends them itself. */
+const defaultResources = (slots: number) => ({
+  requests: { cpu: `${slots * 500}m`, memory: `${300 + slots * 400}Mi` },
+  limits: { memory: `${512 + slots * 3072}Mi`, 'ephemeral-storage': `${256 + slots * tmpMiBPerSlot}Mi` },
+})
 
 type Quantities = Readonly<Record<string, number | string>>
 
@@ -157,8 +164,6 @@ const ownVariables = ({ pool, slots, podName, variables = {}, settings }: Worker
     [workerSettings.slots.name]: String(slots),
     [workerSettings.egress.name]: `${host.includes(':') ? `[${host}]` : host}:${port}`,
     [workerSettings.networkIsolation.name]: settings.podIsolation,
-    // What takes over a browser has the worker's user, who may read them.
-    [workerSettings.hiddenFolder.name]: secretFolder,
     [workerSettings.unsafeNoSandbox.name]: String(settings.podUnsafeNoSandbox),
     [commonSettings.probeHost.name]: '0.0.0.0',
     [commonSettings.probePort.name]: String(probePort),

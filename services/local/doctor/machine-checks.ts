@@ -1,7 +1,5 @@
 import { execFile } from 'node:child_process'
-import { mkdtemp, readFile, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { readFile } from 'node:fs/promises'
 import { promisify } from 'node:util'
 import type { Check } from './check.ts'
 import { countFonts, lookAtFonts } from './fonts.ts'
@@ -42,23 +40,19 @@ const userIds = async (): Promise<readonly string[]> => {
 
 /** A page shown by Chromium with its sandbox on, in namespaces without a network, as workers have it. */
 const lookAtSandbox = async ({ chromium, isRoot }: MachineFacts) => {
-  const own = isRoot ? [] : ['--user', '--map-current-user', '--keep-caps']
-  const namespaces = ['--net', '--mount', '--pid', '--ipc', '--fork', '--kill-child', '--mount-proc']
+  const own = isRoot ? ['--cap-drop', 'ALL', '--cap-add', 'cap_setuid', '--cap-add', 'cap_setgid'] : ['--unshare-user']
+  const namespaces = ['--unshare-net', '--unshare-pid', '--unshare-ipc', '--die-with-parent']
+  const tree = ['--ro-bind', '/', '/', '--dev', '/dev', '--proc', '/proc', '--perms', '1777', '--tmpfs', '/tmp']
   const identity = isRoot ? await userIds() : []
-  const folder = await mkdtemp(join(tmpdir(), 'doctor-'))
-  try {
-    const page = ['--dump-dom', '--disable-gpu', 'data:text/html,<p>sandboxed</p>']
-    const args = [...own, ...namespaces, 'setpriv', ...identity, '--no-new-privs', required(chromium), ...page]
-    const { stdout } = await run('unshare', args, {
-      timeout: runMs,
-      cwd: '/',
-      env: { PATH: '/usr/sbin:/usr/bin:/sbin:/bin', HOME: folder },
-    })
-    if (!stdout.includes('sandboxed')) throw new Error('Chromium shows nothing')
-    return 'Chromium runs with it, in namespaces of its own'
-  } finally {
-    await rm(folder, { recursive: true, force: true })
-  }
+  const page = ['--dump-dom', '--disable-gpu', 'data:text/html,<p>sandboxed</p>']
+  const args = [...own, ...namespaces, ...tree, '--', 'setpriv', ...identity, required(chromium), ...page]
+  const { stdout } = await run('bwrap', args, {
+    timeout: runMs,
+    cwd: '/',
+    env: { PATH: '/usr/sbin:/usr/bin:/sbin:/bin', HOME: '/tmp' },
+  })
+  if (!stdout.includes('sandboxed')) throw new Error('Chromium shows nothing')
+  return 'Chromium runs with it, in namespaces of its own'
 }
 
 /** What this machine itself must have. */
@@ -76,7 +70,7 @@ export const machineChecks = (facts: MachineFacts): Check[] => [
   {
     name: 'sandbox',
     needs: 'chromium',
-    advice: 'allow user namespaces and, in a container, an unmasked /proc; see docs/operations.md',
+    advice: 'install bubblewrap, allow user namespaces and, in a container, an unmasked /proc; see docs/operations.md',
     look: () => lookAtSandbox(facts),
   },
   {

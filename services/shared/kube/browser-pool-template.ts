@@ -39,9 +39,9 @@ const reservedAnnotationsStay: Rule = {
   message: `the controller decides what these say: ${reservedAnnotations.join(', ')}`,
 }
 
-const { pool, pod, slots, egress, networkIsolation, hiddenFolder, unsafeNoSandbox, spareSeconds } = workerSettings
+const { pool, pod, slots, egress, networkIsolation, unsafeNoSandbox, spareSeconds } = workerSettings
 const { probeHost, probePort } = commonSettings
-const decided = [pool, pod, slots, egress, networkIsolation, hiddenFolder, unsafeNoSandbox, spareSeconds]
+const decided = [pool, pod, slots, egress, networkIsolation, unsafeNoSandbox, spareSeconds]
 const secrets = Object.values({ ...queueSettings, ...workerSettings }).filter(({ secret }) => secret)
 const reservedVariables = [...decided, probeHost, probePort, ...secrets].map(({ name }) => prefix + name)
 const reservedVariablesStay: Rule = {
@@ -71,7 +71,10 @@ const resources = Type.Object(
       ),
     ),
   },
-  { description: 'CPU, memory and disk of a worker. About 300 MiB, and 400 MiB more for each of its slots.' },
+  {
+    description:
+      'CPU, memory and disk of a worker. Without it requests of 500m for each slot and 300 MiB, 400 MiB more for each slot; limits of 512 MiB, 3 GiB more for each slot, and 256 MiB of disk, 1 GiB more for each slot.',
+  },
 )
 
 const variable = Type.Object({

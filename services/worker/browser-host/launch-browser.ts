@@ -17,13 +17,16 @@ const networkArguments = (proxyPort: number) => [
   '--disable-quic',
 ]
 
+/** Each site has a process of its own. Headless-shell does not do so by itself. */
+export const siteIsolation = '--site-per-process'
+
 /** Starts Chromium, steered through a pipe. Throws what Playwright throws, after at most twenty seconds. */
 export const launchBrowser = (settings: HostSettings, proxyPort: number): Promise<Browser> =>
   chromium.launch({
     executablePath: settings.chromium,
     chromiumSandbox: settings.sandbox,
     ignoreDefaultArgs: unwanted,
-    args: networkArguments(proxyPort),
+    args: [siteIsolation, ...networkArguments(proxyPort)],
     handleSIGINT: false,
     handleSIGTERM: false,
     handleSIGHUP: false,

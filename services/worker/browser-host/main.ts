@@ -1,6 +1,10 @@
 import { once } from 'node:events'
+import { cp } from 'node:fs/promises'
 import type { AddressInfo } from 'node:net'
+import { homedir } from 'node:os'
+import { join } from 'node:path'
 import { becomeUser } from './become-user.ts'
+import { checkSiteIsolation } from './check-site-isolation.ts'
 import { createForwarder } from './forwarder.ts'
 import { launchBrowser } from './launch-browser.ts'
 import { createPageSupply } from './page-supply.ts'
@@ -10,13 +14,24 @@ import { serveOrder } from './serve-order.ts'
 const settings = JSON.parse(process.argv[2] ?? '') as HostSettings
 // Every module is loaded by now: from here on the checkout may be out of reach.
 if (settings.user) becomeUser(settings.user)
+// Chromium uses none that it cannot write.
+if (settings.trust) await cp(settings.trust, join(homedir(), '.pki', 'nssdb'), { recursive: true })
 
 const forwarder = createForwarder(settings.egressPath, settings)
 forwarder.server.listen(0, '127.0.0.1')
 await once(forwarder.server, 'listening')
 const { port } = forwarder.server.address() as AddressInfo
 
-const pages = createPageSupply(() => launchBrowser(settings, port), settings)
+let isChecked = false
+/** Browsers of one host are started alike: the first is checked, which warms the host up. */
+const launch = async () => {
+  const browser = await launchBrowser(settings, port)
+  if (!isChecked) await checkSiteIsolation(browser)
+  isChecked = true
+  return browser
+}
+
+const pages = createPageSupply(launch, settings)
 const report = (what: Report) => new Promise<void>((sent) => process.send?.(what, () => sent()))
 process.on('message', (order: Order) => {
   void serveOrder({ pages, forwarder, heightMax: settings.heightMax, report }, order)

@@ -2,8 +2,8 @@ import type { CaptureOptions } from '#shared/capture/options.ts'
 import type { CaptureErrorCode } from '#shared/errors/catalog.ts'
 import type { Timings, Warning } from '#shared/queue/messages.ts'
 
-/** A user without rights of its own, as which browsers run. */
-export type BrowserUser = { readonly name: string; readonly userId: number; readonly groupId: number }
+/** A user without rights of its own, as which the browsers of one slot run. */
+export type BrowserUser = { readonly userId: number; readonly groupId: number }
 
 /** What a browser host is started with: one JSON text as its only argument. Holds no secret. */
 export type HostSettings = {
@@ -11,10 +11,10 @@ export type HostSettings = {
   readonly sandbox: boolean
   /** User to become before Chromium is started; absent: stay who it is. */
   readonly user?: BrowserUser
-  /** Folder that only the browser's user can use: profile, temporary files. */
-  readonly folder: string
   /** Unix socket whose other end is the egress filter. */
   readonly egressPath: string
+  /** Certificate store that the browser trusts beside the system's. */
+  readonly trust?: string
   readonly recycleCaptures: number
   readonly recycleMs: number
   /** Most CSS pixels of the height of a full page. */

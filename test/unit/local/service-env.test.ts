@@ -54,7 +54,6 @@ const facts: Facts = {
   natsUrlOf: (user) => `nats://${user}`,
   s3Url: undefined,
   objectsFolder: '/data/objects',
-  dataFolder: '/data',
   workerEnvFile: '/worker-env.json',
   proxiedWorkerEnvFile: '/proxied-worker-env.json',
   chromium: '/chromium',
@@ -78,7 +77,6 @@ t.test("the worker gets its pool's key and address, and nothing that is worth st
     SHUTTERFLEET_WORKER_EGRESS: '127.0.0.1:3',
     SHUTTERFLEET_EGRESS_TOKEN: 'token of pages',
     SHUTTERFLEET_WORKER_SLOTS: '2',
-    SHUTTERFLEET_WORKER_HIDDEN_FOLDER: '/data',
   })
   const secrets = /DATABASE|PEPPER|SIGNING|S3_|STORAGE|AWS/
   t.strictSame(
@@ -94,7 +92,6 @@ t.test('each kind of worker has a user, a key and an environment of its own', (t
     SHUTTERFLEET_NATS_URL: 'nats://worker_proxied',
     SHUTTERFLEET_WORKER_POOL: 'proxied',
     SHUTTERFLEET_WORKER_OPENING_KEYS: 'private of proxied',
-    SHUTTERFLEET_WORKER_HIDDEN_FOLDER: '/data',
   })
   t.match(gatewayEnv(facts), {
     SHUTTERFLEET_SEALING_KEY_STANDARD: 'public',

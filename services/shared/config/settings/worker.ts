@@ -44,21 +44,17 @@ export const workerSettings = {
   },
   egressToken,
   chromium: text('CHROMIUM', {
-    help: 'Chromium or headless-shell binary',
+    help: 'Chromium or headless-shell binary; browsers see the whole folder that it lies in',
     fallback: '/usr/lib/chromium/chromium-headless-shell',
   }),
   browserUser: text('WORKER_BROWSER_USER', {
-    help: 'user as which browsers run when the worker itself is root; not used otherwise',
+    help: 'user with whose subordinate ids (/etc/subuid), one for each slot, browsers run when the worker is root; not used otherwise',
     fallback: 'shutterfleet-browser',
   }),
   networkIsolation: oneOf('WORKER_NETWORK_ISOLATION', {
-    help: 'how browsers are kept apart: namespaces without network, or only flags (needs a network policy)',
+    help: 'how browsers are confined: namespaces without network and with a file tree of their own, or only flags (needs a network policy)',
     fallback: 'namespace',
     values: ['namespace', 'flags-only'],
-  }),
-  hiddenFolder: text('WORKER_HIDDEN_FOLDER', {
-    help: 'folder that browsers find empty; the checkout and TMPDIR have to lie elsewhere; empty: none is hidden',
-    fallback: '',
   }),
   unsafeNoSandbox: flag('WORKER_UNSAFE_NO_SANDBOX', {
     help: "run Chromium without its sandbox: a page that breaks its renderer then has the browser user's rights",
@@ -83,6 +79,13 @@ export const workerSettings = {
     fallback: 20_000,
     min: 200,
     max: 100_000,
+  }),
+  browserMemoryMax: integer('WORKER_BROWSER_MEMORY_MAX', {
+    help: 'most memory that a browser and its host have for themselves during a capture, which fails beyond that; up to 1 GiB of files comes on top',
+    unit: 'bytes',
+    fallback: 2_147_483_648,
+    min: 268_435_456,
+    max: 1_099_511_627_776,
   }),
   captureBytesMax: integer('WORKER_CAPTURE_BYTES_MAX', {
     help: 'most bytes that one capture loads; its connections are cut beyond that',

@@ -27,7 +27,6 @@ t.test('a worker is told what it is, where its secrets are, and no secret', asyn
       ['SHUTTERFLEET_WORKER_SLOTS', '2'],
       ['SHUTTERFLEET_WORKER_EGRESS', 'egress:3128'],
       ['SHUTTERFLEET_WORKER_NETWORK_ISOLATION', 'namespace'],
-      ['SHUTTERFLEET_WORKER_HIDDEN_FOLDER', '/run/secrets/shutterfleet'],
       ['SHUTTERFLEET_WORKER_UNSAFE_NO_SANDBOX', 'false'],
       ['SHUTTERFLEET_PROBE_HOST', '0.0.0.0'],
       ['SHUTTERFLEET_PROBE_PORT', '9090'],
@@ -158,3 +157,18 @@ t.test('an IPv6 address of egress stands in brackets', async (t) => {
   const settings = { ...podSettings, podEgress: { host: '::1', port: 1 } }
   t.equal(variablesOf({ settings }).get('SHUTTERFLEET_WORKER_EGRESS'), '[::1]:1')
 })
+
+t.test(
+  'memory, disk and folders of a worker have bounds that grow with its slots, unless the template has others',
+  async (t) => {
+    t.match(containerOf({ slots: 2 }).resources, {
+      requests: { cpu: '1000m', memory: '1100Mi' },
+      limits: { memory: '6656Mi', 'ephemeral-storage': '2304Mi' },
+    })
+    const unbounded = pod({ slots: 2 }).spec.volumes?.filter(({ emptyDir }) => emptyDir && !emptyDir.sizeLimit)
+    t.strictSame(unbounded, [])
+    t.strictSame(containerOf({ template: { resources: { limits: { memory: '1Gi' } } } }).resources, {
+      limits: { memory: '1Gi' },
+    })
+  },
+)

@@ -1,0 +1,79 @@
+import { execFileSync } from 'node:child_process'
+import { once } from 'node:events'
+import { readFileSync } from 'node:fs'
+import { createServer, type Server } from 'node:net'
+import { AppError } from '#shared/errors/app-error.ts'
+import type { BrowserUser } from '#worker/browser-host/protocol.ts'
+
+/** Users as which the browsers of a worker run that is root itself: one for each slot, all of one group. */
+export type BrowserUsers = AsyncDisposable & { readonly groupId: number; readonly bySlot: readonly BrowserUser[] }
+
+const refuse = (message: string, cause?: unknown) =>
+  new AppError('CONFIGURATION', { message, publicMessage: message, cause })
+
+const groupIdOf = (name: string): number => {
+  try {
+    return Number(execFileSync('id', ['-g', name], { encoding: 'utf8', stdio: 'pipe' }))
+  } catch (cause) {
+    throw refuse(
+      `SHUTTERFLEET_WORKER_BROWSER_USER = ${name}, there is no such user: create it with 'useradd --system ${name}', or do not run the worker as root`,
+      cause,
+    )
+  }
+}
+
+/** The subordinate user ids of a user as subuid(5) lists them. */
+export const subordinateIds = function* (name: string, subuid: string): Generator<number> {
+  for (const line of subuid.split('\n')) {
+    const [owner, first, count] = line.split(':')
+    if (owner !== name) continue
+    for (let offset = 0; offset < Number(count); offset += 1) yield Number(first) + offset
+  }
+}
+
+const readSubuid = (): string => {
+  try {
+    return readFileSync('/etc/subuid', 'utf8')
+  } catch {
+    return ''
+  }
+}
+
+/** The lock of a user id: an abstract socket, which the kernel frees with its process. Undefined where another worker has it. */
+const lock = async (userId: number): Promise<Server | undefined> => {
+  const server = createServer((client) => client.destroy())
+  server.listen(`\0shutterfleet-browser-${userId}`)
+  try {
+    await once(server, 'listening')
+    return server.unref()
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EADDRINUSE') throw error
+    return undefined
+  }
+}
+
+/**
+ * Reserves `count` of the subordinate user ids of the user `name`, which no other worker of this machine has until they
+ * are disposed. Undefined where the worker is not root and browsers run as its own user. Throws `CONFIGURATION` where it is
+ * root and there is no such user, or too few ids are free.
+ */
+export const reserveBrowserUsers = async (name: string, count: number): Promise<BrowserUsers | undefined> => {
+  if (process.getuid?.() !== 0) return undefined
+  const groupId = groupIdOf(name)
+  await using stack = new AsyncDisposableStack()
+  const bySlot: BrowserUser[] = []
+  for (const userId of subordinateIds(name, readSubuid())) {
+    if (bySlot.length === count) break
+    const server = await lock(userId)
+    if (!server) continue
+    stack.defer(() => void server.close())
+    bySlot.push({ userId, groupId })
+  }
+  if (bySlot.length < count) {
+    throw refuse(
+      `SHUTTERFLEET_WORKER_BROWSER_USER = ${name}, of whose subordinate user ids in /etc/subuid ${bySlot.length} are free and each of ${count} slots needs one: add some that nobody else has with 'usermod --add-subuids FIRST-LAST ${name}', or do not run the worker as root`,
+    )
+  }
+  const owned = stack.move()
+  return { groupId, bySlot, [Symbol.asyncDispose]: () => owned.disposeAsync() }
+}

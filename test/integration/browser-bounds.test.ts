@@ -1,0 +1,67 @@
+import { spawnSync } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+import t from 'tap'
+import { browsersOf, chromiumPath } from '#test/helpers/bare-browser.ts'
+import { browserUsers, captureWith, startTestHost, startWayOut } from '#test/helpers/browser-host.ts'
+import { eventually } from '#test/helpers/eventually.ts'
+import { processTree } from '#test/helpers/process-tree.ts'
+import { type Command, isolated, systemPath } from '#worker/isolation/isolated.ts'
+import { limited } from '#worker/isolation/limited.ts'
+
+/** Fills memory as fast as a page can: 1 GB. */
+const filling = {
+  html: '<script>window.kept = Array.from({ length: 10 }, () => new Uint8Array(1e8).fill(1))</script>x',
+}
+
+t.test('a page that fills memory fails as its own fault, and its host ends', async (t) => {
+  await using wayOut = await startWayOut('127.0.0.1:1')
+  await using host = await startTestHost(wayOut, {}, { memoryMax: 600_000_000 })
+  t.match(await captureWith(host, { html: 'x' }), { outcome: 'completed' })
+  t.match(await captureWith(host, filling), { outcome: 'failed', code: 'RENDER_ERROR', message: /600000000 bytes/ })
+  await eventually(() => host.gone.aborted)
+})
+
+t.test('the same page is captured where it may have the memory', async (t) => {
+  await using wayOut = await startWayOut('127.0.0.1:1')
+  await using host = await startTestHost(wayOut, {}, { memoryMax: 4_000_000_000 })
+  t.match(await captureWith(host, filling), { outcome: 'completed' })
+})
+
+t.test('host, browser and renderers end before services when memory ends, and leave no core', async (t) => {
+  await using wayOut = await startWayOut('127.0.0.1:1')
+  await using host = await startTestHost(wayOut)
+  t.match(await captureWith(host, { html: 'x' }), { outcome: 'completed' })
+  const [browser] = browsersOf(process.pid)
+  const all = processTree(process.pid).filter(({ command }) => command.startsWith(process.execPath))
+  const hosts = all.filter(({ command }) => command.includes('browser-host'))
+  t.equal(hosts.length, 1)
+  for (const { pid, command } of [...hosts, ...processTree(browser?.pid ?? 0)]) {
+    // Chromium sets its GPU process lower than renderers.
+    t.ok(Number(readFileSync(`/proc/${pid}/oom_score_adj`, 'utf8')) > 0, command)
+    t.match(readFileSync(`/proc/${pid}/limits`, 'utf8'), /^Max core file size +0 +0 /m)
+  }
+})
+
+const nobody = ['setpriv', '--reuid=65534', '--regid=65534', '--clear-groups']
+const slotUser = browserUsers?.bySlot[0]
+const inside = slotUser
+  ? ['setpriv', `--reuid=${slotUser.userId}`, `--regid=${slotUser.groupId}`, '--clear-groups']
+  : []
+const ways = [
+  ...(slotUser ? [{ who: 'root', isRoot: true, caller: [], inside }] : []),
+  { who: 'an ordinary user', isRoot: false, caller: slotUser ? nobody : [], inside: [] },
+]
+
+for (const { who, isRoot, caller, ...way } of ways) {
+  t.test(`what ${who} isolates starts no more processes than it may, though others of its user run`, async (t) => {
+    const forks = 'count=0; while [ $count -lt 60 ]; do sleep 600 & count=$((count + 1)); echo "forked $count"; done'
+    const start = (tasksMax: number) => {
+      const command = [...way.inside, ...limited(['sh', '-c', forks], { tasksMax })] as unknown as Command
+      const [file, ...args] = isolated(command, { network: 'namespace', isRoot, chromium: chromiumPath })
+      const { stdout } = spawnSync('env', [...caller, file, ...args], { encoding: 'utf8', env: { PATH: systemPath } })
+      return stdout.match(/^forked \d+$/gm)?.length ?? 0
+    }
+    t.ok(start(30) < 30)
+    t.equal(start(1000), 60)
+  })
+}
