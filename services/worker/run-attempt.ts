@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { handBacksMax, unendedMax } from '#shared/capture/budget.ts'
 import { AppError, errorToCaptureCode, toAppError } from '#shared/errors/app-error.ts'
-import type { CompletedResult, FailedResult, SealedPart } from '#shared/queue/messages.ts'
+import { boundWarnings, type CompletedResult, type FailedResult, type SealedPart } from '#shared/queue/messages.ts'
 import type { Outcome, Shot } from './browser-host/protocol.ts'
 import type { EgressLink } from './egress-link.ts'
 import type { Host } from './host-process.ts'
@@ -85,7 +85,7 @@ const completedResult = async (
     ...(shot.targetStatus !== undefined && { targetStatus: shot.targetStatus }),
     ...(shot.finalUrl !== undefined && shot.finalUrl.length <= 8192 && { finalUrl: shot.finalUrl }),
     timings: { ...timings, store: Math.round(performance.now() - began) },
-    warnings: [...shot.warnings],
+    warnings: boundWarnings(shot.warnings),
   }
 }
 

@@ -1,5 +1,7 @@
+import { once } from 'node:events'
 import { chmod, mkdtemp, rm } from 'node:fs/promises'
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Test } from 'tap'
@@ -35,6 +37,8 @@ export type FaultedWorker = {
   readonly egressPort: number
   readonly startEgress: (more?: Readonly<Record<string, string>>) => Promise<void>
   readonly endEgress: (signal?: 'SIGKILL' | 'SIGTERM') => Promise<void>
+  /** Breaks every connection between the worker and egress; new ones can be made. */
+  readonly cutConnections: () => void
   /** Kills the browser, or its host; answers how many were found. */
   readonly killBrowser: () => number
   readonly killHost: () => number
@@ -91,6 +95,34 @@ const startKillableEgress = async (allow: string) => {
   return { port, start, end }
 }
 
+/** Passes connections on to a port of this machine, until they are all cut. */
+const startCuttableWay = async (port: number) => {
+  const sockets = new Set<Socket>()
+  const server = createServer((near) => {
+    const far = connect({ port, host: '127.0.0.1' })
+    for (const socket of [near, far]) {
+      sockets.add(socket)
+      socket.on('error', () => {})
+      socket.on('close', () => {
+        sockets.delete(socket)
+        near.destroy()
+        far.destroy()
+      })
+    }
+    near.pipe(far).pipe(near)
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const cut = () => {
+    for (const socket of sockets) socket.destroy()
+  }
+  const end = () => {
+    server.close()
+    cut()
+  }
+  return { port: (server.address() as AddressInfo).port, cut, end }
+}
+
 /** Starts such a worker, with its egress as a process that can be killed. */
 export const startFaultedWorker = async (t: Test): Promise<FaultedWorker> => {
   const nats = await startNats(t)
@@ -98,6 +130,7 @@ export const startFaultedWorker = async (t: Test): Promise<FaultedWorker> => {
   await declareStreams(queue)
   const { pages, held } = await startHeldPages()
   const egress = await startKillableEgress(pages.host)
+  const way = await startCuttableWay(egress.port)
   const store = await startObjectSink()
   const keys = generateSealingKeys()
   const folder = await mkdtemp(join(tmpdir(), 'worker-'))
@@ -106,7 +139,7 @@ export const startFaultedWorker = async (t: Test): Promise<FaultedWorker> => {
   const worker = await startWorker({
     TMPDIR: folder,
     SHUTTERFLEET_NATS_URL: nats.url,
-    SHUTTERFLEET_WORKER_EGRESS: `127.0.0.1:${egress.port}`,
+    SHUTTERFLEET_WORKER_EGRESS: `127.0.0.1:${way.port}`,
     SHUTTERFLEET_WORKER_OPENING_KEYS: keys.private,
     SHUTTERFLEET_WORKER_POD: 'pod-1',
   })
@@ -114,6 +147,7 @@ export const startFaultedWorker = async (t: Test): Promise<FaultedWorker> => {
     await worker[Symbol.asyncDispose]()
     await queue[Symbol.asyncDispose]()
     await egress.end()
+    way.end()
     await Promise.all([pages, store].map((each) => each[Symbol.asyncDispose]()))
     await rm(folder, { recursive: true, force: true })
   })
@@ -132,12 +166,11 @@ export const startFaultedWorker = async (t: Test): Promise<FaultedWorker> => {
     pagesUrl: pages.url,
     hits: pages.hits,
     held: () => held.size,
-    letGo: () => {
-      for (const response of held) response.end('<h1>at last</h1>')
-    },
+    letGo: () => void [...held].map((response) => response.end('<h1>at last</h1>')),
     egressPort: egress.port,
     startEgress: egress.start,
     endEgress: egress.end,
+    cutConnections: way.cut,
     killBrowser: () => killAll((command) => command.startsWith(chromiumPath) && !command.includes('--type=')),
     killHost: () =>
       killAll((command) => command.startsWith(process.execPath) && command.includes('browser-host/main.ts')),

@@ -2,7 +2,6 @@ import { readdir, rename } from 'node:fs/promises'
 import { join } from 'node:path'
 import t from 'tap'
 import { openDatabase } from '#shared/db/connection.ts'
-import { chromiumPath } from '#test/helpers/bare-browser.ts'
 import { eventually } from '#test/helpers/eventually.ts'
 import { type Gate, startGate } from '#test/helpers/gate.ts'
 import { processTree } from '#test/helpers/process-tree.ts'
@@ -11,7 +10,6 @@ import { startSystem } from '#test/helpers/system.ts'
 // Each fault comes only once it counts: the page's server holds the request open and the record says `processing`.
 
 const isWorker = (command: string) => command.includes('services/worker/main.ts')
-const isBrowser = (command: string) => command.startsWith(chromiumPath) && !command.includes('--type=')
 
 const system = await startSystem(['--allow-target', '127.0.0.0/8', '--workers-max', '2'])
 t.teardown(() => system.stop())
@@ -92,24 +90,6 @@ t.test('captures that wait while NATS loses its disk are delivered all the same'
     await ended(id)
     t.equal((await system.record(id)).status, 'completed')
     await eventually(async () => (await objectsOf(id)).length === 1)
-  }
-})
-
-t.test('kill -9 of the browser: completed, or RENDER_ERROR without charge and object', async (t) => {
-  await using gate = await startGate()
-  const id = await beginCapture(gate)
-  const before = await settledBefore(id)
-  for (const pid of pidsOf(isBrowser)) process.kill(pid, 'SIGKILL')
-  gate.open()
-  await ended(id)
-  const { status, error } = await system.record(id)
-  if (status === 'completed') {
-    t.equal((await objectsOf(id)).length, 1)
-    t.match(await chargeOf(id), { charge: 'settled', settled: before + 1 })
-  } else {
-    t.equal(error?.code, 'RENDER_ERROR')
-    t.equal((await objectsOf(id)).length, 0)
-    t.match(await chargeOf(id), { charge: 'released', settled: before })
   }
 })
 

@@ -4,6 +4,11 @@ import t, { type Test } from 'tap'
 import { eventually } from '#test/helpers/eventually.ts'
 import { startFaultedWorker } from '#test/helpers/faulted-worker.ts'
 
+// As in faults-of-ours.test.ts.
+const captures = Number(process.env['FAULT_CAPTURES'] ?? 5)
+
+t.setTimeout(200_000 + captures * 4000)
+
 const worker = await startFaultedWorker(t)
 const { pagesUrl, held, send } = worker
 
@@ -48,6 +53,21 @@ t.test('what waits while egress is away keeps its attempts, and the worker takes
   t.equal(await worker.lastStarted(id), undefined)
   await worker.startEgress()
   t.match(await worker.result(id), { outcome: 'completed', attempt: 1 })
+})
+
+// Contract: Faults of ours
+t.test('connections between worker and egress that break cost no attempts, however often', async (t) => {
+  await worker.ready()
+  const ids = await Promise.all(Array.from({ length: captures }, () => send({ url: `${pagesUrl}/image-held` })))
+  for (let cuts = 0; cuts < 4; cuts += 1) {
+    await eventually(() => held() === 1)
+    worker.cutConnections()
+    await eventually(() => held() === 0)
+  }
+  const answering = setInterval(worker.letGo, 50)
+  for (const id of ids) t.match(await worker.result(id), { outcome: 'completed', attempt: 1 })
+  clearInterval(answering)
+  await worker.depthIs(0)
 })
 
 // Contract: Faults of ours

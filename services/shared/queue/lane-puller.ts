@@ -1,7 +1,7 @@
 import { type Lane, laneOrder, lanes, type Pool } from '#shared/capture/lane.ts'
 import type { Incoming, Queue } from './connection.ts'
 import { type Delivery, requestPull, toDelivery } from './pull.ts'
-import { capturesStream, laneConsumerName } from './topology.ts'
+import { ackWaitSeconds, capturesStream, laneConsumerName } from './topology.ts'
 
 /** Long enough to cost nothing when idle, short enough to be the bound of the wait after a lost request. */
 const longPullMs = 5000
@@ -24,6 +24,8 @@ export class LanePuller implements Disposable {
   readonly #waiters = new Set<Waiter>()
   /** Per lane, when each open long request is given up on. */
   readonly #open = new Map<Lane, number[]>(lanes.map((lane) => [lane, []]))
+  /** What ends the wait for the answer to a request that does not wait. */
+  readonly #unanswered = new Set<() => void>()
   readonly #stack = new DisposableStack()
 
   constructor(queue: Queue, pool: Pool) {
@@ -51,18 +53,38 @@ export class LanePuller implements Disposable {
   }
 
   [Symbol.dispose](): void {
+    for (const giveUp of this.#unanswered) giveUp()
     this.#stack.dispose()
   }
 
   async #takeNow(lane: Lane): Promise<Delivery | undefined> {
     const inbox = this.#queue.newInbox()
     const { promise, resolve } = Promise.withResolvers<Delivery | undefined>()
-    using _subscription = this.#queue.subscribe(inbox, (message) => resolve(this.#deliveryOf(message)))
-    const timer = setTimeout(resolve, noWaitBoundMs, undefined)
+    let isLate = false
+    const forget = () => {
+      clearTimeout(timer)
+      subscription[Symbol.dispose]()
+      this.#unanswered.delete(giveUp)
+    }
+    const giveUp = () => {
+      forget()
+      resolve(undefined)
+    }
+    const subscription = this.#queue.subscribe(inbox, (message) => {
+      forget()
+      const delivery = this.#deliveryOf(message)
+      if (isLate && delivery) this.#passOn(delivery)
+      else resolve(delivery)
+    })
+    let timer = setTimeout(() => {
+      isLate = true
+      resolve(undefined)
+      // Unheard, what is delivered now would stay with this worker until its ack wait is over.
+      timer = setTimeout(forget, ackWaitSeconds * 1000)
+    }, noWaitBoundMs)
+    this.#unanswered.add(giveUp)
     this.#request(lane, inbox, true)
-    const delivery = await promise
-    clearTimeout(timer)
-    return delivery
+    return promise
   }
 
   async #takeNext(signal: AbortSignal): Promise<Delivery | undefined> {
@@ -111,13 +133,17 @@ export class LanePuller implements Disposable {
     return message.statusCode === 0 ? toDelivery(this.#queue, message) : undefined
   }
 
+  #passOn(delivery: Delivery) {
+    const [first] = this.#waiters
+    if (first) first(delivery)
+    else delivery.nak()
+  }
+
   #onLong(lane: Lane, message: Incoming) {
     if (message.statusCode === idleHeartbeat) return
     const delivery = this.#deliveryOf(message)
     this.#open.get(lane)?.shift()
-    const [first] = this.#waiters
-    if (delivery && first) first(delivery)
-    else if (delivery) delivery.nak()
+    if (delivery) this.#passOn(delivery)
     else if (message.statusCode === requestExpired) this.#refill()
     // Any other refusal is asked again by the timer: a consumer that is not there yet is found soon, and never in a hot loop.
   }

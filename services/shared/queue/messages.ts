@@ -43,7 +43,9 @@ export const timings = Type.Record(
   count(86_400_000),
 )
 
-const warning = Type.Object({ code: word(40), message: word(500) }, closed)
+const warningCharactersMax = 500
+const warningsMax = 20
+const warning = Type.Object({ code: word(40), message: word(warningCharactersMax) }, closed)
 
 const completed = Type.Object(
   {
@@ -59,7 +61,7 @@ const completed = Type.Object(
     targetStatus: Type.Optional(count(999)),
     finalUrl: Type.Optional(word(8192)),
     timings: Type.Partial(timings),
-    warnings: Type.Array(warning, { maxItems: 20 }),
+    warnings: Type.Array(warning, { maxItems: warningsMax }),
   },
   closed,
 )
@@ -168,6 +170,13 @@ export type PoolStateMessage = Static<typeof poolStateMessage>
 export type Timings = Static<typeof timings>
 /** Something that a caller should know of a capture that completed all the same. */
 export type Warning = Static<typeof warning>
+
+/** Warnings as a report holds them: the first twenty, and a message that quotes a page or a request at length is cut off. */
+export const boundWarnings = (warnings: readonly Warning[]): Warning[] =>
+  warnings.slice(0, warningsMax).map(({ code, message }) => {
+    const isLong = message.length > warningCharactersMax
+    return { code, message: isLong ? `${message.slice(0, warningCharactersMax - 1)}…` : message }
+  })
 
 /** Writes and reads one kind of message; both check it against its schema. */
 export type Codec<T> = {

@@ -2,6 +2,7 @@ import type { Browser } from 'playwright'
 import { AppError, errorToCaptureCode } from '#shared/errors/app-error.ts'
 import type { CaptureErrorCode } from '#shared/errors/catalog.ts'
 import type { Timings } from '#shared/queue/messages.ts'
+import type { OpenPage } from './capture/open-page.ts'
 import { runCapture } from './capture/run-capture.ts'
 import { within } from '#shared/process/within.ts'
 import { detailOf } from './detail-of.ts'
@@ -40,15 +41,27 @@ const isGone = async (browser: Browser): Promise<boolean> => {
   return !browser.isConnected()
 }
 
+/** A page that takes longer to open never will: the smallest budget leaves a worker twenty seconds. */
+const openMs = 15_000
+
+/** Opens the page of an order. What it throws ends the host: it has met nothing of the order's page, which is handed back. */
+const openFor = async (pages: PageSupply, { width, height }: Order['options']): Promise<OpenPage> => {
+  const open = await pages.take()
+  const viewport = open.page.viewportSize()
+  if (viewport?.width !== width || viewport.height !== height) await open.page.setViewportSize({ width, height })
+  return open
+}
+
 /** How one order ended, and what is left to be done once that is reported. */
 type Tried = { readonly outcome: Outcome; readonly giveBack: () => void }
 
 const tryOrder = async (host: Host, order: Order): Promise<Tried> => {
   const timings: Partial<Timings> = {}
   const began = performance.now()
-  const open = await host.pages.take()
-  timings.open = Math.round(performance.now() - began)
   const { id, online, options } = order
+  const tooLate = () => new Error(`no page opened within ${openMs} ms`)
+  const open = await within(openFor(host.pages, options), openMs, tooLate)
+  timings.open = Math.round(performance.now() - began)
   let isLoaded = false
   using traffic = host.forwarder.begin({ id, online, proxy: options.proxy })
   const loaded = () => {

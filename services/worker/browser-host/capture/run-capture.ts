@@ -73,17 +73,21 @@ const render = async (open: OpenPage, options: Options, bounds: CaptureBounds): 
   assertFits(options.format, frame)
   const picture = await time('shoot', shoot(open, frame, options))
   assertDocument(open, bounds.traffic)
-  const bytes = await time('encode', encode(picture, options))
+  const encodeAndLook = async () => {
+    const bytes = await encode(picture, options)
+    return { bytes, isBlank: await isBlank(bytes) }
+  }
+  const encoded = await time('encode', encodeAndLook())
   const finalUrl = open.page.url()
   return {
-    bytes,
+    bytes: encoded.bytes,
     width: frame.width,
     height: frame.height,
     mimeType: mediaTypes[options.format],
     targetStatus: open.document.status,
     // Masked here: from here on it travels and is stored in the clear.
     finalUrl: /^https?:/.test(finalUrl) ? maskUrl(finalUrl) : undefined,
-    warnings: warningsOf(frame, { isTruncated, undecoded, isBlank: await isBlank(bytes) }),
+    warnings: warningsOf(frame, { isTruncated, undecoded, isBlank: encoded.isBlank }),
   }
 }
 
@@ -92,10 +96,7 @@ const render = async (open: OpenPage, options: Options, bounds: CaptureBounds): 
  * record shows, or whatever the browser threw where it went away.
  */
 export const runCapture = async (open: OpenPage, options: Options, bounds: CaptureBounds): Promise<Shot> => {
-  const { width, height } = options
   const broken = [open.crashed, open.cutOff, bounds.traffic.cutShort]
-  const viewport = open.page.viewportSize()
-  if (viewport?.width !== width || viewport.height !== height) await open.page.setViewportSize({ width, height })
   await timing(bounds)('navigate', Promise.race([loadPage(open, options, bounds), ...broken]))
   bounds.loaded()
   await new Promise((wake) => setTimeout(wake, options.delay * 1000))

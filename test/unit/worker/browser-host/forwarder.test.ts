@@ -1,12 +1,13 @@
 import { once } from 'node:events'
 import { createServer, type IncomingMessage } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import { type AddressInfo, connect } from 'node:net'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import t from 'tap'
 import { parseCallersProxy, proxyHeader } from '#shared/net/callers-proxy.ts'
 import { captureHeader, refusalHeader } from '#shared/net/refusal.ts'
+import { eventually } from '#test/helpers/eventually.ts'
 import { askProxy } from '#test/helpers/proxy-client.ts'
 import { createForwarder } from '#worker/browser-host/forwarder.ts'
 
@@ -17,15 +18,30 @@ const note = ({ headers }: IncomingMessage) => {
   captures.push(headers[captureHeader]?.toString())
   proxies.push(headers[proxyHeader]?.toString())
 }
+const waiting = Promise.withResolvers<void>()
 const egress = createServer((request, response) => {
   note(request)
-  if (request.url?.includes('refused')) response.writeHead(403, { [refusalHeader]: 'blocked' }).end('never a page')
+  if (request.url?.includes('gone')) request.socket.destroy()
+  else if (request.url?.includes('waits')) waiting.resolve()
+  else if (request.url?.includes('broken')) response.writeHead(503, { [refusalHeader]: 'unavailable' }).end()
+  else if (request.url?.includes('refused')) response.writeHead(403, { [refusalHeader]: 'blocked' }).end('never a page')
   else response.end('page')
 })
 egress.on('connect', (request, socket) => {
   note(request)
-  if (request.url?.includes('refused')) socket.end(`HTTP/1.1 502 x\r\n${refusalHeader}: dns_failed\r\n\r\n`)
+  if (request.url?.includes('gone')) socket.destroy()
+  else if (request.url?.includes('broken')) socket.end(`HTTP/1.1 503 x\r\n${refusalHeader}: unavailable\r\n\r\n`)
+  else if (request.url?.includes('stranger')) socket.end('HTTP/1.1 407 x\r\n\r\n')
+  else if (request.url?.includes('refused')) socket.end(`HTTP/1.1 502 x\r\n${refusalHeader}: dns_failed\r\n\r\n`)
   else socket.end('HTTP/1.1 200 OK\r\n\r\nthrough')
+})
+let connections = 0
+egress.on('connection', (socket) => {
+  connections += 1
+  socket.on('error', () => {})
+  socket.once('close', () => {
+    connections -= 1
+  })
 })
 egress.listen(join(folder, 'egress'))
 await once(egress, 'listening')
@@ -99,4 +115,49 @@ t.test('a page without a proxy cannot choose one', async (t) => {
   ;(await ask('CONNECT fine.test:443', forged)).socket.destroy()
   t.strictSame(captures, ['capture-5', 'capture-5'])
   t.strictSame(proxies, [undefined, undefined])
+})
+
+t.test(
+  'what egress does not answer, or fails by itself, interrupts the capture and never becomes a page',
+  async (t) => {
+    const lines = [
+      'GET http://gone.test/',
+      'CONNECT gone.test:443',
+      'GET http://broken.test/',
+      'CONNECT broken.test:443',
+    ]
+    for (const line of [...lines, 'CONNECT stranger.test:443']) {
+      using traffic = beginDirect('capture-6')
+      t.not((await ask(line)).status, 200, line)
+      t.type(traffic.interruption(), 'string', line)
+      await t.rejects(traffic.cutShort, { code: 'SERVICE_UNAVAILABLE' }, line)
+      for (const host of ['gone.test', 'broken.test', 'stranger.test'])
+        t.equal(traffic.refusalOf(host), undefined, 'nothing is said of the target')
+    }
+  },
+)
+
+t.test('a refusal of the target interrupts nothing, nor does a browser that waits no longer', async (t) => {
+  using traffic = beginDirect('capture-7')
+  await ask('GET http://refused.test/x')
+  ;(await ask('CONNECT refused.test:443')).socket.destroy()
+  const before = connections
+  const client = connect({ port, host: '127.0.0.1' })
+  client.write('GET http://waits.test/ HTTP/1.1\r\nHost: a\r\n\r\n')
+  await waiting.promise
+  client.destroy()
+  await eventually(() => connections <= before)
+  t.equal(traffic.interruption(), undefined)
+})
+
+t.test('a way that leads nowhere interrupts the capture', async (t) => {
+  const lost = createForwarder(join(folder, 'nobody'), { bytesMax: 1000, connectionsMax: 10 })
+  lost.server.listen(0, '127.0.0.1')
+  await once(lost.server, 'listening')
+  t.teardown(() => lost.server.close())
+  for (const line of ['GET http://fine.test/', 'CONNECT fine.test:443']) {
+    using traffic = lost.begin({ id: 'capture-8', online: true, proxy: undefined })
+    await askProxy({ port: (lost.server.address() as AddressInfo).port, line })
+    t.match(traffic.interruption(), /no answer of egress/, line)
+  }
 })

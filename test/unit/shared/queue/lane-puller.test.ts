@@ -1,0 +1,83 @@
+import { mock } from 'node:test'
+import t from 'tap'
+import type { Incoming, Queue } from '#shared/queue/connection.ts'
+import { LanePuller } from '#shared/queue/lane-puller.ts'
+
+const never = new AbortController().signal
+const settled = () => new Promise((resume) => setImmediate(resume))
+
+/** A connection whose answers come when the test gives them; what has no subscription is lost, as with NATS. */
+const playQueue = () => {
+  const subscriptions = new Map<string, (message: Incoming) => void>()
+  const requests: { inbox: string; isNoWait: boolean }[] = []
+  const told: string[] = []
+  let inboxes = 0
+  const queue = {
+    newInbox: () => `inbox-${(inboxes += 1)}`,
+    subscribe: (subject: string, onMessage: (message: Incoming) => void) => {
+      subscriptions.set(subject, onMessage)
+      return { [Symbol.dispose]: () => subscriptions.delete(subject) }
+    },
+    whenBack: () => ({ [Symbol.dispose]: () => {} }),
+    publish: (_subject: string, data: Uint8Array, { reply }: { reply?: string } = {}) => {
+      const text = Buffer.from(data).toString()
+      if (reply) requests.push({ inbox: reply, isNoWait: text.includes('no_wait') })
+      else told.push(text)
+    },
+  } as unknown as Queue
+  const answer = (inbox: string, statusCode: number) =>
+    subscriptions.get(inbox)?.({
+      subject: 'capture.standard.normal.a.id',
+      data: new Uint8Array(),
+      reply: '$JS.ACK',
+      traceparent: undefined,
+      statusCode,
+    })
+  return { queue, requests, told, answer, open: () => subscriptions.size }
+}
+
+const begin = async () => {
+  mock.timers.enable({ apis: ['setTimeout', 'setInterval'] })
+  const played = playQueue()
+  const puller = new LanePuller(played.queue, 'standard')
+  const taken = puller.take(0, never)
+  await settled()
+  const [late = ''] = played.requests.map(({ inbox }) => inbox)
+  mock.timers.tick(2000)
+  await settled()
+  return { ...played, puller, taken, late }
+}
+
+t.afterEach(() => mock.timers.reset())
+
+t.test('pull that does not wait: an answer that comes late goes to a slot that waits', async (t) => {
+  const { answer, requests, taken, late, puller } = await begin()
+  for (const { inbox } of requests.slice(1)) answer(inbox, 404)
+  await settled()
+  for (const { inbox } of requests.filter(({ isNoWait }) => isNoWait).slice(2)) answer(inbox, 404)
+  await settled()
+  answer(late, 0)
+  t.match(await taken, { subject: 'capture.standard.normal.a.id' })
+  puller[Symbol.dispose]()
+})
+
+t.test('pull that does not wait: an answer that comes late is handed back where no slot waits', async (t) => {
+  const { answer, requests, taken, late, told, puller } = await begin()
+  answer(requests.at(-1)?.inbox ?? '', 0)
+  t.ok(await taken)
+  answer(late, 0)
+  t.same(told, ['-NAK'], 'else it would stay with a worker that does not serve it')
+  puller[Symbol.dispose]()
+})
+
+t.test('pull that does not wait: nobody listens for an answer any more once it came, or is lost', async (t) => {
+  const { answer, requests, taken, open, puller } = await begin()
+  const before = open()
+  answer(requests.at(-1)?.inbox ?? '', 0)
+  await taken
+  t.equal(open(), before - 1)
+  mock.timers.tick(15_000)
+  t.equal(open(), before - 2)
+  puller[Symbol.dispose]()
+  t.equal(open(), 0)
+})

@@ -1,0 +1,155 @@
+import t from 'tap'
+import { withDefaults } from '#shared/capture/options.ts'
+import { resultCodec } from '#shared/queue/messages.ts'
+import { startObjectSink } from '#test/helpers/browser-worker.ts'
+import type { Outcome } from '#worker/browser-host/protocol.ts'
+import type { EgressLink } from '#worker/egress-link.ts'
+import type { Host } from '#worker/host-process.ts'
+import { runAttempt } from '#worker/run-attempt.ts'
+
+const store = await startObjectSink()
+t.teardown(() => store[Symbol.asyncDispose]())
+
+const id = '00000000-0000-4000-8000-000000000000'
+const keyOf = (attempt: number) => `captures/2026-11-20T07/${id}/${String(attempt).repeat(32)}`
+const completed: Outcome = {
+  outcome: 'completed',
+  shot: {
+    bytes: Buffer.from('image'),
+    width: 1,
+    height: 1,
+    mimeType: 'image/png',
+    targetStatus: 200,
+    finalUrl: undefined,
+    warnings: [],
+  },
+  timings: {},
+}
+const failed: Outcome = { outcome: 'failed', code: 'CONNECTION_FAILED', message: 'closed', detail: '', timings: {} }
+const interrupted = (by: 'egress' | 'browser', isLoaded = false): Outcome => ({
+  outcome: 'interrupted',
+  by,
+  isLoaded,
+  detail: 'gone',
+  timings: {},
+})
+
+const run = async (outcome: Outcome, of: { attempt?: number; handBacks?: number; stood?: boolean } = {}) => {
+  const { attempt = 1, handBacks = 0, stood = true } = of
+  store.objects.clear()
+  const asked: { deadline?: number; judged?: [number, boolean] } = {}
+  const host = {
+    capture: async (_order: unknown, endsAt: number) => {
+      asked.deadline = endsAt
+      return outcome
+    },
+  } as unknown as Host
+  const egress: EgressLink = {
+    breaks: () => 7,
+    stoodSince: async (breaks, isUnanswered) => {
+      asked.judged = [breaks, isUnanswered]
+      return stood
+    },
+    [Symbol.dispose]: () => {},
+  }
+  const puts = [1, 2, 3].map((number) => ({ key: keyOf(number), url: `${store.url}/${keyOf(number)}` }))
+  const sealed = { options: withDefaults({ html: 'x' }), token: 'token', puts }
+  const endsAt = performance.now() + 60_000
+  const end = await runAttempt(host, egress, { id, attempt, handBacks, sealed, endsAt })
+  return { end, asked, endsAt, stored: [...store.objects.keys()] }
+}
+
+t.test(
+  'deadline: the browser is ended three seconds before the time is over, so that its image is stored and reported',
+  async (t) => {
+    const { asked, endsAt } = await run(completed)
+    t.equal(asked.deadline, endsAt - 3000)
+  },
+)
+
+t.test('image: is stored at the address of its attempt', async (t) => {
+  const { end, stored } = await run(completed, { attempt: 2 })
+  t.match(end, { result: { outcome: 'completed', attempt: 2, objectKey: keyOf(2), token: 'token' } })
+  t.same(stored, [keyOf(2)])
+})
+
+t.test('egress that went away: whatever came of the page is handed back and not stored, however often', async (t) => {
+  for (const outcome of [completed, failed, interrupted('egress'), interrupted('browser', true)]) {
+    const { end, asked, stored } = await run(outcome, { attempt: 2, handBacks: 3, stood: false })
+    t.match(end, { interruption: { by: 'egress', fate: { kind: 'handed-back', handBacks: 3 } } })
+    t.same(stored, [])
+    t.same(asked.judged, [7, outcome.outcome === 'interrupted' && outcome.by === 'egress'])
+  }
+})
+
+const table: { name: string; outcome: Outcome; of: object; want: object }[] = [
+  {
+    name: 'what the target did stays its failure',
+    outcome: failed,
+    of: {},
+    want: { result: { outcome: 'failed', code: 'CONNECTION_FAILED' } },
+  },
+  {
+    name: 'a browser that ended before the page had loaded is counted as a hand-back',
+    outcome: interrupted('browser'),
+    of: { handBacks: 2 },
+    want: { interruption: { by: 'browser', fate: { kind: 'handed-back', handBacks: 3 } } },
+  },
+  {
+    name: 'the fourth time the attempt is lost',
+    outcome: interrupted('browser'),
+    of: { handBacks: 3 },
+    want: { interruption: { fate: { kind: 'lost' } } },
+  },
+  {
+    name: 'in the second attempt the capture fails then',
+    outcome: interrupted('browser'),
+    of: { attempt: 2, handBacks: 3 },
+    want: { result: { outcome: 'failed', code: 'RENDER_ERROR' } },
+  },
+  {
+    name: 'a browser that ended after the page had loaded costs the attempt',
+    outcome: interrupted('browser', true),
+    of: {},
+    want: { interruption: { fate: { kind: 'lost' } } },
+  },
+  {
+    name: 'the second time it fails the capture',
+    outcome: interrupted('browser', true),
+    of: { attempt: 2 },
+    want: { result: { outcome: 'failed', code: 'RENDER_ERROR' } },
+  },
+  {
+    name: 'a connection that broke though egress stands is counted as a hand-back, whether the page had loaded or not',
+    outcome: interrupted('egress', true),
+    of: {},
+    want: { interruption: { by: 'egress', fate: { kind: 'handed-back', handBacks: 1 } } },
+  },
+  {
+    name: 'in the end that fails by us, not by the target',
+    outcome: interrupted('egress'),
+    of: { attempt: 2, handBacks: 3 },
+    want: { result: { outcome: 'failed', code: 'JOB_FAILED' } },
+  },
+]
+
+for (const { name, outcome, of, want } of table) {
+  t.test(name, async (t) => {
+    const { end, stored } = await run(outcome, of)
+    t.match(end, want)
+    t.same(stored, [])
+  })
+}
+
+t.test('report: holds warnings of any length and number, and a message of any length', async (t) => {
+  const warnings = Array.from({ length: 30 }, () => ({ code: 'selector_not_found', message: 'x'.repeat(600) }))
+  if (completed.outcome !== 'completed') return t.fail('no shot')
+  const { end } = await run({ ...completed, shot: { ...completed.shot, warnings } })
+  if (!('result' in end) || end.result.outcome !== 'completed') return t.fail('no result')
+  t.ok(resultCodec.encode(end.result))
+  t.equal(end.result.warnings.length, 20)
+  t.match(end.result.warnings[0], { message: /^x{499}…$/ })
+  const long = await run({ ...failed, message: 'y'.repeat(2000) })
+  if (!('result' in long.end)) return t.fail('no result')
+  t.ok(resultCodec.encode(long.end.result))
+})
