@@ -61,7 +61,10 @@ export const startSender = async (
 ) => {
   const trust = createSecureContext({ ca: await readFile(on.certificate.certPath) })
   const egress = { host: '127.0.0.1', port: on.egressPort }
-  const agent = new ReceiverAgent({ egress, trust, connectMs: options.connectMs ?? 5000 }, options.reuseMs)
+  const agent = new ReceiverAgent(
+    { egress, egressToken: '', trust, connectMs: options.connectMs ?? 5000 },
+    options.reuseMs,
+  )
   const stop = new AbortController()
   const running = runSender(
     {

@@ -205,15 +205,21 @@ t.test('passwords are never among the arguments of a process of ours, which ever
   t.same(await launched('up', '--allow-target', 'a b', '', '*', '--postgres'), {
     words: ['up', '--allow-target', 'a b', '', '*', '--postgres'],
     hidden: [''],
+  })
   t.same((await launched('capture', '--s3', 'x')).words, ['capture', '--s3', 'x'], 'other commands keep theirs')
   t.same((await launched()).words, [])
+})
+
 t.test('flags that the launcher has hidden are flags like others', async (t) => {
   const data = ['up', '--data', join(t.testdir(), 'd')]
   t.match(await run([...data, '--postgres', 'mysql://u:hidden-word@h/x']), {
     code: 2,
     errors: /^shutterfleet: --postgres \(hidden\): must be an address that begins with postgres:/,
+  })
   t.match(await run([...data, '--nats=']), { code: 2, errors: /--nats must not be empty/ })
   t.match(await run([...data, '--s3']), { code: 2, errors: /--s3.*argument missing/ })
+})
+
 t.test('arguments with passwords cannot be read by other users of the machine', async (t) => {
   const command = ['up', '--data', join(t.testdir({}), 'd'), '--postgres', 'postgres://u:hidden-word@127.0.0.1:1/x']
   const child = spawn(program, command, { env, stdio: 'ignore' })

@@ -19,11 +19,13 @@ const adminToken: Setting<string> = {
       : { ok: false, problem: `must have at least ${adminTokenCharactersMin} characters` },
 }
 
-const entryForm = new RegExp(`^(?<name>[\\w.@-]{1,64}):(?<token>.{${adminTokenCharactersMin},})$`)
+const entryForm = /^(?<name>[\w.@-]{1,64}):(?<token>.+)$/
 
 const readEntry = (entry: string): AdminToken | undefined => {
   const { name, token } = entryForm.exec(entry)?.groups ?? {}
-  return name === undefined || token === undefined ? undefined : { name, token }
+  return name === undefined || token === undefined || token.length < adminTokenCharactersMin
+    ? undefined
+    : { name, token }
 }
 
 const adminTokens: Setting<readonly AdminToken[]> = {

@@ -30,7 +30,6 @@ const byRefusal: Record<TargetRefusal, CaptureErrorCode> = {
   dns_failed: 'DNS_FAILED',
   connection_failed: 'CONNECTION_FAILED',
   bad_request: 'INVALID_URL',
-  unavailable: 'CONNECTION_FAILED',
 }
 
 const codeOf = ({ netError, refusal }: FailedNavigation): CaptureErrorCode => {
