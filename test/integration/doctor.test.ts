@@ -38,6 +38,7 @@ t.test('looks at what runs, and names with advice what does not work', async (t)
   t.equal(code, 0)
   t.match(stdout, /postgresql +PostgreSQL \d+[.\d]*, answers/)
   t.match(stdout, /nats +nats-server \d.*, answers/)
+  t.match(stdout, /^ok +meters +those of \d+ accounts/m)
   const objects = join(system.dataDir, 'objects')
   const { pid } = (await system.readLocal()).services.find(({ name }) => name === 'nats')!
   process.kill(pid, 'SIGSTOP')
