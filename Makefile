@@ -8,7 +8,7 @@ override URL := $(value URL)
 override OUT := $(value OUT)
 export URL OUT
 
-.PHONY: help setup packages up down test test-faults test-contract test-mutations test-cluster check docs bench bench-cluster bench-http capture
+.PHONY: help setup packages up down test test-faults test-contract test-mutations test-cluster check docs bench bench-cluster bench-http bench-before-key capture
 .PHONY: check-lint check-format check-dead check-pages check-rules
 
 help: ## lists the targets
@@ -64,6 +64,9 @@ bench-cluster: setup ## measures the operator on a real control plane and writes
 
 bench-http: setup ## measures the HTTP interface and writes its part of docs/benchmarks.md; ARGS=1000000 for fewer rows
 	@exec node test/bench/run-http.ts $(ARGS)
+
+bench-before-key: packages ## measures what hostile requests without a valid key cost the gateway's event loop; exit 1 above 10 ms
+	@exec node test/bench/run-before-key.ts $(ARGS)
 
 bench: setup ## runs the benchmarks and writes docs/benchmarks.md
 	@exec node test/bench/run.ts $(ARGS)

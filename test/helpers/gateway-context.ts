@@ -209,7 +209,7 @@ export const createTestContext = (): TestContext => {
     findBatch: () => undefined,
     object: (key) => (key === completedCapture.objectKey ? testImage : undefined),
     maintenance: false,
-    waiter: { news: async () => {}, headStart: () => undefined, [Symbol.dispose]: () => {} },
+    waiter: { news: async () => {}, headStart: () => undefined, holdFor: () => true, [Symbol.dispose]: () => {} },
   }
   return {
     seen,

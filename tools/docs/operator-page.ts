@@ -168,6 +168,10 @@ sealed over NATS.
    it has, says \`drained\`; only then is its pod marked and the Deployment made smaller by exactly the marked ones.
    If more work comes first, it takes work again.
 
+A worker whose event loop has not answered \`/livez\` for 10 s is restarted by the kubelet. Give the controller, and the
+services that you deploy beside it, a liveness probe of the same kind: \`httpGet\` of \`/livez\` on the probe port,
+\`periodSeconds: 5\`, \`timeoutSeconds: 5\`, \`failureThreshold: 2\`.
+
 Pods that cannot come up (no room, no image, no Secret, crash loop, quota) are no capacity, are not answered with more pods of the
 same kind, and show as condition, event and metric.
 

@@ -38,8 +38,8 @@ const refuseKnown = (context: Context, exchange: Exchange, asker: { keyHash: Buf
 
 /**
  * Reads a request that accepts captures. Throws what is wrong with it in the contract's order: key, domain and minute
- * limit before the parameters. A small body is read before the key is known; whoever has no key does not get to make us
- * read and parse megabytes.
+ * limit before the parameters. What is small is read before the key is known, which saves a round trip; whoever has no key
+ * does not get to make us read and parse more.
  */
 export const readRequest = async <Parsed extends { ok: true }>(
   context: Context,
@@ -49,7 +49,7 @@ export const readRequest = async <Parsed extends { ok: true }>(
   const { key, originHost } = identify(exchange.headers)
   const keyHash = context.captures.hashKey(key)
   refuseKnown(context, exchange, { keyHash, originHost })
-  if (intake.from === 'body' && !exchange.bodyIsSmall) await authorize(context, exchange)
+  if (!exchange.inputIsSmall) await authorize(context, exchange)
   const hasStrayQuery = intake.from === 'body' && exchange.query !== ''
   const parse = hasStrayQuery ? refuseQuery(exchange.query, intake.parse) : intake.parse
   const verdict = await readParameters(exchange, intake.from, parse)

@@ -17,8 +17,8 @@ export type Exchange = {
   readonly params: Readonly<Record<string, string>>
   /** Whether request line and headers together are larger than the contract allows. */
   readonly headIsTooLarge: boolean
-  /** Whether a body comes that is small, by its announced length: then it costs little to read it before the key is known. */
-  readonly bodyIsSmall: boolean
+  /** Whether query and body, by its announced length, are small: then they cost little to read before the key is known. */
+  readonly inputIsSmall: boolean
   /** The body, which is read with the first call. Throws `PAYLOAD_TOO_LARGE` beyond the bound, `BAD_REQUEST` where it breaks off. */
   readonly readBody: () => Promise<Buffer>
   /** Follows the connection for an answer that comes late: `signal` aborts once the client has gone away. */

@@ -6,8 +6,8 @@ import { requestIdOf } from './request-id.ts'
 
 /** Largest body: a 500,000-character source, escaped to the utmost. */
 const bodyBytesMax = 7 * 1024 * 1024
-/** Largest body that is read before the key is known. */
-const smallBodyBytes = 64 * 1024
+/** Largest query and largest body that are read before the key is known: what is made of them takes milliseconds. */
+const smallBytes = 16 * 1024
 /** Largest request line and headers together. */
 const headBytesMax = 64 * 1024
 
@@ -25,8 +25,10 @@ const contentTypeOf = ({ rawHeaders }: IncomingMessage): string | undefined => {
 }
 
 /** A body without a length is read in chunks that have no end in sight; one with neither is empty. */
-const bodyIsSmall = ({ headers }: IncomingMessage): boolean =>
-  headers['transfer-encoding'] === undefined && Number(headers['content-length'] ?? 0) <= smallBodyBytes
+const inputIsSmall = ({ headers }: IncomingMessage, query: string): boolean =>
+  query.length <= smallBytes &&
+  headers['transfer-encoding'] === undefined &&
+  Number(headers['content-length'] ?? 0) <= smallBytes
 
 const watchClient = ({ socket }: IncomingMessage): Disposable & { signal: AbortSignal } => {
   const gone = new AbortController()
@@ -45,6 +47,7 @@ export const readExchange = (
   const trace = continueTrace(`http ${operation}`, first(request.headers['traceparent']))
   const { url = '', headers } = request
   const queryAt = url.indexOf('?')
+  const query = queryAt < 0 ? '' : url.slice(queryAt + 1)
   let body: Promise<Buffer> | undefined
   const exchange: Exchange = {
     requestId: requestIdOf(headers['x-request-id']),
@@ -52,10 +55,10 @@ export const readExchange = (
     peerAddress: request.socket.remoteAddress,
     headers,
     contentType: contentTypeOf(request),
-    query: queryAt < 0 ? '' : url.slice(queryAt + 1),
+    query,
     params,
     headIsTooLarge: headBytes(request) > headBytesMax,
-    bodyIsSmall: bodyIsSmall(request),
+    inputIsSmall: inputIsSmall(request, query),
     readBody: () => (body ??= readBody(request, bodyBytesMax)),
     watchClient: () => watchClient(request),
     caller: undefined,

@@ -59,13 +59,13 @@ const awaitEnd = async (
     if (!capture) throw new AppError('NOT_FOUND')
     if (isTerminal(capture.status)) return { capture }
   }
-  if (!waiter) return 'full'
+  if (!waiter?.holdFor(created.accountId)) return 'full'
   return await waitForEnd(context, waiter, created, created.budgetMs + context.queueAllowanceMs)
 }
 
 /**
  * Captures and waits for the end, for every operation that answers with the result: with the image, or with the record of
- * a completed or failed capture. Where the wait is over before, or too many wait, the capture goes on and is answered as
+ * a completed or failed capture. Where the wait is over before, or too many wait, of this account or of all, the capture goes on and is answered as
  * such. The same request again waits for the capture of the first.
  */
 export const captureAtOnce = async (

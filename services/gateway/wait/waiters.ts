@@ -12,6 +12,8 @@ export type Waiter = Disposable & {
   /** Resolves once something was said of the capture since the last call, the gateway stops, or `ms` have passed. */
   readonly news: (ms: number) => Promise<unknown>
   readonly headStart: () => HeadStart | undefined
+  /** Whether this account may wait, now that it is known: where not, the place is given up. */
+  readonly holdFor: (accountId: string) => boolean
 }
 
 /** Somebody who wants to know when to look at a row again. */
@@ -42,6 +44,9 @@ type Dependencies = {
   readonly readSmall: (objectKey: string) => Promise<Buffer | undefined>
   readonly waitersMax: number
 }
+
+/** Requests whose account is not known yet may come on top of those that wait, so that nobody's flood keeps others out. */
+const beginFactor = 2
 
 type Entry = Follower & { headStart: HeadStart | undefined; readonly wantsImage: boolean }
 
@@ -98,10 +103,37 @@ const createEntries = (isStopping: () => boolean) => {
   }
 }
 
+/**
+ * Places for waiters. An account may hold as many as leave one share more free: half of all while it is alone, a third of all
+ * beside another, so that whoever comes next always finds some.
+ */
+const createShares = (max: number) => {
+  const held = new Map<string, number>()
+  let count = 0
+  return {
+    take: (accountId: string): Disposable | undefined => {
+      const own = held.get(accountId) ?? 0
+      const accounts = held.size + (own === 0 ? 1 : 0)
+      if (count >= max || own >= Math.max(1, max / (accounts + 1))) return undefined
+      held.set(accountId, own + 1)
+      count += 1
+      return {
+        [Symbol.dispose]: () => {
+          const left = (held.get(accountId) ?? 0) - 1
+          if (left > 0) held.set(accountId, left)
+          else held.delete(accountId)
+          count -= 1
+        },
+      }
+    },
+  }
+}
+
 /** Listens to what workers report and to what the ledger has committed, with one subscription each for all waiters. */
 export const createWaiters = ({ queue, readSmall, waitersMax }: Dependencies): Waiters => {
   let stopping = false
   const entries = createEntries(() => stopping)
+  const shares = createShares(waitersMax)
 
   const onResult = (id: string, data: Uint8Array) => {
     const eager = entries.at(id).filter(({ wantsImage, headStart }) => wantsImage && !headStart)
@@ -125,9 +157,24 @@ export const createWaiters = ({ queue, readSmall, waitersMax }: Dependencies): W
   ]
 
   const begin = (id: string): Waiter | undefined => {
-    if (entries.images() >= waitersMax) return undefined
+    if (entries.images() >= waitersMax * beginFactor) return undefined
     const entry = entries.add(id, true)
-    return { news: entry.news, headStart: () => entry.headStart, [Symbol.dispose]: entry[Symbol.dispose] }
+    let place: Disposable | undefined
+    const leave = () => {
+      entry[Symbol.dispose]()
+      place?.[Symbol.dispose]()
+      place = undefined
+    }
+    return {
+      news: entry.news,
+      headStart: () => entry.headStart,
+      holdFor: (accountId) => {
+        place ??= shares.take(accountId)
+        if (!place) leave()
+        return place !== undefined
+      },
+      [Symbol.dispose]: leave,
+    }
   }
 
   return {

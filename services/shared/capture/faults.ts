@@ -17,6 +17,9 @@ export type Faults = {
 /** Longest name that is sent back: names are the caller's and may be of any length. */
 const nameCharacters = 120
 
+/** Most fields that are told of; who has that many sees enough to begin with. */
+const fieldsMax = 200
+
 /** Begins a collection of faults, with those that are known already. */
 export const collectFaults = (known: FieldFaults = {}): Faults => {
   const found = new Map<string, readonly string[]>(Object.entries(known))
@@ -25,9 +28,13 @@ export const collectFaults = (known: FieldFaults = {}): Faults => {
     report: (field, problem) => {
       const name = field.slice(0, nameCharacters)
       const problems = found.get(name) ?? []
+      if (problems.length === 0 && found.size >= fieldsMax) return
       if (!problems.includes(problem)) found.set(name, [...problems, problem])
     },
-    has: (name) => [...found.keys()].some((field) => field === name || field.startsWith(`${name}.`)),
+    has: (name) => {
+      const inside = `${name}.`
+      return found.has(name) || [...found.keys()].some((field) => field.startsWith(inside))
+    },
     all: () => (found.size === 0 ? undefined : Object.fromEntries(found)),
   }
 }

@@ -1,4 +1,4 @@
-import { type AstEntity, createParser, traverse } from 'css-selector-parser'
+import { createParser } from 'css-selector-parser'
 
 /** What Playwright and jQuery take for pseudo-classes and CSS does not know; a browser refuses them, or would match another thing. */
 const foreign = new Set(
@@ -18,8 +18,12 @@ const parse = createParser({
 const end = 'end-of-selectors'
 
 /** No prefix of a namespace is declared in a query. */
-const isRefused = (node: AstEntity): boolean =>
-  node.type === 'NamespaceName' || (node.type === 'PseudoClass' && foreign.has(node.name))
+const isRefused = (node: { readonly type?: unknown; readonly name?: unknown }): boolean =>
+  node.type === 'NamespaceName' || (node.type === 'PseudoClass' && foreign.has(String(node.name)))
+
+/** Goes over every node once; the parser's own walk copies all parents of each. */
+const holdsRefused = (value: unknown): boolean =>
+  typeof value === 'object' && value !== null && (isRefused(value) || Object.values(value).some(holdsRefused))
 
 /**
  * Whether a text of one line is a list of CSS selectors (Selectors 4 §18) as far as its form tells, and nothing of what
@@ -30,11 +34,7 @@ export const isSelector = (selector: string): boolean => {
     // The parser knows pseudo-classes in lower case only.
     const list = parse(`${selector.toLowerCase()},${end}`)
     const [last] = list.rules.at(-1)?.items ?? []
-    let refused = last?.type !== 'TagName' || last.name !== end
-    traverse(list, (node) => {
-      refused ||= isRefused(node)
-    })
-    return !refused
+    return last?.type === 'TagName' && last.name === end && !holdsRefused(list)
   } catch {
     // The parser takes one selector behind `:nth-child(2n of`, CSS a list of them: the browser is left to judge.
     return /[0-9nd] of /i.test(selector)

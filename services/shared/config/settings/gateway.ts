@@ -67,7 +67,7 @@ export const gatewaySettings = {
     max: 600_000,
   }),
   waitersMax: integer('SYNC_WAITERS_MAX', {
-    help: 'synchronous captures that wait at one time in one gateway; more are answered with 202 at once',
+    help: 'synchronous captures that wait at one time in one gateway, half of them for one account while it is alone; more are answered with 202 at once',
     fallback: 1000,
     min: 1,
     max: 100_000,

@@ -5,7 +5,7 @@ import { createApp } from '#gateway/app.ts'
 import { createTestContext, pendingCapture, testCaller, testKey } from '#test/helpers/gateway-context.ts'
 
 const url = 'https://example.com/'
-const bytesMax = 64 * 1024
+const bytesMax = 16 * 1024
 
 const start = (t: Test) => {
   const context = createTestContext()
@@ -55,6 +55,23 @@ t.test(
     t.equal(context.seen.checks, 4, 'refused parameters too are counted once')
   },
 )
+
+t.test('a large query is judged after the key, whose refusal leaves it unread', async (t) => {
+  const { app, context } = start(t)
+  const get = (query: string) =>
+    app.inject({
+      url: `/v1/screenshots/capture?url=${url}&webhook_url=${url}&${query}`,
+      headers: { authorization: `Bearer ${testKey}` },
+    })
+  const rest = bytesMax - `url=${url}&webhook_url=${url}&css=`.length
+  t.equal((await get(`css=${'a'.repeat(rest)}`)).statusCode, 422, 'css has at most 10,000 characters')
+  t.equal(context.seen.checks, 1, 'a small one is judged first, its verdict held back')
+  context.answers.accept = () => t.fail('nothing is made of it') as never
+  context.answers.check = () => ({ ok: false, code: 'INVALID_API_KEY' })
+  const parse = t.capture(JSON, 'parse')
+  t.equal((await get(`headers=[${'1,'.repeat(bytesMax / 2)}1]`)).statusCode, 401)
+  t.same(parse.args(), [])
+})
 
 t.test('a large body of a caller who is refused is not read', async (t) => {
   const { context, post } = start(t)

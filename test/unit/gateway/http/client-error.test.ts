@@ -61,7 +61,12 @@ t.test('an error that is not the turn of the waiting answer is not answered', as
   const { context, open } = await start(t)
   const { promise, resolve } = Promise.withResolvers<void>()
   t.teardown(resolve)
-  context.answers.waiter = { news: () => promise, headStart: () => undefined, [Symbol.dispose]: () => {} }
+  context.answers.waiter = {
+    news: () => promise,
+    headStart: () => undefined,
+    holdFor: () => true,
+    [Symbol.dispose]: () => {},
+  }
   const socket = await open()
   const { read, closed } = collect(socket)
   socket.write(head('GET /v1/screenshots/capture?url=https%3A%2F%2Fexample.com', host))

@@ -21,6 +21,7 @@ const start = (t: Test) => {
 const headStart = (objectKey: string, bytes: Buffer | undefined) => ({
   news: async () => {},
   headStart: () => ({ objectKey, bytes: Promise.resolve(bytes) }),
+  holdFor: () => true,
   [Symbol.dispose]: () => {},
 })
 

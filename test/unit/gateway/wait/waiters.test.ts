@@ -103,9 +103,16 @@ t.test('stopping wakes all waiters, and none waits after it', async (t) => {
 t.test('waiters are bounded, and their places become free', async (t) => {
   const { waiters } = start(1)
   const first = waiters.begin(id)
-  t.equal(waiters.begin('other'), undefined)
+  t.equal(first?.holdFor('a'), true)
+  t.equal(waiters.begin('other')?.holdFor('b'), false)
+  const unknown = [waiters.begin('third'), waiters.begin('fourth')]
+  t.same(
+    unknown.map((waiter) => waiter !== undefined),
+    [true, false],
+    'those whose account is not known are bounded too',
+  )
   first?.[Symbol.dispose]()
-  t.ok(waiters.begin('other'))
+  t.equal(waiters.begin('other')?.holdFor('b'), true)
 })
 
 t.test('disposing ends both subscriptions', async (t) => {
@@ -141,4 +148,26 @@ t.test('one of several that listen for a capture may go', async (t) => {
   t.equal(waiters.count(), 1)
   say(eventFilter, eventSubject({ accountId: 'a', id }), eventCodec.encode({ id, status: 'completed' }))
   await stays.news(longMs)
+})
+
+t.test('one account leaves places for others, which share what there is', async (t) => {
+  const { waiters } = start(12)
+  const hold = (accountId: string) => waiters.begin(`of ${accountId}`)?.holdFor(accountId) === true
+  const fill = (accountId: string) => Array.from({ length: 12 }, () => hold(accountId)).filter(Boolean).length
+  t.same([fill('busy'), fill('second'), fill('third')], [6, 4, 2])
+  t.equal(hold('busy'), false)
+})
+
+t.test('a place is given up once, whoever gives it up first', async (t) => {
+  const { waiters } = start(2)
+  using first = waiters.begin(id)
+  t.equal(first?.holdFor('a'), true)
+  t.equal(first?.holdFor('a'), true, 'the second time it has it already')
+  const second = waiters.begin(id)
+  t.equal(second?.holdFor('a'), false)
+  second?.[Symbol.dispose]()
+  first?.[Symbol.dispose]()
+  first?.[Symbol.dispose]()
+  t.equal(waiters.count(), 0)
+  t.same([waiters.begin(id)?.holdFor('a'), waiters.begin(id)?.holdFor('b')], [true, true])
 })

@@ -1,0 +1,77 @@
+// What the gateway's event loop does for requests whose key does not exist. `make bench-before-key`
+import { type ChildProcess, fork } from 'node:child_process'
+import { once } from 'node:events'
+import { type AddressInfo, connect } from 'node:net'
+import { createApp } from '#gateway/app.ts'
+import { createKeyGuesses } from '#gateway/keys/key-guesses.ts'
+import { createTestContext, testCaller, testKey } from '#test/helpers/gateway-context.ts'
+import { type HostileRequest, hostileRequests } from './hostile-requests.ts'
+import { machine, table } from './page.ts'
+
+const boundMs = 10
+const clientOf = 'client'
+const bodyBytes = 16 * 1024
+const largestBytes = 7 * 1024 * 1024 - 1000
+const rounds = Number(process.argv[2] ?? 5)
+const part = process.argv[3] ?? ''
+const shown = 15
+
+/** Sends what it gets on a connection of its own and reads the answer. */
+const runClient = (port: number) => {
+  process.on('message', ({ head, body }: HostileRequest) => {
+    const socket = connect(port, '127.0.0.1')
+    const type = 'content-type: application/json\r\nconnection: close\r\nhost: a\r\n'
+    socket.write(`${head}authorization: Bearer ${testKey}\r\n${type}\r\n`)
+    socket.end(body)
+    let answer = ''
+    socket.setEncoding('latin1').on('data', (data: string) => (answer += data))
+    socket.on('error', () => {})
+    socket.on('close', () => process.send?.(answer.slice(9, 12)))
+  })
+}
+
+type Cost = { readonly name: string; readonly bytes: number; readonly status: string; readonly ms: number }
+
+/** The processor time of the thread of the event loop, the least of all rounds: what comes beside is the machine's. */
+const measure = async (client: ChildProcess, request: HostileRequest): Promise<Cost> => {
+  let ms = Infinity
+  let status = ''
+  for (let round = 0; round < rounds; round += 1) {
+    const before = process.threadCpuUsage()
+    client.send(request)
+    const [answered] = (await once(client, 'message')) as [string]
+    const { user, system } = process.threadCpuUsage(before)
+    ms = Math.min(ms, (user + system) / 1000)
+    status = answered
+  }
+  return { name: request.name, bytes: request.head.length + request.body.length, status, ms }
+}
+
+const run = async () => {
+  const context = createTestContext()
+  const unknown = { ok: false, code: 'INVALID_API_KEY', caller: undefined, isUnknown: true } as const
+  context.answers.check = () => ({ ...unknown, caller: testCaller })
+  context.answers.accept = () => ({ ...unknown, caller: testCaller })
+  const keyGuesses = createKeyGuesses({ perMinute: 1e9, nowMs: () => performance.now() })
+  const app = createApp({ ...context, keyGuesses })
+  await app.listen({ port: 0, host: '127.0.0.1' })
+  const { port } = app.server.address() as AddressInfo
+  const client = fork(import.meta.filename, [clientOf, String(port)])
+  const all = hostileRequests(bodyBytes, largestBytes).filter(({ name }) => name.includes(part))
+  const costs: Cost[] = []
+  for (const request of all) costs.push(await measure(client, request))
+  client.disconnect()
+  await app.close()
+  const worst = costs.toSorted((one, other) => other.ms - one.ms).slice(0, shown)
+  console.log(`${machine}; ${all.length} requests with a key that does not exist, ${rounds} times each.\n`)
+  console.log(
+    table(
+      ['request', 'bytes', 'status', `ms of the event loop (bound ${boundMs})`],
+      worst.map(({ name, bytes, status, ms }) => [name, bytes, status, ms.toFixed(2)]),
+    ),
+  )
+  if (worst.some(({ ms }) => ms > boundMs)) process.exitCode = 1
+}
+
+if (process.argv[2] === clientOf) runClient(Number(process.argv[3]))
+else await run()

@@ -1,0 +1,15 @@
+import t from 'tap'
+import { collectFaults } from '#shared/capture/faults.ts'
+
+t.test('tells of 200 fields at most, and of every problem of these', async (t) => {
+  const faults = collectFaults({ first: ['known'] })
+  for (let at = 0; at < 100_000; at += 1) faults.report(`list.${at}`, 'is wrong')
+  faults.report('first', 'is wrong too')
+  const all = faults.all() ?? {}
+  t.equal(Object.keys(all).length, 200)
+  t.same(all['first'], ['known', 'is wrong too'])
+  t.same(
+    [faults.has('list'), faults.has('lis'), faults.isNamed('list.5'), faults.isNamed('list')],
+    [true, false, true, false],
+  )
+})
