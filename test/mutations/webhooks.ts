@@ -124,9 +124,9 @@ export const webhooks: readonly Mutation[] = [
   },
   {
     point: 'Off without a token',
-    file: 'services/gateway/admin/admin-app.ts',
-    find: 'if (timingSafeEqual(digest(given), digest(token))) return',
-    replace: 'if (token.startsWith(given)) return',
+    file: 'services/gateway/admin/admin-tokens.ts',
+    find: 'timingSafeEqual(each.hash, hash) ? each.actor : found',
+    replace: 'each.actor',
   },
   {
     point: 'Administered accounts',

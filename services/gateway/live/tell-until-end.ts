@@ -51,7 +51,7 @@ const unauthorized = () => {
 
 const isUnavailable = (error: unknown) => error instanceof AppError && error.code === 'SERVICE_UNAVAILABLE'
 
-/** Makes the check of the key that is due every `everyMs`. While the database does not answer there is nothing to send either. */
+/** Makes the check of the key, which asks no more often than it must. While the database does not answer there is nothing to send either. */
 const createKeyCheck = ({ isAuthorized, bounds, nowMs }: Required<Dependencies>) => {
   let checkedMs = nowMs()
   return async (): Promise<boolean> => {
