@@ -1,4 +1,4 @@
-import { spawn } from 'node:child_process'
+import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { chmod, mkdir, mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -52,6 +52,13 @@ const show = async (name: string) => (await query(`show ${name}`))[0]?.[name]
 
 let server = await start()
 t.teardown(() => stopChild(server, 'SIGQUIT', 5000))
+
+/** Root alone may, and not in every container. */
+const mayProtect = spawnSync('choom', ['-n', '-1', 'true']).status === 0
+
+t.test('ends after browsers and services when memory ends', { skip: !mayProtect }, async (t) => {
+  t.equal((await readFile(`/proc/${server.pid}/oom_score_adj`, 'utf8')).trim(), '-500')
+})
 
 t.test('is durable, checks its pages, and is reached over loopback with the password alone', async (t) => {
   t.strictSame(await Promise.all(['fsync', 'full_page_writes', 'synchronous_commit', 'data_checksums'].map(show)), [
