@@ -54,7 +54,9 @@ begin
 
   -- A delivery's place counts what of its account is in flight or goes first: those with few come before those with many.
   return query
-  with due as (
+  with flying as materialized (
+    select f.account_id, count(*) as many from webhook_delivery f where f.leased_until is not null group by 1
+  ), due as (
     select d.id, q.account_id, d.next_attempt_at
       from unnest(v_accounts, v_hosts, v_rooms) as q (account_id, host, room) cross join lateral (
         select w.id, w.next_attempt_at from webhook_delivery w
@@ -64,8 +66,7 @@ begin
   ), placed as (
     select d.id, d.next_attempt_at,
            row_number() over (partition by d.account_id order by d.next_attempt_at)
-             + (select count(*) from webhook_delivery f where f.leased_until is not null and f.account_id = d.account_id)
-             as place
+             + coalesce((select f.many from flying f where f.account_id = d.account_id), 0) as place
       from due d
   )
   update webhook_delivery w
