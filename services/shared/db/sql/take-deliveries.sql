@@ -3,7 +3,8 @@
 -- (see note-attempts.ts), and one while its receiver does not answer.
 --
 -- `webhook_queue` tells which accounts and hosts have something due, so what waits for later costs nothing, and the longest
--- queue of a dead receiver no more than a short one. Only takers move `due_at` forward, one at a time.
+-- queue of a dead receiver no more than a short one. Takers, one at a time, move
+-- `due_at` forward, and note-attempts.ts where a receiver is left alone.
 
 drop function if exists take_deliveries;
 create function take_deliveries(p_limit integer, p_per_account integer, p_broken_after integer, p_lease_ms integer)
