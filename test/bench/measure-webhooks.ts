@@ -100,11 +100,13 @@ const measureSlow = async (database: Database, accountId: string): Promise<numbe
 /** The median of takes that find nothing, beside what waits for later. To be called without a sender. */
 const measureIdleTake = async (database: Database): Promise<number> => {
   await database.query('truncate webhook_delivery, webhook_queue, webhook_arrival cascade')
-  await database.query(
-    `insert into webhook_delivery (id, account_id, url, host, event, next_attempt_at, created_at)
-     select gen_random_uuid(), gen_random_uuid(), '', 'host' || n, 'webhook.test', now() + interval '1 day', now()
-       from generate_series(1, 100000) as n`,
-  )
+  for (let part = 0; part < 10; part += 1) {
+    await database.query(
+      `insert into webhook_delivery (id, account_id, url, host, event, next_attempt_at, created_at)
+       select gen_random_uuid(), gen_random_uuid(), '', 'host' || n, 'webhook.test', now() + interval '1 day', now()
+         from generate_series(1, 10000) as n`,
+    )
+  }
   await announceDeliveries(database)
   const times: number[] = []
   for (let turn = 0; turn < idleTakes; turn += 1) {

@@ -3,7 +3,8 @@
 -- (see note-attempts.ts), and one while its receiver does not answer.
 --
 -- `webhook_queue` tells which accounts and hosts have something due, so what waits for later costs nothing, and the longest
--- queue of a dead receiver no more than a short one. Only takers move `due_at` forward, one at a time.
+-- queue of a dead receiver no more than a short one. Takers, one at a time, move
+-- `due_at` forward, and note-attempts.ts where a receiver is left alone.
 
 drop function if exists take_deliveries;
 create function take_deliveries(p_limit integer, p_per_account integer, p_broken_after integer, p_lease_ms integer)
@@ -54,7 +55,9 @@ begin
 
   -- A delivery's place counts what of its account is in flight or goes first: those with few come before those with many.
   return query
-  with due as (
+  with flying as materialized (
+    select f.account_id, count(*) as many from webhook_delivery f where f.leased_until is not null group by 1
+  ), due as (
     select d.id, q.account_id, d.next_attempt_at
       from unnest(v_accounts, v_hosts, v_rooms) as q (account_id, host, room) cross join lateral (
         select w.id, w.next_attempt_at from webhook_delivery w
@@ -64,8 +67,7 @@ begin
   ), placed as (
     select d.id, d.next_attempt_at,
            row_number() over (partition by d.account_id order by d.next_attempt_at)
-             + (select count(*) from webhook_delivery f where f.leased_until is not null and f.account_id = d.account_id)
-             as place
+             + coalesce((select f.many from flying f where f.account_id = d.account_id), 0) as place
       from due d
   )
   update webhook_delivery w
