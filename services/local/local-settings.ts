@@ -57,9 +57,9 @@ const givenServiceSettings = (env: Env): Settings =>
   )
 
 /**
- * Reads the environment of `up`. Throws `CONFIGURATION` with all problems at once, those of services' settings included. Where it does not bound the workers, there
- * are two for each of the machine's `cores`, which mostly wait for pages, and one for each that serve a single capture:
- * they also start anew for each.
+ * Reads the environment of `up`. Throws `CONFIGURATION` with all problems at once, those of services' settings included.
+ * Where it does not bound the workers, there are two for each of the machine's `cores`, which mostly wait for pages, and one
+ * for each that serve a single capture: they also start anew for each.
  */
 export const readLocalSettings = (env: Env, cores: number): LocalSettings => {
   const defaults = { [settings.poolMax.name]: 2 * cores, [settings.proxiedMax.name]: cores }
