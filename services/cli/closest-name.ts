@@ -4,10 +4,10 @@ const changesMax = 2
 /** Changes of one letter that make `one` of `other`: the Levenshtein distance. */
 const distance = (one: string, other: string): number => {
   let above = Array.from({ length: other.length + 1 }, (_, column) => column)
-  for (const [row, letter] of [...one].entries()) {
+  for (let row = 0; row < one.length; row += 1) {
     const line = [row + 1]
     for (let column = 1; column <= other.length; column += 1) {
-      const replaced = (above[column - 1] ?? 0) + (letter === other[column - 1] ? 0 : 1)
+      const replaced = (above[column - 1] ?? 0) + (one[row] === other[column - 1] ? 0 : 1)
       line.push(Math.min(replaced, (above[column] ?? 0) + 1, (line[column - 1] ?? 0) + 1))
     }
     above = line

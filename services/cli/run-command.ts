@@ -63,8 +63,10 @@ const checkOperands = ({ operands }: Command, { operands: given }: Typed) => {
 
 const isHelp = (word: string | undefined) => word === '--help' || word === '-h' || word === 'help'
 
-const overviewOf = async (table: CommandTable, names: readonly string[]): Promise<string> =>
-  overview(await Promise.all(names.map(async (name) => [name, await table[name]!()] as const)))
+const overviewOf = async (table: CommandTable, names: readonly string[]): Promise<string> => {
+  const shown = Object.entries(table).filter(([name]) => names.includes(name))
+  return overview(await Promise.all(shown.map(async ([name, load]) => [name, await load()] as const)))
+}
 
 const writeVersion = async ({ root, write }: Terminal, asJson: boolean): Promise<void> => {
   const { version } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8')) as { version: string }

@@ -58,9 +58,9 @@ const givenServiceSettings = (env: Env): Settings =>
   )
 
 /**
- * Reads the environment of `up`. Throws `CONFIGURATION` with all problems at once, those of services' settings included. Where it does not bound the workers, there
- * are two for each of the machine's `cores`, which mostly wait for pages, and one for each that serve a single capture:
- * they also start anew for each. Every core may be used as soon as a capture waits.
+ * Reads the environment of `up`. Throws `CONFIGURATION` with all problems at once, those of services' settings included.
+ * Where it does not bound the workers, there are two for each of the machine's `cores`, which mostly wait for pages, and one
+ * for each that serve a single capture: they also start anew for each. Every core may be used as soon as a capture waits.
  */
 export const readLocalSettings = (env: Env, cores: number): LocalSettings => {
   const defaults = {

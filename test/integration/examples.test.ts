@@ -71,13 +71,13 @@ t.test('each example is there in every language, and named by the page about the
 })
 
 t.test('every curl of the documents ends with an error where the service answers one', async (t) => {
-  for (const page of ['README.md', 'docs/examples/README.md']) {
-    const lines = (await readFile(join(root, page), 'utf8')).split('\n').filter((line) => line.startsWith('curl '))
+  for (const document of ['README.md', 'docs/examples/README.md']) {
+    const lines = (await readFile(join(root, document), 'utf8')).split('\n').filter((line) => line.startsWith('curl '))
     t.ok(lines.length > 0)
     t.strictSame(
       lines.filter((line) => !line.includes('--fail-with-body')),
       [],
-      page,
+      document,
     )
   }
 })

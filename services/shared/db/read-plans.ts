@@ -58,13 +58,13 @@ const entryFaults = (plan: unknown): string[] => {
   if (typeof plan !== 'object' || plan === null || Array.isArray(plan)) return ['must be an object']
   const missing = requiredFields.filter((name) => !Object.hasOwn(plan, name))
   const given = Object.keys(plan)
-  const unknown = given.filter((name) => planFields[name] === undefined)
+  const unknown = given.filter((name) => !Object.hasOwn(fields, name))
   const wrong = [...entry.Errors(plan)].flatMap(({ instancePath }) => instancePath.split('/')[1] ?? [])
   return [
     ...missing.map((name) => `${name} is required: ${planFields[name]}`),
     ...unknown.map((name) => `${name} is not a field of a plan`),
     ...given
-      .filter((name) => wrong.includes(name) && planFields[name])
+      .filter((name) => wrong.includes(name) && Object.hasOwn(fields, name))
       .map((name) => `${name} must be ${planFields[name]}`),
   ]
 }

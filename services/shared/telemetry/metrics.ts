@@ -26,16 +26,17 @@ const collectProcessMetrics = (registry: Registry) => {
     registry.removeSingleMetric(`nodejs_eventloop_lag_${part}_seconds`)
   }
   let before = performance.eventLoopUtilization()
-  new Gauge({
+  const utilization = new Gauge({
     name: 'shutterfleet_event_loop_utilization_ratio',
     help: 'Part of the time since the last look in which the event loop was busy, 0 to 1',
-    registers: [registry],
     collect() {
       const now = performance.eventLoopUtilization()
       this.set(performance.eventLoopUtilization(now, before).utilization)
       before = now
     },
+    registers: [],
   })
+  registry.registerMetric(utilization)
 }
 
 /** Makes the metrics of a process; `service` is a constant label of each. */

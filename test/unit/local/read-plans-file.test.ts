@@ -44,10 +44,10 @@ t.test('says what is wrong with a file, and which file', async (t) => {
     message:
       /plan 'team': retention_seconds must be a whole number from 60.*\nplan 'x': features must be a list out of device_presets/,
   })
-  const odd = [{ ...plan, name: undefined, quota: 3, overage_price: 'much', slug: 7 }, 5]
+  const odd = [{ ...plan, name: undefined, quota: 3, constructor: 1, overage_price: 'much', slug: 7 }, 5]
   await t.rejects(slugsOf(odd), {
     message:
-      /plan 1: name is required: a text.*\nplan 1: quota is not a field.*\nplan 1: slug must be.*\nplan 1: overage_price must be an amount.*or null.*\nplan 2: must be an object; see docs\/plans\.md$/,
+      /plan 1: name is required: a text.*\nplan 1: quota is not a field.*\nplan 1: constructor is not a field.*\nplan 1: slug must be.*\nplan 1: overage_price must be an amount.*or null.*\nplan 2: must be an object; see docs\/plans\.md$/,
   })
 })
 
