@@ -52,7 +52,7 @@ const run = async () => {
   const unknown = { ok: false, code: 'INVALID_API_KEY', caller: undefined, isUnknown: true } as const
   context.answers.check = () => ({ ...unknown, caller: testCaller })
   context.answers.accept = () => ({ ...unknown, caller: testCaller })
-  const keyGuesses = createKeyGuesses({ perMinute: 1e9, nowMs: () => performance.now() })
+  const keyGuesses = createKeyGuesses({ perMinute: 1e9, nowMs: () => performance.now(), isValid: async () => false })
   const app = createApp({ ...context, keyGuesses })
   await app.listen({ port: 0, host: '127.0.0.1' })
   const { port } = app.server.address() as AddressInfo
