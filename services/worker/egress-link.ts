@@ -45,6 +45,7 @@ export const linkEgress = (egress: EgressAddress, holds: Pick<PullGate, 'hold' |
   const keep = async () => {
     while (!over.signal.aborted) {
       const reason = await stand()
+      if (over.signal.aborted) return
       breaks += 1
       holds.hold('egress', reason)
       await pause(retryMs, over.signal)

@@ -293,10 +293,11 @@ t.test('a browser is replaced after its share of captures, and a page may not lo
   t.match(await captureWith(small, { html: 'x' }), { outcome: 'completed' })
 })
 
-t.test('a browser that is killed under a page is replaced, and the page captured', async (t) => {
+t.test('a browser that is killed under a page says nothing of the page, and is replaced', async (t) => {
   const hits = pages.hits.filter((hit) => hit === '/late').length
   const capturing = take({ url: `${pages.url}/late`, wait_for_selector: '#late', delay: 1 })
   await eventually(() => pages.hits.filter((hit) => hit === '/late').length > hits)
   for (const { pid } of browsersOf(process.pid)) process.kill(pid, 'SIGKILL')
-  t.match(await capturing, { outcome: 'completed' })
+  t.match(await capturing, { outcome: 'interrupted', by: 'browser' })
+  t.match(await take({ url: `${pages.url}/plain` }), { outcome: 'completed' })
 })

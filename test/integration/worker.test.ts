@@ -5,12 +5,26 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import t from 'tap'
 import { connectQueue } from '#shared/queue/connection.ts'
-import { beatCodec, type BeatMessage, resultCodec, startedCodec } from '#shared/queue/messages.ts'
-import { generateSealingKeys, readSealingKey } from '#shared/queue/seal.ts'
+import {
+  beatCodec,
+  type BeatMessage,
+  captureCodec,
+  resultCodec,
+  sealedCodec,
+  startedCodec,
+} from '#shared/queue/messages.ts'
+import { generateSealingKeys, readSealingKey, seal } from '#shared/queue/seal.ts'
 import { publishStored } from '#shared/queue/stored.ts'
 import { declareStreams, poolDepth } from '#shared/queue/streams.ts'
-import { beatFilter, drainSubject, resultSubject, startedSubject, undrainSubject } from '#shared/queue/subjects.ts'
-import type { CaptureParameters } from '#shared/capture/options.ts'
+import {
+  beatFilter,
+  captureSubject,
+  drainSubject,
+  resultSubject,
+  startedSubject,
+  undrainSubject,
+} from '#shared/queue/subjects.ts'
+import { type CaptureParameters, withDefaults } from '#shared/capture/options.ts'
 import { startPages } from '#test/helpers/browser-host.ts'
 import {
   awaitResult,
@@ -143,6 +157,17 @@ t.test('says of what it cannot open that it is unreadable', async (t) => {
   await eventually(async () => (await startedOf(queue, id))?.kind === 'unreadable')
   await queueIsEmpty()
   t.equal(await resultOf(queue, id), undefined)
+})
+
+t.test('says of a message that names another capture than its subject that it is unreadable', async (t) => {
+  const [id, named] = [crypto.randomUUID(), crypto.randomUUID()]
+  const part = { options: withDefaults({ html: 'x' }), token: 'token', puts: [{ key: 'key', url: store.url }] }
+  const sealed = seal(to.sealingKey, named, sealedCodec.encode(part)).toString('base64')
+  const message = captureCodec.encode({ id: named, pool: 'standard', budgetMs: 30_000, attempts: 0, sealed })
+  await publishStored(queue, captureSubject({ pool: 'standard', lane: 'normal', accountId: 'a', id }), message)
+  await eventually(async () => (await startedOf(queue, id))?.kind === 'unreadable')
+  await queueIsEmpty()
+  t.same([await resultOf(queue, id), await resultOf(queue, named)], [undefined, undefined])
 })
 
 t.test('repeats a PUT that the store refuses for now', async (t) => {

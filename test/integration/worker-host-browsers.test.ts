@@ -1,0 +1,65 @@
+import t from 'tap'
+import { chromiumPath } from '#test/helpers/bare-browser.ts'
+import { captureWith, startPages, startTestHost, startWayOut } from '#test/helpers/browser-host.ts'
+import { processTree } from '#test/helpers/process-tree.ts'
+import type { Host } from '#worker/host-process.ts'
+
+const html = { 'content-type': 'text/html' }
+const pages = await startPages({
+  // Its head comes, and goes on elsewhere; its end never comes.
+  '/given-up': (_request, response) =>
+    void response.writeHead(200, html).write('<title>first</title><script>location.replace("/second")</script>'),
+  '/second': (_request, response) =>
+    void setTimeout(() => response.writeHead(200, html).end('<title>second</title>'), 300),
+})
+const wayOut = await startWayOut(pages.host)
+t.teardown(async () => {
+  await wayOut[Symbol.asyncDispose]()
+  await pages[Symbol.asyncDispose]()
+})
+
+/** Browsers that run below this process, by their ids. */
+const browsers = () =>
+  processTree(process.pid).flatMap(({ pid, command }) =>
+    command.startsWith(chromiumPath) && !command.includes('--type=') ? [pid] : [],
+  )
+
+/** The browsers that served a good page before and after a capture of `path`. */
+const browsersAround = async (host: Host, path: string) => {
+  const seen: (readonly number[])[] = []
+  for (const each of ['/plain', path, '/plain']) {
+    const outcome = await captureWith(host, { url: pages.url + each, timeout: 5 })
+    if (each === '/plain') {
+      t.equal(outcome.outcome, 'completed')
+      seen.push(browsers())
+    }
+  }
+  return seen
+}
+
+t.test(
+  'browser: serves one capture after the other, of good pages and of those that fail by their target',
+  async (t) => {
+    await using host = await startTestHost(wayOut)
+    const [before, after] = await browsersAround(host, '/nowhere.pdf')
+    t.same(after, before)
+  },
+)
+
+t.test('browser: is replaced once it is old', async (t) => {
+  await using host = await startTestHost(wayOut, { recycleMs: 1 })
+  const [before, after] = await browsersAround(host, '/plain')
+  t.notSame(after, before)
+})
+
+t.test('browser: is replaced after a page that did not end, which may still keep it busy', async (t) => {
+  await using host = await startTestHost(wayOut)
+  const [before, after] = await browsersAround(host, '/endless')
+  t.notSame(after, before)
+})
+
+t.test('document: one that is given up for another while it loads is no failure of the page', async (t) => {
+  await using host = await startTestHost(wayOut)
+  const outcome = await captureWith(host, { url: `${pages.url}/given-up`, timeout: 20 })
+  t.match(outcome, { outcome: 'completed', shot: { finalUrl: `${pages.url}/second` } })
+})
