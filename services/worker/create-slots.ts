@@ -5,6 +5,7 @@ import type { Config } from './config.ts'
 import type { Context } from './context.ts'
 import type { Ground } from './ground.ts'
 import { type Host, startHost } from './host-process.ts'
+import { onWay, openHostWay } from './host-way.ts'
 import { isolationOf } from './network-isolation.ts'
 import { createSlot, type Slot } from './slot.ts'
 import { warmUp } from './warm-up.ts'
@@ -32,13 +33,16 @@ export const createSlots = (
   const { egressPath } = ground
   const start = async (stop: AbortSignal) => {
     await checkEgress({ socketPath: egressPath })
+    const folder = join(ground.folder, `host-${randomUUID().slice(0, 8)}`)
+    await using stack = new AsyncDisposableStack()
+    const way = stack.use(await openHostWay(config, { path: `${folder}.sock`, user }))
     const host = await startHost(
       {
         settings: {
           chromium: config.chromium,
           sandbox: !config.unsafeNoSandbox,
           ...(user && { user }),
-          egressPath,
+          egressPath: way.path,
           recycleCaptures: config.recycleCaptures,
           recycleMs: config.recycleSeconds * 1000,
           heightMax: config.heightMax,
@@ -47,11 +51,12 @@ export const createSlots = (
         },
         isolation: isolationOf(config, user),
         trust: ground.trust,
-        folder: join(ground.folder, `host-${randomUUID().slice(0, 8)}`),
+        folder,
       },
       stop,
     )
-    return warmed(host, ground.canary, stop)
+    stack.move()
+    return await warmed(onWay(host, way), ground.canary, stop)
   }
   return Array.from({ length: config.slots }, () => createSlot(start, events))
 }

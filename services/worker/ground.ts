@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import { chmod, chown, rm } from 'node:fs/promises'
+import { chmod, rm } from 'node:fs/promises'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -13,7 +13,7 @@ import { makePageTrust } from './page-trust.ts'
 export type Ground = AsyncDisposable & {
   /** The worker's own folder; hosts get theirs below it. */
   readonly folder: string
-  /** Unix socket that leads to egress. */
+  /** Unix socket that leads to egress, for the worker itself: hosts get one each. */
   readonly egressPath: string
   /** Certificate store for browsers' homes; undefined where pages trust what the system does. */
   readonly trust: string | undefined
@@ -31,15 +31,12 @@ export const openGround = async (
   stack.defer(() => rm(folder, { recursive: true, force: true }))
   const trust = await makePageTrust(folder, extraCa)
   const egressPath = join(folder, 'egress.sock')
-  const relay = createEgressRelay({ egress, egressToken })
+  const { server: relay } = createEgressRelay({ egress, egressToken })
   stack.defer(() => void relay.close())
   relay.listen(egressPath)
   await once(relay, 'listening')
-  if (user) {
-    // Hosts pass through the folder to their own, and reach the socket.
-    await chmod(folder, 0o711)
-    await chown(egressPath, user.userId, user.groupId)
-  }
+  // Hosts pass through the folder to what is theirs.
+  if (user) await chmod(folder, 0o711)
   const { server, heard } = createCanary()
   stack.defer(() => void server.close())
   server.listen(0, '127.0.0.1')

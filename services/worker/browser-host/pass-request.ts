@@ -34,5 +34,6 @@ export const passRequest = (egressPath: string, traffic: Traffic, exchange: Exch
   outgoing.on('error', () => request.socket.destroy())
   response.once('close', () => outgoing.destroy())
   outgoing.on('response', (answer) => answerWith(exchange, traffic, answer))
+  request.on('data', (chunk: Buffer) => traffic.count(chunk.length))
   pipeline(request, outgoing, () => {})
 }

@@ -17,7 +17,7 @@ export type Traffic = Disposable & {
   readonly of: TrafficOf
   /** Takes a connection into account until it closes; false, and it is cut, where the capture has had its share. */
   readonly admit: (connection: Duplex) => boolean
-  /** Counts bytes that came in; beyond the bound every connection is cut and `overrun` rejects. */
+  /** Counts bytes of either direction; beyond the bound every connection is cut and `overrun` rejects. */
   readonly count: (bytes: number) => void
   readonly refuse: (host: string, refusal: Refusal) => void
   /** Why egress refused this host the last time, if it did. `host` as URLs write it, without a port. */

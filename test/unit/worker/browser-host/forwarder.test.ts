@@ -25,6 +25,7 @@ const egress = createServer((request, response) => {
 egress.on('connect', (request, socket) => {
   note(request)
   if (request.url?.includes('refused')) socket.end(`HTTP/1.1 502 x\r\n${refusalHeader}: dns_failed\r\n\r\n`)
+  else if (request.url?.includes('open')) socket.write('HTTP/1.1 200 OK\r\n\r\n')
   else socket.end('HTTP/1.1 200 OK\r\n\r\nthrough')
 })
 egress.listen(join(folder, 'egress'))
@@ -99,4 +100,22 @@ t.test('a page without a proxy cannot choose one', async (t) => {
   ;(await ask('CONNECT fine.test:443', forged)).socket.destroy()
   t.strictSame(captures, ['capture-5', 'capture-5'])
   t.strictSame(proxies, [undefined, undefined])
+})
+
+t.test('forwarder: uploads count like downloads, in a request, in a tunnel and right behind a CONNECT', async (t) => {
+  const upload = 'x'.repeat(2000)
+  const headers = [`Content-Length: ${upload.length}`]
+  const ways = {
+    request: () => askProxy({ port, line: 'POST http://fine.test/', headers, body: upload }),
+    early: () => askProxy({ port, line: 'CONNECT fine.test:443', early: upload }),
+    tunnel: async () => {
+      const { socket } = await ask('CONNECT open.test:443')
+      socket.write(upload)
+    },
+  }
+  for (const [way, send] of Object.entries(ways)) {
+    using traffic = beginDirect(`upload by ${way}`)
+    void send()
+    await t.rejects(traffic.overrun, { code: 'RENDER_ERROR' }, way)
+  }
 })
