@@ -7,6 +7,7 @@ import type { PullGate } from './pull-gate.ts'
 import type { Events } from './events.ts'
 import type { Ground } from './ground.ts'
 import { type Host, startHost } from './host-process.ts'
+import { onWay, openHostWay } from './host-way.ts'
 import { createSlot, type Slot } from './slot.ts'
 import { warmUp } from './warm-up.ts'
 
@@ -52,18 +53,20 @@ export const holdAfterFailures = (
 /** Makes the worker's slots; their hosts are started when they are first asked for. */
 export const createSlots = (
   { config, isolation, users, events }: { config: Config } & Pick<Context, 'isolation' | 'users' | 'events'>,
-  ground: Pick<Ground, 'folder' | 'egressPath' | 'trust' | 'canary'>,
+  ground: Pick<Ground, 'folder' | 'trust' | 'canary'>,
   holds: Pick<PullGate, 'hold' | 'release'>,
 ): readonly Slot[] => {
-  const { egressPath } = ground
   const start = async (user: BrowserUser | undefined, stop: AbortSignal) => {
+    const folder = join(ground.folder, `host-${randomUUID().slice(0, 8)}`)
+    await using stack = new AsyncDisposableStack()
+    const way = stack.use(await openHostWay(config, { path: `${folder}.sock`, user }))
     const host = await startHost(
       {
         settings: {
           chromium: config.chromium,
           sandbox: !config.unsafeNoSandbox,
           ...(user && { user }),
-          egressPath,
+          egressPath: way.path,
           ...(ground.trust && { trust: ground.trust }),
           recycleCaptures: config.recycleCaptures,
           recycleMs: config.recycleSeconds * 1000,
@@ -73,11 +76,12 @@ export const createSlots = (
         },
         isolation,
         memoryMax: config.browserMemoryMax,
-        folder: join(ground.folder, `host-${randomUUID().slice(0, 8)}`),
+        folder,
       },
       stop,
     )
-    return warmed(host, ground.canary, stop)
+    stack.move()
+    return await warmed(onWay(host, way), ground.canary, stop)
   }
   const counted = holdAfterFailures(events, holds)
   return Array.from({ length: config.slots }, (_, slot) =>

@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import { chmod, chown, rm } from 'node:fs/promises'
+import { chmod, rm } from 'node:fs/promises'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -12,7 +12,7 @@ import { makePageTrust } from './page-trust.ts'
 export type Ground = AsyncDisposable & {
   /** The worker's own folder; hosts get theirs below it. */
   readonly folder: string
-  /** Unix socket that leads to egress. */
+  /** Unix socket that leads to egress, for the worker itself: hosts get one each. */
   readonly egressPath: string
   /** Certificate store for browsers' homes; undefined where pages trust what the system does. */
   readonly trust: string | undefined
@@ -20,26 +20,22 @@ export type Ground = AsyncDisposable & {
   readonly canary: Pick<Canary, 'heard'> & { readonly port: number }
 }
 
-/** Opens folder, socket and canary for browsers that run as users of the group, or as the worker's own user where it is undefined. */
+/** Opens folder, socket and canary for browsers, which have users of their own or are the worker's. */
 export const openGround = async (
   { egress, egressToken, extraCa }: EgressWay & { readonly extraCa: string },
-  groupId: number | undefined,
+  hasUsers: boolean,
 ): Promise<Ground> => {
   await using stack = new AsyncDisposableStack()
   const folder = await makeOwnFolder(tmpdir())
   stack.defer(() => rm(folder, { recursive: true, force: true }))
   const trust = await makePageTrust(folder, extraCa)
   const egressPath = join(folder, 'egress.sock')
-  const relay = createEgressRelay({ egress, egressToken })
+  const { server: relay } = createEgressRelay({ egress, egressToken })
   stack.defer(() => void relay.close())
   relay.listen(egressPath)
   await once(relay, 'listening')
-  if (groupId !== undefined) {
-    // By flags alone hosts pass through the folder to their own.
-    await chmod(folder, 0o711)
-    await chown(egressPath, 0, groupId)
-    await chmod(egressPath, 0o660)
-  }
+  // By flags alone hosts pass through the folder to what is theirs.
+  if (hasUsers) await chmod(folder, 0o711)
   const { server, heard } = createCanary()
   stack.defer(() => void server.close())
   server.listen(0, '127.0.0.1')

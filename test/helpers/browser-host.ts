@@ -57,7 +57,7 @@ export const startWayOut = async (
     connectionBytesMax: 1e9,
     connectionsMax: 1000,
   })
-  const relay = createEgressRelay({ egress: { host: '127.0.0.1', port: filter.port }, egressToken: '' })
+  const { server: relay } = createEgressRelay({ egress: { host: '127.0.0.1', port: filter.port }, egressToken: '' })
   const egressPath = join(folder, 'egress.sock')
   relay.listen(egressPath)
   await once(relay, 'listening')

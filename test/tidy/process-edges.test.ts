@@ -27,6 +27,12 @@ const exceptions: readonly EdgeException[] = [
       'what browsers stand on is the same for both kinds of worker: the socket that leads to egress, and the canary',
   },
   {
+    path: 'services/worker/host-way.ts',
+    edges: ['listen'],
+    reason:
+      'what browsers stand on is the same for both kinds of worker: the socket that leads to egress, and the canary',
+  },
+  {
     path: 'services/local/doctor/egress-check.ts',
     edges: ['listen'],
     reason: 'a canary that must hear nothing, for the time of one check',

@@ -42,5 +42,6 @@ export const passRequest = (egressPath: string, traffic: Traffic, exchange: Exch
     isAnswered = true
     answerWith(exchange, traffic, answer)
   })
+  request.on('data', (chunk: Buffer) => traffic.count(chunk.length))
   pipeline(request, outgoing, () => {})
 }

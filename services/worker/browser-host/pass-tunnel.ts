@@ -29,6 +29,9 @@ export const passTunnel = (egressPath: string, traffic: Traffic, { request, clie
     upstream.write(early)
     upstream.on('data', (chunk: Buffer) => traffic.count(chunk.length))
     pipeline(client, upstream, client, () => {})
+    client.on('data', (chunk: Buffer) => traffic.count(chunk.length))
+    // Last: beyond the bound this cuts the client, and nothing is joined to a stream that is gone.
+    traffic.count(early.length)
   })
   outgoing.end()
 }

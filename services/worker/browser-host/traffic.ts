@@ -17,7 +17,7 @@ export type Traffic = Disposable & {
   readonly of: TrafficOf
   /** Takes a connection into account until it closes; false, and it is cut, where the capture has had its share. */
   readonly admit: (connection: Duplex) => boolean
-  /** Counts bytes that came in; beyond the bound every connection is cut and `cutShort` rejects. */
+  /** Counts bytes of either direction; beyond the bound every connection is cut and `cutShort` rejects. */
   readonly count: (bytes: number) => void
   /** Notes why egress refused a host, or that egress itself has a fault. */
   readonly refuse: (host: string, refusal: Refusal) => void

@@ -88,7 +88,7 @@ export const workerSettings = {
     max: 1_099_511_627_776,
   }),
   captureBytesMax: integer('WORKER_CAPTURE_BYTES_MAX', {
-    help: 'most bytes that one capture loads; its connections are cut beyond that',
+    help: 'most bytes that one capture loads and sends; its connections are cut beyond that',
     unit: 'bytes',
     fallback: 536_870_912,
     min: 1_048_576,

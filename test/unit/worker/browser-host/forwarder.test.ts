@@ -33,6 +33,7 @@ egress.on('connect', (request, socket) => {
   else if (request.url?.includes('broken')) socket.end(`HTTP/1.1 503 x\r\n${refusalHeader}: unavailable\r\n\r\n`)
   else if (request.url?.includes('stranger')) socket.end('HTTP/1.1 407 x\r\n\r\n')
   else if (request.url?.includes('refused')) socket.end(`HTTP/1.1 502 x\r\n${refusalHeader}: dns_failed\r\n\r\n`)
+  else if (request.url?.includes('open')) socket.write('HTTP/1.1 200 OK\r\n\r\n')
   else socket.end('HTTP/1.1 200 OK\r\n\r\nthrough')
 })
 let connections = 0
@@ -159,5 +160,23 @@ t.test('a way that leads nowhere interrupts the capture', async (t) => {
     using traffic = lost.begin({ id: 'capture-8', online: true, proxy: undefined })
     await askProxy({ port: (lost.server.address() as AddressInfo).port, line })
     t.match(traffic.interruption(), /no answer of egress/, line)
+  }
+})
+
+t.test('forwarder: uploads count like downloads, in a request, in a tunnel and right behind a CONNECT', async (t) => {
+  const upload = 'x'.repeat(2000)
+  const headers = [`Content-Length: ${upload.length}`]
+  const ways = {
+    request: () => askProxy({ port, line: 'POST http://fine.test/', headers, body: upload }),
+    early: () => askProxy({ port, line: 'CONNECT fine.test:443', early: upload }),
+    tunnel: async () => {
+      const { socket } = await ask('CONNECT open.test:443')
+      socket.write(upload)
+    },
+  }
+  for (const [way, send] of Object.entries(ways)) {
+    using traffic = beginDirect(`upload by ${way}`)
+    void send()
+    await t.rejects(traffic.cutShort, { code: 'RENDER_ERROR' }, way)
   }
 })
