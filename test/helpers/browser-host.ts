@@ -63,7 +63,7 @@ export const startWayOut = async (
   await once(relay, 'listening')
   if (browserUsers) {
     await chmod(folder, 0o711)
-    await chown(egressPath, 0, browserUsers.groupId)
+    await chown(egressPath, 0, browserUsers.bySlot[0]?.groupId ?? 0)
     await chmod(egressPath, 0o660)
   }
   return {

@@ -6,7 +6,7 @@ import { AppError } from '#shared/errors/app-error.ts'
 import type { BrowserUser } from '#worker/browser-host/protocol.ts'
 
 /** Users as which the browsers of a worker run that is root itself: one for each slot, all of one group. */
-export type BrowserUsers = AsyncDisposable & { readonly groupId: number; readonly bySlot: readonly BrowserUser[] }
+export type BrowserUsers = AsyncDisposable & { readonly bySlot: readonly BrowserUser[] }
 
 const refuse = (message: string, cause?: unknown) =>
   new AppError('CONFIGURATION', { message, publicMessage: message, cause })
@@ -75,5 +75,5 @@ export const reserveBrowserUsers = async (name: string, count: number): Promise<
     )
   }
   const owned = stack.move()
-  return { groupId, bySlot, [Symbol.asyncDispose]: () => owned.disposeAsync() }
+  return { bySlot, [Symbol.asyncDispose]: () => owned.disposeAsync() }
 }

@@ -76,7 +76,7 @@ const nat64Prefixes: Setting<readonly Cidr[] | undefined> = {
 }
 
 /** Characters of RFC 6750 §2.1; nobody guesses 16 of them. */
-const isToken = (text: string): boolean => /^[A-Za-z0-9._~+/=-]{16,256}$/.test(text)
+const isToken = (entry: string): boolean => /^[A-Za-z0-9._~+/=-]{16,256}$/.test(entry)
 const tokenForm = '16 to 256 of A-Z a-z 0-9 . _ ~ + / = -'
 
 /** The token of a client of egress: of workers and of the sender of webhooks. */

@@ -6,11 +6,11 @@ import { TellReceivers } from './0005-tell-receivers.ts'
 import { Administer } from './0006-administer.ts'
 import { KeepAnswers } from './0007-keep-answers.ts'
 import { FreeKeys } from './0008-free-keys.ts'
-import { KeepUpWithWhatIsOver } from './0030-keep-up-with-what-is-over.ts'
-import { RecognisePepper } from './0040-recognise-the-pepper.ts'
-import { BoundWhatGrows } from './0031-bound-what-grows.ts'
-import { FindOpenLanes } from './0010-find-open-lanes.ts'
-import { QueueByReceiver } from './0032-queue-by-receiver.ts'
+import { FindOpenLanes } from './0009-find-open-lanes.ts'
+import { KeepUpWithWhatIsOver } from './0010-keep-up-with-what-is-over.ts'
+import { BoundWhatGrows } from './0011-bound-what-grows.ts'
+import { QueueByReceiver } from './0012-queue-by-receiver.ts'
+import { RecognisePepper } from './0013-recognise-the-pepper.ts'
 
 /** Every migration in order, under the name by which a database remembers it. */
 export const migrations = [
@@ -22,9 +22,9 @@ export const migrations = [
   { name: '0006-administer', class: Administer },
   { name: '0007-keep-answers', class: KeepAnswers },
   { name: '0008-free-keys', class: FreeKeys },
-  { name: '0030-keep-up-with-what-is-over', class: KeepUpWithWhatIsOver },
-  { name: '0040-recognise-the-pepper', class: RecognisePepper },
-  { name: '0031-bound-what-grows', class: BoundWhatGrows },
-  { name: '0010-find-open-lanes', class: FindOpenLanes },
-  { name: '0032-queue-by-receiver', class: QueueByReceiver },
+  { name: '0009-find-open-lanes', class: FindOpenLanes },
+  { name: '0010-keep-up-with-what-is-over', class: KeepUpWithWhatIsOver },
+  { name: '0011-bound-what-grows', class: BoundWhatGrows },
+  { name: '0012-queue-by-receiver', class: QueueByReceiver },
+  { name: '0013-recognise-the-pepper', class: RecognisePepper },
 ] as const
