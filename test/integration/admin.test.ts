@@ -92,7 +92,7 @@ t.test('wrong fields are told all at once', async (t) => {
   const { status, body } = await admin('POST', '/accounts', { name: '', plan: 5, rank: 1 })
   t.match([status, body.error.code], [422, 'VALIDATION_ERROR'])
   t.same(Object.keys(body.error.details).toSorted(), ['email', 'name', 'plan', 'rank'])
-  t.match((await admin('POST', '/accounts', { name: 'A', email: 'a', plan: 'gold' })).body.error, {
+  t.match((await admin('POST', '/accounts', { name: 'A', email: 'a@example.com', plan: 'gold' })).body.error, {
     code: 'VALIDATION_ERROR',
     details: { plan: [/free, starter/] },
   })

@@ -242,8 +242,6 @@ t.test('a path that is none is not found, and one that is says which methods it 
       }
     }
     for (const path of [
-      '/',
-      '',
       '/nothing',
       '/screenshots/',
       '/screenshots//image',

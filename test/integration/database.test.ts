@@ -30,7 +30,15 @@ t.test('tables that captures fill and empty are vacuumed by settings of their ow
       where relkind = 'r' and relnamespace = current_schema()::regnamespace
         and coalesce(reloptions::text, '') not like '%autovacuum_vacuum_scale_factor%' order by 1`,
   )
-  const quiet = ['account', 'api_key', 'audit_entry', 'cleanup_cursor', 'maintenance', 'mikro_orm_migrations']
+  const quiet = [
+    'account',
+    'api_key',
+    'audit_entry',
+    'cleanup_cursor',
+    'key_pepper',
+    'maintenance',
+    'mikro_orm_migrations',
+  ]
   const few = ['orphan_sweep', 'plan', 'sql_function', 'webhook', 'webhook_secret']
   t.same(
     usual.map(({ name }) => name),
