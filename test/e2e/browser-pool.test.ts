@@ -190,7 +190,7 @@ const qualified =
 const ownLabels =
   'the controller sets these labels itself: app.kubernetes.io/name, app.kubernetes.io/component, app.kubernetes.io/managed-by, shutterfleet.dev/pool'
 const reserved =
-  'the controller sets these, some of them from Secrets: SHUTTERFLEET_WORKER_POOL, SHUTTERFLEET_WORKER_POD, SHUTTERFLEET_WORKER_SLOTS, SHUTTERFLEET_WORKER_EGRESS, SHUTTERFLEET_WORKER_NETWORK_ISOLATION, SHUTTERFLEET_WORKER_UNSAFE_NO_SANDBOX, SHUTTERFLEET_WORKER_SPARE_SECONDS, SHUTTERFLEET_PROBE_HOST, SHUTTERFLEET_PROBE_PORT, SHUTTERFLEET_NATS_URL, SHUTTERFLEET_WORKER_OPENING_KEYS'
+  'the controller sets these, some of them from Secrets: SHUTTERFLEET_WORKER_POOL, SHUTTERFLEET_WORKER_POD, SHUTTERFLEET_WORKER_SLOTS, SHUTTERFLEET_WORKER_EGRESS, SHUTTERFLEET_WORKER_NETWORK_ISOLATION, SHUTTERFLEET_WORKER_UNSAFE_NO_SANDBOX, SHUTTERFLEET_WORKER_SPARE_SECONDS, SHUTTERFLEET_PROBE_HOST, SHUTTERFLEET_PROBE_PORT, SHUTTERFLEET_NATS_URL, SHUTTERFLEET_WORKER_OPENING_KEYS, SHUTTERFLEET_EGRESS_TOKEN'
 const decided =
   'the controller decides what these say: controller.kubernetes.io/pod-deletion-cost, container.apparmor.security.beta.kubernetes.io/, container.seccomp.security.alpha.kubernetes.io/, seccomp.security.alpha.kubernetes.io/'
 const noZero = 'minReplicas 0 needs zeroAfterSeconds, the idle time after which the last worker goes'
