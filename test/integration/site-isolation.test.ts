@@ -37,6 +37,10 @@ t.test('a host whose browser does not isolate sites serves nothing', async (t) =
   const without = `for each; do shift; [ "$each" = ${siteIsolation} ] || set -- "$@" "$each"; done`
   await writeFile(chromium, `#!/bin/sh\n${without}\nexec '${chromiumPath}' "$@"\n`, { mode: 0o755 })
   await using host = await startTestHost(wayOut, { chromium })
-  t.match(await captureWith(host, { html: 'x' }), { outcome: 'interrupted', by: 'browser', detail: /does not isolate sites/ })
+  t.match(await captureWith(host, { html: 'x' }), {
+    outcome: 'interrupted',
+    by: 'browser',
+    detail: /does not isolate sites/,
+  })
   await eventually(() => host.gone.aborted)
 })

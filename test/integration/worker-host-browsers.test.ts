@@ -5,7 +5,17 @@ import { processTree } from '#test/helpers/process-tree.ts'
 import type { Host } from '#worker/host-process.ts'
 
 const html = { 'content-type': 'text/html' }
+/** Browsers that run below this process, by their ids. */
+const browsers = () =>
+  processTree(process.pid).flatMap(({ pid, command }) =>
+    command.startsWith(chromiumPath) && !command.includes('--type=') ? [pid] : [],
+  )
+const seen: (readonly number[])[] = []
 const pages = await startPages({
+  '/seen': (_request, response) => {
+    seen.push(browsers())
+    response.writeHead(200, html).end('<title>seen</title><p>seen')
+  },
   // Its head comes, and goes on elsewhere; its end never comes.
   '/given-up': (_request, response) =>
     void response.writeHead(200, html).write('<title>first</title><script>location.replace("/second")</script>'),
@@ -18,23 +28,15 @@ t.teardown(async () => {
   await pages[Symbol.asyncDispose]()
 })
 
-/** Browsers that run below this process, by their ids. */
-const browsers = () =>
-  processTree(process.pid).flatMap(({ pid, command }) =>
-    command.startsWith(chromiumPath) && !command.includes('--type=') ? [pid] : [],
-  )
-
-/** The browsers that served a good page before and after a capture of `path`. */
+/** The browsers that ran while a good page was served, before and after a capture of `path`. */
 const browsersAround = async (host: Host, path: string) => {
-  const seen: (readonly number[])[] = []
-  for (const each of ['/plain', path, '/plain']) {
+  for (const each of ['/seen', path, '/seen']) {
     const outcome = await captureWith(host, { url: pages.url + each, timeout: 5 })
-    if (each === '/plain') {
-      t.equal(outcome.outcome, 'completed')
-      seen.push(browsers())
-    }
+    if (each === '/seen') t.equal(outcome.outcome, 'completed')
   }
-  return seen
+  const [before, after] = [seen.at(0), seen.at(-1)]
+  seen.length = 0
+  return [before, after]
 }
 
 t.test(
