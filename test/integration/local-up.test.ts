@@ -69,7 +69,7 @@ t.test('captures a file, writes the image and says how long each stage took', as
     timings: { shoot: Number },
   })
   t.equal((await readFile(image)).toString('latin1', 8, 12), 'WEBP')
-  t.match((await run('capture', page, '-o', image)).stdout, /1280 × 800.*image\/png\n.*navigate \d+ ms/)
+  t.match((await run('capture', page, '-o', image)).stdout, /1280 × 800.*image\/webp\n.*navigate \d+ ms/)
 })
 
 t.test('browsers find no data folder', async (t) => {
