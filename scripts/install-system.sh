@@ -186,8 +186,9 @@ create_users() {
       useradd --system --user-group --no-create-home --home-dir /nonexistent --shell /usr/sbin/nologin "$user"
   done
   if ! grep -q "^$browser_user:" /etc/subuid 2>/dev/null; then
-    # After the last range that anybody has; 100000 is where useradd begins.
-    first=$(cat /etc/subuid 2>/dev/null | awk -F: 'BEGIN { first = 100000 } $2 + $3 > first { first = $2 + $3 } END { print first }')
+    # After the last range that anybody has; 100000 is where useradd begins. usermod adds to no file that is not there.
+    touch /etc/subuid
+    first=$(awk -F: 'BEGIN { first = 100000 } $2 + $3 > first { first = $2 + $3 } END { print first }' /etc/subuid)
     usermod --add-subuids "$first-$((first + browser_ids - 1))" "$browser_user"
   fi
 }
