@@ -165,7 +165,7 @@ const addNodes = async ({ apply, kubectl }: Client, { kwok = true, nodes = 1 }: 
 const fakeNode = (index: number) => {
   const name = `fake-${index}`
   const labels = { 'kubernetes.io/hostname': name, 'kubernetes.io/os': 'linux', 'kubernetes.io/arch': 'amd64' }
-  const room = { cpu: '128', memory: '1Ti', 'ephemeral-storage': '1Ti', pods: '110' }
+  const room = { cpu: '32', memory: '256Gi', 'ephemeral-storage': '1Ti', pods: '110' }
   return { apiVersion: 'v1', kind: 'Node', metadata: { name, labels }, status: { allocatable: room, capacity: room } }
 }
 
