@@ -10,7 +10,8 @@ const workersEach = 20
 const liveJobs = 500
 const idleMs = 60_000
 const burst = 2000
-const nodes = 20
+/** Each has room for 64 workers, which request half a core. */
+const nodes = 30
 /** On two cores with a whole control plane beside it. */
 const patienceMs = 900_000
 const ticksPerSecond = 100
