@@ -3,11 +3,11 @@ import type { QueueNotice } from '#shared/queue/connection.ts'
 import type { CompletedResult, FailedResult, Timings } from '#shared/queue/messages.ts'
 import type { Logger } from '#shared/telemetry/logger.ts'
 import type { Metrics } from '#shared/telemetry/metrics.ts'
-import type { HoldCause } from './pull-gate.ts'
+import type { HoldEvents } from './pull-gate.ts'
 import type { Interruption } from './run-attempt.ts'
 
 /** One function per thing that can happen to a worker; each writes its log line and its metrics. */
-export type Events = {
+export type Events = HoldEvents & {
   readonly unsafe: (setting: string, what: string) => void
   readonly queue: (notice: QueueNotice) => void
   readonly hostUp: (tookMs: number) => void
@@ -17,9 +17,6 @@ export type Events = {
   readonly ended: (result: CompletedResult | FailedResult, detail?: string) => void
   /** A fault of ours broke the attempt off; it is not counted, or the next one begins. */
   readonly interrupted: (capture: { id: string; attempt: number }, interruption: Interruption) => void
-  /** Nothing is taken from now on, until the cause is gone. */
-  readonly held: (cause: HoldCause, reason: string) => void
-  readonly released: (cause: HoldCause) => void
   /** The attempt could not be reported; somebody else will have the capture. */
   readonly lost: (id: string, error: AppError) => void
   readonly state: (state: string) => void

@@ -1,5 +1,3 @@
-import type { Events } from './events.ts'
-
 /** What may keep a worker that is not drained from taking captures. */
 export type HoldCause = 'egress' | 'browser'
 
@@ -62,10 +60,17 @@ export const createPullGate = (): PullGate => {
   }
 }
 
+/** Who is told of holds that begin, change and end. */
+export type HoldEvents = {
+  /** Nothing is taken from now on, until the cause is gone. */
+  readonly held: (cause: HoldCause, reason: string) => void
+  readonly released: (cause: HoldCause) => void
+}
+
 /** Holds and releases a worker, and reports what that changes. */
 export const reportedHolds = (
   gate: Pick<PullGate, 'hold' | 'release' | 'holds'>,
-  events: Pick<Events, 'held' | 'released'>,
+  events: HoldEvents,
 ): Pick<PullGate, 'hold' | 'release'> => ({
   hold: (cause, reason) => {
     const isNew = gate.holds().get(cause) !== reason

@@ -5,7 +5,8 @@ import { browsersOf, chromiumPath } from '#test/helpers/bare-browser.ts'
 import { browserUsers, captureWith, startTestHost, startWayOut } from '#test/helpers/browser-host.ts'
 import { eventually } from '#test/helpers/eventually.ts'
 import { processTree } from '#test/helpers/process-tree.ts'
-import { type Command, isolated, systemPath } from '#worker/isolation/isolated.ts'
+import { isolated, systemPath } from '#worker/isolation/isolated.ts'
+import type { Command } from '#worker/isolation/limited.ts'
 import { limited } from '#worker/isolation/limited.ts'
 
 /** Fills memory as fast as a page can: 1 GB. */

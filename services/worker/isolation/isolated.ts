@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process'
 import { AppError } from '#shared/errors/app-error.ts'
 import { fileTree, type Mount } from './file-tree.ts'
-import { limited, tasksMax } from './limited.ts'
+import { type Command, limited, tasksMax } from './limited.ts'
 
 /** How browsers are confined: in namespaces, or by Chromium's flags alone. */
 export type NetworkIsolation = 'namespace' | 'flags-only'
@@ -13,9 +13,6 @@ export type Isolation = {
   /** Binary of the browser. */
   readonly chromium: string
 }
-
-/** A program and its arguments. */
-export type Command = readonly [string, ...string[]]
 
 const checkMs = 10_000
 

@@ -1,4 +1,5 @@
-import type { Command } from './isolated.ts'
+/** A program and its arguments. */
+export type Command = readonly [string, ...string[]]
 
 /** What a browser and all that it starts may be at most. */
 export type Limits = {
