@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Runs schemathesis against a running gateway, by test/contract/run.ts. Installs it the first time, below .tools, at an exact
-# version; arguments are passed on to it. Asks nothing, ends within 5 minutes.
+# version; arguments are passed on to it. Asks nothing, ends within 10 minutes.
 set -euo pipefail
 cd "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/.."
 
@@ -16,4 +16,4 @@ if [ ! -e "$folder/installed" ]; then
   touch "$folder/installed"
 fi
 
-exec timeout --kill-after=10s 5m node test/contract/run.ts "$folder/bin/schemathesis" --no-color --warnings=off "$@"
+exec timeout --kill-after=10s 10m node test/contract/run.ts "$folder/bin/schemathesis" --no-color --warnings=off "$@"
