@@ -65,7 +65,7 @@ bench-cluster: setup ## measures the operator on a real control plane and writes
 bench-http: setup ## measures the HTTP interface and writes its part of docs/benchmarks.md; ARGS=1000000 for fewer rows
 	@exec node test/bench/run-http.ts $(ARGS)
 
-bench-before-key: packages ## measures what hostile requests without a valid key cost the gateway's event loop; exit 1 above 10 ms
+bench-before-key: packages ## measures what hostile requests without a valid key cost the gateway's event loop and writes its part of docs/benchmarks.md; exit 1 above 10 ms
 	@exec node test/bench/run-before-key.ts $(ARGS)
 
 bench: setup ## runs the benchmarks and writes docs/benchmarks.md

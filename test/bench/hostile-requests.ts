@@ -24,6 +24,7 @@ const texts: Readonly<Record<string, string>> = {
   combinators: 'a>',
 }
 
+const shownCharacters = 20
 const headBytes = 64 * 1024 - 600
 
 const fill = (text: string, bytes: number) => text.repeat(Math.ceil(bytes / text.length)).slice(0, bytes)
@@ -34,7 +35,7 @@ const post = (path: string, name: string, body: string, more = ''): HostileReque
 }
 
 const get = (path: string, name: string, query: string, more = ''): HostileRequest => ({
-  name: `GET ${path} ${name}`,
+  name: `GET ${path.slice(0, shownCharacters)} ${name}`,
   head: `GET /v1${path}?${query.slice(0, headBytes)} HTTP/1.1\r\n${more}`,
   body: '',
 })
@@ -165,7 +166,9 @@ const heads = (): HostileRequest[] => {
     get(path, 'a long request id', '', `x-request-id: ${fill('a', headBytes)}\r\n`),
     get(path, 'a long idempotency key', '', `idempotency-key: ${fill('a', headBytes)}\r\n`),
     get(`/screenshots/${fill('%41', headBytes - 100)}`, 'a long id', ''),
+    get(`/screenshots/${fill('%', headBytes - 100)}`, 'a broken id', ''),
     get(`/screenshots/${fill('%/', headBytes - 100)}`, 'a broken path', ''),
+    get(`/screenshots/${fill('%/', 480)}`, 'a short broken path', ''),
     get(fill('/', headBytes), 'a path of slashes', ''),
     get(fill('/screenshots', headBytes), 'a path that repeats', ''),
   ]

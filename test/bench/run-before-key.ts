@@ -6,19 +6,23 @@ import { createApp } from '#gateway/app.ts'
 import { createKeyGuesses } from '#gateway/keys/key-guesses.ts'
 import { createTestContext, testCaller, testKey } from '#test/helpers/gateway-context.ts'
 import { type HostileRequest, hostileRequests } from './hostile-requests.ts'
-import { machine, table } from './page.ts'
+import { machine, table, writePart } from './page.ts'
 
 const boundMs = 10
 const clientOf = 'client'
 const bodyBytes = 16 * 1024
 const largestBytes = 7 * 1024 * 1024 - 1000
+const isClient = process.argv[2] === clientOf
 const rounds = Number(process.argv[2] ?? 5)
 const part = process.argv[3] ?? ''
-const shown = 15
+const shown = 5
 
-/** Sends what it gets on a connection of its own and reads the answer. */
+const requests = hostileRequests(bodyBytes, largestBytes).filter(({ name }) => name.includes(part))
+
+/** Sends the requests of which it gets the number, each on a connection of its own, and says the status of the answer. */
 const runClient = (port: number) => {
-  process.on('message', ({ head, body }: HostileRequest) => {
+  process.on('message', (index: number) => {
+    const { head, body } = requests[index] as HostileRequest
     const socket = connect(port, '127.0.0.1')
     const type = 'content-type: application/json\r\nconnection: close\r\nhost: a\r\n'
     socket.write(`${head}authorization: Bearer ${testKey}\r\n${type}\r\n`)
@@ -33,18 +37,18 @@ const runClient = (port: number) => {
 type Cost = { readonly name: string; readonly bytes: number; readonly status: string; readonly ms: number }
 
 /** The processor time of the thread of the event loop, the least of all rounds: what comes beside is the machine's. */
-const measure = async (client: ChildProcess, request: HostileRequest): Promise<Cost> => {
+const measure = async (client: ChildProcess, { name, head, body }: HostileRequest, index: number): Promise<Cost> => {
   let ms = Infinity
   let status = ''
   for (let round = 0; round < rounds; round += 1) {
     const before = process.threadCpuUsage()
-    client.send(request)
+    client.send(index)
     const [answered] = (await once(client, 'message')) as [string]
     const { user, system } = process.threadCpuUsage(before)
     ms = Math.min(ms, (user + system) / 1000)
     status = answered
   }
-  return { name: request.name, bytes: request.head.length + request.body.length, status, ms }
+  return { name, bytes: head.length + body.length, status, ms }
 }
 
 const run = async () => {
@@ -56,22 +60,26 @@ const run = async () => {
   const app = createApp({ ...context, keyGuesses })
   await app.listen({ port: 0, host: '127.0.0.1' })
   const { port } = app.server.address() as AddressInfo
-  const client = fork(import.meta.filename, [clientOf, String(port)])
-  const all = hostileRequests(bodyBytes, largestBytes).filter(({ name }) => name.includes(part))
+  const client = fork(import.meta.filename, [clientOf, part, String(port)])
   const costs: Cost[] = []
-  for (const request of all) costs.push(await measure(client, request))
+  for (const [index, request] of requests.entries()) costs.push(await measure(client, request, index))
   client.disconnect()
   await app.close()
   const worst = costs.toSorted((one, other) => other.ms - one.ms).slice(0, shown)
-  console.log(`${machine}; ${all.length} requests with a key that does not exist, ${rounds} times each.\n`)
-  console.log(
-    table(
-      ['request', 'bytes', 'status', `ms of the event loop (bound ${boundMs})`],
-      worst.map(({ name, bytes, status, ms }) => [name, bytes, status, ms.toFixed(2)]),
-    ),
-  )
+  const text = `## Before a request's key is known
+
+Made by \`make bench-before-key\` on ${new Date().toISOString().slice(0, 10)}: ${machine}. What ${requests.length} hostile requests with a key
+that does not exist cost the gateway's event loop, the least of ${rounds} times each; the worst of them:
+
+${table(
+  ['request', 'bytes', 'status', `ms (bound ${boundMs})`],
+  worst.map(({ name, bytes, status, ms }) => [name, bytes, status, ms.toFixed(2)]),
+)}
+`
+  if (part === '') writePart('before the key', text)
+  console.log(text)
   if (worst.some(({ ms }) => ms > boundMs)) process.exitCode = 1
 }
 
-if (process.argv[2] === clientOf) runClient(Number(process.argv[3]))
+if (isClient) runClient(Number(process.argv[4]))
 else await run()

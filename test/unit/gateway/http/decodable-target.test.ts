@@ -10,6 +10,12 @@ t.test('a segment that is not percent-encoded UTF-8 stands for itself, and nothi
   t.equal(decodableTarget('/%'), '/%25')
 })
 
+t.test('a path longer than any operation has keeps its segments and loses its escapes', async (t) => {
+  const longest = `/${'a'.repeat(508)}%20`
+  t.equal(decodableTarget(longest), longest)
+  t.equal(decodableTarget(`${longest}/%?a=%20`), `${longest.replace('%', '_')}/_?a=%20`)
+})
+
 t.test('the path of every target can be decoded', async () => {
   const texts = fc.string({ unit: fc.constantFrom('%', '2', 'f', 'z', '/', '?', 'é') })
   fc.assert(
