@@ -27,11 +27,18 @@ const openLedger = async (test: Parameters<typeof openQueue>[0], more: Partial<L
   const tenant = await createTenant(database)
   const reaped = () => ledger.told.flatMap(([name, , action]) => (name === 'reaped' ? [action] : []))
   /** A capture whose attempts began, the last one long enough ago to be overdue, and were not heard of again. */
-  const dead = async (of: { minutesAgo: number; attempts?: number; pool?: Pool; acceptedMinutesAgo?: number }) => {
+  const dead = async (of: {
+    minutesAgo: number
+    attempts?: number
+    unendedStarts?: number
+    pool?: Pool
+    acceptedMinutesAgo?: number
+  }) => {
     const { minutesAgo, attempts = 1, pool = 'standard', acceptedMinutesAgo = minutesAgo } = of
+    const { unendedStarts = attempts } = of
     const capture = tenant.capture({ pool })
     await acceptCapture(database, capture, { windowSize: 1000 })
-    const change = { attempts, unendedStarts: attempts, begins: true }
+    const change = { attempts, unendedStarts, begins: true }
     await changeCaptures(database, [capture.id], () => ({ change }))
     await age(database, capture.id, { minutesAgo, acceptedMinutesAgo })
     return capture.id
@@ -63,6 +70,18 @@ t.test('a capture whose attempt died fails where nobody begins it again within t
   })
   t.match(await row(database, young), { status: 'processing' })
   t.same(new Set(reaped()), new Set(['never_begun', 'sent_again']))
+})
+
+t.test('a capture that is handed back again and again fails once it has waited longest, and not while it runs', async (t) => {
+  const { database, ledger, dead, statusOf } = await openLedger(t, { longestWaitSeconds: 3600 })
+  const [old, young, running] = [
+    await dead({ minutesAgo: 0, unendedStarts: 0, acceptedMinutesAgo: 61 }),
+    await dead({ minutesAgo: 0, unendedStarts: 0, acceptedMinutesAgo: 59 }),
+    await dead({ minutesAgo: 0, acceptedMinutesAgo: 61 }),
+  ]
+  await reap(ledger, nothingStuck)
+  t.match(await row(database, old), { status: 'failed', error_message: 'No worker began the capture again in time.' })
+  t.same(await Promise.all([young, running].map(statusOf)), ['processing', 'processing'])
 })
 
 // Contract: Error mapping
