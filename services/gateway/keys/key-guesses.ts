@@ -3,6 +3,8 @@ import { createClientLimit } from '#gateway/clients/client-limit.ts'
 
 /** Keys that are remembered at one time; the one that was seen longest ago is forgotten first. */
 const goodMax = 10_000
+/** For so long a key that was looked up and found invalid is not looked up again. */
+const invalidMs = 1000
 /** Keys that are looked up at one time although their client has no wrong key left. */
 const lookupsMax = 500
 
@@ -37,13 +39,23 @@ export type KeyGuesses = {
 export const createKeyGuesses = ({ perMinute, nowMs, isValid }: GuessOptions): KeyGuesses => {
   const limit = createClientLimit({ burst: perMinute, perMinute, nowMs })
   const good = new Set<string>()
+  /** Until when a key is taken for invalid. */
+  const invalidUntil = new Map<string, number>()
   let lookups = 0
 
+  const setInvalid = (name: string): void => {
+    invalidUntil.delete(name)
+    invalidUntil.set(name, nowMs() + invalidMs)
+    const [oldest] = invalidUntil.keys()
+    if (invalidUntil.size > goodMax && oldest !== undefined) invalidUntil.delete(oldest)
+  }
   const isValidNow = async (keyHash: Buffer): Promise<boolean> => {
     if (lookups >= lookupsMax) return false
     lookups += 1
     try {
-      return await isValid(keyHash)
+      const valid = await isValid(keyHash)
+      if (!valid) setInvalid(keyHash.toString('latin1'))
+      return valid
     } finally {
       lookups -= 1
     }
@@ -61,7 +73,8 @@ export const createKeyGuesses = ({ perMinute, nowMs, isValid }: GuessOptions): K
       const isKnown = good.has(name)
       const waitSeconds = isKnown ? 0 : limit.take(client())
       if (waitSeconds > 0) {
-        if (!(await isValidNow(keyHash))) return { waitSeconds }
+        const isInvalid = (invalidUntil.get(name) ?? 0) > nowMs()
+        if (isInvalid || !(await isValidNow(keyHash))) return { waitSeconds }
         setGood(name, true)
       }
       const hasToken = !isKnown && waitSeconds === 0

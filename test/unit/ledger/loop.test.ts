@@ -17,7 +17,7 @@ t.test('a turn that fails is told, once per outage as the first, and the loop go
     if (turns === outcomes.length) stop.abort()
     if (outcome === 'fails') throw new Error('away')
   }
-  await runLoop({ name: 'relay', everyMs: 0, bell: createBell(), turn }, events, stop.signal)
+  await runLoop({ name: 'relay', everyMs: 0, bell: createBell(), turn, pauseTurns: 0 }, events, stop.signal)
   t.equal(turns, 5)
   t.same(told, [
     ['relay', 'SERVER_ERROR', true],
@@ -40,6 +40,33 @@ t.test('the next turn comes at once while there is more to do, and is waited for
     if (turns === answers.length) stop.abort()
   }
   const events = { loopFailed: () => t.fail('no turn fails'), loopWorksAgain: () => {} }
-  await runLoop({ name: 'retention', everyMs: 1000, bell: { ring: () => {}, wait }, turn }, events, stop.signal)
+  await runLoop(
+    { name: 'retention', everyMs: 1000, bell: { ring: () => {}, wait }, turn, pauseTurns: 0 },
+    events,
+    stop.signal,
+  )
   t.same(waits, [3, 5])
 })
+
+t.test(
+  'a loop that leaves others their time pauses between turns, in proportion to the turn, a second at most',
+  async (t) => {
+    const stop = new AbortController()
+    const waits: number[] = []
+    const wait = async (ms: number) => {
+      waits.push(ms)
+      if (waits.length === 2) stop.abort()
+    }
+    let turns = 0
+    const turn = async () => {
+      turns += 1
+      await new Promise((done) => setTimeout(done, turns === 1 ? 1 : 20))
+      return true
+    }
+    const events = { loopFailed: () => t.fail('no turn fails'), loopWorksAgain: () => {} }
+    const loop = { name: 'retention', everyMs: 60_000, bell: { ring: () => {}, wait }, turn } as const
+    await runLoop({ ...loop, pauseTurns: 4 }, events, stop.signal)
+    const [short = 0, long = 0] = waits
+    t.ok(short > 0 && short < long && long <= 1000, `${short} ms, ${long} ms`)
+  },
+)

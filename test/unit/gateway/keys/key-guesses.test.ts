@@ -73,6 +73,16 @@ t.test('a valid key is served whatever comes from its address: at once where it 
   t.equal(await settled('b', 'guess', 'wrong'), 0, 'and other addresses are not limited')
 })
 
+t.test('a key that was found invalid is not looked up again for a second', async (t) => {
+  const { clock, valid, looked, guess, settled } = start(1)
+  await guess('a', 1)
+  const wrong = () => settled('a', 'same', 'wrong')
+  t.same([(await wrong()) > 0, (await wrong()) > 0, looked], [true, true, ['same']])
+  clock.ms += 1000
+  valid.add('same')
+  t.same([await settled('a', 'same', 'good'), looked], [0, ['same', 'same']])
+})
+
 t.test('a key that was revoked is limited like any other, and each use of it counts', async (t) => {
   const { settled } = start(3)
   await settled('a', 'mine', 'good')
