@@ -5,6 +5,8 @@ import type { Database } from '#shared/db/connection.ts'
 const partRows = 20_000
 /** Above this, autovacuum is waited for: vacuuming takes longer than a statement may. */
 const quickRows = 100_000
+/** The table's `autovacuum_vacuum_insert_scale_factor`: with fewer new rows than this share no further vacuum comes. */
+const insertScaleFactor = 0.05
 const vacuumMs = 20 * 60_000
 
 /** Rows of ended captures, evenly over accounts; they ended between the two ages in days. */
@@ -41,9 +43,9 @@ const setServer = async (database: Database, settings: readonly string[]) => {
 const isVacuumed = async (database: Database): Promise<boolean> => {
   const rows = await database.query(
     `select 1 from pg_stat_user_tables where relname = 'capture' and last_autovacuum is not null
-       and last_autoanalyze is not null and n_ins_since_vacuum < $1
+       and last_autoanalyze is not null and n_ins_since_vacuum < n_live_tup * $1::float8
        and not exists (select from pg_stat_progress_vacuum)`,
-    [quickRows],
+    [insertScaleFactor],
   )
   return rows.length > 0
 }
