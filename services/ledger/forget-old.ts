@@ -2,7 +2,7 @@ import { forgetDeliveries, forgetQueues } from '#shared/db/note-attempts.ts'
 import { forgetReplays } from '#shared/db/forget-replays.ts'
 import type { Ledger } from './context.ts'
 
-const batchRows = 1000
+const batchRows = 500
 /** How long deliveries that ended are kept for their account to look at. */
 const deliveryDays = 30
 

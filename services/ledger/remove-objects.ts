@@ -4,7 +4,7 @@ import type { NotDeleted } from '#shared/storage/object-store.ts'
 import type { Ledger } from './context.ts'
 
 const batchObjects = 500
-const batchesMax = 100
+const batchesMax = 2
 /** Until an object is tried again that the store refused to delete. */
 const refusedMs = 300_000
 
