@@ -71,6 +71,7 @@ export const createSlots = (
           recycleCaptures: config.recycleCaptures,
           recycleMs: config.recycleSeconds * 1000,
           heightMax: config.heightMax,
+          pixelsMax: config.pixelsMax,
           bytesMax: config.captureBytesMax,
           connectionsMax: config.captureConnectionsMax,
         },

@@ -98,6 +98,7 @@ export const startTestHost = (
       recycleCaptures: 50,
       recycleMs: 600_000,
       heightMax: 20_000,
+      pixelsMax: 80_000_000,
       bytesMax: 536_870_912,
       connectionsMax: 512,
       ...over,

@@ -72,17 +72,20 @@ t.test('a capture whose attempt died fails where nobody begins it again within t
   t.same(new Set(reaped()), new Set(['never_begun', 'sent_again']))
 })
 
-t.test('a capture that is handed back again and again fails once it has waited longest, and not while it runs', async (t) => {
-  const { database, ledger, dead, statusOf } = await openLedger(t, { longestWaitSeconds: 3600 })
-  const [old, young, running] = [
-    await dead({ minutesAgo: 0, unendedStarts: 0, acceptedMinutesAgo: 61 }),
-    await dead({ minutesAgo: 0, unendedStarts: 0, acceptedMinutesAgo: 59 }),
-    await dead({ minutesAgo: 0, acceptedMinutesAgo: 61 }),
-  ]
-  await reap(ledger, nothingStuck)
-  t.match(await row(database, old), { status: 'failed', error_message: 'No worker began the capture again in time.' })
-  t.same(await Promise.all([young, running].map(statusOf)), ['processing', 'processing'])
-})
+t.test(
+  'a capture that is handed back again and again fails once it has waited longest, and not while it runs',
+  async (t) => {
+    const { database, ledger, dead, statusOf } = await openLedger(t, { longestWaitSeconds: 3600 })
+    const [old, young, running] = [
+      await dead({ minutesAgo: 0, unendedStarts: 0, acceptedMinutesAgo: 61 }),
+      await dead({ minutesAgo: 0, unendedStarts: 0, acceptedMinutesAgo: 59 }),
+      await dead({ minutesAgo: 0, acceptedMinutesAgo: 61 }),
+    ]
+    await reap(ledger, nothingStuck)
+    t.match(await row(database, old), { status: 'failed', error_message: 'No worker began the capture again in time.' })
+    t.same(await Promise.all([young, running].map(statusOf)), ['processing', 'processing'])
+  },
+)
 
 // Contract: Error mapping
 t.test('a capture whose attempt died fails where no worker could be started for another in time', async (t) => {

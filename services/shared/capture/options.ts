@@ -1,4 +1,5 @@
 import { Type, type Static } from 'typebox'
+import { devices } from './devices.ts'
 
 /** Image formats that the contract names, with their media types. */
 export const mediaTypes = {
@@ -187,9 +188,11 @@ const defaults = Object.fromEntries(
   ),
 )
 
-/** Fills in the defaults of the contract; what was supplied wins. */
-export const withDefaults = (supplied: CaptureParameters): CaptureOptions =>
-  ({ ...defaults, ...supplied }) as CaptureOptions
+/** Fills in the defaults of the contract, those of the device preset included; what was supplied wins. */
+export const withDefaults = (supplied: CaptureParameters): CaptureOptions => {
+  const { width, height } = devices[supplied.device ?? 'desktop']
+  return { ...defaults, width, height, ...supplied } as CaptureOptions
+}
 
 /** The default that the contract gives for a parameter, or undefined where it gives none. */
 export const defaultOf = (name: ParameterName): unknown => defaults[name]

@@ -1,5 +1,5 @@
 import type { AppError } from '#shared/errors/app-error.ts'
-import { netErrorIn } from './capture/net-error.ts'
+import { netErrorIn } from './capture/load/net-error.ts'
 
 /**
  * What logs may hold of a failed capture. The browser's own messages quote addresses and selectors, and what is said to

@@ -34,7 +34,7 @@ const launch = async () => {
 const pages = createPageSupply(launch, settings)
 const report = (what: Report) => new Promise<void>((sent) => process.send?.(what, () => sent()))
 process.on('message', (order: Order) => {
-  void serveOrder({ pages, forwarder, heightMax: settings.heightMax, report }, order)
+  void serveOrder({ pages, forwarder, bounds: settings, report }, order)
 })
 // Without its supervisor a host has nothing to do; Chromium ends with the pipe.
 process.on('disconnect', () => process.kill(process.pid, 'SIGKILL'))

@@ -1,16 +1,28 @@
+import { isDeepStrictEqual } from 'node:util'
 import type { Browser } from 'playwright'
+import { withDefaults } from '#shared/capture/options.ts'
 import { childrenOf, killGroup } from '#worker/process-groups.ts'
-import { type OpenPage, openPage } from './capture/open-page.ts'
+import { type OpenPage, openPage } from './capture/equip/open-page.ts'
+import { type Emulation, planCapture } from './capture/plan/plan-capture.ts'
 import { within } from '#shared/process/within.ts'
 
 const closeMs = 2000
 
 /** Fresh pages, one for each capture, of a browser that is replaced when it is due. */
 export type PageSupply = {
-  /** The page of the next capture. A browser that cannot be started rejects. */
-  readonly take: () => Promise<OpenPage>
+  /** The page of the next capture, opened ahead where it emulates what most captures do. A browser that cannot be started rejects. */
+  readonly take: (emulation: Emulation) => Promise<OpenPage>
   /** Takes a page back and opens the next. `isSpoilt`: its browser is not to be trusted with another capture. */
   readonly giveBack: (open: OpenPage, isSpoilt: boolean) => void
+}
+
+/** What captures emulate that ask for nothing; their pages are opened ahead. */
+const usual = planCapture(withDefaults({})).emulation
+
+/** Whether a page serves a capture as it is, or with another size of the viewport. */
+const serves = (open: OpenPage, emulation: Emulation): boolean => {
+  const { width, height } = emulation
+  return isDeepStrictEqual({ ...open.emulation, width, height }, emulation)
 }
 
 /** Ends the browsers of this process; there is nothing to save, and a hostile page cannot delay it. */
@@ -43,24 +55,30 @@ export const createPageSupply = (
     const browser = await launch()
     served = 0
     bornAt = performance.now()
-    return openPage(browser)
+    return openPage(browser, usual)
   }
   const isDue = () => served >= limits.recycleCaptures || performance.now() - bornAt >= limits.recycleMs
 
   let next = openInFresh()
   return {
-    take: async () => {
-      const ahead = await next
-      const open = ahead.browser.isConnected() ? ahead : await openInFresh()
+    take: async (emulation) => {
+      const opened = await next
+      const ahead = opened.browser.isConnected() ? opened : await openInFresh()
+      next = Promise.resolve(ahead)
       served += 1
-      return open
+      if (!serves(ahead, emulation)) return openPage(ahead.browser, emulation)
+      const { width, height } = emulation
+      const viewport = ahead.page.viewportSize()
+      if (viewport?.width !== width || viewport.height !== height) await ahead.page.setViewportSize({ width, height })
+      return ahead
     },
     giveBack: (open, isSpoilt) => {
       if (isSpoilt || isDue() || !open.browser.isConnected()) {
         next = openInFresh()
         return
       }
-      const ahead = openPage(open.browser)
+      const before = next
+      const ahead = before.then((page) => (page === open ? openPage(open.browser, usual) : page))
       // Not missed where it is not used.
       ahead.catch(() => {})
       next = close(open).then((isClosed) => (isClosed ? ahead : openInFresh()))

@@ -19,6 +19,8 @@ export type HostSettings = {
   readonly recycleMs: number
   /** Most CSS pixels of the height of a full page. */
   readonly heightMax: number
+  /** Most device pixels of an image, before it is resized. */
+  readonly pixelsMax: number
   readonly bytesMax: number
   readonly connectionsMax: number
 }

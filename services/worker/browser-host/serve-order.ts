@@ -2,8 +2,9 @@ import type { Browser } from 'playwright'
 import { AppError, errorToCaptureCode } from '#shared/errors/app-error.ts'
 import type { CaptureErrorCode } from '#shared/errors/catalog.ts'
 import type { Timings } from '#shared/queue/messages.ts'
-import type { OpenPage } from './capture/open-page.ts'
+import { planCapture } from './capture/plan/plan-capture.ts'
 import { runCapture } from './capture/run-capture.ts'
+import type { SizeBounds } from './capture/subject/measure.ts'
 import { within } from '#shared/process/within.ts'
 import { detailOf } from './detail-of.ts'
 import type { Forwarder } from './forwarder.ts'
@@ -13,7 +14,7 @@ import type { Order, Outcome, Report } from './protocol.ts'
 type Host = {
   readonly pages: PageSupply
   readonly forwarder: Pick<Forwarder, 'begin'>
-  readonly heightMax: number
+  readonly bounds: SizeBounds
   /** Resolves once the supervisor has it, or is gone. */
   readonly report: (report: Report) => Promise<void>
 }
@@ -44,14 +45,6 @@ const isGone = async (browser: Browser): Promise<boolean> => {
 /** A page that takes longer to open never will: the smallest budget leaves a worker twenty seconds. */
 const openMs = 15_000
 
-/** Opens the page of an order. What it throws ends the host: it has met nothing of the order's page, which is handed back. */
-const openFor = async (pages: PageSupply, { width, height }: Order['options']): Promise<OpenPage> => {
-  const open = await pages.take()
-  const viewport = open.page.viewportSize()
-  if (viewport?.width !== width || viewport.height !== height) await open.page.setViewportSize({ width, height })
-  return open
-}
-
 /** How one order ended, and what is left to be done once that is reported. */
 type Tried = { readonly outcome: Outcome; readonly giveBack: () => void }
 
@@ -59,8 +52,10 @@ const tryOrder = async (host: Host, order: Order): Promise<Tried> => {
   const timings: Partial<Timings> = {}
   const began = performance.now()
   const { id, online, options } = order
+  const plan = planCapture(options)
   const tooLate = () => new Error(`no page opened within ${openMs} ms`)
-  const open = await within(openFor(host.pages, options), openMs, tooLate)
+  // What it throws ends the host: it has met nothing of the order's page, which is handed back.
+  const open = await within(host.pages.take(plan.emulation), openMs, tooLate)
   timings.open = Math.round(performance.now() - began)
   let isLoaded = false
   using traffic = host.forwarder.begin({ id, online, proxy: options.proxy })
@@ -73,7 +68,7 @@ const tryOrder = async (host: Host, order: Order): Promise<Tried> => {
   }
   const run = async (): Promise<Outcome> => {
     try {
-      const shot = await runCapture(open, options, { heightMax: host.heightMax, traffic, loaded, timed })
+      const shot = await runCapture(open, plan, { ...host.bounds, traffic, loaded, timed })
       return { outcome: 'completed', shot, timings }
     } catch (thrown) {
       return failed(thrown, timings)

@@ -80,6 +80,13 @@ export const workerSettings = {
     min: 200,
     max: 100_000,
   }),
+  pixelsMax: integer('WORKER_PIXELS_MAX', {
+    help: 'most device pixels of a picture, before it is resized; what is below is cut off, with a warning',
+    unit: 'pixels',
+    fallback: 80_000_000,
+    min: 1_000_000,
+    max: 400_000_000,
+  }),
   browserMemoryMax: integer('WORKER_BROWSER_MEMORY_MAX', {
     help: 'most memory that a browser and its host have for themselves during a capture, which fails beyond that; up to 1 GiB of files comes on top',
     unit: 'bytes',

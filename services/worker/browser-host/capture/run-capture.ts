@@ -1,24 +1,28 @@
 import { maskUrl } from '#shared/capture/mask-url.ts'
 import { mediaTypes } from '#shared/capture/options.ts'
 import { AppError } from '#shared/errors/app-error.ts'
-import type { Timings, Warning } from '#shared/queue/messages.ts'
-import type { Order, Shot } from '#worker/browser-host/protocol.ts'
-import type { Traffic } from '#worker/browser-host/traffic.ts'
 import { within } from '#shared/process/within.ts'
-import { awaitSelector } from './await-selector.ts'
-import { encode } from './encode.ts'
-import { isBlank } from './is-blank.ts'
-import { assertDocument, navigate } from './navigate.ts'
-import type { OpenPage } from './open-page.ts'
-import { settle } from './settle.ts'
-import { assertFits, type Frame, measure, shoot } from './shoot.ts'
+import type { Timings, Warning } from '#shared/queue/messages.ts'
+import type { Shot } from '#worker/browser-host/protocol.ts'
+import type { Traffic } from '#worker/browser-host/traffic.ts'
+import { assertFits, encode } from './encode/encode.ts'
+import type { OpenPage } from './equip/open-page.ts'
+import { setCookies } from './equip/set-cookies.ts'
+import { isBlank } from './inspect/is-blank.ts'
+import { awaitSelector } from './load/await-selector.ts'
+import { assertDocument, navigate } from './load/navigate.ts'
+import type { CapturePlan, ImageOutput, PdfPage } from './plan/plan-capture.ts'
+import { changePage, styleAgain } from './prepare/change-page.ts'
+import { settle } from './prepare/settle.ts'
+import { printPages } from './shoot/print-pages.ts'
+import { shoot } from './shoot/shoot.ts'
+import { type Frame, measure, type SizeBounds } from './subject/measure.ts'
 
-/** Everything after the page has loaded and the delay has passed; the rest of the budget is for storing and reporting. */
-const renderMs = 12_000
+/** Everything after the page has loaded but for the delay; the rest of the budget is for storing and reporting. */
+const renderMs = 14_000
 
-/** What a capture needs beside its page. */
-export type CaptureBounds = {
-  readonly heightMax: number
+/** What a capture needs beside its page and its plan. */
+export type CaptureBounds = SizeBounds & {
   readonly traffic: Traffic
   /** Called once the page has loaded: what fails from here on is not a time-out. */
   readonly loaded: () => void
@@ -26,7 +30,8 @@ export type CaptureBounds = {
   readonly timed: (stage: keyof Timings, stageMs: number) => void
 }
 
-type Options = Order['options']
+/** What was made of a page. */
+type Picture = Pick<Shot, 'bytes' | 'width' | 'height'> & { readonly warnings: readonly Warning[] }
 
 /** Waits for one stage and notes how long it took. */
 const timing =
@@ -40,67 +45,90 @@ const timing =
     }
   }
 
-const warningsOf = (
-  { width, height }: Frame,
-  seen: { isTruncated: boolean; undecoded: number; isBlank: boolean },
-): Warning[] => [
-  ...(seen.isTruncated
-    ? [
-        {
-          code: 'truncated',
-          message: `The page is larger than ${width} x ${height} CSS px; what is beyond is cut off.`,
-        },
-      ]
-    : []),
-  ...(seen.undecoded > 0
-    ? [{ code: 'undecoded_images', message: `${seen.undecoded} images had not loaded when the picture was taken.` }]
-    : []),
-  ...(seen.isBlank ? [{ code: 'blank', message: 'The picture has a single colour.' }] : []),
-]
+const truncated = ({ width, height }: Frame): Warning => ({
+  code: 'truncated',
+  message: `The page is larger than ${width} x ${height} CSS px; what is beyond is cut off.`,
+})
 
-const loadPage = async (open: OpenPage, options: Options, { traffic }: CaptureBounds): Promise<void> => {
+const loadPage = async (open: OpenPage, plan: CapturePlan, { traffic }: CaptureBounds): Promise<void> => {
   const began = performance.now()
-  await navigate(open, options, traffic)
-  if (options.wait_for_selector === undefined) return
-  const waitMs = options.timeout * 1000 - (performance.now() - began)
-  await awaitSelector(open, options.wait_for_selector, { waitMs, timeoutSeconds: options.timeout })
+  const { timeoutSeconds, waitForSelector } = plan
+  await setCookies(open.context, plan.cookies, plan.source.url)
+  await navigate(open, plan, traffic)
+  if (waitForSelector === undefined) return
+  const waitMs = timeoutSeconds * 1000 - (performance.now() - began)
+  await awaitSelector(open, waitForSelector, { waitMs, timeoutSeconds })
 }
 
-const render = async (open: OpenPage, options: Options, bounds: CaptureBounds): Promise<Shot> => {
+const takePicture = async (
+  open: OpenPage,
+  plan: CapturePlan,
+  output: ImageOutput,
+  bounds: CaptureBounds,
+): Promise<Picture> => {
   const time = timing(bounds)
-  const undecoded = await time('settle', settle(open, options, bounds.heightMax))
-  const { frame, isTruncated } = await measure(open, options, bounds.heightMax)
-  assertFits(options.format, frame)
-  const picture = await time('shoot', shoot(open, frame, options))
+  const { scale } = plan.emulation
+  const { frame, isTruncated } = await measure(open, plan.subject, plan.emulation, bounds)
+  const size = { width: frame.width * scale, height: frame.height * scale }
+  assertFits(output, size)
+  const picture = await time('shoot', shoot(open, { frame, scale, subject: plan.subject, output }))
   assertDocument(open, bounds.traffic)
   const encodeAndLook = async () => {
-    const bytes = await encode(picture, options)
-    return { bytes, isBlank: await isBlank(bytes) }
+    const image = await encode(picture, output, size)
+    return { image, blank: await isBlank(image.bytes) }
   }
-  const encoded = await time('encode', encodeAndLook())
+  const { image, blank } = await time('encode', encodeAndLook())
+  const warnings = [
+    ...(isTruncated ? [truncated(frame)] : []),
+    ...(blank ? [{ code: 'blank', message: 'The picture has a single colour.' }] : []),
+  ]
+  return { ...image, warnings }
+}
+
+const takePdf = async (open: OpenPage, plan: CapturePlan, page: PdfPage, bounds: CaptureBounds): Promise<Picture> => {
+  const { bytes, size, frame } = await timing(bounds)('shoot', printPages(open, { plan, page }, bounds))
+  assertDocument(open, bounds.traffic)
+  return { bytes, ...size, warnings: frame ? [truncated(frame)] : [] }
+}
+
+/** What is done between the load and the shot. */
+const prepare = async (open: OpenPage, plan: CapturePlan, bounds: CaptureBounds): Promise<Warning[]> => {
+  const changed = await changePage(open, plan.changes)
+  await new Promise((wake) => setTimeout(wake, plan.delaySeconds * 1000))
+  const missing = await styleAgain(open, plan.changes)
+  const undecoded = await timing(bounds)('settle', settle(open, plan.subject, bounds.heightMax))
+  const message = `${undecoded} images had not loaded when the picture was taken.`
+  return [...changed, ...missing, ...(undecoded > 0 ? [{ code: 'undecoded_images', message }] : [])]
+}
+
+const render = async (open: OpenPage, plan: CapturePlan, bounds: CaptureBounds): Promise<Shot> => {
+  const { output } = plan
+  const before = await prepare(open, plan, bounds)
+  const { warnings, ...picture } =
+    output.kind === 'pdf'
+      ? await takePdf(open, plan, output.page, bounds)
+      : await takePicture(open, plan, output, bounds)
   const finalUrl = open.page.url()
   return {
-    bytes: encoded.bytes,
-    width: frame.width,
-    height: frame.height,
-    mimeType: mediaTypes[options.format],
+    ...picture,
+    mimeType: mediaTypes[output.kind === 'pdf' ? 'pdf' : output.format],
     targetStatus: open.document.status,
     // Masked here: from here on it travels and is stored in the clear.
     finalUrl: /^https?:/.test(finalUrl) ? maskUrl(finalUrl) : undefined,
-    warnings: warningsOf(frame, { isTruncated, undecoded, isBlank: encoded.isBlank }),
+    warnings: [...before, ...warnings],
   }
 }
 
 /**
- * Takes one capture in a page that was opened for it: load, wait, settle, shoot, encode. Throws the `AppError` that the
- * record shows, or whatever the browser threw where it went away.
+ * Takes one capture in a page that was opened for it: load, prepare, find the subject, shoot, encode. Throws the
+ * `AppError` that the record shows, or whatever the browser threw where it went away.
  */
-export const runCapture = async (open: OpenPage, options: Options, bounds: CaptureBounds): Promise<Shot> => {
+export const runCapture = async (open: OpenPage, plan: CapturePlan, bounds: CaptureBounds): Promise<Shot> => {
   const broken = [open.crashed, open.cutOff, bounds.traffic.cutShort]
-  await timing(bounds)('navigate', Promise.race([loadPage(open, options, bounds), ...broken]))
+  await timing(bounds)('navigate', Promise.race([loadPage(open, plan, bounds), ...broken]))
   bounds.loaded()
-  await new Promise((wake) => setTimeout(wake, options.delay * 1000))
-  return within(Promise.race([render(open, options, bounds), ...broken]), renderMs, () => {
+  const boundMs = renderMs + plan.delaySeconds * 1000
+  return within(Promise.race([render(open, plan, bounds), ...broken]), boundMs, () => {
     return new AppError('RENDER_ERROR', { publicMessage: 'The page stopped responding after it had loaded.' })
   })
 }

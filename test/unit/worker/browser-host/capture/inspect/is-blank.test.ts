@@ -1,6 +1,6 @@
 import sharp from 'sharp'
 import t from 'tap'
-import { isBlank } from '#worker/browser-host/capture/is-blank.ts'
+import { isBlank } from '#worker/browser-host/capture/inspect/is-blank.ts'
 
 const size = { width: 1280, height: 800 }
 const plain = () => sharp({ create: { ...size, channels: 3, background: '#336699' } })

@@ -1,11 +1,12 @@
 import { AppError } from '#shared/errors/app-error.ts'
-import type { CaptureOptions } from '#shared/capture/options.ts'
 import type { Traffic } from '#worker/browser-host/traffic.ts'
 import { classify } from './classify.ts'
 import { emptyErrorPage, hostOf, netErrorIn } from './net-error.ts'
-import type { OpenPage } from './open-page.ts'
+import type { OpenPage } from '#worker/browser-host/capture/equip/open-page.ts'
+import type { CapturePlan } from '#worker/browser-host/capture/plan/plan-capture.ts'
+import { markdownPage } from './markdown-page.ts'
 
-type Source = Pick<CaptureOptions, 'url' | 'html'>
+type Source = CapturePlan['source']
 type Loaded = Pick<OpenPage, 'page' | 'document'>
 type Judge = Pick<Traffic, 'refusalOf'>
 
@@ -22,7 +23,7 @@ const timedOut = (timeoutSeconds: number, cause: unknown) =>
 
 const load = ({ page }: Loaded, source: Source, timeoutMs: number): Promise<unknown> =>
   source.url === undefined
-    ? page.setContent(source.html ?? '', { waitUntil: 'load', timeout: timeoutMs })
+    ? page.setContent(source.html ?? markdownPage(source.markdown ?? ''), { waitUntil: 'load', timeout: timeoutMs })
     : page.goto(source.url, { waitUntil: 'load', timeout: timeoutMs })
 
 /** Throws where the main frame does not show a document that the capture asked for: success is never "there is a picture". */
@@ -40,25 +41,25 @@ export const assertDocument = (open: Loaded, traffic: Judge): void => {
 }
 
 /**
- * Loads the source of a capture until its load event. Throws what the record says: `TIMEOUT` after `timeout` seconds,
+ * Loads the source of a capture until its load event. Throws what the record says: `TIMEOUT` after `timeoutSeconds`,
  * else by the error of the network.
  */
 export const navigate = async (
   open: Loaded,
-  source: Source & Pick<CaptureOptions, 'timeout'>,
+  { source, timeoutSeconds }: Pick<CapturePlan, 'source' | 'timeoutSeconds'>,
   traffic: Judge,
 ): Promise<void> => {
-  const endsAt = performance.now() + source.timeout * 1000
+  const endsAt = performance.now() + timeoutSeconds * 1000
   try {
-    await load(open, source, source.timeout * 1000)
+    await load(open, source, timeoutSeconds * 1000)
   } catch (thrown) {
     const { name, message } = thrown as Error
     const netError = message.includes('Download is starting') ? 'ERR_ABORTED' : netErrorIn(message)
-    if (name === 'TimeoutError') throw timedOut(source.timeout, thrown)
+    if (name === 'TimeoutError') throw timedOut(timeoutSeconds, thrown)
     if (message.includes('is interrupted by another navigation')) {
       await open.page
         .waitForLoadState('load', { timeout: Math.max(1, endsAt - performance.now()) })
-        .catch((cause: unknown) => Promise.reject(timedOut(source.timeout, cause)))
+        .catch((cause: unknown) => Promise.reject(timedOut(timeoutSeconds, cause)))
     } else if (netError === undefined) throw thrown
     else if (netError !== emptyErrorPage) throw failureOf(open, netError, traffic)
   }

@@ -1,5 +1,5 @@
-import type { CaptureOptions } from '#shared/capture/options.ts'
-import type { OpenPage } from './open-page.ts'
+import type { OpenPage } from '#worker/browser-host/capture/equip/open-page.ts'
+import type { Subject } from '#worker/browser-host/capture/plan/plan-capture.ts'
 import { settleFullPage, settleViewport } from './page-scripts.ts'
 import { runInOwnWorld } from './world.ts'
 
@@ -15,10 +15,11 @@ const reloadMs = 3000
  */
 export const settle = async (
   open: Pick<OpenPage, 'page' | 'session' | 'mainFrameId'>,
-  options: Pick<CaptureOptions, 'full_page'>,
+  subject: Subject,
   heightMax: number,
 ): Promise<number> => {
-  const script = options.full_page ? settleFullPage({ heightMax, scrollMs, contentMs }) : settleViewport(contentMs)
+  const script =
+    subject.kind === 'full-page' ? settleFullPage({ heightMax, scrollMs, contentMs }) : settleViewport(contentMs)
   for (let tries = 1; tries <= triesMax; tries += 1) {
     try {
       return Number(await runInOwnWorld(open, script))

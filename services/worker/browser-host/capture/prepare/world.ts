@@ -1,4 +1,4 @@
-import type { OpenPage } from './open-page.ts'
+import type { OpenPage } from '#worker/browser-host/capture/equip/open-page.ts'
 
 type Steered = Pick<OpenPage, 'session' | 'mainFrameId'>
 

@@ -1,7 +1,8 @@
-import type { Browser, BrowserContext, CDPSession, Dialog, Page, Request } from 'playwright'
+import type { Browser, BrowserContext, BrowserContextOptions, CDPSession, Dialog, Page, Request } from 'playwright'
 import { AppError } from '#shared/errors/app-error.ts'
-import { classify } from './classify.ts'
-import { emptyErrorPage, hostOf, netErrorIn } from './net-error.ts'
+import { classify } from '#worker/browser-host/capture/load/classify.ts'
+import { emptyErrorPage, hostOf, netErrorIn } from '#worker/browser-host/capture/load/net-error.ts'
+import type { Emulation } from '#worker/browser-host/capture/plan/plan-capture.ts'
 
 /** A page that asks more often than this is left with its question. */
 const dialogsMax = 10
@@ -17,6 +18,7 @@ export type MainDocument = {
 /** A fresh context with its only page, and what was noticed of it. */
 export type OpenPage = {
   readonly browser: Browser
+  readonly emulation: Emulation
   readonly context: BrowserContext
   readonly page: Page
   readonly session: CDPSession
@@ -67,15 +69,31 @@ const watchDocument = (page: Page): { document: MainDocument; cutOff: Promise<ne
   return { document, cutOff }
 }
 
-/** Opens the one page of a capture: nothing of another capture is in it, and nothing that it asks for is granted. */
-export const openPage = async (browser: Browser): Promise<OpenPage> => {
-  const context = await browser.newContext({
-    viewport: { width: 1280, height: 800 },
+/** What Chromium says of itself but for the word "Headless", which sites take for a robot. */
+const userAgentOf = (browser: Browser): string =>
+  `Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/${browser.version().split('.')[0]}.0.0.0 Safari/537.36`
+
+const contextOptions = (browser: Browser, emulation: Emulation): BrowserContextOptions => {
+  const { width, height, scale, isMobile, userAgent, timezone, isDark, isMotionReduced, geolocation } = emulation
+  return {
+    viewport: { width, height },
+    deviceScaleFactor: scale,
+    isMobile,
+    hasTouch: isMobile,
+    userAgent: userAgent ?? userAgentOf(browser),
     locale: 'en-US',
-    timezoneId: 'UTC',
+    timezoneId: timezone,
+    colorScheme: isDark ? 'dark' : 'light',
+    reducedMotion: isMotionReduced ? 'reduce' : 'no-preference',
+    ...(geolocation && { geolocation, permissions: ['geolocation'] }),
     serviceWorkers: 'block',
     acceptDownloads: false,
-  })
+  }
+}
+
+/** Opens the one page of a capture: nothing of another capture is in it, and nothing that it asks for is granted but a given location. */
+export const openPage = async (browser: Browser, emulation: Emulation): Promise<OpenPage> => {
+  const context = await browser.newContext(contextOptions(browser, emulation))
   const page = await context.newPage()
   context.on('page', (popup) => void popup.close().catch(() => {}))
   answerDialogs(page)
@@ -83,6 +101,7 @@ export const openPage = async (browser: Browser): Promise<OpenPage> => {
   const { frameTree } = await session.send('Page.getFrameTree')
   return {
     browser,
+    emulation,
     context,
     page,
     session,

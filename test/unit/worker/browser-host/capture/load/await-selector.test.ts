@@ -1,6 +1,6 @@
 import t from 'tap'
 import type { Page } from 'playwright'
-import { awaitSelector } from '#worker/browser-host/capture/await-selector.ts'
+import { awaitSelector } from '#worker/browser-host/capture/load/await-selector.ts'
 
 const pageThat = (error: Error | undefined) =>
   ({

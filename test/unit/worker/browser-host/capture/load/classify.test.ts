@@ -1,5 +1,5 @@
 import t from 'tap'
-import { classify, type FailedNavigation } from '#worker/browser-host/capture/classify.ts'
+import { classify, type FailedNavigation } from '#worker/browser-host/capture/load/classify.ts'
 
 const failed = (over: Partial<FailedNavigation>) =>
   classify({ netError: undefined, host: 'page.test', refusal: undefined, ...over })

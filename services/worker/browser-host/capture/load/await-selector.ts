@@ -1,5 +1,5 @@
 import { AppError } from '#shared/errors/app-error.ts'
-import type { OpenPage } from './open-page.ts'
+import type { OpenPage } from '#worker/browser-host/capture/equip/open-page.ts'
 
 /** Waits until a CSS selector matches something. Throws `TIMEOUT` after `waitMs`, `RENDER_ERROR` where it is no selector; both name it. */
 export const awaitSelector = async (

@@ -1,0 +1,38 @@
+import { type CaptureParameters, defaultOf } from './options.ts'
+
+/** Millimetres of one unit; em and rem are 16 CSS px, a CSS px is 1/96 inch (CSS Values 4 §6). */
+const millimetres: Readonly<Record<string, number>> = {
+  px: 25.4 / 96,
+  in: 25.4,
+  cm: 10,
+  mm: 1,
+  pt: 25.4 / 72,
+  pc: 25.4 / 6,
+  Q: 0.25,
+  em: (25.4 / 96) * 16,
+  rem: (25.4 / 96) * 16,
+}
+
+/** Width and height of a page in millimetres, upright. */
+const pageSizes: Readonly<Record<string, readonly [number, number]>> = {
+  A3: [297, 420],
+  A4: [210, 297],
+  A5: [148, 210],
+  Letter: [215.9, 279.4],
+  Legal: [215.9, 355.6],
+  Tabloid: [279.4, 431.8],
+}
+
+/** Millimetres of a CSS length as the contract has it; a bare 0 is 0. */
+export const toMillimetres = (length: string): number => {
+  const [, amount = '0', unit = 'mm'] = /^([\d.]+)([A-Za-z]*)$/.exec(length) ?? []
+  return Number(amount) * (millimetres[unit] ?? 1)
+}
+
+/** Width and height of the pages of a PDF in millimetres, turned where that is wanted. */
+export const pdfPageSize = (
+  options: Pick<CaptureParameters, 'pdf_page_format' | 'pdf_landscape'>,
+): readonly [width: number, height: number] => {
+  const [short, long] = pageSizes[options.pdf_page_format ?? String(defaultOf('pdf_page_format'))] ?? [210, 297]
+  return options.pdf_landscape ? [long, short] : [short, long]
+}

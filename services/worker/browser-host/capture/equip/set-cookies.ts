@@ -1,0 +1,36 @@
+import { isIP } from 'node:net'
+import type { BrowserContext } from 'playwright'
+import { AppError } from '#shared/errors/app-error.ts'
+import type { CapturePlan } from '#worker/browser-host/capture/plan/plan-capture.ts'
+
+type GivenCookie = CapturePlan['cookies'][number]
+type SetCookie = Parameters<BrowserContext['addCookies']>[0][number]
+
+/** A domain goes for its subdomains too, as in `Set-Cookie` (RFC 6265 §5.2.3); an IP address has none. */
+const forDomain = ({ name, value }: GivenCookie, domain: string, isSource: boolean): SetCookie => ({
+  name,
+  value,
+  domain: isIP(domain) === 0 ? `.${domain.replace(/^\./, '')}` : domain,
+  path: '/',
+  // An html source is of no site: what it loads is of another, to which only such cookies are sent.
+  ...(isSource && { sameSite: 'None', secure: true }),
+})
+
+const toCookie = (given: GivenCookie, url: string | undefined): SetCookie => {
+  if (given.domain !== undefined) return forDomain(given, given.domain, url === undefined)
+  return { name: given.name, value: given.value, url: new URL('/', url).href }
+}
+
+/** Sets the caller's cookies before the page loads; one without a domain is the target's host's alone. Throws `RENDER_ERROR` where the browser takes none of them. */
+export const setCookies = async (
+  context: BrowserContext,
+  cookies: readonly GivenCookie[],
+  url: string | undefined,
+): Promise<void> => {
+  if (cookies.length === 0) return
+  try {
+    await context.addCookies(cookies.map((cookie) => toCookie(cookie, url)))
+  } catch (cause) {
+    throw new AppError('RENDER_ERROR', { publicMessage: 'The browser did not take the cookies.', cause })
+  }
+}

@@ -1,0 +1,138 @@
+import type { CaptureOptions, Format } from '#shared/capture/options.ts'
+import { devices } from '#shared/capture/devices.ts'
+import { pdfPageSize, toMillimetres } from '#shared/capture/pdf-lengths.ts'
+
+/** A page of a PDF; lengths in inches. */
+export type PdfPage = {
+  readonly width: number
+  readonly height: number
+  readonly margins: { readonly top: number; readonly right: number; readonly bottom: number; readonly left: number }
+}
+
+/** What a page finds of its browser; fixed before the page opens. */
+export type Emulation = {
+  readonly width: number
+  readonly height: number
+  /** Device pixels for each CSS pixel. */
+  readonly scale: 1 | 2
+  /** Mobile layout and touch. */
+  readonly isMobile: boolean
+  /** Undefined: the browser's own, without "Headless". */
+  readonly userAgent: string | undefined
+  readonly timezone: string
+  readonly isDark: boolean
+  readonly isMotionReduced: boolean
+  /** Undefined: a page that asks for the location is denied. */
+  readonly geolocation: CaptureOptions['geolocation']
+}
+
+/** What the picture shows. */
+export type Subject =
+  | { readonly kind: 'viewport' }
+  | { readonly kind: 'full-page' }
+  | { readonly kind: 'element'; readonly selector: string }
+
+/** An image. */
+export type ImageOutput = {
+  readonly kind: 'image'
+  readonly format: Exclude<Format, 'pdf'>
+  readonly quality: number
+  readonly isTransparent: boolean
+  /** The image is made smaller to fit inside, never larger; undefined on a side: no bound there. */
+  readonly fit: { readonly width: number | undefined; readonly height: number | undefined } | undefined
+}
+
+/** What comes out. */
+export type Output = ImageOutput | { readonly kind: 'pdf'; readonly page: PdfPage }
+
+/** Everything that a capture does, decided before its page opens. */
+export type CapturePlan = {
+  /** One of them. */
+  readonly source: {
+    readonly url: string | undefined
+    readonly html: string | undefined
+    readonly markdown: string | undefined
+  }
+  readonly emulation: Emulation
+  readonly cookies: NonNullable<CaptureOptions['cookies']>
+  /** Seconds in which the page must load, and `waitForSelector` match. */
+  readonly timeoutSeconds: number
+  readonly waitForSelector: string | undefined
+  /** What is done to the loaded page, in this order. */
+  readonly changes: {
+    readonly css: string | undefined
+    readonly hide: readonly string[]
+    readonly js: string | undefined
+    readonly click: string | undefined
+    readonly scrollTo: string | undefined
+  }
+  readonly delaySeconds: number
+  readonly subject: Subject
+  readonly output: Output
+}
+
+const planEmulation = (options: CaptureOptions): Emulation => {
+  const device = devices[options.device]
+  return {
+    width: options.width,
+    height: options.height,
+    scale: options.retina ? 2 : 1,
+    isMobile: device.isMobile,
+    userAgent: options.user_agent ?? device.userAgent,
+    timezone: options.timezone ?? 'UTC',
+    isDark: options.dark_mode,
+    isMotionReduced: options.reduced_motion,
+    geolocation: options.geolocation,
+  }
+}
+
+const planSubject = ({ selector, full_page: isFullPage }: CaptureOptions): Subject => {
+  if (selector !== undefined) return { kind: 'element', selector }
+  return { kind: isFullPage ? 'full-page' : 'viewport' }
+}
+
+const inches = (millimetres: number): number => millimetres / 25.4
+
+const planPdfPage = (options: CaptureOptions): PdfPage => {
+  const [width, height] = pdfPageSize(options)
+  const marginOf = (side: 'top' | 'right' | 'bottom' | 'left') => inches(toMillimetres(options[`pdf_margin_${side}`]))
+  const margins = {
+    top: marginOf('top'),
+    right: marginOf('right'),
+    bottom: marginOf('bottom'),
+    left: marginOf('left'),
+  }
+  return { width: inches(width), height: inches(height), margins }
+}
+
+const planOutput = (options: CaptureOptions): Output => {
+  const { format, quality, omit_background: isTransparent, resize_width: width, resize_height: height } = options
+  if (format === 'pdf') return { kind: 'pdf', page: planPdfPage(options) }
+  const isResized = width !== undefined || height !== undefined
+  return { kind: 'image', format, quality, isTransparent, fit: isResized ? { width, height } : undefined }
+}
+
+/**
+ * Decides what a capture does. Of parameters that exclude each other one wins: an explicit value over the device's, a
+ * selector over the full page.
+ */
+export const planCapture = (options: CaptureOptions): CapturePlan => {
+  const { url, html, markdown } = options
+  return {
+    source: { url, html, markdown },
+    emulation: planEmulation(options),
+    cookies: options.cookies ?? [],
+    timeoutSeconds: options.timeout,
+    waitForSelector: options.wait_for_selector,
+    changes: {
+      css: options.css,
+      hide: options.hide_selectors ?? [],
+      js: options.js,
+      click: options.click_selector,
+      scrollTo: options.scroll_to,
+    },
+    delaySeconds: options.delay,
+    subject: planSubject(options),
+    output: planOutput(options),
+  }
+}

@@ -1,0 +1,83 @@
+import type { CDPSession } from 'playwright'
+import type { OpenPage } from '#worker/browser-host/capture/equip/open-page.ts'
+
+/** More frames than this are left as they are. */
+const framesMax = 100
+const worldName = 'shutterfleet'
+
+type Open = Pick<OpenPage, 'page' | 'context' | 'session'>
+
+/** A frame, or a closed shadow root in it, and how to run a function on it in a world of our own beside the page's. */
+export type Root = { readonly call: (functionText: string, argument: unknown) => Promise<unknown> }
+
+type FrameTree = { frame: { id: string }; childFrames?: FrameTree[] }
+type Node = {
+  backendNodeId: number
+  frameId?: string
+  shadowRootType?: string
+  children?: Node[]
+  shadowRoots?: Node[]
+  contentDocument?: Node
+}
+
+const idsIn = ({ frame, childFrames = [] }: FrameTree): string[] => [frame.id, ...childFrames.flatMap(idsIn)]
+
+/** The sessions of the processes that the page's frames live in: a frame of another site has its own. */
+const sessionsOf = async ({ page, context, session }: Open): Promise<CDPSession[]> => {
+  const frames = page.frames().slice(1, framesMax)
+  const own = await Promise.all(frames.map((frame) => context.newCDPSession(frame).catch(() => undefined)))
+  return [session, ...own.filter((each) => each !== undefined)]
+}
+
+const closedRootsIn = (node: Node, frameId: string): { backendNodeId: number; frameId: string }[] => [
+  ...(node.shadowRootType === 'closed' ? [{ backendNodeId: node.backendNodeId, frameId }] : []),
+  ...[...(node.children ?? []), ...(node.shadowRoots ?? [])].flatMap((child) => closedRootsIn(child, frameId)),
+  ...(node.contentDocument ? closedRootsIn(node.contentDocument, node.frameId ?? frameId) : []),
+]
+
+const callOn = async (session: CDPSession, objectId: string, functionText: string, argument: unknown) => {
+  const { result, exceptionDetails } = await session.send('Runtime.callFunctionOn', {
+    objectId,
+    functionDeclaration: functionText,
+    arguments: [{ value: argument }],
+    returnByValue: true,
+    awaitPromise: true,
+  })
+  if (exceptionDetails) throw new Error(exceptionDetails.exception?.description ?? exceptionDetails.text)
+  return result.value as unknown
+}
+
+const rootsOf = async (session: CDPSession): Promise<Root[]> => {
+  const { frameTree } = await session.send('Page.getFrameTree')
+  const ids = idsIn(frameTree).slice(0, framesMax)
+  const worlds = new Map<string, number>()
+  const roots: Root[] = []
+  const rootOf = (objectId: string): Root => ({ call: (text, argument) => callOn(session, objectId, text, argument) })
+  for (const frameId of ids) {
+    const { executionContextId: contextId } = await session.send('Page.createIsolatedWorld', { frameId, worldName })
+    worlds.set(frameId, contextId)
+    const { result } = await session.send('Runtime.evaluate', { expression: 'document', contextId })
+    if (result.objectId !== undefined) roots.push(rootOf(result.objectId))
+  }
+  const { root } = await session.send('DOM.getDocument', { depth: -1, pierce: true })
+  for (const { backendNodeId, frameId } of closedRootsIn(root, ids[0] ?? '')) {
+    const executionContextId = worlds.get(frameId)
+    if (executionContextId === undefined) continue
+    const { object } = await session.send('DOM.resolveNode', { backendNodeId, executionContextId })
+    if (object.objectId !== undefined) roots.push(rootOf(object.objectId))
+  }
+  return roots
+}
+
+/**
+ * Runs a function on the document of every frame and on every closed shadow root, whatever process they are in, with one
+ * JSON argument. `this` is the root; open shadow roots are the function's to find. A root that goes away meanwhile is
+ * left out of the answers.
+ */
+export const runInEveryRoot = async (open: Open, functionText: string, argument: unknown): Promise<unknown[]> => {
+  const sessions = await sessionsOf(open)
+  const roots = await Promise.all(sessions.map((session) => rootsOf(session).catch(() => [])))
+  const answers = await Promise.allSettled(roots.flat().map(({ call }) => call(functionText, argument)))
+  for (const session of sessions.slice(1)) session.detach().catch(() => {})
+  return answers.flatMap((answer) => (answer.status === 'fulfilled' ? [answer.value] : []))
+}

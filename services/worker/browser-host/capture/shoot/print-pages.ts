@@ -1,0 +1,72 @@
+import type { OpenPage } from '#worker/browser-host/capture/equip/open-page.ts'
+import type { CapturePlan, PdfPage } from '#worker/browser-host/capture/plan/plan-capture.ts'
+import { runInOwnWorld } from '#worker/browser-host/capture/prepare/world.ts'
+import { type Frame, measure, type SizeBounds } from '#worker/browser-host/capture/subject/measure.ts'
+import { pixelsPerInch, printPdf } from './print-pdf.ts'
+
+/** Most bytes of a PDF; a page can make it print without end. */
+const bytesMax = 256 * 2 ** 20
+
+/** A PDF, the size of its first page in CSS pixels, and what of the page it shows where something was cut off. */
+export type Printed = {
+  readonly bytes: Buffer
+  readonly size: { readonly width: number; readonly height: number }
+  readonly frame: Frame | undefined
+}
+
+const sizeOf = ({ width, height }: PdfPage) => ({
+  width: Math.round(width * pixelsPerInch),
+  height: Math.round(height * pixelsPerInch),
+})
+
+/** Leaves of the page nothing but one element, at the top left: what is beside its ancestors goes out of the layout. */
+const isolate = (selector: string, width: number) => `((selector) => {
+  const roots = [document]
+  const important = (element, styles) => {
+    for (const [name, value] of Object.entries(styles)) element.style.setProperty(name, value, 'important')
+  }
+  for (const root of roots) {
+    const found = root.querySelector(selector)
+    if (!found) {
+      for (const element of root.querySelectorAll('*')) if (element.shadowRoot) roots.push(element.shadowRoot)
+      continue
+    }
+    const bare = { margin: '0', padding: '0', border: '0', 'min-height': '0', position: 'static', overflow: 'visible', transform: 'none' }
+    important(found, { margin: '0', position: 'static', width: '${width}px', 'box-sizing': 'border-box' })
+    for (let child = found; child !== document.documentElement; ) {
+      const parent = child.parentElement ?? child.getRootNode().host
+      if (!parent) break
+      for (const sibling of (child.parentNode ?? parent).children) {
+        if (sibling !== child && sibling.localName !== 'style' && sibling.localName !== 'head') important(sibling, { display: 'none' })
+      }
+      important(parent, { ...bare, display: 'block' })
+      child = parent
+    }
+    return
+  }
+})(${JSON.stringify(selector)})`
+
+/** One page that is as large as the frame and the margins around it. */
+const pageAround = (frame: Frame, { margins }: PdfPage): PdfPage => ({
+  width: frame.width / pixelsPerInch + margins.left + margins.right,
+  height: frame.height / pixelsPerInch + margins.top + margins.bottom,
+  margins,
+})
+
+/** Prints the page in pages of a paper's size; a full page or an element, as the screen shows it, on one page of its own size. */
+export const printPages = async (
+  open: OpenPage,
+  { plan, page }: { readonly plan: CapturePlan; readonly page: PdfPage },
+  bounds: SizeBounds,
+): Promise<Printed> => {
+  const { subject, emulation } = plan
+  if (subject.kind === 'viewport') {
+    return { bytes: await printPdf(open, page, bytesMax), size: sizeOf(page), frame: undefined }
+  }
+  await open.page.emulateMedia({ media: 'screen' })
+  const { frame, isTruncated } = await measure(open, subject, emulation, bounds)
+  if (subject.kind === 'element') await runInOwnWorld(open, isolate(subject.selector, frame.width))
+  const single = pageAround(frame, page)
+  const bytes = await printPdf(open, single, bytesMax, '1')
+  return { bytes, size: sizeOf(single), frame: isTruncated ? frame : undefined }
+}

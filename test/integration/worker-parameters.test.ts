@@ -1,0 +1,349 @@
+import type { IncomingHttpHeaders } from 'node:http'
+import sharp from 'sharp'
+import t, { type Test } from 'tap'
+import type { CaptureParameters } from '#shared/capture/options.ts'
+import { captureWith, startPages, startTestHost, startWayOut } from '#test/helpers/browser-host.ts'
+import type { Shot } from '#worker/browser-host/protocol.ts'
+
+const blue = [0, 0, 255]
+const red = [255, 0, 0]
+const seen: { url: string; headers: IncomingHttpHeaders }[] = []
+const strict = { 'content-type': 'text/html', 'content-security-policy': "default-src 'none'; frame-src *" }
+const page = (body: string) => `<!doctype html><body style="margin:0;background:rgb(255,0,0)">${body}`
+
+const pages = await startPages({
+  '/seen': ({ url = '', headers }, response) => {
+    seen.push({ url, headers })
+    response.end(page('<p>seen'))
+  },
+  '/strict': (_request, response) => {
+    response.writeHead(200, strict).end('<!doctype html><body><div id="box">x</div>')
+  },
+  '/framed': ({ headers }, response) => {
+    const other = `http://localhost:${headers.host?.split(':')[1]}`
+    response.end(page(`<iframe src="${other}/strict" style="border:0;width:400px;height:300px">`))
+  },
+  '/next': (_request, response) => response.end('<!doctype html><body style="background:rgb(0,0,255)">next'),
+})
+const wayOut = await startWayOut(`${pages.host} localhost:${pages.host.split(':')[1]}`, {
+  localhost: { A: ['127.0.0.1'] },
+})
+const host = await startTestHost(wayOut)
+t.teardown(async () => {
+  await host[Symbol.asyncDispose]()
+  await wayOut[Symbol.asyncDispose]()
+  await pages[Symbol.asyncDispose]()
+})
+
+const take = (parameters: CaptureParameters) => captureWith(host, { timeout: 5, ...parameters })
+
+const shotOf = async (parameters: CaptureParameters): Promise<Shot> => {
+  const outcome = await take(parameters)
+  if (outcome.outcome !== 'completed') throw new Error(JSON.stringify(outcome))
+  return outcome.shot
+}
+
+const pixel = async ({ bytes }: Shot, x: number, y: number) => {
+  const image = sharp(bytes).removeAlpha().toColourspace('srgb')
+  return [...(await image.extract({ left: x, top: y, width: 1, height: 1 }).raw().toBuffer())]
+}
+
+/** A page that is blue where `condition` holds for it, and says what it saw. */
+const asking = (condition: string) =>
+  page(`<script>(async () => {
+    if (await (${condition})) document.body.style.background = 'rgb(0,0,255)'
+    document.body.id = 'settled'
+  })()</script>`)
+
+const holds = async (t: Test, name: string, parameters: CaptureParameters, condition: string) => {
+  const shot = await shotOf({ html: asking(condition), wait_for_selector: '#settled', ...parameters })
+  t.strictSame(await pixel(shot, 100, 100), blue, name)
+}
+
+t.test('a device preset sets viewport, touch, mobile layout and user agent; explicit values win', async (t) => {
+  const mobile =
+    'innerWidth === 375 && innerHeight === 812 && devicePixelRatio === 1 && /iPhone/.test(navigator.userAgent)'
+  const viewport = '<meta name="viewport" content="width=device-width">'
+  const html = (condition: string) => viewport + asking(condition)
+  const shot = await shotOf({ html: html(mobile), wait_for_selector: '#settled', device: 'mobile' })
+  t.match(shot, { width: 375, height: 812 })
+  t.strictSame(await pixel(shot, 100, 100), blue)
+  await holds(
+    t,
+    'touch',
+    { device: 'tablet' },
+    "navigator.maxTouchPoints > 0 && matchMedia('(pointer: coarse)').matches",
+  )
+  await holds(t, 'no touch', {}, "navigator.maxTouchPoints === 0 && matchMedia('(hover: hover)').matches")
+  t.match(await shotOf({ html: 'x', device: 'tablet' }), { width: 768, height: 1024 })
+  t.match(await shotOf({ html: 'x', device: 'mobile', width: 400 }), { width: 400, height: 812 })
+  await holds(t, 'layout', { device: 'mobile' }, 'document.documentElement.clientWidth === 980')
+})
+
+t.test('retina doubles the pixels of every kind of picture', async (t) => {
+  const html = page('<div id="a" style="width:100px;height:50px;background:rgb(0,0,255)">')
+  const viewport = await shotOf({ html, retina: true, width: 400, height: 300 })
+  t.match(viewport, { width: 800, height: 600 })
+  t.match(await sharp(viewport.bytes).metadata(), { width: 800, height: 600 })
+  t.strictSame([await pixel(viewport, 199, 99), await pixel(viewport, 201, 99)], [blue, red])
+  const element = await shotOf({ html, retina: true, selector: '#a' })
+  t.match(await sharp(element.bytes).metadata(), { width: 200, height: 100 })
+  const tall = { html: page('<div style="height:1500px">'), width: 320, full_page: true, retina: true }
+  t.match(await sharp((await shotOf({ ...tall, format: 'jpeg' })).bytes).metadata(), { width: 640, height: 3000 })
+  await holds(t, 'ratio', { retina: true }, 'devicePixelRatio === 2')
+})
+
+t.test('a page finds the colour scheme, motion, zone, user agent and location that were asked for', async (t) => {
+  await holds(t, 'dark', { dark_mode: true }, "matchMedia('(prefers-color-scheme: dark)').matches")
+  await holds(t, 'light', {}, "matchMedia('(prefers-color-scheme: light)').matches")
+  await holds(t, 'motion', { reduced_motion: true }, "matchMedia('(prefers-reduced-motion: reduce)').matches")
+  await holds(t, 'any motion', {}, "matchMedia('(prefers-reduced-motion: no-preference)').matches")
+  await holds(t, 'zone', { timezone: 'Asia/Tokyo' }, 'new Date(0).getHours() === 9')
+  await holds(t, 'agent', { user_agent: 'Me/1.0' }, "navigator.userAgent === 'Me/1.0'")
+  await holds(t, 'usual agent', {}, '/Chrome/.test(navigator.userAgent) && !/Headless/.test(navigator.userAgent)')
+})
+
+t.test('the location is what was given, and denied where none was', async (t) => {
+  const at =
+    "new Promise((done) => navigator.geolocation.getCurrentPosition(({ coords }) => done(coords), () => done('denied')))"
+  const geolocation = { latitude: 48.5, longitude: -3.25, accuracy: 12 }
+  const url = `${pages.url}/seen`
+  const locate = (condition: string) => ({
+    url,
+    js: `if (${condition.replace('AT', `await ${at}`)}) document.body.style.background = 'rgb(0,0,255)'`,
+  })
+  const given = '((c) => c.latitude === 48.5 && c.longitude === -3.25 && c.accuracy === 12)(AT)'
+  t.strictSame(await pixel(await shotOf({ ...locate(given), geolocation }), 500, 500), blue)
+  t.strictSame(await pixel(await shotOf(locate("(AT) === 'denied'")), 500, 500), blue)
+})
+
+t.test('the user agent is sent, without Headless where none was given', async (t) => {
+  seen.length = 0
+  await shotOf({ url: `${pages.url}/seen`, user_agent: 'Me/1.0' })
+  await shotOf({ url: `${pages.url}/seen` })
+  t.equal(seen[0]?.headers['user-agent'], 'Me/1.0')
+  t.match(seen[1]?.headers['user-agent'], /Chrome\/\d+\.0\.0\.0 Safari/)
+})
+
+t.test('cookies are sent to the target, to subdomains where a domain is given, and to nobody else', async (t) => {
+  const local = pages.url.replace('127.0.0.1', 'localhost')
+  seen.length = 0
+  await shotOf({
+    url: `${local}/seen`,
+    cookies: [
+      { name: 'a', value: '1' },
+      { name: 'b', value: '2', domain: 'localhost' },
+    ],
+  })
+  await shotOf({ url: `${pages.url}/seen`, cookies: [{ name: 'c', value: '3', domain: '127.0.0.1' }] })
+  await shotOf({ url: `${pages.url}/seen` })
+  t.same(
+    seen.map(({ headers }) => headers.cookie),
+    ['a=1; b=2', 'c=3', undefined],
+  )
+})
+
+t.test('css and hiding work under a strict policy, in shadow roots and in frames of other sites', async (t) => {
+  const filled = { css: '#box { background: rgb(0,0,255) !important; width: 300px; height: 200px }' }
+  t.strictSame(await pixel(await shotOf({ url: `${pages.url}/strict`, ...filled }), 200, 100), blue, 'policy')
+  t.strictSame(await pixel(await shotOf({ url: `${pages.url}/framed`, ...filled }), 200, 100), blue, 'frame')
+  const hidden = await shotOf({ url: `${pages.url}/framed`, hide_selectors: ['iframe'] })
+  t.strictSame(await pixel(hidden, 200, 100), red)
+  t.same(hidden.warnings, [{ code: 'blank', message: 'The picture has a single colour.' }])
+  for (const mode of ['open', 'closed']) {
+    const html = page(`<div id="host"></div><script>
+      document.getElementById('host').attachShadow({ mode: '${mode}' }).innerHTML =
+        '<div id="box" style="width:300px;height:200px;background:lime">in</div>'
+    </script>`)
+    t.strictSame(await pixel(await shotOf({ html, ...filled }), 200, 100), blue, `${mode} root`)
+    t.strictSame(await pixel(await shotOf({ html, hide_selectors: ['#box'] }), 200, 100), red, `${mode} root, hidden`)
+  }
+})
+
+t.test(
+  'what a selector does not find is a warning that names it, but for the element that is the picture',
+  async (t) => {
+    const html = page('<h1>x</h1>')
+    for (const parameter of ['click_selector', 'scroll_to'] as const) {
+      const { warnings } = await shotOf({ html, [parameter]: '#none' })
+      t.match(warnings, [{ code: 'selector_not_found', message: /#none/ }], parameter)
+    }
+    t.match((await shotOf({ html, hide_selectors: ['h1', '#none'] })).warnings[0], {
+      message: /hide_selectors '#none'/,
+    })
+    t.match(await take({ html, selector: '#none' }), { code: 'RENDER_ERROR', message: /#none/ })
+    t.match(await take({ html: page('<i id="a"></i>'), selector: '#a' }), { code: 'RENDER_ERROR', message: /#a/ })
+  },
+)
+
+t.test('js runs in the world of the page, may wait, and what it throws is a warning', async (t) => {
+  const html = page('<script>globalThis.mine = () => { document.body.style.background = "rgb(0,0,255)" }</script>')
+  const awaited = await shotOf({ html, js: 'await new Promise((done) => setTimeout(done, 50)); mine()' })
+  t.strictSame(await pixel(awaited, 100, 100), blue)
+  const { warnings } = await shotOf({ html, js: 'none()' })
+  t.match(warnings, [{ code: 'js_failed', message: /none is not defined/ }, { code: 'blank' }])
+  t.match(await shotOf({ html, js: 'await new Promise(() => {})' }), {
+    warnings: [{ code: 'js_failed', message: /did not end/ }, {}],
+  })
+  t.strictSame(
+    await pixel(
+      await shotOf({ url: `${pages.url}/strict`, js: 'document.body.style.setProperty("background","rgb(0,0,255)")' }),
+      600,
+      600,
+    ),
+    blue,
+  )
+})
+
+t.test('a click is that of a user, also through what covers the element, and its navigation is followed', async (t) => {
+  const turns = 'onclick="document.body.style.background = \'rgb(0,0,255)\'"'
+  const plain = page(`<button id="a" ${turns}>go</button>`)
+  t.strictSame(await pixel(await shotOf({ html: plain, click_selector: '#a' }), 600, 600), blue)
+  const cover = '<div style="position:fixed;inset:0;opacity:0.01"></div>'
+  t.strictSame(await pixel(await shotOf({ html: plain + cover, click_selector: '#a' }), 600, 600), [0, 0, 255])
+  const link = `<a id="a" href="/next">next</a>`
+  const js = `document.body.innerHTML = ${JSON.stringify(link)}`
+  const followed = await shotOf({
+    url: `${pages.url}/seen`,
+    js,
+    click_selector: '#a',
+    css: 'body { border-left: 50px solid lime }',
+  })
+  t.equal(followed.finalUrl, `${pages.url}/next`)
+  t.strictSame(await pixel(followed, 600, 600), blue)
+  t.strictSame(await pixel(followed, 20, 15), [0, 255, 0], 'and styled')
+})
+
+t.test('an element comes alone, wherever it is, in whole pixels', async (t) => {
+  const box = 'width:100.5px;height:50.2px;background:rgb(0,0,255)'
+  const html = page(
+    `<div style="height:3000px"></div><div id="a" style="margin-left:10.4px;${box}"></div><div style="height:900px">`,
+  )
+  const below = await shotOf({ html, selector: '#a' })
+  t.match(below, { width: 101, height: 51 })
+  t.match(await sharp(below.bytes).metadata(), { width: below.width, height: below.height })
+  t.strictSame(await pixel(below, 50, 25), blue)
+  const tall = page('<div id="a" style="width:200px;height:2500px;background:linear-gradient(rgb(0,0,255),lime)">')
+  t.match(await sharp((await shotOf({ html: tall, selector: '#a' })).bytes).metadata(), { width: 200, height: 2500 })
+  const scroller = page(
+    `<div style="height:200px;overflow:auto"><div style="height:900px"></div><div id="a" style="${box}"></div></div>`,
+  )
+  t.strictSame(await pixel(await shotOf({ html: scroller, selector: '#a' }), 50, 25), blue, 'in a scroller')
+  t.match(await shotOf({ html, selector: '#a', full_page: true }), { width: 101, height: 51 })
+})
+
+t.test('an element is scrolled to before the viewport is shot', async (t) => {
+  const html = page(
+    '<div style="height:5000px"></div><div id="a" style="height:300px;background:rgb(0,0,255)"></div><div style="height:5000px">',
+  )
+  t.strictSame(await pixel(await shotOf({ html, scroll_to: '#a' }), 640, 400), blue)
+  t.strictSame(await pixel(await shotOf({ html }), 640, 400), red)
+})
+
+t.test('a picture without its background is transparent, and one that is resized fits', async (t) => {
+  const html = '<!doctype html><body style="margin:0"><div style="width:100px;height:100px;background:rgb(0,0,255)">'
+  for (const format of ['png', 'webp'] as const) {
+    const { bytes } = await shotOf({ html, format, omit_background: true })
+    const { data, info } = await sharp(bytes).ensureAlpha().raw().toBuffer({ resolveWithObject: true })
+    const alphaAt = (x: number, y: number) => data[(y * info.width + x) * info.channels + 3]
+    t.same([alphaAt(50, 50), alphaAt(600, 600)], [255, 0], format)
+  }
+  t.match(await shotOf({ html, resize_width: 320 }), { width: 320, height: 200 })
+  const thumb = await shotOf({ html, resize_height: 100, resize_width: 100, format: 'jpeg', retina: true })
+  t.match(await sharp(thumb.bytes).metadata(), { width: 100, height: 63, format: 'jpeg' })
+})
+
+for (const [format, decoded] of [
+  ['avif', 'heif'],
+  ['tiff', 'tiff'],
+] as const) {
+  t.test(`a picture comes as ${format}`, async (t) => {
+    const shot = await shotOf({ html: '<body style="background:rgb(0,0,255)">x', format })
+    t.match(shot, { mimeType: `image/${format}`, width: 1280, height: 800 })
+    t.match(await sharp(shot.bytes).metadata(), { format: decoded, width: 1280, height: 800 })
+    const [r = 9, g = 9, b = 0] = await pixel(shot, 640, 400)
+    t.ok(r < 8 && g < 8 && b > 247)
+  })
+}
+
+const pdfOf = (bytes: Uint8Array) => {
+  const text = Buffer.from(bytes).toString('latin1')
+  const boxes = [...text.matchAll(/\/MediaBox\s*\[\s*0 0 ([\d.]+) ([\d.]+)\]/g)]
+  return { isPdf: text.startsWith('%PDF-'), pages: boxes.length, size: [Number(boxes[0]?.[1]), Number(boxes[0]?.[2])] }
+}
+
+t.test('a PDF has the pages that were asked for, and says their size in CSS pixels', async (t) => {
+  const html = page('<h1>PDF</h1><div style="height:3000px"></div>')
+  const a4 = await shotOf({ html, format: 'pdf' })
+  t.match(a4, { mimeType: 'application/pdf', width: 794, height: 1123 })
+  t.match(pdfOf(a4.bytes), { isPdf: true, pages: 3 })
+  const sizes = {
+    A3: [842, 1191],
+    A4: [595, 842],
+    A5: [420, 595],
+    Letter: [612, 792],
+    Legal: [612, 1008],
+    Tabloid: [792, 1224],
+  } as const
+  for (const [name, [width, height]] of Object.entries(sizes)) {
+    const pdf_page_format = name as keyof typeof sizes
+    const turned = pdfOf((await shotOf({ html, format: 'pdf', pdf_page_format, pdf_landscape: true })).bytes)
+    t.ok(Math.abs((turned.size[0] ?? 0) - height) < 1.5 && Math.abs((turned.size[1] ?? 0) - width) < 1.5, name)
+  }
+  const wide = { pdf_margin_top: '14cm', pdf_margin_bottom: '14cm' }
+  t.ok(pdfOf((await shotOf({ html, format: 'pdf', ...wide })).bytes).pages > 20, 'margins take their room')
+  const none = { pdf_margin_left: '105mm', pdf_margin_right: '105mm' }
+  t.match(await take({ html, format: 'pdf', ...none }), { code: 'RENDER_ERROR', message: /margins/ })
+})
+
+t.test('a PDF of a full page or an element is one page of its size, margins around it', async (t) => {
+  const html = page('<div id="a" style="width:300px;height:2000px;background:lime"></div><div style="height:1000px">')
+  const inch = { pdf_margin_top: '1in', pdf_margin_bottom: '0', pdf_margin_left: '0', pdf_margin_right: '0' }
+  const whole = await shotOf({ html, format: 'pdf', full_page: true, ...inch })
+  t.match(whole, { width: 1280, height: 3096 })
+  t.match(pdfOf(whole.bytes), { pages: 1, size: [960, 2322] })
+  const element = await shotOf({ html, format: 'pdf', selector: '#a', ...inch })
+  t.match(element, { width: 300, height: 2096 })
+  t.match(pdfOf(element.bytes), { pages: 1 })
+})
+
+t.test('Markdown becomes a page: tables, tasks, coloured code, dark where wanted, raw HTML sanitised', async (t) => {
+  const markdown = [
+    '# Title',
+    '',
+    '| a | b |',
+    '| - | :-: |',
+    '| 1 | 2 |',
+    '',
+    '- [x] done',
+    '- [ ] open',
+    '',
+    '~~gone~~ https://example.com/',
+    '',
+    '```js',
+    'const a = 1',
+    '```',
+    '',
+    '<details><summary>more</summary>in</details>',
+    '<script>document.body.innerHTML = ""</script><img src=x onerror="document.body.innerHTML = 1"><iframe src="//a"></iframe>',
+  ].join('\n')
+  const found = (selector: string, count: number) => `document.querySelectorAll('${selector}').length === ${count}`
+  const wants = [
+    found('h1', 1),
+    found('td', 2),
+    found('li.task input', 2),
+    found('input[checked]', 1),
+    found('s', 1),
+    found('a[href="https://example.com/"]', 1),
+    found('.hljs-keyword', 1),
+    found('details', 1),
+    found('script, iframe, [onerror]', 0),
+    "getComputedStyle(document.querySelectorAll('td')[1]).textAlign === 'center'",
+  ]
+  for (const want of wants) {
+    const shot = await shotOf({ markdown, js: `if (${want}) document.body.style.background = 'rgb(0,0,255)'` })
+    t.strictSame(await pixel(shot, 5, 400), blue, want)
+  }
+  t.strictSame(await pixel(await shotOf({ markdown }), 5, 5), [255, 255, 255])
+  t.strictSame(await pixel(await shotOf({ markdown, dark_mode: true }), 5, 5), [13, 17, 23])
+})

@@ -1,0 +1,39 @@
+import t from 'tap'
+import { withDefaults, type CaptureParameters } from '#shared/capture/options.ts'
+import { planCapture } from '#worker/browser-host/capture/plan/plan-capture.ts'
+
+const plan = (parameters: CaptureParameters) =>
+  planCapture(withDefaults({ url: 'https://example.com/', ...parameters }))
+
+t.test('what excludes each other is decided by a table', async (t) => {
+  const rows: [name: string, parameters: CaptureParameters, want: object][] = [
+    ['nothing asked for', {}, { emulation: { width: 1280, height: 800, scale: 1, isMobile: false, timezone: 'UTC' } }],
+    ['the viewport', {}, { subject: { kind: 'viewport' }, output: { format: 'png', fit: undefined } }],
+    ['a full page', { full_page: true }, { subject: { kind: 'full-page' } }],
+    ['an element wins over the full page', { full_page: true, selector: '#a' }, { subject: { kind: 'element' } }],
+    ['a device', { device: 'mobile' }, { emulation: { width: 375, height: 812, scale: 1, isMobile: true } }],
+    ['a device and a width', { device: 'mobile', width: 400 }, { emulation: { width: 400, height: 812 } }],
+    ['a device and a user agent', { device: 'tablet', user_agent: 'Me/1' }, { emulation: { userAgent: 'Me/1' } }],
+    ['a device and retina', { device: 'tablet', retina: true }, { emulation: { width: 768, scale: 2 } }],
+    ['a fit on one side', { resize_height: 100 }, { output: { fit: { width: undefined, height: 100 } } }],
+    ['a pdf is not resized', { format: 'pdf', resize_width: 100 }, { output: { kind: 'pdf', fit: undefined } }],
+    ['an html source', { url: undefined as never, html: 'x' }, { source: { html: 'x' } }],
+  ]
+  for (const [name, parameters, want] of rows) t.match(plan(parameters), want, name)
+})
+
+t.test('pages of a PDF have the size and the margins of the contract, in inches', async (t) => {
+  const pageOf = (parameters: CaptureParameters) => {
+    const { output } = plan({ format: 'pdf', ...parameters })
+    return output.kind === 'pdf' ? output.page : undefined
+  }
+  const near = (got: number | undefined, want: number) => Math.abs((got ?? 0) - want) < 0.001
+  t.ok(near(pageOf({})?.width, 8.2677) && near(pageOf({})?.height, 11.6929))
+  t.ok(near(pageOf({ pdf_landscape: true })?.width, 11.6929))
+  t.ok(near(pageOf({ pdf_page_format: 'Tabloid' })?.height, 17))
+  t.ok(near(pageOf({})?.margins.left, 10 / 25.4))
+  for (const margin of ['1in', '96px', '2.54cm', '25.4mm', '72pt', '6pc', '101.6Q', '6em', '6rem']) {
+    t.ok(near(pageOf({ pdf_margin_top: margin })?.margins.top, 1), margin)
+  }
+  t.equal(pageOf({ pdf_margin_bottom: '0' })?.margins.bottom, 0)
+})
