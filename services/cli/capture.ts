@@ -2,7 +2,6 @@ import { readFile, writeFile } from 'node:fs/promises'
 import { extname, resolve } from 'node:path'
 import { fromQuery } from '#shared/capture/from-query.ts'
 import { type Format, mediaTypes } from '#shared/capture/options.ts'
-import { unavailableFormats, unavailableNames } from '#shared/capture/unavailable.ts'
 import { AppError } from '#shared/errors/app-error.ts'
 import { type Command, dataFlag, flagText, flagTexts, type Typed, UsageError } from './command.ts'
 import { captureOver, type CaptureRecord } from './http-interface.ts'
@@ -11,14 +10,12 @@ import { findInterface } from './installation.ts'
 /** How long a capture that waits in the queue is followed. */
 const followMs = 600_000
 
-/** The files that this version captures, by their ending. */
-const sourceKinds = (
-  [
-    ['.html', 'html'],
-    ['.htm', 'html'],
-    ['.md', 'markdown'],
-  ] as const
-).filter(([, kind]) => !unavailableNames.includes(kind))
+/** The files that are captured, by their ending. */
+const sourceKinds = [
+  ['.html', 'html'],
+  ['.htm', 'html'],
+  ['.md', 'markdown'],
+] as const
 
 const fileEndings = sourceKinds.map(([ending]) => ending).join(' or ')
 
@@ -35,11 +32,11 @@ const readSource = async (source: string): Promise<Readonly<Record<string, strin
 
 const otherEndings: Partial<Record<Format, readonly string[]>> = { jpeg: ['.jpg'], tiff: ['.tif'] }
 
-/** The formats that this version encodes, by the ending of a file. */
+/** The formats, by the ending of a file. */
 const formatsByEnding: Readonly<Record<string, Format>> = Object.fromEntries(
-  (Object.keys(mediaTypes) as Format[])
-    .filter((format) => !unavailableFormats.includes(format))
-    .flatMap((format) => [`.${format}`, ...(otherEndings[format] ?? [])].map((ending) => [ending, format])),
+  (Object.keys(mediaTypes) as Format[]).flatMap((format) =>
+    [`.${format}`, ...(otherEndings[format] ?? [])].map((ending) => [ending, format]),
+  ),
 )
 
 /** The format that the ending of the output file asks for; none where it has no ending. */

@@ -60,6 +60,7 @@ const holds = async (t: Test, name: string, parameters: CaptureParameters, condi
   t.strictSame(await pixel(shot, 100, 100), blue, name)
 }
 
+// Contract: `device` with `width`, `height`, `user_agent`
 t.test('a device preset sets viewport, touch, mobile layout and user agent; explicit values win', async (t) => {
   const mobile =
     'innerWidth === 375 && innerHeight === 812 && devicePixelRatio === 1 && /iPhone/.test(navigator.userAgent)'
@@ -80,6 +81,7 @@ t.test('a device preset sets viewport, touch, mobile layout and user agent; expl
   await holds(t, 'layout', { device: 'mobile' }, 'document.documentElement.clientWidth === 980')
 })
 
+// Contract: `retina`
 t.test('retina doubles the pixels of every kind of picture', async (t) => {
   const html = page('<div id="a" style="width:100px;height:50px;background:rgb(0,0,255)">')
   const viewport = await shotOf({ html, retina: true, width: 400, height: 300 })
@@ -160,6 +162,7 @@ t.test('css and hiding work under a strict policy, in shadow roots and in frames
   }
 })
 
+// Contract: Missing selectors
 t.test(
   'what a selector does not find is a warning that names it, but for the element that is the picture',
   async (t) => {
@@ -240,6 +243,7 @@ t.test('an element is scrolled to before the viewport is shot', async (t) => {
   t.strictSame(await pixel(await shotOf({ html }), 640, 400), red)
 })
 
+// Contract: `resize_width` + `resize_height`
 t.test('a picture without its background is transparent, and one that is resized fits', async (t) => {
   const html = '<!doctype html><body style="margin:0"><div style="width:100px;height:100px;background:rgb(0,0,255)">'
   for (const format of ['png', 'webp'] as const) {
@@ -272,6 +276,7 @@ const pdfOf = (bytes: Uint8Array) => {
   return { isPdf: text.startsWith('%PDF-'), pages: boxes.length, size: [Number(boxes[0]?.[1]), Number(boxes[0]?.[2])] }
 }
 
+// Contract: `width`, `height` of a PDF
 t.test('a PDF has the pages that were asked for, and says their size in CSS pixels', async (t) => {
   const html = page('<h1>PDF</h1><div style="height:3000px"></div>')
   const a4 = await shotOf({ html, format: 'pdf' })
@@ -296,6 +301,7 @@ t.test('a PDF has the pages that were asked for, and says their size in CSS pixe
   t.match(await take({ html, format: 'pdf', ...none }), { code: 'RENDER_ERROR', message: /margins/ })
 })
 
+// Contract: `full_page` + PDF
 t.test('a PDF of a full page or an element is one page of its size, margins around it', async (t) => {
   const html = page('<div id="a" style="width:300px;height:2000px;background:lime"></div><div style="height:1000px">')
   const inch = { pdf_margin_top: '1in', pdf_margin_bottom: '0', pdf_margin_left: '0', pdf_margin_right: '0' }
@@ -307,6 +313,7 @@ t.test('a PDF of a full page or an element is one page of its size, margins arou
   t.match(pdfOf(element.bytes), { pages: 1 })
 })
 
+// Contract: Markdown
 t.test('Markdown becomes a page: tables, tasks, coloured code, dark where wanted, raw HTML sanitised', async (t) => {
   const markdown = [
     '# Title',

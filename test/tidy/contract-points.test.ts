@@ -1,5 +1,5 @@
 import t from 'tap'
-import { unavailableFormats, unavailableNames } from '#shared/capture/unavailable.ts'
+import { unavailableNames } from '#shared/capture/unavailable.ts'
 import { contractPoints, type Waiting } from './checks/contract-points.ts'
 import { mutations } from '#test/mutations/mutations.ts'
 import { namedTests } from '#test/helpers/contract-points.ts'
@@ -9,13 +9,7 @@ import { testCheck } from './test-check.ts'
 /** What the worker cannot do yet: these points get their tests with the parameters. */
 const waiting: Waiting = {
   'Where `headers` go': ['headers'],
-  '`device` with `width`, `height`, `user_agent`': ['device', 'user_agent'],
-  '`retina`': ['retina'],
-  '`full_page` + PDF': ['pdf', 'selector'],
-  '`resize_width` + `resize_height`': ['resize_width', 'resize_height'],
-  '`width`, `height` of a PDF': ['pdf'],
   Metadata: ['extract_metadata'],
-  Markdown: ['markdown'],
 }
 
 const contract = '| Point | Decision |\n|---|---|\n| Rate headers | On all |\n| `retina` | Two |\n'
@@ -24,12 +18,7 @@ const tree = (tests: string) => ({ 'docs/http-contract.md': contract, 'test/unit
 
 await testCheck(t, {
   check: (files) => contractPoints(files, { '`retina`': ['retina'] }, new Set(['retina'])),
-  real: () =>
-    contractPoints(
-      [...readTree('docs'), ...readTree('test')],
-      waiting,
-      new Set<string>([...unavailableNames, ...unavailableFormats]),
-    ),
+  real: () => contractPoints([...readTree('docs'), ...readTree('test')], waiting, new Set<string>(unavailableNames)),
   bad: [
     { name: 'a point that no test names', tree: tree(''), at: ['docs/http-contract.md:1'] },
     {

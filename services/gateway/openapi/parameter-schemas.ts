@@ -1,5 +1,5 @@
 import { captureParameters, type ParameterName } from '#shared/capture/options.ts'
-import { unavailableFormats, unavailableNames } from '#shared/capture/unavailable.ts'
+import { unavailableNames } from '#shared/capture/unavailable.ts'
 import type { JsonSchema } from './json-schema.ts'
 import { parameterNotes } from './parameter-notes.ts'
 
@@ -8,8 +8,7 @@ const refused = 'Not available in this version: refused with 422 where it asks f
 const unavailableNote = (name: ParameterName): string[] => {
   if (unavailableNames.includes(name)) return [refused]
   if (name === 'block_cookies') return ['Not available in this version: `true` is refused with 422 where it is named.']
-  if (name !== 'format' || unavailableFormats.length === 0) return []
-  return [`Not available in this version, refused with 422: ${unavailableFormats.join(', ')}.`]
+  return []
 }
 
 /** A schema that validates, in the words of OpenAPI: what it may be stands beside its type, records of any name say so. */
