@@ -235,6 +235,16 @@ t.test('an element comes alone, wherever it is, in whole pixels', async (t) => {
   t.match(await shotOf({ html, selector: '#a', full_page: true }), { width: 101, height: 51 })
 })
 
+t.test('lazy pictures of an element are loaded, and those above what is shown are not waited for', async (t) => {
+  const url = `${pages.url}/stripes`
+  const whole = await shotOf({ url, selector: 'body' })
+  t.match(whole, { height: 4000, warnings: [] })
+  for (const stripe of [0, 10, 19]) t.strictSame(await pixel(whole, 50, stripe * 200 + 50), red, `picture ${stripe}`)
+  const last = await shotOf({ url, scroll_to: 'div:last-child img' })
+  t.same(last.warnings, [])
+  t.strictSame(await pixel(last, 50, 650), red)
+})
+
 t.test('an element is scrolled to before the viewport is shot', async (t) => {
   const html = page(
     '<div style="height:5000px"></div><div id="a" style="height:300px;background:rgb(0,0,255)"></div><div style="height:5000px">',

@@ -2,14 +2,15 @@ import type { Warning } from '#shared/queue/messages.ts'
 import { within } from '#shared/process/within.ts'
 import type { OpenPage } from '#worker/browser-host/capture/equip/open-page.ts'
 import type { CapturePlan } from '#worker/browser-host/capture/plan/plan-capture.ts'
+import { findFirst } from './find-first.ts'
 import { applyStyle } from './style.ts'
 import { runInOwnWorld } from './world.ts'
 
+/** Time for script and click together, and the documents that they lead to. */
+const changesMs = 6000
 /** Time for the caller's script, and for the page to let itself be clicked. */
 const scriptMs = 5000
 const clickMs = 3000
-/** Time for the document that a click or a script leads to. */
-const navigationMs = 5000
 
 type Changes = CapturePlan['changes']
 
@@ -17,6 +18,9 @@ const notFound = (parameter: string, selector: string): Warning => ({
   code: 'selector_not_found',
   message: `${parameter} '${selector}' matched nothing.`.slice(0, 500),
 })
+
+/** Milliseconds until `endsAt`, at least one and at most `mostMs`. */
+const leftUntil = (endsAt: number, mostMs: number): number => Math.max(1, Math.min(mostMs, endsAt - performance.now()))
 
 /** Runs the caller's script in the page's own world; `await` works at its top level. */
 const runScript = async ({ session }: OpenPage, js: string): Promise<Warning[]> => {
@@ -38,37 +42,28 @@ const runScript = async ({ session }: OpenPage, js: string): Promise<Warning[]> 
   }
 }
 
-const click = async ({ page }: OpenPage, selector: string): Promise<Warning[]> => {
+const click = async ({ page }: OpenPage, selector: string, endsAt: number): Promise<Warning[]> => {
   const element = page.locator(`css=${selector}`).first()
   if ((await element.count()) === 0) return [notFound('click_selector', selector)]
   try {
-    await element.click({ timeout: clickMs })
+    await element.click({ timeout: leftUntil(endsAt, clickMs) })
   } catch {
     // Covered, or in motion for ever: it is clicked as a script would.
-    await element.dispatchEvent('click', undefined, { timeout: clickMs }).catch(() => {})
+    await element.dispatchEvent('click', undefined, { timeout: leftUntil(endsAt, clickMs) }).catch(() => {})
   }
   return []
 }
 
-/** What is taller than the viewport begins at its top; all else comes into the middle. */
-const scrollIntoView = `(element) => element.scrollIntoView({
-  behavior: 'instant', inline: 'nearest', block: element.getBoundingClientRect().height > innerHeight ? 'start' : 'center'
-})`
-
-/** Finds the first match in the document and its open shadow roots. Evaluates to whether there was one. */
-const scrollTo = (selector: string) => `((selector) => {
-  const roots = [document]
-  for (const root of roots) {
-    const found = root.querySelector(selector)
-    if (found) return (${scrollIntoView})(found), true
-    for (const element of root.querySelectorAll('*')) if (element.shadowRoot) roots.push(element.shadowRoot)
-  }
-  return false
-})(${JSON.stringify(selector)})`
+/** What is taller than the viewport begins at its top; all else comes into the middle. Evaluates to whether there was a match. */
+const scrollTo = (selector: string) => `((found) => {
+  const block = found && found.getBoundingClientRect().height > innerHeight ? 'start' : 'center'
+  found?.scrollIntoView({ behavior: 'instant', inline: 'nearest', block })
+  return found !== null
+})(${findFirst(selector)})`
 
 /** Waits for the document that a change of the page may have led to. */
-const followNavigation = ({ page }: OpenPage) =>
-  page.waitForLoadState('load', { timeout: navigationMs }).catch(() => {})
+const followNavigation = ({ page }: OpenPage, endsAt: number) =>
+  page.waitForLoadState('load', { timeout: leftUntil(endsAt, changesMs) }).catch(() => {})
 
 /**
  * Does to the loaded page what the caller wants, in the order of the plan, and answers the warnings. Style is applied again
@@ -77,14 +72,15 @@ const followNavigation = ({ page }: OpenPage) =>
 export const changePage = async (open: OpenPage, changes: Changes): Promise<Warning[]> => {
   const { js, click: clicked, scrollTo: scrolledTo } = changes
   const warnings: Warning[] = []
+  const endsAt = performance.now() + changesMs
   await applyStyle(open, changes)
   if (js !== undefined) {
     warnings.push(...(await runScript(open, js)))
-    await followNavigation(open)
+    await followNavigation(open, endsAt)
   }
   if (clicked !== undefined) {
-    warnings.push(...(await click(open, clicked)))
-    await followNavigation(open)
+    warnings.push(...(await click(open, clicked, endsAt)))
+    await followNavigation(open, endsAt)
   }
   if (scrolledTo !== undefined) {
     const isFound = await runInOwnWorld(open, scrollTo(scrolledTo))

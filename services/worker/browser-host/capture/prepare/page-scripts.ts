@@ -1,3 +1,5 @@
+import { findFirst } from './find-first.ts'
+
 /** Resolves when the page has drawn two frames, so that what follows the scroll position is in its place; after 500 ms in any case. */
 const twoFrames = `new Promise((done) => {
   setTimeout(done, 500)
@@ -5,13 +7,13 @@ const twoFrames = `new Promise((done) => {
 })`
 
 /**
- * Waits for fonts, and for the images between the top of the page and `belowPx` to be decoded, for at most `waitMs`.
+ * Waits for fonts, and for the images that show between `fromPx` and `belowPx` of the page to be decoded, for at most `waitMs`.
  * Resolves to the number of images that are not. Images beyond the 500th are not looked at.
  */
-const awaitContent = `async (belowPx, waitMs) => {
+const awaitContent = `async (fromPx, belowPx, waitMs) => {
   const wanted = [...document.images].slice(0, 500).filter((image) => {
     const { top, bottom, width } = image.getBoundingClientRect()
-    return width > 0 && bottom + scrollY > 0 && top + scrollY < belowPx && (image.currentSrc || image.src) !== ''
+    return width > 0 && bottom + scrollY > fromPx && top + scrollY < belowPx && (image.currentSrc || image.src) !== ''
   })
   const left = new Set(wanted)
   const decoded = wanted.map((image) =>
@@ -22,40 +24,63 @@ const awaitContent = `async (belowPx, waitMs) => {
 }`
 
 /** On a busy machine a step may be over before the browser has noticed which images came near; now all of them are. */
-const loadLazyImages = `for (const image of [...document.images].slice(0, 500)) {
-  if (image.loading === 'lazy' && !image.complete) image.loading = 'eager'
+const loadLazyImages = `(fromPx, belowPx) => {
+  for (const image of [...document.images].slice(0, 500)) {
+    const { top, bottom } = image.getBoundingClientRect()
+    const isNear = bottom + scrollY > fromPx && top + scrollY < belowPx
+    if (isNear && image.loading === 'lazy' && !image.complete) image.loading = 'eager'
+  }
 }`
 
 /** A blinking caret would make two pictures of one page differ. */
 const hideCaret = `document.activeElement?.style?.setProperty('caret-color', 'transparent', 'important')`
 
+/** Bounds of settling: of the page in CSS pixels, of scrolling, and of waiting for fonts and images. */
+export type SettleBounds = { readonly heightMax: number; readonly scrollMs: number; readonly contentMs: number }
+
 /** Settles what is in the viewport: fonts loaded, images decoded; the shot itself waits for a frame. Gives the number of images left undecoded. */
-export const settleViewport = (contentMs: number): string => `(async () => {
+export const settleViewport = ({ contentMs }: SettleBounds): string => `(async () => {
   ${hideCaret}
-  return (${awaitContent})(scrollY + innerHeight, ${contentMs})
+  return (${awaitContent})(scrollY, scrollY + innerHeight, ${contentMs})
 })()`
 
 /**
- * Scrolls through the page by viewports so that lazy content loads, for at most `scrollMs` and down to `heightMax` CSS
- * pixels, then goes back to the top and settles. Gives the number of images left undecoded.
+ * Scrolls by viewports through a part of the page, so that lazy content loads, then goes to its top and settles it. `range` is
+ * an expression whose value has the part's `from` and `to`, which may grow meanwhile.
  */
-export const settleFullPage = (bounds: {
-  heightMax: number
-  scrollMs: number
-  contentMs: number
-}): string => `(async () => {
+const settleRange = (range: string, { heightMax, scrollMs, contentMs }: SettleBounds): string => `(async () => {
   ${hideCaret}
-  const end = performance.now() + ${bounds.scrollMs}
-  const root = document.scrollingElement ?? document.documentElement
+  const range = ${range}
+  const end = performance.now() + ${scrollMs}
+  const below = () => Math.min(range.to, range.from + ${heightMax})
   const frame = () => new Promise((done) => { setTimeout(done, 100); requestAnimationFrame(() => done()) })
-  for (let y = innerHeight; y < Math.min(root.scrollHeight, ${bounds.heightMax}); y += innerHeight) {
+  if (range.from !== scrollY) scrollTo({ top: range.from, behavior: 'instant' })
+  for (let y = range.from + innerHeight; y < below(); y += innerHeight) {
     if (performance.now() > end) break
     scrollTo({ top: y, behavior: 'instant' })
     await frame()
   }
-  ${loadLazyImages}
-  const undecoded = await (${awaitContent})(${bounds.heightMax}, ${bounds.contentMs})
-  scrollTo({ top: 0, behavior: 'instant' })
+  ;(${loadLazyImages})(range.from, below())
+  const undecoded = await (${awaitContent})(range.from, below(), ${contentMs})
+  scrollTo({ top: range.from, behavior: 'instant' })
   await ${twoFrames}
   return undecoded
 })()`
+
+/** Settles the whole page, down to `heightMax`. Gives the number of images left undecoded. */
+export const settleFullPage = (bounds: SettleBounds): string =>
+  settleRange(
+    `{ from: 0, get to() { return (document.scrollingElement ?? document.documentElement).scrollHeight } }`,
+    bounds,
+  )
+
+/** Settles one element, which it brings into view through all that scrolls. Gives the number of images left undecoded. */
+export const settleElement = (selector: string, bounds: SettleBounds): string =>
+  settleRange(
+    `((found) => {
+      found?.scrollIntoView({ behavior: 'instant', block: 'nearest', inline: 'nearest' })
+      const { top = 0, bottom = 0 } = found?.getBoundingClientRect() ?? {}
+      return { from: Math.max(0, top + scrollY), to: bottom + scrollY }
+    })(${findFirst(selector)})`,
+    bounds,
+  )

@@ -1,6 +1,6 @@
 import type { OpenPage } from '#worker/browser-host/capture/equip/open-page.ts'
 import type { Subject } from '#worker/browser-host/capture/plan/plan-capture.ts'
-import { settleFullPage, settleViewport } from './page-scripts.ts'
+import { settleElement, type SettleBounds, settleFullPage, settleViewport } from './page-scripts.ts'
 import { runInOwnWorld } from './world.ts'
 
 const scrollMs = 4000
@@ -8,8 +8,13 @@ const contentMs = 2000
 const triesMax = 3
 const reloadMs = 3000
 
+const scriptFor = (subject: Subject, bounds: SettleBounds): string => {
+  if (subject.kind === 'element') return settleElement(subject.selector, bounds)
+  return subject.kind === 'full-page' ? settleFullPage(bounds) : settleViewport(bounds)
+}
+
 /**
- * Lets the page come to rest before it is shot: lazy content of a full page is scrolled into view, fonts are loaded,
+ * Lets the page come to rest before it is shot: lazy content of a full page or an element is scrolled into view, fonts are loaded,
  * images decoded. A page that goes on to another document meanwhile is followed, three times at most, and then shot
  * as it is. Gives the number of images that could not be waited for. Bounded unless the renderer hangs.
  */
@@ -18,8 +23,7 @@ export const settle = async (
   subject: Subject,
   heightMax: number,
 ): Promise<number> => {
-  const script =
-    subject.kind === 'full-page' ? settleFullPage({ heightMax, scrollMs, contentMs }) : settleViewport(contentMs)
+  const script = scriptFor(subject, { heightMax, scrollMs, contentMs })
   for (let tries = 1; tries <= triesMax; tries += 1) {
     try {
       return Number(await runInOwnWorld(open, script))

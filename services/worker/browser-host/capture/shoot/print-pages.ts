@@ -1,5 +1,6 @@
 import type { OpenPage } from '#worker/browser-host/capture/equip/open-page.ts'
 import type { CapturePlan, PdfPage } from '#worker/browser-host/capture/plan/plan-capture.ts'
+import { findFirst } from '#worker/browser-host/capture/prepare/find-first.ts'
 import { runInOwnWorld } from '#worker/browser-host/capture/prepare/world.ts'
 import { type Frame, measure, type SizeBounds } from '#worker/browser-host/capture/subject/measure.ts'
 import { pixelsPerInch, printPdf } from './print-pdf.ts'
@@ -20,31 +21,25 @@ const sizeOf = ({ width, height }: PdfPage) => ({
 })
 
 /** Leaves of the page nothing but one element, at the top left: what is beside its ancestors goes out of the layout. */
-const isolate = (selector: string, width: number) => `((selector) => {
-  const roots = [document]
+const isolate = (selector: string, width: number) => `((found) => {
   const important = (element, styles) => {
     for (const [name, value] of Object.entries(styles)) element.style.setProperty(name, value, 'important')
   }
-  for (const root of roots) {
-    const found = root.querySelector(selector)
-    if (!found) {
-      for (const element of root.querySelectorAll('*')) if (element.shadowRoot) roots.push(element.shadowRoot)
-      continue
-    }
-    const bare = { margin: '0', padding: '0', border: '0', 'min-height': '0', position: 'static', overflow: 'visible', transform: 'none' }
-    important(found, { margin: '0', position: 'static', width: '${width}px', 'box-sizing': 'border-box' })
-    for (let child = found; child !== document.documentElement; ) {
-      const parent = child.parentElement ?? child.getRootNode().host
-      if (!parent) break
-      for (const sibling of (child.parentNode ?? parent).children) {
-        if (sibling !== child && sibling.localName !== 'style' && sibling.localName !== 'head') important(sibling, { display: 'none' })
-      }
-      important(parent, { ...bare, display: 'block' })
-      child = parent
-    }
-    return
+  const bare = {
+    display: 'block', position: 'static', margin: '0', padding: '0', border: '0', 'min-height': '0', overflow: 'visible',
+    transform: 'none',
   }
-})(${JSON.stringify(selector)})`
+  if (!found) return
+  important(found, { margin: '0', position: 'static', width: '${width}px', 'box-sizing': 'border-box' })
+  for (let child = found; child !== document.documentElement; ) {
+    const parent = child.parentElement ?? child.getRootNode().host
+    for (const sibling of child.parentNode.children) {
+      if (sibling !== child && !['head', 'style'].includes(sibling.localName)) important(sibling, { display: 'none' })
+    }
+    important(parent, bare)
+    child = parent
+  }
+})(${findFirst(selector)})`
 
 /** One page that is as large as the frame and the margins around it. */
 const pageAround = (frame: Frame, { margins }: PdfPage): PdfPage => ({

@@ -1,6 +1,7 @@
 import { AppError } from '#shared/errors/app-error.ts'
 import type { OpenPage } from '#worker/browser-host/capture/equip/open-page.ts'
 import type { Emulation, Subject } from '#worker/browser-host/capture/plan/plan-capture.ts'
+import { findFirst } from '#worker/browser-host/capture/prepare/find-first.ts'
 import { runInOwnWorld } from '#worker/browser-host/capture/prepare/world.ts'
 
 /** A part of the page in CSS pixels, `x` and `y` from the top left of the document. */
@@ -14,25 +15,13 @@ type View = Pick<Emulation, 'width' | 'height' | 'scale'>
 /** What of the page is shot, and whether the bounds cut something off. */
 export type Measured = { readonly frame: Frame; readonly isTruncated: boolean }
 
-/**
- * Finds the first match in the document and its open shadow roots, brings it into view, and evaluates to its box in the
- * document, grown to whole pixels; to null where nothing matches.
- */
-const boxOf = (selector: string) => `(async (selector) => {
-  const roots = [document]
-  for (const root of roots) {
-    const found = root.querySelector(selector)
-    if (found) {
-      found.scrollIntoView({ behavior: 'instant', block: 'nearest', inline: 'nearest' })
-      await new Promise((done) => { setTimeout(done, 100); requestAnimationFrame(() => done()) })
-      const { left, top, right, bottom } = found.getBoundingClientRect()
-      const [x, y] = [Math.floor(left + scrollX), Math.floor(top + scrollY)]
-      return { x, y, width: Math.ceil(right + scrollX) - x, height: Math.ceil(bottom + scrollY) - y }
-    }
-    for (const element of root.querySelectorAll('*')) if (element.shadowRoot) roots.push(element.shadowRoot)
-  }
-  return null
-})(${JSON.stringify(selector)})`
+/** Evaluates to the box of the first match in the document, grown to whole pixels; to null where nothing matches. */
+const boxOf = (selector: string) => `((found) => {
+  if (!found) return null
+  const { left, top, right, bottom } = found.getBoundingClientRect()
+  const [x, y] = [Math.floor(left + scrollX), Math.floor(top + scrollY)]
+  return { x, y, width: Math.ceil(right + scrollX) - x, height: Math.ceil(bottom + scrollY) - y }
+})(${findFirst(selector)})`
 
 /** Keeps a frame within the bounds, its width first: what is too tall is cut below. Never cuts into `least`. */
 const cut = (frame: Frame, { scale }: View, bounds: SizeBounds, leastWidth: number): Measured => {
