@@ -160,7 +160,7 @@ t.test('a page that is too tall is cut with a warning, and refused where the for
   const cut = await captureWith(low, { url: `${pages.url}/stripes`, full_page: true })
   t.match(cut, { outcome: 'completed', shot: { height: 1500, warnings: [{ code: 'truncated' }] } }, 'as it is set')
   await using high = await startTestHost(wayOut, { heightMax: 70_000 })
-  const tall = { html: `<div style="height:66000px;${filled}">`, full_page: true }
+  const tall = { html: `<div style="height:66000px;${filled}">`, full_page: true, width: 640 }
   t.match(await captureWith(high, { ...tall, format: 'jpeg' }), { code: 'RENDER_ERROR', message: /65535/ })
 })
 

@@ -66,9 +66,9 @@ export const captures: readonly Mutation[] = [
   },
   {
     point: 'Bounds not given',
-    file: 'services/shared/capture/check-margins.ts',
-    find: 'const [width, height] = options.pdf_landscape ? [long, short] : [short, long]',
-    replace: 'const [width, height] = [short, long]',
+    file: 'services/shared/capture/pdf-lengths.ts',
+    find: 'return options.pdf_landscape ? [long, short] : [short, long]',
+    replace: 'return [short, long]',
   },
   {
     point: 'Headers that a caller may not set',

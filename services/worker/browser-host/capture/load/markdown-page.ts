@@ -16,17 +16,25 @@ const markdown = new MarkdownIt({ html: true, linkify: true, highlight })
 /** An item of a list that begins with `[ ]` or `[x]` (GFM §5.3). */
 const taskMark = /^\[(?<mark>[ xX])\]\s/
 
+type Tokens = ReturnType<typeof markdown.parse>
+
+/** The text with which an item of a list begins; undefined where the token is not its first paragraph. */
+const itemText = (tokens: Tokens, index: number) => {
+  const [paragraph, item] = [tokens[index - 1], tokens[index - 2]]
+  const isFirst = paragraph?.type === 'paragraph_open' && item?.type === 'list_item_open'
+  return isFirst ? tokens[index]?.children?.[0] : undefined
+}
+
 markdown.core.ruler.after('inline', 'tasks', ({ tokens, Token }) => {
-  for (const [index, token] of tokens.entries()) {
-    const isFirstOfItem = tokens[index - 1]?.type === 'paragraph_open' && tokens[index - 2]?.type === 'list_item_open'
-    const [text] = token.children ?? []
-    const mark = isFirstOfItem && text ? taskMark.exec(text.content)?.groups?.['mark'] : undefined
+  for (const [index, { children }] of tokens.entries()) {
+    const text = itemText(tokens, index)
+    const mark = taskMark.exec(text?.content ?? '')?.groups?.['mark']
     if (!text || mark === undefined) continue
     text.content = text.content.slice(3)
     tokens[index - 2]?.attrJoin('class', 'task')
     const box = new Token('html_inline', '', 0)
     box.content = `<input type="checkbox" disabled${mark === ' ' ? '' : ' checked'}>`
-    token.children?.unshift(box)
+    children?.unshift(box)
   }
 })
 
@@ -52,5 +60,5 @@ const kept: sanitizeHtml.IOptions = {
 
 /** The page that a Markdown source becomes: CommonMark with GFM's tables, task lists, strikethrough and links, code coloured, raw HTML sanitised. */
 export const markdownPage = (source: string): string =>
-  `<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="color-scheme" content="light dark">
+  `<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1"><meta name="color-scheme" content="light dark">
 <style>${markdownStyle}</style></head><body><main>${sanitizeHtml(markdown.render(source), kept)}</main></body></html>`

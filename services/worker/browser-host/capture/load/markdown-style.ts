@@ -1,4 +1,4 @@
-/** The look of a Markdown page: one readable column, dark where the page is to be. Code is coloured by highlight.js' class names. */
+/** The look of a Markdown page: one readable column, dark where the page is to be. Nobody scrolls a picture: what is too wide is wrapped. Code is coloured by highlight.js' class names. */
 export const markdownStyle = `
 :root { --text: #1f2328; --soft: #59636e; --line: #d1d9e0; --back: #fff; --code: #f6f8fa; --link: #0969da;
   --keyword: #cf222e; --string: #0a3069; --number: #0550ae; --name: #6639ba }
@@ -17,9 +17,9 @@ img { max-width: 100% }
 hr { border: 0; border-top: 2px solid var(--line); margin: 2em 0 }
 blockquote { padding: 0 1em; color: var(--soft); border-left: 4px solid var(--line) }
 code { font: .875em/1.5 ui-monospace, "Noto Sans Mono", monospace; background: var(--code); padding: .2em .4em; border-radius: 4px }
-pre { background: var(--code); padding: 16px; border-radius: 6px; overflow-x: auto }
+pre { background: var(--code); padding: 16px; border-radius: 6px; white-space: pre-wrap; overflow-wrap: anywhere }
 pre code { padding: 0; background: none }
-table { border-collapse: collapse; display: block; overflow-x: auto }
+table { border-collapse: collapse; max-width: 100%; overflow-wrap: anywhere }
 th, td { border: 1px solid var(--line); padding: 6px 13px }
 tr:nth-child(2n) td { background: var(--code) }
 li.task { list-style: none }
