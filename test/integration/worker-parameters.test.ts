@@ -23,6 +23,12 @@ const pages = await startPages({
     const other = `http://localhost:${headers.host?.split(':')[1]}`
     response.end(page(`<iframe src="${other}/strict" style="border:0;width:400px;height:300px">`))
   },
+  '/slow-next': (_request, response) => {
+    setTimeout(() => response.end('<!doctype html><body style="background:rgb(0,0,255)">late'), 600)
+  },
+  '/departs': (_request, response) => {
+    response.end(page('<script>setTimeout(() => { location = "/slow-next" }, 500)</script>'))
+  },
   '/next': (_request, response) => response.end('<!doctype html><body style="background:rgb(0,0,255)">next'),
 })
 const wayOut = await startWayOut(`${pages.host} localhost:${pages.host.split(':')[1]}`, {
@@ -215,6 +221,14 @@ t.test('a click is that of a user, also through what covers the element, and its
   t.equal(followed.finalUrl, `${pages.url}/next`)
   t.strictSame(await pixel(followed, 600, 600), blue)
   t.strictSame(await pixel(followed, 20, 15), [0, 255, 0], 'and styled')
+})
+
+t.test('a document to which the page goes after it has loaded is waited for', async (t) => {
+  const departed = await shotOf({ url: `${pages.url}/departs`, delay: 1 })
+  t.equal(departed.finalUrl, `${pages.url}/slow-next`)
+  t.strictSame(await pixel(departed, 600, 600), blue, 'during the delay')
+  const led = await shotOf({ url: `${pages.url}/seen`, js: "location = '/slow-next'" })
+  t.strictSame(await pixel(led, 600, 600), blue, 'by the script')
 })
 
 t.test('an element comes alone, wherever it is, in whole pixels', async (t) => {

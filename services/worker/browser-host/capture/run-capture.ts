@@ -13,6 +13,7 @@ import { awaitSelector } from './load/await-selector.ts'
 import { assertDocument, navigate } from './load/navigate.ts'
 import type { CapturePlan, ImageOutput, PdfPage } from './plan/plan-capture.ts'
 import { changePage, styleAgain } from './prepare/change-page.ts'
+import { followNavigation } from './prepare/follow-navigation.ts'
 import { settle } from './prepare/settle.ts'
 import { printPages } from './shoot/print-pages.ts'
 import { shoot } from './shoot/shoot.ts'
@@ -20,6 +21,9 @@ import { type Frame, measure, type SizeBounds } from './subject/measure.ts'
 
 /** Everything after the page has loaded but for the delay; the rest of the budget is for storing and reporting. */
 const renderMs = 14_000
+
+/** Time for a document to which the page goes by itself after it has loaded. */
+const navigationMs = 3000
 
 /** What a capture needs beside its page and its plan. */
 export type CaptureBounds = SizeBounds & {
@@ -95,6 +99,7 @@ const takePdf = async (open: OpenPage, plan: CapturePlan, page: PdfPage, bounds:
 const prepare = async (open: OpenPage, plan: CapturePlan, bounds: CaptureBounds): Promise<Warning[]> => {
   const changed = await changePage(open, plan.changes)
   await new Promise((wake) => setTimeout(wake, plan.delaySeconds * 1000))
+  await followNavigation(open, performance.now() + navigationMs)
   const missing = await styleAgain(open, plan.changes)
   const undecoded = await timing(bounds)('settle', settle(open, plan.subject, bounds.heightMax))
   const message = `${undecoded} images had not loaded when the picture was taken.`

@@ -3,6 +3,7 @@ import { within } from '#shared/process/within.ts'
 import type { OpenPage } from '#worker/browser-host/capture/equip/open-page.ts'
 import type { CapturePlan } from '#worker/browser-host/capture/plan/plan-capture.ts'
 import { findFirst } from './find-first.ts'
+import { followNavigation } from './follow-navigation.ts'
 import { applyStyle } from './style.ts'
 import { runInOwnWorld } from './world.ts'
 
@@ -61,9 +62,13 @@ const scrollTo = (selector: string) => `((found) => {
   return found !== null
 })(${findFirst(selector)})`
 
-/** Waits for the document that a change of the page may have led to. */
-const followNavigation = ({ page }: OpenPage, endsAt: number) =>
-  page.waitForLoadState('load', { timeout: leftUntil(endsAt, changesMs) }).catch(() => {})
+/** A click or a script has begun to lead elsewhere by then, if it does so at once. */
+const departMs = 50
+
+const follow = async (open: OpenPage, endsAt: number) => {
+  await new Promise((wake) => setTimeout(wake, departMs))
+  await followNavigation(open, endsAt)
+}
 
 /**
  * Does to the loaded page what the caller wants, in the order of the plan, and answers the warnings. Style is applied again
@@ -76,11 +81,11 @@ export const changePage = async (open: OpenPage, changes: Changes): Promise<Warn
   await applyStyle(open, changes)
   if (js !== undefined) {
     warnings.push(...(await runScript(open, js)))
-    await followNavigation(open, endsAt)
+    await follow(open, endsAt)
   }
   if (clicked !== undefined) {
     warnings.push(...(await click(open, clicked, endsAt)))
-    await followNavigation(open, endsAt)
+    await follow(open, endsAt)
   }
   if (scrolledTo !== undefined) {
     const isFound = await runInOwnWorld(open, scrollTo(scrolledTo))
