@@ -2,32 +2,28 @@ import type { IncomingHttpHeaders } from 'node:http'
 import sharp from 'sharp'
 import t, { type Test } from 'tap'
 import type { CaptureParameters } from '#shared/capture/options.ts'
-import { captureWith, startPages, startTestHost, startWayOut } from '#test/helpers/browser-host.ts'
-import type { Shot } from '#worker/browser-host/protocol.ts'
+import { startPages, startTestHost, startWayOut } from '#test/helpers/browser-host.ts'
+import { blue, capturesOf, pixel, red, redPage } from '#test/helpers/shots.ts'
 
-const blue = [0, 0, 255]
-const red = [255, 0, 0]
 const seen: { url: string; headers: IncomingHttpHeaders }[] = []
 const strict = { 'content-type': 'text/html', 'content-security-policy': "default-src 'none'; frame-src *" }
-const page = (body: string) => `<!doctype html><body style="margin:0;background:rgb(255,0,0)">${body}`
-
 const pages = await startPages({
   '/seen': ({ url = '', headers }, response) => {
     seen.push({ url, headers })
-    response.end(page('<p>seen'))
+    response.end(redPage('<p>seen'))
   },
   '/strict': (_request, response) => {
     response.writeHead(200, strict).end('<!doctype html><body><div id="box">x</div>')
   },
   '/framed': ({ headers }, response) => {
     const other = `http://localhost:${headers.host?.split(':')[1]}`
-    response.end(page(`<iframe src="${other}/strict" style="border:0;width:400px;height:300px">`))
+    response.end(redPage(`<iframe src="${other}/strict" style="border:0;width:400px;height:300px">`))
   },
   '/slow-next': (_request, response) => {
     setTimeout(() => response.end('<!doctype html><body style="background:rgb(0,0,255)">late'), 600)
   },
   '/departs': (_request, response) => {
-    response.end(page('<script>setTimeout(() => { location = "/slow-next" }, 500)</script>'))
+    response.end(redPage('<script>setTimeout(() => { location = "/slow-next" }, 500)</script>'))
   },
   '/next': (_request, response) => response.end('<!doctype html><body style="background:rgb(0,0,255)">next'),
 })
@@ -41,22 +37,11 @@ t.teardown(async () => {
   await pages[Symbol.asyncDispose]()
 })
 
-const take = (parameters: CaptureParameters) => captureWith(host, { timeout: 5, ...parameters })
-
-const shotOf = async (parameters: CaptureParameters): Promise<Shot> => {
-  const outcome = await take(parameters)
-  if (outcome.outcome !== 'completed') throw new Error(JSON.stringify(outcome))
-  return outcome.shot
-}
-
-const pixel = async ({ bytes }: Shot, x: number, y: number) => {
-  const image = sharp(bytes).removeAlpha().toColourspace('srgb')
-  return [...(await image.extract({ left: x, top: y, width: 1, height: 1 }).raw().toBuffer())]
-}
+const { take, shotOf } = capturesOf(host)
 
 /** A page that is blue where `condition` holds for it, and says what it saw. */
 const asking = (condition: string) =>
-  page(`<script>(async () => {
+  redPage(`<script>(async () => {
     if (await (${condition})) document.body.style.background = 'rgb(0,0,255)'
     document.body.id = 'settled'
   })()</script>`)
@@ -89,14 +74,14 @@ t.test('a device preset sets viewport, touch, mobile layout and user agent; expl
 
 // Contract: `retina`
 t.test('retina doubles the pixels of every kind of picture', async (t) => {
-  const html = page('<div id="a" style="width:100px;height:50px;background:rgb(0,0,255)">')
+  const html = redPage('<div id="a" style="width:100px;height:50px;background:rgb(0,0,255)">')
   const viewport = await shotOf({ html, retina: true, width: 400, height: 300 })
   t.match(viewport, { width: 800, height: 600 })
   t.match(await sharp(viewport.bytes).metadata(), { width: 800, height: 600 })
   t.strictSame([await pixel(viewport, 199, 99), await pixel(viewport, 201, 99)], [blue, red])
   const element = await shotOf({ html, retina: true, selector: '#a' })
   t.match(await sharp(element.bytes).metadata(), { width: 200, height: 100 })
-  const tall = { html: page('<div style="height:1500px">'), width: 320, full_page: true, retina: true }
+  const tall = { html: redPage('<div style="height:1500px">'), width: 320, full_page: true, retina: true }
   t.match(await sharp((await shotOf({ ...tall, format: 'jpeg' })).bytes).metadata(), { width: 640, height: 3000 })
   await holds(t, 'ratio', { retina: true }, 'devicePixelRatio === 2')
 })
@@ -159,7 +144,7 @@ t.test('css and hiding work under a strict policy, in shadow roots and in frames
   t.strictSame(await pixel(hidden, 200, 100), red)
   t.same(hidden.warnings, [{ code: 'blank', message: 'The picture has a single colour.' }])
   for (const mode of ['open', 'closed']) {
-    const html = page(`<div id="host"></div><script>
+    const html = redPage(`<div id="host"></div><script>
       document.getElementById('host').attachShadow({ mode: '${mode}' }).innerHTML =
         '<div id="box" style="width:300px;height:200px;background:lime">in</div>'
     </script>`)
@@ -172,7 +157,7 @@ t.test('css and hiding work under a strict policy, in shadow roots and in frames
 t.test(
   'what a selector does not find is a warning that names it, but for the element that is the picture',
   async (t) => {
-    const html = page('<h1>x</h1>')
+    const html = redPage('<h1>x</h1>')
     for (const parameter of ['click_selector', 'scroll_to'] as const) {
       const { warnings } = await shotOf({ html, [parameter]: '#none' })
       t.match(warnings, [{ code: 'selector_not_found', message: /#none/ }], parameter)
@@ -181,12 +166,12 @@ t.test(
       message: /hide_selectors '#none'/,
     })
     t.match(await take({ html, selector: '#none' }), { code: 'RENDER_ERROR', message: /#none/ })
-    t.match(await take({ html: page('<i id="a"></i>'), selector: '#a' }), { code: 'RENDER_ERROR', message: /#a/ })
+    t.match(await take({ html: redPage('<i id="a"></i>'), selector: '#a' }), { code: 'RENDER_ERROR', message: /#a/ })
   },
 )
 
 t.test('js runs in the world of the page, may wait, and what it throws is a warning', async (t) => {
-  const html = page('<script>globalThis.mine = () => { document.body.style.background = "rgb(0,0,255)" }</script>')
+  const html = redPage('<script>globalThis.mine = () => { document.body.style.background = "rgb(0,0,255)" }</script>')
   const awaited = await shotOf({ html, js: 'await new Promise((done) => setTimeout(done, 50)); mine()' })
   t.strictSame(await pixel(awaited, 100, 100), blue)
   const { warnings } = await shotOf({ html, js: 'none()' })
@@ -206,7 +191,7 @@ t.test('js runs in the world of the page, may wait, and what it throws is a warn
 
 t.test('a click is that of a user, also through what covers the element, and its navigation is followed', async (t) => {
   const turns = 'onclick="document.body.style.background = \'rgb(0,0,255)\'"'
-  const plain = page(`<button id="a" ${turns}>go</button>`)
+  const plain = redPage(`<button id="a" ${turns}>go</button>`)
   t.strictSame(await pixel(await shotOf({ html: plain, click_selector: '#a' }), 600, 600), blue)
   const cover = '<div style="position:fixed;inset:0;opacity:0.01"></div>'
   t.strictSame(await pixel(await shotOf({ html: plain + cover, click_selector: '#a' }), 600, 600), [0, 0, 255])
@@ -229,152 +214,4 @@ t.test('a document to which the page goes after it has loaded is waited for', as
   t.strictSame(await pixel(departed, 600, 600), blue, 'during the delay')
   const led = await shotOf({ url: `${pages.url}/seen`, js: "location = '/slow-next'" })
   t.strictSame(await pixel(led, 600, 600), blue, 'by the script')
-})
-
-t.test('an element comes alone, wherever it is, in whole pixels', async (t) => {
-  const box = 'width:100.5px;height:50.2px;background:rgb(0,0,255)'
-  const html = page(
-    `<div style="height:3000px"></div><div id="a" style="margin-left:10.4px;${box}"></div><div style="height:900px">`,
-  )
-  const below = await shotOf({ html, selector: '#a' })
-  t.match(below, { width: 101, height: 51 })
-  t.match(await sharp(below.bytes).metadata(), { width: below.width, height: below.height })
-  t.strictSame(await pixel(below, 50, 25), blue)
-  const tall = page('<div id="a" style="width:200px;height:2500px;background:linear-gradient(rgb(0,0,255),lime)">')
-  t.match(await sharp((await shotOf({ html: tall, selector: '#a' })).bytes).metadata(), { width: 200, height: 2500 })
-  const scroller = page(
-    `<div style="height:200px;overflow:auto"><div style="height:900px"></div><div id="a" style="${box}"></div></div>`,
-  )
-  t.strictSame(await pixel(await shotOf({ html: scroller, selector: '#a' }), 50, 25), blue, 'in a scroller')
-  t.match(await shotOf({ html, selector: '#a', full_page: true }), { width: 101, height: 51 })
-})
-
-t.test('lazy pictures of an element are loaded, and those above what is shown are not waited for', async (t) => {
-  const url = `${pages.url}/stripes`
-  const whole = await shotOf({ url, selector: 'body' })
-  t.match(whole, { height: 4000, warnings: [] })
-  for (const stripe of [0, 10, 19]) t.strictSame(await pixel(whole, 50, stripe * 200 + 50), red, `picture ${stripe}`)
-  const last = await shotOf({ url, scroll_to: 'div:last-child img' })
-  t.same(last.warnings, [])
-  t.strictSame(await pixel(last, 50, 650), red)
-})
-
-t.test('an element is scrolled to before the viewport is shot', async (t) => {
-  const html = page(
-    '<div style="height:5000px"></div><div id="a" style="height:300px;background:rgb(0,0,255)"></div><div style="height:5000px">',
-  )
-  t.strictSame(await pixel(await shotOf({ html, scroll_to: '#a' }), 640, 400), blue)
-  t.strictSame(await pixel(await shotOf({ html }), 640, 400), red)
-})
-
-// Contract: `resize_width` + `resize_height`
-t.test('a picture without its background is transparent, and one that is resized fits', async (t) => {
-  const html = '<!doctype html><body style="margin:0"><div style="width:100px;height:100px;background:rgb(0,0,255)">'
-  for (const format of ['png', 'webp'] as const) {
-    const { bytes } = await shotOf({ html, format, omit_background: true })
-    const { data, info } = await sharp(bytes).ensureAlpha().raw().toBuffer({ resolveWithObject: true })
-    const alphaAt = (x: number, y: number) => data[(y * info.width + x) * info.channels + 3]
-    t.same([alphaAt(50, 50), alphaAt(600, 600)], [255, 0], format)
-  }
-  t.match(await shotOf({ html, resize_width: 320 }), { width: 320, height: 200 })
-  const thumb = await shotOf({ html, resize_height: 100, resize_width: 100, format: 'jpeg', retina: true })
-  t.match(await sharp(thumb.bytes).metadata(), { width: 100, height: 63, format: 'jpeg' })
-})
-
-for (const [format, decoded] of [
-  ['avif', 'heif'],
-  ['tiff', 'tiff'],
-] as const) {
-  t.test(`a picture comes as ${format}`, async (t) => {
-    const shot = await shotOf({ html: '<body style="background:rgb(0,0,255)">x', format })
-    t.match(shot, { mimeType: `image/${format}`, width: 1280, height: 800 })
-    t.match(await sharp(shot.bytes).metadata(), { format: decoded, width: 1280, height: 800 })
-    const [r = 9, g = 9, b = 0] = await pixel(shot, 640, 400)
-    t.ok(r < 8 && g < 8 && b > 247)
-  })
-}
-
-const pdfOf = (bytes: Uint8Array) => {
-  const text = Buffer.from(bytes).toString('latin1')
-  const boxes = [...text.matchAll(/\/MediaBox\s*\[\s*0 0 ([\d.]+) ([\d.]+)\]/g)]
-  return { isPdf: text.startsWith('%PDF-'), pages: boxes.length, size: [Number(boxes[0]?.[1]), Number(boxes[0]?.[2])] }
-}
-
-// Contract: `width`, `height` of a PDF
-t.test('a PDF has the pages that were asked for, and says their size in CSS pixels', async (t) => {
-  const html = page('<h1>PDF</h1><div style="height:3000px"></div>')
-  const a4 = await shotOf({ html, format: 'pdf' })
-  t.match(a4, { mimeType: 'application/pdf', width: 794, height: 1123 })
-  t.match(pdfOf(a4.bytes), { isPdf: true, pages: 3 })
-  const sizes = {
-    A3: [842, 1191],
-    A4: [595, 842],
-    A5: [420, 595],
-    Letter: [612, 792],
-    Legal: [612, 1008],
-    Tabloid: [792, 1224],
-  } as const
-  for (const [name, [width, height]] of Object.entries(sizes)) {
-    const pdf_page_format = name as keyof typeof sizes
-    const turned = pdfOf((await shotOf({ html, format: 'pdf', pdf_page_format, pdf_landscape: true })).bytes)
-    t.ok(Math.abs((turned.size[0] ?? 0) - height) < 1.5 && Math.abs((turned.size[1] ?? 0) - width) < 1.5, name)
-  }
-  const wide = { pdf_margin_top: '14cm', pdf_margin_bottom: '14cm' }
-  t.ok(pdfOf((await shotOf({ html, format: 'pdf', ...wide })).bytes).pages > 20, 'margins take their room')
-  const none = { pdf_margin_left: '105mm', pdf_margin_right: '105mm' }
-  t.match(await take({ html, format: 'pdf', ...none }), { code: 'RENDER_ERROR', message: /margins/ })
-})
-
-// Contract: `full_page` + PDF
-t.test('a PDF of a full page or an element is one page of its size, margins around it', async (t) => {
-  const html = page('<div id="a" style="width:300px;height:2000px;background:lime"></div><div style="height:1000px">')
-  const inch = { pdf_margin_top: '1in', pdf_margin_bottom: '0', pdf_margin_left: '0', pdf_margin_right: '0' }
-  const whole = await shotOf({ html, format: 'pdf', full_page: true, ...inch })
-  t.match(whole, { width: 1280, height: 3096 })
-  t.match(pdfOf(whole.bytes), { pages: 1, size: [960, 2322] })
-  const element = await shotOf({ html, format: 'pdf', selector: '#a', ...inch })
-  t.match(element, { width: 300, height: 2096 })
-  t.match(pdfOf(element.bytes), { pages: 1 })
-})
-
-// Contract: Markdown
-t.test('Markdown becomes a page: tables, tasks, coloured code, dark where wanted, raw HTML sanitised', async (t) => {
-  const markdown = [
-    '# Title',
-    '',
-    '| a | b |',
-    '| - | :-: |',
-    '| 1 | 2 |',
-    '',
-    '- [x] done',
-    '- [ ] open',
-    '',
-    '~~gone~~ https://example.com/',
-    '',
-    '```js',
-    'const a = 1',
-    '```',
-    '',
-    '<details><summary>more</summary>in</details>',
-    '<script>document.body.innerHTML = ""</script><img src=x onerror="document.body.innerHTML = 1"><iframe src="//a"></iframe>',
-  ].join('\n')
-  const found = (selector: string, count: number) => `document.querySelectorAll('${selector}').length === ${count}`
-  const wants = [
-    found('h1', 1),
-    found('td', 2),
-    found('li.task input', 2),
-    found('input[checked]', 1),
-    found('s', 1),
-    found('a[href="https://example.com/"]', 1),
-    found('.hljs-keyword', 1),
-    found('details', 1),
-    found('script, iframe, [onerror]', 0),
-    "getComputedStyle(document.querySelectorAll('td')[1]).textAlign === 'center'",
-  ]
-  for (const want of wants) {
-    const shot = await shotOf({ markdown, js: `if (${want}) document.body.style.background = 'rgb(0,0,255)'` })
-    t.strictSame(await pixel(shot, 5, 400), blue, want)
-  }
-  t.strictSame(await pixel(await shotOf({ markdown }), 5, 5), [255, 255, 255])
-  t.strictSame(await pixel(await shotOf({ markdown, dark_mode: true }), 5, 5), [13, 17, 23])
 })

@@ -1,0 +1,165 @@
+import sharp from 'sharp'
+import t from 'tap'
+import { startPages, startTestHost, startWayOut } from '#test/helpers/browser-host.ts'
+import { blue, capturesOf, pixel, red, redPage } from '#test/helpers/shots.ts'
+
+const pages = await startPages()
+const wayOut = await startWayOut(pages.host)
+const host = await startTestHost(wayOut)
+t.teardown(async () => {
+  await host[Symbol.asyncDispose]()
+  await wayOut[Symbol.asyncDispose]()
+  await pages[Symbol.asyncDispose]()
+})
+
+const { take, shotOf } = capturesOf(host)
+
+t.test('an element comes alone, wherever it is, in whole pixels', async (t) => {
+  const box = 'width:100.5px;height:50.2px;background:rgb(0,0,255)'
+  const html = redPage(
+    `<div style="height:3000px"></div><div id="a" style="margin-left:10.4px;${box}"></div><div style="height:900px">`,
+  )
+  const below = await shotOf({ html, selector: '#a' })
+  t.match(below, { width: 101, height: 51 })
+  t.match(await sharp(below.bytes).metadata(), { width: below.width, height: below.height })
+  t.strictSame(await pixel(below, 50, 25), blue)
+  const tall = redPage('<div id="a" style="width:200px;height:2500px;background:linear-gradient(rgb(0,0,255),lime)">')
+  t.match(await sharp((await shotOf({ html: tall, selector: '#a' })).bytes).metadata(), { width: 200, height: 2500 })
+  const scroller = redPage(
+    `<div style="height:200px;overflow:auto"><div style="height:900px"></div><div id="a" style="${box}"></div></div>`,
+  )
+  t.strictSame(await pixel(await shotOf({ html: scroller, selector: '#a' }), 50, 25), blue, 'in a scroller')
+  t.match(await shotOf({ html, selector: '#a', full_page: true }), { width: 101, height: 51 })
+})
+
+t.test('lazy pictures of an element are loaded, and those above what is shown are not waited for', async (t) => {
+  const url = `${pages.url}/stripes`
+  const whole = await shotOf({ url, selector: 'body' })
+  t.match(whole, { height: 4000, warnings: [] })
+  for (const stripe of [0, 10, 19]) t.strictSame(await pixel(whole, 50, stripe * 200 + 50), red, `picture ${stripe}`)
+  const last = await shotOf({ url, scroll_to: 'div:last-child img' })
+  t.same(last.warnings, [])
+  t.strictSame(await pixel(last, 50, 650), red)
+})
+
+t.test('an element is scrolled to before the viewport is shot', async (t) => {
+  const html = redPage(
+    '<div style="height:5000px"></div><div id="a" style="height:300px;background:rgb(0,0,255)"></div><div style="height:5000px">',
+  )
+  t.strictSame(await pixel(await shotOf({ html, scroll_to: '#a' }), 640, 400), blue)
+  t.strictSame(await pixel(await shotOf({ html }), 640, 400), red)
+})
+
+// Contract: `resize_width` + `resize_height`
+t.test('a picture without its background is transparent, and one that is resized fits', async (t) => {
+  const html = '<!doctype html><body style="margin:0"><div style="width:100px;height:100px;background:rgb(0,0,255)">'
+  for (const format of ['png', 'webp'] as const) {
+    const { bytes } = await shotOf({ html, format, omit_background: true })
+    const { data, info } = await sharp(bytes).ensureAlpha().raw().toBuffer({ resolveWithObject: true })
+    const alphaAt = (x: number, y: number) => data[(y * info.width + x) * info.channels + 3]
+    t.same([alphaAt(50, 50), alphaAt(600, 600)], [255, 0], format)
+  }
+  t.match(await shotOf({ html, resize_width: 320 }), { width: 320, height: 200 })
+  const thumb = await shotOf({ html, resize_height: 100, resize_width: 100, format: 'jpeg', retina: true })
+  t.match(await sharp(thumb.bytes).metadata(), { width: 100, height: 63, format: 'jpeg' })
+})
+
+for (const [format, decoded] of [
+  ['avif', 'heif'],
+  ['tiff', 'tiff'],
+] as const) {
+  t.test(`a picture comes as ${format}`, async (t) => {
+    const shot = await shotOf({ html: '<body style="background:rgb(0,0,255)">x', format })
+    t.match(shot, { mimeType: `image/${format}`, width: 1280, height: 800 })
+    t.match(await sharp(shot.bytes).metadata(), { format: decoded, width: 1280, height: 800 })
+    const [r = 9, g = 9, b = 0] = await pixel(shot, 640, 400)
+    t.ok(r < 8 && g < 8 && b > 247)
+  })
+}
+
+const pdfOf = (bytes: Uint8Array) => {
+  const text = Buffer.from(bytes).toString('latin1')
+  const boxes = [...text.matchAll(/\/MediaBox\s*\[\s*0 0 ([\d.]+) ([\d.]+)\]/g)]
+  return { isPdf: text.startsWith('%PDF-'), pages: boxes.length, size: [Number(boxes[0]?.[1]), Number(boxes[0]?.[2])] }
+}
+
+// Contract: `width`, `height` of a PDF
+t.test('a PDF has the pages that were asked for, and says their size in CSS pixels', async (t) => {
+  const html = redPage('<h1>PDF</h1><div style="height:3000px"></div>')
+  const a4 = await shotOf({ html, format: 'pdf' })
+  t.match(a4, { mimeType: 'application/pdf', width: 794, height: 1123 })
+  t.match(pdfOf(a4.bytes), { isPdf: true, pages: 3 })
+  const sizes = {
+    A3: [842, 1191],
+    A4: [595, 842],
+    A5: [420, 595],
+    Letter: [612, 792],
+    Legal: [612, 1008],
+    Tabloid: [792, 1224],
+  } as const
+  for (const [name, [width, height]] of Object.entries(sizes)) {
+    const pdf_page_format = name as keyof typeof sizes
+    const turned = pdfOf((await shotOf({ html, format: 'pdf', pdf_page_format, pdf_landscape: true })).bytes)
+    t.ok(Math.abs((turned.size[0] ?? 0) - height) < 1.5 && Math.abs((turned.size[1] ?? 0) - width) < 1.5, name)
+  }
+  const wide = { pdf_margin_top: '14cm', pdf_margin_bottom: '14cm' }
+  t.ok(pdfOf((await shotOf({ html, format: 'pdf', ...wide })).bytes).pages > 20, 'margins take their room')
+  const none = { pdf_margin_left: '105mm', pdf_margin_right: '105mm' }
+  t.match(await take({ html, format: 'pdf', ...none }), { code: 'RENDER_ERROR', message: /margins/ })
+})
+
+// Contract: `full_page` + PDF
+t.test('a PDF of a full page or an element is one page of its size, margins around it', async (t) => {
+  const html = redPage(
+    '<div id="a" style="width:300px;height:2000px;background:lime"></div><div style="height:1000px">',
+  )
+  const inch = { pdf_margin_top: '1in', pdf_margin_bottom: '0', pdf_margin_left: '0', pdf_margin_right: '0' }
+  const whole = await shotOf({ html, format: 'pdf', full_page: true, ...inch })
+  t.match(whole, { width: 1280, height: 3096 })
+  t.match(pdfOf(whole.bytes), { pages: 1, size: [960, 2322] })
+  const element = await shotOf({ html, format: 'pdf', selector: '#a', ...inch })
+  t.match(element, { width: 300, height: 2096 })
+  t.match(pdfOf(element.bytes), { pages: 1 })
+})
+
+// Contract: Markdown
+t.test('Markdown becomes a page: tables, tasks, coloured code, dark where wanted, raw HTML sanitised', async (t) => {
+  const markdown = [
+    '# Title',
+    '',
+    '| a | b |',
+    '| - | :-: |',
+    '| 1 | 2 |',
+    '',
+    '- [x] done',
+    '- [ ] open',
+    '',
+    '~~gone~~ https://example.com/',
+    '',
+    '```js',
+    'const a = 1',
+    '```',
+    '',
+    '<details><summary>more</summary>in</details>',
+    '<script>document.body.innerHTML = ""</script><img src=x onerror="document.body.innerHTML = 1"><iframe src="//a"></iframe>',
+  ].join('\n')
+  const found = (selector: string, count: number) => `document.querySelectorAll('${selector}').length === ${count}`
+  const wants = [
+    found('h1', 1),
+    found('td', 2),
+    found('li.task input', 2),
+    found('input[checked]', 1),
+    found('s', 1),
+    found('a[href="https://example.com/"]', 1),
+    found('.hljs-keyword', 1),
+    found('details', 1),
+    found('script, iframe, [onerror]', 0),
+    "getComputedStyle(document.querySelectorAll('td')[1]).textAlign === 'center'",
+  ]
+  for (const want of wants) {
+    const shot = await shotOf({ markdown, js: `if (${want}) document.body.style.background = 'rgb(0,0,255)'` })
+    t.strictSame(await pixel(shot, 5, 400), blue, want)
+  }
+  t.strictSame(await pixel(await shotOf({ markdown }), 5, 5), [255, 255, 255])
+  t.strictSame(await pixel(await shotOf({ markdown, dark_mode: true }), 5, 5), [13, 17, 23])
+})
