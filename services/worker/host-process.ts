@@ -32,7 +32,7 @@ export type HostStart = {
   readonly folder: string
 }
 
-const program = join(import.meta.dirname, 'browser-host', 'main.ts')
+const program = join(import.meta.dirname, 'browser-host/main.ts')
 
 const failure = (code: 'TIMEOUT' | 'RENDER_ERROR', message: string, detail: string): Outcome => ({
   outcome: 'failed',

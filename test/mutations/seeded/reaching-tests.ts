@@ -1,4 +1,4 @@
-import { basename } from 'node:path/posix'
+import { basename, dirname, join } from 'node:path/posix'
 import { targetOf } from '#test/tidy/place.ts'
 import type { SourceFile } from '#test/tidy/source.ts'
 import { importsOf } from '#test/tidy/syntax.ts'
@@ -9,6 +9,8 @@ const integrationTestsMax = 6
 /** Programs and SQL files that a file names in a text: it starts or reads them. */
 const named =
   /services\/[\w/-]+\.ts|(?<=#)(?:gateway|ledger|worker|controller|egress|webhooks)\/main[\w-]*\.ts|sql\/[\w-]+\.sql/g
+/** A program that a file names by its place beside itself: `'browser-host/main.ts'`. */
+const beside = /(?<=['"`])(?:\.{1,2}\/)?[\w/-]+\.ts(?=['"`])/g
 const wholeSystem = ['cli', 'gateway', 'ledger', 'worker', 'controller', 'egress', 'webhooks'].map(
   (service) => `services/${service}/main.ts`,
 )
@@ -19,6 +21,7 @@ const edgesOf = (file: SourceFile): string[] => [
     if (name.startsWith('sql/')) return `services/shared/db/${name}`
     return name.startsWith('services/') ? name : `services/${name}`
   }),
+  ...[...file.text.matchAll(beside)].map(([name]) => join(dirname(file.path), name)),
   ...(file.path.startsWith('test/') && file.text.includes('bin/shutterfleet') ? wholeSystem : []),
 ]
 

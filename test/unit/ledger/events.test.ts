@@ -20,3 +20,18 @@ t.test(
     t.match(await metrics.text(), /reports_unread_ratio(\{.*\})? 0\.6/)
   },
 )
+
+t.test('the time of a capture is counted where it has one, and ends are counted by their outcome', async (t) => {
+  const log = { debug: () => {} } as unknown as Logger
+  const metrics = createMetrics('ledger')
+  const { ended } = createEvents(log, metrics)
+  const capture = { id: 'a', pool: 'standard', lane: 'normal' } as const
+  ended(capture as never, { status: 'completed', processingTimeMs: 1500 } as never)
+  ended(capture as never, { status: 'completed' } as never)
+  ended(capture as never, { status: 'failed', code: 'TIMEOUT' } as never)
+  const text = await metrics.text()
+  t.match(text, /captures_ended_total\{.*outcome="completed".*\} 2/)
+  t.match(text, /captures_ended_total\{.*outcome="TIMEOUT".*\} 1/)
+  t.match(text, /_seconds_sum\{.*\} 1\.5/)
+  t.match(text, /_seconds_count\{.*\} 1\n/)
+})
