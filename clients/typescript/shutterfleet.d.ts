@@ -80,6 +80,19 @@ export interface Warning {
   message: string
 }
 
+/** What a page says of itself. What it does not say is absent; addresses are absolute. */
+export interface PageMetadata {
+  title?: string
+  description?: string
+  canonical?: string
+  language?: string
+  favicon?: string
+  /** By the name of the tag without `og:`, such as `image:width`. */
+  og?: Record<string, string>
+  /** By the name of the tag without `twitter:`. */
+  twitter?: Record<string, string>
+}
+
 /** The record of a capture. What its status has not reached is absent. Times are ISO 8601 UTC. */
 export interface Screenshot {
   id: string
@@ -102,6 +115,8 @@ export interface Screenshot {
   cached?: boolean
   target_status?: number
   final_url?: string
+  /** Where `extract_metadata` asked for it. */
+  metadata?: PageMetadata
   warnings?: Warning[]
   /** Milliseconds by stage. */
   timings?: Record<string, number>

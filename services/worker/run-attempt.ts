@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import { handBacksMax, unendedMax } from '#shared/capture/budget.ts'
+import { boundMetadata } from '#shared/capture/page-metadata.ts'
 import { AppError, errorToCaptureCode, toAppError } from '#shared/errors/app-error.ts'
 import { boundWarnings, type CompletedResult, type FailedResult, type SealedPart } from '#shared/queue/messages.ts'
 import type { Outcome, Shot } from './browser-host/protocol.ts'
@@ -86,6 +87,7 @@ const completedResult = async (
     ...(shot.finalUrl !== undefined && shot.finalUrl.length <= 8192 && { finalUrl: shot.finalUrl }),
     timings: { ...timings, store: Math.round(performance.now() - began) },
     warnings: boundWarnings(shot.warnings),
+    ...(shot.metadata && { metadata: boundMetadata(shot.metadata) }),
   }
 }
 

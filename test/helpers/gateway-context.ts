@@ -77,6 +77,7 @@ const unreached = {
   finalUrl: null,
   warnings: null,
   timings: null,
+  metadata: null,
   error: null,
 }
 

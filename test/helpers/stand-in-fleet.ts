@@ -25,6 +25,7 @@ export type Behaviour =
       readonly targetStatus?: number
       readonly before?: () => Promise<void>
       readonly warnings?: CompletedResult['warnings']
+      readonly metadata?: CompletedResult['metadata']
     }
   | { readonly fails: CaptureErrorCode }
   | 'nothing'
@@ -106,7 +107,7 @@ export const startStandInFleet = (
 
 const imageOf = (
   objectKey: string,
-  { image, targetStatus = 200, warnings = [] }: Extract<Behaviour, { image: Buffer }>,
+  { image, targetStatus = 200, warnings = [], metadata }: Extract<Behaviour, { image: Buffer }>,
 ) =>
   ({
     outcome: 'completed',
@@ -118,6 +119,7 @@ const imageOf = (
     targetStatus,
     finalUrl: 'https://example.com/',
     warnings,
+    ...(metadata && { metadata }),
   }) as const
 
 const endOf = (result: ReturnType<typeof resultCodec.decode>) =>
@@ -136,4 +138,5 @@ const endOf = (result: ReturnType<typeof resultCodec.decode>) =>
         finalUrl: result.finalUrl,
         warnings: result.warnings,
         timings: { total: 5 },
+        metadata: result.metadata,
       } as const)

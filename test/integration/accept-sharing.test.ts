@@ -38,6 +38,7 @@ const completedEnd = (id: string): Extract<CaptureEnd, { status: 'completed' }> 
   finalUrl: 'https://example.com/end',
   warnings: [{ code: 'blank', message: 'm' }],
   timings: { total: 7 },
+  metadata: { title: 'T', og: { type: 'website' } },
 })
 const failedEnd: CaptureEnd = { status: 'failed', code: 'TIMEOUT', message: 'slow' }
 
@@ -76,6 +77,7 @@ t.test('identical requests at once are one capture and one charge; the others fo
   const own = ['id', 'createdAt', 'startedAt', 'completedAt', 'expiresAt', 'cached']
   const image = (capture: object) => Object.fromEntries(Object.entries(capture).filter(([name]) => !own.includes(name)))
   t.same(image(second), image(first), 'warnings, timings and all that describes the image')
+  t.same(first.metadata, { title: 'T', og: { type: 'website' } })
   t.same([first.cached, second.cached], [false, true])
   t.match(await usage(tenant), { reserved: 0, settled: 1, pending: 0 })
   await noDifference(t)
@@ -134,6 +136,7 @@ t.test(
       targetStatus: 404,
       warnings: source.warnings,
       timings: source.timings,
+      metadata: { title: 'T', og: { type: 'website' } },
       processingTimeMs: 7,
       createdAt: found.completedAt,
     })

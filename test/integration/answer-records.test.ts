@@ -25,10 +25,17 @@ await replacePlans(database, defaultPlans)
 
 const truncated = { code: 'truncated', message: 'The page is larger.' }
 const newer = { code: 'of_a_later_version', message: 'Something else.' }
+const metadata = {
+  title: 'Über uns',
+  canonical: 'https://example.com/about',
+  og: { title: 'T', image: 'https://example.com/i.png', 'image:width': '600' },
+}
 const pages: Record<string, Behaviour> = {
   'https://example.com/never': 'nothing',
   'https://example.com/late': { fails: 'TIMEOUT' },
   'https://example.com/long': { image, warnings: [truncated, newer] },
+  'https://example.com/about': { image, metadata },
+  'https://example.com/silent': { image, metadata: {} },
 }
 const behave = ({ options }: { options: { url?: string } }): Behaviour => pages[options.url ?? ''] ?? { image }
 const fleets = [startStandInFleet(gateway, behave), startStandInFleet(gateway, behave, { pool: 'proxied' })]
@@ -288,5 +295,40 @@ t.test(
       truncated,
       newer,
     ])
+  },
+)
+
+// Contract: Metadata
+t.test(
+  'the metadata of a page is in every record of its capture, wherever that is shown, and in no other',
+  async (t) => {
+    const { accountId, ask, create, data, ended } = await newAccount()
+    const about = { url: 'https://example.com/about', extract_metadata: true }
+    const first = await ended((await create({ ...about, cache_ttl: 60 })).id)
+    t.strictSame(first['metadata'], metadata)
+    t.same(Object.keys(first['metadata'] as object), Object.keys(metadata), "in the contract's order")
+    t.match(first.options, { extract_metadata: true })
+    const hit = await ended((await create({ ...about, cache_ttl: 60 })).id)
+    t.strictSame([hit['cached'], hit['metadata']], [true, metadata])
+    t.strictSame((await data('/screenshots/capture', { ...about, response_type: 'json' }))['metadata'], metadata)
+    const silent = await ended((await create({ url: 'https://example.com/silent', extract_metadata: true })).id)
+    t.strictSame(silent['metadata'], {}, 'of a page that says nothing of itself')
+    const without = await ended((await create({ url: 'https://example.com/' })).id)
+    t.notOk('metadata' in without)
+
+    const list = (await (await ask('/screenshots')).json()) as { data: Shown[] }
+    const listed = new Map(list.data.map((record) => [record.id, record]))
+    t.strictSame(
+      [first, hit, silent].map(({ id }) => listed.get(id)?.['metadata']),
+      [metadata, metadata, {}],
+    )
+    t.notOk('metadata' in (listed.get(without.id) ?? { metadata }))
+    const events = await (await ask(`/screenshots/${first.id}/events`)).text()
+    const told = [...events.matchAll(/^data: (.*)$/gm)].map(([, text = '']) => JSON.parse(text) as Fields)
+    t.strictSame(told.at(-1)?.['metadata'], metadata)
+    const delivery = { event: 'screenshot.completed', subject: null, sentAt: '' }
+    const capture = await findCapture(database, { id: first.id, accountId })
+    const body = JSON.parse(renderBody(delivery, capture, 'https://shots.example') ?? '') as { data: Fields }
+    t.strictSame(body.data['metadata'], metadata)
   },
 )

@@ -10,6 +10,7 @@ import { startNats } from '#test/helpers/nats.ts'
 import { startPostgres } from '#test/helpers/postgres.ts'
 import { startLedger } from '#test/helpers/running-ledger.ts'
 import { createTenant, token } from '#test/helpers/tenant.ts'
+import { reportSuccess } from '#test/helpers/worker-reports.ts'
 
 const server = await startPostgres(t)
 const nats = await startNats(t)
@@ -21,11 +22,9 @@ const accepted = async (test: Test, options: { longestWaitSeconds?: number } = {
   const captures = [0, 1, 2].map(() => tenant.capture({ sharing }))
   for (const capture of captures) await acceptCapture(fleet.database, capture, { windowSize: 16 })
   const ids = captures.map(({ id }) => id)
-  const codes = async () =>
-    (await Promise.all(ids.map((id) => findCapture(fleet.database, { id, accountId: tenant.accountId })))).map(
-      (capture) => capture?.error?.code,
-    )
-  return { ...fleet, ids, codes }
+  const find = () => Promise.all(ids.map((id) => findCapture(fleet.database, { id, accountId: tenant.accountId })))
+  const codes = async () => (await find()).map((capture) => capture?.error?.code)
+  return { ...fleet, ids, find, codes }
 }
 
 t.test('whoever waits for a follower is told when the capture that it follows ends', async (t) => {
@@ -36,6 +35,20 @@ t.test('whoever waits for a follower is told when the capture that it follows en
   await eventually(() => events.length >= 3)
   t.same(events.map((event) => event.id).toSorted(), ids.toSorted())
   t.same(await codes(), ['DNS_FAILED', 'DNS_FAILED', 'DNS_FAILED'])
+})
+
+// Contract: Metadata
+t.test('the metadata that a worker reports is kept with its capture, and with those that follow it', async (t) => {
+  const { queue, ids, find, ended: events } = await accepted(t)
+  const [id = ''] = ids
+  const metadata = { title: 'a\0', og: { image: 'https://example.com/i.png', title: 'b\ud800' } }
+  await reportSuccess(queue, id, { metadata })
+  await eventually(() => events.length >= 3)
+  const kept = { title: 'a', og: { image: 'https://example.com/i.png', title: 'b\ufffd' } }
+  t.same(
+    (await find()).map((capture) => capture?.metadata),
+    [kept, kept, kept],
+  )
 })
 
 t.test('a capture that nobody begins takes its followers with it, and none of them goes before', async (t) => {

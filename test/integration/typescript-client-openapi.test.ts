@@ -70,6 +70,7 @@ const pairs: Readonly<Record<string, Schema>> = {
   Screenshot: schemaOf('Screenshot'),
   CaptureFailure: schemaOf('CaptureError'),
   Warning: schemaOf('Warning'),
+  PageMetadata: schemaOf('PageMetadata'),
   BatchMember: schemaOf('BatchMember'),
   Batch: schemaOf('Batch'),
   SignedUrl: dataOf('SignedUrlAnswer'),

@@ -146,4 +146,22 @@ export const results: readonly Mutation[] = [
     find: 'and not exists (select from capture c where c.object_key = s.key and c.id <> all (p_ids))',
     replace: '',
   },
+  {
+    point: 'Metadata',
+    file: 'services/shared/db/record.ts',
+    find: '  metadata: capture.metadata && metadataFields(capture.metadata),\n',
+    replace: '',
+  },
+  {
+    point: 'Metadata',
+    file: 'services/shared/db/sql/end-followers.sql',
+    find: 'metadata = k.metadata, ',
+    replace: '',
+  },
+  {
+    point: 'Metadata',
+    file: 'services/webhooks/render-body.ts',
+    find: "...('metadata' in record && { metadata: record['metadata'] }),",
+    replace: '',
+  },
 ]

@@ -20,6 +20,7 @@ const completed = {
     timeout: 30,
     retina: false,
     full_page: false,
+    extract_metadata: true,
   },
   created_at: createdAt,
   started_at: '2026-03-01T09:30:00.223456Z',
@@ -35,6 +36,12 @@ const completed = {
   cached: false,
   target_status: 200,
   final_url: 'https://example.com/',
+  metadata: {
+    title: 'Example Domain',
+    language: 'en',
+    favicon: 'https://example.com/icon.svg',
+    og: { title: 'Example Domain', image: 'https://example.com/card.png' },
+  },
   warnings: [],
 }
 

@@ -63,7 +63,10 @@ export const parameterNotes: Readonly<Record<ParameterName, ParameterNote>> = {
     "The caller's own proxy, http or socks5 with its port. Its password is never shown again.",
     'http://user:secret@proxy.example.com:3128',
   ),
-  extract_metadata: say("Adds the page's title, description and social tags to the record.", true),
+  extract_metadata: say(
+    'Adds what the page says of itself to the record: title, description, canonical address, language, favicon and social tags.',
+    true,
+  ),
   cache_ttl: say(
     'Seconds for which an earlier result of the same request is good enough; 0 captures anew. A hit is free.',
     3600,

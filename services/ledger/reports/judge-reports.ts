@@ -1,5 +1,6 @@
 import { createHash, timingSafeEqual } from 'node:crypto'
 import { type Format, mediaTypes } from '#shared/capture/options.ts'
+import type { PageMetadata } from '#shared/capture/page-metadata.ts'
 import type { CaptureChange, CaptureEnd, JudgedCapture } from '#shared/db/change-captures.ts'
 import type { CompletedResult, ResultMessage, StartedMessage } from '#shared/queue/messages.ts'
 import { isObjectKeyOf } from '#shared/storage/objects.ts'
@@ -32,6 +33,15 @@ type State = {
 
 /** PostgreSQL's text holds no NUL, and its text is UTF-8: what a page wrote may break both. */
 const plain = (text: string): string => text.replaceAll('\0', '').toWellFormed()
+
+const plainTags = (tags: Readonly<Record<string, string>>) =>
+  Object.fromEntries(Object.entries(tags).map(([name, text]) => [name, plain(text)]))
+
+const plainMetadata = ({ og, twitter, ...fields }: PageMetadata): PageMetadata => ({
+  ...plainTags(fields),
+  ...(og && { og: plainTags(og) }),
+  ...(twitter && { twitter: plainTags(twitter) }),
+})
 
 const stateOf = ({ attempts, unendedStarts, format, status, objectKey }: JudgedCapture): State => ({
   format,
@@ -91,6 +101,7 @@ const completedEnd = (result: CompletedResult, format: Format): CaptureEnd => ({
   finalUrl: result.finalUrl === undefined ? undefined : plain(result.finalUrl),
   warnings: result.warnings.map(({ code, message }) => ({ code: plain(code), message: plain(message) })),
   timings: result.timings,
+  metadata: result.metadata && plainMetadata(result.metadata),
 })
 
 const onCompleted = (state: State, result: CompletedResult) => {

@@ -1,5 +1,6 @@
 import type { Format } from '#shared/capture/options.ts'
 import type { Lane, Pool } from '#shared/capture/lane.ts'
+import type { PageMetadata } from '#shared/capture/page-metadata.ts'
 import type { Status } from '#shared/capture/status.ts'
 import type { CaptureErrorCode } from '#shared/errors/catalog.ts'
 import { type Database, onlyRow, type Sql } from './connection.ts'
@@ -38,6 +39,7 @@ export type CaptureEnd =
       readonly finalUrl?: string | undefined
       readonly warnings: readonly { readonly code: string; readonly message: string }[]
       readonly timings: Readonly<Record<string, number>>
+      readonly metadata?: PageMetadata | undefined
     }
   | {
       readonly status: 'failed'
@@ -94,6 +96,7 @@ const endColumns = (end: CaptureEnd | undefined) => {
     final_url: end.finalUrl,
     warnings: end.warnings,
     timings: end.timings,
+    metadata: end.metadata,
   }
 }
 

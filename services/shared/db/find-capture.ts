@@ -1,4 +1,5 @@
 import type { Lane, Pool } from '#shared/capture/lane.ts'
+import type { PageMetadata } from '#shared/capture/page-metadata.ts'
 import type { Status } from '#shared/capture/status.ts'
 import type { CaptureErrorCode } from '#shared/errors/catalog.ts'
 import type { Sql } from './connection.ts'
@@ -31,6 +32,7 @@ export type FoundCapture = {
   readonly finalUrl: string | null
   readonly warnings: readonly { readonly code: string; readonly message: string }[] | null
   readonly timings: Readonly<Record<string, number>> | null
+  readonly metadata: PageMetadata | null
   readonly error: { readonly code: CaptureErrorCode; readonly message: string } | null
 }
 
@@ -39,7 +41,7 @@ export const captureColumns = `id, account_id as "accountId", status, url, optio
   ${isoTime('started_at')} as "startedAt", ${isoTime('completed_at')} as "completedAt",
   ${isoTime('expires_at')} as "expiresAt", object_key as "objectKey", file_size::float8 as "fileSize", sha256,
   mime_type as "mimeType", width, height, processing_time_ms as "processingTimeMs", target_status as "targetStatus",
-  final_url as "finalUrl", warnings, timings,
+  final_url as "finalUrl", warnings, timings, metadata,
   case when error_code is not null then json_build_object('code', error_code, 'message', error_message) end as error`
 
 const find = `select ${captureColumns} from capture where id = $1 and account_id = $2`

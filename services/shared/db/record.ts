@@ -1,6 +1,7 @@
 import { echoCompleted } from '#shared/capture/echo-options.ts'
 import { ignoredOptions } from '#shared/capture/ignored-options.ts'
 import { maskUrl } from '#shared/capture/mask-url.ts'
+import type { PageMetadata } from '#shared/capture/page-metadata.ts'
 import type { FoundCapture } from './find-capture.ts'
 
 /** The fields of a record that its webhooks are told, in the contract's order. */
@@ -56,6 +57,10 @@ export const toRecord = (capture: FoundCapture, publicUrl: string): Record<strin
   }
 }
 
+/** In the contract's order, which the database does not keep. */
+const metadataFields = ({ title, description, canonical, language, favicon, og, twitter }: PageMetadata) =>
+  present({ title, description, canonical, language, favicon, og, twitter })
+
 const imageFields = (capture: FoundCapture, publicUrl: string) => ({
   file_size: capture.fileSize,
   mime_type: capture.mimeType,
@@ -66,5 +71,6 @@ const imageFields = (capture: FoundCapture, publicUrl: string) => ({
   cached: capture.cached,
   target_status: capture.targetStatus,
   final_url: capture.finalUrl ? maskUrl(capture.finalUrl) : null,
+  metadata: capture.metadata && metadataFields(capture.metadata),
   warnings: [...ignoredOptions(capture.options), ...(capture.warnings ?? [])],
 })

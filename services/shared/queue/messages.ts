@@ -4,6 +4,7 @@ import type { CaptureOptions } from '#shared/capture/options.ts'
 import { captureErrorCodes } from '#shared/errors/catalog.ts'
 import { AppError } from '#shared/errors/app-error.ts'
 import { pools } from '#shared/capture/lane.ts'
+import { pageMetadata } from '#shared/capture/page-metadata.ts'
 
 const uuid = Type.String({ pattern: '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$' })
 const count = (maximum = Number.MAX_SAFE_INTEGER) => Type.Integer({ minimum: 0, maximum })
@@ -62,6 +63,8 @@ const completed = Type.Object(
     finalUrl: Type.Optional(word(8192)),
     timings: Type.Partial(timings),
     warnings: Type.Array(warning, { maxItems: warningsMax }),
+    /** Absent: it was not asked for, or could not be read. */
+    metadata: Type.Optional(pageMetadata),
   },
   closed,
 )

@@ -1,4 +1,5 @@
 import type { CaptureOptions } from '#shared/capture/options.ts'
+import type { PageMetadata } from '#shared/capture/page-metadata.ts'
 import type { CaptureErrorCode } from '#shared/errors/catalog.ts'
 import type { Timings, Warning } from '#shared/queue/messages.ts'
 
@@ -38,6 +39,8 @@ export type Shot = {
   /** Address of the document that was captured; undefined for a page without one. */
   readonly finalUrl: string | undefined
   readonly warnings: readonly Warning[]
+  /** As the page wrote it, but for a bound of what is read; undefined where it was not asked for, or could not be read. */
+  readonly metadata?: PageMetadata | undefined
 }
 
 /** How a capture ended on the browser's side. */

@@ -24,6 +24,15 @@ t.test('only a hit of the cache says that it is one', async (t) => {
   t.notOk('cached' in dataOf(false))
 })
 
+// Contract: Metadata
+t.test('the metadata of the page is there where it was asked for', async (t) => {
+  const dataOf = (more: object) =>
+    (JSON.parse(renderBody(delivery, { ...completedCapture, ...more }, '') ?? '') as { data: object }).data
+  t.match(dataOf({ metadata: { title: 'T' } }), { metadata: { title: 'T' } })
+  t.strictSame(dataOf({ metadata: {} }), { ...dataOf({}), metadata: {} })
+  t.notOk('metadata' in dataOf({}))
+})
+
 t.test(
   'an event about something else carries that, and one about a capture that is gone carries nothing',
   async (t) => {

@@ -12,7 +12,7 @@ t.teardown(() => store[Symbol.asyncDispose]())
 
 const id = '00000000-0000-4000-8000-000000000000'
 const keyOf = (attempt: number) => `captures/2026-11-20T07/${id}/${String(attempt).repeat(32)}`
-const completed: Outcome = {
+const completed: Extract<Outcome, { outcome: 'completed' }> = {
   outcome: 'completed',
   shot: {
     bytes: Buffer.from('image'),
@@ -71,6 +71,16 @@ t.test('image: is stored at the address of its attempt', async (t) => {
   const { end, stored } = await run(completed, { attempt: 2 })
   t.match(end, { result: { outcome: 'completed', attempt: 2, objectKey: keyOf(2), token: 'token' } })
   t.same(stored, [keyOf(2)])
+})
+
+t.test('metadata: is reported within its bounds, and absent where none was read', async (t) => {
+  const metadata = { title: 'x'.repeat(600), favicon: 'javascript:alert(1)', og: { title: 'T' } }
+  const { end } = await run({ ...completed, shot: { ...completed.shot, metadata } })
+  if ('interruption' in end || end.result.outcome !== 'completed') return t.fail('no result')
+  t.strictSame(end.result.metadata, { title: `${'x'.repeat(499)}…`, og: { title: 'T' } })
+  t.ok(resultCodec.encode(end.result))
+  const { end: without } = await run(completed)
+  t.notOk('result' in without && 'metadata' in without.result)
 })
 
 t.test('egress that went away: whatever came of the page is handed back and not stored, however often', async (t) => {

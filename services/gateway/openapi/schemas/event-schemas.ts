@@ -16,6 +16,7 @@ const tells = (event: WebhookEvent, data: JsonSchema): JsonSchema =>
   })
 
 const completed = closed(fieldsOf('CompletedScreenshot', toldFields.completed), {
+  ...fieldsOf('CompletedScreenshot', ['metadata']),
   cached: { type: 'boolean', const: true, description: "There where it shows an earlier capture's result." },
 })
 

@@ -93,7 +93,14 @@ const image: Fields = {
   },
 }
 
+const socialTags = (prefix: string, example: string): JsonSchema => ({
+  type: 'object',
+  description: `Tags whose name begins with \`${prefix}:\`, without that, such as ${example}; of a repeated one the first.`,
+  additionalProperties: { type: 'string' },
+})
+
 const imageMore: Fields = {
+  metadata: schemaRef('PageMetadata'),
   expires_at: moment('When the retention of the image ends. Afterwards it answers 410; the record stays.'),
   target_status: count("HTTP status of the page. A page's 404 is a capture like any other."),
   final_url: text('Address of the page after all redirects, its password masked.'),
@@ -115,6 +122,19 @@ export const recordSchemas: Fields = {
     ),
     message: text('For people.'),
   }),
+  PageMetadata: closed(
+    {},
+    {
+      title: text('Title of the page, at most 500 characters.'),
+      description: text('Its description, at most 1,000 characters.'),
+      canonical: address('Its canonical address.'),
+      language: text('The `lang` of its root element.'),
+      favicon: address('Its icon, where it names one.'),
+      og: socialTags('og', '`image` and `image:width`'),
+      twitter: socialTags('twitter', '`card`'),
+    },
+    'What the page says of itself, where `extract_metadata` asked for it. What it does not say is absent; addresses are absolute, http or https.',
+  ),
   CaptureError: closed({
     code: word(captureErrorCodes, 'Why the capture failed.'),
     message: text('For people.'),

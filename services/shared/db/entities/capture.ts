@@ -96,6 +96,8 @@ export const Capture = defineEntity({
     finalUrl: p.text().nullable(),
     warnings: optionalJson(),
     timings: optionalJson(),
+    /** What the page says of itself; null where that was not asked for. */
+    metadata: p.json().columnType('jsonb').nullable(),
     errorCode: p.text().nullable(),
     errorMessage: p.text().nullable(),
     batchId: p.uuid().nullable(),

@@ -11,6 +11,7 @@ import { KeepUpWithWhatIsOver } from './0010-keep-up-with-what-is-over.ts'
 import { BoundWhatGrows } from './0011-bound-what-grows.ts'
 import { QueueByReceiver } from './0012-queue-by-receiver.ts'
 import { RecognisePepper } from './0013-recognise-the-pepper.ts'
+import { KeepPageMetadata } from './0014-keep-page-metadata.ts'
 
 /** Every migration in order, under the name by which a database remembers it. */
 export const migrations = [
@@ -27,4 +28,5 @@ export const migrations = [
   { name: '0011-bound-what-grows', class: BoundWhatGrows },
   { name: '0012-queue-by-receiver', class: QueueByReceiver },
   { name: '0013-recognise-the-pepper', class: RecognisePepper },
+  { name: '0014-keep-page-metadata', class: KeepPageMetadata },
 ] as const

@@ -10,7 +10,7 @@ create type capture_change as (
   attempts integer, unended_starts integer, attempt_begins boolean, ends boolean,
   object_key text, file_size bigint, sha256 text, mime_type text, width integer, height integer,
   processing_time_ms integer, target_status integer, final_url text, warnings json, timings json,
-  error_code text, error_message text
+  metadata jsonb, error_code text, error_message text
 );
 
 drop function if exists change_captures(json, text[]);
@@ -36,7 +36,7 @@ begin
          object_key = n.object_key, file_size = n.file_size, sha256 = n.sha256, mime_type = n.mime_type,
          width = n.width, height = n.height, processing_time_ms = n.processing_time_ms,
          target_status = n.target_status, final_url = n.final_url, warnings = n.warnings, timings = n.timings,
-         error_code = n.error_code, error_message = n.error_message,
+         metadata = n.metadata, error_code = n.error_code, error_message = n.error_message,
          cache_key = case when n.status = 'failed' then null else c.cache_key end
     from unnest(v_changes) as n
    where c.id = n.id;

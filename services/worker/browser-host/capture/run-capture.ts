@@ -8,6 +8,7 @@ import type { Traffic } from '#worker/browser-host/traffic.ts'
 import { assertFits, encode } from './encode/encode.ts'
 import type { OpenPage } from './equip/open-page.ts'
 import { setCookies } from './equip/set-cookies.ts'
+import { extractMetadata } from './inspect/extract-metadata.ts'
 import { isBlank } from './inspect/is-blank.ts'
 import { awaitSelector } from './load/await-selector.ts'
 import { assertDocument, navigate } from './load/navigate.ts'
@@ -53,6 +54,11 @@ const truncated = ({ width, height }: Frame): Warning => ({
   code: 'truncated',
   message: `The page is larger than ${width} x ${height} CSS px; what is beyond is cut off.`,
 })
+
+const metadataUnread: Warning = {
+  code: 'metadata_unread',
+  message: 'The page went from document to document, so its metadata could not be read.',
+}
 
 const loadPage = async (open: OpenPage, plan: CapturePlan, { traffic }: CaptureBounds): Promise<void> => {
   const began = performance.now()
@@ -109,6 +115,8 @@ const prepare = async (open: OpenPage, plan: CapturePlan, bounds: CaptureBounds)
 const render = async (open: OpenPage, plan: CapturePlan, bounds: CaptureBounds): Promise<Shot> => {
   const { output } = plan
   const before = await prepare(open, plan, bounds)
+  const metadata = plan.extractsMetadata ? await extractMetadata(open) : undefined
+  const isUnread = plan.extractsMetadata && metadata === undefined
   const { warnings, ...picture } =
     output.kind === 'pdf'
       ? await takePdf(open, plan, output.page, bounds)
@@ -120,7 +128,8 @@ const render = async (open: OpenPage, plan: CapturePlan, bounds: CaptureBounds):
     targetStatus: open.document.status,
     // Masked here: from here on it travels and is stored in the clear.
     finalUrl: /^https?:/.test(finalUrl) ? maskUrl(finalUrl) : undefined,
-    warnings: [...before, ...warnings],
+    warnings: [...before, ...(isUnread ? [metadataUnread] : []), ...warnings],
+    metadata,
   }
 }
 

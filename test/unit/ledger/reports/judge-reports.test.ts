@@ -197,6 +197,12 @@ const cases: { name: string; capture: JudgedCapture; reports: Report[]; want: ob
     reports: [success(1, { finalUrl: 'https://a/\0\ud800', warnings: [{ code: 'blank', message: '\0' }] })],
     want: { change: { end: { finalUrl: 'https://a/\ufffd', warnings: [{ code: 'blank', message: '' }] } } },
   },
+  {
+    name: 'metadata of a page loses what is not text, in its tags too',
+    capture: processing,
+    reports: [success(1, { metadata: { title: 'a\0', og: { title: '\0\ud800' }, twitter: { card: 'c' } } })],
+    want: { change: { end: { metadata: { title: 'a', og: { title: '\ufffd' }, twitter: { card: 'c' } } } } },
+  },
 ]
 
 for (const { name, capture, reports, want } of cases) {

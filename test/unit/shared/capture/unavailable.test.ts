@@ -41,6 +41,7 @@ const available: CaptureParameters = {
   user_agent: 'a',
   timezone: 'UTC',
   geolocation: { latitude: 0, longitude: 0 },
+  extract_metadata: true,
 }
 
 /** A value of every other parameter that asks for something. */
@@ -50,7 +51,6 @@ const asking: CaptureParameters = {
   block_ads: true,
   block_chats: true,
   stealth: true,
-  extract_metadata: true,
 }
 
 t.test('every parameter of the contract is either served or named as not available', async (t) => {

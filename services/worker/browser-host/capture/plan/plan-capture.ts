@@ -67,6 +67,8 @@ export type CapturePlan = {
     readonly scrollTo: string | undefined
   }
   readonly delaySeconds: number
+  /** Whether what the page says of itself is read once it has settled. */
+  readonly extractsMetadata: boolean
   readonly subject: Subject
   readonly output: Output
 }
@@ -132,6 +134,7 @@ export const planCapture = (options: CaptureOptions): CapturePlan => {
       scrollTo: options.scroll_to,
     },
     delaySeconds: options.delay,
+    extractsMetadata: options.extract_metadata,
     subject: planSubject(options),
     output: planOutput(options),
   }

@@ -1,12 +1,10 @@
 import type { OpenPage } from '#worker/browser-host/capture/equip/open-page.ts'
 import type { Subject } from '#worker/browser-host/capture/plan/plan-capture.ts'
 import { settleElement, type SettleBounds, settleFullPage, settleViewport } from './page-scripts.ts'
-import { runInOwnWorld } from './world.ts'
+import { runInLatestDocument } from './world.ts'
 
 const scrollMs = 4000
 const contentMs = 2000
-const triesMax = 3
-const reloadMs = 3000
 
 const scriptFor = (subject: Subject, bounds: SettleBounds): string => {
   if (subject.kind === 'element') return settleElement(subject.selector, bounds)
@@ -24,13 +22,5 @@ export const settle = async (
   heightMax: number,
 ): Promise<number> => {
   const script = scriptFor(subject, { heightMax, scrollMs, contentMs })
-  for (let tries = 1; tries <= triesMax; tries += 1) {
-    try {
-      return Number(await runInOwnWorld(open, script))
-    } catch (error) {
-      if (open.page.isClosed()) throw error
-      await open.page.waitForLoadState('load', { timeout: reloadMs }).catch(() => {})
-    }
-  }
-  return 0
+  return Number((await runInLatestDocument(open, script)) ?? 0)
 }

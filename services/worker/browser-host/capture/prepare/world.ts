@@ -2,6 +2,9 @@ import type { OpenPage } from '#worker/browser-host/capture/equip/open-page.ts'
 
 type Steered = Pick<OpenPage, 'session' | 'mainFrameId'>
 
+const triesMax = 3
+const reloadMs = 3000
+
 /**
  * Runs an expression in a world of our own beside the page's, so that nothing which the page did to its globals reaches
  * it. Waits for a promise; the value must be JSON. Throws where the document goes away meanwhile.
@@ -20,4 +23,24 @@ export const runInOwnWorld = async (open: Steered, expression: string): Promise<
   if (exceptionDetails)
     throw new Error(`script of ours: ${exceptionDetails.exception?.description ?? exceptionDetails.text}`)
   return result.value
+}
+
+/**
+ * Runs an expression as `runInOwnWorld` does. A page that goes on to another document meanwhile is followed: the
+ * expression runs again in that one, three times in all; undefined where none of them stayed. Throws where the page is
+ * closed. Bounded unless the renderer hangs.
+ */
+export const runInLatestDocument = async (
+  open: Steered & Pick<OpenPage, 'page'>,
+  expression: string,
+): Promise<unknown> => {
+  for (let tries = 1; tries <= triesMax; tries += 1) {
+    try {
+      return await runInOwnWorld(open, expression)
+    } catch (error) {
+      if (open.page.isClosed()) throw error
+      await open.page.waitForLoadState('load', { timeout: reloadMs }).catch(() => {})
+    }
+  }
+  return undefined
 }

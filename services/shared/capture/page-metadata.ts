@@ -1,0 +1,102 @@
+import { Type, type Static } from 'typebox'
+
+/** Most characters of each kind of value. A text that is longer is cut off; an address or a language is left out. */
+const titleMax = 500
+const textMax = 1000
+const addressMax = 2048
+const languageMax = 50
+
+/** Most tags of `og`, and of `twitter`. */
+const tagsMax = 50
+
+/** Most characters of all names and values together: a page of a list holds a hundred records. */
+const charactersMax = 16_384
+
+/** Name of a tag without its prefix, such as `image:width`. */
+const tagName = /^[a-z0-9][a-z0-9:_.-]{0,63}$/
+
+const text = (maxLength: number) => Type.String({ minLength: 1, maxLength })
+const address = Type.String({ pattern: '^https?:\\/\\/', maxLength: addressMax })
+const tags = Type.Record(Type.String({ pattern: tagName.source }), text(addressMax), {
+  maxProperties: tagsMax,
+  additionalProperties: false,
+})
+
+/** What a page says of itself. A field that the page does not have is absent; addresses are absolute. */
+export const pageMetadata = Type.Object(
+  {
+    title: Type.Optional(text(titleMax)),
+    description: Type.Optional(text(textMax)),
+    canonical: Type.Optional(address),
+    language: Type.Optional(text(languageMax)),
+    favicon: Type.Optional(address),
+    og: Type.Optional(tags),
+    twitter: Type.Optional(tags),
+  },
+  { additionalProperties: false },
+)
+
+/** See `pageMetadata`. */
+export type PageMetadata = Static<typeof pageMetadata>
+type Tags = Readonly<Record<string, string>>
+
+/** Names of tags whose value is an address, and parts of names that say so, as in `image:secure_url`. */
+const addressNames = /^(?:image\d?|video|audio|player|player:stream|logo|see_also)$/
+const addressParts = ['url', 'secure_url', 'src']
+
+/** Whether a tag of `og` or `twitter`, named without its prefix, holds an address. */
+export const isAddressTag = (name: string): boolean =>
+  addressNames.test(name) || name.split(':').some((part) => addressParts.includes(part))
+
+/** A text, cut off between characters, never within one. */
+const cut = (value: string | undefined, max: number): string | undefined => {
+  if (value === undefined || value.length <= max) return value
+  return `${value.slice(0, max - 1).replace(/[\uD800-\uDBFF]$/, '')}…`
+}
+
+const short = (value: string | undefined, max: number): string | undefined =>
+  value !== undefined && value.length <= max ? value : undefined
+
+const web = (value: string | undefined): string | undefined =>
+  value !== undefined && /^https?:\/\//.test(value) ? short(value, addressMax) : undefined
+
+/** Admits fields while there is room for name and value. */
+const createRoom = () => {
+  let left = charactersMax
+  return ([name, value]: readonly [string, string | undefined]): boolean => {
+    if (!value || name.length + value.length > left) return false
+    left -= name.length + value.length
+    return true
+  }
+}
+type Room = ReturnType<typeof createRoom>
+
+const boundTags = (name: 'og' | 'twitter', given: Tags | undefined, admits: Room): { [name: string]: Tags } => {
+  const kept = Object.entries(given ?? {})
+    .filter(([tag]) => tagName.test(tag))
+    .map(([tag, value]) => [tag, isAddressTag(tag) ? web(value) : cut(value, textMax)] as const)
+    .filter(([, value]) => value)
+    .slice(0, tagsMax)
+    .filter(admits)
+  return kept.length > 0 ? { [name]: Object.fromEntries(kept) as Tags } : {}
+}
+
+/**
+ * Metadata as a report holds it, whatever the page wrote: texts cut off, what is too long for an address or a language or
+ * is no http(s) address left out, at most 50 tags of each kind, and 16,384 characters in all, in the order of the fields.
+ */
+export const boundMetadata = ({ og, twitter, ...page }: PageMetadata): PageMetadata => {
+  const admits = createRoom()
+  const fields = [
+    ['title', cut(page.title, titleMax)],
+    ['description', cut(page.description, textMax)],
+    ['canonical', web(page.canonical)],
+    ['language', short(page.language, languageMax)],
+    ['favicon', web(page.favicon)],
+  ] as const
+  return {
+    ...Object.fromEntries(fields.filter(admits)),
+    ...boundTags('og', og, admits),
+    ...boundTags('twitter', twitter, admits),
+  }
+}

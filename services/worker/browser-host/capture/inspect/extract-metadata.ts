@@ -1,0 +1,115 @@
+import { maskUrl } from '#shared/capture/mask-url.ts'
+import { isAddressTag, type PageMetadata } from '#shared/capture/page-metadata.ts'
+import type { OpenPage } from '#worker/browser-host/capture/equip/open-page.ts'
+import { runInLatestDocument } from '#worker/browser-host/capture/prepare/world.ts'
+
+/** Most `meta` elements that are looked at, most links of one kind, and most characters that are read of one value. */
+const metasMax = 1000
+const linksMax = 20
+const charactersMax = 2049
+
+type Meta = { readonly property: string; readonly name: string; readonly content: string }
+
+/** What is read of a page, as it stands there. */
+type Source = {
+  readonly title: string
+  readonly language: string
+  /** What addresses are relative to; '' where it is too long to be one. */
+  readonly base: string
+  readonly icons: readonly string[]
+  readonly canonicals: readonly string[]
+  readonly metas: readonly Meta[]
+}
+
+/**
+ * Reads a document by the accessors of its prototypes: a form or image that is named `title` or `querySelectorAll` stands
+ * in the place of that property of the document, in every world. Evaluates to null for Chromium's own page of an error.
+ */
+const readSource = `(() => {
+  const get = (prototype, name) => Object.getOwnPropertyDescriptor(prototype, name).get.call(document)
+  const all = (selector, max) =>
+    Array.prototype.slice.call(Document.prototype.querySelectorAll.call(document, selector), 0, max)
+  const short = (text) => text.slice(0, ${charactersMax})
+  const attribute = (element, name) => short(element?.getAttribute(name) ?? '')
+  const linked = (kind) => all('link[href][rel~="' + kind + '" i]', ${linksMax}).map((link) => attribute(link, 'href'))
+  if (location.protocol === 'chrome-error:') return null
+  const base = get(Node.prototype, 'baseURI')
+  return {
+    title: short(get(Document.prototype, 'title')),
+    language: attribute(get(Document.prototype, 'documentElement'), 'lang'),
+    base: base.length < ${charactersMax} ? base : '',
+    icons: linked('icon'),
+    canonicals: linked('canonical'),
+    metas: all('meta[content]', ${metasMax}).map((meta) => ({
+      property: attribute(meta, 'property'),
+      name: attribute(meta, 'name'),
+      content: attribute(meta, 'content'),
+    })),
+  }
+})()`
+
+/** A text on one line, without control characters. */
+const lineOf = (text: string): string | undefined =>
+  text
+    .toWellFormed()
+    .replaceAll(/[\s\p{Cc}]+/gu, ' ')
+    .trim() || undefined
+
+/** An absolute http(s) address, its password masked; undefined for all others, and for one that was not read to its end. */
+const addressOf = (text: string, base: string): string | undefined => {
+  const trimmed = text.trim()
+  if (trimmed === '' || text.length === charactersMax) return undefined
+  const url = URL.parse(trimmed, base) ?? URL.parse(trimmed)
+  return url && /^https?:$/.test(url.protocol) ? maskUrl(url.href) : undefined
+}
+
+/** What a tag says that it is; `property` may hold several names (RDFa 1.1 §7.4). */
+const namesOf = ({ property, name }: Meta): string[] =>
+  [...property.split(/\s+/), name].map((each) => each.toLowerCase())
+
+const firstOf = (texts: readonly string[], read: (text: string) => string | undefined): string | undefined =>
+  texts.map(read).find((value) => value !== undefined)
+
+/** The tags whose names begin with a prefix, without it; of a repeated one the first that has a value. */
+const tagsOf = (prefix: string, { metas, base }: Source): Record<string, string> | undefined => {
+  const tags = new Map<string, string>()
+  for (const meta of metas) {
+    for (const name of namesOf(meta)) {
+      const tag = name.slice(prefix.length)
+      if (!name.startsWith(prefix) || tags.has(tag)) continue
+      const value = isAddressTag(tag) ? addressOf(meta.content, base) : lineOf(meta.content)
+      if (value !== undefined) tags.set(tag, value)
+    }
+  }
+  return tags.size > 0 ? Object.fromEntries(tags) : undefined
+}
+
+const present = (fields: Readonly<Record<string, unknown>>): PageMetadata =>
+  Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined))
+
+const metadataOf = (source: Source): PageMetadata => {
+  const { base, metas } = source
+  const descriptions = metas.filter((meta) => namesOf(meta).includes('description'))
+  const texts = descriptions.map(({ content }) => content)
+  const address = (text: string) => addressOf(text, base)
+  return present({
+    title: lineOf(source.title),
+    description: firstOf(texts, lineOf),
+    canonical: firstOf(source.canonicals, address),
+    language: lineOf(source.language),
+    favicon: firstOf(source.icons, address),
+    og: tagsOf('og:', source),
+    twitter: tagsOf('twitter:', source),
+  })
+}
+
+/**
+ * Reads what a page says of itself, without fetching anything; a field that it does not have is absent. Undefined where
+ * the page went on to other documents all the while.
+ */
+export const extractMetadata = async (
+  open: Pick<OpenPage, 'page' | 'session' | 'mainFrameId'>,
+): Promise<PageMetadata | undefined> => {
+  const source = (await runInLatestDocument(open, readSource)) as Source | null | undefined
+  return source === null ? {} : source && metadataOf(source)
+}

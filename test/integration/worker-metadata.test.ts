@@ -1,0 +1,205 @@
+import t from 'tap'
+import type { CaptureParameters } from '#shared/capture/options.ts'
+import type { PageMetadata } from '#shared/capture/page-metadata.ts'
+import type { Route } from '#test/fixtures/pages/pages.ts'
+import { captureWith, startPages, startTestHost, startWayOut } from '#test/helpers/browser-host.ts'
+import type { Shot } from '#worker/browser-host/protocol.ts'
+
+const page = (head: string, body = '<p>page'): string => `<!doctype html><html><head>${head}</head><body>${body}</body>`
+const html =
+  (text: string): Route =>
+  (_request, response) =>
+    void response.writeHead(200, { 'content-type': 'text/html; charset=utf-8' }).end(text)
+
+const everything = `<!doctype html><html lang="de-CH"><head>
+  <title>
+    Über   uns </title>
+  <meta name="Description" content="  Was wir
+    tun  ">
+  <meta name="description" content="second">
+  <link rel="alternate canonical" href="https://example.com/about">
+  <link rel="stylesheet" href="/style.css">
+  <link rel="Shortcut ICON" href="https://cdn.example.com/i.ico">
+  <meta property="og:title" content="OG">
+  <meta property="og:image" content="https://example.com/1.png">
+  <meta property="og:image:width" content="600">
+  <meta property="og:image" content="https://example.com/2.png">
+  <meta property="og:description twitter:description" content="both">
+  <meta name="twitter:card" content="summary">
+  <meta property="TWITTER:site" content="@example">
+  <meta property="og:image:alt" name="twitter:image:alt" content="alt">
+  <meta property="og:empty" content="  ">
+  <meta property="article:author" content="nobody">
+  </head><body>page`
+
+/** Everything that a page can lay hands on before it is read. */
+const overridden = `<script>
+  const forged = () => { throw new Error('forged') }
+  for (const name of ['querySelectorAll', 'querySelector', 'getElementsByTagName', 'title', 'baseURI', 'documentElement']) {
+    for (const holder of [document, Document.prototype, Node.prototype]) {
+      try { Object.defineProperty(holder, name, { get: () => forged, configurable: true }) } catch {}
+    }
+  }
+  Element.prototype.getAttribute = () => 'forged'
+  Object.getOwnPropertyDescriptor = Array.prototype.map = Array.prototype.slice = String.prototype.slice = forged
+  Object.prototype.toJSON = () => 'forged'
+  for (const name of ['Document', 'Node', 'Object', 'Array', 'URL']) window[name] = forged
+</script>`
+
+const own = '<meta name="description" content="mine"><link rel="icon" href="/i.png">'
+const named = [
+  'querySelectorAll',
+  'title',
+  'baseURI',
+  'documentElement',
+  'URL',
+  'location',
+  'head',
+  'Document',
+  'Array',
+]
+  .map((name) => `<form name="${name}" id="${name}"><input name="getAttribute"></form><img name="${name}">`)
+  .join('')
+
+const routes: Record<string, Route> = {
+  '/everything': html(everything),
+  '/nothing': html('<!doctype html><p>nothing'),
+  '/deep/relative': html(
+    page(`<link rel="canonical" href="?q=1"><link rel="icon" href="i.png"><meta property="og:url" content="/og">
+      <meta property="og:image" content="../i.png"><meta name="twitter:player" content="//cdn.example.com/p">`),
+  ),
+  '/based': html(page(`<base href="https://base.example/dir/"><link rel="icon" href="i.png">`)),
+  '/schemes': html(
+    page(`<link rel="icon" href="javascript:alert(1)"><link rel="canonical" href="data:text/html,x">
+      <link rel="icon" href=""><link rel="icon" href="http://[bad"><meta property="og:image" content="data:,x">
+      <meta property="og:audio" content="javascript:alert(1)"><meta property="og:audio" content="https://example.com/a">`),
+  ),
+  '/second-icon': html(page(`<link rel="icon" href="data:,"><link rel="icon" href="/i.svg">`)),
+  '/overridden': html(page(`${overridden}<title>own</title>${own}`)),
+  '/named': html(page(`<title>own</title>${own}`, named)),
+  '/many': html(
+    page(Array.from({ length: 10_000 }, (_, index) => `<meta property="og:t${index}" content="${index}">`).join('')),
+  ),
+  '/large': html(
+    page(`<title>${'t'.repeat(2 ** 20)}</title><meta name="description" content="${'d'.repeat(2 ** 20)}">
+      <link rel="icon" href="/${'i'.repeat(2 ** 20)}"><meta property="og:image" content="/${'i'.repeat(2 ** 20)}">
+      <base href="http://example.com/${'b'.repeat(2 ** 20)}/"><link rel="canonical" href="/short">`),
+  ),
+  '/rootless': html(page(own, '<script>onload = () => document.documentElement.remove()</script>')),
+  '/empty-404': (_request, response) => void response.writeHead(404).end(),
+}
+
+const pages = await startPages(routes)
+const wayOut = await startWayOut(pages.host)
+const host = await startTestHost(wayOut)
+t.teardown(async () => {
+  await host[Symbol.asyncDispose]()
+  await wayOut[Symbol.asyncDispose]()
+  await pages[Symbol.asyncDispose]()
+})
+
+const shotOf = async (parameters: CaptureParameters): Promise<Shot> => {
+  const outcome = await captureWith(host, { timeout: 10, extract_metadata: true, ...parameters })
+  if (outcome.outcome !== 'completed') throw new Error(JSON.stringify(outcome))
+  return outcome.shot
+}
+const metadataOf = async (path: string, more: CaptureParameters = {}): Promise<PageMetadata> => {
+  const { metadata, warnings } = await shotOf({ url: pages.url + path, ...more })
+  t.notOk(
+    warnings.some(({ code }) => code === 'metadata_unread'),
+    `${path} is read`,
+  )
+  if (!metadata) throw new Error(`${path} has no metadata`)
+  return metadata
+}
+
+// Contract: Metadata
+t.test('a page that has everything is read in all of it; of what is repeated the first counts', async (t) => {
+  t.strictSame(await metadataOf('/everything'), {
+    title: 'Über uns',
+    description: 'Was wir tun',
+    canonical: 'https://example.com/about',
+    language: 'de-CH',
+    favicon: 'https://cdn.example.com/i.ico',
+    og: {
+      title: 'OG',
+      image: 'https://example.com/1.png',
+      'image:width': '600',
+      description: 'both',
+      'image:alt': 'alt',
+    },
+    twitter: { description: 'both', card: 'summary', site: '@example', 'image:alt': 'alt' },
+  })
+})
+
+// Contract: Metadata
+t.test('what a page does not have is absent, and nothing is guessed or fetched', async (t) => {
+  t.strictSame(await metadataOf('/nothing'), {})
+  t.strictSame(await metadataOf('/rootless'), {})
+  t.strictSame(await metadataOf('/empty-404'), {}, "Chromium's own page of an error says nothing of the target")
+  t.notOk(pages.hits.includes('/favicon.ico'))
+})
+
+t.test('a capture that does not ask for metadata has none', async (t) => {
+  t.equal((await shotOf({ url: `${pages.url}/everything`, extract_metadata: false })).metadata, undefined)
+})
+
+// Contract: Metadata
+t.test('addresses are absolute, by the base of the document', async (t) => {
+  t.strictSame(await metadataOf('/deep/relative'), {
+    canonical: `${pages.url}/deep/relative?q=1`,
+    favicon: `${pages.url}/deep/i.png`,
+    og: { url: `${pages.url}/og`, image: `${pages.url}/i.png` },
+    twitter: { player: 'http://cdn.example.com/p' },
+  })
+  t.strictSame(await metadataOf('/based'), { favicon: 'https://base.example/dir/i.png' })
+})
+
+t.test('an address that is not of the web is left out, and the next that is counts', async (t) => {
+  t.strictSame(await metadataOf('/schemes'), { og: { audio: 'https://example.com/a' } })
+  t.strictSame(await metadataOf('/second-icon'), { favicon: `${pages.url}/i.svg` })
+})
+
+t.test('a password in an address is masked, that of the target too', async (t) => {
+  const withPassword = page(
+    '<link rel="canonical" href="https://user:s3cr3t@example.com/"><meta property="og:url" content="https://u:s3cr3t@a.com">',
+  )
+  const { metadata } = await shotOf({ html: withPassword })
+  t.strictSame(metadata, { canonical: 'https://user:***@example.com/', og: { url: 'https://u:***@a.com/' } })
+  const url = `http://user:s3cr3t@${pages.host}/deep/relative`
+  t.notMatch(JSON.stringify((await shotOf({ url })).metadata), /s3cr3t/)
+})
+
+t.test('an html or markdown source has what it says, and addresses only where they are whole', async (t) => {
+  const head = '<title>T</title><link rel="icon" href="/i.png"><link rel="canonical" href="https://example.com/">'
+  t.strictSame((await shotOf({ html: page(head) })).metadata, { title: 'T', canonical: 'https://example.com/' })
+  const based = `<base href="https://example.com/a/">${head}`
+  t.match((await shotOf({ html: page(based) })).metadata, { favicon: 'https://example.com/i.png' })
+  t.strictSame((await shotOf({ markdown: '# Title' })).metadata, { language: 'en' })
+})
+
+t.test(
+  'a page cannot forge or break what is read of it, neither by its globals nor by names of its elements',
+  async (t) => {
+    const want = { title: 'own', description: 'mine', favicon: `${pages.url}/i.png` }
+    t.strictSame(await metadataOf('/overridden'), want)
+    t.strictSame(await metadataOf('/named'), want)
+  },
+)
+
+t.test('what is read of a page is bounded, however many and long its values are', async (t) => {
+  const many = await metadataOf('/many')
+  t.same([many.og?.['t0'], many.og?.['t999'], Object.keys(many.og ?? {}).length], ['0', '999', 1000])
+  const large = await metadataOf('/large')
+  t.same([large.title?.length, large.description?.length], [2049, 2049])
+  t.strictSame(Object.keys(large), ['title', 'description'], 'an address that is not read to its end is none')
+})
+
+t.test('metadata is that of the page as it is shot, of every kind of picture', async (t) => {
+  const js =
+    "document.title = 'changed'; document.head.insertAdjacentHTML('beforeend', '<meta property=og:type content=x>')"
+  const want = { title: 'changed', og: { type: 'x' } }
+  for (const more of [{}, { full_page: true }, { selector: 'p' }, { format: 'pdf', selector: 'p' }] as const) {
+    t.strictSame(await metadataOf('/nothing', { js, ...more }), want, JSON.stringify(more))
+  }
+})

@@ -1,0 +1,42 @@
+import t from 'tap'
+import type { CDPSession, Page } from 'playwright'
+import { extractMetadata } from '#worker/browser-host/capture/inspect/extract-metadata.ts'
+
+const source = { title: ' T ', language: '', base: 'https://a.com/', icons: [], canonicals: [], metas: [] }
+
+/** A page whose document goes away under the first `moves` scripts, and what was waited for then. */
+const pageThatMoves = (moves: number, value: unknown = source, isClosed = false) => {
+  const waited: string[] = []
+  let left = moves
+  const send = async (method: string) => {
+    if (method !== 'Runtime.evaluate') return { executionContextId: 1 }
+    left -= 1
+    if (left >= 0) throw new Error('Cannot find context with specified id')
+    return { result: { value } }
+  }
+  const page = { isClosed: () => isClosed, waitForLoadState: async (state: string) => void waited.push(state) }
+  const open = { page: page as unknown as Page, session: { send } as unknown as CDPSession, mainFrameId: 'main' }
+  return { open, waited }
+}
+
+t.test('a page that goes on to another document is followed, and read there', async (t) => {
+  const { open, waited } = pageThatMoves(2)
+  t.strictSame(await extractMetadata(open), { title: 'T' })
+  t.same(waited, ['load', 'load'])
+})
+
+t.test('a page that never stays is given up after three tries', async (t) => {
+  const { open, waited } = pageThatMoves(Infinity)
+  t.equal(await extractMetadata(open), undefined)
+  t.equal(waited.length, 3)
+})
+
+t.test('a page that was closed is not waited for', async (t) => {
+  const { open, waited } = pageThatMoves(1, source, true)
+  await t.rejects(extractMetadata(open), /context/)
+  t.same(waited, [])
+})
+
+t.test("a page that is Chromium's own says nothing", async (t) => {
+  t.strictSame(await extractMetadata(pageThatMoves(0, null).open), {})
+})
