@@ -14,7 +14,7 @@ const html =
 const everything = `<!doctype html><html lang="de-CH"><head>
   <title>
     Über   uns </title>
-  <meta name="Description" content="  Was wir
+  <meta name="Description" content="  Was wir\u0001
     tun  ">
   <meta name="description" content="second">
   <link rel="alternate canonical" href="https://example.com/about">
@@ -82,8 +82,11 @@ const routes: Record<string, Route> = {
   ),
   '/large': html(
     page(`<title>${'t'.repeat(2 ** 20)}</title><meta name="description" content="${'d'.repeat(2 ** 20)}">
-      <link rel="icon" href="/${'i'.repeat(2 ** 20)}"><meta property="og:image" content="/${'i'.repeat(2 ** 20)}">
-      <base href="http://example.com/${'b'.repeat(2 ** 20)}/"><link rel="canonical" href="/short">`),
+      <link rel="icon" href="/${'i'.repeat(2 ** 20)}"><meta property="og:image" content="/${'i'.repeat(2 ** 20)}">`),
+  ),
+  '/large-base': html(
+    page(`<base href="http://example.com/${'b'.repeat(2 ** 20)}/"><link rel="icon" href="/short">
+      <link rel="canonical" href="https://example.com/whole">`),
   ),
   '/rootless': html(page(own, '<script>onload = () => document.documentElement.remove()</script>')),
   '/empty-404': (_request, response) => void response.writeHead(404).end(),
@@ -136,7 +139,7 @@ t.test('a page that has everything is read in all of it; of what is repeated the
 t.test('what a page does not have is absent, and nothing is guessed or fetched', async (t) => {
   t.strictSame(await metadataOf('/nothing'), {})
   t.strictSame(await metadataOf('/rootless'), {})
-  t.strictSame(await metadataOf('/empty-404'), {}, "Chromium's own page of an error says nothing of the target")
+  t.strictSame(await metadataOf('/empty-404'), {})
   t.notOk(pages.hits.includes('/favicon.ico'))
 })
 
@@ -193,6 +196,7 @@ t.test('what is read of a page is bounded, however many and long its values are'
   const large = await metadataOf('/large')
   t.same([large.title?.length, large.description?.length], [2049, 2049])
   t.strictSame(Object.keys(large), ['title', 'description'], 'an address that is not read to its end is none')
+  t.strictSame(await metadataOf('/large-base'), { canonical: 'https://example.com/whole' })
 })
 
 t.test('metadata is that of the page as it is shot, of every kind of picture', async (t) => {

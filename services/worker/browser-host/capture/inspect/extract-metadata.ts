@@ -21,23 +21,16 @@ type Source = {
   readonly metas: readonly Meta[]
 }
 
-/**
- * Reads a document by the accessors of its prototypes: a form or image that is named `title` or `querySelectorAll` stands
- * in the place of that property of the document, in every world. Evaluates to null for Chromium's own page of an error.
- */
+/** Runs in a world of our own: what a page did to its globals, and elements with names such as `title`, are not there. */
 const readSource = `(() => {
-  const get = (prototype, name) => Object.getOwnPropertyDescriptor(prototype, name).get.call(document)
-  const all = (selector, max) =>
-    Array.prototype.slice.call(Document.prototype.querySelectorAll.call(document, selector), 0, max)
   const short = (text) => text.slice(0, ${charactersMax})
   const attribute = (element, name) => short(element?.getAttribute(name) ?? '')
-  const linked = (kind) => all('link[href][rel~="' + kind + '" i]', ${linksMax}).map((link) => attribute(link, 'href'))
-  if (location.protocol === 'chrome-error:') return null
-  const base = get(Node.prototype, 'baseURI')
+  const all = (selector, max) => Array.from(document.querySelectorAll(selector)).slice(0, max)
+  const linked = (kind) => all('link[rel~="' + kind + '"]', ${linksMax}).map((link) => attribute(link, 'href'))
   return {
-    title: short(get(Document.prototype, 'title')),
-    language: attribute(get(Document.prototype, 'documentElement'), 'lang'),
-    base: base.length < ${charactersMax} ? base : '',
+    title: short(document.title),
+    language: attribute(document.documentElement, 'lang'),
+    base: document.baseURI.length < ${charactersMax} ? document.baseURI : '',
     icons: linked('icon'),
     canonicals: linked('canonical'),
     metas: all('meta[content]', ${metasMax}).map((meta) => ({
@@ -49,11 +42,7 @@ const readSource = `(() => {
 })()`
 
 /** A text on one line, without control characters. */
-const lineOf = (text: string): string | undefined =>
-  text
-    .toWellFormed()
-    .replaceAll(/[\s\p{Cc}]+/gu, ' ')
-    .trim() || undefined
+const lineOf = (text: string): string | undefined => text.replaceAll(/[\s\p{Cc}]+/gu, ' ').trim() || undefined
 
 /** An absolute http(s) address, its password masked; undefined for all others, and for one that was not read to its end. */
 const addressOf = (text: string, base: string): string | undefined => {
@@ -110,6 +99,8 @@ const metadataOf = (source: Source): PageMetadata => {
 export const extractMetadata = async (
   open: Pick<OpenPage, 'page' | 'session' | 'mainFrameId'>,
 ): Promise<PageMetadata | undefined> => {
-  const source = (await runInLatestDocument(open, readSource)) as Source | null | undefined
-  return source === null ? {} : source && metadataOf(source)
+  const source = (await runInLatestDocument(open, readSource)) as Source | undefined
+  // What Chromium shows in the place of an error without a body is not the target's.
+  if (open.page.url().startsWith('chrome-error:')) return {}
+  return source && metadataOf(source)
 }

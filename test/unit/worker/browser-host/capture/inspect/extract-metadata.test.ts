@@ -5,16 +5,20 @@ import { extractMetadata } from '#worker/browser-host/capture/inspect/extract-me
 const source = { title: ' T ', language: '', base: 'https://a.com/', icons: [], canonicals: [], metas: [] }
 
 /** A page whose document goes away under the first `moves` scripts, and what was waited for then. */
-const pageThatMoves = (moves: number, value: unknown = source, isClosed = false) => {
+const pageThatMoves = (moves: number, { isClosed = false, url = 'https://a.com/' } = {}) => {
   const waited: string[] = []
   let left = moves
   const send = async (method: string) => {
     if (method !== 'Runtime.evaluate') return { executionContextId: 1 }
     left -= 1
     if (left >= 0) throw new Error('Cannot find context with specified id')
-    return { result: { value } }
+    return { result: { value: source } }
   }
-  const page = { isClosed: () => isClosed, waitForLoadState: async (state: string) => void waited.push(state) }
+  const page = {
+    url: () => url,
+    isClosed: () => isClosed,
+    waitForLoadState: async (state: string) => void waited.push(state),
+  }
   const open = { page: page as unknown as Page, session: { send } as unknown as CDPSession, mainFrameId: 'main' }
   return { open, waited }
 }
@@ -32,11 +36,11 @@ t.test('a page that never stays is given up after three tries', async (t) => {
 })
 
 t.test('a page that was closed is not waited for', async (t) => {
-  const { open, waited } = pageThatMoves(1, source, true)
+  const { open, waited } = pageThatMoves(1, { isClosed: true })
   await t.rejects(extractMetadata(open), /context/)
   t.same(waited, [])
 })
 
 t.test("a page that is Chromium's own says nothing", async (t) => {
-  t.strictSame(await extractMetadata(pageThatMoves(0, null).open), {})
+  t.strictSame(await extractMetadata(pageThatMoves(0, { url: 'chrome-error://chromewebdata/' }).open), {})
 })
