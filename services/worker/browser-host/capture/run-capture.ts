@@ -7,6 +7,7 @@ import type { Shot } from '#worker/browser-host/protocol.ts'
 import type { Traffic } from '#worker/browser-host/traffic.ts'
 import { assertFits, encode } from './encode/encode.ts'
 import type { OpenPage } from './equip/open-page.ts'
+import { sendHeaders } from './equip/send-headers.ts'
 import { setCookies } from './equip/set-cookies.ts'
 import { extractMetadata } from './inspect/extract-metadata.ts'
 import { isBlank } from './inspect/is-blank.ts'
@@ -64,7 +65,8 @@ const loadPage = async (open: OpenPage, plan: CapturePlan, { traffic }: CaptureB
   const began = performance.now()
   const { timeoutSeconds, waitForSelector } = plan
   await setCookies(open.context, plan.cookies, plan.source.url)
-  await navigate(open, plan, traffic)
+  const { refused } = await sendHeaders(open, plan.headers)
+  await Promise.race([navigate(open, plan, traffic), refused])
   if (waitForSelector === undefined) return
   const waitMs = timeoutSeconds * 1000 - (performance.now() - began)
   await awaitSelector(open, waitForSelector, { waitMs, timeoutSeconds })

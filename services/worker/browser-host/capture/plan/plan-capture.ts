@@ -55,6 +55,8 @@ export type CapturePlan = {
   }
   readonly emulation: Emulation
   readonly cookies: NonNullable<CaptureOptions['cookies']>
+  /** What is sent to the target's host, which stands as URLs write it; undefined where nothing is added. */
+  readonly headers: { readonly host: string; readonly values: NonNullable<CaptureOptions['headers']> } | undefined
   /** Seconds in which the page must load, and `waitForSelector` match. */
   readonly timeoutSeconds: number
   readonly waitForSelector: string | undefined
@@ -86,6 +88,11 @@ const planEmulation = (options: CaptureOptions): Emulation => {
     isMotionReduced: options.reduced_motion,
     geolocation: options.geolocation,
   }
+}
+
+const planHeaders = ({ url, headers = {} }: CaptureOptions): CapturePlan['headers'] => {
+  const host = url === undefined ? undefined : URL.parse(url)?.hostname
+  return host === undefined || Object.keys(headers).length === 0 ? undefined : { host, values: headers }
 }
 
 const planSubject = ({ selector, full_page: isFullPage }: CaptureOptions): Subject => {
@@ -124,6 +131,7 @@ export const planCapture = (options: CaptureOptions): CapturePlan => {
     source: { url, html, markdown },
     emulation: planEmulation(options),
     cookies: options.cookies ?? [],
+    headers: planHeaders(options),
     timeoutSeconds: options.timeout,
     waitForSelector: options.wait_for_selector,
     changes: {

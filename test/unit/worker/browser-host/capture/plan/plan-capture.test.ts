@@ -17,6 +17,9 @@ t.test('what excludes each other is decided by a table', async (t) => {
     ['a device and retina', { device: 'tablet', retina: true }, { emulation: { width: 768, scale: 2 } }],
     ['a fit on one side', { resize_height: 100 }, { output: { fit: { width: undefined, height: 100 } } }],
     ['a pdf is not resized', { format: 'pdf', resize_width: 100 }, { output: { kind: 'pdf', fit: undefined } }],
+    ['no headers', { headers: {} }, { headers: undefined }],
+    ['headers', { headers: { a: 'b' } }, { headers: { host: 'example.com', values: { a: 'b' } } }],
+    ['headers of an html source', { url: undefined as never, html: 'x', headers: { a: 'b' } }, { headers: undefined }],
     ['an html source', { url: undefined as never, html: 'x' }, { source: { html: 'x' } }],
   ]
   for (const [name, parameters, want] of rows) t.match(plan(parameters), want, name)

@@ -1,0 +1,103 @@
+import type { Browser, BrowserContext } from 'playwright'
+import { AppError } from '#shared/errors/app-error.ts'
+import type { CapturePlan } from '#worker/browser-host/capture/plan/plan-capture.ts'
+
+type TargetHeaders = NonNullable<CapturePlan['headers']>
+type HeaderValues = TargetHeaders['values']
+
+/** What is used of CDP's `Fetch.requestPaused`. */
+type PausedRequest = {
+  readonly requestId: string
+  readonly request: { readonly url: string; readonly urlFragment?: string; readonly headers: HeaderValues }
+  /** The hop before, where this one follows a redirect within the network service. */
+  readonly redirectedRequestId?: string
+}
+
+/** How a request goes on, as CDP's `Fetch.continueRequest` takes it: what is left out stays as the browser has it. */
+type Continuation = {
+  readonly requestId: string
+  readonly url?: string
+  readonly headers?: { readonly name: string; readonly value: string }[]
+}
+
+const cookieName = (pair: string): string => (pair.split('=', 1)[0] ?? '').trim()
+
+/** A given `Cookie` wins by the names of its cookies; all others that the browser holds are sent too. */
+const mergeCookies = (own: string, given: string): string => {
+  const names = new Set(given.split(';').map(cookieName))
+  const others = own.split(';').filter((pair) => !names.has(cookieName(pair)))
+  return [given, ...others]
+    .map((part) => part.trim())
+    .filter(Boolean)
+    .join('; ')
+}
+
+const isNamed = (name: string, wanted: string): boolean => name.toLowerCase() === wanted.toLowerCase()
+
+/** The browser's headers with those of `given` in place of its own; names compare without case. */
+const withGiven = (own: HeaderValues, given: HeaderValues) => {
+  const cookies = Object.entries(own).find(([name]) => isNamed(name, 'cookie'))?.[1] ?? ''
+  const kept = Object.entries(own).filter(([name]) => !Object.keys(given).some((other) => isNamed(name, other)))
+  const added = Object.entries(given).map(([name, value]): [string, string] => [
+    name,
+    isNamed(name, 'cookie') ? mergeCookies(cookies, value) : value,
+  ])
+  return [...kept, ...added].map(([name, value]) => ({ name, value }))
+}
+
+const refererTaken = (values: HeaderValues): HeaderValues | undefined =>
+  Object.keys(values).some((name) => isNamed(name, 'referer')) ? { Referer: '' } : undefined
+
+/**
+ * How one request goes on: to the target's host with the given headers, to any other as the browser made it. Chromium
+ * takes back what was added to the hop before, but for two kinds of headers. `Sec-*` are left out only where the hop
+ * begins anew, which naming its address makes it do; so is a `Referer` replaced. The `Referer` itself stays in any case:
+ * where one is given, other hosts are sent none.
+ */
+export const continuationOf = (paused: PausedRequest, { host, values }: TargetHeaders): Continuation => {
+  const { requestId, request, redirectedRequestId } = paused
+  const given = URL.parse(request.url)?.hostname === host ? values : refererTaken(values)
+  return {
+    requestId,
+    ...(redirectedRequestId !== undefined && { url: request.url + (request.urlFragment ?? '') }),
+    ...(given && { headers: withGiven(request.headers, given) }),
+  }
+}
+
+/** What Chromium says of a header that it sends for nobody, such as `Set-Cookie`. */
+const unsafeHeader = /Unsafe header: (?<name>\S+)|Invalid header/i
+
+const refusalIn = ({ message }: Error): AppError | undefined => {
+  const found = unsafeHeader.exec(message)
+  if (!found) return undefined
+  const name = found.groups?.['name']
+  const publicMessage = `The browser did not take the headers${name === undefined ? '' : `: it does not send ${name}`}.`
+  return new AppError('RENDER_ERROR', { message, publicMessage })
+}
+
+/**
+ * Sends the caller's headers to the target's host, from here until the context closes. Every request of the browser is
+ * intercepted, each redirect hop by itself, so one capture at a time may use it: those of pages, of frames in processes
+ * of their own, of workers and preflights; not WebSockets. The session of the browser stays until the context is gone: a
+ * request that were let go earlier could take the headers along to where it is redirected. `refused` rejects with
+ * `RENDER_ERROR` where the browser takes none of them; it never resolves.
+ */
+export const sendHeaders = async (
+  { browser, context }: { browser: Pick<Browser, 'newBrowserCDPSession'>; context: Pick<BrowserContext, 'once'> },
+  headers: TargetHeaders | undefined,
+): Promise<{ readonly refused: Promise<never> }> => {
+  const { promise: refused, reject } = Promise.withResolvers<never>()
+  refused.catch(() => {})
+  if (headers === undefined) return { refused }
+  const session = await browser.newBrowserCDPSession()
+  context.once('close', () => void session.detach().catch(() => {}))
+  session.on('Fetch.requestPaused', (paused) => {
+    session.send('Fetch.continueRequest', continuationOf(paused, headers)).catch((error: Error) => {
+      // Any other failure says that nobody waits for the request any more.
+      const refusal = refusalIn(error)
+      if (refusal) reject(refusal)
+    })
+  })
+  await session.send('Fetch.enable', { patterns: [{ urlPattern: '*' }] })
+  return { refused }
+}

@@ -1,0 +1,292 @@
+import { readFile } from 'node:fs/promises'
+import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http'
+import { createServer } from 'node:https'
+import sharp from 'sharp'
+import t from 'tap'
+import type { CaptureParameters } from '#shared/capture/options.ts'
+import type { Route } from '#test/fixtures/pages/pages.ts'
+import { captureWith, startPages, startTestHost, startWayOut } from '#test/helpers/browser-host.ts'
+import { listening } from '#test/helpers/egress-filter.ts'
+import { makeCertificate } from '#test/helpers/webhook-receiver.ts'
+import type { Shot } from '#worker/browser-host/protocol.ts'
+import { makePageTrust } from '#worker/page-trust.ts'
+
+// The target is 127.0.0.1; localhost is another host on the same port.
+
+const seen: { host: string; path: string; method: string | undefined; headers: IncomingHttpHeaders }[] = []
+const note = ({ url = '', method, headers }: IncomingMessage) => {
+  const { hostname, pathname, search } = new URL(url, `http://${headers.host}`)
+  seen.push({ host: hostname, path: pathname + search, method, headers })
+}
+
+/** A page that does `work` and is settled once `waits` are over; `load` adds one of every kind from an address. */
+const loading = (work: string) => `<!doctype html><body><script>
+  const waits = []
+  const tag = (name, attributes) => waits.push(new Promise((done) => {
+    const element = Object.assign(document.createElement(name), attributes)
+    element.onload = element.onerror = element.onloadeddata = done
+    document.body.append(element)
+  }))
+  const ask = (...request) => waits.push(fetch(...request).then((answer) => answer.text()).catch(() => {}))
+  const talk = (worker) => waits.push(new Promise((done) => {
+    (worker.port ?? worker).onmessage = worker.onerror = done
+    setTimeout(done, 3000)
+  }))
+  const load = (base, of) => {
+    tag('img', { src: base + '/image?' + of })
+    tag('script', { src: base + '/script?' + of })
+    tag('script', { src: base + '/module?' + of, type: 'module' })
+    tag('link', { href: base + '/css?' + of, rel: 'stylesheet' })
+    tag('iframe', { src: base + '/frame?' + of })
+    ask(base + '/fetch?' + of)
+    ask(base + '/opaque?' + of, { mode: 'no-cors' })
+    ask(base + '/kept?' + of, { mode: 'no-cors', keepalive: true })
+    ask(base + '/asked?' + of, { method: 'PUT', headers: { 'x-own': '1' } })
+    waits.push(new Promise((done) => {
+      const request = new XMLHttpRequest()
+      request.onloadend = done
+      request.open('GET', base + '/xhr?' + of)
+      request.send()
+    }))
+  }
+  const run = async () => { ${work} }
+  run().then(() => Promise.all(waits)).then(() => { document.body.id = 'settled' })
+</script>`
+
+const kinds = ['image', 'script', 'module', 'css', 'frame', 'fetch', 'opaque', 'kept', 'asked', 'xhr']
+const worker = (reply: string) => `
+  const base = new URL(location.origin)
+  const other = base.href.replace('127.0.0.1', 'localhost')
+  importScripts('/imported')
+  Promise.allSettled([fetch('/of-worker'), fetch(other + 'of-worker', { mode: 'no-cors' })]).then(() => ${reply})`
+const workers = `
+  talk(new Worker('/worker'))
+  talk(new SharedWorker('/shared'))
+  const blob = new Blob(["fetch('" + location.origin + "/of-blob').then(() => postMessage(1))"])
+  talk(new Worker(URL.createObjectURL(blob)))`
+/** Registers a service worker as pages do, and by the function of a frame that nobody has touched yet. */
+const servedByWorker = `
+  const frame = document.createElement('iframe')
+  document.body.append(frame)
+  const { register } = frame.contentWindow.ServiceWorkerContainer.prototype
+  await navigator.serviceWorker.register('/red.js')
+  await register.call(navigator.serviceWorker, '/red.js', { scope: '/' })
+  const ready = await Promise.race([navigator.serviceWorker.ready, new Promise((done) => setTimeout(done, 500))])
+  if (ready) await new Promise((done) => setTimeout(done, 500))
+  if (await (await fetch('/blue')).text() !== 'blue') document.body.style.background = 'red'`
+
+const html = (text: string) => ({ type: 'text/html', text })
+const js = (text: string) => ({ type: 'text/javascript', text })
+const bodies: Record<string, (other: string, self: string) => { type: string; text: string }> = {
+  '/page': (other, self) =>
+    html(loading(`load('', 'own'); load('${other}', 'other'); ask('${self}/away?fetch'); ${workers}`)),
+  '/redirected': (_, self) => html(loading(`load('${self}/to-other', 'to-other'); load('${self}/around', 'around')`)),
+  '/framing': (other) => html(loading(`tag('iframe', { src: '${other}/framed' })`)),
+  '/framed': (_, self) => html(loading(`load('${self}', 'framed')`)),
+  '/leaving': (other) => html(`<script>location.href = '${other}/landed'</script>`),
+  '/landed': (_, self) => html(`<body id="settled"><img src="${self}/image?landed">`),
+  '/worker': () => js(worker('postMessage(1)')),
+  '/shared': () => js(`onconnect = ({ ports }) => { ${worker('ports[0].postMessage(1)')} }`),
+  '/registering': () => html(loading(`document.body.style.background = 'blue'; ${servedByWorker}`)),
+  '/registered': () => html('<body id="settled" style="background:blue">'),
+  '/blue': () => ({ type: 'text/plain', text: 'blue' }),
+  '/red.js': () =>
+    js(`oninstall = () => skipWaiting(); onactivate = (event) => event.waitUntil(clients.claim())
+      const red = () => new Response('<body id="settled" style="background:red">', { headers: { 'content-type': 'text/html' } })
+      onfetch = (event) => event.respondWith(red())`),
+}
+
+const answer = (request: IncomingMessage, response: ServerResponse) => {
+  note(request)
+  const { host = '', origin } = request.headers
+  const port = host.split(':')[1]
+  const { pathname, search } = new URL(request.url ?? '', 'http://page')
+  const [other, self] = [`http://localhost:${port}`, `http://127.0.0.1:${port}`]
+  response.setHeader('access-control-allow-origin', origin ?? '*')
+  response.setHeader('access-control-allow-headers', 'x-own')
+  response.setHeader('access-control-allow-methods', 'PUT')
+  response.setHeader('cache-control', 'no-store')
+  const [, first = '', ...rest] = pathname.split('/')
+  const onward: Record<string, string> = { 'to-other': other, around: `${other}/back`, back: self }
+  const base = onward[first]
+  if (base !== undefined) {
+    const status = request.method === 'PUT' ? 307 : 302
+    response.writeHead(status, { location: `${base}/${rest.join('/')}${search || `?${first}`}` }).end()
+    return
+  }
+  if (pathname === '/locked' && request.headers.authorization !== 'Basic dXNlcjpwYXNz') {
+    response.writeHead(401).end('locked')
+    return
+  }
+  const types: Record<string, string> = { '/image': 'image/svg+xml', '/css': 'text/css', '/frame': 'text/html' }
+  const { type, text } = bodies[pathname]?.(other, self) ?? { type: types[pathname] ?? 'text/javascript', text: '' }
+  response.setHeader('content-type', type)
+  response.end(text || (pathname === '/image' ? '<svg xmlns="http://www.w3.org/2000/svg" width="1" height="1"/>' : ''))
+}
+
+const every = new Proxy<Record<string, Route>>({}, { get: () => answer })
+const pages = await startPages(every)
+const port = pages.host.split(':')[1]
+const certificate = await makeCertificate(['localhost'])
+const tls = { cert: await readFile(certificate.certPath), key: await readFile(certificate.keyPath) }
+const secure = await listening(createServer(tls, answer))
+const names = { localhost: { A: ['127.0.0.1'] } }
+const wayOut = await startWayOut(`127.0.0.0/8 localhost:${port} localhost:${secure.port}`, names)
+const trust = await makePageTrust(wayOut.folder, certificate.certPath)
+const host = await startTestHost(wayOut, {}, { trust })
+t.teardown(async () => {
+  for (const each of [host, wayOut, secure, certificate, pages]) await each[Symbol.asyncDispose]()
+})
+t.beforeEach(() => {
+  seen.length = 0
+})
+
+const take = (path: string, parameters: CaptureParameters = {}) =>
+  captureWith(host, { url: `${pages.url}${path}`, timeout: 15, ...parameters })
+const shotOf = async (path: string, parameters: CaptureParameters = {}): Promise<Shot> => {
+  const outcome = await take(path, parameters)
+  if (outcome.outcome !== 'completed') throw new Error(JSON.stringify(outcome))
+  return outcome.shot
+}
+const settled = { wait_for_selector: '#settled' }
+
+/** The paths that a host was asked for, each once, by whether the header came along. */
+const asked = (of: '127.0.0.1' | 'localhost', name: string, value: string) => {
+  const here = seen.filter((each) => each.host === of)
+  const pathsOf = (wanted: boolean) =>
+    [...new Set(here.filter(({ headers }) => (headers[name] === value) === wanted).map(({ path }) => path))].toSorted()
+  return { having: pathsOf(true), lacking: pathsOf(false) }
+}
+const each = (of: string, under = '') => kinds.map((kind) => `${under}/${kind}?${of}`)
+
+// Contract: Where `headers` go
+t.test('headers go to the host of the target with every kind of request, and to no other host', async (t) => {
+  const secret = { headers: { 'X-Secret': 's' } }
+  await shotOf('/page', { ...secret, ...settled })
+  const ofWorkers = ['/worker', '/shared', '/imported', '/of-worker', '/of-blob']
+  const own = asked('127.0.0.1', 'x-secret', 's')
+  t.strictSame(own.lacking, [])
+  t.strictSame(own.having, ['/page', '/away?fetch', ...each('own'), ...ofWorkers].toSorted())
+  const other = asked('localhost', 'x-secret', 's')
+  t.strictSame(other.having, [])
+  t.strictSame(other.lacking, [...each('other'), '/of-worker'].toSorted())
+  t.ok(
+    seen.some(({ method, path }) => method === 'OPTIONS' && path === '/asked?other'),
+    'another origin is asked first, of what it was always asked',
+  )
+  t.notOk(
+    seen.some(({ method, headers }) => method === 'OPTIONS' && headers['access-control-request-headers'] !== 'x-own'),
+  )
+
+  seen.length = 0
+  await shotOf('/framing', { ...secret, wait_for_selector: '#settled' })
+  t.strictSame(asked('127.0.0.1', 'x-secret', 's'), { having: [...each('framed'), '/framing'].toSorted(), lacking: [] })
+  t.strictSame(asked('localhost', 'x-secret', 's'), { having: [], lacking: ['/framed'] })
+})
+
+t.test('a redirect to another host takes none of them along, and one back is sent them again', async (t) => {
+  const values = {
+    'X-Secret': 's',
+    Authorization: 'Basic YTpi',
+    Referer: 'http://mine.test/secret',
+    'User-Agent': 'Mine/2',
+    'Accept-Language': 'de',
+    Cookie: 'mine=1',
+    Accept: 'x/secret',
+    'Sec-Fetch-Mode': 'secret',
+    'Sec-CH-UA': 'secret',
+    Range: 'bytes=0-9999',
+  }
+  await shotOf('/redirected', { ...settled, headers: values })
+  const there = asked('localhost', 'x-secret', 's')
+  t.strictSame(there.having, [])
+  t.strictSame(there.lacking, [...each('to-other'), ...each('around', '/back')].toSorted())
+  for (const [name, value] of Object.entries(values)) {
+    t.strictSame(asked('localhost', name.toLowerCase(), value).having, [], name)
+    t.strictSame(asked('127.0.0.1', name.toLowerCase(), value).lacking, [], name)
+  }
+  const others = seen.filter((each) => each.host === 'localhost' && each.method !== 'OPTIONS')
+  t.ok(
+    others.every(({ headers }) => /Chrome/.test(headers['user-agent'] ?? '') && headers['accept-language'] === 'en-US'),
+  )
+})
+
+t.test('a target that leads elsewhere is shown without them: by redirects and by its script', async (t) => {
+  const secret = { headers: { 'X-Secret': 's' }, ...settled }
+  const away = await shotOf('/to-other/landed', secret)
+  t.match(away, { targetStatus: 200, finalUrl: `http://localhost:${port}/landed?to-other` })
+  t.strictSame(asked('localhost', 'x-secret', 's').having, [])
+  t.strictSame(asked('127.0.0.1', 'x-secret', 's'), { having: ['/image?landed', '/to-other/landed'], lacking: [] })
+  const around = await shotOf('/around/landed', secret)
+  t.match(around, { targetStatus: 200, finalUrl: `${pages.url}/landed?around` })
+  t.ok(asked('127.0.0.1', 'x-secret', 's').having.includes('/landed?around'))
+  const script = await shotOf('/leaving', secret)
+  t.equal(script.finalUrl, `http://localhost:${port}/landed`)
+  t.strictSame(asked('localhost', 'x-secret', 's').having, [])
+  t.strictSame(asked('127.0.0.1', 'x-secret', 's').lacking, [])
+})
+
+t.test('they win over what the browser sends of itself, cookies by name, and values arrive as given', async (t) => {
+  const values = {
+    authorization: 'Basic dXNlcjpwYXNz',
+    'USER-AGENT': 'Mine/2',
+    'accept-language': 'de',
+    cookie: 'a=mine',
+    'X-Odd': `"a\\b", c; d='e' %0d%0a`,
+    'X-Wide': 'é 漢 😀',
+    'X-Empty': '',
+    "!#$%&'*+.^_`|~": 'x',
+    'X-Long': 'l'.repeat(4096),
+  }
+  const cookies = [
+    { name: 'a', value: 'given' },
+    { name: 'b', value: '2' },
+  ]
+  const { targetStatus } = await shotOf('/locked', { headers: values, cookies, user_agent: 'Option/1' })
+  t.equal(targetStatus, 200)
+  const [{ headers } = { headers: {} }] = seen as { headers: IncomingHttpHeaders }[]
+  const { 'X-Wide': wide, cookie: _, ...plain } = values
+  for (const [name, value] of Object.entries(plain)) t.equal(headers[name.toLowerCase()], value, name)
+  t.equal(Buffer.from(String(headers['x-wide']), 'latin1').toString(), wide, 'in UTF-8')
+  t.equal(headers.cookie, 'a=mine; b=2')
+})
+
+t.test('a header that Chromium does not send is the end of the capture, and is named', async (t) => {
+  const outcome = await take('/landed', { headers: { 'Set-Cookie': 'a=1' } })
+  t.match(outcome, { outcome: 'failed', code: 'RENDER_ERROR', message: /does not send Set-Cookie/ })
+})
+
+t.test('the host is meant with https and other ports too', async (t) => {
+  const base = `https://127.0.0.1:${secure.port}`
+  const headers = { 'X-Secret': 's' }
+  await shotOf('', { url: `${base}/page`, headers, ...settled })
+  t.strictSame(asked('localhost', 'x-secret', 's').having, [])
+  t.strictSame(asked('127.0.0.1', 'x-secret', 's').lacking, [])
+  t.ok(asked('127.0.0.1', 'x-secret', 's').having.includes('/image?own'))
+  seen.length = 0
+  await shotOf('/page', {
+    headers,
+    js: `await new Promise((done) => Object.assign(new Image(), { onload: done, src: '${base}/image?tls' }))`,
+  })
+  t.ok(asked('127.0.0.1', 'x-secret', 's').having.includes('/image?tls'))
+})
+
+t.test('the next capture of the same browser sends none of them', async (t) => {
+  await shotOf('/page', { ...settled, headers: { 'X-Secret': 's' } })
+  seen.length = 0
+  await shotOf('/page', settled)
+  await shotOf('/page', { ...settled, headers: { 'X-Other': 'o' } })
+  t.strictSame(asked('127.0.0.1', 'x-secret', 's').having, [])
+  t.ok(seen.length > 40)
+})
+
+t.test('no service worker answers for the page, also on its second load, with headers and without', async (t) => {
+  for (const headers of [{}, { 'X-Secret': 's' }]) {
+    for (const second of ['', `location.href = '/registered'`]) {
+      const { bytes } = await shotOf('/registering', { ...settled, headers, ...(second && { js: second, delay: 1 }) })
+      const image = sharp(bytes).removeAlpha().extract({ left: 600, top: 600, width: 1, height: 1 })
+      t.strictSame([...(await image.raw().toBuffer())], [0, 0, 255])
+    }
+  }
+  t.ok(seen.some(({ path }) => path === '/registered'))
+})

@@ -1,0 +1,116 @@
+import { EventEmitter } from 'node:events'
+import type { Browser, BrowserContext, CDPSession } from 'playwright'
+import t from 'tap'
+import { continuationOf, sendHeaders } from '#worker/browser-host/capture/equip/send-headers.ts'
+
+const host = 'target.test'
+const own = { Accept: '*/*', 'User-Agent': 'Own/1', Referer: 'http://target.test/' }
+const paused = (url: string, more: object = {}, headers: Readonly<Record<string, string>> = own) => ({
+  requestId: 'a',
+  request: { url, headers },
+  ...more,
+})
+const continued = (request: ReturnType<typeof paused>, values: Readonly<Record<string, string>>) => {
+  const { headers, ...rest } = continuationOf(request, { host, values })
+  return { ...rest, ...(headers && { headers: Object.fromEntries(headers.map(({ name, value }) => [name, value])) }) }
+}
+
+t.test('headers are added for the host of the target alone, whatever its port and scheme', async (t) => {
+  const added = { requestId: 'a', headers: { ...own, 'X-A': '1' } }
+  for (const url of ['http://target.test/', 'https://target.test:8443/a?b', 'http://user:pass@target.test/'])
+    t.strictSame(continued(paused(url), { 'X-A': '1' }), added, url)
+  for (const url of [
+    'http://www.target.test/',
+    'http://target.test.other.test/',
+    'http://target.test@other.test/',
+    'http://other.test/?http://target.test/',
+    'data:text/html,target.test',
+    'no address',
+  ])
+    t.strictSame(continued(paused(url), { 'X-A': '1' }), { requestId: 'a' }, url)
+})
+
+t.test('a given header wins over that of the browser, whatever its case', async (t) => {
+  const { headers } = continued(paused('http://target.test/'), { 'user-agent': 'Mine/2', ACCEPT: 'x/y' })
+  t.strictSame(headers, { Referer: own.Referer, 'user-agent': 'Mine/2', ACCEPT: 'x/y' })
+})
+
+t.test('a given Cookie wins by the names of its cookies, and the others stay', async (t) => {
+  const cookieFor = (given: string, held?: string) => {
+    const request = paused('http://target.test/', {}, held === undefined ? {} : { Cookie: held })
+    return continued(request, { cookie: given }).headers
+  }
+  t.strictSame(cookieFor('a=9; d', 'a=1; b=2;c=3'), { cookie: 'a=9; d; b=2; c=3' })
+  t.strictSame(cookieFor('a=9'), { cookie: 'a=9' })
+  t.strictSame(cookieFor('', 'a=1'), { cookie: 'a=1' })
+})
+
+t.test('every hop of a redirect begins anew, and no other host is sent a given Referer', async (t) => {
+  const hop = { redirectedRequestId: 'b' }
+  t.strictSame(continued(paused('http://other.test/', hop), { 'Sec-A': '1' }), {
+    requestId: 'a',
+    url: 'http://other.test/',
+  })
+  const withFragment = {
+    requestId: 'a',
+    ...hop,
+    request: { url: 'http://other.test/', urlFragment: '#x', headers: {} },
+  }
+  t.equal(continuationOf(withFragment, { host, values: { a: '1' } }).url, 'http://other.test/#x')
+  t.match(continued(paused('http://target.test/', hop), { 'Sec-A': '1' }), {
+    url: 'http://target.test/',
+    headers: { 'Sec-A': '1' },
+  })
+  t.strictSame(continued(paused('http://other.test/'), { referer: 'http://mine.test/' }), {
+    requestId: 'a',
+    headers: { Accept: '*/*', 'User-Agent': 'Own/1', Referer: '' },
+  })
+})
+
+/** A browser and a context that write down what is asked of them; `fails` is what continuing a request throws. */
+const spied = (fails?: string) => {
+  const asked: string[] = []
+  const events = new EventEmitter()
+  const context = new EventEmitter()
+  const session = {
+    on: events.on.bind(events),
+    send: async (method: string) => {
+      asked.push(method)
+      if (method === 'Fetch.continueRequest' && fails !== undefined) throw new Error(fails)
+    },
+    detach: async () => void asked.push('detach'),
+  } as unknown as CDPSession
+  const newBrowserCDPSession = async () => {
+    asked.push('session')
+    return session
+  }
+  const open = {
+    browser: { newBrowserCDPSession } satisfies Pick<Browser, 'newBrowserCDPSession'>,
+    context: context as unknown as Pick<BrowserContext, 'once'>,
+  }
+  return { open, asked, events, context }
+}
+
+t.test('without headers nothing is intercepted; with them until the context has closed', async (t) => {
+  const idle = spied()
+  await sendHeaders(idle.open, undefined)
+  t.strictSame(idle.asked, [])
+  const { open, asked, events, context } = spied()
+  await sendHeaders(open, { host, values: { a: '1' } })
+  events.emit('Fetch.requestPaused', paused('http://target.test/'))
+  t.strictSame(asked, ['session', 'Fetch.enable', 'Fetch.continueRequest'])
+  context.emit('close')
+  t.equal(asked.at(-1), 'detach')
+})
+
+t.test('a header that Chromium sends for nobody fails the capture; a request that is gone does not', async (t) => {
+  const refusing = spied('Protocol error (Fetch.continueRequest): Unsafe header: Set-Cookie')
+  const { refused } = await sendHeaders(refusing.open, { host, values: { 'Set-Cookie': '1' } })
+  refusing.events.emit('Fetch.requestPaused', paused('http://target.test/'))
+  await t.rejects(refused, { code: 'RENDER_ERROR', publicMessage: /does not send Set-Cookie/ })
+  const gone = spied('Protocol error (Fetch.continueRequest): Invalid InterceptionId.')
+  const sending = await sendHeaders(gone.open, { host, values: { a: '1' } })
+  gone.events.emit('Fetch.requestPaused', paused('http://target.test/'))
+  const later = new Promise((wake) => setImmediate(() => wake('pending')))
+  t.equal(await Promise.race([sending.refused, later]), 'pending')
+})
