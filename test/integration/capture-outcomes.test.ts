@@ -62,7 +62,6 @@ const detailsOf = async (answer: Response) => {
   return { status: answer.status, code: error.code, details: error.details ?? {} }
 }
 const url = 'https://example.com/'
-const unavailable = /is not available in this version/
 
 // Contract: Target 4xx/5xx page
 t.test('a page of an error is a completed capture that tells its status, and is charged', async (t) => {
@@ -142,10 +141,14 @@ t.test(
       const { warnings } = await ended(await create({ url, format, [name]: value }))
       t.match(warnings, [{ code: 'parameter_ignored', message }])
     }
-    // Refused only because this version cannot do it.
-    t.match((await detailsOf(await post('', { html: '<p>', headers: { 'X-A': 'b' } }))).details, {
-      headers: [unavailable],
-    })
+    for (const source of ['html', 'markdown']) {
+      t.match(await ended(await create({ [source]: '<p>', headers: { 'X-A': 'b' } })), {
+        status: 'completed',
+        options: { headers: { 'X-A': '***' } },
+        warnings: [{ code: 'parameter_ignored', message: new RegExp(`headers .* ${source}`) }],
+      })
+    }
+    t.same((await ended(await create({ url, headers: { 'X-A': 'b' } })))['warnings'], [])
     const shown = await ended(await create({ url, pdf_page_format: 'A4', pdf_landscape: false }))
     t.match(shown, {
       status: 'completed',

@@ -8,7 +8,6 @@ import { testCheck } from './test-check.ts'
 
 /** What the worker cannot do yet: these points get their tests with the parameters. */
 const waiting: Waiting = {
-  'Where `headers` go': ['headers'],
 }
 
 const contract = '| Point | Decision |\n|---|---|\n| Rate headers | On all |\n| `retina` | Two |\n'

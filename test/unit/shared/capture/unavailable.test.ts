@@ -35,6 +35,7 @@ const available: CaptureParameters = {
   hide_selectors: ['a'],
   css: 'a{}',
   js: '1',
+  headers: { a: 'b' },
   cookies: [{ name: 'a', value: 'b' }],
   dark_mode: true,
   reduced_motion: true,
@@ -46,7 +47,6 @@ const available: CaptureParameters = {
 
 /** A value of every other parameter that asks for something. */
 const asking: CaptureParameters = {
-  headers: { a: 'b' },
   block_cookies: true,
   block_ads: true,
   block_chats: true,
