@@ -96,37 +96,46 @@ const bodies: Record<string, (other: string, self: string) => { type: string; te
       onfetch = (event) => event.respondWith(red())`),
 }
 
+/** Where a path of redirects leads: its first part says to whom, the rest what is asked there. */
+const onwardOf = (pathname: string, search: string, other: string, self: string): string | undefined => {
+  const [, first = '', ...rest] = pathname.split('/')
+  const base = new Map([
+    ['to-other', other],
+    ['around', `${other}/back`],
+    ['back', self],
+  ]).get(first)
+  return base === undefined ? undefined : `${base}/${rest.join('/')}${search || `?${first}`}`
+}
+
+const dot = '<svg xmlns="http://www.w3.org/2000/svg" width="1" height="1"/>'
+const plain = new Map([
+  ['/image', { type: 'image/svg+xml', text: dot }],
+  ['/css', { type: 'text/css', text: '' }],
+  ['/frame', { type: 'text/html', text: '' }],
+])
+
 const answer = (request: IncomingMessage, response: ServerResponse) => {
   note(request)
-  const { host = '', origin } = request.headers
-  const port = host.split(':')[1]
-  const { pathname, search } = new URL(request.url ?? '', 'http://page')
+  const { host, origin = '*', authorization } = request.headers
+  const { pathname, search, port } = new URL(request.url ?? '', `http://${host}`)
   const [other, self] = [`http://localhost:${port}`, `http://127.0.0.1:${port}`]
-  response.setHeader('access-control-allow-origin', origin ?? '*')
+  response.setHeader('access-control-allow-origin', origin)
   response.setHeader('access-control-allow-headers', 'x-own')
   response.setHeader('access-control-allow-methods', 'PUT')
   response.setHeader('cache-control', 'no-store')
-  const [, first = '', ...rest] = pathname.split('/')
-  const onward: Record<string, string> = { 'to-other': other, around: `${other}/back`, back: self }
-  const base = onward[first]
-  if (base !== undefined) {
-    const status = request.method === 'PUT' ? 307 : 302
-    response.writeHead(status, { location: `${base}/${rest.join('/')}${search || `?${first}`}` }).end()
+  const location = onwardOf(pathname, search, other, self)
+  if (location !== undefined) {
+    response.writeHead(request.method === 'PUT' ? 307 : 302, { location }).end()
     return
   }
-  if (pathname === '/locked' && request.headers.authorization !== 'Basic dXNlcjpwYXNz') {
-    response.writeHead(401).end('locked')
-    return
-  }
-  const types: Record<string, string> = { '/image': 'image/svg+xml', '/css': 'text/css', '/frame': 'text/html' }
-  const { type, text } = bodies[pathname]?.(other, self) ?? { type: types[pathname] ?? 'text/javascript', text: '' }
-  response.setHeader('content-type', type)
-  response.end(text || (pathname === '/image' ? '<svg xmlns="http://www.w3.org/2000/svg" width="1" height="1"/>' : ''))
+  const isLocked = pathname === '/locked' && authorization !== 'Basic dXNlcjpwYXNz'
+  const { type, text } = bodies[pathname]?.(other, self) ?? plain.get(pathname) ?? js('')
+  response.writeHead(isLocked ? 401 : 200, { 'content-type': type }).end(text)
 }
 
 const every = new Proxy<Record<string, Route>>({}, { get: () => answer })
 const pages = await startPages(every)
-const port = pages.host.split(':')[1]
+const { port } = new URL(pages.url)
 const certificate = await makeCertificate(['localhost'])
 const tls = { cert: await readFile(certificate.certPath), key: await readFile(certificate.keyPath) }
 const secure = await listening(createServer(tls, answer))
@@ -135,7 +144,7 @@ const wayOut = await startWayOut(`127.0.0.0/8 localhost:${port} localhost:${secu
 const trust = await makePageTrust(wayOut.folder, certificate.certPath)
 const host = await startTestHost(wayOut, {}, { trust })
 t.teardown(async () => {
-  for (const each of [host, wayOut, secure, certificate, pages]) await each[Symbol.asyncDispose]()
+  for (const part of [host, wayOut, secure, certificate, pages]) await part[Symbol.asyncDispose]()
 })
 t.beforeEach(() => {
   seen.length = 0
@@ -152,7 +161,7 @@ const settled = { wait_for_selector: '#settled' }
 
 /** The paths that a host was asked for, each once, by whether the header came along. */
 const asked = (of: '127.0.0.1' | 'localhost', name: string, value: string) => {
-  const here = seen.filter((each) => each.host === of)
+  const here = seen.filter((one) => one.host === of)
   const pathsOf = (wanted: boolean) =>
     [...new Set(here.filter(({ headers }) => (headers[name] === value) === wanted).map(({ path }) => path))].toSorted()
   return { having: pathsOf(true), lacking: pathsOf(false) }
@@ -205,7 +214,7 @@ t.test('a redirect to another host takes none of them along, and one back is sen
     t.strictSame(asked('localhost', name.toLowerCase(), value).having, [], name)
     t.strictSame(asked('127.0.0.1', name.toLowerCase(), value).lacking, [], name)
   }
-  const others = seen.filter((each) => each.host === 'localhost' && each.method !== 'OPTIONS')
+  const others = seen.filter((one) => one.host === 'localhost' && one.method !== 'OPTIONS')
   t.ok(
     others.every(({ headers }) => /Chrome/.test(headers['user-agent'] ?? '') && headers['accept-language'] === 'en-US'),
   )
