@@ -108,7 +108,7 @@ const onwardOf = (pathname: string, search: string, other: string, self: string)
 }
 
 const dot = '<svg xmlns="http://www.w3.org/2000/svg" width="1" height="1"/>'
-const plain = new Map([
+const small = new Map([
   ['/image', { type: 'image/svg+xml', text: dot }],
   ['/css', { type: 'text/css', text: '' }],
   ['/frame', { type: 'text/html', text: '' }],
@@ -129,7 +129,7 @@ const answer = (request: IncomingMessage, response: ServerResponse) => {
     return
   }
   const isLocked = pathname === '/locked' && authorization !== 'Basic dXNlcjpwYXNz'
-  const { type, text } = bodies[pathname]?.(other, self) ?? plain.get(pathname) ?? js('')
+  const { type, text } = bodies[pathname]?.(other, self) ?? small.get(pathname) ?? js('')
   response.writeHead(isLocked ? 401 : 200, { 'content-type': type }).end(text)
 }
 
@@ -254,8 +254,8 @@ t.test('they win over what the browser sends of itself, cookies by name, and val
   const { targetStatus } = await shotOf('/locked', { headers: values, cookies, user_agent: 'Option/1' })
   t.equal(targetStatus, 200)
   const [{ headers } = { headers: {} }] = seen as { headers: IncomingHttpHeaders }[]
-  const { 'X-Wide': wide, cookie: _, ...plain } = values
-  for (const [name, value] of Object.entries(plain)) t.equal(headers[name.toLowerCase()], value, name)
+  const { 'X-Wide': wide, cookie: _, ...rest } = values
+  for (const [name, value] of Object.entries(rest)) t.equal(headers[name.toLowerCase()], value, name)
   t.equal(Buffer.from(String(headers['x-wide']), 'latin1').toString(), wide, 'in UTF-8')
   t.equal(headers.cookie, 'a=mine; b=2')
 })

@@ -76,10 +76,10 @@ const refusalIn = ({ message }: Error): AppError | undefined => {
 }
 
 /**
- * Sends the caller's headers to the target's host, from here until the context closes. Every request of the browser is
- * intercepted, each redirect hop by itself, so one capture at a time may use it: those of pages, of frames in processes
- * of their own, of workers and preflights; not WebSockets. The session of the browser stays until the context is gone: a
- * request that were let go earlier could take the headers along to where it is redirected. `refused` rejects with
+ * Sends the caller's headers to the target's host, from here until the context closes. The session is the browser's, so
+ * one capture at a time may use it: it intercepts every request, each hop of a redirect by itself, of pages, of frames in
+ * processes of their own, of all kinds of workers, and preflights; not WebSockets. It stays until the context is gone: a
+ * request that were let go earlier could take a `Referer` along to where it is redirected. `refused` rejects with
  * `RENDER_ERROR` where the browser takes none of them; it never resolves.
  */
 export const sendHeaders = async (
