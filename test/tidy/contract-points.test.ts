@@ -7,8 +7,7 @@ import { readTree } from './source.ts'
 import { testCheck } from './test-check.ts'
 
 /** What the worker cannot do yet: these points get their tests with the parameters. */
-const waiting: Waiting = {
-}
+const waiting: Waiting = {}
 
 const contract = '| Point | Decision |\n|---|---|\n| Rate headers | On all |\n| `retina` | Two |\n'
 const named = `// Contract: Rate headers\nt.test('they are on all', () => {})\n`

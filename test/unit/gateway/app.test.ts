@@ -140,22 +140,22 @@ t.test(
     })
 
     context.answers.check = () => ({ ok: true, caller: testCaller })
-    context.answers.accept = () => refuse({ code: 'FEATURE_NOT_AVAILABLE', feature: 'geolocation' })
-    const geolocation = { latitude: 1, longitude: 1 }
-    t.equal((await post('/v1/screenshots', { url, geolocation, width: 1 })).statusCode, 422, 'parameters before plan')
-    const gated = await post('/v1/screenshots', { url, geolocation })
+    context.answers.accept = () => refuse({ code: 'FEATURE_NOT_AVAILABLE', feature: 'stealth' })
+    const stealth = true
+    t.equal((await post('/v1/screenshots', { url, stealth, width: 1 })).statusCode, 422, 'parameters before plan')
+    const gated = await post('/v1/screenshots', { url, stealth })
     t.same(
       [gated.statusCode, context.seen.tried.length, context.seen.accepted.length],
       [403, 1, 0],
       'plan before availability',
     )
-    t.match(gated.json(), { error: { code: 'FEATURE_NOT_AVAILABLE', message: /geolocation/ } })
-    t.same(context.seen.tried[0]?.features, ['geolocation'])
+    t.match(gated.json(), { error: { code: 'FEATURE_NOT_AVAILABLE', message: /stealth/ } })
+    t.same(context.seen.tried[0]?.features, ['stealth'])
 
     context.answers.accept = () => ({ ok: true, caller: testCaller, createdAt: '', admitted: false })
-    const unavailable = await post('/v1/screenshots', { url, geolocation })
+    const unavailable = await post('/v1/screenshots', { url, stealth })
     t.equal(unavailable.statusCode, 422, 'availability last')
-    t.match(unavailable.json(), { error: { details: { geolocation: ['is not available in this version'] } } })
+    t.match(unavailable.json(), { error: { details: { stealth: ['is not available in this version'] } } })
     t.equal(context.seen.accepted.length, 0, 'nothing is stored for it')
 
     context.answers.accept = () => refuse({ code: 'USAGE_LIMIT_EXCEEDED' })

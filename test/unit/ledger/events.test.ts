@@ -26,9 +26,20 @@ t.test('the time of a capture is counted where it has one, and ends are counted 
   const metrics = createMetrics('ledger')
   const { ended } = createEvents(log, metrics)
   const capture = { id: 'a', pool: 'standard', lane: 'normal' } as const
-  ended(capture as never, { status: 'completed', processingTimeMs: 1500 } as never)
-  ended(capture as never, { status: 'completed' } as never)
-  ended(capture as never, { status: 'failed', code: 'TIMEOUT' } as never)
+  const completed = {
+    status: 'completed',
+    objectKey: 'captures/a',
+    fileSize: 1,
+    sha256: '',
+    mimeType: 'image/png',
+    width: 1,
+    height: 1,
+    warnings: [],
+    timings: {},
+  } as const
+  ended(capture, { ...completed, processingTimeMs: 1500 })
+  ended(capture, completed)
+  ended(capture, { status: 'failed', code: 'TIMEOUT', message: 'late' })
   const text = await metrics.text()
   t.match(text, /captures_ended_total\{.*outcome="completed".*\} 2/)
   t.match(text, /captures_ended_total\{.*outcome="TIMEOUT".*\} 1/)

@@ -96,12 +96,12 @@ t.test('every fault is told at once, those of an entry under its place, and noth
 
 t.test('a batch is gated as such, and what this version cannot do is refused last', async (t) => {
   const { context, post } = start(t)
-  const answer = await post({ urls, retina: true })
+  const answer = await post({ urls, stealth: true })
   t.match(
     [answer.statusCode, answer.json()],
-    [422, { error: { details: { retina: ['is not available in this version'] } } }],
+    [422, { error: { details: { stealth: ['is not available in this version'] } } }],
   )
-  t.match(context.seen.tried, [{ features: ['retina', 'batch'] }])
+  t.match(context.seen.tried, [{ features: ['batch', 'stealth'] }])
   const caller = testCaller
   context.answers.acceptBatch = () => ({ ok: false, code: 'FEATURE_NOT_AVAILABLE', feature: 'batch', caller })
   const gated = await post({ urls })
