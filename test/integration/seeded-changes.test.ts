@@ -32,11 +32,12 @@ t.test('seeded changes: tests are found through imports, started programs and SQ
     { path: 'services/ledger/main.ts', text: "import { take } from '#shared/db/take.ts'" },
     { path: 'test/unit/shared/db/take.test.ts', text: "import { take } from '#shared/db/take.ts'" },
     { path: 'test/unit/shared/db/other.test.ts', text: '' },
+    { path: 'test/unit/ledger/take.test.ts', text: "import { run } from '#ledger/main.ts'" },
     { path: 'test/helpers/ledger.ts', text: "start('services/ledger/main.ts')" },
     { path: 'test/integration/ledger.test.ts', text: "import { start } from '#test/helpers/ledger.ts'" },
   ])
   test.same(testsOf('services/shared/db/take.ts'), {
-    unit: ['test/unit/shared/db/take.test.ts'],
+    unit: ['test/unit/shared/db/take.test.ts', 'test/unit/ledger/take.test.ts'],
     integration: ['test/integration/ledger.test.ts'],
   })
   test.same(testsOf('services/shared/db/sql/take.sql').integration, ['test/integration/ledger.test.ts'])

@@ -1,9 +1,10 @@
-import { basename, dirname, join } from 'node:path/posix'
+import { dirname, join } from 'node:path/posix'
 import { targetOf } from '#test/tidy/place.ts'
 import type { SourceFile } from '#test/tidy/source.ts'
 import { importsOf } from '#test/tidy/syntax.ts'
 
-/** Most integration tests that are tried on one change. */
+/** Most tests that are tried on one change. */
+const unitTestsMax = 10
 const integrationTestsMax = 6
 
 /** Programs and SQL files that a file names in a text: it starts or reads them. */
@@ -34,9 +35,9 @@ export type ReachingTests = (path: string) => {
 }
 
 /**
- * The tests that run a file, those that are likeliest to notice a change first. Unit tests: its mirror, then all that import
- * it themselves. Integration tests: those that reach it over any number of imports and started programs; the ones whose name
- * shares most words with the file's path, then those that reach least.
+ * The tests that run a file, those that are likeliest to notice a change first. Its mirror and those that import it
+ * themselves, then those that reach it over any number of imports and started programs: the ones whose path shares most words
+ * with the file's, then those that reach least.
  */
 export const findReachingTests = (files: readonly SourceFile[]): ReachingTests => {
   const edges = new Map(files.map((file) => [file.path, edgesOf(file)]))
@@ -45,22 +46,25 @@ export const findReachingTests = (files: readonly SourceFile[]): ReachingTests =
     for (const path of reached) for (const next of edges.get(path) ?? []) reached.add(next)
     return reached
   }
-  const tests = [...edges.keys()].filter((path) => path.endsWith('.test.ts'))
-  const reach = new Map(
-    tests.filter((path) => path.startsWith('test/integration/')).map((path) => [path, reachOf(path)]),
-  )
+  const reach = [...edges.keys()]
+    .filter((path) => path.endsWith('.test.ts'))
+    .map((test) => ({ test, isUnit: test.startsWith('test/unit/'), reached: reachOf(test) }))
   return (path) => {
     const mirror = path.replace(/^services\/(.+)\.ts$/, 'test/unit/$1.test.ts')
     const words = wordsOf(path)
-    const common = (test: string) => [...wordsOf(basename(test))].filter((word) => words.has(word)).length
-    const unit = tests.filter((test) => test.startsWith('test/unit/') && edges.get(test)?.includes(path))
-    const integration = [...reach].filter(([, reached]) => reached.has(path))
-    return {
-      unit: unit.toSorted((a, b) => Number(b === mirror) - Number(a === mirror)),
-      integration: integration
-        .toSorted(([a, ofA], [b, ofB]) => common(b) - common(a) || ofA.size - ofB.size)
-        .slice(0, integrationTestsMax)
-        .map(([test]) => test),
-    }
+    const common = (test: string) => [...wordsOf(test)].filter((word) => words.has(word)).length
+    const nearness = (test: string) => (test === mirror ? 2 : edges.get(test)?.includes(path) ? 1 : 0)
+    const reaching = reach
+      .filter(({ reached }) => reached.has(path))
+      .toSorted(
+        ({ test: a, reached: ofA }, { test: b, reached: ofB }) =>
+          nearness(b) - nearness(a) || common(b) - common(a) || ofA.size - ofB.size,
+      )
+    const first = (isUnit: boolean, most: number) =>
+      reaching
+        .filter((each) => each.isUnit === isUnit)
+        .slice(0, most)
+        .map(({ test }) => test)
+    return { unit: first(true, unitTestsMax), integration: first(false, integrationTestsMax) }
   }
 }

@@ -161,6 +161,7 @@ t.test('cookies are named by their place, bounded together, and must reach the t
   t.same(fault({ name: 'a' }), { 'cookies.1.value': ['is required'] })
   t.match(fault({ name: '', value: 'x' }), { 'cookies.1.name': [/1 to 4096/] })
   t.same(fault({ name: 'a', value: 'x', path: '/' }), { 'cookies.1.path': ['is not a parameter'] })
+  for (const cookie of [null, 'a=b', 1]) t.ok('cookies.0' in faultsOf({ url, cookies: [cookie] }), String(cookie))
   t.same(fault({ name: 'ab', value: 'x'.repeat(4094) }), {})
   t.match(fault({ name: 'ab', value: 'x'.repeat(4095) }), { 'cookies.1.value': [/4096 characters together/] })
   t.match(fault({ name: 'a b', value: 'x' }), { 'cookies.1.name': [/must not contain/] })
@@ -230,7 +231,26 @@ t.test('a margin takes at most half the page', async (t) => {
     pdf_margin_top: problem(105),
     pdf_margin_bottom: problem(105),
   })
-  t.same(faultsOf({ url, pdf_page_format: 'A5', ...half('105.1mm') })['pdf_margin_top'], problem(105, 'A5'))
+  for (const [name, width, height] of [
+    ['A3', 297, 420],
+    ['A5', 148, 210],
+    ['Letter', 215.9, 279.4],
+    ['Legal', 215.9, 355.6],
+    ['Tabloid', 279.4, 431.8],
+  ] as const) {
+    const of = { url, format: 'pdf', pdf_page_format: name }
+    const margins = (more: number) => ({
+      ...half(`${(height / 2 + more).toFixed(2)}mm`),
+      ...across(`${(width / 2 + more).toFixed(2)}mm`),
+    })
+    t.same(faultsOf({ ...of, ...margins(-0.01) }), {}, name)
+    const [tall, wide] = [problem(height / 2, name), problem(width / 2, name)]
+    t.same(
+      faultsOf({ ...of, ...margins(0.1) }),
+      { pdf_margin_top: tall, pdf_margin_bottom: tall, pdf_margin_left: wide, pdf_margin_right: wide },
+      name,
+    )
+  }
   for (const [within, beyond] of [
     ['561px', '562px'],
     ['5.84in', '5.85in'],
