@@ -170,6 +170,17 @@ t.test(
   },
 )
 
+// Contract: Missing selectors
+t.test('what the browser takes for no selector is an error that names it', async (t) => {
+  const html = redPage('<h1>x</h1>')
+  for (const parameter of ['wait_for_selector', 'selector', 'click_selector', 'scroll_to'] as const) {
+    const message = `${parameter} ':none' is not a CSS selector.`
+    t.match(await take({ html, [parameter]: ':none' }), { code: 'RENDER_ERROR', message })
+  }
+  const message = "hide_selectors ':none' is not a CSS selector."
+  t.match(await take({ html, hide_selectors: ['h1', ':none'] }), { code: 'RENDER_ERROR', message })
+})
+
 t.test('js runs in the world of the page, may wait, and what it throws is a warning', async (t) => {
   const html = redPage('<script>globalThis.mine = () => { document.body.style.background = "rgb(0,0,255)" }</script>')
   const awaited = await shotOf({ html, js: 'await new Promise((done) => setTimeout(done, 50)); mine()' })

@@ -4,6 +4,7 @@ import type { OpenPage } from '#worker/browser-host/capture/equip/open-page.ts'
 import type { CapturePlan } from '#worker/browser-host/capture/plan/plan-capture.ts'
 import { findFirst } from './find-first.ts'
 import { followNavigation } from './follow-navigation.ts'
+import { usingSelector } from './selector-errors.ts'
 import { applyStyle } from './style.ts'
 import { runInOwnWorld } from './world.ts'
 
@@ -45,7 +46,8 @@ const runScript = async ({ session }: OpenPage, js: string): Promise<Warning[]> 
 
 const click = async ({ page }: OpenPage, selector: string, endsAt: number): Promise<Warning[]> => {
   const element = page.locator(`css=${selector}`).first()
-  if ((await element.count()) === 0) return [notFound('click_selector', selector)]
+  if ((await usingSelector('click_selector', selector, element.count())) === 0)
+    return [notFound('click_selector', selector)]
   try {
     await element.click({ timeout: leftUntil(endsAt, clickMs) })
   } catch {
@@ -88,7 +90,7 @@ export const changePage = async (open: OpenPage, changes: Changes): Promise<Warn
     await follow(open, endsAt)
   }
   if (scrolledTo !== undefined) {
-    const isFound = await runInOwnWorld(open, scrollTo(scrolledTo))
+    const isFound = await usingSelector('scroll_to', scrolledTo, runInOwnWorld(open, scrollTo(scrolledTo)))
     if (isFound !== true) warnings.push(notFound('scroll_to', scrolledTo))
   }
   return warnings

@@ -2,6 +2,7 @@ import { AppError } from '#shared/errors/app-error.ts'
 import type { OpenPage } from '#worker/browser-host/capture/equip/open-page.ts'
 import type { Emulation, Subject } from '#worker/browser-host/capture/plan/plan-capture.ts'
 import { findFirst } from '#worker/browser-host/capture/prepare/find-first.ts'
+import { usingSelector } from '#worker/browser-host/capture/prepare/selector-errors.ts'
 import { runInOwnWorld } from '#worker/browser-host/capture/prepare/world.ts'
 
 /** A part of the page in CSS pixels, `x` and `y` from the top left of the document. */
@@ -35,7 +36,7 @@ const cut = (frame: Frame, { scale }: View, bounds: SizeBounds, leastWidth: numb
 }
 
 const measureElement = async (open: Pick<OpenPage, 'session' | 'mainFrameId'>, selector: string): Promise<Frame> => {
-  const box = (await runInOwnWorld(open, boxOf(selector))) as Frame | null
+  const box = (await usingSelector('selector', selector, runInOwnWorld(open, boxOf(selector)))) as Frame | null
   if (!box) throw new AppError('RENDER_ERROR', { publicMessage: `selector '${selector}' matched nothing.` })
   if (box.width > 0 && box.height > 0) return box
   throw new AppError('RENDER_ERROR', { publicMessage: `selector '${selector}' matched an element that takes no room.` })
