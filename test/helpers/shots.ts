@@ -1,8 +1,8 @@
 import sharp from 'sharp'
 import type { CaptureParameters } from '#shared/capture/options.ts'
-import { captureWith } from '#test/helpers/browser-host.ts'
+import type { Route } from '#test/fixtures/pages/pages.ts'
+import { captureWith, startPages, startTestHost, startWayOut } from '#test/helpers/browser-host.ts'
 import type { Shot } from '#worker/browser-host/protocol.ts'
-import type { Host } from '#worker/host-process.ts'
 
 export const blue = [0, 0, 255]
 export const red = [255, 0, 0]
@@ -10,15 +10,28 @@ export const red = [255, 0, 0]
 /** A red page. */
 export const redPage = (body: string): string => `<!doctype html><body style="margin:0;background:rgb(255,0,0)">${body}`
 
-/** What captures come to in a host; five seconds are enough for the pages of the tests. */
-export const capturesOf = (host: Host) => {
+/**
+ * Serves the fixture pages and `routes` on loopback, which is `localhost` too, and starts a browser host that reaches them, both
+ * until the tests end. `shotOf` throws where a capture does not complete; pages have five seconds.
+ */
+export const startCaptures = async (
+  lifetime: { readonly teardown: (clean: () => Promise<void>) => unknown },
+  routes: Readonly<Record<string, Route>> = {},
+) => {
+  const pages = await startPages(routes)
+  const port = pages.host.split(':')[1]
+  const wayOut = await startWayOut(`${pages.host} localhost:${port}`, { localhost: { A: ['127.0.0.1'] } })
+  const host = await startTestHost(wayOut)
+  lifetime.teardown(async () => {
+    for (const part of [host, wayOut, pages]) await part[Symbol.asyncDispose]()
+  })
   const take = (parameters: CaptureParameters) => captureWith(host, { timeout: 5, ...parameters })
   const shotOf = async (parameters: CaptureParameters): Promise<Shot> => {
     const outcome = await take(parameters)
     if (outcome.outcome !== 'completed') throw new Error(JSON.stringify(outcome))
     return outcome.shot
   }
-  return { take, shotOf }
+  return { pages, wayOut, host, take, shotOf }
 }
 
 /** Red, green and blue of a pixel. */

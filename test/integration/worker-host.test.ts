@@ -5,14 +5,13 @@ import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import sharp from 'sharp'
 import t from 'tap'
-import type { CaptureParameters } from '#shared/capture/options.ts'
 import { proxyHeader } from '#shared/net/callers-proxy.ts'
 import { captureHeader } from '#shared/net/refusal.ts'
 import { browsersOf, chromiumPath, startBareBrowser } from '#test/helpers/bare-browser.ts'
-import { captureWith, startPages, startTestHost, startWayOut } from '#test/helpers/browser-host.ts'
+import { captureWith, startTestHost, startWayOut } from '#test/helpers/browser-host.ts'
 import { listening } from '#test/helpers/egress-filter.ts'
 import { eventually } from '#test/helpers/eventually.ts'
-import type { Shot } from '#worker/browser-host/protocol.ts'
+import { pixel, startCaptures } from '#test/helpers/shots.ts'
 import { canaryPage, createCanary } from '#worker/canary.ts'
 import { childrenOf } from '#worker/process-groups.ts'
 import { warmUp } from '#worker/warm-up.ts'
@@ -21,7 +20,7 @@ const languages: (string | undefined)[] = []
 const filled = 'background:linear-gradient(red,blue)'
 const square =
   '<svg xmlns="http://www.w3.org/2000/svg" width="100" height="100"><rect width="100" height="100" fill="red"/></svg>'
-const pages = await startPages({
+const { pages, wayOut, host, take, shotOf } = await startCaptures(t, {
   '/language': ({ headers }, response) => {
     languages.push(headers['accept-language'])
     response.end('<p>any')
@@ -40,30 +39,6 @@ const pages = await startPages({
       onscroll = () => document.body.append(document.querySelector('div').cloneNode())
     </script>`),
 })
-const wayOut = await startWayOut(pages.host)
-const host = await startTestHost(wayOut)
-t.teardown(async () => {
-  await host[Symbol.asyncDispose]()
-  await wayOut[Symbol.asyncDispose]()
-  await pages[Symbol.asyncDispose]()
-})
-
-const take = (parameters: CaptureParameters) => captureWith(host, { timeout: 5, ...parameters })
-
-const shotOf = async (parameters: CaptureParameters): Promise<Shot> => {
-  const outcome = await take(parameters)
-  if (outcome.outcome !== 'completed') throw new Error(JSON.stringify(outcome))
-  return outcome.shot
-}
-
-const pixel = async (shot: Shot, x: number, y: number) => {
-  const { data } = await sharp(shot.bytes)
-    .removeAlpha()
-    .extract({ left: x, top: y, width: 1, height: 1 })
-    .raw()
-    .toBuffer({ resolveWithObject: true })
-  return [...data]
-}
 
 for (const format of ['png', 'jpeg', 'webp'] as const) {
   t.test(`a viewport comes as ${format}, of the size that was asked for`, async (t) => {

@@ -2,8 +2,7 @@ import t from 'tap'
 import type { CaptureParameters } from '#shared/capture/options.ts'
 import type { PageMetadata } from '#shared/capture/page-metadata.ts'
 import type { Route } from '#test/fixtures/pages/pages.ts'
-import { captureWith, startPages, startTestHost, startWayOut } from '#test/helpers/browser-host.ts'
-import type { Shot } from '#worker/browser-host/protocol.ts'
+import { startCaptures } from '#test/helpers/shots.ts'
 
 const page = (head: string, body = '<p>page'): string => `<!doctype html><html><head>${head}</head><body>${body}</body>`
 const html =
@@ -92,20 +91,10 @@ const routes: Record<string, Route> = {
   '/empty-404': (_request, response) => void response.writeHead(404).end(),
 }
 
-const pages = await startPages(routes)
-const wayOut = await startWayOut(pages.host)
-const host = await startTestHost(wayOut)
-t.teardown(async () => {
-  await host[Symbol.asyncDispose]()
-  await wayOut[Symbol.asyncDispose]()
-  await pages[Symbol.asyncDispose]()
-})
-
-const shotOf = async (parameters: CaptureParameters): Promise<Shot> => {
-  const outcome = await captureWith(host, { timeout: 10, extract_metadata: true, ...parameters })
-  if (outcome.outcome !== 'completed') throw new Error(JSON.stringify(outcome))
-  return outcome.shot
-}
+const captures = await startCaptures(t, routes)
+const { pages } = captures
+const shotOf = (parameters: CaptureParameters) =>
+  captures.shotOf({ timeout: 10, extract_metadata: true, ...parameters })
 const metadataOf = async (path: string, more: CaptureParameters = {}): Promise<PageMetadata> => {
   const { metadata, warnings } = await shotOf({ url: pages.url + path, ...more })
   t.notOk(

@@ -1,18 +1,8 @@
 import sharp from 'sharp'
 import t from 'tap'
-import { startPages, startTestHost, startWayOut } from '#test/helpers/browser-host.ts'
-import { blue, capturesOf, pixel, red, redPage } from '#test/helpers/shots.ts'
+import { blue, pixel, red, redPage, startCaptures } from '#test/helpers/shots.ts'
 
-const pages = await startPages()
-const wayOut = await startWayOut(pages.host)
-const host = await startTestHost(wayOut)
-t.teardown(async () => {
-  await host[Symbol.asyncDispose]()
-  await wayOut[Symbol.asyncDispose]()
-  await pages[Symbol.asyncDispose]()
-})
-
-const { take, shotOf } = capturesOf(host)
+const { pages, take, shotOf } = await startCaptures(t)
 
 t.test('an element comes alone, wherever it is, in whole pixels', async (t) => {
   const box = 'width:100.5px;height:50.2px;background:rgb(0,0,255)'

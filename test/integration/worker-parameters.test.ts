@@ -2,12 +2,11 @@ import type { IncomingHttpHeaders } from 'node:http'
 import sharp from 'sharp'
 import t, { type Test } from 'tap'
 import type { CaptureParameters } from '#shared/capture/options.ts'
-import { startPages, startTestHost, startWayOut } from '#test/helpers/browser-host.ts'
-import { blue, capturesOf, pixel, red, redPage } from '#test/helpers/shots.ts'
+import { blue, pixel, red, redPage, startCaptures } from '#test/helpers/shots.ts'
 
 const seen: { url: string; headers: IncomingHttpHeaders }[] = []
 const strict = { 'content-type': 'text/html', 'content-security-policy': "default-src 'none'; frame-src *" }
-const pages = await startPages({
+const { pages, take, shotOf } = await startCaptures(t, {
   '/seen': ({ url = '', headers }, response) => {
     seen.push({ url, headers })
     response.end(redPage('<p>seen'))
@@ -27,17 +26,6 @@ const pages = await startPages({
   },
   '/next': (_request, response) => response.end('<!doctype html><body style="background:rgb(0,0,255)">next'),
 })
-const wayOut = await startWayOut(`${pages.host} localhost:${pages.host.split(':')[1]}`, {
-  localhost: { A: ['127.0.0.1'] },
-})
-const host = await startTestHost(wayOut)
-t.teardown(async () => {
-  await host[Symbol.asyncDispose]()
-  await wayOut[Symbol.asyncDispose]()
-  await pages[Symbol.asyncDispose]()
-})
-
-const { take, shotOf } = capturesOf(host)
 
 /** A page that is blue where `condition` holds for it, and says what it saw. */
 const asking = (condition: string) =>
