@@ -24,7 +24,7 @@ export type Host = AsyncDisposable & {
 
 /** What starting a host takes beside the settings that it gets itself. */
 export type HostStart = {
-  readonly settings: HostSettings
+  readonly settings: Omit<HostSettings, 'hasOwnFiles'>
   readonly isolation: Isolation
   /** Bytes that host and browser may have for themselves while they capture. */
   readonly memoryMax: number
@@ -52,7 +52,11 @@ const launch = ({ settings, isolation, folder }: HostStart): ChildProcess => {
     ...(trust && inside.trust ? [{ from: trust, to: inside.trust }] : []),
   ]
   const [file, ...args] = isolated(
-    [process.execPath, program, JSON.stringify(isApart ? inside : settings)],
+    [
+      process.execPath,
+      program,
+      JSON.stringify({ ...(isApart ? inside : settings), hasOwnFiles: isApart } satisfies HostSettings),
+    ],
     isolation,
     mounts,
   )

@@ -1,8 +1,9 @@
 import sharp from 'sharp'
 import t from 'tap'
+import { captureWith, startTestHost } from '#test/helpers/browser-host.ts'
 import { blue, pixel, red, redPage, startCaptures } from '#test/helpers/shots.ts'
 
-const { pages, take, shotOf } = await startCaptures(t)
+const { pages, wayOut, take, shotOf } = await startCaptures(t)
 
 t.test('an element comes alone, wherever it is, in whole pixels', async (t) => {
   const box = 'width:100.5px;height:50.2px;background:rgb(0,0,255)'
@@ -152,4 +153,6 @@ t.test('Markdown becomes a page: tables, tasks, coloured code, dark where wanted
   }
   t.strictSame(await pixel(await shotOf({ markdown }), 5, 5), [255, 255, 255])
   t.strictSame(await pixel(await shotOf({ markdown, dark_mode: true }), 5, 5), [13, 17, 23])
+  await using byFlags = await startTestHost(wayOut, {}, { network: 'flags-only' })
+  t.match(await captureWith(byFlags, { markdown }), { outcome: 'completed' }, 'without a file tree of its own')
 })

@@ -1,4 +1,5 @@
 import { once } from 'node:events'
+import { statSync } from 'node:fs'
 import { cp } from 'node:fs/promises'
 import type { AddressInfo } from 'node:net'
 import { homedir } from 'node:os'
@@ -11,8 +12,15 @@ import { createPageSupply } from './page-supply.ts'
 import type { HostSettings, Order, Report } from './protocol.ts'
 import { serveOrder } from './serve-order.ts'
 
+/** Of a file's mode. */
+const readableByAll = 0o004
+
 const settings = JSON.parse(process.argv[2] ?? '') as HostSettings
-// Every module is loaded by now: from here on the checkout may be out of reach.
+const markdown = join(import.meta.dirname, 'capture/load/markdown-page.ts')
+const mayReadLater = settings.hasOwnFiles && (statSync(markdown).mode & readableByAll) !== 0
+// It takes 40 MiB and 100 ms, so a host that can read it later loads it for the first capture of Markdown.
+if (!mayReadLater) await import('./capture/load/markdown-page.ts')
+// Every other module is loaded by now: from here on the checkout may be out of reach.
 if (settings.user) becomeUser(settings.user)
 // Chromium uses none that it cannot write.
 if (settings.trust) await cp(settings.trust, join(homedir(), '.pki', 'nssdb'), { recursive: true })

@@ -10,6 +10,8 @@ export type BrowserUser = { readonly userId: number; readonly groupId: number }
 export type HostSettings = {
   readonly chromium: string
   readonly sandbox: boolean
+  /** Whether the host has a file tree of its own, in which its modules stay readable. */
+  readonly hasOwnFiles: boolean
   /** User to become before Chromium is started; absent: stay who it is. */
   readonly user?: BrowserUser
   /** Unix socket whose other end is the egress filter. */

@@ -4,7 +4,6 @@ import { classify } from './classify.ts'
 import { emptyErrorPage, hostOf, netErrorIn } from './net-error.ts'
 import type { OpenPage } from '#worker/browser-host/capture/equip/open-page.ts'
 import type { CapturePlan } from '#worker/browser-host/capture/plan/plan-capture.ts'
-import { markdownPage } from './markdown-page.ts'
 
 type Source = CapturePlan['source']
 type Loaded = Pick<OpenPage, 'page' | 'document'>
@@ -21,10 +20,17 @@ const failureOf = ({ document }: Loaded, netError: string | undefined, traffic: 
 const timedOut = (timeoutSeconds: number, cause: unknown) =>
   new AppError('TIMEOUT', { publicMessage: `The page did not load within ${timeoutSeconds} s.`, cause })
 
-const load = ({ page }: Loaded, source: Source, timeoutMs: number): Promise<unknown> =>
-  source.url === undefined
-    ? page.setContent(source.html ?? markdownPage(source.markdown ?? ''), { waitUntil: 'load', timeout: timeoutMs })
-    : page.goto(source.url, { waitUntil: 'load', timeout: timeoutMs })
+/** The page of a Markdown source, whose libraries are loaded for the first one where the host's main file has not done so. */
+const renderMarkdown = async (source: string): Promise<string> => {
+  const { markdownPage } = await import('./markdown-page.ts')
+  return markdownPage(source)
+}
+
+const load = async ({ page }: Loaded, { url, html, markdown = '' }: Source, timeoutMs: number): Promise<void> => {
+  const bounds = { waitUntil: 'load', timeout: timeoutMs } as const
+  if (url === undefined) await page.setContent(html ?? (await renderMarkdown(markdown)), bounds)
+  else await page.goto(url, bounds)
+}
 
 /** Throws where the main frame does not show a document that the capture asked for: success is never "there is a picture". */
 export const assertDocument = (open: Loaded, traffic: Judge): void => {
