@@ -260,7 +260,12 @@ t.test('a shared object stays until the last of its owners is deleted', async (t
 
   await drop(running, second.id)
   await settleDeletions(running)
-  await eventually(async () => (await files.get(key)) === undefined, { what: 'the last one takes it along' })
+  const isGone = async () => {
+    const left = await files.get(key)
+    left?.body.destroy()
+    return left === undefined
+  }
+  await eventually(isGone, { what: 'the last one takes it along' })
 })
 
 t.test('a shared object goes to the owner that keeps it longest, whatever order they came in', async (t) => {

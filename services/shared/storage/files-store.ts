@@ -1,5 +1,4 @@
 import { createHmac, createSecretKey, randomBytes, timingSafeEqual } from 'node:crypto'
-import { createReadStream } from 'node:fs'
 import { link, mkdir, open, readdir, rm, rmdir, stat, unlink, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import type { Writable } from 'node:stream'
@@ -177,10 +176,12 @@ export const createFilesStore = (options: FilesOptions): FilesStore => {
     get: async (key, range) => {
       const path = pathOf(key)
       try {
-        const { size } = await stat(path)
+        // Opened before it is measured: an object that is deleted from here on is still read to its end.
+        const file = await open(path)
+        const { size } = await file.stat()
         const bounds = range && { start: range.first, end: Math.min(range.last, size - 1) }
         return {
-          body: createReadStream(path, { ...bounds, highWaterMark: chunkBytes }),
+          body: file.createReadStream({ ...bounds, highWaterMark: chunkBytes }),
           bytes: bounds ? bounds.end - bounds.start + 1 : size,
         }
       } catch (error) {
