@@ -23,7 +23,7 @@ const loop = (name: LoopName, everyMs: number, turn: Loop['turn'], bell = create
   pauseTurns: 0,
 })
 
-/** Each kind of row is then removed for a fifth of the time. Without pauses p99 of accepts beside them was 119 ms, and 12,000 rows went a second where 1,000 come; with them 41 ms and 4,500 (`make bench-http`). */
+/** Each kind of row is then removed for a fifth of the time. Without pauses p99 of accepts beside them was 119 ms, and 12,000 rows went a second where 1,000 come; with them 42 ms and 4,450 (`make bench-http`). */
 const cleanupPauseTurns = 4
 
 /** What takes away what is over. Each goes on while its batches are full, and shares its work with other ledgers. */

@@ -22,7 +22,7 @@ const tags = Type.Record(Type.String({ pattern: tagName.source }), text(addressM
   additionalProperties: false,
 })
 
-/** What a page says of itself. A field that the page does not have is absent; addresses are absolute. */
+/** Metadata of a page. A field that the page does not have is absent; addresses are absolute. */
 export const pageMetadata = Type.Object(
   {
     title: Type.Optional(text(titleMax)),

@@ -21,7 +21,7 @@ const toCookie = (given: GivenCookie, url: string | undefined): SetCookie => {
   return { name: given.name, value: given.value, url: new URL('/', url).href }
 }
 
-/** Sets the caller's cookies before the page loads; one without a domain is the target's host's alone. Throws `RENDER_ERROR` where the browser takes none of them. */
+/** Sets the caller's cookies before the page loads; one without a domain is the target's host's alone. Throws `RENDER_ERROR` where the browser rejects them. */
 export const setCookies = async (
   context: BrowserContext,
   cookies: readonly GivenCookie[],
@@ -31,6 +31,9 @@ export const setCookies = async (
   try {
     await context.addCookies(cookies.map((cookie) => toCookie(cookie, url)))
   } catch (cause) {
-    throw new AppError('RENDER_ERROR', { publicMessage: 'The browser did not take the cookies.', cause })
+    throw new AppError('RENDER_ERROR', {
+      publicMessage: 'The browser rejected the cookies; check their names, values and domains.',
+      cause,
+    })
   }
 }

@@ -22,7 +22,7 @@ export type Emulation = {
   readonly timezone: string
   readonly isDark: boolean
   readonly isMotionReduced: boolean
-  /** Undefined: a page that asks for the location is denied. */
+  /** Undefined: requests for the location are denied. */
   readonly geolocation: CaptureOptions['geolocation']
 }
 
@@ -69,7 +69,7 @@ export type CapturePlan = {
     readonly scrollTo: string | undefined
   }
   readonly delaySeconds: number
-  /** Whether what the page says of itself is read once it has settled. */
+  /** Whether the page's metadata is read once it has settled. */
   readonly extractsMetadata: boolean
   readonly subject: Subject
   readonly output: Output

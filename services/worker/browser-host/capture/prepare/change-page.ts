@@ -64,17 +64,17 @@ const scrollTo = (selector: string) => `((found) => {
   return found !== null
 })(${findFirst(selector)})`
 
-/** A click or a script has begun to lead elsewhere by then, if it does so at once. */
-const departMs = 50
+/** Time in which a click or a script starts the navigation that it causes. */
+const navigationStartMs = 50
 
 const follow = async (open: OpenPage, endsAt: number) => {
-  await new Promise((wake) => setTimeout(wake, departMs))
+  await new Promise((wake) => setTimeout(wake, navigationStartMs))
   await followNavigation(open, endsAt)
 }
 
 /**
- * Does to the loaded page what the caller wants, in the order of the plan, and answers the warnings. Style is applied again
- * before the shot, by `settle`'s caller: a click may have led to another document.
+ * Applies the caller's changes to the loaded page, in the order of the plan, and returns the warnings. `styleAgain` follows
+ * before the shot: a click may have led to another document.
  */
 export const changePage = async (open: OpenPage, changes: Changes): Promise<Warning[]> => {
   const { js, click: clicked, scrollTo: scrolledTo } = changes

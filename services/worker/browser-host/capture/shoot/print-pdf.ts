@@ -16,7 +16,9 @@ const readStream = async ({ session }: Pick<OpenPage, 'session'>, handle: string
     const chunk = Buffer.from(data, base64Encoded ? 'base64' : 'utf8')
     bytes += chunk.length
     if (bytes > bytesMax) {
-      throw new AppError('RENDER_ERROR', { publicMessage: `The PDF is larger than ${bytesMax} bytes.` })
+      throw new AppError('RENDER_ERROR', {
+        publicMessage: `The PDF is larger than ${bytesMax} bytes; capture a smaller page.`,
+      })
     }
     chunks.push(chunk)
     if (eof) return Buffer.concat(chunks)
@@ -32,7 +34,9 @@ export const printPdf = async (
 ): Promise<Buffer> => {
   const { width, height, margins } = page
   if (margins.left + margins.right >= width || margins.top + margins.bottom >= height) {
-    throw new AppError('RENDER_ERROR', { publicMessage: 'The margins leave no room on the page of the PDF.' })
+    throw new AppError('RENDER_ERROR', {
+      publicMessage: 'The margins leave no room on the page of the PDF; make pdf_margin_* smaller.',
+    })
   }
   const { stream } = await open.session.send('Page.printToPDF', {
     paperWidth: width,

@@ -32,7 +32,7 @@ export const shoot = async (
       const { data } = await session.send('Page.captureScreenshot', {
         ...encoding,
         captureBeyondViewport: subject.kind !== 'viewport',
-        // This session knows nothing of the scale that the context emulates.
+        // The scale that the context emulates does not apply to this session.
         clip: { ...frame, scale },
       })
       return Buffer.from(data, 'base64')
