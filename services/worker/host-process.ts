@@ -10,7 +10,7 @@ import { type Isolation, isolated, systemPath } from './isolation/isolated.ts'
 import { watchMemory } from './isolation/memory-watch.ts'
 import { childrenOf, killGroup } from './process-groups.ts'
 
-/** Importing Playwright takes 0.3 s on an idle core; a busy machine may take far longer. */
+/** A host is up in 0.2 s on an idle core; a busy machine may take far longer. */
 const upMs = 30_000
 const complaintCharacters = 2000
 

@@ -25,6 +25,8 @@ const { pages, wayOut, host, take, shotOf } = await startCaptures(t, {
     languages.push(headers['accept-language'])
     response.end('<p>any')
   },
+  '/framed-dialogs': ({ headers }, response) =>
+    response.end(`<iframe src="http://${headers.host?.replace('127.0.0.1', 'localhost')}/dialogs"></iframe>`),
   '/heavy': (_request, response) => response.end('<p>heavy'.repeat(500_000)),
   '/slow.svg': (_request, response) => {
     setTimeout(() => response.writeHead(200, { 'content-type': 'image/svg+xml' }).end(square), 700)
@@ -96,7 +98,7 @@ t.test('a page that asks for a password is captured as it is once nobody gives o
 
 // Contract: Error mapping
 t.test('pages that ask, open, poison or reach for private addresses are still captured', async (t) => {
-  for (const path of ['/dialogs', '/popups', '/poisoned', '/private-picture']) {
+  for (const path of ['/dialogs', '/framed-dialogs', '/popups', '/poisoned', '/private-picture']) {
     t.equal((await shotOf({ url: pages.url + path })).targetStatus, 200, path)
   }
 })

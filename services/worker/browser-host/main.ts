@@ -6,8 +6,9 @@ import { homedir } from 'node:os'
 import { join } from 'node:path'
 import { becomeUser } from './become-user.ts'
 import { checkSiteIsolation } from './check-site-isolation.ts'
+import { flagsOf } from './browser/flags.ts'
+import { launch } from './browser/launch.ts'
 import { createForwarder } from './forwarder.ts'
-import { launchBrowser } from './launch-browser.ts'
 import { createPageSupply } from './page-supply.ts'
 import type { HostSettings, Order, Report } from './protocol.ts'
 import { serveOrder } from './serve-order.ts'
@@ -32,14 +33,14 @@ const { port } = forwarder.server.address() as AddressInfo
 
 let isChecked = false
 /** Browsers of one host are started alike: the first is checked, which warms the host up. */
-const launch = async () => {
-  const browser = await launchBrowser(settings, port)
+const launchChecked = async () => {
+  const browser = await launch(settings.chromium, (profile) => flagsOf(settings, port, profile))
   if (!isChecked) await checkSiteIsolation(browser)
   isChecked = true
   return browser
 }
 
-const pages = createPageSupply(launch, settings)
+const pages = createPageSupply(launchChecked, settings)
 const report = (what: Report) => new Promise<void>((sent) => process.send?.(what, () => sent()))
 process.on('message', (order: Order) => {
   void serveOrder({ pages, forwarder, bounds: settings, report }, order)

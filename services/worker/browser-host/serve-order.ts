@@ -1,4 +1,3 @@
-import type { Browser } from 'playwright'
 import { AppError, errorToCaptureCode } from '#shared/errors/app-error.ts'
 import type { CaptureErrorCode } from '#shared/errors/catalog.ts'
 import type { Timings } from '#shared/queue/messages.ts'
@@ -7,6 +6,7 @@ import { runCapture } from './capture/run-capture.ts'
 import type { SizeBounds } from './capture/subject/measure.ts'
 import { within } from '#shared/process/within.ts'
 import { detailOf } from './detail-of.ts'
+import type { Browser } from './browser/launch.ts'
 import type { Forwarder } from './forwarder.ts'
 import type { PageSupply } from './page-supply.ts'
 import type { Order, Outcome, Report } from './protocol.ts'
@@ -36,10 +36,10 @@ const failed = (thrown: unknown, timings: Partial<Timings>): Outcome & { outcome
  * Whether the browser is gone under a page that failed. A renderer that was killed together with its browser crashes
  * first: the browser is asked for something, so that its end is known by the time it has answered.
  */
-const isGone = async (browser: Browser): Promise<boolean> => {
-  const asked = browser.isConnected() ? browser.newBrowserCDPSession().then((session) => session.detach()) : undefined
-  await within(asked ?? Promise.resolve(), answerMs, () => new Error('the browser did not answer')).catch(() => {})
-  return !browser.isConnected()
+const isGone = async ({ session, ended }: Browser): Promise<boolean> => {
+  const late = () => new Error('the browser did not answer')
+  await within(session.send('Browser.getVersion'), answerMs, late).catch(() => {})
+  return ended.aborted
 }
 
 /** A page that takes longer to open never will: the smallest budget leaves a worker twenty seconds. */

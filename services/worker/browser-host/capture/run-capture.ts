@@ -64,7 +64,7 @@ const metadataUnread: Warning = {
 const loadPage = async (open: OpenPage, plan: CapturePlan, { traffic }: CaptureBounds): Promise<void> => {
   const began = performance.now()
   const { timeoutSeconds, waitForSelector } = plan
-  await setCookies(open.context, plan.cookies, plan.source.url)
+  await setCookies(open, plan.cookies, plan.source.url)
   const { refused } = await sendHeaders(open, plan.headers)
   await Promise.race([navigate(open, plan, traffic), refused])
   if (waitForSelector === undefined) return
@@ -83,7 +83,7 @@ const takePicture = async (
   const { frame, isTruncated } = await measure(open, plan.subject, plan.emulation, bounds)
   const size = { width: frame.width * scale, height: frame.height * scale }
   assertFits(output, size)
-  const picture = await time('shoot', shoot(open, { frame, scale, subject: plan.subject, output }))
+  const picture = await time('shoot', shoot(open, { frame, subject: plan.subject, output }))
   assertDocument(open, bounds.traffic)
   const encodeAndLook = async () => {
     const image = await encode(picture, output, size)
@@ -123,11 +123,11 @@ const render = async (open: OpenPage, plan: CapturePlan, bounds: CaptureBounds):
     output.kind === 'pdf'
       ? await takePdf(open, plan, output.page, bounds)
       : await takePicture(open, plan, output, bounds)
-  const finalUrl = open.page.url()
+  const finalUrl = open.document.address()
   return {
     ...picture,
     mimeType: mediaTypes[output.kind === 'pdf' ? 'pdf' : output.format],
-    targetStatus: open.document.status,
+    targetStatus: open.document.requested().status,
     // Masked here: from here on it travels and is stored in the clear.
     finalUrl: /^https?:/.test(finalUrl) ? maskUrl(finalUrl) : undefined,
     warnings: [...before, ...(isUnread ? [metadataUnread] : []), ...warnings],
@@ -140,7 +140,7 @@ const render = async (open: OpenPage, plan: CapturePlan, bounds: CaptureBounds):
  * `AppError` that the record shows, or whatever the browser threw where it went away.
  */
 export const runCapture = async (open: OpenPage, plan: CapturePlan, bounds: CaptureBounds): Promise<Shot> => {
-  const broken = [open.crashed, open.cutOff, bounds.traffic.cutShort]
+  const broken = [open.crashed, open.document.cutOff, bounds.traffic.cutShort]
   await timing(bounds)('navigate', Promise.race([loadPage(open, plan, bounds), ...broken]))
   bounds.loaded()
   const boundMs = renderMs + plan.delaySeconds * 1000

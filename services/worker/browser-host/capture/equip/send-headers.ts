@@ -1,6 +1,6 @@
-import type { Browser, BrowserContext } from 'playwright'
 import { AppError } from '#shared/errors/app-error.ts'
 import type { CapturePlan } from '#worker/browser-host/capture/plan/plan-capture.ts'
+import type { OpenPage } from './open-page.ts'
 
 type TargetHeaders = NonNullable<CapturePlan['headers']>
 type HeaderValues = TargetHeaders['values']
@@ -83,14 +83,14 @@ const refusalIn = ({ message }: Error): AppError | undefined => {
  * `RENDER_ERROR` where the browser takes none of them; it never resolves.
  */
 export const sendHeaders = async (
-  { browser, context }: { browser: Pick<Browser, 'newBrowserCDPSession'>; context: Pick<BrowserContext, 'once'> },
+  { browser, closed }: Pick<OpenPage, 'browser' | 'closed'>,
   headers: TargetHeaders | undefined,
 ): Promise<{ readonly refused: Promise<never> }> => {
   const { promise: refused, reject } = Promise.withResolvers<never>()
   refused.catch(() => {})
   if (headers === undefined) return { refused }
-  const session = await browser.newBrowserCDPSession()
-  context.once('close', () => void session.detach().catch(() => {}))
+  const session = await browser.attach()
+  void closed.then(() => browser.session.send('Target.detachFromTarget', { sessionId: session.id })).catch(() => {})
   session.on('Fetch.requestPaused', (paused) => {
     session.send('Fetch.continueRequest', continuationOf(paused, headers)).catch((error: Error) => {
       // Any other failure says that nobody waits for the request any more.

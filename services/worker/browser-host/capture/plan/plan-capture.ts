@@ -1,4 +1,4 @@
-import type { CaptureOptions, Format } from '#shared/capture/options.ts'
+import { type CaptureOptions, type Format, withDefaults } from '#shared/capture/options.ts'
 import { devices } from '#shared/capture/devices.ts'
 import { pdfPageSize, toMillimetres } from '#shared/capture/pdf-lengths.ts'
 
@@ -147,3 +147,6 @@ export const planCapture = (options: CaptureOptions): CapturePlan => {
     output: planOutput(options),
   }
 }
+
+/** What captures emulate that ask for nothing; their pages are opened ahead. */
+export const usual: Emulation = planCapture(withDefaults({})).emulation

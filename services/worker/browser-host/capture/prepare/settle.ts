@@ -17,7 +17,7 @@ const scriptFor = (subject: Subject, bounds: SettleBounds): string => {
  * as it is. Gives the number of images that could not be waited for. Bounded unless the renderer hangs.
  */
 export const settle = async (
-  open: Pick<OpenPage, 'page' | 'session' | 'mainFrameId'>,
+  open: Pick<OpenPage, 'session' | 'mainFrameId' | 'document'>,
   subject: Subject,
   heightMax: number,
 ): Promise<number> => {
