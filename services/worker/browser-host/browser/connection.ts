@@ -17,6 +17,8 @@ export type Session = {
   readonly on: <E extends keyof Events>(event: E, listener: (...parameters: Events[E]) => void) => void
   /** Whether the target is still there, as far as is known. */
   readonly isOpen: () => boolean
+  /** Resolves once it is not. */
+  readonly closed: Promise<void>
 }
 
 /** The conversations with one browser, by its pipes. */
@@ -64,11 +66,15 @@ const readMessages = (from: Readable, take: (text: string) => void): void => {
 export const connect = (to: Writable, from: Readable): Connection => {
   const over = new AbortController()
   const pending = new Map<number, Pending>()
-  const sessions = new Map<string, { session: Session; events: EventEmitter }>()
+  const sessions = new Map<string, { session: Session; events: EventEmitter; close: () => void }>()
   let lastId = 0
 
   const drop = (isDropped: (sessionId: string) => boolean) => {
-    for (const id of sessions.keys()) if (isDropped(id)) sessions.delete(id)
+    for (const [id, { close }] of sessions) {
+      if (!isDropped(id)) continue
+      sessions.delete(id)
+      close()
+    }
     for (const [id, { sessionId, method, reject }] of pending) {
       if (!isDropped(sessionId)) continue
       pending.delete(id)
@@ -77,10 +83,12 @@ export const connect = (to: Writable, from: Readable): Connection => {
   }
   const open = (id: string): Session => {
     const events = new EventEmitter()
+    const { promise: closed, resolve: close } = Promise.withResolvers<void>()
     const isOpen = () => sessions.get(id)?.session === session
     const session: Session = {
       id,
       isOpen,
+      closed,
       send: (method, ...[params]) =>
         new Promise((resolve, reject) => {
           if (!isOpen()) {
@@ -93,7 +101,7 @@ export const connect = (to: Writable, from: Readable): Connection => {
         }),
       on: (event, listener) => void events.on(event, listener),
     }
-    sessions.set(id, { session, events })
+    sessions.set(id, { session, events, close })
     return session
   }
   const browser = open('')

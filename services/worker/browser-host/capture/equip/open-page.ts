@@ -21,7 +21,7 @@ export type OpenPage = {
   readonly document: MainDocument
   /** The page's own session and those of frames that are in other processes. */
   readonly frameSessions: () => readonly Session[]
-  /** Rejects with `RENDER_ERROR` once the renderer crashes; never resolves. */
+  /** Rejects with `RENDER_ERROR` once the renderer crashes or the page is closed; never resolves. */
   readonly crashed: Promise<never>
   /** Ends the context with all that is in it. */
   readonly close: () => Promise<void>
@@ -42,9 +42,9 @@ const answerDialogs = async (session: Session): Promise<void> => {
 const watchCrash = (session: Session): Promise<never> => {
   const { promise, reject } = Promise.withResolvers<never>()
   promise.catch(() => {})
-  session.on('Inspector.targetCrashed', () => {
-    reject(new AppError('RENDER_ERROR', { publicMessage: 'The page crashed the renderer.' }))
-  })
+  const fail = (publicMessage: string) => reject(new AppError('RENDER_ERROR', { publicMessage }))
+  session.on('Inspector.targetCrashed', () => fail('The page crashed the renderer.'))
+  void session.closed.then(() => fail('The page closed itself.'))
   return promise
 }
 

@@ -52,6 +52,7 @@ t.test('what was asked of a target that goes away, or is gone, is not waited for
   say({ method: 'Target.detachedFromTarget', params: { sessionId: 'page' } }, { id: 2, result: {} })
   await t.rejects(of, /target is closed/)
   await t.resolves(other)
+  await page.closed
   t.notOk(page.isOpen())
   await t.rejects(page.send('Page.enable'), /target is closed/)
 })
