@@ -38,6 +38,8 @@ const unattended = [
 
 /** What would make a page look or behave otherwise than before its viewer, or two pictures of it differ. */
 const steady = [
+  // Of headless-shell alone; full Chromium opens some after a click, and those are closed.
+  '--block-new-web-contents',
   '--disable-back-forward-cache',
   '--disable-background-timer-throttling',
   '--disable-backgrounding-occluded-windows',

@@ -23,7 +23,7 @@ export type Browser = {
   readonly session: Session
   /** Aborts once the browser is over. */
   readonly ended: AbortSignal
-  /** Opens a page in a new context. Any other page that comes up in the context is closed before it runs. */
+  /** Opens a page in a new context. Any other page that comes up in the context is closed. */
   readonly openBlank: () => Promise<BlankPage>
   /** A further session of the browser itself, whose interceptions are its own. */
   readonly attach: () => Promise<Session>
@@ -52,11 +52,12 @@ const watchTargets = async ({ browser, sessionOf }: Connection): Promise<(contex
     if (type === 'page' && take) {
       awaited.delete(browserContextId)
       take({ id: targetId, session })
-    } else if (type === 'service_worker') {
-      session.send('Runtime.evaluate', { expression: failInstall }).catch(() => {})
-      session.send('Runtime.runIfWaitingForDebugger').catch(() => {})
-    } else if (type === 'shared_worker') session.send('Runtime.runIfWaitingForDebugger').catch(() => {})
-    else if (type !== 'browser') browser.send('Target.closeTarget', { targetId }).catch(() => {})
+      return
+    }
+    if (type === 'service_worker') session.send('Runtime.evaluate', { expression: failInstall }).catch(() => {})
+    // What waits holds up all pages of its process.
+    session.send('Runtime.runIfWaitingForDebugger').catch(() => {})
+    if (type === 'page') browser.send('Target.closeTarget', { targetId }).catch(() => {})
   })
   await browser.send('Target.setAutoAttach', {
     autoAttach: true,

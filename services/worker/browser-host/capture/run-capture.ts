@@ -12,6 +12,7 @@ import { setCookies } from './equip/set-cookies.ts'
 import { extractMetadata } from './inspect/extract-metadata.ts'
 import { isBlank } from './inspect/is-blank.ts'
 import { awaitSelector } from './load/await-selector.ts'
+import { awaitIdle } from './load/await-idle.ts'
 import { assertDocument, navigate } from './load/navigate.ts'
 import type { CapturePlan, ImageOutput, PdfPage } from './plan/plan-capture.ts'
 import { changePage, styleAgain } from './prepare/change-page.ts'
@@ -61,15 +62,21 @@ const metadataUnread: Warning = {
   message: 'The page went from document to document, so its metadata could not be read.',
 }
 
-const loadPage = async (open: OpenPage, plan: CapturePlan, { traffic }: CaptureBounds): Promise<void> => {
-  const began = performance.now()
+const busy: Warning = {
+  code: 'network_busy',
+  message: 'The page had not stopped asking for things when its timeout was over.',
+}
+
+const loadPage = async (open: OpenPage, plan: CapturePlan, { traffic }: CaptureBounds): Promise<Warning[]> => {
   const { timeoutSeconds, waitForSelector } = plan
+  const endsAt = performance.now() + timeoutSeconds * 1000
   await setCookies(open, plan.cookies, plan.source.url)
   const { refused } = await sendHeaders(open, plan.headers)
   await Promise.race([navigate(open, plan, traffic), refused])
-  if (waitForSelector === undefined) return
-  const waitMs = timeoutSeconds * 1000 - (performance.now() - began)
-  await awaitSelector(open, waitForSelector, { waitMs, timeoutSeconds })
+  if (waitForSelector !== undefined) {
+    await awaitSelector(open, waitForSelector, { waitMs: endsAt - performance.now(), timeoutSeconds })
+  }
+  return plan.waitsForIdle && !(await awaitIdle(open, endsAt)) ? [busy] : []
 }
 
 const takePicture = async (
@@ -141,10 +148,11 @@ const render = async (open: OpenPage, plan: CapturePlan, bounds: CaptureBounds):
  */
 export const runCapture = async (open: OpenPage, plan: CapturePlan, bounds: CaptureBounds): Promise<Shot> => {
   const broken = [open.crashed, open.document.cutOff, bounds.traffic.cutShort]
-  await timing(bounds)('navigate', Promise.race([loadPage(open, plan, bounds), ...broken]))
+  const early = await timing(bounds)('navigate', Promise.race([loadPage(open, plan, bounds), ...broken]))
   bounds.loaded()
   const boundMs = renderMs + plan.delaySeconds * 1000
-  return within(Promise.race([render(open, plan, bounds), ...broken]), boundMs, () => {
+  const shot = await within(Promise.race([render(open, plan, bounds), ...broken]), boundMs, () => {
     return new AppError('RENDER_ERROR', { publicMessage: 'The page stopped responding after it had loaded.' })
   })
+  return { ...shot, warnings: [...early, ...shot.warnings] }
 }

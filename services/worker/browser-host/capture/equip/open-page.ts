@@ -4,6 +4,7 @@ import type { BlankPage, Browser } from '#worker/browser-host/browser/launch.ts'
 import type { Emulation } from '#worker/browser-host/capture/plan/plan-capture.ts'
 import { emulate, emulateSize } from './emulate.ts'
 import { type MainDocument, watchDocument } from './watch-document.ts'
+import { type Loads, watchLoads } from './watch-loads.ts'
 
 /** A page that asks more often than this is left with its question. */
 const dialogsMax = 10
@@ -19,6 +20,7 @@ export type OpenPage = {
   readonly session: Session
   readonly mainFrameId: string
   readonly document: MainDocument
+  readonly loads: Loads
   /** The page's own session and those of frames that are in other processes. */
   readonly frameSessions: () => readonly Session[]
   /** Rejects with `RENDER_ERROR` once the renderer crashes or the page is closed; never resolves. */
@@ -85,6 +87,7 @@ const equip = async (browser: Browser, { session, id, contextId }: BlankPage, em
   const crashed = watchCrash(session)
   // The page's frame has the id of its target.
   const document = watchDocument(session, id)
+  const loads = watchLoads(session, id)
   const [frames] = await Promise.all([
     attachFrames(browser, session, emulation),
     answerDialogs(session),
@@ -98,7 +101,7 @@ const equip = async (browser: Browser, { session, id, contextId }: BlankPage, em
     ...(emulation.geolocation ? [grantLocation(browser, contextId)] : []),
     session.send('Runtime.runIfWaitingForDebugger'),
   ])
-  return { crashed, document, frameSessions: () => [session, ...frames()] }
+  return { crashed, document, loads, frameSessions: () => [session, ...frames()] }
 }
 
 /** Opens the one page of a capture: nothing of another capture is in it, and nothing that it asks for is granted but a given location. */

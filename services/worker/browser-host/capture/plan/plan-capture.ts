@@ -60,6 +60,8 @@ export type CapturePlan = {
   /** Seconds in which the page must load, and `waitForSelector` match. */
   readonly timeoutSeconds: number
   readonly waitForSelector: string | undefined
+  /** Whether the page must also have stopped asking for things, as far as `timeoutSeconds` go. */
+  readonly waitsForIdle: boolean
   /** What is done to the loaded page, in this order. */
   readonly changes: {
     readonly css: string | undefined
@@ -134,6 +136,7 @@ export const planCapture = (options: CaptureOptions): CapturePlan => {
     headers: planHeaders(options),
     timeoutSeconds: options.timeout,
     waitForSelector: options.wait_for_selector,
+    waitsForIdle: options.wait_until === 'network_idle',
     changes: {
       css: options.css,
       hide: options.hide_selectors ?? [],

@@ -6,6 +6,24 @@ const twoFrames = `new Promise((done) => {
   requestAnimationFrame(() => requestAnimationFrame(() => done()))
 })`
 
+/** Most that a page which goes on changing is waited for, and how long it must have stayed as it is. */
+const restMs = 1000
+const changelessMs = 100
+
+/**
+ * Resolves once the document has not changed for two frames; where it has, once it has not for a tenth of a second, after a
+ * second in any case.
+ */
+const rest = `async () => {
+  const began = performance.now()
+  let changedAt
+  const changes = new MutationObserver(() => { changedAt = performance.now() })
+  changes.observe(document, { subtree: true, childList: true, attributes: true, characterData: true })
+  do await ${twoFrames}
+  while (changedAt !== undefined && performance.now() - changedAt < ${changelessMs} && performance.now() - began < ${restMs})
+  changes.disconnect()
+}`
+
 /**
  * Waits for fonts, and for the images that show between `fromPx` and `belowPx` of the page to be decoded, for at most `waitMs`.
  * Resolves to the number of images that are not. Images beyond the 500th are not looked at.
@@ -19,7 +37,9 @@ const awaitContent = `async (fromPx, belowPx, waitMs) => {
   const decoded = wanted.map((image) =>
     image.decode().then(() => left.delete(image), () => image.complete && left.delete(image)))
   const late = new Promise((done) => setTimeout(done, waitMs))
-  await Promise.race([Promise.all([document.fonts.ready, ...decoded]), late])
+  await Promise.race([Promise.all([document.fonts.ready, ...decoded, (${rest})()]), late])
+  // What stands in the place of a broken image is drawn a frame after it has failed.
+  if (wanted.some((image) => image.complete && image.naturalWidth === 0)) await ${twoFrames}
   return left.size
 }`
 
