@@ -2,7 +2,13 @@ import { createHash } from 'node:crypto'
 import { handBacksMax, unendedMax } from '#shared/capture/budget.ts'
 import { boundMetadata } from '#shared/capture/page-metadata.ts'
 import { AppError, errorToCaptureCode, toAppError } from '#shared/errors/app-error.ts'
-import { boundWarnings, type CompletedResult, type FailedResult, type SealedPart } from '#shared/queue/messages.ts'
+import {
+  boundWarnings,
+  type CompletedResult,
+  type FailedResult,
+  type SealedPart,
+  type Timings,
+} from '#shared/queue/messages.ts'
 import type { Outcome, Shot } from './browser-host/protocol.ts'
 import type { EgressLink } from './egress-link.ts'
 import type { Host } from './host-process.ts'
@@ -14,7 +20,13 @@ const stopMarginMs = 3000
 const storeMarginMs = 500
 
 /** An attempt that has begun; `endsAt` (on `performance`'s clock) is the end of the worker's time. */
-export type Attempt = NextAttempt & { readonly id: string; readonly sealed: SealedPart; readonly endsAt: number }
+export type Attempt = NextAttempt & {
+  readonly id: string
+  readonly sealed: SealedPart
+  readonly endsAt: number
+  /** The stages before the attempt began. */
+  readonly before: Required<Pick<Timings, 'queue' | 'claim'>>
+}
 
 /** A fault of ours, that of the way to egress or of the browser, that broke an attempt off. */
 export type Interruption = {
@@ -65,7 +77,7 @@ const judge = (
 }
 
 const completedResult = async (
-  { id, attempt, sealed, endsAt }: Attempt,
+  { id, attempt, sealed, endsAt, before }: Attempt,
   shot: Shot,
   timings: Outcome['timings'],
 ): Promise<CompletedResult> => {
@@ -85,7 +97,7 @@ const completedResult = async (
     height: shot.height,
     ...(shot.targetStatus !== undefined && { targetStatus: shot.targetStatus }),
     ...(shot.finalUrl !== undefined && shot.finalUrl.length <= 8192 && { finalUrl: shot.finalUrl }),
-    timings: { ...timings, store: Math.round(performance.now() - began) },
+    timings: { ...before, ...timings, store: Math.round(performance.now() - began) },
     warnings: boundWarnings(shot.warnings),
     ...(shot.metadata && { metadata: boundMetadata(shot.metadata) }),
   }
@@ -96,12 +108,15 @@ const completedResult = async (
  * takes the attempt's only signed address. Never throws: how it ended is the result.
  */
 export const runAttempt = async (host: Host, egress: EgressLink, running: Attempt): Promise<AttemptEnd> => {
-  const { id, attempt, sealed, endsAt } = running
+  const { id, attempt, sealed, endsAt, before } = running
   const began = performance.now()
   const total = () => Math.round(performance.now() - began)
   const failed = ({ code, message, timings, detail }: Failed): AttemptEnd => {
     const of = { id, attempt, token: sealed.token, outcome: 'failed' } as const
-    return { result: { ...of, code, message: message.slice(0, 1000), timings: { ...timings, total: total() } }, detail }
+    return {
+      result: { ...of, code, message: message.slice(0, 1000), timings: { ...before, ...timings, total: total() } },
+      detail,
+    }
   }
   const breaks = egress.breaks()
   const reported = await host.capture({ id, options: sealed.options, online: true }, endsAt - stopMarginMs)

@@ -1,4 +1,5 @@
 import { ledgerMarginMs } from '#shared/capture/budget.ts'
+import { sinceAcceptMs } from '#shared/capture/id-time.ts'
 import type { Pool } from '#shared/capture/lane.ts'
 import { toAppError } from '#shared/errors/app-error.ts'
 import type { Queue } from '#shared/queue/connection.ts'
@@ -65,6 +66,7 @@ export const serveDelivery = async (worker: Worker, host: Host, delivery: Delive
   const { queue, pool, pod, events } = worker
   const id = captureIdOf(delivery.subject)
   const trace = continueTrace('attempt', delivery.traceparent)
+  const taken = { at: performance.now(), queue: sinceAcceptMs(id, Date.now()) }
   const say = (started: Omit<StartedMessage, 'id' | 'pod'>) =>
     publishStored(queue, startedSubject({ pool, id }), startedCodec.encode({ id, pod, ...started }), trace.traceparent)
   const goBack = () => {
@@ -88,7 +90,8 @@ export const serveDelivery = async (worker: Worker, host: Host, delivery: Delive
     const endsAt = performance.now() + readable.message.budgetMs - ledgerMarginMs
     await say({ attempt, kind: 'begun' })
     events.begun({ id, attempt, traceId: trace.traceId })
-    const end = await runAttempt(host, worker.egress, { id, ...progress, sealed: readable.sealed, endsAt })
+    const before = { queue: taken.queue, claim: Math.round(performance.now() - taken.at) }
+    const end = await runAttempt(host, worker.egress, { id, ...progress, sealed: readable.sealed, endsAt, before })
     if ('interruption' in end) {
       const { fate } = end.interruption
       if (fate.kind === 'handed-back') await say({ attempt, ...fate })

@@ -61,7 +61,7 @@ t.test('a capture goes from the outbox through the queue to its record and its c
     height: 800,
     processingTimeMs: 150,
     targetStatus: 200,
-    timings: { navigate: 10, total: 150 },
+    timings: { navigate: 10, total: 150, commit: Number },
     warnings: [],
     error: null,
   })

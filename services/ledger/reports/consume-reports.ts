@@ -16,10 +16,10 @@ const noConsumerMs = 1000
 const noConsumerPauseMs = 200
 
 const readAll = (ledger: Dependencies, deliveries: readonly Delivery[]) =>
-  deliveries.flatMap(({ subject, data }) => {
-    const report = readReport(subject, data)
+  deliveries.flatMap((delivery) => {
+    const report = readReport(delivery)
     if (report) return [report]
-    ledger.events.reportIgnored(subject, 'unreadable')
+    ledger.events.reportIgnored(delivery.subject, 'unreadable')
     return []
   })
 

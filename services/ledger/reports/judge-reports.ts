@@ -1,5 +1,6 @@
 import { createHash, timingSafeEqual } from 'node:crypto'
 import { type Format, mediaTypes } from '#shared/capture/options.ts'
+import { type Stage, stages } from '#shared/capture/stages.ts'
 import type { PageMetadata } from '#shared/capture/page-metadata.ts'
 import type { CaptureChange, CaptureEnd, JudgedCapture } from '#shared/db/change-captures.ts'
 import type { CompletedResult, ResultMessage, StartedMessage } from '#shared/queue/messages.ts'
@@ -42,6 +43,10 @@ const plainMetadata = ({ og, twitter, ...fields }: PageMetadata): PageMetadata =
   ...(og && { og: plainTags(og) }),
   ...(twitter && { twitter: plainTags(twitter) }),
 })
+
+/** The stages that are known here, in their order: the worker may be older or newer. */
+const knownTimings = (timings: Partial<Record<Stage, number>>): Partial<Record<Stage, number>> =>
+  Object.fromEntries(stages.flatMap((stage) => (timings[stage] === undefined ? [] : [[stage, timings[stage]]])))
 
 const stateOf = ({ attempts, unendedStarts, format, status, objectKey }: JudgedCapture): State => ({
   format,
@@ -120,9 +125,14 @@ const onFailed = (state: State, result: Exclude<ResultMessage, CompletedResult>)
   state.tells = true
 }
 
-const onResult = (state: State, result: ResultMessage, tokenHash: Buffer) => {
-  const hash = createHash('sha256').update(result.token).digest()
+const onResult = (
+  state: State,
+  message: ResultMessage,
+  { tokenHash, commit }: { tokenHash: Buffer; commit: number },
+) => {
+  const hash = createHash('sha256').update(message.token).digest()
   if (!timingSafeEqual(hash, tokenHash)) return void state.ignored.push('token')
+  const result = { ...message, timings: knownTimings({ ...message.timings, commit }) }
   if (result.outcome === 'completed') onCompleted(state, result)
   else onFailed(state, result)
 }
@@ -132,12 +142,20 @@ const onResult = (state: State, result: ResultMessage, tokenHash: Buffer) => {
  * after another attempt failed to end; a failure counts only from the latest attempt that began; a result that comes
  * before its start implies it; the latest attempt does not count once it is handed back. What ended stays ended: the same result again is told again, another success has lost.
  */
-export const judgeReports = (capture: JudgedCapture, reports: readonly Report[]): ReportsJudgement => {
+export const judgeReports = (
+  capture: JudgedCapture,
+  reports: readonly Report[],
+  nowMs = Date.now(),
+): ReportsJudgement => {
   const state = stateOf(capture)
   for (const report of reports) {
     if (report.pool !== capture.pool) state.ignored.push('pool')
     else if (report.kind === 'started') onStarted(state, report.message)
-    else onResult(state, report.message, capture.tokenHash)
+    else {
+      // By two clocks, which may differ.
+      const commit = Math.max(0, Math.round(nowMs - report.storedAtMs))
+      onResult(state, report.message, { tokenHash: capture.tokenHash, commit })
+    }
   }
   const { attempts, unendedStarts, begins, end, losers, tells, ignored } = state
   return {

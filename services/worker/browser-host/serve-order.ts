@@ -64,7 +64,7 @@ const tryOrder = async (host: Host, order: Order): Promise<Tried> => {
     void host.report({ kind: 'loaded', id })
   }
   const timed = (stage: keyof Timings, stageMs: number) => {
-    timings[stage] = stageMs
+    timings[stage] = (timings[stage] ?? 0) + stageMs
   }
   const run = async (): Promise<Outcome> => {
     try {

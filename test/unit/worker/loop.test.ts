@@ -20,6 +20,7 @@ const deliveryOf = (lane: Lane, over: Partial<Delivery> = {}): Delivery => ({
   subject: captureSubject({ pool: 'standard', lane, accountId: 'a', id: crypto.randomUUID() }),
   data: new Uint8Array(),
   traceparent: undefined,
+  storedAtMs: 0,
   ack: nothing,
   nak: nothing,
   working: nothing,

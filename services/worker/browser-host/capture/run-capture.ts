@@ -85,11 +85,8 @@ const takePicture = async (
   assertFits(output, size)
   const picture = await time('shoot', shoot(open, { frame, scale, subject: plan.subject, output }))
   assertDocument(open, bounds.traffic)
-  const encodeAndLook = async () => {
-    const image = await encode(picture, output, size)
-    return { image, blank: await isBlank(image.bytes) }
-  }
-  const { image, blank } = await time('encode', encodeAndLook())
+  const image = await time('encode', encode(picture, output, size))
+  const blank = await time('inspect', isBlank(image.bytes))
   const warnings = [
     ...(isTruncated ? [truncated(frame)] : []),
     ...(blank ? [{ code: 'blank', message: 'The picture has a single colour.' }] : []),
@@ -103,21 +100,27 @@ const takePdf = async (open: OpenPage, plan: CapturePlan, page: PdfPage, bounds:
   return { bytes, ...size, warnings: frame ? [truncated(frame)] : [] }
 }
 
-/** What is done between the load and the shot. */
-const prepare = async (open: OpenPage, plan: CapturePlan, bounds: CaptureBounds): Promise<Warning[]> => {
+/** What the caller wants changed in the page that has loaded, and the delay. */
+const change = async (open: OpenPage, plan: CapturePlan): Promise<Warning[]> => {
   const changed = await changePage(open, plan.changes)
   await new Promise((wake) => setTimeout(wake, plan.delaySeconds * 1000))
   await followNavigation(open, performance.now() + navigationMs)
-  const missing = await styleAgain(open, plan.changes)
-  const undecoded = await timing(bounds)('settle', settle(open, plan.subject, bounds.heightMax))
+  return [...changed, ...(await styleAgain(open, plan.changes))]
+}
+
+/** What is done between the load and the shot. */
+const prepare = async (open: OpenPage, plan: CapturePlan, bounds: CaptureBounds): Promise<Warning[]> => {
+  const time = timing(bounds)
+  const changed = await time('prepare', change(open, plan))
+  const undecoded = await time('settle', settle(open, plan.subject, bounds.heightMax))
   const message = `${undecoded} images had not loaded when the picture was taken.`
-  return [...changed, ...missing, ...(undecoded > 0 ? [{ code: 'undecoded_images', message }] : [])]
+  return [...changed, ...(undecoded > 0 ? [{ code: 'undecoded_images', message }] : [])]
 }
 
 const render = async (open: OpenPage, plan: CapturePlan, bounds: CaptureBounds): Promise<Shot> => {
   const { output } = plan
   const before = await prepare(open, plan, bounds)
-  const metadata = plan.extractsMetadata ? await extractMetadata(open) : undefined
+  const metadata = plan.extractsMetadata ? await timing(bounds)('inspect', extractMetadata(open)) : undefined
   const isUnread = plan.extractsMetadata && metadata === undefined
   const { warnings, ...picture } =
     output.kind === 'pdf'
