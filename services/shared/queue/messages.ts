@@ -106,7 +106,7 @@ export const beatMessage = Type.Object(
     slots: count(64),
     busy: count(64),
     state: Type.Enum(['starting', 'ready', 'draining', 'drained']),
-    /** Captures being served, at most one per slot. */
+    /** Captures being served, at most two per slot: while one is stored the next may be in the browser. */
     captures: Type.Array(uuid, { maxItems: 64 }),
     /** Mean service time of recent captures; absent before the first. */
     serviceMs: Type.Optional(count(600_000)),

@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto'
 import type { Browser } from 'playwright'
 import { AppError, errorToCaptureCode } from '#shared/errors/app-error.ts'
 import type { CaptureErrorCode } from '#shared/errors/catalog.ts'
@@ -69,7 +70,7 @@ const tryOrder = async (host: Host, order: Order): Promise<Tried> => {
   const run = async (): Promise<Outcome> => {
     try {
       const shot = await runCapture(open, plan, { ...host.bounds, traffic, loaded, timed })
-      return { outcome: 'completed', shot, timings }
+      return { outcome: 'completed', shot: { ...shot, sha256: hash('sha256', shot.bytes) }, timings }
     } catch (thrown) {
       return failed(thrown, timings)
     }

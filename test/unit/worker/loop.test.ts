@@ -95,6 +95,6 @@ t.test('pulling: what arrives as pulling ends is handed back unserved', async (t
     served: () => t.fail('nothing is served'),
   })
   worker.duty[Symbol.dispose]()
-  t.equal(served, false)
+  t.equal(served, undefined)
   t.same(handedBack, [undefined], 'for somebody else at once')
 })

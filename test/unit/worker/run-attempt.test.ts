@@ -16,6 +16,7 @@ const completed: Extract<Outcome, { outcome: 'completed' }> = {
   outcome: 'completed',
   shot: {
     bytes: Buffer.from('image'),
+    sha256: '0'.repeat(64),
     width: 1,
     height: 1,
     mimeType: 'image/png',
@@ -57,8 +58,10 @@ const run = async (outcome: Outcome, of: { attempt?: number; handBacks?: number;
   const puts = [1, 2, 3].map((number) => ({ key: keyOf(number), url: `${store.url}/${keyOf(number)}` }))
   const sealed = { options: withDefaults({ html: 'x' }), token: 'token', puts }
   const endsAt = performance.now() + 60_000
-  const end = await runAttempt(host, egress, { id, attempt, handBacks, sealed, endsAt, before })
-  return { end, asked, endsAt, stored: [...store.objects.keys()] }
+  const left = await runAttempt(host, egress, { id, attempt, handBacks, sealed, endsAt, before })
+  const storedBefore = store.objects.size
+  const end = 'finish' in left ? await left.finish() : left
+  return { end, asked, endsAt, storedBefore, stored: [...store.objects.keys()] }
 }
 
 t.test(
@@ -70,7 +73,8 @@ t.test(
 )
 
 t.test('image: is stored at the address of its attempt', async (t) => {
-  const { end, stored } = await run(completed, { attempt: 2 })
+  const { end, storedBefore, stored } = await run(completed, { attempt: 2 })
+  t.equal(storedBefore, 0, 'not before the browser is free')
   t.match(end, { result: { outcome: 'completed', attempt: 2, objectKey: keyOf(2), token: 'token' } })
   t.same(stored, [keyOf(2)])
 })

@@ -36,6 +36,9 @@ export type CaptureBounds = SizeBounds & {
   readonly timed: (stage: keyof Timings, stageMs: number) => void
 }
 
+/** What is delivered of a page. */
+type Unhashed = Omit<Shot, 'sha256'>
+
 /** What was made of a page. */
 type Picture = Pick<Shot, 'bytes' | 'width' | 'height'> & { readonly warnings: readonly Warning[] }
 
@@ -117,7 +120,7 @@ const prepare = async (open: OpenPage, plan: CapturePlan, bounds: CaptureBounds)
   return [...changed, ...(undecoded > 0 ? [{ code: 'undecoded_images', message }] : [])]
 }
 
-const render = async (open: OpenPage, plan: CapturePlan, bounds: CaptureBounds): Promise<Shot> => {
+const render = async (open: OpenPage, plan: CapturePlan, bounds: CaptureBounds): Promise<Unhashed> => {
   const { output } = plan
   const before = await prepare(open, plan, bounds)
   const metadata = plan.extractsMetadata ? await timing(bounds)('inspect', extractMetadata(open)) : undefined
@@ -142,7 +145,7 @@ const render = async (open: OpenPage, plan: CapturePlan, bounds: CaptureBounds):
  * Takes one capture in a page that was opened for it: load, prepare, find the subject, shoot, encode. Throws the
  * `AppError` that the record shows, or whatever the browser threw where it went away.
  */
-export const runCapture = async (open: OpenPage, plan: CapturePlan, bounds: CaptureBounds): Promise<Shot> => {
+export const runCapture = async (open: OpenPage, plan: CapturePlan, bounds: CaptureBounds): Promise<Unhashed> => {
   const broken = [open.crashed, open.cutOff, bounds.traffic.cutShort]
   await timing(bounds)('navigate', Promise.race([loadPage(open, plan, bounds), ...broken]))
   bounds.loaded()
