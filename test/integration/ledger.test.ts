@@ -71,6 +71,18 @@ t.test('a capture goes from the outbox through the queue to its record and its c
   t.same(await database.query(objects), [{ key: result.objectKey, bytes: 1234, kept: true }])
 })
 
+t.test('starts: one whose result comes soon takes no transaction of its own, and is dated back', async (t) => {
+  const running = await startLedger(t, on)
+  const batches = () => running.ledger.told.flatMap(([name, reports]) => (name === 'reportsApplied' ? [reports] : []))
+  const { id } = await accept(running)
+  await Promise.all([started(running.queue, id, 1), reportSuccess(running.queue, id)])
+  await statusIs(running.database, id, 'completed')
+  await eventually(() => batches().length > 0)
+  t.same(batches(), [2])
+  const dates = 'select started_at > created_at and started_at < completed_at as ordered from capture where id = $1'
+  t.same(await running.database.query(dates, [id]), [{ ordered: true }])
+})
+
 // Contract: Status never moves back
 t.test('results end a capture once: repeats are told again, losers lose their object', async (t) => {
   const running = await startLedger(t, on)

@@ -247,7 +247,12 @@ t.test('finishes what runs when it is told to stop, takes nothing more and leave
   const stopped = worker.stop()
   await state('draining')
   const { id: late } = await send({ html: 'too late' })
+  store.hold()
   letGo()
+  await eventually(() => store.held() === 1)
+  const until = beats + 1
+  await eventually(() => beats >= until, { what: 'it is still there' })
+  store.release()
   t.equal(await stopped, 0)
   t.match(await resultOf(queue, id), { outcome: 'completed' })
   t.equal(await startedOf(queue, late), undefined)

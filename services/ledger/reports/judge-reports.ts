@@ -18,11 +18,15 @@ export type ReportsJudgement = {
   readonly ignored: readonly Ignored[]
 }
 
+/** By clocks that differ no attempt began longer before its report is read; how long the consumer holds one is far less. */
+const begunMsAgoMax = 1000
+
 type State = {
   attempts: number
   unendedStarts: number
   readonly format: Format
   begins: boolean
+  begunMsAgo: number
   end: CaptureEnd | undefined
   /** Status and winner as they would be after the reports so far. */
   ended: 'completed' | 'failed' | undefined
@@ -53,6 +57,7 @@ const stateOf = ({ attempts, unendedStarts, format, status, objectKey }: JudgedC
   attempts,
   unendedStarts,
   begins: false,
+  begunMsAgo: 0,
   end: undefined,
   ended: status === 'completed' || status === 'failed' ? status : undefined,
   winner: objectKey,
@@ -61,11 +66,12 @@ const stateOf = ({ attempts, unendedStarts, format, status, objectKey }: JudgedC
   ignored: [],
 })
 
-const begin = (state: State, attempt: number) => {
+const begin = (state: State, attempt: number, msAgo: number) => {
   if (state.ended || attempt <= state.attempts) return
   state.attempts = attempt
   state.unendedStarts += 1
   state.begins = true
+  state.begunMsAgo = Math.min(msAgo, begunMsAgoMax)
 }
 
 /** The latest attempt says nothing about its capture: it counts neither as begun nor as lost. */
@@ -83,8 +89,8 @@ const finish = (state: State, end: CaptureEnd) => {
   state.unendedStarts = Math.max(0, state.unendedStarts - 1)
 }
 
-const onStarted = (state: State, message: StartedMessage) => {
-  if (message.kind === 'begun') begin(state, message.attempt)
+const onStarted = (state: State, message: StartedMessage, msAgo: number) => {
+  if (message.kind === 'begun') begin(state, message.attempt, msAgo)
   if (message.kind === 'handed-back') takeBack(state, message.attempt)
   if (message.kind !== 'unreadable') return
   if (!state.ended)
@@ -109,32 +115,28 @@ const completedEnd = (result: CompletedResult, format: Format): CaptureEnd => ({
   metadata: result.metadata && plainMetadata(result.metadata),
 })
 
-const onCompleted = (state: State, result: CompletedResult) => {
+const onCompleted = (state: State, result: CompletedResult, msAgo: number) => {
   if (!isObjectKeyOf(result.id, result.objectKey)) return void state.ignored.push('object_key')
-  begin(state, result.attempt)
+  begin(state, result.attempt, msAgo)
   if (!state.ended) finish(state, completedEnd(result, state.format))
   else if (state.winner !== result.objectKey) state.losers.push(result.objectKey)
   state.tells = true
 }
 
-const onFailed = (state: State, result: Exclude<ResultMessage, CompletedResult>) => {
+const onFailed = (state: State, result: Exclude<ResultMessage, CompletedResult>, msAgo: number) => {
   if (!state.ended && result.attempt < state.attempts) return void state.ignored.push('late_failure')
-  begin(state, result.attempt)
+  begin(state, result.attempt, msAgo)
   const { code, message, timings } = result
   if (!state.ended) finish(state, { status: 'failed', code, message: plain(message), timings })
   state.tells = true
 }
 
-const onResult = (
-  state: State,
-  message: ResultMessage,
-  { tokenHash, commit }: { tokenHash: Buffer; commit: number },
-) => {
+const onResult = (state: State, message: ResultMessage, { tokenHash, msAgo }: { tokenHash: Buffer; msAgo: number }) => {
   const hash = createHash('sha256').update(message.token).digest()
   if (!timingSafeEqual(hash, tokenHash)) return void state.ignored.push('token')
-  const result = { ...message, timings: knownTimings({ ...message.timings, commit }) }
-  if (result.outcome === 'completed') onCompleted(state, result)
-  else onFailed(state, result)
+  const result = { ...message, timings: knownTimings({ ...message.timings, commit: msAgo }) }
+  if (result.outcome === 'completed') onCompleted(state, result, msAgo)
+  else onFailed(state, result, msAgo)
 }
 
 /**
@@ -149,17 +151,16 @@ export const judgeReports = (
 ): ReportsJudgement => {
   const state = stateOf(capture)
   for (const report of reports) {
+    // By two clocks, which may differ.
+    const msAgo = Math.max(0, Math.round(nowMs - report.storedAtMs))
     if (report.pool !== capture.pool) state.ignored.push('pool')
-    else if (report.kind === 'started') onStarted(state, report.message)
-    else {
-      // By two clocks, which may differ.
-      const commit = Math.max(0, Math.round(nowMs - report.storedAtMs))
-      onResult(state, report.message, { tokenHash: capture.tokenHash, commit })
-    }
+    else if (report.kind === 'started') onStarted(state, report.message, msAgo)
+    else onResult(state, report.message, { tokenHash: capture.tokenHash, msAgo })
   }
-  const { attempts, unendedStarts, begins, end, losers, tells, ignored } = state
+  const { attempts, unendedStarts, begins, begunMsAgo, end, losers, tells, ignored } = state
+  const isChanged = end || begins || attempts !== capture.attempts
   return {
-    change: end || begins || attempts !== capture.attempts ? { attempts, unendedStarts, begins, end } : undefined,
+    change: isChanged ? { attempts, unendedStarts, begins, begunMsAgo, end } : undefined,
     losers,
     tells,
     ignored,
