@@ -34,6 +34,8 @@ export type Order = { readonly id: string; readonly options: CaptureOptions; rea
 /** An image as the browser's side made it. `width` and `height` are pixels of the image. */
 export type Shot = {
   readonly bytes: Uint8Array
+  /** Of the bytes, in hexadecimal. */
+  readonly sha256: string
   readonly width: number
   readonly height: number
   readonly mimeType: string

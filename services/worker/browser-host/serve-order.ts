@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto'
 import { AppError, errorToCaptureCode } from '#shared/errors/app-error.ts'
 import type { CaptureErrorCode } from '#shared/errors/catalog.ts'
 import type { Timings } from '#shared/queue/messages.ts'
@@ -64,12 +65,12 @@ const tryOrder = async (host: Host, order: Order): Promise<Tried> => {
     void host.report({ kind: 'loaded', id })
   }
   const timed = (stage: keyof Timings, stageMs: number) => {
-    timings[stage] = stageMs
+    timings[stage] = (timings[stage] ?? 0) + stageMs
   }
   const run = async (): Promise<Outcome> => {
     try {
       const shot = await runCapture(open, plan, { ...host.bounds, traffic, loaded, timed })
-      return { outcome: 'completed', shot, timings }
+      return { outcome: 'completed', shot: { ...shot, sha256: hash('sha256', shot.bytes) }, timings }
     } catch (thrown) {
       return failed(thrown, timings)
     }

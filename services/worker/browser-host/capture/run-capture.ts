@@ -37,6 +37,9 @@ export type CaptureBounds = SizeBounds & {
   readonly timed: (stage: keyof Timings, stageMs: number) => void
 }
 
+/** What is delivered of a page. */
+type Unhashed = Omit<Shot, 'sha256'>
+
 /** What was made of a page. */
 type Picture = Pick<Shot, 'bytes' | 'width' | 'height'> & { readonly warnings: readonly Warning[] }
 
@@ -92,11 +95,8 @@ const takePicture = async (
   assertFits(output, size)
   const picture = await time('shoot', shoot(open, { frame, subject: plan.subject, output }))
   assertDocument(open, bounds.traffic)
-  const encodeAndLook = async () => {
-    const image = await encode(picture, output, size)
-    return { image, blank: await isBlank(image.bytes) }
-  }
-  const { image, blank } = await time('encode', encodeAndLook())
+  const image = await time('encode', encode(picture, output, size))
+  const blank = await time('inspect', isBlank(image.bytes))
   const warnings = [
     ...(isTruncated ? [truncated(frame)] : []),
     ...(blank ? [{ code: 'blank', message: 'The picture has a single colour.' }] : []),
@@ -110,21 +110,27 @@ const takePdf = async (open: OpenPage, plan: CapturePlan, page: PdfPage, bounds:
   return { bytes, ...size, warnings: frame ? [truncated(frame)] : [] }
 }
 
-/** What is done between the load and the shot. */
-const prepare = async (open: OpenPage, plan: CapturePlan, bounds: CaptureBounds): Promise<Warning[]> => {
+/** What the caller wants changed in the page that has loaded, and the delay. */
+const change = async (open: OpenPage, plan: CapturePlan): Promise<Warning[]> => {
   const changed = await changePage(open, plan.changes)
   await new Promise((wake) => setTimeout(wake, plan.delaySeconds * 1000))
   await followNavigation(open, performance.now() + navigationMs)
-  const missing = await styleAgain(open, plan.changes)
-  const undecoded = await timing(bounds)('settle', settle(open, plan.subject, bounds.heightMax))
-  const message = `${undecoded} images had not loaded when the picture was taken.`
-  return [...changed, ...missing, ...(undecoded > 0 ? [{ code: 'undecoded_images', message }] : [])]
+  return [...changed, ...(await styleAgain(open, plan.changes))]
 }
 
-const render = async (open: OpenPage, plan: CapturePlan, bounds: CaptureBounds): Promise<Shot> => {
+/** What is done between the load and the shot. */
+const prepare = async (open: OpenPage, plan: CapturePlan, bounds: CaptureBounds): Promise<Warning[]> => {
+  const time = timing(bounds)
+  const changed = await time('prepare', change(open, plan))
+  const undecoded = await time('settle', settle(open, plan.subject, bounds.heightMax))
+  const message = `${undecoded} images had not loaded when the picture was taken.`
+  return [...changed, ...(undecoded > 0 ? [{ code: 'undecoded_images', message }] : [])]
+}
+
+const render = async (open: OpenPage, plan: CapturePlan, bounds: CaptureBounds): Promise<Unhashed> => {
   const { output } = plan
   const before = await prepare(open, plan, bounds)
-  const metadata = plan.extractsMetadata ? await extractMetadata(open) : undefined
+  const metadata = plan.extractsMetadata ? await timing(bounds)('inspect', extractMetadata(open)) : undefined
   const isUnread = plan.extractsMetadata && metadata === undefined
   const { warnings, ...picture } =
     output.kind === 'pdf'
@@ -146,7 +152,7 @@ const render = async (open: OpenPage, plan: CapturePlan, bounds: CaptureBounds):
  * Takes one capture in a page that was opened for it: load, prepare, find the subject, shoot, encode. Throws the
  * `AppError` that the record shows, or whatever the browser threw where it went away.
  */
-export const runCapture = async (open: OpenPage, plan: CapturePlan, bounds: CaptureBounds): Promise<Shot> => {
+export const runCapture = async (open: OpenPage, plan: CapturePlan, bounds: CaptureBounds): Promise<Unhashed> => {
   const broken = [open.crashed, open.document.cutOff, bounds.traffic.cutShort]
   const early = await timing(bounds)('navigate', Promise.race([loadPage(open, plan, bounds), ...broken]))
   bounds.loaded()
