@@ -2,25 +2,23 @@ import { maskUrl } from '#shared/capture/mask-url.ts'
 import { mediaTypes } from '#shared/capture/options.ts'
 import { AppError } from '#shared/errors/app-error.ts'
 import { within } from '#shared/process/within.ts'
-import type { Timings, Warning } from '#shared/queue/messages.ts'
+import type { Warning } from '#shared/queue/messages.ts'
 import type { Shot } from '#worker/browser-host/protocol.ts'
-import type { Traffic } from '#worker/browser-host/traffic.ts'
-import { assertFits, encode } from './encode/encode.ts'
+import { type CaptureBounds, timing } from './capture-bounds.ts'
 import type { OpenPage } from './equip/open-page.ts'
 import { sendHeaders } from './equip/send-headers.ts'
 import { setCookies } from './equip/set-cookies.ts'
 import { extractMetadata } from './inspect/extract-metadata.ts'
-import { isBlank } from './inspect/is-blank.ts'
+import { findChallenge } from './inspect/find-challenge.ts'
 import { awaitSelector } from './load/await-selector.ts'
 import { awaitIdle } from './load/await-idle.ts'
-import { assertDocument, navigate } from './load/navigate.ts'
-import type { CapturePlan, ImageOutput, PdfPage } from './plan/plan-capture.ts'
+import { navigate } from './load/navigate.ts'
+import type { CapturePlan } from './plan/plan-capture.ts'
 import { changePage, styleAgain } from './prepare/change-page.ts'
 import { followNavigation } from './prepare/follow-navigation.ts'
 import { settle } from './prepare/settle.ts'
-import { printPages } from './shoot/print-pages.ts'
-import { shoot } from './shoot/shoot.ts'
-import { type Frame, measure, type SizeBounds } from './subject/measure.ts'
+import { takePicture } from './take-picture.ts'
+import * as warnings from './warnings.ts'
 
 /** Everything after the page has loaded but for the delay; the rest of the budget is for storing and reporting. */
 const renderMs = 14_000
@@ -28,47 +26,8 @@ const renderMs = 14_000
 /** Time for a document to which the page goes by itself after it has loaded. */
 const navigationMs = 3000
 
-/** What a capture needs beside its page and its plan. */
-export type CaptureBounds = SizeBounds & {
-  readonly traffic: Traffic
-  /** Called once the page has loaded: what fails from here on is not a time-out. */
-  readonly loaded: () => void
-  /** Takes the milliseconds of each stage as it ends. */
-  readonly timed: (stage: keyof Timings, stageMs: number) => void
-}
-
 /** What is delivered of a page. */
 type Unhashed = Omit<Shot, 'sha256'>
-
-/** What was made of a page. */
-type Picture = Pick<Shot, 'bytes' | 'width' | 'height'> & { readonly warnings: readonly Warning[] }
-
-/** Waits for one stage and notes how long it took. */
-const timing =
-  ({ timed }: Pick<CaptureBounds, 'timed'>) =>
-  async <T>(stage: keyof Timings, work: Promise<T>): Promise<T> => {
-    const began = performance.now()
-    try {
-      return await work
-    } finally {
-      timed(stage, Math.round(performance.now() - began))
-    }
-  }
-
-const truncated = ({ width, height }: Frame): Warning => ({
-  code: 'truncated',
-  message: `The page is larger than ${width} x ${height} CSS px; what is beyond is cut off.`,
-})
-
-const metadataUnread: Warning = {
-  code: 'metadata_unread',
-  message: 'The page went from document to document, so its metadata could not be read.',
-}
-
-const busy: Warning = {
-  code: 'network_busy',
-  message: 'The page had not stopped asking for things when its timeout was over.',
-}
 
 const loadPage = async (open: OpenPage, plan: CapturePlan, { traffic }: CaptureBounds): Promise<Warning[]> => {
   const { timeoutSeconds, waitForSelector } = plan
@@ -79,35 +38,7 @@ const loadPage = async (open: OpenPage, plan: CapturePlan, { traffic }: CaptureB
   if (waitForSelector !== undefined) {
     await awaitSelector(open, waitForSelector, { waitMs: endsAt - performance.now(), timeoutSeconds })
   }
-  return plan.waitsForIdle && !(await awaitIdle(open, endsAt)) ? [busy] : []
-}
-
-const takePicture = async (
-  open: OpenPage,
-  plan: CapturePlan,
-  output: ImageOutput,
-  bounds: CaptureBounds,
-): Promise<Picture> => {
-  const time = timing(bounds)
-  const { scale } = plan.emulation
-  const { frame, isTruncated } = await measure(open, plan.subject, plan.emulation, bounds)
-  const size = { width: frame.width * scale, height: frame.height * scale }
-  assertFits(output, size)
-  const picture = await time('shoot', shoot(open, { frame, subject: plan.subject, output }))
-  assertDocument(open, bounds.traffic)
-  const image = await time('encode', encode(picture, output, size))
-  const blank = await time('inspect', isBlank(image.bytes))
-  const warnings = [
-    ...(isTruncated ? [truncated(frame)] : []),
-    ...(blank ? [{ code: 'blank', message: 'The picture has a single colour.' }] : []),
-  ]
-  return { ...image, warnings }
-}
-
-const takePdf = async (open: OpenPage, plan: CapturePlan, page: PdfPage, bounds: CaptureBounds): Promise<Picture> => {
-  const { bytes, size, frame } = await timing(bounds)('shoot', printPages(open, { plan, page }, bounds))
-  assertDocument(open, bounds.traffic)
-  return { bytes, ...size, warnings: frame ? [truncated(frame)] : [] }
+  return plan.waitsForIdle && !(await awaitIdle(open, endsAt)) ? [warnings.busy] : []
 }
 
 /** What the caller wants changed in the page that has loaded, and the delay. */
@@ -122,20 +53,27 @@ const change = async (open: OpenPage, plan: CapturePlan): Promise<Warning[]> => 
 const prepare = async (open: OpenPage, plan: CapturePlan, bounds: CaptureBounds): Promise<Warning[]> => {
   const time = timing(bounds)
   const changed = await time('prepare', change(open, plan))
-  const undecoded = await time('settle', settle(open, plan.subject, bounds.heightMax))
-  const message = `${undecoded} images had not loaded when the picture was taken.`
-  return [...changed, ...(undecoded > 0 ? [{ code: 'undecoded_images', message }] : [])]
+  const images = await time('settle', settle(open, plan.subject, bounds.heightMax))
+  return [...changed, ...(images > 0 ? [warnings.undecoded(images)] : [])]
+}
+
+/** What the page says that is not in its picture. */
+const inspect = async (open: OpenPage, plan: CapturePlan) => {
+  const vendor = await findChallenge(open)
+  const metadata = plan.extractsMetadata ? await extractMetadata(open) : undefined
+  const isUnread = plan.extractsMetadata && metadata === undefined
+  const seen = [
+    ...(vendor === undefined ? [] : [warnings.challenged(vendor)]),
+    ...(isUnread ? [warnings.metadataUnread] : []),
+  ]
+  return { metadata, seen }
 }
 
 const render = async (open: OpenPage, plan: CapturePlan, bounds: CaptureBounds): Promise<Unhashed> => {
   const { output } = plan
   const before = await prepare(open, plan, bounds)
-  const metadata = plan.extractsMetadata ? await timing(bounds)('inspect', extractMetadata(open)) : undefined
-  const isUnread = plan.extractsMetadata && metadata === undefined
-  const { warnings, ...picture } =
-    output.kind === 'pdf'
-      ? await takePdf(open, plan, output.page, bounds)
-      : await takePicture(open, plan, output, bounds)
+  const { metadata, seen } = await timing(bounds)('inspect', inspect(open, plan))
+  const picture = await takePicture(open, plan, bounds)
   const finalUrl = open.document.address()
   return {
     ...picture,
@@ -143,7 +81,7 @@ const render = async (open: OpenPage, plan: CapturePlan, bounds: CaptureBounds):
     targetStatus: open.document.requested().status,
     // Masked here: from here on it travels and is stored in the clear.
     finalUrl: /^https?:/.test(finalUrl) ? maskUrl(finalUrl) : undefined,
-    warnings: [...before, ...(isUnread ? [metadataUnread] : []), ...warnings],
+    warnings: [...before, ...seen, ...picture.warnings],
     metadata,
   }
 }
