@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { chown, mkdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { AppError } from '#shared/errors/app-error.ts'
-import type { HostSettings, Order, Outcome, Report } from './browser-host/protocol.ts'
+import type { DueOrder, HostSettings, Order, Outcome, Report } from './browser-host/protocol.ts'
 import { within } from '#shared/process/within.ts'
 import { browserHome } from './isolation/file-tree.ts'
 import { type Isolation, isolated, systemPath } from './isolation/isolated.ts'
@@ -13,6 +13,9 @@ import { childrenOf, killGroup } from './process-groups.ts'
 /** A host is up in 0.2 s on an idle core; a busy machine may take far longer. */
 const upMs = 30_000
 const complaintCharacters = 2000
+
+/** Time for a host to say that an order took too long, before it is ended. */
+const reportMs = 500
 
 /** A browser host that runs. Dispose ends it, its browser and its folder at once. */
 export type Host = AsyncDisposable & {
@@ -128,7 +131,7 @@ const captureIn = async (
   child.on('message', onReport)
   // A host that cannot be told anything is about to be gone.
   if (ending.signal.aborted) onGone()
-  else child.send(order, () => {})
+  else child.send({ ...order, leftMs: endsAt - performance.now() - reportMs } satisfies DueOrder, () => {})
   const outcome = await promise
   clearTimeout(timer)
   ending.signal.removeEventListener('abort', onGone)

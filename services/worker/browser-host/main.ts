@@ -10,7 +10,7 @@ import { flagsOf } from './browser/flags.ts'
 import { launch } from './browser/launch.ts'
 import { createForwarder } from './forwarder.ts'
 import { createPageSupply } from './page-supply.ts'
-import type { HostSettings, Order, Report } from './protocol.ts'
+import type { DueOrder, HostSettings, Report } from './protocol.ts'
 import { serveOrder } from './serve-order.ts'
 
 /** Of a file's mode. */
@@ -42,7 +42,7 @@ const launchChecked = async () => {
 
 const pages = createPageSupply(launchChecked, settings)
 const report = (what: Report) => new Promise<void>((sent) => process.send?.(what, () => sent()))
-process.on('message', (order: Order) => {
+process.on('message', (order: DueOrder) => {
   void serveOrder({ pages, forwarder, bounds: settings, report }, order)
 })
 // Without its supervisor a host has nothing to do; Chromium ends with the pipe.

@@ -31,6 +31,9 @@ export type HostSettings = {
 /** What the supervisor asks of a host: one capture. `online` false cuts it off from egress, for the warm-up. */
 export type Order = { readonly id: string; readonly options: CaptureOptions; readonly online: boolean }
 
+/** An order on its way to the host; `leftMs` of its time are left, and its host is ended soon after. */
+export type DueOrder = Order & { readonly leftMs: number }
+
 /** An image as the browser's side made it. `width` and `height` are pixels of the image. */
 export type Shot = {
   readonly bytes: Uint8Array

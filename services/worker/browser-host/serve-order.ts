@@ -10,7 +10,7 @@ import { detailOf } from './detail-of.ts'
 import type { Browser } from './browser/launch.ts'
 import type { Forwarder } from './forwarder.ts'
 import type { PageSupply } from './page-supply.ts'
-import type { Order, Outcome, Report } from './protocol.ts'
+import type { DueOrder, Outcome, Report } from './protocol.ts'
 
 type Host = {
   readonly pages: PageSupply
@@ -49,10 +49,11 @@ const openMs = 15_000
 /** How one order ended, and what is left to be done once that is reported. */
 type Tried = { readonly outcome: Outcome; readonly giveBack: () => void }
 
-const tryOrder = async (host: Host, order: Order): Promise<Tried> => {
+const tryOrder = async (host: Host, order: DueOrder): Promise<Tried> => {
   const timings: Partial<Timings> = {}
   const began = performance.now()
-  const { id, online, options } = order
+  const { id, online, options, leftMs } = order
+  const endsAt = began + leftMs
   const plan = planCapture(options)
   const tooLate = () => new Error(`no page opened within ${openMs} ms`)
   // What it throws ends the host: it has met nothing of the order's page, which is handed back.
@@ -69,7 +70,7 @@ const tryOrder = async (host: Host, order: Order): Promise<Tried> => {
   }
   const run = async (): Promise<Outcome> => {
     try {
-      const shot = await runCapture(open, plan, { ...host.bounds, traffic, loaded, timed })
+      const shot = await runCapture(open, plan, { ...host.bounds, traffic, endsAt, loaded, timed })
       return { outcome: 'completed', shot: { ...shot, sha256: hash('sha256', shot.bytes) }, timings }
     } catch (thrown) {
       return failed(thrown, timings)
@@ -94,7 +95,7 @@ const tryOrder = async (host: Host, order: Order): Promise<Tried> => {
 }
 
 /** Serves one order and reports how it ended. */
-export const serveOrder = async (host: Host, order: Order): Promise<void> => {
+export const serveOrder = async (host: Host, order: DueOrder): Promise<void> => {
   const { outcome, giveBack } = await tryOrder(host, order)
   await host.report({ kind: 'ended', id: order.id, outcome })
   giveBack()

@@ -5,6 +5,8 @@ import type { SizeBounds } from './subject/measure.ts'
 /** What a capture needs beside its page and its plan. */
 export type CaptureBounds = SizeBounds & {
   readonly traffic: Traffic
+  /** When the capture must have ended, on `performance`'s clock: what loading leaves of it is for all that follows. */
+  readonly endsAt: number
   /** Called once the page has loaded: what fails from here on is not a time-out. */
   readonly loaded: () => void
   /** Takes the milliseconds of each stage as it ends. */

@@ -20,9 +20,6 @@ import { settle } from './prepare/settle.ts'
 import { takePicture } from './take-picture.ts'
 import * as warnings from './warnings.ts'
 
-/** Everything after the page has loaded but for the delay; the rest of the budget is for storing and reporting. */
-const renderMs = 14_000
-
 /** Time for a document to which the page goes by itself after it has loaded. */
 const navigationMs = 3000
 
@@ -94,9 +91,8 @@ export const runCapture = async (open: OpenPage, plan: CapturePlan, bounds: Capt
   const broken = [open.crashed, open.document.cutOff, bounds.traffic.cutShort]
   const early = await timing(bounds)('navigate', Promise.race([loadPage(open, plan, bounds), ...broken]))
   bounds.loaded()
-  const boundMs = renderMs + plan.delaySeconds * 1000
-  const shot = await within(Promise.race([render(open, plan, bounds), ...broken]), boundMs, () => {
-    return new AppError('RENDER_ERROR', { publicMessage: 'The page stopped responding after it had loaded.' })
-  })
+  const late = () => new AppError('RENDER_ERROR', { publicMessage: 'The page stopped responding after it had loaded.' })
+  const leftMs = bounds.endsAt - performance.now()
+  const shot = await within(Promise.race([render(open, plan, bounds), ...broken]), leftMs, late)
   return { ...shot, warnings: [...early, ...shot.warnings] }
 }
