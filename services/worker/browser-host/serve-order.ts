@@ -52,14 +52,14 @@ type Tried = { readonly outcome: Outcome; readonly giveBack: () => void }
 const tryOrder = async (host: Host, order: Order): Promise<Tried> => {
   const timings: Partial<Timings> = {}
   const began = performance.now()
-  const { id, online, options } = order
+  const { id, options } = order
   const plan = planCapture(options)
   const tooLate = () => new Error(`no page opened within ${openMs} ms`)
   // What it throws ends the host: it has met nothing of the order's page, which is handed back.
   const open = await within(host.pages.take(plan.emulation), openMs, tooLate)
   timings.open = Math.round(performance.now() - began)
   let isLoaded = false
-  using traffic = host.forwarder.begin({ id, online, proxy: options.proxy })
+  using traffic = host.forwarder.begin({})
   const loaded = () => {
     isLoaded = true
     void host.report({ kind: 'loaded', id })
