@@ -10,7 +10,15 @@ const failed = (message: string) => new AppError('CONNECTION_FAILED', { message 
 const authorityOf = ({ host, port }: Target): string =>
   isAddress(host) && host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`
 
-/** Asks an HTTP proxy for a tunnel to the target by CONNECT (RFC 9110 §9.3.6). Throws `CONNECTION_FAILED` where it makes none. */
+/** The proxy makes no tunnel to this target, as squid by default to no port but 443; it may still take plain requests. */
+export class TunnelRefused extends AppError {}
+
+const isRefusal = (status: string): boolean => (status.startsWith('4') && status !== '407') || status === '501'
+
+/**
+ * Requests a tunnel to the target of an HTTP proxy by CONNECT (RFC 9110 §9.3.6). Throws `CONNECTION_FAILED` where it makes
+ * none, as `TunnelRefused` where plain requests may fare better: to port 443 none do.
+ */
 export const askHttpProxy = async ({ write, readHead }: Line, proxy: CallersProxy, target: Target): Promise<void> => {
   const authority = authorityOf(target)
   const [name, value] = proxyAuthorization(proxy)
@@ -18,5 +26,7 @@ export const askHttpProxy = async ({ write, readHead }: Line, proxy: CallersProx
   write(`${lines.join('\r\n')}\r\n\r\n`)
   const [, status] = /^HTTP\/1\.[01] (\d{3})(?: |\r|$)/.exec(await readHead()) ?? []
   if (status === undefined) throw failed('the answer to CONNECT is not HTTP')
-  if (!status.startsWith('2')) throw failed(`the answer to CONNECT is ${status}`)
+  if (status.startsWith('2')) return
+  const message = `the answer to CONNECT is ${status}`
+  throw target.port !== 443 && isRefusal(status) ? new TunnelRefused('CONNECTION_FAILED', { message }) : failed(message)
 }
