@@ -1,16 +1,9 @@
 import { createServer } from 'node:http'
 import type { Socket } from 'node:net'
-import { AppError } from '#shared/errors/app-error.ts'
 import type { Egress } from './context.ts'
 import { forwardRequest, headerBytesMax } from './forward-request.ts'
 import type { Journey } from './reach.ts'
-import { parseAbsolute } from './target/parse-target.ts'
-
-/** A plain request's address as the proxy of the caller is given it: that of the tunnel, with the request's path. */
-const addressOf = ({ host, port }: Journey['target'], path: string): string => {
-  if (!path.startsWith('/')) throw new AppError('BAD_REQUEST', { message: 'the request target is not a path' })
-  return `http://${host.includes(':') ? `[${host}]` : host}:${port}${path}`
-}
+import { parseOrigin } from './target/parse-target.ts'
 
 /**
  * Reads what a client sends through its tunnel as plain requests, for an HTTP proxy of the caller that makes no tunnel to
@@ -23,7 +16,7 @@ export const servePlain = (
   { journey, capture }: { readonly journey: Journey; readonly capture: string | undefined },
 ): void => {
   const server = createServer({ maxHeaderSize: headerBytesMax }, (request, response) => {
-    const journeyOf = () => ({ ...journey, target: parseAbsolute(addressOf(journey.target, request.url ?? '')) })
+    const journeyOf = () => ({ ...journey, target: parseOrigin(request.url ?? '', journey.target) })
     forwardRequest(egress, response, { capture, journeyOf }).catch(() => client.destroy())
   })
   server.setTimeout(egress.bounds.idleMs)
