@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import { createServer, type Server, type ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import { AppError, toAppError } from '#shared/errors/app-error.ts'
 import { watchAuthority } from '#shared/net/watch-egress.ts'
@@ -26,7 +26,7 @@ const requestMs = 300_000
 const unauthorized = () => new AppError('CONFIGURATION', { message: 'the request shows no token of this filter' })
 
 /** Serves a plain request in absolute form, which workers from before SOCKS5 send (ADR 25). */
-const serveAbsolute = (egress: Egress, response: ServerResponse<IncomingMessage>): void => {
+const serveAbsolute = (egress: Egress, response: ServerResponse): void => {
   const { req: request } = response
   const ownPort = request.socket.localPort ?? 0
   const journeyOf = () => ({ target: parseAbsolute(request.url ?? ''), proxy: proxyOf(request), ownPort })

@@ -99,7 +99,7 @@ const writeAnswer = async (answer: IncomingMessage, response: ServerResponse, bo
  */
 export const forwardRequest = async (
   egress: Egress,
-  response: ServerResponse<IncomingMessage>,
+  response: ServerResponse,
   { capture, journeyOf }: PlainOf,
 ): Promise<void> => {
   const { req: request } = response

@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 
 /** Reads so many bytes, or fewer where the peer ends before. */
-export const readBytes = async (socket: Socket, bytes: number): Promise<Buffer> => {
+const readBytes = async (socket: Socket, bytes: number): Promise<Buffer> => {
   for (;;) {
     const read = socket.read(bytes) as Buffer | null
     if (read !== null) return read

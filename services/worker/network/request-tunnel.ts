@@ -30,7 +30,11 @@ const headOf = (target: HostPort, token: string, { id, proxy }: TrafficOf): stri
   return `${lines.join('\r\n')}\r\n\r\n`
 }
 
-const refusalLine = new RegExp(`^${refusalHeader}: (\\w+)\\r?$`, 'im')
+const refusalIn = (head: string): Refusal | undefined => {
+  const name = `${refusalHeader}: `
+  const line = head.split('\r\n').find((each) => each.startsWith(name))
+  return parseRefusal(line?.slice(name.length))
+}
 
 /**
  * Requests a tunnel to `target` from egress: its socket, or why there is none, `unavailable` where egress does not answer
@@ -50,9 +54,9 @@ export const requestTunnel = async (
       write(headOf(target, egressToken, of))
       return readHead()
     })
-    if (/^HTTP\/1\.1 200 /.test(head)) return tunnel
+    if (head.startsWith('HTTP/1.1 200 ')) return tunnel
     tunnel.destroy()
-    return parseRefusal(refusalLine.exec(head)?.[1]) ?? 'unavailable'
+    return refusalIn(head) ?? 'unavailable'
   } catch {
     return 'unavailable'
   } finally {
