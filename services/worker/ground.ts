@@ -2,9 +2,7 @@ import { once } from 'node:events'
 import { chmod, rm } from 'node:fs/promises'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { type Canary, createCanary } from './canary.ts'
-import { createEgressRelay, type EgressWay } from './egress-relay.ts'
 import { makeOwnFolder } from './own-folder.ts'
 import { makePageTrust } from './page-trust.ts'
 
@@ -12,28 +10,18 @@ import { makePageTrust } from './page-trust.ts'
 export type Ground = AsyncDisposable & {
   /** The worker's own folder; hosts get theirs below it. */
   readonly folder: string
-  /** Unix socket that leads to egress, for the worker itself: hosts get one each. */
-  readonly egressPath: string
   /** Certificate store for browsers' homes; undefined where pages trust what the system does. */
   readonly trust: string | undefined
   /** Stands on the worker's loopback, where no page may ever be heard. */
   readonly canary: Pick<Canary, 'heard'> & { readonly port: number }
 }
 
-/** Opens folder, socket and canary for browsers, which have users of their own or are the worker's. */
-export const openGround = async (
-  { egress, egressToken, extraCa }: EgressWay & { readonly extraCa: string },
-  hasUsers: boolean,
-): Promise<Ground> => {
+/** Opens folder and canary for browsers, which have users of their own or are the worker's. */
+export const openGround = async ({ extraCa }: { readonly extraCa: string }, hasUsers: boolean): Promise<Ground> => {
   await using stack = new AsyncDisposableStack()
   const folder = await makeOwnFolder(tmpdir())
   stack.defer(() => rm(folder, { recursive: true, force: true }))
   const trust = await makePageTrust(folder, extraCa)
-  const egressPath = join(folder, 'egress.sock')
-  const { server: relay } = createEgressRelay({ egress, egressToken })
-  stack.defer(() => void relay.close())
-  relay.listen(egressPath)
-  await once(relay, 'listening')
   // By flags alone hosts pass through the folder to what is theirs.
   if (hasUsers) await chmod(folder, 0o711)
   const { server, heard } = createCanary()
@@ -42,5 +30,5 @@ export const openGround = async (
   await once(server, 'listening')
   const { port } = server.address() as AddressInfo
   const owned = stack.move()
-  return { folder, egressPath, trust, canary: { heard, port }, [Symbol.asyncDispose]: () => owned.disposeAsync() }
+  return { folder, trust, canary: { heard, port }, [Symbol.asyncDispose]: () => owned.disposeAsync() }
 }

@@ -177,7 +177,7 @@ t.test('an html source reads no file and goes nowhere that is private', async (t
   t.match(await take({ html: '<script>location = "http://10.0.0.1/"</script>' }), { code: 'BLOCKED' })
 })
 
-/** Answers a page for every address, ends every tunnel, and keeps what it was asked, with the headers. */
+/** Answers a page for every address, makes tunnels to port 443 alone, ends them, and keeps what it was asked, with the headers. */
 const startTalkingProxy = async (page: string) => {
   const asked: { line: string; headers: IncomingHttpHeaders }[] = []
   const note = ({ method, url, headers }: IncomingMessage) => void asked.push({ line: `${method} ${url}`, headers })
@@ -187,7 +187,7 @@ const startTalkingProxy = async (page: string) => {
   })
   server.on('connect', (request, socket) => {
     note(request)
-    socket.end('HTTP/1.1 200 OK\r\n\r\n')
+    socket.end(request.url?.endsWith(':443') ? 'HTTP/1.1 200 OK\r\n\r\n' : 'HTTP/1.1 403 Forbidden\r\n\r\n')
   })
   return { ...(await listening(server)), asked }
 }

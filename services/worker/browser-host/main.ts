@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { statSync } from 'node:fs'
 import { cp } from 'node:fs/promises'
-import type { AddressInfo } from 'node:net'
+import { type AddressInfo, createServer } from 'node:net'
 import { homedir } from 'node:os'
 import { join } from 'node:path'
 import { becomeUser } from './become-user.ts'
@@ -10,7 +10,7 @@ import { flagsOf } from './browser/flags.ts'
 import { launch } from './browser/launch.ts'
 import { createForwarder } from './forwarder.ts'
 import { createPageSupply } from './page-supply.ts'
-import type { DueOrder, HostSettings, Report } from './protocol.ts'
+import type { HostSettings, Message, Report } from './protocol.ts'
 import { serveOrder } from './serve-order.ts'
 
 /** Of a file's mode. */
@@ -26,10 +26,10 @@ if (settings.user) becomeUser(settings.user)
 // Chromium uses none that it cannot write.
 if (settings.trust) await cp(settings.trust, join(homedir(), '.pki', 'nssdb'), { recursive: true })
 
-const forwarder = createForwarder(settings.egressPath, settings)
-forwarder.server.listen(0, '127.0.0.1')
-await once(forwarder.server, 'listening')
-const { port } = forwarder.server.address() as AddressInfo
+const forwarder = createForwarder()
+const proxy = createServer((client) => client.destroy()).listen(0, '127.0.0.1')
+await once(proxy, 'listening')
+const { port } = proxy.address() as AddressInfo
 
 let isChecked = false
 /** Browsers of one host are started alike: the first is checked, which warms the host up. */
@@ -42,9 +42,12 @@ const launchChecked = async () => {
 
 const pages = createPageSupply(launchChecked, settings)
 const report = (what: Report) => new Promise<void>((sent) => process.send?.(what, () => sent()))
-process.on('message', (order: DueOrder) => {
-  void serveOrder({ pages, forwarder, bounds: settings, report }, order)
+process.on('message', (message: Message) => {
+  if (message.kind === 'order') void serveOrder({ pages, forwarder, bounds: settings, report }, message.order)
+  else if (message.kind === 'too-much') forwarder.tooMuch(message.bytesMax)
+  else void report({ kind: 'verdict', number: message.number, isAllowed: forwarder.review(message) })
 })
 // Without its supervisor a host has nothing to do; Chromium ends with the pipe.
 process.on('disconnect', () => process.kill(process.pid, 'SIGKILL'))
-await report({ kind: 'up' })
+// From here on the supervisor alone accepts connections.
+process.send?.({ kind: 'up' } satisfies Report, proxy, () => proxy.close())

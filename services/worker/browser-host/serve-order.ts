@@ -52,7 +52,7 @@ type Tried = { readonly outcome: Outcome; readonly giveBack: () => void }
 const tryOrder = async (host: Host, order: DueOrder): Promise<Tried> => {
   const timings: Partial<Timings> = {}
   const began = performance.now()
-  const { id, online, options, leftMs } = order
+  const { id, options, leftMs } = order
   const endsAt = began + leftMs
   const plan = planCapture(options)
   const tooLate = () => new Error(`no page opened within ${openMs} ms`)
@@ -60,7 +60,7 @@ const tryOrder = async (host: Host, order: DueOrder): Promise<Tried> => {
   const open = await within(host.pages.take(plan.emulation), openMs, tooLate)
   timings.open = Math.round(performance.now() - began)
   let isLoaded = false
-  using traffic = host.forwarder.begin({ id, online, proxy: options.proxy })
+  using traffic = host.forwarder.begin({})
   const loaded = () => {
     isLoaded = true
     void host.report({ kind: 'loaded', id })

@@ -8,7 +8,7 @@ export const siteIsolation = '--site-per-process'
  * `--force-webrtc-ip-handling-policy` has no effect).
  */
 const network = (proxyPort: number) => [
-  `--proxy-server=http://127.0.0.1:${proxyPort}`,
+  `--proxy-server=socks5://127.0.0.1:${proxyPort}`,
   '--proxy-bypass-list=<-loopback>',
   '--webrtc-ip-handling-policy=disable_non_proxied_udp',
   '--disable-quic',
