@@ -27,6 +27,9 @@ const warmUps = 20
 /** Of the memory before the page. */
 const memoryShare = 1.2
 
+/** The budget of a capture, and each of the waits after it. */
+const testMs = 60_000
+
 const pathOf = ({ name }: HostilePage) => `/${name.replaceAll(/[^a-z0-9]+/gi, '-')}`
 const endOf = (result: ResultMessage | undefined): End | undefined =>
   result?.outcome === 'failed' ? result.code : result?.outcome
@@ -96,27 +99,31 @@ export const testHostilePages = async (t: Test, hostile: readonly HostilePage[])
   for (let count = 0; count < warmUps; count += 1) await benign()
 
   for (const each of hostile) {
-    t.test(`hostile page: ${each.name}: ends as ${each.ends.join(' or ')}, and the worker goes on`, async (t) => {
-      const [started] = browsersOf(worker.pid)
-      const most = anonymousBytesOf(worker.pid) * memoryShare
-      const old = started ? processTree(started.pid) : []
-      const parameters = { url: pages.url + pathOf(each), timeout: 5, ...each.parameters }
-      const { id, end } = await capture(parameters, attemptBudgetMs(withDefaults(parameters)))
-      t.ok(end && each.ends.includes(end), `${end ?? 'no end'} within the budget`)
-      t.equal((await benign()).end, 'completed', 'the next page')
+    t.test(
+      `hostile page: ${each.name}: ends as ${each.ends.join(' or ')}, and the worker goes on`,
+      { timeout: testMs },
+      async (t) => {
+        const [started] = browsersOf(worker.pid)
+        const most = anonymousBytesOf(worker.pid) * memoryShare
+        const old = started ? processTree(started.pid) : []
+        const parameters = { url: pages.url + pathOf(each), timeout: 5, ...each.parameters }
+        const { id, end } = await capture(parameters, attemptBudgetMs(withDefaults(parameters)))
+        t.ok(end && each.ends.includes(end), `${end ?? 'no end'} within the budget`)
+        t.equal((await benign()).end, 'completed', 'the next page')
 
-      const [browser, ...others] = browsersOf(worker.pid)
-      if (browser?.pid !== started?.pid) {
-        await eventually(() => !old.some(isThere), { withinMs: restMs, what: 'the ended browser leaves no process' })
-      }
-      t.strictSame(others, [], 'one browser')
-      const rests = () => anonymousBytesOf(worker.pid) <= most
-      await eventually(rests, { withinMs: restMs }).catch(() => {
-        t.fail(`${anonymousBytesOf(worker.pid)} bytes of memory, at most ${most}`)
-      })
-      await eventually(isIdle, { withinMs: restMs, what: 'its message is acknowledged' })
-      t.equal(resultsOf(id).length, 1, 'one result')
-      t.equal(worker.child.exitCode, null, 'the same worker')
-    })
+        const [browser, ...others] = browsersOf(worker.pid)
+        if (browser?.pid !== started?.pid) {
+          await eventually(() => !old.some(isThere), { withinMs: restMs, what: 'the ended browser leaves no process' })
+        }
+        t.strictSame(others, [], 'one browser')
+        const rests = () => anonymousBytesOf(worker.pid) <= most
+        await eventually(rests, { withinMs: restMs }).catch(() => {
+          t.fail(`${anonymousBytesOf(worker.pid)} bytes of memory, at most ${most}`)
+        })
+        await eventually(isIdle, { withinMs: restMs, what: 'its message is acknowledged' })
+        t.equal(resultsOf(id).length, 1, 'one result')
+        t.equal(worker.child.exitCode, null, 'the same worker')
+      },
+    )
   }
 }
