@@ -19,8 +19,11 @@ import { startNats } from '#test/helpers/nats.ts'
 import { type Process, processTree } from '#test/helpers/process-tree.ts'
 import { anonymousBytesOf } from '#worker/isolation/memory-watch.ts'
 
-/** In which a page that means no harm must be captured after one that does, and in which nothing of that one may be left. */
-const nextMs = 5000
+/**
+ * In which a page that means no harm must be captured after one that does, and in which nothing of that one may be left. A
+ * machine that does nothing else takes less than five seconds for the first, a new browser included.
+ */
+const nextMs = 20_000
 const restMs = 10_000
 /** Harmless captures until the worker's own processes have grown to their size. */
 const warmUps = 20
@@ -28,7 +31,7 @@ const warmUps = 20
 const memoryShare = 1.2
 
 /** The budget of a capture, and each of the waits after it. */
-const testMs = 60_000
+const testMs = 90_000
 
 const pathOf = ({ name }: HostilePage) => `/${name.replaceAll(/[^a-z0-9]+/gi, '-')}`
 const endOf = (result: ResultMessage | undefined): End | undefined =>
@@ -97,29 +100,35 @@ export const testHostilePages = async (t: Test, hostile: readonly HostilePage[])
   const { worker, capture, resultsOf, isIdle } = await startHostileWorker(t, pages.host)
   const benign = () => capture({ url: `${pages.url}/plain` }, nextMs)
   for (let count = 0; count < warmUps; count += 1) await benign()
+  const before = anonymousBytesOf(worker.pid)
 
   for (const each of hostile) {
+    const { todo = false } = each
     t.test(
       `hostile page: ${each.name}: ends as ${each.ends.join(' or ')}, and the worker goes on`,
-      { timeout: testMs },
+      { timeout: testMs, todo },
       async (t) => {
         const [started] = browsersOf(worker.pid)
-        const most = anonymousBytesOf(worker.pid) * memoryShare
+        const most = Math.max(before, anonymousBytesOf(worker.pid)) * memoryShare
         const old = started ? processTree(started.pid) : []
         const parameters = { url: pages.url + pathOf(each), timeout: 5, ...each.parameters }
         const { id, end } = await capture(parameters, attemptBudgetMs(withDefaults(parameters)))
         t.ok(end && each.ends.includes(end), `${end ?? 'no end'} within the budget`)
-        t.equal((await benign()).end, 'completed', 'the next page')
+        const next = await benign()
+        t.equal(next.end, 'completed', 'the next page')
 
         const [browser, ...others] = browsersOf(worker.pid)
         if (browser?.pid !== started?.pid) {
           await eventually(() => !old.some(isThere), { withinMs: restMs, what: 'the ended browser leaves no process' })
         }
         t.strictSame(others, [], 'one browser')
-        const rests = () => anonymousBytesOf(worker.pid) <= most
-        await eventually(rests, { withinMs: restMs }).catch(() => {
-          t.fail(`${anonymousBytesOf(worker.pid)} bytes of memory, at most ${most}`)
-        })
+        const takes = () => anonymousBytesOf(worker.pid)
+        // Captures make the worker's own processes collect their garbage.
+        const rests = async () => {
+          if (takes() > most) await benign()
+          return takes() <= most
+        }
+        await eventually(rests, { withinMs: restMs }).catch(() => t.fail(`${takes()} bytes of memory, at most ${most}`))
         await eventually(isIdle, { withinMs: restMs, what: 'its message is acknowledged' })
         t.equal(resultsOf(id).length, 1, 'one result')
         t.equal(worker.child.exitCode, null, 'the same worker')
