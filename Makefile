@@ -30,7 +30,7 @@ down: ## drains and stops what `make up` started
 test: setup ## runs everything that passes without a cluster
 	@scripts/run-tests.sh $(ARGS)
 
-test-faults: packages ## plays each fault of a cluster in 50 worlds, whose time passes at once, with the real operator
+test-faults: setup ## plays each fault of a cluster in 50 worlds, whose time passes at once, and the hostile pages that take long
 	@scripts/run-tests.sh --timeout=900 $(if $(ARGS),$(ARGS),'test/faults/**/*.test.ts')
 
 test-contract: setup ## sends a gateway what its OpenAPI document allows and forbids, with schemathesis from PyPI

@@ -1,3 +1,4 @@
+import { expandScroller } from './expand-scroller.ts'
 import { findFirst } from './find-first.ts'
 
 /** Resolves when the page has drawn two frames, so that what follows the scroll position is in its place; after 500 ms in any case. */
@@ -87,10 +88,12 @@ const settleRange = (range: string, { heightMax, scrollMs, contentMs }: SettleBo
   return undecoded
 })()`
 
-/** Settles the whole page, down to `heightMax`. Gives the number of images left undecoded. */
+/** Settles the whole page, down to `heightMax`, what an inner part scrolls included. Gives the number of images left undecoded. */
 export const settleFullPage = (bounds: SettleBounds): string =>
   settleRange(
-    `{ from: 0, get to() { return (document.scrollingElement ?? document.documentElement).scrollHeight } }`,
+    `((${expandScroller})(${bounds.heightMax}), {
+      from: 0, get to() { return (document.scrollingElement ?? document.documentElement).scrollHeight }
+    })`,
     bounds,
   )
 
