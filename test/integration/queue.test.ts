@@ -117,12 +117,12 @@ t.test('the ledger pulls reports in batches, and the newest report of a capture 
 /** Stands on the consumer of reports, and counts the requests that it makes. */
 const standOnReports = (batch: number) => {
   let requests = 0
-  const publish: Queue['publish'] = (...message) => {
+  const counted: Queue['publish'] = (...message) => {
     if (message[0].includes('MSG.NEXT')) requests += 1
     queue.publish(...message)
   }
   const from = { stream: resultsStream.name, consumer: ledgerConsumer.durable_name, batch }
-  return { pull: openStandingPull({ ...queue, publish }, from), requests: () => requests }
+  return { pull: openStandingPull({ ...queue, publish: counted }, from), requests: () => requests }
 }
 const report = (text: string) =>
   publishStored(queue, resultSubject({ pool: 'standard', id: '0d9f6c1e-0000-4000-8000-000000000002' }), bytes(text))

@@ -3,7 +3,7 @@ import { startBareLoop } from './bare-loop.ts'
 import { type Contender, joinRuns, type Run, type Shot, takeMany } from './contender.ts'
 import { inlineHtml } from './pages.ts'
 import { serveSite, type Site } from './serve-site.ts'
-import { type Service, startService } from './service.ts'
+import { type WarmSystem, startWarmSystem } from './warm-system.ts'
 
 /** How much is measured: rounds of `captures` two at a time, then `pairs` one at a time. */
 export type EngineEffort = { readonly rounds: number; readonly captures: number; readonly pairs: number }
@@ -42,7 +42,7 @@ const timed = async (contender: Contender, shot: Shot): Promise<{ tookMs: number
 }
 
 /** Captures one at a time, in turn; with the worker's share of ours. */
-const takePairs = async (service: Service, loop: Contender, shot: Shot, pairs: number) => {
+const takePairs = async (service: WarmSystem, loop: Contender, shot: Shot, pairs: number) => {
   const [ours, bare]: [number[], number[]] = [[], []]
   const ids: string[] = []
   for (let pair = 0; pair < pairs; pair += 1) {
@@ -56,7 +56,7 @@ const takePairs = async (service: Service, loop: Contender, shot: Shot, pairs: n
   return { oursMs: quantile(ours, 0.5), bareMs: quantile(bare, 0.5), workerMs: quantile(worker, 0.5) }
 }
 
-const compare = async (service: Service, loop: Contender, shot: Shot, effort: EngineEffort) => {
+const compare = async (service: WarmSystem, loop: Contender, shot: Shot, effort: EngineEffort) => {
   const { rounds, captures, pairs } = effort
   for (const contender of [service, loop]) await takeMany(contender, shot, warmUps, atOnce)
   const [ours, bare]: [Run[], Run[]] = [[], []]
@@ -75,7 +75,7 @@ const compare = async (service: Service, loop: Contender, shot: Shot, effort: En
 /** Takes every fixture whose name has `only` in it with the whole service and with a bare Playwright loop, in interleaved rounds. */
 export const measureEngine = async (effort: EngineEffort, only: string): Promise<readonly Compared[]> => {
   await using site = await serveSite()
-  await using service = await startService(site, atOnce)
+  await using service = await startWarmSystem(site, atOnce)
   await using loop = await startBareLoop()
   const compared: Compared[] = []
   for (const [index, [fixture, source]] of Object.entries(fixturesOf(site)).entries()) {

@@ -3,7 +3,7 @@ import { partOf } from '#test/bench/part-of.ts'
 import { quantile } from '#test/bench/quantile.ts'
 import type { Shot } from './contender.ts'
 import { serveSite } from './serve-site.ts'
-import { type Service, startService } from './service.ts'
+import { type WarmSystem, startWarmSystem } from './warm-system.ts'
 
 /** How much is measured. */
 export type LastingEffort = {
@@ -26,17 +26,17 @@ const recycleCaptures = 5
 const settleMs = 5000
 const workerParts = ['worker', 'browser host', 'Chromium']
 
-const timingsOf = async ({ take, system }: Service, shot: Shot): Promise<Record<string, number>> => {
+const timingsOf = async ({ take, system }: WarmSystem, shot: Shot): Promise<Record<string, number>> => {
   const { id = '' } = await take(shot)
   return (await system.record(id)).timings ?? {}
 }
 
-const workerBytes = ({ system }: Service): number =>
+const workerBytes = ({ system }: WarmSystem): number =>
   processTree(system.pid)
     .filter(({ command }) => workerParts.includes(partOf(command)))
     .reduce((sum, { pid }) => sum + pssBytes(pid), 0)
 
-const measureTall = async (service: Service, url: string, shots: number): Promise<Lasting['tall']> => {
+const measureTall = async (service: WarmSystem, url: string, shots: number): Promise<Lasting['tall']> => {
   const measured: { format: string; shootAndEncodeMs: number }[] = []
   for (const format of ['jpeg', 'png'] as const) {
     const took: number[] = []
@@ -49,7 +49,11 @@ const measureTall = async (service: Service, url: string, shots: number): Promis
   return measured
 }
 
-const measureMemory = async (service: Service, url: string, looks: readonly number[]): Promise<Lasting['memory']> => {
+const measureMemory = async (
+  service: WarmSystem,
+  url: string,
+  looks: readonly number[],
+): Promise<Lasting['memory']> => {
   const memory: { captures: number; bytes: number }[] = []
   let done = 0
   for (const captures of looks) {
@@ -61,7 +65,7 @@ const measureMemory = async (service: Service, url: string, looks: readonly numb
 }
 
 /** Two callers, so that the next capture always waits: what replacing costs the slot is what it then waits for a page. */
-const measureRecycling = async (service: Service, url: string, recyclings: number) => {
+const measureRecycling = async (service: WarmSystem, url: string, recyclings: number) => {
   const shots: Promise<string>[] = []
   let left = recyclings * recycleCaptures
   const call = async () => {
@@ -83,11 +87,11 @@ export const measureLasting = async ({ looks, tallShots, recyclings }: LastingEf
   await using site = await serveSite()
   const page = `http://${site.httpHost}/15`
   const { tall, memory } = await (async () => {
-    await using service = await startService(site, 1)
+    await using service = await startWarmSystem(site, 1)
     const lasting = await measureMemory(service, page, looks)
     return { tall: await measureTall(service, `http://${site.httpHost}/tall-16000`, tallShots), memory: lasting }
   })()
-  await using service = await startService(site, 1, {
+  await using service = await startWarmSystem(site, 1, {
     SHUTTERFLEET_WORKER_RECYCLE_CAPTURES: String(recycleCaptures),
   })
   return { tall, memory, ...(await measureRecycling(service, page, recyclings)) }

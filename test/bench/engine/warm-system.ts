@@ -5,16 +5,16 @@ import { countCpuByPart } from './cpu-by-part.ts'
 import type { Site } from './serve-site.ts'
 
 /** The whole service as one that takes captures, with a number of warm workers. */
-export type Service = Contender & AsyncDisposable & { readonly system: System }
+export type WarmSystem = Contender & AsyncDisposable & { readonly system: System }
 
 const warmMs = 60_000
 
 /** Starts the service and waits until `workers` are warm; it keeps just as many. */
-export const startService = async (
+export const startWarmSystem = async (
   site: Site,
   workers: number,
   env: Readonly<Record<string, string>> = {},
-): Promise<Service> => {
+): Promise<WarmSystem> => {
   const targets = [site.httpHost, site.httpsHost].flatMap((host) => ['--allow-target', host])
   const flags = [...targets, '--extra-ca', site.certPath, '--workers-max', String(workers)]
   const system = await startSystem(flags, { env: { SHUTTERFLEET_POOL_MIN: String(workers), ...env } })
