@@ -6,6 +6,16 @@ import type { Emulation } from '#worker/browser-host/capture/plan/plan-capture.t
 const userAgentOf = ({ version }: Pick<Browser, 'version'>): string =>
   `Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/${version.split('.')[0]}.0.0.0 Safari/537.36`
 
+/** Those of Chromium with a window; headless-shell has others where a page names none. */
+const fontFamilies = {
+  standard: 'Times New Roman',
+  fixed: 'Monospace',
+  serif: 'Times New Roman',
+  sansSerif: 'Arial',
+  cursive: 'Comic Sans MS',
+  fantasy: 'Impact',
+}
+
 /** What media queries see; `media` '' is the browser's own. */
 export const emulateMedia = (
   session: Session,
@@ -42,6 +52,7 @@ export const emulate = async (browser: Browser, session: Session, emulation: Emu
     }),
     session.send('Emulation.setTimezoneOverride', { timezoneId: timezone }),
     session.send('Emulation.setLocaleOverride', { locale: 'en-US' }),
+    session.send('Page.setFontFamilies', { fontFamilies }),
     emulateMedia(session, emulation),
     ...(isMobile ? [session.send('Emulation.setTouchEmulationEnabled', { enabled: true })] : []),
     ...(geolocation ? [session.send('Emulation.setGeolocationOverride', { accuracy: 0, ...geolocation })] : []),
