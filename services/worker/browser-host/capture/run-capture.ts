@@ -17,9 +17,11 @@ import type { CapturePlan, ImageOutput, PdfPage } from './plan/plan-capture.ts'
 import { changePage, styleAgain } from './prepare/change-page.ts'
 import { followNavigation } from './prepare/follow-navigation.ts'
 import { settle } from './prepare/settle.ts'
+import { runInOwnWorld } from './prepare/world.ts'
 import { printPages } from './shoot/print-pages.ts'
 import { shoot } from './shoot/shoot.ts'
 import { type Frame, measure, type SizeBounds } from './subject/measure.ts'
+import { pinBars } from './subject/pin-bars.ts'
 
 /** Everything after the page has loaded but for the delay; the rest of the budget is for storing and reporting. */
 const renderMs = 14_000
@@ -83,6 +85,8 @@ const takePicture = async (
   const { frame, isTruncated } = await measure(open, plan.subject, plan.emulation, bounds)
   const size = { width: frame.width * scale, height: frame.height * scale }
   assertFits(output, size)
+  // A page that goes on to another document meanwhile is shot as it is.
+  if (plan.subject.kind === 'full-page') await runInOwnWorld(open, pinBars(frame.height)).catch(() => {})
   const picture = await time('shoot', shoot(open, { frame, scale, subject: plan.subject, output }))
   assertDocument(open, bounds.traffic)
   const encodeAndLook = async () => {
