@@ -17,6 +17,9 @@ const networkArguments = (proxyPort: number) => [
   '--disable-quic',
 ]
 
+/** The protocol's override reaches workers too late. */
+const language = '--accept-lang=en-US'
+
 /** Each site has a process of its own. Headless-shell does not do so by itself. */
 export const siteIsolation = '--site-per-process'
 
@@ -26,7 +29,7 @@ export const launchBrowser = (settings: HostSettings, proxyPort: number): Promis
     executablePath: settings.chromium,
     chromiumSandbox: settings.sandbox,
     ignoreDefaultArgs: unwanted,
-    args: [siteIsolation, ...networkArguments(proxyPort)],
+    args: [siteIsolation, language, ...networkArguments(proxyPort)],
     handleSIGINT: false,
     handleSIGTERM: false,
     handleSIGHUP: false,

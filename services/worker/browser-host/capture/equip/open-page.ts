@@ -3,6 +3,8 @@ import { AppError } from '#shared/errors/app-error.ts'
 import { classify } from '#worker/browser-host/capture/load/classify.ts'
 import { emptyErrorPage, hostOf, netErrorIn } from '#worker/browser-host/capture/load/net-error.ts'
 import type { Emulation } from '#worker/browser-host/capture/plan/plan-capture.ts'
+import { identityOf } from './identity.ts'
+import { showIdentity } from './show-identity.ts'
 
 /** A page that asks more often than this is left with its question. */
 const dialogsMax = 10
@@ -69,19 +71,13 @@ const watchDocument = (page: Page): { document: MainDocument; cutOff: Promise<ne
   return { document, cutOff }
 }
 
-/** What Chromium says of itself but for the word "Headless", which sites take for a robot. */
-const userAgentOf = (browser: Browser): string =>
-  `Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/${browser.version().split('.')[0]}.0.0.0 Safari/537.36`
-
-const contextOptions = (browser: Browser, emulation: Emulation): BrowserContextOptions => {
-  const { width, height, scale, isMobile, userAgent, timezone, isDark, isMotionReduced, geolocation } = emulation
+const contextOptions = (emulation: Emulation): BrowserContextOptions => {
+  const { width, height, scale, isMobile, timezone, isDark, isMotionReduced, geolocation } = emulation
   return {
     viewport: { width, height },
     deviceScaleFactor: scale,
     isMobile,
     hasTouch: isMobile,
-    userAgent: userAgent ?? userAgentOf(browser),
-    locale: 'en-US',
     timezoneId: timezone,
     colorScheme: isDark ? 'dark' : 'light',
     reducedMotion: isMotionReduced ? 'reduce' : 'no-preference',
@@ -93,12 +89,13 @@ const contextOptions = (browser: Browser, emulation: Emulation): BrowserContextO
 
 /** Opens the one page of a capture: nothing of another capture is in it, and nothing that it asks for is granted but a given location. */
 export const openPage = async (browser: Browser, emulation: Emulation): Promise<OpenPage> => {
-  const context = await browser.newContext(contextOptions(browser, emulation))
+  const context = await browser.newContext(contextOptions(emulation))
   const page = await context.newPage()
   context.on('page', (popup) => void popup.close().catch(() => {}))
   answerDialogs(page)
   const session = await context.newCDPSession(page)
-  const { frameTree } = await session.send('Page.getFrameTree')
+  const identity = identityOf(browser.version(), emulation.userAgent)
+  const [{ frameTree }] = await Promise.all([session.send('Page.getFrameTree'), showIdentity(session, identity)])
   return {
     browser,
     emulation,
