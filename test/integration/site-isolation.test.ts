@@ -36,7 +36,7 @@ t.test('a host whose browser does not isolate sites serves nothing', async (t) =
   const chromium = join(wayOut.folder, 'chromium')
   const without = `for each; do shift; [ "$each" = ${siteIsolation} ] || set -- "$@" "$each"; done`
   await writeFile(chromium, `#!/bin/sh\n${without}\nexec '${chromiumPath}' "$@"\n`, { mode: 0o755 })
-  await using host = await startTestHost(wayOut, { chromium })
+  await using host = await startTestHost(wayOut, { browsers: { kept: 'shell', binaries: { shell: chromium } } })
   t.match(await captureWith(host, { html: 'x' }), {
     outcome: 'interrupted',
     by: 'browser',

@@ -4,6 +4,7 @@ import { cp } from 'node:fs/promises'
 import type { AddressInfo } from 'node:net'
 import { homedir } from 'node:os'
 import { join } from 'node:path'
+import type { BrowserKind } from '#shared/capture/pool-of.ts'
 import { becomeUser } from './become-user.ts'
 import { checkSiteIsolation } from './check-site-isolation.ts'
 import { createForwarder } from './forwarder.ts'
@@ -30,19 +31,20 @@ forwarder.server.listen(0, '127.0.0.1')
 await once(forwarder.server, 'listening')
 const { port } = forwarder.server.address() as AddressInfo
 
-let isChecked = false
-/** Browsers of one host are started alike: the first is checked, which warms the host up. */
-const launch = async () => {
-  const browser = await launchBrowser(settings, port)
-  if (!isChecked) await checkSiteIsolation(browser)
-  isChecked = true
+const proxy = `http://127.0.0.1:${port}`
+const checked = new Set<BrowserKind>()
+/** Browsers of a kind are started alike: the first is checked, which warms the host up. */
+const launch = async (kind: BrowserKind) => {
+  const browser = await launchBrowser(settings, kind, proxy)
+  if (!checked.has(kind)) await checkSiteIsolation(browser)
+  checked.add(kind)
   return browser
 }
 
-const pages = createPageSupply(launch, settings)
+const pages = createPageSupply(launch, { ...settings, kept: settings.browsers.kept, proxy })
 const report = (what: Report) => new Promise<void>((sent) => process.send?.(what, () => sent()))
 process.on('message', (order: Order) => {
-  void serveOrder({ pages, forwarder, bounds: settings, report }, order)
+  void serveOrder({ pages, forwarder, bounds: settings, browsers: settings.browsers, report }, order)
 })
 // Without its supervisor a host has nothing to do; Chromium ends with the pipe.
 process.on('disconnect', () => process.kill(process.pid, 'SIGKILL'))

@@ -5,6 +5,7 @@ import { emptyErrorPage, hostOf, netErrorIn } from '#worker/browser-host/capture
 import type { Emulation } from '#worker/browser-host/capture/plan/plan-capture.ts'
 import { identityOf } from './identity.ts'
 import { showIdentity } from './show-identity.ts'
+import { screenFor, shapeWindow } from './window.ts'
 
 /** A page that asks more often than this is left with its question. */
 const dialogsMax = 10
@@ -71,7 +72,10 @@ const watchDocument = (page: Page): { document: MainDocument; cutOff: Promise<ne
   return { document, cutOff }
 }
 
-const contextOptions = (emulation: Emulation): BrowserContextOptions => {
+/** Whether the page looks at a desktop's window and screen around it; elsewhere the viewport is all that there is. */
+const isWindow = ({ browser, isMobile }: Emulation): boolean => browser === 'full' && !isMobile
+
+const contextOptions = (emulation: Emulation, proxy: string): BrowserContextOptions => {
   const { width, height, scale, isMobile, timezone, isDark, isMotionReduced, geolocation } = emulation
   return {
     viewport: { width, height },
@@ -82,20 +86,23 @@ const contextOptions = (emulation: Emulation): BrowserContextOptions => {
     colorScheme: isDark ? 'dark' : 'light',
     reducedMotion: isMotionReduced ? 'reduce' : 'no-preference',
     ...(geolocation && { geolocation, permissions: ['geolocation'] }),
+    ...(isWindow(emulation) && { screen: screenFor(emulation) }),
+    ...(emulation.browser === 'full' && { proxy: { server: proxy, bypass: '<-loopback>' } }),
     serviceWorkers: 'block',
     acceptDownloads: false,
   }
 }
 
 /** Opens the one page of a capture: nothing of another capture is in it, and nothing that it asks for is granted but a given location. */
-export const openPage = async (browser: Browser, emulation: Emulation): Promise<OpenPage> => {
-  const context = await browser.newContext(contextOptions(emulation))
+export const openPage = async (browser: Browser, emulation: Emulation, proxy: string): Promise<OpenPage> => {
+  const context = await browser.newContext(contextOptions(emulation, proxy))
   const page = await context.newPage()
   context.on('page', (popup) => void popup.close().catch(() => {}))
   answerDialogs(page)
   const session = await context.newCDPSession(page)
   const identity = identityOf(browser.version(), emulation.userAgent)
   const [{ frameTree }] = await Promise.all([session.send('Page.getFrameTree'), showIdentity(session, identity)])
+  if (isWindow(emulation)) await shapeWindow(session, emulation)
   return {
     browser,
     emulation,

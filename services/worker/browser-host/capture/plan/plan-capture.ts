@@ -1,5 +1,6 @@
 import type { CaptureOptions, Format } from '#shared/capture/options.ts'
 import { devices } from '#shared/capture/devices.ts'
+import { type BrowserKind, browserOf } from '#shared/capture/pool-of.ts'
 import { pdfPageSize, toMillimetres } from '#shared/capture/pdf-lengths.ts'
 
 /** A page of a PDF; lengths in inches. */
@@ -11,6 +12,7 @@ export type PdfPage = {
 
 /** What a page finds of its browser; fixed before the page opens. */
 export type Emulation = {
+  readonly browser: BrowserKind
   readonly width: number
   readonly height: number
   /** Device pixels for each CSS pixel. */
@@ -78,6 +80,7 @@ export type CapturePlan = {
 const planEmulation = (options: CaptureOptions): Emulation => {
   const device = devices[options.device]
   return {
+    browser: browserOf(options),
     width: options.width,
     height: options.height,
     scale: options.retina ? 2 : 1,
