@@ -131,12 +131,28 @@ export const findChromium = ({ named, path, chromiumPaths }: ProgramSearch): Pro
   firstExecutable(named.chromium ? [named.chromium] : [...chromiumPaths, ...inPath(path, 'chromium-headless-shell')])
 
 /** The full Chromium of captures with `stealth`. */
-export const findStealthChromium = ({ named, stealthChromiumPath }: ProgramSearch): Promise<string | undefined> =>
+const findStealthChromium = ({ named, stealthChromiumPath }: ProgramSearch): Promise<string | undefined> =>
   firstExecutable([named.stealthChromium || stealthChromiumPath])
 
 /** Has no setting: workers look for it in the `PATH` that they are given. */
 const hasCertutil = async ({ path }: ProgramSearch): Promise<boolean> =>
   (await firstExecutable(inPath(path, 'certutil'))) !== undefined
+
+const problem = (what: string, variable: string, given: string) =>
+  given
+    ? `SHUTTERFLEET_${variable} = ${given} has no usable ${what}`
+    : `${what} is missing: run 'make setup', or set SHUTTERFLEET_${variable} to one`
+
+/** Captures can do without full Chromium, unless the operator named one. */
+const browserProblems = (
+  { chromium, stealthChromium }: Readonly<Record<'chromium' | 'stealthChromium', string | undefined>>,
+  { named }: Pick<ProgramSearch, 'named'>,
+): string[] => [
+  ...(chromium ? [] : [problem('Chromium (a headless-shell or Chromium binary)', 'CHROMIUM', named.chromium)]),
+  ...(named.stealthChromium && !stealthChromium
+    ? [problem('full Chromium (a binary)', 'STEALTH_CHROMIUM', named.stealthChromium)]
+    : []),
+]
 
 /** Finds everything that is needed. Throws `CONFIGURATION` that names each missing program and the setting that points to one. */
 export const findPrograms = async (search: ProgramSearch): Promise<Programs> => {
@@ -147,10 +163,6 @@ export const findPrograms = async (search: ProgramSearch): Promise<Programs> => 
     findChromium(search),
     findStealthChromium(search),
   ])
-  const problem = (what: string, variable: string, given: string) =>
-    given
-      ? `SHUTTERFLEET_${variable} = ${given} has no usable ${what}`
-      : `${what} is missing: run 'make setup', or set SHUTTERFLEET_${variable} to one`
   const problems = [
     needed.postgres && !postgresBin
       ? [
@@ -167,10 +179,7 @@ export const findPrograms = async (search: ProgramSearch): Promise<Programs> => 
     needed.certutil && !(await hasCertutil(search))
       ? ["certutil (package libnss3-tools), by which pages trust SHUTTERFLEET_EXTRA_CA, is missing: run 'make setup'"]
       : [],
-    chromium ? [] : [problem('Chromium (a headless-shell or Chromium binary)', 'CHROMIUM', named.chromium)],
-    named.stealthChromium && !stealthChromium
-      ? [problem('full Chromium (a binary)', 'STEALTH_CHROMIUM', named.stealthChromium)]
-      : [],
+    browserProblems({ chromium, stealthChromium }, search),
   ].flat()
   if (!chromium || problems.length > 0) throw new AppError('CONFIGURATION', { publicMessage: problems.join('\n') })
   return { postgresBin, natsServer, chromium, stealthChromium }

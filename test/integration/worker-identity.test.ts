@@ -51,9 +51,9 @@ t.test(
     const chrome =
       'Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/131.0.0.0 Safari/537.36'
     const windows = await probed({ user_agent: chrome })
-    for (const probe of Object.values(windows.probes)) {
-      t.match(probe, { userAgent: chrome, hints: { platform: 'Windows', platformVersion: '10.0' } })
-      t.match(probe.hints?.brands, [{ brand: 'Chromium', version: '131' }])
+    for (const found of Object.values(windows.probes)) {
+      t.match(found, { userAgent: chrome, hints: { platform: 'Windows', platformVersion: '10.0' } })
+      t.match(found.hints?.brands, [{ brand: 'Chromium', version: '131' }])
     }
     t.equal(windows.probes.page.platform, 'Win32')
     t.ok(windows.requests.every(({ headers }) => (headers['sec-ch-ua-platform'] ?? '"Windows"') === '"Windows"'))

@@ -92,7 +92,7 @@ t.test('stealth: client hints are those that the browser itself would send', asy
   t.equal(probes.page.hints?.uaFullVersion.split('.')[0], version)
   if (version === '156') t.strictSame(probes.page.hints?.brands, ownBrands)
   const named = requests.flatMap(({ headers }) => headers['sec-ch-ua'] ?? [])
-  t.ok(named.length > 0 && named.every((text) => String(text).includes(`"Chromium";v="${version}"`)))
+  t.ok(named.length > 0 && named.every((text) => text.includes(`"Chromium";v="${version}"`)))
 })
 
 t.test('stealth: a given size has a window around it and a screen that holds it; a device has neither', async (t) => {

@@ -61,7 +61,7 @@ const usualUserAgent = (major: string) =>
 export const identityOf = (version: string, userAgent: string | undefined): Identity => {
   const ownMajor = version.split('.')[0] ?? ''
   const named = userAgent ?? usualUserAgent(ownMajor)
-  const major = /(?<!Headless)Chrome\/(\d+)/.exec(named)?.[1]
+  const major = /(?:^| )Chrome\/(\d+)/.exec(named)?.[1]
   const { platform, hint, version: platformVersion } = systemOf(named)
   const common = { userAgent: named, platform }
   if (major === undefined) return common

@@ -12,7 +12,7 @@ const usualScreens: readonly Size[] = [
 ]
 
 /** The browser's window around a viewport. */
-export const windowAround = ({ width, height }: Size): Size => ({ width, height: height + toolbarHeight })
+const windowAround = ({ width, height }: Size): Size => ({ width, height: height + toolbarHeight })
 
 /** The smallest usual screen that has room for the window around a viewport; none smaller than the window. */
 export const screenFor = (viewport: Size): Size => {
