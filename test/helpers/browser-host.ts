@@ -9,7 +9,7 @@ import { failingPages, friendlyPages, type Route } from '#test/fixtures/pages/pa
 import { chromiumPath } from '#test/helpers/bare-browser.ts'
 import type { CaseRecords } from '#test/fixtures/ssrf-cases.ts'
 import { resolverOf, rulesOf, startFilter } from '#test/helpers/egress-filter.ts'
-import type { HostSettings, Outcome } from '#worker/browser-host/protocol.ts'
+import type { Browsers, HostSettings, Outcome } from '#worker/browser-host/protocol.ts'
 import { type Host, startHost } from '#worker/host-process.ts'
 import { reserveBrowserUsers } from '#worker/isolation/browser-users.ts'
 import type { NetworkIsolation } from '#worker/isolation/isolated.ts'
@@ -72,6 +72,9 @@ export const startWayOut = async (allow: string, records: CaseRecords = {}): Pro
 
 let names = 0
 
+/** As a standard worker has them. */
+const browsers: Browsers = { kept: 'shell', binaries: { shell: chromiumPath } }
+
 /** Starts a browser host as a worker would. */
 export const startTestHost = (
   wayOut: WayOut,
@@ -83,7 +86,7 @@ export const startTestHost = (
   const { network = 'namespace', trust, memoryMax = 2 ** 31 } = more
   const start = {
     settings: {
-      chromium: chromiumPath,
+      browsers,
       sandbox: true,
       ...(user && { user }),
       ...(trust && { trust }),
@@ -94,7 +97,7 @@ export const startTestHost = (
       ...over,
     },
     way: { ...wayOut, bytesMax, connectionsMax },
-    isolation: { network, isRoot: user !== undefined, chromium: over.chromium ?? chromiumPath },
+    isolation: { network, isRoot: user !== undefined, browsers: Object.values((over.browsers ?? browsers).binaries) },
     memoryMax,
     folder: join(wayOut.folder, `${process.pid}-${names}`),
   }

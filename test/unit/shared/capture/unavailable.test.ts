@@ -43,6 +43,7 @@ const available: CaptureParameters = {
   timezone: 'UTC',
   geolocation: { latitude: 0, longitude: 0 },
   extract_metadata: true,
+  stealth: true,
 }
 
 /** A value of every other parameter that asks for something. */
@@ -50,24 +51,35 @@ const asking: CaptureParameters = {
   block_cookies: true,
   block_ads: true,
   block_chats: true,
-  stealth: true,
 }
 
 t.test('every parameter of the contract is either served or named as not available', async (t) => {
   const names = Object.keys(captureParameters.properties).toSorted()
   t.same([...Object.keys(available), ...Object.keys(asking)].toSorted(), names)
-  t.equal(unavailableIn(available), undefined)
+  t.equal(unavailableIn(available, { hasStealth: true }), undefined)
   for (const [name, value] of Object.entries(asking)) {
-    t.same(Object.keys(unavailableIn({ [name]: value }) ?? {}), [name], name)
+    t.same(Object.keys(unavailableIn({ [name]: value }, { hasStealth: true }) ?? {}), [name], name)
   }
 })
 
 t.test('a default, false or an empty value asks for nothing', async (t) => {
   const names = Object.keys(asking).filter((name) => name !== 'block_cookies') as ParameterName[]
   const defaults = Object.fromEntries(names.map((name) => [name, defaultOf(name)]))
-  t.equal(unavailableIn(defaults), undefined)
+  t.equal(unavailableIn(defaults, { hasStealth: false }), undefined)
   t.equal(
-    unavailableIn({ block_cookies: false, headers: {}, cookies: [], hide_selectors: [], css: '', js: '' }),
+    unavailableIn(
+      { block_cookies: false, headers: {}, cookies: [], hide_selectors: [], css: '', js: '' },
+      { hasStealth: false },
+    ),
     undefined,
   )
 })
+
+t.test(
+  'stealth is not available where there is no full Chromium, and the settings that would change it are named',
+  async (t) => {
+    const settings = /SHUTTERFLEET_STEALTH_CHROMIUM .*SHUTTERFLEET_SEALING_KEY_STEALTH/
+    t.match(unavailableIn({ stealth: true }, { hasStealth: false }), { stealth: [settings] })
+    t.equal(unavailableIn({ stealth: false }, { hasStealth: false }), undefined)
+  },
+)
