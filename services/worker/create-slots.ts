@@ -53,7 +53,7 @@ export const holdAfterFailures = (
 /** Makes the worker's slots; their hosts are started when they are first asked for. */
 export const createSlots = (
   { config, isolation, users, events }: { config: Config } & Pick<Context, 'isolation' | 'users' | 'events'>,
-  ground: Pick<Ground, 'folder' | 'trust' | 'canary'>,
+  ground: Pick<Ground, 'folder' | 'trust' | 'blockLists' | 'canary'>,
   holds: Pick<PullGate, 'hold' | 'release'>,
 ): readonly Slot[] => {
   const start = async (user: BrowserUser | undefined, stop: AbortSignal) => {
@@ -67,6 +67,7 @@ export const createSlots = (
           sandbox: !config.unsafeNoSandbox,
           ...(user && { user }),
           egressPath: way.path,
+          blockLists: ground.blockLists.folder,
           ...(ground.trust && { trust: ground.trust }),
           recycleCaptures: config.recycleCaptures,
           recycleMs: config.recycleSeconds * 1000,

@@ -3,6 +3,7 @@ import { chmod, rm } from 'node:fs/promises'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { type BlockLists, provideLists } from './block-lists/provide-lists.ts'
 import { type Canary, createCanary } from './canary.ts'
 import { createEgressRelay, type EgressWay } from './egress-relay.ts'
 import { makeOwnFolder } from './own-folder.ts'
@@ -16,19 +17,29 @@ export type Ground = AsyncDisposable & {
   readonly egressPath: string
   /** Certificate store for browsers' homes; undefined where pages trust what the system does. */
   readonly trust: string | undefined
+  readonly blockLists: BlockLists
   /** Stands on the worker's loopback, where no page may ever be heard. */
   readonly canary: Pick<Canary, 'heard'> & { readonly port: number }
 }
 
 /** Opens folder, socket and canary for browsers, which have users of their own or are the worker's. */
 export const openGround = async (
-  { egress, egressToken, extraCa }: EgressWay & { readonly extraCa: string },
+  {
+    egress,
+    egressToken,
+    extraCa,
+    blockLists: operators,
+  }: EgressWay & {
+    readonly extraCa: string
+    readonly blockLists: string
+  },
   hasUsers: boolean,
 ): Promise<Ground> => {
   await using stack = new AsyncDisposableStack()
   const folder = await makeOwnFolder(tmpdir())
   stack.defer(() => rm(folder, { recursive: true, force: true }))
   const trust = await makePageTrust(folder, extraCa)
+  const blockLists = await provideLists(operators, { into: join(folder, 'block-lists') })
   const egressPath = join(folder, 'egress.sock')
   const { server: relay } = createEgressRelay({ egress, egressToken })
   stack.defer(() => void relay.close())
@@ -42,5 +53,12 @@ export const openGround = async (
   await once(server, 'listening')
   const { port } = server.address() as AddressInfo
   const owned = stack.move()
-  return { folder, egressPath, trust, canary: { heard, port }, [Symbol.asyncDispose]: () => owned.disposeAsync() }
+  return {
+    folder,
+    egressPath,
+    trust,
+    blockLists,
+    canary: { heard, port },
+    [Symbol.asyncDispose]: () => owned.disposeAsync(),
+  }
 }

@@ -45,10 +45,16 @@ const failure = (code: 'TIMEOUT' | 'RENDER_ERROR', message: string, detail: stri
 const launch = ({ settings, isolation, folder }: HostStart): ChildProcess => {
   const isApart = isolation.network === 'namespace'
   const home = isApart ? browserHome : folder
-  const { egressPath, trust } = settings
-  const inside = { ...settings, egressPath: '/run/egress.sock', ...(trust && { trust: '/run/trust' }) }
+  const { egressPath, blockLists, trust } = settings
+  const inside = {
+    ...settings,
+    egressPath: '/run/egress.sock',
+    blockLists: '/run/block-lists',
+    ...(trust && { trust: '/run/trust' }),
+  }
   const mounts = [
     { from: egressPath, to: inside.egressPath },
+    { from: blockLists, to: inside.blockLists },
     ...(trust && inside.trust ? [{ from: trust, to: inside.trust }] : []),
   ]
   const [file, ...args] = isolated(

@@ -10,6 +10,9 @@ import { chromiumPath } from '#test/helpers/bare-browser.ts'
 import type { CaseRecords } from '#test/fixtures/ssrf-cases.ts'
 import { resolverOf, rulesOf, startFilter } from '#test/helpers/egress-filter.ts'
 import type { HostSettings, Outcome } from '#worker/browser-host/protocol.ts'
+import { compileLists } from '#worker/block-lists/compile-lists.ts'
+import { readyLists } from '#worker/block-lists/provide-lists.ts'
+import { readLists } from '#worker/block-lists/read-lists.ts'
 import { createEgressRelay } from '#worker/egress-relay.ts'
 import { type Host, startHost } from '#worker/host-process.ts'
 import { reserveBrowserUsers } from '#worker/isolation/browser-users.ts'
@@ -77,6 +80,9 @@ export const startWayOut = async (
   }
 }
 
+/** The lists that come along, compiled for all hosts of this process. */
+const ownLists = await compileLists(await readLists(''), readyLists)
+
 let names = 0
 
 /** Starts a browser host as a worker would. */
@@ -94,6 +100,7 @@ export const startTestHost = (
       sandbox: true,
       ...(user && { user }),
       egressPath: wayOut.egressPath,
+      blockLists: ownLists,
       ...(trust && { trust }),
       recycleCaptures: 50,
       recycleMs: 600_000,

@@ -5,6 +5,8 @@ import type { AddressInfo } from 'node:net'
 import { homedir } from 'node:os'
 import { join } from 'node:path'
 import { becomeUser } from './become-user.ts'
+import { readConsentScript } from './blocking/consent-script.ts'
+import { loadEngines } from './blocking/load-engines.ts'
 import { checkSiteIsolation } from './check-site-isolation.ts'
 import { createForwarder } from './forwarder.ts'
 import { launchBrowser } from './launch-browser.ts'
@@ -20,6 +22,7 @@ const markdown = join(import.meta.dirname, 'capture/load/markdown-page.ts')
 const mayReadLater = settings.hasOwnFiles && (statSync(markdown).mode & readableByAll) !== 0
 // It takes 40 MiB and 100 ms, so a host that can read it later loads it for the first capture of Markdown.
 if (!mayReadLater) await import('./capture/load/markdown-page.ts')
+const blocking = { engines: loadEngines(settings.blockLists), consentScript: readConsentScript() }
 // Every other module is loaded by now: from here on the checkout may be out of reach.
 if (settings.user) becomeUser(settings.user)
 // Chromium uses none that it cannot write.
@@ -42,7 +45,7 @@ const launch = async () => {
 const pages = createPageSupply(launch, settings)
 const report = (what: Report) => new Promise<void>((sent) => process.send?.(what, () => sent()))
 process.on('message', (order: Order) => {
-  void serveOrder({ pages, forwarder, bounds: settings, report }, order)
+  void serveOrder({ pages, forwarder, bounds: settings, ...blocking, report }, order)
 })
 // Without its supervisor a host has nothing to do; Chromium ends with the pipe.
 process.on('disconnect', () => process.kill(process.pid, 'SIGKILL'))

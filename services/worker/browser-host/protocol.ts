@@ -16,6 +16,8 @@ export type HostSettings = {
   readonly user?: BrowserUser
   /** Unix socket whose other end is the egress filter. */
   readonly egressPath: string
+  /** Folder of compiled block lists. */
+  readonly blockLists: string
   /** Certificate store that the browser trusts beside the system's. */
   readonly trust?: string
   readonly recycleCaptures: number

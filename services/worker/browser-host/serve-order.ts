@@ -2,6 +2,9 @@ import type { Browser } from 'playwright'
 import { AppError, errorToCaptureCode } from '#shared/errors/app-error.ts'
 import type { CaptureErrorCode } from '#shared/errors/catalog.ts'
 import type { Timings } from '#shared/queue/messages.ts'
+import { createBlocker } from './blocking/blocker.ts'
+import type { ConsentScript } from './blocking/consent-script.ts'
+import type { BlockEngine } from './blocking/load-engines.ts'
 import { planCapture } from './capture/plan/plan-capture.ts'
 import { runCapture } from './capture/run-capture.ts'
 import type { SizeBounds } from './capture/subject/measure.ts'
@@ -15,6 +18,8 @@ type Host = {
   readonly pages: PageSupply
   readonly forwarder: Pick<Forwarder, 'begin'>
   readonly bounds: SizeBounds
+  readonly engines: readonly BlockEngine[]
+  readonly consentScript: ConsentScript
   /** Resolves once the supervisor has it, or is gone. */
   readonly report: (report: Report) => Promise<void>
 }
@@ -52,13 +57,15 @@ const tryOrder = async (host: Host, order: Order): Promise<Tried> => {
   const timings: Partial<Timings> = {}
   const began = performance.now()
   const { id, online, options } = order
+  const { consentScript } = host
   const plan = planCapture(options)
   const tooLate = () => new Error(`no page opened within ${openMs} ms`)
   // What it throws ends the host: it has met nothing of the order's page, which is handed back.
   const open = await within(host.pages.take(plan.emulation), openMs, tooLate)
   timings.open = Math.round(performance.now() - began)
   let isLoaded = false
-  using traffic = host.forwarder.begin({ id, online, proxy: options.proxy })
+  const blocker = createBlocker(host.engines, plan, open)
+  using traffic = host.forwarder.begin({ id, online, proxy: options.proxy, blocks: blocker.refusesHost })
   const loaded = () => {
     isLoaded = true
     void host.report({ kind: 'loaded', id })
@@ -68,7 +75,7 @@ const tryOrder = async (host: Host, order: Order): Promise<Tried> => {
   }
   const run = async (): Promise<Outcome> => {
     try {
-      const shot = await runCapture(open, plan, { ...host.bounds, traffic, loaded, timed })
+      const shot = await runCapture(open, plan, { ...host.bounds, consentScript, blocker, traffic, loaded, timed })
       return { outcome: 'completed', shot, timings }
     } catch (thrown) {
       return failed(thrown, timings)

@@ -3,11 +3,13 @@ import { mediaTypes } from '#shared/capture/options.ts'
 import { AppError } from '#shared/errors/app-error.ts'
 import { within } from '#shared/process/within.ts'
 import type { Timings, Warning } from '#shared/queue/messages.ts'
+import type { Blocker } from '#worker/browser-host/blocking/blocker.ts'
+import type { ConsentScript } from '#worker/browser-host/blocking/consent-script.ts'
 import type { Shot } from '#worker/browser-host/protocol.ts'
 import type { Traffic } from '#worker/browser-host/traffic.ts'
 import { assertFits, encode } from './encode/encode.ts'
 import type { OpenPage } from './equip/open-page.ts'
-import { sendHeaders } from './equip/send-headers.ts'
+import { interceptRequests } from './equip/intercept-requests.ts'
 import { setCookies } from './equip/set-cookies.ts'
 import { extractMetadata } from './inspect/extract-metadata.ts'
 import { isBlank } from './inspect/is-blank.ts'
@@ -16,6 +18,7 @@ import { assertDocument, navigate } from './load/navigate.ts'
 import type { CapturePlan, ImageOutput, PdfPage } from './plan/plan-capture.ts'
 import { changePage, styleAgain } from './prepare/change-page.ts'
 import { followNavigation } from './prepare/follow-navigation.ts'
+import { createHiding } from './prepare/hide-blocked.ts'
 import { settle } from './prepare/settle.ts'
 import { printPages } from './shoot/print-pages.ts'
 import { shoot } from './shoot/shoot.ts'
@@ -30,6 +33,8 @@ const navigationMs = 3000
 /** What a capture needs beside its page and its plan. */
 export type CaptureBounds = SizeBounds & {
   readonly traffic: Traffic
+  readonly blocker: Blocker
+  readonly consentScript: ConsentScript
   /** Called once the page has loaded: what fails from here on is not a time-out. */
   readonly loaded: () => void
   /** Takes the milliseconds of each stage as it ends. */
@@ -61,11 +66,11 @@ const metadataUnread: Warning = {
   message: 'The page went from document to document, so its metadata could not be read.',
 }
 
-const loadPage = async (open: OpenPage, plan: CapturePlan, { traffic }: CaptureBounds): Promise<void> => {
+const loadPage = async (open: OpenPage, plan: CapturePlan, { traffic, blocker }: CaptureBounds): Promise<void> => {
   const began = performance.now()
   const { timeoutSeconds, waitForSelector } = plan
   await setCookies(open.context, plan.cookies, plan.source.url)
-  const { refused } = await sendHeaders(open, plan.headers)
+  const { refused } = await interceptRequests(open, { headers: plan.headers, refuses: blocker.refusesRequest })
   await Promise.race([navigate(open, plan, traffic), refused])
   if (waitForSelector === undefined) return
   const waitMs = timeoutSeconds * 1000 - (performance.now() - began)
@@ -105,13 +110,17 @@ const takePdf = async (open: OpenPage, plan: CapturePlan, page: PdfPage, bounds:
 
 /** What is done between the load and the shot. */
 const prepare = async (open: OpenPage, plan: CapturePlan, bounds: CaptureBounds): Promise<Warning[]> => {
+  const hiding = createHiding(open, bounds.blocker, bounds.consentScript)
+  await hiding.apply()
   const changed = await changePage(open, plan.changes)
   await new Promise((wake) => setTimeout(wake, plan.delaySeconds * 1000))
   await followNavigation(open, performance.now() + navigationMs)
+  await hiding.apply()
   const missing = await styleAgain(open, plan.changes)
   const undecoded = await timing(bounds)('settle', settle(open, plan.subject, bounds.heightMax))
+  const left = await hiding.finish()
   const message = `${undecoded} images had not loaded when the picture was taken.`
-  return [...changed, ...missing, ...(undecoded > 0 ? [{ code: 'undecoded_images', message }] : [])]
+  return [...changed, ...missing, ...left, ...(undecoded > 0 ? [{ code: 'undecoded_images', message }] : [])]
 }
 
 const render = async (open: OpenPage, plan: CapturePlan, bounds: CaptureBounds): Promise<Shot> => {

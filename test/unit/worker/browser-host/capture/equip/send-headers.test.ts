@@ -1,7 +1,5 @@
-import { EventEmitter } from 'node:events'
-import type { Browser, BrowserContext, CDPSession } from 'playwright'
 import t from 'tap'
-import { continuationOf, sendHeaders } from '#worker/browser-host/capture/equip/send-headers.ts'
+import { continuationOf } from '#worker/browser-host/capture/equip/send-headers.ts'
 
 const host = 'target.test'
 const own = { Accept: '*/*', 'User-Agent': 'Own/1', Referer: 'http://target.test/' }
@@ -45,6 +43,12 @@ t.test('a given Cookie wins by the names of its cookies, and the others stay', a
   t.strictSame(cookieFor('', 'a=1'), { cookie: 'a=1' })
 })
 
+t.test('without headers a request goes on as it is', async (t) => {
+  t.strictSame(continuationOf(paused('http://target.test/', { redirectedRequestId: 'b' }), undefined), {
+    requestId: 'a',
+  })
+})
+
 t.test('every hop of a redirect begins anew, and no other host is sent a given Referer', async (t) => {
   const hop = { redirectedRequestId: 'b' }
   t.strictSame(continued(paused('http://other.test/', hop), { 'Sec-A': '1' }), {
@@ -65,52 +69,4 @@ t.test('every hop of a redirect begins anew, and no other host is sent a given R
     requestId: 'a',
     headers: { Accept: '*/*', 'User-Agent': 'Own/1', Referer: '' },
   })
-})
-
-/** A browser and a context that write down what is asked of them; `fails` is what continuing a request throws. */
-const spied = (fails?: string) => {
-  const asked: string[] = []
-  const events = new EventEmitter()
-  const context = new EventEmitter()
-  const session = {
-    on: events.on.bind(events),
-    send: async (method: string) => {
-      asked.push(method)
-      if (method === 'Fetch.continueRequest' && fails !== undefined) throw new Error(fails)
-    },
-    detach: async () => void asked.push('detach'),
-  } as unknown as CDPSession
-  const newBrowserCDPSession = async () => {
-    asked.push('session')
-    return session
-  }
-  const open = {
-    browser: { newBrowserCDPSession } satisfies Pick<Browser, 'newBrowserCDPSession'>,
-    context: context as unknown as Pick<BrowserContext, 'once'>,
-  }
-  return { open, asked, events, context }
-}
-
-t.test('without headers nothing is intercepted; with them until the context has closed', async (t) => {
-  const idle = spied()
-  await sendHeaders(idle.open, undefined)
-  t.strictSame(idle.asked, [])
-  const { open, asked, events, context } = spied()
-  await sendHeaders(open, { host, values: { a: '1' } })
-  events.emit('Fetch.requestPaused', paused('http://target.test/'))
-  t.strictSame(asked, ['session', 'Fetch.enable', 'Fetch.continueRequest'])
-  context.emit('close')
-  t.equal(asked.at(-1), 'detach')
-})
-
-t.test('a header that Chromium sends for nobody fails the capture; a request that is gone does not', async (t) => {
-  const refusing = spied('Protocol error (Fetch.continueRequest): Unsafe header: Set-Cookie')
-  const { refused } = await sendHeaders(refusing.open, { host, values: { 'Set-Cookie': '1' } })
-  refusing.events.emit('Fetch.requestPaused', paused('http://target.test/'))
-  await t.rejects(refused, { code: 'RENDER_ERROR', publicMessage: /does not send Set-Cookie/ })
-  const gone = spied('Protocol error (Fetch.continueRequest): Invalid InterceptionId.')
-  const sending = await sendHeaders(gone.open, { host, values: { a: '1' } })
-  gone.events.emit('Fetch.requestPaused', paused('http://target.test/'))
-  const later = new Promise((wake) => setImmediate(() => wake('pending')))
-  t.equal(await Promise.race([sending.refused, later]), 'pending')
 })

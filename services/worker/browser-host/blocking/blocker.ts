@@ -1,0 +1,132 @@
+import { Request, type NetworkFilter } from '@ghostery/adblocker'
+import type { MainDocument } from '#worker/browser-host/capture/equip/open-page.ts'
+import type { CapturePlan } from '#worker/browser-host/capture/plan/plan-capture.ts'
+import type { BlockEngine } from './load-engines.ts'
+
+/** Rules see no more of an address than this: a page may write any length. */
+const urlCharactersMax = 4096
+/** Hosts beyond this are judged by the rules for hosts alone. */
+const admittedMax = 10_000
+
+/** What of an intercepted request is judged; `resourceType` and `frameId` as CDP's `Fetch.requestPaused` has them. */
+export type JudgedRequest = { readonly url: string; readonly resourceType: string; readonly frameId: string }
+
+/** What a document shows that rules may be about. */
+export type Tokens = {
+  readonly ids: readonly string[]
+  readonly classes: readonly string[]
+  readonly hrefs: readonly string[]
+  /** Those of `bases` that match something. */
+  readonly bases: readonly string[]
+}
+
+/** Declarations for what a selector matches; undefined: it is hidden. */
+export type HidingRule = { readonly selector: string; readonly style: string | undefined }
+
+/** What one capture does not load, and does not show. */
+export type Blocker = {
+  /** Whether connections to this host are refused; never those to the site of the page. */
+  readonly refusesHost: (host: string) => boolean
+  /** Undefined where rules about hosts are all there are. */
+  readonly refusesRequest: ((request: JudgedRequest) => boolean) | undefined
+  /** Whether anything is hidden at all. */
+  readonly hides: boolean
+  /** Whether consent banners are. */
+  readonly hidesConsent: boolean
+  /** Selectors to try on every document. */
+  readonly bases: readonly string[]
+  /** The rules for a document with these tokens: of consent banners, and of all else. */
+  readonly hidingFor: (url: string, tokens: Tokens) => { readonly consent: HidingRule[]; readonly others: HidingRule[] }
+}
+
+/** Registrable domain of a host; the host itself where it has none. */
+const siteOf = (host: string): string => Request.fromRawDetails({ url: `https://${host}/` }).domain || host
+
+const hostIn = (url: string | undefined): string | undefined =>
+  url === undefined ? undefined : URL.parse(url)?.hostname || undefined
+
+const isAboutHost = (filter: NetworkFilter | undefined): boolean => filter?.hasFilter() === false
+
+const rulesFor = ({ rules, bases }: BlockEngine, url: string, tokens: Tokens): HidingRule[] => {
+  const { hostname, domain } = Request.fromRawDetails({ url })
+  const { ids, classes, hrefs } = tokens
+  const page = { url, hostname, domain, ids: [...ids], classes: [...classes], hrefs: [...hrefs] }
+  const { matches, allowGenericHides } = rules.matchCosmeticFilters({
+    ...page,
+    getInjectionRules: false,
+    getExtendedRules: false,
+  })
+  const found = matches.flatMap(({ filter, exception }): HidingRule[] => {
+    if (!filter || exception || filter.isScriptInject() || filter.isExtended()) return []
+    return [{ selector: filter.getSelector(), style: filter.hasCustomStyle() ? filter.getStyle() : undefined }]
+  })
+  const own = new Set(allowGenericHides ? bases : [])
+  return [
+    ...found,
+    ...tokens.bases.filter((selector) => own.has(selector)).map((selector) => ({ selector, style: undefined })),
+  ]
+}
+
+/**
+ * Decides what one capture does not load or show, by the lists of the kinds that its plan names. `document` is that of the
+ * page as it goes on: neither its site nor that of `target` is ever refused, and nothing while it is under way, since a page
+ * loads nothing else before its document has been answered.
+ */
+export const createBlocker = (
+  engines: readonly BlockEngine[],
+  { blocks, source }: Pick<CapturePlan, 'blocks' | 'source'>,
+  { document, mainFrameId }: { readonly document: Readonly<MainDocument>; readonly mainFrameId: string },
+): Blocker => {
+  const active = engines.filter(({ kind }) => blocks[kind])
+  const admitted = new Set<string>()
+  const isUnderWay = () =>
+    document.url === '' ? source.url !== undefined : document.status === undefined && document.netError === undefined
+  const isOwn = (host: string) =>
+    [source.url, document.url].some((url) => {
+      const own = hostIn(url)
+      return own !== undefined && (own === host || siteOf(own) === siteOf(host))
+    })
+  const matching = (url: string, type: string) => {
+    const request = Request.fromRawDetails({
+      url,
+      type: type as Request['type'],
+      sourceUrl: document.url || source.url || '',
+    })
+    for (const { rules } of active) {
+      const { match, filter } = rules.match(request)
+      if (match) return filter
+    }
+    return undefined
+  }
+  const refusesRequest = ({ url: whole, resourceType, frameId }: JudgedRequest) => {
+    const url = whole.slice(0, urlCharactersMax)
+    const host = hostIn(url) ?? ''
+    const isDocument = resourceType === 'Document'
+    const filter =
+      isDocument && frameId === mainFrameId
+        ? undefined
+        : matching(url, isDocument ? 'sub_frame' : resourceType.toLowerCase())
+    const isRefused = filter !== undefined && !(isAboutHost(filter) && isOwn(host))
+    if (!isRefused && admitted.size < admittedMax) admitted.add(host)
+    return isRefused
+  }
+  return {
+    refusesHost: (host) =>
+      active.length > 0 &&
+      !isUnderWay() &&
+      !admitted.has(host) &&
+      isAboutHost(matching(`https://${host}/`, 'other')) &&
+      !isOwn(host),
+    refusesRequest: active.some(({ judgesRequests }) => judgesRequests) ? refusesRequest : undefined,
+    hides: active.length > 0,
+    hidesConsent: blocks.cookies,
+    bases: active.flatMap(({ bases }) => bases),
+    hidingFor: (url, tokens) => {
+      const of = (isConsent: boolean) =>
+        active
+          .filter(({ kind }) => (kind === 'cookies') === isConsent)
+          .flatMap((engine) => rulesFor(engine, url, tokens))
+      return { consent: of(true), others: of(false) }
+    },
+  }
+}

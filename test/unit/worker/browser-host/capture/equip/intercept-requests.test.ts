@@ -1,0 +1,71 @@
+import { EventEmitter } from 'node:events'
+import type { Browser, BrowserContext, CDPSession } from 'playwright'
+import t from 'tap'
+import { interceptRequests } from '#worker/browser-host/capture/equip/intercept-requests.ts'
+
+const host = 'target.test'
+const paused = (url: string) => ({
+  requestId: 'a',
+  frameId: 'f',
+  resourceType: 'Script',
+  request: { url, headers: {} },
+})
+
+/** A browser and a context that write down what is asked of them; `fails` is what continuing a request throws. */
+const spied = (fails?: string) => {
+  const asked: string[] = []
+  const events = new EventEmitter()
+  const context = new EventEmitter()
+  const session = {
+    on: events.on.bind(events),
+    send: async (method: string) => {
+      asked.push(method)
+      if (method === 'Fetch.continueRequest' && fails !== undefined) throw new Error(fails)
+    },
+    detach: async () => void asked.push('detach'),
+  } as unknown as CDPSession
+  const newBrowserCDPSession = async () => {
+    asked.push('session')
+    return session
+  }
+  const open = {
+    browser: { newBrowserCDPSession } satisfies Pick<Browser, 'newBrowserCDPSession'>,
+    context: context as unknown as Pick<BrowserContext, 'once'>,
+  }
+  return { open, asked, events, context }
+}
+
+t.test('without headers and rules nothing is intercepted; with them until the context has closed', async (t) => {
+  const idle = spied()
+  await interceptRequests(idle.open, { headers: undefined, refuses: undefined })
+  t.strictSame(idle.asked, [])
+  const { open, asked, events, context } = spied()
+  await interceptRequests(open, { headers: { host, values: { a: '1' } }, refuses: undefined })
+  events.emit('Fetch.requestPaused', paused('http://target.test/'))
+  t.strictSame(asked, ['session', 'Fetch.enable', 'Fetch.continueRequest'])
+  context.emit('close')
+  t.equal(asked.at(-1), 'detach')
+})
+
+t.test('what rules refuse fails, and all else goes on, with headers or without', async (t) => {
+  for (const headers of [undefined, { host, values: { a: '1' } }]) {
+    const { open, asked, events } = spied()
+    await interceptRequests(open, { headers, refuses: ({ url }) => url.endsWith('/ad') })
+    events.emit('Fetch.requestPaused', paused('http://target.test/ad'))
+    events.emit('Fetch.requestPaused', paused('http://target.test/page'))
+    t.strictSame(asked, ['session', 'Fetch.enable', 'Fetch.failRequest', 'Fetch.continueRequest'])
+  }
+})
+
+t.test('a header that Chromium sends for nobody fails the capture; a request that is gone does not', async (t) => {
+  const refusing = spied('Protocol error (Fetch.continueRequest): Unsafe header: Set-Cookie')
+  const bad = { headers: { host, values: { 'Set-Cookie': '1' } }, refuses: undefined }
+  const { refused } = await interceptRequests(refusing.open, bad)
+  refusing.events.emit('Fetch.requestPaused', paused('http://target.test/'))
+  await t.rejects(refused, { code: 'RENDER_ERROR', publicMessage: /does not send Set-Cookie/ })
+  const gone = spied('Protocol error (Fetch.continueRequest): Invalid InterceptionId.')
+  const sending = await interceptRequests(gone.open, { headers: { host, values: { a: '1' } }, refuses: undefined })
+  gone.events.emit('Fetch.requestPaused', paused('http://target.test/'))
+  const later = new Promise((wake) => setImmediate(() => wake('pending')))
+  t.equal(await Promise.race([sending.refused, later]), 'pending')
+})
