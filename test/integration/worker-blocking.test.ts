@@ -1,6 +1,6 @@
 import t from 'tap'
 import { startManyHosts } from '#test/helpers/many-hosts.ts'
-import { blue, pixel, red, redPage } from '#test/helpers/shots.ts'
+import { blue, pixel, redPage } from '#test/helpers/shots.ts'
 
 const page = 'site.test'
 const adHosts = ['securepubads.g.doubleclick.net', 'ib.adnxs.com', 'static.criteo.net', 'cdn.taboola.com']

@@ -5,11 +5,7 @@ import { parameterNotes } from './parameter-notes.ts'
 
 const refused = 'Not available in this version: refused with 422 where it asks for something.'
 
-const unavailableNote = (name: ParameterName): string[] => {
-  if (unavailableNames.includes(name)) return [refused]
-  if (name === 'block_cookies') return ['Not available in this version: `true` is refused with 422 where it is named.']
-  return []
-}
+const unavailableNote = (name: ParameterName): string[] => (unavailableNames.includes(name) ? [refused] : [])
 
 /** A schema that validates, in the words of OpenAPI: what it may be stands beside its type, records of any name say so. */
 const translated = (schema: JsonSchema): JsonSchema => {

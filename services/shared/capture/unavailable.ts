@@ -3,10 +3,7 @@ import { asksFor } from './asks-for.ts'
 import type { CaptureParameters, ParameterName } from './options.ts'
 
 /** The parameters that no worker acts on in this version. They are validated and gated like all others, and refused last. */
-export const unavailableNames: readonly ParameterName[] = ['block_ads', 'block_chats', 'stealth']
-
-/** On by default, and no worker acts on it in this version: naming it is refused, and no record says that it was done. */
-export const unavailableDefault: ParameterName = 'block_cookies'
+export const unavailableNames: readonly ParameterName[] = ['stealth']
 
 const problem = 'is not available in this version'
 
@@ -17,6 +14,5 @@ export const unavailableIn = (supplied: CaptureParameters): FieldFaults | undefi
   const faults = unavailableNames
     .filter((name) => asksFor(name, supplied[name]))
     .map((name): [string, string[]] => [name, [problem]])
-  if (supplied[unavailableDefault] === true) faults.push([unavailableDefault, [problem]])
   return faults.length === 0 ? undefined : Object.fromEntries(faults)
 }

@@ -17,16 +17,31 @@ const config = {
 type ConsentRule = {
   readonly name: string
   readonly prehideSelectors?: readonly string[]
+  readonly detectPopup: readonly ConsentStep[]
   readonly runContext?: { readonly urlPattern?: string }
 }
 
-/** The banners of consent platforms that are no single site's own, as autoconsent hides them before it opts out. */
+type ConsentStep = { readonly visible?: unknown; readonly any?: readonly ConsentStep[] }
+
+/** What a step takes for a visible banner, where it begins with an id or a class; the others are no platform's alone. */
+const visibleIn = ({ visible, any = [] }: ConsentStep): string[] => [
+  ...(typeof visible === 'string' && /^[#.]/.test(visible) ? [visible] : []),
+  ...any.flatMap(visibleIn),
+]
+
+/** What autoconsent hides of a banner before it opts out, and what it takes for the banner. */
+const containersOf = ({ prehideSelectors = [], detectPopup }: ConsentRule): readonly string[] => [
+  ...prehideSelectors,
+  ...detectPopup.flatMap(visibleIn),
+]
+
+/** The banners of the consent platforms that autoconsent knows and that are no single site's own. */
 const consentContainers = (): string => {
   const { autoconsent } = JSON.parse(readFileSync(consentRules().file, 'utf8')) as { autoconsent: ConsentRule[] }
   return (
     autoconsent
       .filter(({ name, runContext }) => !runContext?.urlPattern && !name.startsWith('Test page'))
-      .flatMap(({ prehideSelectors = [] }) => prehideSelectors)
+      .flatMap(containersOf)
       // Apart, so that each is found by its id or class.
       .flatMap((selector) => (/[([]/.test(selector) ? [selector] : selector.split(',')))
       .map((selector) => `##${selector.trim()}`)

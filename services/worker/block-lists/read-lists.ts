@@ -6,8 +6,6 @@ import { fileURLToPath } from 'node:url'
 import { AppError } from '#shared/errors/app-error.ts'
 import { listKinds, type ListVersion } from './compiled.ts'
 
-/** Changes whenever the same lists are to be compiled anew. */
-const format = 1
 const listsMax = 100
 const bytesMax = 64 * 2 ** 20
 /** Lists name their version in their first lines. */
@@ -15,6 +13,7 @@ const headLines = 30
 const headNames = ['! Version:', '! Last modified:']
 
 const own = join(import.meta.dirname, 'own')
+const compiler = join(import.meta.dirname, 'compile-lists.ts')
 
 /** A filter list in the syntax of EasyList. */
 export type FilterList = ListVersion & { readonly text: string }
@@ -75,7 +74,8 @@ export const consentRules = (): { readonly file: string; readonly version: strin
 
 /** Hash of the lists, of the compiler and of the consent rules that are compiled with them. */
 export const keyOf = (lists: readonly FilterList[]): string => {
-  const compiler = packageVersion(fileURLToPath(import.meta.resolve('@ghostery/adblocker/package.json')))
+  const engine = packageVersion(fileURLToPath(import.meta.resolve('@ghostery/adblocker/package.json')))
+  const code = sha256(readFileSync(compiler, 'utf8'))
   const parts = lists.map(({ kind, name, text }) => [kind, name, sha256(text)])
-  return sha256(JSON.stringify([format, compiler, consentRules().version, parts])).slice(0, 24)
+  return sha256(JSON.stringify([code, engine, consentRules().version, parts])).slice(0, 24)
 }

@@ -73,7 +73,7 @@ t.test('every capture parameter is named in query and body, with the bounds that
 t.test('what this version does not act on is described as refused', (t) => {
   const inBody = schemas['CaptureParameters']?.['properties'] as Record<string, { description: string }>
   for (const [name, { description }] of Object.entries(inBody)) {
-    const refused = (unavailableNames as string[]).includes(name) || name === 'block_cookies'
+    const refused = (unavailableNames as string[]).includes(name)
     t.equal(description.includes('Not available in this version'), refused, name)
   }
   t.end()

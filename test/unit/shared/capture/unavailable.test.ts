@@ -43,13 +43,13 @@ const available: CaptureParameters = {
   timezone: 'UTC',
   geolocation: { latitude: 0, longitude: 0 },
   extract_metadata: true,
+  block_cookies: true,
+  block_ads: true,
+  block_chats: true,
 }
 
 /** A value of every other parameter that asks for something. */
 const asking: CaptureParameters = {
-  block_cookies: true,
-  block_ads: true,
-  block_chats: true,
   stealth: true,
 }
 
@@ -63,11 +63,8 @@ t.test('every parameter of the contract is either served or named as not availab
 })
 
 t.test('a default, false or an empty value asks for nothing', async (t) => {
-  const names = Object.keys(asking).filter((name) => name !== 'block_cookies') as ParameterName[]
+  const names = Object.keys(asking) as ParameterName[]
   const defaults = Object.fromEntries(names.map((name) => [name, defaultOf(name)]))
   t.equal(unavailableIn(defaults), undefined)
-  t.equal(
-    unavailableIn({ block_cookies: false, headers: {}, cookies: [], hide_selectors: [], css: '', js: '' }),
-    undefined,
-  )
+  t.equal(unavailableIn({ headers: {}, cookies: [], hide_selectors: [], css: '', js: '' }), undefined)
 })
