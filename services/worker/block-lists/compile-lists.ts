@@ -61,8 +61,9 @@ const isBase = (filter: CosmeticFilter): boolean =>
   !filter.hasHostnameConstraint() &&
   !filter.isExtended()
 
-const compileKind = (text: string): { readonly engine: Uint8Array; readonly kind: CompiledKind } => {
-  const filters = parseFilters(text, config)
+const compileKind = (texts: readonly string[]): { readonly engine: Uint8Array; readonly kind: CompiledKind } => {
+  const lines = new Set(texts.flatMap((text) => text.split('\n')))
+  const filters = parseFilters([...lines].join('\n'), config)
   const { networkFilters, cosmeticFilters } = filters
   const shown = new Set(cosmeticFilters.filter((filter) => filter.isUnhide()).map((filter) => filter.getSelector()))
   const bases = cosmeticFilters
@@ -87,8 +88,7 @@ export const compileLists = async (lists: readonly FilterList[], into: string): 
   if (await exists(join(folder, compiledIndex))) return folder
   const textOf = (kind: ListKind) => lists.filter((list) => list.kind === kind).map(({ text }) => text)
   const compiled = listKinds.map(
-    (kind) =>
-      [kind, compileKind([...textOf(kind), ...(kind === 'cookies' ? [consentContainers()] : [])].join('\n'))] as const,
+    (kind) => [kind, compileKind([...textOf(kind), ...(kind === 'cookies' ? [consentContainers()] : [])])] as const,
   )
   const versions = lists.map(({ kind, name, version }) => ({ kind, name, version }))
   const index: CompiledLists = {

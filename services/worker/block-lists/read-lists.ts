@@ -24,7 +24,8 @@ const versionOf = (text: string): string => {
   const head = text.split('\n', headLines)
   const found = headNames.flatMap((name) => head.filter((line) => line.startsWith(name)))[0]
   const said = found?.slice(found.indexOf(':') + 1).trim()
-  return said ? said.slice(0, 60) : sha256(text).slice(0, 12)
+  // Packages of lists leave the place of a time unfilled.
+  return said && !said.includes('%') ? said.slice(0, 60) : sha256(text).slice(0, 12)
 }
 
 const refuse = (folder: string, why: string): AppError => {

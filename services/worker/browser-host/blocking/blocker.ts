@@ -45,7 +45,7 @@ const siteOf = (host: string): string => Request.fromRawDetails({ url: `https://
 const hostIn = (url: string | undefined): string | undefined =>
   url === undefined ? undefined : URL.parse(url)?.hostname || undefined
 
-const isAboutHost = (filter: NetworkFilter | undefined): boolean => filter?.hasFilter() === false
+const isAboutHost = (filter: NetworkFilter): boolean => !filter.hasFilter()
 
 const rulesFor = ({ rules, bases }: BlockEngine, url: string, tokens: Tokens): HidingRule[] => {
   const { hostname, domain } = Request.fromRawDetails({ url })
@@ -86,27 +86,24 @@ export const createBlocker = (
       const own = hostIn(url)
       return own !== undefined && (own === host || siteOf(own) === siteOf(host))
     })
-  const matching = (url: string, type: string) => {
-    const request = Request.fromRawDetails({
-      url,
-      type: type as Request['type'],
-      sourceUrl: document.url || source.url || '',
-    })
+  const matching = (url: string, type: string): readonly NetworkFilter[] => {
+    const sourceUrl = document.url || source.url || ''
+    const request = Request.fromRawDetails({ url, type: type as Request['type'], sourceUrl })
     for (const { rules } of active) {
       const { match, filter } = rules.match(request)
-      if (match) return filter
+      // Of several rules the engine names one; the page's own site needs to know whether all are about its host.
+      if (match && filter)
+        return isAboutHost(filter) && isOwn(request.hostname) ? [...rules.matchAll(request)] : [filter]
     }
-    return undefined
+    return []
   }
   const refusesRequest = ({ url: whole, resourceType, frameId }: JudgedRequest) => {
     const url = whole.slice(0, urlCharactersMax)
     const host = hostIn(url) ?? ''
     const isDocument = resourceType === 'Document'
-    const filter =
-      isDocument && frameId === mainFrameId
-        ? undefined
-        : matching(url, isDocument ? 'sub_frame' : resourceType.toLowerCase())
-    const isRefused = filter !== undefined && !(isAboutHost(filter) && isOwn(host))
+    const isMain = isDocument && frameId === mainFrameId
+    const filters = isMain ? [] : matching(url, isDocument ? 'sub_frame' : resourceType.toLowerCase())
+    const isRefused = filters.some((filter) => !isAboutHost(filter) || !isOwn(host))
     if (!isRefused && admitted.size < admittedMax) admitted.add(host)
     return isRefused
   }
@@ -115,8 +112,8 @@ export const createBlocker = (
       active.length > 0 &&
       !isUnderWay() &&
       !admitted.has(host) &&
-      isAboutHost(matching(`https://${host}/`, 'other')) &&
-      !isOwn(host),
+      !isOwn(host) &&
+      matching(`https://${host}/`, 'other').some(isAboutHost),
     refusesRequest: active.some(({ judgesRequests }) => judgesRequests) ? refusesRequest : undefined,
     hides: active.length > 0,
     hidesConsent: blocks.cookies,
