@@ -5,8 +5,8 @@ import type { BlockEngine } from './load-engines.ts'
 
 /** Rules see no more of an address than this: a page may write any length. */
 const urlCharactersMax = 4096
-/** Hosts beyond this are judged by the rules for hosts alone. */
-const admittedMax = 10_000
+/** Hosts of a page that are remembered as admitted or refused. */
+const hostsMax = 10_000
 
 /** What of an intercepted request is judged; `resourceType` and `frameId` as CDP's `Fetch.requestPaused` has them. */
 export type JudgedRequest = { readonly url: string; readonly resourceType: string; readonly frameId: string }
@@ -27,6 +27,8 @@ export type HidingRule = { readonly selector: string; readonly style: string | u
 export type Blocker = {
   /** Whether connections to this host are refused; never those to the site of the page. */
   readonly refusesHost: (host: string) => boolean
+  /** Whether a connection to this host was. */
+  readonly hasRefused: (host: string) => boolean
   /** Undefined where rules about hosts are all there are. */
   readonly refusesRequest: ((request: JudgedRequest) => boolean) | undefined
   /** Whether anything is hidden at all. */
@@ -69,8 +71,7 @@ const rulesFor = ({ rules, bases }: BlockEngine, url: string, tokens: Tokens): H
 
 /**
  * Decides what one capture does not load or show, by the lists of the kinds that its plan names. `document` is that of the
- * page as it goes on: neither its site nor that of `target` is ever refused, and nothing while it is under way, since a page
- * loads nothing else before its document has been answered.
+ * page as it goes on: neither its site nor that of the target is refused.
  */
 export const createBlocker = (
   engines: readonly BlockEngine[],
@@ -79,8 +80,7 @@ export const createBlocker = (
 ): Blocker => {
   const active = engines.filter(({ kind }) => blocks[kind])
   const admitted = new Set<string>()
-  const isUnderWay = () =>
-    document.url === '' ? source.url !== undefined : document.status === undefined && document.netError === undefined
+  const refused = new Set<string>()
   const isOwn = (host: string) =>
     [source.url, document.url].some((url) => {
       const own = hostIn(url)
@@ -104,16 +104,16 @@ export const createBlocker = (
     const isMain = isDocument && frameId === mainFrameId
     const filters = isMain ? [] : matching(url, isDocument ? 'sub_frame' : resourceType.toLowerCase())
     const isRefused = filters.some((filter) => !isAboutHost(filter) || !isOwn(host))
-    if (!isRefused && admitted.size < admittedMax) admitted.add(host)
+    if (!isRefused && admitted.size < hostsMax) admitted.add(host)
     return isRefused
   }
   return {
-    refusesHost: (host) =>
-      active.length > 0 &&
-      !isUnderWay() &&
-      !admitted.has(host) &&
-      !isOwn(host) &&
-      matching(`https://${host}/`, 'other').some(isAboutHost),
+    refusesHost: (host) => {
+      const isRefused = !admitted.has(host) && !isOwn(host) && matching(`https://${host}/`, 'other').some(isAboutHost)
+      if (isRefused && refused.size < hostsMax) refused.add(host)
+      return isRefused
+    },
+    hasRefused: (host) => refused.has(host),
     refusesRequest: active.some(({ judgesRequests }) => judgesRequests) ? refusesRequest : undefined,
     hides: active.length > 0,
     hidesConsent: blocks.cookies,

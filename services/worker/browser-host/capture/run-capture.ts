@@ -15,6 +15,7 @@ import { extractMetadata } from './inspect/extract-metadata.ts'
 import { isBlank } from './inspect/is-blank.ts'
 import { awaitSelector } from './load/await-selector.ts'
 import { assertDocument, navigate } from './load/navigate.ts'
+import { hostOf } from './load/net-error.ts'
 import type { CapturePlan, ImageOutput, PdfPage } from './plan/plan-capture.ts'
 import { changePage, styleAgain } from './prepare/change-page.ts'
 import { followNavigation } from './prepare/follow-navigation.ts'
@@ -66,12 +67,25 @@ const metadataUnread: Warning = {
   message: 'The page went from document to document, so its metadata could not be read.',
 }
 
-const loadPage = async (open: OpenPage, plan: CapturePlan, { traffic, blocker }: CaptureBounds): Promise<void> => {
+/** Goes a second time to a document whose connection was refused before the browser had told that it is the page's own. */
+const goTo = async (open: OpenPage, plan: CapturePlan, { traffic, blocker }: CaptureBounds): Promise<void> => {
+  const began = performance.now()
+  try {
+    await navigate(open, plan, traffic)
+  } catch (error) {
+    const { url } = open.document
+    if (plan.source.url === undefined || !blocker.hasRefused(hostOf(url))) throw error
+    const timeoutSeconds = plan.timeoutSeconds - (performance.now() - began) / 1000
+    await navigate(open, { source: { ...plan.source, url }, timeoutSeconds }, traffic)
+  }
+}
+
+const loadPage = async (open: OpenPage, plan: CapturePlan, bounds: CaptureBounds): Promise<void> => {
   const began = performance.now()
   const { timeoutSeconds, waitForSelector } = plan
   await setCookies(open.context, plan.cookies, plan.source.url)
-  const { refused } = await interceptRequests(open, { headers: plan.headers, refuses: blocker.refusesRequest })
-  await Promise.race([navigate(open, plan, traffic), refused])
+  const { refused } = await interceptRequests(open, { headers: plan.headers, refuses: bounds.blocker.refusesRequest })
+  await Promise.race([goTo(open, plan, bounds), refused])
   if (waitForSelector === undefined) return
   const waitMs = timeoutSeconds * 1000 - (performance.now() - began)
   await awaitSelector(open, waitForSelector, { waitMs, timeoutSeconds })

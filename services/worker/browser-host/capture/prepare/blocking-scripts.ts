@@ -69,7 +69,7 @@ export const showsAny = `function (selectors) {
  * time before. What \`consent\` matches and a page's own \`!important\` still shows is hidden by its own style; whether any of it
  * is seen even so is the answer. \`isUnlocked\`: the page may scroll again, which a banner had stopped.
  */
-export const hideMatches = `function ({ rules, consent, isUnlocked }) {
+export const hideMatches = `async function ({ rules, consent, isUnlocked }) {
   const roots = (${openRoots})(this)
   const hidden = 'display: none !important'
   const isWhole = (selector) => {
@@ -98,5 +98,8 @@ export const hideMatches = `function ({ rules, consent, isUnlocked }) {
       if (position === 'fixed') element.style.setProperty('position', 'static', 'important')
     }
   }
-  return left.length > 0 && left.some(${isShown})
+  if (left.length === 0) return false
+  // What watches the page has its turn.
+  await new Promise((done) => setTimeout(done))
+  return banners().some(${isShown})
 }`

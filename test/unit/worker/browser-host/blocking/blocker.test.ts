@@ -30,13 +30,16 @@ t.test('refusesHost: hosts of the kinds that are asked for, below them too, and 
     t.equal(blockerOf().refusesHost(host), false, host)
 })
 
-t.test("refusesHost: never the page's own site, nor anything while its document is under way", async (t) => {
-  const at = (url: string, isAnswered = true) =>
-    blockerOf(ours, { url, status: isAnswered ? 200 : undefined, netError: undefined }).refusesHost('cdn.taboola.com')
-  t.equal(at('https://page.test/'), true)
-  t.equal(at('https://www.taboola.com/'), false)
-  t.equal(at('https://other.test/', false), false)
-  t.equal(at(''), false, 'not yet asked for')
+t.test("refusesHost: never the page's own site, as target or as the document that it led to", async (t) => {
+  const document = { ...answered }
+  const blocker = blockerOf(ours, document)
+  t.equal(blocker.refusesHost('cdn.taboola.com'), true)
+  t.strictSame([blocker.hasRefused('cdn.taboola.com'), blocker.hasRefused('taboola.com')], [true, false])
+  document.url = 'https://www.taboola.com/'
+  t.equal(blocker.refusesHost('cdn.taboola.com'), false)
+  const target = { ...source, url: 'https://taboola.com/' }
+  const atTarget = createBlocker(ours, { blocks: all, source: target }, { document: answered, mainFrameId: 'main' })
+  t.equal(atTarget.refusesHost('cdn.taboola.com'), false)
   const html = { ...source, url: undefined, html: '<p>' }
   const inHtml = { url: '', status: undefined, netError: undefined }
   const ofHtml = createBlocker(ours, { blocks: all, source: html }, { document: inHtml, mainFrameId: 'main' })
