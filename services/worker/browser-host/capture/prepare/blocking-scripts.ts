@@ -35,26 +35,38 @@ const openRoots = `(first) => {
   return roots
 }`
 
-/** Gives the tokens of a root by which rules are found: ids, classes, addresses, and which of \`bases\` match. */
+/**
+ * Gives the tokens of a root by which rules are found: ids, classes, addresses, and which of `bases` match. Of these most ask
+ * for an attribute that no element has, which is found out at once for all that ask for it.
+ */
 export const readTokens = `function (bases) {
-  const [ids, classes, hrefs] = [new Set(), new Set(), new Set()]
+  const [ids, names, hrefs, classes] = [new Set(), new Set(), new Set(), new Set()]
   const put = (set, token) => {
     if (token && token.length <= ${tokenCharactersMax} && set.size < ${tokensMax}) set.add(token)
   }
-  const roots = (${openRoots})(this)
+  const roots = [this]
   let seen = 0
   for (const root of roots) {
-    for (const element of root.querySelectorAll('[id], [class], a[href]')) {
+    for (const element of root.querySelectorAll('*')) {
       if ((seen += 1) > ${elementsMax}) break
       put(ids, element.getAttribute('id'))
-      for (const name of element.classList) put(classes, name)
+      put(names, element.getAttribute('class'))
       if (element instanceof HTMLAnchorElement) put(hrefs, element.getAttribute('href'))
+      if (element.shadowRoot) roots.push(element.shadowRoot)
     }
   }
+  for (const name of names) for (const each of name.split(/\\s+/)) put(classes, each)
   const isMet = (selector) => {
     try { return roots.some((root) => root.querySelector(selector) !== null) } catch { return false }
   }
-  const matched = bases.length > 0 && isMet(':is(' + bases.join(',') + ')') ? bases.filter(isMet) : []
+  const attributes = new Map()
+  const mayMeet = (selector) => {
+    const name = /,|:not/.test(selector) ? undefined : /\\[([\\w-]+)/.exec(selector)?.[1]
+    if (name === undefined) return true
+    if (!attributes.has(name)) attributes.set(name, isMet('[' + name + ']'))
+    return attributes.get(name)
+  }
+  const matched = bases.filter((selector) => mayMeet(selector) && isMet(selector))
   return { ids: [...ids], classes: [...classes], hrefs: [...hrefs], bases: matched, frames: globalThis.length }
 }`
 
