@@ -25,6 +25,11 @@ export type Events = HoldEvents & {
   readonly state: (state: string) => void
 }
 
+const describeLists = ({ key, lists }: Pick<BlockLists, 'key' | 'lists'>) => ({
+  lists: key,
+  versions: lists.map(({ kind, name, version }) => `${kind}/${name}@${version}`),
+})
+
 /** Makes the events of a worker. */
 export const createEvents = (logger: Logger, metrics: Metrics): Events => {
   const captures = metrics.counter({
@@ -52,7 +57,7 @@ export const createEvents = (logger: Logger, metrics: Metrics): Events => {
   const observe = (timings: Partial<Timings>) => {
     for (const [stage, ms] of Object.entries(timings)) stages.observe({ stage }, ms / 1000)
   }
-  let lists: string | undefined
+  const current: { lists?: string } = {}
   return {
     unsafe: (setting, what) => logger.warn({ setting }, what),
     queue: ({ kind, detail }) => logger.warn({ detail }, `nats ${kind}`),
@@ -64,13 +69,7 @@ export const createEvents = (logger: Logger, metrics: Metrics): Events => {
       hosts.inc({ outcome: 'failed' })
       logger.error({ error: error.message }, 'browser host does not come up')
     },
-    blockLists: ({ key, lists: all }) => {
-      lists = key
-      logger.info(
-        { lists, versions: all.map(({ kind, name, version }) => `${kind}/${name}@${version}`) },
-        'block lists loaded',
-      )
-    },
+    blockLists: (loaded) => logger.info(Object.assign(current, describeLists(loaded)), 'block lists loaded'),
     dropped: (id, reason) => logger.info({ id, reason }, 'delivery dropped'),
     begun: (capture) => logger.debug(capture, 'attempt begins'),
     ended: (result, detail) => {
@@ -78,7 +77,7 @@ export const createEvents = (logger: Logger, metrics: Metrics): Events => {
       if (result.outcome === 'completed') {
         captures.inc({ outcome: 'completed' })
         observe(timings)
-        logger.info({ id, attempt, bytes: result.bytes, timings, lists }, 'capture completed')
+        logger.info({ id, attempt, bytes: result.bytes, timings, lists: current.lists }, 'capture completed')
       } else {
         captures.inc({ outcome: result.code })
         logger.info({ id, attempt, code: result.code, message: result.message, detail, timings }, 'capture failed')

@@ -15,7 +15,7 @@ const fetchMs = 60_000
 const fetchEasyList = async (folder: string): Promise<string | undefined> => {
   try {
     await run('apt-get', ['download', 'webext-ublock-origin-chromium'], { cwd: folder, timeout: fetchMs })
-    const [file = ''] = (await readdir(folder)).filter((name) => name.endsWith('.deb'))
+    const file = (await readdir(folder)).find((name) => name.endsWith('.deb')) ?? ''
     await run('dpkg', ['-x', file, 'unpacked'], { cwd: folder, timeout: fetchMs })
     const { stdout } = await run('find', ['unpacked', '-name', 'easylist.txt'], { cwd: folder })
     return await readFile(join(folder, stdout.trim().split('\n')[0] ?? ''), 'utf8')

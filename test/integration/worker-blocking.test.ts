@@ -1,6 +1,9 @@
+import type { IncomingHttpHeaders } from 'node:http'
+import { join } from 'node:path'
 import t from 'tap'
 import { startManyHosts } from '#test/helpers/many-hosts.ts'
-import { blue, pixel, redPage } from '#test/helpers/shots.ts'
+import { blue, pixel, red, redPage } from '#test/helpers/shots.ts'
+import { provideLists } from '#worker/block-lists/provide-lists.ts'
 
 const page = 'site.test'
 const adHosts = ['securepubads.g.doubleclick.net', 'ib.adnxs.com', 'static.criteo.net', 'cdn.taboola.com']
@@ -60,4 +63,73 @@ t.test('slots of ads leave the page where ads are blocked, in frames and shadow 
     const hidden = await pixel(await shotOf({ html: redPage(html), block_ads: true }), 100, 100)
     t.notSame(hidden, blue, name)
   }
+})
+
+const operators = t.testdir({
+  ads: {
+    'paths.txt': [
+      '! Version: 1',
+      '/banner/',
+      '||tracker.test^',
+      '@@||tracker.test^*/wanted.js',
+      '||frames.test^$subdocument',
+      'site.test##.own-slot',
+      'site.test#@#.ad-banner',
+    ].join('\n'),
+  },
+})
+const lists = await provideLists(operators, { into: join(operators, 'compiled') })
+const seen: IncomingHttpHeaders[] = []
+const withLists = await startManyHosts(t, [page, 'tracker.test', 'frames.test', 'cdn.test'], {
+  settings: { blockLists: lists.folder },
+  routes: {
+    '/page': ({ headers }, response) => {
+      seen.push(headers)
+      const at = headers.host?.split(':')[1]
+      const script = (source: string) => `<script src="${source}"></script>`
+      response.end(
+        redPage(
+          [
+            script('/banner/own.js'),
+            script('/app.js'),
+            script(`http://tracker.test:${at}/wanted.js`),
+            script(`http://tracker.test:${at}/other.js`),
+            script(`http://frames.test:${at}/code.js`),
+            `<iframe src="http://frames.test:${at}/frame"></iframe>`,
+            `<script>new Worker(URL.createObjectURL(new Blob(["fetch('http://cdn.test:${at}/banner/worker')"])))</script>`,
+          ].join(''),
+        ),
+      )
+    },
+    '/slots': (_request, response) =>
+      response.end(
+        redPage(
+          ['own-slot', 'ad-banner']
+            .map((name) => `<div class="${name}" style="height:100px;background:blue"></div>`)
+            .join(''),
+        ),
+      ),
+  },
+})
+
+t.test("an operator's rules about paths, types and exceptions hold, together with headers", async (t) => {
+  const wanted = ['frames.test/code.js', 'site.test/app.js', 'site.test/page', 'tracker.test/wanted.js']
+  for (const headers of [{}, { 'x-own': '1' }]) {
+    withLists.asked.length = 0
+    seen.length = 0
+    await withLists.shotOf({ url: withLists.urlOf(page, '/page'), block_ads: true, headers, delay: 1 })
+    const loaded = withLists.asked.filter((each) => !each.endsWith('/favicon.ico'))
+    t.strictSame(loaded.toSorted(), wanted, JSON.stringify(headers))
+    t.equal(seen[0]?.['x-own'], (headers as Record<string, string>)['x-own'])
+  }
+  withLists.asked.length = 0
+  await withLists.shotOf({ url: withLists.urlOf(page, '/page'), delay: 1 })
+  for (const each of ['site.test/banner/own.js', 'frames.test/frame', 'cdn.test/banner/worker'])
+    t.ok(withLists.asked.includes(each), `${each} without`)
+})
+
+t.test("an operator's rules about elements hold, and what they except stays", async (t) => {
+  const shot = await withLists.shotOf({ url: withLists.urlOf(page, '/slots'), block_ads: true })
+  t.strictSame(await pixel(shot, 50, 50), blue, 'excepted here')
+  t.strictSame(await pixel(shot, 50, 150), red, 'hidden here')
 })

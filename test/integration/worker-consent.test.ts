@@ -10,9 +10,9 @@ const page = 'site.test'
 const pathOf = (name: string) => `/platform/${encodeURIComponent(name)}`
 const { asked, shotOf, urlOf } = await startManyHosts(t, [page], {
   routes: Object.fromEntries(
-    consentPlatforms.map(({ name, page }): [string, Route] => [
+    consentPlatforms.map(({ name, html }): [string, Route] => [
       pathOf(name),
-      (_request, response) => response.end(page),
+      (_request, response) => response.end(html),
     ]),
   ),
 })

@@ -22,7 +22,7 @@ const readMessages = (said: unknown): { readonly asked: readonly Asked[]; readon
   const asked = messages.flatMap(({ id, snippet }) =>
     typeof id === 'string' && id.length <= 100 && typeof snippet === 'string' ? [{ id, snippet }] : [],
   )
-  const end = messages.map(({ end }) => end).find((each): each is string => typeof each === 'string')
+  const end = messages.map((each) => each['end']).find((each): each is string => typeof each === 'string')
   return { asked, end }
 }
 
