@@ -14,8 +14,8 @@ import { setCookies } from './equip/set-cookies.ts'
 import { extractMetadata } from './inspect/extract-metadata.ts'
 import { isBlank } from './inspect/is-blank.ts'
 import { awaitSelector } from './load/await-selector.ts'
-import { assertDocument, navigate } from './load/navigate.ts'
-import { hostOf } from './load/net-error.ts'
+import { goTo } from './load/go-to.ts'
+import { assertDocument } from './load/navigate.ts'
 import type { CapturePlan, ImageOutput, PdfPage } from './plan/plan-capture.ts'
 import { changePage, styleAgain } from './prepare/change-page.ts'
 import { followNavigation } from './prepare/follow-navigation.ts'
@@ -65,19 +65,6 @@ const truncated = ({ width, height }: Frame): Warning => ({
 const metadataUnread: Warning = {
   code: 'metadata_unread',
   message: 'The page went from document to document, so its metadata could not be read.',
-}
-
-/** Goes a second time to a document whose connection was refused before the browser had told that it is the page's own. */
-const goTo = async (open: OpenPage, plan: CapturePlan, { traffic, blocker }: CaptureBounds): Promise<void> => {
-  const began = performance.now()
-  try {
-    await navigate(open, plan, traffic)
-  } catch (error) {
-    const { url } = open.document
-    if (plan.source.url === undefined || !blocker.hasRefused(hostOf(url))) throw error
-    const timeoutSeconds = plan.timeoutSeconds - (performance.now() - began) / 1000
-    await navigate(open, { source: { ...plan.source, url }, timeoutSeconds }, traffic)
-  }
 }
 
 const loadPage = async (open: OpenPage, plan: CapturePlan, bounds: CaptureBounds): Promise<void> => {
