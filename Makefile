@@ -30,7 +30,7 @@ down: ## drains and stops what `make up` started
 test: setup ## runs everything that passes without a cluster
 	@scripts/run-tests.sh $(ARGS)
 
-test-faults: packages ## plays each fault of a cluster in 50 worlds, whose time passes at once, with the real operator
+test-faults: setup ## plays each fault of a cluster in 50 worlds, whose time passes at once, and the hostile pages that take long
 	@scripts/run-tests.sh --timeout=900 $(if $(ARGS),$(ARGS),'test/faults/**/*.test.ts')
 
 test-contract: setup ## sends a gateway what its OpenAPI document allows and forbids, with schemathesis from PyPI
@@ -68,7 +68,7 @@ bench-http: setup ## measures the HTTP interface and writes its part of docs/ben
 bench-before-key: packages ## measures what hostile requests without a valid key cost the gateway's event loop and writes its part of docs/benchmarks.md; exit 1 above 10 ms
 	@exec node test/bench/run-before-key.ts $(ARGS)
 
-bench: setup ## runs the benchmarks and writes docs/benchmarks.md
+bench: setup ## runs the benchmarks and writes docs/benchmarks.md; ARGS=engine for one part (service, engine, lasting), ARGS='engine --short' measures less and writes nothing
 	@exec node test/bench/run.ts $(ARGS)
 
 capture: ## captures URL=... into OUT=capture.png with the running service

@@ -1,12 +1,15 @@
 import { once } from 'node:events'
-import { createServer, type Server } from 'node:http'
+import { createServer, type Server, type ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
-import { AppError } from '#shared/errors/app-error.ts'
+import { AppError, toAppError } from '#shared/errors/app-error.ts'
 import { watchAuthority } from '#shared/net/watch-egress.ts'
+import { proxyOf } from './callers-proxy/proxy-of.ts'
+import { captureOf } from './capture-of.ts'
 import { connectTunnel } from './connect-tunnel.ts'
 import type { Egress } from './context.ts'
 import { forwardRequest, headerBytesMax } from './forward-request.ts'
 import { refuseRequest, refuseTunnel } from './refuse.ts'
+import { parseAbsolute } from './target/parse-target.ts'
 import { createWatches } from './watches.ts'
 
 /** The proxy's server, not yet listening, and the way to end it. */
@@ -22,7 +25,17 @@ const requestMs = 300_000
 
 const unauthorized = () => new AppError('CONFIGURATION', { message: 'the request shows no token of this filter' })
 
-/** Makes the filtering forward proxy: absolute-form requests and CONNECT, each client on one connection of its own. */
+/** Serves a plain request in absolute form, which workers from before SOCKS5 send (ADR 25). */
+const serveAbsolute = (egress: Egress, response: ServerResponse): void => {
+  const { req: request } = response
+  const ownPort = request.socket.localPort ?? 0
+  const journeyOf = () => ({ target: parseAbsolute(request.url ?? ''), proxy: proxyOf(request), ownPort })
+  forwardRequest(egress, response, { capture: captureOf(request), journeyOf }).catch((error: unknown) => {
+    refuseRequest(response, toAppError(error))
+  })
+}
+
+/** Makes the filtering forward proxy: CONNECT and absolute-form requests, each client on one connection of its own. */
 export const createApp = (egress: Egress & { readonly connectionsMax: number }): App => {
   const { events } = egress
   const open = new Set<Socket>()
@@ -58,7 +71,7 @@ export const createApp = (egress: Egress & { readonly connectionsMax: number }):
     else if (!egress.isAuthorized(request)) {
       events.unauthorized()
       refuseRequest(response, unauthorized())
-    } else void forwardRequest(egress, request, response)
+    } else serveAbsolute(egress, response)
   })
   server.on('clientError', (cause, client) => {
     events.unreadable(cause)

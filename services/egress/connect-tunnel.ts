@@ -5,17 +5,21 @@ import { captureOf } from './capture-of.ts'
 import type { Egress } from './context.ts'
 import { seenOf } from './events.ts'
 import { parseAuthority } from './target/parse-target.ts'
+import { TunnelRefused } from './callers-proxy/ask-http-proxy.ts'
 import { proxyOf } from './callers-proxy/proxy-of.ts'
 import { type Journey, reach } from './reach.ts'
 import { refuseTunnel } from './refuse.ts'
+import { servePlain } from './serve-plain.ts'
 import { splice } from './splice.ts'
+
+const established = 'HTTP/1.1 200 Connection established\r\n\r\n'
 
 /** A client's CONNECT: its request, its socket, and what it sent beyond the request. */
 export type TunnelRequest = { readonly request: IncomingMessage; readonly client: Socket; readonly head: Buffer }
 
 /**
- * Serves one CONNECT: a tunnel to the judged target or through the caller's proxy, or a refusal. Resolves when the tunnel is over or the refusal is
- * written; never throws.
+ * Serves one CONNECT: a tunnel to the judged target or through the caller's proxy, plain requests where that proxy refuses
+ * to make one, or a refusal. Resolves when the tunnel is over, requests are served or the refusal is written; never throws.
  */
 export const connectTunnel = async (egress: Egress, { request, client, head }: TunnelRequest): Promise<void> => {
   const seen = { kind: 'tunnel', capture: captureOf(request) } as const
@@ -28,12 +32,18 @@ export const connectTunnel = async (egress: Egress, { request, client, head }: T
     }
     const upstream = await reach(egress, journey)
     egress.events.opened({ ...seen, ...seenOf(journey) })
-    client.write('HTTP/1.1 200 Connection established\r\n\r\n')
+    client.write(established)
     client.unshift(head)
     const passed = await splice(client, upstream, egress.bounds.connectionBytesMax)
     egress.events.ended({ ...seen, ...seenOf(journey) }, passed)
   } catch (thrown) {
     const error = toAppError(thrown)
+    if (journey && error.cause instanceof TunnelRefused) {
+      client.write(established)
+      client.unshift(head)
+      servePlain(egress, client, { journey, capture: seen.capture })
+      return
+    }
     egress.events.refused({ ...seen, ...seenOf(journey) }, error)
     refuseTunnel(client, error)
   }

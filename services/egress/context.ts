@@ -9,7 +9,7 @@ import { createAuthorization } from './authorize.ts'
 import type { Connect } from './dial.ts'
 import { createEvents, type Events } from './events.ts'
 import { searchDomains } from './target/internal-domains.ts'
-import { ownNetwork } from './target/own-network.ts'
+import { createOwnNetwork } from './target/own-network.ts'
 import { createDiscovery } from './target/nat64.ts'
 import { createIpv6Query, createResolver } from './target/resolver.ts'
 import type { Resolver, TargetRules } from './target/resolve-target.ts'
@@ -51,7 +51,7 @@ export const createContext = (config: Config): Egress & { readonly log: Logger; 
       allow: config.allowTargets,
       deny: config.denyCidrs,
       internal: config.internalDomains.flatMap((domain) => (domain === resolvConfKeyword ? searchList() : [domain])),
-      own: ownNetwork,
+      own: createOwnNetwork(() => performance.now()),
       nat64: nat64Prefixes
         ? async () => nat64Prefixes
         : createDiscovery({

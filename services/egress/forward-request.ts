@@ -4,19 +4,20 @@ import { pipeline } from 'node:stream/promises'
 import { endToEndHeaders } from '#shared/net/end-to-end-headers.ts'
 import { AppError, toAppError } from '#shared/errors/app-error.ts'
 import { type Bounded, boundConnection } from './bound-connection.ts'
-import { captureOf } from './capture-of.ts'
 import type { Egress } from './context.ts'
 import { seenOf } from './events.ts'
-import { parseAbsolute, type PlainTarget } from './target/parse-target.ts'
+import type { PlainTarget } from './target/parse-target.ts'
 import { proxyAuthorization } from './callers-proxy/proxy-authorization.ts'
-import { proxyOf } from './callers-proxy/proxy-of.ts'
 import { type Journey, reach, reachProxy } from './reach.ts'
-import { refuseRequest } from './refuse.ts'
 
 /** Most bytes of the headers of one message, either way. */
 export const headerBytesMax = 65_536
 
-type PlainJourney = Journey & { readonly target: PlainTarget }
+/** Where a plain request goes. */
+export type PlainJourney = Journey & { readonly target: PlainTarget }
+
+/** Whose a plain request is, and where it goes: throws `BAD_REQUEST` for one that says nothing that can be served. */
+export type PlainOf = { readonly capture: string | undefined; readonly journeyOf: () => PlainJourney }
 
 /** One plain request on its way: the connection on which it is sent and the bounds on that. */
 type Passage = { readonly journey: PlainJourney; readonly upstream: Socket; readonly bounded: Bounded }
@@ -93,19 +94,19 @@ const writeAnswer = async (answer: IncomingMessage, response: ServerResponse, bo
 }
 
 /**
- * Serves one plain request on a connection of its own, or refuses it. Resolves when the answer is over; never throws.
- * An upgrade is not passed on: browsers send CONNECT for WebSockets.
+ * Serves one plain request on a connection of its own. Resolves when the answer is over; throws an AppError that says why
+ * there is none. An upgrade is not passed on: browsers make tunnels for WebSockets.
  */
 export const forwardRequest = async (
   egress: Egress,
-  request: IncomingMessage,
   response: ServerResponse,
+  { capture, journeyOf }: PlainOf,
 ): Promise<void> => {
-  const seen = { kind: 'request', capture: captureOf(request) } as const
+  const { req: request } = response
+  const seen = { kind: 'request', capture } as const
   let journey: PlainJourney | undefined
   try {
-    const ownPort = request.socket.localPort ?? 0
-    journey = { target: parseAbsolute(request.url ?? ''), proxy: proxyOf(request), ownPort }
+    journey = journeyOf()
     const upstream = await open(egress, journey)
     if (response.destroyed) upstream.destroy()
     else response.once('close', () => upstream.destroy())
@@ -117,6 +118,6 @@ export const forwardRequest = async (
   } catch (thrown) {
     const error = toAppError(thrown)
     egress.events.refused({ ...seen, ...seenOf(journey) }, error)
-    refuseRequest(response, error)
+    throw error
   }
 }

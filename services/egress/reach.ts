@@ -5,7 +5,7 @@ import { askHttpProxy } from './callers-proxy/ask-http-proxy.ts'
 import { askSocks5Proxy } from './callers-proxy/ask-socks5-proxy.ts'
 import type { Egress } from './context.ts'
 import { dial } from './dial.ts'
-import { handshake } from './callers-proxy/handshake.ts'
+import { handshake } from '#shared/net/handshake.ts'
 import type { Target } from './target/parse-target.ts'
 import { judgeText, resolveTarget } from './target/resolve-target.ts'
 

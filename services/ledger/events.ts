@@ -128,6 +128,11 @@ const captureEvents = (log: Logger, metrics: Metrics) => {
     labels: ['pool'],
     buckets: captureBuckets,
   })
+  const commit = metrics.histogram({
+    name: 'capture_commit_seconds',
+    help: "Time from a worker's result until its record was written",
+    buckets: captureBuckets,
+  })
   const reaped = metrics.counter({
     name: 'captures_reaped_total',
     help: 'Captures that the reaper had to act on',
@@ -139,6 +144,7 @@ const captureEvents = (log: Logger, metrics: Metrics) => {
       if (end.status === 'completed' && end.processingTimeMs !== undefined) {
         processing.observe({ pool }, seconds(end.processingTimeMs))
       }
+      if (end.timings?.['commit'] !== undefined) commit.observe({}, seconds(end.timings['commit']))
       const reason = end.status === 'failed' ? { code: end.code } : {}
       log.debug({ capture: id, pool, lane, status: end.status, ...reason }, 'ended')
     },

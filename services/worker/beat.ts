@@ -12,8 +12,9 @@ export const beat = (
 ): void => {
   const { queue, pool, pod, slots, duty } = worker
   const captures = [...duty.captures()]
+  const busy = Math.min(slots, captures.length)
   const serviceMs = service.meanMs()
-  const message = { pod, pool, pid: process.pid, slots, busy: captures.length, state: duty.state(), captures }
+  const message = { pod, pool, pid: process.pid, slots, busy, state: duty.state(), captures }
   queue.publish(
     beatSubject({ pool, pod }),
     beatCodec.encode({ ...message, ...(serviceMs !== undefined && { serviceMs: Math.min(serviceMs, 600_000) }) }),

@@ -7,7 +7,6 @@ import type { PullGate } from './pull-gate.ts'
 import type { Events } from './events.ts'
 import type { Ground } from './ground.ts'
 import { type Host, startHost } from './host-process.ts'
-import { onWay, openHostWay } from './host-way.ts'
 import { createSlot, type Slot } from './slot.ts'
 import { warmUp } from './warm-up.ts'
 
@@ -58,32 +57,27 @@ export const createSlots = (
 ): readonly Slot[] => {
   const start = async (user: BrowserUser | undefined, stop: AbortSignal) => {
     const folder = join(ground.folder, `host-${randomUUID().slice(0, 8)}`)
-    await using stack = new AsyncDisposableStack()
-    const way = stack.use(await openHostWay(config, { path: `${folder}.sock`, user }))
     const host = await startHost(
       {
         settings: {
           chromium: config.chromium,
           sandbox: !config.unsafeNoSandbox,
           ...(user && { user }),
-          egressPath: way.path,
           blockLists: ground.blockLists.folder,
           ...(ground.trust && { trust: ground.trust }),
           recycleCaptures: config.recycleCaptures,
           recycleMs: config.recycleSeconds * 1000,
           heightMax: config.heightMax,
           pixelsMax: config.pixelsMax,
-          bytesMax: config.captureBytesMax,
-          connectionsMax: config.captureConnectionsMax,
         },
+        way: { ...config, bytesMax: config.captureBytesMax, connectionsMax: config.captureConnectionsMax },
         isolation,
         memoryMax: config.browserMemoryMax,
         folder,
       },
       stop,
     )
-    stack.move()
-    return await warmed(onWay(host, way), ground.canary, stop)
+    return await warmed(host, ground.canary, stop)
   }
   const counted = holdAfterFailures(events, holds)
   return Array.from({ length: config.slots }, (_, slot) =>

@@ -1,8 +1,9 @@
 import { toAppError } from '#shared/errors/app-error.ts'
-import { checkEgress, type EgressAddress } from '#shared/net/check-egress.ts'
+import { checkEgress } from '#shared/net/check-egress.ts'
 import { type EgressWatch, watchEgress } from '#shared/net/watch-egress.ts'
 import { pause } from '#shared/process/pause.ts'
 import { untilStopped } from '#shared/process/run-main.ts'
+import type { EgressWay } from './network/request-tunnel.ts'
 import type { PullGate } from './pull-gate.ts'
 
 const retryMs = 1000
@@ -22,7 +23,10 @@ export type EgressLink = Disposable & {
  * Keeps a watch on the filter until disposed, and holds the worker from taking captures until the filter passes
  * `checkEgress`, at the start and whenever the watch has ended; checks come a second apart.
  */
-export const linkEgress = (egress: EgressAddress, holds: Pick<PullGate, 'hold' | 'release'>): EgressLink => {
+export const linkEgress = (
+  { egress, egressToken }: EgressWay,
+  holds: Pick<PullGate, 'hold' | 'release'>,
+): EgressLink => {
   const over = new AbortController()
   let breaks = 0
   let watch: EgressWatch | undefined
@@ -30,8 +34,8 @@ export const linkEgress = (egress: EgressAddress, holds: Pick<PullGate, 'hold' |
   /** Stands by the filter until it goes away; answers why. */
   const stand = async (): Promise<string> => {
     try {
-      await checkEgress(egress)
-      using opened = await watchEgress(egress)
+      await checkEgress(egress, egressToken)
+      using opened = await watchEgress(egress, { token: egressToken })
       watch = opened
       holds.release('egress')
       await untilStopped(AbortSignal.any([opened.ended, over.signal]))
@@ -59,7 +63,7 @@ export const linkEgress = (egress: EgressAddress, holds: Pick<PullGate, 'hold' |
       if (breaks !== before || current === undefined || !(await current.ping())) return false
       if (!failed) return true
       try {
-        await checkEgress(egress)
+        await checkEgress(egress, egressToken)
         return true
       } catch {
         current[Symbol.dispose]()

@@ -5,7 +5,6 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type BlockLists, provideLists } from './block-lists/provide-lists.ts'
 import { type Canary, createCanary } from './canary.ts'
-import { createEgressRelay, type EgressWay } from './egress-relay.ts'
 import { makeOwnFolder } from './own-folder.ts'
 import { makePageTrust } from './page-trust.ts'
 
@@ -13,8 +12,6 @@ import { makePageTrust } from './page-trust.ts'
 export type Ground = AsyncDisposable & {
   /** The worker's own folder; hosts get theirs below it. */
   readonly folder: string
-  /** Unix socket that leads to egress, for the worker itself: hosts get one each. */
-  readonly egressPath: string
   /** Certificate store for browsers' homes; undefined where pages trust what the system does. */
   readonly trust: string | undefined
   readonly blockLists: BlockLists
@@ -22,17 +19,9 @@ export type Ground = AsyncDisposable & {
   readonly canary: Pick<Canary, 'heard'> & { readonly port: number }
 }
 
-/** Opens folder, socket and canary for browsers, which have users of their own or are the worker's. */
+/** Opens folder and canary for browsers, which have users of their own or are the worker's. */
 export const openGround = async (
-  {
-    egress,
-    egressToken,
-    extraCa,
-    blockLists: operators,
-  }: EgressWay & {
-    readonly extraCa: string
-    readonly blockLists: string
-  },
+  { extraCa, blockLists: operators }: { readonly extraCa: string; readonly blockLists: string },
   hasUsers: boolean,
 ): Promise<Ground> => {
   await using stack = new AsyncDisposableStack()
@@ -40,11 +29,6 @@ export const openGround = async (
   stack.defer(() => rm(folder, { recursive: true, force: true }))
   const trust = await makePageTrust(folder, extraCa)
   const blockLists = await provideLists(operators, { into: join(folder, 'block-lists') })
-  const egressPath = join(folder, 'egress.sock')
-  const { server: relay } = createEgressRelay({ egress, egressToken })
-  stack.defer(() => void relay.close())
-  relay.listen(egressPath)
-  await once(relay, 'listening')
   // By flags alone hosts pass through the folder to what is theirs.
   if (hasUsers) await chmod(folder, 0o711)
   const { server, heard } = createCanary()
@@ -53,12 +37,5 @@ export const openGround = async (
   await once(server, 'listening')
   const { port } = server.address() as AddressInfo
   const owned = stack.move()
-  return {
-    folder,
-    egressPath,
-    trust,
-    blockLists,
-    canary: { heard, port },
-    [Symbol.asyncDispose]: () => owned.disposeAsync(),
-  }
+  return { folder, trust, blockLists, canary: { heard, port }, [Symbol.asyncDispose]: () => owned.disposeAsync() }
 }

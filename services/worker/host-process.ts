@@ -1,18 +1,25 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { chown, mkdir, rm } from 'node:fs/promises'
+import { Server } from 'node:net'
 import { join } from 'node:path'
 import { AppError } from '#shared/errors/app-error.ts'
-import type { HostSettings, Order, Outcome, Report } from './browser-host/protocol.ts'
+import type { HostSettings, Message, Order, Outcome, Report } from './browser-host/protocol.ts'
 import { within } from '#shared/process/within.ts'
 import { browserHome } from './isolation/file-tree.ts'
 import { type Isolation, isolated, systemPath } from './isolation/isolated.ts'
 import { watchMemory } from './isolation/memory-watch.ts'
+import type { TrafficBounds, TrafficOwner } from './network/capture-traffic.ts'
+import { createRelay, type Relay } from './network/relay.ts'
+import type { EgressWay } from './network/request-tunnel.ts'
 import { childrenOf, killGroup } from './process-groups.ts'
 
-/** Importing Playwright takes 0.3 s on an idle core; a busy machine may take far longer. */
+/** A host is up in 0.2 s on an idle core; a busy machine may take far longer. */
 const upMs = 30_000
 const complaintCharacters = 2000
+
+/** Time for a host to say that an order took too long, before it is ended. */
+const reportMs = 500
 
 /** A browser host that runs. Dispose ends it, its browser and its folder at once. */
 export type Host = AsyncDisposable & {
@@ -26,6 +33,7 @@ export type Host = AsyncDisposable & {
 export type HostStart = {
   readonly settings: Omit<HostSettings, 'hasOwnFiles'>
   readonly isolation: Isolation
+  readonly way: EgressWay & TrafficBounds
   /** Bytes that host and browser may have for themselves while they capture. */
   readonly memoryMax: number
   /** Folder that the host gets for its own by flags alone; it must not exist yet. */
@@ -45,15 +53,9 @@ const failure = (code: 'TIMEOUT' | 'RENDER_ERROR', message: string, detail: stri
 const launch = ({ settings, isolation, folder }: HostStart): ChildProcess => {
   const isApart = isolation.network === 'namespace'
   const home = isApart ? browserHome : folder
-  const { egressPath, blockLists, trust } = settings
-  const inside = {
-    ...settings,
-    egressPath: '/run/egress.sock',
-    blockLists: '/run/block-lists',
-    ...(trust && { trust: '/run/trust' }),
-  }
+  const { blockLists, trust } = settings
+  const inside = { ...settings, blockLists: '/run/block-lists', ...(trust && { trust: '/run/trust' }) }
   const mounts = [
-    { from: egressPath, to: inside.egressPath },
     { from: blockLists, to: inside.blockLists },
     ...(trust && inside.trust ? [{ from: trust, to: inside.trust }] : []),
   ]
@@ -93,6 +95,7 @@ const kill = ({ pid }: ChildProcess) => {
 
 type Running = {
   readonly child: ChildProcess
+  readonly relay: Relay
   /** Aborted once the host is over, or is about to be by our doing. */
   readonly ending: AbortController
   /** The end of what the host wrote to its standard error. */
@@ -100,15 +103,38 @@ type Running = {
   readonly memoryMax: number
 }
 
+const send = (child: ChildProcess, message: Message) => child.send(message, () => {})
+
+/** Puts the questions of the relay to a host; what a host that is gone leaves unanswered waits for nobody. */
+const ownerOf = (child: ChildProcess, { bytesMax }: TrafficBounds): TrafficOwner => {
+  const waiting = new Map<number, (isAllowed: boolean) => void>()
+  let count = 0
+  child.on('message', (report: Report) => {
+    if (report.kind !== 'verdict') return
+    waiting.get(report.number)?.(report.isAllowed)
+    waiting.delete(report.number)
+  })
+  return {
+    review: (host, refusal) => {
+      const { promise, resolve } = Promise.withResolvers<boolean>()
+      count += 1
+      waiting.set(count, resolve)
+      send(child, { kind: 'connection', number: count, host, refusal })
+      return promise
+    },
+    tooMuch: () => send(child, { kind: 'too-much', bytesMax }),
+  }
+}
+
 const captureIn = async (
-  { child, ending, complaint, memoryMax }: Running,
+  { child, relay, ending, complaint, memoryMax }: Running,
   order: Order,
   endsAt: number,
 ): Promise<Outcome> => {
   const { promise, resolve } = Promise.withResolvers<Outcome>()
   let isLoaded = false
   const onReport = (report: Report) => {
-    if (report.kind === 'up' || report.id !== order.id) return
+    if (report.kind === 'up' || report.kind === 'verdict' || report.id !== order.id) return
     if (report.kind === 'loaded') isLoaded = true
     else resolve(report.outcome)
   }
@@ -124,6 +150,7 @@ const captureIn = async (
         : failure('TIMEOUT', `The page did not load within ${order.options.timeout} s.`, 'killed at the deadline'),
     )
   }, endsAt - performance.now())
+  using _traffic = order.online ? relay.begin({ id: order.id, proxy: order.options.proxy }) : undefined
   using _watch = watchMemory(child.pid ?? 0, memoryMax, () => {
     const message = `The page takes more memory than the ${memoryMax} bytes that its browser may have.`
     end(failure('RENDER_ERROR', message, 'killed at its bound of memory'))
@@ -134,7 +161,7 @@ const captureIn = async (
   child.on('message', onReport)
   // A host that cannot be told anything is about to be gone.
   if (ending.signal.aborted) onGone()
-  else child.send(order, () => {})
+  else send(child, { kind: 'order', order: { ...order, leftMs: endsAt - performance.now() - reportMs } })
   const outcome = await promise
   clearTimeout(timer)
   ending.signal.removeEventListener('abort', onGone)
@@ -167,19 +194,24 @@ export const startHost = async (start: HostStart, stop: AbortSignal): Promise<Ho
   const onStop = () => kill(child)
   stop.addEventListener('abort', onStop)
   if (stop.aborted) onStop()
+  let relay: Relay
   try {
-    await within(Promise.race([once(child, 'message'), ended]), upMs, fail)
-    if (gone.aborted) throw fail()
+    const [, proxy] = (await within(Promise.race([once(child, 'message'), ended]), upMs, fail)) ?? []
+    if (gone.aborted || !(proxy instanceof Server)) throw fail()
+    relay = createRelay(proxy, start.way, ownerOf(child, start.way))
   } catch (error) {
     await dispose()
     throw error
   } finally {
     stop.removeEventListener('abort', onStop)
   }
+  const running = { child, relay, ending, complaint: () => complaint, memoryMax: start.memoryMax }
   return {
     gone,
-    capture: (order, endsAt) =>
-      captureIn({ child, ending, complaint: () => complaint, memoryMax: start.memoryMax }, order, endsAt),
-    [Symbol.asyncDispose]: dispose,
+    capture: (order, endsAt) => captureIn(running, order, endsAt),
+    [Symbol.asyncDispose]: async () => {
+      relay[Symbol.dispose]()
+      await dispose()
+    },
   }
 }

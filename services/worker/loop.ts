@@ -3,7 +3,7 @@ import { captureIdOf } from '#shared/queue/subjects.ts'
 import type { Duty } from './duty.ts'
 import type { Host } from './host-process.ts'
 import { laneTurnOf } from './lane-turn.ts'
-import { serveDelivery, type Worker } from './serve-delivery.ts'
+import { serveDelivery, type Served, type Worker } from './serve-delivery.ts'
 import type { ServiceTime } from './service-time.ts'
 import type { Slot } from './slot.ts'
 
@@ -23,43 +23,56 @@ export type Turn = {
   readonly host: () => Promise<Host | undefined>
   /** Ends the wait for a capture; one that runs is finished. */
   readonly over: AbortSignal
-  /** Runs when a capture has been served, while the worker still counts it as running. */
+  /** Runs when a capture has left its browser, while the worker still counts it as running. */
   readonly served: (tookMs: number) => void
 }
 
-/** Waits for a capture, takes it and serves it. False where it took none; it may then be called again. */
-export const takeTurn = async (running: Running, { laneTurn, host, over, served }: Turn): Promise<boolean> => {
+/**
+ * Waits for a capture, takes it, and serves it until its browser is free; it counts as running until `ended`. Undefined where
+ * it took none; it may then be called again.
+ */
+export const takeTurn = async (
+  running: Running,
+  { laneTurn, host, over, served }: Turn,
+): Promise<Served | undefined> => {
   const { duty, puller } = running
   await duty.mayPull(over)
-  if (over.aborted) return false
+  if (over.aborted) return undefined
   const warm = await host()
-  if (!warm || over.aborted) return false
+  if (!warm || over.aborted) return undefined
   duty.warm()
   const pulling = AbortSignal.any([duty.pulling(), warm.gone, over])
   const delivery = await puller.take(laneTurn(), pulling)
-  if (!delivery) return false
+  if (!delivery) return undefined
   if (pulling.aborted) {
     delivery.nak()
-    return false
+    return undefined
   }
-  using _serving = duty.serve(captureIdOf(delivery.subject))
+  const serving = duty.serve(captureIdOf(delivery.subject))
   const began = performance.now()
-  await serveDelivery(running, warm, delivery)
+  const { ended } = await serveDelivery(running, warm, delivery)
   served(performance.now() - began)
-  return true
+  return { ended: ended.then(() => serving[Symbol.dispose]()) }
 }
 
 /**
  * Serves captures in every slot until `stop` aborts; what runs then is finished first, within its own budget. The lanes'
  * turns go round over all slots together, from where the worker's name begins: each lane has its share with any number of
- * slots and workers.
+ * slots and workers. While a capture is stored and reported its slot takes the next, and no third before that has ended.
  */
 export const serveUntil = async (running: Running, stop: AbortSignal): Promise<void> => {
   let nextTurn = laneTurnOf(running.pod)
   const laneTurn = () => nextTurn++
   const serveIn = async (slot: Slot) => {
     const turn = { laneTurn, host: () => slot.host(stop), over: stop, served: running.service.add }
-    while (!stop.aborted) await takeTurn(running, turn)
+    let ending = Promise.resolve()
+    while (!stop.aborted) {
+      const next = await takeTurn(running, turn)
+      if (!next) continue
+      await ending
+      ending = next.ended
+    }
+    await ending
   }
   await Promise.all(running.slots.map(serveIn))
 }

@@ -37,7 +37,7 @@ export const openWorker = async (parts: WorkerParts): Promise<Running & AsyncDis
   const duty = stack.use(beginDuty(life.stop, sayHow))
   const holds = reportedHolds(duty, events)
   duty.hold('egress', 'not checked yet')
-  const egress = stack.use(linkEgress({ socketPath: ground.egressPath }, holds))
+  const egress = stack.use(linkEgress(config, holds))
   const slots = createSlots({ config, ...context }, ground, holds)
   stack.defer(async () => void (await Promise.all(slots.map((slot) => slot[Symbol.asyncDispose]()))))
   stack.use(beatInStep(sayHow))

@@ -1,8 +1,13 @@
-import { createHash } from 'node:crypto'
 import { handBacksMax, unendedMax } from '#shared/capture/budget.ts'
 import { boundMetadata } from '#shared/capture/page-metadata.ts'
 import { AppError, errorToCaptureCode, toAppError } from '#shared/errors/app-error.ts'
-import { boundWarnings, type CompletedResult, type FailedResult, type SealedPart } from '#shared/queue/messages.ts'
+import {
+  boundWarnings,
+  type CompletedResult,
+  type FailedResult,
+  type SealedPart,
+  type Timings,
+} from '#shared/queue/messages.ts'
 import type { Outcome, Shot } from './browser-host/protocol.ts'
 import type { EgressLink } from './egress-link.ts'
 import type { Host } from './host-process.ts'
@@ -14,7 +19,13 @@ const stopMarginMs = 3000
 const storeMarginMs = 500
 
 /** An attempt that has begun; `endsAt` (on `performance`'s clock) is the end of the worker's time. */
-export type Attempt = NextAttempt & { readonly id: string; readonly sealed: SealedPart; readonly endsAt: number }
+export type Attempt = NextAttempt & {
+  readonly id: string
+  readonly sealed: SealedPart
+  readonly endsAt: number
+  /** The stages before the attempt began. */
+  readonly before: Required<Pick<Timings, 'queue' | 'claim'>>
+}
 
 /** A fault of ours, that of the way to egress or of the browser, that broke an attempt off. */
 export type Interruption = {
@@ -25,10 +36,14 @@ export type Interruption = {
   readonly fate: { readonly kind: 'handed-back'; readonly handBacks: number } | { readonly kind: 'lost' }
 }
 
-/** How an attempt ended: with a result, of which `detail` is for logs, or with none. */
-export type AttemptEnd =
-  | { readonly result: CompletedResult | FailedResult; readonly detail?: string }
-  | { readonly interruption: Interruption }
+/** The result of an attempt; `detail` is for logs. */
+export type AttemptResult = { readonly result: CompletedResult | FailedResult; readonly detail?: string }
+
+/**
+ * How an attempt left its browser: with something to `finish`, which stores the image where there is one and never throws,
+ * or broken off.
+ */
+export type AttemptEnd = { readonly finish: () => Promise<AttemptResult> } | { readonly interruption: Interruption }
 
 type Failed = Extract<Outcome, { outcome: 'failed' }>
 type Interrupted = Extract<Outcome, { outcome: 'interrupted' }>
@@ -65,7 +80,7 @@ const judge = (
 }
 
 const completedResult = async (
-  { id, attempt, sealed, endsAt }: Attempt,
+  { id, attempt, sealed, endsAt, before }: Attempt,
   shot: Shot,
   timings: Outcome['timings'],
 ): Promise<CompletedResult> => {
@@ -80,41 +95,51 @@ const completedResult = async (
     outcome: 'completed',
     objectKey: put.key,
     bytes: shot.bytes.byteLength,
-    sha256: createHash('sha256').update(shot.bytes).digest('hex'),
+    sha256: shot.sha256,
     width: shot.width,
     height: shot.height,
     ...(shot.targetStatus !== undefined && { targetStatus: shot.targetStatus }),
     ...(shot.finalUrl !== undefined && shot.finalUrl.length <= 8192 && { finalUrl: shot.finalUrl }),
-    timings: { ...timings, store: Math.round(performance.now() - began) },
+    timings: { ...before, ...timings, store: Math.round(performance.now() - began) },
     warnings: boundWarnings(shot.warnings),
     ...(shot.metadata && { metadata: boundMetadata(shot.metadata) }),
   }
 }
 
 /**
- * Runs one attempt in the browser, and stores what came of it unless a fault of ours broke it off: an image that is stored
- * takes the attempt's only signed address. Never throws: how it ended is the result.
+ * Runs one attempt until its browser is free for the next capture. What a fault of ours broke off is not stored: an image
+ * that is stored takes the attempt's only signed address. Never throws: how it ended is the result.
  */
 export const runAttempt = async (host: Host, egress: EgressLink, running: Attempt): Promise<AttemptEnd> => {
-  const { id, attempt, sealed, endsAt } = running
+  const { id, attempt, sealed, endsAt, before } = running
   const began = performance.now()
   const total = () => Math.round(performance.now() - began)
-  const failed = ({ code, message, timings, detail }: Failed): AttemptEnd => {
+  const failed = ({ code, message, timings, detail }: Failed): AttemptResult => {
     const of = { id, attempt, token: sealed.token, outcome: 'failed' } as const
-    return { result: { ...of, code, message: message.slice(0, 1000), timings: { ...timings, total: total() } }, detail }
+    return {
+      result: { ...of, code, message: message.slice(0, 1000), timings: { ...before, ...timings, total: total() } },
+      detail,
+    }
   }
   const breaks = egress.breaks()
   const reported = await host.capture({ id, options: sealed.options, online: true }, endsAt - stopMarginMs)
   const isUnanswered = reported.outcome === 'interrupted' && reported.by === 'egress'
   const outcome = judge(reported, running, await egress.stoodSince(breaks, isUnanswered))
   if ('by' in outcome) return { interruption: outcome }
-  if (outcome.outcome === 'failed') return failed(outcome)
-  try {
-    const result = await completedResult(running, outcome.shot, outcome.timings)
-    return { result: { ...result, timings: { ...result.timings, total: total() } } }
-  } catch (thrown) {
-    const error = toAppError(thrown)
-    const { publicMessage: message, message: detail } = error
-    return failed({ outcome: 'failed', code: errorToCaptureCode(error), message, timings: outcome.timings, detail })
+  if (outcome.outcome === 'failed') {
+    const end = failed(outcome)
+    return { finish: async () => end }
   }
+  const { shot, timings } = outcome
+  const store = async (): Promise<AttemptResult> => {
+    try {
+      const result = await completedResult(running, shot, timings)
+      return { result: { ...result, timings: { ...result.timings, total: total() } } }
+    } catch (thrown) {
+      const error = toAppError(thrown)
+      const { publicMessage: message, message: detail } = error
+      return failed({ outcome: 'failed', code: errorToCaptureCode(error), message, timings, detail })
+    }
+  }
+  return { finish: store }
 }

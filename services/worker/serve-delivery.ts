@@ -1,4 +1,5 @@
 import { ledgerMarginMs } from '#shared/capture/budget.ts'
+import { sinceAcceptMs } from '#shared/capture/id-time.ts'
 import type { Pool } from '#shared/capture/lane.ts'
 import { toAppError } from '#shared/errors/app-error.ts'
 import type { Queue } from '#shared/queue/connection.ts'
@@ -56,55 +57,89 @@ const read = (worker: Worker, delivery: Delivery): { message: CaptureMessage; se
   }
 }
 
-/**
- * Serves one delivered capture from its message to its acknowledgement. Where a fault of ours breaks the attempt off it
- * goes back for a second, in which the slot rests: without being counted, or as lost, so that the next attempt begins.
- * Where the queue is out of reach, an attempt that had begun counts as lost. Never throws.
- */
-export const serveDelivery = async (worker: Worker, host: Host, delivery: Delivery): Promise<void> => {
+/** A capture that has left its browser. `ended` resolves once it is acknowledged or has gone back, and never rejects. */
+export type Served = { readonly ended: Promise<void> }
+
+/** A delivery in the hands of this worker. */
+type Held = {
+  readonly delivery: Delivery
+  readonly id: string
+  readonly trace: ReturnType<typeof continueTrace>
+  /** Hands the delivery to whoever asks for it in a second, and rests as long. */
+  readonly goBack: () => Promise<void>
+}
+
+/** Reads how far a capture has come, says that its attempt begins, and runs that. What is left to be done is returned. */
+const runInBrowser = async (worker: Worker, host: Host, held: Held): Promise<(() => Promise<void>) | undefined> => {
   const { queue, pool, pod, events } = worker
-  const id = captureIdOf(delivery.subject)
-  const trace = continueTrace('attempt', delivery.traceparent)
+  const { delivery, id, trace } = held
+  const taken = { at: performance.now(), queue: sinceAcceptMs(id, Date.now()) }
   const say = (started: Omit<StartedMessage, 'id' | 'pod'>) =>
     publishStored(queue, startedSubject({ pool, id }), startedCodec.encode({ id, pod, ...started }), trace.traceparent)
+  const drop = (reason: Parameters<typeof events.dropped>[1]) => {
+    events.dropped(id, reason)
+    delivery.ack()
+    return undefined
+  }
+  const readable = read(worker, delivery)
+  const progress = await readProgress(queue, { pool, id, attempts: readable?.message.attempts ?? 0 })
+  if (typeof progress === 'string') return drop(progress)
+  const { attempt } = progress
+  if (!readable) {
+    await say({ attempt, kind: 'unreadable' })
+    return drop('unreadable')
+  }
+  const endsAt = performance.now() + readable.message.budgetMs - ledgerMarginMs
+  await say({ attempt, kind: 'begun' })
+  events.begun({ id, attempt, traceId: trace.traceId })
+  const before = { queue: taken.queue, claim: Math.round(performance.now() - taken.at) }
+  const end = await runAttempt(host, worker.egress, { id, ...progress, sealed: readable.sealed, endsAt, before })
+  if ('finish' in end) {
+    return async () => {
+      const { result, detail } = await end.finish()
+      await reportResult(queue, result, { pool, endsAt, traceparent: trace.traceparent })
+      events.ended(result, detail)
+      if (result.outcome === 'failed') trace.end(result.code)
+      delivery.ack()
+    }
+  }
+  const { fate } = end.interruption
+  if (fate.kind === 'handed-back') await say({ attempt, ...fate })
+  events.interrupted({ id, attempt }, end.interruption)
+  await held.goBack()
+  return undefined
+}
+
+/**
+ * Serves one delivered capture from its message until its browser is free; storing, reporting and acknowledging go on.
+ * Where a fault of ours breaks the attempt off it goes back for a second, in which the slot rests: without being counted, or
+ * as lost, so that the next attempt begins. Where the queue is out of reach, an attempt that had begun counts as lost. Never
+ * throws.
+ */
+export const serveDelivery = async (worker: Worker, host: Host, delivery: Delivery): Promise<Served> => {
+  const id = captureIdOf(delivery.subject)
+  const trace = continueTrace('attempt', delivery.traceparent)
   const goBack = () => {
     delivery.nak(againMs)
     return rest()
   }
-  try {
-    using _kept = keepWorking(delivery)
-    const readable = read(worker, delivery)
-    const progress = await readProgress(queue, { pool, id, attempts: readable?.message.attempts ?? 0 })
-    if (typeof progress === 'string') {
-      events.dropped(id, progress)
-      return delivery.ack()
-    }
-    const { attempt } = progress
-    if (!readable) {
-      await say({ attempt, kind: 'unreadable' })
-      events.dropped(id, 'unreadable')
-      return delivery.ack()
-    }
-    const endsAt = performance.now() + readable.message.budgetMs - ledgerMarginMs
-    await say({ attempt, kind: 'begun' })
-    events.begun({ id, attempt, traceId: trace.traceId })
-    const end = await runAttempt(host, worker.egress, { id, ...progress, sealed: readable.sealed, endsAt })
-    if ('interruption' in end) {
-      const { fate } = end.interruption
-      if (fate.kind === 'handed-back') await say({ attempt, ...fate })
-      events.interrupted({ id, attempt }, end.interruption)
-      return await goBack()
-    }
-    await reportResult(queue, end.result, { pool, endsAt, traceparent: trace.traceparent })
-    events.ended(end.result, end.detail)
-    if (end.result.outcome === 'failed') trace.end(end.result.code)
-    delivery.ack()
-  } catch (thrown) {
+  const lose = async (thrown: unknown) => {
     const error = toAppError(thrown)
-    events.lost(id, error)
+    worker.events.lost(id, error)
     trace.end(error.code)
     await goBack()
-  } finally {
+  }
+  const kept = keepWorking(delivery)
+  const end = () => {
+    kept[Symbol.dispose]()
     trace.end()
   }
+  try {
+    const finish = await runInBrowser(worker, host, { delivery, id, trace, goBack })
+    if (finish) return { ended: finish().catch(lose).finally(end) }
+  } catch (thrown) {
+    await lose(thrown)
+  }
+  end()
+  return { ended: Promise.resolve() }
 }

@@ -53,7 +53,9 @@ export const serveOne = async (running: Running, stop: AbortSignal, bounds: OneB
   let isServed = false
   while (!isServed && !over.aborted) {
     await untilFree(running, over, bounds.warmMs)
-    isServed = await takeTurn(running, turn)
+    const taken = await takeTurn(running, turn)
+    isServed = taken !== undefined
+    await taken?.ended
   }
   running.duty.drain()
 }

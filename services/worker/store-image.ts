@@ -1,3 +1,7 @@
+import { once } from 'node:events'
+import http from 'node:http'
+import https from 'node:https'
+import { finished } from 'node:stream/promises'
 import { AppError } from '#shared/errors/app-error.ts'
 import { describeError } from './describe-error.ts'
 
@@ -5,30 +9,33 @@ const firstRetryMs = 200
 const longestRetryMs = 2000
 const answerMs = 10_000
 
+/** What is stored. */
+type Image = { readonly bytes: Uint8Array; readonly mimeType: string }
+
 /** An address that was signed for one object. */
 type Put = { readonly key: string; readonly url: string }
 
-const tryPut = async (url: string, image: { bytes: Uint8Array; mimeType: string }, waitMs: number): Promise<number> => {
-  const answer = await fetch(url, {
+/** Not by `fetch`, which copies the bytes and costs a millisecond more. */
+const tryPut = async (url: string, { bytes, mimeType }: Image, waitMs: number): Promise<number> => {
+  const { request } = url.startsWith('https:') ? https : http
+  const put = request(url, {
     method: 'PUT',
-    body: image.bytes as Uint8Array<ArrayBuffer>,
-    headers: { 'content-type': image.mimeType, 'if-none-match': '*' },
-    redirect: 'error',
+    headers: { 'content-type': mimeType, 'content-length': bytes.byteLength, 'if-none-match': '*' },
     signal: AbortSignal.timeout(Math.max(1, Math.min(waitMs, answerMs))),
   })
-  await answer.body?.cancel()
-  return answer.status
+  // What fails after the answer came is of no interest.
+  put.on('error', () => {})
+  put.end(bytes)
+  const [answer] = (await once(put, 'response')) as [http.IncomingMessage]
+  await finished(answer.resume()).catch(() => {})
+  return answer.statusCode ?? 0
 }
 
 /**
  * Puts an image to its signed address and repeats what may pass until `endsAt` (on `performance`'s clock). That the
  * object is there already is success only after a try of ours whose answer was lost. Throws `JOB_FAILED`.
  */
-export const storeImage = async (
-  put: Put,
-  image: { bytes: Uint8Array; mimeType: string },
-  endsAt: number,
-): Promise<void> => {
+export const storeImage = async (put: Put, image: Image, endsAt: number): Promise<void> => {
   const publicMessage = 'The image could not be stored.'
   let last = 'no time was left'
   let isUncertain = false

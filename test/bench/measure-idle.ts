@@ -1,22 +1,13 @@
 import { resolve } from 'node:path'
-import { chromiumPath } from '#test/helpers/bare-browser.ts'
 import { processTree, pssBytes } from '#test/helpers/process-tree.ts'
 import { serveFolder } from '#test/helpers/serve-folder.ts'
 import { startSystem } from '#test/helpers/system.ts'
 import { ownCpuSeconds } from './cpu-seconds.ts'
+import { partOf } from './part-of.ts'
 
 const burst = 40
 const settleMs = 75_000
 const watchedMs = 30_000
-
-const nameOf = (command: string): string => {
-  const [program = ''] = command.split(' ')
-  if (program === chromiumPath) return 'Chromium'
-  if (program.endsWith('nats-server')) return 'NATS'
-  if (/^postgres|\/postgres$/.test(program)) return 'PostgreSQL'
-  if (command.includes('browser-host')) return 'browser host'
-  return /services\/(\w+)\/main/.exec(command)?.[1] ?? program
-}
 
 type Part = { name: string; bytes: number; core: number }
 
@@ -31,7 +22,7 @@ export const measureIdle = async (): Promise<{ parts: Part[]; total: Part }> => 
   await new Promise((wake) => setTimeout(wake, watchedMs))
   const parts = new Map<string, Part>()
   for (const { pid, command } of processTree(system.pid)) {
-    const name = nameOf(command)
+    const name = partOf(command)
     const { bytes, core } = parts.get(name) ?? { bytes: 0, core: 0 }
     const seconds = ownCpuSeconds(pid) - (before.get(pid) ?? 0)
     parts.set(name, { name, bytes: bytes + pssBytes(pid), core: core + seconds / (watchedMs / 1000) })

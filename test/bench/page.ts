@@ -5,12 +5,15 @@ import { resolve } from 'node:path'
 const page = resolve(import.meta.dirname, '../../docs/benchmarks.md')
 
 /** The parts of docs/benchmarks.md, in their order; each is made by a command of its own. */
-const parts = ['one machine', 'http', 'before the key', 'kubernetes'] as const
+const parts = ['one machine', 'engine', 'lasting', 'http', 'before the key', 'kubernetes'] as const
+
+/** See `parts`. */
+export type Part = (typeof parts)[number]
 
 const beginOf = (part: string) => `<!-- ${part} -->\n`
 
 /** Puts `text` in the place of one part of docs/benchmarks.md; the other parts stay. */
-export const writePart = (part: (typeof parts)[number], text: string): void => {
+export const writePart = (part: Part, text: string): void => {
   const before = readFileSync(page, 'utf8')
   const from = before.indexOf(beginOf(part))
   const next = parts[parts.indexOf(part) + 1]

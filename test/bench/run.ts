@@ -1,82 +1,39 @@
+// Measures the service on one machine, all parts or those that are named. `--short` measures less and `--only TEXT` those
+// fixtures of the engine alone; both write nothing.
 import { execFileSync } from 'node:child_process'
+import { parseArgs } from 'node:util'
 import { chromiumPath } from '#test/helpers/bare-browser.ts'
-import { measureAccept } from './measure-accept.ts'
-import { measureCallers } from './measure-callers.ts'
-import { measureCaptures } from './measure-captures.ts'
-import { measureIdle } from './measure-idle.ts'
-import { measureStart } from './measure-start.ts'
-import { machine, mib, ms, table, writePart } from './page.ts'
+import { engineText } from './engine/engine-text.ts'
+import { lastingText } from './engine/lasting-text.ts'
+import { measureEngine } from './engine/measure-engine.ts'
+import { measureLasting } from './engine/measure-lasting.ts'
+import { machine, type Part, writePart } from './page.ts'
+import { serviceText } from './service-text.ts'
 
-const rounds = Number(process.argv[2] ?? 60)
+const options = { short: { type: 'boolean' }, only: { type: 'string' } } as const
+const { values, positionals } = parseArgs({ allowPositionals: true, options })
+const { short: isShort = false, only = '' } = values
 const chromium = execFileSync(chromiumPath, ['--version'], { encoding: 'utf8' }).trim()
+const made = `Made by \`make bench\` on ${new Date().toISOString().slice(0, 10)}: ${machine}, ${chromium}.`
 
-const start = await measureStart()
-const idle = await measureIdle()
-const captures = await measureCaptures(rounds)
-const callers = await measureCallers([1, 2, 4], 20_000)
-const accepts = await measureAccept()
+const engineEffort = isShort ? { rounds: 2, captures: 6, pairs: 3 } : { rounds: 4, captures: 12, pairs: 11 }
+const lastingEffort = isShort
+  ? { looks: [20, 40], tallShots: 2, recyclings: 3 }
+  : { looks: [100, 500], tallShots: 9, recyclings: 12 }
 
-const text = `Made by \`make bench\` on ${new Date().toISOString().slice(0, 10)}: ${machine}, ${chromium}.
-Every table is measured on this one machine with everything on it, page server and benchmark included. Ratios say more
-than milliseconds.
+/** What can be measured, each a part of docs/benchmarks.md. */
+const measurements: Readonly<Record<string, { readonly part: Part; readonly measure: () => Promise<string> }>> = {
+  service: { part: 'one machine', measure: () => serviceText(isShort ? 10 : 60, made) },
+  engine: { part: 'engine', measure: async () => engineText(await measureEngine(engineEffort, only), made) },
+  lasting: { part: 'lasting', measure: async () => lastingText(await measureLasting(lastingEffort), made) },
+}
 
-## Start
-
-Time from \`bin/shutterfleet up\` on an existing data folder to its first capture done, ${start.runs.length} starts.
-
-${table(['median ms', 'fastest', 'slowest'], [[ms(start.median), ms(Math.min(...start.runs)), ms(Math.max(...start.runs))]])}
-
-## When idle
-
-Everything that \`up\` started, from 75 s after a burst of 40 captures for 30 s, with one warm browser: proportional set size,
-and processor time. Aims: 700 MiB, 1 % of a core.
-
-${table(
-  ['what', 'MiB', '% of a core'],
-  [...idle.parts, idle.total].map(({ name, bytes, core }) => [name, mib(bytes), (core * 100).toFixed(2)]),
-)}
-
-## A small static page, captured synchronously
-
-1280 × 800 as png, ${rounds} rounds; in each round first one, then the other. The bare loop is Playwright with the same
-Chromium, one warm browser, a fresh context per shot, no filter and no queue.
-
-${table(
-  ['', 'p50 ms', 'p95 ms'],
-  [
-    ['Shutterfleet, `GET /v1/screenshots/capture`', ms(captures.ours.p50), ms(captures.ours.p95)],
-    ['bare Playwright loop', ms(captures.bare.p50), ms(captures.bare.p95)],
-    ['ratio', (captures.ours.p50 / captures.bare.p50).toFixed(2), (captures.ours.p95 / captures.bare.p95).toFixed(2)],
-  ],
-)}
-
-Median of each stage, from the records' \`timings\`:
-
-${table(
-  ['stage', 'ms'],
-  Object.entries(captures.stages).map(([stage, value]) => [stage, ms(value)]),
-)}
-
-## Callers at a time
-
-The same page, for callers who each wait for their image before they ask for the next; ten seconds after they began.
-
-${table(
-  ['callers', 'captures per second'],
-  callers.map(({ callers: count, perSecond }) => [count, perSecond.toFixed(1)]),
-)}
-
-## Accepting
-
-The accept call alone, 16 connections, \`fsync\` on, client and server on the same machine. One account is one row: its
-commits are serial ([ADR 8](adr/0008-count-in-meters-not-in-rows.md)).
-
-${table(
-  ['captures of', 'accepted per second'],
-  accepts.map(({ name, perSecond }) => [name, Math.round(perSecond)]),
-)}
-`
-
-writePart('one machine', text)
-console.log(text)
-console.log('written to docs/benchmarks.md')
+for (const name of positionals.length > 0 ? positionals : Object.keys(measurements)) {
+  const measurement = measurements[name]
+  if (!measurement) throw new Error(`${name} is none of ${Object.keys(measurements).join(', ')}`)
+  const text = await measurement.measure()
+  console.log(text)
+  if (isShort || only !== '') continue
+  writePart(measurement.part, text)
+  console.log('written to docs/benchmarks.md')
+}

@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import { chmod, chown, mkdtemp, rm } from 'node:fs/promises'
+import { chmod, mkdtemp, rm } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -13,10 +13,11 @@ import type { HostSettings, Outcome } from '#worker/browser-host/protocol.ts'
 import { compileLists } from '#worker/block-lists/compile-lists.ts'
 import { readyLists } from '#worker/block-lists/provide-lists.ts'
 import { readLists } from '#worker/block-lists/read-lists.ts'
-import { createEgressRelay } from '#worker/egress-relay.ts'
 import { type Host, startHost } from '#worker/host-process.ts'
 import { reserveBrowserUsers } from '#worker/isolation/browser-users.ts'
 import type { NetworkIsolation } from '#worker/isolation/isolated.ts'
+import type { TrafficBounds } from '#worker/network/capture-traffic.ts'
+import type { EgressWay } from '#worker/network/request-tunnel.ts'
 
 /** As which the browsers of this process run where it is root. */
 export const browserUsers = await reserveBrowserUsers('shutterfleet-browser', 1)
@@ -48,11 +49,11 @@ export const startPages = async (
   }
 }
 
-/** A folder with a socket that leads to an egress filter which allows the listed targets, and knows the names of `records`. */
-export const startWayOut = async (
-  allow: string,
-  records: CaseRecords = {},
-): Promise<AsyncDisposable & { folder: string; egressPath: string }> => {
+/** The way to an egress filter, and a folder for hosts. */
+export type WayOut = EgressWay & { readonly folder: string }
+
+/** A way to an egress filter which allows the listed targets, and knows the names of `records`. */
+export const startWayOut = async (allow: string, records: CaseRecords = {}): Promise<AsyncDisposable & WayOut> => {
   const folder = await mkdtemp(join(tmpdir(), 'host-'))
   const filter = await startFilter({
     rules: rulesOf(allow),
@@ -60,20 +61,12 @@ export const startWayOut = async (
     connectionBytesMax: 1e9,
     connectionsMax: 1000,
   })
-  const { server: relay } = createEgressRelay({ egress: { host: '127.0.0.1', port: filter.port }, egressToken: '' })
-  const egressPath = join(folder, 'egress.sock')
-  relay.listen(egressPath)
-  await once(relay, 'listening')
-  if (browserUsers) {
-    await chmod(folder, 0o711)
-    await chown(egressPath, 0, browserUsers.bySlot[0]?.groupId ?? 0)
-    await chmod(egressPath, 0o660)
-  }
+  if (browserUsers) await chmod(folder, 0o711)
   return {
     folder,
-    egressPath,
+    egress: { host: '127.0.0.1', port: filter.port },
+    egressToken: '',
     [Symbol.asyncDispose]: async () => {
-      relay.close()
       await filter[Symbol.asyncDispose]()
       await rm(folder, { recursive: true, force: true })
     },
@@ -87,8 +80,8 @@ let names = 0
 
 /** Starts a browser host as a worker would. */
 export const startTestHost = (
-  wayOut: { folder: string; egressPath: string },
-  over: Partial<HostSettings> = {},
+  wayOut: WayOut,
+  { bytesMax = 536_870_912, connectionsMax = 512, ...over }: Partial<HostSettings & TrafficBounds> = {},
   more: { readonly network?: NetworkIsolation; readonly trust?: string | undefined; readonly memoryMax?: number } = {},
 ): Promise<Host> => {
   const user = browserUsers?.bySlot[0]
@@ -99,17 +92,15 @@ export const startTestHost = (
       chromium: chromiumPath,
       sandbox: true,
       ...(user && { user }),
-      egressPath: wayOut.egressPath,
       blockLists: ownLists,
       ...(trust && { trust }),
       recycleCaptures: 50,
       recycleMs: 600_000,
       heightMax: 20_000,
       pixelsMax: 80_000_000,
-      bytesMax: 536_870_912,
-      connectionsMax: 512,
       ...over,
     },
+    way: { ...wayOut, bytesMax, connectionsMax },
     isolation: { network, isRoot: user !== undefined, chromium: over.chromium ?? chromiumPath },
     memoryMax,
     folder: join(wayOut.folder, `${process.pid}-${names}`),

@@ -24,14 +24,17 @@ import { eventually } from '#test/helpers/eventually.ts'
 
 const folder = resolve(import.meta.dirname, '../../services/worker')
 
-/** Takes signed PUTs: whatever comes is kept by its path, after the first `refusals` were answered with 503. */
+/** Takes signed PUTs: whatever comes is kept by its path, after the first `refusals` were answered with 503; what is held is answered later. */
 export const startObjectSink = async () => {
   const objects = new Map<string, Buffer>()
   let refusals = 0
+  let isHeld = false
+  const held: (() => void)[] = []
   const server = createServer(async (request, response) => {
     const chunks: Buffer[] = []
     for await (const chunk of request) chunks.push(chunk as Buffer)
     const key = (request.url ?? '').slice(1)
+    if (isHeld) await new Promise<void>((release) => held.push(release))
     if (refusals > 0) {
       refusals -= 1
       response.writeHead(503).end()
@@ -48,6 +51,15 @@ export const startObjectSink = async () => {
     objects,
     refuse: (times: number) => {
       refusals = times
+    },
+    /** Answers no PUT until `release`. */
+    hold: () => {
+      isHeld = true
+    },
+    held: () => held.length,
+    release: () => {
+      isHeld = false
+      for (const answer of held.splice(0)) answer()
     },
     [Symbol.asyncDispose]: async () => {
       server.close()

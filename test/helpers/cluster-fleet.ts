@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
 import { type Pool, pools } from '#shared/capture/lane.ts'
 import { connectQueue, type Queue } from '#shared/queue/connection.ts'
@@ -228,6 +229,7 @@ const smallImage = ({ id }: Order): Outcome => ({
   timings: {},
   shot: {
     bytes: Buffer.from(id),
+    sha256: hash('sha256', id),
     width: 1,
     height: 1,
     mimeType: 'image/png',

@@ -15,7 +15,7 @@ import {
 } from '#shared/queue/messages.ts'
 import { inboxPrefixOf, type QueueUserName, queueUsers } from '#shared/queue/permissions.ts'
 import { publishCapture } from '#shared/queue/publish-capture.ts'
-import { pullBatch } from '#shared/queue/pull.ts'
+import { pullBatch } from '#test/helpers/pull-batch.ts'
 import { generateSealingKeys, type OpeningKey, readOpeningKey, readSealingKey, seal } from '#shared/queue/seal.ts'
 import { declareStreams, poolDepth } from '#shared/queue/streams.ts'
 import { backlogSubject, parseReportSubject, pokeSubject, poolStateSubject } from '#shared/queue/subjects.ts'

@@ -109,8 +109,21 @@ const loginSettings = (folder: string) => `
     http_access allow known
     http_access deny all`
 
-/** Starts squid for one login, or open to everybody. `hosts` are names that it alone knows, all at 127.0.0.1. */
-export const startSquid = async (login: Login | undefined, hosts: readonly string[]): Promise<RealProxy> => {
+/** As squid comes: tunnels to port 443 alone. */
+const tunnelSettings = `
+    acl tunnel method CONNECT
+    acl tls port 443
+    http_access deny tunnel !tls`
+
+/**
+ * Starts squid for one login, or open to everybody; with tunnels to every port, or to 443 alone. `hosts` are names that it
+ * alone knows, all at 127.0.0.1.
+ */
+export const startSquid = async (
+  login: Login | undefined,
+  hosts: readonly string[],
+  tunnelsTo: 'all' | '443' = 'all',
+): Promise<RealProxy> => {
   const [{ folder, libraries }, port] = await Promise.all([openFolder(), freePort()])
   const log = join(folder, 'access.log')
   const settings = `
@@ -128,6 +141,7 @@ export const startSquid = async (login: Login | undefined, hosts: readonly strin
     dns_timeout 1 second
     pinger_enable off
     unlinkd_program ${join(folder, 'usr/lib/squid/unlinkd')}
+    ${tunnelsTo === '443' ? tunnelSettings : ''}
     ${login ? loginSettings(folder) : 'http_access allow all'}`
   await writeFile(join(folder, 'squid.conf'), settings.replaceAll(/^ +/gm, ''))
   await writeFile(join(folder, 'hosts'), hosts.map((name) => `127.0.0.1 ${name}\n`).join(''))

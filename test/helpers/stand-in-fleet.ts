@@ -11,7 +11,8 @@ import {
   sealedCodec,
   type SealedPart,
 } from '#shared/queue/messages.ts'
-import { type Delivery, pullBatch } from '#shared/queue/pull.ts'
+import type { Delivery } from '#shared/queue/pull.ts'
+import { pullBatch } from '#test/helpers/pull-batch.ts'
 import { open } from '#shared/queue/seal.ts'
 import { publishStored } from '#shared/queue/stored.ts'
 import { resultSubject } from '#shared/queue/subjects.ts'

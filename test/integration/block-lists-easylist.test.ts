@@ -34,8 +34,7 @@ const text = await fetchEasyList(folder)
 const blocks = { cookies: true, ads: true, chats: true }
 const source = { url: 'https://page.example/', html: undefined, markdown: undefined }
 const blockerOf = (compiled: string) => {
-  const document = { url: source.url, status: 200, netError: undefined }
-  return createBlocker(loadEngines(compiled), { blocks, source }, { document, mainFrameId: 'main' })
+  return createBlocker(loadEngines(compiled), { blocks, source }, { address: () => source.url, mainFrameId: 'main' })
 }
 
 t.test('at most one of a hundred ordinary hosts is refused by the lists that come along', async (t) => {

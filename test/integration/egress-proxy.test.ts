@@ -101,7 +101,7 @@ const badProxies: readonly (readonly [string, 'http' | 'socks5', ...Reply[]])[] 
   ['huge headers', 'http', `HTTP/1.1 200 OK\r\nX: ${'x'.repeat(20_000)}\r\n\r\n`],
   ['headers without end', 'http', `HTTP/1.1 200 OK\r\n${'x: y\r\n'.repeat(200_000)}`],
   ['wrong credentials', 'http', 'HTTP/1.1 407 Proxy Authentication Required\r\nContent-Length: 0\r\n\r\n'],
-  ['a refusal', 'http', 'HTTP/1.1 403 Forbidden\r\n\r\n'],
+  ['a failure', 'http', 'HTTP/1.1 502 Bad Gateway\r\n\r\n'],
   ['an interim answer', 'http', 'HTTP/1.1 100 Continue\r\n\r\n'],
   ['garbage', 'socks5', 'HTTP/1.1 400 Bad Request\r\n\r\n'],
   ['half a choice', 'socks5', Buffer.of(5), null],
@@ -128,6 +128,95 @@ for (const [what, kind, ...replies] of badProxies) {
     t.notMatch(inspect(filter.heard, { depth: null }), /us3r|s3cret/)
   })
 }
+
+/** An HTTP proxy that refuses tunnels with `status`, answers plain requests, and keeps what it was sent. */
+const startTunnelless = async (status: number, page = 'page') => {
+  const requests: { line: string; headers: readonly string[]; body: string }[] = []
+  const server = createServer(async (request, response) => {
+    requests.push({ line: `${request.method} ${request.url}`, headers: request.rawHeaders, body: await text(request) })
+    if (request.url?.includes('cut')) response.destroy()
+    else response.writeHead(200, { 'x-page': 'yes', 'x-shutterfleet-refusal': 'blocked' }).end(page)
+  })
+  server.on('connect', (request, socket) => {
+    requests.push({ line: `CONNECT ${request.url}`, headers: request.rawHeaders, body: '' })
+    socket.end(`HTTP/1.1 ${status} x\r\nContent-Length: 0\r\n\r\n`)
+  })
+  return { ...(await listening(server)), requests }
+}
+
+// Contract: `proxy`
+t.test('plain requests reach an HTTP proxy that makes no tunnels, whatever they say', async (t) => {
+  for (const status of [400, 403, 405, 501]) {
+    await using proxy = await startTunnelless(status)
+    await using filter = await startFilter({ rules, resolver: deafResolver })
+    const { status: answered, socket } = await askProxy({
+      port: filter.port,
+      line: 'CONNECT Page.test.:8080',
+      headers: [...through(`http://u:pw@127.0.0.1:${proxy.port}`), `${captureHeader}: cap-1`],
+    })
+    t.equal(answered, 200)
+    const forged = `Host: evil.test\r\n${proxyHeader}: http://evil.test:1\r\n${captureHeader}: forged\r\n`
+    const own = `Proxy-Authorization: Basic eA==\r\nX-Kept: 1\r\n`
+    socket.write(`GET /a?b HTTP/1.1\r\n${forged}${own}\r\n`)
+    let answer = ''
+    socket.resume()
+    while (!answer.endsWith('0\r\n\r\n')) answer += String(((await once(socket, 'data')) as [Buffer])[0])
+    t.match(answer, /^HTTP\/1\.1 200 OK\r\n(?!.*refusal)[^]*x-page: yes/)
+    socket.write(`POST //evil.test/ HTTP/1.1\r\nHost: a\r\nContent-Length: 4\r\nConnection: close\r\n\r\nbody`)
+    t.match(await text(socket), /^HTTP\/1\.1 200 OK/, 'the connection is kept')
+    const credentials = ['Connection', 'close', 'Proxy-Authorization', `Basic ${btoa('u:pw')}`]
+    t.same(proxy.requests.slice(1), [
+      {
+        line: 'GET http://page.test:8080/a?b',
+        headers: ['Host', 'page.test:8080', 'X-Kept', '1', ...credentials],
+        body: '',
+      },
+      {
+        line: 'POST http://page.test:8080//evil.test/',
+        headers: ['Host', 'page.test:8080', 'Content-Length', '4', ...credentials],
+        body: 'body',
+      },
+    ])
+    const seen = filter.heard.filter(({ name }) => name === 'opened' || name === 'ended')
+    t.equal(seen.length, 4)
+    for (const { args } of seen) t.match(args[0], { kind: 'request', capture: 'cap-1', host: 'page.test' })
+  }
+})
+
+t.test('what is no plain request for a path is cut where an HTTP proxy makes no tunnels', async (t) => {
+  await using proxy = await startTunnelless(403)
+  await using filter = await startFilter({ rules, resolver: deafResolver })
+  const headers = through(`http://127.0.0.1:${proxy.port}`)
+  for (const bytes of [
+    Buffer.from([0x16, 3, 1, 0, 100, ...Buffer.alloc(100)]),
+    'GET http://10.0.0.1/ HTTP/1.1\r\nHost: a\r\n\r\n',
+    'OPTIONS * HTTP/1.1\r\nHost: a\r\n\r\n',
+    'GET @10.0.0.1/ HTTP/1.1\r\nHost: a\r\n\r\n',
+    'CONNECT 10.0.0.1:80 HTTP/1.1\r\nHost: a\r\n\r\n',
+    'GET /cut HTTP/1.1\r\nHost: a\r\n\r\n',
+  ]) {
+    const { socket } = await askProxy({ port: filter.port, line: 'CONNECT page.test:80', headers })
+    socket.write(bytes)
+    t.equal(await text(socket).catch(() => ''), '', String(bytes))
+  }
+  t.same(new Set(proxy.requests.map(({ line }) => line)), new Set(['CONNECT page.test:80', 'GET http://page.test/cut']))
+})
+
+t.test('egress: a client that is idle where its proxy makes no tunnels is cut', async (t) => {
+  await using proxy = await startTunnelless(403)
+  await using filter = await startFilter({ rules, resolver: deafResolver, idleMs: 200 })
+  const headers = through(`http://127.0.0.1:${proxy.port}`)
+  const { socket } = await askProxy({ port: filter.port, line: 'CONNECT page.test:80', headers })
+  t.equal(await text(socket), '')
+})
+
+t.test('a proxy that refuses a tunnel to port 443 is a failed connection', async (t) => {
+  await using proxy = await startTunnelless(403)
+  await using filter = await startFilter({ rules, resolver: deafResolver })
+  const headers = through(`http://127.0.0.1:${proxy.port}`)
+  const answer = await askProxy({ port: filter.port, line: 'CONNECT page.test:443', headers })
+  t.match(answer, { status: 502, refusal: 'connection_failed' })
+})
 
 t.test("an HTTP proxy's own answer to a plain request is a failed connection, the page's is not", async (t) => {
   const squid = { 'x-squid-error': 'ERR_DNS_FAIL 0' }

@@ -63,6 +63,17 @@ t.test('reaches a page through squid, by a name that squid alone resolves', { sk
   t.same(filter.dialled, [squid.port, squid.port])
 })
 
+t.test('reaches a plain page through squid as it comes, which makes tunnels to port 443 alone', { skip }, async (t) => {
+  await using page = await startPage()
+  await using squid = await startSquid(login, [secretName], '443')
+  await using filter = await startNameless(`127.0.0.1:${squid.port}`)
+  const host = `${secretName}:${page.port}`
+  const { tunnelled } = await askBoth(filter, host, `http://${right}127.0.0.1:${squid.port}`)
+  t.match(tunnelled, /^HTTP\/1\.1 200 OK[^]*page$/)
+  await logged(squid, new RegExp(`TCP_DENIED/403 .* CONNECT ${host} `))
+  await logged(squid, new RegExp(`/200 .* GET http://${host}/tunnel us3r `))
+})
+
 t.test('without the right credentials squid, and so the page, is not reached', { skip }, async (t) => {
   await using page = await startPage()
   await using squid = await startSquid(login, [secretName])

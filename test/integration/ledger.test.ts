@@ -61,7 +61,7 @@ t.test('a capture goes from the outbox through the queue to its record and its c
     height: 800,
     processingTimeMs: 150,
     targetStatus: 200,
-    timings: { navigate: 10, total: 150 },
+    timings: { navigate: 10, total: 150, commit: Number },
     warnings: [],
     error: null,
   })
@@ -69,6 +69,18 @@ t.test('a capture goes from the outbox through the queue to its record and its c
   t.match(await meters(running), { ...idle, reserved: 0, settled: 1 })
   const objects = "select key, bytes::integer, expires_at - created_at = interval '1 hour' as kept from stored_object"
   t.same(await database.query(objects), [{ key: result.objectKey, bytes: 1234, kept: true }])
+})
+
+t.test('starts: one whose result comes soon takes no transaction of its own, and is dated back', async (t) => {
+  const running = await startLedger(t, on)
+  const batches = () => running.ledger.told.flatMap(([name, reports]) => (name === 'reportsApplied' ? [reports] : []))
+  const { id } = await accept(running)
+  await Promise.all([started(running.queue, id, 1), reportSuccess(running.queue, id)])
+  await statusIs(running.database, id, 'completed')
+  await eventually(() => batches().length > 0)
+  t.same(batches(), [2])
+  const dates = 'select started_at > created_at and started_at < completed_at as ordered from capture where id = $1'
+  t.same(await running.database.query(dates, [id]), [{ ordered: true }])
 })
 
 // Contract: Status never moves back

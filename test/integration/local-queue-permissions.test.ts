@@ -3,7 +3,7 @@ import { accountsText } from '#local/nats-config.ts'
 import { connectQueue, type Queue, type QueueNotice } from '#shared/queue/connection.ts'
 import { LanePuller } from '#shared/queue/lane-puller.ts'
 import { inboxPrefixOf, type QueueUserName, queueUsers } from '#shared/queue/permissions.ts'
-import { pullBatch } from '#shared/queue/pull.ts'
+import { pullBatch } from '#test/helpers/pull-batch.ts'
 import { lastStored, publishStored } from '#shared/queue/stored.ts'
 import { declareStreams, poolDepth, streamsExist, unreadReports } from '#shared/queue/streams.ts'
 import {

@@ -69,7 +69,7 @@ const deadPort = async (): Promise<number> => {
 const startAll = async () => {
   const [site, squid, openSquid, socks, openSocks, dead] = await Promise.all([
     startSite(),
-    startSquid(login, [secretName]),
+    startSquid(login, [secretName], '443'),
     startSquid(undefined, [secretName]),
     startMicrosocks(login),
     startMicrosocks(),
@@ -96,11 +96,12 @@ t.test(
   { skip },
   async (t) => {
     const { system, site, squid, openSquid, socks, openSocks } = all()
-    const bySquid = `GET http://${secretName}:${site.port}/`
+    const plain = `GET http://${secretName}:${site.port}/ us3r-7f3a`
+    const tunnel = `CONNECT ${secretName}:${site.port} -`
     const bySocks = `connected to 127.0.0.1:${site.port}`
     for (const [host, to, proxy, log] of [
-      [secretName, squid, `http://${right}127.0.0.1:${squid.port}`, `${bySquid} us3r-7f3a`],
-      [secretName, openSquid, `http://127.0.0.1:${openSquid.port}`, `${bySquid} -`],
+      [secretName, squid, `http://${right}127.0.0.1:${squid.port}`, plain],
+      [secretName, openSquid, `http://127.0.0.1:${openSquid.port}`, tunnel],
       ['127.0.0.1', socks, `socks5://${right}127.0.0.1:${socks.port}`, bySocks],
       ['127.0.0.1', openSocks, `socks5h://127.0.0.1:${openSocks.port}`, bySocks],
     ] as const) {

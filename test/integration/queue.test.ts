@@ -1,9 +1,11 @@
 import t from 'tap'
 import type { Lane } from '#shared/capture/lane.ts'
-import { connectQueue } from '#shared/queue/connection.ts'
+import { connectQueue, type Queue } from '#shared/queue/connection.ts'
 import { LanePuller } from '#shared/queue/lane-puller.ts'
-import { pullBatch } from '#shared/queue/pull.ts'
-import { lastStored, publishStored } from '#shared/queue/stored.ts'
+import { pullBatch } from '#test/helpers/pull-batch.ts'
+import type { Delivery } from '#shared/queue/pull.ts'
+import { openStandingPull } from '#shared/queue/standing-pull.ts'
+import { lastStored, manage, publishStored } from '#shared/queue/stored.ts'
 import { declareStreams, poolDepth, purgeSubject, streamsExist, unreadReports } from '#shared/queue/streams.ts'
 import { captureSubject, resultSubject } from '#shared/queue/subjects.ts'
 import { capturesStream, ledgerConsumer, resultsStream } from '#shared/queue/topology.ts'
@@ -15,6 +17,11 @@ const queue = await connectQueue({ url: nats.url, name: 'test', inboxPrefix: '_I
 t.teardown(() => queue[Symbol.asyncDispose]())
 await declareStreams(queue)
 
+/** Reports that were delivered and not acknowledged yet. */
+const inHand = async () => {
+  const { consumers } = await manage(queue)
+  return (await consumers.info(resultsStream.name, ledgerConsumer.durable_name)).num_ack_pending
+}
 const bytes = (text: string) => Buffer.from(text)
 const textOf = (data: Uint8Array | undefined) => data && Buffer.from(data).toString()
 const inLane = (lane: Lane, id: string) => captureSubject({ pool: 'standard', lane, accountId: 'a', id })
@@ -105,6 +112,58 @@ t.test('the ledger pulls reports in batches, and the newest report of a capture 
   )
   for (const delivery of batch) delivery.ack()
   await eventually(async () => (await unreadReports(queue)) === 0)
+})
+
+/** Stands on the consumer of reports, and counts the requests that it makes. */
+const standOnReports = (batch: number) => {
+  let requests = 0
+  const counted: Queue['publish'] = (...message) => {
+    if (message[0].includes('MSG.NEXT')) requests += 1
+    queue.publish(...message)
+  }
+  const from = { stream: resultsStream.name, consumer: ledgerConsumer.durable_name, batch }
+  return { pull: openStandingPull({ ...queue, publish: counted }, from), requests: () => requests }
+}
+const report = (text: string) =>
+  publishStored(queue, resultSubject({ pool: 'standard', id: '0d9f6c1e-0000-4000-8000-000000000002' }), bytes(text))
+const textsOf = (deliveries: readonly Delivery[]) => deliveries.map(({ data }) => textOf(data))
+
+t.test('standing pull: takes what comes by one request, until as many have come as were asked for', async (t) => {
+  const { pull, requests } = standOnReports(2)
+  using _pull = pull
+  for (const text of ['1', '2', '3']) {
+    const taken = pull.take(never)
+    await report(text)
+    const deliveries = await taken
+    t.same(textsOf(deliveries), [text])
+    for (const delivery of deliveries) delivery.ack()
+  }
+  t.equal(requests(), 2)
+  const aborted = new AbortController()
+  const nothing = pull.take(aborted.signal)
+  aborted.abort()
+  t.same(await nothing, [])
+})
+
+t.test('standing pull: what was not taken is handed back at the end', async (t) => {
+  const { pull } = standOnReports(10)
+  await report('left')
+  await eventually(async () => (await inHand()) === 1)
+  pull[Symbol.dispose]()
+  using next = standOnReports(10).pull
+  const deliveries = await next.take(AbortSignal.timeout(20_000))
+  t.same(textsOf(deliveries), ['left'], 'long before its ack wait is over')
+  for (const delivery of deliveries) delivery.ack()
+})
+
+t.test('standing pull: goes on over a restart of the server', async (t) => {
+  using pull = standOnReports(10).pull
+  await nats.restart()
+  await eventually(() => queue.isConnected())
+  await report('after')
+  const deliveries = await pull.take(AbortSignal.timeout(20_000))
+  t.equal(textsOf(deliveries).at(-1), 'after', 'behind what the server has forgotten to be acknowledged')
+  for (const delivery of deliveries) delivery.ack()
 })
 
 t.test('after a crash with an empty disk the streams are gone, and are declared again', async (t) => {

@@ -1,27 +1,33 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import t from 'tap'
-import { chromiumPath, startBareBrowser } from '#test/helpers/bare-browser.ts'
+import { chromiumPath } from '#test/helpers/bare-browser.ts'
 import { captureWith, startTestHost, startWayOut } from '#test/helpers/browser-host.ts'
 import { eventually } from '#test/helpers/eventually.ts'
 import { processTree } from '#test/helpers/process-tree.ts'
+import { flagsOf, siteIsolation } from '#worker/browser-host/browser/flags.ts'
+import { launch } from '#worker/browser-host/browser/launch.ts'
 import { checkSiteIsolation } from '#worker/browser-host/check-site-isolation.ts'
-import { siteIsolation } from '#worker/browser-host/launch-browser.ts'
 
-t.test(
-  'checkSiteIsolation: refuses a browser that keeps sites in one process, as headless-shell does by itself',
-  async (t) => {
-    const browser = await startBareBrowser()
-    t.teardown(() => browser.close())
-    await t.rejects(checkSiteIsolation(browser), { code: 'SERVICE_UNAVAILABLE', message: /does not isolate sites/ })
-  },
-)
+/** Starts a browser that reaches nothing; `without` is an argument that it is started without. */
+const startBrowser = (without?: string) =>
+  launch(chromiumPath, (profile) => flagsOf({ sandbox: false }, 1, profile).filter((flag) => flag !== without))
 
-t.test('checkSiteIsolation: accepts a browser with the flag, and leaves no page behind', async (t) => {
-  const browser = await startBareBrowser([siteIsolation])
-  t.teardown(() => browser.close())
+t.test('a browser that keeps sites in one process, as headless-shell does by itself, is refused', async (t) => {
+  const browser = await startBrowser(siteIsolation)
+  t.teardown(() => browser.kill())
+  await t.rejects(checkSiteIsolation(browser), { code: 'SERVICE_UNAVAILABLE', message: /does not isolate sites/ })
+})
+
+t.test('a browser with the flag is accepted, and no page is left behind', async (t) => {
+  const browser = await startBrowser()
+  t.teardown(() => browser.kill())
   await checkSiteIsolation(browser)
-  t.equal(browser.contexts().length, 0)
+  const { targetInfos } = await browser.session.send('Target.getTargets')
+  t.same(
+    targetInfos.filter(({ type }) => type !== 'browser'),
+    [],
+  )
 })
 
 t.test("a host's browser isolates sites", async (t) => {

@@ -91,7 +91,8 @@ const bodies: Record<string, (other: string, self: string) => { type: string; te
   '/registered': () => html('<body id="settled" style="background:blue">'),
   '/blue': () => ({ type: 'text/plain', text: 'blue' }),
   '/red.js': () =>
-    js(`oninstall = () => skipWaiting(); onactivate = (event) => event.waitUntil(clients.claim())
+    js(`ExtendableEvent.prototype.waitUntil = Event.prototype.stopImmediatePropagation = () => {}; Promise.reject = () => 1
+      oninstall = () => skipWaiting(); onactivate = (event) => event.waitUntil(clients.claim())
       const red = () => new Response('<body id="settled" style="background:red">', { headers: { 'content-type': 'text/html' } })
       onfetch = (event) => event.respondWith(red())`),
 }

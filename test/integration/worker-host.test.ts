@@ -25,6 +25,8 @@ const { pages, wayOut, host, take, shotOf } = await startCaptures(t, {
     languages.push(headers['accept-language'])
     response.end('<p>any')
   },
+  '/framed-dialogs': ({ headers }, response) =>
+    response.end(`<iframe src="http://${headers.host?.replace('127.0.0.1', 'localhost')}/dialogs"></iframe>`),
   '/heavy': (_request, response) => response.end('<p>heavy'.repeat(500_000)),
   '/slow.svg': (_request, response) => {
     setTimeout(() => response.writeHead(200, { 'content-type': 'image/svg+xml' }).end(square), 700)
@@ -96,7 +98,7 @@ t.test('a page that asks for a password is captured as it is once nobody gives o
 
 // Contract: Error mapping
 t.test('pages that ask, open, poison or reach for private addresses are still captured', async (t) => {
-  for (const path of ['/dialogs', '/popups', '/poisoned', '/private-picture']) {
+  for (const path of ['/dialogs', '/framed-dialogs', '/popups', '/poisoned', '/private-picture']) {
     t.equal((await shotOf({ url: pages.url + path })).targetStatus, 200, path)
   }
 })
@@ -175,7 +177,7 @@ t.test('an html source reads no file and goes nowhere that is private', async (t
   t.match(await take({ html: '<script>location = "http://10.0.0.1/"</script>' }), { code: 'BLOCKED' })
 })
 
-/** Answers a page for every address, ends every tunnel, and keeps what it was asked, with the headers. */
+/** Answers a page for every address, makes tunnels to port 443 alone, ends them, and keeps what it was asked, with the headers. */
 const startTalkingProxy = async (page: string) => {
   const asked: { line: string; headers: IncomingHttpHeaders }[] = []
   const note = ({ method, url, headers }: IncomingMessage) => void asked.push({ line: `${method} ${url}`, headers })
@@ -185,7 +187,7 @@ const startTalkingProxy = async (page: string) => {
   })
   server.on('connect', (request, socket) => {
     note(request)
-    socket.end('HTTP/1.1 200 OK\r\n\r\n')
+    socket.end(request.url?.endsWith(':443') ? 'HTTP/1.1 200 OK\r\n\r\n' : 'HTTP/1.1 403 Forbidden\r\n\r\n')
   })
   return { ...(await listening(server)), asked }
 }

@@ -42,7 +42,7 @@ const plant = async (parent: string) => {
   return { socket, file }
 }
 const planted = await Promise.all(['/tmp', '/var/tmp', '/dev/shm', ...(slotUser ? ['/run'] : [])].map(plant))
-const egressPath = planted[0]!.socket
+const trusted = planted[0]!.file
 
 const abstractName = `planted-${process.pid}`
 const abstract = createServer((client) => client.destroy()).listen(`\0${abstractName}`)
@@ -59,7 +59,7 @@ echo "environments: $(cat /proc/[0-9]*/environ | grep -a -o "secret-[0-9]*" | so
 unshare --user --map-root-user --mount sh -c '
   checkout=$1 node=$2 connect=$3 places=$4
   shift 4
-  umount --lazy /proc /tmp /run/egress.sock "$checkout"/services/worker "$checkout"/node_modules /
+  umount --lazy /proc /tmp /run/trust "$checkout"/services/worker "$checkout"/node_modules /
   mount -o remount,rw / && echo "root: writable"
   echo "processes: $(cat /proc/[0-9]*/comm | tr "\\n" " ")"
   echo "sockets: $(find $places -maxdepth 3 ! -type d ! -type l -exec test -S {} \\; -print | sort | tr "\\n" " ")"
@@ -71,7 +71,7 @@ unshare --user --map-root-user --mount sh -c '
 ' sh "$@" 2>&1`
 
 const commandOf = ({ isRoot, caller, inside }: Way, network: Isolation['network'], command: Command) => {
-  const mounts = [{ from: egressPath, to: '/run/egress.sock' }]
+  const mounts = [{ from: trusted, to: '/run/trust' }]
   const whole = [...inside, ...command] as unknown as Command
   const [file = '', ...args] = [...caller, ...isolated(whole, { network, isRoot, chromium: chromiumPath }, mounts)]
   return { file, args, env: { PATH: systemPath } }
@@ -101,7 +101,7 @@ for (const way of ways) {
   const who = way.isRoot ? 'root' : 'an ordinary user'
   t.test(`what ${who} isolates finds no socket, file, process, secret or network of the machine`, async (t) => {
     const seen = look(way, 'namespace')
-    t.match(seen, /^sockets: \/run\/egress\.sock $/m)
+    t.match(seen, /^sockets: $/m)
     t.match(seen, /^abstract: ECONNREFUSED$/m)
     t.notMatch(seen, secret)
     t.match(seen, /^environments: $/m)

@@ -176,6 +176,37 @@ t.test('repeats a PUT that the store refuses for now', async (t) => {
   t.match(await awaitResult(queue, id), { outcome: 'completed' })
 })
 
+t.test('slot: takes the next capture while one is stored, and no third', async (t) => {
+  store.hold()
+  const [first, second] = [await send({ html: 'first' }), await send({ html: 'second' })]
+  await eventually(() => store.held() === 2, { what: 'two images on their way to the store' })
+  t.same([await resultOf(queue, first.id), await resultOf(queue, second.id)], [undefined, undefined])
+  const third = await send({ html: 'third' })
+  const until = beats + 2
+  await eventually(() => beats >= until)
+  t.equal(await startedOf(queue, third.id), undefined)
+  t.match(lastBeat, { state: 'ready', slots: 1, busy: 1 })
+  t.same(lastBeat?.captures.toSorted(), [first.id, second.id].toSorted())
+  store.release()
+  for (const { id } of [first, second, third])
+    t.match(await awaitResult(queue, id), { outcome: 'completed', attempt: 1 })
+  await queueIsEmpty()
+})
+
+t.test('drain: a capture that is being stored is finished first', async (t) => {
+  store.hold()
+  const { id } = await send({ html: 'x' })
+  await eventually(() => store.held() === 1)
+  queue.publish(drainSubject({ pool: 'standard', pod: 'pod-1' }), new Uint8Array())
+  await state('draining')
+  t.same(lastBeat?.captures, [id])
+  store.release()
+  await state('drained')
+  t.match(await resultOf(queue, id), { outcome: 'completed' })
+  queue.publish(undrainSubject({ pool: 'standard', pod: 'pod-1' }), new Uint8Array())
+  await state('ready')
+})
+
 t.test('reports over a restart of the queue', async (t) => {
   const { id } = await send({ url: `${pages.url}/held` })
   await eventually(() => held.length === 1)
@@ -216,7 +247,12 @@ t.test('finishes what runs when it is told to stop, takes nothing more and leave
   const stopped = worker.stop()
   await state('draining')
   const { id: late } = await send({ html: 'too late' })
+  store.hold()
   letGo()
+  await eventually(() => store.held() === 1)
+  const until = beats + 1
+  await eventually(() => beats >= until, { what: 'it is still there' })
+  store.release()
   t.equal(await stopped, 0)
   t.match(await resultOf(queue, id), { outcome: 'completed' })
   t.equal(await startedOf(queue, late), undefined)

@@ -23,14 +23,7 @@ const exceptions: readonly EdgeException[] = [
   {
     path: 'services/worker/ground.ts',
     edges: ['listen'],
-    reason:
-      'what browsers stand on is the same for both kinds of worker: the socket that leads to egress, and the canary',
-  },
-  {
-    path: 'services/worker/host-way.ts',
-    edges: ['listen'],
-    reason:
-      'what browsers stand on is the same for both kinds of worker: the socket that leads to egress, and the canary',
+    reason: 'what browsers stand on is the same for both kinds of worker: the canary',
   },
   {
     path: 'services/local/doctor/egress-check.ts',

@@ -1,7 +1,7 @@
 import { AppError } from '#shared/errors/app-error.ts'
 import type { CallersProxy } from '#shared/net/callers-proxy.ts'
 import { parseAddress } from '#shared/policy/cidr.ts'
-import type { Line } from './handshake.ts'
+import type { Line } from '#shared/net/handshake.ts'
 import type { Target } from '#egress/target/parse-target.ts'
 
 const version = 5
@@ -17,16 +17,16 @@ const failed = (message: string) => new AppError('CONNECTION_FAILED', { message 
 const withLength = (bytes: Buffer): Buffer => Buffer.concat([Buffer.of(bytes.length), bytes])
 
 /** RFC 1928 §3, and RFC 1929 where the proxy chooses that. */
-const authenticate = async ({ say, hear }: Line, { credentials }: CallersProxy): Promise<void> => {
+const authenticate = async ({ write, read }: Line, { credentials }: CallersProxy): Promise<void> => {
   const methods = credentials === undefined ? [noAuthentication] : [noAuthentication, userAndPassword]
-  say(Buffer.of(version, methods.length, ...methods))
-  const [spoken, method] = await hear(2)
+  write(Buffer.of(version, methods.length, ...methods))
+  const [spoken, method] = await read(2)
   if (spoken !== version) throw failed('the answer is not SOCKS5')
   if (method === noAuthentication) return
   if (method !== userAndPassword || credentials === undefined) throw failed('it accepts no offered authentication')
   const texts = [credentials.user, credentials.password].map((text) => withLength(Buffer.from(text)))
-  say(Buffer.concat([Buffer.of(1), ...texts]))
-  const [, status] = await hear(2)
+  write(Buffer.concat([Buffer.of(1), ...texts]))
+  const [, status] = await read(2)
   if (status !== 0) throw failed('it refused the credentials')
 }
 
@@ -40,22 +40,22 @@ const addressOf = (host: string): Buffer => {
 }
 
 /** RFC 1928 §6: the address that the proxy connected from; nobody needs it, but what the page says comes behind it. */
-const skipBoundAddress = async ({ hear }: Line, type: number | undefined): Promise<void> => {
-  if (type === ipv4) await hear(4)
-  else if (type === ipv6) await hear(16)
+const skipBoundAddress = async ({ read }: Line, type: number | undefined): Promise<void> => {
+  if (type === ipv4) await read(4)
+  else if (type === ipv6) await read(16)
   else if (type === domainName) {
-    const [length = 0] = await hear(1)
-    if (length > 0) await hear(length)
+    const [length = 0] = await read(1)
+    if (length > 0) await read(length)
   } else throw failed('the answer is not SOCKS5')
-  await hear(2)
+  await read(2)
 }
 
 /** Asks a SOCKS5 proxy for a connection to the target. Throws `CONNECTION_FAILED` where it makes none. */
 export const askSocks5Proxy = async (line: Line, proxy: CallersProxy, target: Target): Promise<void> => {
   const address = addressOf(target.host)
   await authenticate(line, proxy)
-  line.say(Buffer.of(version, connectCommand, 0, ...address, target.port >> 8, target.port & 0xff))
-  const [spoken, reply, , type] = await line.hear(4)
+  line.write(Buffer.of(version, connectCommand, 0, ...address, target.port >> 8, target.port & 0xff))
+  const [spoken, reply, , type] = await line.read(4)
   if (spoken !== version) throw failed('the answer is not SOCKS5')
   if (reply !== 0) throw failed(`the answer to the request is ${reply}`)
   await skipBoundAddress(line, type)

@@ -25,3 +25,9 @@ export const parseAbsolute = (text: string): PlainTarget => {
   if (url === null || host === undefined) throw malformed('the request target is not an absolute http address')
   return { host, port: Number(url.port || 80), hostHeader: url.host, path: url.pathname + url.search }
 }
+
+/** Reads the origin form, path and query, of a plain request to `target`, which nothing in it can change. Throws `BAD_REQUEST`. */
+export const parseOrigin = (text: string, { host, port }: Target): PlainTarget => {
+  if (!text.startsWith('/')) throw malformed('the request target is not a path')
+  return parseAbsolute(`http://${host.includes(':') ? `[${host}]` : host}:${port}${text}`)
+}

@@ -3,7 +3,8 @@ import { pipeline, type Readable, Transform } from 'node:stream'
 import { buffer } from 'node:stream/consumers'
 import type { FoundCapture } from '#shared/db/find-capture.ts'
 import { AppError } from '#shared/errors/app-error.ts'
-import type { ObjectStore } from '#shared/storage/object-store.ts'
+import { within } from '#shared/process/within.ts'
+import type { FoundObject, ObjectStore } from '#shared/storage/object-store.ts'
 import type { HeldBytes } from './held-bytes.ts'
 
 /** Largest image that is held in memory; larger ones are streamed. */
@@ -56,14 +57,13 @@ const verified = (sha256: string): Transform => {
 /** What images are read with. */
 export type ImageReader = { readonly objects: Pick<ObjectStore, 'get'>; readonly heldImages: HeldBytes }
 
-const collect = async ({ body, bytes }: { body: Readable; bytes: number }, heldImages: HeldBytes): Promise<Buffer> => {
+const collect = async ({ body, bytes, all }: FoundObject, heldImages: HeldBytes): Promise<Buffer> => {
   using _held = heldImages.hold(bytes)
-  const late = new AppError('SERVICE_UNAVAILABLE', { message: `object store: no end after ${readMs} ms` })
-  const timer = setTimeout(() => body.destroy(late), readMs)
+  const late = () => new AppError('SERVICE_UNAVAILABLE', { message: `object store: no end after ${readMs} ms` })
   try {
-    return await buffer(body)
+    return await within(all ? all() : buffer(body), readMs, late)
   } finally {
-    clearTimeout(timer)
+    body.destroy()
   }
 }
 

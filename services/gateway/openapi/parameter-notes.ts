@@ -33,6 +33,10 @@ export const parameterNotes: Readonly<Record<ParameterName, ParameterNote>> = {
   pdf_margin_left: margin('on the left'),
   delay: say('Seconds to wait before the capture, once the page has loaded.', 2),
   timeout: say('Seconds in which the page must load; otherwise the capture fails with `TIMEOUT`.', 20),
+  wait_until: say(
+    'When the page counts as loaded: `load`, its load event; `network_idle`, once it has also asked for nothing for half a second. A page that never rests is captured when its `timeout` is over, with the warning `network_busy`.',
+    'network_idle',
+  ),
   wait_for_selector: say('CSS selector that must match before the capture.', '#main'),
   full_page: say('Captures the whole scrollable page instead of the viewport.', true),
   selector: say('CSS selector of the one element to capture.', 'article'),

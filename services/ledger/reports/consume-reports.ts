@@ -1,6 +1,7 @@
-import { setTimeout as pause } from 'node:timers/promises'
 import { toAppError } from '#shared/errors/app-error.ts'
-import { type Delivery, pullBatch } from '#shared/queue/pull.ts'
+import type { Delivery } from '#shared/queue/pull.ts'
+import { openStandingPull, type StandingPull } from '#shared/queue/standing-pull.ts'
+import { parseReportSubject } from '#shared/queue/subjects.ts'
 import { ledgerConsumer, resultsStream } from '#shared/queue/topology.ts'
 import type { Ledger } from '#ledger/context.ts'
 import { applyReports } from './apply-reports.ts'
@@ -9,17 +10,15 @@ import { readReport } from './read-report.ts'
 type Dependencies = Parameters<typeof applyReports>[0]
 
 const batchReports = 200
-const pullMs = 5000
 const againMs = 1000
-/** A pull that is answered at once with nothing met no consumer; it is asked again after a moment. */
-const noConsumerMs = 1000
-const noConsumerPauseMs = 200
+/** So much later may a record say that its capture is being processed. */
+const startHoldMs = 200
 
 const readAll = (ledger: Dependencies, deliveries: readonly Delivery[]) =>
-  deliveries.flatMap(({ subject, data }) => {
-    const report = readReport(subject, data)
+  deliveries.flatMap((delivery) => {
+    const report = readReport(delivery)
     if (report) return [report]
-    ledger.events.reportIgnored(subject, 'unreadable')
+    ledger.events.reportIgnored(delivery.subject, 'unreadable')
     return []
   })
 
@@ -41,16 +40,29 @@ export const applyDeliveries = async (ledger: Dependencies, deliveries: readonly
   }
 }
 
-/** Reads workers' reports until `stop` aborts, what waits at a time as one batch, without lingering for more; a batch in hand is finished. */
+const isStart = ({ subject }: Delivery) => parseReportSubject(subject)?.kind === 'started'
+
+/**
+ * Takes what there is. Starts alone are held for a moment: with the result that comes meanwhile, of whichever capture, they
+ * take no transaction of their own.
+ */
+const takeTogether = async (pull: StandingPull, stop: AbortSignal): Promise<Delivery[]> => {
+  const taken = await pull.take(stop)
+  const enough = AbortSignal.any([stop, AbortSignal.timeout(startHoldMs)])
+  while (taken.length < batchReports && taken.every(isStart) && !enough.aborted)
+    taken.push(...(await pull.take(enough)))
+  return taken
+}
+
+/** Reads workers' reports until `stop` aborts, what has come at a time as one batch; a batch in hand is finished. */
 export const consumeReports = async (
   ledger: Dependencies & Pick<Ledger, 'queue'>,
   stop: AbortSignal,
 ): Promise<void> => {
-  const from = { stream: resultsStream.name, consumer: ledgerConsumer.durable_name }
+  const from = { stream: resultsStream.name, consumer: ledgerConsumer.durable_name, batch: batchReports }
+  using pull = openStandingPull(ledger.queue, from)
   while (!stop.aborted) {
-    const began = performance.now()
-    const deliveries = await pullBatch(ledger.queue, from, { batch: batchReports, expiresMs: pullMs, signal: stop })
+    const deliveries = await takeTogether(pull, stop)
     if (deliveries.length > 0) await applyDeliveries(ledger, deliveries)
-    else if (performance.now() - began < noConsumerMs) await pause(noConsumerPauseMs)
   }
 }

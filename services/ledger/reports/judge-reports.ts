@@ -1,5 +1,6 @@
 import { createHash, timingSafeEqual } from 'node:crypto'
 import { type Format, mediaTypes } from '#shared/capture/options.ts'
+import { type Stage, stages } from '#shared/capture/stages.ts'
 import type { PageMetadata } from '#shared/capture/page-metadata.ts'
 import type { CaptureChange, CaptureEnd, JudgedCapture } from '#shared/db/change-captures.ts'
 import type { CompletedResult, ResultMessage, StartedMessage } from '#shared/queue/messages.ts'
@@ -17,11 +18,15 @@ export type ReportsJudgement = {
   readonly ignored: readonly Ignored[]
 }
 
+/** By clocks that differ no attempt began longer before its report is read; how long the consumer holds one is far less. */
+const begunMsAgoMax = 1000
+
 type State = {
   attempts: number
   unendedStarts: number
   readonly format: Format
   begins: boolean
+  begunMsAgo: number
   end: CaptureEnd | undefined
   /** Status and winner as they would be after the reports so far. */
   ended: 'completed' | 'failed' | undefined
@@ -43,11 +48,16 @@ const plainMetadata = ({ og, twitter, ...fields }: PageMetadata): PageMetadata =
   ...(twitter && { twitter: plainTags(twitter) }),
 })
 
+/** The stages that are known here, in their order: the worker may be older or newer. */
+const knownTimings = (timings: Partial<Record<Stage, number>>): Partial<Record<Stage, number>> =>
+  Object.fromEntries(stages.flatMap((stage) => (timings[stage] === undefined ? [] : [[stage, timings[stage]]])))
+
 const stateOf = ({ attempts, unendedStarts, format, status, objectKey }: JudgedCapture): State => ({
   format,
   attempts,
   unendedStarts,
   begins: false,
+  begunMsAgo: 0,
   end: undefined,
   ended: status === 'completed' || status === 'failed' ? status : undefined,
   winner: objectKey,
@@ -56,11 +66,12 @@ const stateOf = ({ attempts, unendedStarts, format, status, objectKey }: JudgedC
   ignored: [],
 })
 
-const begin = (state: State, attempt: number) => {
+const begin = (state: State, attempt: number, msAgo: number) => {
   if (state.ended || attempt <= state.attempts) return
   state.attempts = attempt
   state.unendedStarts += 1
   state.begins = true
+  state.begunMsAgo = Math.min(msAgo, begunMsAgoMax)
 }
 
 /** The latest attempt says nothing about its capture: it counts neither as begun nor as lost. */
@@ -78,8 +89,8 @@ const finish = (state: State, end: CaptureEnd) => {
   state.unendedStarts = Math.max(0, state.unendedStarts - 1)
 }
 
-const onStarted = (state: State, message: StartedMessage) => {
-  if (message.kind === 'begun') begin(state, message.attempt)
+const onStarted = (state: State, message: StartedMessage, msAgo: number) => {
+  if (message.kind === 'begun') begin(state, message.attempt, msAgo)
   if (message.kind === 'handed-back') takeBack(state, message.attempt)
   if (message.kind !== 'unreadable') return
   if (!state.ended)
@@ -104,27 +115,28 @@ const completedEnd = (result: CompletedResult, format: Format): CaptureEnd => ({
   metadata: result.metadata && plainMetadata(result.metadata),
 })
 
-const onCompleted = (state: State, result: CompletedResult) => {
+const onCompleted = (state: State, result: CompletedResult, msAgo: number) => {
   if (!isObjectKeyOf(result.id, result.objectKey)) return void state.ignored.push('object_key')
-  begin(state, result.attempt)
+  begin(state, result.attempt, msAgo)
   if (!state.ended) finish(state, completedEnd(result, state.format))
   else if (state.winner !== result.objectKey) state.losers.push(result.objectKey)
   state.tells = true
 }
 
-const onFailed = (state: State, result: Exclude<ResultMessage, CompletedResult>) => {
+const onFailed = (state: State, result: Exclude<ResultMessage, CompletedResult>, msAgo: number) => {
   if (!state.ended && result.attempt < state.attempts) return void state.ignored.push('late_failure')
-  begin(state, result.attempt)
+  begin(state, result.attempt, msAgo)
   const { code, message, timings } = result
   if (!state.ended) finish(state, { status: 'failed', code, message: plain(message), timings })
   state.tells = true
 }
 
-const onResult = (state: State, result: ResultMessage, tokenHash: Buffer) => {
-  const hash = createHash('sha256').update(result.token).digest()
+const onResult = (state: State, message: ResultMessage, { tokenHash, msAgo }: { tokenHash: Buffer; msAgo: number }) => {
+  const hash = createHash('sha256').update(message.token).digest()
   if (!timingSafeEqual(hash, tokenHash)) return void state.ignored.push('token')
-  if (result.outcome === 'completed') onCompleted(state, result)
-  else onFailed(state, result)
+  const result = { ...message, timings: knownTimings({ ...message.timings, commit: msAgo }) }
+  if (result.outcome === 'completed') onCompleted(state, result, msAgo)
+  else onFailed(state, result, msAgo)
 }
 
 /**
@@ -132,16 +144,23 @@ const onResult = (state: State, result: ResultMessage, tokenHash: Buffer) => {
  * after another attempt failed to end; a failure counts only from the latest attempt that began; a result that comes
  * before its start implies it; the latest attempt does not count once it is handed back. What ended stays ended: the same result again is told again, another success has lost.
  */
-export const judgeReports = (capture: JudgedCapture, reports: readonly Report[]): ReportsJudgement => {
+export const judgeReports = (
+  capture: JudgedCapture,
+  reports: readonly Report[],
+  nowMs = Date.now(),
+): ReportsJudgement => {
   const state = stateOf(capture)
   for (const report of reports) {
+    // By two clocks, which may differ.
+    const msAgo = Math.max(0, Math.round(nowMs - report.storedAtMs))
     if (report.pool !== capture.pool) state.ignored.push('pool')
-    else if (report.kind === 'started') onStarted(state, report.message)
-    else onResult(state, report.message, capture.tokenHash)
+    else if (report.kind === 'started') onStarted(state, report.message, msAgo)
+    else onResult(state, report.message, { tokenHash: capture.tokenHash, msAgo })
   }
-  const { attempts, unendedStarts, begins, end, losers, tells, ignored } = state
+  const { attempts, unendedStarts, begins, begunMsAgo, end, losers, tells, ignored } = state
+  const isChanged = end || begins || attempts !== capture.attempts
   return {
-    change: end || begins || attempts !== capture.attempts ? { attempts, unendedStarts, begins, end } : undefined,
+    change: isChanged ? { attempts, unendedStarts, begins, begunMsAgo, end } : undefined,
     losers,
     tells,
     ignored,

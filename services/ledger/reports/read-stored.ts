@@ -29,7 +29,7 @@ export const readStored = async (
   return {
     reports: stored
       .toSorted((one, other) => one.sequence - other.sequence)
-      .flatMap(({ subject, data }) => readReport(subject, data) ?? []),
+      .flatMap((message) => readReport(message) ?? []),
     resultSequence: result?.sequence,
     newestAtMs: Math.max(...stored.map(({ storedAtMs }) => storedAtMs)),
   }

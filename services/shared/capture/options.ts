@@ -78,6 +78,7 @@ const pdf = {
 const loading = {
   delay: Type.Integer({ minimum: 0, maximum: 10, default: 0 }),
   timeout: Type.Integer({ minimum: 5, maximum: 60, default: 30 }),
+  wait_until: oneOf(['load', 'network_idle'], 'load'),
   wait_for_selector: selector(),
   full_page: flag(false),
 }
@@ -169,6 +170,7 @@ type Defaulted =
   | 'pdf_margin_left'
   | 'delay'
   | 'timeout'
+  | 'wait_until'
   | 'full_page'
   | 'block_cookies'
   | 'block_ads'

@@ -54,6 +54,8 @@ export type CaptureChange = {
   readonly unendedStarts: number
   /** An attempt began that was not known: its time budget runs from now. */
   readonly begins: boolean
+  /** How long ago it began, in milliseconds; absent: now. */
+  readonly begunMsAgo?: number
   readonly end?: CaptureEnd | undefined
 }
 
@@ -118,6 +120,7 @@ const toRow = (capture: Locked, change: CaptureChange) => ({
   attempts: change.attempts,
   unended_starts: change.unendedStarts,
   attempt_begins: change.begins,
+  begun_ms_ago: change.begunMsAgo ?? 0,
   ends: change.end !== undefined,
   ...endColumns(change.end),
 })

@@ -3,6 +3,7 @@ import { type IncomingMessage, request } from 'node:http'
 import type { Socket } from 'node:net'
 import { AppError } from '#shared/errors/app-error.ts'
 import type { EgressAddress } from './check-egress.ts'
+import { egressTokenHeader, egressTokenValue } from './egress-token.ts'
 
 /** What a client of the egress filter connects to for a watch; `.invalid` is nobody's (RFC 6761 §6.4). */
 export const watchAuthority = 'watch.shutterfleet.invalid:443'
@@ -18,8 +19,9 @@ export type EgressWatch = Disposable & {
   readonly ping: () => Promise<boolean>
 }
 
-const establish = async (egress: EgressAddress, answerMs: number): Promise<Socket> => {
-  const asking = request({ ...egress, method: 'CONNECT', path: watchAuthority, agent: false })
+const establish = async (egress: EgressAddress, token: string, answerMs: number): Promise<Socket> => {
+  const headers = token === '' ? {} : { [egressTokenHeader]: egressTokenValue(token) }
+  const asking = request({ ...egress, method: 'CONNECT', path: watchAuthority, headers, agent: false })
   asking.setTimeout(answerMs, () => asking.destroy(new Error('no answer')))
   try {
     asking.end()
@@ -34,14 +36,18 @@ const establish = async (egress: EgressAddress, answerMs: number): Promise<Socke
 }
 
 /**
- * Opens a watch and pings every `beatMs`, by default 5 s, each ping bounded by `answerMs`, by default 5 s. Throws
+ * Opens a watch, with `token` where that is not '', and pings every `beatMs`, by default 5 s, each ping bounded by `answerMs`, by default 5 s. Throws
  * `SERVICE_UNAVAILABLE` where egress gives none within `answerMs`.
  */
 export const watchEgress = async (
   egress: EgressAddress,
-  { beatMs = 5000, answerMs = 5000 }: { readonly beatMs?: number; readonly answerMs?: number } = {},
+  {
+    token = '',
+    beatMs = 5000,
+    answerMs = 5000,
+  }: { readonly token?: string; readonly beatMs?: number; readonly answerMs?: number } = {},
 ): Promise<EgressWatch> => {
-  const socket = await establish(egress, answerMs)
+  const socket = await establish(egress, token, answerMs)
   const ending = new AbortController()
   const pings: ((answered: boolean) => void)[] = []
   const ping = () =>

@@ -46,6 +46,8 @@ export class LanePuller implements Disposable {
   async take(turn: number, signal: AbortSignal): Promise<Delivery | undefined> {
     for (const lane of laneOrder(turn)) {
       if (signal.aborted) return undefined
+      // Nothing waits on a lane while a long request is open there: it would have been answered.
+      if (this.#alive(lane).length > 0) continue
       const delivery = await this.#takeNow(lane)
       if (delivery) return delivery
     }
@@ -107,13 +109,18 @@ export class LanePuller implements Disposable {
     requestPull(this.#queue, of, { batch: 1, expiresMs: longPullMs, noWait })
   }
 
+  /** The open long requests of a lane that are not given up on. */
+  #alive(lane: Lane): number[] {
+    const now = performance.now()
+    return (this.#open.get(lane) ?? []).filter((until) => until > now)
+  }
+
   /** Keeps one open long request on each lane for each waiting slot. */
   #refill() {
-    const now = performance.now()
     for (const lane of lanes) {
-      const alive = (this.#open.get(lane) ?? []).filter((until) => until > now)
+      const alive = this.#alive(lane)
       while (alive.length < this.#waiters.size) {
-        alive.push(now + longPullMs + refillMs)
+        alive.push(performance.now() + longPullMs + refillMs)
         this.#request(lane, this.#longInbox(lane), false)
       }
       this.#open.set(lane, alive)

@@ -4,12 +4,15 @@ import type { CaptureOptions } from '#shared/capture/options.ts'
 import { captureErrorCodes } from '#shared/errors/catalog.ts'
 import { AppError } from '#shared/errors/app-error.ts'
 import { pools } from '#shared/capture/lane.ts'
+import { workerStages } from '#shared/capture/stages.ts'
 import { pageMetadata } from '#shared/capture/page-metadata.ts'
 
 const uuid = Type.String({ pattern: '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$' })
 const count = (maximum = Number.MAX_SAFE_INTEGER) => Type.Integer({ minimum: 0, maximum })
 const word = (maxLength: number) => Type.String({ minLength: 1, maxLength })
 const closed = { additionalProperties: false }
+/** A day. */
+const stageMsMax = 86_400_000
 const attempt = Type.Integer({ minimum: 1, maximum: 100 })
 const pool = Type.Enum([...pools])
 
@@ -38,11 +41,11 @@ export const startedMessage = Type.Object(
   closed,
 )
 
-/** Milliseconds of each stage of an attempt as the worker saw it. `queue` runs from accept to the start of the attempt. */
-export const timings = Type.Record(
-  Type.Enum(['queue', 'open', 'navigate', 'settle', 'shoot', 'encode', 'store', 'total']),
-  count(86_400_000),
-)
+/**
+ * Milliseconds of each stage of an attempt as the worker saw it. Not closed: a worker that is newer than the ledger may
+ * measure stages that the ledger does not know.
+ */
+export const timings = Type.Record(Type.Enum([...workerStages]), count(stageMsMax))
 
 const warningCharactersMax = 500
 const warningsMax = 20
@@ -103,7 +106,7 @@ export const beatMessage = Type.Object(
     slots: count(64),
     busy: count(64),
     state: Type.Enum(['starting', 'ready', 'draining', 'drained']),
-    /** Captures being served, at most one per slot. */
+    /** Captures being served, at most two per slot: while one is stored the next may be in the browser. */
     captures: Type.Array(uuid, { maxItems: 64 }),
     /** Mean service time of recent captures; absent before the first. */
     serviceMs: Type.Optional(count(600_000)),

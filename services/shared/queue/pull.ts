@@ -1,18 +1,31 @@
 import type { Incoming, Queue } from './connection.ts'
 
 const nanoseconds = 1_000_000
+/** `$JS.ACK` and what follows it where no domain and account are named. */
+const shortReplyTokens = 9
 
 /** One message that JetStream handed to us and waits to hear about. */
 export type Delivery = {
   readonly subject: string
   readonly data: Uint8Array
   readonly traceparent: string | undefined
+  /** When the message was stored, by the clock of NATS, in milliseconds since 1970. */
+  readonly storedAtMs: number
   /** The message is done; JetStream forgets it. */
   readonly ack: () => void
   /** Somebody else may have it, at once or after `delayMs`. */
   readonly nak: (delayMs?: number) => void
   /** Keeps the message for another ack wait. */
   readonly working: () => void
+}
+
+/**
+ * The reply subject of a delivery ends `….<stored at, in nanoseconds>.<pending>`; with a domain another token follows.
+ * See ADR-15 of NATS, "JetStream Acknowledgement".
+ */
+const storedAtMsOf = (reply: string): number => {
+  const tokens = reply.split('.')
+  return Number(tokens.length > shortReplyTokens ? tokens[9] : tokens[7]) / nanoseconds
 }
 
 const text = (words: string) => Buffer.from(words)
@@ -25,6 +38,7 @@ export const toDelivery = (queue: Queue, message: Incoming): Delivery => {
     subject: message.subject,
     data: message.data,
     traceparent: message.traceparent,
+    storedAtMs: storedAtMsOf(reply),
     ack: () => say('+ACK'),
     nak: (delayMs = 0) => say(delayMs > 0 ? `-NAK {"delay": ${delayMs * nanoseconds}}` : '-NAK'),
     working: () => say('+WPI'),
@@ -46,43 +60,4 @@ export const requestPull = (
   queue.publish(`$JS.API.CONSUMER.MSG.NEXT.${of.stream}.${of.consumer}`, text(JSON.stringify(body)), {
     reply: of.inbox,
   })
-}
-
-/**
- * Pulls up to `batch` messages: everything that waits now, else the first that comes within `expiresMs`.
- * Never throws and never waits longer than `expiresMs` plus one second; an empty list says that nothing came.
- */
-export const pullBatch = async (
-  queue: Queue,
-  from: { stream: string; consumer: string },
-  pull: { batch: number; expiresMs: number; signal: AbortSignal },
-): Promise<Delivery[]> => {
-  const waitingNow = await collect(queue, from, { batch: pull.batch, expiresMs: pull.expiresMs, noWait: true }, pull)
-  if (waitingNow.length > 0 || pull.signal.aborted) return waitingNow
-  return collect(queue, from, { batch: 1, expiresMs: pull.expiresMs }, pull)
-}
-
-const collect = async (
-  queue: Queue,
-  from: { stream: string; consumer: string },
-  request: PullRequest,
-  { signal }: { signal: AbortSignal },
-): Promise<Delivery[]> => {
-  const { promise, resolve } = Promise.withResolvers<void>()
-  const deliveries: Delivery[] = []
-  const inbox = queue.newInbox()
-  using _subscription = queue.subscribe(inbox, (message) => {
-    if (message.statusCode === 100) return
-    if (message.statusCode !== 0) return resolve()
-    deliveries.push(toDelivery(queue, message))
-    if (deliveries.length >= request.batch) resolve()
-  })
-  const stop = () => resolve()
-  const timer = setTimeout(stop, request.expiresMs + 1000)
-  signal.addEventListener('abort', stop)
-  requestPull(queue, { ...from, inbox }, request)
-  await promise
-  clearTimeout(timer)
-  signal.removeEventListener('abort', stop)
-  return deliveries
 }

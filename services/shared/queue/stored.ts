@@ -70,5 +70,6 @@ export const lastStored = async (
   subject: string,
 ): Promise<Uint8Array | undefined> => (await lastMessage(queue, stream, subject))?.data
 
-/** Opens JetStream's management interface; only `shared/queue` uses it. */
-export const manage = (queue: Queue): Promise<JetStreamManager> => jetstreamManager(queue.connection, { timeout: 5000 })
+/** Opens JetStream's management interface; only `shared/queue` uses it. Whether JetStream is there, the request itself shows. */
+export const manage = (queue: Queue): Promise<JetStreamManager> =>
+  jetstreamManager(queue.connection, { timeout: 5000, checkAPI: false })

@@ -33,6 +33,8 @@ type FilesOptions = {
 
 /** What is read at a time; every reader that is slow holds a few of these. */
 const chunkBytes = 32 * 1024
+/** What comes while a part of an upload is written is written together, up to this. */
+const uploadBytes = 1024 * 1024
 
 /** Below the store's folder; what is written here is linked to its key once it is whole. */
 const uploadsFolder = 'uploads'
@@ -123,7 +125,7 @@ const createUploads = ({ folder, now, sync = syncPath }: Pick<FilesOptions, 'fol
     await mkdir(uploads, { recursive: true })
     removeLeftovers()
     return {
-      sink: createWriteStream(partial, { flags: 'wx', mode: 0o600 }),
+      sink: createWriteStream(partial, { flags: 'wx', mode: 0o600, highWaterMark: uploadBytes }),
       commit: async () => {
         try {
           await sync(partial)
@@ -179,10 +181,20 @@ export const createFilesStore = (options: FilesOptions): FilesStore => {
         // Opened before it is measured: an object that is deleted from here on is still read to its end.
         const file = await open(path)
         const { size } = await file.stat()
-        const bounds = range && { start: range.first, end: Math.min(range.last, size - 1) }
+        if (range) {
+          const bounds = { start: range.first, end: Math.min(range.last, size - 1) }
+          const body = file.createReadStream({ ...bounds, highWaterMark: chunkBytes })
+          return { body, bytes: bounds.end - bounds.start + 1 }
+        }
+        const body = file.createReadStream({ highWaterMark: chunkBytes })
         return {
-          body: file.createReadStream({ ...bounds, highWaterMark: chunkBytes }),
-          bytes: bounds ? bounds.end - bounds.start + 1 : size,
+          body,
+          bytes: size,
+          all: async () => {
+            const all = await file.readFile()
+            body.destroy()
+            return all
+          },
         }
       } catch (error) {
         return missing(error) ? undefined : refuse(error)

@@ -1,31 +1,46 @@
-import type { Browser } from 'playwright'
 import { AppError } from '#shared/errors/app-error.ts'
+import { within } from '#shared/process/within.ts'
+import type { Browser } from './browser/launch.ts'
+import { type OpenPage, openPage } from './capture/equip/open-page.ts'
+import { usual } from './capture/plan/plan-capture.ts'
 
 const loadMs = 10_000
 const [page, frame] = ['http://page.test/', 'http://frame.test/'] as const
+
+/** Answers whatever the page and its frames ask for, from memory. */
+const answerFromMemory = async ({ browser, closed }: OpenPage): Promise<void> => {
+  const session = await browser.attach()
+  void closed.then(() => browser.session.send('Target.detachFromTarget', { sessionId: session.id })).catch(() => {})
+  session.on('Fetch.requestPaused', ({ requestId, request }) => {
+    const html = request.url === page ? `<!doctype html><iframe src="${frame}"></iframe>` : 'frame'
+    session
+      .send('Fetch.fulfillRequest', {
+        requestId,
+        responseCode: 200,
+        responseHeaders: [{ name: 'content-type', value: 'text/html' }],
+        body: Buffer.from(html).toString('base64'),
+      })
+      .catch(() => {})
+  })
+  await session.send('Fetch.enable')
+}
 
 /**
  * Loads a page with a frame of another site, from memory. Throws `SERVICE_UNAVAILABLE` where both are in one process: a
  * page that takes over its renderer would then read what other sites answered to it, with the capture's cookies.
  */
 export const checkSiteIsolation = async (browser: Browser): Promise<void> => {
-  const context = await browser.newContext()
+  const open = await openPage(browser, usual)
   try {
-    await context.route('**', (route) =>
-      route.fulfill({
-        contentType: 'text/html',
-        body: route.request().url() === page ? `<iframe src="${frame}"></iframe>` : 'frame',
-      }),
-    )
-    const opened = await context.newPage()
-    await opened.goto(page, { timeout: loadMs })
-    const framed = opened.frames().find((each) => each.url() === frame)
-    if (!framed) throw new AppError('SERVICE_UNAVAILABLE', { message: 'site isolation: the frame did not load' })
-    // Playwright has a session of its own for no frame but one in another process than its parent.
-    await context.newCDPSession(framed).catch((cause: unknown) => {
-      throw new AppError('SERVICE_UNAVAILABLE', { message: 'Chromium does not isolate sites from each other', cause })
-    })
+    await answerFromMemory(open)
+    open.document.expectLoad()
+    await open.session.send('Page.navigate', { url: page })
+    const late = () => new AppError('SERVICE_UNAVAILABLE', { message: 'site isolation: the page did not load' })
+    await within(open.document.loaded(), loadMs, late)
+    // A frame in its page's process has no session of its own.
+    if (open.frameSessions().length > 1) return
+    throw new AppError('SERVICE_UNAVAILABLE', { message: 'Chromium does not isolate sites from each other' })
   } finally {
-    await context.close()
+    await open.close()
   }
 }

@@ -1,52 +1,38 @@
-import { createServer, type Server } from 'node:http'
-import { headerBytesMax } from './ask-egress.ts'
-import { passRequest } from './pass-request.ts'
-import { passTunnel } from './pass-tunnel.ts'
-import { openTraffic, type Traffic, type TrafficBounds, type TrafficOf } from './traffic.ts'
+import type { ConnectionReview } from './protocol.ts'
+import { openTraffic, type OpenTraffic, type Traffic } from './traffic.ts'
 
-/** Chromium's proxy: passes what a capture asks for to egress, and knows why egress refused. */
+/** What one capture blocks: no connection is made to such a host, and it is no refusal of the target. Hosts as URLs write them. */
+export type Blocks = (host: string) => boolean
+
+/** The host's part of the browser's proxy, whose connections the supervisor serves: what is allowed, and what is known of them. */
 export type Forwarder = {
-  /** Not yet listening. */
-  readonly server: Server
-  /**
-   * Serves this capture until its traffic is disposed. Between captures, and where not `online`, every request is refused.
-   * A connection to a host that `blocks` names is refused without asking egress, and says nothing about the target.
-   */
-  readonly begin: (of: TrafficOf & { readonly online: boolean; readonly blocks?: (host: string) => boolean }) => Traffic
+  /** Lets the browser connect until the traffic is disposed. Between captures no connection is allowed. */
+  readonly begin: (of: { readonly blocks?: Blocks | undefined }) => Traffic
+  /** Whether the supervisor may make a connection; notes why egress has refused it. */
+  readonly review: (connection: Pick<ConnectionReview, 'host' | 'refusal'>) => boolean
+  /** Takes notice that the capture has loaded more than it may. */
+  readonly tooMuch: (bytesMax: number) => void
 }
 
-/** Makes the proxy of one browser; `egressPath` is the Unix socket that leads to egress. */
-export const createForwarder = (egressPath: string, bounds: TrafficBounds): Forwarder => {
-  let active: Traffic | undefined
-  let isBlocked = (_host: string) => false
-  const blocks = (url: string) => isBlocked(URL.parse(url)?.hostname ?? '')
-  const server = createServer({ maxHeaderSize: headerBytesMax, insecureHTTPParser: true })
-  server.on('connect', (request, client, early) => {
-    client.on('error', () => client.destroy())
-    if (blocks(`https://${request.url}`)) client.end('HTTP/1.1 403 Forbidden\r\ncontent-length: 0\r\n\r\n')
-    else if (active?.admit(client)) passTunnel(egressPath, active, { request, client, early })
-    else client.destroy()
-  })
-  server.on('request', (request, response) => {
-    // Whatever were answered would become a page.
-    if (blocks(request.url ?? '')) request.socket.destroy()
-    else if (active?.admit(request.socket)) passRequest(egressPath, active, { request, response })
-    else request.socket.destroy()
-  })
-  server.on('clientError', (_error, client) => client.destroy())
+/** Begins without a capture. */
+export const createForwarder = (): Forwarder => {
+  let active: { readonly traffic: OpenTraffic; readonly blocks: Blocks } | undefined
   return {
-    server,
-    begin: ({ online, blocks: named = () => false, ...of }) => {
-      const traffic = openTraffic(of, bounds)
-      active = online ? traffic : undefined
-      isBlocked = named
+    begin: ({ blocks = () => false }) => {
+      const traffic = openTraffic()
+      const own = { traffic, blocks }
+      active = own
       return {
         ...traffic,
         [Symbol.dispose]: () => {
-          if (active === traffic) active = undefined
-          traffic[Symbol.dispose]()
+          if (active === own) active = undefined
         },
       }
     },
+    review: ({ host, refusal }) => {
+      if (refusal) active?.traffic.refuse(host, refusal)
+      return active !== undefined && !active.blocks(host)
+    },
+    tooMuch: (bytesMax) => active?.traffic.tooMuch(bytesMax),
   }
 }

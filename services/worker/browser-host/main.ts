@@ -1,17 +1,18 @@
 import { once } from 'node:events'
 import { statSync } from 'node:fs'
 import { cp } from 'node:fs/promises'
-import type { AddressInfo } from 'node:net'
+import { type AddressInfo, createServer } from 'node:net'
 import { homedir } from 'node:os'
 import { join } from 'node:path'
 import { becomeUser } from './become-user.ts'
 import { readConsentScript } from './blocking/consent-script.ts'
 import { loadEngines } from './blocking/load-engines.ts'
 import { checkSiteIsolation } from './check-site-isolation.ts'
+import { flagsOf } from './browser/flags.ts'
+import { launch } from './browser/launch.ts'
 import { createForwarder } from './forwarder.ts'
-import { launchBrowser } from './launch-browser.ts'
 import { createPageSupply } from './page-supply.ts'
-import type { HostSettings, Order, Report } from './protocol.ts'
+import type { HostSettings, Message, Report } from './protocol.ts'
 import { serveOrder } from './serve-order.ts'
 
 /** Of a file's mode. */
@@ -28,25 +29,29 @@ if (settings.user) becomeUser(settings.user)
 // Chromium uses none that it cannot write.
 if (settings.trust) await cp(settings.trust, join(homedir(), '.pki', 'nssdb'), { recursive: true })
 
-const forwarder = createForwarder(settings.egressPath, settings)
-forwarder.server.listen(0, '127.0.0.1')
-await once(forwarder.server, 'listening')
-const { port } = forwarder.server.address() as AddressInfo
+const forwarder = createForwarder()
+const proxy = createServer((client) => client.destroy()).listen(0, '127.0.0.1')
+await once(proxy, 'listening')
+const { port } = proxy.address() as AddressInfo
 
 let isChecked = false
 /** Browsers of one host are started alike: the first is checked, which warms the host up. */
-const launch = async () => {
-  const browser = await launchBrowser(settings, port)
+const launchChecked = async () => {
+  const browser = await launch(settings.chromium, (profile) => flagsOf(settings, port, profile))
   if (!isChecked) await checkSiteIsolation(browser)
   isChecked = true
   return browser
 }
 
-const pages = createPageSupply(launch, settings)
+const pages = createPageSupply(launchChecked, settings)
 const report = (what: Report) => new Promise<void>((sent) => process.send?.(what, () => sent()))
-process.on('message', (order: Order) => {
-  void serveOrder({ pages, forwarder, bounds: settings, ...blocking, report }, order)
+process.on('message', (message: Message) => {
+  if (message.kind === 'order')
+    void serveOrder({ pages, forwarder, bounds: settings, ...blocking, report }, message.order)
+  else if (message.kind === 'too-much') forwarder.tooMuch(message.bytesMax)
+  else void report({ kind: 'verdict', number: message.number, isAllowed: forwarder.review(message) })
 })
 // Without its supervisor a host has nothing to do; Chromium ends with the pipe.
 process.on('disconnect', () => process.kill(process.pid, 'SIGKILL'))
-await report({ kind: 'up' })
+// From here on the supervisor alone accepts connections.
+process.send?.({ kind: 'up' } satisfies Report, proxy, () => proxy.close())

@@ -1,9 +1,8 @@
 import { isDeepStrictEqual } from 'node:util'
-import type { Browser } from 'playwright'
-import { withDefaults } from '#shared/capture/options.ts'
-import { childrenOf, killGroup } from '#worker/process-groups.ts'
+import type { Browser } from './browser/launch.ts'
+import { emulateSize } from './capture/equip/emulate.ts'
 import { type OpenPage, openPage } from './capture/equip/open-page.ts'
-import { type Emulation, planCapture } from './capture/plan/plan-capture.ts'
+import { type Emulation, usual } from './capture/plan/plan-capture.ts'
 import { within } from '#shared/process/within.ts'
 
 const closeMs = 2000
@@ -16,23 +15,15 @@ export type PageSupply = {
   readonly giveBack: (open: OpenPage, isSpoilt: boolean) => void
 }
 
-/** What captures emulate that ask for nothing; their pages are opened ahead. */
-const usual = planCapture(withDefaults({})).emulation
-
 /** Whether a page serves a capture as it is, or with another size of the viewport. */
 const serves = (open: OpenPage, emulation: Emulation): boolean => {
   const { width, height } = emulation
   return isDeepStrictEqual({ ...open.emulation, width, height }, emulation)
 }
 
-/** Ends the browsers of this process; there is nothing to save, and a hostile page cannot delay it. */
-const killBrowsers = () => {
-  for (const child of childrenOf(process.pid)) killGroup(child)
-}
-
 const close = async (open: OpenPage): Promise<boolean> => {
   try {
-    await within(open.context.close(), closeMs, () => new Error('the context did not close'))
+    await within(open.close(), closeMs, () => new Error('the context did not close'))
     return true
   } catch {
     return false
@@ -49,10 +40,13 @@ export const createPageSupply = (
 ): PageSupply => {
   let served = 0
   let bornAt = 0
+  let current: Browser | undefined
 
   const openInFresh = async (): Promise<OpenPage> => {
-    killBrowsers()
+    // There is nothing to save, and a hostile page cannot delay it.
+    current?.kill()
     const browser = await launch()
+    current = browser
     served = 0
     bornAt = performance.now()
     return openPage(browser, usual)
@@ -63,22 +57,21 @@ export const createPageSupply = (
   return {
     take: async (emulation) => {
       const opened = await next
-      const ahead = opened.browser.isConnected() ? opened : await openInFresh()
+      const ahead = opened.browser.ended.aborted ? await openInFresh() : opened
       next = Promise.resolve(ahead)
       served += 1
       if (!serves(ahead, emulation)) return openPage(ahead.browser, emulation)
       const { width, height } = emulation
-      const viewport = ahead.page.viewportSize()
-      if (viewport?.width !== width || viewport.height !== height) await ahead.page.setViewportSize({ width, height })
-      return ahead
+      if (width !== usual.width || height !== usual.height) await emulateSize(ahead.session, emulation)
+      return { ...ahead, emulation }
     },
     giveBack: (open, isSpoilt) => {
-      if (isSpoilt || isDue() || !open.browser.isConnected()) {
+      if (isSpoilt || isDue() || open.browser.ended.aborted) {
         next = openInFresh()
         return
       }
       const before = next
-      const ahead = before.then((page) => (page === open ? openPage(open.browser, usual) : page))
+      const ahead = before.then((page) => (page.contextId === open.contextId ? openPage(open.browser, usual) : page))
       // Not missed where it is not used.
       ahead.catch(() => {})
       next = close(open).then((isClosed) => (isClosed ? ahead : openInFresh()))

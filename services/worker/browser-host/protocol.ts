@@ -1,6 +1,7 @@
 import type { CaptureOptions } from '#shared/capture/options.ts'
 import type { PageMetadata } from '#shared/capture/page-metadata.ts'
 import type { CaptureErrorCode } from '#shared/errors/catalog.ts'
+import type { Refusal } from '#shared/net/refusal.ts'
 import type { Timings, Warning } from '#shared/queue/messages.ts'
 
 /** A user without rights of its own, as which the browsers of one slot run. */
@@ -14,8 +15,6 @@ export type HostSettings = {
   readonly hasOwnFiles: boolean
   /** User to become before Chromium is started; absent: stay who it is. */
   readonly user?: BrowserUser
-  /** Unix socket whose other end is the egress filter. */
-  readonly egressPath: string
   /** Folder of compiled block lists. */
   readonly blockLists: string
   /** Certificate store that the browser trusts beside the system's. */
@@ -26,16 +25,34 @@ export type HostSettings = {
   readonly heightMax: number
   /** Most device pixels of an image, before it is resized. */
   readonly pixelsMax: number
-  readonly bytesMax: number
-  readonly connectionsMax: number
 }
 
-/** What the supervisor asks of a host: one capture. `online` false cuts it off from egress, for the warm-up. */
+/** One capture. `online` false cuts it off from egress, for the warm-up. */
 export type Order = { readonly id: string; readonly options: CaptureOptions; readonly online: boolean }
+
+/** An order on its way to the host; `leftMs` of its time are left, and its host is ended soon after. */
+export type DueOrder = Order & { readonly leftMs: number }
+
+/** A connection that the browser wants to make, or that egress has refused. The host answers with its verdict. */
+export type ConnectionReview = {
+  readonly kind: 'connection'
+  readonly number: number
+  /** As URLs write it. */
+  readonly host: string
+  readonly refusal: Refusal | undefined
+}
+
+/** What the supervisor sends to a host. `too-much`: the capture has loaded more than it may. */
+export type Message =
+  | { readonly kind: 'order'; readonly order: DueOrder }
+  | ConnectionReview
+  | { readonly kind: 'too-much'; readonly bytesMax: number }
 
 /** An image as the browser's side made it. `width` and `height` are pixels of the image. */
 export type Shot = {
   readonly bytes: Uint8Array
+  /** Of the bytes, in hexadecimal. */
+  readonly sha256: string
   readonly width: number
   readonly height: number
   readonly mimeType: string
@@ -67,8 +84,12 @@ export type Outcome = { readonly timings: Partial<Timings> } & (
     }
 )
 
-/** What a host tells its supervisor: its browser is up, the page of a capture has loaded, a capture has ended. */
+/**
+ * What a host reports: it is up, with the socket on which its browser's connections come in; the page of a capture has
+ * loaded; a capture has ended; whether a connection may be made.
+ */
 export type Report =
   | { readonly kind: 'up' }
+  | { readonly kind: 'verdict'; readonly number: number; readonly isAllowed: boolean }
   | { readonly kind: 'loaded'; readonly id: string }
   | { readonly kind: 'ended'; readonly id: string; readonly outcome: Outcome }

@@ -1,4 +1,4 @@
-import type { Browser } from 'playwright'
+import { hash } from 'node:crypto'
 import { AppError, errorToCaptureCode } from '#shared/errors/app-error.ts'
 import type { CaptureErrorCode } from '#shared/errors/catalog.ts'
 import type { Timings } from '#shared/queue/messages.ts'
@@ -10,9 +10,10 @@ import { runCapture } from './capture/run-capture.ts'
 import type { SizeBounds } from './capture/subject/measure.ts'
 import { within } from '#shared/process/within.ts'
 import { detailOf } from './detail-of.ts'
+import type { Browser } from './browser/launch.ts'
 import type { Forwarder } from './forwarder.ts'
 import type { PageSupply } from './page-supply.ts'
-import type { Order, Outcome, Report } from './protocol.ts'
+import type { DueOrder, Outcome, Report } from './protocol.ts'
 
 type Host = {
   readonly pages: PageSupply
@@ -41,10 +42,10 @@ const failed = (thrown: unknown, timings: Partial<Timings>): Outcome & { outcome
  * Whether the browser is gone under a page that failed. A renderer that was killed together with its browser crashes
  * first: the browser is asked for something, so that its end is known by the time it has answered.
  */
-const isGone = async (browser: Browser): Promise<boolean> => {
-  const asked = browser.isConnected() ? browser.newBrowserCDPSession().then((session) => session.detach()) : undefined
-  await within(asked ?? Promise.resolve(), answerMs, () => new Error('the browser did not answer')).catch(() => {})
-  return !browser.isConnected()
+const isGone = async ({ session, ended }: Browser): Promise<boolean> => {
+  const late = () => new Error('the browser did not answer')
+  await within(session.send('Browser.getVersion'), answerMs, late).catch(() => {})
+  return ended.aborted
 }
 
 /** A page that takes longer to open never will: the smallest budget leaves a worker twenty seconds. */
@@ -53,10 +54,11 @@ const openMs = 15_000
 /** How one order ended, and what is left to be done once that is reported. */
 type Tried = { readonly outcome: Outcome; readonly giveBack: () => void }
 
-const tryOrder = async (host: Host, order: Order): Promise<Tried> => {
+const tryOrder = async (host: Host, order: DueOrder): Promise<Tried> => {
   const timings: Partial<Timings> = {}
   const began = performance.now()
-  const { id, online, options } = order
+  const { id, options, leftMs } = order
+  const endsAt = began + leftMs
   const { consentScript } = host
   const plan = planCapture(options)
   const tooLate = () => new Error(`no page opened within ${openMs} ms`)
@@ -64,19 +66,28 @@ const tryOrder = async (host: Host, order: Order): Promise<Tried> => {
   const open = await within(host.pages.take(plan.emulation), openMs, tooLate)
   timings.open = Math.round(performance.now() - began)
   let isLoaded = false
-  const blocker = createBlocker(host.engines, plan, open)
-  using traffic = host.forwarder.begin({ id, online, proxy: options.proxy, blocks: blocker.refusesHost })
+  const address = () => open.document.requested().url
+  const blocker = createBlocker(host.engines, plan, { address, mainFrameId: open.mainFrameId })
+  using traffic = host.forwarder.begin({ blocks: blocker.refusesHost })
   const loaded = () => {
     isLoaded = true
     void host.report({ kind: 'loaded', id })
   }
   const timed = (stage: keyof Timings, stageMs: number) => {
-    timings[stage] = stageMs
+    timings[stage] = (timings[stage] ?? 0) + stageMs
   }
   const run = async (): Promise<Outcome> => {
     try {
-      const shot = await runCapture(open, plan, { ...host.bounds, consentScript, blocker, traffic, loaded, timed })
-      return { outcome: 'completed', shot, timings }
+      const shot = await runCapture(open, plan, {
+        ...host.bounds,
+        consentScript,
+        blocker,
+        traffic,
+        endsAt,
+        loaded,
+        timed,
+      })
+      return { outcome: 'completed', shot: { ...shot, sha256: hash('sha256', shot.bytes) }, timings }
     } catch (thrown) {
       return failed(thrown, timings)
     }
@@ -100,7 +111,7 @@ const tryOrder = async (host: Host, order: Order): Promise<Tried> => {
 }
 
 /** Serves one order and reports how it ended. */
-export const serveOrder = async (host: Host, order: Order): Promise<void> => {
+export const serveOrder = async (host: Host, order: DueOrder): Promise<void> => {
   const { outcome, giveBack } = await tryOrder(host, order)
   await host.report({ kind: 'ended', id: order.id, outcome })
   giveBack()

@@ -4,7 +4,7 @@ import { findingOn, importsOf, packageOf } from '#test/tidy/syntax.ts'
 
 /** Which folders may import a package; a name ending in `/` stands for every package of the scope. */
 const rights: readonly { readonly packages: readonly string[]; readonly folders: readonly string[] }[] = [
-  { packages: ['playwright', 'sharp'], folders: ['services/worker/'] },
+  { packages: ['devtools-protocol', 'sharp'], folders: ['services/worker/browser-host/'] },
   { packages: ['@ghostery/adblocker'], folders: ['services/worker/'] },
   { packages: ['@duckduckgo/autoconsent'], folders: ['services/worker/browser-host/blocking/'] },
   { packages: ['@kubernetes/client-node'], folders: ['services/shared/kube/', 'services/controller/'] },

@@ -38,11 +38,12 @@ t.test('the time of a capture is counted where it has one, and ends are counted 
     timings: {},
   } as const
   ended(capture, { ...completed, processingTimeMs: 1500 })
-  ended(capture, completed)
+  ended(capture, { ...completed, timings: { commit: 250 } })
   ended(capture, { status: 'failed', code: 'TIMEOUT', message: 'late' })
   const text = await metrics.text()
   t.match(text, /captures_ended_total\{.*outcome="completed".*\} 2/)
   t.match(text, /captures_ended_total\{.*outcome="TIMEOUT".*\} 1/)
-  t.match(text, /_seconds_sum\{.*\} 1\.5/)
-  t.match(text, /_seconds_count\{.*\} 1\n/)
+  t.match(text, /processing_seconds_sum\{.*\} 1\.5/)
+  t.match(text, /processing_seconds_count\{.*\} 1\n/)
+  t.match(text, /commit_seconds_sum\{.*\} 0\.25/)
 })

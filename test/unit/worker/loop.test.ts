@@ -20,6 +20,7 @@ const deliveryOf = (lane: Lane, over: Partial<Delivery> = {}): Delivery => ({
   subject: captureSubject({ pool: 'standard', lane, accountId: 'a', id: crypto.randomUUID() }),
   data: new Uint8Array(),
   traceparent: undefined,
+  storedAtMs: 0,
   ack: nothing,
   nak: nothing,
   working: nothing,
@@ -94,6 +95,6 @@ t.test('pulling: what arrives as pulling ends is handed back unserved', async (t
     served: () => t.fail('nothing is served'),
   })
   worker.duty[Symbol.dispose]()
-  t.equal(served, false)
+  t.equal(served, undefined)
   t.same(handedBack, [undefined], 'for somebody else at once')
 })

@@ -16,6 +16,7 @@ const completed: Extract<Outcome, { outcome: 'completed' }> = {
   outcome: 'completed',
   shot: {
     bytes: Buffer.from('image'),
+    sha256: '0'.repeat(64),
     width: 1,
     height: 1,
     mimeType: 'image/png',
@@ -33,6 +34,8 @@ const interrupted = (by: 'egress' | 'browser', isLoaded = false): Outcome => ({
   detail: 'gone',
   timings: {},
 })
+
+const before = { queue: 40, claim: 2 }
 
 const run = async (outcome: Outcome, of: { attempt?: number; handBacks?: number; stood?: boolean } = {}) => {
   const { attempt = 1, handBacks = 0, stood = true } = of
@@ -55,8 +58,10 @@ const run = async (outcome: Outcome, of: { attempt?: number; handBacks?: number;
   const puts = [1, 2, 3].map((number) => ({ key: keyOf(number), url: `${store.url}/${keyOf(number)}` }))
   const sealed = { options: withDefaults({ html: 'x' }), token: 'token', puts }
   const endsAt = performance.now() + 60_000
-  const end = await runAttempt(host, egress, { id, attempt, handBacks, sealed, endsAt })
-  return { end, asked, endsAt, stored: [...store.objects.keys()] }
+  const left = await runAttempt(host, egress, { id, attempt, handBacks, sealed, endsAt, before })
+  const storedBefore = store.objects.size
+  const end = 'finish' in left ? await left.finish() : left
+  return { end, asked, endsAt, storedBefore, stored: [...store.objects.keys()] }
 }
 
 t.test(
@@ -68,9 +73,18 @@ t.test(
 )
 
 t.test('image: is stored at the address of its attempt', async (t) => {
-  const { end, stored } = await run(completed, { attempt: 2 })
+  const { end, storedBefore, stored } = await run(completed, { attempt: 2 })
+  t.equal(storedBefore, 0, 'not before the browser is free')
   t.match(end, { result: { outcome: 'completed', attempt: 2, objectKey: keyOf(2), token: 'token' } })
   t.same(stored, [keyOf(2)])
+})
+
+t.test('timings: begin with the stages before the attempt, whatever came of it', async (t) => {
+  for (const outcome of [completed, failed]) {
+    const { end } = await run({ ...outcome, timings: { open: 1 } })
+    if ('interruption' in end) return t.fail('no result')
+    t.match(Object.entries(end.result.timings).slice(0, 3), Object.entries({ ...before, open: 1 }))
+  }
 })
 
 t.test('metadata: is reported within its bounds, and absent where none was read', async (t) => {

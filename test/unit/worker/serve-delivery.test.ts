@@ -26,6 +26,7 @@ t.test('a capture that the queue cannot be asked about goes back for a second, f
     subject: captureSubject({ pool: 'standard', lane: 'normal', accountId: id, id }),
     data: new Uint8Array(),
     traceparent: undefined,
+    storedAtMs: 0,
     ack: () => t.fail('nothing is acknowledged'),
     nak: resolve,
     working: () => {},

@@ -2,7 +2,15 @@ import t from 'tap'
 import type { Outcome } from '#worker/browser-host/protocol.ts'
 import { warmUp } from '#worker/warm-up.ts'
 
-const shot = { bytes: Buffer.from(''), width: 1, height: 1, mimeType: '', targetStatus: undefined, finalUrl: undefined }
+const shot = {
+  bytes: Buffer.from(''),
+  sha256: '',
+  width: 1,
+  height: 1,
+  mimeType: '',
+  targetStatus: undefined,
+  finalUrl: undefined,
+}
 const completed: Outcome = { outcome: 'completed', shot: { ...shot, warnings: [] }, timings: {} }
 const failed: Outcome = { outcome: 'failed', code: 'RENDER_ERROR', message: 'x', detail: 'no browser', timings: {} }
 

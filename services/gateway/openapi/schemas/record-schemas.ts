@@ -1,4 +1,5 @@
 import { completedNames } from '#shared/capture/echo-options.ts'
+import { stages } from '#shared/capture/stages.ts'
 import { statuses } from '#shared/capture/status.ts'
 import { captureParameters, mediaTypes } from '#shared/capture/options.ts'
 import { captureErrorCodes } from '#shared/errors/catalog.ts'
@@ -16,8 +17,6 @@ import {
   text,
   word,
 } from '#gateway/openapi/json-schema.ts'
-
-const timingNames = ['queue', 'open', 'navigate', 'settle', 'shoot', 'encode', 'store', 'total']
 
 const kept = ['type', 'enum', 'items', 'properties', 'required', 'patternProperties', 'additionalProperties']
 
@@ -71,8 +70,9 @@ const begun: Fields = {
   started_at: moment('When its latest attempt began.'),
   timings: {
     type: 'object',
-    description: 'Milliseconds of each stage. `queue` is the wait before the attempt.',
-    properties: Object.fromEntries(timingNames.map((name) => [name, { type: 'integer', minimum: 0 }])),
+    description:
+      'Milliseconds of each stage of the attempt. `queue` is the wait from the request to a worker, `commit` that from the result to the record; `total` is what the worker took, from `open` to `store`.',
+    properties: Object.fromEntries(stages.map((name) => [name, { type: 'integer', minimum: 0 }])),
     additionalProperties: false,
   },
 }

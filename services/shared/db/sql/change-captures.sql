@@ -7,7 +7,7 @@ drop type if exists capture_change cascade;
 create type capture_change as (
   id uuid, account_id uuid, pool text, lane text, period date, batch_id uuid, may_lead boolean,
   was text, status text,
-  attempts integer, unended_starts integer, attempt_begins boolean, ends boolean,
+  attempts integer, unended_starts integer, attempt_begins boolean, begun_ms_ago integer, ends boolean,
   object_key text, file_size bigint, sha256 text, mime_type text, width integer, height integer,
   processing_time_ms integer, target_status integer, final_url text, warnings json, timings json,
   metadata jsonb, error_code text, error_message text
@@ -27,8 +27,8 @@ begin
      set status = n.status,
          attempts = n.attempts,
          unended_starts = n.unended_starts,
-         attempt_started_at = case when n.attempt_begins then v_now else c.attempt_started_at end,
-         started_at = coalesce(c.started_at, case when n.attempts > 0 then v_now end),
+         attempt_started_at = case when n.attempt_begins then n.begun_at else c.attempt_started_at end,
+         started_at = coalesce(c.started_at, case when n.attempts > 0 then greatest(c.created_at, n.begun_at) end),
          completed_at = case when n.ends then v_now end,
          expires_at = case when n.status = 'completed' then v_now + c.retention_seconds * interval '1 second' end,
          charge = case when n.status = 'completed' then 'settled' when n.ends then 'released' else c.charge end,
@@ -38,7 +38,8 @@ begin
          target_status = n.target_status, final_url = n.final_url, warnings = n.warnings, timings = n.timings,
          metadata = n.metadata, error_code = n.error_code, error_message = n.error_message,
          cache_key = case when n.status = 'failed' then null else c.cache_key end
-    from unnest(v_changes) as n
+    from (select u.*, v_now - coalesce(u.begun_ms_ago, 0) * interval '1 millisecond' as begun_at
+            from unnest(v_changes) as u) as n
    where c.id = n.id;
 
   with gone as (

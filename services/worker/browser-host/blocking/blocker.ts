@@ -1,5 +1,4 @@
 import { Request, type NetworkFilter } from '@ghostery/adblocker'
-import type { MainDocument } from '#worker/browser-host/capture/equip/open-page.ts'
 import type { CapturePlan } from '#worker/browser-host/capture/plan/plan-capture.ts'
 import type { BlockEngine } from './load-engines.ts'
 
@@ -70,24 +69,24 @@ const rulesFor = ({ rules, bases }: BlockEngine, url: string, tokens: Tokens): H
 }
 
 /**
- * Decides what one capture does not load or show, by the lists of the kinds that its plan names. `document` is that of the
- * page as it goes on: neither its site nor that of the target is refused.
+ * Decides what one capture does not load or show, by the lists of the kinds that its plan names. `address` is that of the
+ * document that the page went to last, '' before the first: neither its site nor that of the target is refused.
  */
 export const createBlocker = (
   engines: readonly BlockEngine[],
   { blocks, source }: Pick<CapturePlan, 'blocks' | 'source'>,
-  { document, mainFrameId }: { readonly document: Readonly<MainDocument>; readonly mainFrameId: string },
+  { address, mainFrameId }: { readonly address: () => string; readonly mainFrameId: string },
 ): Blocker => {
   const active = engines.filter(({ kind }) => blocks[kind])
   const admitted = new Set<string>()
   const refused = new Set<string>()
   const isOwn = (host: string) =>
-    [source.url, document.url].some((url) => {
+    [source.url, address()].some((url) => {
       const own = hostIn(url)
       return own !== undefined && (own === host || siteOf(own) === siteOf(host))
     })
   const matching = (url: string, type: string): readonly NetworkFilter[] => {
-    const sourceUrl = document.url || source.url || ''
+    const sourceUrl = address() || source.url || ''
     const request = Request.fromRawDetails({ url, type: type as Request['type'], sourceUrl })
     for (const { rules } of active) {
       const { match, filter } = rules.match(request)

@@ -1,6 +1,6 @@
 import t from 'tap'
 import { askSocks5Proxy } from '#egress/callers-proxy/ask-socks5-proxy.ts'
-import type { Line } from '#egress/callers-proxy/handshake.ts'
+import type { Line } from '#shared/net/handshake.ts'
 import { parseCallersProxy } from '#shared/net/callers-proxy.ts'
 
 /** A line on which the proxy's answers lie ready; it ends where they do. */
@@ -8,13 +8,14 @@ const lineOf = (answers: readonly number[]) => {
   const said: string[] = []
   let rest = Buffer.from(answers)
   const line: Line = {
-    say: (bytes) => void said.push(Buffer.from(bytes as Uint8Array).toString('hex')),
-    hear: async (bytes) => {
+    write: (bytes) => void said.push(Buffer.from(bytes as Uint8Array).toString('hex')),
+    read: async (bytes) => {
       if (rest.length < bytes) throw new Error('no more')
       const heard = rest.subarray(0, bytes)
       rest = rest.subarray(bytes)
       return heard
     },
+    readHead: () => Promise.reject(new Error('SOCKS has no head')),
   }
   return { line, said, left: () => rest.length }
 }

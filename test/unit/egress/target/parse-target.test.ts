@@ -1,5 +1,5 @@
 import t from 'tap'
-import { parseAbsolute, parseAuthority } from '#egress/target/parse-target.ts'
+import { parseAbsolute, parseAuthority, parseOrigin } from '#egress/target/parse-target.ts'
 
 t.test('reads the authority of a CONNECT', async (t) => {
   t.same(parseAuthority('Example.COM.:443'), { host: 'example.com', port: 443 })
@@ -53,5 +53,16 @@ t.test('refuses a plain request in another form', async (t) => {
     'ws://a.test/',
   ]) {
     t.throws(() => parseAbsolute(text), { code: 'BAD_REQUEST' }, JSON.stringify(text))
+  }
+})
+
+t.test('origin form: a path says where on the target, never another target', async (t) => {
+  const target = { host: 'page.test', port: 80 }
+  t.same(parseOrigin('/a?b', target), { ...target, hostHeader: 'page.test', path: '/a?b' })
+  t.same(parseOrigin('//evil.test/', target), { ...target, hostHeader: 'page.test', path: '//evil.test/' })
+  const six = { host: '2606:4700::1', port: 8080 }
+  t.same(parseOrigin('/', six), { ...six, hostHeader: '[2606:4700::1]:8080', path: '/' })
+  for (const text of ['', '*', '@10.0.0.1/', '80@10.0.0.1/', 'http://10.0.0.1/', '?a']) {
+    t.throws(() => parseOrigin(text, target), { code: 'BAD_REQUEST' }, text)
   }
 })

@@ -19,6 +19,7 @@ const setUp = (refusal: { poison: string; code: ErrorCode }) => {
     subject,
     data,
     traceparent: undefined,
+    storedAtMs: 0,
     ack: () => void said.push(`${name} ack`),
     nak: () => void said.push(`${name} nak`),
     working: () => {},

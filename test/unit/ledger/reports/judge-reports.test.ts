@@ -25,16 +25,19 @@ const processing: JudgedCapture = { ...pending, status: 'processing', attempts: 
 const completed: JudgedCapture = { ...processing, status: 'completed', unendedStarts: 0, objectKey: keyOf('a') }
 const failed: JudgedCapture = { ...completed, status: 'failed', objectKey: null }
 
+const storedAtMs = 1_800_000_000_000
 const started = (attempt: number, kind: StartedMessage['kind'] = 'begun'): Report => ({
   kind: 'started',
   pool: 'standard',
   id,
+  storedAtMs,
   message: { id, attempt, kind, pod: 'pod' },
 })
 const success = (attempt: number, more: Partial<CompletedResult> = {}): Report => ({
   kind: 'result',
   pool: 'standard',
   id,
+  storedAtMs,
   message: {
     id,
     attempt,
@@ -54,6 +57,7 @@ const failure = (attempt: number, token = 'token'): Report => ({
   kind: 'result',
   pool: 'standard',
   id,
+  storedAtMs,
   message: { id, attempt, token, outcome: 'failed', code: 'TIMEOUT', message: 'slow\0', timings: {} },
 })
 
@@ -208,6 +212,28 @@ const cases: { name: string; capture: JudgedCapture; reports: Report[]; want: ob
 for (const { name, capture, reports, want } of cases) {
   t.test(name, async (t) => t.match(judgeReports(capture, reports), want))
 }
+
+const timingsAfter = (timings: Record<string, number>, nowMs: number) =>
+  judgeReports(processing, [success(1, { timings })], nowMs).change?.end?.timings
+
+t.test('timings: a newer worker loses the stages that are not known here, an older one lacks some', async (t) => {
+  const newer = { claim: 1, prophesy: 2, total: 5 }
+  t.strictSame(timingsAfter(newer, storedAtMs), { claim: 1, total: 5, commit: 0 })
+  t.strictSame(timingsAfter({ open: 1, total: 5 }, storedAtMs), { open: 1, total: 5, commit: 0 })
+})
+
+t.test('begin: is told as long ago as its report was stored, a second at most where clocks differ', async (t) => {
+  const begunMsAgo = (nowMs: number) => judgeReports(pending, [started(1), success(1)], nowMs).change?.begunMsAgo
+  t.equal(begunMsAgo(storedAtMs + 150), 150)
+  t.equal(begunMsAgo(storedAtMs + 3_600_000), 1000)
+  t.equal(begunMsAgo(storedAtMs - 3_600_000), 0)
+})
+
+t.test('timings: stand in the order of the stages, with the commit as the ledger measures it', async (t) => {
+  const timings = timingsAfter({ total: 5, commit: 99, shoot: 2, queue: 1 }, storedAtMs + 30.4) ?? {}
+  t.strictSame(Object.entries(timings), Object.entries({ queue: 1, shoot: 2, total: 5, commit: 30 }))
+  t.equal(timingsAfter({}, storedAtMs - 5)?.['commit'], 0, 'where the clock of NATS is ahead')
+})
 
 t.test('the media type of an image is that of the format that was asked for', async (t) => {
   for (const [format, mimeType] of Object.entries(mediaTypes) as [Format, string][]) {

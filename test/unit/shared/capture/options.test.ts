@@ -50,6 +50,7 @@ const table: Readonly<Record<string, { inside: unknown[]; outside: unknown[]; sa
   resize_height: wholeNumber(16, 2160),
   delay: wholeNumber(0, 10),
   timeout: wholeNumber(5, 60),
+  wait_until: oneOf('load', 'network_idle'),
   cache_ttl: wholeNumber(0, 86_400),
   retina: flag,
   omit_background: flag,

@@ -43,6 +43,13 @@ t.test('watch: ends where the filter stands still, which its own pings find', as
   t.equal(await watch.ping(), false)
 })
 
+t.test('watch: shows the token that the filter requires', async (t) => {
+  await using filter = await startFilter({ tokens: ['token-of-sixteen'] })
+  using watch = await watchEgress(at(filter), { token: 'token-of-sixteen' })
+  t.ok(await watch.ping())
+  await t.rejects(watchEgress(at(filter)), { code: 'SERVICE_UNAVAILABLE', message: /407/ })
+})
+
 t.test('watch: is not given by something else', async (t) => {
   const no = { code: 'SERVICE_UNAVAILABLE', message: /egress cannot be watched/ }
   await using silent = await listening(createServer((socket) => void socket.resume()))

@@ -70,6 +70,31 @@ t.test('pull that does not wait: an answer that comes late is handed back where 
   puller[Symbol.dispose]()
 })
 
+t.test('lanes: one with an open request holds nothing, and is not asked again', async (t) => {
+  const { queue, answer, requests } = playQueue()
+  const puller = new LanePuller(queue, 'standard')
+  const answerNow = async () => {
+    for (const { inbox } of requests.filter(({ isNoWait }) => isNoWait)) answer(inbox, 404)
+    await settled()
+  }
+  const first = puller.take(0, never)
+  for (let lane = 0; lane < 3; lane += 1) await answerNow()
+  const asked = requests.length
+  const long = requests.findLast(({ isNoWait, inbox }) => !isNoWait && inbox.endsWith('.normal'))
+  answer(long?.inbox ?? '', 0)
+  t.ok(await first)
+  const second = puller.take(0, never)
+  await answerNow()
+  t.same(
+    requests.slice(asked).map(({ isNoWait }) => isNoWait),
+    [true, false],
+    'what waits on the lane that was answered, then what comes there',
+  )
+  answer(long?.inbox ?? '', 0)
+  t.ok(await second)
+  puller[Symbol.dispose]()
+})
+
 t.test('pull that does not wait: nobody listens for an answer any more once it came, or is lost', async (t) => {
   const { answer, requests, taken, open, puller } = await begin()
   const before = open()

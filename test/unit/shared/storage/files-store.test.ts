@@ -44,6 +44,16 @@ t.test('an address allows the PUT of its own key until it expires, and nothing e
   t.notOk(store.mayPut(key, query), 'too late')
 })
 
+t.test('an object is read at once, and its file closed', async (t) => {
+  const { store, key } = make(t.testdir({}))
+  const bytes = Buffer.alloc(700_000, 'picture')
+  await store.put(key, bytes, 'image/png')
+  const found = await store.get(key)
+  t.ok(bytes.equals((await found?.all?.()) ?? Buffer.of()))
+  if (found) await eventually(() => found.body.closed)
+  t.equal((await store.get(key, { first: 0, last: 1 }))?.all, undefined, 'a part of it is not')
+})
+
 t.test('an upload appears under its key whole, once, and is never overwritten', async (t) => {
   const folder = t.testdir({})
   const { store, key } = make(folder)

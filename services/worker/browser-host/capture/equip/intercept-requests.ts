@@ -1,6 +1,6 @@
-import type { Browser, BrowserContext } from 'playwright'
 import type { Blocker } from '#worker/browser-host/blocking/blocker.ts'
 import type { CapturePlan } from '#worker/browser-host/capture/plan/plan-capture.ts'
+import type { OpenPage } from './open-page.ts'
 import { continuationOf, refusalIn } from './send-headers.ts'
 
 /** What is done to requests, and the only place that intercepts them. */
@@ -19,14 +19,14 @@ export type Interception = {
  * where it is redirected. `refused` rejects with `RENDER_ERROR` where the browser takes none of the headers; it never resolves.
  */
 export const interceptRequests = async (
-  { browser, context }: { browser: Pick<Browser, 'newBrowserCDPSession'>; context: Pick<BrowserContext, 'once'> },
+  { browser, closed }: Pick<OpenPage, 'browser' | 'closed'>,
   { headers, refuses }: Interception,
 ): Promise<{ readonly refused: Promise<never> }> => {
   const { promise: refused, reject } = Promise.withResolvers<never>()
   refused.catch(() => {})
   if (headers === undefined && refuses === undefined) return { refused }
-  const session = await browser.newBrowserCDPSession()
-  context.once('close', () => void session.detach().catch(() => {}))
+  const session = await browser.attach()
+  void closed.then(() => browser.session.send('Target.detachFromTarget', { sessionId: session.id })).catch(() => {})
   session.on('Fetch.requestPaused', (paused) => {
     const { requestId, request, resourceType, frameId } = paused
     if (refuses?.({ url: request.url, resourceType, frameId })) {

@@ -1,112 +1,125 @@
-import type { Browser, BrowserContext, BrowserContextOptions, CDPSession, Dialog, Page, Request } from 'playwright'
 import { AppError } from '#shared/errors/app-error.ts'
-import { classify } from '#worker/browser-host/capture/load/classify.ts'
-import { emptyErrorPage, hostOf, netErrorIn } from '#worker/browser-host/capture/load/net-error.ts'
+import type { Session } from '#worker/browser-host/browser/connection.ts'
+import type { BlankPage, Browser } from '#worker/browser-host/browser/launch.ts'
 import type { Emulation } from '#worker/browser-host/capture/plan/plan-capture.ts'
+import { emulate, emulateSize } from './emulate.ts'
+import { type MainDocument, watchDocument } from './watch-document.ts'
+import { type Loads, watchLoads } from './watch-loads.ts'
 
 /** A page that asks more often than this is left with its question. */
 const dialogsMax = 10
 
-/** The last navigation of the main frame that went to the network: where to, and what came of it. */
-export type MainDocument = {
-  url: string
-  /** HTTP status of the answer, once there is one. */
-  status: number | undefined
-  netError: string | undefined
-}
+/** So many frames of other sites are emulated for and styled. */
+const framesMax = 100
 
 /** A fresh context with its only page, and what was noticed of it. */
 export type OpenPage = {
   readonly browser: Browser
   readonly emulation: Emulation
-  readonly context: BrowserContext
-  readonly page: Page
-  readonly session: CDPSession
+  readonly contextId: string
+  readonly session: Session
   readonly mainFrameId: string
   readonly document: MainDocument
-  /** Rejects with `RENDER_ERROR` once the renderer crashes; never resolves. */
+  readonly loads: Loads
+  /** The page's own session and those of frames that are in other processes. */
+  readonly frameSessions: () => readonly Session[]
+  /** Rejects with `RENDER_ERROR` once the renderer crashes or the page is closed; never resolves. */
   readonly crashed: Promise<never>
-  /** Rejects with `CONNECTION_FAILED` once the document breaks off after its head: its load event would never come. */
-  readonly cutOff: Promise<never>
+  /** Ends the context with all that is in it. */
+  readonly close: () => Promise<void>
+  /** Resolves once the context is gone. */
+  readonly closed: Promise<void>
 }
 
-const answerDialogs = (page: Page) => {
+/** Each process asks for its own frames. */
+const answerDialogs = async (session: Session): Promise<void> => {
   let seen = 0
-  page.on('dialog', (dialog: Dialog) => {
+  session.on('Page.javascriptDialogOpening', () => {
     seen += 1
-    if (seen <= dialogsMax) dialog.dismiss().catch(() => {})
+    if (seen <= dialogsMax) session.send('Page.handleJavaScriptDialog', { accept: false }).catch(() => {})
   })
+  await session.send('Page.enable')
 }
 
-const watchCrash = (page: Page): Promise<never> => {
+const watchCrash = (session: Session): Promise<never> => {
   const { promise, reject } = Promise.withResolvers<never>()
   promise.catch(() => {})
-  page.once('crash', () => reject(new AppError('RENDER_ERROR', { publicMessage: 'The page crashed the renderer.' })))
+  const fail = (publicMessage: string) => reject(new AppError('RENDER_ERROR', { publicMessage }))
+  session.on('Inspector.targetCrashed', () => fail('The page crashed the renderer.'))
+  void session.closed.then(() => fail('The page closed itself.'))
   return promise
 }
 
-/** The browser itself gives up a document for another one, a download or a stop. */
-const givenUp = 'ERR_ABORTED'
-
-const watchDocument = (page: Page): { document: MainDocument; cutOff: Promise<never> } => {
-  const document: MainDocument = { url: '', status: undefined, netError: undefined }
-  const { promise: cutOff, reject } = Promise.withResolvers<never>()
-  cutOff.catch(() => {})
-  const isMain = (request: Request) => request.isNavigationRequest() && request.frame() === page.mainFrame()
-  page.on('request', (request) => {
-    if (isMain(request)) Object.assign(document, { url: request.url(), status: undefined, netError: undefined })
-  })
-  page.on('response', (response) => {
-    if (isMain(response.request())) document.status = response.status()
-  })
-  page.on('requestfailed', (request) => {
-    if (!isMain(request)) return
-    const netError = netErrorIn(request.failure()?.errorText)
-    document.netError = netError
-    if (document.status === undefined || netError === undefined || netError === givenUp) return
-    if (netError !== emptyErrorPage) reject(classify({ netError, host: hostOf(document.url), refusal: undefined }))
-  })
-  return { document, cutOff }
+/** Has frames of other sites wait until they are emulated for, and gives their sessions. */
+const attachFrames = async (browser: Browser, page: Session, emulation: Emulation): Promise<() => Session[]> => {
+  const sessions: Session[] = []
+  const watch = (session: Session): Promise<void> => {
+    session.on('Target.attachedToTarget', ({ sessionId, targetInfo }) => {
+      const attached = browser.sessionOf(sessionId)
+      // One beyond the bound runs as the browser is.
+      const isFrame = targetInfo.type === 'iframe' && sessions.length < framesMax
+      if (isFrame) {
+        sessions.push(attached)
+        for (const step of [answerDialogs(attached), emulate(browser, attached, emulation), watch(attached)])
+          step.catch(() => {})
+      }
+      attached.send('Runtime.runIfWaitingForDebugger').catch(() => {})
+    })
+    return session.send('Target.setAutoAttach', {
+      autoAttach: true,
+      waitForDebuggerOnStart: true,
+      flatten: true,
+      // A worker made of a blob waits whether or not workers are attached to.
+      filter: [{ type: 'iframe' }, { type: 'worker' }],
+    })
+  }
+  await watch(page)
+  return () => sessions.filter((session) => session.isOpen())
 }
 
-/** What Chromium says of itself but for the word "Headless", which sites take for a robot. */
-const userAgentOf = (browser: Browser): string =>
-  `Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/${browser.version().split('.')[0]}.0.0.0 Safari/537.36`
+const denyDownloads = ({ session }: Browser, browserContextId: string) =>
+  session.send('Browser.setDownloadBehavior', { behavior: 'deny', browserContextId })
 
-const contextOptions = (browser: Browser, emulation: Emulation): BrowserContextOptions => {
-  const { width, height, scale, isMobile, userAgent, timezone, isDark, isMotionReduced, geolocation } = emulation
-  return {
-    viewport: { width, height },
-    deviceScaleFactor: scale,
-    isMobile,
-    hasTouch: isMobile,
-    userAgent: userAgent ?? userAgentOf(browser),
-    locale: 'en-US',
-    timezoneId: timezone,
-    colorScheme: isDark ? 'dark' : 'light',
-    reducedMotion: isMotionReduced ? 'reduce' : 'no-preference',
-    ...(geolocation && { geolocation, permissions: ['geolocation'] }),
-    serviceWorkers: 'block',
-    acceptDownloads: false,
-  }
+const grantLocation = ({ session }: Browser, browserContextId: string) =>
+  session.send('Browser.grantPermissions', { permissions: ['geolocation'], browserContextId })
+
+const equip = async (browser: Browser, { session, id, contextId }: BlankPage, emulation: Emulation) => {
+  const crashed = watchCrash(session)
+  // The page's frame has the id of its target.
+  const document = watchDocument(session, id)
+  const loads = watchLoads(session, id)
+  const [frames] = await Promise.all([
+    attachFrames(browser, session, emulation),
+    answerDialogs(session),
+    session.send('Page.setLifecycleEventsEnabled', { enabled: true }),
+    session.send('Network.enable', { maxTotalBufferSize: 0, maxResourceBufferSize: 0 }),
+    session.send('Inspector.enable'),
+    session.send('Emulation.setFocusEmulationEnabled', { enabled: true }),
+    emulateSize(session, emulation),
+    emulate(browser, session, emulation),
+    denyDownloads(browser, contextId),
+    ...(emulation.geolocation ? [grantLocation(browser, contextId)] : []),
+    session.send('Runtime.runIfWaitingForDebugger'),
+  ])
+  return { crashed, document, loads, frameSessions: () => [session, ...frames()] }
 }
 
 /** Opens the one page of a capture: nothing of another capture is in it, and nothing that it asks for is granted but a given location. */
 export const openPage = async (browser: Browser, emulation: Emulation): Promise<OpenPage> => {
-  const context = await browser.newContext(contextOptions(browser, emulation))
-  const page = await context.newPage()
-  context.on('page', (popup) => void popup.close().catch(() => {}))
-  answerDialogs(page)
-  const session = await context.newCDPSession(page)
-  const { frameTree } = await session.send('Page.getFrameTree')
+  const blank = await browser.openBlank()
+  const { session, id, contextId } = blank
+  const { promise: closed, resolve } = Promise.withResolvers<void>()
   return {
     browser,
     emulation,
-    context,
-    page,
+    contextId,
     session,
-    mainFrameId: frameTree.frame.id,
-    ...watchDocument(page),
-    crashed: watchCrash(page),
+    mainFrameId: id,
+    ...(await equip(browser, blank, emulation)),
+    close: async () => {
+      await browser.session.send('Target.disposeBrowserContext', { browserContextId: contextId })
+      resolve()
+    },
+    closed,
   }
 }

@@ -1,10 +1,11 @@
 import { isIP } from 'node:net'
-import type { BrowserContext } from 'playwright'
+import type { Protocol } from 'devtools-protocol'
 import { AppError } from '#shared/errors/app-error.ts'
+import type { OpenPage } from './open-page.ts'
 import type { CapturePlan } from '#worker/browser-host/capture/plan/plan-capture.ts'
 
 type GivenCookie = CapturePlan['cookies'][number]
-type SetCookie = Parameters<BrowserContext['addCookies']>[0][number]
+type SetCookie = Protocol.Network.CookieParam
 
 /** A domain goes for its subdomains too, as in `Set-Cookie` (RFC 6265 §5.2.3); an IP address has none. */
 const forDomain = ({ name, value }: GivenCookie, domain: string, isSource: boolean): SetCookie => ({
@@ -23,13 +24,14 @@ const toCookie = (given: GivenCookie, url: string | undefined): SetCookie => {
 
 /** Sets the caller's cookies before the page loads; one without a domain is the target's host's alone. Throws `RENDER_ERROR` where the browser rejects them. */
 export const setCookies = async (
-  context: BrowserContext,
+  { browser, contextId }: Pick<OpenPage, 'browser' | 'contextId'>,
   cookies: readonly GivenCookie[],
   url: string | undefined,
 ): Promise<void> => {
   if (cookies.length === 0) return
   try {
-    await context.addCookies(cookies.map((cookie) => toCookie(cookie, url)))
+    const set = cookies.map((cookie) => toCookie(cookie, url))
+    await browser.session.send('Storage.setCookies', { cookies: set, browserContextId: contextId })
   } catch (cause) {
     throw new AppError('RENDER_ERROR', {
       publicMessage: 'The browser rejected the cookies; check their names, values and domains.',

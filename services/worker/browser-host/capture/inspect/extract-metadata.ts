@@ -97,10 +97,10 @@ const metadataOf = (source: Source): PageMetadata => {
  * the page went on to other documents all the while.
  */
 export const extractMetadata = async (
-  open: Pick<OpenPage, 'page' | 'session' | 'mainFrameId'>,
+  open: Pick<OpenPage, 'session' | 'mainFrameId' | 'document'>,
 ): Promise<PageMetadata | undefined> => {
   const source = (await runInLatestDocument(open, readSource)) as Source | undefined
   // What Chromium shows in the place of an error without a body is not the target's.
-  if (open.page.url().startsWith('chrome-error:')) return {}
+  if (open.document.address().startsWith('chrome-error:')) return {}
   return source && metadataOf(source)
 }

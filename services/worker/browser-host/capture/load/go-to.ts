@@ -21,7 +21,7 @@ export const goTo = async (
   try {
     await go(open, { source, timeoutSeconds }, traffic)
   } catch (error) {
-    const { url } = open.document
+    const { url } = open.document.requested()
     if (source.url === undefined || !blocker.hasRefused(hostOf(url))) throw error
     const leftSeconds = Math.max(1, Math.ceil(timeoutSeconds - (performance.now() - began) / 1000))
     await go(open, { source: { ...source, url }, timeoutSeconds: leftSeconds }, traffic)

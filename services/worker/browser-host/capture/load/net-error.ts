@@ -6,3 +6,6 @@ export const emptyErrorPage = 'ERR_HTTP_RESPONSE_CODE_FAILURE'
 
 /** Host of an address; '' where it is none. */
 export const hostOf = (url: string): string => URL.parse(url)?.hostname ?? ''
+
+/** The browser itself gives up a document for another one, a download or a stop. */
+export const givenUp = 'ERR_ABORTED'

@@ -1,4 +1,4 @@
-import type { CaptureOptions, Format } from '#shared/capture/options.ts'
+import { type CaptureOptions, type Format, withDefaults } from '#shared/capture/options.ts'
 import { devices } from '#shared/capture/devices.ts'
 import { pdfPageSize, toMillimetres } from '#shared/capture/pdf-lengths.ts'
 
@@ -62,6 +62,8 @@ export type CapturePlan = {
   /** Seconds in which the page must load, and `waitForSelector` match. */
   readonly timeoutSeconds: number
   readonly waitForSelector: string | undefined
+  /** Whether the page must also have stopped asking for things, as far as `timeoutSeconds` go. */
+  readonly waitsForIdle: boolean
   /** What is done to the loaded page, in this order. */
   readonly changes: {
     readonly css: string | undefined
@@ -137,6 +139,7 @@ export const planCapture = (options: CaptureOptions): CapturePlan => {
     headers: planHeaders(options),
     timeoutSeconds: options.timeout,
     waitForSelector: options.wait_for_selector,
+    waitsForIdle: options.wait_until === 'network_idle',
     changes: {
       css: options.css,
       hide: options.hide_selectors ?? [],
@@ -150,3 +153,6 @@ export const planCapture = (options: CaptureOptions): CapturePlan => {
     output: planOutput(options),
   }
 }
+
+/** What captures emulate that ask for nothing; their pages are opened ahead. */
+export const usual: Emulation = planCapture(withDefaults({})).emulation

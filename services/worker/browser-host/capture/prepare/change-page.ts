@@ -2,6 +2,7 @@ import type { Warning } from '#shared/queue/messages.ts'
 import { within } from '#shared/process/within.ts'
 import type { OpenPage } from '#worker/browser-host/capture/equip/open-page.ts'
 import type { CapturePlan } from '#worker/browser-host/capture/plan/plan-capture.ts'
+import { click } from './click.ts'
 import { findFirst } from './find-first.ts'
 import { followNavigation } from './follow-navigation.ts'
 import { usingSelector } from './selector-errors.ts'
@@ -44,19 +45,6 @@ const runScript = async ({ session }: OpenPage, js: string): Promise<Warning[]> 
   }
 }
 
-const click = async ({ page }: OpenPage, selector: string, endsAt: number): Promise<Warning[]> => {
-  const element = page.locator(`css=${selector}`).first()
-  if ((await usingSelector('click_selector', selector, element.count())) === 0)
-    return [notFound('click_selector', selector)]
-  try {
-    await element.click({ timeout: leftUntil(endsAt, clickMs) })
-  } catch {
-    // Covered, or in motion for ever: it is clicked as a script would.
-    await element.dispatchEvent('click', undefined, { timeout: leftUntil(endsAt, clickMs) }).catch(() => {})
-  }
-  return []
-}
-
 /** What is taller than the viewport begins at its top; all else comes into the middle. Evaluates to whether there was a match. */
 const scrollTo = (selector: string) => `((found) => {
   const block = found && found.getBoundingClientRect().height > innerHeight ? 'start' : 'center'
@@ -86,7 +74,8 @@ export const changePage = async (open: OpenPage, changes: Changes): Promise<Warn
     await follow(open, endsAt)
   }
   if (clicked !== undefined) {
-    warnings.push(...(await click(open, clicked, endsAt)))
+    const isFound = await usingSelector('click_selector', clicked, click(open, clicked, leftUntil(endsAt, clickMs)))
+    if (!isFound) warnings.push(notFound('click_selector', clicked))
     await follow(open, endsAt)
   }
   if (scrolledTo !== undefined) {

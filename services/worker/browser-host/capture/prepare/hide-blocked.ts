@@ -53,7 +53,7 @@ const findRules = async (open: OpenPage, blocker: Steps): Promise<ReturnType<Blo
   const argument = JSON.stringify(blocker.bases)
   const own = joinTokens([await runInOwnWorld(open, `(${readTokens}).call(document, ${argument})`)])
   const tokens = own.hasFrames ? joinTokens(await runInEveryRoot(open, readTokens, blocker.bases)) : own
-  return blocker.hidingFor(open.document.url, tokens)
+  return blocker.hidingFor(open.document.address(), tokens)
 }
 
 const selectorsOf = (rules: readonly HidingRule[]): string[] =>

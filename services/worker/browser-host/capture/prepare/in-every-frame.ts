@@ -1,11 +1,11 @@
-import type { CDPSession } from 'playwright'
+import type { Session } from '#worker/browser-host/browser/connection.ts'
 import type { OpenPage } from '#worker/browser-host/capture/equip/open-page.ts'
 
 /** More frames than this are left as they are. */
 const framesMax = 100
 const worldName = 'shutterfleet'
 
-type Open = Pick<OpenPage, 'page' | 'context' | 'session'>
+type Open = Pick<OpenPage, 'frameSessions'>
 
 /** A frame, or a closed shadow root in it, and how to run a function on it in a world of our own beside the page's. */
 export type Root = { readonly call: (functionText: string, argument: unknown) => Promise<unknown> }
@@ -22,20 +22,13 @@ type Node = {
 
 const idsIn = ({ frame, childFrames = [] }: FrameTree): string[] => [frame.id, ...childFrames.flatMap(idsIn)]
 
-/** The sessions of the processes that the page's frames live in: a frame of another site has its own. */
-const sessionsOf = async ({ page, context, session }: Open): Promise<CDPSession[]> => {
-  const frames = page.frames().slice(1, framesMax)
-  const own = await Promise.all(frames.map((frame) => context.newCDPSession(frame).catch(() => undefined)))
-  return [session, ...own.filter((each) => each !== undefined)]
-}
-
 const closedRootsIn = (node: Node, frameId: string): { backendNodeId: number; frameId: string }[] => [
   ...(node.shadowRootType === 'closed' ? [{ backendNodeId: node.backendNodeId, frameId }] : []),
   ...[...(node.children ?? []), ...(node.shadowRoots ?? [])].flatMap((child) => closedRootsIn(child, frameId)),
   ...(node.contentDocument ? closedRootsIn(node.contentDocument, node.frameId ?? frameId) : []),
 ]
 
-const callOn = async (session: CDPSession, objectId: string, functionText: string, argument: unknown) => {
+const callOn = async (session: Session, objectId: string, functionText: string, argument: unknown) => {
   const { result, exceptionDetails } = await session.send('Runtime.callFunctionOn', {
     objectId,
     functionDeclaration: functionText,
@@ -47,7 +40,7 @@ const callOn = async (session: CDPSession, objectId: string, functionText: strin
   return result.value as unknown
 }
 
-const rootsOf = async (session: CDPSession): Promise<Root[]> => {
+const rootsOf = async (session: Session): Promise<Root[]> => {
   const { frameTree } = await session.send('Page.getFrameTree')
   const ids = idsIn(frameTree).slice(0, framesMax)
   const worlds = new Map<string, number>()
@@ -75,9 +68,7 @@ const rootsOf = async (session: CDPSession): Promise<Root[]> => {
  * left out of the answers.
  */
 export const runInEveryRoot = async (open: Open, functionText: string, argument: unknown): Promise<unknown[]> => {
-  const sessions = await sessionsOf(open)
-  const roots = await Promise.all(sessions.map((session) => rootsOf(session).catch(() => [])))
+  const roots = await Promise.all(open.frameSessions().map((session) => rootsOf(session).catch(() => [])))
   const answers = await Promise.allSettled(roots.flat().map(({ call }) => call(functionText, argument)))
-  for (const session of sessions.slice(1)) session.detach().catch(() => {})
   return answers.flatMap((answer) => (answer.status === 'fulfilled' ? [answer.value] : []))
 }

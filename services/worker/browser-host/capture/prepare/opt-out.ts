@@ -44,7 +44,7 @@ const runSnippets = async ({ session }: Open, script: ConsentScript, asked: read
 }
 
 const converse = async (open: Open, script: ConsentScript, endsAt: number): Promise<boolean> => {
-  const scriptText = script.scriptFor(open.document.url)
+  const scriptText = script.scriptFor(open.document.address())
   await runInOwnWorld(open, scriptText)
   let answers: Answer[] = []
   for (let round = 0; round < roundsMax && performance.now() < endsAt; round += 1) {

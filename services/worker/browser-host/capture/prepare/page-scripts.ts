@@ -1,3 +1,4 @@
+import { expandScroller } from './expand-scroller.ts'
 import { findFirst } from './find-first.ts'
 
 /** Resolves when the page has drawn two frames, so that what follows the scroll position is in its place; after 500 ms in any case. */
@@ -5,6 +6,24 @@ const twoFrames = `new Promise((done) => {
   setTimeout(done, 500)
   requestAnimationFrame(() => requestAnimationFrame(() => done()))
 })`
+
+/** Most that a page which goes on changing is waited for, and how long it must have stayed as it is. */
+const restMs = 1000
+const changelessMs = 100
+
+/**
+ * Resolves once the document has not changed for two frames; where it has, once it has not for a tenth of a second, after a
+ * second in any case.
+ */
+const rest = `async () => {
+  const began = performance.now()
+  let changedAt
+  const changes = new MutationObserver(() => { changedAt = performance.now() })
+  changes.observe(document, { subtree: true, childList: true, attributes: true, characterData: true })
+  do await ${twoFrames}
+  while (changedAt !== undefined && performance.now() - changedAt < ${changelessMs} && performance.now() - began < ${restMs})
+  changes.disconnect()
+}`
 
 /**
  * Waits for fonts, and for the images that show between `fromPx` and `belowPx` of the page to be decoded, for at most `waitMs`.
@@ -19,7 +38,9 @@ const awaitContent = `async (fromPx, belowPx, waitMs) => {
   const decoded = wanted.map((image) =>
     image.decode().then(() => left.delete(image), () => image.complete && left.delete(image)))
   const late = new Promise((done) => setTimeout(done, waitMs))
-  await Promise.race([Promise.all([document.fonts.ready, ...decoded]), late])
+  await Promise.race([Promise.all([document.fonts.ready, ...decoded, (${rest})()]), late])
+  // What stands in the place of a broken image is drawn a frame after it has failed.
+  if (wanted.some((image) => image.complete && image.naturalWidth === 0)) await ${twoFrames}
   return left.size
 }`
 
@@ -67,10 +88,12 @@ const settleRange = (range: string, { heightMax, scrollMs, contentMs }: SettleBo
   return undecoded
 })()`
 
-/** Settles the whole page, down to `heightMax`. Gives the number of images left undecoded. */
+/** Settles the whole page, down to `heightMax`, what an inner part scrolls included. Gives the number of images left undecoded. */
 export const settleFullPage = (bounds: SettleBounds): string =>
   settleRange(
-    `{ from: 0, get to() { return (document.scrollingElement ?? document.documentElement).scrollHeight } }`,
+    `((${expandScroller})(${bounds.heightMax}), {
+      from: 0, get to() { return (document.scrollingElement ?? document.documentElement).scrollHeight }
+    })`,
     bounds,
   )
 

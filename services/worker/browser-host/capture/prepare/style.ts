@@ -29,7 +29,7 @@ const adoptStyle = `function ({ css, selectors }) {
  * matched nothing. Throws `RENDER_ERROR` that names one which is none. May be called again: what has come since is included.
  */
 export const applyStyle = async (
-  open: Pick<OpenPage, 'page' | 'context' | 'session'>,
+  open: Pick<OpenPage, 'frameSessions'>,
   { css, hide }: { readonly css: string | undefined; readonly hide: readonly string[] },
 ): Promise<string[]> => {
   if (css === undefined && hide.length === 0) return []

@@ -1,4 +1,5 @@
 import type { OpenPage } from '#worker/browser-host/capture/equip/open-page.ts'
+import { followNavigation } from './follow-navigation.ts'
 
 type Steered = Pick<OpenPage, 'session' | 'mainFrameId'>
 
@@ -31,15 +32,15 @@ export const runInOwnWorld = async (open: Steered, expression: string): Promise<
  * closed. Bounded unless the renderer hangs.
  */
 export const runInLatestDocument = async (
-  open: Steered & Pick<OpenPage, 'page'>,
+  open: Steered & Pick<OpenPage, 'document'>,
   expression: string,
 ): Promise<unknown> => {
   for (let tries = 1; tries <= triesMax; tries += 1) {
     try {
       return await runInOwnWorld(open, expression)
     } catch (error) {
-      if (open.page.isClosed()) throw error
-      await open.page.waitForLoadState('load', { timeout: reloadMs }).catch(() => {})
+      if (!open.session.isOpen()) throw error
+      await followNavigation(open, performance.now() + reloadMs)
     }
   }
   return undefined

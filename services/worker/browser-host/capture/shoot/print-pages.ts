@@ -1,3 +1,4 @@
+import { emulateMedia } from '#worker/browser-host/capture/equip/emulate.ts'
 import type { OpenPage } from '#worker/browser-host/capture/equip/open-page.ts'
 import type { CapturePlan, PdfPage } from '#worker/browser-host/capture/plan/plan-capture.ts'
 import { findFirst } from '#worker/browser-host/capture/prepare/find-first.ts'
@@ -58,7 +59,7 @@ export const printPages = async (
   if (subject.kind === 'viewport') {
     return { bytes: await printPdf(open, page, bytesMax), size: sizeOf(page), frame: undefined }
   }
-  await open.page.emulateMedia({ media: 'screen' })
+  await Promise.all(open.frameSessions().map((session) => emulateMedia(session, emulation, 'screen')))
   const { frame, isTruncated } = await measure(open, subject, emulation, bounds)
   if (subject.kind === 'element') await runInOwnWorld(open, isolate(subject.selector, frame.width))
   const single = pageAround(frame, page)

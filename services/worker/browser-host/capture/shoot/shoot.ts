@@ -7,10 +7,9 @@ const triesMax = 3
 
 const clear = { color: { r: 0, g: 0, b: 0, a: 0 } }
 
-/** What is shot and how; `scale` is device pixels for each CSS pixel. */
+/** What is shot and how. */
 export type Shooting = {
   readonly frame: Frame
-  readonly scale: number
   readonly subject: Subject
   readonly output: ImageOutput
 }
@@ -21,7 +20,7 @@ export const isFinal = ({ format, fit }: ImageOutput): boolean => format === 'jp
 /** Takes the picture: JPEG as it will be delivered, everything else as a PNG that was made for speed, not size. */
 export const shoot = async (
   { session }: Pick<OpenPage, 'session'>,
-  { frame, scale, subject, output }: Shooting,
+  { frame, subject, output }: Shooting,
 ): Promise<Buffer> => {
   const encoding = isFinal(output)
     ? { format: 'jpeg' as const, quality: output.quality }
@@ -32,8 +31,7 @@ export const shoot = async (
       const { data } = await session.send('Page.captureScreenshot', {
         ...encoding,
         captureBeyondViewport: subject.kind !== 'viewport',
-        // The scale that the context emulates does not apply to this session.
-        clip: { ...frame, scale },
+        clip: { ...frame, scale: 1 },
       })
       return Buffer.from(data, 'base64')
     } catch (cause) {

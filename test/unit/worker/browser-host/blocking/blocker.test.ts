@@ -9,12 +9,9 @@ const own = await readLists('')
 const ours = loadEngines(await compileLists(own, readyLists))
 const all = { cookies: true, ads: true, chats: true }
 const source = { url: 'https://page.test/', html: undefined, markdown: undefined }
-const answered = { url: source.url, status: 200, netError: undefined }
-const blockerOf = (
-  engines = ours,
-  document: Parameters<typeof createBlocker>[2]['document'] = answered,
-  blocks = all,
-) => createBlocker(engines, { blocks, source }, { document, mainFrameId: 'main' })
+const answered = () => 'https://page.test/'
+const blockerOf = (engines = ours, address: () => string = answered, blocks = all) =>
+  createBlocker(engines, { blocks, source }, { address, mainFrameId: 'main' })
 const withRules = async (test: Test, text: string) =>
   loadEngines(await compileLists([...own, { kind: 'ads', name: 'a', version: '1', text }], test.testdir({})))
 
@@ -31,18 +28,17 @@ t.test('refusesHost: hosts of the kinds that are asked for, below them too, and 
 })
 
 t.test("refusesHost: never the page's own site, as target or as the document that it led to", async (t) => {
-  const document = { ...answered }
-  const blocker = blockerOf(ours, document)
+  let at = 'https://page.test/'
+  const blocker = blockerOf(ours, () => at)
   t.equal(blocker.refusesHost('cdn.taboola.com'), true)
   t.strictSame([blocker.hasRefused('cdn.taboola.com'), blocker.hasRefused('taboola.com')], [true, false])
-  document.url = 'https://www.taboola.com/'
+  at = 'https://www.taboola.com/'
   t.equal(blocker.refusesHost('cdn.taboola.com'), false)
   const target = { ...source, url: 'https://taboola.com/' }
-  const atTarget = createBlocker(ours, { blocks: all, source: target }, { document: answered, mainFrameId: 'main' })
+  const atTarget = createBlocker(ours, { blocks: all, source: target }, { address: answered, mainFrameId: 'main' })
   t.equal(atTarget.refusesHost('cdn.taboola.com'), false)
   const html = { ...source, url: undefined, html: '<p>' }
-  const inHtml = { url: '', status: undefined, netError: undefined }
-  const ofHtml = createBlocker(ours, { blocks: all, source: html }, { document: inHtml, mainFrameId: 'main' })
+  const ofHtml = createBlocker(ours, { blocks: all, source: html }, { address: () => '', mainFrameId: 'main' })
   t.equal(ofHtml.refusesHost('cdn.taboola.com'), true, 'a document without an address')
 })
 

@@ -1,6 +1,7 @@
 import { EventEmitter } from 'node:events'
-import type { Browser, BrowserContext, CDPSession } from 'playwright'
 import t from 'tap'
+import type { Session } from '#worker/browser-host/browser/connection.ts'
+import type { Browser } from '#worker/browser-host/browser/launch.ts'
 import { interceptRequests } from '#worker/browser-host/capture/equip/intercept-requests.ts'
 
 const host = 'target.test'
@@ -11,40 +12,37 @@ const paused = (url: string) => ({
   request: { url, headers: {} },
 })
 
-/** A browser and a context that write down what is asked of them; `fails` is what continuing a request throws. */
+/** A browser that writes down what is asked of it; `fails` is what continuing a request throws. */
 const spied = (fails?: string) => {
   const asked: string[] = []
   const events = new EventEmitter()
-  const context = new EventEmitter()
+  const { promise: closed, resolve: close } = Promise.withResolvers<void>()
   const session = {
+    id: 'interception',
     on: events.on.bind(events),
     send: async (method: string) => {
       asked.push(method)
       if (method === 'Fetch.continueRequest' && fails !== undefined) throw new Error(fails)
     },
-    detach: async () => void asked.push('detach'),
-  } as unknown as CDPSession
-  const newBrowserCDPSession = async () => {
+  } as unknown as Session
+  const attach = async () => {
     asked.push('session')
     return session
   }
-  const open = {
-    browser: { newBrowserCDPSession } satisfies Pick<Browser, 'newBrowserCDPSession'>,
-    context: context as unknown as Pick<BrowserContext, 'once'>,
-  }
-  return { open, asked, events, context }
+  return { open: { browser: { session, attach } as unknown as Browser, closed }, asked, events, close }
 }
 
 t.test('without headers and rules nothing is intercepted; with them until the context has closed', async (t) => {
   const idle = spied()
   await interceptRequests(idle.open, { headers: undefined, refuses: undefined })
   t.strictSame(idle.asked, [])
-  const { open, asked, events, context } = spied()
+  const { open, asked, events, close } = spied()
   await interceptRequests(open, { headers: { host, values: { a: '1' } }, refuses: undefined })
   events.emit('Fetch.requestPaused', paused('http://target.test/'))
   t.strictSame(asked, ['session', 'Fetch.enable', 'Fetch.continueRequest'])
-  context.emit('close')
-  t.equal(asked.at(-1), 'detach')
+  close()
+  await open.closed
+  t.equal(asked.at(-1), 'Target.detachFromTarget')
 })
 
 t.test('what rules refuse fails, and all else goes on, with headers or without', async (t) => {

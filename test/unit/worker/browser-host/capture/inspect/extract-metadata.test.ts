@@ -1,5 +1,6 @@
 import t from 'tap'
-import type { CDPSession, Page } from 'playwright'
+import type { Session } from '#worker/browser-host/browser/connection.ts'
+import type { MainDocument } from '#worker/browser-host/capture/equip/watch-document.ts'
 import { extractMetadata } from '#worker/browser-host/capture/inspect/extract-metadata.ts'
 
 const source = { title: ' T ', language: '', base: 'https://a.com/', icons: [], canonicals: [], metas: [] }
@@ -14,12 +15,12 @@ const pageThatMoves = (moves: number, { isClosed = false, url = 'https://a.com/'
     if (left >= 0) throw new Error('Cannot find context with specified id')
     return { result: { value: source } }
   }
-  const page = {
-    url: () => url,
-    isClosed: () => isClosed,
-    waitForLoadState: async (state: string) => void waited.push(state),
-  }
-  const open = { page: page as unknown as Page, session: { send } as unknown as CDPSession, mainFrameId: 'main' }
+  const document = {
+    address: () => url,
+    isOnItsWay: () => false,
+    loaded: async () => void waited.push('load'),
+  } as unknown as MainDocument
+  const open = { document, session: { send, isOpen: () => !isClosed } as unknown as Session, mainFrameId: 'main' }
   return { open, waited }
 }
 

@@ -12,7 +12,9 @@ const plan: Pick<CapturePlan, 'source' | 'timeoutSeconds'> = {
 /** Goes with a page whose redirect ended at `url`; answers the addresses that were gone to. */
 const went = async (url: string, refused: readonly string[], failures = 1, source = plan.source) => {
   const addresses: (string | undefined)[] = []
-  const open = { document: { url, status: undefined, netError: 'ERR_EMPTY_RESPONSE' } } as unknown as OpenPage
+  const open = {
+    document: { requested: () => ({ url, status: undefined, netError: 'ERR_SOCKS_CONNECTION_FAILED' }) },
+  } as unknown as OpenPage
   const blocker = { hasRefused: (host: string) => refused.includes(host) }
   const go = async (_open: unknown, { source: to, timeoutSeconds }: typeof plan) => {
     addresses.push(to.url)

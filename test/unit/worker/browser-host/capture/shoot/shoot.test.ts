@@ -1,14 +1,13 @@
 import t from 'tap'
-import type { CDPSession } from 'playwright'
+import type { Session } from '#worker/browser-host/browser/connection.ts'
 import { shoot } from '#worker/browser-host/capture/shoot/shoot.ts'
 
 const sessionThat = (send: (method: string, params: object) => unknown) =>
-  ({ send: async (method: string, params: object) => send(method, params) }) as unknown as CDPSession
+  ({ send: async (method: string, params: object) => send(method, params) }) as unknown as Session
 
 const output = { kind: 'image', format: 'jpeg', quality: 80, isTransparent: false, fit: undefined } as const
 const shooting = {
   frame: { x: 0, y: 0, width: 1, height: 1 },
-  scale: 1,
   subject: { kind: 'viewport' },
   output,
 } as const

@@ -1,5 +1,5 @@
 import t from 'tap'
-import type { CDPSession } from 'playwright'
+import type { Session } from '#worker/browser-host/browser/connection.ts'
 import { measure } from '#worker/browser-host/capture/subject/measure.ts'
 
 const openWith = (content: { width: number; height: number }, pageY = 0) => {
@@ -7,7 +7,7 @@ const openWith = (content: { width: number; height: number }, pageY = 0) => {
     cssContentSize: { x: 0, y: 0, ...content },
     cssVisualViewport: { pageX: 0, pageY },
   }
-  return { session: { send: async () => metrics } as unknown as CDPSession, mainFrameId: 'main' }
+  return { session: { send: async () => metrics } as unknown as Session, mainFrameId: 'main' }
 }
 const view = { width: 1280, height: 800, scale: 1 } as const
 const bounds = { heightMax: 20_000, pixelsMax: 40_000_000 }

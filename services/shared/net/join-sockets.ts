@@ -1,0 +1,21 @@
+import type { Socket } from 'node:net'
+
+/** Resolves once a socket has closed, to whether both its directions had come to their end. */
+const closing = (socket: Socket): Promise<boolean> =>
+  new Promise((resolve) => {
+    const closed = () => resolve(socket.errored === null && socket.readableEnded && socket.writableFinished)
+    if (socket.closed) closed()
+    else socket.once('close', closed)
+  })
+
+/**
+ * Carries bytes both ways, with back-pressure, until both sockets have closed: an end of either is passed on to the other,
+ * and where one closes, the other does once all has been written to it. Resolves to whether both came to their end; never
+ * throws. Both sockets have a listener for 'error', and `allowHalfOpen`. Pipes, since each `pipeline` costs another 0.1 ms of
+ * processor time.
+ */
+export const joinSockets = async (one: Socket, other: Socket): Promise<boolean> => {
+  one.pipe(other).pipe(one)
+  const ends = [closing(one).finally(() => other.destroySoon()), closing(other).finally(() => one.destroySoon())]
+  return (await Promise.all(ends)).every(Boolean)
+}

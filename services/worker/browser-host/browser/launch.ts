@@ -1,0 +1,120 @@
+import { spawn } from 'node:child_process'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { Readable, Writable } from 'node:stream'
+import { within } from '#shared/process/within.ts'
+import { killGroup } from '#worker/process-groups.ts'
+import { type Connection, connect, type Session } from './connection.ts'
+
+const launchMs = 20_000
+const complaintCharacters = 2000
+
+/** A target of a browser, and what it is attached by. */
+export type Target = { readonly id: string; readonly session: Session }
+
+/** A page with a context of its own. */
+export type BlankPage = Target & { readonly contextId: string }
+
+/** A browser that runs. */
+export type Browser = {
+  /** As Chromium counts, such as `156.0.8078.79`. */
+  readonly version: string
+  readonly session: Session
+  /** Aborts once the browser is over. */
+  readonly ended: AbortSignal
+  /** Opens a page in a new context. Any other page that comes up in the context is closed. */
+  readonly openBlank: () => Promise<BlankPage>
+  /** A further session of the browser itself, whose interceptions are its own. */
+  readonly attach: () => Promise<Session>
+  /** The session of a target that was attached to. */
+  readonly sessionOf: (id: string) => Session
+  readonly kill: () => void
+}
+
+/** Before a service worker's own script, and out of its reach: it is never installed, so that no page is served by one. */
+const failInstall = `{
+  const { apply } = Reflect
+  const { waitUntil, stopImmediatePropagation } = ExtendableEvent.prototype
+  const reject = Promise.reject.bind(Promise)
+  addEventListener('install', (event) => {
+    apply(stopImmediatePropagation, event, [])
+    apply(waitUntil, event, [reject(new Error('service workers are not installed'))])
+  })
+}`
+
+/** What a context may hold beside its page: pages are kept out, and workers that outlive a page too; shared ones run. */
+const watchTargets = async ({ browser, sessionOf }: Connection): Promise<(contextId: string) => Promise<Target>> => {
+  const awaited = new Map<string, (target: Target) => void>()
+  browser.on('Target.attachedToTarget', ({ sessionId, targetInfo: { targetId, type, browserContextId = '' } }) => {
+    const session = sessionOf(sessionId)
+    const take = awaited.get(browserContextId)
+    if (type === 'page' && take) {
+      awaited.delete(browserContextId)
+      take({ id: targetId, session })
+      return
+    }
+    if (type === 'service_worker') session.send('Runtime.evaluate', { expression: failInstall }).catch(() => {})
+    // What waits holds up all pages of its process.
+    session.send('Runtime.runIfWaitingForDebugger').catch(() => {})
+    if (type === 'page') browser.send('Target.closeTarget', { targetId }).catch(() => {})
+  })
+  await browser.send('Target.setAutoAttach', {
+    autoAttach: true,
+    waitForDebuggerOnStart: true,
+    flatten: true,
+    filter: [{ type: 'page' }, { type: 'service_worker' }, { type: 'shared_worker' }],
+  })
+  return (contextId) => new Promise((take) => awaited.set(contextId, take))
+}
+
+const steer = async (connection: Connection, kill: () => void): Promise<Browser> => {
+  const { browser, sessionOf, ended } = connection
+  const [{ product }, nextPage] = await Promise.all([browser.send('Browser.getVersion'), watchTargets(connection)])
+  return {
+    version: product.split('/')[1] ?? '',
+    session: browser,
+    ended,
+    sessionOf,
+    kill,
+    openBlank: async () => {
+      const { browserContextId } = await browser.send('Target.createBrowserContext', { disposeOnDetach: true })
+      const opening = nextPage(browserContextId)
+      await browser.send('Target.createTarget', { url: 'about:blank', browserContextId })
+      return { ...(await opening), contextId: browserContextId }
+    },
+    attach: async () => sessionOf((await browser.send('Target.attachToBrowserTarget')).sessionId),
+  }
+}
+
+/** Starts Chromium with a profile that goes with it. Throws after at most twenty seconds, with what it complained of. */
+export const launch = async (program: string, flagsFor: (profile: string) => string[]): Promise<Browser> => {
+  const profile = await mkdtemp(join(tmpdir(), 'profile-'))
+  const child = spawn(program, flagsFor(profile), {
+    detached: true,
+    stdio: ['ignore', 'ignore', 'pipe', 'pipe', 'pipe'],
+  })
+  const kill = () => {
+    const isOver = child.exitCode !== null || child.signalCode !== null
+    if (child.pid !== undefined && !isOver) killGroup(child.pid)
+  }
+  let complaint = ''
+  child.stderr?.on('data', (chunk: Buffer) => {
+    complaint = (complaint + chunk.toString()).slice(-complaintCharacters)
+  })
+  const over = new Promise<never>((_, reject) => {
+    child.once('error', reject)
+    child.once('close', (code, signal) => reject(new Error(`the browser ended (${signal ?? code}): ${complaint}`)))
+  })
+  over.catch(() => void rm(profile, { recursive: true, force: true }).catch(() => {}))
+  const [, , , to, from] = child.stdio as unknown as [null, null, Readable, Writable, Readable]
+  // Processes that it leaves behind may keep the pipe open.
+  child.once('exit', () => from.destroy())
+  try {
+    const tooLate = () => new Error(`the browser did not start within ${launchMs} ms: ${complaint}`)
+    return await within(Promise.race([steer(connect(to, from), kill), over]), launchMs, tooLate)
+  } catch (error) {
+    kill()
+    throw error
+  }
+}

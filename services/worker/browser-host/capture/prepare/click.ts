@@ -1,0 +1,72 @@
+import { within } from '#shared/process/within.ts'
+import type { OpenPage } from '#worker/browser-host/capture/equip/open-page.ts'
+import { findFirst } from './find-first.ts'
+import { runInOwnWorld } from './world.ts'
+
+type Point = { readonly x: number; readonly y: number }
+
+/**
+ * Brings the first match into view and waits until it rests and lies on top at its middle. Evaluates to that point of the
+ * viewport; to 'covered' after `waitMs`, to null where nothing matches.
+ */
+const awaitPoint = (selector: string, waitMs: number) => `(async () => {
+  const find = () => ${findFirst(selector)}
+  const frame = () => new Promise((done) => { setTimeout(done, 100); requestAnimationFrame(done) })
+  const topAt = (x, y) => {
+    let top = document.elementFromPoint(x, y)
+    while (top?.shadowRoot) {
+      const inner = top.shadowRoot.elementFromPoint(x, y)
+      if (!inner || inner === top) break
+      top = inner
+    }
+    return top
+  }
+  const holds = (element, inner) => {
+    for (let each = inner; each; each = each.parentNode ?? each.host) if (each === element) return true
+    return false
+  }
+  const endsAt = performance.now() + ${waitMs}
+  let before
+  do {
+    const found = find()
+    if (!found) return null
+    if (!before) found.scrollIntoView({ behavior: 'instant', block: 'center', inline: 'center' })
+    const { left, top, width, height } = found.getBoundingClientRect()
+    const [x, y] = [left + width / 2, top + height / 2]
+    const isAtRest = before?.x === x && before.y === y
+    if (isAtRest && width > 0 && height > 0 && !found.disabled && holds(found, topAt(x, y))) return { x, y }
+    before = { x, y }
+    await frame()
+  } while (performance.now() < endsAt)
+  return 'covered'
+})()`
+
+/** As a script clicks: nothing can be in the way. */
+const dispatchClick = (selector: string) =>
+  `${findFirst(selector)}?.dispatchEvent(new MouseEvent('click', { bubbles: true, cancelable: true, composed: true, view: window }))`
+
+const pressAndRelease = async ({ session }: Pick<OpenPage, 'session'>, { x, y }: Point): Promise<void> => {
+  const mouse = { x, y, button: 'left', clickCount: 1 } as const
+  await Promise.all([
+    session.send('Input.dispatchMouseEvent', { type: 'mouseMoved', x, y }),
+    session.send('Input.dispatchMouseEvent', { type: 'mousePressed', ...mouse, buttons: 1 }),
+    session.send('Input.dispatchMouseEvent', { type: 'mouseReleased', ...mouse }),
+  ])
+}
+
+/**
+ * Clicks the first match with the mouse. One that is covered, or in motion for ever, is clicked as a script would, after at
+ * most `waitMs`. Gives whether there was a match. Throws what the browser says of a selector that is none.
+ */
+export const click = async (
+  open: Pick<OpenPage, 'session' | 'mainFrameId'>,
+  selector: string,
+  waitMs: number,
+): Promise<boolean> => {
+  const point = (await runInOwnWorld(open, awaitPoint(selector, waitMs))) as Point | 'covered' | null
+  if (point === null) return false
+  // The answer to a click waits for what the page does about it, which may be a dialog or another document.
+  const clicking = point === 'covered' ? runInOwnWorld(open, dispatchClick(selector)) : pressAndRelease(open, point)
+  await within(clicking, waitMs, () => new Error('the page did not end its handler')).catch(() => {})
+  return true
+}

@@ -1,0 +1,34 @@
+/**
+ * Makes the inner part of an app that scrolls in place of the document as tall as what it holds, at most `heightMax`, and what
+ * is around it as much taller: a whole page then shows all of it. Does nothing where the document scrolls, or where no part
+ * that scrolls covers half of the window. Looks at 5000 elements at most, those in open shadow roots included.
+ */
+export const expandScroller = `(heightMax) => {
+  if ((document.scrollingElement ?? document.documentElement).scrollHeight > innerHeight + 1) return
+  const elements = [...document.querySelectorAll('*')]
+  let scroller, areaMax = innerWidth * innerHeight / 2
+  for (const element of elements) {
+    if (elements.length < 5000 && element.shadowRoot) elements.push(...element.shadowRoot.querySelectorAll('*'))
+    const { clientWidth, clientHeight, scrollHeight } = element
+    const area = Math.min(clientWidth, innerWidth) * Math.min(clientHeight, innerHeight)
+    if (scrollHeight <= clientHeight + 1 || area < areaMax) continue
+    if (!['auto', 'scroll', 'overlay'].includes(getComputedStyle(element).overflowY)) continue
+    scroller = element
+    areaMax = area
+  }
+  if (!scroller) return
+  const more = Math.min(heightMax, scroller.scrollHeight) - scroller.clientHeight
+  scroller.scrollTop = 0
+  const heights = []
+  for (let at = scroller; at; at = at.assignedSlot ?? at.parentElement ?? at.getRootNode().host) heights.push([at, at.offsetHeight])
+  for (const [element, height] of heights) {
+    const style = {
+      'box-sizing': 'border-box', height: 'auto', 'min-height': height + more + 'px', 'max-height': 'none', overflow: 'visible',
+    }
+    const { position } = getComputedStyle(element)
+    // What is fixed adds nothing to the height of the document.
+    if (position === 'fixed') style.position = 'absolute'
+    if (position === 'fixed' || position === 'absolute') style.bottom = 'auto'
+    for (const [name, value] of Object.entries(style)) element.style.setProperty(name, value, 'important')
+  }
+}`

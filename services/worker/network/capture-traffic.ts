@@ -1,0 +1,62 @@
+import type { Duplex } from 'node:stream'
+import type { Refusal } from '#shared/net/refusal.ts'
+import type { TrafficOf } from './request-tunnel.ts'
+
+/** Most that one capture may load. */
+export type TrafficBounds = { readonly bytesMax: number; readonly connectionsMax: number }
+
+/** The browser host, which decides what its capture blocks, and has to know of refusals before the browser does. */
+export type TrafficOwner = {
+  /** Whether a connection to `host` may be made; notes the refusal where there is one. Resolves once the host has it. */
+  readonly review: (host: string, refusal?: Refusal) => Promise<boolean>
+  /** Called once more came in than one capture may load. */
+  readonly tooMuch: () => void
+}
+
+/** What one capture loads: its connections and their bytes, counted where no browser can reset them. */
+export type CaptureTraffic = Disposable & {
+  readonly of: TrafficOf
+  /** Takes a connection into account until it closes; false where the capture has had its share. */
+  readonly admit: (connection: Duplex) => boolean
+  /** Counts bytes of either direction; beyond the bound every connection is cut. */
+  readonly count: (bytes: number) => void
+  /** Whether the host lets the browser connect to `host`; it is queried until it has once. */
+  readonly allows: (host: string) => Promise<boolean>
+  readonly refuse: (host: string, refusal: Refusal) => Promise<unknown>
+}
+
+/** Opens the account of one capture. Dispose cuts what is still connected. */
+export const openCaptureTraffic = (of: TrafficOf, bounds: TrafficBounds, owner: TrafficOwner): CaptureTraffic => {
+  const open = new Set<Duplex>()
+  const allowed = new Set<string>()
+  let connections = 0
+  let bytes = 0
+  const cut = () => {
+    for (const connection of open) connection.destroy()
+  }
+  return {
+    of,
+    admit: (connection) => {
+      connections += 1
+      if (connections > bounds.connectionsMax || bytes > bounds.bytesMax) return false
+      open.add(connection)
+      connection.once('close', () => open.delete(connection))
+      return true
+    },
+    count: (more) => {
+      const before = bytes
+      bytes += more
+      if (bytes <= bounds.bytesMax) return
+      cut()
+      if (before <= bounds.bytesMax) owner.tooMuch()
+    },
+    allows: async (host) => {
+      if (allowed.has(host)) return true
+      const isAllowed = await owner.review(host)
+      if (isAllowed) allowed.add(host)
+      return isAllowed
+    },
+    refuse: (host, refusal) => owner.review(host, refusal),
+    [Symbol.dispose]: cut,
+  }
+}

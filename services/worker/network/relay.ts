@@ -1,0 +1,66 @@
+import { isIPv6, type Server, type Socket } from 'node:net'
+import { joinSockets } from '#shared/net/join-sockets.ts'
+import { type CaptureTraffic, openCaptureTraffic, type TrafficBounds, type TrafficOwner } from './capture-traffic.ts'
+import { type EgressWay, requestTunnel, type TrafficOf } from './request-tunnel.ts'
+import { readSocksRequest, type SocksReply, socksReply } from './socks-server.ts'
+
+/** The only way out of a browser's network namespace. */
+export type Relay = Disposable & {
+  /** Serves this capture until its traffic is disposed; between captures every connection is cut. */
+  readonly begin: (of: TrafficOf) => Disposable
+}
+
+const close = (client: Socket, reply: SocksReply): void => {
+  client.end(socksReply(reply), () => client.destroy())
+}
+
+/** Serves one connection of the browser. Of a host that is refused, the browser host knows before the browser. */
+const serve = async (client: Socket, way: EgressWay, traffic: CaptureTraffic): Promise<void> => {
+  const target = await readSocksRequest(client)
+  // As addresses of pages have it.
+  const host = isIPv6(target.host) ? `[${target.host}]` : target.host
+  if (!(await traffic.allows(host))) return close(client, 'notAllowed')
+  if (client.destroyed) return
+  const tunnel = await requestTunnel(way, traffic.of, { target, client })
+  if (typeof tunnel !== 'string') {
+    client.write(socksReply('succeeded'))
+    void joinSockets(client, tunnel)
+    for (const socket of [client, tunnel]) socket.on('data', (chunk: Buffer) => traffic.count(chunk.length))
+    return
+  }
+  // Without the browser nobody waits for it, and egress was given up for that.
+  if (client.destroyed) return
+  await traffic.refuse(host, tunnel)
+  close(client, tunnel === 'blocked' ? 'notAllowed' : 'hostUnreachable')
+}
+
+/**
+ * Serves the browser that connects to `server`, a SOCKS5 proxy that listens in the browser's namespace: each connection is
+ * joined byte by byte to a tunnel of egress. Who it is for, and the token, are put into the request here, which no browser
+ * host can reach.
+ */
+export const createRelay = (server: Server, way: EgressWay & TrafficBounds, owner: TrafficOwner): Relay => {
+  let active: CaptureTraffic | undefined
+  server.on('connection', (client: Socket) => {
+    client.on('error', () => {})
+    if (!active?.admit(client)) {
+      client.destroy()
+      return
+    }
+    client.allowHalfOpen = true
+    serve(client.setNoDelay(), way, active).catch(() => client.destroy())
+  })
+  return {
+    begin: (of) => {
+      const traffic = openCaptureTraffic(of, way, owner)
+      active = traffic
+      return {
+        [Symbol.dispose]: () => {
+          if (active === traffic) active = undefined
+          traffic[Symbol.dispose]()
+        },
+      }
+    },
+    [Symbol.dispose]: () => void server.close(),
+  }
+}

@@ -1,0 +1,60 @@
+import { ms, table } from '#test/bench/page.ts'
+import type { Compared, Side } from './measure-engine.ts'
+
+const perSecond = ({ run }: Side): number => (run.captures * 1000) / run.tookMs
+
+/** Processor milliseconds per capture, of PostgreSQL or of all else. */
+const cpuOf = ({ run }: Side, isOf = (part: string) => part !== 'PostgreSQL'): number =>
+  [...run.cpuMs].reduce((sum, [part, value]) => (isOf(part) ? sum + value : sum), 0) / run.captures
+
+const kib = (bytes: number) => Math.round(bytes / 1024).toString()
+const ratio = (ours: number, bare: number) => (ours / bare).toFixed(2)
+const both = (ours: number, bare: number, text: (value: number) => string) => `${text(ours)} / ${text(bare)}`
+
+const head = [
+  ...['fixture', 'format', 'captures per second', 'processor', 'p50', 'worker', 'size'],
+  ...['captures per second', 'processor ms', 'p50 ms', 'worker ms', 'KiB'],
+]
+
+const rowOf = ({ fixture, format, ours, bare, workerMs }: Compared) => [
+  fixture,
+  format,
+  ratio(perSecond(ours), perSecond(bare)),
+  ratio(cpuOf(ours), cpuOf(bare)),
+  ratio(ours.p50Ms, bare.p50Ms),
+  ratio(workerMs, bare.p50Ms),
+  ratio(ours.run.bytes, bare.run.bytes),
+  both(perSecond(ours), perSecond(bare), (value) => value.toFixed(1)),
+  both(cpuOf(ours), cpuOf(bare), ms),
+  both(ours.p50Ms, bare.p50Ms, ms),
+  ms(workerMs),
+  both(ours.run.bytes, bare.run.bytes, kib),
+]
+
+/** Processor milliseconds per jpeg capture of each fixture, by part. */
+const partsTable = (compared: readonly Compared[]): string => {
+  const jpeg = compared.filter(({ format }) => format === 'jpeg')
+  const parts = [...new Set(jpeg.flatMap(({ ours }) => [...ours.run.cpuMs.keys()]))]
+  const rows = parts.map((part) => [part, ...jpeg.map(({ ours }) => cpuOf(ours, (each) => each === part).toFixed(1))])
+  return table(['part', ...jpeg.map(({ fixture }) => fixture)], rows)
+}
+
+/** The part of docs/benchmarks.md that compares the service with a bare loop; `made` says on what it was measured. */
+export const engineText = (compared: readonly Compared[], made: string): string => `## The engine beside a bare loop
+
+${made} The bare loop is Playwright in a process of its own with one browser of the same
+Chromium and a fresh context for each capture, no filter, no queue and no store; its webp, avif and tiff are its png, encoded
+by sharp alone. The service has two warm workers. Both take the same pages of the same server, in turn, two at a time; p50
+is one at a time, with the service by a synchronous \`POST\`. Processor time is that of everything \`up\` starts but
+PostgreSQL, of the loop its process and its browser. "Worker" is the time from a capture's order to its encoded picture,
+beside the loop's whole capture. First the ratios, then the service / the loop.
+
+${table(head, compared.map(rowOf))}
+
+Aims: captures per second at least 1.0 for jpeg, 1.25 for png, 0.8 for the others; processor at most 1.1 for jpeg; p50 at most
+1.0 for jpeg, 0.75 for png; worker at most 0.85 for jpeg; size at most 1.10 for png.
+
+Processor milliseconds for one jpeg capture, two at a time, by part:
+
+${partsTable(compared)}
+`

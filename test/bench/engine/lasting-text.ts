@@ -1,0 +1,31 @@
+import { mib, ms, table } from '#test/bench/page.ts'
+import type { Lasting } from './measure-lasting.ts'
+
+const tallAims: Readonly<Record<string, string>> = { jpeg: '600', png: '800' }
+
+/** The part of docs/benchmarks.md about one worker over many captures; `made` says on what it was measured. */
+export const lastingText = ({ tall, memory, replaced, kept }: Lasting, made: string): string => {
+  const [first] = memory
+  return `## One worker over many captures
+
+${made}
+
+Shoot and encode of a full page of 16,000 px, median:
+
+${table(
+  ['format', 'ms', 'aim'],
+  tall.map(({ format, shootAndEncodeMs }) => [format, ms(shootAndEncodeMs), tallAims[format] ?? '']),
+)}
+
+Memory of worker, browser host and browser after so many captures of the page of 15 requests, proportional set size. Aim: the
+last within 15 % of the first.
+
+${table(
+  ['captures', 'MiB', 'of the first'],
+  memory.map(({ captures, bytes }) => [captures, mib(bytes), (bytes / (first?.bytes ?? bytes)).toFixed(2)]),
+)}
+
+With a browser that is replaced after every five captures, and a capture always waiting, a capture waits ${ms(replaced)} ms for a
+page of a new browser (aim: 20), ${ms(kept)} ms for another of the same, medians.
+`
+}

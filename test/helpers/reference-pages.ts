@@ -1,0 +1,116 @@
+import { mkdir, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { Browser } from 'playwright'
+import sharp from 'sharp'
+import type { Test } from 'tap'
+import type { Route } from '#test/fixtures/pages/pages.ts'
+import type { ReferenceFamily, ReferencePage } from '#test/fixtures/reference/page.ts'
+import { startBareBrowser } from '#test/helpers/bare-browser.ts'
+import { pixel, startCaptures } from '#test/helpers/shots.ts'
+import { similarity } from '#test/helpers/similarity.ts'
+
+const least = 0.98
+/** Of a colour channel: what two ways of mixing the same colour may differ by. */
+const tolerance = 3
+const viewport = { width: 800, height: 600 }
+const failures = join(tmpdir(), 'shutterfleet-reference')
+
+const pathOf = ({ name }: ReferencePage) => `/${name.replaceAll(/[^a-z0-9]+/gi, '-')}`
+
+const documentOf =
+  ({ body, headers }: ReferencePage): Route =>
+  (_request, response) => {
+    response.writeHead(200, { 'content-type': 'text/html; charset=utf-8', ...headers })
+    response.end(`<!doctype html><html lang="en"><title>reference</title><style>body { margin: 0 }</style>${body}`)
+  }
+
+/** What Playwright alone makes of a page. */
+const takeReference = async (browser: Browser, url: string, page: ReferencePage): Promise<Buffer> => {
+  const context = await browser.newContext({ viewport, locale: 'en-US', timezoneId: 'UTC', ...page.context })
+  try {
+    const opened = await context.newPage()
+    await opened.goto(url, { waitUntil: 'load' })
+    await page.steps?.(opened)
+    return await opened.screenshot({ fullPage: page.parameters?.full_page ?? false })
+  } finally {
+    await context.close()
+  }
+}
+
+const hex = (channels: readonly number[]) => Buffer.from(channels).toString('hex')
+
+/** What is not as the page says by hand. */
+const faultsIn = async (picture: Uint8Array, { places, size, context }: ReferencePage): Promise<string[]> => {
+  const { width, height } = await sharp(picture).metadata()
+  const { width: ownWidth, height: ownHeight } = context?.viewport ?? viewport
+  const wanted = (size ?? [ownWidth, ownHeight]).join(' x ')
+  const faults = wanted === `${width} x ${height}` ? [] : [`${width} x ${height} px, not ${wanted}`]
+  for (const [x, y, colour] of places) {
+    const seen = x < width && y < height ? await pixel({ bytes: picture }, x, y) : []
+    const isNear = [...Buffer.from(colour, 'hex')].every(
+      (value, at) => Math.abs(value - (seen[at] ?? 999)) <= tolerance,
+    )
+    if (!isNear) faults.push(`${hex(seen)} at ${x}, ${y}, not ${colour}`)
+  }
+  return faults
+}
+
+const differenceOf = async (one: Uint8Array, two: Uint8Array): Promise<Buffer> => {
+  const flat = await sharp(two).removeAlpha().toBuffer()
+  return sharp(one)
+    .removeAlpha()
+    .composite([{ input: flat, blend: 'difference' }])
+    .png()
+    .toBuffer()
+}
+
+/** Writes what a failed comparison is judged by, and gives the folder. */
+const keepPictures = async (page: ReferencePage, ours: Uint8Array, reference: Uint8Array): Promise<string> => {
+  const folder = join(failures, pathOf(page))
+  await rm(folder, { recursive: true, force: true })
+  await mkdir(folder, { recursive: true })
+  await writeFile(join(folder, 'ours.png'), ours)
+  await writeFile(join(folder, 'reference.png'), reference)
+  // None where the sizes differ.
+  const difference = await differenceOf(ours, reference).catch(() => undefined)
+  if (difference) await writeFile(join(folder, 'difference.png'), difference)
+  return folder
+}
+
+/**
+ * Captures each page of a family with the capture engine and with a bare Playwright of the same browser: both pictures must
+ * be alike and have the colours that the page names, and neither may hold once the page is broken.
+ */
+export const testReferencePages = async (t: Test, family: ReferenceFamily): Promise<void> => {
+  const documents = Object.fromEntries(family.pages.map((page) => [pathOf(page), documentOf(page)]))
+  const { pages, shotOf } = await startCaptures(t, { ...family.routes, ...documents })
+  // As the engine has it: frames of another process are smoothed otherwise where they are turned.
+  const browser = await startBareBrowser(['--site-per-process'])
+  t.teardown(() => browser.close())
+
+  let unlike = 0
+  for (const page of family.pages) {
+    const { todo = false } = page
+    t.test(`${family.name}: ${page.name}: as in a bare browser, and a defect is caught`, { todo }, async (t) => {
+      const url = pages.url + pathOf(page)
+      const parameters = { url, ...viewport, ...page.parameters }
+      const reference = await takeReference(browser, url, page)
+      const { bytes } = await shotOf(parameters)
+      const likeness = await similarity(bytes, reference)
+      const faults = await faultsIn(bytes, page)
+      if (likeness < least || faults.length > 0) {
+        const folder = await keepPictures(page, bytes, reference)
+        t.fail(`similarity ${likeness.toFixed(4)}, at least ${least}; ${faults.join('; ')}; pictures in ${folder}`)
+      }
+      const broken = await shotOf({ ...parameters, css: page.defect })
+      const isUnlike = (await similarity(broken.bytes, reference)) < least
+      if (isUnlike) unlike += 1
+      t.ok(isUnlike || (await faultsIn(broken.bytes, page)).length > 0, `${page.defect} is seen`)
+      t.comment(`similarity ${likeness.toFixed(5)}`)
+    })
+  }
+  t.test(`${family.name}: the comparison catches defects by itself`, async (t) => {
+    t.ok(unlike >= family.pages.length / 2, `${unlike} of ${family.pages.length}`)
+  })
+}

@@ -1,0 +1,35 @@
+import t from 'tap'
+import { challengePages, cleanPages } from '#test/fixtures/pages/challenges.ts'
+import { startCaptures } from '#test/helpers/shots.ts'
+
+const { shotOf } = await startCaptures(t)
+
+/** Nothing is loaded from the vendors: the addresses lead to nobody. */
+const codesOf = async (html: string) =>
+  (await shotOf({ html, format: 'jpeg', block_cookies: false })).warnings.map(({ code }) => code)
+
+t.test("a vendor's challenge in the place of a page comes with a warning", async (t) => {
+  for (const [vendor, html] of Object.entries(challengePages)) {
+    const { warnings } = await shotOf({ html: `<!doctype html>${html}`, format: 'jpeg' })
+    const found = warnings.find(({ code }) => code === 'challenge')
+    t.match(found?.message, vendor.split(',')[0] ?? '', vendor)
+  }
+})
+
+t.test('no ordinary page is taken for a challenge, not even with the widget of a vendor', async (t) => {
+  t.ok(cleanPages.length >= 50)
+  for (const html of cleanPages) t.notOk((await codesOf(`<!doctype html>${html}`)).includes('challenge'), html)
+})
+
+t.test('a page of more than a few words is none, whatever it embeds', async (t) => {
+  const long = `${challengePages['Cloudflare']}<p>${'An article about gardens. '.repeat(100)}`
+  t.notOk((await codesOf(long)).includes('challenge'))
+})
+
+t.test('a page that shows nothing is taken once more before it is called blank', async (t) => {
+  const late = `<!doctype html><script>
+    onload = () => setTimeout(() => { document.body.innerHTML = '<h1>Here</h1>' }, 350)
+  </script>`
+  t.same((await shotOf({ html: late })).warnings, [])
+  t.match((await shotOf({ html: '<!doctype html><body style="background:blue">' })).warnings, [{ code: 'blank' }])
+})

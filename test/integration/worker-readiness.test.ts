@@ -1,0 +1,74 @@
+import t from 'tap'
+import type { Route } from '#test/fixtures/pages/pages.ts'
+import { blue, pixel, red, redPage, startCaptures } from '#test/helpers/shots.ts'
+
+const svg = { 'content-type': 'image/svg+xml' }
+const blueSquare =
+  '<svg xmlns="http://www.w3.org/2000/svg" width="200" height="200"><rect width="200" height="200" fill="blue"/></svg>'
+
+/** Answers after a while that a page does not wait for by itself. */
+const late =
+  (ms: number): Route =>
+  (_request, response) =>
+    void setTimeout(() => response.writeHead(200, svg).end(blueSquare), ms)
+
+const { pages, shotOf } = await startCaptures(t, {
+  '/late.svg': late(700),
+  '/fetching': (_request, response) =>
+    response.end(
+      redPage(`<script>onload = async () => {
+        for (let times = 0; times < 3; times += 1) {
+          await fetch('/late.svg')
+          await new Promise((done) => setTimeout(done, 200))
+        }
+        document.body.style.background = 'rgb(0,0,255)'
+      }</script>`),
+    ),
+  '/restless': (_request, response) =>
+    response.end(redPage(`<script>setInterval(() => fetch('/plain'), 100)</script>`)),
+})
+
+t.test('an image that a style sheet asks for after the load event is in the picture', async (t) => {
+  const background = `<div style="width:200px;height:200px"></div><script>
+    onload = () => { document.querySelector('div').style.backgroundImage = 'url(/late.svg)' }
+  </script>`
+  const shot = await shotOf({ html: redPage(background.replace('/late.svg', `${pages.url}/late.svg`)) })
+  t.strictSame(await pixel(shot, 100, 100), blue)
+})
+
+t.test('a page that goes on changing is waited for, but not for ever', async (t) => {
+  const building = `<script>onload = () => {
+    let steps = 0
+    const step = () => {
+      steps += 1
+      document.body.dataset.step = steps
+      if (steps === 20) document.body.style.background = 'rgb(0,0,255)'
+      else requestAnimationFrame(step)
+    }
+    step()
+  }</script>`
+  t.strictSame(await pixel(await shotOf({ html: redPage(building) }), 100, 100), blue)
+  const endless = `<script>setInterval(() => { document.body.dataset.time = Date.now() }, 20)</script>`
+  t.strictSame(await pixel(await shotOf({ html: redPage(endless) }), 100, 100), red)
+})
+
+// Contract: `wait_until`
+t.test('network_idle waits for what a page fetches after it has loaded', async (t) => {
+  t.strictSame(await pixel(await shotOf({ url: `${pages.url}/fetching`, wait_until: 'network_idle' }), 9, 9), blue)
+})
+
+// Contract: `wait_until`
+t.test('a page that never stops asking is captured when its timeout is over, with a warning', async (t) => {
+  const { warnings } = await shotOf({ url: `${pages.url}/restless`, wait_until: 'network_idle', timeout: 5 })
+  t.match(warnings, [{ code: 'network_busy' }])
+})
+
+t.test('a broken image looks the same each time', async (t) => {
+  const broken = redPage(`<img src="${pages.url}/missing.png" alt="gone" width="100" height="100">`)
+  const pictures = new Set<string>()
+  for (let round = 0; round < 12; round += 1) {
+    const { bytes } = await shotOf({ html: broken })
+    pictures.add(Buffer.from(bytes).toString('base64'))
+  }
+  t.equal(pictures.size, 1)
+})

@@ -1,0 +1,13 @@
+import t from 'tap'
+import type { Incoming, Queue } from '#shared/queue/connection.ts'
+import { toDelivery } from '#shared/queue/pull.ts'
+
+const storedAtMs = 1_795_248_000_123
+const stored = `${storedAtMs}000000`
+
+const storedAt = (reply: string) => toDelivery({} as Queue, { reply } as Incoming).storedAtMs
+
+t.test('delivery: says when its message was stored, whether its reply names a domain or not', async (t) => {
+  t.equal(storedAt(`$JS.ACK.results.ledger.1.20.10.${stored}.0`), storedAtMs)
+  t.equal(storedAt(`$JS.ACK.hub.ACCOUNT.results.ledger.1.20.10.${stored}.0.random`), storedAtMs)
+})

@@ -1,0 +1,66 @@
+import { PassThrough } from 'node:stream'
+import t from 'tap'
+import { eventually } from '#test/helpers/eventually.ts'
+import { connect } from '#worker/browser-host/browser/connection.ts'
+
+type Asked = { id: number; method: string; sessionId?: string; params?: unknown }
+
+/** A connection whose other end is the test's: what was asked, and a way to say things, in whatever pieces. */
+const connected = () => {
+  const [to, from] = [new PassThrough(), new PassThrough()]
+  const connection = connect(to, from)
+  const asked = () =>
+    ((to.read() as Buffer | null)?.toString() ?? '')
+      .split('\0')
+      .filter(Boolean)
+      .map((text) => JSON.parse(text) as Asked)
+  const say = (...messages: object[]) => from.write(messages.map((each) => `${JSON.stringify(each)}\0`).join(''))
+  return { ...connection, asked, say, from }
+}
+
+t.test('an answer finds its question, whatever the order and the pieces that it comes in', async (t) => {
+  const { browser, asked, from } = connected()
+  const version = browser.send('Browser.getVersion')
+  const targets = browser.send('Target.getTargets')
+  t.match(asked(), [{ method: 'Browser.getVersion' }, { method: 'Target.getTargets' }])
+  const answers = '{"id":2,"result":{"targetInfos":["é"]}}\0{"id":1,"result":{"product":"X/1"}}\0'
+  for (const byte of Buffer.from(answers)) from.write(Buffer.from([byte]))
+  t.same(await targets, { targetInfos: ['é'] })
+  t.same(await version, { product: 'X/1' })
+})
+
+t.test('what the browser complains of is thrown, and names the command', async (t) => {
+  const { browser, say } = connected()
+  const asking = browser.send('Browser.getVersion')
+  say({ id: 1, error: { message: 'not now' } })
+  await t.rejects(asking, { message: 'Browser.getVersion: not now' })
+})
+
+t.test('an event goes to its session alone', async (t) => {
+  const { sessionOf, say } = connected()
+  const heard: string[] = []
+  for (const id of ['a', 'b']) sessionOf(id).on('Page.loadEventFired', () => heard.push(id))
+  say({ method: 'Page.loadEventFired', sessionId: 'b', params: {} })
+  await eventually(() => heard.length > 0)
+  t.strictSame(heard, ['b'])
+})
+
+t.test('what was asked of a target that goes away, or is gone, is not waited for', async (t) => {
+  const { browser, sessionOf, say } = connected()
+  const page = sessionOf('page')
+  const [of, other] = [page.send('Page.enable'), browser.send('Browser.getVersion')]
+  say({ method: 'Target.detachedFromTarget', params: { sessionId: 'page' } }, { id: 2, result: {} })
+  await t.rejects(of, /target is closed/)
+  await t.resolves(other)
+  await page.closed
+  t.notOk(page.isOpen())
+  await t.rejects(page.send('Page.enable'), /target is closed/)
+})
+
+t.test('a browser that ends leaves nobody waiting', async (t) => {
+  const { browser, ended, from } = connected()
+  const asking = browser.send('Browser.getVersion')
+  from.destroy()
+  await t.rejects(asking, /target is closed/)
+  t.ok(ended.aborted)
+})

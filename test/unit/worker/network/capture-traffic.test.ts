@@ -1,0 +1,60 @@
+import { PassThrough } from 'node:stream'
+import t from 'tap'
+import { openCaptureTraffic, type TrafficOwner } from '#worker/network/capture-traffic.ts'
+
+const bounds = { bytesMax: 100, connectionsMax: 2 }
+
+const open = (isAllowed: (host: string) => boolean = () => true) => {
+  const calls: unknown[] = []
+  const owner: TrafficOwner = {
+    review: async (...of) => {
+      calls.push(of)
+      return isAllowed(of[0])
+    },
+    tooMuch: () => void calls.push('too much'),
+  }
+  return { calls, traffic: openCaptureTraffic({ id: 'id', proxy: undefined }, bounds, owner) }
+}
+
+t.test(
+  'traffic: cuts every connection once more bytes came than one capture may load, and reports it once',
+  async (t) => {
+    const { calls, traffic } = open()
+    const [one, two] = [new PassThrough(), new PassThrough()]
+    traffic.admit(one)
+    traffic.admit(two)
+    traffic.count(100)
+    t.notOk(one.destroyed)
+    traffic.count(1)
+    traffic.count(1)
+    t.ok(one.destroyed && two.destroyed)
+    t.same(calls, ['too much'])
+  },
+)
+
+t.test('traffic: refuses connections beyond its share, whether or not the first are still open', async (t) => {
+  const { traffic } = open()
+  const one = new PassThrough()
+  t.ok(traffic.admit(one))
+  one.destroy()
+  t.ok(traffic.admit(new PassThrough()))
+  t.notOk(traffic.admit(new PassThrough()))
+})
+
+t.test('traffic: queries the host until it has allowed a name once', async (t) => {
+  let isAllowed = false
+  const { calls, traffic } = open(() => isAllowed)
+  t.notOk(await traffic.allows('a.test'))
+  isAllowed = true
+  t.ok(await traffic.allows('a.test'))
+  t.ok(await traffic.allows('a.test'))
+  t.same(calls, [['a.test'], ['a.test']])
+})
+
+t.test('traffic: cuts what is open at its end', async (t) => {
+  const { traffic } = open()
+  const connection = new PassThrough()
+  traffic.admit(connection)
+  traffic[Symbol.dispose]()
+  t.ok(connection.destroyed)
+})

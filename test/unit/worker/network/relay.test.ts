@@ -1,0 +1,216 @@
+import { once } from 'node:events'
+import { createServer, type Socket } from 'node:net'
+import { text } from 'node:stream/consumers'
+import t from 'tap'
+import { parseCallersProxy } from '#shared/net/callers-proxy.ts'
+import type { Refusal } from '#shared/net/refusal.ts'
+import { listening, resolverOf, rulesOf, startCanary, startFilter } from '#test/helpers/egress-filter.ts'
+import { eventually } from '#test/helpers/eventually.ts'
+import { connectBySocks } from '#test/helpers/socks-client.ts'
+import { createRelay } from '#worker/network/relay.ts'
+
+const egressToken = 'a-token-of-sixteen'
+const capture = { id: 'capture-1', proxy: undefined }
+
+type Over = {
+  bytesMax?: number
+  connectionsMax?: number
+  review?: (host: string, refusal?: Refusal) => Promise<boolean>
+}
+
+/** A relay to an egress on `egressPort`, and what its owner was called with. */
+const startRelay = async (egressPort: number, { bytesMax = 1e6, connectionsMax = 10, review }: Over = {}) => {
+  const calls: unknown[] = []
+  const server = createServer()
+  const running = await listening(server)
+  const way = { egress: { host: '127.0.0.1', port: egressPort }, egressToken, bytesMax, connectionsMax }
+  const relay = createRelay(server, way, {
+    review: async (host, refusal) => {
+      calls.push(refusal === undefined ? host : [host, refusal])
+      return review === undefined || review(host, refusal)
+    },
+    tooMuch: () => void calls.push('too much'),
+  })
+  return { ...running, calls, begin: relay.begin }
+}
+
+/** An egress that answers whatever comes with `answer`, and keeps what it received. */
+const startEgress = async (answer: string | null) => {
+  const heads: string[] = []
+  const server = createServer((socket) => {
+    socket.once('data', (head) => {
+      heads.push(String(head))
+      if (answer === null) socket.destroy()
+      else socket.write(answer)
+    })
+  })
+  return { ...(await listening(server)), heads }
+}
+const established = 'HTTP/1.1 200 Connection established\r\n\r\n'
+
+/** Answers `heard …` once its client has sent all. */
+const startPeer = () =>
+  listening(
+    createServer({ allowHalfOpen: true }, async (socket) => {
+      socket.end(`heard ${await text(socket).catch(() => '')}`)
+    }),
+  )
+
+t.test('relay: joins a browser to its target through egress, and passes each end on', async (t) => {
+  await using peer = await startPeer()
+  const resolver = resolverOf({ 'page.test': { A: ['127.0.0.1'] } })
+  await using filter = await startFilter({ rules: rulesOf('127.0.0.1 [::1]'), resolver, tokens: [egressToken] })
+  await using relay = await startRelay(filter.port)
+  using _traffic = relay.begin(capture)
+  for (const host of ['page.test', '127.0.0.1']) {
+    const { socket, reply } = await connectBySocks(relay.port, host, peer.port)
+    t.equal(reply, 0)
+    socket.end('all')
+    t.equal(await text(socket), 'heard all')
+  }
+  t.match(filter.heard.find(({ name }) => name === 'opened')?.args, [{ kind: 'tunnel', capture: 'capture-1' }])
+})
+
+t.test("relay: names capture, token and caller's proxy in a request that a browser adds nothing to", async (t) => {
+  await using egress = await startEgress(established)
+  await using relay = await startRelay(egress.port)
+  using _traffic = relay.begin({ id: 'capture-2', proxy: 'socks5://üser:p%3Aw@proxy.test:1080' })
+  for (const [host, authority] of [
+    ['page.test', 'page.test:443'],
+    ['2606:4700::1', '[2606:4700::1]:443'],
+  ] as const) {
+    const { socket, reply } = await connectBySocks(relay.port, host, 443)
+    t.equal(reply, 0)
+    socket.destroy()
+    const [line, ...headers] = egress.heads.pop()?.split('\r\n') ?? []
+    t.equal(line, `CONNECT ${authority} HTTP/1.1`)
+    const proxy = headers[3]?.replace('x-shutterfleet-proxy: ', '') ?? ''
+    const credentials = { user: 'üser', password: 'p:w' }
+    t.same(parseCallersProxy(proxy), { kind: 'socks5', host: 'proxy.test', port: 1080, credentials })
+    const told = [
+      `Host: ${authority}`,
+      'x-shutterfleet-capture: capture-2',
+      `Proxy-Authorization: Bearer ${egressToken}`,
+    ]
+    t.same(headers.toSpliced(3, 1), [...told, '', ''])
+  }
+  const forged = 'a.test:80 HTTP/1.1\r\nx-shutterfleet-capture: forged\r\nX: '
+  t.equal((await connectBySocks(relay.port, forged, 443)).reply, undefined)
+  t.same(egress.heads, [])
+})
+
+t.test('relay: the owner knows of a refusal before the browser does', async (t) => {
+  const noted = Promise.withResolvers<boolean>()
+  await using filter = await startFilter({ tokens: [egressToken] })
+  const over: Over = { review: async (_host, refusal) => (refusal === undefined ? true : noted.promise) }
+  await using relay = await startRelay(filter.port, over)
+  using _traffic = relay.begin(capture)
+  let isReplied = false
+  const connecting = connectBySocks(relay.port, '10.0.0.1', 80).finally(() => {
+    isReplied = true
+  })
+  await eventually(() => relay.calls.length === 2)
+  t.notOk(isReplied)
+  noted.resolve(true)
+  t.equal((await connecting).reply, 2)
+  t.same(relay.calls, ['10.0.0.1', ['10.0.0.1', 'blocked']])
+})
+
+t.test('relay: tells apart why egress makes no connection, and names hosts as addresses of pages do', async (t) => {
+  await using filter = await startFilter({ tokens: [egressToken] })
+  await using relay = await startRelay(filter.port)
+  using _traffic = relay.begin(capture)
+  t.equal((await connectBySocks(relay.port, 'Nowhere.test.', 80)).reply, 4)
+  t.equal((await connectBySocks(relay.port, '::1', 80)).reply, 2)
+  t.equal((await connectBySocks(relay.port, 'a@b.test', 80)).reply, 4)
+  t.same(relay.calls, [
+    'Nowhere.test.',
+    ['Nowhere.test.', 'dns_failed'],
+    '[::1]',
+    ['[::1]', 'blocked'],
+    'a@b.test',
+    ['a@b.test', 'bad_request'],
+  ])
+})
+
+t.test('relay: an egress that is away, hangs up, or answers as it must not is a fault of ours', async (t) => {
+  const gone = await startCanary()
+  await gone[Symbol.asyncDispose]()
+  await using mute = await startEgress(null)
+  await using stranger = await startEgress('HTTP/1.1 407 Proxy Authentication Required\r\n\r\n')
+  await using broken = await startEgress('HTTP/1.1 503 x\r\nx-shutterfleet-refusal: unavailable\r\n\r\n')
+  await using other = await startEgress('SSH-2.0-OpenSSH_9.2\r\n\r\n')
+  await using endless = await startEgress(`HTTP/1.1 200 OK\r\nX: ${'x'.repeat(70_000)}`)
+  for (const { port } of [gone, mute, stranger, broken, other, endless]) {
+    await using relay = await startRelay(port)
+    using _traffic = relay.begin(capture)
+    t.not((await connectBySocks(relay.port, 'page.test', 443)).reply, 0)
+    t.same(relay.calls, ['page.test', ['page.test', 'unavailable']])
+  }
+})
+
+t.test('relay: what a capture blocks is refused without egress, and is no refusal', async (t) => {
+  await using egress = await startEgress(established)
+  await using relay = await startRelay(egress.port, { review: async (host) => host !== 'ads.test' })
+  using _traffic = relay.begin(capture)
+  t.equal((await connectBySocks(relay.port, 'ads.test', 443)).reply, 2)
+  t.equal((await connectBySocks(relay.port, 'page.test', 443)).reply, 0)
+  t.equal(egress.heads.length, 1)
+  t.same(relay.calls, ['ads.test', 'page.test'])
+})
+
+t.test('relay: a browser that leaves while egress connects leaves nothing open, and is no fault', async (t) => {
+  const sockets: Socket[] = []
+  await using egress = await listening(createServer((socket) => void sockets.push(socket.resume())))
+  await using relay = await startRelay(egress.port)
+  using _traffic = relay.begin(capture)
+  const connecting = connectBySocks(relay.port, 'page.test', 443)
+  await eventually(() => sockets.length === 1)
+  relay.begin(capture)[Symbol.dispose]()
+  _traffic[Symbol.dispose]()
+  t.equal((await connecting).reply, undefined)
+  await eventually(() => sockets[0]?.destroyed === true)
+  t.same(relay.calls, ['page.test'])
+})
+
+t.test('relay: serves nobody between captures, and cuts what a capture leaves open', async (t) => {
+  await using egress = await startEgress(established)
+  await using relay = await startRelay(egress.port)
+  t.equal((await connectBySocks(relay.port, 'page.test', 443)).reply, undefined)
+  const traffic = relay.begin(capture)
+  const { socket, reply } = await connectBySocks(relay.port, 'page.test', 443)
+  t.equal(reply, 0)
+  traffic[Symbol.dispose]()
+  await once(socket.resume(), 'close')
+  t.equal((await connectBySocks(relay.port, 'page.test', 443)).reply, undefined)
+  t.equal(egress.heads.length, 1)
+})
+
+t.test('relay: cuts connections beyond the share of a capture; the next has its own', async (t) => {
+  await using egress = await startEgress(established)
+  await using relay = await startRelay(egress.port, { connectionsMax: 2 })
+  for (const id of ['one', 'two']) {
+    using _traffic = relay.begin({ ...capture, id })
+    const replies: unknown[] = []
+    for (let count = 0; count < 3; count += 1) replies.push((await connectBySocks(relay.port, 'a.test', 443)).reply)
+    t.same(replies, [0, 0, undefined])
+  }
+})
+
+t.test('relay: bytes of both directions count, and beyond the bound all is cut', async (t) => {
+  const flood = Buffer.alloc(2000)
+  await using sink = await listening(createServer((socket) => void socket.resume()))
+  await using source = await listening(createServer((socket) => void socket.write(flood)))
+  await using filter = await startFilter({ rules: rulesOf('127.0.0.1'), tokens: [egressToken] })
+  for (const { port } of [sink, source]) {
+    await using relay = await startRelay(filter.port, { bytesMax: 1000 })
+    using _traffic = relay.begin(capture)
+    const other = await connectBySocks(relay.port, '127.0.0.1', sink.port)
+    const { socket } = await connectBySocks(relay.port, '127.0.0.1', port)
+    if (port === sink.port) socket.write(flood)
+    socket.resume()
+    await once(other.socket.resume(), 'close')
+    t.same(relay.calls, ['127.0.0.1', 'too much'])
+    t.equal((await connectBySocks(relay.port, '127.0.0.1', sink.port)).reply, undefined, 'nothing from here on')
+  }
+})
