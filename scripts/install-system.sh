@@ -45,6 +45,10 @@ has_chromium() {
   [ -x "${SHUTTERFLEET_CHROMIUM:-/usr/lib/chromium/chromium-headless-shell}" ]
 }
 
+has_full_chromium() {
+  [ -x "${SHUTTERFLEET_STEALTH_CHROMIUM:-/usr/lib/chromium/chromium}" ]
+}
+
 # is_new_nats BINARY
 is_new_nats() {
   printed=$("$1" --version 2>/dev/null) || return 1
@@ -75,16 +79,17 @@ has_users() {
   grep -q "^$browser_user:" /etc/subuid 2>/dev/null
 }
 
-# Sets `packages` to the Debian packages that are missing, `fonts` to those of them that a capture can do without, and
-# `advice` to one line for each missing thing that has no substitute.
+# Sets `packages` to the Debian packages that are missing, `fonts` and `stealth` to those of them that captures can do without,
+# and `advice` to one line for each missing thing that has no substitute.
 look() {
-  packages='' fonts='' advice=''
+  packages='' fonts='' stealth='' advice=''
   has_postgres || packages='postgresql'
   has_chromium || {
     packages="$packages chromium-headless-shell"
     advice="$advice
   Chromium (package chromium-headless-shell; or set SHUTTERFLEET_CHROMIUM to the path of a Chromium or headless-shell binary)"
   }
+  has_full_chromium || stealth=chromium
   # Needed where pages are to trust certificates of one's own.
   has certutil || packages="$packages libnss3-tools"
   has bwrap || {
@@ -105,7 +110,7 @@ look() {
   has_font :lang=und-zsye /usr/share/fonts/truetype/noto/NotoColorEmoji.ttf || fonts="$fonts fonts-noto-color-emoji"
   # The scripts of Asia and Africa that the others lack: Thai, Devanagari, Tamil, Bengali, Ethiopic and so on.
   has_font :charset=e01 /usr/share/fonts/truetype/noto/NotoSansThai-Regular.ttf || fonts="$fonts fonts-noto-core"
-  packages="$packages $fonts"
+  for package in $fonts $stealth; do packages="$packages $package"; done
   packages=${packages# }
 }
 
@@ -115,6 +120,8 @@ check_settings() {
     die "SHUTTERFLEET_POSTGRES_BIN = $SHUTTERFLEET_POSTGRES_BIN has no executable postgres and initdb. Set it to such a folder or unset it."
   has_chromium || [ -z "${SHUTTERFLEET_CHROMIUM:-}" ] ||
     die "SHUTTERFLEET_CHROMIUM = $SHUTTERFLEET_CHROMIUM is not an executable file. Set it to a Chromium or headless-shell binary or unset it."
+  has_full_chromium || [ -z "${SHUTTERFLEET_STEALTH_CHROMIUM:-}" ] ||
+    die "SHUTTERFLEET_STEALTH_CHROMIUM = $SHUTTERFLEET_STEALTH_CHROMIUM is not an executable file. Set it to a full Chromium binary or unset it."
   has_nats || [ -z "${SHUTTERFLEET_NATS_SERVER:-}" ] ||
     die "SHUTTERFLEET_NATS_SERVER = $SHUTTERFLEET_NATS_SERVER is not a nats-server 2.$nats_least_minor or newer. Set it to one or unset it."
 }
@@ -156,6 +163,7 @@ refuse_or_warn() {
   [ -z "$advice" ] || die "this machine lacks:$advice
 Install with: $(how_to_install $packages)"
   [ -z "$fonts" ] || say "warning: captures look as intended only with more fonts. Install with: $(how_to_install $fonts)"
+  [ -z "$stealth" ] || say "warning: captures with stealth are refused without full Chromium. Install with: $(how_to_install $stealth)"
 }
 
 install_nats() {

@@ -63,7 +63,8 @@ export const status: Command = {
     const states = await Promise.all(local.services.map(stateOf))
     // The controller sees all: its workers, what the ledger counts, and those that serve one capture behind a proxy.
     const detail = states.find(({ name }) => name === 'controller')?.detail ?? {}
-    const { queue = 'unknown', jobs = 'unknown', proxiedWaiting = 'unknown', ...pool } = detail
+    const { queue = 'unknown', jobs = 'unknown', proxiedWaiting = 'unknown', ...others } = detail
+    const { stealthWorkers, stealthWaiting = 'unknown', ...pool } = others
     const services = states.map(({ name, pid, health, metrics_url }) => ({ name, pid, health, metrics_url }))
     print({
       json: {
@@ -73,6 +74,9 @@ export const status: Command = {
         pool: valuesOf(pool),
         queue: { pending: toJson(queue) },
         proxied: { workers: toJson(jobs), pending: toJson(proxiedWaiting) },
+        ...(stealthWorkers !== undefined && {
+          stealth: { workers: toJson(stealthWorkers), pending: toJson(stealthWaiting) },
+        }),
       },
       text: [
         `${local.base_url}, process ${own.pid}`,
@@ -80,6 +84,7 @@ export const status: Command = {
         `pool: ${words(pool)}`,
         `queue: ${queue} waiting`,
         `proxied: ${jobs} workers, ${proxiedWaiting} waiting`,
+        ...(stealthWorkers === undefined ? [] : [`stealth: ${stealthWorkers} workers, ${stealthWaiting} waiting`]),
       ].join('\n'),
     })
   },

@@ -50,6 +50,15 @@ export const policyOf = (config: ControllerConfig): PoolPolicy => ({
   drainStepMs: config.poolDrainStepSeconds * 1000,
 })
 
+/** The part of the settings that decides how many workers serve captures with `stealth`: none while there are no such captures. */
+export const stealthPolicyOf = (config: ControllerConfig): PoolPolicy => ({
+  ...policyOf(config),
+  min: 0,
+  max: config.stealthMax,
+  buffer: 0,
+  idleCores: 0,
+})
+
 /**
  * Milliseconds after which a single-use worker of this machine has certainly ended: it comes up, waits for its capture, and
  * serves it. Throws `CONFIGURATION` where its environment is wrong.

@@ -8,7 +8,7 @@ import type { ControllerConfig } from './config.ts'
 import { createEvents } from './events.ts'
 import { createLoopsHealth } from './health.ts'
 import type { PoolPolicy } from './pool.ts'
-import { type LoopParts, openPoolLoop, type OwnLoop } from './pool-loop.ts'
+import { type LoopParts, openPoolLoop, type OwnLoop, type PoolLoopOptions } from './pool-loop.ts'
 import { openProxiedLoop } from './proxied/proxied-loop.ts'
 
 /** Longest time of one step of a tick. */
@@ -26,15 +26,23 @@ export type ControllerContext = AsyncDisposable & {
 /** How workers are run: the modules that their processes run, and the longest life of a single-use one in milliseconds. */
 export type WorkersOptions = {
   readonly policy: PoolPolicy
+  readonly stealthPolicy: PoolPolicy
   readonly workerEntry: string
   readonly jobEntry: string
   readonly jobLifeMs: number
 }
 
+/** The numbers of all loops are shown side by side. */
+const detailOf: PoolLoopOptions['detailOf'] = (detail) => detail
+const stealthDetailOf: PoolLoopOptions['detailOf'] = ({ ready, queue }) => ({
+  stealthWorkers: ready,
+  stealthWaiting: queue,
+})
+
 /** Connects and starts everything but the loops. */
 export const openContext = async (
   config: ControllerConfig,
-  { policy, workerEntry, jobEntry, jobLifeMs }: WorkersOptions,
+  { policy, stealthPolicy, workerEntry, jobEntry, jobLifeMs }: WorkersOptions,
 ): Promise<ControllerContext> => {
   await using opened = new AsyncDisposableStack()
   const metrics = createMetrics('controller')
@@ -55,7 +63,18 @@ export const openContext = async (
   const timing = { tickMs: config.poolTickMs, limitMs }
   const parts: LoopParts = { queue, events, health, now, timing, killAfterMs }
   const loops: readonly OwnLoop[] = [
-    openPoolLoop(parts, { pool: config.pool, policy, entry: workerEntry, env: config.workerEnv }),
+    openPoolLoop(parts, { pool: config.pool, policy, entry: workerEntry, env: config.workerEnv, detailOf }),
+    ...(Object.keys(config.stealthWorkerEnv).length > 0
+      ? [
+          openPoolLoop(parts, {
+            pool: 'stealth',
+            policy: stealthPolicy,
+            entry: workerEntry,
+            env: config.stealthWorkerEnv,
+            detailOf: stealthDetailOf,
+          }),
+        ]
+      : []),
     openProxiedLoop(parts, {
       entry: jobEntry,
       env: config.proxiedWorkerEnv,

@@ -8,7 +8,7 @@ import { poolDepth } from '#shared/queue/streams.ts'
 import { pokeSubject } from '#shared/queue/subjects.ts'
 import { createDecider } from './decide.ts'
 import { type ControllerEvents, summarize } from './events.ts'
-import type { LoopsHealth } from './health.ts'
+import type { LoopFace, LoopsHealth } from './health.ts'
 import { type HearPoolDeps, hearPool } from './hear-pool.ts'
 import { type LoopDeps, type LoopTiming, runLoop } from './loop.ts'
 import { createObserver } from './observe.ts'
@@ -37,11 +37,16 @@ export type PoolLoopOptions = {
   readonly policy: PoolPolicy
   readonly entry: string
   readonly env: Readonly<Record<string, string>>
+  /** What health shows of the pool. */
+  readonly detailOf: (detail: PoolDetail) => LoopFace['detail']
 }
 
+type PoolDetail = ReturnType<typeof summarize> & Pick<Decision, 'wanted' | 'reason'>
+
 /** Opens the loop that sizes a pool of processes of this machine. */
-export const openPoolLoop = (parts: LoopParts, { pool, policy, entry, env }: PoolLoopOptions): OwnLoop => {
+export const openPoolLoop = (parts: LoopParts, options: PoolLoopOptions): OwnLoop => {
   const { queue, now, killAfterMs } = parts
+  const { pool, policy, entry, env, detailOf } = options
   const opened = new AsyncDisposableStack()
   const events = opened.use(parts.events.of(pool))
   const turned = parts.health.follow()
@@ -64,7 +69,7 @@ export const openPoolLoop = (parts: LoopParts, { pool, policy, entry, env }: Poo
     bell,
     decided: (tick) => {
       const { wanted, reason, kind } = tick.decision
-      turned({ ready: kind !== 'freeze', detail: { ...summarize(tick.seen), wanted, reason } })
+      turned({ ready: kind !== 'freeze', detail: detailOf({ ...summarize(tick.seen), wanted, reason }) })
       events.decided(tick)
     },
     failed: (error) => {

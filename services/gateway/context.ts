@@ -1,4 +1,4 @@
-import type { ServedPool } from '#shared/capture/pool-of.ts'
+import type { Pool } from '#shared/capture/lane.ts'
 import type { AllowTarget } from '#shared/policy/allow-list.ts'
 import { acceptBatch } from '#shared/db/accept-batch.ts'
 import { acceptCapture } from '#shared/db/accept-capture.ts'
@@ -19,7 +19,7 @@ import { maySign } from '#shared/db/may-sign.ts'
 import { connectQueue, type Queue } from '#shared/queue/connection.ts'
 import { inboxPrefixOf } from '#shared/queue/permissions.ts'
 import { publishCapture } from '#shared/queue/publish-capture.ts'
-import { readSealingKey, type SealingKey } from '#shared/queue/seal.ts'
+import { generateSealingKeys, readSealingKey, type SealingKey } from '#shared/queue/seal.ts'
 import { nudgeSubject, pokeSubject } from '#shared/queue/subjects.ts'
 import type { FilesStore } from '#shared/storage/files-store.ts'
 import type { ObjectStore } from '#shared/storage/object-store.ts'
@@ -73,7 +73,9 @@ export type Context = {
   readonly reference: Reference
   readonly allowTargets: readonly AllowTarget[]
   /** The public key to which the captures of each pool are sealed. */
-  readonly sealingKeys: Readonly<Record<ServedPool, SealingKey>>
+  readonly sealingKeys: Readonly<Record<Pool, SealingKey>>
+  /** Whether captures with `stealth` are served. */
+  readonly hasStealth: boolean
   readonly longestWaitSeconds: number
   /** What a synchronous capture may wait for a worker on top of its own budget. */
   readonly queueAllowanceMs: number
@@ -180,6 +182,8 @@ export const openContext = async (
   const sealingKeys = {
     standard: readSealingKey(config.sealingKeyStandard),
     proxied: readSealingKey(config.sealingKeyProxied),
+    // Without workers nobody opens what is sealed, to check a request that is then refused.
+    stealth: readSealingKey(config.sealingKeyStealth || generateSealingKeys().public),
   }
   const webhooksKey = readSealingKey(config.sealingKeyWebhooks)
   const { objects, files } = openStore(config)
@@ -222,6 +226,7 @@ export const openContext = async (
     links: createLinks(config),
     reference: createReference(routes, publicUrl),
     sealingKeys,
+    hasStealth: config.sealingKeyStealth !== '',
     allowTargets: config.allowTargets,
     longestWaitSeconds: config.longestWaitSeconds,
     queueAllowanceMs: config.queueAllowanceMs,

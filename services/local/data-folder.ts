@@ -15,6 +15,7 @@ export type DataFolder = {
   /** What `up` tells other commands: `local-file.ts`. */
   readonly localFile: string
   readonly workerEnv: string
+  readonly stealthWorkerEnv: string
   readonly proxiedWorkerEnv: string
   readonly postgres: string
   readonly nats: string
@@ -34,6 +35,7 @@ export const pathsOf = (folder: string): DataFolder => {
     account: join(path, 'account.json'),
     localFile: join(path, 'local.json'),
     workerEnv: join(path, 'worker-env.json'),
+    stealthWorkerEnv: join(path, 'stealth-worker-env.json'),
     proxiedWorkerEnv: join(path, 'proxied-worker-env.json'),
     postgres: join(path, 'postgres'),
     nats: join(path, 'nats'),

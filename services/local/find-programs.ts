@@ -16,11 +16,18 @@ export type Programs = {
   /** Undefined where NATS runs elsewhere. */
   readonly natsServer: string | undefined
   readonly chromium: string
+  /** Full Chromium; undefined where there is none. */
+  readonly stealthChromium: string | undefined
 }
 
 /** Where programs are looked for. What the operator named (`''`: nothing) is never overruled by what is found. */
 export type ProgramSearch = {
-  readonly named: { readonly postgresBin: string; readonly natsServer: string; readonly chromium: string }
+  readonly named: {
+    readonly postgresBin: string
+    readonly natsServer: string
+    readonly chromium: string
+    readonly stealthChromium: string
+  }
   readonly needed: { readonly postgres: boolean; readonly nats: boolean; readonly certutil: boolean }
   /** The `PATH` of the environment. */
   readonly path: string
@@ -31,6 +38,7 @@ export type ProgramSearch = {
   /** Folder below which set-up puts `nats-server-<version>/nats-server`. */
   readonly tools: string
   readonly chromiumPaths: readonly string[]
+  readonly stealthChromiumPath: string
 }
 
 const isExecutable = async (path: string): Promise<boolean> => {
@@ -122,22 +130,39 @@ export const findNats = async (search: ProgramSearch): Promise<string | undefine
 export const findChromium = ({ named, path, chromiumPaths }: ProgramSearch): Promise<string | undefined> =>
   firstExecutable(named.chromium ? [named.chromium] : [...chromiumPaths, ...inPath(path, 'chromium-headless-shell')])
 
+/** The full Chromium of captures with `stealth`. */
+const findStealthChromium = ({ named, stealthChromiumPath }: ProgramSearch): Promise<string | undefined> =>
+  firstExecutable([named.stealthChromium || stealthChromiumPath])
+
 /** Has no setting: workers look for it in the `PATH` that they are given. */
 const hasCertutil = async ({ path }: ProgramSearch): Promise<boolean> =>
   (await firstExecutable(inPath(path, 'certutil'))) !== undefined
 
+const problem = (what: string, variable: string, given: string) =>
+  given
+    ? `SHUTTERFLEET_${variable} = ${given} has no usable ${what}`
+    : `${what} is missing: run 'make setup', or set SHUTTERFLEET_${variable} to one`
+
+/** Captures can do without full Chromium, unless the operator named one. */
+const browserProblems = (
+  { chromium, stealthChromium }: Readonly<Record<'chromium' | 'stealthChromium', string | undefined>>,
+  { named }: Pick<ProgramSearch, 'named'>,
+): string[] => [
+  ...(chromium ? [] : [problem('Chromium (a headless-shell or Chromium binary)', 'CHROMIUM', named.chromium)]),
+  ...(named.stealthChromium && !stealthChromium
+    ? [problem('full Chromium (a binary)', 'STEALTH_CHROMIUM', named.stealthChromium)]
+    : []),
+]
+
 /** Finds everything that is needed. Throws `CONFIGURATION` that names each missing program and the setting that points to one. */
 export const findPrograms = async (search: ProgramSearch): Promise<Programs> => {
   const { named, needed } = search
-  const [postgresBin, natsServer, chromium] = await Promise.all([
+  const [postgresBin, natsServer, chromium, stealthChromium] = await Promise.all([
     needed.postgres ? findPostgres(search) : undefined,
     needed.nats ? findNats(search) : undefined,
     findChromium(search),
+    findStealthChromium(search),
   ])
-  const problem = (what: string, variable: string, given: string) =>
-    given
-      ? `SHUTTERFLEET_${variable} = ${given} has no usable ${what}`
-      : `${what} is missing: run 'make setup', or set SHUTTERFLEET_${variable} to one`
   const problems = [
     needed.postgres && !postgresBin
       ? [
@@ -154,8 +179,8 @@ export const findPrograms = async (search: ProgramSearch): Promise<Programs> => 
     needed.certutil && !(await hasCertutil(search))
       ? ["certutil (package libnss3-tools), by which pages trust SHUTTERFLEET_EXTRA_CA, is missing: run 'make setup'"]
       : [],
-    chromium ? [] : [problem('Chromium (a headless-shell or Chromium binary)', 'CHROMIUM', named.chromium)],
+    browserProblems({ chromium, stealthChromium }, search),
   ].flat()
   if (!chromium || problems.length > 0) throw new AppError('CONFIGURATION', { publicMessage: problems.join('\n') })
-  return { postgresBin, natsServer, chromium }
+  return { postgresBin, natsServer, chromium, stealthChromium }
 }

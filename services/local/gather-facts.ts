@@ -1,6 +1,7 @@
 import type { Env } from '#shared/config/read-env.ts'
 import type { QueueUserName } from '#shared/queue/permissions.ts'
 import type { DataFolder } from './data-folder.ts'
+import type { Programs } from './find-programs.ts'
 import type { LocalSettings } from './local-settings.ts'
 import { choosePorts } from './ports.ts'
 import { postgresUser } from './postgres.ts'
@@ -13,11 +14,11 @@ export type FactSources = {
   readonly settings: LocalSettings
   /** A data folder that is ours alone. */
   readonly folder: DataFolder
-  readonly chromium: string
+  readonly programs: Pick<Programs, 'chromium' | 'stealthChromium'>
 }
 
 /** Everything that the services of this machine are told, known before the first process starts. Throws `CONFIGURATION` where the wanted port is taken. */
-export const gatherFacts = async ({ env, settings, folder, chromium }: FactSources): Promise<Facts> => {
+export const gatherFacts = async ({ env, settings, folder, programs }: FactSources): Promise<Facts> => {
   const ports = await choosePorts(folder.ports, settings.gatewayPort)
   const kept = await keepSecrets(folder.secrets)
   const secrets = { ...kept, keyPepper: settings.keyPepper || kept.keyPepper }
@@ -32,10 +33,13 @@ export const gatherFacts = async ({ env, settings, folder, chromium }: FactSourc
     s3Url: settings.s3Url,
     objectsFolder: folder.objects,
     workerEnvFile: folder.workerEnv,
+    stealthWorkerEnvFile: folder.stealthWorkerEnv,
     proxiedWorkerEnvFile: folder.proxiedWorkerEnv,
-    chromium,
+    chromium: programs.chromium,
+    stealthChromium: programs.stealthChromium,
     poolMax: settings.poolMax,
     poolIdleCores: settings.poolIdleCores,
+    stealthMax: settings.stealthMax,
     proxiedMax: settings.proxiedMax,
   }
 }

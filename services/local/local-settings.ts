@@ -36,9 +36,11 @@ const settings = {
   extraCa: trustSettings.extraCa,
   poolMax: controllerSettings.poolMax,
   poolIdleCores: controllerSettings.poolIdleCores,
+  stealthMax: controllerSettings.stealthMax,
   proxiedMax: controllerSettings.proxiedMax,
   s3Url: storageSettings.s3Url,
   chromium: optional(workerSettings.chromium),
+  stealthChromium: optional(workerSettings.stealthChromium),
   keyPepper: optionalPepper,
 }
 
@@ -60,12 +62,13 @@ const givenServiceSettings = (env: Env): Settings =>
 /**
  * Reads the environment of `up`. Throws `CONFIGURATION` with all problems at once, those of services' settings included.
  * Where it does not bound the workers, there are two for each of the machine's `cores`, which mostly wait for pages, and one
- * for each that serve a single capture: they also start anew for each. Every core may be used as soon as a capture waits.
+ * for each that serve a single capture: they also start anew for each. Full Chromium takes two cores. Every core may be used as soon as a capture waits.
  */
 export const readLocalSettings = (env: Env, cores: number): LocalSettings => {
   const defaults = {
     [settings.poolMax.name]: 2 * cores,
     [settings.poolIdleCores.name]: cores,
+    [settings.stealthMax.name]: Math.ceil(cores / 2),
     [settings.proxiedMax.name]: cores,
   }
   const given = Object.entries(defaults).map(([name, most]) => [prefix + name, String(most)])

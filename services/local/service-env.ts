@@ -1,4 +1,4 @@
-import type { ServedPool } from '#shared/capture/pool-of.ts'
+import type { Pool } from '#shared/capture/lane.ts'
 import { type Env, prefix, type Settings } from '#shared/config/read-env.ts'
 import { commonSettings } from '#shared/config/settings/common.ts'
 import { controllerSettings } from '#shared/config/settings/controller.ts'
@@ -24,10 +24,14 @@ export type Facts = {
   readonly s3Url: string | undefined
   readonly objectsFolder: string
   readonly workerEnvFile: string
+  readonly stealthWorkerEnvFile: string
   readonly proxiedWorkerEnvFile: string
   readonly chromium: string
+  /** Undefined: captures with `stealth` are refused. */
+  readonly stealthChromium: string | undefined
   readonly poolMax: number
   readonly poolIdleCores: number
+  readonly stealthMax: number
   readonly proxiedMax: number
 }
 
@@ -127,6 +131,7 @@ export const gatewayEnv = (facts: Facts): ProcessEnv =>
       GATEWAY_OBJECTS_PORT: String(facts.ports.objects),
       SEALING_KEY_STANDARD: facts.secrets.sealingKeys.standard.public,
       SEALING_KEY_PROXIED: facts.secrets.sealingKeys.proxied.public,
+      SEALING_KEY_STEALTH: facts.stealthChromium === undefined ? '' : facts.secrets.sealingKeys.stealth.public,
       SEALING_KEY_WEBHOOKS: facts.secrets.webhookKeys.public,
     },
   )
@@ -140,7 +145,7 @@ export const ledgerEnv = (facts: Facts): ProcessEnv =>
   )
 
 /** Environment of the workers of one pool, which the controller starts. */
-export const workerEnv = (facts: Facts, pool: ServedPool): ProcessEnv =>
+export const workerEnv = (facts: Facts, pool: Pool): ProcessEnv =>
   serviceEnv(
     facts,
     { ...commonSettings, ...queueSettings, ...trustSettings, ...workerSettings },
@@ -151,6 +156,7 @@ export const workerEnv = (facts: Facts, pool: ServedPool): ProcessEnv =>
       WORKER_EGRESS: `127.0.0.1:${facts.ports.egress}`,
       EGRESS_TOKEN: facts.secrets.egressToken,
       CHROMIUM: facts.chromium,
+      ...(facts.stealthChromium !== undefined && { STEALTH_CHROMIUM: facts.stealthChromium }),
     },
   )
 
@@ -165,6 +171,8 @@ export const controllerEnv = (facts: Facts): ProcessEnv =>
       POOL_MAX: String(facts.poolMax),
       POOL_IDLE_CORES: String(facts.poolIdleCores),
       WORKER_ENV_FILE: facts.workerEnvFile,
+      ...(facts.stealthChromium !== undefined && { STEALTH_WORKER_ENV_FILE: facts.stealthWorkerEnvFile }),
+      STEALTH_MAX: String(facts.stealthMax),
       PROXIED_WORKER_ENV_FILE: facts.proxiedWorkerEnvFile,
       PROXIED_MAX: String(facts.proxiedMax),
     },

@@ -4,8 +4,10 @@ import { inboxPrefixOf } from '#shared/queue/permissions.ts'
 import { type OpeningKey, readOpeningKey } from '#shared/queue/seal.ts'
 import { createLogger } from '#shared/telemetry/logger.ts'
 import { createMetrics, type Metrics } from '#shared/telemetry/metrics.ts'
+import type { Browsers } from './browser-host/protocol.ts'
 import type { Config } from './config.ts'
 import { createEvents, type Events } from './events.ts'
+import { findBrowsers } from './find-browsers.ts'
 import { type BrowserUsers, reserveBrowserUsers } from './isolation/browser-users.ts'
 import { checkIsolation, type Isolation } from './isolation/isolated.ts'
 
@@ -13,6 +15,7 @@ import { checkIsolation, type Isolation } from './isolation/isolated.ts'
 export type Context = AsyncDisposable & {
   readonly pod: string
   readonly isolation: Isolation
+  readonly browsers: Browsers
   /** Undefined where browsers run as the worker's own user. */
   readonly users: BrowserUsers | undefined
   /** The private keys of the worker's pool. */
@@ -27,7 +30,9 @@ export const createContext = async (config: Config): Promise<Context> => {
   const openingKeys = config.openingKeys.map(readOpeningKey)
   await using stack = new AsyncDisposableStack()
   const users = stack.use(await reserveBrowserUsers(config.browserUser, config.slots))
-  const isolation = { network: config.networkIsolation, isRoot: users !== undefined, chromium: config.chromium }
+  const browsers = findBrowsers(config)
+  const binaries = Object.values(browsers.binaries)
+  const isolation = { network: config.networkIsolation, isRoot: users !== undefined, browsers: binaries }
   checkIsolation(isolation)
   const metrics = createMetrics('worker')
   const events = createEvents(createLogger({ service: 'worker', level: config.logLevel }), metrics)
@@ -51,6 +56,7 @@ export const createContext = async (config: Config): Promise<Context> => {
   return {
     pod,
     isolation,
+    browsers,
     users,
     openingKeys,
     metrics,

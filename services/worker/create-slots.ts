@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { join } from 'node:path'
+import type { BrowserKind } from '#shared/capture/pool-of.ts'
 import type { BrowserUser } from './browser-host/protocol.ts'
 import type { Config } from './config.ts'
 import type { Context } from './context.ts'
@@ -11,11 +12,15 @@ import { createSlot, type Slot } from './slot.ts'
 import { warmUp } from './warm-up.ts'
 
 /** Warms a host up; one that must not be used, or that nobody waits for any more, is ended. */
-const warmed = async (host: Host, canary: Ground['canary'], stop: AbortSignal): Promise<Host> => {
+const warmed = async (
+  host: Host,
+  { canary, browser }: Pick<Ground, 'canary'> & { browser: BrowserKind },
+  stop: AbortSignal,
+): Promise<Host> => {
   const end = () => host[Symbol.asyncDispose]()
   stop.addEventListener('abort', end)
   try {
-    await warmUp(host, canary)
+    await warmUp(host, canary, browser)
     return host
   } catch (error) {
     await end()
@@ -51,7 +56,13 @@ export const holdAfterFailures = (
 
 /** Makes the worker's slots; their hosts are started when they are first asked for. */
 export const createSlots = (
-  { config, isolation, users, events }: { config: Config } & Pick<Context, 'isolation' | 'users' | 'events'>,
+  {
+    config,
+    isolation,
+    browsers,
+    users,
+    events,
+  }: { config: Config } & Pick<Context, 'isolation' | 'browsers' | 'users' | 'events'>,
   ground: Pick<Ground, 'folder' | 'trust' | 'blockLists' | 'canary'>,
   holds: Pick<PullGate, 'hold' | 'release'>,
 ): readonly Slot[] => {
@@ -60,7 +71,7 @@ export const createSlots = (
     const host = await startHost(
       {
         settings: {
-          chromium: config.chromium,
+          browsers,
           sandbox: !config.unsafeNoSandbox,
           ...(user && { user }),
           blockLists: ground.blockLists.folder,
@@ -77,7 +88,7 @@ export const createSlots = (
       },
       stop,
     )
-    return await warmed(host, ground.canary, stop)
+    return await warmed(host, { canary: ground.canary, browser: browsers.kept }, stop)
   }
   const counted = holdAfterFailures(events, holds)
   return Array.from({ length: config.slots }, (_, slot) =>

@@ -1,4 +1,5 @@
 import { withDefaults } from '#shared/capture/options.ts'
+import type { BrowserKind } from '#shared/capture/pool-of.ts'
 import { AppError } from '#shared/errors/app-error.ts'
 import type { Canary } from './canary.ts'
 import { canaryPage } from './canary.ts'
@@ -14,10 +15,12 @@ const boundMs = 25_000
 export const warmUp = async (
   host: Pick<Host, 'capture'>,
   canary: Pick<Canary, 'heard'> & { port: number },
+  browser: BrowserKind,
 ): Promise<void> => {
   const heardBefore = canary.heard()
   const options = withDefaults({
     html: canaryPage(canary.port),
+    stealth: browser === 'full',
     width: 320,
     height: 200,
     timeout: timeoutSeconds,

@@ -4,6 +4,9 @@ import { type Process, processTree } from '#test/helpers/process-tree.ts'
 /** Path of the Chromium that the services use too. */
 export const chromiumPath = process.env['SHUTTERFLEET_CHROMIUM'] ?? '/usr/lib/chromium/chromium-headless-shell'
 
+/** Path of the full Chromium that the services use too. */
+export const stealthChromiumPath = process.env['SHUTTERFLEET_STEALTH_CHROMIUM'] ?? '/usr/lib/chromium/chromium'
+
 /** The browsers below a process, without the processes that they start. */
 export const browsersOf = (root: number): Process[] =>
   processTree(root).filter(({ command }) => command.startsWith(chromiumPath) && !command.includes('--type='))

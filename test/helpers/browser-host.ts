@@ -9,10 +9,10 @@ import { failingPages, friendlyPages, type Route } from '#test/fixtures/pages/pa
 import { chromiumPath } from '#test/helpers/bare-browser.ts'
 import type { CaseRecords } from '#test/fixtures/ssrf-cases.ts'
 import { resolverOf, rulesOf, startFilter } from '#test/helpers/egress-filter.ts'
-import type { HostSettings, Outcome } from '#worker/browser-host/protocol.ts'
 import { compileLists } from '#worker/block-lists/compile-lists.ts'
 import { readyLists } from '#worker/block-lists/provide-lists.ts'
 import { readLists } from '#worker/block-lists/read-lists.ts'
+import type { Browsers, HostSettings, Outcome } from '#worker/browser-host/protocol.ts'
 import { type Host, startHost } from '#worker/host-process.ts'
 import { reserveBrowserUsers } from '#worker/isolation/browser-users.ts'
 import type { NetworkIsolation } from '#worker/isolation/isolated.ts'
@@ -78,6 +78,9 @@ const ownLists = await compileLists(await readLists(''), readyLists)
 
 let names = 0
 
+/** As a standard worker has them. */
+const browsers: Browsers = { kept: 'shell', binaries: { shell: chromiumPath } }
+
 /** Starts a browser host as a worker would. */
 export const startTestHost = (
   wayOut: WayOut,
@@ -89,7 +92,7 @@ export const startTestHost = (
   const { network = 'namespace', trust, memoryMax = 2 ** 31 } = more
   const start = {
     settings: {
-      chromium: chromiumPath,
+      browsers,
       sandbox: true,
       ...(user && { user }),
       blockLists: ownLists,
@@ -101,7 +104,7 @@ export const startTestHost = (
       ...over,
     },
     way: { ...wayOut, bytesMax, connectionsMax },
-    isolation: { network, isRoot: user !== undefined, chromium: over.chromium ?? chromiumPath },
+    isolation: { network, isRoot: user !== undefined, browsers: Object.values((over.browsers ?? browsers).binaries) },
     memoryMax,
     folder: join(wayOut.folder, `${process.pid}-${names}`),
   }

@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
+import type { Pool } from '#shared/capture/lane.ts'
 import { accountsText } from '#local/nats-config.ts'
 import { connectQueue, type Queue } from '#shared/queue/connection.ts'
 import { backlogCodec, type BeatMessage, beatCodec, captureCodec } from '#shared/queue/messages.ts'
@@ -20,8 +21,8 @@ export type PoolWorld = AsyncDisposable & {
   readonly urlOf: (user: QueueUserName) => string
   /** The newest beat of each worker that was ever heard. */
   readonly beats: ReadonlyMap<string, BeatMessage>
-  readonly send: (count: number) => Promise<void>
-  readonly depth: () => Promise<{ waiting: number; inFlight: number }>
+  readonly send: (count: number, pool?: Pool) => Promise<void>
+  readonly depth: (pool?: Pool) => Promise<{ waiting: number; inFlight: number }>
   /** Lets the ledger count, or be silent. */
   readonly setCounting: (on: boolean) => void
 }
@@ -34,15 +35,15 @@ export type ControllerProcess = {
   readonly health: () => Promise<{ ready: boolean; detail: Record<string, string> }>
 }
 
-const startCounting = (queue: Queue) => {
+const startCounting = (queue: Queue, pool: Pool) => {
   let arrivals: number[] = []
   let counting = true
   const count = async () => {
     if (!counting) return
-    const { waiting, inFlight } = await poolDepth(queue, 'standard')
+    const { waiting, inFlight } = await poolDepth(queue, pool)
     arrivals = arrivals.filter((each) => each > performance.now() - 10_000)
     const counts = { pending: waiting, processing: inFlight, arrivals10s: arrivals.length, oldestMs: 0 }
-    queue.publish(backlogSubject('standard'), backlogCodec.encode({ pool: 'standard', ...counts }))
+    queue.publish(backlogSubject(pool), backlogCodec.encode({ pool, ...counts }))
   }
   // Fails while the server is away; the next count is as good.
   const timer = setInterval(() => void count().catch(() => {}), countMs)
@@ -64,27 +65,34 @@ export const startPoolWorld = async (): Promise<PoolWorld> => {
   const queue = await connectQueue({ url: urlOf(name), name, inboxPrefix: inboxPrefixOf(name), notice: () => {} })
   await declareStreams(queue)
   const beats = new Map<string, BeatMessage>()
-  queue.subscribe(beatFilter('standard'), ({ data }) => {
-    const beat = beatCodec.decode(data)
-    beats.set(beat.pod, beat)
-  })
-  const ledger = startCounting(queue)
+  const served = ['standard', 'stealth'] as const
+  for (const pool of served) {
+    queue.subscribe(beatFilter(pool), ({ data }) => {
+      const beat = beatCodec.decode(data)
+      beats.set(beat.pod, beat)
+    })
+  }
+  const ledgers = new Map<Pool, ReturnType<typeof startCounting>>(
+    served.map((pool) => [pool, startCounting(queue, pool)]),
+  )
   return {
     nats,
     urlOf,
     beats,
-    depth: () => poolDepth(queue, 'standard'),
-    setCounting: ledger.setCounting,
-    send: async (count) => {
+    depth: (pool = 'standard') => poolDepth(queue, pool),
+    setCounting: (on) => {
+      for (const ledger of ledgers.values()) ledger.setCounting(on)
+    },
+    send: async (count, pool = 'standard') => {
       for (let sent = 0; sent < count; sent += 1) {
-        const of = { pool: 'standard', lane: 'normal', accountId: 'a', id: crypto.randomUUID() } as const
+        const of = { pool, lane: 'normal', accountId: 'a', id: crypto.randomUUID() } as const
         const message = { id: of.id, pool: of.pool, budgetMs: 55_000, attempts: 0, sealed: 'x' }
         await publishStored(queue, captureSubject(of), captureCodec.encode(message))
-        ledger.arrive()
+        ledgers.get(pool)?.arrive()
       }
     },
     [Symbol.asyncDispose]: async () => {
-      ledger.stop()
+      for (const ledger of ledgers.values()) ledger.stop()
       await queue[Symbol.asyncDispose]()
       await nats.stop()
     },

@@ -6,7 +6,8 @@ import type { DescribedAccount } from '#shared/db/describe-account.ts'
 import type { FoundBatch } from '#shared/db/find-batch.ts'
 import type { FoundCapture } from '#shared/db/find-capture.ts'
 import type { CapturePage } from '#shared/db/list-captures.ts'
-import { generateSealingKeys, type OpeningKey, readOpeningKey, readSealingKey } from '#shared/queue/seal.ts'
+import type { OpeningKey } from '#shared/queue/seal.ts'
+import { openingKeysOf, poolKeys, sealingKeysOf } from '#test/helpers/pool-keys.ts'
 import { createLogger } from '#shared/telemetry/logger.ts'
 import { createMetrics } from '#shared/telemetry/metrics.ts'
 import { createHeldBytes } from '#gateway/answer/held-bytes.ts'
@@ -196,7 +197,7 @@ const playCaptures = (seen: TestContext['seen'], answers: TestContext['answers']
 
 /** A context of hand-written doubles, in which every request is accepted until the test says otherwise. */
 export const createTestContext = (): TestContext => {
-  const keys = { standard: generateSealingKeys(), proxied: generateSealingKeys() }
+  const keys = poolKeys()
   const seen: TestContext['seen'] = { accepted: [], tried: [], batches: [], checks: 0, published: [], nudges: 0 }
   const answers: TestContext['answers'] = {
     accept: accepted,
@@ -215,7 +216,7 @@ export const createTestContext = (): TestContext => {
   return {
     seen,
     answers,
-    openingKeys: { standard: readOpeningKey(keys.standard.private), proxied: readOpeningKey(keys.proxied.private) },
+    openingKeys: openingKeysOf(keys),
     captures: playCaptures(seen, answers),
     webhooks: noWebhooks,
     clients: createClients({ trustedProxies: [], ignored: () => {} }),
@@ -253,7 +254,8 @@ export const createTestContext = (): TestContext => {
     links: createLinks(linkSettings),
     reference: createReference(routes, () => 'https://shots.example'),
     allowTargets: [],
-    sealingKeys: { standard: readSealingKey(keys.standard.public), proxied: readSealingKey(keys.proxied.public) },
+    sealingKeys: sealingKeysOf(keys),
+    hasStealth: false,
     longestWaitSeconds: 86_400,
     queueAllowanceMs: 30_000,
     publicUrl: () => 'https://shots.example',

@@ -3,10 +3,11 @@ import { once } from 'node:events'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
-import type { ServedPool } from '#shared/capture/pool-of.ts'
+import type { Pool } from '#shared/capture/lane.ts'
 import type { Database } from '#shared/db/connection.ts'
 import { connectQueue, type Queue } from '#shared/queue/connection.ts'
-import { generateSealingKeys, type OpeningKey, readOpeningKey } from '#shared/queue/seal.ts'
+import { openingKeysOf, poolKeys } from '#test/helpers/pool-keys.ts'
+import { generateSealingKeys, type OpeningKey } from '#shared/queue/seal.ts'
 import { declareStreams } from '#shared/queue/streams.ts'
 import { startNats, type TestNats } from './nats.ts'
 import { startPostgres, type TestPostgres } from './postgres.ts'
@@ -44,7 +45,7 @@ export type RunningGateway = GatewayProcess & {
   /** Another service's connection to NATS. */
   readonly queue: Queue
   /** Open what is sealed for the workers of each pool. */
-  readonly openingKeys: Readonly<Record<ServedPool, OpeningKey>>
+  readonly openingKeys: Readonly<Record<Pool, OpeningKey>>
   /** Opens the secrets of webhooks, as the sender's setting has it. */
   readonly webhookOpeningKey: string
 }
@@ -93,7 +94,7 @@ export const startGateway = async (
   const queue = await connectQueue({ url: nats.url, name: 'test', inboxPrefix: '_INBOX_test', notice: () => {} })
   await declareStreams(queue)
   const folder = await mkdtemp(join(tmpdir(), 'gateway-'))
-  const keys = { standard: generateSealingKeys(), proxied: generateSealingKeys() }
+  const keys = poolKeys()
   const webhookKeys = generateSealingKeys()
   const env: Readonly<Record<string, string>> = {
     LOG_LEVEL: 'error',
@@ -109,6 +110,7 @@ export const startGateway = async (
     GATEWAY_OBJECTS_PORT: String(objectsPort),
     SEALING_KEY_STANDARD: keys.standard.public,
     SEALING_KEY_PROXIED: keys.proxied.public,
+    SEALING_KEY_STEALTH: keys.stealth.public,
     SEALING_KEY_WEBHOOKS: webhookKeys.public,
     ...settings,
   }
@@ -125,6 +127,6 @@ export const startGateway = async (
     nats,
     queue,
     webhookOpeningKey: webhookKeys.private,
-    openingKeys: { standard: readOpeningKey(keys.standard.private), proxied: readOpeningKey(keys.proxied.private) },
+    openingKeys: openingKeysOf(keys),
   }
 }

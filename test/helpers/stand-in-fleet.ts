@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto'
-import { type Lane, lanes } from '#shared/capture/lane.ts'
-import type { ServedPool } from '#shared/capture/pool-of.ts'
+import { type Lane, lanes, type Pool } from '#shared/capture/lane.ts'
 import type { CaptureErrorCode } from '#shared/errors/catalog.ts'
 import { tellEnd } from '#ledger/tell-end.ts'
 import { changeCaptures } from '#shared/db/change-captures.ts'
@@ -43,11 +42,7 @@ export type StandInFleet = AsyncDisposable & {
 export const startStandInFleet = (
   gateway: RunningGateway,
   behave: (part: SealedPart) => Behaviour,
-  {
-    silent = false,
-    pool = 'standard',
-    commits = true,
-  }: { silent?: boolean; pool?: ServedPool; commits?: boolean } = {},
+  { silent = false, pool = 'standard', commits = true }: { silent?: boolean; pool?: Pool; commits?: boolean } = {},
 ): StandInFleet => {
   const stopping = new AbortController()
   const seen: { id: string; lane: Lane; part: SealedPart }[] = []

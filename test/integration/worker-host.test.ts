@@ -110,7 +110,7 @@ t.test(
     const chromium = join(wayOut.folder, 'chromium-abroad')
     const world = 'TZ=Asia/Tokyo LANG=de_DE.UTF-8 LC_ALL=de_DE.UTF-8 LANGUAGE=de'
     await writeFile(chromium, `#!/bin/sh\nexec env ${world} '${chromiumPath}' "$@"\n`, { mode: 0o755 })
-    await using abroad = await startTestHost(wayOut, { chromium })
+    await using abroad = await startTestHost(wayOut, { browsers: { kept: 'shell', binaries: { shell: chromium } } })
     const page = `<body style="margin:0"><script>
     const date = new Date(Date.UTC(2026, 6, 1, 23))
     const { locale, timeZone } = new Intl.DateTimeFormat().resolvedOptions()
@@ -251,9 +251,9 @@ t.test('the canary hears a browser without our flags, and none of our hosts', as
   await page.waitForSelector('#settled')
   await bare.close()
   t.equal(canary.heard(), 3, 'picture, fetch and socket')
-  await warmUp(host, { port, heard: canary.heard })
+  await warmUp(host, { port, heard: canary.heard }, 'shell')
   await using byFlags = await startTestHost(wayOut, {}, { network: 'flags-only' })
-  await warmUp(byFlags, { port, heard: canary.heard })
+  await warmUp(byFlags, { port, heard: canary.heard }, 'shell')
   t.equal(canary.heard(), 3)
 })
 

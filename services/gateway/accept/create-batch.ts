@@ -8,6 +8,7 @@ import type { Context } from '#gateway/context.ts'
 import { authorize } from '#gateway/http/authorize.ts'
 import type { Exchange } from '#gateway/http/exchange.ts'
 import { validationError } from '#gateway/http/read-parameters.ts'
+import { captureRules } from './capture-rules.ts'
 import { judged, publish } from './create-capture.ts'
 import { prepareMember } from './prepare-capture.ts'
 import { type ReadRequest, readRequest } from './read-request.ts'
@@ -29,7 +30,7 @@ const prepareAll = async (context: Context, { captures }: ParsedBatch): Promise<
 }
 
 const readBatch = (context: Context, exchange: Exchange): Promise<ReadRequest<ParsedBatch>> => {
-  const rules = { allow: context.allowTargets }
+  const rules = captureRules(context)
   const parse = (input: unknown, found: Parameters<typeof parseBatch>[2]) => parseBatch(input, rules, found, pause)
   return readRequest(context, exchange, { operation: 'batch', from: 'body', parse })
 }

@@ -2,10 +2,10 @@ import { createHash, randomBytes } from 'node:crypto'
 import { attemptBudgetMs, maxAttempts } from '#shared/capture/budget.ts'
 import { cacheTextOf } from '#shared/capture/cache-text.ts'
 import { echoOptions, echoUrl, type SourceDigest } from '#shared/capture/echo-options.ts'
-import type { Lane } from '#shared/capture/lane.ts'
+import type { Lane, Pool } from '#shared/capture/lane.ts'
 import type { CaptureOptions, CaptureParameters } from '#shared/capture/options.ts'
 import type { ParsedCapture } from '#shared/capture/parse-capture.ts'
-import { poolOf, type ServedPool } from '#shared/capture/pool-of.ts'
+import { poolOf } from '#shared/capture/pool-of.ts'
 import type { NewCapture } from '#shared/db/accept-capture.ts'
 import { sealedCodec } from '#shared/queue/messages.ts'
 import { seal, type SealingKey } from '#shared/queue/seal.ts'
@@ -15,7 +15,7 @@ import type { CaptureRequest } from './read-request.ts'
 
 type Dependencies = {
   readonly objects: Pick<ObjectStore, 'signPut'>
-  readonly sealingKeys: Readonly<Record<ServedPool, SealingKey>>
+  readonly sealingKeys: Readonly<Record<Pool, SealingKey>>
   readonly longestWaitSeconds: number
   readonly now: () => Date
 }

@@ -7,6 +7,7 @@ import { identify } from '#gateway/http/identify.ts'
 import { idempotencyOf } from '#gateway/http/idempotency.ts'
 import { refusalError } from '#gateway/http/refusal-error.ts'
 import { type Parse, readParameters } from '#gateway/http/read-parameters.ts'
+import { captureRules } from './capture-rules.ts'
 import { refuseQuery } from './refuse-query.ts'
 
 /** How the parameters of a request are read. */
@@ -67,6 +68,6 @@ export const readCaptureRequest = (
   exchange: Exchange,
   intake: Omit<Intake<ParsedCapture>, 'parse'>,
 ): Promise<CaptureRequest> => {
-  const rules = { allow: context.allowTargets }
+  const rules = captureRules(context)
   return readRequest(context, exchange, { ...intake, parse: (input, found) => parseCapture(input, rules, found) })
 }

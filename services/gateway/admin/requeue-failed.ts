@@ -5,13 +5,21 @@ import { acceptCaptureFor, type Refusal } from '#shared/db/accept-capture.ts'
 import type { Database } from '#shared/db/connection.ts'
 import { type FailedCapture, type FailedFilter, findFailed, requeueKeyOf } from '#shared/db/find-failed.ts'
 import { newId } from '#shared/db/new-id.ts'
+import { captureRules } from '#gateway/accept/capture-rules.ts'
 import { prepareMember } from '#gateway/accept/prepare-capture.ts'
 import type { Context } from '#gateway/context.ts'
 
 /** What accepts captures in the name of an account. */
 export type Accepting = Pick<
   Context,
-  'objects' | 'sealingKeys' | 'longestWaitSeconds' | 'now' | 'allowTargets' | 'publisher' | 'inMaintenance'
+  | 'objects'
+  | 'sealingKeys'
+  | 'longestWaitSeconds'
+  | 'now'
+  | 'allowTargets'
+  | 'hasStealth'
+  | 'publisher'
+  | 'inMaintenance'
 > & { readonly windowCaptures: number }
 
 type Deps = Accepting & { readonly database: Database }
@@ -43,7 +51,7 @@ const readAgain = (deps: Deps, { url, options, webhookUrl }: FailedCapture): Par
   const { headers, cookies, proxy } = options
   if (hasAny(headers) || hasAny(cookies) || isMasked(url) || isMasked(proxy)) return 'secret_not_kept'
   const parameters = { ...options, url, ...(webhookUrl !== null && { webhook_url: webhookUrl }) }
-  const parsed = parseCapture(parameters, { allow: deps.allowTargets })
+  const parsed = parseCapture(parameters, captureRules(deps))
   return parsed.ok && !parsed.unavailable ? parsed : 'not_valid'
 }
 

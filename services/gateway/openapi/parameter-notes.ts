@@ -60,7 +60,10 @@ export const parameterNotes: Readonly<Record<ParameterName, ParameterNote>> = {
   dark_mode: say('Prefers the dark colour scheme.', true),
   reduced_motion: say('Prefers reduced motion.', true),
   user_agent: say('User agent of the browser.', 'Mozilla/5.0 (compatible; Example/1.0)'),
-  stealth: say('Hides from pages that the browser is automated.', true),
+  stealth: say(
+    'Captures with full Chromium, in which pages find an ordinary desktop browser. Refused with 422 by an installation that has none.',
+    true,
+  ),
   timezone: say('IANA name of the time zone that the page sees.', 'Europe/Paris'),
   geolocation: say("Place that the page reads from the browser. It does not change the request's address.", {
     latitude: 48.8566,

@@ -12,10 +12,10 @@ import { type Feature, featuresOf } from './features.ts'
 import { type CaptureOptions, type CaptureParameters, type Format, withDefaults } from './options.ts'
 import { unavailableIn } from './unavailable.ts'
 
-/** What a request is judged by beside the contract: the operator's allowed targets. */
-export type CaptureRules = { readonly allow: readonly AllowTarget[] }
+/** What a request is judged by beside the contract: the operator's allowed targets, and whether there is a full Chromium. */
+export type CaptureRules = { readonly allow: readonly AllowTarget[]; readonly hasStealth: boolean }
 
-/** A request's parameters within all bounds. `unavailable` holds what this version cannot do; it is refused last. */
+/** A request's parameters within all bounds. `unavailable` holds what version or installation cannot do; it is refused last. */
 export type ParsedCapture = {
   readonly ok: true
   readonly supplied: CaptureParameters
@@ -109,6 +109,6 @@ export const parseCapture = (input: unknown, rules: CaptureRules, found: FieldFa
     supplied,
     options: withDefaults(supplied),
     features: featuresOf(supplied),
-    unavailable: unavailableIn(supplied),
+    unavailable: unavailableIn(supplied, rules),
   }
 }

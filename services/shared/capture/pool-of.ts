@@ -1,9 +1,21 @@
 import type { Pool } from './lane.ts'
 import type { CaptureParameters } from './options.ts'
 
-/** The pools to which captures are given. */
-export type ServedPool = Exclude<Pool, 'stealth'>
+/** A browser that workers drive: the headless shell, or full Chromium, which pages do not take for a robot. */
+export type BrowserKind = 'shell' | 'full'
 
-/** The pool whose workers serve a capture with these parameters. */
-export const poolOf = ({ proxy }: Pick<CaptureParameters, 'proxy'>): ServedPool =>
-  proxy === undefined ? 'standard' : 'proxied'
+/** The browsers that the workers of a pool can start. The first of them waits for captures. */
+export const browsersOf: Readonly<Record<Pool, readonly [BrowserKind, ...BrowserKind[]]>> = {
+  standard: ['shell'],
+  stealth: ['full'],
+  proxied: ['shell', 'full'],
+}
+
+/** The browser that serves a capture with these parameters. */
+export const browserOf = ({ stealth }: Pick<CaptureParameters, 'stealth'>): BrowserKind => (stealth ? 'full' : 'shell')
+
+/** The pool whose workers serve a capture with these parameters: one that can start its browser. */
+export const poolOf = ({ proxy, stealth }: Pick<CaptureParameters, 'proxy' | 'stealth'>): Pool => {
+  if (proxy !== undefined) return 'proxied'
+  return stealth ? 'stealth' : 'standard'
+}

@@ -1,18 +1,13 @@
 import type { FieldFaults } from '#shared/errors/app-error.ts'
 import { asksFor } from './asks-for.ts'
-import type { CaptureParameters, ParameterName } from './options.ts'
+import type { CaptureParameters } from './options.ts'
 
-/** The parameters that no worker acts on in this version. They are validated and gated like all others, and refused last. */
-export const unavailableNames: readonly ParameterName[] = ['stealth']
+const noStealth =
+  'is not available in this installation, which has no full Chromium: its operator sets SHUTTERFLEET_STEALTH_CHROMIUM for workers and SHUTTERFLEET_SEALING_KEY_STEALTH for the gateway'
 
-const problem = 'is not available in this version'
-
-/**
- * What a valid request asks for that this version cannot do, as faults of its fields; undefined where it can do all.
- */
-export const unavailableIn = (supplied: CaptureParameters): FieldFaults | undefined => {
-  const faults = unavailableNames
-    .filter((name) => asksFor(name, supplied[name]))
-    .map((name): [string, string[]] => [name, [problem]])
-  return faults.length === 0 ? undefined : Object.fromEntries(faults)
-}
+/** What a valid request asks for that this installation cannot do, as faults of its fields; undefined where it can do all. */
+export const unavailableIn = (
+  supplied: CaptureParameters,
+  { hasStealth }: { readonly hasStealth: boolean },
+): FieldFaults | undefined =>
+  !hasStealth && asksFor('stealth', supplied.stealth) ? { stealth: [noStealth] } : undefined

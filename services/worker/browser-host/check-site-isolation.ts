@@ -2,7 +2,7 @@ import { AppError } from '#shared/errors/app-error.ts'
 import { within } from '#shared/process/within.ts'
 import type { Browser } from './browser/launch.ts'
 import { type OpenPage, openPage } from './capture/equip/open-page.ts'
-import { usual } from './capture/plan/plan-capture.ts'
+import type { Emulation } from './capture/plan/plan-capture.ts'
 
 const loadMs = 10_000
 const [page, frame] = ['http://page.test/', 'http://frame.test/'] as const
@@ -29,8 +29,8 @@ const answerFromMemory = async ({ browser, closed }: OpenPage): Promise<void> =>
  * Loads a page with a frame of another site, from memory. Throws `SERVICE_UNAVAILABLE` where both are in one process: a
  * page that takes over its renderer would then read what other sites answered to it, with the capture's cookies.
  */
-export const checkSiteIsolation = async (browser: Browser): Promise<void> => {
-  const open = await openPage(browser, usual)
+export const checkSiteIsolation = async (browser: Browser, emulation: Emulation, proxy: string): Promise<void> => {
+  const open = await openPage(browser, emulation, proxy)
   try {
     await answerFromMemory(open)
     open.document.expectLoad()

@@ -4,6 +4,7 @@ import { cp } from 'node:fs/promises'
 import { type AddressInfo, createServer } from 'node:net'
 import { homedir } from 'node:os'
 import { join } from 'node:path'
+import type { BrowserKind } from '#shared/capture/pool-of.ts'
 import { becomeUser } from './become-user.ts'
 import { readConsentScript } from './blocking/consent-script.ts'
 import { loadEngines } from './blocking/load-engines.ts'
@@ -11,7 +12,7 @@ import { checkSiteIsolation } from './check-site-isolation.ts'
 import { flagsOf } from './browser/flags.ts'
 import { launch } from './browser/launch.ts'
 import { createForwarder } from './forwarder.ts'
-import { createPageSupply } from './page-supply.ts'
+import { createPageSupply, usualIn } from './page-supply.ts'
 import type { HostSettings, Message, Report } from './protocol.ts'
 import { serveOrder } from './serve-order.ts'
 
@@ -30,28 +31,34 @@ if (settings.user) becomeUser(settings.user)
 if (settings.trust) await cp(settings.trust, join(homedir(), '.pki', 'nssdb'), { recursive: true })
 
 const forwarder = createForwarder()
-const proxy = createServer((client) => client.destroy()).listen(0, '127.0.0.1')
-await once(proxy, 'listening')
-const { port } = proxy.address() as AddressInfo
+const server = createServer((client) => client.destroy()).listen(0, '127.0.0.1')
+await once(server, 'listening')
+const { port } = server.address() as AddressInfo
 
-let isChecked = false
-/** Browsers of one host are started alike: the first is checked, which warms the host up. */
-const launchChecked = async () => {
-  const browser = await launch(settings.chromium, (profile) => flagsOf(settings, port, profile))
-  if (!isChecked) await checkSiteIsolation(browser)
-  isChecked = true
+const proxy = `socks5://127.0.0.1:${port}`
+const checked = new Set<BrowserKind>()
+/** Browsers of a kind are started alike: the first is checked, which warms the host up. */
+const launchChecked = async (kind: BrowserKind) => {
+  const program = settings.browsers.binaries[kind]
+  if (program === undefined) throw new Error(`no browser: ${kind}`)
+  const browser = await launch(program, (profile) => flagsOf(kind, { ...settings, proxy, profile }))
+  if (!checked.has(kind)) await checkSiteIsolation(browser, usualIn(kind), proxy)
+  checked.add(kind)
   return browser
 }
 
-const pages = createPageSupply(launchChecked, settings)
+const pages = createPageSupply(launchChecked, { ...settings, kept: settings.browsers.kept, proxy })
 const report = (what: Report) => new Promise<void>((sent) => process.send?.(what, () => sent()))
 process.on('message', (message: Message) => {
   if (message.kind === 'order')
-    void serveOrder({ pages, forwarder, bounds: settings, ...blocking, report }, message.order)
+    void serveOrder(
+      { pages, forwarder, bounds: settings, browsers: settings.browsers, ...blocking, report },
+      message.order,
+    )
   else if (message.kind === 'too-much') forwarder.tooMuch(message.bytesMax)
   else void report({ kind: 'verdict', number: message.number, isAllowed: forwarder.review(message) })
 })
 // Without its supervisor a host has nothing to do; Chromium ends with the pipe.
 process.on('disconnect', () => process.kill(process.pid, 'SIGKILL'))
 // From here on the supervisor alone accepts connections.
-process.send?.({ kind: 'up' } satisfies Report, proxy, () => proxy.close())
+process.send?.({ kind: 'up' } satisfies Report, server, () => server.close())

@@ -1,8 +1,10 @@
 import { isDeepStrictEqual } from 'node:util'
+import { withDefaults } from '#shared/capture/options.ts'
+import type { BrowserKind } from '#shared/capture/pool-of.ts'
 import type { Browser } from './browser/launch.ts'
 import { emulateSize } from './capture/equip/emulate.ts'
 import { type OpenPage, openPage } from './capture/equip/open-page.ts'
-import { type Emulation, usual } from './capture/plan/plan-capture.ts'
+import { type Emulation, planCapture } from './capture/plan/plan-capture.ts'
 import { within } from '#shared/process/within.ts'
 
 const closeMs = 2000
@@ -15,9 +17,13 @@ export type PageSupply = {
   readonly giveBack: (open: OpenPage, isSpoilt: boolean) => void
 }
 
-/** Whether a page serves a capture as it is, or with another size of the viewport. */
+/** What captures emulate in a browser that ask for nothing more; their pages are opened ahead. */
+export const usualIn = (browser: BrowserKind): Emulation =>
+  planCapture(withDefaults({ stealth: browser === 'full' })).emulation
+
+/** Whether a page serves a capture as it is, or with another size of the viewport, which in full Chromium is that of a window too. */
 const serves = (open: OpenPage, emulation: Emulation): boolean => {
-  const { width, height } = emulation
+  const { width, height } = emulation.browser === 'full' ? open.emulation : emulation
   return isDeepStrictEqual({ ...open.emulation, width, height }, emulation)
 }
 
@@ -30,51 +36,65 @@ const close = async (open: OpenPage): Promise<boolean> => {
   }
 }
 
+/** When browsers are replaced, which is started first, and the proxy by which pages are loaded. */
+export type SupplyOptions = {
+  readonly recycleCaptures: number
+  readonly recycleMs: number
+  readonly kept: BrowserKind
+  readonly proxy: string
+}
+
 /**
  * Starts the first browser and opens a page in it. A browser that cannot be started while nobody waits for its page ends
  * the process by the unhandled rejection: whoever started the process starts another.
  */
 export const createPageSupply = (
-  launch: () => Promise<Browser>,
-  limits: { readonly recycleCaptures: number; readonly recycleMs: number },
+  launch: (kind: BrowserKind) => Promise<Browser>,
+  { recycleCaptures, recycleMs, kept, proxy }: SupplyOptions,
 ): PageSupply => {
   let served = 0
   let bornAt = 0
   let current: Browser | undefined
 
-  const openInFresh = async (): Promise<OpenPage> => {
+  const open = (browser: Browser, emulation: Emulation) => openPage(browser, emulation, proxy)
+  const openInFresh = async (kind: BrowserKind): Promise<OpenPage> => {
     // There is nothing to save, and a hostile page cannot delay it.
     current?.kill()
-    const browser = await launch()
+    const browser = await launch(kind)
     current = browser
     served = 0
     bornAt = performance.now()
-    return openPage(browser, usual)
+    return open(browser, usualIn(kind))
   }
-  const isDue = () => served >= limits.recycleCaptures || performance.now() - bornAt >= limits.recycleMs
+  const isDue = () => served >= recycleCaptures || performance.now() - bornAt >= recycleMs
 
-  let next = openInFresh()
+  let next = openInFresh(kept)
   return {
     take: async (emulation) => {
       const opened = await next
-      const ahead = opened.browser.ended.aborted ? await openInFresh() : opened
+      const isOfKind = opened.emulation.browser === emulation.browser
+      const ahead = isOfKind && !opened.browser.ended.aborted ? opened : await openInFresh(emulation.browser)
       next = Promise.resolve(ahead)
       served += 1
-      if (!serves(ahead, emulation)) return openPage(ahead.browser, emulation)
+      if (!serves(ahead, emulation)) return open(ahead.browser, emulation)
       const { width, height } = emulation
-      if (width !== usual.width || height !== usual.height) await emulateSize(ahead.session, emulation)
+      const isOfSize = width === ahead.emulation.width && height === ahead.emulation.height
+      if (!isOfSize) await emulateSize(ahead.session, emulation)
       return { ...ahead, emulation }
     },
-    giveBack: (open, isSpoilt) => {
-      if (isSpoilt || isDue() || open.browser.ended.aborted) {
-        next = openInFresh()
+    giveBack: (used, isSpoilt) => {
+      const { browser: kind } = used.emulation
+      if (isSpoilt || isDue() || used.browser.ended.aborted) {
+        next = openInFresh(kind)
         return
       }
       const before = next
-      const ahead = before.then((page) => (page.contextId === open.contextId ? openPage(open.browser, usual) : page))
+      const ahead = before.then((page) =>
+        page.contextId === used.contextId ? open(used.browser, usualIn(kind)) : page,
+      )
       // Not missed where it is not used.
       ahead.catch(() => {})
-      next = close(open).then((isClosed) => (isClosed ? ahead : openInFresh()))
+      next = close(used).then((isClosed) => (isClosed ? ahead : openInFresh(kind)))
     },
   }
 }

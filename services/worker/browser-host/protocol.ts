@@ -1,15 +1,22 @@
 import type { CaptureOptions } from '#shared/capture/options.ts'
+import type { BrowserKind } from '#shared/capture/pool-of.ts'
 import type { PageMetadata } from '#shared/capture/page-metadata.ts'
 import type { CaptureErrorCode } from '#shared/errors/catalog.ts'
 import type { Refusal } from '#shared/net/refusal.ts'
 import type { Timings, Warning } from '#shared/queue/messages.ts'
+
+/** The browsers of a host: which of them waits for captures, and the binary of each that is there. */
+export type Browsers = {
+  readonly kept: BrowserKind
+  readonly binaries: Readonly<Partial<Record<BrowserKind, string>>>
+}
 
 /** A user without rights of its own, as which the browsers of one slot run. */
 export type BrowserUser = { readonly userId: number; readonly groupId: number }
 
 /** What a browser host is started with: one JSON text as its only argument. Holds no secret. */
 export type HostSettings = {
-  readonly chromium: string
+  readonly browsers: Browsers
   readonly sandbox: boolean
   /** Whether the host has a file tree of its own, in which its modules stay readable. */
   readonly hasOwnFiles: boolean

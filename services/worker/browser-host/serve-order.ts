@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto'
+import type { BrowserKind } from '#shared/capture/pool-of.ts'
 import { AppError, errorToCaptureCode } from '#shared/errors/app-error.ts'
 import type { CaptureErrorCode } from '#shared/errors/catalog.ts'
 import type { Timings } from '#shared/queue/messages.ts'
@@ -13,7 +14,7 @@ import { detailOf } from './detail-of.ts'
 import type { Browser } from './browser/launch.ts'
 import type { Forwarder } from './forwarder.ts'
 import type { PageSupply } from './page-supply.ts'
-import type { DueOrder, Outcome, Report } from './protocol.ts'
+import type { Browsers, DueOrder, Outcome, Report } from './protocol.ts'
 
 type Host = {
   readonly pages: PageSupply
@@ -21,6 +22,7 @@ type Host = {
   readonly bounds: SizeBounds
   readonly engines: readonly BlockEngine[]
   readonly consentScript: ConsentScript
+  readonly browsers: Browsers
   /** Resolves once the supervisor has it, or is gone. */
   readonly report: (report: Report) => Promise<void>
 }
@@ -51,6 +53,13 @@ const isGone = async ({ session, ended }: Browser): Promise<boolean> => {
 /** A page that takes longer to open never will: the smallest budget leaves a worker twenty seconds. */
 const openMs = 15_000
 
+/** The gateway accepts no such capture, unless it was told that there is such a browser. */
+const missing = (browser: BrowserKind) =>
+  new AppError('JOB_FAILED', {
+    message: `no ${browser} browser on this worker`,
+    publicMessage: 'The worker does not have the browser that the capture needs.',
+  })
+
 /** How one order ended, and what is left to be done once that is reported. */
 type Tried = { readonly outcome: Outcome; readonly giveBack: () => void }
 
@@ -61,6 +70,9 @@ const tryOrder = async (host: Host, order: DueOrder): Promise<Tried> => {
   const endsAt = began + leftMs
   const { consentScript } = host
   const plan = planCapture(options)
+  if (host.browsers.binaries[plan.emulation.browser] === undefined) {
+    return { outcome: failed(missing(plan.emulation.browser), timings), giveBack: () => {} }
+  }
   const tooLate = () => new Error(`no page opened within ${openMs} ms`)
   // What it throws ends the host: it has met nothing of the order's page, which is handed back.
   const open = await within(host.pages.take(plan.emulation), openMs, tooLate)

@@ -50,11 +50,11 @@ const memory = (path: string, bytes: number) => ['--perms', '1777', '--size', St
 /**
  * Arguments with which `bwrap` makes a browser's whole file tree: read-only but for home and shared memory. `/dev` has
  * the devices that are everybody's, `/proc` the browser's own processes; `/home`, `/run` and `/sys` have nothing of the
- * machine's. `chromium` is seen with the whole folder that it lies in.
+ * machine's. `browsers` are seen with the whole folder that each lies in.
  */
-export const fileTree = (chromium: string, mounts: readonly Mount[]): readonly string[] => {
+export const fileTree = (browsers: readonly string[], mounts: readonly Mount[]): readonly string[] => {
   const links = rootPaths.filter(isLink)
-  const programs = [process.execPath, dirname(chromium), dirname(realPath(chromium))]
+  const programs = [process.execPath, ...browsers.flatMap((path) => [dirname(path), dirname(realPath(path))])]
   const same = [...systemPaths, ...rootPaths, ...loadedPaths, ...programs]
     .filter((path) => !links.some((link) => `${path}/`.startsWith(`${link}/`)))
     .map((path) => ({ from: path, to: path }))

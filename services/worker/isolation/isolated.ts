@@ -10,8 +10,8 @@ export type NetworkIsolation = 'namespace' | 'flags-only'
 export type Isolation = {
   readonly network: NetworkIsolation
   readonly isRoot: boolean
-  /** Binary of the browser. */
-  readonly chromium: string
+  /** Binaries of the browsers. */
+  readonly browsers: readonly string[]
 }
 
 const checkMs = 10_000
@@ -45,11 +45,11 @@ const dropRest = [
  */
 export const isolated = (
   command: Command,
-  { network, isRoot, chromium }: Isolation,
+  { network, isRoot, browsers }: Isolation,
   mounts: readonly Mount[] = [],
 ): Command => {
   if (network === 'flags-only') return limited(command, { tasksMax: undefined })
-  const tree = fileTree(chromium, mounts)
+  const tree = fileTree(browsers, mounts)
   return [
     'bwrap',
     ...namespaces,

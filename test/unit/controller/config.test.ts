@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import t from 'tap'
-import { policyOf, readConfig } from '#controller/config.ts'
+import { policyOf, readConfig, stealthPolicyOf } from '#controller/config.ts'
 
 const least = {
   SHUTTERFLEET_NATS_URL: 'nats://127.0.0.1:4222',
@@ -55,5 +55,18 @@ t.test('refuses a maximum below the minimum or the buffer, and says both', (t) =
       'SHUTTERFLEET_POOL_MAX = 2, must be ≥ SHUTTERFLEET_POOL_MIN (3)\n' +
       'SHUTTERFLEET_POOL_MAX = 2, must be ≥ SHUTTERFLEET_POOL_BUFFER (5)',
   })
+  t.end()
+})
+
+t.test('workers for stealth come from nothing, up to their own number, by the times of the pool', (t) => {
+  const config = readConfig({
+    ...least,
+    SHUTTERFLEET_POOL_MIN: '2',
+    SHUTTERFLEET_POOL_BUFFER: '1',
+    SHUTTERFLEET_POOL_IDLE_CORES: '2',
+    SHUTTERFLEET_STEALTH_MAX: '3',
+  })
+  t.strictSame(config.stealthWorkerEnv, {}, 'there are none unless told otherwise')
+  t.strictSame(stealthPolicyOf(config), { ...policyOf(config), min: 0, max: 3, buffer: 0, idleCores: 0 })
   t.end()
 })

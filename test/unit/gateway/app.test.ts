@@ -155,7 +155,7 @@ t.test(
     context.answers.accept = () => ({ ok: true, caller: testCaller, createdAt: '', admitted: false })
     const unavailable = await post('/v1/screenshots', { url, stealth })
     t.equal(unavailable.statusCode, 422, 'availability last')
-    t.match(unavailable.json(), { error: { details: { stealth: ['is not available in this version'] } } })
+    t.match(unavailable.json(), { error: { details: { stealth: [/has no full Chromium/] } } })
     t.equal(context.seen.accepted.length, 0, 'nothing is stored for it')
 
     context.answers.accept = () => refuse({ code: 'USAGE_LIMIT_EXCEEDED' })

@@ -11,7 +11,7 @@ const program = (path: string, version: string) => {
   return path
 }
 
-const nothing = { postgresBin: '', natsServer: '', chromium: '' }
+const nothing = { postgresBin: '', natsServer: '', chromium: '', stealthChromium: '' }
 
 /** A machine below `root` that has nothing. */
 const machine = (root: string, over: Partial<ProgramSearch> = {}): ProgramSearch => ({
@@ -22,6 +22,7 @@ const machine = (root: string, over: Partial<ProgramSearch> = {}): ProgramSearch
   postgresPackage: join(root, 'package'),
   tools: join(root, 'tools'),
   chromiumPaths: [join(root, 'chromium')],
+  stealthChromiumPath: join(root, 'full-chromium'),
   ...over,
 })
 
@@ -95,6 +96,7 @@ t.test('what was named is never overruled by what is found', async (t) => {
     ['postgresBin', 'POSTGRES_BIN'],
     ['natsServer', 'NATS_SERVER'],
     ['chromium', 'CHROMIUM'],
+    ['stealthChromium', 'STEALTH_CHROMIUM'],
   ] as const) {
     const named = { ...nothing, [name]: join(root, 'nowhere') }
     await t.rejects(findPrograms(machine(root, { named })), {
@@ -107,6 +109,17 @@ t.test('does not look for what runs elsewhere', async (t) => {
   const root = t.testdir()
   program(join(root, 'chromium'), 'Chromium 156')
   program(join(root, 'path', 'certutil'), '')
-  const found = await findPrograms(machine(root, { needed: { postgres: false, nats: false, certutil: false } }))
-  t.strictSame(found, { postgresBin: undefined, natsServer: undefined, chromium: join(root, 'chromium') })
+  const elsewhere = machine(root, { needed: { postgres: false, nats: false, certutil: false } })
+  const chromium = join(root, 'chromium')
+  const found = await findPrograms(elsewhere)
+  t.strictSame(found, { postgresBin: undefined, natsServer: undefined, chromium, stealthChromium: undefined })
+})
+
+t.test('full Chromium may be missing, and is used where it is there', async (t) => {
+  const root = t.testdir()
+  others(root)
+  const none = { postgres: false, nats: false, certutil: false }
+  t.equal((await findPrograms(machine(root, { needed: none }))).stealthChromium, undefined)
+  const path = program(join(root, 'full-chromium'), 'Chromium 156')
+  t.equal((await findPrograms(machine(root, { needed: none }))).stealthChromium, path)
 })

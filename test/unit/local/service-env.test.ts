@@ -44,7 +44,7 @@ const facts: Facts = {
     },
     sealingKeys: {
       standard: { public: 'public', private: 'private' },
-      stealth: { public: '', private: '' },
+      stealth: { public: 'public of stealth', private: 'private of stealth' },
       proxied: { public: 'public of proxied', private: 'private of proxied' },
     },
     webhookKeys: { public: 'public of webhooks', private: 'private of webhooks' },
@@ -55,10 +55,13 @@ const facts: Facts = {
   s3Url: undefined,
   objectsFolder: '/data/objects',
   workerEnvFile: '/worker-env.json',
+  stealthWorkerEnvFile: '/stealth-worker-env.json',
   proxiedWorkerEnvFile: '/proxied-worker-env.json',
   chromium: '/chromium',
+  stealthChromium: '/full-chromium',
   poolMax: 2,
   poolIdleCores: 3,
+  stealthMax: 2,
   proxiedMax: 1,
 }
 
@@ -106,6 +109,23 @@ t.test('each kind of worker has a user, a key and an environment of its own', (t
     SHUTTERFLEET_POOL_IDLE_CORES: '3',
     SHUTTERFLEET_PROXIED_MAX: '1',
   })
+  t.end()
+})
+
+t.test('without full Chromium the gateway gets no key for stealth, and the controller no workers', (t) => {
+  const without = { ...facts, stealthChromium: undefined }
+  t.equal(gatewayEnv(facts)['SHUTTERFLEET_SEALING_KEY_STEALTH'], 'public of stealth')
+  t.equal(gatewayEnv(without)['SHUTTERFLEET_SEALING_KEY_STEALTH'], '')
+  const workers = { SHUTTERFLEET_STEALTH_WORKER_ENV_FILE: '/stealth-worker-env.json', SHUTTERFLEET_STEALTH_MAX: '2' }
+  t.match(controllerEnv(facts), workers)
+  t.equal(controllerEnv(without)['SHUTTERFLEET_STEALTH_WORKER_ENV_FILE'], undefined)
+  t.match(workerEnv(facts, 'stealth'), {
+    SHUTTERFLEET_NATS_URL: 'nats://worker_stealth',
+    SHUTTERFLEET_WORKER_POOL: 'stealth',
+    SHUTTERFLEET_WORKER_OPENING_KEYS: 'private of stealth',
+    SHUTTERFLEET_STEALTH_CHROMIUM: '/full-chromium',
+  })
+  t.equal(workerEnv(facts, 'proxied')['SHUTTERFLEET_STEALTH_CHROMIUM'], '/full-chromium')
   t.end()
 })
 

@@ -16,8 +16,11 @@ const parseTexts = (given: string): Readonly<Record<string, string>> | undefined
   }
 }
 
-const environment = (name: string, help: string): Setting<Readonly<Record<string, string>>> => ({
-  ...text(name, { help, secret: true }),
+const environment = (
+  name: string,
+  common: { readonly help: string; readonly fallback?: '{}' },
+): Setting<Readonly<Record<string, string>>> => ({
+  ...text(name, { ...common, secret: true }),
   kind: 'JSON object of texts',
   parse: (given) => {
     const value = parseTexts(given)
@@ -76,14 +79,22 @@ export const controllerSettings = {
     min: 100,
     max: 10_000,
   }),
-  workerEnv: environment(
-    'WORKER_ENV',
-    'the whole environment of the workers that the controller starts on this machine',
-  ),
-  proxiedWorkerEnv: environment(
-    'PROXIED_WORKER_ENV',
-    'the whole environment of the single-use workers that the controller starts on this machine',
-  ),
+  workerEnv: environment('WORKER_ENV', {
+    help: 'the whole environment of the workers that the controller starts on this machine',
+  }),
+  stealthWorkerEnv: environment('STEALTH_WORKER_ENV', {
+    help: 'the whole environment of the workers for captures with `stealth` that the controller starts on this machine; without it there are none',
+    fallback: '{}',
+  }),
+  stealthMax: integer('STEALTH_MAX', {
+    help: 'most workers for captures with `stealth`, each with a full Chromium; there are none while nobody asks for any',
+    fallback: 1,
+    min: 1,
+    max: 1000,
+  }),
+  proxiedWorkerEnv: environment('PROXIED_WORKER_ENV', {
+    help: 'the whole environment of the single-use workers that the controller starts on this machine',
+  }),
   proxiedMax: integer('PROXIED_MAX', {
     help: "most single-use workers for captures with a caller's proxy, each with a browser of its own",
     fallback: 2,

@@ -56,6 +56,10 @@ export const gatewaySettings = {
   sealingKeyProxied: text('SEALING_KEY_PROXIED', {
     help: "public key to which captures with a caller's proxy are sealed",
   }),
+  sealingKeyStealth: text('SEALING_KEY_STEALTH', {
+    help: 'public key to which captures with `stealth` are sealed; empty: no workers have full Chromium (SHUTTERFLEET_STEALTH_CHROMIUM), and such captures are refused',
+    fallback: '',
+  }),
   sealingKeyWebhooks: text('SEALING_KEY_WEBHOOKS', {
     help: 'public key to which the secrets of webhooks are sealed',
   }),

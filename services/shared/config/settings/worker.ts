@@ -47,6 +47,10 @@ export const workerSettings = {
     help: 'Chromium or headless-shell binary; browsers see the whole folder that it lies in',
     fallback: '/usr/lib/chromium/chromium-headless-shell',
   }),
+  stealthChromium: text('STEALTH_CHROMIUM', {
+    help: 'full Chromium binary of captures with `stealth`; browsers see the whole folder that it lies in',
+    fallback: '/usr/lib/chromium/chromium',
+  }),
   browserUser: text('WORKER_BROWSER_USER', {
     help: 'user with whose subordinate ids (/etc/subuid), one for each slot, browsers run when the worker is root; not used otherwise',
     fallback: 'shutterfleet-browser',

@@ -1,4 +1,4 @@
-import type { HostSettings } from '#worker/browser-host/protocol.ts'
+import type { BrowserKind } from '#shared/capture/pool-of.ts'
 
 /** Each site has a process of its own. Headless-shell does not do so by itself. */
 export const siteIsolation = '--site-per-process'
@@ -7,8 +7,8 @@ export const siteIsolation = '--site-per-process'
  * What keeps Chromium to its proxy: loopback goes through it too, and WebRTC has no way around it (the widely copied
  * `--force-webrtc-ip-handling-policy` has no effect).
  */
-const network = (proxyPort: number) => [
-  `--proxy-server=socks5://127.0.0.1:${proxyPort}`,
+const network = (proxy: string) => [
+  `--proxy-server=${proxy}`,
   '--proxy-bypass-list=<-loopback>',
   '--webrtc-ip-handling-policy=disable_non_proxied_udp',
   '--disable-quic',
@@ -38,8 +38,6 @@ const unattended = [
 
 /** What would make a page look or behave otherwise than before its viewer, or two pictures of it differ. */
 const steady = [
-  // Of headless-shell alone; full Chromium opens some after a click, and those are closed.
-  '--block-new-web-contents',
   '--disable-back-forward-cache',
   '--disable-background-timer-throttling',
   '--disable-backgrounding-occluded-windows',
@@ -53,12 +51,15 @@ const steady = [
   '--blink-settings=primaryHoverType=2,availableHoverTypes=2,primaryPointerType=4,availablePointerTypes=4',
 ]
 
-/** Features that hold back a page's first frame, ask servers for hints, or try other addresses than the caller's. */
+/** Features that hold back a page's first frame, ask servers for hints, try other addresses than the caller's, or are their user's. */
 const disabledFeatures = [
+  'AutofillServerCommunication',
+  'AvoidCorsURLLoaderRestartOnRedirect',
   'AvoidUnnecessaryBeforeUnloadCheckSync',
   'DestroyProfileOnBrowserClose',
   'DialMediaRouteProvider',
   'GlobalMediaControls',
+  'HttpsFirstBalancedModeAutoEnable',
   'HttpsUpgrades',
   'LensOverlay',
   'MediaRouter',
@@ -69,8 +70,29 @@ const disabledFeatures = [
   'Translate',
 ]
 
-/** Arguments of a browser whose only way out is the proxy on a port of loopback, steered through pipes. */
-export const flagsOf = ({ sandbox }: Pick<HostSettings, 'sandbox'>, proxyPort: number, profile: string): string[] => [
+/** Nobody listens there. */
+const nowhere = 'socks5://127.0.0.1:1'
+
+/**
+ * What each browser is told beyond that. Full Chromium updates its components, looks for its user and more: all of it goes
+ * nowhere, since only the contexts of captures have a proxy. The protocol's override of languages reaches workers too late.
+ */
+const own = (kind: BrowserKind, proxy: string): readonly string[] =>
+  kind === 'shell'
+    ? [...network(proxy), '--accept-lang=en-US', '--block-new-web-contents']
+    : [
+        ...network(nowhere),
+        '--accept-lang=en-US,en',
+        '--disable-blink-features=AutomationControlled',
+        '--disable-auto-reload',
+        '--screen-info={1920x1080}',
+      ]
+
+/** How a browser is started: its sandbox, the proxy that is its only way out, and the folder that it may write to. */
+export type BrowserStart = { readonly sandbox: boolean; readonly proxy: string; readonly profile: string }
+
+/** Arguments of a browser that is steered through pipes. */
+export const flagsOf = (kind: BrowserKind, { sandbox, proxy, profile }: BrowserStart): string[] => [
   '--headless',
   '--remote-debugging-pipe',
   `--user-data-dir=${profile}`,
@@ -78,7 +100,7 @@ export const flagsOf = ({ sandbox }: Pick<HostSettings, 'sandbox'>, proxyPort: n
   '--disable-dev-shm-usage',
   ...(sandbox ? [] : ['--no-sandbox']),
   siteIsolation,
-  ...network(proxyPort),
+  ...own(kind, proxy),
   ...unattended,
   ...steady,
   `--disable-features=${disabledFeatures.join(',')}`,

@@ -16,6 +16,12 @@ export type Target = { readonly id: string; readonly session: Session }
 /** A page with a context of its own. */
 export type BlankPage = Target & { readonly contextId: string }
 
+/** What a context is opened with. */
+export type BlankContext = {
+  readonly proxy: string | undefined
+  readonly prepare: (worker: Session) => void
+}
+
 /** A browser that runs. */
 export type Browser = {
   /** As Chromium counts, such as `156.0.8078.79`. */
@@ -23,8 +29,11 @@ export type Browser = {
   readonly session: Session
   /** Aborts once the browser is over. */
   readonly ended: AbortSignal
-  /** Opens a page in a new context. Any other page that comes up in the context is closed. */
-  readonly openBlank: () => Promise<BlankPage>
+  /**
+   * Opens a page in a new context, which has a proxy of its own where one is given. Any other page that comes up in the context
+   * is closed; `prepare` meets each worker that outlives a page before it runs.
+   */
+  readonly openBlank: (context: BlankContext) => Promise<BlankPage>
   /** A further session of the browser itself, whose interceptions are its own. */
   readonly attach: () => Promise<Session>
   /** The session of a target that was attached to. */
@@ -43,18 +52,23 @@ const failInstall = `{
   })
 }`
 
-/** What a context may hold beside its page: pages are kept out, and workers that outlive a page too; shared ones run. */
-const watchTargets = async ({ browser, sessionOf }: Connection): Promise<(contextId: string) => Promise<Target>> => {
-  const awaited = new Map<string, (target: Target) => void>()
+type Opening = { readonly take: (target: Target) => void; readonly prepare: (worker: Session) => void }
+
+/** What a context may hold beside its page: further pages are closed, service workers fail to install, shared ones run. */
+const watchTargets = async ({ browser, sessionOf }: Connection): Promise<Map<string, Opening>> => {
+  const contexts = new Map<string, Opening>()
+  const opened = new Set<string>()
   browser.on('Target.attachedToTarget', ({ sessionId, targetInfo: { targetId, type, browserContextId = '' } }) => {
     const session = sessionOf(sessionId)
-    const take = awaited.get(browserContextId)
-    if (type === 'page' && take) {
-      awaited.delete(browserContextId)
-      take({ id: targetId, session })
+    const context = contexts.get(browserContextId)
+    if (type === 'page' && context && !opened.has(browserContextId)) {
+      opened.add(browserContextId)
+      void session.closed.then(() => opened.delete(browserContextId) && contexts.delete(browserContextId))
+      context.take({ id: targetId, session })
       return
     }
     if (type === 'service_worker') session.send('Runtime.evaluate', { expression: failInstall }).catch(() => {})
+    if (type !== 'page') context?.prepare(session)
     // What waits holds up all pages of its process.
     session.send('Runtime.runIfWaitingForDebugger').catch(() => {})
     if (type === 'page') browser.send('Target.closeTarget', { targetId }).catch(() => {})
@@ -65,21 +79,25 @@ const watchTargets = async ({ browser, sessionOf }: Connection): Promise<(contex
     flatten: true,
     filter: [{ type: 'page' }, { type: 'service_worker' }, { type: 'shared_worker' }],
   })
-  return (contextId) => new Promise((take) => awaited.set(contextId, take))
+  return contexts
 }
 
 const steer = async (connection: Connection, kill: () => void): Promise<Browser> => {
   const { browser, sessionOf, ended } = connection
-  const [{ product }, nextPage] = await Promise.all([browser.send('Browser.getVersion'), watchTargets(connection)])
+  const [{ product }, contexts] = await Promise.all([browser.send('Browser.getVersion'), watchTargets(connection)])
   return {
     version: product.split('/')[1] ?? '',
     session: browser,
     ended,
     sessionOf,
     kill,
-    openBlank: async () => {
-      const { browserContextId } = await browser.send('Target.createBrowserContext', { disposeOnDetach: true })
-      const opening = nextPage(browserContextId)
+    openBlank: async ({ proxy, prepare }) => {
+      const { browserContextId } = await browser.send('Target.createBrowserContext', {
+        disposeOnDetach: true,
+        ...(proxy !== undefined && { proxyServer: proxy, proxyBypassList: '<-loopback>' }),
+      })
+      const { promise: opening, resolve: take } = Promise.withResolvers<Target>()
+      contexts.set(browserContextId, { take, prepare })
       await browser.send('Target.createTarget', { url: 'about:blank', browserContextId })
       return { ...(await opening), contextId: browserContextId }
     },

@@ -6,9 +6,11 @@ import type { OpenPage } from './equip/open-page.ts'
 import { isBlank } from './inspect/is-blank.ts'
 import { assertDocument } from './load/navigate.ts'
 import type { CapturePlan, ImageOutput, PdfPage } from './plan/plan-capture.ts'
+import { runInOwnWorld } from './prepare/world.ts'
 import { printPages } from './shoot/print-pages.ts'
 import { shoot } from './shoot/shoot.ts'
 import { measure } from './subject/measure.ts'
+import { pinBars } from './subject/pin-bars.ts'
 import * as warnings from './warnings.ts'
 
 /** What was made of a page. */
@@ -28,6 +30,8 @@ const takeImage = async (
   const { frame, isTruncated } = await measure(open, plan.subject, plan.emulation, bounds)
   const size = { width: frame.width * scale, height: frame.height * scale }
   assertFits(output, size)
+  // A page that goes on to another document meanwhile is shot as it is.
+  if (plan.subject.kind === 'full-page') await runInOwnWorld(open, pinBars(frame.height)).catch(() => {})
   const take = async () => {
     const picture = await time('shoot', shoot(open, { frame, subject: plan.subject, output }))
     assertDocument(open, bounds.traffic)

@@ -1,5 +1,6 @@
 import t from 'tap'
 import { prepareCapture } from '#gateway/accept/prepare-capture.ts'
+import type { Pool } from '#shared/capture/lane.ts'
 import { parseCapture } from '#shared/capture/parse-capture.ts'
 import { sealedCodec } from '#shared/queue/messages.ts'
 import { open } from '#shared/queue/seal.ts'
@@ -7,13 +8,12 @@ import { createTestContext } from '#test/helpers/gateway-context.ts'
 
 const prepare = async (parameters: Readonly<Record<string, unknown>>) => {
   const context = createTestContext()
-  const parsed = parseCapture(parameters, { allow: [] })
+  const parsed = parseCapture(parameters, { allow: [], hasStealth: true })
   if (!parsed.ok) throw new Error(JSON.stringify(parsed.faults))
   const id = crypto.randomUUID()
   const request = { parsed, keyHash: Buffer.alloc(32), originHost: null, idempotency: undefined }
   const capture = await prepareCapture(context, { id, lane: 'normal', request })
-  const openWith = (pool: 'standard' | 'proxied') =>
-    sealedCodec.decode(open([context.openingKeys[pool]], id, capture.sealed))
+  const openWith = (pool: Pool) => sealedCodec.decode(open([context.openingKeys[pool]], id, capture.sealed))
   return { capture, openWith }
 }
 
@@ -29,6 +29,13 @@ t.test(
     t.notMatch(JSON.stringify({ ...capture, sealed: '' }), 's3cr3t')
   },
 )
+
+t.test('a capture with stealth is sealed for the workers with full Chromium alone', async (t) => {
+  const { capture, openWith } = await prepare({ url: 'https://example.com/', stealth: true })
+  t.match(capture, { pool: 'stealth', features: ['stealth'] })
+  t.equal(openWith('stealth').options.stealth, true)
+  t.throws(() => openWith('standard'), { code: 'JOB_FAILED' })
+})
 
 t.test('every other capture goes to the pool of all', async (t) => {
   const { capture, openWith } = await prepare({ url: 'https://example.com/' })

@@ -6,7 +6,7 @@ import { parseCapture } from '#shared/capture/parse-capture.ts'
 const url = 'https://example.com/'
 
 const faultsOf = (input: unknown): FieldFaults => {
-  const verdict = parseCapture(input, { allow: [] })
+  const verdict = parseCapture(input, { allow: [], hasStealth: true })
   return verdict.ok ? {} : verdict.faults
 }
 

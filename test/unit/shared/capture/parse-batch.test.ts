@@ -2,7 +2,7 @@ import t from 'tap'
 import { parseBatch } from '#shared/capture/parse-batch.ts'
 import { parseCapture } from '#shared/capture/parse-capture.ts'
 
-const rules = { allow: [] }
+const rules = { allow: [], hasStealth: true }
 const judge = async (input: unknown) => {
   let pauses = 0
   const verdict = await parseBatch(input, rules, {}, async () => {

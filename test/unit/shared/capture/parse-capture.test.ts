@@ -2,7 +2,7 @@ import t from 'tap'
 import type { FieldFaults } from '#shared/errors/app-error.ts'
 import { parseCapture, type ParsedCapture } from '#shared/capture/parse-capture.ts'
 
-const rules = { allow: [] } as const
+const rules = { allow: [], hasStealth: true } as const
 const url = 'https://example.com/'
 
 const faultsOf = (input: unknown): FieldFaults => {
@@ -77,13 +77,13 @@ t.test('a bad port is refused in every address that a request names, and no othe
   }
   for (const port of [80, 443, 81, 1080, 3000, 8080, 10_081, 65_535]) t.same(faultsOf(at(port)), {}, `${port}`)
   const allow = [{ kind: 'name', name: 'example.com', port: undefined }] as const
-  const listed = parseCapture({ url: 'http://example.com:22/' }, { allow })
+  const listed = parseCapture({ url: 'http://example.com:22/' }, { allow, hasStealth: true })
   t.same(listed.ok ? {} : listed.faults, { url: ['port 22 is not allowed'] }, 'whatever the operator allows')
 })
 
 t.test('the allow list lets a private address through, and only that one', async (t) => {
   const allow = [{ kind: 'name', name: 'localhost', port: 8000 }] as const
-  const judge = (address: string) => parseCapture({ url: address }, { allow }).ok
+  const judge = (address: string) => parseCapture({ url: address }, { allow, hasStealth: true }).ok
   t.equal(judge('http://localhost:8000/'), true)
   t.equal(judge('http://localhost:8001/'), false)
 })

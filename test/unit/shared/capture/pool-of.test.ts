@@ -1,7 +1,20 @@
 import t from 'tap'
-import { poolOf } from '#shared/capture/pool-of.ts'
+import { browserOf, browsersOf, poolOf } from '#shared/capture/pool-of.ts'
 
-t.test("a caller's proxy alone decides who serves a capture", async (t) => {
+const proxy = 'http://p.example.com:1'
+
+t.test("a caller's proxy decides who serves a capture, then stealth", async (t) => {
   t.equal(poolOf({}), 'standard')
-  t.equal(poolOf({ proxy: 'http://p.example.com:1' }), 'proxied')
+  t.equal(poolOf({ stealth: false }), 'standard')
+  t.equal(poolOf({ stealth: true }), 'stealth')
+  t.equal(poolOf({ proxy }), 'proxied')
+  t.equal(poolOf({ proxy, stealth: true }), 'proxied')
+})
+
+t.test('every capture goes to a pool whose workers can start its browser', async (t) => {
+  for (const parameters of [{}, { stealth: true }, { proxy }, { proxy, stealth: true }]) {
+    t.ok(browsersOf[poolOf(parameters)].includes(browserOf(parameters)), JSON.stringify(parameters))
+  }
+  t.equal(browserOf({ stealth: true }), 'full')
+  t.equal(browserOf({}), 'shell')
 })

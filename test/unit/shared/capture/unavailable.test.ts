@@ -1,5 +1,5 @@
 import t from 'tap'
-import { captureParameters, type CaptureParameters, defaultOf, type ParameterName } from '#shared/capture/options.ts'
+import { captureParameters, type CaptureParameters } from '#shared/capture/options.ts'
 import { unavailableIn } from '#shared/capture/unavailable.ts'
 
 const available: CaptureParameters = {
@@ -46,25 +46,19 @@ const available: CaptureParameters = {
   block_cookies: true,
   block_ads: true,
   block_chats: true,
-}
-
-/** A value of every other parameter that asks for something. */
-const asking: CaptureParameters = {
   stealth: true,
 }
 
-t.test('every parameter of the contract is either served or named as not available', async (t) => {
-  const names = Object.keys(captureParameters.properties).toSorted()
-  t.same([...Object.keys(available), ...Object.keys(asking)].toSorted(), names)
-  t.equal(unavailableIn(available), undefined)
-  for (const [name, value] of Object.entries(asking)) {
-    t.same(Object.keys(unavailableIn({ [name]: value }) ?? {}), [name], name)
-  }
+t.test('every parameter of the contract is served where there is full Chromium', async (t) => {
+  t.same(Object.keys(available).toSorted(), Object.keys(captureParameters.properties).toSorted())
+  t.equal(unavailableIn(available, { hasStealth: true }), undefined)
 })
 
-t.test('a default, false or an empty value asks for nothing', async (t) => {
-  const names = Object.keys(asking) as ParameterName[]
-  const defaults = Object.fromEntries(names.map((name) => [name, defaultOf(name)]))
-  t.equal(unavailableIn(defaults), undefined)
-  t.equal(unavailableIn({ headers: {}, cookies: [], hide_selectors: [], css: '', js: '' }), undefined)
-})
+t.test(
+  'stealth is not available where there is no full Chromium, and the settings that would change it are named',
+  async (t) => {
+    const settings = /SHUTTERFLEET_STEALTH_CHROMIUM .*SHUTTERFLEET_SEALING_KEY_STEALTH/
+    t.match(unavailableIn({ stealth: true }, { hasStealth: false }), { stealth: [settings] })
+    t.equal(unavailableIn({ stealth: false }, { hasStealth: false }), undefined)
+  },
+)

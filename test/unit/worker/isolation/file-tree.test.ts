@@ -10,13 +10,13 @@ const mountsOf = (args: readonly string[], kind: string) =>
 t.test('fileTree: Chromium is found by the path that was given and by the one that it leads to', async (t) => {
   const folder = t.testdir({ v1: { shell: '' } })
   symlinkSync('v1', join(folder, 'current'))
-  const found = mountsOf(fileTree(join(folder, 'current', 'shell'), []), '--ro-bind-try').map(([, to]) => to)
+  const found = mountsOf(fileTree([join(folder, 'current', 'shell')], []), '--ro-bind-try').map(([, to]) => to)
   t.ok(found.includes(join(folder, 'current')))
   t.ok(found.includes(join(folder, 'v1')))
 })
 
 t.test('fileTree: what is mounted can be reached by every user', async (t) => {
-  const args = fileTree('/opt/a/b/shell', [{ from: '/x/socket', to: '/run/y/socket' }])
+  const args = fileTree(['/opt/a/b/shell'], [{ from: '/x/socket', to: '/run/y/socket' }])
   const folders = args.filter((_, place) => args[place - 1] === '--dir')
   for (const folder of ['/opt', '/opt/a', '/run', '/run/y', '/usr', '/usr/local'])
     t.ok(folders.includes(folder), folder)
@@ -24,7 +24,7 @@ t.test('fileTree: what is mounted can be reached by every user', async (t) => {
 })
 
 t.test('fileTree: nothing but home and shared memory can be written, each with a bound', async (t) => {
-  const args = fileTree('/opt/shell', [])
+  const args = fileTree(['/opt/shell'], [])
   t.notOk(args.some((arg) => /^--(dev-)?bind/.test(arg)))
   const memories = args.flatMap((arg, place) => (arg === '--tmpfs' ? [args.slice(place - 2, place + 2)] : []))
   t.strictSame(

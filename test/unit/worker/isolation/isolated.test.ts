@@ -4,7 +4,7 @@ import { checkIsolation, isolated } from '#worker/isolation/isolated.ts'
 
 const namespaces = ['--unshare-net', '--unshare-pid', '--unshare-ipc', '--unshare-uts', '--die-with-parent']
 const chromium = '/usr/lib/chromium/chromium-headless-shell'
-const by = { network: 'namespace', isRoot: process.getuid?.() === 0, chromium } as const
+const by = { network: 'namespace', isRoot: process.getuid?.() === 0, browsers: [chromium] } as const
 
 t.test(
   'isolated: root makes the namespaces without a user namespace, and keeps what it takes to become the user',

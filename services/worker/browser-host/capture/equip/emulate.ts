@@ -1,10 +1,18 @@
 import type { Browser } from '#worker/browser-host/browser/launch.ts'
 import type { Session } from '#worker/browser-host/browser/connection.ts'
 import type { Emulation } from '#worker/browser-host/capture/plan/plan-capture.ts'
+import { identityOf } from './identity.ts'
+import { screenFor } from './window.ts'
 
-/** What Chromium says of itself but for the word "Headless", which sites take for a robot. */
-const userAgentOf = ({ version }: Pick<Browser, 'version'>): string =>
-  `Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/${version.split('.')[0]}.0.0.0 Safari/537.36`
+/** Those of Chromium with a window; headless-shell has others where a page names none. */
+const fontFamilies = {
+  standard: 'Times New Roman',
+  fixed: 'Monospace',
+  serif: 'Times New Roman',
+  sansSerif: 'Arial',
+  cursive: 'Comic Sans MS',
+  fantasy: 'Impact',
+}
 
 /** What media queries see; `media` '' is the browser's own. */
 export const emulateMedia = (
@@ -20,28 +28,39 @@ export const emulateMedia = (
     ],
   })
 
-/** The size of the viewport and its pixels. */
-export const emulateSize = (session: Session, { width, height, scale, isMobile }: Emulation): Promise<void> =>
-  session.send('Emulation.setDeviceMetricsOverride', {
+/** Whether the page looks at a desktop's window and screen around it; elsewhere the viewport is all that there is. */
+export const isWindow = ({ browser, isMobile }: Emulation): boolean => browser === 'full' && !isMobile
+
+/** The size of the viewport, its pixels, and the screen. */
+export const emulateSize = (session: Session, emulation: Emulation): Promise<void> => {
+  const { width, height, scale, isMobile } = emulation
+  const screen = isWindow(emulation) ? screenFor(emulation) : { width, height }
+  return session.send('Emulation.setDeviceMetricsOverride', {
     width,
     height,
     deviceScaleFactor: scale,
     mobile: isMobile,
-    screenWidth: width,
-    screenHeight: height,
+    screenWidth: screen.width,
+    screenHeight: screen.height,
     ...(isMobile && { screenOrientation: { type: 'portraitPrimary', angle: 0 } }),
   })
+}
+
+/** Who the browser says that it is, and the language of dates and numbers: for frames and workers of all kinds. */
+export const emulateIdentity = async ({ version }: Browser, session: Session, emulation: Emulation): Promise<void> => {
+  await Promise.all([
+    session.send('Emulation.setUserAgentOverride', identityOf(version, emulation.userAgent)),
+    session.send('Emulation.setLocaleOverride', { locale: 'en-US' }),
+  ])
+}
 
 /** What a frame finds of its browser, whether it is the page itself or lives in another process. */
 export const emulate = async (browser: Browser, session: Session, emulation: Emulation): Promise<void> => {
-  const { userAgent, isMobile, timezone, geolocation } = emulation
+  const { isMobile, timezone, geolocation } = emulation
   await Promise.all([
-    session.send('Emulation.setUserAgentOverride', {
-      userAgent: userAgent ?? userAgentOf(browser),
-      acceptLanguage: 'en-US',
-    }),
+    emulateIdentity(browser, session, emulation),
     session.send('Emulation.setTimezoneOverride', { timezoneId: timezone }),
-    session.send('Emulation.setLocaleOverride', { locale: 'en-US' }),
+    session.send('Page.setFontFamilies', { fontFamilies }),
     emulateMedia(session, emulation),
     ...(isMobile ? [session.send('Emulation.setTouchEmulationEnabled', { enabled: true })] : []),
     ...(geolocation ? [session.send('Emulation.setGeolocationOverride', { accuracy: 0, ...geolocation })] : []),

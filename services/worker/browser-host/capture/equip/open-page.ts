@@ -2,9 +2,10 @@ import { AppError } from '#shared/errors/app-error.ts'
 import type { Session } from '#worker/browser-host/browser/connection.ts'
 import type { BlankPage, Browser } from '#worker/browser-host/browser/launch.ts'
 import type { Emulation } from '#worker/browser-host/capture/plan/plan-capture.ts'
-import { emulate, emulateSize } from './emulate.ts'
+import { emulate, emulateIdentity, emulateSize, isWindow } from './emulate.ts'
 import { type MainDocument, watchDocument } from './watch-document.ts'
 import { type Loads, watchLoads } from './watch-loads.ts'
+import { shapeWindow } from './window.ts'
 
 /** A page that asks more often than this is left with its question. */
 const dialogsMax = 10
@@ -50,31 +51,30 @@ const watchCrash = (session: Session): Promise<never> => {
   return promise
 }
 
-/** Has frames of other sites wait until they are emulated for, and gives their sessions. */
-const attachFrames = async (browser: Browser, page: Session, emulation: Emulation): Promise<() => Session[]> => {
-  const sessions: Session[] = []
+/** Has frames of other sites and workers wait until they are emulated for, and gives the sessions of the frames. */
+const attachRest = async (browser: Browser, page: Session, emulation: Emulation): Promise<() => Session[]> => {
+  const frames: Session[] = []
   const watch = (session: Session): Promise<void> => {
-    session.on('Target.attachedToTarget', ({ sessionId, targetInfo }) => {
+    session.on('Target.attachedToTarget', ({ sessionId, targetInfo: { type } }) => {
       const attached = browser.sessionOf(sessionId)
-      // One beyond the bound runs as the browser is.
-      const isFrame = targetInfo.type === 'iframe' && sessions.length < framesMax
-      if (isFrame) {
-        sessions.push(attached)
-        for (const step of [answerDialogs(attached), emulate(browser, attached, emulation), watch(attached)])
-          step.catch(() => {})
+      const steps = [watch(attached)]
+      if (type !== 'iframe') steps.push(emulateIdentity(browser, attached, emulation))
+      else if (frames.length < framesMax) {
+        frames.push(attached)
+        steps.push(answerDialogs(attached), emulate(browser, attached, emulation))
       }
+      for (const step of steps) step.catch(() => {})
       attached.send('Runtime.runIfWaitingForDebugger').catch(() => {})
     })
     return session.send('Target.setAutoAttach', {
       autoAttach: true,
       waitForDebuggerOnStart: true,
       flatten: true,
-      // A worker made of a blob waits whether or not workers are attached to.
       filter: [{ type: 'iframe' }, { type: 'worker' }],
     })
   }
   await watch(page)
-  return () => sessions.filter((session) => session.isOpen())
+  return () => frames.filter((frame) => frame.isOpen())
 }
 
 const denyDownloads = ({ session }: Browser, browserContextId: string) =>
@@ -89,7 +89,7 @@ const equip = async (browser: Browser, { session, id, contextId }: BlankPage, em
   const document = watchDocument(session, id)
   const loads = watchLoads(session, id)
   const [frames] = await Promise.all([
-    attachFrames(browser, session, emulation),
+    attachRest(browser, session, emulation),
     answerDialogs(session),
     session.send('Page.setLifecycleEventsEnabled', { enabled: true }),
     session.send('Network.enable', { maxTotalBufferSize: 0, maxResourceBufferSize: 0 }),
@@ -99,14 +99,19 @@ const equip = async (browser: Browser, { session, id, contextId }: BlankPage, em
     emulate(browser, session, emulation),
     denyDownloads(browser, contextId),
     ...(emulation.geolocation ? [grantLocation(browser, contextId)] : []),
+    ...(isWindow(emulation) ? [shapeWindow(session, emulation)] : []),
     session.send('Runtime.runIfWaitingForDebugger'),
   ])
   return { crashed, document, loads, frameSessions: () => [session, ...frames()] }
 }
 
 /** Opens the one page of a capture: nothing of another capture is in it, and nothing that it asks for is granted but a given location. */
-export const openPage = async (browser: Browser, emulation: Emulation): Promise<OpenPage> => {
-  const blank = await browser.openBlank()
+export const openPage = async (browser: Browser, emulation: Emulation, proxy: string): Promise<OpenPage> => {
+  const blank = await browser.openBlank({
+    // Headless-shell has the proxy for all that it does.
+    proxy: emulation.browser === 'full' ? proxy : undefined,
+    prepare: (worker) => void emulateIdentity(browser, worker, emulation).catch(() => {}),
+  })
   const { session, id, contextId } = blank
   const { promise: closed, resolve } = Promise.withResolvers<void>()
   return {

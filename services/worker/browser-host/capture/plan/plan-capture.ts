@@ -1,5 +1,6 @@
-import { type CaptureOptions, type Format, withDefaults } from '#shared/capture/options.ts'
+import type { CaptureOptions, Format } from '#shared/capture/options.ts'
 import { devices } from '#shared/capture/devices.ts'
+import { type BrowserKind, browserOf } from '#shared/capture/pool-of.ts'
 import { pdfPageSize, toMillimetres } from '#shared/capture/pdf-lengths.ts'
 
 /** A page of a PDF; lengths in inches. */
@@ -11,6 +12,7 @@ export type PdfPage = {
 
 /** What a page finds of its browser; fixed before the page opens. */
 export type Emulation = {
+  readonly browser: BrowserKind
   readonly width: number
   readonly height: number
   /** Device pixels for each CSS pixel. */
@@ -82,6 +84,7 @@ export type CapturePlan = {
 const planEmulation = (options: CaptureOptions): Emulation => {
   const device = devices[options.device]
   return {
+    browser: browserOf(options),
     width: options.width,
     height: options.height,
     scale: options.retina ? 2 : 1,
@@ -153,6 +156,3 @@ export const planCapture = (options: CaptureOptions): CapturePlan => {
     output: planOutput(options),
   }
 }
-
-/** What captures emulate that ask for nothing; their pages are opened ahead. */
-export const usual: Emulation = planCapture(withDefaults({})).emulation

@@ -1,0 +1,112 @@
+import type { IncomingHttpHeaders } from 'node:http'
+import { text } from 'node:stream/consumers'
+import type { Route } from '#test/fixtures/pages/pages.ts'
+
+type Brand = { readonly brand: string; readonly version: string }
+
+/** What a document or a worker found of its browser. What only documents have is undefined in workers. */
+export type Probe = {
+  readonly userAgent: string
+  readonly languages: readonly string[]
+  readonly platform: string
+  /** Client hints, those of high entropy included; undefined where there are none. */
+  readonly hints:
+    | {
+        readonly brands: readonly Brand[]
+        readonly fullVersionList: readonly Brand[]
+        readonly uaFullVersion: string
+        readonly mobile: boolean
+        readonly platform: string
+        readonly platformVersion: string
+        readonly architecture: string
+      }
+    | undefined
+  readonly webdriver: boolean | undefined
+  readonly chrome: string | undefined
+  readonly plugins: readonly string[] | undefined
+  /** `Notification.permission` and what `navigator.permissions` says of the same. */
+  readonly permissions: readonly [string, string] | undefined
+  readonly screen: Readonly<
+    Record<'width' | 'height' | 'outerWidth' | 'outerHeight' | 'innerWidth' | 'innerHeight', number>
+  >
+  readonly webgl: string | undefined
+}
+
+const places = ['page', 'frame', 'frame-worker', 'worker'] as const
+
+/** Where the probe looks: in the page, a frame of another site, and a worker of each. */
+export type ProbePlace = (typeof places)[number]
+
+const highEntropy = ['fullVersionList', 'uaFullVersion', 'platformVersion', 'architecture']
+
+/** Runs in documents and workers. */
+const probeText = `const probe = async () => {
+  const { userAgent, languages, platform, userAgentData, webdriver } = navigator
+  const common = { userAgent, languages, platform, webdriver }
+  const hints = userAgentData && (await userAgentData.getHighEntropyValues(${JSON.stringify(highEntropy)}))
+  if (!self.document) return { ...common, hints }
+  const state = async (name) => (await navigator.permissions.query({ name })).state
+  return {
+    ...common, hints,
+    chrome: typeof window.chrome,
+    plugins: [...navigator.plugins].map(({ name }) => name),
+    permissions: [Notification.permission, await state('notifications')],
+    screen: { width: screen.width, height: screen.height, outerWidth, outerHeight, innerWidth, innerHeight },
+    webgl: document.createElement('canvas').getContext('webgl')?.getParameter(7937),
+  }
+}
+const report = async (place) => {
+  await fetch('/probed?' + place, { method: 'POST', body: JSON.stringify(await probe()) })
+}`
+
+const html = (place: ProbePlace, worker: ProbePlace, rest = '') => `<!doctype html>${rest}<script>${probeText}
+const worked = new Promise((resolve) => { new Worker('/probe.js?${worker}').onmessage = resolve })
+const framed = parent === self ? new Promise((resolve) => { onmessage = resolve }) : undefined
+Promise.all([report('${place}'), worked, framed]).then(() => {
+  if (framed) document.body.id = 'settled'
+  else parent.postMessage('done', '*')
+})</script><body>`
+
+/** What the server heard with each request: path and headers. */
+export type Heard = { readonly path: string; readonly headers: IncomingHttpHeaders }
+
+/** Routes of a page that reports what it finds of its browser, and carries `#settled` once everybody has reported. */
+export const createIdentityProbe = () => {
+  const found = new Map<ProbePlace, Probe>()
+  const heard: Heard[] = []
+  const hearing =
+    (route: Route): Route =>
+    (request, response) => {
+      heard.push({ path: request.url ?? '', headers: request.headers })
+      route(request, response)
+    }
+  const send = (type: string, body: (host: string) => string) =>
+    hearing(({ headers }, response) => {
+      const asked = `Sec-CH-UA-Full-Version-List, Sec-CH-UA-Platform-Version`
+      response.writeHead(200, { 'content-type': type, 'accept-ch': asked }).end(body(headers.host ?? ''))
+    })
+  const other = (host: string) => `http://localhost:${host.split(':')[1]}/probe-frame`
+  const routes: Readonly<Record<string, Route>> = {
+    '/probe': send('text/html', (host) =>
+      html('page', 'worker', `<iframe src="${other(host)}" style="display:none"></iframe>`),
+    ),
+    '/probe-frame': send('text/html', () => html('frame', 'frame-worker')),
+    '/probe.js': send(
+      'text/javascript',
+      () => `${probeText}\nreport(location.search.slice(1)).then(() => postMessage('done'))`,
+    ),
+    '/probed': hearing(async (request, response) => {
+      const place = request.url?.split('?')[1] as ProbePlace
+      found.set(place, JSON.parse(await text(request)) as Probe)
+      response.end()
+    }),
+  }
+  /** What was found since the last call, in each place. */
+  const take = () => {
+    const probes = Object.fromEntries(found) as Record<ProbePlace, Probe>
+    const requests = heard.splice(0)
+    found.clear()
+    return { probes, requests }
+  }
+  return { routes, places, take }
+}

@@ -1,0 +1,91 @@
+import { once } from 'node:events'
+import type { AddressInfo } from 'node:net'
+import t from 'tap'
+import type { CaptureParameters } from '#shared/capture/options.ts'
+import { chromiumPath, stealthChromiumPath } from '#test/helpers/bare-browser.ts'
+import { captureWith, startPages, startTestHost, startWayOut } from '#test/helpers/browser-host.ts'
+import { createIdentityProbe } from '#test/helpers/identity-probe.ts'
+import { processTree } from '#test/helpers/process-tree.ts'
+import type { Browsers } from '#worker/browser-host/protocol.ts'
+import { createCanary } from '#worker/canary.ts'
+import type { Host } from '#worker/host-process.ts'
+import { warmUp } from '#worker/warm-up.ts'
+
+/** Full Chromium asks its maker what the fields of a form mean, and what language a text is in. */
+const inviting = `<!doctype html><html lang="xx"><title>Anmeldung</title><form action="/signed-in" method="post">
+<input name="email" type="email" autocomplete="email"><input name="cc-number" autocomplete="cc-number">
+<input name="password" type="password"></form><p>Hallo Welt, das ist ein langer deutscher Text.`
+
+const probe = createIdentityProbe()
+const pages = await startPages({
+  ...probe.routes,
+  '/inviting': (_request, response) => response.end(inviting),
+  '/favicon.ico': (_request, response) => response.writeHead(204).end(),
+})
+const asked = new Set<string>()
+const records = new Proxy<Record<string, { A: string[] }>>(
+  { localhost: { A: ['127.0.0.1'] } },
+  {
+    get: (all, name) => {
+      asked.add(String(name).replace(/\.$/, ''))
+      return all[String(name)]
+    },
+  },
+)
+const wayOut = await startWayOut(`${pages.host} localhost:${pages.host.split(':')[1]}`, records)
+const full: Browsers = { kept: 'full', binaries: { full: stealthChromiumPath } }
+t.teardown(async () => {
+  for (const part of [wayOut, pages]) await part[Symbol.asyncDispose]()
+})
+
+const shotOf = async (parameters: CaptureParameters, on: Host) => {
+  const outcome = await captureWith(on, { timeout: 10, stealth: true, ...parameters })
+  if (outcome.outcome !== 'completed') throw new Error(JSON.stringify(outcome))
+  return outcome.shot
+}
+
+t.test('stealth: a capture makes no request that its page did not cause', async (t) => {
+  // In a network of its own the browser takes itself to be offline, and sends less.
+  for (const network of ['namespace', 'flags-only'] as const) {
+    pages.hits.length = 0
+    asked.clear()
+    // What the browser sends of itself comes within six seconds of its start, and within one of a load.
+    await using fresh = await startTestHost(wayOut, { browsers: full }, { network })
+    await shotOf({ url: `${pages.url.replace('127.0.0.1', 'localhost')}/inviting`, delay: 7 }, fresh)
+    t.strictSame([...asked], ['localhost'], network)
+    t.strictSame(new Set(pages.hits), new Set(['/inviting', '/favicon.ico']), network)
+  }
+})
+
+t.test('stealth: by flags alone too no page of full Chromium gets around its proxy', async (t) => {
+  const { server, heard } = createCanary()
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  t.teardown(() => server.close())
+  await using byFlags = await startTestHost(wayOut, { browsers: full }, { network: 'flags-only' })
+  await warmUp(byFlags, { port: (server.address() as AddressInfo).port, heard }, 'full')
+  t.equal(heard(), 0)
+})
+
+t.test('a worker with both browsers starts that of the order, and only one at a time', async (t) => {
+  const both = { shell: chromiumPath, full: stealthChromiumPath }
+  await using proxied = await startTestHost(wayOut, { browsers: { kept: 'shell', binaries: both } })
+  const plugins = async (stealth: boolean) => {
+    await shotOf({ url: `${pages.url}/probe`, wait_for_selector: '#settled', stealth }, proxied)
+    return probe.take().probes.page.plugins?.length
+  }
+  t.equal(await plugins(true), 5)
+  const shells = processTree(process.pid).filter(({ command }) => command.startsWith(chromiumPath))
+  t.strictSame(shells, [], 'the one that waited is gone')
+  t.equal(await plugins(false), 0)
+})
+
+t.test('a worker without full Chromium takes no picture with another', async (t) => {
+  await using shell = await startTestHost(wayOut)
+  t.match(await captureWith(shell, { html: 'x', stealth: true }), {
+    outcome: 'failed',
+    code: 'JOB_FAILED',
+    message: /does not have the browser/,
+  })
+  t.match(await captureWith(shell, { html: 'x' }), { outcome: 'completed' }, 'and serves the others')
+})

@@ -1,0 +1,94 @@
+import sharp from 'sharp'
+import t from 'tap'
+import type { CaptureParameters } from '#shared/capture/options.ts'
+import { stealthChromiumPath } from '#test/helpers/bare-browser.ts'
+import { captureWith, startPages, startTestHost, startWayOut } from '#test/helpers/browser-host.ts'
+import { createIdentityProbe } from '#test/helpers/identity-probe.ts'
+import { blue, pixel } from '#test/helpers/shots.ts'
+import type { Browsers } from '#worker/browser-host/protocol.ts'
+
+const probe = createIdentityProbe()
+const pages = await startPages(probe.routes)
+const wayOut = await startWayOut(`${pages.host} localhost:${pages.host.split(':')[1]}`, {
+  localhost: { A: ['127.0.0.1'] },
+})
+const full: Browsers = { kept: 'full', binaries: { full: stealthChromiumPath } }
+const host = await startTestHost(wayOut, { browsers: full })
+t.teardown(async () => {
+  for (const part of [host, wayOut, pages]) await part[Symbol.asyncDispose]()
+})
+
+const shotOf = async (parameters: CaptureParameters) => {
+  const outcome = await captureWith(host, { timeout: 10, stealth: true, ...parameters })
+  if (outcome.outcome !== 'completed') throw new Error(JSON.stringify(outcome))
+  return outcome.shot
+}
+
+const probed = async (parameters: CaptureParameters = {}) => {
+  await shotOf({ url: `${pages.url}/probe`, wait_for_selector: '#settled', ...parameters })
+  return probe.take()
+}
+
+const ownBrands = [
+  { brand: 'Not:A-Brand', version: '8' },
+  { brand: 'Chromium', version: '156' },
+]
+
+t.test("stealth: what a page finds is what it finds in a desktop's browser", async (t) => {
+  const { probes, requests } = await probed()
+  t.notMatch(JSON.stringify([probes, requests]), /headless/i)
+  for (const place of ['page', 'frame'] as const) {
+    const found = probes[place]
+    t.equal(found.webdriver, false, `${place}: webdriver`)
+    t.equal(found.chrome, 'object', `${place}: chrome`)
+    t.equal(found.plugins?.length, 5, `${place}: plugins`)
+    t.equal(found.webgl, 'WebKit WebGL', `${place}: WebGL`)
+    const [granted = '', state] = found.permissions ?? []
+    t.equal({ default: 'prompt', denied: 'denied' }[granted], state, `${place}: permissions agree`)
+    const { width, height, outerWidth, outerHeight, innerHeight } = found.screen
+    t.ok(width >= outerWidth && height >= outerHeight && outerHeight > innerHeight, `${place}: a window on a screen`)
+  }
+  t.strictSame(probes.page.permissions, ['default', 'prompt'])
+  const screen = { width: 1920, height: 1080, outerWidth: 1280, outerHeight: 885, innerWidth: 1280, innerHeight: 800 }
+  t.strictSame(probes.page.screen, screen)
+  for (const place of probe.places) {
+    const { userAgent, languages, hints } = probes[place]
+    t.match(userAgent, /^Mozilla\/5\.0 \(X11; Linux x86_64\) .* Chrome\/\d+\.0\.0\.0 Safari/, place)
+    t.strictSame(languages, ['en-US', 'en'], place)
+    t.strictSame(hints, probes.page.hints, place)
+  }
+  for (const { path, headers } of requests) {
+    t.equal(headers['user-agent'], probes.page.userAgent, path)
+    t.equal(headers['accept-language'], 'en-US,en;q=0.9', path)
+  }
+})
+
+t.test('stealth: client hints are those that the browser itself would send', async (t) => {
+  const { probes, requests } = await probed()
+  const version = /Chrome\/(\d+)/.exec(probes.page.userAgent)?.[1]
+  t.equal(probes.page.hints?.uaFullVersion.split('.')[0], version)
+  if (version === '156') t.strictSame(probes.page.hints?.brands, ownBrands)
+  const named = requests.flatMap(({ headers }) => headers['sec-ch-ua'] ?? [])
+  t.ok(named.length > 0 && named.every((text) => text.includes(`"Chromium";v="${version}"`)))
+})
+
+t.test('stealth: a given size has a window around it and a screen that holds it; a device has neither', async (t) => {
+  const large = await probed({ width: 2200, height: 1300 })
+  t.match(large.probes.page.screen, { width: 2560, height: 1440, outerHeight: 1385, innerHeight: 1300 })
+  const { screen, userAgent } = (await probed({ device: 'mobile' })).probes.page
+  t.match(screen, { width: 375, height: 812 })
+  t.match(userAgent, /iPhone/)
+  t.match((await probed()).probes.page.screen, { width: 1920, outerHeight: 885 }, 'the next has its own again')
+})
+
+t.test('stealth: every kind of picture is taken', async (t) => {
+  const html = '<body style="margin:0;background:rgb(0,0,255)"><div id="a" style="height:2000px;width:300px">x</div>'
+  t.strictSame(await pixel(await shotOf({ html }), 600, 600), blue)
+  t.match(await shotOf({ html, full_page: true, format: 'jpeg' }), { width: 1280, height: 2000 })
+  t.match(await shotOf({ html, selector: '#a', format: 'webp' }), { width: 300, height: 2000 })
+  t.match(await shotOf({ html, retina: true }), { width: 2560, height: 1600 })
+  const clear = await shotOf({ html: '<p>x', omit_background: true })
+  t.equal((await sharp(clear.bytes).stats()).channels[3]?.min, 0)
+  const pdf = await shotOf({ html, format: 'pdf' })
+  t.equal(Buffer.from(pdf.bytes.subarray(0, 5)).toString(), '%PDF-')
+})
