@@ -1,5 +1,6 @@
 #!/bin/sh
-# Puts the pinned Node and npm into .tools and the locked packages into node_modules. Silent when all is there.
+# Puts the pinned Node and npm into .tools, the locked packages into node_modules and the compiled block lists into
+# .tools/block-lists. Silent when all is there.
 # Needs nothing but tar, coreutils, and either npm (any version) or Python's pip to fetch the first npm with.
 set -eu
 root=$(dirname "$(dirname "$(readlink -f "$0")")")
@@ -9,6 +10,7 @@ node_version=24.21.0
 npm_version=11.19.1
 node_dir=$root/.tools/node-$node_version
 stamp=node_modules/.bootstrap-stamp
+lists=.tools/block-lists
 
 node_ready() {
   [ -x "$node_dir/bin/node" ]
@@ -19,7 +21,17 @@ packages_ready() {
   cmp -s package-lock.json "$stamp"
 }
 
-if node_ready && packages_ready; then exit 0; fi
+# What the compiled block lists were made from; workers look for themselves whether an operator's lists have changed.
+lists_sources() {
+  cat services/worker/block-lists/own/*.txt services/worker/block-lists/*.ts package-lock.json | cksum
+  echo "${SHUTTERFLEET_WORKER_BLOCK_LISTS:-}"
+}
+
+lists_ready() {
+  [ "$(lists_sources)" = "$(cat "$lists/stamp" 2>/dev/null)" ]
+}
+
+if node_ready && packages_ready && lists_ready; then exit 0; fi
 
 . "$root/scripts/fetch.sh"
 require tar sha512sum cmp mktemp
@@ -105,6 +117,20 @@ install_packages() {
   cp package-lock.json "$stamp"
 }
 
+compile_lists() {
+  say 'compiling the block lists'
+  export PATH="$node_dir/bin:$PATH"
+  rm -rf "$lists"
+  node services/worker/block-lists/main-compile.ts ||
+    die 'the block lists could not be compiled (see above).'
+  if [ -n "${SHUTTERFLEET_WORKER_BLOCK_LISTS:-}" ]; then
+    node services/worker/block-lists/main-compile.ts "$SHUTTERFLEET_WORKER_BLOCK_LISTS" ||
+      die "the lists in SHUTTERFLEET_WORKER_BLOCK_LISTS = $SHUTTERFLEET_WORKER_BLOCK_LISTS could not be compiled (see above)."
+  fi
+  lists_sources >"$lists/stamp"
+}
+
 start_work
 node_ready || install_node
 packages_ready || install_packages
+lists_ready || compile_lists

@@ -63,7 +63,7 @@ export const createSlots = (
     users,
     events,
   }: { config: Config } & Pick<Context, 'isolation' | 'browsers' | 'users' | 'events'>,
-  ground: Pick<Ground, 'folder' | 'trust' | 'canary'>,
+  ground: Pick<Ground, 'folder' | 'trust' | 'blockLists' | 'canary'>,
   holds: Pick<PullGate, 'hold' | 'release'>,
 ): readonly Slot[] => {
   const start = async (user: BrowserUser | undefined, stop: AbortSignal) => {
@@ -74,6 +74,7 @@ export const createSlots = (
           browsers,
           sandbox: !config.unsafeNoSandbox,
           ...(user && { user }),
+          blockLists: ground.blockLists.folder,
           ...(ground.trust && { trust: ground.trust }),
           recycleCaptures: config.recycleCaptures,
           recycleMs: config.recycleSeconds * 1000,

@@ -3,6 +3,7 @@ import type { QueueNotice } from '#shared/queue/connection.ts'
 import type { CompletedResult, FailedResult, Timings } from '#shared/queue/messages.ts'
 import type { Logger } from '#shared/telemetry/logger.ts'
 import type { Metrics } from '#shared/telemetry/metrics.ts'
+import type { BlockLists } from './block-lists/provide-lists.ts'
 import type { HoldEvents } from './pull-gate.ts'
 import type { Interruption } from './run-attempt.ts'
 
@@ -12,6 +13,8 @@ export type Events = HoldEvents & {
   readonly queue: (notice: QueueNotice) => void
   readonly hostUp: (tookMs: number) => void
   readonly hostFailed: (error: AppError) => void
+  /** The block lists that captures from here on are taken with. */
+  readonly blockLists: (lists: Pick<BlockLists, 'key' | 'lists'>) => void
   readonly dropped: (id: string, reason: 'ended' | 'no-attempt-left' | 'unreadable') => void
   readonly begun: (capture: { id: string; attempt: number; traceId: string }) => void
   readonly ended: (result: CompletedResult | FailedResult, detail?: string) => void
@@ -21,6 +24,11 @@ export type Events = HoldEvents & {
   readonly lost: (id: string, error: AppError) => void
   readonly state: (state: string) => void
 }
+
+const describeLists = ({ key, lists }: Pick<BlockLists, 'key' | 'lists'>) => ({
+  lists: key,
+  versions: lists.map(({ kind, name, version }) => `${kind}/${name}@${version}`),
+})
 
 /** Makes the events of a worker. */
 export const createEvents = (logger: Logger, metrics: Metrics): Events => {
@@ -49,6 +57,7 @@ export const createEvents = (logger: Logger, metrics: Metrics): Events => {
   const observe = (timings: Partial<Timings>) => {
     for (const [stage, ms] of Object.entries(timings)) stages.observe({ stage }, ms / 1000)
   }
+  const current: { lists?: string } = {}
   return {
     unsafe: (setting, what) => logger.warn({ setting }, what),
     queue: ({ kind, detail }) => logger.warn({ detail }, `nats ${kind}`),
@@ -60,6 +69,7 @@ export const createEvents = (logger: Logger, metrics: Metrics): Events => {
       hosts.inc({ outcome: 'failed' })
       logger.error({ error: error.message }, 'browser host does not come up')
     },
+    blockLists: (loaded) => logger.info(Object.assign(current, describeLists(loaded)), 'block lists loaded'),
     dropped: (id, reason) => logger.info({ id, reason }, 'delivery dropped'),
     begun: (capture) => logger.debug(capture, 'attempt begins'),
     ended: (result, detail) => {
@@ -67,7 +77,7 @@ export const createEvents = (logger: Logger, metrics: Metrics): Events => {
       if (result.outcome === 'completed') {
         captures.inc({ outcome: 'completed' })
         observe(timings)
-        logger.info({ id, attempt, bytes: result.bytes, timings }, 'capture completed')
+        logger.info({ id, attempt, bytes: result.bytes, timings, lists: current.lists }, 'capture completed')
       } else {
         captures.inc({ outcome: result.code })
         logger.info({ id, attempt, code: result.code, message: result.message, detail, timings }, 'capture failed')

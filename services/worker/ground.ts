@@ -2,6 +2,8 @@ import { once } from 'node:events'
 import { chmod, rm } from 'node:fs/promises'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { type BlockLists, provideLists } from './block-lists/provide-lists.ts'
 import { type Canary, createCanary } from './canary.ts'
 import { makeOwnFolder } from './own-folder.ts'
 import { makePageTrust } from './page-trust.ts'
@@ -12,16 +14,21 @@ export type Ground = AsyncDisposable & {
   readonly folder: string
   /** Certificate store for browsers' homes; undefined where pages trust what the system does. */
   readonly trust: string | undefined
+  readonly blockLists: BlockLists
   /** Stands on the worker's loopback, where no page may ever be heard. */
   readonly canary: Pick<Canary, 'heard'> & { readonly port: number }
 }
 
 /** Opens folder and canary for browsers, which have users of their own or are the worker's. */
-export const openGround = async ({ extraCa }: { readonly extraCa: string }, hasUsers: boolean): Promise<Ground> => {
+export const openGround = async (
+  { extraCa, blockLists: operators }: { readonly extraCa: string; readonly blockLists: string },
+  hasUsers: boolean,
+): Promise<Ground> => {
   await using stack = new AsyncDisposableStack()
   const folder = await makeOwnFolder(tmpdir())
   stack.defer(() => rm(folder, { recursive: true, force: true }))
   const trust = await makePageTrust(folder, extraCa)
+  const blockLists = await provideLists(operators, { into: join(folder, 'block-lists') })
   // By flags alone hosts pass through the folder to what is theirs.
   if (hasUsers) await chmod(folder, 0o711)
   const { server, heard } = createCanary()
@@ -30,5 +37,5 @@ export const openGround = async ({ extraCa }: { readonly extraCa: string }, hasU
   await once(server, 'listening')
   const { port } = server.address() as AddressInfo
   const owned = stack.move()
-  return { folder, trust, canary: { heard, port }, [Symbol.asyncDispose]: () => owned.disposeAsync() }
+  return { folder, trust, blockLists, canary: { heard, port }, [Symbol.asyncDispose]: () => owned.disposeAsync() }
 }

@@ -53,9 +53,12 @@ const failure = (code: 'TIMEOUT' | 'RENDER_ERROR', message: string, detail: stri
 const launch = ({ settings, isolation, folder }: HostStart): ChildProcess => {
   const isApart = isolation.network === 'namespace'
   const home = isApart ? browserHome : folder
-  const { trust } = settings
-  const inside = { ...settings, ...(trust && { trust: '/run/trust' }) }
-  const mounts = trust && inside.trust ? [{ from: trust, to: inside.trust }] : []
+  const { blockLists, trust } = settings
+  const inside = { ...settings, blockLists: '/run/block-lists', ...(trust && { trust: '/run/trust' }) }
+  const mounts = [
+    { from: blockLists, to: inside.blockLists },
+    ...(trust && inside.trust ? [{ from: trust, to: inside.trust }] : []),
+  ]
   const [file, ...args] = isolated(
     [
       process.execPath,

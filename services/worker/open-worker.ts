@@ -30,6 +30,7 @@ export const openWorker = async (parts: WorkerParts): Promise<Running & AsyncDis
   const { config, context, ground, puller, life } = parts
   const { queue, pod, events, metrics, openingKeys } = context
   const { pool } = config
+  events.blockLists(ground.blockLists)
   await using stack = new AsyncDisposableStack()
   const service = createServiceTime()
   const sayHow = () => beat({ queue, pool, pod, slots: config.slots, duty }, service)

@@ -9,6 +9,9 @@ import { failingPages, friendlyPages, type Route } from '#test/fixtures/pages/pa
 import { chromiumPath } from '#test/helpers/bare-browser.ts'
 import type { CaseRecords } from '#test/fixtures/ssrf-cases.ts'
 import { resolverOf, rulesOf, startFilter } from '#test/helpers/egress-filter.ts'
+import { compileLists } from '#worker/block-lists/compile-lists.ts'
+import { readyLists } from '#worker/block-lists/provide-lists.ts'
+import { readLists } from '#worker/block-lists/read-lists.ts'
 import type { Browsers, HostSettings, Outcome } from '#worker/browser-host/protocol.ts'
 import { type Host, startHost } from '#worker/host-process.ts'
 import { reserveBrowserUsers } from '#worker/isolation/browser-users.ts'
@@ -70,6 +73,9 @@ export const startWayOut = async (allow: string, records: CaseRecords = {}): Pro
   }
 }
 
+/** The lists that come along, compiled for all hosts of this process. */
+const ownLists = await compileLists(await readLists(''), readyLists)
+
 let names = 0
 
 /** As a standard worker has them. */
@@ -89,6 +95,7 @@ export const startTestHost = (
       browsers,
       sandbox: true,
       ...(user && { user }),
+      blockLists: ownLists,
       ...(trust && { trust }),
       recycleCaptures: 50,
       recycleMs: 600_000,

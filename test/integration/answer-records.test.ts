@@ -195,6 +195,7 @@ const named = {
   quality: 80,
   device: 'desktop',
   block_ads: false,
+  block_cookies: true,
   dark_mode: false,
   delay: 0,
   timeout: 30,

@@ -1,4 +1,4 @@
-"""An image at once: capture.py [PAGE] [FILE]"""
+"""An image at once, without ads and chats: capture.py [PAGE] [FILE]"""
 import json
 import os
 import sys
@@ -21,6 +21,7 @@ def ask(path, body=None):
 page = sys.argv[1] if len(sys.argv) > 1 else "https://example.com"
 file = sys.argv[2] if len(sys.argv) > 2 else "page.png"
 
-with ask("/screenshots/capture", {"url": page, "full_page": True}) as image, open(file, "wb") as out:
+wanted = {"url": page, "full_page": True, "block_ads": True, "block_chats": True}
+with ask("/screenshots/capture", wanted) as image, open(file, "wb") as out:
     out.write(image.read())
 print("wrote", file)

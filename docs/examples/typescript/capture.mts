@@ -1,4 +1,4 @@
-// An image at once: node capture.mts [PAGE] [FILE]
+// An image at once, without ads and chats: node capture.mts [PAGE] [FILE]
 import { writeFile } from 'node:fs/promises'
 import { Shutterfleet } from '@shutterfleet/client'
 
@@ -6,6 +6,6 @@ const { BASE: baseUrl = 'http://127.0.0.1:8080', KEY: apiKey = '' } = process.en
 const [, , page = 'https://example.com', file = 'page.png'] = process.argv
 
 const shots = new Shutterfleet({ baseUrl, apiKey })
-const image = await shots.capture({ url: page, full_page: true })
+const image = await shots.capture({ url: page, full_page: true, block_ads: true, block_chats: true })
 await writeFile(file, image.bytes)
 console.log(`wrote ${file}`)

@@ -15,6 +15,7 @@ const completed = {
     quality: 80,
     device: 'desktop',
     block_ads: false,
+    block_cookies: true,
     dark_mode: false,
     delay: 0,
     timeout: 30,

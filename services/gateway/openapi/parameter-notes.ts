@@ -51,9 +51,12 @@ export const parameterNotes: Readonly<Record<ParameterName, ParameterNote>> = {
   cookies: say('Cookies that the browser has from the start. Values are never shown again.', [
     { name: 'session', value: 'abc', domain: 'example.com' },
   ]),
-  block_cookies: say('Removes cookie-consent banners.', false),
-  block_ads: say('Blocks ads and trackers.', true),
-  block_chats: say('Hides chat widgets.', true),
+  block_cookies: say(
+    'Removes cookie-consent banners: opts out where the platform is known, hides what is left.',
+    false,
+  ),
+  block_ads: say('Loads nothing from hosts of ads and trackers, and hides the slots of ads.', true),
+  block_chats: say('Loads nothing from hosts of chat widgets, and hides the widgets.', true),
   dark_mode: say('Prefers the dark colour scheme.', true),
   reduced_motion: say('Prefers reduced motion.', true),
   user_agent: say('User agent of the browser.', 'Mozilla/5.0 (compatible; Example/1.0)'),

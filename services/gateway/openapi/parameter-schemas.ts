@@ -1,15 +1,6 @@
 import { captureParameters, type ParameterName } from '#shared/capture/options.ts'
-import { unavailableNames } from '#shared/capture/unavailable.ts'
 import type { JsonSchema } from './json-schema.ts'
 import { parameterNotes } from './parameter-notes.ts'
-
-const refused = 'Not available in this version: refused with 422 where it asks for something.'
-
-const unavailableNote = (name: ParameterName): string[] => {
-  if (unavailableNames.includes(name)) return [refused]
-  if (name === 'block_cookies') return ['Not available in this version: `true` is refused with 422 where it is named.']
-  return []
-}
 
 /** A schema that validates, in the words of OpenAPI: what it may be stands beside its type, records of any name say so. */
 const translated = (schema: JsonSchema): JsonSchema => {
@@ -30,7 +21,7 @@ const translated = (schema: JsonSchema): JsonSchema => {
 /** The schema of a capture parameter, from the one that validates, with its note. */
 export const parameterSchema = (name: ParameterName): JsonSchema => ({
   ...translated({ ...captureParameters.properties[name] }),
-  description: [parameterNotes[name].note, ...unavailableNote(name)].join(' '),
+  description: parameterNotes[name].note,
 })
 
 /** Names of all capture parameters, in the contract's order. */

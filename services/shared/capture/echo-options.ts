@@ -1,6 +1,5 @@
 import { mask, maskQuery, maskUrl } from './mask-url.ts'
 import { type CaptureParameters, type ParameterName, withDefaults } from './options.ts'
-import { unavailableDefault } from './unavailable.ts'
 
 /** A source that is not an address, as a record shows it: never its text. `sha256` in hex. */
 export type SourceDigest = { readonly bytes: number; readonly sha256: string }
@@ -36,7 +35,8 @@ export const echoOptions = (supplied: CaptureParameters, digest?: SourceDigest):
 export const echoUrl = (supplied: CaptureParameters): string | null =>
   supplied.url === undefined ? null : maskUrl(supplied.url)
 
-const contractNames = [
+/** What the options of a completed record show beside width, height and format, asked for or not, as the contract names them. */
+export const completedNames = [
   'quality',
   'device',
   'block_ads',
@@ -47,12 +47,6 @@ const contractNames = [
   'retina',
   'full_page',
 ] as const satisfies readonly ParameterName[]
-
-/**
- * What the options of a completed record show beside width, height and format, asked for or not: of the nine that the
- * contract names those that this version acts on, or that say that nothing was done.
- */
-export const completedNames: readonly ParameterName[] = contractNames.filter((name) => name !== unavailableDefault)
 
 /** The `options` of a completed record: `completedNames` are always there. */
 export const echoCompleted = (options: EchoedOptions): EchoedOptions => {

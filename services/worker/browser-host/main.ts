@@ -6,6 +6,8 @@ import { homedir } from 'node:os'
 import { join } from 'node:path'
 import type { BrowserKind } from '#shared/capture/pool-of.ts'
 import { becomeUser } from './become-user.ts'
+import { readConsentScript } from './blocking/consent-script.ts'
+import { loadEngines } from './blocking/load-engines.ts'
 import { checkSiteIsolation } from './check-site-isolation.ts'
 import { flagsOf } from './browser/flags.ts'
 import { launch } from './browser/launch.ts'
@@ -22,6 +24,7 @@ const markdown = join(import.meta.dirname, 'capture/load/markdown-page.ts')
 const mayReadLater = settings.hasOwnFiles && (statSync(markdown).mode & readableByAll) !== 0
 // It takes 40 MiB and 100 ms, so a host that can read it later loads it for the first capture of Markdown.
 if (!mayReadLater) await import('./capture/load/markdown-page.ts')
+const blocking = { engines: loadEngines(settings.blockLists), consentScript: readConsentScript() }
 // Every other module is loaded by now: from here on the checkout may be out of reach.
 if (settings.user) becomeUser(settings.user)
 // Chromium uses none that it cannot write.
@@ -48,7 +51,10 @@ const pages = createPageSupply(launchChecked, { ...settings, kept: settings.brow
 const report = (what: Report) => new Promise<void>((sent) => process.send?.(what, () => sent()))
 process.on('message', (message: Message) => {
   if (message.kind === 'order')
-    void serveOrder({ pages, forwarder, bounds: settings, browsers: settings.browsers, report }, message.order)
+    void serveOrder(
+      { pages, forwarder, bounds: settings, browsers: settings.browsers, ...blocking, report },
+      message.order,
+    )
   else if (message.kind === 'too-much') forwarder.tooMuch(message.bytesMax)
   else void report({ kind: 'verdict', number: message.number, isAllowed: forwarder.review(message) })
 })

@@ -22,6 +22,8 @@ export type HostSettings = {
   readonly hasOwnFiles: boolean
   /** User to become before Chromium is started; absent: stay who it is. */
   readonly user?: BrowserUser
+  /** Folder of compiled block lists. */
+  readonly blockLists: string
   /** Certificate store that the browser trusts beside the system's. */
   readonly trust?: string
   readonly recycleCaptures: number

@@ -3,6 +3,9 @@ import type { BrowserKind } from '#shared/capture/pool-of.ts'
 import { AppError, errorToCaptureCode } from '#shared/errors/app-error.ts'
 import type { CaptureErrorCode } from '#shared/errors/catalog.ts'
 import type { Timings } from '#shared/queue/messages.ts'
+import { createBlocker } from './blocking/blocker.ts'
+import type { ConsentScript } from './blocking/consent-script.ts'
+import type { BlockEngine } from './blocking/load-engines.ts'
 import { planCapture } from './capture/plan/plan-capture.ts'
 import { runCapture } from './capture/run-capture.ts'
 import type { SizeBounds } from './capture/subject/measure.ts'
@@ -17,6 +20,8 @@ type Host = {
   readonly pages: PageSupply
   readonly forwarder: Pick<Forwarder, 'begin'>
   readonly bounds: SizeBounds
+  readonly engines: readonly BlockEngine[]
+  readonly consentScript: ConsentScript
   readonly browsers: Browsers
   /** Resolves once the supervisor has it, or is gone. */
   readonly report: (report: Report) => Promise<void>
@@ -63,6 +68,7 @@ const tryOrder = async (host: Host, order: DueOrder): Promise<Tried> => {
   const began = performance.now()
   const { id, options, leftMs } = order
   const endsAt = began + leftMs
+  const { consentScript } = host
   const plan = planCapture(options)
   if (host.browsers.binaries[plan.emulation.browser] === undefined) {
     return { outcome: failed(missing(plan.emulation.browser), timings), giveBack: () => {} }
@@ -72,7 +78,9 @@ const tryOrder = async (host: Host, order: DueOrder): Promise<Tried> => {
   const open = await within(host.pages.take(plan.emulation), openMs, tooLate)
   timings.open = Math.round(performance.now() - began)
   let isLoaded = false
-  using traffic = host.forwarder.begin({})
+  const address = () => open.document.requested().url
+  const blocker = createBlocker(host.engines, plan, { address, mainFrameId: open.mainFrameId })
+  using traffic = host.forwarder.begin({ blocks: blocker.refusesHost })
   const loaded = () => {
     isLoaded = true
     void host.report({ kind: 'loaded', id })
@@ -82,7 +90,15 @@ const tryOrder = async (host: Host, order: DueOrder): Promise<Tried> => {
   }
   const run = async (): Promise<Outcome> => {
     try {
-      const shot = await runCapture(open, plan, { ...host.bounds, traffic, endsAt, loaded, timed })
+      const shot = await runCapture(open, plan, {
+        ...host.bounds,
+        consentScript,
+        blocker,
+        traffic,
+        endsAt,
+        loaded,
+        timed,
+      })
       return { outcome: 'completed', shot: { ...shot, sha256: hash('sha256', shot.bytes) }, timings }
     } catch (thrown) {
       return failed(thrown, timings)

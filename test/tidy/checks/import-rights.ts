@@ -5,6 +5,8 @@ import { findingOn, importsOf, packageOf } from '#test/tidy/syntax.ts'
 /** Which folders may import a package; a name ending in `/` stands for every package of the scope. */
 const rights: readonly { readonly packages: readonly string[]; readonly folders: readonly string[] }[] = [
   { packages: ['devtools-protocol', 'sharp'], folders: ['services/worker/browser-host/'] },
+  { packages: ['@ghostery/adblocker'], folders: ['services/worker/'] },
+  { packages: ['@duckduckgo/autoconsent'], folders: ['services/worker/browser-host/blocking/'] },
   { packages: ['@kubernetes/client-node'], folders: ['services/shared/kube/', 'services/controller/'] },
   { packages: ['@mikro-orm/'], folders: ['services/shared/db/'] },
   { packages: ['minio'], folders: ['services/shared/storage/'] },

@@ -340,7 +340,7 @@ t.test('the record has what is reached, and nothing null but the address of a so
     processing_time_ms: 1000,
     image_url: `https://shots.example/v1/screenshots/${completedCapture.id}/image`,
     final_url: 'https://user:***@example.com/end',
-    options: { quality: 80, device: 'desktop', block_cookies: undefined, full_page: false },
+    options: { quality: 80, device: 'desktop', block_cookies: true, full_page: false },
   })
   context.answers.find = () => ({ ...pendingCapture, url: null })
   t.same(await record(), {

@@ -64,6 +64,10 @@ export const workerSettings = {
     help: "run Chromium without its sandbox: a page that breaks its renderer then has the browser user's rights",
     fallback: false,
   }),
+  blockLists: text('WORKER_BLOCK_LISTS', {
+    help: "folder of further block lists: folders cookies, ads and chats with files *.txt in EasyList's syntax; empty: only those that come along",
+    fallback: '',
+  }),
   recycleCaptures: integer('WORKER_RECYCLE_CAPTURES', {
     help: 'captures after which a browser is replaced',
     fallback: 50,

@@ -6,16 +6,17 @@ import type { Warning } from '#shared/queue/messages.ts'
 import type { Shot } from '#worker/browser-host/protocol.ts'
 import { type CaptureBounds, timing } from './capture-bounds.ts'
 import type { OpenPage } from './equip/open-page.ts'
-import { sendHeaders } from './equip/send-headers.ts'
+import { interceptRequests } from './equip/intercept-requests.ts'
 import { setCookies } from './equip/set-cookies.ts'
 import { extractMetadata } from './inspect/extract-metadata.ts'
 import { findChallenge } from './inspect/find-challenge.ts'
 import { awaitSelector } from './load/await-selector.ts'
 import { awaitIdle } from './load/await-idle.ts'
-import { navigate } from './load/navigate.ts'
+import { goTo } from './load/go-to.ts'
 import type { CapturePlan } from './plan/plan-capture.ts'
 import { changePage, styleAgain } from './prepare/change-page.ts'
 import { followNavigation } from './prepare/follow-navigation.ts'
+import { createHiding, type Hiding } from './prepare/hide-blocked.ts'
 import { settle } from './prepare/settle.ts'
 import { takePicture } from './take-picture.ts'
 import * as warnings from './warnings.ts'
@@ -26,32 +27,37 @@ const navigationMs = 3000
 /** What is delivered of a page. */
 type Unhashed = Omit<Shot, 'sha256'>
 
-const loadPage = async (open: OpenPage, plan: CapturePlan, { traffic }: CaptureBounds): Promise<Warning[]> => {
+const loadPage = async (open: OpenPage, plan: CapturePlan, bounds: CaptureBounds): Promise<Warning[]> => {
   const { timeoutSeconds, waitForSelector } = plan
   const endsAt = performance.now() + timeoutSeconds * 1000
   await setCookies(open, plan.cookies, plan.source.url)
-  const { refused } = await sendHeaders(open, plan.headers)
-  await Promise.race([navigate(open, plan, traffic), refused])
+  const { refused } = await interceptRequests(open, { headers: plan.headers, refuses: bounds.blocker.refusesRequest })
+  await Promise.race([goTo(open, plan, bounds), refused])
   if (waitForSelector !== undefined) {
     await awaitSelector(open, waitForSelector, { waitMs: endsAt - performance.now(), timeoutSeconds })
   }
   return plan.waitsForIdle && !(await awaitIdle(open, endsAt)) ? [warnings.busy] : []
 }
 
-/** What the caller wants changed in the page that has loaded, and the delay. */
-const change = async (open: OpenPage, plan: CapturePlan): Promise<Warning[]> => {
+/** What is hidden, what the caller wants changed in the page that has loaded, and the delay. */
+const change = async (open: OpenPage, plan: CapturePlan, hiding: Hiding): Promise<Warning[]> => {
+  await hiding.apply()
   const changed = await changePage(open, plan.changes)
   await new Promise((wake) => setTimeout(wake, plan.delaySeconds * 1000))
   await followNavigation(open, performance.now() + navigationMs)
+  if (plan.delaySeconds > 0 || Object.values(plan.changes).some((each) => each !== undefined && each.length > 0))
+    await hiding.apply()
   return [...changed, ...(await styleAgain(open, plan.changes))]
 }
 
 /** What is done between the load and the shot. */
 const prepare = async (open: OpenPage, plan: CapturePlan, bounds: CaptureBounds): Promise<Warning[]> => {
   const time = timing(bounds)
-  const changed = await time('prepare', change(open, plan))
+  const hiding = createHiding(open, bounds.blocker, bounds.consentScript)
+  const changed = await time('prepare', change(open, plan, hiding))
   const images = await time('settle', settle(open, plan.subject, bounds.heightMax))
-  return [...changed, ...(images > 0 ? [warnings.undecoded(images)] : [])]
+  const left = await hiding.finish()
+  return [...changed, ...left, ...(images > 0 ? [warnings.undecoded(images)] : [])]
 }
 
 /** What the page says that is not in its picture. */

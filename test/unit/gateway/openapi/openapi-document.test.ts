@@ -4,7 +4,6 @@ import t from 'tap'
 import { Validator } from '@seriousme/openapi-schema-validator'
 import { captureParameters } from '#shared/capture/options.ts'
 import { catalog } from '#shared/errors/catalog.ts'
-import { unavailableNames } from '#shared/capture/unavailable.ts'
 import { webhookEvents } from '#shared/db/webhooks.ts'
 import { errorSetNames } from '#gateway/openapi/error-sets.ts'
 import { openapiDocument } from '#gateway/openapi/openapi-document.ts'
@@ -66,15 +65,6 @@ t.test('every capture parameter is named in query and body, with the bounds that
       const validates = (schema as unknown as Record<string, unknown>)[bound]
       t.same([inBody[name]?.[bound], inQuery[bound]], [validates, validates], `${name} ${bound}`)
     }
-  }
-  t.end()
-})
-
-t.test('what this version does not act on is described as refused', (t) => {
-  const inBody = schemas['CaptureParameters']?.['properties'] as Record<string, { description: string }>
-  for (const [name, { description }] of Object.entries(inBody)) {
-    const refused = (unavailableNames as string[]).includes(name) || name === 'block_cookies'
-    t.equal(description.includes('Not available in this version'), refused, name)
   }
   t.end()
 })

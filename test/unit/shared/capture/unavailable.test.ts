@@ -1,5 +1,5 @@
 import t from 'tap'
-import { captureParameters, type CaptureParameters, defaultOf, type ParameterName } from '#shared/capture/options.ts'
+import { captureParameters, type CaptureParameters } from '#shared/capture/options.ts'
 import { unavailableIn } from '#shared/capture/unavailable.ts'
 
 const available: CaptureParameters = {
@@ -43,36 +43,15 @@ const available: CaptureParameters = {
   timezone: 'UTC',
   geolocation: { latitude: 0, longitude: 0 },
   extract_metadata: true,
-  stealth: true,
-}
-
-/** A value of every other parameter that asks for something. */
-const asking: CaptureParameters = {
   block_cookies: true,
   block_ads: true,
   block_chats: true,
+  stealth: true,
 }
 
-t.test('every parameter of the contract is either served or named as not available', async (t) => {
-  const names = Object.keys(captureParameters.properties).toSorted()
-  t.same([...Object.keys(available), ...Object.keys(asking)].toSorted(), names)
+t.test('every parameter of the contract is served where there is full Chromium', async (t) => {
+  t.same(Object.keys(available).toSorted(), Object.keys(captureParameters.properties).toSorted())
   t.equal(unavailableIn(available, { hasStealth: true }), undefined)
-  for (const [name, value] of Object.entries(asking)) {
-    t.same(Object.keys(unavailableIn({ [name]: value }, { hasStealth: true }) ?? {}), [name], name)
-  }
-})
-
-t.test('a default, false or an empty value asks for nothing', async (t) => {
-  const names = Object.keys(asking).filter((name) => name !== 'block_cookies') as ParameterName[]
-  const defaults = Object.fromEntries(names.map((name) => [name, defaultOf(name)]))
-  t.equal(unavailableIn(defaults, { hasStealth: false }), undefined)
-  t.equal(
-    unavailableIn(
-      { block_cookies: false, headers: {}, cookies: [], hide_selectors: [], css: '', js: '' },
-      { hasStealth: false },
-    ),
-    undefined,
-  )
 })
 
 t.test(

@@ -1,6 +1,5 @@
 import { AppError } from '#shared/errors/app-error.ts'
 import type { CapturePlan } from '#worker/browser-host/capture/plan/plan-capture.ts'
-import type { OpenPage } from './open-page.ts'
 
 type TargetHeaders = NonNullable<CapturePlan['headers']>
 type HeaderValues = TargetHeaders['values']
@@ -49,13 +48,15 @@ const refererTaken = (values: HeaderValues): HeaderValues | undefined =>
   Object.keys(values).some((name) => isNamed(name, 'referer')) ? { Referer: '' } : undefined
 
 /**
- * How one request goes on: to the target's host with the given headers, to any other as the browser made it. Chromium
+ * How one request goes on, as it is where no headers are given: to the target's host with the given headers, to any other as the browser made it. Chromium
  * takes back what was added to the hop before, but for two kinds of headers. `Sec-*` are left out only where the hop
  * begins anew, which naming its address makes it do; so is a `Referer` replaced. The `Referer` itself stays in any case:
  * where one is given, other hosts are sent none.
  */
-export const continuationOf = (paused: PausedRequest, { host, values }: TargetHeaders): Continuation => {
+export const continuationOf = (paused: PausedRequest, headers: TargetHeaders | undefined): Continuation => {
   const { requestId, request, redirectedRequestId } = paused
+  if (headers === undefined) return { requestId }
+  const { host, values } = headers
   const given = URL.parse(request.url)?.hostname === host ? values : refererTaken(values)
   return {
     requestId,
@@ -67,37 +68,11 @@ export const continuationOf = (paused: PausedRequest, { host, values }: TargetHe
 /** What Chromium says of a header that it sends for nobody, such as `Set-Cookie`. */
 const unsafeHeader = /Unsafe header: (?<name>\S+)|Invalid header/i
 
-const refusalIn = ({ message }: Error): AppError | undefined => {
+/** What Chromium's answer says where it does not take a header; undefined for any other failure. */
+export const refusalIn = ({ message }: Error): AppError | undefined => {
   const found = unsafeHeader.exec(message)
   if (!found) return undefined
   const name = found.groups?.['name']
   const publicMessage = `The browser did not take the headers${name === undefined ? '' : `: it does not send ${name}`}.`
   return new AppError('RENDER_ERROR', { message, publicMessage })
-}
-
-/**
- * Sends the caller's headers to the target's host, from here until the context closes. The session is the browser's, so
- * one capture at a time may use it: it intercepts every request, each hop of a redirect by itself, of pages, of frames in
- * processes of their own, of all kinds of workers, and preflights; not WebSockets. It stays until the context is gone: a
- * request that were let go earlier could take a `Referer` along to where it is redirected. `refused` rejects with
- * `RENDER_ERROR` where the browser takes none of them; it never resolves.
- */
-export const sendHeaders = async (
-  { browser, closed }: Pick<OpenPage, 'browser' | 'closed'>,
-  headers: TargetHeaders | undefined,
-): Promise<{ readonly refused: Promise<never> }> => {
-  const { promise: refused, reject } = Promise.withResolvers<never>()
-  refused.catch(() => {})
-  if (headers === undefined) return { refused }
-  const session = await browser.attach()
-  void closed.then(() => browser.session.send('Target.detachFromTarget', { sessionId: session.id })).catch(() => {})
-  session.on('Fetch.requestPaused', (paused) => {
-    session.send('Fetch.continueRequest', continuationOf(paused, headers)).catch((error: Error) => {
-      // Any other failure says that nobody waits for the request any more.
-      const refusal = refusalIn(error)
-      if (refusal) reject(refusal)
-    })
-  })
-  await session.send('Fetch.enable', { patterns: [{ urlPattern: '*' }] })
-  return { refused }
 }

@@ -56,6 +56,8 @@ export type CapturePlan = {
     readonly markdown: string | undefined
   }
   readonly emulation: Emulation
+  /** What is neither loaded nor shown. */
+  readonly blocks: { readonly cookies: boolean; readonly ads: boolean; readonly chats: boolean }
   readonly cookies: NonNullable<CaptureOptions['cookies']>
   /** What is sent to the target's host, which stands as URLs write it; undefined where nothing is added. */
   readonly headers: { readonly host: string; readonly values: NonNullable<CaptureOptions['headers']> } | undefined
@@ -135,6 +137,7 @@ export const planCapture = (options: CaptureOptions): CapturePlan => {
   return {
     source: { url, html, markdown },
     emulation: planEmulation(options),
+    blocks: { cookies: options.block_cookies, ads: options.block_ads, chats: options.block_chats },
     cookies: options.cookies ?? [],
     headers: planHeaders(options),
     timeoutSeconds: options.timeout,

@@ -1,8 +1,5 @@
-import { EventEmitter } from 'node:events'
 import t from 'tap'
-import type { Session } from '#worker/browser-host/browser/connection.ts'
-import type { Browser } from '#worker/browser-host/browser/launch.ts'
-import { continuationOf, sendHeaders } from '#worker/browser-host/capture/equip/send-headers.ts'
+import { continuationOf } from '#worker/browser-host/capture/equip/send-headers.ts'
 
 const host = 'target.test'
 const own = { Accept: '*/*', 'User-Agent': 'Own/1', Referer: 'http://target.test/' }
@@ -46,6 +43,12 @@ t.test('a given Cookie wins by the names of its cookies, and the others stay', a
   t.strictSame(cookieFor('', 'a=1'), { cookie: 'a=1' })
 })
 
+t.test('without headers a request goes on as it is', async (t) => {
+  t.strictSame(continuationOf(paused('http://target.test/', { redirectedRequestId: 'b' }), undefined), {
+    requestId: 'a',
+  })
+})
+
 t.test('every hop of a redirect begins anew, and no other host is sent a given Referer', async (t) => {
   const hop = { redirectedRequestId: 'b' }
   t.strictSame(continued(paused('http://other.test/', hop), { 'Sec-A': '1' }), {
@@ -66,49 +69,4 @@ t.test('every hop of a redirect begins anew, and no other host is sent a given R
     requestId: 'a',
     headers: { Accept: '*/*', 'User-Agent': 'Own/1', Referer: '' },
   })
-})
-
-/** A browser that writes down what is asked of it; `fails` is what continuing a request throws. */
-const spied = (fails?: string) => {
-  const asked: string[] = []
-  const events = new EventEmitter()
-  const { promise: closed, resolve: close } = Promise.withResolvers<void>()
-  const session = {
-    id: 'interception',
-    on: events.on.bind(events),
-    send: async (method: string) => {
-      asked.push(method)
-      if (method === 'Fetch.continueRequest' && fails !== undefined) throw new Error(fails)
-    },
-  } as unknown as Session
-  const attach = async () => {
-    asked.push('session')
-    return session
-  }
-  return { open: { browser: { session, attach } as unknown as Browser, closed }, asked, events, close }
-}
-
-t.test('without headers nothing is intercepted; with them until the context has closed', async (t) => {
-  const idle = spied()
-  await sendHeaders(idle.open, undefined)
-  t.strictSame(idle.asked, [])
-  const { open, asked, events, close } = spied()
-  await sendHeaders(open, { host, values: { a: '1' } })
-  events.emit('Fetch.requestPaused', paused('http://target.test/'))
-  t.strictSame(asked, ['session', 'Fetch.enable', 'Fetch.continueRequest'])
-  close()
-  await open.closed
-  t.equal(asked.at(-1), 'Target.detachFromTarget')
-})
-
-t.test('a header that Chromium sends for nobody fails the capture; a request that is gone does not', async (t) => {
-  const refusing = spied('Protocol error (Fetch.continueRequest): Unsafe header: Set-Cookie')
-  const { refused } = await sendHeaders(refusing.open, { host, values: { 'Set-Cookie': '1' } })
-  refusing.events.emit('Fetch.requestPaused', paused('http://target.test/'))
-  await t.rejects(refused, { code: 'RENDER_ERROR', publicMessage: /does not send Set-Cookie/ })
-  const gone = spied('Protocol error (Fetch.continueRequest): Invalid InterceptionId.')
-  const sending = await sendHeaders(gone.open, { host, values: { a: '1' } })
-  gone.events.emit('Fetch.requestPaused', paused('http://target.test/'))
-  const later = new Promise((wake) => setImmediate(() => wake('pending')))
-  t.equal(await Promise.race([sending.refused, later]), 'pending')
 })

@@ -1,0 +1,110 @@
+import { randomUUID } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+import { access, mkdir, rename, rm, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { type CosmeticFilter, FiltersEngine, type NetworkFilter, parseFilters } from '@ghostery/adblocker'
+import { type CompiledKind, compiledIndex, type CompiledLists, type ListKind, listKinds } from './compiled.ts'
+import { consentRules, type FilterList, keyOf } from './read-lists.ts'
+
+/** Scripts, procedural selectors and changes of documents are not applied: lists decide what is loaded and shown. */
+const config = {
+  loadCSPFilters: false,
+  loadExtendedSelectors: false,
+  enableHtmlFiltering: false,
+  enableMutationObserver: false,
+}
+
+type ConsentRule = {
+  readonly name: string
+  readonly prehideSelectors?: readonly string[]
+  readonly detectPopup: readonly ConsentStep[]
+  readonly runContext?: { readonly urlPattern?: string }
+}
+
+type ConsentStep = { readonly visible?: unknown; readonly any?: readonly ConsentStep[] }
+
+/** What a step takes for a visible banner, where it begins with an id or a class; the others are no platform's alone. */
+const visibleIn = ({ visible, any = [] }: ConsentStep): string[] => [
+  ...(typeof visible === 'string' && /^[#.]/.test(visible) ? [visible] : []),
+  ...any.flatMap(visibleIn),
+]
+
+/** What autoconsent hides of a banner before it opts out, and what it takes for the banner. */
+const containersOf = ({ prehideSelectors = [], detectPopup }: ConsentRule): readonly string[] => [
+  ...prehideSelectors,
+  ...detectPopup.flatMap(visibleIn),
+]
+
+/** The banners of the consent platforms that autoconsent knows and that are no single site's own. */
+const consentContainers = (): string => {
+  const { autoconsent } = JSON.parse(readFileSync(consentRules().file, 'utf8')) as { autoconsent: ConsentRule[] }
+  return (
+    autoconsent
+      .filter(({ name, runContext }) => !runContext?.urlPattern && !name.startsWith('Test page'))
+      .flatMap(containersOf)
+      // Apart, so that each is found by its id or class.
+      .flatMap((selector) => (/[([]/.test(selector) ? [selector] : selector.split(',')))
+      .map((selector) => `##${selector.trim()}`)
+      .join('\n')
+  )
+}
+
+const isAboutHosts = (filter: NetworkFilter): boolean =>
+  filter.isHostnameAnchor() && !filter.hasFilter() && filter.fromAny() && !filter.isException() && !filter.hasDomains()
+
+const isBase = (filter: CosmeticFilter): boolean =>
+  filter.isGenericHide() &&
+  !filter.isClassSelector() &&
+  !filter.isIdSelector() &&
+  !filter.isHrefSelector() &&
+  !filter.hasCustomStyle() &&
+  !filter.hasHostnameConstraint() &&
+  !filter.isExtended()
+
+const compileKind = (texts: readonly string[]): { readonly engine: Uint8Array; readonly kind: CompiledKind } => {
+  const lines = new Set(texts.flatMap((text) => text.split('\n')))
+  const filters = parseFilters([...lines].join('\n'), config)
+  const { networkFilters, cosmeticFilters } = filters
+  const shown = new Set(cosmeticFilters.filter((filter) => filter.isUnhide()).map((filter) => filter.getSelector()))
+  const bases = cosmeticFilters
+    .filter((filter) => isBase(filter) && !shown.has(filter.getSelector()))
+    .map((filter) => filter.getSelector())
+  return {
+    engine: new FiltersEngine({ ...filters, config }).serialize(),
+    kind: { bases: [...new Set(bases)], judgesRequests: !networkFilters.every(isAboutHosts) },
+  }
+}
+
+const exists = (path: string): Promise<boolean> =>
+  access(path).then(
+    () => true,
+    () => false,
+  )
+
+/** Compiles lists into the folder `<into>/<key>` unless it is there, and returns that folder. Whoever else does so at the same time makes the same. */
+export const compileLists = async (lists: readonly FilterList[], into: string): Promise<string> => {
+  const key = keyOf(lists)
+  const folder = join(into, key)
+  if (await exists(join(folder, compiledIndex))) return folder
+  const textOf = (kind: ListKind) => lists.filter((list) => list.kind === kind).map(({ text }) => text)
+  const compiled = listKinds.map(
+    (kind) => [kind, compileKind([...textOf(kind), ...(kind === 'cookies' ? [consentContainers()] : [])])] as const,
+  )
+  const versions = lists.map(({ kind, name, version }) => ({ kind, name, version }))
+  const index: CompiledLists = {
+    key,
+    lists: [...versions, { kind: 'cookies', name: 'autoconsent', version: consentRules().version }],
+    kinds: Object.fromEntries(compiled.map(([name, { kind }]) => [name, kind])) as CompiledLists['kinds'],
+  }
+  const work = join(into, `.${randomUUID()}`)
+  await mkdir(work, { recursive: true })
+  try {
+    for (const [name, { engine }] of compiled) await writeFile(join(work, `${name}.bin`), engine)
+    await writeFile(join(work, compiledIndex), JSON.stringify(index))
+    await rename(work, folder)
+  } catch (error) {
+    await rm(work, { recursive: true, force: true })
+    if (!(await exists(join(folder, compiledIndex)))) throw error
+  }
+  return folder
+}

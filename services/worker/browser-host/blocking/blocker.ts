@@ -1,0 +1,128 @@
+import { Request, type NetworkFilter } from '@ghostery/adblocker'
+import type { CapturePlan } from '#worker/browser-host/capture/plan/plan-capture.ts'
+import type { BlockEngine } from './load-engines.ts'
+
+/** Rules see no more of an address than this: a page may write any length. */
+const urlCharactersMax = 4096
+/** Hosts of a page that are remembered as admitted or refused. */
+const hostsMax = 10_000
+
+/** What of an intercepted request is judged; `resourceType` and `frameId` as CDP's `Fetch.requestPaused` has them. */
+export type JudgedRequest = { readonly url: string; readonly resourceType: string; readonly frameId: string }
+
+/** What a document shows that rules may be about. */
+export type Tokens = {
+  readonly ids: readonly string[]
+  readonly classes: readonly string[]
+  readonly hrefs: readonly string[]
+  /** Those of `bases` that match something. */
+  readonly bases: readonly string[]
+}
+
+/** Declarations for what a selector matches; undefined: it is hidden. */
+export type HidingRule = { readonly selector: string; readonly style: string | undefined }
+
+/** What one capture does not load, and does not show. */
+export type Blocker = {
+  /** Whether connections to this host are refused; never those to the site of the page. */
+  readonly refusesHost: (host: string) => boolean
+  /** Whether a connection to this host was. */
+  readonly hasRefused: (host: string) => boolean
+  /** Undefined where rules about hosts are all there are. */
+  readonly refusesRequest: ((request: JudgedRequest) => boolean) | undefined
+  /** Whether anything is hidden at all. */
+  readonly hides: boolean
+  /** Whether consent banners are. */
+  readonly hidesConsent: boolean
+  /** Selectors to try on every document. */
+  readonly bases: readonly string[]
+  /** The rules for a document with these tokens: of consent banners, and of all else. */
+  readonly hidingFor: (url: string, tokens: Tokens) => { readonly consent: HidingRule[]; readonly others: HidingRule[] }
+}
+
+/** Registrable domain of a host; the host itself where it has none. */
+const siteOf = (host: string): string => Request.fromRawDetails({ url: `https://${host}/` }).domain || host
+
+const hostIn = (url: string | undefined): string | undefined =>
+  url === undefined ? undefined : URL.parse(url)?.hostname || undefined
+
+const isAboutHost = (filter: NetworkFilter): boolean => !filter.hasFilter()
+
+const rulesFor = ({ rules, bases }: BlockEngine, url: string, tokens: Tokens): HidingRule[] => {
+  const { hostname, domain } = Request.fromRawDetails({ url })
+  const { ids, classes, hrefs } = tokens
+  const page = { url, hostname, domain, ids: [...ids], classes: [...classes], hrefs: [...hrefs] }
+  const { matches, allowGenericHides } = rules.matchCosmeticFilters({
+    ...page,
+    getInjectionRules: false,
+    getExtendedRules: false,
+  })
+  const found = matches.flatMap(({ filter, exception }): HidingRule[] => {
+    if (!filter || exception || filter.isScriptInject() || filter.isExtended()) return []
+    return [{ selector: filter.getSelector(), style: filter.hasCustomStyle() ? filter.getStyle() : undefined }]
+  })
+  const own = new Set(allowGenericHides ? bases : [])
+  return [
+    ...found,
+    ...tokens.bases.filter((selector) => own.has(selector)).map((selector) => ({ selector, style: undefined })),
+  ]
+}
+
+/**
+ * Decides what one capture does not load or show, by the lists of the kinds that its plan names. `address` is that of the
+ * document that the page went to last, '' before the first: neither its site nor that of the target is refused.
+ */
+export const createBlocker = (
+  engines: readonly BlockEngine[],
+  { blocks, source }: Pick<CapturePlan, 'blocks' | 'source'>,
+  { address, mainFrameId }: { readonly address: () => string; readonly mainFrameId: string },
+): Blocker => {
+  const active = engines.filter(({ kind }) => blocks[kind])
+  const admitted = new Set<string>()
+  const refused = new Set<string>()
+  const isOwn = (host: string) =>
+    [source.url, address()].some((url) => {
+      const own = hostIn(url)
+      return own !== undefined && (own === host || siteOf(own) === siteOf(host))
+    })
+  const matching = (url: string, type: string): readonly NetworkFilter[] => {
+    const sourceUrl = address() || source.url || ''
+    const request = Request.fromRawDetails({ url, type: type as Request['type'], sourceUrl })
+    for (const { rules } of active) {
+      const { match, filter } = rules.match(request)
+      // Of several rules the engine names one; the page's own site needs to know whether all are about its host.
+      if (match && filter)
+        return isAboutHost(filter) && isOwn(request.hostname) ? [...rules.matchAll(request)] : [filter]
+    }
+    return []
+  }
+  const refusesRequest = ({ url: whole, resourceType, frameId }: JudgedRequest) => {
+    const url = whole.slice(0, urlCharactersMax)
+    const host = hostIn(url) ?? ''
+    const isDocument = resourceType === 'Document'
+    const isMain = isDocument && frameId === mainFrameId
+    const filters = isMain ? [] : matching(url, isDocument ? 'sub_frame' : resourceType.toLowerCase())
+    const isRefused = filters.some((filter) => !isAboutHost(filter) || !isOwn(host))
+    if (!isRefused && admitted.size < hostsMax) admitted.add(host)
+    return isRefused
+  }
+  return {
+    refusesHost: (host) => {
+      const isRefused = !admitted.has(host) && !isOwn(host) && matching(`https://${host}/`, 'other').some(isAboutHost)
+      if (isRefused && refused.size < hostsMax) refused.add(host)
+      return isRefused
+    },
+    hasRefused: (host) => refused.has(host),
+    refusesRequest: active.some(({ judgesRequests }) => judgesRequests) ? refusesRequest : undefined,
+    hides: active.length > 0,
+    hidesConsent: blocks.cookies,
+    bases: active.flatMap(({ bases }) => bases),
+    hidingFor: (url, tokens) => {
+      const of = (isConsent: boolean) =>
+        active
+          .filter(({ kind }) => (kind === 'cookies') === isConsent)
+          .flatMap((engine) => rulesFor(engine, url, tokens))
+      return { consent: of(true), others: of(false) }
+    },
+  }
+}

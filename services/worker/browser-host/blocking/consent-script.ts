@@ -1,0 +1,82 @@
+import { readFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import { evalSnippets, filterCompactRules, type IndexedCMPRuleset } from '@duckduckgo/autoconsent'
+
+/** Rules are chosen by no more of an address than this. */
+const urlCharactersMax = 2048
+/** Messages that wait to be taken; the rules need about fifty at once. */
+const messagesMax = 200
+
+/** What drives a page's consent platform, as text for the page: autoconsent without its channel. */
+export type ConsentScript = {
+  /**
+   * A script that opts out of the banner of a document at `url`. It is for a world of our own: it leaves
+   * `shutterfleetConsent`, whose `next(answers)` resolves to the script's next messages.
+   */
+  readonly scriptFor: (url: string) => string
+  /** The function that a message names, for the page's own world; undefined where autoconsent has none of that name. */
+  readonly snippet: (name: string) => string | undefined
+}
+
+const config = {
+  enabled: true,
+  autoAction: 'optOut',
+  // Banners are hidden by our own style afterwards.
+  enablePrehide: false,
+  enableCosmeticRules: false,
+  enableHeuristicDetection: false,
+  heuristicMode: 'reject',
+  // The second try includes the heuristics.
+  detectRetries: 1,
+  logs: { errors: false },
+}
+
+/** Only what the host acts on leaves the page: snippets to run, and the end. */
+const wrap = (script: string, rules: string) => `(() => {
+  if (globalThis.shutterfleetConsent) return
+  const messages = []
+  let notify = () => {}
+  const put = (message) => {
+    if (messages.length < ${messagesMax}) messages.push(message)
+    notify()
+  }
+  globalThis.autoconsentSendMessage = (message) => {
+    if (message.type === 'eval') put({ id: message.id, snippet: message.snippetId })
+    else if (message.type === 'optOutResult') put({ end: message.result ? 'opted-out' : 'failed' })
+    else if (message.type === 'report' && message.state.lifecycle === 'nothingDetected') put({ end: 'nothing-found' })
+    return Promise.resolve()
+  }
+  ${script}
+  globalThis.shutterfleetConsent = {
+    next: async (answers) => {
+      for (const { id, result } of answers) autoconsentReceiveMessage({ type: 'evalResp', id, result })
+      if (messages.length === 0) await new Promise((resolve) => { notify = resolve })
+      return messages.splice(0)
+    },
+  }
+  autoconsentReceiveMessage({ type: 'initResp', config: ${JSON.stringify(config)}, rules: { autoconsent: [], compact: ${rules} } })
+})()`
+
+const snippets: Readonly<Record<string, unknown>> = evalSnippets
+
+/** Reads autoconsent's script and rules; the rules are parsed when they are first needed. */
+export const readConsentScript = (): ConsentScript => {
+  const fileOf = (path: string) => readFileSync(fileURLToPath(import.meta.resolve(path)), 'utf8')
+  const script = readFileSync(
+    fileURLToPath(new URL('./autoconsent.playwright.js', import.meta.resolve('@duckduckgo/autoconsent'))),
+    'utf8',
+  )
+  const text = fileOf('@duckduckgo/autoconsent/rules/compact-rules.json')
+  let parsed: IndexedCMPRuleset | undefined
+  return {
+    scriptFor: (url) => {
+      parsed ??= JSON.parse(text) as IndexedCMPRuleset
+      const rules = filterCompactRules(parsed, { url: url.slice(0, urlCharactersMax), mainFrame: true })
+      return wrap(script, JSON.stringify(rules))
+    },
+    snippet: (name) => {
+      const found = Object.hasOwn(snippets, name) ? snippets[name] : undefined
+      return typeof found === 'function' ? found.toString() : undefined
+    },
+  }
+}

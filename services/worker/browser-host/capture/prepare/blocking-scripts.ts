@@ -1,0 +1,117 @@
+/** What a page may show of itself to the rules; beyond that it is not looked at. */
+const elementsMax = 20_000
+const tokensMax = 5000
+const tokenCharactersMax = 300
+
+/** Whether an element, or something in it, can be seen where the page stands. */
+const isShown = `(element) => {
+  const isSeen = (each) => {
+    const { width, height, top, left, bottom, right } = each.getBoundingClientRect()
+    if (width < 2 || height < 2 || bottom <= 0 || right <= 0 || top >= innerHeight || left >= innerWidth) return false
+    return each.checkVisibility({ opacityProperty: true, visibilityProperty: true })
+  }
+  return isSeen(element) || [...element.querySelectorAll('*')].slice(0, 200).some(isSeen)
+}`
+
+/** All that a root and the open shadow roots below it hold; what matches a page's whole body is no part of it. */
+const everyMatch = `(roots, selector) => {
+  const matches = (element) => element !== document.body && element !== document.documentElement
+  try {
+    return roots.flatMap((root) => [...root.querySelectorAll(selector)]).filter(matches)
+  } catch {
+    return []
+  }
+}`
+
+const openRoots = `(first) => {
+  const roots = [first]
+  let seen = 0
+  for (const root of roots) {
+    for (const element of root.querySelectorAll('*')) {
+      if ((seen += 1) > ${elementsMax}) return roots
+      if (element.shadowRoot) roots.push(element.shadowRoot)
+    }
+  }
+  return roots
+}`
+
+/**
+ * Gives the tokens of a root by which rules are found: ids, classes, addresses, and which of `bases` match. Of these most ask
+ * for an attribute that no element has, which is found out at once for all that ask for it.
+ */
+export const readTokens = `function (bases) {
+  const [ids, names, hrefs, classes] = [new Set(), new Set(), new Set(), new Set()]
+  const put = (set, token) => {
+    if (token && token.length <= ${tokenCharactersMax} && set.size < ${tokensMax}) set.add(token)
+  }
+  const roots = [this]
+  let seen = 0
+  for (const root of roots) {
+    for (const element of root.querySelectorAll('*')) {
+      if ((seen += 1) > ${elementsMax}) break
+      put(ids, element.getAttribute('id'))
+      put(names, element.getAttribute('class'))
+      if (element instanceof HTMLAnchorElement) put(hrefs, element.getAttribute('href'))
+      if (element.shadowRoot) roots.push(element.shadowRoot)
+    }
+  }
+  for (const name of names) for (const each of name.split(/\\s+/)) put(classes, each)
+  const isMet = (selector) => {
+    try { return roots.some((root) => root.querySelector(selector) !== null) } catch { return false }
+  }
+  const attributes = new Map()
+  const mayMeet = (selector) => {
+    const name = /,|:not/.test(selector) ? undefined : /\\[([\\w-]+)/.exec(selector)?.[1]
+    if (name === undefined) return true
+    if (!attributes.has(name)) attributes.set(name, isMet('[' + name + ']'))
+    return attributes.get(name)
+  }
+  const matched = bases.filter((selector) => mayMeet(selector) && isMet(selector))
+  return { ids: [...ids], classes: [...classes], hrefs: [...hrefs], bases: matched, frames: globalThis.length }
+}`
+
+/** Whether anything that the selectors match can be seen in a root. */
+export const showsAny = `function (selectors) {
+  const roots = (${openRoots})(this)
+  return selectors.some((selector) => (${everyMatch})(roots, selector).some(${isShown}))
+}`
+
+/**
+ * Hides by a style sheet what the rules name, in a root and the open shadow roots below it, in place of the rules of the
+ * time before. What \`consent\` matches and a page's own \`!important\` still shows is hidden by its own style; whether any of it
+ * is seen even so is the answer. \`isUnlocked\`: the page may scroll again, which a banner had stopped.
+ */
+export const hideMatches = `async function ({ rules, consent, isUnlocked }) {
+  const roots = (${openRoots})(this)
+  const hidden = 'display: none !important'
+  const isWhole = (selector) => {
+    try { return !!(document.documentElement?.matches(selector) || document.body?.matches(selector)) } catch { return true }
+  }
+  const css = rules
+    .filter(({ selector, style }) => style !== undefined || !isWhole(selector))
+    .map(({ selector, style }) => selector + ' { ' + (style ?? hidden) + ' }')
+    .join('\\n')
+  const sheet = new CSSStyleSheet()
+  sheet.replaceSync(css)
+  const adopted = globalThis.shutterfleetBlocking ??= new WeakMap()
+  for (const root of roots) {
+    const before = adopted.get(root)
+    root.adoptedStyleSheets = [...root.adoptedStyleSheets.filter((each) => each !== before), sheet]
+    adopted.set(root, sheet)
+  }
+  const banners = () => consent.flatMap((selector) => (${everyMatch})(roots, selector))
+  const left = banners().filter(${isShown})
+  for (const banner of left) banner.style?.setProperty('display', 'none', 'important')
+  if (isUnlocked && this === document) {
+    for (const element of [document.documentElement, document.body]) {
+      if (!element) continue
+      const { overflowY, position } = getComputedStyle(element)
+      if (overflowY === 'hidden' || overflowY === 'clip') element.style.setProperty('overflow', 'visible', 'important')
+      if (position === 'fixed') element.style.setProperty('position', 'static', 'important')
+    }
+  }
+  if (left.length === 0) return false
+  // What watches the page has its turn.
+  await new Promise((done) => setTimeout(done))
+  return banners().some(${isShown})
+}`

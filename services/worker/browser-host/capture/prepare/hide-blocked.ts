@@ -1,0 +1,93 @@
+import type { Warning } from '#shared/queue/messages.ts'
+import type { Blocker, HidingRule, Tokens } from '#worker/browser-host/blocking/blocker.ts'
+import type { ConsentScript } from '#worker/browser-host/blocking/consent-script.ts'
+import type { OpenPage } from '#worker/browser-host/capture/equip/open-page.ts'
+import { hideMatches, readTokens, showsAny } from './blocking-scripts.ts'
+import { followNavigation } from './follow-navigation.ts'
+import { runInEveryRoot } from './in-every-frame.ts'
+import { optOut } from './opt-out.ts'
+import { runInOwnWorld } from './world.ts'
+
+/** Time for a document to which opting out leads; what starts one does so at once. */
+const navigationMs = 3000
+const navigationStartMs = 50
+
+const rootsMax = 200
+const tokensMax = 20_000
+
+/** Hides what lists name, and gets rid of consent banners; for one capture. */
+export type Hiding = {
+  /** Hides what is there by now; a banner that is seen for the first time is opted out of before. May be called again. */
+  readonly apply: () => Promise<void>
+  /** Hides once more what has come since, and warns where a banner can be seen even so. */
+  readonly finish: () => Promise<Warning[]>
+}
+
+const consentLeft: Warning = {
+  code: 'consent_left',
+  message: 'A consent banner could not be removed from the page.',
+}
+
+const none: Hiding = { apply: async () => {}, finish: async () => [] }
+
+const texts = (value: unknown): string[] =>
+  (Array.isArray(value) ? value.slice(0, tokensMax) : []).filter((each): each is string => typeof each === 'string')
+
+/** The tokens of all roots together, whatever a page made of them. */
+const joinTokens = (read: readonly unknown[]): Tokens & { readonly hasFrames: boolean } => {
+  const each = read.slice(0, rootsMax).map((one) => (typeof one === 'object' && one !== null ? one : {}))
+  const all = (name: keyof Tokens) => [...new Set(each.flatMap((one) => texts((one as Record<string, unknown>)[name])))]
+  return {
+    ids: all('ids'),
+    classes: all('classes'),
+    hrefs: all('hrefs'),
+    bases: all('bases'),
+    hasFrames: each.some((one) => Number((one as { frames?: unknown }).frames) > 0),
+  }
+}
+
+type Steps = Pick<Blocker, 'hidingFor' | 'bases'>
+
+/** The rules for what the page shows by now. Its document is looked at by itself: most pages have no frames. */
+const findRules = async (open: OpenPage, blocker: Steps): Promise<ReturnType<Blocker['hidingFor']>> => {
+  const argument = JSON.stringify(blocker.bases)
+  const own = joinTokens([await runInOwnWorld(open, `(${readTokens}).call(document, ${argument})`)])
+  const tokens = own.hasFrames ? joinTokens(await runInEveryRoot(open, readTokens, blocker.bases)) : own
+  return blocker.hidingFor(open.document.address(), tokens)
+}
+
+const selectorsOf = (rules: readonly HidingRule[]): string[] =>
+  rules.filter(({ style }) => style === undefined).map(({ selector }) => selector)
+
+/**
+ * Makes the hiding of one capture. Cheap things come first: nothing but a look at ids and classes where no rule is about the
+ * page, and the consent rules run only where a known banner is seen. Bounded unless the renderer hangs; a document that
+ * goes away meanwhile is left as it is.
+ */
+export const createHiding = (open: OpenPage, blocker: Blocker, script: ConsentScript): Hiding => {
+  if (!blocker.hides) return none
+  let isConsentSeen = false
+
+  const getRidOfConsent = async (selectors: readonly string[]): Promise<boolean> => {
+    if (isConsentSeen || selectors.length === 0) return false
+    isConsentSeen = (await runInEveryRoot(open, showsAny, selectors)).includes(true)
+    if (!isConsentSeen) return false
+    await optOut(open, script)
+    await new Promise((wake) => setTimeout(wake, navigationStartMs))
+    await followNavigation(open, performance.now() + navigationMs)
+    return true
+  }
+  const hide = async (): Promise<boolean> => {
+    const found = await findRules(open, blocker)
+    const isChanged = await getRidOfConsent(selectorsOf(found.consent))
+    const { consent, others } = isChanged ? await findRules(open, blocker) : found
+    const rules = [...consent, ...others]
+    if (rules.length === 0 && !isConsentSeen) return false
+    const argument = { rules, consent: selectorsOf(consent), isUnlocked: isConsentSeen }
+    return (await runInEveryRoot(open, hideMatches, argument)).includes(true)
+  }
+  return {
+    apply: async () => void (await hide().catch(() => false)),
+    finish: async () => ((await hide().catch(() => false)) ? [consentLeft] : []),
+  }
+}

@@ -1,0 +1,44 @@
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import type { CaptureParameters } from '#shared/capture/options.ts'
+import type { Route } from '#test/fixtures/pages/pages.ts'
+import { captureWith, startTestHost, startWayOut } from '#test/helpers/browser-host.ts'
+import type { HostSettings, Shot } from '#worker/browser-host/protocol.ts'
+
+/**
+ * Serves many host names on one port of loopback, and starts a browser host that reaches all of them, both until the tests
+ * end. A route stands under `host/path` or `/path`. `asked` holds what the servers saw, as `host/path`.
+ */
+export const startManyHosts = async (
+  lifetime: { readonly teardown: (clean: () => Promise<void>) => unknown },
+  hosts: readonly string[],
+  { routes = {}, settings = {} }: { routes?: Readonly<Record<string, Route>>; settings?: Partial<HostSettings> } = {},
+) => {
+  const asked: string[] = []
+  const server = createServer((request, response) => {
+    const { hostname, pathname } = new URL(request.url ?? '/', `http://${request.headers.host}`)
+    asked.push(`${hostname}${pathname}`)
+    const route = routes[`${hostname}${pathname}`] ?? routes[pathname]
+    if (route) route(request, response)
+    else response.writeHead(200, { 'access-control-allow-origin': '*' }).end('')
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo
+  const records = Object.fromEntries(hosts.map((host) => [host, { A: ['127.0.0.1'] }]))
+  const wayOut = await startWayOut(`127.0.0.1:${port} ${hosts.map((host) => `${host}:${port}`).join(' ')}`, records)
+  const host = await startTestHost(wayOut, settings)
+  lifetime.teardown(async () => {
+    await host[Symbol.asyncDispose]()
+    await wayOut[Symbol.asyncDispose]()
+    server.close()
+    server.closeAllConnections()
+  })
+  const shotOf = async (parameters: CaptureParameters): Promise<Shot> => {
+    const outcome = await captureWith(host, { timeout: 10, ...parameters })
+    if (outcome.outcome !== 'completed') throw new Error(JSON.stringify(outcome))
+    return outcome.shot
+  }
+  return { asked, port, host, shotOf, urlOf: (name: string, path = '/') => `http://${name}:${port}${path}` }
+}

@@ -1,0 +1,64 @@
+import { execFile } from 'node:child_process'
+import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import t from 'tap'
+import { seeded } from '#test/helpers/seeded.ts'
+import { provideLists } from '#worker/block-lists/provide-lists.ts'
+import { createBlocker } from '#worker/browser-host/blocking/blocker.ts'
+import { loadEngines } from '#worker/browser-host/blocking/load-engines.ts'
+
+const run = promisify(execFile)
+const fetchMs = 60_000
+
+/** EasyList as Debian packages it; its licence keeps it out of this repository. Undefined where the package cannot be had. */
+const fetchEasyList = async (folder: string): Promise<string | undefined> => {
+  try {
+    await run('apt-get', ['download', 'webext-ublock-origin-chromium'], { cwd: folder, timeout: fetchMs })
+    const file = (await readdir(folder)).find((name) => name.endsWith('.deb')) ?? ''
+    await run('dpkg', ['-x', file, 'unpacked'], { cwd: folder, timeout: fetchMs })
+    const { stdout } = await run('find', ['unpacked', '-name', 'easylist.txt'], { cwd: folder })
+    return await readFile(join(folder, stdout.trim().split('\n')[0] ?? ''), 'utf8')
+  } catch {
+    return undefined
+  }
+}
+
+/** Hosts that pages have from others and that serve neither ads nor chats. */
+const ordinary = (await readFile(join(import.meta.dirname, '../fixtures/ordinary-hosts.txt'), 'utf8'))
+  .trim()
+  .split(/\s+/)
+
+const folder = t.testdir({})
+const text = await fetchEasyList(folder)
+const blocks = { cookies: true, ads: true, chats: true }
+const source = { url: 'https://page.example/', html: undefined, markdown: undefined }
+const blockerOf = (compiled: string) => {
+  return createBlocker(loadEngines(compiled), { blocks, source }, { address: () => source.url, mainFrameId: 'main' })
+}
+
+t.test('at most one of a hundred ordinary hosts is refused by the lists that come along', async (t) => {
+  t.ok(ordinary.length >= 500 && new Set(ordinary).size === ordinary.length, `${ordinary.length} hosts`)
+  const blocker = blockerOf((await provideLists('', { into: join(folder, 'own') })).folder)
+  const refused = ordinary.filter((host) => blocker.refusesHost(host))
+  t.ok(refused.length <= ordinary.length / 100, refused.join(' '))
+})
+
+t.test(
+  "95 of a hundred hosts of EasyList are refused with it as an operator's list, and no more ordinary ones",
+  { skip: text === undefined && 'EasyList could not be fetched: apt-get download webext-ublock-origin-chromium' },
+  async (t) => {
+    const lists = join(folder, 'lists')
+    await mkdir(join(lists, 'ads'), { recursive: true })
+    await writeFile(join(lists, 'ads/easylist.txt'), text ?? '')
+    const blocker = blockerOf((await provideLists(lists, { into: join(folder, 'compiled') })).folder)
+    const rules = (text ?? '').matchAll(/^\|\|([a-z0-9.-]+\.[a-z]+)\^(?:\$third-party)?$/gm)
+    const hosts = [...new Set([...rules].map(([, host = '']) => host))]
+    const random = seeded(20_261_121)
+    const sample = Array.from({ length: 500 }, () => hosts[random(hosts.length)] ?? '')
+    const refused = sample.filter((host) => blocker.refusesHost(host))
+    t.ok(refused.length >= 475, `${refused.length} of 500, out of ${hosts.length}`)
+    const wrong = ordinary.filter((host) => blocker.refusesHost(host))
+    t.ok(wrong.length <= ordinary.length / 100, wrong.join(' '))
+  },
+)

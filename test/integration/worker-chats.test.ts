@@ -1,0 +1,55 @@
+import t from 'tap'
+import type { Route } from '#test/fixtures/pages/pages.ts'
+import { startManyHosts } from '#test/helpers/many-hosts.ts'
+import { blue, pixel, red, redPage } from '#test/helpers/shots.ts'
+
+/** Where a widget's script comes from, and the element that it puts into the page. */
+const vendors = {
+  Intercom: ['widget.intercom.io', 'id="intercom-container"'],
+  Drift: ['js.driftt.com', 'id="drift-widget"'],
+  Zendesk: ['static.zdassets.com', 'id="webWidget"'],
+  'Tawk.to': ['embed.tawk.to', 'class="tawk-min-container"'],
+  Crisp: ['client.crisp.chat', 'class="crisp-client"'],
+  HubSpot: ['js.usemessages.com', 'id="hubspot-messages-iframe-container"'],
+  LiveChat: ['cdn.livechatinc.com', 'id="chat-widget-container"'],
+  Tidio: ['code.tidio.co', 'id="tidio-chat"'],
+  Olark: ['static.olark.com', 'id="olark-wrapper"'],
+  Freshchat: ['wchat.freshchat.com', 'id="fc_frame"'],
+  Smartsupp: ['www.smartsuppchat.com', 'id="smartsupp-widget-container"'],
+  JivoSite: ['code.jivosite.com', 'id="jivo-iframe-container"'],
+  Userlike: ['userlike-cdn-widgets.s3-eu-west-1.amazonaws.com', 'id="userlike"'],
+  Gorgias: ['config.gorgias.chat', 'id="gorgias-chat-container"'],
+  'Help Scout': ['beacon-v2.helpscout.net', 'id="beacon-container"'],
+  Chatwoot: ['app.chatwoot.com', 'class="woot-widget-holder"'],
+  'Zoho SalesIQ': ['salesiq.zoho.com', 'id="zsiq_float"'],
+  Facebook: ['cdn.test', 'class="fb_dialog"'],
+} as const
+
+const page = 'site.test'
+const entries = Object.entries(vendors)
+const { asked, shotOf, urlOf } = await startManyHosts(t, [page, ...entries.map(([, [host]]) => host)], {
+  routes: Object.fromEntries(
+    entries.map(([name, [host, attributes]]) => {
+      const widget = `<div ${attributes} style="position:fixed;left:0;top:0;width:200px;height:200px;background:rgb(0,0,255)"></div>`
+      const route: Route = ({ headers }, response) => {
+        const source = `http://${host}:${headers.host?.split(':')[1]}/widget.js`
+        response.end(redPage(`${widget}<script src="${source}"></script>`))
+      }
+      return [`/${encodeURIComponent(name)}`, route]
+    }),
+  ),
+})
+
+t.test('widgets of chats are neither loaded nor seen where they are blocked', async (t) => {
+  t.ok(entries.length >= 15)
+  for (const [name, [host]] of entries) {
+    const url = urlOf(page, `/${encodeURIComponent(name)}`)
+    asked.length = 0
+    t.strictSame(await pixel(await shotOf({ url, block_chats: true }), 100, 100), red, name)
+    if (host !== 'cdn.test') t.notOk(asked.includes(`${host}/widget.js`), `${name} is not asked`)
+  }
+  const [name, [host]] = ['JivoSite', vendors.JivoSite]
+  asked.length = 0
+  t.strictSame(await pixel(await shotOf({ url: urlOf(page, `/${name}`) }), 100, 100), blue, 'without')
+  t.ok(asked.includes(`${host}/widget.js`))
+})

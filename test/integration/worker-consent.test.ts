@@ -1,0 +1,106 @@
+import t from 'tap'
+import type { CaptureParameters } from '#shared/capture/options.ts'
+import type { Shot } from '#worker/browser-host/protocol.ts'
+import { consentPlatforms } from '#test/fixtures/consent-platforms.ts'
+import type { Route } from '#test/fixtures/pages/pages.ts'
+import { startManyHosts } from '#test/helpers/many-hosts.ts'
+import { blue, pixel, red, redPage } from '#test/helpers/shots.ts'
+
+const page = 'site.test'
+const pathOf = (name: string) => `/platform/${encodeURIComponent(name)}`
+const { asked, shotOf, urlOf } = await startManyHosts(t, [page], {
+  routes: Object.fromEntries(
+    consentPlatforms.map(({ name, html }): [string, Route] => [
+      pathOf(name),
+      (_request, response) => response.end(html),
+    ]),
+  ),
+})
+
+t.test('banners are clicked through as their platforms want it, and gone from the picture', async (t) => {
+  const clickable = consentPlatforms.filter((each) => each.isClickable)
+  t.ok(clickable.length >= 20, 'platforms')
+  for (const { name } of clickable) {
+    asked.length = 0
+    const url = urlOf(page, pathOf(name))
+    const { warnings, ...shot } = await shotOf({ url })
+    t.strictSame(await pixel(shot, 20, 20), red, name)
+    t.notOk(
+      warnings.some(({ code }) => code === 'consent_left'),
+      name,
+    )
+    t.ok(asked.includes(`${page}/clicked/${encodeURIComponent(name)}`), `${name} is clicked`)
+  }
+})
+
+/** A banner that nobody's rule clicks away, above a red page. */
+const banner = (style = '', inside = '') =>
+  `<div id="onetrust-banner-sdk" style="position:fixed;left:0;top:0;width:400px;height:300px;background:rgb(0,0,255);${style}">${inside}x</div>`
+const left = ({ warnings }: Shot) => warnings.filter(({ code }) => code === 'consent_left')
+
+t.test('a banner is hidden whatever it says of itself, wherever it stands, and however late it comes', async (t) => {
+  const shadow = `<div id="host"></div><script>host.attachShadow({ mode: 'open' }).innerHTML = ${JSON.stringify(banner())}</script>`
+  const late = `<script>setTimeout(() => document.body.insertAdjacentHTML('beforeend', ${JSON.stringify(banner())}), 500)</script>`
+  const pages: Record<string, [string, CaptureParameters?]> = {
+    important: [banner('display:block !important')],
+    shadow: [shadow],
+    late: [late, { delay: 1 }],
+    frame: [`<iframe style="border:0;width:500px;height:400px" srcdoc='${banner()}'></iframe>`],
+  }
+  for (const [name, [html, parameters]] of Object.entries(pages)) {
+    const shot = await shotOf({ html: redPage(html), ...parameters })
+    t.notSame(await pixel(shot, 100, 100), blue, name)
+    t.strictSame(left(shot), [], name)
+    t.strictSame(
+      await pixel(await shotOf({ html: redPage(html), ...parameters, block_cookies: false }), 100, 100),
+      blue,
+      `${name} without`,
+    )
+  }
+})
+
+t.test('a banner that a page puts back is a warning, but only where banners are to go', async (t) => {
+  const stubborn = `<script>
+    const put = () => {
+      document.getElementById('onetrust-banner-sdk')?.remove()
+      document.body.insertAdjacentHTML('beforeend', ${JSON.stringify(banner('display:block !important'))})
+    }
+    put()
+    new MutationObserver(() => { if (document.querySelector('#onetrust-banner-sdk').style.display === 'none') put() })
+      .observe(document, { subtree: true, childList: true, attributes: true })
+  </script>`
+  t.match(left(await shotOf({ html: redPage(stubborn) })), [{ code: 'consent_left' }])
+  t.strictSame(left(await shotOf({ html: redPage(stubborn), block_cookies: false })), [])
+})
+
+t.test('a page that a banner kept from scrolling is captured whole', async (t) => {
+  const style = '<style>html, body { overflow: hidden !important; height: 100%; margin: 0 }</style>'
+  const locked = redPage(`${style}${banner()}<div style="height:3000px"></div>`)
+  const { height } = await shotOf({ html: locked, full_page: true })
+  t.equal(height, 3000)
+})
+
+t.test('a page has no way to the consent rules, whatever it sends and however much', async (t) => {
+  const flood = `<script>
+    const seen = []
+    const names = ['autoconsentSendMessage', 'autoconsentReceiveMessage', 'shutterfleetConsent']
+    const send = () => {
+      for (const name of names) if (window[name] !== undefined) document.title = name
+      for (let i = 0; i < 200; i += 1) {
+        window.autoconsentSendMessage?.({ type: 'eval', id: 'a', snippetId: 'EVAL_0' })
+        postMessage({ type: 'evalResp', id: 'a', result: true }, '*')
+        dispatchEvent(new CustomEvent('autoconsent', { detail: { type: 'optOutResult' } }))
+      }
+      setTimeout(send, 5)
+    }
+    send()
+    // What autoconsent's functions ask for in the page's own world.
+    window.Cookiebot = { get dialog() { for (;;) {} }, get hasResponse() { for (;;) {} } }
+    window.__cmp = () => ({ toString() { throw new Error('no') } })
+    Object.defineProperty(Array.prototype, 'toJSON', { value: () => 'taken' })
+  </script>`
+  const shot = await shotOf({ html: redPage(flood + banner()), extract_metadata: true })
+  t.strictSame(await pixel(shot, 100, 100), red)
+  t.equal(shot.metadata?.title ?? '', '')
+  t.strictSame(await pixel(await shotOf({ html: redPage('') }), 100, 100), red, 'the next capture')
+})

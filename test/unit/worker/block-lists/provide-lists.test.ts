@@ -1,0 +1,35 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import t from 'tap'
+import { compileLists } from '#worker/block-lists/compile-lists.ts'
+import { provideLists } from '#worker/block-lists/provide-lists.ts'
+import { readLists } from '#worker/block-lists/read-lists.ts'
+
+t.test('provideLists: what was compiled ahead is copied, and what was not is compiled', async (t) => {
+  const folder = t.testdir({ lists: { ads: { 'a.txt': '! Version: 7\n||operator.test^\n' } }, ready: {}, into: {} })
+  const [operators, ready] = [join(folder, 'lists'), join(folder, 'ready')]
+  const ahead = await compileLists(await readLists(operators), ready)
+  await writeFile(join(ahead, 'marked'), '')
+  const copied = await provideLists(operators, { into: join(folder, 'into'), ready })
+  t.ok(readdirSync(copied.folder).includes('marked'), 'copied')
+  t.match(copied.lists, [
+    { name: 'shutterfleet' },
+    {},
+    {},
+    { kind: 'ads', name: 'a.txt', version: '7' },
+    { name: 'autoconsent' },
+  ])
+
+  await writeFile(join(operators, 'ads/a.txt'), '! Version: 8\n||operator.test^\n')
+  const compiled = await provideLists(operators, { into: join(folder, 'into'), ready })
+  t.not(compiled.key, copied.key, 'a stale result is not used')
+  t.strictSame(readdirSync(compiled.folder).toSorted(), ['ads.bin', 'chats.bin', 'cookies.bin', 'lists.json'])
+  t.match(JSON.parse(readFileSync(join(compiled.folder, 'lists.json'), 'utf8')), { lists: compiled.lists })
+})
+
+t.test("provideLists: an operator's folder that is none is a fault of the configuration", async (t) => {
+  const folder = t.testdir({})
+  const into = join(folder, 'into')
+  await t.rejects(provideLists(join(folder, 'none'), { into }), { code: 'CONFIGURATION' })
+})

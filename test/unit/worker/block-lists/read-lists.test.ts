@@ -1,0 +1,59 @@
+import { mkdir, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import t from 'tap'
+import { keyOf, readLists } from '#worker/block-lists/read-lists.ts'
+
+t.test('readLists: the lists that come along are rules about hosts and elements alone', async (t) => {
+  const lists = await readLists('')
+  t.strictSame(
+    lists.map(({ kind, name }) => `${kind}/${name}`),
+    ['cookies/shutterfleet', 'ads/shutterfleet', 'chats/shutterfleet'],
+  )
+  for (const { kind, text, version } of lists) {
+    const rules = text.split('\n').filter((line) => line !== '' && !line.startsWith('!'))
+    t.ok(rules.length > 200, kind)
+    t.match(version, /^[0-9a-f]{12}$/)
+    for (const rule of rules) if (!/^(\|\|[a-z0-9.-]+\^|##.+)$/.test(rule)) t.fail(`${kind}: ${rule}`)
+    t.equal(new Set(rules).size, rules.length, `${kind} has no rule twice`)
+  }
+})
+
+t.test('readLists: lists of an operator have the version that they name, else a hash', async (t) => {
+  const folder = t.testdir({
+    ads: { 'a.txt': '[Adblock Plus 2.0]\n! Version: 202610310000\n||a.test^\n', 'notes.md': 'none' },
+    cookies: { 'b.txt': '! Last modified: %timestamp%\n||b.test^\n' },
+    other: { 'c.txt': '||c.test^' },
+  })
+  const lists = (await readLists(folder)).slice(3)
+  t.match(lists, [
+    { kind: 'cookies', name: 'b.txt', version: /^[0-9a-f]{12}$/ },
+    { kind: 'ads', name: 'a.txt', version: '202610310000' },
+  ])
+  t.equal(lists.length, 2)
+})
+
+t.test('readLists: a folder that is missing or holds no list is refused by the name of the setting', async (t) => {
+  const empty = t.testdir({ ads: { 'readme.md': 'x' } })
+  for (const folder of [empty, join(empty, 'missing')]) {
+    await t.rejects(readLists(folder), { code: 'CONFIGURATION', message: /SHUTTERFLEET_WORKER_BLOCK_LISTS = / })
+  }
+})
+
+t.test('keyOf: another text, name or kind of a list is another key', async (t) => {
+  const folder = t.testdir({})
+  const keys = new Set<string>()
+  for (const [kind, name, text] of [
+    ['ads', 'a.txt', '||a.test^'],
+    ['ads', 'a.txt', '||b.test^'],
+    ['ads', 'b.txt', '||b.test^'],
+    ['chats', 'b.txt', '||b.test^'],
+  ] as const) {
+    const each = join(folder, String(keys.size))
+    await mkdir(join(each, kind), { recursive: true })
+    await writeFile(join(each, kind, name), text)
+    keys.add(keyOf(await readLists(each)))
+  }
+  keys.add(keyOf(await readLists('')))
+  t.equal(keys.size, 5)
+  t.equal(keyOf(await readLists('')), keyOf(await readLists('')))
+})

@@ -1,0 +1,23 @@
+import t from 'tap'
+import type { CompletedResult } from '#shared/queue/messages.ts'
+import type { Logger } from '#shared/telemetry/logger.ts'
+import { createMetrics } from '#shared/telemetry/metrics.ts'
+import { createEvents } from '#worker/events.ts'
+
+t.test(
+  'events: a completed capture is logged with the key of the lists whose versions were logged before',
+  async (t) => {
+    const lines: object[] = []
+    const logger = {
+      info: (fields: object, message: string) => lines.push({ ...fields, message }),
+    } as unknown as Logger
+    const events = createEvents(logger, createMetrics('worker'))
+    const lists = [{ kind: 'ads', name: 'easylist.txt', version: '202610310000' }] as const
+    events.blockLists({ key: 'abc', lists })
+    events.ended({ outcome: 'completed', id: '1', attempt: 1, bytes: 5, timings: {} } as CompletedResult)
+    t.match(lines, [
+      { message: 'block lists loaded', lists: 'abc', versions: ['ads/easylist.txt@202610310000'] },
+      { message: 'capture completed', id: '1', lists: 'abc' },
+    ])
+  },
+)
