@@ -52,12 +52,10 @@ t.test('a page that goes on changing is waited for, but not for ever', async (t)
   t.strictSame(await pixel(await shotOf({ html: redPage(endless) }), 100, 100), red)
 })
 
-// Contract: `wait_until`
 t.test('network_idle waits for what a page fetches after it has loaded', async (t) => {
   t.strictSame(await pixel(await shotOf({ url: `${pages.url}/fetching`, wait_until: 'network_idle' }), 9, 9), blue)
 })
 
-// Contract: `wait_until`
 t.test('a page that never stops asking is captured when its timeout is over, with a warning', async (t) => {
   const { warnings } = await shotOf({ url: `${pages.url}/restless`, wait_until: 'network_idle', timeout: 5 })
   t.match(warnings, [{ code: 'network_busy' }])

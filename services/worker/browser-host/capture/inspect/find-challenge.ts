@@ -46,7 +46,7 @@ const challenges: readonly Challenge[] = [
     words: /one more step|complete the security check|(?:prove|verify|confirm) (?:that )?you(?:'re| are) (?:a )?human/i,
   },
   { vendor: 'Kasada', elements: 'script[src*="/ips.js"], script[src*="149e9513-01fa-4fb0-aad4-566afd725d1b"]' },
-  { vendor: 'Sucuri', elements: 'body', words: /sucuri website firewall|you are being redirected\.\.\..*sucuri/i },
+  { vendor: 'Sucuri', elements: 'body', words: /sucuri website firewall/i },
   {
     vendor: 'DDoS-Guard',
     elements: 'script[src*="ddos-guard"], #ddg-captcha, [data-ddg-origin]',
@@ -70,7 +70,7 @@ const challenges: readonly Challenge[] = [
     words: /the requested url was rejected\. please consult with your administrator|your support id is/i,
   },
   { vendor: 'Qrator', elements: 'script[src*="__qrator"]' },
-  { vendor: 'Reblaze', elements: 'script[src*="rbzns"], body', words: /rbzns|access denied.*reblaze/i },
+  { vendor: 'Reblaze', elements: 'script[src*="rbzns"]' },
 ]
 
 /** A page with more text than this has something of its own to show, whatever guards its forms. */
