@@ -58,7 +58,7 @@ export const dial = async (
 ): Promise<Socket> => {
   const tried = addresses.slice(0, addressesMax)
   const shareMs = Math.floor(connectMs / tried.length)
-  let failure = new AppError('CONNECTION_FAILED', { message: 'no address to connect to' })
+  let failure: AppError | undefined
   for (const host of tried) {
     try {
       return await dialOne(connect, { host, port }, deadline(shareMs))
@@ -67,5 +67,5 @@ export const dial = async (
       failure = thrown
     }
   }
-  throw failure
+  throw failure ?? new AppError('CONNECTION_FAILED', { message: 'no address to connect to' })
 }

@@ -46,7 +46,7 @@ const isStart = ({ subject }: Delivery) => parseReportSubject(subject)?.kind ===
  * Takes what there is. Starts alone are held for a moment: with the result that comes meanwhile, of whichever capture, they
  * take no transaction of their own.
  */
-const takeTogether = async (pull: StandingPull, stop: AbortSignal): Promise<Delivery[]> => {
+export const takeTogether = async (pull: StandingPull, stop: AbortSignal): Promise<Delivery[]> => {
   const taken = await pull.take(stop)
   const enough = AbortSignal.any([stop, AbortSignal.timeout(startHoldMs)])
   while (taken.length < batchReports && taken.every(isStart) && !enough.aborted)

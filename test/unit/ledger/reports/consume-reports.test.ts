@@ -1,12 +1,14 @@
 import t from 'tap'
 import { createBell } from '#shared/process/bell.ts'
 import { createEvents } from '#ledger/events.ts'
-import { applyDeliveries } from '#ledger/reports/consume-reports.ts'
+import { applyDeliveries, takeTogether } from '#ledger/reports/consume-reports.ts'
 import type { Database, Sql } from '#shared/db/connection.ts'
 import { AppError } from '#shared/errors/app-error.ts'
 import type { ErrorCode } from '#shared/errors/catalog.ts'
 import { startedCodec } from '#shared/queue/messages.ts'
-import { startedSubject } from '#shared/queue/subjects.ts'
+import { resultSubject, startedSubject } from '#shared/queue/subjects.ts'
+import type { Delivery } from '#shared/queue/pull.ts'
+import type { StandingPull } from '#shared/queue/standing-pull.ts'
 import { createLogger } from '#shared/telemetry/logger.ts'
 import { createMetrics } from '#shared/telemetry/metrics.ts'
 
@@ -62,4 +64,31 @@ t.test('what is no report is acknowledged and forgotten', async (t) => {
     begun(1),
   ])
   t.same(said, ['x ack', '1 ack'])
+})
+
+const never = new AbortController().signal
+
+/** A pull from which one delivery after another can be taken, each so long after it was asked for. */
+const pullOf = (deliveries: readonly Delivery[], afterMs: number): StandingPull => {
+  const left = [...deliveries]
+  return {
+    take: async (signal) => {
+      const { promise, resolve } = Promise.withResolvers<void>()
+      const timer = setTimeout(resolve, left.length > 0 ? afterMs : 60_000)
+      signal.addEventListener('abort', () => resolve())
+      await promise
+      clearTimeout(timer)
+      return signal.aborted ? [] : left.splice(0, 1)
+    },
+    [Symbol.dispose]: () => {},
+  }
+}
+
+t.test('starts: are held for the result that comes soon, and go on alone where none does', async (t) => {
+  const { begun, delivery } = setUp({ poison: '', code: 'SERVER_ERROR' })
+  const result = delivery('r', resultSubject({ pool: 'standard', id: idOf(3) }), Buffer.of())
+  const [one, two] = [begun(1), begun(2)]
+  t.strictSame(await takeTogether(pullOf([one, two, result, begun(4)], 20), never), [one, two, result])
+  t.strictSame(await takeTogether(pullOf([result, one], 0), never), [result], 'a result waits for nothing')
+  t.strictSame(await takeTogether(pullOf([one], 0), never), [one])
 })
