@@ -2,10 +2,10 @@
 export const pageStyle = `
 :root { color-scheme: light dark; --ground: #fff; --side: #f6f7f9; --line: #e3e6ea; --text: #1d2530; --soft: #5b6675;
   --link: #0b63c5; --mark: #eef1f5; --get: #0b63c5; --post: #12803c; --patch: #9a5b00; --delete: #c2293d; --head: #6b4fc8;
-  --refused: #9a5b00; --refused-ground: #fff5e2; }
+  }
 @media (prefers-color-scheme: dark) { :root { --ground: #11161d; --side: #161c25; --line: #2a323d; --text: #dbe2ea;
   --soft: #93a0b0; --link: #6cb2ff; --mark: #1f2732; --get: #6cb2ff; --post: #5bd08a; --patch: #f0b357; --delete: #ff7b8a;
-  --head: #b49bff; --refused: #f0b357; --refused-ground: #2d2413; } }
+  --head: #b49bff; } }
 * { box-sizing: border-box }
 html { scroll-padding-top: 1rem }
 body { margin: 0; display: grid; grid-template-columns: 19rem minmax(0, 1fr); background: var(--ground); color: var(--text);
@@ -52,10 +52,7 @@ td em { display: block; font-style: normal; font-size: .74rem; color: var(--dele
 .schema td em, .answer td em { color: var(--soft) }
 td small { display: block; font-size: .74rem; color: var(--soft) }
 .kind { color: var(--soft); white-space: nowrap; width: 1% }
-.values, .bound, .refused { display: inline-block; margin-right: .6rem; font-size: .86rem; color: var(--soft) }
-.refused { display: block; width: fit-content; margin-top: .25rem; padding: .05rem .5rem; border-radius: 5px;
-  color: var(--refused); background: var(--refused-ground) }
-.refused code { background: none }
+.values, .bound { display: inline-block; margin-right: .6rem; font-size: .86rem; color: var(--soft) }
 .status { font: 650 .85rem/1 ui-monospace, "Liberation Mono", monospace; margin-right: .4rem }
 .status.ok { color: var(--post) } .status.bad { color: var(--delete) }
 .answer { border-left: 3px solid var(--line); padding-left: .9rem; margin: .7rem 0 }

@@ -12,8 +12,6 @@ export type Row = {
   readonly schema: JsonSchema
 }
 
-const refused = /Not available in this version[^.]*\./
-
 const listed = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : [])
 
 const typeOf = (schema: JsonSchema): Html => {
@@ -70,7 +68,6 @@ const fieldsOf = (schema: JsonSchema): Row[] => {
 
 const rowOf = (document: OpenapiDocument, { name, isRequired, note, schema }: Row): Html => {
   const said = textAt(schema, 'description')
-  const unavailable = refused.exec(said)?.[0]
   const fields = fieldsOf(schema)
   return markup`<tr>
     <td>
@@ -79,8 +76,7 @@ const rowOf = (document: OpenapiDocument, { name, isRequired, note, schema }: Ro
     </td>
     <td class="kind">${typeOf(schema)}</td>
     <td>
-      ${code(unavailable ? said.replace(unavailable, '').trim() : said)} ${detailsOf(schema)}
-      ${unavailable ? markup`<span class="refused">${code(unavailable)}</span>` : raw('')}
+      ${code(said)} ${detailsOf(schema)}
       ${
         fields.length > 0
           ? markup`<details>

@@ -21,7 +21,6 @@ const exceptions: Readonly<Record<string, string>> = {
   '-+$': 'a name that was cut at 54 characters',
   '^(NotoSansCJK-Regular|wqy-.*)\\.ttc$': 'names of fonts of this machine',
   'apiGroups: \\[(.*)\\]\\n\\s+resources: \\[(.*)\\]\\n\\s+verbs: \\[(.*)\\]': 'a manifest of this repository',
-  'Not available in this version[^.]*\\.': 'descriptions of this repository',
   '^inline; filename="[0-9a-f-]{36}\\.[a-z]+"$': 'a header in the document of the interface',
   '^(?![^]*(: | #))(?:[A-Za-z$^(/]|\\.[A-Za-z])[\\u0020-\\u007e]*(?<![ :])$': 'schemas of this repository',
 }

@@ -47,6 +47,7 @@ const available: CaptureParameters = {
   block_ads: true,
   block_chats: true,
   stealth: true,
+  wait_until: 'network_idle',
 }
 
 t.test('every parameter of the contract is served where there is full Chromium', async (t) => {
