@@ -24,6 +24,7 @@ t.test('every other parameter makes another text', async (t) => {
     ...{ quality: 1, resize_width: 20, resize_height: 20, omit_background: true, pdf_landscape: true },
     ...{ pdf_page_format: 'A3', pdf_margin_top: '0', pdf_margin_right: '0', pdf_margin_bottom: '0' },
     ...{ pdf_margin_left: '0', delay: 1, timeout: 5, wait_for_selector: 'a', full_page: true, selector: 'a' },
+    wait_until: 'network_idle',
     ...{ click_selector: 'a', scroll_to: 'a', hide_selectors: ['a'], css: 'a', js: 'a', headers: { a: 'b' } },
     ...{ cookies: [{ name: 'a', value: 'b' }], block_cookies: false, block_ads: true, block_chats: true },
     ...{ dark_mode: true, reduced_motion: true, user_agent: 'a', stealth: true, timezone: 'UTC' },
