@@ -78,6 +78,8 @@ export const createSlots = (
           ...(ground.trust && { trust: ground.trust }),
           recycleCaptures: config.recycleCaptures,
           recycleMs: config.recycleSeconds * 1000,
+          // Half is left to a page.
+          recycleBytes: config.browserMemoryMax / 2,
           heightMax: config.heightMax,
           pixelsMax: config.pixelsMax,
         },

@@ -132,11 +132,12 @@ const captureIn = async (
   endsAt: number,
 ): Promise<Outcome> => {
   const { promise, resolve } = Promise.withResolvers<Outcome>()
-  let isLoaded = false
+  let [isOpen, isLoaded] = [false, false]
   const onReport = (report: Report) => {
     if (report.kind === 'up' || report.kind === 'verdict' || report.id !== order.id) return
-    if (report.kind === 'loaded') isLoaded = true
-    else resolve(report.outcome)
+    if (report.kind === 'ended') resolve(report.outcome)
+    else if (report.kind === 'loaded') isLoaded = true
+    else isOpen = true
   }
   const end = (outcome: Outcome) => {
     kill(child)
@@ -153,7 +154,10 @@ const captureIn = async (
   using _traffic = order.online ? relay.begin({ id: order.id, proxy: order.options.proxy }) : undefined
   using _watch = watchMemory(child.pid ?? 0, memoryMax, () => {
     const message = `The page takes more memory than the ${memoryMax} bytes that its browser may have.`
-    end(failure('RENDER_ERROR', message, 'killed at its bound of memory'))
+    // What takes it before is a page that is being closed.
+    const detail = 'the page before took too much memory'
+    if (isOpen) end(failure('RENDER_ERROR', message, 'killed at its bound of memory'))
+    else end({ outcome: 'interrupted', by: 'browser', isLoaded, detail, timings: {} })
   })
   const onGone = () =>
     resolve({ outcome: 'interrupted', by: 'browser', isLoaded, detail: `host ended: ${complaint()}`, timings: {} })

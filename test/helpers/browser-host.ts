@@ -99,6 +99,7 @@ export const startTestHost = (
       ...(trust && { trust }),
       recycleCaptures: 50,
       recycleMs: 600_000,
+      recycleBytes: memoryMax / 2,
       heightMax: 20_000,
       pixelsMax: 80_000_000,
       ...over,

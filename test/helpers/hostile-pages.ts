@@ -20,8 +20,8 @@ import { type Process, processTree } from '#test/helpers/process-tree.ts'
 import { anonymousBytesOf } from '#worker/isolation/memory-watch.ts'
 
 /**
- * In which a page that means no harm must be captured after one that does, and in which nothing of that one may be left. A
- * machine that does nothing else takes less than five seconds for the first, a new browser included.
+ * In which a page that means no harm must be captured after one that does, and in which nothing of that one may be left. Wide
+ * enough for a machine that does much else.
  */
 const nextMs = 20_000
 const restMs = 10_000

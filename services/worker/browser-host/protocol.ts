@@ -28,6 +28,8 @@ export type HostSettings = {
   readonly trust?: string
   readonly recycleCaptures: number
   readonly recycleMs: number
+  /** With more memory than this after a capture, host and browser together, the browser is replaced. */
+  readonly recycleBytes: number
   /** Most CSS pixels of the height of a full page. */
   readonly heightMax: number
   /** Most device pixels of an image, before it is resized. */
@@ -98,5 +100,5 @@ export type Outcome = { readonly timings: Partial<Timings> } & (
 export type Report =
   | { readonly kind: 'up' }
   | { readonly kind: 'verdict'; readonly number: number; readonly isAllowed: boolean }
-  | { readonly kind: 'loaded'; readonly id: string }
+  | { readonly kind: 'opened' | 'loaded'; readonly id: string }
   | { readonly kind: 'ended'; readonly id: string; readonly outcome: Outcome }

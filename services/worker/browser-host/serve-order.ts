@@ -10,16 +10,17 @@ import { planCapture } from './capture/plan/plan-capture.ts'
 import { runCapture } from './capture/run-capture.ts'
 import type { SizeBounds } from './capture/subject/measure.ts'
 import { within } from '#shared/process/within.ts'
+import { anonymousBytesOf } from '#worker/isolation/memory-watch.ts'
 import { detailOf } from './detail-of.ts'
 import type { Browser } from './browser/launch.ts'
 import type { Forwarder } from './forwarder.ts'
 import type { PageSupply } from './page-supply.ts'
-import type { Browsers, DueOrder, Outcome, Report } from './protocol.ts'
+import type { Browsers, DueOrder, HostSettings, Outcome, Report } from './protocol.ts'
 
 type Host = {
   readonly pages: PageSupply
   readonly forwarder: Pick<Forwarder, 'begin'>
-  readonly bounds: SizeBounds
+  readonly bounds: SizeBounds & Pick<HostSettings, 'recycleBytes'>
   readonly engines: readonly BlockEngine[]
   readonly consentScript: ConsentScript
   readonly browsers: Browsers
@@ -77,6 +78,7 @@ const tryOrder = async (host: Host, order: DueOrder): Promise<Tried> => {
   // What it throws ends the host: it has met nothing of the order's page, which is handed back.
   const open = await within(host.pages.take(plan.emulation), openMs, tooLate)
   timings.open = Math.round(performance.now() - began)
+  void host.report({ kind: 'opened', id })
   let isLoaded = false
   const address = () => open.document.requested().url
   const blocker = createBlocker(host.engines, plan, { address, mainFrameId: open.mainFrameId })
@@ -113,7 +115,7 @@ const tryOrder = async (host: Host, order: DueOrder): Promise<Tried> => {
     timings,
   })
   const isSpoilt = outcome.outcome === 'failed' && spoiling.includes(outcome.code)
-  const giveBack = () => host.pages.giveBack(open, isSpoilt)
+  const giveBack = () => host.pages.giveBack(open, isSpoilt || anonymousBytesOf(process.pid) > host.bounds.recycleBytes)
   const interruption = traffic.interruption()
   if (interruption !== undefined) return { outcome: interrupted('egress', interruption), giveBack }
   if (outcome.outcome === 'failed' && outcome.code === 'RENDER_ERROR' && (await isGone(open.browser))) {

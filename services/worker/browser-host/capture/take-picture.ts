@@ -27,13 +27,13 @@ const takeImage = async (
 ): Promise<Picture> => {
   const time = timing(bounds)
   const { scale } = plan.emulation
-  const { frame, isTruncated } = await measure(open, plan.subject, plan.emulation, bounds)
-  const size = { width: frame.width * scale, height: frame.height * scale }
+  const { frame, isTruncated, zoom } = await measure(open, plan.subject, plan.emulation, bounds)
+  const size = { width: Math.round(frame.width * zoom * scale), height: Math.round(frame.height * zoom * scale) }
   assertFits(output, size)
   // A page that goes on to another document meanwhile is shot as it is.
   if (plan.subject.kind === 'full-page') await runInOwnWorld(open, pinBars(frame.height)).catch(() => {})
   const take = async () => {
-    const picture = await time('shoot', shoot(open, { frame, subject: plan.subject, output }))
+    const picture = await time('shoot', shoot(open, { frame, zoom, subject: plan.subject, output }))
     assertDocument(open, bounds.traffic)
     const image = await time('encode', encode(picture, output, size))
     return { image, isEmpty: await time('inspect', isBlank(image.bytes)) }

@@ -10,6 +10,8 @@ const clear = { color: { r: 0, g: 0, b: 0, a: 0 } }
 /** What is shot and how. */
 export type Shooting = {
   readonly frame: Frame
+  /** As `Measured` has it. */
+  readonly zoom: number
   readonly subject: Subject
   readonly output: ImageOutput
 }
@@ -20,7 +22,7 @@ export const isFinal = ({ format, fit }: ImageOutput): boolean => format === 'jp
 /** Takes the picture: JPEG as it will be delivered, everything else as a PNG that was made for speed, not size. */
 export const shoot = async (
   { session }: Pick<OpenPage, 'session'>,
-  { frame, subject, output }: Shooting,
+  { frame, zoom, subject, output }: Shooting,
 ): Promise<Buffer> => {
   const encoding = isFinal(output)
     ? { format: 'jpeg' as const, quality: output.quality }
@@ -31,7 +33,7 @@ export const shoot = async (
       const { data } = await session.send('Page.captureScreenshot', {
         ...encoding,
         captureBeyondViewport: subject.kind !== 'viewport',
-        clip: { ...frame, scale: 1 },
+        clip: { ...frame, scale: zoom },
       })
       return Buffer.from(data, 'base64')
     } catch (cause) {

@@ -13,8 +13,11 @@ export type SizeBounds = { readonly heightMax: number; readonly pixelsMax: numbe
 
 type View = Pick<Emulation, 'width' | 'height' | 'scale'>
 
-/** What of the page is shot, and whether the bounds cut something off. */
-export type Measured = { readonly frame: Frame; readonly isTruncated: boolean }
+/**
+ * What of the page is shot, whether the bounds cut something off, and by what each CSS pixel is multiplied: less than 1 where a
+ * telephone shows a page that was not made for it.
+ */
+export type Measured = { readonly frame: Frame; readonly isTruncated: boolean; readonly zoom: number }
 
 /** Evaluates to the box of the first match in the document, grown to whole pixels; to null where nothing matches. */
 const boxOf = (selector: string) => `((found) => {
@@ -32,7 +35,7 @@ const cut = (frame: Frame, { scale }: View, bounds: SizeBounds, leastWidth: numb
   const widest = Math.min(heightMax, Math.max(leastWidth, Math.floor(areaMax / tallest)))
   const width = Math.min(frame.width, widest)
   const height = Math.min(tallest, Math.floor(areaMax / width))
-  return { frame: { ...frame, width, height }, isTruncated: width < frame.width || height < frame.height }
+  return { frame: { ...frame, width, height }, isTruncated: width < frame.width || height < frame.height, zoom: 1 }
 }
 
 const measureElement = async (open: Pick<OpenPage, 'session' | 'mainFrameId'>, selector: string): Promise<Frame> => {
@@ -52,8 +55,8 @@ export const measure = async (
   if (subject.kind === 'element') return cut(await measureElement(open, subject.selector), view, bounds, 1)
   const { cssContentSize, cssVisualViewport } = await open.session.send('Page.getLayoutMetrics')
   if (subject.kind === 'viewport') {
-    const { pageX: x, pageY: y } = cssVisualViewport
-    return { frame: { x, y, width: view.width, height: view.height }, isTruncated: false }
+    const { pageX: x, pageY: y, scale: zoom } = cssVisualViewport
+    return { frame: { x, y, width: view.width / zoom, height: view.height / zoom }, isTruncated: false, zoom }
   }
   const width = Math.max(view.width, Math.ceil(cssContentSize.width))
   const height = Math.max(view.height, Math.ceil(cssContentSize.height))

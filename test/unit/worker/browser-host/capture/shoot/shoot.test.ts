@@ -8,6 +8,7 @@ const sessionThat = (send: (method: string, params: object) => unknown) =>
 const output = { kind: 'image', format: 'jpeg', quality: 80, isTransparent: false, fit: undefined } as const
 const shooting = {
   frame: { x: 0, y: 0, width: 1, height: 1 },
+  zoom: 1,
   subject: { kind: 'viewport' },
   output,
 } as const

@@ -5,7 +5,7 @@ import { measure } from '#worker/browser-host/capture/subject/measure.ts'
 const openWith = (content: { width: number; height: number }, pageY = 0) => {
   const metrics = {
     cssContentSize: { x: 0, y: 0, ...content },
-    cssVisualViewport: { pageX: 0, pageY },
+    cssVisualViewport: { pageX: 0, pageY, scale: 1 },
   }
   return { session: { send: async () => metrics } as unknown as Session, mainFrameId: 'main' }
 }
