@@ -22,6 +22,7 @@ export interface CaptureParameters {
   delay?: number
   /** Seconds. */
   timeout?: number
+  wait_until?: 'load' | 'network_idle'
   wait_for_selector?: string
   full_page?: boolean
   selector?: string
