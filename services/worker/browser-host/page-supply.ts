@@ -56,15 +56,28 @@ export const createPageSupply = (
   let bornAt = 0
   let current: Browser | undefined
 
+  let spare: { readonly kind: BrowserKind; readonly page: Promise<OpenPage> } | undefined
+
   const open = (browser: Browser, emulation: Emulation) => openPage(browser, emulation, proxy)
+  const start = async (kind: BrowserKind): Promise<OpenPage> => open(await launch(kind), usualIn(kind))
+  /** While the last capture of a browser runs, so that the next one does not wait for another. */
+  const startSpare = (kind: BrowserKind) => {
+    const page = start(kind)
+    // Thrown where it is used.
+    page.catch(() => {})
+    spare = { kind, page }
+  }
   const openInFresh = async (kind: BrowserKind): Promise<OpenPage> => {
     // There is nothing to save, and a hostile page cannot delay it.
     current?.kill()
-    const browser = await launch(kind)
-    current = browser
+    const ready = spare
+    spare = undefined
+    if (ready && ready.kind !== kind) ready.page.then(({ browser }) => browser.kill()).catch(() => {})
+    const page = await (ready?.kind === kind ? ready.page : start(kind))
+    current = page.browser
     served = 0
     bornAt = performance.now()
-    return open(browser, usualIn(kind))
+    return page
   }
   const isDue = () => served >= recycleCaptures || performance.now() - bornAt >= recycleMs
 
@@ -76,6 +89,7 @@ export const createPageSupply = (
       const ahead = isOfKind && !opened.browser.ended.aborted ? opened : await openInFresh(emulation.browser)
       next = Promise.resolve(ahead)
       served += 1
+      if (isDue() && !spare) startSpare(emulation.browser)
       if (!serves(ahead, emulation)) return open(ahead.browser, emulation)
       const { width, height } = emulation
       const isOfSize = width === ahead.emulation.width && height === ahead.emulation.height

@@ -1,0 +1,88 @@
+import t from 'tap'
+import type { BrowserKind } from '#shared/capture/pool-of.ts'
+import type { Session } from '#worker/browser-host/browser/connection.ts'
+import type { Browser } from '#worker/browser-host/browser/launch.ts'
+import { createPageSupply, usualIn } from '#worker/browser-host/page-supply.ts'
+
+/** Browsers that do as they are told, and what became of them. */
+const played = () => {
+  const started: { kind: BrowserKind; isKilled: boolean; end: () => void }[] = []
+  let pages = 0
+  const session = { send: async () => ({}), on: () => {}, closed: new Promise(() => {}) } as unknown as Session
+  const launch = async (kind: BrowserKind): Promise<Browser> => {
+    const over = new AbortController()
+    const browser = { kind, isKilled: false, end: () => over.abort() }
+    started.push(browser)
+    return {
+      version: '156.0.0.0',
+      session,
+      ended: over.signal,
+      openBlank: async () => {
+        pages += 1
+        return { id: `page-${pages}`, session, contextId: `context-${pages}` }
+      },
+      attach: async () => session,
+      sessionOf: () => session,
+      kill: () => {
+        browser.isKilled = true
+      },
+    }
+  }
+  const supply = createPageSupply(launch, {
+    recycleCaptures: 2,
+    recycleMs: 60_000,
+    kept: 'shell',
+    proxy: 'socks5://x:1',
+  })
+  const capture = async (kind: BrowserKind = 'shell', isSpoilt = false) => {
+    const page = await supply.take(usualIn(kind))
+    supply.giveBack(page, isSpoilt)
+  }
+  return { started, supply, capture }
+}
+
+t.test('a browser that serves its last capture has its successor started meanwhile', async (t) => {
+  const { started, supply, capture } = played()
+  await capture()
+  const last = await supply.take(usualIn('shell'))
+  t.equal(started.length, 2)
+  t.notOk(started[0]?.isKilled)
+  supply.giveBack(last, false)
+  const next = await supply.take(usualIn('shell'))
+  t.ok(started[0]?.isKilled)
+  t.equal(started.length, 2, 'none is started but the successor')
+  t.not(next.browser, last.browser)
+})
+
+t.test('a browser that a page has spoilt, or that has ended, serves no other', async (t) => {
+  const { started, supply, capture } = played()
+  await capture('shell', true)
+  await capture()
+  t.match(started, [{ isKilled: true }, { isKilled: false }])
+  started[1]?.end()
+  await supply.take(usualIn('shell'))
+  t.equal(started.length, 3)
+})
+
+t.test(
+  'a capture that needs another browser gets it, and a successor of the other kind is not left behind',
+  async (t) => {
+    const { started, supply, capture } = played()
+    await capture()
+    await capture()
+    const full = await supply.take(usualIn('full'))
+    t.equal(full.emulation.browser, 'full')
+    t.same(
+      started.filter(({ isKilled }) => !isKilled).map(({ kind }) => kind),
+      ['full'],
+    )
+  },
+)
+
+t.test('no page is given to two captures', async (t) => {
+  const { supply } = played()
+  const first = await supply.take(usualIn('shell'))
+  supply.giveBack(first, false)
+  const second = await supply.take(usualIn('shell'))
+  t.not(second.contextId, first.contextId)
+})
