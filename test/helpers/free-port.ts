@@ -1,12 +1,24 @@
+import { randomInt } from 'node:crypto'
 import { once } from 'node:events'
 import { createServer } from 'node:net'
 
-/** A TCP port of loopback that nobody has at the moment. */
+/** Below the ports that the kernel gives to connections and to servers that ask for any: none of them takes it meanwhile. */
+const [lowest, highest] = [10_000, 32_000] as const
+const triesMax = 100
+
+/** A TCP port of loopback that nobody has at the moment, and that nobody else is likely to choose. */
 export const freePort = async (): Promise<number> => {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address() as { port: number }
-  server.close()
-  await once(server, 'close')
-  return port
+  for (let tries = 0; tries < triesMax; tries += 1) {
+    const port = randomInt(lowest, highest)
+    const server = createServer().listen(port, '127.0.0.1')
+    try {
+      await once(server, 'listening')
+    } catch {
+      continue
+    }
+    server.close()
+    await once(server, 'close')
+    return port
+  }
+  throw new Error(`no free port between ${lowest} and ${highest}`)
 }
