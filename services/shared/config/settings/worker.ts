@@ -69,7 +69,7 @@ export const workerSettings = {
     fallback: '',
   }),
   recycleCaptures: integer('WORKER_RECYCLE_CAPTURES', {
-    help: 'captures after which a browser is replaced',
+    help: 'captures after which a browser is replaced; with 1 no two captures share one',
     fallback: 50,
     min: 1,
     max: 10_000,
