@@ -21,7 +21,8 @@ const tryPut = async (url: string, { bytes, mimeType }: Image, waitMs: number): 
   const put = request(url, {
     method: 'PUT',
     headers: { 'content-type': mimeType, 'content-length': bytes.byteLength, 'if-none-match': '*' },
-    signal: AbortSignal.timeout(Math.max(1, Math.min(waitMs, answerMs))),
+    // It takes whole milliseconds alone.
+    signal: AbortSignal.timeout(Math.ceil(Math.max(1, Math.min(waitMs, answerMs)))),
   })
   // What fails after the answer came is of no interest.
   put.on('error', () => {})

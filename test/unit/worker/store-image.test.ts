@@ -44,6 +44,12 @@ t.test("does not take another's object for its own, nor repeat what will not pas
   }
 })
 
+t.test('stores in the little time that is left', async (t) => {
+  const { seen, store } = await storeThat(t, [])
+  await store(5000.5)
+  t.equal(seen.length, 1)
+})
+
 t.test('gives up at its time', async (t) => {
   const { store } = await storeThat(t, [503, 503, 503, 503])
   await t.rejects(store(500), { code: 'JOB_FAILED', message: /PUT k: / })
