@@ -104,7 +104,7 @@ t.test(
         what: 'both Jobs succeed',
       },
     )
-    t.match(await squid?.log(), new RegExp(`GET http://${secretName}:${site.port}/ ${login.user}`))
+    t.match(await squid?.log(), new RegExp(`CONNECT ${secretName}:${site.port} ${login.user}`))
     t.match(await socks?.log(), new RegExp(`connected to 127.0.0.1:${site.port}`))
     t.strictSame(queue.endedTwice(), [])
     t.strictSame((await claimed()).toSorted(), names.toSorted())
