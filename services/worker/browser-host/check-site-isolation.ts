@@ -9,8 +9,7 @@ const [page, frame] = ['http://page.test/', 'http://frame.test/'] as const
 
 /** Answers whatever the page and its frames ask for, from memory. */
 const answerFromMemory = async ({ browser, closed }: OpenPage): Promise<void> => {
-  const session = await browser.attach()
-  void closed.then(() => browser.session.send('Target.detachFromTarget', { sessionId: session.id })).catch(() => {})
+  const session = await browser.attach(closed)
   session.on('Fetch.requestPaused', ({ requestId, request }) => {
     const html = request.url === page ? `<!doctype html><iframe src="${frame}"></iframe>` : 'frame'
     session

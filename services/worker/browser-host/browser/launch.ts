@@ -34,8 +34,8 @@ export type Browser = {
    * is closed; `prepare` meets each worker that outlives a page before it runs.
    */
   readonly openBlank: (context: BlankContext) => Promise<BlankPage>
-  /** A further session of the browser itself, whose interceptions are its own. */
-  readonly attach: () => Promise<Session>
+  /** A further session of the browser itself, whose interceptions are its own and end once `until` has resolved. */
+  readonly attach: (until: Promise<void>) => Promise<Session>
   /** The session of a target that was attached to. */
   readonly sessionOf: (id: string) => Session
   readonly kill: () => void
@@ -101,7 +101,11 @@ const steer = async (connection: Connection, kill: () => void): Promise<Browser>
       await browser.send('Target.createTarget', { url: 'about:blank', browserContextId })
       return { ...(await opening), contextId: browserContextId }
     },
-    attach: async () => sessionOf((await browser.send('Target.attachToBrowserTarget')).sessionId),
+    attach: async (until) => {
+      const { sessionId } = await browser.send('Target.attachToBrowserTarget')
+      void until.then(() => browser.send('Target.detachFromTarget', { sessionId })).catch(() => {})
+      return sessionOf(sessionId)
+    },
   }
 }
 

@@ -10,6 +10,12 @@ export const busy: Warning = {
 /** Of an image, never of a PDF. */
 export const blank: Warning = { code: 'blank', message: 'The picture has a single colour.' }
 
+/** Whatever was tried, one can still be seen. */
+export const consentLeft: Warning = {
+  code: 'consent_left',
+  message: 'A consent banner could not be removed from the page.',
+}
+
 /** The record has no metadata then. */
 export const metadataUnread: Warning = {
   code: 'metadata_unread',

@@ -25,8 +25,7 @@ export const interceptRequests = async (
   const { promise: refused, reject } = Promise.withResolvers<never>()
   refused.catch(() => {})
   if (headers === undefined && refuses === undefined) return { refused }
-  const session = await browser.attach()
-  void closed.then(() => browser.session.send('Target.detachFromTarget', { sessionId: session.id })).catch(() => {})
+  const session = await browser.attach(closed)
   session.on('Fetch.requestPaused', (paused) => {
     const { requestId, request, resourceType, frameId } = paused
     if (refuses?.({ url: request.url, resourceType, frameId })) {

@@ -69,8 +69,6 @@ const challenges: readonly Challenge[] = [
     elements: 'body',
     words: /the requested url was rejected\. please consult with your administrator|your support id is/i,
   },
-  { vendor: 'Qrator', elements: 'script[src*="__qrator"]' },
-  { vendor: 'Reblaze', elements: 'script[src*="rbzns"]' },
 ]
 
 /** A page with more text than this has something of its own to show, whatever guards its forms. */

@@ -2,6 +2,7 @@ import type { Warning } from '#shared/queue/messages.ts'
 import type { Blocker, HidingRule, Tokens } from '#worker/browser-host/blocking/blocker.ts'
 import type { ConsentScript } from '#worker/browser-host/blocking/consent-script.ts'
 import type { OpenPage } from '#worker/browser-host/capture/equip/open-page.ts'
+import { consentLeft } from '#worker/browser-host/capture/warnings.ts'
 import { hideMatches, readTokens, showsAny } from './blocking-scripts.ts'
 import { followNavigation } from './follow-navigation.ts'
 import { runInEveryRoot } from './in-every-frame.ts'
@@ -21,11 +22,6 @@ export type Hiding = {
   readonly apply: () => Promise<void>
   /** Hides once more what has come since, and warns where a banner can be seen even so. */
   readonly finish: () => Promise<Warning[]>
-}
-
-const consentLeft: Warning = {
-  code: 'consent_left',
-  message: 'A consent banner could not be removed from the page.',
 }
 
 const none: Hiding = { apply: async () => {}, finish: async () => [] }

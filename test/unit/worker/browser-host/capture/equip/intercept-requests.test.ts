@@ -25,7 +25,8 @@ const spied = (fails?: string) => {
       if (method === 'Fetch.continueRequest' && fails !== undefined) throw new Error(fails)
     },
   } as unknown as Session
-  const attach = async () => {
+  const attach = async (until: Promise<void>) => {
+    void until.then(() => asked.push('detached'))
     asked.push('session')
     return session
   }
@@ -42,7 +43,7 @@ t.test('without headers and rules nothing is intercepted; with them until the co
   t.strictSame(asked, ['session', 'Fetch.enable', 'Fetch.continueRequest'])
   close()
   await open.closed
-  t.equal(asked.at(-1), 'Target.detachFromTarget')
+  t.equal(asked.at(-1), 'detached')
 })
 
 t.test('what rules refuse fails, and all else goes on, with headers or without', async (t) => {
