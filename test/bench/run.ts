@@ -18,8 +18,8 @@ const made = `Made by \`make bench\` on ${new Date().toISOString().slice(0, 10)}
 
 const engineEffort = isShort ? { rounds: 2, captures: 6, pairs: 3 } : { rounds: 4, captures: 12, pairs: 11 }
 const lastingEffort = isShort
-  ? { looks: [20, 40], tallShots: 2, recyclings: 3 }
-  : { looks: [100, 500], tallShots: 9, recyclings: 12 }
+  ? { looks: [20, 40], tallShots: 2, blocked: 3, kills: 1, recyclings: 3 }
+  : { looks: [100, 500], tallShots: 9, blocked: 25, kills: 5, recyclings: 12 }
 
 /** What can be measured, each a part of docs/benchmarks.md. */
 const measurements: Readonly<Record<string, { readonly part: Part; readonly measure: () => Promise<string> }>> = {

@@ -5,6 +5,9 @@ export type Shot = {
   readonly url?: string
   readonly html?: string
   readonly full_page?: boolean
+  readonly block_cookies?: boolean
+  readonly block_ads?: boolean
+  readonly block_chats?: boolean
   readonly format: Exclude<Format, 'pdf'>
 }
 

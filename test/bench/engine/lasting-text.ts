@@ -4,7 +4,8 @@ import type { Lasting } from './measure-lasting.ts'
 const tallAims: Readonly<Record<string, string>> = { jpeg: '600', png: '800' }
 
 /** The part of docs/benchmarks.md about one worker over many captures; `made` says on what it was measured. */
-export const lastingText = ({ tall, memory, replaced, kept }: Lasting, made: string): string => {
+export const lastingText = (lasting: Lasting, made: string): string => {
+  const { tall, memory, blocked, unblocked, killed, replaced, kept } = lasting
   const [first] = memory
   return `## One worker over many captures
 
@@ -24,6 +25,10 @@ ${table(
   ['captures', 'MiB', 'of the first'],
   memory.map(({ captures, bytes }) => [captures, mib(bytes), (bytes / (first?.bytes ?? bytes)).toFixed(2)]),
 )}
+
+All three blockers on, a page that carries nothing to block takes ${ms(blocked)} ms, all off ${ms(unblocked)} ms, medians in
+turn (aim: 60 more). From the kill of a browser to the end of the next capture: ${ms(killed)} ms, median (aim: 2,000 for the
+browser).
 
 With a browser that is replaced after every five captures, and a capture always waiting, a capture waits ${ms(replaced)} ms for a
 page of a new browser (aim: 20), ${ms(kept)} ms for another of the same, medians.

@@ -10,6 +10,9 @@ export type LastingEffort = {
   /** After how many captures in one worker its memory is looked at. */
   readonly looks: readonly number[]
   readonly tallShots: number
+  /** How many captures are taken with all blockers, and as many with none. */
+  readonly blocked: number
+  readonly kills: number
   readonly recyclings: number
 }
 
@@ -17,6 +20,11 @@ export type LastingEffort = {
 export type Lasting = {
   readonly tall: readonly { readonly format: string; readonly shootAndEncodeMs: number }[]
   readonly memory: readonly { readonly captures: number; readonly bytes: number }[]
+  /** Milliseconds of a capture with all blockers, and with none. */
+  readonly blocked: number
+  readonly unblocked: number
+  /** Milliseconds from a browser's end to the next capture's. */
+  readonly killed: number
   /** Wait for a page, in milliseconds: of captures that follow a replaced browser, and of the others. */
   readonly replaced: number
   readonly kept: number
@@ -64,6 +72,45 @@ const measureMemory = async (
   return memory
 }
 
+const took = async ({ take }: WarmSystem, shot: Shot): Promise<number> => {
+  const began = performance.now()
+  await take(shot)
+  return performance.now() - began
+}
+
+/** The page carries nothing to block: what the blockers cost is the difference. */
+const measureBlockers = async (service: WarmSystem, url: string, count: number) => {
+  const [unblocked, blocked]: [number[], number[]] = [[], []]
+  for (let turn = 0; turn < count; turn += 1) {
+    for (const [isOn, into] of [
+      [false, unblocked],
+      [true, blocked],
+    ] as const) {
+      const blockers = { block_cookies: isOn, block_ads: isOn, block_chats: isOn }
+      into.push(await took(service, { url, format: 'jpeg', ...blockers }))
+    }
+  }
+  return { unblocked: quantile(unblocked, 0.5), blocked: quantile(blocked, 0.5) }
+}
+
+const killBrowser = ({ system }: WarmSystem): void => {
+  const browsers = processTree(system.pid).filter(
+    ({ command }) => partOf(command) === 'Chromium' && !command.includes('--type='),
+  )
+  if (browsers.length === 0) throw new Error('there is no browser to kill')
+  for (const { pid } of browsers) process.kill(pid, 'SIGKILL')
+}
+
+const measureKilled = async (service: WarmSystem, url: string, kills: number): Promise<number> => {
+  const back: number[] = []
+  for (let kill = 0; kill < kills; kill += 1) {
+    await took(service, { url, format: 'jpeg' })
+    killBrowser(service)
+    back.push(await took(service, { url, format: 'jpeg' }))
+  }
+  return quantile(back, 0.5)
+}
+
 /** Two callers, so that the next capture always waits: what replacing costs the slot is what it then waits for a page. */
 const measureRecycling = async (service: WarmSystem, url: string, recyclings: number) => {
   const shots: Promise<string>[] = []
@@ -82,17 +129,22 @@ const measureRecycling = async (service: WarmSystem, url: string, recyclings: nu
   return { replaced: quantile(waits.slice(0, recyclings), 0.5), kept: quantile(waits.slice(recyclings), 0.5) }
 }
 
-/** Measures one worker over many captures: very tall pages, its memory, and what replacing its browser costs. */
-export const measureLasting = async ({ looks, tallShots, recyclings }: LastingEffort): Promise<Lasting> => {
+/**
+ * Measures one worker over many captures: its memory, very tall pages, the blockers, and what a killed and a replaced browser
+ * cost.
+ */
+export const measureLasting = async (effort: LastingEffort): Promise<Lasting> => {
   await using site = await serveSite()
   const page = `http://${site.httpHost}/15`
-  const { tall, memory } = await (async () => {
+  const ofOne = await (async () => {
     await using service = await startWarmSystem(site, 1)
-    const lasting = await measureMemory(service, page, looks)
-    return { tall: await measureTall(service, `http://${site.httpHost}/tall-16000`, tallShots), memory: lasting }
+    const memory = await measureMemory(service, page, effort.looks)
+    const tall = await measureTall(service, `http://${site.httpHost}/tall-16000`, effort.tallShots)
+    const blockers = await measureBlockers(service, page, effort.blocked)
+    return { memory, tall, ...blockers, killed: await measureKilled(service, page, effort.kills) }
   })()
   await using service = await startWarmSystem(site, 1, {
     SHUTTERFLEET_WORKER_RECYCLE_CAPTURES: String(recycleCaptures),
   })
-  return { tall, memory, ...(await measureRecycling(service, page, recyclings)) }
+  return { ...ofOne, ...(await measureRecycling(service, page, effort.recyclings)) }
 }
