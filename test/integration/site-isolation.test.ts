@@ -2,13 +2,16 @@ import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import t from 'tap'
 import { chromiumPath } from '#test/helpers/bare-browser.ts'
-import { captureWith, startTestHost, startWayOut } from '#test/helpers/browser-host.ts'
+import { captureWith, startPages, startTestHost, startWayOut } from '#test/helpers/browser-host.ts'
 import { eventually } from '#test/helpers/eventually.ts'
 import { processTree } from '#test/helpers/process-tree.ts'
 import { flagsOf, siteIsolation } from '#worker/browser-host/browser/flags.ts'
 import { launch } from '#worker/browser-host/browser/launch.ts'
 import { usualIn } from '#worker/browser-host/page-supply.ts'
 import { checkSiteIsolation } from '#worker/browser-host/check-site-isolation.ts'
+
+/** Chromium starts a renderer in reserve as soon as a page has been gone to. */
+const reserveMs = 500
 
 const proxy = 'socks5://127.0.0.1:1'
 
@@ -43,6 +46,23 @@ t.test("a host's browser isolates sites", async (t) => {
   await using host = await startTestHost(wayOut)
   await eventually(() => processTree(process.pid).some(({ command }) => command.includes(siteIsolation)))
   t.match(await captureWith(host, { html: 'x' }), { outcome: 'completed' })
+})
+
+t.test('a page of one site has one renderer, and none is kept in reserve', async (t) => {
+  const renderers = () => processTree(process.pid).filter(({ command }) => command.includes('--type=renderer'))
+  let counted = 0
+  await using pages = await startPages({
+    '/': (_, response) => response.setHeader('content-type', 'text/html').end("<script src='/count' async></script>"),
+    '/count': (_, response) =>
+      void setTimeout(() => {
+        counted = renderers().length
+        response.end()
+      }, reserveMs),
+  })
+  await using wayOut = await startWayOut(pages.host)
+  await using host = await startTestHost(wayOut)
+  t.match(await captureWith(host, { url: pages.url }), { outcome: 'completed' })
+  t.equal(counted, 1)
 })
 
 t.test('a host whose browser does not isolate sites serves nothing', async (t) => {

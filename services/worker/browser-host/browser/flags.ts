@@ -51,7 +51,10 @@ const steady = [
   '--blink-settings=primaryHoverType=2,availableHoverTypes=2,primaryPointerType=4,availablePointerTypes=4',
 ]
 
-/** Features that hold back a page's first frame, ask servers for hints, try other addresses than the caller's, or are their user's. */
+/**
+ * Features that hold back a page's first frame, ask servers for hints, try other addresses than the caller's, are their
+ * user's, or start a renderer in each context for a page that never comes.
+ */
 const disabledFeatures = [
   'AutofillServerCommunication',
   'AvoidCorsURLLoaderRestartOnRedirect',
@@ -66,6 +69,7 @@ const disabledFeatures = [
   'OptimizationHints',
   'PaintHolding',
   'RenderDocument',
+  'SpareRendererForSitePerProcess',
   'ThirdPartyStoragePartitioning',
   'Translate',
 ]
