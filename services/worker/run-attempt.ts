@@ -1,16 +1,9 @@
 import { handBacksMax, unendedMax } from '#shared/capture/budget.ts'
-import { boundMetadata } from '#shared/capture/page-metadata.ts'
 import { AppError, errorToCaptureCode, toAppError } from '#shared/errors/app-error.ts'
-import {
-  boundWarnings,
-  type CompletedResult,
-  type FailedResult,
-  type SealedPart,
-  type Timings,
-} from '#shared/queue/messages.ts'
-import type { Outcome, Shot } from './browser-host/protocol.ts'
+import type { CompletedResult, FailedResult, SealedPart, Timings } from '#shared/queue/messages.ts'
+import type { Fault, Outcome, Shot } from './browser-host/protocol.ts'
 import type { EgressLink } from './egress-link.ts'
-import type { Host } from './host-process.ts'
+import type { Host } from './steer-host.ts'
 import type { NextAttempt } from './read-progress.ts'
 import { storeImage } from './store-image.ts'
 
@@ -27,9 +20,9 @@ export type Attempt = NextAttempt & {
   readonly before: Required<Pick<Timings, 'queue' | 'claim'>>
 }
 
-/** A fault of ours, that of the way to egress or of the browser, that broke an attempt off. */
+/** A fault of ours that broke an attempt off. */
 export type Interruption = {
-  readonly by: 'egress' | 'browser'
+  readonly by: Fault
   /** For logs. */
   readonly detail: string
   /** What becomes of the attempt: handed back, how often so far, or lost, so that the next one may begin. */
@@ -99,10 +92,10 @@ const completedResult = async (
     width: shot.width,
     height: shot.height,
     ...(shot.targetStatus !== undefined && { targetStatus: shot.targetStatus }),
-    ...(shot.finalUrl !== undefined && shot.finalUrl.length <= 8192 && { finalUrl: shot.finalUrl }),
+    ...(shot.finalUrl !== undefined && { finalUrl: shot.finalUrl }),
     timings: { ...before, ...timings, store: Math.round(performance.now() - began) },
-    warnings: boundWarnings(shot.warnings),
-    ...(shot.metadata && { metadata: boundMetadata(shot.metadata) }),
+    warnings: [...shot.warnings],
+    ...(shot.metadata && { metadata: shot.metadata }),
   }
 }
 
@@ -117,7 +110,7 @@ export const runAttempt = async (host: Host, egress: EgressLink, running: Attemp
   const failed = ({ code, message, timings, detail }: Failed): AttemptResult => {
     const of = { id, attempt, token: sealed.token, outcome: 'failed' } as const
     return {
-      result: { ...of, code, message: message.slice(0, 1000), timings: { ...before, ...timings, total: total() } },
+      result: { ...of, code, message, timings: { ...before, ...timings, total: total() } },
       detail,
     }
   }

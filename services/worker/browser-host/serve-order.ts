@@ -11,6 +11,7 @@ import { runCapture } from './capture/run-capture.ts'
 import type { SizeBounds } from './capture/subject/measure.ts'
 import { within } from '#shared/process/within.ts'
 import { anonymousBytesOf } from '#worker/isolation/memory-watch.ts'
+import { boundOutcome } from './bound-outcome.ts'
 import { detailOf } from './detail-of.ts'
 import type { Browser } from './browser/launch.ts'
 import type { Forwarder } from './forwarder.ts'
@@ -127,6 +128,6 @@ const tryOrder = async (host: Host, order: DueOrder): Promise<Tried> => {
 /** Serves one order and reports how it ended. */
 export const serveOrder = async (host: Host, order: DueOrder): Promise<void> => {
   const { outcome, giveBack } = await tryOrder(host, order)
-  await host.report({ kind: 'ended', id: order.id, outcome })
+  await host.report({ kind: 'ended', id: order.id, outcome: boundOutcome(outcome) })
   giveBack()
 }
