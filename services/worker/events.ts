@@ -52,7 +52,7 @@ export const createEvents = (logger: Logger, metrics: Metrics): Events => {
   })
   const interruptions = metrics.counter({
     name: 'worker_interruptions_total',
-    help: 'Attempts that a fault of ours broke off, by whose it was and what became of the attempt.',
+    help: 'Attempts that a fault of ours broke off, by whose it was (overload: of an egress without room, raise SHUTTERFLEET_EGRESS_CONNECTIONS_MAX) and what became of the attempt.',
     labels: ['by', 'fate'],
   })
   const held = metrics.gauge({
@@ -95,7 +95,8 @@ export const createEvents = (logger: Logger, metrics: Metrics): Events => {
     },
     interrupted: ({ id, attempt }, { by, detail, fate }) => {
       interruptions.inc({ by, fate: fate.kind })
-      logger.warn({ id, attempt, by, detail, fate }, 'attempt interrupted by a fault of the service')
+      const setting = by === 'overload' ? { setting: 'SHUTTERFLEET_EGRESS_CONNECTIONS_MAX' } : {}
+      logger.warn({ id, attempt, by, detail, fate, ...setting }, 'attempt interrupted by a fault of the service')
     },
     held: (cause, reason) => {
       held.set({ cause }, 1)

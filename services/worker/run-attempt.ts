@@ -41,15 +41,23 @@ export type AttemptEnd = { readonly finish: () => Promise<AttemptResult> } | { r
 type Failed = Extract<Outcome, { outcome: 'failed' }>
 type Interrupted = Extract<Outcome, { outcome: 'interrupted' }>
 
+/** How a capture fails that faults of ours have broken off too often. */
+const endings = {
+  browser: { code: 'RENDER_ERROR', message: 'The browser ended while it rendered the page.' },
+  egress: { code: 'JOB_FAILED', message: 'The connections of the capture broke within the service.' },
+  overload: { code: 'JOB_FAILED', message: 'The service had no room for the connections of the capture.' },
+} as const
+
 /**
  * Judges an attempt that a fault of ours may have broken off. The first row that fits decides; what fits none stays.
  *
  * | Seen                                                   | The attempt                       |
  * |--------------------------------------------------------|-----------------------------------|
- * | egress was away, whatever came of the page             | is handed back                    |
+ * | egress went away, whatever came of the page            | is handed back                    |
  * | the browser ended after the page had loaded            | is lost; the second time it fails |
  * | the browser ended before, or a connection to egress    | is handed back, three times;      |
- * | … broke though egress stands: the page may have a part | then as above                     |
+ * | … broke or found no room though egress stands: the     | then as above                     |
+ * | … page may have a part                                 |                                   |
  */
 const judge = (
   outcome: Outcome,
@@ -62,14 +70,12 @@ const judge = (
   }
   if (outcome.outcome !== 'interrupted') return outcome
   const { by, detail, isLoaded, timings } = outcome
-  if ((by === 'egress' || !isLoaded) && handBacks < handBacksMax) {
+  if ((by !== 'browser' || !isLoaded) && handBacks < handBacksMax) {
     return { by, detail, fate: { kind: 'handed-back', handBacks: handBacks + 1 } }
   }
   if (attempt < unendedMax) return { by, detail, fate: { kind: 'lost' } }
   const failed = { outcome: 'failed', detail, timings } as const
-  return by === 'browser'
-    ? { ...failed, code: 'RENDER_ERROR', message: 'The browser ended while it rendered the page.' }
-    : { ...failed, code: 'JOB_FAILED', message: 'The connections of the capture broke within the service.' }
+  return { ...failed, ...endings[by] }
 }
 
 const completedResult = async (

@@ -21,6 +21,7 @@ import {
   startWorker,
 } from '#test/helpers/browser-worker.ts'
 import { type EgressProcess, startEgressProcess } from '#test/helpers/egress-process.ts'
+import { captureHeader } from '#shared/net/refusal.ts'
 import { eventually } from '#test/helpers/eventually.ts'
 import { freePort } from '#test/helpers/free-port.ts'
 import { startNats } from '#test/helpers/nats.ts'
@@ -39,6 +40,9 @@ export type FaultedWorker = {
   readonly endEgress: (signal?: 'SIGKILL' | 'SIGTERM') => Promise<void>
   /** Breaks every connection between the worker and egress; new ones can be made. */
   readonly cutConnections: () => void
+  /** Resets the connections between the worker and egress that are tunnels of pages. */
+  readonly resetTunnels: () => void
+  readonly log: () => string
   /** Kills the browser, or its host; answers how many were found. */
   readonly killBrowser: () => number
   readonly killHost: () => number
@@ -75,6 +79,12 @@ const startHeldPages = async () => {
       response
         .writeHead(200, html)
         .end("<h1>page</h1><script>onload = () => setTimeout(fetch, 500, '/loaded')</script>"),
+    '/connects': (_request, response) =>
+      response
+        .writeHead(200, html)
+        .end(
+          "<h1>page</h1><script>for (let at = 0; at < 300; at += 1) { fetch('/held').catch(() => {}); new WebSocket('ws://' + location.host + '/held') }</script>",
+        ),
     '/loaded': (_request, response) => response.end(),
   })
   return { pages, held }
@@ -98,13 +108,18 @@ const startKillableEgress = async (allow: string) => {
 /** Passes connections on to a port of this machine, until they are all cut. */
 const startCuttableWay = async (port: number) => {
   const sockets = new Set<Socket>()
+  const tunnels = new Set<Socket>()
   const server = createServer((near) => {
+    near.once('data', (head: Buffer) => {
+      if (head.toString().includes(captureHeader)) tunnels.add(near)
+    })
     const far = connect({ port, host: '127.0.0.1' })
     for (const socket of [near, far]) {
       sockets.add(socket)
       socket.on('error', () => {})
       socket.on('close', () => {
         sockets.delete(socket)
+        tunnels.delete(socket)
         near.destroy()
         far.destroy()
       })
@@ -120,7 +135,10 @@ const startCuttableWay = async (port: number) => {
     server.close()
     cut()
   }
-  return { port: (server.address() as AddressInfo).port, cut, end }
+  const resetTunnels = () => {
+    for (const socket of tunnels) socket.resetAndDestroy()
+  }
+  return { port: (server.address() as AddressInfo).port, cut, resetTunnels, end }
 }
 
 /** Starts such a worker, with its egress as a process that can be killed. */
@@ -171,6 +189,8 @@ export const startFaultedWorker = async (t: Test): Promise<FaultedWorker> => {
     startEgress: egress.start,
     endEgress: egress.end,
     cutConnections: way.cut,
+    resetTunnels: way.resetTunnels,
+    log: worker.log,
     killBrowser: () => killAll((command) => command.startsWith(chromiumPath) && !command.includes('--type=')),
     killHost: () =>
       killAll((command) => command.startsWith(process.execPath) && command.includes('browser-host/main.ts')),

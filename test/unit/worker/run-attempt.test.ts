@@ -2,7 +2,7 @@ import t from 'tap'
 import { withDefaults } from '#shared/capture/options.ts'
 import { resultCodec } from '#shared/queue/messages.ts'
 import { startObjectSink } from '#test/helpers/browser-worker.ts'
-import type { Outcome } from '#worker/browser-host/protocol.ts'
+import type { Fault, Outcome } from '#worker/browser-host/protocol.ts'
 import type { EgressLink } from '#worker/egress-link.ts'
 import type { Host } from '#worker/steer-host.ts'
 import { runAttempt } from '#worker/run-attempt.ts'
@@ -27,7 +27,7 @@ const completed: Extract<Outcome, { outcome: 'completed' }> = {
   timings: {},
 }
 const failed: Outcome = { outcome: 'failed', code: 'CONNECTION_FAILED', message: 'closed', detail: '', timings: {} }
-const interrupted = (by: 'egress' | 'browser', isLoaded = false): Outcome => ({
+const interrupted = (by: Fault, isLoaded = false): Outcome => ({
   outcome: 'interrupted',
   by,
   isLoaded,
@@ -118,6 +118,18 @@ const table: { name: string; outcome: Outcome; of: object; want: object }[] = [
     outcome: interrupted('browser'),
     of: { handBacks: 2 },
     want: { interruption: { by: 'browser', fate: { kind: 'handed-back', handBacks: 3 } } },
+  },
+  {
+    name: 'an egress without room is counted as a hand-back, whatever had loaded',
+    outcome: interrupted('overload', true),
+    of: { handBacks: 1 },
+    want: { interruption: { by: 'overload', fate: { kind: 'handed-back', handBacks: 2 } } },
+  },
+  {
+    name: 'an egress without room fails the capture in the second attempt',
+    outcome: interrupted('overload'),
+    of: { attempt: 2, handBacks: 3 },
+    want: { result: { outcome: 'failed', code: 'JOB_FAILED', message: /no room/ } },
   },
   {
     name: 'the fourth time the attempt is lost',
