@@ -8,7 +8,7 @@ import { captureOf } from './capture-of.ts'
 import { connectTunnel } from './connect-tunnel.ts'
 import type { Egress } from './context.ts'
 import { forwardRequest, headerBytesMax } from './forward-request.ts'
-import { refuseRequest, refuseTunnel } from './refuse.ts'
+import { Overloaded, refuseRequest, refuseTunnel } from './refuse.ts'
 import { parseAbsolute } from './target/parse-target.ts'
 import { createWatches } from './watches.ts'
 
@@ -21,6 +21,8 @@ export type App = {
 
 /** A client has this long to send the head of a request, and this long for the whole request. */
 const headMs = 10_000
+/** So many clients beyond the bound learn that there is no room for them; more are cut. */
+const refusedMax = 256
 const requestMs = 300_000
 
 const unauthorized = () => new AppError('CONFIGURATION', { message: 'the request shows no token of this filter' })
@@ -46,7 +48,8 @@ export const createApp = (egress: Egress & { readonly connectionsMax: number }):
     requestTimeout: requestMs,
     connectionsCheckingInterval: 5000,
   })
-  server.maxConnections = egress.connectionsMax
+  server.maxConnections = egress.connectionsMax + refusedMax
+  const isFull = () => open.size - watches.count() > egress.connectionsMax
   server.on('connection', (client) => {
     open.add(client)
     events.clientConnected()
@@ -57,12 +60,17 @@ export const createApp = (egress: Egress & { readonly connectionsMax: number }):
       events.clientGone()
     })
   })
-  server.on('drop', events.clientDropped)
+  server.on('drop', () => events.overloaded(open.size))
+  const overload = () => {
+    events.overloaded(open.size)
+    return new Overloaded()
+  }
   server.on('connect', (request, client, head) => {
     if (!egress.isAuthorized(request)) {
       events.unauthorized()
       refuseTunnel(client, unauthorized())
     } else if (request.url === watchAuthority) watches.add(client as Socket)
+    else if (isFull()) refuseTunnel(client, overload())
     else void connectTunnel(egress, { request, client: client as Socket, head })
   })
   server.on('request', (request, response) => {
@@ -71,7 +79,8 @@ export const createApp = (egress: Egress & { readonly connectionsMax: number }):
     else if (!egress.isAuthorized(request)) {
       events.unauthorized()
       refuseRequest(response, unauthorized())
-    } else serveAbsolute(egress, response)
+    } else if (isFull()) refuseRequest(response, overload())
+    else serveAbsolute(egress, response)
   })
   server.on('clientError', (cause, client) => {
     events.unreadable(cause)

@@ -31,8 +31,8 @@ export type Events = {
   readonly listening: (address: string) => void
   readonly clientConnected: () => void
   readonly clientGone: () => void
-  /** A client beyond the bound of connections was cut. */
-  readonly clientDropped: () => void
+  /** A client beyond the bound of connections was refused or cut, while so many connections were open. */
+  readonly overloaded: (open: number) => void
   /** A client was cut because what it sent, or did not send in time, is no request. */
   readonly unreadable: (cause: Error) => void
   /** A client showed no token of this filter. */
@@ -45,10 +45,18 @@ export type Events = {
   readonly draining: (open: number) => void
 }
 
+/** An overload is logged once in this time. */
+const overloadedEveryMs = 10_000
+
 /** Declares the metrics and makes the events. */
 export const createEvents = (log: Logger, metrics: Metrics): Events => {
+  let overloadedAt = -Infinity
   const clients = metrics.gauge({ name: 'egress_clients', help: 'Client connections that are open' })
-  const cut = metrics.counter({ name: 'egress_clients_cut_total', help: 'Clients cut unserved', labels: ['reason'] })
+  const cut = metrics.counter({
+    name: 'egress_clients_cut_total',
+    help: 'Clients cut or refused unserved; too_many: beyond SHUTTERFLEET_EGRESS_CONNECTIONS_MAX',
+    labels: ['reason'],
+  })
   const opened = metrics.counter({
     name: 'egress_opened_total',
     help: "Connections made to targets, directly or through a caller's proxy",
@@ -73,9 +81,14 @@ export const createEvents = (log: Logger, metrics: Metrics): Events => {
     listening: (address) => log.info({ address }, 'listening'),
     clientConnected: () => clients.inc(),
     clientGone: () => clients.dec(),
-    clientDropped: () => {
+    overloaded: (open) => {
       cut.inc({ reason: 'too_many' })
-      log.debug('client cut: too many connections are open')
+      if (performance.now() - overloadedAt < overloadedEveryMs) return
+      overloadedAt = performance.now()
+      log.warn(
+        { open, setting: 'SHUTTERFLEET_EGRESS_CONNECTIONS_MAX' },
+        'clients refused: too many connections are open; raise the setting, or start another egress',
+      )
     },
     unreadable: (cause) => {
       cut.inc({ reason: 'unreadable' })

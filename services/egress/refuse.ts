@@ -1,10 +1,19 @@
 import { STATUS_CODES, type ServerResponse } from 'node:http'
 import type { Duplex } from 'node:stream'
-import type { AppError } from '#shared/errors/app-error.ts'
+import { AppError } from '#shared/errors/app-error.ts'
 import { type Refusal, refusalHeader } from '#shared/net/refusal.ts'
 
+/** There is no room for another connection. */
+export class Overloaded extends AppError {
+  constructor() {
+    super('SERVICE_UNAVAILABLE', { message: 'too many connections are open' })
+  }
+}
+
 /** How an error is told to a client of the filter: status and value of the refusal header. Total. */
-export const refusalOf = ({ code }: AppError): { readonly status: number; readonly refusal: Refusal } => {
+export const refusalOf = (error: AppError): { readonly status: number; readonly refusal: Refusal } => {
+  const { code } = error
+  if (error instanceof Overloaded) return { status: 503, refusal: 'overloaded' }
   if (code === 'BLOCKED') return { status: 403, refusal: 'blocked' }
   if (code === 'DNS_FAILED') return { status: 502, refusal: 'dns_failed' }
   if (code === 'BAD_REQUEST') return { status: 400, refusal: 'bad_request' }

@@ -7,6 +7,7 @@ const silentMs = 30_000
 /** Connections on which clients see whether this filter is still there: each byte comes back. */
 export type Watches = {
   readonly add: (client: Socket) => void
+  readonly count: () => number
   /** Ends them all: the filter takes no more connections. */
   readonly end: () => void
 }
@@ -22,6 +23,7 @@ export const createWatches = (): Watches => {
       client.write('HTTP/1.1 200 Connection established\r\n\r\n')
       client.pipe(client)
     },
+    count: () => open.size,
     end: () => {
       for (const client of open) client.destroy()
     },

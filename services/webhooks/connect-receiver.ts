@@ -21,7 +21,7 @@ export type Way = {
 
 const failureOf = ({ headers }: IncomingMessage): Failure | 'not_tried' => {
   const refusal = parseRefusal(headers[refusalHeader]?.toString())
-  if (refusal === undefined || refusal === 'unavailable') return 'not_tried'
+  if (refusal === undefined || refusal === 'unavailable' || refusal === 'overloaded') return 'not_tried'
   return refusal === 'bad_request' ? 'blocked' : refusal
 }
 

@@ -7,7 +7,8 @@ import type { Context } from './context.ts'
 import type { PullGate } from './pull-gate.ts'
 import type { Events } from './events.ts'
 import type { Ground } from './ground.ts'
-import { type Host, startHost } from './host-process.ts'
+import { startHost } from './host-process.ts'
+import type { Host } from './steer-host.ts'
 import { createSlot, type Slot } from './slot.ts'
 import { warmUp } from './warm-up.ts'
 
@@ -33,13 +34,13 @@ const warmed = async (
 /** Holds the worker once browsers have failed to start so often in a row, in whichever slot, until one has started. */
 const failuresMax = 3
 
+type HostEvents = Pick<Events, 'hostUp' | 'hostFailed' | 'hostGone'>
+
 /** Passes on how starts of browsers went, and holds the worker after too many failures. */
-export const holdAfterFailures = (
-  events: Pick<Events, 'hostUp' | 'hostFailed'>,
-  holds: Pick<PullGate, 'hold' | 'release'>,
-): Pick<Events, 'hostUp' | 'hostFailed'> => {
+export const holdAfterFailures = (events: HostEvents, holds: Pick<PullGate, 'hold' | 'release'>): HostEvents => {
   let failures = 0
   return {
+    hostGone: events.hostGone,
     hostUp: (tookMs) => {
       failures = 0
       events.hostUp(tookMs)

@@ -14,7 +14,7 @@ export type EgressLink = Disposable & {
   readonly breaks: () => number
   /**
    * Whether the filter has stood without a break since there were `breaks`, and does so now. Where a connection to it
-   * `failed`, it must also take and judge a new one.
+   * `failed` it stands all the same, but the worker takes nothing more before the filter takes and judges a new one.
    */
   readonly stoodSince: (breaks: number, failed: boolean) => Promise<boolean>
 }
@@ -61,14 +61,8 @@ export const linkEgress = (
     stoodSince: async (before, failed) => {
       const current = watch
       if (breaks !== before || current === undefined || !(await current.ping())) return false
-      if (!failed) return true
-      try {
-        await checkEgress(egress, egressToken)
-        return true
-      } catch {
-        current[Symbol.dispose]()
-        return false
-      }
+      if (failed) await checkEgress(egress, egressToken).catch(() => current[Symbol.dispose]())
+      return true
     },
     [Symbol.dispose]: () => over.abort(),
   }

@@ -13,6 +13,8 @@ export type Events = HoldEvents & {
   readonly queue: (notice: QueueNotice) => void
   readonly hostUp: (tookMs: number) => void
   readonly hostFailed: (error: AppError) => void
+  /** A host has ended, or was ended, and another takes its place. */
+  readonly hostGone: (reason: string) => void
   /** The block lists that captures from here on are taken with. */
   readonly blockLists: (lists: Pick<BlockLists, 'key' | 'lists'>) => void
   readonly dropped: (id: string, reason: 'ended' | 'no-attempt-left' | 'unreadable') => void
@@ -43,10 +45,14 @@ export const createEvents = (logger: Logger, metrics: Metrics): Events => {
     labels: ['stage'],
     buckets: [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60],
   })
-  const hosts = metrics.counter({ name: 'worker_hosts_total', help: 'Browser hosts started.', labels: ['outcome'] })
+  const hosts = metrics.counter({
+    name: 'worker_hosts_total',
+    help: 'Browser hosts that came up, failed to, or were gone later.',
+    labels: ['outcome'],
+  })
   const interruptions = metrics.counter({
     name: 'worker_interruptions_total',
-    help: 'Attempts that a fault of ours broke off, by whose it was and what became of the attempt.',
+    help: 'Attempts that a fault of ours broke off, by whose it was (overload: of an egress without room, raise SHUTTERFLEET_EGRESS_CONNECTIONS_MAX) and what became of the attempt.',
     labels: ['by', 'fate'],
   })
   const held = metrics.gauge({
@@ -69,6 +75,10 @@ export const createEvents = (logger: Logger, metrics: Metrics): Events => {
       hosts.inc({ outcome: 'failed' })
       logger.error({ error: error.message }, 'browser host does not come up')
     },
+    hostGone: (reason) => {
+      hosts.inc({ outcome: 'gone' })
+      logger.warn({ reason }, 'browser host is gone, starting another')
+    },
     blockLists: (loaded) => logger.info(Object.assign(current, describeLists(loaded)), 'block lists loaded'),
     dropped: (id, reason) => logger.info({ id, reason }, 'delivery dropped'),
     begun: (capture) => logger.debug(capture, 'attempt begins'),
@@ -85,7 +95,8 @@ export const createEvents = (logger: Logger, metrics: Metrics): Events => {
     },
     interrupted: ({ id, attempt }, { by, detail, fate }) => {
       interruptions.inc({ by, fate: fate.kind })
-      logger.warn({ id, attempt, by, detail, fate }, 'attempt interrupted by a fault of the service')
+      const setting = by === 'overload' ? { setting: 'SHUTTERFLEET_EGRESS_CONNECTIONS_MAX' } : {}
+      logger.warn({ id, attempt, by, detail, fate, ...setting }, 'attempt interrupted by a fault of the service')
     },
     held: (cause, reason) => {
       held.set({ cause }, 1)

@@ -1,16 +1,9 @@
 import { handBacksMax, unendedMax } from '#shared/capture/budget.ts'
-import { boundMetadata } from '#shared/capture/page-metadata.ts'
 import { AppError, errorToCaptureCode, toAppError } from '#shared/errors/app-error.ts'
-import {
-  boundWarnings,
-  type CompletedResult,
-  type FailedResult,
-  type SealedPart,
-  type Timings,
-} from '#shared/queue/messages.ts'
-import type { Outcome, Shot } from './browser-host/protocol.ts'
+import type { CompletedResult, FailedResult, SealedPart, Timings } from '#shared/queue/messages.ts'
+import type { Fault, Outcome, Shot } from './browser-host/protocol.ts'
 import type { EgressLink } from './egress-link.ts'
-import type { Host } from './host-process.ts'
+import type { Host } from './steer-host.ts'
 import type { NextAttempt } from './read-progress.ts'
 import { storeImage } from './store-image.ts'
 
@@ -27,9 +20,9 @@ export type Attempt = NextAttempt & {
   readonly before: Required<Pick<Timings, 'queue' | 'claim'>>
 }
 
-/** A fault of ours, that of the way to egress or of the browser, that broke an attempt off. */
+/** A fault of ours that broke an attempt off. */
 export type Interruption = {
-  readonly by: 'egress' | 'browser'
+  readonly by: Fault
   /** For logs. */
   readonly detail: string
   /** What becomes of the attempt: handed back, how often so far, or lost, so that the next one may begin. */
@@ -48,15 +41,23 @@ export type AttemptEnd = { readonly finish: () => Promise<AttemptResult> } | { r
 type Failed = Extract<Outcome, { outcome: 'failed' }>
 type Interrupted = Extract<Outcome, { outcome: 'interrupted' }>
 
+/** How a capture fails that faults of ours have broken off too often. */
+const endings = {
+  browser: { code: 'RENDER_ERROR', message: 'The browser ended while it rendered the page.' },
+  egress: { code: 'JOB_FAILED', message: 'The connections of the capture broke within the service.' },
+  overload: { code: 'JOB_FAILED', message: 'The service had no room for the connections of the capture.' },
+} as const
+
 /**
  * Judges an attempt that a fault of ours may have broken off. The first row that fits decides; what fits none stays.
  *
  * | Seen                                                   | The attempt                       |
  * |--------------------------------------------------------|-----------------------------------|
- * | egress was away, whatever came of the page             | is handed back                    |
+ * | egress went away, whatever came of the page            | is handed back                    |
  * | the browser ended after the page had loaded            | is lost; the second time it fails |
  * | the browser ended before, or a connection to egress    | is handed back, three times;      |
- * | … broke though egress stands: the page may have a part | then as above                     |
+ * | … broke or found no room though egress stands: the     | then as above                     |
+ * | … page may have a part                                 |                                   |
  */
 const judge = (
   outcome: Outcome,
@@ -69,14 +70,12 @@ const judge = (
   }
   if (outcome.outcome !== 'interrupted') return outcome
   const { by, detail, isLoaded, timings } = outcome
-  if ((by === 'egress' || !isLoaded) && handBacks < handBacksMax) {
+  if ((by !== 'browser' || !isLoaded) && handBacks < handBacksMax) {
     return { by, detail, fate: { kind: 'handed-back', handBacks: handBacks + 1 } }
   }
   if (attempt < unendedMax) return { by, detail, fate: { kind: 'lost' } }
   const failed = { outcome: 'failed', detail, timings } as const
-  return by === 'browser'
-    ? { ...failed, code: 'RENDER_ERROR', message: 'The browser ended while it rendered the page.' }
-    : { ...failed, code: 'JOB_FAILED', message: 'The connections of the capture broke within the service.' }
+  return { ...failed, ...endings[by] }
 }
 
 const completedResult = async (
@@ -99,10 +98,10 @@ const completedResult = async (
     width: shot.width,
     height: shot.height,
     ...(shot.targetStatus !== undefined && { targetStatus: shot.targetStatus }),
-    ...(shot.finalUrl !== undefined && shot.finalUrl.length <= 8192 && { finalUrl: shot.finalUrl }),
+    ...(shot.finalUrl !== undefined && { finalUrl: shot.finalUrl }),
     timings: { ...before, ...timings, store: Math.round(performance.now() - began) },
-    warnings: boundWarnings(shot.warnings),
-    ...(shot.metadata && { metadata: boundMetadata(shot.metadata) }),
+    warnings: [...shot.warnings],
+    ...(shot.metadata && { metadata: shot.metadata }),
   }
 }
 
@@ -117,7 +116,7 @@ export const runAttempt = async (host: Host, egress: EgressLink, running: Attemp
   const failed = ({ code, message, timings, detail }: Failed): AttemptResult => {
     const of = { id, attempt, token: sealed.token, outcome: 'failed' } as const
     return {
-      result: { ...of, code, message: message.slice(0, 1000), timings: { ...before, ...timings, total: total() } },
+      result: { ...of, code, message, timings: { ...before, ...timings, total: total() } },
       detail,
     }
   }

@@ -1,7 +1,7 @@
 import { toAppError } from '#shared/errors/app-error.ts'
 import { pause } from '#shared/process/pause.ts'
 import type { Events } from './events.ts'
-import type { Host } from './host-process.ts'
+import type { Host } from './steer-host.ts'
 
 const retryMs = [200, 500, 1000, 2000, 5000]
 
@@ -17,7 +17,7 @@ export type Slot = AsyncDisposable & {
 /** Makes a slot. `start` gives a host that is warm, or throws and leaves nothing behind, soon after `stop` aborts too. */
 export const createSlot = (
   start: (stop: AbortSignal) => Promise<Host>,
-  events: Pick<Events, 'hostUp' | 'hostFailed'>,
+  events: Pick<Events, 'hostUp' | 'hostFailed' | 'hostGone'>,
 ): Slot => {
   let current: Host | undefined
   let coldSince: number | undefined
@@ -33,6 +33,7 @@ export const createSlot = (
     host: async (stop) => {
       for (let failures = 0; !stop.aborted; failures += 1) {
         if (current && !current.gone.aborted) return current
+        if (current) events.hostGone(String(current.gone.reason))
         await discard()
         const began = performance.now()
         coldSince ??= began

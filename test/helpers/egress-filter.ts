@@ -28,7 +28,7 @@ const recorder = (heard: Heard): Events => {
     listening: on('listening'),
     clientConnected: on('clientConnected'),
     clientGone: on('clientGone'),
-    clientDropped: on('clientDropped'),
+    overloaded: on('overloaded'),
     unreadable: on('unreadable'),
     unauthorized: on('unauthorized'),
     opened: on('opened'),

@@ -1,29 +1,18 @@
 import { once } from 'node:events'
-import { chmod, mkdtemp, rm } from 'node:fs/promises'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import type { Test } from 'tap'
 import type { CaptureParameters } from '#shared/capture/options.ts'
-import { connectQueue } from '#shared/queue/connection.ts'
 import type { ResultMessage, StartedMessage } from '#shared/queue/messages.ts'
-import { generateSealingKeys, readSealingKey } from '#shared/queue/seal.ts'
-import { declareStreams, poolDepth } from '#shared/queue/streams.ts'
+import { poolDepth } from '#shared/queue/streams.ts'
 import { chromiumPath } from '#test/helpers/bare-browser.ts'
 import { startPages } from '#test/helpers/browser-host.ts'
-import {
-  awaitResult,
-  resultOf,
-  sendCapture,
-  startedOf,
-  startObjectSink,
-  startWorker,
-} from '#test/helpers/browser-worker.ts'
+import { awaitResult, resultOf, sendCapture, startedOf } from '#test/helpers/browser-worker.ts'
 import { type EgressProcess, startEgressProcess } from '#test/helpers/egress-process.ts'
+import { captureHeader } from '#shared/net/refusal.ts'
 import { eventually } from '#test/helpers/eventually.ts'
 import { freePort } from '#test/helpers/free-port.ts'
-import { startNats } from '#test/helpers/nats.ts'
+import { startLoneWorker } from '#test/helpers/lone-worker.ts'
 import { processTree } from '#test/helpers/process-tree.ts'
 
 /** A worker with everything around it that may fail, and pages that are held until the test lets them go. */
@@ -39,6 +28,9 @@ export type FaultedWorker = {
   readonly endEgress: (signal?: 'SIGKILL' | 'SIGTERM') => Promise<void>
   /** Breaks every connection between the worker and egress; new ones can be made. */
   readonly cutConnections: () => void
+  /** Resets the connections between the worker and egress that are tunnels of pages. */
+  readonly resetTunnels: () => void
+  readonly log: () => string
   /** Kills the browser, or its host; answers how many were found. */
   readonly killBrowser: () => number
   readonly killHost: () => number
@@ -75,6 +67,12 @@ const startHeldPages = async () => {
       response
         .writeHead(200, html)
         .end("<h1>page</h1><script>onload = () => setTimeout(fetch, 500, '/loaded')</script>"),
+    '/connects': (_request, response) =>
+      response
+        .writeHead(200, html)
+        .end(
+          "<h1>page</h1><script>for (let at = 0; at < 300; at += 1) { fetch('/held').catch(() => {}); new WebSocket('ws://' + location.host + '/held') }</script>",
+        ),
     '/loaded': (_request, response) => response.end(),
   })
   return { pages, held }
@@ -98,13 +96,18 @@ const startKillableEgress = async (allow: string) => {
 /** Passes connections on to a port of this machine, until they are all cut. */
 const startCuttableWay = async (port: number) => {
   const sockets = new Set<Socket>()
+  const tunnels = new Set<Socket>()
   const server = createServer((near) => {
+    near.once('data', (head: Buffer) => {
+      if (head.toString().includes(captureHeader)) tunnels.add(near)
+    })
     const far = connect({ port, host: '127.0.0.1' })
     for (const socket of [near, far]) {
       sockets.add(socket)
       socket.on('error', () => {})
       socket.on('close', () => {
         sockets.delete(socket)
+        tunnels.delete(socket)
         near.destroy()
         far.destroy()
       })
@@ -120,39 +123,23 @@ const startCuttableWay = async (port: number) => {
     server.close()
     cut()
   }
-  return { port: (server.address() as AddressInfo).port, cut, end }
+  const resetTunnels = () => {
+    for (const socket of tunnels) socket.resetAndDestroy()
+  }
+  return { port: (server.address() as AddressInfo).port, cut, resetTunnels, end }
 }
 
 /** Starts such a worker, with its egress as a process that can be killed. */
 export const startFaultedWorker = async (t: Test): Promise<FaultedWorker> => {
-  const nats = await startNats(t)
-  const queue = await connectQueue({ url: nats.url, name: 'test', inboxPrefix: '_INBOX_test', notice: () => {} })
-  await declareStreams(queue)
   const { pages, held } = await startHeldPages()
   const egress = await startKillableEgress(pages.host)
   const way = await startCuttableWay(egress.port)
-  const store = await startObjectSink()
-  const keys = generateSealingKeys()
-  const folder = await mkdtemp(join(tmpdir(), 'worker-'))
-  // The browser's user passes through it.
-  await chmod(folder, 0o711)
-  const worker = await startWorker({
-    TMPDIR: folder,
-    SHUTTERFLEET_NATS_URL: nats.url,
-    SHUTTERFLEET_WORKER_EGRESS: `127.0.0.1:${way.port}`,
-    SHUTTERFLEET_WORKER_OPENING_KEYS: keys.private,
-    SHUTTERFLEET_WORKER_POD: 'pod-1',
-  })
   t.teardown(async () => {
-    await worker[Symbol.asyncDispose]()
-    await queue[Symbol.asyncDispose]()
     await egress.end()
     way.end()
-    await Promise.all([pages, store].map((each) => each[Symbol.asyncDispose]()))
-    await rm(folder, { recursive: true, force: true })
+    await pages[Symbol.asyncDispose]()
   })
-
-  const to = { queue, sealingKey: readSealingKey(keys.public), storeUrl: store.url }
+  const { worker, queue, to } = await startLoneWorker(t, way.port)
   const readiness = async () => {
     const response = await fetch(`${worker.probeUrl}/readyz`)
     return { isReady: response.status === 200, text: await response.text() }
@@ -171,6 +158,8 @@ export const startFaultedWorker = async (t: Test): Promise<FaultedWorker> => {
     startEgress: egress.start,
     endEgress: egress.end,
     cutConnections: way.cut,
+    resetTunnels: way.resetTunnels,
+    log: worker.log,
     killBrowser: () => killAll((command) => command.startsWith(chromiumPath) && !command.includes('--type=')),
     killHost: () =>
       killAll((command) => command.startsWith(process.execPath) && command.includes('browser-host/main.ts')),

@@ -4,6 +4,8 @@ import { connect, createServer, type Socket } from 'node:net'
 import { text } from 'node:stream/consumers'
 import t from 'tap'
 import { type Filter, listening, rulesOf, startFilter } from '#test/helpers/egress-filter.ts'
+import { checkEgress } from '#shared/net/check-egress.ts'
+import { watchEgress } from '#shared/net/watch-egress.ts'
 import { eventually } from '#test/helpers/eventually.ts'
 import { askProxy } from '#test/helpers/proxy-client.ts'
 
@@ -77,14 +79,37 @@ t.test('egress bounds: uploads count like downloads, in a tunnel and in a reques
   t.match(await post(99_000), { status: 200, body: 'took it all' })
 })
 
-t.test('cuts clients beyond the bound of connections', async (t) => {
+t.test(
+  'egress bounds: refuses connections beyond the bound as overloaded, and answers watches all the same',
+  async (t) => {
+    await using filter = await startFilter({ rules, connectionsMax: 1 })
+    const first = connect({ port: filter.port, host: '127.0.0.1' })
+    await once(first, 'connect')
+    for (const line of ['CONNECT 10.0.0.1:443', 'GET http://10.0.0.1/']) {
+      t.match(await askProxy({ port: filter.port, line }), { status: 503, refusal: 'overloaded' })
+    }
+    t.equal(filter.heard.filter(({ name }) => name === 'overloaded').length, 2)
+    const address = { host: '127.0.0.1', port: filter.port }
+    using watch = await watchEgress(address)
+    t.ok(await watch.ping())
+    await t.rejects(checkEgress(address), { message: /SHUTTERFLEET_EGRESS_CONNECTIONS_MAX/ })
+    first.destroy()
+    await eventually(() =>
+      checkEgress(address).then(
+        () => true,
+        () => false,
+      ),
+    )
+  },
+)
+
+t.test('egress bounds: cuts clients where too many wait for an answer', async (t) => {
   await using filter = await startFilter({ rules, connectionsMax: 1 })
-  const first = connect({ port: filter.port, host: '127.0.0.1' })
-  await once(first, 'connect')
-  const { status } = await askProxy({ port: filter.port, line: 'CONNECT 10.0.0.1:443' })
-  t.equal(status, 0)
-  await eventually(() => filter.heard.some(({ name }) => name === 'clientDropped'))
-  first.destroy()
+  const clients = Array.from({ length: 257 }, () => connect({ port: filter.port, host: '127.0.0.1' }))
+  await Promise.all(clients.map((client) => once(client, 'connect')))
+  t.equal((await askProxy({ port: filter.port, line: 'CONNECT 10.0.0.1:443' })).status, 0)
+  t.ok(filter.heard.some(({ name }) => name === 'overloaded'))
+  for (const client of clients) client.destroy()
 })
 
 t.test(

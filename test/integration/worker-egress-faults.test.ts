@@ -90,18 +90,42 @@ t.test('egress that drains costs the capture no attempt', async (t) => {
 })
 
 // Contract: Faults of ours
-t.test('egress that is full costs the capture no attempt', async (t) => {
+t.test('egress that is full costs the capture no attempt, and is counted', async (t) => {
   await worker.endEgress()
   await worker.startEgress({ SHUTTERFLEET_EGRESS_CONNECTIONS_MAX: '2' })
   await worker.ready()
-  const idle = connect({ port: worker.egressPort, host: '127.0.0.1' })
-  await once(idle, 'connect')
+  const idle = [1, 2].map(() => connect({ port: worker.egressPort, host: '127.0.0.1' }))
+  await Promise.all(idle.map((each) => once(each, 'connect')))
   const id = await send({ url: `${pagesUrl}/plain` })
   await eventually(() => worker.isHandedBack(id))
-  t.match(await worker.lastStarted(id), { attempt: 1, handBacks: 0 })
+  t.match(await worker.lastStarted(id), { attempt: 1, handBacks: 1 })
   t.notOk(await worker.hasResult(id))
-  idle.destroy()
+  t.match(worker.log(), /no room for connections.*SHUTTERFLEET_EGRESS_CONNECTIONS_MAX/)
+  for (const each of idle) each.destroy()
   await worker.endEgress()
   await worker.startEgress()
   t.match(await worker.result(id), { outcome: 'completed', attempt: 1 })
+})
+
+// Contract: Faults of ours
+t.test('connections that are reset on their way to egress are no failure of the page', async (t) => {
+  await worker.ready()
+  const id = await send({ url: `${pagesUrl}/held` })
+  await eventually(() => held() === 1)
+  worker.resetTunnels()
+  await eventually(() => worker.isHandedBack(id))
+  t.match(await worker.lastStarted(id), { attempt: 1, handBacks: 1 })
+  await eventually(() => held() === 1)
+  worker.letGo()
+  t.match(await worker.result(id), { outcome: 'completed', attempt: 1 })
+})
+
+// Contract: Faults of ours
+t.test('a page that opens more connections than egress takes is captured', async (t) => {
+  await worker.endEgress()
+  await worker.startEgress({ SHUTTERFLEET_EGRESS_CONNECTIONS_MAX: '64' })
+  await worker.ready()
+  const id = await send({ url: `${pagesUrl}/connects` })
+  t.match(await worker.result(id), { outcome: 'completed', attempt: 1 })
+  t.match(await worker.lastStarted(id), { kind: 'begun', attempt: 1 })
 })

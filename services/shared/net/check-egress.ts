@@ -20,7 +20,7 @@ const unavailable = (message: string, cause?: unknown) => new AppError('SERVICE_
 export const checkEgress = async (egress: EgressAddress, token = ''): Promise<void> => {
   const headers = token === '' ? {} : { [egressTokenHeader]: egressTokenValue(token) }
   const asking = request({ ...egress, method: 'CONNECT', path: forbidden, headers, agent: false })
-  let isUnauthorized = false
+  let [isUnauthorized, isFull] = [false, false]
   asking.setTimeout(answerMs, () => asking.destroy(new Error('no answer')))
   try {
     asking.end()
@@ -28,11 +28,13 @@ export const checkEgress = async (egress: EgressAddress, token = ''): Promise<vo
     socket.destroy()
     isUnauthorized = answer.statusCode === 407
     if (answer.headers[refusalHeader] === 'blocked') return
+    isFull = answer.headers[refusalHeader] === 'overloaded'
   } catch (cause) {
     throw unavailable(`egress does not answer: ${String(cause)}`, cause)
   } finally {
     asking.destroy()
   }
+  if (isFull) throw unavailable('egress has no room for connections: raise its SHUTTERFLEET_EGRESS_CONNECTIONS_MAX')
   if (isUnauthorized) {
     throw unavailable(
       "egress does not take the token: SHUTTERFLEET_EGRESS_TOKEN must be one of egress's SHUTTERFLEET_EGRESS_TOKENS",

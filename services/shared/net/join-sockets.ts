@@ -8,6 +8,19 @@ const closing = (socket: Socket): Promise<boolean> =>
     else socket.once('close', closed)
   })
 
+/** A peer that was told of the end, and does not close its side, is cut after this. */
+const lingerMs = 1000
+
+/** Closes a socket once all is written. What still arrives is dropped: left unread, it would reset the connection. */
+const finish = (socket: Socket): void => {
+  if (socket.destroyed) return
+  socket.end(() => {
+    const linger = setTimeout(() => socket.destroy(), lingerMs)
+    socket.once('close', () => clearTimeout(linger))
+  })
+  socket.resume()
+}
+
 /**
  * Carries bytes both ways, with back-pressure, until both sockets have closed: an end of either is passed on to the other,
  * and where one closes, the other does once all has been written to it. Resolves to whether both came to their end; never
@@ -16,6 +29,6 @@ const closing = (socket: Socket): Promise<boolean> =>
  */
 export const joinSockets = async (one: Socket, other: Socket): Promise<boolean> => {
   one.pipe(other).pipe(one)
-  const ends = [closing(one).finally(() => other.destroySoon()), closing(other).finally(() => one.destroySoon())]
+  const ends = [closing(one).finally(() => finish(other)), closing(other).finally(() => finish(one))]
   return (await Promise.all(ends)).every(Boolean)
 }

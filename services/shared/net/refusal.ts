@@ -6,16 +6,23 @@ export const captureHeader = 'x-shutterfleet-capture'
 
 /**
  * Why the egress filter made no connection: the target is not public or its port is not fetched from; its name did not
- * resolve; no address answered; the request is not one that it serves; or the filter itself has a fault, which says
- * nothing about the target.
+ * resolve; no address answered; the request is not one that it serves; or, which says nothing about the target, the filter
+ * itself has a fault, or no room for another connection.
  */
-export const refusals = ['blocked', 'dns_failed', 'connection_failed', 'bad_request', 'unavailable'] as const
+export const refusals = [
+  'blocked',
+  'dns_failed',
+  'connection_failed',
+  'bad_request',
+  'unavailable',
+  'overloaded',
+] as const
 
 /** One reason of a refusal, the value of its header. */
 export type Refusal = (typeof refusals)[number]
 
 /** A reason that says something about the target. */
-export type TargetRefusal = Exclude<Refusal, 'unavailable'>
+export type TargetRefusal = Exclude<Refusal, 'unavailable' | 'overloaded'>
 
 /** Reads the refusal header's value; `undefined` where the answer is not a refusal. */
 export const parseRefusal = (value: string | undefined): Refusal | undefined =>

@@ -6,6 +6,7 @@ import { AppError } from '#shared/errors/app-error.ts'
 import { pools } from '#shared/capture/lane.ts'
 import { workerStages } from '#shared/capture/stages.ts'
 import { pageMetadata } from '#shared/capture/page-metadata.ts'
+import { warningCharactersMax, warningsMax } from '#shared/capture/bound-warnings.ts'
 
 const uuid = Type.String({ pattern: '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$' })
 const count = (maximum = Number.MAX_SAFE_INTEGER) => Type.Integer({ minimum: 0, maximum })
@@ -47,9 +48,8 @@ export const startedMessage = Type.Object(
  */
 export const timings = Type.Record(Type.Enum([...workerStages]), count(stageMsMax))
 
-const warningCharactersMax = 500
-const warningsMax = 20
-const warning = Type.Object({ code: word(40), message: word(warningCharactersMax) }, closed)
+/** See `Warning`; a report has at most `warningsMax`. */
+export const warning = Type.Object({ code: word(40), message: word(warningCharactersMax) }, closed)
 
 const completed = Type.Object(
   {
@@ -176,13 +176,6 @@ export type PoolStateMessage = Static<typeof poolStateMessage>
 export type Timings = Static<typeof timings>
 /** Something that a caller should know of a capture that completed all the same. */
 export type Warning = Static<typeof warning>
-
-/** Warnings as a report holds them: the first twenty, and a message that quotes a page or a request at length is cut off. */
-export const boundWarnings = (warnings: readonly Warning[]): Warning[] =>
-  warnings.slice(0, warningsMax).map(({ code, message }) => {
-    const isLong = message.length > warningCharactersMax
-    return { code, message: isLong ? `${message.slice(0, warningCharactersMax - 1)}…` : message }
-  })
 
 /** Writes and reads one kind of message; both check it against its schema. */
 export type Codec<T> = {

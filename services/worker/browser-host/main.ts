@@ -13,8 +13,9 @@ import { flagsOf } from './browser/flags.ts'
 import { launch } from './browser/launch.ts'
 import { createForwarder } from './forwarder.ts'
 import { createPageSupply, usualIn } from './page-supply.ts'
-import type { HostSettings, Message, Report } from './protocol.ts'
+import type { HostSettings } from './protocol.ts'
 import { serveOrder } from './serve-order.ts'
+import { openSupervisorPipe } from './supervisor-pipe.ts'
 
 /** Of a file's mode. */
 const readableByAll = 0o004
@@ -48,8 +49,7 @@ const launchChecked = async (kind: BrowserKind) => {
 }
 
 const pages = createPageSupply(launchChecked, { ...settings, kept: settings.browsers.kept, proxy })
-const report = (what: Report) => new Promise<void>((sent) => process.send?.(what, () => sent()))
-process.on('message', (message: Message) => {
+const { report } = openSupervisorPipe((message) => {
   if (message.kind === 'order')
     void serveOrder(
       { pages, forwarder, bounds: settings, browsers: settings.browsers, ...blocking, report },
@@ -58,7 +58,5 @@ process.on('message', (message: Message) => {
   else if (message.kind === 'too-much') forwarder.tooMuch(message.bytesMax)
   else void report({ kind: 'verdict', number: message.number, isAllowed: forwarder.review(message) })
 })
-// Without its supervisor a host has nothing to do; Chromium ends with the pipe.
-process.on('disconnect', () => process.kill(process.pid, 'SIGKILL'))
-// From here on the supervisor alone accepts connections.
-process.send?.({ kind: 'up' } satisfies Report, server, () => server.close())
+// From here on the supervisor alone accepts connections. Only Node's own channel passes a socket on; it is closed after that.
+process.send?.('up', server, () => server.close())

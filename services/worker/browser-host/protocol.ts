@@ -51,6 +51,9 @@ export type ConnectionReview = {
   readonly refusal: Refusal | undefined
 }
 
+/** File descriptor of a host, on which it speaks with its supervisor. */
+export const pipeFd = 4
+
 /** What the supervisor sends to a host. `too-much`: the capture has loaded more than it may. */
 export type Message =
   | { readonly kind: 'order'; readonly order: DueOrder }
@@ -65,13 +68,16 @@ export type Shot = {
   readonly width: number
   readonly height: number
   readonly mimeType: string
-  readonly targetStatus: number | undefined
-  /** Address of the document that was captured; undefined for a page without one. */
-  readonly finalUrl: string | undefined
+  readonly targetStatus?: number | undefined
+  /** Address of the document that was captured; absent for a page without one, and where it is too long for a record. */
+  readonly finalUrl?: string | undefined
   readonly warnings: readonly Warning[]
-  /** As the page wrote it, but for a bound of what is read; undefined where it was not asked for, or could not be read. */
+  /** Absent where it was not asked for, or could not be read. */
   readonly metadata?: PageMetadata | undefined
 }
+
+/** Whose a fault of ours is: of the way to egress, of an egress that had no room for further connections, or of the browser. */
+export type Fault = 'egress' | 'overload' | 'browser'
 
 /** How a capture ended on the browser's side. */
 export type Outcome = { readonly timings: Partial<Timings> } & (
@@ -84,21 +90,21 @@ export type Outcome = { readonly timings: Partial<Timings> } & (
       /** For logs. */
       readonly detail: string
     }
-  /** A fault of ours, that of the way to egress or of the browser, which says nothing about the page. */
+  /** A fault of ours, which says nothing about the page. */
   | {
       readonly outcome: 'interrupted'
-      readonly by: 'egress' | 'browser'
+      readonly by: Fault
       readonly isLoaded: boolean
       readonly detail: string
     }
 )
 
 /**
- * What a host reports: it is up, with the socket on which its browser's connections come in; the page of a capture has
- * loaded; a capture has ended; whether a connection may be made.
+ * What a host reports: the page of a capture is open, has loaded; a capture has ended; whether a connection may be made.
+ * Bytes of an image follow the report. Before all that, it sends the listening socket of its browser's connections over Node's
+ * own channel, once; `services/worker/read-report.ts` has the schema.
  */
 export type Report =
-  | { readonly kind: 'up' }
   | { readonly kind: 'verdict'; readonly number: number; readonly isAllowed: boolean }
   | { readonly kind: 'opened' | 'loaded'; readonly id: string }
   | { readonly kind: 'ended'; readonly id: string; readonly outcome: Outcome }

@@ -11,11 +11,12 @@ import { runCapture } from './capture/run-capture.ts'
 import type { SizeBounds } from './capture/subject/measure.ts'
 import { within } from '#shared/process/within.ts'
 import { anonymousBytesOf } from '#worker/isolation/memory-watch.ts'
+import { boundOutcome } from './bound-outcome.ts'
 import { detailOf } from './detail-of.ts'
 import type { Browser } from './browser/launch.ts'
 import type { Forwarder } from './forwarder.ts'
 import type { PageSupply } from './page-supply.ts'
-import type { Browsers, DueOrder, HostSettings, Outcome, Report } from './protocol.ts'
+import type { Browsers, DueOrder, Fault, HostSettings, Outcome, Report } from './protocol.ts'
 
 type Host = {
   readonly pages: PageSupply
@@ -107,7 +108,7 @@ const tryOrder = async (host: Host, order: DueOrder): Promise<Tried> => {
     }
   }
   const outcome = await run()
-  const interrupted = (by: 'egress' | 'browser', detail: string): Outcome => ({
+  const interrupted = ({ by, detail }: { by: Fault; detail: string }): Outcome => ({
     outcome: 'interrupted',
     by,
     isLoaded,
@@ -117,9 +118,9 @@ const tryOrder = async (host: Host, order: DueOrder): Promise<Tried> => {
   const isSpoilt = outcome.outcome === 'failed' && spoiling.includes(outcome.code)
   const giveBack = () => host.pages.giveBack(open, isSpoilt || anonymousBytesOf(process.pid) > host.bounds.recycleBytes)
   const interruption = traffic.interruption()
-  if (interruption !== undefined) return { outcome: interrupted('egress', interruption), giveBack }
+  if (interruption !== undefined) return { outcome: interrupted(interruption), giveBack }
   if (outcome.outcome === 'failed' && outcome.code === 'RENDER_ERROR' && (await isGone(open.browser))) {
-    return { outcome: interrupted('browser', 'the browser ended'), giveBack }
+    return { outcome: interrupted({ by: 'browser', detail: 'the browser ended' }), giveBack }
   }
   return { outcome, giveBack }
 }
@@ -127,6 +128,6 @@ const tryOrder = async (host: Host, order: DueOrder): Promise<Tried> => {
 /** Serves one order and reports how it ended. */
 export const serveOrder = async (host: Host, order: DueOrder): Promise<void> => {
   const { outcome, giveBack } = await tryOrder(host, order)
-  await host.report({ kind: 'ended', id: order.id, outcome })
+  await host.report({ kind: 'ended', id: order.id, outcome: boundOutcome(outcome) })
   giveBack()
 }

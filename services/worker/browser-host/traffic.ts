@@ -1,12 +1,16 @@
 import { AppError } from '#shared/errors/app-error.ts'
 import type { Refusal, TargetRefusal } from '#shared/net/refusal.ts'
+import type { Fault } from './protocol.ts'
+
+/** A fault of ours, and what logs say of it. */
+export type Interruption = { readonly by: Exclude<Fault, 'browser'>; readonly detail: string }
 
 /** What is known of one capture's connections: why egress refused some, and whether the way there failed. */
 export type Traffic = Disposable & {
   /** Why egress refused this host the last time, if it did. `host` as URLs write it, without a port. */
   readonly refusalOf: (host: string) => TargetRefusal | undefined
-  /** Why the way to egress failed a connection of the capture, if it did: what it shows from here on is not the page. */
-  readonly interruption: () => string | undefined
+  /** Whether a fault of ours failed a connection of the capture: what it shows from here on is not the page. */
+  readonly interruption: () => Interruption | undefined
   /** Rejects with `RENDER_ERROR` once more came in than one capture may load, with `SERVICE_UNAVAILABLE` once it is interrupted; never resolves. */
   readonly cutShort: Promise<never>
 }
@@ -24,15 +28,17 @@ export const openTraffic = (): OpenTraffic => {
   const refused = new Map<string, TargetRefusal>()
   const { promise: cutShort, reject } = Promise.withResolvers<never>()
   cutShort.catch(() => {})
-  let interruption: string | undefined
+  let interruption: Interruption | undefined
   return {
     refuse: (host, refusal) => {
-      if (refusal !== 'unavailable') {
+      if (refusal === 'overloaded') interruption ??= { by: 'overload', detail: 'egress has no room for connections' }
+      else if (refusal === 'unavailable')
+        interruption = { by: 'egress', detail: 'egress has a fault, or does not answer' }
+      else {
         refused.set(host, refusal)
         return
       }
-      interruption = 'egress has a fault, or does not answer'
-      reject(new AppError('SERVICE_UNAVAILABLE', { message: interruption }))
+      reject(new AppError('SERVICE_UNAVAILABLE', { message: interruption.detail }))
     },
     tooMuch: (bytesMax) => {
       const publicMessage = `The page loads more than the ${bytesMax} bytes that one capture may load.`

@@ -5,6 +5,12 @@ import type { TrafficOf } from './request-tunnel.ts'
 /** Most that one capture may load. */
 export type TrafficBounds = { readonly bytesMax: number; readonly connectionsMax: number }
 
+/**
+ * Most connections to egress that one capture has at one time; further ones wait for one of them to close. Chromium opens at most
+ * 32 to a proxy, and as many WebSockets.
+ */
+const togetherMax = 64
+
 /** The browser host, which decides what its capture blocks, and has to know of refusals before the browser does. */
 export type TrafficOwner = {
   /** Whether a connection to `host` may be made; notes the refusal where there is one. Resolves once the host has it. */
@@ -18,6 +24,8 @@ export type CaptureTraffic = Disposable & {
   readonly of: TrafficOf
   /** Takes a connection into account until it closes; false where the capture has had its share. */
   readonly admit: (connection: Duplex) => boolean
+  /** Resolves when it is a connection's turn; its place is free again once it closes. */
+  readonly turn: (connection: Duplex) => Promise<void>
   /** Counts bytes of either direction; beyond the bound every connection is cut. */
   readonly count: (bytes: number) => void
   /** Whether the host lets the browser connect to `host`; it is queried until it has once. */
@@ -29,8 +37,19 @@ export type CaptureTraffic = Disposable & {
 export const openCaptureTraffic = (of: TrafficOf, bounds: TrafficBounds, owner: TrafficOwner): CaptureTraffic => {
   const open = new Set<Duplex>()
   const allowed = new Set<string>()
+  const waiting: (() => void)[] = []
   let connections = 0
+  let together = 0
   let bytes = 0
+  const leave = () => {
+    together -= 1
+    waiting.shift()?.()
+  }
+  const enter = (connection: Duplex) => {
+    together += 1
+    if (connection.closed) leave()
+    else connection.once('close', leave)
+  }
   const cut = () => {
     for (const connection of open) connection.destroy()
   }
@@ -42,6 +61,10 @@ export const openCaptureTraffic = (of: TrafficOf, bounds: TrafficBounds, owner: 
       open.add(connection)
       connection.once('close', () => open.delete(connection))
       return true
+    },
+    turn: async (connection) => {
+      if (together >= togetherMax) await new Promise<void>((free) => waiting.push(free))
+      enter(connection)
     },
     count: (more) => {
       const before = bytes

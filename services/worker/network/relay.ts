@@ -1,5 +1,8 @@
+import { setTimeout as delay } from 'node:timers/promises'
 import { isIPv6, type Server, type Socket } from 'node:net'
+import type { HostPort } from '#shared/config/settings/worker.ts'
 import { joinSockets } from '#shared/net/join-sockets.ts'
+import type { Refusal } from '#shared/net/refusal.ts'
 import { type CaptureTraffic, openCaptureTraffic, type TrafficBounds, type TrafficOwner } from './capture-traffic.ts'
 import { type EgressWay, requestTunnel, type TrafficOf } from './request-tunnel.ts'
 import { readSocksRequest, type SocksReply, socksReply } from './socks-server.ts'
@@ -14,16 +17,32 @@ const close = (client: Socket, reply: SocksReply): void => {
   client.end(socksReply(reply), () => client.destroy())
 }
 
+/** How long a connection waits for an egress that has no room for it, and after which pause it asks again. */
+const overloadedMs = 10_000
+const againMs = 500
+
+const tunnelTo = async (target: HostPort, client: Socket, way: EgressWay, of: TrafficOf): Promise<Socket | Refusal> => {
+  const endsAt = performance.now() + overloadedMs
+  for (;;) {
+    const tunnel = await requestTunnel(way, of, { target, client })
+    if (tunnel !== 'overloaded' || client.destroyed || performance.now() > endsAt) return tunnel
+    await delay(againMs)
+  }
+}
+
 /** Serves one connection of the browser. Of a host that is refused, the browser host knows before the browser. */
 const serve = async (client: Socket, way: EgressWay, traffic: CaptureTraffic): Promise<void> => {
   const target = await readSocksRequest(client)
   // As addresses of pages have it.
   const host = isIPv6(target.host) ? `[${target.host}]` : target.host
   if (!(await traffic.allows(host))) return close(client, 'notAllowed')
+  await traffic.turn(client)
   if (client.destroyed) return
-  const tunnel = await requestTunnel(way, traffic.of, { target, client })
+  const tunnel = await tunnelTo(target, client, way, traffic.of)
   if (typeof tunnel !== 'string') {
     client.write(socksReply('succeeded'))
+    // What a target ends or breaks off, egress ends: an error before that is of the way to egress.
+    tunnel.once('error', () => client.destroyed || tunnel.readableEnded || void traffic.refuse(host, 'unavailable'))
     void joinSockets(client, tunnel)
     for (const socket of [client, tunnel]) socket.on('data', (chunk: Buffer) => traffic.count(chunk.length))
     return

@@ -7,7 +7,7 @@ t.test('browsers that fail to start three times in a row keep the worker from ca
   const gate = createPullGate()
   const told: string[] = []
   const { hostUp, hostFailed } = holdAfterFailures(
-    { hostUp: () => void told.push('up'), hostFailed: () => void told.push('failed') },
+    { hostUp: () => void told.push('up'), hostFailed: () => void told.push('failed'), hostGone: () => {} },
     gate,
   )
   const fail = () => hostFailed(new AppError('SERVICE_UNAVAILABLE', { message: 'no sandbox' }))

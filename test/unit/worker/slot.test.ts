@@ -1,6 +1,6 @@
 import t from 'tap'
 import { AppError } from '#shared/errors/app-error.ts'
-import type { Host } from '#worker/host-process.ts'
+import type { Host } from '#worker/steer-host.ts'
 import { createSlot } from '#worker/slot.ts'
 
 const never = new AbortController().signal
@@ -13,15 +13,17 @@ const makeHost = () => {
     capture: () => Promise.reject(new Error('not used')),
     [Symbol.asyncDispose]: async () => void (disposed += 1),
   }
-  return { host, end: () => ending.abort(), disposed: () => disposed }
+  return { host, end: () => ending.abort('it ended'), disposed: () => disposed }
 }
 
-const noEvents = { hostUp: () => {}, hostFailed: () => {} }
+const noEvents = { hostUp: () => {}, hostFailed: () => {}, hostGone: () => {} }
 
 t.test('keeps its host while it lives, and replaces it when it is gone', async (t) => {
   const made = [makeHost(), makeHost()]
   let starts = 0
-  const slot = createSlot(async () => made[starts++]!.host, noEvents)
+  const reasons: string[] = []
+  const events = { ...noEvents, hostGone: (reason: string) => void reasons.push(reason) }
+  const slot = createSlot(async () => made[starts++]!.host, events)
   t.notOk(slot.isWarm())
   t.equal(await slot.host(never), made[0]?.host)
   t.equal(await slot.host(never), made[0]?.host)
@@ -31,6 +33,7 @@ t.test('keeps its host while it lives, and replaces it when it is gone', async (
   t.notOk(slot.isWarm())
   t.equal(await slot.host(never), made[1]?.host)
   t.equal(made[0]?.disposed(), 1)
+  t.same(reasons, ['it ended'])
   await slot[Symbol.asyncDispose]()
   t.equal(made[1]?.disposed(), 1)
 })

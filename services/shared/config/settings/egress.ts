@@ -122,7 +122,7 @@ export const egressSettings = {
     max: 65_535,
   }),
   connectionsMax: integer('EGRESS_CONNECTIONS_MAX', {
-    help: 'most client connections at one time; more are closed at once',
+    help: 'most client connections at one time, of which one capture has at most 64; further ones are refused, and their captures wait and are handed back',
     fallback: 4096,
     min: 1,
     max: 65_535,

@@ -14,8 +14,18 @@ t.test('traffic: a fault of egress interrupts the capture and says nothing of th
   const traffic = openTraffic()
   traffic.refuse('a.test', 'unavailable')
   t.equal(traffic.refusalOf('a.test'), undefined)
-  t.match(traffic.interruption(), /egress/)
+  t.match(traffic.interruption(), { by: 'egress' })
   await t.rejects(traffic.cutShort, { code: 'SERVICE_UNAVAILABLE' })
+})
+
+t.test('traffic: an egress without room interrupts the capture as that, unless egress has a fault too', async (t) => {
+  const traffic = openTraffic()
+  traffic.refuse('a.test', 'overloaded')
+  t.match(traffic.interruption(), { by: 'overload' })
+  await t.rejects(traffic.cutShort, { code: 'SERVICE_UNAVAILABLE' })
+  traffic.refuse('a.test', 'unavailable')
+  traffic.refuse('a.test', 'overloaded')
+  t.match(traffic.interruption(), { by: 'egress' })
 })
 
 t.test('traffic: names the bound of bytes that a page went beyond', async (t) => {

@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import { createServer, type Socket } from 'node:net'
+import { connect, createServer, type Server, type Socket } from 'node:net'
 import { text } from 'node:stream/consumers'
 import t from 'tap'
 import { parseCallersProxy } from '#shared/net/callers-proxy.ts'
@@ -31,8 +31,13 @@ const startRelay = async (egressPort: number, { bytesMax = 1e6, connectionsMax =
     },
     tooMuch: () => void calls.push('too much'),
   })
-  return { ...running, calls, begin: relay.begin }
+  return { ...running, server, calls, begin: relay.begin }
 }
+
+const countOf = (server: Server) =>
+  new Promise<number>((resolve, reject) => {
+    server.getConnections((error, count) => (error ? reject(error) : resolve(count)))
+  })
 
 /** An egress that answers whatever comes with `answer`, and keeps what it received. */
 const startEgress = async (answer: string | null) => {
@@ -194,6 +199,77 @@ t.test('relay: cuts connections beyond the share of a capture; the next has its 
     const replies: unknown[] = []
     for (let count = 0; count < 3; count += 1) replies.push((await connectBySocks(relay.port, 'a.test', 443)).reply)
     t.same(replies, [0, 0, undefined])
+  }
+})
+
+t.test('relay: a capture has 64 connections at one time, and further ones wait for one to close', async (t) => {
+  await using peer = await listening(createServer((socket) => void socket.resume()))
+  await using filter = await startFilter({ rules: rulesOf('127.0.0.1'), tokens: [egressToken], connectionsMax: 64 })
+  await using relay = await startRelay(filter.port, { connectionsMax: 100 })
+  using _traffic = relay.begin(capture)
+  const open = await Promise.all(Array.from({ length: 64 }, () => connectBySocks(relay.port, '127.0.0.1', peer.port)))
+  t.ok(open.every(({ reply }) => reply === 0))
+  let served = 0
+  const waiting = Array.from({ length: 2 }, () =>
+    connectBySocks(relay.port, '127.0.0.1', peer.port).then(({ reply }) => (served += reply === 0 ? 1 : 0)),
+  )
+  await eventually(async () => (await countOf(relay.server)) === 66)
+  t.equal(served, 0)
+  for (const { socket } of open.slice(0, 2)) socket.destroy()
+  await Promise.all(waiting)
+  t.equal(served, 2)
+  t.same(relay.calls, ['127.0.0.1'], 'no refusal')
+})
+
+t.test('relay: a connection waits for an egress that has no room for it', async (t) => {
+  await using peer = await startPeer()
+  await using filter = await startFilter({ rules: rulesOf('127.0.0.1'), tokens: [egressToken], connectionsMax: 1 })
+  await using relay = await startRelay(filter.port)
+  using _traffic = relay.begin(capture)
+  const other = connect({ port: filter.port, host: '127.0.0.1' })
+  await once(other, 'connect')
+  const connecting = connectBySocks(relay.port, '127.0.0.1', peer.port)
+  await eventually(() => filter.heard.some(({ name }) => name === 'overloaded'))
+  other.destroy()
+  t.equal((await connecting).reply, 0)
+  t.same(relay.calls, ['127.0.0.1'], 'no refusal')
+})
+
+t.test('relay: a tunnel that breaks on its way to egress is a fault of ours', async (t) => {
+  const sockets: Socket[] = []
+  await using egress = await listening(
+    createServer((socket) => {
+      sockets.push(socket)
+      socket.once('data', () => socket.write(established))
+    }),
+  )
+  await using relay = await startRelay(egress.port)
+  using _traffic = relay.begin(capture)
+  const { socket } = await connectBySocks(relay.port, 'page.test', 80)
+  sockets[0]?.resetAndDestroy()
+  await once(socket.resume(), 'close')
+  t.same(relay.calls, ['page.test', ['page.test', 'unavailable']])
+})
+
+t.test('relay: a target that hangs up, or breaks off while it is sent to, is no fault of ours', async (t) => {
+  const upload = Buffer.alloc(64_000_000)
+  for (const hangUp of [(socket: Socket) => socket.resetAndDestroy(), (socket: Socket) => socket.end()]) {
+    await using peer = await listening(createServer((socket) => void socket.once('data', () => hangUp(socket))))
+    await using filter = await startFilter({
+      rules: rulesOf('127.0.0.1'),
+      tokens: [egressToken],
+      connectionBytesMax: 1e9,
+    })
+    await using relay = await startRelay(filter.port, { bytesMax: 1e9 })
+    using _traffic = relay.begin(capture)
+    const { socket } = await connectBySocks(relay.port, '127.0.0.1', peer.port)
+    const closed = once(socket, 'close')
+    socket.write(upload)
+    await once(socket.resume(), 'end')
+    socket.end()
+    await eventually(() => filter.heard.some(({ name }) => name === 'ended'))
+    await closed
+    t.same(relay.calls, ['127.0.0.1'])
   }
 })
 

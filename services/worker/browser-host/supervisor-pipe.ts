@@ -1,0 +1,30 @@
+import { Socket } from 'node:net'
+import { readFrames, writeFrame } from './frames.ts'
+import { type Message, pipeFd, type Report } from './protocol.ts'
+
+/** More than any order has: its HTML, CSS and scripts. */
+const textBytesMax = 64 * 2 ** 20
+
+const withBytes = (report: Report): readonly [message: unknown, bytes?: Uint8Array] => {
+  if (report.kind !== 'ended' || report.outcome.outcome !== 'completed') return [report]
+  const { bytes, ...shot } = report.outcome.shot
+  return [{ ...report, outcome: { ...report.outcome, shot } }, bytes]
+}
+
+/** A host's way to speak with its supervisor. */
+export type SupervisorPipe = {
+  /** Resolves once the supervisor's system has it, or never. */
+  readonly report: (report: Report) => Promise<void>
+}
+
+/**
+ * Opens the pipe and gives `take` each message. Once the supervisor has closed it, this process ends: a host has nothing to do
+ * without, and Chromium ends with its own pipe.
+ */
+export const openSupervisorPipe = (take: (message: Message) => void): SupervisorPipe => {
+  const pipe = new Socket({ fd: pipeFd })
+  const end = () => process.kill(process.pid, 'SIGKILL')
+  pipe.on('error', () => {}).once('close', end)
+  readFrames(pipe, { textBytesMax, bytesMax: 0 }, { take: (text) => take(JSON.parse(text) as Message), broken: end })
+  return { report: (report) => writeFrame(pipe, ...withBytes(report)) }
+}

@@ -1,0 +1,82 @@
+import { isDeepStrictEqual } from 'node:util'
+import { Type } from 'typebox'
+import { Compile } from 'typebox/compile'
+import { warningsMax } from '#shared/capture/bound-warnings.ts'
+import { mediaTypes } from '#shared/capture/options.ts'
+import { boundMetadata, pageMetadata } from '#shared/capture/page-metadata.ts'
+import { workerStages } from '#shared/capture/stages.ts'
+import { captureErrorCodes } from '#shared/errors/catalog.ts'
+import { warning } from '#shared/queue/messages.ts'
+import type { Report } from './browser-host/protocol.ts'
+
+const closed = { additionalProperties: false }
+const count = (maximum: number) => Type.Integer({ minimum: 0, maximum })
+const text = (maxLength: number, minLength = 1) => Type.String({ minLength, maxLength })
+const id = text(64)
+
+// Not that of messages, which lets through what this version does not know.
+const stage = Type.Optional(count(86_400_000))
+const timings = Type.Object(Object.fromEntries(workerStages.map((name) => [name, stage])), closed)
+
+const shot = Type.Object(
+  {
+    sha256: Type.String({ pattern: '^[0-9a-f]{64}$' }),
+    width: count(200_000),
+    height: count(200_000),
+    mimeType: Type.Enum(Object.values(mediaTypes)),
+    targetStatus: Type.Optional(count(999)),
+    finalUrl: Type.Optional(text(8192)),
+    warnings: Type.Array(warning, { maxItems: warningsMax }),
+    metadata: Type.Optional(pageMetadata),
+  },
+  closed,
+)
+
+const detail = text(4000, 0)
+
+const outcome = Type.Union([
+  Type.Object({ outcome: Type.Literal('completed'), shot, timings }, closed),
+  Type.Object(
+    { outcome: Type.Literal('failed'), code: Type.Enum([...captureErrorCodes]), message: text(1000), detail, timings },
+    closed,
+  ),
+  Type.Object(
+    {
+      outcome: Type.Literal('interrupted'),
+      by: Type.Enum(['egress', 'overload', 'browser']),
+      isLoaded: Type.Boolean(),
+      detail,
+      timings,
+    },
+    closed,
+  ),
+])
+
+const report = Compile(
+  Type.Union([
+    Type.Object({ kind: Type.Literal('verdict'), number: count(2 ** 53 - 1), isAllowed: Type.Boolean() }, closed),
+    Type.Object({ kind: Type.Enum(['opened', 'loaded']), id }, closed),
+    Type.Object({ kind: Type.Literal('ended'), id, outcome }, closed),
+  ]),
+)
+
+/** Whether metadata holds no more than a record may, which its schema does not say. */
+const isBounded = (metadata: Parameters<typeof boundMetadata>[0] | undefined): boolean =>
+  metadata === undefined || isDeepStrictEqual(boundMetadata(metadata), metadata)
+
+/**
+ * Reads what a browser host reports: a page may have taken it over, and what it writes goes into records, logs and the labels
+ * of metrics. Throws where it is not exactly a report, with bytes where there is an image and nowhere else.
+ */
+export const readReport = (json: string, bytes: Uint8Array): Report => {
+  const value: unknown = JSON.parse(json)
+  if (!report.Check(value)) throw new TypeError('not a report')
+  const outcome = value.kind === 'ended' ? value.outcome : undefined
+  const isImage = outcome?.outcome === 'completed'
+  if (isImage !== bytes.byteLength > 0) throw new TypeError('bytes without an image, or an image without bytes')
+  if (value.kind !== 'ended') return value
+  if (value.outcome.outcome !== 'completed') return { ...value, outcome: value.outcome }
+  const { shot: described, ...rest } = value.outcome
+  if (!isBounded(described.metadata)) throw new TypeError('metadata beyond its bound')
+  return { ...value, outcome: { ...rest, shot: { ...described, bytes } } }
+}

@@ -1,0 +1,170 @@
+import type { ChildProcess } from 'node:child_process'
+import { once } from 'node:events'
+import { Server } from 'node:net'
+import type { Duplex } from 'node:stream'
+import { AppError } from '#shared/errors/app-error.ts'
+import { within } from '#shared/process/within.ts'
+import { type HostSettings, type Order, type Outcome, pipeFd } from './browser-host/protocol.ts'
+import { type HostPipe, openHostPipe } from './host-pipe.ts'
+import { watchMemory } from './isolation/memory-watch.ts'
+import type { TrafficBounds } from './network/capture-traffic.ts'
+import { createRelay, type Relay } from './network/relay.ts'
+import type { EgressWay } from './network/request-tunnel.ts'
+import { childrenOf, killGroup } from './process-groups.ts'
+
+/** A host is up in 0.2 s on an idle core; a busy machine may take far longer. */
+const upMs = 30_000
+const complaintCharacters = 2000
+
+/** Time for a host to say that an order took too long, before it is ended. */
+const reportMs = 500
+
+/** Of one pixel before it is compressed, with room for what a format adds; and of a PDF, as `print-pages.ts` bounds it. */
+const bytesPerPixel = 5
+const pdfBytesMax = 268_435_456
+
+/** A browser host that runs. Dispose ends it and its browser at once. */
+export type Host = AsyncDisposable & {
+  /** Aborts, with the reason in words, once the host is over, by itself or by us. */
+  readonly gone: AbortSignal
+  /** Serves one order, one at a time. Never throws; at `endsAt` (on `performance`'s clock) it ends host and browser instead of waiting. */
+  readonly capture: (order: Order, endsAt: number) => Promise<Outcome>
+}
+
+/** What a host may be and do, and its way out. */
+export type HostBounds = Pick<HostSettings, 'pixelsMax'> & {
+  readonly way: EgressWay & TrafficBounds
+  /** Bytes that host and browser may have for themselves while they capture. */
+  readonly memoryMax: number
+}
+
+/**
+ * Ends a host and its browsers. In namespaces of its own nothing outlives its group; by flags alone the browsers do, and
+ * first have to be found.
+ */
+const kill = ({ pid, exitCode, signalCode }: ChildProcess) => {
+  if (pid === undefined || exitCode !== null || signalCode !== null) return
+  const browsers = childrenOf(pid)
+  killGroup(pid)
+  for (const browser of browsers) killGroup(browser)
+}
+
+type Running = {
+  readonly child: ChildProcess
+  readonly pipe: HostPipe
+  readonly relay: Relay
+  readonly gone: AbortSignal
+  /** Ends the host; the reason is for logs. */
+  readonly end: (reason: string) => void
+  readonly memoryMax: number
+}
+
+const captureIn = async (
+  { child, pipe, relay, gone, end, memoryMax }: Running,
+  order: Order,
+  endsAt: number,
+): Promise<Outcome> => {
+  const { promise, resolve } = Promise.withResolvers<Outcome>()
+  let [isOpen, isLoaded] = [false, false]
+  const interrupted = (detail: string): Outcome => ({
+    outcome: 'interrupted',
+    by: 'browser',
+    isLoaded,
+    detail,
+    timings: {},
+  })
+  const endWith = (detail: string, outcomeOf: (detail: string) => Outcome) => {
+    resolve(outcomeOf(detail))
+    end(detail)
+  }
+  const failed = (code: 'TIMEOUT' | 'RENDER_ERROR', message: string) => (detail: string) =>
+    ({ outcome: 'failed', code, message, detail, timings: {} }) as const
+  const late = () =>
+    isLoaded
+      ? failed('RENDER_ERROR', 'The page stopped responding after it had loaded.')
+      : failed('TIMEOUT', `The page did not load within ${order.options.timeout} s.`)
+  const timer = setTimeout(() => endWith('killed at the deadline', late()), endsAt - performance.now())
+  using _traffic = order.online ? relay.begin({ id: order.id, proxy: order.options.proxy }) : undefined
+  using _watch = watchMemory(child.pid ?? 0, memoryMax, () => {
+    const message = `The page takes more memory than the ${memoryMax} bytes that its browser may have.`
+    if (isOpen) endWith('killed at its bound of memory', failed('RENDER_ERROR', message))
+    // What takes it before is a page that is being closed.
+    else endWith('the page before took too much memory', interrupted)
+  })
+  const onGone = () => resolve(interrupted(String(gone.reason)))
+  gone.addEventListener('abort', onGone)
+  // A host that cannot be told anything is about to be gone.
+  if (gone.aborted) onGone()
+  else {
+    const due = { ...order, leftMs: endsAt - performance.now() - reportMs }
+    void pipe.order(due, { opened: () => (isOpen = true), loaded: () => (isLoaded = true) }).then(resolve)
+  }
+  const outcome = await promise
+  clearTimeout(timer)
+  gone.removeEventListener('abort', onGone)
+  return outcome
+}
+
+/** Waits for the socket on which the browser's connections come in: all that Node's own channel is for. */
+const receiveSocket = async (child: ChildProcess): Promise<Server | undefined> => {
+  const [, socket] = (await once(child, 'message')) as unknown[]
+  // It trusts whoever is at its other end, and takes any handle. No page has run there yet.
+  if (child.connected) child.disconnect()
+  return socket instanceof Server ? socket : undefined
+}
+
+/**
+ * Waits until a host takes orders. Throws `SERVICE_UNAVAILABLE` with what it complained of, and ends it, where it does not come up, or
+ * where `stop` aborts before. A host that breaks the protocol is ended, and what it captures counts as broken off by its
+ * browser.
+ */
+export const steerHost = async (
+  child: ChildProcess,
+  { way, memoryMax, pixelsMax }: HostBounds,
+  stop: AbortSignal,
+): Promise<Host> => {
+  let complaint = ''
+  child.stderr?.on('data', (chunk: Buffer) => {
+    complaint = (complaint + chunk.toString()).slice(-complaintCharacters)
+  })
+  const ending = new AbortController()
+  const ended = once(child, 'exit').catch(() => {})
+  void ended.then(() => ending.abort(`host ended: ${complaint}`))
+  const end = (reason: string) => {
+    kill(child)
+    ending.abort(reason)
+  }
+  const dispose = async () => {
+    end('no longer needed')
+    await ended
+  }
+  const bounds = { imageBytesMax: Math.max(bytesPerPixel * pixelsMax, pdfBytesMax), loadBytesMax: way.bytesMax }
+  const broken = (reason: string) => end(`host broke the protocol: ${reason}`)
+  const stream = child.stdio[pipeFd] as Duplex
+  const pipe = openHostPipe(stream, bounds, broken)
+  // Without it, a host can say nothing any more; its end tells why.
+  stream.once('close', () => kill(child))
+  const fail = () => new AppError('SERVICE_UNAVAILABLE', { message: `browser host: ${complaint || 'did not come up'}` })
+  const onStop = () => end('the worker stops')
+  stop.addEventListener('abort', onStop)
+  if (stop.aborted) onStop()
+  try {
+    const socket = await within(Promise.race([receiveSocket(child), ended]), upMs, fail)
+    if (!(socket instanceof Server) || ending.signal.aborted) throw fail()
+    const relay = createRelay(socket, way, pipe)
+    const running = { child, pipe, relay, gone: ending.signal, end, memoryMax }
+    return {
+      gone: ending.signal,
+      capture: (order, endsAt) => captureIn(running, order, endsAt),
+      [Symbol.asyncDispose]: async () => {
+        relay[Symbol.dispose]()
+        await dispose()
+      },
+    }
+  } catch (error) {
+    await dispose()
+    throw error
+  } finally {
+    stop.removeEventListener('abort', onStop)
+  }
+}

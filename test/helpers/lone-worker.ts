@@ -1,0 +1,48 @@
+import { chmod, mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { Test } from 'tap'
+import { connectQueue, type Queue } from '#shared/queue/connection.ts'
+import { generateSealingKeys, readSealingKey } from '#shared/queue/seal.ts'
+import { declareStreams } from '#shared/queue/streams.ts'
+import { type sendCapture, startObjectSink, startWorker, type WorkerProcess } from '#test/helpers/browser-worker.ts'
+import { startNats } from '#test/helpers/nats.ts'
+
+/** A worker with a queue and a store of its own, and neither gateway nor ledger. */
+export type LoneWorker = {
+  readonly worker: WorkerProcess
+  readonly queue: Queue
+  /** Where captures are sent to. */
+  readonly to: Parameters<typeof sendCapture>[0]
+}
+
+/** Starts such a worker, of one slot, whose egress is on a port of this machine; it ends with the test. */
+export const startLoneWorker = async (
+  t: Test,
+  egressPort: number,
+  settings: Readonly<Record<string, string>> = {},
+): Promise<LoneWorker> => {
+  const nats = await startNats(t)
+  const queue = await connectQueue({ url: nats.url, name: 'test', inboxPrefix: '_INBOX_test', notice: () => {} })
+  await declareStreams(queue)
+  const store = await startObjectSink()
+  const keys = generateSealingKeys()
+  const folder = await mkdtemp(join(tmpdir(), 'worker-'))
+  // The browser's user passes through it.
+  await chmod(folder, 0o711)
+  const worker = await startWorker({
+    TMPDIR: folder,
+    SHUTTERFLEET_NATS_URL: nats.url,
+    SHUTTERFLEET_WORKER_EGRESS: `127.0.0.1:${egressPort}`,
+    SHUTTERFLEET_WORKER_OPENING_KEYS: keys.private,
+    SHUTTERFLEET_WORKER_POD: 'pod-1',
+    ...settings,
+  })
+  t.teardown(async () => {
+    await worker[Symbol.asyncDispose]()
+    await queue[Symbol.asyncDispose]()
+    await store[Symbol.asyncDispose]()
+    await rm(folder, { recursive: true, force: true })
+  })
+  return { worker, queue, to: { queue, sealingKey: readSealingKey(keys.public), storeUrl: store.url } }
+}

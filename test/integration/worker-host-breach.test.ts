@@ -1,0 +1,59 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { join } from 'node:path'
+import t from 'tap'
+import { withDefaults } from '#shared/capture/options.ts'
+import { eventually } from '#test/helpers/eventually.ts'
+import { steerHost } from '#worker/steer-host.ts'
+
+const program = join(import.meta.dirname, '../fixtures/hostile/host.ts')
+const order = { id: 'this', options: withDefaults({ html: 'x' }), online: false }
+const way = { egress: { host: '127.0.0.1', port: 1 }, egressToken: '', bytesMax: 1000, connectionsMax: 10 }
+
+const isOver = ({ exitCode, signalCode }: ChildProcess) => exitCode !== null || signalCode !== null
+
+/** Lets a host that a page has taken over take an order. */
+const captureWith = async (fault: string) => {
+  const child = spawn(process.execPath, [program, fault], {
+    detached: true,
+    stdio: ['ignore', 'ignore', 'pipe', 'ipc', 'pipe'],
+  })
+  const host = await steerHost(child, { way, memoryMax: 2 ** 32, pixelsMax: 1_000_000 }, new AbortController().signal)
+  t.teardown(() => host[Symbol.asyncDispose]())
+  return { child, host, outcome: await host.capture(order, performance.now() + 20_000) }
+}
+
+const faults = ['null', 'array', 'huge-text', 'huge-image', 'wrong-id', 'flood', 'noise']
+
+for (const fault of faults) {
+  t.test(`browser host: is killed where it sends ${fault}, and its capture is broken off`, async (t) => {
+    const { child, host, outcome } = await captureWith(fault)
+    t.match(outcome, { outcome: 'interrupted', by: 'browser', detail: /broke the protocol/ })
+    t.ok(host.gone.aborted)
+    await eventually(() => isOver(child))
+    const next = await host.capture(order, performance.now() + 20_000)
+    t.match(next, { outcome: 'interrupted', by: 'browser' })
+  })
+}
+
+t.test('browser host: is killed where it sends a second result', async (t) => {
+  const { child, host, outcome } = await captureWith('second-result')
+  t.not(outcome.outcome, 'completed')
+  await eventually(() => isOver(child))
+  t.match(host.gone.reason, /broke the protocol/)
+})
+
+t.test('browser host: is killed where it closes its pipe', async (t) => {
+  const { child, outcome } = await captureWith('closed-pipe')
+  t.match(outcome, { outcome: 'interrupted', by: 'browser' })
+  await eventually(() => isOver(child))
+})
+
+t.test('browser host: passes no handle and no message of Node to its supervisor once it is up', async (t) => {
+  const listening = () => process.getActiveResourcesInfo().filter((name) => name.startsWith('TCP')).length
+  const before = listening()
+  const { child, host, outcome } = await captureWith('handles')
+  t.match(outcome, { outcome: 'failed', code: 'TIMEOUT', message: 'late' })
+  t.notOk(child.connected)
+  t.notOk(host.gone.aborted)
+  t.equal(listening(), before + 1, 'its own socket')
+})

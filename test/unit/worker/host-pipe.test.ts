@@ -1,0 +1,155 @@
+import { duplexPair, PassThrough } from 'node:stream'
+import t from 'tap'
+import { withDefaults } from '#shared/capture/options.ts'
+import { eventually } from '#test/helpers/eventually.ts'
+import { writeFrame } from '#worker/browser-host/frames.ts'
+import { openHostPipe } from '#worker/host-pipe.ts'
+
+const order = { id: 'this', options: withDefaults({ html: 'x' }), online: true, leftMs: 1000 }
+const shot = { sha256: '0'.repeat(64), width: 1, height: 1, mimeType: 'image/png', warnings: [] }
+const completed = { kind: 'ended', id: 'this', outcome: { outcome: 'completed', shot, timings: { open: 1 } } }
+const failed = { outcome: 'failed', code: 'TIMEOUT', message: 'late', detail: '', timings: {} }
+const ended = { kind: 'ended', id: 'this', outcome: failed }
+const image = Buffer.from('image')
+
+/** A supervisor's end of a pipe whose other end is played, with what it noticed. */
+const openPlayed = () => {
+  const [near, far] = duplexPair()
+  const reasons: string[] = []
+  const stages: string[] = []
+  const sent = new PassThrough()
+  far.pipe(sent)
+  const bounds = { imageBytesMax: 100, loadBytesMax: 1000 }
+  const pipe = openHostPipe(near, bounds, (reason) => void reasons.push(reason))
+  const events = { opened: () => void stages.push('opened'), loaded: () => void stages.push('loaded') }
+  return {
+    pipe,
+    far,
+    reasons,
+    stages,
+    begin: () => pipe.order(order, events),
+    say: (message: unknown, bytes?: Uint8Array) => void writeFrame(far, message, bytes),
+    isBroken: () => near.destroyed,
+  }
+}
+
+t.test('host pipe: takes the reports of an order in their order, with the image', async (t) => {
+  const { begin, say, stages, reasons } = openPlayed()
+  const outcome = begin()
+  say({ kind: 'opened', id: 'this' })
+  say({ kind: 'loaded', id: 'this' })
+  say(completed, image)
+  t.match(await outcome, { outcome: 'completed', shot: { ...shot, bytes: image } })
+  t.same(stages, ['opened', 'loaded'])
+  t.same(reasons, [])
+})
+
+t.test('host pipe: takes verdicts on connections in the order of their requests', async (t) => {
+  const { pipe, say, reasons } = openPlayed()
+  const verdicts = [pipe.review('a.test'), pipe.review('b.test', 'blocked')]
+  say({ kind: 'verdict', number: 1, isAllowed: true })
+  say({ kind: 'verdict', number: 2, isAllowed: false })
+  t.same(await Promise.all(verdicts), [true, false])
+  t.same(reasons, [])
+})
+
+const withShot = (over: object) => ({ ...completed, outcome: { ...completed.outcome, shot: { ...shot, ...over } } })
+const withTimings = (timings: object) => ({ ...ended, outcome: { ...failed, timings } })
+const og = Object.fromEntries(Array.from({ length: 50 }, (_, at) => [`x${at}`, 'x'.repeat(500)]))
+
+/** What a host that a page has taken over may write while it has an order. */
+const breaches: readonly { what: string; messages: readonly unknown[]; bytes?: Uint8Array }[] = [
+  { what: 'null', messages: [null] },
+  { what: 'an array', messages: [[ended]] },
+  { what: 'a text', messages: ['ended'] },
+  { what: 'an empty object', messages: [{}] },
+  { what: 'an unknown kind', messages: [{ kind: 'up' }] },
+  { what: 'a field too many', messages: [{ ...ended, more: 1 }] },
+  { what: 'an outcome that is null', messages: [{ ...ended, outcome: null }] },
+  { what: 'an unknown code of an error', messages: [{ ...ended, outcome: { ...failed, code: 'SERVER_ERROR' } }] },
+  { what: 'a message without a character', messages: [{ ...ended, outcome: { ...failed, message: '' } }] },
+  {
+    what: 'a message of a million characters',
+    messages: [{ ...ended, outcome: { ...failed, message: 'x'.repeat(1e6) } }],
+  },
+  { what: 'a text beyond its bound', messages: [{ ...ended, outcome: { ...failed, message: 'x'.repeat(2e6) } }] },
+  { what: 'a stage that is none', messages: [withTimings({ nonsense: 1 })] },
+  { what: 'a time that is none', messages: [withTimings({ open: 'soon' })] },
+  { what: 'an image without bytes', messages: [completed] },
+  { what: 'bytes without an image', messages: [ended], bytes: image },
+  { what: 'an image beyond its bound', messages: [completed], bytes: Buffer.alloc(101) },
+  { what: 'an image of no size', messages: [withShot({ width: Number.NaN })], bytes: image },
+  { what: 'a media type that no format has', messages: [withShot({ mimeType: 'text/html' })], bytes: image },
+  { what: 'metadata beyond its bound', messages: [withShot({ metadata: { og } })], bytes: image },
+  { what: 'the result of another capture', messages: [{ ...ended, id: 'other' }] },
+  { what: 'a second result', messages: [ended, ended] },
+  {
+    what: 'a page that opens twice',
+    messages: [
+      { kind: 'opened', id: 'this' },
+      { kind: 'opened', id: 'this' },
+    ],
+  },
+  { what: 'a page that has loaded before it is open', messages: [{ kind: 'loaded', id: 'this' }] },
+  { what: 'a page of another capture', messages: [{ kind: 'opened', id: 'other' }] },
+  { what: 'a verdict that nobody asked for', messages: [{ kind: 'verdict', number: 1, isAllowed: true }] },
+]
+
+for (const { what, messages, bytes } of breaches) {
+  t.test(`host pipe: breaks at ${what}`, async (t) => {
+    const { begin, say, reasons, isBroken } = openPlayed()
+    void begin()
+    for (const message of messages) say(message, bytes)
+    await eventually(isBroken)
+    t.equal(reasons.length, 1, reasons.join())
+  })
+}
+
+t.test(
+  'host pipe: breaks at what is no JSON, at the length of a frame alone, and at reports without an order',
+  async (t) => {
+    const huge = Buffer.alloc(8)
+    huge.writeUInt32BE(2 ** 32 - 1, 0)
+    for (const bytes of [Buffer.from('\0\0\0\x01\0\0\0\0{'), huge]) {
+      const { far, reasons, isBroken } = openPlayed()
+      far.write(bytes)
+      await eventually(isBroken)
+      t.equal(reasons.length, 1)
+    }
+    const { say, isBroken } = openPlayed()
+    say(ended)
+    await eventually(isBroken)
+  },
+)
+
+t.test('host pipe: breaks at a verdict out of turn, and where one is missing by the next order', async () => {
+  const turned = openPlayed()
+  void turned.pipe.review('a.test')
+  void turned.pipe.review('b.test')
+  turned.say({ kind: 'verdict', number: 2, isAllowed: true })
+  await eventually(turned.isBroken)
+  const missing = openPlayed()
+  void missing.pipe.review('a.test')
+  void missing.begin()
+  missing.say({ kind: 'opened', id: 'this' })
+  await eventually(missing.isBroken)
+})
+
+t.test('host pipe: takes nothing of a flood behind the first report that is not due', async (t) => {
+  const { begin, say, stages, reasons, isBroken } = openPlayed()
+  void begin()
+  for (let count = 0; count < 10_000; count += 1) say({ kind: 'opened', id: 'this' })
+  await eventually(isBroken)
+  t.same(stages, ['opened'])
+  t.equal(reasons.length, 1)
+})
+
+t.test('host pipe: joins frames from parts of any size', async (t) => {
+  const [near, far] = duplexPair()
+  const pipe = openHostPipe(near, { imageBytesMax: 100, loadBytesMax: 1000 }, (reason) => t.fail(reason))
+  const parts = new PassThrough()
+  await Promise.all([writeFrame(parts, { kind: 'opened', id: 'this' }), writeFrame(parts, completed, image)])
+  const outcome = pipe.order(order, { opened: () => {}, loaded: () => {} })
+  for (const byte of parts.read() as Buffer) far.write(Buffer.of(byte))
+  t.match(await outcome, { outcome: 'completed', shot: { bytes: image } })
+})
