@@ -12,7 +12,7 @@ type Dependencies = Parameters<typeof applyReports>[0]
 const batchReports = 200
 const againMs = 1000
 /** So much later may a record say that its capture is being processed. */
-const startHoldMs = 200
+const startHoldMs = 500
 
 const readAll = (ledger: Dependencies, deliveries: readonly Delivery[]) =>
   deliveries.flatMap((delivery) => {
