@@ -186,7 +186,7 @@ export const openContext = async (
     stealth: readSealingKey(config.sealingKeyStealth || generateSealingKeys().public),
   }
   const webhooksKey = readSealingKey(config.sealingKeyWebhooks)
-  const { objects, files } = openStore(config)
+  const { objects, files } = await openStore(config)
   const database = stack.use(openDatabase({ url: config.databaseUrl, poolMax: config.databasePoolMax }))
   const confirm = () => confirmPepper(database, config.keyPepper, 'record')
   const pepper = await watchPepper(confirm, { everyMs: pepperLookMs, stop: life.stop })

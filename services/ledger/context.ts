@@ -9,6 +9,7 @@ import type { Health } from '#shared/telemetry/probe-server.ts'
 import { type Bell, createBell } from '#shared/process/bell.ts'
 import type { Config } from './config.ts'
 import { createEvents, type Events } from './events.ts'
+import { createQuiet, type Quiet } from './quiet.ts'
 
 /** What the use cases of the ledger work with. */
 export type Ledger = {
@@ -18,6 +19,7 @@ export type Ledger = {
   readonly events: Events
   /** Brings the relay's next turn forward. */
   readonly relayBell: Bell
+  readonly quiet: Quiet
   /** Captures of one account, pool and lane that are admitted and have not begun, for a plan of weight 1. */
   readonly windowCaptures: number
   readonly longestWaitSeconds: number
@@ -50,7 +52,7 @@ export const openContext = async (config: Config, stop: AbortSignal): Promise<Op
   await using stack = new AsyncDisposableStack()
   const metrics = createMetrics('ledger')
   const events = createEvents(createLogger({ service: 'ledger', level: config.logLevel }), metrics)
-  const { objects } = openStore(config)
+  const { objects } = await openStore(config)
   const database = stack.use(openDatabase({ url: config.databaseUrl, poolMax: config.databasePoolMax }))
   const inboxPrefix = inboxPrefixOf('ledger')
   const notice = events.queueNotice
@@ -63,6 +65,7 @@ export const openContext = async (config: Config, stop: AbortSignal): Promise<Op
     events,
     metrics,
     relayBell: createBell(),
+    quiet: createQuiet(),
     windowCaptures: config.windowCaptures,
     longestWaitSeconds: config.longestWaitSeconds,
     proxiedWaitSeconds: config.proxiedWaitSeconds,

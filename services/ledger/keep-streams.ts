@@ -53,5 +53,5 @@ export const setUpStreams = async (ledger: Dependencies): Promise<void> => {
 export const keepStreams = async (ledger: Dependencies): Promise<void> => {
   await makeMissing(ledger)
   const unread = await unreadReports(ledger.queue)
-  ledger.events.reportsUnread(unread, await unreadPart(ledger.queue, unread))
+  ledger.events.reportsUnread(unread, unread === 0 ? 0 : await unreadPart(ledger.queue, unread))
 }

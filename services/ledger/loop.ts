@@ -19,7 +19,8 @@ export type LoopName =
 /** One thing that the ledger does again and again. `turn` brings its own bounds. */
 export type Loop = {
   readonly name: LoopName
-  readonly everyMs: number
+  /** Time from one turn to the next, asked for after each. */
+  readonly everyMs: () => number
   /** Brings the next turn forward. */
   readonly bell: Bell
   /** Answers true where there is more to do at once. */
@@ -49,7 +50,7 @@ export const runLoop = async (
       failing = true
     }
     const pauseMs = Math.min((performance.now() - began) * pauseTurns, longestPauseMs)
-    const waitMs = more === true ? pauseMs : everyMs
+    const waitMs = more === true ? pauseMs : everyMs()
     if (more !== true || pauseTurns > 0) await bell.wait(waitMs, stop)
   }
 }

@@ -31,11 +31,17 @@ export const toBacklog = (readings: readonly Reading[]): BacklogMessage[] => {
 }
 
 /** Makes what counts the backlog and publishes it for the controller. A count that fails throws, and nothing is published: unknown is not zero. */
-export const createBacklog = ({ database, queue, events }: Pick<Ledger, 'database' | 'queue' | 'events'>) => {
+export const createBacklog = ({
+  database,
+  queue,
+  events,
+  quiet,
+}: Pick<Ledger, 'database' | 'queue' | 'events' | 'quiet'>) => {
   let readings: Reading[] = []
   return async (): Promise<void> => {
     const counts = await countBacklog(database)
     events.counted(counts)
+    quiet.counted(counts.some(({ pending, processing }) => pending + processing > 0))
     readings = keepReadings(readings, { atMs: performance.now(), counts })
     for (const message of toBacklog(readings)) {
       queue.publish(backlogSubject(message.pool), backlogCodec.encode(message))

@@ -21,6 +21,7 @@ export type OpenSender = Sender &
 
 const databaseProbeMs = 1000
 const leaseMs = 10_000
+const idleMs = 5000
 /** The contract's bounds of an attempt: for the connection, and for the whole answer once there is one. */
 export const attemptBounds = { connectMs: 10_000, answerMs: 30_000 } as const
 
@@ -55,6 +56,7 @@ export const openContext = async (config: Config, stop: AbortSignal): Promise<Op
     waitsMs: config.webhookRetries,
     inFlightMax: config.inFlightMax,
     leaseMs,
+    idleMs,
     now: () => new Date(),
     chance: () => Math.random(),
     health: healthOf(database, stop),

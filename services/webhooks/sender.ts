@@ -6,7 +6,14 @@ import {
   noteAttempts,
   type NotedAttempt,
 } from '#shared/db/note-attempts.ts'
-import { announceDeliveries, keepDeliveries, takeDeliveries, type TakenDelivery } from '#shared/db/take-deliveries.ts'
+import {
+  announceDeliveries,
+  deliveriesChannel,
+  keepDeliveries,
+  nextDueMs,
+  takeDeliveries,
+  type TakenDelivery,
+} from '#shared/db/take-deliveries.ts'
 import { toAppError } from '#shared/errors/app-error.ts'
 import { createBell } from '#shared/process/bell.ts'
 import type { Post } from './attempt.ts'
@@ -18,13 +25,15 @@ import { signBody } from './sign-body.ts'
 
 /** What the sender works with. */
 export type Sender = Omit<PrepareDeps, 'database' | 'events'> & {
-  readonly database: Pick<Database, 'query'>
+  readonly database: Pick<Database, 'query' | 'listen'>
   readonly events: Events
   readonly attempt: (post: Post) => Promise<Outcome>
   readonly waitsMs: readonly number[]
   readonly inFlightMax: number
   /** A sender that died is followed by another after this. */
   readonly leaseMs: number
+  /** Most time from one look to the next while it hears of what is queued, and nothing is due. */
+  readonly idleMs: number
   readonly now: () => Date
   readonly chance: () => number
 }
@@ -36,6 +45,7 @@ const takeMax = 100
 const accountShare = 8
 /** What one receiver gets: its account's share at most. A pause is ended by one delivery that is tried. */
 const receiverBounds = { parallelMin: 2, quickMs: 1000, brokenAfter: 5, pauseMs: 30_000, pauseMaxMs: 600_000 } as const
+/** Time from one look to the next while something is in flight, or nothing would be heard of what is queued. */
 const pollMs = 500
 /** Attempts that end shortly after each other are written down together. */
 const gatherMs = 5
@@ -110,6 +120,7 @@ export const runSender = async (sender: Sender, stop: AbortSignal, drainMs: numb
   const { events } = sender
   const bell = createBell(gatherMs)
   const perAccount = Math.ceil(sender.inFlightMax / accountShare)
+  using listening = sender.database.listen(deliveriesChannel, bell.ring)
   const flight = createFlight(sender, { ...receiverBounds, parallelMax: perAccount }, bell.ring)
   const ageMs = greatestAgeMs(sender.waitsMs)
   let announced = false
@@ -142,9 +153,16 @@ export const runSender = async (sender: Sender, stop: AbortSignal, drainMs: numb
     events.inFlight(flight.count())
   }
 
+  /** Leases are to be renewed, and a failure may be over soon. Whatever cannot be heard of is looked for as often. */
+  const untilNext = async () => {
+    if (failing || flight.held() > 0 || !listening.isHearing()) return pollMs
+    const dueMs = await nextDueMs(sender.database).catch(() => 0)
+    return Math.min(sender.idleMs, Math.max(pollMs, dueMs ?? sender.idleMs))
+  }
+
   while (!stop.aborted) {
     await turn(true)
-    await bell.wait(pollMs, stop)
+    await bell.wait(await untilNext(), stop)
   }
   events.draining(flight.count())
   const tooLate = AbortSignal.timeout(drainMs)

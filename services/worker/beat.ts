@@ -21,6 +21,23 @@ export const beat = (
   )
 }
 
+/** Most time from when a worker begins or ends a capture until it says so. */
+const gatherMs = 500
+
+/** Calls `say` once for all that was noted within half a second, at its end, until disposed. */
+export const gatherBeats = (say: () => void): Disposable & { readonly note: () => void } => {
+  let timer: NodeJS.Timeout | undefined
+  return {
+    note: () => {
+      timer ??= setTimeout(() => {
+        timer = undefined
+        say()
+      }, gatherMs)
+    },
+    [Symbol.dispose]: () => clearTimeout(timer),
+  }
+}
+
 /** A timer may come so much too early. */
 const earlyMs = 50
 

@@ -21,8 +21,11 @@ export type Duty = Disposable &
     readonly serve: (id: string) => Disposable
   }
 
-/** Begins a worker's duty: `starting` until it is warm. `stop` drains for good. `changed` is called on every change. */
-export const beginDuty = (stop: AbortSignal, changed: () => void): Duty => {
+/**
+ * Begins a worker's duty: `starting` until it is warm. `stop` drains for good. `changed` is called on every change of its
+ * state, `served` where a capture begins or ends and the state stays.
+ */
+export const beginDuty = (stop: AbortSignal, changed: () => void, served = changed): Duty => {
   const running = new Set<string>()
   const warmed = Promise.withResolvers<void>()
   const { setDraining, ...gate } = createPullGate()
@@ -72,12 +75,13 @@ export const beginDuty = (stop: AbortSignal, changed: () => void): Duty => {
     undrain,
     serve: (id) => {
       running.add(id)
-      changed()
+      served()
       return {
         [Symbol.dispose]: () => {
           running.delete(id)
           countDown()
-          changed()
+          if (isDraining) changed()
+          else served()
         },
       }
     },

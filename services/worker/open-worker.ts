@@ -1,7 +1,7 @@
 import type { Life } from '#shared/process/run-main.ts'
 import type { LanePuller } from '#shared/queue/lane-puller.ts'
 import { startProbeServer } from '#shared/telemetry/probe-server.ts'
-import { beat, beatInStep } from './beat.ts'
+import { beat, beatInStep, gatherBeats } from './beat.ts'
 import type { Config } from './config.ts'
 import type { Context } from './context.ts'
 import { createSlots } from './create-slots.ts'
@@ -34,7 +34,9 @@ export const openWorker = async (parts: WorkerParts): Promise<Running & AsyncDis
   await using stack = new AsyncDisposableStack()
   const service = createServiceTime()
   const sayHow = () => beat({ queue, pool, pod, slots: config.slots, duty }, service)
-  const duty = stack.use(beginDuty(life.stop, sayHow))
+  const gathered = stack.use(gatherBeats(sayHow))
+  // Who starts a worker for each capture has to know at once which took which.
+  const duty = stack.use(beginDuty(life.stop, sayHow, pool === 'proxied' ? sayHow : gathered.note))
   const holds = reportedHolds(duty, events)
   duty.hold('egress', 'not checked yet')
   const egress = stack.use(linkEgress(config, holds))

@@ -15,7 +15,7 @@ export const reportResult = async (
   const bytes = resultCodec.encode(result)
   for (;;) {
     try {
-      await publishStored(queue, resultSubject({ pool, id: result.id }), bytes, traceparent)
+      await publishStored(queue, resultSubject({ pool, id: result.id }), bytes, { traceparent })
       return
     } catch (error) {
       if (performance.now() + retryMs > endsAt) throw error

@@ -69,28 +69,39 @@ type Held = {
   readonly goBack: () => Promise<void>
 }
 
-/** Reads how far a capture has come, says that its attempt begins, and runs that. What is left to be done is returned. */
+/**
+ * Says that an attempt of a capture begins, and runs it. The first is begun by a message that is stored only where there is
+ * none of the capture yet; where that is refused, and after a start that the ledger knows, it is read how far it has come.
+ * What is left to be done is returned.
+ */
 const runInBrowser = async (worker: Worker, host: Host, held: Held): Promise<(() => Promise<void>) | undefined> => {
   const { queue, pool, pod, events } = worker
   const { delivery, id, trace } = held
   const taken = { at: performance.now(), queue: sinceAcceptMs(id, Date.now()) }
-  const say = (started: Omit<StartedMessage, 'id' | 'pod'>) =>
-    publishStored(queue, startedSubject({ pool, id }), startedCodec.encode({ id, pod, ...started }), trace.traceparent)
+  const say = (started: Omit<StartedMessage, 'id' | 'pod'>, first = false) => {
+    const { traceparent } = trace
+    return publishStored(queue, startedSubject({ pool, id }), startedCodec.encode({ id, pod, ...started }), {
+      traceparent,
+      first,
+    })
+  }
   const drop = (reason: Parameters<typeof events.dropped>[1]) => {
     events.dropped(id, reason)
     delivery.ack()
     return undefined
   }
   const readable = read(worker, delivery)
-  const progress = await readProgress(queue, { pool, id, attempts: readable?.message.attempts ?? 0 })
+  const attempts = readable?.message.attempts ?? 0
+  const endsAt = performance.now() + (readable?.message.budgetMs ?? 0) - ledgerMarginMs
+  const isFirst = readable && attempts === 0 && (await say({ attempt: 1, kind: 'begun' }, true)) === 'stored'
+  const progress = isFirst ? { attempt: 1, handBacks: 0 } : await readProgress(queue, { pool, id, attempts })
   if (typeof progress === 'string') return drop(progress)
   const { attempt } = progress
   if (!readable) {
     await say({ attempt, kind: 'unreadable' })
     return drop('unreadable')
   }
-  const endsAt = performance.now() + readable.message.budgetMs - ledgerMarginMs
-  await say({ attempt, kind: 'begun' })
+  if (!isFirst) await say({ attempt, kind: 'begun' })
   events.begun({ id, attempt, traceId: trace.traceId })
   const before = { queue: taken.queue, claim: Math.round(performance.now() - taken.at) }
   const end = await runAttempt(host, worker.egress, { id, ...progress, sealed: readable.sealed, endsAt, before })

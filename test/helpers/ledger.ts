@@ -1,6 +1,7 @@
 import { createBell } from '#shared/process/bell.ts'
 import type { Ledger } from '#ledger/context.ts'
 import { createEvents, type Events } from '#ledger/events.ts'
+import { createQuiet } from '#ledger/quiet.ts'
 import type { Database } from '#shared/db/connection.ts'
 import { connectQueue, type Queue } from '#shared/queue/connection.ts'
 import { inboxPrefixOf } from '#shared/queue/permissions.ts'
@@ -49,6 +50,7 @@ export const createTestLedger = (database: Database, queue: Queue, more: Partial
     },
     events,
     relayBell: createBell(),
+    quiet: createQuiet(),
     windowCaptures: 16,
     longestWaitSeconds: 86_400,
     proxiedWaitSeconds: 300,

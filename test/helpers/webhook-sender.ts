@@ -56,6 +56,7 @@ export const startSender = async (
     readonly inFlightMax?: number
     readonly leaseMs?: number
     readonly reuseMs?: number
+    readonly idleMs?: number
     openingKey?: string
   } = {},
 ) => {
@@ -76,6 +77,7 @@ export const startSender = async (
       waitsMs: options.waitsMs ?? [50, 50, 50],
       inFlightMax: options.inFlightMax ?? 64,
       leaseMs: options.leaseMs ?? 10_000,
+      idleMs: options.idleMs ?? 5000,
       now: () => new Date(),
       chance: () => options.chance ?? 0,
     },

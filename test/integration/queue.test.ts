@@ -59,6 +59,16 @@ t.test(
   },
 )
 
+t.test('the first message of a subject is refused as such where another stands', async (t) => {
+  const subject = resultSubject({ pool: 'standard', id: '0d9f6c1e-0000-4000-8000-000000000003' })
+  const first = () => publishStored(queue, subject, bytes('first'), { first: true })
+  t.same([await first(), await first()], ['stored', 'stands'])
+  t.equal(await publishStored(queue, subject, bytes('second')), 'stored')
+  await purgeSubject(queue, resultsStream.name, subject)
+  t.equal(await first(), 'stored', 'what was removed does not count')
+  await purgeSubject(queue, resultsStream.name, subject)
+})
+
 t.test('an empty queue wakes a waiting slot as soon as a capture comes, in any lane', async (t) => {
   using puller = new LanePuller(queue, 'standard')
   const taken = puller.take(0, never)

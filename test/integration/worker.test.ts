@@ -138,6 +138,8 @@ t.test('does not count an attempt that was handed back', async (t) => {
 t.test('drops a capture that has ended, and one without an attempt left', async (t) => {
   const ended = crypto.randomUUID()
   const result = { id: ended, attempt: 1, token: 'x', outcome: 'failed', code: 'TIMEOUT', message: 'x' } as const
+  const begun = startedCodec.encode({ id: ended, attempt: 1, kind: 'begun', pod: 'other' })
+  await publishStored(queue, startedSubject({ pool: 'standard', id: ended }), begun)
   await publishStored(
     queue,
     resultSubject({ pool: 'standard', id: ended }),
@@ -146,7 +148,7 @@ t.test('drops a capture that has ended, and one without an attempt left', async 
   await send({ html: 'x' }, { id: ended })
   const { id: worn } = await send({ html: 'x' }, { attempts: 3 })
   await queueIsEmpty()
-  t.equal(await startedOf(queue, ended), undefined)
+  t.match(await startedOf(queue, ended), { attempt: 1, pod: 'other' })
   t.equal(await startedOf(queue, worn), undefined)
   t.equal(await resultOf(queue, worn), undefined)
 })

@@ -2,8 +2,8 @@ import type { CaptureToPublish } from '#shared/queue/publish-capture.ts'
 import type { Pool } from '#shared/capture/lane.ts'
 import type { Events } from '#gateway/events.ts'
 
-/** Rows whose messages are stored wait this long for others, so that they are deleted together. */
-const flushMs = 50
+/** Rows whose messages are stored wait this long for others, so that they are deleted together: well before the relay takes them for lost (`relayAfterMs`). */
+const flushMs = 1000
 const flushRows = 100
 /** Publishes under way at one time; what is beyond is left to the ledger's relay. */
 const inFlightMax = 1000

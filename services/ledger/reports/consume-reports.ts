@@ -12,7 +12,7 @@ type Dependencies = Parameters<typeof applyReports>[0]
 const batchReports = 200
 const againMs = 1000
 /** So much later may a record say that its capture is being processed. */
-const startHoldMs = 200
+const startHoldMs = 500
 
 const readAll = (ledger: Dependencies, deliveries: readonly Delivery[]) =>
   deliveries.flatMap((delivery) => {
@@ -56,13 +56,15 @@ export const takeTogether = async (pull: StandingPull, stop: AbortSignal): Promi
 
 /** Reads workers' reports until `stop` aborts, what has come at a time as one batch; a batch in hand is finished. */
 export const consumeReports = async (
-  ledger: Dependencies & Pick<Ledger, 'queue'>,
+  ledger: Dependencies & Pick<Ledger, 'queue' | 'quiet'>,
   stop: AbortSignal,
 ): Promise<void> => {
   const from = { stream: resultsStream.name, consumer: ledgerConsumer.durable_name, batch: batchReports }
   using pull = openStandingPull(ledger.queue, from)
   while (!stop.aborted) {
     const deliveries = await takeTogether(pull, stop)
-    if (deliveries.length > 0) await applyDeliveries(ledger, deliveries)
+    if (deliveries.length === 0) continue
+    ledger.quiet.wake()
+    await applyDeliveries(ledger, deliveries)
   }
 }

@@ -5,6 +5,7 @@ import { MikroORM, type SqlEntityManager } from '@mikro-orm/postgresql'
 import { AppError } from '#shared/errors/app-error.ts'
 import { classifyDatabaseError, isRepeatable, isUnprepared } from './classify-error.ts'
 import { entities } from './entities/all.ts'
+import { keepListening, type Listening } from './listen.ts'
 import { migrations } from './migrations/all.ts'
 
 const usualStatementMs = 10_000
@@ -32,6 +33,8 @@ export type Database = Sql &
     readonly transaction: <T>(work: (sql: Sql) => Promise<T>) => Promise<T>
     /** As `transaction`, for use cases that work with entities. */
     readonly entities: <T>(work: (entities: SqlEntityManager) => Promise<T>) => Promise<T>
+    /** Listens to a channel in a session of its own until disposed; `heard` is called for what is told, and when it may have missed something. */
+    readonly listen: (channel: string, heard: () => void) => Listening
     /** Whether PostgreSQL answers within `timeoutMs`. Never throws. */
     readonly ping: (timeoutMs: number) => Promise<boolean>
     /** The mapper that owns the pool; only `shared/db` uses it. */
@@ -41,6 +44,7 @@ export type Database = Sql &
 /** The part of the driver's pool that is used here. */
 type Client = {
   query: (statement: string | { name: string; text: string }, parameters?: unknown[]) => Promise<{ rows: unknown[] }>
+  on: (event: 'notification' | 'end', heard: () => void) => unknown
   release: (broken?: boolean) => void
 }
 type Pool = Pick<Client, 'query'> & { connect: () => Promise<Client> }
@@ -76,7 +80,7 @@ const createOrm = (options: DatabaseOptions): MikroORM => {
     entities: [...entities],
     extensions: [Migrator],
     migrations: { migrationsList: [...migrations], snapshot: false, silent: true },
-    schemaGenerator: { ignoreRoutines: true },
+    schemaGenerator: { ignoreRoutines: true, ignoreTriggers: true },
     // A migration holds one connection for its lock and works on another.
     pool: { min: 0, max: Math.max(2, options.poolMax), idleTimeoutMillis: bounds.reuseMs },
     logger: () => {},
@@ -167,8 +171,10 @@ const followWork = () => {
 export const openDatabase = (options: DatabaseOptions): Database => {
   const orm = createOrm(options)
   const { track, end } = followWork()
+  const closing = new AbortController()
+  const nativePool = (): Promise<Pool> => orm.em.getConnection().getNativeClient()
   const withPool = <T>(work: (pool: Pool) => Promise<T>): Promise<T> =>
-    track(classified(async () => work(await orm.em.getConnection().getNativeClient())))
+    track(classified(async () => work(await nativePool())))
   const runKept = createKeeper()
   const query: Sql['query'] = <Row extends object>(text: string, parameters?: readonly unknown[], keep?: 'keep') =>
     withPool((pool) => (keep ? runKept<Row>(pool, text, parameters) : sqlOn(pool).query<Row>(text, parameters)))
@@ -177,6 +183,17 @@ export const openDatabase = (options: DatabaseOptions): Database => {
     query,
     transaction: (work) => withPool((pool) => runOnce(pool, work)),
     entities: (work) => track(classified(() => orm.em.fork().transactional((em) => work(em)))),
+    listen: (channel, heard) => {
+      const disposed = new AbortController()
+      const stop = AbortSignal.any([disposed.signal, closing.signal])
+      let isHearing = false
+      const hear = (now: boolean) => {
+        isHearing = now
+        heard()
+      }
+      void track(keepListening(nativePool, channel, { stop, heard: hear }))
+      return { isHearing: () => isHearing, [Symbol.dispose]: () => disposed.abort() }
+    },
     ping: async (timeoutMs) => {
       const stopped = new AbortController()
       const tooLate = pause(timeoutMs, false, { signal: stopped.signal }).catch(() => false)
@@ -189,6 +206,7 @@ export const openDatabase = (options: DatabaseOptions): Database => {
       return answer
     },
     [Symbol.asyncDispose]: async () => {
+      closing.abort()
       // A pool that is closed while it opens its first connection never says that it is closed.
       await end()
       await orm.close(true)

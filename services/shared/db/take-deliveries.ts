@@ -50,6 +50,19 @@ export const takeDeliveries = (
   { limit, perAccount, brokenAfter, leaseMs }: TakeBounds,
 ): Promise<TakenDelivery[]> => database.query<TakenDelivery>(take, [limit, perAccount, brokenAfter, leaseMs])
 
+/** What is told on this channel of PostgreSQL: that something may have to be delivered. */
+export const deliveriesChannel = 'shutterfleet_deliveries'
+
+/** Milliseconds until something is due that no sender holds, or the lease of one passes; undefined where nothing waits. */
+export const nextDueMs = async (database: Sql): Promise<number | undefined> => {
+  const [row] = await database.query<{ ms: number | null }>(
+    `select extract(epoch from least((select min(due_at) from webhook_queue where due_at is not null),
+                                     (select min(leased_until) from webhook_delivery where leased_until is not null))
+                               - clock_timestamp())::float8 * 1000 as ms`,
+  )
+  return row?.ms ?? undefined
+}
+
 /**
  * Has takers look at every queue in which something waits. Each sender does at its start, so what was queued by another
  * version of the service is found too.

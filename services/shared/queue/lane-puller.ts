@@ -44,10 +44,11 @@ export class LanePuller implements Disposable {
 
   /** Waits for a capture for a free slot, which looks through the lanes by `turn` (from 0); undefined once `signal` aborts. What arrives beyond the waiting slots is handed back at once. */
   async take(turn: number, signal: AbortSignal): Promise<Delivery | undefined> {
-    for (const lane of laneOrder(turn)) {
+    // Nothing waits on a lane while a long request is open there: it would have been answered.
+    const unknown = laneOrder(turn).filter((lane) => this.#alive(lane).length === 0)
+    // The last needs no look of its own: where nothing waits on the others, the long request takes what waits there.
+    for (const lane of unknown.slice(0, -1)) {
       if (signal.aborted) return undefined
-      // Nothing waits on a lane while a long request is open there: it would have been answered.
-      if (this.#alive(lane).length > 0) continue
       const delivery = await this.#takeNow(lane)
       if (delivery) return delivery
     }

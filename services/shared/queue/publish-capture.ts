@@ -20,5 +20,5 @@ export type CaptureToPublish = {
 export const publishCapture = (queue: Queue, capture: CaptureToPublish): Promise<Stored> => {
   const { id, pool, budgetMs, attempts, sealed, traceparent } = capture
   const message = captureCodec.encode({ id, pool, budgetMs, attempts, sealed: sealed.toString('base64') })
-  return publishStored(queue, captureSubject(capture), message, traceparent)
+  return publishStored(queue, captureSubject(capture), message, { traceparent })
 }

@@ -7,6 +7,8 @@ const publishTimeoutMs = 5000
 const readTimeoutMs = 2000
 /** JetStream's error code of "maximum messages per subject exceeded". */
 const messageStands = 10_077
+/** The same where the message was to be the first of its subject: `StreamWrongLastSequence`. */
+const notTheFirst = 10_071
 
 /** Whether a message was stored now, or one of the same subject stands already. */
 export type Stored = 'stored' | 'stands'
@@ -14,20 +16,24 @@ export type Stored = 'stored' | 'stands'
 /**
  * Publishes to the stored part of the queue. A refusal because a message of this subject stands is an answer, not an error.
  * Throws `CONFIGURATION` where the server takes no message as large as this; everything else throws `SERVICE_UNAVAILABLE`
- * after at most five seconds and means "unknown".
+ * after at most five seconds and means "unknown". `first`: only where the stream has no message of the subject.
  */
 export const publishStored = async (
   queue: Queue,
   subject: string,
   data: Uint8Array,
-  traceparent?: string,
+  { traceparent, first = false }: { readonly traceparent?: string | undefined; readonly first?: boolean } = {},
 ): Promise<Stored> => {
   const headers = traceHeaders(traceparent)
   try {
-    await jetstream(queue.connection).publish(subject, data, { timeout: publishTimeoutMs, ...(headers && { headers }) })
+    await jetstream(queue.connection).publish(subject, data, {
+      timeout: publishTimeoutMs,
+      ...(headers && { headers }),
+      ...(first && { expect: { lastSubjectSequence: 0 } }),
+    })
     return 'stored'
   } catch (cause) {
-    if (cause instanceof JetStreamApiError && cause.code === messageStands) return 'stands'
+    if (cause instanceof JetStreamApiError && [messageStands, notTheFirst].includes(cause.code)) return 'stands'
     if (cause instanceof InvalidArgumentError) {
       const message = `publish ${subject}: ${data.length} bytes are more than max_payload of the NATS server allows`
       throw new AppError('CONFIGURATION', { message, cause })

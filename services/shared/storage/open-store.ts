@@ -3,13 +3,12 @@ import type { ValuesOf } from '#shared/config/read-env.ts'
 import type { storageSettings } from '#shared/config/settings/outside.ts'
 import { createFilesStore, type FilesStore } from './files-store.ts'
 import type { ObjectStore } from './object-store.ts'
-import { createS3Store } from './s3-store.ts'
 
 /** The store that the settings name; `files` beside it where it is the files driver. */
 export type OpenedStore = { readonly objects: ObjectStore; readonly files: FilesStore | undefined }
 
-/** Opens the object store. Throws `CONFIGURATION` naming the setting that the chosen driver lacks. */
-export const openStore = (settings: ValuesOf<typeof storageSettings>): OpenedStore => {
+/** Opens the object store. The client of S3, 26 MiB in every process that has loaded it, is loaded where it is used. Throws `CONFIGURATION` naming the setting that the chosen driver lacks. */
+export const openStore = async (settings: ValuesOf<typeof storageSettings>): Promise<OpenedStore> => {
   const need = (value: string | undefined, variable: string): string => {
     if (value) return value
     throw new AppError('CONFIGURATION', {
@@ -17,6 +16,7 @@ export const openStore = (settings: ValuesOf<typeof storageSettings>): OpenedSto
     })
   }
   if (settings.storageDriver === 's3') {
+    const { createS3Store } = await import('./s3-store.ts')
     return { objects: createS3Store(need(settings.s3Url, 'S3_URL')), files: undefined }
   }
   const files = createFilesStore({

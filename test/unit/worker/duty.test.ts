@@ -37,6 +37,21 @@ t.test('drains: stops pulling, finishes what runs, then says so', async (t) => {
   t.equal(duty.state(), 'drained')
 })
 
+t.test('captures that come and go are told apart from changes of its state', async (t) => {
+  const told: string[] = []
+  using duty = beginDuty(
+    never,
+    () => told.push('state'),
+    () => told.push('captures'),
+  )
+  duty.warm()
+  duty.serve('one')[Symbol.dispose]()
+  const serving = duty.serve('two')
+  duty.drain()
+  serving[Symbol.dispose]()
+  t.strictSame(told, ['state', 'captures', 'captures', 'captures', 'state', 'state'], 'the last: it is drained')
+})
+
 t.test('takes work again when it is told to', async (t) => {
   using duty = begin().duty
   duty.warm()

@@ -12,6 +12,7 @@ import { BoundWhatGrows } from './0011-bound-what-grows.ts'
 import { QueueByReceiver } from './0012-queue-by-receiver.ts'
 import { RecognisePepper } from './0013-recognise-the-pepper.ts'
 import { KeepPageMetadata } from './0014-keep-page-metadata.ts'
+import { WakeSenders } from './0015-wake-senders.ts'
 
 /** Every migration in order, under the name by which a database remembers it. */
 export const migrations = [
@@ -29,4 +30,5 @@ export const migrations = [
   { name: '0012-queue-by-receiver', class: QueueByReceiver },
   { name: '0013-recognise-the-pepper', class: RecognisePepper },
   { name: '0014-keep-page-metadata', class: KeepPageMetadata },
+  { name: '0015-wake-senders', class: WakeSenders },
 ] as const

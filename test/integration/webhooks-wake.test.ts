@@ -1,0 +1,60 @@
+import t from 'tap'
+import type { Database } from '#shared/db/connection.ts'
+import type { Listening } from '#shared/db/listen.ts'
+import { eventually } from '#test/helpers/eventually.ts'
+import { captureFor, hookUrl, startSender } from '#test/helpers/webhook-sender.ts'
+import { startWebhookWorld } from '#test/helpers/webhook-world.ts'
+
+const setUp = await startWebhookWorld(t)
+const never = 3_600_000
+
+/** A database of which one sees whether somebody listens. */
+const watched = (database: Database) => {
+  let listening: Listening | undefined
+  const listen: Database['listen'] = (channel, heard) => (listening = database.listen(channel, heard))
+  return {
+    database: { ...database, listen },
+    hears: () => eventually(() => listening?.isHearing() === true, { what: 'somebody listens' }),
+  }
+}
+const sessions = `from pg_stat_activity where datname = current_database() and query ilike 'listen%'`
+
+t.test('a delivery wakes a sender that looks for nothing by itself', async (t) => {
+  await using s = await setUp()
+  const { database, hears } = watched(s.database)
+  await startSender(t, { ...s.on, database }, { idleMs: never })
+  await hears()
+  for (let turn = 0; turn < 2; turn += 1) {
+    await s.ended(await captureFor(s.database, s.tenant, hookUrl('one', '/wake')), 'delivered')
+  }
+  await s.database.query(`select pg_terminate_backend(pid) ${sessions}`)
+  await eventually(async () => (await s.database.query(`select ${sessions}`)).length === 1, { what: 'it listens anew' })
+  await hears()
+  await s.ended(await captureFor(s.database, s.tenant, hookUrl('one', '/again')), 'delivered')
+})
+
+t.test('a retry wakes it when it is due', async (t) => {
+  let answers = 0
+  await using s = await setUp(async () => ((answers += 1) === 1 ? 500 : 204))
+  const { database, hears } = watched(s.database)
+  await startSender(t, { ...s.on, database }, { idleMs: never, waitsMs: [1500] })
+  await hears()
+  await s.ended(await captureFor(s.database, s.tenant, hookUrl('one', '/retry')), 'delivered')
+  t.equal(answers, 2)
+})
+
+t.test('a delivery of which nothing is told is found', async (t) => {
+  await using s = await setUp()
+  const { database, hears } = watched(s.database)
+  await s.database.query('alter table webhook_arrival disable trigger webhook_arrival_wakes')
+  await startSender(t, { ...s.on, database }, { idleMs: 100 })
+  await hears()
+  await s.ended(await captureFor(s.database, s.tenant, hookUrl('one', '/lost')), 'delivered')
+})
+
+t.test('a sender that nothing can be told, as behind a pooler, looks by itself', async (t) => {
+  await using s = await setUp()
+  const deaf: Database['listen'] = () => ({ isHearing: () => false, [Symbol.dispose]: () => {} })
+  await startSender(t, { ...s.on, database: { ...s.database, listen: deaf } }, { idleMs: never })
+  await s.ended(await captureFor(s.database, s.tenant, hookUrl('one', '/deaf')), 'delivered')
+})
