@@ -4,7 +4,7 @@ import { chown, mkdir, rm } from 'node:fs/promises'
 import { Server } from 'node:net'
 import { join } from 'node:path'
 import { AppError } from '#shared/errors/app-error.ts'
-import type { HostSettings, Message, Order, Outcome, Report } from './browser-host/protocol.ts'
+import type { DueOrder, HostSettings, Message, Order, Outcome, Report } from './browser-host/protocol.ts'
 import { within } from '#shared/process/within.ts'
 import { browserHome } from './isolation/file-tree.ts'
 import { type Isolation, isolated, systemPath } from './isolation/isolated.ts'
@@ -128,7 +128,7 @@ const ownerOf = (child: ChildProcess, { bytesMax }: TrafficBounds): TrafficOwner
 
 const captureIn = async (
   { child, relay, ending, complaint, memoryMax }: Running,
-  order: Order,
+  order: Omit<DueOrder, 'leftMs'>,
   endsAt: number,
 ): Promise<Outcome> => {
   const { promise, resolve } = Promise.withResolvers<Outcome>()
@@ -210,9 +210,14 @@ export const startHost = async (start: HostStart, stop: AbortSignal): Promise<Ho
     stop.removeEventListener('abort', onStop)
   }
   const running = { child, relay, ending, complaint: () => complaint, memoryMax: start.memoryMax }
+  let lastAccountId: string | undefined
   return {
     gone,
-    capture: (order, endsAt) => captureIn(running, order, endsAt),
+    capture: ({ accountId, ...order }, endsAt) => {
+      const isOtherAccounts = lastAccountId !== undefined && accountId !== lastAccountId
+      lastAccountId = accountId
+      return captureIn(running, { ...order, isOtherAccounts }, endsAt)
+    },
     [Symbol.asyncDispose]: async () => {
       relay[Symbol.dispose]()
       await dispose()
