@@ -77,7 +77,8 @@ export const createSlots = (
           ...(user && { user }),
           blockLists: ground.blockLists.folder,
           ...(ground.trust && { trust: ground.trust }),
-          recycleCaptures: config.recycleCaptures,
+          isOneAccounts: config.shareBrowsers === 'account',
+          recycleCaptures: config.shareBrowsers === 'capture' ? 1 : config.recycleCaptures,
           recycleMs: config.recycleSeconds * 1000,
           // Half is left to a page.
           recycleBytes: config.browserMemoryMax / 2,

@@ -14,6 +14,7 @@ const storeMarginMs = 500
 /** An attempt that has begun; `endsAt` (on `performance`'s clock) is the end of the worker's time. */
 export type Attempt = NextAttempt & {
   readonly id: string
+  readonly accountId: string
   readonly sealed: SealedPart
   readonly endsAt: number
   /** The stages before the attempt began. */
@@ -110,7 +111,7 @@ const completedResult = async (
  * that is stored takes the attempt's only signed address. Never throws: how it ended is the result.
  */
 export const runAttempt = async (host: Host, egress: EgressLink, running: Attempt): Promise<AttemptEnd> => {
-  const { id, attempt, sealed, endsAt, before } = running
+  const { id, accountId, attempt, sealed, endsAt, before } = running
   const began = performance.now()
   const total = () => Math.round(performance.now() - began)
   const failed = ({ code, message, timings, detail }: Failed): AttemptResult => {
@@ -121,7 +122,7 @@ export const runAttempt = async (host: Host, egress: EgressLink, running: Attemp
     }
   }
   const breaks = egress.breaks()
-  const reported = await host.capture({ id, options: sealed.options, online: true }, endsAt - stopMarginMs)
+  const reported = await host.capture({ id, accountId, options: sealed.options, online: true }, endsAt - stopMarginMs)
   const isUnanswered = reported.outcome === 'interrupted' && reported.by === 'egress'
   const outcome = judge(reported, running, await egress.stoodSince(breaks, isUnanswered))
   if ('by' in outcome) return { interruption: outcome }

@@ -14,7 +14,7 @@ import {
 import type { Delivery } from '#shared/queue/pull.ts'
 import { open, type OpeningKey } from '#shared/queue/seal.ts'
 import { publishStored } from '#shared/queue/stored.ts'
-import { captureIdOf, startedSubject } from '#shared/queue/subjects.ts'
+import { accountIdOfCapture, captureIdOf, startedSubject } from '#shared/queue/subjects.ts'
 import { ackWaitSeconds } from '#shared/queue/topology.ts'
 import { continueTrace } from '#shared/telemetry/trace.ts'
 import type { EgressLink } from './egress-link.ts'
@@ -104,7 +104,9 @@ const runInBrowser = async (worker: Worker, host: Host, held: Held): Promise<(()
   if (!isFirst) await say({ attempt, kind: 'begun' })
   events.begun({ id, attempt, traceId: trace.traceId })
   const before = { queue: taken.queue, claim: Math.round(performance.now() - taken.at) }
-  const end = await runAttempt(host, worker.egress, { id, ...progress, sealed: readable.sealed, endsAt, before })
+  const accountId = accountIdOfCapture(delivery.subject)
+  const running = { id, accountId, ...progress, sealed: readable.sealed, endsAt, before }
+  const end = await runAttempt(host, worker.egress, running)
   if ('finish' in end) {
     return async () => {
       const { result, detail } = await end.finish()

@@ -4,7 +4,7 @@ import { Server } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { AppError } from '#shared/errors/app-error.ts'
 import { within } from '#shared/process/within.ts'
-import { type HostSettings, type Order, type Outcome, pipeFd } from './browser-host/protocol.ts'
+import { type DueOrder, type HostSettings, type Order, type Outcome, pipeFd } from './browser-host/protocol.ts'
 import { type HostPipe, openHostPipe } from './host-pipe.ts'
 import { watchMemory } from './isolation/memory-watch.ts'
 import type { TrafficBounds } from './network/capture-traffic.ts'
@@ -61,7 +61,7 @@ type Running = {
 
 const captureIn = async (
   { child, pipe, relay, gone, end, memoryMax }: Running,
-  order: Order,
+  order: Omit<DueOrder, 'leftMs'>,
   endsAt: number,
 ): Promise<Outcome> => {
   const { promise, resolve } = Promise.withResolvers<Outcome>()
@@ -153,9 +153,14 @@ export const steerHost = async (
     if (!(socket instanceof Server) || ending.signal.aborted) throw fail()
     const relay = createRelay(socket, way, pipe)
     const running = { child, pipe, relay, gone: ending.signal, end, memoryMax }
+    let lastAccountId: string | undefined
     return {
       gone: ending.signal,
-      capture: (order, endsAt) => captureIn(running, order, endsAt),
+      capture: ({ accountId, ...order }, endsAt) => {
+        const isOtherAccounts = lastAccountId !== undefined && accountId !== lastAccountId
+        lastAccountId = accountId
+        return captureIn(running, { ...order, isOtherAccounts }, endsAt)
+      },
       [Symbol.asyncDispose]: async () => {
         relay[Symbol.dispose]()
         await dispose()

@@ -98,6 +98,7 @@ export const startTestHost = (
       ...(user && { user }),
       blockLists: ownLists,
       ...(trust && { trust }),
+      isOneAccounts: false,
       recycleCaptures: 50,
       recycleMs: 600_000,
       recycleBytes: memoryMax / 2,
@@ -114,8 +115,12 @@ export const startTestHost = (
 }
 
 /** Lets a host take one capture, with the budget that a worker would give it. */
-export const captureWith = (host: Host, parameters: CaptureParameters): Promise<Outcome> => {
+export const captureWith = (
+  host: Host,
+  parameters: CaptureParameters,
+  accountId: string = crypto.randomUUID(),
+): Promise<Outcome> => {
   const options = withDefaults(parameters)
   const endsAt = performance.now() + (options.timeout + options.delay + 15) * 1000
-  return host.capture({ id: crypto.randomUUID(), options, online: true }, endsAt)
+  return host.capture({ id: crypto.randomUUID(), accountId, options, online: true }, endsAt)
 }

@@ -130,7 +130,7 @@ export type Sent = { readonly id: string; readonly token: string; readonly keys:
 export const sendCapture = async (
   to: { queue: Queue; sealingKey: SealingKey; storeUrl: string },
   parameters: CaptureParameters,
-  over: { budgetMs?: number; attempts?: number; id?: string; pool?: Pool; lane?: Lane } = {},
+  over: { budgetMs?: number; attempts?: number; id?: string; accountId?: string; pool?: Pool; lane?: Lane } = {},
 ): Promise<Sent> => {
   const id = over.id ?? crypto.randomUUID()
   const options = withDefaults({ timeout: 5, ...parameters })
@@ -141,7 +141,7 @@ export const sendCapture = async (
   })
   await publishCapture(to.queue, {
     id,
-    accountId: crypto.randomUUID(),
+    accountId: over.accountId ?? crypto.randomUUID(),
     pool: over.pool ?? 'standard',
     lane: over.lane ?? 'normal',
     budgetMs: over.budgetMs ?? (options.timeout + options.delay + 20) * 1000,

@@ -156,3 +156,9 @@ t.test('Markdown becomes a page: tables, tasks, coloured code, dark where wanted
   await using byFlags = await startTestHost(wayOut, {}, { network: 'flags-only' })
   t.match(await captureWith(byFlags, { markdown }), { outcome: 'completed' }, 'without a file tree of its own')
 })
+
+t.test('an avif is cut where its encoder would take too much time and memory', async (t) => {
+  const html = redPage('<div style="height:9000px"><p>tall</p></div>')
+  const tall = await shotOf({ html, width: 3840, full_page: true, format: 'avif' })
+  t.match(tall, { width: 3840, height: 8854, warnings: [{ code: 'truncated' }] })
+})

@@ -1,3 +1,4 @@
+import { getPublicSuffix } from 'tldts-experimental'
 import type { Report } from './faults.ts'
 
 /** A cookie as it was sent: each field may have a fault of its own. */
@@ -6,10 +7,18 @@ type SentCookie = { readonly name?: unknown; readonly value?: unknown; readonly 
 /** Most characters of a cookie's name and value together. */
 const cookieCharacters = 4096
 
-const covers = (domain: string, host: string): boolean => {
-  const bare = domain.replace(/^\./, '').toLowerCase()
+const bareOf = (domain: string): string => domain.replace(/^\./, '').toLowerCase()
+
+const covers = (bare: string, host: string): boolean => {
   return host === bare || (bare !== '' && host.endsWith(`.${bare}`))
 }
+
+/**
+ * Whether sites of different owners end like this, such as `co.uk` and `github.io`: the list of publicsuffix.org. For a host of
+ * that very name browsers take a cookie all the same (RFC 6265 §5.3).
+ */
+const isPublicSuffix = (bare: string, host: string | undefined): boolean =>
+  bare !== host && getPublicSuffix(bare, { allowPrivateDomains: true, validateHostname: false }) === bare
 
 const cookiesIn = (cookies: unknown): [index: number, cookie: SentCookie][] =>
   Array.isArray(cookies)
@@ -39,8 +48,9 @@ export const checkCookieDomains = (cookies: unknown, host: string | undefined, r
   for (const [index, { domain }] of cookiesIn(cookies)) {
     const field = `cookies.${index}.domain`
     if (domain === undefined && host === undefined) report(field, 'is required where there is no url')
-    if (typeof domain === 'string' && host !== undefined && !covers(domain, host)) {
-      report(field, 'must cover the host of url')
-    }
+    if (typeof domain !== 'string') continue
+    const bare = bareOf(domain)
+    if (host !== undefined && !covers(bare, host)) report(field, 'must cover the host of url')
+    else if (isPublicSuffix(bare, host)) report(field, 'must not be a public suffix, which sites of others end in too')
   }
 }

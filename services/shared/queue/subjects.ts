@@ -12,6 +12,9 @@ export const captureSubject = (of: { pool: Pool; lane: Lane; accountId: string; 
 /** The id of the capture whose stored message or report has this subject. */
 export const captureIdOf = (subject: string): string => subject.slice(subject.lastIndexOf('.') + 1)
 
+/** The account whose capture's stored message has this subject. */
+export const accountIdOfCapture = (subject: string): string => subject.split('.')[3] ?? ''
+
 /** All captures of one lane of a pool, or of everything. */
 export const captureFilter = (of?: { pool: Pool; lane: Lane }): string =>
   of ? `capture.${of.pool}.${of.lane}.${all}` : `capture.${all}`

@@ -11,8 +11,11 @@ const closeMs = 2000
 
 /** Fresh pages, one for each capture, of a browser that is replaced when it is due. */
 export type PageSupply = {
-  /** The page of the next capture, opened ahead where it emulates what most captures do. A browser that cannot be started rejects. */
-  readonly take: (emulation: Emulation) => Promise<OpenPage>
+  /**
+   * The page of the next capture, opened ahead where it emulates what most captures do. A browser that cannot be started
+   * rejects. `isOtherAccounts`: the captures before were of another account than this.
+   */
+  readonly take: (emulation: Emulation, isOtherAccounts: boolean) => Promise<OpenPage>
   /** Takes a page back and opens the next. `isSpoilt`: its browser is not to be trusted with another capture. */
   readonly giveBack: (open: OpenPage, isSpoilt: boolean) => void
 }
@@ -38,6 +41,8 @@ const close = async (open: OpenPage): Promise<boolean> => {
 
 /** When browsers are replaced, which is started first, and the proxy by which pages are loaded. */
 export type SupplyOptions = {
+  /** A browser serves captures of one account only; the next one waits beside. */
+  readonly isOneAccounts: boolean
   readonly recycleCaptures: number
   readonly recycleMs: number
   readonly kept: BrowserKind
@@ -50,7 +55,7 @@ export type SupplyOptions = {
  */
 export const createPageSupply = (
   launch: (kind: BrowserKind) => Promise<Browser>,
-  { recycleCaptures, recycleMs, kept, proxy }: SupplyOptions,
+  { isOneAccounts, recycleCaptures, recycleMs, kept, proxy }: SupplyOptions,
 ): PageSupply => {
   let served = 0
   let bornAt = 0
@@ -60,7 +65,7 @@ export const createPageSupply = (
 
   const open = (browser: Browser, emulation: Emulation) => openPage(browser, emulation, proxy)
   const start = async (kind: BrowserKind): Promise<OpenPage> => open(await launch(kind), usualIn(kind))
-  /** While the last capture of a browser runs, so that the next one does not wait for another. */
+  /** While a capture runs after which the browser may have to be replaced, so that the next one does not wait. */
   const startSpare = (kind: BrowserKind) => {
     const page = start(kind)
     // Thrown where it is used.
@@ -73,7 +78,8 @@ export const createPageSupply = (
     const ready = spare
     spare = undefined
     if (ready && ready.kind !== kind) ready.page.then(({ browser }) => browser.kill()).catch(() => {})
-    const page = await (ready?.kind === kind ? ready.page : start(kind))
+    const waiting = ready?.kind === kind ? await ready.page : undefined
+    const page = waiting && !waiting.browser.ended.aborted ? waiting : await start(kind)
     current = page.browser
     served = 0
     bornAt = performance.now()
@@ -83,13 +89,15 @@ export const createPageSupply = (
 
   let next = openInFresh(kept)
   return {
-    take: async (emulation) => {
+    take: async (emulation, isOtherAccounts) => {
       const opened = await next
       const isOfKind = opened.emulation.browser === emulation.browser
-      const ahead = isOfKind && !opened.browser.ended.aborted ? opened : await openInFresh(emulation.browser)
+      const mayServe = !(isOneAccounts && isOtherAccounts && served > 0)
+      const isFit = isOfKind && mayServe && !opened.browser.ended.aborted
+      const ahead = isFit ? opened : await openInFresh(emulation.browser)
       next = Promise.resolve(ahead)
       served += 1
-      if (isDue() && !spare) startSpare(emulation.browser)
+      if ((isDue() || isOneAccounts) && !spare) startSpare(emulation.browser)
       if (!serves(ahead, emulation)) return open(ahead.browser, emulation)
       const { width, height } = emulation
       const isOfSize = width === ahead.emulation.width && height === ahead.emulation.height

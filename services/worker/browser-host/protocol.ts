@@ -26,6 +26,8 @@ export type HostSettings = {
   readonly blockLists: string
   /** Certificate store that the browser trusts beside the system's. */
   readonly trust?: string
+  /** Whether a browser serves captures of one account only. */
+  readonly isOneAccounts: boolean
   readonly recycleCaptures: number
   readonly recycleMs: number
   /** With more memory than this after a capture, host and browser together, the browser is replaced. */
@@ -36,11 +38,19 @@ export type HostSettings = {
   readonly pixelsMax: number
 }
 
-/** One capture. `online` false cuts it off from egress, for the warm-up. */
-export type Order = { readonly id: string; readonly options: CaptureOptions; readonly online: boolean }
+/** One capture. `online` false cuts it off from egress, for the warm-up, which is of no account. */
+export type Order = {
+  readonly id: string
+  readonly options: CaptureOptions
+  readonly online: boolean
+  readonly accountId?: string
+}
 
-/** An order on its way to the host; `leftMs` of its time are left, and its host is ended soon after. */
-export type DueOrder = Order & { readonly leftMs: number }
+/**
+ * An order on its way to the host; `leftMs` of its time are left, and its host is ended soon after. All that the host learns
+ * of the account is whether it is another than that of the captures before.
+ */
+export type DueOrder = Omit<Order, 'accountId'> & { readonly leftMs: number; readonly isOtherAccounts: boolean }
 
 /** A connection that the browser wants to make, or that egress has refused. The host answers with its verdict. */
 export type ConnectionReview = {

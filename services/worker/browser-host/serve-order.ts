@@ -77,7 +77,7 @@ const tryOrder = async (host: Host, order: DueOrder): Promise<Tried> => {
   }
   const tooLate = () => new Error(`no page opened within ${openMs} ms`)
   // What it throws ends the host: it has met nothing of the order's page, which is handed back.
-  const open = await within(host.pages.take(plan.emulation), openMs, tooLate)
+  const open = await within(host.pages.take(plan.emulation, order.isOtherAccounts), openMs, tooLate)
   timings.open = Math.round(performance.now() - began)
   void host.report({ kind: 'opened', id })
   let isLoaded = false

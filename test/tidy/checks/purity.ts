@@ -5,7 +5,7 @@ import { findingOn, importsOf, nodesIn, packageOf, type SyntaxNode } from '#test
 
 const rule = 'purity'
 /** Packages without I/O, clock or randomness. */
-const purePackages = ['typebox', 'ajv', 'ipaddr.js', 'qs', 'css-selector-parser']
+const purePackages = ['typebox', 'ajv', 'ipaddr.js', 'qs', 'css-selector-parser', 'tldts-experimental']
 const impureObjects = ['process', 'performance', 'crypto', 'console', 'globalThis', 'Temporal']
 const impureCalls = ['setTimeout', 'setInterval', 'setImmediate', 'queueMicrotask', 'fetch']
 const impureMembers = ['Date.now', 'Math.random']

@@ -68,8 +68,13 @@ export const workerSettings = {
     help: "folder of further block lists: folders cookies, ads and chats with files *.txt in EasyList's syntax; empty: only those that come along",
     fallback: '',
   }),
+  shareBrowsers: oneOf('WORKER_SHARE_BROWSERS', {
+    help: 'which captures may use one browser, each in a context of its own: all of the pool, those of one account, or none but one; a browser of another account or capture waits for its turn beside, about 100 MiB for each slot',
+    fallback: 'pool',
+    values: ['pool', 'account', 'capture'],
+  }),
   recycleCaptures: integer('WORKER_RECYCLE_CAPTURES', {
-    help: 'captures after which a browser is replaced; with 1 no two captures share one',
+    help: 'captures after which a browser is replaced',
     fallback: 50,
     min: 1,
     max: 10_000,

@@ -14,15 +14,13 @@ import { awaitSelector } from './load/await-selector.ts'
 import { awaitIdle } from './load/await-idle.ts'
 import { goTo } from './load/go-to.ts'
 import type { CapturePlan } from './plan/plan-capture.ts'
+import { shareOf, type WaitingStage } from './plan/share-time.ts'
 import { changePage, styleAgain } from './prepare/change-page.ts'
 import { followNavigation } from './prepare/follow-navigation.ts'
 import { createHiding, type Hiding } from './prepare/hide-blocked.ts'
 import { settle } from './prepare/settle.ts'
 import { takePicture } from './take-picture.ts'
 import * as warnings from './warnings.ts'
-
-/** Time for a document to which the page goes by itself after it has loaded. */
-const navigationMs = 3000
 
 /** What is delivered of a page. */
 type Unhashed = Omit<Shot, 'sha256'>
@@ -39,31 +37,36 @@ const loadPage = async (open: OpenPage, plan: CapturePlan, bounds: CaptureBounds
   return plan.waitsForIdle && !(await awaitIdle(open, endsAt)) ? [warnings.busy] : []
 }
 
+/** Milliseconds that a stage may take which begins now. */
+type Shares = { readonly share: (stage: WaitingStage) => number }
+
 /** What is hidden, what the caller wants changed in the page that has loaded, and the delay. */
-const change = async (open: OpenPage, plan: CapturePlan, hiding: Hiding): Promise<Warning[]> => {
+const change = async (open: OpenPage, plan: CapturePlan, hiding: Hiding, { share }: Shares): Promise<Warning[]> => {
   await hiding.apply()
-  const changed = await changePage(open, plan.changes)
+  const changed = await changePage(open, plan.changes, share('changes'))
   await new Promise((wake) => setTimeout(wake, plan.delaySeconds * 1000))
-  await followNavigation(open, performance.now() + navigationMs)
+  await followNavigation(open, performance.now() + share('navigation'))
   if (plan.delaySeconds > 0 || Object.values(plan.changes).some((each) => each !== undefined && each.length > 0))
     await hiding.apply()
   return [...changed, ...(await styleAgain(open, plan.changes))]
 }
 
 /** What is done between the load and the shot. */
-const prepare = async (open: OpenPage, plan: CapturePlan, bounds: CaptureBounds): Promise<Warning[]> => {
+const prepare = async (open: OpenPage, plan: CapturePlan, bounds: CaptureBounds & Shares): Promise<Warning[]> => {
   const time = timing(bounds)
-  const hiding = createHiding(open, bounds.blocker, bounds.consentScript)
-  const changed = await time('prepare', change(open, plan, hiding))
-  const images = await time('settle', settle(open, plan.subject, bounds.heightMax))
+  const { share } = bounds
+  const hiding = createHiding(open, bounds.blocker, { script: bounds.consentScript, waitMs: () => share('consent') })
+  const changed = await time('prepare', change(open, plan, hiding, bounds))
+  const within = { heightMax: bounds.heightMax, waitMs: share('settle') }
+  const images = await time('settle', settle(open, plan.subject, within))
   const left = await hiding.finish()
   return [...changed, ...left, ...(images > 0 ? [warnings.undecoded(images)] : [])]
 }
 
 /** What the page says that is not in its picture. */
-const inspect = async (open: OpenPage, plan: CapturePlan) => {
+const inspect = async (open: OpenPage, plan: CapturePlan, waitMs: number) => {
   const vendor = await findChallenge(open)
-  const metadata = plan.extractsMetadata ? await extractMetadata(open) : undefined
+  const metadata = plan.extractsMetadata ? await extractMetadata(open, waitMs) : undefined
   const isUnread = plan.extractsMetadata && metadata === undefined
   const seen = [
     ...(vendor === undefined ? [] : [warnings.challenged(vendor)]),
@@ -74,8 +77,10 @@ const inspect = async (open: OpenPage, plan: CapturePlan) => {
 
 const render = async (open: OpenPage, plan: CapturePlan, bounds: CaptureBounds): Promise<Unhashed> => {
   const { output } = plan
-  const before = await prepare(open, plan, bounds)
-  const { metadata, seen } = await timing(bounds)('inspect', inspect(open, plan))
+  const share = (stage: WaitingStage) =>
+    shareOf(plan, stage, { leftMs: bounds.endsAt - performance.now(), pixelsMax: bounds.pixelsMax })
+  const before = await prepare(open, plan, { ...bounds, share })
+  const { metadata, seen } = await timing(bounds)('inspect', inspect(open, plan, share('inspect')))
   const picture = await takePicture(open, plan, bounds)
   const finalUrl = open.document.address()
   return {

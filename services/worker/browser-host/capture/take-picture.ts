@@ -6,6 +6,7 @@ import type { OpenPage } from './equip/open-page.ts'
 import { isBlank } from './inspect/is-blank.ts'
 import { assertDocument } from './load/navigate.ts'
 import type { CapturePlan, ImageOutput, PdfPage } from './plan/plan-capture.ts'
+import { pixelsWithin } from './plan/share-time.ts'
 import { runInOwnWorld } from './prepare/world.ts'
 import { printPages } from './shoot/print-pages.ts'
 import { shoot } from './shoot/shoot.ts'
@@ -27,7 +28,8 @@ const takeImage = async (
 ): Promise<Picture> => {
   const time = timing(bounds)
   const { scale } = plan.emulation
-  const { frame, isTruncated, zoom } = await measure(open, plan.subject, plan.emulation, bounds)
+  const sizes = { ...bounds, pixelsMax: pixelsWithin(output, bounds.pixelsMax) }
+  const { frame, isTruncated, zoom } = await measure(open, plan.subject, plan.emulation, sizes)
   const size = { width: Math.round(frame.width * zoom * scale), height: Math.round(frame.height * zoom * scale) }
   assertFits(output, size)
   // A page that goes on to another document meanwhile is shot as it is.
@@ -35,8 +37,8 @@ const takeImage = async (
   const take = async () => {
     const picture = await time('shoot', shoot(open, { frame, zoom, subject: plan.subject, output }))
     assertDocument(open, bounds.traffic)
-    const image = await time('encode', encode(picture, output, size))
-    return { image, isEmpty: await time('inspect', isBlank(image.bytes)) }
+    const isEmpty = await time('inspect', isBlank(picture))
+    return { picture, isEmpty }
   }
   let taken = await take()
   if (taken.isEmpty) {
@@ -44,7 +46,8 @@ const takeImage = async (
     taken = await take()
   }
   const seen = [...(isTruncated ? [warnings.truncated(frame)] : []), ...(taken.isEmpty ? [warnings.blank] : [])]
-  return { ...taken.image, warnings: seen }
+  const image = await time('encode', encode(taken.picture, output, size))
+  return { ...image, warnings: seen }
 }
 
 const takePdf = async (open: OpenPage, plan: CapturePlan, page: PdfPage, bounds: CaptureBounds): Promise<Picture> => {

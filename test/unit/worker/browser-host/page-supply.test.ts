@@ -5,7 +5,7 @@ import type { Browser } from '#worker/browser-host/browser/launch.ts'
 import { createPageSupply, usualIn } from '#worker/browser-host/page-supply.ts'
 
 /** Browsers that do as they are told, and what became of them. */
-const played = () => {
+const played = (isOneAccounts = false) => {
   const started: { kind: BrowserKind; isKilled: boolean; end: () => void }[] = []
   let pages = 0
   const session = { send: async () => ({}), on: () => {}, closed: new Promise(() => {}) } as unknown as Session
@@ -29,48 +29,51 @@ const played = () => {
     }
   }
   const supply = createPageSupply(launch, {
-    recycleCaptures: 2,
+    isOneAccounts,
+    recycleCaptures: isOneAccounts ? 50 : 2,
     recycleMs: 60_000,
     kept: 'shell',
     proxy: 'socks5://x:1',
   })
-  const capture = async (kind: BrowserKind = 'shell', isSpoilt = false) => {
-    const page = await supply.take(usualIn(kind))
+  const take = (kind: BrowserKind = 'shell', isOtherAccounts = false) => supply.take(usualIn(kind), isOtherAccounts)
+  const capture = async (kind: BrowserKind = 'shell', isSpoilt = false, isOtherAccounts = false) => {
+    const page = await take(kind, isOtherAccounts)
     supply.giveBack(page, isSpoilt)
+    return page.browser
   }
-  return { started, supply, capture }
+  return { started, supply, take, capture }
 }
 
 t.test('a browser that serves its last capture has its successor started meanwhile', async (t) => {
-  const { started, supply, capture } = played()
+  const { started, supply, take, capture } = played()
   await capture()
-  const last = await supply.take(usualIn('shell'))
+  const last = await take()
   t.equal(started.length, 2)
   t.notOk(started[0]?.isKilled)
   supply.giveBack(last, false)
-  const next = await supply.take(usualIn('shell'))
+  const next = await take()
   t.ok(started[0]?.isKilled)
   t.equal(started.length, 2, 'none is started but the successor')
   t.not(next.browser, last.browser)
 })
 
 t.test('a browser that a page has spoilt, or that has ended, serves no other', async (t) => {
-  const { started, supply, capture } = played()
+  const { started, take, capture } = played()
   await capture('shell', true)
   await capture()
   t.match(started, [{ isKilled: true }, { isKilled: false }])
   started[1]?.end()
-  await supply.take(usualIn('shell'))
+  await take()
   t.equal(started.length, 3)
 })
 
 t.test(
   'a capture that needs another browser gets it, and a successor of the other kind is not left behind',
   async (t) => {
-    const { started, supply, capture } = played()
+    const { started, take, capture } = played()
     await capture()
     await capture()
-    const full = await supply.take(usualIn('full'))
+    const full = await take('full')
     t.equal(full.emulation.browser, 'full')
     t.same(
       started.filter(({ isKilled }) => !isKilled).map(({ kind }) => kind),
@@ -80,9 +83,36 @@ t.test(
 )
 
 t.test('no page is given to two captures', async (t) => {
-  const { supply } = played()
-  const first = await supply.take(usualIn('shell'))
+  const { supply, take } = played()
+  const first = await take()
   supply.giveBack(first, false)
-  const second = await supply.take(usualIn('shell'))
+  const second = await take()
   t.not(second.contextId, first.contextId)
+})
+
+t.test('a browser of one account serves no other; the next one waits beside', async (t) => {
+  const { started, take, capture } = played(true)
+  const first = await capture()
+  t.equal(await capture(), first, 'the account keeps its browser')
+  t.equal(started.length, 2)
+  const second = await capture('shell', false, true)
+  t.not(second, first)
+  t.ok(started[0]?.isKilled)
+  t.equal(await capture(), second)
+  started[2]?.end()
+  const { browser } = await take('shell', true)
+  t.notOk(browser.ended.aborted, 'one that has ended while it waited serves nobody')
+  t.not(browser, second)
+})
+
+t.test('a browser that has served nobody serves another account', async (t) => {
+  const { started, capture } = played(true)
+  await capture('shell', true)
+  await capture('shell', false, true)
+  t.equal(started.filter(({ isKilled }) => isKilled).length, 1)
+})
+
+t.test('a browser that all accounts share serves another account', async (t) => {
+  const { capture } = played()
+  t.equal(await capture(), await capture('shell', false, true))
 })

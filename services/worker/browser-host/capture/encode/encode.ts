@@ -14,6 +14,9 @@ const sideMax: Partial<Record<ImageOutput['format'], number>> = { webp: 16_383, 
 /** Images up to this size are worth the time that a smaller AVIF takes: 300 ms for a megapixel instead of 60. */
 const avifSmallPixels = 500_000
 
+/** Above this size files may be larger than they could be: the picture must be made within its share of the deadline. */
+const largePixels = 25_000_000
+
 /**
  * The browser's fast png has more bytes for each pixel than this where it shows photographs and gradients. There, filters
  * at a moderate level make files as small as Playwright's, which are 1.6 times as large without; text and flat colour are as
@@ -44,8 +47,9 @@ const encoderOf = (
   if (format === 'jpeg') return image.jpeg({ quality })
   if (format === 'webp') return image.webp({ quality, effort: 2 })
   if (format === 'avif') return image.avif({ quality, effort: width * height <= avifSmallPixels ? 2 : 0 })
-  if (format === 'tiff') return image.tiff({ compression: 'deflate', predictor: 'horizontal' })
-  return image.png(isPlain ? { compressionLevel: 6 } : { compressionLevel: 4, adaptiveFiltering: true })
+  const isLarge = width * height > largePixels
+  if (format === 'tiff') return image.tiff({ compression: isLarge ? 'lzw' : 'deflate', predictor: 'horizontal' })
+  return image.png(isPlain ? { compressionLevel: 6 } : { compressionLevel: isLarge ? 2 : 4, adaptiveFiltering: true })
 }
 
 /** Turns what the browser shot, an image of `shot` pixels, into what is delivered. */

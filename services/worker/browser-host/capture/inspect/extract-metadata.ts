@@ -94,12 +94,13 @@ const metadataOf = (source: Source): PageMetadata => {
 
 /**
  * Reads what a page says of itself, without fetching anything; a field that it does not have is absent. Undefined where
- * the page went on to other documents all the while.
+ * the page went on to other documents for `waitMs`.
  */
 export const extractMetadata = async (
   open: Pick<OpenPage, 'session' | 'mainFrameId' | 'document'>,
+  waitMs: number,
 ): Promise<PageMetadata | undefined> => {
-  const source = (await runInLatestDocument(open, readSource)) as Source | undefined
+  const source = (await runInLatestDocument(open, () => readSource, performance.now() + waitMs)) as Source | undefined
   // What Chromium shows in the place of an error without a body is not the target's.
   if (open.document.address().startsWith('chrome-error:')) return {}
   return source && metadataOf(source)

@@ -9,11 +9,9 @@ import { usingSelector } from './selector-errors.ts'
 import { applyStyle } from './style.ts'
 import { runInOwnWorld } from './world.ts'
 
-/** Time for script and click together, and the documents that they lead to. */
-const changesMs = 6000
-/** Time for the caller's script, and for the page to let itself be clicked. */
-const scriptMs = 5000
-const clickMs = 3000
+/** Of the time for script and click together and the documents that they lead to: for the script, and until the click is forced. */
+const scriptPart = 5 / 6
+const clickPart = 1 / 2
 
 type Changes = CapturePlan['changes']
 
@@ -26,7 +24,7 @@ const notFound = (parameter: string, selector: string): Warning => ({
 const leftUntil = (endsAt: number, mostMs: number): number => Math.max(1, Math.min(mostMs, endsAt - performance.now()))
 
 /** Runs the caller's script in the page's own world; `await` works at its top level. */
-const runScript = async ({ session }: OpenPage, js: string): Promise<Warning[]> => {
+const runScript = async ({ session }: OpenPage, js: string, waitMs: number): Promise<Warning[]> => {
   const failed = (why: string): Warning[] => [{ code: 'js_failed', message: `js ${why}`.slice(0, 500) }]
   const running = session.send('Runtime.evaluate', {
     expression: js,
@@ -35,8 +33,8 @@ const runScript = async ({ session }: OpenPage, js: string): Promise<Warning[]> 
     userGesture: true,
   })
   try {
-    const late = () => new Error(`did not end within ${scriptMs / 1000} s.`)
-    const { exceptionDetails: thrown } = await within(running, scriptMs, late)
+    const late = () => new Error(`did not end within ${(waitMs / 1000).toFixed(1)} s.`)
+    const { exceptionDetails: thrown } = await within(running, waitMs, late)
     return thrown ? failed(`threw: ${thrown.exception?.description?.split('\n')[0] ?? thrown.text}`) : []
   } catch (error) {
     const { message } = error as Error
@@ -61,20 +59,24 @@ const follow = async (open: OpenPage, endsAt: number) => {
 }
 
 /**
- * Applies the caller's changes to the loaded page, in the order of the plan, and returns the warnings. `styleAgain` follows
- * before the shot: a click may have led to another document.
+ * Applies the caller's changes to the loaded page, in the order of the plan, within `waitMs`, and returns the warnings.
+ * `styleAgain` follows before the shot: a click may have led to another document.
  */
-export const changePage = async (open: OpenPage, changes: Changes): Promise<Warning[]> => {
+export const changePage = async (open: OpenPage, changes: Changes, waitMs: number): Promise<Warning[]> => {
   const { js, click: clicked, scrollTo: scrolledTo } = changes
   const warnings: Warning[] = []
-  const endsAt = performance.now() + changesMs
+  const endsAt = performance.now() + waitMs
   await applyStyle(open, changes)
   if (js !== undefined) {
-    warnings.push(...(await runScript(open, js)))
+    warnings.push(...(await runScript(open, js, waitMs * scriptPart)))
     await follow(open, endsAt)
   }
   if (clicked !== undefined) {
-    const isFound = await usingSelector('click_selector', clicked, click(open, clicked, leftUntil(endsAt, clickMs)))
+    const isFound = await usingSelector(
+      'click_selector',
+      clicked,
+      click(open, clicked, leftUntil(endsAt, waitMs * clickPart)),
+    )
     if (!isFound) warnings.push(notFound('click_selector', clicked))
     await follow(open, endsAt)
   }

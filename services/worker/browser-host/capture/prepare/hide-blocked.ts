@@ -9,8 +9,9 @@ import { runInEveryRoot } from './in-every-frame.ts'
 import { optOut } from './opt-out.ts'
 import { runInOwnWorld } from './world.ts'
 
-/** Time for a document to which opting out leads; what starts one does so at once. */
-const navigationMs = 3000
+/** Of the time for getting rid of a banner: for opting out. The rest is for a document to which that leads. */
+const optOutPart = 1 / 3
+/** What starts a navigation does so at once. */
 const navigationStartMs = 50
 
 const rootsMax = 200
@@ -23,6 +24,9 @@ export type Hiding = {
   /** Hides once more what has come since, and warns where a banner can be seen even so. */
   readonly finish: () => Promise<Warning[]>
 }
+
+/** How banners are opted out of, and milliseconds that this may take from the moment of asking. */
+type OptingOut = { readonly script: ConsentScript; readonly waitMs: () => number }
 
 const none: Hiding = { apply: async () => {}, finish: async () => [] }
 
@@ -60,7 +64,7 @@ const selectorsOf = (rules: readonly HidingRule[]): string[] =>
  * page, and the consent rules run only where a known banner is seen. Bounded unless the renderer hangs; a document that
  * goes away meanwhile is left as it is.
  */
-export const createHiding = (open: OpenPage, blocker: Blocker, script: ConsentScript): Hiding => {
+export const createHiding = (open: OpenPage, blocker: Blocker, { script, waitMs }: OptingOut): Hiding => {
   if (!blocker.hides) return none
   let isConsentSeen = false
 
@@ -68,9 +72,11 @@ export const createHiding = (open: OpenPage, blocker: Blocker, script: ConsentSc
     if (isConsentSeen || selectors.length === 0) return false
     isConsentSeen = (await runInEveryRoot(open, showsAny, selectors)).includes(true)
     if (!isConsentSeen) return false
-    await optOut(open, script)
+    const leftMs = waitMs()
+    const endsAt = performance.now() + leftMs
+    await optOut(open, script, leftMs * optOutPart)
     await new Promise((wake) => setTimeout(wake, navigationStartMs))
-    await followNavigation(open, performance.now() + navigationMs)
+    await followNavigation(open, endsAt)
     return true
   }
   const hide = async (): Promise<boolean> => {

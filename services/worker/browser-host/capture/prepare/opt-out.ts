@@ -3,8 +3,7 @@ import type { ConsentScript } from '#worker/browser-host/blocking/consent-script
 import type { OpenPage } from '#worker/browser-host/capture/equip/open-page.ts'
 import { runInOwnWorld } from './world.ts'
 
-const optOutMs = 1500
-/** More than any rule takes within that time. */
+/** More than any rule takes. */
 const roundsMax = 50
 /** As many of the page's own functions are called in one round. */
 const snippetsMax = 200
@@ -59,9 +58,9 @@ const converse = async (open: Open, script: ConsentScript, endsAt: number): Prom
 /**
  * Opts out of the consent banner that the page shows, by the rules of autoconsent, which run in a world of our own. The
  * host asks that world for its messages, one answer at a time, so the page has no way to send any. Whether it was clicked
- * through within 1.5 s; a page that goes away meanwhile, or hangs, was not.
+ * through within `waitMs`; a page that goes away meanwhile, or hangs, was not.
  */
-export const optOut = async (open: Open, script: ConsentScript): Promise<boolean> => {
+export const optOut = async (open: Open, script: ConsentScript, waitMs: number): Promise<boolean> => {
   const tooLate = () => new Error('not opted out in time')
-  return within(converse(open, script, performance.now() + optOutMs), optOutMs, tooLate).catch(() => false)
+  return within(converse(open, script, performance.now() + waitMs), waitMs, tooLate).catch(() => false)
 }

@@ -4,7 +4,6 @@ import { followNavigation } from './follow-navigation.ts'
 type Steered = Pick<OpenPage, 'session' | 'mainFrameId'>
 
 const triesMax = 3
-const reloadMs = 3000
 
 /**
  * Runs an expression in a world of our own beside the page's, so that nothing which the page did to its globals reaches
@@ -27,20 +26,21 @@ export const runInOwnWorld = async (open: Steered, expression: string): Promise<
 }
 
 /**
- * Runs an expression as `runInOwnWorld` does. A page that goes on to another document meanwhile is followed: the
- * expression runs again in that one, three times in all; undefined where none of them stayed. Throws where the page is
+ * Runs an expression, made for the milliseconds that are left, as `runInOwnWorld` does. A page that goes on to another document meanwhile is followed until `endsAt`:
+ * the expression runs again in that one, three times in all; undefined where none of them stayed. Throws where the page is
  * closed. Bounded unless the renderer hangs.
  */
 export const runInLatestDocument = async (
   open: Steered & Pick<OpenPage, 'document'>,
-  expression: string,
+  expressionFor: (leftMs: number) => string,
+  endsAt: number,
 ): Promise<unknown> => {
-  for (let tries = 1; tries <= triesMax; tries += 1) {
+  for (let tries = 1; tries === 1 || (tries <= triesMax && performance.now() < endsAt); tries += 1) {
     try {
-      return await runInOwnWorld(open, expression)
+      return await runInOwnWorld(open, expressionFor(Math.max(1, endsAt - performance.now())))
     } catch (error) {
       if (!open.session.isOpen()) throw error
-      await followNavigation(open, performance.now() + reloadMs)
+      await followNavigation(open, endsAt)
     }
   }
   return undefined

@@ -103,3 +103,15 @@ t.test(
     )
   },
 )
+
+t.test('a large picture is encoded with less effort', async (t) => {
+  const isMadeBy = async (compression: 'deflate' | 'lzw', shot: { width: number; height: number }) => {
+    const picture = await sharp({ create: { ...shot, channels: 3, background: 'red' } })
+      .png({ compressionLevel: 1 })
+      .toBuffer()
+    const { bytes } = await encode(picture, outputOf({ format: 'tiff' }), shot)
+    return bytes.equals(await sharp(picture).tiff({ compression, predictor: 'horizontal' }).toBuffer())
+  }
+  t.ok(await isMadeBy('deflate', { width: 500, height: 500 }))
+  t.ok(await isMadeBy('lzw', { width: 5001, height: 5000 }))
+})

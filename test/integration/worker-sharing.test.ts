@@ -1,0 +1,99 @@
+import { chmod, mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import t from 'tap'
+import { connectQueue } from '#shared/queue/connection.ts'
+import { generateSealingKeys, readSealingKey } from '#shared/queue/seal.ts'
+import { declareStreams } from '#shared/queue/streams.ts'
+import { chromiumPath } from '#test/helpers/bare-browser.ts'
+import { startPages } from '#test/helpers/browser-host.ts'
+import {
+  awaitResult,
+  sendCapture,
+  startObjectSink,
+  startWorker,
+  type WorkerProcess,
+} from '#test/helpers/browser-worker.ts'
+import { rulesOf, startFilter } from '#test/helpers/egress-filter.ts'
+import { eventually } from '#test/helpers/eventually.ts'
+import { startNats } from '#test/helpers/nats.ts'
+import { processTree } from '#test/helpers/process-tree.ts'
+
+const nats = await startNats(t)
+const queue = await connectQueue({ url: nats.url, name: 'test', inboxPrefix: '_INBOX_test', notice: () => {} })
+await declareStreams(queue)
+
+/** Processes of Chromium that run in a worker, browsers alone or all of a browser. */
+const browsersOf = ({ pid }: Pick<WorkerProcess, 'pid'>) =>
+  processTree(pid).flatMap(({ pid: id, command }) =>
+    command.startsWith(chromiumPath) && !command.includes('--type=') ? [id] : [],
+  )
+let worker: WorkerProcess | undefined
+const seen: number[][] = []
+const pages = await startPages({
+  '/seen': (_request, response) => {
+    if (worker) seen.push(browsersOf(worker))
+    response.writeHead(200, { 'content-type': 'text/html' }).end('<title>seen</title><p>seen')
+  },
+})
+const filter = await startFilter({ rules: rulesOf(pages.host), connectionBytesMax: 1e9 })
+const store = await startObjectSink()
+const keys = generateSealingKeys()
+const folder = await mkdtemp(join(tmpdir(), 'sharing-'))
+// The browser's user passes through it.
+await chmod(folder, 0o711)
+const settings = {
+  TMPDIR: folder,
+  SHUTTERFLEET_NATS_URL: nats.url,
+  SHUTTERFLEET_WORKER_EGRESS: `127.0.0.1:${filter.port}`,
+  SHUTTERFLEET_WORKER_OPENING_KEYS: keys.private,
+}
+t.teardown(async () => {
+  await queue[Symbol.asyncDispose]()
+  await Promise.all([pages, filter, store].map((each) => each[Symbol.asyncDispose]()))
+  await rm(folder, { recursive: true, force: true })
+})
+
+const to = { queue, sealingKey: readSealingKey(keys.public), storeUrl: store.url }
+const accounts = { a: crypto.randomUUID(), b: crypto.randomUUID() }
+
+/**
+ * Lets a worker take captures of these accounts, one after the other. Gives the browsers that ran as each page was served, and
+ * the `running` ones that did after each capture, the oldest first.
+ */
+const browsersAt = async (sharing: string, of: readonly (keyof typeof accounts)[], running: number) => {
+  worker = await startWorker({ ...settings, SHUTTERFLEET_WORKER_SHARE_BROWSERS: sharing })
+  await using started = worker
+  const standing: number[][] = []
+  seen.length = 0
+  for (const account of of) {
+    const { id } = await sendCapture(to, { url: `${pages.url}/seen` }, { accountId: accounts[account] })
+    t.match(await awaitResult(queue, id), { outcome: 'completed' })
+    await eventually(() => browsersOf(started).length === running, { what: `${running} browsers` })
+    standing.push(browsersOf(started))
+  }
+  return { seen: [...seen], standing }
+}
+
+t.test('under `account` no browser serves two accounts, and one account keeps its own', async (t) => {
+  const { seen: at, standing } = await browsersAt('account', ['a', 'a', 'b', 'b', 'a'], 2)
+  const [first = 0, second = 0] = standing[1] ?? []
+  const [, third = 0] = standing[3] ?? []
+  t.ok(at[0]?.includes(first) && at[1]?.includes(first), 'both captures of the first account')
+  t.notOk(at[2]?.includes(first), 'it is gone before the page of another account is loaded')
+  t.ok(at[2]?.includes(second) && at[3]?.includes(second), 'the one that waited beside serves the second account')
+  t.notOk(at[4]?.includes(second), 'and not the first one again')
+  t.ok(at[4]?.includes(third))
+})
+
+t.test('under `capture` no browser serves two captures', async (t) => {
+  const { seen: at, standing } = await browsersAt('capture', ['a', 'a', 'b'], 1)
+  t.equal(new Set(standing.flat()).size, 3, 'each capture leaves another one behind')
+  t.notOk(at[1]?.some((pid) => at[0]?.[0] === pid))
+  t.notOk(at[2]?.some((pid) => standing[0]?.[0] === pid))
+})
+
+t.test('under `pool` all captures share a browser', async (t) => {
+  const { seen: at } = await browsersAt('pool', ['a', 'b', 'a'], 1)
+  t.equal(new Set(at.flat()).size, 1)
+})
