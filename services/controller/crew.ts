@@ -10,8 +10,9 @@ export type Crew = {
   readonly present: number
   /** Those that were told to end and are still there. */
   readonly stopping: number
-  /** Those that take work, and those that soon will: `starting` ones, unless starts have been failing. */
+  /** Those that take work, and those that will: unscheduled and starting ones, unless starts have been failing. */
   readonly active: readonly SeenWorker[]
+  readonly unscheduled: readonly SeenWorker[]
   readonly starting: readonly SeenWorker[]
   readonly stuck: readonly SeenWorker[]
   /** Told to take no more work; busy ones first to finish, idle ones `drained`. */
@@ -22,16 +23,18 @@ export type Crew = {
 /** Sorts workers. `startsFail` tells that no starting one is to be counted on. */
 export const crewOf = (workers: readonly SeenWorker[], policy: PoolPolicy, startsFail: boolean): Crew => {
   const isLost = ({ state, ageMs, silentMs }: SeenWorker): boolean => {
-    if (state === 'stuck') return false
+    if (state === 'stuck' || state === 'unscheduled') return false
     return state === 'starting' ? ageMs > policy.startLimitMs : silentMs > lostAfterMs
   }
   const present = workers.filter(({ state }) => state !== 'stopping')
   const well = present.filter((worker) => !isLost(worker))
+  const unscheduled = well.filter(({ state }) => state === 'unscheduled')
   const starting = well.filter(({ state }) => state === 'starting')
   return {
     present: present.length,
     stopping: workers.length - present.length,
-    active: [...well.filter(({ state }) => state === 'ready'), ...(startsFail ? [] : starting)],
+    active: [...well.filter(({ state }) => state === 'ready'), ...(startsFail ? [] : [...starting, ...unscheduled])],
+    unscheduled,
     starting,
     stuck: well.filter(({ state }) => state === 'stuck'),
     leaving: well.filter(({ state }) => state === 'draining' || state === 'drained'),
@@ -41,8 +44,8 @@ export const crewOf = (workers: readonly SeenWorker[], policy: PoolPolicy, start
 
 const silentOf = ({ lost }: Crew) => lost.filter(({ state }) => state !== 'starting')
 
-const heardOf = ({ present, starting, stuck, lost }: Crew): number =>
-  present - starting.length - stuck.length - lost.length
+const heardOf = ({ present, unscheduled, starting, stuck, lost }: Crew): number =>
+  present - unscheduled.length - starting.length - stuck.length - lost.length
 
 /** One worker may hang; when most of several fall silent together, it is rather we who do not hear. */
 export const isDeaf = (crew: Crew): boolean => {
@@ -59,6 +62,6 @@ export const replaceableOf = (crew: Crew): readonly SeenWorker[] => {
   const silent = silentOf(crew)
   if (silent.length <= heardOf(crew)) return crew.lost
   const late = crew.lost.filter(({ state }) => state === 'starting')
-  if (crew.starting.length + crew.stopping > 0) return late
+  if (crew.unscheduled.length + crew.starting.length + crew.stopping > 0) return late
   return [...late, ...silent.toSorted((a, b) => b.silentMs - a.silentMs).slice(0, 1)]
 }

@@ -24,10 +24,10 @@ export const troubles = [
 export type Trouble = (typeof troubles)[number]
 
 /**
- * States of a worker as the controller knows them. A `stuck` one is in trouble and counts as no capacity; a `stopping` one
- * was told to end and will take nothing more.
+ * States of a worker as the controller knows them. An `unscheduled` one waits for a node with room, and is capacity to come; a
+ * `stuck` one is in trouble and counts as no capacity; a `stopping` one was told to end and will take nothing more.
  */
-export const workerStates = ['starting', 'stuck', 'ready', 'draining', 'drained', 'stopping'] as const
+export const workerStates = ['unscheduled', 'starting', 'stuck', 'ready', 'draining', 'drained', 'stopping'] as const
 
 /** One worker at the time of an observation. */
 export type SeenWorker = {
@@ -35,7 +35,7 @@ export type SeenWorker = {
   readonly state: (typeof workerStates)[number]
   /** Of a `stuck` one alone. */
   readonly trouble?: Trouble
-  /** Milliseconds since it was started. */
+  /** Milliseconds since it was started; of one that had to wait for a node, since it has it. */
   readonly ageMs: number
   /** Milliseconds for which nothing was heard of it although it could have been heard. */
   readonly silentMs: number
@@ -56,7 +56,7 @@ export type Observation = {
   readonly refused: { readonly count: number; readonly trouble: Trouble } | undefined
   /** Workers that became ready and workers that ended before that, counted since the controller began. */
   readonly starts: { readonly ready: number; readonly failed: number }
-  /** Measured mean from start to ready in milliseconds; undefined before the first. */
+  /** Milliseconds from start to ready of nine in ten workers that had a node at once; undefined before the first. */
   readonly startMs: number | undefined
   /** Measured mean time of a capture in its slot in milliseconds; undefined before the first. */
   readonly serviceMs: number | undefined

@@ -42,16 +42,17 @@ const heldOf = ({ seen, policy, memory }: Moment): number => {
 }
 
 /**
- * Takes away stuck and refused ones above the held size; refused ones can only be taken back all together. While workers are
- * starting, those might go in their place.
+ * Takes away above the held size what has not begun: refused ones, which can only be taken back all together, stuck ones, and
+ * such that wait for a node. While workers are starting, those might go in their place.
  */
 const withdraw = (moment: Moment, wanted: number): Decision | undefined => {
   const { crew, seen } = moment
-  const idlers = idlersOf(moment)
-  const excess = Math.min(idlers, crew.active.length + idlers - heldOf(moment))
   const refused = seen.refused?.count ?? 0
+  const idle = [...crew.stuck, ...crew.unscheduled]
+  const size = crew.active.length + idlersOf(moment)
+  const excess = Math.min(refused + idle.length, size - heldOf(moment))
   if (excess <= 0 || excess < refused || crew.starting.length > 0) return undefined
-  return { kind: 'stop', pods: podsOf(crew.stuck.slice(0, excess - refused)), wanted, reason: 'excess' }
+  return { kind: 'stop', pods: podsOf(idle.slice(0, excess - refused)), wanted, reason: 'excess' }
 }
 
 /** Brings the active workers up to the wanted number, as far as stuck, refused and failing ones let it. */

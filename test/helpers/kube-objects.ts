@@ -70,7 +70,13 @@ const statusOf = (parts: PodParts): NonNullable<SeenPod['status']> => {
   const scheduled =
     unschedulable === undefined
       ? { type: 'PodScheduled', status: 'True', lastTransitionTime: parts.scheduledSince ?? moment }
-      : { type: 'PodScheduled', status: 'False', reason: 'Unschedulable', message: unschedulable }
+      : {
+          type: 'PodScheduled',
+          status: 'False',
+          reason: 'Unschedulable',
+          message: unschedulable,
+          lastTransitionTime: parts.scheduledSince ?? moment,
+        }
   return {
     phase: parts.phase ?? (ready ? 'Running' : 'Pending'),
     conditions: [{ type: 'Ready', ...readyStatus }, scheduled],
@@ -136,4 +142,5 @@ export const podSettings: PodSettings = {
   podSeccomp: '',
   podIsolation: 'namespace',
   podUnsafeNoSandbox: false,
+  nodeProvisionSeconds: 300,
 }

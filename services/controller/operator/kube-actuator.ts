@@ -8,7 +8,7 @@ import { createGoingPods, type GoingPods, isMarked } from './going-pods.ts'
 import { createOwnWrites, requestMs } from './own-writes.ts'
 import { isReplacing, type KubeRoster, presentPods, rosterOf } from './roster-of.ts'
 import { deployments, type SeenDeployment } from './seen-deployment.ts'
-import { isReady, type SeenPod } from './seen-pod.ts'
+import { isReady, isUnscheduled, type SeenPod } from './seen-pod.ts'
 import type { StartTimes } from './start-times.ts'
 import type { Watch } from './watch.ts'
 
@@ -22,7 +22,7 @@ export type KubeActuatorDeps = {
   readonly api: Pick<KubeApi, 'patch' | 'remove'>
   readonly clock: Clock
   readonly watch: Pick<Watch, 'namespace' | 'deployment' | 'podsOf' | 'mustBeKnown'>
-  readonly startTimes: Pick<StartTimes, 'ageMs' | 'comingMs' | 'wasReady' | 'startsOf'>
+  readonly startTimes: Pick<StartTimes, 'ageMs' | 'troubleOf' | 'wasReady' | 'startsOf'>
   /** Has the Deployment made, with at least this many workers. */
   readonly create: (replicas: number) => void
   readonly notice: (notice: KubeNotice) => void
@@ -63,9 +63,10 @@ const createSize = ({ api, clock, notice }: KubeActuatorDeps) => {
 }
 
 /** How early a ReplicaSet takes a pod away, before it looks at marks: a lower one before a higher one. */
-const ranks = { coming: 0, unknown: 1, unready: 2, ready: 3 } as const
+const ranks = { unscheduled: 0, coming: 1, unknown: 2, unready: 3, ready: 4 } as const
 
 const rankOf = (pod: SeenPod): number => {
+  if (isUnscheduled(pod)) return ranks.unscheduled
   const phase = pod.status?.phase
   if (phase !== 'Running') return phase === 'Unknown' ? ranks.unknown : ranks.coming
   return isReady(pod) ? ranks.ready : ranks.unready
@@ -135,7 +136,7 @@ export const createKubeActuator = (deps: KubeActuatorDeps, pool: string): KubeAc
         pods: watch.podsOf(label),
         given: going.given(),
         ageMs: startTimes.ageMs,
-        comingMs: startTimes.comingMs,
+        troubleOf: startTimes.troubleOf,
         wasReady: startTimes.wasReady,
         starts: startTimes.startsOf(label),
       })

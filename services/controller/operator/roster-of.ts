@@ -1,9 +1,9 @@
 import type { Roster } from '#controller/act/actuator.ts'
 import type { Trouble } from '#controller/pool.ts'
 import type { SeenDeployment } from './seen-deployment.ts'
-import { conditionOf, hasEnded, isStopping, type SeenPod } from './seen-pod.ts'
+import { conditionOf, hasEnded, isStopping, isUnscheduled, type SeenPod } from './seen-pod.ts'
 import type { Starts } from './start-times.ts'
-import { type PodTrouble, troubleOf } from './trouble-of.ts'
+import type { PodTrouble } from './trouble-of.ts'
 
 /** What a roster is made of. */
 export type RosterParts = {
@@ -15,8 +15,8 @@ export type RosterParts = {
   /** Uids of pods that were told to end, where they do not show it yet. */
   readonly given: ReadonlySet<string>
   readonly ageMs: (pod: SeenPod) => number
-  /** For how long its node has not started it. */
-  readonly comingMs: (pod: SeenPod) => number
+  /** What keeps it from coming up. */
+  readonly troubleOf: (pod: SeenPod) => PodTrouble | undefined
   /** Whether it has ever been ready. */
   readonly wasReady: (pod: SeenPod) => boolean
   readonly starts: Starts
@@ -24,6 +24,8 @@ export type RosterParts = {
 
 /** A roster, and what else Kubernetes says of the pool for who reads its status. */
 export type KubeRoster = Roster & {
+  /** How long it took lately until a worker was ready that had to wait for a node, in milliseconds. */
+  readonly provisionMs: number | undefined
   /** Each kind of trouble that a pod is in, or that keeps pods from being made, with one message of it. */
   readonly troubles: ReadonlyMap<Trouble, string>
   /** Whether pods are replaced by others of a newer template. */
@@ -48,7 +50,8 @@ export const rosterOf = (parts: RosterParts): KubeRoster => {
     workers: counted.map((pod) => {
       const trouble = troubles.get(pod)?.trouble
       const stopping = given.has(pod.metadata.uid) || isStopping(pod)
-      return { pod: pod.metadata.name, ageMs: ageMs(pod), stopping, ...(trouble && { trouble }) }
+      const waits = isUnscheduled(pod) && { isUnscheduled: true }
+      return { pod: pod.metadata.name, ageMs: ageMs(pod), stopping, ...(trouble ? { trouble } : waits) }
     }),
     ...starts,
     ...(refused && { refused: { count: refused.count, trouble: refused.trouble } }),
@@ -63,10 +66,10 @@ export const rosterOf = (parts: RosterParts): KubeRoster => {
 
 type Troubles = ReadonlyMap<SeenPod, PodTrouble>
 
-const troublesOf = ({ pods, comingMs }: RosterParts): Troubles =>
+const troublesOf = ({ pods, troubleOf }: RosterParts): Troubles =>
   new Map(
     pods.flatMap((pod) => {
-      const found = troubleOf(pod, comingMs(pod))
+      const found = troubleOf(pod)
       return found ? [[pod, found] as const] : []
     }),
   )

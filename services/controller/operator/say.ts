@@ -53,6 +53,11 @@ const unknownWorkers = 'The API server does not tell which workers there are, so
 const rollout = 'Workers of an older template give way to new ones.'
 const hangingRollout = `${rollout} Some do not come up: until they do, or the template is taken back, the pool is not made smaller.`
 
+const waiting = (unscheduled: number, provisionMs: number | undefined): string => {
+  const wait = sentence(workers(unscheduled, 'waits for a node with room', 'wait for a node with room'))
+  return provisionMs === undefined ? wait : `${wait} Lately that took ${Math.round(provisionMs / 1000)} s.`
+}
+
 /** Workers that must take captures for the pool to be ready. */
 const requiredOf = ({ pool, decision }: Parts): number => {
   const { autoscaling, replicas } = pool.spec
@@ -72,11 +77,13 @@ export const sayReady = (parts: Parts): Said<'Ready'> => {
 }
 
 /** Whether workers come or go. */
-export const sayProgressing = ({ seen, isReplacing, decision, troubles }: Parts): Said<'Progressing'> => {
+export const sayProgressing = ({ seen, isReplacing, decision, troubles, provisionMs }: Parts): Said<'Progressing'> => {
   const starting = inState(seen, 'starting')
+  const unscheduled = inState(seen, 'unscheduled')
   const leaving = inState(seen, 'draining') + inState(seen, 'drained')
   if (isReplacing) return said('True', 'Replacing', troubles.size > 0 ? hangingRollout : rollout)
   if (decision.kind === 'replace') return said('True', 'Replacing', 'Silent workers are replaced.')
+  if (unscheduled > 0) return said('True', 'WaitingForNodes', waiting(unscheduled, provisionMs))
   if (starting > 0) return said('True', 'Starting', sentence(workers(starting, 'is starting', 'are starting')))
   if (leaving > 0) {
     const finish = workers(leaving, 'takes no more captures and goes', 'take no more captures and go')

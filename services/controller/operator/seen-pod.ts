@@ -103,6 +103,12 @@ export const conditionOf = (
 export const workerOf = ({ status }: SeenPod): SeenContainer | undefined =>
   status?.containerStatuses?.find(({ name }) => name === workerContainer)
 
+/** Whether no node has room for a pod that is to come up. */
+export const isUnscheduled = (pod: SeenPod): boolean => {
+  const scheduled = conditionOf(pod, 'PodScheduled')
+  return scheduled?.status === 'False' && scheduled.reason === 'Unschedulable' && !isStopping(pod) && !hasEnded(pod)
+}
+
 /** Whether a pod was told to end. */
 export const isStopping = ({ metadata }: SeenPod): boolean => metadata.deletionTimestamp !== undefined
 

@@ -374,10 +374,10 @@ t.test('keeps its promises whatever it sees', (t) => {
       drain: (of: Decision) =>
         of.kind === 'drain' &&
         areIn(of.pods, 'ready') &&
-        inState('starting', 'stuck', 'drained').length === 0 &&
+        inState('unscheduled', 'starting', 'stuck', 'drained').length === 0 &&
         !now.refused,
       stop: (of: Decision) =>
-        of.kind === 'stop' && areIn(of.pods, 'stuck', 'drained') && inState('starting').length === 0,
+        of.kind === 'stop' && areIn(of.pods, 'unscheduled', 'stuck', 'drained') && inState('starting').length === 0,
       replace: (of: Decision) => of.kind === 'replace' && areIn(of.pods, 'ready', 'draining', 'drained'),
       hold: () => true,
       freeze: () => true,

@@ -55,9 +55,9 @@ const setUp = (parts: DeploymentParts | undefined = {}, pods: SeenPod[] = []) =>
       },
       startTimes: {
         ageMs: () => 1000,
-        comingMs: () => 0,
+        troubleOf: () => undefined,
         wasReady: ({ metadata }) => metadata.name !== stuck,
-        startsOf: () => ({ starts: { ready: 0, failed: 0 }, startMs: undefined }),
+        startsOf: () => ({ starts: { ready: 0, failed: 0 }, startMs: undefined, provisionMs: undefined }),
       },
       create: (replicas) => created.push(replicas),
       notice: (notice) => notices.push(notice),

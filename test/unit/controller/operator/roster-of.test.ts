@@ -1,6 +1,7 @@
 import t from 'tap'
 import { type RosterParts, rosterOf } from '#controller/operator/roster-of.ts'
 import { trimDeployment } from '#controller/operator/seen-deployment.ts'
+import { troubleOf } from '#controller/operator/trouble-of.ts'
 import { conditionOf } from '#controller/operator/seen-pod.ts'
 import { type DeploymentParts, deploymentObject, podObject } from '#test/helpers/kube-objects.ts'
 
@@ -14,9 +15,9 @@ const roster = (of: Partial<RosterParts> & { deploymentIs?: DeploymentParts }) =
     pods: [],
     given: new Set(),
     ageMs: () => 5000,
-    comingMs: () => 0,
+    troubleOf: (pod) => troubleOf(pod, { unscheduledMs: 0, comingMs: 0 }, 300_000),
     wasReady: (pod) => conditionOf(pod, 'Ready')?.status === 'True',
-    starts: { starts: { ready: 3, failed: 0 }, startMs: 2000 },
+    starts: { starts: { ready: 3, failed: 0 }, startMs: 2000, provisionMs: undefined },
     ...of,
   })
 }
@@ -26,22 +27,24 @@ t.test('pods are workers, with their age, their trouble and whether they go', as
   const pods = [
     podObject('ready'),
     podObject('going', { stopping: true }),
-    podObject('stuck', { ready: false, unschedulable: 'no room' }),
+    podObject('stuck', { ready: false, waiting: { reason: 'ErrImagePull', message: 'not found' } }),
+    podObject('waits', { ready: false, unschedulable: 'no room' }),
   ]
   const { workers, starts, startMs, troubles, refused } = roster({ pods })
   t.strictSame(workers, [
     { pod: 'ready', ageMs: 5000, stopping: false },
     { pod: 'going', ageMs: 5000, stopping: true },
-    { pod: 'stuck', ageMs: 5000, stopping: false, trouble: 'unschedulable' },
+    { pod: 'stuck', ageMs: 5000, stopping: false, trouble: 'image-pull' },
+    { pod: 'waits', ageMs: 5000, stopping: false, isUnscheduled: true },
   ])
   t.strictSame({ starts, startMs, refused }, { starts: { ready: 3, failed: 0 }, startMs: 2000, refused: undefined })
-  t.strictSame([...troubles], [['unschedulable', 'no room']])
+  t.strictSame([...troubles], [['image-pull', 'not found']])
 })
 
 t.test('pods that their nodes do not start for long are in trouble', async (t) => {
   const pods = [podObject('a', { ready: false, waiting: { reason: 'ContainerCreating' } })]
   t.match(roster({ pods }).workers, [{ pod: 'a', trouble: undefined }])
-  const seen = roster({ pods, comingMs: () => 120_001 })
+  const seen = roster({ pods, troubleOf: (pod) => troubleOf(pod, { unscheduledMs: 0, comingMs: 120_001 }, 300_000) })
   t.match(seen.workers, [{ pod: 'a', trouble: 'not-starting' }])
   t.ok(seen.troubles.has('not-starting'))
 })

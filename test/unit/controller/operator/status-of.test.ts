@@ -11,6 +11,7 @@ const parts = (of: Partial<StatusParts> = {}): StatusParts => ({
   decision: { kind: 'hold', wanted: 2, reason: 'steady' },
   troubles: new Map(),
   isReplacing: false,
+  provisionMs: undefined,
   problem: undefined,
   at,
   ...of,
