@@ -1,4 +1,4 @@
-import { crewOf, isDeaf, replaceableOf } from './crew.ts'
+import { crewOf, replaceableOf } from './crew.ts'
 import { blankMemory, type Decide, type Decision, type Observation, type PoolMemory, type PoolPolicy } from './pool.ts'
 import { type Moment, resize, scaleUp, type Sized } from './resize.ts'
 import { needOf } from './staffing.ts'
@@ -75,7 +75,8 @@ const pause = (seen: Observation, policy: PoolPolicy, memory: PoolMemory): Retur
  * |-------------------------------------------------------------|---------------------|---------------------------|
  * | the pool is paused                                          | freeze              | paused                    |
  * | the list of workers is unknown                              | freeze              | workers-unknown           |
- * | most of several workers silent over 10 s, under 30 s        | freeze              | missing-heartbeats        |
+ * | a worker silent over 10 s whose node is lost                | replace it          | lost                      |
+ * | most of several other workers silent over 10 s, under 30 s  | freeze              | missing-heartbeats        |
  * | a worker silent over 10 s, or starting over its limit       | replace it          | lost                      |
  * | … most are silent: one, the next when its replacement beats | replace it, freeze  | lost, missing-heartbeats  |
  * | fewer active workers than the minimum                       | scale up            | below-minimum             |
@@ -108,8 +109,11 @@ export const decide: Decide = (seen, policy, before) => {
   const moment = { seen, policy, memory, crew }
 
   if (crew.lost.length > 0) {
-    const pods = isDeaf(crew) ? [] : replaceableOf(crew).map(({ pod }) => pod)
-    if (pods.length > 0) return { decision: { kind: 'replace', pods, wanted: size, reason: 'lost' }, memory }
+    const pods = replaceableOf(crew, seen.nowMs - memory.lastReplaceMs).map(({ pod }) => pod)
+    if (pods.length > 0) {
+      const decision: Decision = { kind: 'replace', pods, wanted: size, reason: 'lost' }
+      return { decision, memory: { ...memory, lastReplaceMs: seen.nowMs } }
+    }
     return { decision: { kind: 'freeze', wanted: size, reason: 'missing-heartbeats' }, memory }
   }
   return policy.size === 'by-queue' ? decideByQueue(moment) : decideFixed(moment, policy.size)

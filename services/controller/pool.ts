@@ -39,6 +39,8 @@ export type SeenWorker = {
   readonly ageMs: number
   /** Milliseconds for which nothing was heard of it although it could have been heard. */
   readonly silentMs: number
+  /** Whether whatever runs it has lost the machine that it is on: then its silence is its loss. */
+  readonly isNodeLost?: boolean
   readonly slots: number
   readonly busy: number
 }
@@ -90,6 +92,7 @@ export type PoolMemory = {
   /** Sizes wanted within the hold window that no later one exceeds, oldest first: at most `max` plus one of them. */
   readonly wants: readonly { readonly atMs: number; readonly size: number }[] | undefined
   readonly lastDrainMs: number
+  readonly lastReplaceMs: number
   /** When a worker was wanted last. */
   readonly lastWantMs: number
   readonly starts: Observation['starts']
@@ -158,6 +161,7 @@ export type Decide = (
 export const blankMemory: PoolMemory = {
   wants: undefined,
   lastDrainMs: Number.NEGATIVE_INFINITY,
+  lastReplaceMs: Number.NEGATIVE_INFINITY,
   lastWantMs: Number.NEGATIVE_INFINITY,
   starts: { ready: 0, failed: 0 },
   failures: 0,

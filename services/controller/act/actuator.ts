@@ -7,6 +7,8 @@ export type Placed = {
   readonly ageMs: number
   /** Whether it waits for a node with room. */
   readonly isUnscheduled?: boolean
+  /** Whether the machine that it is on was lost, as far as whatever runs it can tell. */
+  readonly isNodeLost?: boolean
   /** Whether it was told to end. */
   readonly stopping: boolean
   /** Why it cannot come up; never of one that works. */

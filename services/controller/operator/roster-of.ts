@@ -1,7 +1,7 @@
 import type { Roster } from '#controller/act/actuator.ts'
 import type { Trouble } from '#controller/pool.ts'
 import type { SeenDeployment } from './seen-deployment.ts'
-import { conditionOf, hasEnded, isStopping, isUnscheduled, type SeenPod } from './seen-pod.ts'
+import { conditionOf, hasEnded, isNodeLost, isStopping, isUnscheduled, type SeenPod } from './seen-pod.ts'
 import type { Starts } from './start-times.ts'
 import type { PodTrouble } from './trouble-of.ts'
 
@@ -46,12 +46,14 @@ export const rosterOf = (parts: RosterParts): KubeRoster => {
   const counted = pods.filter((pod) => !hasEnded(pod) && !surplus.has(pod))
   const present = presentPods(counted).length
   const refused = refusedOf(deployment, replicas - present)
+  const lostNodes = new Set(pods.filter(isNodeLost).map(({ spec }) => spec?.nodeName))
   return {
     workers: counted.map((pod) => {
       const trouble = troubles.get(pod)?.trouble
       const stopping = given.has(pod.metadata.uid) || isStopping(pod)
       const waits = isUnscheduled(pod) && { isUnscheduled: true }
-      return { pod: pod.metadata.name, ageMs: ageMs(pod), stopping, ...(trouble ? { trouble } : waits) }
+      const lost = lostNodes.has(pod.spec?.nodeName) && { isNodeLost: true }
+      return { pod: pod.metadata.name, ageMs: ageMs(pod), stopping, ...lost, ...(trouble ? { trouble } : waits) }
     }),
     ...starts,
     ...(refused && { refused: { count: refused.count, trouble: refused.trouble } }),

@@ -6,7 +6,6 @@ import {
 } from '#shared/kube/browser-pool.ts'
 import { workersName } from '#shared/kube/names.ts'
 import { at } from '#test/helpers/model-api/object.ts'
-import { holds, isActive } from '#test/helpers/model-api/pods.ts'
 import { keyIn } from '#test/helpers/model-api/store.ts'
 import type { World } from './world.ts'
 
@@ -28,9 +27,9 @@ export const sizeOf = ({ model }: World, name: string): number =>
     at(model.server.store.get('apps/v1/deployments', keyIn(namespace, workersName(name))), 'spec', 'replicas') ?? 0,
   )
 
-/** Pods that are ready, as Kubernetes sees it. */
-export const readyPods = ({ model }: World): number =>
-  model.server.store.all('v1/pods').filter((pod) => isActive(pod) && holds(pod, 'Ready')).length
+/** Workers that take captures, whatever Kubernetes thinks of them. */
+export const readyWorkers = ({ workers }: World): number =>
+  workers().filter(({ duty }) => duty.state() === 'ready').length
 
 /** Names of all Jobs. */
 export const jobsOf = ({ model }: World): readonly string[] =>

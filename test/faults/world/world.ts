@@ -36,6 +36,10 @@ export type World = {
   /** Kubernetes' word for why no container of these starts, as long as one stands here. */
   readonly troubles: Map<Pool, string>
   readonly nodes: Nodes
+  /** Workers that live, whatever Kubernetes thinks. */
+  readonly workers: () => readonly PlayedWorker[]
+  /** Kills all nodes of a zone. */
+  readonly loseZone: (zone: string) => void
 }
 
 /** What may be otherwise in a world. */
@@ -158,6 +162,10 @@ export const createWorld = (options: WorldOptions): World => {
       return replicas.find(({ process }) => process.name === holder && process.isAlive())
     },
     troubles: new Map(),
+    workers: node.running,
+    loseZone: (zone) => {
+      for (const node of nodes.cordon(zone)) model.kubelet.loseNode(node)
+    },
   }
   for (const [name, spec] of Object.entries(specs)) createPool(world, name, spec)
   for (let count = 0; count < replicasCount; count += 1) world.addReplica(clockFaults[count])

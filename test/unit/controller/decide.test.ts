@@ -166,9 +166,16 @@ const cases: Case[] = [
     want: { kind: 'replace', pods: ['w3'], wanted: 0, reason: 'lost' },
   },
   {
-    name: 'replaces no other while the one before has not gone',
+    name: 'replaces no other for ten seconds, in which the replacement of the one before is made',
     seen: { workers: [...crew(2, { silentMs: 40_000 }), worker('w3', { state: 'stopping' })] },
+    memory: { lastReplaceMs: nowMs - 9999 },
     want: { kind: 'freeze', wanted: 0, reason: 'missing-heartbeats' },
+  },
+  {
+    name: 'replaces the next one though the one before never goes, as on a dead node',
+    seen: { workers: [...crew(2, { silentMs: 40_000 }), worker('w3', { state: 'stopping' })] },
+    memory: { lastReplaceMs: nowMs - 10_000 },
+    want: { kind: 'replace', pods: ['w1'], wanted: 0, reason: 'lost' },
   },
   {
     name: 'replaces no other of them while nothing is heard of its replacement',
@@ -189,6 +196,7 @@ const cases: Case[] = [
         worker('w4', { state: 'stopping' }),
       ],
     },
+    memory: { lastReplaceMs: nowMs - 1 },
     want: { kind: 'replace', pods: ['w1'], wanted: 0, reason: 'lost' },
   },
   {
@@ -281,6 +289,12 @@ t.test('doubles the wait after each failed start, up to a minute', (t) => {
     waitsMs.push(memory.retryAtMs - nowMs)
   }
   t.strictSame(waitsMs, [1000, 2000, 4000, 8000, 16_000, 32_000, 60_000, 60_000, 60_000])
+  t.end()
+})
+
+t.test('remembers when it replaced a worker', (t) => {
+  t.equal(decide(seen({ workers: crew(1, { silentMs: 11_000 }) }), policy, calm).memory.lastReplaceMs, nowMs)
+  t.equal(decide(seen({ workers: crew(1) }), policy, calm).memory.lastReplaceMs, Number.NEGATIVE_INFINITY)
   t.end()
 })
 

@@ -118,3 +118,16 @@ t.test('where there are more than asked for it is crowded, whatever the Deployme
   t.notOk(roster({ pods, deploymentIs: { replicas: 2 }, given: new Set(['uid-a']) }).isCrowded)
   t.notOk(roster({ pods: [podObject('a', { stopping: true }), ...pods], deploymentIs: { replicas: 3 } }).isCrowded)
 })
+
+t.test('all pods of a node of which Kubernetes has marked one are on a lost node', async (t) => {
+  const pods = [
+    podObject('marked', { node: 'one', isNodeLost: true }),
+    podObject('coming', { node: 'one', ready: false, waiting: { reason: 'ContainerCreating' } }),
+    podObject('well', { node: 'two' }),
+    podObject('unready', { node: 'three', ready: false }),
+  ]
+  t.strictSame(
+    roster({ pods }).workers.flatMap(({ pod, isNodeLost }) => (isNodeLost ? [pod] : [])),
+    ['marked', 'coming'],
+  )
+})
