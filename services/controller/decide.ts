@@ -1,5 +1,13 @@
 import { crewOf, replaceableOf } from './crew.ts'
-import { blankMemory, type Decide, type Decision, type Observation, type PoolMemory, type PoolPolicy } from './pool.ts'
+import {
+  type Backlog,
+  blankMemory,
+  type Decide,
+  type Decision,
+  type Observation,
+  type PoolMemory,
+  type PoolPolicy,
+} from './pool.ts'
 import { type Moment, resize, scaleUp, type Sized } from './resize.ts'
 import { needOf } from './staffing.ts'
 
@@ -25,7 +33,11 @@ const lastWanted = ({ wants }: PoolMemory): number => wants?.at(-1)?.size ?? 0
 
 const clamp = (size: number, { min, max }: PoolPolicy) => Math.max(min, Math.min(max, size))
 
-const wantedOf = ({ seen, policy, crew }: Moment, backlog: Exclude<Observation['backlog'], 'unknown'>): Sized => {
+/** Where the ledger says nothing, JetStream's depth alone tells of work. */
+const uncounted: Backlog = { pending: 0, processing: 0, arrivals10s: 0, oldestMs: 0 }
+
+const wantedOf = ({ seen, policy, crew }: Moment): Sized => {
+  const backlog = seen.backlog === 'unknown' ? uncounted : seen.backlog
   const busy = [...crew.active, ...crew.leaving].reduce((sum, worker) => sum + worker.busy, 0)
   const need = needOf({ ...seen, backlog, active: crew.active, busy }, policy)
   const wanted = clamp(need.workers, policy)
@@ -50,13 +62,13 @@ const decideFixed = (moment: Moment, size: number): ReturnType<Decide> => {
 const decideByQueue = (moment: Moment): ReturnType<Decide> => {
   const { seen, policy, memory, crew } = moment
   const size = crew.active.length
-  if (seen.backlog === 'unknown') {
-    const minimum: Sized = { wanted: policy.min, reason: 'below-minimum' }
-    if (size < policy.min) return { decision: scaleUp(moment, minimum), memory }
+  const wanted = wantedOf(moment)
+  if (seen.backlog === 'unknown' && wanted.wanted <= size) {
     return { decision: { kind: 'freeze', wanted: size, reason: 'backlog-unknown' }, memory }
   }
-  const wanted = wantedOf(moment, seen.backlog)
-  return resized({ ...moment, memory: remember(memory, policy, seen.nowMs, wanted.wanted) }, wanted)
+  const next = { ...moment, memory: remember(memory, policy, seen.nowMs, wanted.wanted) }
+  // Stuck workers too are taken away only where it is known what waits.
+  return seen.backlog === 'unknown' ? { decision: scaleUp(next, wanted), memory: next.memory } : resized(next, wanted)
 }
 
 /** A pause keeps what there is, and so is remembered as if that had been wanted. */
@@ -80,7 +92,7 @@ const pause = (seen: Observation, policy: PoolPolicy, memory: PoolMemory): Retur
  * | a worker silent over 10 s, or starting over its limit       | replace it          | lost                      |
  * | … most are silent: one, the next when its replacement beats | replace it, freeze  | lost, missing-heartbeats  |
  * | fewer active workers than the minimum                       | scale up            | below-minimum             |
- * | no backlog message for 5 s                                  | freeze              | backlog-unknown           |
+ * | no backlog message for 5 s, JetStream holds no more work    | freeze              | backlog-unknown           |
  * | fewer than wanted                                           | scale up            | load, backlog, buffer, …  |
  * | … starts fail: wait 1, 2, 4 … 60 s, then one at a time      | hold, scale up      | crash-looping             |
  * | … all that is missing is stuck or refused, none above held  | hold                | the trouble               |

@@ -64,6 +64,9 @@ const requiredOf = ({ pool, decision }: Parts): number => {
   return autoscaling.enabled ? Math.max(autoscaling.minReplicas, Math.min(1, decision.wanted)) : replicas
 }
 
+const pausedWithoutWorkers =
+  'The pool is paused and has no worker: unless another pool serves its queue, captures fail after the proxied wait.'
+
 /** Whether enough workers take captures. */
 export const sayReady = (parts: Parts): Said<'Ready'> => {
   const { seen } = parts
@@ -71,6 +74,7 @@ export const sayReady = (parts: Parts): Said<'Ready'> => {
   const ready = inState(seen, 'ready')
   const required = requiredOf(parts)
   const takes = workers(ready, 'takes captures', 'take captures')
+  if (parts.pool.spec.paused && ready === 0) return said('False', 'WorkersMissing', pausedWithoutWorkers)
   if (ready < required) return said('False', 'WorkersMissing', sentence(`${takes}, at least ${required} must`))
   if (ready > 0 || required > 0) return said('True', 'WorkersReady', sentence(takes))
   return said('True', 'ScaledToZero', 'Nothing waits, so there is no worker; the next capture waits for one to start.')
@@ -100,7 +104,11 @@ export const sayMetrics = ({ seen, decision }: Parts): Said<'MetricsAvailable'> 
     return said('False', 'MissingHeartbeats', message)
   }
   if (seen.backlog !== 'unknown') return said('True', 'MetricsRead', 'Queue and workers are read.')
-  return said('False', 'BacklogUnknown', 'The ledger has not told over NATS for 5 s how many captures wait.')
+  return said(
+    'False',
+    'BacklogUnknown',
+    'No backlog report of the ledger over NATS for 5 s: the depth of JetStream may raise the size, nothing lowers it.',
+  )
 }
 
 /** Who decides the size. */

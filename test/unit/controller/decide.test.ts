@@ -41,8 +41,14 @@ const cases: Case[] = [
   },
   {
     name: 'holds the pool when the backlog is unknown',
-    seen: { backlog: 'unknown', depth: { waiting: 50, inFlight: 0 }, workers: crew(5) },
+    seen: { backlog: 'unknown', depth: { waiting: 0, inFlight: 1 }, workers: crew(5) },
     want: { kind: 'freeze', wanted: 5, reason: 'backlog-unknown' },
+  },
+  {
+    name: 'grows by what JetStream holds when the backlog is unknown',
+    seen: { backlog: 'unknown', depth: { waiting: 14, inFlight: 0 } },
+    policy: { min: 0 },
+    want: { kind: 'scale-up', to: 7, undrain: [], wanted: 7, reason: 'backlog' },
   },
   {
     name: 'leaves everything as it is while paused',
