@@ -96,18 +96,16 @@ const pause = (seen: Observation, policy: PoolPolicy, memory: PoolMemory): Retur
  * | fewer than wanted                                           | scale up            | load, backlog, buffer, …  |
  * | … starts fail: wait 1, 2, 4 … 60 s, then one at a time      | hold, scale up      | crash-looping             |
  * | … all that is missing is stuck or refused, none above held  | hold                | the trouble               |
- * | a worker drained, but workers are starting                  | hold                | starting                  |
  * | a worker drained                                            | stop it, stuck ones | drained                   |
  * | more than held, stuck and refused ones counted              | stop stuck ones     | excess                    |
  * | not more than was wanted within the hold window             | hold                | steady, holding, at-max…  |
- * | more, but workers are starting                              | hold                | starting                  |
+ * | more, but not more that are ready                           | hold                | starting                  |
  * | more, but the last step down is too young                   | hold                | stepping                  |
  * | more                                                        | drain 1 or a fourth | excess                    |
  *
  * With a fixed size the two rows of minimum and backlog do not exist, nothing is held, and the reason to grow or to stay is
  * `fixed`. With minimum 0 one worker is held until none was wanted for `zeroAfterMs`. Scaling up first takes back workers that
- * are leaving, and starts none on top of stuck or refused ones. Stopping never takes a worker that serves; as something else
- * may remove those first that do not work yet, none is stopped while others are starting.
+ * are leaving, and starts none on top of stuck or refused ones. Stopping never takes a worker that serves.
  */
 export const decide: Decide = (seen, policy, before) => {
   const followed = followStarts(before, seen)

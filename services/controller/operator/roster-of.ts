@@ -30,6 +30,8 @@ export type KubeRoster = Roster & {
   readonly troubles: ReadonlyMap<Trouble, string>
   /** Whether pods are replaced by others of a newer template. */
   readonly isReplacing: boolean
+  /** Whether none of the newer template comes up that has not yet: all of them are in trouble. */
+  readonly isHung: boolean
   /** Whether there are more than asked for: some of them go by themselves, as those of an older template do. */
   readonly isCrowded: boolean
 }
@@ -62,6 +64,7 @@ export const rosterOf = (parts: RosterParts): KubeRoster => {
       ...(refused ? [[refused.trouble, refused.message] as const] : []),
     ]),
     isReplacing: isReplacing(deployment),
+    isHung: isHung(parts),
     isCrowded: presentPods(pods).filter(({ metadata }) => !given.has(metadata.uid)).length > replicas,
   }
 }
@@ -80,6 +83,17 @@ const troublesOf = ({ pods, troubleOf }: RosterParts): Troubles =>
 export const isReplacing = (deployment: SeenDeployment | undefined): boolean => {
   const { replicas = 0, updatedReplicas = 0 } = deployment?.status ?? {}
   return updatedReplicas < replicas
+}
+
+/** Whether the rollout of a newer template hangs: there are pods that have not been ready yet, and all of them are in trouble. */
+export const isHung = ({
+  deployment,
+  pods,
+  wasReady,
+  troubleOf,
+}: Omit<RosterParts, 'replicas' | 'starts'>): boolean => {
+  const coming = presentPods(pods).filter((pod) => !wasReady(pod))
+  return isReplacing(deployment) && coming.length > 0 && coming.every((pod) => troubleOf(pod) !== undefined)
 }
 
 /**

@@ -14,7 +14,7 @@ import type { PoolOccurrence } from './status-change.ts'
 import { statusOf } from './status-of.ts'
 import { withoutCrowd } from './without-crowd.ts'
 
-type Beside = Pick<KubeRoster, 'troubles' | 'isReplacing' | 'isCrowded' | 'provisionMs'>
+type Beside = Pick<KubeRoster, 'troubles' | 'isReplacing' | 'isHung' | 'isCrowded' | 'provisionMs'>
 
 /**
  * Time between two looks at a pool that has its fixed size: it hears of every change, only who falls silent is found by looking.
@@ -28,6 +28,7 @@ const calmMaxMs = 5000
 const nothingKnown: Beside = {
   troubles: new Map(),
   isReplacing: false,
+  isHung: false,
   isCrowded: false,
   provisionMs: undefined,
 }

@@ -51,7 +51,7 @@ const withCause = (text: string, cause: string | undefined): string =>
 const unknownWorkers = 'The API server does not tell which workers there are, so nothing is changed.'
 
 const rollout = 'Workers of an older template give way to new ones.'
-const hangingRollout = `${rollout} Some do not come up: until they do, or the template is taken back, the pool is not made smaller.`
+const hangingRollout = `${rollout} Some do not come up: until they do, or the template is taken back, the old ones serve.`
 
 const waiting = (unscheduled: number, provisionMs: number | undefined): string => {
   const wait = sentence(workers(unscheduled, 'waits for a node with room', 'wait for a node with room'))

@@ -394,10 +394,9 @@ t.test('keeps its promises whatever it sees', (t) => {
       drain: (of: Decision) =>
         of.kind === 'drain' &&
         areIn(of.pods, 'ready') &&
-        inState('unscheduled', 'starting', 'stuck', 'drained').length === 0 &&
-        !now.refused,
-      stop: (of: Decision) =>
-        of.kind === 'stop' && areIn(of.pods, 'unscheduled', 'stuck', 'drained') && inState('starting').length === 0,
+        inState('ready').length - of.pods.length >= of.wanted &&
+        inState('unscheduled', 'drained').length === 0,
+      stop: (of: Decision) => of.kind === 'stop' && areIn(of.pods, 'unscheduled', 'stuck', 'drained'),
       replace: (of: Decision) => of.kind === 'replace' && areIn(of.pods, 'ready', 'draining', 'drained'),
       hold: () => true,
       freeze: () => true,

@@ -119,6 +119,20 @@ t.test('where there are more than asked for it is crowded, whatever the Deployme
   t.notOk(roster({ pods: [podObject('a', { stopping: true }), ...pods], deploymentIs: { replicas: 3 } }).isCrowded)
 })
 
+t.test('a rollout hangs where none of its pods that have not been ready can come up', async (t) => {
+  const deploymentIs = { replicas: 2, status: { replicas: 4, updatedReplicas: 2 } }
+  const old = [podObject('a'), podObject('b')]
+  const broken = podObject('c', { ready: false, waiting: { reason: 'ErrImagePull' } })
+  const coming = podObject('d', { ready: false, waiting: { reason: 'ContainerCreating' } })
+  for (const { name, pods, want } of [
+    { name: 'all of them are in trouble', pods: [...old, broken], want: true },
+    { name: 'one of them still may', pods: [...old, broken, coming], want: false },
+    { name: 'there is none', pods: old, want: false },
+  ])
+    t.equal(roster({ deploymentIs, pods }).isHung, want, name)
+  t.equal(roster({ pods: [...old, broken] }).isHung, false, 'nothing is rolled out')
+})
+
 t.test('all pods of a node of which Kubernetes has marked one are on a lost node', async (t) => {
   const pods = [
     podObject('marked', { node: 'one', isNodeLost: true }),
