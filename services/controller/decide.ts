@@ -1,5 +1,13 @@
-import { crewOf, isDeaf, replaceableOf } from './crew.ts'
-import { blankMemory, type Decide, type Decision, type Observation, type PoolMemory, type PoolPolicy } from './pool.ts'
+import { crewOf, replaceableOf } from './crew.ts'
+import {
+  type Backlog,
+  blankMemory,
+  type Decide,
+  type Decision,
+  type Observation,
+  type PoolMemory,
+  type PoolPolicy,
+} from './pool.ts'
 import { type Moment, resize, scaleUp, type Sized } from './resize.ts'
 import { needOf } from './staffing.ts'
 
@@ -25,7 +33,11 @@ const lastWanted = ({ wants }: PoolMemory): number => wants?.at(-1)?.size ?? 0
 
 const clamp = (size: number, { min, max }: PoolPolicy) => Math.max(min, Math.min(max, size))
 
-const wantedOf = ({ seen, policy, crew }: Moment, backlog: Exclude<Observation['backlog'], 'unknown'>): Sized => {
+/** Where the ledger says nothing, JetStream's depth alone tells of work. */
+const uncounted: Backlog = { pending: 0, processing: 0, arrivals10s: 0, oldestMs: 0 }
+
+const wantedOf = ({ seen, policy, crew }: Moment): Sized => {
+  const backlog = seen.backlog === 'unknown' ? uncounted : seen.backlog
   const busy = [...crew.active, ...crew.leaving].reduce((sum, worker) => sum + worker.busy, 0)
   const need = needOf({ ...seen, backlog, active: crew.active, busy }, policy)
   const wanted = clamp(need.workers, policy)
@@ -50,13 +62,13 @@ const decideFixed = (moment: Moment, size: number): ReturnType<Decide> => {
 const decideByQueue = (moment: Moment): ReturnType<Decide> => {
   const { seen, policy, memory, crew } = moment
   const size = crew.active.length
-  if (seen.backlog === 'unknown') {
-    const minimum: Sized = { wanted: policy.min, reason: 'below-minimum' }
-    if (size < policy.min) return { decision: scaleUp(moment, minimum), memory }
+  const wanted = wantedOf(moment)
+  if (seen.backlog === 'unknown' && wanted.wanted <= size) {
     return { decision: { kind: 'freeze', wanted: size, reason: 'backlog-unknown' }, memory }
   }
-  const wanted = wantedOf(moment, seen.backlog)
-  return resized({ ...moment, memory: remember(memory, policy, seen.nowMs, wanted.wanted) }, wanted)
+  const next = { ...moment, memory: remember(memory, policy, seen.nowMs, wanted.wanted) }
+  // Stuck workers too are taken away only where it is known what waits.
+  return seen.backlog === 'unknown' ? { decision: scaleUp(next, wanted), memory: next.memory } : resized(next, wanted)
 }
 
 /** A pause keeps what there is, and so is remembered as if that had been wanted. */
@@ -75,26 +87,25 @@ const pause = (seen: Observation, policy: PoolPolicy, memory: PoolMemory): Retur
  * |-------------------------------------------------------------|---------------------|---------------------------|
  * | the pool is paused                                          | freeze              | paused                    |
  * | the list of workers is unknown                              | freeze              | workers-unknown           |
- * | most of several workers silent over 10 s, under 30 s        | freeze              | missing-heartbeats        |
+ * | a worker silent over 10 s whose node is lost                | replace it          | lost                      |
+ * | most of several other workers silent over 10 s, under 30 s  | freeze              | missing-heartbeats        |
  * | a worker silent over 10 s, or starting over its limit       | replace it          | lost                      |
  * | … most are silent: one, the next when its replacement beats | replace it, freeze  | lost, missing-heartbeats  |
  * | fewer active workers than the minimum                       | scale up            | below-minimum             |
- * | no backlog message for 5 s                                  | freeze              | backlog-unknown           |
+ * | no backlog message for 5 s, JetStream holds no more work    | freeze              | backlog-unknown           |
  * | fewer than wanted                                           | scale up            | load, backlog, buffer, …  |
  * | … starts fail: wait 1, 2, 4 … 60 s, then one at a time      | hold, scale up      | crash-looping             |
  * | … all that is missing is stuck or refused, none above held  | hold                | the trouble               |
- * | a worker drained, but workers are starting                  | hold                | starting                  |
  * | a worker drained                                            | stop it, stuck ones | drained                   |
  * | more than held, stuck and refused ones counted              | stop stuck ones     | excess                    |
  * | not more than was wanted within the hold window             | hold                | steady, holding, at-max…  |
- * | more, but workers are starting                              | hold                | starting                  |
+ * | more, but not more that are ready                           | hold                | starting                  |
  * | more, but the last step down is too young                   | hold                | stepping                  |
  * | more                                                        | drain 1 or a fourth | excess                    |
  *
  * With a fixed size the two rows of minimum and backlog do not exist, nothing is held, and the reason to grow or to stay is
  * `fixed`. With minimum 0 one worker is held until none was wanted for `zeroAfterMs`. Scaling up first takes back workers that
- * are leaving, and starts none on top of stuck or refused ones. Stopping never takes a worker that serves; as something else
- * may remove those first that do not work yet, none is stopped while others are starting.
+ * are leaving, and starts none on top of stuck or refused ones. Stopping never takes a worker that serves.
  */
 export const decide: Decide = (seen, policy, before) => {
   const followed = followStarts(before, seen)
@@ -108,8 +119,11 @@ export const decide: Decide = (seen, policy, before) => {
   const moment = { seen, policy, memory, crew }
 
   if (crew.lost.length > 0) {
-    const pods = isDeaf(crew) ? [] : replaceableOf(crew).map(({ pod }) => pod)
-    if (pods.length > 0) return { decision: { kind: 'replace', pods, wanted: size, reason: 'lost' }, memory }
+    const pods = replaceableOf(crew, seen.nowMs - memory.lastReplaceMs).map(({ pod }) => pod)
+    if (pods.length > 0) {
+      const decision: Decision = { kind: 'replace', pods, wanted: size, reason: 'lost' }
+      return { decision, memory: { ...memory, lastReplaceMs: seen.nowMs } }
+    }
     return { decision: { kind: 'freeze', wanted: size, reason: 'missing-heartbeats' }, memory }
   }
   return policy.size === 'by-queue' ? decideByQueue(moment) : decideFixed(moment, policy.size)

@@ -77,11 +77,13 @@ export const createObserver = (deps: ObserverDeps, assumed: { slots: () => numbe
     for (const pod of own.keys()) if (!listed.has(pod) && !hearing.beats.has(pod)) own.delete(pod)
   }
 
-  const see = ({ pod, ageMs, stopping, trouble }: Placed, nowMs: number): SeenWorker => {
+  const see = ({ pod, ageMs, stopping, trouble, isUnscheduled, isNodeLost }: Placed, nowMs: number): SeenWorker => {
     const last = own.get(pod)
     const silentMs = hearing.heardSince(last?.atMs ?? nowMs - ageMs)
-    const common = { pod, ageMs, silentMs, slots: last?.beat.slots ?? assumed.slots() }
+    const slots = last?.beat.slots ?? assumed.slots()
+    const common = { pod, ageMs, silentMs, slots, ...(isNodeLost && { isNodeLost }) }
     if (trouble && !stopping) return { ...common, state: 'stuck', trouble, busy: 0 }
+    if (isUnscheduled && !stopping) return { ...common, state: 'unscheduled', busy: 0 }
     return { ...common, state: stopping ? 'stopping' : (last?.beat.state ?? 'starting'), busy: last?.beat.busy ?? 0 }
   }
 

@@ -24,10 +24,10 @@ export const troubles = [
 export type Trouble = (typeof troubles)[number]
 
 /**
- * States of a worker as the controller knows them. A `stuck` one is in trouble and counts as no capacity; a `stopping` one
- * was told to end and will take nothing more.
+ * States of a worker as the controller knows them. An `unscheduled` one waits for a node with room, and is capacity to come; a
+ * `stuck` one is in trouble and counts as no capacity; a `stopping` one was told to end and will take nothing more.
  */
-export const workerStates = ['starting', 'stuck', 'ready', 'draining', 'drained', 'stopping'] as const
+export const workerStates = ['unscheduled', 'starting', 'stuck', 'ready', 'draining', 'drained', 'stopping'] as const
 
 /** One worker at the time of an observation. */
 export type SeenWorker = {
@@ -35,10 +35,12 @@ export type SeenWorker = {
   readonly state: (typeof workerStates)[number]
   /** Of a `stuck` one alone. */
   readonly trouble?: Trouble
-  /** Milliseconds since it was started. */
+  /** Milliseconds since it was started; of one that had to wait for a node, since it has it. */
   readonly ageMs: number
   /** Milliseconds for which nothing was heard of it although it could have been heard. */
   readonly silentMs: number
+  /** Whether whatever runs it has lost the machine that it is on: then its silence is its loss. */
+  readonly isNodeLost?: boolean
   readonly slots: number
   readonly busy: number
 }
@@ -56,7 +58,7 @@ export type Observation = {
   readonly refused: { readonly count: number; readonly trouble: Trouble } | undefined
   /** Workers that became ready and workers that ended before that, counted since the controller began. */
   readonly starts: { readonly ready: number; readonly failed: number }
-  /** Measured mean from start to ready in milliseconds; undefined before the first. */
+  /** Milliseconds from start to ready of nine in ten workers that had a node at once; undefined before the first. */
   readonly startMs: number | undefined
   /** Measured mean time of a capture in its slot in milliseconds; undefined before the first. */
   readonly serviceMs: number | undefined
@@ -90,6 +92,7 @@ export type PoolMemory = {
   /** Sizes wanted within the hold window that no later one exceeds, oldest first: at most `max` plus one of them. */
   readonly wants: readonly { readonly atMs: number; readonly size: number }[] | undefined
   readonly lastDrainMs: number
+  readonly lastReplaceMs: number
   /** When a worker was wanted last. */
   readonly lastWantMs: number
   readonly starts: Observation['starts']
@@ -158,6 +161,7 @@ export type Decide = (
 export const blankMemory: PoolMemory = {
   wants: undefined,
   lastDrainMs: Number.NEGATIVE_INFINITY,
+  lastReplaceMs: Number.NEGATIVE_INFINITY,
   lastWantMs: Number.NEGATIVE_INFINITY,
   starts: { ready: 0, failed: 0 },
   failures: 0,

@@ -41,17 +41,20 @@ const heldOf = ({ seen, policy, memory }: Moment): number => {
   return Math.min(policy.max, Math.max(held, lastStays ? 1 : 0))
 }
 
+const withdrawableStuck = ({ starting, stuck }: Crew): readonly SeenWorker[] => (starting.length > 0 ? [] : stuck)
+
 /**
- * Takes away stuck and refused ones above the held size; refused ones can only be taken back all together. While workers are
- * starting, those might go in their place.
+ * Takes away above the held size what has not begun: refused ones, which can only be taken back all together, stuck ones, and
+ * such that wait for a node. While workers are starting, those might go in the place of stuck ones.
  */
 const withdraw = (moment: Moment, wanted: number): Decision | undefined => {
   const { crew, seen } = moment
-  const idlers = idlersOf(moment)
-  const excess = Math.min(idlers, crew.active.length + idlers - heldOf(moment))
   const refused = seen.refused?.count ?? 0
-  if (excess <= 0 || excess < refused || crew.starting.length > 0) return undefined
-  return { kind: 'stop', pods: podsOf(crew.stuck.slice(0, excess - refused)), wanted, reason: 'excess' }
+  const idle = [...withdrawableStuck(crew), ...crew.unscheduled]
+  const size = crew.active.length + idlersOf(moment)
+  const excess = Math.min(refused + idle.length, size - heldOf(moment))
+  if (excess <= 0 || excess < refused) return undefined
+  return { kind: 'stop', pods: podsOf(idle.slice(0, excess - refused)), wanted, reason: 'excess' }
 }
 
 /** Brings the active workers up to the wanted number, as far as stuck, refused and failing ones let it. */
@@ -69,8 +72,8 @@ export const scaleUp = (moment: Moment, { wanted, reason }: Sized): Decision => 
 }
 
 /** Idle ones first, among those the youngest: what has served for long is warm. */
-const victims = (active: readonly SeenWorker[], count: number): string[] =>
-  podsOf(active.toSorted((a, b) => a.busy - b.busy || a.ageMs - b.ageMs).slice(0, count))
+const victims = (ready: readonly SeenWorker[], count: number): string[] =>
+  podsOf(ready.toSorted((a, b) => a.busy - b.busy || a.ageMs - b.ageMs).slice(0, count))
 
 const scaleDown = (moment: Moment, { wanted, reason }: Sized): Decision => {
   const { seen, policy, memory, crew } = moment
@@ -80,19 +83,15 @@ const scaleDown = (moment: Moment, { wanted, reason }: Sized): Decision => {
     const isLarger = size + idlersOf(moment) > wanted
     return { kind: 'hold', wanted, reason: isLarger ? 'holding' : steadyOr(reason) }
   }
-  if (crew.starting.length > 0) return { kind: 'hold', wanted, reason: 'starting' }
+  // Some are always starting in a large pool; one that has not come up yet replaces nobody.
+  const ready = crew.active.filter(({ state }) => state === 'ready')
+  if (ready.length <= held) return { kind: 'hold', wanted, reason: 'starting' }
   if (seen.nowMs < memory.lastDrainMs + policy.drainStepMs) return { kind: 'hold', wanted, reason: 'stepping' }
   const step = Math.max(1, Math.floor(size * stepPart))
-  return { kind: 'drain', pods: victims(crew.active, Math.min(step, size - held)), wanted, reason: 'excess' }
+  return { kind: 'drain', pods: victims(ready, Math.min(step, ready.length - held)), wanted, reason: 'excess' }
 }
 
 const steadyOr = (reason: Reason): Reason => (reason === 'at-maximum' || reason === 'fixed' ? reason : 'steady')
-
-/** Stuck ones go with the drained ones: what runs the workers might take them instead. */
-const stopDrained = ({ crew }: Moment, drained: readonly SeenWorker[], wanted: number): Decision =>
-  crew.starting.length > 0
-    ? { kind: 'hold', wanted, reason: 'starting' }
-    : { kind: 'stop', pods: podsOf([...crew.stuck, ...drained]), wanted, reason: 'drained' }
 
 /** Moves the pool towards the wanted size: up at once, down in steps and not below what was wanted lately. */
 export const resize = (moment: Moment, wanted: Sized): Decision => {
@@ -101,6 +100,7 @@ export const resize = (moment: Moment, wanted: Sized): Decision => {
     return up.kind === 'hold' ? (withdraw(moment, wanted.wanted) ?? up) : up
   }
   const drained = moment.crew.leaving.filter(({ state }) => state === 'drained')
-  if (drained.length > 0) return stopDrained(moment, drained, wanted.wanted)
+  const pods = podsOf([...withdrawableStuck(moment.crew), ...drained])
+  if (drained.length > 0) return { kind: 'stop', pods, wanted: wanted.wanted, reason: 'drained' }
   return withdraw(moment, wanted.wanted) ?? scaleDown(moment, wanted)
 }

@@ -24,10 +24,14 @@ export type Need = { readonly workers: number; readonly reason: Extract<Reason, 
 const slotsOf = (active: readonly SeenWorker[], policy: PoolPolicy): number =>
   active.length > 0 ? Math.max(...active.map(({ slots }) => slots)) : policy.slots
 
-/** Slot-milliseconds that the workers there are, starting ones and those of others included, can serve within `horizonMs`. */
+/**
+ * Slot-milliseconds that the workers there are, starting ones and those of others included, can serve within `horizonMs`. One
+ * that waits for a node counts as one that would be started now: asking for another in its place brings no node sooner.
+ */
 const supplyMs = ({ active, elsewhere }: Demand, horizonMs: number, startMs: number): number =>
   active.reduce((sum, { state, ageMs, slots }) => {
-    const untilReadyMs = state === 'starting' ? Math.max(0, startMs - ageMs) : 0
+    const comingMs = state === 'unscheduled' ? startMs : startMs - ageMs
+    const untilReadyMs = state === 'ready' ? 0 : Math.max(0, comingMs)
     return sum + slots * Math.max(0, horizonMs - untilReadyMs)
   }, elsewhere.slots * horizonMs)
 

@@ -1,5 +1,6 @@
 import type { JobNotice } from '#controller/proxied/job-runner.ts'
 import { KubernetesJobs, type KubernetesJobsDeps } from '#controller/operator/kubernetes-jobs.ts'
+import { troubleOf } from '#controller/operator/trouble-of.ts'
 import { jobNameLabel, type SeenJobObject } from '#controller/operator/seen-job.ts'
 import type { SeenPod } from '#controller/operator/seen-pod.ts'
 import { KubeError, type Outcome } from '#shared/kube/kube-error.ts'
@@ -44,6 +45,7 @@ export const beginJobsRunner = (given: Given = {}) => {
     downMs: 0,
     names: 0,
     comingMs: 0,
+    unscheduledMs: 0,
     answers: [] as Answer[],
     held: Promise.resolve(),
   }
@@ -81,7 +83,7 @@ export const beginJobsRunner = (given: Given = {}) => {
       jobs: mirrorOf(jobs),
       pods: mirrorOf(pods),
       now: () => state.nowMs,
-      comingMs: () => state.comingMs,
+      troubleOf: (pod) => troubleOf(pod, { unscheduledMs: state.unscheduledMs, comingMs: state.comingMs }, 300_000),
       hasClaimed: (job) => heard.has(job),
       newName: () => `new-${(state.names += 1)}`,
       manifest: (name) => ({ metadata: { name, namespace, annotations: { [appliedAnnotation]: revision } } }),

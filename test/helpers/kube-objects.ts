@@ -45,6 +45,9 @@ export type PodParts = {
   readonly annotations?: Readonly<Record<string, string>>
   readonly version?: string
   readonly pool?: string
+  readonly node?: string
+  /** Whether the node controller has marked it. */
+  readonly isNodeLost?: boolean
 }
 
 const moment = '2026-01-01T00:00:10Z'
@@ -61,19 +64,33 @@ export const podObject = (name: string, parts: PodParts = {}): SeenPod => ({
     ...(parts.stopping && { deletionTimestamp: moment }),
     ...(parts.annotations && { annotations: parts.annotations }),
   },
+  ...(parts.node !== undefined && { spec: { nodeName: parts.node } }),
   status: statusOf(parts),
 })
 
 const statusOf = (parts: PodParts): NonNullable<SeenPod['status']> => {
   const { ready = true, unschedulable } = parts
-  const readyStatus = { status: ready ? 'True' : 'False', lastTransitionTime: parts.readySince ?? moment }
+  const readyStatus = {
+    status: ready && !parts.isNodeLost ? 'True' : 'False',
+    lastTransitionTime: parts.readySince ?? moment,
+  }
   const scheduled =
     unschedulable === undefined
       ? { type: 'PodScheduled', status: 'True', lastTransitionTime: parts.scheduledSince ?? moment }
-      : { type: 'PodScheduled', status: 'False', reason: 'Unschedulable', message: unschedulable }
+      : {
+          type: 'PodScheduled',
+          status: 'False',
+          reason: 'Unschedulable',
+          message: unschedulable,
+          lastTransitionTime: parts.scheduledSince ?? moment,
+        }
   return {
     phase: parts.phase ?? (ready ? 'Running' : 'Pending'),
-    conditions: [{ type: 'Ready', ...readyStatus }, scheduled],
+    conditions: [
+      { type: 'ContainersReady', status: ready ? 'True' : 'False' },
+      { type: 'Ready', ...readyStatus },
+      scheduled,
+    ],
     // Kubelets sort them by name: a webhook's may come first.
     containerStatuses: unschedulable === undefined && !parts.isUnheard ? [sidecar, containerOf(parts, ready)] : [],
   }
@@ -136,4 +153,5 @@ export const podSettings: PodSettings = {
   podSeccomp: '',
   podIsolation: 'namespace',
   podUnsafeNoSandbox: false,
+  nodeProvisionSeconds: 300,
 }

@@ -4,6 +4,7 @@ import type { JobRunner } from '#controller/proxied/job-runner.ts'
 import type { ProxiedObservation, ProxiedPolicy } from '#controller/proxied/proxied.ts'
 import { runProxied } from '#controller/proxied/run-proxied.ts'
 import { KubernetesJobs, type KubernetesJobsDeps } from '#controller/operator/kubernetes-jobs.ts'
+import { troubleOf } from '#controller/operator/trouble-of.ts'
 import type { PoolStateMessage } from '#shared/queue/messages.ts'
 import type { Bell } from '#shared/process/bell.ts'
 import { JobWorld, type WorldOptions } from './job-world.ts'
@@ -78,7 +79,7 @@ const live = (world: JobWorld, { policy, fault = {} }: ProxiedScenario, stop: Ab
       ...cluster,
       api: fault.api?.(cluster.api) ?? cluster.api,
       now,
-      comingMs: () => 0,
+      troubleOf: (pod) => troubleOf(pod, { unscheduledMs: 0, comingMs: 0 }, 300_000),
       hasClaimed: (job) => reports.of(job)?.captureId !== undefined,
       manifest: (name) => ({ apiVersion: 'batch/v1', kind: 'Job', metadata: { name, namespace: 'jobs' } }),
       notice: () => bell.ring(),

@@ -53,6 +53,8 @@ const conditionHelp: Readonly<Record<PoolCondition['reason'], string>> = {
   WorkersMissing: 'Fewer workers take captures than are wanted',
   WorkersUnknown: 'The workers cannot be read',
   Starting: 'Workers are on their way in',
+  WaitingForNodes:
+    'No node has room for some workers yet: a node autoscaler gets `SHUTTERFLEET_NODE_PROVISION_SECONDS` to bring one',
   Draining: 'Workers finish what they have before they go',
   Replacing: 'Lost workers are being replaced, or those of an older template; the pool is not made smaller meanwhile',
   Settled: 'Nobody comes or goes',

@@ -3,8 +3,12 @@ import type { Trouble } from '#controller/pool.ts'
 /** A worker as whatever runs it knows it. */
 export type Placed = {
   readonly pod: string
-  /** Milliseconds since it was started. */
+  /** Milliseconds since it was started; of one that had to wait for a node, since it has it. */
   readonly ageMs: number
+  /** Whether it waits for a node with room. */
+  readonly isUnscheduled?: boolean
+  /** Whether the machine that it is on was lost, as far as whatever runs it can tell. */
+  readonly isNodeLost?: boolean
   /** Whether it was told to end. */
   readonly stopping: boolean
   /** Why it cannot come up; never of one that works. */
@@ -16,7 +20,7 @@ export type Roster = {
   readonly workers: readonly Placed[]
   /** `failed` ones ended before they were ready. */
   readonly starts: { readonly ready: number; readonly failed: number }
-  /** Mean time from start to ready in milliseconds, recent ones weighing more; undefined before the first. */
+  /** Milliseconds from start to ready of nine in ten workers that had a node at once; undefined before the first. */
   readonly startMs: number | undefined
   /** Workers that were asked for and that nobody makes, with why. */
   readonly refused?: { readonly count: number; readonly trouble: Trouble }

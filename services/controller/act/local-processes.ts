@@ -1,8 +1,6 @@
 import type { Actuator, WorkerNotice } from './actuator.ts'
+import { createStartLatency } from '#controller/start-latency.ts'
 import { createProcessCrew, type ProcessCrewOptions } from './process-crew.ts'
-
-/** Weight of the newest start in the mean. */
-const newestWeight = 0.3
 
 /** How the workers of this machine are run. */
 export type LocalProcessesOptions = ProcessCrewOptions & { readonly notice: (notice: WorkerNotice) => void }
@@ -10,13 +8,13 @@ export type LocalProcessesOptions = ProcessCrewOptions & { readonly notice: (not
 /** Runs workers as child processes. Dispose tells all of them to end and waits, at most `killAfterMs` and the time to reap. */
 export const createLocalProcesses = (options: LocalProcessesOptions): Actuator => {
   let starts = { ready: 0, failed: 0 }
-  let startMs: number | undefined
+  const latency = createStartLatency()
 
   const crew = createProcessCrew(options, {
     ready: (worker) => {
       const ageMs = worker.ageMs()
       starts = { ...starts, ready: starts.ready + 1 }
-      startMs = startMs === undefined ? ageMs : startMs + newestWeight * (ageMs - startMs)
+      latency.add(ageMs)
       options.notice({ kind: 'ready', pod: worker.pod, ageMs })
     },
     ended: (worker, { how }) => {
@@ -37,7 +35,7 @@ export const createLocalProcesses = (options: LocalProcessesOptions): Actuator =
         stopping: worker.isStopping(),
       })),
       starts,
-      startMs,
+      startMs: latency.p90(),
     }),
     start: async (total) => {
       const present = crew.running().filter((worker) => !worker.isStopping()).length

@@ -6,6 +6,7 @@ import type { Resource } from '#shared/kube/resource.ts'
 import type { Logger } from '#shared/telemetry/logger.ts'
 import type { Metrics } from '#shared/telemetry/metrics.ts'
 import type { PoolOccurrence } from './status-change.ts'
+import { type UnservedQueuesDeps, type UnservedReason, unservedReasons } from './unserved-queues.ts'
 
 /** What the controller on Kubernetes says of itself, beside what it says of its pools. */
 export type OperatorEvents = {
@@ -19,6 +20,8 @@ export type OperatorEvents = {
   readonly statusFailed: (pool: string, error: AppError) => void
   /** What has happened to a pool, as Kubernetes is told. */
   readonly occurred: (pool: string, occurrence: PoolOccurrence) => void
+  /** Why nobody serves a queue, and how many captures wait in it. */
+  readonly queueLooked: UnservedQueuesDeps['looked']
   /** What is said of a pool; undefined where nothing is said any more. */
   readonly said: (pool: string, status: BrowserPoolStatus | undefined) => void
 }
@@ -42,12 +45,19 @@ export const createOperatorEvents = (logger: Logger, metrics: Metrics): Operator
       help: 'What could not be done on the API server, and is tried again',
       labels: ['what'],
     }),
+    unserved: metrics.gauge({
+      name: 'operator_queue_unserved_captures',
+      help: 'Captures that wait in a queue of which no worker takes any and none is going to, by why',
+      labels: ['queue', 'reason'],
+    }),
     degraded: metrics.gauge({
       name: 'operator_pool_degraded',
       help: 'Whether somebody has to look at a pool, 1 or 0, and the reason that its condition Degraded gives',
       labels: ['pool', 'reason'],
     }),
   }
+  /** Why queues in which captures wait are not served, as it was logged last. */
+  const unserved = new Map<string, UnservedReason>()
   /** The reason that is shown of each pool. */
   const shown = new Map<string, string>()
   const failed = (what: 'election' | 'shape' | 'status', error: AppError, of: object) => {
@@ -79,6 +89,14 @@ export const createOperatorEvents = (logger: Logger, metrics: Metrics): Operator
     shapeFailed: (pool, error, retryMs) => failed('shape', error, { pool, retryMs }),
     statusFailed: (pool, error) => failed('status', error, { pool }),
     occurred: (pool, { type, reason, note }) => logger[type === 'Warning' ? 'warn' : 'info']({ pool, note }, reason),
+    queueLooked: (queue, reason, waiting = 0) => {
+      for (const each of unservedReasons) on.unserved.set({ queue, reason: each }, each === reason ? waiting : 0)
+      const before = unserved.get(queue)
+      if (!reason || waiting === 0) unserved.delete(queue)
+      else unserved.set(queue, reason)
+      if (reason && waiting > 0 && reason !== before)
+        logger.warn({ queue, reason, waiting }, 'queue is not served: its captures fail after the proxied wait')
+    },
     said: (pool, status) => {
       const degraded = status?.conditions?.find(({ type }) => type === 'Degraded')
       const before = shown.get(pool)

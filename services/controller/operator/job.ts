@@ -22,7 +22,7 @@ export type JobManifest = V1Job & { readonly metadata: { readonly name: string; 
 const budgetSeconds = attemptBudgetMs({ timeout: 60, delay: 10 }) / 1000
 /** What a worker needs after its last attempt's budget to report and leave. */
 const leaveSeconds = 10
-/** Time to come up, before the worker begins to count. */
+/** Time to come up on a node, before the worker begins to count. */
 const startSeconds = 60
 const revisionChars = 12
 
@@ -38,7 +38,7 @@ const specOf = (name: string, { browserPool, spec, settings }: JobOptions): V1Jo
       ],
     },
     podReplacementPolicy: 'Failed',
-    activeDeadlineSeconds: spareSeconds + budgetSeconds + startSeconds,
+    activeDeadlineSeconds: settings.nodeProvisionSeconds + startSeconds + spareSeconds + budgetSeconds,
     ttlSecondsAfterFinished: keepSeconds,
     template: workerPod({
       pool: 'proxied',

@@ -6,9 +6,9 @@ import { outcomeOf } from '#shared/kube/kube-error.ts'
 import { objectName, replicasOwner, workersName } from '#shared/kube/names.ts'
 import { createGoingPods, type GoingPods, isMarked } from './going-pods.ts'
 import { createOwnWrites, requestMs } from './own-writes.ts'
-import { isReplacing, type KubeRoster, presentPods, rosterOf } from './roster-of.ts'
+import { isHung, isReplacing, type KubeRoster, presentPods, rosterOf } from './roster-of.ts'
 import { deployments, type SeenDeployment } from './seen-deployment.ts'
-import { isReady, type SeenPod } from './seen-pod.ts'
+import { isReady, isUnscheduled, type SeenPod } from './seen-pod.ts'
 import type { StartTimes } from './start-times.ts'
 import type { Watch } from './watch.ts'
 
@@ -22,7 +22,7 @@ export type KubeActuatorDeps = {
   readonly api: Pick<KubeApi, 'patch' | 'remove'>
   readonly clock: Clock
   readonly watch: Pick<Watch, 'namespace' | 'deployment' | 'podsOf' | 'mustBeKnown'>
-  readonly startTimes: Pick<StartTimes, 'ageMs' | 'comingMs' | 'wasReady' | 'startsOf'>
+  readonly startTimes: Pick<StartTimes, 'ageMs' | 'troubleOf' | 'wasReady' | 'startsOf'>
   /** Has the Deployment made, with at least this many workers. */
   readonly create: (replicas: number) => void
   readonly notice: (notice: KubeNotice) => void
@@ -63,33 +63,44 @@ const createSize = ({ api, clock, notice }: KubeActuatorDeps) => {
 }
 
 /** How early a ReplicaSet takes a pod away, before it looks at marks: a lower one before a higher one. */
-const ranks = { coming: 0, unknown: 1, unready: 2, ready: 3 } as const
+const ranks = { unscheduled: 0, coming: 1, unknown: 2, unready: 3, ready: 4 } as const
 
 const rankOf = (pod: SeenPod): number => {
+  if (isUnscheduled(pod)) return ranks.unscheduled
   const phase = pod.status?.phase
   if (phase !== 'Running') return phase === 'Unknown' ? ranks.unknown : ranks.coming
   return isReady(pod) ? ranks.ready : ranks.unready
 }
 
 /**
- * Whether a ReplicaSet may take others before one of those that are to leave. A ready one counts as unready: one that drains,
- * or is slow to answer, can become so before the ReplicaSet looks.
+ * Whether a ReplicaSet may take one that serves before one of those that are to leave. A ready one counts as unready: one that
+ * drains, or is slow to answer, can become so before the ReplicaSet looks.
  */
-const goesBefore = (present: readonly SeenPod[], leaving: readonly SeenPod[]): boolean => {
+const servesBefore = (present: readonly SeenPod[], leaving: readonly SeenPod[]): boolean => {
   const last = Math.max(...leaving.map(rankOf))
-  return present.some((pod) => !leaving.includes(pod) && Math.min(rankOf(pod), ranks.unready) < last)
+  return present.some((pod) => {
+    const rank = Math.min(rankOf(pod), ranks.unready)
+    return !leaving.includes(pod) && rank > ranks.coming && rank < last
+  })
+}
+
+/** Those that a ReplicaSet takes when it is to have fewer by the ones that are to leave: such that have not come up first. */
+const victimsOf = (present: readonly SeenPod[], leaving: readonly SeenPod[]): readonly SeenPod[] => {
+  const isStaying = (pod: SeenPod) => Number(!leaving.includes(pod))
+  const order = present.toSorted((one, other) => rankOf(one) - rankOf(other) || isStaying(one) - isStaying(other))
+  return order.slice(0, leaving.length)
 }
 
 /** Makes a Deployment smaller by these pods, which count as going from then on. */
 const giveAway = async (
   { size, going }: { readonly size: ReturnType<typeof createSize>; readonly going: GoingPods },
-  of: { readonly deployment: SeenDeployment; readonly leaving: readonly SeenPod[]; readonly to: number },
+  of: { readonly deployment: SeenDeployment; readonly victims: readonly SeenPod[]; readonly to: number },
 ): Promise<void> => {
   try {
-    if (await size.set(of.deployment, of.to)) going.give(of.leaving)
+    if (await size.set(of.deployment, of.to)) going.give(of.victims)
   } catch (thrown) {
     // Nobody knows whether it was done, or will be yet.
-    if (outcomeOf(thrown) === 'unavailable') going.give(of.leaving)
+    if (outcomeOf(thrown) === 'unavailable') going.give(of.victims)
     throw thrown
   }
 }
@@ -103,6 +114,10 @@ export const createKubeActuator = (deps: KubeActuatorDeps, pool: string): KubeAc
   const going = createGoingPods(deps, watch.namespace)
 
   const present = () => presentPods(watch.podsOf(label))
+  const lookAtPods = () => {
+    const { ageMs, troubleOf, wasReady } = startTimes
+    return { pods: watch.podsOf(label), given: going.given(), ageMs, troubleOf, wasReady }
+  }
   /** Those of the named pods that are there and were not told to end. */
   const presentOf = (names: readonly string[]) => {
     const wanted = new Set(names)
@@ -111,15 +126,17 @@ export const createKubeActuator = (deps: KubeActuatorDeps, pool: string): KubeAc
   }
   /** Takes pods away that the cache shows as marked. */
   const takeAway = async (deployment: SeenDeployment, leaving: readonly SeenPod[]) => {
-    const count = present().length
+    const all = present()
     // What the ReplicaSet does not know yet, it would not heed; and it must count what we count.
-    if (!size.isShown(deployment) || deployment.status.replicas !== count) return
-    // Also what was asked for and is not made is asked for no longer.
-    const to = count - leaving.length
+    if (!size.isShown(deployment) || deployment.status.replicas !== all.length) return
+    const hangs = isHung({ ...lookAtPods(), deployment })
+    // Those of a template that does not come up are on top of the size. Also what is not made is asked for no longer.
+    const to = (hangs ? deployment.replicas : all.length) - leaving.length
     if (to < deployment.replicas) {
-      // It would take these before, however busy they are.
-      if (goesBefore(present(), leaving)) return
-      return giveAway({ size, going }, { deployment, leaving, to })
+      // However busy they are.
+      if (servesBefore(all, leaving)) return
+      const victims = hangs ? leaving : victimsOf(all, leaving)
+      return giveAway({ size, going }, { deployment, victims, to })
     }
     // While a template is rolled out there are more than asked for, and the rollout waits for an idle one to be ready.
     if (isReplacing(deployment)) await going.remove(leaving.filter(startTimes.wasReady))
@@ -132,11 +149,7 @@ export const createKubeActuator = (deps: KubeActuatorDeps, pool: string): KubeAc
       return rosterOf({
         deployment,
         replicas: deployment ? size.of(deployment) : 0,
-        pods: watch.podsOf(label),
-        given: going.given(),
-        ageMs: startTimes.ageMs,
-        comingMs: startTimes.comingMs,
-        wasReady: startTimes.wasReady,
+        ...lookAtPods(),
         starts: startTimes.startsOf(label),
       })
     },

@@ -21,7 +21,7 @@ import {
   wasDisrupted,
 } from './seen-job.ts'
 import { hasEnded, isStopping, type SeenPod } from './seen-pod.ts'
-import { troubleOf } from './trouble-of.ts'
+import type { PodTrouble } from './trouble-of.ts'
 
 /** What a reflector holds, as far as it is looked at here. */
 export type Mirror<T extends KubeObject> = Pick<Reflector<T>, 'all' | 'get' | 'hasSynced' | 'downMs'>
@@ -33,8 +33,8 @@ export type KubernetesJobsDeps = {
   readonly jobs: Mirror<SeenJobObject>
   readonly pods: Mirror<SeenPod>
   readonly now: () => number
-  /** Milliseconds for which the node of a pod has not started its worker. */
-  readonly comingMs: (pod: SeenPod) => number
+  /** What keeps a pod from coming up. */
+  readonly troubleOf: (pod: SeenPod) => PodTrouble | undefined
   /** Whether the worker of a Job was heard to claim a capture. */
   readonly hasClaimed: (job: string) => boolean
   /** A name that no Job ever had. */
@@ -88,10 +88,8 @@ const withoutPod: JobTrouble = { why: 'pods-refused', message: `no pod was made 
 const troubleOfMissing = (ageMs: number, isNext: boolean): JobTrouble | undefined =>
   isNext && ageMs > podMs ? withoutPod : undefined
 
-const troubleOfPod = (pod: SeenPod, comingMs: number): JobTrouble | undefined => {
-  const found = troubleOf(pod, comingMs)
-  return found && { why: found.trouble, message: found.message }
-}
+const jobTrouble = (found: PodTrouble | undefined): JobTrouble | undefined =>
+  found && { why: found.trouble, message: found.message }
 
 const workerOf = (pod: SeenPod | undefined): Pick<PlacedJob, 'worker'> => {
   if (!pod || !(hasEnded(pod) || isStopping(pod))) return {}
@@ -288,7 +286,7 @@ export class KubernetesJobs implements JobRunner {
     const ageMs = nowMs - known.sinceMs
     const { name } = job.metadata
     const captureId = this.#claims.get(name)
-    const trouble = pod ? troubleOfPod(pod, this.#deps.comingMs(pod)) : troubleOfMissing(ageMs, known.sinceMs < turnMs)
+    const trouble = pod ? jobTrouble(this.#deps.troubleOf(pod)) : troubleOfMissing(ageMs, known.sinceMs < turnMs)
     if (!trouble) delete known.trouble
     else known.trouble = { ...trouble, sinceMs: known.trouble?.sinceMs ?? nowMs }
     return {

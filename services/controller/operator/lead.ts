@@ -8,6 +8,8 @@ import type { KubeConnection } from '#shared/kube/connection.ts'
 import { objectName } from '#shared/kube/names.ts'
 import { Recorder } from '#shared/kube/recorder.ts'
 import type { Term } from '#shared/kube/term.ts'
+import { poolStateCodec } from '#shared/queue/messages.ts'
+import { poolStateSubject } from '#shared/queue/subjects.ts'
 import type { Queue } from '#shared/queue/connection.ts'
 import type { Logger } from '#shared/telemetry/logger.ts'
 import { asideOf, statusAside } from './aside.ts'
@@ -24,6 +26,7 @@ import type { StartTimes } from './start-times.ts'
 import type { PoolOccurrence } from './status-change.ts'
 import { StatusWriter } from './status-writer.ts'
 import { misunderstandingOf } from './understand.ts'
+import { createUnservedQueues } from './unserved-queues.ts'
 import type { Watch } from './watch.ts'
 import type { PodSettings } from './worker-pod.ts'
 
@@ -96,6 +99,14 @@ export const lead = (deps: LeadDeps, term: Term): Lead => {
     }),
   )
 
+  const queue = fenced(deps.queue, term)
+  const lookAtQueues = createUnservedQueues({
+    clock,
+    of: ears.of,
+    publish: (state) => queue.publish(poolStateSubject(state.pool), poolStateCodec.encode(state)),
+    looked: events.queueLooked,
+  })
+
   /** Has every pool kept that can be, and says why of those that cannot. */
   const look = () => {
     const pools = watch.pools().filter(isWanted)
@@ -118,7 +129,11 @@ export const lead = (deps: LeadDeps, term: Term): Lead => {
     }),
   )
   opened.use(ears.follow((kind) => loops.ringKind(kind)))
-  opened.use(repeat(clock, look))
+  const lookAtAll = () => {
+    look()
+    if (watch.hasSynced()) lookAtQueues(loops.kept())
+  }
+  opened.use(repeat(clock, lookAtAll))
   return {
     pools: () => loops.size,
     standingMs: () => loops.standingMs(),

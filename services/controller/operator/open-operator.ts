@@ -36,6 +36,7 @@ export type OperatorDeps = {
     | 'podSeccomp'
     | 'podIsolation'
     | 'podUnsafeNoSandbox'
+    | 'nodeProvisionSeconds'
   >
   readonly connection: Pick<KubeConnection, 'send' | 'namespace'>
   readonly queue: Queue
@@ -70,7 +71,7 @@ export const openOperator = (deps: OperatorDeps): Operator => {
   const poolEvents = createEvents(logger, metrics)
   const pools = config.poolsNamespace || connection.namespace
   const api = createKubeApi(connection)
-  const startTimes = createStartTimes(clock)
+  const startTimes = createStartTimes(clock, { nodeProvisionMs: config.nodeProvisionSeconds * 1000 })
   const ears = opened.use(openEars({ queue, clock, malformed: poolEvents.malformed }))
   const watch = opened.use(
     openWatch(

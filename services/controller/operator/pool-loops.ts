@@ -43,6 +43,11 @@ export class PoolLoops implements AsyncDisposable {
     return this.#loops.size
   }
 
+  /** The pools whose loops run. */
+  kept(): readonly BrowserPool[] {
+    return [...this.#loops.values()].map(({ pool }) => pool)
+  }
+
   /** Milliseconds since the loop that has stood for longest last turned; 0 without any. */
   standingMs(): number {
     const nowMs = this.#deps.term.clock.nowMs()

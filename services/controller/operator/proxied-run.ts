@@ -30,7 +30,7 @@ export const runProxiedPool: RunPool = async (deps, run, stop) => {
       jobs: watch.jobs,
       pods: watch.jobPods,
       now: clock.nowMs,
-      comingMs: startTimes.comingMs,
+      troubleOf: startTimes.troubleOf,
       hasClaimed: (job) => ears.reports.of(job)?.captureId !== undefined,
       newName: () => objectName(name, randomBytes(nameBytes).toString('hex')),
       manifest: (job) => jobManifest(job, options()),

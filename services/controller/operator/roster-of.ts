@@ -1,9 +1,9 @@
 import type { Roster } from '#controller/act/actuator.ts'
 import type { Trouble } from '#controller/pool.ts'
 import type { SeenDeployment } from './seen-deployment.ts'
-import { conditionOf, hasEnded, isStopping, type SeenPod } from './seen-pod.ts'
+import { conditionOf, hasEnded, isNodeLost, isStopping, isUnscheduled, type SeenPod } from './seen-pod.ts'
 import type { Starts } from './start-times.ts'
-import { type PodTrouble, troubleOf } from './trouble-of.ts'
+import type { PodTrouble } from './trouble-of.ts'
 
 /** What a roster is made of. */
 export type RosterParts = {
@@ -15,8 +15,8 @@ export type RosterParts = {
   /** Uids of pods that were told to end, where they do not show it yet. */
   readonly given: ReadonlySet<string>
   readonly ageMs: (pod: SeenPod) => number
-  /** For how long its node has not started it. */
-  readonly comingMs: (pod: SeenPod) => number
+  /** What keeps it from coming up. */
+  readonly troubleOf: (pod: SeenPod) => PodTrouble | undefined
   /** Whether it has ever been ready. */
   readonly wasReady: (pod: SeenPod) => boolean
   readonly starts: Starts
@@ -24,10 +24,14 @@ export type RosterParts = {
 
 /** A roster, and what else Kubernetes says of the pool for who reads its status. */
 export type KubeRoster = Roster & {
+  /** How long it took lately until a worker was ready that had to wait for a node, in milliseconds. */
+  readonly provisionMs: number | undefined
   /** Each kind of trouble that a pod is in, or that keeps pods from being made, with one message of it. */
   readonly troubles: ReadonlyMap<Trouble, string>
   /** Whether pods are replaced by others of a newer template. */
   readonly isReplacing: boolean
+  /** Whether none of the newer template comes up that has not yet: all of them are in trouble. */
+  readonly isHung: boolean
   /** Whether there are more than asked for: some of them go by themselves, as those of an older template do. */
   readonly isCrowded: boolean
 }
@@ -44,11 +48,14 @@ export const rosterOf = (parts: RosterParts): KubeRoster => {
   const counted = pods.filter((pod) => !hasEnded(pod) && !surplus.has(pod))
   const present = presentPods(counted).length
   const refused = refusedOf(deployment, replicas - present)
+  const lostNodes = new Set(pods.filter(isNodeLost).map(({ spec }) => spec?.nodeName))
   return {
     workers: counted.map((pod) => {
       const trouble = troubles.get(pod)?.trouble
       const stopping = given.has(pod.metadata.uid) || isStopping(pod)
-      return { pod: pod.metadata.name, ageMs: ageMs(pod), stopping, ...(trouble && { trouble }) }
+      const waits = isUnscheduled(pod) && { isUnscheduled: true }
+      const lost = lostNodes.has(pod.spec?.nodeName) && { isNodeLost: true }
+      return { pod: pod.metadata.name, ageMs: ageMs(pod), stopping, ...lost, ...(trouble ? { trouble } : waits) }
     }),
     ...starts,
     ...(refused && { refused: { count: refused.count, trouble: refused.trouble } }),
@@ -57,16 +64,17 @@ export const rosterOf = (parts: RosterParts): KubeRoster => {
       ...(refused ? [[refused.trouble, refused.message] as const] : []),
     ]),
     isReplacing: isReplacing(deployment),
+    isHung: isHung(parts),
     isCrowded: presentPods(pods).filter(({ metadata }) => !given.has(metadata.uid)).length > replicas,
   }
 }
 
 type Troubles = ReadonlyMap<SeenPod, PodTrouble>
 
-const troublesOf = ({ pods, comingMs }: RosterParts): Troubles =>
+const troublesOf = ({ pods, troubleOf }: RosterParts): Troubles =>
   new Map(
     pods.flatMap((pod) => {
-      const found = troubleOf(pod, comingMs(pod))
+      const found = troubleOf(pod)
       return found ? [[pod, found] as const] : []
     }),
   )
@@ -75,6 +83,17 @@ const troublesOf = ({ pods, comingMs }: RosterParts): Troubles =>
 export const isReplacing = (deployment: SeenDeployment | undefined): boolean => {
   const { replicas = 0, updatedReplicas = 0 } = deployment?.status ?? {}
   return updatedReplicas < replicas
+}
+
+/** Whether the rollout of a newer template hangs: there are pods that have not been ready yet, and all of them are in trouble. */
+export const isHung = ({
+  deployment,
+  pods,
+  wasReady,
+  troubleOf,
+}: Omit<RosterParts, 'replicas' | 'starts'>): boolean => {
+  const coming = presentPods(pods).filter((pod) => !wasReady(pod))
+  return isReplacing(deployment) && coming.length > 0 && coming.every((pod) => troubleOf(pod) !== undefined)
 }
 
 /**

@@ -14,7 +14,7 @@ import type { PoolOccurrence } from './status-change.ts'
 import { statusOf } from './status-of.ts'
 import { withoutCrowd } from './without-crowd.ts'
 
-type Beside = Pick<KubeRoster, 'troubles' | 'isReplacing' | 'isCrowded'>
+type Beside = Pick<KubeRoster, 'troubles' | 'isReplacing' | 'isHung' | 'isCrowded' | 'provisionMs'>
 
 /**
  * Time between two looks at a pool that has its fixed size: it hears of every change, only who falls silent is found by looking.
@@ -25,7 +25,13 @@ export const calmMs = (tickMs: number): number => Math.max(tickMs, Math.min(tick
 const calmTicks = 3
 const calmMaxMs = 5000
 
-const nothingKnown: Beside = { troubles: new Map(), isReplacing: false, isCrowded: false }
+const nothingKnown: Beside = {
+  troubles: new Map(),
+  isReplacing: false,
+  isHung: false,
+  isCrowded: false,
+  provisionMs: undefined,
+}
 const empty: Depth = { waiting: 0, inFlight: 0 }
 
 /** The loop of a pool whose workers are the pods of a Deployment. */
@@ -88,8 +94,8 @@ export const runPool: RunPool = async (deps, run, stop) => {
 
 const say = ({ statuses, clock }: TermDeps, run: PoolRun, of: { seen: Observation; decision: Decision } & Beside) => {
   const pool = run.pool()
-  const { seen, decision, troubles, isReplacing } = of
-  const parts = { seen, decision, troubles, isReplacing, problem: run.problem(), at: clock.date() }
+  const { seen, decision, troubles, isReplacing, provisionMs } = of
+  const parts = { seen, decision, troubles, isReplacing, provisionMs, problem: run.problem(), at: clock.date() }
   statuses.say(pool, statusOf({ pool: statuses.withSaid(pool), ...parts }))
 }
 

@@ -51,13 +51,21 @@ const withCause = (text: string, cause: string | undefined): string =>
 const unknownWorkers = 'The API server does not tell which workers there are, so nothing is changed.'
 
 const rollout = 'Workers of an older template give way to new ones.'
-const hangingRollout = `${rollout} Some do not come up: until they do, or the template is taken back, the pool is not made smaller.`
+const hangingRollout = `${rollout} Some do not come up: until they do, or the template is taken back, the old ones serve.`
+
+const waiting = (unscheduled: number, provisionMs: number | undefined): string => {
+  const wait = sentence(workers(unscheduled, 'waits for a node with room', 'wait for a node with room'))
+  return provisionMs === undefined ? wait : `${wait} Lately that took ${Math.round(provisionMs / 1000)} s.`
+}
 
 /** Workers that must take captures for the pool to be ready. */
 const requiredOf = ({ pool, decision }: Parts): number => {
   const { autoscaling, replicas } = pool.spec
   return autoscaling.enabled ? Math.max(autoscaling.minReplicas, Math.min(1, decision.wanted)) : replicas
 }
+
+const pausedWithoutWorkers =
+  'The pool is paused and has no worker: unless another pool serves its queue, captures fail after the proxied wait.'
 
 /** Whether enough workers take captures. */
 export const sayReady = (parts: Parts): Said<'Ready'> => {
@@ -66,17 +74,20 @@ export const sayReady = (parts: Parts): Said<'Ready'> => {
   const ready = inState(seen, 'ready')
   const required = requiredOf(parts)
   const takes = workers(ready, 'takes captures', 'take captures')
+  if (parts.pool.spec.paused && ready === 0) return said('False', 'WorkersMissing', pausedWithoutWorkers)
   if (ready < required) return said('False', 'WorkersMissing', sentence(`${takes}, at least ${required} must`))
   if (ready > 0 || required > 0) return said('True', 'WorkersReady', sentence(takes))
   return said('True', 'ScaledToZero', 'Nothing waits, so there is no worker; the next capture waits for one to start.')
 }
 
 /** Whether workers come or go. */
-export const sayProgressing = ({ seen, isReplacing, decision, troubles }: Parts): Said<'Progressing'> => {
+export const sayProgressing = ({ seen, isReplacing, decision, troubles, provisionMs }: Parts): Said<'Progressing'> => {
   const starting = inState(seen, 'starting')
+  const unscheduled = inState(seen, 'unscheduled')
   const leaving = inState(seen, 'draining') + inState(seen, 'drained')
   if (isReplacing) return said('True', 'Replacing', troubles.size > 0 ? hangingRollout : rollout)
   if (decision.kind === 'replace') return said('True', 'Replacing', 'Silent workers are replaced.')
+  if (unscheduled > 0) return said('True', 'WaitingForNodes', waiting(unscheduled, provisionMs))
   if (starting > 0) return said('True', 'Starting', sentence(workers(starting, 'is starting', 'are starting')))
   if (leaving > 0) {
     const finish = workers(leaving, 'takes no more captures and goes', 'take no more captures and go')
@@ -93,7 +104,11 @@ export const sayMetrics = ({ seen, decision }: Parts): Said<'MetricsAvailable'> 
     return said('False', 'MissingHeartbeats', message)
   }
   if (seen.backlog !== 'unknown') return said('True', 'MetricsRead', 'Queue and workers are read.')
-  return said('False', 'BacklogUnknown', 'The ledger has not told over NATS for 5 s how many captures wait.')
+  return said(
+    'False',
+    'BacklogUnknown',
+    'No backlog report of the ledger over NATS for 5 s: the depth of JetStream may raise the size, nothing lowers it.',
+  )
 }
 
 /** Who decides the size. */

@@ -39,6 +39,7 @@ export type SeenPod = KubeObject & {
     readonly labels?: Readonly<Record<string, string>>
     readonly annotations?: Readonly<Record<string, string>>
   }
+  readonly spec?: { readonly nodeName?: string }
   readonly status?: {
     readonly phase?: string
     readonly reason?: string
@@ -51,7 +52,7 @@ const messageChars = 300
 
 /** Makes of a Pod what is kept of it. There may be thousands. */
 export const trimPod = (pod: KubeObject): SeenPod => {
-  const { metadata, status = {} } = pod as SeenPod
+  const { metadata, spec, status = {} } = pod as SeenPod
   const { phase, reason, conditions = [], containerStatuses = [] } = status
   return {
     metadata: pick(metadata, [
@@ -64,6 +65,7 @@ export const trimPod = (pod: KubeObject): SeenPod => {
       'labels',
       'annotations',
     ]),
+    spec: pick(spec ?? {}, ['nodeName']),
     status: {
       ...(phase !== undefined && { phase }),
       ...(reason !== undefined && { reason }),
@@ -102,6 +104,21 @@ export const conditionOf = (
 /** The worker's container; undefined where its node has said nothing of it. Others may be there that somebody's webhook adds. */
 export const workerOf = ({ status }: SeenPod): SeenContainer | undefined =>
   status?.containerStatuses?.find(({ name }) => name === workerContainer)
+
+/** Whether no node has room for a pod that is to come up. */
+export const isUnscheduled = (pod: SeenPod): boolean => {
+  const scheduled = conditionOf(pod, 'PodScheduled')
+  return scheduled?.status === 'False' && scheduled.reason === 'Unschedulable' && !isStopping(pod) && !hasEnded(pod)
+}
+
+/**
+ * Whether Kubernetes has lost the node of a pod that worked. Its node controller then sets the pod's condition `Ready` to False,
+ * and nothing else: a kubelet would say of the containers that they are not ready, or why the pod is not.
+ */
+export const isNodeLost = (pod: SeenPod): boolean => {
+  const ready = conditionOf(pod, 'Ready')
+  return ready?.status === 'False' && !ready.reason && conditionOf(pod, 'ContainersReady')?.status === 'True'
+}
 
 /** Whether a pod was told to end. */
 export const isStopping = ({ metadata }: SeenPod): boolean => metadata.deletionTimestamp !== undefined

@@ -2,24 +2,25 @@ import type { Roster, WorkerNotice } from '#controller/act/actuator.ts'
 import type { Clock } from '#shared/kube/clock.ts'
 import { labelledPool } from '#shared/kube/names.ts'
 import type { Change } from '#shared/kube/object-cache.ts'
-import { conditionOf, isReady, type SeenPod } from './seen-pod.ts'
-import { isComing } from './trouble-of.ts'
+import { createStartLatency, type StartLatency } from '#controller/start-latency.ts'
+import { conditionOf, isReady, isUnscheduled, type SeenPod } from './seen-pod.ts'
+import { isComing, type PodTrouble, troubleOf } from './trouble-of.ts'
 import { workerEnd } from './worker-end.ts'
 
-/** Weight of the newest start in the mean. */
-const newestWeight = 0.3
-
 /** How starting the pods of a pool went since this process began. */
-export type Starts = Pick<Roster, 'starts' | 'startMs'>
+export type Starts = Pick<Roster, 'starts' | 'startMs'> & {
+  /** Milliseconds from the creation to ready of nine in ten pods that had to wait for a node; undefined before the first. */
+  readonly provisionMs: number | undefined
+}
 
 /** When pods began, by the clock of this process: others' clocks may be off. */
 export type StartTimes = {
   /** Follows a change of a pod. */
   readonly follow: (change: Change<SeenPod>) => void
-  /** Milliseconds since the pod began. */
+  /** Milliseconds since the pod began; of one that had to wait for a node, since it has it. */
   readonly ageMs: (pod: SeenPod) => number
-  /** Milliseconds for which its node has not started its worker; 0 where it has, or has no turn yet. */
-  readonly comingMs: (pod: SeenPod) => number
+  /** What keeps the pod from coming up. */
+  readonly troubleOf: (pod: SeenPod) => PodTrouble | undefined
   /** Whether the pod has ever been ready, as far as was seen. */
   readonly wasReady: (pod: SeenPod) => boolean
   /** How it went in the pool of this label. */
@@ -30,18 +31,29 @@ export type StartTimes = {
   readonly keep: (labels: ReadonlySet<string>) => void
 }
 
-type Begun = { last: SeenPod; readonly atMs: number; wasReady: boolean; comingSinceMs?: number | undefined }
+type Begun = {
+  last: SeenPod
+  readonly seenMs: number
+  /** When its age began to count. */
+  atMs: number
+  wasReady: boolean
+  /** Whether no node had room for it at first. */
+  hasWaited: boolean
+  unscheduledSinceMs?: number | undefined
+  comingSinceMs?: number | undefined
+}
 
-const nothingYet: Starts = { starts: { ready: 0, failed: 0 }, startMs: undefined }
+type PoolStarts = { ready: number; readonly scheduled: StartLatency; readonly provisioned: StartLatency }
 
 /**
- * Measures from the first sight of a pod to its readiness. What was ready at first sight is as old as its timestamp says; what
- * was not begins now; what is coming has been so since it got its node. That a start failed is said by the pod's trouble, and
- * Kubernetes tries again: none is counted here.
+ * Measures from the first sight of a pod to its readiness, apart for pods that had to wait for a node: what an autoscaler
+ * takes says nothing of how long a worker takes where there is room. What was ready at first sight is as old as its timestamp
+ * says; what was not begins now; what waits has done so since its conditions say so. That a start failed is said by the pod's
+ * trouble, and Kubernetes tries again: none is counted here.
  */
-export const createStartTimes = (clock: Clock): StartTimes => {
+export const createStartTimes = (clock: Clock, of: { readonly nodeProvisionMs: number }): StartTimes => {
   const begun = new Map<string, Begun>()
-  const pools = new Map<string, Starts>()
+  const pools = new Map<string, PoolStarts>()
   const listeners = new Set<(label: string | undefined, notice: WorkerNotice) => void>()
 
   /** A moment of the calendar by this process's clock; not in its future. */
@@ -50,22 +62,38 @@ export const createStartTimes = (clock: Clock): StartTimes => {
   const begin = (pod: SeenPod): Begun => {
     const { creationTimestamp, uid } = pod.metadata
     const wasReady = isReady(pod)
-    const placedAt = conditionOf(pod, 'PodScheduled')?.lastTransitionTime
+    const turnedAt = conditionOf(pod, 'PodScheduled')?.lastTransitionTime
+    const sinceMs = turnedAt === undefined ? clock.nowMs() : momentMs(turnedAt)
     const beginning: Begun = {
       last: pod,
+      seenMs: clock.nowMs(),
       atMs: wasReady ? momentMs(creationTimestamp) : clock.nowMs(),
       wasReady,
-      comingSinceMs: placedAt === undefined ? undefined : momentMs(placedAt),
+      hasWaited: false,
+      unscheduledSinceMs: sinceMs,
+      comingSinceMs: sinceMs,
     }
     begun.set(uid, beginning)
     return beginning
   }
 
-  const becomeReady = (label: string, { metadata: { name } }: SeenPod, ageMs: number) => {
-    const { starts, startMs } = pools.get(label) ?? nothingYet
-    const mean = startMs === undefined ? ageMs : startMs + newestWeight * (ageMs - startMs)
-    pools.set(label, { starts: { ...starts, ready: starts.ready + 1 }, startMs: mean })
-    tell(label, { kind: 'ready', pod: name, ageMs })
+  const becomeReady = (label: string, { metadata: { name } }: SeenPod, { atMs, seenMs, hasWaited }: Begun) => {
+    const pool = pools.get(label) ?? { ready: 0, scheduled: createStartLatency(), provisioned: createStartLatency() }
+    pools.set(label, pool)
+    pool.ready += 1
+    if (hasWaited) pool.provisioned.add(clock.nowMs() - seenMs)
+    else pool.scheduled.add(clock.nowMs() - atMs)
+    tell(label, { kind: 'ready', pod: name, ageMs: clock.nowMs() - atMs })
+  }
+
+  /** What a pod waits for; that it got a node begins its age anew. */
+  const followWaits = (beginning: Begun, pod: SeenPod) => {
+    const nowMs = clock.nowMs()
+    const isWaiting = isUnscheduled(pod)
+    if (beginning.hasWaited && beginning.unscheduledSinceMs !== undefined && !isWaiting) beginning.atMs = nowMs
+    beginning.hasWaited ||= isWaiting
+    beginning.unscheduledSinceMs = isWaiting ? (beginning.unscheduledSinceMs ?? nowMs) : undefined
+    beginning.comingSinceMs = isComing(pod) ? (beginning.comingSinceMs ?? nowMs) : undefined
   }
 
   const tell = (label: string | undefined, notice: WorkerNotice) => {
@@ -85,15 +113,27 @@ export const createStartTimes = (clock: Clock): StartTimes => {
         begun.delete(uid)
         return
       }
-      beginning.comingSinceMs = isComing(object) ? (beginning.comingSinceMs ?? clock.nowMs()) : undefined
+      followWaits(beginning, object)
       if (beginning.wasReady || !isReady(object)) return
       beginning.wasReady = true
-      if (label !== undefined) becomeReady(label, object, clock.nowMs() - beginning.atMs)
+      if (label !== undefined) becomeReady(label, object, beginning)
     },
     ageMs: ({ metadata: { uid } }) => clock.nowMs() - (begun.get(uid)?.atMs ?? clock.nowMs()),
-    comingMs: ({ metadata: { uid } }) => clock.nowMs() - (begun.get(uid)?.comingSinceMs ?? clock.nowMs()),
+    troubleOf: (pod) => {
+      const nowMs = clock.nowMs()
+      const { unscheduledSinceMs = nowMs, comingSinceMs = nowMs } = begun.get(pod.metadata.uid) ?? {}
+      const waits = { unscheduledMs: nowMs - unscheduledSinceMs, comingMs: nowMs - comingSinceMs }
+      return troubleOf(pod, waits, of.nodeProvisionMs)
+    },
     wasReady: ({ metadata: { uid } }) => begun.get(uid)?.wasReady ?? false,
-    startsOf: (label) => pools.get(label) ?? nothingYet,
+    startsOf: (label) => {
+      const pool = pools.get(label)
+      return {
+        starts: { ready: pool?.ready ?? 0, failed: 0 },
+        startMs: pool?.scheduled.p90(),
+        provisionMs: pool?.provisioned.p90(),
+      }
+    },
     followWorkers: (wanted, listener) => {
       const ofPool = (label: string | undefined, notice: WorkerNotice) => {
         if (label === wanted) listener(notice)

@@ -13,6 +13,8 @@ export type StatusParts = {
   /** Kinds of trouble with a message each; also of pods that do not count for the size. */
   readonly troubles: ReadonlyMap<Trouble, string>
   readonly isReplacing: boolean
+  /** How long it took lately until a worker was ready that had to wait for a node, in milliseconds. */
+  readonly provisionMs: number | undefined
   /** Why the pool's objects cannot be brought about. */
   readonly problem: string | undefined
   readonly at: Date

@@ -1,8 +1,19 @@
 import type { Trouble } from '#controller/pool.ts'
-import { conditionOf, hasEnded, isStopping, type SeenContainer, type SeenPod, workerOf } from './seen-pod.ts'
+import {
+  conditionOf,
+  hasEnded,
+  isStopping,
+  isUnscheduled,
+  type SeenContainer,
+  type SeenPod,
+  workerOf,
+} from './seen-pod.ts'
 
 /** Why a pod does not come up; `message` is Kubernetes' own, where it has one. */
 export type PodTrouble = { readonly trouble: Trouble; readonly message: string }
+
+/** For how long a pod has waited in milliseconds: for a node with room, and for its node to begin its container. */
+export type PodWaits = { readonly unscheduledMs: number; readonly comingMs: number }
 
 /** What a container waits for that only somebody else can give, in kubelet's words. */
 const waitTroubles: Readonly<Record<string, Trouble>> = {
@@ -39,13 +50,17 @@ export const isComing = (pod: SeenPod): boolean => comingReason(pod) !== undefin
 
 /**
  * What keeps a pod from taking work, as Kubernetes knows it; undefined of one that works, is on its way, was told to end, or
- * has ended. `comingMs` is for how long it has been coming.
+ * has ended. A node autoscaler begins with what the scheduler calls unschedulable: for `nodeProvisionMs` that is no trouble.
  */
-export const troubleOf = (pod: SeenPod, comingMs: number): PodTrouble | undefined => {
+export const troubleOf = (
+  pod: SeenPod,
+  { unscheduledMs, comingMs }: PodWaits,
+  nodeProvisionMs: number,
+): PodTrouble | undefined => {
   if (isStopping(pod) || hasEnded(pod)) return undefined
-  const scheduled = conditionOf(pod, 'PodScheduled')
-  if (scheduled?.status === 'False' && scheduled.reason === 'Unschedulable') {
-    return { trouble: 'unschedulable', message: scheduled.message ?? '' }
+  if (isUnscheduled(pod)) {
+    const message = conditionOf(pod, 'PodScheduled')?.message ?? ''
+    return unscheduledMs > nodeProvisionMs ? { trouble: 'unschedulable', message } : undefined
   }
   const coming = comingReason(pod)
   if (coming !== undefined) return comingMs > comingMsMax ? hanging(pod.metadata.name, coming) : undefined

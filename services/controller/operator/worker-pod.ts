@@ -8,10 +8,10 @@ import type { Pool } from '#shared/capture/lane.ts'
 import type { BrowserPoolSpec } from '#shared/kube/browser-pool.ts'
 import { poolLabels } from '#shared/kube/names.ts'
 
-/** The part of the operator's settings that its pods are made of. */
+/** The part of the operator's settings that its pods, and what runs them, are made of. */
 export type PodSettings = Pick<
   ValuesOf<typeof operatorSettings>,
-  'podImage' | 'podSecret' | 'podEgress' | 'podSeccomp' | 'podIsolation' | 'podUnsafeNoSandbox'
+  'podImage' | 'podSecret' | 'podEgress' | 'podSeccomp' | 'podIsolation' | 'podUnsafeNoSandbox' | 'nodeProvisionSeconds'
 >
 
 /** What a worker's pod is made of. */

@@ -165,7 +165,7 @@ export const poolConditions = {
   },
   Progressing: {
     help: 'Workers are on their way in or out',
-    reasons: ['Starting', 'Draining', 'Replacing', 'Settled'],
+    reasons: ['Starting', 'WaitingForNodes', 'Draining', 'Replacing', 'Settled'],
   },
   MetricsAvailable: {
     help: 'Queue and workers can be read; the size is held otherwise',

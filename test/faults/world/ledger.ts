@@ -23,15 +23,19 @@ const arrivalsMs = 10_000
 export class PlayedLedger {
   readonly rows = new Map<string, Row>()
   readonly #deps: { readonly clock: Clock; readonly bus: Bus; readonly stream: CaptureStream }
-  readonly #proxiedWaitMs: number
-  #state: { readonly message: PoolStateMessage; readonly atMs: number } | undefined
+  readonly #waitMs: number
+  readonly #states = new Map<Pool, { readonly message: PoolStateMessage; readonly atMs: number }>()
+  /** Whether it is away: it neither counts nor fails anything. */
+  isAway = false
 
   constructor(deps: { clock: Clock; bus: Bus; stream: CaptureStream }, proxiedWaitMs: number) {
     this.#deps = deps
-    this.#proxiedWaitMs = proxiedWaitMs
-    deps.bus.subscribe(poolStateSubject('proxied'), ({ data }) => {
-      this.#state = { message: poolStateCodec.decode(data), atMs: deps.clock.nowMs() }
-    })
+    this.#waitMs = proxiedWaitMs
+    for (const pool of pools) {
+      deps.bus.subscribe(poolStateSubject(pool), ({ data }) => {
+        this.#states.set(pool, { message: poolStateCodec.decode(data), atMs: deps.clock.nowMs() })
+      })
+    }
     this.#count()
   }
 
@@ -64,7 +68,9 @@ export class PlayedLedger {
   #count() {
     const { clock, bus } = this.#deps
     const nowMs = clock.nowMs()
-    this.#failHopeless(nowMs)
+    clock.after(countMs, () => this.#count())
+    if (this.isAway) return
+    for (const pool of pools) this.#failHopeless(pool, nowMs)
     for (const pool of pools) {
       const open = this.open(pool)
       const pending = open.filter(({ attempts }) => attempts === 0)
@@ -75,16 +81,15 @@ export class PlayedLedger {
       const counts = { pending: pending.length, processing: open.length - pending.length, arrivals10s, oldestMs }
       bus.publish(backlogSubject(pool), backlogCodec.encode({ pool, ...counts }))
     }
-    clock.after(countMs, () => this.#count())
   }
 
-  /** As the ledger does with captures that wait for Jobs which nobody can start. */
-  #failHopeless(nowMs: number) {
-    const state = this.#state
+  /** As the ledger does with captures that wait for workers which nobody can start. */
+  #failHopeless(pool: Pool, nowMs: number) {
+    const state = this.#states.get(pool)
     if (!state || nowMs - state.atMs > freshMs || state.message.canStart) return
-    if (state.message.forMs < this.#proxiedWaitMs) return
-    for (const row of this.open('proxied')) {
-      if (row.attempts > 0 || nowMs - row.acceptedMs <= this.#proxiedWaitMs) continue
+    if (state.message.forMs < this.#waitMs) return
+    for (const row of this.open(pool)) {
+      if (row.attempts > 0 || nowMs - row.acceptedMs <= this.#waitMs) continue
       row.isFailed = true
       this.#deps.stream.purge(row.id)
     }

@@ -113,6 +113,18 @@ export const unknownLooksWell: MissingGuard = {
   },
 }
 
+/** Nobody sees that Kubernetes has lost a node. */
+export const lossUnconfirmed: MissingGuard = {
+  name: 'silence that Kubernetes confirms is silence like any other',
+  meddling: {
+    send: changingText(
+      ({ path }) => path.endsWith('/pods'),
+      (text) =>
+        text.replaceAll('"type":"ContainersReady","status":"True"', '"type":"ContainersReady","status":"False"'),
+    ),
+  },
+}
+
 /** A server that starts again is as good as one that was there all the time. */
 export const refusedIsNothingSpecial: MissingGuard = {
   name: 'a watch goes on from its version wherever the server was not there',

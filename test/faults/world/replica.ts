@@ -42,6 +42,7 @@ const config = {
   podSeccomp: '',
   podIsolation: 'namespace',
   podUnsafeNoSandbox: false,
+  nodeProvisionSeconds: 300,
 } as const
 
 /** Metrics that nobody reads. */

@@ -58,6 +58,14 @@ const isAtRest = ({ ledger, model: { server } }: World): boolean => {
   return sizes.length === 1 && sizes[0] === 1 && jobs.length === 1
 }
 
+/** Lets time pass until a moment, and calls something every half a second. */
+export const goOn = async ({ clock }: Pick<World, 'clock'>, untilMs: number, each: () => void = () => {}) => {
+  while (clock.nowMs() < untilMs) {
+    each()
+    await clock.advance(stepMs)
+  }
+}
+
 /** What came of a run: everything that must not have happened, and all captures. */
 export type Outcome = { readonly damages: readonly Damage[]; readonly rows: readonly Row[] }
 
@@ -67,21 +75,15 @@ export const playFault = async ({ seed, fault, log, meddling }: Run): Promise<Ou
   const clockFaults = fault.clocks?.(random) ?? []
   const world = createWorld({ seed, clockFaults, ...(log && { log }), ...(meddling && { meddling }) })
   const load = createLoad(world, random)
-  const goOn = async (untilMs: number, each: () => void) => {
-    while (world.clock.nowMs() < untilMs) {
-      each()
-      await world.clock.advance(stepMs)
-    }
-  }
-  await goOn(warmMs + random() * burst.everyMs, load)
+  await goOn(world, warmMs + random() * burst.everyMs, load)
   fault.begin(world, random)
   let ticks = 0
-  await goOn(world.clock.nowMs() + fault.lastsMs(random), () => {
+  await goOn(world, world.clock.nowMs() + fault.lastsMs(random), () => {
     load()
     if ((ticks += 1) % 2 === 0) fault.tick?.(world, random)
   })
   fault.end?.(world, random)
-  await goOn(world.clock.nowMs() + loadAfterMs, load)
+  await goOn(world, world.clock.nowMs() + loadAfterMs, load)
   const limitMs = world.clock.nowMs() + restMs
   while (!isAtRest(world) && world.clock.nowMs() < limitMs) await world.clock.advance(stepMs)
   world.audit.close()

@@ -14,6 +14,7 @@ import { type Bus, createBus } from './bus.ts'
 import { CaptureStream } from './capture-stream.ts'
 import { PlayedLedger } from './ledger.ts'
 import type { Meddling } from './meddling.ts'
+import { Nodes, type NodesOptions } from './nodes.ts'
 import { type Replica, startReplica } from './replica.ts'
 import { PlayedWorker, type WorkerEvents } from './worker.ts'
 
@@ -34,6 +35,11 @@ export type World = {
   readonly leader: () => Replica | undefined
   /** Kubernetes' word for why no container of these starts, as long as one stands here. */
   readonly troubles: Map<Pool, string>
+  readonly nodes: Nodes
+  /** Workers that live, whatever Kubernetes thinks. */
+  readonly workers: () => readonly PlayedWorker[]
+  /** Kills all nodes of a zone. */
+  readonly loseZone: (zone: string) => void
 }
 
 /** What may be otherwise in a world. */
@@ -43,17 +49,20 @@ export type WorldOptions = {
   readonly log?: (atMs: number, replica: string, words: readonly unknown[]) => void
   readonly clockFaults?: readonly ClockFault[]
   readonly meddling?: Meddling
+  readonly nodes?: NodesOptions
+  /** BrowserPools by name, in the place of the usual two. */
+  readonly pools?: Readonly<Record<string, WantedSpec>>
 }
 
-type WantedSpec = { readonly [K in keyof BrowserPoolSpec]?: Partial<BrowserPoolSpec[K]> }
+export type WantedSpec = { readonly [K in keyof BrowserPoolSpec]?: Partial<BrowserPoolSpec[K]> }
 
 const namespace = 'default'
 const replicasCount = 2
 const proxiedWaitMs = 120_000
-const roomFor = 40
+const usualNodes: NodesOptions = { zones: ['a'], room: 40 }
 const startMs = { least: 1000, spread: 4000 }
 
-const specs: Readonly<Record<string, WantedSpec>> = {
+const usualPools: Readonly<Record<string, WantedSpec>> = {
   standard: {
     pool: 'standard',
     autoscaling: { minReplicas: 1, maxReplicas: 6, slots: 2, holdSeconds: 4 },
@@ -76,15 +85,15 @@ const jetStreamOf = (stream: CaptureStream) => (subject: string) => {
 }
 
 /** Makes a person's BrowserPool. */
-export const createPool = ({ model }: Pick<World, 'model'>, name: string): Stored => {
+export const createPool = ({ model }: Pick<World, 'model'>, name: string, spec = usualPools[name] ?? {}): Stored => {
   const { apiVersion, kind, plural } = browserPools
-  const object = { apiVersion, kind, metadata: { name }, spec: specs[name] ?? {} }
+  const object = { apiVersion, kind, metadata: { name }, spec }
   return model.server.create(model.server.kind(`${apiVersion}/${plural}`), namespace, object, 'person')
 }
 
 /** What runs in pods: workers, which are played in a process of their own. */
-const createNode = (
-  parts: Pick<World, 'clock' | 'random' | 'bus' | 'stream' | 'ledger'>,
+const createRuntime = (
+  parts: Pick<World, 'clock' | 'random' | 'bus' | 'stream' | 'ledger' | 'nodes'>,
   { acknowledgesEarly = false }: Meddling,
   world: () => World,
 ) => {
@@ -106,7 +115,7 @@ const createNode = (
   const specOf = (pod: Stored) => workerSpecOf(pod as unknown as PodObject)
   const runtime: Runtime = {
     startMs: () => startMs.least + random() * startMs.spread,
-    fits: (_pod, beside) => beside.length < roomFor,
+    place: (pod, beside) => parts.nodes.place(pod, beside),
     trouble: (pod) => world().troubles.get(specOf(pod).pool),
     start: (pod, told) => {
       const spec = specOf(pod)
@@ -121,14 +130,16 @@ const createNode = (
 }
 
 /** Makes a world, and starts two controllers in it. */
-export const createWorld = ({ seed, log = () => {}, clockFaults = [], meddling = {} }: WorldOptions): World => {
+export const createWorld = (options: WorldOptions): World => {
+  const { seed, log = () => {}, clockFaults = [], meddling = {}, pools: specs = usualPools } = options
   const random = seededRandom(seed)
   const clock = createHandClock({ turns: 1 })
   const stream = new CaptureStream(clock)
   const bus = createBus(clock, jetStreamOf(stream))
   const ledger = new PlayedLedger({ clock, bus, stream }, proxiedWaitMs)
-  const parts = { clock, random, bus, stream, ledger }
-  const node = createNode(parts, meddling, () => world)
+  const nodes = new Nodes({ clock, random }, options.nodes ?? usualNodes)
+  const parts = { clock, random, bus, stream, ledger, nodes }
+  const node = createRuntime(parts, meddling, () => world)
   const wrote = (write: SeenWrite) => world.audit.wrote(write)
   const model = createModelApi({ clock, random, wrote, runtime: node.runtime })
   const replicas: Replica[] = []
@@ -151,8 +162,12 @@ export const createWorld = ({ seed, log = () => {}, clockFaults = [], meddling =
       return replicas.find(({ process }) => process.name === holder && process.isAlive())
     },
     troubles: new Map(),
+    workers: node.running,
+    loseZone: (zone) => {
+      for (const node of nodes.cordon(zone)) model.kubelet.loseNode(node)
+    },
   }
-  for (const name of Object.keys(specs)) createPool(world, name)
+  for (const [name, spec] of Object.entries(specs)) createPool(world, name, spec)
   for (let count = 0; count < replicasCount; count += 1) world.addReplica(clockFaults[count])
   return world
 }

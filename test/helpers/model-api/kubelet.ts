@@ -1,6 +1,6 @@
 import { type Backstage, type Controller, startController, targetOf } from './controller.ts'
 import { at, type Stored, timeText, type Tree } from './object.ts'
-import { type Condition, hasEnded, phaseOf, withCondition } from './pods.ts'
+import { type Condition, hasEnded, holds, phaseOf, withCondition } from './pods.ts'
 
 /** A container that runs. */
 export type Container = {
@@ -22,8 +22,8 @@ export type Runtime = {
   readonly start: (pod: Stored, events: ContainerEvents) => Container
   /** From the binding of a pod to the start of its container. */
   readonly startMs: () => number
-  /** Whether there is room for a pod beside those. */
-  readonly fits: (pod: Stored, beside: readonly Stored[]) => boolean
+  /** The node that has room for a pod beside those that are bound; undefined where none has. */
+  readonly place: (pod: Stored, beside: readonly Stored[]) => string | undefined
   /** Why the container of a pod cannot be started, in Kubernetes' word: `ImagePullBackOff`, `CreateContainerConfigError`. */
   readonly trouble: (pod: Stored) => string | undefined
 }
@@ -47,7 +47,9 @@ const backOffMs = [0, 10_000, 20_000, 40_000, 80_000, 160_000, 300_000]
 const troubleMs = 5000
 /** What a node says of a container that it does not find. */
 const lostExitCode = 137
-const nodeName = 'node-1'
+/** Times of kube-controller-manager, from the last heartbeat of a node: its pods count as not ready, and are evicted. */
+const notReadyMs = 50_000
+const evictedMs = notReadyMs + 300_000
 
 const newLocal = (pod: Stored): Local => ({
   pod,
@@ -61,7 +63,7 @@ const newLocal = (pod: Stored): Local => ({
   startedAt: '',
 })
 
-/** The node of all pods: starts and ends their containers, and reports them as long as the server can be reached. */
+/** The kubelets of all nodes: start and end containers, and report them as long as the server can be reached. */
 export class ModelKubelet {
   readonly #backstage: Backstage
   readonly #runtime: Runtime
@@ -69,6 +71,8 @@ export class ModelKubelet {
   readonly #controller: Controller
   /** Pods that their node does not report any more, as where the node is cut off. */
   readonly #lost = new Set<string>()
+  /** Nodes that are dead. */
+  readonly #dead = new Set<string>()
 
   constructor(backstage: Backstage, runtime: Runtime) {
     this.#backstage = backstage
@@ -89,6 +93,29 @@ export class ModelKubelet {
     this.#controller.look(key)
   }
 
+  /**
+   * Kills a node with everything on it. As with the real one, nothing tells so at first: later its pods are marked as not
+   * ready (their condition `Ready` alone), and minutes later evicted, which nobody on the node hears.
+   */
+  loseNode(node: string): void {
+    const { server, clock } = this.#backstage
+    this.#dead.add(node)
+    for (const [key, local] of this.#locals) {
+      if (at(server.store.get('v1/pods', key), 'spec', 'nodeName') === node) local.container?.kill()
+    }
+    const onNode = () => server.store.all('v1/pods').filter((pod) => at(pod, 'spec', 'nodeName') === node)
+    clock.after(notReadyMs, () => {
+      const time = timeText(clock.date())
+      for (const pod of onNode()) {
+        if (!holds(pod, 'Ready')) continue
+        this.#editStatus(pod, (live) => ({ conditions: withCondition(live, { type: 'Ready', status: 'False' }, time) }))
+      }
+    })
+    clock.after(evictedMs, () => {
+      for (const pod of onNode()) if (!hasEnded(pod)) server.remove(targetOf(server, pod), {})
+    })
+  }
+
   /** Evicts a pod, as a node does that lacks memory: its containers are killed, and the pod stays as failed. */
   evict(key: string): void {
     const { server, clock } = this.#backstage
@@ -106,7 +133,7 @@ export class ModelKubelet {
   }
 
   #sync(key: string, pod: Stored | undefined): number | undefined {
-    if (this.#lost.has(key)) return undefined
+    if (this.#lost.has(key) || this.#isOnDead(pod)) return undefined
     const local = this.#locals.get(key)
     if (local && local.pod.metadata.uid !== pod?.metadata.uid) {
       this.#abandon(key, local)
@@ -121,12 +148,17 @@ export class ModelKubelet {
     return undefined
   }
 
+  #isOnDead(pod: Stored | undefined): boolean {
+    return this.#dead.has(String(at(pod, 'spec', 'nodeName')))
+  }
+
   #schedule(pod: Stored): number | undefined {
     const { server, clock } = this.#backstage
     if (pod.metadata.deletionTimestamp !== undefined) return undefined
     const bound = server.store.all('v1/pods').filter((each) => at(each, 'spec', 'nodeName') && !hasEnded(each))
     const time = timeText(clock.date())
-    if (!this.#runtime.fits(pod, bound)) {
+    const nodeName = this.#runtime.place(pod, bound)
+    if (nodeName === undefined) {
       const message = '0/1 nodes are available: 1 Too many pods.'
       const condition = { type: 'PodScheduled', status: 'False', reason: 'Unschedulable', message }
       this.#editStatus(pod, (live) => ({ conditions: withCondition(live, condition, time) }))
@@ -149,8 +181,9 @@ export class ModelKubelet {
   }
 
   #start(key: string, local: Local) {
+    const { clock, server } = this.#backstage
     if (this.#locals.get(key) !== local || local.isStopping) return
-    const { clock } = this.#backstage
+    if (this.#isOnDead(server.store.get('v1/pods', key))) return
     const trouble = this.#runtime.trouble(local.pod)
     if (trouble !== undefined) {
       local.waitingReason = trouble
@@ -212,10 +245,14 @@ export class ModelKubelet {
   #report(local: Local) {
     const time = timeText(this.#backstage.clock.date())
     const isAlways = at(local.pod, 'spec', 'restartPolicy') === 'Always'
-    const ready: Condition = { type: 'Ready', status: local.isReady ? 'True' : 'False' }
+    const status = local.isReady ? 'True' : 'False'
+    const ready = (live: Stored): Condition[] => {
+      const conditions = withCondition(live, { type: 'ContainersReady', status }, time)
+      return withCondition({ ...live, status: { conditions } }, { type: 'Ready', status }, time)
+    }
     this.#editStatus(local.pod, (live) => ({
       phase: phaseOfLocal(local, isAlways && !local.isStopping),
-      conditions: withCondition(live, ready, time),
+      conditions: ready(live),
       containerStatuses: [containerStatus(local)],
     }))
   }

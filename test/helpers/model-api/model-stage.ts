@@ -22,7 +22,8 @@ const coresOf = (pod: Stored): number => {
 /** Plays containers as the stages of the test cluster do: ready at once; those of Jobs succeed. */
 const stagesRuntime = (after: HandClock['after'], unready: Map<string, () => void>): Runtime => ({
   startMs: () => 100,
-  fits: (pod, beside) => coresOf(pod) + beside.reduce((sum, each) => sum + coresOf(each), 0) <= cores,
+  place: (pod, beside) =>
+    coresOf(pod) + beside.reduce((sum, each) => sum + coresOf(each), 0) <= cores ? 'node-1' : undefined,
   trouble: () => undefined,
   start: (pod: Stored, events) => {
     let runs = true

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { crewOf, isDeaf } from '#controller/crew.ts'
+import { crewOf, isDeaf, replaceableOf } from '#controller/crew.ts'
 import type { SeenWorker } from '#controller/pool.ts'
 import { justBegun, poolPolicy, seenCrew, seenWorker as worker, stuckCrew } from '#test/helpers/seen-pool.ts'
 
@@ -52,3 +52,34 @@ for (const { name, workers, want } of [
     t.end()
   })
 }
+
+const lostNode = { silentMs: 11_000, isNodeLost: true }
+const allOf = (workers: readonly SeenWorker[]) => podsOf(replaceableOf(crewOf(workers, policy, false), Infinity))
+
+for (const { name, workers, want } of [
+  {
+    name: 'all whose node is lost are replaced at once',
+    workers: seenCrew(4, lostNode),
+    want: ['w1', 'w2', 'w3', 'w4'],
+  },
+  {
+    name: 'those whose node is lost do not wait for those of which nobody knows',
+    workers: [...seenCrew(1, lostNode), ...['x', 'y', 'z'].map((pod) => worker(pod, { silentMs: 11_000 }))],
+    want: ['w1'],
+  },
+  {
+    name: 'one that had not come up when its node was lost is replaced too',
+    workers: [
+      worker('v'),
+      worker('s', { ...lostNode, state: 'starting' }),
+      worker('u', { ...lostNode, state: 'stuck' }),
+    ],
+    want: ['s', 'u'],
+  },
+  {
+    name: 'one that is heard is not lost, whatever Kubernetes thinks of its node',
+    workers: seenCrew(4, { silentMs: 9000, isNodeLost: true }),
+    want: [],
+  },
+])
+  t.test(name, async (t) => void t.strictSame(allOf(workers), want))

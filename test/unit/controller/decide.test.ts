@@ -41,8 +41,14 @@ const cases: Case[] = [
   },
   {
     name: 'holds the pool when the backlog is unknown',
-    seen: { backlog: 'unknown', depth: { waiting: 50, inFlight: 0 }, workers: crew(5) },
+    seen: { backlog: 'unknown', depth: { waiting: 0, inFlight: 1 }, workers: crew(5) },
     want: { kind: 'freeze', wanted: 5, reason: 'backlog-unknown' },
+  },
+  {
+    name: 'grows by what JetStream holds when the backlog is unknown',
+    seen: { backlog: 'unknown', depth: { waiting: 14, inFlight: 0 } },
+    policy: { min: 0 },
+    want: { kind: 'scale-up', to: 7, undrain: [], wanted: 7, reason: 'backlog' },
   },
   {
     name: 'leaves everything as it is while paused',
@@ -166,9 +172,16 @@ const cases: Case[] = [
     want: { kind: 'replace', pods: ['w3'], wanted: 0, reason: 'lost' },
   },
   {
-    name: 'replaces no other while the one before has not gone',
+    name: 'replaces no other for ten seconds, in which the replacement of the one before is made',
     seen: { workers: [...crew(2, { silentMs: 40_000 }), worker('w3', { state: 'stopping' })] },
+    memory: { lastReplaceMs: nowMs - 9999 },
     want: { kind: 'freeze', wanted: 0, reason: 'missing-heartbeats' },
+  },
+  {
+    name: 'replaces the next one though the one before never goes, as on a dead node',
+    seen: { workers: [...crew(2, { silentMs: 40_000 }), worker('w3', { state: 'stopping' })] },
+    memory: { lastReplaceMs: nowMs - 10_000 },
+    want: { kind: 'replace', pods: ['w1'], wanted: 0, reason: 'lost' },
   },
   {
     name: 'replaces no other of them while nothing is heard of its replacement',
@@ -189,6 +202,7 @@ const cases: Case[] = [
         worker('w4', { state: 'stopping' }),
       ],
     },
+    memory: { lastReplaceMs: nowMs - 1 },
     want: { kind: 'replace', pods: ['w1'], wanted: 0, reason: 'lost' },
   },
   {
@@ -284,6 +298,12 @@ t.test('doubles the wait after each failed start, up to a minute', (t) => {
   t.end()
 })
 
+t.test('remembers when it replaced a worker', (t) => {
+  t.equal(decide(seen({ workers: crew(1, { silentMs: 11_000 }) }), policy, calm).memory.lastReplaceMs, nowMs)
+  t.equal(decide(seen({ workers: crew(1) }), policy, calm).memory.lastReplaceMs, Number.NEGATIVE_INFINITY)
+  t.end()
+})
+
 t.test('starts a step down only when it drains', (t) => {
   t.equal(decide(seen({ workers: crew(4) }), policy, calm).memory.lastDrainMs, nowMs)
   t.equal(decide(seen({ workers: crew(1) }), policy, calm).memory.lastDrainMs, Number.NEGATIVE_INFINITY)
@@ -374,10 +394,9 @@ t.test('keeps its promises whatever it sees', (t) => {
       drain: (of: Decision) =>
         of.kind === 'drain' &&
         areIn(of.pods, 'ready') &&
-        inState('starting', 'stuck', 'drained').length === 0 &&
-        !now.refused,
-      stop: (of: Decision) =>
-        of.kind === 'stop' && areIn(of.pods, 'stuck', 'drained') && inState('starting').length === 0,
+        inState('ready').length - of.pods.length >= of.wanted &&
+        inState('unscheduled', 'drained').length === 0,
+      stop: (of: Decision) => of.kind === 'stop' && areIn(of.pods, 'unscheduled', 'stuck', 'drained'),
       replace: (of: Decision) => of.kind === 'replace' && areIn(of.pods, 'ready', 'draining', 'drained'),
       hold: () => true,
       freeze: () => true,

@@ -183,10 +183,10 @@ const cases: Case[] = [
     want: { kind: 'stop', pods: ['s1', 'w2'], reason: 'drained' },
   },
   {
-    name: 'stops no drained worker while others are starting',
-    workers: [worker('w1', starting), worker('w2', { state: 'drained' })],
+    name: 'stops drained workers, and no stuck ones with them, while others are starting',
+    workers: [worker('w1', starting), worker('w2', { state: 'drained' }), ...stuckOnes(1)],
     wanted: 1,
-    want: { kind: 'hold', reason: 'starting' },
+    want: { kind: 'stop', pods: ['w2'], reason: 'drained' },
   },
   {
     name: 'stops no stuck worker while others are starting',
@@ -231,10 +231,24 @@ const cases: Case[] = [
     want: { kind: 'hold', reason: 'fixed' },
   },
   {
-    name: 'does not drain while workers are starting',
+    name: 'drains while workers are starting',
     workers: [...crew(4), worker('w5', starting)],
     wanted: 1,
+    want: { kind: 'drain', pods: ['w1'], reason: 'excess' },
+  },
+  {
+    name: 'drains none in whose place a starting one would have to come up',
+    workers: [...crew(3), ...['w4', 'w5'].map((pod) => worker(pod, starting))],
+    wanted: 1,
+    held: 3,
     want: { kind: 'hold', reason: 'starting' },
+  },
+  {
+    name: 'takes those away first that wait for a node, also while others are starting',
+    workers: [...crew(4), worker('w5', starting), worker('w6', { state: 'unscheduled' })],
+    wanted: 1,
+    held: 4,
+    want: { kind: 'stop', pods: ['w6'], reason: 'excess' },
   },
   {
     name: 'waits between two steps down',

@@ -54,6 +54,15 @@ const cases: {
     want: { workers: 1, reason: 'load' },
   },
   {
+    name: 'counts workers that wait for a node as those that would be asked for in their place',
+    demand: {
+      backlog: { ...quiet, pending: 40 },
+      active: workers(10, { state: 'unscheduled', ageMs: 0 }),
+      startMs: 5000,
+    },
+    want: { workers: 1, reason: 'load' },
+  },
+  {
     name: 'counts starting workers the less the longer they will still take',
     demand: {
       backlog: { ...quiet, pending: 40 },

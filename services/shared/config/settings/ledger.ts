@@ -5,7 +5,7 @@ import { admissionSettings } from './gateway.ts'
 export const ledgerSettings = {
   ...admissionSettings,
   proxiedWaitSeconds: integer('PROXIED_WAIT_SECONDS', {
-    help: "a capture with a caller's proxy that has not begun after this time fails, if no worker could be started for all of it; longer than the longest wait it has no effect",
+    help: "a capture that has not begun after this time fails, if for all of it no worker could be started for a caller's proxy, or no pool of workers served its queue; longer than the longest wait it has no effect",
     unit: 'seconds',
     fallback: 300,
     min: 10,

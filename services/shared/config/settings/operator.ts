@@ -26,6 +26,13 @@ export const operatorSettings = {
     min: 3,
     max: 120,
   }),
+  nodeProvisionSeconds: integer('NODE_PROVISION_SECONDS', {
+    help: 'time that a node autoscaler gets to bring a node for pods without room; until then they count as capacity to come',
+    unit: 's',
+    fallback: 300,
+    min: 0,
+    max: 3600,
+  }),
   podImage: text('POD_IMAGE', { help: 'image of workers whose BrowserPool names none' }),
   podSecret: text('POD_SECRET', {
     help: 'Secrets of the workers, this name and the pool (NAME-standard), each with the keys nats-url, opening-keys and egress-token',

@@ -71,3 +71,16 @@ t.test('what happens to a pool is logged with its words', async (t) => {
   events.occurred('web', { type: 'Normal', reason: 'ScaledUp', action: 'ScaleUp', note: 'From 1 to 2 workers.' })
   t.match(lines, [/^warn ImagePull .*no image/, /^info ScaledUp .*From 1 to 2/])
 })
+
+t.test('of a queue that nobody serves the captures that wait are shown, and its reason is logged once', async (t) => {
+  const { events, value, lines } = setUp()
+  const shown = async () => (await value('operator_queue_unserved_captures')).filter((line) => !line.endsWith(' 0'))
+  events.queueLooked('stealth', 'no-pool', 0)
+  t.strictSame([await shown(), lines], [[], []])
+  for (const waiting of [3, 4]) events.queueLooked('stealth', 'no-pool', waiting)
+  t.match(await shown(), [/reason="no-pool"\} 4$/])
+  t.match(lines, [/^warn queue is not served.*"queue":"stealth"/])
+  events.queueLooked('stealth', undefined, 4)
+  t.strictSame(await shown(), [])
+  t.equal(lines.length, 1)
+})

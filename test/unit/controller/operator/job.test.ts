@@ -13,6 +13,7 @@ const options: JobOptions = {
     podSeccomp: '',
     podIsolation: 'namespace',
     podUnsafeNoSandbox: false,
+    nodeProvisionSeconds: 300,
   },
 }
 const environmentOf = (manifest: ReturnType<typeof jobManifest>) =>
@@ -25,7 +26,7 @@ t.test('asks for a worker that serves one capture and ends whatever happens', (t
   t.match(spec, {
     backoffLimit: 0,
     podReplacementPolicy: 'Failed',
-    activeDeadlineSeconds: 300 + 90 + 60,
+    activeDeadlineSeconds: 300 + 60 + 300 + 90,
     ttlSecondsAfterFinished: 60,
     podFailurePolicy: {
       rules: [

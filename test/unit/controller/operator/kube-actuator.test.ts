@@ -26,6 +26,7 @@ const setUp = (parts: DeploymentParts | undefined = {}, pods: SeenPod[] = []) =>
     version: 100,
     hasChanged: false,
     isAway: false,
+    isHung: false,
   }
   const api = {
     patch: async (ref: Ref, { body }: Patch) => {
@@ -55,9 +56,10 @@ const setUp = (parts: DeploymentParts | undefined = {}, pods: SeenPod[] = []) =>
       },
       startTimes: {
         ageMs: () => 1000,
-        comingMs: () => 0,
+        troubleOf: ({ metadata }) =>
+          world.isHung && metadata.name === stuck ? { trouble: 'image-pull', message: '' } : undefined,
         wasReady: ({ metadata }) => metadata.name !== stuck,
-        startsOf: () => ({ starts: { ready: 0, failed: 0 }, startMs: undefined }),
+        startsOf: () => ({ starts: { ready: 0, failed: 0 }, startMs: undefined, provisionMs: undefined }),
       },
       create: (replicas) => created.push(replicas),
       notice: (notice) => notices.push(notice),
@@ -132,15 +134,45 @@ t.test('a size is of the version that was written last, where the cache does not
   t.strictSame(writes, [scaled(5), scaled(6, '101')])
 })
 
-t.test('nothing is taken away while a ReplicaSet would take others first, however they are marked', async (t) => {
-  for (const phase of ['Unknown', 'Pending'] as const) {
-    const { actuator, world, writes } = setUp({ replicas: 2 }, [podObject('p0', { phase, ready: false }), marked('p1')])
+t.test(
+  'nothing is taken away while a ReplicaSet may take one first that serves, however they are marked',
+  async (t) => {
+    const { actuator, world, writes } = setUp({ replicas: 2 }, [
+      podObject('p0', { phase: 'Unknown', ready: false }),
+      marked('p1'),
+    ])
     await actuator.stop(['p1'])
-    t.strictSame(writes, [], phase)
+    t.strictSame(writes, [])
     world.pods = [podObject('p0'), marked('p1')]
     await actuator.stop(['p1'])
     t.strictSame(writes, [scaled(1)])
+  },
+)
+
+t.test('where a ReplicaSet takes one first that has not come up, that one counts as going', async (t) => {
+  for (const parts of [{ phase: 'Pending' }, { unschedulable: 'no room' }]) {
+    const coming = podObject('p0', { ...parts, ready: false })
+    const { actuator, writes } = setUp({ replicas: 3 }, [coming, marked('p1'), podObject('p2')])
+    await actuator.stop(['p1'])
+    t.strictSame(writes, [scaled(2)])
+    t.strictSame(
+      (await actuator.list()).workers.flatMap(({ pod, stopping }) => (stopping ? [pod] : [])),
+      ['p0'],
+    )
   }
+})
+
+t.test('the pods of a rollout that hangs are on top of the size that is made smaller', async (t) => {
+  const rolling = { replicas: 3, status: { replicas: 4, updatedReplicas: 1 } }
+  const broken = podObject(stuck, { ready: false, phase: 'Pending' })
+  const { actuator, writes, world } = setUp(rolling, [podObject('p0'), marked('p1'), podObject('p2'), broken])
+  world.isHung = true
+  await actuator.stop(['p1'])
+  t.strictSame(writes, [scaled(2)])
+  t.strictSame(
+    (await actuator.list()).workers.flatMap(({ pod, stopping }) => (stopping ? [pod] : [])),
+    ['p1'],
+  )
 })
 
 t.test(

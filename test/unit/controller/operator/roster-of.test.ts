@@ -1,6 +1,7 @@
 import t from 'tap'
 import { type RosterParts, rosterOf } from '#controller/operator/roster-of.ts'
 import { trimDeployment } from '#controller/operator/seen-deployment.ts'
+import { troubleOf } from '#controller/operator/trouble-of.ts'
 import { conditionOf } from '#controller/operator/seen-pod.ts'
 import { type DeploymentParts, deploymentObject, podObject } from '#test/helpers/kube-objects.ts'
 
@@ -14,9 +15,9 @@ const roster = (of: Partial<RosterParts> & { deploymentIs?: DeploymentParts }) =
     pods: [],
     given: new Set(),
     ageMs: () => 5000,
-    comingMs: () => 0,
+    troubleOf: (pod) => troubleOf(pod, { unscheduledMs: 0, comingMs: 0 }, 300_000),
     wasReady: (pod) => conditionOf(pod, 'Ready')?.status === 'True',
-    starts: { starts: { ready: 3, failed: 0 }, startMs: 2000 },
+    starts: { starts: { ready: 3, failed: 0 }, startMs: 2000, provisionMs: undefined },
     ...of,
   })
 }
@@ -26,22 +27,24 @@ t.test('pods are workers, with their age, their trouble and whether they go', as
   const pods = [
     podObject('ready'),
     podObject('going', { stopping: true }),
-    podObject('stuck', { ready: false, unschedulable: 'no room' }),
+    podObject('stuck', { ready: false, waiting: { reason: 'ErrImagePull', message: 'not found' } }),
+    podObject('waits', { ready: false, unschedulable: 'no room' }),
   ]
   const { workers, starts, startMs, troubles, refused } = roster({ pods })
   t.strictSame(workers, [
     { pod: 'ready', ageMs: 5000, stopping: false },
     { pod: 'going', ageMs: 5000, stopping: true },
-    { pod: 'stuck', ageMs: 5000, stopping: false, trouble: 'unschedulable' },
+    { pod: 'stuck', ageMs: 5000, stopping: false, trouble: 'image-pull' },
+    { pod: 'waits', ageMs: 5000, stopping: false, isUnscheduled: true },
   ])
   t.strictSame({ starts, startMs, refused }, { starts: { ready: 3, failed: 0 }, startMs: 2000, refused: undefined })
-  t.strictSame([...troubles], [['unschedulable', 'no room']])
+  t.strictSame([...troubles], [['image-pull', 'not found']])
 })
 
 t.test('pods that their nodes do not start for long are in trouble', async (t) => {
   const pods = [podObject('a', { ready: false, waiting: { reason: 'ContainerCreating' } })]
   t.match(roster({ pods }).workers, [{ pod: 'a', trouble: undefined }])
-  const seen = roster({ pods, comingMs: () => 120_001 })
+  const seen = roster({ pods, troubleOf: (pod) => troubleOf(pod, { unscheduledMs: 0, comingMs: 120_001 }, 300_000) })
   t.match(seen.workers, [{ pod: 'a', trouble: 'not-starting' }])
   t.ok(seen.troubles.has('not-starting'))
 })
@@ -114,4 +117,31 @@ t.test('where there are more than asked for it is crowded, whatever the Deployme
   t.notOk(roster({ pods, deploymentIs: { replicas: 3 } }).isCrowded)
   t.notOk(roster({ pods, deploymentIs: { replicas: 2 }, given: new Set(['uid-a']) }).isCrowded)
   t.notOk(roster({ pods: [podObject('a', { stopping: true }), ...pods], deploymentIs: { replicas: 3 } }).isCrowded)
+})
+
+t.test('a rollout hangs where none of its pods that have not been ready can come up', async (t) => {
+  const deploymentIs = { replicas: 2, status: { replicas: 4, updatedReplicas: 2 } }
+  const old = [podObject('a'), podObject('b')]
+  const broken = podObject('c', { ready: false, waiting: { reason: 'ErrImagePull' } })
+  const coming = podObject('d', { ready: false, waiting: { reason: 'ContainerCreating' } })
+  for (const { name, pods, want } of [
+    { name: 'all of them are in trouble', pods: [...old, broken], want: true },
+    { name: 'one of them still may', pods: [...old, broken, coming], want: false },
+    { name: 'there is none', pods: old, want: false },
+  ])
+    t.equal(roster({ deploymentIs, pods }).isHung, want, name)
+  t.equal(roster({ pods: [...old, broken] }).isHung, false, 'nothing is rolled out')
+})
+
+t.test('all pods of a node of which Kubernetes has marked one are on a lost node', async (t) => {
+  const pods = [
+    podObject('marked', { node: 'one', isNodeLost: true }),
+    podObject('coming', { node: 'one', ready: false, waiting: { reason: 'ContainerCreating' } }),
+    podObject('well', { node: 'two' }),
+    podObject('unready', { node: 'three', ready: false }),
+  ]
+  t.strictSame(
+    roster({ pods }).workers.flatMap(({ pod, isNodeLost }) => (isNodeLost ? [pod] : [])),
+    ['marked', 'coming'],
+  )
 })

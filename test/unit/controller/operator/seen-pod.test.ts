@@ -1,10 +1,10 @@
 import t from 'tap'
-import { conditionOf, hasEnded, isReady, isStopping, trimPod } from '#controller/operator/seen-pod.ts'
+import { conditionOf, hasEnded, isNodeLost, isReady, isStopping, trimPod } from '#controller/operator/seen-pod.ts'
 import { podObject } from '#test/helpers/kube-objects.ts'
 
 t.test('of a pod what is read is kept, long messages cut', async (t) => {
   const pod = podObject('a', { ready: false, waiting: { reason: 'ErrImagePull', message: 'm'.repeat(1000) } })
-  const spec = { containers: [{ name: 'worker', image: 'x' }] }
+  const spec = { nodeName: 'one', containers: [{ name: 'worker', image: 'x' }] }
   const raw = {
     ...pod,
     spec,
@@ -12,7 +12,8 @@ t.test('of a pod what is read is kept, long messages cut', async (t) => {
     status: { ...pod.status, hostIP: '1', qosClass: 'x' },
   }
   const seen = trimPod(raw)
-  t.strictSame(Object.keys(seen), ['metadata', 'status'])
+  t.strictSame(Object.keys(seen), ['metadata', 'spec', 'status'])
+  t.strictSame(seen.spec, { nodeName: 'one' })
   t.strictSame(seen.metadata, pod.metadata)
   t.strictSame(Object.keys(seen.status ?? {}), ['phase', 'conditions', 'containerStatuses'])
   t.match(seen.status?.containerStatuses, [
@@ -32,4 +33,13 @@ t.test('a pod tells whether it is ready, goes, or has ended', async (t) => {
   t.ok(isReady(podObject('a')))
   t.ok(isStopping(podObject('a', { stopping: true })))
   t.ok(hasEnded(podObject('a', { phase: 'Failed' })))
+})
+
+t.test('a pod that waits for a readiness gate is on no lost node', async (t) => {
+  const pod = podObject('a', { isNodeLost: true })
+  t.ok(isNodeLost(pod))
+  const conditions = pod.status?.conditions?.map((each) =>
+    each.type === 'Ready' ? { ...each, reason: 'ReadinessGatesNotReady' } : each,
+  )
+  t.notOk(isNodeLost({ ...pod, status: { ...pod.status, ...(conditions && { conditions }) } }))
 })

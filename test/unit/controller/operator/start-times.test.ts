@@ -8,7 +8,7 @@ const setUp = (seconds = 0) => {
   const clock = createHandClock()
   clock.freeze(seconds * 1000)
   const heard: WorkerNotice[] = []
-  const times = createStartTimes(clock)
+  const times = createStartTimes(clock, { nodeProvisionMs: 300_000 })
   const listening = times.followWorkers('web', (notice) => heard.push(notice))
   const follow = (name: string, parts: PodParts = {}, kind: 'added' | 'updated' | 'deleted' = 'updated') =>
     times.follow({ kind, key: `n/${name}`, object: podObject(name, parts) })
@@ -26,20 +26,42 @@ t.test('a start lasts from the first sight of a pod until it is ready the first 
   await clock.advance(60_000)
   follow('a', { ready: false })
   follow('a')
-  t.strictSame(times.startsOf('web'), { starts: { ready: 1, failed: 0 }, startMs: 4000 })
+  t.strictSame(times.startsOf('web'), { starts: { ready: 1, failed: 0 }, startMs: 4000, provisionMs: undefined })
   t.strictSame(heard, [{ kind: 'ready', pod: 'a', ageMs: 4000 }])
 })
 
-t.test('the newest start weighs most', async (t) => {
-  const { clock, times, follow } = setUp()
-  follow('a', { ready: false }, 'added')
-  await clock.advance(1000)
+t.test('a pod that had to wait for a node says nothing of how long a start takes where there is room', async (t) => {
+  const { clock, times, follow, heard } = setUp()
+  follow('a', { ready: false, unschedulable: 'no room' }, 'added')
+  await clock.advance(60_000)
+  follow('a', { ready: false })
+  t.equal(times.ageMs(podObject('a')), 0, 'it begins when it has its node')
+  await clock.advance(5000)
   follow('a')
+  t.match(times.startsOf('web'), { starts: { ready: 1 }, startMs: undefined, provisionMs: 65_000 })
+  t.match(heard, [{ kind: 'ready', ageMs: 5000 }])
   follow('b', { ready: false }, 'added')
   await clock.advance(2000)
   follow('b')
-  t.strictSame(times.startsOf('web'), { starts: { ready: 2, failed: 0 }, startMs: 1300 })
-  t.strictSame(times.startsOf('other'), { starts: { ready: 0, failed: 0 }, startMs: undefined })
+  t.match(times.startsOf('web'), { starts: { ready: 2 }, startMs: 2000, provisionMs: 65_000 })
+  t.strictSame(times.startsOf('other'), { starts: { ready: 0, failed: 0 }, startMs: undefined, provisionMs: undefined })
+})
+
+t.test('a pod that no node has room for is in trouble after the time that a node may take', async (t) => {
+  const { clock, times, follow } = setUp()
+  const pod: PodParts = { ready: false, unschedulable: 'no room' }
+  follow('a', pod, 'added')
+  await clock.advance(300_000)
+  t.equal(times.troubleOf(podObject('a', pod)), undefined)
+  await clock.advance(1)
+  t.strictSame(times.troubleOf(podObject('a', pod)), { trouble: 'unschedulable', message: 'no room' })
+})
+
+t.test('who begins to look counts from when no node had room', async (t) => {
+  const { times, follow } = setUp(400)
+  const pod: PodParts = { ready: false, unschedulable: 'no room', scheduledSince: '2026-01-01T00:01:00Z' }
+  follow('a', pod, 'added')
+  t.match(times.troubleOf(podObject('a', pod)), { trouble: 'unschedulable' })
 })
 
 t.test('what is ready at first sight is as old as it says and says nothing of starts', async (t) => {
@@ -69,21 +91,22 @@ const creating: PodParts = { ready: false, waiting: { reason: 'ContainerCreating
 
 t.test('a pod is on its way from the moment at which it is seen to have a node', async (t) => {
   const { clock, times, follow } = setUp()
+  const trouble = () => times.troubleOf(podObject('a', creating))?.trouble
   follow('a', { ready: false, unschedulable: 'no room' }, 'added')
-  await clock.advance(60_000)
-  t.equal(times.comingMs(podObject('a')), 0)
+  await clock.advance(130_000)
   follow('a', creating)
-  await clock.advance(4000)
+  await clock.advance(120_000)
   follow('a', creating)
-  t.equal(times.comingMs(podObject('a')), 4000)
-  follow('a', { ready: false })
-  t.equal(times.comingMs(podObject('a')), 0)
+  t.equal(trouble(), undefined)
+  await clock.advance(1)
+  t.equal(trouble(), 'not-starting')
 })
 
 t.test('what is on its way at first sight has been so since it got its node', async (t) => {
-  const { times, follow } = setUp(90)
-  follow('a', { ...creating, scheduledSince: '2026-01-01T00:00:30Z' }, 'added')
-  t.equal(times.comingMs(podObject('a')), 60_000)
+  const { times, follow } = setUp(151)
+  const pod: PodParts = { ...creating, scheduledSince: '2026-01-01T00:00:30Z' }
+  follow('a', pod, 'added')
+  t.equal(times.troubleOf(podObject('a', pod))?.trouble, 'not-starting')
 })
 
 t.test('a worker that ends is told of once, with whether it was told to', async (t) => {

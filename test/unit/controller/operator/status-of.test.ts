@@ -11,6 +11,7 @@ const parts = (of: Partial<StatusParts> = {}): StatusParts => ({
   decision: { kind: 'hold', wanted: 2, reason: 'steady' },
   troubles: new Map(),
   isReplacing: false,
+  provisionMs: undefined,
   problem: undefined,
   at,
   ...of,
@@ -136,3 +137,13 @@ for (const [when, type, of, want] of cases)
   t.test(`${type} where ${when}`, async (t) => {
     t.match(said(of, type), want)
   })
+
+t.test('a paused pool without workers is not ready, however few it may have', async (t) => {
+  const spec = { paused: true, autoscaling: { minReplicas: 0, zeroAfterSeconds: 10 } }
+  const of = {
+    pool: poolObject('web', spec),
+    seen: seenPool(),
+    decision: { kind: 'freeze', wanted: 0, reason: 'paused' },
+  } as const
+  t.match(said(of, 'Ready'), /^False WorkersMissing: The pool is paused and has no worker/)
+})

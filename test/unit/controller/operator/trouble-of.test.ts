@@ -2,7 +2,13 @@ import t from 'tap'
 import { isComing, troubleOf } from '#controller/operator/trouble-of.ts'
 import { podObject, type PodParts } from '#test/helpers/kube-objects.ts'
 
-const cases: readonly { name: string; parts: PodParts; comingMs?: number; want: string | undefined }[] = [
+const cases: readonly {
+  name: string
+  parts: PodParts
+  comingMs?: number
+  unscheduledMs?: number
+  want: string | undefined
+}[] = [
   { name: 'works', parts: {}, want: undefined },
   {
     name: 'is on its way for two minutes',
@@ -34,7 +40,18 @@ const cases: readonly { name: string; parts: PodParts; comingMs?: number; want: 
     comingMs: 120_001,
     want: 'image-pull',
   },
-  { name: 'has no node', parts: { ready: false, unschedulable: 'no room' }, want: 'unschedulable' },
+  {
+    name: 'waits for a node',
+    parts: { ready: false, unschedulable: 'no room' },
+    unscheduledMs: 300_000,
+    want: undefined,
+  },
+  {
+    name: 'has no node',
+    parts: { ready: false, unschedulable: 'no room' },
+    unscheduledMs: 300_001,
+    want: 'unschedulable',
+  },
   { name: 'gets no image', parts: { ready: false, waiting: { reason: 'ErrImagePull' } }, want: 'image-pull' },
   {
     name: 'waits to get its image',
@@ -80,21 +97,37 @@ const cases: readonly { name: string; parts: PodParts; comingMs?: number; want: 
   { name: 'has ended', parts: { ready: false, phase: 'Failed', terminated: { exitCode: 1 } }, want: undefined },
 ]
 
-for (const { name, parts, comingMs = 0, want } of cases)
+const provisionMs = 300_000
+const justSeen = { unscheduledMs: 0, comingMs: 0 }
+
+for (const { name, parts, comingMs = 0, unscheduledMs = 0, want } of cases)
   t.test(`a pod that ${name}: ${want ?? 'no trouble'}`, async (t) => {
-    t.equal(troubleOf(podObject('a', parts), comingMs)?.trouble, want)
+    t.equal(troubleOf(podObject('a', parts), { unscheduledMs, comingMs }, provisionMs)?.trouble, want)
   })
 
 t.test("Kubernetes' own words are kept", async (t) => {
-  t.equal(troubleOf(podObject('a', { ready: false, unschedulable: '0/1 nodes' }), 0)?.message, '0/1 nodes')
+  t.equal(
+    troubleOf(
+      podObject('a', { ready: false, unschedulable: '0/1 nodes' }),
+      { ...justSeen, unscheduledMs: 300_001 },
+      provisionMs,
+    )?.message,
+    '0/1 nodes',
+  )
   const waiting = { reason: 'ErrImagePull', message: 'not found' }
-  t.equal(troubleOf(podObject('a', { ready: false, waiting }), 0)?.message, 'not found')
-  t.equal(troubleOf(podObject('a', { ready: false, waiting: { reason: 'ErrImagePull' } }), 0)?.message, 'ErrImagePull')
+  t.equal(troubleOf(podObject('a', { ready: false, waiting }), justSeen, provisionMs)?.message, 'not found')
+  t.equal(
+    troubleOf(podObject('a', { ready: false, waiting: { reason: 'ErrImagePull' } }), justSeen, provisionMs)?.message,
+    'ErrImagePull',
+  )
 })
 
 t.test('a pod that its node has not begun says how long it has been so, and what to look at', async (t) => {
   const pod = podObject('a', { ready: false, waiting: { reason: 'ContainerCreating' } })
-  t.match(troubleOf(pod, 120_001)?.message, /ContainerCreating for more than 120 s.*kubectl describe pod a/)
+  t.match(
+    troubleOf(pod, { ...justSeen, comingMs: 120_001 }, provisionMs)?.message,
+    /ContainerCreating for more than 120 s.*kubectl describe pod a/,
+  )
 })
 
 t.test('a pod is coming from when it has a node until its worker runs, or something is said to keep it', async (t) => {

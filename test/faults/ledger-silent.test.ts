@@ -1,0 +1,39 @@
+import t from 'tap'
+import { simulateTime } from '#test/helpers/simulated-process.ts'
+import { goOn } from './world/run.ts'
+import { sizeOf } from './world/view.ts'
+import { createWorld } from './world/world.ts'
+
+simulateTime()
+t.setTimeout(300_000)
+
+const pool = {
+  pool: 'standard',
+  autoscaling: { minReplicas: 0, zeroAfterSeconds: 10, maxReplicas: 20, slots: 2, holdSeconds: 4 },
+  drain: { stepSeconds: 1 },
+} as const
+
+t.test("where the ledger is silent, JetStream's depth raises the size and never lowers it", async (t) => {
+  for (const seed of [1, 2, 3]) {
+    const world = createWorld({ seed, pools: { standard: pool } })
+    await goOn(world, 30_000)
+    t.equal(sizeOf(world, 'standard'), 0, 'at first there is no worker')
+    world.ledger.isAway = true
+    await goOn(world, 40_000)
+    for (let sent = 0; sent < 200; sent += 1) world.ledger.accept('standard')
+    await goOn(world, 45_000)
+    const raised = sizeOf(world, 'standard')
+    t.ok(raised >= 10, `seed ${seed}: ${raised} workers for what waits`)
+    let least = raised
+    await goOn(world, 180_000, () => {
+      least = Math.min(least, sizeOf(world, 'standard'))
+    })
+    t.equal(least, raised, 'nobody knows that they are needed no more')
+    t.equal(world.ledger.open().length, 0, 'all captures end')
+    world.ledger.isAway = false
+    await goOn(world, 240_000)
+    t.equal(sizeOf(world, 'standard'), 0, 'they go when the ledger is back')
+    t.strictSame(world.audit.damages, [])
+    for (const { kill } of world.replicas) kill()
+  }
+})

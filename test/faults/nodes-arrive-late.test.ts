@@ -1,0 +1,105 @@
+import t from 'tap'
+import { browserPools } from '#shared/kube/browser-pool.ts'
+import { simulateTime } from '#test/helpers/simulated-process.ts'
+import { edit } from './world/by-hand.ts'
+import { goOn } from './world/run.ts'
+import { conditionOf, jobsOf, sizeOf } from './world/view.ts'
+import { createWorld, type World } from './world/world.ts'
+
+simulateTime()
+t.setTimeout(300_000)
+const seeds = [1, 2, 3]
+const provisionMs = { least: 60_000, spread: 60_000 }
+
+const burst = (world: World, pool: 'standard' | 'proxied', count: number) => {
+  for (let sent = 0; sent < count; sent += 1) world.ledger.accept(pool)
+}
+
+/** The size that a backlog leads to which has piled up during a pause: no rate of arrivals asks for more. */
+const sizeForBacklog = async (world: World, look: () => void): Promise<number> => {
+  const setPaused = (paused: boolean) =>
+    edit(world, `${browserPools.apiVersion}/${browserPools.plural}`, 'standard', { spec: { paused } })
+  setPaused(true)
+  burst(world, 'standard', 40)
+  await goOn(world, world.clock.nowMs() + 12_000, look)
+  setPaused(false)
+  await goOn(world, world.clock.nowMs() + 3000, look)
+  return sizeOf(world, 'standard')
+}
+
+const playPool = async (seed: number) => {
+  const world = createWorld({
+    seed,
+    nodes: { zones: ['a'], room: 10, provisionMs },
+    pools: {
+      standard: {
+        pool: 'standard',
+        autoscaling: { minReplicas: 1, maxReplicas: 60, holdSeconds: 10 },
+        drain: { stepSeconds: 1 },
+      },
+    },
+  })
+  const degraded = new Set<string>()
+  const look = () => {
+    const condition = conditionOf(world, 'standard', 'Degraded')
+    if (condition?.status === 'True') degraded.add(condition.reason)
+  }
+  return { world, degraded, look }
+}
+
+t.test('pods that wait for a node are capacity to come, and do not change what a start takes', async (t) => {
+  for (const seed of seeds) {
+    const { world, degraded, look } = await playPool(seed)
+    await goOn(world, 25_000, look)
+    const first = await sizeForBacklog(world, look)
+    t.ok(first >= 15, `seed ${seed}: ${first} workers are asked for at once`)
+    // Work that only nodes still to come can serve in time.
+    await goOn(world, 260_000, () => {
+      look()
+      if (world.ledger.open('standard').length < 40) world.ledger.accept('standard')
+    })
+    await goOn(world, 500_000, look)
+    t.equal(sizeOf(world, 'standard'), 1, `seed ${seed}: what is not needed goes`)
+    const later = await sizeForBacklog(world, look)
+    t.ok(later >= first - 4, `seed ${seed}: ${later} are asked for where ${first} were`)
+    await goOn(world, 600_000, look)
+    t.strictSame([...degraded], [], `seed ${seed}: a node that is provisioned is no trouble`)
+    t.equal(world.ledger.open().length, 0, `seed ${seed}: all captures end`)
+    for (const { kill } of world.replicas) kill()
+  }
+})
+
+t.test('each proxied capture gets its Job while nodes are provisioned', async (t) => {
+  for (const seed of seeds) {
+    const world = createWorld({
+      seed,
+      nodes: { zones: [], room: 30, provisionMs },
+      pools: { proxied: { pool: 'proxied', jobs: { max: 100, spares: 0, spareSeconds: 60, keepSeconds: 600 } } },
+    })
+    await goOn(world, 25_000)
+    await goOn(world, 55_000, () => {
+      if (world.ledger.rows.size < 91) burst(world, 'proxied', 2)
+    })
+    await goOn(world, 58_000)
+    t.equal(jobsOf(world).length, world.ledger.rows.size, `seed ${seed}: no node has to be there first`)
+    t.equal(conditionOf(world, 'proxied', 'Degraded')?.status, 'False')
+    await goOn(world, 400_000)
+    t.equal(world.ledger.open().length, 0, `seed ${seed}: all captures end`)
+    t.notOk([...world.ledger.rows.values()].some(({ isFailed }) => isFailed))
+    t.strictSame(world.audit.damages, [], `seed ${seed}`)
+    for (const { kill } of world.replicas) kill()
+  }
+})
+
+t.test('pods that no node comes for are trouble after the time that a node may take', async (t) => {
+  const world = createWorld({ seed: 1, nodes: { zones: ['a'], room: 3 } })
+  await goOn(world, 25_000)
+  const busy = () => {
+    while (world.ledger.open('standard').length < 20) world.ledger.accept('standard')
+  }
+  await goOn(world, 320_000, busy)
+  t.equal(conditionOf(world, 'standard', 'Degraded')?.status, 'False')
+  await goOn(world, 345_000, busy)
+  t.match(conditionOf(world, 'standard', 'Degraded'), { status: 'True', reason: 'Unschedulable' })
+  for (const { kill } of world.replicas) kill()
+})

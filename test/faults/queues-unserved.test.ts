@@ -1,0 +1,59 @@
+import t from 'tap'
+import { browserPools } from '#shared/kube/browser-pool.ts'
+import { simulateTime } from '#test/helpers/simulated-process.ts'
+import { edit } from './world/by-hand.ts'
+import { goOn } from './world/run.ts'
+import { conditionOf, sizeOf } from './world/view.ts'
+import { createWorld, type World } from './world/world.ts'
+
+simulateTime()
+t.setTimeout(300_000)
+/** The proxied wait of the worlds, and what the ledger takes to look. */
+const waitMs = 125_000
+
+const setPaused = (world: World, paused: boolean) =>
+  edit(world, `${browserPools.apiVersion}/${browserPools.plural}`, 'standard', { spec: { paused } })
+const failedIn = (world: World) => [...world.ledger.rows.values()].filter(({ isFailed }) => isFailed).length
+
+const toZero = { minReplicas: 0, zeroAfterSeconds: 10, holdSeconds: 4 }
+
+t.test('captures of a queue that no pool serves fail after the proxied wait', async (t) => {
+  const world = createWorld({ seed: 1, pools: { standard: { pool: 'standard' } } })
+  await goOn(world, 30_000)
+  for (let sent = 0; sent < 3; sent += 1) world.ledger.accept('stealth')
+  world.ledger.accept('standard')
+  await goOn(world, 30_000 + waitMs)
+  t.equal(failedIn(world), 3)
+  t.equal(world.ledger.open().length, 0, 'those of the other queue are served')
+  for (const { kill } of world.replicas) kill()
+})
+
+t.test('captures of a paused pool without workers fail after the proxied wait, and not once it goes on', async (t) => {
+  const world = createWorld({ seed: 2, pools: { standard: { pool: 'standard', autoscaling: toZero } } })
+  await goOn(world, 30_000)
+  t.equal(sizeOf(world, 'standard'), 0)
+  setPaused(world, true)
+  await goOn(world, 31_000)
+  world.ledger.accept('standard')
+  await goOn(world, 32_000)
+  t.match(conditionOf(world, 'standard', 'Ready'), { status: 'False', reason: 'WorkersMissing' })
+  await goOn(world, 32_000 + waitMs)
+  t.equal(failedIn(world), 1)
+  world.ledger.accept('standard')
+  setPaused(world, false)
+  await goOn(world, 62_000 + waitMs)
+  t.equal(failedIn(world), 1)
+  t.equal(world.ledger.open().length, 0)
+  for (const { kill } of world.replicas) kill()
+})
+
+t.test('a paused pool that has workers goes on serving', async (t) => {
+  const world = createWorld({ seed: 3, pools: { standard: { pool: 'standard' } } })
+  await goOn(world, 30_000)
+  setPaused(world, true)
+  await goOn(world, 30_000 + 2 * waitMs, () => {
+    if (world.ledger.open().length < 4) world.ledger.accept('standard')
+  })
+  t.equal(failedIn(world), 0)
+  for (const { kill } of world.replicas) kill()
+})

@@ -1,0 +1,80 @@
+import t from 'tap'
+import { browserPools } from '#shared/kube/browser-pool.ts'
+import { holds } from '#test/helpers/model-api/pods.ts'
+import { simulateTime } from '#test/helpers/simulated-process.ts'
+import { edit, podsOf, targetOf, tryOut } from './world/by-hand.ts'
+import { goOn } from './world/run.ts'
+import { conditionOf, readyWorkers, sizeOf } from './world/view.ts'
+import { createWorld, type World } from './world/world.ts'
+
+simulateTime()
+t.setTimeout(300_000)
+
+const pool = {
+  pool: 'standard',
+  autoscaling: { minReplicas: 1, maxReplicas: 20, holdSeconds: 4 },
+  drain: { stepSeconds: 1 },
+} as const
+
+/** A world whose pool has grown to twenty workers. */
+const grown = async (seed: number): Promise<World> => {
+  const world = createWorld({ seed, pools: { standard: pool } })
+  await goOn(world, 60_000, () => {
+    while (world.ledger.open().length < 30) world.ledger.accept('standard')
+  })
+  return world
+}
+
+const usually = (world: World) => () => {
+  if (world.random() < 0.2) world.ledger.accept('standard')
+}
+
+t.test('a pool becomes smaller though some workers are always starting', async (t) => {
+  for (const seed of [1, 2, 3, 4]) {
+    const world = await grown(seed)
+    t.equal(sizeOf(world, 'standard'), 20)
+    const load = usually(world)
+    let calmLooks = 0
+    await goOn(world, 130_000, () => {
+      load()
+      // In a small pool one in twenty is none.
+      if (sizeOf(world, 'standard') <= 6) return
+      const coming = podsOf(world).filter((pod) => !holds(pod, 'Ready')).length
+      calmLooks += Number(coming === 0)
+      // Spot nodes are taken away: those of idle workers, so that it is never the controller that ends a busy one.
+      const idle = world.workers().find(({ duty }) => duty.state() === 'ready' && duty.captures().length === 0)
+      if (coming > 2 || !idle) return
+      tryOut(world, () => world.model.server.remove(targetOf(world, 'v1/pods', idle.spec.pod), { graceSeconds: 0 }))
+    })
+    t.ok(calmLooks <= 8, `seed ${seed}: in ${calmLooks} looks nobody was starting`)
+    t.ok(sizeOf(world, 'standard') <= 4, `seed ${seed}: ${sizeOf(world, 'standard')} workers are left`)
+    await goOn(world, 200_000)
+    t.strictSame(world.audit.damages, [])
+    t.equal(world.ledger.open().length, 0, 'all captures end')
+    for (const { kill } of world.replicas) kill()
+  }
+})
+
+t.test('a rollout that hangs does not keep a pool from becoming smaller', async (t) => {
+  for (const seed of [1, 2, 3, 4]) {
+    const world = await grown(seed)
+    world.troubles.set('standard', 'ImagePullBackOff')
+    edit(world, `${browserPools.apiVersion}/${browserPools.plural}`, 'standard', {
+      spec: { template: { image: 'worker:missing' } },
+    })
+    const load = usually(world)
+    let least = 20
+    await goOn(world, 150_000, () => {
+      load()
+      least = Math.min(least, sizeOf(world, 'standard'))
+    })
+    t.ok(least <= 3, `seed ${seed}: as few as ${least} workers`)
+    t.ok(readyWorkers(world) >= 1, 'of which one works')
+    t.match(conditionOf(world, 'standard', 'Degraded'), { status: 'True', reason: 'ImagePull' })
+    world.troubles.clear()
+    await goOn(world, 240_000)
+    t.equal(world.ledger.open().length, 0, 'all captures end')
+    t.strictSame(world.audit.damages, [])
+    for (const { kill } of world.replicas) kill()
+  }
+})
