@@ -69,8 +69,8 @@ ENTRYPOINT ["/usr/bin/tini", "--"]
 FROM runtime AS headless-shell
 RUN apt-get -q update && \
     apt-get -q install -y --no-install-recommends \
-      bubblewrap chromium-headless-shell fonts-liberation fonts-noto-cjk fonts-noto-color-emoji fonts-noto-core \
-      libnss3-tools && \
+      bubblewrap chromium-headless-shell fontconfig fonts-liberation fonts-noto-cjk fonts-noto-color-emoji \
+      fonts-noto-core libnss3-tools && \
     find /usr/share/fonts -type d -exec touch --date=@0 {} + && \
     fc-cache --force --system-only && \
     rm -rf /var/lib/apt/lists/* /var/cache/apt/* /var/cache/debconf/*-old /var/cache/ldconfig/aux-cache /var/lib/dpkg/*-old /var/log/*

@@ -43,4 +43,5 @@ build() {
 start_work
 require_packages 'images' buildah mmdebstrap
 provide_base
+provide_pause
 for target in "$@"; do build "$target"; done

@@ -70,3 +70,15 @@ provide_base() {
   in_store config --cmd bash --env PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin "$container"
   in_store commit --quiet --rm --timestamp 0 "$container" "$base_name" >/dev/null
 }
+
+# provide_pause: makes the image of the process that holds a pod's namespaces in test clusters: a Debian that sleeps.
+provide_pause() {
+  if [ -f "$images/pause.tar" ] && [ "$images/pause.tar" -nt "$base" ]; then return; fi
+  local container name
+  name=$(image_name pause)
+  container=$(in_store from --pull-never "$base_name")
+  in_store config --entrypoint '["/bin/sleep", "infinity"]' --cmd '' --user 65535:65535 "$container"
+  in_store commit --quiet --rm --timestamp 0 --format docker "$container" "$name" >/dev/null
+  in_store push --quiet "$name" "docker-archive:$work/pause.tar:$name"
+  mv "$work/pause.tar" "$images/pause.tar"
+}
