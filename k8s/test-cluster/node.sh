@@ -25,20 +25,23 @@ end_limit=30
 
 # until_true SECONDS COMMAND...: tries ten times a second; ends the node where that does not help.
 until_true() {
-  local seconds=$1 tries
+  local tries=$(($1 * 10))
   shift
-  for ((tries = seconds * 10; tries > 0; tries -= 1)); do
-    if "$@" >/dev/null 2>&1; then return; fi
+  # No `return`: within a trap on EXIT it would end the trap.
+  while ! "$@" >/dev/null 2>&1; do
+    tries=$((tries - 1))
+    if [ "$tries" -le 0 ]; then
+      echo "node $NODE_NAME: gave up on '$*'" >&2
+      exit 1
+    fi
     sleep 0.1
   done
-  echo "node $NODE_NAME: '$*' did not succeed within $seconds s" >&2
-  exit 1
 }
 
 cgroups() {
   local hierarchy
   for hierarchy in /sys/fs/cgroup/*/; do
-    [ ! -f "$hierarchy/tasks" ] || echo "$hierarchy$NODE_CGROUP"
+    [ ! -f "$hierarchy/cgroup.procs" ] || echo "$hierarchy$NODE_CGROUP"
   done
 }
 

@@ -116,4 +116,7 @@ const kubeProxy = (kubeconfig: string, clusterCIDR: string, hostnameOverride: st
 
 /** Name of a node's cgroup, which no other cluster of this machine has. */
 export const cgroupOf = (folder: string, name: string): string =>
-  `shutterfleet-${folder.split('/').at(-2)?.replaceAll(/[^\w-]/g, '')}-${name}`
+  `shutterfleet-${folder
+    .split('/')
+    .at(-2)
+    ?.replaceAll(/[^\w-]/g, '')}-${name}`

@@ -72,6 +72,8 @@ const terminate = async (child: ChildProcess) => {
 
 const logsOf = async (folder: string): Promise<string> => {
   const names = (await readdir(folder)).filter((name) => name.endsWith('.log'))
-  const tails = names.map(async (name) => `\n${name}: ${(await readFile(join(folder, name), 'utf8')).slice(-logTailChars)}`)
+  const tails = names.map(
+    async (name) => `\n${name}: ${(await readFile(join(folder, name), 'utf8')).slice(-logTailChars)}`,
+  )
   return (await Promise.all(tails)).join('')
 }
