@@ -6,7 +6,7 @@
 set -eu
 root=$(dirname "$(dirname "$(readlink -f "$0")")")
 source=$root/tools/k8s
-programs='etcd kube-apiserver kube-controller-manager kube-scheduler kubectl kwok'
+programs='etcd kube-apiserver kube-controller-manager kube-scheduler kubelet kube-proxy kubectl kwok'
 build_limit=60m
 
 say() {

@@ -21,6 +21,33 @@ require() {
   [ -z "$absent" ] || die "not found on PATH:$absent. Install them and run this again."
 }
 
+# require_packages PURPOSE PACKAGE...: installs the Debian packages that are missing, as root on a machine with apt-get;
+# otherwise names them and ends the script. Its log is $work/apt.log.
+require_packages() {
+  purpose=$1 absent=
+  shift
+  for package in "$@"; do
+    case $(dpkg-query --show --showformat='${db:Status-Abbrev}' "$package" 2>/dev/null) in
+      ii*) ;;
+      *) absent="$absent $package" ;;
+    esac
+  done
+  [ -n "$absent" ] || return 0
+  [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null 2>&1 ||
+    die "$purpose: packages are missing:$absent. Install them, or run this as root on a Debian."
+  say "$purpose: installing$absent"
+  # shellcheck disable=SC2086 # one argument for each word
+  { apt_quietly update && apt_quietly install -y --no-install-recommends $absent; } >"$work/apt.log" 2>&1 </dev/null || {
+    tail -n 25 "$work/apt.log" >&2
+    die "$purpose: apt-get could not install$absent (see above)."
+  }
+}
+
+apt_quietly() {
+  DEBIAN_FRONTEND=noninteractive apt-get -q -o Acquire::Retries=3 -o Acquire::http::Timeout=60 \
+    -o DPkg::Lock::Timeout=300 "$@"
+}
+
 # linux_arch: prints x64 or arm64, the two machines the pinned binaries exist for.
 linux_arch() {
   case "$(uname -s) $(uname -m)" in

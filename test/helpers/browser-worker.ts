@@ -25,7 +25,7 @@ import { eventually } from '#test/helpers/eventually.ts'
 const folder = resolve(import.meta.dirname, '../../services/worker')
 
 /** Takes signed PUTs: whatever comes is kept by its path, after the first `refusals` were answered with 503; what is held is answered later. */
-export const startObjectSink = async () => {
+export const startObjectSink = async (host = '127.0.0.1') => {
   const objects = new Map<string, Buffer>()
   let refusals = 0
   let isHeld = false
@@ -44,10 +44,10 @@ export const startObjectSink = async () => {
       response.writeHead(200).end()
     }
   })
-  server.listen(0, '127.0.0.1')
+  server.listen(0, host)
   await once(server, 'listening')
   return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    url: `http://${host}:${(server.address() as AddressInfo).port}`,
     objects,
     refuse: (times: number) => {
       refusals = times

@@ -1,7 +1,19 @@
+import { execFile } from 'node:child_process'
 import { generateKeyPairSync, randomBytes } from 'node:crypto'
 import { writeFile } from 'node:fs/promises'
-import { clusterFiles, type ClusterPlace, controllerUser, serverUrl } from './cluster-programs.ts'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import {
+  clusterFiles,
+  type ClusterPlace,
+  controllerUser,
+  kubeletAuthority,
+  nodeName,
+  serverUrl,
+} from './cluster-programs.ts'
 
+const run = promisify(execFile)
+const opensslMs = 10_000
 const secret = { mode: 0o600 } as const
 
 /** Name of a kubeconfig, name of the user in it, and the user's token and group. */
@@ -18,6 +30,21 @@ export const writeCredentials = async (place: ClusterPlace): Promise<void> => {
   const lines = users.map(({ name, token, group }) => `${token},${name},${name},"${group}"\n`)
   await writeFile(files.tokens, lines.join(''), secret)
   for (const { file, token } of users) await writeFile(files.kubeconfig(file), kubeconfig(place, token), secret)
+  if (place.network) await writeKubeletClient(place)
+}
+
+/** The certificate with which kube-apiserver reaches kubelets; `system:masters` may do there what it wants. */
+const writeKubeletClient = async (place: ClusterPlace): Promise<void> => {
+  const authority = kubeletAuthority(place)
+  const key = authority.replace(/crt$/, 'key')
+  const client = join(place.folder, 'kubelet-client')
+  const openssl = (...args: readonly string[]) => run('openssl', args, { timeout: opensslMs })
+  const newKey = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes']
+  const subject = ['-subj', '/O=system:masters/CN=kube-apiserver']
+  await openssl('req', '-x509', ...newKey, '-keyout', key, '-out', authority, '-days', '2', '-subj', '/CN=kubelets')
+  await openssl('req', ...newKey, '-keyout', `${client}.key`, '-out', `${client}.csr`, ...subject)
+  const signed = ['-in', `${client}.csr`, '-CA', authority, '-CAkey', key, '-CAcreateserial', '-days', '2']
+  await openssl('x509', '-req', ...signed, '-out', `${client}.crt`)
 }
 
 const usersOf = (place: ClusterPlace): User[] => {
@@ -30,6 +57,10 @@ const usersOf = (place: ClusterPlace): User[] => {
     program('kube-scheduler', 'system:kube-scheduler', ''),
     program('kwok', 'kwok', 'system:masters'),
     program(controllerUser, controllerUser, ''),
+    ...(place.network ? [program('kube-proxy', 'system:kube-proxy', '')] : []),
+    ...Array.from({ length: place.network ? (place.nodes ?? 0) : 0 }, (_, index) =>
+      program(nodeName(index + 1), `system:node:${nodeName(index + 1)}`, 'system:nodes'),
+    ),
   ]
 }
 

@@ -1,4 +1,5 @@
 import { join } from 'node:path'
+import type { NodeNetwork } from './nodes/network.ts'
 
 /** The processes of a cluster, in the order in which they start. */
 export const components = ['etcd', 'kube-apiserver', 'kube-controller-manager', 'kube-scheduler', 'kwok'] as const
@@ -15,7 +16,16 @@ export type ClusterPlace = {
   readonly address: string
   /** What the tests' own user is known by. */
   readonly token: string
+  /** Of a cluster with real nodes, and how many these are. */
+  readonly network?: Pick<NodeNetwork, 'services'>
+  readonly nodes?: number
 }
+
+/** Name of a real node, from 1 on. */
+export const nodeName = (index: number): string => `node-${index}`
+
+/** Certificate of the authority whose clients real nodes' kubelets trust. */
+export const kubeletAuthority = ({ folder }: ClusterPlace): string => join(folder, 'kubelet-authority.crt')
 
 const apiserverPort = 16_443
 const etcdPort = 12_379
@@ -70,13 +80,14 @@ const commandLines: Record<Component, (place: ClusterPlace) => readonly string[]
       `--etcd-servers=${etcdUrl(place)}`,
       `--bind-address=${place.address}`,
       `--secure-port=${apiserverPort}`,
-      // Refused if it is of loopback. Nobody dials it here (RFC 5737).
-      '--advertise-address=192.0.2.1',
+      // Refused if it is of loopback. Nobody dials the stand-in (RFC 5737).
+      `--advertise-address=${place.network ? place.address : '192.0.2.1'}`,
       `--cert-dir=${join(authority, '..')}`,
       `--token-auth-file=${tokens}`,
       '--authorization-mode=Node,RBAC',
       '--enable-admission-plugins=NodeRestriction',
-      '--service-cluster-ip-range=10.96.0.0/16',
+      `--service-cluster-ip-range=${place.network?.services ?? '10.96.0.0/16'}`,
+      ...(place.network ? ofRealNodes(place) : []),
       '--service-account-issuer=https://kubernetes.default.svc.cluster.local',
       `--service-account-key-file=${serviceAccountKey}`,
       `--service-account-signing-key-file=${serviceAccountKey}`,
@@ -94,6 +105,8 @@ const commandLines: Record<Component, (place: ClusterPlace) => readonly string[]
     `--service-account-private-key-file=${clusterFiles(place).serviceAccountKey}`,
     `--root-ca-file=${clusterFiles(place).authority}`,
     '--use-service-account-credentials=true',
+    // A node that has died is seen within seconds.
+    ...(place.network ? ['--node-monitor-grace-period=10s', '--node-monitor-period=1s'] : []),
   ],
 
   'kube-scheduler': (place) => clientOf(place, 'kube-scheduler'),
@@ -108,6 +121,15 @@ const commandLines: Record<Component, (place: ClusterPlace) => readonly string[]
     '--node-lease-duration-seconds=0',
   ],
 }
+
+/** How kube-apiserver reaches kubelets, for logs and commands in pods; and when pods leave a dead node. */
+const ofRealNodes = ({ folder }: ClusterPlace): string[] => [
+  `--kubelet-client-certificate=${join(folder, 'kubelet-client.crt')}`,
+  `--kubelet-client-key=${join(folder, 'kubelet-client.key')}`,
+  '--kubelet-preferred-address-types=InternalIP',
+  '--default-not-ready-toleration-seconds=5',
+  '--default-unreachable-toleration-seconds=5',
+]
 
 const clientOf = (place: ClusterPlace, component: Component): string[] => [
   `--kubeconfig=${clusterFiles(place).kubeconfig(component)}`,

@@ -63,6 +63,8 @@ export type SendOptions = {
 /** A NATS server with the shipped users, a stand-in for the ledger, and a store that takes every image. */
 export type ClusterQueue = AsyncDisposable & {
   readonly nats: TestNats
+  /** Images that workers stored, by the path of their object. */
+  readonly objects: ReadonlyMap<string, Buffer>
   readonly urlOf: (user: QueueUserName) => string
   readonly openingKeyOf: (pool: Pool) => OpeningKey
   /** The Secret that workers of a pool find as NAME-POOL; as a manifest. */
@@ -83,12 +85,12 @@ export type ClusterQueue = AsyncDisposable & {
   readonly setCounting: (on: boolean) => void
 }
 
-/** Starts them; the ledger counts every `countMs`, a second by default. Dispose stops all. */
-export const startClusterQueue = async ({ countMs = 1000 } = {}): Promise<ClusterQueue> => {
+/** Starts them on `host`, by default loopback; the ledger counts every `countMs`, a second by default. Dispose stops all. */
+export const startClusterQueue = async ({ countMs = 1000, host = '127.0.0.1' } = {}): Promise<ClusterQueue> => {
   const opened = new AsyncDisposableStack()
   const passwords = Object.fromEntries(queueUsers.map(({ name }) => [name, password])) as Record<QueueUserName, string>
-  const nats = opened.use(await startNats(undefined, { config: accountsText(passwords) }))
-  const store = opened.use(await startObjectSink())
+  const nats = opened.use(await startNats(undefined, { config: accountsText(passwords), host }))
+  const store = opened.use(await startObjectSink(host))
   const urlOf = (user: QueueUserName) => nats.url.replace('//', `//${user}:${password}@`)
   const queue = opened.use(await connectAs('ledger', urlOf('ledger')))
   const observer = opened.use(await connectAs('operator', urlOf('operator')))
@@ -123,6 +125,7 @@ export const startClusterQueue = async ({ countMs = 1000 } = {}): Promise<Cluste
 
   return {
     nats,
+    objects: store.objects,
     urlOf,
     openingKeyOf: (pool) => readOpeningKey(keyOf(pool).private),
     secretOf: (pool, { name, namespace = 'default' }) => ({

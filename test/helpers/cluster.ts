@@ -9,6 +9,7 @@ import { promisify } from 'node:util'
 import { writeCredentials } from './cluster-credentials.ts'
 import { type ClusterProcesses, endWithParent, processesOf, programs } from './cluster-processes.ts'
 import { clusterFiles, type ClusterPlace, type Component, controllerUser, serverUrl } from './cluster-programs.ts'
+import type { NodeNetwork } from './nodes/network.ts'
 import { type Asked, askedOf, keepVerbs, writeAuditPolicy } from './cluster-verbs.ts'
 
 const run = promisify(execFile)
@@ -18,6 +19,7 @@ const outputBytesMax = 16_000_000
 
 /** A Kubernetes control plane of one test file, with fake nodes on which every pod runs and every Job succeeds. */
 export type TestCluster = AsyncDisposable & {
+  readonly place: ClusterPlace
   /** Path of a kubeconfig that may do everything. */
   readonly kubeconfig: string
   /** Path of a kubeconfig of the controller, which may do what a Role that is bound to it says. */
@@ -55,8 +57,10 @@ export type TestCluster = AsyncDisposable & {
 
 /** What a cluster consists of besides etcd and kube-apiserver. */
 export type ClusterOptions = {
-  /** Fake nodes, with room for 110 pods each; 1 by default. */
+  /** Nodes, with room for 110 pods each; 1 by default. Fake ones, unless there is a `network`. */
   readonly nodes?: number
+  /** Where real nodes are going to reach this control plane; without one it is on loopback, and kwok plays its nodes. */
+  readonly network?: NodeNetwork
   /** Whether controllers run; without them no Job or Deployment makes pods, and namespaces have no service account. */
   readonly controllerManager?: boolean
   /** Whether there are nodes, and a scheduler for them; needs the controllers. */
@@ -68,7 +72,7 @@ export type ClusterOptions = {
 }
 
 /** What a test framework offers to clean up with; tap's `t` is one. */
-type WithTeardown = { teardown: (clean: () => Promise<void>) => void }
+export type WithTeardown = { teardown: (clean: () => Promise<void>) => void }
 
 /**
  * Starts a control plane in a folder and on an address of its own, and resolves once its nodes are Ready. Stopped at the
@@ -77,7 +81,9 @@ type WithTeardown = { teardown: (clean: () => Promise<void>) => void }
 export const startCluster = async (t?: WithTeardown, options: ClusterOptions = {}): Promise<TestCluster> => {
   if (!existsSync(programs)) throw new Error('no control plane to test on: run scripts/build-test-cluster.sh')
   const { folder, removed } = await temporaryFolder()
-  const place = { folder, address: drawAddress(), token: randomBytes(16).toString('hex') }
+  const { network, nodes = 1 } = options
+  const token = randomBytes(16).toString('hex')
+  const place = { folder, address: network?.address ?? drawAddress(), token, ...(network && { network, nodes }) }
   const processes = processesOf(place)
   const client = clientOf(place)
   const stop = async () => {
@@ -94,6 +100,7 @@ export const startCluster = async (t?: WithTeardown, options: ClusterOptions = {
     throw error
   }
   return {
+    place,
     kubeconfig: clusterFiles(place).kubeconfig('admin'),
     controllerKubeconfig: clusterFiles(place).kubeconfig(controllerUser),
     server: serverUrl(place),
@@ -141,7 +148,7 @@ const startAll = async (place: ClusterPlace, { start }: ClusterProcesses, option
   await Promise.all([
     controllerManager && start('kube-controller-manager'),
     kwok && start('kube-scheduler'),
-    kwok && start('kwok'),
+    kwok && !options.network && start('kwok'),
   ])
 }
 
@@ -152,8 +159,8 @@ const writeStages = async (place: ClusterPlace, { kwokPodReadyMs = 100, kwokPlay
   await writeFile(clusterFiles(place).stages, text)
 }
 
-const addNodes = async ({ apply, kubectl }: Client, { kwok = true, nodes = 1 }: ClusterOptions) => {
-  if (!kwok || nodes === 0) return
+const addNodes = async ({ apply, kubectl }: Client, { kwok = true, nodes = 1, network }: ClusterOptions) => {
+  if (!kwok || nodes === 0 || network) return
   await apply({
     apiVersion: 'v1',
     kind: 'List',

@@ -39,15 +39,18 @@ const recorder = (heard: Heard): Events => {
   }
 }
 
-/** Listens on a free loopback port; `use` is awaited by `await using`, so that nothing stays open. */
-export const listening = async (server: Server): Promise<AsyncDisposable & { readonly port: number }> => {
+/** Listens on a free port, by default of loopback; `use` is awaited by `await using`, so that nothing stays open. */
+export const listening = async (
+  server: Server,
+  host = '127.0.0.1',
+): Promise<AsyncDisposable & { readonly port: number }> => {
   const sockets = new Set<Socket>()
   server.on('connection', (socket: Socket) => {
     sockets.add(socket)
     socket.on('error', () => {})
     socket.once('close', () => sockets.delete(socket))
   })
-  server.listen(0, '127.0.0.1')
+  server.listen(0, host)
   await once(server, 'listening')
   return {
     port: (server.address() as AddressInfo).port,
@@ -102,6 +105,7 @@ export const startFilter = async (options: {
   connectionBytesMax?: number
   connectionsMax?: number
   tokens?: readonly string[]
+  host?: string
 }): Promise<Filter> => {
   const heard: Heard = []
   const { server, drain } = createApp({
@@ -117,7 +121,7 @@ export const startFilter = async (options: {
     isAuthorized: createAuthorization(options.tokens ?? []),
     connectionsMax: options.connectionsMax ?? 64,
   })
-  const running = await listening(server)
+  const running = await listening(server, options.host)
   return {
     port: running.port,
     heard,

@@ -27,8 +27,8 @@ export type TestNats = AsyncDisposable & {
 /** What a test framework offers to clean up with; tap's `t` is one. */
 type WithTeardown = { teardown: (clean: () => Promise<void>) => void }
 
-const configText = (folder: string, port: number, extra: string) => `
-listen: "127.0.0.1:${port}"
+const configText = (folder: string, address: string, extra: string) => `
+listen: "${address}"
 ports_file_dir: "${folder}"
 max_payload: 8388608
 jetstream { store_dir: "${join(folder, 'store')}" }
@@ -56,9 +56,9 @@ const listeningPort = async (folder: string, server: ChildProcess): Promise<numb
   throw new Error(`nats-server did not start within ${startMs} ms: ${log}`)
 }
 
-const launch = async (folder: string, port: number, extra: string) => {
+const launch = async (folder: string, address: string, extra: string) => {
   const config = join(folder, 'nats.conf')
-  await writeFile(config, configText(folder, port, extra))
+  await writeFile(config, configText(folder, address, extra))
   const program = existsSync(pinned) ? pinned : 'nats-server'
   const args = [...endWithParent.slice(1), program, '-c', config, '-l', join(folder, 'log')]
   const server = spawn(endWithParent[0], args, { stdio: 'ignore' })
@@ -67,15 +67,18 @@ const launch = async (folder: string, port: number, extra: string) => {
 }
 
 /**
- * Starts nats-server on a free port of loopback with JetStream in a folder of its own. `config` is added to its
- * configuration file (for example users). Stopped at the test's end where `t` is given, else by the caller.
+ * Starts nats-server on a free port of `host`, by default of loopback, with JetStream in a folder of its own. `config` is
+ * added to its configuration file (for example users). Stopped at the test's end where `t` is given, else by the caller.
  */
-export const startNats = async (t?: WithTeardown, options: { config?: string } = {}): Promise<TestNats> => {
+export const startNats = async (
+  t?: WithTeardown,
+  options: { config?: string; host?: string } = {},
+): Promise<TestNats> => {
   const folder = await mkdtemp(join(tmpdir(), 'nats-'))
-  const extra = options.config ?? ''
-  let running = await launch(folder, -1, extra)
+  const { config: extra = '', host = '127.0.0.1' } = options
+  let running = await launch(folder, `${host}:-1`, extra)
   const again = async () => {
-    running = await launch(folder, running.port, extra)
+    running = await launch(folder, `${host}:${running.port}`, extra)
   }
   const stop = async () => {
     await kill(running.server)
@@ -83,7 +86,7 @@ export const startNats = async (t?: WithTeardown, options: { config?: string } =
   }
   t?.teardown(stop)
   return {
-    url: `nats://127.0.0.1:${running.port}`,
+    url: `nats://${host}:${running.port}`,
     get pid() {
       return running.server.pid ?? 0
     },

@@ -76,6 +76,7 @@ require (
 	github.com/Masterminds/goutils v1.1.1 // indirect
 	github.com/Masterminds/semver/v3 v3.4.0 // indirect
 	github.com/Masterminds/sprig/v3 v3.3.0 // indirect
+	github.com/Microsoft/hnslib v0.1.2 // indirect
 	github.com/creack/pty v1.1.24 // indirect
 	github.com/evanphx/json-patch/v5 v5.9.11 // indirect
 	github.com/huandu/xstrings v1.5.0 // indirect
@@ -83,8 +84,11 @@ require (
 	github.com/itchyny/timefmt-go v0.1.8 // indirect
 	github.com/mitchellh/copystructure v1.2.0 // indirect
 	github.com/mitchellh/reflectwalk v1.0.2 // indirect
+	github.com/moby/ipvs v1.1.0 // indirect
 	github.com/shopspring/decimal v1.4.0 // indirect
 	github.com/spf13/cast v1.7.0 // indirect
+	github.com/vishvananda/netlink v1.3.1 // indirect
+	github.com/vishvananda/netns v0.0.5 // indirect
 	github.com/wzshiming/cmux v0.4.2 // indirect
 	github.com/wzshiming/ctc v1.2.3 // indirect
 	github.com/wzshiming/easycel v0.6.0 // indirect
@@ -92,6 +96,7 @@ require (
 	github.com/wzshiming/trie v0.3.1 // indirect
 	github.com/wzshiming/winseq v0.0.0-20200720163736-7fa652d2b50e // indirect
 	k8s.io/client-go v0.36.4 // indirect
+	sigs.k8s.io/knftables v0.0.21 // indirect
 )
 
 require (

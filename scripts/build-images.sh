@@ -1,0 +1,47 @@
+#!/usr/bin/env bash
+# Builds the images of the Dockerfile without a container engine and without a registry, by buildah.
+#
+#   scripts/build-images.sh [TARGET...]       server, worker and worker-stealth by default
+#
+# Each comes as .tools/images/TARGET.tar, which `ctr images import` and `docker load` take, by the name
+# docker.io/shutterfleet/TARGET:local. A target whose inputs have not changed is left alone, without a word.
+# The base image is a stand-in for debian:bookworm-slim, made of this machine's package sources; it trusts the certificates
+# that this machine's administrator has added, so the images are for this machine's tests, not for publishing.
+# Needs root; what it needs of Debian it installs. The first run takes some minutes and 8 GB in .tools/images.
+set -euo pipefail
+cd "$(dirname "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")")"
+. scripts/fetch.sh
+. scripts/images/store.sh
+
+# What reaches the builder, as .dockerignore has it.
+inputs=(Dockerfile .dockerignore .npmrc LICENSE package.json package-lock.json bin services tools/images/write-sbom.ts)
+
+# input_hash TARGET: of everything that decides what a build makes, the mode of files included.
+input_hash() {
+  {
+    echo "$1"
+    sha256sum <"$base"
+    find "${inputs[@]}" -type f -printf '%m %p\0' | sort -z
+    find "${inputs[@]}" -type f -print0 | sort -z | xargs -0 sha256sum
+  } | sha256sum | cut -c 1-16
+}
+
+build() {
+  local target=$1 hash
+  hash=$(input_hash "$target")
+  if [ "$(cat "$images/$target.hash" 2>/dev/null)" = "$hash" ] && [ -f "$images/$target.tar" ]; then return; fi
+  say "building the image $target"
+  build_image "$target" "$(image_name "$target")"
+  rm -f "$images/$target.tar"
+  in_store push --quiet "$(image_name "$target")" "docker-archive:$work/image.tar:$(image_name "$target")"
+  mv "$work/image.tar" "$images/$target.tar"
+  echo "$hash" >"$images/$target.hash"
+}
+
+[ $# -gt 0 ] || set -- server worker worker-stealth
+[ "$(id -u)" = 0 ] || die 'images are built as root.'
+start_work
+require_packages 'images' buildah mmdebstrap
+provide_base
+provide_pause
+for target in "$@"; do build "$target"; done

@@ -1,0 +1,84 @@
+# Shared by build-images.sh and compare-images.sh (sourced, bash; after fetch.sh): buildah with a store of its own.
+
+images=.tools/images
+base=$images/debian.tar
+base_name=docker.io/library/debian:bookworm-slim
+build_limit=30m
+
+in_store() {
+  buildah --root "$PWD/$images/store" --runroot "$PWD/$images/store-run" "$@"
+}
+
+# image_name TARGET [TAG]
+image_name() {
+  echo "docker.io/shutterfleet/$1:${2:-local}"
+}
+
+# build_image TARGET NAME [OPTION...]: files of layers have the time 0, so that the same files are the same layers.
+build_image() {
+  local target=$1 name=$2
+  shift 2
+  timeout --kill-after=30s "$build_limit" buildah --root "$PWD/$images/store" --runroot "$PWD/$images/store-run" \
+    bud --pull-never --isolation chroot --layers --format docker --timestamp 0 --target "$target" \
+    --build-arg "REVISION=$(git rev-parse HEAD 2>/dev/null || echo unknown)" --tag "$name" "$@" . >"$work/build.log" 2>&1 || {
+    tail -n 40 "$work/build.log" >&2
+    # What a build that broke off had mounted.
+    in_store rm --all >/dev/null 2>&1 || true
+    die "the image $target could not be built (see above)."
+  }
+}
+
+# The sources that apt on this machine uses, where it is the same Debian; else the public ones.
+debian_sources() {
+  grep -qs '^VERSION_CODENAME=bookworm$' /etc/os-release || return 0
+  for file in /etc/apt/sources.list.d/debian.sources /etc/apt/sources.list; do
+    if [ -s "$file" ]; then
+      echo "$file"
+      return
+    fi
+  done
+}
+
+# provide_base: makes the stand-in for debian:bookworm-slim, once, and loads it into the store. The excludes are those of the
+# published image.
+provide_base() {
+  mkdir -p "$images"
+  if [ ! -f "$base" ]; then
+    say 'making a minimal Debian for images'
+    local hooks=()
+    if compgen -G '/usr/local/share/ca-certificates/*.crt' >/dev/null; then
+      hooks+=(--customize-hook='mkdir -p "$1/usr/local/share/ca-certificates"'
+        --customize-hook='cp /usr/local/share/ca-certificates/*.crt "$1/usr/local/share/ca-certificates/"')
+    fi
+    # shellcheck disable=SC2046 # none or one word
+    mmdebstrap --quiet --variant=minbase --mode=root --components=main \
+      --include=usr-is-merged --hook-dir=/usr/share/mmdebstrap/hooks/merged-usr \
+      --dpkgopt='path-exclude=/usr/share/man/*' --dpkgopt='path-exclude=/usr/share/locale/*' \
+      --dpkgopt='path-exclude=/usr/share/doc/*' --dpkgopt='path-include=/usr/share/doc/*/copyright' \
+      --dpkgopt='path-exclude=/usr/share/info/*' --aptopt='Acquire::Languages "none"' "${hooks[@]}" \
+      bookworm "$work/debian.tar" $(debian_sources) >"$work/base.log" 2>&1 || {
+      tail -n 20 "$work/base.log" >&2
+      die 'no Debian could be made (see above).'
+    }
+    mv "$work/debian.tar" "$base"
+    in_store rmi --force "$base_name" >/dev/null 2>&1 || true
+  fi
+  if in_store inspect --type image "$base_name" >/dev/null 2>&1; then return; fi
+  local container
+  container=$(in_store from scratch)
+  in_store add --quiet "$container" "$base" / >/dev/null
+  in_store config --cmd bash --env PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin "$container"
+  in_store commit --quiet --rm --timestamp 0 "$container" "$base_name" >/dev/null
+}
+
+# provide_pause: makes the image of the process that holds a pod's namespaces in test clusters: a Debian that sleeps.
+provide_pause() {
+  if [ -f "$images/pause.tar" ] && [ "$images/pause.tar" -nt "$base" ]; then return; fi
+  local container name
+  name=$(image_name pause)
+  container=$(in_store from --pull-never "$base_name")
+  in_store config --entrypoint '["/bin/sleep", "infinity"]' --cmd '' --user 65535:65535 "$container"
+  in_store commit --quiet --rm --timestamp 0 --format docker "$container" "$name" >/dev/null
+  in_store push --quiet "$name" "docker-archive:$work/pause.tar:$name"
+  mv "$work/pause.tar" "$images/pause.tar"
+}

@@ -1,0 +1,79 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync } from 'node:fs'
+import { readdir, readFile } from 'node:fs/promises'
+import { join, resolve } from 'node:path'
+import { programs } from '#test/helpers/cluster-processes.ts'
+import { type ClusterPlace, nodeName } from '#test/helpers/cluster-programs.ts'
+import { eventually } from '#test/helpers/eventually.ts'
+import type { NodeNetwork } from './network.ts'
+import { cgroupOf, writeNodeFiles } from './node-files.ts'
+
+const root = resolve(import.meta.dirname, '../../..')
+const runtime = join(root, '.tools/node-runtime')
+const startMs = 240_000
+const logTailChars = 2000
+
+/** A node that runs. Dispose ends it as a machine that loses power, and everything on it. */
+export type RealNode = AsyncDisposable & {
+  readonly name: string
+  readonly folder: string
+}
+
+/** Starts node `index` of `of`, with images of `.tools/images` by their targets; resolves once its programs run. */
+export const startNode = async (
+  place: ClusterPlace,
+  network: NodeNetwork,
+  { index, of, images }: { readonly index: number; readonly of: number; readonly images: readonly string[] },
+): Promise<RealNode> => {
+  if (!existsSync(runtime)) throw new Error('no runtime for nodes: run scripts/build-node-runtime.sh')
+  const name = nodeName(index)
+  const folder = await writeNodeFiles(place, network, index)
+  const others = Array.from({ length: of }, (_, each) => each + 1).filter((each) => each !== index)
+  let said = ''
+  // The kernel tells it to end with the test.
+  const child = spawn('setpriv', ['--pdeathsig', 'TERM', join(root, 'k8s/test-cluster/node.sh')], {
+    stdio: ['ignore', 'ignore', 'pipe'],
+    env: {
+      PATH: process.env['PATH'],
+      NODE_NAME: name,
+      NODE_FOLDER: folder,
+      NODE_ADDRESS: `${network.nodeAddress(index)}/24`,
+      NODE_PODS: network.pods(index),
+      NODE_CGROUP: cgroupOf(folder, name),
+      NODE_IMAGES: ['pause', ...images].map((image) => join(root, '.tools/images', `${image}.tar`)).join(' '),
+      NODE_PROGRAMS: `${runtime}:${programs}`,
+      BRIDGE: network.bridge,
+      VETH: network.veth(index),
+      GATEWAY: network.address,
+      ROUTES: others.map((each) => `${network.pods(each)}=${network.nodeAddress(each)}`).join(' '),
+    },
+  })
+  child.stderr.on('data', (chunk: Buffer) => {
+    said = (said + chunk.toString()).slice(-logTailChars)
+  })
+  const end = () => terminate(child)
+  try {
+    const running = () => child.exitCode !== null || existsSync(join(folder, 'running'))
+    await eventually(running, { withinMs: startMs, what: `${name} runs` })
+    if (child.exitCode !== null) throw new Error(`${name} ended with ${child.exitCode}: ${said}${await logsOf(folder)}`)
+  } catch (error) {
+    await end()
+    throw error
+  }
+  return { name, folder, [Symbol.asyncDispose]: end }
+}
+
+const terminate = async (child: ChildProcess) => {
+  if (child.exitCode !== null || child.signalCode !== null) return
+  child.kill('SIGTERM')
+  await once(child, 'exit')
+}
+
+const logsOf = async (folder: string): Promise<string> => {
+  const names = (await readdir(folder)).filter((name) => name.endsWith('.log'))
+  const tails = names.map(
+    async (name) => `\n${name}: ${(await readFile(join(folder, name), 'utf8')).slice(-logTailChars)}`,
+  )
+  return (await Promise.all(tails)).join('')
+}

@@ -1,0 +1,39 @@
+import { workerPod, type WorkerPodOptions } from '#controller/operator/worker-pod.ts'
+import type { NodeCluster } from './node-cluster.ts'
+
+/** The image of a target of the Dockerfile, as nodes have it. */
+export const imageOf = (target: string): string => `shutterfleet/${target}:local`
+
+/** Name of the profile of workers on nodes, from `k8s/seccomp`. */
+export const workerProfile = 'shutterfleet-worker.json'
+
+type Differences = { readonly seccomp?: string; readonly isolation?: 'namespace' | 'flags-only' }
+
+/** A worker's pod as the operator makes it, with the locally built image. */
+export const workerManifest = (
+  name: string,
+  of: Pick<WorkerPodOptions, 'pool'> & { readonly image: string; readonly egress: { host: string; port: number } },
+  { seccomp = workerProfile, isolation = 'namespace' }: Differences = {},
+): object => {
+  const { metadata, spec } = workerPod({
+    pool: of.pool,
+    browserPool: of.pool,
+    template: { imagePullPolicy: 'Never' },
+    slots: 1,
+    program: 'main',
+    graceSeconds: 10,
+    settings: {
+      podImage: imageOf(of.image),
+      podSecret: 'worker',
+      podEgress: of.egress,
+      podSeccomp: seccomp,
+      podIsolation: isolation,
+      podUnsafeNoSandbox: false,
+    },
+  })
+  return { apiVersion: 'v1', kind: 'Pod', metadata: { ...metadata, name, namespace: 'default' }, spec }
+}
+
+/** Runs a shell command in a pod's first container and answers what it printed, also where it fails. */
+export const inPod = async ({ kubectl }: Pick<NodeCluster, 'kubectl'>, pod: string, command: string): Promise<string> =>
+  kubectl(['exec', pod, '--', 'sh', '-c', `(${command}) 2>&1; true`])
