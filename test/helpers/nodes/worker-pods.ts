@@ -29,6 +29,7 @@ export const workerManifest = (
       podSeccomp: seccomp,
       podIsolation: isolation,
       podUnsafeNoSandbox: false,
+      nodeProvisionSeconds: 300,
     },
   })
   return { apiVersion: 'v1', kind: 'Pod', metadata: { ...metadata, name, namespace: 'default' }, spec }
