@@ -71,6 +71,6 @@ t.test('browser host: its malloc keeps what was freed in two arenas, not in one 
   await using _host = await startTestHost(wayOut)
   const isHost = ({ command }: Process) =>
     command.startsWith(process.execPath) && command.includes('browser-host/main.ts')
-  const [host] = processTree(process.pid).filter(isHost)
+  const host = processTree(process.pid).find(isHost)
   t.match(readFileSync(`/proc/${host?.pid}/environ`, 'utf8'), /(^|\0)MALLOC_ARENA_MAX=2\0/)
 })
