@@ -45,12 +45,24 @@ export type Events = {
   readonly draining: (open: number) => void
 }
 
-/** An overload is logged once in this time. */
 const overloadedEveryMs = 10_000
+
+/** Logs an overload, once in `overloadedEveryMs`. */
+const warnOfOverload = (log: Logger) => {
+  let warnedAt = -Infinity
+  return (open: number) => {
+    if (performance.now() - warnedAt < overloadedEveryMs) return
+    warnedAt = performance.now()
+    log.warn(
+      { open, setting: 'SHUTTERFLEET_EGRESS_CONNECTIONS_MAX' },
+      'clients refused: too many connections are open; raise the setting, or start another egress',
+    )
+  }
+}
 
 /** Declares the metrics and makes the events. */
 export const createEvents = (log: Logger, metrics: Metrics): Events => {
-  let overloadedAt = -Infinity
+  const warn = warnOfOverload(log)
   const clients = metrics.gauge({ name: 'egress_clients', help: 'Client connections that are open' })
   const cut = metrics.counter({
     name: 'egress_clients_cut_total',
@@ -83,12 +95,7 @@ export const createEvents = (log: Logger, metrics: Metrics): Events => {
     clientGone: () => clients.dec(),
     overloaded: (open) => {
       cut.inc({ reason: 'too_many' })
-      if (performance.now() - overloadedAt < overloadedEveryMs) return
-      overloadedAt = performance.now()
-      log.warn(
-        { open, setting: 'SHUTTERFLEET_EGRESS_CONNECTIONS_MAX' },
-        'clients refused: too many connections are open; raise the setting, or start another egress',
-      )
+      warn(open)
     },
     unreadable: (cause) => {
       cut.inc({ reason: 'unreadable' })

@@ -32,34 +32,38 @@ const describeLists = ({ key, lists }: Pick<BlockLists, 'key' | 'lists'>) => ({
   versions: lists.map(({ kind, name, version }) => `${kind}/${name}@${version}`),
 })
 
-/** Makes the events of a worker. */
-export const createEvents = (logger: Logger, metrics: Metrics): Events => {
-  const captures = metrics.counter({
+const declareMetrics = (metrics: Metrics) => ({
+  captures: metrics.counter({
     name: 'worker_captures_total',
     help: 'Attempts that ended, by how they ended.',
     labels: ['outcome'],
-  })
-  const stages = metrics.histogram({
+  }),
+  stages: metrics.histogram({
     name: 'worker_stage_seconds',
     help: 'Time that the stages of completed captures take.',
     labels: ['stage'],
     buckets: [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60],
-  })
-  const hosts = metrics.counter({
+  }),
+  hosts: metrics.counter({
     name: 'worker_hosts_total',
     help: 'Browser hosts that came up, failed to, or were gone later.',
     labels: ['outcome'],
-  })
-  const interruptions = metrics.counter({
+  }),
+  interruptions: metrics.counter({
     name: 'worker_interruptions_total',
     help: 'Attempts that a fault of ours broke off, by whose it was (overload: of an egress without room, raise SHUTTERFLEET_EGRESS_CONNECTIONS_MAX) and what became of the attempt.',
     labels: ['by', 'fate'],
-  })
-  const held = metrics.gauge({
+  }),
+  held: metrics.gauge({
     name: 'worker_held',
     help: '1 while the worker takes no captures for this cause.',
     labels: ['cause'],
-  })
+  }),
+})
+
+/** Makes the events of a worker. */
+export const createEvents = (logger: Logger, metrics: Metrics): Events => {
+  const { captures, stages, hosts, interruptions, held } = declareMetrics(metrics)
   const observe = (timings: Partial<Timings>) => {
     for (const [stage, ms] of Object.entries(timings)) stages.observe({ stage }, ms / 1000)
   }

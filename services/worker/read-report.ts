@@ -34,7 +34,7 @@ const shot = Type.Object(
 
 const detail = text(4000, 0)
 
-const outcome = Type.Union([
+const ending = Type.Union([
   Type.Object({ outcome: Type.Literal('completed'), shot, timings }, closed),
   Type.Object(
     { outcome: Type.Literal('failed'), code: Type.Enum([...captureErrorCodes]), message: text(1000), detail, timings },
@@ -56,7 +56,7 @@ const report = Compile(
   Type.Union([
     Type.Object({ kind: Type.Literal('verdict'), number: count(2 ** 53 - 1), isAllowed: Type.Boolean() }, closed),
     Type.Object({ kind: Type.Enum(['opened', 'loaded']), id }, closed),
-    Type.Object({ kind: Type.Literal('ended'), id, outcome }, closed),
+    Type.Object({ kind: Type.Literal('ended'), id, outcome: ending }, closed),
   ]),
 )
 

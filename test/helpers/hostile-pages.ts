@@ -37,12 +37,12 @@ const startHostileWorker = async (t: Test, pagesHost: string) => {
   // As many connections as one capture may have: none must be handed back for want of more.
   const filter = await startFilter({ rules: rulesOf(pagesHost), connectionBytesMax: 1e9, connectionsMax: 64 })
   t.teardown(() => filter[Symbol.asyncDispose]())
-  const began = performance.now()
+  const startedAt = performance.now()
   const { worker, queue, to } = await startLoneWorker(t, filter.port, {
     SHUTTERFLEET_WORKER_BROWSER_MEMORY_MAX: String(1.5 * 2 ** 30),
     SHUTTERFLEET_WORKER_CAPTURE_BYTES_MAX: String(64 * 2 ** 20),
   })
-  const startMs = performance.now() - began
+  const startMs = performance.now() - startedAt
   const results: ResultMessage[] = []
   queue.subscribe(resultSubject({ pool: 'standard', id: '*' }), ({ data }) => results.push(resultCodec.decode(data)))
   const resultsOf = (id: string) => results.filter((result) => result.id === id)

@@ -1,7 +1,8 @@
+import { readFileSync } from 'node:fs'
 import t from 'tap'
 import { chromiumPath } from '#test/helpers/bare-browser.ts'
 import { captureWith, startPages, startTestHost, startWayOut } from '#test/helpers/browser-host.ts'
-import { processTree } from '#test/helpers/process-tree.ts'
+import { type Process, processTree } from '#test/helpers/process-tree.ts'
 import type { Host } from '#worker/steer-host.ts'
 
 const html = { 'content-type': 'text/html' }
@@ -64,4 +65,12 @@ t.test('document: one that is given up for another while it loads is no failure 
   await using host = await startTestHost(wayOut)
   const outcome = await captureWith(host, { url: `${pages.url}/given-up`, timeout: 20 })
   t.match(outcome, { outcome: 'completed', shot: { finalUrl: `${pages.url}/second` } })
+})
+
+t.test('browser host: its malloc keeps what was freed in two arenas, not in one for each thread', async (t) => {
+  await using _host = await startTestHost(wayOut)
+  const isHost = ({ command }: Process) =>
+    command.startsWith(process.execPath) && command.includes('browser-host/main.ts')
+  const host = processTree(process.pid).find(isHost)
+  t.match(readFileSync(`/proc/${host?.pid}/environ`, 'utf8'), /(^|\0)MALLOC_ARENA_MAX=2\0/)
 })

@@ -1,5 +1,6 @@
-/** Most characters of a warning's message, and most warnings of one capture. */
+/** Most characters of a warning's message. */
 export const warningCharactersMax = 500
+/** Most warnings of one capture. */
 export const warningsMax = 20
 
 type Warning = { readonly code: string; readonly message: string }
