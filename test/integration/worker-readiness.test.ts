@@ -1,3 +1,4 @@
+import sharp from 'sharp'
 import t from 'tap'
 import type { Route } from '#test/fixtures/pages/pages.ts'
 import { blue, pixel, red, redPage, startCaptures } from '#test/helpers/shots.ts'
@@ -12,8 +13,19 @@ const late =
   (_request, response) =>
     void setTimeout(() => response.writeHead(200, svg).end(blueSquare), ms)
 
+/** Grey, and takes a few frames to decode. */
+const noise = { type: 'gaussian', mean: 128, sigma: 30 } as const
+const greyImage = await sharp({ create: { width: 4000, height: 3000, channels: 3, background: 'grey', noise } })
+  .jpeg()
+  .toBuffer()
+const largeImages = [1, 2, 3, 4].map(
+  (n) => `<img src="/large?${n}" decoding="async" style="width:1280px;height:200px;float:left">`,
+)
+
 const { pages, shotOf } = await startCaptures(t, {
   '/late.svg': late(700),
+  '/large': (_request, response) => response.writeHead(200, { 'content-type': 'image/jpeg' }).end(greyImage),
+  '/large-images': (_request, response) => response.end(redPage(largeImages.join(''))),
   '/fetching': (_request, response) =>
     response.end(
       redPage(`<script>onload = async () => {
@@ -34,6 +46,14 @@ t.test('an image that a style sheet asks for after the load event is in the pict
   </script>`
   const shot = await shotOf({ html: redPage(background.replace('/late.svg', `${pages.url}/late.svg`)) })
   t.strictSame(await pixel(shot, 100, 100), blue)
+})
+
+t.test('images that take long to decode are in the picture, whatever the page says of when', async (t) => {
+  for (let times = 0; times < 5; times += 1) {
+    const shot = await shotOf({ url: `${pages.url}/large-images` })
+    const greens = [1, 2, 3, 4].map(async (n) => (await pixel(shot, 600, n * 200 - 100))[1] ?? 0)
+    t.ok(Math.min(...(await Promise.all(greens))) > 20)
+  }
 })
 
 t.test('a page that goes on changing is waited for, but not for ever', async (t) => {

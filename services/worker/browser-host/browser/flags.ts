@@ -42,6 +42,8 @@ const steady = [
   '--disable-background-timer-throttling',
   '--disable-backgrounding-occluded-windows',
   '--disable-renderer-backgrounding',
+  // Large images are drawn with the rest of their frame, not once they are decoded.
+  '--disable-checker-imaging',
   '--allow-pre-commit-input',
   '--force-color-profile=srgb',
   '--hide-scrollbars',
@@ -50,6 +52,12 @@ const steady = [
   // A mouse: (hover: hover) and (pointer: fine).
   '--blink-settings=primaryHoverType=2,availableHoverTypes=2,primaryPointerType=4,availablePointerTypes=4',
 ]
+
+/**
+ * Parts in which a page is drawn. Chromium's own, 256 pixels square, suit screens on which little changes at a time; in a
+ * capture nearly all is drawn anew, and fewer parts cost 15 ms less of processor time.
+ */
+const tiles = ['--default-tile-width=1280', '--default-tile-height=512']
 
 /**
  * Features that hold back a page's first frame, ask servers for hints, try other addresses than the caller's, are their
@@ -107,5 +115,6 @@ export const flagsOf = (kind: BrowserKind, { sandbox, proxy, profile }: BrowserS
   ...own(kind, proxy),
   ...unattended,
   ...steady,
+  ...tiles,
   `--disable-features=${disabledFeatures.join(',')}`,
 ]

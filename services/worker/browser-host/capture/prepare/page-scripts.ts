@@ -26,19 +26,22 @@ const rest = `async () => {
 }`
 
 /**
- * Waits for fonts, and for the images that show between `fromPx` and `belowPx` of the page to be decoded, for at most `waitMs`.
- * Resolves to the number of images that are not. Images beyond the 500th are not looked at.
+ * Waits for fonts, and for the images that show between `fromPx` and `belowPx` of the page, for at most `waitMs`.
+ * Resolves to the number of images that have not come. Images beyond the 500th are not looked at.
  */
 const awaitContent = `async (fromPx, belowPx, waitMs) => {
   const wanted = [...document.images].slice(0, 500).filter((image) => {
     const { top, bottom, width } = image.getBoundingClientRect()
     return width > 0 && bottom + scrollY > fromPx && top + scrollY < belowPx && (image.currentSrc || image.src) !== ''
   })
-  const left = new Set(wanted)
-  const decoded = wanted.map((image) =>
-    image.decode().then(() => left.delete(image), () => image.complete && left.delete(image)))
+  // They are decoded where they are drawn, at the size that they have there: decode() would do so once more, and in full.
+  const left = new Set(wanted.filter((image) => !image.complete))
+  const ended = [...left].map((image) => new Promise((done) => {
+    const end = () => { if (image.complete && left.delete(image)) done() }
+    for (const type of ['load', 'error']) image.addEventListener(type, end)
+  }))
   const late = new Promise((done) => setTimeout(done, waitMs))
-  await Promise.race([Promise.all([document.fonts.ready, ...decoded, (${rest})()]), late])
+  await Promise.race([Promise.all([document.fonts.ready, ...ended, (${rest})()]), late])
   // What stands in the place of a broken image is drawn a frame after it has failed.
   if (wanted.some((image) => image.complete && image.naturalWidth === 0)) await ${twoFrames}
   return left.size
