@@ -30,6 +30,19 @@ const describeLists = ({ key, lists }: Pick<BlockLists, 'key' | 'lists'>) => ({
   versions: lists.map(({ kind, name, version }) => `${kind}/${name}@${version}`),
 })
 
+const blockListsEvent = (logger: Logger, metrics: Metrics, current: { lists?: string }): Events['blockLists'] => {
+  const info = metrics.gauge({
+    name: 'worker_block_list_info',
+    help: 'Always 1: a list that the worker blocks by, at most a hundred of the operator; its version is the one that its head names, or the start of its SHA-256.',
+    labels: ['kind', 'name', 'version'],
+  })
+  return (loaded) => {
+    info.reset()
+    for (const { kind, name, version } of loaded.lists) info.set({ kind, name, version }, 1)
+    logger.info(Object.assign(current, describeLists(loaded)), 'block lists loaded')
+  }
+}
+
 /** Makes the events of a worker. */
 export const createEvents = (logger: Logger, metrics: Metrics): Events => {
   const captures = metrics.counter({
@@ -54,11 +67,6 @@ export const createEvents = (logger: Logger, metrics: Metrics): Events => {
     help: '1 while the worker takes no captures for this cause.',
     labels: ['cause'],
   })
-  const blockLists = metrics.gauge({
-    name: 'worker_block_list_info',
-    help: 'Always 1: a list that the worker blocks by, at most a hundred of the operator; its version is the one that its head names, or the start of its SHA-256.',
-    labels: ['kind', 'name', 'version'],
-  })
   const observe = (timings: Partial<Timings>) => {
     for (const [stage, ms] of Object.entries(timings)) stages.observe({ stage }, ms / 1000)
   }
@@ -74,11 +82,7 @@ export const createEvents = (logger: Logger, metrics: Metrics): Events => {
       hosts.inc({ outcome: 'failed' })
       logger.error({ error: error.message }, 'browser host does not come up')
     },
-    blockLists: (loaded) => {
-      blockLists.reset()
-      for (const { kind, name, version } of loaded.lists) blockLists.set({ kind, name, version }, 1)
-      logger.info(Object.assign(current, describeLists(loaded)), 'block lists loaded')
-    },
+    blockLists: blockListsEvent(logger, metrics, current),
     dropped: (id, reason) => logger.info({ id, reason }, 'delivery dropped'),
     begun: (capture) => logger.debug(capture, 'attempt begins'),
     ended: (result, detail) => {

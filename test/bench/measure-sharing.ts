@@ -16,8 +16,8 @@ import { processTree, pssBytes } from '#test/helpers/process-tree.ts'
 const rounds = 3
 const captures = 30
 
-const teardowns: (() => unknown)[] = []
-const nats = await startNats({ teardown: (end: () => unknown) => void teardowns.push(end) } as never)
+const teardowns: (() => Promise<void>)[] = []
+const nats = await startNats({ teardown: (end) => void teardowns.push(end) })
 const queue = await connectQueue({ url: nats.url, name: 'bench', inboxPrefix: '_INBOX_bench', notice: () => {} })
 await declareStreams(queue)
 const pages = await startPages()

@@ -1,12 +1,15 @@
 import { toAppError } from '#shared/errors/app-error.ts'
 import { consentRules, readLists } from './read-lists.ts'
 
-/** Prints which lists workers block by, as JSON, or why there are none. Takes an operator's folder ('' for none). */
+/** Writes which lists workers block by, as JSON, or why there are none. Takes an operator's folder ('' for none). */
 try {
-  const lists = (await readLists(process.argv[2] ?? '')).map(({ text: _, ...list }) => list)
   const { version, modifiedMs } = consentRules()
-  console.log(JSON.stringify([...lists, { kind: 'cookies', name: 'autoconsent', version, modifiedMs }]))
+  const lists = [
+    ...(await readLists(process.argv[2] ?? '')),
+    { kind: 'cookies', name: 'autoconsent', version, modifiedMs },
+  ]
+  process.stdout.write(JSON.stringify(lists, ['kind', 'name', 'version', 'modifiedMs']))
 } catch (error) {
-  console.error(toAppError(error).message)
+  process.stderr.write(toAppError(error).message)
   process.exitCode = 1
 }

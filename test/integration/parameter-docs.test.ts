@@ -4,7 +4,7 @@ import t from 'tap'
 import { parameterGroups } from '#shared/capture/options.ts'
 import { declaredInterfaces } from '#test/helpers/declared-types.ts'
 
-const root = resolve(import.meta.dirname, '../../../..')
+const root = resolve(import.meta.dirname, '../..')
 const read = (path: string) => readFileSync(join(root, path), 'utf8')
 const examples = 'docs/examples/parameters'
 
