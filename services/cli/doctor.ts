@@ -1,18 +1,20 @@
 import { availableParallelism } from 'node:os'
 import { pathsOf } from '#local/data-folder.ts'
 import { type Check, type Finding, runCheck } from '#local/doctor/check.ts'
+import { blockListsCheck } from '#local/doctor/block-lists-check.ts'
 import { clientsCheck } from '#local/doctor/clients-check.ts'
 import { egressCheck } from '#local/doctor/egress-check.ts'
 import { machineChecks } from '#local/doctor/machine-checks.ts'
 import { metersCheck } from '#local/doctor/meters-check.ts'
 import { outsideChecks } from '#local/doctor/outside-checks.ts'
-import { findChromium, findNats, findPostgres } from '#local/find-programs.ts'
+import { findChromium, findNats, findPostgres, findStealthChromium } from '#local/find-programs.ts'
 import { type LocalFile, readLocalFile } from '#local/local-file.ts'
 import { readLocalSettings } from '#local/local-settings.ts'
 import { programSearch } from '#local/program-search.ts'
 import { type Env, readEnv } from '#shared/config/read-env.ts'
 import { knownNames } from '#shared/config/settings/all.ts'
 import { operatorSettings } from '#shared/config/settings/operator.ts'
+import { workerSettings } from '#shared/config/settings/worker.ts'
 import { AppError } from '#shared/errors/app-error.ts'
 import { type Command, type CommandContext, dataFlag, type Typed } from './command.ts'
 import { dataFolderOf } from './installation.ts'
@@ -33,14 +35,22 @@ const runningChecks = (local: LocalFile | undefined): Check[] => {
 const gatherChecks = async ({ env, root }: CommandContext, typed: Typed): Promise<Check[]> => {
   const settings = readLocalSettings(env, availableParallelism())
   const search = programSearch(settings, env, root)
-  const [postgresBin, natsServer, chromium, local] = await Promise.all([
+  const [postgresBin, natsServer, chromium, stealthChromium, local] = await Promise.all([
     findPostgres(search),
     findNats(search),
     findChromium(search),
+    findStealthChromium(search),
     readLocalFile(pathsOf(dataFolderOf(env, typed)).localFile),
   ])
+  const { blockLists } = readEnv({ blockLists: workerSettings.blockLists }, env, knownNames)
   return [
-    ...machineChecks({ chromium, nodeVersion: process.versions.node, isRoot: process.getuid?.() === 0 }),
+    ...machineChecks({
+      chromium,
+      stealthChromium,
+      nodeVersion: process.versions.node,
+      isRoot: process.getuid?.() === 0,
+    }),
+    blockListsCheck({ root, folder: blockLists, now: Date.now }),
     ...outsideChecks({
       postgresBin,
       natsServer,

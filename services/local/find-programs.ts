@@ -130,8 +130,8 @@ export const findNats = async (search: ProgramSearch): Promise<string | undefine
 export const findChromium = ({ named, path, chromiumPaths }: ProgramSearch): Promise<string | undefined> =>
   firstExecutable(named.chromium ? [named.chromium] : [...chromiumPaths, ...inPath(path, 'chromium-headless-shell')])
 
-/** The full Chromium of captures with `stealth`. */
-const findStealthChromium = ({ named, stealthChromiumPath }: ProgramSearch): Promise<string | undefined> =>
+/** The full Chromium of captures with `stealth`; whether it runs is not tried. */
+export const findStealthChromium = ({ named, stealthChromiumPath }: ProgramSearch): Promise<string | undefined> =>
   firstExecutable([named.stealthChromium || stealthChromiumPath])
 
 /** Has no setting: workers look for it in the `PATH` that they are given. */

@@ -59,11 +59,16 @@ const declareMetrics = (metrics: Metrics) => ({
     help: '1 while the worker takes no captures for this cause.',
     labels: ['cause'],
   }),
+  blockLists: metrics.gauge({
+    name: 'worker_block_list_info',
+    help: 'Always 1: a list that the worker blocks by, at most a hundred of the operator; its version is the one that its head names, or the start of its SHA-256.',
+    labels: ['kind', 'name', 'version'],
+  }),
 })
 
 /** Makes the events of a worker. */
 export const createEvents = (logger: Logger, metrics: Metrics): Events => {
-  const { captures, stages, hosts, interruptions, held } = declareMetrics(metrics)
+  const { captures, stages, hosts, interruptions, held, blockLists } = declareMetrics(metrics)
   const observe = (timings: Partial<Timings>) => {
     for (const [stage, ms] of Object.entries(timings)) stages.observe({ stage }, ms / 1000)
   }
@@ -83,7 +88,11 @@ export const createEvents = (logger: Logger, metrics: Metrics): Events => {
       hosts.inc({ outcome: 'gone' })
       logger.warn({ reason }, 'browser host is gone, starting another')
     },
-    blockLists: (loaded) => logger.info(Object.assign(current, describeLists(loaded)), 'block lists loaded'),
+    blockLists: (loaded) => {
+      blockLists.reset()
+      for (const { kind, name, version } of loaded.lists) blockLists.set({ kind, name, version }, 1)
+      logger.info(Object.assign(current, describeLists(loaded)), 'block lists loaded')
+    },
     dropped: (id, reason) => logger.info({ id, reason }, 'delivery dropped'),
     begun: (capture) => logger.debug(capture, 'attempt begins'),
     ended: (result, detail) => {

@@ -18,7 +18,18 @@ const run = async (args: readonly string[], more: Readonly<Record<string, string
     (error: unknown) => error as Failed,
   )
 }
-const names = ['node', 'chromium', 'sandbox', 'fonts', 'postgresql', 'nats', 'object store', 'egress']
+const names = [
+  'node',
+  'chromium',
+  'full chromium',
+  'sandbox',
+  'fonts',
+  'block lists',
+  'postgresql',
+  'nats',
+  'object store',
+  'egress',
+]
 
 t.test('finds nothing wrong here, before anything runs', async (t) => {
   const { code, stdout } = await run(['--json', '--data', join(t.testdir(), 'none')])

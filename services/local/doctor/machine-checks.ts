@@ -13,6 +13,7 @@ const browserUsers = ['shutterfleet-browser', 'nobody']
 /** Paths of the programs that are looked at; undefined where there is none. */
 export type MachineFacts = {
   readonly chromium: string | undefined
+  readonly stealthChromium: string | undefined
   readonly nodeVersion: string
   readonly isRoot: boolean
 }
@@ -28,6 +29,8 @@ const required = (program: string | undefined): string => {
   if (program === undefined) throw new Error('there is none')
   return program
 }
+
+const versionOf = async (program: string) => (await run(program, ['--version'], { timeout: runMs })).stdout.trim()
 
 const userIds = async (): Promise<readonly string[]> => {
   const lines = (await readFile('/etc/passwd', 'utf8')).split('\n').map((line) => line.split(':'))
@@ -65,7 +68,15 @@ export const machineChecks = (facts: MachineFacts): Check[] => [
   {
     name: 'chromium',
     advice: "run 'make setup', or set SHUTTERFLEET_CHROMIUM to a headless-shell or Chromium binary",
-    look: async () => (await run(required(facts.chromium), ['--version'], { timeout: runMs })).stdout.trim(),
+    look: async () => versionOf(required(facts.chromium)),
+  },
+  {
+    name: 'full chromium',
+    advice: 'set SHUTTERFLEET_STEALTH_CHROMIUM to a full Chromium binary that runs, or to none',
+    look: async () => {
+      const { stealthChromium } = facts
+      return stealthChromium === undefined ? 'none: captures with stealth are refused' : versionOf(stealthChromium)
+    },
   },
   {
     name: 'sandbox',

@@ -128,6 +128,20 @@ const advanced = {
   response_type: oneOf(['json', 'image']),
 }
 
+/** The parameters by the groups of the contract. */
+export const parameterGroups = {
+  source: sources,
+  viewport,
+  output,
+  pdf,
+  loading,
+  interaction,
+  injection,
+  blocking,
+  emulation,
+  advanced,
+}
+
 /** Every parameter of a capture with its bounds, as the contract gives them. Defaults stand beside the bounds; sources have none. */
 export const captureParameters = Type.Partial(
   Type.Object({

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
-import { readFileSync } from 'node:fs'
-import { readdir, readFile } from 'node:fs/promises'
+import { readFileSync, statSync } from 'node:fs'
+import { readdir, readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { AppError } from '#shared/errors/app-error.ts'
@@ -15,8 +15,8 @@ const headNames = ['! Version:', '! Last modified:']
 const own = join(import.meta.dirname, 'own')
 const compiler = join(import.meta.dirname, 'compile-lists.ts')
 
-/** A filter list in the syntax of EasyList. */
-export type FilterList = ListVersion & { readonly text: string }
+/** A filter list in the syntax of EasyList; `modifiedMs`: when its file was last written, in milliseconds since 1970. */
+export type FilterList = ListVersion & { readonly text: string; readonly modifiedMs: number }
 
 const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex')
 
@@ -42,11 +42,12 @@ const readFolder = async (folder: string): Promise<FilterList[]> => {
   let bytes = 0
   for (const kind of listKinds.filter((each) => kinds.includes(each))) {
     for (const name of (await namesIn(join(folder, kind))).filter((each) => each.endsWith('.txt'))) {
-      const text = await readFile(join(folder, kind, name), 'utf8')
+      const path = join(folder, kind, name)
+      const text = await readFile(path, 'utf8')
       bytes += text.length
       if (bytes > bytesMax || lists.length === listsMax)
         throw refuse(folder, `which holds more than ${listsMax} lists or ${bytesMax} bytes`)
-      lists.push({ kind, name, version: versionOf(text), text })
+      lists.push({ kind, name, version: versionOf(text), text, modifiedMs: (await stat(path)).mtimeMs })
     }
   }
   if (lists.length === 0) throw refuse(folder, 'which holds no list')
@@ -56,8 +57,10 @@ const readFolder = async (folder: string): Promise<FilterList[]> => {
 /** Reads the lists of this repository and those of an operator's folder; '' for none. Throws `CONFIGURATION` where that folder is not as it must be. */
 export const readLists = async (folder: string): Promise<readonly FilterList[]> => {
   const ours = listKinds.map((kind): FilterList => {
-    const text = readFileSync(join(own, `${kind}.txt`), 'utf8')
-    return { kind, name: 'shutterfleet', version: sha256(text).slice(0, 12), text }
+    const path = join(own, `${kind}.txt`)
+    const text = readFileSync(path, 'utf8')
+    const version = sha256(text).slice(0, 12)
+    return { kind, name: 'shutterfleet', version, text, modifiedMs: statSync(path).mtimeMs }
   })
   return [...ours, ...(folder === '' ? [] : await readFolder(folder))]
 }
@@ -67,10 +70,10 @@ const packageVersion = (file: string): string => {
   return version
 }
 
-/** Where the rules of autoconsent stand, and their version. */
-export const consentRules = (): { readonly file: string; readonly version: string } => {
+/** Where the rules of autoconsent stand, their version, and when they were installed. */
+export const consentRules = (): Pick<FilterList, 'version' | 'modifiedMs'> & { readonly file: string } => {
   const file = fileURLToPath(import.meta.resolve('@duckduckgo/autoconsent/rules/rules.json'))
-  return { file, version: packageVersion(join(file, '../../package.json')) }
+  return { file, version: packageVersion(join(file, '../../package.json')), modifiedMs: statSync(file).mtimeMs }
 }
 
 /** Hash of the lists, of the compiler and of the consent rules that are compiled with them. */

@@ -11,9 +11,14 @@ t.test(
     const logger = {
       info: (fields: object, message: string) => lines.push({ ...fields, message }),
     } as unknown as Logger
-    const events = createEvents(logger, createMetrics('worker'))
+    const metrics = createMetrics('worker')
+    const events = createEvents(logger, metrics)
     const lists = [{ kind: 'ads', name: 'easylist.txt', version: '202610310000' }] as const
     events.blockLists({ key: 'abc', lists })
+    t.match(
+      await metrics.text(),
+      /^shutterfleet_worker_block_list_info\{kind="ads",name="easylist.txt",version="202610310000",service="worker"\} 1$/m,
+    )
     events.ended({ outcome: 'completed', id: '1', attempt: 1, bytes: 5, timings: {} } as CompletedResult)
     t.match(lines, [
       { message: 'block lists loaded', lists: 'abc', versions: ['ads/easylist.txt@202610310000'] },

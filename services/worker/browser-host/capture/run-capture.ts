@@ -57,8 +57,8 @@ const prepare = async (open: OpenPage, plan: CapturePlan, bounds: CaptureBounds 
   const { share } = bounds
   const hiding = createHiding(open, bounds.blocker, { script: bounds.consentScript, waitMs: () => share('consent') })
   const changed = await time('prepare', change(open, plan, hiding, bounds))
-  const within = { heightMax: bounds.heightMax, waitMs: share('settle') }
-  const images = await time('settle', settle(open, plan.subject, within))
+  const settling = { heightMax: bounds.heightMax, waitMs: share('settle') }
+  const images = await time('settle', settle(open, plan.subject, settling))
   const left = await hiding.finish()
   return [...changed, ...left, ...(images > 0 ? [warnings.undecoded(images)] : [])]
 }

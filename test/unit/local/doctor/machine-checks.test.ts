@@ -2,10 +2,16 @@ import t from 'tap'
 import { runCheck } from '#local/doctor/check.ts'
 import { machineChecks } from '#local/doctor/machine-checks.ts'
 
-const findings = async (facts: { chromium?: string; nodeVersion?: string }) => {
-  const checks = machineChecks({ chromium: facts.chromium, nodeVersion: facts.nodeVersion ?? '24.21.0', isRoot: false })
-  const [node, chromium, sandbox] = await Promise.all(checks.map((check) => runCheck(check)))
-  return { node, chromium, sandbox }
+const findings = async (facts: { chromium?: string; stealthChromium?: string; nodeVersion?: string }) => {
+  const { chromium: shell, stealthChromium } = facts
+  const checks = machineChecks({
+    chromium: shell,
+    stealthChromium,
+    nodeVersion: facts.nodeVersion ?? '24.21.0',
+    isRoot: false,
+  })
+  const [node, chromium, full, sandbox] = await Promise.all(checks.map((check) => runCheck(check)))
+  return { node, chromium, full, sandbox }
 }
 
 t.test('an older Node fails, this one and newer ones do not', async (t) => {
@@ -22,4 +28,9 @@ t.test('an older Node fails, this one and newer ones do not', async (t) => {
 t.test('a missing Chromium and one that shows nothing fail', async (t) => {
   t.match(await findings({}), { chromium: { ok: false, detail: 'there is none' }, sandbox: { ok: false } })
   t.match(await findings({ chromium: '/bin/true' }), { sandbox: { ok: false } })
+})
+
+t.test('a full Chromium may be missing, and must run where there is one', async (t) => {
+  t.match((await findings({})).full, { ok: true, detail: /^none: captures with stealth are refused/ })
+  t.match((await findings({ stealthChromium: '/bin/false' })).full, { ok: false, advice: /STEALTH_CHROMIUM/ })
 })

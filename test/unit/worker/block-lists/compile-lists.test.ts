@@ -15,7 +15,7 @@ t.test('compileLists: lists that come along need no interception of requests', a
 t.test('compileLists: paths, types, exceptions and sites of a rule need it', async (t) => {
   const own = await readLists('')
   const needs = async (text: string) => {
-    const lists = [...own, { kind: 'ads', name: 'a', version: '1', text } as const]
+    const lists = [...own, { kind: 'ads', name: 'a', version: '1', modifiedMs: 0, text } as const]
     return indexOf(await compileLists(lists, t.testdir({}))).kinds.ads.judgesRequests
   }
   for (const rule of ['||a.test/ad/', '/banner.js', '||a.test^$script', '@@||a.test^', '||a.test^$domain=b.test'])

@@ -25,8 +25,8 @@ const megapixelMs: Readonly<Record<ImageOutput['format'], number>> = {
   png: 120,
   jpeg: 60,
   webp: 110,
-  avif: 200,
-  tiff: 120,
+  avif: 220,
+  tiff: 130,
 }
 const anyPictureMs = 1000
 const pdfMs = 5000

@@ -13,7 +13,9 @@ const answered = () => 'https://page.test/'
 const blockerOf = (engines = ours, address: () => string = answered, blocks = all) =>
   createBlocker(engines, { blocks, source }, { address, mainFrameId: 'main' })
 const withRules = async (test: Test, text: string) =>
-  loadEngines(await compileLists([...own, { kind: 'ads', name: 'a', version: '1', text }], test.testdir({})))
+  loadEngines(
+    await compileLists([...own, { kind: 'ads', name: 'a', version: '1', text, modifiedMs: 0 }], test.testdir({})),
+  )
 
 t.test('refusesHost: hosts of the kinds that are asked for, below them too, and no others', async (t) => {
   const hosts = { cookies: 'cdn.cookielaw.org', ads: 'ad.doubleclick.net', chats: 'widget.intercom.io' }

@@ -36,7 +36,7 @@ t.test('stages that take all of their shares leave the picture its time', async 
     [{}, ['consent', 'navigation', 'settle'], 1122],
     [{ js: '1', extract_metadata: true, delay: 3 }, ['consent', 'changes', 'navigation', 'settle', 'inspect'], 1122],
     [{ full_page: true, block_cookies: false }, ['navigation', 'settle'], 10_600],
-    [{ format: 'avif', full_page: true }, ['consent', 'navigation', 'settle'], 7800],
+    [{ format: 'avif', full_page: true }, ['consent', 'navigation', 'settle'], 8480],
     [{ format: 'pdf', scroll_to: 'a' }, ['consent', 'changes', 'navigation', 'settle'], 5000],
   ]
   for (const [parameters, stages, pictureMs] of rows) {

@@ -1,0 +1,15 @@
+import { toAppError } from '#shared/errors/app-error.ts'
+import { consentRules, readLists } from './read-lists.ts'
+
+/** Writes which lists workers block by, as JSON, or why there are none. Takes an operator's folder ('' for none). */
+try {
+  const { version, modifiedMs } = consentRules()
+  const lists = [
+    ...(await readLists(process.argv[2] ?? '')),
+    { kind: 'cookies', name: 'autoconsent', version, modifiedMs },
+  ]
+  process.stdout.write(JSON.stringify(lists, ['kind', 'name', 'version', 'modifiedMs']))
+} catch (error) {
+  process.stderr.write(toAppError(error).message)
+  process.exitCode = 1
+}

@@ -1,0 +1,85 @@
+// Measures what it costs to share browsers less, in captures per second and processor time, two callers at a time, one slot:
+// node test/bench/measure-sharing.ts
+import { chmod, mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { connectQueue } from '#shared/queue/connection.ts'
+import { generateSealingKeys, readSealingKey } from '#shared/queue/seal.ts'
+import { declareStreams } from '#shared/queue/streams.ts'
+import { countCpuByPart } from '#test/bench/engine/cpu-by-part.ts'
+import { startPages } from '#test/helpers/browser-host.ts'
+import { awaitResult, sendCapture, startObjectSink, startWorker } from '#test/helpers/browser-worker.ts'
+import { rulesOf, startFilter } from '#test/helpers/egress-filter.ts'
+import { startNats } from '#test/helpers/nats.ts'
+import { processTree, pssBytes } from '#test/helpers/process-tree.ts'
+
+const rounds = 3
+const captures = 30
+
+const teardowns: (() => Promise<void>)[] = []
+const nats = await startNats({ teardown: (end) => void teardowns.push(end) })
+const queue = await connectQueue({ url: nats.url, name: 'bench', inboxPrefix: '_INBOX_bench', notice: () => {} })
+await declareStreams(queue)
+const pages = await startPages()
+const filter = await startFilter({ rules: rulesOf(pages.host), connectionBytesMax: 1e9 })
+const store = await startObjectSink()
+const keys = generateSealingKeys()
+const folder = await mkdtemp(join(tmpdir(), 'sharing-'))
+await chmod(folder, 0o711)
+const to = { queue, sealingKey: readSealingKey(keys.public), storeUrl: store.url }
+const accounts = [crypto.randomUUID(), crypto.randomUUID()]
+
+const rowOf = async (sharing: string, accountOf: (index: number) => string | undefined) => {
+  await using worker = await startWorker({
+    TMPDIR: folder,
+    SHUTTERFLEET_NATS_URL: nats.url,
+    SHUTTERFLEET_WORKER_EGRESS: `127.0.0.1:${filter.port}`,
+    SHUTTERFLEET_WORKER_OPENING_KEYS: keys.private,
+    SHUTTERFLEET_WORKER_SHARE_BROWSERS: sharing,
+  })
+  const take = async (index: number) => {
+    const accountId = accountOf(index) ?? crypto.randomUUID()
+    const { id } = await sendCapture(to, { url: `${pages.url}/plain`, format: 'jpeg', timeout: 30 }, { accountId })
+    const { outcome } = await awaitResult(queue, id)
+    if (outcome !== 'completed') throw new Error(`capture ${index}: ${outcome}`)
+  }
+  for (let index = 0; index < 4; index += 1) await take(index)
+  using counted = countCpuByPart(worker.pid)
+  const cpu = () => [...counted.read().values()].reduce((sum, each) => sum + each, 0)
+  const before = cpu()
+  const began = performance.now()
+  let next = 0
+  const call = async () => {
+    while (next < captures) {
+      next += 1
+      await take(next)
+    }
+  }
+  await Promise.all([call(), call()])
+  const seconds = (performance.now() - began) / 1000
+  const bytes = processTree(worker.pid).reduce((sum, { pid }) => sum + pssBytes(pid), 0)
+  return { perSecond: captures / seconds, cpuMs: ((cpu() - before) * 1000) / captures, mib: bytes / 2 ** 20 }
+}
+
+const rows = [
+  ['pool', 'pool', () => accounts[0]],
+  ['account, one account', 'account', () => accounts[0]],
+  ['account, two in turns', 'account', (index: number) => accounts[index % 2]],
+  ['capture', 'capture', () => accounts[0]],
+] as const
+for (let round = 1; round <= rounds; round += 1) {
+  for (const [name, sharing, accountOf] of rows) {
+    const { perSecond, cpuMs, mib } = await rowOf(sharing, accountOf)
+    console.log(
+      round,
+      name,
+      `${perSecond.toFixed(2)}/s`,
+      `${cpuMs.toFixed(0)} ms of processor`,
+      `${mib.toFixed(0)} MiB`,
+    )
+  }
+}
+await queue[Symbol.asyncDispose]()
+await Promise.all([pages, filter, store].map((each) => each[Symbol.asyncDispose]()))
+for (const end of teardowns) await end()
+await rm(folder, { recursive: true, force: true })
