@@ -21,6 +21,24 @@ export type LoopDeps<Seen, Decision> = {
 const limited = <T>(work: Promise<T>, limitMs: number): Promise<T> =>
   within(work, limitMs, () => new AppError('SERVICE_UNAVAILABLE', { message: `a tick took longer than ${limitMs} ms` }))
 
+const calmTicks = 3
+const calmMaxMs = 5000
+
+/**
+ * Time between two looks at a pool that is as it should be and has nothing to do: whatever begins is heard, only who falls
+ * silent, and what was said in vain, is found by looking. Long ticks are not made longer: a loop that does not turn for half
+ * a minute is taken for stuck.
+ */
+export const calmMs = (tickMs: number): number => Math.max(tickMs, Math.min(tickMs * calmTicks, calmMaxMs))
+
+/** The timing of a loop that looks less often while `isCalm`. */
+export const calmTiming = ({ tickMs, limitMs }: LoopTiming, isCalm: () => boolean): LoopTiming => ({
+  limitMs,
+  get tickMs() {
+    return isCalm() ? calmMs(tickMs) : tickMs
+  },
+})
+
 /** Time from one tick to the next, asked for after each, and the longest time of one step of a tick, both in milliseconds. */
 export type LoopTiming = { readonly tickMs: number; readonly limitMs: number }
 

@@ -10,7 +10,7 @@ import { createDecider } from './decide.ts'
 import { type ControllerEvents, summarize } from './events.ts'
 import type { LoopFace, LoopsHealth } from './health.ts'
 import { type HearPoolDeps, hearPool } from './hear-pool.ts'
-import { type LoopDeps, type LoopTiming, runLoop } from './loop.ts'
+import { calmTiming, type LoopDeps, type LoopTiming, runLoop, type Tick } from './loop.ts'
 import { createObserver } from './observe.ts'
 import type { Decision, Observation, PoolPolicy } from './pool.ts'
 
@@ -43,6 +43,13 @@ export type PoolLoopOptions = {
 
 type PoolDetail = ReturnType<typeof summarize> & Pick<Decision, 'wanted' | 'reason'>
 
+/** Whether nothing is to be done until a capture comes, of which the loop hears, or a worker changes. */
+const hasNothingToDo = ({ decision, seen: { backlog, depth } }: Tick<Observation, Decision>): boolean => {
+  if (decision.kind !== 'hold' || decision.reason !== 'steady' || backlog === 'unknown' || depth === 'unknown')
+    return false
+  return backlog.pending + backlog.processing + depth.waiting + depth.inFlight === 0
+}
+
 /** Opens the loop that sizes a pool of processes of this machine. */
 export const openPoolLoop = (parts: LoopParts, options: PoolLoopOptions): OwnLoop => {
   const { queue, now, killAfterMs } = parts
@@ -62,12 +69,14 @@ export const openPoolLoop = (parts: LoopParts, options: PoolLoopOptions): OwnLoo
   const hearing = opened.use(hearPool({ queue, now, malformed: parts.events.malformed, changed }, pool))
   opened.use(queue.subscribe(pokeSubject(pool), bell.ring))
   const reads = { hearing, actuator, now, readDepth: () => poolDepth(queue, pool) }
+  let isCalm = false
   const deps: LoopDeps<Observation, Decision> = {
     observe: createObserver(reads, { slots: () => policy.slots }).observe,
     decide: createDecider(() => policy),
     act: (decision) => carryOut({ actuator, queue, pool }, decision),
     bell,
     decided: (tick) => {
+      isCalm = hasNothingToDo(tick)
       const { wanted, reason, kind } = tick.decision
       turned({ ready: kind !== 'freeze', detail: detailOf({ ...summarize(tick.seen), wanted, reason }) })
       events.decided(tick)
@@ -78,7 +87,12 @@ export const openPoolLoop = (parts: LoopParts, options: PoolLoopOptions): OwnLoo
     },
   }
   return {
-    run: (stop) => runLoop(deps, parts.timing, stop),
+    run: (stop) =>
+      runLoop(
+        deps,
+        calmTiming(parts.timing, () => isCalm),
+        stop,
+      ),
     [Symbol.asyncDispose]: () => opened.disposeAsync(),
   }
 }

@@ -18,41 +18,42 @@ import { sweepOrphans } from './sweep-orphans.ts'
 /** How often a loop turns, and how often while nothing is open: what it looks for then comes with a nudge or a report. */
 type Pace = { readonly everyMs: number; readonly quietMs: number }
 
-const loop = (
-  { quiet }: Pick<Ledger, 'quiet'>,
-  name: LoopName,
-  pace: Pace,
-  turn: Loop['turn'],
-  bell = createBell(),
-): Loop => {
-  quiet.rouse(bell)
-  const everyMs = () => (quiet.isQuiet() ? pace.quietMs : pace.everyMs)
-  return { name, everyMs, turn, bell, pauseTurns: 0 }
-}
+const loopsWith =
+  ({ quiet }: Pick<Ledger, 'quiet'>) =>
+  (name: LoopName, pace: Pace, turn: Loop['turn'], bell = createBell()): Loop => {
+    quiet.rouse(bell)
+    const everyMs = () => (quiet.isQuiet() ? pace.quietMs : pace.everyMs)
+    return { name, everyMs, turn, bell, pauseTurns: 0 }
+  }
 
 /** Each kind of row is then removed for a fifth of the time. Without pauses p99 of accepts beside them was 119 ms, and 12,000 rows went a second where 1,000 come; with them 42 ms and 4,450 (`make bench-http`). */
 const cleanupPauseTurns = 4
 
 /** What takes away what is over. Each goes on while its batches are full, and shares its work with other ledgers. */
-export const cleanupLoops = (ledger: Ledger): Loop[] =>
-  [
-    loop(ledger, 'deletions', { everyMs: 1000, quietMs: 5000 }, () => finishDeletions(ledger)),
-    loop(ledger, 'removals', { everyMs: 5000, quietMs: 15_000 }, () => removeObjects(ledger)),
-    loop(ledger, 'forgetting', { everyMs: 60_000, quietMs: 60_000 }, () => forgetOld(ledger)),
-    loop(ledger, 'orphans', { everyMs: 30_000, quietMs: 30_000 }, () => sweepOrphans(ledger)),
-    loop(ledger, 'retention', { everyMs: 60_000, quietMs: 60_000 }, () => removeOldRows(ledger)),
+export const cleanupLoops = (ledger: Ledger): Loop[] => {
+  const loop = loopsWith(ledger)
+  return [
+    loop('deletions', { everyMs: 1000, quietMs: 5000 }, () => finishDeletions(ledger)),
+    loop('removals', { everyMs: 5000, quietMs: 15_000 }, () => removeObjects(ledger)),
+    loop('forgetting', { everyMs: 60_000, quietMs: 60_000 }, () => forgetOld(ledger)),
+    loop('orphans', { everyMs: 30_000, quietMs: 30_000 }, () => sweepOrphans(ledger)),
+    loop('retention', { everyMs: 60_000, quietMs: 60_000 }, () => removeOldRows(ledger)),
   ].map((each) => ({ ...each, pauseTurns: cleanupPauseTurns }))
+}
 
-const loopsOf = (ledger: Ledger, states: PoolStates): Loop[] => [
-  loop(ledger, 'relay', { everyMs: 500, quietMs: 5000 }, () => relay(ledger), ledger.relayBell),
-  // Listeners take counts of five seconds ago for unknown: one may be lost.
-  loop(ledger, 'backlog', { everyMs: 1000, quietMs: 2000 }, createBacklog(ledger)),
-  loop(ledger, 'reaper', { everyMs: 1000, quietMs: 5000 }, () => reap(ledger, states)),
-  loop(ledger, 'streams', { everyMs: 5000, quietMs: 15_000 }, () => keepStreams(ledger)),
-  loop(ledger, 'unbegun', { everyMs: 60_000, quietMs: 60_000 }, () => sendUnbegunAgain(ledger)),
-  loop(ledger, 'meters', { everyMs: 60_000, quietMs: 60_000 }, createMeterCheck(ledger)),
-  ...cleanupLoops(ledger),
-]
+const loopsOf = (ledger: Ledger, states: PoolStates): Loop[] => {
+  const loop = loopsWith(ledger)
+  return [
+    loop('relay', { everyMs: 500, quietMs: 5000 }, () => relay(ledger), ledger.relayBell),
+    // Listeners take counts of five seconds ago for unknown: one may be lost.
+    loop('backlog', { everyMs: 1000, quietMs: 2000 }, createBacklog(ledger)),
+    loop('reaper', { everyMs: 1000, quietMs: 5000 }, () => reap(ledger, states)),
+    loop('streams', { everyMs: 5000, quietMs: 15_000 }, () => keepStreams(ledger)),
+    loop('unbegun', { everyMs: 60_000, quietMs: 60_000 }, () => sendUnbegunAgain(ledger)),
+    loop('meters', { everyMs: 60_000, quietMs: 60_000 }, createMeterCheck(ledger)),
+    ...cleanupLoops(ledger),
+  ]
+}
 
 /** Declares the streams, then does the ledger's work until `stop` aborts. Resolves once what is in hand is finished. */
 export const runLedger = async (ledger: Ledger, stop: AbortSignal, ready: () => void): Promise<void> => {

@@ -25,7 +25,7 @@ import { signBody } from './sign-body.ts'
 
 /** What the sender works with. */
 export type Sender = Omit<PrepareDeps, 'database' | 'events'> & {
-  readonly database: Pick<Database, 'query' | 'listen'>
+  readonly database: Pick<Database, 'query' | 'hear'>
   readonly events: Events
   readonly attempt: (post: Post) => Promise<Outcome>
   readonly waitsMs: readonly number[]
@@ -120,7 +120,7 @@ export const runSender = async (sender: Sender, stop: AbortSignal, drainMs: numb
   const { events } = sender
   const bell = createBell(gatherMs)
   const perAccount = Math.ceil(sender.inFlightMax / accountShare)
-  using listening = sender.database.listen(deliveriesChannel, bell.ring)
+  using listening = sender.database.hear(deliveriesChannel, bell.ring)
   const flight = createFlight(sender, { ...receiverBounds, parallelMax: perAccount }, bell.ring)
   const ageMs = greatestAgeMs(sender.waitsMs)
   let announced = false

@@ -91,8 +91,8 @@ const runInBrowser = async (worker: Worker, host: Host, held: Held): Promise<(()
     return undefined
   }
   const readable = read(worker, delivery)
-  const attempts = readable?.message.attempts ?? 0
-  const endsAt = performance.now() + (readable?.message.budgetMs ?? 0) - ledgerMarginMs
+  const { attempts, budgetMs } = readable?.message ?? { attempts: 0, budgetMs: 0 }
+  const endsAt = performance.now() + budgetMs - ledgerMarginMs
   const isFirst = readable && attempts === 0 && (await say({ attempt: 1, kind: 'begun' }, true)) === 'stored'
   const progress = isFirst ? { attempt: 1, handBacks: 0 } : await readProgress(queue, { pool, id, attempts })
   if (typeof progress === 'string') return drop(progress)

@@ -11,9 +11,9 @@ const never = 3_600_000
 /** A database of which one sees whether somebody listens. */
 const watched = (database: Database) => {
   let listening: Listening | undefined
-  const listen: Database['listen'] = (channel, heard) => (listening = database.listen(channel, heard))
+  const hear: Database['hear'] = (channel, heard) => (listening = database.hear(channel, heard))
   return {
-    database: { ...database, listen },
+    database: { ...database, hear },
     hears: () => eventually(() => listening?.isHearing() === true, { what: 'somebody listens' }),
   }
 }
@@ -54,7 +54,7 @@ t.test('a delivery of which nothing is told is found', async (t) => {
 
 t.test('a sender that nothing can be told, as behind a pooler, looks by itself', async (t) => {
   await using s = await setUp()
-  const deaf: Database['listen'] = () => ({ isHearing: () => false, [Symbol.dispose]: () => {} })
-  await startSender(t, { ...s.on, database: { ...s.database, listen: deaf } }, { idleMs: never })
+  const deaf: Database['hear'] = () => ({ isHearing: () => false, [Symbol.dispose]: () => {} })
+  await startSender(t, { ...s.on, database: { ...s.database, hear: deaf } }, { idleMs: never })
   await s.ended(await captureFor(s.database, s.tenant, hookUrl('one', '/deaf')), 'delivered')
 })

@@ -1,6 +1,6 @@
 import { carryOut } from '#controller/act/carry-out.ts'
 import { createDecider } from '#controller/decide.ts'
-import { runLoop } from '#controller/loop.ts'
+import { calmTiming, runLoop } from '#controller/loop.ts'
 import { createObserver } from '#controller/observe.ts'
 import type { Decision, Depth, Observation } from '#controller/pool.ts'
 import { objectName } from '#shared/kube/names.ts'
@@ -15,15 +15,6 @@ import { statusOf } from './status-of.ts'
 import { withoutCrowd } from './without-crowd.ts'
 
 type Beside = Pick<KubeRoster, 'troubles' | 'isReplacing' | 'isHung' | 'isCrowded' | 'provisionMs'>
-
-/**
- * Time between two looks at a pool that has its fixed size: it hears of every change, only who falls silent is found by looking.
- * Long ticks are not made longer: a loop that does not turn for half a minute is taken for stuck.
- */
-export const calmMs = (tickMs: number): number => Math.max(tickMs, Math.min(tickMs * calmTicks, calmMaxMs))
-
-const calmTicks = 3
-const calmMaxMs = 5000
 
 const nothingKnown: Beside = {
   troubles: new Map(),
@@ -82,12 +73,7 @@ export const runPool: RunPool = async (deps, run, stop) => {
       },
       failed: run.events.tickFailed,
     },
-    {
-      limitMs: deps.timing.limitMs,
-      get tickMs() {
-        return isCalm ? calmMs(deps.timing.tickMs) : deps.timing.tickMs
-      },
-    },
+    calmTiming(deps.timing, () => isCalm),
     stop,
   )
 }

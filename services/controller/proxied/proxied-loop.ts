@@ -1,4 +1,5 @@
 import { hearPool } from '#controller/hear-pool.ts'
+import { calmTiming } from '#controller/loop.ts'
 import type { LoopParts, OwnLoop } from '#controller/pool-loop.ts'
 import { createBell } from '#shared/process/bell.ts'
 import { poolDepth } from '#shared/queue/streams.ts'
@@ -62,6 +63,7 @@ export const openProxiedLoop = (parts: LoopParts, options: ProxiedLoopOptions): 
   opened.use(hearPokes(bell))
   const observe = createProxiedObserver({ runner, reports, hearing, now, readDepth: () => poolDepth(queue, pool) })
   const policy = { isPaused: false, max, spares, revision: '' }
+  let isCalm = false
   return {
     run: (stop) =>
       runProxied(
@@ -72,6 +74,7 @@ export const openProxiedLoop = (parts: LoopParts, options: ProxiedLoopOptions): 
           publishState,
           policy: () => policy,
           decided: (tick) => {
+            isCalm = tick.decision.reason === 'steady' && tick.decision.wanted === spares
             turned({ ready: tick.decision.state !== undefined, detail: detailOf(summarizeJobs(tick.seen)) })
             events.decided(tick)
           },
@@ -80,7 +83,7 @@ export const openProxiedLoop = (parts: LoopParts, options: ProxiedLoopOptions): 
             tickFailed(error)
           },
         },
-        parts.timing,
+        calmTiming(parts.timing, () => isCalm),
         stop,
       ),
     [Symbol.asyncDispose]: () => opened.disposeAsync(),

@@ -34,7 +34,7 @@ export type Database = Sql &
     /** As `transaction`, for use cases that work with entities. */
     readonly entities: <T>(work: (entities: SqlEntityManager) => Promise<T>) => Promise<T>
     /** Listens to a channel in a session of its own until disposed; `heard` is called for what is told, and when it may have missed something. */
-    readonly listen: (channel: string, heard: () => void) => Listening
+    readonly hear: (channel: string, heard: () => void) => Listening
     /** Whether PostgreSQL answers within `timeoutMs`. Never throws. */
     readonly ping: (timeoutMs: number) => Promise<boolean>
     /** The mapper that owns the pool; only `shared/db` uses it. */
@@ -183,15 +183,15 @@ export const openDatabase = (options: DatabaseOptions): Database => {
     query,
     transaction: (work) => withPool((pool) => runOnce(pool, work)),
     entities: (work) => track(classified(() => orm.em.fork().transactional((em) => work(em)))),
-    listen: (channel, heard) => {
+    hear: (channel, heard) => {
       const disposed = new AbortController()
       const stop = AbortSignal.any([disposed.signal, closing.signal])
       let isHearing = false
-      const hear = (now: boolean) => {
+      const note = (now: boolean) => {
         isHearing = now
         heard()
       }
-      void track(keepListening(nativePool, channel, { stop, heard: hear }))
+      void track(keepListening(nativePool, channel, { stop, heard: note }))
       return { isHearing: () => isHearing, [Symbol.dispose]: () => disposed.abort() }
     },
     ping: async (timeoutMs) => {

@@ -1,4 +1,4 @@
-import { pause } from '#shared/process/pause.ts'
+import { setTimeout as pause } from 'node:timers/promises'
 
 const againMs = 1000
 
@@ -47,6 +47,6 @@ export const keepListening = async (
   while (!stop.aborted) {
     await listen().catch(() => {})
     heard(false)
-    await pause(againMs, stop)
+    await pause(againMs, undefined, { signal: stop }).catch(() => {})
   }
 }

@@ -103,7 +103,7 @@ const ledger = user('ledger', {
 const controller = user('controller', {
   publish: [
     accountInfo,
-    `${api}.CONSUMER.INFO.${capturesStream.name}.*`,
+    `${api}.CONSUMER.LIST.${capturesStream.name}`,
     ...pools.flatMap((pool) => [
       drainSubject({ pool, pod: any }),
       undrainSubject({ pool, pod: any }),

@@ -1,6 +1,7 @@
 import { type ConsumerConfig, JetStreamApiError, type JetStreamManager, type StreamConfig } from '@nats-io/jetstream'
 import type { Pool } from '#shared/capture/lane.ts'
 import { lanes } from '#shared/capture/lane.ts'
+import { AppError } from '#shared/errors/app-error.ts'
 import type { Queue } from './connection.ts'
 import { manage } from './stored.ts'
 import {
@@ -69,12 +70,15 @@ export const consumersExist = async (queue: Queue): Promise<boolean> => {
 export const maxPayloadOf = ({ connection }: Pick<Queue, 'connection'>): number =>
   connection.info?.max_payload ?? Infinity
 
-/** Messages of a pool in the stream that no worker holds, and those that one holds. Throws where the server does not answer: unknown is not zero. */
+/** Messages of a pool in the stream that no worker holds, and those that one holds: one request, whatever the number of lanes. Throws where the server does not answer: unknown is not zero. */
 export const poolDepth = async (queue: Queue, pool: Pool): Promise<{ waiting: number; inFlight: number }> => {
-  const manager = await manage(queue)
-  const infos = await Promise.all(
-    lanes.map((lane) => manager.consumers.info(capturesStream.name, laneConsumerName(pool, lane))),
-  )
+  const { consumers } = await manage(queue)
+  const names = lanes.map((lane) => laneConsumerName(pool, lane))
+  const all = await Array.fromAsync(consumers.list(capturesStream.name))
+  const infos = all.filter(({ name }) => names.includes(name))
+  if (infos.length < names.length) {
+    throw new AppError('SERVICE_UNAVAILABLE', { message: `consumers of pool ${pool} are missing` })
+  }
   return {
     waiting: infos.reduce((sum, info) => sum + info.num_pending, 0),
     inFlight: infos.reduce((sum, info) => sum + info.num_ack_pending, 0),

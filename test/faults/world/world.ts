@@ -1,6 +1,7 @@
 import type { Logger } from '#shared/telemetry/logger.ts'
-import { type Pool, pools } from '#shared/capture/lane.ts'
+import { lanes, type Pool, pools } from '#shared/capture/lane.ts'
 import { browserPools, type BrowserPoolSpec } from '#shared/kube/browser-pool.ts'
+import { capturesStream, laneConsumerName } from '#shared/queue/topology.ts'
 import { createHandClock, type HandClock } from '#test/helpers/hand-clock.ts'
 import { createModelApi, type ModelApi } from '#test/helpers/model-api.ts'
 import type { SeenWrite } from '#test/helpers/model-api/connection.ts'
@@ -71,17 +72,18 @@ const usualPools: Readonly<Record<string, WantedSpec>> = {
   proxied: { pool: 'proxied', jobs: { max: 6, spares: 1, spareSeconds: 60, keepSeconds: 20 } },
 }
 
-const laneConsumer = /^\$JS\.API\.CONSUMER\.INFO\.CAPTURES\.(\w+)-(\w+)$/
+const listConsumers = `$JS.API.CONSUMER.LIST.${capturesStream.name}`
 
 /** Answers what JetStream says of its consumers; all captures are in one lane. */
 const jetStreamOf = (stream: CaptureStream) => (subject: string) => {
-  const [, name, lane] = laneConsumer.exec(subject) ?? []
-  const pool = pools.find((each) => each === name)
-  if (!pool) return {}
-  const { waiting, inFlight } = stream.depth(pool)
-  return lane === 'normal'
-    ? { num_pending: waiting, num_ack_pending: inFlight }
-    : { num_pending: 0, num_ack_pending: 0 }
+  if (subject !== listConsumers) return {}
+  const consumers = pools.flatMap((pool) =>
+    lanes.map((lane) => {
+      const { waiting, inFlight } = lane === 'normal' ? stream.depth(pool) : { waiting: 0, inFlight: 0 }
+      return { name: laneConsumerName(pool, lane), num_pending: waiting, num_ack_pending: inFlight }
+    }),
+  )
+  return { total: consumers.length, offset: 0, limit: 256, consumers }
 }
 
 /** Makes a person's BrowserPool. */

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { runLoop } from '#controller/loop.ts'
+import { calmMs, calmTiming, runLoop } from '#controller/loop.ts'
 import type { AppError } from '#shared/errors/app-error.ts'
 import { createBell } from '#shared/process/bell.ts'
 
@@ -101,4 +101,27 @@ t.test('does not act on what it saw while it was being stopped', async (t) => {
     stop.signal,
   )
   t.strictSame(acted, [])
+})
+
+t.test(
+  'a calm pool is looked at every third tick, at least every five seconds where a tick is not longer',
+  async (t) => {
+    for (const [tickMs, want] of [
+      [100, 300],
+      [1000, 3000],
+      [2000, 5000],
+      [5000, 5000],
+      [10_000, 10_000],
+    ] as const) {
+      t.equal(calmMs(tickMs), want, `${tickMs}`)
+    }
+  },
+)
+
+t.test('a pool is looked at as often as before from the tick on that finds it calm no more', async (t) => {
+  let isCalm = true
+  const timing = calmTiming({ tickMs: 1000, limitMs: 5000 }, () => isCalm)
+  t.same([timing.tickMs, timing.limitMs], [3000, 5000])
+  isCalm = false
+  t.equal(timing.tickMs, 1000)
 })
