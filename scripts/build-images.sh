@@ -35,6 +35,8 @@ build() {
   rm -f "$images/$target.tar"
   in_store push --quiet "$(image_name "$target")" "docker-archive:$work/image.tar:$(image_name "$target")"
   mv "$work/image.tar" "$images/$target.tar"
+  # What nodes have imported of older ones.
+  rm -rf "$images"/imported-*
   echo "$hash" >"$images/$target.hash"
 }
 

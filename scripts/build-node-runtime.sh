@@ -18,7 +18,7 @@ hash=$({ go env GOVERSION GOOS GOARCH; cat tools/node/go.mod tools/node/go.sum "
 built=$PWD/.tools/node-runtime-$hash
 if [ ! -d "$built" ]; then
   start_work
-  require_packages 'node runtime' gcc libc6-dev libseccomp-dev pkg-config
+  require_packages "node runtime" conntrack containernetworking-plugins gcc iptables libc6-dev libseccomp-dev pkg-config
   say 'building containerd and runc: some minutes the first time'
   gently() { nice -n 19 timeout "$build_limit" "$@"; }
   mkdir "$work/built"
