@@ -20,31 +20,17 @@ type Compose = {
 }
 
 const dockerfile = await readFile('Dockerfile', 'utf8')
-const bootstrap = await readFile('scripts/bootstrap.sh', 'utf8')
 const compose = loadYaml<Compose>(await readFile('compose.yaml', 'utf8'))
 const services = Object.entries(compose.services)
 
-t.test(
-  'Dockerfile: pins Node and npm as scripts/bootstrap.sh does, and says the version of package.json',
-  async (t) => {
-    const pins = (text: string) => (text.match(/\b[\da-f]{128}\b/g) ?? []).toSorted()
-    t.equal(pins(dockerfile).length, 3)
-    t.strictSame(pins(dockerfile), pins(bootstrap))
-    for (const [argument, variable] of [
-      ['NODE_VERSION', 'node_version'],
-      ['NPM_VERSION', 'npm_version'],
-    ] as const) {
-      const pinned = new RegExp(`^ARG ${argument}=(.+)$`, 'm').exec(dockerfile)?.[1] ?? ''
-      t.ok(bootstrap.includes(`\n${variable}=${pinned}\n`), argument)
-    }
-    const { version } = JSON.parse(await readFile('package.json', 'utf8')) as { readonly version: string }
-    const labels = dockerfile.match(/org\.opencontainers\.image\.version="[^"]*"/g) ?? []
-    t.strictSame(
-      labels,
-      Array.from({ length: 3 }, () => `org.opencontainers.image.version="${version}"`),
-    )
-  },
-)
+t.test('Dockerfile: says the version of package.json', async (t) => {
+  const { version } = JSON.parse(await readFile('package.json', 'utf8')) as { readonly version: string }
+  const labels = dockerfile.match(/org\.opencontainers\.image\.version="[^"]*"/g) ?? []
+  t.strictSame(
+    labels,
+    Array.from({ length: 3 }, () => `org.opencontainers.image.version="${version}"`),
+  )
+})
 
 t.test('Dockerfile: has nothing that only BuildKit takes, and a numeric user', async (t) => {
   t.notMatch(dockerfile, /<<|^# syntax=|--mount=|--link|--checksum|--network=/m)
