@@ -1,11 +1,11 @@
 import { workerPod, type WorkerPodOptions } from '#controller/operator/worker-pod.ts'
 import type { NodeCluster } from './node-cluster.ts'
 
-/** The image of a target of the Dockerfile, as nodes have it. */
-export const imageOf = (target: string): string => `shutterfleet/${target}:local`
+// As nodes have the image of a target of the Dockerfile.
+const imageOf = (target: string): string => `shutterfleet/${target}:local`
 
 /** Name of the profile of workers on nodes, from `k8s/seccomp`. */
-export const workerProfile = 'shutterfleet-worker.json'
+const workerProfile = 'shutterfleet-worker.json'
 
 type Differences = { readonly seccomp?: string; readonly isolation?: 'namespace' | 'flags-only' }
 
