@@ -58,10 +58,10 @@ ENTRYPOINT ["/usr/bin/tini", "--"]
 
 # Chromium's headless shell, what confines it, and fonts. certutil is for certificates of an operator's own. The cache of
 # fonts is valid as long as their folders have the very times that it was made from: whole seconds, as layers keep them.
-# Drivers of graphics cards, which no node offers and the browser's own renderer needs none of, are not unpacked: 190 MB.
+# Drivers of graphics cards, which no node offers and the browser's own renderer needs none of, are not unpacked: 180 MB.
 FROM runtime AS headless-shell
 RUN printf 'path-exclude=%s\n' '/usr/lib/*/dri/*' '/usr/lib/*/libLLVM*' '/usr/lib/*/libz3.so*' \
-      '/usr/lib/chromium/libVkLayer_khronos_validation.so' '/usr/share/icons/*' >/etc/dpkg/dpkg.cfg.d/without-drivers && \
+      '/usr/lib/chromium/libVkLayer_khronos_validation.so' >/etc/dpkg/dpkg.cfg.d/without-drivers && \
     apt-get -q update && \
     apt-get -q install -y --no-install-recommends \
       bubblewrap chromium-headless-shell fontconfig fonts-liberation fonts-noto-cjk fonts-noto-color-emoji \
