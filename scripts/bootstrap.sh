@@ -1,6 +1,6 @@
 #!/bin/sh
 # Puts the pinned Node and npm into .tools, the locked packages into node_modules and the compiled block lists into
-# .tools/block-lists. Silent when all is there.
+# .tools/block-lists; with the argument `node` only the first two. Silent when all is there.
 # Needs nothing but tar, coreutils, and either npm (any version) or Python's pip to fetch the first npm with.
 set -eu
 root=$(dirname "$(dirname "$(readlink -f "$0")")")
@@ -132,5 +132,6 @@ compile_lists() {
 
 start_work
 node_ready || install_node
+if [ "${1:-}" = node ]; then exit 0; fi
 packages_ready || install_packages
 lists_ready || compile_lists

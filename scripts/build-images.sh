@@ -14,7 +14,8 @@ cd "$(dirname "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")")"
 . scripts/images/store.sh
 
 # What reaches the builder, as .dockerignore has it.
-inputs=(Dockerfile .dockerignore .npmrc LICENSE package.json package-lock.json bin services tools/images/write-sbom.ts)
+inputs=(Dockerfile .dockerignore .npmrc LICENSE package.json package-lock.json bin services
+  scripts/bootstrap.sh scripts/fetch.sh tools/images/write-sbom.ts)
 
 # input_hash TARGET: of everything that decides what a build makes, the mode of files included.
 input_hash() {
@@ -35,12 +36,14 @@ build() {
   rm -f "$images/$target.tar"
   in_store push --quiet "$(image_name "$target")" "docker-archive:$work/image.tar:$(image_name "$target")"
   mv "$work/image.tar" "$images/$target.tar"
+  # What nodes have imported of older ones.
+  rm -rf "$images"/imported-*
   echo "$hash" >"$images/$target.hash"
 }
 
 [ $# -gt 0 ] || set -- server worker worker-stealth
 [ "$(id -u)" = 0 ] || die 'images are built as root.'
-start_work
+start_work images.lock
 require_packages 'images' buildah mmdebstrap
 provide_base
 provide_pause

@@ -17,8 +17,8 @@ export PATH
 hash=$({ go env GOVERSION GOOS GOARCH; cat tools/node/go.mod tools/node/go.sum "$0"; } | sha256sum | cut -c 1-16)
 built=$PWD/.tools/node-runtime-$hash
 if [ ! -d "$built" ]; then
-  start_work
-  require_packages 'node runtime' gcc libc6-dev libseccomp-dev pkg-config
+  start_work node-runtime.lock
+  require_packages "node runtime" conntrack containernetworking-plugins gcc iptables libc6-dev libseccomp-dev pkg-config
   say 'building containerd and runc: some minutes the first time'
   gently() { nice -n 19 timeout "$build_limit" "$@"; }
   mkdir "$work/built"

@@ -10,6 +10,8 @@
 #   NODE_PODS     network of its pods
 #   NODE_CGROUP   name of its cgroup, in each hierarchy
 #   NODE_IMAGES   archives to import, separated by spaces
+#   NODE_IMPORTED folder that keeps them imported for the next node, or has them from an earlier one; used where it is on the
+#                 file system of NODE_FOLDER
 #   NODE_PROGRAMS folders of kubelet and kube-proxy, and of containerd, separated by a colon
 #   BRIDGE        bridge of the machine that nodes are attached to
 #   VETH          name of this node's interface on the machine
@@ -79,6 +81,31 @@ set_up_network() {
   echo 1 >/proc/sys/net/ipv4/ip_forward
 }
 
+start_containerd() {
+  containerd --config "$NODE_FOLDER/containerd.toml" >>"$NODE_FOLDER/containerd.log" 2>&1 &
+  containerd=$!
+  until_true "$start_limit" "${ctr[@]}" version
+}
+
+import_images() {
+  local image
+  for image in $NODE_IMAGES; do
+    timeout "$import_limit" "${ctr[@]}" images import --local "$image" >>"$NODE_FOLDER/import.log" 2>&1 || {
+      echo "node $NODE_NAME: $image cannot be imported: $(tail -n 3 "$NODE_FOLDER/import.log")" >&2
+      exit 1
+    }
+  done
+}
+
+# copy_images FROM TO: hard links of what containerd writes but once, which take a second instead of minutes, and copies of
+# its databases. Fails where there is nothing, or another file system.
+copy_images() {
+  local database
+  cp -al "$1" "$2" && (cd "$2" && find . -name '*.db') | while read -r database; do
+    cp --remove-destination "$1/$database" "$2/$database"
+  done
+}
+
 # kubelet sets these for the whole kernel unless they have the values already: it finds files of ours in their place.
 run_kubelet() {
   mount --make-private /proc
@@ -97,6 +124,7 @@ run_kubelet() {
 # The first process of the namespaces. When one of its programs ends, so does the node.
 run_inside() {
   export PATH="$NODE_PROGRAMS:$PATH"
+  ctr=(ctr --address "$NODE_FOLDER/containerd/containerd.sock" --namespace k8s.io)
   # Mounts of kubelet are seen by containerd.
   mount --make-rshared /
   local folder
@@ -107,15 +135,21 @@ run_inside() {
   set_up_network
   exec 8<&-
 
-  containerd --config "$NODE_FOLDER/containerd.toml" >"$NODE_FOLDER/containerd.log" 2>&1 &
-  local ctr=(ctr --address "$NODE_FOLDER/containerd/containerd.sock" --namespace k8s.io) image
-  until_true "$start_limit" "${ctr[@]}" version
-  for image in $NODE_IMAGES; do
-    timeout "$import_limit" "${ctr[@]}" images import --local "$image" >>"$NODE_FOLDER/import.log" 2>&1 || {
-      echo "node $NODE_NAME: $image cannot be imported: $(tail -n 3 "$NODE_FOLDER/import.log")" >&2
-      exit 1
-    }
-  done
+  if copy_images "$NODE_IMPORTED" "$NODE_FOLDER/containerd/root" 2>/dev/null; then
+    start_containerd
+  else
+    rm -rf "$NODE_FOLDER/containerd/root"
+    start_containerd
+    import_images
+    kill "$containerd"
+    wait "$containerd" || true
+    if copy_images "$NODE_FOLDER/containerd/root" "$NODE_IMPORTED.$NODE_CGROUP" 2>/dev/null; then
+      # Another node may have been faster.
+      mv -T "$NODE_IMPORTED.$NODE_CGROUP" "$NODE_IMPORTED" 2>/dev/null || true
+    fi
+    rm -rf "$NODE_IMPORTED.$NODE_CGROUP"
+    start_containerd
+  fi
   kube-proxy --config="$NODE_FOLDER/kube-proxy.json" >"$NODE_FOLDER/kube-proxy.log" 2>&1 &
   unshare --mount --propagation unchanged "$0" --kubelet >"$NODE_FOLDER/kubelet.log" 2>&1 &
   touch "$NODE_FOLDER/running"

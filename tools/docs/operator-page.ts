@@ -114,6 +114,10 @@ tested with 1.36.
 | \`batch.kubernetes.io/job-name\` | pods of Jobs, by which they are found | 1.27 |
 | \`podFailurePolicy\` | Jobs | 1.26 |
 
+Nodes need the seccomp profile [k8s/seccomp/shutterfleet-worker.json](../k8s/seccomp/shutterfleet-worker.json) below
+\`/var/lib/kubelet/seccomp\`, and \`SHUTTERFLEET_POD_SECCOMP\` its name there: the container runtime's own profile refuses the
+namespaces that browsers are kept apart with, and a worker under it does not start ([images](images.md#on-kubernetes)).
+
 An API server that does not know \`hostUsers\` or \`procMount\` leaves them out without a word, and workers cannot
 start their browsers; a node that cannot do it does not start them (\`not-starting\`). A namespace with Pod Security
 Admission must allow \`procMount: Unmasked\`; where it does not, \`pods-refused\` says so.

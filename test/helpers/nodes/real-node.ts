@@ -1,7 +1,8 @@
 import { type ChildProcess, spawn } from 'node:child_process'
+import { hash } from 'node:crypto'
 import { once } from 'node:events'
 import { existsSync } from 'node:fs'
-import { readdir, readFile } from 'node:fs/promises'
+import { readdir, readFile, readlink, stat } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { programs } from '#test/helpers/cluster-processes.ts'
 import { type ClusterPlace, nodeName } from '#test/helpers/cluster-programs.ts'
@@ -11,8 +12,16 @@ import { cgroupOf, writeNodeFiles } from './node-files.ts'
 
 const root = resolve(import.meta.dirname, '../../..')
 const runtime = join(root, '.tools/node-runtime')
+const imageFolder = join(root, '.tools/images')
 const startMs = 240_000
 const logTailChars = 2000
+
+/** Where the archives are kept imported: one folder for each combination, which goes when an image is built again. */
+const importedFolder = async (archives: readonly string[]): Promise<string> => {
+  const states = archives.map(async (path) => `${path} ${(await stat(path)).mtimeMs}`)
+  const key = [await readlink(runtime), ...(await Promise.all(states))].join('\n')
+  return join(imageFolder, `imported-${hash('sha256', key).slice(0, 16)}`)
+}
 
 /** A node that runs. Dispose ends it as a machine that loses power, and everything on it. */
 export type RealNode = AsyncDisposable & {
@@ -30,6 +39,7 @@ export const startNode = async (
   const name = nodeName(index)
   const folder = await writeNodeFiles(place, network, index)
   const others = Array.from({ length: of }, (_, each) => each + 1).filter((each) => each !== index)
+  const archives = ['pause', ...images].map((image) => join(imageFolder, `${image}.tar`))
   let said = ''
   // The kernel tells it to end with the test.
   const child = spawn('setpriv', ['--pdeathsig', 'TERM', join(root, 'k8s/test-cluster/node.sh')], {
@@ -41,7 +51,8 @@ export const startNode = async (
       NODE_ADDRESS: `${network.nodeAddress(index)}/24`,
       NODE_PODS: network.pods(index),
       NODE_CGROUP: cgroupOf(folder, name),
-      NODE_IMAGES: ['pause', ...images].map((image) => join(root, '.tools/images', `${image}.tar`)).join(' '),
+      NODE_IMAGES: archives.join(' '),
+      NODE_IMPORTED: await importedFolder(archives),
       NODE_PROGRAMS: `${runtime}:${programs}`,
       BRIDGE: network.bridge,
       VETH: network.veth(index),

@@ -1,11 +1,11 @@
 import { workerPod, type WorkerPodOptions } from '#controller/operator/worker-pod.ts'
 import type { NodeCluster } from './node-cluster.ts'
 
-/** The image of a target of the Dockerfile, as nodes have it. */
-export const imageOf = (target: string): string => `shutterfleet/${target}:local`
+// As nodes have the image of a target of the Dockerfile.
+const imageOf = (target: string): string => `shutterfleet/${target}:local`
 
 /** Name of the profile of workers on nodes, from `k8s/seccomp`. */
-export const workerProfile = 'shutterfleet-worker.json'
+const workerProfile = 'shutterfleet-worker.json'
 
 type Differences = { readonly seccomp?: string; readonly isolation?: 'namespace' | 'flags-only' }
 
@@ -34,6 +34,31 @@ export const workerManifest = (
   })
   return { apiVersion: 'v1', kind: 'Pod', metadata: { ...metadata, name, namespace: 'default' }, spec }
 }
+
+/** A pod of an image that does nothing, as locked down as any. */
+export const idlePod = (image: string): object => ({
+  apiVersion: 'v1',
+  kind: 'Pod',
+  metadata: { name: image, namespace: 'default' },
+  spec: {
+    automountServiceAccountToken: false,
+    terminationGracePeriodSeconds: 2,
+    securityContext: { runAsNonRoot: true, seccompProfile: { type: 'RuntimeDefault' } },
+    containers: [
+      {
+        name: 'idle',
+        image: imageOf(image),
+        imagePullPolicy: 'Never',
+        args: ['sleep', 'infinity'],
+        securityContext: {
+          allowPrivilegeEscalation: false,
+          capabilities: { drop: ['ALL'] },
+          readOnlyRootFilesystem: true,
+        },
+      },
+    ],
+  },
+})
 
 /** Runs a shell command in a pod's first container and answers what it printed, also where it fails. */
 export const inPod = async ({ kubectl }: Pick<NodeCluster, 'kubectl'>, pod: string, command: string): Promise<string> =>

@@ -1,0 +1,19 @@
+#!/bin/sh
+# Builds the images, a control plane and the runtime of nodes where they have changed, and runs the tests that need real
+# nodes: the given files, or all of test/nodes. Needs root and cgroup v1. The last line is `N passed, N failed`.
+set -eu
+cd "$(dirname "$(dirname "$(readlink -f "$0")")")"
+refuse() {
+  echo "test-nodes: $*" >&2
+  exit 1
+}
+[ "$(id -u)" = 0 ] || refuse 'real nodes need root.'
+[ -f /sys/fs/cgroup/memory/tasks ] || refuse 'real nodes need cgroup v1, which this machine has not.'
+unshare --mount --net --pid --fork true || refuse 'real nodes need namespaces, which cannot be had here.'
+[ $# -gt 0 ] || set -- 'test/nodes/**/*.test.ts'
+
+scripts/build-test-cluster.sh
+scripts/build-node-runtime.sh
+scripts/build-images.sh
+# One file at a time: each starts a machine's worth of processes.
+exec scripts/run-tests.sh --jobs=1 --timeout=600 "$@"

@@ -1,0 +1,59 @@
+import { existsSync } from 'node:fs'
+import { readFile } from 'node:fs/promises'
+import { loadYaml } from '@kubernetes/client-node'
+import t from 'tap'
+import { readLocalSettings } from '#local/local-settings.ts'
+import { maxMessageBytes } from '#shared/queue/topology.ts'
+
+type Service = {
+  readonly image: string
+  readonly build?: { readonly target: string }
+  readonly environment?: Readonly<Record<string, string>>
+  readonly volumes?: readonly string[]
+  readonly depends_on?: Readonly<Record<string, unknown>> | readonly string[]
+  readonly security_opt?: readonly string[]
+}
+type Compose = {
+  readonly services: Readonly<Record<string, Service>>
+  readonly volumes: Readonly<Record<string, unknown>>
+  readonly configs: { readonly nats: { readonly content: string } }
+}
+
+const dockerfile = await readFile('Dockerfile', 'utf8')
+const compose = loadYaml<Compose>(await readFile('compose.yaml', 'utf8'))
+const services = Object.entries(compose.services)
+
+t.test('Dockerfile: says the version of package.json', async (t) => {
+  const { version } = JSON.parse(await readFile('package.json', 'utf8')) as { readonly version: string }
+  const labels = dockerfile.match(/org\.opencontainers\.image\.version="[^"]*"/g) ?? []
+  t.strictSame(
+    labels,
+    Array.from({ length: 3 }, () => `org.opencontainers.image.version="${version}"`),
+  )
+})
+
+t.test('Dockerfile: has nothing that only BuildKit takes, and a numeric user', async (t) => {
+  t.notMatch(dockerfile, /<<|^# syntax=|--mount=|--link|--checksum|--network=/m)
+  t.strictSame(
+    dockerfile.match(/^USER .*$/gm),
+    Array.from({ length: 3 }, () => 'USER 10001:10001'),
+  )
+})
+
+t.test('compose.yaml: the settings of the service are valid', async (t) => {
+  const settings = readLocalSettings(compose.services['shutterfleet']?.environment ?? {}, 2)
+  t.match(settings, { gatewayPort: 8080, givenDatabaseUrl: /@postgres:/, givenNatsUrl: /nats:/, s3Url: /@minio:/ })
+  t.match(compose.configs.nats.content, `max_payload: ${maxMessageBytes}\n`)
+})
+
+t.test('compose.yaml: names images with a tag, and targets, volumes, services and files that exist', async (t) => {
+  for (const [name, { image, build, volumes = [], depends_on: needed = {}, security_opt: options = [] }] of services) {
+    t.match(image, /^[\w./-]+:[\w.-]+$/, name)
+    if (build) t.ok(dockerfile.includes(` AS ${build.target}\n`), build.target)
+    for (const volume of volumes) t.ok((volume.split(':')[0] ?? '') in compose.volumes, volume)
+    for (const each of Array.isArray(needed) ? needed : Object.keys(needed)) t.ok(each in compose.services, each)
+    for (const option of options.filter((each) => each.startsWith('seccomp='))) {
+      t.ok(existsSync(option.replace('seccomp=', '')), option)
+    }
+  }
+})
