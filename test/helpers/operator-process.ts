@@ -44,13 +44,14 @@ export type OperatorProcess = AsyncDisposable & {
   readonly stop: () => Promise<number | null>
 }
 
-/** For tests that wait for things: a Lease of 3 s, everything in one namespace, workers that any node takes. */
+/** For tests that wait for things: a Lease of 3 s, everything in one namespace, workers that any node takes, no node that is waited for. */
 const quickly = {
   POOLS_NAMESPACE: 'default',
   CONTROLLER_LEASE_SECONDS: '3',
   POD_IMAGE: 'none',
   POD_EGRESS: '127.0.0.1:3128',
   POD_ISOLATION: 'flags-only',
+  NODE_PROVISION_SECONDS: '0',
 }
 
 /**

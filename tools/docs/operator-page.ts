@@ -52,6 +52,10 @@ const conditionHelp: Readonly<Record<PoolCondition['reason'], string>> = {
   ScaledToZero: 'No worker is wanted',
   WorkersMissing: 'Fewer workers take captures than are wanted',
   WorkersUnknown: 'The workers cannot be read',
+  RollingOut: 'The Deployment controller has not seen the template yet, or not all workers are of it',
+  RolloutFailed:
+    'Kubernetes has given up on the rollout of the template: see `Degraded`, mend the template or take it back',
+  Reconciled: 'Nothing is on its way to what the spec says',
   Starting: 'Workers are on their way in',
   WaitingForNodes:
     'No node has room for some workers yet: a node autoscaler gets `SHUTTERFLEET_NODE_PROVISION_SECONDS` to bring one',

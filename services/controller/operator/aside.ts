@@ -38,6 +38,8 @@ export const statusAside = (
   selector: selectorOf(poolLabels(of.pool.metadata.name)),
   conditions: [
     conditionOf(of, 'Ready', { status: 'False', reason: 'WorkersMissing', message }),
+    conditionOf(of, 'Reconciling', { status: 'False', reason: 'Reconciled', message: 'The pool is left alone.' }),
+    conditionOf(of, 'Stalled', { status: 'True', reason, message }),
     conditionOf(of, 'Degraded', { status: 'True', reason, message }),
   ],
 })

@@ -8,6 +8,9 @@ import { type PodSettings, workerPod } from './worker-pod.ts'
 /** Old templates: none is of use, since the pool's own is applied again after whatever brings one back. */
 const revisionHistoryLimit = 0
 
+/** Beyond the time for a node: a volume to be mounted and an image to be fetched. */
+const startSeconds = 300
+
 /** What belongs to a pool, and goes with it. */
 export const childFields = (pool: BrowserPool, spec: object): Fields & { readonly spec: object } => {
   const { apiVersion, kind } = browserPools
@@ -26,6 +29,7 @@ export const deploymentFields = (pool: BrowserPool, settings: PodSettings): Retu
   const { template, autoscaling, drain } = pool.spec
   return childFields(pool, {
     revisionHistoryLimit,
+    progressDeadlineSeconds: settings.nodeProvisionSeconds + startSeconds,
     selector: { matchLabels: poolLabels(name) },
     // Old workers stay until new ones are ready: an image that does not start takes no capacity.
     strategy: { type: 'RollingUpdate', rollingUpdate: { maxSurge: '25%', maxUnavailable: 0 } },

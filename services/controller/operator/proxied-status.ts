@@ -43,6 +43,8 @@ export const proxiedStatusOf = (parts: ProxiedStatusParts): BrowserPoolStatus =>
     selector: selectorOf(poolLabels(name)),
     conditions: [
       conditionOf(parts, 'Ready', sayReady(parts)),
+      conditionOf(parts, 'Reconciling', reconciled),
+      conditionOf(parts, 'Stalled', notStalled),
       conditionOf(parts, 'Progressing', settled),
       conditionOf(parts, 'MetricsAvailable', sayMetrics(parts)),
       conditionOf(parts, 'ScalingActive', sayScaling(parts)),
@@ -53,6 +55,18 @@ export const proxiedStatusOf = (parts: ProxiedStatusParts): BrowserPoolStatus =>
 }
 
 const unknownJobs = 'The API server does not tell which Jobs there are, so none is made.'
+
+const reconciled: Said<'Reconciling'> = {
+  status: 'False',
+  reason: 'Reconciled',
+  message: 'The next Job is made as the spec says.',
+}
+
+const notStalled: Said<'Stalled'> = {
+  status: 'False',
+  reason: 'AsExpected',
+  message: 'Nothing keeps the pool from what its spec says.',
+}
 
 const settled: Said<'Progressing'> = {
   status: 'False',

@@ -3,18 +3,33 @@ import { createDecider } from '#controller/decide.ts'
 import { calmTiming, runLoop } from '#controller/loop.ts'
 import { createObserver } from '#controller/observe.ts'
 import type { Decision, Depth, Observation } from '#controller/pool.ts'
-import { objectName } from '#shared/kube/names.ts'
+import type { BrowserPool } from '#shared/kube/browser-pool.ts'
+import { appliedAnnotation, objectName, workersName } from '#shared/kube/names.ts'
 import { poolDepth } from '#shared/queue/streams.ts'
+import { deploymentFields } from './deployment.ts'
 import { createKubeActuator, type KubeNotice } from './kube-actuator.ts'
 import type { PoolRun, RunPool, TermDeps } from './pool-run.ts'
 import { policyOf } from './policy-of.ts'
+import { createRolloutFollower, type Rollout } from './rollout.ts'
 import type { KubeRoster } from './roster-of.ts'
 import { isReady } from './seen-pod.ts'
 import type { PoolOccurrence } from './status-change.ts'
 import { statusOf } from './status-of.ts'
 import { withoutCrowd } from './without-crowd.ts'
+import type { PodSettings } from './worker-pod.ts'
 
 type Beside = Pick<KubeRoster, 'troubles' | 'isReplacing' | 'isHung' | 'isCrowded' | 'provisionMs'>
+
+/** The hash of what is to be applied to a pool's Deployment, made anew only for another pool object. */
+const createAppliedHash = (settings: PodSettings) => {
+  let last: { readonly pool: BrowserPool; readonly hash: string | undefined } | undefined
+  return (pool: BrowserPool) => {
+    if (last?.pool !== pool) {
+      last = { pool, hash: deploymentFields(pool, settings).metadata?.annotations?.[appliedAnnotation] }
+    }
+    return last.hash
+  }
+}
 
 const nothingKnown: Beside = {
   troubles: new Map(),
@@ -33,6 +48,11 @@ export const runPool: RunPool = async (deps, run, stop) => {
   let roster: Beside = nothingKnown
   let why = ''
   let isCalm = false
+  const appliedHash = createAppliedHash(deps.settings)
+  const followRollout = createRolloutFollower()
+  // Nothing is applied to a paused pool.
+  const rollout = (pool: BrowserPool): Rollout =>
+    pool.spec.paused ? 'complete' : followRollout(watch.deployment(workersName(metadata.name)), appliedHash(pool))
 
   const notice = (of: KubeNotice) => deps.occurred(run.pool(), occurrenceOf(of, why))
   const actuator = createKubeActuator({ api, clock, watch, startTimes, create: run.create, notice }, metadata.name)
@@ -69,7 +89,7 @@ export const runPool: RunPool = async (deps, run, stop) => {
       decided: (tick) => {
         isCalm = tick.decision.kind === 'hold' && tick.decision.reason === 'fixed'
         run.events.decided(tick)
-        say(deps, run, { ...tick, ...roster })
+        say(deps, run, { ...tick, ...roster, rollout: rollout(run.pool()) })
       },
       failed: run.events.tickFailed,
     },
@@ -78,10 +98,21 @@ export const runPool: RunPool = async (deps, run, stop) => {
   )
 }
 
-const say = ({ statuses, clock }: TermDeps, run: PoolRun, of: { seen: Observation; decision: Decision } & Beside) => {
+type Spoken = Beside & { readonly seen: Observation; readonly decision: Decision; readonly rollout: Rollout }
+
+const say = ({ statuses, clock }: TermDeps, run: PoolRun, of: Spoken) => {
   const pool = run.pool()
-  const { seen, decision, troubles, isReplacing, provisionMs } = of
-  const parts = { seen, decision, troubles, isReplacing, provisionMs, problem: run.problem(), at: clock.date() }
+  const { seen, decision, troubles, isReplacing, provisionMs, rollout } = of
+  const parts = {
+    seen,
+    decision,
+    troubles,
+    isReplacing,
+    provisionMs,
+    rollout,
+    problem: run.problem(),
+    at: clock.date(),
+  }
   statuses.say(pool, statusOf({ pool: statuses.withSaid(pool), ...parts }))
 }
 

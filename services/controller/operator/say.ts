@@ -73,11 +73,33 @@ export const sayReady = (parts: Parts): Said<'Ready'> => {
   if (seen.workers === 'unknown') return said('Unknown', 'WorkersUnknown', unknownWorkers)
   const ready = inState(seen, 'ready')
   const required = requiredOf(parts)
+  const { rollout } = parts
+  if (rollout === 'failed') return said('False', 'RolloutFailed', failedRollout)
+  if (rollout !== 'complete') return said('False', 'RollingOut', 'The template is not yet that of all workers.')
   const takes = workers(ready, 'takes captures', 'take captures')
   if (parts.pool.spec.paused && ready === 0) return said('False', 'WorkersMissing', pausedWithoutWorkers)
   if (ready < required) return said('False', 'WorkersMissing', sentence(`${takes}, at least ${required} must`))
   if (ready > 0 || required > 0) return said('True', 'WorkersReady', sentence(takes))
   return said('True', 'ScaledToZero', 'Nothing waits, so there is no worker; the next capture waits for one to start.')
+}
+
+const failedRollout =
+  'Kubernetes has given up on the rollout of the template: its workers do not come up, the old ones serve.'
+
+/** Whether the pool is on its way to what its spec says: `InProgress` for kstatus, which Helm and Flux wait by. */
+export const sayReconciling = (parts: Parts): Said<'Reconciling'> => {
+  const { status, reason, message } = sayReady(parts)
+  const isOnItsWay = status === 'False' && !parts.pool.spec.paused && sayStalled(parts).status === 'False'
+  if (isOnItsWay) return said('True', reason === 'RollingOut' ? reason : 'WorkersMissing', message)
+  return said('False', 'Reconciled', 'Nothing is on its way to what the spec says.')
+}
+
+/** Whether the pool does not get to what its spec says unless somebody does something: `Failed` for kstatus. */
+export const sayStalled = ({ problem, rollout }: Pick<Parts, 'problem' | 'rollout'>): Said<'Stalled'> => {
+  if (problem !== undefined)
+    return said('True', 'ApplyFailed', withCause('the Deployment cannot be made as wanted', problem))
+  if (rollout === 'failed') return said('True', 'RolloutFailed', failedRollout)
+  return said('False', 'AsExpected', 'Nothing keeps the pool from what its spec says.')
 }
 
 /** Whether workers come or go. */

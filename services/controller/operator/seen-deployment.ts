@@ -22,6 +22,7 @@ type Metadata = {
   readonly namespace: string
   readonly uid: string
   readonly resourceVersion: string
+  readonly generation?: number
   readonly deletionTimestamp?: string
   readonly labels?: Readonly<Record<string, string>>
 }
@@ -45,6 +46,7 @@ export type SeenDeployment = SeenChild & {
   readonly excessEntry?: number
   readonly replicas: number
   readonly status: {
+    readonly observedGeneration?: number
     readonly replicas?: number
     readonly updatedReplicas?: number
     readonly conditions?: readonly SeenCondition[]
@@ -68,13 +70,23 @@ export const trimChild = (object: KubeObject): SeenChild => {
   const owner = metadata.ownerReferences?.find(({ controller }) => controller)?.uid
   const applied = isOurs(managedFields) ? metadata.annotations?.[appliedAnnotation] : undefined
   return {
-    metadata: pick(metadata, ['name', 'namespace', 'uid', 'resourceVersion', 'deletionTimestamp', 'labels']),
+    metadata: pick(metadata, [
+      'name',
+      'namespace',
+      'uid',
+      'resourceVersion',
+      'generation',
+      'deletionTimestamp',
+      'labels',
+    ]),
     ...(owner !== undefined && { owner }),
     ...(applied !== undefined && { applied }),
     specHash: hashOf({ ...spec, replicas: undefined }),
     hasForeignSpec: hasForeignSpec(managedFields),
   }
 }
+
+const keptConditions = ['ReplicaFailure', 'Progressing']
 
 /** Makes of a Deployment what is kept of it. */
 export const trimDeployment = (object: KubeObject): SeenDeployment => {
@@ -85,8 +97,8 @@ export const trimDeployment = (object: KubeObject): SeenDeployment => {
     ...(excess !== undefined && { excessEntry: excess }),
     replicas: spec?.replicas ?? 1,
     status: {
-      ...pick(status, ['replicas', 'updatedReplicas']),
-      conditions: (status.conditions ?? []).filter(({ type }) => type === 'ReplicaFailure').map(trimCondition),
+      ...pick(status, ['observedGeneration', 'replicas', 'updatedReplicas']),
+      conditions: (status.conditions ?? []).filter(({ type }) => keptConditions.includes(type)).map(trimCondition),
     },
   }
 }

@@ -2,7 +2,18 @@ import { summarize } from '#controller/events.ts'
 import type { Decision, Observation, Trouble } from '#controller/pool.ts'
 import type { BrowserPool, BrowserPoolStatus, PoolCondition, PoolConditionType } from '#shared/kube/browser-pool.ts'
 import { poolLabels, selectorOf } from '#shared/kube/names.ts'
-import { type Said, sayDegraded, sayLimited, sayMetrics, sayProgressing, sayReady, sayScaling } from './say.ts'
+import type { Rollout } from './rollout.ts'
+import {
+  type Said,
+  sayDegraded,
+  sayLimited,
+  sayMetrics,
+  sayProgressing,
+  sayReady,
+  sayReconciling,
+  sayScaling,
+  sayStalled,
+} from './say.ts'
 
 /** What a status is made of. */
 export type StatusParts = {
@@ -13,6 +24,7 @@ export type StatusParts = {
   /** Kinds of trouble with a message each; also of pods that do not count for the size. */
   readonly troubles: ReadonlyMap<Trouble, string>
   readonly isReplacing: boolean
+  readonly rollout: Rollout
   /** How long it took lately until a worker was ready that had to wait for a node, in milliseconds. */
   readonly provisionMs: number | undefined
   /** Why the pool's objects cannot be brought about. */
@@ -41,6 +53,8 @@ export const statusOf = (parts: StatusParts): BrowserPoolStatus => {
     selector: selectorOf(poolLabels(name)),
     conditions: [
       conditionOf(parts, 'Ready', sayReady(parts)),
+      conditionOf(parts, 'Reconciling', sayReconciling(parts)),
+      conditionOf(parts, 'Stalled', sayStalled(parts)),
       conditionOf(parts, 'Progressing', sayProgressing(parts)),
       conditionOf(parts, 'MetricsAvailable', sayMetrics(parts)),
       conditionOf(parts, 'ScalingActive', sayScaling(pool.spec)),

@@ -160,8 +160,16 @@ export const browserPoolSpec = Type.Object(
 /** What the controller says of a pool beside the numbers: when each condition is True, and every word for why it is as it is. */
 export const poolConditions = {
   Ready: {
-    help: 'As many workers take captures as at least are wanted',
-    reasons: ['WorkersReady', 'ScaledToZero', 'WorkersMissing', 'WorkersUnknown'],
+    help: 'As many workers take captures as at least are wanted, all of the template that the spec has',
+    reasons: ['WorkersReady', 'ScaledToZero', 'WorkersMissing', 'WorkersUnknown', 'RollingOut', 'RolloutFailed'],
+  },
+  Reconciling: {
+    help: 'The pool is on its way to what its spec says (kstatus: `InProgress`)',
+    reasons: ['RollingOut', 'WorkersMissing', 'Reconciled'],
+  },
+  Stalled: {
+    help: 'The pool does not get there unless somebody does something (kstatus: `Failed`)',
+    reasons: ['AsExpected', 'ApplyFailed', 'PoolTaken', 'RolloutFailed'],
   },
   Progressing: {
     help: 'Workers are on their way in or out',

@@ -51,6 +51,8 @@ export type WorldOptions = {
   readonly clockFaults?: readonly ClockFault[]
   readonly meddling?: Meddling
   readonly nodes?: NodesOptions
+  /** How long the controllers of Kubernetes take to hear of a change; 5 to 50 ms by default. */
+  readonly lagMs?: () => number
   /** BrowserPools by name, in the place of the usual two. */
   readonly pools?: Readonly<Record<string, WantedSpec>>
 }
@@ -143,7 +145,13 @@ export const createWorld = (options: WorldOptions): World => {
   const parts = { clock, random, bus, stream, ledger, nodes }
   const node = createRuntime(parts, meddling, () => world)
   const wrote = (write: SeenWrite) => world.audit.wrote(write)
-  const model = createModelApi({ clock, random, wrote, runtime: node.runtime })
+  const model = createModelApi({
+    clock,
+    random,
+    wrote,
+    runtime: node.runtime,
+    ...(options.lagMs && { lagMs: options.lagMs }),
+  })
   const replicas: Replica[] = []
   const world: World = {
     ...parts,

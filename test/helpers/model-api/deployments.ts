@@ -5,6 +5,8 @@ import { type Condition, conditionsOf, withCondition } from './pods.ts'
 import { countOf, sizeAnnotations, stepRollout, sum, wantedOf } from './rollout.ts'
 
 const sets = 'apps/v1/replicasets'
+/** A rollout is looked at again, for its deadline. */
+const lookAgainMs = 5000
 const hashLabel = 'pod-template-hash'
 
 const templateOf = (deployment: Stored): Tree => at(deployment, 'spec', 'template') as Tree
@@ -29,7 +31,37 @@ const createSet = ({ server }: Backstage, deployment: Stored, replicas: number) 
   server.create(server.kind(sets), namespace, { metadata, spec })
 }
 
-const tell = ({ server, clock }: Backstage, deployment: Stored, current: Stored | undefined) => {
+/** Follows how far Deployments come, and answers what their condition Progressing says. */
+const createProgress = ({ clock }: Backstage) => {
+  const last = new Map<
+    string,
+    { readonly counts: readonly number[]; readonly atMs: number; readonly isDone: boolean }
+  >()
+  return (deployment: Stored, counts: { updated: number; ready: number; old: number }): Condition => {
+    const { uid } = deployment.metadata
+    const wanted = wantedOf(deployment)
+    const isDone = counts.updated === wanted && counts.old === 0 && counts.ready >= wanted
+    const before = last.get(uid)
+    const now = [counts.updated, counts.ready, -counts.old]
+    const hasMoved = !before || now.some((count, index) => count > (before.counts[index] ?? 0))
+    // What was done once is not begun again by a pod that is unwell.
+    const stays = before?.isDone && counts.old === 0
+    const atMs = hasMoved ? clock.nowMs() : before.atMs
+    last.set(uid, { counts: now, atMs, isDone: isDone || stays === true })
+    if (isDone || stays) return { type: 'Progressing', status: 'True', reason: 'NewReplicaSetAvailable' }
+    const deadlineMs = Number(at(deployment, 'spec', 'progressDeadlineSeconds') ?? 600) * 1000
+    return clock.nowMs() - atMs >= deadlineMs
+      ? { type: 'Progressing', status: 'False', reason: 'ProgressDeadlineExceeded' }
+      : { type: 'Progressing', status: 'True', reason: 'ReplicaSetUpdated' }
+  }
+}
+
+const tell = (
+  { server, clock }: Backstage,
+  deployment: Stored,
+  current: Stored | undefined,
+  progress: ReturnType<typeof createProgress>,
+) => {
   const all = controlledBy(server, sets, deployment)
   const replicas = sum(all, (set) => countOf(set, 'replicas'))
   const ready = sum(all, (set) => countOf(set, 'readyReplicas'))
@@ -44,7 +76,8 @@ const tell = ({ server, clock }: Backstage, deployment: Stored, current: Stored 
   }
   const isAvailable = missing <= wantedOf(deployment) / 4
   server.edit(targetOf(server, deployment, 'status'), (live) => {
-    const conditions = conditionsAfter(live, all, { isAvailable, time: timeText(clock.date()) })
+    const progressing = progress(deployment, { updated, ready, old: replicas - updated })
+    const conditions = conditionsAfter(live, all, { isAvailable, progressing, time: timeText(clock.date()) })
     return { ...live, status: { ...counts, conditions } }
   })
 }
@@ -52,6 +85,7 @@ const tell = ({ server, clock }: Backstage, deployment: Stored, current: Stored 
 /** Plays the Deployment controller: a ReplicaSet for each template, and rolling updates from one to the next. */
 export const startDeployments = (backstage: Backstage): Controller => {
   const { server } = backstage
+  const progress = createProgress(backstage)
   const sync = (_key: string, deployment: Stored | undefined) => {
     if (!deployment) return undefined
     const isCurrent = (set: Stored) => set.metadata.labels?.[hashLabel] === hashOf(templateOf(deployment))
@@ -62,8 +96,8 @@ export const startDeployments = (backstage: Backstage): Controller => {
       if (!current) createSet(backstage, deployment, old.length === 0 ? wantedOf(deployment) : 0)
       else stepRollout(backstage, { deployment, current, old })
     }
-    tell(backstage, deployment, current)
-    return undefined
+    tell(backstage, deployment, current, progress)
+    return old.length > 0 ? lookAgainMs : undefined
   }
   return startController(backstage, { resource: 'apps/v1/deployments', dependents: [sets], sync })
 }
@@ -71,7 +105,7 @@ export const startDeployments = (backstage: Backstage): Controller => {
 const conditionsAfter = (
   deployment: Stored,
   all: readonly Stored[],
-  { isAvailable, time }: { isAvailable: boolean; time: string },
+  { isAvailable, progressing, time }: { isAvailable: boolean; progressing: Condition; time: string },
 ): readonly Condition[] => {
   const failure = all.flatMap(conditionsOf).find(({ type }) => type === 'ReplicaFailure')
   const reason = isAvailable ? 'MinimumReplicasAvailable' : 'MinimumReplicasUnavailable'
@@ -80,7 +114,8 @@ const conditionsAfter = (
     { type: 'Available', status: isAvailable ? 'True' : 'False', reason },
     time,
   )
-  const others = available.filter(({ type }) => type !== 'ReplicaFailure')
+  const progressed = withCondition({ ...deployment, status: { conditions: available } }, progressing, time)
+  const others = progressed.filter(({ type }) => type !== 'ReplicaFailure')
   const after = failure ? [...others, failure] : others
   return isSameJson(after, conditionsOf(deployment)) ? conditionsOf(deployment) : after
 }

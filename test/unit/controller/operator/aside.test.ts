@@ -15,6 +15,8 @@ t.test('a pool that would take the queue of an older one is left alone and says 
     reason: 'pool-taken',
     conditions: [
       { type: 'Ready', status: 'False' },
+      { type: 'Reconciling', status: 'False' },
+      { type: 'Stalled', status: 'True', reason: 'PoolTaken' },
       {
         type: 'Degraded',
         status: 'True',

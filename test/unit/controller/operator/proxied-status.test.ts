@@ -44,6 +44,8 @@ const messageOf = ({ conditions = [] }: BrowserPoolStatus, type: PoolConditionTy
 
 const well = {
   Ready: 'True WorkersReady',
+  Reconciling: 'False Reconciled',
+  Stalled: 'False AsExpected',
   Progressing: 'False Settled',
   MetricsAvailable: 'True MetricsRead',
   ScalingActive: 'True AutoscalingOn',

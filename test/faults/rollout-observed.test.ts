@@ -1,0 +1,79 @@
+import t from 'tap'
+import { browserPools } from '#shared/kube/browser-pool.ts'
+import { simulateTime } from '#test/helpers/simulated-process.ts'
+import { edit, podsOf } from './world/by-hand.ts'
+import { at } from '#test/helpers/model-api/object.ts'
+import { goOn } from './world/run.ts'
+import { conditionOf, poolOf } from './world/view.ts'
+import { createWorld, type World } from './world/world.ts'
+
+simulateTime()
+t.setTimeout(300_000)
+
+const pools = { standard: { pool: 'standard', autoscaling: { minReplicas: 4, maxReplicas: 4 } } } as const
+
+const setImage = (world: World, image: string) =>
+  edit(world, `${browserPools.apiVersion}/${browserPools.plural}`, 'standard', { spec: { template: { image } } })
+const imagesOf = (world: World) =>
+  new Set(podsOf(world).map((pod) => (at(pod, 'spec', 'containers') as { image: string }[])[0]?.image))
+
+/** What kstatus, by which Helm and Flux wait, makes of the pool. */
+const kstatusOf = (world: World): string => {
+  const { metadata, status } = poolOf(world, 'standard')
+  if (status?.observedGeneration !== metadata.generation) return 'InProgress'
+  if (conditionOf(world, 'standard', 'Stalled')?.status === 'True') return 'Failed'
+  if (conditionOf(world, 'standard', 'Reconciling')?.status === 'True') return 'InProgress'
+  return conditionOf(world, 'standard', 'Ready')?.status === 'True' ? 'Current' : 'InProgress'
+}
+
+t.test('a pool is not ready from the change of its template until all workers are of it', async (t) => {
+  for (const seed of [1, 2, 3]) {
+    // A busy Deployment controller: seconds pass until it looks.
+    const world = createWorld({ seed, pools, lagMs: () => 1500 })
+    await goOn(world, 60_000)
+    t.equal(kstatusOf(world), 'Current')
+    setImage(world, 'worker:2')
+    const early: number[] = []
+    for (let look = 0; look < 400; look += 1) {
+      await world.clock.advance(50)
+      if (kstatusOf(world) === 'Current' && (imagesOf(world).size > 1 || !imagesOf(world).has('worker:2')))
+        early.push(world.clock.nowMs())
+    }
+    t.strictSame(early, [], `seed ${seed}`)
+    await goOn(world, 180_000)
+    t.equal(kstatusOf(world), 'Current')
+    t.strictSame([...imagesOf(world)], ['worker:2'])
+    for (const { kill } of world.replicas) kill()
+  }
+})
+
+t.test('a pool whose new image cannot be had is in progress, then stalled, and never ready', async (t) => {
+  const world = createWorld({ seed: 1, pools })
+  await goOn(world, 30_000)
+  world.troubles.set('standard', 'ImagePullBackOff')
+  setImage(world, 'worker:missing')
+  const shown = new Set<string>()
+  await goOn(world, 30_500)
+  await goOn(world, 600_000, () => shown.add(kstatusOf(world)))
+  t.strictSame([...shown], ['InProgress'])
+  await goOn(world, 680_000)
+  t.equal(kstatusOf(world), 'Failed')
+  t.match(conditionOf(world, 'standard', 'Ready'), { status: 'False', reason: 'RolloutFailed' })
+  world.troubles.clear()
+  setImage(world, 'worker:3')
+  await goOn(world, 760_000)
+  t.equal(kstatusOf(world), 'Current')
+  for (const { kill } of world.replicas) kill()
+})
+
+t.test('a change of the size alone does not make a pool unready', async (t) => {
+  const world = createWorld({ seed: 2 })
+  await goOn(world, 30_000)
+  const unready: number[] = []
+  await goOn(world, 90_000, () => {
+    if (world.clock.nowMs() < 45_000) world.ledger.accept('standard')
+    if (kstatusOf(world) !== 'Current') unready.push(world.clock.nowMs())
+  })
+  t.strictSame(unready, [])
+  for (const { kill } of world.replicas) kill()
+})
