@@ -59,6 +59,17 @@ const slotsOf = ({ state, slots, busy }: BeatMessage) => {
   return state === 'draining' ? { slots: busy, busy } : { slots: 0, busy: 0 }
 }
 
+/** What is said of a worker that has not been told to end wins over what it said itself. */
+const stateOf = (
+  { stopping, trouble, isUnscheduled }: Placed,
+  beat: BeatMessage | undefined,
+): Pick<SeenWorker, 'state' | 'busy' | 'trouble'> => {
+  if (stopping) return { state: 'stopping', busy: beat?.busy ?? 0 }
+  if (trouble) return { state: 'stuck', trouble, busy: 0 }
+  if (isUnscheduled) return { state: 'unscheduled', busy: 0 }
+  return { state: beat?.state ?? 'starting', busy: beat?.busy ?? 0 }
+}
+
 /** Makes observations of one pool; `assumed` is of a worker that has said nothing yet. */
 export const createObserver = (deps: ObserverDeps, assumed: { slots: () => number }): Observer => {
   const { hearing, now } = deps
@@ -77,14 +88,12 @@ export const createObserver = (deps: ObserverDeps, assumed: { slots: () => numbe
     for (const pod of own.keys()) if (!listed.has(pod) && !hearing.beats.has(pod)) own.delete(pod)
   }
 
-  const see = ({ pod, ageMs, stopping, trouble, isUnscheduled, isNodeLost }: Placed, nowMs: number): SeenWorker => {
+  const see = (placed: Placed, nowMs: number): SeenWorker => {
+    const { pod, ageMs, isNodeLost } = placed
     const last = own.get(pod)
     const silentMs = hearing.heardSince(last?.atMs ?? nowMs - ageMs)
     const slots = last?.beat.slots ?? assumed.slots()
-    const common = { pod, ageMs, silentMs, slots, ...(isNodeLost && { isNodeLost }) }
-    if (trouble && !stopping) return { ...common, state: 'stuck', trouble, busy: 0 }
-    if (isUnscheduled && !stopping) return { ...common, state: 'unscheduled', busy: 0 }
-    return { ...common, state: stopping ? 'stopping' : (last?.beat.state ?? 'starting'), busy: last?.beat.busy ?? 0 }
+    return { pod, ageMs, silentMs, slots, ...(isNodeLost && { isNodeLost }), ...stateOf(placed, last?.beat) }
   }
 
   const seeElsewhere = (nowMs: number): Observation['elsewhere'] => {

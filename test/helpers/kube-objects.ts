@@ -68,28 +68,24 @@ export const podObject = (name: string, parts: PodParts = {}): SeenPod => ({
   status: statusOf(parts),
 })
 
+const scheduledOf = ({ unschedulable, scheduledSince = moment }: PodParts) => {
+  const type = 'PodScheduled'
+  if (unschedulable === undefined) return { type, status: 'True', lastTransitionTime: scheduledSince }
+  return { type, status: 'False', reason: 'Unschedulable', message: unschedulable, lastTransitionTime: scheduledSince }
+}
+
 const statusOf = (parts: PodParts): NonNullable<SeenPod['status']> => {
   const { ready = true, unschedulable } = parts
   const readyStatus = {
     status: ready && !parts.isNodeLost ? 'True' : 'False',
     lastTransitionTime: parts.readySince ?? moment,
   }
-  const scheduled =
-    unschedulable === undefined
-      ? { type: 'PodScheduled', status: 'True', lastTransitionTime: parts.scheduledSince ?? moment }
-      : {
-          type: 'PodScheduled',
-          status: 'False',
-          reason: 'Unschedulable',
-          message: unschedulable,
-          lastTransitionTime: parts.scheduledSince ?? moment,
-        }
   return {
     phase: parts.phase ?? (ready ? 'Running' : 'Pending'),
     conditions: [
       { type: 'ContainersReady', status: ready ? 'True' : 'False' },
       { type: 'Ready', ...readyStatus },
-      scheduled,
+      scheduledOf(parts),
     ],
     // Kubelets sort them by name: a webhook's may come first.
     containerStatuses: unschedulable === undefined && !parts.isUnheard ? [sidecar, containerOf(parts, ready)] : [],

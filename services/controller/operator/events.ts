@@ -26,36 +26,38 @@ export type OperatorEvents = {
   readonly said: (pool: string, status: BrowserPoolStatus | undefined) => void
 }
 
+const createOperatorMetrics = (metrics: Metrics) => ({
+  leads: metrics.gauge({ name: 'operator_leads', help: 'Whether this controller leads, 1 or 0' }),
+  watches: metrics.counter({
+    name: 'operator_watches_ended_total',
+    help: 'Watches of the API server that were over, by what was watched and why',
+    labels: ['kind', 'end'],
+  }),
+  lists: metrics.counter({
+    name: 'operator_lists_total',
+    help: 'Kinds of objects that were read anew',
+    labels: ['kind'],
+  }),
+  failures: metrics.counter({
+    name: 'operator_failures_total',
+    help: 'What could not be done on the API server, and is tried again',
+    labels: ['what'],
+  }),
+  unserved: metrics.gauge({
+    name: 'operator_queue_unserved_captures',
+    help: 'Captures that wait in a queue of which no worker takes any and none is going to, by why',
+    labels: ['queue', 'reason'],
+  }),
+  degraded: metrics.gauge({
+    name: 'operator_pool_degraded',
+    help: 'Whether somebody has to look at a pool, 1 or 0, and the reason that its condition Degraded gives',
+    labels: ['pool', 'reason'],
+  }),
+})
+
 /** Makes the events of the controller on Kubernetes. */
 export const createOperatorEvents = (logger: Logger, metrics: Metrics): OperatorEvents => {
-  const on = {
-    leads: metrics.gauge({ name: 'operator_leads', help: 'Whether this controller leads, 1 or 0' }),
-    watches: metrics.counter({
-      name: 'operator_watches_ended_total',
-      help: 'Watches of the API server that were over, by what was watched and why',
-      labels: ['kind', 'end'],
-    }),
-    lists: metrics.counter({
-      name: 'operator_lists_total',
-      help: 'Kinds of objects that were read anew',
-      labels: ['kind'],
-    }),
-    failures: metrics.counter({
-      name: 'operator_failures_total',
-      help: 'What could not be done on the API server, and is tried again',
-      labels: ['what'],
-    }),
-    unserved: metrics.gauge({
-      name: 'operator_queue_unserved_captures',
-      help: 'Captures that wait in a queue of which no worker takes any and none is going to, by why',
-      labels: ['queue', 'reason'],
-    }),
-    degraded: metrics.gauge({
-      name: 'operator_pool_degraded',
-      help: 'Whether somebody has to look at a pool, 1 or 0, and the reason that its condition Degraded gives',
-      labels: ['pool', 'reason'],
-    }),
-  }
+  const on = createOperatorMetrics(metrics)
   /** Why queues in which captures wait are not served, as it was logged last. */
   const unserved = new Map<string, UnservedReason>()
   /** The reason that is shown of each pool. */

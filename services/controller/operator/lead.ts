@@ -99,13 +99,7 @@ export const lead = (deps: LeadDeps, term: Term): Lead => {
     }),
   )
 
-  const queue = fenced(deps.queue, term)
-  const lookAtQueues = createUnservedQueues({
-    clock,
-    of: ears.of,
-    publish: (state) => queue.publish(poolStateSubject(state.pool), poolStateCodec.encode(state)),
-    looked: events.queueLooked,
-  })
+  const lookAtQueues = queuesOf(deps, fenced(deps.queue, term))
 
   /** Has every pool kept that can be, and says why of those that cannot. */
   const look = () => {
@@ -120,6 +114,7 @@ export const lead = (deps: LeadDeps, term: Term): Lead => {
     for (const { pool, aside } of asides) {
       if (aside) statuses.say(pool, statusAside({ pool: statuses.withSaid(pool), at: clock.date() }, aside))
     }
+    if (watch.hasSynced()) lookAtQueues(loops.kept())
   }
   opened.use(
     watch.follow((label, what) => {
@@ -129,17 +124,21 @@ export const lead = (deps: LeadDeps, term: Term): Lead => {
     }),
   )
   opened.use(ears.follow((kind) => loops.ringKind(kind)))
-  const lookAtAll = () => {
-    look()
-    if (watch.hasSynced()) lookAtQueues(loops.kept())
-  }
-  opened.use(repeat(clock, lookAtAll))
+  opened.use(repeat(clock, look))
   return {
     pools: () => loops.size,
     standingMs: () => loops.standingMs(),
     [Symbol.asyncDispose]: () => opened.disposeAsync(),
   }
 }
+
+const queuesOf = ({ clock, ears, events }: LeadDeps, queue: Queue) =>
+  createUnservedQueues({
+    clock,
+    of: ears.of,
+    publish: (state) => queue.publish(poolStateSubject(state.pool), poolStateCodec.encode(state)),
+    looked: events.queueLooked,
+  })
 
 const isWanted = ({ metadata }: BrowserPool): boolean => metadata.deletionTimestamp === undefined
 

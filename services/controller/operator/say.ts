@@ -50,8 +50,8 @@ const withCause = (text: string, cause: string | undefined): string =>
 
 const unknownWorkers = 'The API server does not tell which workers there are, so nothing is changed.'
 
-const rollout = 'Workers of an older template give way to new ones.'
-const hangingRollout = `${rollout} Some do not come up: until they do, or the template is taken back, the old ones serve.`
+const replacing = 'Workers of an older template give way to new ones.'
+const hangingRollout = `${replacing} Some do not come up: until they do, or the template is taken back, the old ones serve.`
 
 const waiting = (unscheduled: number, provisionMs: number | undefined): string => {
   const wait = sentence(workers(unscheduled, 'waits for a node with room', 'wait for a node with room'))
@@ -107,7 +107,7 @@ export const sayProgressing = ({ seen, isReplacing, decision, troubles, provisio
   const starting = inState(seen, 'starting')
   const unscheduled = inState(seen, 'unscheduled')
   const leaving = inState(seen, 'draining') + inState(seen, 'drained')
-  if (isReplacing) return said('True', 'Replacing', troubles.size > 0 ? hangingRollout : rollout)
+  if (isReplacing) return said('True', 'Replacing', troubles.size > 0 ? hangingRollout : replacing)
   if (decision.kind === 'replace') return said('True', 'Replacing', 'Silent workers are replaced.')
   if (unscheduled > 0) return said('True', 'WaitingForNodes', waiting(unscheduled, provisionMs))
   if (starting > 0) return said('True', 'Starting', sentence(workers(starting, 'is starting', 'are starting')))

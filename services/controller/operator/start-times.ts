@@ -43,7 +43,43 @@ type Begun = {
   comingSinceMs?: number | undefined
 }
 
-type PoolStarts = { ready: number; readonly scheduled: StartLatency; readonly provisioned: StartLatency }
+/** A moment of the calendar by this process's clock; not in its future. */
+const momentMs = (clock: Clock, time: string): number =>
+  clock.nowMs() - Math.max(0, clock.date().getTime() - Date.parse(time))
+
+/** What a pod waits for; that it got a node begins its age anew. */
+const followWaits = (beginning: Begun, pod: SeenPod, nowMs: number) => {
+  const isWaiting = isUnscheduled(pod)
+  if (beginning.hasWaited && beginning.unscheduledSinceMs !== undefined && !isWaiting) beginning.atMs = nowMs
+  beginning.hasWaited ||= isWaiting
+  beginning.unscheduledSinceMs = isWaiting ? (beginning.unscheduledSinceMs ?? nowMs) : undefined
+  beginning.comingSinceMs = isComing(pod) ? (beginning.comingSinceMs ?? nowMs) : undefined
+}
+
+/** How starts went, by the label of the pool. */
+const createPoolStarts = () => {
+  const pools = new Map<
+    string,
+    { ready: number; readonly scheduled: StartLatency; readonly provisioned: StartLatency }
+  >()
+  return {
+    add: (label: string, { startMs, provisionMs }: Partial<Pick<Starts, 'startMs' | 'provisionMs'>>) => {
+      const pool = pools.get(label) ?? { ready: 0, scheduled: createStartLatency(), provisioned: createStartLatency() }
+      pools.set(label, pool)
+      pool.ready += 1
+      if (startMs !== undefined) pool.scheduled.add(startMs)
+      if (provisionMs !== undefined) pool.provisioned.add(provisionMs)
+    },
+    startsOf: (label: string): Starts => {
+      const pool = pools.get(label)
+      const starts = { ready: pool?.ready ?? 0, failed: 0 }
+      return { starts, startMs: pool?.scheduled.p90(), provisionMs: pool?.provisioned.p90() }
+    },
+    keep: (labels: ReadonlySet<string>) => {
+      for (const label of pools.keys()) if (!labels.has(label)) pools.delete(label)
+    },
+  }
+}
 
 /**
  * Measures from the first sight of a pod to its readiness, apart for pods that had to wait for a node: what an autoscaler
@@ -53,21 +89,18 @@ type PoolStarts = { ready: number; readonly scheduled: StartLatency; readonly pr
  */
 export const createStartTimes = (clock: Clock, of: { readonly nodeProvisionMs: number }): StartTimes => {
   const begun = new Map<string, Begun>()
-  const pools = new Map<string, PoolStarts>()
+  const pools = createPoolStarts()
   const listeners = new Set<(label: string | undefined, notice: WorkerNotice) => void>()
-
-  /** A moment of the calendar by this process's clock; not in its future. */
-  const momentMs = (time: string) => clock.nowMs() - Math.max(0, clock.date().getTime() - Date.parse(time))
 
   const begin = (pod: SeenPod): Begun => {
     const { creationTimestamp, uid } = pod.metadata
     const wasReady = isReady(pod)
     const turnedAt = conditionOf(pod, 'PodScheduled')?.lastTransitionTime
-    const sinceMs = turnedAt === undefined ? clock.nowMs() : momentMs(turnedAt)
+    const sinceMs = turnedAt === undefined ? clock.nowMs() : momentMs(clock, turnedAt)
     const beginning: Begun = {
       last: pod,
       seenMs: clock.nowMs(),
-      atMs: wasReady ? momentMs(creationTimestamp) : clock.nowMs(),
+      atMs: wasReady ? momentMs(clock, creationTimestamp) : clock.nowMs(),
       wasReady,
       hasWaited: false,
       unscheduledSinceMs: sinceMs,
@@ -78,22 +111,8 @@ export const createStartTimes = (clock: Clock, of: { readonly nodeProvisionMs: n
   }
 
   const becomeReady = (label: string, { metadata: { name } }: SeenPod, { atMs, seenMs, hasWaited }: Begun) => {
-    const pool = pools.get(label) ?? { ready: 0, scheduled: createStartLatency(), provisioned: createStartLatency() }
-    pools.set(label, pool)
-    pool.ready += 1
-    if (hasWaited) pool.provisioned.add(clock.nowMs() - seenMs)
-    else pool.scheduled.add(clock.nowMs() - atMs)
+    pools.add(label, hasWaited ? { provisionMs: clock.nowMs() - seenMs } : { startMs: clock.nowMs() - atMs })
     tell(label, { kind: 'ready', pod: name, ageMs: clock.nowMs() - atMs })
-  }
-
-  /** What a pod waits for; that it got a node begins its age anew. */
-  const followWaits = (beginning: Begun, pod: SeenPod) => {
-    const nowMs = clock.nowMs()
-    const isWaiting = isUnscheduled(pod)
-    if (beginning.hasWaited && beginning.unscheduledSinceMs !== undefined && !isWaiting) beginning.atMs = nowMs
-    beginning.hasWaited ||= isWaiting
-    beginning.unscheduledSinceMs = isWaiting ? (beginning.unscheduledSinceMs ?? nowMs) : undefined
-    beginning.comingSinceMs = isComing(pod) ? (beginning.comingSinceMs ?? nowMs) : undefined
   }
 
   const tell = (label: string | undefined, notice: WorkerNotice) => {
@@ -113,7 +132,7 @@ export const createStartTimes = (clock: Clock, of: { readonly nodeProvisionMs: n
         begun.delete(uid)
         return
       }
-      followWaits(beginning, object)
+      followWaits(beginning, object, clock.nowMs())
       if (beginning.wasReady || !isReady(object)) return
       beginning.wasReady = true
       if (label !== undefined) becomeReady(label, object, beginning)
@@ -126,14 +145,7 @@ export const createStartTimes = (clock: Clock, of: { readonly nodeProvisionMs: n
       return troubleOf(pod, waits, of.nodeProvisionMs)
     },
     wasReady: ({ metadata: { uid } }) => begun.get(uid)?.wasReady ?? false,
-    startsOf: (label) => {
-      const pool = pools.get(label)
-      return {
-        starts: { ready: pool?.ready ?? 0, failed: 0 },
-        startMs: pool?.scheduled.p90(),
-        provisionMs: pool?.provisioned.p90(),
-      }
-    },
+    startsOf: pools.startsOf,
     followWorkers: (wanted, listener) => {
       const ofPool = (label: string | undefined, notice: WorkerNotice) => {
         if (label === wanted) listener(notice)
@@ -141,8 +153,6 @@ export const createStartTimes = (clock: Clock, of: { readonly nodeProvisionMs: n
       listeners.add(ofPool)
       return { [Symbol.dispose]: () => listeners.delete(ofPool) }
     },
-    keep: (labels) => {
-      for (const label of pools.keys()) if (!labels.has(label)) pools.delete(label)
-    },
+    keep: pools.keep,
   }
 }

@@ -174,7 +174,7 @@ export const createWorld = (options: WorldOptions): World => {
     troubles: new Map(),
     workers: node.running,
     loseZone: (zone) => {
-      for (const node of nodes.cordon(zone)) model.kubelet.loseNode(node)
+      for (const name of nodes.cordon(zone)) model.kubelet.loseNode(name)
     },
   }
   for (const [name, spec] of Object.entries(specs)) createPool(world, name, spec)

@@ -243,12 +243,6 @@ const cases: Case[] = [
     want: { kind: 'scale-up', to: 4, undrain: [], wanted: 4, reason: 'load' },
   },
   {
-    name: 'keeps the buffer',
-    seen: { workers: [] },
-    policy: { min: 0, buffer: 1 },
-    want: { kind: 'scale-up', to: 1, undrain: [], wanted: 1, reason: 'buffer' },
-  },
-  {
     name: 'waits a second after the first failed start',
     seen: { starts: { ready: 0, failed: 1 } },
     want: { kind: 'hold', wanted: 1, reason: 'crash-looping' },
@@ -298,13 +292,8 @@ t.test('doubles the wait after each failed start, up to a minute', (t) => {
   t.end()
 })
 
-t.test('remembers when it replaced a worker', (t) => {
+t.test('remembers when it replaced a worker, and when it drained', (t) => {
   t.equal(decide(seen({ workers: crew(1, { silentMs: 11_000 }) }), policy, calm).memory.lastReplaceMs, nowMs)
-  t.equal(decide(seen({ workers: crew(1) }), policy, calm).memory.lastReplaceMs, Number.NEGATIVE_INFINITY)
-  t.end()
-})
-
-t.test('starts a step down only when it drains', (t) => {
   t.equal(decide(seen({ workers: crew(4) }), policy, calm).memory.lastDrainMs, nowMs)
   t.equal(decide(seen({ workers: crew(1) }), policy, calm).memory.lastDrainMs, Number.NEGATIVE_INFINITY)
   t.end()
