@@ -1,7 +1,7 @@
 import type { LanePuller } from '#shared/queue/lane-puller.ts'
 import { captureIdOf } from '#shared/queue/subjects.ts'
 import type { Duty } from './duty.ts'
-import type { Host } from './steer-host.ts'
+import type { Host } from './host/steer-host.ts'
 import { laneTurnOf } from './lane-turn.ts'
 import { serveDelivery, type Served, type Worker } from './serve-delivery.ts'
 import type { ServiceTime } from './service-time.ts'

@@ -3,7 +3,7 @@ import { AppError, errorToCaptureCode, toAppError } from '#shared/errors/app-err
 import type { CompletedResult, FailedResult, SealedPart, Timings } from '#shared/queue/messages.ts'
 import type { Fault, Outcome, Shot } from './browser-host/protocol.ts'
 import type { EgressLink } from './egress-link.ts'
-import type { Host } from './steer-host.ts'
+import type { Host } from './host/steer-host.ts'
 import type { NextAttempt } from './read-progress.ts'
 import { storeImage } from './store-image.ts'
 

@@ -1,5 +1,5 @@
 import { AppError } from '#shared/errors/app-error.ts'
-import type { Host } from './steer-host.ts'
+import type { Host } from './host/steer-host.ts'
 import { laneTurnOf } from './lane-turn.ts'
 import { type Running, takeTurn } from './loop.ts'
 import type { Slot } from './slot.ts'

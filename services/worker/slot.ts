@@ -1,7 +1,7 @@
 import { toAppError } from '#shared/errors/app-error.ts'
 import { pause } from '#shared/process/pause.ts'
 import type { Events } from './events.ts'
-import type { Host } from './steer-host.ts'
+import type { Host } from './host/steer-host.ts'
 
 const retryMs = [200, 500, 1000, 2000, 5000]
 

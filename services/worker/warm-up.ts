@@ -3,7 +3,7 @@ import type { BrowserKind } from '#shared/capture/pool-of.ts'
 import { AppError } from '#shared/errors/app-error.ts'
 import type { Canary } from './canary.ts'
 import { canaryPage } from './canary.ts'
-import type { Host } from './steer-host.ts'
+import type { Host } from './host/steer-host.ts'
 
 const timeoutSeconds = 10
 const boundMs = 25_000

@@ -6,7 +6,7 @@ import { type Format, mediaTypes } from '#shared/capture/options.ts'
 import { ownCpuSeconds } from '#test/bench/cpu-seconds.ts'
 import { countCpuByPart } from '#test/bench/engine/cpu-by-part.ts'
 import { captureWith, startTestHost, startWayOut } from '#test/helpers/browser-host.ts'
-import type { Host } from '#worker/steer-host.ts'
+import type { Host } from '#worker/host/steer-host.ts'
 
 const busyLoops = 2
 

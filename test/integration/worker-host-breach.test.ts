@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import t from 'tap'
 import { withDefaults } from '#shared/capture/options.ts'
 import { eventually } from '#test/helpers/eventually.ts'
-import { steerHost } from '#worker/steer-host.ts'
+import { steerHost } from '#worker/host/steer-host.ts'
 
 const program = join(import.meta.dirname, '../fixtures/hostile/host.ts')
 const order = { id: 'this', options: withDefaults({ html: 'x' }), online: false }

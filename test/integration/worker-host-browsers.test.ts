@@ -3,7 +3,7 @@ import t from 'tap'
 import { chromiumPath } from '#test/helpers/bare-browser.ts'
 import { captureWith, startPages, startTestHost, startWayOut } from '#test/helpers/browser-host.ts'
 import { type Process, processTree } from '#test/helpers/process-tree.ts'
-import type { Host } from '#worker/steer-host.ts'
+import type { Host } from '#worker/host/steer-host.ts'
 
 const html = { 'content-type': 'text/html' }
 /** Browsers that run below this process, by their ids. */

@@ -7,7 +7,7 @@ import { failingPages } from '#test/fixtures/pages/pages.ts'
 import { captureWith, startPages, startTestHost, startWayOut } from '#test/helpers/browser-host.ts'
 import { listening } from '#test/helpers/egress-filter.ts'
 import { makeCertificate } from '#test/helpers/webhook-receiver.ts'
-import type { Host } from '#worker/steer-host.ts'
+import type { Host } from '#worker/host/steer-host.ts'
 
 const pages = await startPages({
   '/slow': (_request, response) => void setTimeout(() => response.end('<p>slow'), 3500),

@@ -3,7 +3,7 @@ import t from 'tap'
 import { withDefaults } from '#shared/capture/options.ts'
 import { eventually } from '#test/helpers/eventually.ts'
 import { writeFrame } from '#worker/browser-host/frames.ts'
-import { openHostPipe } from '#worker/host-pipe.ts'
+import { openHostPipe } from '#worker/host/host-pipe.ts'
 
 const order = { id: 'this', options: withDefaults({ html: 'x' }), online: true, leftMs: 1000, isOtherAccounts: false }
 const shot = { sha256: '0'.repeat(64), width: 1, height: 1, mimeType: 'image/png', warnings: [] }

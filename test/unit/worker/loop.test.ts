@@ -3,7 +3,7 @@ import { type Lane, laneOrder, lanes } from '#shared/capture/lane.ts'
 import { captureSubject } from '#shared/queue/subjects.ts'
 import type { Delivery } from '#shared/queue/pull.ts'
 import { beginDuty } from '#worker/duty.ts'
-import type { Host } from '#worker/steer-host.ts'
+import type { Host } from '#worker/host/steer-host.ts'
 import { type Running, serveUntil, takeTurn } from '#worker/loop.ts'
 import { createServiceTime } from '#worker/service-time.ts'
 

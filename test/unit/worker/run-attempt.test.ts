@@ -4,7 +4,7 @@ import { resultCodec } from '#shared/queue/messages.ts'
 import { startObjectSink } from '#test/helpers/browser-worker.ts'
 import type { Fault, Outcome } from '#worker/browser-host/protocol.ts'
 import type { EgressLink } from '#worker/egress-link.ts'
-import type { Host } from '#worker/steer-host.ts'
+import type { Host } from '#worker/host/steer-host.ts'
 import { runAttempt } from '#worker/run-attempt.ts'
 
 const store = await startObjectSink()

@@ -4,7 +4,7 @@ import { AppError } from '#shared/errors/app-error.ts'
 import type { Queue } from '#shared/queue/connection.ts'
 import type { Delivery } from '#shared/queue/pull.ts'
 import { captureSubject } from '#shared/queue/subjects.ts'
-import type { Host } from '#worker/steer-host.ts'
+import type { Host } from '#worker/host/steer-host.ts'
 import { serveDelivery, type Worker } from '#worker/serve-delivery.ts'
 
 const id = '00000000-0000-4000-8000-000000000000'

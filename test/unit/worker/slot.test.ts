@@ -1,6 +1,6 @@
 import t from 'tap'
 import { AppError } from '#shared/errors/app-error.ts'
-import type { Host } from '#worker/steer-host.ts'
+import type { Host } from '#worker/host/steer-host.ts'
 import { createSlot } from '#worker/slot.ts'
 
 const never = new AbortController().signal

@@ -1,7 +1,7 @@
 import t from 'tap'
 import { boundOutcome } from '#worker/browser-host/bound-outcome.ts'
 import type { Outcome } from '#worker/browser-host/protocol.ts'
-import { readReport } from '#worker/read-report.ts'
+import { readReport } from '#worker/host/read-report.ts'
 
 const shot = { sha256: '0'.repeat(64), width: 1, height: 1, mimeType: 'image/png', bytes: Buffer.from('image') }
 

@@ -1,9 +1,9 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { chown, mkdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { HostSettings } from './browser-host/protocol.ts'
-import { browserHome } from './isolation/file-tree.ts'
-import { type Isolation, isolated, systemPath } from './isolation/isolated.ts'
+import type { HostSettings } from '#worker/browser-host/protocol.ts'
+import { browserHome } from '#worker/isolation/file-tree.ts'
+import { type Isolation, isolated, systemPath } from '#worker/isolation/isolated.ts'
 import { type Host, type HostBounds, steerHost } from './steer-host.ts'
 
 /** What starting a host takes beside the settings that it gets itself. */
@@ -20,7 +20,7 @@ export type HostStart = Omit<HostBounds, 'pixelsMax'> & {
  */
 const arenasMax = '2'
 
-const program = join(import.meta.dirname, 'browser-host/main.ts')
+const program = join(import.meta.dirname, '../browser-host/main.ts')
 
 const launch = ({ settings, isolation, folder }: HostStart): ChildProcess => {
   const isApart = isolation.network === 'namespace'

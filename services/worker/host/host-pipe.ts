@@ -1,7 +1,7 @@
 import type { Duplex } from 'node:stream'
-import { readFrames, writeFrame } from './browser-host/frames.ts'
-import type { DueOrder, Message, Outcome, Report } from './browser-host/protocol.ts'
-import type { TrafficBounds, TrafficOwner } from './network/capture-traffic.ts'
+import { readFrames, writeFrame } from '#worker/browser-host/frames.ts'
+import type { DueOrder, Message, Outcome, Report } from '#worker/browser-host/protocol.ts'
+import type { TrafficBounds, TrafficOwner } from '#worker/network/capture-traffic.ts'
 import { readReport } from './read-report.ts'
 
 /** More than any report has in its JSON: 16,384 characters of metadata, twenty warnings and an address. */
