@@ -16,7 +16,7 @@ const { short: isShort = false, only = '' } = values
 const chromium = execFileSync(chromiumPath, ['--version'], { encoding: 'utf8' }).trim()
 const made = `Made by \`make bench\` on ${new Date().toISOString().slice(0, 10)}: ${machine}, ${chromium}.`
 
-const engineEffort = isShort ? { rounds: 2, captures: 6, pairs: 3 } : { rounds: 4, captures: 12, pairs: 11 }
+const engineEffort = isShort ? { rounds: 2, captures: 6, pairs: 3 } : { rounds: 4, captures: 8, pairs: 9 }
 const lastingEffort = isShort
   ? { looks: [20, 40], tallShots: 2, blocked: 3, kills: 1, recyclings: 3 }
   : { looks: [100, 500], tallShots: 9, blocked: 25, kills: 5, recyclings: 12 }
