@@ -77,7 +77,12 @@ const routes: Record<string, Route> = {
   '/overridden': html(page(`${overridden}<title>own</title>${own}`)),
   '/named': html(page(`<title>own</title>${own}`, named)),
   '/many': html(
-    page(Array.from({ length: 10_000 }, (_, index) => `<meta property="og:t${index}" content="${index}">`).join('')),
+    page(
+      Array.from({ length: 10_000 }, (_, index) => {
+        const property = index < 960 ? 'other' : `og:t${index}`
+        return `<meta property="${property}" content="${index}">`
+      }).join(''),
+    ),
   ),
   '/large': html(
     page(`<title>${'t'.repeat(2 ** 20)}</title><meta name="description" content="${'d'.repeat(2 ** 20)}">
@@ -181,9 +186,9 @@ t.test(
 
 t.test('what is read of a page is bounded, however many and long its values are', async (t) => {
   const many = await metadataOf('/many')
-  t.same([many.og?.['t0'], many.og?.['t999'], Object.keys(many.og ?? {}).length], ['0', '999', 1000])
+  t.same([many.og?.['t960'], many.og?.['t999'], Object.keys(many.og ?? {}).length], ['960', '999', 40])
   const large = await metadataOf('/large')
-  t.same([large.title?.length, large.description?.length], [2049, 2049])
+  t.same([large.title?.length, large.description?.length], [500, 1000])
   t.strictSame(Object.keys(large), ['title', 'description'], 'an address that is not read to its end is none')
   t.strictSame(await metadataOf('/large-base'), { canonical: 'https://example.com/whole' })
 })
