@@ -125,7 +125,7 @@ t.test('of real workers one that serves is not the one that goes, and what it se
   const idle = (await podsOf('fixed')).map(({ metadata }) => metadata.name).find((name) => name !== serving) ?? ''
   await size(1)
   await outage()
-  await eventually(async () => (await podsOf('fixed')).length === 1, { withinMs: 40_000, what: 'one goes' })
+  await eventually(async () => (await podsOf('fixed')).length === 1, { withinMs: 90_000, what: 'one goes' })
   t.match(await podsOf('fixed'), [{ metadata: { name: serving, deletionTimestamp: undefined } }])
   t.equal(workers.processOf(idle)?.exitCode, 0)
   letGo()

@@ -70,6 +70,8 @@ export class Audit {
   readonly #causes = new Map<string, string | undefined>()
   /** When the phase of a pod last became unknown, or known again. */
   #unknownMs = Number.NEGATIVE_INFINITY
+  /** When pods came up. */
+  readonly #readyMs = new Map<string, number>()
   /** Who gave a Job a shorter time, by name. */
   readonly #hurriedBy = new Map<string, string | undefined>()
   /** Whether Jobs are counted: not right after the server has forgotten some. */
@@ -166,8 +168,12 @@ export class Audit {
     const { name } = event.object.metadata
     const nowMs = this.#deps.clock.nowMs()
     if (isUnknown(event.before) !== isUnknown(event.object)) this.#unknownMs = nowMs
-    // Who makes a choice cannot know of what happens while their request is on its way.
-    if (nowMs - this.#unknownMs < unknowableMs) return
+    const wasReady = event.before !== undefined && holds(event.before, 'Ready')
+    if (!wasReady && holds(event.object, 'Ready')) this.#readyMs.set(name, nowMs)
+    // Who makes a choice cannot know of what happens while their request is on its way: a ReplicaSet that is made smaller
+    // takes one that starts, which may come up meanwhile. It is given the time to end what it serves.
+    const sinceMs = Math.max(this.#unknownMs, this.#readyMs.get(name) ?? -Infinity)
+    if (nowMs - sinceMs < unknowableMs) return
     if (!isEnding(event) || !isBusy(this.#deps.workerOf(name))) return
     const cause = this.#causeOf(event.object)
     if (cause?.startsWith('controller-')) this.note('busy-ended', `${name} by ${cause}`)

@@ -85,7 +85,8 @@ const jetStreamOf = (stream: CaptureStream) => (subject: string) => {
       return { name: laneConsumerName(pool, lane), num_pending: waiting, num_ack_pending: inFlight }
     }),
   )
-  return { total: consumers.length, offset: 0, limit: 256, consumers }
+  const type = 'io.nats.jetstream.api.v1.consumer_list_response'
+  return { type, total: consumers.length, offset: 0, limit: 256, consumers }
 }
 
 /** Makes a person's BrowserPool. */
