@@ -171,8 +171,8 @@ export class Audit {
     const wasReady = event.before !== undefined && holds(event.before, 'Ready')
     if (!wasReady && holds(event.object, 'Ready')) this.#readyMs.set(name, nowMs)
     // Who makes a choice cannot know of what happens while their request is on its way: a ReplicaSet that is made smaller
-    // takes one that starts, which may come up meanwhile. It is given the time to end what it serves.
-    const sinceMs = Math.max(this.#unknownMs, this.#readyMs.get(name) ?? -Infinity)
+    // takes one that starts, which may begin to serve meanwhile. It is given the time to end that.
+    const sinceMs = Math.max(this.#unknownMs, this.#readyMs.get(name) ?? nowMs)
     if (nowMs - sinceMs < unknowableMs) return
     if (!isEnding(event) || !isBusy(this.#deps.workerOf(name))) return
     const cause = this.#causeOf(event.object)
