@@ -4,6 +4,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { runLedger } from '#ledger/app.ts'
+import { pools } from '#shared/capture/lane.ts'
 import { createAccount } from '#shared/db/accounts.ts'
 import { defaultPlans } from '#shared/db/default-plans.ts'
 import { createKey } from '#shared/db/keys.ts'
@@ -41,9 +42,7 @@ const startAll = async () => {
   const ledger = createTestLedger(database, await openQueue(lifetime, nats.url), { windowCaptures: 1000 })
   const running = runLedger(ledger, stop.signal, () => {})
   const image = Buffer.from('the bytes of an image')
-  const fleets = (['standard', 'proxied'] as const).map((pool) =>
-    startStandInFleet(gateway, () => ({ image }), { pool, commits: false }),
-  )
+  const fleets = pools.map((pool) => startStandInFleet(gateway, () => ({ image }), { pool, commits: false }))
   lifetime.teardown(async () => {
     for (const fleet of fleets) await fleet[Symbol.asyncDispose]()
     stop.abort()
