@@ -44,7 +44,7 @@ export type PoolLoopOptions = {
 type PoolDetail = ReturnType<typeof summarize> & Pick<Decision, 'wanted' | 'reason'>
 
 /** Whether nothing is to be done until a capture comes, of which the loop hears, or a worker changes. */
-const hasNothingToDo = ({ decision, seen: { backlog, depth } }: Tick<Observation, Decision>): boolean => {
+const isIdle = ({ decision, seen: { backlog, depth } }: Tick<Observation, Decision>): boolean => {
   if (decision.kind !== 'hold' || decision.reason !== 'steady' || backlog === 'unknown' || depth === 'unknown')
     return false
   return backlog.pending + backlog.processing + depth.waiting + depth.inFlight === 0
@@ -76,7 +76,7 @@ export const openPoolLoop = (parts: LoopParts, options: PoolLoopOptions): OwnLoo
     act: (decision) => carryOut({ actuator, queue, pool }, decision),
     bell,
     decided: (tick) => {
-      isCalm = hasNothingToDo(tick)
+      isCalm = isIdle(tick)
       const { wanted, reason, kind } = tick.decision
       turned({ ready: kind !== 'freeze', detail: detailOf({ ...summarize(tick.seen), wanted, reason }) })
       events.decided(tick)

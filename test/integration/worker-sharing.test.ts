@@ -1,27 +1,11 @@
-import { chmod, mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import t from 'tap'
-import { connectQueue } from '#shared/queue/connection.ts'
-import { generateSealingKeys, readSealingKey } from '#shared/queue/seal.ts'
-import { declareStreams } from '#shared/queue/streams.ts'
+import t, { type Test } from 'tap'
 import { chromiumPath } from '#test/helpers/bare-browser.ts'
 import { startPages } from '#test/helpers/browser-host.ts'
-import {
-  awaitResult,
-  sendCapture,
-  startObjectSink,
-  startWorker,
-  type WorkerProcess,
-} from '#test/helpers/browser-worker.ts'
+import { awaitResult, sendCapture, type WorkerProcess } from '#test/helpers/browser-worker.ts'
 import { rulesOf, startFilter } from '#test/helpers/egress-filter.ts'
 import { eventually } from '#test/helpers/eventually.ts'
-import { startNats } from '#test/helpers/nats.ts'
+import { startLoneWorker } from '#test/helpers/lone-worker.ts'
 import { processTree } from '#test/helpers/process-tree.ts'
-
-const nats = await startNats(t)
-const queue = await connectQueue({ url: nats.url, name: 'test', inboxPrefix: '_INBOX_test', notice: () => {} })
-await declareStreams(queue)
 
 /** Processes of Chromium that run in a worker, browsers alone or all of a browser. */
 const browsersOf = ({ pid }: Pick<WorkerProcess, 'pid'>) =>
@@ -37,33 +21,18 @@ const pages = await startPages({
   },
 })
 const filter = await startFilter({ rules: rulesOf(pages.host), connectionBytesMax: 1e9 })
-const store = await startObjectSink()
-const keys = generateSealingKeys()
-const folder = await mkdtemp(join(tmpdir(), 'sharing-'))
-// The browser's user passes through it.
-await chmod(folder, 0o711)
-const settings = {
-  TMPDIR: folder,
-  SHUTTERFLEET_NATS_URL: nats.url,
-  SHUTTERFLEET_WORKER_EGRESS: `127.0.0.1:${filter.port}`,
-  SHUTTERFLEET_WORKER_OPENING_KEYS: keys.private,
-}
-t.teardown(async () => {
-  await queue[Symbol.asyncDispose]()
-  await Promise.all([pages, filter, store].map((each) => each[Symbol.asyncDispose]()))
-  await rm(folder, { recursive: true, force: true })
-})
+t.teardown(() => Promise.all([pages, filter].map((each) => each[Symbol.asyncDispose]())))
 
-const to = { queue, sealingKey: readSealingKey(keys.public), storeUrl: store.url }
 const accounts = { a: crypto.randomUUID(), b: crypto.randomUUID() }
 
 /**
  * Lets a worker take captures of these accounts, one after the other. Gives the browsers that ran as each page was served, and
  * the `running` ones that did after each capture, the oldest first.
  */
-const browsersAt = async (sharing: string, of: readonly (keyof typeof accounts)[], running: number) => {
-  worker = await startWorker({ ...settings, SHUTTERFLEET_WORKER_SHARE_BROWSERS: sharing })
-  await using started = worker
+const browsersAt = async (t: Test, sharing: string, of: readonly (keyof typeof accounts)[], running: number) => {
+  const alone = await startLoneWorker(t, filter.port, { SHUTTERFLEET_WORKER_SHARE_BROWSERS: sharing })
+  const { queue, to } = alone
+  worker = alone.worker
   const standing: number[][] = []
   seen.length = 0
   for (const account of of) {
@@ -72,13 +41,13 @@ const browsersAt = async (sharing: string, of: readonly (keyof typeof accounts)[
     // One that is about to end, and one that is not there yet, make the right number for a moment.
     let last = ''
     const areSteady = () => {
-      const browsers = browsersOf(started)
+      const browsers = browsersOf(alone.worker)
       const before = last
       last = browsers.join(' ')
       return browsers.length === running && last === before
     }
     await eventually(areSteady, { what: `${running} browsers` })
-    standing.push(browsersOf(started))
+    standing.push(browsersOf(alone.worker))
   }
   return { seen: [...seen], standing }
 }
@@ -86,7 +55,7 @@ const browsersAt = async (sharing: string, of: readonly (keyof typeof accounts)[
 const ran = (at: readonly number[][], capture: number, pid: number) => at[capture]?.includes(pid) === true
 
 t.test('under `account` no browser serves two accounts, and one account keeps its own', async (t) => {
-  const { seen: at, standing } = await browsersAt('account', ['a', 'a', 'b', 'b', 'a'], 2)
+  const { seen: at, standing } = await browsersAt(t, 'account', ['a', 'a', 'b', 'b', 'a'], 2)
   const [first = 0, second = 0] = standing[1] ?? []
   const [, third = 0] = standing[3] ?? []
   t.same([ran(at, 0, first), ran(at, 1, first)], [true, true], 'both captures of the first account')
@@ -97,13 +66,13 @@ t.test('under `account` no browser serves two accounts, and one account keeps it
 })
 
 t.test('under `capture` no browser serves two captures', async (t) => {
-  const { seen: at, standing } = await browsersAt('capture', ['a', 'a', 'b'], 1)
+  const { seen: at, standing } = await browsersAt(t, 'capture', ['a', 'a', 'b'], 1)
   t.equal(new Set(standing.flat()).size, 3, 'each capture leaves another one behind')
   t.notOk(at[1]?.some((pid) => at[0]?.[0] === pid))
   t.notOk(at[2]?.some((pid) => standing[0]?.[0] === pid))
 })
 
 t.test('under `pool` all captures share a browser', async (t) => {
-  const { seen: at } = await browsersAt('pool', ['a', 'b', 'a'], 1)
+  const { seen: at } = await browsersAt(t, 'pool', ['a', 'b', 'a'], 1)
   t.equal(new Set(at.flat()).size, 1)
 })
