@@ -56,6 +56,20 @@ t.test('images that take long to decode are in the picture, whatever the page sa
   }
 })
 
+t.test('an image is waited for no longer than it takes, where the page stops the events that say so', async (t) => {
+  const stopped = `<script>
+    onload = () => {
+      document.body.append(Object.assign(new Image(200, 200), { src: '${pages.url}/late.svg' }))
+    }
+    for (const target of [window, document]) {
+      for (const type of ['load', 'error']) target.addEventListener(type, (event) => event.stopImmediatePropagation(), true)
+    }
+  </script>`
+  const shot = await shotOf({ html: redPage(stopped) })
+  t.strictSame(await pixel(shot, 100, 100), blue)
+  t.strictSame(shot.warnings, [])
+})
+
 t.test('a page that goes on changing is waited for, but not for ever', async (t) => {
   const building = `<script>onload = () => {
     let steps = 0
