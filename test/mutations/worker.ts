@@ -7,14 +7,19 @@ const against = (test: string, file: string, changes: readonly (readonly [find: 
   changes.map(([find, replace]): Mutation => ({ test, file, find, replace }))
 
 /** Against the shares that stages have of an attempt's deadline. */
-const deadline = against(`${unit}/browser-host/capture/plan/share-time.test.ts`, `${capture}/plan/share-time.ts`, [
-  ['leftMs - delayMs - pictureMs(plan, pixelsMax)', 'leftMs - delayMs'],
-  ['leftMs - delayMs - pictureMs(plan, pixelsMax)', 'leftMs - pictureMs(plan, pixelsMax)'],
-  ['.filter((each) => isTaken(each, plan))', ''],
-  ['order.slice(order.indexOf(stage))', 'order'],
-  ['Math.max(0, freeMs / wantedMs)', 'freeMs / wantedMs'],
-  ['Math.min(1, Math.max(0, freeMs / wantedMs))', 'Math.max(0, freeMs / wantedMs)'],
-])
+const deadline: readonly Mutation[] = [
+  ...against('test/integration/worker-readiness.test.ts', `${capture}/run-capture.ts`, [
+    ['leftMs: bounds.endsAt - performance.now(), pixelsMax', 'leftMs: 60_000, pixelsMax'],
+  ]),
+  ...against(`${unit}/browser-host/capture/plan/share-time.test.ts`, `${capture}/plan/share-time.ts`, [
+    ['leftMs - delayMs - pictureMs(plan, pixelsMax)', 'leftMs - delayMs'],
+    ['leftMs - delayMs - pictureMs(plan, pixelsMax)', 'leftMs - pictureMs(plan, pixelsMax)'],
+    ['.filter((each) => isTaken(each, plan))', ''],
+    ['order.slice(order.indexOf(stage))', 'order'],
+    ['Math.max(0, freeMs / wantedMs)', 'freeMs / wantedMs'],
+    ['Math.min(1, Math.max(0, freeMs / wantedMs))', 'Math.max(0, freeMs / wantedMs)'],
+  ]),
+]
 
 /** Against what becomes of an attempt that a fault of ours broke off. */
 const handBacks: readonly Mutation[] = [
