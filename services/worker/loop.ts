@@ -43,8 +43,8 @@ export const takeTurn = async (
   if (!warm || over.aborted) return undefined
   duty.warm()
   const pulling = AbortSignal.any([duty.pulling(), warm.gone, over])
-  const isOfItsAccount = ({ subject }: Delivery) => accountIdOfCapture(subject) === warm.keptFor()
-  const delivery = await puller.take(laneTurn(), pulling, isOfItsAccount)
+  const isOfSameAccount = ({ subject }: Delivery) => accountIdOfCapture(subject) === warm.accountId()
+  const delivery = await puller.take(laneTurn(), pulling, isOfSameAccount)
   if (!delivery) return undefined
   if (pulling.aborted) {
     delivery.nak()

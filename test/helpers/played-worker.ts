@@ -117,7 +117,7 @@ const work = async (part: Part, { gate, stop, service, duty, say }: Life): Promi
     return outcome
   }
   const slot = slotOf(
-    { gone: gate.gone, keptFor: () => undefined, capture, [Symbol.asyncDispose]: async () => {} },
+    { gone: gate.gone, accountId: () => undefined, capture, [Symbol.asyncDispose]: async () => {} },
     startMs,
   )
   const slots = Array.from({ length: spec.slots }, () => slot)

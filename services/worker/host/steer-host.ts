@@ -27,8 +27,8 @@ const pdfBytesMax = 268_435_456
 export type Host = AsyncDisposable & {
   /** Aborts, with the reason in words, once the host is over, by itself or by us. */
   readonly gone: AbortSignal
-  /** The account whose captures alone its browser may serve; undefined where browsers are shared otherwise, and before the first. */
-  readonly keptFor: () => string | undefined
+  /** The account to which its browser is dedicated; undefined before its first capture, and where browsers are not. */
+  readonly accountId: () => string | undefined
   /** Serves one order, one at a time. Never throws; at `endsAt` (on `performance`'s clock) it ends host and browser instead of waiting. */
   readonly capture: (order: Order, endsAt: number) => Promise<Outcome>
 }
@@ -158,7 +158,7 @@ export const steerHost = async (
     let lastAccountId: string | undefined
     return {
       gone: ending.signal,
-      keptFor: () => (isOneAccounts ? lastAccountId : undefined),
+      accountId: () => (isOneAccounts ? lastAccountId : undefined),
       capture: ({ accountId, ...order }, endsAt) => {
         const isOtherAccounts = lastAccountId !== undefined && accountId !== lastAccountId
         lastAccountId = accountId

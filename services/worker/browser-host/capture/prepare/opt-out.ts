@@ -2,19 +2,19 @@ import { within } from '#shared/process/within.ts'
 import type { ConsentScript } from '#worker/browser-host/blocking/consent-script.ts'
 import type { OpenPage } from '#worker/browser-host/capture/equip/open-page.ts'
 import { framesOf } from './in-every-frame.ts'
-import { type Frame, runBesideFrame } from './world.ts'
+import { type PageFrame, runInIsolatedWorld } from './world.ts'
 
 /** More than any rule takes. */
 const roundsMax = 50
 /** As many of the page's own functions are called in one round. */
 const snippetsMax = 200
 const snippetMs = 500
-/** Frames beside the main one, in the order of the page, in which a banner is looked for. */
+/** Frames beside the main one in which a banner is looked for, those in the process of the page first. */
 const framesMax = 20
 
 type Open = Pick<OpenPage, 'frameSessions' | 'mainFrameId'>
 /** A frame that may hold a banner. */
-type Place = Frame & { readonly url: string; readonly isMain: boolean; readonly hasOwnProcess: boolean }
+type CandidateFrame = PageFrame & { readonly url: string; readonly isMain: boolean; readonly hasOwnProcess: boolean }
 type Answer = { readonly id: string; readonly result: boolean }
 type Asked = { readonly id: string; readonly snippet: string }
 
@@ -36,7 +36,7 @@ const readMessages = (said: unknown): { readonly asked: readonly Asked[]; readon
  * pages can notice, and of the rules for frames one alone has such a function, for a detail.
  */
 const runSnippets = async (
-  { session, hasOwnProcess }: Place,
+  { session, hasOwnProcess }: CandidateFrame,
   script: ConsentScript,
   asked: readonly Asked[],
 ): Promise<Answer[]> => {
@@ -57,30 +57,30 @@ const runSnippets = async (
 }
 
 /** Resolves where it was clicked through, and throws otherwise. */
-const converse = async (place: Place, script: ConsentScript, endsAt: number): Promise<void> => {
-  await runBesideFrame(place, script.scriptFor(place.url, place))
+const converse = async (frame: CandidateFrame, script: ConsentScript, endsAt: number): Promise<void> => {
+  await runInIsolatedWorld(frame, script.scriptFor(frame.url, frame))
   let answers: Answer[] = []
   for (let round = 0; round < roundsMax && performance.now() < endsAt; round += 1) {
-    const said = await runBesideFrame(place, `shutterfleetConsent.next(${JSON.stringify(answers)})`)
+    const said = await runInIsolatedWorld(frame, `shutterfleetConsent.next(${JSON.stringify(answers)})`)
     const { asked, end } = readMessages(said)
     if (end === 'opted-out') return
     if (end !== undefined) break
-    answers = await runSnippets(place, script, asked)
+    answers = await runSnippets(frame, script, asked)
   }
   throw new Error('not opted out here')
 }
 
 /** The main frame, and those below it that were loaded from somewhere. */
-const findPlaces = async ({ frameSessions, mainFrameId }: Open): Promise<Place[]> => {
-  const found = frameSessions().map(async (session): Promise<Place[]> => {
+const listFrames = async ({ frameSessions, mainFrameId }: Open): Promise<CandidateFrame[]> => {
+  const found = frameSessions().map(async (session): Promise<CandidateFrame[]> => {
     const frames = await framesOf(session).catch(() => [])
     return frames.map(({ id: frameId, url }, index) => {
       return { session, frameId, url, isMain: frameId === mainFrameId, hasOwnProcess: index === 0 }
     })
   })
-  const places = (await Promise.all(found)).flat()
-  const below = places.filter(({ isMain, url }) => !isMain && /^https?:/.test(url))
-  return [...places.filter(({ isMain }) => isMain), ...below.slice(0, framesMax)]
+  const frames = (await Promise.all(found)).flat()
+  const below = frames.filter(({ isMain, url }) => !isMain && /^https?:/.test(url))
+  return [...frames.filter(({ isMain }) => isMain), ...below.slice(0, framesMax)]
 }
 
 /**
@@ -91,8 +91,8 @@ const findPlaces = async ({ frameSessions, mainFrameId }: Open): Promise<Place[]
 export const optOut = async (open: Open, script: ConsentScript, waitMs: number): Promise<void> => {
   const endsAt = performance.now() + waitMs
   const anywhere = async () => {
-    const places = await findPlaces(open)
-    await Promise.any(places.map((place) => converse(place, script, endsAt)))
+    const frames = await listFrames(open)
+    await Promise.any(frames.map((frame) => converse(frame, script, endsAt)))
   }
   await within(anywhere(), waitMs, () => new Error('not opted out in time')).catch(() => {})
 }
