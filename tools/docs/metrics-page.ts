@@ -1,4 +1,5 @@
 import { createEvents as controllerEvents } from '#controller/events.ts'
+import { createOperatorEvents } from '#controller/operator/events.ts'
 import { createEvents as egressEvents } from '#egress/events.ts'
 import { createEvents as gatewayEvents } from '#gateway/events.ts'
 import { createEvents as ledgerEvents } from '#ledger/events.ts'
@@ -7,7 +8,13 @@ import { createMetrics, type Metrics } from '#shared/telemetry/metrics.ts'
 import { createEvents as webhookEvents } from '#webhooks/events.ts'
 import { createEvents as workerEvents } from '#worker/events.ts'
 
-type Declared = { kind: string; name: string; help: string; labels: readonly string[] }
+/** A metric as its service declares it; its name carries the prefix. */
+export type Declared = {
+  readonly kind: 'counter' | 'gauge' | 'histogram'
+  readonly name: string
+  readonly help: string
+  readonly labels: readonly string[]
+}
 
 const services: Readonly<Record<string, (log: Logger, metrics: Metrics) => unknown>> = {
   gateway: gatewayEvents,
@@ -15,6 +22,7 @@ const services: Readonly<Record<string, (log: Logger, metrics: Metrics) => unkno
   webhooks: webhookEvents,
   worker: workerEvents,
   controller: controllerEvents,
+  'controller on Kubernetes': createOperatorEvents,
   egress: egressEvents,
 }
 
@@ -22,7 +30,10 @@ const intro = `# Metrics
 
 Every service serves Prometheus text at \`/metrics\` on its probe address, beside \`/healthz\`, \`/livez\` and \`/readyz\`; \`local.json\`
 names the addresses on one machine. Each line carries the label \`service\`; the usual process and Node metrics come with
-it, and \`shutterfleet_event_loop_utilization_ratio\`, the part of the time in which its event loop was busy. Label values are fixed words and names of pools, never an address, an id or a host name.
+it, and \`shutterfleet_event_loop_utilization_ratio\`, the part of the time in which its event loop was busy. \`queue\` is the queue of a capture
+(\`standard\`, \`stealth\`, \`proxied\`; constant for a worker), \`browserpool\` the name of the BrowserPool, which on one machine
+is that of the queue. Label values are fixed words and these names, never an address, an id or a host name: the number of series
+does not grow with accounts or requests.
 
 This page is generated from the code by \`make docs\`; \`make check\` fails where it differs.
 `
@@ -33,7 +44,7 @@ const silent: Logger = { debug: () => {}, info: () => {}, warn: () => {}, error:
 const declaredBy = (service: string): Declared[] => {
   const found: Declared[] = []
   const metrics = createMetrics(service)
-  const note = (kind: string, of: { name: string; help: string; labels?: readonly string[] }) => {
+  const note = (kind: Declared['kind'], of: { name: string; help: string; labels?: readonly string[] }) => {
     found.push({ kind, name: `shutterfleet_${of.name}`, help: of.help.replace(/\.$/, ''), labels: of.labels ?? [] })
   }
   services[service]?.(silent, {
@@ -57,6 +68,9 @@ const section = (service: string) =>
     ...declaredBy(service).map(row),
     '',
   ].join('\n')
+
+/** Every metric that a service of the project declares. */
+export const declaredMetrics = (): Declared[] => Object.keys(services).flatMap(declaredBy)
 
 /** The text of docs/metrics.md: every metric that a service of the project declares. */
 export const metricsPage = (): string => [intro, ...Object.keys(services).map(section)].join('\n')

@@ -12,6 +12,7 @@ import type { Logger } from '#shared/telemetry/logger.ts'
 import type { Metrics } from '#shared/telemetry/metrics.ts'
 import type { Health } from '#shared/telemetry/probe-server.ts'
 import type { OperatorConfig } from './config.ts'
+import { countRequests } from './count-requests.ts'
 import { openEars } from './ears.ts'
 import { createOperatorEvents } from './events.ts'
 import { lead, type Lead } from './lead.ts'
@@ -65,11 +66,12 @@ const timingOf = (leaseSeconds: number) => {
 
 /** Begins to watch, to hear, and to compete. */
 export const openOperator = (deps: OperatorDeps): Operator => {
-  const { config, connection, queue, clock, random, logger, metrics } = deps
+  const { config, queue, clock, random, logger, metrics } = deps
   const opened = new AsyncDisposableStack()
   const events = createOperatorEvents(logger, metrics)
+  const connection = countRequests(deps, events.requested)
   const poolEvents = createEvents(logger, metrics)
-  const pools = config.poolsNamespace || connection.namespace
+  const pools = config.poolsNamespace || deps.connection.namespace
   const api = createKubeApi(connection)
   const startTimes = createStartTimes(clock, { nodeProvisionMs: config.nodeProvisionSeconds * 1000 })
   const ears = opened.use(openEars({ queue, clock, malformed: poolEvents.malformed }))
@@ -82,7 +84,19 @@ export const openOperator = (deps: OperatorDeps): Operator => {
   // Another one for each process that ever runs, whatever its pod is called.
   const instance = [config.controllerPod || 'controller', randomUUID().slice(0, 8)].join('-')
   const timing = { tickMs: config.poolTickMs, limitMs }
-  const leadDeps = { ...deps, watch, startTimes, ears, events, poolEvents, runners, settings: config, timing, instance }
+  const leadDeps = {
+    ...deps,
+    connection,
+    watch,
+    startTimes,
+    ears,
+    events,
+    poolEvents,
+    runners,
+    settings: config,
+    timing,
+    instance,
+  }
 
   const leading = opened.use(createLeading((term) => lead(leadDeps, term)))
   const elector = new LeaderElector(
