@@ -30,12 +30,18 @@ const intro = `# Metrics
 
 Every service serves Prometheus text at \`/metrics\` on its probe address, beside \`/healthz\`, \`/livez\` and \`/readyz\`; \`local.json\`
 names the addresses on one machine. Each line carries the label \`service\`; the usual process and Node metrics come with
-it, and \`shutterfleet_event_loop_utilization_ratio\`, the part of the time in which its event loop was busy. \`queue\` is the queue of a capture
+it. \`queue\` is the queue of a capture
 (\`standard\`, \`stealth\`, \`proxied\`; constant for a worker), \`browserpool\` the name of the BrowserPool, which on one machine
 is that of the queue. Label values are fixed words and these names, never an address, an id or a host name: the number of series
 does not grow with accounts or requests.
 
 This page is generated from the code by \`make docs\`; \`make check\` fails where it differs.
+
+## every service
+
+| Metric | Kind | Labels | What it counts |
+|---|---|---|---|
+| \`shutterfleet_event_loop_utilization_ratio\` | gauge |  | Part of the time since the last scrape in which the event loop was busy, 0 to 1 |
 `
 
 const silent: Logger = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} }
