@@ -8,8 +8,7 @@ import { createMetrics, type Metrics } from '#shared/telemetry/metrics.ts'
 import { createEvents as webhookEvents } from '#webhooks/events.ts'
 import { createEvents as workerEvents } from '#worker/events.ts'
 
-/** A metric as its service declares it; its name carries the prefix. */
-export type Declared = {
+type Declared = {
   readonly kind: 'counter' | 'gauge' | 'histogram'
   readonly name: string
   readonly help: string
@@ -74,9 +73,6 @@ const section = (service: string) =>
     ...declaredBy(service).map(row),
     '',
   ].join('\n')
-
-/** Every metric that a service of the project declares. */
-export const declaredMetrics = (): Declared[] => Object.keys(services).flatMap(declaredBy)
 
 /** The text of docs/metrics.md: every metric that a service of the project declares. */
 export const metricsPage = (): string => [intro, ...Object.keys(services).map(section)].join('\n')

@@ -65,14 +65,14 @@ const timingOf = (leaseSeconds: number) => {
 }
 
 /** Begins to watch, to hear, and to compete. */
-export const openOperator = (deps: OperatorDeps): Operator => {
-  const { config, queue, clock, random, logger, metrics } = deps
+export const openOperator = (given: OperatorDeps): Operator => {
+  const { config, queue, clock, random, logger, metrics } = given
   const opened = new AsyncDisposableStack()
   const events = createOperatorEvents(logger, metrics)
-  const connection = countRequests(deps, events.requested)
+  const deps = { ...given, connection: countRequests(given, events.requested) }
   const poolEvents = createEvents(logger, metrics)
-  const pools = config.poolsNamespace || deps.connection.namespace
-  const api = createKubeApi(connection)
+  const pools = config.poolsNamespace || given.connection.namespace
+  const api = createKubeApi(deps.connection)
   const startTimes = createStartTimes(clock, { nodeProvisionMs: config.nodeProvisionSeconds * 1000 })
   const ears = opened.use(openEars({ queue, clock, malformed: poolEvents.malformed }))
   const watch = opened.use(
@@ -84,19 +84,7 @@ export const openOperator = (deps: OperatorDeps): Operator => {
   // Another one for each process that ever runs, whatever its pod is called.
   const instance = [config.controllerPod || 'controller', randomUUID().slice(0, 8)].join('-')
   const timing = { tickMs: config.poolTickMs, limitMs }
-  const leadDeps = {
-    ...deps,
-    connection,
-    watch,
-    startTimes,
-    ears,
-    events,
-    poolEvents,
-    runners,
-    settings: config,
-    timing,
-    instance,
-  }
+  const leadDeps = { ...deps, watch, startTimes, ears, events, poolEvents, runners, settings: config, timing, instance }
 
   const leading = opened.use(createLeading((term) => lead(leadDeps, term)))
   const elector = new LeaderElector(

@@ -24,15 +24,19 @@ export const summarizeJobs = ({ jobs, depth }: ProxiedObservation) => {
   return { jobs: jobs.length, ready, busy, waiting }
 }
 
-const labels = ['queue', 'browserpool'] as const
+const poolLabels = ['queue', 'browserpool'] as const
 
 const createJobMetrics = (metrics: Metrics) => ({
-  created: metrics.counter({ name: 'pool_jobs_created_total', help: 'Jobs created', labels }),
-  claimed: metrics.counter({ name: 'pool_jobs_claimed_total', help: 'Claims that were written to Jobs', labels }),
+  created: metrics.counter({ name: 'pool_jobs_created_total', help: 'Jobs created', labels: poolLabels }),
+  claimed: metrics.counter({
+    name: 'pool_jobs_claimed_total',
+    help: 'Claims that were written to Jobs',
+    labels: poolLabels,
+  }),
   refused: metrics.counter({
     name: 'pool_jobs_refused_total',
     help: 'Jobs that were refused, by cause',
-    labels: [...labels, 'trouble'],
+    labels: [...poolLabels, 'trouble'],
   }),
 })
 
