@@ -120,13 +120,13 @@ const captures: Dashboard = {
       queries: [0.5, 0.95].map((q) => quantile(q, 'capture_commit_seconds')),
     },
     { title: 'Attempts by outcome', unit: 'ops', queries: [rate('worker_captures_total', ['queue', 'outcome'])] },
+    { title: 'Published by the gateway', unit: 'ops', queries: [rate('captures_published_total', ['lane'])] },
     {
-      title: 'Published by the gateway, and by the relay',
+      title: 'Taken from the outbox by the relay',
       unit: 'ops',
-      queries: [
-        { ...rate('captures_published_total', []), legend: 'gateway' },
-        { ...rate('relay_captures_total', ['result']), legend: 'relay, {{result}}' },
-      ],
+      description: 'What the gateway could not publish, or what had waited for its turn.',
+      isEventOnly: true,
+      queries: [rate('relay_captures_total', ['result'])],
     },
     {
       title: 'Outbox cannot be published for',
@@ -201,6 +201,7 @@ const pools: Dashboard = {
     {
       title: 'Time from start to ready, 90th percentile',
       unit: 's',
+      isEventOnly: true,
       queries: [quantile(0.9, 'pool_worker_start_seconds', pool)],
     },
     { title: 'Workers that ended', unit: 'ops', queries: [rate('pool_workers_ended_total', ['browserpool', 'end'])] },
