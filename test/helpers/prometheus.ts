@@ -48,7 +48,7 @@ export const startPrometheus = async (targets: readonly string[]): Promise<Prome
     query: async (expr, seconds) => {
       const now = Date.now() / 1000
       const of = new URLSearchParams({ query: expr, start: String(now - seconds), end: String(now), step: '1' })
-      const response = await fetch(`http://${address}/api/v1/query_range?${of}`, {
+      const response = await fetch(`http://${address}/api/v1/query_range?${of.toString()}`, {
         signal: AbortSignal.timeout(queryMs),
       })
       const answer = (await response.json()) as { error?: string; data?: { result: Series[] } }
