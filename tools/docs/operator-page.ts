@@ -205,7 +205,7 @@ kubectl get jobs -L shutterfleet.dev/capture        # proxied captures
 - To decide the size yourself: \`autoscaling.enabled: false\`, then \`kubectl scale bp standard --replicas=5\`.
 - Two BrowserPools may serve one queue if at most one of them is sized by it; a second one that asks for that is
   \`PoolTaken\` and left alone.
-- Metrics: [metrics.md](metrics.md), those of the controller; \`pool\` is the BrowserPool's name.
+- Metrics: [metrics.md](metrics.md), those of the controller; dashboards and alerts: [operations.md](operations.md#alerts-and-dashboards).
 
 ## What it does when things break
 

@@ -17,7 +17,7 @@ export const runProxiedPool: RunPool = async (deps, run, stop) => {
   const { api, clock, watch, startTimes, ears, queue, statuses, settings } = deps
   const { name } = run.pool().metadata
   const namespace = watch.jobsNamespace
-  using events = deps.events.jobs(name)
+  using events = deps.events.jobs({ queue: pool, browserpool: name })
 
   const options = (): JobOptions => ({ browserPool: name, spec: run.pool().spec, namespace, settings })
   const policy = (): ProxiedPolicy => {
@@ -60,11 +60,12 @@ export const runProxiedPool: RunPool = async (deps, run, stop) => {
       bell: run.bell,
       decided: (tick) => {
         run.turned()
-        events.decided(tick)
+        events.decided(tick, policy())
         const now = run.pool()
         statuses.say(now, proxiedStatusOf({ ...tick, pool: statuses.withSaid(now), at: clock.date() }))
       },
       failed: run.events.tickFailed,
+      took: run.events.reconciled,
     },
     deps.timing,
     stop,
