@@ -41,7 +41,16 @@ const applyPolicy = async (which: 'own' | 'all') => {
   })
 }
 
-const template = workerPod({
+/** As it is sent. */
+type Sent = {
+  readonly metadata: { readonly labels: object }
+  readonly spec: {
+    readonly volumes: readonly object[]
+    readonly securityContext: object
+    readonly containers: readonly { readonly securityContext: object }[]
+  }
+}
+const made = workerPod({
   pool: 'standard',
   browserPool: 'web',
   template: {},
@@ -51,13 +60,13 @@ const template = workerPod({
   // The API server itself refuses an unmasked /proc beside most of what is tried here.
   settings: { ...podSettings, podIsolation: 'flags-only' },
 })
+const template = JSON.parse(JSON.stringify(made)) as Sent
 const pod = { apiVersion: 'v1', kind: 'Pod', metadata: { ...template.metadata, name: 'tried' }, spec: template.spec }
 const [container] = template.spec.containers
 const withSpec = (spec: object) => ({ ...pod, spec: { ...pod.spec, ...spec } })
 const withContainer = (more: object) => withSpec({ containers: [{ ...container, ...more }] })
 const withSecurity = (more: object) => withContainer({ securityContext: { ...container?.securityContext, ...more } })
-const withVolume = (volume: object) =>
-  withSpec({ volumes: [...(template.spec.volumes ?? []), { name: 'more', ...volume }] })
+const withVolume = (volume: object) => withSpec({ volumes: [...template.spec.volumes, { name: 'more', ...volume }] })
 const deployment = (labels: object = template.metadata.labels, spec: object = template.spec) => ({
   apiVersion: 'apps/v1',
   kind: 'Deployment',

@@ -122,8 +122,10 @@ export const createShaper = (deps: ShapeDeps): Shaper => {
     const cut = seen?.excessEntry === undefined ? undefined : await cutBack(api, seen, signal)
     if (cut) kinds.deployment.own.remember(pool.metadata.uid, cut.metadata.resourceVersion, cut)
 
-    const ofBudget = budgetFields(pool, deps.settings.instance)
-    const budget = await shapeOne(kinds.budget, { pool, fields: ofBudget, first: () => ofBudget }, signal)
+    const own = budgetFields(pool, deps.settings.instance)
+    const asOwn = () => own
+    const ofBudget = { pool, fields: own, first: asOwn, fit: asOwn, turn: () => anyTime }
+    const budget = await shapeOne(kinds.budget, ofBudget, signal)
     if (deployment.waits) return turnMs
     // If it is deleted before the cache shows it, nothing else tells.
     return deployment.wrote || budget.wrote ? trustMs : undefined
@@ -144,10 +146,10 @@ type Child<T> = {
   readonly fields: Fields
   /** As it is to be made. */
   readonly first: () => Fields
-  /** What is to be applied to the one that is there; its fields by default. */
-  readonly fit?: (found: T) => Fields
-  /** Held while it is changed; where there is none it is left as it is. At any time by default. */
-  readonly turn?: () => Disposable | undefined
+  /** What is to be applied to the one that is there. */
+  readonly fit: (found: T) => Fields
+  /** Held while it is changed; where there is none it is left as it is. */
+  readonly turn: () => Disposable | undefined
 }
 
 /** What became of one object; none is seen where it is about to go. It may wait for its turn to be changed. */
@@ -191,9 +193,9 @@ const createShapeOne = (api: ShapeDeps['api'], namespace: string) => {
       return { seen: found, isNew, wrote: isNew }
     }
     // One that is not reflected, as without its labels, cannot be sized until it is.
-    using turn = cached && of.turn ? of.turn() : anyTime
+    using turn = cached ? of.turn() : anyTime
     if (!turn) return { seen: found, isNew, wrote: false, waits: true }
-    const seen = kind.trim(await apply<KubeObject>(api, ref, of.fit?.(found) ?? of.fields, signal))
+    const seen = kind.trim(await apply<KubeObject>(api, ref, of.fit(found), signal))
     kind.specs.set(uid, { uid: seen.metadata.uid, specHash: seen.specHash })
     kind.own.remember(uid, seen.metadata.resourceVersion, seen)
     return { seen, isNew, wrote: true }
