@@ -252,6 +252,8 @@ kubectl get jobs -L shutterfleet.dev/capture        # proxied captures
 - To decide the size yourself: \`autoscaling.enabled: false\`, then \`kubectl scale bp standard --replicas=5\`.
 - Two BrowserPools may serve one queue if at most one of them is sized by it; a second one that asks for that is
   \`PoolTaken\` and left alone.
+- [k8s/user-roles.yaml](../k8s/user-roles.yaml) lets whoever has the ClusterRole \`view\` in a namespace see its BrowserPools, and with
+  \`edit\` or \`admin\` change and scale them. [k8s/argocd-health.yaml](../k8s/argocd-health.yaml) tells Argo CD how one is.
 - Metrics: [metrics.md](metrics.md), those of the controller; \`pool\` is the BrowserPool's name.
 
 ## What it does when things break
