@@ -11,23 +11,14 @@ for (const role of ['view', 'edit']) {
   await cluster.kubectl(['create', 'rolebinding', role, '-n', 'default', `--clusterrole=${role}`, `--user=${role}`])
 }
 
-/** Whether a user may do something to BrowserPools. */
-const may = (user: string, verb: string, resource: string, subresource = '') =>
-  cluster
-    .kubectl([
-      'auth',
-      'can-i',
-      verb,
-      resource,
-      ...(subresource && [`--subresource=${subresource}`]),
-      `--as=${user}`,
-      '-n',
-      'default',
-    ])
-    .then(
-      () => true,
-      () => false,
-    )
+/** Whether a user may do something to BrowserPools, or to a subresource of theirs. */
+const may = (user: string, verb: string, resource: string, subresource?: string) => {
+  const part = subresource === undefined ? [] : [`--subresource=${subresource}`]
+  return cluster.kubectl(['auth', 'can-i', verb, resource, ...part, `--as=${user}`, '-n', 'default']).then(
+    () => true,
+    () => false,
+  )
+}
 
 t.test('who may view a namespace sees its BrowserPools, who may edit it changes and scales them', async (t) => {
   t.notOk(await may('view', 'list', 'browserpools'))
