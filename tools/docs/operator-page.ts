@@ -142,7 +142,7 @@ that the code uses; the tests compare it with the API server's audit log.
 
 ### Several installations in one cluster
 
-Each has a namespace of its own for its BrowserPools: of two in one, the second waits for the Lease of the first. They may share
+Each has a namespace of its own for its BrowserPools: of two in one, the second stays standby behind the Lease of the first. They may share
 the CustomResourceDefinition, and a namespace for Jobs; then each needs a name of its own, \`SHUTTERFLEET_INSTANCE\`
 (\`shutterfleet\`), and a \`SHUTTERFLEET_POD_SECRET\` of its own. The name is the label \`app.kubernetes.io/instance\` of everything that
 an installation makes, by which it finds it again: \`kubectl get deployments,pdb,jobs,pods -l app.kubernetes.io/instance=shutterfleet\`.
@@ -165,7 +165,7 @@ release keeps the selector that it has. After a change of the name the pool is \
 
 \`template.resources\` replaces all requests and limits, \`template.annotations\` single annotations.
 
-### What RBAC cannot say
+### What RBAC cannot express
 
 The Role allows Deployments, Jobs and pods, not which: whoever takes over the controller could run any image with any Secret of the
 namespace. [k8s/admission-policy.yaml](../k8s/admission-policy.yaml) is a ValidatingAdmissionPolicy (Kubernetes 1.30) that forbids it.
