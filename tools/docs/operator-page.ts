@@ -52,7 +52,8 @@ const conditionHelp: Readonly<Record<PoolCondition['reason'], string>> = {
   ScaledToZero: 'No worker is wanted',
   WorkersMissing: 'Fewer workers take captures than are wanted',
   WorkersUnknown: 'The workers cannot be read',
-  RollingOut: 'Not all workers are of the template yet. After an update of the controller pools get theirs one after another',
+  RollingOut:
+    'Not all workers are of the template yet. After an update of the controller pools get theirs one after another',
   RolloutFailed:
     'Kubernetes has given up on the rollout of the template: see `Degraded`, mend the template or take it back',
   Reconciled: 'Nothing is on its way to what the spec says',
