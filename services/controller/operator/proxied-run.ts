@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { createProxiedObserver } from '#controller/proxied/observe-proxied.ts'
 import type { ProxiedPolicy } from '#controller/proxied/proxied.ts'
 import { proxiedQueue, runProxied } from '#controller/proxied/run-proxied.ts'
-import { objectName } from '#shared/kube/names.ts'
+import { managedSelector, objectName } from '#shared/kube/names.ts'
 import { poolDepth } from '#shared/queue/streams.ts'
 import { jobManifest, type JobOptions, jobRevision } from './job.ts'
 import { KubernetesJobs } from './kubernetes-jobs.ts'
@@ -19,7 +19,10 @@ export const runProxiedPool: RunPool = async (deps, run, stop) => {
   const namespace = watch.jobsNamespace
   using events = deps.events.jobs({ queue: pool, browserpool: name })
 
-  const options = (): JobOptions => ({ browserPool: name, spec: run.pool().spec, namespace, settings })
+  const options = (): JobOptions => {
+    const { metadata, spec } = run.pool()
+    return { pool: metadata, spec, namespace, settings }
+  }
   const policy = (): ProxiedPolicy => {
     const { paused, jobs } = run.pool().spec
     return { isPaused: paused, max: jobs.max, spares: jobs.spares, revision: jobRevision(options()) }
@@ -36,7 +39,7 @@ export const runProxiedPool: RunPool = async (deps, run, stop) => {
       manifest: (job) => jobManifest(job, options()),
       notice: events.noticed,
     },
-    { namespace },
+    { namespace, labelSelector: managedSelector(settings.instance) },
   )
   using _jobs = watch.followJobs((change) => {
     runner.changed(change)
@@ -62,7 +65,10 @@ export const runProxiedPool: RunPool = async (deps, run, stop) => {
         run.turned()
         events.decided(tick, policy())
         const now = run.pool()
-        statuses.say(now, proxiedStatusOf({ ...tick, pool: statuses.withSaid(now), at: clock.date() }))
+        statuses.say(
+          now,
+          proxiedStatusOf({ ...tick, pool: statuses.withSaid(now), instance: settings.instance, at: clock.date() }),
+        )
       },
       failed: run.events.tickFailed,
       took: run.events.reconciled,
