@@ -27,8 +27,9 @@ const readPair = (pair: Pair, above: readonly string[], inherited: string): Char
   const path = [...above, String(pair.key.value)]
   const value = (pair.value as { toJSON: () => unknown } | null)?.toJSON() ?? null
   const own = readComment(pair.key.commentBefore ?? inherited)
-  if (!isMap(pair.value) || pair.value.flow === true) return { path, ...own, value }
-  return { path, ...own, value, values: readMap(pair.value, path) }
+  const isOne = !isMap(pair.value) || pair.value.flow === true || 'additionalProperties' in own.schema
+  if (isOne) return { path, ...own, value }
+  return { path, ...own, value, values: readMap(pair.value as YAMLMap, path) }
 }
 
 /** The comment above the first of a section stands with the section. */
