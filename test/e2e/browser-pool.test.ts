@@ -188,7 +188,7 @@ t.test('refuses a field that does not exist', async (t) => {
 const qualified =
   "each name must be one of Kubernetes, such as team or example.com/team: at most 63 of A-Z a-z 0-9 - _ . after the '/'"
 const ownLabels =
-  'the controller sets these labels itself: app.kubernetes.io/name, app.kubernetes.io/component, app.kubernetes.io/managed-by, shutterfleet.dev/pool'
+  'the controller sets these labels itself: app.kubernetes.io/name, app.kubernetes.io/component, app.kubernetes.io/managed-by, app.kubernetes.io/instance, shutterfleet.dev/pool'
 const reserved =
   'the controller sets these, some of them from Secrets: SHUTTERFLEET_WORKER_POOL, SHUTTERFLEET_WORKER_POD, SHUTTERFLEET_WORKER_SLOTS, SHUTTERFLEET_WORKER_EGRESS, SHUTTERFLEET_WORKER_NETWORK_ISOLATION, SHUTTERFLEET_WORKER_UNSAFE_NO_SANDBOX, SHUTTERFLEET_WORKER_SPARE_SECONDS, SHUTTERFLEET_PROBE_HOST, SHUTTERFLEET_PROBE_PORT, SHUTTERFLEET_NATS_URL, SHUTTERFLEET_WORKER_OPENING_KEYS, SHUTTERFLEET_EGRESS_TOKEN'
 const decided =

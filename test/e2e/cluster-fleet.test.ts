@@ -43,7 +43,7 @@ for (const pool of ['standard', 'proxied'] as const) {
 }
 
 const template = (app: string, program: 'main' | 'main-job', env: Readonly<Record<string, string>>) => ({
-  metadata: { labels: { ...poolLabels('pool'), app } },
+  metadata: { labels: { ...poolLabels('shutterfleet', 'pool'), app } },
   spec: {
     restartPolicy: program === 'main' ? 'Always' : 'Never',
     terminationGracePeriodSeconds: 30,
@@ -51,7 +51,7 @@ const template = (app: string, program: 'main' | 'main-job', env: Readonly<Recor
       {
         name: 'worker',
         image: 'none',
-        command: ['node', `services/worker/${program}.ts`],
+        args: ['node', `services/worker/${program}.ts`],
         env: Object.entries(env).map(([name, value]) => ({ name: `SHUTTERFLEET_${name}`, value })),
       },
     ],

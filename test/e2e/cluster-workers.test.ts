@@ -32,14 +32,14 @@ for (const pool of ['standard', 'proxied'] as const) await cluster.apply(queue.s
 const folder = '/run/secrets/shutterfleet'
 const variable = (name: string, value: string) => ({ name: `SHUTTERFLEET_${name}`, value })
 const template = (pool: string, program: 'main' | 'main-job') => ({
-  metadata: { labels: { ...poolLabels('pool'), app: program } },
+  metadata: { labels: { ...poolLabels('shutterfleet', 'pool'), app: program } },
   spec: {
     restartPolicy: program === 'main' ? 'Always' : 'Never',
     containers: [
       {
         name: 'worker',
         image: 'none',
-        command: ['node', `services/worker/${program}.ts`],
+        args: ['node', `services/worker/${program}.ts`],
         env: [
           variable('WORKER_POOL', pool),
           variable('WORKER_EGRESS', `127.0.0.1:${filter.port}`),
@@ -110,7 +110,7 @@ t.test('real workers that the operator asks for drain before they go, and serve 
   const size = (replicas: number) => applyPool('fixed', { pool: 'standard', autoscaling: { enabled: false }, replicas })
   await size(1)
   await applyPool('single', { pool: 'proxied' })
-  const podOf = async () => (await podsBy(selectorOf(poolLabels('fixed'))))[0]
+  const podOf = async () => (await podsBy(selectorOf(poolLabels('shutterfleet', 'fixed'))))[0]
   await eventually(async () => (await podOf()) !== undefined, { what: 'a pod comes' })
   const { name } = (await podOf())!.metadata
   const [held1] = await queue.send(1, { parameters: { url: `${pages.url}/held` } })

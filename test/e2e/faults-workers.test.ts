@@ -58,7 +58,7 @@ t.teardown(async () => {
 const applyPool = (name: string, spec: object) =>
   cluster.apply({ apiVersion: browserPools.apiVersion, kind: 'BrowserPool', metadata: { name }, spec })
 const podsOf = async (name: string) =>
-  (await cluster.get<{ items: PodObject[] }>('pods', '-l', selectorOf(poolLabels(name)))).items
+  (await cluster.get<{ items: PodObject[] }>('pods', '-l', selectorOf(poolLabels('shutterfleet', name)))).items
 /** The API server is away for longer than a Lease lasts. */
 const outage = async () => {
   await cluster.kill('kube-apiserver')

@@ -43,7 +43,7 @@ t.test('a BrowserPool gets a Deployment of its size, whose size is a field of it
   await settles('first', 3)
   const { metadata, spec } = await deploymentOf('first')
   t.equal(spec.replicas, 3)
-  t.match(metadata.labels, poolLabels('first'))
+  t.match(metadata.labels, poolLabels('shutterfleet', 'first'))
   await eventually(async () => {
     const managed = (await deploymentOf('first')).metadata.managedFields
     const ofSize = managed.filter(({ manager }) => manager === replicasOwner)

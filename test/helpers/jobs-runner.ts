@@ -4,7 +4,7 @@ import { troubleOf } from '#controller/operator/trouble-of.ts'
 import { jobNameLabel, type SeenJobObject } from '#controller/operator/seen-job.ts'
 import type { SeenPod } from '#controller/operator/seen-pod.ts'
 import { KubeError, type Outcome } from '#shared/kube/kube-error.ts'
-import { appliedAnnotation, captureLabel } from '#shared/kube/names.ts'
+import { appliedAnnotation, captureLabel, managedSelector } from '#shared/kube/names.ts'
 import type { Change } from '#shared/kube/object-cache.ts'
 
 const namespace = 'jobs'
@@ -89,7 +89,7 @@ export const beginJobsRunner = (given: Given = {}) => {
       manifest: (name) => ({ metadata: { name, namespace, annotations: { [appliedAnnotation]: revision } } }),
       notice: (notice) => notices.push(notice),
     },
-    { namespace },
+    { namespace, labelSelector: managedSelector('shutterfleet') },
   )
   const show = (job: SeenJobObject, kind: Change<SeenJobObject>['kind'] = 'updated') => {
     const key = `${namespace}/${job.metadata.name}`

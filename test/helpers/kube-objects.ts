@@ -60,7 +60,7 @@ export const podObject = (name: string, parts: PodParts = {}): SeenPod => ({
     uid: `uid-${name}`,
     resourceVersion: parts.version ?? '1',
     creationTimestamp: '2026-01-01T00:00:00Z',
-    labels: poolLabels(parts.pool ?? 'web'),
+    labels: poolLabels('shutterfleet', parts.pool ?? 'web'),
     ...(parts.stopping && { deletionTimestamp: moment }),
     ...(parts.annotations && { annotations: parts.annotations }),
   },
@@ -129,7 +129,7 @@ export const deploymentObject = (pool = 'web', parts: DeploymentParts = {}): Kub
     namespace: 'n',
     uid: `uid-deployment-${pool}`,
     resourceVersion: parts.version ?? '1',
-    labels: parts.labels ?? poolLabels(pool),
+    labels: parts.labels ?? poolLabels('shutterfleet', pool),
     annotations: applied === undefined ? {} : { [appliedAnnotation]: applied },
     ownerReferences: owner === null ? [] : [{ uid: owner, controller: true }],
     managedFields: parts.managedFields ?? [
@@ -143,10 +143,11 @@ export const deploymentObject = (pool = 'web', parts: DeploymentParts = {}): Kub
 
 /** What pods are made of where a test does not care. */
 export const podSettings: PodSettings = {
+  instance: 'shutterfleet',
   podImage: 'worker:1',
   podSecret: 'worker-secret',
   podEgress: { host: 'egress', port: 3128 },
-  podSeccomp: '',
+  podSeccomp: 'shutterfleet-worker.json',
   podIsolation: 'namespace',
   podUnsafeNoSandbox: false,
   nodeProvisionSeconds: 300,

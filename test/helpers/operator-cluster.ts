@@ -16,6 +16,8 @@ import { eventually } from './eventually.ts'
 import { type OperatorOptions, type OperatorProcess, startOperator } from './operator-process.ts'
 import type { PodObject } from './worker-pod-object.ts'
 
+/** The installation that operators are, unless their settings say otherwise. */
+const instance = 'shutterfleet'
 const crdFile = resolve(import.meta.dirname, '../../crds/browserpools.shutterfleet.dev.yaml')
 
 /** An entry of who decides which fields. */
@@ -126,7 +128,7 @@ const readersOf = (cluster: TestCluster) => {
   const conditionOf = async (name: string, type: PoolConditionType) =>
     (await poolOf(name)).status?.conditions?.find((condition) => condition.type === type)
   const podsOf = async (name: string) => {
-    const { items } = await cluster.get<{ items: PodObject[] }>('pods', '-l', selectorOf(poolLabels(name)))
+    const { items } = await cluster.get<{ items: PodObject[] }>('pods', '-l', selectorOf(poolLabels(instance, name)))
     return items.filter(
       ({ metadata, status }) => metadata.deletionTimestamp === undefined && status?.phase !== 'Failed',
     )
@@ -176,8 +178,9 @@ const readersOf = (cluster: TestCluster) => {
     removePools: async () => {
       await cluster.kubectl(['delete', 'bp', '--all'])
       // The garbage collector learns of a new kind of object within half a minute; this is what it does.
-      await cluster.kubectl(['delete', 'deployment,pdb', '-l', managedSelector])
-      const gone = async () => (await cluster.get<{ items: [] }>('pods', '-l', managedSelector)).items.length === 0
+      await cluster.kubectl(['delete', 'deployment,pdb', '-l', managedSelector(instance)])
+      const gone = async () =>
+        (await cluster.get<{ items: [] }>('pods', '-l', managedSelector(instance))).items.length === 0
       await eventually(gone, { what: 'all workers go', withinMs: 30_000 })
     },
   }

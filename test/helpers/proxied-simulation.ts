@@ -5,6 +5,7 @@ import type { ProxiedObservation, ProxiedPolicy } from '#controller/proxied/prox
 import { runProxied } from '#controller/proxied/run-proxied.ts'
 import { KubernetesJobs, type KubernetesJobsDeps } from '#controller/operator/kubernetes-jobs.ts'
 import { troubleOf } from '#controller/operator/trouble-of.ts'
+import { managedSelector } from '#shared/kube/names.ts'
 import type { PoolStateMessage } from '#shared/queue/messages.ts'
 import type { Bell } from '#shared/process/bell.ts'
 import { JobWorld, type WorldOptions } from './job-world.ts'
@@ -84,7 +85,7 @@ const live = (world: JobWorld, { policy, fault = {} }: ProxiedScenario, stop: Ab
       manifest: (name) => ({ apiVersion: 'batch/v1', kind: 'Job', metadata: { name, namespace: 'jobs' } }),
       notice: () => bell.ring(),
     },
-    { namespace: 'jobs' },
+    { namespace: 'jobs', labelSelector: managedSelector('shutterfleet') },
   )
   const runner = fault.runner?.(jobs, world) ?? jobs
   const following = world.follow({

@@ -69,7 +69,7 @@ export const startPodWorkers = async (options: PodWorkersOptions): Promise<PodWo
   }
 }
 
-const commandOf = ({ spec }: PodObject) => spec.containers.find(({ name }) => name === 'worker')?.command ?? []
+const commandOf = ({ spec }: PodObject) => spec.containers.find(({ name }) => name === 'worker')?.args ?? []
 
 /** The pod's environment; files of Secrets that it names are in `folder`, probes on a free port of loopback. */
 const environmentIn = async ({ cluster, settings = {} }: PodWorkersOptions, pod: PodObject, folder: string) => {

@@ -67,7 +67,7 @@ export type PodObject = KubeObject & {
     readonly containers: readonly {
       readonly name: string
       readonly image: string
-      readonly command?: readonly string[]
+      readonly args?: readonly string[]
       readonly env?: readonly Variable[]
       readonly volumeMounts?: readonly { readonly name: string; readonly mountPath: string }[]
     }[]
@@ -114,13 +114,13 @@ export type WorkerSpec = {
 export const workerSpecOf = (pod: PodObject): WorkerSpec => {
   const env = environmentOf(pod)
   const settingOf = (name: string, fallback: string) => env[prefix + name] ?? fallback
-  const command = pod.spec.containers.find(({ name }) => name === 'worker')?.command ?? []
+  const args = pod.spec.containers.find(({ name }) => name === 'worker')?.args ?? []
   return {
     pod: pod.metadata.name,
     worker: settingOf('WORKER_POD', pod.metadata.name),
     pool: settingOf('WORKER_POOL', 'standard') as Pool,
     slots: Number(settingOf('WORKER_SLOTS', '1')),
-    isSingleUse: command.some((part) => part.endsWith('main-job.ts')),
+    isSingleUse: args.some((part) => part.endsWith('main-job.ts')),
     spareMs: Number(settingOf('WORKER_SPARE_SECONDS', '600')) * 1000,
   }
 }

@@ -1,5 +1,5 @@
 import type { BrowserPool, BrowserPoolStatus } from '#shared/kube/browser-pool.ts'
-import { poolLabels, selectorOf } from '#shared/kube/names.ts'
+import { poolSelector, selectorOf } from '#shared/kube/names.ts'
 import { holderOf, type ownersOf } from './owners.ts'
 import { conditionOf } from './status-of.ts'
 import { misunderstandingOf } from './understand.ts'
@@ -30,12 +30,12 @@ export const asideOf = (pool: BrowserPool, owners: ReturnType<typeof ownersOf>):
 
 /** What is said of a pool that is left alone. */
 export const statusAside = (
-  of: { readonly pool: BrowserPool; readonly at: Date },
+  of: { readonly pool: BrowserPool; readonly instance: string; readonly at: Date },
   { reason, message, word }: Aside,
 ): BrowserPoolStatus => ({
   observedGeneration: of.pool.metadata.generation,
   reason: word,
-  selector: selectorOf(poolLabels(of.pool.metadata.name)),
+  selector: selectorOf(poolSelector(of.instance, of.pool.metadata.name)),
   conditions: [
     conditionOf(of, 'Ready', { status: 'False', reason: 'WorkersMissing', message }),
     conditionOf(of, 'Reconciling', { status: 'False', reason: 'Reconciled', message: 'The pool is left alone.' }),

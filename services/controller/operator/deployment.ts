@@ -1,7 +1,7 @@
 import type { BrowserPool } from '#shared/kube/browser-pool.ts'
 import { browserPools } from '#shared/kube/browser-pool.ts'
 import type { Fields } from '#shared/kube/apply.ts'
-import { appliedAnnotation, poolLabels } from '#shared/kube/names.ts'
+import { appliedAnnotation, poolLabels, poolSelector } from '#shared/kube/names.ts'
 import { hashOf } from './seen-deployment.ts'
 import { type PodSettings, workerPod } from './worker-pod.ts'
 
@@ -12,11 +12,11 @@ const revisionHistoryLimit = 0
 const startSeconds = 300
 
 /** What belongs to a pool, and goes with it. */
-export const childFields = (pool: BrowserPool, spec: object): Fields & { readonly spec: object } => {
+export const childFields = (pool: BrowserPool, instance: string, spec: object): Fields & { readonly spec: object } => {
   const { apiVersion, kind } = browserPools
   const { name, uid } = pool.metadata
   const metadata = {
-    labels: poolLabels(name),
+    labels: poolLabels(instance, name),
     ownerReferences: [{ apiVersion, kind, name, uid, controller: true }],
   }
   const annotations = { [appliedAnnotation]: hashOf({ metadata, spec }) }
@@ -27,10 +27,10 @@ export const childFields = (pool: BrowserPool, spec: object): Fields & { readonl
 export const deploymentFields = (pool: BrowserPool, settings: PodSettings): ReturnType<typeof childFields> => {
   const { name } = pool.metadata
   const { template, autoscaling, drain } = pool.spec
-  return childFields(pool, {
+  return childFields(pool, settings.instance, {
     revisionHistoryLimit,
     progressDeadlineSeconds: settings.nodeProvisionSeconds + startSeconds,
-    selector: { matchLabels: poolLabels(name) },
+    selector: { matchLabels: poolSelector(settings.instance, name) },
     // Old workers stay until new ones are ready: an image that does not start takes no capacity.
     strategy: { type: 'RollingUpdate', rollingUpdate: { maxSurge: '25%', maxUnavailable: 0 } },
     template: workerPod({

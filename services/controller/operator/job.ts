@@ -71,7 +71,7 @@ export const jobManifest = (name: string, options: JobOptions): JobManifest => (
   metadata: {
     name,
     namespace: options.namespace,
-    labels: { ...poolLabels(options.browserPool) },
+    labels: { ...poolLabels(options.settings.instance, options.browserPool) },
     annotations: { [appliedAnnotation]: jobRevision(options) },
   },
   spec: specOf(name, options),

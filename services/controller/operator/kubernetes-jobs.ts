@@ -4,7 +4,7 @@ import type { JobTrouble } from '#controller/proxied/proxied.ts'
 import type { KubeApi } from '#shared/kube/client.ts'
 import { toAppError } from '#shared/errors/app-error.ts'
 import { KubeError, type Outcome, outcomeOf } from '#shared/kube/kube-error.ts'
-import { captureLabel, fieldOwner, managedSelector } from '#shared/kube/names.ts'
+import { captureLabel, fieldOwner } from '#shared/kube/names.ts'
 import type { Change } from '#shared/kube/object-cache.ts'
 import { createQuiet, type Quiet } from '#shared/kube/quiet.ts'
 import type { Reflector } from '#shared/kube/reflector.ts'
@@ -103,6 +103,7 @@ const workerOf = (pod: SeenPod | undefined): Pick<PlacedJob, 'worker'> => {
 export class KubernetesJobs implements JobRunner {
   readonly #deps: KubernetesJobsDeps
   readonly #namespace: string
+  readonly #labelSelector: string
   readonly #known = new Map<string, Known>()
   /** Claims that were shown, or are about to be, of Jobs that can be looked at. */
   readonly #claims = new Map<string, string>()
@@ -120,9 +121,10 @@ export class KubernetesJobs implements JobRunner {
   #failed = 0
   #last: JobTrouble | undefined
 
-  constructor(deps: KubernetesJobsDeps, of: { readonly namespace: string }) {
+  constructor(deps: KubernetesJobsDeps, of: { readonly namespace: string; readonly labelSelector: string }) {
     this.#deps = deps
     this.#namespace = of.namespace
+    this.#labelSelector = of.labelSelector
     this.#quiet = createQuiet(deps.now)
     for (const job of deps.jobs.all()) if (!endOf(job)) this.#know(job)
   }
@@ -232,7 +234,7 @@ export class KubernetesJobs implements JobRunner {
     let continueAt: string | undefined
     for (let pages = 0; pages < pagesMax; pages += 1) {
       const query = {
-        labelSelector: managedSelector,
+        labelSelector: this.#labelSelector,
         limit: pageItems,
         ...(continueAt !== undefined && { continueAt }),
       }

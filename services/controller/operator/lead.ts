@@ -45,7 +45,7 @@ export type LeadDeps = {
   readonly settings: PodSettings
   readonly timing: LoopTiming
   /** Name of this process in events. */
-  readonly instance: string
+  readonly identity: string
 }
 
 /** Acts during one term. Dispose stops it and waits for everything that is on its way. */
@@ -64,9 +64,10 @@ type Occurred = (pool: BrowserPool, occurrence: PoolOccurrence) => void
 /** Begins to act. What is written, is written only while the term lasts. */
 export const lead = (deps: LeadDeps, term: Term): Lead => {
   const { clock, watch, ears, events } = deps
+  const { instance } = deps.settings
   const opened = new AsyncDisposableStack()
   const api = createKubeApi(deps.connection, term.fence)
-  const recorder = opened.use(new Recorder({ api, clock, log: deps.logger }, deps.instance))
+  const recorder = opened.use(new Recorder({ api, clock, log: deps.logger }, deps.identity))
   const occurred: Occurred = (pool, occurrence) => {
     events.occurred(pool.metadata.name, occurrence)
     recorder.record({ regarding: { resource: browserPools, object: pool }, ...occurrence })
@@ -112,7 +113,7 @@ export const lead = (deps: LeadDeps, term: Term): Lead => {
     shaper.keep(uids)
     deps.startTimes.keep(new Set(pools.map(({ metadata }) => objectName(metadata.name))))
     for (const { pool, aside } of asides) {
-      if (aside) statuses.say(pool, statusAside({ pool: statuses.withSaid(pool), at: clock.date() }, aside))
+      if (aside) statuses.say(pool, statusAside({ pool: statuses.withSaid(pool), instance, at: clock.date() }, aside))
     }
     if (watch.hasSynced()) lookAtQueues(loops.kept())
   }

@@ -30,6 +30,7 @@ export type OperatorDeps = {
     | 'controllerPod'
     | 'leaseSeconds'
     | 'poolTickMs'
+    | 'instance'
     | 'podImage'
     | 'podSecret'
     | 'podEgress'
@@ -76,13 +77,13 @@ export const openOperator = (deps: OperatorDeps): Operator => {
   const watch = opened.use(
     openWatch(
       { api, clock, random, eventsOf: events.reflectionOf, podChanged: startTimes.follow },
-      { pools, jobs: config.jobsNamespace || pools },
+      { instance: config.instance, pools, jobs: config.jobsNamespace || pools },
     ),
   )
   // Another one for each process that ever runs, whatever its pod is called.
-  const instance = [config.controllerPod || 'controller', randomUUID().slice(0, 8)].join('-')
+  const identity = [config.controllerPod || 'controller', randomUUID().slice(0, 8)].join('-')
   const timing = { tickMs: config.poolTickMs, limitMs }
-  const leadDeps = { ...deps, watch, startTimes, ears, events, poolEvents, runners, settings: config, timing, instance }
+  const leadDeps = { ...deps, watch, startTimes, ears, events, poolEvents, runners, settings: config, timing, identity }
 
   const leading = opened.use(createLeading((term) => lead(leadDeps, term)))
   const elector = new LeaderElector(
@@ -100,7 +101,7 @@ export const openOperator = (deps: OperatorDeps): Operator => {
       },
       failed: events.electionFailed,
     },
-    { namespace: pools, name: leaseName, identity: instance, timing: timingOf(config.leaseSeconds) },
+    { namespace: pools, name: leaseName, identity, timing: timingOf(config.leaseSeconds) },
   )
   return {
     health: () => {

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { createProxiedObserver } from '#controller/proxied/observe-proxied.ts'
 import type { ProxiedPolicy } from '#controller/proxied/proxied.ts'
 import { proxiedQueue, runProxied } from '#controller/proxied/run-proxied.ts'
-import { objectName } from '#shared/kube/names.ts'
+import { managedSelector, objectName } from '#shared/kube/names.ts'
 import { poolDepth } from '#shared/queue/streams.ts'
 import { jobManifest, type JobOptions, jobRevision } from './job.ts'
 import { KubernetesJobs } from './kubernetes-jobs.ts'
@@ -36,7 +36,7 @@ export const runProxiedPool: RunPool = async (deps, run, stop) => {
       manifest: (job) => jobManifest(job, options()),
       notice: events.noticed,
     },
-    { namespace },
+    { namespace, labelSelector: managedSelector(settings.instance) },
   )
   using _jobs = watch.followJobs((change) => {
     runner.changed(change)
@@ -62,7 +62,10 @@ export const runProxiedPool: RunPool = async (deps, run, stop) => {
         run.turned()
         events.decided(tick)
         const now = run.pool()
-        statuses.say(now, proxiedStatusOf({ ...tick, pool: statuses.withSaid(now), at: clock.date() }))
+        statuses.say(
+          now,
+          proxiedStatusOf({ ...tick, pool: statuses.withSaid(now), instance: settings.instance, at: clock.date() }),
+        )
       },
       failed: run.events.tickFailed,
     },

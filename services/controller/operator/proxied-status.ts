@@ -2,7 +2,7 @@ import { summarizeJobs } from '#controller/proxied/proxied-events.ts'
 import type { ProxiedDecision, ProxiedObservation } from '#controller/proxied/proxied.ts'
 import type { Trouble } from '#controller/pool.ts'
 import type { BrowserPool, BrowserPoolStatus } from '#shared/kube/browser-pool.ts'
-import { poolLabels, selectorOf } from '#shared/kube/names.ts'
+import { poolSelector, selectorOf } from '#shared/kube/names.ts'
 import type { Said } from './say.ts'
 import { conditionOf } from './status-of.ts'
 
@@ -10,6 +10,7 @@ import { conditionOf } from './status-of.ts'
 export type ProxiedStatusParts = {
   /** The pool; its status is what was said before. */
   readonly pool: BrowserPool
+  readonly instance: string
   readonly seen: ProxiedObservation
   readonly decision: ProxiedDecision
   readonly at: Date
@@ -40,7 +41,7 @@ export const proxiedStatusOf = (parts: ProxiedStatusParts): BrowserPoolStatus =>
       oldestWaitSeconds: Math.floor(seen.backlog.oldestMs / 1000),
     }),
     reason: decision.reason,
-    selector: selectorOf(poolLabels(name)),
+    selector: selectorOf(poolSelector(parts.instance, name)),
     conditions: [
       conditionOf(parts, 'Ready', sayReady(parts)),
       conditionOf(parts, 'Reconciling', reconciled),

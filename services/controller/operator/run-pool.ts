@@ -100,7 +100,7 @@ export const runPool: RunPool = async (deps, run, stop) => {
 
 type Spoken = Beside & { readonly seen: Observation; readonly decision: Decision; readonly rollout: Rollout }
 
-const say = ({ statuses, clock }: TermDeps, run: PoolRun, of: Spoken) => {
+const say = ({ statuses, clock, settings }: TermDeps, run: PoolRun, of: Spoken) => {
   const pool = run.pool()
   const { seen, decision, troubles, isReplacing, provisionMs, rollout } = of
   const parts = {
@@ -111,6 +111,7 @@ const say = ({ statuses, clock }: TermDeps, run: PoolRun, of: Spoken) => {
     provisionMs,
     rollout,
     problem: run.problem(),
+    instance: settings.instance,
     at: clock.date(),
   }
   statuses.say(pool, statusOf({ pool: statuses.withSaid(pool), ...parts }))

@@ -106,7 +106,7 @@ export const createShaper = (deps: ShapeDeps): Shaper => {
     const cut = seen?.excessEntry === undefined ? undefined : await cutBack(api, seen, signal)
     if (cut) kinds.deployment.own.remember(pool.metadata.uid, cut.metadata.resourceVersion, cut)
 
-    const ofBudget = budgetFields(pool)
+    const ofBudget = budgetFields(pool, deps.settings.instance)
     const budget = await shapeOne(kinds.budget, { pool, fields: ofBudget, first: () => ofBudget }, signal)
     // If it is deleted before the cache shows it, nothing else tells.
     return deployment.wrote || budget.wrote ? trustMs : undefined

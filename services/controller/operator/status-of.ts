@@ -1,7 +1,7 @@
 import { summarize } from '#controller/events.ts'
 import type { Decision, Observation, Trouble } from '#controller/pool.ts'
 import type { BrowserPool, BrowserPoolStatus, PoolCondition, PoolConditionType } from '#shared/kube/browser-pool.ts'
-import { poolLabels, selectorOf } from '#shared/kube/names.ts'
+import { poolSelector, selectorOf } from '#shared/kube/names.ts'
 import type { Rollout } from './rollout.ts'
 import {
   type Said,
@@ -19,6 +19,7 @@ import {
 export type StatusParts = {
   /** The pool; its status is what was said before. */
   readonly pool: BrowserPool
+  readonly instance: string
   readonly seen: Observation
   readonly decision: Decision
   /** Kinds of trouble with a message each; also of pods that do not count for the size. */
@@ -50,7 +51,7 @@ export const statusOf = (parts: StatusParts): BrowserPoolStatus => {
       oldestWaitSeconds: Math.floor(seen.backlog.oldestMs / 1000),
     }),
     reason: decision.reason,
-    selector: selectorOf(poolLabels(name)),
+    selector: selectorOf(poolSelector(parts.instance, name)),
     conditions: [
       conditionOf(parts, 'Ready', sayReady(parts)),
       conditionOf(parts, 'Reconciling', sayReconciling(parts)),

@@ -40,8 +40,8 @@ export type PoolListener = (label: string, what: 'pool' | 'child' | 'pod') => vo
 /** What a reflector holds, as far as it is looked at. */
 export type Mirror<T extends KubeObject> = Pick<Reflector<T>, 'all' | 'get' | 'hasSynced' | 'downMs'>
 
-/** The namespaces of BrowserPools and their Deployments, and of Jobs; they may be the same. */
-export type Namespaces = { readonly pools: string; readonly jobs: string }
+/** Where an installation's objects are: BrowserPools and their Deployments, and Jobs, perhaps in one namespace. */
+export type WatchScope = { readonly instance: string; readonly pools: string; readonly jobs: string }
 
 /** A copy of everything that the controller reads. */
 export type Watch = AsyncDisposable & {
@@ -121,7 +121,7 @@ const createGroups = (all: () => readonly SeenPod[]) => {
 /** Begins to reflect all kinds of objects. */
 const reflectAll = (
   deps: WatchDeps,
-  namespaces: Namespaces,
+  scope: WatchScope,
   changed: {
     readonly tell: (label: string | undefined, what: Parameters<PoolListener>[1]) => void
     readonly pod: (change: Change<SeenPod>) => void
@@ -139,31 +139,32 @@ const reflectAll = (
       { ...of, backOff },
     )
   }
-  const managed = (resource: Resource, namespace: string) => ({ resource, namespace, labelSelector: managedSelector })
+  const labelSelector = managedSelector(scope.instance)
+  const managed = (resource: Resource, namespace: string) => ({ resource, namespace, labelSelector })
   const child = ({ object }: Change<SeenChild>) => changed.tell(labelOf(object), 'child')
   const ofPods = (namespace: string) => reflect(managed(pods, namespace), trimPod, changed.pod)
-  const ownPods = ofPods(namespaces.pools)
+  const ownPods = ofPods(scope.pools)
   return {
-    pools: reflect<BrowserPool>({ resource: browserPools, namespace: namespaces.pools }, trimPool, ({ object }) =>
+    pools: reflect<BrowserPool>({ resource: browserPools, namespace: scope.pools }, trimPool, ({ object }) =>
       changed.tell(objectName(object.metadata.name), 'pool'),
     ),
-    deployments: reflect(managed(deployments, namespaces.pools), trimDeployment, child),
-    budgets: reflect(managed(budgets, namespaces.pools), trimChild, child),
+    deployments: reflect(managed(deployments, scope.pools), trimDeployment, child),
+    budgets: reflect(managed(budgets, scope.pools), trimChild, child),
     pods: ownPods,
-    jobs: reflect(managed(jobs, namespaces.jobs), trimJob, changed.job),
-    jobPods: namespaces.jobs === namespaces.pools ? ownPods : ofPods(namespaces.jobs),
+    jobs: reflect(managed(jobs, scope.jobs), trimJob, changed.job),
+    jobPods: scope.jobs === scope.pools ? ownPods : ofPods(scope.jobs),
   }
 }
 
 /** Begins to reflect what the controller reads. */
-export const openWatch = (deps: WatchDeps, namespaces: Namespaces): Watch => {
-  const namespace = namespaces.pools
+export const openWatch = (deps: WatchDeps, scope: WatchScope): Watch => {
+  const namespace = scope.pools
   const poolListeners = createListeners<Parameters<PoolListener>>()
   const jobListeners = createListeners<[Change<SeenJobObject>]>()
   const tell = (label: string | undefined, what: Parameters<PoolListener>[1]) => {
     if (label !== undefined) poolListeners.tell(label, what)
   }
-  const reflected = reflectAll(deps, namespaces, {
+  const reflected = reflectAll(deps, scope, {
     tell,
     pod: (change) => {
       groups.changed()
@@ -182,7 +183,7 @@ export const openWatch = (deps: WatchDeps, namespaces: Namespaces): Watch => {
 
   return {
     namespace,
-    jobsNamespace: namespaces.jobs,
+    jobsNamespace: scope.jobs,
     pools: () => reflected.pools.all(),
     pool: (name) => reflected.pools.get(keyOf(name)),
     poolsOf: (label) => reflected.pools.all().filter(({ metadata }) => objectName(metadata.name) === label),

@@ -6,12 +6,19 @@ import { queueSettings } from '#shared/config/settings/outside.ts'
 import { workerSettings } from '#shared/config/settings/worker.ts'
 import type { Pool } from '#shared/capture/lane.ts'
 import type { BrowserPoolSpec } from '#shared/kube/browser-pool.ts'
-import { poolLabels } from '#shared/kube/names.ts'
+import { poolLabels, poolSelector } from '#shared/kube/names.ts'
 
 /** The part of the operator's settings that its pods, and what runs them, are made of. */
 export type PodSettings = Pick<
   ValuesOf<typeof operatorSettings>,
-  'podImage' | 'podSecret' | 'podEgress' | 'podSeccomp' | 'podIsolation' | 'podUnsafeNoSandbox' | 'nodeProvisionSeconds'
+  | 'instance'
+  | 'podImage'
+  | 'podSecret'
+  | 'podEgress'
+  | 'podSeccomp'
+  | 'podIsolation'
+  | 'podUnsafeNoSandbox'
+  | 'nodeProvisionSeconds'
 >
 
 /** What a worker's pod is made of. */
@@ -51,6 +58,8 @@ const secretMode = 0o440
 const userId = 10_001
 const shmMiBPerSlot = 256
 const tmpMiBPerSlot = 1024
+/** A process that has not opened its probes by then is started again; until then liveness does not count. */
+const startSeconds = 120
 
 /**
  * The pod of a worker. It holds no token of Kubernetes, and of secrets only the pool's own; it cannot get more rights, and
@@ -60,17 +69,20 @@ export const workerPod = (of: WorkerPodOptions): PodTemplate => {
   const { pool, browserPool, template, program, graceSeconds, settings } = of
   const { labels, annotations, affinity, topologySpread, image, imagePullPolicy, resources, env, ...placement } =
     template
-  const ownLabels = poolLabels(browserPool)
+  const ownLabels = poolLabels(settings.instance, browserPool)
   const isolated = settings.podIsolation === 'namespace'
   return {
-    metadata: { labels: { ...labels, ...ownLabels }, ...(annotations && { annotations }) },
+    metadata: {
+      labels: { ...labels, ...ownLabels },
+      annotations: { ...evictionAnnotations[program], ...annotations },
+    },
     spec: {
       ...placement,
       ...(affinity && { affinity }),
       ...(topologySpread && {
         topologySpreadConstraints: topologySpread.map((spread) => ({
           ...spread,
-          labelSelector: { matchLabels: { ...ownLabels } },
+          labelSelector: { matchLabels: poolSelector(settings.instance, browserPool) },
           // During an update the old pods say nothing about where the new ones should be.
           matchLabelKeys: ['pod-template-hash'],
         })),
@@ -80,10 +92,12 @@ export const workerPod = (of: WorkerPodOptions): PodTemplate => {
           name: workerContainer,
           image: image ?? settings.podImage,
           ...(imagePullPolicy && { imagePullPolicy }),
-          command: ['node', `services/worker/${program}.ts`],
+          // Not `command`: the image's entry point is an init, which reaps what browsers leave behind.
+          args: ['node', `services/worker/${program}.ts`],
           resources: quantitiesOf(resources ?? defaultResources(of.slots)),
           env: variablesOf(of, env ?? []),
           ports: [{ name: 'probe', containerPort: probePort }],
+          startupProbe: probe('/livez', { periodSeconds: 1, timeoutSeconds: 2, failureThreshold: startSeconds }),
           readinessProbe: probe('/readyz', { periodSeconds: 1, timeoutSeconds: 2, failureThreshold: 2 }),
           livenessProbe: probe('/livez', { periodSeconds: 5, timeoutSeconds: 5, failureThreshold: 2 }),
           securityContext: securityOf(isolated),
@@ -101,8 +115,8 @@ export const workerPod = (of: WorkerPodOptions): PodTemplate => {
         runAsGroup: userId,
         fsGroup: userId,
         seccompProfile:
-          settings.podSeccomp === ''
-            ? { type: 'RuntimeDefault' }
+          settings.podSeccomp === 'RuntimeDefault'
+            ? { type: settings.podSeccomp }
             : { type: 'Localhost', localhostProfile: settings.podSeccomp },
       },
       // An unmasked /proc is allowed only where root of the pod is nobody on the node.
@@ -134,9 +148,27 @@ const volumesOf = (secretName: string, slots: number): V1Volume[] => [
   { name: 'shm', emptyDir: { medium: 'Memory', sizeLimit: `${slots * shmMiBPerSlot}Mi` } },
 ]
 
-/** Requests are what ordinary pages take; limits what browsers may take at most before the worker ends them itself. */
+/**
+ * Whether a node autoscaler may take a node away for the sake of others: a worker goes on elsewhere, although it has folders of
+ * its own; the capture of a Job would begin anew.
+ */
+const evictionAnnotations: Readonly<Record<WorkerPodOptions['program'], Readonly<Record<string, string>>>> = {
+  main: { 'cluster-autoscaler.kubernetes.io/safe-to-evict': 'true' },
+  'main-job': { 'cluster-autoscaler.kubernetes.io/safe-to-evict': 'false', 'karpenter.sh/do-not-disrupt': 'true' },
+}
+
+/**
+ * Requests are what ordinary pages take. Measured of one slot: 361 MiB after 500 captures and 255 MiB more with full Chromium;
+ * 240 processor ms for a small page, two to three times that with full Chromium.
+ * Limits are what the worker itself allows: each browser 2 GiB (`SHUTTERFLEET_WORKER_BROWSER_MEMORY_MAX`) and 1 GiB of files,
+ * which are in memory, or by flags alone on disk; and 512 MiB for the worker.
+ */
 const defaultResources = (slots: number) => ({
-  requests: { cpu: `${slots * 500}m`, memory: `${300 + slots * 400}Mi` },
+  requests: {
+    cpu: `${slots * 500}m`,
+    memory: `${300 + slots * 400}Mi`,
+    'ephemeral-storage': `${128 + slots * 128}Mi`,
+  },
   limits: { memory: `${512 + slots * 3072}Mi`, 'ephemeral-storage': `${256 + slots * tmpMiBPerSlot}Mi` },
 })
 

@@ -21,7 +21,7 @@ const labelValue = { type: 'string', maxLength: 63, pattern: '^(([A-Za-z0-9][-A-
 
 const annotationValue = { type: 'string', maxLength: 4096 }
 
-const ownLabels = Object.keys(poolLabels('any'))
+const ownLabels = Object.keys(poolLabels('any', 'any'))
 const ownLabelsStay: Rule = {
   rule: `self.all(key, !(key in ${quoted(ownLabels)}))`,
   message: `the controller sets these labels itself: ${ownLabels.join(', ')}`,
@@ -73,7 +73,7 @@ const resources = Type.Object(
   },
   {
     description:
-      'CPU, memory and disk of a worker. Without it requests of 500m for each slot and 300 MiB, 400 MiB more for each slot; limits of 512 MiB, 3 GiB more for each slot, and 256 MiB of disk, 1 GiB more for each slot.',
+      'CPU, memory and disk of a worker. Without it requests of 500m for each slot, 300 MiB and 400 MiB more for each slot, 128 MiB of disk and 128 MiB more for each slot; limits of 512 MiB and 3 GiB more for each slot, 256 MiB of disk and 1 GiB more for each slot. What is given replaces all of it.',
   },
 )
 

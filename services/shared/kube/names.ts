@@ -12,7 +12,7 @@ export const replicasOwner = 'shutterfleet-controller-replicas'
 /** Who events say they come from. */
 export const reportingController = `${apiGroup}/controller`
 
-/** The Lease that the controllers of a namespace compete for. */
+/** The Lease that the controllers of a namespace compete for, of whatever installation: it guards the BrowserPools of the namespace. */
 export const leaseName = 'shutterfleet-controller'
 
 /** Label of a Job that says which capture it has claimed. */
@@ -46,18 +46,26 @@ export const objectName = (...parts: readonly [string, ...string[]]): string => 
 /** Name of the Deployment of a pool's workers and of their disruption budget. */
 export const workersName = (pool: string): string => objectName('shutterfleet', pool)
 
+const instanceLabel = 'app.kubernetes.io/instance'
 const poolLabel = `${apiGroup}/pool`
 
-/** Labels of everything that the controller makes for a pool; those of its pods among them. */
-export const poolLabels = (pool: string): Readonly<Record<string, string>> => ({
-  'app.kubernetes.io/name': 'shutterfleet',
-  'app.kubernetes.io/component': 'worker',
-  'app.kubernetes.io/managed-by': fieldOwner,
+/** By which the workers of a pool are selected for good: a Deployment's selector cannot be changed. */
+export const poolSelector = (instance: string, pool: string): Readonly<Record<string, string>> => ({
+  [instanceLabel]: instance,
   [poolLabel]: objectName(pool),
 })
 
-/** What the objects of all pools have in common, as a selector. */
-export const managedSelector = `app.kubernetes.io/managed-by=${fieldOwner}`
+/** Labels of everything that the controller makes for a pool; those of its pods among them. */
+export const poolLabels = (instance: string, pool: string): Readonly<Record<string, string>> => ({
+  'app.kubernetes.io/name': 'shutterfleet',
+  'app.kubernetes.io/component': 'worker',
+  'app.kubernetes.io/managed-by': fieldOwner,
+  ...poolSelector(instance, pool),
+})
+
+/** What the objects of all pools of an installation have in common, as a selector. */
+export const managedSelector = (instance: string): string =>
+  selectorOf({ 'app.kubernetes.io/managed-by': fieldOwner, [instanceLabel]: instance })
 
 /** The pool that an object with such labels belongs to, as `objectName` writes it. */
 export const labelledPool = (labels: Readonly<Record<string, string>> | undefined): string | undefined =>

@@ -31,6 +31,7 @@ export type ReplicaDeps = {
 }
 
 const config = {
+  instance: 'shutterfleet',
   poolsNamespace: 'default',
   jobsNamespace: 'default',
   controllerPod: '',
@@ -39,7 +40,7 @@ const config = {
   podImage: 'worker:1',
   podSecret: 'shutterfleet-worker',
   podEgress: { host: 'egress', port: 3128 },
-  podSeccomp: '',
+  podSeccomp: 'shutterfleet-worker.json',
   podIsolation: 'namespace',
   podUnsafeNoSandbox: false,
   nodeProvisionSeconds: 300,

@@ -23,6 +23,7 @@ export const workerManifest = (
     program: 'main',
     graceSeconds: 10,
     settings: {
+      instance: 'shutterfleet',
       podImage: imageOf(of.image),
       podSecret: 'worker',
       podEgress: of.egress,

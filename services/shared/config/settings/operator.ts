@@ -1,5 +1,10 @@
-import { flag, integer, oneOf, text } from '#shared/config/setting.ts'
+import { flag, integer, oneOf, type Parsed, text } from '#shared/config/setting.ts'
 import { hostPort } from './worker.ts'
+
+const labelValue = (value: string): Parsed<string> =>
+  /^[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$/.test(value)
+    ? { ok: true, value }
+    : { ok: false, problem: 'must be a label of Kubernetes: 1 to 63 of A-Z a-z 0-9 - _ . between letters or digits' }
 
 /** Settings of the controller on Kubernetes alone. Everything about a single pool stands in its BrowserPool. */
 export const operatorSettings = {
@@ -19,6 +24,14 @@ export const operatorSettings = {
     help: 'name of this controller in the Lease and in events; empty: made at each start',
     fallback: '',
   }),
+  instance: {
+    ...text('INSTANCE', {
+      help: 'name of this installation, the label app.kubernetes.io/instance of all that the controller makes: installations whose Jobs share a namespace need different ones',
+      fallback: 'shutterfleet',
+    }),
+    kind: 'label, at most 63 characters',
+    parse: labelValue,
+  },
   leaseSeconds: integer('CONTROLLER_LEASE_SECONDS', {
     help: 'time after which another controller takes over from one that is gone',
     unit: 's',
@@ -44,8 +57,8 @@ export const operatorSettings = {
     parse: hostPort,
   },
   podSeccomp: text('POD_SECCOMP', {
-    help: "seccomp profile of the workers on their nodes; empty: the container runtime's own",
-    fallback: '',
+    help: "seccomp profile of the workers, a file below the kubelet's folder seccomp (k8s/seccomp holds it); RuntimeDefault: the container runtime's own, under which workers start only with POD_ISOLATION = flags-only and POD_UNSAFE_NO_SANDBOX = true",
+    fallback: 'shutterfleet-worker.json',
   }),
   podIsolation: oneOf('POD_ISOLATION', {
     help: 'how workers keep browsers apart: namespaces, which need user namespaces and an unmasked /proc, or only flags, which hide nothing of the pod from them',

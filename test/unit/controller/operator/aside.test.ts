@@ -11,7 +11,7 @@ t.test('a pool that would take the queue of an older one is left alone and says 
   t.equal(asideOf(older, owners), undefined)
   const aside = asideOf(younger, owners)
   t.match(aside, { reason: 'PoolTaken', word: 'pool-taken', message: /older/ })
-  t.match(statusAside({ pool: younger, at: new Date(0) }, aside!), {
+  t.match(statusAside({ pool: younger, instance: 'shutterfleet', at: new Date(0) }, aside!), {
     reason: 'pool-taken',
     conditions: [
       { type: 'Ready', status: 'False' },

@@ -8,7 +8,7 @@ const hashOf = (of: ReturnType<typeof fields>) => of.metadata?.annotations?.[app
 
 t.test('a Deployment belongs to its pool, has its labels, and says nothing of its size', async (t) => {
   const { metadata, spec } = fields()
-  t.strictSame(metadata?.labels, poolLabels('web'))
+  t.strictSame(metadata?.labels, poolLabels('shutterfleet', 'web'))
   t.strictSame(metadata?.ownerReferences, [
     {
       apiVersion: 'shutterfleet.dev/v1alpha1',
@@ -19,9 +19,9 @@ t.test('a Deployment belongs to its pool, has its labels, and says nothing of it
     },
   ])
   t.match(spec, {
-    selector: { matchLabels: poolLabels('web') },
+    selector: { matchLabels: { 'app.kubernetes.io/instance': 'shutterfleet', 'shutterfleet.dev/pool': 'web' } },
     strategy: { rollingUpdate: { maxUnavailable: 0 } },
-    template: { metadata: { labels: poolLabels('web') }, spec: { terminationGracePeriodSeconds: 100 } },
+    template: { metadata: { labels: poolLabels('shutterfleet', 'web') }, spec: { terminationGracePeriodSeconds: 100 } },
   })
   t.notOk('replicas' in spec)
 })

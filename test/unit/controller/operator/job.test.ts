@@ -7,10 +7,11 @@ const options: JobOptions = {
   namespace: 'jobs',
   spec: { jobs: { max: 5, spares: 0, spareSeconds: 300, keepSeconds: 60 }, template: { image: 'worker:1' } },
   settings: {
+    instance: 'shutterfleet',
     podImage: 'none',
     podSecret: 'secret',
     podEgress: { host: 'egress', port: 3128 },
-    podSeccomp: '',
+    podSeccomp: 'shutterfleet-worker.json',
     podIsolation: 'namespace',
     podUnsafeNoSandbox: false,
     nodeProvisionSeconds: 300,
@@ -21,7 +22,7 @@ const environmentOf = (manifest: ReturnType<typeof jobManifest>) =>
 
 t.test('asks for a worker that serves one capture and ends whatever happens', (t) => {
   const { metadata, spec } = jobManifest('proxied-a1', options)
-  t.match(metadata, { name: 'proxied-a1', namespace: 'jobs', labels: poolLabels('proxied') })
+  t.match(metadata, { name: 'proxied-a1', namespace: 'jobs', labels: poolLabels('shutterfleet', 'proxied') })
   t.notOk(metadata.ownerReferences)
   t.match(spec, {
     backoffLimit: 0,
@@ -35,11 +36,11 @@ t.test('asks for a worker that serves one capture and ends whatever happens', (t
       ],
     },
     template: {
-      metadata: { labels: poolLabels('proxied') },
+      metadata: { labels: poolLabels('shutterfleet', 'proxied') },
       spec: {
         restartPolicy: 'Never',
         terminationGracePeriodSeconds: 100,
-        containers: [{ name: 'worker', image: 'worker:1', command: ['node', 'services/worker/main-job.ts'] }],
+        containers: [{ name: 'worker', image: 'worker:1', args: ['node', 'services/worker/main-job.ts'] }],
       },
     },
   })

@@ -9,7 +9,7 @@ const wanted = deploymentFields(poolObject(), podSettings)
 const applied = wanted.metadata?.annotations?.[appliedAnnotation] ?? ''
 const seen = (
   more: Partial<SeenChild> = {},
-  labels: Readonly<Record<string, string>> = poolLabels('web'),
+  labels: Readonly<Record<string, string>> = poolLabels('shutterfleet', 'web'),
 ): SeenChild => ({
   metadata: { name: 'a', namespace: 'n', uid: 'u', resourceVersion: '1', labels },
   applied,

@@ -36,7 +36,14 @@ const decided = (given: Partial<ProxiedDecision> = {}): ProxiedDecision => ({
 })
 const say = (
   given: { seen?: Partial<ProxiedObservation>; decision?: Partial<ProxiedDecision>; pool?: BrowserPool } = {},
-) => proxiedStatusOf({ pool: given.pool ?? poolWith(), seen: seen(given.seen), decision: decided(given.decision), at })
+) =>
+  proxiedStatusOf({
+    pool: given.pool ?? poolWith(),
+    instance: 'one',
+    seen: seen(given.seen),
+    decision: decided(given.decision),
+    at,
+  })
 const conditionsOf = ({ conditions = [] }: BrowserPoolStatus) =>
   Object.fromEntries(conditions.map(({ type, status, reason }) => [type, `${status} ${reason}`]))
 const messageOf = ({ conditions = [] }: BrowserPoolStatus, type: PoolConditionType) =>
@@ -105,7 +112,7 @@ t.test('says that it is paused, or at its maximum', (t) => {
 t.test('turns nothing but numbers when captures come and go, and keeps the time of what did not turn', (t) => {
   const before = say({ decision: { trouble: { why: 'image-pull', message: '' } } })
   const pool = poolWith({ status: before })
-  const later = { pool, seen: seen(), decision: decided(), at: new Date('2026-11-20T11:00:00Z') }
+  const later = { pool, instance: 'one', seen: seen(), decision: decided(), at: new Date('2026-11-20T11:00:00Z') }
   const after = proxiedStatusOf(later)
   const timeOf = (of: BrowserPoolStatus, type: string) =>
     of.conditions?.find((each) => each.type === type)?.lastTransitionTime

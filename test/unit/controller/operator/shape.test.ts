@@ -28,7 +28,10 @@ const createServer = () => {
     version: 1,
   }
   const hashOf = (kind: Kind) => {
-    const fields = kind === 'deployments' ? deploymentFields(world.pool, podSettings) : budgetFields(world.pool)
+    const fields =
+      kind === 'deployments'
+        ? deploymentFields(world.pool, podSettings)
+        : budgetFields(world.pool, podSettings.instance)
     return fields.metadata?.annotations?.[appliedAnnotation] ?? ''
   }
   const answer = (kind: Kind, parts: Parameters<typeof deploymentObject>[1]) => {

@@ -7,6 +7,7 @@ import { quietBacklog, seenCrew, seenPool, seenWorker } from '#test/helpers/seen
 const at = new Date('2026-01-02T03:04:05.678Z')
 const parts = (of: Partial<StatusParts> = {}): StatusParts => ({
   pool: poolObject(),
+  instance: 'one',
   seen: seenPool({ workers: seenCrew(2) }),
   decision: { kind: 'hold', wanted: 2, reason: 'steady' },
   troubles: new Map(),
@@ -37,7 +38,7 @@ t.test('the numbers are those of the tick', async (t) => {
     queue: 7,
     oldestWaitSeconds: 2,
     reason: 'steady',
-    selector: /shutterfleet\.dev\/pool=web/,
+    selector: 'app.kubernetes.io/instance=one,shutterfleet.dev/pool=web',
   })
 })
 

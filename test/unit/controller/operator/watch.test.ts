@@ -38,7 +38,7 @@ const setUp = (jobsNamespace = 'n') => {
         eventsOf: () => ({ listed: () => {}, ended: () => {} }),
         podChanged: ({ kind, object }) => podChanges.push(`${kind} ${object.metadata.name}`),
       },
-      { pools: 'n', jobs: jobsNamespace },
+      { instance: 'one', pools: 'n', jobs: jobsNamespace },
     )
     t.teardown(() => watch[Symbol.asyncDispose]())
     return { watch, podChanges }
@@ -82,7 +82,9 @@ t.test('only what the controller made is asked for, but for BrowserPools', async
   fillAll(world)
   world.begin()
   await world.clock.advance(0)
-  const selector = { labelSelector: 'app.kubernetes.io/managed-by=shutterfleet-controller' }
+  const selector = {
+    labelSelector: 'app.kubernetes.io/managed-by=shutterfleet-controller,app.kubernetes.io/instance=one',
+  }
   for (const resource of [deployments, budgets, pods, jobs]) t.match(world.kindOf(resource).asked, [selector])
   t.notMatch(world.kindOf(browserPools).asked, [selector])
 })

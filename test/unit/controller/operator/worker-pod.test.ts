@@ -1,6 +1,6 @@
 import t from 'tap'
 import { type WorkerPodOptions, workerPod } from '#controller/operator/worker-pod.ts'
-import { poolLabels } from '#shared/kube/names.ts'
+import { poolLabels, poolSelector } from '#shared/kube/names.ts'
 import { knownNames } from '#shared/config/settings/all.ts'
 import { podSettings } from '#test/helpers/kube-objects.ts'
 
@@ -40,13 +40,29 @@ t.test('a worker is told what it is, where its secrets are, and no secret', asyn
     name: 'secrets',
     secret: { secretName: 'worker-secret-standard', defaultMode: 288 },
   })
-  t.strictSame(containerOf().command, ['node', 'services/worker/main.ts'])
+  t.strictSame(containerOf().args, ['node', 'services/worker/main.ts'])
 })
 
 t.test('a worker whose event loop has not answered for 10 s is restarted', async (t) => {
   const { httpGet, periodSeconds = 0, timeoutSeconds = 0, failureThreshold = 0 } = containerOf().livenessProbe ?? {}
   t.equal(httpGet?.path, '/livez')
   t.equal(Math.max(periodSeconds, timeoutSeconds) * failureThreshold, 10)
+})
+
+t.test("the image's init is the first process, and liveness counts once the worker has started", async (t) => {
+  t.notOk('command' in containerOf())
+  const { httpGet, periodSeconds = 0, failureThreshold = 0 } = containerOf().startupProbe ?? {}
+  t.equal(httpGet?.path, '/livez')
+  t.equal(periodSeconds * failureThreshold, 120)
+})
+
+t.test('node autoscalers may move a worker and not a Job, unless the template says otherwise', async (t) => {
+  const evict = 'cluster-autoscaler.kubernetes.io/safe-to-evict'
+  const keep = 'karpenter.sh/do-not-disrupt'
+  t.strictSame(pod().metadata.annotations, { [evict]: 'true' })
+  t.strictSame(pod({ program: 'main-job' }).metadata.annotations, { [evict]: 'false', [keep]: 'true' })
+  const template = { annotations: { [evict]: 'false' } }
+  t.strictSame(pod({ template }).metadata.annotations, { [evict]: 'false' })
 })
 
 t.test('every variable is a setting', async (t) => {
@@ -63,7 +79,7 @@ t.test('the worker of a Job beats under the name that it was given, and is not r
     SHUTTERFLEET_WORKER_POD: 'job-1',
     SHUTTERFLEET_WORKER_SPARE_SECONDS: '60',
   })
-  t.strictSame(containerOf(of).command, ['node', 'services/worker/main-job.ts'])
+  t.strictSame(containerOf(of).args, ['node', 'services/worker/main-job.ts'])
   t.equal(pod(of).spec.restartPolicy, 'Never')
   t.equal(pod().spec.restartPolicy, 'Always')
 })
@@ -78,7 +94,7 @@ t.test('a worker can do as little as it needs', async (t) => {
       runAsNonRoot: true,
       runAsUser: 10_001,
       fsGroup: 10_001,
-      seccompProfile: { type: 'RuntimeDefault' },
+      seccompProfile: { type: 'Localhost', localhostProfile: 'shutterfleet-worker.json' },
     },
   })
   t.match(containerOf().securityContext, {
@@ -91,13 +107,10 @@ t.test('a worker can do as little as it needs', async (t) => {
 t.test('namespaces need an unmasked /proc, and that users of their own', async (t) => {
   t.equal(containerOf().securityContext?.procMount, 'Unmasked')
   t.equal(pod().spec.hostUsers, false)
-  const settings = { ...podSettings, podIsolation: 'flags-only', podSeccomp: 'chromium.json' } as const
+  const settings = { ...podSettings, podIsolation: 'flags-only', podSeccomp: 'RuntimeDefault' } as const
   t.notOk('procMount' in (containerOf({ settings }).securityContext ?? {}))
   t.notOk('hostUsers' in pod({ settings }).spec)
-  t.match(pod({ settings }).spec.securityContext?.seccompProfile, {
-    type: 'Localhost',
-    localhostProfile: 'chromium.json',
-  })
+  t.strictSame(pod({ settings }).spec.securityContext?.seccompProfile, { type: 'RuntimeDefault' })
 })
 
 t.test('what the template says stands in the pod', async (t) => {
@@ -117,7 +130,8 @@ t.test('what the template says stands in the pod', async (t) => {
     runtimeClassName: 'gvisor',
   }
   const { metadata, spec } = pod({ template })
-  t.strictSame(metadata, { labels: { team: 'a', ...poolLabels('web') }, annotations: { note: 'b' } })
+  t.strictSame(metadata.labels, { team: 'a', ...poolLabels('shutterfleet', 'web') })
+  t.equal(metadata.annotations?.['note'], 'b')
   t.match(spec, {
     imagePullSecrets: [{ name: 'pull' }],
     nodeSelector: { arch: 'amd64' },
@@ -128,7 +142,7 @@ t.test('what the template says stands in the pod', async (t) => {
     topologySpreadConstraints: [
       {
         topologyKey: 'zone',
-        labelSelector: { matchLabels: poolLabels('web') },
+        labelSelector: { matchLabels: poolSelector('shutterfleet', 'web') },
         matchLabelKeys: ['pod-template-hash'],
       },
     ],
@@ -150,7 +164,10 @@ t.test('what the controller sets cannot be set by the template, as a value or as
   const variables = variablesOf({ template: { env, labels: { 'shutterfleet.dev/pool': 'other' } } })
   t.notOk([...variables.values()].includes('stolen'))
   t.equal(new Set(variables.keys()).size, containerOf({ template: { env } }).env?.length)
-  t.match(pod({ template: { labels: { 'shutterfleet.dev/pool': 'other' } } }).metadata.labels, poolLabels('web'))
+  t.match(
+    pod({ template: { labels: { 'shutterfleet.dev/pool': 'other' } } }).metadata.labels,
+    poolLabels('shutterfleet', 'web'),
+  )
 })
 
 t.test('an IPv6 address of egress stands in brackets', async (t) => {
@@ -162,7 +179,7 @@ t.test(
   'memory, disk and folders of a worker have bounds that grow with its slots, unless the template has others',
   async (t) => {
     t.match(containerOf({ slots: 2 }).resources, {
-      requests: { cpu: '1000m', memory: '1100Mi' },
+      requests: { cpu: '1000m', memory: '1100Mi', 'ephemeral-storage': '384Mi' },
       limits: { memory: '6656Mi', 'ephemeral-storage': '2304Mi' },
     })
     const unbounded = pod({ slots: 2 }).spec.volumes?.filter(({ emptyDir }) => emptyDir && !emptyDir.sizeLimit)

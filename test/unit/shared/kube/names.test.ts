@@ -22,18 +22,22 @@ t.test('what had to be changed still differs', async (t) => {
 })
 
 t.test('the labels of a pool are a selector', async (t) => {
-  t.match(selectorOf(poolLabels('standard')), /(^|,)shutterfleet\.dev\/pool=standard(,|$)/)
+  t.match(selectorOf(poolLabels('shutterfleet', 'standard')), /(^|,)shutterfleet\.dev\/pool=standard(,|$)/)
 })
 
 t.test('what belongs to a pool is named after it and found by its label', async (t) => {
   t.equal(workersName('standard'), 'shutterfleet-standard')
   t.match(workersName('a.b'), isLabel)
-  t.equal(labelledPool(poolLabels('a.b')), objectName('a.b'))
+  t.equal(labelledPool(poolLabels('shutterfleet', 'a.b')), objectName('a.b'))
   t.equal(labelledPool({ other: 'x' }), undefined)
   t.equal(labelledPool(undefined), undefined)
 })
 
-t.test('one selector finds the objects of all pools', async (t) => {
-  const [name, value] = managedSelector.split('=')
-  for (const pool of ['standard', 'stealth']) t.equal(poolLabels(pool)[name ?? ''], value)
+t.test('one selector finds the objects of all pools of an installation, and of no other', async (t) => {
+  const isFound = (selector: string, labels: Readonly<Record<string, string>>) =>
+    selector.split(',').every((each) => labels[each.split('=')[0] ?? ''] === each.split('=')[1])
+  for (const pool of ['standard', 'stealth']) {
+    t.ok(isFound(managedSelector('one'), poolLabels('one', pool)))
+    t.notOk(isFound(managedSelector('one'), poolLabels('other', pool)))
+  }
 })
