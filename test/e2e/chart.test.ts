@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process'
-import { mkdir, readFile, writeFile } from 'node:fs/promises'
+import { cp, mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { promisify } from 'node:util'
 import t from 'tap'
@@ -107,9 +107,18 @@ t.test('chart: every value is documented, and used', async (t) => {
   t.strictSame(undocumented(leavesOf(readValues('a:\n  # About b.\n  b: 1\n  c: 2\n'))), ['a.c'])
 
   const folder = t.testdir()
+  const chart = join(folder, 'shutterfleet')
+  await cp(chartFolder, chart, { recursive: true })
+  for (const [path, text] of [
+    ['rules/sample.yaml', 'groups: []'],
+    ['dashboards/sample.json', '{}'],
+  ] as const) {
+    await mkdir(join(chart, 'files', path, '..'), { recursive: true })
+    await writeFile(join(chart, 'files', path), text)
+  }
   const paths = leaves.map(({ path }) => path)
-  t.strictSame(await unusedValues(paths, folder), [])
-  t.strictSame(await unusedValues([['gateway', 'nobody']], folder), ['gateway.nobody'])
+  t.strictSame(await unusedValues(paths, { chart, folder }), [])
+  t.strictSame(await unusedValues([['gateway', 'nobody']], { chart, folder }), ['gateway.nobody'])
 })
 
 t.test('chart: renders what it did', async (t) => {

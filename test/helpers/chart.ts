@@ -53,9 +53,14 @@ export const ciPath = (name: string): string => join(ciFolder, `${name}-values.y
 export const ciValues = async (name: string): Promise<Values> => parse(await readFile(ciPath(name), 'utf8')) as Values
 
 /** What Helm makes of the chart as release `shots` in a namespace of that name. */
-export const renderText = (valuesFile: string, which: (typeof helms)[number] = 'helm4', more: readonly string[] = []) =>
+export const renderText = (
+  valuesFile: string,
+  which: (typeof helms)[number] = 'helm4',
+  more: readonly string[] = [],
+  chart = chartFolder,
+): Promise<string> =>
   helm(which, [
-    ...['template', 'shots', chartFolder, '--namespace=shots', `--kube-version=${kubeVersion}`],
+    ...['template', 'shots', chart, '--namespace=shots', `--kube-version=${kubeVersion}`],
     ...[`--values=${valuesFile}`, ...more],
   ])
 
@@ -79,21 +84,20 @@ const without = (values: Values, [name = '', ...below]: readonly string[]): Valu
   return below.length > 0 && isValues(value) ? { ...others, [name]: without(value, below) } : others
 }
 
-/** The values that no file of `ci/` sets so that the chart becomes another one. `folder` is for files that are written meanwhile. */
+/** The values that no file of `ci/` sets so that `chart` becomes another one. `folder` is for files that are written meanwhile. */
 export const unusedValues = async (
   paths: readonly (readonly string[])[],
-  folder: string,
+  { chart, folder }: { readonly chart: string; readonly folder: string },
 ): Promise<readonly string[]> => {
+  const render = (file: string) => renderText(file, 'helm4', [], chart)
   const files = await Promise.all((await ciNames()).map(async (name) => ({ name, values: await ciValues(name) })))
-  const whole = new Map(
-    await Promise.all(files.map(async ({ name }) => [name, await renderText(ciPath(name))] as const)),
-  )
+  const whole = new Map(await Promise.all(files.map(async ({ name }) => [name, await render(ciPath(name))] as const)))
   const isUsed = async (path: readonly string[]): Promise<boolean> => {
     for (const { name, values } of files.filter((file) => at(file.values, path) !== undefined)) {
       const file = join(folder, `${path.join('.')}.yaml`)
       await writeFile(file, JSON.stringify(without(values, path)))
       // Without a required value it does not render.
-      const other = await renderText(file).catch(() => '')
+      const other = await render(file).catch(() => '')
       if (!isDeepStrictEqual(objectsOf(other), objectsOf(whole.get(name) ?? ''))) return true
     }
     return false
@@ -111,6 +115,8 @@ export type ChartPod = {
       { readonly args: readonly string[]; readonly env: readonly { readonly name: string; readonly value?: string }[] },
     ]
     readonly volumes: readonly {
+      readonly name: string
+      readonly persistentVolumeClaim?: { readonly claimName: string }
       readonly projected?: {
         readonly sources: readonly {
           readonly secret: { readonly name: string; readonly items: readonly { key: string; path: string }[] }
@@ -124,6 +130,11 @@ export type ChartPod = {
 export const podsOf = (objects: readonly ChartObject[]): readonly ChartPod[] =>
   objects.flatMap((object) => {
     if (object.kind === 'Pod') return [object as unknown as ChartPod]
-    const { template } = (object['spec'] ?? {}) as { readonly template?: ChartPod }
-    return template && object.kind !== 'BrowserPool' ? [template] : []
+    const { template, volumeClaimTemplates: claims = [] } = (object['spec'] ?? {}) as {
+      readonly template?: ChartPod
+      readonly volumeClaimTemplates?: readonly { readonly metadata: { readonly name: string } }[]
+    }
+    if (!template || object.kind === 'BrowserPool') return []
+    const claimed = claims.map(({ metadata: { name } }) => ({ name, persistentVolumeClaim: { claimName: name } }))
+    return [{ ...template, spec: { ...template.spec, volumes: [...template.spec.volumes, ...claimed] } }]
   })

@@ -77,7 +77,10 @@ image: {{ include "shutterfleet.image" (list .root "server") }}
 imagePullPolicy: {{ .root.Values.image.pullPolicy }}
 args: {{ toJson .args }}
 env:
-  {{- include "shutterfleet.env" .settings | nindent 2 }}
+  {{- with .settings }}
+  {{- include "shutterfleet.env" . | nindent 2 }}
+  {{- else }} []
+  {{- end }}
   {{- if .podName }}
   - name: SHUTTERFLEET_CONTROLLER_POD
     valueFrom: { fieldRef: { fieldPath: metadata.name } }
