@@ -1,5 +1,12 @@
 import t from 'tap'
-import { appliedAnnotation, fieldOwner, poolLabels, replicasOwner, workersName } from '#shared/kube/names.ts'
+import {
+  appliedAnnotation,
+  fieldOwner,
+  poolLabels,
+  replicasOwner,
+  selectorOf,
+  workersName,
+} from '#shared/kube/names.ts'
 import { eventually } from '#test/helpers/eventually.ts'
 import { startOperatorCluster, type WorkersDeployment } from '#test/helpers/operator-cluster.ts'
 import { environmentOf } from '#test/helpers/worker-pod-object.ts'
@@ -175,3 +182,56 @@ t.test('what belongs to a BrowserPool goes with it', async (t) => {
   })
   t.strictSame(fleet.busyEnds(), [])
 })
+
+t.test(
+  "an older release's Deployment goes on with its selector, and loses no worker before others are ready",
+  async (t) => {
+    const size = (paused: boolean) => applyPool('older', { autoscaling: { enabled: false }, replicas: 2, paused })
+    await size(false)
+    await settles('older', 2)
+    await size(true)
+    await eventually(async () => (await world.poolOf('older')).status?.reason === 'paused')
+
+    const made = await deploymentOf('older')
+    const without = ({ 'app.kubernetes.io/instance': _, ...labels }: Readonly<Record<string, string>>) => labels
+    const matchLabels = without(poolLabels('shutterfleet', 'older'))
+    const { metadata, spec } = made.spec.template
+    const template = { metadata: { ...metadata, labels: matchLabels }, spec }
+    await cluster.kubectl(['delete', 'deployment,pods', '-l', selectorOf(poolLabels('shutterfleet', 'older'))])
+    await cluster.apply({
+      apiVersion,
+      kind: 'Deployment',
+      metadata: {
+        name: made.metadata.name,
+        namespace: 'default',
+        labels: matchLabels,
+        annotations: { [appliedAnnotation]: 'older' },
+        ownerReferences: made.metadata.ownerReferences,
+      },
+      spec: { replicas: 2, selector: { matchLabels }, template },
+    })
+    const readyOf = async () =>
+      (await cluster.get<{ status: { readyReplicas?: number } }>('deployment', made.metadata.name)).status.readyReplicas
+    await eventually(async () => (await readyOf()) === 2, {
+      what: 'the older release has its workers',
+      withinMs: 30_000,
+    })
+    const { uid } = (await deploymentOf('older')).metadata
+
+    const numbers: (number | undefined)[] = []
+    await size(false)
+    const isOver = async () => {
+      numbers.push(await readyOf())
+      return (await podsOf('older')).length === 2 && (await world.conditionOf('older', 'Ready'))?.status === 'True'
+    }
+    await eventually(isOver, { what: 'all workers are of this release', withinMs: 60_000 })
+    t.ok(
+      numbers.every((each) => each !== undefined && each >= 2),
+      numbers.join(),
+    )
+    await settles('older', 2)
+    const now = await deploymentOf('older')
+    t.equal(now.metadata.uid, uid)
+    t.strictSame(now.spec.selector, { matchLabels })
+  },
+)

@@ -76,13 +76,15 @@ t.test('a Job whose pod is killed while it serves: another serves its capture, o
   await settled(t)
 })
 
-t.test('a BrowserPool that is deleted ends no capture, and another goes on', async (t) => {
+t.test('a BrowserPool that is deleted takes its Jobs along, whose captures end, and another goes on', async (t) => {
   life.serviceMs = 3000
   const [id] = await send(1)
   await eventually(() => startsOf(id!).length === 1)
   await cluster.kubectl(['delete', 'bp', name])
-  await want({})
   await queue.allEnded()
+  const left = async () => (await cluster.get<{ items: [] }>('jobs,pods')).items.length
+  await eventually(async () => (await left()) === 0, { what: 'Jobs and pods are gone', withinMs: 60_000 })
+  await want({})
   t.equal(startsOf(id!).length, 1)
   t.equal(record.made.size, 1)
   await settled(t)

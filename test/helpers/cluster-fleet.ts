@@ -25,6 +25,8 @@ export type Fault =
 export type FleetOptions = {
   readonly cluster: Pick<TestCluster, 'kubeconfig' | 'kwokPlaysWorkers'>
   readonly queue: Pick<ClusterQueue, 'urlOf' | 'openingKeyOf'>
+  /** Which pods are played; those of all workers by default. */
+  readonly selector?: string
   /** Milliseconds from a worker's start to its readiness; 0 by default. */
   readonly startMs?: (spec: WorkerSpec) => number
   /** Milliseconds that a capture takes; 100 by default. */
@@ -74,7 +76,7 @@ export class Fleet implements AsyncDisposable {
 
   /** See `startFleet`. */
   constructor(options: FleetOptions, queues: Queues) {
-    const { cluster, restartMs } = options
+    const { cluster, restartMs, selector } = options
     this.attempts = this.#attempts
     this.ends = this.#ends
     this.#options = options
@@ -87,6 +89,7 @@ export class Fleet implements AsyncDisposable {
         return fault?.kind === 'hindered' ? fault : undefined
       },
       ...(restartMs !== undefined && { restartMs }),
+      ...(selector !== undefined && { selector }),
     })
   }
 

@@ -97,6 +97,8 @@ const commandLines: Record<Component, (place: ClusterPlace) => readonly string[]
       '--audit-log-mode=blocking',
       `--audit-log-maxsize=${auditMegabytesMax}`,
       '--profiling=false',
+      // As clusters are set up: what forbids privileged pods is admission.
+      '--allow-privileged=true',
     ]
   },
 

@@ -35,8 +35,10 @@ export type WorkersDeployment = {
     readonly resourceVersion: string
     readonly labels: Readonly<Record<string, string>>
     readonly managedFields: readonly Managed[]
+    readonly ownerReferences: readonly object[]
   }
   readonly spec: {
+    readonly selector: object
     readonly replicas: number
     readonly minReadySeconds?: number
     readonly template: PodObject

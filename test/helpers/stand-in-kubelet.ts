@@ -22,6 +22,8 @@ export type KubeletOptions = {
   readonly hindered?: (pod: PodObject) => Waiting | undefined
   /** Milliseconds after which a container that ended is started again; 1000 by default. */
   readonly restartMs?: number
+  /** Its pods; those of all workers by default. */
+  readonly selector?: string
 }
 
 /**
@@ -55,7 +57,7 @@ export class StandInKubelet implements AsyncDisposable {
         changed: (change) => this.#hear(change),
         events: { listed: () => {}, ended: () => {} },
       },
-      { resource: pods, labelSelector: workerSelector, backOff: { firstMs: 50, lastMs: 500 } },
+      { resource: pods, labelSelector: options.selector ?? workerSelector, backOff: { firstMs: 50, lastMs: 500 } },
     )
   }
 

@@ -155,7 +155,9 @@ for (const { pool, image } of [
 }
 
 t.test('worker: refuses to start under the runtime’s own profile', async (t) => {
-  await cluster.apply(workerManifest('unprofiled', { pool: 'standard', image: 'worker', egress }, { seccomp: 'RuntimeDefault' }))
+  await cluster.apply(
+    workerManifest('unprofiled', { pool: 'standard', image: 'worker', egress }, { seccomp: 'RuntimeDefault' }),
+  )
   await eventually(
     async () => {
       const { status } = await cluster.get<Pod>('pod', 'unprofiled')

@@ -118,9 +118,11 @@ tested with 1.36.
 | \`batch.kubernetes.io/job-name\` | pods of Jobs, by which they are found | 1.27 |
 | \`podFailurePolicy\` | Jobs | 1.26 |
 
-Nodes need the seccomp profile [k8s/seccomp/shutterfleet-worker.json](../k8s/seccomp/shutterfleet-worker.json) below
-\`/var/lib/kubelet/seccomp\`, and \`SHUTTERFLEET_POD_SECCOMP\` its name there: the container runtime's own profile refuses the
-namespaces that browsers are kept apart with, and a worker under it does not start ([images](images.md#on-kubernetes)).
+Nodes need the seccomp profile [k8s/seccomp/shutterfleet-worker.json](../k8s/seccomp/shutterfleet-worker.json) in
+\`/var/lib/kubelet/seccomp\`; \`SHUTTERFLEET_POD_SECCOMP\` gives it another name there. Where it is missing, the pool is \`config-error\`
+with the name of the file. The container runtime's own profile refuses the namespaces that browsers are kept apart with: under
+\`SHUTTERFLEET_POD_SECCOMP=RuntimeDefault\` a worker ends at its start and says why, unless \`SHUTTERFLEET_POD_ISOLATION=flags-only\`
+and \`SHUTTERFLEET_POD_UNSAFE_NO_SANDBOX=true\` give both up, which it announces at each start ([images](images.md#on-kubernetes)).
 
 An API server that does not know \`hostUsers\` or \`procMount\` leaves them out without a word, and workers cannot
 start their browsers; a node that cannot do it does not start them (\`not-starting\`). A namespace with Pod Security
@@ -138,8 +140,52 @@ Everything is in the namespace of the BrowserPools (\`SHUTTERFLEET_POOLS_NAMESPA
 controller are a Role, no ClusterRole: [k8s/controller-role.yaml](../k8s/controller-role.yaml). It lists exactly the verbs
 that the code uses; the tests compare it with the API server's audit log.
 
-Two installations share neither namespace. In that of the BrowserPools they would compete for one Lease; in that of the Jobs
-each would take every Job with the label \`app.kubernetes.io/managed-by: shutterfleet-controller\` for its own, and count it.
+### Several installations in one cluster
+
+Each has a namespace of its own for its BrowserPools: of two in one, the second waits for the Lease of the first. They may share
+the CustomResourceDefinition, and a namespace for Jobs; then each needs a name of its own, \`SHUTTERFLEET_INSTANCE\`
+(\`shutterfleet\`), and a \`SHUTTERFLEET_POD_SECRET\` of its own. The name is the label \`app.kubernetes.io/instance\` of everything that
+an installation makes, by which it finds it again: \`kubectl get deployments,pdb,jobs,pods -l app.kubernetes.io/instance=shutterfleet\`.
+
+A Deployment selects its pods by \`app.kubernetes.io/instance\` and \`shutterfleet.dev/pool\`, which cannot be changed. One of an older
+release keeps the selector that it has. After a change of the name the pool is \`ApplyFailed\`: set it back, or run
+\`kubectl delete deployment shutterfleet-POOL --cascade=orphan\`, wait for the new workers, and delete the old ReplicaSet.
+
+### Pods
+
+| What | Value | Why |
+|---|---|---|
+| requests | cpu 500m for each slot; memory 300 MiB and 400 MiB for each slot; disk 128 MiB and 128 MiB for each slot | measured: a worker of one slot takes 361 MiB after 500 captures, full Chromium 255 MiB more; a small page takes 240 processor ms, with full Chromium up to three times that |
+| limits | memory 512 MiB and 3 GiB for each slot; disk 256 MiB and 1 GiB for each slot; no limit of cpu | what the worker allows itself: 2 GiB for each browser (\`SHUTTERFLEET_WORKER_BROWSER_MEMORY_MAX\`) and 1 GiB of its files, in memory, or with \`flags-only\` on disk |
+| \`emptyDir\` | /tmp of 1 GiB, /dev/shm of 256 MiB (memory), for each slot | nothing else can be written to |
+| \`cluster-autoscaler.kubernetes.io/safe-to-evict\` | \`true\`, of Jobs \`false\` | a node with workers may be emptied although they have folders of their own |
+| \`karpenter.sh/do-not-disrupt\` | \`true\` of Jobs | the capture of a Job would begin anew; it ends by itself soon |
+| startup probe | \`/livez\`, 120 tries, one a second | a slow node gets two minutes before liveness counts |
+| \`args\` | \`node services/worker/main.ts\`, of Jobs \`main-job.ts\` | the image's entry point, an init, reaps what browsers leave behind: an image of your own needs one too |
+
+\`template.resources\` replaces all requests and limits, \`template.annotations\` single annotations.
+
+### What RBAC cannot say
+
+The Role allows Deployments, Jobs and pods, not which: whoever takes over the controller could run any image with any Secret of the
+namespace. [k8s/admission-policy.yaml](../k8s/admission-policy.yaml) is a ValidatingAdmissionPolicy (Kubernetes 1.30) that forbids it.
+The policy itself is the same everywhere. An installation has parameters:
+
+| Where | Field | What |
+|---|---|---|
+| binding | \`metadata.name\` | one for each installation |
+| binding | \`spec.paramRef.name\` | the ConfigMap, one of that name in each namespace of the next field |
+| binding | \`matchResources.namespaceSelector\` | the namespaces of BrowserPools and Jobs |
+| ConfigMap | \`data.controller\` | user of the controller, \`system:serviceaccount:NAMESPACE:NAME\` |
+| ConfigMap | \`data.instance\` | \`SHUTTERFLEET_INSTANCE\` |
+| ConfigMap | \`data.images\` | images that may run, one in a line: \`SHUTTERFLEET_POD_IMAGE\`, those of templates and of injected containers |
+| ConfigMap | \`data.secrets\` | Secrets that may be mounted or pulled with, one in a line |
+| ConfigMap | \`data.pods\` | \`own\`: looks at pods with this installation's labels and at whatever the controller writes; \`all\`: at every pod, for namespaces of workers alone |
+
+Where Pod Security of a namespace is \`privileged\`, so that it takes the unmasked \`/proc\`, use \`all\`. Without its ConfigMap the policy lets
+no pod in.
+
+### Secrets
 
 Workers get NATS address and keys from a Secret for each pool (\`SHUTTERFLEET_POD_SECRET\`-\`standard\`, …, with the keys
 \`nats-url\`, \`opening-keys\` and \`egress-token\`, one of the tokens of egress), mounted as files; that of \`proxied\`, and the pull secrets of its template, in the
@@ -157,7 +203,8 @@ sealed over NATS.
 \`\`\`
 
 - **Shape**: when a BrowserPool, or what is made of it, changes: the Deployment is applied server-side, everything but its
-  size. What somebody else changed of it is taken back; what somebody else added is left alone.
+  size. What somebody else changed of it is taken back; what somebody else added is left alone. What a new release or new
+  settings of the controller change is rolled out pool by pool; a rollout that Kubernetes gives up on does not stop the next one.
 - **Size**: one loop for each pool. A read that fails is *unknown*, never zero, and freezes the size.
 - **Jobs**: one loop for the pool \`proxied\`.
 - **Leader**: any number of controllers may run. One holds the Lease \`shutterfleet-controller\` and acts; the others watch
@@ -219,7 +266,8 @@ kubectl get jobs -L shutterfleet.dev/capture        # proxied captures
 | A worker that hangs | After 10 s without a beat its pod is deleted, with its grace period |
 | More workers fall silent than are heard, while the ledger is heard | Holds the size (\`missing-heartbeats\`); after 30 s one pod is deleted, and the next one only when its replacement beats: while beats do not arrive, the others go on |
 | Somebody edits Deployment or PodDisruptionBudget | What the controller decides is applied again |
-| The BrowserPool is deleted | Its Deployment goes with it, workers finish what they have; Jobs of \`proxied\` end by themselves |
+| The BrowserPool is deleted, or the release uninstalled | Its Deployment and, in the same namespace, its Jobs go with it; workers finish what they have. Jobs in another namespace (\`SHUTTERFLEET_JOBS_NAMESPACE\`) cannot belong to it: each ends with its capture, spares after \`jobs.spareSeconds\`; \`kubectl delete jobs -n NAMESPACE -l app.kubernetes.io/instance=INSTANCE\` ends them at once |
+| An older CustomResourceDefinition is installed | Fields that it does not know have their defaults |
 `
 
 /** The text of docs/operator.md: the controller on Kubernetes, and the words in which it says what it does. */

@@ -2,15 +2,15 @@ import { createHash } from 'node:crypto'
 import type { V1Job, V1JobSpec } from '@kubernetes/client-node'
 import { attemptBudgetMs } from '#shared/capture/budget.ts'
 import { workerSettings } from '#shared/config/settings/worker.ts'
-import type { BrowserPoolSpec } from '#shared/kube/browser-pool.ts'
+import type { BrowserPool, BrowserPoolSpec } from '#shared/kube/browser-pool.ts'
 import { appliedAnnotation, poolLabels } from '#shared/kube/names.ts'
+import { ownerOf } from './deployment.ts'
 import { jobs } from './seen-job.ts'
 import { type PodSettings, workerContainer, workerPod } from './worker-pod.ts'
 
 /** What Jobs are made of. */
 export type JobOptions = {
-  /** Name of the BrowserPool. */
-  readonly browserPool: string
+  readonly pool: BrowserPool['metadata']
   readonly spec: Pick<BrowserPoolSpec, 'jobs' | 'template'>
   readonly namespace: string
   readonly settings: PodSettings
@@ -26,7 +26,7 @@ const leaveSeconds = 10
 const startSeconds = 60
 const revisionChars = 12
 
-const specOf = (name: string, { browserPool, spec, settings }: JobOptions): V1JobSpec => {
+const specOf = (name: string, { pool, spec, settings }: JobOptions): V1JobSpec => {
   const { spareSeconds, keepSeconds } = spec.jobs
   return {
     // One capture is never tried twice by the same Job: the queue gives it to the next one.
@@ -42,7 +42,7 @@ const specOf = (name: string, { browserPool, spec, settings }: JobOptions): V1Jo
     ttlSecondsAfterFinished: keepSeconds,
     template: workerPod({
       pool: 'proxied',
-      browserPool,
+      browserPool: pool.name,
       template: spec.template,
       slots: 1,
       program: 'main-job',
@@ -62,8 +62,8 @@ export const jobRevision = (options: JobOptions): string => {
 }
 
 /**
- * The Job of one single-use worker. It belongs to no other object, so that no capture ends with its BrowserPool, and ends by
- * itself in any case.
+ * The Job of one single-use worker. In the namespace of its BrowserPool it goes with that: a worker that is told to end finishes
+ * its capture. In another it cannot, and ends by itself.
  */
 export const jobManifest = (name: string, options: JobOptions): JobManifest => ({
   apiVersion: jobs.apiVersion,
@@ -71,8 +71,9 @@ export const jobManifest = (name: string, options: JobOptions): JobManifest => (
   metadata: {
     name,
     namespace: options.namespace,
-    labels: { ...poolLabels(options.settings.instance, options.browserPool) },
+    labels: { ...poolLabels(options.settings.instance, options.pool.name) },
     annotations: { [appliedAnnotation]: jobRevision(options) },
+    ...(options.namespace === options.pool.namespace && { ownerReferences: [ownerOf({ metadata: options.pool })] }),
   },
   spec: specOf(name, options),
 })

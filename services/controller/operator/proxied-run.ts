@@ -19,7 +19,10 @@ export const runProxiedPool: RunPool = async (deps, run, stop) => {
   const namespace = watch.jobsNamespace
   using events = deps.events.jobs(name)
 
-  const options = (): JobOptions => ({ browserPool: name, spec: run.pool().spec, namespace, settings })
+  const options = (): JobOptions => {
+    const { metadata, spec } = run.pool()
+    return { pool: metadata, spec, namespace, settings }
+  }
   const policy = (): ProxiedPolicy => {
     const { paused, jobs } = run.pool().spec
     return { isPaused: paused, max: jobs.max, spares: jobs.spares, revision: jobRevision(options()) }

@@ -40,11 +40,18 @@ export type SeenChild = KubeObject & {
   readonly hasForeignSpec: boolean
 }
 
+/** By which labels a Deployment finds its pods. */
+export type LabelSelector = {
+  readonly matchLabels?: Readonly<Record<string, string>>
+  readonly matchExpressions?: readonly object[]
+}
+
 /** The part of a Deployment that is read. */
 export type SeenDeployment = SeenChild & {
   /** Where its managed fields have to be cut back; see `excessEntry`. */
   readonly excessEntry?: number
   readonly replicas: number
+  readonly selector: LabelSelector
   readonly status: {
     readonly observedGeneration?: number
     readonly replicas?: number
@@ -59,7 +66,7 @@ type RawChild = KubeObject & {
     readonly ownerReferences?: readonly Owner[]
     readonly managedFields?: ManagedFields
   }
-  readonly spec?: { readonly replicas?: number; readonly [field: string]: unknown }
+  readonly spec?: { readonly replicas?: number; readonly selector?: LabelSelector; readonly [field: string]: unknown }
   readonly status?: SeenDeployment['status']
 }
 
@@ -96,6 +103,7 @@ export const trimDeployment = (object: KubeObject): SeenDeployment => {
     ...trimChild(object),
     ...(excess !== undefined && { excessEntry: excess }),
     replicas: spec?.replicas ?? 1,
+    selector: spec?.selector ?? {},
     status: {
       ...pick(status, ['observedGeneration', 'replicas', 'updatedReplicas']),
       conditions: (status.conditions ?? []).filter(({ type }) => keptConditions.includes(type)).map(trimCondition),

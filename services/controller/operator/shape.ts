@@ -6,7 +6,7 @@ import type { Clock } from '#shared/kube/clock.ts'
 import { outcomeOf } from '#shared/kube/kube-error.ts'
 import { fieldOwner, labelledPool, objectName, replicasOwner, workersName } from '#shared/kube/names.ts'
 import type { KubeObject, Ref, Resource } from '#shared/kube/resource.ts'
-import { type childFields, deploymentFields } from './deployment.ts'
+import { type childFields, deploymentFields, fieldsFor } from './deployment.ts'
 import { budgetFields } from './disruption-budget.ts'
 import { replicasOnly } from './managed-fields.ts'
 import { needsApply } from './needs-apply.ts'
@@ -19,6 +19,7 @@ import {
   trimChild,
   trimDeployment,
 } from './seen-deployment.ts'
+import { createRolloutTurns } from './rollout-turns.ts'
 import type { Watch } from './watch.ts'
 import type { PodSettings } from './worker-pod.ts'
 
@@ -26,7 +27,7 @@ import type { PodSettings } from './worker-pod.ts'
 export type ShapeDeps = {
   readonly api: Pick<KubeApi, 'create' | 'patch' | 'get'>
   readonly clock: Clock
-  readonly watch: Pick<Watch, 'namespace' | 'deployment' | 'budget'>
+  readonly watch: Pick<Watch, 'namespace' | 'pools' | 'deployment' | 'budget' | 'hasSynced'>
   readonly settings: PodSettings
   /** Size with which the pool's Deployment is to be made. */
   readonly firstReplicas: (pool: BrowserPool) => number
@@ -93,6 +94,19 @@ export const createShaper = (deps: ShapeDeps): Shaper => {
     },
   }
   const shapeOne = createShapeOne(api, watch.namespace)
+  const turns = createRolloutTurns(clock)
+  const newest = (of: BrowserPool) => {
+    const cached = watch.deployment(workersName(of.metadata.name))
+    return kinds.deployment.own.newerThan(of.metadata.uid, cached?.metadata.resourceVersion) ?? cached
+  }
+  /** What differs when it is first looked at was changed by another release or other settings: that is rolled out pool by pool. */
+  const turnOf = (pool: BrowserPool) => () => {
+    const { uid } = pool.metadata
+    if (kinds.deployment.specs.has(uid)) return anyTime
+    if (!watch.hasSynced()) return undefined
+    const others = watch.pools().filter(({ metadata }) => metadata.uid !== uid)
+    return turns.take(others.flatMap((other) => newest(other) ?? []))
+  }
 
   const shape: Shape = async (pool, signal) => {
     const withSize = (fields: Fields) => {
@@ -100,14 +114,19 @@ export const createShaper = (deps: ShapeDeps): Shaper => {
       return { ...fields, spec: { ...fields.spec, replicas } }
     }
     const fields = deploymentFields(pool, deps.settings)
-    const deployment = await shapeOne(kinds.deployment, { pool, fields, first: () => withSize(fields) }, signal)
+    const first = () => withSize(fields)
+    const fit = (found: SeenDeployment) => fieldsFor(found, fields)
+    const deployment = await shapeOne(kinds.deployment, { pool, fields, first, fit, turn: turnOf(pool) }, signal)
     const { seen } = deployment
     if (deployment.isNew && seen) deps.created(pool, seen.replicas)
     const cut = seen?.excessEntry === undefined ? undefined : await cutBack(api, seen, signal)
     if (cut) kinds.deployment.own.remember(pool.metadata.uid, cut.metadata.resourceVersion, cut)
 
-    const ofBudget = budgetFields(pool, deps.settings.instance)
-    const budget = await shapeOne(kinds.budget, { pool, fields: ofBudget, first: () => ofBudget }, signal)
+    const own = budgetFields(pool, deps.settings.instance)
+    const asOwn = () => own
+    const ofBudget = { pool, fields: own, first: asOwn, fit: asOwn, turn: () => anyTime }
+    const budget = await shapeOne(kinds.budget, ofBudget, signal)
+    if (deployment.waits) return turnMs
     // If it is deleted before the cache shows it, nothing else tells.
     return deployment.wrote || budget.wrote ? trustMs : undefined
   }
@@ -120,11 +139,30 @@ export const createShaper = (deps: ShapeDeps): Shaper => {
   }
 }
 
-/** An object that belongs to a pool: as it is to be, and as it is to be made. */
-type Child = { readonly pool: BrowserPool; readonly fields: Fields; readonly first: () => Fields }
+/** An object that belongs to a pool. */
+type Child<T> = {
+  readonly pool: BrowserPool
+  /** As it is to be. */
+  readonly fields: Fields
+  /** As it is to be made. */
+  readonly first: () => Fields
+  /** What is to be applied to the one that is there. */
+  readonly fit: (found: T) => Fields
+  /** Held while it is changed; where there is none it is left as it is. */
+  readonly turn: () => Disposable | undefined
+}
 
-/** What became of one object; none is seen where it is about to go. */
-type Shaped<T> = { readonly seen: T | undefined; readonly isNew: boolean; readonly wrote: boolean }
+/** What became of one object; none is seen where it is about to go. It may wait for its turn to be changed. */
+type Shaped<T> = {
+  readonly seen: T | undefined
+  readonly isNew: boolean
+  readonly wrote: boolean
+  readonly waits?: boolean
+}
+
+const anyTime: Disposable = { [Symbol.dispose]: () => {} }
+/** Milliseconds between two looks at whether it is a Deployment's turn. */
+const turnMs = 5000
 
 const createShapeOne = (api: ShapeDeps['api'], namespace: string) => {
   const create = async <T extends SeenChild>(kind: Kind<T>, ref: Ref, fields: Fields, signal: AbortSignal) => {
@@ -140,7 +178,7 @@ const createShapeOne = (api: ShapeDeps['api'], namespace: string) => {
     }
   }
 
-  return async <T extends SeenChild>(kind: Kind<T>, of: Child, signal: AbortSignal): Promise<Shaped<T>> => {
+  return async <T extends SeenChild>(kind: Kind<T>, of: Child<T>, signal: AbortSignal): Promise<Shaped<T>> => {
     const { name, uid } = of.pool.metadata
     const ref = { resource: kind.resource, namespace, name: workersName(name) }
     const cached = kind.cached(ref.name)
@@ -154,7 +192,10 @@ const createShapeOne = (api: ShapeDeps['api'], namespace: string) => {
       if (isNew) kind.own.remember(uid, found.metadata.resourceVersion, found)
       return { seen: found, isNew, wrote: isNew }
     }
-    const seen = kind.trim(await apply<KubeObject>(api, ref, of.fields, signal))
+    // One that is not reflected, as without its labels, cannot be sized until it is.
+    using turn = cached ? of.turn() : anyTime
+    if (!turn) return { seen: found, isNew, wrote: false, waits: true }
+    const seen = kind.trim(await apply<KubeObject>(api, ref, of.fit(found), signal))
     kind.specs.set(uid, { uid: seen.metadata.uid, specHash: seen.specHash })
     kind.own.remember(uid, seen.metadata.resourceVersion, seen)
     return { seen, isNew, wrote: true }

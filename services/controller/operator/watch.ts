@@ -1,5 +1,6 @@
+import { Default } from 'typebox/value'
 import { AppError } from '#shared/errors/app-error.ts'
-import { type BrowserPool, browserPools } from '#shared/kube/browser-pool.ts'
+import { type BrowserPool, browserPools, browserPoolSpec, type BrowserPoolSpec } from '#shared/kube/browser-pool.ts'
 import type { KubeApi } from '#shared/kube/client.ts'
 import type { Clock } from '#shared/kube/clock.ts'
 import { labelledPool, managedSelector, objectName } from '#shared/kube/names.ts'
@@ -81,7 +82,9 @@ const trimPool = (object: KubeObject): BrowserPool => {
     'creationTimestamp',
     'deletionTimestamp',
   ])
-  return { metadata: kept, spec, ...(status && { status }) }
+  // An older CustomResourceDefinition knows no defaults of newer fields.
+  const filled = Default(browserPoolSpec, structuredClone(spec)) as BrowserPoolSpec
+  return { metadata: kept, spec: filled, ...(status && { status }) }
 }
 
 const labelOf = ({ metadata }: KubeObject & { readonly metadata?: { readonly labels?: Record<string, string> } }) =>

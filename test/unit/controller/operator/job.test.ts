@@ -1,21 +1,13 @@
 import t from 'tap'
 import { jobManifest, type JobOptions, jobRevision } from '#controller/operator/job.ts'
 import { appliedAnnotation, poolLabels } from '#shared/kube/names.ts'
+import { podSettings, poolObject } from '#test/helpers/kube-objects.ts'
 
 const options: JobOptions = {
-  browserPool: 'proxied',
+  pool: poolObject('proxied').metadata,
   namespace: 'jobs',
   spec: { jobs: { max: 5, spares: 0, spareSeconds: 300, keepSeconds: 60 }, template: { image: 'worker:1' } },
-  settings: {
-    instance: 'shutterfleet',
-    podImage: 'none',
-    podSecret: 'secret',
-    podEgress: { host: 'egress', port: 3128 },
-    podSeccomp: 'shutterfleet-worker.json',
-    podIsolation: 'namespace',
-    podUnsafeNoSandbox: false,
-    nodeProvisionSeconds: 300,
-  },
+  settings: podSettings,
 }
 const environmentOf = (manifest: ReturnType<typeof jobManifest>) =>
   Object.fromEntries(manifest.spec?.template.spec?.containers[0]?.env?.map(({ name, value }) => [name, value]) ?? [])
@@ -23,7 +15,6 @@ const environmentOf = (manifest: ReturnType<typeof jobManifest>) =>
 t.test('asks for a worker that serves one capture and ends whatever happens', (t) => {
   const { metadata, spec } = jobManifest('proxied-a1', options)
   t.match(metadata, { name: 'proxied-a1', namespace: 'jobs', labels: poolLabels('shutterfleet', 'proxied') })
-  t.notOk(metadata.ownerReferences)
   t.match(spec, {
     backoffLimit: 0,
     podReplacementPolicy: 'Failed',
@@ -44,6 +35,19 @@ t.test('asks for a worker that serves one capture and ends whatever happens', (t
       },
     },
   })
+  t.end()
+})
+
+t.test('a Job goes with its BrowserPool in its namespace, and cannot belong to it in another', (t) => {
+  const owner = {
+    apiVersion: 'shutterfleet.dev/v1alpha1',
+    kind: 'BrowserPool',
+    name: 'proxied',
+    uid: 'uid-proxied',
+    controller: true,
+  }
+  t.strictSame(jobManifest('proxied-a1', { ...options, namespace: 'n' }).metadata.ownerReferences, [owner])
+  t.notOk('ownerReferences' in jobManifest('proxied-a1', options).metadata)
   t.end()
 })
 

@@ -1,11 +1,12 @@
 import t from 'tap'
 import { deploymentFields } from '#controller/operator/deployment.ts'
 import { budgetFields } from '#controller/operator/disruption-budget.ts'
-import { trimDeployment } from '#controller/operator/seen-deployment.ts'
+import { type SeenDeployment, trimDeployment } from '#controller/operator/seen-deployment.ts'
 import { createShaper } from '#controller/operator/shape.ts'
 import type { KubeApi, Patch } from '#shared/kube/client.ts'
 import { KubeError, type Outcome } from '#shared/kube/kube-error.ts'
-import { appliedAnnotation, fieldOwner, replicasOwner } from '#shared/kube/names.ts'
+import type { BrowserPool } from '#shared/kube/browser-pool.ts'
+import { appliedAnnotation, fieldOwner, poolLabels, replicasOwner, workersName } from '#shared/kube/names.ts'
 import type { Collection, KubeObject, Ref } from '#shared/kube/resource.ts'
 import { createHandClock } from '#test/helpers/hand-clock.ts'
 import { deploymentObject, podSettings, poolObject } from '#test/helpers/kube-objects.ts'
@@ -23,8 +24,12 @@ const createServer = () => {
     pool: poolObject(),
     server: new Map<string, KubeObject>(),
     cached: new Map<string, KubeObject>(),
+    /** Further pools with their Deployments. */
+    others: new Map<BrowserPool, SeenDeployment>(),
+    hasSynced: true,
     refusals: [] as (Outcome | undefined)[],
     asked: [] as string[],
+    applied: [] as object[],
     version: 1,
   }
   const hashOf = (kind: Kind) => {
@@ -56,6 +61,7 @@ const createServer = () => {
     get: async (ref: Ref) => world.server.get(asks('get', ref)),
     patch: async (ref: Ref, patch: Patch) => {
       const kind = asks(patch.kind, ref)
+      if (patch.kind === 'apply') world.applied.push(patch.body)
       const fieldsV1 = patch.kind === 'json' ? sizeOnly : everything
       return answer(kind, { managedFields: [{ manager: replicasOwner, operation: 'Update', fieldsV1 }, applied] })
     },
@@ -76,8 +82,13 @@ const setUp = () => {
     clock,
     watch: {
       namespace: 'n',
-      deployment: () => cachedOf('deployments'),
+      pools: () => [world.pool, ...world.others.keys()],
+      deployment: (name) => {
+        const [, other] = [...world.others].find(([pool]) => workersName(pool.metadata.name) === name) ?? []
+        return other ?? cachedOf('deployments')
+      },
       budget: () => cachedOf('poddisruptionbudgets'),
+      hasSynced: () => world.hasSynced,
     },
     settings: podSettings,
     firstReplicas: () => 3,
@@ -212,3 +223,50 @@ t.test('a refusal is handed on', async (t) => {
   world.refusals = ['invalid']
   await t.rejects(run(), /no create/)
 })
+
+t.test('a selector of an older release is kept, since it still matches', async (t) => {
+  const { 'app.kubernetes.io/instance': _, ...matchLabels } = poolLabels('shutterfleet', 'web')
+  const { run, answer, world } = setUp()
+  answer('deployments', { labels: matchLabels, applied: 'older', spec: { selector: { matchLabels } } })
+  t.ok((await run()).asked.includes('apply deployments'))
+  t.match(world.applied[0], { spec: { selector: { matchLabels } } })
+  t.match(world.applied[0], { spec: { template: { metadata: { labels: poolLabels('shutterfleet', 'web') } } } })
+})
+
+t.test('a selector that would not match is refused, with what to do', async (t) => {
+  const matchLabels = { 'app.kubernetes.io/instance': 'other', 'shutterfleet.dev/pool': 'web' }
+  for (const selector of [{ matchLabels }, { matchExpressions: [{ key: 'a', operator: 'Exists' }] }]) {
+    const { run, answer } = setUp()
+    answer('deployments', { applied: 'older', spec: { selector } })
+    await t.rejects(
+      run(),
+      /Set SHUTTERFLEET_INSTANCE back; or run kubectl delete deployment shutterfleet-web --cascade/,
+    )
+  }
+})
+
+t.test(
+  'what another release or other settings change is rolled out pool by pool, what a user changes at once',
+  async (t) => {
+    const { run, answer, show, world } = setUp()
+    const other = (status: object) => trimDeployment(deploymentObject('other', { status }))
+    const rolling = { replicas: 3, updatedReplicas: 1 }
+    const done = { replicas: 3, updatedReplicas: 3 }
+    answer('deployments', { applied: 'older' })
+    show()
+    world.others.set(poolObject('other'), other(rolling))
+    const held = await run()
+    t.notOk(held.asked.includes('apply deployments'))
+    t.equal(held.againMs, 5000)
+    world.others.set([...world.others.keys()][0]!, other(done))
+    world.hasSynced = false
+    t.notOk((await run()).asked.includes('apply deployments'), 'others are not known yet')
+    world.hasSynced = true
+    t.ok((await run()).asked.includes('apply deployments'))
+
+    show()
+    world.others.set([...world.others.keys()][0]!, other(rolling))
+    world.pool = poolObject('web', { template: { image: 'other' } })
+    t.ok((await run()).asked.includes('apply deployments'))
+  },
+)

@@ -77,6 +77,17 @@ t.test('everything that is read is found by the name or the label of its pool', 
   t.strictSame(['a', 'c', 'd'].map(watch.hasPod), [true, true, false])
 })
 
+t.test('what an older definition gives no default is filled in', async (t) => {
+  const world = setUp()
+  fillAll(world)
+  const { metadata } = poolObject('older')
+  world.kindOf(browserPools).lists.length = 0
+  world.fill(browserPools, [{ metadata, spec: { pool: 'standard', autoscaling: { minReplicas: 2 } } } as KubeObject])
+  const { watch } = world.begin()
+  await world.clock.advance(0)
+  t.strictSame(watch.pool('older')?.spec, poolObject('older', { autoscaling: { minReplicas: 2 } }).spec)
+})
+
 t.test('only what the controller made is asked for, but for BrowserPools', async (t) => {
   const world = setUp()
   fillAll(world)

@@ -1,0 +1,207 @@
+import { readFile } from 'node:fs/promises'
+import { resolve } from 'node:path'
+import t from 'tap'
+import { deployments } from '#controller/operator/seen-deployment.ts'
+import { pods } from '#controller/operator/seen-pod.ts'
+import { workerPod } from '#controller/operator/worker-pod.ts'
+import { createKubeApi } from '#shared/kube/client.ts'
+import { openConnection } from '#shared/kube/connection.ts'
+import { workersName } from '#shared/kube/names.ts'
+import type { Resource } from '#shared/kube/resource.ts'
+import { controllerUser } from '#test/helpers/cluster-programs.ts'
+import { eventually } from '#test/helpers/eventually.ts'
+import { podSettings } from '#test/helpers/kube-objects.ts'
+import { startOperatorCluster } from '#test/helpers/operator-cluster.ts'
+
+const file = resolve(import.meta.dirname, '../../k8s/admission-policy.yaml')
+const world = await startOperatorCluster(t)
+const { cluster, applyPool, settles, holds } = world
+const images = ['none', podSettings.podImage]
+const secrets = ['shutterfleet-worker', podSettings.podSecret].flatMap((name) => [
+  `${name}-standard`,
+  `${name}-proxied`,
+])
+
+/** The shipped policy for the tests' namespace, images and Secrets. */
+const applyPolicy = async (which: 'own' | 'all') => {
+  const [policy = '', binding = ''] = (await readFile(file, 'utf8')).split('\n---\n')
+  await cluster.apply(policy)
+  await cluster.apply(binding.replace('values: [shutterfleet]', 'values: [default]'))
+  await cluster.apply({
+    apiVersion: 'v1',
+    kind: 'ConfigMap',
+    metadata: { name: 'shutterfleet-workers', namespace: 'default' },
+    data: {
+      controller: controllerUser,
+      instance: 'shutterfleet',
+      images: images.join('\n'),
+      secrets: `${secrets.join('\n')}\n`,
+      pods: which,
+    },
+  })
+}
+
+/** As it is sent. */
+type Sent = {
+  readonly metadata: { readonly labels: object }
+  readonly spec: {
+    readonly volumes: readonly object[]
+    readonly securityContext: object
+    readonly containers: readonly { readonly securityContext: object }[]
+  }
+}
+const made = workerPod({
+  pool: 'standard',
+  browserPool: 'web',
+  template: {},
+  slots: 1,
+  program: 'main',
+  graceSeconds: 100,
+  // The API server itself refuses an unmasked /proc beside most of what is tried here.
+  settings: { ...podSettings, podIsolation: 'flags-only' },
+})
+const template = JSON.parse(JSON.stringify(made)) as Sent
+const pod = { apiVersion: 'v1', kind: 'Pod', metadata: { ...template.metadata, name: 'tried' }, spec: template.spec }
+const [container] = template.spec.containers
+const withSpec = (spec: object) => ({ ...pod, spec: { ...pod.spec, ...spec } })
+const withContainer = (more: object) => withSpec({ containers: [{ ...container, ...more }] })
+const withSecurity = (more: object) => withContainer({ securityContext: { ...container?.securityContext, ...more } })
+const withVolume = (volume: object) => withSpec({ volumes: [...template.spec.volumes, { name: 'more', ...volume }] })
+const deployment = (labels: object = template.metadata.labels, spec: object = template.spec) => ({
+  apiVersion: 'apps/v1',
+  kind: 'Deployment',
+  metadata: { name: 'tried', labels },
+  spec: { selector: { matchLabels: { a: 'b' } }, template: { metadata: { labels: { a: 'b' } }, spec } },
+})
+
+/** What the API server says of a request; '' where it takes it. */
+const saidOf = (args: readonly string[], input?: object) =>
+  cluster.kubectl(args, input && JSON.stringify(input)).then(
+    () => '',
+    ({ stderr }: { stderr: string }) => stderr,
+  )
+const tryOut = (object: object, ...args: string[]) => saidOf(['create', '--dry-run=server', '-f', '-', ...args], object)
+const asController = ['--kubeconfig', cluster.controllerKubeconfig]
+
+await applyPolicy('own')
+await eventually(async () => (await tryOut(withContainer({ image: 'other' }))) !== '', {
+  what: 'the policy is in force',
+})
+
+t.test('the controller works under the policy: workers come, go and are replaced by others', async (t) => {
+  await applyPool('web', { autoscaling: { enabled: false }, replicas: 2 })
+  await settles('web', 2)
+  const name = workersName('web')
+  await cluster.kubectl(['label', 'deployment', name, 'app.kubernetes.io/managed-by-'])
+  await applyPool('web', { autoscaling: { enabled: false }, replicas: 1 })
+  await settles('web', 1)
+  t.match(await saidOf(['rollout', 'restart', 'deployment', name]), '', 'others may write too')
+  await applyPool('jobs', { pool: 'proxied' })
+  await world.queue.send(1, { pool: 'proxied' })
+  await world.queue.allEnded()
+})
+
+t.test('a BrowserPool with a foreign image is refused, and says why', async (t) => {
+  await applyPool('foreign', { autoscaling: { enabled: false }, template: { image: 'foreign:1' } })
+  await holds('foreign', 'Stalled', 'True ApplyFailed')
+  const { message } = (await world.conditionOf('foreign', 'Stalled'))!
+  t.match(message, /images of workers are pinned; not allowed: foreign:1/)
+  await cluster.kubectl(['delete', 'bp', 'foreign'])
+})
+
+t.test('the pods of workers have their own image and Secrets, and no more rights than they need', async (t) => {
+  t.equal(await tryOut(pod), '')
+  t.equal(await tryOut(withContainer({ image: 'none' })), '')
+  const refused: readonly (readonly [string, object, RegExp])[] = [
+    ['image', withContainer({ image: 'other' }), /not allowed: other/],
+    ['image of an init container', withSpec({ initContainers: [{ name: 'x', image: 'x' }] }), /not allowed: x/],
+    ['Secret', withVolume({ secret: { secretName: 'other' } }), /Secrets that are allowed/],
+    ['folder of the node', withVolume({ hostPath: { path: '/' } }), /Secrets that are allowed/],
+    [
+      'token',
+      withVolume({ projected: { sources: [{ serviceAccountToken: { path: 'x' } }] } }),
+      /Secrets that are allowed/,
+    ],
+    ['pull secret', withSpec({ imagePullSecrets: [{ name: 'other' }] }), /Secrets that are allowed/],
+    [
+      'variable of a Secret',
+      withContainer({ env: [{ name: 'A', valueFrom: { secretKeyRef: { name: 'other', key: 'a' } } }] }),
+      /Secrets that are allowed/,
+    ],
+    [
+      'variables of a Secret',
+      withContainer({ envFrom: [{ secretRef: { name: 'other' } }] }),
+      /Secrets that are allowed/,
+    ],
+    ['token by default', withSpec({ automountServiceAccountToken: true }), /Secrets that are allowed/],
+    ['network of the node', withSpec({ hostNetwork: true }), /the node's namespaces/],
+    ['processes of the node', withSpec({ hostPID: true }), /the node's namespaces/],
+    [
+      'no seccomp profile',
+      withSpec({ securityContext: { ...template.spec.securityContext, seccompProfile: { type: 'Unconfined' } } }),
+      /seccomp profile/,
+    ],
+    ['root', withSpec({ securityContext: { ...template.spec.securityContext, runAsNonRoot: false } }), /no root/],
+    ['privileged', withSecurity({ privileged: true, allowPrivilegeEscalation: true }), /are unprivileged/],
+    ['escalation', withSecurity({ allowPrivilegeEscalation: true }), /are unprivileged/],
+    ['capability', withSecurity({ capabilities: { drop: ['ALL'], add: ['NET_ADMIN'] } }), /without capabilities/],
+    ['capabilities', withSecurity({ capabilities: {} }), /without capabilities/],
+    ['writable root', withSecurity({ readOnlyRootFilesystem: false }), /read-only/],
+    ['profile of a container', withSecurity({ seccompProfile: { type: 'Unconfined' } }), /are unprivileged/],
+    ['user 0', withSecurity({ runAsUser: 0 }), /not root/],
+    ['port of the node', withContainer({ ports: [{ containerPort: 9090, hostPort: 9090 }] }), /are unprivileged/],
+  ]
+  for (const [what, object, message] of refused) t.match(await tryOut(object), message, what)
+  t.match(await tryOut(withContainer({ securityContext: undefined })), /are unprivileged/, 'no security context')
+  const [worker] = await world.podsOf('web')
+  const debug = ['debug', worker!.metadata.name, '--image=other', '--target=worker', '--', 'sh']
+  t.match(await saidOf(debug), /not allowed: other/, 'a container that is added later')
+})
+
+t.test('the controller writes only its own objects, and makes none that could do more', async (t) => {
+  t.equal(await tryOut(deployment(), ...asController), '')
+  t.match(await tryOut(deployment({}), ...asController), /labels of its installation/)
+  t.match(
+    await tryOut(deployment(undefined, withContainer({ image: 'other' }).spec), ...asController),
+    /not allowed: other/,
+  )
+  const other = { ...template.metadata.labels, 'app.kubernetes.io/instance': 'other' }
+  t.match(await tryOut(deployment(other), ...asController), /labels of its installation/)
+  t.match(
+    await tryOut(deployment(undefined, withVolume({ secret: { secretName: 'other' } }).spec), ...asController),
+    /Secrets that are allowed/,
+  )
+
+  const foreign = { labels: { a: 'b' }, spec: { containers: [{ name: 'x', image: 'foreign' }] } }
+  await cluster.apply(deployment(foreign.labels, foreign.spec))
+  await cluster.apply({
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: { name: 'foreign', namespace: 'default' },
+    spec: foreign.spec,
+  })
+  await using connection = openConnection({ kubeconfig: cluster.controllerKubeconfig, userAgent: 'test' })
+  const api = createKubeApi(connection)
+  const refusal = (request: Promise<unknown>) => request.then(() => '', String)
+  const ref = (resource: Resource, name: string) => ({ resource, namespace: 'default', name })
+  const { labels } = template.metadata
+  const takeOver = { kind: 'merge', body: { metadata: { labels }, spec: deployment().spec } } as const
+  t.match(await refusal(api.patch(ref(deployments, 'tried'), takeOver)), /labels of its installation/)
+  const scale = { ...ref(deployments, 'tried'), subresource: 'scale' } as const
+  t.match(await refusal(api.patch(scale, { kind: 'merge', body: { spec: { replicas: 0 } } })), /size only/)
+  t.match(await refusal(api.remove(ref(pods, 'foreign'))), /labels of its installation/)
+  const label = { kind: 'merge', body: { metadata: { labels } } } as const
+  t.match(await refusal(api.patch(ref(pods, 'foreign'), label)), /labels of its installation/)
+  const [worker] = await world.podsOf('web')
+  const own = ref(pods, worker!.metadata.name)
+  const image = [{ op: 'replace', path: '/spec/containers/0/image', value: podSettings.podImage }]
+  t.match(await refusal(api.patch(own, { kind: 'json', body: image })), /only its metadata/)
+  t.equal(await refusal(api.patch(own, { kind: 'merge', body: { metadata: { annotations: { a: 'b' } } } })), '')
+})
+
+t.test('in a namespace of workers alone no other pod is let in', async (t) => {
+  const other = { ...withContainer({ image: 'other' }), metadata: { name: 'other' } }
+  t.equal(await tryOut(other), '')
+  await applyPolicy('all')
+  await eventually(async () => /not allowed: other/.test(await tryOut(other)), { what: 'all pods are looked at' })
+})

@@ -1,0 +1,71 @@
+import { readFile } from 'node:fs/promises'
+import { resolve } from 'node:path'
+import t from 'tap'
+import { workersName } from '#shared/kube/names.ts'
+import { eventually } from '#test/helpers/eventually.ts'
+import { startOperatorCluster } from '#test/helpers/operator-cluster.ts'
+import { startOperator } from '#test/helpers/operator-process.ts'
+
+type Deployment = {
+  readonly metadata: { readonly generation: number }
+  readonly spec: {
+    readonly template: { readonly spec: { readonly containers: readonly { readonly image: string }[] } }
+  }
+  readonly status: {
+    readonly observedGeneration?: number
+    readonly replicas?: number
+    readonly updatedReplicas?: number
+  }
+}
+
+const startMs = 2000
+const world = await startOperatorCluster(t, { startMs: () => startMs })
+const { cluster, queue, applyPool, settles } = world
+const pools = ['first', 'second', 'third']
+
+/** What each pool's Deployment is: not changed yet, on its way, or done. */
+const statesOf = async (image: string) => {
+  const all = await Promise.all(pools.map((name) => cluster.get<Deployment>('deployment', workersName(name))))
+  return all.map(({ metadata, spec, status }) => {
+    if (spec.template.spec.containers[0]?.image !== image) return 'before'
+    const isSeen = status.observedGeneration === metadata.generation
+    return isSeen && status.replicas === status.updatedReplicas ? 'done' : 'rolling'
+  })
+}
+
+t.test('new settings of the controller change one pool after another, somebody’s change comes at once', async (t) => {
+  for (const name of pools) await applyPool(name, { autoscaling: { enabled: false }, replicas: 2 })
+  for (const name of pools) await settles(name, 2)
+  await world.operator.stop()
+  await using newer = await startOperator({ cluster, queue, name: 'newer', settings: { POD_IMAGE: 'newer' } })
+  const seen = new Set<string>()
+  const isOver = async () => {
+    const states = await statesOf('newer')
+    seen.add(states.toSorted().join())
+    return states.every((state) => state === 'done')
+  }
+  await eventually(isOver, { withinMs: 120_000, what: 'all pools are of the new image' })
+  for (const states of seen) t.ok(states.split(',').filter((state) => state === 'rolling').length <= 1, states)
+  t.ok([...seen].some((states) => states.includes('before') && states.includes('rolling')))
+
+  for (const name of pools) {
+    await applyPool(name, { autoscaling: { enabled: false }, replicas: 2, template: { image: 'own' } })
+  }
+  await eventually(async () => (await statesOf('own')).every((state) => state === 'rolling'), {
+    what: 'all roll at once',
+  })
+  for (const name of pools) await settles(name, 2)
+  t.equal(newer.child.exitCode, null)
+})
+
+t.test('under an older definition, fields that it does not know have their defaults', async (t) => {
+  await using newer = await startOperator({ cluster, queue, name: 'later', settings: { POD_IMAGE: 'newer' } })
+  const file = resolve(import.meta.dirname, '../../crds/browserpools.shutterfleet.dev.yaml')
+  const real = await readFile(file, 'utf8')
+  await cluster.applyCrd(real.replace(/^ {16}paused:\n( {18}.*\n)+/m, ''))
+  await applyPool('under-older', { autoscaling: { enabled: false }, replicas: 1 })
+  await settles('under-older', 1)
+  t.notOk('paused' in (await world.poolOf('under-older')).spec)
+  await cluster.applyCrd(real)
+  t.equal(newer.child.exitCode, null)
+})
