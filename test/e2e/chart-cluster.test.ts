@@ -9,6 +9,7 @@ import { pools } from '#shared/capture/lane.ts'
 import { queueUsers } from '#shared/queue/permissions.ts'
 import { type ChartObject, ciNames, ciPath, objectsOf, podsOf, renderText } from '#test/helpers/chart.ts'
 import { startCluster } from '#test/helpers/cluster.ts'
+import { eventually } from '#test/helpers/eventually.ts'
 import { startPostgres } from '#test/helpers/postgres.ts'
 
 const run = promisify(execFile)
@@ -46,7 +47,7 @@ t.test('chart: an API server takes every object of every values file', async (t)
   for (const name of await ciNames()) {
     const objects = objectsOf(await renderText(ciPath(name))).filter((each) => !isForeign(each))
     const { code, said } = await dryRun(objects)
-    t.equal(code, 0, `${name}: ${said.slice(-2000)}`)
+    t.equal(code, 0, code === 0 ? name : `${name}: ${said.slice(-2000)}`)
   }
   const [first] = objectsOf(await renderText(ciPath('minimal'))).filter(({ kind }) => kind === 'Deployment')
   t.match(await dryRun([{ ...first, spec: { ...(first?.['spec'] as object), replica: 1 } }]), { said: /replica/ })
@@ -57,7 +58,10 @@ for (const level of levels) {
   await cluster.addNamespace(level)
   await kubectl(['label', 'namespace', level, `pod-security.kubernetes.io/enforce=${level}`])
 }
-const admission = (namespace: (typeof levels)[number], pod: { readonly metadata: object; readonly spec: object }) =>
+const admission = (
+  namespace: (typeof levels)[number] | 'shots-workers',
+  pod: { readonly metadata: object; readonly spec: object },
+) =>
   dryRun([
     {
       apiVersion: 'v1',
@@ -80,6 +84,26 @@ t.test('chart: all pods but workers are admitted where Pod Security is restricte
   }
 })
 
+const worker = (podIsolation: 'namespace' | 'flags-only') =>
+  workerPod({
+    pool: 'standard',
+    browserPool: 'standard',
+    template: {},
+    slots: 1,
+    program: 'main',
+    graceSeconds: 10,
+    settings: {
+      podImage: 'shutterfleet/worker:0.1.0',
+      podSecret: 'shots-shutterfleet-worker',
+      podEgress: { host: 'egress', port: 3128 },
+      podSeccomp: 'shutterfleet-worker.json',
+      podIsolation,
+      podUnsafeNoSandbox: false,
+      nodeProvisionSeconds: 300,
+      instance: 'shots-shutterfleet',
+    },
+  })
+
 t.test('chart: workers are admitted where its namespace for them says so', async (t) => {
   const namespaceOf = async (name: string, version: string) =>
     objectsOf(await renderText(ciPath(name), 'helm4', [`--kube-version=${version}`])).find(
@@ -94,28 +118,28 @@ t.test('chart: workers are admitted where its namespace for them says so', async
   t.equal(await levelOf('flags-only', '1.32.0'), 'restricted')
   t.equal(await levelOf('complete', '1.36.0'), 'privileged')
 
-  const worker = (podIsolation: 'namespace' | 'flags-only') =>
-    workerPod({
-      pool: 'standard',
-      browserPool: 'standard',
-      template: {},
-      slots: 1,
-      program: 'main',
-      graceSeconds: 10,
-      settings: {
-        podImage: 'worker',
-        podSecret: 'worker',
-        podEgress: { host: 'egress', port: 3128 },
-        podSeccomp: 'shutterfleet-worker.json',
-        podIsolation,
-        podUnsafeNoSandbox: false,
-        nodeProvisionSeconds: 300,
-        instance: 'shots',
-      },
-    })
   t.match(await admission('baseline', worker('namespace')), { code: 0 })
   t.match(await admission('restricted', worker('namespace')), { said: /violates PodSecurity[^]*procMount/ })
   t.match(await admission('restricted', worker('flags-only')), { code: 0 })
+})
+
+t.test('chart: no image and no Secret but those of the release get into the namespace of the workers', async (t) => {
+  const objects = objectsOf(await renderText(ciPath('minimal')))
+  for (const object of objects.filter(
+    ({ metadata }) => metadata.labels?.['app.kubernetes.io/component'] === 'admission',
+  )) {
+    await apply(object)
+  }
+  const { metadata, spec } = worker('namespace')
+  const [container] = spec.containers
+  const foreign = { metadata: {}, spec: { ...spec, containers: [{ ...container, image: 'miner' }] } }
+  const isRefused = async () => /images of workers are pinned/.test((await admission('shots-workers', foreign)).said)
+  await eventually(isRefused, { what: 'the policy is in force' })
+  t.match(await admission('shots-workers', { metadata, spec }), { code: 0 })
+  const volumes = [...(spec.volumes ?? []).slice(1), { name: 'secrets', secret: { secretName: 'another' } }]
+  t.match(await admission('shots-workers', { metadata, spec: { ...spec, volumes } }), {
+    said: /Secrets that are allowed/,
+  })
 })
 
 /** A kubeconfig of a service account of the release. */
@@ -201,4 +225,36 @@ t.test('chart: hooks make keys and the first account, and may do nothing else', 
     t.match(await may('get', 'secrets/another', as), { code: 1 })
   }
   t.match(await may('get', 'secrets/shots-shutterfleet-keys', 'bootstrap'), { code: 1 })
+})
+
+t.test('chart: a hook brings the definition of pools to that of the release, and may change no other', async (t) => {
+  const objects = objectsOf(await renderText(ciPath('minimal')))
+  const isOfHook = ({ kind, metadata }: ChartObject) =>
+    metadata.labels?.['app.kubernetes.io/component'] === 'crd' &&
+    /^(ServiceAccount|ClusterRole|ClusterRoleBinding)$/.test(kind)
+  for (const object of objects.filter(isOfHook)) await apply(object)
+  const map = objects.find(({ kind, metadata }) => kind === 'ConfigMap' && metadata.name.endsWith('-crd'))
+  const text = (map?.['data'] as Readonly<Record<string, string>> | undefined)?.['crd.json'] ?? ''
+  const column = '"name":"Ready","type":"integer"'
+  t.ok(text.includes(column))
+  const file = join(t.testdir(), 'crd.json')
+  const kubeconfig = await kubeconfigOf(t, 'shots-shutterfleet-crd')
+  const upgrade = async (json: string) => {
+    await writeFile(file, json)
+    await run(shutterfleet, ['cluster', 'crd', file], {
+      env: { PATH: process.env['PATH'], SHUTTERFLEET_KUBECONFIG: kubeconfig },
+    })
+    return kubectl([
+      'get',
+      'crd',
+      'browserpools.shutterfleet.dev',
+      '-o',
+      'jsonpath={..additionalPrinterColumns[*].name}',
+    ])
+  }
+  t.match(await upgrade(text.replace(column, '"name":"Later","type":"integer"')), /^Later /)
+  t.match(await upgrade(text), /^Ready /, 'what a release has no more goes')
+  const foreign = text.replaceAll('browserpools.shutterfleet.dev', 'ponds.example.com')
+  t.match(await outcomeOf(upgrade(foreign)), { code: 1, said: /ponds\.example\.com/ })
+})
 })

@@ -153,7 +153,10 @@ t.test('chart: services and hooks understand what they are given', async (t) => 
         }
       }
       const env = Object.fromEntries(
-        container.env.map((each) => [each.name, each.value?.replace(/^\/run\/secrets\/shutterfleet/, folder) ?? 'pod']),
+        (container.env ?? []).map((each) => [
+          each.name,
+          each.value?.replace(/^\/run\/secrets\/shutterfleet/, folder) ?? 'pod',
+        ]),
       )
       const [program = '', main = '', ...words] = container.args
       if (program === 'node') t.ok(readers[main]?.(env), `${name}: ${main}`)

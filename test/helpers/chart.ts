@@ -112,7 +112,10 @@ export type ChartPod = {
   readonly metadata: { readonly labels: Readonly<Record<string, string>> }
   readonly spec: {
     readonly containers: readonly [
-      { readonly args: readonly string[]; readonly env: readonly { readonly name: string; readonly value?: string }[] },
+      {
+        readonly args: readonly string[]
+        readonly env?: readonly { readonly name: string; readonly value?: string }[]
+      },
     ]
     readonly volumes: readonly {
       readonly name: string

@@ -54,8 +54,10 @@ spec:
           image: {{ .image }}
           imagePullPolicy: {{ $root.Values.image.pullPolicy }}
           args: {{ toJson .args }}
+          {{- with .env }}
           env:
-            {{- include "shutterfleet.env" .env | nindent 12 }}
+            {{- include "shutterfleet.env" . | nindent 12 }}
+          {{- end }}
           ports: [{ name: server, containerPort: {{ .port }} }]
           readinessProbe:
             {{- toYaml .probe | nindent 12 }}

@@ -12,13 +12,18 @@ const textOfAll = (folder: string) =>
     .map((name) => readFileSync(join(folder, name), 'utf8'))
     .join('\n')
 
-/** The generated files of the chart below `root`, by their paths. Helm packs no file from outside: two are copies. */
+const copies = (root: string, ...names: readonly string[]) =>
+  Object.fromEntries(
+    names.map((name) => [`${chart}/files/${name}`, readFileSync(join(root, 'k8s', name), 'utf8')] as const),
+  )
+
+/** The generated files of the chart below `root`, by their paths. Helm packs no file from outside of it: some are copies. */
 export const chartFiles = (root: string, crd: string): Readonly<Record<string, string>> => {
   const values = readValues(readFileSync(join(root, chart, 'values.yaml'), 'utf8'))
   return {
     [`${chart}/README.md`]: chartReadme(values),
     [`${chart}/values.schema.json`]: valuesSchema(values, textOfAll(join(root, chart, 'templates'))),
     [`${chart}/crds/browserpools.shutterfleet.dev.yaml`]: crd,
-    [`${chart}/files/controller-role.yaml`]: readFileSync(join(root, 'k8s/controller-role.yaml'), 'utf8'),
+    ...copies(root, 'controller-role.yaml', 'admission-policy.yaml'),
   }
 }
