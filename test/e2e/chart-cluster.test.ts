@@ -257,4 +257,3 @@ t.test('chart: a hook brings the definition of pools to that of the release, and
   const foreign = text.replaceAll('browserpools.shutterfleet.dev', 'ponds.example.com')
   t.match(await outcomeOf(upgrade(foreign)), { code: 1, said: /ponds\.example\.com/ })
 })
-})
