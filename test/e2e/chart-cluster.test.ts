@@ -177,11 +177,10 @@ t.test('chart: hooks make keys and the first account, and may do nothing else', 
   const makeKeys = async () => (await run(shutterfleet, keysArgs, { env: { ...env, SHUTTERFLEET_KUBECONFIG } })).stdout
   t.match(await makeKeys(), /shots-shutterfleet-keys: key-pepper/)
   const keys = await dataOf('shots-shutterfleet-keys')
-  for (const { name } of queueUsers)
-    t.ok(keys[`nats-url-${name.replace('_', '-')}`]?.startsWith(`nats://${name}:`), name)
+  for (const { name } of queueUsers) t.ok(keys[`${name.replace('_', '-')}-url`]?.startsWith(`nats://${name}:`), name)
   for (const pool of pools) {
     t.strictSame(await dataOf(`shots-shutterfleet-worker-${pool}`, 'shots-workers'), {
-      'nats-url': keys[`nats-url-worker-${pool}`],
+      'nats-url': keys[`worker-${pool}-url`],
       'opening-keys': keys[`opening-keys-${pool}`],
       'egress-token': keys['egress-token'],
     })

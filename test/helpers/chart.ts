@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process'
 import { readdir, readFile, writeFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
-import { isDeepStrictEqual, promisify } from 'node:util'
+import { promisify } from 'node:util'
 import { parse, parseAllDocuments } from 'yaml'
 
 const run = promisify(execFile)
@@ -98,7 +98,7 @@ export const unusedValues = async (
       await writeFile(file, JSON.stringify(without(values, path)))
       // Without a required value it does not render.
       const other = await render(file).catch(() => '')
-      if (!isDeepStrictEqual(objectsOf(other), objectsOf(whole.get(name) ?? ''))) return true
+      if (other !== whole.get(name)) return true
     }
     return false
   }

@@ -122,11 +122,8 @@ securityContext:
 {{- /* (list $ user) */}}
 {{- define "shutterfleet.natsSecret" -}}
 {{- $root := index . 0 -}}
-{{- if $root.Values.evaluation.enabled -}}
-{ secret: {{ include "shutterfleet.keysSecret" $root }}, key: nats-url-{{ index . 1 }} }
-{{- else -}}
-{ secret: {{ $root.Values.nats.existingSecret }}, key: {{ index . 1 }}-url }
-{{- end -}}
+{{- $keys := include "shutterfleet.keysSecret" $root -}}
+{ secret: {{ ternary $keys $root.Values.nats.existingSecret $root.Values.evaluation.enabled }}, key: {{ index . 1 }}-url }
 {{- end }}
 
 {{- /* Variables and files of the object store. */}}

@@ -32,7 +32,8 @@ const postgresKeys = (kept: SecretData, host: string | undefined): SecretData =>
   return { 'postgres-password': secret, 'database-url': `postgres://${database}:${secret}@${host}/${database}` }
 }
 
-const natsUrlKey = (user: QueueUserName) => `nats-url-${user.replace('_', '-')}`
+/** As the Secret of a NATS that is not the release's own has it. */
+const natsUrlKey = (user: QueueUserName) => `${user.replace('_', '-')}-url`
 
 const natsKeys = (kept: SecretData, host: string | undefined): SecretData => {
   if (host === undefined) return {}
@@ -65,7 +66,7 @@ export const makeKeys = (kept: SecretData, { nats, postgres }: OwnServers): Secr
 
 /** The Secret of a pool's workers: `keys` and, where NATS is not the release's own, the address that is in `natsUrls` as `worker-POOL-url`. */
 export const workerKeys = (pool: Pool, keys: SecretData, natsUrls: SecretData): SecretData => {
-  const natsUrl = natsUrls[`worker-${pool}-url`] ?? keys[natsUrlKey(`worker_${pool}`)]
+  const natsUrl = { ...keys, ...natsUrls }[natsUrlKey(`worker_${pool}`)]
   const [openingKeys, egressToken] = [keys[`opening-keys-${pool}`], keys['egress-token']]
   if (natsUrl === undefined || openingKeys === undefined || egressToken === undefined) {
     throw new AppError('CONFIGURATION', { publicMessage: `no address of NATS for the workers of pool ${pool}` })

@@ -25,19 +25,19 @@ t.test('keys: both halves of a pair belong together, and one alone is refused', 
 
 t.test('keys: passwords of an own NATS and PostgreSQL are in their addresses', async (t) => {
   t.strictSame(
-    Object.keys(makeKeys({}, none)).filter((name) => /nats|postgres|database/.test(name)),
+    Object.keys(makeKeys({}, none)).filter((name) => /nats|postgres|-url/.test(name)),
     [],
   )
   const keys = makeKeys({}, own)
   t.equal(keys['database-url'], `postgres://shutterfleet:${keys['postgres-password']}@postgres:5432/shutterfleet`)
-  const { username, password, host } = new URL(keys['nats-url-gateway'] ?? '')
+  const { username, password, host } = new URL(keys['gateway-url'] ?? '')
   t.strictSame([username, host], ['gateway', 'nats:4222'])
   t.match(keys['nats.conf'], `{ user: gateway, password: "${password}"`)
 })
 
 t.test('keys: workers get the address of their own user of NATS', async (t) => {
   const keys = makeKeys({}, own)
-  t.match(workerKeys('stealth', keys, {}), { 'nats-url': keys['nats-url-worker-stealth'] })
+  t.match(workerKeys('stealth', keys, {}), { 'nats-url': keys['worker-stealth-url'] })
   t.strictSame(workerKeys('proxied', keys, { 'worker-proxied-url': 'nats://other\n' }), {
     'nats-url': 'nats://other',
     'opening-keys': keys['opening-keys-proxied'],
