@@ -12,6 +12,7 @@ import type { Env } from '#shared/config/read-env.ts'
 import {
   chartFolder,
   type ChartObject,
+  type ChartPod,
   ciNames,
   ciPath,
   helm,
@@ -42,8 +43,8 @@ const readers: Readonly<Record<string, (env: Env) => object>> = {
   'services/egress/main.ts': readEgress,
 }
 
-const refusalOf = (args: readonly string[], values = minimal) =>
-  renderText(values, 'helm4', args).then(
+const refusalOf = (args: readonly string[], file = minimal) =>
+  renderText(file, 'helm4', args).then(
     () => 'rendered',
     ({ stderr }: { stderr: string }) => stderr,
   )
@@ -131,6 +132,21 @@ t.test('chart: renders what it did', async (t) => {
   }
 })
 
+/** Files that a pod is given, by the name of their setting: Secret and key. */
+const filesOf = ({ spec }: ChartPod) =>
+  spec.volumes
+    .flatMap(({ projected }) => projected?.sources ?? [])
+    .flatMap(({ secret: { name, items } }) => items.map(({ key, path }) => ({ secret: name, key, path })))
+
+/** What a container reads, its files in `folder`. */
+const envOf = ({ spec }: ChartPod, folder: string): Readonly<Record<string, string>> =>
+  Object.fromEntries(
+    (spec.containers[0].env ?? []).map(({ name, value = 'pod' }) => [
+      name,
+      value.replace(/^\/run\/secrets\/shutterfleet/, folder),
+    ]),
+  )
+
 t.test('chart: services and hooks understand what they are given', async (t) => {
   const keys = makeKeys({}, { nats: 'nats:4222', postgres: 'postgres:5432' })
   const outside: Readonly<Record<string, string>> = {
@@ -142,29 +158,18 @@ t.test('chart: services and hooks understand what they are given', async (t) => 
   }
   const folder = t.testdir()
   for (const name of names) {
-    for (const { metadata, spec } of podsOf(objectsOf(await renderText(ciPath(name))))) {
-      const [container] = spec.containers
-      const sources = spec.volumes.flatMap(({ projected }) => projected?.sources ?? []).map(({ secret }) => secret)
-      for (const { name: secret, items } of sources) {
-        for (const { key, path } of items) {
-          const own = secret.endsWith('-keys') ? keys[key] : outside[path]
-          t.ok(own, `${name}: ${metadata.labels['app.kubernetes.io/component']} gets ${key} of ${secret}`)
-          await writeFile(join(folder, path), own ?? '')
-        }
+    for (const pod of podsOf(objectsOf(await renderText(ciPath(name))))) {
+      for (const { secret, key, path } of filesOf(pod)) {
+        const content = secret.endsWith('-keys') ? keys[key] : outside[path]
+        t.ok(content, `${name}: ${path} is ${key} of ${secret}`)
+        await writeFile(join(folder, path), content ?? '')
       }
-      const env = Object.fromEntries(
-        (container.env ?? []).map((each) => [
-          each.name,
-          each.value?.replace(/^\/run\/secrets\/shutterfleet/, folder) ?? 'pod',
-        ]),
-      )
-      const [program = '', main = '', ...words] = container.args
-      if (program === 'node') t.ok(readers[main]?.(env), `${name}: ${main}`)
-      if (program === 'shutterfleet' && name === 'complete') {
-        // A flag that the command does not know is refused before help is given.
-        const { stdout } = await run(shutterfleet, [main, ...words, '--help'])
-        t.match(stdout, /^usage: /, [main, ...words].join(' '))
-      }
+      const [program, main = '', ...words] = pod.spec.containers[0].args
+      if (program === 'node') t.ok(readers[main]?.(envOf(pod, folder)), `${name}: ${main}`)
+      if (program !== 'shutterfleet' || name !== 'complete') continue
+      // A flag that the command does not know is refused before help is given.
+      const { stdout } = await run(shutterfleet, [main, ...words, '--help'])
+      t.match(stdout, /^usage: /, [main, ...words].join(' '))
     }
   }
 })

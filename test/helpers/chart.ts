@@ -50,7 +50,7 @@ export const ciNames = async (): Promise<readonly string[]> =>
 
 export const ciPath = (name: string): string => join(ciFolder, `${name}-values.yaml`)
 
-export const ciValues = async (name: string): Promise<Values> => parse(await readFile(ciPath(name), 'utf8')) as Values
+const ciValues = async (name: string): Promise<Values> => parse(await readFile(ciPath(name), 'utf8')) as Values
 
 /** What Helm makes of the chart as release `shots` in a namespace of that name. */
 export const renderText = (

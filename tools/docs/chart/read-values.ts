@@ -34,14 +34,14 @@ const readPair = (pair: Pair, above: readonly string[], inherited: string): Char
 
 /** The comment above the first of a section stands with the section. */
 const readMap = (map: YAMLMap, path: readonly string[]): ChartValue[] =>
-  map.items.map((pair, index) => readPair(pair as Pair, path, index === 0 ? (map.commentBefore ?? '') : ''))
+  map.items.map((pair, index) => readPair(pair, path, index === 0 ? (map.commentBefore ?? '') : ''))
 
 /** The values of a chart with their comments, in the order of the file. Throws where a comment's schema is not JSON. */
 export const readValues = (text: string): readonly ChartValue[] => {
   const document = parseDocument(text)
   if (!isMap(document.contents)) throw new Error('the values are no map')
   const first = document.contents.commentBefore ?? document.commentBefore ?? ''
-  return document.contents.items.map((pair, index) => readPair(pair as Pair, [], index === 0 ? first : ''))
+  return document.contents.items.map((pair, index) => readPair(pair, [], index === 0 ? first : ''))
 }
 
 /** All values that are no sections. */
