@@ -4,7 +4,7 @@ import { operatorSettings } from '#shared/config/settings/operator.ts'
 import { createKubeApi, type KubeApi } from '#shared/kube/client.ts'
 import { openConnection } from '#shared/kube/connection.ts'
 import type { KubeObject } from '#shared/kube/resource.ts'
-import type { SecretData } from './make-keys.ts'
+import type { SecretTexts } from './make-keys.ts'
 
 /** The API server of the pod that this runs in, or of `SHUTTERFLEET_KUBECONFIG`, and the namespace that is its own there. */
 export type ClusterApi = { readonly api: Pick<KubeApi, 'get' | 'patch'>; readonly namespace: string }
@@ -21,7 +21,7 @@ const secrets = { apiVersion: 'v1', kind: 'Secret', plural: 'secrets' }
 
 type Secret = KubeObject & { readonly data?: Readonly<Record<string, string>> }
 
-const mapValues = (data: SecretData, change: (value: string) => string): SecretData =>
+const mapValues = (data: SecretTexts, change: (value: string) => string): SecretTexts =>
   Object.fromEntries(Object.entries(data).map(([name, value]) => [name, change(value)]))
 
 /** Reads a Secret, which must exist. */
@@ -34,8 +34,8 @@ export const readSecret = async (api: ClusterApi['api'], namespace: string, name
 /** Gives a Secret what differs in `wanted`; refused where somebody has changed it since it was read. Answers the names. */
 export const fillSecret = async (
   api: ClusterApi['api'],
-  { namespace, name, wanted }: { namespace: string; name: string; wanted: (data: SecretData) => SecretData },
-): Promise<{ data: SecretData; written: string[] }> => {
+  { namespace, name, wanted }: { namespace: string; name: string; wanted: (data: SecretTexts) => SecretTexts },
+): Promise<{ data: SecretTexts; written: string[] }> => {
   const { data, resourceVersion } = await readSecret(api, namespace, name)
   const full = wanted(data)
   const changed = Object.entries(full).filter(([each, value]) => data[each] !== value)

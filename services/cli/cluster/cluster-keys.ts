@@ -3,9 +3,9 @@ import { join } from 'node:path'
 import { type Command, flagText, flagTexts, requiredText, type Typed, UsageError } from '#cli/command.ts'
 import { type Pool, pools } from '#shared/capture/lane.ts'
 import { fillSecret, withCluster } from './cluster-api.ts'
-import { makeKeys, type SecretData, workerKeys } from './make-keys.ts'
+import { makeKeys, type SecretTexts, workerKeys } from './make-keys.ts'
 
-const readFolder = async (folder: string | undefined): Promise<SecretData> => {
+const readFolder = async (folder: string | undefined): Promise<SecretTexts> => {
   if (folder === undefined) return {}
   // What Kubernetes mounts has links to folders beside the keys.
   const names = (await readdir(folder)).filter((name) => name.endsWith('-url'))
@@ -20,7 +20,7 @@ const readPools = (typed: Typed): readonly Pool[] =>
     return pool
   })
 
-const manifestOf = (name: string, namespace: string | undefined, stringData: SecretData) => ({
+const manifestOf = (name: string, namespace: string | undefined, stringData: SecretTexts) => ({
   apiVersion: 'v1',
   kind: 'Secret',
   metadata: { name, ...(namespace !== undefined && { namespace }) },

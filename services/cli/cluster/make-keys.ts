@@ -7,7 +7,7 @@ import { generateSealingKeys } from '#shared/queue/seal.ts'
 import { maxMessageBytes } from '#shared/queue/topology.ts'
 
 /** The data of a Secret, decoded. */
-export type SecretData = Readonly<Record<string, string>>
+export type SecretTexts = Readonly<Record<string, string>>
 
 /** Servers of the release's own, as host:port: their passwords are made with the other keys. */
 export type OwnServers = { readonly nats: string | undefined; readonly postgres: string | undefined }
@@ -17,7 +17,7 @@ const key = () => randomBytes(32).toString('base64')
 const database = 'shutterfleet'
 
 /** Halves of one pair: a Secret has both or neither. */
-const pair = (kept: SecretData, name: string): SecretData => {
+const pair = (kept: SecretTexts, name: string): SecretTexts => {
   const [sealing, opening] = [`sealing-key-${name}`, `opening-keys-${name}`]
   if ((kept[sealing] === undefined) !== (kept[opening] === undefined)) {
     throw new AppError('CONFIGURATION', { publicMessage: `the Secret has one of ${sealing} and ${opening}, not both` })
@@ -26,7 +26,7 @@ const pair = (kept: SecretData, name: string): SecretData => {
   return { [sealing]: made.public, [opening]: made.private }
 }
 
-const postgresKeys = (kept: SecretData, host: string | undefined): SecretData => {
+const postgresKeys = (kept: SecretTexts, host: string | undefined): SecretTexts => {
   if (host === undefined) return {}
   const secret = kept['postgres-password'] ?? password()
   return { 'postgres-password': secret, 'database-url': `postgres://${database}:${secret}@${host}/${database}` }
@@ -35,7 +35,7 @@ const postgresKeys = (kept: SecretData, host: string | undefined): SecretData =>
 /** As the Secret of a NATS that is not the release's own has it. */
 const natsUrlKey = (user: QueueUserName) => `${user.replace('_', '-')}-url`
 
-const natsKeys = (kept: SecretData, host: string | undefined): SecretData => {
+const natsKeys = (kept: SecretTexts, host: string | undefined): SecretTexts => {
   if (host === undefined) return {}
   const urlOf = ({ name }: { name: QueueUserName }) => kept[natsUrlKey(name)] ?? `nats://${name}:${password()}@${host}`
   const urls = queueUsers.map((user) => [user.name, urlOf(user)] as const)
@@ -52,7 +52,7 @@ jetstream { store_dir: /data }
 }
 
 /** `kept` and what it lacks. Throws `CONFIGURATION` where it has half of a pair of keys. */
-export const makeKeys = (kept: SecretData, { nats, postgres }: OwnServers): SecretData => ({
+export const makeKeys = (kept: SecretTexts, { nats, postgres }: OwnServers): SecretTexts => ({
   'key-pepper': key(),
   'link-signing-keys': `1:${key()}`,
   'storage-signing-key': key(),
@@ -65,7 +65,7 @@ export const makeKeys = (kept: SecretData, { nats, postgres }: OwnServers): Secr
 })
 
 /** The Secret of a pool's workers: `keys` and, where NATS is not the release's own, the address that is in `natsUrls` as `worker-POOL-url`. */
-export const workerKeys = (pool: Pool, keys: SecretData, natsUrls: SecretData): SecretData => {
+export const workerKeys = (pool: Pool, keys: SecretTexts, natsUrls: SecretTexts): SecretTexts => {
   const natsUrl = { ...keys, ...natsUrls }[natsUrlKey(`worker_${pool}`)]
   const [openingKeys, egressToken] = [keys[`opening-keys-${pool}`], keys['egress-token']]
   if (natsUrl === undefined || openingKeys === undefined || egressToken === undefined) {
