@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import t from 'tap'
-import { deployments } from '#controller/operator/seen-deployment.ts'
+import { budgets, deployments } from '#controller/operator/seen-deployment.ts'
 import { pods } from '#controller/operator/seen-pod.ts'
 import { workerPod } from '#controller/operator/worker-pod.ts'
 import { createKubeApi } from '#shared/kube/client.ts'
@@ -135,6 +135,7 @@ t.test('the pods of workers have their own image and Secrets, and no more rights
     ],
     ['token by default', withSpec({ automountServiceAccountToken: true }), /Secrets that are allowed/],
     ['network of the node', withSpec({ hostNetwork: true }), /the node's namespaces/],
+    ['communication of the node', withSpec({ hostIPC: true }), /the node's namespaces/],
     ['processes of the node', withSpec({ hostPID: true }), /the node's namespaces/],
     [
       'no seccomp profile',
@@ -148,6 +149,7 @@ t.test('the pods of workers have their own image and Secrets, and no more rights
     ['capabilities', withSecurity({ capabilities: {} }), /without capabilities/],
     ['writable root', withSecurity({ readOnlyRootFilesystem: false }), /read-only/],
     ['profile of a container', withSecurity({ seccompProfile: { type: 'Unconfined' } }), /are unprivileged/],
+    ['root of a container', withSecurity({ runAsNonRoot: false }), /not root/],
     ['user 0', withSecurity({ runAsUser: 0 }), /not root/],
     ['port of the node', withContainer({ ports: [{ containerPort: 9090, hostPort: 9090 }] }), /are unprivileged/],
   ]
@@ -167,6 +169,11 @@ t.test('the controller writes only its own objects, and makes none that could do
   )
   const other = { ...template.metadata.labels, 'app.kubernetes.io/instance': 'other' }
   t.match(await tryOut(deployment(other), ...asController), /labels of its installation/)
+  const withToken = withSpec({ automountServiceAccountToken: undefined }).spec
+  t.match(await tryOut(deployment(undefined, withToken), ...asController), /no token/)
+  const job = { apiVersion: 'batch/v1', kind: 'Job', metadata: { name: 'tried' } }
+  const once = { template: { spec: { ...template.spec, restartPolicy: 'Never' } } }
+  t.match(await tryOut({ ...job, spec: once }, ...asController), /labels of its installation/)
   t.match(
     await tryOut(deployment(undefined, withVolume({ secret: { secretName: 'other' } }).spec), ...asController),
     /Secrets that are allowed/,
@@ -185,12 +192,15 @@ t.test('the controller writes only its own objects, and makes none that could do
   const refusal = (request: Promise<unknown>) => request.then(() => '', String)
   const ref = (resource: Resource, name: string) => ({ resource, namespace: 'default', name })
   const { labels } = template.metadata
+  const label = { kind: 'merge', body: { metadata: { labels } } } as const
   const takeOver = { kind: 'merge', body: { metadata: { labels }, spec: deployment().spec } } as const
   t.match(await refusal(api.patch(ref(deployments, 'tried'), takeOver)), /labels of its installation/)
   const scale = { ...ref(deployments, 'tried'), subresource: 'scale' } as const
   t.match(await refusal(api.patch(scale, { kind: 'merge', body: { spec: { replicas: 0 } } })), /size only/)
+  const metadata = { name: 'foreign', namespace: 'default' }
+  await cluster.apply({ apiVersion: budgets.apiVersion, kind: budgets.kind, metadata, spec: { maxUnavailable: 1 } })
+  t.match(await refusal(api.patch(ref(budgets, 'foreign'), label)), /labels of its installation/)
   t.match(await refusal(api.remove(ref(pods, 'foreign'))), /labels of its installation/)
-  const label = { kind: 'merge', body: { metadata: { labels } } } as const
   t.match(await refusal(api.patch(ref(pods, 'foreign'), label)), /labels of its installation/)
   const [worker] = await world.podsOf('web')
   const own = ref(pods, worker!.metadata.name)
@@ -204,4 +214,5 @@ t.test('in a namespace of workers alone no other pod is let in', async (t) => {
   t.equal(await tryOut(other), '')
   await applyPolicy('all')
   await eventually(async () => /not allowed: other/.test(await tryOut(other)), { what: 'all pods are looked at' })
+  t.equal(await saidOf(['label', 'pod', 'foreign', 'a=b']), '', 'one that was there before may stay')
 })

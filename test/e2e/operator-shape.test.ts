@@ -193,8 +193,7 @@ t.test(
     await eventually(async () => (await world.poolOf('older')).status?.reason === 'paused')
 
     const made = await deploymentOf('older')
-    const without = ({ 'app.kubernetes.io/instance': _, ...labels }: Readonly<Record<string, string>>) => labels
-    const matchLabels = without(poolLabels('shutterfleet', 'older'))
+    const { 'app.kubernetes.io/instance': _, ...matchLabels } = poolLabels('shutterfleet', 'older')
     const { metadata, spec } = made.spec.template
     const template = { metadata: { ...metadata, labels: matchLabels }, spec }
     await cluster.kubectl(['delete', 'deployment,pods', '-l', selectorOf(poolLabels('shutterfleet', 'older'))])

@@ -155,7 +155,7 @@ release keeps the selector that it has. After a change of the name the pool is \
 
 | What | Value | Why |
 |---|---|---|
-| requests | cpu 500m for each slot; memory 300 MiB and 400 MiB for each slot; disk 128 MiB and 128 MiB for each slot | measured: a worker of one slot takes 361 MiB after 500 captures, full Chromium 255 MiB more; a small page takes 240 processor ms, with full Chromium up to three times that |
+| requests | cpu 500m for each slot; memory 300 MiB and 400 MiB for each slot; disk 128 MiB and 128 MiB for each slot | measured: a worker of one slot takes 361 MiB after 500 captures, full Chromium 255 MiB more; a small page takes 240 processor ms, with full Chromium about three times that; its disk is the log, of which a kubelet keeps 50 MiB, and with \`flags-only\` the profile of each browser |
 | limits | memory 512 MiB and 3 GiB for each slot; disk 256 MiB and 1 GiB for each slot; no limit of cpu | what the worker allows itself: 2 GiB for each browser (\`SHUTTERFLEET_WORKER_BROWSER_MEMORY_MAX\`) and 1 GiB of its files, in memory, or with \`flags-only\` on disk |
 | \`emptyDir\` | /tmp of 1 GiB, /dev/shm of 256 MiB (memory), for each slot | nothing else can be written to |
 | \`cluster-autoscaler.kubernetes.io/safe-to-evict\` | \`true\`, of Jobs \`false\` | a node with workers may be emptied although they have folders of their own |
@@ -252,6 +252,8 @@ kubectl get jobs -L shutterfleet.dev/capture        # proxied captures
 - To decide the size yourself: \`autoscaling.enabled: false\`, then \`kubectl scale bp standard --replicas=5\`.
 - Two BrowserPools may serve one queue if at most one of them is sized by it; a second one that asks for that is
   \`PoolTaken\` and left alone.
+- [k8s/user-roles.yaml](../k8s/user-roles.yaml) lets whoever has the ClusterRole \`view\` in a namespace see its BrowserPools, and with
+  \`edit\` or \`admin\` change and scale them. [k8s/argocd-health.yaml](../k8s/argocd-health.yaml) tells Argo CD how one is.
 - Metrics: [metrics.md](metrics.md), those of the controller; \`pool\` is the BrowserPool's name.
 
 ## What it does when things break

@@ -159,7 +159,8 @@ const evictionAnnotations: Readonly<Record<WorkerPodOptions['program'], Readonly
 
 /**
  * Requests are what ordinary pages take. Measured of one slot: 361 MiB after 500 captures and 255 MiB more with full Chromium;
- * 240 processor ms for a small page, two to three times that with full Chromium.
+ * 240 processor ms for a small page, about three times that with full Chromium; 0.2 MB of disk, beside 50 MiB of log that a
+ * kubelet keeps, and by flags alone the profile of each browser.
  * Limits are what the worker itself allows: each browser 2 GiB (`SHUTTERFLEET_WORKER_BROWSER_MEMORY_MAX`) and 1 GiB of files,
  * which are in memory, or by flags alone on disk; and 512 MiB for the worker.
  */

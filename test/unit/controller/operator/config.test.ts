@@ -15,6 +15,8 @@ t.test('in a pod, image and egress of the workers are all that has to be said', 
     poolTickMs: 1000,
     podEgress: { host: 'egress', port: 3128 },
     podSecret: 'shutterfleet-worker',
+    instance: 'shutterfleet',
+    podSeccomp: 'shutterfleet-worker.json',
     podIsolation: 'namespace',
     podUnsafeNoSandbox: false,
   })
@@ -26,4 +28,11 @@ t.test('what is missing is named, all at once', async (t) => {
 
 t.test('settings of a single pool stand in its BrowserPool, and are taken from nowhere else', async (t) => {
   t.notOk('poolMin' in readConfig({ ...env, SHUTTERFLEET_POOL_MIN: '3' }))
+})
+
+t.test('the name of an installation can be a label', async (t) => {
+  const named = (instance: string) => readConfig({ ...env, SHUTTERFLEET_INSTANCE: instance }).instance
+  for (const name of ['a', 'Team.a_b-1', 'a'.repeat(63)]) t.equal(named(name), name)
+  for (const name of ['', '-a', 'a-', 'a b', 'a,b=c', 'a'.repeat(64)])
+    t.throws(() => named(name), /must be a label/, name)
 })

@@ -1,0 +1,34 @@
+import { readFile } from 'node:fs/promises'
+import { resolve } from 'node:path'
+import t from 'tap'
+import { startCluster } from '#test/helpers/cluster.ts'
+import { eventually } from '#test/helpers/eventually.ts'
+
+const root = resolve(import.meta.dirname, '../..')
+const cluster = await startCluster(t, { kwok: false })
+await cluster.applyCrd(await readFile(`${root}/crds/browserpools.shutterfleet.dev.yaml`, 'utf8'))
+for (const role of ['view', 'edit']) {
+  await cluster.kubectl(['create', 'rolebinding', role, '-n', 'default', `--clusterrole=${role}`, `--user=${role}`])
+}
+
+/** Whether a user may do something to BrowserPools, or to a subresource of theirs. */
+const may = (user: string, verb: string, resource: string, subresource?: string) => {
+  const part = subresource === undefined ? [] : [`--subresource=${subresource}`]
+  return cluster.kubectl(['auth', 'can-i', verb, resource, ...part, `--as=${user}`, '-n', 'default']).then(
+    () => true,
+    () => false,
+  )
+}
+
+t.test('who may view a namespace sees its BrowserPools, who may edit it changes and scales them', async (t) => {
+  t.notOk(await may('view', 'list', 'browserpools'))
+  await cluster.apply(await readFile(`${root}/k8s/user-roles.yaml`, 'utf8'))
+  await eventually(async () => (await may('view', 'list', 'browserpools')) && may('edit', 'patch', 'browserpools'), {
+    what: 'Kubernetes has added the rules to its roles',
+  })
+  t.notOk(await may('view', 'patch', 'browserpools'))
+  t.notOk(await may('view', 'patch', 'browserpools', 'scale'))
+  t.ok(await may('edit', 'patch', 'browserpools', 'scale'))
+  t.notOk(await may('edit', 'patch', 'browserpools', 'status'), 'the status is the controller’s')
+  t.notOk(await may('stranger', 'list', 'browserpools'))
+})
