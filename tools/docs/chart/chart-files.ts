@@ -24,6 +24,6 @@ export const chartFiles = (root: string, crd: string): Readonly<Record<string, s
     [`${chart}/README.md`]: chartReadme(values),
     [`${chart}/values.schema.json`]: valuesSchema(values, textOfAll(join(root, chart, 'templates'))),
     [`${chart}/crds/browserpools.shutterfleet.dev.yaml`]: crd,
-    ...copies(root, 'controller-role.yaml', 'admission-policy.yaml'),
+    ...copies(root, 'controller-role.yaml', 'admission-policy.yaml', 'user-roles.yaml'),
   }
 }
