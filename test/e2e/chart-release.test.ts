@@ -13,6 +13,9 @@ const kinds = [
   ...['poddisruptionbudgets', 'persistentvolumeclaims', 'ingresses'],
 ].join(',')
 
+const clusterKinds =
+  'clusterroles,clusterrolebindings,validatingadmissionpolicies,validatingadmissionpolicybindings'
+
 const objectsIn = async (namespace: string) =>
   (await kubectl(['get', kinds, '-n', namespace, '-o', 'name']))
     .split('\n')
@@ -68,10 +71,8 @@ t.test(
         'secret/postgresql',
       ])
       t.match(await kubectl(['get', 'crd', crd, '-o', 'name']), crd)
-      t.equal(
-        await kubectl(['get', 'clusterroles,clusterrolebindings', '-l', 'app.kubernetes.io/name=shutterfleet']),
-        '',
-      )
+      const ofCluster = await kubectl(['get', clusterKinds, '-l', `app.kubernetes.io/instance=${which}`, '-o', 'name'])
+      t.equal(ofCluster, '')
     }
 
     // Its keys were kept, and are taken over.
