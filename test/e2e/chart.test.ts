@@ -15,6 +15,7 @@ import {
   type ChartPod,
   ciNames,
   ciPath,
+  filesOf,
   helm,
   helms,
   kubeVersion,
@@ -132,12 +133,6 @@ t.test('chart: renders what it did', async (t) => {
   }
 })
 
-/** Files that a pod is given, by the name of their setting: Secret and key. */
-const filesOf = ({ spec }: ChartPod) =>
-  spec.volumes
-    .flatMap(({ projected }) => projected?.sources ?? [])
-    .flatMap(({ secret: { name, items } }) => items.map(({ key, path }) => ({ secret: name, key, path })))
-
 /** What a container reads, its files in `folder`. */
 const envOf = ({ spec }: ChartPod, folder: string): Readonly<Record<string, string>> =>
   Object.fromEntries(
@@ -163,6 +158,11 @@ t.test('chart: services and hooks understand what they are given', async (t) => 
         const content = secret.endsWith('-keys') ? keys[key] : outside[path]
         t.ok(content, `${name}: ${path} is ${key} of ${secret}`)
         await writeFile(join(folder, path), content ?? '')
+      }
+      for (const { args, env = [], volumeMounts } of [...pod.spec.containers, ...(pod.spec.initContainers ?? [])]) {
+        const isMounted = (path: string) => volumeMounts.some(({ mountPath }) => path.startsWith(`${mountPath}/`))
+        const paths = env.flatMap(({ value = '' }) => (/^\/(etc|run)\//.test(value) ? [value] : []))
+        for (const path of paths) t.ok(isMounted(path), `${name}: ${args.join(' ')} has ${path}`)
       }
       const [program, main = '', ...words] = pod.spec.containers[0].args
       if (program === 'node') t.ok(readers[main]?.(envOf(pod, folder)), `${name}: ${main}`)

@@ -107,16 +107,18 @@ export const unusedValues = async (
   return unused
 }
 
+type ChartContainer = {
+  readonly args: readonly string[]
+  readonly env?: readonly { readonly name: string; readonly value?: string }[]
+  readonly volumeMounts: readonly { readonly mountPath: string }[]
+}
+
 /** The part of a pod that tests look at. */
 export type ChartPod = {
   readonly metadata: { readonly labels: Readonly<Record<string, string>> }
   readonly spec: {
-    readonly containers: readonly [
-      {
-        readonly args: readonly string[]
-        readonly env?: readonly { readonly name: string; readonly value?: string }[]
-      },
-    ]
+    readonly containers: readonly [ChartContainer]
+    readonly initContainers?: readonly ChartContainer[]
     readonly volumes: readonly {
       readonly name: string
       readonly persistentVolumeClaim?: { readonly claimName: string }
@@ -141,3 +143,9 @@ export const podsOf = (objects: readonly ChartObject[]): readonly ChartPod[] =>
     const claimed = claims.map(({ metadata: { name } }) => ({ name, persistentVolumeClaim: { claimName: name } }))
     return [{ ...template, spec: { ...template.spec, volumes: [...template.spec.volumes, ...claimed] } }]
   })
+
+/** Files that a pod is given, by the name of their setting: Secret and key. */
+export const filesOf = ({ spec }: ChartPod) =>
+  spec.volumes
+    .flatMap(({ projected }) => projected?.sources ?? [])
+    .flatMap(({ secret: { name, items } }) => items.map(({ key, path }) => ({ secret: name, key, path })))

@@ -1,21 +1,24 @@
 {{- /*
 A pod: dict of
-  root       $
-  component  name
-  config     its values, or {}: container, pod
-  args       command
-  env        variables, without prefix
-  files      variables that are read from files: { NAME: { secret, key } }
-  ports      { name: port }
-  probes     whether it serves /livez and /readyz
-  token      service account, whose token it gets; none without it
-  volumes    { name: { mountPath, ...volume } }
-  migrates   whether the database is brought to the schema before
-  account    its service account, where it is not the services' and it gets no token
-  name       of a pod that nothing else makes
-  annotations  of the pod
-  grace      seconds from SIGTERM to SIGKILL
+  root          $
+  component     its label, and the name of its container
+  config        what its values say: settings, resources, container, pod; or {}
+  args          command
+  env           settings, without prefix
+  files         settings that are read from files: { NAME: { secret, key } }
+  ports         { name: port }
+  probes        whether it serves /livez and /readyz; then it is spread and scraped too
+  podName       whether the name of the pod is a setting of it
+  token         service account, whose token it gets
+  account       its service account, where it is not the services' and gets no token
+  volumes       { name: { mountPath, ...volume } }
+  affinity      in place of that of all pods
+  migrates      whether it brings the database to the schema before it starts
+  grace         seconds from SIGTERM to SIGKILL
   drainSeconds  seconds for which it still serves, while others learn that it goes
+  restartPolicy
+  name          of a pod that nothing else makes
+  annotations   of the pod
 */}}
 {{- define "shutterfleet.pod" -}}
 {{- $root := .root -}}
@@ -197,7 +200,7 @@ volumes:
   {{- end }}
 {{- end }}
 
-{{- /* A Deployment and its PodDisruptionBudget, of the same dict. */}}
+{{- /* A Deployment and its PodDisruptionBudget, of the same dict and replicas, autoscaled, recreate. */}}
 {{- define "shutterfleet.service" -}}
 {{- $root := .root -}}
 {{- $pod := merge (dict "probes" true) . -}}
