@@ -13,8 +13,7 @@ const kinds = [
   ...['poddisruptionbudgets', 'persistentvolumeclaims', 'ingresses'],
 ].join(',')
 
-const clusterKinds =
-  'clusterroles,clusterrolebindings,validatingadmissionpolicies,validatingadmissionpolicybindings'
+const clusterKinds = 'clusterroles,clusterrolebindings,validatingadmissionpolicies,validatingadmissionpolicybindings'
 
 const objectsIn = async (namespace: string) =>
   (await kubectl(['get', kinds, '-n', namespace, '-o', 'name']))
@@ -46,7 +45,12 @@ t.test(
       t.match(await install(which), /get secret .*-first-key/)
       const pools = await kubectl(['get', 'bp', '-n', `${which}-workers`, '-o', 'name'])
       t.match(pools, /proxied[^]*standard/)
+      // As the Job does, which is not run here.
+      const data = JSON.stringify({ data: { 'key-pepper': 'a2VwdA==' } })
+      await kubectl(['patch', 'secret', `${which}-shutterfleet-keys`, '-n', which, '--type=merge', '-p', data])
     }
+    const pepper = (which: string) =>
+      kubectl(['get', 'secret', `${which}-shutterfleet-keys`, '-n', which, '-o', 'jsonpath={.data.key-pepper}'])
 
     // What a later release has of it comes with the upgrade of any.
     const values = join(t.testdir(), 'values.yaml')
@@ -59,6 +63,7 @@ t.test(
       t.notMatch(await kubectl(['get', 'bp', '-n', `${which}-workers`, '-o', 'name']), /proxied/)
       await helm(which, ['rollback', which, '1', `--namespace=${which}`, '--wait', '--timeout=50s'], env)
       t.match(await kubectl(['get', 'bp', '-n', `${which}-workers`, '-o', 'name']), /proxied/)
+      t.equal(await pepper(which), 'a2VwdA==', 'keys stay')
     }
 
     for (const which of helms) {
@@ -77,5 +82,6 @@ t.test(
 
     // Its keys were kept, and are taken over.
     t.match(await install('helm4'), /get secret .*-first-key/)
+    t.equal(await pepper('helm4'), 'a2VwdA==')
   },
 )

@@ -79,7 +79,9 @@ const environmentIn = (name: string, pod: ChartPod) => {
 const start = async (name: string, args: readonly string[], env: Readonly<Record<string, string>>) => {
   const port = await freePort()
   const ports = { ...ownPorts[name], PROBE_PORT: port }
-  const settings = Object.fromEntries(Object.entries(ports).map(([each, value]) => [`SHUTTERFLEET_${each}`, `${value}`]))
+  const settings = Object.fromEntries(
+    Object.entries(ports).map(([each, value]) => [`SHUTTERFLEET_${each}`, `${value}`]),
+  )
   const [, ...command] = args
   const child = spawn('setpriv', [...endWithParent, process.execPath, ...command], {
     cwd: root,
