@@ -122,7 +122,8 @@ t.test('chart: what its containers run serves a capture', async (t) => {
   const test = pods.get('test')
   if (!test) throw new Error('no test')
   const page = objects.find(({ kind, metadata }) => kind === 'ConfigMap' && metadata.name.endsWith('-test'))
-  await writeFile(join(folder, 'page.html'), (page?.['data'] as { 'page.html': string })['page.html'])
+  const { 'page.html': html = '' } = (page?.['data'] ?? {}) as Readonly<Record<string, string>>
+  await writeFile(join(folder, 'page.html'), html)
   const [program = '', ...words] = test.spec.containers[0].args.map((word) => here(word).replace('/tmp', folder))
   await promisify(execFile)(join(root, 'bin', program), words, {
     env: { PATH: process.env['PATH'], ...(await environmentIn('test', test)) },

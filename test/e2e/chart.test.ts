@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process'
-import { cp, mkdir, readFile, writeFile } from 'node:fs/promises'
+import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { promisify } from 'node:util'
 import t from 'tap'
@@ -22,9 +22,7 @@ import {
   objectsOf,
   podsOf,
   renderText,
-  unusedValues,
 } from '#test/helpers/chart.ts'
-import { leavesOf, readValues } from '#tools/docs/chart/read-values.ts'
 import { readConfig as readWebhooks } from '#webhooks/config.ts'
 
 const run = promisify(execFile)
@@ -33,8 +31,6 @@ const goldenFolder = resolve(import.meta.dirname, '../fixtures/chart')
 const names = await ciNames()
 const minimal = ciPath('minimal')
 const noCrd = ['--set=crds.upgrade=false']
-const values = readValues(await readFile(join(chartFolder, 'values.yaml'), 'utf8'))
-const leaves = leavesOf(values)
 /** Of the four services that have a `readConfig` each, egress twice. */
 const readers: Readonly<Record<string, (env: Env) => object>> = {
   'services/gateway/main.ts': readGateway,
@@ -103,26 +99,6 @@ t.test('chart: says what is missing', async (t) => {
   t.equal(await refusalOf(['--kube-version=1.32.0', '--set=workers.isolation=flags-only']), 'rendered')
 })
 
-t.test('chart: every value is documented, and used', async (t) => {
-  const undocumented = (all: typeof leaves) => all.filter(({ help }) => help === '').map(({ path }) => path.join('.'))
-  t.strictSame(undocumented(leaves), [])
-  t.strictSame(undocumented(leavesOf(readValues('a:\n  # About b.\n  b: 1\n  c: 2\n'))), ['a.c'])
-
-  const folder = t.testdir()
-  const chart = join(folder, 'shutterfleet')
-  await cp(chartFolder, chart, { recursive: true })
-  for (const [path, text] of [
-    ['rules/sample.yaml', 'groups: []'],
-    ['dashboards/sample.json', '{}'],
-  ] as const) {
-    await mkdir(join(chart, 'files', path, '..'), { recursive: true })
-    await writeFile(join(chart, 'files', path), text)
-  }
-  const paths = leaves.map(({ path }) => path)
-  t.strictSame(await unusedValues(paths, { chart, folder }), [])
-  t.strictSame(await unusedValues([['gateway', 'nobody']], { chart, folder }), ['gateway.nobody'])
-})
-
 t.test('chart: renders what it did', async (t) => {
   await mkdir(goldenFolder, { recursive: true })
   for (const name of ['minimal', 'evaluation', 'network']) {
@@ -142,6 +118,15 @@ const envOf = ({ spec }: ChartPod, folder: string): Readonly<Record<string, stri
     ]),
   )
 
+/** Files that containers of a pod are told of and do not have. */
+const unmountedIn = ({ spec }: ChartPod): readonly string[] =>
+  [...spec.containers, ...(spec.initContainers ?? [])].flatMap(({ env = [], volumeMounts }) =>
+    env
+      .map(({ value = '' }) => value)
+      .filter((value) => /^\/(etc|run)\//.test(value))
+      .filter((path) => !volumeMounts.some(({ mountPath }) => path.startsWith(`${mountPath}/`))),
+  )
+
 t.test('chart: services and hooks understand what they are given', async (t) => {
   const keys = makeKeys({}, { nats: 'nats:4222', postgres: 'postgres:5432' })
   const outside: Readonly<Record<string, string>> = {
@@ -159,11 +144,7 @@ t.test('chart: services and hooks understand what they are given', async (t) => 
         t.ok(content, `${name}: ${path} is ${key} of ${secret}`)
         await writeFile(join(folder, path), content ?? '')
       }
-      for (const { args, env = [], volumeMounts } of [...pod.spec.containers, ...(pod.spec.initContainers ?? [])]) {
-        const isMounted = (path: string) => volumeMounts.some(({ mountPath }) => path.startsWith(`${mountPath}/`))
-        const paths = env.flatMap(({ value = '' }) => (/^\/(etc|run)\//.test(value) ? [value] : []))
-        for (const path of paths) t.ok(isMounted(path), `${name}: ${args.join(' ')} has ${path}`)
-      }
+      t.strictSame(unmountedIn(pod), [], `${name}: every file is in a volume`)
       const [program, main = '', ...words] = pod.spec.containers[0].args
       if (program === 'node') t.ok(readers[main]?.(envOf(pod, folder)), `${name}: ${main}`)
       if (program !== 'shutterfleet' || name !== 'complete') continue

@@ -15,8 +15,8 @@ export const databaseSettings = {
   }),
 }
 
-/** The addresses that one text names. A comma within a password is none between addresses. */
-export const splitNatsUrl = (text: string): string[] => text.split(/,(?=(?:nats|tls):\/\/)/)
+/** The addresses that one value names. A comma within a password is none between addresses. */
+export const splitNatsUrl = (value: string): string[] => value.split(/,(?=(?:nats|tls):\/\/)/)
 
 const natsUrl = requiredAddress('NATS_URL', {
   help: 'NATS server to use, with the user and password of this service; of a cluster several, separated by commas, which have the same',
