@@ -16,6 +16,9 @@ const commands: CommandTable = {
   'key list': async () => (await import('./key-list.ts')).keyList,
   'key revoke': async () => (await import('./key-revoke.ts')).keyRevoke,
   doctor: async () => (await import('./doctor.ts')).doctor,
+  'cluster keys': async () => (await import('./cluster/cluster-keys.ts')).clusterKeys,
+  'cluster account': async () => (await import('./cluster/cluster-account.ts')).clusterAccount,
+  'cluster crd': async () => (await import('./cluster/cluster-crd.ts')).clusterCrd,
   migrate: async () => (await import('./migrate.ts')).migrateDatabase,
 }
 

@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises'
 import { readPlansFile } from '#local/read-plans-file.ts'
 import { readEnv } from '#shared/config/read-env.ts'
 import { knownNames } from '#shared/config/settings/all.ts'
@@ -5,19 +6,34 @@ import { localSettings } from '#shared/config/settings/local.ts'
 import type { Database } from '#shared/db/connection.ts'
 import { migrate, migrationStatementMs } from '#shared/db/migrate.ts'
 import { listPlanSlugs, replacePlans } from '#shared/db/plans.ts'
-import { type Command, dataFlag } from './command.ts'
+import { type Command, dataFlag, flagText } from './command.ts'
+import { readDuration } from './duration.ts'
 import { withDatabase } from './with-database.ts'
+
+const pingMs = 2000
+const pauseMs = 500
+
+/** Waits until PostgreSQL answers; what it says after `waitMs` is up to whoever asks it next. */
+const untilAnswers = async (database: Database, waitMs: number, stop: AbortSignal): Promise<void> => {
+  const end = performance.now() + waitMs
+  while (!stop.aborted && performance.now() < end && !(await database.ping(pingMs))) await pause(pauseMs)
+}
 
 /** `migrate`: brings the database to this version's schema, and puts the plans in force that it is told or that it lacks. */
 export const migrateDatabase: Command = {
-  usage: 'migrate [--data DIR]',
+  usage: 'migrate [--wait TIME] [--data DIR]',
   summary: "brings the database to this version's schema",
-  flags: { data: dataFlag },
+  flags: {
+    wait: { type: 'string', value: 'TIME', help: 'how long to wait for PostgreSQL to answer, such as 5m (default 0s)' },
+    data: dataFlag,
+  },
   operands: [],
-  run: async ({ env, print }, typed) => {
+  run: async ({ env, stop, print }, typed) => {
     const { plansFile } = readEnv({ plansFile: localSettings.plansFile }, env, knownNames)
     const plans = await readPlansFile(plansFile)
+    const wait = flagText(typed, 'wait')
     const bring = async (database: Database) => {
+      if (wait !== undefined) await untilAnswers(database, readDuration('wait', wait), stop)
       const names = await migrate(database)
       if (plansFile !== '' || (await listPlanSlugs(database)).length === 0) await replacePlans(database, plans)
       return names

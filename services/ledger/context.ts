@@ -27,6 +27,8 @@ export type Ledger = {
   readonly proxiedWaitSeconds: number
   /** Size of the results stream in bytes; 0 leaves it as it is. */
   readonly resultsMaxBytes: number
+  /** Of streams; 0: what they have. */
+  readonly streamReplicas: number
   /** How long records are kept after their end. */
   readonly rowRetentionDays: number
 }
@@ -70,6 +72,7 @@ export const openContext = async (config: Config, stop: AbortSignal): Promise<Op
     longestWaitSeconds: config.longestWaitSeconds,
     proxiedWaitSeconds: config.proxiedWaitSeconds,
     resultsMaxBytes: config.resultsMaxBytes,
+    streamReplicas: config.streamReplicas,
     rowRetentionDays: config.rowRetentionDays,
     health: healthOf(database, queue, stop),
     [Symbol.asyncDispose]: () => owned.disposeAsync(),

@@ -10,7 +10,7 @@ import {
 import { maxMessageBytes } from '#shared/queue/topology.ts'
 import type { Ledger } from './context.ts'
 
-type Dependencies = Pick<Ledger, 'database' | 'queue' | 'events' | 'relayBell' | 'resultsMaxBytes'>
+type Dependencies = Pick<Ledger, 'database' | 'queue' | 'events' | 'relayBell' | 'resultsMaxBytes' | 'streamReplicas'>
 
 const batchCaptures = 5000
 const batchesMax = 1000
@@ -25,6 +25,9 @@ const putBack = async ({ database, events }: Dependencies) => {
   if (captures > 0) events.captureLost(captures)
 }
 
+const declare = ({ queue, resultsMaxBytes: maxBytes, streamReplicas: replicas }: Dependencies) =>
+  declareStreams(queue, { maxBytes, replicas })
+
 /**
  * Makes streams and consumers where any is missing. What streams held is put back first, so that a crash in between loses
  * nothing; where only consumers are gone, as when making them was cut short, the streams hold what they held.
@@ -37,14 +40,14 @@ const makeMissing = async (ledger: Dependencies): Promise<boolean> => {
     if (await consumersExist(ledger.queue)) return false
     ledger.events.consumersMissing()
   }
-  await declareStreams(ledger.queue, ledger.resultsMaxBytes)
+  await declare(ledger)
   ledger.relayBell.ring()
   return true
 }
 
 /** Makes or repairs streams and consumers, once at the ledger's start, and tells where the server will refuse what captures may need. */
 export const setUpStreams = async (ledger: Dependencies): Promise<void> => {
-  if (!(await makeMissing(ledger))) await declareStreams(ledger.queue, ledger.resultsMaxBytes)
+  if (!(await makeMissing(ledger))) await declare(ledger)
   const maxPayload = maxPayloadOf(ledger.queue)
   if (maxPayload < maxMessageBytes) ledger.events.maxPayloadTooSmall(maxPayload)
 }

@@ -55,6 +55,7 @@ export const createTestLedger = (database: Database, queue: Queue, more: Partial
     longestWaitSeconds: 86_400,
     proxiedWaitSeconds: 300,
     resultsMaxBytes: 0,
+    streamReplicas: 0,
     rowRetentionDays: 90,
     deleted,
     told,

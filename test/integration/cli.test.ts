@@ -1,6 +1,7 @@
 import { execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { copyFile, readFile, writeFile } from 'node:fs/promises'
+import { type AddressInfo, connect, createServer } from 'node:net'
 import { join, resolve } from 'node:path'
 import { promisify } from 'node:util'
 import t from 'tap'
@@ -105,6 +106,33 @@ t.test('migrate puts the plans of a file in force, and `unlimited` with them', a
   ])
   t.match(await run(['migrate', '--json'], { SHUTTERFLEET_DATABASE_URL: own.url }), { code: 0 })
   t.equal((await own.query('select from plan')).length, 2, 'and leaves them where no file is named')
+})
+
+t.test('migrate: waits for PostgreSQL as long as it is told', async (t) => {
+  const own = new URL((await postgres.createDatabase()).url)
+  const target = { host: own.hostname, port: Number(own.port) }
+  let refusals = 0
+  const gate = createServer((near) => {
+    if (refusals > 0) {
+      refusals -= 1
+      return void near.destroy()
+    }
+    const far = connect(target)
+    for (const [from, to] of [
+      [near, far],
+      [far, near],
+    ] as const)
+      from.on('error', () => to.destroy()).pipe(to)
+  })
+  gate.listen(0, '127.0.0.1')
+  await once(gate, 'listening')
+  t.teardown(() => gate.close())
+  own.port = String((gate.address() as AddressInfo).port)
+  const more = { SHUTTERFLEET_DATABASE_URL: own.href }
+  refusals = 8
+  t.match(await run(['migrate', '--wait', '60s'], more), { code: 0 })
+  refusals = 8
+  t.match(await run(['migrate'], more), { code: 1 })
 })
 
 t.test('a key is not made with the pepper of another installation', async (t) => {

@@ -1,6 +1,7 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { browserPoolPage } from './browser-pool-page.ts'
+import { chartFiles } from './chart/chart-files.ts'
 import { configurationPage } from './configuration-page.ts'
 import { crdPage } from './crd-page.ts'
 import { dashboardFiles } from './dashboards/render.ts'
@@ -17,6 +18,7 @@ const pages: Record<string, string> = {
   'docs/metrics.md': metricsPage(),
   'docs/openapi.json': openapiText(),
   'docs/operator.md': operatorPage(),
+  ...chartFiles(root, crdPage()),
 }
 const checkOnly = process.argv.includes('--check')
 

@@ -99,8 +99,8 @@ const conditionTables = () =>
 const intro = `# The operator
 
 On Kubernetes the controller is an operator: it reads [BrowserPools](browser-pool.md) and keeps the workers that they ask
-for. This page says what it does and how to read what it says. The tables at its end are generated from the code by
-\`make docs\`.
+for. This page says what it does and how to read what it says; the chart ([kubernetes.md](kubernetes.md)) sets all of it up. The
+tables at its end are generated from the code by \`make docs\`.
 
 ## What it needs
 

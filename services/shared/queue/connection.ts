@@ -1,4 +1,5 @@
 import { connect, headers, type Msg, type MsgHdrs, type NatsConnection } from '@nats-io/transport-node'
+import { splitNatsUrl } from '#shared/config/settings/outside.ts'
 import { AppError } from '#shared/errors/app-error.ts'
 
 /** A message as a subscriber sees it. `reply` is where an answer or an acknowledgement goes. */
@@ -67,10 +68,12 @@ const watch = async (connection: NatsConnection, notice: (notice: QueueNotice) =
 }
 
 const dial = async (options: { url: string; name: string; inboxPrefix: string }): Promise<NatsConnection> => {
-  const { username, password, host, protocol } = new URL(options.url)
+  const urls = splitNatsUrl(options.url).map((url) => new URL(url))
+  const [{ username, password, protocol } = new URL(options.url)] = urls
+  const hosts = urls.map(({ host }) => host)
   try {
     return await connect({
-      servers: host,
+      servers: hosts,
       name: options.name,
       inboxPrefix: options.inboxPrefix,
       maxReconnectAttempts: -1,
@@ -85,11 +88,11 @@ const dial = async (options: { url: string; name: string; inboxPrefix: string })
       ...(username && { user: decodeURIComponent(username), pass: decodeURIComponent(password) }),
     })
   } catch (cause) {
-    throw new AppError('SERVICE_UNAVAILABLE', { message: `NATS at ${host}: ${String(cause)}`, cause })
+    throw new AppError('SERVICE_UNAVAILABLE', { message: `NATS at ${hosts.join(', ')}: ${String(cause)}`, cause })
   }
 }
 
-/** Connects within five seconds or throws `SERVICE_UNAVAILABLE`. One inbox prefix per service, so that no service reads another's answers. */
+/** Connects to one of the servers that `url` names, separated by commas, within five seconds or throws `SERVICE_UNAVAILABLE`. One inbox prefix per service, so that no service reads another's answers. */
 export const connectQueue = async (options: {
   url: string
   name: string

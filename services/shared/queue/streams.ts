@@ -34,11 +34,15 @@ const declareStream = async (
 const asStream = (declared: object) => declared as Partial<StreamConfig> & { name: string }
 const asConsumer = (declared: object) => declared as Partial<ConsumerConfig>
 
-/** Creates or repairs both streams and all consumers; only the ledger calls it. Answers whether the captures stream had to be made, which means that what it held is gone. The results stream gets `maxBytes`, or keeps its size where that is 0. */
-export const declareStreams = async (queue: Queue, maxBytes = 0): Promise<{ capturesWereLost: boolean }> => {
+/** Creates or repairs both streams and all consumers; only the ledger calls it. Answers whether the captures stream had to be made, which means that what it held is gone. The results stream gets `maxBytes`, and both `replicas`; they keep what they have where these are 0. */
+export const declareStreams = async (
+  queue: Queue,
+  { maxBytes = 0, replicas = 0 } = {},
+): Promise<{ capturesWereLost: boolean }> => {
   const manager = await manage(queue)
-  const capturesWereLost = await declareStream(manager, asStream(capturesStream))
-  const size = maxBytes > 0 ? { max_bytes: maxBytes } : {}
+  const copies = replicas > 0 ? { num_replicas: replicas } : {}
+  const capturesWereLost = await declareStream(manager, asStream({ ...capturesStream, ...copies }))
+  const size = { ...copies, ...(maxBytes > 0 && { max_bytes: maxBytes }) }
   await declareStream(manager, asStream({ ...resultsStream, ...size }), { max_bytes: resultsMaxBytes })
   for (const consumer of laneConsumers) await manager.consumers.add(capturesStream.name, asConsumer(consumer))
   await manager.consumers.add(resultsStream.name, asConsumer(ledgerConsumer))

@@ -18,6 +18,12 @@ export const ledgerSettings = {
     min: 0,
     max: 1_099_511_627_776,
   }),
+  streamReplicas: integer('STREAM_REPLICAS', {
+    help: 'servers of a NATS cluster that keep each stream, 3 for one that outlives the loss of a server; 0 leaves them as they are and makes new ones with 1',
+    fallback: 0,
+    min: 0,
+    max: 5,
+  }),
   rowRetentionDays: integer('ROW_RETENTION_DAYS', {
     help: 'records are removed this long after their captures ended, but not before their images',
     unit: 'days',

@@ -1,4 +1,4 @@
-import { address, integer, oneOf, requiredAddress, text } from '#shared/config/setting.ts'
+import { address, integer, oneOf, type Parsed, requiredAddress, text } from '#shared/config/setting.ts'
 
 /** Where PostgreSQL is. */
 export const databaseSettings = {
@@ -15,13 +15,25 @@ export const databaseSettings = {
   }),
 }
 
+/** The addresses that one value names. A comma within a password is none between addresses. */
+export const splitNatsUrl = (value: string): string[] => value.split(/,(?=(?:nats|tls):\/\/)/)
+
+const natsUrl = requiredAddress('NATS_URL', {
+  help: 'NATS server to use, with the user and password of this service; of a cluster several, separated by commas, which have the same',
+  schemes: ['nats', 'tls'],
+  secret: true,
+})
+
 /** Where NATS is. */
 export const queueSettings = {
-  natsUrl: requiredAddress('NATS_URL', {
-    help: 'NATS server to use, with the user and password of this service',
-    schemes: ['nats', 'tls'],
-    secret: true,
-  }),
+  natsUrl: {
+    ...natsUrl,
+    parse: (value: string): Parsed<string> => {
+      const urls = splitNatsUrl(value).map(natsUrl.parse)
+      const fault = urls.find(({ ok }) => !ok)
+      return fault ?? { ok: true, value: urls.flatMap((each) => (each.ok ? [each.value] : [])).join(',') }
+    },
+  },
 }
 
 /** Where images are stored. */

@@ -1,0 +1,99 @@
+{{- define "shutterfleet.evaluationVolumes" -}}
+images:
+  mountPath: /images
+  persistentVolumeClaim: { claimName: {{ include "shutterfleet.fullname" . }}-images }
+{{- if .Values.plans }}
+plans:
+  mountPath: /etc/shutterfleet-plans
+  configMap: { name: {{ include "shutterfleet.fullname" . }}-plans }
+{{- end }}
+{{- end }}
+
+{{- define "shutterfleet.besideGateway" -}}
+podAffinity:
+  requiredDuringSchedulingIgnoredDuringExecution:
+    - topologyKey: kubernetes.io/hostname
+      labelSelector:
+        matchLabels:
+          {{- include "shutterfleet.selector" (list . "gateway") | nindent 10 }}
+{{- end }}
+
+{{- /* A single server with a volume: dict of root, component, image, user, args, env, port, items, mounts, probe */}}
+{{- define "shutterfleet.server" -}}
+{{- $root := .root -}}
+{{- $name := printf "%s-%s" (include "shutterfleet.fullname" $root) .component -}}
+apiVersion: apps/v1
+kind: StatefulSet
+metadata:
+  {{- include "shutterfleet.metadata" (list $root .component $name) | nindent 2 }}
+spec:
+  replicas: 1
+  serviceName: {{ $name }}
+  # What was tried out goes with the release.
+  persistentVolumeClaimRetentionPolicy: { whenDeleted: Delete, whenScaled: Retain }
+  selector:
+    matchLabels:
+      {{- include "shutterfleet.selector" (list $root .component) | nindent 6 }}
+  template:
+    metadata:
+      labels:
+        {{- include "shutterfleet.selector" (list $root .component) | nindent 8 }}
+    spec:
+      serviceAccountName: {{ include "shutterfleet.fullname" $root }}
+      automountServiceAccountToken: false
+      enableServiceLinks: false
+      {{- include "shutterfleet.pullSecrets" $root | nindent 6 }}
+      securityContext:
+        runAsNonRoot: true
+        runAsUser: {{ .user }}
+        runAsGroup: {{ .user }}
+        fsGroup: {{ .user }}
+        seccompProfile: { type: RuntimeDefault }
+      containers:
+        - name: {{ .component }}
+          image: {{ .image }}
+          imagePullPolicy: {{ $root.Values.image.pullPolicy }}
+          args: {{ toJson .args }}
+          {{- with .env }}
+          env:
+            {{- include "shutterfleet.env" . | nindent 12 }}
+          {{- end }}
+          ports: [{ name: server, containerPort: {{ .port }} }]
+          readinessProbe:
+            {{- toYaml .probe | nindent 12 }}
+            periodSeconds: 2
+            timeoutSeconds: 3
+          resources: { requests: { cpu: 100m, memory: 256Mi }, limits: { memory: 1Gi } }
+          {{- include "shutterfleet.containerSecurity" $root | nindent 10 }}
+          volumeMounts:
+            - { name: data, mountPath: {{ .data }} }
+            - { name: secrets, mountPath: /run/secrets/shutterfleet, readOnly: true }
+            {{- range .scratch }}
+            - { name: scratch, mountPath: {{ . }}, subPath: {{ base . }} }
+            {{- end }}
+      volumes:
+        - { name: scratch, emptyDir: { sizeLimit: 64Mi } }
+        - name: secrets
+          secret:
+            secretName: {{ include "shutterfleet.keysSecret" $root }}
+            defaultMode: 0440
+            items: [{ key: {{ .key }}, path: {{ .key }} }]
+  volumeClaimTemplates:
+    - metadata: { name: data }
+      spec:
+        accessModes: [ReadWriteOnce]
+        {{- with $root.Values.evaluation.storageClassName }}
+        storageClassName: {{ . }}
+        {{- end }}
+        resources: { requests: { storage: {{ $root.Values.evaluation.size }} } }
+---
+apiVersion: v1
+kind: Service
+metadata:
+  {{- include "shutterfleet.metadata" (list $root .component $name) | nindent 2 }}
+spec:
+  selector:
+    {{- include "shutterfleet.selector" (list $root .component) | nindent 4 }}
+  ports:
+    - { name: server, port: {{ .port }}, targetPort: server }
+{{- end }}

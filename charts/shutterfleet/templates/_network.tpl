@@ -1,0 +1,37 @@
+{{- /* Labels of the pods that the controller makes. */}}
+{{- define "shutterfleet.workerSelector" -}}
+app.kubernetes.io/name: shutterfleet
+app.kubernetes.io/instance: {{ include "shutterfleet.fullname" . }}
+app.kubernetes.io/component: worker
+{{- end }}
+
+{{- /* A rule of egress to a component of the release: (list $ component port) */}}
+{{- define "shutterfleet.rule" -}}
+to:
+  - podSelector:
+      matchLabels:
+        {{- include "shutterfleet.selector" (list (index . 0) (index . 1)) | nindent 8 }}
+ports: [{ port: {{ index . 2 }} }]
+{{- end }}
+
+{{- define "shutterfleet.ruleFromWorkers" -}}
+{{- $root := index . 0 -}}
+to:
+  - namespaceSelector: { matchLabels: { kubernetes.io/metadata.name: {{ $root.Release.Namespace }} } }
+    podSelector:
+      matchLabels:
+        {{- include "shutterfleet.selector" (list $root (index . 1)) | nindent 8 }}
+ports: [{ port: {{ index . 2 }} }]
+{{- end }}
+
+{{- /* Everything but the denied networks. */}}
+{{- define "shutterfleet.world" -}}
+{{- $v4 := list }}
+{{- $v6 := list }}
+{{- range .Values.networkPolicy.deniedNetworks }}
+{{- if contains ":" . }}{{ $v6 = append $v6 . }}{{ else }}{{ $v4 = append $v4 . }}{{ end }}
+{{- end }}
+to:
+  - ipBlock: {{ toJson (merge (dict "cidr" "0.0.0.0/0") (ternary (dict "except" $v4) dict (gt (len $v4) 0))) }}
+  - ipBlock: {{ toJson (merge (dict "cidr" "::/0") (ternary (dict "except" $v6) dict (gt (len $v6) 0))) }}
+{{- end }}

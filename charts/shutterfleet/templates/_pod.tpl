@@ -1,0 +1,239 @@
+{{- /*
+A pod: dict of
+  root          $
+  component     its label, and the name of its container
+  config        what its values say: settings, resources, container, pod; or {}
+  args          command
+  env           settings, without prefix
+  files         settings that are read from files: { NAME: { secret, key } }
+  ports         { name: port }
+  probes        whether it serves /livez and /readyz; then it is spread and scraped too
+  podName       whether the name of the pod is a setting of it
+  token         service account, whose token it gets
+  account       its service account, where it is not the services' and gets no token
+  volumes       { name: { mountPath, ...volume } }
+  affinity      in place of that of all pods
+  migrates      whether it brings the database to the schema before it starts
+  grace         seconds from SIGTERM to SIGKILL
+  drainSeconds  seconds for which it still serves, while others learn that it goes
+  restartPolicy
+  name          of a pod that nothing else makes
+  annotations   of the pod
+*/}}
+{{- define "shutterfleet.pod" -}}
+{{- $root := .root -}}
+{{- $settings := dict -}}
+{{- range $name, $value := .env }}{{ $_ := set $settings (printf "SHUTTERFLEET_%s" $name) $value }}{{ end -}}
+{{- range $name, $from := .files }}{{ $_ := set $settings (printf "SHUTTERFLEET_%s_FILE" $name) (printf "/run/secrets/shutterfleet/%s" $name) }}{{ end -}}
+{{- range $name, $value := .config.settings }}{{ $_ := set $settings (printf "SHUTTERFLEET_%s" $name) $value }}{{ end -}}
+{{- if $root.Values.extraCa.configMap }}{{ $_ := set $settings "NODE_EXTRA_CA_CERTS" "/etc/shutterfleet/ca.crt" }}{{ end -}}
+{{- with $root.Values.otlpEndpoint }}{{ $_ := set $settings "OTEL_EXPORTER_OTLP_ENDPOINT" . }}{{ end -}}
+{{- $container := fromYaml (include "shutterfleet.container" (merge (dict "settings" $settings) .)) -}}
+{{- if .config.container }}{{ $container = mergeOverwrite $container (deepCopy .config.container) }}{{ end -}}
+{{- $spec := fromYaml (include "shutterfleet.podSpec" (merge (dict "settings" $settings) .)) -}}
+{{- $_ := set $spec "containers" (concat (list $container) (default (list) $spec.containers)) -}}
+{{- if .config.pod }}{{ $spec = mergeOverwrite $spec (deepCopy .config.pod) }}{{ end -}}
+metadata:
+  {{- with .name }}
+  name: {{ . }}
+  namespace: {{ $root.Release.Namespace }}
+  {{- end }}
+  labels:
+    {{- include "shutterfleet.selector" (list $root .component) | nindent 4 }}
+    {{- if .probes }}
+    shutterfleet.dev/metrics: "true"
+    {{- end }}
+    {{- with $root.Values.pods.labels }}
+    {{- toYaml . | nindent 4 }}
+    {{- end }}
+  {{- with merge (dict) (.annotations | default dict) $root.Values.pods.annotations }}
+  annotations:
+    {{- toYaml . | nindent 4 }}
+  {{- end }}
+spec:
+  {{- toYaml $spec | nindent 2 }}
+{{- end }}
+
+{{- define "shutterfleet.env" -}}
+{{- range $name, $value := . }}
+- name: {{ $name }}
+  value: {{ $value | quote }}
+{{- end }}
+{{- end }}
+
+{{- define "shutterfleet.mounts" -}}
+{{- if .files }}
+- { name: secrets, mountPath: /run/secrets/shutterfleet, readOnly: true }
+{{- end }}
+{{- if .root.Values.extraCa.configMap }}
+- { name: extra-ca, mountPath: /etc/shutterfleet, readOnly: true }
+{{- end }}
+- { name: tmp, mountPath: /tmp }
+{{- range $name, $volume := .volumes }}
+- { name: {{ $name }}, mountPath: {{ $volume.mountPath }} }
+{{- end }}
+{{- end }}
+
+{{- define "shutterfleet.container" -}}
+name: {{ .component }}
+image: {{ include "shutterfleet.image" (list .root "server") }}
+imagePullPolicy: {{ .root.Values.image.pullPolicy }}
+args: {{ toJson .args }}
+env:
+  {{- with .settings }}
+  {{- include "shutterfleet.env" . | nindent 2 }}
+  {{- else }} []
+  {{- end }}
+  {{- if .podName }}
+  - name: SHUTTERFLEET_CONTROLLER_POD
+    valueFrom: { fieldRef: { fieldPath: metadata.name } }
+  {{- end }}
+{{- with .ports }}
+ports:
+  {{- range $name, $port := . }}
+  - { name: {{ $name }}, containerPort: {{ $port }} }
+  {{- end }}
+{{- end }}
+{{- if .probes }}
+startupProbe:
+  httpGet: { path: /livez, port: probe }
+  periodSeconds: 1
+  timeoutSeconds: 5
+  failureThreshold: 60
+livenessProbe:
+  httpGet: { path: /livez, port: probe }
+  periodSeconds: 5
+  timeoutSeconds: 5
+  failureThreshold: 2
+readinessProbe:
+  httpGet: { path: /readyz, port: probe }
+  periodSeconds: 2
+  timeoutSeconds: 3
+  failureThreshold: 2
+{{- end }}
+{{- with .drainSeconds }}
+lifecycle:
+  preStop: { exec: { command: [sleep, {{ . | quote }}] } }
+{{- end }}
+resources:
+  {{- toYaml (.config.resources | default (dict "requests" (dict "cpu" "50m" "memory" "128Mi") "limits" (dict "memory" "512Mi"))) | nindent 2 }}
+{{ include "shutterfleet.containerSecurity" . }}
+volumeMounts:
+  {{- include "shutterfleet.mounts" . | nindent 2 }}
+{{- end }}
+
+{{- define "shutterfleet.podSpec" -}}
+{{ include "shutterfleet.podSecurity" . }}
+{{ include "shutterfleet.pullSecrets" .root }}
+serviceAccountName: {{ coalesce .token .account (include "shutterfleet.fullname" .root) }}
+automountServiceAccountToken: {{ ne (.token | default "") "" }}
+enableServiceLinks: false
+terminationGracePeriodSeconds: {{ .grace | default 30 }}
+{{- with .restartPolicy }}
+restartPolicy: {{ . }}
+{{- end }}
+{{- with .root.Values.pods.priorityClassName }}
+priorityClassName: {{ . }}
+{{- end }}
+{{- with .root.Values.pods.nodeSelector }}
+nodeSelector:
+  {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- with .root.Values.pods.tolerations }}
+tolerations:
+  {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- with .affinity | default .root.Values.pods.affinity }}
+affinity:
+  {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- if .probes }}
+{{- with .root.Values.pods.spreadOver }}
+topologySpreadConstraints:
+  {{- range . }}
+  - topologyKey: {{ . }}
+    maxSkew: 1
+    whenUnsatisfiable: ScheduleAnyway
+    labelSelector:
+      matchLabels:
+        {{- include "shutterfleet.selector" (list $.root $.component) | nindent 8 }}
+    matchLabelKeys: [pod-template-hash]
+  {{- end }}
+{{- end }}
+{{- end }}
+{{- if .migrates }}
+initContainers:
+  - name: migrate
+    image: {{ include "shutterfleet.image" (list .root "server") }}
+    imagePullPolicy: {{ .root.Values.image.pullPolicy }}
+    args: [shutterfleet, migrate, --wait, 5m]
+    env:
+      - { name: SHUTTERFLEET_DATABASE_URL_FILE, value: /run/secrets/shutterfleet/DATABASE_URL }
+      {{- if .root.Values.plans }}
+      - { name: SHUTTERFLEET_PLANS, value: /etc/shutterfleet-plans/plans.json }
+      {{- end }}
+    resources: { requests: { cpu: 50m, memory: 128Mi }, limits: { memory: 512Mi } }
+    {{- include "shutterfleet.containerSecurity" . | nindent 4 }}
+    volumeMounts:
+      {{- include "shutterfleet.mounts" . | nindent 6 }}
+{{- end }}
+volumes:
+  - { name: tmp, emptyDir: { sizeLimit: 256Mi } }
+  {{- if .root.Values.extraCa.configMap }}
+  - name: extra-ca
+    configMap:
+      name: {{ .root.Values.extraCa.configMap }}
+      items: [{ key: {{ .root.Values.extraCa.key }}, path: ca.crt }]
+  {{- end }}
+  {{- if .files }}
+  - name: secrets
+    projected:
+      # Read by the group, which fsGroup makes the container's.
+      defaultMode: 0440
+      sources:
+        {{- range $name, $from := .files }}
+        - secret: { name: {{ $from.secret }}, items: [{ key: {{ $from.key }}, path: {{ $name }} }] }
+        {{- end }}
+  {{- end }}
+  {{- range $name, $volume := .volumes }}
+  - {{ toJson (merge (dict "name" $name) (omit $volume "mountPath")) }}
+  {{- end }}
+{{- end }}
+
+{{- /* A Deployment and its PodDisruptionBudget, of the same dict and replicas, autoscaled, recreate. */}}
+{{- define "shutterfleet.service" -}}
+{{- $root := .root -}}
+{{- $pod := merge (dict "probes" true) . -}}
+{{- $_ := set $pod "ports" (merge (dict "probe" 9090) (.ports | default dict)) -}}
+{{- $_ = set $pod "env" (merge (dict "PROBE_HOST" "0.0.0.0" "PROBE_PORT" "9090" "LOG_LEVEL" $root.Values.logLevel) .env) -}}
+apiVersion: apps/v1
+kind: Deployment
+metadata:
+  {{- include "shutterfleet.metadata" (list $root .component (printf "%s-%s" (include "shutterfleet.fullname" $root) .component)) | nindent 2 }}
+spec:
+  {{- if not .autoscaled }}
+  replicas: {{ .replicas | default .config.replicas }}
+  {{- end }}
+  revisionHistoryLimit: 3
+  {{- if .recreate }}
+  strategy: { type: Recreate }
+  {{- end }}
+  selector:
+    matchLabels:
+      {{- include "shutterfleet.selector" (list $root .component) | nindent 6 }}
+  template:
+    {{- include "shutterfleet.pod" $pod | nindent 4 }}
+{{- if or .autoscaled (gt (int (.replicas | default .config.replicas)) 1) }}
+---
+apiVersion: policy/v1
+kind: PodDisruptionBudget
+metadata:
+  {{- include "shutterfleet.metadata" (list $root .component (printf "%s-%s" (include "shutterfleet.fullname" $root) .component)) | nindent 2 }}
+spec:
+  minAvailable: {{ .config.minAvailable }}
+  unhealthyPodEvictionPolicy: AlwaysAllow
+  selector:
+    matchLabels:
+      {{- include "shutterfleet.selector" (list $root .component) | nindent 6 }}
+{{- end }}
+{{- end }}

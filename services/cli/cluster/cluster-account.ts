@@ -1,0 +1,40 @@
+import { type Command, flagText, requiredText } from '#cli/command.ts'
+import { createAccount } from '#shared/db/accounts.ts'
+import { createKey } from '#shared/db/keys.ts'
+import { openDatabase } from '#shared/db/connection.ts'
+import { readEnv } from '#shared/config/read-env.ts'
+import { knownNames } from '#shared/config/settings/all.ts'
+import { gatewaySettings } from '#shared/config/settings/gateway.ts'
+import { databaseSettings } from '#shared/config/settings/outside.ts'
+import { fillSecret, readSecret, withCluster } from './cluster-api.ts'
+
+const settings = { databaseUrl: databaseSettings.databaseUrl, pepper: gatewaySettings.keyPepper }
+
+/** `cluster account`: makes the first account and its key into a Secret that has none. */
+export const clusterAccount: Command = {
+  usage: 'cluster account --secret NAME --plan SLUG [--name N] [--email E]',
+  summary: 'makes the first account and its API key, into a Secret of Kubernetes that has none yet',
+  flags: {
+    secret: { type: 'string', value: 'NAME', help: 'Secret that gets account-id and api-key' },
+    plan: { type: 'string', value: 'SLUG', help: 'plan, such as unlimited' },
+    name: { type: 'string', value: 'N', help: 'name of the account (default first)' },
+    email: { type: 'string', value: 'E', help: 'address of whoever is responsible for it' },
+  },
+  operands: [],
+  run: async ({ env, print }, typed) => {
+    const secret = requiredText(typed, 'secret')
+    const plan = requiredText(typed, 'plan')
+    const [name, email] = [flagText(typed, 'name') ?? 'first', flagText(typed, 'email') ?? 'first@localhost']
+    const { databaseUrl, pepper } = readEnv(settings, env, knownNames)
+    await withCluster(env, async ({ api, namespace }) => {
+      const kept = (await readSecret(api, namespace, secret)).data['account-id']
+      if (kept !== undefined) return print({ json: { accountId: kept }, text: `account ${kept} is there` })
+      await using database = openDatabase({ url: databaseUrl, poolMax: 2 })
+      const { id } = await createAccount(database, { name, email, plan })
+      const { key } = await createKey(database, { accountId: id, name: 'first', domains: [], pepper })
+      const wanted = () => ({ 'account-id': id, 'api-key': key })
+      await fillSecret(api, { namespace, name: secret, wanted })
+      print({ json: { accountId: id }, text: `account ${id} on plan ${plan}; its key is in the Secret ${secret}` })
+    })
+  },
+}

@@ -1,0 +1,74 @@
+import { readdir, readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { type Command, flagText, flagTexts, requiredText, type Typed, UsageError } from '#cli/command.ts'
+import { type Pool, pools } from '#shared/capture/lane.ts'
+import { fillSecret, withCluster } from './cluster-api.ts'
+import { makeKeys, type SecretTexts, workerKeys } from './make-keys.ts'
+
+const readFolder = async (folder: string | undefined): Promise<SecretTexts> => {
+  if (folder === undefined) return {}
+  // What Kubernetes mounts has links to folders beside the keys.
+  const names = (await readdir(folder)).filter((name) => name.endsWith('-url'))
+  const texts = names.map(async (name) => [name, await readFile(join(folder, name), 'utf8')] as const)
+  return Object.fromEntries(await Promise.all(texts))
+}
+
+const readPools = (typed: Typed): readonly Pool[] =>
+  flagTexts(typed, 'pool').map((name) => {
+    const pool = pools.find((each) => each === name)
+    if (pool === undefined) throw new UsageError(`--pool ${name}: must be one of ${pools.join(', ')}`)
+    return pool
+  })
+
+const manifestOf = (name: string, namespace: string | undefined, stringData: SecretTexts) => ({
+  apiVersion: 'v1',
+  kind: 'Secret',
+  metadata: { name, ...(namespace !== undefined && { namespace }) },
+  stringData,
+})
+
+/** `cluster keys`: makes the keys of an installation on Kubernetes, those that its Secret has not. */
+export const clusterKeys: Command = {
+  usage: 'cluster keys --secret NAME --worker-secret NAME [--pool POOL]… [--manifest]',
+  summary: 'makes the keys of an installation on Kubernetes, where its Secrets lack some',
+  flags: {
+    secret: { type: 'string', value: 'NAME', help: 'Secret of the services, in the namespace of the pod' },
+    'worker-secret': { type: 'string', value: 'NAME', help: 'Secrets of the workers, this name and the pool' },
+    'workers-namespace': { type: 'string', value: 'NS', help: 'namespace of the workers (default that of the pod)' },
+    pool: { type: 'string', value: 'POOL', multiple: true, help: 'pool of workers that gets a Secret' },
+    nats: { type: 'string', value: 'HOST:PORT', help: 'makes the users of a NATS server of the own' },
+    'nats-urls': { type: 'string', value: 'DIR', help: 'folder with the addresses of another, as worker-POOL-url' },
+    postgres: { type: 'string', value: 'HOST:PORT', help: 'makes the password of a PostgreSQL of the own' },
+    manifest: { type: 'boolean', help: 'print new Secrets as a manifest, and ask no cluster' },
+  },
+  operands: [],
+  run: async ({ env, print }, typed) => {
+    const name = requiredText(typed, 'secret')
+    const workerSecret = requiredText(typed, 'worker-secret')
+    const natsUrls = await readFolder(flagText(typed, 'nats-urls'))
+    const servers = { nats: flagText(typed, 'nats'), postgres: flagText(typed, 'postgres') }
+    const workers = readPools(typed).map((pool) => ({ pool, name: `${workerSecret}-${pool}` }))
+    const workersNamespace = flagText(typed, 'workers-namespace')
+
+    if (typed.flags['manifest'] === true) {
+      const keys = makeKeys({}, servers)
+      const ofWorkers = workers.map((each) =>
+        manifestOf(each.name, workersNamespace, workerKeys(each.pool, keys, natsUrls)),
+      )
+      const items = [manifestOf(name, undefined, keys), ...ofWorkers]
+      const list = { apiVersion: 'v1', kind: 'List', items }
+      return print({ json: list, text: JSON.stringify(list, null, 2) })
+    }
+    await withCluster(env, async ({ api, namespace }) => {
+      const filled = await fillSecret(api, { namespace, name, wanted: (data) => makeKeys(data, servers) })
+      const written = { [name]: filled.written }
+      for (const each of workers) {
+        const wanted = () => workerKeys(each.pool, filled.data, natsUrls)
+        const place = { namespace: workersNamespace ?? namespace, name: each.name }
+        written[each.name] = (await fillSecret(api, { ...place, wanted })).written
+      }
+      const lines = Object.entries(written).map(([secret, keys]) => `${secret}: ${keys.join(', ') || 'nothing lacked'}`)
+      print({ json: written, text: lines.join('\n') })
+    })
+  },
+}

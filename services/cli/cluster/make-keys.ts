@@ -1,0 +1,75 @@
+import { randomBytes } from 'node:crypto'
+import { accountsText, type QueuePasswords } from '#local/nats-config.ts'
+import { type Pool, pools } from '#shared/capture/lane.ts'
+import { AppError } from '#shared/errors/app-error.ts'
+import { type QueueUserName, queueUsers } from '#shared/queue/permissions.ts'
+import { generateSealingKeys } from '#shared/queue/seal.ts'
+import { maxMessageBytes } from '#shared/queue/topology.ts'
+
+/** The data of a Secret, decoded. */
+export type SecretTexts = Readonly<Record<string, string>>
+
+/** Servers of the release's own, as host:port: their passwords are made with the other keys. */
+export type OwnServers = { readonly nats: string | undefined; readonly postgres: string | undefined }
+
+const password = () => randomBytes(24).toString('base64url')
+const key = () => randomBytes(32).toString('base64')
+const database = 'shutterfleet'
+
+/** Halves of one pair: a Secret has both or neither. */
+const pair = (kept: SecretTexts, name: string): SecretTexts => {
+  const [sealing, opening] = [`sealing-key-${name}`, `opening-keys-${name}`]
+  if ((kept[sealing] === undefined) !== (kept[opening] === undefined)) {
+    throw new AppError('CONFIGURATION', { publicMessage: `the Secret has one of ${sealing} and ${opening}, not both` })
+  }
+  const made = generateSealingKeys()
+  return { [sealing]: made.public, [opening]: made.private }
+}
+
+const postgresKeys = (kept: SecretTexts, host: string | undefined): SecretTexts => {
+  if (host === undefined) return {}
+  const secret = kept['postgres-password'] ?? password()
+  return { 'postgres-password': secret, 'database-url': `postgres://${database}:${secret}@${host}/${database}` }
+}
+
+/** As the Secret of a NATS that is not the release's own has it. */
+const natsUrlKey = (user: QueueUserName) => `${user.replace('_', '-')}-url`
+
+const natsKeys = (kept: SecretTexts, host: string | undefined): SecretTexts => {
+  if (host === undefined) return {}
+  const urlOf = ({ name }: { name: QueueUserName }) => kept[natsUrlKey(name)] ?? `nats://${name}:${password()}@${host}`
+  const urls = queueUsers.map((user) => [user.name, urlOf(user)] as const)
+  const passwords = Object.fromEntries(urls.map(([name, url]) => [name, new URL(url).password])) as QueuePasswords
+  const settings = `listen: 0.0.0.0:4222
+http: 0.0.0.0:8222
+max_payload: ${maxMessageBytes}
+jetstream { store_dir: /data }
+`
+  return {
+    ...Object.fromEntries(urls.map(([name, url]) => [natsUrlKey(name), url])),
+    'nats.conf': settings + accountsText(passwords),
+  }
+}
+
+/** `kept` and what it lacks. Throws `CONFIGURATION` where it has half of a pair of keys. */
+export const makeKeys = (kept: SecretTexts, { nats, postgres }: OwnServers): SecretTexts => ({
+  'key-pepper': key(),
+  'link-signing-keys': `1:${key()}`,
+  'storage-signing-key': key(),
+  'egress-token': password(),
+  'webhook-egress-token': password(),
+  ...Object.assign({}, ...[...pools, 'webhooks'].map((name) => pair(kept, name))),
+  ...postgresKeys(kept, postgres),
+  ...natsKeys(kept, nats),
+  ...kept,
+})
+
+/** The Secret of a pool's workers: `keys` and, where NATS is not the release's own, the address that is in `natsUrls` as `worker-POOL-url`. */
+export const workerKeys = (pool: Pool, keys: SecretTexts, natsUrls: SecretTexts): SecretTexts => {
+  const natsUrl = { ...keys, ...natsUrls }[natsUrlKey(`worker_${pool}`)]
+  const [openingKeys, egressToken] = [keys[`opening-keys-${pool}`], keys['egress-token']]
+  if (natsUrl === undefined || openingKeys === undefined || egressToken === undefined) {
+    throw new AppError('CONFIGURATION', { publicMessage: `no address of NATS for the workers of pool ${pool}` })
+  }
+  return { 'nats-url': natsUrl.trim(), 'opening-keys': openingKeys, 'egress-token': egressToken }
+}

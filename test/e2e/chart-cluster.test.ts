@@ -1,0 +1,263 @@
+import { execFile } from 'node:child_process'
+import { readFile, writeFile } from 'node:fs/promises'
+import { join, resolve } from 'node:path'
+import { promisify } from 'node:util'
+import t from 'tap'
+import { workerPod } from '#controller/operator/worker-pod.ts'
+import { hashKey } from '#shared/db/keys.ts'
+import { pools } from '#shared/capture/lane.ts'
+import { queueUsers } from '#shared/queue/permissions.ts'
+import { type ChartObject, ciNames, ciPath, objectsOf, podsOf, renderText } from '#test/helpers/chart.ts'
+import { startCluster } from '#test/helpers/cluster.ts'
+import { eventually } from '#test/helpers/eventually.ts'
+import { startPostgres } from '#test/helpers/postgres.ts'
+
+const run = promisify(execFile)
+const root = resolve(import.meta.dirname, '../..')
+const shutterfleet = join(root, 'bin/shutterfleet')
+const cluster = await startCluster(t)
+const { kubectl, apply } = cluster
+await cluster.applyCrd(await readFile(join(root, 'crds/browserpools.shutterfleet.dev.yaml'), 'utf8'))
+for (const name of ['shots', 'shots-workers', 'browsers']) await cluster.addNamespace(name)
+// A pod is refused whose account is not there, others are looked at when they make pods.
+for (const name of ['shots', 'shots-shutterfleet'])
+  await kubectl(['create', 'serviceaccount', name, '--namespace=shots'])
+
+await kubectl(['create', 'priorityclass', 'important', '--value=1000'])
+
+/** Kinds of operators that this cluster has not. */
+const isForeign = ({ apiVersion }: ChartObject) =>
+  /^(monitoring\.coreos\.com|gateway\.networking\.k8s\.io)\//.test(apiVersion)
+
+type Outcome = { readonly code: number; readonly said: string }
+const outcomeOf = (running: Promise<unknown>): Promise<Outcome> =>
+  running.then(
+    (printed) => ({ code: 0, said: String(printed) }),
+    ({ code, stderr }: { code: number; stderr: string }) => ({ code, said: stderr }),
+  )
+const dryRun = (objects: readonly object[]): Promise<Outcome> =>
+  outcomeOf(
+    kubectl(
+      ['apply', '--server-side', '--force-conflicts', '--dry-run=server', '-f', '-'],
+      JSON.stringify({ apiVersion: 'v1', kind: 'List', items: objects }),
+    ),
+  )
+
+t.test('chart: an API server takes every object of every values file', async (t) => {
+  for (const name of await ciNames()) {
+    const objects = objectsOf(await renderText(ciPath(name))).filter((each) => !isForeign(each))
+    const { code, said } = await dryRun(objects)
+    t.equal(code, 0, code === 0 ? name : `${name}: ${said.slice(-2000)}`)
+  }
+  const first = objectsOf(await renderText(ciPath('minimal'))).find(({ kind }) => kind === 'Deployment')
+  t.match(await dryRun([{ ...first, spec: { ...(first?.['spec'] as object), replica: 1 } }]), { said: /replica/ })
+})
+
+const levels = ['restricted', 'baseline', 'privileged'] as const
+for (const level of levels) {
+  await cluster.addNamespace(level)
+  await kubectl(['label', 'namespace', level, `pod-security.kubernetes.io/enforce=${level}`])
+}
+const admission = (
+  namespace: (typeof levels)[number] | 'shots-workers',
+  pod: { readonly metadata: object; readonly spec: object },
+) =>
+  dryRun([
+    {
+      apiVersion: 'v1',
+      kind: 'Pod',
+      metadata: { ...pod.metadata, name: 'pod', namespace },
+      spec: { ...pod.spec, serviceAccountName: 'default', initContainers: undefined },
+    },
+  ])
+
+t.test('chart: all pods but workers are admitted where Pod Security is restricted', async (t) => {
+  for (const name of ['complete', 'evaluation-full']) {
+    for (const pod of podsOf(objectsOf(await renderText(ciPath(name))))) {
+      const of = pod.metadata.labels['app.kubernetes.io/component']
+      const { priorityClassName: _none, ...spec } = pod.spec as typeof pod.spec & { priorityClassName?: string }
+      t.match(await admission('restricted', { ...pod, spec }), { code: 0 }, `${name}: ${of}`)
+      const [container] = spec.containers
+      const loose = { ...spec, containers: [{ ...container, securityContext: {} }] }
+      t.match(await admission('restricted', { ...pod, spec: loose }), { said: /violates PodSecurity/ })
+    }
+  }
+})
+
+const worker = (podIsolation: 'namespace' | 'flags-only') =>
+  workerPod({
+    pool: 'standard',
+    browserPool: 'standard',
+    template: {},
+    slots: 1,
+    program: 'main',
+    graceSeconds: 10,
+    settings: {
+      podImage: 'shutterfleet/worker:0.1.0',
+      podSecret: 'shots-shutterfleet-worker',
+      podEgress: { host: 'egress', port: 3128 },
+      podSeccomp: 'shutterfleet-worker.json',
+      podIsolation,
+      podUnsafeNoSandbox: false,
+      nodeProvisionSeconds: 300,
+      instance: 'shots-shutterfleet',
+    },
+  })
+
+t.test('chart: workers are admitted where its namespace for them says so', async (t) => {
+  const namespaceOf = async (name: string, version: string) =>
+    objectsOf(await renderText(ciPath(name), 'helm4', [`--kube-version=${version}`])).find(
+      ({ kind }) => kind === 'Namespace',
+    )
+  const enforce = 'pod-security.kubernetes.io/enforce'
+  const levelOf = async (name: string, version: string) =>
+    (await namespaceOf(name, version))?.metadata.labels?.[enforce]
+  t.equal(await levelOf('minimal', '1.36.0'), 'baseline')
+  t.equal(await levelOf('minimal', '1.35.0'), 'baseline')
+  t.equal(await levelOf('minimal', '1.34.9'), 'privileged')
+  t.equal(await levelOf('flags-only', '1.32.0'), 'restricted')
+  t.equal(await levelOf('complete', '1.36.0'), 'privileged')
+
+  t.match(await admission('baseline', worker('namespace')), { code: 0 })
+  t.match(await admission('restricted', worker('namespace')), { said: /violates PodSecurity[^]*procMount/ })
+  t.match(await admission('restricted', worker('flags-only')), { code: 0 })
+})
+
+type PlainPod = {
+  readonly metadata: object
+  readonly spec: { readonly containers: readonly object[]; readonly volumes: readonly object[] }
+}
+
+t.test('chart: no image and no Secret but those of the release get into the namespace of the workers', async (t) => {
+  const objects = objectsOf(await renderText(ciPath('minimal')))
+  for (const object of objects.filter(
+    ({ metadata }) => metadata.labels?.['app.kubernetes.io/component'] === 'admission',
+  )) {
+    await apply(object)
+  }
+  // The generated types are classes, of which no copy is one.
+  const { metadata, spec } = JSON.parse(JSON.stringify(worker('namespace'))) as PlainPod
+  const [container] = spec.containers
+  const foreign = { metadata: {}, spec: { ...spec, containers: [{ ...container, image: 'miner' }] } }
+  const isRefused = async () => /images of workers are pinned/.test((await admission('shots-workers', foreign)).said)
+  await eventually(isRefused, { what: 'the policy is in force' })
+  t.match(await admission('shots-workers', { metadata, spec }), { code: 0 })
+  const volumes = [...spec.volumes.slice(1), { name: 'secrets', secret: { secretName: 'another' } }]
+  const curious = { metadata, spec: { ...spec, volumes } }
+  t.match(await admission('shots-workers', curious), { said: /Secrets that are allowed/ })
+})
+
+/** A kubeconfig of a service account of the release. */
+const kubeconfigOf = async (t: { testdir: () => string }, account: string): Promise<string> => {
+  const token = (await kubectl(['create', 'token', account, '--namespace=shots'])).trim()
+  const config = JSON.parse(await kubectl(['config', 'view', '--raw', '-o', 'json'])) as {
+    users: { user: object }[]
+    contexts: { context: object }[]
+  }
+  for (const each of config.users) each.user = { token }
+  for (const { context } of config.contexts) Object.assign(context, { namespace: 'shots' })
+  const path = join(t.testdir(), account)
+  await writeFile(path, JSON.stringify(config))
+  return path
+}
+const argsOf = (objects: readonly ChartObject[], component: string) =>
+  podsOf(objects)
+    .find(({ metadata }) => metadata.labels['app.kubernetes.io/component'] === component)
+    ?.spec.containers[0].args.slice(1) ?? []
+const dataOf = async (name: string, namespace = 'shots') => {
+  const { data = {} } = await cluster.get<{ data?: Record<string, string> }>('secret', name, '-n', namespace)
+  return Object.fromEntries(Object.entries(data).map(([key, value]) => [key, Buffer.from(value, 'base64').toString()]))
+}
+
+t.test('chart: hooks make keys and the first account, and may do nothing else', async (t) => {
+  const objects = objectsOf(await renderText(ciPath('evaluation-full')))
+  const own = objects.filter(
+    ({ kind, metadata }) =>
+      ['Secret', 'ServiceAccount', 'Role', 'RoleBinding'].includes(kind) && !metadata.annotations?.['helm.sh/hook'],
+  )
+  for (const object of own) await apply(object)
+  const SHUTTERFLEET_KUBECONFIG = await kubeconfigOf(t, 'shots-shutterfleet-keys')
+  const env = { PATH: process.env['PATH'] }
+  const keysArgs = argsOf(objects, 'keys')
+  const makeKeys = async () => (await run(shutterfleet, keysArgs, { env: { ...env, SHUTTERFLEET_KUBECONFIG } })).stdout
+  t.match(await makeKeys(), /shots-shutterfleet-keys: key-pepper/)
+  const keys = await dataOf('shots-shutterfleet-keys')
+  for (const { name } of queueUsers) t.ok(keys[`${name.replace('_', '-')}-url`]?.startsWith(`nats://${name}:`), name)
+  for (const pool of pools) {
+    t.strictSame(await dataOf(`shots-shutterfleet-worker-${pool}`, 'shots-workers'), {
+      'nats-url': keys[`worker-${pool}-url`],
+      'opening-keys': keys[`opening-keys-${pool}`],
+      'egress-token': keys['egress-token'],
+    })
+  }
+  t.notMatch(await makeKeys(), /key-pepper/)
+  t.strictSame(await dataOf('shots-shutterfleet-keys'), keys, 'what is there stays')
+
+  await using postgres = await startPostgres()
+  await using database = await postgres.createDatabase()
+  const connected = { SHUTTERFLEET_DATABASE_URL: database.url, SHUTTERFLEET_KEY_PEPPER: keys['key-pepper'] }
+  await run(shutterfleet, ['migrate', '--wait', '5m'], { env: { ...env, ...connected } })
+  const account = {
+    ...env,
+    ...connected,
+    SHUTTERFLEET_KUBECONFIG: await kubeconfigOf(t, 'shots-shutterfleet-bootstrap'),
+  }
+  const bootstrap = async () => (await run(shutterfleet, argsOf(objects, 'bootstrap'), { env: account })).stdout
+  t.match(await bootstrap(), /on plan unlimited/)
+  const first = await dataOf('shots-shutterfleet-first-key')
+  const found = await database.query('select from api_key where key_hash = $1', [
+    hashKey(keys['key-pepper'] ?? '', first['api-key'] ?? ''),
+  ])
+  t.equal(found.length, 1, 'the key is that of the database')
+  t.match(await bootstrap(), /is there/)
+
+  const may = (verb: string, what: string, as: string) =>
+    outcomeOf(
+      kubectl([
+        'auth',
+        'can-i',
+        verb,
+        what,
+        '--namespace=shots',
+        `--as=system:serviceaccount:shots:shots-shutterfleet-${as}`,
+      ]),
+    )
+  t.match(await may('patch', 'secrets/shots-shutterfleet-keys', 'keys'), { code: 0 })
+  for (const as of ['keys', 'bootstrap']) {
+    for (const verb of ['create', 'list', 'delete'])
+      t.match(await may(verb, 'secrets', as), { code: 1 }, `${as} ${verb}`)
+    t.match(await may('get', 'secrets/another', as), { code: 1 })
+  }
+  t.match(await may('get', 'secrets/shots-shutterfleet-keys', 'bootstrap'), { code: 1 })
+})
+
+t.test('chart: a hook brings the definition of pools to that of the release, and may change no other', async (t) => {
+  const objects = objectsOf(await renderText(ciPath('minimal')))
+  const isOfHook = ({ kind, metadata }: ChartObject) =>
+    metadata.labels?.['app.kubernetes.io/component'] === 'crd' &&
+    /^(ServiceAccount|ClusterRole|ClusterRoleBinding)$/.test(kind)
+  for (const object of objects.filter(isOfHook)) await apply(object)
+  const map = objects.find(({ kind, metadata }) => kind === 'ConfigMap' && metadata.name.endsWith('-crd'))
+  const text = (map?.['data'] as Readonly<Record<string, string>> | undefined)?.['crd.json'] ?? ''
+  const column = '"name":"Ready","type":"integer"'
+  t.ok(text.includes(column))
+  const file = join(t.testdir(), 'crd.json')
+  const kubeconfig = await kubeconfigOf(t, 'shots-shutterfleet-crd')
+  const upgrade = async (json: string) => {
+    await writeFile(file, json)
+    await run(shutterfleet, ['cluster', 'crd', file], {
+      env: { PATH: process.env['PATH'], SHUTTERFLEET_KUBECONFIG: kubeconfig },
+    })
+    return kubectl([
+      'get',
+      'crd',
+      'browserpools.shutterfleet.dev',
+      '-o',
+      'jsonpath={..additionalPrinterColumns[*].name}',
+    ])
+  }
+  t.match(await upgrade(text.replace(column, '"name":"Later","type":"integer"')), /^Later /)
+  t.match(await upgrade(text), /^Ready /, 'what a release has no more goes')
+  const foreign = text.replaceAll('browserpools.shutterfleet.dev', 'ponds.example.com')
+  t.match(await outcomeOf(upgrade(foreign)), { code: 1, said: /ponds\.example\.com/ })
+})

@@ -1,0 +1,132 @@
+import { execFile, spawn } from 'node:child_process'
+import { mkdir, readFile, writeFile } from 'node:fs/promises'
+import { join, resolve } from 'node:path'
+import { promisify } from 'node:util'
+import t from 'tap'
+import { makeKeys, workerKeys } from '#cli/cluster/make-keys.ts'
+import { readConfig as readOperator } from '#controller/operator/config.ts'
+import { workerPod } from '#controller/operator/worker-pod.ts'
+import { createAccount } from '#shared/db/accounts.ts'
+import { createKey } from '#shared/db/keys.ts'
+import { defaultPlans } from '#shared/db/default-plans.ts'
+import { replacePlans } from '#shared/db/plans.ts'
+import { chromiumPath } from '#test/helpers/bare-browser.ts'
+import { type ChartPod, ciPath, filesOf, objectsOf, podsOf, renderText } from '#test/helpers/chart.ts'
+import { endWithParent } from '#test/helpers/cluster-processes.ts'
+import { eventually } from '#test/helpers/eventually.ts'
+import { freePort } from '#test/helpers/free-port.ts'
+import { startNats } from '#test/helpers/nats.ts'
+import { startPostgres } from '#test/helpers/postgres.ts'
+
+const root = resolve(import.meta.dirname, '../..')
+const folder = t.testdir()
+const logCharsMax = 20_000
+const objects = objectsOf(await renderText(ciPath('evaluation')))
+const pods = new Map(podsOf(objects).map((pod) => [pod.metadata.labels['app.kubernetes.io/component'] ?? '', pod]))
+
+// The servers of the release, as its keys have them.
+const keys = makeKeys({}, { nats: 'nats:4222', postgres: 'postgres:5432' })
+const accounts = keys['nats.conf'] ?? ''
+const nats = await startNats(t, { config: accounts.slice(accounts.indexOf('accounts {')) })
+const postgres = await startPostgres(t)
+const database = await postgres.createDatabase()
+await replacePlans(database, defaultPlans)
+const { id: accountId } = await createAccount(database, { name: 'a', email: 'a@localhost', plan: 'unlimited' })
+const pepper = keys['key-pepper'] ?? ''
+const { key } = await createKey(database, { accountId, name: 'a', domains: [], pepper })
+
+const [gateway, stored, egress, webhookEgress] = await Promise.all([freePort(), freePort(), freePort(), freePort()])
+const ownPorts: Readonly<Record<string, Readonly<Record<string, number>>>> = {
+  gateway: { GATEWAY_PORT: gateway, GATEWAY_OBJECTS_PORT: stored },
+  egress: { EGRESS_PORT: egress },
+  'webhook-egress': { EGRESS_PORT: webhookEgress },
+}
+/** What a cluster's DNS and volumes are here. */
+const places = [
+  ['shots-shutterfleet-gateway.shots.svc:80', `127.0.0.1:${gateway}`],
+  ['shots-shutterfleet-objects.shots.svc:8082', `127.0.0.1:${stored}`],
+  ['shots-shutterfleet-egress.shots.svc:3128', `127.0.0.1:${egress}`],
+  ['shots-shutterfleet-webhook-egress.shots.svc:3128', `127.0.0.1:${webhookEgress}`],
+  ['nats:4222', new URL(nats.url).host],
+  [keys['database-url'] ?? '', database.url],
+  ['/etc/shutterfleet-test', folder],
+] as const
+const here = (text: string) => places.reduce((each, [there, place]) => each.replace(there, place), text)
+
+/** The environment of a container, its files and volumes in a folder of its own. */
+const environmentOf = async (
+  name: string,
+  env: readonly { readonly name: string; readonly value?: string }[],
+  files: Readonly<Record<string, string>>,
+) => {
+  const own = join(folder, name)
+  await mkdir(join(own, 'images'), { recursive: true })
+  for (const [file, content] of Object.entries(files)) await writeFile(join(own, file), here(content), { mode: 0o600 })
+  const texts = env.map((each) => [each.name, here(each.value ?? name)] as const)
+  return Object.fromEntries(
+    texts.map(([variable, value]) => [
+      variable,
+      value.replace('/run/secrets/shutterfleet', own).replace(/^\/images$/, join(folder, 'gateway/images')),
+    ]),
+  )
+}
+const environmentIn = (name: string, pod: ChartPod) => {
+  const contents = filesOf(pod).map(({ secret, key: of, path }) => [path, secret.endsWith('-keys') ? keys[of] : key])
+  return environmentOf(name, pod.spec.containers[0].env ?? [], Object.fromEntries(contents))
+}
+
+/** Runs a container's command until the test's end; resolves once it is ready. */
+const start = async (name: string, args: readonly string[], env: Readonly<Record<string, string>>) => {
+  const port = await freePort()
+  const ports = { ...ownPorts[name], PROBE_PORT: port }
+  const settings = Object.fromEntries(
+    Object.entries(ports).map(([each, value]) => [`SHUTTERFLEET_${each}`, `${value}`]),
+  )
+  const [, ...command] = args
+  const child = spawn('setpriv', [...endWithParent, process.execPath, ...command], {
+    cwd: root,
+    env: { PATH: process.env['PATH'], ...env, ...settings },
+    stdio: ['ignore', 'ignore', 'pipe'],
+  })
+  t.teardown(() => child.kill('SIGKILL'))
+  let log = ''
+  child.stderr.on('data', (chunk: Buffer) => {
+    log = (log + chunk.toString()).slice(-logCharsMax)
+  })
+  const isReady = async () => child.exitCode !== null || (await fetch(`http://127.0.0.1:${port}/readyz`)).ok
+  await eventually(isReady, { withinMs: 60_000, what: `${name} is ready` }).catch((error: unknown) => {
+    throw new Error(`${String(error)}: ${log}`)
+  })
+  if (child.exitCode !== null) throw new Error(`${name} ended: ${log}`)
+}
+
+t.test('chart: what its containers run serves a capture', async (t) => {
+  for (const name of ['egress', 'webhook-egress', 'ledger', 'gateway', 'webhooks']) {
+    const pod = pods.get(name)
+    if (!pod) throw new Error(`no pod ${name}`)
+    await start(name, pod.spec.containers[0].args, await environmentIn(name, pod))
+    t.pass(`${name} is ready`)
+  }
+
+  const controller = pods.get('controller')
+  if (!controller) throw new Error('no controller')
+  const settings = readOperator(await environmentIn('controller', controller))
+  const { spec } = workerPod({
+    ...{ pool: 'standard', browserPool: 'standard', template: {}, slots: 1, program: 'main', graceSeconds: 10 },
+    settings,
+  })
+  const [container] = spec.containers
+  const env = await environmentOf('worker-1', container?.env ?? [], workerKeys('standard', keys, {}))
+  await start('worker', container?.args ?? [], { ...env, SHUTTERFLEET_CHROMIUM: chromiumPath, TMPDIR: folder })
+
+  const test = pods.get('test')
+  if (!test) throw new Error('no test')
+  const page = objects.find(({ kind, metadata }) => kind === 'ConfigMap' && metadata.name.endsWith('-test'))
+  const { 'page.html': html = '' } = (page?.['data'] ?? {}) as Readonly<Record<string, string>>
+  await writeFile(join(folder, 'page.html'), html)
+  const [program = '', ...words] = test.spec.containers[0].args.map((word) => here(word).replace('/tmp', folder))
+  await promisify(execFile)(join(root, 'bin', program), words, {
+    env: { PATH: process.env['PATH'], ...(await environmentIn('test', test)) },
+  })
+  t.match((await readFile(join(folder, 'page.png'))).subarray(1, 4).toString(), 'PNG')
+})

@@ -1,0 +1,156 @@
+import { execFile } from 'node:child_process'
+import { mkdir, readFile, writeFile } from 'node:fs/promises'
+import { join, resolve } from 'node:path'
+import { promisify } from 'node:util'
+import t from 'tap'
+import { makeKeys } from '#cli/cluster/make-keys.ts'
+import { readConfig as readOperator } from '#controller/operator/config.ts'
+import { readConfig as readEgress } from '#egress/config.ts'
+import { readConfig as readGateway } from '#gateway/config.ts'
+import { readConfig as readLedger } from '#ledger/config.ts'
+import type { Env } from '#shared/config/read-env.ts'
+import {
+  chartFolder,
+  type ChartObject,
+  type ChartPod,
+  ciNames,
+  ciPath,
+  filesOf,
+  helm,
+  helms,
+  kubeVersion,
+  objectsOf,
+  podsOf,
+  renderText,
+} from '#test/helpers/chart.ts'
+import { readConfig as readWebhooks } from '#webhooks/config.ts'
+
+const run = promisify(execFile)
+const shutterfleet = resolve(import.meta.dirname, '../../bin/shutterfleet')
+const goldenFolder = resolve(import.meta.dirname, '../fixtures/chart')
+const names = await ciNames()
+const minimal = ciPath('minimal')
+const noCrd = ['--set=crds.upgrade=false']
+/** Of the four services that have a `readConfig` each, egress twice. */
+const readers: Readonly<Record<string, (env: Env) => object>> = {
+  'services/gateway/main.ts': readGateway,
+  'services/ledger/main.ts': readLedger,
+  'services/webhooks/main.ts': readWebhooks,
+  'services/controller/main-operator.ts': readOperator,
+  'services/egress/main.ts': readEgress,
+}
+
+const refusalOf = (args: readonly string[], file = minimal) =>
+  renderText(file, 'helm4', args).then(
+    () => 'rendered',
+    ({ stderr }: { stderr: string }) => stderr,
+  )
+
+/** Without what differs from run to run, in one order. */
+const comparable = (text: string) => objectsOf(text).toSorted((one, other) => idOf(one).localeCompare(idOf(other)))
+const idOf = ({ kind, metadata }: ChartObject) => `${kind} ${metadata.namespace ?? ''} ${metadata.name}`
+
+for (const which of helms) {
+  t.test(`chart: ${which} lints every values file without a complaint`, async (t) => {
+    t.ok(names.length >= 12, `${names.length} files`)
+    for (const name of names) {
+      const printed = await helm(which, [
+        'lint',
+        '--strict',
+        chartFolder,
+        `--values=${ciPath(name)}`,
+        `--kube-version=${kubeVersion}`,
+      ])
+      t.match(printed, /0 chart\(s\) failed/, name)
+    }
+  })
+}
+
+t.test('chart: Helm 3 and 4 make the same of it', async (t) => {
+  for (const name of names) {
+    const [three, four] = await Promise.all(helms.map((which) => renderText(ciPath(name), which)))
+    t.strictSame(comparable(three ?? ''), comparable(four ?? ''), name)
+  }
+})
+
+t.test('chart: the schema refuses what is no value', async (t) => {
+  t.match(await refusalOf(['--set=gateway.replica=2']), /additional properties 'replica' not allowed/)
+  t.match(await refusalOf(['--set-string=gateway.replicas=2']), /got string, want integer/)
+  t.match(await refusalOf(['--set=logLevel=loud']), /must be one of/)
+  t.match(await refusalOf(['--set=pools.fast.enabled=true']), /additional properties 'fast' not allowed/)
+  t.match(await refusalOf(['--set-string=gateway.settings.NOT_A_SETTING=1']), /invalid propertyName 'NOT_A_SETTING'/)
+  // What the chart decides, or reads from a Secret, is no setting of its user's.
+  t.match(await refusalOf(['--set-string=gateway.settings.KEY_PEPPER=1']), /invalid propertyName 'KEY_PEPPER'/)
+  t.match(await refusalOf(['--set-string=gateway.settings.GATEWAY_PORT=1']), /invalid propertyName 'GATEWAY_PORT'/)
+  t.equal(await refusalOf(['--set-string=gateway.settings.SYNC_QUEUE_MS=1']), 'rendered')
+})
+
+t.test('chart: says what is missing', async (t) => {
+  const empty = join(t.testdir(), 'empty.yaml')
+  await writeFile(empty, '{}')
+  t.match(await refusalOf([], empty), /postgresql\.existingSecret is not set[^]*nats\.existing[^]*storage\.existing/)
+  t.match(
+    await refusalOf(['--set=evaluation.enabled=true']),
+    /postgresql\.existingSecret cannot be used with evaluation/,
+  )
+  t.match(await refusalOf(['--kube-version=1.32.0']), /needs Kubernetes 1\.33/)
+  t.match(await refusalOf(['--set=workers.namespace=shots']), /workers\.namespace is that of the release/)
+  t.match(await refusalOf(['--set=httpRoute.enabled=true']), /httpRoute\.parentRefs is empty/)
+  t.equal(await refusalOf(['--kube-version=1.32.0', '--set=workers.isolation=flags-only']), 'rendered')
+})
+
+t.test('chart: renders what it did', async (t) => {
+  await mkdir(goldenFolder, { recursive: true })
+  for (const name of ['minimal', 'evaluation', 'network']) {
+    const text = await renderText(ciPath(name), 'helm4', noCrd)
+    const path = join(goldenFolder, `${name}.yaml`)
+    if (process.env['UPDATE_GOLDEN']) await writeFile(path, text)
+    t.strictSame(comparable(text), comparable(await readFile(path, 'utf8')), `UPDATE_GOLDEN=1 rewrites ${path}`)
+  }
+})
+
+/** What a container reads, its files in `folder`. */
+const envOf = ({ spec }: ChartPod, folder: string): Readonly<Record<string, string>> =>
+  Object.fromEntries(
+    (spec.containers[0].env ?? []).map(({ name, value = 'pod' }) => [
+      name,
+      value.replace(/^\/run\/secrets\/shutterfleet/, folder),
+    ]),
+  )
+
+/** Files that containers of a pod are told of and do not have. */
+const unmountedIn = ({ spec }: ChartPod): readonly string[] =>
+  [...spec.containers, ...(spec.initContainers ?? [])].flatMap(({ env = [], volumeMounts }) =>
+    env
+      .map(({ value = '' }) => value)
+      .filter((value) => /^\/(etc|run)\//.test(value))
+      .filter((path) => !volumeMounts.some(({ mountPath }) => path.startsWith(`${mountPath}/`))),
+  )
+
+t.test('chart: services and hooks understand what they are given', async (t) => {
+  const keys = makeKeys({}, { nats: 'nats:4222', postgres: 'postgres:5432' })
+  const outside: Readonly<Record<string, string>> = {
+    DATABASE_URL: 'postgres://a:b@postgres/c',
+    NATS_URL: 'nats://a:b@nats:4222',
+    S3_URL: 'https://a:b@store/c?region=d',
+    ADMIN_TOKEN: 'a-token-of-the-administration',
+    API_KEY: 'sk_live_a',
+  }
+  const folder = t.testdir()
+  for (const name of names) {
+    for (const pod of podsOf(objectsOf(await renderText(ciPath(name))))) {
+      for (const { secret, key, path } of filesOf(pod)) {
+        const content = secret.endsWith('-keys') ? keys[key] : outside[path]
+        t.ok(content, `${name}: ${path} is ${key} of ${secret}`)
+        await writeFile(join(folder, path), content ?? '')
+      }
+      t.strictSame(unmountedIn(pod), [], `${name}: every file is in a volume`)
+      const [program, main = '', ...words] = pod.spec.containers[0].args
+      if (program === 'node') t.ok(readers[main]?.(envOf(pod, folder)), `${name}: ${main}`)
+      if (program !== 'shutterfleet' || name !== 'complete') continue
+      // A flag that the command does not know is refused before help is given.
+      const { stdout } = await run(shutterfleet, [main, ...words, '--help'])
+      t.match(stdout, /^usage: /, [main, ...words].join(' '))
+    }
+  }
+})

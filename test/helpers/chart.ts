@@ -1,0 +1,151 @@
+import { execFile } from 'node:child_process'
+import { readdir, readFile, writeFile } from 'node:fs/promises'
+import { join, resolve } from 'node:path'
+import { promisify } from 'node:util'
+import { parse, parseAllDocuments } from 'yaml'
+
+const run = promisify(execFile)
+const root = resolve(import.meta.dirname, '../..')
+const helmMs = 60_000
+const outputBytesMax = 16_000_000
+
+/** The versions of Helm that the chart is for. */
+export const helms = ['helm3', 'helm4'] as const
+
+export const chartFolder = join(root, 'charts/shutterfleet')
+const ciFolder = join(chartFolder, 'ci')
+/** Kubernetes that charts are rendered for where no cluster is asked. */
+export const kubeVersion = '1.36.0'
+
+/** An object of Kubernetes as a chart has it. */
+export type ChartObject = {
+  readonly apiVersion: string
+  readonly kind: string
+  readonly metadata: {
+    readonly name: string
+    readonly namespace?: string
+    readonly annotations?: Readonly<Record<string, string>>
+    readonly labels?: Readonly<Record<string, string>>
+  }
+  readonly [field: string]: unknown
+}
+
+/** Runs Helm, which scripts/build-helm.sh builds; answers what it printed, and rejects with what it said where it fails. */
+export const helm = async (
+  which: (typeof helms)[number],
+  args: readonly string[],
+  env: Readonly<Record<string, string>> = {},
+): Promise<string> => {
+  const { stdout } = await run(join(root, '.tools/helm', which), args, {
+    timeout: helmMs,
+    maxBuffer: outputBytesMax,
+    env: { PATH: process.env['PATH'], HOME: '/nonexistent', HELM_CACHE_HOME: '/tmp', ...env },
+  })
+  return stdout
+}
+
+/** The values files of the chart, by their names without `-values.yaml`. */
+export const ciNames = async (): Promise<readonly string[]> =>
+  (await readdir(ciFolder)).map((name) => name.replace(/-values\.yaml$/, '')).toSorted()
+
+export const ciPath = (name: string): string => join(ciFolder, `${name}-values.yaml`)
+
+const ciValues = async (name: string): Promise<Values> => parse(await readFile(ciPath(name), 'utf8')) as Values
+
+/** What Helm makes of the chart as release `shots` in a namespace of that name. */
+export const renderText = (
+  valuesFile: string,
+  which: (typeof helms)[number] = 'helm4',
+  more: readonly string[] = [],
+  chart = chartFolder,
+): Promise<string> =>
+  helm(which, [
+    ...['template', 'shots', chart, '--namespace=shots', `--kube-version=${kubeVersion}`],
+    ...[`--values=${valuesFile}`, ...more],
+  ])
+
+/** The objects of a rendered chart. */
+export const objectsOf = (text: string): readonly ChartObject[] =>
+  parseAllDocuments(text).flatMap((document) => {
+    const object = document.toJSON() as ChartObject | null
+    return object === null ? [] : [object]
+  })
+
+type Values = { readonly [name: string]: unknown }
+
+const isValues = (value: unknown): value is Values =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+
+const at = (values: unknown, path: readonly string[]): unknown =>
+  path.reduce((each, name) => (isValues(each) ? each[name] : undefined), values)
+
+const without = (values: Values, [name = '', ...below]: readonly string[]): Values => {
+  const { [name]: value, ...others } = values
+  return below.length > 0 && isValues(value) ? { ...others, [name]: without(value, below) } : others
+}
+
+/** The values that no file of `ci/` sets so that `chart` becomes another one. `folder` is for files that are written meanwhile. */
+export const unusedValues = async (
+  paths: readonly (readonly string[])[],
+  { chart, folder }: { readonly chart: string; readonly folder: string },
+): Promise<readonly string[]> => {
+  const render = (file: string) => renderText(file, 'helm4', [], chart)
+  const files = await Promise.all((await ciNames()).map(async (name) => ({ name, values: await ciValues(name) })))
+  const whole = new Map(await Promise.all(files.map(async ({ name }) => [name, await render(ciPath(name))] as const)))
+  const isUsed = async (path: readonly string[]): Promise<boolean> => {
+    for (const { name, values } of files.filter((file) => at(file.values, path) !== undefined)) {
+      const file = join(folder, `${path.join('.')}.yaml`)
+      await writeFile(file, JSON.stringify(without(values, path)))
+      // Without a required value it does not render.
+      const other = await render(file).catch(() => '')
+      if (other !== whole.get(name)) return true
+    }
+    return false
+  }
+  const unused: string[] = []
+  for (const path of paths) if (!(await isUsed(path))) unused.push(path.join('.'))
+  return unused
+}
+
+type ChartContainer = {
+  readonly args: readonly string[]
+  readonly env?: readonly { readonly name: string; readonly value?: string }[]
+  readonly volumeMounts: readonly { readonly mountPath: string }[]
+}
+
+/** The part of a pod that tests look at. */
+export type ChartPod = {
+  readonly metadata: { readonly labels: Readonly<Record<string, string>> }
+  readonly spec: {
+    readonly containers: readonly [ChartContainer]
+    readonly initContainers?: readonly ChartContainer[]
+    readonly volumes: readonly {
+      readonly name: string
+      readonly persistentVolumeClaim?: { readonly claimName: string }
+      readonly projected?: {
+        readonly sources: readonly {
+          readonly secret: { readonly name: string; readonly items: readonly { key: string; path: string }[] }
+        }[]
+      }
+    }[]
+  }
+}
+
+/** The pods that objects of a chart are, or make. */
+export const podsOf = (objects: readonly ChartObject[]): readonly ChartPod[] =>
+  objects.flatMap((object) => {
+    if (object.kind === 'Pod') return [object as unknown as ChartPod]
+    const { template, volumeClaimTemplates: claims = [] } = (object['spec'] ?? {}) as {
+      readonly template?: ChartPod
+      readonly volumeClaimTemplates?: readonly { readonly metadata: { readonly name: string } }[]
+    }
+    if (!template || object.kind === 'BrowserPool') return []
+    const claimed = claims.map(({ metadata: { name } }) => ({ name, persistentVolumeClaim: { claimName: name } }))
+    return [{ ...template, spec: { ...template.spec, volumes: [...template.spec.volumes, ...claimed] } }]
+  })
+
+/** Files that a pod is given, by the name of their setting: Secret and key. */
+export const filesOf = ({ spec }: ChartPod) =>
+  spec.volumes
+    .flatMap(({ projected }) => projected?.sources ?? [])
+    .flatMap(({ secret: { name, items } }) => items.map(({ key, path }) => ({ secret: name, key, path })))

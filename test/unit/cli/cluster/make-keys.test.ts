@@ -1,0 +1,47 @@
+import t from 'tap'
+import { makeKeys, workerKeys } from '#cli/cluster/make-keys.ts'
+import { readOpeningKey, readSealingKey } from '#shared/queue/seal.ts'
+
+const none = { nats: undefined, postgres: undefined }
+const own = { nats: 'nats:4222', postgres: 'postgres:5432' }
+
+t.test('keys: what is there stays, and only what is missing is made', async (t) => {
+  const keys = makeKeys({ 'key-pepper': 'kept' }, own)
+  t.equal(keys['key-pepper'], 'kept')
+  t.strictSame(makeKeys(keys, own), keys)
+  t.not(makeKeys({}, none)['egress-token'], makeKeys({}, none)['egress-token'])
+})
+
+t.test('keys: both halves of a pair belong together, and one alone is refused', async (t) => {
+  const keys = makeKeys({}, none)
+  const kidOf = (name: string) => [
+    readSealingKey(keys[`sealing-key-${name}`] ?? '').kid,
+    readOpeningKey(keys[`opening-keys-${name}`] ?? '').kid,
+  ]
+  const [public_, private_] = kidOf('standard')
+  t.equal(public_, private_)
+  t.throws(() => makeKeys({ 'sealing-key-standard': 'half' }, none), /one of sealing-key-standard and opening-keys-/)
+})
+
+t.test('keys: passwords of an own NATS and PostgreSQL are in their addresses', async (t) => {
+  t.strictSame(
+    Object.keys(makeKeys({}, none)).filter((name) => /nats|postgres|-url/.test(name)),
+    [],
+  )
+  const keys = makeKeys({}, own)
+  t.equal(keys['database-url'], `postgres://shutterfleet:${keys['postgres-password']}@postgres:5432/shutterfleet`)
+  const { username, password, host } = new URL(keys['gateway-url'] ?? '')
+  t.strictSame([username, host], ['gateway', 'nats:4222'])
+  t.match(keys['nats.conf'], `{ user: gateway, password: "${password}"`)
+})
+
+t.test('keys: workers get the address of their own user of NATS', async (t) => {
+  const keys = makeKeys({}, own)
+  t.match(workerKeys('stealth', keys, {}), { 'nats-url': keys['worker-stealth-url'] })
+  t.strictSame(workerKeys('proxied', keys, { 'worker-proxied-url': 'nats://other\n' }), {
+    'nats-url': 'nats://other',
+    'opening-keys': keys['opening-keys-proxied'],
+    'egress-token': keys['egress-token'],
+  })
+  t.throws(() => workerKeys('standard', makeKeys({}, none), {}), /no address of NATS for the workers of pool standard/)
+})

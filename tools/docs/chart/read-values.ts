@@ -1,0 +1,49 @@
+import { isMap, isScalar, type Pair, parseDocument, type YAMLMap } from 'yaml'
+
+/** A value of the chart, or a section of values. */
+export type ChartValue = {
+  readonly path: readonly string[]
+  /** What the comment above it says; '' where there is none. */
+  readonly help: string
+  /** JSON Schema keywords after `@schema` in that comment. */
+  readonly schema: Readonly<Record<string, unknown>>
+  readonly value: unknown
+  /** Values below it that have a comment of their own; undefined where it is one value. */
+  readonly values?: readonly ChartValue[]
+}
+
+const marker = '@schema'
+
+const readComment = (comment: string) => {
+  const lines = comment.split('\n').map((line) => line.trim())
+  const [schema = '{}'] = lines.filter((line) => line.startsWith(marker)).map((line) => line.slice(marker.length))
+  // A blank line ends what is about something else.
+  const help = lines.slice(lines.lastIndexOf('') + 1).filter((line) => !line.startsWith(marker))
+  return { help: help.join(' '), schema: JSON.parse(schema) as ChartValue['schema'] }
+}
+
+const readPair = (pair: Pair, above: readonly string[], inherited: string): ChartValue => {
+  if (!isScalar(pair.key)) throw new Error(`${above.join('.')}: a name that is no text`)
+  const path = [...above, String(pair.key.value)]
+  const value = (pair.value as { toJSON: () => unknown } | null)?.toJSON() ?? null
+  const own = readComment(pair.key.commentBefore ?? inherited)
+  const isOne = !isMap(pair.value) || pair.value.flow === true || 'additionalProperties' in own.schema
+  if (isOne) return { path, ...own, value }
+  return { path, ...own, value, values: readMap(pair.value as YAMLMap, path) }
+}
+
+/** The comment above the first of a section stands with the section. */
+const readMap = (map: YAMLMap, path: readonly string[]): ChartValue[] =>
+  map.items.map((pair, index) => readPair(pair, path, index === 0 ? (map.commentBefore ?? '') : ''))
+
+/** The values of a chart with their comments, in the order of the file. Throws where a comment's schema is not JSON. */
+export const readValues = (text: string): readonly ChartValue[] => {
+  const document = parseDocument(text)
+  if (!isMap(document.contents)) throw new Error('the values are no map')
+  const first = document.contents.commentBefore ?? document.commentBefore ?? ''
+  return document.contents.items.map((pair, index) => readPair(pair, [], index === 0 ? first : ''))
+}
+
+/** All values that are no sections. */
+export const leavesOf = (values: readonly ChartValue[]): readonly ChartValue[] =>
+  values.flatMap((each) => (each.values ? leavesOf(each.values) : [each]))

@@ -1,0 +1,57 @@
+import { prefix } from '#shared/config/read-env.ts'
+import { allSettings } from '#shared/config/settings/all.ts'
+import type { ChartValue } from './read-values.ts'
+
+type Schema = Readonly<Record<string, unknown>>
+
+/** Where the chart's Roles would have to follow. */
+const withheld = ['JOBS_NAMESPACE', 'KUBECONFIG']
+const shared = ['Every service', 'PostgreSQL']
+const groups: Readonly<Record<string, readonly string[]>> = {
+  gateway: [...shared, 'NATS', 'Object store', 'Gateway'],
+  ledger: [...shared, 'NATS', 'Object store', 'Ledger'],
+  webhooks: [...shared, 'Certificates', 'Webhooks'],
+  controller: ['Every service', 'NATS', 'Controller on Kubernetes'],
+  egress: ['Every service', 'Egress'],
+}
+
+/** The settings of a service that the chart leaves to its user: those that no template names. */
+const freeSettings = (service: string, templates: string): readonly string[] => {
+  const named = templates.match(/\b[A-Z][A-Z\d_]+\b/g) ?? []
+  const decided = new Set([...withheld, ...named.map((name) => name.replace(prefix, ''))])
+  const settings = (groups[service] ?? []).flatMap((group) => Object.values(allSettings[group] ?? {}))
+  return settings.filter(({ name, secret }) => !decided.has(name) && !secret).map(({ name }) => name)
+}
+
+/** The JSON Schema of the chart's values: no name beyond theirs, no other types. */
+export const valuesSchema = (values: readonly ChartValue[], templates: string): string => {
+  const objectOf = (each: readonly ChartValue[]): Schema => ({
+    type: 'object',
+    additionalProperties: false,
+    properties: Object.fromEntries(each.map((value) => [value.path.at(-1), schemaOf(value)])),
+  })
+  const schemaOf = ({ schema: { settings, ...schema }, help, value, values: below }: ChartValue): Schema => {
+    const description = help === '' ? {} : { description: help }
+    if (below) return { ...description, ...objectOf(below) }
+    if (typeof settings === 'string') {
+      const propertyNames = { enum: freeSettings(settings, templates).toSorted() }
+      return { ...description, type: 'object', propertyNames, additionalProperties: { type: 'string' } }
+    }
+    return { ...description, ...typeOf(value, schema), ...schema }
+  }
+  const root = objectOf(values)
+  const properties = { ...(root['properties'] as Schema), global: { type: 'object' } }
+  const schema = { $schema: 'http://json-schema.org/draft-07/schema#', ...root, properties }
+  return `${JSON.stringify(schema, null, 2)}\n`
+}
+
+const typeOf = (value: unknown, schema: Schema): Schema => {
+  if (typeof value === 'boolean') return { type: 'boolean' }
+  if (typeof value === 'number') return { type: 'integer', minimum: 0 }
+  if (typeof value === 'string') return { type: 'string' }
+  if (Array.isArray(value)) return { type: 'array' }
+  if (typeof value !== 'object' || value === null) throw new Error('a value has no default')
+  if ('additionalProperties' in schema) return { type: 'object' }
+  const properties = Object.entries(value).map(([name, each]) => [name, typeOf(each, {})])
+  return { type: 'object', additionalProperties: false, properties: Object.fromEntries(properties) }
+}
