@@ -8,7 +8,7 @@ override URL := $(value URL)
 override OUT := $(value OUT)
 export URL OUT
 
-.PHONY: help setup packages up down test test-faults test-contract test-mutations test-cluster test-monitoring test-nodes images check docs bench bench-cluster bench-http bench-before-key capture
+.PHONY: help setup packages up down test test-faults test-contract test-mutations test-cluster test-monitoring draw-dashboards test-nodes images check docs bench bench-cluster bench-http bench-before-key capture
 .PHONY: check-lint check-format check-dead check-pages check-rules
 
 help: ## lists the targets
@@ -44,6 +44,10 @@ test-cluster: setup ## runs the tests that need a Kubernetes control plane, whic
 
 test-monitoring: setup ## plays the alert rules with promtool and executes every panel's query on a real Prometheus; ARGS=rules for the rules alone
 	@scripts/test-monitoring.sh $(ARGS)
+
+draw-dashboards: setup ## draws the dashboards from live data into docs/images; three minutes
+	@scripts/build-prometheus.sh
+	@exec node test/monitoring/draw.ts
 
 test-nodes: setup ## builds the images and runs them on real Kubernetes nodes, in namespaces of this machine (root, cgroup v1)
 	@scripts/run-node-tests.sh $(ARGS)

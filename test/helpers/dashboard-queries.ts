@@ -9,50 +9,73 @@ const withinMs = 60_000
 /** Every window of a rate, and what of the past is looked at. */
 const windowSeconds = 30
 
-/** One query of a panel, as Grafana would send it for all namespaces. */
-export type DashboardQuery = {
-  readonly dashboard: string
-  readonly panel: string
-  readonly expr: string
+/** One panel with its queries as Grafana would send them for all namespaces. */
+export type DashboardPanel = {
+  readonly title: string
+  readonly isStat: boolean
+  readonly unit: string
+  readonly queries: readonly { readonly expr: string; readonly legend: string }[]
   /** Whether the panel says that it has no data until something happens. */
   readonly isEventOnly: boolean
   /** Whether the panel says that it is of the controller on Kubernetes. */
   readonly isKubernetes: boolean
 }
 
+/** A dashboard as the chart ships it; `name` is that of its file. */
+export type ShippedDashboard = {
+  readonly name: string
+  readonly title: string
+  readonly panels: readonly DashboardPanel[]
+}
+
 type Json = {
+  readonly title: string
   readonly panels: readonly {
+    readonly type: string
     readonly title: string
     readonly description?: string
-    readonly targets: readonly { readonly expr: string }[]
+    readonly fieldConfig: { readonly defaults: { readonly unit: string } }
+    readonly targets: readonly { readonly expr: string; readonly legendFormat?: string }[]
   }[]
 }
 
-/** Every query of every dashboard that the chart ships. */
-export const dashboardQueries = (): DashboardQuery[] =>
-  readdirSync(folder).flatMap((file) => {
-    const { panels } = JSON.parse(readFileSync(join(folder, file), 'utf8')) as Json
-    return panels.flatMap(({ title, description = '', targets }) =>
-      targets.map(({ expr }) => ({
-        dashboard: file.replace('.json', ''),
-        panel: title,
-        expr: expr.replaceAll('$__rate_interval', `${windowSeconds}s`).replaceAll('$namespace', '.*'),
-        isEventOnly: description.includes('Without data until it happens.'),
-        isKubernetes: description.includes('Of the controller on Kubernetes.'),
-      })),
-    )
+const toPanel = ({ type, title, description = '', fieldConfig, targets }: Json['panels'][number]): DashboardPanel => ({
+  title,
+  isStat: type === 'stat',
+  unit: fieldConfig.defaults.unit,
+  queries: targets.map(({ expr, legendFormat = '' }) => ({
+    expr: expr.replaceAll('$__rate_interval', `${windowSeconds}s`).replaceAll('$namespace', '.*'),
+    legend: legendFormat,
+  })),
+  isEventOnly: description.includes('Without data until it happens.'),
+  isKubernetes: description.includes('Of the controller on Kubernetes.'),
+})
+
+/** Every dashboard of the chart, with those of its panels that are of the controller on Kubernetes, or with the others. */
+export const readDashboards = ({ isKubernetes }: { isKubernetes: boolean }): ShippedDashboard[] =>
+  readdirSync(folder).map((file) => {
+    const { title, panels } = JSON.parse(readFileSync(join(folder, file), 'utf8')) as Json
+    return {
+      name: file.replace('.json', ''),
+      title,
+      panels: panels.map(toPanel).filter((panel) => panel.isKubernetes === isKubernetes),
+    }
   })
 
-/** Executes queries until each has given data; an event-only one need only be understood. */
+/** Executes every query until it has given data; one of an event-only panel need only be understood. */
 export const testQueries = async (
   t: Test,
   prometheus: Pick<Prometheus, 'query'>,
-  queries: readonly DashboardQuery[],
+  dashboards: readonly ShippedDashboard[],
 ): Promise<void> => {
-  for (const { dashboard, panel, expr, isEventOnly } of queries) {
-    const hasData = async () =>
-      (await prometheus.query(expr, windowSeconds)).some(({ values }) => values.some(([, value]) => value !== 'NaN'))
-    if (isEventOnly) await t.resolves(hasData(), `${dashboard}: ${panel} is understood`)
-    else await t.resolves(eventually(hasData, { withinMs, what: expr }), `${dashboard}: ${panel} has data`)
+  const panels = dashboards.flatMap(({ name, panels: all }) => all.map((panel) => ({ ...panel, name })))
+  t.ok(panels.length > 3)
+  for (const { name, title, queries, isEventOnly } of panels) {
+    for (const { expr } of queries) {
+      const hasData = async () =>
+        (await prometheus.query(expr, windowSeconds)).some(({ values }) => values.some(([, value]) => value !== 'NaN'))
+      if (isEventOnly) await t.resolves(hasData(), `${name}: ${title} is understood`)
+      else await t.resolves(eventually(hasData, { withinMs, what: expr }), `${name}: ${title} has data`)
+    }
   }
 }

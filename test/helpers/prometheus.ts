@@ -9,7 +9,7 @@ import { freePort } from './free-port.ts'
 
 /** The folder that scripts/build-prometheus.sh fills. */
 const programs = resolve(import.meta.dirname, '../../.tools/prometheus')
-const rules = resolve(import.meta.dirname, '../../charts/shutterfleet/files/rules/*.yaml')
+const ruleFiles = resolve(import.meta.dirname, '../../charts/shutterfleet/files/rules/*.yaml')
 const startMs = 60_000
 const queryMs = 10_000
 
@@ -19,16 +19,25 @@ export type Series = {
   readonly values: readonly (readonly [atSeconds: number, value: string])[]
 }
 
+/** A rule as it was evaluated last; `state` is that of an alert. */
+export type EvaluatedRule = {
+  readonly name: string
+  readonly health: 'ok' | 'err' | 'unknown'
+  readonly state?: 'inactive' | 'pending' | 'firing'
+  readonly lastError?: string
+}
+
 /** A Prometheus on loopback, with the rules of the chart. */
 export type Prometheus = AsyncDisposable & {
   /** The series that a query gives over the last `seconds`, in steps of one. */
   readonly query: (expr: string, seconds: number) => Promise<Series[]>
+  readonly rules: () => Promise<EvaluatedRule[]>
 }
 
 const configOf = (targets: readonly string[]) =>
   JSON.stringify({
     global: { scrape_interval: '1s', scrape_timeout: '1s', evaluation_interval: '1s' },
-    rule_files: [rules],
+    rule_files: [ruleFiles],
     scrape_configs: [{ job_name: 'shutterfleet', static_configs: [{ targets }] }],
   })
 
@@ -44,19 +53,22 @@ export const startPrometheus = async (targets: readonly string[]): Promise<Prome
   const isReady = async () =>
     (await fetch(`http://${address}/-/ready`, { signal: AbortSignal.timeout(queryMs) })).status === 200
   await eventually(isReady, { withinMs: startMs, what: 'Prometheus is ready' })
+  const read = async <T>(path: string): Promise<T> => {
+    const response = await fetch(`http://${address}/api/v1/${path}`, { signal: AbortSignal.timeout(queryMs) })
+    const answer = (await response.json()) as { error?: string; data?: T }
+    if (!answer.data) throw new Error(`${path}: ${answer.error}`)
+    return answer.data
+  }
   return {
+    rules: async () =>
+      (await read<{ groups: { rules: EvaluatedRule[] }[] }>('rules')).groups.flatMap(({ rules: all }) => all),
     query: async (expr, seconds) => {
       const now = Date.now() / 1000
       const of = new URLSearchParams({ query: expr, start: String(now - seconds), end: String(now), step: '1' })
-      const response = await fetch(`http://${address}/api/v1/query_range?${of.toString()}`, {
-        signal: AbortSignal.timeout(queryMs),
-      })
-      const answer = (await response.json()) as { error?: string; data?: { result: Series[] } }
-      if (!answer.data) throw new Error(`${expr}: ${answer.error}`)
-      return answer.data.result
+      return (await read<{ result: Series[] }>(`query_range?${of.toString()}`)).result
     },
     [Symbol.asyncDispose]: async () => {
-      child.kill('SIGTERM')
+      child.kill('SIGKILL')
       await ended
       await rm(folder, { recursive: true, force: true })
     },

@@ -42,6 +42,8 @@ t.test('captures that cannot be published keep no other from it, and come again'
   await t.rejects(relay(broken), { message: 'this one is broken' })
   t.ok(await standing(queue, last))
   t.equal((await database.query('select from outbox')).length, bad.size)
+  const turns = ledger.told.filter(([name]) => name === 'relayTurned')
+  t.strictSame(turns, [['relayTurned', { taken: captures.length, failed: bad.size }]])
 })
 
 t.test('where nothing can be published the relay does not go on to what is due after that', async (t) => {

@@ -83,6 +83,21 @@ t.test('starts: one whose result comes soon takes no transaction of its own, and
   t.same(await running.database.query(dates, [id]), [{ ordered: true }])
 })
 
+t.test('the time in the queue is measured once: from accept until the first attempt', async (t) => {
+  const running = await startLedger(t, on)
+  const { database, queue, ledger } = running
+  const { id } = await accept(running)
+  await database.query("update capture set created_at = created_at - interval '1 minute' where id = $1", [id])
+  await started(queue, id, 1)
+  await statusIs(database, id, 'processing')
+  await started(queue, id, 2)
+  await reportSuccess(queue, id, { attempt: 2 })
+  await statusIs(database, id, 'completed')
+  const waits = ledger.told.flatMap(([name, , waitedMs]) => (name === 'begun' ? [Number(waitedMs)] : []))
+  t.equal(waits.length, 1)
+  t.ok(Number(waits[0]) > 59_000)
+})
+
 // Contract: Status never moves back
 t.test('results end a capture once: repeats are told again, losers lose their object', async (t) => {
   const running = await startLedger(t, on)

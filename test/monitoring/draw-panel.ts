@@ -1,0 +1,89 @@
+import type { DashboardPanel } from '#test/helpers/dashboard-queries.ts'
+import type { Series } from '#test/helpers/prometheus.ts'
+
+const colors = ['#3274d9', '#e0752d', '#37872d', '#c4162a', '#8f3bb8', '#0a8a8a', '#b8860b', '#666666']
+const chart = { width: 560, height: 150, left: 52 }
+const legendMax = 6
+const plotWidth = chart.width - chart.left
+
+/** A line of a panel: its name in the legend, and its points, those that are no number left out. */
+type Line = { readonly name: string; readonly points: readonly (readonly [number, number])[] }
+
+const escape = (text: string): string => text.replaceAll('&', '&amp;').replaceAll('<', '&lt;')
+
+const named = (legend: string, metric: Series['metric']): string =>
+  legend.replaceAll(/\{\{(\w+)\}\}/g, (_, label: string) => metric[label] ?? '')
+
+/** The lines of a panel's answers, one list of series for each of its queries. */
+const linesOf = ({ queries }: DashboardPanel, answers: readonly (readonly Series[])[]): Line[] =>
+  answers.flatMap((all, index) =>
+    all
+      .map(({ metric, values }) => ({
+        name: named(queries[index]?.legend ?? '', metric),
+        points: values.map(([at, value]) => [at, Number(value)] as const).filter(([, value]) => Number.isFinite(value)),
+      }))
+      .filter(({ points }) => points.length > 0),
+  )
+
+const rounded = (value: number): string => String(Number(value.toPrecision(3)))
+
+const format = (value: number, unit: string): string => {
+  if (unit === 'percentunit') return `${rounded(value * 100)} %`
+  if (unit === 'bytes' || unit === 'Bps') {
+    const power = Math.min(3, Math.floor(Math.log2(Math.max(value, 1)) / 10))
+    return `${rounded(value / 1024 ** power)} ${['B', 'KiB', 'MiB', 'GiB'][power]}${unit === 'Bps' ? '/s' : ''}`
+  }
+  if (unit === 's' && value !== 0 && value < 1) return `${rounded(value * 1000)} ms`
+  return `${rounded(value)}${{ s: ' s', ops: '/s' }[unit] ?? ''}`
+}
+
+const drawLines = (lines: readonly Line[], unit: string): string => {
+  const all = lines.flatMap(({ points }) => points)
+  const highest = Math.max(...all.map(([, value]) => value), 0) || 1
+  const first = Math.min(...all.map(([at]) => at))
+  const span = Math.max(...all.map(([at]) => at)) - first || 1
+  const x = (at: number) => (chart.left + ((at - first) / span) * plotWidth).toFixed(1)
+  const y = (value: number) => (chart.height - 8 - (value / highest) * (chart.height - 16)).toFixed(1)
+  const grid = [0, 0.5, 1].map(
+    (part) =>
+      `<path d="M${chart.left} ${y(part * highest)}H${chart.width}" stroke="#ddd"/><text x="${chart.left - 6}" y="${y(part * highest)}" text-anchor="end" dominant-baseline="middle">${format(part * highest, unit)}</text>`,
+  )
+  const paths = lines.map(
+    ({ points }, index) =>
+      `<polyline points="${points.map(([at, value]) => `${x(at)},${y(value)}`).join(' ')}" fill="none" stroke="${colors[index % colors.length]}" stroke-width="1.5"/>`,
+  )
+  return `<svg width="${chart.width}" height="${chart.height}">${[...grid, ...paths].join('')}</svg>`
+}
+
+const drawLegend = (lines: readonly Line[]): string => {
+  const shown = lines
+    .slice(0, legendMax)
+    .map(({ name }, index) => `<span style="color:${colors[index % colors.length]}">▬ ${escape(name)}</span>`)
+  const more = lines.length > legendMax ? [`<span>and ${lines.length - legendMax} more</span>`] : []
+  return `<footer>${[...shown, ...more].join(' ')}</footer>`
+}
+
+/** A panel as HTML, from what Prometheus answers to each of its queries. Lines that are always 0 come last. */
+export const drawPanel = (panel: DashboardPanel, answers: readonly (readonly Series[])[]): string => {
+  const highest = ({ points }: Line) => Math.max(...points.map(([, value]) => value))
+  const lines = linesOf(panel, answers).toSorted((one, other) => highest(other) - highest(one))
+  const title = `<h2>${escape(panel.title)}</h2>`
+  if (lines.length === 0) return `<section>${title}<p>No data: it has not happened</p></section>`
+  const last = lines[0]?.points.at(-1)?.[1] ?? 0
+  if (panel.isStat) return `<section class="stat">${title}<b>${format(last, panel.unit)}</b></section>`
+  return `<section>${title}${drawLines(lines, panel.unit)}${drawLegend(lines)}</section>`
+}
+
+/** The page of a dashboard, given its panels as HTML. */
+export const drawPage = (title: string, panels: readonly string[]): string => `<!doctype html><meta charset="utf-8">
+<title>${escape(title)}</title>
+<style>
+  body { margin: 0; padding: 16px; width: 1168px; background: #f4f5f5; font: 12px sans-serif; color: #222 }
+  main { display: grid; grid-template-columns: repeat(4, 1fr); gap: 8px }
+  section { grid-column: span 2; background: #fff; border: 1px solid #ddd; padding: 8px; min-width: 0 }
+  section.stat { grid-column: span 1 }
+  h1 { font-size: 18px; margin: 0 0 12px } h2 { font-size: 13px; margin: 0 0 6px }
+  b { font-size: 30px; font-weight: normal; color: #37872d } p { color: #888 }
+  footer { line-height: 1.6 } footer span { margin-right: 10px; white-space: nowrap } text { font-size: 11px; fill: #666 }
+</style>
+<h1>${escape(title)}</h1><main>${panels.join('')}</main>`
