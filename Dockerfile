@@ -55,6 +55,9 @@ ENV NODE_ENV=production NODE_COMPILE_CACHE=/app/.tools/compile-cache PATH=/app/b
 WORKDIR /app
 # Reaps what programs leave behind, and passes signals on.
 ENTRYPOINT ["/usr/bin/tini", "--"]
+# What all images say of themselves. Builders add org.opencontainers.image.revision (--label): as a layer's, it would have
+# each commit install the browsers again.
+LABEL org.opencontainers.image.licenses="Apache-2.0" org.opencontainers.image.version="0.1.0"
 
 # Chromium's headless shell, what confines it, and fonts. certutil is for certificates of an operator's own. The cache of
 # fonts is valid as long as their folders have the very times that it was made from: whole seconds, as layers keep them.
@@ -82,12 +85,8 @@ COPY --from=app /app /app
 COPY --from=compiled /app/.tools/compile-cache .tools/compile-cache
 RUN node tools/images/write-sbom.ts server
 USER 10001:10001
-ARG REVISION=unknown
 LABEL org.opencontainers.image.title="Shutterfleet server" \
-      org.opencontainers.image.description="Gateway, ledger, webhooks, egress and controller of Shutterfleet" \
-      org.opencontainers.image.licenses="Apache-2.0" \
-      org.opencontainers.image.version="0.1.0" \
-      org.opencontainers.image.revision="${REVISION}"
+      org.opencontainers.image.description="Gateway, ledger, webhooks, egress and controller of Shutterfleet"
 CMD ["node", "services/gateway/main.ts"]
 
 FROM headless-shell AS worker
@@ -95,12 +94,8 @@ COPY --from=app /app /app
 COPY --from=compiled /app/.tools/compile-cache .tools/compile-cache
 RUN node tools/images/write-sbom.ts worker
 USER 10001:10001
-ARG REVISION=unknown
 LABEL org.opencontainers.image.title="Shutterfleet worker" \
-      org.opencontainers.image.description="Worker of Shutterfleet with Chromium's headless shell" \
-      org.opencontainers.image.licenses="Apache-2.0" \
-      org.opencontainers.image.version="0.1.0" \
-      org.opencontainers.image.revision="${REVISION}"
+      org.opencontainers.image.description="Worker of Shutterfleet with Chromium's headless shell"
 CMD ["node", "services/worker/main.ts"]
 
 FROM full-chromium AS worker-stealth
@@ -108,11 +103,7 @@ COPY --from=app /app /app
 COPY --from=compiled /app/.tools/compile-cache .tools/compile-cache
 RUN node tools/images/write-sbom.ts worker-stealth
 USER 10001:10001
-ARG REVISION=unknown
 LABEL org.opencontainers.image.title="Shutterfleet worker with full Chromium" \
-      org.opencontainers.image.description="Worker of Shutterfleet with full Chromium beside the headless shell" \
-      org.opencontainers.image.licenses="Apache-2.0" \
-      org.opencontainers.image.version="0.1.0" \
-      org.opencontainers.image.revision="${REVISION}"
+      org.opencontainers.image.description="Worker of Shutterfleet with full Chromium beside the headless shell"
 ENV SHUTTERFLEET_WORKER_POOL=stealth
 CMD ["node", "services/worker/main.ts"]

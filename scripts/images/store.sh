@@ -20,7 +20,7 @@ build_image() {
   shift 2
   timeout --kill-after=30s "$build_limit" buildah --root "$PWD/$images/store" --runroot "$PWD/$images/store-run" \
     bud --pull-never --isolation chroot --layers --format docker --timestamp 0 --target "$target" \
-    --build-arg "REVISION=$(git rev-parse HEAD 2>/dev/null || echo unknown)" --tag "$name" "$@" . >"$work/build.log" 2>&1 || {
+    --label "org.opencontainers.image.revision=$(git rev-parse HEAD 2>/dev/null || echo unknown)" --tag "$name" "$@" . >"$work/build.log" 2>&1 || {
     tail -n 40 "$work/build.log" >&2
     # What a build that broke off had mounted.
     in_store rm --all >/dev/null 2>&1 || true

@@ -5,19 +5,14 @@ import { createProxiedEvents, type ProxiedEvents } from './proxied/proxied-event
 import type { Logger } from '#shared/telemetry/logger.ts'
 import type { Metrics } from '#shared/telemetry/metrics.ts'
 import type { Tick } from './loop.ts'
-import {
-  decisionKinds,
-  type Decision,
-  type Observation,
-  reasons,
-  type Trouble,
-  troubles,
-  workerStates,
-} from './pool.ts'
+import { type Decision, type Observation, type PoolPolicy, type Trouble, troubles, workerStates } from './pool.ts'
+import { createPoolMetrics, forgetPool, type PoolLabels, type PoolMetrics, readSources } from './pool-metrics.ts'
 
 /** What the controller says of one pool. Dispose takes back all that its metrics show: the pool is gone, or another acts. */
 export type PoolEvents = Disposable & {
-  readonly decided: (tick: Tick<Observation, Decision>) => void
+  readonly decided: (tick: Tick<Observation, Decision>, policy: Pick<PoolPolicy, 'size' | 'min' | 'max'>) => void
+  /** How long a reconciliation took, in milliseconds, whatever came of it. */
+  readonly reconciled: (ms: number) => void
   readonly tickFailed: (error: AppError) => void
   readonly worker: (notice: WorkerNotice) => void
 }
@@ -26,10 +21,10 @@ export type PoolEvents = Disposable & {
 export type ControllerEvents = {
   readonly queue: (notice: QueueNotice) => void
   readonly malformed: (subject: string) => void
-  /** The events of the pool of this name. */
-  readonly of: (pool: string) => PoolEvents
+  /** The events of a pool. */
+  readonly of: (pool: PoolLabels) => PoolEvents
   /** Further events of a pool whose captures get a Job each. */
-  readonly jobs: (pool: string) => ProxiedEvents
+  readonly jobs: (pool: PoolLabels) => ProxiedEvents
 }
 
 /** Workers and refused ones that are in this trouble, or in any. */
@@ -49,83 +44,31 @@ export const summarize = (seen: Observation) => ({
   queue: seen.backlog === 'unknown' ? seen.backlog : seen.backlog.pending,
 })
 
-const createPoolMetrics = (metrics: Metrics) => ({
-  workers: metrics.gauge({ name: 'pool_workers', help: 'Workers of the pool by state', labels: ['pool', 'state'] }),
-  stuck: metrics.gauge({
-    name: 'pool_workers_stuck',
-    help: 'Workers that cannot come up by why, and those that were asked for and are not made',
-    labels: ['pool', 'trouble'],
-  }),
-  wanted: metrics.gauge({
-    name: 'pool_workers_wanted',
-    help: 'Workers that the work needs, within the bounds',
-    labels: ['pool'],
-  }),
-  busy: metrics.gauge({ name: 'pool_slots_busy', help: 'Slots that serve a capture', labels: ['pool'] }),
-  waiting: metrics.gauge({ name: 'pool_captures_waiting', help: 'Captures that wait for a slot', labels: ['pool'] }),
-  unknown: metrics.counter({
-    name: 'pool_reads_unknown_total',
-    help: 'Ticks in which a number could not be read',
-    labels: ['pool', 'source'],
-  }),
-  decisions: metrics.counter({
-    name: 'pool_decisions_total',
-    help: 'Decisions by what was decided and why',
-    labels: ['pool', 'decision', 'reason'],
-  }),
-  ticksFailed: metrics.counter({
-    name: 'pool_ticks_failed_total',
-    help: 'Ticks that ended with an error',
-    labels: ['pool'],
-  }),
-  ended: metrics.counter({
-    name: 'pool_workers_ended_total',
-    help: 'Workers that ended',
-    labels: ['pool', 'asked'],
-  }),
-  startSeconds: metrics.histogram({
-    name: 'pool_worker_start_seconds',
-    help: 'Time from the start of a worker until it was ready',
-    labels: ['pool'],
-    buckets: [0.5, 1, 2, 3, 5, 8, 13, 21, 34, 60],
-  }),
-})
-
-type PoolMetrics = ReturnType<typeof createPoolMetrics>
-
-const sources = ['workers', 'backlog', 'depth'] as const
-
-const measure = (on: PoolMetrics, pool: string, seen: Observation) => {
+const measure = (on: PoolMetrics, pool: PoolLabels, seen: Observation) => {
   const { busy, queue } = summarize(seen)
-  if (busy !== 'unknown') on.busy.set({ pool }, busy)
-  if (queue !== 'unknown') on.waiting.set({ pool }, queue)
-  for (const source of sources) {
-    if (seen[source] === 'unknown') on.unknown.inc({ pool, source })
+  if (busy !== 'unknown') on.busy.set(pool, busy)
+  if (queue !== 'unknown') on.waiting.set(pool, queue)
+  for (const source of readSources) {
+    if (seen[source] === 'unknown') on.unknown.inc({ ...pool, source })
   }
   if (seen.workers === 'unknown') return
   for (const state of workerStates) {
-    on.workers.set({ pool, state }, seen.workers.filter((worker) => worker.state === state).length)
+    on.workers.set({ ...pool, state }, seen.workers.filter((worker) => worker.state === state).length)
   }
-  for (const trouble of troubles) on.stuck.set({ pool, trouble }, Number(inTrouble(seen, trouble)))
+  for (const trouble of troubles) on.stuck.set({ ...pool, trouble }, Number(inTrouble(seen, trouble)))
 }
 
-const forget = (on: PoolMetrics, pool: string) => {
-  for (const metric of [on.busy, on.waiting, on.wanted, on.ticksFailed, on.startSeconds]) metric.remove({ pool })
-  for (const source of sources) on.unknown.remove({ pool, source })
-  for (const asked of ['true', 'false']) on.ended.remove({ pool, asked })
-  for (const reason of reasons) for (const decision of decisionKinds) on.decisions.remove({ pool, decision, reason })
-  for (const state of workerStates) on.workers.remove({ pool, state })
-  for (const trouble of troubles) on.stuck.remove({ pool, trouble })
-}
-
-const createPoolEvents = (logger: Logger, on: PoolMetrics, pool: string): PoolEvents => {
+const createPoolEvents = (logger: Logger, on: PoolMetrics, labels: PoolLabels): PoolEvents => {
+  const pool = labels.browserpool
   let lastWords = ''
   return {
-    decided: ({ seen, decision }) => {
+    decided: ({ seen, decision }, { size, min, max }) => {
       const { kind, reason, wanted, ...what } = decision
-      measure(on, pool, seen)
-      on.wanted.set({ pool }, wanted)
-      on.decisions.inc({ pool, decision: kind, reason })
+      measure(on, labels, seen)
+      on.desired.set(labels, wanted)
+      on.min.set(labels, size === 'by-queue' ? min : size)
+      on.max.set(labels, size === 'by-queue' ? max : size)
+      on.decisions.inc({ ...labels, decision: kind, reason })
       const words = `${kind} ${reason}`
       const acts = kind !== 'hold' && kind !== 'freeze'
       if (acts || words !== lastWords)
@@ -133,16 +76,17 @@ const createPoolEvents = (logger: Logger, on: PoolMetrics, pool: string): PoolEv
       lastWords = words
     },
     tickFailed: (error) => {
-      on.ticksFailed.inc({ pool })
+      on.reconcileFailures.inc(labels)
       logger.error({ pool, err: error }, 'a tick failed')
     },
+    reconciled: (ms) => on.reconcileSeconds.observe(labels, ms / 1000),
     worker: (notice) => {
-      if (notice.kind === 'ready') on.startSeconds.observe({ pool }, notice.ageMs / 1000)
-      if (notice.kind === 'ended') on.ended.inc({ pool, asked: String(notice.asked) })
+      if (notice.kind === 'ready') on.startSeconds.observe(labels, notice.ageMs / 1000)
+      if (notice.kind === 'ended') on.ended.inc({ ...labels, end: notice.asked ? 'expected' : 'unexpected' })
       const unasked = notice.kind === 'ended' && !notice.asked
       logger[unasked ? 'warn' : 'info']({ pool, ...notice }, `worker ${notice.kind}`)
     },
-    [Symbol.dispose]: () => forget(on, pool),
+    [Symbol.dispose]: () => forgetPool(on, labels),
   }
 }
 
@@ -152,7 +96,7 @@ export const createEvents = (logger: Logger, metrics: Metrics): ControllerEvents
   const malformed = metrics.counter({ name: 'pool_messages_malformed_total', help: 'Messages that break their schema' })
   return {
     of: (pool) => createPoolEvents(logger, on, pool),
-    jobs: createProxiedEvents(logger, metrics),
+    jobs: createProxiedEvents(logger, metrics, on),
     queue: ({ kind, detail }) => logger[kind === 'back' ? 'info' : 'warn']({ detail }, `connection to NATS: ${kind}`),
     malformed: (subject) => {
       malformed.inc()

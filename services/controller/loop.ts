@@ -16,6 +16,8 @@ export type LoopDeps<Seen, Decision> = {
   readonly bell: Bell
   readonly decided: (tick: Tick<Seen, Decision>) => void
   readonly failed: (error: AppError) => void
+  /** Takes how long the tick took, in milliseconds, whatever came of it. */
+  readonly took?: (ms: number) => void
 }
 
 const limited = <T>(work: Promise<T>, limitMs: number): Promise<T> =>
@@ -53,6 +55,7 @@ export const runLoop = async <Seen, Decision>(
 ): Promise<void> => {
   const { limitMs } = timing
   while (!stop.aborted) {
+    const began = performance.now()
     try {
       const seen = await limited(deps.observe(), limitMs)
       if (stop.aborted) return
@@ -62,6 +65,7 @@ export const runLoop = async <Seen, Decision>(
     } catch (thrown) {
       deps.failed(toAppError(thrown))
     }
+    deps.took?.(performance.now() - began)
     await deps.bell.wait(timing.tickMs, stop)
   }
 }

@@ -55,7 +55,7 @@ export const openPoolLoop = (parts: LoopParts, options: PoolLoopOptions): OwnLoo
   const { queue, now, killAfterMs } = parts
   const { pool, policy, entry, env, detailOf } = options
   const opened = new AsyncDisposableStack()
-  const events = opened.use(parts.events.of(pool))
+  const events = opened.use(parts.events.of({ queue: pool, browserpool: pool }))
   const turned = parts.health.follow()
   const bell = createBell(gapMs)
   const notice = (given: WorkerNotice) => {
@@ -79,12 +79,13 @@ export const openPoolLoop = (parts: LoopParts, options: PoolLoopOptions): OwnLoo
       isCalm = isIdle(tick)
       const { wanted, reason, kind } = tick.decision
       turned({ ready: kind !== 'freeze', detail: detailOf({ ...summarize(tick.seen), wanted, reason }) })
-      events.decided(tick)
+      events.decided(tick, policy)
     },
     failed: (error) => {
       turned()
       events.tickFailed(error)
     },
+    took: events.reconciled,
   }
   return {
     run: (stop) =>

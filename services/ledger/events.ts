@@ -39,11 +39,15 @@ export type Events = {
   readonly reportIgnored: (id: string, reason: Ignored | 'unreadable' | 'unknown_capture') => void
   /** `part` of the size of their stream, from 0 to 1, is filled with reports that no ledger has read; at 1 the oldest are lost. */
   readonly reportsUnread: (reports: number, part: number) => void
+  /** The first attempt began, `waitedMs` after the capture was accepted. */
+  readonly begun: (capture: Seen, waitedMs: number) => void
   readonly ended: (capture: Seen, end: CaptureEnd) => void
   readonly lost: (id: string, objectKeys: readonly string[]) => void
   readonly admitted: (captures: number) => void
   /** `ended`: the capture had ended, so there was nothing to publish. */
   readonly relayed: (result: Stored | 'ended') => void
+  /** A turn of the relay published what it took, or some of it could not be. */
+  readonly relayTurned: (turn: { readonly taken: number; readonly failed: number }) => void
   /** NATS takes no message as large as this capture's; it fails. */
   readonly tooLarge: (id: string, error: AppError) => void
   readonly reaped: (capture: Seen, action: Reaped) => void
@@ -67,6 +71,7 @@ export type Events = {
 const warnAtPart = 0.5
 
 const seconds = (ms: number) => ms / 1000
+const queueBuckets = [0.1, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 1800]
 const captureBuckets = [0.1, 0.2, 0.3, 0.5, 0.75, 1, 1.5, 2, 3, 5, 8, 13, 20, 30, 60, 90]
 
 const reportEvents = (log: Logger, metrics: Metrics) => {
@@ -120,13 +125,19 @@ const captureEvents = (log: Logger, metrics: Metrics) => {
   const ended = metrics.counter({
     name: 'captures_ended_total',
     help: 'Captures that reached their end; outcome is completed or the error code',
-    labels: ['pool', 'outcome'],
+    labels: ['queue', 'outcome'],
   })
   const processing = metrics.histogram({
     name: 'capture_processing_seconds',
     help: 'Time that workers took for captures that completed',
-    labels: ['pool'],
+    labels: ['queue'],
     buckets: captureBuckets,
+  })
+  const waits = metrics.histogram({
+    name: 'capture_queue_seconds',
+    help: 'Time from accept until the first attempt began',
+    labels: ['queue', 'lane'],
+    buckets: queueBuckets,
   })
   const commit = metrics.histogram({
     name: 'capture_commit_seconds',
@@ -136,23 +147,40 @@ const captureEvents = (log: Logger, metrics: Metrics) => {
   const reaped = metrics.counter({
     name: 'captures_reaped_total',
     help: 'Captures that the reaper had to act on',
-    labels: ['pool', 'action'],
+    labels: ['queue', 'action'],
   })
   return {
     ended: ({ id, pool, lane }, end) => {
-      ended.inc({ pool, outcome: end.status === 'completed' ? 'completed' : end.code })
+      ended.inc({ queue: pool, outcome: end.status === 'completed' ? 'completed' : end.code })
       if (end.status === 'completed' && end.processingTimeMs !== undefined) {
-        processing.observe({ pool }, seconds(end.processingTimeMs))
+        processing.observe({ queue: pool }, seconds(end.processingTimeMs))
       }
       if (end.timings?.['commit'] !== undefined) commit.observe({}, seconds(end.timings['commit']))
       const reason = end.status === 'failed' ? { code: end.code } : {}
       log.debug({ capture: id, pool, lane, status: end.status, ...reason }, 'ended')
     },
+    begun: ({ pool, lane }, waitedMs) => waits.observe({ queue: pool, lane }, seconds(waitedMs)),
     reaped: (capture, action) => {
-      reaped.inc({ pool: capture.pool, action })
+      reaped.inc({ queue: capture.pool, action })
       log.warn({ capture: capture.id, pool: capture.pool, lane: capture.lane, action }, 'reaped')
     },
   } satisfies Partial<Events>
+}
+
+/** What failed is due again after 3 s; a failure older than this is over, though nothing was published since. */
+const outageGapMs = 15_000
+
+/** Follows for how long the outbox has not been published, in milliseconds. A turn that takes nothing says nothing new. */
+export const createOutageMs = (now: () => number) => {
+  let sinceMs: number | undefined
+  let lastMs = 0
+  return ({ taken, failed }: { taken: number; failed: number }): number => {
+    const nowMs = now()
+    if (failed > 0) lastMs = nowMs
+    const isOver = failed === 0 && (taken > 0 || nowMs - lastMs > outageGapMs)
+    sinceMs = isOver ? undefined : failed > 0 ? (sinceMs ?? nowMs) : sinceMs
+    return sinceMs === undefined ? 0 : nowMs - sinceMs
+  }
 }
 
 const outboxEvents = (log: Logger, metrics: Metrics) => {
@@ -162,6 +190,11 @@ const outboxEvents = (log: Logger, metrics: Metrics) => {
     help: 'Captures that the relay took from the outbox',
     labels: ['result'],
   })
+  const unpublished = metrics.gauge({
+    name: 'outbox_unpublished_seconds',
+    help: 'Time for which captures of the outbox could not be put into the queue; 0 while they can',
+  })
+  const unpublishedMs = createOutageMs(() => performance.now())
   const removed = metrics.counter({ name: 'objects_removed_total', help: 'Objects deleted from the object store' })
   const rowsRemoved = metrics.counter({
     name: 'rows_removed_total',
@@ -179,6 +212,7 @@ const outboxEvents = (log: Logger, metrics: Metrics) => {
   return {
     admitted: (captures) => admitted.inc(captures),
     relayed: (result) => relayed.inc({ result }),
+    relayTurned: (turn) => unpublished.set(seconds(unpublishedMs(turn))),
     tooLarge: (id, error) => {
       relayed.inc({ result: 'too_large' })
       log.error({ capture: id, err: error }, 'capture is too large for NATS and fails; see max_payload of its server')
@@ -210,12 +244,12 @@ const loopEvents = (log: Logger, metrics: Metrics) => {
   const backlog = metrics.gauge({
     name: 'backlog_captures',
     help: 'Captures that have not ended',
-    labels: ['pool', 'status'],
+    labels: ['queue', 'status'],
   })
   const oldest = metrics.gauge({
     name: 'backlog_oldest_seconds',
     help: 'Age of the oldest capture that has not begun',
-    labels: ['pool'],
+    labels: ['queue'],
   })
   const drift = metrics.gauge({
     name: 'meter_drift_captures',
@@ -235,9 +269,9 @@ const loopEvents = (log: Logger, metrics: Metrics) => {
     loopWorksAgain: (loop) => log.info({ loop }, 'loop works again'),
     counted: (counts) => {
       for (const { pool, pending, processing, oldestMs } of counts) {
-        backlog.set({ pool, status: 'pending' }, pending)
-        backlog.set({ pool, status: 'processing' }, processing)
-        oldest.set({ pool }, seconds(oldestMs))
+        backlog.set({ queue: pool, status: 'pending' }, pending)
+        backlog.set({ queue: pool, status: 'processing' }, processing)
+        oldest.set({ queue: pool }, seconds(oldestMs))
       }
     },
     stateUnreadable: (pool, cause) => log.warn({ pool, reason: String(cause) }, 'state of a pool cannot be read'),

@@ -55,14 +55,17 @@ const publishAll = async (ledger: Dependencies, ids: readonly string[]) => {
 export const relay = async (ledger: Dependencies): Promise<void> => {
   const { database, events, windowCaptures: windowSize } = ledger
   const failures: unknown[] = []
+  let taken = 0
   for (let round = 0; round < roundsMax; round += 1) {
     const admitted = await admitWaiting(database, { windowSize, limit: batchCaptures })
     if (admitted > 0) events.admitted(admitted)
     const ids = await takeOutbox(database, batchCaptures)
     const outcome = await publishAll(ledger, ids)
+    taken += ids.length
     failures.push(...outcome.failures)
     if (ids.length < batchCaptures && admitted < batchCaptures) break
     if (outcome.published === 0) break
   }
+  events.relayTurned({ taken, failed: failures.length })
   if (failures.length > 0) throw failures[0]
 }

@@ -34,7 +34,7 @@ export const createContext = async (config: Config): Promise<Context> => {
   const binaries = Object.values(browsers.binaries)
   const isolation = { network: config.networkIsolation, isRoot: users !== undefined, browsers: binaries }
   checkIsolation(isolation)
-  const metrics = createMetrics('worker')
+  const metrics = createMetrics('worker', { queue: config.pool })
   const events = createEvents(createLogger({ service: 'worker', level: config.logLevel }), metrics)
   if (config.networkIsolation === 'flags-only') {
     events.unsafe(

@@ -1,5 +1,6 @@
 import type { LanePuller } from '#shared/queue/lane-puller.ts'
-import { captureIdOf } from '#shared/queue/subjects.ts'
+import type { Delivery } from '#shared/queue/pull.ts'
+import { accountIdOfCapture, captureIdOf } from '#shared/queue/subjects.ts'
 import type { Duty } from './duty.ts'
 import type { Host } from './host/steer-host.ts'
 import { laneTurnOf } from './lane-turn.ts'
@@ -42,7 +43,8 @@ export const takeTurn = async (
   if (!warm || over.aborted) return undefined
   duty.warm()
   const pulling = AbortSignal.any([duty.pulling(), warm.gone, over])
-  const delivery = await puller.take(laneTurn(), pulling)
+  const isOfSameAccount = ({ subject }: Delivery) => accountIdOfCapture(subject) === warm.accountId()
+  const delivery = await puller.take(laneTurn(), pulling, isOfSameAccount)
   if (!delivery) return undefined
   if (pulling.aborted) {
     delivery.nak()

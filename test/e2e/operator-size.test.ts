@@ -45,8 +45,8 @@ t.test(
     await world.tells('queue', 'Created', 'ScaledUp', 'Draining', 'ScaledDown')
     const metrics = await operator.metrics()
     t.match(metrics, /^shutterfleet_pool_worker_start_seconds_count\{.*pool="queue".*\} 6$/m)
-    t.match(metrics, /^shutterfleet_pool_workers_ended_total\{.*pool="queue",asked="true".*\} 5$/m)
-    t.notMatch(metrics, /^shutterfleet_pool_workers_ended_total\{.*pool="queue",asked="false".*\} [1-9]/m)
+    t.match(metrics, /^shutterfleet_pool_workers_ended_total\{.*pool="queue",end="expected".*\} 5$/m)
+    t.notMatch(metrics, /^shutterfleet_pool_workers_ended_total\{.*pool="queue",end="unexpected".*\} [1-9]/m)
   },
 )
 

@@ -19,7 +19,7 @@ const drain = { stepSeconds: 1 }
 /** Decisions about a pool so far. */
 const decisionsOf = async (name: string) =>
   [...(await operator.metrics()).matchAll(/^shutterfleet_pool_decisions_total\{(.*)\} (\d+)$/gm)]
-    .filter(([, labels]) => labels?.includes(`pool="${name}"`))
+    .filter(([, labels]) => labels?.includes(`browserpool="${name}"`))
     .reduce((sum, [, , count]) => sum + Number(count), 0)
 const sizeOf = async (name: string) => (await deploymentOf(name)).spec.replicas
 /** Waits until so many workers take captures, whatever else there is. */
@@ -138,7 +138,10 @@ t.test('an image that does not start takes no capacity away, and comes to nothin
   await applyPool('rollout', { autoscaling: { enabled: false }, replicas: 4, template: { image: 'bad' } })
   const trouble = { word: 'image-pull', type: 'Degraded', reason: 'ImagePull' } as const
   await world.holds('rollout', trouble.type, `True ${trouble.reason}`)
-  t.match(await operator.metrics(), /^shutterfleet_operator_pool_degraded\{.*reason="ImagePull".*\} 1$/m)
+  t.match(
+    await operator.metrics(),
+    /^shutterfleet_operator_pool_condition\{.*condition="Degraded",reason="ImagePull".*\} 1$/m,
+  )
   t.match(await poolOf('rollout'), { status: { readyReplicas: 4, reason: 'fixed' } })
   await world.holds('rollout', 'Ready', 'False RollingOut')
   await world.holds('rollout', 'Reconciling', 'True RollingOut')

@@ -82,18 +82,20 @@ t.test('a Job whose answer was lost, and that is not seen for long, is not made 
   const operator = await startOperator({ cluster, queue, kubeconfig: proxy.kubeconfig, name: 'behind a proxy' })
   t.teardown(() => operator.kill())
   const count = async (metric: string) => {
-    const lines = [...(await operator.metrics()).matchAll(new RegExp(`${metric}\\{pool="proxied"[^}]*\\} (\\d+)`, 'g'))]
+    const lines = [
+      ...(await operator.metrics()).matchAll(new RegExp(`${metric}\\{queue="proxied"[^}]*\\} (\\d+)`, 'g')),
+    ]
     return lines.reduce((sum, [, each]) => sum + Number(each), 0)
   }
-  await eventually(async () => (await count('pool_jobs_decisions_total')) > 1)
+  await eventually(async () => (await count('pool_decisions_total')) > 1)
   proxy.setMode('held')
   // Some of them may befall the Lease.
   proxy.faults.write.push(...Array.from({ length: 4 }, () => ({ kind: 'unanswered' }) as const))
   await send(6)
-  await eventually(async () => (await count('pool_ticks_failed_total')) > 0, { what: 'an answer was lost' })
+  await eventually(async () => (await count('pool_reconcile_failures_total')) > 0, { what: 'an answer was lost' })
   await eventually(() => proxy.faults.write.length === 0)
-  const before = await count('pool_jobs_decisions_total')
-  await eventually(async () => (await count('pool_jobs_decisions_total')) > before + 2, { what: 'further decisions' })
+  const before = await count('pool_decisions_total')
+  await eventually(async () => (await count('pool_decisions_total')) > before + 2, { what: 'further decisions' })
   t.equal(record.made.size, 6)
   proxy.setMode('as they come')
   await isExact(t, 6)

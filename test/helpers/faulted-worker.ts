@@ -3,8 +3,10 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 import type { Test } from 'tap'
 import type { CaptureParameters } from '#shared/capture/options.ts'
-import type { ResultMessage, StartedMessage } from '#shared/queue/messages.ts'
+import { type ResultMessage, startedCodec, type StartedMessage } from '#shared/queue/messages.ts'
+import { publishStored } from '#shared/queue/stored.ts'
 import { poolDepth } from '#shared/queue/streams.ts'
+import { startedSubject } from '#shared/queue/subjects.ts'
 import { chromiumPath } from '#test/helpers/bare-browser.ts'
 import { startPages } from '#test/helpers/browser-host.ts'
 import { awaitResult, resultOf, sendCapture, startedOf } from '#test/helpers/browser-worker.ts'
@@ -36,6 +38,8 @@ export type FaultedWorker = {
   readonly killHost: () => number
   /** Puts a capture into the queue and answers its id. */
   readonly send: (parameters: CaptureParameters) => Promise<string>
+  /** Puts a capture into the queue of which another worker has said this. */
+  readonly sendStarted: (parameters: CaptureParameters, by: Omit<StartedMessage, 'id' | 'pod'>) => Promise<string>
   readonly result: (id: string) => Promise<ResultMessage>
   readonly hasResult: (id: string) => Promise<boolean>
   readonly lastStarted: (id: string) => Promise<StartedMessage | undefined>
@@ -140,6 +144,8 @@ export const startFaultedWorker = async (t: Test): Promise<FaultedWorker> => {
     await pages[Symbol.asyncDispose]()
   })
   const { worker, queue, to } = await startLoneWorker(t, way.port)
+  const send = (parameters: CaptureParameters, over?: { readonly id: string }) =>
+    sendCapture(to, { timeout: 30, ...parameters }, over)
   const readiness = async () => {
     const response = await fetch(`${worker.probeUrl}/readyz`)
     return { isReady: response.status === 200, text: await response.text() }
@@ -163,7 +169,13 @@ export const startFaultedWorker = async (t: Test): Promise<FaultedWorker> => {
     killBrowser: () => killAll((command) => command.startsWith(chromiumPath) && !command.includes('--type=')),
     killHost: () =>
       killAll((command) => command.startsWith(process.execPath) && command.includes('browser-host/main.ts')),
-    send: async (parameters) => (await sendCapture(to, { timeout: 30, ...parameters })).id,
+    send: async (parameters) => (await send(parameters)).id,
+    sendStarted: async (parameters, by) => {
+      const id = crypto.randomUUID()
+      const started = startedCodec.encode({ id, pod: 'other', ...by })
+      await publishStored(queue, startedSubject({ pool: 'standard', id }), started)
+      return (await send(parameters, { id })).id
+    },
     result: (id) => awaitResult(queue, id),
     hasResult: async (id) => (await resultOf(queue, id)) !== undefined,
     lastStarted: (id) => startedOf(queue, id),

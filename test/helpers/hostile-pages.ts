@@ -18,11 +18,11 @@ import { anonymousBytesOf } from '#worker/isolation/memory-watch.ts'
 const nextMs = 5000
 /** On one that does, in so many times what the start of the browser and a harmless capture took there. */
 const nextStarts = 3
-/** In which nothing of a browser that was ended, and no memory, may be left. */
+/** In which nothing of a browser that was ended, and no memory, may be left; longer as the next page may take longer. */
 const restMs = 10_000
 /** Harmless captures until the worker's own processes have grown to their size. */
 const warmUps = 20
-/** Of the memory before the page. */
+/** Of the most memory that harmless captures took before. */
 const memoryShare = 1.2
 
 /** The budget of a capture, and each of the waits after it. */
@@ -81,10 +81,14 @@ export const testHostilePages = async (t: Test, hostile: readonly HostilePage[])
   const { worker, startMs, capture, resultsOf, isIdle } = await startHostileWorker(t, pages.host)
   const benign = (withinMs = testMs) => capture({ url: `${pages.url}/plain` }, withinMs)
   let benignMs = 0
-  for (let count = 0; count < warmUps; count += 1) benignMs = Math.max(benignMs, (await benign()).tookMs)
-  const before = anonymousBytesOf(worker.pid)
+  let before = 0
+  for (let count = 0; count < warmUps; count += 1) {
+    benignMs = Math.max(benignMs, (await benign()).tookMs)
+    before = Math.max(before, anonymousBytesOf(worker.pid))
+  }
   const most = before * memoryShare
   const withinMs = Math.max(nextMs, Math.round(nextStarts * (startMs + benignMs)))
+  const restWithinMs = restMs * (withinMs / nextMs)
 
   for (const each of hostile) {
     const { todo = false } = each
@@ -102,10 +106,13 @@ export const testHostilePages = async (t: Test, hostile: readonly HostilePage[])
 
         // Two while one takes over from the other.
         const isAlone = () => browsersOf(worker.pid).length === 1
-        await eventually(isAlone, { withinMs: restMs, what: 'one browser' })
+        await eventually(isAlone, { withinMs: restWithinMs, what: 'one browser' })
         const [browser] = browsersOf(worker.pid)
         if (browser?.pid !== started?.pid) {
-          await eventually(() => !old.some(isThere), { withinMs: restMs, what: 'the ended browser leaves no process' })
+          await eventually(() => !old.some(isThere), {
+            withinMs: restWithinMs,
+            what: 'the ended browser leaves no process',
+          })
         }
         const takes = () => anonymousBytesOf(worker.pid)
         // Captures make the worker's own processes collect their garbage.
@@ -113,8 +120,10 @@ export const testHostilePages = async (t: Test, hostile: readonly HostilePage[])
           if (takes() > most) await benign()
           return takes() <= most
         }
-        await eventually(rests, { withinMs: restMs }).catch(() => t.fail(`${takes()} bytes of memory, at most ${most}`))
-        await eventually(isIdle, { withinMs: restMs, what: 'its message is acknowledged' })
+        await eventually(rests, { withinMs: restWithinMs }).catch(() =>
+          t.fail(`${takes()} bytes of memory, at most ${most}`),
+        )
+        await eventually(isIdle, { withinMs: restWithinMs, what: 'its message is acknowledged' })
         t.equal(resultsOf(id).length, 1, 'one result')
         t.equal(worker.child.exitCode, null, 'the same worker')
       },

@@ -6,12 +6,16 @@ import { connectQueue, type Queue } from '#shared/queue/connection.ts'
 import { generateSealingKeys, readSealingKey } from '#shared/queue/seal.ts'
 import { declareStreams } from '#shared/queue/streams.ts'
 import { type sendCapture, startObjectSink, startWorker, type WorkerProcess } from '#test/helpers/browser-worker.ts'
-import { startNats } from '#test/helpers/nats.ts'
+import { startNats, type TestNats } from '#test/helpers/nats.ts'
 
 /** A worker with a queue and a store of its own, and neither gateway nor ledger. */
 export type LoneWorker = {
   readonly worker: WorkerProcess
   readonly queue: Queue
+  readonly nats: TestNats
+  readonly store: Awaited<ReturnType<typeof startObjectSink>>
+  /** What it was started with. */
+  readonly settings: Readonly<Record<string, string>> & { readonly TMPDIR: string }
   /** Where captures are sent to. */
   readonly to: Parameters<typeof sendCapture>[0]
 }
@@ -20,7 +24,7 @@ export type LoneWorker = {
 export const startLoneWorker = async (
   t: Test,
   egressPort: number,
-  settings: Readonly<Record<string, string>> = {},
+  more: Readonly<Record<string, string>> = {},
 ): Promise<LoneWorker> => {
   const nats = await startNats(t)
   const queue = await connectQueue({ url: nats.url, name: 'test', inboxPrefix: '_INBOX_test', notice: () => {} })
@@ -30,19 +34,27 @@ export const startLoneWorker = async (
   const folder = await mkdtemp(join(tmpdir(), 'worker-'))
   // The browser's user passes through it.
   await chmod(folder, 0o711)
-  const worker = await startWorker({
+  const settings = {
     TMPDIR: folder,
     SHUTTERFLEET_NATS_URL: nats.url,
     SHUTTERFLEET_WORKER_EGRESS: `127.0.0.1:${egressPort}`,
     SHUTTERFLEET_WORKER_OPENING_KEYS: keys.private,
     SHUTTERFLEET_WORKER_POD: 'pod-1',
-    ...settings,
-  })
+    ...more,
+  }
+  const worker = await startWorker(settings)
   t.teardown(async () => {
     await worker[Symbol.asyncDispose]()
     await queue[Symbol.asyncDispose]()
     await store[Symbol.asyncDispose]()
     await rm(folder, { recursive: true, force: true })
   })
-  return { worker, queue, to: { queue, sealingKey: readSealingKey(keys.public), storeUrl: store.url } }
+  return {
+    worker,
+    queue,
+    nats,
+    store,
+    settings,
+    to: { queue, sealingKey: readSealingKey(keys.public), storeUrl: store.url },
+  }
 }

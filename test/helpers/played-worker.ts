@@ -116,7 +116,10 @@ const work = async (part: Part, { gate, stop, service, duty, say }: Life): Promi
     await gate.open()
     return outcome
   }
-  const slot = slotOf({ gone: gate.gone, capture, [Symbol.asyncDispose]: async () => {} }, startMs)
+  const slot = slotOf(
+    { gone: gate.gone, accountId: () => undefined, capture, [Symbol.asyncDispose]: async () => {} },
+    startMs,
+  )
   const slots = Array.from({ length: spec.slots }, () => slot)
   const of = { pool: spec.pool, pod: spec.worker }
   using stack = new DisposableStack()

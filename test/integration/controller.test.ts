@@ -93,13 +93,14 @@ t.test('sizes a pool of real processes', async (t) => {
 
   await t.test('shows its numbers as metrics', async (t) => {
     const text = await (await fetch(`${controller.probeUrl}/metrics`)).text()
-    t.match(text, /shutterfleet_pool_workers\{pool="standard",state="ready",service="controller"\} 1/)
-    t.match(text, /shutterfleet_pool_workers_wanted\{pool="standard",service="controller"\} 1/)
-    t.match(
-      text,
-      /shutterfleet_pool_decisions_total\{pool="standard",decision="drain",reason="excess",service="controller"\} \d/,
-    )
-    t.match(text, /shutterfleet_pool_worker_start_seconds_count\{service="controller",pool="standard"\} \d/)
+    const pool = 'queue="standard",browserpool="standard"'
+    for (const line of [
+      `pool_workers{${pool},state="ready",service="controller"} 1`,
+      `pool_workers_desired{${pool},service="controller"} 1`,
+      `pool_decisions_total{${pool},decision="drain",reason="excess",service="controller"} `,
+      `pool_worker_start_seconds_count{service="controller",${pool}} `,
+    ])
+      t.match(text, `shutterfleet_${line}`)
   })
 
   await t.test('lets running captures finish when told to end, and leaves no worker behind', async (t) => {

@@ -61,7 +61,10 @@ const metric = async ({ probeUrl }: ControllerProcess, line: RegExp): Promise<nu
   return Number(line.exec(text)?.[1] ?? 0)
 }
 const created = (controller: ControllerProcess) =>
-  metric(controller, /shutterfleet_pool_jobs_created_total\{pool="proxied",service="controller"\} (\d+)/)
+  metric(
+    controller,
+    /shutterfleet_pool_jobs_created_total\{queue="proxied",browserpool="proxied",service="controller"\} (\d+)/,
+  )
 const podsOf = ({ rows }: ClusterQueue) => [...rows.values()].flatMap(({ starts }) => starts.map(({ pod }) => pod))
 
 t.test("gives each capture with a caller's proxy a process of its own", async (t) => {
@@ -72,7 +75,13 @@ t.test("gives each capture with a caller's proxy a process of its own", async (t
   t.strictSame(queue.endedTwice(), [])
   await eventually(() => alive(beats).length === 0)
   t.equal(await created(controller), 8)
-  t.equal(await metric(controller, /pool_jobs_claimed_total\{pool="proxied",service="controller"\} (\d+)/), 8)
+  t.equal(
+    await metric(
+      controller,
+      /pool_jobs_claimed_total\{queue="proxied",browserpool="proxied",service="controller"\} (\d+)/,
+    ),
+    8,
+  )
   await eventually(() => queue.poolStates.get('proxied')?.reason === 'steady')
   t.match(queue.poolStates.get('proxied'), { canStart: true })
 })

@@ -30,7 +30,7 @@ const workersOf = (system: System) =>
   processTree(system.pid).filter(({ command }) => command.includes('services/worker/main.ts')).length
 
 const wantedOf = async (system: System) =>
-  Number(/^shutterfleet_pool_workers_wanted\S* (\d+)/m.exec(await system.metrics('controller'))?.[1] ?? Number.NaN)
+  Number(/^shutterfleet_pool_workers_desired\S* (\d+)/m.exec(await system.metrics('controller'))?.[1] ?? Number.NaN)
 
 t.test(
   '200 captures of a slow page: the pool grows to the need, never beyond, and goes back to its minimum',

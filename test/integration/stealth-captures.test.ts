@@ -45,7 +45,10 @@ t.test('stealth goes through the queue to workers of its own, which nothing keep
   t.equal(status, 200, text)
   t.match(found, { webdriver: false, chrome: 'object' })
   t.equal(found.plugins?.length, 5)
-  t.match(await system.metrics('controller'), /shutterfleet_pool_workers\{pool="stealth",state="ready"/)
+  t.match(
+    await system.metrics('controller'),
+    /shutterfleet_pool_workers\{queue="stealth",browserpool="stealth",state="ready"/,
+  )
   t.equal((await captured({})).found.plugins?.length, 0, 'other captures are served by the headless shell')
   await eventually(() => fullBrowsers().length === 0, { withinMs: 60_000, what: 'no full Chromium is left' })
 })

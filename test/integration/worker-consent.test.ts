@@ -2,20 +2,26 @@ import t from 'tap'
 import type { CaptureParameters } from '#shared/capture/options.ts'
 import type { Shot } from '#worker/browser-host/protocol.ts'
 import { consentPlatforms } from '#test/fixtures/consent-platforms.ts'
+import { framedPlatforms, pageAround } from '#test/fixtures/framed-platforms.ts'
 import type { Route } from '#test/fixtures/pages/pages.ts'
 import { startManyHosts } from '#test/helpers/many-hosts.ts'
 import { blue, pixel, red, redPage } from '#test/helpers/shots.ts'
 
 const page = 'site.test'
+/** Of the page's site, and of another. */
+const consentHosts = ['consent.site.test', 'consent.test']
 const pathOf = (name: string) => `/platform/${encodeURIComponent(name)}`
-const { asked, shotOf, urlOf } = await startManyHosts(t, [page], {
+const { asked, shotOf, urlOf } = await startManyHosts(t, [page, ...consentHosts], {
   routes: Object.fromEntries(
-    consentPlatforms.map(({ name, html }): [string, Route] => [
-      pathOf(name),
-      (_request, response) => response.end(html),
-    ]),
+    [
+      ...consentPlatforms.map(({ name, html }) => [pathOf(name), html] as const),
+      ...framedPlatforms.map(({ target, html }) => [target.replace(/\?.*/, ''), html] as const),
+    ].map(([path, html]): [string, Route] => [path, (_request, response) => response.end(html)]),
   ),
 })
+
+/** Warnings of a banner that is still there. */
+const left = ({ warnings }: Shot) => warnings.filter(({ code }) => code === 'consent_left')
 
 t.test('banners are clicked through as their platforms want it, and gone from the picture', async (t) => {
   const clickable = consentPlatforms.filter((each) => each.isClickable)
@@ -33,10 +39,22 @@ t.test('banners are clicked through as their platforms want it, and gone from th
   }
 })
 
+t.test('banners in frames are clicked through, whatever site the frame is of', async (t) => {
+  for (const host of consentHosts) {
+    for (const platform of framedPlatforms) {
+      asked.length = 0
+      const shot = await shotOf({ html: pageAround(platform, urlOf(host, '')) })
+      const name = `${platform.name} at ${host}`
+      t.ok(asked.includes(`${host}/clicked/${platform.name}`), `${name} is clicked`)
+      t.strictSame(await pixel(shot, 20, 20), red, name)
+      t.strictSame(left(shot), [], name)
+    }
+  }
+})
+
 /** A banner that nobody's rule clicks away, above a red page. */
 const banner = (style = '', inside = '') =>
   `<div id="onetrust-banner-sdk" style="position:fixed;left:0;top:0;width:400px;height:300px;background:rgb(0,0,255);${style}">${inside}x</div>`
-const left = ({ warnings }: Shot) => warnings.filter(({ code }) => code === 'consent_left')
 
 t.test('a banner is hidden whatever it says of itself, wherever it stands, and however late it comes', async (t) => {
   const shadow = `<div id="host"></div><script>host.attachShadow({ mode: 'open' }).innerHTML = ${JSON.stringify(banner())}</script>`

@@ -89,23 +89,49 @@ t.test('egress that drains costs the capture no attempt', async (t) => {
   t.match(await worker.result(id), { outcome: 'completed', attempt: 1 })
 })
 
-// Contract: Faults of ours
-t.test('egress that is full costs the capture no attempt, and is counted', async (t) => {
+/** Starts an egress all of whose connections are taken until the clients that have them are gone. */
+const startFullEgress = async () => {
   await worker.endEgress()
   await worker.startEgress({ SHUTTERFLEET_EGRESS_CONNECTIONS_MAX: '2' })
   await worker.ready()
-  const idle = [1, 2].map(() => connect({ port: worker.egressPort, host: '127.0.0.1' }))
-  await Promise.all(idle.map((each) => once(each, 'connect')))
+  const { host } = new URL(pagesUrl)
+  const clients = [1, 2].map(() => connect({ port: worker.egressPort, host: '127.0.0.1' }))
+  for (const client of clients) {
+    client.write(`CONNECT ${host} HTTP/1.1\r\nHost: ${host}\r\n\r\n`)
+    await once(client, 'data')
+  }
+  const leave = () => {
+    for (const client of clients) client.destroy()
+  }
+  return { leave }
+}
+
+// Contract: Faults of ours
+t.test('egress that is full costs the capture no attempt, and is counted', async (t) => {
+  const clients = await startFullEgress()
   const id = await send({ url: `${pagesUrl}/plain` })
   await eventually(() => worker.isHandedBack(id))
   t.match(await worker.lastStarted(id), { attempt: 1, handBacks: 1 })
   t.notOk(await worker.hasResult(id))
   t.match(worker.log(), /no room for connections.*SHUTTERFLEET_EGRESS_CONNECTIONS_MAX/)
-  for (const each of idle) each.destroy()
-  await worker.endEgress()
-  await worker.startEgress()
+  clients.leave()
   t.match(await worker.result(id), { outcome: 'completed', attempt: 1 })
 })
+
+// Contract: Faults of ours
+t.test(
+  'egress that stays full fails the capture by us, once its last attempt was handed back often enough',
+  async (t) => {
+    const clients = await startFullEgress()
+    const id = await worker.sendStarted({ url: `${pagesUrl}/plain` }, { attempt: 2, kind: 'handed-back', handBacks: 3 })
+    const message = 'The service had no room for the connections of the capture.'
+    t.match(await worker.result(id), { outcome: 'failed', code: 'JOB_FAILED', attempt: 2, message })
+    await worker.depthIs(0)
+    clients.leave()
+    await worker.endEgress()
+    await worker.startEgress()
+  },
+)
 
 // Contract: Faults of ours
 t.test('connections that are reset on their way to egress are no failure of the page', async (t) => {
@@ -119,6 +145,34 @@ t.test('connections that are reset on their way to egress are no failure of the 
   worker.letGo()
   t.match(await worker.result(id), { outcome: 'completed', attempt: 1 })
 })
+
+// Contract: Faults of ours
+t.test(
+  'connections that are reset each time: three hand-backs of each of two attempts, then the capture fails by us',
+  async (t) => {
+    await worker.ready()
+    const id = await send({ url: `${pagesUrl}/held` })
+    const resetOnce = async () => {
+      await eventually(() => held() === 1)
+      worker.resetTunnels()
+      await eventually(() => held() === 0)
+    }
+    for (const attempt of [1, 2]) {
+      for (const handBacks of [1, 2, 3]) {
+        await resetOnce()
+        await eventually(async () => {
+          const started = await worker.lastStarted(id)
+          return started?.kind === 'handed-back' && started.attempt === attempt && started.handBacks === handBacks
+        })
+      }
+      t.notOk(await worker.hasResult(id))
+      await resetOnce()
+    }
+    const message = 'The connections of the capture broke within the service.'
+    t.match(await worker.result(id), { outcome: 'failed', code: 'JOB_FAILED', attempt: 2, message })
+    await worker.depthIs(0)
+  },
+)
 
 // Contract: Faults of ours
 t.test('a page that opens more connections than egress takes is captured', async (t) => {

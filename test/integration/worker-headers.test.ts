@@ -194,6 +194,7 @@ t.test('headers go to the host of the target with every kind of request, and to 
   t.strictSame(asked('localhost', 'x-secret', 's'), { having: [], lacking: ['/framed'] })
 })
 
+// Contract: Where `headers` go
 t.test('a redirect to another host takes none of them along, and one back is sent them again', async (t) => {
   const values = {
     'X-Secret': 's',
@@ -221,6 +222,7 @@ t.test('a redirect to another host takes none of them along, and one back is sen
   )
 })
 
+// Contract: Where `headers` go
 t.test('a target that leads elsewhere is shown without them: by redirects and by its script', async (t) => {
   const secret = { headers: { 'X-Secret': 's' }, ...settled }
   const away = await shotOf('/to-other/landed', secret)

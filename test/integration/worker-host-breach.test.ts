@@ -17,7 +17,11 @@ const captureWith = async (fault: string) => {
     detached: true,
     stdio: ['ignore', 'ignore', 'pipe', 'ipc', 'pipe'],
   })
-  const host = await steerHost(child, { way, memoryMax: 2 ** 32, pixelsMax: 1_000_000 }, new AbortController().signal)
+  const host = await steerHost(
+    child,
+    { way, memoryMax: 2 ** 32, isOneAccounts: false, pixelsMax: 1_000_000 },
+    new AbortController().signal,
+  )
   t.teardown(() => host[Symbol.asyncDispose]())
   return { child, host, outcome: await host.capture(order, performance.now() + 20_000) }
 }

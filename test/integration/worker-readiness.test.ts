@@ -1,5 +1,6 @@
 import sharp from 'sharp'
 import t from 'tap'
+import { withDefaults } from '#shared/capture/options.ts'
 import type { Route } from '#test/fixtures/pages/pages.ts'
 import { blue, pixel, red, redPage, startCaptures } from '#test/helpers/shots.ts'
 
@@ -22,8 +23,9 @@ const largeImages = [1, 2, 3, 4].map(
   (n) => `<img src="/large?${n}" decoding="async" style="width:1280px;height:200px;float:left">`,
 )
 
-const { pages, shotOf } = await startCaptures(t, {
+const { pages, host, shotOf } = await startCaptures(t, {
   '/late.svg': late(700),
+  '/never.svg': () => {},
   '/large': (_request, response) => response.writeHead(200, { 'content-type': 'image/jpeg' }).end(greyImage),
   '/large-images': (_request, response) => response.end(redPage(largeImages.join(''))),
   '/fetching': (_request, response) =>
@@ -56,6 +58,20 @@ t.test('images that take long to decode are in the picture, whatever the page sa
   }
 })
 
+t.test('an image is waited for no longer than it takes, where the page stops the events that say so', async (t) => {
+  const stopped = `<script>
+    onload = () => {
+      document.body.append(Object.assign(new Image(200, 200), { src: '${pages.url}/late.svg' }))
+    }
+    for (const target of [window, document]) {
+      for (const type of ['load', 'error']) target.addEventListener(type, (event) => event.stopImmediatePropagation(), true)
+    }
+  </script>`
+  const shot = await shotOf({ html: redPage(stopped) })
+  t.strictSame(await pixel(shot, 100, 100), blue)
+  t.strictSame(shot.warnings, [])
+})
+
 t.test('a page that goes on changing is waited for, but not for ever', async (t) => {
   const building = `<script>onload = () => {
     let steps = 0
@@ -71,6 +87,21 @@ t.test('a page that goes on changing is waited for, but not for ever', async (t)
   const endless = `<script>setInterval(() => { document.body.dataset.time = Date.now() }, 20)</script>`
   t.strictSame(await pixel(await shotOf({ html: redPage(endless) }), 100, 100), red)
 })
+
+t.test(
+  'a capture of which little time is left keeps what its picture takes, whatever its page waits for',
+  async (t) => {
+    const image = `<script>
+    onload = () => document.body.append(Object.assign(new Image(200, 200), { src: '${pages.url}/never.svg' }))
+  </script>`
+    const options = withDefaults({ html: redPage(image), js: 'await new Promise(() => {})', timeout: 5 })
+    const order = { id: crypto.randomUUID(), accountId: crypto.randomUUID(), options, online: true }
+    const outcome = await host.capture(order, performance.now() + 9000)
+    if (outcome.outcome !== 'completed') return t.fail(outcome.detail)
+    t.strictSame(await pixel(outcome.shot, 600, 600), red)
+    t.match(outcome.shot.warnings, [{ code: 'js_failed' }, { code: 'undecoded_images' }])
+  },
+)
 
 t.test('network_idle waits for what a page fetches after it has loaded', async (t) => {
   t.strictSame(await pixel(await shotOf({ url: `${pages.url}/fetching`, wait_until: 'network_idle' }), 9, 9), blue)

@@ -4,7 +4,7 @@ import { startPages } from '#test/helpers/browser-host.ts'
 import { awaitResult, sendCapture, type WorkerProcess } from '#test/helpers/browser-worker.ts'
 import { rulesOf, startFilter } from '#test/helpers/egress-filter.ts'
 import { eventually } from '#test/helpers/eventually.ts'
-import { startLoneWorker } from '#test/helpers/lone-worker.ts'
+import { type LoneWorker, startLoneWorker } from '#test/helpers/lone-worker.ts'
 import { processTree } from '#test/helpers/process-tree.ts'
 
 /** Processes of Chromium that run in a worker, browsers alone or all of a browser. */
@@ -25,30 +25,33 @@ t.teardown(() => Promise.all([pages, filter].map((each) => each[Symbol.asyncDisp
 
 const accounts = { a: crypto.randomUUID(), b: crypto.randomUUID() }
 
+/** Lets a worker take a capture of an account, and gives its `running` browsers after that, the oldest first. */
+const captureFor = async (t: Test, alone: LoneWorker, account: keyof typeof accounts, running: number) => {
+  const { queue, to } = alone
+  const { id } = await sendCapture(to, { url: `${pages.url}/seen` }, { accountId: accounts[account] })
+  t.match(await awaitResult(queue, id), { outcome: 'completed' })
+  // One that is about to end, and one that is not there yet, make the right number for a moment.
+  let last = ''
+  const areSteady = () => {
+    const browsers = browsersOf(alone.worker)
+    const before = last
+    last = browsers.join(' ')
+    return browsers.length === running && last === before
+  }
+  await eventually(areSteady, { what: `${running} browsers` })
+  return browsersOf(alone.worker)
+}
+
 /**
  * Lets a worker take captures of these accounts, one after the other. Gives the browsers that ran as each page was served, and
- * the `running` ones that did after each capture, the oldest first.
+ * those that did after each capture.
  */
 const browsersAt = async (t: Test, sharing: string, of: readonly (keyof typeof accounts)[], running: number) => {
   const alone = await startLoneWorker(t, filter.port, { SHUTTERFLEET_WORKER_SHARE_BROWSERS: sharing })
-  const { queue, to } = alone
   worker = alone.worker
   const standing: number[][] = []
   seen.length = 0
-  for (const account of of) {
-    const { id } = await sendCapture(to, { url: `${pages.url}/seen` }, { accountId: accounts[account] })
-    t.match(await awaitResult(queue, id), { outcome: 'completed' })
-    // One that is about to end, and one that is not there yet, make the right number for a moment.
-    let last = ''
-    const areSteady = () => {
-      const browsers = browsersOf(alone.worker)
-      const before = last
-      last = browsers.join(' ')
-      return browsers.length === running && last === before
-    }
-    await eventually(areSteady, { what: `${running} browsers` })
-    standing.push(browsersOf(alone.worker))
-  }
+  for (const account of of) standing.push(await captureFor(t, alone, account, running))
   return { seen: [...seen], standing }
 }
 
@@ -63,6 +66,16 @@ t.test('under `account` no browser serves two accounts, and one account keeps it
   t.same([ran(at, 2, second), ran(at, 3, second)], [true, true], 'the one that waited beside serves the second account')
   t.notOk(ran(standing, 4, second), 'and not the first one again')
   t.ok(ran(at, 4, third))
+})
+
+t.test('under `account` a capture goes to the slot whose browser is of its account', async (t) => {
+  const settings = { SHUTTERFLEET_WORKER_SHARE_BROWSERS: 'account', SHUTTERFLEET_WORKER_SLOTS: '2' }
+  const alone = await startLoneWorker(t, filter.port, settings)
+  worker = alone.worker
+  await captureFor(t, alone, 'a', 4)
+  const before = await captureFor(t, alone, 'b', 4)
+  for (const account of ['a', 'a', 'b', 'b', 'a'] as const) await captureFor(t, alone, account, 4)
+  t.same(await captureFor(t, alone, 'b', 4), before, 'no browser had to be replaced')
 })
 
 t.test('under `capture` no browser serves two captures', async (t) => {

@@ -1,10 +1,6 @@
 import { createHash } from 'node:crypto'
 import { readdirSync } from 'node:fs'
-import { chmod, mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import t from 'tap'
-import { connectQueue } from '#shared/queue/connection.ts'
 import {
   beatCodec,
   type BeatMessage,
@@ -15,7 +11,7 @@ import {
 } from '#shared/queue/messages.ts'
 import { generateSealingKeys, readSealingKey, seal } from '#shared/queue/seal.ts'
 import { publishStored } from '#shared/queue/stored.ts'
-import { declareStreams, poolDepth } from '#shared/queue/streams.ts'
+import { poolDepth } from '#shared/queue/streams.ts'
 import {
   beatFilter,
   captureSubject,
@@ -26,22 +22,12 @@ import {
 } from '#shared/queue/subjects.ts'
 import { type CaptureParameters, withDefaults } from '#shared/capture/options.ts'
 import { startPages } from '#test/helpers/browser-host.ts'
-import {
-  awaitResult,
-  resultOf,
-  sendCapture,
-  startedOf,
-  startObjectSink,
-  startWorker,
-} from '#test/helpers/browser-worker.ts'
+import { awaitResult, resultOf, sendCapture, startedOf, startWorker } from '#test/helpers/browser-worker.ts'
 import { rulesOf, startFilter } from '#test/helpers/egress-filter.ts'
 import { eventually } from '#test/helpers/eventually.ts'
-import { startNats } from '#test/helpers/nats.ts'
+import { startLoneWorker } from '#test/helpers/lone-worker.ts'
 import { processTree } from '#test/helpers/process-tree.ts'
 
-const nats = await startNats(t)
-const queue = await connectQueue({ url: nats.url, name: 'test', inboxPrefix: '_INBOX_test', notice: () => {} })
-await declareStreams(queue)
 const pages = await startPages({
   '/held': (_request, response) => {
     held.push(() => response.writeHead(200, { 'content-type': 'text/html' }).end('<h1>at last</h1>'))
@@ -50,25 +36,8 @@ const pages = await startPages({
 const held: (() => void)[] = []
 const letGo = () => held.splice(0).map((answer) => answer())
 const filter = await startFilter({ rules: rulesOf(pages.host), connectionBytesMax: 1e9 })
-const store = await startObjectSink()
-const keys = generateSealingKeys()
-const folder = await mkdtemp(join(tmpdir(), 'worker-'))
-// The browser's user passes through it.
-await chmod(folder, 0o711)
-const settings = {
-  TMPDIR: folder,
-  SHUTTERFLEET_NATS_URL: nats.url,
-  SHUTTERFLEET_WORKER_EGRESS: `127.0.0.1:${filter.port}`,
-  SHUTTERFLEET_WORKER_OPENING_KEYS: keys.private,
-  SHUTTERFLEET_WORKER_POD: 'pod-1',
-}
-const worker = await startWorker(settings)
-t.teardown(async () => {
-  await worker[Symbol.asyncDispose]()
-  await queue[Symbol.asyncDispose]()
-  await Promise.all([pages, filter, store].map((each) => each[Symbol.asyncDispose]()))
-  await rm(folder, { recursive: true, force: true })
-})
+t.teardown(() => Promise.all([pages, filter].map((each) => each[Symbol.asyncDispose]())))
+const { worker, queue, nats, store, settings, to } = await startLoneWorker(t, filter.port)
 
 let lastBeat: BeatMessage | undefined
 let beats = 0
@@ -77,7 +46,6 @@ queue.subscribe(beatFilter('standard'), ({ data }) => {
   lastBeat = beatCodec.decode(data)
 })
 const state = (wanted: BeatMessage['state']) => eventually(() => lastBeat?.state === wanted, { what: wanted })
-const to = { queue, sealingKey: readSealingKey(keys.public), storeUrl: store.url }
 const send = (parameters: CaptureParameters, over?: Parameters<typeof sendCapture>[2]) =>
   sendCapture(to, parameters, over)
 const queueIsEmpty = () =>
@@ -268,7 +236,7 @@ t.test('finishes what runs when it is told to stop, takes nothing more and leave
   t.equal(await startedOf(queue, late), undefined)
   const alive = (pid: number) => processTree(pid).length > 0
   await eventually(() => !others.some(alive), { what: 'all processes to end' })
-  t.strictSame(readdirSync(folder), [])
+  t.strictSame(readdirSync(settings.TMPDIR), [])
 })
 
 t.test('leaves no process behind when it is killed, though its host is stopped', async (t) => {

@@ -3,7 +3,8 @@ import { paths } from './paths.ts'
 import { reads } from './reads.ts'
 import { results } from './results.ts'
 import { webhooks } from './webhooks.ts'
+import { worker } from './worker.ts'
 import type { Mutation } from './mutation.ts'
 
-/** Faults in gateway, ledger and webhooks, each against a point of docs/http-contract.md. */
-export const mutations: readonly Mutation[] = [...paths, ...captures, ...results, ...reads, ...webhooks]
+/** Faults, those in gateway, ledger and webhooks each against a point of docs/http-contract.md. */
+export const mutations: readonly Mutation[] = [...paths, ...captures, ...results, ...reads, ...webhooks, ...worker]

@@ -2,7 +2,7 @@ import { glob, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type NamedTest, namedTests } from '#test/helpers/contract-points.ts'
 import { root } from '#test/tidy/source.ts'
-import type { Mutation } from './mutation.ts'
+import { guardOf, type Mutation } from './mutation.ts'
 import { mutations } from './mutations.ts'
 import { inSandboxes, runTestFile, type Sandbox } from './sandbox.ts'
 
@@ -13,15 +13,15 @@ const readTests = async (): Promise<NamedTest[]> => {
   )
 }
 
+const oneLine = (text: string) => text.trim().replaceAll(/\s+/g, ' ').slice(0, 60)
 const literally = (text: string) => text.replaceAll(/[$()*+.?[\\\]^{|}/]/g, '\\$&')
 
-/** Runs the tests of one file by their titles; answers the titles that failed, and whether the run as a whole passed. */
+/** Runs the tests of one file by their titles, all where there is none; answers the titles that failed, and whether the run as a whole passed. */
 const runTests = async (sandbox: Sandbox, path: string, titles: readonly string[]) => {
-  const grep = `--grep=/^(${titles.map(literally).join('|')})$/`
-  const flags = ['--disable-coverage', '--reporter=tap', grep, path]
-  const { passed, output } = await runTestFile(sandbox, [join(root, 'node_modules/.bin/tap'), ...flags])
-  const failed = titles.filter((title) => new RegExp(`^ +not ok \\d+ - ${literally(title)}( # .*)?$`, 'm').test(output))
-  return { failed, passed }
+  const grep = titles.length === 0 ? '' : `/^(${titles.map(literally).join('|')})$/`
+  const { passed, output } = await runTestFile(sandbox, path, grep)
+  const failed = [...output.matchAll(/^not ok \d+ - (.+?)(?: # .*)?$/gm)].map(([, title = '']) => title)
+  return { failed: failed.filter((title) => titles.length === 0 || titles.includes(title)), passed }
 }
 
 const byFile = (tests: readonly NamedTest[]): [string, string[]][] =>
@@ -42,13 +42,17 @@ const createPasses = () => {
 }
 const passes = createPasses()
 
+/** The tests that must fail with a mutation: files, each with the titles, or with none for all. */
+const guardsOf = (mutation: Mutation, tests: readonly NamedTest[]): [string, string[]][] =>
+  'test' in mutation ? [[mutation.test, []]] : byFile(tests.filter(({ point }) => point === mutation.point))
+
 /** Says how the tests of its point take the mutation: by name which one fails, or what is wrong. */
 const tryMutation = async (sandbox: Sandbox, mutation: Mutation, tests: readonly NamedTest[]) => {
   const path = join(sandbox.folder, mutation.file)
   const text = await readFile(path, 'utf8')
   if (text.split(mutation.find).length !== 2)
     return { caught: false, why: 'what it replaces does not stand there once' }
-  for (const [file, titles] of byFile(tests.filter(({ point }) => point === mutation.point))) {
+  for (const [file, titles] of guardsOf(mutation, tests)) {
     await writeFile(
       path,
       text.replace(mutation.find, () => mutation.replace),
@@ -59,18 +63,19 @@ const tryMutation = async (sandbox: Sandbox, mutation: Mutation, tests: readonly
     if (!(await passes(sandbox, file, titles))) return { caught: false, why: `${file} fails without it` }
     return { caught: true, why: `${file}: ${failed[0]}` }
   }
-  return { caught: false, why: 'no test of the point fails' }
+  return { caught: false, why: 'no test fails' }
 }
 
-/** Tries the recorded mutations whose point or file contains `wanted`; resolves to whether all of them are caught. */
+/** Tries the recorded mutations whose point, test or file contains `wanted`; resolves to whether all of them are caught. */
 export const runRecorded = async (wanted: string): Promise<boolean> => {
-  const chosen = mutations.filter(({ point, file }) => point.includes(wanted) || file.includes(wanted))
+  const chosen = mutations.filter((each) => guardOf(each).includes(wanted) || each.file.includes(wanted))
   const tests = await readTests()
   let missed = 0
   await inSandboxes(chosen, async (sandbox, mutation) => {
     const { caught, why } = await tryMutation(sandbox, mutation, tests)
     if (!caught) missed += 1
-    console.log(`${caught ? 'caught' : 'MISSED'}  ${mutation.point}  (${mutation.file})\n        ${why}`)
+    const { file, find } = mutation
+    console.log(`${caught ? 'caught' : 'MISSED'}  ${guardOf(mutation)}  (${file}: ${oneLine(find)})\n        ${why}`)
   })
   console.log(`${chosen.length - missed} of ${chosen.length} mutations caught`)
   return missed === 0 && chosen.length > 0

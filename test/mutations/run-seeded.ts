@@ -35,7 +35,7 @@ const draw = (changes: readonly Change[], { count, seed }: { count: number; seed
 const createPassesUnchanged = () => {
   const known = new Map<string, Promise<boolean>>()
   return (sandbox: Sandbox, test: string): Promise<boolean> => {
-    const run = known.get(test) ?? runTestFile(sandbox, [test]).then(({ passed }) => passed)
+    const run = known.get(test) ?? runTestFile(sandbox, test).then(({ passed }) => passed)
     known.set(test, run)
     return run
   }
@@ -48,7 +48,7 @@ const findCatcher = async (sandbox: Sandbox, change: Change, tests: readonly str
   const source = await readFile(path, 'utf8')
   for (const test of tests) {
     await writeFile(path, applyChange(source, change))
-    const { passed } = await runTestFile(sandbox, [test])
+    const { passed } = await runTestFile(sandbox, test)
     await writeFile(path, source)
     if (!passed && (await passesUnchanged(sandbox, test))) return test
   }

@@ -1,5 +1,6 @@
 import t from 'tap'
 import { contractPoints, type Waiting } from './checks/contract-points.ts'
+import { guardOf } from '#test/mutations/mutation.ts'
 import { mutations } from '#test/mutations/mutations.ts'
 import { namedTests } from '#test/helpers/contract-points.ts'
 import { readTree } from './source.ts'
@@ -56,12 +57,14 @@ t.test('a point that waits for a parameter that is there is found', (t) => {
   t.end()
 })
 
-t.test('a recorded mutation still finds what it breaks, and a test that names its point', (t) => {
+t.test('a recorded mutation still finds what it breaks, and a test that names its point or is its own', (t) => {
   const texts = new Map(readTree('services').map(({ path, text }) => [path, text]))
-  const points = new Set(namedTests(readTree('test')).map(({ point }) => point))
-  for (const { point, file, find } of mutations) {
-    t.equal(texts.get(file)?.split(find).length, 2, `${point}: ${file} holds it once`)
-    t.ok(points.has(point), `a test names ${point}`)
+  const tests = readTree('test')
+  const guards = new Set([...namedTests(tests).map(({ point }) => point), ...tests.map(({ path }) => path)])
+  for (const mutation of mutations) {
+    const { file, find } = mutation
+    t.equal(texts.get(file)?.split(find).length, 2, `${guardOf(mutation)}: ${file} holds it once`)
+    t.ok(guards.has(guardOf(mutation)), `there is a test for ${guardOf(mutation)}`)
   }
   t.end()
 })

@@ -1,15 +1,17 @@
-import { readFileSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 import { browserPoolPage } from './browser-pool-page.ts'
 import { chartFiles } from './chart/chart-files.ts'
 import { configurationPage } from './configuration-page.ts'
 import { crdPage } from './crd-page.ts'
+import { dashboardFiles } from './dashboards/render.ts'
 import { openapiText } from './openapi-text.ts'
 import { metricsPage } from './metrics-page.ts'
 import { operatorPage } from './operator-page.ts'
 
 const root = join(import.meta.dirname, '..', '..')
 const pages: Record<string, string> = {
+  ...dashboardFiles(),
   'crds/browserpools.shutterfleet.dev.yaml': crdPage(),
   'docs/browser-pool.md': browserPoolPage(),
   'docs/configuration.md': configurationPage(),
@@ -30,7 +32,10 @@ const current = (path: string) => {
 
 for (const [path, text] of Object.entries(pages)) {
   if (current(path) === text) continue
-  if (!checkOnly) writeFileSync(join(root, path), text)
+  if (!checkOnly) {
+    mkdirSync(dirname(join(root, path)), { recursive: true })
+    writeFileSync(join(root, path), text)
+  }
   console.log(checkOnly ? `${path} is not what the code says; run: make docs` : `${path} written`)
   if (checkOnly) process.exitCode = 1
 }

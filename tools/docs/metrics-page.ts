@@ -1,4 +1,5 @@
 import { createEvents as controllerEvents } from '#controller/events.ts'
+import { createOperatorEvents } from '#controller/operator/events.ts'
 import { createEvents as egressEvents } from '#egress/events.ts'
 import { createEvents as gatewayEvents } from '#gateway/events.ts'
 import { createEvents as ledgerEvents } from '#ledger/events.ts'
@@ -7,7 +8,12 @@ import { createMetrics, type Metrics } from '#shared/telemetry/metrics.ts'
 import { createEvents as webhookEvents } from '#webhooks/events.ts'
 import { createEvents as workerEvents } from '#worker/events.ts'
 
-type Declared = { kind: string; name: string; help: string; labels: readonly string[] }
+type Declared = {
+  readonly kind: 'counter' | 'gauge' | 'histogram'
+  readonly name: string
+  readonly help: string
+  readonly labels: readonly string[]
+}
 
 const services: Readonly<Record<string, (log: Logger, metrics: Metrics) => unknown>> = {
   gateway: gatewayEvents,
@@ -15,6 +21,7 @@ const services: Readonly<Record<string, (log: Logger, metrics: Metrics) => unkno
   webhooks: webhookEvents,
   worker: workerEvents,
   controller: controllerEvents,
+  'controller on Kubernetes': createOperatorEvents,
   egress: egressEvents,
 }
 
@@ -22,9 +29,18 @@ const intro = `# Metrics
 
 Every service serves Prometheus text at \`/metrics\` on its probe address, beside \`/healthz\`, \`/livez\` and \`/readyz\`; \`local.json\`
 names the addresses on one machine. Each line carries the label \`service\`; the usual process and Node metrics come with
-it, and \`shutterfleet_event_loop_utilization_ratio\`, the part of the time in which its event loop was busy. Label values are fixed words and names of pools, never an address, an id or a host name.
+it. \`queue\` is the queue of a capture
+(\`standard\`, \`stealth\`, \`proxied\`; constant for a worker), \`browserpool\` the name of the BrowserPool, which on one machine
+is that of the queue. Label values are fixed words and these names, never an address, an id or a host name: the number of series
+does not grow with accounts or requests.
 
 This page is generated from the code by \`make docs\`; \`make check\` fails where it differs.
+
+## every service
+
+| Metric | Kind | Labels | What it counts |
+|---|---|---|---|
+| \`shutterfleet_event_loop_utilization_ratio\` | gauge |  | Part of the time since the last scrape in which the event loop was busy, 0 to 1 |
 `
 
 const silent: Logger = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} }
@@ -33,7 +49,7 @@ const silent: Logger = { debug: () => {}, info: () => {}, warn: () => {}, error:
 const declaredBy = (service: string): Declared[] => {
   const found: Declared[] = []
   const metrics = createMetrics(service)
-  const note = (kind: string, of: { name: string; help: string; labels?: readonly string[] }) => {
+  const note = (kind: Declared['kind'], of: { name: string; help: string; labels?: readonly string[] }) => {
     found.push({ kind, name: `shutterfleet_${of.name}`, help: of.help.replace(/\.$/, ''), labels: of.labels ?? [] })
   }
   services[service]?.(silent, {

@@ -254,7 +254,7 @@ kubectl get jobs -L shutterfleet.dev/capture        # proxied captures
   \`PoolTaken\` and left alone.
 - [k8s/user-roles.yaml](../k8s/user-roles.yaml) lets whoever has the ClusterRole \`view\` in a namespace see its BrowserPools, and with
   \`edit\` or \`admin\` change and scale them. [k8s/argocd-health.yaml](../k8s/argocd-health.yaml) tells Argo CD how one is.
-- Metrics: [metrics.md](metrics.md), those of the controller; \`pool\` is the BrowserPool's name.
+- Metrics: [metrics.md](metrics.md), those of the controller; dashboards and alerts: [operations.md](operations.md#alerts-and-dashboards).
 
 ## What it does when things break
 

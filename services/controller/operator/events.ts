@@ -1,10 +1,11 @@
 import type { AppError } from '#shared/errors/app-error.ts'
-import type { BrowserPoolStatus } from '#shared/kube/browser-pool.ts'
+import type { BrowserPool, BrowserPoolStatus } from '#shared/kube/browser-pool.ts'
 import { outcomeOf } from '#shared/kube/kube-error.ts'
 import type { ReflectorEvents } from '#shared/kube/reflector.ts'
 import type { Resource } from '#shared/kube/resource.ts'
 import type { Logger } from '#shared/telemetry/logger.ts'
 import type { Metrics } from '#shared/telemetry/metrics.ts'
+import type { ApiRequest } from './count-requests.ts'
 import type { PoolOccurrence } from './status-change.ts'
 import { type UnservedQueuesDeps, type UnservedReason, unservedReasons } from './unserved-queues.ts'
 
@@ -23,7 +24,8 @@ export type OperatorEvents = {
   /** Why nobody serves a queue, and how many captures wait in it. */
   readonly queueLooked: UnservedQueuesDeps['looked']
   /** What is said of a pool; undefined where nothing is said any more. */
-  readonly said: (pool: string, status: BrowserPoolStatus | undefined) => void
+  readonly said: (pool: BrowserPool, status: BrowserPoolStatus | undefined) => void
+  readonly requested: (request: ApiRequest) => void
 }
 
 const createOperatorMetrics = (metrics: Metrics) => ({
@@ -48,20 +50,47 @@ const createOperatorMetrics = (metrics: Metrics) => ({
     help: 'Captures that wait in a queue of which no worker takes any and none is going to, by why',
     labels: ['queue', 'reason'],
   }),
-  degraded: metrics.gauge({
-    name: 'operator_pool_degraded',
-    help: 'Whether somebody has to look at a pool, 1 or 0, and the reason that its condition Degraded gives',
-    labels: ['pool', 'reason'],
+  conditions: metrics.gauge({
+    name: 'operator_pool_condition',
+    help: 'Conditions of a BrowserPool with their present reason: 1 where the status is True, else 0',
+    labels: ['queue', 'browserpool', 'condition', 'reason'],
+  }),
+  requests: metrics.counter({
+    name: 'operator_api_requests_total',
+    help: 'Requests to the Kubernetes API server; code none: no answer',
+    labels: ['method', 'resource', 'code'],
+  }),
+  requestSeconds: metrics.histogram({
+    name: 'operator_api_request_seconds',
+    help: 'Time until the Kubernetes API server began to answer',
+    labels: ['method'],
+    buckets: [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30],
   }),
 })
+
+/** Shows the conditions of each pool, and none that it no longer has. */
+const createConditions = (gauge: ReturnType<typeof createOperatorMetrics>['conditions']): OperatorEvents['said'] => {
+  const shown = new Map<string, Parameters<typeof gauge.remove>[0][]>()
+  return ({ metadata, spec }, status) => {
+    const { name } = metadata
+    for (const labels of shown.get(name) ?? []) gauge.remove(labels)
+    shown.delete(name)
+    if (!status) return
+    const all = (status.conditions ?? []).map(({ type, reason, status: is }) => {
+      const labels = { queue: spec.pool, browserpool: name, condition: type, reason }
+      gauge.set(labels, Number(is === 'True'))
+      return labels
+    })
+    shown.set(name, all)
+  }
+}
 
 /** Makes the events of the controller on Kubernetes. */
 export const createOperatorEvents = (logger: Logger, metrics: Metrics): OperatorEvents => {
   const on = createOperatorMetrics(metrics)
   /** Why queues in which captures wait are not served, as it was logged last. */
   const unserved = new Map<string, UnservedReason>()
-  /** The reason that is shown of each pool. */
-  const shown = new Map<string, string>()
+  const showConditions = createConditions(on.conditions)
   const failed = (what: 'election' | 'shape' | 'status', error: AppError, of: object) => {
     on.failures.inc({ what })
     logger.warn({ ...of, error: error.message, outcome: outcomeOf(error) }, `${what} failed`)
@@ -99,14 +128,10 @@ export const createOperatorEvents = (logger: Logger, metrics: Metrics): Operator
       if (reason && waiting > 0 && reason !== before)
         logger.warn({ queue, reason, waiting }, 'queue is not served: its captures fail after the proxied wait')
     },
-    said: (pool, status) => {
-      const degraded = status?.conditions?.find(({ type }) => type === 'Degraded')
-      const before = shown.get(pool)
-      if (before !== undefined && before !== degraded?.reason) on.degraded.remove({ pool, reason: before })
-      shown.delete(pool)
-      if (!degraded) return
-      shown.set(pool, degraded.reason)
-      on.degraded.set({ pool, reason: degraded.reason }, Number(degraded.status === 'True'))
+    said: showConditions,
+    requested: ({ method, resource, code, ms }) => {
+      on.requests.inc({ method, resource, code })
+      on.requestSeconds.observe({ method }, ms / 1000)
     },
   }
 }

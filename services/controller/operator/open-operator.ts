@@ -12,6 +12,7 @@ import type { Logger } from '#shared/telemetry/logger.ts'
 import type { Metrics } from '#shared/telemetry/metrics.ts'
 import type { Health } from '#shared/telemetry/probe-server.ts'
 import type { OperatorConfig } from './config.ts'
+import { countRequests } from './count-requests.ts'
 import { openEars } from './ears.ts'
 import { createOperatorEvents } from './events.ts'
 import { lead, type Lead } from './lead.ts'
@@ -65,13 +66,14 @@ const timingOf = (leaseSeconds: number) => {
 }
 
 /** Begins to watch, to hear, and to compete. */
-export const openOperator = (deps: OperatorDeps): Operator => {
-  const { config, connection, queue, clock, random, logger, metrics } = deps
+export const openOperator = (given: OperatorDeps): Operator => {
+  const { config, queue, clock, random, logger, metrics } = given
   const opened = new AsyncDisposableStack()
   const events = createOperatorEvents(logger, metrics)
+  const deps = { ...given, connection: countRequests(given, events.requested) }
   const poolEvents = createEvents(logger, metrics)
-  const pools = config.poolsNamespace || connection.namespace
-  const api = createKubeApi(connection)
+  const pools = config.poolsNamespace || given.connection.namespace
+  const api = createKubeApi(deps.connection)
   const startTimes = createStartTimes(clock, { nodeProvisionMs: config.nodeProvisionSeconds * 1000 })
   const ears = opened.use(openEars({ queue, clock, malformed: poolEvents.malformed }))
   const watch = opened.use(

@@ -110,8 +110,9 @@ export class PoolLoops implements AsyncDisposable {
 
   async #run(loop: Loop) {
     const { term, runners, shape, problemOf } = this.#deps
-    const { name } = loop.pool.metadata
-    using events = term.events.of(name)
+    const { metadata, spec } = loop.pool
+    const { name } = metadata
+    using events = term.events.of({ queue: spec.pool, browserpool: name })
     const turned = () => {
       loop.turnedMs = term.clock.nowMs()
     }
@@ -121,9 +122,9 @@ export class PoolLoops implements AsyncDisposable {
       turned,
       events: {
         ...events,
-        decided: (tick) => {
+        decided: (tick, policy) => {
           turned()
-          events.decided(tick)
+          events.decided(tick, policy)
         },
         tickFailed: (error: AppError) => {
           turned()

@@ -17,7 +17,7 @@ export const runProxiedPool: RunPool = async (deps, run, stop) => {
   const { api, clock, watch, startTimes, ears, queue, statuses, settings } = deps
   const { name } = run.pool().metadata
   const namespace = watch.jobsNamespace
-  using events = deps.events.jobs(name)
+  using events = deps.events.jobs({ queue: pool, browserpool: name })
 
   const options = (): JobOptions => {
     const { metadata, spec } = run.pool()
@@ -63,7 +63,7 @@ export const runProxiedPool: RunPool = async (deps, run, stop) => {
       bell: run.bell,
       decided: (tick) => {
         run.turned()
-        events.decided(tick)
+        events.decided(tick, policy())
         const now = run.pool()
         statuses.say(
           now,
@@ -71,6 +71,7 @@ export const runProxiedPool: RunPool = async (deps, run, stop) => {
         )
       },
       failed: run.events.tickFailed,
+      took: run.events.reconciled,
     },
     deps.timing,
     stop,

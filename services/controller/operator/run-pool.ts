@@ -88,10 +88,11 @@ export const runPool: RunPool = async (deps, run, stop) => {
       bell: run.bell,
       decided: (tick) => {
         isCalm = tick.decision.kind === 'hold' && tick.decision.reason === 'fixed'
-        run.events.decided(tick)
+        run.events.decided(tick, policy())
         say(deps, run, { ...tick, ...roster, rollout: rollout(run.pool()) })
       },
       failed: run.events.tickFailed,
+      took: run.events.reconciled,
     },
     calmTiming(deps.timing, () => isCalm),
     stop,

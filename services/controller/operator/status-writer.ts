@@ -15,7 +15,7 @@ export type StatusWriterDeps = {
   /** Hears what a change of what is said means, once it is written. */
   readonly occurred: (pool: BrowserPool, occurrence: PoolOccurrence) => void
   /** Hears each word, whether it is written or not, and when nothing is said of a pool any more. */
-  readonly said: (pool: string, status: BrowserPoolStatus | undefined) => void
+  readonly said: (pool: BrowserPool, status: BrowserPoolStatus | undefined) => void
   readonly failed: (pool: string, error: AppError) => void
 }
 
@@ -75,8 +75,8 @@ export class StatusWriter implements AsyncDisposable {
   /** Has this said of a pool, in the place of what was to be said before. Does nothing once disposed. */
   say(pool: BrowserPool, status: BrowserPoolStatus): void {
     if (this.#stop.signal.aborted) return
-    const { uid, name } = pool.metadata
-    this.#deps.said(name, status)
+    const { uid } = pool.metadata
+    this.#deps.said(pool, status)
     const page: Page = Object.assign(this.#pages.get(uid) ?? { ...blank }, { pool, status, change: 'nothing' as const })
     this.#pages.set(uid, page)
     this.#look(page)
@@ -89,7 +89,7 @@ export class StatusWriter implements AsyncDisposable {
       later?.[Symbol.dispose]()
       this.#pages.delete(uid)
       this.#own.forget(uid)
-      this.#deps.said(pool.metadata.name, undefined)
+      this.#deps.said(pool, undefined)
     }
   }
 

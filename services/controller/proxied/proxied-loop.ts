@@ -30,8 +30,9 @@ export const openProxiedLoop = (parts: LoopParts, options: ProxiedLoopOptions): 
   const { queue, now, killAfterMs } = parts
   const { entry, env, max, spares, lifeMs } = options
   const opened = new AsyncDisposableStack()
-  const events = opened.use(parts.events.jobs(pool))
-  const { tickFailed } = opened.use(parts.events.of(pool))
+  const labels = { queue: pool, browserpool: pool } as const
+  const events = opened.use(parts.events.jobs(labels))
+  const { tickFailed, reconciled } = opened.use(parts.events.of(labels))
   const turned = parts.health.follow()
   const bell = createBell(gapMs)
   const reports = createJobReports(now)
@@ -76,12 +77,13 @@ export const openProxiedLoop = (parts: LoopParts, options: ProxiedLoopOptions): 
           decided: (tick) => {
             isCalm = tick.decision.reason === 'steady' && tick.decision.wanted === spares
             turned({ ready: tick.decision.state !== undefined, detail: detailOf(summarizeJobs(tick.seen)) })
-            events.decided(tick)
+            events.decided(tick, policy)
           },
           failed: (error) => {
             turned()
             tickFailed(error)
           },
+          took: reconciled,
         },
         calmTiming(parts.timing, () => isCalm),
         stop,

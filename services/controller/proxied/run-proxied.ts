@@ -17,7 +17,7 @@ const lookAgainMs = [50, 110]
 /** What the loop works with. */
 export type RunProxiedDeps = Pick<
   LoopDeps<ProxiedObservation, ProxiedDecision>,
-  'observe' | 'bell' | 'decided' | 'failed'
+  'observe' | 'bell' | 'decided' | 'failed' | 'took'
 > & {
   readonly runner: Pick<JobRunner, 'create' | 'claim' | 'giveUp'>
   /** The policy of this moment. */
@@ -68,6 +68,7 @@ export const runProxied = (deps: RunProxiedDeps, timing: LoopTiming, stop: Abort
       observe: deps.observe,
       bell: deps.bell,
       failed: deps.failed,
+      ...(deps.took && { took: deps.took }),
       decide: (seen) => {
         const next = decideProxied(seen, deps.policy(), memory)
         memory = next.memory

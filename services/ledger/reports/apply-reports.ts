@@ -1,4 +1,4 @@
-import { type ChangedCapture, changeCaptures } from '#shared/db/change-captures.ts'
+import { type ChangedCapture, changeCaptures, type JudgedCapture } from '#shared/db/change-captures.ts'
 import { removeOrphans } from '#shared/db/object-removals.ts'
 import { isObjectKeyOf } from '#shared/storage/objects.ts'
 import type { Ledger } from '#ledger/context.ts'
@@ -11,9 +11,15 @@ type Dependencies = Pick<Ledger, 'events' | 'relayBell'> & {
   readonly queue: Pick<Ledger['queue'], 'publish'>
 }
 
-const tell = ({ queue, events }: Dependencies, capture: ChangedCapture, judgement: ReportsJudgement) => {
+type Judged = { readonly before: JudgedCapture; readonly judgement: ReportsJudgement }
+
+const tell = ({ queue, events }: Dependencies, capture: ChangedCapture, { before, judgement }: Judged) => {
   if (judgement.tells) tellEnd(queue, capture)
-  if (judgement.change?.end) events.ended(capture, judgement.change.end)
+  const { change } = judgement
+  if (change?.begins && before.attempts === 0) {
+    events.begun(capture, Math.max(0, before.ageMs - (change.begunMsAgo ?? 0)))
+  }
+  if (change?.end) events.ended(capture, change.end)
   if (judgement.losers.length > 0) events.lost(capture.id, judgement.losers)
   for (const reason of judgement.ignored) events.reportIgnored(capture.id, reason)
 }
@@ -38,10 +44,10 @@ const dropUnknown = async ({ database, events }: Dependencies, unknown: readonly
  */
 export const applyReports = async (ledger: Dependencies, reports: readonly Report[]): Promise<void> => {
   const byCapture = Map.groupBy(reports, ({ id }) => id)
-  const judgements = new Map<string, ReportsJudgement>()
+  const judgements = new Map<string, Judged>()
   const { captures, roomMade } = await changeCaptures(ledger.database, [...byCapture.keys()], (capture) => {
     const judgement = judgeReports(capture, byCapture.get(capture.id) ?? [])
-    judgements.set(capture.id, judgement)
+    judgements.set(capture.id, { before: capture, judgement })
     return judgement
   })
   if (roomMade) ledger.relayBell.ring()
@@ -49,8 +55,8 @@ export const applyReports = async (ledger: Dependencies, reports: readonly Repor
   const unknown: (readonly Report[])[] = []
   for (const [id, all] of byCapture) {
     const capture = changed.get(id)
-    const judgement = judgements.get(id)
-    if (capture && judgement) tell(ledger, capture, judgement)
+    const judged = judgements.get(id)
+    if (capture && judged) tell(ledger, capture, judged)
     else unknown.push(all)
   }
   for (const follower of captures) if (!judgements.has(follower.id)) tellEnd(ledger.queue, follower)

@@ -18,6 +18,8 @@ export type JudgedCapture = {
   readonly tokenHash: Buffer
   /** Number of the latest attempt that began. */
   readonly attempts: number
+  /** Time since it was accepted, in milliseconds. */
+  readonly ageMs: number
   /** Attempts that began and of which no end is known, the running one included. */
   readonly unendedStarts: number
   /** The winner's object, once completed. */
@@ -72,7 +74,7 @@ export type ChangedCapture = Pick<JudgedCapture, 'id' | 'accountId' | 'pool' | '
 type Locked = JudgedCapture & { readonly period: string; readonly batchId: string | null; readonly mayLead: boolean }
 
 const lock = `select id, account_id as "accountId", pool, lane, status, options ->> 'format' as format, token_hash as "tokenHash", attempts,
-  unended_starts as "unendedStarts", object_key as "objectKey", period::text, batch_id as "batchId",
+  (extract(epoch from clock_timestamp() - created_at) * 1000)::float8 as "ageMs", unended_starts as "unendedStarts", object_key as "objectKey", period::text, batch_id as "batchId",
   cache_key is not null as "mayLead"
   from capture where id = any ($1::uuid[]) and follows is null order by id for update`
 

@@ -10,7 +10,12 @@ const noWaitBoundMs = 2000
 const idleHeartbeat = 100
 const requestExpired = 408
 
-type Waiter = (delivery: Delivery | undefined) => void
+type Waiter = {
+  readonly give: (delivery: Delivery | undefined) => void
+  readonly prefers: (delivery: Delivery) => boolean
+}
+
+const prefersNone = () => false
 
 /**
  * Takes captures for the slots of one worker from the consumers of its pool's lanes, by raw pull requests: first what
@@ -42,8 +47,16 @@ export class LanePuller implements Disposable {
     )
   }
 
-  /** Waits for a capture for a free slot, which looks through the lanes by `turn` (from 0); undefined once `signal` aborts. What arrives beyond the waiting slots is handed back at once. */
-  async take(turn: number, signal: AbortSignal): Promise<Delivery | undefined> {
+  /**
+   * Waits for a capture for a free slot, which looks through the lanes by `turn` (from 0); undefined once `signal` aborts. Of
+   * several slots that wait, the first that `prefers` a capture takes it, else the one that has waited longest. What arrives
+   * beyond the waiting slots is handed back at once.
+   */
+  async take(
+    turn: number,
+    signal: AbortSignal,
+    prefers: Waiter['prefers'] = prefersNone,
+  ): Promise<Delivery | undefined> {
     // Nothing waits on a lane while a long request is open there: it would have been answered.
     const unknown = laneOrder(turn).filter((lane) => this.#alive(lane).length === 0)
     // The last needs no look of its own: where nothing waits on the others, the long request takes what waits there.
@@ -52,7 +65,7 @@ export class LanePuller implements Disposable {
       const delivery = await this.#takeNow(lane)
       if (delivery) return delivery
     }
-    return signal.aborted ? undefined : this.#takeNext(signal)
+    return signal.aborted ? undefined : this.#takeNext(signal, prefers)
   }
 
   [Symbol.dispose](): void {
@@ -90,13 +103,14 @@ export class LanePuller implements Disposable {
     return promise
   }
 
-  async #takeNext(signal: AbortSignal): Promise<Delivery | undefined> {
+  async #takeNext(signal: AbortSignal, prefers: Waiter['prefers']): Promise<Delivery | undefined> {
     const { promise, resolve } = Promise.withResolvers<Delivery | undefined>()
-    const waiter: Waiter = (delivery) => {
+    const give = (delivery: Delivery | undefined) => {
       this.#waiters.delete(waiter)
       resolve(delivery)
     }
-    const stop = () => waiter(undefined)
+    const waiter: Waiter = { give, prefers }
+    const stop = () => give(undefined)
     signal.addEventListener('abort', stop)
     this.#waiters.add(waiter)
     this.#refill()
@@ -143,7 +157,8 @@ export class LanePuller implements Disposable {
 
   #passOn(delivery: Delivery) {
     const [first] = this.#waiters
-    if (first) first(delivery)
+    const waiter = [...this.#waiters].find(({ prefers }) => prefers(delivery)) ?? first
+    if (waiter) waiter.give(delivery)
     else delivery.nak()
   }
 

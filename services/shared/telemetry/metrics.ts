@@ -39,10 +39,10 @@ const collectProcessMetrics = (registry: Registry) => {
   registry.registerMetric(utilization)
 }
 
-/** Makes the metrics of a process; `service` is a constant label of each. */
-export const createMetrics = (service: string): Metrics => {
+/** Makes the metrics of a process; `service` and what else is given are constant labels of each. */
+export const createMetrics = (service: string, constant: Readonly<Record<string, string>> = {}): Metrics => {
   const registry = new Registry()
-  registry.setDefaultLabels({ service })
+  registry.setDefaultLabels({ service, ...constant })
   collectProcessMetrics(registry)
   const common = <L extends Labels>(of: Described<L>) => ({
     name: `shutterfleet_${of.name}`,

@@ -112,9 +112,9 @@ export type Outcome = { readonly timings: Partial<Timings> } & (
 /**
  * What a host reports: the page of a capture is open, has loaded; a capture has ended; whether a connection may be made.
  * Bytes of an image follow the report. Before all that, it sends the listening socket of its browser's connections over Node's
- * own channel, once; `services/worker/host/read-report.ts` has the schema.
+ * own channel, once; `services/worker/host/read-host-report.ts` has the schema.
  */
-export type Report =
+export type HostReport =
   | { readonly kind: 'verdict'; readonly number: number; readonly isAllowed: boolean }
   | { readonly kind: 'opened' | 'loaded'; readonly id: string }
   | { readonly kind: 'ended'; readonly id: string; readonly outcome: Outcome }

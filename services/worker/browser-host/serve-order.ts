@@ -16,7 +16,7 @@ import { detailOf } from './detail-of.ts'
 import type { Browser } from './browser/launch.ts'
 import type { Forwarder } from './forwarder.ts'
 import type { PageSupply } from './page-supply.ts'
-import type { Browsers, DueOrder, Fault, HostSettings, Outcome, Report } from './protocol.ts'
+import type { Browsers, DueOrder, Fault, HostReport, HostSettings, Outcome } from './protocol.ts'
 
 type Host = {
   readonly pages: PageSupply
@@ -26,7 +26,7 @@ type Host = {
   readonly consentScript: ConsentScript
   readonly browsers: Browsers
   /** Resolves once the supervisor has it, or is gone. */
-  readonly report: (report: Report) => Promise<void>
+  readonly report: (report: HostReport) => Promise<void>
 }
 
 /** A browser that is busy with a hostile page is not waited for any longer. */

@@ -1,11 +1,11 @@
 import { Socket } from 'node:net'
 import { readFrames, writeFrame } from './frames.ts'
-import { type Message, pipeFd, type Report } from './protocol.ts'
+import { type HostReport, type Message, pipeFd } from './protocol.ts'
 
 /** More than any order has: its HTML, CSS and scripts. */
 const textBytesMax = 64 * 2 ** 20
 
-const withBytes = (report: Report): readonly [message: unknown, bytes?: Uint8Array] => {
+const withBytes = (report: HostReport): readonly [message: unknown, bytes?: Uint8Array] => {
   if (report.kind !== 'ended' || report.outcome.outcome !== 'completed') return [report]
   const { bytes, ...shot } = report.outcome.shot
   return [{ ...report, outcome: { ...report.outcome, shot } }, bytes]
@@ -14,7 +14,7 @@ const withBytes = (report: Report): readonly [message: unknown, bytes?: Uint8Arr
 /** A host's way to speak with its supervisor. */
 export type SupervisorPipe = {
   /** Resolves once the supervisor's system has it, or never. */
-  readonly report: (report: Report) => Promise<void>
+  readonly report: (report: HostReport) => Promise<void>
 }
 
 /**

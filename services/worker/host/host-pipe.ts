@@ -1,8 +1,8 @@
 import type { Duplex } from 'node:stream'
 import { readFrames, writeFrame } from '#worker/browser-host/frames.ts'
-import type { DueOrder, Message, Outcome, Report } from '#worker/browser-host/protocol.ts'
+import type { DueOrder, HostReport, Message, Outcome } from '#worker/browser-host/protocol.ts'
 import type { TrafficBounds, TrafficOwner } from '#worker/network/capture-traffic.ts'
-import { readReport } from './read-report.ts'
+import { readHostReport } from './read-host-report.ts'
 
 /** More than any report has in its JSON: 16,384 characters of metadata, twenty warnings and an address. */
 const textBytesMax = 1_048_576
@@ -49,7 +49,7 @@ export const openHostPipe = (
     waiting.get(number)?.(isAllowed)
     waiting.delete(number)
   }
-  const takeOf = (report: Exclude<Report, { kind: 'verdict' }>) => {
+  const takeOf = (report: Exclude<HostReport, { kind: 'verdict' }>) => {
     const { kind } = report
     const isDue = kind === 'ended' || running?.stage === before[kind]
     if (running?.id !== report.id || !isDue) throw new Error(`'${kind}' of a capture of which it is not due`)
@@ -68,7 +68,7 @@ export const openHostPipe = (
     { textBytesMax, bytesMax: imageBytesMax },
     {
       take: (text, bytes) => {
-        const report = readReport(text, bytes)
+        const report = readHostReport(text, bytes)
         if (report.kind === 'verdict') takeVerdict(report.number, report.isAllowed)
         else takeOf(report)
       },

@@ -27,12 +27,14 @@ const pdfBytesMax = 268_435_456
 export type Host = AsyncDisposable & {
   /** Aborts, with the reason in words, once the host is over, by itself or by us. */
   readonly gone: AbortSignal
+  /** The account to which its browser is dedicated; undefined before its first capture, and where browsers are not. */
+  readonly accountId: () => string | undefined
   /** Serves one order, one at a time. Never throws; at `endsAt` (on `performance`'s clock) it ends host and browser instead of waiting. */
   readonly capture: (order: Order, endsAt: number) => Promise<Outcome>
 }
 
 /** What a host may be and do, and its way out. */
-export type HostBounds = Pick<HostSettings, 'pixelsMax'> & {
+export type HostBounds = Pick<HostSettings, 'isOneAccounts' | 'pixelsMax'> & {
   readonly way: EgressWay & TrafficBounds
   /** Bytes that host and browser may have for themselves while they capture. */
   readonly memoryMax: number
@@ -120,7 +122,7 @@ const receiveSocket = async (child: ChildProcess): Promise<Server | undefined> =
  */
 export const steerHost = async (
   child: ChildProcess,
-  { way, memoryMax, pixelsMax }: HostBounds,
+  { way, memoryMax, isOneAccounts, pixelsMax }: HostBounds,
   stop: AbortSignal,
 ): Promise<Host> => {
   let complaint = ''
@@ -156,6 +158,7 @@ export const steerHost = async (
     let lastAccountId: string | undefined
     return {
       gone: ending.signal,
+      accountId: () => (isOneAccounts ? lastAccountId : undefined),
       capture: ({ accountId, ...order }, endsAt) => {
         const isOtherAccounts = lastAccountId !== undefined && accountId !== lastAccountId
         lastAccountId = accountId

@@ -1,70 +1,72 @@
-import { readFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { partOf } from '#test/bench/part-of.ts'
-import { ownCpuSeconds } from '#test/bench/cpu-seconds.ts'
 import { processTree } from '#test/helpers/process-tree.ts'
 
 /** Counts the processor time of a process and all that descends from it, by part. */
 export type CpuByPart = Disposable & { readonly read: () => ReadonlyMap<string, number> }
 
-type Seen = { readonly part: string; readonly parent: string; readonly seconds: number }
-
 const lookMs = 250
 
-/** A process id that stands for one process: its start follows. Undefined where it is gone. */
-const keyOf = (pid: number): string | undefined => {
+/** The control group of this process in the hierarchy of version 2, which counts processor time wherever it is mounted. */
+const ownGroup = (): string => {
+  const mount = /^(?:\S+ ){4}(\S+) .* - cgroup2 /m.exec(readFileSync('/proc/self/mountinfo', 'utf8'))?.[1]
+  const path = /^0::(.*)$/m.exec(readFileSync('/proc/self/cgroup', 'utf8'))?.[1]
+  if (mount === undefined || path === undefined) throw new Error('processor time is counted by cgroup v2: mount it')
+  return join(mount, path)
+}
+
+const move = (pid: number | string, group: string): boolean => {
   try {
-    const text = readFileSync(`/proc/${pid}/stat`, 'utf8')
-    // Field 22 of proc_pid_stat(5).
-    return `${pid} ${text.slice(text.lastIndexOf(')') + 2).split(' ')[19]}`
+    writeFileSync(join(group, 'cgroup.procs'), String(pid))
+    return true
   } catch {
-    return undefined
+    return false
   }
 }
 
-const look = (root: number, before: ReadonlyMap<string, Seen>): Map<string, Seen> => {
-  const tree = processTree(root)
-  const keys = new Map(tree.map(({ pid }) => [pid, keyOf(pid)]))
-  const seen = new Map<string, Seen>()
-  for (const { pid, parent, command } of tree) {
-    const key = keys.get(pid)
-    if (key === undefined) continue
-    try {
-      const seconds = ownCpuSeconds(pid)
-      // One that has ended has no command line left.
-      seen.set(key, { part: before.get(key)?.part ?? partOf(command), parent: keys.get(parent) ?? '', seconds })
-    } catch {
-      // It is gone.
-    }
-  }
-  return seen
-}
+const usedSeconds = (group: string): number =>
+  Number(/^usage_usec (\d+)$/m.exec(readFileSync(join(group, 'cpu.stat'), 'utf8'))?.[1]) / 1e6
 
 /**
- * Counts from now on. Linux adds the time of a process that ends to that of its parent, but only where the parent waits for
- * it: what was killed together with its parent counts as it was last seen, at most a quarter of a second before.
+ * Counts from now on, by a control group for each part, so that what ends counts whole, however short it lived and whoever
+ * waited for it. A process that turns into another part counts for the former until a quarter of a second later. Needs root.
  */
 export const countCpuByPart = (root: number): CpuByPart => {
-  const ended = new Map<string, number>()
-  let seen = look(root, new Map())
-  const move = (part: string, seconds: number) => ended.set(part, (ended.get(part) ?? 0) + seconds)
-  const update = () => {
-    const now = look(root, seen)
-    for (const [key, gone] of seen) {
-      if (now.has(key)) continue
-      move(gone.part, gone.seconds)
-      const parent = now.get(gone.parent)
-      if (parent) move(parent.part, -gone.seconds)
-    }
-    seen = now
+  const home = ownGroup()
+  const folder = mkdtempSync(join(home, 'bench-'))
+  const groups = new Map<string, string>()
+  let placed = new Map<number, string>()
+  const groupOf = (part: string): string => {
+    const group = groups.get(part) ?? join(folder, String(groups.size))
+    if (!groups.has(part)) mkdirSync(group)
+    groups.set(part, group)
+    return group
   }
+  const update = () => {
+    const before = placed
+    placed = new Map()
+    for (const { pid, command } of processTree(root)) {
+      const part = partOf(command)
+      // One that has ended has no command line left.
+      if (part === '') continue
+      if (before.get(pid) === part || move(pid, groupOf(part))) placed.set(pid, part)
+    }
+  }
+  update()
   const timer = setInterval(update, lookMs)
   return {
     read: () => {
       update()
-      const parts = new Map(ended)
-      for (const { part, seconds } of seen.values()) parts.set(part, (parts.get(part) ?? 0) + seconds)
-      return parts
+      return new Map([...groups].map(([part, group]) => [part, usedSeconds(group)]))
     },
-    [Symbol.dispose]: () => clearInterval(timer),
+    [Symbol.dispose]: () => {
+      clearInterval(timer)
+      for (const group of groups.values()) {
+        for (const pid of readFileSync(join(group, 'cgroup.procs'), 'utf8').split('\n')) if (pid !== '') move(pid, home)
+        rmdirSync(group)
+      }
+      rmdirSync(folder)
+    },
   }
 }

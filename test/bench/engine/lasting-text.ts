@@ -3,10 +3,16 @@ import type { Lasting } from './measure-lasting.ts'
 
 const tallAims: Readonly<Record<string, string>> = { jpeg: '600', png: '800' }
 
+/** Memory after so many captures, as a table. */
+export const memoryTable = (memory: Lasting['memory']): string =>
+  table(
+    ['captures', 'MiB', 'of the first'],
+    memory.map(({ captures, bytes }) => [captures, mib(bytes), (bytes / (memory[0]?.bytes ?? bytes)).toFixed(2)]),
+  )
+
 /** The part of docs/benchmarks.md about one worker over many captures; `made` says on what it was measured. */
 export const lastingText = (lasting: Lasting, made: string): string => {
   const { tall, memory, blocked, unblocked, killed, replaced, kept } = lasting
-  const [first] = memory
   return `## One worker over many captures
 
 ${made}
@@ -21,10 +27,7 @@ ${table(
 Memory of worker, browser host and browser after so many captures of the page of 15 requests, proportional set size. Aim: the
 last within 15 % of the first.
 
-${table(
-  ['captures', 'MiB', 'of the first'],
-  memory.map(({ captures, bytes }) => [captures, mib(bytes), (bytes / (first?.bytes ?? bytes)).toFixed(2)]),
-)}
+${memoryTable(memory)}
 
 All three blockers on, a page that carries nothing to block takes ${ms(blocked)} ms, all off ${ms(unblocked)} ms, medians in
 turn (aim: 60 more). From the kill of a browser to the end of the next capture: ${ms(killed)} ms, median (aim: 2,000 for the

@@ -9,6 +9,7 @@ import { type WarmSystem, startWarmSystem } from './warm-system.ts'
 export type LastingEffort = {
   /** After how many captures in one worker its memory is looked at. */
   readonly looks: readonly number[]
+  readonly format: Shot['format']
   readonly tallShots: number
   /** How many captures are taken with all blockers, and as many with none. */
   readonly blocked: number
@@ -60,12 +61,12 @@ const measureTall = async (service: WarmSystem, url: string, shots: number): Pro
 const measureMemory = async (
   service: WarmSystem,
   url: string,
-  looks: readonly number[],
+  { looks, format }: Pick<LastingEffort, 'looks' | 'format'>,
 ): Promise<Lasting['memory']> => {
   const memory: { captures: number; bytes: number }[] = []
   let done = 0
   for (const captures of looks) {
-    for (; done < captures; done += 1) await service.take({ url, format: 'jpeg' })
+    for (; done < captures; done += 1) await service.take({ url, format })
     await new Promise((wake) => setTimeout(wake, settleMs))
     memory.push({ captures, bytes: workerBytes(service) })
   }
@@ -129,16 +130,27 @@ const measureRecycling = async (service: WarmSystem, url: string, recyclings: nu
   return { replaced: quantile(waits.slice(0, recyclings), 0.5), kept: quantile(waits.slice(recyclings), 0.5) }
 }
 
+const pageOf = ({ httpHost }: { readonly httpHost: string }) => `http://${httpHost}/15`
+
+/** Measures the memory of one worker over many captures, and nothing else. */
+export const measureMemoryAlone = async (
+  effort: Pick<LastingEffort, 'looks' | 'format'>,
+): Promise<Lasting['memory']> => {
+  await using site = await serveSite()
+  await using service = await startWarmSystem(site, 1)
+  return await measureMemory(service, pageOf(site), effort)
+}
+
 /**
  * Measures one worker over many captures: its memory, very tall pages, the blockers, and what a killed and a replaced browser
  * cost.
  */
 export const measureLasting = async (effort: LastingEffort): Promise<Lasting> => {
   await using site = await serveSite()
-  const page = `http://${site.httpHost}/15`
+  const page = pageOf(site)
   const ofOne = await (async () => {
     await using service = await startWarmSystem(site, 1)
-    const memory = await measureMemory(service, page, effort.looks)
+    const memory = await measureMemory(service, page, effort)
     const tall = await measureTall(service, `http://${site.httpHost}/tall-16000`, effort.tallShots)
     const blockers = await measureBlockers(service, page, effort.blocked)
     return { memory, tall, ...blockers, killed: await measureKilled(service, page, effort.kills) }

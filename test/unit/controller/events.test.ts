@@ -8,6 +8,7 @@ import type { Logger } from '#shared/telemetry/logger.ts'
 import { createMetrics } from '#shared/telemetry/metrics.ts'
 import { quietBacklog, seenCrew, seenPool, stuckCrew } from '#test/helpers/seen-pool.ts'
 
+const policy = { size: 'by-queue', min: 1, max: 5 } as const
 const hold: Decision = { kind: 'hold', wanted: 2, reason: 'steady' }
 const troubled: Partial<Observation> = {
   backlog: { ...quietBacklog, pending: 7 },
@@ -33,28 +34,36 @@ const jobDecision: ProxiedDecision = {
   trouble: { why: 'quota', message: '' },
 }
 
+const jobPolicy = { spares: 1, max: 9 }
+
 const begin = () => {
   const lines: [unknown, string][] = []
   const log = (fields: unknown, words: string) => void lines.push([fields, words])
   const logger = { debug: log, info: log, warn: log, error: log } as unknown as Logger
   const metrics = createMetrics('controller')
-  const events = createEvents(logger, metrics)
+  const made = createEvents(logger, metrics)
+  const events = {
+    ...made,
+    of: (browserpool: string) => made.of({ queue: 'standard', browserpool }),
+    jobs: (browserpool: string) => made.jobs({ queue: 'standard', browserpool }),
+  }
   /** Lines of one metric without those of the process. */
   const shown = async (name: string) =>
     (await metrics.text())
       .split('\n')
       .filter((line) => line.startsWith(`shutterfleet_${name}{`))
-      .map((line) => line.replace(',service="controller"', '').replace(`shutterfleet_${name}`, ''))
+      .map((line) => line.replace(',service="controller"', '').replace('queue="standard",browserpool', 'pool'))
+      .map((line) => line.replace(`shutterfleet_${name}`, ''))
   /** Lines of a pool in all metrics. */
   const all = async (pool: string) =>
-    (await metrics.text()).split('\n').filter((line) => line.includes(`pool="${pool}"`))
+    (await metrics.text()).split('\n').filter((line) => line.includes(`browserpool="${pool}"`))
   return { events, lines, shown, all }
 }
 
 t.test('counts stuck and refused workers by trouble, for each pool on its own', async (t) => {
   const { events, shown } = begin()
-  events.of('a').decided({ seen: seenPool(troubled), decision: hold })
-  events.of('b').decided({ seen: seenPool({ workers: stuckCrew(1) }), decision: hold })
+  events.of('a').decided({ seen: seenPool(troubled), decision: hold }, policy)
+  events.of('b').decided({ seen: seenPool({ workers: stuckCrew(1) }), decision: hold }, policy)
   const stuck = await shown('pool_workers_stuck')
   for (const line of [
     '{pool="a",trouble="unschedulable"} 3',
@@ -70,6 +79,32 @@ t.test('counts stuck and refused workers by trouble, for each pool on its own', 
   t.ok(workers.includes('{pool="a",state="stuck"} 4'))
 })
 
+t.test('shows bounds and desired number of workers; a fixed size is both bounds', async (t) => {
+  const { events, shown } = begin()
+  const seen = seenPool(troubled)
+  events.of('a').decided({ seen, decision: hold }, policy)
+  events.of('b').decided({ seen, decision: hold }, { ...policy, size: 3 })
+  t.strictSame(await shown('pool_workers_min'), ['{pool="a"} 1', '{pool="b"} 3'])
+  t.strictSame(await shown('pool_workers_max'), ['{pool="a"} 5', '{pool="b"} 3'])
+  t.strictSame(await shown('pool_workers_desired'), ['{pool="a"} 2', '{pool="b"} 2'])
+})
+
+t.test('shows Jobs in the same words as other workers', async (t) => {
+  const { events, shown } = begin()
+  const states = ['coming', 'idle', 'serving', 'serving', 'lost', 'stuck'] as const
+  const jobs = states.map((state) => ({ name: state, state, revision: '' }))
+  events.jobs('a').decided({ seen: { ...seenJobs, jobs }, decision: jobDecision }, jobPolicy)
+  const workers = await shown('pool_workers')
+  for (const [state, count] of Object.entries({ starting: 1, ready: 3, lost: 1, stuck: 1, draining: 0 })) {
+    t.ok(workers.includes(`{pool="a",state="${state}"} ${count}`), state)
+  }
+  t.strictSame(await shown('pool_slots_busy'), ['{pool="a"} 2'])
+  t.strictSame(await shown('pool_workers_min'), ['{pool="a"} 1'])
+  t.strictSame(await shown('pool_workers_max'), ['{pool="a"} 9'])
+  t.ok((await shown('pool_workers_stuck')).includes('{pool="a",trouble="quota"} 1'))
+  t.strictSame(await shown('pool_decisions_total'), ['{pool="a",decision="freeze",reason="quota"} 1'])
+})
+
 t.test('shows no pool that is gone', async (t) => {
   const { events, all } = begin()
   const worker = { pod: 'w', ageMs: 1000 }
@@ -77,17 +112,21 @@ t.test('shows no pool that is gone', async (t) => {
   const ends = ['succeeded', 'failed', 'vanished'] as const
   const sayAll = (pool: string) => {
     const of = events.of(pool)
-    of.decided({ seen: seenPool(troubled), decision: hold })
-    of.decided({
-      seen: seenPool({ workers: 'unknown', backlog: 'unknown', depth: 'unknown' }),
-      decision: { kind: 'freeze', wanted: 1, reason: 'workers-unknown' },
-    })
+    of.decided({ seen: seenPool(troubled), decision: hold }, policy)
+    of.decided(
+      {
+        seen: seenPool({ workers: 'unknown', backlog: 'unknown', depth: 'unknown' }),
+        decision: { kind: 'freeze', wanted: 1, reason: 'workers-unknown' },
+      },
+      policy,
+    )
+    of.reconciled(5)
     of.tickFailed(new AppError('SERVER_ERROR'))
     of.worker({ ...worker, kind: 'ready' })
     for (const asked of [true, false]) of.worker({ ...worker, kind: 'ended', how: '0', asked })
     const jobs = events.jobs(pool)
-    jobs.decided({ seen: seenJobs, decision: jobDecision })
-    jobs.decided({ seen: { ...seenJobs, jobs: 'unknown', depth: 'unknown' }, decision: jobDecision })
+    jobs.decided({ seen: seenJobs, decision: jobDecision }, jobPolicy)
+    jobs.decided({ seen: { ...seenJobs, jobs: 'unknown', depth: 'unknown' }, decision: jobDecision }, jobPolicy)
     for (const [kind, more] of Object.entries(noticed)) jobs.noticed({ kind, job: 'j', ...more } as JobNotice)
     for (const how of ends) jobs.noticed({ kind: 'ended', job: 'j', how })
     return [of, jobs]
@@ -105,7 +144,7 @@ t.test('shows no pool that is gone', async (t) => {
 t.test('counts what could not be read, and shows no number for it', async (t) => {
   const { events, shown } = begin()
   const seen = seenPool({ workers: 'unknown', backlog: 'unknown', depth: { waiting: 0, inFlight: 0 } })
-  events.of('a').decided({ seen, decision: { kind: 'freeze', wanted: 1, reason: 'workers-unknown' } })
+  events.of('a').decided({ seen, decision: { kind: 'freeze', wanted: 1, reason: 'workers-unknown' } }, policy)
   t.strictSame(await shown('pool_reads_unknown_total'), [
     '{pool="a",source="workers"} 1',
     '{pool="a",source="backlog"} 1',
@@ -120,7 +159,7 @@ t.test('logs a decision when it does something or says something new, with the n
   const of = events.of('a')
   const seen = seenPool(troubled)
   const drain: Decision = { kind: 'drain', pods: ['w1'], wanted: 1, reason: 'excess' }
-  for (const decision of [hold, hold, drain, drain, hold]) of.decided({ seen, decision })
+  for (const decision of [hold, hold, drain, drain, hold]) of.decided({ seen, decision }, policy)
   t.strictSame(
     lines.map(([, words]) => words),
     ['hold steady', 'drain excess', 'drain excess', 'hold steady'],

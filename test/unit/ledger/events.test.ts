@@ -1,5 +1,5 @@
 import t from 'tap'
-import { createEvents } from '#ledger/events.ts'
+import { createEvents, createOutageMs } from '#ledger/events.ts'
 import type { Logger } from '#shared/telemetry/logger.ts'
 import { createMetrics } from '#shared/telemetry/metrics.ts'
 
@@ -24,7 +24,7 @@ t.test(
 t.test('the time of a capture is counted where it has one, and ends are counted by their outcome', async (t) => {
   const log = { debug: () => {} } as unknown as Logger
   const metrics = createMetrics('ledger')
-  const { ended } = createEvents(log, metrics)
+  const { begun, ended } = createEvents(log, metrics)
   const capture = { id: 'a', pool: 'standard', lane: 'normal' } as const
   const completed = {
     status: 'completed',
@@ -40,10 +40,35 @@ t.test('the time of a capture is counted where it has one, and ends are counted 
   ended(capture, { ...completed, processingTimeMs: 1500 })
   ended(capture, { ...completed, timings: { commit: 250 } })
   ended(capture, { status: 'failed', code: 'TIMEOUT', message: 'late' })
+  begun(capture, 700)
   const text = await metrics.text()
   t.match(text, /captures_ended_total\{.*outcome="completed".*\} 2/)
-  t.match(text, /captures_ended_total\{.*outcome="TIMEOUT".*\} 1/)
+  t.match(text, /captures_ended_total\{.*queue="standard",outcome="TIMEOUT".*\} 1/)
+  t.match(text, /capture_queue_seconds_sum\{.*\} 0\.7/)
   t.match(text, /processing_seconds_sum\{.*\} 1\.5/)
   t.match(text, /processing_seconds_count\{.*\} 1\n/)
   t.match(text, /commit_seconds_sum\{.*\} 0\.25/)
 })
+
+t.test(
+  'the outbox is unpublished from the first failure until something is published, or nothing fails for long',
+  (t) => {
+    let nowMs = 1000
+    const outageMs = createOutageMs(() => nowMs)
+    const turns = [
+      { atMs: 1000, taken: 1, failed: 0, want: 0 },
+      { atMs: 2000, taken: 5, failed: 5, want: 0 },
+      { atMs: 3000, taken: 0, failed: 0, want: 1000 },
+      { atMs: 5000, taken: 5, failed: 1, want: 3000 },
+      { atMs: 6000, taken: 4, failed: 0, want: 0 },
+      { atMs: 7000, taken: 1, failed: 1, want: 0 },
+      { atMs: 22_000, taken: 0, failed: 0, want: 15_000 },
+      { atMs: 22_001, taken: 0, failed: 0, want: 0 },
+    ]
+    for (const { atMs, want, ...turn } of turns) {
+      nowMs = atMs
+      t.equal(outageMs(turn), want, `at ${atMs}`)
+    }
+    t.end()
+  },
+)

@@ -10,6 +10,7 @@ import { createServiceTime } from '#worker/service-time.ts'
 const never = new AbortController().signal
 const host: Host = {
   gone: never,
+  accountId: () => undefined,
   capture: () => Promise.reject(new Error('no page may be opened')),
   [Symbol.asyncDispose]: async () => {},
 }

@@ -10,6 +10,7 @@ const makeHost = () => {
   let disposed = 0
   const host: Host = {
     gone: ending.signal,
+    accountId: () => undefined,
     capture: () => Promise.reject(new Error('not used')),
     [Symbol.asyncDispose]: async () => void (disposed += 1),
   }

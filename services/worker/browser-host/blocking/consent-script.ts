@@ -10,10 +10,10 @@ const messagesMax = 200
 /** What drives a page's consent platform, as text for the page: autoconsent without its channel. */
 export type ConsentScript = {
   /**
-   * A script that opts out of the banner of a document at `url`. It is for a world of our own: it leaves
+   * A script that opts out of the banner of a document at `url`: the page's, or one in a frame. It is for a world of our own: it leaves
    * `shutterfleetConsent`, whose `next(answers)` resolves to the script's next messages.
    */
-  readonly scriptFor: (url: string) => string
+  readonly scriptFor: (url: string, kind: { readonly isMain: boolean }) => string
   /** The function that a message names, for the page's own world; undefined where autoconsent has none of that name. */
   readonly snippet: (name: string) => string | undefined
 }
@@ -69,9 +69,9 @@ export const readConsentScript = (): ConsentScript => {
   const text = fileOf('@duckduckgo/autoconsent/rules/compact-rules.json')
   let parsed: IndexedCMPRuleset | undefined
   return {
-    scriptFor: (url) => {
+    scriptFor: (url, { isMain }) => {
       parsed ??= JSON.parse(text) as IndexedCMPRuleset
-      const rules = filterCompactRules(parsed, { url: url.slice(0, urlCharactersMax), mainFrame: true })
+      const rules = filterCompactRules(parsed, { url: url.slice(0, urlCharactersMax), mainFrame: isMain })
       return wrap(script, JSON.stringify(rules))
     },
     snippet: (name) => {

@@ -1,6 +1,6 @@
 import t from 'tap'
 import { createOperatorEvents } from '#controller/operator/events.ts'
-import type { BrowserPoolStatus } from '#shared/kube/browser-pool.ts'
+import type { BrowserPool, BrowserPoolStatus } from '#shared/kube/browser-pool.ts'
 import { KubeError } from '#shared/kube/kube-error.ts'
 import type { Logger } from '#shared/telemetry/logger.ts'
 import { createMetrics } from '#shared/telemetry/metrics.ts'
@@ -30,18 +30,21 @@ t.test('who leads is shown', async (t) => {
   t.match(await value('operator_leads'), [/ 0$/])
 })
 
-t.test('of each pool the present reason is shown, and none of what is gone', async (t) => {
+t.test('of each pool the conditions are shown with their present reason, and none of what is gone', async (t) => {
   const { events, value } = setUp()
+  const web = { metadata: { name: 'web' }, spec: { pool: 'standard' } } as BrowserPool
   const status = (reason: string) =>
     ({
       conditions: [{ type: 'Degraded', status: reason === 'AsExpected' ? 'False' : 'True', reason }],
     }) as BrowserPoolStatus
-  events.said('web', status('AsExpected'))
-  t.match(await value('operator_pool_degraded'), [/pool="web",reason="AsExpected"\} 0$/])
-  events.said('web', status('ImagePull'))
-  t.match(await value('operator_pool_degraded'), [/pool="web",reason="ImagePull"\} 1$/])
-  events.said('web', undefined)
-  t.strictSame(await value('operator_pool_degraded'), [])
+  events.said(web, status('AsExpected'))
+  t.match(await value('operator_pool_condition'), [
+    /queue="standard",browserpool="web",condition="Degraded",reason="AsExpected"\} 0$/,
+  ])
+  events.said(web, status('ImagePull'))
+  t.match(await value('operator_pool_condition'), [/browserpool="web",condition="Degraded",reason="ImagePull"\} 1$/])
+  events.said(web, undefined)
+  t.strictSame(await value('operator_pool_condition'), [])
 })
 
 t.test('watches that end are counted; only what is unusual is a warning', async (t) => {
@@ -63,6 +66,13 @@ t.test('what fails is counted by what it was, and its reason logged', async (t) 
   events.statusFailed('web', error)
   t.equal((await value('operator_failures_total')).length, 3)
   t.match(lines[1], /^warn shape failed.*"pool":"web".*not allowed.*forbidden/)
+})
+
+t.test('requests to the API server are counted and timed', async (t) => {
+  const { events, value } = setUp()
+  events.requested({ method: 'GET', resource: 'pods', code: '200', ms: 40 })
+  t.match(await value('operator_api_requests_total'), [/method="GET",resource="pods",code="200"\} 1$/])
+  t.match(await value('operator_api_request_seconds_sum'), [/method="GET"\} 0.04$/])
 })
 
 t.test('what happens to a pool is logged with its words', async (t) => {

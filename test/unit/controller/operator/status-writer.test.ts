@@ -27,7 +27,7 @@ const setUp = () => {
     api: { patch } as unknown as Pick<KubeApi, 'patch'>,
     clock,
     occurred: ({ metadata }, { reason }) => told.push(`${metadata.name} ${reason}`),
-    said: (pool, status) => said.push(`${pool} ${status?.queue}`),
+    said: (pool, status) => said.push(`${pool.metadata.name} ${status?.queue}`),
     failed: (pool) => failures.push(pool),
   })
   return { clock, written, told, said, failures, state, writer }

@@ -17,6 +17,7 @@ const pending: JudgedCapture = {
   status: 'pending',
   format: 'png',
   tokenHash: createHash('sha256').update('token').digest(),
+  ageMs: 5000,
   attempts: 0,
   unendedStarts: 0,
   objectKey: null,

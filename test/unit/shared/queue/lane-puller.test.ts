@@ -95,6 +95,35 @@ t.test('lanes: one with an open request holds nothing, and is not asked again', 
   puller[Symbol.dispose]()
 })
 
+t.test('slots that wait: one that prefers a capture takes it, else the one that has waited longest', async (t) => {
+  const { queue, answer, requests } = playQueue()
+  const puller = new LanePuller(queue, 'standard')
+  const taken: string[] = []
+  const wait = (name: string, account: string) => {
+    const prefers = ({ subject }: { subject: string }) => subject.includes(account)
+    void puller.take(0, never, prefers).then(() => taken.push(name))
+  }
+  wait('first', '.b.')
+  for (let lane = 0; lane < 3; lane += 1) {
+    for (const { inbox } of requests.filter(({ isNoWait }) => isNoWait)) answer(inbox, 404)
+    await settled()
+  }
+  for (const [name, account] of [
+    ['second', '.a.'],
+    ['third', '.b.'],
+  ] as const) {
+    wait(name, account)
+    await settled()
+  }
+  const long = requests.findLast(({ isNoWait, inbox }) => !isNoWait && inbox.endsWith('.normal'))
+  for (let capture = 0; capture < 3; capture += 1) {
+    answer(long?.inbox ?? '', 0)
+    await settled()
+  }
+  t.same(taken, ['second', 'first', 'third'])
+  puller[Symbol.dispose]()
+})
+
 t.test('pull that does not wait: nobody listens for an answer any more once it came, or is lost', async (t) => {
   const { answer, requests, taken, open, puller } = await begin()
   const before = open()

@@ -1,7 +1,7 @@
 import t from 'tap'
 import { boundOutcome } from '#worker/browser-host/bound-outcome.ts'
 import type { Outcome } from '#worker/browser-host/protocol.ts'
-import { readReport } from '#worker/host/read-report.ts'
+import { readHostReport } from '#worker/host/read-host-report.ts'
 
 const shot = { sha256: '0'.repeat(64), width: 1, height: 1, mimeType: 'image/png', bytes: Buffer.from('image') }
 
@@ -12,7 +12,7 @@ const reported = (outcome: Outcome) => {
   const json = JSON.stringify({ kind: 'ended', id: 'a', outcome: bounded }, (key, value) =>
     key === 'bytes' ? undefined : value,
   )
-  const report = readReport(json, bytes)
+  const report = readHostReport(json, bytes)
   return report.kind === 'ended' ? report.outcome : undefined
 }
 

@@ -10,7 +10,7 @@ type Open = Pick<OpenPage, 'frameSessions'>
 /** A frame, or a closed shadow root in it, and how to run a function on it in a world of our own beside the page's. */
 export type Root = { readonly call: (functionText: string, argument: unknown) => Promise<unknown> }
 
-type FrameTree = { frame: { id: string }; childFrames?: FrameTree[] }
+type FrameTree = { frame: { id: string; url: string }; childFrames?: FrameTree[] }
 type Node = {
   backendNodeId: number
   frameId?: string
@@ -20,7 +20,16 @@ type Node = {
   contentDocument?: Node
 }
 
-const idsIn = ({ frame, childFrames = [] }: FrameTree): string[] => [frame.id, ...childFrames.flatMap(idsIn)]
+const framesIn = ({ frame, childFrames = [] }: FrameTree): FrameTree['frame'][] => [
+  frame,
+  ...childFrames.flatMap(framesIn),
+]
+
+/** The frames that a session drives, its own first. */
+export const framesOf = async (session: Session): Promise<FrameTree['frame'][]> => {
+  const { frameTree } = await session.send('Page.getFrameTree')
+  return framesIn(frameTree).slice(0, framesMax)
+}
 
 const closedRootsIn = (node: Node, frameId: string): { backendNodeId: number; frameId: string }[] => [
   ...(node.shadowRootType === 'closed' ? [{ backendNodeId: node.backendNodeId, frameId }] : []),
@@ -41,8 +50,7 @@ const callOn = async (session: Session, objectId: string, functionText: string, 
 }
 
 const rootsOf = async (session: Session): Promise<Root[]> => {
-  const { frameTree } = await session.send('Page.getFrameTree')
-  const ids = idsIn(frameTree).slice(0, framesMax)
+  const ids = (await framesOf(session)).map(({ id }) => id)
   const worlds = new Map<string, number>()
   const roots: Root[] = []
   const rootOf = (objectId: string): Root => ({ call: (text, argument) => callOn(session, objectId, text, argument) })

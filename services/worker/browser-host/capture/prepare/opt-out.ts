@@ -1,15 +1,20 @@
 import { within } from '#shared/process/within.ts'
 import type { ConsentScript } from '#worker/browser-host/blocking/consent-script.ts'
 import type { OpenPage } from '#worker/browser-host/capture/equip/open-page.ts'
-import { runInOwnWorld } from './world.ts'
+import { framesOf } from './in-every-frame.ts'
+import { type PageFrame, runInIsolatedWorld } from './world.ts'
 
 /** More than any rule takes. */
 const roundsMax = 50
 /** As many of the page's own functions are called in one round. */
 const snippetsMax = 200
 const snippetMs = 500
+/** Frames beside the main one in which a banner is looked for, those in the process of the page first. */
+const framesMax = 20
 
-type Open = Pick<OpenPage, 'session' | 'mainFrameId' | 'document'>
+type Open = Pick<OpenPage, 'frameSessions' | 'mainFrameId'>
+/** A frame that may hold a banner. */
+type CandidateFrame = PageFrame & { readonly url: string; readonly isMain: boolean; readonly hasOwnProcess: boolean }
 type Answer = { readonly id: string; readonly result: boolean }
 type Asked = { readonly id: string; readonly snippet: string }
 
@@ -25,13 +30,22 @@ const readMessages = (said: unknown): { readonly asked: readonly Asked[]; readon
   return { asked, end }
 }
 
-/** Runs autoconsent's own functions in the page's world, where its consent platform has its interface; false for what throws. */
-const runSnippets = async ({ session }: Open, script: ConsentScript, asked: readonly Asked[]): Promise<Answer[]> => {
+/**
+ * Runs autoconsent's own functions in the page's world, where its consent platform has its interface; false for what throws.
+ * None in a frame that shares the process of the one around it: its world has no name without `Runtime.enable`, which
+ * pages can notice, and of the rules for frames one alone has such a function, for a detail.
+ */
+const runSnippets = async (
+  { session, hasOwnProcess }: CandidateFrame,
+  script: ConsentScript,
+  asked: readonly Asked[],
+): Promise<Answer[]> => {
   const known = asked.flatMap(({ id, snippet }) => {
     const text = script.snippet(snippet)
     return text === undefined ? [] : [{ id, text }]
   })
   if (known.length === 0) return []
+  if (!hasOwnProcess) return known.map(({ id }) => ({ id, result: false }))
   const calls = known.map(({ text }) => `(() => { try { return !!(${text})() } catch { return false } })()`)
   const { result } = await session.send('Runtime.evaluate', {
     expression: `[${calls.join(',')}]`,
@@ -42,25 +56,43 @@ const runSnippets = async ({ session }: Open, script: ConsentScript, asked: read
   return known.map(({ id }, index) => ({ id, result: Array.isArray(values) && values[index] === true }))
 }
 
-const converse = async (open: Open, script: ConsentScript, endsAt: number): Promise<boolean> => {
-  const scriptText = script.scriptFor(open.document.address())
-  await runInOwnWorld(open, scriptText)
+/** Resolves where it was clicked through, and throws otherwise. */
+const converse = async (frame: CandidateFrame, script: ConsentScript, endsAt: number): Promise<void> => {
+  await runInIsolatedWorld(frame, script.scriptFor(frame.url, frame))
   let answers: Answer[] = []
   for (let round = 0; round < roundsMax && performance.now() < endsAt; round += 1) {
-    const said = await runInOwnWorld(open, `shutterfleetConsent.next(${JSON.stringify(answers)})`)
+    const said = await runInIsolatedWorld(frame, `shutterfleetConsent.next(${JSON.stringify(answers)})`)
     const { asked, end } = readMessages(said)
-    if (end !== undefined) return end === 'opted-out'
-    answers = await runSnippets(open, script, asked)
+    if (end === 'opted-out') return
+    if (end !== undefined) break
+    answers = await runSnippets(frame, script, asked)
   }
-  return false
+  throw new Error('not opted out here')
+}
+
+/** The main frame, and those below it that were loaded from somewhere. */
+const listFrames = async ({ frameSessions, mainFrameId }: Open): Promise<CandidateFrame[]> => {
+  const found = frameSessions().map(async (session): Promise<CandidateFrame[]> => {
+    const frames = await framesOf(session).catch(() => [])
+    return frames.map(({ id: frameId, url }, index) => {
+      return { session, frameId, url, isMain: frameId === mainFrameId, hasOwnProcess: index === 0 }
+    })
+  })
+  const frames = (await Promise.all(found)).flat()
+  const below = frames.filter(({ isMain, url }) => !isMain && /^https?:/.test(url))
+  return [...frames.filter(({ isMain }) => isMain), ...below.slice(0, framesMax)]
 }
 
 /**
- * Opts out of the consent banner that the page shows, by the rules of autoconsent, which run in a world of our own. The
- * host asks that world for its messages, one answer at a time, so the page has no way to send any. Whether it was clicked
- * through within `waitMs`; a page that goes away meanwhile, or hangs, was not.
+ * Opts out of the consent banner that the page shows, itself or in a frame, by the rules of autoconsent, which run in worlds
+ * of our own. The host asks such a world for its messages, one answer at a time, so the page has no way to send any. The first
+ * frame that was clicked through ends it, or `waitMs`; a page that goes away meanwhile, or hangs, is left as it is.
  */
-export const optOut = async (open: Open, script: ConsentScript, waitMs: number): Promise<boolean> => {
-  const tooLate = () => new Error('not opted out in time')
-  return within(converse(open, script, performance.now() + waitMs), waitMs, tooLate).catch(() => false)
+export const optOut = async (open: Open, script: ConsentScript, waitMs: number): Promise<void> => {
+  const endsAt = performance.now() + waitMs
+  const anywhere = async () => {
+    const frames = await listFrames(open)
+    await Promise.any(frames.map((frame) => converse(frame, script, endsAt)))
+  }
+  await within(anywhere(), waitMs, () => new Error('not opted out in time')).catch(() => {})
 }

@@ -25,6 +25,9 @@ const rest = `async () => {
   changes.disconnect()
 }`
 
+/** How often images are looked at whose events do not come. */
+const imagesLookMs = 100
+
 /**
  * Waits for fonts, and for the images that show between `fromPx` and `belowPx` of the page, for at most `waitMs`.
  * Resolves to the number of images that have not come. Images beyond the 500th are not looked at.
@@ -36,12 +39,18 @@ const awaitContent = `async (fromPx, belowPx, waitMs) => {
   })
   // They are decoded where they are drawn, at the size that they have there: decode() would do so once more, and in full.
   const left = new Set(wanted.filter((image) => !image.complete))
-  const ended = [...left].map((image) => new Promise((done) => {
-    const end = () => { if (image.complete && left.delete(image)) done() }
-    for (const type of ['load', 'error']) image.addEventListener(type, end)
-  }))
+  const { promise: ended, resolve } = Promise.withResolvers()
+  const look = () => {
+    for (const image of left) if (image.complete) left.delete(image)
+    if (left.size === 0) resolve()
+  }
+  for (const image of left) for (const type of ['load', 'error']) image.addEventListener(type, look)
+  // A page can stop these events on their way to the image.
+  const looks = setInterval(look, ${imagesLookMs})
+  look()
   const late = new Promise((done) => setTimeout(done, waitMs))
-  await Promise.race([Promise.all([document.fonts.ready, ...ended, (${rest})()]), late])
+  await Promise.race([Promise.all([document.fonts.ready, ended, (${rest})()]), late])
+  clearInterval(looks)
   // What stands in the place of a broken image is drawn a frame after it has failed.
   if (wanted.some((image) => image.complete && image.naturalWidth === 0)) await ${twoFrames}
   return left.size

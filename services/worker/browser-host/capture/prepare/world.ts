@@ -1,20 +1,21 @@
+import type { Session } from '#worker/browser-host/browser/connection.ts'
 import type { OpenPage } from '#worker/browser-host/capture/equip/open-page.ts'
 import { followNavigation } from './follow-navigation.ts'
 
 type Steered = Pick<OpenPage, 'session' | 'mainFrameId'>
 
+/** A frame and the session of its process. */
+export type PageFrame = { readonly session: Session; readonly frameId: string }
+
 const triesMax = 3
 
 /**
- * Runs an expression in a world of our own beside the page's, so that nothing which the page did to its globals reaches
- * it. Waits for a promise; the value must be JSON. Throws where the document goes away meanwhile.
+ * Runs an expression in an isolated world of a frame, so that nothing which the page did to its globals
+ * reaches it. Waits for a promise; the value must be JSON. Throws where the document goes away meanwhile.
  */
-export const runInOwnWorld = async (open: Steered, expression: string): Promise<unknown> => {
-  const { executionContextId } = await open.session.send('Page.createIsolatedWorld', {
-    frameId: open.mainFrameId,
-    worldName: 'shutterfleet',
-  })
-  const { result, exceptionDetails } = await open.session.send('Runtime.evaluate', {
+export const runInIsolatedWorld = async ({ session, frameId }: PageFrame, expression: string): Promise<unknown> => {
+  const { executionContextId } = await session.send('Page.createIsolatedWorld', { frameId, worldName: 'shutterfleet' })
+  const { result, exceptionDetails } = await session.send('Runtime.evaluate', {
     expression,
     contextId: executionContextId,
     awaitPromise: true,
@@ -24,6 +25,10 @@ export const runInOwnWorld = async (open: Steered, expression: string): Promise<
     throw new Error(`script of ours: ${exceptionDetails.exception?.description ?? exceptionDetails.text}`)
   return result.value
 }
+
+/** `runInIsolatedWorld` for the main frame. */
+export const runInOwnWorld = ({ session, mainFrameId }: Steered, expression: string): Promise<unknown> =>
+  runInIsolatedWorld({ session, frameId: mainFrameId }, expression)
 
 /**
  * Runs an expression, made for the milliseconds that are left, as `runInOwnWorld` does. A page that goes on to another document meanwhile is followed until `endsAt`:

@@ -11,8 +11,16 @@ t.test('snippet: functions of autoconsent alone, by their own names', async (t) 
 })
 
 t.test('scriptFor: a script whatever the address, with the rules of its site', async (t) => {
-  const plain = script.scriptFor('https://page.test/')
+  const main = { isMain: true }
+  const plain = script.scriptFor('https://page.test/', main)
   t.doesNotThrow(() => new vm.Script(plain))
-  t.doesNotThrow(() => new vm.Script(script.scriptFor(`javascript:</script>${'`'.repeat(1e5)}`)))
-  t.ok(script.scriptFor('https://www.amazon.com/').length >= plain.length)
+  t.doesNotThrow(() => new vm.Script(script.scriptFor(`javascript:</script>${'`'.repeat(1e5)}`, main)))
+  t.ok(script.scriptFor('https://www.amazon.com/', main).length >= plain.length)
+})
+
+t.test('scriptFor: in a frame, the rules for frames alone', async (t) => {
+  const [inPage, inFrame] = [true, false].map((isMain) => script.scriptFor('https://page.test/', { isMain }))
+  t.match(inFrame, /piano-cookie_banner/)
+  t.match(inPage, /moove-gdpr/)
+  t.notMatch(inFrame, /moove-gdpr/)
 })

@@ -7,7 +7,7 @@ import { boundMetadata, pageMetadata } from '#shared/capture/page-metadata.ts'
 import { workerStages } from '#shared/capture/stages.ts'
 import { captureErrorCodes } from '#shared/errors/catalog.ts'
 import { warning } from '#shared/queue/messages.ts'
-import type { Report } from '#worker/browser-host/protocol.ts'
+import type { HostReport } from '#worker/browser-host/protocol.ts'
 
 const closed = { additionalProperties: false }
 const count = (maximum: number) => Type.Integer({ minimum: 0, maximum })
@@ -68,7 +68,7 @@ const isBounded = (metadata: Parameters<typeof boundMetadata>[0] | undefined): b
  * Reads what a browser host reports: a page may have taken it over, and what it writes goes into records, logs and the labels
  * of metrics. Throws where it is not exactly a report, with bytes where there is an image and nowhere else.
  */
-export const readReport = (json: string, bytes: Uint8Array): Report => {
+export const readHostReport = (json: string, bytes: Uint8Array): HostReport => {
   const value: unknown = JSON.parse(json)
   if (!report.Check(value)) throw new TypeError('not a report')
   const outcome = value.kind === 'ended' ? value.outcome : undefined

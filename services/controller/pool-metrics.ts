@@ -1,0 +1,98 @@
+import type { Pool } from '#shared/capture/lane.ts'
+import type { Metrics } from '#shared/telemetry/metrics.ts'
+import { decisionKinds, reasons, troubles, workerStates } from './pool.ts'
+
+/** Whose numbers they are: the queue that is served, and the name of the BrowserPool; on one machine that is the queue's. */
+export type PoolLabels = { readonly queue: Pool; readonly browserpool: string }
+
+const labels = ['queue', 'browserpool'] as const
+
+/** States that the metrics show; only a Job can be `lost`. */
+export const shownStates = [...workerStates, 'lost'] as const
+
+/** What could not be read in a tick. */
+export const readSources = ['workers', 'backlog', 'depth'] as const
+
+/** How workers end; only Jobs are said to have succeeded, failed, vanished or been given up. */
+const workerEnds = ['expected', 'unexpected', 'succeeded', 'failed', 'vanished', 'given-up'] as const
+
+const declareSizes = (metrics: Metrics) => ({
+  workers: metrics.gauge({
+    name: 'pool_workers',
+    help: 'Workers, Jobs included, by state',
+    labels: [...labels, 'state'],
+  }),
+  stuck: metrics.gauge({
+    name: 'pool_workers_stuck',
+    help: 'Workers that cannot start, by cause, and those that were requested and not created; of Jobs at least 1 while none can start',
+    labels: [...labels, 'trouble'],
+  }),
+  desired: metrics.gauge({
+    name: 'pool_workers_desired',
+    help: 'Workers that the load requires, within the bounds',
+    labels,
+  }),
+  min: metrics.gauge({
+    name: 'pool_workers_min',
+    help: 'Lower bound of the number of workers; of Jobs the spares',
+    labels,
+  }),
+  max: metrics.gauge({ name: 'pool_workers_max', help: 'Upper bound of the number of workers', labels }),
+  busy: metrics.gauge({ name: 'pool_slots_busy', help: 'Slots that serve a capture; each Job has one', labels }),
+  waiting: metrics.gauge({ name: 'pool_captures_waiting', help: 'Captures that wait for a slot', labels }),
+})
+
+const declareTurns = (metrics: Metrics) => ({
+  unknown: metrics.counter({
+    name: 'pool_reads_unknown_total',
+    help: 'Reconciliations in which a number could not be read',
+    labels: [...labels, 'source'],
+  }),
+  decisions: metrics.counter({
+    name: 'pool_decisions_total',
+    help: 'Decisions by what was decided and why',
+    labels: [...labels, 'decision', 'reason'],
+  }),
+  reconcileSeconds: metrics.histogram({
+    name: 'pool_reconcile_seconds',
+    help: 'Time of one reconciliation: observe, decide, act',
+    labels,
+    buckets: [0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5, 10],
+  }),
+  reconcileFailures: metrics.counter({
+    name: 'pool_reconcile_failures_total',
+    help: 'Reconciliations that ended with an error',
+    labels,
+  }),
+  startSeconds: metrics.histogram({
+    name: 'pool_worker_start_seconds',
+    help: 'Time from the start of a worker until it was ready',
+    labels,
+    buckets: [0.5, 1, 2, 3, 5, 8, 13, 21, 34, 60],
+  }),
+  ended: metrics.counter({
+    name: 'pool_workers_ended_total',
+    help: 'Workers that ended: expected where they were told to; Jobs by their result, given-up ones when they are given up',
+    labels: [...labels, 'end'],
+  }),
+})
+
+/** Declares what is measured of every pool, whether its workers are single-use or not. */
+export const createPoolMetrics = (metrics: Metrics) => ({ ...declareSizes(metrics), ...declareTurns(metrics) })
+
+/** See `createPoolMetrics`. */
+export type PoolMetrics = ReturnType<typeof createPoolMetrics>
+
+/** Removes every series of a pool. */
+export const forgetPool = (on: PoolMetrics, pool: PoolLabels): void => {
+  const { desired, min, max, busy, waiting, reconcileFailures, reconcileSeconds, startSeconds } = on
+  for (const metric of [desired, min, max, busy, waiting, reconcileFailures, reconcileSeconds, startSeconds])
+    metric.remove(pool)
+  for (const source of readSources) on.unknown.remove({ ...pool, source })
+  for (const end of workerEnds) on.ended.remove({ ...pool, end })
+  for (const state of shownStates) on.workers.remove({ ...pool, state })
+  for (const trouble of troubles) on.stuck.remove({ ...pool, trouble })
+  for (const reason of reasons) {
+    for (const decision of decisionKinds) on.decisions.remove({ ...pool, decision, reason })
+  }
+}

@@ -1,0 +1,62 @@
+import t from 'tap'
+import { createAccount } from '#shared/db/accounts.ts'
+import { defaultPlans } from '#shared/db/default-plans.ts'
+import { createKey } from '#shared/db/keys.ts'
+import { replacePlans } from '#shared/db/plans.ts'
+import { createRawClient, rawHead } from '#test/helpers/raw-client.ts'
+import { startGateway, testPepper } from '#test/helpers/running-gateway.ts'
+
+const accounts = 300
+const mark = 'h0stile'
+const gateway = await startGateway(t, { KEY_FAILURES_PER_MINUTE: '1000' })
+const { database, baseUrl, probeUrl } = gateway
+await replacePlans(database, defaultPlans)
+const { send } = createRawClient(t, baseUrl)
+
+/** Names and labels with their value; without those of Node, whose kinds of handles and collections come and go. */
+const readSeries = async () =>
+  [...(await (await fetch(`${probeUrl}/metrics`)).text()).matchAll(/^(shutterfleet_.*) (\S+)$/gm)].map(
+    ([, series = '', value]) => ({ series, value: Number(value) }),
+  )
+
+/** Requests of an account that nobody has seen before, each with words of its own wherever there is room for one. */
+const sendAll = async (nth: number) => {
+  const word = `${mark}-${nth}`
+  const { id: accountId } = await createAccount(database, { name: word, email: 'a@example.com', plan: 'unlimited' })
+  const { key } = await createKey(database, { accountId, name: word, domains: [], pepper: testPepper })
+  const body = JSON.stringify({
+    url: `https://${word}.example/${word}?${word}`,
+    user_agent: word,
+    headers: { [word]: word },
+  })
+  const length = Buffer.byteLength(body)
+  const headers = [
+    'Content-Type: application/json',
+    `Content-Length: ${length}`,
+    `Origin: https://${word}`,
+    `${word}: ${word}`,
+  ]
+  const head = (line: string, bearer = key) =>
+    rawHead(line, [`Host: ${word}.example`, `Authorization: Bearer ${bearer}`, `X-Request-Id: ${word}`, ...headers])
+  await send(head('POST /v1/screenshots'), body)
+  await send(head(`POST /v1/${word}/screenshots`), body)
+  await send(head(`POST /v1/screenshots?${word}=${word}`), body)
+  await send(head(`${word.toUpperCase()} /v1/screenshots`), body)
+  await send(head('POST /v1/screenshots', word), body)
+}
+
+t.test('the number of series does not grow with accounts, URLs, routes, methods, headers or keys', async (t) => {
+  for (let nth = 0; nth < 10; nth += 1) await sendAll(nth)
+  const before = await readSeries()
+  for (let nth = 10; nth < accounts; nth += 1) await sendAll(nth)
+  const after = await readSeries()
+  t.strictSame(
+    after.map(({ series }) => series),
+    before.map(({ series }) => series),
+  )
+  t.notMatch(after.map(({ series }) => series).join('\n'), new RegExp(mark, 'i'))
+  t.match(
+    after.find(({ series }) => series.startsWith('shutterfleet_captures_accepted_total')),
+    { value: accounts },
+  )
+})

@@ -1,0 +1,15 @@
+import t from 'tap'
+import { dashboardQueries, testQueries } from '#test/helpers/dashboard-queries.ts'
+import { startOperatorCluster } from '#test/helpers/operator-cluster.ts'
+import { startPrometheus } from '#test/helpers/prometheus.ts'
+
+t.test('every panel of the controller on Kubernetes has data', async (t) => {
+  const { operator, applyPool, settles, queue } = await startOperatorCluster(t)
+  await using prometheus = await startPrometheus([new URL(operator.probeUrl).host])
+  await applyPool('web', { pool: 'standard' })
+  await queue.send(2)
+  await settles('web', 1)
+  const queries = dashboardQueries().filter(({ isKubernetes }) => isKubernetes)
+  t.ok(queries.length > 3)
+  await testQueries(t, prometheus, queries)
+})

@@ -1,0 +1,94 @@
+import type { Mutation } from './mutation.ts'
+
+const unit = 'test/unit/worker'
+const capture = 'services/worker/browser-host/capture'
+
+const against = (test: string, file: string, changes: readonly (readonly [find: string, replace: string])[]) =>
+  changes.map(([find, replace]): Mutation => ({ test, file, find, replace }))
+
+/** Against the shares that stages have of an attempt's deadline. */
+const deadline: readonly Mutation[] = [
+  ...against('test/integration/worker-readiness.test.ts', `${capture}/run-capture.ts`, [
+    ['leftMs: bounds.endsAt - performance.now(), pixelsMax', 'leftMs: 60_000, pixelsMax'],
+  ]),
+  ...against(`${unit}/browser-host/capture/plan/share-time.test.ts`, `${capture}/plan/share-time.ts`, [
+    ['leftMs - delayMs - pictureMs(plan, pixelsMax)', 'leftMs - delayMs'],
+    ['leftMs - delayMs - pictureMs(plan, pixelsMax)', 'leftMs - pictureMs(plan, pixelsMax)'],
+    ['.filter((each) => isTaken(each, plan))', ''],
+    ['order.slice(order.indexOf(stage))', 'order'],
+    ['Math.max(0, freeMs / wantedMs)', 'freeMs / wantedMs'],
+    ['Math.min(1, Math.max(0, freeMs / wantedMs))', 'Math.max(0, freeMs / wantedMs)'],
+  ]),
+]
+
+/** Against what becomes of an attempt that a fault of ours broke off. */
+const handBacks: readonly Mutation[] = [
+  ...against(`${unit}/run-attempt.test.ts`, 'services/worker/run-attempt.ts', [
+    ['if (!egressStood) {', "if (!egressStood && outcome.outcome === 'interrupted') {"],
+    ['handBacks < handBacksMax', 'handBacks <= handBacksMax'],
+    ['handBacks: handBacks + 1', 'handBacks'],
+    ["(by !== 'browser' || !isLoaded) && ", '!isLoaded && '],
+    ['if (attempt < unendedMax)', 'if (attempt <= unendedMax)'],
+  ]),
+  ...against(`${unit}/read-progress.test.ts`, 'services/worker/read-progress.ts', [
+    ['attempt === next.attempt ? next.handBacks : 0', 'next.handBacks'],
+    ["kind === 'begun' ? { attempt: attempt + 1, handBacks: 0 } : ", ''],
+  ]),
+  ...against('test/integration/worker-egress-faults.test.ts', 'services/worker/serve-delivery.ts', [
+    ["  if (fate.kind === 'handed-back') await say({ attempt, ...fate })\n", ''],
+  ]),
+]
+
+/** Against the bounds of what a browser host may write. */
+const frames: readonly Mutation[] = [
+  ...against(`${unit}/host/host-pipe.test.ts`, 'services/worker/browser-host/frames.ts', [
+    ['textLength > textBytesMax || bytesLength > bytesMax', 'bytesLength > bytesMax'],
+    ['textLength > textBytesMax || bytesLength > bytesMax', 'textLength > textBytesMax'],
+    ['    if (from.destroyed) return\n', ''],
+    ['      from.destroy()\n', ''],
+  ]),
+  ...against(`${unit}/host/host-pipe.test.ts`, 'services/worker/host/host-pipe.ts', [
+    ['number !== oldest()', '!waiting.has(number)'],
+    ['running?.id !== report.id || !isDue', '!isDue'],
+    ["kind === 'ended' || running?.stage === before[kind]", 'true'],
+    ["    if ((oldest() ?? Infinity) <= running.reviewsBefore) throw new Error('a verdict is missing')\n", ''],
+  ]),
+  ...against(`${unit}/host/host-pipe.test.ts`, 'services/worker/host/read-host-report.ts', [
+    ['if (isImage !== bytes.byteLength > 0)', 'if (isImage && bytes.byteLength === 0)'],
+    ['if (!isBounded(described.metadata))', 'if (!described)'],
+  ]),
+]
+
+/** Against what is never blocked: the page's own site. */
+const ownSite = against(
+  `${unit}/browser-host/blocking/blocker.test.ts`,
+  'services/worker/browser-host/blocking/blocker.ts',
+  [
+    ['!admitted.has(host) && !isOwn(host) && ', '!admitted.has(host) && '],
+    ['[source.url, address()].some', '[source.url].some'],
+    ['[source.url, address()].some', '[address()].some'],
+    ['own === host || siteOf(own) === siteOf(host)', 'own === host'],
+    ['!isAboutHost(filter) || !isOwn(host)', 'true'],
+    ['isAboutHost(filter) && isOwn(request.hostname) ? [...rules.matchAll(request)] : [filter]', '[filter]'],
+    ['isMain ? [] : ', ''],
+  ],
+)
+
+/** Against where the caller's headers go, redirects included. */
+const headers: readonly Mutation[] = [
+  ...against(`${unit}/browser-host/capture/equip/send-headers.test.ts`, `${capture}/equip/send-headers.ts`, [
+    ['URL.parse(request.url)?.hostname === host ? values : refererTaken(values)', 'values'],
+    ['URL.parse(request.url)?.hostname === host', 'URL.parse(request.url)?.hostname.endsWith(host)'],
+    ['? values : refererTaken(values)', '? values : undefined'],
+    ["request.url + (request.urlFragment ?? '')", 'request.url'],
+  ]),
+  {
+    point: 'Where `headers` go',
+    file: `${capture}/equip/send-headers.ts`,
+    find: "    ...(redirectedRequestId !== undefined && { url: request.url + (request.urlFragment ?? '') }),\n",
+    replace: '',
+  },
+]
+
+/** Against what no answer shows: deadlines, hand-backs, and what keeps pages and browser hosts in their bounds. */
+export const worker: readonly Mutation[] = [...deadline, ...handBacks, ...frames, ...ownSite, ...headers]

@@ -1,0 +1,57 @@
+import { type Finding, findingAt, type SourceFile } from '#test/tidy/source.ts'
+
+const rule = 'observability'
+const files = 'charts/shutterfleet/files/'
+const runbooks = 'docs/runbooks/'
+const docsPath = 'docs/metrics.md'
+const annotations = ['severity', 'summary', 'description', 'runbook_url']
+
+/** Every series that the services have, by the generated list of their metrics. */
+const seriesIn = (docs: string): ReadonlySet<string> =>
+  new Set(
+    [...docs.matchAll(/^\| `(shutterfleet_\w+)` \| (\w+)/gm)].flatMap(([, name = '', kind]) =>
+      kind === 'histogram' ? ['_bucket', '_sum', '_count'].map((part) => name + part) : [name],
+    ),
+  )
+
+const unknownMetrics = (file: SourceFile, known: ReadonlySet<string>): Finding[] =>
+  [...file.text.matchAll(/\bshutterfleet_\w+/g)]
+    .filter(([name]) => !known.has(name))
+    .map(({ 0: name, index }) => findingAt(file, index, rule, `no service has ${name}`))
+
+type Alert = { readonly file: SourceFile; readonly index: number; readonly text: string }
+
+const alertsIn = (file: SourceFile): Alert[] =>
+  [...file.text.matchAll(/^ +- alert: .*\n(?:(?! +- (?:alert|name|record):).*\n)*/gm)].map(({ 0: text, index }) => ({
+    file,
+    index,
+    text,
+  }))
+
+const faultsOf = ({ file, index, text }: Alert, pages: ReadonlySet<string>): Finding[] => {
+  const page = /runbook_url: (\S+)/.exec(text)?.[1] ?? ''
+  return [
+    ...annotations
+      .filter((name) => !new RegExp(`^ +${name}: \\S`, 'm').test(text))
+      .map((name) => findingAt(file, index, rule, `the alert has no ${name}`)),
+    ...(page !== '' && !pages.has(page) ? [findingAt(file, index, rule, `${page} does not exist`)] : []),
+  ]
+}
+
+/**
+ * Rules and dashboards name metrics that a service has; every alert says how severe it is, what has happened and what to do;
+ * every runbook belongs to an alert.
+ */
+export const observability = (tree: readonly SourceFile[]): Finding[] => {
+  const known = seriesIn(tree.find(({ path }) => path === docsPath)?.text ?? '')
+  const shipped = tree.filter(({ path }) => path.startsWith(files))
+  const pages = tree.filter(({ path }) => path.startsWith(runbooks))
+  const alerts = shipped.filter(({ path }) => path.startsWith(`${files}rules/`)).flatMap(alertsIn)
+  return [
+    ...shipped.flatMap((file) => unknownMetrics(file, known)),
+    ...alerts.flatMap((alert) => faultsOf(alert, new Set(pages.map(({ path }) => path)))),
+    ...pages
+      .filter(({ path }) => !alerts.some(({ text }) => text.includes(path)))
+      .map((page) => findingAt(page, 0, rule, 'no alert points here')),
+  ]
+}

@@ -1,0 +1,51 @@
+import t from 'tap'
+import { observability } from './checks/observability.ts'
+import { readTree } from './source.ts'
+import { testCheck } from './test-check.ts'
+
+const docs = 'docs/metrics.md'
+const rules = 'charts/shutterfleet/files/rules/x.yaml'
+const dashboard = 'charts/shutterfleet/files/dashboards/x.json'
+const page = 'docs/runbooks/down.md'
+const alert = `groups:
+  - name: x
+    rules:
+      - alert: Down
+        expr: shutterfleet_things_total > 0
+        labels:
+          severity: critical
+        annotations:
+          summary: Down
+          description: It is down
+          runbook_url: ${page}
+`
+const tree = {
+  [docs]:
+    '| `shutterfleet_things_total` | counter | | Things |\n| `shutterfleet_time_seconds` | histogram | | Time |\n',
+  [rules]: alert,
+  [dashboard]: '{ "expr": "rate(shutterfleet_time_seconds_bucket[5m]) + shutterfleet:faults:ratio" }\n',
+  [page]: '# Down\n',
+}
+const planted = (name: string, path: keyof typeof tree, [from, to]: readonly [string, string], at: string) => ({
+  name,
+  tree: { ...tree, [path]: tree[path]?.replace(from, to) ?? '' },
+  at: [at],
+})
+
+await testCheck(t, {
+  check: observability,
+  real: () => observability(readTree('')),
+  bad: [
+    planted('a rule with an unknown metric', rules, ['things_total', 'thing_total'], `${rules}:5`),
+    planted('a dashboard with an unknown metric', dashboard, ['time_seconds', 'times_seconds'], `${dashboard}:1`),
+    planted('a histogram that is queried as a gauge', dashboard, ['_bucket', ''], `${dashboard}:1`),
+    planted('an alert without a severity', rules, ['severity: critical', 'team: x'], `${rules}:4`),
+    planted('an alert without a description', rules, ['description: It', 'comment: It'], `${rules}:4`),
+    {
+      name: 'an alert whose runbook is missing, and a runbook without an alert',
+      tree: { ...tree, [rules]: alert.replace('down.md', 'up.md') },
+      at: [`${rules}:4`, `${page}:1`],
+    },
+  ],
+  good: [{ name: 'rules, dashboards and runbooks in step', tree }],
+})

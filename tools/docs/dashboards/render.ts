@@ -1,0 +1,90 @@
+import {
+  LegendDisplayMode,
+  LegendPlacement,
+  ReduceDataOptionsBuilder,
+  VizLegendOptionsBuilder,
+} from '@grafana/grafana-foundation-sdk/common'
+import {
+  DashboardBuilder,
+  DashboardLinkBuilder,
+  DashboardLinkType,
+  DatasourceVariableBuilder,
+  QueryVariableBuilder,
+  VariableRefresh,
+} from '@grafana/grafana-foundation-sdk/dashboard'
+import { DataqueryBuilder } from '@grafana/grafana-foundation-sdk/prometheus'
+import { PanelBuilder as StatBuilder } from '@grafana/grafana-foundation-sdk/stat'
+import { PanelBuilder as TimeSeriesBuilder } from '@grafana/grafana-foundation-sdk/timeseries'
+import { dashboards } from './dashboards.ts'
+import type { Dashboard, Panel } from './panel.ts'
+
+const datasource = { type: 'prometheus', uid: '${datasource}' }
+const tag = 'shutterfleet'
+const size = { stat: { span: 6, height: 4 }, series: { span: 12, height: 8 } }
+
+/** What the description of a panel says of when it has data. */
+const notes = {
+  isKubernetes: 'Of the controller on Kubernetes.',
+  isEventOnly: 'Without data until it happens.',
+}
+
+const describe = ({ description, isKubernetes, isEventOnly }: Panel): string =>
+  [description, isKubernetes && notes.isKubernetes, isEventOnly && notes.isEventOnly].filter(Boolean).join(' ')
+
+const legend = () =>
+  new VizLegendOptionsBuilder()
+    .showLegend(true)
+    .displayMode(LegendDisplayMode.List)
+    .placement(LegendPlacement.Bottom)
+    .calcs([])
+
+const panelOf = (panel: Panel) => {
+  const { span, height } = panel.isStat ? size.stat : size.series
+  const builder = panel.isStat
+    ? new StatBuilder().reduceOptions(new ReduceDataOptionsBuilder().calcs(['lastNotNull']))
+    : new TimeSeriesBuilder().legend(legend()).fillOpacity(10)
+  builder.title(panel.title).datasource(datasource).unit(panel.unit).min(0).span(span).height(height)
+  const description = describe(panel)
+  if (description !== '') builder.description(description)
+  for (const [index, { expr, legend: name }] of panel.queries.entries()) {
+    const query = new DataqueryBuilder()
+      .refId(String.fromCodePoint(65 + index))
+      .expr(expr)
+      .legendFormat(name)
+    builder.withTarget(panel.isStat ? query.instant() : query.range())
+  }
+  return builder
+}
+
+const namespaces = () =>
+  new QueryVariableBuilder('namespace')
+    .label('Namespace')
+    .datasource(datasource)
+    .query('label_values(shutterfleet_event_loop_utilization_ratio, namespace)')
+    .refresh(VariableRefresh.OnTimeRangeChanged)
+    .includeAll(true)
+    .allValue('.*')
+    .multi(true)
+    .current({ selected: true, text: 'All', value: '$__all' })
+
+const toJson = ({ name, title, panels }: Dashboard): string => {
+  // The form that every supported Grafana provisions from a ConfigMap; version 2 of it is read by the newest alone.
+  // oxlint-disable-next-line typescript/no-deprecated
+  const builder = new DashboardBuilder(title)
+    .uid(`${tag}-${name}`)
+    .tags([tag])
+    .time({ from: 'now-1h', to: 'now' })
+    .refresh('30s')
+    .readonly()
+    .link(new DashboardLinkBuilder(tag).type(DashboardLinkType.Dashboards).tags([tag]).asDropdown(true).keepTime(true))
+    .withVariable(new DatasourceVariableBuilder('datasource').label('Data source').type('prometheus'))
+    .withVariable(namespaces())
+  for (const panel of panels) builder.withPanel(panelOf(panel))
+  return `${JSON.stringify(builder.build(), null, 2)}\n`
+}
+
+/** The text of each dashboard by its file in the repository. */
+export const dashboardFiles = (): Record<string, string> =>
+  Object.fromEntries(
+    dashboards.map((dashboard) => [`charts/shutterfleet/files/dashboards/${dashboard.name}.json`, toJson(dashboard)]),
+  )
