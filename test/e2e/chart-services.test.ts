@@ -22,7 +22,15 @@ const root = resolve(import.meta.dirname, '../..')
 const folder = t.testdir()
 const logCharsMax = 20_000
 const objects = objectsOf(await renderText(ciPath('evaluation')))
-const pods = new Map(podsOf(objects).map((pod) => [pod.metadata.labels['app.kubernetes.io/component'] ?? '', pod]))
+const podsByName = new Map(
+  podsOf(objects).map((pod) => [pod.metadata.labels['app.kubernetes.io/component'] ?? '', pod]),
+)
+
+const podOf = (name: string): ChartPod => {
+  const pod = podsByName.get(name)
+  if (!pod) throw new Error(`the chart has no pod ${name}`)
+  return pod
+}
 
 // The servers of the release, as its keys have them.
 const keys = makeKeys({}, { nats: 'nats:4222', postgres: 'postgres:5432' })
@@ -100,17 +108,9 @@ const start = async (name: string, args: readonly string[], env: Readonly<Record
   if (child.exitCode !== null) throw new Error(`${name} ended: ${log}`)
 }
 
-t.test('chart: what its containers run serves a capture', async (t) => {
-  for (const name of ['egress', 'webhook-egress', 'ledger', 'gateway', 'webhooks']) {
-    const pod = pods.get(name)
-    if (!pod) throw new Error(`no pod ${name}`)
-    await start(name, pod.spec.containers[0].args, await environmentIn(name, pod))
-    t.pass(`${name} is ready`)
-  }
-
-  const controller = pods.get('controller')
-  if (!controller) throw new Error('no controller')
-  const settings = readOperator(await environmentIn('controller', controller))
+/** Starts a worker as the controller makes its pod. */
+const startWorker = async () => {
+  const settings = readOperator(await environmentIn('controller', podOf('controller')))
   const { spec } = workerPod({
     ...{ pool: 'standard', browserPool: 'standard', template: {}, slots: 1, program: 'main', graceSeconds: 10 },
     settings,
@@ -118,9 +118,18 @@ t.test('chart: what its containers run serves a capture', async (t) => {
   const [container] = spec.containers
   const env = await environmentOf('worker-1', container?.env ?? [], workerKeys('standard', keys, {}))
   await start('worker', container?.args ?? [], { ...env, SHUTTERFLEET_CHROMIUM: chromiumPath, TMPDIR: folder })
+}
 
-  const test = pods.get('test')
-  if (!test) throw new Error('no test')
+t.test('chart: what its containers run serves a capture', async (t) => {
+  for (const name of ['egress', 'webhook-egress', 'ledger', 'gateway', 'webhooks']) {
+    const pod = podOf(name)
+    await start(name, pod.spec.containers[0].args, await environmentIn(name, pod))
+    t.pass(`${name} is ready`)
+  }
+
+  await startWorker()
+
+  const test = podOf('test')
   const page = objects.find(({ kind, metadata }) => kind === 'ConfigMap' && metadata.name.endsWith('-test'))
   const { 'page.html': html = '' } = (page?.['data'] ?? {}) as Readonly<Record<string, string>>
   await writeFile(join(folder, 'page.html'), html)
