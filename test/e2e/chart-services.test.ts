@@ -133,7 +133,7 @@ t.test('chart: what its containers run serves a capture', async (t) => {
   const page = objects.find(({ kind, metadata }) => kind === 'ConfigMap' && metadata.name.endsWith('-test'))
   const { 'page.html': html = '' } = (page?.['data'] ?? {}) as Readonly<Record<string, string>>
   await writeFile(join(folder, 'page.html'), html)
-  const [program = '', ...words] = test.spec.containers[0].args.map((word) => here(word).replace('/tmp', folder))
+  const [program = '', ...words] = test.spec.containers[0].args.map((word) => here(word.replace('/tmp', folder)))
   await promisify(execFile)(join(root, 'bin', program), words, {
     env: { PATH: process.env['PATH'], ...(await environmentIn('test', test)) },
   })
