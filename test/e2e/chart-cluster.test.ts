@@ -243,11 +243,12 @@ t.test('chart: a hook brings the definition of pools to that of the release, and
   t.ok(text.includes(column))
   const file = join(t.testdir(), 'crd.json')
   const kubeconfig = await kubeconfigOf(t, 'shots-shutterfleet-crd')
-  const upgrade = async (json: string) => {
+  const change = async (json: string, SHUTTERFLEET_KUBECONFIG: string) => {
     await writeFile(file, json)
-    await run(shutterfleet, ['cluster', 'crd', file], {
-      env: { PATH: process.env['PATH'], SHUTTERFLEET_KUBECONFIG: kubeconfig },
-    })
+    return run(shutterfleet, ['cluster', 'crd', file], { env: { PATH: process.env['PATH'], SHUTTERFLEET_KUBECONFIG } })
+  }
+  const upgrade = async (json: string) => {
+    await change(json, kubeconfig)
     return kubectl([
       'get',
       'crd',
@@ -260,4 +261,9 @@ t.test('chart: a hook brings the definition of pools to that of the release, and
   t.match(await upgrade(text), /^Ready /, 'what a release has no more goes')
   const foreign = text.replaceAll('browserpools.shutterfleet.dev', 'ponds.example.com')
   t.match(await outcomeOf(upgrade(foreign)), { code: 1, said: /ponds\.example\.com/ })
+  t.match(
+    (await change(foreign, cluster.kubeconfig)).stdout,
+    /is not there/,
+    'what is installed later is not waited for',
+  )
 })

@@ -61,6 +61,13 @@ t.test(
       await helm(which, ['upgrade', which, chartFolder, ...inPlace(which), `--values=${values}`], env)
       t.equal(await uids(), before, 'what has not changed is not rolled')
       t.notMatch(await kubectl(['get', 'bp', '-n', `${which}-workers`, '-o', 'name']), /proxied/)
+      await helm(which, ['upgrade', which, chartFolder, ...inPlace(which), '--set=image.worker.tag=next'], env)
+      const map = ['get', 'configmap', `${which}-shutterfleet-admission`, '-n', `${which}-workers`, '-o', 'yaml']
+      t.match(
+        await kubectl(map),
+        /images: [^]*worker:next[^]*worker:0\.1\.0/,
+        'workers of before may be made until they are replaced',
+      )
       await helm(which, ['rollback', which, '1', `--namespace=${which}`, '--wait', '--timeout=50s'], env)
       t.match(await kubectl(['get', 'bp', '-n', `${which}-workers`, '-o', 'name']), /proxied/)
       t.equal(await pepper(which), 'a2VwdA==', 'keys stay')

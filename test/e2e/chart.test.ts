@@ -99,6 +99,20 @@ t.test('chart: says what is missing', async (t) => {
   t.equal(await refusalOf(['--kube-version=1.32.0', '--set=workers.isolation=flags-only']), 'rendered')
 })
 
+t.test('chart: what values add to a pod is beside what the chart has', async (t) => {
+  const gateway = podsOf(objectsOf(await renderText(ciPath('complete')))).find(
+    ({ metadata }) => metadata.labels['app.kubernetes.io/component'] === 'gateway',
+  )
+  const { containers = [], volumes = [] } = gateway?.spec ?? {}
+  t.match(containers, [{ name: 'gateway' }, { name: 'sidecar' }])
+  t.match(
+    volumes.map(({ name }) => name),
+    ['tmp', 'extra-ca', 'secrets', 'mine'],
+  )
+  const names = containers[0]?.env?.map(({ name }) => name)
+  t.ok(names?.includes('MINE') && names.includes('SHUTTERFLEET_GATEWAY_PORT'), String(names))
+})
+
 t.test('chart: renders what it did', async (t) => {
   await mkdir(goldenFolder, { recursive: true })
   for (const name of ['minimal', 'evaluation', 'network']) {

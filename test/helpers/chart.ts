@@ -108,6 +108,7 @@ export const unusedValues = async (
 }
 
 type ChartContainer = {
+  readonly name: string
   readonly args: readonly string[]
   readonly env?: readonly { readonly name: string; readonly value?: string }[]
   readonly volumeMounts: readonly { readonly mountPath: string }[]
@@ -117,7 +118,7 @@ type ChartContainer = {
 export type ChartPod = {
   readonly metadata: { readonly labels: Readonly<Record<string, string>> }
   readonly spec: {
-    readonly containers: readonly [ChartContainer]
+    readonly containers: readonly [ChartContainer, ...ChartContainer[]]
     readonly initContainers?: readonly ChartContainer[]
     readonly volumes: readonly {
       readonly name: string

@@ -9,13 +9,15 @@ plans:
 {{- end }}
 {{- end }}
 
-{{- define "shutterfleet.besideGateway" -}}
+{{- /* The volume of images is on one node at a time, and so are the pods that mount it; the first may be anywhere. */}}
+{{- define "shutterfleet.besideImages" -}}
 podAffinity:
   requiredDuringSchedulingIgnoredDuringExecution:
     - topologyKey: kubernetes.io/hostname
       labelSelector:
         matchLabels:
-          {{- include "shutterfleet.selector" (list . "gateway") | nindent 10 }}
+          app.kubernetes.io/instance: {{ .Release.Name }}
+          shutterfleet.dev/images: "true"
 {{- end }}
 
 {{- /* A single server with a volume: dict of root, component, image, user, args, env, port, items, mounts, probe */}}

@@ -45,6 +45,11 @@ http://{{ include "shutterfleet.host" (list . "gateway") }}:{{ .Values.gateway.s
 {{- end }}
 {{- end }}
 
+{{- /* Queues whose workers get a Secret, whoever brings the BrowserPools. */}}
+{{- define "shutterfleet.queues" -}}
+standard proxied{{ if .Values.pools.stealth.enabled }} stealth{{ end }}
+{{- end }}
+
 {{- /* Labels: (list $ component) */}}
 {{- define "shutterfleet.selector" -}}
 {{- $root := index . 0 -}}

@@ -19,6 +19,7 @@ A pod: dict of
   restartPolicy
   name          of a pod that nothing else makes
   annotations   of the pod
+  labels        of the pod, beside its component
 */}}
 {{- define "shutterfleet.pod" -}}
 {{- $root := .root -}}
@@ -29,10 +30,14 @@ A pod: dict of
 {{- if $root.Values.extraCa.configMap }}{{ $_ := set $settings "NODE_EXTRA_CA_CERTS" "/etc/shutterfleet/ca.crt" }}{{ end -}}
 {{- with $root.Values.otlpEndpoint }}{{ $_ := set $settings "OTEL_EXPORTER_OTLP_ENDPOINT" . }}{{ end -}}
 {{- $container := fromYaml (include "shutterfleet.container" (merge (dict "settings" $settings) .)) -}}
-{{- if .config.container }}{{ $container = mergeOverwrite $container (deepCopy .config.container) }}{{ end -}}
+{{- $own := .config.container | default dict -}}
+{{- $container = mergeOverwrite $container (omit (deepCopy $own) "env" "volumeMounts") -}}
+{{- range list "env" "volumeMounts" }}{{ if hasKey $own . }}{{ $_ := set $container . (concat (index $container .) (index $own .)) }}{{ end }}{{ end -}}
 {{- $spec := fromYaml (include "shutterfleet.podSpec" (merge (dict "settings" $settings) .)) -}}
-{{- $_ := set $spec "containers" (concat (list $container) (default (list) $spec.containers)) -}}
-{{- if .config.pod }}{{ $spec = mergeOverwrite $spec (deepCopy .config.pod) }}{{ end -}}
+{{- $_ := set $spec "containers" (list $container) -}}
+{{- $own = .config.pod | default dict -}}
+{{- $spec = mergeOverwrite $spec (omit (deepCopy $own) "containers" "initContainers" "volumes") -}}
+{{- range list "containers" "initContainers" "volumes" }}{{ if hasKey $own . }}{{ $_ := set $spec . (concat (index $spec . | default list) (index $own .)) }}{{ end }}{{ end -}}
 metadata:
   {{- with .name }}
   name: {{ . }}
@@ -42,6 +47,9 @@ metadata:
     {{- include "shutterfleet.selector" (list $root .component) | nindent 4 }}
     {{- if .probes }}
     shutterfleet.dev/metrics: "true"
+    {{- end }}
+    {{- with .labels }}
+    {{- toYaml . | nindent 4 }}
     {{- end }}
     {{- with $root.Values.pods.labels }}
     {{- toYaml . | nindent 4 }}
@@ -223,17 +231,16 @@ spec:
       {{- include "shutterfleet.selector" (list $root .component) | nindent 6 }}
   template:
     {{- include "shutterfleet.pod" $pod | nindent 4 }}
-{{- if or .autoscaled (gt (int (.replicas | default .config.replicas)) 1) }}
 ---
 apiVersion: policy/v1
 kind: PodDisruptionBudget
 metadata:
   {{- include "shutterfleet.metadata" (list $root .component (printf "%s-%s" (include "shutterfleet.fullname" $root) .component)) | nindent 2 }}
 spec:
-  minAvailable: {{ .config.minAvailable }}
+  # A drain takes one pod after another, and never waits for ever.
+  maxUnavailable: 1
   unhealthyPodEvictionPolicy: AlwaysAllow
   selector:
     matchLabels:
       {{- include "shutterfleet.selector" (list $root .component) | nindent 6 }}
-{{- end }}
 {{- end }}

@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import type { Command } from '#cli/command.ts'
 import type { KubeObject } from '#shared/kube/resource.ts'
+import { outcomeOf } from '#shared/kube/kube-error.ts'
 import { withCluster } from './cluster-api.ts'
 
 const definitions = {
@@ -22,7 +23,16 @@ export const clusterCrd: Command = {
     await withCluster(env, async ({ api }) => {
       // Versions are a list, which a merge replaces as a whole: what the release has no more goes.
       const { name } = metadata
-      await api.patch({ resource: definitions, name }, { kind: 'merge', body: { spec }, fieldManager: 'helm' })
+      try {
+        await api.patch({ resource: definitions, name }, { kind: 'merge', body: { spec }, fieldManager: 'helm' })
+      } catch (error) {
+        if (outcomeOf(error) !== 'not-found') throw error
+        // Argo CD runs this before it has applied anything.
+        return print({
+          json: { name, missing: true },
+          text: `${name} is not there: whoever installs it brings this release's`,
+        })
+      }
       print({ json: { name }, text: `${name} is that of this release` })
     })
   },

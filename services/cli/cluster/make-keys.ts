@@ -51,17 +51,23 @@ jetstream { store_dir: /data }
   }
 }
 
-/** `kept` and what it lacks. Throws `CONFIGURATION` where it has half of a pair of keys. */
+/** The token of the clients of an egress, and the list of those that it takes, which is longer while one replaces another. */
+const tokens = (kept: SecretTexts, name: string): SecretTexts => {
+  const token = kept[name] ?? password()
+  return { [name]: token, [`${name}s`]: token }
+}
+
+/** `kept` and what it lacks; the configuration of NATS is made anew of the passwords, so that it has the users of this version. Throws `CONFIGURATION` where it has half of a pair of keys. */
 export const makeKeys = (kept: SecretTexts, { nats, postgres }: OwnServers): SecretTexts => ({
   'key-pepper': key(),
   'link-signing-keys': `1:${key()}`,
   'storage-signing-key': key(),
-  'egress-token': password(),
-  'webhook-egress-token': password(),
+  ...tokens(kept, 'egress-token'),
+  ...tokens(kept, 'webhook-egress-token'),
   ...Object.assign({}, ...[...pools, 'webhooks'].map((name) => pair(kept, name))),
   ...postgresKeys(kept, postgres),
-  ...natsKeys(kept, nats),
   ...kept,
+  ...natsKeys(kept, nats),
 })
 
 /** The Secret of a pool's workers: `keys` and, where NATS is not the release's own, the address that is in `natsUrls` as `worker-POOL-url`. */

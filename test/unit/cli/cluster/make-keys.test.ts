@@ -12,6 +12,22 @@ t.test('keys: what is there stays, and only what is missing is made', async (t) 
   t.not(makeKeys({}, none)['egress-token'], makeKeys({}, none)['egress-token'])
 })
 
+t.test('keys: an egress takes a list of tokens, of which its clients have one', async (t) => {
+  const keys = makeKeys({}, none)
+  t.equal(keys['egress-tokens'], keys['egress-token'])
+  const turning = { ...keys, 'egress-tokens': `${keys['egress-token']},next` }
+  t.match(makeKeys(turning, none), { 'egress-token': keys['egress-token'], 'egress-tokens': /,next$/ })
+})
+
+t.test('keys: an own NATS gets the users of this version, whose passwords stay', async (t) => {
+  const keys = makeKeys({}, own)
+  const { 'nats.conf': before, 'worker-stealth-url': _, ...older } = keys
+  const made = makeKeys({ ...older, 'nats.conf': 'of an older version' }, own)
+  t.match(made['nats.conf'], new URL(made['worker-stealth-url'] ?? '').password)
+  t.equal(made['gateway-url'], keys['gateway-url'])
+  t.match(before, new URL(keys['worker-stealth-url'] ?? '').password)
+})
+
 t.test('keys: both halves of a pair belong together, and one alone is refused', async (t) => {
   const keys = makeKeys({}, none)
   const kidOf = (name: string) => [
