@@ -57,14 +57,14 @@ const runSnippets = async (
 }
 
 /** Resolves where it was clicked through, and throws otherwise. */
-const converse = async (frame: CandidateFrame, script: ConsentScript, endsAt: number): Promise<void> => {
+const converse = async (frame: CandidateFrame, script: ConsentScript, signal: AbortSignal): Promise<void> => {
   await runInIsolatedWorld(frame, script.scriptFor(frame.url, frame))
   let answers: Answer[] = []
-  for (let round = 0; round < roundsMax && performance.now() < endsAt; round += 1) {
+  for (let round = 0; round < roundsMax && !signal.aborted; round += 1) {
     const said = await runInIsolatedWorld(frame, `shutterfleetConsent.next(${JSON.stringify(answers)})`)
     const { asked, end } = readMessages(said)
     if (end === 'opted-out') return
-    if (end !== undefined) break
+    if (end !== undefined || signal.aborted) break
     answers = await runSnippets(frame, script, asked)
   }
   throw new Error('not opted out here')
@@ -89,10 +89,11 @@ const listFrames = async ({ frameSessions, mainFrameId }: Open): Promise<Candida
  * frame that was clicked through ends it, or `waitMs`; a page that goes away meanwhile, or hangs, is left as it is.
  */
 export const optOut = async (open: Open, script: ConsentScript, waitMs: number): Promise<void> => {
-  const endsAt = performance.now() + waitMs
+  const stop = new AbortController()
   const anywhere = async () => {
     const frames = await listFrames(open)
-    await Promise.any(frames.map((frame) => converse(frame, script, endsAt)))
+    await Promise.any(frames.map((frame) => converse(frame, script, stop.signal)))
   }
   await within(anywhere(), waitMs, () => new Error('not opted out in time')).catch(() => {})
+  stop.abort()
 }
