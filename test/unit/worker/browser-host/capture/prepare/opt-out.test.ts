@@ -32,6 +32,25 @@ t.test('once one frame is clicked through, the others are asked nothing more', a
   t.strictSame(asked.toSorted(), ['below', 'main'])
 })
 
+t.test('a banner of the page itself is clicked through though a frame was sooner', async (t) => {
+  const found = Promise.withResolvers<void>()
+  const ofMain = [[{ found: true }], [{ id: 'a', snippet: 'EVAL_0' }], [{ end: 'opted-out' }]]
+  const { open, asked } = pageOf(async (frame) => {
+    if (frame === 'below') {
+      await found.promise
+      return [{ end: 'opted-out' }]
+    }
+    const said = ofMain.shift() ?? []
+    if (ofMain.length === 1) {
+      found.resolve()
+      await setImmediate()
+    }
+    return said
+  })
+  await optOut(open, script, 60_000)
+  t.strictSame(asked.toSorted(), ['below', 'main', 'main', 'main'])
+})
+
 t.test('once the time is over, nothing more is asked', async (t) => {
   const late = Promise.withResolvers<object[]>()
   const { open, asked } = pageOf(() => late.promise)
