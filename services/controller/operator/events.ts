@@ -103,6 +103,8 @@ export const createOperatorEvents = (logger: Logger, metrics: Metrics): Operator
     },
     termEnded: () => {
       on.leads.set(0)
+      on.unserved.reset()
+      unserved.clear()
       logger.info('no longer leads')
     },
     electionFailed: (error) => failed('election', error, {}),

@@ -4,7 +4,14 @@ import type { BrowserPool } from '#shared/kube/browser-pool.ts'
 import type { KubeApi } from '#shared/kube/client.ts'
 import type { Clock } from '#shared/kube/clock.ts'
 import { outcomeOf } from '#shared/kube/kube-error.ts'
-import { fieldOwner, labelledPool, objectName, replicasOwner, workersName } from '#shared/kube/names.ts'
+import {
+  appliedAnnotation,
+  fieldOwner,
+  labelledPool,
+  objectName,
+  replicasOwner,
+  workersName,
+} from '#shared/kube/names.ts'
 import type { KubeObject, Ref, Resource } from '#shared/kube/resource.ts'
 import { type childFields, deploymentFields, fieldsFor } from './deployment.ts'
 import { budgetFields } from './disruption-budget.ts'
@@ -99,10 +106,13 @@ export const createShaper = (deps: ShapeDeps): Shaper => {
     const cached = watch.deployment(workersName(of.metadata.name))
     return kinds.deployment.own.newerThan(of.metadata.uid, cached?.metadata.resourceVersion) ?? cached
   }
+  const firstWanted = new Map<string, string | undefined>()
   /** What differs when it is first looked at was changed by another release or other settings: that is rolled out pool by pool. */
-  const turnOf = (pool: BrowserPool) => () => {
+  const turnOf = (pool: BrowserPool, fields: Fields) => () => {
     const { uid } = pool.metadata
-    if (kinds.deployment.specs.has(uid)) return anyTime
+    const wanted = fields.metadata?.annotations?.[appliedAnnotation]
+    if (!firstWanted.has(uid)) firstWanted.set(uid, wanted)
+    if (kinds.deployment.specs.has(uid) || firstWanted.get(uid) !== wanted) return anyTime
     if (!watch.hasSynced()) return undefined
     const others = watch.pools().filter(({ metadata }) => metadata.uid !== uid)
     return turns.take(others.flatMap((other) => newest(other) ?? []))
@@ -116,7 +126,8 @@ export const createShaper = (deps: ShapeDeps): Shaper => {
     const fields = deploymentFields(pool, deps.settings)
     const first = () => withSize(fields)
     const fit = (found: SeenDeployment) => fieldsFor(found, fields)
-    const deployment = await shapeOne(kinds.deployment, { pool, fields, first, fit, turn: turnOf(pool) }, signal)
+    const turn = turnOf(pool, fields)
+    const deployment = await shapeOne(kinds.deployment, { pool, fields, first, fit, turn }, signal)
     const { seen } = deployment
     if (deployment.isNew && seen) deps.created(pool, seen.replicas)
     const cut = seen?.excessEntry === undefined ? undefined : await cutBack(api, seen, signal)
@@ -133,8 +144,8 @@ export const createShaper = (deps: ShapeDeps): Shaper => {
   return {
     shape,
     keep: (uids) => {
-      for (const { specs } of Object.values(kinds))
-        for (const uid of specs.keys()) if (!uids.has(uid)) specs.delete(uid)
+      for (const known of [firstWanted, ...Object.values(kinds).map(({ specs }) => specs)])
+        for (const uid of known.keys()) if (!uids.has(uid)) known.delete(uid)
     },
   }
 }

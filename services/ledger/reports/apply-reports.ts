@@ -17,7 +17,7 @@ const tell = ({ queue, events }: Dependencies, capture: ChangedCapture, { before
   if (judgement.tells) tellEnd(queue, capture)
   const { change } = judgement
   if (change?.begins && before.attempts === 0) {
-    events.begun(capture, Math.max(0, before.ageMs - (change.begunMsAgo ?? 0)))
+    events.begun(capture, Math.max(0, before.ageMs - judgement.begunMsAgo))
   }
   if (change?.end) events.ended(capture, change.end)
   if (judgement.losers.length > 0) events.lost(capture.id, judgement.losers)

@@ -13,12 +13,14 @@ export type Ignored = 'pool' | 'token' | 'object_key' | 'late_failure'
 /** What reports say of one capture. `tells`: it has ended, and one of the reports' senders may wait to hear of it. */
 export type ReportsJudgement = {
   readonly change: CaptureChange | undefined
+  /** Age of the report by which the latest attempt began, in milliseconds: hours after an outage. */
+  readonly begunMsAgo: number
   readonly losers: readonly string[]
   readonly tells: boolean
   readonly ignored: readonly Ignored[]
 }
 
-/** By clocks that differ no attempt began longer before its report is read; how long the consumer holds one is far less. */
+/** By clocks that differ no record is dated back further; how long the consumer holds a report is far less. */
 const begunMsAgoMax = 1000
 
 type State = {
@@ -71,7 +73,7 @@ const begin = (state: State, attempt: number, msAgo: number) => {
   state.attempts = attempt
   state.unendedStarts += 1
   state.begins = true
-  state.begunMsAgo = Math.min(msAgo, begunMsAgoMax)
+  state.begunMsAgo = msAgo
 }
 
 /** The latest attempt says nothing about its capture: it counts neither as begun nor as lost. */
@@ -160,7 +162,10 @@ export const judgeReports = (
   const { attempts, unendedStarts, begins, begunMsAgo, end, losers, tells, ignored } = state
   const isChanged = end || begins || attempts !== capture.attempts
   return {
-    change: isChanged ? { attempts, unendedStarts, begins, begunMsAgo, end } : undefined,
+    change: isChanged
+      ? { attempts, unendedStarts, begins, begunMsAgo: Math.min(begunMsAgo, begunMsAgoMax), end }
+      : undefined,
+    begunMsAgo,
     losers,
     tells,
     ignored,

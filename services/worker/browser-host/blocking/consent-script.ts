@@ -31,7 +31,7 @@ const config = {
   logs: { errors: false },
 }
 
-/** Only what the host acts on leaves the page: snippets to run, and the end. */
+/** Only what the host acts on leaves the page: snippets to run, that a banner is there, and the end. */
 const wrap = (script: string, rules: string) => `(() => {
   if (globalThis.shutterfleetConsent) return
   const messages = []
@@ -42,6 +42,7 @@ const wrap = (script: string, rules: string) => `(() => {
   }
   globalThis.autoconsentSendMessage = (message) => {
     if (message.type === 'eval') put({ id: message.id, snippet: message.snippetId })
+    else if (message.type === 'popupFound') put({ found: true })
     else if (message.type === 'optOutResult') put({ end: message.result ? 'opted-out' : 'failed' })
     else if (message.type === 'report' && message.state.lifecycle === 'nothingDetected') put({ end: 'nothing-found' })
     return Promise.resolve()

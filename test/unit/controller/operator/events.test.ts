@@ -94,3 +94,13 @@ t.test('of a queue that nobody serves the captures that wait are shown, and its 
   t.strictSame(await shown(), [])
   t.equal(lines.length, 1)
 })
+
+t.test('who no longer leads says nothing of queues, and tells anew what it finds when it leads again', async (t) => {
+  const { events, value, lines } = setUp()
+  const look = () => events.queueLooked('stealth', 'no-pool', 3)
+  look()
+  events.termEnded()
+  t.strictSame(await value('operator_queue_unserved_captures'), [])
+  look()
+  t.equal(lines.filter((line) => line.startsWith('warn queue is not served')).length, 2)
+})

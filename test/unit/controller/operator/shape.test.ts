@@ -270,3 +270,20 @@ t.test(
     t.ok((await run()).asked.includes('apply deployments'))
   },
 )
+
+t.test(
+  'what a user changes while a pool waits for its turn is applied at once, and forgotten with the pool',
+  async (t) => {
+    const { run, answer, show, world, keep } = setUp()
+    answer('deployments', { applied: 'older' })
+    show()
+    const status = { replicas: 3, updatedReplicas: 1 }
+    world.others.set(poolObject('other'), trimDeployment(deploymentObject('other', { status })))
+    t.equal((await run()).againMs, 5000)
+    world.pool = poolObject('web', { template: { image: 'other' } })
+    keep(new Set())
+    t.equal((await run()).againMs, 5000, 'another pool')
+    world.pool = poolObject('web', { template: { image: 'mine' } })
+    t.ok((await run()).asked.includes('apply deployments'))
+  },
+)

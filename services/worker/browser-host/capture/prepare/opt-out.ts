@@ -18,8 +18,10 @@ type CandidateFrame = PageFrame & { readonly url: string; readonly isMain: boole
 type Answer = { readonly id: string; readonly result: boolean }
 type Asked = { readonly id: string; readonly snippet: string }
 
+type Said = { readonly asked: readonly Asked[]; readonly isFound: boolean; readonly end: string | undefined }
+
 /** What the script may say, whatever a page made of it; all else is dropped. */
-const readMessages = (said: unknown): { readonly asked: readonly Asked[]; readonly end: string | undefined } => {
+const readMessages = (said: unknown): Said => {
   const messages = (Array.isArray(said) ? said.slice(0, snippetsMax) : []).filter(
     (each): each is Record<string, unknown> => typeof each === 'object' && each !== null,
   )
@@ -27,7 +29,7 @@ const readMessages = (said: unknown): { readonly asked: readonly Asked[]; readon
     typeof id === 'string' && id.length <= 100 && typeof snippet === 'string' ? [{ id, snippet }] : [],
   )
   const end = messages.map((each) => each['end']).find((each): each is string => typeof each === 'string')
-  return { asked, end }
+  return { asked, isFound: messages.some((each) => each['found'] === true), end }
 }
 
 /**
@@ -56,15 +58,19 @@ const runSnippets = async (
   return known.map(({ id }, index) => ({ id, result: Array.isArray(values) && values[index] === true }))
 }
 
+/** `found` is called once a banner is there, which is about to be clicked through. */
+type Talk = { readonly signal: AbortSignal; readonly found: () => void }
+
 /** Resolves where it was clicked through, and throws otherwise. */
-const converse = async (frame: CandidateFrame, script: ConsentScript, endsAt: number): Promise<void> => {
+const converse = async (frame: CandidateFrame, script: ConsentScript, { signal, found }: Talk): Promise<void> => {
   await runInIsolatedWorld(frame, script.scriptFor(frame.url, frame))
   let answers: Answer[] = []
-  for (let round = 0; round < roundsMax && performance.now() < endsAt; round += 1) {
+  for (let round = 0; round < roundsMax && !signal.aborted; round += 1) {
     const said = await runInIsolatedWorld(frame, `shutterfleetConsent.next(${JSON.stringify(answers)})`)
-    const { asked, end } = readMessages(said)
+    const { asked, isFound, end } = readMessages(said)
+    if (isFound) found()
     if (end === 'opted-out') return
-    if (end !== undefined) break
+    if (end !== undefined || signal.aborted) break
     answers = await runSnippets(frame, script, asked)
   }
   throw new Error('not opted out here')
@@ -86,13 +92,22 @@ const listFrames = async ({ frameSessions, mainFrameId }: Open): Promise<Candida
 /**
  * Opts out of the consent banner that the page shows, itself or in a frame, by the rules of autoconsent, which run in worlds
  * of our own. The host asks such a world for its messages, one answer at a time, so the page has no way to send any. The first
- * frame that was clicked through ends it, or `waitMs`; a page that goes away meanwhile, or hangs, is left as it is.
+ * frame that was clicked through ends it, but not before the main one where that shows a banner too, or `waitMs`; a page that
+ * goes away meanwhile, or hangs, is left as it is.
  */
 export const optOut = async (open: Open, script: ConsentScript, waitMs: number): Promise<void> => {
-  const endsAt = performance.now() + waitMs
+  const stop = new AbortController()
   const anywhere = async () => {
     const frames = await listFrames(open)
-    await Promise.any(frames.map((frame) => converse(frame, script, endsAt)))
+    let isMainShown = false
+    const talks = frames.map((frame) => {
+      const found = () => void (isMainShown ||= frame.isMain)
+      return converse(frame, script, { signal: stop.signal, found })
+    })
+    await Promise.any(talks)
+    // The main frame is the first one.
+    if (isMainShown) await talks[0]
   }
   await within(anywhere(), waitMs, () => new Error('not opted out in time')).catch(() => {})
+  stop.abort()
 }

@@ -1,0 +1,61 @@
+import { setImmediate } from 'node:timers/promises'
+import t from 'tap'
+import type { ConsentScript } from '#worker/browser-host/blocking/consent-script.ts'
+import type { Session } from '#worker/browser-host/browser/connection.ts'
+import { optOut } from '#worker/browser-host/capture/prepare/opt-out.ts'
+
+const url = (name: string) => `https://${name}.test/`
+const tree = { frame: { id: 'main', url: url('main') }, childFrames: [{ frame: { id: 'below', url: url('below') } }] }
+const script: ConsentScript = { scriptFor: () => 'script', snippet: () => '() => true' }
+
+/** A page with one frame; `next` is what the consent script of a frame answers. */
+const pageOf = (next: (frame: string) => Promise<object[]>) => {
+  const asked: string[] = []
+  const send = async (method: string, { frameId, contextId, expression }: Record<string, string> = {}) => {
+    if (method === 'Page.getFrameTree') return { frameTree: tree }
+    if (method === 'Page.createIsolatedWorld') return { executionContextId: frameId }
+    if (expression === 'script') return { result: {} }
+    if (contextId === undefined) return { result: { value: [true] } }
+    asked.push(contextId)
+    return { result: { value: await next(contextId) } }
+  }
+  const session = { send } as unknown as Session
+  return { open: { mainFrameId: 'main', frameSessions: () => [session] }, asked }
+}
+
+t.test('once one frame is clicked through, the others are asked nothing more', async (t) => {
+  const late = Promise.withResolvers<object[]>()
+  const { open, asked } = pageOf(async (frame) => (frame === 'below' ? [{ end: 'opted-out' }] : late.promise))
+  await optOut(open, script, 60_000)
+  late.resolve([{ id: 'a', snippet: 'EVAL_0' }])
+  for (let turns = 0; turns < 10; turns += 1) await setImmediate()
+  t.strictSame(asked.toSorted(), ['below', 'main'])
+})
+
+t.test('a banner of the page itself is clicked through though a frame was sooner', async (t) => {
+  const found = Promise.withResolvers<void>()
+  const ofMain = [[{ found: true }], [{ id: 'a', snippet: 'EVAL_0' }], [{ end: 'opted-out' }]]
+  const { open, asked } = pageOf(async (frame) => {
+    if (frame === 'below') {
+      await found.promise
+      return [{ end: 'opted-out' }]
+    }
+    const said = ofMain.shift() ?? []
+    if (ofMain.length === 1) {
+      found.resolve()
+      await setImmediate()
+    }
+    return said
+  })
+  await optOut(open, script, 60_000)
+  t.strictSame(asked.toSorted(), ['below', 'main', 'main', 'main'])
+})
+
+t.test('once the time is over, nothing more is asked', async (t) => {
+  const late = Promise.withResolvers<object[]>()
+  const { open, asked } = pageOf(() => late.promise)
+  await optOut(open, script, 1)
+  late.resolve([])
+  for (let turns = 0; turns < 10; turns += 1) await setImmediate()
+  t.strictSame(asked.toSorted(), ['below', 'main'])
+})
