@@ -109,8 +109,8 @@ t.test('chart: what values add to a pod is beside what the chart has', async (t)
     volumes.map(({ name }) => name),
     ['tmp', 'extra-ca', 'secrets', 'mine'],
   )
-  const names = containers[0]?.env?.map(({ name }) => name)
-  t.ok(names?.includes('MINE') && names.includes('SHUTTERFLEET_GATEWAY_PORT'), String(names))
+  const variables = containers[0]?.env?.map(({ name }) => name)
+  t.ok(variables?.includes('MINE') && variables.includes('SHUTTERFLEET_GATEWAY_PORT'), String(variables))
 })
 
 t.test('chart: renders what it did', async (t) => {
