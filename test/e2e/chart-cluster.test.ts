@@ -210,6 +210,12 @@ t.test('chart: hooks make keys and the first account, and may do nothing else', 
   ])
   t.equal(found.length, 1, 'the key is that of the database')
   t.match(await bootstrap(), /is there/)
+  const drop = JSON.stringify({ data: { 'api-key': null } })
+  await kubectl(['patch', 'secret', 'shots-shutterfleet-first-key', '-n', 'shots', '--type=merge', '-p', drop])
+  t.match(await bootstrap(), /on plan unlimited/)
+  const again = await dataOf('shots-shutterfleet-first-key')
+  t.equal(again['account-id'], first['account-id'], 'a retry goes on with the account')
+  t.not(again['api-key'], first['api-key'])
 
   const may = (verb: string, what: string, as: string) =>
     outcomeOf(

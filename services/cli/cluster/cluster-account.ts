@@ -7,10 +7,11 @@ import { knownNames } from '#shared/config/settings/all.ts'
 import { gatewaySettings } from '#shared/config/settings/gateway.ts'
 import { databaseSettings } from '#shared/config/settings/outside.ts'
 import { fillSecret, readSecret, withCluster } from './cluster-api.ts'
+import type { SecretTexts } from './make-keys.ts'
 
 const settings = { databaseUrl: databaseSettings.databaseUrl, pepper: gatewaySettings.keyPepper }
 
-/** `cluster account`: makes the first account and its key into a Secret that has none. */
+/** `cluster account`: creates the first account and its key, and keeps both in a Secret; goes on where a former try failed. */
 export const clusterAccount: Command = {
   usage: 'cluster account --secret NAME --plan SLUG [--name N] [--email E]',
   summary: 'makes the first account and its API key, into a Secret of Kubernetes that has none yet',
@@ -27,13 +28,15 @@ export const clusterAccount: Command = {
     const [name, email] = [flagText(typed, 'name') ?? 'first', flagText(typed, 'email') ?? 'first@localhost']
     const { databaseUrl, pepper } = readEnv(settings, env, knownNames)
     await withCluster(env, async ({ api, namespace }) => {
-      const kept = (await readSecret(api, namespace, secret)).data['account-id']
-      if (kept !== undefined) return print({ json: { accountId: kept }, text: `account ${kept} is there` })
+      const { 'account-id': kept, 'api-key': keptKey } = (await readSecret(api, namespace, secret)).data
+      if (keptKey !== undefined) return print({ json: { accountId: kept }, text: `account ${kept} is there` })
+      const fill = (data: SecretTexts) => fillSecret(api, { namespace, name: secret, wanted: () => data })
       await using database = openDatabase({ url: databaseUrl, poolMax: 2 })
-      const { id } = await createAccount(database, { name, email, plan })
+      const id = kept ?? (await createAccount(database, { name, email, plan })).id
+      // Before its key, so that a retry goes on with this account.
+      await fill({ 'account-id': id })
       const { key } = await createKey(database, { accountId: id, name: 'first', domains: [], pepper })
-      const wanted = () => ({ 'account-id': id, 'api-key': key })
-      await fillSecret(api, { namespace, name: secret, wanted })
+      await fill({ 'api-key': key })
       print({ json: { accountId: id }, text: `account ${id} on plan ${plan}; its key is in the Secret ${secret}` })
     })
   },
