@@ -21,25 +21,12 @@ import { runProxiedPool } from './proxied-run.ts'
 import { runPool } from './run-pool.ts'
 import { createStartTimes } from './start-times.ts'
 import { openWatch } from './watch.ts'
+import type { PodSettings } from './worker-pod.ts'
 
 /** What an operator works with. */
 export type OperatorDeps = {
-  readonly config: Pick<
-    OperatorConfig,
-    | 'poolsNamespace'
-    | 'jobsNamespace'
-    | 'controllerPod'
-    | 'leaseSeconds'
-    | 'poolTickMs'
-    | 'instance'
-    | 'podImage'
-    | 'podSecret'
-    | 'podEgress'
-    | 'podSeccomp'
-    | 'podIsolation'
-    | 'podUnsafeNoSandbox'
-    | 'nodeProvisionSeconds'
-  >
+  readonly config: PodSettings &
+    Pick<OperatorConfig, 'poolsNamespace' | 'jobsNamespace' | 'controllerPod' | 'leaseSeconds' | 'poolTickMs'>
   readonly connection: Pick<KubeConnection, 'send' | 'namespace'>
   readonly queue: Queue
   readonly clock: Clock

@@ -18,11 +18,11 @@ type CandidateFrame = PageFrame & { readonly url: string; readonly isMain: boole
 type Answer = { readonly id: string; readonly result: boolean }
 type Asked = { readonly id: string; readonly snippet: string }
 
-type Said = { readonly asked: readonly Asked[]; readonly isFound: boolean; readonly end: string | undefined }
+type ScriptMessages = { readonly asked: readonly Asked[]; readonly isFound: boolean; readonly end: string | undefined }
 
-/** What the script may say, whatever a page made of it; all else is dropped. */
-const readMessages = (said: unknown): Said => {
-  const messages = (Array.isArray(said) ? said.slice(0, snippetsMax) : []).filter(
+/** Reads the messages of the script; everything else is dropped. */
+const readMessages = (received: unknown): ScriptMessages => {
+  const messages = (Array.isArray(received) ? received.slice(0, snippetsMax) : []).filter(
     (each): each is Record<string, unknown> => typeof each === 'object' && each !== null,
   )
   const asked = messages.flatMap(({ id, snippet }) =>
@@ -59,15 +59,19 @@ const runSnippets = async (
 }
 
 /** `found` is called once a banner is there, which is about to be clicked through. */
-type Talk = { readonly signal: AbortSignal; readonly found: () => void }
+type Observer = { readonly signal: AbortSignal; readonly found: () => void }
 
 /** Resolves where it was clicked through, and throws otherwise. */
-const converse = async (frame: CandidateFrame, script: ConsentScript, { signal, found }: Talk): Promise<void> => {
+const optOutOfFrame = async (
+  frame: CandidateFrame,
+  script: ConsentScript,
+  { signal, found }: Observer,
+): Promise<void> => {
   await runInIsolatedWorld(frame, script.scriptFor(frame.url, frame))
   let answers: Answer[] = []
   for (let round = 0; round < roundsMax && !signal.aborted; round += 1) {
-    const said = await runInIsolatedWorld(frame, `shutterfleetConsent.next(${JSON.stringify(answers)})`)
-    const { asked, isFound, end } = readMessages(said)
+    const received = await runInIsolatedWorld(frame, `shutterfleetConsent.next(${JSON.stringify(answers)})`)
+    const { asked, isFound, end } = readMessages(received)
     if (isFound) found()
     if (end === 'opted-out') return
     if (end !== undefined || signal.aborted) break
@@ -100,13 +104,13 @@ export const optOut = async (open: Open, script: ConsentScript, waitMs: number):
   const anywhere = async () => {
     const frames = await listFrames(open)
     let isMainShown = false
-    const talks = frames.map((frame) => {
+    const attempts = frames.map((frame) => {
       const found = () => void (isMainShown ||= frame.isMain)
-      return converse(frame, script, { signal: stop.signal, found })
+      return optOutOfFrame(frame, script, { signal: stop.signal, found })
     })
-    await Promise.any(talks)
+    await Promise.any(attempts)
     // The main frame is the first one.
-    if (isMainShown) await talks[0]
+    if (isMainShown) await attempts[0]
   }
   await within(anywhere(), waitMs, () => new Error('not opted out in time')).catch(() => {})
   stop.abort()
