@@ -8,6 +8,7 @@ import { KubeError, type Outcome } from '#shared/kube/kube-error.ts'
 import type { BrowserPool } from '#shared/kube/browser-pool.ts'
 import { appliedAnnotation, fieldOwner, poolLabels, replicasOwner, workersName } from '#shared/kube/names.ts'
 import type { Collection, KubeObject, Ref } from '#shared/kube/resource.ts'
+import { eventually } from '#test/helpers/eventually.ts'
 import { createHandClock } from '#test/helpers/hand-clock.ts'
 import { deploymentObject, podSettings, poolObject } from '#test/helpers/kube-objects.ts'
 
@@ -27,6 +28,8 @@ const createServer = () => {
     /** Further pools with their Deployments. */
     others: new Map<BrowserPool, SeenDeployment>(),
     hasSynced: true,
+    /** For which the server waits with a Deployment that is applied. */
+    gate: Promise.resolve(),
     refusals: [] as (Outcome | undefined)[],
     asked: [] as string[],
     applied: [] as object[],
@@ -62,8 +65,12 @@ const createServer = () => {
     patch: async (ref: Ref, patch: Patch) => {
       const kind = asks(patch.kind, ref)
       if (patch.kind === 'apply') world.applied.push(patch.body)
+      if (kind === 'deployments') await world.gate
       const fieldsV1 = patch.kind === 'json' ? sizeOnly : everything
-      return answer(kind, { managedFields: [{ manager: replicasOwner, operation: 'Update', fieldsV1 }, applied] })
+      const managedFields = [{ manager: replicasOwner, operation: 'Update', fieldsV1 }, applied]
+      const object = answer(kind, { managedFields })
+      // Which the Deployment controller has not observed.
+      return { ...object, metadata: { ...object.metadata, generation: world.version } }
     },
   } as unknown as Pick<KubeApi, 'create' | 'patch' | 'get'>
   return { world, api, answer }
@@ -103,7 +110,7 @@ const setUp = () => {
   const show = () => {
     world.cached = new Map(world.server)
   }
-  return { clock, world, created, run, show, answer, keep }
+  return { clock, world, created, run, shape, show, answer, keep }
 }
 
 const first = [
@@ -270,6 +277,28 @@ t.test(
     t.ok((await run()).asked.includes('apply deployments'))
   },
 )
+
+t.test('rollout turns: no second pool begins while the first is applied, or before the cache shows it', async (t) => {
+  const { run, shape, answer, show, world } = setUp()
+  const second = poolObject('second')
+  answer('deployments', { applied: 'older' })
+  show()
+  world.others.set(second, trimDeployment(deploymentObject('second', { applied: 'older' })))
+  const applied = Promise.withResolvers<void>()
+  world.gate = applied.promise
+  const firstRun = run()
+  const appliesOf = () => world.asked.filter((each) => each === 'apply deployments').length
+  await eventually(() => appliesOf() === 1)
+  // The one budget of this server is that of the first pool.
+  const shapeSecond = () => shape(second, noSignal).catch(() => {})
+  void shapeSecond()
+  await eventually(() => world.asked.includes(`create as ${fieldOwner} poddisruptionbudgets`) || appliesOf() > 1)
+  t.equal(appliesOf(), 1, 'while it is applied')
+  applied.resolve()
+  await firstRun.catch(() => {})
+  await shapeSecond()
+  t.equal(appliesOf(), 1, 'while the cache is older')
+})
 
 t.test(
   'what a user changes while a pool waits for its turn is applied at once, and forgotten with the pool',
