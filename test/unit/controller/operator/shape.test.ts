@@ -284,8 +284,8 @@ t.test('rollout turns: no second pool begins while the first is applied, or befo
   answer('deployments', { applied: 'older' })
   show()
   world.others.set(second, trimDeployment(deploymentObject('second', { applied: 'older' })))
-  const applied = Promise.withResolvers<void>()
-  world.gate = applied.promise
+  const held = Promise.withResolvers<void>()
+  world.gate = held.promise
   const firstRun = run()
   const appliesOf = () => world.asked.filter((each) => each === 'apply deployments').length
   await eventually(() => appliesOf() === 1)
@@ -294,7 +294,7 @@ t.test('rollout turns: no second pool begins while the first is applied, or befo
   void shapeSecond()
   await eventually(() => world.asked.includes(`create as ${fieldOwner} poddisruptionbudgets`) || appliesOf() > 1)
   t.equal(appliesOf(), 1, 'while it is applied')
-  applied.resolve()
+  held.resolve()
   await firstRun.catch(() => {})
   await shapeSecond()
   t.equal(appliesOf(), 1, 'while the cache is older')
