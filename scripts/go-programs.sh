@@ -1,7 +1,8 @@
 # Shared by what builds Go programs into .tools (sourced after fetch.sh, POSIX sh). Modules are fetched the way Go is set up on
 # this machine; where there is no Go, a pinned one is installed.
 
-build_limit=30m
+# Of what tests beside it leave: alone, none takes more than 12 minutes of two cores.
+build_limit=45m
 
 # use_go: puts Go on PATH. It must not fetch another Go, nor read settings of a workspace around this checkout.
 use_go() {
