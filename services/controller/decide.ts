@@ -1,4 +1,4 @@
-import { crewOf, replaceableOf } from './crew.ts'
+import { crewOf, replaceableOf } from './worker-groups.ts'
 import {
   type Backlog,
   blankMemory,
@@ -8,8 +8,8 @@ import {
   type PoolMemory,
   type PoolPolicy,
 } from './pool.ts'
-import { type Moment, resize, scaleUp, type Sized } from './resize.ts'
-import { needOf } from './staffing.ts'
+import { type Moment, resize, scaleUp, type Sized } from './scale.ts'
+import { needOf } from './required-capacity.ts'
 
 const firstRetryMs = 1000
 const lastRetryMs = 60_000

@@ -1,6 +1,6 @@
 import type { Actuator, Placed } from '#controller/act/actuator.ts'
 import { type BeatMessage, beatMs } from '#shared/queue/messages.ts'
-import type { Heard, PoolHearing } from './hear-pool.ts'
+import type { Heard, PoolHearing } from './subscribe-to-pool.ts'
 import type { Depth, Observation, SeenWorker } from './pool.ts'
 
 /** Longest wait for one read; the queue's own bound is longer than a tick. */

@@ -1,4 +1,4 @@
-import { claimOf, endOf, jobs, type SeenJobObject } from '#controller/operator/seen-job.ts'
+import { claimOf, endOf, jobs, type SeenJobObject } from '#controller/operator/watch/observed-job.ts'
 import { createKubeApi } from '#shared/kube/client.ts'
 import { systemClock } from '#shared/kube/clock.ts'
 import { openConnection } from '#shared/kube/connection.ts'

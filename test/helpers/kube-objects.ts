@@ -1,5 +1,5 @@
-import { type PodSettings, workerContainer } from '#controller/operator/worker-pod.ts'
-import type { SeenPod } from '#controller/operator/seen-pod.ts'
+import { type PodSettings, workerContainer } from '#controller/operator/manifests/worker-pod.ts'
+import type { SeenPod } from '#controller/operator/watch/observed-pod.ts'
 import { type BrowserPool, browserPoolSpec, type BrowserPoolStatus } from '#shared/kube/browser-pool.ts'
 import { appliedAnnotation, fieldOwner, poolLabels, replicasOwner, workersName } from '#shared/kube/names.ts'
 import type { KubeObject } from '#shared/kube/resource.ts'

@@ -1,4 +1,4 @@
-import { type Aside, asideWords } from '#controller/operator/aside.ts'
+import { type Aside, asideWords } from '#controller/operator/pools/skip-reason.ts'
 import { type Reason, reasons } from '#controller/pool.ts'
 import { type PoolCondition, poolConditions } from '#shared/kube/browser-pool.ts'
 

@@ -1,6 +1,6 @@
 import type { Actuator, WorkerNotice } from './actuator.ts'
 import { createStartLatency } from '#controller/start-latency.ts'
-import { createProcessCrew, type ProcessCrewOptions } from './process-crew.ts'
+import { createProcessCrew, type ProcessCrewOptions } from './process-pool.ts'
 
 /** How the workers of this machine are run. */
 export type LocalProcessesOptions = ProcessCrewOptions & { readonly notice: (notice: WorkerNotice) => void }

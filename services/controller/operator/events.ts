@@ -5,9 +5,9 @@ import type { ReflectorEvents } from '#shared/kube/reflector.ts'
 import type { Resource } from '#shared/kube/resource.ts'
 import type { Logger } from '#shared/telemetry/logger.ts'
 import type { Metrics } from '#shared/telemetry/metrics.ts'
-import type { ApiRequest } from './count-requests.ts'
-import type { PoolOccurrence } from './status-change.ts'
-import { type UnservedQueuesDeps, type UnservedReason, unservedReasons } from './unserved-queues.ts'
+import type { ApiRequest } from './watch/count-requests.ts'
+import type { PoolOccurrence } from './status/status-change.ts'
+import { type UnservedQueuesDeps, type UnservedReason, unservedReasons } from './pools/unserved-queues.ts'
 
 /** What the controller on Kubernetes says of itself, beside what it says of its pools. */
 export type OperatorEvents = {

@@ -1,4 +1,4 @@
-import { createProcessCrew, type ProcessCrewOptions } from '#controller/act/process-crew.ts'
+import { createProcessCrew, type ProcessCrewOptions } from '#controller/act/process-pool.ts'
 import type { JobNotice, JobRunner } from './job-runner.ts'
 import type { JobTrouble } from './proxied.ts'
 

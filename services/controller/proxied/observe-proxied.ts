@@ -1,7 +1,7 @@
-import type { PoolHearing } from '#controller/hear-pool.ts'
+import type { PoolHearing } from '#controller/subscribe-to-pool.ts'
 import type { Depth } from '#controller/pool.ts'
 import { ackWaitSeconds } from '#shared/queue/topology.ts'
-import type { JobReport, JobReports } from './hear-jobs.ts'
+import type { JobReport, JobReports } from './job-reports.ts'
 import type { JobRoster, JobRunner, PlacedJob } from './job-runner.ts'
 import type { Claim, ProxiedObservation, SeenJob } from './proxied.ts'
 

@@ -1,6 +1,6 @@
 import t from 'tap'
 import type { Placed, Roster } from '#controller/act/actuator.ts'
-import type { Heard } from '#controller/hear-pool.ts'
+import type { Heard } from '#controller/subscribe-to-pool.ts'
 import { createObserver } from '#controller/observe.ts'
 import type { Backlog, Depth } from '#controller/pool.ts'
 import type { BeatMessage } from '#shared/queue/messages.ts'

@@ -1,6 +1,6 @@
 import t from 'tap'
-import type { Heard } from '#controller/hear-pool.ts'
-import { createJobReports } from '#controller/proxied/hear-jobs.ts'
+import type { Heard } from '#controller/subscribe-to-pool.ts'
+import { createJobReports } from '#controller/proxied/job-reports.ts'
 import type { JobRoster, PlacedJob } from '#controller/proxied/job-runner.ts'
 import { createProxiedObserver, type ProxiedObserverDeps } from '#controller/proxied/observe-proxied.ts'
 import type { BeatMessage } from '#shared/queue/messages.ts'

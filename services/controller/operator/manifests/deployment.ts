@@ -1,0 +1,73 @@
+import type { V1OwnerReference } from '@kubernetes/client-node'
+import { AppError } from '#shared/errors/app-error.ts'
+import type { BrowserPool } from '#shared/kube/browser-pool.ts'
+import { browserPools } from '#shared/kube/browser-pool.ts'
+import type { Fields } from '#shared/kube/apply.ts'
+import { appliedAnnotation, poolLabels, poolSelector } from '#shared/kube/names.ts'
+import { hashOf, type SeenDeployment } from '#controller/operator/watch/observed-deployment.ts'
+import { type PodSettings, type PodTemplate, workerPod } from './worker-pod.ts'
+
+/** Old templates: none is of use, since the pool's own is applied again after whatever brings one back. */
+const revisionHistoryLimit = 0
+
+/** Beyond the time for a node: a volume to be mounted and an image to be fetched. */
+const startSeconds = 300
+
+/** Makes an object go with its pool, where it is in the pool's namespace. */
+export const ownerOf = ({ metadata: { name, uid } }: Pick<BrowserPool, 'metadata'>): V1OwnerReference => ({
+  apiVersion: browserPools.apiVersion,
+  kind: browserPools.kind,
+  name,
+  uid,
+  controller: true,
+})
+
+/** What belongs to a pool, and goes with it. */
+export const childFields = (pool: BrowserPool, instance: string, spec: object): Fields & { readonly spec: object } => {
+  const metadata = { labels: poolLabels(instance, pool.metadata.name), ownerReferences: [ownerOf(pool)] }
+  const annotations = { [appliedAnnotation]: hashOf({ metadata, spec }) }
+  return { metadata: { ...metadata, annotations }, spec }
+}
+
+/** What of a pool's Deployment the controller decides, but for its size. */
+export const deploymentFields = (pool: BrowserPool, settings: PodSettings): ReturnType<typeof childFields> => {
+  const { name } = pool.metadata
+  const { template, autoscaling, drain } = pool.spec
+  return childFields(pool, settings.instance, {
+    revisionHistoryLimit,
+    progressDeadlineSeconds: settings.nodeProvisionSeconds + startSeconds,
+    selector: { matchLabels: poolSelector(settings.instance, name) },
+    // Old workers stay until new ones are ready: an image that does not start takes no capacity.
+    strategy: { type: 'RollingUpdate', rollingUpdate: { maxSurge: '25%', maxUnavailable: 0 } },
+    template: workerPod({
+      pool: pool.spec.pool,
+      browserPool: name,
+      template,
+      slots: autoscaling.slots,
+      program: 'main',
+      graceSeconds: drain.deadlineSeconds,
+      settings,
+    }),
+  })
+}
+
+/**
+ * What is to be applied to a Deployment that is there. Its selector cannot be changed: an older release's is kept, since its
+ * labels are still among those of the pods. Throws `SERVICE_UNAVAILABLE` where they are not.
+ */
+export const fieldsFor = (
+  { metadata, selector }: Pick<SeenDeployment, 'metadata' | 'selector'>,
+  fields: ReturnType<typeof deploymentFields>,
+): ReturnType<typeof deploymentFields> => {
+  const { labels } = (fields.spec as { readonly template: PodTemplate }).template.metadata
+  const { matchLabels = {}, matchExpressions = [] } = selector
+  const isKept =
+    matchExpressions.length === 0 && Object.entries(matchLabels).every(([name, value]) => labels[name] === value)
+  if (isKept) return { ...fields, spec: { ...fields.spec, selector } }
+  const { name } = metadata
+  const message =
+    `Deployment ${name} selects pods by ${JSON.stringify(selector)}, which cannot be changed and which the pods of this ` +
+    `installation do not match. Set SHUTTERFLEET_INSTANCE back; or run kubectl delete deployment ${name} --cascade=orphan, ` +
+    'wait for the new workers, and delete the old ReplicaSet.'
+  throw new AppError('SERVICE_UNAVAILABLE', { message })
+}

@@ -1,0 +1,35 @@
+import t from 'tap'
+import { deploymentFields } from '#controller/operator/manifests/deployment.ts'
+import { appliedAnnotation, poolLabels } from '#shared/kube/names.ts'
+import { podSettings, poolObject } from '#test/helpers/kube-objects.ts'
+
+const fields = (spec?: Parameters<typeof poolObject>[1]) => deploymentFields(poolObject('web', spec), podSettings)
+const hashOf = (of: ReturnType<typeof fields>) => of.metadata?.annotations?.[appliedAnnotation]
+
+t.test('a Deployment belongs to its pool, has its labels, and says nothing of its size', async (t) => {
+  const { metadata, spec } = fields()
+  t.strictSame(metadata?.labels, poolLabels('shutterfleet', 'web'))
+  t.strictSame(metadata?.ownerReferences, [
+    {
+      apiVersion: 'shutterfleet.dev/v1alpha1',
+      kind: 'BrowserPool',
+      name: 'web',
+      uid: 'uid-web',
+      controller: true,
+    },
+  ])
+  t.match(spec, {
+    selector: { matchLabels: { 'app.kubernetes.io/instance': 'shutterfleet', 'shutterfleet.dev/pool': 'web' } },
+    strategy: { rollingUpdate: { maxUnavailable: 0 } },
+    template: { metadata: { labels: poolLabels('shutterfleet', 'web') }, spec: { terminationGracePeriodSeconds: 100 } },
+  })
+  t.notOk('replicas' in spec)
+})
+
+t.test('the hash is that of what is applied: of the template, not of how the pool is sized', async (t) => {
+  t.equal(hashOf(fields()), hashOf(fields()))
+  t.equal(hashOf(fields()), hashOf(fields({ replicas: 9, autoscaling: { maxReplicas: 9 } })))
+  t.not(hashOf(fields()), hashOf(fields({ template: { image: 'other' } })))
+  t.not(hashOf(fields()), hashOf(fields({ autoscaling: { slots: 2 } })))
+  t.not(hashOf(fields()), hashOf(fields({ drain: { deadlineSeconds: 50 } })))
+})

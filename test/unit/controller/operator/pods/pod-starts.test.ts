@@ -1,0 +1,158 @@
+import t from 'tap'
+import type { WorkerNotice } from '#controller/act/actuator.ts'
+import { createStartTimes } from '#controller/operator/pods/pod-starts.ts'
+import { createHandClock } from '#test/helpers/hand-clock.ts'
+import { podObject, type PodParts } from '#test/helpers/kube-objects.ts'
+
+const setUp = (seconds = 0) => {
+  const clock = createHandClock()
+  clock.freeze(seconds * 1000)
+  const heard: WorkerNotice[] = []
+  const times = createStartTimes(clock, { nodeProvisionMs: 300_000 })
+  const listening = times.followWorkers('web', (notice) => heard.push(notice))
+  const follow = (name: string, parts: PodParts = {}, kind: 'added' | 'updated' | 'deleted' = 'updated') =>
+    times.follow({ kind, key: `n/${name}`, object: podObject(name, parts) })
+  return { clock, times, follow, heard, listening }
+}
+
+t.test('a start lasts from the first sight of a pod until it is ready the first time', async (t) => {
+  const { clock, times, follow, heard } = setUp()
+  follow('a', { ready: false }, 'added')
+  await clock.advance(4000)
+  t.equal(times.ageMs(podObject('a')), 4000)
+  t.notOk(times.wasReady(podObject('a')))
+  follow('a')
+  t.ok(times.wasReady(podObject('a')))
+  await clock.advance(60_000)
+  follow('a', { ready: false })
+  follow('a')
+  t.strictSame(times.startsOf('web'), { starts: { ready: 1, failed: 0 }, startMs: 4000, provisionMs: undefined })
+  t.strictSame(heard, [{ kind: 'ready', pod: 'a', ageMs: 4000 }])
+})
+
+t.test('a pod that had to wait for a node says nothing of how long a start takes where there is room', async (t) => {
+  const { clock, times, follow, heard } = setUp()
+  follow('a', { ready: false, unschedulable: 'no room' }, 'added')
+  await clock.advance(60_000)
+  follow('a', { ready: false })
+  t.equal(times.ageMs(podObject('a')), 0, 'it begins when it has its node')
+  await clock.advance(5000)
+  follow('a')
+  t.match(times.startsOf('web'), { starts: { ready: 1 }, startMs: undefined, provisionMs: 65_000 })
+  t.match(heard, [{ kind: 'ready', ageMs: 5000 }])
+  follow('b', { ready: false }, 'added')
+  await clock.advance(2000)
+  follow('b')
+  t.match(times.startsOf('web'), { starts: { ready: 2 }, startMs: 2000, provisionMs: 65_000 })
+  t.strictSame(times.startsOf('other'), { starts: { ready: 0, failed: 0 }, startMs: undefined, provisionMs: undefined })
+})
+
+t.test('a pod that no node has room for is in trouble after the time that a node may take', async (t) => {
+  const { clock, times, follow } = setUp()
+  const pod: PodParts = { ready: false, unschedulable: 'no room' }
+  follow('a', pod, 'added')
+  await clock.advance(300_000)
+  t.equal(times.troubleOf(podObject('a', pod)), undefined)
+  await clock.advance(1)
+  t.strictSame(times.troubleOf(podObject('a', pod)), { trouble: 'unschedulable', message: 'no room' })
+})
+
+t.test('who begins to look counts from when no node had room', async (t) => {
+  const { times, follow } = setUp(400)
+  const pod: PodParts = { ready: false, unschedulable: 'no room', scheduledSince: '2026-01-01T00:01:00Z' }
+  follow('a', pod, 'added')
+  t.match(times.troubleOf(podObject('a', pod)), { trouble: 'unschedulable' })
+})
+
+t.test('what is ready at first sight is as old as it says and says nothing of starts', async (t) => {
+  const { times, follow } = setUp(90)
+  follow('a', {}, 'added')
+  t.equal(times.ageMs(podObject('a')), 90_000)
+  t.ok(times.wasReady(podObject('a')))
+  t.equal(times.startsOf('web').starts.ready, 0)
+})
+
+t.test('a clock that is behind makes nothing younger than new', async (t) => {
+  const { times, follow } = setUp()
+  follow('a', {}, 'added')
+  t.equal(times.ageMs(podObject('a')), 0)
+})
+
+t.test('another pod of the same name begins anew', async (t) => {
+  const { clock, times, follow } = setUp()
+  follow('a', { ready: false }, 'added')
+  await clock.advance(4000)
+  follow('a', { ready: false }, 'deleted')
+  follow('a', { ready: false }, 'added')
+  t.equal(times.ageMs(podObject('a')), 0)
+})
+
+const creating: PodParts = { ready: false, waiting: { reason: 'ContainerCreating' } }
+
+t.test('a pod is on its way from the moment at which it is seen to have a node', async (t) => {
+  const { clock, times, follow } = setUp()
+  const trouble = () => times.troubleOf(podObject('a', creating))?.trouble
+  follow('a', { ready: false, unschedulable: 'no room' }, 'added')
+  await clock.advance(130_000)
+  follow('a', creating)
+  await clock.advance(120_000)
+  follow('a', creating)
+  t.equal(trouble(), undefined)
+  await clock.advance(1)
+  t.equal(trouble(), 'not-starting')
+})
+
+t.test('what is on its way at first sight has been so since it got its node', async (t) => {
+  const { times, follow } = setUp(151)
+  const pod: PodParts = { ...creating, scheduledSince: '2026-01-01T00:00:30Z' }
+  follow('a', pod, 'added')
+  t.equal(times.troubleOf(podObject('a', pod))?.trouble, 'not-starting')
+})
+
+t.test('a worker that ends is told of once, with whether it was told to', async (t) => {
+  const { clock, follow, heard } = setUp()
+  for (const name of ['told', 'crashed', 'evicted', 'vanished', 'restarted']) follow(name, {}, 'added')
+  await clock.advance(4000)
+  follow('told', { stopping: true })
+  t.strictSame(heard, [], 'it may still work')
+  follow('told', { stopping: true, ready: false, terminated: { exitCode: 0 } })
+  follow('told', { stopping: true, ready: false, terminated: { exitCode: 0 } }, 'deleted')
+  follow('crashed', { ready: false, terminated: { exitCode: 70 } })
+  follow('crashed', { ready: false, waiting: { reason: 'CrashLoopBackOff' } })
+  follow('crashed', { restarts: 1 })
+  follow('evicted', { phase: 'Failed', ready: false, isUnheard: true })
+  follow('vanished', {}, 'deleted')
+  follow('restarted', { restarts: 1 })
+  const ended = { kind: 'ended', ageMs: Number }
+  t.match(heard, [
+    { ...ended, pod: 'told', asked: true, how: 'exit code 0' },
+    { ...ended, pod: 'crashed', asked: false, how: 'exit code 70' },
+    { ...ended, pod: 'evicted', asked: false },
+    { ...ended, pod: 'vanished', asked: false },
+    { ...ended, pod: 'restarted', asked: false },
+  ])
+  t.equal(heard.length, 5)
+})
+
+t.test('of a pod that never ran, of another pool, or once nobody listens, nothing is told', async (t) => {
+  const { follow, heard, listening } = setUp()
+  follow('a', creating, 'added')
+  follow('a', creating, 'deleted')
+  follow('b', { pool: 'other' }, 'added')
+  follow('b', { pool: 'other' }, 'deleted')
+  follow('c', {}, 'added')
+  listening[Symbol.dispose]()
+  follow('c', {}, 'deleted')
+  t.strictSame(heard, [])
+})
+
+t.test('how it went in a pool is forgotten with the pool', async (t) => {
+  const { times, follow } = setUp()
+  for (const pool of ['web', 'other']) {
+    follow(pool, { ready: false, pool }, 'added')
+    follow(pool, { pool })
+  }
+  times.keep(new Set(['web']))
+  t.equal(times.startsOf('web').starts.ready, 1)
+  t.equal(times.startsOf('other').starts.ready, 0)
+})
