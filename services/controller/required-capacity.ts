@@ -1,4 +1,4 @@
-import type { Backlog, Depth, Observation, PoolPolicy, Reason, SeenWorker } from './pool.ts'
+import type { Backlog, Depth, Observation, PoolPolicy, Reason, ObservedWorker } from './pool.ts'
 
 /** Assumed until the first start was measured. */
 const usualStartMs = 3000
@@ -9,7 +9,7 @@ const usualServiceMs = 3000
 export type Demand = {
   readonly backlog: Backlog
   readonly depth: Depth | 'unknown'
-  readonly active: readonly SeenWorker[]
+  readonly active: readonly ObservedWorker[]
   /** Captures in slots of any worker of the pool, those that take no more work included. */
   readonly busy: number
   /** Workers of others that serve the same queue. */
@@ -18,10 +18,13 @@ export type Demand = {
   readonly serviceMs: number | undefined
 }
 
-/** Workers that the work needs, before the pool's bounds, and which term asked for them. */
-export type Need = { readonly workers: number; readonly reason: Extract<Reason, 'load' | 'backlog' | 'buffer'> }
+/** Workers that the work needs, before the pool's bounds, and which term decides. */
+export type RequiredCapacity = {
+  readonly workers: number
+  readonly reason: Extract<Reason, 'load' | 'backlog' | 'buffer'>
+}
 
-const slotsOf = (active: readonly SeenWorker[], policy: PoolPolicy): number =>
+const slotsOf = (active: readonly ObservedWorker[], policy: PoolPolicy): number =>
   active.length > 0 ? Math.max(...active.map(({ slots }) => slots)) : policy.slots
 
 /**
@@ -68,7 +71,7 @@ const knownOf = ({ backlog, depth, elsewhere }: Demand): number => {
  * objective lacks. While anything waits, every idle core gets a worker. Slots of others that serve the same queue count
  * first. Never more than one slot per capture that is known and finds none elsewhere, plus the warm buffer.
  */
-export const needOf = (demand: Demand, policy: PoolPolicy): Need => {
+export const requiredCapacity = (demand: Demand, policy: PoolPolicy): RequiredCapacity => {
   const { backlog, active, busy, elsewhere } = demand
   const known = knownOf(demand)
   const waiting = Math.max(0, known - busy)

@@ -1,11 +1,11 @@
-import type { Crew } from './worker-groups.ts'
+import type { WorkerGroups } from './worker-groups.ts'
 import {
   type Decision,
   type Observation,
   type PoolMemory,
   type PoolPolicy,
   type Reason,
-  type SeenWorker,
+  type ObservedWorker,
   type Trouble,
   troubles,
 } from './pool.ts'
@@ -13,7 +13,7 @@ import {
 /** Largest part of the active workers that one step down takes. */
 const stepPart = 0.25
 
-/** A size that is wanted, and why. */
+/** A wanted size, and why. */
 export type Sized = { readonly wanted: number; readonly reason: Reason }
 
 /** All that is known when a pool is sized; the memory holds what is wanted now. */
@@ -21,17 +21,17 @@ export type Moment = {
   readonly seen: Observation
   readonly policy: PoolPolicy
   readonly memory: PoolMemory
-  readonly crew: Crew
+  readonly groups: WorkerGroups
 }
 
-const podsOf = (workers: readonly SeenWorker[]): string[] => workers.map(({ pod }) => pod)
+const podsOf = (workers: readonly ObservedWorker[]): string[] => workers.map(({ pod }) => pod)
 
-/** Workers that were asked for and do no work: those that are there, and those that nobody makes. */
-const idlersOf = ({ seen, crew }: Moment): number => crew.stuck.length + (seen.refused?.count ?? 0)
+/** Workers that were requested and take no captures: stuck ones, and refused ones. */
+const unavailableOf = ({ seen, groups }: Moment): number => groups.stuck.length + (seen.refused?.count ?? 0)
 
-/** The first of all troubles that there is. Undefined where there is none. */
-const troubleOf = ({ seen, crew }: Moment): Trouble | undefined =>
-  troubles.find((each) => seen.refused?.trouble === each || crew.stuck.some(({ trouble }) => trouble === each))
+/** The most urgent trouble; undefined without any. */
+const troubleOf = ({ seen, groups }: Moment): Trouble | undefined =>
+  troubles.find((each) => seen.refused?.trouble === each || groups.stuck.some(({ trouble }) => trouble === each))
 
 /** The largest size that was wanted lately, below which nothing is taken away. */
 const heldOf = ({ seen, policy, memory }: Moment): number => {
@@ -41,17 +41,18 @@ const heldOf = ({ seen, policy, memory }: Moment): number => {
   return Math.min(policy.max, Math.max(held, lastStays ? 1 : 0))
 }
 
-const withdrawableStuck = ({ starting, stuck }: Crew): readonly SeenWorker[] => (starting.length > 0 ? [] : stuck)
+const withdrawableStuck = ({ starting, stuck }: WorkerGroups): readonly ObservedWorker[] =>
+  starting.length > 0 ? [] : stuck
 
 /**
  * Takes away above the held size what has not begun: refused ones, which can only be taken back all together, stuck ones, and
  * such that wait for a node. While workers are starting, those might go in the place of stuck ones.
  */
 const withdraw = (moment: Moment, wanted: number): Decision | undefined => {
-  const { crew, seen } = moment
+  const { groups, seen } = moment
   const refused = seen.refused?.count ?? 0
-  const idle = [...withdrawableStuck(crew), ...crew.unscheduled]
-  const size = crew.active.length + idlersOf(moment)
+  const idle = [...withdrawableStuck(groups), ...groups.unscheduled]
+  const size = groups.active.length + unavailableOf(moment)
   const excess = Math.min(refused + idle.length, size - heldOf(moment))
   if (excess <= 0 || excess < refused) return undefined
   return { kind: 'stop', pods: podsOf(idle.slice(0, excess - refused)), wanted, reason: 'excess' }
@@ -59,32 +60,33 @@ const withdraw = (moment: Moment, wanted: number): Decision | undefined => {
 
 /** Brings the active workers up to the wanted number, as far as stuck, refused and failing ones let it. */
 export const scaleUp = (moment: Moment, { wanted, reason }: Sized): Decision => {
-  const { seen, memory, crew } = moment
-  const missing = wanted - crew.active.length
-  const undrain = podsOf(crew.leaving.slice(0, missing))
-  const starts = Math.max(0, missing - undrain.length - idlersOf(moment))
-  const askedFor = crew.present + (seen.refused?.count ?? 0)
+  const { seen, memory, groups } = moment
+  const missing = wanted - groups.active.length
+  const undrain = podsOf(groups.leaving.slice(0, missing))
+  const starts = Math.max(0, missing - undrain.length - unavailableOf(moment))
+  const requested = groups.present + (seen.refused?.count ?? 0)
   if (starts === 0 && undrain.length === 0) return { kind: 'hold', wanted, reason: troubleOf(moment) ?? reason }
-  if (memory.failures === 0 || starts === 0) return { kind: 'scale-up', to: askedFor + starts, undrain, wanted, reason }
-  const mayTry = seen.nowMs >= memory.retryAtMs && crew.starting.length === 0
+  if (memory.failures === 0 || starts === 0)
+    return { kind: 'scale-up', to: requested + starts, undrain, wanted, reason }
+  const mayTry = seen.nowMs >= memory.retryAtMs && groups.starting.length === 0
   if (!mayTry && undrain.length === 0) return { kind: 'hold', wanted, reason: 'crash-looping' }
-  return { kind: 'scale-up', to: askedFor + (mayTry ? 1 : 0), undrain, wanted, reason: 'crash-looping' }
+  return { kind: 'scale-up', to: requested + (mayTry ? 1 : 0), undrain, wanted, reason: 'crash-looping' }
 }
 
 /** Idle ones first, among those the youngest: what has served for long is warm. */
-const victims = (ready: readonly SeenWorker[], count: number): string[] =>
+const victims = (ready: readonly ObservedWorker[], count: number): string[] =>
   podsOf(ready.toSorted((a, b) => a.busy - b.busy || a.ageMs - b.ageMs).slice(0, count))
 
 const scaleDown = (moment: Moment, { wanted, reason }: Sized): Decision => {
-  const { seen, policy, memory, crew } = moment
-  const size = crew.active.length
+  const { seen, policy, memory, groups } = moment
+  const size = groups.active.length
   const held = heldOf(moment)
   if (size <= held) {
-    const isLarger = size + idlersOf(moment) > wanted
+    const isLarger = size + unavailableOf(moment) > wanted
     return { kind: 'hold', wanted, reason: isLarger ? 'holding' : steadyOr(reason) }
   }
   // Some are always starting in a large pool; one that has not come up yet replaces nobody.
-  const ready = crew.active.filter(({ state }) => state === 'ready')
+  const ready = groups.active.filter(({ state }) => state === 'ready')
   if (ready.length <= held) return { kind: 'hold', wanted, reason: 'starting' }
   if (seen.nowMs < memory.lastDrainMs + policy.drainStepMs) return { kind: 'hold', wanted, reason: 'stepping' }
   const step = Math.max(1, Math.floor(size * stepPart))
@@ -94,13 +96,13 @@ const scaleDown = (moment: Moment, { wanted, reason }: Sized): Decision => {
 const steadyOr = (reason: Reason): Reason => (reason === 'at-maximum' || reason === 'fixed' ? reason : 'steady')
 
 /** Moves the pool towards the wanted size: up at once, down in steps and not below what was wanted lately. */
-export const resize = (moment: Moment, wanted: Sized): Decision => {
-  if (wanted.wanted > moment.crew.active.length) {
+export const scale = (moment: Moment, wanted: Sized): Decision => {
+  if (wanted.wanted > moment.groups.active.length) {
     const up = scaleUp(moment, wanted)
     return up.kind === 'hold' ? (withdraw(moment, wanted.wanted) ?? up) : up
   }
-  const drained = moment.crew.leaving.filter(({ state }) => state === 'drained')
-  const pods = podsOf([...withdrawableStuck(moment.crew), ...drained])
+  const drained = moment.groups.leaving.filter(({ state }) => state === 'drained')
+  const pods = podsOf([...withdrawableStuck(moment.groups), ...drained])
   if (drained.length > 0) return { kind: 'stop', pods, wanted: wanted.wanted, reason: 'drained' }
   return withdraw(moment, wanted.wanted) ?? scaleDown(moment, wanted)
 }

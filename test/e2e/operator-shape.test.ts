@@ -32,7 +32,7 @@ const patch = (what: string, name: string, body: object) =>
 const earlyTries = (pool: string): readonly number[] => {
   type Line = { readonly msg: string; readonly pool?: string; readonly time: string; readonly retryMs: number }
   const lines = world.operator.log().split('\n').slice(0, -1)
-  const failures = lines.map((line) => JSON.parse(line) as Line).filter(({ msg }) => msg === 'shape failed')
+  const failures = lines.map((line) => JSON.parse(line) as Line).filter(({ msg }) => msg === 'apply failed')
   const ofPool = failures.filter((line) => line.pool === pool)
   return ofPool.slice(1).map(({ time }, index) => {
     const { time: before, retryMs } = ofPool[index]!

@@ -104,13 +104,14 @@ const live = (world: JobWorld, { policy, fault = {} }: ProxiedScenario, stop: Ab
     },
     poked: bell.ring,
   })
-  const hearing = {
+  const subscription = {
     backlog: () => 'unknown' as const,
     beats: world.beats,
-    heardSince: (fromMs: number) => now() - fromMs,
+    listeningMs: (fromMs: number) => now() - fromMs,
   }
   let early: ReturnType<JobWorld['readDepth']> | undefined
-  const honest = createProxiedObserver({ runner, reports, hearing, now, readDepth: () => early ?? world.readDepth() })
+  const readDepth = () => early ?? world.readDepth()
+  const honest = createProxiedObserver({ runner, reports, subscription, now, readDepth })
   const observe = async () => {
     if (fault.depthFirst) {
       early = world.readDepth()

@@ -1,4 +1,4 @@
-import { type Aside, asideWords } from '#controller/operator/pools/skip-reason.ts'
+import { type SkipReason, skipReasons } from '#controller/operator/pools/skip-reason.ts'
 import { type Reason, reasons } from '#controller/pool.ts'
 import { type PoolCondition, poolConditions } from '#shared/kube/browser-pool.ts'
 
@@ -40,9 +40,9 @@ const reasonHelp: Readonly<Record<Reason, string>> = {
 }
 
 /** Why a pool is left alone. */
-const asideHelp: Readonly<Record<Aside['word'], string>> = {
+const asideHelp: Readonly<Record<SkipReason['word'], string>> = {
   'pool-taken': 'An older BrowserPool is sized by the same queue: this one is left alone',
-  'not-understood':
+  'unsupported-spec':
     "The spec holds what this controller does not know: another release's CustomResourceDefinition is installed. The pool is left alone",
 }
 
@@ -287,7 +287,7 @@ Nothing is decided about a pool that is left alone; the column REASON and \`stat
 
 | Reason | Means |
 |---|---|
-${rows(asideHelp, asideWords)}
+${rows(asideHelp, skipReasons)}
 
 ## Conditions
 

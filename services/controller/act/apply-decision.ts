@@ -6,12 +6,12 @@ import type { Actuator } from './actuator.ts'
 
 const nothing = new Uint8Array()
 
-/** Does what was decided. Idempotent: what is repeated because nothing was seen of it yet changes nothing. */
-export const carryOut = async (
+/** Applies a decision. Idempotent: a repeat, before the effect of the first is observed, changes nothing. */
+export const applyDecision = async (
   deps: { actuator: Omit<Actuator, 'list' | typeof Symbol.asyncDispose>; queue: Pick<Queue, 'publish'>; pool: Pool },
   decision: Decision,
 ): Promise<void> => {
-  const tell = (subject: typeof drainSubject, pods: readonly string[]) => {
+  const publish = (subject: typeof drainSubject, pods: readonly string[]) => {
     for (const pod of pods) deps.queue.publish(subject({ pool: deps.pool, pod }), nothing)
   }
   switch (decision.kind) {
@@ -19,12 +19,12 @@ export const carryOut = async (
     case 'freeze':
       return
     case 'scale-up':
-      // Before it takes work: what is still marked might be the next to be taken away.
+      // Before it takes captures: a marked pod may be the next that is removed.
       await deps.actuator.keep(decision.undrain)
-      tell(undrainSubject, decision.undrain)
+      publish(undrainSubject, decision.undrain)
       return deps.actuator.start(decision.to)
     case 'drain':
-      return tell(drainSubject, decision.pods)
+      return publish(drainSubject, decision.pods)
     case 'stop':
       return deps.actuator.stop(decision.pods)
     case 'replace':

@@ -3,13 +3,13 @@ import { prefix } from '#shared/config/read-env.ts'
 import { workerSettings } from '#shared/config/settings/worker.ts'
 import { startWorkerProcess, type WorkerProcess, type WorkerProcessEvents } from './worker-process.ts'
 
-/** Variable that tells a worker its name. */
+/** Variable with a worker's name. */
 const podVariable = prefix + workerSettings.pod.name
 /** Wait for the end of killed processes, which nothing but the kernel can delay. */
 const reapMs = 5000
 
 /** How the processes of this machine are run. */
-export type ProcessCrewOptions = {
+export type ProcessPoolOptions = {
   /** Module that a worker's process runs. */
   readonly entry: string
   /** The whole environment of a worker, but for its name. */
@@ -18,12 +18,12 @@ export type ProcessCrewOptions = {
   readonly killAfterMs: number
 }
 
-/** Workers that are child processes of this one. Dispose tells all to end and waits, at most `killAfterMs` and the time to reap. */
-export type ProcessCrew = AsyncDisposable & {
+/** Workers that are child processes of this one. Dispose terminates all and waits, at most `killAfterMs` and the time to reap. */
+export type ProcessPool = AsyncDisposable & {
   readonly running: () => readonly WorkerProcess[]
   /** Starts one, under a name that begins with `kind`. */
   readonly start: (kind: 'worker' | 'job') => WorkerProcess
-  /** Tells one to end, and kills it after `killAfterMs`. */
+  /** Terminates one, and kills it after `killAfterMs`. */
   readonly stop: (pod: string) => void
 }
 
@@ -34,8 +34,8 @@ const settledWithin = async (all: readonly Promise<void>[], limitMs: number) => 
   clearTimeout(timer)
 }
 
-/** Makes a crew of nobody. */
-export const createProcessCrew = (options: ProcessCrewOptions, events: WorkerProcessEvents): ProcessCrew => {
+/** Creates an empty process pool. */
+export const createProcessPool = (options: ProcessPoolOptions, events: WorkerProcessEvents): ProcessPool => {
   const { entry, env, killAfterMs } = options
   const running = new Map<string, WorkerProcess>()
   let turn = 0

@@ -1,41 +1,41 @@
 import type { BeatMessage, StartedMessage } from '#shared/queue/messages.ts'
 
-/** What the workers of Jobs have said of themselves, by the Job's name. */
+/** What the worker of a Job has reported of itself. */
 export type JobReport = {
   /** The capture that it has claimed. */
   readonly captureId?: string
   /** Whether it takes nothing more. */
   readonly isSpent: boolean
-  /** When it last said something new. */
+  /** When it last reported something new. */
   readonly atMs: number
 }
 
-/** Remembers what the workers of Jobs said, longer than a beat is remembered: a claim holds as long as the Job. */
+/** Reports of the workers of Jobs, by the Job's name, kept longer than heartbeats: a claim holds as long as the Job. */
 export type JobReports = {
   readonly of: (job: string) => JobReport | undefined
-  /** Jobs whose worker came up, counted since the beginning. */
+  /** Jobs whose worker became ready, counted since the start. */
   readonly ready: () => number
-  /** Takes a beat that says something new. */
+  /** Takes a heartbeat that differs from the last. */
   readonly beat: (beat: BeatMessage) => void
   /** Takes the report that an attempt begins. */
   readonly started: (message: StartedMessage) => void
-  /** Forgets Jobs that are not among these and have not said anything for a minute. */
+  /** Forgets Jobs that are not among these and have reported nothing for a minute. */
   readonly keep: (jobs: ReadonlySet<string>) => void
 }
 
 /** Most Jobs that are remembered; the oldest are forgotten first. */
 const reportsMax = 8192
-/** A Job may be heard before it is seen. */
+/** A Job may report before the informer shows it. */
 const unseenMs = 60_000
 
-/** Makes an empty memory. */
+/** Creates an empty store. */
 export const createJobReports = (now: () => number): JobReports => {
   const reports = new Map<string, JobReport>()
   let ready = 0
 
-  const note = (job: string, said: Omit<JobReport, 'atMs'>) => {
-    if (!reports.has(job) && !said.isSpent) ready += 1
-    reports.set(job, { ...reports.get(job), ...said, atMs: now() })
+  const note = (job: string, report: Omit<JobReport, 'atMs'>) => {
+    if (!reports.has(job) && !report.isSpent) ready += 1
+    reports.set(job, { ...reports.get(job), ...report, atMs: now() })
     if (reports.size <= reportsMax) return
     for (const oldest of reports.keys()) {
       reports.delete(oldest)

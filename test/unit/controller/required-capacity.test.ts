@@ -1,17 +1,18 @@
 import t from 'tap'
-import type { PoolPolicy, SeenWorker } from '#controller/pool.ts'
-import { type Demand, needOf } from '#controller/required-capacity.ts'
+import type { PoolPolicy, ObservedWorker } from '#controller/pool.ts'
+import { type Demand, requiredCapacity } from '#controller/required-capacity.ts'
 import { poolPolicy, quietBacklog as quiet, seenWorker } from '#test/helpers/seen-pool.ts'
 
 const policy = poolPolicy({ min: 0, max: 100, slots: 2 })
-const worker = (given: Partial<SeenWorker> = {}) => seenWorker('worker-1', { slots: 2, ...given })
-const workers = (count: number, given: Partial<SeenWorker> = {}) => Array.from({ length: count }, () => worker(given))
+const worker = (given: Partial<ObservedWorker> = {}) => seenWorker('worker-1', { slots: 2, ...given })
+const workers = (count: number, given: Partial<ObservedWorker> = {}) =>
+  Array.from({ length: count }, () => worker(given))
 
 const cases: {
   name: string
   demand: Partial<Demand>
   policy?: Partial<PoolPolicy>
-  want: ReturnType<typeof needOf>
+  want: ReturnType<typeof requiredCapacity>
 }[] = [
   { name: 'needs nobody for no work', demand: {}, want: { workers: 0, reason: 'load' } },
   {
@@ -175,7 +176,7 @@ for (const { name, demand, policy: changes, want } of cases) {
       serviceMs: 1000,
       ...demand,
     }
-    t.strictSame(needOf(complete, { ...policy, ...changes }), want)
+    t.strictSame(requiredCapacity(complete, { ...policy, ...changes }), want)
     t.end()
   })
 }

@@ -1,18 +1,18 @@
 import t from 'tap'
-import { crewOf } from '#controller/worker-groups.ts'
+import { classifyWorkers } from '#controller/worker-groups.ts'
 import {
   blankMemory,
   type Decision,
   type Observation,
   type PoolMemory,
   type PoolPolicy,
-  type SeenWorker,
+  type ObservedWorker,
 } from '#controller/pool.ts'
-import { resize, scaleUp, type Sized } from '#controller/scale.ts'
+import { scale, scaleUp, type Sized } from '#controller/scale.ts'
 import {
   justBegun as starting,
   poolPolicy,
-  seenCrew as crew,
+  seenCrew as groups,
   seenPool,
   seenWorker as worker,
   stuckCrew as stuckOnes,
@@ -22,7 +22,7 @@ const { nowMs } = seenPool()
 
 type Case = {
   name: string
-  workers: SeenWorker[]
+  workers: ObservedWorker[]
   refused?: Observation['refused']
   wanted: number
   reason?: Sized['reason']
@@ -38,13 +38,18 @@ const momentOf = ({ workers, refused, wanted, held, policy: rules, memory: befor
   const policy = poolPolicy(rules)
   const older = held === undefined ? [] : [{ atMs: nowMs - 1000, size: held }]
   const memory = { ...blankMemory, wants: [...older, { atMs: nowMs, size: wanted }], ...before }
-  return { seen: seenPool({ workers, refused }), policy, memory, crew: crewOf(workers, policy, memory.failures > 0) }
+  return {
+    seen: seenPool({ workers, refused }),
+    policy,
+    memory,
+    groups: classifyWorkers(workers, policy, memory.failures > 0),
+  }
 }
 
 const cases: Case[] = [
   {
     name: 'starts what is missing at once',
-    workers: crew(1),
+    workers: groups(1),
     wanted: 9,
     want: { kind: 'scale-up', to: 9, undrain: [], reason: 'load' },
   },
@@ -97,14 +102,14 @@ const cases: Case[] = [
   },
   {
     name: 'starts no worker on top of refused ones',
-    workers: crew(1),
+    workers: groups(1),
     refused: { count: 2, trouble: 'quota' },
     wanted: 3,
     want: { kind: 'hold', reason: 'quota' },
   },
   {
     name: 'starts what is missing beside stuck and refused ones, and counts all of them',
-    workers: [...crew(3), ...stuckOnes(2)],
+    workers: [...groups(3), ...stuckOnes(2)],
     refused: { count: 1, trouble: 'quota' },
     wanted: 10,
     want: { kind: 'scale-up', to: 10, undrain: [], reason: 'load' },
@@ -124,7 +129,7 @@ const cases: Case[] = [
   },
   {
     name: 'stops stuck workers before it drains others',
-    workers: [...crew(3), ...stuckOnes(2)],
+    workers: [...groups(3), ...stuckOnes(2)],
     wanted: 1,
     want: { kind: 'stop', pods: ['s1', 's2'], reason: 'excess' },
   },
@@ -150,14 +155,14 @@ const cases: Case[] = [
   },
   {
     name: 'asks no longer for what is refused and not needed',
-    workers: crew(2),
+    workers: groups(2),
     refused: { count: 3, trouble: 'pods-refused' },
     wanted: 2,
     want: { kind: 'stop', pods: [], reason: 'excess' },
   },
   {
     name: 'takes refused ones back only all together',
-    workers: crew(2),
+    workers: groups(2),
     refused: { count: 3, trouble: 'pods-refused' },
     wanted: 3,
     want: { kind: 'hold', reason: 'pods-refused' },
@@ -196,27 +201,27 @@ const cases: Case[] = [
   },
   {
     name: 'holds the right size',
-    workers: crew(2),
+    workers: groups(2),
     wanted: 2,
     want: { kind: 'hold', reason: 'steady' },
   },
   {
     name: 'holds the largest size that was wanted within the window',
-    workers: crew(4),
+    workers: groups(4),
     wanted: 1,
     held: 4,
     want: { kind: 'hold', reason: 'holding' },
   },
   {
     name: 'drains what is more than the window wanted',
-    workers: crew(4),
+    workers: groups(4),
     wanted: 1,
     held: 3,
     want: { kind: 'drain', pods: ['w1'], reason: 'excess' },
   },
   {
     name: 'goes down to a lowered maximum without waiting for the hold window',
-    workers: crew(10),
+    workers: groups(10),
     wanted: 1,
     held: 10,
     policy: { max: 5 },
@@ -224,7 +229,7 @@ const cases: Case[] = [
   },
   {
     name: 'goes above the maximum to a fixed size',
-    workers: crew(3),
+    workers: groups(3),
     wanted: 3,
     reason: 'fixed',
     policy: { size: 3, max: 2 },
@@ -232,34 +237,34 @@ const cases: Case[] = [
   },
   {
     name: 'drains while workers are starting',
-    workers: [...crew(4), worker('w5', starting)],
+    workers: [...groups(4), worker('w5', starting)],
     wanted: 1,
     want: { kind: 'drain', pods: ['w1'], reason: 'excess' },
   },
   {
     name: 'drains none in whose place a starting one would have to come up',
-    workers: [...crew(3), ...['w4', 'w5'].map((pod) => worker(pod, starting))],
+    workers: [...groups(3), ...['w4', 'w5'].map((pod) => worker(pod, starting))],
     wanted: 1,
     held: 3,
     want: { kind: 'hold', reason: 'starting' },
   },
   {
     name: 'takes those away first that wait for a node, also while others are starting',
-    workers: [...crew(4), worker('w5', starting), worker('w6', { state: 'unscheduled' })],
+    workers: [...groups(4), worker('w5', starting), worker('w6', { state: 'unscheduled' })],
     wanted: 1,
     held: 4,
     want: { kind: 'stop', pods: ['w6'], reason: 'excess' },
   },
   {
     name: 'waits between two steps down',
-    workers: crew(4),
+    workers: groups(4),
     wanted: 1,
     memory: { lastDrainMs: nowMs - 4999 },
     want: { kind: 'hold', reason: 'stepping' },
   },
   {
     name: 'takes a quarter of many workers in one step',
-    workers: crew(9),
+    workers: groups(9),
     wanted: 1,
     memory: { lastDrainMs: nowMs - 5000 },
     want: { kind: 'drain', pods: ['w1', 'w2'], reason: 'excess' },
@@ -277,7 +282,7 @@ const cases: Case[] = [
   },
   {
     name: 'drains all but the last worker while it may not be without any',
-    workers: crew(2),
+    workers: groups(2),
     wanted: 0,
     policy: { min: 0, zeroAfterMs: 600_000 },
     memory: { lastWantMs: nowMs - 599_999 },
@@ -285,7 +290,7 @@ const cases: Case[] = [
   },
   {
     name: 'keeps the last worker until none was wanted for long enough',
-    workers: crew(1),
+    workers: groups(1),
     wanted: 0,
     policy: { min: 0, zeroAfterMs: 600_000 },
     memory: { lastWantMs: nowMs - 599_999 },
@@ -293,7 +298,7 @@ const cases: Case[] = [
   },
   {
     name: 'lets the last worker go after that time',
-    workers: crew(1),
+    workers: groups(1),
     wanted: 0,
     policy: { min: 0, zeroAfterMs: 600_000 },
     memory: { lastWantMs: nowMs - 600_000 },
@@ -301,7 +306,7 @@ const cases: Case[] = [
   },
   {
     name: 'keeps the last worker for the hold window where that is longer',
-    workers: crew(1),
+    workers: groups(1),
     wanted: 0,
     held: 1,
     policy: { min: 0, zeroAfterMs: 500 },
@@ -318,7 +323,7 @@ const cases: Case[] = [
   },
   {
     name: 'lets the last worker of a fixed size of zero go at once',
-    workers: crew(1),
+    workers: groups(1),
     wanted: 0,
     reason: 'fixed',
     policy: { size: 0, min: 0, zeroAfterMs: 600_000 },
@@ -329,7 +334,7 @@ const cases: Case[] = [
 
 for (const of of cases) {
   t.test(of.name, (t) => {
-    const decision = resize(momentOf(of), { wanted: of.wanted, reason: of.reason ?? 'load' })
+    const decision = scale(momentOf(of), { wanted: of.wanted, reason: of.reason ?? 'load' })
     t.strictSame(decision, { wanted: of.wanted, ...of.want })
     t.end()
   })

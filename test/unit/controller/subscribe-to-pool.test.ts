@@ -1,5 +1,5 @@
 import t from 'tap'
-import { type HearPoolDeps, hearPool } from '#controller/subscribe-to-pool.ts'
+import { type PoolSubscriptionDeps, subscribeToPool } from '#controller/subscribe-to-pool.ts'
 import type { Incoming } from '#shared/queue/connection.ts'
 import {
   backlogCodec,
@@ -14,13 +14,13 @@ import { backlogSubject, beatFilter, beatSubject, startedFilter, startedSubject 
 const pool = 'standard'
 const quiet: BacklogMessage = { pool, pending: 0, processing: 0, arrivals10s: 0, oldestMs: 0 }
 
-/** A hearing whose clock and messages the test controls. */
-const begin = (more: Partial<HearPoolDeps> = {}) => {
+/** A subscription whose clock and messages the test controls. */
+const begin = (more: Partial<PoolSubscriptionDeps> = {}) => {
   const subscribers = new Map<string, (message: Incoming) => void>()
   const malformed: string[] = []
   const changes: [BeatMessage, BeatMessage | undefined][] = []
   const clock = { nowMs: 100_000 }
-  const hearing = hearPool(
+  const subscription = subscribeToPool(
     {
       queue: {
         subscribe: (filter, onMessage) => {
@@ -50,30 +50,30 @@ const begin = (more: Partial<HearPoolDeps> = {}) => {
       backlog()
     }
   }
-  return { hearing, clock, subscribers, malformed, changes, send, beat, backlog, pass }
+  return { subscription, clock, subscribers, malformed, changes, send, beat, backlog, pass }
 }
 
 t.test('does not know the backlog before the first message and five seconds after the last', (t) => {
-  const { hearing, backlog, clock } = begin()
-  t.equal(hearing.backlog(), 'unknown')
+  const { subscription, backlog, clock } = begin()
+  t.equal(subscription.backlog(), 'unknown')
   backlog({ pending: 3 })
   clock.nowMs += 5000
-  t.strictSame(hearing.backlog(), { ...quiet, pending: 3 })
+  t.strictSame(subscription.backlog(), { ...quiet, pending: 3 })
   clock.nowMs += 1
-  t.equal(hearing.backlog(), 'unknown')
+  t.equal(subscription.backlog(), 'unknown')
   t.end()
 })
 
 t.test('keeps the newest beat of each worker with the time at which it came', (t) => {
-  const { hearing, beat, clock } = begin()
+  const { subscription, beat, clock } = begin()
   beat('a')
   clock.nowMs += 1000
   beat('b', { busy: 1 })
   beat('a', { state: 'draining' })
   clock.nowMs += 1000
   beat('a', { state: 'draining' })
-  t.match(hearing.beats.get('a'), { beat: { state: 'draining' }, atMs: 102_000 })
-  t.match(hearing.beats.get('b'), { beat: { busy: 1 }, atMs: 101_000 })
+  t.match(subscription.beats.get('a'), { beat: { state: 'draining' }, atMs: 102_000 })
+  t.match(subscription.beats.get('b'), { beat: { busy: 1 }, atMs: 101_000 })
   t.end()
 })
 
@@ -95,63 +95,63 @@ t.test('tells of a beat only when it says something new', (t) => {
 })
 
 t.test('keeps what it heard although the buffer of the message is used again', (t) => {
-  const { hearing, send, beat, clock } = begin()
+  const { subscription, send, beat, clock } = begin()
   const message: BeatMessage = { pod: 'a', pool, pid: 1, slots: 2, busy: 0, state: 'ready', captures: [] }
   const data = Buffer.from(beatCodec.encode(message))
   send(beatFilter(pool), beatSubject({ pool, pod: 'a' }), data)
   data.fill(0)
   clock.nowMs += 1000
   send(beatFilter(pool), beatSubject({ pool, pod: 'a' }), data)
-  t.match(hearing.beats.get('a'), { atMs: 100_000 }, 'other bytes are no repetition')
+  t.match(subscription.beats.get('a'), { atMs: 100_000 }, 'other bytes are no repetition')
   beat('a')
-  t.match(hearing.beats.get('a'), { atMs: 101_000 })
+  t.match(subscription.beats.get('a'), { atMs: 101_000 })
   t.end()
 })
 
 t.test('counts only time in which it could hear', (t) => {
-  const { hearing, backlog, clock, pass } = begin()
-  t.equal(hearing.heardSince(0), 0)
+  const { subscription, backlog, clock, pass } = begin()
+  t.equal(subscription.listeningMs(0), 0)
   backlog()
   pass(3)
-  t.equal(hearing.heardSince(0), 3000)
-  t.equal(hearing.heardSince(102_000), 1000)
+  t.equal(subscription.listeningMs(0), 3000)
+  t.equal(subscription.listeningMs(102_000), 1000)
   clock.nowMs += 40_000
-  t.equal(hearing.heardSince(0), 3000)
+  t.equal(subscription.listeningMs(0), 3000)
   backlog()
-  t.equal(hearing.heardSince(0), 0, 'a gap says nothing')
+  t.equal(subscription.listeningMs(0), 0, 'a gap says nothing')
   pass(2)
-  t.equal(hearing.heardSince(0), 2000)
+  t.equal(subscription.listeningMs(0), 2000)
   t.end()
 })
 
 t.test('forgets a worker only after a minute of silence in which it could hear', (t) => {
-  const { hearing, beat, clock, pass } = begin()
+  const { subscription, beat, clock, pass } = begin()
   pass(1)
   beat('a')
   clock.nowMs += 600_000
   pass(61)
-  t.ok(hearing.beats.has('a'), 'the gap does not count')
+  t.ok(subscription.beats.has('a'), 'the gap does not count')
   pass(11)
-  t.notOk(hearing.beats.has('a'), 'it is looked for every ten seconds')
+  t.notOk(subscription.beats.has('a'), 'it is looked for every ten seconds')
   t.end()
 })
 
 t.test('listens to 4096 workers and no more', (t) => {
-  const { hearing, beat } = begin()
+  const { subscription, beat } = begin()
   for (let turn = 0; turn <= 4096; turn += 1) beat(`worker-${turn}`)
-  t.equal(hearing.beats.size, 4096)
+  t.equal(subscription.beats.size, 4096)
   beat('worker-0', { busy: 2 })
-  t.equal(hearing.beats.get('worker-0')?.beat.busy, 2)
+  t.equal(subscription.beats.get('worker-0')?.beat.busy, 2)
   t.end()
 })
 
 t.test('ignores and reports malformed messages and those of one worker in the name of another', (t) => {
-  const { hearing, send, beat, malformed } = begin()
+  const { subscription, send, beat, malformed } = begin()
   send(beatFilter(pool), 'worker.standard.up.beat', Buffer.from('{'))
   send(backlogSubject(pool), 'backlog.standard', Buffer.from('{}'))
   beat('up', { busy: 2 }, 'other')
-  t.equal(hearing.backlog(), 'unknown')
-  t.equal(hearing.beats.size, 0)
+  t.equal(subscription.backlog(), 'unknown')
+  t.equal(subscription.beats.size, 0)
   t.strictSame(malformed, ['worker.standard.up.beat', 'backlog.standard', 'worker.standard.other.beat'])
   t.end()
 })
@@ -171,9 +171,9 @@ t.test('asks for reports of attempts only where somebody wants them', (t) => {
 })
 
 t.test('stops listening when disposed', (t) => {
-  const { hearing, subscribers } = begin({ started: () => {} })
+  const { subscription, subscribers } = begin({ started: () => {} })
   t.equal(subscribers.size, 3)
-  hearing[Symbol.dispose]()
+  subscription[Symbol.dispose]()
   t.equal(subscribers.size, 0)
   t.end()
 })

@@ -1,10 +1,10 @@
 import t from 'tap'
-import { crewOf, isDeaf, replaceableOf } from '#controller/worker-groups.ts'
-import type { SeenWorker } from '#controller/pool.ts'
+import { classifyWorkers, isSubscriptionSuspect, replaceableOf } from '#controller/worker-groups.ts'
+import type { ObservedWorker } from '#controller/pool.ts'
 import { justBegun, poolPolicy, seenCrew, seenWorker as worker, stuckCrew } from '#test/helpers/seen-pool.ts'
 
 const policy = poolPolicy()
-const podsOf = (workers: readonly SeenWorker[]) => workers.map(({ pod }) => pod)
+const podsOf = (workers: readonly ObservedWorker[]) => workers.map(({ pod }) => pod)
 
 t.test('sorts workers by what they are good for', (t) => {
   const all = [
@@ -17,15 +17,19 @@ t.test('sorts workers by what they are good for', (t) => {
     worker('hung', { silentMs: 10_001 }),
     worker('late', { state: 'starting', ageMs: 60_001 }),
   ]
-  const crew = crewOf(all, policy, false)
-  t.equal(crew.present, 7, 'all but the one that was told to end')
-  t.strictSame(podsOf(crew.active), ['ready', 'starting'])
-  t.strictSame(podsOf(crew.starting), ['starting'])
-  t.strictSame(podsOf(crew.stuck), ['stuck'])
-  t.strictSame(podsOf(crew.leaving), ['draining', 'drained'])
-  t.strictSame(podsOf(crew.lost), ['hung', 'late'])
-  t.strictSame(podsOf(crewOf(all, policy, true).active), ['ready'], 'starting ones do not count while starts fail')
-  t.strictSame(podsOf(crewOf(all, { ...policy, startLimitMs: Infinity }, false).lost), ['hung'])
+  const groups = classifyWorkers(all, policy, false)
+  t.equal(groups.present, 7, 'all but the one that was told to end')
+  t.strictSame(podsOf(groups.active), ['ready', 'starting'])
+  t.strictSame(podsOf(groups.starting), ['starting'])
+  t.strictSame(podsOf(groups.stuck), ['stuck'])
+  t.strictSame(podsOf(groups.leaving), ['draining', 'drained'])
+  t.strictSame(podsOf(groups.lost), ['hung', 'late'])
+  t.strictSame(
+    podsOf(classifyWorkers(all, policy, true).active),
+    ['ready'],
+    'starting ones do not count while starts fail',
+  )
+  t.strictSame(podsOf(classifyWorkers(all, { ...policy, startLimitMs: Infinity }, false).lost), ['hung'])
   t.end()
 })
 
@@ -48,13 +52,14 @@ for (const { name, workers, want } of [
   },
 ]) {
   t.test(name, (t) => {
-    t.equal(isDeaf(crewOf(workers, policy, false)), want)
+    t.equal(isSubscriptionSuspect(classifyWorkers(workers, policy, false)), want)
     t.end()
   })
 }
 
 const lostNode = { silentMs: 11_000, isNodeLost: true }
-const allOf = (workers: readonly SeenWorker[]) => podsOf(replaceableOf(crewOf(workers, policy, false), Infinity))
+const allOf = (workers: readonly ObservedWorker[]) =>
+  podsOf(replaceableOf(classifyWorkers(workers, policy, false), Infinity))
 
 for (const { name, workers, want } of [
   {

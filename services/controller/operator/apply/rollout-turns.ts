@@ -1,24 +1,24 @@
 import type { Clock } from '#shared/kube/clock.ts'
 import { rolloutOf } from './rollout.ts'
-import type { SeenDeployment } from '#controller/operator/watch/observed-deployment.ts'
+import type { ObservedDeployment } from '#controller/operator/watch/observed-deployment.ts'
 
 /** Milliseconds after which a Deployment that is still being rolled out, as a paused one is, no longer delays others. */
 const rollingMsMax = 1_800_000
 
 /** Rolls Deployments out one after another. */
 export type RolloutTurns = {
-  /** The turn to change a Deployment, until disposed; undefined while another has it, or one of `others` is being rolled out. */
-  readonly take: (others: readonly SeenDeployment[]) => Disposable | undefined
+  /** The turn to change a Deployment, until disposed; undefined while another holds it, or one of `others` is being rolled out. */
+  readonly take: (others: readonly ObservedDeployment[]) => Disposable | undefined
 }
 
-/** A rollout that Kubernetes has given up on delays nobody. */
-const isRolling = (deployment: SeenDeployment): boolean => {
+/** A rollout that exceeded its progress deadline delays no other. */
+const isRolling = (deployment: ObservedDeployment): boolean => {
   const { generation = 0, deletionTimestamp } = deployment.metadata
   const rollout = rolloutOf(deployment, deployment.applied, generation)
   return deletionTimestamp === undefined && (rollout === 'pending' || rollout === 'progressing')
 }
 
-/** Begins with nobody's turn. */
+/** Creates the turns; none is taken. */
 export const createRolloutTurns = ({ nowMs }: Pick<Clock, 'nowMs'>): RolloutTurns => {
   const since = new Map<string, number>()
   let isTaken = false

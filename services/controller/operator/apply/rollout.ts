@@ -1,15 +1,15 @@
-import type { SeenDeployment } from '#controller/operator/watch/observed-deployment.ts'
-import { conditionOf } from '#controller/operator/watch/observed-pod.ts'
+import type { ObservedDeployment } from '#controller/operator/watch/observed-deployment.ts'
+import { conditionOf } from '#controller/operator/watch/observed-object.ts'
 
 /**
- * How far a template has come: not yet seen by the Deployment controller, on its way, given up (it made no progress within
- * `progressDeadlineSeconds`), or that of all workers.
+ * Rollout of a template: not yet observed by the Deployment controller, progressing, failed (no progress within
+ * `progressDeadlineSeconds`), or complete.
  */
 export type Rollout = 'pending' | 'progressing' | 'failed' | 'complete'
 
-/** How far the template that is to be applied has come; the Deployment has had its own since a generation. */
+/** Rollout of the template of hash `applied`; the Deployment has had its own since a generation. */
 export const rolloutOf = (
-  deployment: SeenDeployment | undefined,
+  deployment: ObservedDeployment | undefined,
   applied: string | undefined,
   sinceGeneration: number,
 ): Rollout => {
@@ -21,8 +21,11 @@ export const rolloutOf = (
   return updatedReplicas < replicas ? 'progressing' : 'complete'
 }
 
-/** Follows the rollouts of a Deployment: a change of its size alone makes a new generation too, and is none. */
-export const createRolloutFollower = (): ((deployment: SeenDeployment | undefined, applied?: string) => Rollout) => {
+/** Follows the rollouts of a Deployment: a change of its size alone makes a new generation too, and is no rollout. */
+export const createRolloutFollower = (): ((
+  deployment: ObservedDeployment | undefined,
+  applied?: string,
+) => Rollout) => {
   let known: { readonly applied: string | undefined; readonly generation: number } | undefined
   return (deployment, applied) => {
     if (!deployment) return 'pending'

@@ -7,16 +7,16 @@ import { poolDepth } from '#shared/queue/streams.ts'
 import { jobManifest, type JobOptions, jobRevision } from '#controller/operator/manifests/job.ts'
 import { KubernetesJobs } from './kubernetes-jobs.ts'
 import type { RunPool } from '#controller/operator/pools/pool-runner.ts'
-import { proxiedStatusOf } from '#controller/operator/status/proxied-status.ts'
+import { proxiedStatus } from '#controller/operator/status/proxied-status.ts'
 
 const pool = 'proxied'
 const nameBytes = 6
 
-/** The loop of a pool whose captures get a Job each. When it stops, Jobs go on: nobody else is needed for their captures. */
+/** The loop of a pool whose captures get a Job each. When it stops, Jobs go on: they need no controller for their captures. */
 export const runProxiedPool: RunPool = async (deps, run, stop) => {
-  const { api, clock, watch, startTimes, ears, queue, statuses, settings } = deps
+  const { api, clock, informers, podStarts, subscriptions, queue, statuses, settings } = deps
   const { name } = run.pool().metadata
-  const namespace = watch.jobsNamespace
+  const namespace = informers.jobsNamespace
   using events = deps.events.jobs({ queue: pool, browserpool: name })
 
   const options = (): JobOptions => {
@@ -30,27 +30,27 @@ export const runProxiedPool: RunPool = async (deps, run, stop) => {
   await using runner = new KubernetesJobs(
     {
       api,
-      jobs: watch.jobs,
-      pods: watch.jobPods,
+      jobs: informers.jobs,
+      pods: informers.jobPods,
       now: clock.nowMs,
-      troubleOf: startTimes.troubleOf,
-      hasClaimed: (job) => ears.reports.of(job)?.captureId !== undefined,
+      troubleOf: podStarts.troubleOf,
+      hasClaimed: (job) => subscriptions.reports.of(job)?.captureId !== undefined,
       newName: () => objectName(name, randomBytes(nameBytes).toString('hex')),
       manifest: (job) => jobManifest(job, options()),
       notice: events.noticed,
     },
     { namespace, labelSelector: managedSelector(settings.instance) },
   )
-  using _jobs = watch.followJobs((change) => {
+  using _jobs = informers.onJobChange((change) => {
     runner.changed(change)
     run.bell.ring()
   })
-  const { publishState, hearPokes } = proxiedQueue(queue)
-  using _pokes = hearPokes(run.bell)
+  const { publishState, subscribeToPokes } = proxiedQueue(queue)
+  using _pokes = subscribeToPokes(run.bell)
   const observe = createProxiedObserver({
     runner,
-    reports: ears.reports,
-    hearing: ears.of(pool),
+    reports: subscriptions.reports,
+    subscription: subscriptions.of(pool),
     now: clock.nowMs,
     readDepth: () => poolDepth(queue, pool),
   })
@@ -65,9 +65,14 @@ export const runProxiedPool: RunPool = async (deps, run, stop) => {
         run.turned()
         events.decided(tick, policy())
         const now = run.pool()
-        statuses.say(
+        statuses.write(
           now,
-          proxiedStatusOf({ ...tick, pool: statuses.withSaid(now), instance: settings.instance, at: clock.date() }),
+          proxiedStatus({
+            ...tick,
+            pool: statuses.withLatestStatus(now),
+            instance: settings.instance,
+            at: clock.date(),
+          }),
         )
       },
       failed: run.events.tickFailed,

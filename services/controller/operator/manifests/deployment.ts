@@ -4,16 +4,17 @@ import type { BrowserPool } from '#shared/kube/browser-pool.ts'
 import { browserPools } from '#shared/kube/browser-pool.ts'
 import type { Fields } from '#shared/kube/apply.ts'
 import { appliedAnnotation, poolLabels, poolSelector } from '#shared/kube/names.ts'
-import { hashOf, type SeenDeployment } from '#controller/operator/watch/observed-deployment.ts'
+import { hashOf } from '#controller/operator/watch/observed-object.ts'
+import type { ObservedDeployment } from '#controller/operator/watch/observed-deployment.ts'
 import { type PodSettings, type PodTemplate, workerPod } from './worker-pod.ts'
 
-/** Old templates: none is of use, since the pool's own is applied again after whatever brings one back. */
+/** Old ReplicaSets: none is of use, since the pool's template is applied again after a rollback. */
 const revisionHistoryLimit = 0
 
 /** Beyond the time for a node: a volume to be mounted and an image to be fetched. */
 const startSeconds = 300
 
-/** Makes an object go with its pool, where it is in the pool's namespace. */
+/** Owner reference to the pool: Kubernetes deletes the object with it, in the pool's namespace alone. */
 export const ownerOf = ({ metadata: { name, uid } }: Pick<BrowserPool, 'metadata'>): V1OwnerReference => ({
   apiVersion: browserPools.apiVersion,
   kind: browserPools.kind,
@@ -22,14 +23,14 @@ export const ownerOf = ({ metadata: { name, uid } }: Pick<BrowserPool, 'metadata
   controller: true,
 })
 
-/** What belongs to a pool, and goes with it. */
+/** A child of a pool, deleted with it, with the hash of what is applied. */
 export const childFields = (pool: BrowserPool, instance: string, spec: object): Fields & { readonly spec: object } => {
   const metadata = { labels: poolLabels(instance, pool.metadata.name), ownerReferences: [ownerOf(pool)] }
   const annotations = { [appliedAnnotation]: hashOf({ metadata, spec }) }
   return { metadata: { ...metadata, annotations }, spec }
 }
 
-/** What of a pool's Deployment the controller decides, but for its size. */
+/** The fields of a pool's Deployment that the controller manages, without its size. */
 export const deploymentFields = (pool: BrowserPool, settings: PodSettings): ReturnType<typeof childFields> => {
   const { name } = pool.metadata
   const { template, autoscaling, drain } = pool.spec
@@ -37,7 +38,7 @@ export const deploymentFields = (pool: BrowserPool, settings: PodSettings): Retu
     revisionHistoryLimit,
     progressDeadlineSeconds: settings.nodeProvisionSeconds + startSeconds,
     selector: { matchLabels: poolSelector(settings.instance, name) },
-    // Old workers stay until new ones are ready: an image that does not start takes no capacity.
+    // Old workers stay until new ones are ready: an image that does not start costs no capacity.
     strategy: { type: 'RollingUpdate', rollingUpdate: { maxSurge: '25%', maxUnavailable: 0 } },
     template: workerPod({
       pool: pool.spec.pool,
@@ -52,11 +53,11 @@ export const deploymentFields = (pool: BrowserPool, settings: PodSettings): Retu
 }
 
 /**
- * What is to be applied to a Deployment that is there. Its selector cannot be changed: an older release's is kept, since its
+ * What is applied to an existing Deployment. Its selector cannot be changed: an older release's is kept, since its
  * labels are still among those of the pods. Throws `SERVICE_UNAVAILABLE` where they are not.
  */
 export const fieldsFor = (
-  { metadata, selector }: Pick<SeenDeployment, 'metadata' | 'selector'>,
+  { metadata, selector }: Pick<ObservedDeployment, 'metadata' | 'selector'>,
   fields: ReturnType<typeof deploymentFields>,
 ): ReturnType<typeof deploymentFields> => {
   const { labels } = (fields.spec as { readonly template: PodTemplate }).template.metadata
@@ -71,3 +72,15 @@ export const fieldsFor = (
     'wait for the new workers, and delete the old ReplicaSet.'
   throw new AppError('SERVICE_UNAVAILABLE', { message })
 }
+
+/** Workers that node drains may evict at once; of few workers one. */
+const maxUnavailable = '20%'
+
+/** A pool's PodDisruptionBudget, all of whose fields the controller manages. */
+export const budgetFields = (pool: BrowserPool, instance: string): ReturnType<typeof childFields> =>
+  childFields(pool, instance, {
+    maxUnavailable,
+    selector: { matchLabels: poolSelector(instance, pool.metadata.name) },
+    // A worker that does not work must not keep its node from being emptied.
+    unhealthyPodEvictionPolicy: 'AlwaysAllow',
+  })

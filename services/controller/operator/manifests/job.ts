@@ -8,7 +8,7 @@ import { ownerOf } from './deployment.ts'
 import { jobs } from '#controller/operator/watch/observed-job.ts'
 import { type PodSettings, workerContainer, workerPod } from './worker-pod.ts'
 
-/** What Jobs are made of. */
+/** What a Job's manifest is made of. */
 export type JobOptions = {
   readonly pool: BrowserPool['metadata']
   readonly spec: Pick<BrowserPoolSpec, 'jobs' | 'template'>
@@ -16,13 +16,13 @@ export type JobOptions = {
   readonly settings: PodSettings
 }
 
-/** A Job as it is asked for. */
+/** A Job as it is created. */
 export type JobManifest = V1Job & { readonly metadata: { readonly name: string; readonly namespace: string } }
 
 const budgetSeconds = attemptBudgetMs({ timeout: 60, delay: 10 }) / 1000
 /** What a worker needs after its last attempt's budget to report and leave. */
 const leaveSeconds = 10
-/** Time to come up on a node, before the worker begins to count. */
+/** Time to start on a node, before the worker counts its own time. */
 const startSeconds = 60
 const revisionChars = 12
 
@@ -46,7 +46,7 @@ const specOf = (name: string, { pool, spec, settings }: JobOptions): V1JobSpec =
       template: spec.template,
       slots: 1,
       program: 'main-job',
-      // The worker beats under the name of its Job, which is known before there is a pod.
+      // The worker's heartbeats carry the name of its Job, which is known before its pod.
       podName: name,
       variables: { [workerSettings.spareSeconds.name]: String(spareSeconds) },
       graceSeconds: budgetSeconds + leaveSeconds,
@@ -62,8 +62,8 @@ export const jobRevision = (options: JobOptions): string => {
 }
 
 /**
- * The Job of one single-use worker. In the namespace of its BrowserPool it goes with that: a worker that is told to end finishes
- * its capture. In another it cannot, and ends by itself.
+ * The Job of one single-use worker. In the namespace of its BrowserPool it is deleted with that: a worker that is terminated
+ * finishes its capture. In another it cannot be, and ends by itself.
  */
 export const jobManifest = (name: string, options: JobOptions): JobManifest => ({
   apiVersion: jobs.apiVersion,

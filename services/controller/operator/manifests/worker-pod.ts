@@ -28,9 +28,9 @@ export type WorkerPodOptions = {
   readonly browserPool: string
   readonly template: BrowserPoolSpec['template']
   readonly slots: number
-  /** A member of a pool, which runs until it is told to end, or a Job's, which serves one capture. */
+  /** A member of a pool, which runs until it is terminated, or a Job's, which serves one capture. */
   readonly program: 'main' | 'main-job'
-  /** Name under which the worker beats; without it that of its pod. */
+  /** Name in the worker's heartbeats; without it that of its pod. */
   readonly podName?: string
   /** Further settings, named without prefix. */
   readonly variables?: Readonly<Record<string, string>>

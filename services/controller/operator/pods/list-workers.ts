@@ -1,55 +1,55 @@
-import type { Roster } from '#controller/act/actuator.ts'
+import type { WorkerList } from '#controller/act/actuator.ts'
 import type { Trouble } from '#controller/pool.ts'
-import type { SeenDeployment } from '#controller/operator/watch/observed-deployment.ts'
+import type { ObservedDeployment } from '#controller/operator/watch/observed-deployment.ts'
+import { conditionOf } from '#controller/operator/watch/observed-object.ts'
 import {
-  conditionOf,
   hasEnded,
   isNodeLost,
   isStopping,
   isUnscheduled,
-  type SeenPod,
+  type ObservedPod,
 } from '#controller/operator/watch/observed-pod.ts'
 import type { Starts } from './pod-starts.ts'
 import type { PodTrouble } from './pod-trouble.ts'
 
-/** What a roster is made of. */
-export type RosterParts = {
-  /** Undefined where there is none yet. */
-  readonly deployment: SeenDeployment | undefined
-  /** How many workers are asked for; a write that the cache does not show yet counts. */
+/** What a list of workers is computed from. */
+export type WorkerListParts = {
+  /** Undefined before it is created. */
+  readonly deployment: ObservedDeployment | undefined
+  /** Workers that are requested; a write that the informer does not show yet counts. */
   readonly replicas: number
-  readonly pods: readonly SeenPod[]
-  /** Uids of pods that were told to end, where they do not show it yet. */
-  readonly given: ReadonlySet<string>
-  readonly ageMs: (pod: SeenPod) => number
-  /** What keeps it from coming up. */
-  readonly troubleOf: (pod: SeenPod) => PodTrouble | undefined
-  /** Whether it has ever been ready. */
-  readonly wasReady: (pod: SeenPod) => boolean
+  readonly pods: readonly ObservedPod[]
+  /** Uids of pods that terminate though the informer does not show it yet. */
+  readonly terminating: ReadonlySet<string>
+  readonly ageMs: (pod: ObservedPod) => number
+  /** What keeps it from starting. */
+  readonly troubleOf: (pod: ObservedPod) => PodTrouble | undefined
+  /** Whether it was ever ready. */
+  readonly wasReady: (pod: ObservedPod) => boolean
   readonly starts: Starts
 }
 
-/** A roster, and what else Kubernetes says of the pool for who reads its status. */
-export type KubeRoster = Roster & {
-  /** How long it took lately until a worker was ready that had to wait for a node, in milliseconds. */
+/** The workers, and what else the status of the pool shows. */
+export type PodWorkerList = WorkerList & {
+  /** Milliseconds from creation to ready of nine in ten workers that had to wait for a node. */
   readonly provisionMs: number | undefined
-  /** Each kind of trouble that a pod is in, or that keeps pods from being made, with one message of it. */
+  /** Troubles of pods, or of their creation, with one message each. */
   readonly troubles: ReadonlyMap<Trouble, string>
   /** Whether pods are replaced by others of a newer template. */
-  readonly isReplacing: boolean
-  /** Whether none of the newer template comes up that has not yet: all of them are in trouble. */
-  readonly isHung: boolean
-  /** Whether there are more than asked for: some of them go by themselves, as those of an older template do. */
-  readonly isCrowded: boolean
+  readonly isRollingOut: boolean
+  /** Whether all pods of the newer template that were never ready are in trouble. */
+  readonly isRolloutStalled: boolean
+  /** Whether there are more than requested: some terminate by themselves, as those of an older template. */
+  readonly hasSurplus: boolean
 }
 
-/** Pods that Kubernetes counts for the size: neither ended nor told to. */
-export const presentPods = (pods: readonly SeenPod[]): readonly SeenPod[] =>
+/** Pods that Kubernetes counts for the size: neither ended nor terminating. */
+export const presentPods = (pods: readonly ObservedPod[]): readonly ObservedPod[] =>
   pods.filter((pod) => !hasEnded(pod) && !isStopping(pod))
 
-/** Who works for a pool, and what keeps others from it. */
-export const rosterOf = (parts: RosterParts): KubeRoster => {
-  const { deployment, replicas, pods, given, ageMs, starts } = parts
+/** Lists the workers of a pool from its pods and its Deployment. */
+export const listWorkers = (parts: WorkerListParts): PodWorkerList => {
+  const { deployment, replicas, pods, terminating, ageMs, starts } = parts
   const troubles = troublesOf(parts)
   const surplus = surplusOf(parts, troubles)
   const counted = pods.filter((pod) => !hasEnded(pod) && !surplus.has(pod))
@@ -59,7 +59,7 @@ export const rosterOf = (parts: RosterParts): KubeRoster => {
   return {
     workers: counted.map((pod) => {
       const trouble = troubles.get(pod)?.trouble
-      const stopping = given.has(pod.metadata.uid) || isStopping(pod)
+      const stopping = terminating.has(pod.metadata.uid) || isStopping(pod)
       const waits = isUnscheduled(pod) && { isUnscheduled: true }
       const lost = lostNodes.has(pod.spec?.nodeName) && { isNodeLost: true }
       return { pod: pod.metadata.name, ageMs: ageMs(pod), stopping, ...lost, ...(trouble ? { trouble } : waits) }
@@ -70,15 +70,15 @@ export const rosterOf = (parts: RosterParts): KubeRoster => {
       ...[...troubles.values()].map(({ trouble, message }) => [trouble, message] as const),
       ...(refused ? [[refused.trouble, refused.message] as const] : []),
     ]),
-    isReplacing: isReplacing(deployment),
-    isHung: isHung(parts),
-    isCrowded: presentPods(pods).filter(({ metadata }) => !given.has(metadata.uid)).length > replicas,
+    isRollingOut: isRollingOut(deployment),
+    isRolloutStalled: isRolloutStalled(parts),
+    hasSurplus: presentPods(pods).filter(({ metadata }) => !terminating.has(metadata.uid)).length > replicas,
   }
 }
 
-type Troubles = ReadonlyMap<SeenPod, PodTrouble>
+type Troubles = ReadonlyMap<ObservedPod, PodTrouble>
 
-const troublesOf = ({ pods, troubleOf }: RosterParts): Troubles =>
+const troublesOf = ({ pods, troubleOf }: WorkerListParts): Troubles =>
   new Map(
     pods.flatMap((pod) => {
       const found = troubleOf(pod)
@@ -87,35 +87,38 @@ const troublesOf = ({ pods, troubleOf }: RosterParts): Troubles =>
   )
 
 /** Whether pods are replaced by others of a newer template. */
-export const isReplacing = (deployment: SeenDeployment | undefined): boolean => {
+export const isRollingOut = (deployment: ObservedDeployment | undefined): boolean => {
   const { replicas = 0, updatedReplicas = 0 } = deployment?.status ?? {}
   return updatedReplicas < replicas
 }
 
-/** Whether the rollout of a newer template hangs: there are pods that have not been ready yet, and all of them are in trouble. */
-export const isHung = ({
+/** Whether the rollout of a newer template is stalled: there are pods that were never ready, and all of them are in trouble. */
+export const isRolloutStalled = ({
   deployment,
   pods,
   wasReady,
   troubleOf,
-}: Omit<RosterParts, 'replicas' | 'starts'>): boolean => {
+}: Omit<WorkerListParts, 'replicas' | 'starts'>): boolean => {
   const coming = presentPods(pods).filter((pod) => !wasReady(pod))
-  return isReplacing(deployment) && coming.length > 0 && coming.every((pod) => troubleOf(pod) !== undefined)
+  return isRollingOut(deployment) && coming.length > 0 && coming.every((pod) => troubleOf(pod) !== undefined)
 }
 
 /**
- * While a template is rolled out there are more pods than asked for. Those on top that have never been ready, stuck ones first,
- * are not part of the size: they neither help nor stand in the way of what the work needs.
+ * During a rollout there are more pods than requested. Surplus ones that were never ready, stuck ones first, are not part of
+ * the size: they neither are capacity nor block it.
  */
-const surplusOf = ({ deployment, replicas, pods, wasReady }: RosterParts, troubles: Troubles): ReadonlySet<SeenPod> => {
-  if (!isReplacing(deployment)) return new Set()
+const surplusOf = (
+  { deployment, replicas, pods, wasReady }: WorkerListParts,
+  troubles: Troubles,
+): ReadonlySet<ObservedPod> => {
+  if (!isRollingOut(deployment)) return new Set()
   const present = presentPods(pods)
   const coming = present.filter((pod) => !wasReady(pod))
   const stuckFirst = coming.toSorted((one, other) => Number(troubles.has(other)) - Number(troubles.has(one)))
   return new Set(stuckFirst.slice(0, Math.max(0, present.length - replicas)))
 }
 
-const refusedOf = (deployment: SeenDeployment | undefined, missing: number) => {
+const refusedOf = (deployment: ObservedDeployment | undefined, missing: number) => {
   const failure = deployment && conditionOf(deployment, 'ReplicaFailure')
   if (failure?.status !== 'True' || missing <= 0) return undefined
   const message = failure.message ?? ''

@@ -1,38 +1,45 @@
-import type { Roster, WorkerNotice } from '#controller/act/actuator.ts'
+import type { WorkerList, WorkerNotice } from '#controller/act/actuator.ts'
 import type { Clock } from '#shared/kube/clock.ts'
 import { labelledPool } from '#shared/kube/names.ts'
 import type { Change } from '#shared/kube/object-cache.ts'
 import { createStartLatency, type StartLatency } from '#controller/start-latency.ts'
-import { conditionOf, isReady, isUnscheduled, type SeenPod } from '#controller/operator/watch/observed-pod.ts'
+import { conditionOf } from '#controller/operator/watch/observed-object.ts'
+import {
+  isReady,
+  isStopping,
+  isUnscheduled,
+  type ObservedContainer,
+  type ObservedPod,
+  workerOf,
+} from '#controller/operator/watch/observed-pod.ts'
 import { isComing, type PodTrouble, troubleOf } from './pod-trouble.ts'
-import { workerEnd } from './worker-exit.ts'
 
-/** How starting the pods of a pool went since this process began. */
-export type Starts = Pick<Roster, 'starts' | 'startMs'> & {
+/** Starts of the pods of a pool since this process began. */
+export type Starts = Pick<WorkerList, 'starts' | 'startMs'> & {
   /** Milliseconds from the creation to ready of nine in ten pods that had to wait for a node; undefined before the first. */
   readonly provisionMs: number | undefined
 }
 
-/** When pods began, by the clock of this process: others' clocks may be off. */
-export type StartTimes = {
+/** Start times of pods, by the clock of this process: others' clocks may be off. */
+export type PodStarts = {
   /** Follows a change of a pod. */
-  readonly follow: (change: Change<SeenPod>) => void
+  readonly follow: (change: Change<ObservedPod>) => void
   /** Milliseconds since the pod began; of one that had to wait for a node, since it has it. */
-  readonly ageMs: (pod: SeenPod) => number
-  /** What keeps the pod from coming up. */
-  readonly troubleOf: (pod: SeenPod) => PodTrouble | undefined
-  /** Whether the pod has ever been ready, as far as was seen. */
-  readonly wasReady: (pod: SeenPod) => boolean
-  /** How it went in the pool of this label. */
+  readonly ageMs: (pod: ObservedPod) => number
+  /** What keeps the pod from starting. */
+  readonly troubleOf: (pod: ObservedPod) => PodTrouble | undefined
+  /** Whether the pod was ever observed ready. */
+  readonly wasReady: (pod: ObservedPod) => boolean
+  /** Starts in the pool of this label. */
   readonly startsOf: (label: string) => Starts
-  /** Tells a listener, until disposed, of workers of the pool of this label that become ready, each once, or end. */
-  readonly followWorkers: (label: string, listener: (notice: WorkerNotice) => void) => Disposable
+  /** Calls a listener, until disposed, when a worker of the pool of this label becomes ready, once each, or ends. */
+  readonly onWorker: (label: string, listener: (notice: WorkerNotice) => void) => Disposable
   /** Forgets all pools but those of these labels. */
   readonly keep: (labels: ReadonlySet<string>) => void
 }
 
-type Begun = {
-  last: SeenPod
+type FollowedPod = {
+  last: ObservedPod
   readonly seenMs: number
   /** When its age began to count. */
   atMs: number
@@ -47,16 +54,16 @@ type Begun = {
 const momentMs = (clock: Clock, time: string): number =>
   clock.nowMs() - Math.max(0, clock.date().getTime() - Date.parse(time))
 
-/** What a pod waits for; that it got a node begins its age anew. */
-const followWaits = (beginning: Begun, pod: SeenPod, nowMs: number) => {
+/** Follows what a pod waits for; its age restarts when it gets a node. */
+const followWaits = (start: FollowedPod, pod: ObservedPod, nowMs: number) => {
   const isWaiting = isUnscheduled(pod)
-  if (beginning.hasWaited && beginning.unscheduledSinceMs !== undefined && !isWaiting) beginning.atMs = nowMs
-  beginning.hasWaited ||= isWaiting
-  beginning.unscheduledSinceMs = isWaiting ? (beginning.unscheduledSinceMs ?? nowMs) : undefined
-  beginning.comingSinceMs = isComing(pod) ? (beginning.comingSinceMs ?? nowMs) : undefined
+  if (start.hasWaited && start.unscheduledSinceMs !== undefined && !isWaiting) start.atMs = nowMs
+  start.hasWaited ||= isWaiting
+  start.unscheduledSinceMs = isWaiting ? (start.unscheduledSinceMs ?? nowMs) : undefined
+  start.comingSinceMs = isComing(pod) ? (start.comingSinceMs ?? nowMs) : undefined
 }
 
-/** How starts went, by the label of the pool. */
+/** Starts by the label of the pool. */
 const createPoolStarts = () => {
   const pools = new Map<
     string,
@@ -82,22 +89,22 @@ const createPoolStarts = () => {
 }
 
 /**
- * Measures from the first sight of a pod to its readiness, apart for pods that had to wait for a node: what an autoscaler
- * takes says nothing of how long a worker takes where there is room. What was ready at first sight is as old as its timestamp
- * says; what was not begins now; what waits has done so since its conditions say so. That a start failed is said by the pod's
- * trouble, and Kubernetes tries again: none is counted here.
+ * Measures from the first observation of a pod to its readiness, apart for pods that had to wait for a node: the time of a node
+ * autoscaler is not the start latency of a worker. A pod that was ready at first is as old as its timestamp; another one starts
+ * now; one that waits has waited since its conditions' time. A failed start shows as the pod's trouble, and Kubernetes retries:
+ * none is counted here.
  */
-export const createStartTimes = (clock: Clock, of: { readonly nodeProvisionMs: number }): StartTimes => {
-  const begun = new Map<string, Begun>()
+export const createPodStarts = (clock: Clock, of: { readonly nodeProvisionMs: number }): PodStarts => {
+  const followed = new Map<string, FollowedPod>()
   const pools = createPoolStarts()
   const listeners = new Set<(label: string | undefined, notice: WorkerNotice) => void>()
 
-  const begin = (pod: SeenPod): Begun => {
+  const begin = (pod: ObservedPod): FollowedPod => {
     const { creationTimestamp, uid } = pod.metadata
     const wasReady = isReady(pod)
     const turnedAt = conditionOf(pod, 'PodScheduled')?.lastTransitionTime
     const sinceMs = turnedAt === undefined ? clock.nowMs() : momentMs(clock, turnedAt)
-    const beginning: Begun = {
+    const start: FollowedPod = {
       last: pod,
       seenMs: clock.nowMs(),
       atMs: wasReady ? momentMs(clock, creationTimestamp) : clock.nowMs(),
@@ -106,16 +113,17 @@ export const createStartTimes = (clock: Clock, of: { readonly nodeProvisionMs: n
       unscheduledSinceMs: sinceMs,
       comingSinceMs: sinceMs,
     }
-    begun.set(uid, beginning)
-    return beginning
+    followed.set(uid, start)
+    return start
   }
 
-  const becomeReady = (label: string, { metadata: { name } }: SeenPod, { atMs, seenMs, hasWaited }: Begun) => {
-    pools.add(label, hasWaited ? { provisionMs: clock.nowMs() - seenMs } : { startMs: clock.nowMs() - atMs })
-    tell(label, { kind: 'ready', pod: name, ageMs: clock.nowMs() - atMs })
+  const becomeReady = (label: string, pod: string, { atMs, seenMs, hasWaited }: FollowedPod) => {
+    const ageMs = clock.nowMs() - atMs
+    pools.add(label, hasWaited ? { provisionMs: clock.nowMs() - seenMs } : { startMs: ageMs })
+    notify(label, { kind: 'ready', pod, ageMs })
   }
 
-  const tell = (label: string | undefined, notice: WorkerNotice) => {
+  const notify = (label: string | undefined, notice: WorkerNotice) => {
     for (const listener of listeners) listener(label, notice)
   }
 
@@ -124,29 +132,29 @@ export const createStartTimes = (clock: Clock, of: { readonly nodeProvisionMs: n
       const { kind, object } = change
       const { uid, name, labels } = object.metadata
       const label = labelledPool(labels)
-      const beginning = begun.get(uid) ?? begin(object)
-      const end = workerEnd(beginning.last, change)
-      if (end) tell(label, { kind: 'ended', pod: name, ageMs: clock.nowMs() - beginning.atMs, ...end })
-      beginning.last = object
+      const start = followed.get(uid) ?? begin(object)
+      const end = workerExit(start.last, change)
+      if (end) notify(label, { kind: 'ended', pod: name, ageMs: clock.nowMs() - start.atMs, ...end })
+      start.last = object
       if (kind === 'deleted') {
-        begun.delete(uid)
+        followed.delete(uid)
         return
       }
-      followWaits(beginning, object, clock.nowMs())
-      if (beginning.wasReady || !isReady(object)) return
-      beginning.wasReady = true
-      if (label !== undefined) becomeReady(label, object, beginning)
+      followWaits(start, object, clock.nowMs())
+      if (start.wasReady || !isReady(object)) return
+      start.wasReady = true
+      if (label !== undefined) becomeReady(label, name, start)
     },
-    ageMs: ({ metadata: { uid } }) => clock.nowMs() - (begun.get(uid)?.atMs ?? clock.nowMs()),
+    ageMs: ({ metadata: { uid } }) => clock.nowMs() - (followed.get(uid)?.atMs ?? clock.nowMs()),
     troubleOf: (pod) => {
       const nowMs = clock.nowMs()
-      const { unscheduledSinceMs = nowMs, comingSinceMs = nowMs } = begun.get(pod.metadata.uid) ?? {}
+      const { unscheduledSinceMs = nowMs, comingSinceMs = nowMs } = followed.get(pod.metadata.uid) ?? {}
       const waits = { unscheduledMs: nowMs - unscheduledSinceMs, comingMs: nowMs - comingSinceMs }
       return troubleOf(pod, waits, of.nodeProvisionMs)
     },
-    wasReady: ({ metadata: { uid } }) => begun.get(uid)?.wasReady ?? false,
+    wasReady: ({ metadata: { uid } }) => followed.get(uid)?.wasReady ?? false,
     startsOf: pools.startsOf,
-    followWorkers: (wanted, listener) => {
+    onWorker: (wanted, listener) => {
       const ofPool = (label: string | undefined, notice: WorkerNotice) => {
         if (label === wanted) listener(notice)
       }
@@ -155,4 +163,25 @@ export const createStartTimes = (clock: Clock, of: { readonly nodeProvisionMs: n
     },
     keep: pools.keep,
   }
+}
+
+/** How a worker ended, and whether its pod was terminating. */
+type WorkerExit = { readonly how: string; readonly asked: boolean }
+
+const isRunning = (container: ObservedContainer | undefined): boolean => container?.state?.running !== undefined
+
+/**
+ * The end of the worker that ran in a pod before a change of the pod; undefined while it runs. A restart in the same pod is an
+ * end too.
+ */
+const workerExit = (before: ObservedPod, { kind, object }: Change<ObservedPod>): WorkerExit | undefined => {
+  const [was, is] = [workerOf(before), workerOf(object)]
+  if (!isRunning(was)) return undefined
+  const isSame = kind !== 'deleted' && isRunning(is) && is?.restartCount === was?.restartCount
+  return isSame ? undefined : { how: howOf(object, is), asked: isStopping(object) }
+}
+
+const howOf = ({ status }: ObservedPod, container: ObservedContainer | undefined): string => {
+  const exitCode = container?.state?.terminated?.exitCode
+  return exitCode === undefined ? (status?.reason ?? 'gone') : `exit code ${exitCode}`
 }

@@ -10,25 +10,25 @@ import type { PoolRun, RunPool, TermDeps } from './pool-runner.ts'
 export type PoolLoopsDeps = {
   readonly term: TermDeps
   readonly runners: Readonly<Record<Pool, RunPool>>
-  /** Has what belongs to the pool of this name brought about. */
-  readonly shape: (name: string) => void
+  /** Queues the children of the pool of this name to be applied. */
+  readonly applyChildren: (name: string) => void
   readonly problemOf: (pool: BrowserPool) => string | undefined
 }
 
 type Loop = {
   readonly label: string
   pool: BrowserPool
-  /** Size that was asked for while there was no Deployment. */
-  asked: number
+  /** Size that was requested while there was no Deployment. */
+  requested: number
   turnedMs: number
   readonly bell: Bell
   readonly stop: AbortController
 }
 
-/** Least time between two ticks of a loop, however often its bell is rung. */
+/** Least time between two reconciliations of a pool, however often it is woken. */
 const gapMs = 50
 
-/** The loops of all pools that are kept during one term, one for each. */
+/** The loops of all pools that are reconciled during one term, one for each. */
 export class PoolLoops implements AsyncDisposable {
   readonly #deps: PoolLoopsDeps
   readonly #loops = new Map<string, Loop>()
@@ -38,24 +38,24 @@ export class PoolLoops implements AsyncDisposable {
     this.#deps = deps
   }
 
-  /** How many run. */
+  /** Loops that run. */
   get size(): number {
     return this.#loops.size
   }
 
   /** The pools whose loops run. */
-  kept(): readonly BrowserPool[] {
+  pools(): readonly BrowserPool[] {
     return [...this.#loops.values()].map(({ pool }) => pool)
   }
 
-  /** Milliseconds since the loop that has stood for longest last turned; 0 without any. */
-  standingMs(): number {
+  /** Milliseconds since the loop that is stalled for longest last turned; 0 without any. */
+  stalledMs(): number {
     const nowMs = this.#deps.term.clock.nowMs()
     return Math.max(0, ...[...this.#loops.values()].map(({ turnedMs }) => nowMs - turnedMs))
   }
 
-  /** Has exactly these pools' loops run, each with the pool as it is given here; what belongs to new ones is brought about. */
-  keep(pools: readonly BrowserPool[]): void {
+  /** Runs the loops of exactly these pools, each with the pool as given here, and applies the children of new ones. */
+  run(pools: readonly BrowserPool[]): void {
     const wanted = new Set(pools.map(({ metadata }) => metadata.uid))
     for (const [uid, { stop }] of this.#loops) {
       if (wanted.has(uid)) continue
@@ -69,30 +69,30 @@ export class PoolLoops implements AsyncDisposable {
     }
   }
 
-  /** Has the pool of this label looked at soon. */
-  ring(label: string): void {
+  /** Wakes the loop of the pool of this label. */
+  wake(label: string): void {
     for (const loop of this.#loops.values()) if (loop.label === label) loop.bell.ring()
   }
 
-  /** Has the pools of a kind looked at soon. */
-  ringKind(kind: Pool): void {
+  /** Wakes the loops of all pools of a kind. */
+  wakeKind(kind: Pool): void {
     for (const { pool, bell } of this.#loops.values()) if (pool.spec.pool === kind) bell.ring()
   }
 
-  /** The size that was asked for while there was no Deployment. */
-  askedOf(uid: string): number {
-    return this.#loops.get(uid)?.asked ?? 0
+  /** The size that was requested while there was no Deployment. */
+  requestedReplicas(uid: string): number {
+    return this.#loops.get(uid)?.requested ?? 0
   }
 
-  /** Forgets the size that was asked for: there is a Deployment now. */
-  made(uid: string): void {
+  /** Forgets the requested size: there is a Deployment now. */
+  deploymentCreated(uid: string): void {
     const loop = this.#loops.get(uid)
-    if (loop) loop.asked = 0
+    if (loop) loop.requested = 0
   }
 
-  /** Stops all loops, and waits for what they are doing. */
+  /** Stops all loops, and waits for their requests in flight. */
   async [Symbol.asyncDispose](): Promise<void> {
-    this.keep([])
+    this.run([])
     await Promise.all(this.#running)
   }
 
@@ -100,16 +100,16 @@ export class PoolLoops implements AsyncDisposable {
     const { uid, name } = pool.metadata
     const { clock } = this.#deps.term
     const stop = new AbortController()
-    const loop = { label: objectName(name), pool, asked: 0, turnedMs: clock.nowMs(), bell: createBell(gapMs), stop }
+    const loop = { label: objectName(name), pool, requested: 0, turnedMs: clock.nowMs(), bell: createBell(gapMs), stop }
     this.#loops.set(uid, loop)
-    this.#deps.shape(name)
-    const running = this.#run(loop)
+    this.#deps.applyChildren(name)
+    const running = this.#reconcile(loop)
     this.#running.add(running)
     void running.finally(() => this.#running.delete(running))
   }
 
-  async #run(loop: Loop) {
-    const { term, runners, shape, problemOf } = this.#deps
+  async #reconcile(loop: Loop) {
+    const { term, runners, applyChildren, problemOf } = this.#deps
     const { metadata, spec } = loop.pool
     const { name } = metadata
     using events = term.events.of({ queue: spec.pool, browserpool: name })
@@ -132,8 +132,8 @@ export class PoolLoops implements AsyncDisposable {
         },
       },
       create: (replicas) => {
-        loop.asked = replicas
-        shape(name)
+        loop.requested = replicas
+        applyChildren(name)
       },
       problem: () => problemOf(loop.pool),
     }

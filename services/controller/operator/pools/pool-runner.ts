@@ -1,28 +1,28 @@
+import type { PodSettings } from '#controller/operator/manifests/worker-pod.ts'
+import type { PodStarts } from '#controller/operator/pods/pod-starts.ts'
+import type { PoolOccurrence } from '#controller/operator/status/status-change.ts'
+import type { StatusWriter } from '#controller/operator/status/status-writer.ts'
+import type { Informers } from '#controller/operator/watch/informers.ts'
+import type { PoolSubscriptions } from '#controller/operator/watch/pool-subscriptions.ts'
 import type { ControllerEvents, PoolEvents } from '#controller/events.ts'
 import type { LoopTiming } from '#controller/loop.ts'
-import type { Bell } from '#shared/process/bell.ts'
 import type { BrowserPool } from '#shared/kube/browser-pool.ts'
 import type { KubeApi } from '#shared/kube/client.ts'
 import type { Clock } from '#shared/kube/clock.ts'
+import type { Bell } from '#shared/process/bell.ts'
 import type { Queue } from '#shared/queue/connection.ts'
-import type { Ears } from '#controller/operator/watch/pool-subscriptions.ts'
-import type { StartTimes } from '#controller/operator/pods/pod-starts.ts'
-import type { PoolOccurrence } from '#controller/operator/status/status-change.ts'
-import type { StatusWriter } from '#controller/operator/status/status-writer.ts'
-import type { Watch } from '#controller/operator/watch/informers.ts'
-import type { PodSettings } from '#controller/operator/manifests/worker-pod.ts'
 
 /** What the loops of all pools work with during one term. */
 export type TermDeps = {
   /** Writes only while the term lasts. */
   readonly api: KubeApi
   readonly clock: Clock
-  readonly watch: Watch
-  readonly startTimes: StartTimes
-  readonly ears: Ears
+  readonly informers: Informers
+  readonly podStarts: PodStarts
+  readonly subscriptions: PoolSubscriptions
   /** Publishes only while the term lasts. */
   readonly queue: Queue
-  readonly statuses: Pick<StatusWriter, 'say' | 'withSaid'>
+  readonly statuses: Pick<StatusWriter, 'write' | 'withLatestStatus'>
   readonly occurred: (pool: BrowserPool, occurrence: PoolOccurrence) => void
   readonly events: ControllerEvents
   readonly settings: PodSettings
@@ -31,17 +31,17 @@ export type TermDeps = {
 
 /** What one pool's loop works with. */
 export type PoolRun = {
-  /** The pool as it is now, or was at last. */
+  /** The pool as the informer shows it, or showed it last. */
   readonly pool: () => BrowserPool
   readonly events: PoolEvents
-  /** To be called at the end of each tick that none of the events hears of. */
+  /** To be called at the end of each reconciliation that none of the events reports. */
   readonly turned: () => void
   readonly bell: Bell
-  /** Has the pool's Deployment made, with at least this many workers. */
+  /** Creates the pool's Deployment, with at least this many workers. */
   readonly create: (replicas: number) => void
-  /** Why what belongs to the pool cannot be brought about. */
+  /** Why the pool's children cannot be applied. */
   readonly problem: () => string | undefined
 }
 
-/** Keeps one pool as large as it should be, until `stop` aborts. */
+/** Reconciles the size of one pool until `stop` aborts. */
 export type RunPool = (deps: TermDeps, run: PoolRun, stop: AbortSignal) => Promise<void>

@@ -1,7 +1,7 @@
 import type { BrowserPool } from '#shared/kube/browser-pool.ts'
 import { type Pool, pools as kinds } from '#shared/capture/lane.ts'
 
-/** Whether a pool needs its queue for itself: the queue decides how many workers there are, or makes each of them. */
+/** Whether a pool needs its queue for itself: the queue sizes it, or each capture gets a Job. */
 const wantsQueue = ({ spec, metadata }: BrowserPool): boolean =>
   metadata.deletionTimestamp === undefined && (spec.pool === 'proxied' || spec.autoscaling.enabled)
 
@@ -12,10 +12,10 @@ const byAge = ({ metadata: one }: BrowserPool, { metadata: other }: BrowserPool)
 const compare = (one: string, other: string): number => Number(one > other) - Number(one < other)
 
 /**
- * Which pool of each kind is sized by the queue: the oldest that wants to be. Two that follow the same queue would both start
- * what it needs.
+ * The owner of each queue: the oldest pool that is sized by it. Two pools that follow the same queue would both start what it
+ * needs.
  */
-export const ownersOf = (all: readonly BrowserPool[]): ReadonlyMap<Pool, BrowserPool> =>
+export const queueOwners = (all: readonly BrowserPool[]): ReadonlyMap<Pool, BrowserPool> =>
   new Map(
     kinds.flatMap((kind) => {
       const [oldest] = all.filter((pool) => pool.spec.pool === kind && wantsQueue(pool)).toSorted(byAge)
@@ -23,8 +23,8 @@ export const ownersOf = (all: readonly BrowserPool[]): ReadonlyMap<Pool, Browser
     }),
   )
 
-/** The pool whose queue this one would take; undefined where it may act. */
-export const holderOf = (owners: ReturnType<typeof ownersOf>, pool: BrowserPool): BrowserPool | undefined => {
+/** The owner of the queue that this pool wants too; undefined where the pool may be reconciled. */
+export const currentOwner = (owners: ReturnType<typeof queueOwners>, pool: BrowserPool): BrowserPool | undefined => {
   const owner = owners.get(pool.spec.pool)
   return owner && wantsQueue(pool) && owner.metadata.uid !== pool.metadata.uid ? owner : undefined
 }

@@ -1,4 +1,4 @@
-import type { Heard, PoolHearing } from '#controller/subscribe-to-pool.ts'
+import type { ReceivedBeat, PoolSubscription } from '#controller/subscribe-to-pool.ts'
 import { type Pool as QueueName, pools as queues } from '#shared/capture/lane.ts'
 import type { BrowserPool } from '#shared/kube/browser-pool.ts'
 import type { Clock } from '#shared/kube/clock.ts'
@@ -7,14 +7,14 @@ import type { PoolStateMessage } from '#shared/queue/messages.ts'
 /** A worker that has been silent for longer takes nothing. */
 const silentMs = 10_000
 
-/** Why no worker takes captures of a queue, and none is going to. */
+/** Why no worker serves a queue, and none is going to. */
 export const unservedReasons = ['no-pool', 'paused', 'no-replicas'] as const
 
 /** One of the reasons. */
 export type UnservedReason = (typeof unservedReasons)[number]
 
 /**
- * Why nobody serves a queue; undefined where somebody does, or will. A worker that takes captures serves it whoever runs it,
+ * Why a queue is not served; undefined where it is, or will be. A worker that takes captures serves it whoever runs it,
  * those of a paused pool included.
  */
 export const unservedReason = (
@@ -31,28 +31,28 @@ export const unservedReason = (
   return active.some(canScale) ? undefined : 'no-replicas'
 }
 
-/** What following the queues works with. */
+/** What the check works with. */
 export type UnservedQueuesDeps = {
   readonly clock: Pick<Clock, 'nowMs'>
-  readonly of: (queue: QueueName) => Pick<PoolHearing, 'beats' | 'backlog'>
-  /** Tells the ledger, which fails what has waited for too long. */
+  readonly of: (queue: QueueName) => Pick<PoolSubscription, 'beats' | 'backlog'>
+  /** Reports to the ledger, which fails captures that have waited for too long. */
   readonly publish: (state: PoolStateMessage) => void
-  /** Takes, at each look, why a queue is not served, and how many captures wait in it, if that is known. */
-  readonly looked: (queue: QueueName, reason: UnservedReason | undefined, waiting: number | undefined) => void
+  /** Called at each check with why a queue is not served, and how many captures wait in it, if that is known. */
+  readonly checked: (queue: QueueName, reason: UnservedReason | undefined, waiting: number | undefined) => void
 }
 
-/** Looks, each time it is called, which queues are not served by these pools. */
+/** Checks, at each call, which queues are not served by these pools. */
 export const createUnservedQueues = (deps: UnservedQueuesDeps): ((pools: readonly BrowserPool[]) => void) => {
   const since = new Map<QueueName, number>()
   const nowMs = () => deps.clock.nowMs()
-  const takesCaptures = ({ beat, atMs }: Heard) => beat.state === 'ready' && nowMs() - atMs < silentMs
+  const takesCaptures = ({ beat, atMs }: ReceivedBeat) => beat.state === 'ready' && nowMs() - atMs < silentMs
 
   return (pools) => {
     for (const queue of queues) {
       const { beats, backlog } = deps.of(queue)
       const reason = unservedReason(queue, pools, [...beats.values()].some(takesCaptures))
       const counted = backlog()
-      deps.looked(queue, reason, counted === 'unknown' ? undefined : counted.pending)
+      deps.checked(queue, reason, counted === 'unknown' ? undefined : counted.pending)
       if (!reason) {
         since.delete(queue)
         continue

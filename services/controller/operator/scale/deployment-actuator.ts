@@ -4,47 +4,53 @@ import type { KubeApi } from '#shared/kube/client.ts'
 import type { Clock } from '#shared/kube/clock.ts'
 import { outcomeOf } from '#shared/kube/kube-error.ts'
 import { objectName, replicasOwner, workersName } from '#shared/kube/names.ts'
-import { createGoingPods, type GoingPods, isMarked } from '#controller/operator/pods/pod-removal.ts'
-import { createOwnWrites, requestMs } from '#controller/operator/watch/mutation-cache.ts'
-import { isHung, isReplacing, type KubeRoster, presentPods, rosterOf } from '#controller/operator/pods/list-workers.ts'
-import { deployments, type SeenDeployment } from '#controller/operator/watch/observed-deployment.ts'
-import { isReady, isUnscheduled, type SeenPod } from '#controller/operator/watch/observed-pod.ts'
-import type { StartTimes } from '#controller/operator/pods/pod-starts.ts'
-import type { Watch } from '#controller/operator/watch/informers.ts'
+import { createTerminatingPods, type TerminatingPods, isMarked } from '#controller/operator/pods/terminating-pods.ts'
+import { createMutationCache, requestMs } from '#controller/operator/watch/mutation-cache.ts'
+import {
+  isRolloutStalled,
+  isRollingOut,
+  type PodWorkerList,
+  presentPods,
+  listWorkers,
+} from '#controller/operator/pods/list-workers.ts'
+import { deployments, type ObservedDeployment } from '#controller/operator/watch/observed-deployment.ts'
+import { isReady, isUnscheduled, type ObservedPod } from '#controller/operator/watch/observed-pod.ts'
+import type { PodStarts } from '#controller/operator/pods/pod-starts.ts'
+import type { Informers } from '#controller/operator/watch/informers.ts'
 
-/** What an actuator does to the cluster, once it is done. */
-export type KubeNotice =
+/** A write of the actuator that succeeded. */
+export type DeploymentNotice =
   | { readonly kind: 'scaled'; readonly from: number; readonly to: number }
   | { readonly kind: 'deleted'; readonly pod: string }
 
 /** What an actuator works with. */
-export type KubeActuatorDeps = {
+export type DeploymentActuatorDeps = {
   readonly api: Pick<KubeApi, 'patch' | 'remove'>
   readonly clock: Clock
-  readonly watch: Pick<Watch, 'namespace' | 'deployment' | 'podsOf' | 'mustBeKnown'>
-  readonly startTimes: Pick<StartTimes, 'ageMs' | 'troubleOf' | 'wasReady' | 'startsOf'>
-  /** Has the Deployment made, with at least this many workers. */
+  readonly informers: Pick<Informers, 'namespace' | 'deployment' | 'podsOf' | 'assertFresh'>
+  readonly podStarts: Pick<PodStarts, 'ageMs' | 'troubleOf' | 'wasReady' | 'startsOf'>
+  /** Creates the Deployment, with at least this many workers. */
   readonly create: (replicas: number) => void
-  readonly notice: (notice: KubeNotice) => void
+  readonly notice: (notice: DeploymentNotice) => void
 }
 
-/** Runs the workers of a pool as pods of its Deployment, of which it changes the size alone. */
-export type KubeActuator = Omit<Actuator, 'list'> & { readonly list: () => Promise<KubeRoster> }
+/** Runs the workers of a pool as pods of its Deployment, of which it writes the size alone. */
+export type DeploymentActuator = Omit<Actuator, 'list'> & { readonly list: () => Promise<PodWorkerList> }
 
-/** The size of a Deployment; a write of our own counts before the cache shows it. */
-const createSize = ({ api, clock, notice }: KubeActuatorDeps) => {
-  const written = createOwnWrites<{ readonly replicas: number; readonly resourceVersion: string }>(clock)
-  const newest = ({ metadata }: SeenDeployment) => written.newerThan(metadata.uid, metadata.resourceVersion)
-  const sizeOf = (deployment: SeenDeployment) => (newest(deployment) ?? deployment).replicas
+/** The size of a Deployment; an own write counts before the informer shows it. */
+const createSize = ({ api, clock, notice }: DeploymentActuatorDeps) => {
+  const written = createMutationCache<{ readonly replicas: number; readonly resourceVersion: string }>(clock)
+  const newest = ({ metadata }: ObservedDeployment) => written.newerThan(metadata.uid, metadata.resourceVersion)
+  const sizeOf = (deployment: ObservedDeployment) => (newest(deployment) ?? deployment).replicas
   return {
     of: sizeOf,
-    /** Whether the cache shows what was written last. */
-    isShown: (deployment: SeenDeployment) => newest(deployment) === undefined,
+    /** Whether the informer shows the last write. */
+    isShown: (deployment: ObservedDeployment) => newest(deployment) === undefined,
     /**
-     * Answers whether the size is set. Where the Deployment is not as we know it nothing is: a size that comes late, or of
-     * what is no longer so, would take away others than it was made for. The next change of the cache leads to another try.
+     * Answers whether the size is set. It is not where the Deployment has changed meanwhile: a late size would remove other
+     * pods than it was computed for. The next change of the informer leads to a retry.
      */
-    set: async (deployment: SeenDeployment, to: number): Promise<boolean> => {
+    set: async (deployment: ObservedDeployment, to: number): Promise<boolean> => {
       const { name, namespace, uid } = deployment.metadata
       const { replicas: from, resourceVersion } = newest(deployment) ?? { ...deployment, ...deployment.metadata }
       const ref = { resource: deployments, namespace, name }
@@ -62,10 +68,10 @@ const createSize = ({ api, clock, notice }: KubeActuatorDeps) => {
   }
 }
 
-/** How early a ReplicaSet takes a pod away, before it looks at marks: a lower one before a higher one. */
+/** Order in which a ReplicaSet deletes pods, before it compares marks: a lower rank first. */
 const ranks = { unscheduled: 0, coming: 1, unknown: 2, unready: 3, ready: 4 } as const
 
-const rankOf = (pod: SeenPod): number => {
+const rankOf = (pod: ObservedPod): number => {
   if (isUnscheduled(pod)) return ranks.unscheduled
   const phase = pod.status?.phase
   if (phase !== 'Running') return phase === 'Unknown' ? ranks.unknown : ranks.coming
@@ -73,10 +79,10 @@ const rankOf = (pod: SeenPod): number => {
 }
 
 /**
- * Whether a ReplicaSet may take one that serves before one of those that are to leave. A ready one counts as unready: one that
- * drains, or is slow to answer, can become so before the ReplicaSet looks.
+ * Whether a ReplicaSet may delete a serving pod before one of those that are to leave. A ready one counts as unready: one that
+ * drains, or is slow to respond, can become so before the ReplicaSet acts.
  */
-const servesBefore = (present: readonly SeenPod[], leaving: readonly SeenPod[]): boolean => {
+const servesBefore = (present: readonly ObservedPod[], leaving: readonly ObservedPod[]): boolean => {
   const last = Math.max(...leaving.map(rankOf))
   return present.some((pod) => {
     const rank = Math.min(rankOf(pod), ranks.unready)
@@ -84,95 +90,93 @@ const servesBefore = (present: readonly SeenPod[], leaving: readonly SeenPod[]):
   })
 }
 
-/** Those that a ReplicaSet takes when it is to have fewer by the ones that are to leave: such that have not come up first. */
-const victimsOf = (present: readonly SeenPod[], leaving: readonly SeenPod[]): readonly SeenPod[] => {
-  const isStaying = (pod: SeenPod) => Number(!leaving.includes(pod))
+/** Pods that a ReplicaSet deletes when its size is reduced by the number of those that are to leave: unstarted ones first. */
+const victimsOf = (present: readonly ObservedPod[], leaving: readonly ObservedPod[]): readonly ObservedPod[] => {
+  const isStaying = (pod: ObservedPod) => Number(!leaving.includes(pod))
   const order = present.toSorted((one, other) => rankOf(one) - rankOf(other) || isStaying(one) - isStaying(other))
   return order.slice(0, leaving.length)
 }
 
-/** Makes a Deployment smaller by these pods, which count as going from then on. */
-const giveAway = async (
-  { size, going }: { readonly size: ReturnType<typeof createSize>; readonly going: GoingPods },
-  of: { readonly deployment: SeenDeployment; readonly victims: readonly SeenPod[]; readonly to: number },
+/** Reduces the size of a Deployment by these pods, which count as terminating from then on. */
+const scaleDown = async (
+  { size, terminating }: { readonly size: ReturnType<typeof createSize>; readonly terminating: TerminatingPods },
+  of: { readonly deployment: ObservedDeployment; readonly victims: readonly ObservedPod[]; readonly to: number },
 ): Promise<void> => {
   try {
-    if (await size.set(of.deployment, of.to)) going.give(of.victims)
+    if (await size.set(of.deployment, of.to)) terminating.add(of.victims)
   } catch (thrown) {
-    // Nobody knows whether it was done, or will be yet.
-    if (outcomeOf(thrown) === 'unavailable') going.give(of.victims)
+    // The outcome is unknown: the write may have happened, or happen yet.
+    if (outcomeOf(thrown) === 'unavailable') terminating.add(of.victims)
     throw thrown
   }
 }
 
-/** Makes the actuator of the pool of this name. */
-export const createKubeActuator = (deps: KubeActuatorDeps, pool: string): KubeActuator => {
-  const { watch, startTimes, notice } = deps
+/** Creates the actuator of the pool of this name. */
+export const createDeploymentActuator = (deps: DeploymentActuatorDeps, pool: string): DeploymentActuator => {
+  const { informers, podStarts, notice } = deps
   const label = objectName(pool)
   const name = workersName(pool)
   const size = createSize(deps)
-  const going = createGoingPods(deps, watch.namespace)
+  const terminating = createTerminatingPods(deps, informers.namespace)
 
-  const present = () => presentPods(watch.podsOf(label))
-  const lookAtPods = () => {
-    const { ageMs, troubleOf, wasReady } = startTimes
-    return { pods: watch.podsOf(label), given: going.given(), ageMs, troubleOf, wasReady }
-  }
-  /** Those of the named pods that are there and were not told to end. */
+  const present = () => presentPods(informers.podsOf(label))
+  const observedPods = () => ({ ...podStarts, pods: informers.podsOf(label), terminating: terminating.uids() })
+  /** Those of the named pods that exist and do not terminate. */
   const presentOf = (names: readonly string[]) => {
     const wanted = new Set(names)
-    const given = going.given()
-    return present().filter(({ metadata }) => wanted.has(metadata.name) && !given.has(metadata.uid))
+    const uids = terminating.uids()
+    return present().filter(({ metadata }) => wanted.has(metadata.name) && !uids.has(metadata.uid))
   }
-  /** Takes pods away that the cache shows as marked. */
-  const takeAway = async (deployment: SeenDeployment, leaving: readonly SeenPod[]) => {
+  /** Removes pods that the informer shows as marked. */
+  const removeMarked = async (deployment: ObservedDeployment, leaving: readonly ObservedPod[]) => {
     const all = present()
-    // What the ReplicaSet does not know yet, it would not heed; and it must count what we count.
+    // The ReplicaSet must have observed the last write, and count the same pods.
     if (!size.isShown(deployment) || deployment.status.replicas !== all.length) return
-    const hangs = isHung({ ...lookAtPods(), deployment })
-    // Those of a template that does not come up are on top of the size. Also what is not made is asked for no longer.
-    const to = (hangs ? deployment.replicas : all.length) - leaving.length
+    const isStalled = isRolloutStalled({ ...observedPods(), deployment })
+    // Pods of a template that does not start are a surplus. Refused ones are requested no longer.
+    const to = (isStalled ? deployment.replicas : all.length) - leaving.length
     if (to < deployment.replicas) {
-      // However busy they are.
+      // It ignores how busy they are.
       if (servesBefore(all, leaving)) return
-      const victims = hangs ? leaving : victimsOf(all, leaving)
-      return giveAway({ size, going }, { deployment, victims, to })
+      const victims = isStalled ? leaving : victimsOf(all, leaving)
+      return scaleDown({ size, terminating }, { deployment, victims, to })
     }
-    // While a template is rolled out there are more than asked for, and the rollout waits for an idle one to be ready.
-    if (isReplacing(deployment)) await going.remove(leaving.filter(startTimes.wasReady))
+    // During a rollout there are more than requested, and the rollout waits for an idle one to be ready.
+    if (isRollingOut(deployment)) await terminating.remove(leaving.filter(podStarts.wasReady))
   }
 
   return {
     list: async () => {
-      watch.mustBeKnown()
-      const deployment = watch.deployment(name)
-      return rosterOf({
+      informers.assertFresh()
+      const deployment = informers.deployment(name)
+      return listWorkers({
         deployment,
         replicas: deployment ? size.of(deployment) : 0,
-        ...lookAtPods(),
-        starts: startTimes.startsOf(label),
+        ...observedPods(),
+        starts: podStarts.startsOf(label),
       })
     },
     start: async (total) => {
-      const deployment = watch.deployment(name)
+      const deployment = informers.deployment(name)
       if (!deployment) return deps.create(total)
       if (size.of(deployment) < total) await size.set(deployment, total)
     },
     stop: async (names) => {
       const leaving = presentOf(names)
-      // One that was marked and takes work again would be as good a victim as these.
-      const given = going.given()
-      const staying = present().filter((each) => !leaving.includes(each) && !given.has(each.metadata.uid))
-      await going.unmark(staying)
-      await going.mark(leaving.filter((each) => !isMarked(each)))
-      const deployment = watch.deployment(name)
+      // One that is still marked and takes captures again would be deleted as soon as these.
+      const uids = terminating.uids()
+      const staying = present().filter((each) => !leaving.includes(each) && !uids.has(each.metadata.uid))
+      await terminating.unmark(staying)
+      await terminating.mark(leaving.filter((each) => !isMarked(each)))
+      const deployment = informers.deployment(name)
       const isSettled = leaving.every(isMarked) && !staying.some(isMarked)
-      if (deployment && isSettled) await takeAway(deployment, leaving)
+      if (deployment && isSettled) await removeMarked(deployment, leaving)
     },
     replace: async (names) => {
-      for (const { metadata } of await going.remove(presentOf(names))) notice({ kind: 'deleted', pod: metadata.name })
+      const removed = await terminating.remove(presentOf(names))
+      for (const { metadata } of removed) notice({ kind: 'deleted', pod: metadata.name })
     },
-    keep: (names) => going.unmark(presentOf(names)),
+    keep: (names) => terminating.unmark(presentOf(names)),
     [Symbol.asyncDispose]: async () => {},
   }
 }

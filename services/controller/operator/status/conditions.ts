@@ -1,16 +1,47 @@
-import type { Observation, SeenWorker, Trouble } from '#controller/pool.ts'
-import type { BrowserPoolSpec, PoolCondition, PoolConditionType } from '#shared/kube/browser-pool.ts'
-import type { StatusParts } from './pool-status.ts'
+import type { Rollout } from '#controller/operator/apply/rollout.ts'
+import type { Decision, Observation, ObservedWorker, Trouble } from '#controller/pool.ts'
+import type { BrowserPool, BrowserPoolSpec, PoolCondition, PoolConditionType } from '#shared/kube/browser-pool.ts'
 
-/** What a condition of this type says. */
-export type Said<T extends PoolConditionType> = Pick<
+/** A condition of this type, without its times. */
+export type Condition<T extends PoolConditionType> = Pick<
   Extract<PoolCondition, { type: T }>,
   'status' | 'reason' | 'message'
 >
 
+/** What the status of a pool of a Deployment is computed from. */
+export type StatusParts = {
+  /** The pool with the status written last. */
+  readonly pool: BrowserPool
+  readonly instance: string
+  readonly seen: Observation
+  readonly decision: Decision
+  /** Troubles with a message each; also of pods that do not count for the size. */
+  readonly troubles: ReadonlyMap<Trouble, string>
+  readonly isRollingOut: boolean
+  readonly rollout: Rollout
+  /** Milliseconds from creation to ready of nine in ten workers that had to wait for a node. */
+  readonly provisionMs: number | undefined
+  /** Why the pool's objects cannot be applied. */
+  readonly problem: string | undefined
+  readonly at: Date
+}
+
+/** Stamps a condition; its transition time changes only where its status does. */
+export const stamped = <T extends PoolConditionType>(
+  { pool, at }: Pick<StatusParts, 'pool' | 'at'>,
+  type: T,
+  condition: Condition<T>,
+): PoolCondition => {
+  const before = pool.status?.conditions?.find((each) => each.type === type)
+  const isUnchanged = before !== undefined && before.status === condition.status
+  const lastTransitionTime = isUnchanged ? before.lastTransitionTime : at.toISOString().replace(/\.\d+Z$/, 'Z')
+  // The reason belongs to the type, which the compiler cannot follow through the union.
+  return { type, ...condition, lastTransitionTime, observedGeneration: pool.metadata.generation } as PoolCondition
+}
+
 type Parts = Omit<StatusParts, 'at'>
 
-/** How people call each trouble of `count` workers. */
+/** Each trouble in a sentence about workers. */
 const troubleWords: Readonly<Record<Trouble, string>> = {
   unschedulable: 'cannot be placed on any node',
   'image-pull': 'cannot get their image',
@@ -34,24 +65,24 @@ const degradedReasons = {
 const workers = (count: number, one: string, several: string): string =>
   count === 1 ? `1 worker ${one}` : `${count} workers ${several}`
 
-const inState = (seen: Observation, state: SeenWorker['state']): number =>
+const inState = (seen: Observation, state: ObservedWorker['state']): number =>
   seen.workers === 'unknown' ? 0 : seen.workers.filter((worker) => worker.state === state).length
 
-const said = <T extends PoolConditionType>(
-  status: Said<T>['status'],
-  reason: Said<T>['reason'],
+const condition = <T extends PoolConditionType>(
+  status: Condition<T>['status'],
+  reason: Condition<T>['reason'],
   message: string,
-): Said<T> => ({ status, reason, message })
+): Condition<T> => ({ status, reason, message })
 
 const sentence = (text: string): string => `${text[0]?.toUpperCase() ?? ''}${text.slice(1)}.`
 
 const withCause = (text: string, cause: string | undefined): string =>
   cause === undefined || cause === '' ? sentence(text) : `${sentence(text)} Kubernetes says: ${cause}`
 
-const unknownWorkers = 'The API server does not tell which workers there are, so nothing is changed.'
+const unknownWorkers = 'The API server cannot be read: the workers are unknown, so nothing is changed.'
 
-const replacing = 'Workers of an older template give way to new ones.'
-const hangingRollout = `${replacing} Some do not come up: until they do, or the template is taken back, the old ones serve.`
+const replacing = 'Workers of an older template are being replaced.'
+const stalledRollout = `${replacing} Some new ones fail to start: until they start, or the template is reverted, the old ones serve.`
 
 const waiting = (unscheduled: number, provisionMs: number | undefined): string => {
   const wait = sentence(workers(unscheduled, 'waits for a node with room', 'wait for a node with room'))
@@ -68,65 +99,75 @@ const pausedWithoutWorkers =
   'The pool is paused and has no worker: unless another pool serves its queue, captures fail after the proxied wait.'
 
 /** Whether enough workers take captures. */
-export const sayReady = (parts: Parts): Said<'Ready'> => {
+export const readyCondition = (parts: Parts): Condition<'Ready'> => {
   const { seen } = parts
-  if (seen.workers === 'unknown') return said('Unknown', 'WorkersUnknown', unknownWorkers)
+  if (seen.workers === 'unknown') return condition('Unknown', 'WorkersUnknown', unknownWorkers)
   const ready = inState(seen, 'ready')
   const required = requiredOf(parts)
   const { rollout } = parts
-  if (rollout === 'failed') return said('False', 'RolloutFailed', failedRollout)
-  if (rollout !== 'complete') return said('False', 'RollingOut', 'The template is not yet that of all workers.')
+  if (rollout === 'failed') return condition('False', 'RolloutFailed', failedRollout)
+  if (rollout !== 'complete') return condition('False', 'RollingOut', 'The template is not yet that of all workers.')
   const takes = workers(ready, 'takes captures', 'take captures')
-  if (parts.pool.spec.paused && ready === 0) return said('False', 'WorkersMissing', pausedWithoutWorkers)
-  if (ready < required) return said('False', 'WorkersMissing', sentence(`${takes}, at least ${required} must`))
-  if (ready > 0 || required > 0) return said('True', 'WorkersReady', sentence(takes))
-  return said('True', 'ScaledToZero', 'Nothing waits, so there is no worker; the next capture waits for one to start.')
+  if (parts.pool.spec.paused && ready === 0) return condition('False', 'WorkersMissing', pausedWithoutWorkers)
+  if (ready < required) return condition('False', 'WorkersMissing', sentence(`${takes}, at least ${required} must`))
+  if (ready > 0 || required > 0) return condition('True', 'WorkersReady', sentence(takes))
+  return condition(
+    'True',
+    'ScaledToZero',
+    'Nothing waits, so there is no worker; the next capture waits for one to start.',
+  )
 }
 
 const failedRollout =
-  'Kubernetes has given up on the rollout of the template: its workers do not come up, the old ones serve.'
+  'The rollout of the template exceeded its progress deadline: its workers fail to start, the old ones serve.'
 
 /** Whether the pool is on its way to what its spec says: `InProgress` for kstatus, which Helm and Flux wait by. */
-export const sayReconciling = (parts: Parts): Said<'Reconciling'> => {
-  const { status, reason, message } = sayReady(parts)
-  const isOnItsWay = status === 'False' && !parts.pool.spec.paused && sayStalled(parts).status === 'False'
-  if (isOnItsWay) return said('True', reason === 'RollingOut' ? reason : 'WorkersMissing', message)
-  return said('False', 'Reconciled', 'Nothing is on its way to what the spec says.')
+export const reconcilingCondition = (parts: Parts): Condition<'Reconciling'> => {
+  const { status, reason, message } = readyCondition(parts)
+  const isOnItsWay = status === 'False' && !parts.pool.spec.paused && stalledCondition(parts).status === 'False'
+  if (isOnItsWay) return condition('True', reason === 'RollingOut' ? reason : 'WorkersMissing', message)
+  return condition('False', 'Reconciled', 'The pool is as its spec says.')
 }
 
 /** Whether the pool does not get to what its spec says unless somebody does something: `Failed` for kstatus. */
-export const sayStalled = ({ problem, rollout }: Pick<Parts, 'problem' | 'rollout'>): Said<'Stalled'> => {
+export const stalledCondition = ({ problem, rollout }: Pick<Parts, 'problem' | 'rollout'>): Condition<'Stalled'> => {
   if (problem !== undefined)
-    return said('True', 'ApplyFailed', withCause('the Deployment cannot be made as wanted', problem))
-  if (rollout === 'failed') return said('True', 'RolloutFailed', failedRollout)
-  return said('False', 'AsExpected', 'Nothing keeps the pool from what its spec says.')
+    return condition('True', 'ApplyFailed', withCause('the Deployment cannot be applied', problem))
+  if (rollout === 'failed') return condition('True', 'RolloutFailed', failedRollout)
+  return condition('False', 'AsExpected', 'Nothing keeps the pool from its spec.')
 }
 
-/** Whether workers come or go. */
-export const sayProgressing = ({ seen, isReplacing, decision, troubles, provisionMs }: Parts): Said<'Progressing'> => {
+/** Whether workers are starting or leaving. */
+export const progressingCondition = ({
+  seen,
+  isRollingOut,
+  decision,
+  troubles,
+  provisionMs,
+}: Parts): Condition<'Progressing'> => {
   const starting = inState(seen, 'starting')
   const unscheduled = inState(seen, 'unscheduled')
   const leaving = inState(seen, 'draining') + inState(seen, 'drained')
-  if (isReplacing) return said('True', 'Replacing', troubles.size > 0 ? hangingRollout : replacing)
-  if (decision.kind === 'replace') return said('True', 'Replacing', 'Silent workers are replaced.')
-  if (unscheduled > 0) return said('True', 'WaitingForNodes', waiting(unscheduled, provisionMs))
-  if (starting > 0) return said('True', 'Starting', sentence(workers(starting, 'is starting', 'are starting')))
+  if (isRollingOut) return condition('True', 'Replacing', troubles.size > 0 ? stalledRollout : replacing)
+  if (decision.kind === 'replace') return condition('True', 'Replacing', 'Silent workers are replaced.')
+  if (unscheduled > 0) return condition('True', 'WaitingForNodes', waiting(unscheduled, provisionMs))
+  if (starting > 0) return condition('True', 'Starting', sentence(workers(starting, 'is starting', 'are starting')))
   if (leaving > 0) {
     const finish = workers(leaving, 'takes no more captures and goes', 'take no more captures and go')
-    return said('True', 'Draining', sentence(finish))
+    return condition('True', 'Draining', sentence(finish))
   }
-  return said('False', 'Settled', 'No worker is on its way in or out.')
+  return condition('False', 'Settled', 'No worker is starting or leaving.')
 }
 
 /** Whether queue and workers can be read. */
-export const sayMetrics = ({ seen, decision }: Parts): Said<'MetricsAvailable'> => {
-  if (seen.workers === 'unknown') return said('False', 'WorkersUnknown', unknownWorkers)
+export const metricsAvailableCondition = ({ seen, decision }: Parts): Condition<'MetricsAvailable'> => {
+  if (seen.workers === 'unknown') return condition('False', 'WorkersUnknown', unknownWorkers)
   if (decision.reason === 'missing-heartbeats') {
-    const message = 'Most workers have not been heard over NATS for more than 10 s, so nothing is changed yet.'
-    return said('False', 'MissingHeartbeats', message)
+    const message = 'No heartbeat of most workers over NATS for more than 10 s, so nothing is changed yet.'
+    return condition('False', 'MissingHeartbeats', message)
   }
-  if (seen.backlog !== 'unknown') return said('True', 'MetricsRead', 'Queue and workers are read.')
-  return said(
+  if (seen.backlog !== 'unknown') return condition('True', 'MetricsRead', 'Queue and workers are read.')
+  return condition(
     'False',
     'BacklogUnknown',
     'No backlog report of the ledger over NATS for 5 s: the depth of JetStream may raise the size, nothing lowers it.',
@@ -134,38 +175,45 @@ export const sayMetrics = ({ seen, decision }: Parts): Said<'MetricsAvailable'> 
 }
 
 /** Who decides the size. */
-export const sayScaling = ({ paused, autoscaling, replicas }: BrowserPoolSpec): Said<'ScalingActive'> => {
-  if (paused) return said('False', 'Paused', 'spec.paused leaves the pool as it is.')
+export const scalingActiveCondition = ({
+  paused,
+  autoscaling,
+  replicas,
+}: BrowserPoolSpec): Condition<'ScalingActive'> => {
+  if (paused) return condition('False', 'Paused', 'spec.paused: the pool is not changed.')
   if (!autoscaling.enabled) {
-    return said('False', 'AutoscalingOff', `spec.replicas asks for ${workers(replicas, '', '').trim()}.`)
+    return condition('False', 'AutoscalingOff', `spec.replicas asks for ${workers(replicas, '', '').trim()}.`)
   }
   const bounds = `${autoscaling.minReplicas} and ${autoscaling.maxReplicas}`
-  return said('True', 'AutoscalingOn', `The queue decides between ${bounds} workers; spec.replicas is ignored.`)
+  return condition('True', 'AutoscalingOn', `The queue decides between ${bounds} workers; spec.replicas is ignored.`)
 }
 
 /** Whether more workers are needed than there may be. */
-export const sayLimited = ({ pool, decision, troubles }: Parts): Said<'ScalingLimited'> => {
+export const scalingLimitedCondition = ({ pool, decision, troubles }: Parts): Condition<'ScalingLimited'> => {
   const quota = troubles.get('quota')
   if (quota !== undefined) {
-    return said('True', 'QuotaExceeded', withCause(`workers ${troubleWords.quota}`, quota))
+    return condition('True', 'QuotaExceeded', withCause(`workers ${troubleWords.quota}`, quota))
   }
   if (decision.reason === 'at-maximum') {
     const { maxReplicas } = pool.spec.autoscaling
-    return said('True', 'AtMaximum', `More than maxReplicas, ${maxReplicas} workers, would be needed.`)
+    return condition('True', 'AtMaximum', `More than maxReplicas, ${maxReplicas} workers, would be needed.`)
   }
-  return said('False', 'WithinBounds', 'There may be as many workers as are needed.')
+  return condition('False', 'WithinBounds', 'There may be as many workers as are needed.')
 }
 
-/** Whether somebody has to look. */
-export const sayDegraded = ({ troubles, problem }: Pick<Parts, 'troubles' | 'problem'>): Said<'Degraded'> => {
+/** Whether an operator has to intervene. */
+export const degradedCondition = ({
+  troubles,
+  problem,
+}: Pick<Parts, 'troubles' | 'problem'>): Condition<'Degraded'> => {
   if (problem !== undefined)
-    return said('True', 'ApplyFailed', withCause('the Deployment cannot be made as wanted', problem))
+    return condition('True', 'ApplyFailed', withCause('the Deployment cannot be applied', problem))
   for (const [trouble, reason] of Object.entries(degradedReasons) as [keyof typeof degradedReasons, string][]) {
     const message = troubles.get(trouble)
     if (message !== undefined) {
       const text = withCause(`workers ${troubleWords[trouble]}`, message)
-      return said('True', reason as Said<'Degraded'>['reason'], text)
+      return condition('True', reason as Condition<'Degraded'>['reason'], text)
     }
   }
-  return said('False', 'AsExpected', 'Nothing keeps workers from coming up.')
+  return condition('False', 'AsExpected', 'Nothing keeps workers from starting.')
 }

@@ -1,40 +1,21 @@
 import { summarize } from '#controller/events.ts'
-import type { Decision, Observation, Trouble } from '#controller/pool.ts'
-import type { BrowserPool, BrowserPoolStatus, PoolCondition, PoolConditionType } from '#shared/kube/browser-pool.ts'
+import type { BrowserPoolStatus } from '#shared/kube/browser-pool.ts'
 import { poolSelector, selectorOf } from '#shared/kube/names.ts'
-import type { Rollout } from '#controller/operator/apply/rollout.ts'
 import {
-  type Said,
-  sayDegraded,
-  sayLimited,
-  sayMetrics,
-  sayProgressing,
-  sayReady,
-  sayReconciling,
-  sayScaling,
-  sayStalled,
+  stamped,
+  type StatusParts,
+  degradedCondition,
+  scalingLimitedCondition,
+  metricsAvailableCondition,
+  progressingCondition,
+  readyCondition,
+  reconcilingCondition,
+  scalingActiveCondition,
+  stalledCondition,
 } from './conditions.ts'
 
-/** What a status is made of. */
-export type StatusParts = {
-  /** The pool; its status is what was said before. */
-  readonly pool: BrowserPool
-  readonly instance: string
-  readonly seen: Observation
-  readonly decision: Decision
-  /** Kinds of trouble with a message each; also of pods that do not count for the size. */
-  readonly troubles: ReadonlyMap<Trouble, string>
-  readonly isReplacing: boolean
-  readonly rollout: Rollout
-  /** How long it took lately until a worker was ready that had to wait for a node, in milliseconds. */
-  readonly provisionMs: number | undefined
-  /** Why the pool's objects cannot be brought about. */
-  readonly problem: string | undefined
-  readonly at: Date
-}
-
-/** What the controller says of a pool after a tick. The same parts give the same status. */
-export const statusOf = (parts: StatusParts): BrowserPoolStatus => {
+/** Status of a pool of a Deployment after a reconciliation. */
+export const poolStatus = (parts: StatusParts): BrowserPoolStatus => {
   const { pool, seen, decision } = parts
   const { name, generation } = pool.metadata
   const { ready, busy } = summarize(seen)
@@ -53,27 +34,14 @@ export const statusOf = (parts: StatusParts): BrowserPoolStatus => {
     reason: decision.reason,
     selector: selectorOf(poolSelector(parts.instance, name)),
     conditions: [
-      conditionOf(parts, 'Ready', sayReady(parts)),
-      conditionOf(parts, 'Reconciling', sayReconciling(parts)),
-      conditionOf(parts, 'Stalled', sayStalled(parts)),
-      conditionOf(parts, 'Progressing', sayProgressing(parts)),
-      conditionOf(parts, 'MetricsAvailable', sayMetrics(parts)),
-      conditionOf(parts, 'ScalingActive', sayScaling(pool.spec)),
-      conditionOf(parts, 'ScalingLimited', sayLimited(parts)),
-      conditionOf(parts, 'Degraded', sayDegraded(parts)),
+      stamped(parts, 'Ready', readyCondition(parts)),
+      stamped(parts, 'Reconciling', reconcilingCondition(parts)),
+      stamped(parts, 'Stalled', stalledCondition(parts)),
+      stamped(parts, 'Progressing', progressingCondition(parts)),
+      stamped(parts, 'MetricsAvailable', metricsAvailableCondition(parts)),
+      stamped(parts, 'ScalingActive', scalingActiveCondition(pool.spec)),
+      stamped(parts, 'ScalingLimited', scalingLimitedCondition(parts)),
+      stamped(parts, 'Degraded', degradedCondition(parts)),
     ],
   }
-}
-
-/** Makes a condition; its time moves only where its status does. */
-export const conditionOf = <T extends PoolConditionType>(
-  { pool, at }: Pick<StatusParts, 'pool' | 'at'>,
-  type: T,
-  said: Said<T>,
-): PoolCondition => {
-  const before = pool.status?.conditions?.find((condition) => condition.type === type)
-  const isAsBefore = before !== undefined && before.status === said.status
-  const lastTransitionTime = isAsBefore ? before.lastTransitionTime : at.toISOString().replace(/\.\d+Z$/, 'Z')
-  // The reason belongs to the type, which the compiler cannot follow through the union.
-  return { type, ...said, lastTransitionTime, observedGeneration: pool.metadata.generation } as PoolCondition
 }

@@ -3,12 +3,11 @@ import type { ProxiedDecision, ProxiedObservation } from '#controller/proxied/pr
 import type { Trouble } from '#controller/pool.ts'
 import type { BrowserPool, BrowserPoolStatus } from '#shared/kube/browser-pool.ts'
 import { poolSelector, selectorOf } from '#shared/kube/names.ts'
-import type { Said } from './conditions.ts'
-import { conditionOf } from './pool-status.ts'
+import { type Condition, stamped } from './conditions.ts'
 
-/** What a status of a pool of Jobs is made of. */
+/** What the status of a pool of Jobs is computed from. */
 export type ProxiedStatusParts = {
-  /** The pool; its status is what was said before. */
+  /** The pool with the status written last. */
   readonly pool: BrowserPool
   readonly instance: string
   readonly seen: ProxiedObservation
@@ -16,19 +15,19 @@ export type ProxiedStatusParts = {
   readonly at: Date
 }
 
-/** How people call each trouble of Jobs, and the reason that a condition gives. */
-const troubleWords: Readonly<Record<Trouble, readonly [string, Said<'Degraded'>['reason']]>> = {
+/** Each trouble in a sentence about Jobs, and the reason of the condition `Degraded`. */
+const troubleWords: Readonly<Record<Trouble, readonly [string, Condition<'Degraded'>['reason']]>> = {
   unschedulable: ['cannot be placed on any node', 'Unschedulable'],
   'image-pull': ['cannot get their image', 'ImagePull'],
   'crash-looping': ['end before they take a capture', 'CrashLooping'],
-  'config-error': ['cannot be made, or be set up by their node', 'ConfigError'],
+  'config-error': ['cannot be created, or be set up by their node', 'ConfigError'],
   'not-starting': ['are not started by their node', 'NotStarting'],
   quota: ['are refused by a quota', 'PodsRefused'],
   'pods-refused': ['get no pod', 'PodsRefused'],
 }
 
-/** What the controller says of a pool of Jobs after a tick. Of the conditions only ScalingLimited turns with the captures that come and go. */
-export const proxiedStatusOf = (parts: ProxiedStatusParts): BrowserPoolStatus => {
+/** Status of a pool of Jobs after a reconciliation. Of the conditions only ScalingLimited changes with the number of captures. */
+export const proxiedStatus = (parts: ProxiedStatusParts): BrowserPoolStatus => {
   const { pool, seen, decision } = parts
   const { name, generation } = pool.metadata
   const { jobs, ready, busy } = summarizeJobs(seen)
@@ -43,33 +42,33 @@ export const proxiedStatusOf = (parts: ProxiedStatusParts): BrowserPoolStatus =>
     reason: decision.reason,
     selector: selectorOf(poolSelector(parts.instance, name)),
     conditions: [
-      conditionOf(parts, 'Ready', sayReady(parts)),
-      conditionOf(parts, 'Reconciling', reconciled),
-      conditionOf(parts, 'Stalled', notStalled),
-      conditionOf(parts, 'Progressing', settled),
-      conditionOf(parts, 'MetricsAvailable', sayMetrics(parts)),
-      conditionOf(parts, 'ScalingActive', sayScaling(parts)),
-      conditionOf(parts, 'ScalingLimited', sayLimited(parts)),
-      conditionOf(parts, 'Degraded', sayDegraded(parts)),
+      stamped(parts, 'Ready', readyCondition(parts)),
+      stamped(parts, 'Reconciling', reconciled),
+      stamped(parts, 'Stalled', notStalled),
+      stamped(parts, 'Progressing', settled),
+      stamped(parts, 'MetricsAvailable', metricsAvailableCondition(parts)),
+      stamped(parts, 'ScalingActive', scalingActiveCondition(parts)),
+      stamped(parts, 'ScalingLimited', scalingLimitedCondition(parts)),
+      stamped(parts, 'Degraded', degradedCondition(parts)),
     ],
   }
 }
 
-const unknownJobs = 'The API server does not tell which Jobs there are, so none is made.'
+const unknownJobs = 'The API server cannot be read: the Jobs are unknown, so none is created.'
 
-const reconciled: Said<'Reconciling'> = {
+const reconciled: Condition<'Reconciling'> = {
   status: 'False',
   reason: 'Reconciled',
-  message: 'The next Job is made as the spec says.',
+  message: 'The next Job is created as the spec says.',
 }
 
-const notStalled: Said<'Stalled'> = {
+const notStalled: Condition<'Stalled'> = {
   status: 'False',
   reason: 'AsExpected',
-  message: 'Nothing keeps the pool from what its spec says.',
+  message: 'Nothing keeps the pool from its spec.',
 }
 
-const settled: Said<'Progressing'> = {
+const settled: Condition<'Progressing'> = {
   status: 'False',
   reason: 'Settled',
   message: 'Jobs come and go with the captures.',
@@ -80,29 +79,29 @@ const troubled = ({ why, message }: NonNullable<ProxiedDecision['trouble']>): st
   return message === '' ? text : `${text} Kubernetes says: ${message}`
 }
 
-const sayReady = ({ seen, decision, pool }: ProxiedStatusParts): Said<'Ready'> => {
+const readyCondition = ({ seen, decision, pool }: ProxiedStatusParts): Condition<'Ready'> => {
   if (seen.jobs === 'unknown') return { status: 'Unknown', reason: 'WorkersUnknown', message: unknownJobs }
   if (pool.spec.paused)
-    return { status: 'False', reason: 'WorkersMissing', message: 'No Job is made: the pool is paused.' }
+    return { status: 'False', reason: 'WorkersMissing', message: 'No Job is created: the pool is paused.' }
   if (decision.trouble) return { status: 'False', reason: 'WorkersMissing', message: troubled(decision.trouble) }
   return { status: 'True', reason: 'WorkersReady', message: 'Each capture gets a Job.' }
 }
 
-const sayMetrics = ({ seen }: ProxiedStatusParts): Said<'MetricsAvailable'> => {
+const metricsAvailableCondition = ({ seen }: ProxiedStatusParts): Condition<'MetricsAvailable'> => {
   if (seen.jobs === 'unknown') return { status: 'False', reason: 'WorkersUnknown', message: unknownJobs }
   if (seen.depth !== 'unknown') return { status: 'True', reason: 'MetricsRead', message: 'Queue and Jobs are read.' }
-  const message = 'NATS does not tell how many captures wait, so no Job is made.'
+  const message = 'The depth of the queue cannot be read from NATS, so no Job is created.'
   return { status: 'False', reason: 'BacklogUnknown', message }
 }
 
-const sayScaling = ({ pool }: ProxiedStatusParts): Said<'ScalingActive'> => {
-  if (pool.spec.paused) return { status: 'False', reason: 'Paused', message: 'spec.paused keeps Jobs from being made.' }
+const scalingActiveCondition = ({ pool }: ProxiedStatusParts): Condition<'ScalingActive'> => {
+  if (pool.spec.paused) return { status: 'False', reason: 'Paused', message: 'spec.paused: no Job is created.' }
   const { max, spares } = pool.spec.jobs
   const message = `Each capture gets a Job, and ${spares} are spare, at most ${max} in all; spec.replicas is ignored.`
   return { status: 'True', reason: 'AutoscalingOn', message }
 }
 
-const sayLimited = ({ decision, pool }: ProxiedStatusParts): Said<'ScalingLimited'> => {
+const scalingLimitedCondition = ({ decision, pool }: ProxiedStatusParts): Condition<'ScalingLimited'> => {
   const { trouble, reason } = decision
   if (trouble?.why === 'quota') return { status: 'True', reason: 'QuotaExceeded', message: troubled(trouble) }
   if (reason === 'at-maximum') {
@@ -113,9 +112,9 @@ const sayLimited = ({ decision, pool }: ProxiedStatusParts): Said<'ScalingLimite
 }
 
 /** A quota limits; it is no fault. */
-const sayDegraded = ({ decision: { trouble } }: ProxiedStatusParts): Said<'Degraded'> => {
+const degradedCondition = ({ decision: { trouble } }: ProxiedStatusParts): Condition<'Degraded'> => {
   if (!trouble || trouble.why === 'quota') {
-    return { status: 'False', reason: 'AsExpected', message: 'Nothing keeps Jobs from coming up.' }
+    return { status: 'False', reason: 'AsExpected', message: 'Nothing keeps Jobs from starting.' }
   }
   return { status: 'True', reason: troubleWords[trouble.why][1], message: troubled(trouble) }
 }

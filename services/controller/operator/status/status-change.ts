@@ -2,12 +2,11 @@ import { isDeepStrictEqual } from 'node:util'
 import type { BrowserPoolStatus, PoolConditionType } from '#shared/kube/browser-pool.ts'
 import type { Occurrence } from '#shared/kube/recorder.ts'
 
-/** What differs between two things said of a pool: what holds, only numbers and wordings, or nothing. */
+/** What differs between two statuses: conditions, only numbers and messages, or nothing. */
 export const statusChange = (
   before: BrowserPoolStatus | undefined,
   after: BrowserPoolStatus,
 ): 'conditions' | 'numbers' | 'nothing' => {
-  // Almost always nothing has changed: that is found out without making anything.
   if (before && isDeepStrictEqual(sorted(before), sorted(after))) return 'nothing'
   return before && essence(before) === essence(after) ? 'numbers' : 'conditions'
 }
@@ -23,25 +22,29 @@ const byType = <T extends { readonly type: string }>(conditions: readonly T[]): 
 /** The part of an event that a change of status decides. */
 export type PoolOccurrence = Pick<Occurrence, 'type' | 'reason' | 'action' | 'note'>
 
-type Turn = { readonly status: string; readonly reason: string; readonly message: string }
+type StatusCondition = { readonly status: string; readonly reason: string; readonly message: string }
 
-const turnOf = (status: BrowserPoolStatus | undefined, type: PoolConditionType): Turn | undefined =>
+const conditionIn = (status: BrowserPoolStatus | undefined, type: PoolConditionType): StatusCondition | undefined =>
   status?.conditions?.find((condition) => condition.type === type)
 
-/** What has happened to a pool, told by what was said of it before and what is said now. */
+/** The events of a pool that follow from its status before and after a write. */
 export const occurrencesOf = (before: BrowserPoolStatus | undefined, after: BrowserPoolStatus): PoolOccurrence[] => [
-  ...troubleTurns(turnOf(before, 'Degraded'), turnOf(after, 'Degraded'), 'Degrade'),
-  ...troubleTurns(quotaTurn(before), quotaTurn(after), 'Limit'),
-  ...metricsTurns(turnOf(before, 'MetricsAvailable'), turnOf(after, 'MetricsAvailable')),
+  ...troubleEvents(conditionIn(before, 'Degraded'), conditionIn(after, 'Degraded'), 'Degrade'),
+  ...troubleEvents(quotaCondition(before), quotaCondition(after), 'Limit'),
+  ...metricsEvents(conditionIn(before, 'MetricsAvailable'), conditionIn(after, 'MetricsAvailable')),
 ]
 
-/** At the maximum, all is as somebody wanted it. */
-const quotaTurn = (status: BrowserPoolStatus | undefined): Turn | undefined => {
-  const turn = turnOf(status, 'ScalingLimited')
-  return turn?.reason === 'QuotaExceeded' ? turn : turn && { ...turn, status: 'False' }
+/** To be at the maximum is no trouble. */
+const quotaCondition = (status: BrowserPoolStatus | undefined): StatusCondition | undefined => {
+  const condition = conditionIn(status, 'ScalingLimited')
+  return condition?.reason === 'QuotaExceeded' ? condition : condition && { ...condition, status: 'False' }
 }
 
-const troubleTurns = (before: Turn | undefined, after: Turn | undefined, action: string): PoolOccurrence[] => {
+const troubleEvents = (
+  before: StatusCondition | undefined,
+  after: StatusCondition | undefined,
+  action: string,
+): PoolOccurrence[] => {
   if (after?.status === 'True' && (before?.status !== 'True' || before.reason !== after.reason)) {
     return [{ type: 'Warning', reason: after.reason, action, note: after.message }]
   }
@@ -51,7 +54,7 @@ const troubleTurns = (before: Turn | undefined, after: Turn | undefined, action:
   ]
 }
 
-const metricsTurns = (before: Turn | undefined, after: Turn | undefined): PoolOccurrence[] => {
+const metricsEvents = (before: StatusCondition | undefined, after: StatusCondition | undefined): PoolOccurrence[] => {
   if (after?.status === 'False' && before?.status !== 'False') {
     return [{ type: 'Warning', reason: 'Frozen', action: 'Freeze', note: after.message }]
   }

@@ -15,7 +15,7 @@ const resourcePath = /^\/(?:api|apis\/[^/]+)\/[^/]+\/(?:namespaces\/[^/]+\/)?([a
 /** Plural of the resource in a path of the API server; `other` where there is none. Names and namespaces are never part of it. */
 export const resourceOf = (path: string): string => resourcePath.exec(path)?.[1] ?? 'other'
 
-/** Reports each request that goes over a connection. */
+/** Reports each request of a connection. */
 export const countRequests = (
   { connection, clock }: { connection: Pick<KubeConnection, 'send'>; clock: Pick<Clock, 'nowMs'> },
   requested: (request: ApiRequest) => void,

@@ -7,68 +7,68 @@ import { labelledPool, managedSelector, objectName } from '#shared/kube/names.ts
 import type { Change } from '#shared/kube/object-cache.ts'
 import { type Reflected, Reflector, type ReflectorEvents } from '#shared/kube/reflector.ts'
 import type { KubeObject, Resource } from '#shared/kube/resource.ts'
-import { pick } from './pick.ts'
+import { pick } from './observed-object.ts'
 import {
   budgets,
   deployments,
-  type SeenChild,
-  type SeenDeployment,
+  type ObservedChild,
+  type ObservedDeployment,
   trimChild,
   trimDeployment,
 } from './observed-deployment.ts'
-import { jobNameLabel, jobs, type SeenJobObject, trimJob } from './observed-job.ts'
-import { pods, type SeenPod, trimPod } from './observed-pod.ts'
+import { jobNameLabel, jobs, type ObservedJob, trimJob } from './observed-job.ts'
+import { pods, type ObservedPod, trimPod } from './observed-pod.ts'
 
-/** A kind of object whose watch has been away for longer is unknown. */
+/** A kind of object without a watch for longer is stale. */
 const unknownAfterMs = 5000
-/** Captures wait for whoever reads: one who asks every few seconds is no burden for a server that is away. */
+/** Captures wait meanwhile: a retry every few seconds is no load for a server that recovers. */
 const backOff = { firstMs: 500, lastMs: 4000 }
 
-/** What a watch of the cluster works with. */
-export type WatchDeps = {
+/** What informers work with. */
+export type InformersDeps = {
   readonly api: Pick<KubeApi, 'list' | 'watch'>
   readonly clock: Clock
   readonly random: () => number
-  /** What is told of the reflection of a kind of object. */
+  /** Events of the reflector of a kind of object. */
   readonly eventsOf: (resource: Resource) => ReflectorEvents
-  /** Hears of every change of a pod first of all. */
-  readonly podChanged: (change: Change<SeenPod>) => void
+  /** Called with every change of a pod, before all listeners. */
+  readonly podChanged: (change: Change<ObservedPod>) => void
 }
 
-/** Hears that something about a BrowserPool has changed, whose name `objectName` makes this label: it, a child, or a pod. */
+/** Called where a BrowserPool, a child or a pod of it has changed, with the label that `objectName` makes of its name. */
 export type PoolListener = (label: string, what: 'pool' | 'child' | 'pod') => void
 
-/** What a reflector holds, as far as it is looked at. */
-export type Mirror<T extends KubeObject> = Pick<Reflector<T>, 'all' | 'get' | 'hasSynced' | 'downMs'>
+/** The read side of a reflector, as client-go's lister. */
+export type Lister<T extends KubeObject> = Pick<Reflector<T>, 'all' | 'get' | 'hasSynced' | 'downMs'>
 
-/** Where an installation's objects are: BrowserPools and their Deployments, and Jobs, perhaps in one namespace. */
-export type WatchScope = { readonly instance: string; readonly pools: string; readonly jobs: string }
+/** Namespaces of an installation: of BrowserPools and their Deployments, and of Jobs; they may be the same. */
+export type InformersScope = { readonly instance: string; readonly pools: string; readonly jobs: string }
 
-/** A copy of everything that the controller reads. */
-export type Watch = AsyncDisposable & {
+/** Local caches of all objects that the controller reads, kept by watches. */
+export type Informers = AsyncDisposable & {
   readonly namespace: string
   readonly jobsNamespace: string
   readonly pools: () => readonly BrowserPool[]
   readonly pool: (name: string) => BrowserPool | undefined
   /** The pools of this label: one, unless names that differ give the same. */
   readonly poolsOf: (label: string) => readonly BrowserPool[]
-  readonly deployment: (name: string) => SeenDeployment | undefined
-  readonly budget: (name: string) => SeenChild | undefined
+  readonly deployment: (name: string) => ObservedDeployment | undefined
+  readonly budget: (name: string) => ObservedChild | undefined
   /** The pods that carry the labels of the pool of this label. */
-  readonly podsOf: (label: string) => readonly SeenPod[]
+  readonly podsOf: (label: string) => readonly ObservedPod[]
   /** Whether there is a pod of this name, of whatever pool. */
   readonly hasPod: (name: string) => boolean
-  readonly jobs: Mirror<SeenJobObject>
+  readonly jobs: Lister<ObservedJob>
   /** The pods of the Jobs, and others. */
-  readonly jobPods: Mirror<SeenPod>
-  /** Whether everything was read at least once. */
+  readonly jobPods: Lister<ObservedPod>
+  /** Whether every kind was listed at least once. */
   readonly hasSynced: () => boolean
-  /** Throws `SERVICE_UNAVAILABLE` where a kind was never read, or its watch has been away for more than 5 s. */
-  readonly mustBeKnown: () => void
-  /** Has a listener called, until disposed. */
-  readonly follow: (listener: PoolListener) => Disposable
-  /** Has a listener called at each change of a Job, until disposed. */
-  readonly followJobs: (listener: (change: Change<SeenJobObject>) => void) => Disposable
+  /** Throws `SERVICE_UNAVAILABLE` where a kind was never listed, or has had no watch for more than 5 s. */
+  readonly assertFresh: () => void
+  /** Calls a listener at each change, until disposed. */
+  readonly onChange: (listener: PoolListener) => Disposable
+  /** Calls a listener at each change of a Job, until disposed. */
+  readonly onJobChange: (listener: (change: Change<ObservedJob>) => void) => Disposable
 }
 
 const trimPool = (object: KubeObject): BrowserPool => {
@@ -94,89 +94,89 @@ const labelOf = ({ metadata }: KubeObject & { readonly metadata?: { readonly lab
 const createListeners = <Args extends readonly unknown[]>() => {
   const all = new Set<(...args: Args) => void>()
   return {
-    tell: (...args: Args) => {
+    notify: (...args: Args) => {
       for (const listener of all) listener(...args)
     },
-    follow: (listener: (...args: Args) => void): Disposable => {
+    add: (listener: (...args: Args) => void): Disposable => {
       all.add(listener)
       return { [Symbol.dispose]: () => all.delete(listener) }
     },
   }
 }
 
-/** A pool may have the name of one whose Jobs still serve. */
-const isMember = ({ metadata }: SeenPod): boolean => metadata.labels?.[jobNameLabel] === undefined
+/** A pool may have the name of one whose Jobs still run. */
+const isMember = ({ metadata }: ObservedPod): boolean => metadata.labels?.[jobNameLabel] === undefined
 
 /** Objects by the label of their pool, grouped anew only after something has changed. */
-const createGroups = (all: () => readonly SeenPod[]) => {
-  let groups: ReadonlyMap<string, readonly SeenPod[]> | undefined
+const createGroups = (all: () => readonly ObservedPod[]) => {
+  let groups: ReadonlyMap<string, readonly ObservedPod[]> | undefined
   return {
     changed: () => {
       groups = undefined
     },
-    of: (label: string): readonly SeenPod[] => {
+    of: (label: string): readonly ObservedPod[] => {
       groups ??= Map.groupBy(all().filter(isMember), (pod) => labelOf(pod) ?? '')
       return groups.get(label) ?? []
     },
   }
 }
 
-/** Begins to reflect all kinds of objects. */
+/** Starts a reflector for each kind of object. */
 const reflectAll = (
-  deps: WatchDeps,
-  scope: WatchScope,
-  changed: {
-    readonly tell: (label: string | undefined, what: Parameters<PoolListener>[1]) => void
-    readonly pod: (change: Change<SeenPod>) => void
-    readonly job: (change: Change<SeenJobObject>) => void
+  deps: InformersDeps,
+  scope: InformersScope,
+  on: {
+    readonly notify: (label: string | undefined, what: Parameters<PoolListener>[1]) => void
+    readonly pod: (change: Change<ObservedPod>) => void
+    readonly job: (change: Change<ObservedJob>) => void
   },
 ) => {
   const reflect = <T extends KubeObject>(
     of: Reflected,
     trim: (object: KubeObject) => T,
-    heard: (change: Change<T>) => void,
+    changed: (change: Change<T>) => void,
   ) => {
     const { api, clock, random } = deps
     return new Reflector<T>(
-      { api, clock, random, trim, changed: heard, events: deps.eventsOf(of.resource) },
+      { api, clock, random, trim, changed, events: deps.eventsOf(of.resource) },
       { ...of, backOff },
     )
   }
   const labelSelector = managedSelector(scope.instance)
   const managed = (resource: Resource, namespace: string) => ({ resource, namespace, labelSelector })
-  const child = ({ object }: Change<SeenChild>) => changed.tell(labelOf(object), 'child')
-  const ofPods = (namespace: string) => reflect(managed(pods, namespace), trimPod, changed.pod)
+  const child = ({ object }: Change<ObservedChild>) => on.notify(labelOf(object), 'child')
+  const ofPods = (namespace: string) => reflect(managed(pods, namespace), trimPod, on.pod)
   const ownPods = ofPods(scope.pools)
   return {
     pools: reflect<BrowserPool>({ resource: browserPools, namespace: scope.pools }, trimPool, ({ object }) =>
-      changed.tell(objectName(object.metadata.name), 'pool'),
+      on.notify(objectName(object.metadata.name), 'pool'),
     ),
     deployments: reflect(managed(deployments, scope.pools), trimDeployment, child),
     budgets: reflect(managed(budgets, scope.pools), trimChild, child),
     pods: ownPods,
-    jobs: reflect(managed(jobs, scope.jobs), trimJob, changed.job),
+    jobs: reflect(managed(jobs, scope.jobs), trimJob, on.job),
     jobPods: scope.jobs === scope.pools ? ownPods : ofPods(scope.jobs),
   }
 }
 
-/** Begins to reflect what the controller reads. */
-export const openWatch = (deps: WatchDeps, scope: WatchScope): Watch => {
+/** Starts the informers of everything that the controller reads. */
+export const openInformers = (deps: InformersDeps, scope: InformersScope): Informers => {
   const namespace = scope.pools
   const poolListeners = createListeners<Parameters<PoolListener>>()
-  const jobListeners = createListeners<[Change<SeenJobObject>]>()
-  const tell = (label: string | undefined, what: Parameters<PoolListener>[1]) => {
-    if (label !== undefined) poolListeners.tell(label, what)
+  const jobListeners = createListeners<[Change<ObservedJob>]>()
+  const notify = (label: string | undefined, what: Parameters<PoolListener>[1]) => {
+    if (label !== undefined) poolListeners.notify(label, what)
   }
   const reflected = reflectAll(deps, scope, {
-    tell,
+    notify,
     pod: (change) => {
       groups.changed()
       deps.podChanged(change)
-      tell(labelOf(change.object), 'pod')
+      notify(labelOf(change.object), 'pod')
     },
     job: (change) => {
-      jobListeners.tell(change)
-      tell(labelOf(change.object), 'pod')
+      jobListeners.notify(change)
+      notify(labelOf(change.object), 'pod')
     },
   })
   const groups = createGroups(() => reflected.pods.all())
@@ -197,12 +197,14 @@ export const openWatch = (deps: WatchDeps, scope: WatchScope): Watch => {
     jobs: reflected.jobs,
     jobPods: reflected.jobPods,
     hasSynced: () => all.every(({ hasSynced }) => hasSynced),
-    mustBeKnown: () => {
+    assertFresh: () => {
       if (ofPools.every((each) => each.hasSynced && each.downMs() <= unknownAfterMs)) return
-      throw new AppError('SERVICE_UNAVAILABLE', { message: 'a watch of the API server is away' })
+      throw new AppError('SERVICE_UNAVAILABLE', {
+        message: 'an informer has had no watch of the API server for more than 5 s',
+      })
     },
-    follow: poolListeners.follow,
-    followJobs: jobListeners.follow,
+    onChange: poolListeners.add,
+    onJobChange: jobListeners.add,
     [Symbol.asyncDispose]: async () => {
       await Promise.all(all.map((each) => each[Symbol.asyncDispose]()))
     },

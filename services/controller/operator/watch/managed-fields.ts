@@ -2,7 +2,7 @@ import { fieldOwner, replicasOwner } from '#shared/kube/names.ts'
 
 type Owned = { readonly [field: string]: Owned }
 
-/** Which fields of an object somebody decides, as the API server keeps it. */
+/** The managed fields of an object, as the API server keeps them. */
 export type ManagedFields = readonly {
   readonly manager?: string
   readonly subresource?: string
@@ -12,14 +12,14 @@ export type ManagedFields = readonly {
 const spec = 'f:spec'
 const replicas = 'f:replicas'
 
-/** What the entry of the size's owner is cut back to. */
+/** The entry of the manager of the size, as it should be. */
 export const replicasOnly: Owned = { [spec]: { [replicas]: {} } }
 
 const ownFieldsOf = (owned: Owned | undefined): readonly string[] => Object.keys(owned ?? {})
 
 /**
- * Where the owner of the size owns more than the size, as after the creation: the place of that entry. Undefined where there is
- * nothing to cut back.
+ * Index of the entry of the manager of the size where it owns more than the size, as after the creation; undefined where it
+ * does not.
  */
 export const excessEntry = (fields: ManagedFields): number | undefined => {
   const index = fields.findIndex(
@@ -32,11 +32,11 @@ export const excessEntry = (fields: ManagedFields): number | undefined => {
   return index < 0 ? undefined : index
 }
 
-/** Whether the controller decides anything of the object at all, its size aside. */
+/** Whether the controller manages any field of the object, its size aside. */
 export const isOurs = (fields: ManagedFields): boolean =>
   fields.some(({ manager, subresource }) => manager === fieldOwner && !subresource)
 
-/** Whether somebody else than the controller decides a part of the spec other than the size. */
+/** Whether another field manager owns a part of the spec other than the size. */
 export const hasForeignSpec = (fields: ManagedFields): boolean =>
   fields.some(
     ({ manager, subresource, fieldsV1 }) =>

@@ -1,31 +1,31 @@
 import type { Clock } from '#shared/kube/clock.ts'
 import { isNewer } from '#shared/kube/object-cache.ts'
 
-/** Milliseconds after which a cache that does not show an own write is believed again. */
-export const trustMs = 10_000
+/** Milliseconds for which a write counts that the informer does not show. */
+export const mutationTtlMs = 10_000
 
-/** Longest time of one write, in milliseconds: given up before somebody else can lead with the usual Lease. */
+/** Longest time of one write, in milliseconds: shorter than the usual Lease, so that it ends before another can lead. */
 export const requestMs = 4000
 
-/** What this process wrote itself, where the cache lags behind. */
-export type OwnWrites<T> = {
-  /** Keeps what a write of the object `key` led to. */
+/** The latest writes of this process, where the informer lags behind; as client-go's mutation cache. */
+export type MutationCache<T> = {
+  /** Keeps the result of a write of the object `key`. */
   readonly remember: (key: string, version: string, value: T) => void
-  /** What was written to the object last; undefined once the cache, which shows `cachedVersion` of it, is as new. */
+  /** The last write of the object; undefined once the informer, which shows `cachedVersion`, is as new. */
   readonly newerThan: (key: string, cachedVersion: string | undefined) => T | undefined
   /** Forgets an object that is gone. */
   readonly forget: (key: string) => void
-  /** How many are remembered; those that are trusted no longer go with the next that comes. */
+  /** Writes that are kept; expired ones are removed at the next write. */
   readonly size: () => number
 }
 
-/** Makes a memory of own writes, each of which is trusted for 10 s. */
-export const createOwnWrites = <T>(clock: Clock): OwnWrites<T> => {
+/** Creates an empty cache; each write counts for 10 s. */
+export const createMutationCache = <T>(clock: Clock): MutationCache<T> => {
   const writes = new Map<string, { readonly version: string; readonly atMs: number; readonly value: T }>()
-  /** Those that are trusted no longer stand first. Of what is gone nobody asks again. */
+  /** Expired ones stand first. Those of deleted objects are never read again. */
   const prune = () => {
     for (const [key, { atMs }] of writes) {
-      if (clock.nowMs() - atMs < trustMs) return
+      if (clock.nowMs() - atMs < mutationTtlMs) return
       writes.delete(key)
     }
   }
@@ -40,7 +40,7 @@ export const createOwnWrites = <T>(clock: Clock): OwnWrites<T> => {
       const write = writes.get(key)
       if (!write) return undefined
       const isShown = cachedVersion !== undefined && !isNewer(write.version, cachedVersion)
-      if (!isShown && clock.nowMs() - write.atMs < trustMs) return write.value
+      if (!isShown && clock.nowMs() - write.atMs < mutationTtlMs) return write.value
       writes.delete(key)
       return undefined
     },

@@ -1,9 +1,7 @@
-import { createHash } from 'node:crypto'
 import { appliedAnnotation } from '#shared/kube/names.ts'
 import type { KubeObject, Resource } from '#shared/kube/resource.ts'
 import { excessEntry, hasForeignSpec, isOurs, type ManagedFields } from './managed-fields.ts'
-import { pick } from './pick.ts'
-import { type SeenCondition, trimCondition } from './observed-pod.ts'
+import { hashOf, type ObservedCondition, pick, trimCondition } from './observed-object.ts'
 
 /** The kind Deployment. */
 export const deployments: Resource = { apiVersion: 'apps/v1', kind: 'Deployment', plural: 'deployments' }
@@ -28,27 +26,27 @@ type Metadata = {
 }
 
 /** The part that is read of an object which the controller applies. */
-export type SeenChild = KubeObject & {
+export type ObservedChild = KubeObject & {
   readonly metadata: Metadata
   /** The BrowserPool that it belongs to, by uid. */
   readonly owner?: string
-  /** What the controller applied to it last, as a hash; undefined where nothing of it is the controller's. */
+  /** Hash of what the controller applied last; undefined where the controller manages no field of it. */
   readonly applied?: string
-  /** Changes with whatever anybody changes of its spec, the size of a Deployment excepted. */
+  /** Hash of its spec, without the size of a Deployment. */
   readonly specHash: string
-  /** Whether somebody else than the controller decides a part of the spec. */
+  /** Whether another field manager owns a part of the spec. */
   readonly hasForeignSpec: boolean
 }
 
-/** By which labels a Deployment finds its pods. */
+/** Selector of a Deployment's pods. */
 export type LabelSelector = {
   readonly matchLabels?: Readonly<Record<string, string>>
   readonly matchExpressions?: readonly object[]
 }
 
 /** The part of a Deployment that is read. */
-export type SeenDeployment = SeenChild & {
-  /** Where its managed fields have to be cut back; see `excessEntry`. */
+export type ObservedDeployment = ObservedChild & {
+  /** The entry of its managed fields that has to be reduced; see `excessEntry`. */
   readonly excessEntry?: number
   readonly replicas: number
   readonly selector: LabelSelector
@@ -56,7 +54,7 @@ export type SeenDeployment = SeenChild & {
     readonly observedGeneration?: number
     readonly replicas?: number
     readonly updatedReplicas?: number
-    readonly conditions?: readonly SeenCondition[]
+    readonly conditions?: readonly ObservedCondition[]
   }
 }
 
@@ -67,11 +65,11 @@ type RawChild = KubeObject & {
     readonly managedFields?: ManagedFields
   }
   readonly spec?: { readonly replicas?: number; readonly selector?: LabelSelector; readonly [field: string]: unknown }
-  readonly status?: SeenDeployment['status']
+  readonly status?: ObservedDeployment['status']
 }
 
-/** Makes of an object that the controller applies what is kept of it. */
-export const trimChild = (object: KubeObject): SeenChild => {
+/** Trims an object that the controller applies to what is read. */
+export const trimChild = (object: KubeObject): ObservedChild => {
   const { metadata, spec = {} } = object as RawChild
   const { managedFields = [] } = metadata
   const owner = metadata.ownerReferences?.find(({ controller }) => controller)?.uid
@@ -95,8 +93,8 @@ export const trimChild = (object: KubeObject): SeenChild => {
 
 const keptConditions = ['ReplicaFailure', 'Progressing']
 
-/** Makes of a Deployment what is kept of it. */
-export const trimDeployment = (object: KubeObject): SeenDeployment => {
+/** Trims a Deployment to what is read. */
+export const trimDeployment = (object: KubeObject): ObservedDeployment => {
   const { metadata, spec, status = {} } = object as RawChild
   const excess = excessEntry(metadata.managedFields ?? [])
   return {
@@ -110,7 +108,3 @@ export const trimDeployment = (object: KubeObject): SeenDeployment => {
     },
   }
 }
-
-/** A text of 16 characters that differs for different values; the order of fields counts. */
-export const hashOf = (value: unknown): string =>
-  createHash('sha256').update(JSON.stringify(value)).digest('hex').slice(0, 16)

@@ -1,7 +1,6 @@
 import { appliedAnnotation, captureLabel } from '#shared/kube/names.ts'
 import type { KubeObject, Resource } from '#shared/kube/resource.ts'
-import { pick } from './pick.ts'
-import { conditionOf, type SeenCondition, trimCondition } from './observed-pod.ts'
+import { conditionOf, type ObservedCondition, pick, trimCondition } from './observed-object.ts'
 
 /** The kind Job. */
 export const jobs: Resource = { apiVersion: 'batch/v1', kind: 'Job', plural: 'jobs' }
@@ -10,7 +9,7 @@ export const jobs: Resource = { apiVersion: 'batch/v1', kind: 'Job', plural: 'jo
 export const jobNameLabel = 'batch.kubernetes.io/job-name'
 
 /** The part of a Job that is read. */
-export type SeenJobObject = KubeObject & {
+export type ObservedJob = KubeObject & {
   readonly metadata: {
     readonly name: string
     readonly namespace: string
@@ -19,12 +18,12 @@ export type SeenJobObject = KubeObject & {
     readonly labels?: Readonly<Record<string, string>>
     readonly annotations?: Readonly<Record<string, string>>
   }
-  readonly status?: { readonly conditions?: readonly SeenCondition[] }
+  readonly status?: { readonly conditions?: readonly ObservedCondition[] }
 }
 
-/** Makes of a Job what is kept of it. There may be thousands. */
-export const trimJob = (job: KubeObject): SeenJobObject => {
-  const { metadata, status } = job as SeenJobObject
+/** Trims a Job to what is read: there may be thousands. */
+export const trimJob = (job: KubeObject): ObservedJob => {
+  const { metadata, status } = job as ObservedJob
   return {
     metadata: {
       ...pick(metadata, ['name', 'namespace', 'uid', 'resourceVersion', 'labels']),
@@ -34,19 +33,19 @@ export const trimJob = (job: KubeObject): SeenJobObject => {
   }
 }
 
-/** How a Job ended; undefined of one that has not. What is certain to become its end is its end, though pods still go. */
-export const endOf = (job: SeenJobObject): 'succeeded' | 'failed' | undefined => {
+/** How a Job ended; undefined of one that has not. An end that is certain counts, though pods still terminate. */
+export const endOf = (job: ObservedJob): 'succeeded' | 'failed' | undefined => {
   const is = (type: string) => conditionOf(job, type)?.status === 'True'
   if (is('Complete') || is('SuccessCriteriaMet')) return 'succeeded'
   return is('Failed') || is('FailureTarget') ? 'failed' : undefined
 }
 
 /** Whether it ended because its pod was taken away, which says nothing of whether others come up. */
-export const wasDisrupted = (job: SeenJobObject): boolean =>
+export const wasDisrupted = (job: ObservedJob): boolean =>
   ['Failed', 'FailureTarget'].some((type) => conditionOf(job, type)?.message?.includes('DisruptionTarget') ?? false)
 
-/** The claim that a Job shows. */
-export const claimOf = ({ metadata }: SeenJobObject): string | undefined => metadata.labels?.[captureLabel]
+/** Id of the capture that a Job's label claims. */
+export const claimOf = ({ metadata }: ObservedJob): string | undefined => metadata.labels?.[captureLabel]
 
-/** What a Job was made of. */
-export const revisionOf = ({ metadata }: SeenJobObject): string => metadata.annotations?.[appliedAnnotation] ?? ''
+/** Hash of the options that a Job was created from. */
+export const revisionOf = ({ metadata }: ObservedJob): string => metadata.annotations?.[appliedAnnotation] ?? ''

@@ -1,22 +1,12 @@
 import type { KubeObject, Resource } from '#shared/kube/resource.ts'
-import { pick } from './pick.ts'
+import { conditionOf, messageChars, type ObservedCondition, pick, trimCondition } from './observed-object.ts'
 import { workerContainer } from '#controller/operator/manifests/worker-pod.ts'
 
 /** The kind Pod. */
 export const pods: Resource = { apiVersion: 'v1', kind: 'Pod', plural: 'pods' }
 
-/** A condition as every kind of object has them. */
-export type SeenCondition = {
-  readonly type: string
-  readonly status: string
-  readonly reason?: string
-  readonly message?: string
-  /** RFC 3339, whole seconds. */
-  readonly lastTransitionTime?: string
-}
-
-/** What runs in a container of a pod, or why nothing does. */
-export type SeenContainer = {
+/** State of a container of a pod. */
+export type ObservedContainer = {
   readonly name?: string
   readonly ready?: boolean
   readonly restartCount?: number
@@ -28,7 +18,7 @@ export type SeenContainer = {
 }
 
 /** The part of a Pod that is read. */
-export type SeenPod = KubeObject & {
+export type ObservedPod = KubeObject & {
   readonly metadata: {
     readonly name: string
     readonly namespace: string
@@ -43,16 +33,14 @@ export type SeenPod = KubeObject & {
   readonly status?: {
     readonly phase?: string
     readonly reason?: string
-    readonly conditions?: readonly SeenCondition[]
-    readonly containerStatuses?: readonly SeenContainer[]
+    readonly conditions?: readonly ObservedCondition[]
+    readonly containerStatuses?: readonly ObservedContainer[]
   }
 }
 
-const messageChars = 300
-
-/** Makes of a Pod what is kept of it. There may be thousands. */
-export const trimPod = (pod: KubeObject): SeenPod => {
-  const { metadata, spec, status = {} } = pod as SeenPod
+/** Trims a Pod to what is read: there may be thousands. */
+export const trimPod = (pod: KubeObject): ObservedPod => {
+  const { metadata, spec, status = {} } = pod as ObservedPod
   const { phase, reason, conditions = [], containerStatuses = [] } = status
   return {
     metadata: pick(metadata, [
@@ -75,13 +63,7 @@ export const trimPod = (pod: KubeObject): SeenPod => {
   }
 }
 
-/** Makes of a condition what is kept of it. */
-export const trimCondition = (condition: SeenCondition): SeenCondition => {
-  const kept = pick(condition, ['type', 'status', 'reason', 'message', 'lastTransitionTime'])
-  return kept.message === undefined ? kept : { ...kept, message: kept.message.slice(0, messageChars) }
-}
-
-const trimContainer = ({ state = {}, ...container }: SeenContainer): SeenContainer => {
+const trimContainer = ({ state = {}, ...container }: ObservedContainer): ObservedContainer => {
   const { waiting, running, terminated } = state
   const cut = <T extends { readonly message?: string }>(of: T): T =>
     of.message === undefined ? of : { ...of, message: of.message.slice(0, messageChars) }
@@ -95,36 +77,31 @@ const trimContainer = ({ state = {}, ...container }: SeenContainer): SeenContain
   }
 }
 
-/** The condition of this type; undefined where the object has none. */
-export const conditionOf = (
-  of: { readonly status?: { readonly conditions?: readonly SeenCondition[] } },
-  type: string,
-): SeenCondition | undefined => of.status?.conditions?.find((condition) => condition.type === type)
-
-/** The worker's container; undefined where its node has said nothing of it. Others may be there that somebody's webhook adds. */
-export const workerOf = ({ status }: SeenPod): SeenContainer | undefined =>
+/** The worker's container; undefined where its node has not reported it. There may be others: sidecars, or such that a webhook adds. */
+export const workerOf = ({ status }: ObservedPod): ObservedContainer | undefined =>
   status?.containerStatuses?.find(({ name }) => name === workerContainer)
 
-/** Whether no node has room for a pod that is to come up. */
-export const isUnscheduled = (pod: SeenPod): boolean => {
+/** Whether a pod is pending because no node has room for it. */
+export const isUnscheduled = (pod: ObservedPod): boolean => {
   const scheduled = conditionOf(pod, 'PodScheduled')
   return scheduled?.status === 'False' && scheduled.reason === 'Unschedulable' && !isStopping(pod) && !hasEnded(pod)
 }
 
 /**
  * Whether Kubernetes has lost the node of a pod that worked. Its node controller then sets the pod's condition `Ready` to False,
- * and nothing else: a kubelet would say of the containers that they are not ready, or why the pod is not.
+ * and nothing else: a kubelet would report that the containers are not ready, or why the pod is not.
  */
-export const isNodeLost = (pod: SeenPod): boolean => {
+export const isNodeLost = (pod: ObservedPod): boolean => {
   const ready = conditionOf(pod, 'Ready')
   return ready?.status === 'False' && !ready.reason && conditionOf(pod, 'ContainersReady')?.status === 'True'
 }
 
-/** Whether a pod was told to end. */
-export const isStopping = ({ metadata }: SeenPod): boolean => metadata.deletionTimestamp !== undefined
+/** Whether a pod is terminating. */
+export const isStopping = ({ metadata }: ObservedPod): boolean => metadata.deletionTimestamp !== undefined
 
 /** Whether a pod has ended for good; Kubernetes counts it no more. */
-export const hasEnded = ({ status }: SeenPod): boolean => status?.phase === 'Failed' || status?.phase === 'Succeeded'
+export const hasEnded = ({ status }: ObservedPod): boolean =>
+  status?.phase === 'Failed' || status?.phase === 'Succeeded'
 
-/** Whether Kubernetes takes the pod for ready. */
-export const isReady = (pod: SeenPod): boolean => conditionOf(pod, 'Ready')?.status === 'True'
+/** Whether the pod is ready. */
+export const isReady = (pod: ObservedPod): boolean => conditionOf(pod, 'Ready')?.status === 'True'

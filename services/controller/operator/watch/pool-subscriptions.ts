@@ -1,34 +1,37 @@
-import { hearPool, type PoolHearing } from '#controller/subscribe-to-pool.ts'
 import { createJobReports, type JobReports } from '#controller/proxied/job-reports.ts'
+import { type PoolSubscription, subscribeToPool } from '#controller/subscribe-to-pool.ts'
 import { type Pool, pools as kinds } from '#shared/capture/lane.ts'
 import { type Clock, pause } from '#shared/kube/clock.ts'
 import type { Queue } from '#shared/queue/connection.ts'
 import { beatMs } from '#shared/queue/messages.ts'
 import { pokeSubject } from '#shared/queue/subjects.ts'
 
-/** After this long, what was not heard is not said. */
-const deafMs = 5000
-/** Every worker beats at least once within this time, if nothing is slow. */
-const allBeatMs = 1.25 * beatMs
-const lookMs = 100
+/** Longest wait for the first reports. */
+const syncMsMax = 5000
+/** Every worker sends at least one heartbeat within this time, if nothing is slow. */
+const heartbeatMsMax = 1.25 * beatMs
+const pollMs = 100
 
-/** What is heard over NATS of all kinds of pools, whoever leads. */
-export type Ears = Disposable & {
-  readonly of: (kind: Pool) => PoolHearing
-  /** What the workers of Jobs said. */
+/** Subscriptions to the reports of all kinds of pools, held by every replica. */
+export type PoolSubscriptions = Disposable & {
+  readonly of: (kind: Pool) => PoolSubscription
+  /** Reports of the workers of Jobs. */
   readonly reports: JobReports
-  /** Has a listener called, until disposed, when a kind of pool should be looked at. */
-  readonly follow: (listener: (kind: Pool) => void) => Disposable
-  /** Resolves once everything was heard that is said of a kind, by these pods too; after 5 s, or when `signal` aborts, anyway. */
-  readonly haveHeard: (kind: Pool, pods: () => readonly string[], signal: AbortSignal) => Promise<void>
+  /** Calls a listener, until disposed, when a kind of pool should be reconciled. */
+  readonly onChange: (listener: (kind: Pool) => void) => Disposable
+  /**
+   * Resolves once the backlog of a kind, and heartbeats of all its workers, those of these pods at least, were received; after
+   * 5 s, or when `signal` aborts, anyway.
+   */
+  readonly waitForSync: (kind: Pool, pods: () => readonly string[], signal: AbortSignal) => Promise<void>
 }
 
-/** Begins to hear. */
-export const openEars = (deps: {
+/** Subscribes to the reports of all kinds of pools. */
+export const openPoolSubscriptions = (deps: {
   readonly queue: Pick<Queue, 'subscribe'>
   readonly clock: Clock
   readonly malformed: (subject: string) => void
-}): Ears => {
+}): PoolSubscriptions => {
   const { queue, clock, malformed } = deps
   const now = clock.nowMs
   const sinceMs = now()
@@ -36,53 +39,53 @@ export const openEars = (deps: {
   const listeners = new Set<(kind: Pool) => void>()
   using opened = new DisposableStack()
 
-  const tell = (kind: Pool) => {
+  const notify = (kind: Pool) => {
     for (const listener of listeners) listener(kind)
   }
-  const hear = (kind: Pool): PoolHearing => {
-    opened.use(queue.subscribe(pokeSubject(kind), () => tell(kind)))
+  const subscribe = (kind: Pool): PoolSubscription => {
+    opened.use(queue.subscribe(pokeSubject(kind), () => notify(kind)))
     if (kind !== 'proxied') {
-      const changed: Parameters<typeof hearPool>[0]['changed'] = (beat, before) => {
-        if (beat.state !== before?.state) tell(kind)
+      const changed: Parameters<typeof subscribeToPool>[0]['changed'] = (beat, before) => {
+        if (beat.state !== before?.state) notify(kind)
       }
-      return opened.use(hearPool({ queue, now, malformed, changed }, kind))
+      return opened.use(subscribeToPool({ queue, now, malformed, changed }, kind))
     }
-    const heard = (take: () => void) => {
+    const changed = (take: () => void) => {
       take()
-      tell(kind)
+      notify(kind)
     }
     return opened.use(
-      hearPool(
+      subscribeToPool(
         {
           queue,
           now,
           malformed,
-          changed: (beat) => heard(() => reports.beat(beat)),
-          started: (message) => heard(() => reports.started(message)),
+          changed: (beat) => changed(() => reports.beat(beat)),
+          started: (message) => changed(() => reports.started(message)),
         },
         kind,
       ),
     )
   }
-  const hearings = new Map(kinds.map((kind) => [kind, hear(kind)]))
-  const of = (kind: Pool): PoolHearing => {
-    const hearing = hearings.get(kind)
-    if (!hearing) throw new TypeError(`nobody hears ${kind}`)
-    return hearing
+  const subscriptions = new Map(kinds.map((kind) => [kind, subscribe(kind)]))
+  const of = (kind: Pool): PoolSubscription => {
+    const subscription = subscriptions.get(kind)
+    if (!subscription) throw new TypeError(`no subscription to pool ${kind}`)
+    return subscription
   }
   const parts = opened.move()
   return {
     of,
     reports,
-    follow: (listener) => {
+    onChange: (listener) => {
       listeners.add(listener)
       return { [Symbol.dispose]: () => listeners.delete(listener) }
     },
-    haveHeard: async (kind, pods, signal) => {
+    waitForSync: async (kind, pods, signal) => {
       const { backlog, beats } = of(kind)
-      const isHeard = () =>
-        now() - sinceMs >= allBeatMs && backlog() !== 'unknown' && pods().every((pod) => beats.has(pod))
-      while (!signal.aborted && !isHeard() && now() - sinceMs < deafMs) await pause(clock, lookMs, signal)
+      const isSynced = () =>
+        now() - sinceMs >= heartbeatMsMax && backlog() !== 'unknown' && pods().every((pod) => beats.has(pod))
+      while (!signal.aborted && !isSynced() && now() - sinceMs < syncMsMax) await pause(clock, pollMs, signal)
     },
     [Symbol.dispose]: () => parts.dispose(),
   }

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { carryOut } from '#controller/act/apply-decision.ts'
+import { applyDecision } from '#controller/act/apply-decision.ts'
 import type { Decision } from '#controller/pool.ts'
 
 const common = { wanted: 1, reason: 'steady' } as const
@@ -35,7 +35,7 @@ for (const { name, decision, want } of cases) {
         keep: note('keep'),
       },
     } as const
-    await carryOut(deps, decision)
+    await applyDecision(deps, decision)
     t.strictSame(done, want)
   })
 }
@@ -48,6 +48,6 @@ t.test('gives no work back to a worker whose mark for removal could not be taken
     queue: { publish: (subject: string) => void done.push(subject) },
     actuator: { start: nothing, stop: nothing, replace: nothing, keep: () => Promise.reject(new Error('planted')) },
   } as const
-  await t.rejects(carryOut(deps, { ...common, kind: 'scale-up', to: 5, undrain: ['a'] }), /planted/)
+  await t.rejects(applyDecision(deps, { ...common, kind: 'scale-up', to: 5, undrain: ['a'] }), /planted/)
   t.strictSame(done, [])
 })

@@ -1,8 +1,11 @@
 import t from 'tap'
-import { deploymentFields } from '#controller/operator/manifests/deployment.ts'
-import { budgetFields } from '#controller/operator/manifests/disruption-budget.ts'
-import { type SeenDeployment, trimDeployment } from '#controller/operator/watch/observed-deployment.ts'
-import { createShaper } from '#controller/operator/apply/children.ts'
+import { budgetFields, deploymentFields } from '#controller/operator/manifests/deployment.ts'
+import {
+  type ObservedChild,
+  type ObservedDeployment,
+  trimDeployment,
+} from '#controller/operator/watch/observed-deployment.ts'
+import { createChildReconciler, needsApply } from '#controller/operator/apply/children.ts'
 import type { KubeApi, Patch } from '#shared/kube/client.ts'
 import { KubeError, type Outcome } from '#shared/kube/kube-error.ts'
 import type { BrowserPool } from '#shared/kube/browser-pool.ts'
@@ -26,7 +29,7 @@ const createServer = () => {
     server: new Map<string, KubeObject>(),
     cached: new Map<string, KubeObject>(),
     /** Further pools with their Deployments. */
-    others: new Map<BrowserPool, SeenDeployment>(),
+    others: new Map<BrowserPool, ObservedDeployment>(),
     hasSynced: true,
     /** For which the server waits with a Deployment that is applied. */
     gate: Promise.resolve(),
@@ -84,10 +87,10 @@ const setUp = () => {
     const object = world.cached.get(kind)
     return object && trimDeployment(object)
   }
-  const { shape, keep } = createShaper({
+  const { apply, keep } = createChildReconciler({
     api,
     clock,
-    watch: {
+    informers: {
       namespace: 'n',
       pools: () => [world.pool, ...world.others.keys()],
       deployment: (name) => {
@@ -103,14 +106,14 @@ const setUp = () => {
   })
   const run = async () => {
     world.asked.length = 0
-    const againMs = await shape(world.pool, noSignal)
+    const againMs = await apply(world.pool, noSignal)
     return { asked: [...world.asked], againMs }
   }
   /** Lets the cache show what the server has. */
   const show = () => {
     world.cached = new Map(world.server)
   }
-  return { clock, world, created, run, shape, show, answer, keep }
+  return { clock, world, created, run, apply, show, answer, keep }
 }
 
 const first = [
@@ -120,21 +123,27 @@ const first = [
   `create as ${fieldOwner} poddisruptionbudgets`,
 ]
 
-t.test('what is not there is made with its first size, applied, and cut back', async (t) => {
-  const { run, created } = setUp()
-  t.strictSame(await run(), { asked: first, againMs: 10_000 })
-  t.strictSame(created, [3])
-})
+t.test(
+  'child reconciler: a missing child is created with its first size, applied, and its managed fields reduced',
+  async (t) => {
+    const { run, created } = setUp()
+    t.strictSame(await run(), { asked: first, againMs: 10_000 })
+    t.strictSame(created, [3])
+  },
+)
 
-t.test('what is as it should be is left alone, whether the cache shows it or not yet', async (t) => {
-  const { run, show } = setUp()
-  await run()
-  t.strictSame(await run(), { asked: [], againMs: undefined })
-  show()
-  t.strictSame(await run(), { asked: [], againMs: undefined })
-})
+t.test(
+  'child reconciler: a child without drift is not written, whether the informer shows it or not yet',
+  async (t) => {
+    const { run, show } = setUp()
+    await run()
+    t.strictSame(await run(), { asked: [], againMs: undefined })
+    show()
+    t.strictSame(await run(), { asked: [], againMs: undefined })
+  },
+)
 
-t.test('what the cache does not show in ten seconds is gone, and is made anew', async (t) => {
+t.test('child reconciler: a child that the informer does not show in ten seconds is created again', async (t) => {
   const { run, clock, world } = setUp()
   await run()
   world.server.clear()
@@ -143,7 +152,7 @@ t.test('what the cache does not show in ten seconds is gone, and is made anew', 
   t.strictSame((await run()).asked, first)
 })
 
-t.test('a change of the template is applied, a change of the bounds is not', async (t) => {
+t.test('child reconciler: a change of the template is applied, a change of the bounds is not', async (t) => {
   const { run, show, world } = setUp()
   await run()
   show()
@@ -153,7 +162,7 @@ t.test('a change of the template is applied, a change of the bounds is not', asy
   t.strictSame((await run()).asked[0], 'apply deployments')
 })
 
-t.test('a Deployment that changes while it is cut back is cut back later', async (t) => {
+t.test('child reconciler: managed fields of a Deployment that changes meanwhile are reduced later', async (t) => {
   const { run, show, world } = setUp()
   world.refusals = [undefined, undefined, 'conflict']
   await run()
@@ -161,14 +170,14 @@ t.test('a Deployment that changes while it is cut back is cut back later', async
   t.strictSame((await run()).asked, ['json deployments'])
 })
 
-t.test('after taking over, what is as it should be is not touched', async (t) => {
+t.test('child reconciler: after a change of the leader, a child without drift is not written', async (t) => {
   const { run, answer, show } = setUp()
   answer('deployments', {})
   show()
   t.strictSame((await run()).asked, [`create as ${fieldOwner} poddisruptionbudgets`])
 })
 
-t.test('what is changed after taking over is taken back, also where nobody owns the change', async (t) => {
+t.test('child reconciler: a foreign change is reverted, also where no manager owns it', async (t) => {
   const { run, answer, show } = setUp()
   answer('deployments', {})
   show()
@@ -178,7 +187,7 @@ t.test('what is changed after taking over is taken back, also where nobody owns 
   t.strictSame((await run()).asked.slice(0, 1), ['apply deployments'])
 })
 
-t.test('what a pool was like is remembered as long as the pool is kept', async (t) => {
+t.test('child reconciler: the state of a pool is kept as long as the pool', async (t) => {
   const { run, answer, show, keep } = setUp()
   const isTakenBack = async (kept: string) => {
     answer('deployments', {})
@@ -193,7 +202,7 @@ t.test('what a pool was like is remembered as long as the pool is kept', async (
   t.notOk(await isTakenBack('uid-other'))
 })
 
-t.test('one that is not reflected is looked at, and taken only where it is ours', async (t) => {
+t.test("child reconciler: a child in no informer is read, and adopted only where it is the pool's", async (t) => {
   const { run, answer } = setUp()
   answer('deployments', { labels: {} })
   t.strictSame((await run()).asked.slice(0, 3), [
@@ -210,14 +219,14 @@ t.test('one that is not reflected is looked at, and taken only where it is ours'
   await t.rejects(older.run(), /does not belong to this pool/)
 })
 
-t.test('what an older pool of that name left without an owner is taken over', async (t) => {
+t.test('child reconciler: a child that an older pool of that name left without an owner is adopted', async (t) => {
   const { run, answer, show } = setUp()
   answer('deployments', { owner: null, applied: 'older' })
   show()
   t.ok((await run()).asked.includes('apply deployments'))
 })
 
-t.test('what is about to go is waited for', async (t) => {
+t.test('child reconciler: a terminating child is waited for', async (t) => {
   const { run, answer, show } = setUp()
   const going = answer('deployments', {})
   Object.assign(going.metadata!, { deletionTimestamp: '2026-01-01T00:00:00Z' })
@@ -225,13 +234,13 @@ t.test('what is about to go is waited for', async (t) => {
   t.notOk((await run()).asked.some((each) => each.endsWith('deployments')))
 })
 
-t.test('a refusal is handed on', async (t) => {
+t.test('child reconciler: a refusal is thrown', async (t) => {
   const { run, world } = setUp()
   world.refusals = ['invalid']
   await t.rejects(run(), /no create/)
 })
 
-t.test('a selector of an older release is kept, since it still matches', async (t) => {
+t.test('child reconciler: a selector of an older release is kept, since it still matches', async (t) => {
   const { 'app.kubernetes.io/instance': _, ...matchLabels } = poolLabels('shutterfleet', 'web')
   const { run, answer, world } = setUp()
   answer('deployments', { labels: matchLabels, applied: 'older', spec: { selector: { matchLabels } } })
@@ -240,7 +249,7 @@ t.test('a selector of an older release is kept, since it still matches', async (
   t.match(world.applied[0], { spec: { template: { metadata: { labels: poolLabels('shutterfleet', 'web') } } } })
 })
 
-t.test('a selector that would not match is refused, with what to do', async (t) => {
+t.test('child reconciler: a selector that would not match is refused, with what to do', async (t) => {
   const matchLabels = { 'app.kubernetes.io/instance': 'other', 'shutterfleet.dev/pool': 'web' }
   for (const selector of [{ matchLabels }, { matchExpressions: [{ key: 'a', operator: 'Exists' }] }]) {
     const { run, answer } = setUp()
@@ -253,7 +262,7 @@ t.test('a selector that would not match is refused, with what to do', async (t) 
 })
 
 t.test(
-  'what another release or other settings change is rolled out pool by pool, what a user changes at once',
+  'child reconciler: what another release or other settings change is rolled out pool by pool, what a user changes at once',
   async (t) => {
     const { run, answer, show, world } = setUp()
     const other = (status: object) => trimDeployment(deploymentObject('other', { status }))
@@ -278,30 +287,33 @@ t.test(
   },
 )
 
-t.test('rollout turns: no second pool begins while the first is applied, or before the cache shows it', async (t) => {
-  const { run, shape, answer, show, world } = setUp()
-  const second = poolObject('second')
-  answer('deployments', { applied: 'older' })
-  show()
-  world.others.set(second, trimDeployment(deploymentObject('second', { applied: 'older' })))
-  const held = Promise.withResolvers<void>()
-  world.gate = held.promise
-  const firstRun = run()
-  const appliesOf = () => world.asked.filter((each) => each === 'apply deployments').length
-  await eventually(() => appliesOf() === 1)
-  // The one budget of this server is that of the first pool.
-  const shapeSecond = () => shape(second, noSignal).catch(() => {})
-  void shapeSecond()
-  await eventually(() => world.asked.includes(`create as ${fieldOwner} poddisruptionbudgets`) || appliesOf() > 1)
-  t.equal(appliesOf(), 1, 'while it is applied')
-  held.resolve()
-  await firstRun.catch(() => {})
-  await shapeSecond()
-  t.equal(appliesOf(), 1, 'while the cache is older')
-})
+t.test(
+  'child reconciler: no second pool begins while the first is applied, or before the informer shows it',
+  async (t) => {
+    const { run, apply, answer, show, world } = setUp()
+    const second = poolObject('second')
+    answer('deployments', { applied: 'older' })
+    show()
+    world.others.set(second, trimDeployment(deploymentObject('second', { applied: 'older' })))
+    const held = Promise.withResolvers<void>()
+    world.gate = held.promise
+    const firstRun = run()
+    const appliesOf = () => world.asked.filter((each) => each === 'apply deployments').length
+    await eventually(() => appliesOf() === 1)
+    // The one budget of this server is that of the first pool.
+    const shapeSecond = () => apply(second, noSignal).catch(() => {})
+    void shapeSecond()
+    await eventually(() => world.asked.includes(`create as ${fieldOwner} poddisruptionbudgets`) || appliesOf() > 1)
+    t.equal(appliesOf(), 1, 'while it is applied')
+    held.resolve()
+    await firstRun.catch(() => {})
+    await shapeSecond()
+    t.equal(appliesOf(), 1, 'while the cache is older')
+  },
+)
 
 t.test(
-  'what a user changes while a pool waits for its turn is applied at once, and forgotten with the pool',
+  'child reconciler: what a user changes while a pool waits for its turn is applied at once, and forgotten with the pool',
   async (t) => {
     const { run, answer, show, world, keep } = setUp()
     answer('deployments', { applied: 'older' })
@@ -316,3 +328,34 @@ t.test(
     t.ok((await run()).asked.includes('apply deployments'))
   },
 )
+
+const desired = deploymentFields(poolObject(), podSettings)
+const desiredHash = desired.metadata?.annotations?.[appliedAnnotation] ?? ''
+const observed = (
+  more: Partial<ObservedChild> = {},
+  labels: Readonly<Record<string, string>> = poolLabels('shutterfleet', 'web'),
+): ObservedChild => ({
+  metadata: { name: 'a', namespace: 'n', uid: 'u', resourceVersion: '1', labels },
+  applied: desiredHash,
+  specHash: 'after',
+  hasForeignSpec: false,
+  ...more,
+})
+
+t.test('child reconciler: an object as after the last apply has none', async (t) => {
+  t.notOk(needsApply(observed(), desired, 'after'))
+  t.notOk(needsApply(observed({ hasForeignSpec: true }), desired, 'after'), 'what others added then is known')
+})
+
+t.test('child reconciler: another desired state, a lost label and a foreign change are drift', async (t) => {
+  t.ok(needsApply(observed({ applied: 'other' }), desired, 'after'))
+  t.ok(needsApply(observed({}, {}), desired, 'after'))
+  t.ok(needsApply(observed({ specHash: 'edited' }), desired, 'after'))
+  const { applied: _, ...unowned } = observed()
+  t.ok(needsApply(unowned, desired, 'after'))
+})
+
+t.test('child reconciler: after a change of the leader, only foreign fields are drift', async (t) => {
+  t.notOk(needsApply(observed(), desired, undefined))
+  t.ok(needsApply(observed({ hasForeignSpec: true }), desired, undefined))
+})

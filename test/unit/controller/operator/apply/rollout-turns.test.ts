@@ -12,7 +12,7 @@ const failed = deployment({
   conditions: [{ type: 'Progressing', status: 'False', reason: 'ProgressDeadlineExceeded' }],
 })
 
-t.test('the turn is given to one at a time, and back', async (t) => {
+t.test('rollout turns: one is taken at a time, and given back', async (t) => {
   const { take } = createRolloutTurns(createHandClock())
   const first = take([])
   t.ok(first)
@@ -22,7 +22,7 @@ t.test('the turn is given to one at a time, and back', async (t) => {
 })
 
 t.test(
-  'nobody gets the turn while another rolls out, unless that has failed or goes on for half an hour',
+  'rollout turns: nobody gets the turn while another rolls out, unless that has failed or goes on for half an hour',
   async (t) => {
     const clock = createHandClock()
     const { take } = createRolloutTurns(clock)
@@ -39,9 +39,12 @@ t.test(
   },
 )
 
-t.test('a Deployment whose change the Deployment controller has not observed is being rolled out', async (t) => {
-  const { take } = createRolloutTurns(createHandClock())
-  const changed = deployment({ replicas: 3, updatedReplicas: 3 })
-  t.equal(take([{ ...changed, metadata: { ...changed.metadata, generation: 2 } }]), undefined)
-  t.ok(take([{ ...changed, metadata: { ...changed.metadata, generation: 2, deletionTimestamp: 'now' } }]))
-})
+t.test(
+  'rollout turns: a Deployment whose change the Deployment controller has not observed is being rolled out',
+  async (t) => {
+    const { take } = createRolloutTurns(createHandClock())
+    const changed = deployment({ replicas: 3, updatedReplicas: 3 })
+    t.equal(take([{ ...changed, metadata: { ...changed.metadata, generation: 2 } }]), undefined)
+    t.ok(take([{ ...changed, metadata: { ...changed.metadata, generation: 2, deletionTimestamp: 'now' } }]))
+  },
+)

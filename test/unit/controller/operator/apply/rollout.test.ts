@@ -34,13 +34,13 @@ for (const { name, parts, want } of [
   },
   { name: 'is complete when all workers are of it', parts: seenBy(2), want: 'complete' },
 ] satisfies { name: string; parts: Parts; want: string }[])
-  t.test(`a rollout ${name}`, async (t) => void t.equal(rolloutOf(deployment(parts), 'new', 2), want))
+  t.test(`rollout: a rollout ${name}`, async (t) => void t.equal(rolloutOf(deployment(parts), 'new', 2), want))
 
-t.test('a rollout is pending where there is no Deployment', async (t) => {
+t.test('rollout: a rollout is pending where there is no Deployment', async (t) => {
   t.equal(createRolloutFollower()(undefined, 'new'), 'pending')
 })
 
-t.test('a change of the size alone is no rollout', async (t) => {
+t.test('rollout: a change of the size alone is no rollout', async (t) => {
   const follow = createRolloutFollower()
   t.equal(follow(deployment({ generation: 2, ...seenBy(1) }), 'new'), 'pending')
   t.equal(follow(deployment({ generation: 3, ...seenBy(2) }), 'new'), 'complete')

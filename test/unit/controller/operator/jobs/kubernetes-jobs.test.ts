@@ -1,29 +1,29 @@
 import t from 'tap'
 import { KubeError, type Outcome } from '#shared/kube/kube-error.ts'
 import { captureLabel } from '#shared/kube/names.ts'
-import type { SeenJobObject } from '#controller/operator/watch/observed-job.ts'
+import type { ObservedJob } from '#controller/operator/watch/observed-job.ts'
 import { type Answer, beginJobsRunner as begin, jobObject, podObject } from '#test/helpers/jobs-runner.ts'
 
 const refused = (count: number, outcome: Outcome): Answer[] => Array.from({ length: count }, () => outcome)
 
-t.test('lists Jobs that have not ended, as soon as it is certain that they have or will', async (t) => {
+t.test('Jobs: the list holds those that have not ended, without those that certainly will', async (t) => {
   const ends = ['Complete', 'Failed', 'SuccessCriteriaMet', 'FailureTarget'] as const
   const { names } = begin({ present: [jobObject('open'), ...ends.map((end) => jobObject(end, { end }))] })
   t.strictSame(await names(), ['open'])
 })
 
-t.test('does not know the Jobs before both copies were made, or while a watch is away for more than 5 s', async (t) => {
+t.test('Jobs: unknown before both informers are synced, or while a watch is away for more than 5 s', async (t) => {
   const { runner, state } = begin({ present: [jobObject('a')] })
   state.hasSynced = false
-  await t.rejects(runner.list(), /no watch stands/)
+  await t.rejects(runner.list(), /no watch of the API server/)
   state.hasSynced = true
   state.downMs = 5000
   t.equal((await runner.list()).jobs.length, 1)
   state.downMs = 5001
-  await t.rejects(runner.list(), /no watch stands/)
+  await t.rejects(runner.list(), /no watch of the API server/)
 })
 
-t.test('counts what it made until its copy shows it, at most half a minute', async (t) => {
+t.test('Jobs: a created one counts until the informer shows it, at most half a minute', async (t) => {
   const { runner, state, show, names, created } = begin()
   await runner.create(2)
   t.strictSame(await names(), ['new-1', 'new-2'])
@@ -36,8 +36,8 @@ t.test('counts what it made until its copy shows it, at most half a minute', asy
   t.strictSame(created(), ['new-1', 'new-2'])
 })
 
-t.test('asks the server for what it made and its copy never showed, before it forgets it', async (t) => {
-  const listed: SeenJobObject[] = []
+t.test('Jobs: one that the informer never showed is listed from the server before it is forgotten', async (t) => {
+  const listed: ObservedJob[] = []
   const { runner, state, names } = begin({ listed })
   await runner.create(2)
   await names()
@@ -46,7 +46,7 @@ t.test('asks the server for what it made and its copy never showed, before it fo
   t.strictSame(await names(), ['new-1'], 'the watch was dead, and the other is gone')
 })
 
-t.test('makes nothing more while an earlier call is on its way, and nothing once disposed', async (t) => {
+t.test('Jobs: nothing is created while an earlier call is in flight, or once disposed', async (t) => {
   const { runner, state, created } = begin()
   const { promise, resolve } = Promise.withResolvers<void>()
   state.held = promise
@@ -59,7 +59,7 @@ t.test('makes nothing more while an earlier call is on its way, and nothing once
   t.equal(created().length, 8)
 })
 
-t.test('a pod that was taken away says nothing of whether others come up', async (t) => {
+t.test('Jobs: a disrupted pod does not count as a failed start', async (t) => {
   const { runner, show } = begin({ present: [jobObject('drained')] })
   const message = 'Pod jobs/drained-x has condition DisruptionTarget matching FailJob rule at index 0'
   const drained = jobObject('drained')
@@ -67,14 +67,14 @@ t.test('a pod that was taken away says nothing of whether others come up', async
   t.match(await runner.list(), { jobs: [], failed: 0, last: undefined })
 })
 
-t.test('does not count what it made and what came and went before it looked again', async (t) => {
+t.test('Jobs: one that came and went between two lists does not count', async (t) => {
   const { runner, show, names } = begin()
   await runner.create(1)
   show(jobObject('new-1', { end: 'Complete' }), 'deleted')
   t.strictSame(await names(), [])
 })
 
-t.test('asks again for the very Job whose answer was lost, and counts it meanwhile', async (t) => {
+t.test('Jobs: a creation without an answer is retried under the same name, and counts meanwhile', async (t) => {
   const { runner, state, names, created, notices } = begin()
   state.answers.push('unavailable', 'unavailable', 'already-exists')
   await t.rejects(runner.create(1), /planted unavailable/)
@@ -92,7 +92,7 @@ t.test('asks again for the very Job whose answer was lost, and counts it meanwhi
   t.strictSame((await names()).toSorted(), ['new-1', 'new-2'])
 })
 
-t.test('a refusal says nothing of the try before it, whose answer was lost', async (t) => {
+t.test('Jobs: a refusal proves nothing about the try before it, whose answer was lost', async (t) => {
   const { runner, state, names, created } = begin()
   await names()
   state.answers.push('unavailable', 'too-many-requests', 'already-exists')
@@ -104,7 +104,7 @@ t.test('a refusal says nothing of the try before it, whose answer was lost', asy
   t.strictSame(created(), ['new-1', 'new-1', 'new-1'])
 })
 
-t.test('does not ask again for a Job whose answer was lost once it is seen', async (t) => {
+t.test('Jobs: a creation without an answer is not retried once the informer shows it', async (t) => {
   const { runner, state, show, created } = begin()
   state.answers.push('unavailable')
   await t.rejects(runner.create(1))
@@ -114,7 +114,7 @@ t.test('does not ask again for a Job whose answer was lost once it is seen', asy
 })
 
 t.test(
-  'still counts a Job whose answer was lost where the next try is refused: a quota is looked at first',
+  'Jobs: still counts a Job whose answer was lost where the next try is refused: a quota is looked at first',
   async (t) => {
     const { runner, state, names, created } = begin()
     state.answers.push('unavailable', 'quota', 'already-exists')
@@ -126,7 +126,7 @@ t.test(
   },
 )
 
-t.test('tells why Jobs are refused, and does not count them', async (t) => {
+t.test('Jobs: refused ones do not count, and their cause is reported', async (t) => {
   const whys = {
     quota: 'quota',
     forbidden: 'config-error',
@@ -144,7 +144,7 @@ t.test('tells why Jobs are refused, and does not count them', async (t) => {
   }
 })
 
-t.test('takes what may pass at the next try for no trouble', async (t) => {
+t.test('Jobs: a transient failure is no trouble', async (t) => {
   const { runner, state } = begin()
   await runner.list()
   state.answers.push('too-many-requests')
@@ -152,7 +152,7 @@ t.test('takes what may pass at the next try for no trouble', async (t) => {
   t.match(await runner.list(), { jobs: [], failed: 0 })
 })
 
-t.test('sends nothing while the server asks for quiet, and all of it afterwards', async (t) => {
+t.test('Jobs: nothing is sent while the server throttles, and everything afterwards', async (t) => {
   const { runner, state, asked, calls, created } = begin({ present: [jobObject('a'), jobObject('b')] })
   asked.retryAfterSeconds = 5
   state.answers.push(...refused(8, 'too-many-requests'))
@@ -169,7 +169,7 @@ t.test('sends nothing while the server asks for quiet, and all of it afterwards'
   t.equal(calls.length, 12)
 })
 
-t.test('does not ask for the Jobs while the server asks for quiet', async (t) => {
+t.test('Jobs: the server is not listed while it throttles', async (t) => {
   let lists = 0
   const list = async () => {
     lists += 1
@@ -180,7 +180,7 @@ t.test('does not ask for the Jobs while the server asks for quiet', async (t) =>
   t.equal(lists, 3)
 })
 
-t.test('asks the server once for Jobs that a predecessor made and that its copy does not show', async (t) => {
+t.test('Jobs: the server is listed once, for the last Jobs of a predecessor', async (t) => {
   const listed = [jobObject('late', { captureId: 'c' }), jobObject('over', { end: 'Complete' }), jobObject('seen')]
   const { names, show } = begin({ present: [jobObject('seen')], listed })
   t.strictSame(await names(), ['seen', 'late'])
@@ -188,7 +188,7 @@ t.test('asks the server once for Jobs that a predecessor made and that its copy 
   t.strictSame(await names(), ['seen'])
 })
 
-t.test('tells why a worker cannot come up, and for how long', async (t) => {
+t.test('Jobs: a worker that cannot start has a cause, and how long it has it', async (t) => {
   const { runner, pods, state } = begin({ present: [jobObject('pulls'), jobObject('podless'), jobObject('runs')] })
   const hindered = {
     containerStatuses: [{ name: 'worker', state: { waiting: { reason: 'ErrImagePull', message: 'no such image' } } }],
@@ -208,7 +208,7 @@ t.test('tells why a worker cannot come up, and for how long', async (t) => {
   t.match((await runner.list()).jobs[0], { name: 'pulls', trouble: undefined })
 })
 
-t.test('tells of a worker whose node does not start it, also once its Job has failed of it', async (t) => {
+t.test('Jobs: a worker whose node does not start it is reported, also once its Job has failed', async (t) => {
   const { runner, pods, state, show } = begin({ present: [jobObject('hangs')] })
   const creating = { containerStatuses: [{ name: 'worker', state: { waiting: { reason: 'ContainerCreating' } } }] }
   const conditions = [{ type: 'PodScheduled', status: 'True' }]
@@ -220,7 +220,7 @@ t.test('tells of a worker whose node does not start it, also once its Job has fa
   t.match(await runner.list(), { failed: 1, last: { why: 'not-starting', message: /kubectl describe pod hangs-x/ } })
 })
 
-t.test('a Job without a pod is none in trouble while those before it get theirs', async (t) => {
+t.test('Jobs: one without a pod is no trouble while those before it get theirs', async (t) => {
   const { runner, pods, state, show } = begin({ present: [jobObject('first'), jobObject('second')] })
   await runner.list()
   state.nowMs = 2000
@@ -237,7 +237,7 @@ t.test('a Job without a pod is none in trouble while those before it get theirs'
   t.strictSame(await troubled(19_002), ['second pods-refused'], 'one that came later has gone before')
 })
 
-t.test('a Job that was over before its pod was looked at has had one', async (t) => {
+t.test('Jobs: one that ended before its pod was observed has had one', async (t) => {
   const { runner, state, show } = begin({ present: [jobObject('first'), jobObject('second'), jobObject('third')] })
   await runner.list()
   state.nowMs = 9000
@@ -250,7 +250,7 @@ t.test('a Job that was over before its pod was looked at has had one', async (t)
   t.equal(await troubled(), 1, 'one that failed need not have had one')
 })
 
-t.test('tells of workers that were told to end or have ended though their Jobs have not', async (t) => {
+t.test('Jobs: workers that terminate or have ended are reported though their Jobs have not', async (t) => {
   const { runner, pods } = begin({ present: [jobObject('ended'), jobObject('stopping'), jobObject('runs')] })
   pods.set('ended', podObject('ended', { phase: 'Succeeded' }))
   pods.set('stopping', podObject('stopping', { phase: 'Running' }, { deletionTimestamp: 'now' }))
@@ -258,7 +258,7 @@ t.test('tells of workers that were told to end or have ended though their Jobs h
   t.match((await runner.list()).jobs, [{ worker: 'ended' }, { worker: 'stopping' }, { worker: undefined }])
 })
 
-t.test('counts Jobs that failed before they claimed, and no others', async (t) => {
+t.test('Jobs: those that failed before they claimed count as failures, and no others', async (t) => {
   const fails = ['unclaimed', 'labelled', 'claimed', 'given up', 'stuck']
   const { runner, pods, show, notices } = begin({
     present: [...fails, 'well', 'deleted'].map((name) => jobObject(name)),
@@ -284,7 +284,7 @@ t.test('counts Jobs that failed before they claimed, and no others', async (t) =
   )
 })
 
-t.test('a Job whose claim was shown before anybody listed it has not failed before it claimed', async (t) => {
+t.test('Jobs: a claim that was written before the first list counts', async (t) => {
   const present = [jobObject('known', { captureId: 'c' }), jobObject('unclaimed'), jobObject('later')]
   const { runner, show } = begin({ present })
   show(jobObject('later', { captureId: 'd' }))
@@ -294,14 +294,14 @@ t.test('a Job whose claim was shown before anybody listed it has not failed befo
   t.equal((await runner.list()).failed, 1)
 })
 
-t.test('a Job whose worker was heard to claim has not failed before it claimed', async (t) => {
+t.test('Jobs: a claim that the worker reported counts', async (t) => {
   const { runner, show, heard } = begin({ present: [jobObject('heard')] })
   heard.add('heard')
   show(jobObject('heard', { end: 'Failed' }))
   t.equal((await runner.list()).failed, 0)
 })
 
-t.test('shows a claim once, whether or not its copy shows it already', async (t) => {
+t.test('Jobs: a claim is written once, whether or not the informer shows it already', async (t) => {
   const { runner, calls, show } = begin({ present: [jobObject('a')] })
   await runner.claim('a', 'c')
   await runner.claim('a', 'c')
@@ -312,7 +312,7 @@ t.test('shows a claim once, whether or not its copy shows it already', async (t)
   t.strictSame(calls, [{ kind: 'patch', name: 'a', body: { metadata: { labels: { [captureLabel]: 'c' } } } }])
 })
 
-t.test('shows a claim again where it failed, and none on a Job that is gone', async (t) => {
+t.test('Jobs: a claim is retried where it failed, and not written to a deleted Job', async (t) => {
   const { runner, calls, state, notices } = begin({ present: [jobObject('a'), jobObject('b')] })
   state.answers.push('unavailable', 'made', 'not-found')
   await t.rejects(runner.claim('a', 'c'))
@@ -329,7 +329,7 @@ t.test('shows a claim again where it failed, and none on a Job that is gone', as
   ])
 })
 
-t.test('names Jobs that ended well without showing a claim', async (t) => {
+t.test('Jobs: those that succeeded without a claim are named', async (t) => {
   const present = [
     jobObject('a', { end: 'Complete' }),
     jobObject('b', { end: 'Complete', captureId: 'c' }),
@@ -342,7 +342,7 @@ t.test('names Jobs that ended well without showing a claim', async (t) => {
   t.strictSame((await runner.list()).unclaimed, [])
 })
 
-t.test('gives a Job up by a deadline that has passed, once', async (t) => {
+t.test('Jobs: one is given up by a deadline in the past, once', async (t) => {
   const { runner, calls, state } = begin({ present: [jobObject('a')] })
   state.answers.push('unavailable')
   await t.rejects(runner.giveUp('a'))
@@ -353,7 +353,7 @@ t.test('gives a Job up by a deadline that has passed, once', async (t) => {
   t.strictSame(calls, [patch, patch])
 })
 
-t.test('waits for what is on its way when it is disposed', async (t) => {
+t.test('Jobs: dispose waits for requests in flight', async (t) => {
   const { runner, names, created } = begin()
   const creating = runner.create(8)
   await runner[Symbol.asyncDispose]()

@@ -1,12 +1,12 @@
 import t from 'tap'
-import { deploymentFields } from '#controller/operator/manifests/deployment.ts'
-import { appliedAnnotation, poolLabels } from '#shared/kube/names.ts'
+import { budgetFields, deploymentFields } from '#controller/operator/manifests/deployment.ts'
+import { appliedAnnotation, poolLabels, poolSelector } from '#shared/kube/names.ts'
 import { podSettings, poolObject } from '#test/helpers/kube-objects.ts'
 
 const fields = (spec?: Parameters<typeof poolObject>[1]) => deploymentFields(poolObject('web', spec), podSettings)
 const hashOf = (of: ReturnType<typeof fields>) => of.metadata?.annotations?.[appliedAnnotation]
 
-t.test('a Deployment belongs to its pool, has its labels, and says nothing of its size', async (t) => {
+t.test('Deployment manifest: it is owned by its pool, has its labels, and leaves its size out', async (t) => {
   const { metadata, spec } = fields()
   t.strictSame(metadata?.labels, poolLabels('shutterfleet', 'web'))
   t.strictSame(metadata?.ownerReferences, [
@@ -26,10 +26,24 @@ t.test('a Deployment belongs to its pool, has its labels, and says nothing of it
   t.notOk('replicas' in spec)
 })
 
-t.test('the hash is that of what is applied: of the template, not of how the pool is sized', async (t) => {
-  t.equal(hashOf(fields()), hashOf(fields()))
-  t.equal(hashOf(fields()), hashOf(fields({ replicas: 9, autoscaling: { maxReplicas: 9 } })))
-  t.not(hashOf(fields()), hashOf(fields({ template: { image: 'other' } })))
-  t.not(hashOf(fields()), hashOf(fields({ autoscaling: { slots: 2 } })))
-  t.not(hashOf(fields()), hashOf(fields({ drain: { deadlineSeconds: 50 } })))
-})
+t.test(
+  'Deployment manifest: the hash is that of what is applied: of the template, not of how the pool is sized',
+  async (t) => {
+    t.equal(hashOf(fields()), hashOf(fields()))
+    t.equal(hashOf(fields()), hashOf(fields({ replicas: 9, autoscaling: { maxReplicas: 9 } })))
+    t.not(hashOf(fields()), hashOf(fields({ template: { image: 'other' } })))
+    t.not(hashOf(fields()), hashOf(fields({ autoscaling: { slots: 2 } })))
+    t.not(hashOf(fields()), hashOf(fields({ drain: { deadlineSeconds: 50 } })))
+  },
+)
+
+t.test(
+  'Deployment manifest: a PodDisruptionBudget allows a fifth of the workers at once, and unhealthy ones always',
+  async (t) => {
+    t.strictSame(budgetFields(poolObject(), 'one').spec, {
+      maxUnavailable: '20%',
+      selector: { matchLabels: poolSelector('one', 'web') },
+      unhealthyPodEvictionPolicy: 'AlwaysAllow',
+    })
+  },
+)

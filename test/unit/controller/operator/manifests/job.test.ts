@@ -12,7 +12,7 @@ const options: JobOptions = {
 const environmentOf = (manifest: ReturnType<typeof jobManifest>) =>
   Object.fromEntries(manifest.spec?.template.spec?.containers[0]?.env?.map(({ name, value }) => [name, value]) ?? [])
 
-t.test('asks for a worker that serves one capture and ends whatever happens', (t) => {
+t.test('Job manifest: the worker serves one capture and ends in every case', (t) => {
   const { metadata, spec } = jobManifest('proxied-a1', options)
   t.match(metadata, { name: 'proxied-a1', namespace: 'jobs', labels: poolLabels('shutterfleet', 'proxied') })
   t.match(spec, {
@@ -38,7 +38,7 @@ t.test('asks for a worker that serves one capture and ends whatever happens', (t
   t.end()
 })
 
-t.test('a Job goes with its BrowserPool in its namespace, and cannot belong to it in another', (t) => {
+t.test('Job manifest: the Job is owned by its BrowserPool in its namespace, and not in another', (t) => {
   const owner = {
     apiVersion: 'shutterfleet.dev/v1alpha1',
     kind: 'BrowserPool',
@@ -51,7 +51,7 @@ t.test('a Job goes with its BrowserPool in its namespace, and cannot belong to i
   t.end()
 })
 
-t.test("tells the worker its Job's name, its pool, and how long it may wait", (t) => {
+t.test("Job manifest: the worker gets its Job's name, its pool, and how long it may wait", (t) => {
   t.match(environmentOf(jobManifest('proxied-a1', options)), {
     SHUTTERFLEET_WORKER_POD: 'proxied-a1',
     SHUTTERFLEET_WORKER_POOL: 'proxied',
@@ -61,7 +61,7 @@ t.test("tells the worker its Job's name, its pool, and how long it may wait", (t
   t.end()
 })
 
-t.test('carries a revision that is the same for all Jobs of the same making', (t) => {
+t.test('Job manifest: the revision is the same for all Jobs of the same options', (t) => {
   const one = jobManifest('proxied-a1', options)
   const other = jobManifest('proxied-b2', {
     ...options,

@@ -19,7 +19,7 @@ const containerOf = (more?: Partial<WorkerPodOptions>) => pod(more).spec.contain
 const variablesOf = (more?: Partial<WorkerPodOptions>) =>
   new Map(containerOf(more).env?.map(({ name, value, valueFrom }) => [name, value ?? valueFrom]))
 
-t.test('a worker is told what it is, where its secrets are, and no secret', async (t) => {
+t.test('worker pod: the environment has the pool and the files of the secrets, and no secret', async (t) => {
   t.strictSame(
     [...variablesOf()],
     [
@@ -43,29 +43,35 @@ t.test('a worker is told what it is, where its secrets are, and no secret', asyn
   t.strictSame(containerOf().args, ['node', 'services/worker/main.ts'])
 })
 
-t.test('a worker whose event loop has not answered for 10 s is restarted', async (t) => {
+t.test('worker pod: a worker whose event loop has not answered for 10 s is restarted', async (t) => {
   const { httpGet, periodSeconds = 0, timeoutSeconds = 0, failureThreshold = 0 } = containerOf().livenessProbe ?? {}
   t.equal(httpGet?.path, '/livez')
   t.equal(Math.max(periodSeconds, timeoutSeconds) * failureThreshold, 10)
 })
 
-t.test("the image's init is the first process, and liveness counts once the worker has started", async (t) => {
-  t.notOk('command' in containerOf())
-  const { httpGet, periodSeconds = 0, failureThreshold = 0 } = containerOf().startupProbe ?? {}
-  t.equal(httpGet?.path, '/livez')
-  t.equal(periodSeconds * failureThreshold, 120)
-})
+t.test(
+  "worker pod: the image's init is the first process, and liveness counts once the worker has started",
+  async (t) => {
+    t.notOk('command' in containerOf())
+    const { httpGet, periodSeconds = 0, failureThreshold = 0 } = containerOf().startupProbe ?? {}
+    t.equal(httpGet?.path, '/livez')
+    t.equal(periodSeconds * failureThreshold, 120)
+  },
+)
 
-t.test('node autoscalers may move a worker and not a Job, unless the template says otherwise', async (t) => {
-  const evict = 'cluster-autoscaler.kubernetes.io/safe-to-evict'
-  const keep = 'karpenter.sh/do-not-disrupt'
-  t.strictSame(pod().metadata.annotations, { [evict]: 'true' })
-  t.strictSame(pod({ program: 'main-job' }).metadata.annotations, { [evict]: 'false', [keep]: 'true' })
-  const template = { annotations: { [evict]: 'false' } }
-  t.strictSame(pod({ template }).metadata.annotations, { [evict]: 'false' })
-})
+t.test(
+  'worker pod: node autoscalers may move a worker and not a Job, unless the template says otherwise',
+  async (t) => {
+    const evict = 'cluster-autoscaler.kubernetes.io/safe-to-evict'
+    const keep = 'karpenter.sh/do-not-disrupt'
+    t.strictSame(pod().metadata.annotations, { [evict]: 'true' })
+    t.strictSame(pod({ program: 'main-job' }).metadata.annotations, { [evict]: 'false', [keep]: 'true' })
+    const template = { annotations: { [evict]: 'false' } }
+    t.strictSame(pod({ template }).metadata.annotations, { [evict]: 'false' })
+  },
+)
 
-t.test('every variable is a setting', async (t) => {
+t.test('worker pod: every variable is a setting', async (t) => {
   const names = [...variablesOf().keys()].map((name) => name.replace(/^SHUTTERFLEET_|_FILE$/g, ''))
   t.strictSame(
     names.filter((name) => !knownNames.has(name)),
@@ -73,7 +79,7 @@ t.test('every variable is a setting', async (t) => {
   )
 })
 
-t.test('the worker of a Job beats under the name that it was given, and is not restarted', async (t) => {
+t.test('worker pod: the worker of a Job reports under the given name, and is not restarted', async (t) => {
   const of = { program: 'main-job', podName: 'job-1', variables: { WORKER_SPARE_SECONDS: '60' } } as const
   t.match(Object.fromEntries(variablesOf(of)), {
     SHUTTERFLEET_WORKER_POD: 'job-1',
@@ -84,7 +90,7 @@ t.test('the worker of a Job beats under the name that it was given, and is not r
   t.equal(pod().spec.restartPolicy, 'Always')
 })
 
-t.test('a worker can do as little as it needs', async (t) => {
+t.test('worker pod: a worker can do as little as it needs', async (t) => {
   const { spec } = pod()
   t.match(spec, {
     automountServiceAccountToken: false,
@@ -104,7 +110,7 @@ t.test('a worker can do as little as it needs', async (t) => {
   })
 })
 
-t.test('namespaces need an unmasked /proc, and that users of their own', async (t) => {
+t.test('worker pod: namespaces need an unmasked /proc, and that users of their own', async (t) => {
   t.equal(containerOf().securityContext?.procMount, 'Unmasked')
   t.equal(pod().spec.hostUsers, false)
   const settings = { ...podSettings, podIsolation: 'flags-only', podSeccomp: 'RuntimeDefault' } as const
@@ -113,7 +119,7 @@ t.test('namespaces need an unmasked /proc, and that users of their own', async (
   t.strictSame(pod({ settings }).spec.securityContext?.seccompProfile, { type: 'RuntimeDefault' })
 })
 
-t.test('what the template says stands in the pod', async (t) => {
+t.test('worker pod: the fields of the template are in the pod', async (t) => {
   const template = {
     image: 'mine:1',
     imagePullPolicy: 'Always' as const,
@@ -156,7 +162,7 @@ t.test('what the template says stands in the pod', async (t) => {
   t.equal(containerOf().image, 'worker:1')
 })
 
-t.test('what the controller sets cannot be set by the template, as a value or as a file', async (t) => {
+t.test('worker pod: what the controller sets cannot be set by the template, as a value or as a file', async (t) => {
   const env = ['PROBE_PORT', 'WORKER_EGRESS', 'WORKER_EGRESS_FILE', 'NATS_URL'].map((name) => ({
     name: `SHUTTERFLEET_${name}`,
     value: 'stolen',
@@ -170,13 +176,13 @@ t.test('what the controller sets cannot be set by the template, as a value or as
   )
 })
 
-t.test('an IPv6 address of egress stands in brackets', async (t) => {
+t.test('worker pod: an IPv6 address of egress stands in brackets', async (t) => {
   const settings = { ...podSettings, podEgress: { host: '::1', port: 1 } }
   t.equal(variablesOf({ settings }).get('SHUTTERFLEET_WORKER_EGRESS'), '[::1]:1')
 })
 
 t.test(
-  'memory, disk and folders of a worker have bounds that grow with its slots, unless the template has others',
+  'worker pod: memory, disk and folders of a worker have bounds that grow with its slots, unless the template has others',
   async (t) => {
     t.match(containerOf({ slots: 2 }).resources, {
       requests: { cpu: '1000m', memory: '1100Mi', 'ephemeral-storage': '384Mi' },

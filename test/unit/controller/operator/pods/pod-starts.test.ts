@@ -1,6 +1,6 @@
 import t from 'tap'
 import type { WorkerNotice } from '#controller/act/actuator.ts'
-import { createStartTimes } from '#controller/operator/pods/pod-starts.ts'
+import { createPodStarts } from '#controller/operator/pods/pod-starts.ts'
 import { createHandClock } from '#test/helpers/hand-clock.ts'
 import { podObject, type PodParts } from '#test/helpers/kube-objects.ts'
 
@@ -8,14 +8,14 @@ const setUp = (seconds = 0) => {
   const clock = createHandClock()
   clock.freeze(seconds * 1000)
   const heard: WorkerNotice[] = []
-  const times = createStartTimes(clock, { nodeProvisionMs: 300_000 })
-  const listening = times.followWorkers('web', (notice) => heard.push(notice))
+  const times = createPodStarts(clock, { nodeProvisionMs: 300_000 })
+  const listening = times.onWorker('web', (notice) => heard.push(notice))
   const follow = (name: string, parts: PodParts = {}, kind: 'added' | 'updated' | 'deleted' = 'updated') =>
     times.follow({ kind, key: `n/${name}`, object: podObject(name, parts) })
   return { clock, times, follow, heard, listening }
 }
 
-t.test('a start lasts from the first sight of a pod until it is ready the first time', async (t) => {
+t.test('pod starts: a start lasts from the first observation of a pod until it is first ready', async (t) => {
   const { clock, times, follow, heard } = setUp()
   follow('a', { ready: false }, 'added')
   await clock.advance(4000)
@@ -30,7 +30,7 @@ t.test('a start lasts from the first sight of a pod until it is ready the first 
   t.strictSame(heard, [{ kind: 'ready', pod: 'a', ageMs: 4000 }])
 })
 
-t.test('a pod that had to wait for a node says nothing of how long a start takes where there is room', async (t) => {
+t.test('pod starts: a pod that had to wait for a node does not count for the start latency', async (t) => {
   const { clock, times, follow, heard } = setUp()
   follow('a', { ready: false, unschedulable: 'no room' }, 'added')
   await clock.advance(60_000)
@@ -47,7 +47,7 @@ t.test('a pod that had to wait for a node says nothing of how long a start takes
   t.strictSame(times.startsOf('other'), { starts: { ready: 0, failed: 0 }, startMs: undefined, provisionMs: undefined })
 })
 
-t.test('a pod that no node has room for is in trouble after the time that a node may take', async (t) => {
+t.test('pod starts: an unschedulable pod is in trouble after the provisioning time of a node', async (t) => {
   const { clock, times, follow } = setUp()
   const pod: PodParts = { ready: false, unschedulable: 'no room' }
   follow('a', pod, 'added')
@@ -57,28 +57,31 @@ t.test('a pod that no node has room for is in trouble after the time that a node
   t.strictSame(times.troubleOf(podObject('a', pod)), { trouble: 'unschedulable', message: 'no room' })
 })
 
-t.test('who begins to look counts from when no node had room', async (t) => {
+t.test('pod starts: a new leader counts from when the pod became unschedulable', async (t) => {
   const { times, follow } = setUp(400)
   const pod: PodParts = { ready: false, unschedulable: 'no room', scheduledSince: '2026-01-01T00:01:00Z' }
   follow('a', pod, 'added')
   t.match(times.troubleOf(podObject('a', pod)), { trouble: 'unschedulable' })
 })
 
-t.test('what is ready at first sight is as old as it says and says nothing of starts', async (t) => {
-  const { times, follow } = setUp(90)
-  follow('a', {}, 'added')
-  t.equal(times.ageMs(podObject('a')), 90_000)
-  t.ok(times.wasReady(podObject('a')))
-  t.equal(times.startsOf('web').starts.ready, 0)
-})
+t.test(
+  'pod starts: a pod that is ready at first is as old as its timestamp and does not count as a start',
+  async (t) => {
+    const { times, follow } = setUp(90)
+    follow('a', {}, 'added')
+    t.equal(times.ageMs(podObject('a')), 90_000)
+    t.ok(times.wasReady(podObject('a')))
+    t.equal(times.startsOf('web').starts.ready, 0)
+  },
+)
 
-t.test('a clock that is behind makes nothing younger than new', async (t) => {
+t.test('pod starts: a clock that is behind makes no pod younger than new', async (t) => {
   const { times, follow } = setUp()
   follow('a', {}, 'added')
   t.equal(times.ageMs(podObject('a')), 0)
 })
 
-t.test('another pod of the same name begins anew', async (t) => {
+t.test('pod starts: another pod of the same name starts anew', async (t) => {
   const { clock, times, follow } = setUp()
   follow('a', { ready: false }, 'added')
   await clock.advance(4000)
@@ -89,7 +92,7 @@ t.test('another pod of the same name begins anew', async (t) => {
 
 const creating: PodParts = { ready: false, waiting: { reason: 'ContainerCreating' } }
 
-t.test('a pod is on its way from the moment at which it is seen to have a node', async (t) => {
+t.test('pod starts: a pod starts from the moment at which it has a node', async (t) => {
   const { clock, times, follow } = setUp()
   const trouble = () => times.troubleOf(podObject('a', creating))?.trouble
   follow('a', { ready: false, unschedulable: 'no room' }, 'added')
@@ -102,14 +105,14 @@ t.test('a pod is on its way from the moment at which it is seen to have a node',
   t.equal(trouble(), 'not-starting')
 })
 
-t.test('what is on its way at first sight has been so since it got its node', async (t) => {
+t.test('pod starts: a pod that starts at first has done so since it got its node', async (t) => {
   const { times, follow } = setUp(151)
   const pod: PodParts = { ...creating, scheduledSince: '2026-01-01T00:00:30Z' }
   follow('a', pod, 'added')
   t.equal(times.troubleOf(podObject('a', pod))?.trouble, 'not-starting')
 })
 
-t.test('a worker that ends is told of once, with whether it was told to', async (t) => {
+t.test('pod starts: a worker that ends is reported once, with whether its pod was terminating', async (t) => {
   const { clock, follow, heard } = setUp()
   for (const name of ['told', 'crashed', 'evicted', 'vanished', 'restarted']) follow(name, {}, 'added')
   await clock.advance(4000)
@@ -134,7 +137,7 @@ t.test('a worker that ends is told of once, with whether it was told to', async 
   t.equal(heard.length, 5)
 })
 
-t.test('of a pod that never ran, of another pool, or once nobody listens, nothing is told', async (t) => {
+t.test('pod starts: a pod that never ran, or of another pool, is not reported, and none once disposed', async (t) => {
   const { follow, heard, listening } = setUp()
   follow('a', creating, 'added')
   follow('a', creating, 'deleted')
@@ -146,7 +149,7 @@ t.test('of a pod that never ran, of another pool, or once nobody listens, nothin
   t.strictSame(heard, [])
 })
 
-t.test('how it went in a pool is forgotten with the pool', async (t) => {
+t.test('pod starts: the starts of a pool are forgotten with it', async (t) => {
   const { times, follow } = setUp()
   for (const pool of ['web', 'other']) {
     follow(pool, { ready: false, pool }, 'added')

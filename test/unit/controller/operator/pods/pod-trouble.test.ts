@@ -101,11 +101,11 @@ const provisionMs = 300_000
 const justSeen = { unscheduledMs: 0, comingMs: 0 }
 
 for (const { name, parts, comingMs = 0, unscheduledMs = 0, want } of cases)
-  t.test(`a pod that ${name}: ${want ?? 'no trouble'}`, async (t) => {
+  t.test(`pod trouble: a pod that ${name}: ${want ?? 'no trouble'}`, async (t) => {
     t.equal(troubleOf(podObject('a', parts), { unscheduledMs, comingMs }, provisionMs)?.trouble, want)
   })
 
-t.test("Kubernetes' own words are kept", async (t) => {
+t.test("pod trouble: Kubernetes' own message is kept", async (t) => {
   t.equal(
     troubleOf(
       podObject('a', { ready: false, unschedulable: '0/1 nodes' }),
@@ -122,7 +122,7 @@ t.test("Kubernetes' own words are kept", async (t) => {
   )
 })
 
-t.test('a pod that its node has not begun says how long it has been so, and what to look at', async (t) => {
+t.test('pod trouble: a pod that its node has not started gives how long, and the command to inspect it', async (t) => {
   const pod = podObject('a', { ready: false, waiting: { reason: 'ContainerCreating' } })
   t.match(
     troubleOf(pod, { ...justSeen, comingMs: 120_001 }, provisionMs)?.message,
@@ -130,16 +130,19 @@ t.test('a pod that its node has not begun says how long it has been so, and what
   )
 })
 
-t.test('a pod is coming from when it has a node until its worker runs, or something is said to keep it', async (t) => {
-  t.ok(isComing(podObject('a', { ready: false, waiting: { reason: 'ContainerCreating' } })))
-  t.ok(isComing(podObject('a', { ready: false, isUnheard: true })))
-  for (const parts of [
-    {},
-    { ready: false },
-    { ready: false, unschedulable: 'no room' },
-    { ready: false, waiting: { reason: 'ImagePullBackOff' } },
-    { ready: false, phase: 'Failed', isUnheard: true },
-  ] satisfies PodParts[]) {
-    t.notOk(isComing(podObject('a', parts)), JSON.stringify(parts))
-  }
-})
+t.test(
+  'pod trouble: a pod is coming from when it has a node until its worker runs, or a trouble is reported',
+  async (t) => {
+    t.ok(isComing(podObject('a', { ready: false, waiting: { reason: 'ContainerCreating' } })))
+    t.ok(isComing(podObject('a', { ready: false, isUnheard: true })))
+    for (const parts of [
+      {},
+      { ready: false },
+      { ready: false, unschedulable: 'no room' },
+      { ready: false, waiting: { reason: 'ImagePullBackOff' } },
+      { ready: false, phase: 'Failed', isUnheard: true },
+    ] satisfies PodParts[]) {
+      t.notOk(isComing(podObject('a', parts)), JSON.stringify(parts))
+    }
+  },
+)

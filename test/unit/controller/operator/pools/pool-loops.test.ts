@@ -12,7 +12,7 @@ const setUp = () => {
   const clock = createHandClock()
   const log: string[] = []
   const runs = new Map<string, PoolRun>()
-  const shaped: string[] = []
+  const applied: string[] = []
   const state = { throws: false }
   const runner = async (_deps: TermDeps, run: PoolRun, stop: AbortSignal) => {
     const { name } = run.pool().metadata
@@ -29,11 +29,11 @@ const setUp = () => {
   const loops = new PoolLoops({
     term: { clock, events } as unknown as TermDeps,
     runners: { standard: runner, stealth: runner, proxied: runner },
-    shape: (name) => shaped.push(name),
+    applyChildren: (name) => applied.push(name),
     problemOf: ({ metadata }) => `problem of ${metadata.uid}`,
   })
   t.teardown(() => loops[Symbol.asyncDispose]())
-  return { clock, log, runs, shaped, state, loops }
+  return { clock, log, runs, applied, state, loops }
 }
 
 const rung = async (log: readonly string[], line: string) => {
@@ -41,73 +41,73 @@ const rung = async (log: readonly string[], line: string) => {
   while (!log.slice(before).includes(line)) await settle()
 }
 
-t.test('each pool that is kept has one loop, which ends with it', async (t) => {
-  const { loops, log, shaped } = setUp()
-  loops.keep([poolObject('a'), poolObject('b')])
-  loops.keep([poolObject('a'), poolObject('b')])
-  t.strictSame(shaped, ['a', 'b'], 'what belongs to it is brought about')
+t.test('pool loops: each reconciled pool has one, which ends with it', async (t) => {
+  const { loops, log, applied } = setUp()
+  loops.run([poolObject('a'), poolObject('b')])
+  loops.run([poolObject('a'), poolObject('b')])
+  t.strictSame(applied, ['a', 'b'], 'what belongs to it is brought about')
   t.strictSame(log, ['begin a', 'begin b'])
   t.equal(loops.size, 2)
-  loops.keep([poolObject('b')])
+  loops.run([poolObject('b')])
   await rung(log, 'end a')
   t.equal(loops.size, 1)
 })
 
-t.test('a pool that was made anew under its name has another loop', async (t) => {
+t.test('pool loops: a pool that was created again under its name has another one', async (t) => {
   const { loops, log } = setUp()
-  loops.keep([poolObject('a')])
-  loops.keep([poolObject('a', {}, { metadata: { uid: 'another' } })])
+  loops.run([poolObject('a')])
+  loops.run([poolObject('a', {}, { metadata: { uid: 'another' } })])
   await rung(log, 'end a')
   t.strictSame(log.filter((line) => line === 'begin a').length, 2)
   t.equal(loops.size, 1)
 })
 
-t.test('a loop sees its pool as it is now', async (t) => {
+t.test("pool loops: a loop sees the pool's newest state", async (t) => {
   const { loops, runs } = setUp()
   const replicas = (pool: BrowserPool | undefined) => pool?.spec.replicas
-  loops.keep([poolObject('a', { replicas: 1 })])
-  loops.keep([poolObject('a', { replicas: 7 })])
+  loops.run([poolObject('a', { replicas: 1 })])
+  loops.run([poolObject('a', { replicas: 7 })])
   t.equal(replicas(runs.get('a')?.pool()), 7)
   t.equal(runs.get('a')?.problem(), 'problem of uid-a')
 })
 
-t.test('bells are rung for a pool and for a kind', async (t) => {
+t.test('pool loops: a pool and a kind can be woken', async (t) => {
   const { loops, log } = setUp()
-  loops.keep([poolObject('a'), poolObject('b', { pool: 'stealth' })])
-  loops.ring('a')
+  loops.run([poolObject('a'), poolObject('b', { pool: 'stealth' })])
+  loops.wake('a')
   await rung(log, 'turn a')
-  loops.ringKind('stealth')
+  loops.wakeKind('stealth')
   await rung(log, 'turn b')
   t.equal(log.filter((line) => line === 'turn a').length, 1)
 })
 
-t.test('the size that is asked for without a Deployment is remembered, and one is made', async (t) => {
-  const { loops, runs, shaped } = setUp()
-  loops.keep([poolObject('a')])
-  t.equal(loops.askedOf('uid-a'), 0)
+t.test('pool loops: the size that is requested without a Deployment is remembered, and one is created', async (t) => {
+  const { loops, runs, applied } = setUp()
+  loops.run([poolObject('a')])
+  t.equal(loops.requestedReplicas('uid-a'), 0)
   runs.get('a')?.create(4)
-  t.equal(loops.askedOf('uid-a'), 4)
-  loops.made('uid-a')
-  t.equal(loops.askedOf('uid-a'), 0, 'until it is there')
-  t.strictSame(shaped, ['a', 'a'])
+  t.equal(loops.requestedReplicas('uid-a'), 4)
+  loops.deploymentCreated('uid-a')
+  t.equal(loops.requestedReplicas('uid-a'), 0, 'until it is there')
+  t.strictSame(applied, ['a', 'a'])
 })
 
-t.test('a loop that stands is noticed', async (t) => {
+t.test('pool loops: a stalled one is noticed', async (t) => {
   const { loops, runs, clock } = setUp()
-  t.equal(loops.standingMs(), 0)
-  loops.keep([poolObject('a'), poolObject('b')])
+  t.equal(loops.stalledMs(), 0)
+  loops.run([poolObject('a'), poolObject('b')])
   await clock.advance(40_000)
   runs.get('a')?.turned()
-  t.equal(loops.standingMs(), 40_000)
+  t.equal(loops.stalledMs(), 40_000)
   runs.get('b')?.turned()
-  t.equal(loops.standingMs(), 0)
+  t.equal(loops.stalledMs(), 0)
 })
 
-t.test('disposing stops all loops and waits for them; one that broke is no hindrance', async (t) => {
+t.test('pool loops: dispose stops all and waits for them, also where one failed', async (t) => {
   const { loops, log, state } = setUp()
-  loops.keep([poolObject('a')])
+  loops.run([poolObject('a')])
   state.throws = true
-  loops.keep([poolObject('a'), poolObject('b')])
+  loops.run([poolObject('a'), poolObject('b')])
   await loops[Symbol.asyncDispose]()
   t.strictSame(log.slice(-1), ['end a'])
   t.equal(loops.size, 0)

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { holderOf, ownersOf } from '#controller/operator/pools/queue-owners.ts'
+import { currentOwner, queueOwners } from '#controller/operator/pools/queue-owners.ts'
 import type { WantedSpec } from '#test/helpers/operator-cluster.ts'
 import { poolObject } from '#test/helpers/kube-objects.ts'
 
@@ -9,34 +9,34 @@ const pool = (name: string, second: number, spec: WantedSpec = {}, deletionTimes
   })
 const fixed = { autoscaling: { enabled: false } }
 
-t.test('the oldest that wants a queue has it, of the same second the first by name', async (t) => {
+t.test('queue owners: the oldest pool that wants a queue owns it, of the same second the first by name', async (t) => {
   const all = [pool('b', 5), pool('d', 1), pool('c', 1), pool('other', 0, { pool: 'stealth' })]
-  const owners = ownersOf(all)
+  const owners = queueOwners(all)
   t.equal(owners.get('standard')?.metadata.name, 'c')
   t.equal(owners.get('stealth')?.metadata.name, 'other')
   t.notOk(owners.has('proxied'))
   t.strictSame(
-    all.map((each) => holderOf(owners, each)?.metadata.name),
+    all.map((each) => currentOwner(owners, each)?.metadata.name),
     ['c', 'c', undefined, undefined],
   )
 })
 
-t.test('who has a fixed size takes no queue from anybody, and none is taken from it', async (t) => {
+t.test('queue owners: a pool of a fixed size owns no queue, and needs none', async (t) => {
   const all = [pool('old', 1, fixed), pool('young', 2)]
-  const owners = ownersOf(all)
+  const owners = queueOwners(all)
   t.equal(owners.get('standard')?.metadata.name, 'young')
   t.strictSame(
-    all.map((each) => holderOf(owners, each)),
+    all.map((each) => currentOwner(owners, each)),
     [undefined, undefined],
   )
 })
 
-t.test('only one pool of Jobs has the queue, whatever it says of autoscaling', async (t) => {
+t.test('queue owners: only one pool of Jobs owns the queue, whatever its autoscaling', async (t) => {
   const all = [pool('one', 1, { ...fixed, pool: 'proxied' }), pool('two', 2, { ...fixed, pool: 'proxied' })]
-  t.equal(holderOf(ownersOf(all), all[1]!)?.metadata.name, 'one')
+  t.equal(currentOwner(queueOwners(all), all[1]!)?.metadata.name, 'one')
 })
 
-t.test('a pool that is being deleted leaves its queue to the next', async (t) => {
+t.test('queue owners: a pool that is being deleted leaves its queue to the next', async (t) => {
   const all = [pool('going', 1, {}, '2026-01-01T00:00:09Z'), pool('next', 2)]
-  t.equal(ownersOf(all).get('standard')?.metadata.name, 'next')
+  t.equal(queueOwners(all).get('standard')?.metadata.name, 'next')
 })

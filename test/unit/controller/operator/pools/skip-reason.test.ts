@@ -1,17 +1,17 @@
 import t from 'tap'
-import { asideOf, statusAside } from '#controller/operator/pools/skip-reason.ts'
-import { ownersOf } from '#controller/operator/pools/queue-owners.ts'
+import { skippedStatus, skipReason, unsupportedSpecError } from '#controller/operator/pools/skip-reason.ts'
+import { queueOwners } from '#controller/operator/pools/queue-owners.ts'
 import { poolObject } from '#test/helpers/kube-objects.ts'
 
 const older = poolObject('older')
 const younger = poolObject('younger', {}, { metadata: { creationTimestamp: '2026-01-01T00:00:01Z' } })
-const owners = ownersOf([older, younger])
+const owners = queueOwners([older, younger])
 
-t.test('a pool that would take the queue of an older one is left alone and says whose it is', async (t) => {
-  t.equal(asideOf(older, owners), undefined)
-  const aside = asideOf(younger, owners)
+t.test('skipped pool: the queue of an older pool is a reason, which its condition names', async (t) => {
+  t.equal(skipReason(older, owners), undefined)
+  const aside = skipReason(younger, owners)
   t.match(aside, { reason: 'PoolTaken', word: 'pool-taken', message: /older/ })
-  t.match(statusAside({ pool: younger, instance: 'shutterfleet', at: new Date(0) }, aside!), {
+  t.match(skippedStatus({ pool: younger, instance: 'shutterfleet', at: new Date(0) }, aside!), {
     reason: 'pool-taken',
     conditions: [
       { type: 'Ready', status: 'False' },
@@ -28,8 +28,31 @@ t.test('a pool that would take the queue of an older one is left alone and says 
   })
 })
 
-t.test('a pool that another definition let through is left alone and says what is not understood', async (t) => {
-  const { drain: _, ...spec } = older.spec
-  const odd = { ...older, spec: spec as typeof older.spec }
-  t.match(asideOf(odd, owners), { reason: 'ApplyFailed', message: /does not understand spec.*drain/ })
+t.test(
+  'skipped pool: a spec of another CustomResourceDefinition is a reason, with the unsupported field',
+  async (t) => {
+    const { drain: _, ...spec } = older.spec
+    const odd = { ...older, spec: spec as typeof older.spec }
+    t.match(skipReason(odd, owners), { reason: 'ApplyFailed', message: /does not support spec.*drain/ })
+  },
+)
+
+const odd = (change: object) => unsupportedSpecError({ spec: { ...poolObject().spec, ...change } })
+
+t.test("skipped pool: a spec of this release's CustomResourceDefinition is supported", async (t) => {
+  t.equal(odd({}), undefined)
+  t.equal(
+    odd({ template: { resources: { limits: { cpu: 1, memory: '1Gi' } }, affinity: { anything: [] } } }),
+    undefined,
+  )
+})
+
+t.test('skipped pool: fields that a newer CustomResourceDefinition adds are supported', async (t) => {
+  t.equal(odd({ later: true }), undefined)
+})
+
+t.test('skipped pool: a field that is missing or of another type is named', async (t) => {
+  t.match(odd({ autoscaling: undefined }), /autoscaling/)
+  t.match(odd({ replicas: 'three' }), /^spec\.replicas /)
+  t.match(odd({ pool: 'other' }), /^spec\.pool /)
 })

@@ -1,7 +1,7 @@
 import t from 'tap'
-import { createKubeActuator, type KubeNotice } from '#controller/operator/scale/deployment-actuator.ts'
+import { createDeploymentActuator, type DeploymentNotice } from '#controller/operator/scale/deployment-actuator.ts'
 import { trimDeployment } from '#controller/operator/watch/observed-deployment.ts'
-import type { SeenPod } from '#controller/operator/watch/observed-pod.ts'
+import type { ObservedPod } from '#controller/operator/watch/observed-pod.ts'
 import { AppError } from '#shared/errors/app-error.ts'
 import type { Deletion, KubeApi, Patch } from '#shared/kube/client.ts'
 import { KubeError } from '#shared/kube/kube-error.ts'
@@ -13,11 +13,11 @@ import { type DeploymentParts, deploymentObject, podObject, type PodParts } from
 const stuck = 'stuck'
 const lowest = { [deletionCostAnnotation]: '-2147483647' }
 
-const setUp = (parts: DeploymentParts | undefined = {}, pods: SeenPod[] = []) => {
+const setUp = (parts: DeploymentParts | undefined = {}, pods: ObservedPod[] = []) => {
   const clock = createHandClock()
   const writes: string[] = []
   const created: number[] = []
-  const notices: KubeNotice[] = []
+  const notices: DeploymentNotice[] = []
   const world = {
     deployment: trimDeployment(deploymentObject('web', parts)) as ReturnType<typeof trimDeployment> | undefined,
     pods,
@@ -26,7 +26,7 @@ const setUp = (parts: DeploymentParts | undefined = {}, pods: SeenPod[] = []) =>
     version: 100,
     hasChanged: false,
     isAway: false,
-    isHung: false,
+    isRolloutStalled: false,
   }
   const api = {
     patch: async (ref: Ref, { body }: Patch) => {
@@ -42,22 +42,22 @@ const setUp = (parts: DeploymentParts | undefined = {}, pods: SeenPod[] = []) =>
       writes.push(`delete ${ref.name} ${uid}`)
     },
   } as unknown as Pick<KubeApi, 'patch' | 'remove'>
-  const actuator = createKubeActuator(
+  const actuator = createDeploymentActuator(
     {
       api,
       clock,
-      watch: {
+      informers: {
         namespace: 'n',
         deployment: () => world.deployment,
         podsOf: () => world.pods,
-        mustBeKnown: () => {
+        assertFresh: () => {
           if (!world.isKnown) throw new AppError('SERVICE_UNAVAILABLE')
         },
       },
-      startTimes: {
+      podStarts: {
         ageMs: () => 1000,
         troubleOf: ({ metadata }) =>
-          world.isHung && metadata.name === stuck ? { trouble: 'image-pull', message: '' } : undefined,
+          world.isRolloutStalled && metadata.name === stuck ? { trouble: 'image-pull', message: '' } : undefined,
         wasReady: ({ metadata }) => metadata.name !== stuck,
         startsOf: () => ({ starts: { ready: 0, failed: 0 }, startMs: undefined, provisionMs: undefined }),
       },
@@ -80,7 +80,7 @@ const scaled = (replicas: number, version = '1') =>
 /** One that is to leave, and takes no work any more. */
 const marked = (name: string) => podObject(name, { phase: 'Running', ready: false, annotations: lowest })
 
-t.test('starting sets the size, once, and never makes it smaller', async (t) => {
+t.test('Deployment actuator: start sets the size, once, and never reduces it', async (t) => {
   const { actuator, writes, notices } = setUp({ replicas: 2 })
   await actuator.start(5)
   await actuator.start(5)
@@ -89,7 +89,7 @@ t.test('starting sets the size, once, and never makes it smaller', async (t) => 
   t.strictSame(notices, [{ kind: 'scaled', from: 2, to: 5 }])
 })
 
-t.test('without a Deployment one is made with that size', async (t) => {
+t.test('Deployment actuator: start creates a missing Deployment with that size', async (t) => {
   const { actuator, world, writes, created } = setUp()
   world.deployment = undefined
   await actuator.start(5)
@@ -97,7 +97,7 @@ t.test('without a Deployment one is made with that size', async (t) => {
   t.strictSame(created, [5])
 })
 
-t.test('a size that was written counts before the cache shows it, for ten seconds', async (t) => {
+t.test('Deployment actuator: a written size counts before the informer shows it, for ten seconds', async (t) => {
   const { actuator, clock, writes } = setUp({ replicas: 2 })
   await actuator.start(5)
   await clock.advance(9000)
@@ -108,34 +108,43 @@ t.test('a size that was written counts before the cache shows it, for ten second
   t.equal(writes.length, 2)
 })
 
-t.test('of a Deployment that has changed meanwhile the size is left alone, and nobody counts as going', async (t) => {
-  const { actuator, world, notices } = setUp({ replicas: 2 }, [podObject('p0'), marked('p1')])
-  world.hasChanged = true
-  await actuator.start(5)
-  await actuator.stop(['p1'])
-  t.strictSame(notices, [])
-  t.notOk((await actuator.list()).workers.some(({ stopping }) => stopping))
-})
-
-t.test('those whose size nobody knows to be set count as going: it may be set yet', async (t) => {
-  const { actuator, world } = setUp({ replicas: 2 }, [podObject('p0'), marked('p1')])
-  world.isAway = true
-  await t.rejects(actuator.stop(['p1']))
-  t.strictSame(
-    (await actuator.list()).workers.map(({ stopping }) => stopping),
-    [false, true],
-  )
-})
-
-t.test('a size is of the version that was written last, where the cache does not show that', async (t) => {
-  const { actuator, writes } = setUp({ replicas: 2 })
-  await actuator.start(5)
-  await actuator.start(6)
-  t.strictSame(writes, [scaled(5), scaled(6, '101')])
-})
+t.test(
+  'Deployment actuator: the size of a Deployment that has changed meanwhile is not written, and no pod counts as terminating',
+  async (t) => {
+    const { actuator, world, notices } = setUp({ replicas: 2 }, [podObject('p0'), marked('p1')])
+    world.hasChanged = true
+    await actuator.start(5)
+    await actuator.stop(['p1'])
+    t.strictSame(notices, [])
+    t.notOk((await actuator.list()).workers.some(({ stopping }) => stopping))
+  },
+)
 
 t.test(
-  'nothing is taken away while a ReplicaSet may take one first that serves, however they are marked',
+  'Deployment actuator: pods count as terminating where the outcome of the write is unknown: it may happen yet',
+  async (t) => {
+    const { actuator, world } = setUp({ replicas: 2 }, [podObject('p0'), marked('p1')])
+    world.isAway = true
+    await t.rejects(actuator.stop(['p1']))
+    t.strictSame(
+      (await actuator.list()).workers.map(({ stopping }) => stopping),
+      [false, true],
+    )
+  },
+)
+
+t.test(
+  'Deployment actuator: a size carries the version that was written last, where the informer does not show it',
+  async (t) => {
+    const { actuator, writes } = setUp({ replicas: 2 })
+    await actuator.start(5)
+    await actuator.start(6)
+    t.strictSame(writes, [scaled(5), scaled(6, '101')])
+  },
+)
+
+t.test(
+  'Deployment actuator: nothing is taken away while a ReplicaSet may take one first that serves, however they are marked',
   async (t) => {
     const { actuator, world, writes } = setUp({ replicas: 2 }, [
       podObject('p0', { phase: 'Unknown', ready: false }),
@@ -149,24 +158,27 @@ t.test(
   },
 )
 
-t.test('where a ReplicaSet takes one first that has not come up, that one counts as going', async (t) => {
-  for (const parts of [{ phase: 'Pending' }, { unschedulable: 'no room' }]) {
-    const coming = podObject('p0', { ...parts, ready: false })
-    const { actuator, writes } = setUp({ replicas: 3 }, [coming, marked('p1'), podObject('p2')])
-    await actuator.stop(['p1'])
-    t.strictSame(writes, [scaled(2)])
-    t.strictSame(
-      (await actuator.list()).workers.flatMap(({ pod, stopping }) => (stopping ? [pod] : [])),
-      ['p0'],
-    )
-  }
-})
+t.test(
+  'Deployment actuator: a pod that has not started, which a ReplicaSet deletes first, counts as terminating',
+  async (t) => {
+    for (const parts of [{ phase: 'Pending' }, { unschedulable: 'no room' }]) {
+      const coming = podObject('p0', { ...parts, ready: false })
+      const { actuator, writes } = setUp({ replicas: 3 }, [coming, marked('p1'), podObject('p2')])
+      await actuator.stop(['p1'])
+      t.strictSame(writes, [scaled(2)])
+      t.strictSame(
+        (await actuator.list()).workers.flatMap(({ pod, stopping }) => (stopping ? [pod] : [])),
+        ['p0'],
+      )
+    }
+  },
+)
 
-t.test('the pods of a rollout that hangs are on top of the size that is made smaller', async (t) => {
+t.test('Deployment actuator: the pods of a stalled rollout are on top of the size that is reduced', async (t) => {
   const rolling = { replicas: 3, status: { replicas: 4, updatedReplicas: 1 } }
   const broken = podObject(stuck, { ready: false, phase: 'Pending' })
   const { actuator, writes, world } = setUp(rolling, [podObject('p0'), marked('p1'), podObject('p2'), broken])
-  world.isHung = true
+  world.isRolloutStalled = true
   await actuator.stop(['p1'])
   t.strictSame(writes, [scaled(2)])
   t.strictSame(
@@ -176,7 +188,7 @@ t.test('the pods of a rollout that hangs are on top of the size that is made sma
 })
 
 t.test(
-  'nothing is taken away while it looks ready: others may become unready before the ReplicaSet looks',
+  'Deployment actuator: nothing is taken away while it looks ready: others may become unready before the ReplicaSet looks',
   async (t) => {
     for (const ready of [true, false]) {
       const busy = podObject('p0', { phase: 'Running', ready })
@@ -190,24 +202,27 @@ t.test(
   },
 )
 
-t.test('a list that cannot be known is none', async (t) => {
+t.test('Deployment actuator: a stale informer gives no list', async (t) => {
   const { actuator, world } = setUp({}, pods(2))
   t.equal((await actuator.list()).workers.length, 2)
   world.isKnown = false
   await t.rejects(actuator.list())
 })
 
-t.test('stopping marks first, and makes the pool smaller only once the cache shows the marks', async (t) => {
-  const { actuator, world, writes, notices } = setUp({ replicas: 3 }, pods(3))
-  await actuator.stop(['p1'])
-  t.strictSame(writes, [`p1 {"metadata":{"annotations":${JSON.stringify(lowest)}}}`])
-  world.pods = [podObject('p0'), marked('p1'), podObject('p2')]
-  await actuator.stop(['p1'])
-  t.equal(writes[1], scaled(2))
-  t.strictSame(notices, [{ kind: 'scaled', from: 3, to: 2 }])
-})
+t.test(
+  'Deployment actuator: stop marks first, and reduces the size only once the informer shows the marks',
+  async (t) => {
+    const { actuator, world, writes, notices } = setUp({ replicas: 3 }, pods(3))
+    await actuator.stop(['p1'])
+    t.strictSame(writes, [`p1 {"metadata":{"annotations":${JSON.stringify(lowest)}}}`])
+    world.pods = [podObject('p0'), marked('p1'), podObject('p2')]
+    await actuator.stop(['p1'])
+    t.equal(writes[1], scaled(2))
+    t.strictSame(notices, [{ kind: 'scaled', from: 3, to: 2 }])
+  },
+)
 
-t.test('the same ones are stopped once, however often that is asked for', async (t) => {
+t.test('Deployment actuator: a repeated stop of the same pods stops them once', async (t) => {
   const { actuator, writes, show, clock } = setUp({ replicas: 3 }, [podObject('p0'), podObject('p2'), marked('p1')])
   await actuator.stop(['p1'])
   await actuator.stop(['p1'])
@@ -219,7 +234,7 @@ t.test('the same ones are stopped once, however often that is asked for', async 
   t.strictSame(writes, [scaled(2)])
 })
 
-t.test('those that were stopped are listed as stopping from then on, for ten seconds', async (t) => {
+t.test('Deployment actuator: stopped pods are listed as stopping from then on, for ten seconds', async (t) => {
   const { actuator, clock } = setUp({ replicas: 2 }, [podObject('p0'), marked('p1')])
   const stopping = async () => (await actuator.list()).workers.filter((each) => each.stopping).map(({ pod }) => pod)
   t.strictSame(await stopping(), [])
@@ -229,29 +244,32 @@ t.test('those that were stopped are listed as stopping from then on, for ten sec
   t.strictSame(await stopping(), [])
 })
 
-t.test('nothing is taken away while the Deployment counts other pods than we see', async (t) => {
-  const { actuator, writes, show } = setUp({ replicas: 3, status: { replicas: 3 } }, [podObject('p0'), marked('p1')])
-  await actuator.stop(['p1'])
-  t.strictSame(writes, [])
-  show({ replicas: 3, status: { replicas: 2 } })
-  await actuator.stop(['p1'])
-  t.strictSame(writes, [scaled(1, '100')])
-})
+t.test(
+  'Deployment actuator: nothing is removed while the Deployment counts other pods than the informer shows',
+  async (t) => {
+    const { actuator, writes, show } = setUp({ replicas: 3, status: { replicas: 3 } }, [podObject('p0'), marked('p1')])
+    await actuator.stop(['p1'])
+    t.strictSame(writes, [])
+    show({ replicas: 3, status: { replicas: 2 } })
+    await actuator.stop(['p1'])
+    t.strictSame(writes, [scaled(1, '100')])
+  },
+)
 
-t.test('nothing is taken away before the cache shows what was written last', async (t) => {
+t.test('Deployment actuator: nothing is removed before the informer shows the last write', async (t) => {
   const { actuator, writes } = setUp({ replicas: 2 }, [podObject('p0'), marked('p1')])
   await actuator.start(3)
   await actuator.stop(['p1'])
   t.strictSame(writes, [scaled(3)])
 })
 
-t.test('what was refused is asked for no longer, also where nobody is named', async (t) => {
+t.test('Deployment actuator: stop withdraws refused pods, also where no pod is named', async (t) => {
   const { actuator, writes } = setUp({ replicas: 5, status: { replicas: 2 } }, pods(2))
   await actuator.stop([])
   t.strictSame(writes, [scaled(2)])
 })
 
-t.test('while a template is rolled out, idle ones that are too many are deleted, others left alone', async (t) => {
+t.test('Deployment actuator: stop deletes idle surplus pods during a rollout, and no others', async (t) => {
   const going = [marked('p1'), podObject(stuck, { ready: false, annotations: lowest })]
   const rolling = { replicas: 2, status: { replicas: 4, updatedReplicas: 2 } }
   const { actuator, writes } = setUp(rolling, [podObject('p0'), podObject('p2'), ...going])
@@ -259,7 +277,7 @@ t.test('while a template is rolled out, idle ones that are too many are deleted,
   t.strictSame(writes, ['delete p1 uid-p1'])
 })
 
-t.test('replacing deletes exactly these, and the size stays', async (t) => {
+t.test('Deployment actuator: replace deletes exactly these pods, and the size stays', async (t) => {
   const { actuator, writes, notices, world } = setUp({ replicas: 3 }, pods(3))
   world.gone.add('p2')
   await actuator.replace(['p0', 'p2', 'unknown'])
@@ -268,19 +286,19 @@ t.test('replacing deletes exactly these, and the size stays', async (t) => {
   t.strictSame(notices, [{ kind: 'deleted', pod: 'p0' }])
 })
 
-t.test('nobody is taken while another that takes work again is still marked', async (t) => {
+t.test('Deployment actuator: nothing is removed while a pod that takes captures again is still marked', async (t) => {
   const { actuator, writes } = setUp({ replicas: 3 }, [podObject('p0'), marked('p1'), marked('p2')])
   await actuator.stop(['p1'])
   t.strictSame(writes, [`p2 {"metadata":{"annotations":{"${deletionCostAnnotation}":null}}}`])
 })
 
-t.test('keeping takes marks away where there are any', async (t) => {
+t.test('Deployment actuator: keep removes marks where there are any', async (t) => {
   const { actuator, writes } = setUp({ replicas: 2 }, [podObject('p0'), marked('p1')])
   await actuator.keep(['p0', 'p1'])
   t.strictSame(writes, [`p1 {"metadata":{"annotations":{"${deletionCostAnnotation}":null}}}`])
 })
 
-t.test('pods that are gone are no error', async (t) => {
+t.test('Deployment actuator: pods that are gone are no error', async (t) => {
   const { actuator, world } = setUp({ replicas: 2 }, [podObject('p0'), marked('p1')])
   world.gone = new Set(['p0', 'p1'])
   await t.resolves(actuator.stop(['p0']))

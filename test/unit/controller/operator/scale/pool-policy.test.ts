@@ -2,7 +2,7 @@ import t from 'tap'
 import { policyOf } from '#controller/operator/scale/pool-policy.ts'
 import { poolObject } from '#test/helpers/kube-objects.ts'
 
-t.test('what a BrowserPool says is what decides', async (t) => {
+t.test('pool policy: every field of the spec is in the policy', async (t) => {
   const autoscaling = {
     minReplicas: 0,
     maxReplicas: 9,
@@ -28,7 +28,7 @@ t.test('what a BrowserPool says is what decides', async (t) => {
   })
 })
 
-t.test('with autoscaling off the number rules, and a pause is a pause', async (t) => {
+t.test('pool policy: replicas count with autoscaling off, and a pause holds', async (t) => {
   const { spec } = poolObject('web', { autoscaling: { enabled: false }, replicas: 5, paused: true })
   t.match(policyOf(spec), { size: 5, isPaused: true })
 })

@@ -1,5 +1,6 @@
 import t from 'tap'
-import { type StatusParts, statusOf } from '#controller/operator/status/pool-status.ts'
+import type { StatusParts } from '#controller/operator/status/conditions.ts'
+import { poolStatus } from '#controller/operator/status/pool-status.ts'
 import type { PoolConditionType } from '#shared/kube/browser-pool.ts'
 import { poolObject } from '#test/helpers/kube-objects.ts'
 import { quietBacklog, seenCrew, seenPool, seenWorker } from '#test/helpers/seen-pool.ts'
@@ -11,7 +12,7 @@ const parts = (of: Partial<StatusParts> = {}): StatusParts => ({
   seen: seenPool({ workers: seenCrew(2) }),
   decision: { kind: 'hold', wanted: 2, reason: 'steady' },
   troubles: new Map(),
-  isReplacing: false,
+  isRollingOut: false,
   provisionMs: undefined,
   rollout: 'complete',
   problem: undefined,
@@ -19,14 +20,14 @@ const parts = (of: Partial<StatusParts> = {}): StatusParts => ({
   ...of,
 })
 const said = (of: Partial<StatusParts>, type: PoolConditionType) => {
-  const found = statusOf(parts(of)).conditions?.find((condition) => condition.type === type)
+  const found = poolStatus(parts(of)).conditions?.find((condition) => condition.type === type)
   return `${found?.status} ${found?.reason}: ${found?.message}`
 }
 
-t.test('the numbers are those of the tick', async (t) => {
+t.test('pool status: the numbers are those of the tick', async (t) => {
   const backlog = { ...quietBacklog, pending: 7, oldestMs: 2900 }
   const workers = [seenWorker('a', { busy: 2 }), seenWorker('b', { state: 'stopping', busy: 1 })]
-  const status = statusOf(
+  const status = poolStatus(
     parts({ pool: poolObject('web', {}, { metadata: { generation: 4 } }), seen: seenPool({ backlog, workers }) }),
   )
   t.match(status, {
@@ -42,25 +43,28 @@ t.test('the numbers are those of the tick', async (t) => {
   })
 })
 
-t.test('what is not known is left out', async (t) => {
-  const status = statusOf(parts({ seen: seenPool({ workers: 'unknown', backlog: 'unknown' }) }))
+t.test('pool status: unknown numbers are left out', async (t) => {
+  const status = poolStatus(parts({ seen: seenPool({ workers: 'unknown', backlog: 'unknown' }) }))
   for (const name of ['replicas', 'readyReplicas', 'busySlots', 'queue', 'oldestWaitSeconds']) t.notOk(name in status)
 })
 
-t.test('the same parts give the same status, whose times move only where a status does', async (t) => {
-  t.strictSame(statusOf(parts()), statusOf(parts()))
-  const before = statusOf(parts({ at: new Date(0) }))
-  const pool = poolObject('web', {}, { status: before })
-  const after = statusOf(parts({ pool, seen: seenPool({ workers: [] }) }))
-  const times = Object.fromEntries(
-    (after.conditions ?? []).map(({ type, lastTransitionTime }) => [type, lastTransitionTime]),
-  )
-  t.match(times, {
-    Ready: '2026-01-02T03:04:05Z',
-    Progressing: '1970-01-01T00:00:00Z',
-    Degraded: '1970-01-01T00:00:00Z',
-  })
-})
+t.test(
+  'pool status: the same parts give the same status, whose transition times change only where a status does',
+  async (t) => {
+    t.strictSame(poolStatus(parts()), poolStatus(parts()))
+    const before = poolStatus(parts({ at: new Date(0) }))
+    const pool = poolObject('web', {}, { status: before })
+    const after = poolStatus(parts({ pool, seen: seenPool({ workers: [] }) }))
+    const times = Object.fromEntries(
+      (after.conditions ?? []).map(({ type, lastTransitionTime }) => [type, lastTransitionTime]),
+    )
+    t.match(times, {
+      Ready: '2026-01-02T03:04:05Z',
+      Progressing: '1970-01-01T00:00:00Z',
+      Degraded: '1970-01-01T00:00:00Z',
+    })
+  },
+)
 
 const fixed = poolObject('web', { autoscaling: { enabled: false }, replicas: 3 })
 const toZero = poolObject('web', { autoscaling: { minReplicas: 0, zeroAfterSeconds: 60 } })
@@ -101,11 +105,11 @@ const cases: readonly (readonly [string, PoolConditionType, Partial<StatusParts>
   ['nobody knows', 'Ready', { seen: seenPool({ workers: 'unknown' }) }, /^Unknown WorkersUnknown: /],
   ['one starts', 'Progressing', { seen: workers('ready', 'starting') }, /^True Starting: 1 worker is starting\.$/],
   ['two drain', 'Progressing', { seen: workers('draining', 'drained') }, /^True Draining: 2 workers take no more/],
-  ['a template is rolled out', 'Progressing', { isReplacing: true }, /^True Replacing: Workers of an older template/],
+  ['a template is rolled out', 'Progressing', { isRollingOut: true }, /^True Replacing: Workers of an older template/],
   [
     'a template is rolled out that does not come up',
     'Progressing',
-    { isReplacing: true, troubles: new Map([['image-pull', 'x']]) },
+    { isRollingOut: true, troubles: new Map([['image-pull', 'x']]) },
     /^True Replacing: .* the old ones serve\.$/,
   ],
   ['one is lost', 'Progressing', { decision: lost }, /^True Replacing: Silent workers/],
@@ -147,11 +151,11 @@ const cases: readonly (readonly [string, PoolConditionType, Partial<StatusParts>
 ]
 
 for (const [when, type, of, want] of cases)
-  t.test(`${type} where ${when}`, async (t) => {
+  t.test(`pool status: ${type} where ${when}`, async (t) => {
     t.match(said(of, type), want)
   })
 
-t.test('a paused pool without workers is not ready, however few it may have', async (t) => {
+t.test('pool status: a paused pool without workers is not ready, however few it may have', async (t) => {
   const spec = { paused: true, autoscaling: { minReplicas: 0, zeroAfterSeconds: 10 } }
   const of = {
     pool: poolObject('web', spec),

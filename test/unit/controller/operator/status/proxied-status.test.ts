@@ -1,5 +1,5 @@
 import t from 'tap'
-import { proxiedStatusOf } from '#controller/operator/status/proxied-status.ts'
+import { proxiedStatus } from '#controller/operator/status/proxied-status.ts'
 import { statusChange } from '#controller/operator/status/status-change.ts'
 import { type Trouble, troubles } from '#controller/pool.ts'
 import type { ProxiedDecision, ProxiedObservation, SeenJob } from '#controller/proxied/proxied.ts'
@@ -37,7 +37,7 @@ const decided = (given: Partial<ProxiedDecision> = {}): ProxiedDecision => ({
 const say = (
   given: { seen?: Partial<ProxiedObservation>; decision?: Partial<ProxiedDecision>; pool?: BrowserPool } = {},
 ) =>
-  proxiedStatusOf({
+  proxiedStatus({
     pool: given.pool ?? poolWith(),
     instance: 'one',
     seen: seen(given.seen),
@@ -60,7 +60,7 @@ const well = {
   Degraded: 'False AsExpected',
 }
 
-t.test('tells the numbers of Jobs and of captures', (t) => {
+t.test('status of a pool of Jobs: numbers of Jobs and of captures', (t) => {
   const status = say({ seen: { jobs: jobs('serving', 'serving', 'idle', 'coming', 'spent') } })
   const { replicas, readyReplicas, desired, busySlots, queue, oldestWaitSeconds, reason, observedGeneration } = status
   t.strictSame([replicas, readyReplicas, desired, busySlots, queue, oldestWaitSeconds], [5, 3, 4, 2, 7, 2])
@@ -70,7 +70,7 @@ t.test('tells the numbers of Jobs and of captures', (t) => {
   t.end()
 })
 
-t.test('leaves out what it does not know', (t) => {
+t.test('status of a pool of Jobs: unknown numbers are left out', (t) => {
   const status = say({
     seen: { jobs: 'unknown', depth: 'unknown', backlog: 'unknown' },
     decision: { reason: 'workers-unknown' },
@@ -81,7 +81,7 @@ t.test('leaves out what it does not know', (t) => {
   t.end()
 })
 
-t.test('says what keeps Jobs from coming up, with what Kubernetes says', (t) => {
+t.test("status of a pool of Jobs: what keeps Jobs from starting, with Kubernetes' message", (t) => {
   const reasons: Record<Exclude<Trouble, 'quota'>, string> = {
     unschedulable: 'Unschedulable',
     'image-pull': 'ImagePull',
@@ -102,25 +102,25 @@ t.test('says what keeps Jobs from coming up, with what Kubernetes says', (t) => 
   t.end()
 })
 
-t.test('says that it is paused, or at its maximum', (t) => {
+t.test('status of a pool of Jobs: paused, or at its maximum', (t) => {
   const paused = conditionsOf(say({ pool: poolWith({ paused: true }) }))
   t.match(paused, { Ready: 'False WorkersMissing', ScalingActive: 'False Paused' })
   t.match(conditionsOf(say({ decision: { reason: 'at-maximum' } })), { ...well, ScalingLimited: 'True AtMaximum' })
   t.end()
 })
 
-t.test('turns nothing but numbers when captures come and go, and keeps the time of what did not turn', (t) => {
+t.test('status of a pool of Jobs: only numbers change when captures come and go, and transition times stay', (t) => {
   const before = say({ decision: { trouble: { why: 'image-pull', message: '' } } })
   const pool = poolWith({ status: before })
   const later = { pool, instance: 'one', seen: seen(), decision: decided(), at: new Date('2026-11-20T11:00:00Z') }
-  const after = proxiedStatusOf(later)
+  const after = proxiedStatus(later)
   const timeOf = (of: BrowserPoolStatus, type: string) =>
     of.conditions?.find((each) => each.type === type)?.lastTransitionTime
   t.equal(timeOf(after, 'Progressing'), '2026-11-20T10:00:00Z')
   t.equal(timeOf(after, 'Degraded'), '2026-11-20T11:00:00Z')
   const states = [jobs('coming'), jobs('idle'), jobs('serving'), jobs('spent', 'coming')]
   for (const each of states) {
-    const next = proxiedStatusOf({ ...later, pool: poolWith({ status: after }), seen: seen({ jobs: each }) })
+    const next = proxiedStatus({ ...later, pool: poolWith({ status: after }), seen: seen({ jobs: each }) })
     t.equal(statusChange(after, next), 'numbers')
   }
   t.end()

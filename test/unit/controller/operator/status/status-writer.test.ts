@@ -13,7 +13,7 @@ const setUp = () => {
   const clock = createHandClock()
   const written: Written[] = []
   const told: string[] = []
-  const said: string[] = []
+  const reported: string[] = []
   const failures: string[] = []
   const state = { fails: undefined as Outcome | undefined, asked: {}, version: 1 }
   const patch = async (ref: Ref, { body }: Patch) => {
@@ -27,10 +27,10 @@ const setUp = () => {
     api: { patch } as unknown as Pick<KubeApi, 'patch'>,
     clock,
     occurred: ({ metadata }, { reason }) => told.push(`${metadata.name} ${reason}`),
-    said: (pool, status) => said.push(`${pool.metadata.name} ${status?.queue}`),
+    reported: (pool, status) => reported.push(`${pool.metadata.name} ${status?.queue}`),
     failed: (pool) => failures.push(pool),
   })
-  return { clock, written, told, said, failures, state, writer }
+  return { clock, written, told, reported, failures, state, writer }
 }
 
 const status = (queue: number, reason: 'AsExpected' | 'ImagePull' = 'AsExpected'): BrowserPoolStatus => ({
@@ -47,11 +47,11 @@ const status = (queue: number, reason: 'AsExpected' | 'ImagePull' = 'AsExpected'
   ],
 })
 
-t.test('what holds is written at once, through the subresource, and then told', async (t) => {
+t.test('status writer: conditions are written at once, through the subresource, and then reported', async (t) => {
   const { clock, writer, written, told } = setUp()
-  writer.say(poolObject(), status(0))
+  writer.write(poolObject(), status(0))
   await clock.advance(2000)
-  writer.say(poolObject(), status(0, 'ImagePull'))
+  writer.write(poolObject(), status(0, 'ImagePull'))
   await clock.advance(0)
   t.match(written, [
     { name: 'web/status', atMs: 0 },
@@ -60,34 +60,37 @@ t.test('what holds is written at once, through the subresource, and then told', 
   t.strictSame(told, ['web ImagePull'])
 })
 
-t.test('what turns at every tick is written each second, the newest, and not where it has turned back', async (t) => {
-  const { clock, writer, written } = setUp()
-  const sayFor = async (ms: number) => {
-    for (const endMs = clock.nowMs() + ms; clock.nowMs() < endMs;) {
-      writer.say(poolObject(), status(0, clock.nowMs() % 100 === 0 ? 'AsExpected' : 'ImagePull'))
-      await clock.advance(50)
+t.test(
+  'status writer: conditions that change at every tick are written each second, the newest, and not where they have changed back',
+  async (t) => {
+    const { clock, writer, written } = setUp()
+    const sayFor = async (ms: number) => {
+      for (const endMs = clock.nowMs() + ms; clock.nowMs() < endMs;) {
+        writer.write(poolObject(), status(0, clock.nowMs() % 100 === 0 ? 'AsExpected' : 'ImagePull'))
+        await clock.advance(50)
+      }
     }
-  }
-  await sayFor(10_000)
-  t.ok(written.length <= 10, `${written.length} writes in 10 s`)
-  const before = written.length
-  writer.say(poolObject(), status(0, 'ImagePull'))
-  await clock.advance(10_000)
-  t.match(written.at(-1), { status: status(0, 'ImagePull') }, 'though nothing is said any more')
-  t.ok(written.length <= before + 1)
-  const calm = written.length
-  writer.say(poolObject(), status(0))
-  await clock.advance(0)
-  t.equal(written.length, calm + 1, 'a turn after a calm time is written at once')
-})
+    await sayFor(10_000)
+    t.ok(written.length <= 10, `${written.length} writes in 10 s`)
+    const before = written.length
+    writer.write(poolObject(), status(0, 'ImagePull'))
+    await clock.advance(10_000)
+    t.match(written.at(-1), { status: status(0, 'ImagePull') }, 'though nothing is reported any more')
+    t.ok(written.length <= before + 1)
+    const calm = written.length
+    writer.write(poolObject(), status(0))
+    await clock.advance(0)
+    t.equal(written.length, calm + 1, 'a turn after a calm time is written at once')
+  },
+)
 
-t.test('numbers that were just written delay no turn', async (t) => {
+t.test('status writer: numbers that were just written delay no condition', async (t) => {
   const { clock, writer, written } = setUp()
-  writer.say(poolObject(), status(0))
+  writer.write(poolObject(), status(0))
   await clock.advance(5000)
-  writer.say(poolObject(), status(1))
+  writer.write(poolObject(), status(1))
   await clock.advance(10)
-  writer.say(poolObject(), status(1, 'ImagePull'))
+  writer.write(poolObject(), status(1, 'ImagePull'))
   await clock.advance(0)
   t.strictSame(
     written.map(({ atMs }) => atMs),
@@ -95,44 +98,44 @@ t.test('numbers that were just written delay no turn', async (t) => {
   )
 })
 
-t.test('nothing is written of any pool while the server asks for quiet', async (t) => {
+t.test('status writer: nothing is written of any pool while the server throttles', async (t) => {
   const { clock, writer, written, failures, state } = setUp()
-  const sayAll = () => {
-    for (const name of ['a', 'b', 'c']) writer.say(poolObject(name), status(clock.nowMs(), 'ImagePull'))
+  const writeAll = () => {
+    for (const name of ['a', 'b', 'c']) writer.write(poolObject(name), status(clock.nowMs(), 'ImagePull'))
   }
   state.asked = { retryAfterSeconds: 7 }
   state.fails = 'too-many-requests'
-  sayAll()
+  writeAll()
   await clock.advance(0)
   t.equal(failures.length, 3, 'those that were on their way')
   state.fails = undefined
   for (let tenth = 0; tenth < 69; tenth += 1) {
-    sayAll()
+    writeAll()
     await clock.advance(100)
   }
   t.strictSame(written, [])
   await clock.advance(100)
-  sayAll()
+  writeAll()
   await clock.advance(0)
   t.equal(written.length, 3)
 })
 
-t.test('what is said already is not written, by whoever said it', async (t) => {
+t.test('status writer: an unchanged status is not written, whoever wrote it', async (t) => {
   const { clock, writer, written } = setUp()
-  writer.say(poolObject('web', {}, { status: status(3) }), status(3))
+  writer.write(poolObject('web', {}, { status: status(3) }), status(3))
   await clock.advance(0)
   t.strictSame(written, [])
-  writer.say(poolObject(), status(3))
+  writer.write(poolObject(), status(3))
   await clock.advance(0)
-  writer.say(poolObject(), status(3))
+  writer.write(poolObject(), status(3))
   await clock.advance(0)
   t.equal(written.length, 1, 'the copy does not show it yet')
 })
 
-t.test('numbers of a pool are written every five seconds at most, the newest', async (t) => {
+t.test('status writer: numbers of a pool are written every five seconds at most, the newest', async (t) => {
   const { clock, writer, written } = setUp()
   for (let second = 0; second <= 10; second += 1) {
-    writer.say(poolObject(), status(second))
+    writer.write(poolObject(), status(second))
     await clock.advance(1000)
   }
   t.strictSame(
@@ -145,7 +148,7 @@ t.test('numbers of a pool are written every five seconds at most, the newest', a
   )
 })
 
-t.test('numbers of all pools are written twice a second at most, and each has its turn', async (t) => {
+t.test('status writer: numbers of all pools are written twice a second at most, and each has its turn', async (t) => {
   const { clock, writer, written } = setUp()
   const names = Array.from({ length: 50 }, (_, index) => `p${index}`)
   /** As the copy shows it. */
@@ -153,12 +156,12 @@ t.test('numbers of all pools are written twice a second at most, and each has it
     const last = written.findLast((each) => each.name === `${name}/status`)
     return poolObject(name, {}, last && { status: last.status })
   }
-  const sayAll = async (queue: number) => {
-    for (const name of names) writer.say(shown(name), status(queue))
+  const writeAll = async (queue: number) => {
+    for (const name of names) writer.write(shown(name), status(queue))
     await clock.advance(1000)
   }
-  await sayAll(0)
-  for (let second = 1; second <= 60; second += 1) await sayAll(second)
+  await writeAll(0)
+  for (let second = 1; second <= 60; second += 1) await writeAll(second)
   const numbers = written.slice(names.length)
   t.ok(numbers.length <= 2 * 60 && numbers.length >= 2 * 50, `${numbers.length} writes in a minute`)
   t.equal(new Set(numbers.map(({ name }) => name)).size, 50)
@@ -166,29 +169,29 @@ t.test('numbers of all pools are written twice a second at most, and each has it
   t.ok(Math.min(...gaps) >= 500)
 })
 
-t.test('a write that fails is told, and tried again a second later', async (t) => {
+t.test('status writer: a failed write is reported, and retried a second later', async (t) => {
   const { clock, writer, written, failures, told, state } = setUp()
   state.fails = 'unavailable'
   for (let tenth = 0; tenth < 10; tenth += 1) {
-    writer.say(poolObject(), status(0, 'ImagePull'))
+    writer.write(poolObject(), status(0, 'ImagePull'))
     await clock.advance(99)
   }
   t.strictSame(failures, ['web'])
   state.fails = undefined
   await clock.advance(10)
-  writer.say(poolObject(), status(0, 'ImagePull'))
+  writer.write(poolObject(), status(0, 'ImagePull'))
   await clock.advance(0)
   t.equal(written.length, 1)
   t.strictSame(told, ['web ImagePull'])
 })
 
-t.test('what fails again and again is tried less and less often, at least each minute', async (t) => {
+t.test('status writer: repeated failures back off to a minute', async (t) => {
   const { clock, writer, failures, state } = setUp()
   state.fails = 'invalid'
   const failuresIn = async (seconds: number) => {
     const before = failures.length
     for (let second = 0; second < seconds; second += 1) {
-      writer.say(poolObject(), status(0, 'ImagePull'))
+      writer.write(poolObject(), status(0, 'ImagePull'))
       await clock.advance(1000)
     }
     return failures.length - before
@@ -197,41 +200,41 @@ t.test('what fails again and again is tried less and less often, at least each m
   t.equal(await failuresIn(600), 10)
 })
 
-t.test('a pool that is gone is no failure', async (t) => {
+t.test('status writer: a deleted pool is no failure', async (t) => {
   const { clock, writer, failures, state } = setUp()
   state.fails = 'not-found'
-  writer.say(poolObject(), status(0))
+  writer.write(poolObject(), status(0))
   await clock.advance(0)
   t.strictSame(failures, [])
 })
 
-t.test('what was said last is known before the copy shows it', async (t) => {
+t.test('status writer: the last write counts before the informer shows it', async (t) => {
   const { clock, writer } = setUp()
-  writer.say(poolObject(), status(1))
+  writer.write(poolObject(), status(1))
   await clock.advance(0)
-  t.equal(writer.withSaid(poolObject()).status?.queue, 1)
+  t.equal(writer.withLatestStatus(poolObject()).status?.queue, 1)
   const newer = poolObject('web', {}, { status: status(9), metadata: { resourceVersion: '7' } })
-  t.equal(writer.withSaid(newer).status?.queue, 9)
+  t.equal(writer.withLatestStatus(newer).status?.queue, 9)
 })
 
-t.test('once disposed, nothing is written any more', async (t) => {
+t.test('status writer: once disposed, nothing is written any more', async (t) => {
   const { clock, writer, written } = setUp()
-  writer.say(poolObject(), status(0))
+  writer.write(poolObject(), status(0))
   await clock.advance(0)
-  writer.say(poolObject(), status(0, 'ImagePull'))
+  writer.write(poolObject(), status(0, 'ImagePull'))
   await writer[Symbol.asyncDispose]()
-  writer.say(poolObject(), status(0, 'ImagePull'))
+  writer.write(poolObject(), status(0, 'ImagePull'))
   await clock.advance(10_000)
   t.equal(written.length, 1)
 })
 
-t.test('each word is heard, and that nothing is said of a pool any more', async (t) => {
-  const { clock, writer, said } = setUp()
-  writer.say(poolObject('a'), status(1))
-  writer.say(poolObject('a'), status(1))
-  writer.say(poolObject('b'), status(2))
+t.test('status writer: each status is reported, and the end of the pool', async (t) => {
+  const { clock, writer, reported } = setUp()
+  writer.write(poolObject('a'), status(1))
+  writer.write(poolObject('a'), status(1))
+  writer.write(poolObject('b'), status(2))
   await clock.advance(0)
   writer.keep(new Set(['uid-b']))
   await writer[Symbol.asyncDispose]()
-  t.strictSame(said, ['a 1', 'a 1', 'b 2', 'a undefined', 'b undefined'])
+  t.strictSame(reported, ['a 1', 'a 1', 'b 2', 'a undefined', 'b undefined'])
 })

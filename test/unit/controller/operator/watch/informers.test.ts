@@ -2,7 +2,7 @@ import t from 'tap'
 import { jobNameLabel, jobs } from '#controller/operator/watch/observed-job.ts'
 import { budgets, deployments } from '#controller/operator/watch/observed-deployment.ts'
 import { pods } from '#controller/operator/watch/observed-pod.ts'
-import { openWatch } from '#controller/operator/watch/informers.ts'
+import { openInformers } from '#controller/operator/watch/informers.ts'
 import { browserPools } from '#shared/kube/browser-pool.ts'
 import type { Collection, KubeObject } from '#shared/kube/resource.ts'
 import { createHandClock } from '#test/helpers/hand-clock.ts'
@@ -30,7 +30,7 @@ const setUp = (jobsNamespace = 'n') => {
     kindOf(resource, namespace).lists.push(() => ({ items, resourceVersion: '10' }))
   const begin = () => {
     const podChanges: string[] = []
-    const watch = openWatch(
+    const informers = openInformers(
       {
         api: api as never,
         clock,
@@ -40,8 +40,8 @@ const setUp = (jobsNamespace = 'n') => {
       },
       { instance: 'one', pools: 'n', jobs: jobsNamespace },
     )
-    t.teardown(() => watch[Symbol.asyncDispose]())
-    return { watch, podChanges }
+    t.teardown(() => informers[Symbol.asyncDispose]())
+    return { informers, podChanges }
   }
   return { clock, kinds, kindOf, fill, begin }
 }
@@ -57,38 +57,38 @@ const fillAll = ({ fill }: Pick<ReturnType<typeof setUp>, 'fill'>) => {
   fill(jobs)
 }
 
-t.test('everything that is read is found by the name or the label of its pool', async (t) => {
+t.test('informers: objects are found by the name or the label of their pool', async (t) => {
   const world = setUp()
   fillAll(world)
-  const { watch } = world.begin()
-  t.notOk(watch.hasSynced())
+  const { informers } = world.begin()
+  t.notOk(informers.hasSynced())
   await world.clock.advance(0)
-  t.ok(watch.hasSynced())
-  t.equal(watch.pool('web')?.metadata.uid, 'uid-web')
-  t.equal(watch.poolsOf('web').length, 1)
-  t.match(watch.deployment('shutterfleet-web'), { owner: 'uid-web', replicas: 2 })
-  t.match(watch.budget('shutterfleet-web'), { owner: 'uid-web' })
+  t.ok(informers.hasSynced())
+  t.equal(informers.pool('web')?.metadata.uid, 'uid-web')
+  t.equal(informers.poolsOf('web').length, 1)
+  t.match(informers.deployment('shutterfleet-web'), { owner: 'uid-web', replicas: 2 })
+  t.match(informers.budget('shutterfleet-web'), { owner: 'uid-web' })
   t.strictSame(
-    watch.podsOf('web').map(({ metadata }) => metadata.name),
+    informers.podsOf('web').map(({ metadata }) => metadata.name),
     ['a', 'b'],
     'a Job of an older pool of the same name has no part in it',
   )
-  t.strictSame(watch.podsOf('nothing'), [])
-  t.strictSame(['a', 'c', 'd'].map(watch.hasPod), [true, true, false])
+  t.strictSame(informers.podsOf('nothing'), [])
+  t.strictSame(['a', 'c', 'd'].map(informers.hasPod), [true, true, false])
 })
 
-t.test('what an older definition gives no default is filled in', async (t) => {
+t.test('informers: defaults that an older CustomResourceDefinition lacks are filled in', async (t) => {
   const world = setUp()
   fillAll(world)
   const { metadata } = poolObject('older')
   world.kindOf(browserPools).lists.length = 0
   world.fill(browserPools, [{ metadata, spec: { pool: 'standard', autoscaling: { minReplicas: 2 } } } as KubeObject])
-  const { watch } = world.begin()
+  const { informers } = world.begin()
   await world.clock.advance(0)
-  t.strictSame(watch.pool('older')?.spec, poolObject('older', { autoscaling: { minReplicas: 2 } }).spec)
+  t.strictSame(informers.pool('older')?.spec, poolObject('older', { autoscaling: { minReplicas: 2 } }).spec)
 })
 
-t.test('only what the controller made is asked for, but for BrowserPools', async (t) => {
+t.test("informers: only the controller's objects are listed, and all BrowserPools", async (t) => {
   const world = setUp()
   fillAll(world)
   world.begin()
@@ -100,13 +100,13 @@ t.test('only what the controller made is asked for, but for BrowserPools', async
   t.notMatch(world.kindOf(browserPools).asked, [selector])
 })
 
-t.test('who follows hears what has changed, and of which pool', async (t) => {
+t.test('informers: a listener gets what has changed, and of which pool', async (t) => {
   const world = setUp()
   fillAll(world)
-  const { watch, podChanges } = world.begin()
+  const { informers, podChanges } = world.begin()
   await world.clock.advance(0)
-  const heard: string[] = []
-  const following = watch.follow((label, what) => heard.push(`${what} ${label}`))
+  const changes: string[] = []
+  const following = informers.onChange((label, what) => changes.push(`${what} ${label}`))
   const send = async (resource: Collection['resource'], object: KubeObject) => {
     world.kindOf(resource).watches.at(-1)?.send({ type: 'MODIFIED', object })
     await world.clock.advance(0)
@@ -116,49 +116,52 @@ t.test('who follows hears what has changed, and of which pool', async (t) => {
   await send(budgets, deploymentObject('web', { version: '22' }))
   await send(pods, podObject('a', { version: '23' }))
   await send(pods, podObject('d', { version: '24' }))
-  t.strictSame(heard, ['pool web', 'child web', 'child web', 'pod web', 'pod web'])
+  t.strictSame(changes, ['pool web', 'child web', 'child web', 'pod web', 'pod web'])
   t.strictSame(podChanges.slice(-2), ['updated a', 'added d'])
-  t.equal(watch.podsOf('web').length, 3, 'what has changed is seen at once')
+  t.equal(informers.podsOf('web').length, 3, 'what has changed is seen at once')
   following[Symbol.dispose]()
   await send(pods, podObject('a', { version: '25' }))
-  t.equal(heard.length, 5)
+  t.equal(changes.length, 5)
 })
 
-t.test('what was never read, or has had no watch for more than five seconds, is not known', async (t) => {
-  const world = setUp()
-  fillAll(world)
-  const { watch } = world.begin()
-  t.throws(() => watch.mustBeKnown())
-  await world.clock.advance(0)
-  t.doesNotThrow(() => watch.mustBeKnown())
-  const away = world.kindOf(pods)
-  away.watches.at(-1)?.fail(new Error('reset'))
-  const failing = () => {
-    throw new Error('away')
-  }
-  away.lists.push(failing, failing, failing, failing)
-  Object.assign(away.api, {
-    watch: async function* () {
-      yield* []
-      failing()
-    },
-  })
-  await world.clock.advance(5000)
-  t.doesNotThrow(() => watch.mustBeKnown())
-  await world.clock.advance(1)
-  t.throws(() => watch.mustBeKnown(), { code: 'SERVICE_UNAVAILABLE' })
-})
+t.test(
+  'informers: a kind that was never listed, or has had no watch for more than five seconds, is stale',
+  async (t) => {
+    const world = setUp()
+    fillAll(world)
+    const { informers } = world.begin()
+    t.throws(() => informers.assertFresh())
+    await world.clock.advance(0)
+    t.doesNotThrow(() => informers.assertFresh())
+    const away = world.kindOf(pods)
+    away.watches.at(-1)?.fail(new Error('reset'))
+    const failing = () => {
+      throw new Error('away')
+    }
+    away.lists.push(failing, failing, failing, failing)
+    Object.assign(away.api, {
+      watch: async function* () {
+        yield* []
+        failing()
+      },
+    })
+    await world.clock.advance(5000)
+    t.doesNotThrow(() => informers.assertFresh())
+    await world.clock.advance(1)
+    t.throws(() => informers.assertFresh(), { code: 'SERVICE_UNAVAILABLE' })
+  },
+)
 
-t.test('Jobs and their pods may be in a namespace of their own', async (t) => {
+t.test('informers: Jobs and their pods may be in a namespace of their own', async (t) => {
   const world = setUp('elsewhere')
   fillAll(world)
   world.fill(jobs, [], 'elsewhere')
   world.fill(pods, [podObject('job-pod')], 'elsewhere')
-  const { watch } = world.begin()
+  const { informers } = world.begin()
   await world.clock.advance(0)
   t.strictSame(
-    watch.jobPods.all().map(({ metadata }) => metadata.name),
+    informers.jobPods.all().map(({ metadata }) => metadata.name),
     ['job-pod'],
   )
-  t.equal(watch.podsOf('web').length, 2)
+  t.equal(informers.podsOf('web').length, 2)
 })

@@ -7,7 +7,7 @@ const own = { manager: fieldOwner, fieldsV1: { 'f:metadata': {}, 'f:spec': templ
 const size = { manager: replicasOwner, fieldsV1: replicasOnly }
 const scale = { ...size, subresource: 'scale' }
 
-t.test('who made the Deployment owns too much until that is cut back', async (t) => {
+t.test('managed fields: the creator of a Deployment owns too much until its entry is reduced', async (t) => {
   const all = { manager: replicasOwner, fieldsV1: { 'f:metadata': {}, 'f:spec': { ...template, 'f:replicas': {} } } }
   const labels = { manager: replicasOwner, fieldsV1: { 'f:metadata': {}, ...replicasOnly } }
   t.equal(excessEntry([own, all]), 1)
@@ -16,7 +16,7 @@ t.test('who made the Deployment owns too much until that is cut back', async (t)
   t.equal(excessEntry([]), undefined)
 })
 
-t.test('only a part of the spec beside the size makes somebody a stranger', async (t) => {
+t.test('managed fields: only a part of the spec beside the size makes a foreign manager', async (t) => {
   const by = (fieldsV1: object, subresource?: string) => ({
     manager: 'kubectl-edit',
     fieldsV1: fieldsV1 as never,
@@ -30,7 +30,7 @@ t.test('only a part of the spec beside the size makes somebody a stranger', asyn
   t.ok(hasForeignSpec([own, by({ 'f:spec': template })]))
 })
 
-t.test('an object is ours while we decide anything of it', async (t) => {
+t.test("managed fields: an object is the controller's while it manages any field", async (t) => {
   t.ok(isOurs([own]))
   t.notOk(isOurs([size, { ...own, subresource: 'status' }]))
 })

@@ -1,9 +1,9 @@
 import t from 'tap'
-import { createOwnWrites } from '#controller/operator/watch/mutation-cache.ts'
+import { createMutationCache } from '#controller/operator/watch/mutation-cache.ts'
 import { createHandClock } from '#test/helpers/hand-clock.ts'
 
-t.test('an own write counts until the cache is as new', async (t) => {
-  const own = createOwnWrites<string>(createHandClock())
+t.test('mutation cache: an own write counts until the informer is as new', async (t) => {
+  const own = createMutationCache<string>(createHandClock())
   t.equal(own.newerThan('a', '5'), undefined)
   own.remember('a', '7', 'mine')
   t.equal(own.newerThan('a', '6'), 'mine')
@@ -12,9 +12,9 @@ t.test('an own write counts until the cache is as new', async (t) => {
   t.equal(own.newerThan('a', '6'), undefined, 'and then no more')
 })
 
-t.test('it counts for ten seconds at most', async (t) => {
+t.test('mutation cache: a write counts for ten seconds at most', async (t) => {
   const clock = createHandClock()
-  const own = createOwnWrites<string>(clock)
+  const own = createMutationCache<string>(clock)
   own.remember('a', '7', 'mine')
   await clock.advance(9999)
   t.equal(own.newerThan('a', '6'), 'mine')
@@ -22,16 +22,16 @@ t.test('it counts for ten seconds at most', async (t) => {
   t.equal(own.newerThan('a', '6'), undefined)
 })
 
-t.test('what is gone is forgotten', async (t) => {
-  const own = createOwnWrites<string>(createHandClock())
+t.test('mutation cache: a deleted object is forgotten', async (t) => {
+  const own = createMutationCache<string>(createHandClock())
   own.remember('a', '7', 'mine')
   own.forget('a')
   t.equal(own.newerThan('a', '6'), undefined)
 })
 
-t.test('what nobody asks for again does not stay', async (t) => {
+t.test('mutation cache: expired writes are removed', async (t) => {
   const clock = createHandClock()
-  const own = createOwnWrites<string>(clock)
+  const own = createMutationCache<string>(clock)
   for (let write = 0; write < 100; write += 1) {
     own.remember(`gone-${write}`, '7', 'mine')
     own.remember('kept', String(write), 'mine')

@@ -3,7 +3,7 @@ import { trimChild, trimDeployment } from '#controller/operator/watch/observed-d
 import { replicasOwner, workersName } from '#shared/kube/names.ts'
 import { deploymentObject } from '#test/helpers/kube-objects.ts'
 
-t.test('of a Deployment what is read is kept, and nothing else', async (t) => {
+t.test('observed Deployment: the fields that are read are kept, and no others', async (t) => {
   const conditions = [
     { type: 'Available', status: 'True' },
     { type: 'ReplicaFailure', status: 'True', message: 'm'.repeat(1000) },
@@ -23,14 +23,14 @@ t.test('of a Deployment what is read is kept, and nothing else', async (t) => {
   t.notOk('excessEntry' in seen)
 })
 
-t.test('the hash of the spec changes with everything but the size', async (t) => {
+t.test('observed Deployment: the hash of the spec changes with everything but the size', async (t) => {
   const hash = (parts: object) => trimDeployment(deploymentObject('web', parts)).specHash
   t.equal(hash({ replicas: 2 }), hash({ replicas: 7 }))
   t.not(hash({}), hash({ spec: { template: { spec: {} } } }))
   t.not(hash({}), hash({ spec: { paused: true } }))
 })
 
-t.test('where nothing is ours any more, nothing counts as applied', async (t) => {
+t.test('observed Deployment: without fields of the controller nothing counts as applied', async (t) => {
   const managedFields = [{ manager: replicasOwner, fieldsV1: { 'f:spec': { 'f:template': {} } } }]
   const seen = trimDeployment(deploymentObject('web', { applied: 'abc', managedFields, owner: null }))
   t.equal(seen.applied, undefined)
@@ -38,7 +38,7 @@ t.test('where nothing is ours any more, nothing counts as applied', async (t) =>
   t.equal(seen.excessEntry, 0)
 })
 
-t.test('a disruption budget is kept likewise', async (t) => {
+t.test('observed Deployment: a PodDisruptionBudget is trimmed likewise', async (t) => {
   t.match(trimChild(deploymentObject('web', { applied: 'abc' })), {
     owner: 'uid-web',
     applied: 'abc',

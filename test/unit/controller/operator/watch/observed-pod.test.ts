@@ -1,15 +1,9 @@
 import t from 'tap'
-import {
-  conditionOf,
-  hasEnded,
-  isNodeLost,
-  isReady,
-  isStopping,
-  trimPod,
-} from '#controller/operator/watch/observed-pod.ts'
+import { conditionOf } from '#controller/operator/watch/observed-object.ts'
+import { hasEnded, isNodeLost, isReady, isStopping, trimPod } from '#controller/operator/watch/observed-pod.ts'
 import { podObject } from '#test/helpers/kube-objects.ts'
 
-t.test('of a pod what is read is kept, long messages cut', async (t) => {
+t.test('observed pod: the fields that are read are kept, long messages cut', async (t) => {
   const pod = podObject('a', { ready: false, waiting: { reason: 'ErrImagePull', message: 'm'.repeat(1000) } })
   const spec = { nodeName: 'one', containers: [{ name: 'worker', image: 'x' }] }
   const raw = {
@@ -29,20 +23,20 @@ t.test('of a pod what is read is kept, long messages cut', async (t) => {
   ])
 })
 
-t.test('a pod that has just been made has nothing to say', async (t) => {
+t.test('observed pod: a new pod has no status', async (t) => {
   const { metadata } = podObject('a')
   const seen = trimPod({ metadata })
   t.equal(conditionOf(seen, 'Ready'), undefined)
   t.notOk(isReady(seen) || isStopping(seen) || hasEnded(seen))
 })
 
-t.test('a pod tells whether it is ready, goes, or has ended', async (t) => {
+t.test('observed pod: ready, terminating, or ended', async (t) => {
   t.ok(isReady(podObject('a')))
   t.ok(isStopping(podObject('a', { stopping: true })))
   t.ok(hasEnded(podObject('a', { phase: 'Failed' })))
 })
 
-t.test('a pod that waits for a readiness gate is on no lost node', async (t) => {
+t.test('observed pod: a pod that waits for a readiness gate is on no lost node', async (t) => {
   const pod = podObject('a', { isNodeLost: true })
   t.ok(isNodeLost(pod))
   const conditions = pod.status?.conditions?.map((each) =>

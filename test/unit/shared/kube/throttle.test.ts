@@ -1,27 +1,27 @@
 import t from 'tap'
 import { KubeError } from '#shared/kube/kube-error.ts'
-import { createQuiet } from '#shared/kube/quiet.ts'
+import { createThrottle } from '#shared/kube/throttle.ts'
 
 const setUp = () => {
   const state = { nowMs: 0 }
-  const quiet = createQuiet(() => state.nowMs)
+  const throttle = createThrottle(() => state.nowMs)
   const refuse = (retryAfterSeconds?: number) =>
-    quiet.heed(
+    throttle.observe(
       new KubeError('too-many-requests', {
         message: '',
         ...(retryAfterSeconds !== undefined && { retryAfterSeconds }),
       }),
     )
-  /** Milliseconds of quiet from now on. */
+  /** Milliseconds of throttle from now on. */
   const left = () => {
     const beganMs = state.nowMs
-    while (quiet.isAsked()) state.nowMs += 100
+    while (throttle.isActive()) state.nowMs += 100
     return state.nowMs - beganMs
   }
-  return { state, quiet, refuse, left }
+  return { state, throttle, refuse, left }
 }
 
-t.test('quiet lasts as long as the server asks for, from 1 to 30 s', async (t) => {
+t.test('throttle lasts as long as the server asks for, from 1 to 30 s', async (t) => {
   for (const [asked, want] of [
     [7, 7000],
     [0, 1000],
@@ -41,10 +41,10 @@ t.test('a later answer that asks for less does not shorten it', async (t) => {
   t.equal(left(), 7000)
 })
 
-t.test('nothing else asks for quiet', async (t) => {
-  const { quiet } = setUp()
-  t.notOk(quiet.isAsked())
-  quiet.heed(new KubeError('unavailable', { message: '' }))
-  quiet.heed(new Error('broken'))
-  t.notOk(quiet.isAsked())
+t.test('nothing else asks for throttle', async (t) => {
+  const { throttle } = setUp()
+  t.notOk(throttle.isActive())
+  throttle.observe(new KubeError('unavailable', { message: '' }))
+  throttle.observe(new Error('broken'))
+  t.notOk(throttle.isActive())
 })
