@@ -50,7 +50,10 @@ const uidsOf = async (name: string) => (await world.podsOf(name)).map(({ metadat
 const newest = () => world.others().at(-1) ?? one
 
 t.test('one acts, the other stands by and knows as much', async (t) => {
-  await applyPool('queue', { autoscaling: { minReplicas: 2, holdSeconds: 1 }, drain: { stepSeconds: 1 } })
+  await applyPool('queue', {
+    autoscaling: { minReplicas: 2 },
+    scaleDown: { stabilizationWindowSeconds: 1, periodSeconds: 1 },
+  })
   await applyPool('fixed', { autoscaling: { enabled: false }, replicas: 3 })
   await applyPool('taken', {})
   await settles('queue', 2)

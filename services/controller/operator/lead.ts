@@ -65,7 +65,7 @@ export const lead = (deps: LeadDeps, term: Term): Lead => {
   const { clock, informers, events } = deps
   const opened = new AsyncDisposableStack()
   const api = createKubeApi(deps.connection, term.fence)
-  const queue = fenced(deps.queue, term)
+  const queue = fencedQueue(deps.queue, term)
   const recorder = opened.use(new Recorder({ api, clock, log: deps.logger }, deps.identity))
   const occurred: Occurred = (pool, occurrence) => {
     events.occurred(pool.metadata.name, occurrence)
@@ -174,7 +174,7 @@ const childReconcilerOf = (
   })
 
 /** Publishes only while the term lasts and NATS is connected: a message published while NATS is away would arrive late. */
-const fenced = (queue: Queue, term: Term): Queue => ({
+export const fencedQueue = (queue: Queue, term: Pick<Term, 'isValid'>): Queue => ({
   ...queue,
   publish: (...message) => {
     if (term.isValid() && queue.isConnected()) queue.publish(...message)

@@ -33,20 +33,19 @@ export const childFields = (pool: BrowserPool, instance: string, spec: object): 
 /** The fields of a pool's Deployment that the controller manages, without its size. */
 export const deploymentFields = (pool: BrowserPool, settings: PodSettings): ReturnType<typeof childFields> => {
   const { name } = pool.metadata
-  const { template, autoscaling, drain } = pool.spec
+  const { template, autoscaling, rollingUpdate, terminationGracePeriodSeconds } = pool.spec
   return childFields(pool, settings.instance, {
     revisionHistoryLimit,
     progressDeadlineSeconds: settings.nodeProvisionSeconds + startSeconds,
     selector: { matchLabels: poolSelector(settings.instance, name) },
-    // Old workers stay until new ones are ready: an image that does not start costs no capacity.
-    strategy: { type: 'RollingUpdate', rollingUpdate: { maxSurge: '25%', maxUnavailable: 0 } },
+    strategy: { type: 'RollingUpdate', rollingUpdate },
     template: workerPod({
       pool: pool.spec.pool,
       browserPool: name,
       template,
       slots: autoscaling.slots,
       program: 'main',
-      graceSeconds: drain.deadlineSeconds,
+      graceSeconds: terminationGracePeriodSeconds,
       settings,
     }),
   })

@@ -27,7 +27,7 @@ const startSeconds = 60
 const revisionChars = 12
 
 const specOf = (name: string, { pool, spec, settings }: JobOptions): V1JobSpec => {
-  const { spareSeconds, keepSeconds } = spec.jobs
+  const { spareSeconds, ttlSecondsAfterFinished } = spec.jobs
   return {
     // One capture is never tried twice by the same Job: the queue gives it to the next one.
     backoffLimit: 0,
@@ -39,7 +39,7 @@ const specOf = (name: string, { pool, spec, settings }: JobOptions): V1JobSpec =
     },
     podReplacementPolicy: 'Failed',
     activeDeadlineSeconds: settings.nodeProvisionSeconds + startSeconds + spareSeconds + budgetSeconds,
-    ttlSecondsAfterFinished: keepSeconds,
+    ttlSecondsAfterFinished,
     template: workerPod({
       pool: 'proxied',
       browserPool: pool.name,

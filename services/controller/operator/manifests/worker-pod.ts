@@ -1,4 +1,4 @@
-import type { V1EnvVar, V1PodSpec, V1SecurityContext, V1Volume } from '@kubernetes/client-node'
+import type { V1Container, V1EnvVar, V1PodSpec, V1SecurityContext, V1Volume } from '@kubernetes/client-node'
 import { prefix, type ValuesOf } from '#shared/config/read-env.ts'
 import { commonSettings } from '#shared/config/settings/common.ts'
 import type { operatorSettings } from '#shared/config/settings/operator.ts'
@@ -51,6 +51,8 @@ export type PodTemplate = {
 /** Name of the container of a worker's pod. */
 export const workerContainer = 'worker'
 
+type Sidecar = NonNullable<BrowserPoolSpec['template']['sidecars']>[number]
+
 const probePort = 9090
 const secretFolder = '/run/secrets/shutterfleet'
 /** Read by the group, which `fsGroup` makes the worker's. */
@@ -67,8 +69,8 @@ const startSeconds = 120
  */
 export const workerPod = (of: WorkerPodOptions): PodTemplate => {
   const { pool, browserPool, template, program, graceSeconds, settings } = of
-  const { labels, annotations, affinity, topologySpread, image, imagePullPolicy, resources, env, ...placement } =
-    template
+  const { labels, annotations, image, imagePullPolicy, resources, env, ...more } = template
+  const { topologySpreadConstraints, volumes = [], volumeMounts = [], sidecars = [], ...placement } = more
   const ownLabels = poolLabels(settings.instance, browserPool)
   const isolated = settings.podIsolation === 'namespace'
   return {
@@ -78,14 +80,10 @@ export const workerPod = (of: WorkerPodOptions): PodTemplate => {
     },
     spec: {
       ...placement,
-      ...(affinity && { affinity }),
-      ...(topologySpread && {
-        topologySpreadConstraints: topologySpread.map((spread) => ({
-          ...spread,
-          labelSelector: { matchLabels: poolSelector(settings.instance, browserPool) },
-          // During an update the old pods say nothing about where the new ones should be.
-          matchLabelKeys: ['pod-template-hash'],
-        })),
+      ...(topologySpreadConstraints && {
+        topologySpreadConstraints: topologySpreadConstraints.map(
+          spreadOf(poolSelector(settings.instance, browserPool)),
+        ),
       }),
       containers: [
         {
@@ -105,10 +103,12 @@ export const workerPod = (of: WorkerPodOptions): PodTemplate => {
             { name: 'secrets', mountPath: secretFolder, readOnly: true },
             { name: 'tmp', mountPath: '/tmp' },
             { name: 'shm', mountPath: '/dev/shm' },
+            ...volumeMounts,
           ],
         },
       ],
-      volumes: volumesOf(`${settings.podSecret}-${pool}`, of.slots),
+      initContainers: sidecars.map(sidecarOf),
+      volumes: [...volumesOf(`${settings.podSecret}-${pool}`, of.slots), ...volumes],
       securityContext: {
         runAsNonRoot: true,
         runAsUser: userId,
@@ -140,6 +140,23 @@ const securityOf = (isolated: boolean): V1SecurityContext => ({
   readOnlyRootFilesystem: true,
   // Browsers get a /proc of their own, which the kernel refuses where the pod's is masked.
   ...(isolated && { procMount: 'Unmasked' }),
+})
+
+type Spread = NonNullable<BrowserPoolSpec['template']['topologySpreadConstraints']>[number]
+
+const spreadOf = (matchLabels: Readonly<Record<string, string>>) => (spread: Spread) => ({
+  ...spread,
+  labelSelector: { matchLabels },
+  // During a rollout the old pods do not count for where the new ones should be.
+  matchLabelKeys: ['pod-template-hash'],
+})
+
+/** Kubernetes starts it before the worker, and ends it after that: a Job's too. */
+const sidecarOf = ({ resources, ...sidecar }: Sidecar): V1Container => ({
+  ...sidecar,
+  ...(resources && { resources: quantitiesOf(resources) }),
+  restartPolicy: 'Always',
+  securityContext: securityOf(false),
 })
 
 const volumesOf = (secretName: string, slots: number): V1Volume[] => [

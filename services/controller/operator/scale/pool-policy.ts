@@ -2,7 +2,7 @@ import type { PoolPolicy } from '#controller/pool.ts'
 import type { BrowserPoolSpec } from '#shared/kube/browser-pool.ts'
 
 /** How a BrowserPool wants to be sized. */
-export const policyOf = ({ replicas, paused, autoscaling, drain }: BrowserPoolSpec): PoolPolicy => ({
+export const policyOf = ({ replicas, paused, autoscaling, scaleDown }: BrowserPoolSpec): PoolPolicy => ({
   size: autoscaling.enabled ? 'by-queue' : replicas,
   isPaused: paused,
   min: autoscaling.minReplicas,
@@ -12,9 +12,9 @@ export const policyOf = ({ replicas, paused, autoscaling, drain }: BrowserPoolSp
   // A pod that is asked for may cost a node.
   idleCores: 0,
   queueWaitMs: autoscaling.queueWaitMs,
-  holdMs: autoscaling.holdSeconds * 1000,
-  zeroAfterMs: (autoscaling.zeroAfterSeconds ?? 0) * 1000,
+  holdMs: scaleDown.stabilizationWindowSeconds * 1000,
+  zeroAfterMs: (autoscaling.cooldownSeconds ?? 0) * 1000,
   // Kubernetes says of a pod that cannot start why, and tries it again itself.
   startLimitMs: Number.POSITIVE_INFINITY,
-  drainStepMs: drain.stepSeconds * 1000,
+  drainStepMs: scaleDown.periodSeconds * 1000,
 })

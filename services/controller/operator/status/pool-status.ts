@@ -26,7 +26,7 @@ export const poolStatus = (parts: StatusParts): BrowserPoolStatus => {
       readyReplicas: Number(ready),
       busySlots: Number(busy),
     }),
-    desired: decision.wanted,
+    desiredReplicas: decision.wanted,
     ...(seen.backlog !== 'unknown' && {
       queue: seen.backlog.pending,
       oldestWaitSeconds: Math.floor(seen.backlog.oldestMs / 1000),

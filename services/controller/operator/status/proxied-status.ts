@@ -34,7 +34,7 @@ export const proxiedStatus = (parts: ProxiedStatusParts): BrowserPoolStatus => {
   return {
     observedGeneration: generation,
     ...(seen.jobs !== 'unknown' && { replicas: Number(jobs), readyReplicas: Number(ready), busySlots: Number(busy) }),
-    desired: decision.wanted,
+    desiredReplicas: decision.wanted,
     ...(seen.backlog !== 'unknown' && {
       queue: seen.backlog.pending,
       oldestWaitSeconds: Math.floor(seen.backlog.oldestMs / 1000),

@@ -11,7 +11,7 @@ t.test('Deployment manifest: it is owned by its pool, has its labels, and leaves
   t.strictSame(metadata?.labels, poolLabels('shutterfleet', 'web'))
   t.strictSame(metadata?.ownerReferences, [
     {
-      apiVersion: 'shutterfleet.dev/v1alpha1',
+      apiVersion: 'shutterfleet.dev/v1beta1',
       kind: 'BrowserPool',
       name: 'web',
       uid: 'uid-web',
@@ -20,10 +20,15 @@ t.test('Deployment manifest: it is owned by its pool, has its labels, and leaves
   ])
   t.match(spec, {
     selector: { matchLabels: { 'app.kubernetes.io/instance': 'shutterfleet', 'shutterfleet.dev/pool': 'web' } },
-    strategy: { rollingUpdate: { maxUnavailable: 0 } },
+    strategy: { rollingUpdate: { maxSurge: '25%', maxUnavailable: 0 } },
     template: { metadata: { labels: poolLabels('shutterfleet', 'web') }, spec: { terminationGracePeriodSeconds: 100 } },
   })
   t.notOk('replicas' in spec)
+})
+
+t.test('Deployment manifest: a rollout without a surge is that of the spec', async (t) => {
+  const rollingUpdate = { maxSurge: 0, maxUnavailable: 1 }
+  t.match(fields({ rollingUpdate }).spec, { strategy: { type: 'RollingUpdate', rollingUpdate } })
 })
 
 t.test(
@@ -33,7 +38,7 @@ t.test(
     t.equal(hashOf(fields()), hashOf(fields({ replicas: 9, autoscaling: { maxReplicas: 9 } })))
     t.not(hashOf(fields()), hashOf(fields({ template: { image: 'other' } })))
     t.not(hashOf(fields()), hashOf(fields({ autoscaling: { slots: 2 } })))
-    t.not(hashOf(fields()), hashOf(fields({ drain: { deadlineSeconds: 50 } })))
+    t.not(hashOf(fields()), hashOf(fields({ terminationGracePeriodSeconds: 50 })))
   },
 )
 

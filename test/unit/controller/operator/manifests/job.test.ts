@@ -6,7 +6,10 @@ import { podSettings, poolObject } from '#test/helpers/kube-objects.ts'
 const options: JobOptions = {
   pool: poolObject('proxied').metadata,
   namespace: 'jobs',
-  spec: { jobs: { max: 5, spares: 0, spareSeconds: 300, keepSeconds: 60 }, template: { image: 'worker:1' } },
+  spec: {
+    jobs: { max: 5, spares: 0, spareSeconds: 300, ttlSecondsAfterFinished: 60 },
+    template: { image: 'worker:1' },
+  },
   settings: podSettings,
 }
 const environmentOf = (manifest: ReturnType<typeof jobManifest>) =>
@@ -40,7 +43,7 @@ t.test('Job manifest: the worker serves one capture and ends in every case', (t)
 
 t.test('Job manifest: the Job is owned by its BrowserPool in its namespace, and not in another', (t) => {
   const owner = {
-    apiVersion: 'shutterfleet.dev/v1alpha1',
+    apiVersion: 'shutterfleet.dev/v1beta1',
     kind: 'BrowserPool',
     name: 'proxied',
     uid: 'uid-proxied',

@@ -131,7 +131,7 @@ t.test('worker pod: the fields of the template are in the pod', async (t) => {
     nodeSelector: { arch: 'amd64' },
     tolerations: [{ key: 'browsers' }],
     affinity: { nodeAffinity: {} },
-    topologySpread: [{ topologyKey: 'zone', maxSkew: 1, whenUnsatisfiable: 'ScheduleAnyway' as const }],
+    topologySpreadConstraints: [{ topologyKey: 'zone', maxSkew: 1, whenUnsatisfiable: 'ScheduleAnyway' as const }],
     priorityClassName: 'high',
     runtimeClassName: 'gvisor',
   }
@@ -160,6 +160,39 @@ t.test('worker pod: the fields of the template are in the pod', async (t) => {
   })
   t.equal(variablesOf({ template }).get('TZ'), 'UTC')
   t.equal(containerOf().image, 'worker:1')
+})
+
+t.test('worker pod: sidecars start before the worker and end after it, without further rights', async (t) => {
+  const volumes = [{ name: 'logs', emptyDir: { sizeLimit: '10Mi' } }]
+  const sidecar = { name: 'shipper', image: 'shipper:1', resources: { limits: { cpu: 1 } } }
+  const { spec } = pod({
+    template: { volumes, sidecars: [sidecar], volumeMounts: [{ name: 'logs', mountPath: '/logs' }] },
+  })
+  t.strictSame(spec.initContainers, [
+    {
+      ...sidecar,
+      resources: { limits: { cpu: '1' } },
+      restartPolicy: 'Always',
+      securityContext: {
+        allowPrivilegeEscalation: false,
+        capabilities: { drop: ['ALL'] },
+        readOnlyRootFilesystem: true,
+      },
+    },
+  ])
+  t.strictSame(
+    spec.volumes?.map(({ name }) => name),
+    ['secrets', 'tmp', 'shm', 'logs'],
+  )
+  t.strictSame(spec.containers[0]?.volumeMounts?.at(-1), { name: 'logs', mountPath: '/logs' })
+  t.strictSame(pod({}).spec.initContainers, [])
+})
+
+t.test('worker pod: scheduler, DNS and minDomains are those of the template', async (t) => {
+  const dns = { dnsPolicy: 'None' as const, dnsConfig: { nameservers: ['10.0.0.10'] } }
+  const spread = { topologyKey: 'zone', maxSkew: 1, whenUnsatisfiable: 'DoNotSchedule' as const, minDomains: 3 }
+  const { spec } = pod({ template: { schedulerName: 'volcano', ...dns, topologySpreadConstraints: [spread] } })
+  t.match(spec, { schedulerName: 'volcano', ...dns, topologySpreadConstraints: [spread] })
 })
 
 t.test('worker pod: what the controller sets cannot be set by the template, as a value or as a file', async (t) => {

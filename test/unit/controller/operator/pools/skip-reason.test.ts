@@ -31,9 +31,9 @@ t.test('skipped pool: the queue of an older pool is a reason, which its conditio
 t.test(
   'skipped pool: a spec of another CustomResourceDefinition is a reason, with the unsupported field',
   async (t) => {
-    const { drain: _, ...spec } = older.spec
+    const { scaleDown: _, ...spec } = older.spec
     const odd = { ...older, spec: spec as typeof older.spec }
-    t.match(skipReason(odd, owners), { reason: 'ApplyFailed', message: /does not support spec.*drain/ })
+    t.match(skipReason(odd, owners), { reason: 'ApplyFailed', message: /does not support spec.*scaleDown/ })
   },
 )
 

@@ -9,23 +9,25 @@ t.test('pool policy: every field of the spec is in the policy', async (t) => {
     slots: 2,
     buffer: 1,
     queueWaitMs: 700,
-    holdSeconds: 20,
-    zeroAfterSeconds: 300,
+    cooldownSeconds: 300,
   }
-  t.strictSame(policyOf(poolObject('web', { autoscaling, drain: { stepSeconds: 7 } }).spec), {
-    size: 'by-queue',
-    isPaused: false,
-    min: 0,
-    max: 9,
-    slots: 2,
-    buffer: 1,
-    idleCores: 0,
-    queueWaitMs: 700,
-    holdMs: 20_000,
-    zeroAfterMs: 300_000,
-    startLimitMs: Infinity,
-    drainStepMs: 7000,
-  })
+  t.strictSame(
+    policyOf(poolObject('web', { autoscaling, scaleDown: { stabilizationWindowSeconds: 20, periodSeconds: 7 } }).spec),
+    {
+      size: 'by-queue',
+      isPaused: false,
+      min: 0,
+      max: 9,
+      slots: 2,
+      buffer: 1,
+      idleCores: 0,
+      queueWaitMs: 700,
+      holdMs: 20_000,
+      zeroAfterMs: 300_000,
+      startLimitMs: Infinity,
+      drainStepMs: 7000,
+    },
+  )
 })
 
 t.test('pool policy: replicas count with autoscaling off, and a pause holds', async (t) => {

@@ -1,6 +1,64 @@
 import t from 'tap'
-import { holdDuringRollout } from '#controller/operator/scale/run-pool.ts'
+import { holdDuringRollout, runPool } from '#controller/operator/scale/run-pool.ts'
+import type { PoolRun, TermDeps } from '#controller/operator/pools/pool-runner.ts'
 import type { Decision } from '#controller/pool.ts'
+import { createBell } from '#shared/process/bell.ts'
+import { eventually } from '#test/helpers/eventually.ts'
+import { createHandClock } from '#test/helpers/hand-clock.ts'
+import { podSettings, poolObject } from '#test/helpers/kube-objects.ts'
+
+/** What a loop reads before its first decision; every list of workers is counted. */
+const startLoop = (synced: Promise<void>) => {
+  const clock = createHandClock()
+  let lists = 0
+  const subscription = { beats: new Map(), backlog: () => 'unknown', listeningMs: () => 0 }
+  const deps = {
+    clock,
+    api: {},
+    informers: {
+      namespace: 'default',
+      podsOf: () => [],
+      hasPod: () => false,
+      assertFresh: () => {
+        lists += 1
+      },
+      deployment: () => undefined,
+    },
+    podStarts: {
+      onWorker: () => ({ [Symbol.dispose]: () => {} }),
+      startsOf: () => ({ starts: { ready: 0, failed: 0 }, startMs: undefined, provisionMs: undefined }),
+    },
+    subscriptions: { of: () => subscription, waitForSync: () => synced },
+    queue: {},
+    statuses: { write: () => {}, withLatestStatus: (pool: unknown) => pool },
+    occurred: () => {},
+    settings: podSettings,
+    timing: { tickMs: 10, limitMs: 1000 },
+  }
+  const events = { worker: () => {}, decided: () => {}, tickFailed: () => {}, reconciled: () => {} }
+  const pool = poolObject('web', { autoscaling: { enabled: false } })
+  const run = {
+    pool: () => pool,
+    bell: createBell(1),
+    events,
+    turned: () => {},
+    create: () => {},
+    problem: () => undefined,
+  }
+  const stop = new AbortController()
+  const running = runPool(deps as unknown as TermDeps, run as unknown as PoolRun, stop.signal)
+  return { lists: () => lists, end: () => (stop.abort(), running) }
+}
+
+t.test('pool loop: decides nothing before heartbeats are received', async (t) => {
+  const { promise, resolve } = Promise.withResolvers<void>()
+  const { lists, end } = startLoop(promise)
+  await new Promise(setImmediate)
+  t.equal(lists(), 0)
+  resolve()
+  await eventually(() => lists() > 0, { what: 'it reconciles' })
+  await end()
+})
 
 const drain: Decision = { kind: 'drain', pods: ['a'], wanted: 2, reason: 'excess' }
 

@@ -34,7 +34,7 @@ t.test('pool status: the numbers are those of the tick', async (t) => {
     observedGeneration: 4,
     replicas: 1,
     readyReplicas: 1,
-    desired: 2,
+    desiredReplicas: 2,
     busySlots: 3,
     queue: 7,
     oldestWaitSeconds: 2,
@@ -67,7 +67,7 @@ t.test(
 )
 
 const fixed = poolObject('web', { autoscaling: { enabled: false }, replicas: 3 })
-const toZero = poolObject('web', { autoscaling: { minReplicas: 0, zeroAfterSeconds: 60 } })
+const toZero = poolObject('web', { autoscaling: { minReplicas: 0, cooldownSeconds: 60 } })
 const none = { kind: 'hold', wanted: 0, reason: 'steady' } as const
 const full = { kind: 'hold', wanted: 4, reason: 'at-maximum' } as const
 const deaf = { kind: 'freeze', wanted: 2, reason: 'missing-heartbeats' } as const
@@ -156,7 +156,7 @@ for (const [when, type, of, want] of cases)
   })
 
 t.test('pool status: a paused pool without workers is not ready, however few it may have', async (t) => {
-  const spec = { paused: true, autoscaling: { minReplicas: 0, zeroAfterSeconds: 10 } }
+  const spec = { paused: true, autoscaling: { minReplicas: 0, cooldownSeconds: 10 } }
   const of = {
     pool: poolObject('web', spec),
     seen: seenPool(),

@@ -62,8 +62,9 @@ const well = {
 
 t.test('status of a pool of Jobs: numbers of Jobs and of captures', (t) => {
   const status = say({ seen: { jobs: jobs('serving', 'serving', 'idle', 'coming', 'spent') } })
-  const { replicas, readyReplicas, desired, busySlots, queue, oldestWaitSeconds, reason, observedGeneration } = status
-  t.strictSame([replicas, readyReplicas, desired, busySlots, queue, oldestWaitSeconds], [5, 3, 4, 2, 7, 2])
+  const { replicas, readyReplicas, desiredReplicas, busySlots, queue, oldestWaitSeconds, reason, observedGeneration } =
+    status
+  t.strictSame([replicas, readyReplicas, desiredReplicas, busySlots, queue, oldestWaitSeconds], [5, 3, 4, 2, 7, 2])
   t.strictSame([reason, observedGeneration], ['steady', 3])
   t.match(status.selector, 'shutterfleet.dev/pool=proxied')
   t.strictSame(conditionsOf(status), well)

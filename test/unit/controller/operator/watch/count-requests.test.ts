@@ -7,7 +7,7 @@ t.test('API requests: the resource of a path is its plural, whatever namespace a
     '/api/v1/namespaces/shots/pods': 'pods',
     '/api/v1/namespaces/pods/pods/jobs': 'pods',
     '/apis/apps/v1/namespaces/shots/deployments/web/scale': 'deployments',
-    '/apis/shutterfleet.dev/v1alpha1/namespaces/shots/browserpools/web/status': 'browserpools',
+    '/apis/shutterfleet.dev/v1beta1/namespaces/shots/browserpools/web/status': 'browserpools',
     '/apis/batch/v1/jobs': 'jobs',
     '/version': 'other',
   })) {
