@@ -1,4 +1,4 @@
-import { crewOf, replaceableOf } from './crew.ts'
+import { classifyWorkers, replaceableOf } from './worker-groups.ts'
 import {
   type Backlog,
   blankMemory,
@@ -8,8 +8,8 @@ import {
   type PoolMemory,
   type PoolPolicy,
 } from './pool.ts'
-import { type Moment, resize, scaleUp, type Sized } from './resize.ts'
-import { needOf } from './staffing.ts'
+import { type Moment, scale, scaleUp, type Sized } from './scale.ts'
+import { requiredCapacity } from './required-capacity.ts'
 
 const firstRetryMs = 1000
 const lastRetryMs = 60_000
@@ -36,18 +36,18 @@ const clamp = (size: number, { min, max }: PoolPolicy) => Math.max(min, Math.min
 /** Where the ledger says nothing, JetStream's depth alone tells of work. */
 const uncounted: Backlog = { pending: 0, processing: 0, arrivals10s: 0, oldestMs: 0 }
 
-const wantedOf = ({ seen, policy, crew }: Moment): Sized => {
+const wantedOf = ({ seen, policy, groups }: Moment): Sized => {
   const backlog = seen.backlog === 'unknown' ? uncounted : seen.backlog
-  const busy = [...crew.active, ...crew.leaving].reduce((sum, worker) => sum + worker.busy, 0)
-  const need = needOf({ ...seen, backlog, active: crew.active, busy }, policy)
+  const busy = [...groups.active, ...groups.leaving].reduce((sum, worker) => sum + worker.busy, 0)
+  const need = requiredCapacity({ ...seen, backlog, active: groups.active, busy }, policy)
   const wanted = clamp(need.workers, policy)
   if (need.workers > policy.max) return { wanted, reason: 'at-maximum' }
-  return { wanted, reason: wanted === policy.min && crew.active.length < wanted ? 'below-minimum' : need.reason }
+  return { wanted, reason: wanted === policy.min && groups.active.length < wanted ? 'below-minimum' : need.reason }
 }
 
 /** Resizes, and remembers when a step down began. */
-const resized = (moment: Moment, wanted: Sized): ReturnType<Decide> => {
-  const decision = resize(moment, wanted)
+const scaled = (moment: Moment, wanted: Sized): ReturnType<Decide> => {
+  const decision = scale(moment, wanted)
   const { memory, seen } = moment
   return { decision, memory: decision.kind === 'drain' ? { ...memory, lastDrainMs: seen.nowMs } : memory }
 }
@@ -56,24 +56,25 @@ const resized = (moment: Moment, wanted: Sized): ReturnType<Decide> => {
 const decideFixed = (moment: Moment, size: number): ReturnType<Decide> => {
   const wants = [{ atMs: moment.seen.nowMs, size }]
   const memory = { ...moment.memory, wants, lastWantMs: moment.seen.nowMs }
-  return resized({ ...moment, memory }, { wanted: size, reason: 'fixed' })
+  return scaled({ ...moment, memory }, { wanted: size, reason: 'fixed' })
 }
 
 const decideByQueue = (moment: Moment): ReturnType<Decide> => {
-  const { seen, policy, memory, crew } = moment
-  const size = crew.active.length
+  const { seen, policy, memory, groups } = moment
+  const size = groups.active.length
   const wanted = wantedOf(moment)
   if (seen.backlog === 'unknown' && wanted.wanted <= size) {
     return { decision: { kind: 'freeze', wanted: size, reason: 'backlog-unknown' }, memory }
   }
   const next = { ...moment, memory: remember(memory, policy, seen.nowMs, wanted.wanted) }
   // Stuck workers too are taken away only where it is known what waits.
-  return seen.backlog === 'unknown' ? { decision: scaleUp(next, wanted), memory: next.memory } : resized(next, wanted)
+  return seen.backlog === 'unknown' ? { decision: scaleUp(next, wanted), memory: next.memory } : scaled(next, wanted)
 }
 
 /** A pause keeps what there is, and so is remembered as if that had been wanted. */
 const pause = (seen: Observation, policy: PoolPolicy, memory: PoolMemory): ReturnType<Decide> => {
-  const size = seen.workers === 'unknown' ? undefined : crewOf(seen.workers, policy, memory.failures > 0).active.length
+  const size =
+    seen.workers === 'unknown' ? undefined : classifyWorkers(seen.workers, policy, memory.failures > 0).active.length
   return {
     decision: { kind: 'freeze', wanted: size ?? lastWanted(memory), reason: 'paused' },
     memory: size === undefined ? memory : remember(memory, policy, seen.nowMs, size),
@@ -113,13 +114,13 @@ export const decide: Decide = (seen, policy, before) => {
   if (seen.workers === 'unknown') {
     return { decision: { kind: 'freeze', wanted: lastWanted(before), reason: 'workers-unknown' }, memory: followed }
   }
-  const crew = crewOf(seen.workers, policy, followed.failures > 0)
-  const size = crew.active.length
+  const groups = classifyWorkers(seen.workers, policy, followed.failures > 0)
+  const size = groups.active.length
   const memory = followed.wants ? followed : remember(followed, policy, seen.nowMs, size)
-  const moment = { seen, policy, memory, crew }
+  const moment = { seen, policy, memory, groups }
 
-  if (crew.lost.length > 0) {
-    const pods = replaceableOf(crew, seen.nowMs - memory.lastReplaceMs).map(({ pod }) => pod)
+  if (groups.lost.length > 0) {
+    const pods = replaceableOf(groups, seen.nowMs - memory.lastReplaceMs).map(({ pod }) => pod)
     if (pods.length > 0) {
       const decision: Decision = { kind: 'replace', pods, wanted: size, reason: 'lost' }
       return { decision, memory: { ...memory, lastReplaceMs: seen.nowMs } }

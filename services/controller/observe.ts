@@ -1,7 +1,7 @@
-import type { Actuator, Placed } from '#controller/act/actuator.ts'
+import type { Actuator, ListedWorker } from '#controller/act/actuator.ts'
 import { type BeatMessage, beatMs } from '#shared/queue/messages.ts'
-import type { Heard, PoolHearing } from './hear-pool.ts'
-import type { Depth, Observation, SeenWorker } from './pool.ts'
+import type { ReceivedBeat, PoolSubscription } from './subscribe-to-pool.ts'
+import type { Depth, Observation, ObservedWorker } from './pool.ts'
 
 /** Longest wait for one read; the queue's own bound is longer than a tick. */
 const readMs = 800
@@ -16,7 +16,7 @@ export type Observer = {
 
 /** What an observer reads from. */
 export type ObserverDeps = {
-  readonly hearing: Pick<PoolHearing, 'backlog' | 'beats' | 'heardSince'>
+  readonly subscription: Pick<PoolSubscription, 'backlog' | 'beats' | 'listeningMs'>
   readonly readDepth: () => Promise<Depth>
   readonly actuator: Pick<Actuator, 'list'>
   readonly now: () => number
@@ -61,9 +61,9 @@ const slotsOf = ({ state, slots, busy }: BeatMessage) => {
 
 /** What is said of a worker that has not been told to end wins over what it said itself. */
 const stateOf = (
-  { stopping, trouble, isUnscheduled }: Placed,
+  { stopping, trouble, isUnscheduled }: ListedWorker,
   beat: BeatMessage | undefined,
-): Pick<SeenWorker, 'state' | 'busy' | 'trouble'> => {
+): Pick<ObservedWorker, 'state' | 'busy' | 'trouble'> => {
   if (stopping) return { state: 'stopping', busy: beat?.busy ?? 0 }
   if (trouble) return { state: 'stuck', trouble, busy: 0 }
   if (isUnscheduled) return { state: 'unscheduled', busy: 0 }
@@ -72,26 +72,26 @@ const stateOf = (
 
 /** Makes observations of one pool; `assumed` is of a worker that has said nothing yet. */
 export const createObserver = (deps: ObserverDeps, assumed: { slots: () => number }): Observer => {
-  const { hearing, now } = deps
+  const { subscription, now } = deps
   const readDepth = single(deps.readDepth)
   const list = single(deps.actuator.list)
   /** What was heard at last of this pool's workers: of those that are listed, and of those that were until lately. */
-  const own = new Map<string, Heard>()
+  const own = new Map<string, ReceivedBeat>()
   let starts: Observation['starts'] = { ready: 0, failed: 0 }
   let serviceMs: number | undefined
 
   const follow = (listed: ReadonlySet<string>) => {
     for (const pod of listed) {
-      const heard = hearing.beats.get(pod)
+      const heard = subscription.beats.get(pod)
       if (heard) own.set(pod, heard)
     }
-    for (const pod of own.keys()) if (!listed.has(pod) && !hearing.beats.has(pod)) own.delete(pod)
+    for (const pod of own.keys()) if (!listed.has(pod) && !subscription.beats.has(pod)) own.delete(pod)
   }
 
-  const see = (placed: Placed, nowMs: number): SeenWorker => {
+  const see = (placed: ListedWorker, nowMs: number): ObservedWorker => {
     const { pod, ageMs, isNodeLost } = placed
     const last = own.get(pod)
-    const silentMs = hearing.heardSince(last?.atMs ?? nowMs - ageMs)
+    const silentMs = subscription.listeningMs(last?.atMs ?? nowMs - ageMs)
     const slots = last?.beat.slots ?? assumed.slots()
     return { pod, ageMs, silentMs, slots, ...(isNodeLost && { isNodeLost }), ...stateOf(placed, last?.beat) }
   }
@@ -100,7 +100,7 @@ export const createObserver = (deps: ObserverDeps, assumed: { slots: () => numbe
     if (deps.isByQueue?.() === false) return nobody
     let slots = 0
     let busy = 0
-    for (const [pod, { beat, atMs }] of hearing.beats) {
+    for (const [pod, { beat, atMs }] of subscription.beats) {
       if (own.has(pod) || nowMs - atMs > elsewhereMs || !(deps.isWorker?.(pod) ?? true)) continue
       const of = slotsOf(beat)
       slots += of.slots
@@ -113,7 +113,7 @@ export const createObserver = (deps: ObserverDeps, assumed: { slots: () => numbe
     observe: async () => {
       const [roster, depth] = await Promise.all([within(list()), within(readDepth())])
       const nowMs = now()
-      const common = { nowMs, backlog: hearing.backlog(), depth }
+      const common = { nowMs, backlog: subscription.backlog(), depth }
       if (roster === 'unknown') {
         return {
           ...common,

@@ -1,6 +1,6 @@
 import type { WorkerNotice } from '#controller/act/actuator.ts'
 import { createLocalProcesses } from '#controller/act/local-processes.ts'
-import { carryOut } from '#controller/act/carry-out.ts'
+import { applyDecision } from './act/apply-decision.ts'
 import type { Pool } from '#shared/capture/lane.ts'
 import { createBell } from '#shared/process/bell.ts'
 import type { Queue } from '#shared/queue/connection.ts'
@@ -9,7 +9,7 @@ import { pokeSubject } from '#shared/queue/subjects.ts'
 import { createDecider } from './decide.ts'
 import { type ControllerEvents, summarize } from './events.ts'
 import type { LoopFace, LoopsHealth } from './health.ts'
-import { type HearPoolDeps, hearPool } from './hear-pool.ts'
+import { type PoolSubscriptionDeps, subscribeToPool } from './subscribe-to-pool.ts'
 import { calmTiming, type LoopDeps, type LoopTiming, runLoop, type Tick } from './loop.ts'
 import { createObserver } from './observe.ts'
 import type { Decision, Observation, PoolPolicy } from './pool.ts'
@@ -63,17 +63,17 @@ export const openPoolLoop = (parts: LoopParts, options: PoolLoopOptions): OwnLoo
     if (given.kind !== 'started') bell.ring()
   }
   const actuator = opened.use(createLocalProcesses({ entry, env, killAfterMs, notice }))
-  const changed: HearPoolDeps['changed'] = (beat, before) => {
+  const changed: PoolSubscriptionDeps['changed'] = (beat, before) => {
     if (beat.state !== before?.state) bell.ring()
   }
-  const hearing = opened.use(hearPool({ queue, now, malformed: parts.events.malformed, changed }, pool))
+  const subscription = opened.use(subscribeToPool({ queue, now, malformed: parts.events.malformed, changed }, pool))
   opened.use(queue.subscribe(pokeSubject(pool), bell.ring))
-  const reads = { hearing, actuator, now, readDepth: () => poolDepth(queue, pool) }
+  const reads = { subscription, actuator, now, readDepth: () => poolDepth(queue, pool) }
   let isCalm = false
   const deps: LoopDeps<Observation, Decision> = {
     observe: createObserver(reads, { slots: () => policy.slots }).observe,
     decide: createDecider(() => policy),
-    act: (decision) => carryOut({ actuator, queue, pool }, decision),
+    act: (decision) => applyDecision({ actuator, queue, pool }, decision),
     bell,
     decided: (tick) => {
       isCalm = isIdle(tick)

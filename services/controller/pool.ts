@@ -9,7 +9,7 @@ export type Backlog = {
 /** What JetStream counts of a pool's captures: those that no worker holds, and those that one holds. */
 export type Depth = { readonly waiting: number; readonly inFlight: number }
 
-/** Why a worker that was asked for does not come up, where whatever runs it says so. */
+/** Why a requested worker does not start, as the runtime reports it. */
 export const troubles = [
   'unschedulable',
   'image-pull',
@@ -25,21 +25,21 @@ export type Trouble = (typeof troubles)[number]
 
 /**
  * States of a worker as the controller knows them. An `unscheduled` one waits for a node with room, and is capacity to come; a
- * `stuck` one is in trouble and counts as no capacity; a `stopping` one was told to end and will take nothing more.
+ * `stuck` one is in trouble and counts as no capacity; a `stopping` one is terminating and takes no more captures.
  */
 export const workerStates = ['unscheduled', 'starting', 'stuck', 'ready', 'draining', 'drained', 'stopping'] as const
 
 /** One worker at the time of an observation. */
-export type SeenWorker = {
+export type ObservedWorker = {
   readonly pod: string
   readonly state: (typeof workerStates)[number]
   /** Of a `stuck` one alone. */
   readonly trouble?: Trouble
   /** Milliseconds since it was started; of one that had to wait for a node, since it has it. */
   readonly ageMs: number
-  /** Milliseconds for which nothing was heard of it although it could have been heard. */
+  /** Milliseconds without a heartbeat of it in which the subscription certainly received messages. */
   readonly silentMs: number
-  /** Whether whatever runs it has lost the machine that it is on: then its silence is its loss. */
+  /** Whether the runtime has lost its machine: then its silence is its loss. */
   readonly isNodeLost?: boolean
   readonly slots: number
   readonly busy: number
@@ -51,10 +51,10 @@ export type Observation = {
   readonly nowMs: number
   readonly backlog: Backlog | 'unknown'
   readonly depth: Depth | 'unknown'
-  readonly workers: readonly SeenWorker[] | 'unknown'
+  readonly workers: readonly ObservedWorker[] | 'unknown'
   /** Workers that serve the same queue and are not this pool's: their slots, and how many of these serve a capture. */
   readonly elsewhere: { readonly slots: number; readonly busy: number }
-  /** Workers that were asked for and that nobody makes, with why. */
+  /** Workers that were requested and are not created, with the cause. */
   readonly refused: { readonly count: number; readonly trouble: Trouble } | undefined
   /** Workers that became ready and workers that ended before that, counted since the controller began. */
   readonly starts: { readonly ready: number; readonly failed: number }
@@ -72,7 +72,7 @@ export type PoolPolicy = {
   readonly isPaused: boolean
   readonly min: number
   readonly max: number
-  /** Slots of a worker, assumed until one has said its own number. */
+  /** Slots of a worker, assumed until one has reported its own number. */
   readonly slots: number
   /** Workers kept idle on top of what is needed. */
   readonly buffer: number
@@ -82,7 +82,7 @@ export type PoolPolicy = {
   readonly holdMs: number
   /** With `min` 0: idle time before the last worker goes; the hold window where that is longer. */
   readonly zeroAfterMs: number
-  /** A start that takes longer has failed; infinite where whatever runs the workers judges their starts. */
+  /** A start that takes longer has failed; infinite where the runtime judges starts. */
   readonly startLimitMs: number
   readonly drainStepMs: number
 }

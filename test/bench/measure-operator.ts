@@ -94,7 +94,7 @@ export const measureOperator = async (t: Parameters<typeof startOperatorCluster>
   })
   const { queue, applyPool } = world
   await applyPools(world)
-  await applyPool('proxied', { pool: 'proxied', jobs: { max: liveJobs, keepSeconds: 5 } })
+  await applyPool('proxied', { pool: 'proxied', jobs: { max: liveJobs, ttlSecondsAfterFinished: 5 } })
   const record = recordJobs(world, () => 0)
   await queue.send(liveJobs, { pool: 'proxied' })
   await eventually(() => record.claims.size === liveJobs, { withinMs: patienceMs, what: 'all Jobs have claimed' })
@@ -104,7 +104,7 @@ export const measureOperator = async (t: Parameters<typeof startOperatorCluster>
   const startedMs = performance.now()
   const before = await writes(world)
   // The captures of the first Jobs last for ever: their places are taken.
-  await world.applyPool('proxied', { pool: 'proxied', jobs: { max: liveJobs + 50, keepSeconds: 5 } })
+  await world.applyPool('proxied', { pool: 'proxied', jobs: { max: liveJobs + 50, ttlSecondsAfterFinished: 5 } })
   const ids = await queue.send(burst, { pool: 'proxied' })
   await eventually(() => ids.every((id) => (queue.rows.get(id)?.results.length ?? 0) > 0), {
     withinMs: patienceMs,

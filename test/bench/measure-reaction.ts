@@ -61,8 +61,8 @@ const watchSizes = ({ kubeconfig }: TestCluster) => {
 type Sizes = ReturnType<typeof watchSizes>
 
 const measureScale = async ({ applyPool, poolOf, queue }: OperatorCluster, sizes: Sizes): Promise<number[]> => {
-  const autoscaling = { minReplicas: 0, zeroAfterSeconds: 10, holdSeconds: 1, maxReplicas: 4 }
-  await applyPool('empty', { autoscaling, drain: { stepSeconds: 1 } })
+  const autoscaling = { minReplicas: 0, cooldownSeconds: 10, maxReplicas: 4 }
+  await applyPool('empty', { autoscaling, scaleDown: { stabilizationWindowSeconds: 1, periodSeconds: 1 } })
   // A controller that has just begun listens for two seconds before it decides.
   await eventually(async () => (await poolOf('empty')).status?.reason !== undefined, {
     what: 'the pool is looked after',

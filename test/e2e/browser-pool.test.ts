@@ -2,12 +2,8 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import t from 'tap'
 import { blockYaml } from '#shared/kube/block-yaml.ts'
-import {
-  type BrowserPool,
-  browserPools,
-  type BrowserPoolSpec,
-  type BrowserPoolStatus,
-} from '#shared/kube/browser-pool.ts'
+import { type BrowserPool, browserPools } from '#shared/kube/browser-pool.ts'
+import { fullSpec, fullStatus, ruleCases } from '#test/fixtures/browser-pools.ts'
 import { startCluster } from '#test/helpers/cluster.ts'
 import { eventually } from '#test/helpers/eventually.ts'
 import { boundsOf, pathOf, replaceAt, rulesOf, type Schema, withoutBounds } from '#test/helpers/schema-bounds.ts'
@@ -40,62 +36,6 @@ const schemaOf = async (): Promise<Properties> =>
   (await cluster.get<Definition>('crd', crdName)).spec.versions[0].schema.openAPIV3Schema.properties
 const numbered = (index: number) => `case-${index}`
 
-/** Everything of a pool, each field with a value that is not its default. */
-const fullSpec: BrowserPoolSpec = {
-  pool: 'standard',
-  replicas: 3,
-  paused: true,
-  autoscaling: {
-    enabled: false,
-    minReplicas: 0,
-    maxReplicas: 30,
-    slots: 2,
-    buffer: 2,
-    queueWaitMs: 500,
-    holdSeconds: 60,
-    zeroAfterSeconds: 600,
-  },
-  drain: { deadlineSeconds: 120, stepSeconds: 10 },
-  jobs: { max: 30, spares: 2, spareSeconds: 300, keepSeconds: 0 },
-  template: {
-    image: 'shutterfleet/worker:1.0.0',
-    imagePullPolicy: 'Always',
-    imagePullSecrets: [{ name: 'shutterfleet-images' }],
-    resources: { requests: { cpu: '1500m', memory: '1.5Gi' }, limits: { memory: 2_000_000_000 } },
-    env: [{ name: 'SHUTTERFLEET_WORKER_RECYCLE_CAPTURES', value: '100' }],
-    labels: { team: 'web', 'example.com/cost-centre': '' },
-    annotations: { 'example.com/scrape': 'yes' },
-    nodeSelector: { 'kubernetes.io/arch': 'amd64' },
-    tolerations: [{ key: 'browsers', operator: 'Equal', value: 'x', effect: 'NoExecute', tolerationSeconds: 60 }],
-    affinity: { nodeAffinity: { preferredDuringSchedulingIgnoredDuringExecution: [{ weight: 1 }] } },
-    topologySpread: [{ topologyKey: 'topology.kubernetes.io/zone', maxSkew: 2, whenUnsatisfiable: 'DoNotSchedule' }],
-    priorityClassName: 'browsers',
-    runtimeClassName: 'gvisor',
-  },
-}
-
-const fullStatus: BrowserPoolStatus = {
-  observedGeneration: 1,
-  replicas: 3,
-  readyReplicas: 2,
-  desired: 4,
-  busySlots: 5,
-  queue: 17,
-  oldestWaitSeconds: 12,
-  reason: 'backlog',
-  selector: 'shutterfleet.dev/pool=standard',
-  conditions: [
-    {
-      type: 'ScalingActive',
-      status: 'True',
-      reason: 'AutoscalingOn',
-      message: 'spec.replicas (1) is ignored',
-      lastTransitionTime: '2026-11-20T08:00:00Z',
-      observedGeneration: 1,
-    },
-  ],
-}
-
 /**
  * Lets the API server judge objects, numbered in their order, in one go. Answers what it said of those that it refused;
  * rejects where kubectl says anything else.
@@ -118,7 +58,7 @@ const refusal = /^(?:Error from server .*|The BrowserPool )"(case-\d+)" is inval
 
 /** The same objects as a kind that has the same fields and no bounds and rules. */
 const asLoose = (objects: readonly object[]) =>
-  objects.map((each) => ({ ...each, apiVersion: 'loose.example.com/v1alpha1' }))
+  objects.map((each) => ({ ...each, apiVersion: 'loose.example.com/v1beta1' }))
 
 await t.test('is accepted without a warning, and served', async (t) => {
   await cluster.kubectl(['apply', '--server-side', '--warnings-as-errors', '-f', '-'], crd)
@@ -159,15 +99,25 @@ t.test('has its defaults where nothing is given', async (t) => {
     slots: 1,
     buffer: 0,
     queueWaitMs: 2000,
-    holdSeconds: 30,
   }
-  const drain = { deadlineSeconds: 100, stepSeconds: 5 }
-  const jobs = { max: 20, spares: 0, spareSeconds: 600, keepSeconds: 120 }
-  t.strictSame(spec, { pool: 'standard', replicas: 1, paused: false, autoscaling, drain, jobs, template: {} })
+  const scaleDown = { stabilizationWindowSeconds: 30, periodSeconds: 5 }
+  const rollingUpdate = { maxSurge: '25%', maxUnavailable: 0 }
+  const jobs = { max: 20, spares: 0, spareSeconds: 600, ttlSecondsAfterFinished: 120 }
+  t.strictSame(spec, {
+    pool: 'standard',
+    replicas: 1,
+    paused: false,
+    autoscaling,
+    scaleDown,
+    rollingUpdate,
+    terminationGracePeriodSeconds: 100,
+    jobs,
+    template: {},
+  })
   t.equal(status, undefined)
-  const some = await make('some', { pool: 'stealth', autoscaling: { maxReplicas: 9 }, drain: { stepSeconds: 1 } })
+  const some = await make('some', { pool: 'stealth', autoscaling: { maxReplicas: 9 }, scaleDown: { periodSeconds: 1 } })
   t.strictSame(some.spec.autoscaling, { ...autoscaling, maxReplicas: 9 })
-  t.strictSame(some.spec.drain, { ...drain, stepSeconds: 1 })
+  t.strictSame(some.spec.scaleDown, { ...scaleDown, periodSeconds: 1 })
 })
 
 t.test('keeps everything that is given', async (t) => {
@@ -185,55 +135,6 @@ t.test('refuses a field that does not exist', async (t) => {
   await t.rejects(cluster.apply(misspelt), /field not declared in schema|unknown field/)
 })
 
-const qualified =
-  "each name must be one of Kubernetes, such as team or example.com/team: at most 63 of A-Z a-z 0-9 - _ . after the '/'"
-const ownLabels =
-  'the controller sets these labels itself: app.kubernetes.io/name, app.kubernetes.io/component, app.kubernetes.io/managed-by, app.kubernetes.io/instance, shutterfleet.dev/pool'
-const reserved =
-  'the controller sets these, some of them from Secrets: SHUTTERFLEET_WORKER_POOL, SHUTTERFLEET_WORKER_POD, SHUTTERFLEET_WORKER_SLOTS, SHUTTERFLEET_WORKER_EGRESS, SHUTTERFLEET_WORKER_NETWORK_ISOLATION, SHUTTERFLEET_WORKER_UNSAFE_NO_SANDBOX, SHUTTERFLEET_WORKER_SPARE_SECONDS, SHUTTERFLEET_PROBE_HOST, SHUTTERFLEET_PROBE_PORT, SHUTTERFLEET_NATS_URL, SHUTTERFLEET_WORKER_OPENING_KEYS, SHUTTERFLEET_EGRESS_TOKEN'
-const decided =
-  'the controller decides what these say: controller.kubernetes.io/pod-deletion-cost, container.apparmor.security.beta.kubernetes.io/, container.seccomp.security.alpha.kubernetes.io/, seccomp.security.alpha.kubernetes.io/'
-const noZero = 'minReplicas 0 needs zeroAfterSeconds, the idle time after which the last worker goes'
-const noEffect = 'zeroAfterSeconds has no effect unless minReplicas is 0'
-const above = (field: string) => `${field} must not be above maxReplicas, which is 4 unless given`
-
-/** What breaks each rule: where the rule stands, of what the message is, the message, and the pool. */
-const ruleCases: readonly (readonly [at: string, of: string, message: string, spec: object])[] = [
-  ['autoscaling', 'autoscaling.minReplicas', above('minReplicas'), { autoscaling: { minReplicas: 8 } }],
-  ['autoscaling', 'autoscaling.buffer', above('buffer'), { autoscaling: { buffer: 5 } }],
-  ['autoscaling', 'autoscaling.minReplicas', noZero, { autoscaling: { minReplicas: 0 } }],
-  ['autoscaling', 'autoscaling.zeroAfterSeconds', noEffect, { autoscaling: { zeroAfterSeconds: 600 } }],
-  ['jobs', 'jobs.spares', 'spares must not be above max, which is 20 unless given', { jobs: { spares: 21 } }],
-  [
-    'template.env',
-    'template.env',
-    reserved,
-    { template: { env: [{ name: 'SHUTTERFLEET_WORKER_SLOTS', value: '9' }] } },
-  ],
-  [
-    'template.env',
-    'template.env',
-    reserved,
-    { template: { env: [{ name: 'SHUTTERFLEET_NATS_URL_FILE', value: 'x' }] } },
-  ],
-  ['template.labels', 'template.labels', qualified, { template: { labels: { 'a/b/c': 'x' } } }],
-  ['template.labels', 'template.labels', ownLabels, { template: { labels: { 'shutterfleet.dev/pool': 'x' } } }],
-  ['template.annotations', 'template.annotations', qualified, { template: { annotations: { 'a b': 'x' } } }],
-  [
-    'template.annotations',
-    'template.annotations',
-    decided,
-    { template: { annotations: { 'controller.kubernetes.io/pod-deletion-cost': '-2147483648' } } },
-  ],
-  [
-    'template.annotations',
-    'template.annotations',
-    decided,
-    { template: { annotations: { 'container.apparmor.security.beta.kubernetes.io/worker': 'unconfined' } } },
-  ],
-  ['template.nodeSelector', 'template.nodeSelector', qualified, { template: { nodeSelector: { '-a': 'x' } } }],
-]
-
 t.test('refuses what breaks a rule, and says why', async (t) => {
   const objects = ruleCases.map(([, , , spec], index) =>
     named(numbered(index), { spec: { pool: 'standard', ...spec } }),
@@ -246,10 +147,13 @@ t.test('refuses what breaks a rule, and says why', async (t) => {
   t.strictSame(await refusals(asLoose(objects), 'create'), new Map(), 'nothing else is wrong with them')
 
   const known = new Set(ruleCases.map(([at, , message]) => `spec.${at}: ${message}`))
-  const pool = 'spec.pool: pool cannot be changed; make another BrowserPool'
+  const transitions = [
+    'spec: the queue sizes the pool: replicas have no effect unless autoscaling.enabled is false',
+    'spec.pool: pool cannot be changed; make another BrowserPool',
+  ]
   t.strictSame(
     rulesOf((await schemaOf()).spec, 'spec').toSorted(),
-    [...known, pool].toSorted(),
+    [...known, ...transitions].toSorted(),
     'no rule is without a case',
   )
 })
@@ -313,8 +217,34 @@ t.test('has one condition of each type', async (t) => {
   await t.rejects(patch('twice', { status: twice }, '--subresource=status'), /Duplicate value/)
 })
 
+const byReplicas = { pool: 'standard', autoscaling: { enabled: false } }
+
+t.test('scale subresource: refused while the queue sizes the pool, in one change with autoscaling taken', async (t) => {
+  await make('queue-sized')
+  const scaled = cluster.kubectl(['scale', 'bp', 'queue-sized', '--replicas=3'])
+  await t.rejects(scaled, /spec.replicas: .*the queue sizes the pool: replicas have no effect/)
+  await patch('queue-sized', { spec: { replicas: 3, autoscaling: { enabled: false } } })
+  await cluster.kubectl(['scale', 'bp', 'queue-sized', '--replicas=4'])
+  t.equal((await poolOf('queue-sized')).spec.replicas, 4)
+})
+
+t.test('scale subresource: takes the ownership of replicas over from a server-side apply', async (t) => {
+  const applied = (spec: object) =>
+    cluster.kubectl(
+      ['apply', '--server-side', '--field-manager=gitops', '-f', '-'],
+      JSON.stringify(named('owned', { spec: { ...byReplicas, ...spec } })),
+    )
+  await applied({ replicas: 2 })
+  await cluster.kubectl(['scale', 'bp', 'owned', '--replicas=5'])
+  await t.rejects(applied({ replicas: 2 }), /conflict.*\.spec\.replicas/s, 'the manifest would set it back')
+  await applied({})
+  t.equal((await poolOf('owned')).spec.replicas, 5, 'a manifest without replicas leaves the size alone')
+  await cluster.kubectl(['scale', 'bp', 'owned', '--replicas=6'])
+  t.equal((await poolOf('owned')).spec.replicas, 6)
+})
+
 t.test('is scaled by kubectl, within its bounds', async (t) => {
-  await make('scaled')
+  await make('scaled', byReplicas)
   await patch('scaled', { status: fullStatus }, '--subresource=status')
   await cluster.kubectl(['scale', 'bp', 'scaled', '--replicas=7'])
   t.equal((await poolOf('scaled')).spec.replicas, 7)
@@ -361,7 +291,7 @@ t.test('lets a pool from before a bound live on, until that field is changed', a
     )
   await cluster.applyCrd(crd.replace('maximum: 1000', 'maximum: 5000'))
   await eventually(async () => (await untried()) !== '', { what: 'the wider bound holds' })
-  await make('old', { pool: 'standard', replicas: 2000 })
+  await make('old', { ...byReplicas, replicas: 2000 })
   await cluster.applyCrd(crd)
   await eventually(async () => (await untried().catch(() => 'refused')) === 'refused', { what: 'the bound holds' })
 

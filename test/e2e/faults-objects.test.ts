@@ -108,7 +108,7 @@ t.test('the definition of the resource may change under a running controller', a
   const real = await readFile(file, 'utf8')
   const other = real
     .replaceAll('maximum: 16', 'maximum: 99')
-    .replaceAll('holdSeconds: 30', 'holdSeconds: 7')
+    .replaceAll('stabilizationWindowSeconds: 30', 'stabilizationWindowSeconds: 7')
     .replace(/( +)paused:\n/, '$1future:\n$1  type: string\n$1  default: new\n$1paused:\n')
   t.not(other, real)
   await endure(t, async () => {
@@ -119,7 +119,7 @@ t.test('the definition of the resource may change under a running controller', a
     const { uid } = (await deploymentOf('standard')).metadata
     await patch(['bp', 'standard'], { spec: { autoscaling: { slots: 20 } } })
     await holds('standard', 'Degraded', 'True ApplyFailed')
-    t.match(await poolOf('standard'), { status: { reason: 'not-understood' } })
+    t.match(await poolOf('standard'), { status: { reason: 'unsupported-spec' } })
     t.equal((await deploymentOf('standard')).metadata.uid, uid)
     await patch(['bp', 'standard'], { spec: { autoscaling: { slots: 1 } } })
     await holds('standard', 'Degraded', 'False AsExpected')

@@ -113,7 +113,7 @@ t.test(
 
 t.test('of real workers one that serves is not the one that goes, and what it serves outlasts an outage', async (t) => {
   const size = (replicas: number) =>
-    applyPool('fixed', { pool: 'standard', autoscaling: { enabled: false }, replicas, drain: { stepSeconds: 1 } })
+    applyPool('fixed', { pool: 'standard', autoscaling: { enabled: false }, replicas, scaleDown: { periodSeconds: 1 } })
   await size(2)
   await eventually(async () => (await podsOf('fixed')).every(isReady) && (await podsOf('fixed')).length === 2, {
     withinMs: 60_000,

@@ -21,7 +21,7 @@ const decisionsOf = async (operator: OperatorProcess) =>
     0,
   )
 const roleOf = async (operator: OperatorProcess) => (await operator.health()).detail['role']
-const holderOf = async () =>
+const currentOwner = async () =>
   (await cluster.get<{ spec: { holderIdentity: string } }>('lease', 'shutterfleet-controller')).spec.holderIdentity
 const decides = (operator: OperatorProcess, withinMs: number) =>
   eventually(async () => (await decisionsOf(operator)) > 0, { withinMs, what: `${operator.name} decides` })
@@ -50,7 +50,10 @@ const uidsOf = async (name: string) => (await world.podsOf(name)).map(({ metadat
 const newest = () => world.others().at(-1) ?? one
 
 t.test('one acts, the other stands by and knows as much', async (t) => {
-  await applyPool('queue', { autoscaling: { minReplicas: 2, holdSeconds: 1 }, drain: { stepSeconds: 1 } })
+  await applyPool('queue', {
+    autoscaling: { minReplicas: 2 },
+    scaleDown: { stabilizationWindowSeconds: 1, periodSeconds: 1 },
+  })
   await applyPool('fixed', { autoscaling: { enabled: false }, replicas: 3 })
   await applyPool('taken', {})
   await settles('queue', 2)
@@ -62,7 +65,7 @@ t.test('one acts, the other stands by and knows as much', async (t) => {
   t.match(await two.health(), { ready: true, live: true, detail: { role: 'standby', pools: '3' } })
   t.match(await one.health(), { detail: { pools: '2' } })
   t.equal(await decisionsOf(two), 0)
-  t.match(await holderOf(), /^one-/)
+  t.match(await currentOwner(), /^one-/)
 })
 
 t.test('handed over in order, the next acts at once, and a settled fleet is not touched', async (t) => {
@@ -71,7 +74,7 @@ t.test('handed over in order, the next acts at once, and a settled fleet is not 
   t.equal(await one.stop(), 0)
   await decides(newest(), 5000)
   await eventually(async () => (await decisionsOf(newest())) > 20)
-  t.match(await holderOf(), /^two-/)
+  t.match(await currentOwner(), /^two-/)
   t.strictSame(await written(), before)
 })
 
@@ -114,6 +117,6 @@ t.test('a leader that is killed is followed, and no worker suffers', async (t) =
   await last.kill()
   await decides(five, 20_000)
   await eventually(async () => (await decisionsOf(five)) > 20)
-  t.match(await holderOf(), /^five-/)
+  t.match(await currentOwner(), /^five-/)
   t.strictSame(await uidsOf('fixed'), before)
 })

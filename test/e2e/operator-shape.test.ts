@@ -32,7 +32,7 @@ const patch = (what: string, name: string, body: object) =>
 const earlyTries = (pool: string): readonly number[] => {
   type Line = { readonly msg: string; readonly pool?: string; readonly time: string; readonly retryMs: number }
   const lines = world.operator.log().split('\n').slice(0, -1)
-  const failures = lines.map((line) => JSON.parse(line) as Line).filter(({ msg }) => msg === 'shape failed')
+  const failures = lines.map((line) => JSON.parse(line) as Line).filter(({ msg }) => msg === 'apply failed')
   const ofPool = failures.filter((line) => line.pool === pool)
   return ofPool.slice(1).map(({ time }, index) => {
     const { time: before, retryMs } = ofPool[index]!
@@ -70,10 +70,15 @@ t.test('a BrowserPool gets a Deployment of its size, whose size is a field of it
 
 t.test('what is taken from the template goes, what is put in comes, and the size stays', async (t) => {
   const env = (...names: string[]) => names.map((name) => ({ name, value: 'x' }))
-  const sized = (minReplicas: number) => ({ minReplicas, holdSeconds: 3600 })
-  await applyPool('template', { autoscaling: sized(3), template: { env: env('A', 'B'), labels: { team: 'a' } } })
+  const scaleDown = { stabilizationWindowSeconds: 3600 }
+  const sized = (minReplicas: number) => ({ minReplicas })
+  await applyPool('template', {
+    autoscaling: sized(3),
+    scaleDown,
+    template: { env: env('A', 'B'), labels: { team: 'a' } },
+  })
   await settles('template', 3)
-  await applyPool('template', { autoscaling: sized(1), template: { env: env('B', 'C') } })
+  await applyPool('template', { autoscaling: sized(1), scaleDown, template: { env: env('B', 'C') } })
   await eventually(async () => {
     const variables = environmentIn(await deploymentOf('template'))
     return !('A' in variables) && 'B' in variables && 'C' in variables
@@ -130,9 +135,9 @@ t.test('what loses its labels gets them back, and what is deleted comes again wi
 })
 
 t.test('workers that a deleted Deployment leaves behind are all taken over', async (t) => {
-  await applyPool('orphans', { autoscaling: { minReplicas: 3, holdSeconds: 3600 } })
+  await applyPool('orphans', { autoscaling: { minReplicas: 3 }, scaleDown: { stabilizationWindowSeconds: 3600 } })
   await settles('orphans', 3)
-  await applyPool('orphans', { autoscaling: { minReplicas: 1, holdSeconds: 3600 } })
+  await applyPool('orphans', { autoscaling: { minReplicas: 1 }, scaleDown: { stabilizationWindowSeconds: 3600 } })
   const before = (await podsOf('orphans')).map(({ metadata }) => metadata.name).toSorted()
   const { uid } = (await deploymentOf('orphans')).metadata
   await cluster.kubectl(['delete', 'deployment', workersName('orphans'), '--cascade=orphan'])

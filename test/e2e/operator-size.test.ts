@@ -8,7 +8,8 @@ const world = await startOperatorCluster(t, { serviceMs: () => serviceMs, startM
 const { cluster, queue, fleet, operator, applyPool, poolOf, deploymentOf, settles, podsOf, eventsOf } = world
 t.afterEach(world.removePools)
 
-const quick = { holdSeconds: 1, queueWaitMs: 100 }
+const quick = { queueWaitMs: 100 }
+const scaleDown = { stabilizationWindowSeconds: 1, periodSeconds: 1 }
 const sizeOf = async (name: string) => (await deploymentOf(name)).spec.replicas
 const namesOf = async (name: string) => (await podsOf(name)).map(({ metadata }) => metadata.name)
 const busy = (count: number) =>
@@ -19,13 +20,15 @@ const busy = (count: number) =>
 t.test(
   'a backlog makes the pool larger by its scale alone, and its end smaller by drained workers alone',
   async (t) => {
-    await applyPool('queue', { autoscaling: { ...quick, maxReplicas: 6 }, drain: { stepSeconds: 1 } })
+    await applyPool('queue', { autoscaling: { ...quick, maxReplicas: 6 }, scaleDown })
     await settles('queue', 1)
     serviceMs = 2000
     await queue.send(12)
     await eventually(async () => (await sizeOf('queue')) === 6, { what: 'the pool is as large as it may be' })
     await world.holds('queue', 'ScalingLimited', 'True AtMaximum')
-    t.match(await poolOf('queue'), { status: { desired: 6, reason: String, queue: Number, oldestWaitSeconds: Number } })
+    t.match(await poolOf('queue'), {
+      status: { desiredReplicas: 6, reason: String, queue: Number, oldestWaitSeconds: Number },
+    })
     const { managedFields } = (await deploymentOf('queue')).metadata
     const sizers = managedFields.filter(({ fieldsV1 }) => 'f:replicas' in (fieldsV1['f:spec'] ?? {}))
     t.match(sizers, [{ manager: replicasOwner, subresource: 'scale' }])
@@ -51,7 +54,7 @@ t.test(
 )
 
 t.test('a worker that is busy is never the one that goes', async (t) => {
-  await applyPool('kept', { autoscaling: { ...quick, maxReplicas: 4 }, drain: { stepSeconds: 1 } })
+  await applyPool('kept', { autoscaling: { ...quick, maxReplicas: 4 }, scaleDown })
   serviceMs = 500
   await queue.send(20)
   await eventually(async () => (await sizeOf('kept')) === 4, { what: 'four workers' })
@@ -69,7 +72,7 @@ t.test('a worker that is busy is never the one that goes', async (t) => {
 
 t.test('a drained worker that is wanted again is kept, and its mark taken away', async (t) => {
   // Nothing is taken away without the ReplicaSet's controller, so that drained workers wait.
-  await applyPool('again', { autoscaling: { enabled: false }, replicas: 3, drain: { stepSeconds: 1 } })
+  await applyPool('again', { autoscaling: { enabled: false }, replicas: 3, scaleDown })
   await settles('again', 3)
   await cluster.kill('kube-controller-manager')
   t.teardown(() => cluster.start('kube-controller-manager'))
@@ -88,14 +91,14 @@ t.test('a drained worker that is wanted again is kept, and its mark taken away',
 })
 
 t.test('with autoscaling off kubectl scale decides, and a pause keeps everything as it is', async (t) => {
-  await applyPool('fixed', { autoscaling: { enabled: false }, replicas: 1, drain: { stepSeconds: 1 } })
+  await applyPool('fixed', { autoscaling: { enabled: false }, replicas: 1, scaleDown })
   await settles('fixed', 1)
   await world.holds('fixed', 'ScalingActive', 'False AutoscalingOff')
   await cluster.kubectl(['scale', 'bp', 'fixed', '--replicas=3'])
   await settles('fixed', 3)
   await cluster.kubectl(['scale', 'bp', 'fixed', '--replicas=2'])
   await settles('fixed', 2)
-  t.match(await poolOf('fixed'), { status: { reason: 'fixed', desired: 2 } })
+  t.match(await poolOf('fixed'), { status: { reason: 'fixed', desiredReplicas: 2 } })
 
   const patch = (spec: object) =>
     cluster.kubectl(['patch', 'bp', 'fixed', '--type=merge', '-p', JSON.stringify({ spec })])
@@ -135,8 +138,8 @@ t.test('a worker that says nothing is replaced, once others are heard', async (t
 })
 
 t.test('the last worker goes after the idle time, and the next capture brings one again', async () => {
-  const autoscaling = { ...quick, minReplicas: 0, zeroAfterSeconds: 10 }
-  await applyPool('zero', { autoscaling, drain: { stepSeconds: 1 } })
+  const autoscaling = { ...quick, minReplicas: 0, cooldownSeconds: 10 }
+  await applyPool('zero', { autoscaling, scaleDown })
   await settles('zero', 0)
   await world.holds('zero', 'Ready', 'True ScaledToZero')
   serviceMs = 100
@@ -150,13 +153,13 @@ t.test('the last worker goes after the idle time, and the next capture brings on
 t.test(
   'of two pools that want the same queue the older one has it, and the other follows when that is gone',
   async (t) => {
-    await applyPool('b-older', { autoscaling: quick })
+    await applyPool('b-older', { autoscaling: quick, scaleDown })
     await settles('b-older', 1)
     await eventually(async () => {
       const { creationTimestamp } = (await poolOf('b-older')).metadata
       return Date.now() - Date.parse(creationTimestamp) > 1100
     })
-    await applyPool('a-younger', { autoscaling: quick })
+    await applyPool('a-younger', { autoscaling: quick, scaleDown })
     await world.holds('a-younger', 'Degraded', 'True PoolTaken')
     t.match(await world.conditionOf('a-younger', 'Degraded'), { message: /b-older/ })
     t.match(await poolOf('a-younger'), { status: { reason: 'pool-taken' } })
@@ -173,11 +176,11 @@ t.test(
 )
 
 t.test('without word from the ledger the size stays as it is, and the pool says so', async (t) => {
-  await applyPool('deaf', { autoscaling: { ...quick, minReplicas: 2 }, drain: { stepSeconds: 1 } })
+  await applyPool('deaf', { autoscaling: { ...quick, minReplicas: 2 }, scaleDown })
   await settles('deaf', 2)
   queue.setCounting(false)
   await world.holds('deaf', 'MetricsAvailable', 'False BacklogUnknown')
-  await applyPool('deaf', { autoscaling: { ...quick, minReplicas: 1 }, drain: { stepSeconds: 1 } })
+  await applyPool('deaf', { autoscaling: { ...quick, minReplicas: 1 }, scaleDown })
   await eventually(async () => (await poolOf('deaf')).status?.observedGeneration === 2)
   t.match(await poolOf('deaf'), { status: { reason: 'backlog-unknown', replicas: 2 } })
   t.notOk('queue' in ((await poolOf('deaf')).status ?? {}), 'what is not known is left out')

@@ -14,8 +14,8 @@ const world = await startOperatorCluster(t, {
 const { cluster, queue, fleet, operator, applyPool, poolOf, deploymentOf, settles, podsOf } = world
 t.afterEach(world.removePools)
 
-const quick = { holdSeconds: 1, queueWaitMs: 100 }
-const drain = { stepSeconds: 1 }
+const quick = { queueWaitMs: 100 }
+const scaleDown = { stabilizationWindowSeconds: 1, periodSeconds: 1 }
 /** Decisions about a pool so far. */
 const decisionsOf = async (name: string) =>
   [...(await operator.metrics()).matchAll(/^shutterfleet_pool_decisions_total\{(.*)\} (\d+)$/gm)]
@@ -63,7 +63,11 @@ for (const { word, reason, fault, says: message } of cases)
   t.test(`workers in trouble (${word}) are no capacity, lead to no more of them, and are told of`, async (t) => {
     const image = word
     wrong.set(image, fault)
-    await applyPool(word, { autoscaling: { ...quick, minReplicas: 2, maxReplicas: 20 }, drain, template: { image } })
+    await applyPool(word, {
+      autoscaling: { ...quick, minReplicas: 2, maxReplicas: 20 },
+      scaleDown,
+      template: { image },
+    })
     t.match(await shows(word, { word, type: 'Degraded', reason }), { message })
     await world.holds(word, 'Ready', 'False WorkersMissing')
     t.match(await poolOf(word), { status: { reason: word, readyReplicas: 0 } })
@@ -110,11 +114,11 @@ t.test('a quota limits, and what is refused is asked for no longer when it is no
   const hard = { pods: '2' }
   await cluster.apply({ apiVersion: 'v1', kind: 'ResourceQuota', metadata: { name: 'few' }, spec: { hard } })
   await cluster.kubectl(['wait', 'resourcequota/few', '--for=jsonpath={.status.hard}', '--timeout=30s'])
-  await applyPool('limited', { autoscaling: { enabled: false }, replicas: 4, drain })
+  await applyPool('limited', { autoscaling: { enabled: false }, replicas: 4, scaleDown })
   await serves('limited', 2)
   const trouble = { word: 'quota', type: 'ScalingLimited', reason: 'QuotaExceeded' } as const
   t.match(await shows('limited', trouble), { message: /refused by a quota.*exceeded quota: few/ })
-  t.match(await poolOf('limited'), { status: { reason: 'quota', desired: 4, replicas: 2 } })
+  t.match(await poolOf('limited'), { status: { reason: 'quota', desiredReplicas: 4, replicas: 2 } })
   t.equal(await sizeOf('limited'), 4)
   await cluster.kubectl(['scale', 'bp', 'limited', '--replicas=1'])
   await settles('limited', 1)
@@ -131,7 +135,7 @@ t.test('pods that are refused for another reason are told of', async (t) => {
 })
 
 t.test('an image that does not start takes no capacity away, and comes to nothing when it is taken back', async (t) => {
-  await applyPool('rollout', { autoscaling: { enabled: false }, replicas: 4, drain })
+  await applyPool('rollout', { autoscaling: { enabled: false }, replicas: 4, scaleDown })
   await settles('rollout', 4)
   const before = (await podsOf('rollout')).map(({ metadata }) => metadata.name)
   wrong.set('bad', { kind: 'hindered', reason: 'ErrImagePull', message: 'not found' })
@@ -161,14 +165,14 @@ t.test('an image that does not start takes no capacity away, and comes to nothin
 })
 
 t.test('a worker that has drained does not keep a new template from coming', async (t) => {
-  await applyPool('both', { autoscaling: { enabled: false }, replicas: 4, drain })
+  await applyPool('both', { autoscaling: { enabled: false }, replicas: 4, scaleDown })
   await settles('both', 4)
   const old = (await podsOf('both')).map(({ metadata }) => metadata.name)
   const env = [{ name: 'A', value: 'x' }]
   await applyPool('both', {
     autoscaling: { enabled: false },
     replicas: 2,
-    drain,
+    scaleDown,
     template: { env },
   })
   await settles('both', 2)
@@ -180,7 +184,7 @@ t.test('a worker that has drained does not keep a new template from coming', asy
 
 t.test('workers that their node does not start for long are no capacity, and are told of', async (t) => {
   wrong.set('held', { kind: 'hindered', reason: 'ContainerCreating' })
-  await applyPool('held', { autoscaling: quick, template: { image: 'held' } })
+  await applyPool('held', { autoscaling: quick, scaleDown, template: { image: 'held' } })
   const isHeld = async () => {
     const [pod] = await podsOf('held')
     return pod?.status?.containerStatuses?.[0]?.state?.waiting?.reason === 'ContainerCreating'

@@ -30,8 +30,8 @@ t.test('a capture has its Job at once, and a claim is seen with kubectl', async 
   const shown = await cluster.kubectl(['get', 'jobs', '-L', captureLabel, '--no-headers'])
   t.ok(shown.includes(id!))
   await eventually(async () => {
-    const { replicas, readyReplicas, desired, busySlots, reason } = (await poolOf(name)).status ?? {}
-    return [replicas, readyReplicas, desired, busySlots, reason].join() === '1,1,1,1,steady'
+    const { replicas, readyReplicas, desiredReplicas, busySlots, reason } = (await poolOf(name)).status ?? {}
+    return [replicas, readyReplicas, desiredReplicas, busySlots, reason].join() === '1,1,1,1,steady'
   })
   life.serviceMs = 300
   await queue.allEnded()

@@ -40,7 +40,7 @@ t.teardown(async () => {
   await Promise.all([queue, pages, filter].map((each) => each[Symbol.asyncDispose]()))
 })
 await cluster.apply({
-  apiVersion: 'shutterfleet.dev/v1alpha1',
+  apiVersion: 'shutterfleet.dev/v1beta1',
   kind: 'BrowserPool',
   metadata: { name: 'proxied', namespace: 'default' },
   spec: { pool: 'proxied', jobs: { max: 2 } },

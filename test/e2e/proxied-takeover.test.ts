@@ -1,5 +1,5 @@
 import t, { type Test } from 'tap'
-import { endOf } from '#controller/operator/seen-job.ts'
+import { endOf } from '#controller/operator/watch/observed-job.ts'
 import { eventually } from '#test/helpers/eventually.ts'
 import { startFaultyProxy } from '#test/helpers/faulty-proxy.ts'
 import { recordJobs } from '#test/helpers/job-record.ts'

@@ -55,7 +55,7 @@ t.test('a quota is respected, told, and tried again', async (t) => {
     metadata: { name: 'jobs', namespace: 'default' },
     spec: { hard: { 'count/jobs.batch': jobs } },
   })
-  await want({ keepSeconds: 0 })
+  await want({ ttlSecondsAfterFinished: 0 })
   await cluster.kubectl(['delete', 'jobs', '--all'])
   life.serviceMs = 3000
   await cluster.apply(quota('2'))

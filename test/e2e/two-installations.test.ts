@@ -42,7 +42,7 @@ const install = async (instance: string, spares: number) => {
     queue,
     jobs: () => inNamespace('jobs', jobsNamespace),
     pods: () => inNamespace('pods', instance),
-    statusOf: async (name: string) => (await cluster.get<BrowserPool>('bp', name, '-n', instance)).status,
+    poolStatus: async (name: string) => (await cluster.get<BrowserPool>('bp', name, '-n', instance)).status,
     holder: async () =>
       (await cluster.get<{ spec: { holderIdentity: string } }>('lease', 'shutterfleet-controller', '-n', instance)).spec
         .holderIdentity,
@@ -57,12 +57,12 @@ const other = await install('other', 2)
 
 /** Waits until both have what they want, and see no more of it. */
 const settle = async () => {
-  for (const [{ jobs, pods, statusOf }, count] of [
+  for (const [{ jobs, pods, poolStatus }, count] of [
     [one, 3],
     [other, 2],
   ] as const) {
     const isSo = async () => {
-      const [web, spare] = [await statusOf('web'), await statusOf('jobs')]
+      const [web, spare] = [await poolStatus('web'), await poolStatus('jobs')]
       const counts = [web?.replicas, web?.readyReplicas, spare?.replicas, spare?.readyReplicas]
       return [...counts, await pods(), await jobs()].every((each) => each === count)
     }
@@ -84,5 +84,5 @@ t.test('captures of one take nothing from the other', async (t) => {
   for (const id of ids) t.equal(one.queue.rows.get(id)?.starts.length, 1)
   // Jobs that have ended can be looked at for a while.
   t.equal(await other.jobs(), 2)
-  t.match(await other.statusOf('jobs'), { replicas: 2, busySlots: 0, queue: 0 })
+  t.match(await other.poolStatus('jobs'), { replicas: 2, busySlots: 0, queue: 0 })
 })

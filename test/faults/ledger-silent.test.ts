@@ -9,8 +9,8 @@ t.setTimeout(300_000)
 
 const pool = {
   pool: 'standard',
-  autoscaling: { minReplicas: 0, zeroAfterSeconds: 10, maxReplicas: 20, slots: 2, holdSeconds: 4 },
-  drain: { stepSeconds: 1 },
+  autoscaling: { minReplicas: 0, cooldownSeconds: 10, maxReplicas: 20, slots: 2 },
+  scaleDown: { stabilizationWindowSeconds: 4, periodSeconds: 1 },
 } as const
 
 t.test("where the ledger is silent, JetStream's depth raises the size and never lowers it", async (t) => {

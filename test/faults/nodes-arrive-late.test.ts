@@ -34,8 +34,8 @@ const playPool = async (seed: number) => {
     pools: {
       standard: {
         pool: 'standard',
-        autoscaling: { minReplicas: 1, maxReplicas: 60, holdSeconds: 10 },
-        drain: { stepSeconds: 1 },
+        autoscaling: { minReplicas: 1, maxReplicas: 60 },
+        scaleDown: { stabilizationWindowSeconds: 10, periodSeconds: 1 },
       },
     },
   })
@@ -75,7 +75,9 @@ t.test('each proxied capture gets its Job while nodes are provisioned', async (t
     const world = createWorld({
       seed,
       nodes: { zones: [], room: 30, provisionMs },
-      pools: { proxied: { pool: 'proxied', jobs: { max: 100, spares: 0, spareSeconds: 60, keepSeconds: 600 } } },
+      pools: {
+        proxied: { pool: 'proxied', jobs: { max: 100, spares: 0, spareSeconds: 60, ttlSecondsAfterFinished: 600 } },
+      },
     })
     await goOn(world, 25_000)
     await goOn(world, 55_000, () => {

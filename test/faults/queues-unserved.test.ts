@@ -15,7 +15,8 @@ const setPaused = (world: World, paused: boolean) =>
   edit(world, `${browserPools.apiVersion}/${browserPools.plural}`, 'standard', { spec: { paused } })
 const failedIn = (world: World) => [...world.ledger.rows.values()].filter(({ isFailed }) => isFailed).length
 
-const toZero = { minReplicas: 0, zeroAfterSeconds: 10, holdSeconds: 4 }
+const toZero = { minReplicas: 0, cooldownSeconds: 10 }
+const scaleDown = { stabilizationWindowSeconds: 4 }
 
 t.test('captures of a queue that no pool serves fail after the proxied wait', async (t) => {
   const world = createWorld({ seed: 1, pools: { standard: { pool: 'standard' } } })
@@ -29,7 +30,7 @@ t.test('captures of a queue that no pool serves fail after the proxied wait', as
 })
 
 t.test('captures of a paused pool without workers fail after the proxied wait, and not once it goes on', async (t) => {
-  const world = createWorld({ seed: 2, pools: { standard: { pool: 'standard', autoscaling: toZero } } })
+  const world = createWorld({ seed: 2, pools: { standard: { pool: 'standard', autoscaling: toZero, scaleDown } } })
   await goOn(world, 30_000)
   t.equal(sizeOf(world, 'standard'), 0)
   setPaused(world, true)

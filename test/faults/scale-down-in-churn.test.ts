@@ -12,8 +12,8 @@ t.setTimeout(300_000)
 
 const pool = {
   pool: 'standard',
-  autoscaling: { minReplicas: 1, maxReplicas: 20, holdSeconds: 4 },
-  drain: { stepSeconds: 1 },
+  autoscaling: { minReplicas: 1, maxReplicas: 20 },
+  scaleDown: { stabilizationWindowSeconds: 4, periodSeconds: 1 },
 } as const
 
 /** A world whose pool has grown to twenty workers. */

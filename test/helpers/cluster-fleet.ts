@@ -48,7 +48,7 @@ export type Attempt = {
 }
 
 /** The end of a worker: what it was told or what befell it, and what it was at that moment. */
-export type WorkerEnd = {
+export type WorkerExit = {
   readonly pod: string
   readonly how: 'told to end' | 'killed' | 'died'
   readonly state: string
@@ -65,14 +65,14 @@ export class Fleet implements AsyncDisposable {
   /** All attempts so far, in the order in which they began. */
   readonly attempts: readonly Attempt[]
   /** How workers ended so far. */
-  readonly ends: readonly WorkerEnd[]
+  readonly ends: readonly WorkerExit[]
   readonly #options: FleetOptions
   readonly #queues: Queues
   readonly #kubelet: StandInKubelet
   readonly #faults = new Map<string, Fault>()
   readonly #running = new Map<string, PlayedWorker>()
   readonly #attempts: Attempt[] = []
-  readonly #ends: WorkerEnd[] = []
+  readonly #ends: WorkerExit[] = []
 
   /** See `startFleet`. */
   constructor(options: FleetOptions, queues: Queues) {
@@ -99,7 +99,7 @@ export class Fleet implements AsyncDisposable {
   }
 
   /** Ends of workers that served captures when they were told to end, or were killed. None, if everybody drains first. */
-  busyEnds(): readonly WorkerEnd[] {
+  busyEnds(): readonly WorkerExit[] {
     return this.#ends.filter(({ how, busy }) => how !== 'died' && busy.length > 0)
   }
 
@@ -186,7 +186,7 @@ export class Fleet implements AsyncDisposable {
     worker.die(exitCode)
   }
 
-  #note({ spec, state, captures }: PlayedWorker, how: WorkerEnd['how']) {
+  #note({ spec, state, captures }: PlayedWorker, how: WorkerExit['how']) {
     this.#ends.push({ pod: spec.pod, how, state: state(), busy: [...captures()] })
   }
 }

@@ -42,7 +42,7 @@ export const writeAuditPolicy = async (place: ClusterPlace): Promise<void> => {
 }
 
 /** All requests of the controller about objects so far, in the order in which they were answered; a watch when it began. */
-export const askedOf = async (place: ClusterPlace): Promise<Asked[]> => {
+export const requestedReplicas = async (place: ClusterPlace): Promise<Asked[]> => {
   const { audit } = clusterFiles(place)
   if (!existsSync(audit)) return []
   const asked: Asked[] = []
@@ -66,6 +66,6 @@ export const askedOf = async (place: ClusterPlace): Promise<Asked[]> => {
 /** Leaves what the controller asked for in a file of its own, each verb of a resource once, where a folder is given. */
 export const keepVerbs = async (place: ClusterPlace, folder: string | undefined): Promise<void> => {
   if (folder === undefined) return
-  const used = new Set((await askedOf(place)).map(({ verb, resource }) => `${verb} ${resource}\n`))
+  const used = new Set((await requestedReplicas(place)).map(({ verb, resource }) => `${verb} ${resource}\n`))
   if (used.size > 0) await writeFile(join(folder, randomUUID()), [...used].toSorted().join(''))
 }

@@ -10,7 +10,7 @@ import { writeCredentials } from './cluster-credentials.ts'
 import { type ClusterProcesses, endWithParent, processesOf, programs } from './cluster-processes.ts'
 import { clusterFiles, type ClusterPlace, type Component, controllerUser, serverUrl } from './cluster-programs.ts'
 import type { NodeNetwork } from './nodes/network.ts'
-import { type Asked, askedOf, keepVerbs, writeAuditPolicy } from './cluster-verbs.ts'
+import { type Asked, requestedReplicas, keepVerbs, writeAuditPolicy } from './cluster-verbs.ts'
 
 const run = promisify(execFile)
 const stages = resolve(import.meta.dirname, '../../k8s/test-cluster/stages.yaml')
@@ -105,7 +105,7 @@ export const startCluster = async (t?: WithTeardown, options: ClusterOptions = {
     controllerKubeconfig: clusterFiles(place).kubeconfig(controllerUser),
     server: serverUrl(place),
     kwokPlaysWorkers: options.kwokPlaysWorkers ?? true,
-    asked: () => askedOf(place),
+    asked: () => requestedReplicas(place),
     ...client,
     ...historyOf(place, processes),
     kill: processes.kill,

@@ -20,10 +20,10 @@ const maxJobs = 24
 const specs = {
   standard: {
     pool: 'standard',
-    autoscaling: { minReplicas: atRest.standard, maxReplicas: 6, holdSeconds: 1, queueWaitMs: 100 },
-    drain: { stepSeconds: 1 },
+    autoscaling: { minReplicas: atRest.standard, maxReplicas: 6, queueWaitMs: 100 },
+    scaleDown: { stabilizationWindowSeconds: 1, periodSeconds: 1 },
   },
-  proxied: { pool: 'proxied', jobs: { max: maxJobs, spares: atRest.proxied, keepSeconds: 5 } },
+  proxied: { pool: 'proxied', jobs: { max: maxJobs, spares: atRest.proxied, ttlSecondsAfterFinished: 5 } },
 } as const satisfies Record<string, WantedSpec>
 
 const serviceMs = 500

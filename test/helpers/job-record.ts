@@ -1,4 +1,4 @@
-import { claimOf, endOf, jobs, type SeenJobObject } from '#controller/operator/seen-job.ts'
+import { claimOf, endOf, jobs, type ObservedJob } from '#controller/operator/watch/observed-job.ts'
 import { createKubeApi } from '#shared/kube/client.ts'
 import { systemClock } from '#shared/kube/clock.ts'
 import { openConnection } from '#shared/kube/connection.ts'
@@ -11,8 +11,8 @@ import type { ClusterQueue } from './cluster-queue.ts'
 export type JobRecord = AsyncDisposable & {
   /** Names of all Jobs that were made. */
   readonly made: ReadonlySet<string>
-  readonly unfinished: () => readonly SeenJobObject[]
-  readonly of: (name: string) => SeenJobObject | undefined
+  readonly unfinished: () => readonly ObservedJob[]
+  readonly of: (name: string) => ObservedJob | undefined
   /** The last claim that each of them showed. */
   readonly claims: ReadonlyMap<string, string>
   /** How often a claim was shown or changed. */
@@ -51,7 +51,7 @@ export const recordJobs = (
     most = Math.max(most, alive.length)
     if (free > waiting + spares()) excesses.push(`${free} free Jobs for ${waiting} captures`)
   }
-  const reflector: Reflector<SeenJobObject> = new Reflector<SeenJobObject>(
+  const reflector: Reflector<ObservedJob> = new Reflector<ObservedJob>(
     {
       api: createKubeApi(connection),
       clock: systemClock,

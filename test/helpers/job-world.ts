@@ -1,9 +1,10 @@
-import type { Heard } from '#controller/hear-pool.ts'
+import type { ReceivedBeat } from '#controller/subscribe-to-pool.ts'
 import type { Depth } from '#controller/pool.ts'
-import type { KubernetesJobsDeps, Mirror } from '#controller/operator/kubernetes-jobs.ts'
-import { jobNameLabel, type SeenJobObject } from '#controller/operator/seen-job.ts'
-import type { SeenPod } from '#controller/operator/seen-pod.ts'
-import { workerContainer } from '#controller/operator/worker-pod.ts'
+import type { KubernetesJobsDeps } from '#controller/operator/jobs/kubernetes-jobs.ts'
+import type { Lister } from '#controller/operator/watch/informers.ts'
+import { jobNameLabel, type ObservedJob } from '#controller/operator/watch/observed-job.ts'
+import type { ObservedPod } from '#controller/operator/watch/observed-pod.ts'
+import { workerContainer } from '#controller/operator/manifests/worker-pod.ts'
 import { KubeError, type Outcome } from '#shared/kube/kube-error.ts'
 import { captureLabel } from '#shared/kube/names.ts'
 import type { Change } from '#shared/kube/object-cache.ts'
@@ -35,7 +36,7 @@ export type WorldOptions = {
 
 /** Who hears of what happens, later than it happens. */
 export type WorldEars = {
-  readonly jobChanged: (change: Change<SeenJobObject>) => void
+  readonly jobChanged: (change: Change<ObservedJob>) => void
   readonly podChanged: () => void
   readonly beat: (beat: BeatMessage) => void
   readonly started: (message: StartedMessage) => void
@@ -45,7 +46,7 @@ export type WorldEars = {
 type Capture = { readonly id: string; readonly atMs: number; servedMs?: number; holder?: Job }
 type Job = {
   readonly name: string
-  object: SeenJobObject
+  object: ObservedJob
   capture?: Capture
   isIdle: boolean
   isDead: boolean
@@ -56,9 +57,9 @@ const ackWaitMs = 15_000
 const namespace = 'jobs'
 
 /** A late copy of objects. */
-const createMirror = <T extends KubeObject & { metadata: { name: string } }>() => {
+const createLister = <T extends KubeObject & { metadata: { name: string } }>() => {
   const objects = new Map<string, T>()
-  const all: Mirror<T> = {
+  const all: Lister<T> = {
     all: () => [...objects.values()],
     get: (key) => objects.get(key),
     hasSynced: true,
@@ -83,17 +84,17 @@ export class JobWorld {
   readonly random: () => number
   /** What was wrong at the making of Jobs. */
   readonly violations: string[] = []
-  readonly beats = new Map<string, Heard>()
+  readonly beats = new Map<string, ReceivedBeat>()
   created = 0
   deaths = 0
   claimWrites = 0
   readonly #options: WorldOptions
-  readonly #ears = new Set<WorldEars>()
+  readonly #subscriptions = new Set<WorldEars>()
   readonly #truth = new Map<string, Job>()
   readonly #queue: Capture[] = []
   readonly #captures: Capture[] = []
-  readonly #jobs = createMirror<SeenJobObject>()
-  readonly #pods = createMirror<SeenPod>()
+  readonly #jobs = createLister<ObservedJob>()
+  readonly #pods = createLister<ObservedPod>()
   readonly #watchJobs
   readonly #watchPods
   readonly #say
@@ -118,9 +119,9 @@ export class JobWorld {
   }
 
   /** Lets somebody hear of everything from now on, until disposed. */
-  follow(ears: WorldEars): Disposable {
-    this.#ears.add(ears)
-    return { [Symbol.dispose]: () => void this.#ears.delete(ears) }
+  follow(subscriptions: WorldEars): Disposable {
+    this.#subscriptions.add(subscriptions)
+    return { [Symbol.dispose]: () => void this.#subscriptions.delete(subscriptions) }
   }
 
   /** Asks JetStream, which takes its time. */
@@ -168,9 +169,9 @@ export class JobWorld {
     else this.#queue.push(capture)
   }
 
-  #tell(how: (ears: WorldEars) => void) {
+  #tell(how: (subscriptions: WorldEars) => void) {
     this.#say(() => {
-      for (const ears of this.#ears) how(ears)
+      for (const subscriptions of this.#subscriptions) how(subscriptions)
     })
   }
 
@@ -184,24 +185,24 @@ export class JobWorld {
     if (free > waiting + spares) this.violations.push(`${free} free Jobs for ${waiting} captures ${where}`)
   }
 
-  #show(job: Job, change: (object: SeenJobObject) => SeenJobObject) {
+  #show(job: Job, change: (object: ObservedJob) => ObservedJob) {
     this.#versions += 1
     const { metadata, ...rest } = change(job.object)
     const object = { ...rest, metadata: { ...metadata, resourceVersion: String(this.#versions) } }
     job.object = object
     this.#watchJobs(() => {
       const told = this.#jobs.put(object)
-      for (const { jobChanged } of this.#ears) jobChanged(told)
+      for (const { jobChanged } of this.#subscriptions) jobChanged(told)
     })
   }
 
-  #showPod({ name, object }: Job, status: NonNullable<SeenPod['status']>) {
+  #showPod({ name, object }: Job, status: NonNullable<ObservedPod['status']>) {
     const { uid } = object.metadata
     const labels = { [jobNameLabel]: name }
     const metadata = { name, namespace, uid, resourceVersion: '', creationTimestamp: '', labels }
     this.#watchPods(() => {
       this.#pods.put({ metadata, status })
-      for (const { podChanged } of this.#ears) podChanged()
+      for (const { podChanged } of this.#subscriptions) podChanged()
     })
   }
 
@@ -302,7 +303,7 @@ export class JobWorld {
     if (this.#happens('loses-message')) return
     this.#say(() => {
       this.beats.set(name, { beat, atMs: this.time.nowMs() })
-      for (const ears of this.#ears) ears.beat(beat)
+      for (const subscriptions of this.#subscriptions) subscriptions.beat(beat)
     })
   }
 

@@ -1,8 +1,8 @@
 import type { JobNotice } from '#controller/proxied/job-runner.ts'
-import { KubernetesJobs, type KubernetesJobsDeps } from '#controller/operator/kubernetes-jobs.ts'
-import { troubleOf } from '#controller/operator/trouble-of.ts'
-import { jobNameLabel, type SeenJobObject } from '#controller/operator/seen-job.ts'
-import type { SeenPod } from '#controller/operator/seen-pod.ts'
+import { KubernetesJobs, type KubernetesJobsDeps } from '#controller/operator/jobs/kubernetes-jobs.ts'
+import { troubleOf } from '#controller/operator/pods/pod-trouble.ts'
+import { jobNameLabel, type ObservedJob } from '#controller/operator/watch/observed-job.ts'
+import type { ObservedPod } from '#controller/operator/watch/observed-pod.ts'
 import { KubeError, type Outcome } from '#shared/kube/kube-error.ts'
 import { appliedAnnotation, captureLabel, managedSelector } from '#shared/kube/names.ts'
 import type { Change } from '#shared/kube/object-cache.ts'
@@ -12,7 +12,7 @@ const revision = 'r1'
 
 type Condition = 'Complete' | 'Failed' | 'SuccessCriteriaMet' | 'FailureTarget'
 /** A Job as the API server hands it out. */
-export const jobObject = (name: string, given: { end?: Condition; captureId?: string } = {}): SeenJobObject => ({
+export const jobObject = (name: string, given: { end?: Condition; captureId?: string } = {}): ObservedJob => ({
   metadata: {
     ...{ name, namespace, uid: name, resourceVersion: '1', annotations: { [appliedAnnotation]: revision } },
     labels: given.captureId === undefined ? {} : { [captureLabel]: given.captureId },
@@ -20,7 +20,7 @@ export const jobObject = (name: string, given: { end?: Condition; captureId?: st
   status: { conditions: given.end ? [{ type: given.end, status: 'True' }] : [] },
 })
 /** The pod of a Job. */
-export const podObject = (job: string, status: NonNullable<SeenPod['status']>, more: object = {}): SeenPod => ({
+export const podObject = (job: string, status: NonNullable<ObservedPod['status']>, more: object = {}): ObservedPod => ({
   metadata: {
     ...{ name: `${job}-x`, namespace, uid: job, resourceVersion: '1', creationTimestamp: '' },
     labels: { [jobNameLabel]: job },
@@ -33,12 +33,12 @@ export const podObject = (job: string, status: NonNullable<SeenPod['status']>, m
 export type Answer = 'made' | Outcome
 type Call = { readonly kind: 'create' | 'patch'; readonly name: string; readonly body?: object }
 
-type Given = { present?: SeenJobObject[]; listed?: SeenJobObject[]; list?: () => Promise<never> }
+type Given = { present?: ObservedJob[]; listed?: ObservedJob[]; list?: () => Promise<never> }
 
 /** Begins a runner on copies that the test fills, and an API that answers as the test says. */
 export const beginJobsRunner = (given: Given = {}) => {
   const jobs = new Map((given.present ?? []).map((job) => [`${namespace}/${job.metadata.name}`, job]))
-  const pods = new Map<string, SeenPod>()
+  const pods = new Map<string, ObservedPod>()
   const state = {
     nowMs: 0,
     hasSynced: true,
@@ -91,7 +91,7 @@ export const beginJobsRunner = (given: Given = {}) => {
     },
     { namespace, labelSelector: managedSelector('shutterfleet') },
   )
-  const show = (job: SeenJobObject, kind: Change<SeenJobObject>['kind'] = 'updated') => {
+  const show = (job: ObservedJob, kind: Change<ObservedJob>['kind'] = 'updated') => {
     const key = `${namespace}/${job.metadata.name}`
     if (kind === 'deleted') jobs.delete(key)
     else jobs.set(key, job)

@@ -1,5 +1,5 @@
-import { type PodSettings, workerContainer } from '#controller/operator/worker-pod.ts'
-import type { SeenPod } from '#controller/operator/seen-pod.ts'
+import { type PodSettings, workerContainer } from '#controller/operator/manifests/worker-pod.ts'
+import type { ObservedPod } from '#controller/operator/watch/observed-pod.ts'
 import { type BrowserPool, browserPoolSpec, type BrowserPoolStatus } from '#shared/kube/browser-pool.ts'
 import { appliedAnnotation, fieldOwner, poolLabels, replicasOwner, workersName } from '#shared/kube/names.ts'
 import type { KubeObject } from '#shared/kube/resource.ts'
@@ -53,7 +53,7 @@ export type PodParts = {
 const moment = '2026-01-01T00:00:10Z'
 
 /** A worker's pod as the operator keeps it; one that runs and is ready, unless `parts` say otherwise. */
-export const podObject = (name: string, parts: PodParts = {}): SeenPod => ({
+export const podObject = (name: string, parts: PodParts = {}): ObservedPod => ({
   metadata: {
     name,
     namespace: 'n',
@@ -65,7 +65,7 @@ export const podObject = (name: string, parts: PodParts = {}): SeenPod => ({
     ...(parts.annotations && { annotations: parts.annotations }),
   },
   ...(parts.node !== undefined && { spec: { nodeName: parts.node } }),
-  status: statusOf(parts),
+  status: poolStatus(parts),
 })
 
 const scheduledOf = ({ unschedulable, scheduledSince = moment }: PodParts) => {
@@ -74,7 +74,7 @@ const scheduledOf = ({ unschedulable, scheduledSince = moment }: PodParts) => {
   return { type, status: 'False', reason: 'Unschedulable', message: unschedulable, lastTransitionTime: scheduledSince }
 }
 
-const statusOf = (parts: PodParts): NonNullable<SeenPod['status']> => {
+const poolStatus = (parts: PodParts): NonNullable<ObservedPod['status']> => {
   const { ready = true, unschedulable } = parts
   const readyStatus = {
     status: ready && !parts.isNodeLost ? 'True' : 'False',

@@ -60,7 +60,7 @@ const stateOf = ({ program, last, isOver, waiting, startedAt }: PodLife): Contai
 }
 
 /** The status that says how a pod lives; conditions that others set stay, times of those that stay the same too. */
-export const statusOf = (life: PodLife): PodStatus => {
+export const poolStatus = (life: PodLife): PodStatus => {
   const { pod, program, last, restarts, isOver, isEvicted, startedAt } = life
   const isReady = program?.isReady() ?? false
   const old = pod.status?.conditions ?? []

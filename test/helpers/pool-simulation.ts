@@ -6,7 +6,7 @@ import {
   type Decision,
   type Observation,
   type PoolPolicy,
-  type SeenWorker,
+  type ObservedWorker,
 } from '#controller/pool.ts'
 import { createSimulatedFleet } from './simulated-fleet.ts'
 
@@ -134,7 +134,7 @@ export const simulatePool = (scenario: Scenario): Outcome => {
   const tick = (atMs: number) => {
     const { decision, memory: next } = decide(look(atMs), policyAt(atMs), memory)
     memory = next
-    const inState = (...states: SeenWorker['state'][]) =>
+    const inState = (...states: ObservedWorker['state'][]) =>
       fleet.seen(atMs).filter(({ state }) => states.includes(state)).length
     const { waiting, inFlight } = fleet.depth()
     moments.push({
@@ -148,7 +148,7 @@ export const simulatePool = (scenario: Scenario): Outcome => {
       known: waiting + inFlight,
       counted: counted ? counted.backlog.pending + counted.backlog.processing : 0,
     })
-    fleet.carryOut(decision, atMs)
+    fleet.applyDecision(decision, atMs)
   }
 
   for (let turn = 0; turn < callers; turn += 1) call()

@@ -1,10 +1,10 @@
 import { createProxiedObserver } from '#controller/proxied/observe-proxied.ts'
-import { createJobReports } from '#controller/proxied/hear-jobs.ts'
+import { createJobReports } from '#controller/proxied/job-reports.ts'
 import type { JobRunner } from '#controller/proxied/job-runner.ts'
 import type { ProxiedObservation, ProxiedPolicy } from '#controller/proxied/proxied.ts'
 import { runProxied } from '#controller/proxied/run-proxied.ts'
-import { KubernetesJobs, type KubernetesJobsDeps } from '#controller/operator/kubernetes-jobs.ts'
-import { troubleOf } from '#controller/operator/trouble-of.ts'
+import { KubernetesJobs, type KubernetesJobsDeps } from '#controller/operator/jobs/kubernetes-jobs.ts'
+import { troubleOf } from '#controller/operator/pods/pod-trouble.ts'
 import { managedSelector } from '#shared/kube/names.ts'
 import type { PoolStateMessage } from '#shared/queue/messages.ts'
 import type { Bell } from '#shared/process/bell.ts'
@@ -104,13 +104,14 @@ const live = (world: JobWorld, { policy, fault = {} }: ProxiedScenario, stop: Ab
     },
     poked: bell.ring,
   })
-  const hearing = {
+  const subscription = {
     backlog: () => 'unknown' as const,
     beats: world.beats,
-    heardSince: (fromMs: number) => now() - fromMs,
+    listeningMs: (fromMs: number) => now() - fromMs,
   }
   let early: ReturnType<JobWorld['readDepth']> | undefined
-  const honest = createProxiedObserver({ runner, reports, hearing, now, readDepth: () => early ?? world.readDepth() })
+  const readDepth = () => early ?? world.readDepth()
+  const honest = createProxiedObserver({ runner, reports, subscription, now, readDepth })
   const observe = async () => {
     if (fault.depthFirst) {
       early = world.readDepth()

@@ -65,6 +65,14 @@ const breaks = (schema: Schema, example: unknown): readonly (readonly [string, u
     maxProperties: schema.maxProperties !== undefined && refillMap(example as object, schema.maxProperties + 1),
   }).filter(([, bad]) => bad !== false && bad !== undefined)
 
+/** Of the items of a list, the first that has the field: fields may exclude each other. */
+const itemWith = (example: unknown, keys: Keys, name: string): Keys => {
+  if (typeof keys.at(-1) !== 'number') return keys
+  const list = keys.slice(0, -1)
+  const index = (at(example, list) as readonly object[]).findIndex((item) => name in item)
+  return index < 0 ? keys : [...list, index]
+}
+
 /** Every bound of a schema. `example` has to fill every field. */
 export const boundsOf = (schema: Schema, example: unknown, keys: Keys): Bound[] => {
   const value = at(example, keys)
@@ -73,7 +81,9 @@ export const boundsOf = (schema: Schema, example: unknown, keys: Keys): Bound[] 
   return [
     ...breaks(schema, value).map(([keyword, bad]) => ({ keys, keyword, bad })),
     ...required.map((name) => ({ keys: [...keys, name], keyword: 'required', bad: undefined })),
-    ...Object.entries(properties).flatMap(([name, each]) => boundsOf(each, example, [...keys, name])),
+    ...Object.entries(properties).flatMap(([name, each]) =>
+      boundsOf(each, example, [...itemWith(example, keys, name), name]),
+    ),
     ...(items ? boundsOf(items, example, [...keys, 0]) : []),
     ...(additionalProperties ? boundsOf(additionalProperties, example, [...keys, anyName]) : []),
   ]

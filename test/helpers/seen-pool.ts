@@ -1,4 +1,4 @@
-import type { Backlog, Observation, PoolPolicy, SeenWorker } from '#controller/pool.ts'
+import type { Backlog, Observation, PoolPolicy, ObservedWorker } from '#controller/pool.ts'
 
 /** A backlog of nothing. */
 export const quietBacklog: Backlog = { pending: 0, processing: 0, arrivals10s: 0, oldestMs: 0 }
@@ -35,7 +35,7 @@ export const seenPool = (given: Partial<Observation> = {}): Observation => ({
 })
 
 /** A worker that is ready, idle and was just heard. */
-export const seenWorker = (pod: string, given: Partial<SeenWorker> = {}): SeenWorker => ({
+export const seenWorker = (pod: string, given: Partial<ObservedWorker> = {}): ObservedWorker => ({
   pod,
   state: 'ready',
   ageMs: 60_000,
@@ -46,11 +46,11 @@ export const seenWorker = (pod: string, given: Partial<SeenWorker> = {}): SeenWo
 })
 
 /** Workers w1, w2 … that are alike. */
-export const seenCrew = (count: number, given: Partial<SeenWorker> = {}): SeenWorker[] =>
+export const seenCrew = (count: number, given: Partial<ObservedWorker> = {}): ObservedWorker[] =>
   Array.from({ length: count }, (_, index) => seenWorker(`w${index + 1}`, given))
 
 /** Workers s1, s2 … for which there is no room. */
-export const stuckCrew = (count: number, given: Partial<SeenWorker> = {}): SeenWorker[] =>
+export const stuckCrew = (count: number, given: Partial<ObservedWorker> = {}): ObservedWorker[] =>
   Array.from({ length: count }, (_, index) =>
     seenWorker(`s${index + 1}`, { state: 'stuck', trouble: 'unschedulable', ...given }),
   )

@@ -1,4 +1,4 @@
-import type { Decision, Observation, SeenWorker } from '#controller/pool.ts'
+import type { Decision, Observation, ObservedWorker } from '#controller/pool.ts'
 
 /** What a fleet is made of; see the scenario of a simulation. */
 export type FleetOptions = {
@@ -27,7 +27,7 @@ type Worker = {
 /** It takes a moment until somebody says why a worker does not come up. */
 const noticedAfterMs = 1500
 
-const stateOf = (worker: Worker, atMs: number): SeenWorker['state'] => {
+const stateOf = (worker: Worker, atMs: number): ObservedWorker['state'] => {
   if (worker.readyMs > atMs) return worker.stuck && atMs - worker.bornMs >= noticedAfterMs ? 'stuck' : 'starting'
   if (!worker.leaving) return 'ready'
   return worker.running.length > 0 ? 'draining' : 'drained'
@@ -163,7 +163,7 @@ export const createSimulatedFleet = (options: FleetOptions) => {
     oldestMs: (atMs: number) => atMs - (queue[0]?.atMs ?? atMs),
     elsewhere: () => ({ slots: others.length, busy: runningIn(others) }),
     readyCount: (atMs: number) => workers.filter(({ readyMs }) => readyMs <= atMs).length,
-    seen: (atMs: number): SeenWorker[] =>
+    seen: (atMs: number): ObservedWorker[] =>
       workers.map((worker) => ({
         pod: worker.pod,
         state: stateOf(worker, atMs),
@@ -178,7 +178,7 @@ export const createSimulatedFleet = (options: FleetOptions) => {
       replicas.pass(atMs)
       serve(atMs)
     },
-    carryOut: (decision: Decision, atMs: number) => {
+    applyDecision: (decision: Decision, atMs: number) => {
       if (decision.kind === 'drain') setLeaving(decision.pods, true)
       if (decision.kind === 'replace') replicas.drop(decision.pods, atMs)
       if (decision.kind === 'stop') {

@@ -7,7 +7,7 @@ import { Reflector } from '#shared/kube/reflector.ts'
 import { keyOf } from '#shared/kube/resource.ts'
 import { WorkQueue } from '#shared/kube/work-queue.ts'
 import type { TestCluster } from './cluster.ts'
-import { isSameStatus, newLife, now, type PodLife, type Program, statusOf, type Waiting } from './pod-life.ts'
+import { isSameStatus, newLife, now, type PodLife, type Program, poolStatus, type Waiting } from './pod-life.ts'
 import { type PodObject, pods, workerSelector } from './worker-pod-object.ts'
 
 const writesAtOnce = 8
@@ -176,7 +176,7 @@ export class StandInKubelet implements AsyncDisposable {
     const { pod } = life
     const { name, namespace, uid } = pod.metadata
     const ref = { resource: pods, namespace, name }
-    const status = statusOf(life)
+    const status = poolStatus(life)
     const goes = pod.metadata.deletionTimestamp !== undefined && life.isOver
     try {
       // Who counts a Job's pods has to see how they ended; of others it does not matter.

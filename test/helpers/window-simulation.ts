@@ -114,7 +114,7 @@ export const simulateWindow = async (database: Database, scenario: WindowScenari
     )
     memory = next
     if (decision.kind === 'scale-up') asked = Math.max(asked, decision.to)
-    fleet.carryOut(decision, nowMs)
+    fleet.applyDecision(decision, nowMs)
   }
 
   for (; nowMs <= untilMs; nowMs += stepMs) {

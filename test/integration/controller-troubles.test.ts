@@ -1,6 +1,6 @@
 import t, { type Test } from 'tap'
 import { decide } from '#controller/decide.ts'
-import type { Decide, Decision, Observation, PoolPolicy, SeenWorker } from '#controller/pool.ts'
+import type { Decide, Decision, Observation, PoolPolicy, ObservedWorker } from '#controller/pool.ts'
 import {
   logNormal,
   type Outcome,
@@ -57,7 +57,7 @@ const isAtRest = (t: Test, outcome: Outcome, size: number) => {
   t.strictSame({ ready, asked, stuck }, { ready: size, asked: size, stuck: 0 }, 'ends as large as it should be')
 }
 
-const sees = (change: (workers: readonly SeenWorker[]) => readonly SeenWorker[]) => (seen: Observation) =>
+const sees = (change: (workers: readonly ObservedWorker[]) => readonly ObservedWorker[]) => (seen: Observation) =>
   seen.workers === 'unknown' ? seen : { ...seen, workers: change(seen.workers) }
 
 const stuckIn = ({ workers }: Observation) =>

@@ -1,4 +1,5 @@
 import { captures } from './captures.ts'
+import { operatorFaults } from './operator.ts'
 import { paths } from './paths.ts'
 import { reads } from './reads.ts'
 import { results } from './results.ts'
@@ -7,4 +8,12 @@ import { worker } from './worker.ts'
 import type { Mutation } from './mutation.ts'
 
 /** Faults, those in gateway, ledger and webhooks each against a point of docs/http-contract.md. */
-export const mutations: readonly Mutation[] = [...paths, ...captures, ...results, ...reads, ...webhooks, ...worker]
+export const mutations: readonly Mutation[] = [
+  ...paths,
+  ...captures,
+  ...results,
+  ...reads,
+  ...webhooks,
+  ...worker,
+  ...operatorFaults,
+]

@@ -3,10 +3,10 @@ import { type StructuralSchema, structuralSchema } from './structural-schema.ts'
 
 const intro = `# BrowserPool
 
-A pool of browser workers on Kubernetes is one object of the kind \`BrowserPool\` (\`shutterfleet.dev/v1alpha1\`, short \`bp\`):
+A pool of browser workers on Kubernetes is one object of the kind \`BrowserPool\` (\`shutterfleet.dev/v1beta1\`, short \`bp\`):
 
 \`\`\`yaml
-apiVersion: shutterfleet.dev/v1alpha1
+apiVersion: shutterfleet.dev/v1beta1
 kind: BrowserPool
 metadata:
   name: standard
@@ -21,7 +21,7 @@ spec:
       requests: { cpu: "2", memory: 1200Mi }
       limits: { memory: 1200Mi }
     nodeSelector: { kubernetes.io/arch: amd64 }
-    topologySpread:
+    topologySpreadConstraints:
       - topologyKey: topology.kubernetes.io/zone
 \`\`\`
 
@@ -31,7 +31,7 @@ kubectl describe bp standard                      # conditions and events
 kubectl explain bp.spec.autoscaling               # these tables, in the terminal
 kubectl wait bp/standard --for=condition=Ready
 kubectl patch bp standard --type=merge -p '{"spec":{"autoscaling":{"enabled":false}}}'
-kubectl scale bp standard --replicas=5            # rules while autoscaling is off
+kubectl scale bp standard --replicas=5            # refused while the queue sizes the pool
 \`\`\`
 
 What contradicts itself is refused when it is applied, with a message that names the field; see [Rules](#rules).

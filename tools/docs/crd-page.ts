@@ -16,7 +16,7 @@ const column = (name: string, type: string, jsonPath: string, description: strin
 /** What \`kubectl get bp\` shows; those of priority 1 only with \`-o wide\`. */
 const columns = [
   column('Ready', 'integer', '.status.readyReplicas', 'Workers that take captures'),
-  column('Desired', 'integer', '.status.desired', 'Workers that the work needs within the bounds'),
+  column('Desired', 'integer', '.status.desiredReplicas', 'Workers that the work needs within the bounds'),
   column('Busy', 'integer', '.status.busySlots', 'Captures that are being served'),
   column('Queue', 'integer', '.status.queue', 'Captures that have not begun'),
   column('Wait', 'integer', '.status.oldestWaitSeconds', 'Seconds that the oldest of them has waited'),

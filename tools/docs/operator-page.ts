@@ -1,4 +1,4 @@
-import { type Aside, asideWords } from '#controller/operator/aside.ts'
+import { type SkipReason, skipReasons } from '#controller/operator/pools/skip-reason.ts'
 import { type Reason, reasons } from '#controller/pool.ts'
 import { type PoolCondition, poolConditions } from '#shared/kube/browser-pool.ts'
 
@@ -25,11 +25,12 @@ const reasonHelp: Readonly<Record<Reason, string>> = {
   buffer: 'Idle workers, or spares, are kept on top of what is needed',
   'below-minimum': 'Fewer workers than `minReplicas`',
   'at-maximum': 'More workers are needed than `maxReplicas` (or `jobs.max`) allows',
-  holding: 'More workers than needed, kept for `holdSeconds` (the last one for `zeroAfterSeconds`)',
+  holding:
+    'More workers than needed, kept for `scaleDown.stabilizationWindowSeconds` (the last one for `cooldownSeconds`)',
   starting: 'Not made smaller while workers are starting: a ReplicaSet would remove those first',
   rollout:
     'Not made smaller while a changed template is rolled out: Kubernetes decides then who goes, workers that serve included. Where it hangs, `Degraded` says why new workers do not come up: mend the template, or take it back',
-  stepping: 'Not made smaller before `drain.stepSeconds` have passed since the last step',
+  stepping: 'Not made smaller before `scaleDown.periodSeconds` have passed since the last step',
   excess: 'More workers than needed: some are told to drain, or stuck ones are taken away',
   drained: 'Workers that have finished what they had are taken away',
   lost: 'Workers that say nothing for 10 s are replaced',
@@ -40,10 +41,10 @@ const reasonHelp: Readonly<Record<Reason, string>> = {
 }
 
 /** Why a pool is left alone. */
-const asideHelp: Readonly<Record<Aside['word'], string>> = {
-  'pool-taken': 'An older BrowserPool is sized by the same queue: this one is left alone',
-  'not-understood':
-    "The spec holds what this controller does not know: another release's CustomResourceDefinition is installed. The pool is left alone",
+const asideHelp: Readonly<Record<SkipReason['word'], string>> = {
+  'pool-taken': 'An older BrowserPool is sized by the same queue: this one is skipped',
+  'unsupported-spec':
+    "The spec holds what this controller does not know: another release's CustomResourceDefinition is installed. The pool is skipped",
 }
 
 /** What each reason of a condition means. */
@@ -80,7 +81,7 @@ const conditionHelp: Readonly<Record<PoolCondition['reason'], string>> = {
   NotStarting:
     'A node has not started a worker for two minutes: a volume, the network, or a long download of the image',
   PodsRefused: 'The cluster refuses to make the pods',
-  PoolTaken: 'An older BrowserPool is sized by the same queue: this one is left alone',
+  PoolTaken: 'An older BrowserPool is sized by the same queue: this one is skipped',
   ApplyFailed:
     "The API server refuses what the controller applies, or another CustomResourceDefinition than this release's is installed; the message says which. It is tried again when the pool changes, else after waits of up to five minutes",
 }
@@ -114,7 +115,7 @@ tested with 1.36.
 | \`procMount: Unmasked\` | pods, unless \`flags-only\`: browsers get a /proc of their own | 1.33 |
 | \`podReplacementPolicy\` | Jobs | 1.29 |
 | \`fieldPath\` of rules | the CustomResourceDefinition | 1.28 |
-| \`matchLabelKeys\` | pods with \`template.topologySpread\` | 1.27 |
+| \`matchLabelKeys\` | pods with \`template.topologySpreadConstraints\` | 1.27 |
 | \`unhealthyPodEvictionPolicy\` | the PodDisruptionBudget | 1.27 |
 | \`batch.kubernetes.io/job-name\` | pods of Jobs, by which they are found | 1.27 |
 | \`podFailurePolicy\` | Jobs | 1.26 |
@@ -203,7 +204,7 @@ sealed over NATS.
  pods, Jobs ──────┘       └▶ status, conditions, events, metrics, pool.proxied.state
 \`\`\`
 
-- **Shape**: when a BrowserPool, or what is made of it, changes: the Deployment is applied server-side, everything but its
+- **Children**: when a BrowserPool, its Deployment or its PodDisruptionBudget changes: the Deployment is applied server-side, everything but its
   size. What somebody else changed of it is taken back; what somebody else added is left alone. What a new release or new
   settings of the controller change is rolled out pool by pool; a rollout that Kubernetes gives up on does not stop the next one.
 - **Size**: one loop for each pool. A read that fails is *unknown*, never zero, and freezes the size.
@@ -221,7 +222,7 @@ sealed over NATS.
 3. The larger of both, never more than one slot for each capture that is known, plus \`buffer\`, within \`minReplicas\` and
    \`maxReplicas\`.
 4. **Up** at once, from zero straight to what the backlog needs. **Down** when even the largest number wanted within
-   \`holdSeconds\` is below the size: one worker, or a quarter of them, each \`drain.stepSeconds\`.
+   \`stabilizationWindowSeconds\` is below the size: one worker, or a quarter of them, each \`scaleDown.periodSeconds\`.
 5. **Drain, then scale** ([ADR 11](adr/0011-scale-a-deployment-after-draining.md)): a worker is told to drain, finishes what
    it has, says \`drained\`; only then is its pod marked and the Deployment made smaller by exactly the marked ones.
    If more work comes first, it takes work again.
@@ -238,6 +239,58 @@ For \`proxied\`: unfinished Jobs = captures that wait + Jobs that have claimed o
 While Jobs cannot begin, none but a try now and then is made, and a capture that has waited for all of
 \`SHUTTERFLEET_PROXIED_WAIT_SECONDS\` fails with \`JOB_FAILED\`.
 
+## Who sizes a pool
+
+\`spec.autoscaling.enabled\` says who does:
+
+| \`autoscaling.enabled\` | Size | Through the scale subresource |
+|---|---|---|
+| \`true\` (default) | the queue, within \`minReplicas\` and \`maxReplicas\` | refused: "the queue sizes the pool" |
+| \`false\` | \`spec.replicas\` | \`kubectl scale\`, a HorizontalPodAutoscaler, KEDA |
+
+Either way workers drain before they terminate, \`scaleDown.periodSeconds\` apart. With \`false\` nothing else of \`autoscaling\` but
+\`slots\` applies: stabilization, bounds and scale to zero are those of whoever writes the scale. Leave \`replicas\` out of manifests that
+are applied again (Argo CD, Flux, \`kubectl apply --server-side\`): the first write through the scale subresource takes the ownership of
+the field over, and an apply that still sets it is a conflict.
+
+A HorizontalPodAutoscaler by the captures that wait, which an adapter such as prometheus-adapter serves as an external metric:
+
+\`\`\`yaml
+apiVersion: autoscaling/v2
+kind: HorizontalPodAutoscaler
+metadata: { name: standard }
+spec:
+  scaleTargetRef: { apiVersion: shutterfleet.dev/v1beta1, kind: BrowserPool, name: standard }
+  minReplicas: 1
+  maxReplicas: 20
+  metrics:
+    - type: External
+      external:
+        metric: { name: shutterfleet_pool_captures_waiting, selector: { matchLabels: { queue: standard } } }
+        target: { type: AverageValue, averageValue: "2" }
+\`\`\`
+
+KEDA by the same metric, to zero after five minutes:
+
+\`\`\`yaml
+apiVersion: keda.sh/v1alpha1
+kind: ScaledObject
+metadata: { name: standard }
+spec:
+  scaleTargetRef: { apiVersion: shutterfleet.dev/v1beta1, kind: BrowserPool, name: standard }
+  minReplicaCount: 0
+  maxReplicaCount: 20
+  cooldownPeriod: 300
+  triggers:
+    - type: prometheus
+      metadata:
+        serverAddress: http://prometheus:9090
+        query: max(shutterfleet_pool_captures_waiting{queue="standard"})
+        threshold: "2"
+\`\`\`
+
+Both know neither how long a worker takes to start nor how long a capture lasts, which the queue's own law does.
+
 ## How to read it
 
 \`\`\`sh
@@ -250,9 +303,10 @@ kubectl get jobs -L shutterfleet.dev/capture        # proxied captures
 - \`kubectl wait bp/standard --for=condition=Ready\` waits until as many workers take captures as at least are wanted:
   \`minReplicas\`, one where any is wanted, or \`replicas\` with autoscaling off.
 - To hold a pool still while you look: \`kubectl patch bp standard --type=merge -p '{"spec":{"paused":true}}'\`.
-- To decide the size yourself: \`autoscaling.enabled: false\`, then \`kubectl scale bp standard --replicas=5\`.
+- To decide the size yourself: \`autoscaling.enabled: false\`, then \`kubectl scale bp standard --replicas=5\`
+  ([Who sizes a pool](#who-sizes-a-pool)).
 - Two BrowserPools may serve one queue if at most one of them is sized by it; a second one that asks for that is
-  \`PoolTaken\` and left alone.
+  \`PoolTaken\` and skipped.
 - [k8s/user-roles.yaml](../k8s/user-roles.yaml) lets whoever has the ClusterRole \`view\` in a namespace see its BrowserPools, and with
   \`edit\` or \`admin\` change and scale them. [k8s/argocd-health.yaml](../k8s/argocd-health.yaml) tells Argo CD how one is.
 - Metrics: [metrics.md](metrics.md), those of the controller; dashboards and alerts: [operations.md](operations.md#alerts-and-dashboards).
@@ -283,11 +337,11 @@ In the column REASON, in \`status.reason\`, in the log, and as the label \`reaso
 |---|---|
 ${rows(reasonHelp, reasons)}
 
-Nothing is decided about a pool that is left alone; the column REASON and \`status.reason\` say why, no metric does:
+Nothing is decided about a pool that is skipped; the column REASON and \`status.reason\` say why, no metric does:
 
 | Reason | Means |
 |---|---|
-${rows(asideHelp, asideWords)}
+${rows(asideHelp, skipReasons)}
 
 ## Conditions
 

@@ -1,16 +1,16 @@
 import type { Actuator, WorkerNotice } from './actuator.ts'
 import { createStartLatency } from '#controller/start-latency.ts'
-import { createProcessCrew, type ProcessCrewOptions } from './process-crew.ts'
+import { createProcessPool, type ProcessPoolOptions } from './process-pool.ts'
 
 /** How the workers of this machine are run. */
-export type LocalProcessesOptions = ProcessCrewOptions & { readonly notice: (notice: WorkerNotice) => void }
+export type LocalProcessesOptions = ProcessPoolOptions & { readonly notice: (notice: WorkerNotice) => void }
 
-/** Runs workers as child processes. Dispose tells all of them to end and waits, at most `killAfterMs` and the time to reap. */
+/** Runs workers as child processes. Dispose terminates all and waits, at most `killAfterMs` and the time to reap. */
 export const createLocalProcesses = (options: LocalProcessesOptions): Actuator => {
   let starts = { ready: 0, failed: 0 }
   const latency = createStartLatency()
 
-  const crew = createProcessCrew(options, {
+  const pool = createProcessPool(options, {
     ready: (worker) => {
       const ageMs = worker.ageMs()
       starts = { ...starts, ready: starts.ready + 1 }
@@ -24,12 +24,12 @@ export const createLocalProcesses = (options: LocalProcessesOptions): Actuator =
   })
 
   const stop = async (pods: readonly string[]) => {
-    for (const pod of pods) crew.stop(pod)
+    for (const pod of pods) pool.stop(pod)
   }
 
   return {
     list: async () => ({
-      workers: crew.running().map((worker) => ({
+      workers: pool.running().map((worker) => ({
         pod: worker.pod,
         ageMs: worker.ageMs(),
         stopping: worker.isStopping(),
@@ -38,9 +38,9 @@ export const createLocalProcesses = (options: LocalProcessesOptions): Actuator =
       startMs: latency.p90(),
     }),
     start: async (total) => {
-      const present = crew.running().filter((worker) => !worker.isStopping()).length
+      const present = pool.running().filter((worker) => !worker.isStopping()).length
       for (let count = present; count < total; count += 1) {
-        const { pod } = crew.start('worker')
+        const { pod } = pool.start('worker')
         options.notice({ kind: 'started', pod, ageMs: 0 })
       }
     },
@@ -49,6 +49,6 @@ export const createLocalProcesses = (options: LocalProcessesOptions): Actuator =
     replace: stop,
     // Nothing marks a process.
     keep: async () => {},
-    [Symbol.asyncDispose]: () => crew[Symbol.asyncDispose](),
+    [Symbol.asyncDispose]: () => pool[Symbol.asyncDispose](),
   }
 }

@@ -8,12 +8,12 @@ import { startProbeServer } from '#shared/telemetry/probe-server.ts'
 import type { OperatorConfig } from './config.ts'
 import { openOperator } from './open-operator.ts'
 
-/** Everything that a running operator holds. Dispose lets the Lease go before it closes the rest. */
+/** Everything that a running operator holds. Dispose releases the Lease before it closes the rest. */
 export type OperatorContext = AsyncDisposable & { readonly probeUrl: string }
 
 const userAgent = 'shutterfleet-controller'
 
-/** Connects to NATS and to the API server, and begins to work. */
+/** Connects to NATS and to the API server, and starts the operator. */
 export const openContext = async (config: OperatorConfig): Promise<OperatorContext> => {
   await using opened = new AsyncDisposableStack()
   const metrics = createMetrics('controller')

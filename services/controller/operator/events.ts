@@ -5,26 +5,26 @@ import type { ReflectorEvents } from '#shared/kube/reflector.ts'
 import type { Resource } from '#shared/kube/resource.ts'
 import type { Logger } from '#shared/telemetry/logger.ts'
 import type { Metrics } from '#shared/telemetry/metrics.ts'
-import type { ApiRequest } from './count-requests.ts'
-import type { PoolOccurrence } from './status-change.ts'
-import { type UnservedQueuesDeps, type UnservedReason, unservedReasons } from './unserved-queues.ts'
+import type { ApiRequest } from './watch/count-requests.ts'
+import type { PoolOccurrence } from './status/status-change.ts'
+import { type UnservedQueuesDeps, type UnservedReason, unservedReasons } from './pools/unserved-queues.ts'
 
-/** What the controller on Kubernetes says of itself, beside what it says of its pools. */
+/** Business events of the controller on Kubernetes, beside those of its pools. */
 export type OperatorEvents = {
   readonly termBegan: () => void
   readonly termEnded: () => void
-  /** A try to get or keep the Lease that failed. */
+  /** A try to acquire or renew the Lease failed. */
   readonly electionFailed: (error: AppError) => void
   readonly reflectionOf: (resource: Resource) => ReflectorEvents
-  /** What belongs to a pool could not be brought about. */
-  readonly shapeFailed: (pool: string, error: AppError, retryMs: number) => void
+  /** The children of a pool could not be applied. */
+  readonly applyFailed: (pool: string, error: AppError, retryMs: number) => void
   readonly statusFailed: (pool: string, error: AppError) => void
-  /** What has happened to a pool, as Kubernetes is told. */
+  /** What has happened to a pool, as recorded in a Kubernetes event. */
   readonly occurred: (pool: string, occurrence: PoolOccurrence) => void
-  /** Why nobody serves a queue, and how many captures wait in it. */
-  readonly queueLooked: UnservedQueuesDeps['looked']
-  /** What is said of a pool; undefined where nothing is said any more. */
-  readonly said: (pool: BrowserPool, status: BrowserPoolStatus | undefined) => void
+  /** Why a queue is not served, and how many captures wait in it. */
+  readonly queueChecked: UnservedQueuesDeps['checked']
+  /** The status of a pool; undefined once the pool is gone. */
+  readonly statusReported: (pool: BrowserPool, status: BrowserPoolStatus | undefined) => void
   readonly requested: (request: ApiRequest) => void
 }
 
@@ -32,27 +32,27 @@ const createOperatorMetrics = (metrics: Metrics) => ({
   leads: metrics.gauge({ name: 'operator_leads', help: 'Whether this controller leads, 1 or 0' }),
   watches: metrics.counter({
     name: 'operator_watches_ended_total',
-    help: 'Watches of the API server that were over, by what was watched and why',
+    help: 'Watches of the API server that ended, by kind and cause',
     labels: ['kind', 'end'],
   }),
   lists: metrics.counter({
     name: 'operator_lists_total',
-    help: 'Kinds of objects that were read anew',
+    help: 'Lists of a kind of object',
     labels: ['kind'],
   }),
   failures: metrics.counter({
     name: 'operator_failures_total',
-    help: 'What could not be done on the API server, and is tried again',
+    help: 'Failed writes to the API server, which are retried, by what was written',
     labels: ['what'],
   }),
   unserved: metrics.gauge({
     name: 'operator_queue_unserved_captures',
-    help: 'Captures that wait in a queue of which no worker takes any and none is going to, by why',
+    help: 'Captures that wait in a queue that no worker serves and none is going to, by reason',
     labels: ['queue', 'reason'],
   }),
   conditions: metrics.gauge({
     name: 'operator_pool_condition',
-    help: 'Conditions of a BrowserPool with their present reason: 1 where the status is True, else 0',
+    help: 'Conditions of a BrowserPool with their reason: 1 where the status is True, else 0',
     labels: ['queue', 'browserpool', 'condition', 'reason'],
   }),
   requests: metrics.counter({
@@ -62,14 +62,16 @@ const createOperatorMetrics = (metrics: Metrics) => ({
   }),
   requestSeconds: metrics.histogram({
     name: 'operator_api_request_seconds',
-    help: 'Time until the Kubernetes API server began to answer',
+    help: 'Time until the Kubernetes API server began to respond',
     labels: ['method'],
     buckets: [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30],
   }),
 })
 
 /** Shows the conditions of each pool, and none that it no longer has. */
-const createConditions = (gauge: ReturnType<typeof createOperatorMetrics>['conditions']): OperatorEvents['said'] => {
+const createConditions = (
+  gauge: ReturnType<typeof createOperatorMetrics>['conditions'],
+): OperatorEvents['statusReported'] => {
   const shown = new Map<string, Parameters<typeof gauge.remove>[0][]>()
   return ({ metadata, spec }, status) => {
     const { name } = metadata
@@ -88,10 +90,10 @@ const createConditions = (gauge: ReturnType<typeof createOperatorMetrics>['condi
 /** Makes the events of the controller on Kubernetes. */
 export const createOperatorEvents = (logger: Logger, metrics: Metrics): OperatorEvents => {
   const on = createOperatorMetrics(metrics)
-  /** Why queues in which captures wait are not served, as it was logged last. */
+  /** The reasons that were logged last, by queue. */
   const unserved = new Map<string, UnservedReason>()
   const showConditions = createConditions(on.conditions)
-  const failed = (what: 'election' | 'shape' | 'status', error: AppError, of: object) => {
+  const failed = (what: 'election' | 'apply' | 'status', error: AppError, of: object) => {
     on.failures.inc({ what })
     logger.warn({ ...of, error: error.message, outcome: outcomeOf(error) }, `${what} failed`)
   }
@@ -99,19 +101,19 @@ export const createOperatorEvents = (logger: Logger, metrics: Metrics): Operator
   return {
     termBegan: () => {
       on.leads.set(1)
-      logger.info('leads')
+      logger.info('became leader')
     },
     termEnded: () => {
       on.leads.set(0)
       on.unserved.reset()
       unserved.clear()
-      logger.info('no longer leads')
+      logger.info('lost leadership')
     },
     electionFailed: (error) => failed('election', error, {}),
     reflectionOf: ({ kind }) => ({
       listed: (objects) => {
         on.lists.inc({ kind })
-        logger.debug({ kind, objects }, 'read anew')
+        logger.debug({ kind, objects }, 'listed')
       },
       ended: (end, waitMs, error) => {
         on.watches.inc({ kind, end })
@@ -119,10 +121,10 @@ export const createOperatorEvents = (logger: Logger, metrics: Metrics): Operator
         logger[level]({ kind, waitMs, error: error?.message }, `watch ${end}`)
       },
     }),
-    shapeFailed: (pool, error, retryMs) => failed('shape', error, { pool, retryMs }),
+    applyFailed: (pool, error, retryMs) => failed('apply', error, { pool, retryMs }),
     statusFailed: (pool, error) => failed('status', error, { pool }),
     occurred: (pool, { type, reason, note }) => logger[type === 'Warning' ? 'warn' : 'info']({ pool, note }, reason),
-    queueLooked: (queue, reason, waiting = 0) => {
+    queueChecked: (queue, reason, waiting = 0) => {
       for (const each of unservedReasons) on.unserved.set({ queue, reason: each }, each === reason ? waiting : 0)
       const before = unserved.get(queue)
       if (!reason || waiting === 0) unserved.delete(queue)
@@ -130,7 +132,7 @@ export const createOperatorEvents = (logger: Logger, metrics: Metrics): Operator
       if (reason && waiting > 0 && reason !== before)
         logger.warn({ queue, reason, waiting }, 'queue is not served: its captures fail after the proxied wait')
     },
-    said: showConditions,
+    statusReported: showConditions,
     requested: ({ method, resource, code, ms }) => {
       on.requests.inc({ method, resource, code })
       on.requestSeconds.observe({ method }, ms / 1000)

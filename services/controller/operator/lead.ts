@@ -8,35 +8,34 @@ import type { KubeConnection } from '#shared/kube/connection.ts'
 import { objectName } from '#shared/kube/names.ts'
 import { Recorder } from '#shared/kube/recorder.ts'
 import type { Term } from '#shared/kube/term.ts'
+import type { Queue } from '#shared/queue/connection.ts'
 import { poolStateCodec } from '#shared/queue/messages.ts'
 import { poolStateSubject } from '#shared/queue/subjects.ts'
-import type { Queue } from '#shared/queue/connection.ts'
 import type { Logger } from '#shared/telemetry/logger.ts'
-import { asideOf, statusAside } from './aside.ts'
-import type { Ears } from './ears.ts'
+import { ChildQueue } from './apply/child-queue.ts'
+import { createChildReconciler, desiredState } from './apply/children.ts'
 import type { OperatorEvents } from './events.ts'
-import { ownersOf } from './owners.ts'
-import { policyOf } from './policy-of.ts'
-import { PoolLoops } from './pool-loops.ts'
-import type { RunPool } from './pool-run.ts'
-import { presentPods } from './roster-of.ts'
-import { createShaper, wishOf } from './shape.ts'
-import { createShaping, type Shaping } from './shaping.ts'
-import type { StartTimes } from './start-times.ts'
-import type { PoolOccurrence } from './status-change.ts'
-import { StatusWriter } from './status-writer.ts'
-import { misunderstandingOf } from './understand.ts'
-import { createUnservedQueues } from './unserved-queues.ts'
-import type { Watch } from './watch.ts'
-import type { PodSettings } from './worker-pod.ts'
+import type { PodSettings } from './manifests/worker-pod.ts'
+import { presentPods } from './pods/list-workers.ts'
+import type { PodStarts } from './pods/pod-starts.ts'
+import { PoolLoops } from './pools/pool-loops.ts'
+import type { RunPool } from './pools/pool-runner.ts'
+import { queueOwners } from './pools/queue-owners.ts'
+import { skippedStatus, skipReason, unsupportedSpecError } from './pools/skip-reason.ts'
+import { createUnservedQueues } from './pools/unserved-queues.ts'
+import { policyOf } from './scale/pool-policy.ts'
+import type { PoolOccurrence } from './status/status-change.ts'
+import { StatusWriter } from './status/status-writer.ts'
+import type { Informers } from './watch/informers.ts'
+import type { PoolSubscriptions } from './watch/pool-subscriptions.ts'
 
 /** What a leader works with. */
 export type LeadDeps = {
   readonly connection: Pick<KubeConnection, 'send'>
   readonly clock: Clock
-  readonly watch: Watch
-  readonly startTimes: StartTimes
-  readonly ears: Ears
+  readonly informers: Informers
+  readonly podStarts: PodStarts
+  readonly subscriptions: PoolSubscriptions
   readonly queue: Queue
   readonly logger: Logger
   readonly events: OperatorEvents
@@ -48,130 +47,134 @@ export type LeadDeps = {
   readonly identity: string
 }
 
-/** Acts during one term. Dispose stops it and waits for everything that is on its way. */
+/** The work of one term. Dispose stops it and waits for all requests in flight. */
 export type Lead = AsyncDisposable & {
-  /** Pools that are kept. */
+  /** Pools that are reconciled. */
   readonly pools: () => number
-  /** Milliseconds since the loop that has stood for longest last turned. */
-  readonly standingMs: () => number
+  /** Milliseconds since the pool loop that is stalled for longest last turned. */
+  readonly stalledMs: () => number
 }
 
-/** Everything is looked at again after this long, whatever was told. */
-const lookMs = 1000
+/** Everything is reconciled again after this long, whatever the informers report. */
+const resyncMs = 1000
 
 type Occurred = (pool: BrowserPool, occurrence: PoolOccurrence) => void
 
-/** Begins to act. What is written, is written only while the term lasts. */
+/** Starts to reconcile. Every write is fenced: it happens only while the term lasts. */
 export const lead = (deps: LeadDeps, term: Term): Lead => {
-  const { clock, watch, ears, events } = deps
-  const { instance } = deps.settings
+  const { clock, informers, events } = deps
   const opened = new AsyncDisposableStack()
   const api = createKubeApi(deps.connection, term.fence)
+  const queue = fencedQueue(deps.queue, term)
   const recorder = opened.use(new Recorder({ api, clock, log: deps.logger }, deps.identity))
   const occurred: Occurred = (pool, occurrence) => {
     events.occurred(pool.metadata.name, occurrence)
     recorder.record({ regarding: { resource: browserPools, object: pool }, ...occurrence })
   }
   const statuses = opened.use(
-    new StatusWriter({ api, clock, occurred, said: events.said, failed: events.statusFailed }),
+    new StatusWriter({ api, clock, occurred, reported: events.statusReported, failed: events.statusFailed }),
   )
-  const owners = () => ownersOf(understood(watch.pools()))
-
   const loops: PoolLoops = opened.use(
     new PoolLoops({
-      term: { ...deps, api, statuses, occurred, events: deps.poolEvents, queue: fenced(deps.queue, term) },
+      term: { ...deps, api, statuses, occurred, events: deps.poolEvents, queue },
       runners: deps.runners,
-      shape: (name) => shaping.add(name),
-      problemOf: (pool) => shaping.problemOf(pool),
+      applyChildren: (name) => children.add(name),
+      problemOf: (pool) => children.problemOf(pool),
     }),
   )
-  const shaper = shaperOf(deps, { api, occurred, loops: () => loops })
-  const shaping: Shaping = opened.use(
-    createShaping({
+  const reconciler = childReconcilerOf(deps, { api, occurred, loops })
+  const children: ChildQueue = opened.use(
+    new ChildQueue({
       clock,
-      shape: shaper.shape,
+      apply: reconciler.apply,
       wanted: (name) => {
-        const pool = watch.pool(name)
-        return pool && isShaped(pool) && !asideOf(pool, owners()) ? pool : undefined
+        const pool = informers.pool(name)
+        return pool && hasChildren(pool) && !skipReason(pool, ownersOf(informers)) ? pool : undefined
       },
-      wish: (name) => wishOf(watch, name),
-      tried: (name) => loops.ring(objectName(name)),
-      failed: events.shapeFailed,
+      desiredState: (name) => desiredState(informers, name),
+      tried: (name) => loops.wake(objectName(name)),
+      failed: events.applyFailed,
     }),
   )
-
-  const lookAtQueues = queuesOf(deps, fenced(deps.queue, term))
-
-  /** Has every pool kept that can be, and says why of those that cannot. */
-  const look = () => {
-    const pools = watch.pools().filter(isWanted)
-    const now = owners()
-    const asides = pools.map((pool) => ({ pool, aside: asideOf(pool, now) }))
-    loops.keep(asides.flatMap(({ pool, aside }) => (aside ? [] : [pool])))
-    const uids = new Set(pools.map(({ metadata }) => metadata.uid))
-    statuses.keep(uids)
-    shaper.keep(uids)
-    deps.startTimes.keep(new Set(pools.map(({ metadata }) => objectName(metadata.name))))
-    for (const { pool, aside } of asides) {
-      if (aside) statuses.say(pool, statusAside({ pool: statuses.withSaid(pool), instance, at: clock.date() }, aside))
-    }
-    if (watch.hasSynced()) lookAtQueues(loops.kept())
+  const reportUnservedQueues = createUnservedQueues({
+    clock,
+    of: deps.subscriptions.of,
+    publish: (state) => queue.publish(poolStateSubject(state.pool), poolStateCodec.encode(state)),
+    checked: events.queueChecked,
+  })
+  const resync = () => {
+    const uids = resyncPools(deps, { loops, statuses })
+    reconciler.keep(uids)
+    if (informers.hasSynced()) reportUnservedQueues(loops.pools())
   }
   opened.use(
-    watch.follow((label, what) => {
-      if (what === 'pool') look()
-      if (what !== 'pod') for (const { metadata } of watch.poolsOf(label)) shaping.add(metadata.name)
-      loops.ring(label)
+    informers.onChange((label, what) => {
+      if (what === 'pool') resync()
+      if (what !== 'pod') for (const { metadata } of informers.poolsOf(label)) children.add(metadata.name)
+      loops.wake(label)
     }),
   )
-  opened.use(ears.follow((kind) => loops.ringKind(kind)))
-  opened.use(repeat(clock, look))
+  opened.use(deps.subscriptions.onChange((kind) => loops.wakeKind(kind)))
+  opened.use(repeat(clock, resync))
   return {
     pools: () => loops.size,
-    standingMs: () => loops.standingMs(),
+    stalledMs: () => loops.stalledMs(),
     [Symbol.asyncDispose]: () => opened.disposeAsync(),
   }
 }
 
-const queuesOf = ({ clock, ears, events }: LeadDeps, queue: Queue) =>
-  createUnservedQueues({
-    clock,
-    of: ears.of,
-    publish: (state) => queue.publish(poolStateSubject(state.pool), poolStateCodec.encode(state)),
-    looked: events.queueLooked,
-  })
+/** Runs the loop of every pool that can be reconciled, writes the status of those that are skipped; answers the uids of all. */
+const resyncPools = (
+  { clock, informers, podStarts, settings }: LeadDeps,
+  { loops, statuses }: { readonly loops: PoolLoops; readonly statuses: StatusWriter },
+): ReadonlySet<string> => {
+  const pools = informers.pools().filter(exists)
+  const owners = ownersOf(informers)
+  const skips = pools.map((pool) => ({ pool, skip: skipReason(pool, owners) }))
+  loops.run(skips.flatMap(({ pool, skip }) => (skip ? [] : [pool])))
+  const uids = new Set(pools.map(({ metadata }) => metadata.uid))
+  statuses.keep(uids)
+  podStarts.keep(new Set(pools.map(({ metadata }) => objectName(metadata.name))))
+  for (const { pool, skip } of skips) {
+    if (!skip) continue
+    const of = { pool: statuses.withLatestStatus(pool), instance: settings.instance, at: clock.date() }
+    statuses.write(pool, skippedStatus(of, skip))
+  }
+  return uids
+}
 
-const isWanted = ({ metadata }: BrowserPool): boolean => metadata.deletionTimestamp === undefined
+const ownersOf = (informers: Informers) =>
+  queueOwners(informers.pools().filter((pool) => unsupportedSpecError(pool) === undefined))
 
-const understood = (pools: readonly BrowserPool[]) => pools.filter((pool) => misunderstandingOf(pool) === undefined)
+const exists = ({ metadata }: BrowserPool): boolean => metadata.deletionTimestamp === undefined
 
-/** A paused pool is left as it is, its template included: a change of that would replace workers. */
-const isShaped = (pool: BrowserPool): boolean => isWanted(pool) && !pool.spec.paused && pool.spec.pool !== 'proxied'
+/** Nothing is applied to a paused pool: a change of its template would replace workers. */
+const hasChildren = (pool: BrowserPool): boolean => exists(pool) && !pool.spec.paused && pool.spec.pool !== 'proxied'
 
-const shaperOf = (
-  { clock, watch, settings }: LeadDeps,
-  { api, occurred, loops }: { api: KubeApi; occurred: Occurred; loops: () => PoolLoops },
+const childReconcilerOf = (
+  { clock, informers, settings }: LeadDeps,
+  { api, occurred, loops }: { api: KubeApi; occurred: Occurred; loops: PoolLoops },
 ) =>
-  createShaper({
+  createChildReconciler({
     api,
     clock,
-    watch,
+    informers,
     settings,
     firstReplicas: (pool) => {
       const { size, min } = policyOf(pool.spec)
-      // Pods that an older Deployment has left become this one's, and those beyond its size would be taken away at once.
-      const present = presentPods(watch.podsOf(objectName(pool.metadata.name))).length
-      return Math.max(size === 'by-queue' ? min : size, loops().askedOf(pool.metadata.uid), present)
+      // Pods that an older Deployment has left are adopted by this one, which would remove those beyond its size at once.
+      const present = presentPods(informers.podsOf(objectName(pool.metadata.name))).length
+      return Math.max(size === 'by-queue' ? min : size, loops.requestedReplicas(pool.metadata.uid), present)
     },
     created: (pool, replicas) => {
-      loops().made(pool.metadata.uid)
-      const note = `A Deployment of ${replicas === 1 ? '1 worker' : `${replicas} workers`} was made.`
+      loops.deploymentCreated(pool.metadata.uid)
+      const note = `Created a Deployment of ${replicas === 1 ? '1 worker' : `${replicas} workers`}.`
       occurred(pool, { type: 'Normal', reason: 'Created', action: 'Create', note })
     },
   })
 
-/** Says something only while the term lasts, and never later: what is said while NATS is away would wait for its return. */
-const fenced = (queue: Queue, term: Term): Queue => ({
+/** Publishes only while the term lasts and NATS is connected: a message published while NATS is away would arrive late. */
+export const fencedQueue = (queue: Queue, term: Pick<Term, 'isValid'>): Queue => ({
   ...queue,
   publish: (...message) => {
     if (term.isValid() && queue.isConnected()) queue.publish(...message)
@@ -182,7 +185,7 @@ const fenced = (queue: Queue, term: Term): Queue => ({
 const repeat = (clock: Clock, call: () => void): Disposable => {
   let timer: Disposable | undefined
   const turn = () => {
-    timer = clock.after(lookMs, turn)
+    timer = clock.after(resyncMs, turn)
     call()
   }
   turn()

@@ -12,16 +12,16 @@ import type { Logger } from '#shared/telemetry/logger.ts'
 import type { Metrics } from '#shared/telemetry/metrics.ts'
 import type { Health } from '#shared/telemetry/probe-server.ts'
 import type { OperatorConfig } from './config.ts'
-import { countRequests } from './count-requests.ts'
-import { openEars } from './ears.ts'
+import { countRequests } from './watch/count-requests.ts'
+import { openPoolSubscriptions } from './watch/pool-subscriptions.ts'
 import { createOperatorEvents } from './events.ts'
 import { lead, type Lead } from './lead.ts'
-import type { RunPool } from './pool-run.ts'
-import { runProxiedPool } from './proxied-run.ts'
-import { runPool } from './run-pool.ts'
-import { createStartTimes } from './start-times.ts'
-import { openWatch } from './watch.ts'
-import type { PodSettings } from './worker-pod.ts'
+import type { RunPool } from './pools/pool-runner.ts'
+import { runProxiedPool } from './jobs/run-proxied-pool.ts'
+import { runPool } from './scale/run-pool.ts'
+import { createPodStarts } from './pods/pod-starts.ts'
+import { openInformers } from './watch/informers.ts'
+import type { PodSettings } from './manifests/worker-pod.ts'
 
 /** What an operator works with. */
 export type OperatorDeps = {
@@ -35,14 +35,14 @@ export type OperatorDeps = {
   readonly metrics: Metrics
 }
 
-/** Watches and hears all the time, and acts while it leads. Dispose ends what it does and lets the Lease go. */
+/** Runs informers and subscriptions all the time, and reconciles while it leads. Dispose ends both and releases the Lease. */
 export type Operator = AsyncDisposable & { readonly health: () => Health }
 
 /** Longest time of one step of a loop. */
 const limitMs = 5000
-/** A loop that has not turned for this long is stuck. */
-const stuckAfterMs = 30_000
-/** Time between two tries to get a Lease: who comes next acts within 5 s. */
+/** A loop that has not turned for this long is stalled. */
+const stalledAfterMs = 30_000
+/** Time between two tries to acquire the Lease: a successor leads within 5 s. */
 const retryMsMax = 2000
 
 const runners: Readonly<Record<Pool, RunPool>> = { standard: runPool, stealth: runPool, proxied: runProxiedPool }
@@ -52,7 +52,7 @@ const timingOf = (leaseSeconds: number) => {
   return { leaseMs, renewDeadlineMs: (leaseMs * 2) / 3, retryMs: Math.min(retryMsMax, leaseMs / 7.5) }
 }
 
-/** Begins to watch, to hear, and to compete. */
+/** Begins to informers, to hear, and to compete. */
 export const openOperator = (given: OperatorDeps): Operator => {
   const { config, queue, clock, random, logger, metrics } = given
   const opened = new AsyncDisposableStack()
@@ -61,18 +61,29 @@ export const openOperator = (given: OperatorDeps): Operator => {
   const poolEvents = createEvents(logger, metrics)
   const pools = config.poolsNamespace || given.connection.namespace
   const api = createKubeApi(deps.connection)
-  const startTimes = createStartTimes(clock, { nodeProvisionMs: config.nodeProvisionSeconds * 1000 })
-  const ears = opened.use(openEars({ queue, clock, malformed: poolEvents.malformed }))
-  const watch = opened.use(
-    openWatch(
-      { api, clock, random, eventsOf: events.reflectionOf, podChanged: startTimes.follow },
+  const podStarts = createPodStarts(clock, { nodeProvisionMs: config.nodeProvisionSeconds * 1000 })
+  const subscriptions = opened.use(openPoolSubscriptions({ queue, clock, malformed: poolEvents.malformed }))
+  const informers = opened.use(
+    openInformers(
+      { api, clock, random, eventsOf: events.reflectionOf, podChanged: podStarts.follow },
       { instance: config.instance, pools, jobs: config.jobsNamespace || pools },
     ),
   )
-  // Another one for each process that ever runs, whatever its pod is called.
+  // Unique to each process, whatever its pod is called.
   const identity = [config.controllerPod || 'controller', randomUUID().slice(0, 8)].join('-')
   const timing = { tickMs: config.poolTickMs, limitMs }
-  const leadDeps = { ...deps, watch, startTimes, ears, events, poolEvents, runners, settings: config, timing, identity }
+  const leadDeps = {
+    ...deps,
+    informers,
+    podStarts,
+    subscriptions,
+    events,
+    poolEvents,
+    runners,
+    settings: config,
+    timing,
+    identity,
+  }
 
   const leading = opened.use(createLeading((term) => lead(leadDeps, term)))
   const elector = new LeaderElector(
@@ -95,17 +106,17 @@ export const openOperator = (given: OperatorDeps): Operator => {
   return {
     health: () => {
       const now = leading.now()
-      const synced = watch.hasSynced()
+      const synced = informers.hasSynced()
       const detail = {
         role: elector.isLeader() ? 'leader' : 'standby',
-        pools: String(now?.pools() ?? watch.pools().length),
-        api: synced ? 'read' : 'not read yet',
+        pools: String(now?.pools() ?? informers.pools().length),
+        api: synced ? 'synced' : 'not synced',
         nats: queue.isConnected() ? 'connected' : 'away',
       }
-      return { live: (now?.standingMs() ?? 0) < stuckAfterMs, ready: synced && queue.isConnected(), detail }
+      return { live: (now?.stalledMs() ?? 0) < stalledAfterMs, ready: synced && queue.isConnected(), detail }
     },
     [Symbol.asyncDispose]: async () => {
-      // Nothing may be on its way when the Lease is let go.
+      // No request may be in flight when the Lease is released.
       await leading[Symbol.asyncDispose]()
       await elector[Symbol.asyncDispose]()
       await opened.disposeAsync()
@@ -115,7 +126,7 @@ export const openOperator = (given: OperatorDeps): Operator => {
 
 const dispose = async (of: Lead): Promise<void> => of[Symbol.asyncDispose]()
 
-/** What is done during terms, of which one follows another. */
+/** Runs the work of each term, one after another. */
 const createLeading = (begin: (term: Term) => Lead) => {
   let current: Lead | undefined
   let wanted: Term | undefined
@@ -131,7 +142,7 @@ const createLeading = (begin: (term: Term) => Lead) => {
     void ended.finally(() => ending.delete(ended))
   }
   const follow = async (term: Term) => {
-    // What is on its way from an earlier term is not seen before it is done.
+    // Requests in flight of an earlier term must end first: the informers do not show them yet.
     await Promise.allSettled(ending)
     if (!isOver && wanted === term && term.isValid()) current = begin(term)
   }

@@ -10,7 +10,7 @@ import type {
 } from './proxied.ts'
 
 /** The Jobs by what they are good for. */
-const crewOf = (jobs: readonly SeenJob[], policy: ProxiedPolicy) => {
+const classifyWorkers = (jobs: readonly SeenJob[], policy: ProxiedPolicy) => {
   const count = (...states: readonly SeenJob['state'][]) => jobs.filter(({ state }) => states.includes(state)).length
   return {
     unfinished: jobs.length,
@@ -22,8 +22,8 @@ const crewOf = (jobs: readonly SeenJob[], policy: ProxiedPolicy) => {
   }
 }
 
-type Crew = ReturnType<typeof crewOf>
-type Moment = { readonly seen: ProxiedObservation; readonly policy: ProxiedPolicy; readonly crew: Crew }
+type WorkerGroups = ReturnType<typeof classifyWorkers>
+type Moment = { readonly seen: ProxiedObservation; readonly policy: ProxiedPolicy; readonly crew: WorkerGroups }
 type Verdict = Pick<ProxiedDecision, 'create' | 'wanted' | 'reason'>
 
 const verdictOf = ({ seen, policy, crew }: Moment, memory: ProxiedMemory, depth: Depth): Verdict => {
@@ -67,7 +67,7 @@ export const decideProxied: DecideProxied = (seen, policy, before) => {
   const silent: ProxiedMemory = { ...before, sinceMs: undefined }
   if (seen.jobs === 'unknown') return { decision: { ...nothing, wanted: 0, reason: 'workers-unknown' }, memory: silent }
 
-  const crew = crewOf(seen.jobs, policy)
+  const crew = classifyWorkers(seen.jobs, policy)
   const wanted = Math.min(policy.max, crew.unfinished)
   if (policy.isPaused) return { decision: { ...nothing, wanted, reason: 'paused' }, memory: silent }
 

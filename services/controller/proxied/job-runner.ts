@@ -1,7 +1,7 @@
 import type { JobTrouble } from './proxied.ts'
 
 /** A Job that has not ended, as whatever runs it knows it. Those that were asked for and are not seen yet are among them. */
-export type PlacedJob = {
+export type ListedJob = {
   readonly name: string
   /** Milliseconds since it was first known. */
   readonly ageMs: number
@@ -16,10 +16,10 @@ export type PlacedJob = {
 }
 
 /** All Jobs, and how starting them went since the runner began. */
-export type JobRoster = {
-  readonly jobs: readonly PlacedJob[]
+export type JobList = {
+  readonly jobs: readonly ListedJob[]
   /** Such that have ended well, can still be looked at, and show no claim. */
-  readonly unclaimed: readonly Pick<PlacedJob, 'name'>[]
+  readonly unclaimed: readonly Pick<ListedJob, 'name'>[]
   /** Jobs that were refused, or ended in failure before they claimed a capture; and why the last of them. */
   readonly failed: number
   readonly last: JobTrouble | undefined
@@ -28,7 +28,7 @@ export type JobRoster = {
 /** Runs single-use workers. Every call may be repeated without harm. */
 export type JobRunner = AsyncDisposable & {
   /** Throws where the list cannot be read: unknown is not empty. */
-  readonly list: () => Promise<JobRoster>
+  readonly list: () => Promise<JobList>
   /**
    * Makes as many Jobs, and makes sure of those of which nobody knows whether they were made: these are listed already. To be
    * called with 0 too. Throws with the first refusal, which ends the call.

@@ -1,9 +1,9 @@
-import { createProcessCrew, type ProcessCrewOptions } from '#controller/act/process-crew.ts'
+import { createProcessPool, type ProcessPoolOptions } from '#controller/act/process-pool.ts'
 import type { JobNotice, JobRunner } from './job-runner.ts'
 import type { JobTrouble } from './proxied.ts'
 
 /** How the single-use workers of this machine are run. */
-export type LocalRunsOptions = ProcessCrewOptions & {
+export type LocalRunsOptions = ProcessPoolOptions & {
   /** Longest life of a worker: longer than it waits for its capture and then serves it. */
   readonly lifeMs: number
   readonly notice: (notice: JobNotice) => void
@@ -23,7 +23,7 @@ export const createLocalRuns = (options: LocalRunsOptions): JobRunner => {
   let failed = 0
   let last: JobTrouble | undefined
 
-  const crew = createProcessCrew(options, {
+  const pool = createProcessPool(options, {
     ready: () => {},
     ended: ({ pod, isStopping }, { how, isClean }) => {
       clearTimeout(lives.get(pod))
@@ -37,7 +37,7 @@ export const createLocalRuns = (options: LocalRunsOptions): JobRunner => {
 
   return {
     list: async () => ({
-      jobs: crew.running().map(({ pod, ageMs, isStopping }) => {
+      jobs: pool.running().map(({ pod, ageMs, isStopping }) => {
         const captureId = claims.get(pod)
         return {
           name: pod,
@@ -53,10 +53,10 @@ export const createLocalRuns = (options: LocalRunsOptions): JobRunner => {
     }),
     create: async (count) => {
       for (let started = 0; started < count; started += 1) {
-        const { pod } = crew.start('job')
+        const { pod } = pool.start('job')
         lives.set(
           pod,
-          setTimeout(() => crew.stop(pod), lifeMs),
+          setTimeout(() => pool.stop(pod), lifeMs),
         )
         notice({ kind: 'created', job: pod })
       }
@@ -67,9 +67,9 @@ export const createLocalRuns = (options: LocalRunsOptions): JobRunner => {
       notice({ kind: 'claimed', job: name })
     },
     giveUp: async (name) => {
-      crew.stop(name)
+      pool.stop(name)
       notice({ kind: 'given-up', job: name })
     },
-    [Symbol.asyncDispose]: () => crew[Symbol.asyncDispose](),
+    [Symbol.asyncDispose]: () => pool[Symbol.asyncDispose](),
   }
 }

@@ -1,8 +1,8 @@
-import type { PoolHearing } from '#controller/hear-pool.ts'
+import type { PoolSubscription } from '#controller/subscribe-to-pool.ts'
 import type { Depth } from '#controller/pool.ts'
 import { ackWaitSeconds } from '#shared/queue/topology.ts'
-import type { JobReport, JobReports } from './hear-jobs.ts'
-import type { JobRoster, JobRunner, PlacedJob } from './job-runner.ts'
+import type { JobReport, JobReports } from './job-reports.ts'
+import type { JobList, JobRunner, ListedJob } from './job-runner.ts'
 import type { Claim, ProxiedObservation, SeenJob } from './proxied.ts'
 
 /** Longest wait for one read. */
@@ -14,7 +14,7 @@ const lostAfterMs = ackWaitSeconds * 1000
 export type ProxiedObserverDeps = {
   readonly runner: Pick<JobRunner, 'list'>
   readonly reports: JobReports
-  readonly hearing: Pick<PoolHearing, 'backlog' | 'beats' | 'heardSince'>
+  readonly subscription: Pick<PoolSubscription, 'backlog' | 'beats' | 'listeningMs'>
   readonly readDepth: () => Promise<Depth>
   readonly now: () => number
 }
@@ -38,14 +38,14 @@ const readWithin = <T>(read: () => Promise<T>): (() => Promise<T | 'unknown'>) =
   }
 }
 
-const claimsOf = (jobs: readonly Pick<PlacedJob, 'name' | 'captureId'>[], reports: JobReports): Claim[] =>
+const claimsOf = (jobs: readonly Pick<ListedJob, 'name' | 'captureId'>[], reports: JobReports): Claim[] =>
   jobs.flatMap(({ name, captureId: shown }) => {
     const captureId = reports.of(name)?.captureId
     // It claims once.
     return captureId === undefined || shown !== undefined ? [] : [{ job: name, captureId }]
   })
 
-const stateOfUnclaimed = ({ worker, trouble }: PlacedJob, report: JobReport | undefined): SeenJob['state'] => {
+const stateOfUnclaimed = ({ worker, trouble }: ListedJob, report: JobReport | undefined): SeenJob['state'] => {
   if (report?.isSpent || worker) return 'leaving'
   if (report) return 'idle'
   return trouble ? 'stuck' : 'coming'
@@ -56,29 +56,29 @@ const stateOfUnclaimed = ({ worker, trouble }: PlacedJob, report: JobReport | un
  * only then the depth: a depth that was asked for before may hold captures whose Jobs have gone since.
  */
 export const createProxiedObserver = (deps: ProxiedObserverDeps): (() => Promise<ProxiedObservation>) => {
-  const { hearing, reports, now } = deps
+  const { subscription, reports, now } = deps
   const list = readWithin(() => deps.runner.list())
   const readDepth = readWithin(() => deps.readDepth())
   let starts: ProxiedObservation['starts'] = { ready: 0, failed: 0, last: undefined }
 
-  const isSilent = (job: PlacedJob, report: JobReport | undefined, nowMs: number): boolean => {
+  const isSilent = (job: ListedJob, report: JobReport | undefined, nowMs: number): boolean => {
     if (!report && job.captureId === undefined) return false
-    const heardMs = hearing.beats.get(job.name)?.atMs ?? report?.atMs ?? nowMs - job.ageMs
-    return hearing.heardSince(heardMs) > lostAfterMs
+    const heardMs = subscription.beats.get(job.name)?.atMs ?? report?.atMs ?? nowMs - job.ageMs
+    return subscription.listeningMs(heardMs) > lostAfterMs
   }
-  const stateOf = (job: PlacedJob, nowMs: number): SeenJob['state'] => {
+  const stateOf = (job: ListedJob, nowMs: number): SeenJob['state'] => {
     const report = reports.of(job.name)
     if (isSilent(job, report, nowMs)) return 'lost'
     if (report?.captureId === undefined && job.captureId === undefined) return stateOfUnclaimed(job, report)
     return report?.isSpent || job.worker === 'ended' ? 'spent' : 'serving'
   }
-  const see = (job: PlacedJob, nowMs: number): SeenJob => {
+  const see = (job: ListedJob, nowMs: number): SeenJob => {
     const state = stateOf(job, nowMs)
     const { name, revision, trouble } = job
     return { name, revision, state, ...(state === 'stuck' && trouble && { trouble }) }
   }
   /** Everything about the Jobs, at one moment. */
-  const lookAtJobs = (roster: JobRoster | 'unknown') => {
+  const lookAtJobs = (roster: JobList | 'unknown') => {
     const nowMs = now()
     if (roster === 'unknown') return { nowMs, jobs: roster, claims: [], starts }
     reports.keep(new Set(roster.jobs.map(({ name }) => name)))
@@ -90,6 +90,6 @@ export const createProxiedObserver = (deps: ProxiedObserverDeps): (() => Promise
   return async () => {
     const jobs = lookAtJobs(await list())
     const depth = await readDepth()
-    return { ...jobs, depth, backlog: hearing.backlog() }
+    return { ...jobs, depth, backlog: subscription.backlog() }
   }
 }

@@ -1,9 +1,9 @@
-import { hearPool } from '#controller/hear-pool.ts'
+import { subscribeToPool } from '#controller/subscribe-to-pool.ts'
 import { calmTiming } from '#controller/loop.ts'
 import type { LoopParts, OwnLoop } from '#controller/pool-loop.ts'
 import { createBell } from '#shared/process/bell.ts'
 import { poolDepth } from '#shared/queue/streams.ts'
-import { createJobReports } from './hear-jobs.ts'
+import { createJobReports } from './job-reports.ts'
 import { createLocalRuns } from './local-runs.ts'
 import { createProxiedObserver } from './observe-proxied.ts'
 import { summarizeJobs } from './proxied-events.ts'
@@ -54,15 +54,15 @@ export const openProxiedLoop = (parts: LoopParts, options: ProxiedLoopOptions): 
       take(message)
       bell.ring()
     }
-  const hearing = opened.use(
-    hearPool(
+  const subscription = opened.use(
+    subscribeToPool(
       { queue, now, malformed: parts.events.malformed, changed: heard(reports.beat), started: heard(reports.started) },
       pool,
     ),
   )
-  const { publishState, hearPokes } = proxiedQueue(queue)
-  opened.use(hearPokes(bell))
-  const observe = createProxiedObserver({ runner, reports, hearing, now, readDepth: () => poolDepth(queue, pool) })
+  const { publishState, subscribeToPokes } = proxiedQueue(queue)
+  opened.use(subscribeToPokes(bell))
+  const observe = createProxiedObserver({ runner, reports, subscription, now, readDepth: () => poolDepth(queue, pool) })
   const policy = { isPaused: false, max, spares, revision: '' }
   let isCalm = false
   return {

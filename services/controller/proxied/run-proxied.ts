@@ -28,14 +28,14 @@ export type RunProxiedDeps = Pick<
 /** What the loop needs of the queue: rings at each poke, and tells the ledger whether Jobs can be started. */
 export const proxiedQueue = (queue: Pick<Queue, 'publish' | 'subscribe'>) => ({
   publishState: (state: PoolStateMessage) => queue.publish(poolStateSubject(pool), poolStateCodec.encode(state)),
-  hearPokes: (bell: Pick<Bell, 'ring'>): Disposable =>
+  subscribeToPokes: (bell: Pick<Bell, 'ring'>): Disposable =>
     queue.subscribe(pokeSubject(pool), () => {
       bell.ring()
       for (const afterMs of lookAgainMs) setTimeout(bell.ring, afterMs).unref()
     }),
 })
 
-const carryOut = async ({ runner }: Pick<RunProxiedDeps, 'runner'>, decision: ProxiedDecision) => {
+const applyDecision = async ({ runner }: Pick<RunProxiedDeps, 'runner'>, decision: ProxiedDecision) => {
   const mayCreate = decision.state !== undefined
   const left = decision.claims.values()
   const claiming = async () => {
@@ -78,7 +78,7 @@ export const runProxied = (deps: RunProxiedDeps, timing: LoopTiming, stop: Abort
         tell(tick.decision.state, tick.seen.nowMs)
         deps.decided(tick)
       },
-      act: (decision) => carryOut(deps, decision),
+      act: (decision) => applyDecision(deps, decision),
     },
     timing,
     stop,

@@ -4,7 +4,7 @@ import { commonSettings } from '#shared/config/settings/common.ts'
 import { queueSettings } from '#shared/config/settings/outside.ts'
 import { workerSettings } from '#shared/config/settings/worker.ts'
 import { deletionCostAnnotation, poolLabels } from './names.ts'
-import { group, listMapOf, mapOf, type Rule, ruled, word } from './schema-parts.ts'
+import { group, listMapOf, mapOf, type Rule, ruled, whole, word } from './schema-parts.ts'
 
 const nameChars = 253
 const objectName = (description: string) =>
@@ -121,11 +121,99 @@ const spread = Type.Object({
     default: 'ScheduleAnyway',
     description: 'What happens to a worker that would make them differ by more.',
   }),
+  minDomains: Type.Optional(
+    whole('Fewest places over which workers are spread, with DoNotSchedule.', { minimum: 1, maximum: 1000 }),
+  ),
 })
 
+const ownMounts = ['/tmp', '/dev/shm', '/run/secrets/shutterfleet']
+const ownVolumes = ['secrets', 'tmp', 'shm']
+const ownContainer = 'worker'
+
+const volume = Type.Object({
+  name: word('Name of the volume.', 63, { pattern: '^[a-z0-9]([-a-z0-9]*[a-z0-9])?$' }),
+  configMap: Type.Optional(
+    Type.Object(
+      { name: objectName('Name of a ConfigMap of this namespace.') },
+      { description: 'Files of a ConfigMap.' },
+    ),
+  ),
+  emptyDir: Type.Optional(
+    Type.Object(
+      {
+        medium: Type.Optional(Type.Enum(['Memory'], { type: 'string', description: 'Memory in place of disk.' })),
+        sizeLimit: word('Most that it holds, such as 100Mi.', 32, { pattern: '^[0-9]+[KMG]i$' }),
+      },
+      { description: 'A folder of the pod alone, empty at its start.' },
+    ),
+  ),
+})
+const oneSource: Rule = {
+  rule: 'self.all(volume, has(volume.configMap) != has(volume.emptyDir))',
+  message: 'each volume needs one of configMap and emptyDir',
+}
+const ownVolumesStay: Rule = {
+  rule: `self.all(volume, !(volume.name in ${quoted(ownVolumes)}))`,
+  message: `the controller sets these volumes itself: ${ownVolumes.join(', ')}`,
+}
+
+const volumeMounts = listMapOf(
+  Type.Object({
+    name: word('Name of a volume of the template.', 63),
+    mountPath: word('Folder in the container.', 512, { pattern: '^/[^:]+$' }),
+    readOnly: Type.Optional(Type.Boolean({ description: 'Whether nothing can be written.' })),
+  }),
+  {
+    keys: ['mountPath'],
+    maxItems: 10,
+    description: 'Where volumes of the template are mounted. Pages and browsers do not see them.',
+    ...ruled({
+      rule: `self.all(mount, !${quoted(ownMounts)}.exists(path, mount.mountPath == path || mount.mountPath.startsWith(path + '/')))`,
+      message: `the controller mounts these itself: ${ownMounts.join(', ')}`,
+    }),
+  },
+)
+
+const texts = (description: string) =>
+  Type.Array(Type.String({ maxLength: 1024 }), { maxItems: 50, 'x-kubernetes-list-type': 'atomic', description })
+
+const sidecar = Type.Object({
+  name: word('Name of the container.', 63, { pattern: '^[a-z0-9]([-a-z0-9]*[a-z0-9])?$' }),
+  image: word('Its image.', 512, { minLength: 1, pattern: '^[A-Za-z0-9][-A-Za-z0-9_.:/@]*$' }),
+  command: Type.Optional(texts("Program in place of the image's entry point.")),
+  args: Type.Optional(texts('Arguments of the program.')),
+  env: Type.Optional(
+    listMapOf(variable, { keys: ['name'], maxItems: 50, description: 'Its variables; nothing secret.' }),
+  ),
+  resources: Type.Optional(resources),
+  volumeMounts: Type.Optional(volumeMounts),
+})
+const ownContainerStays: Rule = {
+  rule: `self.all(sidecar, sidecar.name != '${ownContainer}')`,
+  message: `the controller sets the container ${ownContainer} itself`,
+}
+
+const dnsConfig = Type.Object(
+  {
+    nameservers: Type.Optional(texts('Addresses of name servers.')),
+    searches: Type.Optional(texts('Domains that are tried for short names.')),
+    options: Type.Optional(
+      Type.Array(
+        Type.Object({
+          name: word('Name of the option, such as ndots.', 63, { minLength: 1 }),
+          value: Type.Optional(word('Its value.', 63)),
+        }),
+        { maxItems: 20, 'x-kubernetes-list-type': 'atomic', description: 'Options of the resolver.' },
+      ),
+    ),
+  },
+  { description: 'Name servers and options of the pods. Names of pages are resolved by egress alone.' },
+)
+
 /**
- * What a platform team decides of the pods of a pool. Isolation is not among it: user, capabilities, volumes and tokens of
- * workers are the controller's.
+ * What a platform team decides of the pods of a pool. Isolation is not among it: user, capabilities and tokens are the
+ * controller's. Volumes of Secrets, claims and nodes are not either:
+ * whoever may write a pool need not be allowed to read those, and workers share nothing.
  */
 export const podTemplate = group(
   {
@@ -191,13 +279,40 @@ export const podTemplate = group(
         description: 'Which nodes and neighbours are sought or avoided: `affinity` of a Pod.',
       }),
     ),
-    topologySpread: Type.Optional(
+    topologySpreadConstraints: Type.Optional(
       listMapOf(spread, {
         keys: ['topologyKey', 'whenUnsatisfiable'],
         maxItems: 5,
         description: 'How the workers of the pool are spread over zones or nodes.',
+        ...ruled({
+          rule: "self.all(each, !has(each.minDomains) || each.whenUnsatisfiable == 'DoNotSchedule')",
+          message: 'minDomains needs whenUnsatisfiable DoNotSchedule',
+        }),
       }),
     ),
+    schedulerName: Type.Optional(objectName('Scheduler that places the pods; without it the default one.')),
+    volumes: Type.Optional(
+      listMapOf(volume, {
+        keys: ['name'],
+        maxItems: 10,
+        description: 'Further volumes of the pods.',
+        ...ruled(oneSource, ownVolumesStay),
+      }),
+    ),
+    volumeMounts: Type.Optional(volumeMounts),
+    sidecars: Type.Optional(
+      listMapOf(sidecar, {
+        keys: ['name'],
+        maxItems: 5,
+        description:
+          'Further containers, which start before the worker and end after it, with the rights of the worker: an init container with `restartPolicy: Always`.',
+        ...ruled(ownContainerStays),
+      }),
+    ),
+    dnsPolicy: Type.Optional(
+      Type.Enum(['ClusterFirst', 'Default', 'None'], { type: 'string', description: 'Where the pods resolve names.' }),
+    ),
+    dnsConfig: Type.Optional(dnsConfig),
     priorityClassName: Type.Optional(objectName('Priority class of the pods.')),
     runtimeClassName: Type.Optional(objectName('Runtime class of the pods, such as one of gVisor.')),
   },

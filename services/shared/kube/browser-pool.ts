@@ -4,11 +4,11 @@ import { pools } from '#shared/capture/lane.ts'
 import { podTemplate } from './browser-pool-template.ts'
 import { apiGroup } from './names.ts'
 import type { Resource } from './resource.ts'
-import { group, listMapOf, ruled, whole } from './schema-parts.ts'
+import { countOrPercent, group, listMapOf, ruled, whole } from './schema-parts.ts'
 
 /** The kind BrowserPool, as the API serves it. */
 export const browserPools = {
-  apiVersion: `${apiGroup}/v1alpha1`,
+  apiVersion: `${apiGroup}/v1beta1`,
   kind: 'BrowserPool',
   plural: 'browserpools',
 } as const satisfies Resource
@@ -22,9 +22,10 @@ const autoscaling = group(
   {
     enabled: Type.Boolean({
       default: true,
-      description: 'Whether the queue decides the size; otherwise `spec.replicas` does.',
+      description:
+        'Who sizes the pool: the queue, or with false `spec.replicas`, which `kubectl scale`, a HorizontalPodAutoscaler and KEDA write.',
     }),
-    minReplicas: whole('Fewest workers. 0 needs `zeroAfterSeconds`.', { minimum: 0, maximum: workersMax, default: 1 }),
+    minReplicas: whole('Fewest workers. 0 needs `cooldownSeconds`.', { minimum: 0, maximum: workersMax, default: 1 }),
     maxReplicas: whole('Most workers.', { minimum: 1, maximum: workersMax, default: maxReplicasDefault }),
     slots: whole(
       'Captures that one worker serves at one time. More than it has cores gains nothing. A change replaces the workers.',
@@ -40,12 +41,7 @@ const autoscaling = group(
       maximum: 600_000,
       default: 2000,
     }),
-    holdSeconds: whole('How long the largest number of workers that was needed is kept.', {
-      minimum: 1,
-      maximum: 3600,
-      default: 30,
-    }),
-    zeroAfterSeconds: Type.Optional(
+    cooldownSeconds: Type.Optional(
       whole(
         'Idle time after which the last worker goes, with `minReplicas: 0`. The next capture then waits for a start.',
         {
@@ -56,7 +52,7 @@ const autoscaling = group(
     ),
   },
   {
-    description: 'How the queue decides the number of workers.',
+    description: 'How the queue sizes the pool.',
     ...ruled(
       {
         rule: 'self.minReplicas <= self.maxReplicas',
@@ -69,33 +65,53 @@ const autoscaling = group(
         fieldPath: '.buffer',
       },
       {
-        rule: 'self.minReplicas > 0 || has(self.zeroAfterSeconds)',
-        message: 'minReplicas 0 needs zeroAfterSeconds, the idle time after which the last worker goes',
+        rule: 'self.minReplicas > 0 || has(self.cooldownSeconds)',
+        message: 'minReplicas 0 needs cooldownSeconds, the idle time after which the last worker goes',
         fieldPath: '.minReplicas',
       },
       {
-        rule: 'self.minReplicas == 0 || !has(self.zeroAfterSeconds)',
-        message: 'zeroAfterSeconds has no effect unless minReplicas is 0',
-        fieldPath: '.zeroAfterSeconds',
+        rule: 'self.minReplicas == 0 || !has(self.cooldownSeconds)',
+        message: 'cooldownSeconds has no effect unless minReplicas is 0',
+        fieldPath: '.cooldownSeconds',
       },
     ),
   },
 )
 
-const drain = group(
+const scaleDown = group(
   {
-    deadlineSeconds: whole(
-      'Time that a worker gets to finish when it is told to end; what is cut off runs again elsewhere. No capture runs longer ' +
-        `than ${longestBudgetSeconds} s. A change replaces the workers.`,
-      { minimum: 10, maximum: 3600, default: longestBudgetSeconds + 10 },
+    stabilizationWindowSeconds: whole(
+      'How long the largest number of workers that the queue needed is kept. `spec.replicas` is not stabilized.',
+      { minimum: 1, maximum: 3600, default: 30 },
     ),
-    stepSeconds: whole('Time between two steps down; one takes one worker, or a quarter of them where that is more.', {
-      minimum: 1,
-      maximum: 600,
-      default: 5,
+    periodSeconds: whole(
+      'Time between two steps down; one takes one worker, or a quarter of them where that is more.',
+      {
+        minimum: 1,
+        maximum: 600,
+        default: 5,
+      },
+    ),
+  },
+  { description: 'How the pool gets smaller: workers drain before they terminate.' },
+)
+
+const rollingUpdate = group(
+  {
+    maxSurge: countOrPercent(
+      'Workers of a new template above the size; 0 where a quota leaves no room for one.',
+      '25%',
+    ),
+    maxUnavailable: countOrPercent('Workers that may be missing meanwhile; at least 1 with `maxSurge` 0.', 0),
+  },
+  {
+    description: 'How a change of the template replaces workers, as in a Deployment.',
+    ...ruled({
+      rule: "!(string(self.maxSurge) in ['0', '0%'] && string(self.maxUnavailable) in ['0', '0%'])",
+      message: 'maxUnavailable must be at least 1 where maxSurge is 0: otherwise no worker can be replaced',
+      fieldPath: '.maxUnavailable',
     }),
   },
-  { description: 'How workers are taken away.' },
 )
 
 const jobs = group(
@@ -111,7 +127,7 @@ const jobs = group(
       maximum: 86_400,
       default: 600,
     }),
-    keepSeconds: whole('Time for which a Job that has ended can be looked at.', {
+    ttlSecondsAfterFinished: whole('Time after which a Job that has ended is deleted.', {
       minimum: 0,
       maximum: 86_400,
       default: 120,
@@ -138,7 +154,7 @@ export const browserPoolSpec = Type.Object(
       ...ruled({ rule: 'self == oldSelf', message: 'pool cannot be changed; make another BrowserPool' }),
     }),
     replicas: whole(
-      'Number of workers while `autoscaling.enabled` is false, set by `kubectl scale` too; ignored otherwise.',
+      'Number of workers while `autoscaling.enabled` is false, also written through the scale subresource; ignored otherwise.',
       {
         minimum: 0,
         maximum: workersMax,
@@ -150,11 +166,24 @@ export const browserPoolSpec = Type.Object(
       description: 'Leaves the pool as it is: no worker is started, drained or replaced.',
     }),
     autoscaling,
-    drain,
+    scaleDown,
+    rollingUpdate,
+    terminationGracePeriodSeconds: whole(
+      'Time that a worker gets to finish when it terminates; what is cut off runs again elsewhere. No capture runs longer ' +
+        `than ${longestBudgetSeconds} s. A change replaces the workers.`,
+      { minimum: 10, maximum: 3600, default: longestBudgetSeconds + 10 },
+    ),
     jobs,
     template: podTemplate,
   },
-  { description: 'What the pool should be.' },
+  {
+    description: 'What the pool should be.',
+    ...ruled({
+      rule: '!self.autoscaling.enabled || !oldSelf.autoscaling.enabled || self.replicas == oldSelf.replicas',
+      message: 'the queue sizes the pool: replicas have no effect unless autoscaling.enabled is false',
+      fieldPath: '.replicas',
+    }),
+  },
 )
 
 /** What the controller says of a pool beside the numbers: when each condition is True, and every word for why it is as it is. */
@@ -225,9 +254,9 @@ const count = (description: string) => Type.Optional(Type.Integer({ description,
 export const browserPoolStatus = Type.Object(
   {
     observedGeneration: count('Generation of the pool that this is about.'),
-    replicas: count('Workers that there are, those that were told to end not counted.'),
+    replicas: count('Workers that exist, without terminating ones.'),
     readyReplicas: count('Workers that take captures.'),
-    desired: count('Workers that the work needs within the bounds.'),
+    desiredReplicas: count('Workers that the load requires, within the bounds.'),
     busySlots: count('Captures that are being served.'),
     queue: count('Captures that are accepted and have not begun.'),
     oldestWaitSeconds: count('How long the oldest of them has waited.'),
@@ -241,7 +270,7 @@ export const browserPoolStatus = Type.Object(
     selector: Type.Optional(
       Type.String({
         maxLength: 1024,
-        description: 'Selector of the pods, for `kubectl scale` and disruption budgets.',
+        description: 'Selector of the pods, for HorizontalPodAutoscalers and disruption budgets.',
       }),
     ),
     conditions: Type.Optional(

@@ -15,6 +15,18 @@ export const ruled = (...rules: readonly [Rule, ...Rule[]]) => ({ 'x-kubernetes-
 export const whole = (description: string, bounds: { minimum: number; maximum: number; default?: number }) =>
   Type.Integer({ description, format: 'int32', ...bounds })
 
+/** A count, or a part of the size such as `25%`, as Kubernetes has them. */
+export const countOrPercent = (description: string, fallback: number | string) =>
+  Type.Unsafe<number | string>({
+    'x-kubernetes-int-or-string': true,
+    description,
+    minimum: 0,
+    maximum: 1000,
+    maxLength: 4,
+    pattern: '^([0-9]|[1-9][0-9]|100)%$',
+    default: fallback,
+  })
+
 /** A text of at most `maxLength` characters. */
 export const word = (description: string, maxLength: number, more: { minLength?: number; pattern?: string } = {}) =>
   Type.String({ description, maxLength, ...more })

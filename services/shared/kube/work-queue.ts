@@ -2,24 +2,24 @@ import { type AppError, toAppError } from '#shared/errors/app-error.ts'
 import type { Clock } from './clock.ts'
 import { outcomeOf } from './kube-error.ts'
 
-/** What a work queue works with. */
+/** What the queue works with. */
 export type WorkQueueDeps = {
   readonly clock: Clock
-  /** Brings about what should be so for `key`; a throw is tried again. Must end within its own bounds, and soon after `stop`. */
+  /** Reconciles `key`; a throw is retried. Must end within its own bounds, and soon after `stop`. */
   readonly work: (key: string, stop: AbortSignal) => Promise<void>
   readonly failed: (key: string, error: AppError, retryMs: number) => void
   /**
-   * What should be so for `key`. While it is what a failed try was about, the key waits for its next try however often it is
-   * added. Without this, a failed key that is added is worked on soon, as in client-go.
+   * Desired state of `key`. While it is that of a failed try, the key waits for its retry however often it is added. Without
+   * this, a failed key that is added is worked on soon, as in client-go.
    */
-  readonly wish?: (key: string) => string
+  readonly desiredState?: (key: string) => string
 }
 
 /** How many keys are worked on at once, and how many may be known at once. */
 export type WorkQueueLimits = { readonly workers: number; readonly keysMax: number }
 
 /** Failures of a key in a row, what the last was about, and whether the server has said to wait. */
-type Failure = { readonly times: number; readonly wish: string | undefined; readonly mustWait: boolean }
+type Failure = { readonly times: number; readonly desiredState: string | undefined; readonly mustWait: boolean }
 
 const firstRetryMs = 5
 const lastRetryMs = 300_000
@@ -50,7 +50,7 @@ export class WorkQueue implements AsyncDisposable {
   }
 
   /**
-   * Has a key worked on soon, one that has failed with the same wish when its wait is over. False where the queue is full of
+   * Queues a key; one that has failed waits with the same desired state when its wait is over. False where the queue is full of
    * others, or was disposed: the key is not taken.
    */
   add(key: string): boolean {
@@ -97,7 +97,10 @@ export class WorkQueue implements AsyncDisposable {
     const failure = this.#failures.get(key)
     // The next try is on its way already.
     if (!failure || !this.#later.has(key)) return false
-    return failure.mustWait || (failure.wish !== undefined && failure.wish === this.#deps.wish?.(key))
+    return (
+      failure.mustWait ||
+      (failure.desiredState !== undefined && failure.desiredState === this.#deps.desiredState?.(key))
+    )
   }
 
   #start() {
@@ -110,24 +113,24 @@ export class WorkQueue implements AsyncDisposable {
   }
 
   async #run(key: string) {
-    let wish: string | undefined
+    let desiredState: string | undefined
     try {
       // Never in the middle of whoever added the key.
       await Promise.resolve()
-      wish = this.#deps.wish?.(key)
+      desiredState = this.#deps.desiredState?.(key)
       await this.#deps.work(key, this.#stop.signal)
       this.#failures.delete(key)
     } catch (thrown) {
-      this.#retry(key, wish, toAppError(thrown))
+      this.#retry(key, desiredState, toAppError(thrown))
     }
     this.#processing.delete(key)
     this.#start()
   }
 
-  #retry(key: string, wish: string | undefined, error: AppError) {
+  #retry(key: string, desiredState: string | undefined, error: AppError) {
     const times = this.#failures.get(key)?.times ?? 0
     const mustWait = error.retryAfterSeconds !== undefined || outcomeOf(error) === 'too-many-requests'
-    this.#failures.set(key, { times: times + 1, wish, mustWait })
+    this.#failures.set(key, { times: times + 1, desiredState, mustWait })
     const askedMs = (error.retryAfterSeconds ?? 0) * 1000
     const retryMs = Math.min(lastRetryMs, Math.max(firstRetryMs * 2 ** times, askedMs))
     // What was to come earlier would come before the wait is over.

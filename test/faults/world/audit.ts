@@ -197,7 +197,7 @@ export class Audit {
       .all('batch/v1/jobs')
       .filter((job) => !holds(job, 'Complete') && !holds(job, 'Failed') && job.metadata.deletionTimestamp === undefined)
     const pool = server.store
-      .all('shutterfleet.dev/v1alpha1/browserpools')
+      .all('shutterfleet.dev/v1beta1/browserpools')
       .find(({ metadata }) => objectName(metadata.name) === made.metadata.labels?.['shutterfleet.dev/pool'])
     const jobs = at(pool, 'spec', 'jobs') as { max: number; spares: number } | undefined
     if (!jobs) return

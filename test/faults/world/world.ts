@@ -68,10 +68,10 @@ const startMs = { least: 1000, spread: 4000 }
 const usualPools: Readonly<Record<string, WantedSpec>> = {
   standard: {
     pool: 'standard',
-    autoscaling: { minReplicas: 1, maxReplicas: 6, slots: 2, holdSeconds: 4 },
-    drain: { stepSeconds: 1 },
+    autoscaling: { minReplicas: 1, maxReplicas: 6, slots: 2 },
+    scaleDown: { stabilizationWindowSeconds: 4, periodSeconds: 1 },
   },
-  proxied: { pool: 'proxied', jobs: { max: 6, spares: 1, spareSeconds: 60, keepSeconds: 20 } },
+  proxied: { pool: 'proxied', jobs: { max: 6, spares: 1, spareSeconds: 60, ttlSecondsAfterFinished: 20 } },
 }
 
 const listConsumers = `$JS.API.CONSUMER.LIST.${capturesStream.name}`

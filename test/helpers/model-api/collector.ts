@@ -2,7 +2,7 @@ import { type Backstage, type Controller, keyOfStored, startController, targetOf
 import type { Stored } from './object.ts'
 
 /** Kinds that may own something, and those that may be owned. */
-const owners = ['shutterfleet.dev/v1alpha1/browserpools', 'apps/v1/deployments', 'apps/v1/replicasets', 'batch/v1/jobs']
+const owners = ['shutterfleet.dev/v1beta1/browserpools', 'apps/v1/deployments', 'apps/v1/replicasets', 'batch/v1/jobs']
 const owned = ['apps/v1/deployments', 'apps/v1/replicasets', 'policy/v1/poddisruptionbudgets', 'v1/pods']
 
 const isOwnedBy =

@@ -9,7 +9,7 @@ import {
   make,
   one,
   outcome,
-  ownersOf,
+  queueOwners,
   resources,
   saidOf,
   type Scenario,
@@ -75,7 +75,7 @@ const owning = async (stage: Stage) => {
   const seen: unknown[] = []
   const note = async (what: string) => {
     const now = await settled(stage, name)
-    seen.push([what, replicasOf(now), now.metadata.generation, ownersOf(now, sizePath)])
+    seen.push([what, replicasOf(now), now.metadata.generation, queueOwners(now, sizePath)])
     return now
   }
   await create(api, name, 2)
@@ -90,9 +90,9 @@ const owning = async (stage: Stage) => {
     ]
     return (await outcome(api.patch(ref, { kind: 'json', body: trim }))) === 'done'
   })
-  seen.push(ownersOf(await note('trimmed'), 'f:spec f:template f:spec f:terminationGracePeriodSeconds'))
+  seen.push(queueOwners(await note('trimmed'), 'f:spec f:template f:spec f:terminationGracePeriodSeconds'))
   await apply(api, ref, { spec: specOf(name) })
-  seen.push(ownersOf(await note('applied'), 'f:spec f:template f:spec f:terminationGracePeriodSeconds'))
+  seen.push(queueOwners(await note('applied'), 'f:spec f:template f:spec f:terminationGracePeriodSeconds'))
   await stage.until('an apply that changes nothing writes nothing', async () => {
     const before = await settled(stage, name)
     await apply(api, ref, { spec: specOf(name) })
@@ -134,8 +134,8 @@ const editing = async (stage: Stage) => {
   const other = 'f:spec f:template f:spec f:containers k:{"name":"two"} f:image'
   return {
     images: [first, edited, back].map(imageOf),
-    owners: [first, edited, back].map((object) => ownersOf(object, path)),
-    others: [edited, back].map((object) => ownersOf(object, other)),
+    owners: [first, edited, back].map((object) => queueOwners(object, path)),
+    others: [edited, back].map((object) => queueOwners(object, other)),
     refused: [
       await outcome(api.patch(ref, merge({ spec: { selector: { matchLabels: { app: 'other' } } } }))),
       await outcome(api.patch({ ...ref, subresource: 'scale' }, merge({ spec: { replicas: -1 } }))),
@@ -147,7 +147,7 @@ const editing = async (stage: Stage) => {
       ),
       await outcome(setReplicas(api, one(deployments, 'nothing'), { replicas: 1, manager: 'x' })),
     ],
-    owner: ownersOf(back, sizePath),
+    owner: queueOwners(back, sizePath),
     manager: fieldOwner,
   }
 }

@@ -8,7 +8,7 @@ import {
   namespace,
   one,
   outcome,
-  ownersOf,
+  queueOwners,
   resources,
   type Scenario,
   type Stage,
@@ -80,7 +80,7 @@ const changes = async ({ api }: Stage) => {
 const applying = async ({ api }: Stage) => {
   const ref = one(maps, 'applied')
   const meta = { metadata: { name: 'applied' } }
-  const owners = (object: Stored) => ['a', 'b', 'c'].map((field) => ownersOf(object, `f:data f:${field}`))
+  const owners = (object: Stored) => ['a', 'b', 'c'].map((field) => queueOwners(object, `f:data f:${field}`))
   const made = await api.patch<Stored>(ref, applied({ ...meta, data: { a: '1', b: '1' } }, 'one', false))
   const clash = await outcome(api.patch(ref, applied({ ...meta, data: { a: '2' } }, 'two', false)))
   const shared = await api.patch<Stored>(ref, applied({ ...meta, data: { a: '1', c: '1' } }, 'two', false))

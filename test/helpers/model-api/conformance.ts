@@ -58,7 +58,7 @@ export const outcome = (request: Promise<unknown>): Promise<string> =>
   )
 
 /** Who decides what stands at a path, which is one of FieldsV1 with its steps parted by spaces. */
-export const ownersOf = (object: Stored, path: string): string[] => {
+export const queueOwners = (object: Stored, path: string): string[] => {
   const entries: readonly ManagedEntry[] = object.metadata.managedFields ?? []
   return entries
     .filter(({ fieldsV1 }) => pathsOfTree(fieldsV1).has(path.replaceAll(' ', '\n')))

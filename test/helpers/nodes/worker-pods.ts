@@ -1,4 +1,4 @@
-import { workerPod, type WorkerPodOptions } from '#controller/operator/worker-pod.ts'
+import { workerPod, type WorkerPodOptions } from '#controller/operator/manifests/worker-pod.ts'
 import type { NodeCluster } from './node-cluster.ts'
 
 // As nodes have the image of a target of the Dockerfile.

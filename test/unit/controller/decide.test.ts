@@ -6,7 +6,7 @@ import {
   type Observation,
   type PoolMemory,
   type PoolPolicy,
-  type SeenWorker,
+  type ObservedWorker,
   workerStates,
 } from '#controller/pool.ts'
 import { seededRandom } from '#test/helpers/pool-simulation.ts'
@@ -14,7 +14,7 @@ import {
   justBegun as starting,
   poolPolicy,
   quietBacklog as quiet,
-  seenCrew as crew,
+  seenCrew as groups,
   seenPool as seen,
   seenWorker as worker,
   stuckCrew as stuckOnes,
@@ -41,7 +41,7 @@ const cases: Case[] = [
   },
   {
     name: 'holds the pool when the backlog is unknown',
-    seen: { backlog: 'unknown', depth: { waiting: 0, inFlight: 1 }, workers: crew(5) },
+    seen: { backlog: 'unknown', depth: { waiting: 0, inFlight: 1 }, workers: groups(5) },
     want: { kind: 'freeze', wanted: 5, reason: 'backlog-unknown' },
   },
   {
@@ -71,26 +71,26 @@ const cases: Case[] = [
     // Two wait; four run in workers that take nothing more. Were these four taken for waiting, six would be wanted.
     seen: {
       backlog: { ...quiet, pending: 2, processing: 4 },
-      workers: [worker('idle'), ...crew(4, { state: 'draining', busy: 1 })],
+      workers: [worker('idle'), ...groups(4, { state: 'draining', busy: 1 })],
       serviceMs: 10_000,
     },
     want: { kind: 'scale-up', to: 5, undrain: ['w1', 'w2', 'w3'], wanted: 4, reason: 'load' },
   },
   {
     name: 'grows to a fixed size although the backlog is unknown',
-    seen: { backlog: 'unknown', workers: crew(1) },
+    seen: { backlog: 'unknown', workers: groups(1) },
     policy: { size: 3, min: 0, max: 2 },
     want: { kind: 'scale-up', to: 3, undrain: [], wanted: 3, reason: 'fixed' },
   },
   {
     name: 'stays at a fixed size, whatever waits',
-    seen: { backlog: { ...quiet, pending: 500 }, workers: crew(3) },
+    seen: { backlog: { ...quiet, pending: 500 }, workers: groups(3) },
     policy: { size: 3 },
     want: { kind: 'hold', wanted: 3, reason: 'fixed' },
   },
   {
     name: 'drains to a fixed size without a hold window',
-    seen: { backlog: 'unknown', workers: crew(3) },
+    seen: { backlog: 'unknown', workers: groups(3) },
     policy: { size: 2, holdMs: 3_600_000 },
     memory: { wants: undefined },
     want: { kind: 'drain', pods: ['w1'], wanted: 2, reason: 'excess' },
@@ -104,7 +104,7 @@ const cases: Case[] = [
   },
   {
     name: 'drains the last worker of a fixed size of zero at once',
-    seen: { workers: crew(1) },
+    seen: { workers: groups(1) },
     policy: { size: 0, min: 0, zeroAfterMs: 600_000 },
     memory: { lastWantMs: nowMs - 1 },
     want: { kind: 'drain', pods: ['w1'], wanted: 0, reason: 'excess' },
@@ -140,7 +140,7 @@ const cases: Case[] = [
   },
   {
     name: 'keeps a buffer of several on top of the load',
-    seen: { backlog: { ...quiet, processing: 2 }, workers: crew(2, { busy: 1 }) },
+    seen: { backlog: { ...quiet, processing: 2 }, workers: groups(2, { busy: 1 }) },
     policy: { buffer: 3 },
     want: { kind: 'scale-up', to: 5, undrain: [], wanted: 5, reason: 'load' },
   },
@@ -157,7 +157,7 @@ const cases: Case[] = [
   },
   {
     name: 'replaces a worker that is missing from the minimum',
-    seen: { workers: crew(1) },
+    seen: { workers: groups(1) },
     policy: { min: 2 },
     want: { kind: 'scale-up', to: 2, undrain: [], wanted: 2, reason: 'below-minimum' },
   },
@@ -168,29 +168,29 @@ const cases: Case[] = [
   },
   {
     name: 'replaces one of those that stay silent together for thirty seconds',
-    seen: { workers: [...crew(2, { silentMs: 30_000 }), worker('w3', { silentMs: 31_000 })] },
+    seen: { workers: [...groups(2, { silentMs: 30_000 }), worker('w3', { silentMs: 31_000 })] },
     want: { kind: 'replace', pods: ['w3'], wanted: 0, reason: 'lost' },
   },
   {
     name: 'replaces no other for ten seconds, in which the replacement of the one before is made',
-    seen: { workers: [...crew(2, { silentMs: 40_000 }), worker('w3', { state: 'stopping' })] },
+    seen: { workers: [...groups(2, { silentMs: 40_000 }), worker('w3', { state: 'stopping' })] },
     memory: { lastReplaceMs: nowMs - 9999 },
     want: { kind: 'freeze', wanted: 0, reason: 'missing-heartbeats' },
   },
   {
     name: 'replaces the next one though the one before never goes, as on a dead node',
-    seen: { workers: [...crew(2, { silentMs: 40_000 }), worker('w3', { state: 'stopping' })] },
+    seen: { workers: [...groups(2, { silentMs: 40_000 }), worker('w3', { state: 'stopping' })] },
     memory: { lastReplaceMs: nowMs - 10_000 },
     want: { kind: 'replace', pods: ['w1'], wanted: 0, reason: 'lost' },
   },
   {
     name: 'replaces no other of them while nothing is heard of its replacement',
-    seen: { workers: [...crew(1, { silentMs: 40_000 }), worker('w3', starting)] },
+    seen: { workers: [...groups(1, { silentMs: 40_000 }), worker('w3', starting)] },
     want: { kind: 'freeze', wanted: 1, reason: 'missing-heartbeats' },
   },
   {
     name: 'replaces all that are silent where as many are heard',
-    seen: { workers: [...crew(2, { silentMs: 40_000 }), worker('w3'), worker('w4'), worker('w5', starting)] },
+    seen: { workers: [...groups(2, { silentMs: 40_000 }), worker('w3'), worker('w4'), worker('w5', starting)] },
     want: { kind: 'replace', pods: ['w1', 'w2'], wanted: 3, reason: 'lost' },
   },
   {
@@ -228,17 +228,17 @@ const cases: Case[] = [
   },
   {
     name: 'goes no higher than the maximum and says so',
-    seen: { backlog: { ...quiet, pending: 500 }, workers: crew(1) },
+    seen: { backlog: { ...quiet, pending: 500 }, workers: groups(1) },
     want: { kind: 'scale-up', to: 10, undrain: [], wanted: 10, reason: 'at-maximum' },
   },
   {
     name: 'says that the maximum is reached while more would be needed',
-    seen: { backlog: { ...quiet, pending: 500 }, workers: crew(10) },
+    seen: { backlog: { ...quiet, pending: 500 }, workers: groups(10) },
     want: { kind: 'hold', wanted: 10, reason: 'at-maximum' },
   },
   {
     name: 'follows the load',
-    seen: { backlog: { ...quiet, processing: 4, arrivals10s: 20 }, workers: crew(2, { busy: 1 }) },
+    seen: { backlog: { ...quiet, processing: 4, arrivals10s: 20 }, workers: groups(2, { busy: 1 }) },
     // 2 busy slots and 2 in reserve, 4 captures known; the backlog term asks for less.
     want: { kind: 'scale-up', to: 4, undrain: [], wanted: 4, reason: 'load' },
   },
@@ -255,20 +255,20 @@ const cases: Case[] = [
   },
   {
     name: 'starts all again once a start succeeded',
-    seen: { workers: crew(1), starts: { ready: 1, failed: 5 } },
+    seen: { workers: groups(1), starts: { ready: 1, failed: 5 } },
     policy: { min: 3 },
     memory: { starts: { ready: 0, failed: 5 }, failures: 3, retryAtMs: nowMs + 60_000 },
     want: { kind: 'scale-up', to: 3, undrain: [], wanted: 3, reason: 'below-minimum' },
   },
   {
     name: 'forgets sizes that are older than the window',
-    seen: { workers: crew(4) },
+    seen: { workers: groups(4) },
     memory: { wants: [{ atMs: nowMs - 30_000, size: 4 }] },
     want: { kind: 'drain', pods: ['w1'], wanted: 1, reason: 'excess' },
   },
   {
     name: 'seeds the window with the size that it finds',
-    seen: { workers: crew(4) },
+    seen: { workers: groups(4) },
     memory: { wants: undefined },
     want: { kind: 'hold', wanted: 1, reason: 'holding' },
   },
@@ -293,9 +293,9 @@ t.test('doubles the wait after each failed start, up to a minute', (t) => {
 })
 
 t.test('remembers when it replaced a worker, and when it drained', (t) => {
-  t.equal(decide(seen({ workers: crew(1, { silentMs: 11_000 }) }), policy, calm).memory.lastReplaceMs, nowMs)
-  t.equal(decide(seen({ workers: crew(4) }), policy, calm).memory.lastDrainMs, nowMs)
-  t.equal(decide(seen({ workers: crew(1) }), policy, calm).memory.lastDrainMs, Number.NEGATIVE_INFINITY)
+  t.equal(decide(seen({ workers: groups(1, { silentMs: 11_000 }) }), policy, calm).memory.lastReplaceMs, nowMs)
+  t.equal(decide(seen({ workers: groups(4) }), policy, calm).memory.lastDrainMs, nowMs)
+  t.equal(decide(seen({ workers: groups(1) }), policy, calm).memory.lastDrainMs, Number.NEGATIVE_INFINITY)
   t.end()
 })
 
@@ -310,8 +310,8 @@ t.test('remembers no more sizes than the pool has', (t) => {
 })
 
 t.test('holds after a pause what there was in it', (t) => {
-  const paused = decide(seen({ workers: crew(6) }), { ...policy, isPaused: true }, calm).memory
-  const later = seen({ nowMs: nowMs + 29_999, workers: crew(6) })
+  const paused = decide(seen({ workers: groups(6) }), { ...policy, isPaused: true }, calm).memory
+  const later = seen({ nowMs: nowMs + 29_999, workers: groups(6) })
   t.match(decide(later, policy, paused).decision, { kind: 'hold', reason: 'holding' })
   t.match(decide({ ...later, nowMs: nowMs + 30_000 }, policy, paused).decision, { kind: 'drain' })
   t.end()
@@ -319,7 +319,7 @@ t.test('holds after a pause what there was in it', (t) => {
 
 t.test('counts idle time from when a worker was wanted last, and at first from the size that it finds', (t) => {
   const none = { ...policy, min: 0 }
-  t.equal(decide(seen({ workers: crew(2) }), none, blankMemory).memory.lastWantMs, nowMs)
+  t.equal(decide(seen({ workers: groups(2) }), none, blankMemory).memory.lastWantMs, nowMs)
   t.equal(decide(seen({ workers: [] }), none, blankMemory).memory.lastWantMs, Number.NEGATIVE_INFINITY)
   t.equal(decide(seen({ backlog: { ...quiet, pending: 1 } }), none, calm).memory.lastWantMs, nowMs)
   t.end()
@@ -328,10 +328,10 @@ t.test('counts idle time from when a worker was wanted last, and at first from t
 t.test('decides by the policy of the time and remembers what was before', (t) => {
   let size: PoolPolicy['size'] = 3
   const decideNow = createDecider(() => ({ ...policy, size }))
-  t.match(decideNow(seen({ workers: crew(3) })), { kind: 'hold', reason: 'fixed' })
+  t.match(decideNow(seen({ workers: groups(3) })), { kind: 'hold', reason: 'fixed' })
   size = 'by-queue'
-  t.match(decideNow(seen({ workers: crew(3), nowMs: nowMs + 1000 })), { kind: 'hold', reason: 'holding' })
-  t.match(decideNow(seen({ workers: crew(3), nowMs: nowMs + 30_000 })), { kind: 'drain' })
+  t.match(decideNow(seen({ workers: groups(3), nowMs: nowMs + 1000 })), { kind: 'hold', reason: 'holding' })
+  t.match(decideNow(seen({ workers: groups(3), nowMs: nowMs + 30_000 })), { kind: 'drain' })
   t.end()
 })
 
@@ -339,7 +339,7 @@ t.test('decides by the policy of the time and remembers what was before', (t) =>
 const anything = (random: () => number): [Observation, PoolPolicy] => {
   const upTo = (most: number) => Math.floor(random() * (most + 1))
   const often = (chance: number) => random() < chance
-  const workers = Array.from({ length: upTo(12) }, (_, index): SeenWorker => {
+  const workers = Array.from({ length: upTo(12) }, (_, index): ObservedWorker => {
     const state = workerStates[upTo(workerStates.length - 1)] ?? 'ready'
     const busy = state === 'ready' || state === 'draining' ? upTo(1) : 0
     const silentMs = often(0.05) ? 11_000 : 0
@@ -369,9 +369,9 @@ t.test('keeps its promises whatever it sees', (t) => {
     const wants = [{ atMs: nowMs - 1000, size: Math.floor(random() * 12) }]
     const { decision } = decide(now, rules, { ...blankMemory, wants })
     const workers = now.workers === 'unknown' ? [] : now.workers
-    const inState = (...states: SeenWorker['state'][]) =>
+    const inState = (...states: ObservedWorker['state'][]) =>
       workers.filter(({ state }) => states.includes(state)).map(({ pod }) => pod)
-    const areIn = (pods: readonly string[], ...states: SeenWorker['state'][]) =>
+    const areIn = (pods: readonly string[], ...states: ObservedWorker['state'][]) =>
       new Set(pods).size === pods.length && pods.every((pod) => inState(...states).includes(pod))
     const asked = workers.length - inState('stopping').length + (now.refused?.count ?? 0)
     const isKept = {

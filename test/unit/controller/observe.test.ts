@@ -1,6 +1,6 @@
 import t from 'tap'
-import type { Placed, Roster } from '#controller/act/actuator.ts'
-import type { Heard } from '#controller/hear-pool.ts'
+import type { ListedWorker, WorkerList } from '#controller/act/actuator.ts'
+import type { ReceivedBeat } from '#controller/subscribe-to-pool.ts'
 import { createObserver } from '#controller/observe.ts'
 import type { Backlog, Depth } from '#controller/pool.ts'
 import type { BeatMessage } from '#shared/queue/messages.ts'
@@ -8,17 +8,17 @@ import type { BeatMessage } from '#shared/queue/messages.ts'
 const quiet: Backlog = { pending: 0, processing: 0, arrivals10s: 0, oldestMs: 0 }
 const never = new Promise<never>(() => {})
 
-/** An observer whose clock, hearing and reads the test controls. */
+/** An observer whose clock, subscription and reads the test controls. */
 const begin = () => {
-  const beats = new Map<string, Heard>()
+  const beats = new Map<string, ReceivedBeat>()
   const world = {
     nowMs: 100_000,
     sinceMs: 0,
-    workers: [] as Placed[],
+    workers: [] as ListedWorker[],
     invented: new Set<string>(),
     isByQueue: true,
-    refused: undefined as Roster['refused'],
-    roster: async (): Promise<Roster> => ({
+    refused: undefined as WorkerList['refused'],
+    roster: async (): Promise<WorkerList> => ({
       workers: world.workers,
       starts: { ready: 1, failed: 2 },
       startMs: 3000,
@@ -28,10 +28,10 @@ const begin = () => {
   }
   const observer = createObserver(
     {
-      hearing: {
+      subscription: {
         backlog: () => ({ ...quiet, pending: 7 }),
         beats,
-        heardSince: (fromMs) => world.nowMs - Math.max(fromMs, world.sinceMs),
+        listeningMs: (fromMs) => world.nowMs - Math.max(fromMs, world.sinceMs),
       },
       readDepth: () => world.depth(),
       actuator: { list: () => world.roster() },
@@ -49,7 +49,12 @@ const begin = () => {
   return { world, observer, beats, beat }
 }
 
-const placed = (pod: string, given: Partial<Placed> = {}): Placed => ({ pod, ageMs: 60_000, stopping: false, ...given })
+const placed = (pod: string, given: Partial<ListedWorker> = {}): ListedWorker => ({
+  pod,
+  ageMs: 60_000,
+  stopping: false,
+  ...given,
+})
 
 t.test('stamps the time and reports what it read', async (t) => {
   const { observer, world } = begin()
@@ -141,15 +146,18 @@ t.test('measures silence from the last beat, and before the first from the start
   )
 })
 
-t.test('remembers a listed worker of which nothing was heard for so long that the hearing forgot it', async (t) => {
-  const { observer, world, beat, beats } = begin()
-  world.workers = [placed('hung')]
-  beat('hung', { busy: 1 })
-  await observer.observe()
-  beats.clear()
-  world.nowMs += 70_000
-  t.match((await observer.observe()).workers, [{ state: 'ready', silentMs: 70_000 }])
-})
+t.test(
+  'remembers a listed worker of which nothing was heard for so long that the subscription forgot it',
+  async (t) => {
+    const { observer, world, beat, beats } = begin()
+    world.workers = [placed('hung')]
+    beat('hung', { busy: 1 })
+    await observer.observe()
+    beats.clear()
+    world.nowMs += 70_000
+    t.match((await observer.observe()).workers, [{ state: 'ready', silentMs: 70_000 }])
+  },
+)
 
 t.test('counts the slots of workers that serve the same queue for others', async (t) => {
   const { observer, world, beat } = begin()

@@ -7,7 +7,7 @@ const env = {
   SHUTTERFLEET_POD_EGRESS: 'egress:3128',
 }
 
-t.test('in a pod, image and egress of the workers are all that has to be said', async (t) => {
+t.test('operator settings: image and egress of the workers are all that is required in a pod', async (t) => {
   t.match(readConfig(env), {
     kubeconfig: '',
     poolsNamespace: '',
@@ -22,15 +22,15 @@ t.test('in a pod, image and egress of the workers are all that has to be said', 
   })
 })
 
-t.test('what is missing is named, all at once', async (t) => {
+t.test('operator settings: everything that is missing is named at once', async (t) => {
   t.throws(() => readConfig({}), /SHUTTERFLEET_NATS_URL.*SHUTTERFLEET_POD_IMAGE.*SHUTTERFLEET_POD_EGRESS/s)
 })
 
-t.test('settings of a single pool stand in its BrowserPool, and are taken from nowhere else', async (t) => {
+t.test('operator settings: the settings of a single pool come from its BrowserPool alone', async (t) => {
   t.notOk('poolMin' in readConfig({ ...env, SHUTTERFLEET_POOL_MIN: '3' }))
 })
 
-t.test('the name of an installation can be a label', async (t) => {
+t.test('operator settings: the name of an installation can be a label', async (t) => {
   const named = (instance: string) => readConfig({ ...env, SHUTTERFLEET_INSTANCE: instance }).instance
   for (const name of ['a', 'Team.a_b-1', 'a'.repeat(63)]) t.equal(named(name), name)
   for (const name of ['', '-a', 'a-', 'a b', 'a,b=c', 'a'.repeat(64)])

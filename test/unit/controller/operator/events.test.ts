@@ -21,7 +21,7 @@ const setUp = () => {
   return { events: createOperatorEvents(logger, metrics), value, lines }
 }
 
-t.test('who leads is shown', async (t) => {
+t.test('operator events: the leader is shown', async (t) => {
   const { events, value } = setUp()
   t.match(await value('operator_leads'), [/ 0$/])
   events.termBegan()
@@ -30,24 +30,27 @@ t.test('who leads is shown', async (t) => {
   t.match(await value('operator_leads'), [/ 0$/])
 })
 
-t.test('of each pool the conditions are shown with their present reason, and none of what is gone', async (t) => {
-  const { events, value } = setUp()
-  const web = { metadata: { name: 'web' }, spec: { pool: 'standard' } } as BrowserPool
-  const status = (reason: string) =>
-    ({
-      conditions: [{ type: 'Degraded', status: reason === 'AsExpected' ? 'False' : 'True', reason }],
-    }) as BrowserPoolStatus
-  events.said(web, status('AsExpected'))
-  t.match(await value('operator_pool_condition'), [
-    /queue="standard",browserpool="web",condition="Degraded",reason="AsExpected"\} 0$/,
-  ])
-  events.said(web, status('ImagePull'))
-  t.match(await value('operator_pool_condition'), [/browserpool="web",condition="Degraded",reason="ImagePull"\} 1$/])
-  events.said(web, undefined)
-  t.strictSame(await value('operator_pool_condition'), [])
-})
+t.test(
+  'operator events: conditions of each pool are shown with their reason, and none of a deleted pool',
+  async (t) => {
+    const { events, value } = setUp()
+    const web = { metadata: { name: 'web' }, spec: { pool: 'standard' } } as BrowserPool
+    const status = (reason: string) =>
+      ({
+        conditions: [{ type: 'Degraded', status: reason === 'AsExpected' ? 'False' : 'True', reason }],
+      }) as BrowserPoolStatus
+    events.statusReported(web, status('AsExpected'))
+    t.match(await value('operator_pool_condition'), [
+      /queue="standard",browserpool="web",condition="Degraded",reason="AsExpected"\} 0$/,
+    ])
+    events.statusReported(web, status('ImagePull'))
+    t.match(await value('operator_pool_condition'), [/browserpool="web",condition="Degraded",reason="ImagePull"\} 1$/])
+    events.statusReported(web, undefined)
+    t.strictSame(await value('operator_pool_condition'), [])
+  },
+)
 
-t.test('watches that end are counted; only what is unusual is a warning', async (t) => {
+t.test('operator events: watches that end are counted; only what is unusual is a warning', async (t) => {
   const { events, value, lines } = setUp()
   const { listed, ended } = events.reflectionOf(pods)
   listed(3)
@@ -55,49 +58,52 @@ t.test('watches that end are counted; only what is unusual is a warning', async 
   ended('failed', 500, new KubeError('unavailable', { message: 'reset' }))
   t.match(await value('operator_watches_ended_total'), [/end="closed"\} 1$/, /end="failed"\} 1$/])
   t.match(await value('operator_lists_total'), [/kind="Pod"\} 1$/])
-  t.match(lines, [/^debug read anew/, /^debug watch closed/, /^warn watch failed.*reset/])
+  t.match(lines, [/^debug listed/, /^debug watch closed/, /^warn watch failed.*reset/])
 })
 
-t.test('what fails is counted by what it was, and its reason logged', async (t) => {
+t.test('operator events: failures are counted by what failed, and logged with their cause', async (t) => {
   const { events, value, lines } = setUp()
   const error = new KubeError('forbidden', { message: 'not allowed' })
   events.electionFailed(error)
-  events.shapeFailed('web', error, 5)
+  events.applyFailed('web', error, 5)
   events.statusFailed('web', error)
   t.equal((await value('operator_failures_total')).length, 3)
-  t.match(lines[1], /^warn shape failed.*"pool":"web".*not allowed.*forbidden/)
+  t.match(lines[1], /^warn apply failed.*"pool":"web".*not allowed.*forbidden/)
 })
 
-t.test('requests to the API server are counted and timed', async (t) => {
+t.test('operator events: requests to the API server are counted and timed', async (t) => {
   const { events, value } = setUp()
   events.requested({ method: 'GET', resource: 'pods', code: '200', ms: 40 })
   t.match(await value('operator_api_requests_total'), [/method="GET",resource="pods",code="200"\} 1$/])
   t.match(await value('operator_api_request_seconds_sum'), [/method="GET"\} 0.04$/])
 })
 
-t.test('what happens to a pool is logged with its words', async (t) => {
+t.test('operator events: an occurrence of a pool is logged with its note', async (t) => {
   const { events, lines } = setUp()
   events.occurred('web', { type: 'Warning', reason: 'ImagePull', action: 'Degrade', note: 'no image' })
   events.occurred('web', { type: 'Normal', reason: 'ScaledUp', action: 'ScaleUp', note: 'From 1 to 2 workers.' })
   t.match(lines, [/^warn ImagePull .*no image/, /^info ScaledUp .*From 1 to 2/])
 })
 
-t.test('of a queue that nobody serves the captures that wait are shown, and its reason is logged once', async (t) => {
-  const { events, value, lines } = setUp()
-  const shown = async () => (await value('operator_queue_unserved_captures')).filter((line) => !line.endsWith(' 0'))
-  events.queueLooked('stealth', 'no-pool', 0)
-  t.strictSame([await shown(), lines], [[], []])
-  for (const waiting of [3, 4]) events.queueLooked('stealth', 'no-pool', waiting)
-  t.match(await shown(), [/reason="no-pool"\} 4$/])
-  t.match(lines, [/^warn queue is not served.*"queue":"stealth"/])
-  events.queueLooked('stealth', undefined, 4)
-  t.strictSame(await shown(), [])
-  t.equal(lines.length, 1)
-})
+t.test(
+  'operator events: captures that wait in an unserved queue are shown, and its reason is logged once',
+  async (t) => {
+    const { events, value, lines } = setUp()
+    const shown = async () => (await value('operator_queue_unserved_captures')).filter((line) => !line.endsWith(' 0'))
+    events.queueChecked('stealth', 'no-pool', 0)
+    t.strictSame([await shown(), lines], [[], []])
+    for (const waiting of [3, 4]) events.queueChecked('stealth', 'no-pool', waiting)
+    t.match(await shown(), [/reason="no-pool"\} 4$/])
+    t.match(lines, [/^warn queue is not served.*"queue":"stealth"/])
+    events.queueChecked('stealth', undefined, 4)
+    t.strictSame(await shown(), [])
+    t.equal(lines.length, 1)
+  },
+)
 
-t.test('who no longer leads says nothing of queues, and tells anew what it finds when it leads again', async (t) => {
+t.test('operator events: a former leader shows no queues, and logs their reasons again as a new leader', async (t) => {
   const { events, value, lines } = setUp()
-  const look = () => events.queueLooked('stealth', 'no-pool', 3)
+  const look = () => events.queueChecked('stealth', 'no-pool', 3)
   look()
   events.termEnded()
   t.strictSame(await value('operator_queue_unserved_captures'), [])

@@ -1,33 +1,33 @@
 import t from 'tap'
-import type { Heard } from '#controller/hear-pool.ts'
-import { createJobReports } from '#controller/proxied/hear-jobs.ts'
-import type { JobRoster, PlacedJob } from '#controller/proxied/job-runner.ts'
+import type { ReceivedBeat } from '#controller/subscribe-to-pool.ts'
+import { createJobReports } from '#controller/proxied/job-reports.ts'
+import type { JobList, ListedJob } from '#controller/proxied/job-runner.ts'
 import { createProxiedObserver, type ProxiedObserverDeps } from '#controller/proxied/observe-proxied.ts'
 import type { BeatMessage } from '#shared/queue/messages.ts'
 
-const job = (name: string, given: Partial<PlacedJob> = {}): PlacedJob => ({
+const job = (name: string, given: Partial<ListedJob> = {}): ListedJob => ({
   name,
   ageMs: 1000,
   revision: 'r',
   ...given,
 })
-const rosterOf = (...jobs: PlacedJob[]): JobRoster => ({ jobs, unclaimed: [], failed: 0, last: undefined })
+const listWorkers = (...jobs: ListedJob[]): JobList => ({ jobs, unclaimed: [], failed: 0, last: undefined })
 const trouble = { why: 'image-pull', message: 'x', forMs: 10 } as const
 
-const begin = (given: Partial<ProxiedObserverDeps> & { roster?: JobRoster } = {}) => {
+const begin = (given: Partial<ProxiedObserverDeps> & { roster?: JobList } = {}) => {
   const clock = { nowMs: 100_000 }
   const now = () => clock.nowMs
   const reports = createJobReports(now)
-  const beats = new Map<string, Heard>()
+  const beats = new Map<string, ReceivedBeat>()
   const hear = (pod: string, state: BeatMessage['state'], captures: string[] = []) => {
     const beat = { pod, pool: 'proxied', pid: 1, slots: 1, busy: captures.length, state, captures } as const
     beats.set(pod, { beat, atMs: now() })
     reports.beat(beat)
   }
   const observe = createProxiedObserver({
-    runner: { list: async () => given.roster ?? rosterOf() },
+    runner: { list: async () => given.roster ?? listWorkers() },
     reports,
-    hearing: { backlog: () => 'unknown', beats, heardSince: (fromMs) => now() - fromMs },
+    subscription: { backlog: () => 'unknown', beats, listeningMs: (fromMs) => now() - fromMs },
     readDepth: async () => ({ waiting: 1, inFlight: 2 }),
     now,
     ...given,
@@ -40,7 +40,7 @@ const begin = (given: Partial<ProxiedObserverDeps> & { roster?: JobRoster } = {}
 }
 
 t.test('tells the states of Jobs from what runs them and from what their workers say', async (t) => {
-  const roster = rosterOf(
+  const roster = listWorkers(
     ...['coming', 'idle', 'serving', 'spent', 'expired'].map((name) => job(name)),
     job('stuck', { trouble }),
     job('up after all', { trouble }),
@@ -75,7 +75,7 @@ t.test('tells the states of Jobs from what runs them and from what their workers
 t.test(
   'takes a worker for lost that was up and has been silent for longer than its capture is kept for it',
   async (t) => {
-    const roster = rosterOf(
+    const roster = listWorkers(
       job('idle'),
       job('serving'),
       job('coming'),
@@ -95,8 +95,8 @@ t.test(
 
 t.test('loses nobody while it cannot hear', async (t) => {
   const { statesOf, hear, clock } = begin({
-    roster: rosterOf(job('a')),
-    hearing: { backlog: () => 'unknown', beats: new Map(), heardSince: () => 0 },
+    roster: listWorkers(job('a')),
+    subscription: { backlog: () => 'unknown', beats: new Map(), listeningMs: () => 0 },
   })
   hear('a', 'ready')
   clock.nowMs += 60_000
@@ -109,7 +109,7 @@ t.test('looks at the Jobs before it asks for the depth', async (t) => {
     runner: {
       list: async () => {
         calls.push('list')
-        return rosterOf(job('a'))
+        return listWorkers(job('a'))
       },
     },
     readDepth: async () => {
@@ -123,7 +123,7 @@ t.test('looks at the Jobs before it asks for the depth', async (t) => {
 })
 
 t.test('names claims that are not shown yet, of Jobs that have ended too', async (t) => {
-  const roster = { ...rosterOf(job('a'), job('b', { captureId: 'of b' })), unclaimed: [{ name: 'c' }] }
+  const roster = { ...listWorkers(job('a'), job('b', { captureId: 'of b' })), unclaimed: [{ name: 'c' }] }
   const { observe, hear } = begin({ roster })
   for (const name of ['a', 'b', 'c', 'unknown']) hear(name, 'ready', [`of ${name}`])
   t.strictSame((await observe()).claims, [
@@ -134,7 +134,7 @@ t.test('names claims that are not shown yet, of Jobs that have ended too', async
 
 t.test('counts workers that came up and starts that failed', async (t) => {
   const last = { why: 'quota', message: 'x' } as const
-  const { observe, hear } = begin({ roster: { ...rosterOf(job('a')), failed: 2, last } })
+  const { observe, hear } = begin({ roster: { ...listWorkers(job('a')), failed: 2, last } })
   hear('a', 'ready')
   hear('a', 'ready', ['c'])
   hear('b', 'ready')

@@ -98,7 +98,7 @@ t.test(
 t.test('looks again after a poke, which stands for all captures of a tenth of a second', async (t) => {
   let poke = () => {}
   const rings: number[] = []
-  const { hearPokes } = proxiedQueue({
+  const { subscribeToPokes } = proxiedQueue({
     publish: () => {},
     subscribe: (_subject, onMessage) => {
       poke = () =>
@@ -106,7 +106,7 @@ t.test('looks again after a poke, which stands for all captures of a tenth of a 
       return { [Symbol.dispose]: () => {} }
     },
   })
-  using _pokes = hearPokes({ ring: () => rings.push(rings.length) })
+  using _pokes = subscribeToPokes({ ring: () => rings.push(rings.length) })
   poke()
   t.equal(rings.length, 1)
   await eventually(() => rings.length === 3)

@@ -26,7 +26,7 @@ const fieldsOf = (schema: Schema, path = ''): Field[] =>
     return [field, ...fieldsOf(each, field.path), ...fieldsOf(each.items ?? {}, field.path)]
   })
 
-const { autoscaling, drain } = browserPoolSpec.properties
+const { autoscaling, scaleDown } = browserPoolSpec.properties
 const { reason, conditions } = browserPoolStatus.properties
 const fields = [...fieldsOf(browserPoolSpec as Schema), ...fieldsOf(browserPoolStatus)]
 
@@ -34,14 +34,14 @@ const takes = (setting: Setting<number>, value: number) => setting.parse(String(
 
 t.test('has the defaults and bounds of the settings of one machine', (t) => {
   const { poolMin, poolMax, poolQueueWaitMs, poolHoldSeconds, poolDrainStepSeconds } = controllerSettings
-  const { minReplicas, maxReplicas, slots, buffer, queueWaitMs, holdSeconds } = autoscaling.properties
+  const { minReplicas, maxReplicas, slots, buffer, queueWaitMs } = autoscaling.properties
   const pairs = [
     [minReplicas, poolMin],
     [maxReplicas, poolMax],
     [slots, workerSettings.slots],
     [queueWaitMs, poolQueueWaitMs],
-    [holdSeconds, poolHoldSeconds],
-    [drain.properties.stepSeconds, poolDrainStepSeconds],
+    [scaleDown.properties.stabilizationWindowSeconds, poolHoldSeconds],
+    [scaleDown.properties.periodSeconds, poolDrainStepSeconds],
   ] as const
   for (const [schema, setting] of pairs) {
     const {

@@ -130,18 +130,21 @@ t.test('ends when what runs has ended, and begins nothing more', async (t) => {
 t.test('a failed key that is added waits for its next try, unless what is wished of it has changed', async (t) => {
   const clock = createHandClock()
   const tries: number[] = []
-  let wish = 'one'
+  let desired = 'one'
   const work = async () => {
     tries.push(clock.nowMs())
     throw new AppError('SERVER_ERROR')
   }
-  const queue = new WorkQueue({ clock, work, failed: () => {}, wish: () => wish }, { workers: 1, keysMax: 10 })
+  const queue = new WorkQueue(
+    { clock, work, failed: () => {}, desiredState: () => desired },
+    { workers: 1, keysMax: 10 },
+  )
   t.ok(queue.add('a'))
   await clock.advance(76)
   t.ok(queue.add('a'))
   await clock.advance(0)
   t.strictSame(tries, [0, 5, 15, 35, 75])
-  wish = 'two'
+  desired = 'two'
   queue.add('a')
   await clock.advance(159)
   t.strictSame(tries.slice(5), [76], 'what was to come at 155 has gone')

@@ -1,0 +1,68 @@
+import { randomBytes } from 'node:crypto'
+import { prefix } from '#shared/config/read-env.ts'
+import { workerSettings } from '#shared/config/settings/worker.ts'
+import { startWorkerProcess, type WorkerProcess, type WorkerProcessEvents } from './worker-process.ts'
+
+/** Variable with a worker's name. */
+const podVariable = prefix + workerSettings.pod.name
+/** Wait for the end of killed processes, which nothing but the kernel can delay. */
+const reapMs = 5000
+
+/** How the processes of this machine are run. */
+export type ProcessPoolOptions = {
+  /** Module that a worker's process runs. */
+  readonly entry: string
+  /** The whole environment of a worker, but for its name. */
+  readonly env: Readonly<Record<string, string>>
+  /** Milliseconds from SIGTERM to SIGKILL: longer than any running capture takes to end. */
+  readonly killAfterMs: number
+}
+
+/** Workers that are child processes of this one. Dispose terminates all and waits, at most `killAfterMs` and the time to reap. */
+export type ProcessPool = AsyncDisposable & {
+  readonly running: () => readonly WorkerProcess[]
+  /** Starts one, under a name that begins with `kind`. */
+  readonly start: (kind: 'worker' | 'job') => WorkerProcess
+  /** Terminates one, and kills it after `killAfterMs`. */
+  readonly stop: (pod: string) => void
+}
+
+const settledWithin = async (all: readonly Promise<void>[], limitMs: number) => {
+  const { promise: late, resolve } = Promise.withResolvers<void>()
+  const timer = setTimeout(resolve, limitMs)
+  await Promise.race([Promise.all(all), late])
+  clearTimeout(timer)
+}
+
+/** Creates an empty process pool. */
+export const createProcessPool = (options: ProcessPoolOptions, events: WorkerProcessEvents): ProcessPool => {
+  const { entry, env, killAfterMs } = options
+  const running = new Map<string, WorkerProcess>()
+  let turn = 0
+
+  const ended: WorkerProcessEvents['ended'] = (worker, end) => {
+    running.delete(worker.pod)
+    events.ended(worker, end)
+  }
+
+  return {
+    running: () => [...running.values()],
+    start: (kind) => {
+      turn += 1
+      const pod = `${kind}-${turn}-${randomBytes(4).toString('hex')}`
+      const launch = { pod, entry, env: { ...env, [podVariable]: pod } }
+      const worker = startWorkerProcess(launch, { ready: events.ready, ended })
+      running.set(pod, worker)
+      return worker
+    },
+    stop: (pod) => running.get(pod)?.stop(killAfterMs),
+    [Symbol.asyncDispose]: async () => {
+      const all = [...running.values()]
+      for (const worker of all) worker.stop(killAfterMs)
+      await settledWithin(
+        all.map((worker) => worker.ended),
+        killAfterMs + reapMs,
+      )
+    },
+  }
+}

@@ -1,0 +1,36 @@
+import type { ObservedDeployment } from '#controller/operator/watch/observed-deployment.ts'
+import { conditionOf } from '#controller/operator/watch/observed-object.ts'
+
+/**
+ * Rollout of a template: not yet observed by the Deployment controller, progressing, failed (no progress within
+ * `progressDeadlineSeconds`), or complete.
+ */
+export type Rollout = 'pending' | 'progressing' | 'failed' | 'complete'
+
+/** Rollout of the template of hash `applied`; the Deployment has had its own since a generation. */
+export const rolloutOf = (
+  deployment: ObservedDeployment | undefined,
+  applied: string | undefined,
+  sinceGeneration: number,
+): Rollout => {
+  if (!deployment || deployment.applied !== applied) return 'pending'
+  const { observedGeneration = 0, replicas = 0, updatedReplicas = 0 } = deployment.status
+  // Until then, the numbers are those of the template before.
+  if (observedGeneration < sinceGeneration) return 'pending'
+  if (conditionOf(deployment, 'Progressing')?.reason === 'ProgressDeadlineExceeded') return 'failed'
+  return updatedReplicas < replicas ? 'progressing' : 'complete'
+}
+
+/** Follows the rollouts of a Deployment: a change of its size alone makes a new generation too, and is no rollout. */
+export const createRolloutFollower = (): ((
+  deployment: ObservedDeployment | undefined,
+  applied?: string,
+) => Rollout) => {
+  let known: { readonly applied: string | undefined; readonly generation: number } | undefined
+  return (deployment, applied) => {
+    if (!deployment) return 'pending'
+    const { generation = 0 } = deployment.metadata
+    if (!known || known.applied !== deployment.applied) known = { applied: deployment.applied, generation }
+    return rolloutOf(deployment, applied, known.generation)
+  }
+}

@@ -1,0 +1,87 @@
+import { jobs, type ObservedJob, trimJob } from '#controller/operator/watch/observed-job.ts'
+import type { KubeApi } from '#shared/kube/client.ts'
+import { KubeError, outcomeOf } from '#shared/kube/kube-error.ts'
+import { fieldOwner } from '#shared/kube/names.ts'
+import { createThrottle, type Throttle } from '#shared/kube/throttle.ts'
+import type { JobManifest } from '#controller/operator/manifests/job.ts'
+
+/** What requests are sent with. */
+export type JobRequestsDeps = { readonly api: Pick<KubeApi, 'list' | 'create' | 'patch'>; readonly now: () => number }
+
+/** The Jobs that requests are about. */
+export type JobScope = { readonly namespace: string; readonly labelSelector: string }
+
+const requestMs = 3000
+const pageItems = 500
+const pagesMax = 200
+
+/** Requests about the Jobs of one namespace, each of which ends within three seconds. Dispose waits for those in flight. */
+export class JobRequests implements AsyncDisposable {
+  readonly #deps: JobRequestsDeps
+  readonly #scope: JobScope
+  readonly #throttle: Throttle
+  readonly #inFlight = new Set<Promise<unknown>>()
+  /** Whether this is disposed. */
+  isClosed = false
+
+  constructor(deps: JobRequestsDeps, scope: JobScope) {
+    this.#deps = deps
+    this.#scope = scope
+    this.#throttle = createThrottle(deps.now)
+  }
+
+  /** Whether the API server throttles: nothing is to be sent now. */
+  isThrottled(): boolean {
+    return this.#throttle.isActive()
+  }
+
+  /** Follows work with requests until it ends. */
+  async track(work: Promise<unknown>): Promise<void> {
+    this.#inFlight.add(work)
+    try {
+      await work
+    } catch (thrown) {
+      this.#throttle.observe(thrown)
+      throw thrown
+    } finally {
+      this.#inFlight.delete(work)
+    }
+  }
+
+  /** Creates a Job. */
+  async create(manifest: JobManifest): Promise<void> {
+    const of = { resource: jobs, namespace: this.#scope.namespace }
+    await this.#deps.api.create(of, manifest, { fieldManager: fieldOwner, signal: AbortSignal.timeout(requestMs) })
+  }
+
+  /** Changes a Job; one that is gone is no error. */
+  async patch(name: string, body: object): Promise<void> {
+    const ref = { resource: jobs, namespace: this.#scope.namespace, name }
+    try {
+      const patch = { kind: 'merge', body, fieldManager: fieldOwner } as const
+      await this.#deps.api.patch(ref, patch, AbortSignal.timeout(requestMs))
+    } catch (thrown) {
+      if (outcomeOf(thrown) !== 'not-found') throw thrown
+    }
+  }
+
+  /** Lists all Jobs from the API server itself, page by page. Throws `invalid` above 100,000. */
+  async list(take: (job: ObservedJob) => void): Promise<void> {
+    const { namespace, labelSelector } = this.#scope
+    let continueAt: string | undefined
+    for (let pages = 0; pages < pagesMax; pages += 1) {
+      const query = { labelSelector, limit: pageItems, ...(continueAt !== undefined && { continueAt }) }
+      const of = { resource: jobs, namespace }
+      const page = await this.#deps.api.list<ObservedJob>(of, query, AbortSignal.timeout(requestMs))
+      for (const job of page.items) take(trimJob(job))
+      continueAt = page.continueAt
+      if (continueAt === undefined) return
+    }
+    throw new KubeError('invalid', { message: `more than ${pagesMax * pageItems} Jobs` })
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.isClosed = true
+    await Promise.allSettled(this.#inFlight)
+  }
+}

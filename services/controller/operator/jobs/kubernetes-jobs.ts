@@ -1,0 +1,141 @@
+import type { Lister } from '#controller/operator/watch/informers.ts'
+import { claimOf, endOf, jobNameLabel, type ObservedJob } from '#controller/operator/watch/observed-job.ts'
+import type { ObservedPod } from '#controller/operator/watch/observed-pod.ts'
+import type { JobList, JobRunner } from '#controller/proxied/job-runner.ts'
+import { KubeError } from '#shared/kube/kube-error.ts'
+import { captureLabel } from '#shared/kube/names.ts'
+import type { Change } from '#shared/kube/object-cache.ts'
+import { JobCreations, type JobCreationsDeps } from './job-creations.ts'
+import { JobRecords, type JobRecordsDeps } from './job-records.ts'
+import { JobRequests, type JobRequestsDeps, type JobScope } from './job-requests.ts'
+
+/** What Jobs are run with. */
+export type KubernetesJobsDeps = JobRequestsDeps &
+  JobRecordsDeps &
+  JobCreationsDeps & {
+    /** All Jobs and pods of the controller in the namespace of the Jobs. */
+    readonly jobs: Lister<ObservedJob>
+    readonly pods: Lister<ObservedPod>
+  }
+
+/** An informer without a watch for longer is stale. */
+const downMsMax = 5000
+
+/** Runs single-use workers as Jobs, for one term. Every call is idempotent. While the API server throttles, it sends nothing. */
+export class KubernetesJobs implements JobRunner {
+  readonly #deps: KubernetesJobsDeps
+  readonly #namespace: string
+  readonly #requests: JobRequests
+  readonly #records: JobRecords
+  readonly #creations: JobCreations
+  #firstList: Promise<void> | undefined
+
+  constructor(deps: KubernetesJobsDeps, scope: JobScope) {
+    this.#deps = deps
+    this.#namespace = scope.namespace
+    this.#requests = new JobRequests(deps, scope)
+    this.#records = new JobRecords(deps)
+    const isSeen = (name: string) => this.#isSeen(name)
+    this.#creations = new JobCreations(deps, { records: this.#records, requests: this.#requests, isSeen })
+    for (const job of deps.jobs.all()) if (!endOf(job)) this.#records.follow(job)
+  }
+
+  /** Follows a change of a Job. */
+  readonly changed = (change: Change<ObservedJob>): void => {
+    this.#creations.seen(change.object.metadata.name)
+    this.#records.changed(change)
+  }
+
+  async list(): Promise<JobList> {
+    await this.#listFromServer()
+    for (const { hasSynced, downMs } of [this.#deps.jobs, this.#deps.pods].map(freshnessOf)) {
+      if (hasSynced && downMs <= downMsMax) continue
+      throw new KubeError('unavailable', { message: 'Jobs and their pods are unknown: no watch of the API server' })
+    }
+    const pods = new Map(this.#deps.pods.all().map((pod) => [pod.metadata.labels?.[jobNameLabel], pod]))
+    const { open = [], succeeded = [] } = Object.groupBy(this.#deps.jobs.all(), (job) => endOf(job) ?? 'open')
+    const listed = this.#records.list(open, pods)
+    const pending = this.#creations.pending()
+    this.#records.keep((name) => pending.has(name) || this.#isSeen(name))
+    const unseen = [...pending].filter((name) => !this.#isSeen(name))
+    return {
+      jobs: [...listed, ...unseen.flatMap((name) => this.#records.listUnseen(name) ?? [])],
+      unclaimed: succeeded.flatMap((job) => {
+        const { name } = job.metadata
+        return claimOf(job) === undefined && this.#records.claimOf(name) === undefined ? [{ name }] : []
+      }),
+      ...this.#records.failures(),
+    }
+  }
+
+  create(count: number): Promise<void> {
+    return this.#creations.create(count)
+  }
+
+  async claim(name: string, captureId: string): Promise<void> {
+    if (this.#requests.isThrottled()) return
+    const before = this.#records.claimOf(name)
+    if (before === captureId || !(this.#records.get(name) || this.#isSeen(name))) return
+    // Until the informer shows it, this keeps it from being written twice.
+    this.#records.setClaim(name, captureId)
+    try {
+      const body = { metadata: { labels: { [captureLabel]: captureId } } }
+      await this.#requests.track(this.#requests.patch(name, body))
+      this.#deps.notice({ kind: 'claimed', job: name })
+    } catch (thrown) {
+      this.#records.setClaim(name, before)
+      throw thrown
+    }
+  }
+
+  async giveUp(name: string): Promise<void> {
+    const record = this.#records.get(name)
+    if (!record || record.isGivenUp || this.#requests.isThrottled()) return
+    record.isGivenUp = true
+    try {
+      // A deadline in the past: it ends as if it had waited in vain, and can be inspected. A worker that started after all
+      // finishes its capture.
+      await this.#requests.track(this.#requests.patch(name, { spec: { activeDeadlineSeconds: 1 } }))
+      this.#deps.notice({ kind: 'given-up', job: name })
+    } catch (thrown) {
+      record.isGivenUp = false
+      throw thrown
+    }
+  }
+
+  /** Waits for the requests in flight, each of which ends within three seconds. */
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.#requests[Symbol.asyncDispose]()
+  }
+
+  /**
+   * Lists the Jobs from the API server itself, once: the informer may lack the last ones of a predecessor. Again where it does
+   * not show what was created: its watch may be dead.
+   */
+  async #listFromServer() {
+    if (this.#creations.isOverdue()) this.#firstList = undefined
+    if (!this.#firstList && this.#requests.isThrottled()) {
+      throw new KubeError('too-many-requests', { message: 'Jobs are unknown: the API server throttles requests' })
+    }
+    const take = (job: ObservedJob) => {
+      const { name } = job.metadata
+      if (endOf(job) || this.#isSeen(name)) return
+      this.#records.follow(job)
+      this.#creations.found(name)
+    }
+    this.#firstList ??= this.#requests.track(this.#requests.list(take))
+    await this.#firstList.catch((thrown: unknown) => {
+      this.#firstList = undefined
+      throw thrown
+    })
+  }
+
+  #isSeen(name: string): boolean {
+    return this.#deps.jobs.get(`${this.#namespace}/${name}`) !== undefined
+  }
+}
+
+const freshnessOf = (lister: Pick<Lister<ObservedJob>, 'hasSynced' | 'downMs'>) => ({
+  hasSynced: lister.hasSynced,
+  downMs: lister.downMs(),
+})

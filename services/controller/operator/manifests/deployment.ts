@@ -1,0 +1,85 @@
+import type { V1OwnerReference } from '@kubernetes/client-node'
+import { AppError } from '#shared/errors/app-error.ts'
+import type { BrowserPool } from '#shared/kube/browser-pool.ts'
+import { browserPools } from '#shared/kube/browser-pool.ts'
+import type { Fields } from '#shared/kube/apply.ts'
+import { appliedAnnotation, poolLabels, poolSelector } from '#shared/kube/names.ts'
+import { hashOf } from '#controller/operator/watch/observed-object.ts'
+import type { ObservedDeployment } from '#controller/operator/watch/observed-deployment.ts'
+import { type PodSettings, type PodTemplate, workerPod } from './worker-pod.ts'
+
+/** Old ReplicaSets: none is of use, since the pool's template is applied again after a rollback. */
+const revisionHistoryLimit = 0
+
+/** Beyond the time for a node: a volume to be mounted and an image to be fetched. */
+const startSeconds = 300
+
+/** Owner reference to the pool: Kubernetes deletes the object with it, in the pool's namespace alone. */
+export const ownerOf = ({ metadata: { name, uid } }: Pick<BrowserPool, 'metadata'>): V1OwnerReference => ({
+  apiVersion: browserPools.apiVersion,
+  kind: browserPools.kind,
+  name,
+  uid,
+  controller: true,
+})
+
+/** A child of a pool, deleted with it, with the hash of what is applied. */
+export const childFields = (pool: BrowserPool, instance: string, spec: object): Fields & { readonly spec: object } => {
+  const metadata = { labels: poolLabels(instance, pool.metadata.name), ownerReferences: [ownerOf(pool)] }
+  const annotations = { [appliedAnnotation]: hashOf({ metadata, spec }) }
+  return { metadata: { ...metadata, annotations }, spec }
+}
+
+/** The fields of a pool's Deployment that the controller manages, without its size. */
+export const deploymentFields = (pool: BrowserPool, settings: PodSettings): ReturnType<typeof childFields> => {
+  const { name } = pool.metadata
+  const { template, autoscaling, rollingUpdate, terminationGracePeriodSeconds } = pool.spec
+  return childFields(pool, settings.instance, {
+    revisionHistoryLimit,
+    progressDeadlineSeconds: settings.nodeProvisionSeconds + startSeconds,
+    selector: { matchLabels: poolSelector(settings.instance, name) },
+    strategy: { type: 'RollingUpdate', rollingUpdate },
+    template: workerPod({
+      pool: pool.spec.pool,
+      browserPool: name,
+      template,
+      slots: autoscaling.slots,
+      program: 'main',
+      graceSeconds: terminationGracePeriodSeconds,
+      settings,
+    }),
+  })
+}
+
+/**
+ * What is applied to an existing Deployment. Its selector cannot be changed: an older release's is kept, since its
+ * labels are still among those of the pods. Throws `SERVICE_UNAVAILABLE` where they are not.
+ */
+export const fieldsFor = (
+  { metadata, selector }: Pick<ObservedDeployment, 'metadata' | 'selector'>,
+  fields: ReturnType<typeof deploymentFields>,
+): ReturnType<typeof deploymentFields> => {
+  const { labels } = (fields.spec as { readonly template: PodTemplate }).template.metadata
+  const { matchLabels = {}, matchExpressions = [] } = selector
+  const isKept =
+    matchExpressions.length === 0 && Object.entries(matchLabels).every(([name, value]) => labels[name] === value)
+  if (isKept) return { ...fields, spec: { ...fields.spec, selector } }
+  const { name } = metadata
+  const message =
+    `Deployment ${name} selects pods by ${JSON.stringify(selector)}, which cannot be changed and which the pods of this ` +
+    `installation do not match. Set SHUTTERFLEET_INSTANCE back; or run kubectl delete deployment ${name} --cascade=orphan, ` +
+    'wait for the new workers, and delete the old ReplicaSet.'
+  throw new AppError('SERVICE_UNAVAILABLE', { message })
+}
+
+/** Workers that node drains may evict at once; of few workers one. */
+const maxUnavailable = '20%'
+
+/** A pool's PodDisruptionBudget, all of whose fields the controller manages. */
+export const budgetFields = (pool: BrowserPool, instance: string): ReturnType<typeof childFields> =>
+  childFields(pool, instance, {
+    maxUnavailable,
+    selector: { matchLabels: poolSelector(instance, pool.metadata.name) },
+    // A worker that does not work must not keep its node from being emptied.
+    unhealthyPodEvictionPolicy: 'AlwaysAllow',
+  })

@@ -1,0 +1,229 @@
+import type { V1Container, V1EnvVar, V1PodSpec, V1SecurityContext, V1Volume } from '@kubernetes/client-node'
+import { prefix, type ValuesOf } from '#shared/config/read-env.ts'
+import { commonSettings } from '#shared/config/settings/common.ts'
+import type { operatorSettings } from '#shared/config/settings/operator.ts'
+import { queueSettings } from '#shared/config/settings/outside.ts'
+import { workerSettings } from '#shared/config/settings/worker.ts'
+import type { Pool } from '#shared/capture/lane.ts'
+import type { BrowserPoolSpec } from '#shared/kube/browser-pool.ts'
+import { poolLabels, poolSelector } from '#shared/kube/names.ts'
+
+/** The part of the operator's settings that its pods, and what runs them, are made of. */
+export type PodSettings = Pick<
+  ValuesOf<typeof operatorSettings>,
+  | 'instance'
+  | 'podImage'
+  | 'podSecret'
+  | 'podEgress'
+  | 'podSeccomp'
+  | 'podIsolation'
+  | 'podUnsafeNoSandbox'
+  | 'nodeProvisionSeconds'
+>
+
+/** What a worker's pod is made of. */
+export type WorkerPodOptions = {
+  readonly pool: Pool
+  /** Name of the BrowserPool. */
+  readonly browserPool: string
+  readonly template: BrowserPoolSpec['template']
+  readonly slots: number
+  /** A member of a pool, which runs until it is terminated, or a Job's, which serves one capture. */
+  readonly program: 'main' | 'main-job'
+  /** Name in the worker's heartbeats; without it that of its pod. */
+  readonly podName?: string
+  /** Further settings, named without prefix. */
+  readonly variables?: Readonly<Record<string, string>>
+  /** Seconds from SIGTERM to SIGKILL. */
+  readonly graceSeconds: number
+  readonly settings: PodSettings
+}
+
+/** Pods as a Deployment and a Job make them. */
+export type PodTemplate = {
+  readonly metadata: {
+    readonly labels: Readonly<Record<string, string>>
+    readonly annotations?: Readonly<Record<string, string>>
+  }
+  readonly spec: V1PodSpec
+}
+
+/** Name of the container of a worker's pod. */
+export const workerContainer = 'worker'
+
+type Sidecar = NonNullable<BrowserPoolSpec['template']['sidecars']>[number]
+
+const probePort = 9090
+const secretFolder = '/run/secrets/shutterfleet'
+/** Read by the group, which `fsGroup` makes the worker's. */
+const secretMode = 0o440
+const userId = 10_001
+const shmMiBPerSlot = 256
+const tmpMiBPerSlot = 1024
+/** A process that has not opened its probes by then is started again; until then liveness does not count. */
+const startSeconds = 120
+
+/**
+ * The pod of a worker. It holds no token of Kubernetes, and of secrets only the pool's own; it cannot get more rights, and
+ * writes to nothing but /tmp and /dev/shm. The same options give the same pod.
+ */
+export const workerPod = (of: WorkerPodOptions): PodTemplate => {
+  const { pool, browserPool, template, program, graceSeconds, settings } = of
+  const { labels, annotations, image, imagePullPolicy, resources, env, ...more } = template
+  const { topologySpreadConstraints, volumes = [], volumeMounts = [], sidecars = [], ...placement } = more
+  const ownLabels = poolLabels(settings.instance, browserPool)
+  const isolated = settings.podIsolation === 'namespace'
+  return {
+    metadata: {
+      labels: { ...labels, ...ownLabels },
+      annotations: { ...evictionAnnotations[program], ...annotations },
+    },
+    spec: {
+      ...placement,
+      ...(topologySpreadConstraints && {
+        topologySpreadConstraints: topologySpreadConstraints.map(
+          spreadOf(poolSelector(settings.instance, browserPool)),
+        ),
+      }),
+      containers: [
+        {
+          name: workerContainer,
+          image: image ?? settings.podImage,
+          ...(imagePullPolicy && { imagePullPolicy }),
+          // Not `command`: the image's entry point is an init, which reaps what browsers leave behind.
+          args: ['node', `services/worker/${program}.ts`],
+          resources: quantitiesOf(resources ?? defaultResources(of.slots)),
+          env: variablesOf(of, env ?? []),
+          ports: [{ name: 'probe', containerPort: probePort }],
+          startupProbe: probe('/livez', { periodSeconds: 1, timeoutSeconds: 2, failureThreshold: startSeconds }),
+          readinessProbe: probe('/readyz', { periodSeconds: 1, timeoutSeconds: 2, failureThreshold: 2 }),
+          livenessProbe: probe('/livez', { periodSeconds: 5, timeoutSeconds: 5, failureThreshold: 2 }),
+          securityContext: securityOf(isolated),
+          volumeMounts: [
+            { name: 'secrets', mountPath: secretFolder, readOnly: true },
+            { name: 'tmp', mountPath: '/tmp' },
+            { name: 'shm', mountPath: '/dev/shm' },
+            ...volumeMounts,
+          ],
+        },
+      ],
+      initContainers: sidecars.map(sidecarOf),
+      volumes: [...volumesOf(`${settings.podSecret}-${pool}`, of.slots), ...volumes],
+      securityContext: {
+        runAsNonRoot: true,
+        runAsUser: userId,
+        runAsGroup: userId,
+        fsGroup: userId,
+        seccompProfile:
+          settings.podSeccomp === 'RuntimeDefault'
+            ? { type: settings.podSeccomp }
+            : { type: 'Localhost', localhostProfile: settings.podSeccomp },
+      },
+      // An unmasked /proc is allowed only where root of the pod is nobody on the node.
+      ...(isolated && { hostUsers: false }),
+      automountServiceAccountToken: false,
+      enableServiceLinks: false,
+      restartPolicy: program === 'main-job' ? 'Never' : 'Always',
+      terminationGracePeriodSeconds: graceSeconds,
+    },
+  }
+}
+
+const probe = (path: string, times: { periodSeconds: number; timeoutSeconds: number; failureThreshold: number }) => ({
+  httpGet: { path, port: probePort },
+  ...times,
+})
+
+const securityOf = (isolated: boolean): V1SecurityContext => ({
+  allowPrivilegeEscalation: false,
+  capabilities: { drop: ['ALL'] },
+  readOnlyRootFilesystem: true,
+  // Browsers get a /proc of their own, which the kernel refuses where the pod's is masked.
+  ...(isolated && { procMount: 'Unmasked' }),
+})
+
+type Spread = NonNullable<BrowserPoolSpec['template']['topologySpreadConstraints']>[number]
+
+const spreadOf = (matchLabels: Readonly<Record<string, string>>) => (spread: Spread) => ({
+  ...spread,
+  labelSelector: { matchLabels },
+  // During a rollout the old pods do not count for where the new ones should be.
+  matchLabelKeys: ['pod-template-hash'],
+})
+
+/** Kubernetes starts it before the worker, and ends it after that: a Job's too. */
+const sidecarOf = ({ resources, ...sidecar }: Sidecar): V1Container => ({
+  ...sidecar,
+  ...(resources && { resources: quantitiesOf(resources) }),
+  restartPolicy: 'Always',
+  securityContext: securityOf(false),
+})
+
+const volumesOf = (secretName: string, slots: number): V1Volume[] => [
+  { name: 'secrets', secret: { secretName, defaultMode: secretMode } },
+  { name: 'tmp', emptyDir: { sizeLimit: `${slots * tmpMiBPerSlot}Mi` } },
+  { name: 'shm', emptyDir: { medium: 'Memory', sizeLimit: `${slots * shmMiBPerSlot}Mi` } },
+]
+
+/**
+ * Whether a node autoscaler may take a node away for the sake of others: a worker goes on elsewhere, although it has folders of
+ * its own; the capture of a Job would begin anew.
+ */
+const evictionAnnotations: Readonly<Record<WorkerPodOptions['program'], Readonly<Record<string, string>>>> = {
+  main: { 'cluster-autoscaler.kubernetes.io/safe-to-evict': 'true' },
+  'main-job': { 'cluster-autoscaler.kubernetes.io/safe-to-evict': 'false', 'karpenter.sh/do-not-disrupt': 'true' },
+}
+
+/**
+ * Requests are what ordinary pages take. Measured of one slot: 361 MiB after 500 captures and 255 MiB more with full Chromium;
+ * 240 processor ms for a small page, about three times that with full Chromium; 0.2 MB of disk, beside 50 MiB of log that a
+ * kubelet keeps, and by flags alone the profile of each browser.
+ * Limits are what the worker itself allows: each browser 2 GiB (`SHUTTERFLEET_WORKER_BROWSER_MEMORY_MAX`) and 1 GiB of files,
+ * which are in memory, or by flags alone on disk; and 512 MiB for the worker.
+ */
+const defaultResources = (slots: number) => ({
+  requests: {
+    cpu: `${slots * 500}m`,
+    memory: `${300 + slots * 400}Mi`,
+    'ephemeral-storage': `${128 + slots * 128}Mi`,
+  },
+  limits: { memory: `${512 + slots * 3072}Mi`, 'ephemeral-storage': `${256 + slots * tmpMiBPerSlot}Mi` },
+})
+
+type Quantities = Readonly<Record<string, number | string>>
+
+const quantitiesOf = (resources: Readonly<Record<string, Quantities>>) =>
+  Object.fromEntries(
+    Object.entries(resources).map(([kind, amounts]) => [
+      kind,
+      Object.fromEntries(Object.entries(amounts).map(([name, amount]) => [name, String(amount)])),
+    ]),
+  )
+
+/** What the controller sets wins over what the template says under the same name, or as a file. */
+const variablesOf = (of: WorkerPodOptions, given: readonly { name: string; value: string }[]): V1EnvVar[] => {
+  const own = ownVariables(of)
+  const taken = new Set(own.flatMap(({ name }) => [name, `${name}_FILE`, name.replace(/_FILE$/, '')]))
+  return [...given.filter(({ name }) => !taken.has(name)), ...own]
+}
+
+const ownVariables = ({ pool, slots, podName, variables = {}, settings }: WorkerPodOptions): V1EnvVar[] => {
+  const { host, port } = settings.podEgress
+  const values: Readonly<Record<string, string>> = {
+    [workerSettings.pool.name]: pool,
+    [workerSettings.slots.name]: String(slots),
+    [workerSettings.egress.name]: `${host.includes(':') ? `[${host}]` : host}:${port}`,
+    [workerSettings.networkIsolation.name]: settings.podIsolation,
+    [workerSettings.unsafeNoSandbox.name]: String(settings.podUnsafeNoSandbox),
+    [commonSettings.probeHost.name]: '0.0.0.0',
+    [commonSettings.probePort.name]: String(probePort),
+    [`${queueSettings.natsUrl.name}_FILE`]: `${secretFolder}/nats-url`,
+    [`${workerSettings.openingKeys.name}_FILE`]: `${secretFolder}/opening-keys`,
+    [`${workerSettings.egressToken.name}_FILE`]: `${secretFolder}/egress-token`,
+    ...(podName !== undefined && { [workerSettings.pod.name]: podName }),
+    ...variables,
+  }
+  const named = Object.entries(values).map(([name, value]) => ({ name: prefix + name, value }))
+  if (podName !== undefined) return named
+  return [...named, { name: prefix + workerSettings.pod.name, valueFrom: { fieldRef: { fieldPath: 'metadata.name' } } }]
+}

@@ -1,0 +1,146 @@
+import type { AppError } from '#shared/errors/app-error.ts'
+import { toAppError } from '#shared/errors/app-error.ts'
+import type { Pool } from '#shared/capture/lane.ts'
+import type { BrowserPool } from '#shared/kube/browser-pool.ts'
+import { objectName } from '#shared/kube/names.ts'
+import { type Bell, createBell } from '#shared/process/bell.ts'
+import type { PoolRun, RunPool, TermDeps } from './pool-runner.ts'
+
+/** What loops are run with. */
+export type PoolLoopsDeps = {
+  readonly term: TermDeps
+  readonly runners: Readonly<Record<Pool, RunPool>>
+  /** Queues the children of the pool of this name to be applied. */
+  readonly applyChildren: (name: string) => void
+  readonly problemOf: (pool: BrowserPool) => string | undefined
+}
+
+type Loop = {
+  readonly label: string
+  pool: BrowserPool
+  /** Size that was requested while there was no Deployment. */
+  requested: number
+  turnedMs: number
+  readonly bell: Bell
+  readonly stop: AbortController
+}
+
+/** Least time between two reconciliations of a pool, however often it is woken. */
+const gapMs = 50
+
+/** The loops of all pools that are reconciled during one term, one for each. */
+export class PoolLoops implements AsyncDisposable {
+  readonly #deps: PoolLoopsDeps
+  readonly #loops = new Map<string, Loop>()
+  readonly #running = new Set<Promise<void>>()
+
+  constructor(deps: PoolLoopsDeps) {
+    this.#deps = deps
+  }
+
+  /** Loops that run. */
+  get size(): number {
+    return this.#loops.size
+  }
+
+  /** The pools whose loops run. */
+  pools(): readonly BrowserPool[] {
+    return [...this.#loops.values()].map(({ pool }) => pool)
+  }
+
+  /** Milliseconds since the loop that is stalled for longest last turned; 0 without any. */
+  stalledMs(): number {
+    const nowMs = this.#deps.term.clock.nowMs()
+    return Math.max(0, ...[...this.#loops.values()].map(({ turnedMs }) => nowMs - turnedMs))
+  }
+
+  /** Runs the loops of exactly these pools, each with the pool as given here, and applies the children of new ones. */
+  run(pools: readonly BrowserPool[]): void {
+    const wanted = new Set(pools.map(({ metadata }) => metadata.uid))
+    for (const [uid, { stop }] of this.#loops) {
+      if (wanted.has(uid)) continue
+      stop.abort()
+      this.#loops.delete(uid)
+    }
+    for (const pool of pools) {
+      const loop = this.#loops.get(pool.metadata.uid)
+      if (loop) loop.pool = pool
+      else this.#begin(pool)
+    }
+  }
+
+  /** Wakes the loop of the pool of this label. */
+  wake(label: string): void {
+    for (const loop of this.#loops.values()) if (loop.label === label) loop.bell.ring()
+  }
+
+  /** Wakes the loops of all pools of a kind. */
+  wakeKind(kind: Pool): void {
+    for (const { pool, bell } of this.#loops.values()) if (pool.spec.pool === kind) bell.ring()
+  }
+
+  /** The size that was requested while there was no Deployment. */
+  requestedReplicas(uid: string): number {
+    return this.#loops.get(uid)?.requested ?? 0
+  }
+
+  /** Forgets the requested size: there is a Deployment now. */
+  deploymentCreated(uid: string): void {
+    const loop = this.#loops.get(uid)
+    if (loop) loop.requested = 0
+  }
+
+  /** Stops all loops, and waits for their requests in flight. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.run([])
+    await Promise.all(this.#running)
+  }
+
+  #begin(pool: BrowserPool) {
+    const { uid, name } = pool.metadata
+    const { clock } = this.#deps.term
+    const stop = new AbortController()
+    const loop = { label: objectName(name), pool, requested: 0, turnedMs: clock.nowMs(), bell: createBell(gapMs), stop }
+    this.#loops.set(uid, loop)
+    this.#deps.applyChildren(name)
+    const running = this.#reconcile(loop)
+    this.#running.add(running)
+    void running.finally(() => this.#running.delete(running))
+  }
+
+  async #reconcile(loop: Loop) {
+    const { term, runners, applyChildren, problemOf } = this.#deps
+    const { metadata, spec } = loop.pool
+    const { name } = metadata
+    using events = term.events.of({ queue: spec.pool, browserpool: name })
+    const turned = () => {
+      loop.turnedMs = term.clock.nowMs()
+    }
+    const run: PoolRun = {
+      pool: () => loop.pool,
+      bell: loop.bell,
+      turned,
+      events: {
+        ...events,
+        decided: (tick, policy) => {
+          turned()
+          events.decided(tick, policy)
+        },
+        tickFailed: (error: AppError) => {
+          turned()
+          events.tickFailed(error)
+        },
+      },
+      create: (replicas) => {
+        loop.requested = replicas
+        applyChildren(name)
+      },
+      problem: () => problemOf(loop.pool),
+    }
+    try {
+      await runners[loop.pool.spec.pool](term, run, loop.stop.signal)
+    } catch (thrown) {
+      events.tickFailed(toAppError(thrown))
+    }
+  }
+}

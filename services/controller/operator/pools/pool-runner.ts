@@ -1,0 +1,47 @@
+import type { PodSettings } from '#controller/operator/manifests/worker-pod.ts'
+import type { PodStarts } from '#controller/operator/pods/pod-starts.ts'
+import type { PoolOccurrence } from '#controller/operator/status/status-change.ts'
+import type { StatusWriter } from '#controller/operator/status/status-writer.ts'
+import type { Informers } from '#controller/operator/watch/informers.ts'
+import type { PoolSubscriptions } from '#controller/operator/watch/pool-subscriptions.ts'
+import type { ControllerEvents, PoolEvents } from '#controller/events.ts'
+import type { LoopTiming } from '#controller/loop.ts'
+import type { BrowserPool } from '#shared/kube/browser-pool.ts'
+import type { KubeApi } from '#shared/kube/client.ts'
+import type { Clock } from '#shared/kube/clock.ts'
+import type { Bell } from '#shared/process/bell.ts'
+import type { Queue } from '#shared/queue/connection.ts'
+
+/** What the loops of all pools work with during one term. */
+export type TermDeps = {
+  /** Writes only while the term lasts. */
+  readonly api: KubeApi
+  readonly clock: Clock
+  readonly informers: Informers
+  readonly podStarts: PodStarts
+  readonly subscriptions: PoolSubscriptions
+  /** Publishes only while the term lasts. */
+  readonly queue: Queue
+  readonly statuses: Pick<StatusWriter, 'write' | 'withLatestStatus'>
+  readonly occurred: (pool: BrowserPool, occurrence: PoolOccurrence) => void
+  readonly events: ControllerEvents
+  readonly settings: PodSettings
+  readonly timing: LoopTiming
+}
+
+/** What one pool's loop works with. */
+export type PoolRun = {
+  /** The pool as the informer shows it, or showed it last. */
+  readonly pool: () => BrowserPool
+  readonly events: PoolEvents
+  /** To be called at the end of each reconciliation that none of the events reports. */
+  readonly turned: () => void
+  readonly bell: Bell
+  /** Creates the pool's Deployment, with at least this many workers. */
+  readonly create: (replicas: number) => void
+  /** Why the pool's children cannot be applied. */
+  readonly problem: () => string | undefined
+}
+
+/** Reconciles the size of one pool until `stop` aborts. */
+export type RunPool = (deps: TermDeps, run: PoolRun, stop: AbortSignal) => Promise<void>

@@ -1,0 +1,57 @@
+import { Compile } from 'typebox/compile'
+import { type BrowserPool, browserPoolSpec, type BrowserPoolStatus } from '#shared/kube/browser-pool.ts'
+import { poolSelector, selectorOf } from '#shared/kube/names.ts'
+import { currentOwner, type queueOwners } from './queue-owners.ts'
+import { stamped } from '#controller/operator/status/conditions.ts'
+
+const check = Compile(browserPoolSpec)
+
+/**
+ * What of a pool's spec this controller does not support; undefined of a supported one. The API server validates by the
+ * CustomResourceDefinition that is installed, which may be of another release.
+ */
+export const unsupportedSpecError = ({ spec }: Pick<BrowserPool, 'spec'>): string | undefined => {
+  if (check.Check(spec)) return undefined
+  const [first] = check.Errors(spec)
+  return `spec${(first?.instancePath ?? '').replaceAll('/', '.')} ${first?.message ?? 'is invalid'}`
+}
+
+/** Why pools are skipped, as in the column REASON. */
+export const skipReasons = ['pool-taken', 'unsupported-spec'] as const
+
+/** Why a pool is skipped. */
+export type SkipReason = {
+  readonly reason: 'PoolTaken' | 'ApplyFailed'
+  readonly message: string
+  readonly word: (typeof skipReasons)[number]
+}
+
+/** Why a pool is skipped; undefined of one that is reconciled. */
+export const skipReason = (pool: BrowserPool, owners: ReturnType<typeof queueOwners>): SkipReason | undefined => {
+  const problem = unsupportedSpecError(pool)
+  if (problem !== undefined) {
+    const message = `This controller does not support ${problem}. Is the CustomResourceDefinition of another release installed?`
+    return { reason: 'ApplyFailed', message, word: 'unsupported-spec' }
+  }
+  const owner = currentOwner(owners, pool)
+  if (!owner) return undefined
+  const { name } = owner.metadata
+  const message = `The queue of ${pool.spec.pool} belongs to the older BrowserPool ${name}; this one is skipped.`
+  return { reason: 'PoolTaken', message, word: 'pool-taken' }
+}
+
+/** Status of a pool that is skipped. */
+export const skippedStatus = (
+  of: { readonly pool: BrowserPool; readonly instance: string; readonly at: Date },
+  { reason, message, word }: SkipReason,
+): BrowserPoolStatus => ({
+  observedGeneration: of.pool.metadata.generation,
+  reason: word,
+  selector: selectorOf(poolSelector(of.instance, of.pool.metadata.name)),
+  conditions: [
+    stamped(of, 'Ready', { status: 'False', reason: 'WorkersMissing', message }),
+    stamped(of, 'Reconciling', { status: 'False', reason: 'Reconciled', message: 'The pool is skipped.' }),
+    stamped(of, 'Stalled', { status: 'True', reason, message }),
+    stamped(of, 'Degraded', { status: 'True', reason, message }),
+  ],
+})

@@ -1,0 +1,65 @@
+import type { ReceivedBeat, PoolSubscription } from '#controller/subscribe-to-pool.ts'
+import { type Pool as QueueName, pools as queues } from '#shared/capture/lane.ts'
+import type { BrowserPool } from '#shared/kube/browser-pool.ts'
+import type { Clock } from '#shared/kube/clock.ts'
+import type { PoolStateMessage } from '#shared/queue/messages.ts'
+
+/** A worker that has been silent for longer takes nothing. */
+const silentMs = 10_000
+
+/** Why no worker serves a queue, and none is going to. */
+export const unservedReasons = ['no-pool', 'paused', 'no-replicas'] as const
+
+/** One of the reasons. */
+export type UnservedReason = (typeof unservedReasons)[number]
+
+/**
+ * Why a queue is not served; undefined where it is, or will be. A worker that takes captures serves it whoever runs it,
+ * those of a paused pool included.
+ */
+export const unservedReason = (
+  queue: QueueName,
+  pools: readonly BrowserPool[],
+  hasWorker: boolean,
+): UnservedReason | undefined => {
+  if (hasWorker) return undefined
+  const serving = pools.filter(({ spec }) => spec.pool === queue)
+  if (serving.length === 0) return 'no-pool'
+  const active = serving.filter(({ spec }) => !spec.paused)
+  if (active.length === 0) return 'paused'
+  const canScale = ({ spec }: BrowserPool) => spec.pool === 'proxied' || spec.autoscaling.enabled || spec.replicas > 0
+  return active.some(canScale) ? undefined : 'no-replicas'
+}
+
+/** What the check works with. */
+export type UnservedQueuesDeps = {
+  readonly clock: Pick<Clock, 'nowMs'>
+  readonly of: (queue: QueueName) => Pick<PoolSubscription, 'beats' | 'backlog'>
+  /** Reports to the ledger, which fails captures that have waited for too long. */
+  readonly publish: (state: PoolStateMessage) => void
+  /** Called at each check with why a queue is not served, and how many captures wait in it, if that is known. */
+  readonly checked: (queue: QueueName, reason: UnservedReason | undefined, waiting: number | undefined) => void
+}
+
+/** Checks, at each call, which queues are not served by these pools. */
+export const createUnservedQueues = (deps: UnservedQueuesDeps): ((pools: readonly BrowserPool[]) => void) => {
+  const since = new Map<QueueName, number>()
+  const nowMs = () => deps.clock.nowMs()
+  const takesCaptures = ({ beat, atMs }: ReceivedBeat) => beat.state === 'ready' && nowMs() - atMs < silentMs
+
+  return (pools) => {
+    for (const queue of queues) {
+      const { beats, backlog } = deps.of(queue)
+      const reason = unservedReason(queue, pools, [...beats.values()].some(takesCaptures))
+      const counted = backlog()
+      deps.checked(queue, reason, counted === 'unknown' ? undefined : counted.pending)
+      if (!reason) {
+        since.delete(queue)
+        continue
+      }
+      const sinceMs = since.get(queue) ?? nowMs()
+      since.set(queue, sinceMs)
+      deps.publish({ pool: queue, canStart: false, forMs: Math.round(nowMs() - sinceMs), reason })
+    }
+  }
+}

@@ -1,0 +1,182 @@
+import type { Actuator } from '#controller/act/actuator.ts'
+import { setReplicas } from '#shared/kube/apply.ts'
+import type { KubeApi } from '#shared/kube/client.ts'
+import type { Clock } from '#shared/kube/clock.ts'
+import { outcomeOf } from '#shared/kube/kube-error.ts'
+import { objectName, replicasOwner, workersName } from '#shared/kube/names.ts'
+import { createTerminatingPods, type TerminatingPods, isMarked } from '#controller/operator/pods/terminating-pods.ts'
+import { createMutationCache, requestMs } from '#controller/operator/watch/mutation-cache.ts'
+import {
+  isRolloutStalled,
+  isRollingOut,
+  type PodWorkerList,
+  presentPods,
+  listWorkers,
+} from '#controller/operator/pods/list-workers.ts'
+import { deployments, type ObservedDeployment } from '#controller/operator/watch/observed-deployment.ts'
+import { isReady, isUnscheduled, type ObservedPod } from '#controller/operator/watch/observed-pod.ts'
+import type { PodStarts } from '#controller/operator/pods/pod-starts.ts'
+import type { Informers } from '#controller/operator/watch/informers.ts'
+
+/** A write of the actuator that succeeded. */
+export type DeploymentNotice =
+  | { readonly kind: 'scaled'; readonly from: number; readonly to: number }
+  | { readonly kind: 'deleted'; readonly pod: string }
+
+/** What an actuator works with. */
+export type DeploymentActuatorDeps = {
+  readonly api: Pick<KubeApi, 'patch' | 'remove'>
+  readonly clock: Clock
+  readonly informers: Pick<Informers, 'namespace' | 'deployment' | 'podsOf' | 'assertFresh'>
+  readonly podStarts: Pick<PodStarts, 'ageMs' | 'troubleOf' | 'wasReady' | 'startsOf'>
+  /** Creates the Deployment, with at least this many workers. */
+  readonly create: (replicas: number) => void
+  readonly notice: (notice: DeploymentNotice) => void
+}
+
+/** Runs the workers of a pool as pods of its Deployment, of which it writes the size alone. */
+export type DeploymentActuator = Omit<Actuator, 'list'> & { readonly list: () => Promise<PodWorkerList> }
+
+/** The size of a Deployment; an own write counts before the informer shows it. */
+const createSize = ({ api, clock, notice }: DeploymentActuatorDeps) => {
+  const written = createMutationCache<{ readonly replicas: number; readonly resourceVersion: string }>(clock)
+  const newest = ({ metadata }: ObservedDeployment) => written.newerThan(metadata.uid, metadata.resourceVersion)
+  const sizeOf = (deployment: ObservedDeployment) => (newest(deployment) ?? deployment).replicas
+  return {
+    of: sizeOf,
+    /** Whether the informer shows the last write. */
+    isShown: (deployment: ObservedDeployment) => newest(deployment) === undefined,
+    /**
+     * Answers whether the size is set. It is not where the Deployment has changed meanwhile: a late size would remove other
+     * pods than it was computed for. The next change of the informer leads to a retry.
+     */
+    set: async (deployment: ObservedDeployment, to: number): Promise<boolean> => {
+      const { name, namespace, uid } = deployment.metadata
+      const { replicas: from, resourceVersion } = newest(deployment) ?? { ...deployment, ...deployment.metadata }
+      const ref = { resource: deployments, namespace, name }
+      const size = { replicas: to, manager: replicasOwner, resourceVersion }
+      try {
+        const version = await setReplicas(api, ref, size, AbortSignal.timeout(requestMs))
+        written.remember(uid, version, { replicas: to, resourceVersion: version })
+      } catch (thrown) {
+        if (outcomeOf(thrown) === 'conflict') return false
+        throw thrown
+      }
+      notice({ kind: 'scaled', from, to })
+      return true
+    },
+  }
+}
+
+/** Order in which a ReplicaSet deletes pods, before it compares marks: a lower rank first. */
+const ranks = { unscheduled: 0, coming: 1, unknown: 2, unready: 3, ready: 4 } as const
+
+const rankOf = (pod: ObservedPod): number => {
+  if (isUnscheduled(pod)) return ranks.unscheduled
+  const phase = pod.status?.phase
+  if (phase !== 'Running') return phase === 'Unknown' ? ranks.unknown : ranks.coming
+  return isReady(pod) ? ranks.ready : ranks.unready
+}
+
+/**
+ * Whether a ReplicaSet may delete a serving pod before one of those that are to leave. A ready one counts as unready: one that
+ * drains, or is slow to respond, can become so before the ReplicaSet acts.
+ */
+const servesBefore = (present: readonly ObservedPod[], leaving: readonly ObservedPod[]): boolean => {
+  const last = Math.max(...leaving.map(rankOf))
+  return present.some((pod) => {
+    const rank = Math.min(rankOf(pod), ranks.unready)
+    return !leaving.includes(pod) && rank > ranks.coming && rank < last
+  })
+}
+
+/** Pods that a ReplicaSet deletes when its size is reduced by the number of those that are to leave: unstarted ones first. */
+const victimsOf = (present: readonly ObservedPod[], leaving: readonly ObservedPod[]): readonly ObservedPod[] => {
+  const isStaying = (pod: ObservedPod) => Number(!leaving.includes(pod))
+  const order = present.toSorted((one, other) => rankOf(one) - rankOf(other) || isStaying(one) - isStaying(other))
+  return order.slice(0, leaving.length)
+}
+
+/** Reduces the size of a Deployment by these pods, which count as terminating from then on. */
+const scaleDown = async (
+  { size, terminating }: { readonly size: ReturnType<typeof createSize>; readonly terminating: TerminatingPods },
+  of: { readonly deployment: ObservedDeployment; readonly victims: readonly ObservedPod[]; readonly to: number },
+): Promise<void> => {
+  try {
+    if (await size.set(of.deployment, of.to)) terminating.add(of.victims)
+  } catch (thrown) {
+    // The outcome is unknown: the write may have happened, or happen yet.
+    if (outcomeOf(thrown) === 'unavailable') terminating.add(of.victims)
+    throw thrown
+  }
+}
+
+/** Creates the actuator of the pool of this name. */
+export const createDeploymentActuator = (deps: DeploymentActuatorDeps, pool: string): DeploymentActuator => {
+  const { informers, podStarts, notice } = deps
+  const label = objectName(pool)
+  const name = workersName(pool)
+  const size = createSize(deps)
+  const terminating = createTerminatingPods(deps, informers.namespace)
+
+  const present = () => presentPods(informers.podsOf(label))
+  const observedPods = () => ({ ...podStarts, pods: informers.podsOf(label), terminating: terminating.uids() })
+  /** Those of the named pods that exist and do not terminate. */
+  const presentOf = (names: readonly string[]) => {
+    const wanted = new Set(names)
+    const uids = terminating.uids()
+    return present().filter(({ metadata }) => wanted.has(metadata.name) && !uids.has(metadata.uid))
+  }
+  /** Removes pods that the informer shows as marked. */
+  const removeMarked = async (deployment: ObservedDeployment, leaving: readonly ObservedPod[]) => {
+    const all = present()
+    // The ReplicaSet must have observed the last write, and count the same pods.
+    if (!size.isShown(deployment) || deployment.status.replicas !== all.length) return
+    const isStalled = isRolloutStalled({ ...observedPods(), deployment })
+    // Pods of a template that does not start are a surplus. Refused ones are requested no longer.
+    const to = (isStalled ? deployment.replicas : all.length) - leaving.length
+    if (to < deployment.replicas) {
+      // It ignores how busy they are.
+      if (servesBefore(all, leaving)) return
+      const victims = isStalled ? leaving : victimsOf(all, leaving)
+      return scaleDown({ size, terminating }, { deployment, victims, to })
+    }
+    // During a rollout there are more than requested, and the rollout waits for an idle one to be ready.
+    if (isRollingOut(deployment)) await terminating.remove(leaving.filter(podStarts.wasReady))
+  }
+
+  return {
+    list: async () => {
+      informers.assertFresh()
+      const deployment = informers.deployment(name)
+      return listWorkers({
+        deployment,
+        replicas: deployment ? size.of(deployment) : 0,
+        ...observedPods(),
+        starts: podStarts.startsOf(label),
+      })
+    },
+    start: async (total) => {
+      const deployment = informers.deployment(name)
+      if (!deployment) return deps.create(total)
+      if (size.of(deployment) < total) await size.set(deployment, total)
+    },
+    stop: async (names) => {
+      const leaving = presentOf(names)
+      // One that is still marked and takes captures again would be deleted as soon as these.
+      const uids = terminating.uids()
+      const staying = present().filter((each) => !leaving.includes(each) && !uids.has(each.metadata.uid))
+      await terminating.unmark(staying)
+      await terminating.mark(leaving.filter((each) => !isMarked(each)))
+      const deployment = informers.deployment(name)
+      const isSettled = leaving.every(isMarked) && !staying.some(isMarked)
+      if (deployment && isSettled) await removeMarked(deployment, leaving)
+    },
+    replace: async (names) => {
+      const removed = await terminating.remove(presentOf(names))
+      for (const { metadata } of removed) notice({ kind: 'deleted', pod: metadata.name })
+    },
+    keep: (names) => terminating.unmark(presentOf(names)),
+    [Symbol.asyncDispose]: async () => {},
+  }
+}

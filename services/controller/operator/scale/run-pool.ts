@@ -1,0 +1,169 @@
+import { applyDecision } from '#controller/act/apply-decision.ts'
+import { createDecider } from '#controller/decide.ts'
+import { calmTiming, runLoop } from '#controller/loop.ts'
+import { createObserver } from '#controller/observe.ts'
+import type { Decision, Depth, Observation } from '#controller/pool.ts'
+import type { BrowserPool } from '#shared/kube/browser-pool.ts'
+import { appliedAnnotation, objectName, workersName } from '#shared/kube/names.ts'
+import { poolDepth } from '#shared/queue/streams.ts'
+import { deploymentFields } from '#controller/operator/manifests/deployment.ts'
+import { createDeploymentActuator, type DeploymentNotice } from './deployment-actuator.ts'
+import type { PoolRun, RunPool, TermDeps } from '#controller/operator/pools/pool-runner.ts'
+import { policyOf } from './pool-policy.ts'
+import { createRolloutFollower, type Rollout } from '#controller/operator/apply/rollout.ts'
+import type { PodWorkerList } from '#controller/operator/pods/list-workers.ts'
+import { isReady } from '#controller/operator/watch/observed-pod.ts'
+import type { PoolOccurrence } from '#controller/operator/status/status-change.ts'
+import { poolStatus } from '#controller/operator/status/pool-status.ts'
+import type { PodSettings } from '#controller/operator/manifests/worker-pod.ts'
+
+type PoolFacts = Pick<PodWorkerList, 'troubles' | 'isRollingOut' | 'isRolloutStalled' | 'hasSurplus' | 'provisionMs'>
+
+/** The hash of what is applied to a pool's Deployment, computed once for each pool object. */
+const createAppliedHash = (settings: PodSettings) => {
+  let last: { readonly pool: BrowserPool; readonly hash: string | undefined } | undefined
+  return (pool: BrowserPool) => {
+    if (last?.pool !== pool) {
+      last = { pool, hash: deploymentFields(pool, settings).metadata?.annotations?.[appliedAnnotation] }
+    }
+    return last.hash
+  }
+}
+
+const noFacts: PoolFacts = {
+  troubles: new Map(),
+  isRollingOut: false,
+  isRolloutStalled: false,
+  hasSurplus: false,
+  provisionMs: undefined,
+}
+const empty: Depth = { waiting: 0, inFlight: 0 }
+
+/** The loop of a pool whose workers are the pods of a Deployment. */
+export const runPool: RunPool = async (deps, run, stop) => {
+  const { api, clock, informers, podStarts, subscriptions, queue } = deps
+  const { metadata, spec } = run.pool()
+  const kind = spec.pool
+  let facts: PoolFacts = noFacts
+  let why = ''
+  let isCalm = false
+  const appliedHash = createAppliedHash(deps.settings)
+  const followRollout = createRolloutFollower()
+  // Nothing is applied to a paused pool.
+  const rollout = (pool: BrowserPool): Rollout =>
+    pool.spec.paused ? 'complete' : followRollout(informers.deployment(workersName(metadata.name)), appliedHash(pool))
+
+  const notice = (of: DeploymentNotice) => deps.occurred(run.pool(), occurrenceOf(of, why))
+  const actuator = createDeploymentActuator(
+    { api, clock, informers, podStarts, create: run.create, notice },
+    metadata.name,
+  )
+  const list = async () => {
+    const newest = await actuator.list()
+    facts = newest
+    return newest
+  }
+  const policy = () => policyOf(run.pool().spec)
+  // A pool of a fixed size does not read the queue.
+  const isByQueue = () => policy().size === 'by-queue'
+  const readDepth = async () => (isByQueue() ? poolDepth(queue, kind) : empty)
+  const { observe } = createObserver(
+    {
+      subscription: subscriptions.of(kind),
+      actuator: { list },
+      now: clock.nowMs,
+      readDepth,
+      isWorker: informers.hasPod,
+      isByQueue,
+    },
+    { slots: () => policy().slots },
+  )
+
+  using _workers = podStarts.onWorker(objectName(metadata.name), run.events.worker)
+  const decide = createDecider(policy)
+  // Before the first heartbeats every worker would count as starting.
+  const readyPods = () =>
+    informers.podsOf(objectName(metadata.name)).flatMap((pod) => (isReady(pod) ? pod.metadata.name : []))
+  await subscriptions.waitForSync(kind, readyPods, stop)
+  await runLoop<Observation, Decision>(
+    {
+      observe,
+      decide: (seen) => holdDuringRollout(decide(seen), facts),
+      act: (decision) => {
+        why = decision.reason
+        if (decision.kind === 'drain') deps.occurred(run.pool(), draining(decision.pods))
+        return applyDecision({ actuator, queue, pool: kind }, decision)
+      },
+      bell: run.bell,
+      decided: (tick) => {
+        isCalm = tick.decision.kind === 'hold' && tick.decision.reason === 'fixed'
+        run.events.decided(tick, policy())
+        writeStatus(deps, run, { ...tick, ...facts, rollout: rollout(run.pool()) })
+      },
+      failed: run.events.tickFailed,
+      took: run.events.reconciled,
+    },
+    calmTiming(deps.timing, () => isCalm),
+    stop,
+  )
+}
+
+type TickStatus = PoolFacts & { readonly seen: Observation; readonly decision: Decision; readonly rollout: Rollout }
+
+const writeStatus = ({ statuses, clock, settings }: TermDeps, run: PoolRun, of: TickStatus) => {
+  const pool = run.pool()
+  const { seen, decision, troubles, isRollingOut, provisionMs, rollout } = of
+  const parts = {
+    seen,
+    decision,
+    troubles,
+    isRollingOut,
+    provisionMs,
+    rollout,
+    problem: run.problem(),
+    instance: settings.instance,
+    at: clock.date(),
+  }
+  statuses.write(pool, poolStatus({ pool: statuses.withLatestStatus(pool), ...parts }))
+}
+
+const occurrenceOf = (notice: DeploymentNotice, why: string): PoolOccurrence => {
+  if (notice.kind === 'deleted') {
+    const note = `No heartbeat of ${notice.pod} for more than 10 s: replaced.`
+    return { type: 'Warning', reason: 'WorkerLost', action: 'Replace', note }
+  }
+  const { from, to } = notice
+  const reason = to > from ? 'ScaledUp' : 'ScaledDown'
+  return {
+    type: 'Normal',
+    reason,
+    action: to > from ? 'ScaleUp' : 'ScaleDown',
+    note: `From ${from} to ${to} workers: ${why}.`,
+  }
+}
+
+const draining = (pods: readonly string[]): PoolOccurrence => ({
+  type: 'Normal',
+  reason: 'Draining',
+  action: 'Drain',
+  note: `More workers than needed; these finish their captures and terminate: ${pods.join(', ')}.`,
+})
+
+/**
+ * The decision, without drains while there are more workers than requested: some terminate by themselves, and one that drains
+ * beside them may be one that was to stay. A rollout ends that unless it is stalled, and then nothing is held; while it lasts,
+ * Kubernetes divides a smaller size between old and new workers by its own rule, which may remove one that serves.
+ */
+export const holdDuringRollout = (
+  decision: Decision,
+  {
+    hasSurplus,
+    isRollingOut,
+    isRolloutStalled,
+  }: Pick<PodWorkerList, 'hasSurplus' | 'isRollingOut' | 'isRolloutStalled'>,
+): Decision => {
+  // A drain that was held counts as a step that was made.
+  const isStep = decision.kind === 'drain' || decision.reason === 'stepping'
+  if (!hasSurplus || isRolloutStalled || !isStep) return decision
+  return { kind: 'hold', wanted: decision.wanted, reason: isRollingOut ? 'rollout' : 'starting' }
+}

@@ -1,0 +1,179 @@
+import { type AppError, toAppError } from '#shared/errors/app-error.ts'
+import { apply } from '#shared/kube/apply.ts'
+import { type BrowserPool, browserPools, type BrowserPoolStatus } from '#shared/kube/browser-pool.ts'
+import type { KubeApi } from '#shared/kube/client.ts'
+import type { Clock } from '#shared/kube/clock.ts'
+import { outcomeOf } from '#shared/kube/kube-error.ts'
+import { createThrottle } from '#shared/kube/throttle.ts'
+import { createMutationCache } from '#controller/operator/watch/mutation-cache.ts'
+import { occurrencesOf, type PoolOccurrence, statusChange } from './status-change.ts'
+
+/** What a status writer works with. */
+export type StatusWriterDeps = {
+  readonly api: Pick<KubeApi, 'patch'>
+  readonly clock: Clock
+  /** Called with each event that a change of the status means, once it is written. */
+  readonly occurred: (pool: BrowserPool, occurrence: PoolOccurrence) => void
+  /** Called with each status, whether it is written or not, and with undefined once the pool is gone. */
+  readonly reported: (pool: BrowserPool, status: BrowserPoolStatus | undefined) => void
+  readonly failed: (pool: string, error: AppError) => void
+}
+
+/** Least time between two writes of one pool's conditions: at its maximum a pool may change them at every tick. */
+const conditionsMs = 1000
+/** Least time between two writes of one pool's numbers. */
+const numbersMs = 5000
+/** Time between two writes of numbers, whatever pool they are of. */
+const gapMs = 500
+/** Wait after a write that failed, doubled with each further failure. */
+const firstRetryMs = 1000
+const lastRetryMs = 60_000
+
+const never = Number.NEGATIVE_INFINITY
+const blank = { writtenMs: never, conditionsMs: never, failures: 0, notBeforeMs: never }
+
+/** The newest status of a pool, and the state of its writes. */
+type Entry = {
+  pool: BrowserPool
+  status: BrowserPoolStatus
+  change: ReturnType<typeof statusChange>
+  writtenMs: number
+  /** When conditions were written last, and the timer of a change that came too soon after. */
+  conditionsMs: number
+  later?: Disposable | undefined
+  /** Writes in a row that failed, and the time before which there is no other. */
+  failures: number
+  notBeforeMs: number
+  writing?: Promise<void> | undefined
+}
+
+/**
+ * Says of pools what holds of them. What holds is written at once, where it turns again a second after; numbers at most every
+ * 5 s for each pool and twice a second for all. What is said already is not written, and nothing when the server asks for throttle.
+ */
+export class StatusWriter implements AsyncDisposable {
+  readonly #deps: StatusWriterDeps
+  readonly #entries = new Map<string, Entry>()
+  readonly #own
+  readonly #throttle
+  readonly #stop = new AbortController()
+  #gapUntilMs = Number.NEGATIVE_INFINITY
+  #timer: Disposable | undefined
+
+  constructor(deps: StatusWriterDeps) {
+    this.#deps = deps
+    this.#own = createMutationCache<BrowserPoolStatus>(deps.clock)
+    this.#throttle = createThrottle(deps.clock.nowMs)
+  }
+
+  /** A pool with its newest status, own writes that the informer does not show yet included. */
+  withLatestStatus(pool: BrowserPool): BrowserPool {
+    const status = this.#own.newerThan(pool.metadata.uid, pool.metadata.resourceVersion)
+    return status ? { ...pool, status } : pool
+  }
+
+  /** Replaces the status to be written of a pool. Does nothing once disposed. */
+  write(pool: BrowserPool, status: BrowserPoolStatus): void {
+    if (this.#stop.signal.aborted) return
+    const { uid } = pool.metadata
+    this.#deps.reported(pool, status)
+    const entry: Entry = Object.assign(this.#entries.get(uid) ?? { ...blank }, {
+      pool,
+      status,
+      change: 'nothing' as const,
+    })
+    this.#entries.set(uid, entry)
+    this.#flush(entry)
+  }
+
+  /** Forgets all pools but these, by uid. */
+  keep(uids: ReadonlySet<string>): void {
+    for (const [uid, { pool, later }] of this.#entries) {
+      if (uids.has(uid)) continue
+      later?.[Symbol.dispose]()
+      this.#entries.delete(uid)
+      this.#own.forget(uid)
+      this.#deps.reported(pool, undefined)
+    }
+  }
+
+  /** Writes nothing more, and waits for the writes in flight. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#stop.abort()
+    this.#timer?.[Symbol.dispose]()
+    await Promise.all([...this.#entries.values()].flatMap(({ writing }) => writing ?? []))
+    this.keep(new Set())
+  }
+
+  /** Writes a changed status as soon as it may. */
+  #flush(entry: Entry) {
+    entry.change = statusChange(this.withLatestStatus(entry.pool).status, entry.status)
+    if (entry.change === 'conditions' && !entry.writing) this.#writeConditions(entry)
+    if (entry.change === 'numbers') this.#writeNumbers()
+  }
+
+  #writeConditions(entry: Entry) {
+    const { clock } = this.#deps
+    const nowMs = clock.nowMs()
+    if (this.#throttle.isActive() || nowMs < entry.notBeforeMs) return
+    const waitMs = entry.conditionsMs + conditionsMs - nowMs
+    if (waitMs <= 0) {
+      entry.conditionsMs = nowMs
+      this.#begin(entry)
+      return
+    }
+    entry.later ??= clock.after(waitMs, () => {
+      entry.later = undefined
+      if (!this.#stop.signal.aborted) this.#flush(entry)
+    })
+  }
+
+  /** Writes the numbers of the pool that waits longest, and sets a timer for the others. */
+  #writeNumbers() {
+    if (this.#timer || this.#stop.signal.aborted || this.#throttle.isActive()) return
+    const nowMs = this.#deps.clock.nowMs()
+    const due = [...this.#entries.values()].filter(
+      ({ change, writing, writtenMs, notBeforeMs }) =>
+        change === 'numbers' && !writing && nowMs >= writtenMs + numbersMs && nowMs >= notBeforeMs,
+    )
+    if (due.length === 0) return
+    if (nowMs < this.#gapUntilMs) {
+      this.#timer = this.#deps.clock.after(this.#gapUntilMs - nowMs, () => {
+        this.#timer = undefined
+        this.#writeNumbers()
+      })
+      return
+    }
+    const longest = due.reduce((one, other) => (other.writtenMs < one.writtenMs ? other : one))
+    this.#gapUntilMs = nowMs + gapMs
+    this.#begin(longest)
+    this.#writeNumbers()
+  }
+
+  #begin(entry: Entry) {
+    entry.writing = this.#write(entry).finally(() => {
+      entry.writing = undefined
+    })
+  }
+
+  async #write(entry: Entry) {
+    const { api, clock, occurred, failed } = this.#deps
+    const { pool, status } = entry
+    const { name, namespace, uid } = pool.metadata
+    const before = this.withLatestStatus(pool).status
+    const ref = { resource: browserPools, namespace, name, subresource: 'status' } as const
+    entry.change = 'nothing'
+    entry.writtenMs = clock.nowMs()
+    try {
+      const { metadata } = await apply<BrowserPool>(api, ref, { status }, this.#stop.signal)
+      this.#own.remember(uid, metadata.resourceVersion, status)
+      entry.failures = 0
+      for (const occurrence of occurrencesOf(before, status)) occurred(pool, occurrence)
+    } catch (thrown) {
+      this.#throttle.observe(thrown)
+      entry.notBeforeMs = clock.nowMs() + Math.min(lastRetryMs, firstRetryMs * 2 ** entry.failures)
+      entry.failures += 1
+      if (outcomeOf(thrown) !== 'not-found' && !this.#stop.signal.aborted) failed(name, toAppError(thrown))
+    }
+  }
+}

@@ -1,0 +1,51 @@
+import { appliedAnnotation, captureLabel } from '#shared/kube/names.ts'
+import type { KubeObject, Resource } from '#shared/kube/resource.ts'
+import { conditionOf, type ObservedCondition, pick, trimCondition } from './observed-object.ts'
+
+/** The kind Job. */
+export const jobs: Resource = { apiVersion: 'batch/v1', kind: 'Job', plural: 'jobs' }
+
+/** Label by which a Job's pods name it; Kubernetes sets it. */
+export const jobNameLabel = 'batch.kubernetes.io/job-name'
+
+/** The part of a Job that is read. */
+export type ObservedJob = KubeObject & {
+  readonly metadata: {
+    readonly name: string
+    readonly namespace: string
+    readonly uid: string
+    readonly resourceVersion: string
+    readonly labels?: Readonly<Record<string, string>>
+    readonly annotations?: Readonly<Record<string, string>>
+  }
+  readonly status?: { readonly conditions?: readonly ObservedCondition[] }
+}
+
+/** Trims a Job to what is read: there may be thousands. */
+export const trimJob = (job: KubeObject): ObservedJob => {
+  const { metadata, status } = job as ObservedJob
+  return {
+    metadata: {
+      ...pick(metadata, ['name', 'namespace', 'uid', 'resourceVersion', 'labels']),
+      annotations: pick(metadata.annotations ?? {}, [appliedAnnotation]),
+    },
+    status: { conditions: (status?.conditions ?? []).map(trimCondition) },
+  }
+}
+
+/** How a Job ended; undefined of one that has not. An end that is certain counts, though pods still terminate. */
+export const endOf = (job: ObservedJob): 'succeeded' | 'failed' | undefined => {
+  const is = (type: string) => conditionOf(job, type)?.status === 'True'
+  if (is('Complete') || is('SuccessCriteriaMet')) return 'succeeded'
+  return is('Failed') || is('FailureTarget') ? 'failed' : undefined
+}
+
+/** Whether it ended because its pod was taken away, which says nothing of whether others come up. */
+export const wasDisrupted = (job: ObservedJob): boolean =>
+  ['Failed', 'FailureTarget'].some((type) => conditionOf(job, type)?.message?.includes('DisruptionTarget') ?? false)
+
+/** Id of the capture that a Job's label claims. */
+export const claimOf = ({ metadata }: ObservedJob): string | undefined => metadata.labels?.[captureLabel]
+
+/** Hash of the options that a Job was created from. */
+export const revisionOf = ({ metadata }: ObservedJob): string => metadata.annotations?.[appliedAnnotation] ?? ''

@@ -1,0 +1,107 @@
+import type { KubeObject, Resource } from '#shared/kube/resource.ts'
+import { conditionOf, messageChars, type ObservedCondition, pick, trimCondition } from './observed-object.ts'
+import { workerContainer } from '#controller/operator/manifests/worker-pod.ts'
+
+/** The kind Pod. */
+export const pods: Resource = { apiVersion: 'v1', kind: 'Pod', plural: 'pods' }
+
+/** State of a container of a pod. */
+export type ObservedContainer = {
+  readonly name?: string
+  readonly ready?: boolean
+  readonly restartCount?: number
+  readonly state?: {
+    readonly waiting?: { readonly reason?: string; readonly message?: string }
+    readonly running?: { readonly startedAt?: string }
+    readonly terminated?: { readonly reason?: string; readonly exitCode?: number; readonly message?: string }
+  }
+}
+
+/** The part of a Pod that is read. */
+export type ObservedPod = KubeObject & {
+  readonly metadata: {
+    readonly name: string
+    readonly namespace: string
+    readonly uid: string
+    readonly resourceVersion: string
+    readonly creationTimestamp: string
+    readonly deletionTimestamp?: string
+    readonly labels?: Readonly<Record<string, string>>
+    readonly annotations?: Readonly<Record<string, string>>
+  }
+  readonly spec?: { readonly nodeName?: string }
+  readonly status?: {
+    readonly phase?: string
+    readonly reason?: string
+    readonly conditions?: readonly ObservedCondition[]
+    readonly containerStatuses?: readonly ObservedContainer[]
+  }
+}
+
+/** Trims a Pod to what is read: there may be thousands. */
+export const trimPod = (pod: KubeObject): ObservedPod => {
+  const { metadata, spec, status = {} } = pod as ObservedPod
+  const { phase, reason, conditions = [], containerStatuses = [] } = status
+  return {
+    metadata: pick(metadata, [
+      'name',
+      'namespace',
+      'uid',
+      'resourceVersion',
+      'creationTimestamp',
+      'deletionTimestamp',
+      'labels',
+      'annotations',
+    ]),
+    spec: pick(spec ?? {}, ['nodeName']),
+    status: {
+      ...(phase !== undefined && { phase }),
+      ...(reason !== undefined && { reason }),
+      conditions: conditions.map(trimCondition),
+      containerStatuses: containerStatuses.map(trimContainer),
+    },
+  }
+}
+
+const trimContainer = ({ state = {}, ...container }: ObservedContainer): ObservedContainer => {
+  const { waiting, running, terminated } = state
+  const cut = <T extends { readonly message?: string }>(of: T): T =>
+    of.message === undefined ? of : { ...of, message: of.message.slice(0, messageChars) }
+  return {
+    ...pick(container, ['name', 'ready', 'restartCount']),
+    state: {
+      ...(waiting && { waiting: cut(pick(waiting, ['reason', 'message'])) }),
+      ...(running && { running: pick(running, ['startedAt']) }),
+      ...(terminated && { terminated: cut(pick(terminated, ['reason', 'exitCode', 'message'])) }),
+    },
+  }
+}
+
+/** The worker's container; undefined where its node has not reported it. There may be others: sidecars, or such that a webhook adds. */
+export const workerOf = ({ status }: ObservedPod): ObservedContainer | undefined =>
+  status?.containerStatuses?.find(({ name }) => name === workerContainer)
+
+/** Whether a pod is pending because no node has room for it. */
+export const isUnscheduled = (pod: ObservedPod): boolean => {
+  const scheduled = conditionOf(pod, 'PodScheduled')
+  return scheduled?.status === 'False' && scheduled.reason === 'Unschedulable' && !isStopping(pod) && !hasEnded(pod)
+}
+
+/**
+ * Whether Kubernetes has lost the node of a pod that worked. Its node controller then sets the pod's condition `Ready` to False,
+ * and nothing else: a kubelet would report that the containers are not ready, or why the pod is not.
+ */
+export const isNodeLost = (pod: ObservedPod): boolean => {
+  const ready = conditionOf(pod, 'Ready')
+  return ready?.status === 'False' && !ready.reason && conditionOf(pod, 'ContainersReady')?.status === 'True'
+}
+
+/** Whether a pod is terminating. */
+export const isStopping = ({ metadata }: ObservedPod): boolean => metadata.deletionTimestamp !== undefined
+
+/** Whether a pod has ended for good; Kubernetes counts it no more. */
+export const hasEnded = ({ status }: ObservedPod): boolean =>
+  status?.phase === 'Failed' || status?.phase === 'Succeeded'
+
+/** Whether the pod is ready. */
+export const isReady = (pod: ObservedPod): boolean => conditionOf(pod, 'Ready')?.status === 'True'

@@ -1,0 +1,92 @@
+import { createJobReports, type JobReports } from '#controller/proxied/job-reports.ts'
+import { type PoolSubscription, subscribeToPool } from '#controller/subscribe-to-pool.ts'
+import { type Pool, pools as kinds } from '#shared/capture/lane.ts'
+import { type Clock, pause } from '#shared/kube/clock.ts'
+import type { Queue } from '#shared/queue/connection.ts'
+import { beatMs } from '#shared/queue/messages.ts'
+import { pokeSubject } from '#shared/queue/subjects.ts'
+
+/** Longest wait for the first reports. */
+const syncMsMax = 5000
+/** Every worker sends at least one heartbeat within this time, if nothing is slow. */
+const heartbeatMsMax = 1.25 * beatMs
+const pollMs = 100
+
+/** Subscriptions to the reports of all kinds of pools, held by every replica. */
+export type PoolSubscriptions = Disposable & {
+  readonly of: (kind: Pool) => PoolSubscription
+  /** Reports of the workers of Jobs. */
+  readonly reports: JobReports
+  /** Calls a listener, until disposed, when a kind of pool should be reconciled. */
+  readonly onChange: (listener: (kind: Pool) => void) => Disposable
+  /**
+   * Resolves once the backlog of a kind, and heartbeats of all its workers, those of these pods at least, were received; after
+   * 5 s, or when `signal` aborts, anyway.
+   */
+  readonly waitForSync: (kind: Pool, pods: () => readonly string[], signal: AbortSignal) => Promise<void>
+}
+
+/** Subscribes to the reports of all kinds of pools. */
+export const openPoolSubscriptions = (deps: {
+  readonly queue: Pick<Queue, 'subscribe'>
+  readonly clock: Clock
+  readonly malformed: (subject: string) => void
+}): PoolSubscriptions => {
+  const { queue, clock, malformed } = deps
+  const now = clock.nowMs
+  const sinceMs = now()
+  const reports = createJobReports(now)
+  const listeners = new Set<(kind: Pool) => void>()
+  using opened = new DisposableStack()
+
+  const notify = (kind: Pool) => {
+    for (const listener of listeners) listener(kind)
+  }
+  const subscribe = (kind: Pool): PoolSubscription => {
+    opened.use(queue.subscribe(pokeSubject(kind), () => notify(kind)))
+    if (kind !== 'proxied') {
+      const changed: Parameters<typeof subscribeToPool>[0]['changed'] = (beat, before) => {
+        if (beat.state !== before?.state) notify(kind)
+      }
+      return opened.use(subscribeToPool({ queue, now, malformed, changed }, kind))
+    }
+    const changed = (take: () => void) => {
+      take()
+      notify(kind)
+    }
+    return opened.use(
+      subscribeToPool(
+        {
+          queue,
+          now,
+          malformed,
+          changed: (beat) => changed(() => reports.beat(beat)),
+          started: (message) => changed(() => reports.started(message)),
+        },
+        kind,
+      ),
+    )
+  }
+  const subscriptions = new Map(kinds.map((kind) => [kind, subscribe(kind)]))
+  const of = (kind: Pool): PoolSubscription => {
+    const subscription = subscriptions.get(kind)
+    if (!subscription) throw new TypeError(`no subscription to pool ${kind}`)
+    return subscription
+  }
+  const parts = opened.move()
+  return {
+    of,
+    reports,
+    onChange: (listener) => {
+      listeners.add(listener)
+      return { [Symbol.dispose]: () => listeners.delete(listener) }
+    },
+    waitForSync: async (kind, pods, signal) => {
+      const { backlog, beats } = of(kind)
+      const isSynced = () =>
+        now() - sinceMs >= heartbeatMsMax && backlog() !== 'unknown' && pods().every((pod) => beats.has(pod))
+      while (!signal.aborted && !isSynced() && now() - sinceMs < syncMsMax) await pause(clock, pollMs, signal)
+    },
+    [Symbol.dispose]: () => parts.dispose(),
+  }
+}

@@ -1,0 +1,61 @@
+import type { BeatMessage, StartedMessage } from '#shared/queue/messages.ts'
+
+/** What the worker of a Job has reported of itself. */
+export type JobReport = {
+  /** The capture that it has claimed. */
+  readonly captureId?: string
+  /** Whether it takes nothing more. */
+  readonly isSpent: boolean
+  /** When it last reported something new. */
+  readonly atMs: number
+}
+
+/** Reports of the workers of Jobs, by the Job's name, kept longer than heartbeats: a claim holds as long as the Job. */
+export type JobReports = {
+  readonly of: (job: string) => JobReport | undefined
+  /** Jobs whose worker became ready, counted since the start. */
+  readonly ready: () => number
+  /** Takes a heartbeat that differs from the last. */
+  readonly beat: (beat: BeatMessage) => void
+  /** Takes the report that an attempt begins. */
+  readonly started: (message: StartedMessage) => void
+  /** Forgets Jobs that are not among these and have reported nothing for a minute. */
+  readonly keep: (jobs: ReadonlySet<string>) => void
+}
+
+/** Most Jobs that are remembered; the oldest are forgotten first. */
+const reportsMax = 8192
+/** A Job may report before the informer shows it. */
+const unseenMs = 60_000
+
+/** Creates an empty store. */
+export const createJobReports = (now: () => number): JobReports => {
+  const reports = new Map<string, JobReport>()
+  let ready = 0
+
+  const note = (job: string, report: Omit<JobReport, 'atMs'>) => {
+    if (!reports.has(job) && !report.isSpent) ready += 1
+    reports.set(job, { ...reports.get(job), ...report, atMs: now() })
+    if (reports.size <= reportsMax) return
+    for (const oldest of reports.keys()) {
+      reports.delete(oldest)
+      return
+    }
+  }
+
+  return {
+    of: (job) => reports.get(job),
+    ready: () => ready,
+    beat: ({ pod, state, captures: [captureId] }) => {
+      if (state === 'starting') return
+      const isSpent = state !== 'ready' && captureId === undefined
+      note(pod, { isSpent, ...(captureId !== undefined && { captureId }) })
+    },
+    started: ({ pod, kind, id }) => {
+      if (kind === 'begun') note(pod, { isSpent: reports.get(pod)?.isSpent ?? false, captureId: id })
+    },
+    keep: (jobs) => {
+      for (const [job, { atMs }] of reports) if (!jobs.has(job) && now() - atMs > unseenMs) reports.delete(job)
+    },
+  }
+}

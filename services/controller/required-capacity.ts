@@ -1,0 +1,90 @@
+import type { Backlog, Depth, Observation, PoolPolicy, Reason, ObservedWorker } from './pool.ts'
+
+/** Assumed until the first start was measured. */
+const usualStartMs = 3000
+/** Assumed until the first capture was measured. */
+const usualServiceMs = 3000
+
+/** What the number of workers is computed from; `active` are those that take work or soon will. */
+export type Demand = {
+  readonly backlog: Backlog
+  readonly depth: Depth | 'unknown'
+  readonly active: readonly ObservedWorker[]
+  /** Captures in slots of any worker of the pool, those that take no more work included. */
+  readonly busy: number
+  /** Workers of others that serve the same queue. */
+  readonly elsewhere: Observation['elsewhere']
+  readonly startMs: number | undefined
+  readonly serviceMs: number | undefined
+}
+
+/** Workers that the work needs, before the pool's bounds, and which term decides. */
+export type RequiredCapacity = {
+  readonly workers: number
+  readonly reason: Extract<Reason, 'load' | 'backlog' | 'buffer'>
+}
+
+const slotsOf = (active: readonly ObservedWorker[], policy: PoolPolicy): number =>
+  active.length > 0 ? Math.max(...active.map(({ slots }) => slots)) : policy.slots
+
+/**
+ * Slot-milliseconds that the workers there are, starting ones and those of others included, can serve within `horizonMs`. One
+ * that waits for a node counts as one that would be started now: asking for another in its place brings no node sooner.
+ */
+const supplyMs = ({ active, elsewhere }: Demand, horizonMs: number, startMs: number): number =>
+  active.reduce((sum, { state, ageMs, slots }) => {
+    const comingMs = state === 'unscheduled' ? startMs : startMs - ageMs
+    const untilReadyMs = state === 'ready' ? 0 : Math.max(0, comingMs)
+    return sum + slots * Math.max(0, horizonMs - untilReadyMs)
+  }, elsewhere.slots * horizonMs)
+
+/**
+ * Workers missing to serve everything that waits within the queue-wait objective: slot-milliseconds of the waiting and
+ * expected captures, less what the present workers serve until a new one could have helped.
+ */
+const missingWorkers = (
+  demand: Demand,
+  policy: PoolPolicy,
+  of: { waiting: number; serviceMs: number; slots: number },
+) => {
+  if (of.waiting === 0) return 0
+  const startMs = demand.startMs ?? usualStartMs
+  // A slot serves at least one capture, however long that takes.
+  const reachMs = Math.max(policy.queueWaitMs, of.serviceMs)
+  const horizonMs = startMs + reachMs
+  const arriving = (demand.backlog.arrivals10s / 10_000) * horizonMs
+  const activeBusy = demand.active.reduce((sum, { busy }) => sum + busy, demand.elsewhere.busy)
+  const demandMs = (of.waiting + arriving + activeBusy / 2) * of.serviceMs
+  const missingMs = demandMs - supplyMs(demand, horizonMs, startMs)
+  return Math.max(0, Math.ceil(missingMs / (of.slots * reachMs)))
+}
+
+/** Captures of the queue that this pool has to serve: all but those that the workers of others serve. */
+const knownOf = ({ backlog, depth, elsewhere }: Demand): number => {
+  const inStream = depth === 'unknown' ? 0 : depth.waiting + depth.inFlight
+  return Math.max(0, Math.max(backlog.pending + backlog.processing, inStream) - elsewhere.busy)
+}
+
+/**
+ * The control law. Little's law with the measured service time gives the slots that the arrivals keep busy, the square
+ * root of it the reserve for their scatter (square-root staffing, beta 1); a backlog term adds what the queue-wait
+ * objective lacks. While anything waits, every idle core gets a worker. Slots of others that serve the same queue count
+ * first. Never more than one slot per capture that is known and finds none elsewhere, plus the warm buffer.
+ */
+export const requiredCapacity = (demand: Demand, policy: PoolPolicy): RequiredCapacity => {
+  const { backlog, active, busy, elsewhere } = demand
+  const known = knownOf(demand)
+  const waiting = Math.max(0, known - busy)
+  const slots = slotsOf(active, policy)
+  const serviceMs = demand.serviceMs ?? usualServiceMs
+  const load = (backlog.arrivals10s / 10_000) * serviceMs
+  const loadSlots = Math.max(0, load + Math.sqrt(load) - elsewhere.slots)
+  const steady = Math.max(Math.ceil(loadSlots / slots), Math.ceil(Math.min(busy, known) / slots))
+  const missing = missingWorkers(demand, policy, { waiting, serviceMs, slots })
+  const overdue = Math.max(missing > 0 ? active.length + missing : 0, waiting > 0 ? policy.idleCores : 0)
+  const homeless = Math.max(0, known - (elsewhere.slots - elsewhere.busy))
+  // One at least, so that the last worker stays as long as anything is known.
+  const workers = Math.min(Math.ceil(homeless / slots), Math.max(steady, overdue, 1))
+  if (workers === 0 && policy.buffer > 0) return { workers: policy.buffer, reason: 'buffer' }
+  return { workers: workers + policy.buffer, reason: overdue > steady ? 'backlog' : 'load' }
+}

@@ -1,0 +1,108 @@
+import type { WorkerGroups } from './worker-groups.ts'
+import {
+  type Decision,
+  type Observation,
+  type PoolMemory,
+  type PoolPolicy,
+  type Reason,
+  type ObservedWorker,
+  type Trouble,
+  troubles,
+} from './pool.ts'
+
+/** Largest part of the active workers that one step down takes. */
+const stepPart = 0.25
+
+/** A wanted size, and why. */
+export type Sized = { readonly wanted: number; readonly reason: Reason }
+
+/** All that is known when a pool is sized; the memory holds what is wanted now. */
+export type Moment = {
+  readonly seen: Observation
+  readonly policy: PoolPolicy
+  readonly memory: PoolMemory
+  readonly groups: WorkerGroups
+}
+
+const podsOf = (workers: readonly ObservedWorker[]): string[] => workers.map(({ pod }) => pod)
+
+/** Workers that were requested and take no captures: stuck ones, and refused ones. */
+const unavailableOf = ({ seen, groups }: Moment): number => groups.stuck.length + (seen.refused?.count ?? 0)
+
+/** The most urgent trouble; undefined without any. */
+const troubleOf = ({ seen, groups }: Moment): Trouble | undefined =>
+  troubles.find((each) => seen.refused?.trouble === each || groups.stuck.some(({ trouble }) => trouble === each))
+
+/** The largest size that was wanted lately, below which nothing is taken away. */
+const heldOf = ({ seen, policy, memory }: Moment): number => {
+  const held = Math.max(0, ...(memory.wants ?? []).map(({ size }) => size))
+  if (policy.size !== 'by-queue') return held
+  const lastStays = policy.min === 0 && seen.nowMs < memory.lastWantMs + policy.zeroAfterMs
+  return Math.min(policy.max, Math.max(held, lastStays ? 1 : 0))
+}
+
+const withdrawableStuck = ({ starting, stuck }: WorkerGroups): readonly ObservedWorker[] =>
+  starting.length > 0 ? [] : stuck
+
+/**
+ * Takes away above the held size what has not begun: refused ones, which can only be taken back all together, stuck ones, and
+ * such that wait for a node. While workers are starting, those might go in the place of stuck ones.
+ */
+const withdraw = (moment: Moment, wanted: number): Decision | undefined => {
+  const { groups, seen } = moment
+  const refused = seen.refused?.count ?? 0
+  const idle = [...withdrawableStuck(groups), ...groups.unscheduled]
+  const size = groups.active.length + unavailableOf(moment)
+  const excess = Math.min(refused + idle.length, size - heldOf(moment))
+  if (excess <= 0 || excess < refused) return undefined
+  return { kind: 'stop', pods: podsOf(idle.slice(0, excess - refused)), wanted, reason: 'excess' }
+}
+
+/** Brings the active workers up to the wanted number, as far as stuck, refused and failing ones let it. */
+export const scaleUp = (moment: Moment, { wanted, reason }: Sized): Decision => {
+  const { seen, memory, groups } = moment
+  const missing = wanted - groups.active.length
+  const undrain = podsOf(groups.leaving.slice(0, missing))
+  const starts = Math.max(0, missing - undrain.length - unavailableOf(moment))
+  const requested = groups.present + (seen.refused?.count ?? 0)
+  if (starts === 0 && undrain.length === 0) return { kind: 'hold', wanted, reason: troubleOf(moment) ?? reason }
+  if (memory.failures === 0 || starts === 0)
+    return { kind: 'scale-up', to: requested + starts, undrain, wanted, reason }
+  const mayTry = seen.nowMs >= memory.retryAtMs && groups.starting.length === 0
+  if (!mayTry && undrain.length === 0) return { kind: 'hold', wanted, reason: 'crash-looping' }
+  return { kind: 'scale-up', to: requested + (mayTry ? 1 : 0), undrain, wanted, reason: 'crash-looping' }
+}
+
+/** Idle ones first, among those the youngest: what has served for long is warm. */
+const victims = (ready: readonly ObservedWorker[], count: number): string[] =>
+  podsOf(ready.toSorted((a, b) => a.busy - b.busy || a.ageMs - b.ageMs).slice(0, count))
+
+const scaleDown = (moment: Moment, { wanted, reason }: Sized): Decision => {
+  const { seen, policy, memory, groups } = moment
+  const size = groups.active.length
+  const held = heldOf(moment)
+  if (size <= held) {
+    const isLarger = size + unavailableOf(moment) > wanted
+    return { kind: 'hold', wanted, reason: isLarger ? 'holding' : steadyOr(reason) }
+  }
+  // Some are always starting in a large pool; one that has not come up yet replaces nobody.
+  const ready = groups.active.filter(({ state }) => state === 'ready')
+  if (ready.length <= held) return { kind: 'hold', wanted, reason: 'starting' }
+  if (seen.nowMs < memory.lastDrainMs + policy.drainStepMs) return { kind: 'hold', wanted, reason: 'stepping' }
+  const step = Math.max(1, Math.floor(size * stepPart))
+  return { kind: 'drain', pods: victims(ready, Math.min(step, ready.length - held)), wanted, reason: 'excess' }
+}
+
+const steadyOr = (reason: Reason): Reason => (reason === 'at-maximum' || reason === 'fixed' ? reason : 'steady')
+
+/** Moves the pool towards the wanted size: up at once, down in steps and not below what was wanted lately. */
+export const scale = (moment: Moment, wanted: Sized): Decision => {
+  if (wanted.wanted > moment.groups.active.length) {
+    const up = scaleUp(moment, wanted)
+    return up.kind === 'hold' ? (withdraw(moment, wanted.wanted) ?? up) : up
+  }
+  const drained = moment.groups.leaving.filter(({ state }) => state === 'drained')
+  const pods = podsOf([...withdrawableStuck(moment.groups), ...drained])
+  if (drained.length > 0) return { kind: 'stop', pods, wanted: wanted.wanted, reason: 'drained' }
+  return withdraw(moment, wanted.wanted) ?? scaleDown(moment, wanted)
+}

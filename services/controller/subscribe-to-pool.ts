@@ -1,0 +1,128 @@
+import type { Pool } from '#shared/capture/lane.ts'
+import type { Incoming, Queue } from '#shared/queue/connection.ts'
+import { backlogCodec, type BeatMessage, beatCodec, type StartedMessage, startedCodec } from '#shared/queue/messages.ts'
+import { backlogSubject, beatFilter, captureIdOf, startedFilter } from '#shared/queue/subjects.ts'
+import type { Backlog } from './pool.ts'
+
+/** A count older than this is unknown. The ledger counts every second. */
+const staleAfterMs = 5000
+/** Silence of a worker, while its heartbeats could be received, after which it is forgotten. */
+const forgetAfterMs = 60_000
+/** Time between two searches for such workers, each of which visits all. */
+const searchMs = 10_000
+/** Bound on workers that are remembered; there are never as many. */
+const workersMax = 4096
+
+/** The newest heartbeat of a worker, and when it was received. */
+export type ReceivedBeat = { readonly beat: BeatMessage; readonly atMs: number }
+
+/** Reports of all workers of one kind of pool, whoever runs them, and of its queue. */
+export type PoolSubscription = Disposable & {
+  /** The ledger's newest count; unknown where it is older than five seconds. */
+  readonly backlog: () => Backlog | 'unknown'
+  /** The newest heartbeats by pod, at most 4096, without workers that were silent for a minute. */
+  readonly beats: ReadonlyMap<string, ReceivedBeat>
+  /** Milliseconds since `fromMs` in which the subscription certainly received messages. */
+  readonly listeningMs: (fromMs: number) => number
+}
+
+/** Callbacks are called synchronously, in the order of the messages, and must not throw. */
+export type PoolSubscriptionDeps = {
+  readonly queue: Pick<Queue, 'subscribe'>
+  readonly now: () => number
+  /** Called with the subject of a message that breaks its schema. */
+  readonly malformed: (subject: string) => void
+  /** Called with each heartbeat that differs from that worker's last one. */
+  readonly changed?: (beat: BeatMessage, before: BeatMessage | undefined) => void
+  /** Called with each attempt that begins or is handed back; without it there is no subscription to these reports. */
+  readonly started?: (message: StartedMessage) => void
+}
+
+type Stored = { readonly bytes: Uint8Array; beat: BeatMessage; atMs: number }
+
+/** Newest backlog message, and since when they have come without a gap: silence in a gap proves nothing. */
+const followBacklog = (now: () => number) => {
+  let last: { backlog: Backlog; atMs: number; sinceMs: number } | undefined
+  return {
+    take: (backlog: Backlog) => {
+      const atMs = now()
+      const sinceMs = last && atMs - last.atMs <= staleAfterMs ? last.sinceMs : atMs
+      last = { backlog, atMs, sinceMs }
+    },
+    backlog: (): Backlog | 'unknown' => (last && now() - last.atMs <= staleAfterMs ? last.backlog : 'unknown'),
+    listeningMs: (fromMs: number): number => (last ? Math.max(0, last.atMs - Math.max(fromMs, last.sinceMs)) : 0),
+  }
+}
+
+/** Keeps the newest heartbeat of each worker. A byte-identical repeat costs one comparison. */
+const followBeats = (deps: Pick<PoolSubscriptionDeps, 'now' | 'malformed' | 'changed'>, pool: Pool) => {
+  const received = new Map<string, Stored>()
+  let searchedMs = Number.NEGATIVE_INFINITY
+  const [before = '', after = ''] = beatFilter(pool).split('*')
+  const podOf = (subject: string) => subject.slice(before.length, -after.length)
+  return {
+    received,
+    take: ({ subject, data }: Incoming) => {
+      const pod = podOf(subject)
+      const last = received.get(pod)
+      if (last && Buffer.compare(last.bytes, data) === 0) {
+        last.atMs = deps.now()
+        return
+      }
+      const beat = beatCodec.decode(data)
+      // A worker reports on itself only.
+      if (beat.pod !== pod) return deps.malformed(subject)
+      if (!last && received.size >= workersMax) return
+      // A copy of its own: what came is a part of a larger buffer of the client, and so would be a small Buffer.
+      received.set(pod, { bytes: new Uint8Array(data), beat, atMs: deps.now() })
+      deps.changed?.(beat, last?.beat)
+    },
+    forget: (isGone: (atMs: number) => boolean) => {
+      if (deps.now() - searchedMs < searchMs) return
+      searchedMs = deps.now()
+      for (const [pod, { atMs }] of received) if (isGone(atMs)) received.delete(pod)
+    },
+  }
+}
+
+/** Subscribes to the reports of a kind of pool. Hundreds of heartbeats per second cost little as long as they repeat. */
+export const subscribeToPool = (deps: PoolSubscriptionDeps, pool: Pool): PoolSubscription => {
+  const counted = followBacklog(deps.now)
+  const beats = followBeats(deps, pool)
+  const onStarted = deps.started
+
+  const decoded = (take: (message: Incoming) => void) => (message: Incoming) => {
+    try {
+      take(message)
+    } catch {
+      deps.malformed(message.subject)
+    }
+  }
+  const subscriptions = [
+    deps.queue.subscribe(
+      backlogSubject(pool),
+      decoded(({ data }) => {
+        counted.take(backlogCodec.decode(data))
+        beats.forget((atMs) => counted.listeningMs(atMs) > forgetAfterMs)
+      }),
+    ),
+    deps.queue.subscribe(beatFilter(pool), decoded(beats.take)),
+  ]
+  if (onStarted) {
+    const take = ({ subject, data }: Incoming) => {
+      const message = startedCodec.decode(data)
+      if (message.id !== captureIdOf(subject)) return deps.malformed(subject)
+      onStarted(message)
+    }
+    subscriptions.push(deps.queue.subscribe(startedFilter(pool), decoded(take)))
+  }
+
+  return {
+    backlog: counted.backlog,
+    beats: beats.received,
+    listeningMs: counted.listeningMs,
+    [Symbol.dispose]: () => {
+      for (const subscription of subscriptions) subscription[Symbol.dispose]()
+    },
+  }
+}

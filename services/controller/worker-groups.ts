@@ -1,0 +1,74 @@
+import type { PoolPolicy, ObservedWorker } from './pool.ts'
+
+/** A worker silent for longer is lost. */
+const lostAfterMs = 10_000
+/** For how long silence of most workers is taken for a fault of subscription. */
+const suspectForMs = 30_000
+
+/** Workers that are not terminating, by their capacity. */
+export type WorkerGroups = {
+  readonly present: number
+  /** Those that take work, and those that will: unscheduled and starting ones, unless starts have been failing. */
+  readonly active: readonly ObservedWorker[]
+  readonly unscheduled: readonly ObservedWorker[]
+  readonly starting: readonly ObservedWorker[]
+  readonly stuck: readonly ObservedWorker[]
+  /** Those that take no more captures: busy ones finish, idle ones are `drained`. */
+  readonly leaving: readonly ObservedWorker[]
+  readonly lost: readonly ObservedWorker[]
+}
+
+/** Classifies workers. With `startsFail` no starting one counts as capacity. */
+export const classifyWorkers = (
+  workers: readonly ObservedWorker[],
+  policy: PoolPolicy,
+  startsFail: boolean,
+): WorkerGroups => {
+  const isLost = ({ state, ageMs, silentMs, isNodeLost }: ObservedWorker): boolean => {
+    if (isNodeLost) return silentMs > lostAfterMs
+    if (state === 'stuck' || state === 'unscheduled') return false
+    return state === 'starting' ? ageMs > policy.startLimitMs : silentMs > lostAfterMs
+  }
+  const present = workers.filter(({ state }) => state !== 'stopping')
+  const well = present.filter((worker) => !isLost(worker))
+  const unscheduled = well.filter(({ state }) => state === 'unscheduled')
+  const starting = well.filter(({ state }) => state === 'starting')
+  return {
+    present: present.length,
+    active: [...well.filter(({ state }) => state === 'ready'), ...(startsFail ? [] : [...starting, ...unscheduled])],
+    unscheduled,
+    starting,
+    stuck: well.filter(({ state }) => state === 'stuck'),
+    leaving: well.filter(({ state }) => state === 'draining' || state === 'drained'),
+    lost: present.filter(isLost),
+  }
+}
+
+/** Whether a lost worker is certainly lost: it never sent a heartbeat, or Kubernetes has lost its node. */
+const isCertain = ({ state, isNodeLost }: ObservedWorker): boolean => state === 'starting' || isNodeLost === true
+
+const silentOf = ({ lost }: WorkerGroups) => lost.filter((worker) => !isCertain(worker))
+
+const reportingOf = ({ present, unscheduled, starting, stuck, lost }: WorkerGroups): number =>
+  present - unscheduled.length - starting.length - stuck.length - lost.length
+
+/** One worker may hang; when most of several fall silent together, assume that our own subscription failed. */
+export const isSubscriptionSuspect = (groups: WorkerGroups): boolean => {
+  const silent = silentOf(groups)
+  const isMost = silent.length > 1 && silent.length > reportingOf(groups)
+  return isMost && Math.min(...silent.map(({ silentMs }) => silentMs)) < suspectForMs
+}
+
+/**
+ * The lost workers that are replaced now: those that are certainly lost, and the others too unless more are silent than report.
+ * Then they may all still serve, and go one at a time: not within 30 s, and the next once the replacement of the one before,
+ * `sinceLastMs` ago, reports.
+ */
+export const replaceableOf = (groups: WorkerGroups, sinceLastMs: number): readonly ObservedWorker[] => {
+  const silent = silentOf(groups)
+  if (silent.length <= reportingOf(groups)) return groups.lost
+  const certain = groups.lost.filter(isCertain)
+  const isAwaited = groups.unscheduled.length + groups.starting.length > 0 || sinceLastMs < lostAfterMs
+  if (isSubscriptionSuspect(groups) || isAwaited) return certain
+  return [...certain, ...silent.toSorted((a, b) => b.silentMs - a.silentMs).slice(0, 1)]
+}

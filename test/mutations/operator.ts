@@ -1,0 +1,91 @@
+import type { Mutation } from './mutation.ts'
+
+const unit = 'test/unit/controller'
+const operator = 'services/controller/operator'
+
+const against = (test: string, file: string, changes: readonly (readonly [find: string, replace: string])[]) =>
+  changes.map(([find, replace]): Mutation => ({ test, file, find, replace }))
+
+/** Against what a controller knows before it decides, and against deciding without that. */
+const knowledge: readonly Mutation[] = [
+  ...against(`${unit}/operator/scale/run-pool.test.ts`, `${operator}/scale/run-pool.ts`, [
+    ['  await subscriptions.waitForSync(kind, readyPods, stop)\n', ''],
+    ['!hasSurplus || isRolloutStalled || !isStep', '!hasSurplus || !isStep'],
+    ["decision.kind === 'drain' || decision.reason === 'stepping'", "decision.kind === 'drain'"],
+  ]),
+  ...against(`${unit}/operator/watch/pool-subscriptions.test.ts`, `${operator}/watch/pool-subscriptions.ts`, [
+    ["backlog() !== 'unknown' && ", ''],
+    [' && pods().every((pod) => beats.has(pod))', ''],
+    ['now() - sinceMs >= heartbeatMsMax && ', ''],
+    ['&& now() - sinceMs < syncMsMax', ''],
+  ]),
+  ...against(`${unit}/worker-groups.test.ts`, 'services/controller/worker-groups.ts', [
+    ['const isMost = silent.length > 1 && silent.length > reportingOf(groups)', 'const isMost = false'],
+    [' < suspectForMs', ' < Infinity'],
+    ['if (isSubscriptionSuspect(groups) || isAwaited) return certain', 'if (isAwaited) return certain'],
+  ]),
+  ...against(`${unit}/decide.test.ts`, 'services/controller/decide.ts', [
+    ["if (seen.backlog === 'unknown' && wanted.wanted <= size) {", "if (seen.backlog === 'unknown') {"],
+    [
+      "return seen.backlog === 'unknown' ? { decision: scaleUp(next, wanted), memory: next.memory } : scaled(next, wanted)",
+      'return scaled(next, wanted)',
+    ],
+  ]),
+  ...against(`${unit}/operator/watch/informers.test.ts`, `${operator}/watch/informers.ts`, [
+    [' && each.downMs() <= unknownAfterMs', ''],
+  ]),
+]
+
+/** Against writes of a controller that does not lead, and of what has changed meanwhile. */
+const fences: readonly Mutation[] = [
+  ...against(`${unit}/operator/lead.test.ts`, `${operator}/lead.ts`, [
+    ['if (term.isValid() && queue.isConnected())', 'if (queue.isConnected())'],
+    ['if (term.isValid() && queue.isConnected())', 'if (term.isValid())'],
+  ]),
+  ...against(`${unit}/operator/scale/deployment-actuator.test.ts`, `${operator}/scale/deployment-actuator.ts`, [
+    ['!size.isShown(deployment) || ', ''],
+    [' || deployment.status.replicas !== all.length', ''],
+    ['      if (servesBefore(all, leaving)) return\n', ''],
+    ['if (deployment && isSettled) await', 'if (deployment) await'],
+    ["if (outcomeOf(thrown) === 'unavailable') terminating.add(of.victims)", ''],
+  ]),
+]
+
+/** Against the capacity that pods without a node are, and what their wait is taken for. */
+const capacity: readonly Mutation[] = [
+  ...against(`${unit}/operator/pods/pod-trouble.test.ts`, `${operator}/pods/pod-trouble.ts`, [
+    ['return unscheduledMs > nodeProvisionMs ? ', 'return unscheduledMs >= 0 ? '],
+    ['return comingMs > comingMsMax ? ', 'return comingMs >= 0 ? '],
+  ]),
+  ...against(`${unit}/operator/pods/pod-starts.test.ts`, `${operator}/pods/pod-starts.ts`, [
+    ['hasWaited ? { provisionMs: clock.nowMs() - seenMs } : { startMs: ageMs }', '{ startMs: ageMs }'],
+    ['start.hasWaited ||= isWaiting', ''],
+  ]),
+  ...against(`${unit}/worker-groups.test.ts`, 'services/controller/worker-groups.ts', [
+    ['...starting, ...unscheduled', '...starting'],
+    ['if (isNodeLost) return silentMs > lostAfterMs', ''],
+  ]),
+  ...against(`${unit}/operator/pods/list-workers.test.ts`, `${operator}/pods/list-workers.ts`, [
+    ['&& !surplus.has(pod)', ''],
+    ["failure?.status !== 'True' || missing <= 0", "failure?.status !== 'True'"],
+  ]),
+]
+
+/** Against what is applied, and in which order. */
+const applied: readonly Mutation[] = [
+  ...against(`${unit}/operator/apply/children.test.ts`, `${operator}/apply/children.ts`, [
+    ['if (seen.applied !== annotations[appliedAnnotation]) return true', ''],
+    ['specHash === undefined ? seen.hasForeignSpec : seen.specHash !== specHash', 'false'],
+    ['    assertOwned(found, of.pool)\n', ''],
+  ]),
+  ...against(`${unit}/operator/apply/rollout.test.ts`, `${operator}/apply/rollout.ts`, [
+    ["if (observedGeneration < sinceGeneration) return 'pending'", ''],
+  ]),
+  ...against(`${unit}/operator/jobs/kubernetes-jobs.test.ts`, `${operator}/jobs/job-creations.ts`, [
+    ["if (outcome === 'unavailable') this.#unanswered.set(name, this.#deps.now())", ''],
+    ['if (this.#isCreating || requests.isThrottled()) return', 'if (requests.isThrottled()) return'],
+  ]),
+]
+
+/** Faults of the operator, each against a unit test. */
+export const operatorFaults: readonly Mutation[] = [...knowledge, ...fences, ...capacity, ...applied]

@@ -1,0 +1,230 @@
+import t from 'tap'
+import { type WorkerPodOptions, workerPod } from '#controller/operator/manifests/worker-pod.ts'
+import { poolLabels, poolSelector } from '#shared/kube/names.ts'
+import { knownNames } from '#shared/config/settings/all.ts'
+import { podSettings } from '#test/helpers/kube-objects.ts'
+
+const pod = (more: Partial<WorkerPodOptions> = {}) =>
+  workerPod({
+    pool: 'standard',
+    browserPool: 'web',
+    template: {},
+    slots: 2,
+    program: 'main',
+    graceSeconds: 100,
+    settings: podSettings,
+    ...more,
+  })
+const containerOf = (more?: Partial<WorkerPodOptions>) => pod(more).spec.containers[0]!
+const variablesOf = (more?: Partial<WorkerPodOptions>) =>
+  new Map(containerOf(more).env?.map(({ name, value, valueFrom }) => [name, value ?? valueFrom]))
+
+t.test('worker pod: the environment has the pool and the files of the secrets, and no secret', async (t) => {
+  t.strictSame(
+    [...variablesOf()],
+    [
+      ['SHUTTERFLEET_WORKER_POOL', 'standard'],
+      ['SHUTTERFLEET_WORKER_SLOTS', '2'],
+      ['SHUTTERFLEET_WORKER_EGRESS', 'egress:3128'],
+      ['SHUTTERFLEET_WORKER_NETWORK_ISOLATION', 'namespace'],
+      ['SHUTTERFLEET_WORKER_UNSAFE_NO_SANDBOX', 'false'],
+      ['SHUTTERFLEET_PROBE_HOST', '0.0.0.0'],
+      ['SHUTTERFLEET_PROBE_PORT', '9090'],
+      ['SHUTTERFLEET_NATS_URL_FILE', '/run/secrets/shutterfleet/nats-url'],
+      ['SHUTTERFLEET_WORKER_OPENING_KEYS_FILE', '/run/secrets/shutterfleet/opening-keys'],
+      ['SHUTTERFLEET_EGRESS_TOKEN_FILE', '/run/secrets/shutterfleet/egress-token'],
+      ['SHUTTERFLEET_WORKER_POD', { fieldRef: { fieldPath: 'metadata.name' } }],
+    ],
+  )
+  t.match(pod().spec.volumes?.[0], {
+    name: 'secrets',
+    secret: { secretName: 'worker-secret-standard', defaultMode: 288 },
+  })
+  t.strictSame(containerOf().args, ['node', 'services/worker/main.ts'])
+})
+
+t.test('worker pod: a worker whose event loop has not answered for 10 s is restarted', async (t) => {
+  const { httpGet, periodSeconds = 0, timeoutSeconds = 0, failureThreshold = 0 } = containerOf().livenessProbe ?? {}
+  t.equal(httpGet?.path, '/livez')
+  t.equal(Math.max(periodSeconds, timeoutSeconds) * failureThreshold, 10)
+})
+
+t.test(
+  "worker pod: the image's init is the first process, and liveness counts once the worker has started",
+  async (t) => {
+    t.notOk('command' in containerOf())
+    const { httpGet, periodSeconds = 0, failureThreshold = 0 } = containerOf().startupProbe ?? {}
+    t.equal(httpGet?.path, '/livez')
+    t.equal(periodSeconds * failureThreshold, 120)
+  },
+)
+
+t.test(
+  'worker pod: node autoscalers may move a worker and not a Job, unless the template says otherwise',
+  async (t) => {
+    const evict = 'cluster-autoscaler.kubernetes.io/safe-to-evict'
+    const keep = 'karpenter.sh/do-not-disrupt'
+    t.strictSame(pod().metadata.annotations, { [evict]: 'true' })
+    t.strictSame(pod({ program: 'main-job' }).metadata.annotations, { [evict]: 'false', [keep]: 'true' })
+    const template = { annotations: { [evict]: 'false' } }
+    t.strictSame(pod({ template }).metadata.annotations, { [evict]: 'false' })
+  },
+)
+
+t.test('worker pod: every variable is a setting', async (t) => {
+  const names = [...variablesOf().keys()].map((name) => name.replace(/^SHUTTERFLEET_|_FILE$/g, ''))
+  t.strictSame(
+    names.filter((name) => !knownNames.has(name)),
+    [],
+  )
+})
+
+t.test('worker pod: the worker of a Job reports under the given name, and is not restarted', async (t) => {
+  const of = { program: 'main-job', podName: 'job-1', variables: { WORKER_SPARE_SECONDS: '60' } } as const
+  t.match(Object.fromEntries(variablesOf(of)), {
+    SHUTTERFLEET_WORKER_POD: 'job-1',
+    SHUTTERFLEET_WORKER_SPARE_SECONDS: '60',
+  })
+  t.strictSame(containerOf(of).args, ['node', 'services/worker/main-job.ts'])
+  t.equal(pod(of).spec.restartPolicy, 'Never')
+  t.equal(pod().spec.restartPolicy, 'Always')
+})
+
+t.test('worker pod: a worker can do as little as it needs', async (t) => {
+  const { spec } = pod()
+  t.match(spec, {
+    automountServiceAccountToken: false,
+    enableServiceLinks: false,
+    terminationGracePeriodSeconds: 100,
+    securityContext: {
+      runAsNonRoot: true,
+      runAsUser: 10_001,
+      fsGroup: 10_001,
+      seccompProfile: { type: 'Localhost', localhostProfile: 'shutterfleet-worker.json' },
+    },
+  })
+  t.match(containerOf().securityContext, {
+    allowPrivilegeEscalation: false,
+    readOnlyRootFilesystem: true,
+    capabilities: { drop: ['ALL'] },
+  })
+})
+
+t.test('worker pod: namespaces need an unmasked /proc, and that users of their own', async (t) => {
+  t.equal(containerOf().securityContext?.procMount, 'Unmasked')
+  t.equal(pod().spec.hostUsers, false)
+  const settings = { ...podSettings, podIsolation: 'flags-only', podSeccomp: 'RuntimeDefault' } as const
+  t.notOk('procMount' in (containerOf({ settings }).securityContext ?? {}))
+  t.notOk('hostUsers' in pod({ settings }).spec)
+  t.strictSame(pod({ settings }).spec.securityContext?.seccompProfile, { type: 'RuntimeDefault' })
+})
+
+t.test('worker pod: the fields of the template are in the pod', async (t) => {
+  const template = {
+    image: 'mine:1',
+    imagePullPolicy: 'Always' as const,
+    imagePullSecrets: [{ name: 'pull' }],
+    resources: { requests: { cpu: '1', memory: 1000 }, limits: { memory: '1Gi' } },
+    env: [{ name: 'TZ', value: 'UTC' }],
+    labels: { team: 'a' },
+    annotations: { note: 'b' },
+    nodeSelector: { arch: 'amd64' },
+    tolerations: [{ key: 'browsers' }],
+    affinity: { nodeAffinity: {} },
+    topologySpreadConstraints: [{ topologyKey: 'zone', maxSkew: 1, whenUnsatisfiable: 'ScheduleAnyway' as const }],
+    priorityClassName: 'high',
+    runtimeClassName: 'gvisor',
+  }
+  const { metadata, spec } = pod({ template })
+  t.strictSame(metadata.labels, { team: 'a', ...poolLabels('shutterfleet', 'web') })
+  t.equal(metadata.annotations?.['note'], 'b')
+  t.match(spec, {
+    imagePullSecrets: [{ name: 'pull' }],
+    nodeSelector: { arch: 'amd64' },
+    tolerations: [{ key: 'browsers' }],
+    affinity: { nodeAffinity: {} },
+    priorityClassName: 'high',
+    runtimeClassName: 'gvisor',
+    topologySpreadConstraints: [
+      {
+        topologyKey: 'zone',
+        labelSelector: { matchLabels: poolSelector('shutterfleet', 'web') },
+        matchLabelKeys: ['pod-template-hash'],
+      },
+    ],
+  })
+  t.match(containerOf({ template }), {
+    image: 'mine:1',
+    imagePullPolicy: 'Always',
+    resources: { requests: { cpu: '1', memory: '1000' }, limits: { memory: '1Gi' } },
+  })
+  t.equal(variablesOf({ template }).get('TZ'), 'UTC')
+  t.equal(containerOf().image, 'worker:1')
+})
+
+t.test('worker pod: sidecars start before the worker and end after it, without further rights', async (t) => {
+  const volumes = [{ name: 'logs', emptyDir: { sizeLimit: '10Mi' } }]
+  const sidecar = { name: 'shipper', image: 'shipper:1', resources: { limits: { cpu: 1 } } }
+  const { spec } = pod({
+    template: { volumes, sidecars: [sidecar], volumeMounts: [{ name: 'logs', mountPath: '/logs' }] },
+  })
+  t.strictSame(spec.initContainers, [
+    {
+      ...sidecar,
+      resources: { limits: { cpu: '1' } },
+      restartPolicy: 'Always',
+      securityContext: {
+        allowPrivilegeEscalation: false,
+        capabilities: { drop: ['ALL'] },
+        readOnlyRootFilesystem: true,
+      },
+    },
+  ])
+  t.strictSame(
+    spec.volumes?.map(({ name }) => name),
+    ['secrets', 'tmp', 'shm', 'logs'],
+  )
+  t.strictSame(spec.containers[0]?.volumeMounts?.at(-1), { name: 'logs', mountPath: '/logs' })
+  t.strictSame(pod({}).spec.initContainers, [])
+})
+
+t.test('worker pod: scheduler, DNS and minDomains are those of the template', async (t) => {
+  const dns = { dnsPolicy: 'None' as const, dnsConfig: { nameservers: ['10.0.0.10'] } }
+  const spread = { topologyKey: 'zone', maxSkew: 1, whenUnsatisfiable: 'DoNotSchedule' as const, minDomains: 3 }
+  const { spec } = pod({ template: { schedulerName: 'volcano', ...dns, topologySpreadConstraints: [spread] } })
+  t.match(spec, { schedulerName: 'volcano', ...dns, topologySpreadConstraints: [spread] })
+})
+
+t.test('worker pod: what the controller sets cannot be set by the template, as a value or as a file', async (t) => {
+  const env = ['PROBE_PORT', 'WORKER_EGRESS', 'WORKER_EGRESS_FILE', 'NATS_URL'].map((name) => ({
+    name: `SHUTTERFLEET_${name}`,
+    value: 'stolen',
+  }))
+  const variables = variablesOf({ template: { env, labels: { 'shutterfleet.dev/pool': 'other' } } })
+  t.notOk([...variables.values()].includes('stolen'))
+  t.equal(new Set(variables.keys()).size, containerOf({ template: { env } }).env?.length)
+  t.match(
+    pod({ template: { labels: { 'shutterfleet.dev/pool': 'other' } } }).metadata.labels,
+    poolLabels('shutterfleet', 'web'),
+  )
+})
+
+t.test('worker pod: an IPv6 address of egress stands in brackets', async (t) => {
+  const settings = { ...podSettings, podEgress: { host: '::1', port: 1 } }
+  t.equal(variablesOf({ settings }).get('SHUTTERFLEET_WORKER_EGRESS'), '[::1]:1')
+})
+
+t.test(
+  'worker pod: memory, disk and folders of a worker have bounds that grow with its slots, unless the template has others',
+  async (t) => {
+    t.match(containerOf({ slots: 2 }).resources, {
+      requests: { cpu: '1000m', memory: '1100Mi', 'ephemeral-storage': '384Mi' },
+      limits: { memory: '6656Mi', 'ephemeral-storage': '2304Mi' },
+    })
+    const unbounded = pod({ slots: 2 }).spec.volumes?.filter(({ emptyDir }) => emptyDir && !emptyDir.sizeLimit)
+    t.strictSame(unbounded, [])
+    t.strictSame(containerOf({ template: { resources: { limits: { memory: '1Gi' } } } }).resources, {
+      limits: { memory: '1Gi' },
+    })
+  },
+)

@@ -1,0 +1,148 @@
+import t from 'tap'
+import { isComing, troubleOf } from '#controller/operator/pods/pod-trouble.ts'
+import { podObject, type PodParts } from '#test/helpers/kube-objects.ts'
+
+const cases: readonly {
+  name: string
+  parts: PodParts
+  comingMs?: number
+  unscheduledMs?: number
+  want: string | undefined
+}[] = [
+  { name: 'works', parts: {}, want: undefined },
+  {
+    name: 'is on its way for two minutes',
+    parts: { ready: false, waiting: { reason: 'ContainerCreating' } },
+    comingMs: 120_000,
+    want: undefined,
+  },
+  {
+    name: 'is on its way for longer',
+    parts: { ready: false, waiting: { reason: 'ContainerCreating' } },
+    comingMs: 120_001,
+    want: 'not-starting',
+  },
+  {
+    name: "waits for others' containers for longer",
+    parts: { ready: false, waiting: { reason: 'PodInitializing' } },
+    comingMs: 120_001,
+    want: 'not-starting',
+  },
+  {
+    name: 'has long got a node that says nothing of it',
+    parts: { ready: false, isUnheard: true },
+    comingMs: 120_001,
+    want: 'not-starting',
+  },
+  {
+    name: 'has long waited for its image, as its node says',
+    parts: { ready: false, waiting: { reason: 'ErrImagePull' } },
+    comingMs: 120_001,
+    want: 'image-pull',
+  },
+  {
+    name: 'waits for a node',
+    parts: { ready: false, unschedulable: 'no room' },
+    unscheduledMs: 300_000,
+    want: undefined,
+  },
+  {
+    name: 'has no node',
+    parts: { ready: false, unschedulable: 'no room' },
+    unscheduledMs: 300_001,
+    want: 'unschedulable',
+  },
+  { name: 'gets no image', parts: { ready: false, waiting: { reason: 'ErrImagePull' } }, want: 'image-pull' },
+  {
+    name: 'waits to get its image',
+    parts: { ready: false, waiting: { reason: 'ImagePullBackOff' } },
+    want: 'image-pull',
+  },
+  { name: 'names no image', parts: { ready: false, waiting: { reason: 'InvalidImageName' } }, want: 'image-pull' },
+  { name: 'finds no image', parts: { ready: false, waiting: { reason: 'ErrImageNeverPull' } }, want: 'image-pull' },
+  {
+    name: 'crashes again and again',
+    parts: { ready: false, waiting: { reason: 'CrashLoopBackOff' } },
+    want: 'crash-looping',
+  },
+  {
+    name: 'cannot be set up',
+    parts: { ready: false, waiting: { reason: 'CreateContainerConfigError' } },
+    want: 'config-error',
+  },
+  {
+    name: 'cannot be made',
+    parts: { ready: false, waiting: { reason: 'CreateContainerError' } },
+    want: 'config-error',
+  },
+  { name: 'cannot be run', parts: { ready: false, waiting: { reason: 'RunContainerError' } }, want: 'config-error' },
+  { name: 'has just crashed', parts: { ready: false, terminated: { exitCode: 70 } }, want: 'crash-looping' },
+  { name: 'has just ended well', parts: { ready: false, terminated: { exitCode: 0 } }, want: undefined },
+  {
+    name: 'was restarted and is not ready yet',
+    parts: { ready: false, restarts: 1, readySince: '2026-01-01T00:00:05Z', runningSince: '2026-01-01T00:00:05Z' },
+    want: 'crash-looping',
+  },
+  { name: 'was restarted once and works', parts: { restarts: 1 }, want: undefined },
+  {
+    name: 'was restarted once, worked, and drains now',
+    parts: { ready: false, restarts: 1, runningSince: '2026-01-01T00:00:05Z', readySince: '2026-01-01T00:07:00Z' },
+    want: undefined,
+  },
+  {
+    name: 'was told to end',
+    parts: { ready: false, stopping: true, waiting: { reason: 'CrashLoopBackOff' } },
+    want: undefined,
+  },
+  { name: 'has ended', parts: { ready: false, phase: 'Failed', terminated: { exitCode: 1 } }, want: undefined },
+]
+
+const provisionMs = 300_000
+const justSeen = { unscheduledMs: 0, comingMs: 0 }
+
+for (const { name, parts, comingMs = 0, unscheduledMs = 0, want } of cases)
+  t.test(`pod trouble: a pod that ${name}: ${want ?? 'no trouble'}`, async (t) => {
+    t.equal(troubleOf(podObject('a', parts), { unscheduledMs, comingMs }, provisionMs)?.trouble, want)
+  })
+
+t.test("pod trouble: Kubernetes' own message is kept", async (t) => {
+  t.equal(
+    troubleOf(
+      podObject('a', { ready: false, unschedulable: '0/1 nodes' }),
+      { ...justSeen, unscheduledMs: 300_001 },
+      provisionMs,
+    )?.message,
+    '0/1 nodes',
+  )
+  const waiting = { reason: 'ErrImagePull', message: 'not found' }
+  t.equal(troubleOf(podObject('a', { ready: false, waiting }), justSeen, provisionMs)?.message, 'not found')
+  t.equal(
+    troubleOf(podObject('a', { ready: false, waiting: { reason: 'ErrImagePull' } }), justSeen, provisionMs)?.message,
+    'ErrImagePull',
+  )
+})
+
+t.test('pod trouble: a pod that its node has not started gives how long, and the command to inspect it', async (t) => {
+  const pod = podObject('a', { ready: false, waiting: { reason: 'ContainerCreating' } })
+  t.match(
+    troubleOf(pod, { ...justSeen, comingMs: 120_001 }, provisionMs)?.message,
+    /ContainerCreating for more than 120 s.*kubectl describe pod a/,
+  )
+})
+
+t.test(
+  'pod trouble: a pod is coming from when it has a node until its worker runs, or a trouble is reported',
+  async (t) => {
+    t.ok(isComing(podObject('a', { ready: false, waiting: { reason: 'ContainerCreating' } })))
+    t.ok(isComing(podObject('a', { ready: false, isUnheard: true })))
+    for (const parts of [
+      {},
+      { ready: false },
+      { ready: false, unschedulable: 'no room' },
+      { ready: false, waiting: { reason: 'ImagePullBackOff' } },
+      { ready: false, phase: 'Failed', isUnheard: true },
+    ] satisfies PodParts[]) {
+      t.notOk(isComing(podObject('a', parts)), JSON.stringify(parts))
+    }
+  },
+)

@@ -1,0 +1,114 @@
+import t from 'tap'
+import { createEvents } from '#controller/events.ts'
+import { PoolLoops } from '#controller/operator/pools/pool-loops.ts'
+import type { PoolRun, TermDeps } from '#controller/operator/pools/pool-runner.ts'
+import type { BrowserPool } from '#shared/kube/browser-pool.ts'
+import { createLogger } from '#shared/telemetry/logger.ts'
+import { createMetrics } from '#shared/telemetry/metrics.ts'
+import { createHandClock, settle } from '#test/helpers/hand-clock.ts'
+import { poolObject } from '#test/helpers/kube-objects.ts'
+
+const setUp = () => {
+  const clock = createHandClock()
+  const log: string[] = []
+  const runs = new Map<string, PoolRun>()
+  const applied: string[] = []
+  const state = { throws: false }
+  const runner = async (_deps: TermDeps, run: PoolRun, stop: AbortSignal) => {
+    const { name } = run.pool().metadata
+    log.push(`begin ${name}`)
+    runs.set(name, run)
+    if (state.throws) throw new Error('broken')
+    while (!stop.aborted) {
+      await run.bell.wait(60_000, stop)
+      log.push(`turn ${name}`)
+    }
+    log.push(`end ${name}`)
+  }
+  const events = createEvents(createLogger({ service: 'controller', level: 'error' }), createMetrics('controller'))
+  const loops = new PoolLoops({
+    term: { clock, events } as unknown as TermDeps,
+    runners: { standard: runner, stealth: runner, proxied: runner },
+    applyChildren: (name) => applied.push(name),
+    problemOf: ({ metadata }) => `problem of ${metadata.uid}`,
+  })
+  t.teardown(() => loops[Symbol.asyncDispose]())
+  return { clock, log, runs, applied, state, loops }
+}
+
+const rung = async (log: readonly string[], line: string) => {
+  const before = log.length
+  while (!log.slice(before).includes(line)) await settle()
+}
+
+t.test('pool loops: each reconciled pool has one, which ends with it', async (t) => {
+  const { loops, log, applied } = setUp()
+  loops.run([poolObject('a'), poolObject('b')])
+  loops.run([poolObject('a'), poolObject('b')])
+  t.strictSame(applied, ['a', 'b'], 'what belongs to it is brought about')
+  t.strictSame(log, ['begin a', 'begin b'])
+  t.equal(loops.size, 2)
+  loops.run([poolObject('b')])
+  await rung(log, 'end a')
+  t.equal(loops.size, 1)
+})
+
+t.test('pool loops: a pool that was created again under its name has another one', async (t) => {
+  const { loops, log } = setUp()
+  loops.run([poolObject('a')])
+  loops.run([poolObject('a', {}, { metadata: { uid: 'another' } })])
+  await rung(log, 'end a')
+  t.strictSame(log.filter((line) => line === 'begin a').length, 2)
+  t.equal(loops.size, 1)
+})
+
+t.test("pool loops: a loop sees the pool's newest state", async (t) => {
+  const { loops, runs } = setUp()
+  const replicas = (pool: BrowserPool | undefined) => pool?.spec.replicas
+  loops.run([poolObject('a', { replicas: 1 })])
+  loops.run([poolObject('a', { replicas: 7 })])
+  t.equal(replicas(runs.get('a')?.pool()), 7)
+  t.equal(runs.get('a')?.problem(), 'problem of uid-a')
+})
+
+t.test('pool loops: a pool and a kind can be woken', async (t) => {
+  const { loops, log } = setUp()
+  loops.run([poolObject('a'), poolObject('b', { pool: 'stealth' })])
+  loops.wake('a')
+  await rung(log, 'turn a')
+  loops.wakeKind('stealth')
+  await rung(log, 'turn b')
+  t.equal(log.filter((line) => line === 'turn a').length, 1)
+})
+
+t.test('pool loops: the size that is requested without a Deployment is remembered, and one is created', async (t) => {
+  const { loops, runs, applied } = setUp()
+  loops.run([poolObject('a')])
+  t.equal(loops.requestedReplicas('uid-a'), 0)
+  runs.get('a')?.create(4)
+  t.equal(loops.requestedReplicas('uid-a'), 4)
+  loops.deploymentCreated('uid-a')
+  t.equal(loops.requestedReplicas('uid-a'), 0, 'until it is there')
+  t.strictSame(applied, ['a', 'a'])
+})
+
+t.test('pool loops: a stalled one is noticed', async (t) => {
+  const { loops, runs, clock } = setUp()
+  t.equal(loops.stalledMs(), 0)
+  loops.run([poolObject('a'), poolObject('b')])
+  await clock.advance(40_000)
+  runs.get('a')?.turned()
+  t.equal(loops.stalledMs(), 40_000)
+  runs.get('b')?.turned()
+  t.equal(loops.stalledMs(), 0)
+})
+
+t.test('pool loops: dispose stops all and waits for them, also where one failed', async (t) => {
+  const { loops, log, state } = setUp()
+  loops.run([poolObject('a')])
+  state.throws = true
+  loops.run([poolObject('a'), poolObject('b')])
+  await loops[Symbol.asyncDispose]()
+  t.strictSame(log.slice(-1), ['end a'])
+  t.equal(loops.size, 0)
+})

@@ -1,0 +1,81 @@
+import t from 'tap'
+import {
+  createUnservedQueues,
+  type UnservedQueuesDeps,
+  unservedReason,
+} from '#controller/operator/pools/unserved-queues.ts'
+import type { ReceivedBeat } from '#controller/subscribe-to-pool.ts'
+import type { PoolStateMessage } from '#shared/queue/messages.ts'
+import { poolObject } from '#test/helpers/kube-objects.ts'
+import type { WantedSpec } from '#test/helpers/operator-cluster.ts'
+
+const paused: WantedSpec = { paused: true }
+const fixedAt = (replicas: number): WantedSpec => ({ replicas, autoscaling: { enabled: false } })
+
+for (const { name, specs, hasWorker = false, want } of [
+  { name: 'no pool', specs: [], want: 'no-pool' },
+  { name: 'a pool of another queue', specs: [{ pool: 'stealth' }], want: 'no-pool' },
+  { name: 'no pool, but a worker', specs: [], hasWorker: true, want: undefined },
+  { name: 'a pool', specs: [{}], want: undefined },
+  { name: 'a paused pool', specs: [paused], want: 'paused' },
+  { name: 'a paused pool with a worker', specs: [paused], hasWorker: true, want: undefined },
+  { name: 'a paused pool and one that is not', specs: [paused, fixedAt(1)], want: undefined },
+  { name: 'a pool of no replicas', specs: [fixedAt(0), paused], want: 'no-replicas' },
+] satisfies { name: string; specs: WantedSpec[]; hasWorker?: boolean; want: string | undefined }[])
+  t.test(`unserved queues: a queue that has ${name}: ${want ?? 'served'}`, async (t) => {
+    const pools = specs.map((spec, index) => poolObject(`pool-${index}`, spec))
+    t.equal(unservedReason('standard', pools, hasWorker), want)
+  })
+
+t.test('unserved queues: a queue of Jobs needs no replicas', async (t) => {
+  const spec = { pool: 'proxied', ...fixedAt(0) } as const
+  t.equal(unservedReason('proxied', [poolObject('proxied', spec)], false), undefined)
+})
+
+t.test(
+  'unserved queues: how long a queue was not served counts without a break, and a silent worker serves nothing',
+  async (t) => {
+    let nowMs = 0
+    const states: PoolStateMessage[] = []
+    const looks: unknown[] = []
+    const beats = new Map<string, ReceivedBeat>()
+    const beat = {
+      pool: 'stealth',
+      pod: 'w',
+      pid: 1,
+      state: 'ready',
+      slots: 1,
+      busy: 0,
+      captures: [] as string[],
+    } as const
+    const deps: UnservedQueuesDeps = {
+      clock: { nowMs: () => nowMs },
+      of: (queue) => ({
+        beats: queue === 'stealth' ? beats : new Map(),
+        backlog: () => ({ pending: 2, processing: 0, arrivals10s: 0, oldestMs: 0 }),
+      }),
+      publish: (state) => states.push(state),
+      checked: (queue, reason, waiting) => queue === 'stealth' && looks.push([reason, waiting]),
+    }
+    const look = createUnservedQueues(deps)
+    const pools = [poolObject('standard'), poolObject('proxied', { pool: 'proxied' })]
+    for (const atMs of [0, 1000, 2000, 3000, 11_999, 12_000]) {
+      nowMs = atMs
+      if (atMs === 2000) beats.set('w', { beat, atMs })
+      look(pools)
+    }
+    const unserved = { pool: 'stealth', canStart: false, reason: 'no-pool' }
+    t.strictSame(
+      states,
+      [0, 1000, 0].map((forMs) => ({ ...unserved, forMs })),
+    )
+    t.strictSame(looks, [
+      ['no-pool', 2],
+      ['no-pool', 2],
+      [undefined, 2],
+      [undefined, 2],
+      [undefined, 2],
+      ['no-pool', 2],
+    ])
+  },
+)

@@ -1,0 +1,36 @@
+import t from 'tap'
+import { policyOf } from '#controller/operator/scale/pool-policy.ts'
+import { poolObject } from '#test/helpers/kube-objects.ts'
+
+t.test('pool policy: every field of the spec is in the policy', async (t) => {
+  const autoscaling = {
+    minReplicas: 0,
+    maxReplicas: 9,
+    slots: 2,
+    buffer: 1,
+    queueWaitMs: 700,
+    cooldownSeconds: 300,
+  }
+  t.strictSame(
+    policyOf(poolObject('web', { autoscaling, scaleDown: { stabilizationWindowSeconds: 20, periodSeconds: 7 } }).spec),
+    {
+      size: 'by-queue',
+      isPaused: false,
+      min: 0,
+      max: 9,
+      slots: 2,
+      buffer: 1,
+      idleCores: 0,
+      queueWaitMs: 700,
+      holdMs: 20_000,
+      zeroAfterMs: 300_000,
+      startLimitMs: Infinity,
+      drainStepMs: 7000,
+    },
+  )
+})
+
+t.test('pool policy: replicas count with autoscaling off, and a pause holds', async (t) => {
+  const { spec } = poolObject('web', { autoscaling: { enabled: false }, replicas: 5, paused: true })
+  t.match(policyOf(spec), { size: 5, isPaused: true })
+})

@@ -1,0 +1,101 @@
+import t from 'tap'
+import { holdDuringRollout, runPool } from '#controller/operator/scale/run-pool.ts'
+import type { PoolRun, TermDeps } from '#controller/operator/pools/pool-runner.ts'
+import type { Decision } from '#controller/pool.ts'
+import { createBell } from '#shared/process/bell.ts'
+import { eventually } from '#test/helpers/eventually.ts'
+import { createHandClock } from '#test/helpers/hand-clock.ts'
+import { podSettings, poolObject } from '#test/helpers/kube-objects.ts'
+
+/** What a loop reads before its first decision; every list of workers is counted. */
+const startLoop = (synced: Promise<void>) => {
+  const clock = createHandClock()
+  let lists = 0
+  const subscription = { beats: new Map(), backlog: () => 'unknown', listeningMs: () => 0 }
+  const deps = {
+    clock,
+    api: {},
+    informers: {
+      namespace: 'default',
+      podsOf: () => [],
+      hasPod: () => false,
+      assertFresh: () => {
+        lists += 1
+      },
+      deployment: () => undefined,
+    },
+    podStarts: {
+      onWorker: () => ({ [Symbol.dispose]: () => {} }),
+      startsOf: () => ({ starts: { ready: 0, failed: 0 }, startMs: undefined, provisionMs: undefined }),
+    },
+    subscriptions: { of: () => subscription, waitForSync: () => synced },
+    queue: {},
+    statuses: { write: () => {}, withLatestStatus: (pool: unknown) => pool },
+    occurred: () => {},
+    settings: podSettings,
+    timing: { tickMs: 10, limitMs: 1000 },
+  }
+  const events = { worker: () => {}, decided: () => {}, tickFailed: () => {}, reconciled: () => {} }
+  const pool = poolObject('web', { autoscaling: { enabled: false } })
+  const run = {
+    pool: () => pool,
+    bell: createBell(1),
+    events,
+    turned: () => {},
+    create: () => {},
+    problem: () => undefined,
+  }
+  const stop = new AbortController()
+  const running = runPool(deps as unknown as TermDeps, run as unknown as PoolRun, stop.signal)
+  return { lists: () => lists, end: () => (stop.abort(), running) }
+}
+
+t.test('pool loop: decides nothing before heartbeats are received', async (t) => {
+  const { promise, resolve } = Promise.withResolvers<void>()
+  const { lists, end } = startLoop(promise)
+  await new Promise(setImmediate)
+  t.equal(lists(), 0)
+  resolve()
+  await eventually(() => lists() > 0, { what: 'it reconciles' })
+  await end()
+})
+
+const drain: Decision = { kind: 'drain', pods: ['a'], wanted: 2, reason: 'excess' }
+
+t.test('hold during rollout: no drain while there are more than requested', async (t) => {
+  t.strictSame(holdDuringRollout(drain, { hasSurplus: true, isRollingOut: false, isRolloutStalled: false }), {
+    kind: 'hold',
+    wanted: 2,
+    reason: 'starting',
+  })
+  t.equal(holdDuringRollout(drain, { hasSurplus: false, isRollingOut: true, isRolloutStalled: false }), drain)
+})
+
+t.test('hold during rollout: the reason of a held size is the rollout', async (t) => {
+  t.strictSame(holdDuringRollout(drain, { hasSurplus: true, isRollingOut: true, isRolloutStalled: false }), {
+    kind: 'hold',
+    wanted: 2,
+    reason: 'rollout',
+  })
+})
+
+t.test('hold during rollout: a stalled rollout holds no size', async (t) => {
+  t.equal(holdDuringRollout(drain, { hasSurplus: true, isRollingOut: true, isRolloutStalled: true }), drain)
+})
+
+t.test('hold during rollout: a drain that was held does not turn into a wait for the next step', async (t) => {
+  const stepping: Decision = { kind: 'hold', wanted: 2, reason: 'stepping' }
+  t.match(holdDuringRollout(stepping, { hasSurplus: true, isRollingOut: true, isRolloutStalled: false }), {
+    kind: 'hold',
+    reason: 'rollout',
+  })
+  t.equal(holdDuringRollout(stepping, { hasSurplus: false, isRollingOut: true, isRolloutStalled: false }), stepping)
+})
+
+t.test('hold during rollout: every other decision passes', async (t) => {
+  for (const decision of [
+    { kind: 'stop', pods: ['a'], wanted: 2, reason: 'drained' },
+    { kind: 'scale-up', to: 4, undrain: [], wanted: 4, reason: 'load' },
+  ] satisfies Decision[])
+    t.equal(holdDuringRollout(decision, { hasSurplus: true, isRollingOut: true, isRolloutStalled: false }), decision)
+})

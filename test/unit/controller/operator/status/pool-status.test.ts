@@ -1,0 +1,166 @@
+import t from 'tap'
+import type { StatusParts } from '#controller/operator/status/conditions.ts'
+import { poolStatus } from '#controller/operator/status/pool-status.ts'
+import type { PoolConditionType } from '#shared/kube/browser-pool.ts'
+import { poolObject } from '#test/helpers/kube-objects.ts'
+import { quietBacklog, seenCrew, seenPool, seenWorker } from '#test/helpers/seen-pool.ts'
+
+const at = new Date('2026-01-02T03:04:05.678Z')
+const parts = (of: Partial<StatusParts> = {}): StatusParts => ({
+  pool: poolObject(),
+  instance: 'one',
+  seen: seenPool({ workers: seenCrew(2) }),
+  decision: { kind: 'hold', wanted: 2, reason: 'steady' },
+  troubles: new Map(),
+  isRollingOut: false,
+  provisionMs: undefined,
+  rollout: 'complete',
+  problem: undefined,
+  at,
+  ...of,
+})
+const said = (of: Partial<StatusParts>, type: PoolConditionType) => {
+  const found = poolStatus(parts(of)).conditions?.find((condition) => condition.type === type)
+  return `${found?.status} ${found?.reason}: ${found?.message}`
+}
+
+t.test('pool status: the numbers are those of the tick', async (t) => {
+  const backlog = { ...quietBacklog, pending: 7, oldestMs: 2900 }
+  const workers = [seenWorker('a', { busy: 2 }), seenWorker('b', { state: 'stopping', busy: 1 })]
+  const status = poolStatus(
+    parts({ pool: poolObject('web', {}, { metadata: { generation: 4 } }), seen: seenPool({ backlog, workers }) }),
+  )
+  t.match(status, {
+    observedGeneration: 4,
+    replicas: 1,
+    readyReplicas: 1,
+    desiredReplicas: 2,
+    busySlots: 3,
+    queue: 7,
+    oldestWaitSeconds: 2,
+    reason: 'steady',
+    selector: 'app.kubernetes.io/instance=one,shutterfleet.dev/pool=web',
+  })
+})
+
+t.test('pool status: unknown numbers are left out', async (t) => {
+  const status = poolStatus(parts({ seen: seenPool({ workers: 'unknown', backlog: 'unknown' }) }))
+  for (const name of ['replicas', 'readyReplicas', 'busySlots', 'queue', 'oldestWaitSeconds']) t.notOk(name in status)
+})
+
+t.test(
+  'pool status: the same parts give the same status, whose transition times change only where a status does',
+  async (t) => {
+    t.strictSame(poolStatus(parts()), poolStatus(parts()))
+    const before = poolStatus(parts({ at: new Date(0) }))
+    const pool = poolObject('web', {}, { status: before })
+    const after = poolStatus(parts({ pool, seen: seenPool({ workers: [] }) }))
+    const times = Object.fromEntries(
+      (after.conditions ?? []).map(({ type, lastTransitionTime }) => [type, lastTransitionTime]),
+    )
+    t.match(times, {
+      Ready: '2026-01-02T03:04:05Z',
+      Progressing: '1970-01-01T00:00:00Z',
+      Degraded: '1970-01-01T00:00:00Z',
+    })
+  },
+)
+
+const fixed = poolObject('web', { autoscaling: { enabled: false }, replicas: 3 })
+const toZero = poolObject('web', { autoscaling: { minReplicas: 0, cooldownSeconds: 60 } })
+const none = { kind: 'hold', wanted: 0, reason: 'steady' } as const
+const full = { kind: 'hold', wanted: 4, reason: 'at-maximum' } as const
+const deaf = { kind: 'freeze', wanted: 2, reason: 'missing-heartbeats' } as const
+const lost = { kind: 'replace', pods: ['a'], wanted: 2, reason: 'lost' } as const
+const workers = (...states: ('starting' | 'draining' | 'drained' | 'ready')[]) =>
+  seenPool({ workers: states.map((state, index) => seenWorker(`w${index}`, { state })) })
+
+const cases: readonly (readonly [string, PoolConditionType, Partial<StatusParts>, RegExp])[] = [
+  ['enough are ready', 'Ready', {}, /^True WorkersReady: 2 workers take captures\.$/],
+  [
+    'fewer are ready than at least wanted',
+    'Ready',
+    { seen: seenPool() },
+    /^False WorkersMissing: 0 workers .* 1 must\.$/,
+  ],
+  [
+    'fewer are ready than the number',
+    'Ready',
+    { pool: fixed },
+    /^False WorkersMissing: 2 workers .* at least 3 must\.$/,
+  ],
+  ['none is wanted', 'Ready', { pool: toZero, decision: none, seen: seenPool() }, /^True ScaledToZero: /],
+  ['the first is wanted', 'Ready', { pool: toZero, seen: seenPool() }, /^False WorkersMissing/],
+  ['the template is not seen yet', 'Ready', { rollout: 'pending' }, /^False RollingOut/],
+  ['the template is rolled out', 'Ready', { rollout: 'progressing' }, /^False RollingOut/],
+  ['the rollout was given up', 'Ready', { rollout: 'failed' }, /^False RolloutFailed: .*the old ones serve\.$/],
+  ['all is well', 'Reconciling', {}, /^False Reconciled/],
+  ['the template is not seen yet', 'Reconciling', { rollout: 'pending' }, /^True RollingOut/],
+  ['workers are missing', 'Reconciling', { seen: seenPool() }, /^True WorkersMissing/],
+  ['the rollout was given up', 'Reconciling', { rollout: 'failed' }, /^False Reconciled/],
+  ['the Deployment is refused', 'Reconciling', { rollout: 'pending', problem: 'x' }, /^False Reconciled/],
+  ['the template is rolled out', 'Stalled', { rollout: 'progressing' }, /^False AsExpected/],
+  ['the rollout was given up', 'Stalled', { rollout: 'failed' }, /^True RolloutFailed/],
+  ['the Deployment is refused', 'Stalled', { rollout: 'pending', problem: 'x' }, /^True ApplyFailed: .*x$/],
+  ['nobody knows', 'Ready', { seen: seenPool({ workers: 'unknown' }) }, /^Unknown WorkersUnknown: /],
+  ['one starts', 'Progressing', { seen: workers('ready', 'starting') }, /^True Starting: 1 worker is starting\.$/],
+  ['two drain', 'Progressing', { seen: workers('draining', 'drained') }, /^True Draining: 2 workers take no more/],
+  ['a template is rolled out', 'Progressing', { isRollingOut: true }, /^True Replacing: Workers of an older template/],
+  [
+    'a template is rolled out that does not come up',
+    'Progressing',
+    { isRollingOut: true, troubles: new Map([['image-pull', 'x']]) },
+    /^True Replacing: .* the old ones serve\.$/,
+  ],
+  ['one is lost', 'Progressing', { decision: lost }, /^True Replacing: Silent workers/],
+  ['all is quiet', 'Progressing', {}, /^False Settled/],
+  ['all is read', 'MetricsAvailable', {}, /^True MetricsRead/],
+  ['the ledger is silent', 'MetricsAvailable', { seen: seenPool({ backlog: 'unknown' }) }, /^False BacklogUnknown/],
+  ['the API server is away', 'MetricsAvailable', { seen: seenPool({ workers: 'unknown' }) }, /^False WorkersUnknown/],
+  ['most are silent', 'MetricsAvailable', { decision: deaf }, /^False MissingHeartbeats/],
+  [
+    'the queue decides',
+    'ScalingActive',
+    {},
+    /^True AutoscalingOn: The queue decides between 1 and 4 workers; spec.replicas/,
+  ],
+  [
+    'the number decides',
+    'ScalingActive',
+    { pool: fixed },
+    /^False AutoscalingOff: spec.replicas asks for 3 workers\.$/,
+  ],
+  ['nobody decides', 'ScalingActive', { pool: poolObject('web', { paused: true }) }, /^False Paused/],
+  ['more would be needed', 'ScalingLimited', { decision: full }, /^True AtMaximum: More than maxReplicas, 4 workers/],
+  ['a quota refuses', 'ScalingLimited', { troubles: new Map([['quota', 'few']]) }, /^True QuotaExceeded: .*says: few$/],
+  ['there is room', 'ScalingLimited', {}, /^False WithinBounds/],
+  ['nothing is wrong', 'Degraded', {}, /^False AsExpected/],
+  ['a quota refuses, which is no fault', 'Degraded', { troubles: new Map([['quota', 'few']]) }, /^False AsExpected/],
+  [
+    'no node takes them',
+    'Degraded',
+    { troubles: new Map([['unschedulable', '0/1']]) },
+    /^True Unschedulable: .*says: 0\/1$/,
+  ],
+  ['the image is not there', 'Degraded', { troubles: new Map([['image-pull', '']]) }, /^True ImagePull: [^:]*image\.$/],
+  ['they crash', 'Degraded', { troubles: new Map([['crash-looping', 'x']]) }, /^True CrashLooping/],
+  ['they cannot be set up', 'Degraded', { troubles: new Map([['config-error', 'x']]) }, /^True ConfigError/],
+  ['their nodes do not start them', 'Degraded', { troubles: new Map([['not-starting', 'x']]) }, /^True NotStarting/],
+  ['they are refused', 'Degraded', { troubles: new Map([['pods-refused', 'x']]) }, /^True PodsRefused/],
+  ['the Deployment is refused', 'Degraded', { problem: 'weight is 0' }, /^True ApplyFailed: .*says: weight is 0$/],
+]
+
+for (const [when, type, of, want] of cases)
+  t.test(`pool status: ${type} where ${when}`, async (t) => {
+    t.match(said(of, type), want)
+  })
+
+t.test('pool status: a paused pool without workers is not ready, however few it may have', async (t) => {
+  const spec = { paused: true, autoscaling: { minReplicas: 0, cooldownSeconds: 10 } }
+  const of = {
+    pool: poolObject('web', spec),
+    seen: seenPool(),
+    decision: { kind: 'freeze', wanted: 0, reason: 'paused' },
+  } as const
+  t.match(said(of, 'Ready'), /^False WorkersMissing: The pool is paused and has no worker/)
+})

@@ -1,0 +1,128 @@
+import t from 'tap'
+import { proxiedStatus } from '#controller/operator/status/proxied-status.ts'
+import { statusChange } from '#controller/operator/status/status-change.ts'
+import { type Trouble, troubles } from '#controller/pool.ts'
+import type { ProxiedDecision, ProxiedObservation, SeenJob } from '#controller/proxied/proxied.ts'
+import type { BrowserPool, BrowserPoolStatus, PoolConditionType } from '#shared/kube/browser-pool.ts'
+
+const at = new Date('2026-11-20T10:00:00.500Z')
+const poolWith = (given: { paused?: boolean; status?: BrowserPoolStatus } = {}): BrowserPool =>
+  ({
+    metadata: { name: 'proxied', generation: 3 },
+    spec: { paused: given.paused ?? false, jobs: { max: 10, spares: 2 } },
+    ...(given.status && { status: given.status }),
+  }) as unknown as BrowserPool
+
+const jobs = (...states: SeenJob['state'][]): SeenJob[] =>
+  states.map((state, index) => ({ name: `${index}`, state, revision: '' }))
+const seen = (given: Partial<ProxiedObservation> = {}): ProxiedObservation => ({
+  nowMs: 0,
+  jobs: [],
+  depth: { waiting: 0, inFlight: 0 },
+  backlog: { pending: 7, processing: 1, arrivals10s: 1, oldestMs: 2999 },
+  claims: [],
+  starts: { ready: 0, failed: 0, last: undefined },
+  ...given,
+})
+const decided = (given: Partial<ProxiedDecision> = {}): ProxiedDecision => ({
+  create: 0,
+  giveUp: [],
+  claims: [],
+  wanted: 4,
+  reason: 'steady',
+  state: undefined,
+  trouble: undefined,
+  ...given,
+})
+const say = (
+  given: { seen?: Partial<ProxiedObservation>; decision?: Partial<ProxiedDecision>; pool?: BrowserPool } = {},
+) =>
+  proxiedStatus({
+    pool: given.pool ?? poolWith(),
+    instance: 'one',
+    seen: seen(given.seen),
+    decision: decided(given.decision),
+    at,
+  })
+const conditionsOf = ({ conditions = [] }: BrowserPoolStatus) =>
+  Object.fromEntries(conditions.map(({ type, status, reason }) => [type, `${status} ${reason}`]))
+const messageOf = ({ conditions = [] }: BrowserPoolStatus, type: PoolConditionType) =>
+  conditions.find((condition) => condition.type === type)?.message
+
+const well = {
+  Ready: 'True WorkersReady',
+  Reconciling: 'False Reconciled',
+  Stalled: 'False AsExpected',
+  Progressing: 'False Settled',
+  MetricsAvailable: 'True MetricsRead',
+  ScalingActive: 'True AutoscalingOn',
+  ScalingLimited: 'False WithinBounds',
+  Degraded: 'False AsExpected',
+}
+
+t.test('status of a pool of Jobs: numbers of Jobs and of captures', (t) => {
+  const status = say({ seen: { jobs: jobs('serving', 'serving', 'idle', 'coming', 'spent') } })
+  const { replicas, readyReplicas, desiredReplicas, busySlots, queue, oldestWaitSeconds, reason, observedGeneration } =
+    status
+  t.strictSame([replicas, readyReplicas, desiredReplicas, busySlots, queue, oldestWaitSeconds], [5, 3, 4, 2, 7, 2])
+  t.strictSame([reason, observedGeneration], ['steady', 3])
+  t.match(status.selector, 'shutterfleet.dev/pool=proxied')
+  t.strictSame(conditionsOf(status), well)
+  t.end()
+})
+
+t.test('status of a pool of Jobs: unknown numbers are left out', (t) => {
+  const status = say({
+    seen: { jobs: 'unknown', depth: 'unknown', backlog: 'unknown' },
+    decision: { reason: 'workers-unknown' },
+  })
+  t.notOk('replicas' in status || 'queue' in status)
+  t.match(conditionsOf(status), { Ready: 'Unknown WorkersUnknown', MetricsAvailable: 'False WorkersUnknown' })
+  t.match(conditionsOf(say({ seen: { depth: 'unknown' } })), { ...well, MetricsAvailable: 'False BacklogUnknown' })
+  t.end()
+})
+
+t.test("status of a pool of Jobs: what keeps Jobs from starting, with Kubernetes' message", (t) => {
+  const reasons: Record<Exclude<Trouble, 'quota'>, string> = {
+    unschedulable: 'Unschedulable',
+    'image-pull': 'ImagePull',
+    'crash-looping': 'CrashLooping',
+    'config-error': 'ConfigError',
+    'not-starting': 'NotStarting',
+    'pods-refused': 'PodsRefused',
+  }
+  for (const why of troubles) {
+    const status = say({ decision: { trouble: { why, message: 'no room' }, reason: why } })
+    const expected =
+      why === 'quota'
+        ? { ...well, Ready: 'False WorkersMissing', ScalingLimited: 'True QuotaExceeded' }
+        : { ...well, Ready: 'False WorkersMissing', Degraded: `True ${reasons[why]}` }
+    t.strictSame(conditionsOf(status), expected)
+    t.match(messageOf(status, why === 'quota' ? 'ScalingLimited' : 'Degraded'), /^Jobs .+\. Kubernetes says: no room$/)
+  }
+  t.end()
+})
+
+t.test('status of a pool of Jobs: paused, or at its maximum', (t) => {
+  const paused = conditionsOf(say({ pool: poolWith({ paused: true }) }))
+  t.match(paused, { Ready: 'False WorkersMissing', ScalingActive: 'False Paused' })
+  t.match(conditionsOf(say({ decision: { reason: 'at-maximum' } })), { ...well, ScalingLimited: 'True AtMaximum' })
+  t.end()
+})
+
+t.test('status of a pool of Jobs: only numbers change when captures come and go, and transition times stay', (t) => {
+  const before = say({ decision: { trouble: { why: 'image-pull', message: '' } } })
+  const pool = poolWith({ status: before })
+  const later = { pool, instance: 'one', seen: seen(), decision: decided(), at: new Date('2026-11-20T11:00:00Z') }
+  const after = proxiedStatus(later)
+  const timeOf = (of: BrowserPoolStatus, type: string) =>
+    of.conditions?.find((each) => each.type === type)?.lastTransitionTime
+  t.equal(timeOf(after, 'Progressing'), '2026-11-20T10:00:00Z')
+  t.equal(timeOf(after, 'Degraded'), '2026-11-20T11:00:00Z')
+  const states = [jobs('coming'), jobs('idle'), jobs('serving'), jobs('spent', 'coming')]
+  for (const each of states) {
+    const next = proxiedStatus({ ...later, pool: poolWith({ status: after }), seen: seen({ jobs: each }) })
+    t.equal(statusChange(after, next), 'numbers')
+  }
+  t.end()
+})

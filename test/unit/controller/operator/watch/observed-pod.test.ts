@@ -1,0 +1,46 @@
+import t from 'tap'
+import { conditionOf } from '#controller/operator/watch/observed-object.ts'
+import { hasEnded, isNodeLost, isReady, isStopping, trimPod } from '#controller/operator/watch/observed-pod.ts'
+import { podObject } from '#test/helpers/kube-objects.ts'
+
+t.test('observed pod: the fields that are read are kept, long messages cut', async (t) => {
+  const pod = podObject('a', { ready: false, waiting: { reason: 'ErrImagePull', message: 'm'.repeat(1000) } })
+  const spec = { nodeName: 'one', containers: [{ name: 'worker', image: 'x' }] }
+  const raw = {
+    ...pod,
+    spec,
+    metadata: { ...pod.metadata, managedFields: [{}], ownerReferences: [{}] },
+    status: { ...pod.status, hostIP: '1', qosClass: 'x' },
+  }
+  const seen = trimPod(raw)
+  t.strictSame(Object.keys(seen), ['metadata', 'spec', 'status'])
+  t.strictSame(seen.spec, { nodeName: 'one' })
+  t.strictSame(seen.metadata, pod.metadata)
+  t.strictSame(Object.keys(seen.status ?? {}), ['phase', 'conditions', 'containerStatuses'])
+  t.match(seen.status?.containerStatuses, [
+    {},
+    { name: 'worker', state: { waiting: { reason: 'ErrImagePull', message: /^m{300}$/ } } },
+  ])
+})
+
+t.test('observed pod: a new pod has no status', async (t) => {
+  const { metadata } = podObject('a')
+  const seen = trimPod({ metadata })
+  t.equal(conditionOf(seen, 'Ready'), undefined)
+  t.notOk(isReady(seen) || isStopping(seen) || hasEnded(seen))
+})
+
+t.test('observed pod: ready, terminating, or ended', async (t) => {
+  t.ok(isReady(podObject('a')))
+  t.ok(isStopping(podObject('a', { stopping: true })))
+  t.ok(hasEnded(podObject('a', { phase: 'Failed' })))
+})
+
+t.test('observed pod: a pod that waits for a readiness gate is on no lost node', async (t) => {
+  const pod = podObject('a', { isNodeLost: true })
+  t.ok(isNodeLost(pod))
+  const conditions = pod.status?.conditions?.map((each) =>
+    each.type === 'Ready' ? { ...each, reason: 'ReadinessGatesNotReady' } : each,
+  )
+  t.notOk(isNodeLost({ ...pod, status: { ...pod.status, ...(conditions && { conditions }) } }))
+})

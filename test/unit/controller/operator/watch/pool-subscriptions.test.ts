@@ -1,0 +1,112 @@
+import t from 'tap'
+import { openPoolSubscriptions } from '#controller/operator/watch/pool-subscriptions.ts'
+import type { Pool } from '#shared/capture/lane.ts'
+import type { Incoming, Queue } from '#shared/queue/connection.ts'
+import { backlogCodec, type BeatMessage, beatCodec, startedCodec } from '#shared/queue/messages.ts'
+import { backlogSubject, beatSubject, pokeSubject, startedSubject } from '#shared/queue/subjects.ts'
+import { createHandClock } from '#test/helpers/hand-clock.ts'
+
+const id = '00000000-0000-4000-8000-000000000000'
+
+const setUp = () => {
+  const clock = createHandClock()
+  const handlers = new Map<RegExp, (message: Incoming) => void>()
+  const subscribe: Queue['subscribe'] = (filter, handle) => {
+    const pattern = new RegExp(`^${filter.replaceAll('.', '\\.').replaceAll('*', '[^.]+')}$`)
+    handlers.set(pattern, handle)
+    return { [Symbol.dispose]: () => handlers.delete(pattern) }
+  }
+  const subscriptions = openPoolSubscriptions({ queue: { subscribe }, clock, malformed: () => {} })
+  const notified: Pool[] = []
+  subscriptions.onChange((kind) => notified.push(kind))
+  const publish = (subject: string, data: Uint8Array = new Uint8Array()) => {
+    for (const [pattern, handle] of handlers) {
+      if (pattern.test(subject)) handle({ subject, data, reply: undefined, traceparent: undefined, statusCode: 0 })
+    }
+  }
+  const count = (pool: Pool) =>
+    publish(backlogSubject(pool), backlogCodec.encode({ pool, pending: 1, processing: 0, arrivals10s: 0, oldestMs: 0 }))
+  const beat = (pool: Pool, given: Partial<BeatMessage> = {}) => {
+    const whole = { pod: 'a', pool, pid: 1, slots: 1, busy: 0, state: 'ready' as const, captures: [], ...given }
+    publish(beatSubject({ pool, pod: whole.pod }), beatCodec.encode(whole))
+  }
+  return { clock, subscriptions, notified, publish, count, beat, handlers }
+}
+
+t.test('pool subscriptions: each kind of pool has its own', async (t) => {
+  const { subscriptions, count, beat } = setUp()
+  count('standard')
+  beat('stealth', { pod: 's' })
+  t.match(subscriptions.of('standard').backlog(), { pending: 1 })
+  t.equal(subscriptions.of('stealth').backlog(), 'unknown')
+  t.strictSame([...subscriptions.of('stealth').beats.keys()], ['s'])
+  t.strictSame([...subscriptions.of('standard').beats.keys()], [])
+})
+
+t.test('pool subscriptions: a poke and a change of state notify of the kind, a repeat does not', async (t) => {
+  const { notified, publish, beat } = setUp()
+  publish(pokeSubject('stealth'))
+  beat('standard')
+  beat('standard')
+  beat('standard', { busy: 1 })
+  beat('standard', { state: 'drained' })
+  t.strictSame(notified, ['stealth', 'standard', 'standard'])
+})
+
+t.test('pool subscriptions: reports of the workers of Jobs are kept, and notify', async (t) => {
+  const { subscriptions, notified, publish, beat } = setUp()
+  beat('proxied', { pod: 'job-1' })
+  publish(startedSubject({ pool: 'proxied', id }), startedCodec.encode({ id, attempt: 1, kind: 'begun', pod: 'job-1' }))
+  t.match(subscriptions.reports.of('job-1'), { captureId: id })
+  t.strictSame(notified, ['proxied', 'proxied'])
+})
+
+const waits = async (run: (world: ReturnType<typeof setUp>) => Promise<void>, pods: readonly string[] = []) => {
+  const world = setUp()
+  let hasHeard = false
+  const { signal } = new AbortController()
+  void world.subscriptions.waitForSync('standard', () => pods, signal).then(() => (hasHeard = true))
+  await run(world)
+  return hasHeard
+}
+
+t.test('pool subscriptions: synced after a backlog report and the time of a heartbeat of every worker', async (t) => {
+  t.notOk(await waits(({ clock }) => clock.advance(4900)))
+  t.notOk(
+    await waits(async ({ clock, count }) => {
+      count('standard')
+      await clock.advance(2400)
+    }),
+  )
+  t.ok(
+    await waits(async ({ clock, count }) => {
+      count('standard')
+      await clock.advance(2500)
+    }),
+  )
+})
+
+t.test('pool subscriptions: not synced before the heartbeat of a worker that is ready', async (t) => {
+  const hasHeard = (pod: string) =>
+    waits(
+      async ({ clock, count, beat }) => {
+        count('standard')
+        beat('standard', { pod })
+        await clock.advance(2500)
+      },
+      ['a'],
+    )
+  t.ok(await hasHeard('a'))
+  t.notOk(await hasHeard('b'))
+})
+
+t.test('pool subscriptions: the sync is waited for no longer than five seconds', async (t) => {
+  t.ok(await waits(({ clock }) => clock.advance(5000)))
+})
+
+t.test('pool subscriptions: nothing is received once disposed', async (t) => {
+  const { subscriptions, handlers } = setUp()
+  t.ok(handlers.size > 0)
+  subscriptions[Symbol.dispose]()
+  t.equal(handlers.size, 0)
+})

@@ -1,0 +1,86 @@
+import t from 'tap'
+import { createJobReports } from '#controller/proxied/job-reports.ts'
+import type { BeatMessage, StartedMessage } from '#shared/queue/messages.ts'
+
+const beat = (pod: string, state: BeatMessage['state'], captures: string[] = []): BeatMessage => ({
+  ...{ pod, pool: 'proxied', pid: 1, slots: 1 },
+  ...{ busy: captures.length, state, captures },
+})
+const started = (pod: string, kind: StartedMessage['kind'] = 'begun'): StartedMessage => ({
+  id: 'c',
+  attempt: 1,
+  kind,
+  pod,
+})
+
+const begin = () => {
+  let nowMs = 0
+  const reports = createJobReports(() => nowMs)
+  return {
+    reports,
+    pass: (ms: number) => {
+      nowMs += ms
+    },
+  }
+}
+
+t.test('knows nothing of a worker that is only starting', (t) => {
+  const { reports } = begin()
+  reports.beat(beat('a', 'starting'))
+  t.equal(reports.of('a'), undefined)
+  t.equal(reports.ready(), 0)
+  t.end()
+})
+
+t.test('remembers a claim from a beat or from the report, until the worker has served it', (t) => {
+  const { reports } = begin()
+  reports.beat(beat('a', 'ready'))
+  t.match(reports.of('a'), { captureId: undefined, isSpent: false })
+  reports.beat(beat('a', 'ready', ['c']))
+  t.match(reports.of('a'), { captureId: 'c', isSpent: false })
+  reports.beat(beat('a', 'draining', ['c']))
+  t.match(reports.of('a'), { captureId: 'c', isSpent: false })
+  reports.beat(beat('a', 'drained'))
+  t.match(reports.of('a'), { captureId: 'c', isSpent: true })
+  reports.started(started('b'))
+  t.match(reports.of('b'), { captureId: 'c', isSpent: false })
+  t.equal(reports.ready(), 2)
+  t.end()
+})
+
+t.test('takes no claim from an attempt that was handed back or could not be read', (t) => {
+  const { reports } = begin()
+  reports.started(started('a', 'handed-back'))
+  reports.started(started('b', 'unreadable'))
+  t.equal(reports.of('a') ?? reports.of('b'), undefined)
+  t.end()
+})
+
+t.test('counts a worker that goes without ever having been ready as one that did not come up', (t) => {
+  const { reports } = begin()
+  reports.beat(beat('a', 'drained'))
+  t.match(reports.of('a'), { isSpent: true })
+  t.equal(reports.ready(), 0)
+  t.end()
+})
+
+t.test('forgets Jobs that are gone, a minute after they said something', (t) => {
+  const { reports, pass } = begin()
+  reports.started(started('a'))
+  reports.started(started('b'))
+  reports.keep(new Set(['b']))
+  t.ok(reports.of('a'), 'it may not be seen yet')
+  pass(60_001)
+  reports.keep(new Set(['b']))
+  t.equal(reports.of('a'), undefined)
+  t.ok(reports.of('b'))
+  t.end()
+})
+
+t.test('remembers a bounded number', (t) => {
+  const { reports } = begin()
+  for (let turn = 0; turn <= 8192; turn += 1) reports.started(started(`job-${turn}`))
+  t.equal(reports.of('job-0'), undefined)
+  t.ok(reports.of('job-8192'))
+  t.end()
+})

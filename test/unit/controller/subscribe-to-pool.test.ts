@@ -1,0 +1,179 @@
+import t from 'tap'
+import { type PoolSubscriptionDeps, subscribeToPool } from '#controller/subscribe-to-pool.ts'
+import type { Incoming } from '#shared/queue/connection.ts'
+import {
+  backlogCodec,
+  type BacklogMessage,
+  beatCodec,
+  type BeatMessage,
+  type StartedMessage,
+  startedCodec,
+} from '#shared/queue/messages.ts'
+import { backlogSubject, beatFilter, beatSubject, startedFilter, startedSubject } from '#shared/queue/subjects.ts'
+
+const pool = 'standard'
+const quiet: BacklogMessage = { pool, pending: 0, processing: 0, arrivals10s: 0, oldestMs: 0 }
+
+/** A subscription whose clock and messages the test controls. */
+const begin = (more: Partial<PoolSubscriptionDeps> = {}) => {
+  const subscribers = new Map<string, (message: Incoming) => void>()
+  const malformed: string[] = []
+  const changes: [BeatMessage, BeatMessage | undefined][] = []
+  const clock = { nowMs: 100_000 }
+  const subscription = subscribeToPool(
+    {
+      queue: {
+        subscribe: (filter, onMessage) => {
+          subscribers.set(filter, onMessage)
+          return { [Symbol.dispose]: () => void subscribers.delete(filter) }
+        },
+      },
+      now: () => clock.nowMs,
+      malformed: (subject) => malformed.push(subject),
+      changed: (...change) => changes.push(change),
+      ...more,
+    },
+    pool,
+  )
+  const send = (filter: string, subject: string, data: Uint8Array) =>
+    subscribers.get(filter)?.({ subject, data, reply: undefined, traceparent: undefined, statusCode: 0 })
+  const beat = (pod: string, given: Partial<BeatMessage> = {}, from = pod) => {
+    const message: BeatMessage = { pod, pool, pid: 1, slots: 2, busy: 0, state: 'ready', captures: [], ...given }
+    send(beatFilter(pool), beatSubject({ pool, pod: from }), beatCodec.encode(message))
+  }
+  const backlog = (given: Partial<BacklogMessage> = {}) =>
+    send(backlogSubject(pool), backlogSubject(pool), backlogCodec.encode({ ...quiet, ...given }))
+  /** Lets time pass, with a backlog message every second. */
+  const pass = (seconds: number) => {
+    for (let second = 0; second < seconds; second += 1) {
+      clock.nowMs += 1000
+      backlog()
+    }
+  }
+  return { subscription, clock, subscribers, malformed, changes, send, beat, backlog, pass }
+}
+
+t.test('does not know the backlog before the first message and five seconds after the last', (t) => {
+  const { subscription, backlog, clock } = begin()
+  t.equal(subscription.backlog(), 'unknown')
+  backlog({ pending: 3 })
+  clock.nowMs += 5000
+  t.strictSame(subscription.backlog(), { ...quiet, pending: 3 })
+  clock.nowMs += 1
+  t.equal(subscription.backlog(), 'unknown')
+  t.end()
+})
+
+t.test('keeps the newest beat of each worker with the time at which it came', (t) => {
+  const { subscription, beat, clock } = begin()
+  beat('a')
+  clock.nowMs += 1000
+  beat('b', { busy: 1 })
+  beat('a', { state: 'draining' })
+  clock.nowMs += 1000
+  beat('a', { state: 'draining' })
+  t.match(subscription.beats.get('a'), { beat: { state: 'draining' }, atMs: 102_000 })
+  t.match(subscription.beats.get('b'), { beat: { busy: 1 }, atMs: 101_000 })
+  t.end()
+})
+
+t.test('tells of a beat only when it says something new', (t) => {
+  const { beat, changes } = begin()
+  beat('a')
+  beat('a')
+  beat('a', { busy: 1 })
+  beat('a', { busy: 1 })
+  t.match(changes, [
+    [{ pod: 'a', busy: 0 }, undefined],
+    [
+      { pod: 'a', busy: 1 },
+      { pod: 'a', busy: 0 },
+    ],
+  ])
+  t.equal(changes.length, 2)
+  t.end()
+})
+
+t.test('keeps what it heard although the buffer of the message is used again', (t) => {
+  const { subscription, send, beat, clock } = begin()
+  const message: BeatMessage = { pod: 'a', pool, pid: 1, slots: 2, busy: 0, state: 'ready', captures: [] }
+  const data = Buffer.from(beatCodec.encode(message))
+  send(beatFilter(pool), beatSubject({ pool, pod: 'a' }), data)
+  data.fill(0)
+  clock.nowMs += 1000
+  send(beatFilter(pool), beatSubject({ pool, pod: 'a' }), data)
+  t.match(subscription.beats.get('a'), { atMs: 100_000 }, 'other bytes are no repetition')
+  beat('a')
+  t.match(subscription.beats.get('a'), { atMs: 101_000 })
+  t.end()
+})
+
+t.test('counts only time in which it could hear', (t) => {
+  const { subscription, backlog, clock, pass } = begin()
+  t.equal(subscription.listeningMs(0), 0)
+  backlog()
+  pass(3)
+  t.equal(subscription.listeningMs(0), 3000)
+  t.equal(subscription.listeningMs(102_000), 1000)
+  clock.nowMs += 40_000
+  t.equal(subscription.listeningMs(0), 3000)
+  backlog()
+  t.equal(subscription.listeningMs(0), 0, 'a gap says nothing')
+  pass(2)
+  t.equal(subscription.listeningMs(0), 2000)
+  t.end()
+})
+
+t.test('forgets a worker only after a minute of silence in which it could hear', (t) => {
+  const { subscription, beat, clock, pass } = begin()
+  pass(1)
+  beat('a')
+  clock.nowMs += 600_000
+  pass(61)
+  t.ok(subscription.beats.has('a'), 'the gap does not count')
+  pass(11)
+  t.notOk(subscription.beats.has('a'), 'it is looked for every ten seconds')
+  t.end()
+})
+
+t.test('listens to 4096 workers and no more', (t) => {
+  const { subscription, beat } = begin()
+  for (let turn = 0; turn <= 4096; turn += 1) beat(`worker-${turn}`)
+  t.equal(subscription.beats.size, 4096)
+  beat('worker-0', { busy: 2 })
+  t.equal(subscription.beats.get('worker-0')?.beat.busy, 2)
+  t.end()
+})
+
+t.test('ignores and reports malformed messages and those of one worker in the name of another', (t) => {
+  const { subscription, send, beat, malformed } = begin()
+  send(beatFilter(pool), 'worker.standard.up.beat', Buffer.from('{'))
+  send(backlogSubject(pool), 'backlog.standard', Buffer.from('{}'))
+  beat('up', { busy: 2 }, 'other')
+  t.equal(subscription.backlog(), 'unknown')
+  t.equal(subscription.beats.size, 0)
+  t.strictSame(malformed, ['worker.standard.up.beat', 'backlog.standard', 'worker.standard.other.beat'])
+  t.end()
+})
+
+t.test('asks for reports of attempts only where somebody wants them', (t) => {
+  t.notOk(begin().subscribers.has(startedFilter(pool)))
+  const started: StartedMessage[] = []
+  const { send, malformed } = begin({ started: (message) => started.push(message) })
+  const message: StartedMessage = { id: crypto.randomUUID(), attempt: 1, kind: 'begun', pod: 'a' }
+  const bytes = startedCodec.encode(message)
+  send(startedFilter(pool), startedSubject({ pool, id: message.id }), bytes)
+  const other = startedSubject({ pool, id: crypto.randomUUID() })
+  send(startedFilter(pool), other, bytes)
+  t.strictSame(started, [message])
+  t.strictSame(malformed, [other])
+  t.end()
+})
+
+t.test('stops listening when disposed', (t) => {
+  const { subscription, subscribers } = begin({ started: () => {} })
+  t.equal(subscribers.size, 3)
+  subscription[Symbol.dispose]()
+  t.equal(subscribers.size, 0)
+  t.end()
+})

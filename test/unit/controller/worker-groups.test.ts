@@ -1,0 +1,90 @@
+import t from 'tap'
+import { classifyWorkers, isSubscriptionSuspect, replaceableOf } from '#controller/worker-groups.ts'
+import type { ObservedWorker } from '#controller/pool.ts'
+import { justBegun, poolPolicy, seenCrew, seenWorker as worker, stuckCrew } from '#test/helpers/seen-pool.ts'
+
+const policy = poolPolicy()
+const podsOf = (workers: readonly ObservedWorker[]) => workers.map(({ pod }) => pod)
+
+t.test('sorts workers by what they are good for', (t) => {
+  const all = [
+    worker('ready'),
+    worker('starting', justBegun),
+    worker('draining', { state: 'draining', busy: 1 }),
+    worker('drained', { state: 'drained' }),
+    worker('stopping', { state: 'stopping', silentMs: 99_000 }),
+    worker('stuck', { state: 'stuck', trouble: 'quota', silentMs: 99_000, ageMs: 900_000 }),
+    worker('hung', { silentMs: 10_001 }),
+    worker('late', { state: 'starting', ageMs: 60_001 }),
+  ]
+  const groups = classifyWorkers(all, policy, false)
+  t.equal(groups.present, 7, 'all but the one that was told to end')
+  t.strictSame(podsOf(groups.active), ['ready', 'starting'])
+  t.strictSame(podsOf(groups.starting), ['starting'])
+  t.strictSame(podsOf(groups.stuck), ['stuck'])
+  t.strictSame(podsOf(groups.leaving), ['draining', 'drained'])
+  t.strictSame(podsOf(groups.lost), ['hung', 'late'])
+  t.strictSame(
+    podsOf(classifyWorkers(all, policy, true).active),
+    ['ready'],
+    'starting ones do not count while starts fail',
+  )
+  t.strictSame(podsOf(classifyWorkers(all, { ...policy, startLimitMs: Infinity }, false).lost), ['hung'])
+  t.end()
+})
+
+const hung = (count: number, silentMs = 11_000) => seenCrew(count, { silentMs })
+
+for (const { name, workers, want } of [
+  { name: 'takes one silent worker for hung', workers: hung(1), want: false },
+  { name: 'is deaf when two of three are silent', workers: [worker('w'), ...hung(2)], want: true },
+  { name: 'is not deaf when as many are heard', workers: [worker('v'), worker('w'), ...hung(2)], want: false },
+  { name: 'is deaf for no longer than thirty seconds', workers: hung(2, 30_000), want: false },
+  {
+    name: 'does not take stuck and starting workers for heard ones',
+    workers: [worker('w'), ...hung(2), ...stuckCrew(5), worker('x', justBegun)],
+    want: true,
+  },
+  {
+    name: 'does not take stuck workers and late starts for silent ones',
+    workers: [worker('w'), ...stuckCrew(5, { silentMs: 11_000 }), worker('x', { state: 'starting', ageMs: 61_000 })],
+    want: false,
+  },
+]) {
+  t.test(name, (t) => {
+    t.equal(isSubscriptionSuspect(classifyWorkers(workers, policy, false)), want)
+    t.end()
+  })
+}
+
+const lostNode = { silentMs: 11_000, isNodeLost: true }
+const allOf = (workers: readonly ObservedWorker[]) =>
+  podsOf(replaceableOf(classifyWorkers(workers, policy, false), Infinity))
+
+for (const { name, workers, want } of [
+  {
+    name: 'all whose node is lost are replaced at once',
+    workers: seenCrew(4, lostNode),
+    want: ['w1', 'w2', 'w3', 'w4'],
+  },
+  {
+    name: 'those whose node is lost do not wait for those of which nobody knows',
+    workers: [...seenCrew(1, lostNode), ...['x', 'y', 'z'].map((pod) => worker(pod, { silentMs: 11_000 }))],
+    want: ['w1'],
+  },
+  {
+    name: 'one that had not come up when its node was lost is replaced too',
+    workers: [
+      worker('v'),
+      worker('s', { ...lostNode, state: 'starting' }),
+      worker('u', { ...lostNode, state: 'stuck' }),
+    ],
+    want: ['s', 'u'],
+  },
+  {
+    name: 'one that is heard is not lost, whatever Kubernetes thinks of its node',
+    workers: seenCrew(4, { silentMs: 9000, isNodeLost: true }),
+    want: [],
+  },
+])
+  t.test(name, async (t) => void t.strictSame(allOf(workers), want))
