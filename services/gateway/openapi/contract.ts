@@ -2,6 +2,7 @@ import type { TObject } from 'typebox'
 import { mediaTypes } from '#shared/capture/options.ts'
 import { type HeaderName, limitHeaders } from './answer-headers.ts'
 import type { ErrorSet } from './errors.ts'
+import { examples } from './examples.ts'
 import { type JsonSchema, schemaRef } from './json-schema.ts'
 
 /** A parameter in a path, query or header, as OpenAPI holds it. */
@@ -41,17 +42,17 @@ export type Contract = {
   readonly errors: readonly ErrorSet[]
 }
 
+/** A JSON content by the component that is its schema. */
+export const jsonContent = (schema: keyof typeof examples): NonNullable<AnswerDoc['content']> => ({
+  'application/json': { schema: schemaRef(schema), example: examples[schema] },
+})
+
 /** An answer in JSON to a caller who is known. */
 export const jsonAnswer = (
   description: string,
-  schema: string,
-  example: unknown,
+  schema: keyof typeof examples,
   headers: readonly HeaderName[] = [],
-): AnswerDoc => ({
-  description,
-  headers: [...headers, ...limitHeaders],
-  content: { 'application/json': { schema: schemaRef(schema), example } },
-})
+): AnswerDoc => ({ description, headers: [...headers, ...limitHeaders], content: jsonContent(schema) })
 
 /** An answer that is a stream of server-sent events, by their names. */
 export const streamAnswer = (events: Readonly<Record<string, JsonSchema>>, example: string): AnswerDoc => ({

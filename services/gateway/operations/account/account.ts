@@ -2,7 +2,6 @@ import type { DescribedAccount } from '#shared/db/describe-account.ts'
 import { AppError } from '#shared/errors/app-error.ts'
 import { jsonAnswer } from '#gateway/openapi/contract.ts'
 import { usualErrors } from '#gateway/openapi/errors.ts'
-import { examples } from '#gateway/openapi/examples.ts'
 import { forCaller } from '#gateway/operations/operation.ts'
 import { timesExactly } from './times-exactly.ts'
 
@@ -32,7 +31,7 @@ export const showAccount = forCaller({
   tag: 'Account',
   summary: 'Show the account',
   description: 'The account of the key, with the plan that is in force for it.',
-  answers: { 200: jsonAnswer('The account.', 'AccountAnswer', examples.account) },
+  answers: { 200: jsonAnswer('The account.', 'AccountAnswer') },
   errors: [...usualErrors, 'Forbidden', 'Invalid'],
   run: async (context, { caller }) => {
     const account = await context.captures.describeAccount(caller.accountId)

@@ -1,7 +1,6 @@
 import type { UsageState } from '#shared/db/accept-capture.ts'
 import { jsonAnswer } from '#gateway/openapi/contract.ts'
 import { usualErrors } from '#gateway/openapi/errors.ts'
-import { examples } from '#gateway/openapi/examples.ts'
 import { forCaller } from '#gateway/operations/operation.ts'
 import { timesExactly } from './times-exactly.ts'
 
@@ -31,7 +30,7 @@ export const showUsage = forCaller({
   tag: 'Account',
   summary: 'Show the usage',
   description: 'What the account has used of its running period, as the headers of the same answer say it.',
-  answers: { 200: jsonAnswer('The usage.', 'UsageAnswer', examples.usage) },
+  answers: { 200: jsonAnswer('The usage.', 'UsageAnswer') },
   errors: [...usualErrors, 'Forbidden', 'Invalid'],
   run: async (_context, { caller }) => ({ status: 200, body: { data: usageRecord(caller.usage) } }),
 })

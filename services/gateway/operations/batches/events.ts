@@ -5,7 +5,7 @@ import { lastId } from '#gateway/live/event-text.ts'
 import { reportBatch, reportedMembers } from '#gateway/live/report-batch.ts'
 import { emptyAnswer, headerParameter, streamAnswer } from '#gateway/openapi/contract.ts'
 import { readErrors } from '#gateway/openapi/errors.ts'
-import { examples } from '#gateway/openapi/examples.ts'
+import { streamExamples } from '#gateway/openapi/examples.ts'
 import { closed, count, schemaRef, word } from '#gateway/openapi/json-schema.ts'
 import { deletedEvent, unauthorizedEvent } from '#gateway/openapi/stream-events.ts'
 import { forCaller } from '#gateway/operations/operation.ts'
@@ -48,7 +48,7 @@ export const batchEvents = forCaller({
     }),
   ],
   answers: {
-    200: streamAnswer(events, examples.batchEvents),
+    200: streamAnswer(events, streamExamples.batch),
     204: emptyAnswer('The end has been seen; clients stop connecting.'),
   },
   errors: readErrors,

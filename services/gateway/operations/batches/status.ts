@@ -2,7 +2,6 @@ import { AppError } from '#shared/errors/app-error.ts'
 import { toBatchRecord } from '#gateway/capture/batch-record.ts'
 import { jsonAnswer } from '#gateway/openapi/contract.ts'
 import { readErrors } from '#gateway/openapi/errors.ts'
-import { examples } from '#gateway/openapi/examples.ts'
 import { forCaller } from '#gateway/operations/operation.ts'
 
 /** A batch and its captures as they are now. */
@@ -14,7 +13,7 @@ export const showBatch = forCaller({
   summary: 'Show a batch',
   description: 'A batch and its screenshots as they are now.',
   ids: { id: 'Id of the batch.' },
-  answers: { 200: jsonAnswer('The batch.', 'BatchAnswer', examples.batch) },
+  answers: { 200: jsonAnswer('The batch.', 'BatchAnswer') },
   errors: readErrors,
   run: async (context, { caller, id }) => {
     const batch = await context.captures.findBatch({ id, accountId: caller.accountId })

@@ -1,8 +1,6 @@
 import { limitHeaders } from '#gateway/openapi/answer-headers.ts'
-import { type AnswerDoc, imageContent, jsonAnswer } from '#gateway/openapi/contract.ts'
+import { type AnswerDoc, imageContent, jsonAnswer, jsonContent } from '#gateway/openapi/contract.ts'
 import { acceptErrors, type ErrorSet } from '#gateway/openapi/errors.ts'
-import { examples } from '#gateway/openapi/examples.ts'
-import { schemaRef } from '#gateway/openapi/json-schema.ts'
 
 /** Errors of operations that may answer with the result of a capture. */
 export const captureErrors: readonly ErrorSet[] = [...acceptErrors, 'ImageGone', 'InternalOrFailed']
@@ -13,7 +11,7 @@ export const resultAnswer: AnswerDoc = {
   headers: ['Idempotent-Replayed', ...limitHeaders, 'X-Screenshot-Id', 'X-Cache', 'X-Target-Status'],
   content: {
     ...imageContent,
-    'application/json': { schema: schemaRef('EndedScreenshotAnswer'), example: examples.completed },
+    ...jsonContent('EndedScreenshotAnswer'),
   },
 }
 
@@ -21,7 +19,6 @@ export const resultAnswer: AnswerDoc = {
 export const acceptedAnswer: AnswerDoc = jsonAnswer(
   'The capture goes on: a webhook will tell of its end, or it takes longer than a synchronous answer may.',
   'FlatScreenshot',
-  examples.flat,
   ['Location', 'Retry-After', 'X-Screenshot-Id', 'X-Cache', 'Idempotent-Replayed'],
 )
 

@@ -10,7 +10,7 @@ import { schemaRef } from '#gateway/openapi/json-schema.ts'
 import { operation } from '#gateway/operations/operation.ts'
 import { captureErrors, captureExample, resultAnswer } from './capture-answers.ts'
 
-const accepted = jsonAnswer('Accepted.', 'AcceptedScreenshotAnswer', examples.accepted, [
+const accepted = jsonAnswer('Accepted.', 'AcceptedScreenshotAnswer', [
   'Location',
   'Retry-After',
   'X-Screenshot-Id',
@@ -37,7 +37,7 @@ export const createScreenshot = operation({
       content: {
         'application/json': {
           schema: { anyOf: [schemaRef('AcceptedScreenshotAnswer'), schemaRef('FlatScreenshot')] },
-          example: examples.accepted,
+          example: examples.AcceptedScreenshotAnswer,
         },
       },
     },

@@ -4,7 +4,7 @@ import { lastId } from '#gateway/live/event-text.ts'
 import { reportCapture } from '#gateway/live/report-capture.ts'
 import { emptyAnswer, headerParameter, streamAnswer } from '#gateway/openapi/contract.ts'
 import { readErrors } from '#gateway/openapi/errors.ts'
-import { examples } from '#gateway/openapi/examples.ts'
+import { streamExamples } from '#gateway/openapi/examples.ts'
 import { closed, count, moment, schemaRef, word } from '#gateway/openapi/json-schema.ts'
 import { deletedEvent, unauthorizedEvent } from '#gateway/openapi/stream-events.ts'
 import { forCaller } from '#gateway/operations/operation.ts'
@@ -37,7 +37,7 @@ export const captureEvents = forCaller({
     }),
   ],
   answers: {
-    200: streamAnswer(events, examples.events),
+    200: streamAnswer(events, streamExamples.capture),
     204: emptyAnswer('The end has been seen; clients stop connecting.'),
   },
   errors: readErrors,

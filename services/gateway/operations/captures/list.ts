@@ -1,6 +1,5 @@
 import { jsonAnswer } from '#gateway/openapi/contract.ts'
 import { usualErrors } from '#gateway/openapi/errors.ts'
-import { examples } from '#gateway/openapi/examples.ts'
 import { forCaller } from '#gateway/operations/operation.ts'
 import { checkList, listParameters, toListQuery } from './list-query.ts'
 import { pageBody } from './page-body.ts'
@@ -15,7 +14,7 @@ export const listScreenshots = forCaller({
   description: "The account's screenshots, newest first, by pages or by cursor.",
   query: listParameters,
   checkQuery: checkList,
-  answers: { 200: jsonAnswer('A page of the list.', 'ScreenshotPage', examples.page) },
+  answers: { 200: jsonAnswer('A page of the list.', 'ScreenshotPage') },
   errors: [...usualErrors, 'Forbidden', 'Invalid'],
   run: async (context, { caller: { accountId }, query: values, given }) => {
     const asked = toListQuery({ values, given })

@@ -5,7 +5,6 @@ import { featureError } from '#gateway/http/errors.ts'
 import { linkMinutesMax, signLink } from '#gateway/links/link.ts'
 import { jsonAnswer } from '#gateway/openapi/contract.ts'
 import { usualErrors } from '#gateway/openapi/errors.ts'
-import { examples } from '#gateway/openapi/examples.ts'
 import { forCaller } from '#gateway/operations/operation.ts'
 
 const parameters = Type.Object(
@@ -30,7 +29,7 @@ export const signUrl = forCaller({
   description: 'A link to the image that needs no API key, for example in `<img>`. Deleting the screenshot ends it.',
   ids: { id: 'Id of the screenshot.' },
   body: { name: 'SignedUrlParameters', schema: parameters, isOptional: true, example: { expires_in: 60 } },
-  answers: { 200: jsonAnswer('The link.', 'SignedUrlAnswer', examples.link, ['Idempotent-Replayed']) },
+  answers: { 200: jsonAnswer('The link.', 'SignedUrlAnswer', ['Idempotent-Replayed']) },
   errors: [...usualErrors, 'ForbiddenFeature', 'NotFound', 'InvalidOrRepeated', 'TooLarge'],
   run: async (context, { caller, id, body: { expires_in: minutes } }) => {
     const { allowed, found } = await context.captures.maySign({ id, accountId: caller.accountId })

@@ -6,7 +6,6 @@ import type { Context } from '#gateway/context.ts'
 import type { Exchange } from '#gateway/http/exchange.ts'
 import { jsonAnswer } from '#gateway/openapi/contract.ts'
 import { readErrors } from '#gateway/openapi/errors.ts'
-import { examples } from '#gateway/openapi/examples.ts'
 import { forCaller } from '#gateway/operations/operation.ts'
 import { findOwned } from './find-owned.ts'
 
@@ -48,7 +47,7 @@ export const showStatus = forCaller({
     },
     { additionalProperties: false },
   ),
-  answers: { 200: jsonAnswer('The screenshot.', 'ScreenshotAnswer', examples.completed) },
+  answers: { 200: jsonAnswer('The screenshot.', 'ScreenshotAnswer') },
   errors: readErrors,
   run: async (context, { caller, id, query, watchClient }) => {
     const of = { id, accountId: caller.accountId }

@@ -1,7 +1,6 @@
 import { AppError } from '#shared/errors/app-error.ts'
 import { jsonAnswer } from '#gateway/openapi/contract.ts'
 import { readErrors } from '#gateway/openapi/errors.ts'
-import { examples } from '#gateway/openapi/examples.ts'
 import { forCaller } from '#gateway/operations/operation.ts'
 import { checkWebhook, webhookChange } from './webhook-fields.ts'
 
@@ -16,7 +15,7 @@ export const changeWebhook = forCaller({
     'Changes what is given. What still waits is sent to a new address, and given up where it is switched off.',
   ids: { id: 'Id of the webhook.' },
   body: { name: 'WebhookChange', schema: webhookChange, check: checkWebhook, example: { active: false } },
-  answers: { 200: jsonAnswer('The webhook.', 'WebhookAnswer', examples.webhook) },
+  answers: { 200: jsonAnswer('The webhook.', 'WebhookAnswer') },
   errors: [...readErrors, 'TooLarge'],
   run: async (context, { caller, id, body }) => {
     const fields = { ...body, ...(body.url !== undefined && { url: new URL(body.url).href }) }

@@ -1,6 +1,5 @@
 import { jsonAnswer } from '#gateway/openapi/contract.ts'
 import { usualErrors } from '#gateway/openapi/errors.ts'
-import { examples } from '#gateway/openapi/examples.ts'
 import { forCaller } from '#gateway/operations/operation.ts'
 import { checkWebhook, newWebhook } from './webhook-fields.ts'
 
@@ -20,9 +19,7 @@ export const createWebhook = forCaller({
     example: { url: 'https://hooks.example.com/shots', description: 'Production' },
   },
   answers: {
-    200: jsonAnswer('The webhook with its secret, this once.', 'WebhookWithSecretAnswer', examples.webhookWithSecret, [
-      'Idempotent-Replayed',
-    ]),
+    200: jsonAnswer('The webhook with its secret, this once.', 'WebhookWithSecretAnswer', ['Idempotent-Replayed']),
   },
   errors: [...usualErrors, 'ForbiddenFeature', 'InvalidOrRepeated', 'TooLarge'],
   run: async (context, { caller, body }) => {

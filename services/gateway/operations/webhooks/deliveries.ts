@@ -7,7 +7,6 @@ import { readCursor, writeCursor } from '#gateway/http/cursor.ts'
 import type { CheckInput } from '#gateway/http/input.ts'
 import { jsonAnswer } from '#gateway/openapi/contract.ts'
 import { readErrors } from '#gateway/openapi/errors.ts'
-import { examples } from '#gateway/openapi/examples.ts'
 import { findOwned } from '#gateway/operations/captures/find-owned.ts'
 import { forCaller } from '#gateway/operations/operation.ts'
 
@@ -20,7 +19,7 @@ const parameters = Type.Object(
 )
 type Page = Static<typeof parameters>
 
-const answers = { 200: jsonAnswer('A page of deliveries.', 'DeliveryPage', examples.deliveries) }
+const answers = { 200: jsonAnswer('A page of deliveries.', 'DeliveryPage') }
 
 const checkPage: CheckInput<Page> = ({ cursor }, { report }) => {
   if (cursor === undefined || readCursor(cursor)?.direction === 'older') return

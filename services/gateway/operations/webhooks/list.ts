@@ -1,6 +1,5 @@
 import { jsonAnswer } from '#gateway/openapi/contract.ts'
 import { usualErrors } from '#gateway/openapi/errors.ts'
-import { examples } from '#gateway/openapi/examples.ts'
 import { forCaller } from '#gateway/operations/operation.ts'
 
 /** All webhooks of the account, the oldest first. */
@@ -11,7 +10,7 @@ export const listWebhooks = forCaller({
   tag: 'Webhooks',
   summary: 'List webhooks',
   description: 'All webhooks of the account, the oldest first.',
-  answers: { 200: jsonAnswer('The webhooks.', 'WebhookList', examples.webhooks) },
+  answers: { 200: jsonAnswer('The webhooks.', 'WebhookList') },
   errors: [...usualErrors, 'Forbidden', 'Invalid'],
   run: async (context, { caller }) => ({
     status: 200,

@@ -4,10 +4,9 @@ import type { Context } from '#gateway/context.ts'
 import type { Answer } from '#gateway/http/answer.ts'
 import { jsonAnswer } from '#gateway/openapi/contract.ts'
 import { type ErrorSet, usualErrors } from '#gateway/openapi/errors.ts'
-import { examples } from '#gateway/openapi/examples.ts'
 import { forCaller } from '#gateway/operations/operation.ts'
 
-const answers = { 202: jsonAnswer('Queued.', 'QueuedDeliveryAnswer', examples.queued, ['Idempotent-Replayed']) }
+const answers = { 202: jsonAnswer('Queued.', 'QueuedDeliveryAnswer', ['Idempotent-Replayed']) }
 const errors: readonly ErrorSet[] = [...usualErrors, 'Forbidden', 'NotFound', 'InvalidOrRepeated']
 const deliveryId = 'Id of the delivery.'
 

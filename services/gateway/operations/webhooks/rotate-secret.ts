@@ -1,7 +1,6 @@
 import { AppError } from '#shared/errors/app-error.ts'
 import { jsonAnswer } from '#gateway/openapi/contract.ts'
 import { usualErrors } from '#gateway/openapi/errors.ts'
-import { examples } from '#gateway/openapi/examples.ts'
 import { forCaller } from '#gateway/operations/operation.ts'
 
 /** Makes a new secret and answers it, this once; the old one is signed with for 24 h more. */
@@ -14,12 +13,7 @@ export const rotateWebhookSecret = forCaller({
   description: 'Makes a new secret. What is sent is signed with the one before too, for 24 hours.',
   ids: { id: 'Id of the webhook.' },
   answers: {
-    200: jsonAnswer(
-      'The webhook with its new secret, this once.',
-      'WebhookWithSecretAnswer',
-      examples.webhookWithSecret,
-      ['Idempotent-Replayed'],
-    ),
+    200: jsonAnswer('The webhook with its new secret, this once.', 'WebhookWithSecretAnswer', ['Idempotent-Replayed']),
   },
   errors: [...usualErrors, 'Forbidden', 'NotFound', 'InvalidOrRepeated'],
   run: async (context, { caller, id }) => {

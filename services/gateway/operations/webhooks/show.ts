@@ -1,7 +1,6 @@
 import { AppError } from '#shared/errors/app-error.ts'
 import { jsonAnswer } from '#gateway/openapi/contract.ts'
 import { readErrors } from '#gateway/openapi/errors.ts'
-import { examples } from '#gateway/openapi/examples.ts'
 import { forCaller } from '#gateway/operations/operation.ts'
 
 /** One webhook, without its secret. */
@@ -13,7 +12,7 @@ export const showWebhook = forCaller({
   summary: 'Show a webhook',
   description: 'One webhook, without its secret.',
   ids: { id: 'Id of the webhook.' },
-  answers: { 200: jsonAnswer('The webhook.', 'WebhookAnswer', examples.webhook) },
+  answers: { 200: jsonAnswer('The webhook.', 'WebhookAnswer') },
   errors: readErrors,
   run: async (context, { caller, id }) => {
     const webhook = await context.webhooks.find({ accountId: caller.accountId, id })

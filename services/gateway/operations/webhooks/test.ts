@@ -1,7 +1,6 @@
 import { AppError } from '#shared/errors/app-error.ts'
 import { jsonAnswer } from '#gateway/openapi/contract.ts'
 import { usualErrors } from '#gateway/openapi/errors.ts'
-import { examples } from '#gateway/openapi/examples.ts'
 import { forCaller } from '#gateway/operations/operation.ts'
 
 /** Queues a `webhook.test` delivery and answers its id. */
@@ -13,7 +12,7 @@ export const testWebhook = forCaller({
   summary: 'Test a webhook',
   description: 'Queues a `webhook.test` event.',
   ids: { id: 'Id of the webhook.' },
-  answers: { 202: jsonAnswer('Queued.', 'QueuedDeliveryAnswer', examples.queued, ['Idempotent-Replayed']) },
+  answers: { 202: jsonAnswer('Queued.', 'QueuedDeliveryAnswer', ['Idempotent-Replayed']) },
   errors: [...usualErrors, 'ForbiddenFeature', 'NotFound', 'InvalidOrRepeated'],
   run: async (context, { caller, id: webhookId }) => {
     const id = await context.webhooks.test({ accountId: caller.accountId, id: webhookId })
