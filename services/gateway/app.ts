@@ -1,17 +1,16 @@
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
 import { AppError, toAppError } from '#shared/errors/app-error.ts'
 import type { Context } from './context.ts'
+import { type Answer, errorAnswer, sendAnswer, thrownAnswer } from './http/answer.ts'
 import { createClientErrors } from './http/client-error.ts'
-import { answerPreflight } from './http/cors.ts'
+import { preflightHeaders } from './http/cors.ts'
 import { decodableTarget } from './http/decodable-target.ts'
 import { entrances, routeProbes, showEntrance } from './http/entrance.ts'
-import { errorAnswer } from './http/error-answer.ts'
-import type { Answer, Exchange } from './http/exchange.ts'
-import { readExchange } from './http/read-exchange.ts'
-import { sendAnswer } from './http/send-answer.ts'
-import { guardKeys } from './keys/guard-keys.ts'
-import { methodsAt, type OperationName, prefixes, type Route, routes, unserved } from './operations/routes.ts'
-import { answerOnce } from './replay/answer-once.ts'
+import { type Exchange, readExchange } from './http/exchange.ts'
+import { admitKey } from './http/identification/key-guesses.ts'
+import type { Operation } from './operations/operation.ts'
+import { methodsAt, prefixes, unserved } from './operations/paths.ts'
+import { routes } from './operations/routes.ts'
 
 /** Heads up to this size are read, so that one beyond the contract's bound is refused in turn, after the key. */
 const readableHeadBytes = 256 * 1024
@@ -28,58 +27,68 @@ const idleMs = 15 * 60_000
 /** Seconds after which a client may try again while maintenance is on. */
 const maintenanceSeconds = 60
 
-type Serve = (exchange: Exchange) => Promise<Answer>
-
 /** Counts an image as held in memory until the client has it, or has gone away. */
-const holdImage = ({ heldImages }: Context, { raw }: FastifyReply, { body }: Answer) => {
+const holdImage = ({ bufferedImages }: Context, { raw }: FastifyReply, { body }: Answer) => {
   if (!Buffer.isBuffer(body) || raw.destroyed) return
-  const held = heldImages.hold(body.length)
+  const held = bufferedImages.hold(body.length)
   raw.once('close', () => held[Symbol.dispose]())
 }
 
+type Routed = { readonly request: FastifyRequest; readonly reply: FastifyReply }
+
+/** Reads the head of a request, has it answered by `work`, writes it down and sends the answer. */
 const serve = async (
   context: Context,
-  operation: OperationName,
-  { request, reply }: { request: FastifyRequest; reply: FastifyReply },
-  run: Serve,
+  operation: string,
+  { request, reply }: Routed,
+  work: (exchange: Exchange) => Promise<Answer>,
 ): Promise<FastifyReply> => {
   const began = performance.now()
   const { exchange, trace } = readExchange(operation, request.raw, request.params as Record<string, string>)
-  let error: AppError | undefined
-  const answer = await run(exchange).catch((thrown: unknown) => {
-    error = toAppError(thrown)
-    return errorAnswer(error, exchange.requestId, exchange.screenshotId)
-  })
+  const { requestId } = exchange
+  const answer = await work(exchange).catch((thrown: unknown) => thrownAnswer(thrown, requestId))
   trace.end(answer.code)
   context.events.answered({
     operation,
     status: answer.status,
     code: answer.code,
     ms: performance.now() - began,
-    requestId: exchange.requestId,
+    requestId,
     traceId: trace.traceId,
-    accountId: exchange.caller?.accountId,
-    fault: answer.status >= 500 ? error : undefined,
+    accountId: answer.caller?.accountId,
+    fault: answer.status >= 500 ? answer.thrown : undefined,
   })
   holdImage(context, reply, answer)
-  return sendAnswer(reply, exchange, answer, context.isStopping())
+  return sendAnswer(reply, answer, { requestId, isClosing: context.isStopping() })
 }
 
-const serveUnrouted = async (request: FastifyRequest, { requestId }: Exchange): Promise<Answer> => {
-  const methods = methodsAt(request.url.split('?')[0] ?? '')
-  if (methods.length === 0) throw new AppError('NOT_FOUND')
-  if (request.method === 'OPTIONS') return answerPreflight(methods)
-  const refused = errorAnswer(new AppError('METHOD_NOT_ALLOWED'), requestId)
-  return { ...refused, headers: { allow: methods.join(', ') } }
-}
-
-/** An operation, refused while maintenance is on where it accepts captures. Those know by themselves what was sent again. */
-const operate = async (route: Route, context: Context, exchange: Exchange): Promise<Answer> => {
-  const { method, run, accepts } = route
-  if (method === 'POST' && !accepts) return answerOnce(context, exchange, route)
-  if (!accepts || !context.inMaintenance()) return run(context, exchange)
+const refuseInMaintenance = (context: Context, { accepts }: Operation) => {
+  if (!accepts || !context.inMaintenance()) return
   const publicMessage = 'The service is under maintenance; what was accepted stays readable.'
   throw new AppError('SERVICE_UNAVAILABLE', { publicMessage, retryAfterSeconds: maintenanceSeconds })
+}
+
+/**
+ * Answers a request of an operation: unless too many wrong keys came from its client, and, while maintenance is on, unless it
+ * would accept captures. The operation identifies the caller, counts the request, reads it and runs.
+ */
+const answerOperation = async (context: Context, operation: Operation, exchange: Exchange): Promise<Answer> => {
+  const settleKey = await admitKey(context, exchange)
+  const work = async () => {
+    refuseInMaintenance(context, operation)
+    return await operation.run(context, exchange)
+  }
+  const answer = await work().catch((thrown: unknown) => thrownAnswer(thrown, exchange.requestId))
+  settleKey(answer.code === 'INVALID_API_KEY' ? 'wrong' : answer.caller ? 'good' : 'not judged')
+  return answer
+}
+
+const answerUnrouted = async (request: FastifyRequest, { requestId }: Exchange): Promise<Answer> => {
+  const methods = methodsAt(request.url.split('?')[0] ?? '')
+  if (methods.length === 0) throw new AppError('NOT_FOUND')
+  if (request.method === 'OPTIONS') return { status: 204, headers: preflightHeaders(methods) }
+  const refused = errorAnswer(new AppError('METHOD_NOT_ALLOWED'), requestId)
+  return { ...refused, headers: { allow: methods.join(', ') } }
 }
 
 /** The router takes nothing at all for an id too; no operation has such a path. */
@@ -87,14 +96,12 @@ const lacksPart = ({ params }: FastifyRequest): boolean => Object.values(params 
 
 const routeAll = (app: FastifyInstance, context: Context) => {
   const unrouted = (request: FastifyRequest, reply: FastifyReply) =>
-    serve(context, 'none', { request, reply }, (exchange) => serveUnrouted(request, exchange))
+    serve(context, 'none', { request, reply }, (exchange) => answerUnrouted(request, exchange))
   for (const prefix of prefixes) {
-    for (const route of routes) {
-      const { method, path, name } = route
+    for (const operation of routes) {
+      const { method, path, name } = operation
       const routed = (request: FastifyRequest, reply: FastifyReply) =>
-        serve(context, name, { request, reply }, (exchange) =>
-          guardKeys(context, exchange, () => operate(route, context, exchange)),
-        )
+        serve(context, name, { request, reply }, (exchange) => answerOperation(context, operation, exchange))
       app.route({
         method,
         url: prefix + path,

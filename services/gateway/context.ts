@@ -27,46 +27,45 @@ import { openStore } from '#shared/storage/open-store.ts'
 import { createLogger } from '#shared/telemetry/logger.ts'
 import { createMetrics, type Metrics } from '#shared/telemetry/metrics.ts'
 import type { Health } from '#shared/telemetry/probe-server.ts'
-import { createPublisher, type Publisher } from './accept/publisher.ts'
-import { createHeldBytes, type HeldBytes } from './answer/held-bytes.ts'
-import { heldBytesMax, readSmall } from './answer/read-image.ts'
-import type { Captures } from './captures.ts'
+import { createPublisher, type Publisher } from './capture/publisher.ts'
+import { createBufferedBytes, type BufferedBytes } from './capture/buffered-bytes.ts'
+import { bufferedBytesMax, readSmall } from './capture/read-image.ts'
+import type { Captures } from './capture/captures.ts'
 import type { Config } from './config.ts'
-import { followMaintenance } from './follow-maintenance.ts'
-import { type Clients, createClients, proxyAdvice } from './clients/clients.ts'
-import { createKeyGuesses, type KeyGuesses } from './keys/key-guesses.ts'
-import { type PepperWatch, watchPepper } from './keys/pepper-watch.ts'
-import { createPlaces, type Places } from './live/places.ts'
-import { createSharedLook, type SharedLook } from './live/shared-look.ts'
+import { followMaintenance } from './capture/follow-maintenance.ts'
+import { type Clients, createClients, proxyAdvice } from './http/identification/clients.ts'
+import { createKeyGuesses, type KeyGuesses } from './http/identification/key-guesses.ts'
+import { type PepperWatch, watchPepper } from './http/identification/pepper-watch.ts'
+import { createConcurrencyLimit, type ConcurrencyLimit } from './live/concurrency-limit.ts'
+import { createBatchedLoader, type BatchedLoader } from './live/batched-loader.ts'
 import { createEvents, type Events } from './events.ts'
 import { createLinks, type Links } from './links/links.ts'
-import { type KeptAnswers, keptAnswersIn } from './replay/kept-answers.ts'
-import { createRefusalMemory } from './refusal-memory.ts'
+import { type IdempotencyStore, idempotencyStoreIn } from './http/idempotency-store.ts'
+import { createRefusalMemory } from './capture/refusal-memory.ts'
+import type { Contract } from './openapi/contract.ts'
 import { createReference, type Reference } from './openapi/reference.ts'
-import { routes } from './operations/routes.ts'
-import { createWaiters, type Waiters } from './wait/waiters.ts'
-import { webhooksIn } from './webhooks/webhooks-in.ts'
-import type { Webhooks } from './webhooks/webhooks.ts'
+import { createWaiters, type Waiters } from './capture/waiters.ts'
+import { type Webhooks, webhooksIn } from './operations/webhooks/webhook-store.ts'
 
 /** What the operations of the gateway work with. */
 export type Context = {
   readonly captures: Captures
   readonly webhooks: Webhooks
-  readonly keptAnswers: KeptAnswers
+  readonly idempotencyStore: IdempotencyStore
   readonly clients: Clients
   readonly keyGuesses: KeyGuesses
   readonly objects: ObjectStore
   /** Images that are in memory on their way to clients. */
-  readonly heldImages: HeldBytes
+  readonly bufferedImages: BufferedBytes
   readonly publisher: Pick<Publisher, 'publish' | 'nudge'>
   readonly waiters: Pick<Waiters, 'begin' | 'follow' | 'isStopping'>
   /** Those who wait for the end of a capture at its status. */
-  readonly waitPlaces: Places
+  readonly waitLimit: ConcurrencyLimit
   /** Those to whom a stream of events is open. */
-  readonly streamPlaces: Places
+  readonly streamLimit: ConcurrencyLimit
   /** Longest time that a stream of events stays open. */
   readonly streamMs: number
-  readonly lookAtProgress: SharedLook<Progress>
+  readonly loadProgress: BatchedLoader<Progress>
   readonly events: Events
   readonly links: Links
   /** The interface's own description. */
@@ -102,7 +101,7 @@ const databaseProbeMs = 1000
 /** How soon a gateway follows where maintenance begins or ends. */
 const maintenanceLookMs = 1000
 const pepperLookMs = 1000
-/** Least between two reads of how far the captures are that streams tell of. */
+/** Least between two reads of how far the captures are that streams report. */
 const lookGapMs = 1000
 /** Least between two reads of keys that are looked up together. */
 const keyGapMs = 100
@@ -118,7 +117,7 @@ const validKeysIn = (database: Database): Captures['isValidKey'] => {
     )
     return found.map((keyHash) => ({ id: keyHash.toString('base64') }))
   }
-  const look = createSharedLook(read, keyGapMs)
+  const look = createBatchedLoader(read, keyGapMs)
   return async (keyHash) => (await look(keyHash.toString('base64'))) !== undefined
 }
 
@@ -154,7 +153,7 @@ const publisherOf = (database: Database, queue: Queue, events: Events): Publishe
     events,
   })
 
-/** A gateway takes requests while it is not told to stop; what it depends on is shared by all replicas and only told. */
+/** A gateway takes requests until it is stopped; what it depends on is shared by all replicas, and reported alone. */
 type HealthDeps = { readonly database: Database; readonly queue: Queue; readonly clients: Clients }
 
 const clientsDetail = (ignored: string | undefined) => (ignored === undefined ? {} : { clients: proxyAdvice(ignored) })
@@ -171,11 +170,15 @@ const healthOf =
     },
   })
 
+type Life = {
+  readonly stop: AbortSignal
+  readonly listeningUrl: () => string
+  /** What the reference describes. */
+  readonly operations: readonly Contract[]
+}
+
 /** Opens what the gateway works with. Throws `CONFIGURATION` or `SERVICE_UNAVAILABLE` naming what is wrong or away. */
-export const openContext = async (
-  config: Config,
-  life: { readonly stop: AbortSignal; readonly listeningUrl: () => string },
-): Promise<Gateway> => {
+export const openContext = async (config: Config, life: Life): Promise<Gateway> => {
   await using stack = new AsyncDisposableStack()
   const metrics = createMetrics('gateway')
   const events = createEvents(createLogger({ service: 'gateway', level: config.logLevel }), metrics)
@@ -199,8 +202,8 @@ export const openContext = async (
   const captures = capturesIn(database, config)
   const clients = createClients({ trustedProxies: config.trustedProxies, ignored: events.proxyIgnored })
   const bounds = { max: config.liveMax, accountMax: config.liveAccountMax }
-  const heldImages = createHeldBytes(heldBytesMax)
-  const reader = { objects, heldImages }
+  const bufferedImages = createBufferedBytes(bufferedBytesMax)
+  const reader = { objects, bufferedImages }
   const waiters = stack.use(createWaiters({ queue, readSmall: (key) => readSmall(reader, key), waitersMax }))
   const maintenance = stack.use(followMaintenance(() => readMaintenance(database), maintenanceLookMs))
   const owned = stack.move()
@@ -209,22 +212,22 @@ export const openContext = async (
     webhooks: webhooksIn(database, webhooksKey),
     clients,
     keyGuesses: createKeyGuesses({ perMinute: config.keyFailuresPerMinute, nowMs, isValid: captures.isValidKey }),
-    keptAnswers: keptAnswersIn(database, config.keyPepper),
+    idempotencyStore: idempotencyStoreIn(database, config.keyPepper),
     objects,
-    heldImages,
+    bufferedImages,
     database,
     files,
     pepper,
     publisher,
     waiters,
-    waitPlaces: createPlaces(bounds),
-    streamPlaces: createPlaces(bounds),
+    waitLimit: createConcurrencyLimit(bounds),
+    streamLimit: createConcurrencyLimit(bounds),
     streamMs: config.streamSeconds * 1000,
-    lookAtProgress: createSharedLook(captures.findProgress, lookGapMs),
+    loadProgress: createBatchedLoader(captures.findProgress, lookGapMs),
     events,
     metrics,
     links: createLinks(config),
-    reference: createReference(routes, publicUrl),
+    reference: createReference(life.operations, publicUrl),
     sealingKeys,
     hasStealth: config.sealingKeyStealth !== '',
     allowTargets: config.allowTargets,

@@ -6,13 +6,13 @@ import type { ErrorCode } from '#shared/errors/catalog.ts'
 import type { QueueNotice } from '#shared/queue/connection.ts'
 import type { Logger } from '#shared/telemetry/logger.ts'
 import type { Metrics } from '#shared/telemetry/metrics.ts'
-import { proxyAdvice } from './clients/clients.ts'
-import type { StreamEnd } from './live/tell-until-end.ts'
-import type { OperationName } from './operations/routes.ts'
+import { proxyAdvice } from './http/identification/clients.ts'
+import type { StreamEnd } from './live/stream-until-end.ts'
 
 /** A request that was answered. Neither its address nor its parameters are kept. */
 export type Answered = {
-  readonly operation: OperationName
+  /** Name of an operation, or `none` where the request names none. */
+  readonly operation: string
   readonly status: number
   readonly code: ErrorCode | undefined
   readonly ms: number
@@ -29,7 +29,7 @@ export type WaitEnd = 'completed' | 'failed' | 'goes-on' | 'full'
 /** What a request was accepted as: a capture of its own, one that shares another's result, one of a batch, or that of an earlier request. */
 export type AcceptedAs = 'own' | Shared | 'batch' | 'replay'
 
-/** What the gateway tells its operators; one function for each event, log line and metric together. */
+/** What operators see of the gateway; one function for each event, log line and metric together. */
 export type Events = {
   readonly listening: (addresses: Readonly<Record<string, string>>) => void
   readonly answered: (answered: Answered) => void

@@ -9,7 +9,8 @@ import { createApp } from './app.ts'
 import { followConnections } from './http/connections.ts'
 import { readConfig } from './config.ts'
 import { openContext } from './context.ts'
-import { createObjectsServer } from './objects-endpoint.ts'
+import { createObjectsServer } from './http/objects-endpoint.ts'
+import { routes } from './operations/routes.ts'
 
 /** After the waiting captures were answered, the last answers get this long to be sent. */
 const lastAnswersMs = 5000
@@ -22,7 +23,7 @@ const urlOf = (server: Server): string => {
 await runMain('gateway', async ({ env, stop, announce }) => {
   const config = readConfig(env)
   let listeningUrl = ''
-  await using gateway = await openContext(config, { stop, listeningUrl: () => listeningUrl })
+  await using gateway = await openContext(config, { stop, listeningUrl: () => listeningUrl, operations: routes })
   const app = createApp(gateway)
   const connections = followConnections(app.server)
   await app.listen({ host: config.gatewayHost, port: config.gatewayPort })

@@ -1,5 +1,5 @@
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
-import { openapiDocument } from '#gateway/openapi/openapi-document.ts'
+import { openapiDocument } from '#gateway/openapi/document.ts'
 import { routes } from '#gateway/operations/routes.ts'
 
 /** An answer as a client sees it. `body` is undefined where it was not looked at. */

@@ -10,15 +10,15 @@ import type { OpeningKey } from '#shared/queue/seal.ts'
 import { openingKeysOf, poolKeys, sealingKeysOf } from '#test/helpers/pool-keys.ts'
 import { createLogger } from '#shared/telemetry/logger.ts'
 import { createMetrics } from '#shared/telemetry/metrics.ts'
-import { createHeldBytes } from '#gateway/answer/held-bytes.ts'
-import { heldBytesMax } from '#gateway/answer/read-image.ts'
-import type { CheckOutcome } from '#gateway/captures.ts'
+import { createBufferedBytes } from '#gateway/capture/buffered-bytes.ts'
+import { bufferedBytesMax } from '#gateway/capture/read-image.ts'
+import type { CheckOutcome } from '#gateway/capture/captures.ts'
 import type { Context } from '#gateway/context.ts'
 import { createEvents } from '#gateway/events.ts'
-import { createClients } from '#gateway/clients/clients.ts'
-import { createKeyGuesses } from '#gateway/keys/key-guesses.ts'
+import { createClients } from '#gateway/http/identification/clients.ts'
+import { createKeyGuesses } from '#gateway/http/identification/key-guesses.ts'
 import { createLinks } from '#gateway/links/links.ts'
-import { createPlaces } from '#gateway/live/places.ts'
+import { createConcurrencyLimit } from '#gateway/live/concurrency-limit.ts'
 import { createReference } from '#gateway/openapi/reference.ts'
 import { routes } from '#gateway/operations/routes.ts'
 
@@ -149,7 +149,7 @@ const linkSettings = {
   linkRequestsBurst: 100,
   linkRequestsPerMinute: 100,
 }
-const follower = { news: async () => false, wake: () => {}, [Symbol.dispose]: () => {} }
+const follower = { waitForChange: async () => false, wake: () => {}, [Symbol.dispose]: () => {} }
 const fewPlaces = { max: 10, accountMax: 10 }
 
 const noWebhooks: Context['webhooks'] = {
@@ -195,6 +195,20 @@ const playCaptures = (seen: TestContext['seen'], answers: TestContext['answers']
   findProgress: async () => [],
 })
 
+/** A store whose objects are the answers of the test. */
+const playObjects = (answers: TestContext['answers']): Context['objects'] => ({
+  signPut: async (key, seconds) => `https://store.example/${key}?seconds=${seconds}`,
+  get: async (key, range) => {
+    const bytes = answers.object(key)
+    if (!bytes) return undefined
+    const part = range ? bytes.subarray(range.first, range.last + 1) : bytes
+    return { body: Readable.from([part]), bytes: part.length }
+  },
+  put: async () => {},
+  delete: async () => [],
+  list: async function* list() {},
+})
+
 /** A context of hand-written doubles, in which every request is accepted until the test says otherwise. */
 export const createTestContext = (): TestContext => {
   const keys = poolKeys()
@@ -211,7 +225,12 @@ export const createTestContext = (): TestContext => {
     findBatch: () => undefined,
     object: (key) => (key === completedCapture.objectKey ? testImage : undefined),
     maintenance: false,
-    waiter: { news: async () => {}, headStart: () => undefined, holdFor: () => true, [Symbol.dispose]: () => {} },
+    waiter: {
+      waitForChange: async () => {},
+      headStart: () => undefined,
+      holdFor: () => true,
+      [Symbol.dispose]: () => {},
+    },
   }
   return {
     seen,
@@ -221,24 +240,13 @@ export const createTestContext = (): TestContext => {
     webhooks: noWebhooks,
     clients: createClients({ trustedProxies: [], ignored: () => {} }),
     keyGuesses: createKeyGuesses({ perMinute: 1000, nowMs: () => 0, isValid: async () => true }),
-    keptAnswers: {
+    idempotencyStore: {
       claim: async () => ({ outcome: 'claimed', claimedAt: '2026-06-01 12:34:56+00' }),
       keep: async () => {},
       giveBack: async () => {},
     },
-    objects: {
-      signPut: async (key, seconds) => `https://store.example/${key}?seconds=${seconds}`,
-      get: async (key, range) => {
-        const bytes = answers.object(key)
-        if (!bytes) return undefined
-        const part = range ? bytes.subarray(range.first, range.last + 1) : bytes
-        return { body: Readable.from([part]), bytes: part.length }
-      },
-      put: async () => {},
-      delete: async () => [],
-      list: async function* list() {},
-    },
-    heldImages: createHeldBytes(heldBytesMax),
+    objects: playObjects(answers),
+    bufferedImages: createBufferedBytes(bufferedBytesMax),
     publisher: {
       publish: ({ id }) => seen.published.push(id),
       nudge: () => {
@@ -246,10 +254,10 @@ export const createTestContext = (): TestContext => {
       },
     },
     waiters: { begin: () => answers.waiter, follow: () => follower, isStopping: () => false },
-    waitPlaces: createPlaces(fewPlaces),
-    streamPlaces: createPlaces(fewPlaces),
+    waitLimit: createConcurrencyLimit(fewPlaces),
+    streamLimit: createConcurrencyLimit(fewPlaces),
     streamMs: 60_000,
-    lookAtProgress: async () => undefined,
+    loadProgress: async () => undefined,
     events: createEvents(createLogger({ service: 'test', level: 'silent' }), createMetrics('test')),
     links: createLinks(linkSettings),
     reference: createReference(routes, () => 'https://shots.example'),

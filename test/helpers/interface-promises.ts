@@ -1,4 +1,4 @@
-import { errorSetNames } from '#gateway/openapi/error-sets.ts'
+import { errorSetNames } from '#gateway/openapi/errors.ts'
 import { catalog } from '#shared/errors/catalog.ts'
 
 type Schema = { readonly [name: string]: unknown }

@@ -3,7 +3,9 @@ import { createAccount } from '#shared/db/accounts.ts'
 import { defaultPlans } from '#shared/db/default-plans.ts'
 import { createKey } from '#shared/db/keys.ts'
 import { replacePlans } from '#shared/db/plans.ts'
-import { methodsAt, prefixes, type Route, routes } from '#gateway/operations/routes.ts'
+import type { Operation } from '#gateway/operations/operation.ts'
+import { methodsAt, prefixes } from '#gateway/operations/paths.ts'
+import { routes } from '#gateway/operations/routes.ts'
 import { eventually } from '#test/helpers/eventually.ts'
 import { createRawClient, rawHead } from '#test/helpers/raw-client.ts'
 import { startGateway, testPepper } from '#test/helpers/running-gateway.ts'
@@ -51,7 +53,7 @@ const newAccount = async (plan: string, domains: string[] = []) => {
 type Account = Awaited<ReturnType<typeof newAccount>>
 
 /** Asks for an operation as it is written in `routes`, with the same id in all places. */
-const askFor = ({ call }: Pick<Account, 'call'>, { method, path }: Route, id: string, prefix = '/v1') =>
+const askFor = ({ call }: Pick<Account, 'call'>, { method, path }: Operation, id: string, prefix = '/v1') =>
   call(prefix + path.replaceAll(/:\w+/g, id), {
     method,
     ...(['POST', 'PATCH'].includes(method) && { body: '{}' }),
@@ -59,7 +61,7 @@ const askFor = ({ call }: Pick<Account, 'call'>, { method, path }: Route, id: st
   })
 
 const open = ['openapi', 'docs']
-const keyed: readonly Route[] = routes.filter(({ name }) => !open.includes(name))
+const keyed: readonly Operation[] = routes.filter(({ name }) => !open.includes(name))
 const named = (headers: Headers) => [...headers.keys()].filter((name) => /^x-(usage|ratelimit)-/.test(name)).toSorted()
 const rateNames = ['x-ratelimit-limit', 'x-ratelimit-remaining', 'x-ratelimit-reset']
 const usageNames = ['x-usage-limit', 'x-usage-remaining', 'x-usage-reset']

@@ -4,8 +4,9 @@ import { parseCapture } from '#shared/capture/parse-capture.ts'
 import { webhookRetries } from '#shared/config/settings/webhooks.ts'
 import { redeliver } from '#shared/db/deliveries.ts'
 import { newId } from '#shared/db/new-id.ts'
-import { prepareMember } from '#gateway/accept/prepare-capture.ts'
-import { readNewWebhook } from '#gateway/webhooks/webhook-parameters.ts'
+import { prepareMember } from '#gateway/capture/prepare-capture.ts'
+import { createBodyReader } from '#gateway/http/input.ts'
+import { checkWebhook, newWebhook } from '#gateway/operations/webhooks/webhook-fields.ts'
 import { attemptBounds } from '#webhooks/context.ts'
 import { listening } from '#test/helpers/egress-filter.ts'
 import { eventually } from '#test/helpers/eventually.ts'
@@ -117,7 +118,11 @@ t.test('however a receiver is spelled, it is one host', async (t) => {
     const parsed = parseCapture({ url: 'https://example.com/', webhook_url: url }, { allow: [], hasStealth: true })
     if (!parsed.ok) throw new Error(JSON.stringify(parsed.faults))
     const { webhookUrl } = await prepareMember(createTestContext(), { id: newId(), parsed })
-    t.equal(readNewWebhook({ url }, []).url, webhookUrl, 'both kinds alike')
+    t.equal(
+      new URL(createBodyReader(newWebhook, checkWebhook)({ url }, { allowTargets: [] }).url).href,
+      webhookUrl,
+      'both kinds alike',
+    )
     ids.push(await acceptFor(s.database, s.tenant, webhookUrl))
   }
   await endCaptures(s.database, ids)

@@ -6,25 +6,25 @@ const fails = 'Synchronous capture that fails (a known departure: image bytes ca
 export const captures: readonly Mutation[] = [
   {
     point: 'A synchronous capture that waits',
-    file: 'services/gateway/operations/capture-at-once.ts',
+    file: 'services/gateway/capture/capture-synchronously.ts',
     find: 'created.budgetMs + context.queueAllowanceMs',
     replace: 'context.queueAllowanceMs',
   },
   {
     point: 'A synchronous capture that waits',
-    file: 'services/gateway/answer/goes-on.ts',
+    file: 'services/gateway/capture/capture-synchronously.ts',
     find: 'location: captureUrls(context.publicUrl(), id).status',
     replace: 'location: captureUrls(context.publicUrl(), id).image',
   },
   {
     point: '`response_type=json` on capture',
-    file: 'services/gateway/operations/capture-screenshot.ts',
+    file: 'services/gateway/operations/captures/capture.ts',
     find: '{ request, response })',
     replace: "{ request, response: 'image' })",
   },
   {
     point: '`response_type=image` on create',
-    file: 'services/gateway/operations/create-screenshot.ts',
+    file: 'services/gateway/operations/captures/create.ts',
     find: "if (response === 'image' && webhookUrl === undefined)",
     replace: "if (response === 'image')",
   },
@@ -36,15 +36,15 @@ export const captures: readonly Mutation[] = [
   },
   {
     point: fails,
-    file: 'services/gateway/operations/capture-at-once.ts',
+    file: 'services/gateway/capture/capture-synchronously.ts',
     find: 'publicMessage: message }), requestId, id)',
     replace: 'publicMessage: message }), requestId)',
   },
   {
     point: 'Validation',
-    file: 'services/gateway/accept/read-request.ts',
-    find: "intake.from === 'body' && exchange.query !== ''",
-    replace: "intake.operation === 'create' && exchange.query !== ''",
+    file: 'services/gateway/capture/read-request.ts',
+    find: "exchange.query === '' ? parsing",
+    replace: 'exchange.query.length < 20 ? parsing',
   },
   {
     point: 'Validation',

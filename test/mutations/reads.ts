@@ -24,7 +24,7 @@ const batches: readonly Mutation[] = [
   },
   {
     point: 'Batch status',
-    file: `${gateway}/answer/batch-record.ts`,
+    file: `${gateway}/capture/batch-record.ts`,
     find: 'completed + failed >= total',
     replace: 'completed >= total',
   },
@@ -57,7 +57,7 @@ const lists: readonly Mutation[] = [
   },
   {
     point: 'List shape',
-    file: `${gateway}/list/page-body.ts`,
+    file: `${gateway}/operations/captures/page-body.ts`,
     find: 'from: skipped + 1,',
     replace: 'from: skipped,',
   },
@@ -66,9 +66,9 @@ const lists: readonly Mutation[] = [
 const links: readonly Mutation[] = [
   {
     point: 'Signed URL response',
-    file: `${gateway}/operations/sign-url.ts`,
-    find: '(value as number) >= 0',
-    replace: '(value as number) > 0',
+    file: `${gateway}/operations/captures/sign-url.ts`,
+    find: 'minimum: 0,',
+    replace: 'minimum: 1,',
   },
   {
     point: 'Signed URL form',
@@ -84,8 +84,8 @@ const links: readonly Mutation[] = [
   },
   {
     point: 'Signed URL request',
-    file: `${gateway}/operations/sign-url.ts`,
-    find: 'bytes.length === 0 ? {} : parseJson',
+    file: `${gateway}/http/input.ts`,
+    find: 'isOptional && bytes.length === 0 ? {} : parseJson',
     replace: 'parseJson',
   },
   {
@@ -96,7 +96,7 @@ const links: readonly Mutation[] = [
   },
   {
     point: 'Signed URL errors',
-    file: `${gateway}/answer/read-image.ts`,
+    file: `${gateway}/capture/read-image.ts`,
     find: 'expiresAt !== null && Date.parse(expiresAt) <= now.getTime()',
     replace: 'expiresAt !== null && Date.parse(expiresAt) <= 0',
   },
@@ -105,13 +105,13 @@ const links: readonly Mutation[] = [
 const accounts: readonly Mutation[] = [
   {
     point: 'Account',
-    file: `${gateway}/operations/show-account.ts`,
+    file: `${gateway}/operations/account/account.ts`,
     find: 'monthsPaid = 10',
     replace: 'monthsPaid = 12',
   },
   {
     point: 'Usage',
-    file: `${gateway}/operations/show-usage.ts`,
+    file: `${gateway}/operations/account/usage.ts`,
     find: 'Math.floor(',
     replace: 'Math.round(',
   },
@@ -156,7 +156,7 @@ const accounts: readonly Mutation[] = [
 const images: readonly Mutation[] = [
   {
     point: 'Image of a failed capture',
-    file: `${gateway}/operations/download-image.ts`,
+    file: `${gateway}/operations/captures/image.ts`,
     find: '{ publicMessage: `The capture failed: ${error?.code} ${error?.message}` }',
     replace: '{}',
   },
@@ -169,7 +169,7 @@ const images: readonly Mutation[] = [
   },
   {
     point: 'After retention',
-    file: `${gateway}/operations/capture-at-once.ts`,
+    file: `${gateway}/capture/capture-synchronously.ts`,
     find: 'storedImage(capture, context.now())',
     replace: 'storedImage(capture, new Date(0))',
   },
@@ -223,13 +223,13 @@ const keys: readonly Mutation[] = [
   },
   {
     point: 'Domain-restricted keys',
-    file: `${gateway}/http/identify.ts`,
+    file: `${gateway}/http/identification/identify.ts`,
     find: 'headers.origin ?? headers.referer',
     replace: 'headers.referer ?? headers.origin',
   },
   {
     point: 'Domain-restricted keys',
-    file: `${gateway}/http/identify.ts`,
+    file: `${gateway}/http/identification/identify.ts`,
     find: "url.hostname.replace(/^\\[(.*)\\]$/, '$1')",
     replace: 'url.hostname',
   },

@@ -58,7 +58,7 @@ export const webhooks: readonly Mutation[] = [
   },
   {
     point: 'User-level envelopes',
-    file: 'services/gateway/operations/rotate-webhook-secret.ts',
+    file: 'services/gateway/operations/webhooks/rotate-secret.ts',
     find: '{ data: { ...rotated.webhook, secret: rotated.secret } }',
     replace: '{ data: rotated.webhook }',
   },
@@ -70,9 +70,9 @@ export const webhooks: readonly Mutation[] = [
   },
   {
     point: 'Events',
-    file: 'services/gateway/webhooks/webhook-parameters.ts',
-    find: "events: ['screenshot.completed', 'screenshot.failed'],",
-    replace: 'events: [...webhookEvents],',
+    file: 'services/gateway/operations/webhooks/webhook-fields.ts',
+    find: "default: ['screenshot.completed', 'screenshot.failed']",
+    replace: 'default: [...webhookEvents]',
   },
   {
     point: 'Signature',
@@ -112,7 +112,7 @@ export const webhooks: readonly Mutation[] = [
   },
   {
     point: 'Fairness',
-    file: 'services/gateway/accept/prepare-capture.ts',
+    file: 'services/gateway/capture/prepare-capture.ts',
     find: 'new URL(receiver).href',
     replace: 'receiver',
   },

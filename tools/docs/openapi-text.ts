@@ -1,4 +1,4 @@
-import { openapiDocument } from '#gateway/openapi/openapi-document.ts'
+import { openapiDocument } from '#gateway/openapi/document.ts'
 import { routes } from '#gateway/operations/routes.ts'
 
 /** The text of docs/openapi.json: the interface as a gateway describes it that clients reach at an example's address. */

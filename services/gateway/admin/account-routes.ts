@@ -9,8 +9,7 @@ import {
 } from '#shared/db/accounts.ts'
 import { eraseAccount } from '#shared/db/erase-account.ts'
 import type { AdminRoute } from './admin-route.ts'
-import { fieldsReader, line } from './read-fields.ts'
-import { readPage } from './read-page.ts'
+import { fieldsReader, line, readPage } from './read-fields.ts'
 
 const closed = { additionalProperties: false }
 const label = (characters: number) => line(1, characters)

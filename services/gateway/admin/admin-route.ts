@@ -1,6 +1,6 @@
 import type { Actor } from '#shared/db/audit.ts'
 import type { Database } from '#shared/db/connection.ts'
-import type { Answer } from '#gateway/http/exchange.ts'
+import type { Answer } from '#gateway/http/answer.ts'
 import type { Accepting } from './requeue-failed.ts'
 
 /** What the administration works with. */

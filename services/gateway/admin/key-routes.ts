@@ -1,8 +1,7 @@
 import { Type } from 'typebox'
 import { changeKey, createKey, keyToJson, listKeys, revokeKey } from '#shared/db/keys.ts'
 import type { AdminRoute } from './admin-route.ts'
-import { fieldsReader, line } from './read-fields.ts'
-import { momentForm, readMoment } from './read-moment.ts'
+import { fieldsReader, line, momentForm, readMoment } from './read-fields.ts'
 
 const closed = { additionalProperties: false }
 const momentWords = 'a moment such as 2030-01-31T00:00:00Z, or null'

@@ -4,10 +4,9 @@ import { cancelPending, countQueue } from '#shared/db/account-queue.ts'
 import { noteChange } from '#shared/db/audit.ts'
 import { recountMeters } from '#shared/db/recount-meters.ts'
 import { AppError } from '#shared/errors/app-error.ts'
-import { validationError } from '#gateway/http/read-parameters.ts'
+import { validationError } from '#gateway/http/errors.ts'
 import type { AdminRoute } from './admin-route.ts'
-import { fieldsReader } from './read-fields.ts'
-import { momentForm, readMoment } from './read-moment.ts'
+import { fieldsReader, momentForm, readMoment } from './read-fields.ts'
 import { requeueFailed } from './requeue-failed.ts'
 
 /** Errors that are ours; the others say something of the target, which trying again does not change. */

@@ -1,9 +1,9 @@
-import { Ajv } from 'ajv'
 import { type Static, type TObject, Type } from 'typebox'
+import { createSchemaCheck } from '#shared/capture/check-schema.ts'
 import { collectFaults } from '#shared/capture/faults.ts'
-import { validationError } from '#gateway/http/read-parameters.ts'
-
-const ajv = new Ajv({ allErrors: true, verbose: true })
+import { validationError } from '#gateway/http/errors.ts'
+import { createQueryReader } from '#gateway/http/input.ts'
+import { readMoment as readTime } from '#gateway/http/read-moment.ts'
 
 /** What PostgreSQL cannot hold, NUL and lone surrogates, is among what no text may have. */
 const plainText = '^[^\\u0000-\\u001f\\u007f-\\u009f\\ud800-\\udfff]*$'
@@ -22,17 +22,38 @@ export const line = (minLength: number, maxLength: number) =>
  * The reader throws `VALIDATION_ERROR` naming at once all fields that are missing, unknown or wrong.
  */
 export const fieldsReader = <const T extends TObject>(schema: T): ((body: unknown) => Static<T>) => {
-  const validate = ajv.compile(schema)
+  const check = createSchemaCheck(schema)
   return (body) => {
-    if (validate(body)) return body as Static<T>
-    const { report, all } = collectFaults()
-    for (const { instancePath, params, parentSchema } of validate.errors ?? []) {
-      const { additionalProperty, missingProperty } = params as Record<string, string | undefined>
-      const [, field = 'body'] = instancePath.split('/')
-      if (additionalProperty !== undefined) report(additionalProperty, 'is not a parameter')
-      else if (missingProperty !== undefined) report(missingProperty, 'is required')
-      else report(field, `must be ${String(parentSchema?.['description'] ?? 'an object')}`)
+    if (typeof body !== 'object' || body === null || Array.isArray(body)) {
+      throw validationError({ body: ['must be an object'] })
     }
-    throw validationError(all() ?? {})
+    const { report, all } = collectFaults()
+    check(body, (field, problem) => report(field.split('.')[0] ?? field, problem))
+    const faults = all()
+    if (faults) throw validationError(faults)
+    return body as Static<T>
   }
+}
+
+/** The form of a moment in a body: ISO 8601 UTC. */
+export const momentForm = '^\\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\d:\\d\\d(\\.\\d{1,6})?Z$'
+
+/** Reads a text of that form as the field `name`; `words` say what it may be. Throws `VALIDATION_ERROR` where there is no such moment. */
+export const readMoment = (name: string, text: string, words: string): Date => {
+  const moment = readTime(text, 'first')
+  if (moment !== undefined) return new Date(moment)
+  throw validationError({ [name]: [`must be ${words}`] })
+}
+
+const readQuery = createQueryReader(
+  Type.Object(
+    { limit: Type.Integer({ minimum: 1, maximum: 1000, default: 100 }), after: Type.Optional(Type.String()) },
+    { additionalProperties: false },
+  ),
+)
+
+/** Reads which page of a list is asked for: at most `limit` entries after the one with the id `after`. Throws `VALIDATION_ERROR`. */
+export const readPage = (query: string): { readonly limit: number; readonly after: string | undefined } => {
+  const { limit, after } = readQuery(query, { allowTargets: [] }).values
+  return { limit, after }
 }

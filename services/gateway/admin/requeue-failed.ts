@@ -5,8 +5,8 @@ import { acceptCaptureFor, type Refusal } from '#shared/db/accept-capture.ts'
 import type { Database } from '#shared/db/connection.ts'
 import { type FailedCapture, type FailedFilter, findFailed, requeueKeyOf } from '#shared/db/find-failed.ts'
 import { newId } from '#shared/db/new-id.ts'
-import { captureRules } from '#gateway/accept/capture-rules.ts'
-import { prepareMember } from '#gateway/accept/prepare-capture.ts'
+import { captureRules } from '#gateway/capture/read-request.ts'
+import { prepareMember } from '#gateway/capture/prepare-capture.ts'
 import type { Context } from '#gateway/context.ts'
 
 /** What accepts captures in the name of an account. */

@@ -3,8 +3,7 @@ import { listChanges } from '#shared/db/audit.ts'
 import { readMaintenance, setMaintenance } from '#shared/db/maintenance.ts'
 import { listPlans } from '#shared/db/plans.ts'
 import type { AdminRoute } from './admin-route.ts'
-import { fieldsReader } from './read-fields.ts'
-import { readPage } from './read-page.ts'
+import { fieldsReader, readPage } from './read-fields.ts'
 
 const readSwitch = fieldsReader(
   Type.Object({ on: Type.Boolean({ description: 'true or false' }) }, { additionalProperties: false }),

@@ -2,8 +2,8 @@ import { randomUUID } from 'node:crypto'
 import { type Server, type ServerResponse, STATUS_CODES } from 'node:http'
 import type { Socket } from 'node:net'
 import { AppError } from '#shared/errors/app-error.ts'
+import { errorAnswer } from './answer.ts'
 import { corsHeaders } from './cors.ts'
-import { errorAnswer } from './error-answer.ts'
 
 const writeError = (code: 'URI_TOO_LONG' | 'BAD_REQUEST', socket: Socket) => {
   const requestId = randomUUID()

@@ -1,5 +1,3 @@
-import type { Answer } from './exchange.ts'
-
 const exposed = [
   'X-RateLimit-Limit',
   'X-RateLimit-Remaining',
@@ -27,14 +25,11 @@ export const corsHeaders: Readonly<Record<string, string>> = {
   'access-control-expose-headers': exposed.join(', '),
 }
 
-/** Answers a preflight, which browsers send without a key. */
-export const answerPreflight = (methods: readonly string[]): Answer => ({
-  status: 204,
-  headers: {
-    allow: methods.join(', '),
-    'access-control-allow-methods': methods.join(', '),
-    'access-control-allow-headers':
-      'Authorization, Content-Type, Idempotency-Key, If-None-Match, Last-Event-ID, Range, X-Request-Id, traceparent',
-    'access-control-max-age': '86400',
-  },
+/** Headers of the answer to a preflight, which browsers send without a key. */
+export const preflightHeaders = (methods: readonly string[]): Record<string, string> => ({
+  allow: methods.join(', '),
+  'access-control-allow-methods': methods.join(', '),
+  'access-control-allow-headers':
+    'Authorization, Content-Type, Idempotency-Key, If-None-Match, Last-Event-ID, Range, X-Request-Id, traceparent',
+  'access-control-max-age': '86400',
 })

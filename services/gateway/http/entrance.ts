@@ -1,5 +1,5 @@
 import type { FastifyInstance } from 'fastify'
-import type { Answer } from './exchange.ts'
+import type { Answer } from './answer.ts'
 
 /** Paths that name no operation, from which people look for the reference. */
 export const entrances = ['/', '/v1', '/api/v1'] as const

@@ -1,9 +1,10 @@
-import type { IncomingHttpHeaders } from 'node:http'
-import type { Readable } from 'node:stream'
-import type { Caller } from '#shared/db/accept-capture.ts'
-import type { ErrorCode } from '#shared/errors/catalog.ts'
+import { randomUUID } from 'node:crypto'
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
+import { isId } from '#shared/db/is-id.ts'
+import { continueTrace, type Trace } from '#shared/telemetry/trace.ts'
+import { readBody } from './body.ts'
 
-/** One request on its way through an operation. */
+/** One request as it came. */
 export type Exchange = {
   readonly requestId: string
   readonly traceparent: string
@@ -23,19 +24,77 @@ export type Exchange = {
   readonly readBody: () => Promise<Buffer>
   /** Follows the connection for an answer that comes late: `signal` aborts once the client has gone away. */
   readonly watchClient: () => Disposable & { readonly signal: AbortSignal }
-  /** Set as soon as the database has said who calls; every answer from then on carries the account's limits. */
-  caller: Caller | undefined
-  /** The capture that this request was accepted as, or may have been where the database did not answer. */
-  screenshotId: string | undefined
-  /** Set where the same request was accepted before: the answer says so. */
-  isReplay: boolean
 }
 
-/** What an operation answers. Objects are sent as JSON, Buffers and streams as they are. */
-export type Answer = {
-  readonly status: number
-  readonly headers?: Readonly<Record<string, string>>
-  readonly body?: Readonly<Record<string, unknown>> | Buffer | Readable
-  /** Code of the error that the body tells of, for metrics and traces. */
-  readonly code?: ErrorCode
+/** Largest body: a 500,000-character source, escaped to the utmost. */
+const bodyBytesMax = 7 * 1024 * 1024
+/** Largest query and largest body that are read before the key is known: what is made of them takes milliseconds. */
+const smallBytes = 16 * 1024
+/** Largest request line and headers together. */
+const headBytesMax = 64 * 1024
+/** An id that nothing has: malformed ids take the same way and the same time as unknown ones. */
+const nobody = '00000000-0000-0000-0000-000000000000'
+
+const first = (header: string | string[] | undefined): string | undefined =>
+  Array.isArray(header) ? header[0] : header
+
+/** The caller's own request id where it is at most 64 token characters, else a new one. */
+const requestIdOf = (given: string | string[] | undefined): string =>
+  typeof given === 'string' && /^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,64}$/.test(given) ? given : randomUUID()
+
+/** As it came over the wire, with one space behind each colon. */
+const headBytes = ({ method = '', url = '', rawHeaders }: IncomingMessage): number =>
+  rawHeaders.reduce((sum, part) => sum + part.length + 2, `${method} ${url} HTTP/1.1\r\n\r\n`.length)
+
+/** The first `Content-Type` as it was sent; `headers` no longer has it. */
+const contentTypeOf = ({ rawHeaders }: IncomingMessage): string | undefined => {
+  const at = rawHeaders.findIndex((part, index) => index % 2 === 0 && part.toLowerCase() === 'content-type')
+  return at < 0 ? undefined : rawHeaders[at + 1]
+}
+
+/** A body without a length is read in chunks that have no end in sight; one with neither is empty. */
+const inputIsSmall = ({ headers }: IncomingMessage, query: string): boolean =>
+  query.length <= smallBytes &&
+  headers['transfer-encoding'] === undefined &&
+  Number(headers['content-length'] ?? 0) <= smallBytes
+
+const watchClient = ({ socket }: IncomingMessage): Disposable & { signal: AbortSignal } => {
+  const gone = new AbortController()
+  const leave = () => gone.abort()
+  if (socket.destroyed) leave()
+  else socket.once('close', leave)
+  return { signal: gone.signal, [Symbol.dispose]: () => socket.off('close', leave) }
+}
+
+/** Puts together what `operation` sees of a request, and begins its step of the trace. Nothing is judged yet. */
+export const readExchange = (
+  operation: string,
+  request: IncomingMessage,
+  params: Readonly<Record<string, string>>,
+): { exchange: Exchange; trace: Trace } => {
+  const trace = continueTrace(`http ${operation}`, first(request.headers['traceparent']))
+  const { url = '', headers } = request
+  const queryAt = url.indexOf('?')
+  const query = queryAt < 0 ? '' : url.slice(queryAt + 1)
+  let body: Promise<Buffer> | undefined
+  const exchange: Exchange = {
+    requestId: requestIdOf(headers['x-request-id']),
+    traceparent: trace.traceparent,
+    peerAddress: request.socket.remoteAddress,
+    headers,
+    contentType: contentTypeOf(request),
+    query,
+    params,
+    headIsTooLarge: headBytes(request) > headBytesMax,
+    inputIsSmall: inputIsSmall(request, query),
+    readBody: () => (body ??= readBody(request, bodyBytesMax)),
+    watchClient: () => watchClient(request),
+  }
+  return { exchange, trace }
+}
+
+/** The id that stands in the path under `name`, in lower case. */
+export const pathId = ({ params }: Pick<Exchange, 'params'>, name = 'id'): string => {
+  const given = params[name] ?? ''
+  return isId(given) ? given.toLowerCase() : nobody
 }

@@ -1,9 +1,15 @@
 import { createHash } from 'node:crypto'
-import type { Idempotency } from '#shared/db/accept-capture.ts'
-import type { FieldFaults } from '#shared/errors/app-error.ts'
-import type { Exchange } from './exchange.ts'
+import type { Caller, Idempotency } from '#shared/db/accept-capture.ts'
+import type { ClaimedRequest, KeyedRequest } from '#shared/db/kept-answers.ts'
+import { AppError, type FieldFaults } from '#shared/errors/app-error.ts'
+import type { Answer } from './answer.ts'
+import { validationError } from './errors.ts'
+import { type Exchange, pathId } from './exchange.ts'
+import type { IdempotencyStore } from './idempotency-store.ts'
 
 const header = 'Idempotency-Key'
+/** Seconds after which a request may be sent again whose first one is still being served. */
+const againSeconds = 1
 
 const keyOf = ({ headers }: Pick<Exchange, 'headers'>): string | undefined =>
   // Node joins a header that is sent twice with a comma and a space, which no key has.
@@ -16,7 +22,7 @@ export const idempotencyFaults = (exchange: Pick<Exchange, 'headers'>): FieldFau
   return { [header]: ['must be given once, as 1 to 255 visible ASCII characters'] }
 }
 
-/** What tells this request when it is sent again; undefined where its sender gave it no key. `body` as it was sent. */
+/** What identifies this request when it is sent again; undefined where its sender gave it no key. `body` as it was sent. */
 export const idempotencyOf = (
   exchange: Pick<Exchange, 'headers'>,
   operation: string,
@@ -25,4 +31,70 @@ export const idempotencyOf = (
   const key = keyOf(exchange)
   if (key === undefined) return undefined
   return { key, requestSha256: createHash('sha256').update(operation).update('\0').update(body).digest() }
+}
+
+/** What is served to whom. */
+type Served = {
+  readonly operation: { readonly name: string; readonly path: string }
+  readonly exchange: Exchange
+  readonly caller: Caller
+}
+
+const keyedRequest = async ({ operation, exchange, caller }: Served): Promise<KeyedRequest | undefined> => {
+  if (keyOf(exchange) === undefined) return undefined
+  const faults = idempotencyFaults(exchange)
+  if (Object.keys(faults).length > 0) throw validationError(faults)
+  const asked = [operation.name, ...Object.values(exchange.params), exchange.query].join(' ')
+  const idempotency = idempotencyOf(exchange, asked, await exchange.readBody())
+  const idUnder = (prefix: string) => (operation.path.startsWith(`${prefix}/:id`) ? pathId(exchange) : undefined)
+  return (
+    idempotency && {
+      ...idempotency,
+      accountId: caller.accountId,
+      captureId: idUnder('/screenshots'),
+      webhookId: idUnder('/webhooks'),
+    }
+  )
+}
+
+const serveClaimed = async (
+  store: IdempotencyStore,
+  request: ClaimedRequest,
+  { path, run }: { readonly path: string; readonly run: () => Promise<Answer> },
+): Promise<Answer> => {
+  let answer: Answer
+  try {
+    answer = await run()
+  } catch (error) {
+    // Where that fails too the key is free again after a minute.
+    await store.giveBack(request).catch(() => {})
+    throw error
+  }
+  const { status, body } = answer as { status: number; body: { data: { id: string } } }
+  const webhookId = path === '/webhooks' ? body.data.id : request.webhookId
+  // The caller has its answer all the same; only a repetition in the next 24 hours would not know of it.
+  await store.keep({ ...request, webhookId }, { status, body }).catch(() => {})
+  return answer
+}
+
+/**
+ * Serves a POST that accepts no capture: one that came before under the same `Idempotency-Key` is answered as it was then.
+ * A request that is refused leaves its key free. Throws `IDEMPOTENCY_MISMATCH` where the key belongs to another request,
+ * `SERVICE_UNAVAILABLE` while the first is still being served.
+ */
+export const answerIdempotently = async (
+  store: IdempotencyStore,
+  served: Served,
+  run: () => Promise<Answer>,
+): Promise<Answer> => {
+  const request = await keyedRequest(served)
+  if (!request) return await run()
+  const claim = await store.claim(request)
+  if (claim.outcome === 'kept') return { ...claim.answer, isReplay: true }
+  if (claim.outcome === 'claimed') {
+    return await serveClaimed(store, { ...request, claimedAt: claim.claimedAt }, { path: served.operation.path, run })
+  }
+  if (claim.outcome === 'mismatch') throw new AppError('IDEMPOTENCY_MISMATCH')
+  const publicMessage = 'The same request is still being served.'
+  throw new AppError('SERVICE_UNAVAILABLE', { publicMessage, retryAfterSeconds: againSeconds })
 }

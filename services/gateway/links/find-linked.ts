@@ -1,9 +1,8 @@
 import type { FoundCapture } from '#shared/db/find-capture.ts'
 import { AppError } from '#shared/errors/app-error.ts'
-import type { Captures } from '#gateway/captures.ts'
-import type { Clients } from '#gateway/clients/clients.ts'
-import type { Exchange } from '#gateway/http/exchange.ts'
-import { pathId } from '#gateway/http/path-id.ts'
+import type { Captures } from '#gateway/capture/captures.ts'
+import type { Clients } from '#gateway/http/identification/clients.ts'
+import { type Exchange, pathId } from '#gateway/http/exchange.ts'
 import { judgeLink, type LinkQuery, readLink } from './link.ts'
 import type { Links } from './links.ts'
 

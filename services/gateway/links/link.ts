@@ -1,6 +1,9 @@
 import { createHmac, timingSafeEqual } from 'node:crypto'
 import type { LinkKey } from '#shared/config/settings/links.ts'
 
+/** Longest time of a link that is not permanent, in minutes. */
+export const linkMinutesMax = 525_600
+
 /** What a link's query says. `expires` is a Unix time in seconds; a permanent link has none. */
 export type LinkQuery = { readonly expires?: string; readonly kid: string; readonly signature: string }
 

@@ -1,5 +1,5 @@
 import type { LinkKey } from '#shared/config/settings/links.ts'
-import { type ClientLimit, createClientLimit } from '#gateway/clients/client-limit.ts'
+import { type ClientLimit, createClientLimit } from '#gateway/http/identification/client-limit.ts'
 
 /** What links that need no API key work with. */
 export type Links = {

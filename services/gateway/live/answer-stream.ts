@@ -1,9 +1,10 @@
 import { AppError } from '#shared/errors/app-error.ts'
 import type { Context } from '#gateway/context.ts'
-import type { Answer, Exchange } from '#gateway/http/exchange.ts'
-import { identify } from '#gateway/http/identify.ts'
+import type { Answer } from '#gateway/http/answer.ts'
+import type { Exchange } from '#gateway/http/exchange.ts'
+import { identify } from '#gateway/http/identification/identify.ts'
 import { eventStream } from './event-stream.ts'
-import { type StreamBounds, type Tell, tellUntilEnd } from './tell-until-end.ts'
+import { type StreamBounds, type ChangeReporter, streamUntilEnd } from './stream-until-end.ts'
 
 const retryAfterSeconds = 10
 /** Bounds of all streams. A key is checked every ten seconds, so that a look or two that take long still leave it under thirty. */
@@ -22,8 +23,8 @@ const headers = {
   connection: 'close',
 }
 
-const takePlace = ({ streamPlaces }: Pick<Context, 'streamPlaces'>, accountId: string): Disposable => {
-  const place = streamPlaces.take(accountId)
+const takePlace = ({ streamLimit }: Pick<Context, 'streamLimit'>, accountId: string): Disposable => {
+  const place = streamLimit.take(accountId)
   if (typeof place !== 'string') return place
   if (place === 'all')
     throw new AppError('SERVICE_UNAVAILABLE', { message: 'all places for streams are taken', retryAfterSeconds })
@@ -38,9 +39,9 @@ const takePlace = ({ streamPlaces }: Pick<Context, 'streamPlaces'>, accountId: s
  */
 export const answerStream = (
   context: Context,
-  { headers: asked }: Pick<Exchange, 'headers'>,
+  asked: Exchange['headers'],
   of: { readonly accountId: string; readonly follows: string; readonly gapMs: number },
-  tell: Tell,
+  report: ChangeReporter,
 ): Answer => {
   const { isStopping, captures } = context
   const keyHash = captures.hashKey(identify(asked).key)
@@ -48,11 +49,11 @@ export const answerStream = (
   const place = takePlace(context, of.accountId)
   const follower = context.waiters.follow(of.follows)
   const bounds: StreamBounds = { ...streamBounds, gapMs: of.gapMs, lifeMs: context.streamMs }
-  const telling = tellUntilEnd({ follower, isStopping, isAuthorized, bounds, ended: context.events.streamed }, tell)
+  const texts = streamUntilEnd({ follower, isStopping, isAuthorized, bounds, ended: context.events.streamed }, report)
   const release = () => {
     place[Symbol.dispose]()
     follower.wake()
     follower[Symbol.dispose]()
   }
-  return { status: 200, headers, body: eventStream(telling, context.streamMs + graceMs, release) }
+  return { status: 200, headers, body: eventStream(texts, context.streamMs + graceMs, release) }
 }

@@ -1,16 +1,16 @@
 import { Readable } from 'node:stream'
 
 /** What a stream is made of: texts, produced one at a time and only while the client takes them. */
-export type Telling = (gone: AbortSignal) => AsyncGenerator<string, void>
+export type EventTexts = (gone: AbortSignal) => AsyncGenerator<string, void>
 
 /**
- * Makes a stream of texts that never holds more than one of them: what changes meanwhile is told as it then is. It is
+ * Makes a stream of texts that never holds more than one of them: what changes meanwhile is read when the client takes it. It is
  * broken off after `boundMs`, for a client that takes nothing. `release` is called once, as soon as the stream has ended
- * or its client is gone, whatever `telling` still waits for.
+ * or its client is gone, whatever `streamTexts` still waits for.
  */
-export const eventStream = (telling: Telling, boundMs: number, release: () => void): Readable => {
+export const eventStream = (streamTexts: EventTexts, boundMs: number, release: () => void): Readable => {
   const gone = new AbortController()
-  const texts = telling(gone.signal)
+  const texts = streamTexts(gone.signal)
   const pull = async () => {
     try {
       const { done, value } = await texts.next()
@@ -19,7 +19,7 @@ export const eventStream = (telling: Telling, boundMs: number, release: () => vo
       stream.destroy(error as Error)
     }
   }
-  /** Whatever it still waits for ends soon; nobody waits for that, or wants to hear how it went. */
+  /** Whatever it still waits for ends soon; nobody waits for its result. */
   const leave = async () => {
     await texts.return().catch(() => undefined)
   }

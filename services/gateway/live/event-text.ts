@@ -9,11 +9,11 @@ export const eventText = ({
   readonly data: object
 }): string => `event: ${name}\n${id === undefined ? '' : `id: ${id}\n`}data: ${JSON.stringify(data)}\n\n`
 
-/** A line that clients skip: it keeps the connection alive, or tells people who look why a stream ends. */
+/** A line that clients skip: it keeps the connection alive, or explains to people why a stream ends. */
 export const commentText = (comment: string): string => `: ${comment}\n\n`
 
 /** How long a client waits before it connects again, in milliseconds. */
 export const retryText = (ms: number): string => `retry: ${ms}\n\n`
 
-/** Id of the last event: a client that has seen it and connects again has nothing more to hear. */
+/** Id of the last event: a client that has seen it and connects again has seen all of it. */
 export const lastId = 'result'

@@ -1,8 +1,8 @@
 import { type WebhookEvent, webhookEvents } from '#shared/db/webhooks.ts'
 import { eventExamples } from './examples.ts'
 import { type JsonSchema, schemaRef } from './json-schema.ts'
-import { headerParameter, type Parameter } from './operation-doc.ts'
-import { eventSchemaNames } from './schemas/event-schemas.ts'
+import { headerParameter, type Parameter } from './contract.ts'
+import { eventSchemaNames } from './components/event-schemas.ts'
 
 const about: Readonly<Record<WebhookEvent, { readonly summary: string; readonly description: string }>> = {
   'screenshot.completed': {

@@ -116,18 +116,19 @@ export const eventExamples = {
   'webhook.test': { event: 'webhook.test', data: { id: deliveryId, webhook_id: webhookId }, sent_at: sentAt },
 } as const
 
-/** Answers as they look. Each fits the schema that it stands beside. */
+/** Answers as they look, by the component that is their schema. */
 export const examples = {
-  accepted: { data: accepted },
-  flat: {
+  AcceptedScreenshotAnswer: { data: accepted },
+  FlatScreenshot: {
     id,
     status: 'pending',
     url: 'https://example.com/',
     webhook_url: 'https://hooks.example.com/screenshots',
     created_at: createdAt,
   },
-  completed: { data: completed },
-  page: {
+  ScreenshotAnswer: { data: completed },
+  EndedScreenshotAnswer: { data: completed },
+  ScreenshotPage: {
     data: [completed],
     links: {
       first: 'https://shots.example.com/v1/screenshots?page=1',
@@ -146,7 +147,7 @@ export const examples = {
       next_cursor: null,
     },
   },
-  batch: {
+  BatchAnswer: {
     data: {
       id: batchId,
       status: 'pending',
@@ -159,14 +160,14 @@ export const examples = {
       screenshots: [{ index: 0, ...accepted }],
     },
   },
-  link: {
+  SignedUrlAnswer: {
     data: {
       url: `https://shots.example.com/v1/screenshots/${id}/image?expires=1772361000&kid=k1&signature=${'ab'.repeat(32)}`,
       expires_at: '2026-03-01T10:30:00.000000Z',
       expires_in: 60,
     },
   },
-  account: {
+  AccountAnswer: {
     data: {
       id: '1b4e28ba-2fa1-41d2-883f-0016d3cca427',
       name: 'Acme',
@@ -187,7 +188,7 @@ export const examples = {
       subscription: null,
     },
   },
-  usage: {
+  UsageAnswer: {
     data: {
       screenshots_used: 1204,
       screenshots_limit: 15_000,
@@ -199,10 +200,10 @@ export const examples = {
       overage_cost: '0.000',
     },
   },
-  webhook: { data: webhook },
-  webhooks: { data: [webhook] },
-  webhookWithSecret: { data: { ...webhook, secret: 'whsec_AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=' } },
-  deliveries: {
+  WebhookAnswer: { data: webhook },
+  WebhookList: { data: [webhook] },
+  WebhookWithSecretAnswer: { data: { ...webhook, secret: 'whsec_AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=' } },
+  DeliveryPage: {
     data: [
       {
         id: deliveryId,
@@ -219,7 +220,11 @@ export const examples = {
     ],
     meta: { per_page: 20, next_cursor: null },
   },
-  queued: { data: { id: deliveryId } },
-  events: `retry: 2000\n\nevent: status\nid: pending-3\ndata: {"status":"pending","position":3}\n\nevent: result\nid: result\ndata: {"id":"${id}","status":"completed"}\n\n`,
-  batchEvents: `retry: 2000\n\nevent: status\nid: m0\ndata: {"status":"processing","total":2,"pending":1,"processing":1,"completed":0,"failed":0}\n\n`,
+  QueuedDeliveryAnswer: { data: { id: deliveryId } },
+} as const
+
+/** Streams as they look. */
+export const streamExamples = {
+  capture: `retry: 2000\n\nevent: status\nid: pending-3\ndata: {"status":"pending","position":3}\n\nevent: result\nid: result\ndata: {"id":"${id}","status":"completed"}\n\n`,
+  batch: `retry: 2000\n\nevent: status\nid: m0\ndata: {"status":"processing","total":2,"pending":1,"processing":1,"completed":0,"failed":0}\n\n`,
 } as const

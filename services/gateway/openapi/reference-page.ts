@@ -1,7 +1,7 @@
 import { answerHeaders } from './answer-headers.ts'
 import { markup, raw, type Html } from './markup.ts'
 import { type JsonSchema, nameAt, textAt } from './json-schema.ts'
-import type { OpenapiDocument } from './openapi-document.ts'
+import type { OpenapiDocument } from './document.ts'
 import { pageStyle } from './page-style.ts'
 import { code, prose } from './prose.ts'
 import { fieldsTable } from './schema-table.ts'

@@ -1,14 +1,15 @@
 import { createHash } from 'node:crypto'
-import { openapiDocument, type RouteToDescribe } from './openapi-document.ts'
+import type { Contract } from './contract.ts'
+import { openapiDocument } from './document.ts'
 import { referencePage } from './reference-page.ts'
 
 /** A text that is served as it is, with its strong validator. */
-export type Printed = { readonly bytes: Buffer; readonly etag: string }
+export type StaticDocument = { readonly bytes: Buffer; readonly etag: string }
 
 /** The interface's own description, for machines and for people. */
-export type Reference = { readonly document: () => Printed; readonly page: () => Printed }
+export type Reference = { readonly document: () => StaticDocument; readonly page: () => StaticDocument }
 
-const print = (text: string): Printed => {
+const toStatic = (text: string): StaticDocument => {
   const bytes = Buffer.from(text)
   return { bytes, etag: `"${createHash('sha256').update(bytes).digest('hex')}"` }
 }
@@ -18,11 +19,11 @@ const once = <T>(make: () => T): (() => T) => {
   return () => (made ??= make())
 }
 
-/** Describes the routes, once each for machines and people. `publicUrl` is asked at the first request: it may not be known before. */
-export const createReference = (routes: readonly RouteToDescribe[], publicUrl: () => string): Reference => {
-  const document = once(() => openapiDocument(routes, publicUrl()))
+/** Describes the operations, once each for machines and people. `publicUrl` is read at the first request: it may not be known before. */
+export const createReference = (operations: readonly Contract[], publicUrl: () => string): Reference => {
+  const document = once(() => openapiDocument(operations, publicUrl()))
   return {
-    document: once(() => print(JSON.stringify(document()))),
-    page: once(() => print(referencePage(document()))),
+    document: once(() => toStatic(JSON.stringify(document()))),
+    page: once(() => toStatic(referencePage(document()))),
   }
 }

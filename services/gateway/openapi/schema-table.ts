@@ -1,6 +1,6 @@
 import { markup, type Html, raw } from './markup.ts'
 import { type JsonSchema, textAt } from './json-schema.ts'
-import type { OpenapiDocument } from './openapi-document.ts'
+import type { OpenapiDocument } from './document.ts'
 import { code } from './prose.ts'
 
 /** A parameter or a field with its schema. */

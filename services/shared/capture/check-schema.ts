@@ -18,9 +18,12 @@ const reportOne = (error: ErrorObject, report: Report) => {
   else report(field.join('.'), describeBound(error.parentSchema as Bound))
 }
 
-/** Makes the check of an object against a schema. It reports every fault and converts nothing: `"800"` is not a number. */
+/**
+ * Makes the check of an object against a schema. It reports every fault and converts nothing: `"800"` is not a number. The
+ * keyword `doc` is for documents alone.
+ */
 export const createSchemaCheck = (schema: object): ((input: object, report: Report) => void) => {
-  const validate = new Ajv({ allErrors: true, verbose: true }).compile(schema)
+  const validate = new Ajv({ allErrors: true, verbose: true, keywords: ['doc'] }).compile(schema)
   return (input, report) => {
     if (validate(input)) return
     for (const error of validate.errors ?? []) reportOne(error, report)

@@ -4,7 +4,7 @@ import { type Feature, featureNames } from './features.ts'
 import { type CaptureRules, type CaptureVerdict, parseCapture, type ParsedCapture } from './parse-capture.ts'
 
 /** Most URLs of one batch. */
-const urlsMax = 100
+export const urlsMax = 100
 /** A batch within all bounds: its captures in input order, 1 to 100, and the features that they use together. */
 export type ParsedBatch = {
   readonly ok: true

@@ -35,7 +35,8 @@ export type WebhookOf = { readonly accountId: string; readonly id: string }
 
 type Transactions = Pick<Database, 'transaction'>
 
-const webhooksMax = 20
+/** Most webhooks of an account. */
+export const webhooksMax = 20
 /** How long the secret of before a rotation is still signed with. */
 const previousHours = 24
 

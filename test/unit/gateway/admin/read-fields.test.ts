@@ -1,6 +1,6 @@
 import t from 'tap'
 import { Type } from 'typebox'
-import { fieldsReader, line } from '#gateway/admin/read-fields.ts'
+import { readMoment, fieldsReader, line } from '#gateway/admin/read-fields.ts'
 
 const read = fieldsReader(
   Type.Object({ name: Type.String({ maxLength: 3, description: 'short' }) }, { additionalProperties: false }),
@@ -25,5 +25,13 @@ t.test('a text that PostgreSQL cannot hold is refused', async (t) => {
   t.same(readText({ name: 'ü😀' }), { name: 'ü😀' })
   for (const name of ['', 'abcd', 'a\0', 'a\n', '\ud800', 'a\udc00']) {
     t.throws(() => readText({ name }), { code: 'VALIDATION_ERROR', details: { name: [/^must be a text of 1 to 3/] } })
+  }
+})
+
+t.test('a moment is read, and one that no calendar has is refused', async (t) => {
+  t.same(readMoment('since', '2026-02-28T23:59:59.5Z', 'a moment'), new Date('2026-02-28T23:59:59.500Z'))
+  for (const text of ['2026-02-30T00:00:00Z', '2026-01-01T24:00:00Z', '0000-01-01T00:00:00Z']) {
+    const fault = { code: 'VALIDATION_ERROR', details: { since: ['must be a moment'] } }
+    t.throws(() => readMoment('since', text, 'a moment'), fault, text)
   }
 })

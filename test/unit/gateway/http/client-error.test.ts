@@ -62,7 +62,7 @@ t.test('an error that is not the turn of the waiting answer is not answered', as
   const { promise, resolve } = Promise.withResolvers<void>()
   t.teardown(resolve)
   context.answers.waiter = {
-    news: () => promise,
+    waitForChange: () => promise,
     headStart: () => undefined,
     holdFor: () => true,
     [Symbol.dispose]: () => {},

@@ -1,6 +1,6 @@
 import t, { type Test } from 'tap'
 import { createApp } from '#gateway/app.ts'
-import { createClients } from '#gateway/clients/clients.ts'
+import { createClients } from '#gateway/http/identification/clients.ts'
 import { signLink } from '#gateway/links/link.ts'
 import { createLinks } from '#gateway/links/links.ts'
 import { parseCidr } from '#shared/policy/cidr.ts'

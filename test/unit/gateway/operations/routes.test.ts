@@ -1,14 +1,20 @@
 import t, { type Test } from 'tap'
 import { AppError } from '#shared/errors/app-error.ts'
 import { createApp } from '#gateway/app.ts'
-import { prefixes, type Route, routes } from '#gateway/operations/routes.ts'
+import type { Operation } from '#gateway/operations/operation.ts'
+import { prefixes } from '#gateway/operations/paths.ts'
+import { routes } from '#gateway/operations/routes.ts'
 import { completedCapture, createTestContext, testCaller, testKey } from '#test/helpers/gateway-context.ts'
 
 const start = (t: Test) => {
   const context = createTestContext()
   const app = createApp(context)
   t.teardown(() => app.close())
-  const call = ({ method, path }: Pick<Route, 'method' | 'path'>, headers: Record<string, string>, prefix = '/v1') =>
+  const call = (
+    { method, path }: Pick<Operation, 'method' | 'path'>,
+    headers: Record<string, string>,
+    prefix = '/v1',
+  ) =>
     app.inject({
       method,
       url: prefix + path.replaceAll(/:\w+/g, completedCapture.id),

@@ -1,0 +1,133 @@
+import type { ResponseType } from '#shared/capture/options.ts'
+import { isTerminal } from '#shared/capture/status.ts'
+import type { Caller } from '#shared/db/accept-capture.ts'
+import type { FoundCapture } from '#shared/db/find-capture.ts'
+import { newId } from '#shared/db/new-id.ts'
+import { captureUrls, toRecord } from '#shared/db/record.ts'
+import { AppError } from '#shared/errors/app-error.ts'
+import type { Context } from '#gateway/context.ts'
+import { type Answer, errorAnswer } from '#gateway/http/answer.ts'
+import { withFacts } from '#gateway/http/errors.ts'
+import type { Exchange } from '#gateway/http/exchange.ts'
+import { createCapture, type CreatedCapture } from './create-capture.ts'
+import { imageHeaders } from './image-headers.ts'
+import { imageGone, isImage, readImage, storedImage, type StoredImage } from './read-image.ts'
+import type { CaptureRequest } from './read-request.ts'
+import { type Ended, waitForEnd } from './wait-for-end.ts'
+import type { HeadStart, Waiter } from './waiters.ts'
+
+/** Seconds after which a client whose capture goes on may look for it. */
+const lookAgainSeconds = 2
+
+/** The contract's flat answer: the capture goes on, and is found under its address. */
+export const acceptedResponse = (context: Pick<Context, 'publicUrl'>, created: CreatedCapture): Answer => {
+  const { id, status, url, webhookUrl, createdAt, shared, caller, isReplay } = created
+  return {
+    status: 202,
+    caller,
+    isReplay,
+    headers: {
+      location: captureUrls(context.publicUrl(), id).status,
+      'retry-after': String(lookAgainSeconds),
+      'x-screenshot-id': id,
+      ...(shared === 'hit' && { 'x-cache': 'HIT' }),
+    },
+    body: {
+      id,
+      status,
+      url,
+      ...(webhookUrl !== undefined && { webhook_url: webhookUrl }),
+      created_at: createdAt,
+    },
+  }
+}
+
+/** The account's limits once the charge of one capture is released, as it is with the end of a failed one. */
+const withoutCharge = (caller: Caller): Caller => {
+  const { remaining, overage } = caller.usage
+  const usage = overage > 0 ? { overage: overage - 1 } : { remaining: remaining === null ? null : remaining + 1 }
+  return { ...caller, usage: { ...caller.usage, ...usage, used: caller.usage.used - 1 } }
+}
+
+const answerFailed = ({ id, error }: FoundCapture, requestId: string): Answer => {
+  const { code, message } = error ?? { code: 'JOB_FAILED' as const, message: undefined }
+  return errorAnswer(new AppError(code, message === undefined ? {} : { publicMessage: message }), requestId, id)
+}
+
+const takeHeadStart = async (begun: HeadStart | undefined, image: StoredImage): Promise<Buffer | undefined> => {
+  const bytes = begun?.objectKey === image.objectKey ? await begun.bytes : undefined
+  return bytes && isImage(bytes, image) ? bytes : undefined
+}
+
+const answerImage = async (context: Context, capture: FoundCapture, waiter: Waiter | undefined): Promise<Answer> => {
+  const image = storedImage(capture, context.now())
+  if (!image) throw new AppError('EXPIRED')
+  const body = (await takeHeadStart(waiter?.headStart(), image)) ?? (await readImage(context, image))
+  if (!body) throw imageGone(context, capture.id)
+  return { status: 200, headers: { ...imageHeaders(capture), 'content-length': String(image.fileSize) }, body }
+}
+
+const answerRecord = (context: Context, capture: FoundCapture): Answer => ({
+  status: 200,
+  headers: { 'x-screenshot-id': capture.id, 'x-cache': capture.cached ? 'HIT' : 'MISS' },
+  body: { data: toRecord(capture, context.publicUrl()) },
+})
+
+/** Looks at once where the end may be there already: a result that was shared, or the capture of an earlier request. */
+const awaitEnd = async (
+  context: Context,
+  created: CreatedCapture,
+  waiter: Waiter | undefined,
+): Promise<Ended | 'full'> => {
+  if (created.shared === 'hit' || created.isReplay) {
+    const capture = await context.captures.find(created)
+    if (!capture) throw new AppError('NOT_FOUND')
+    if (isTerminal(capture.status)) return { capture }
+  }
+  if (!waiter?.holdFor(created.accountId)) return 'full'
+  return await waitForEnd(context, waiter, created, created.budgetMs + context.queueAllowanceMs)
+}
+
+/** Waits for the end of a capture that was accepted, and answers with it. */
+const answerEnd = async (
+  context: Context,
+  created: CreatedCapture,
+  of: { readonly waiter: Waiter | undefined; readonly response: ResponseType; readonly requestId: string },
+): Promise<Answer> => {
+  const { caller, isReplay } = created
+  const ended = await awaitEnd(context, created, of.waiter)
+  if (typeof ended === 'string') {
+    context.events.waited(ended)
+    return acceptedResponse(context, created)
+  }
+  const { capture } = ended
+  const isCompleted = capture.status === 'completed'
+  context.events.waited(isCompleted ? 'completed' : 'failed')
+  // Whoever asked for it first: one charge, which counted as the request came, and went with the end.
+  const isReleased = !isCompleted && !isTerminal(created.status)
+  const facts = { caller: isReleased ? withoutCharge(caller) : caller, isReplay }
+  if (of.response === 'json') return { ...facts, ...answerRecord(context, capture) }
+  if (isCompleted) return { ...facts, ...(await answerImage(context, capture, of.waiter)) }
+  return { ...facts, ...answerFailed(capture, of.requestId) }
+}
+
+/**
+ * Captures and waits for the end, for every operation that answers with the result: with the image, or with the record of
+ * a completed or failed capture. Where the wait is over before, or too many wait, of this account or of all, the capture
+ * goes on and is answered as such. The same request again waits for the capture of the first.
+ */
+export const captureSynchronously = async (
+  context: Context,
+  { traceparent, requestId }: Exchange,
+  { request, response }: { readonly request: CaptureRequest; readonly response: ResponseType },
+): Promise<Answer> => {
+  const id = newId()
+  using early = context.waiters.begin(id)
+  const created = await createCapture(context, { id, lane: 'interactive', request, traceparent })
+  const { caller, isReplay } = created
+  using late = isReplay ? context.waiters.begin(created.id) : undefined
+  const waiter = isReplay ? late : early
+  return await withFacts({ caller, isReplay, screenshotId: created.id }, () =>
+    answerEnd(context, created, { waiter, response, requestId }),
+  )
+}

@@ -1,0 +1,77 @@
+import { createHash, randomBytes } from 'node:crypto'
+import { attemptBudgetMs, maxAttempts } from '#shared/capture/budget.ts'
+import { cacheTextOf } from '#shared/capture/cache-text.ts'
+import { echoOptions, echoUrl, type SourceDigest } from '#shared/capture/echo-options.ts'
+import type { Lane, Pool } from '#shared/capture/lane.ts'
+import type { CaptureOptions, CaptureParameters } from '#shared/capture/options.ts'
+import type { ParsedCapture } from '#shared/capture/parse-capture.ts'
+import { poolOf } from '#shared/capture/pool-of.ts'
+import type { NewCapture } from '#shared/db/accept-capture.ts'
+import { sealedCodec } from '#shared/queue/messages.ts'
+import { seal, type SealingKey } from '#shared/queue/seal.ts'
+import type { ObjectStore } from '#shared/storage/object-store.ts'
+import { newObjectKey } from '#shared/storage/objects.ts'
+import type { CaptureRequest } from './read-request.ts'
+
+type Dependencies = {
+  readonly objects: Pick<ObjectStore, 'signPut'>
+  readonly sealingKeys: Readonly<Record<Pool, SealingKey>>
+  readonly longestWaitSeconds: number
+  readonly now: () => Date
+}
+
+const sha256 = (text: string) => createHash('sha256').update(text)
+
+const digestOf = ({ html, markdown }: CaptureParameters): SourceDigest | undefined => {
+  const source = html ?? markdown
+  return source === undefined ? undefined : { bytes: Buffer.byteLength(source), sha256: sha256(source).digest('hex') }
+}
+
+/** A worker may put the image until the capture has waited the longest time and then used up all its attempts. */
+const putSeconds = (longestWaitSeconds: number, budgetMs: number) =>
+  longestWaitSeconds + Math.ceil((maxAttempts * budgetMs) / 1000)
+
+/** What a worker acts on: it does not learn who is notified. */
+const workedOn = (options: CaptureOptions): CaptureOptions => {
+  const { webhook_url: _, ...rest } = options
+  return rest
+}
+
+/** Makes of a valid request's parameters what the database stores: the record's fields, and all that only a worker may read, sealed to its pool. */
+export const prepareMember = async (
+  deps: Dependencies,
+  { id, parsed }: { readonly id: string; readonly parsed: ParsedCapture },
+): Promise<Omit<NewCapture, 'keyHash' | 'originHost' | 'lane' | 'idempotency'>> => {
+  const { supplied, options, features } = parsed
+  const { webhook_url: receiver } = options
+  const budgetMs = attemptBudgetMs(options)
+  const pool = poolOf(options)
+  const token = randomBytes(32).toString('base64url')
+  const keys = Array.from({ length: maxAttempts }, () => newObjectKey(id, deps.now()))
+  const lifetimeSeconds = putSeconds(deps.longestWaitSeconds, budgetMs)
+  const puts = await Promise.all(
+    keys.map(async (key) => ({ key, url: await deps.objects.signPut(key, lifetimeSeconds) })),
+  )
+  return {
+    id,
+    features,
+    pool,
+    url: echoUrl(supplied),
+    options: echoOptions(supplied, digestOf(supplied)),
+    sealed: seal(deps.sealingKeys[pool], id, sealedCodec.encode({ options: workedOn(options), token, puts })),
+    tokenHash: sha256(token).digest(),
+    budgetMs,
+    webhookUrl: receiver === undefined ? undefined : new URL(receiver).href,
+    sharing:
+      options.cache_ttl > 0 ? { key: sha256(cacheTextOf(options)).digest(), seconds: options.cache_ttl } : undefined,
+  }
+}
+
+/** Makes of a request for one capture what the database stores. */
+export const prepareCapture = async (
+  deps: Dependencies,
+  { id, lane, request }: { readonly id: string; readonly lane: Lane; readonly request: CaptureRequest },
+): Promise<NewCapture> => {
+  const { parsed, keyHash, originHost, idempotency } = request
+  return { ...(await prepareMember(deps, { id, parsed })), lane, keyHash, originHost, idempotency }
+}

@@ -1,0 +1,194 @@
+import { AppError } from '#shared/errors/app-error.ts'
+import type { Queue } from '#shared/queue/connection.ts'
+import { eventCodec, resultCodec } from '#shared/queue/messages.ts'
+import { accountIdOf, captureIdOf, eventFilter, resultFilter } from '#shared/queue/subjects.ts'
+import { isObjectKeyOf } from '#shared/storage/objects.ts'
+
+/** An image whose reading began when a worker reported it, before it was known whether it counts. */
+export type HeadStart = { readonly objectKey: string; readonly bytes: Promise<Buffer | undefined> }
+
+/** One synchronous capture that waits for its end. */
+export type Waiter = Disposable & {
+  /** Resolves once an event of the capture has come since the last call, the gateway stops, or `ms` have passed. */
+  readonly waitForChange: (ms: number) => Promise<unknown>
+  readonly headStart: () => HeadStart | undefined
+  /** Whether this account may wait, now that it is known: where not, the place is given up. */
+  readonly holdFor: (accountId: string) => boolean
+}
+
+/** Somebody who wants to know when to look at a row again. */
+export type Follower = Disposable & {
+  /** As a waiter's; answers whether it was woken, before the time was over. */
+  readonly waitForChange: (ms: number) => Promise<boolean>
+  /** Has `waitForChange` resolve now, or at its next call. */
+  readonly wake: () => void
+}
+
+/** The captures that clients of this gateway wait for. */
+export type Waiters = Disposable & {
+  /** Begins to listen for the end of one capture, or of all captures of an account, by its id. How many may is the caller's to bound. */
+  readonly follow: (id: string) => Follower
+  /** Begins to listen for a capture, before it is accepted; undefined where too many wait already. */
+  readonly begin: (id: string) => Waiter | undefined
+  readonly count: () => number
+  /** Has all waiters look now. */
+  readonly wake: () => void
+  /** Ends all waits, present and future. */
+  readonly stop: () => void
+  readonly isStopping: () => boolean
+}
+
+type Dependencies = {
+  readonly queue: Pick<Queue, 'subscribe'>
+  /** Reads an object that is small enough to be held in memory. */
+  readonly readSmall: (objectKey: string) => Promise<Buffer | undefined>
+  readonly waitersMax: number
+}
+
+/** Requests whose account is not known yet may come on top of those that wait, so that nobody's flood keeps others out. */
+const beginFactor = 2
+
+type Entry = Follower & { headStart: HeadStart | undefined; readonly wantsImage: boolean }
+
+const decode = <T>(read: () => T): T | undefined => {
+  try {
+    return read()
+  } catch (error) {
+    if (error instanceof AppError) return undefined
+    throw error
+  }
+}
+
+/** Entries by the id that they listen for; several may listen for the same. */
+const createEntries = (isStopping: () => boolean) => {
+  const byId = new Map<string, Set<Entry>>()
+  let images = 0
+
+  const remove = (id: string, entry: Entry) => {
+    const others = byId.get(id)
+    if (!others?.delete(entry)) return
+    if (others.size === 0) byId.delete(id)
+    if (entry.wantsImage) images -= 1
+  }
+
+  const add = (id: string, wantsImage: boolean): Entry => {
+    let bell = Promise.withResolvers<boolean>()
+    const entry: Entry = {
+      wantsImage,
+      headStart: undefined,
+      wake: () => bell.resolve(true),
+      waitForChange: async (ms) => {
+        if (isStopping()) return true
+        const timer = setTimeout(() => bell.resolve(false), ms)
+        const woken = await bell.promise
+        clearTimeout(timer)
+        bell = Promise.withResolvers<boolean>()
+        return woken
+      },
+      [Symbol.dispose]: () => remove(id, entry),
+    }
+    byId.set(id, (byId.get(id) ?? new Set()).add(entry))
+    if (wantsImage) images += 1
+    return entry
+  }
+
+  return {
+    add,
+    at: (id: string): Entry[] => [...(byId.get(id) ?? [])],
+    wakeAll: () => {
+      for (const entries of byId.values()) for (const entry of entries) entry.wake()
+    },
+    images: () => images,
+    count: () => [...byId.values()].reduce((sum, { size }) => sum + size, 0),
+  }
+}
+
+/**
+ * ConcurrencyLimit for waiters. An account may hold as many as leave one share more free: half of all while it is alone, a third of all
+ * beside another, so that whoever comes next always finds some.
+ */
+const createShares = (max: number) => {
+  const held = new Map<string, number>()
+  let count = 0
+  return {
+    take: (accountId: string): Disposable | undefined => {
+      const own = held.get(accountId) ?? 0
+      const accounts = held.size + (own === 0 ? 1 : 0)
+      if (count >= max || own >= Math.max(1, max / (accounts + 1))) return undefined
+      held.set(accountId, own + 1)
+      count += 1
+      return {
+        [Symbol.dispose]: () => {
+          const left = (held.get(accountId) ?? 0) - 1
+          if (left > 0) held.set(accountId, left)
+          else held.delete(accountId)
+          count -= 1
+        },
+      }
+    },
+  }
+}
+
+/** Listens to what workers report and to what the ledger has committed, with one subscription each for all waiters. */
+export const createWaiters = ({ queue, readSmall, waitersMax }: Dependencies): Waiters => {
+  let stopping = false
+  const entries = createEntries(() => stopping)
+  const shares = createShares(waitersMax)
+
+  const onResult = (id: string, data: Uint8Array) => {
+    const eager = entries.at(id).filter(({ wantsImage, headStart }) => wantsImage && !headStart)
+    if (eager.length === 0) return
+    const result = decode(() => resultCodec.decode(data))
+    if (result?.outcome !== 'completed' || result.id !== id || !isObjectKeyOf(id, result.objectKey)) return
+    const { objectKey } = result
+    const headStart = { objectKey, bytes: readSmall(objectKey).catch(() => undefined) }
+    for (const entry of eager) entry.headStart = headStart
+  }
+
+  const onEvent = (accountId: string, data: Uint8Array) => {
+    const event = decode(() => eventCodec.decode(data))
+    if (!event) return
+    for (const entry of [...entries.at(event.id), ...entries.at(accountId)]) entry.wake()
+  }
+
+  const subscriptions = [
+    queue.subscribe(resultFilter, ({ subject, data }) => onResult(captureIdOf(subject), data)),
+    queue.subscribe(eventFilter, ({ subject, data }) => onEvent(accountIdOf(subject), data)),
+  ]
+
+  const begin = (id: string): Waiter | undefined => {
+    if (entries.images() >= waitersMax * beginFactor) return undefined
+    const entry = entries.add(id, true)
+    let place: Disposable | undefined
+    const leave = () => {
+      entry[Symbol.dispose]()
+      place?.[Symbol.dispose]()
+      place = undefined
+    }
+    return {
+      waitForChange: entry.waitForChange,
+      headStart: () => entry.headStart,
+      holdFor: (accountId) => {
+        place ??= shares.take(accountId)
+        if (!place) leave()
+        return place !== undefined
+      },
+      [Symbol.dispose]: leave,
+    }
+  }
+
+  return {
+    begin,
+    follow: (id) => entries.add(id, false),
+    count: entries.count,
+    wake: entries.wakeAll,
+    stop: () => {
+      stopping = true
+      entries.wakeAll()
+    },
+    isStopping: () => stopping,
+    [Symbol.dispose]: () => {
+      for (const subscription of subscriptions) subscription[Symbol.dispose]()
+    },
+  }
+}

@@ -1,0 +1,83 @@
+import { type Static, type TObject, type TProperties, Type } from 'typebox'
+import { createSchemaCheck } from '#shared/capture/check-schema.ts'
+import { collectFaults, type Faults } from '#shared/capture/faults.ts'
+import type { AllowTarget } from '#shared/policy/allow-list.ts'
+import { parseJson } from './body.ts'
+import { validationError } from './errors.ts'
+import type { Exchange } from './exchange.ts'
+import { gatherPlainQuery } from './query.ts'
+
+/** What inputs of this installation are judged by beside their schemas. */
+export type InputRules = { readonly allowTargets: readonly AllowTarget[] }
+
+/** Reports what is wrong with an input beyond its schema. A field that has a fault already may be of any type. */
+export type CheckInput<Input> = (input: Input, faults: Faults, rules: InputRules) => void
+
+/** Parameters of a query: `values` by the schema, with its defaults; `given` as they were sent, decoded. */
+export type ReadQuery<Q extends TProperties> = {
+  readonly values: Static<TObject<Q>>
+  readonly given: Readonly<Record<string, string>>
+}
+
+type InputReader<P extends TProperties> = (given: object, faults: Faults, rules: InputRules) => Static<TObject<P>>
+
+/** Fills in defaults, holds the input against schema and `check`, and throws `VALIDATION_ERROR` with all faults at once. */
+const createInputReader = <P extends TProperties>(
+  schema: TObject<P>,
+  check?: CheckInput<Static<TObject<P>>>,
+): InputReader<P> => {
+  const checkSchema = createSchemaCheck(schema)
+  const withDefault = Object.entries(schema.properties).filter(([, each]) => 'default' in each)
+  const defaults = Object.fromEntries(withDefault.map(([name, each]) => [name, (each as { default: unknown }).default]))
+  return (given, faults, rules) => {
+    const input = { ...defaults, ...given }
+    checkSchema(input, faults.report)
+    check?.(input as Static<TObject<P>>, faults, rules)
+    const wrong = faults.all()
+    if (wrong) throw validationError(wrong)
+    return input as Static<TObject<P>>
+  }
+}
+
+const convert = (text: string, schema: object | undefined): string | number =>
+  schema && 'type' in schema && schema.type === 'integer' && /^\d{1,9}$/.test(text) ? Number(text) : text
+
+/** Makes the reader of a query that has just the parameters of `schema`, each at most once, whole numbers in decimal. */
+export const createQueryReader = <Q extends TProperties>(
+  schema: TObject<Q>,
+  check?: CheckInput<Static<TObject<Q>>>,
+): ((query: string, rules: InputRules) => ReadQuery<Q>) => {
+  const names = Object.keys(schema.properties)
+  const read = createInputReader(schema, check)
+  return (query, rules) => {
+    const { given, faults } = gatherPlainQuery(query, names)
+    const typed = Object.entries(given).map(([name, text]) => [name, convert(text, schema.properties[name])])
+    return { values: read(Object.fromEntries(typed), faults, rules), given }
+  }
+}
+
+/** Makes the reader of a JSON body that has just the fields of `schema`. */
+export const createBodyReader = <B extends TProperties>(
+  schema: TObject<B>,
+  check?: CheckInput<Static<TObject<B>>>,
+): ((body: unknown, rules: InputRules) => Static<TObject<B>>) => {
+  const read = createInputReader(schema, check)
+  return (body, rules) => {
+    if (typeof body !== 'object' || body === null || Array.isArray(body)) {
+      throw validationError({ body: ['must be a JSON object'] })
+    }
+    return read(body, collectFaults(), rules)
+  }
+}
+
+/** Reads a JSON body; an empty one as `{}` where the body `isOptional`, of whatever content type. */
+export const readOptionalJson = async (
+  { readBody, contentType }: Pick<Exchange, 'readBody' | 'contentType'>,
+  isOptional: boolean,
+): Promise<unknown> => {
+  const bytes = await readBody()
+  return isOptional && bytes.length === 0 ? {} : parseJson(bytes, contentType)
+}
+
+/** The schema of an operation without parameters in its query, or without a body. */
+export const nothing = Type.Object({}, { additionalProperties: false })

@@ -1,0 +1,65 @@
+import { createServer, type IncomingMessage, type Server } from 'node:http'
+import { Transform } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
+import type { FilesStore } from '#shared/storage/files-store.ts'
+import type { Events } from '#gateway/events.ts'
+
+/** The longest an upload may take; the largest image at four megabytes per second. */
+const uploadMs = 120_000
+const prefix = '/objects/'
+
+type Dependencies = {
+  readonly files: Pick<FilesStore, 'mayPut' | 'beginUpload'>
+  readonly objectBytesMax: number
+  readonly events: Pick<Events, 'uploaded'>
+}
+
+class TooLarge extends Error {}
+
+const atMost = (bytesMax: number) => {
+  let bytes = 0
+  return new Transform({
+    transform(chunk: Buffer, _encoding, done) {
+      bytes += chunk.length
+      if (bytes > bytesMax) done(new TooLarge())
+      else done(null, chunk)
+    },
+  })
+}
+
+const upload = async (deps: Dependencies, key: string, request: IncomingMessage): Promise<number> => {
+  if (Number(request.headers['content-length']) > deps.objectBytesMax) return 413
+  const { sink, commit, abandon } = await deps.files.beginUpload(key)
+  try {
+    await pipeline(request, atMost(deps.objectBytesMax), sink)
+  } catch (error) {
+    await abandon()
+    // What broke off has nobody to answer; the status is for the log.
+    return error instanceof TooLarge ? 413 : 400
+  }
+  return (await commit()) ? 201 : 412
+}
+
+const serve = async (deps: Dependencies, request: IncomingMessage): Promise<number> => {
+  const { pathname, searchParams } = new URL(request.url ?? '', 'http://objects')
+  if (!pathname.startsWith(prefix)) return 404
+  if (request.method !== 'PUT') return 405
+  const key = pathname.slice(prefix.length)
+  const expires = searchParams.get('expires') ?? ''
+  const signature = searchParams.get('signature') ?? ''
+  return deps.files.mayPut(key, { expires, signature }) ? upload(deps, key, request) : 403
+}
+
+/**
+ * The files driver's side of signed addresses: takes `PUT /objects/<key>` and nothing else. 201 stored, 403 not signed or
+ * too late, 412 the key is taken, 413 too large; an upload that breaks off leaves nothing.
+ */
+export const createObjectsServer = (deps: Dependencies): Server => {
+  const server = createServer(async (request, response) => {
+    const status = await serve(deps, request).catch(() => 503)
+    deps.events.uploaded(status)
+    response.writeHead(status, { 'content-length': '0' }).end()
+  })
+  server.requestTimeout = uploadMs
+  return server
+}

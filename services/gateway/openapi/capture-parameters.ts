@@ -1,0 +1,85 @@
+import { captureParameters, type ParameterName } from '#shared/capture/options.ts'
+import { urlsMax } from '#shared/capture/parse-batch.ts'
+import type { Parameter } from './contract.ts'
+import type { Fields, JsonSchema } from './json-schema.ts'
+import { parameterNotes } from './parameter-notes.ts'
+
+/** A schema that validates, in the words of OpenAPI: what it may be stands beside its type, records of any name say so. */
+const translated = (schema: JsonSchema): JsonSchema => {
+  const { patternProperties, description: _, ...rest } = schema
+  const values = Object.values((patternProperties ?? {}) as Record<string, JsonSchema>)[0]
+  const { items, properties } = rest as { items?: JsonSchema; properties?: Record<string, JsonSchema> }
+  return {
+    ...('enum' in rest && { type: 'string' }),
+    ...rest,
+    ...(items && { items: translated(items) }),
+    ...(properties && {
+      properties: Object.fromEntries(Object.entries(properties).map(([name, each]) => [name, translated(each)])),
+    }),
+    ...(values && { additionalProperties: translated(values) }),
+  }
+}
+
+/** The schema of a capture parameter, from the one that validates, with its note. */
+const parameterSchema = (name: ParameterName): JsonSchema => ({
+  ...translated({ ...captureParameters.properties[name] }),
+  description: parameterNotes[name].note,
+})
+
+/** Names of all capture parameters, in the contract's order. */
+const parameterNames = Object.keys(captureParameters.properties) as ParameterName[]
+
+/** How lists and objects stand in a query; each has other encodings too. Lists of objects have no style but JSON. */
+const encodings: Partial<Record<ParameterName, 'form' | 'deepObject' | 'json'>> = {
+  hide_selectors: 'form',
+  headers: 'deepObject',
+  geolocation: 'deepObject',
+  cookies: 'json',
+}
+
+const encoded = (name: ParameterName, schema: JsonSchema): JsonSchema => {
+  const { example } = parameterNotes[name]
+  const encoding = encodings[name]
+  if (encoding === 'json') return { content: { 'application/json': { schema, example } } }
+  return { ...(encoding && { style: encoding, explode: true }), schema, example }
+}
+
+/** The capture parameters as parameters of a query. */
+export const captureQuery = (): Parameter[] =>
+  parameterNames.map((name) => {
+    const { description, ...schema } = parameterSchema(name)
+    return { name, in: 'query', description, ...encoded(name, schema) }
+  })
+
+const sourceNames = ['url', 'html', 'markdown'] as const
+
+const fieldsWithout = (left: readonly string[]): Fields =>
+  Object.fromEntries(parameterNames.filter((name) => !left.includes(name)).map((name) => [name, parameterSchema(name)]))
+
+/** The body of a capture. */
+export const captureSchema: JsonSchema = {
+  type: 'object',
+  description: 'Parameters of a capture: exactly one source, and whatever else is wanted. Unknown names are refused.',
+  properties: fieldsWithout([]),
+  additionalProperties: false,
+  oneOf: sourceNames.map((name) => ({ required: [name] })),
+}
+
+/** The body of a batch. */
+export const batchSchema: JsonSchema = {
+  type: 'object',
+  description: 'URLs, and capture parameters that hold for each of them.',
+  properties: {
+    urls: {
+      type: 'array',
+      minItems: 1,
+      maxItems: urlsMax,
+      items: parameterSchema('url'),
+      description: 'Pages to capture. One that is invalid refuses all.',
+    },
+    ...fieldsWithout([...sourceNames, 'response_type']),
+    response_type: { type: 'string', enum: ['json'], description: 'A batch is answered with its record.' },
+  },
+  required: ['urls'],
+  additionalProperties: false,
+}

@@ -1,0 +1,179 @@
+import type { TObject } from 'typebox'
+import { mediaTypes } from '#shared/capture/options.ts'
+import { type HeaderName, limitHeaders } from './answer-headers.ts'
+import type { ErrorSet } from './errors.ts'
+import { examples } from './examples.ts'
+import { type JsonSchema, schemaRef } from './json-schema.ts'
+
+/** A parameter in a path, query or header, as OpenAPI holds it. */
+export type Parameter = JsonSchema & { readonly name: string; readonly in: 'path' | 'query' | 'header' }
+
+/** An answer that is no error. */
+export type AnswerDoc = {
+  readonly description: string
+  readonly headers: readonly HeaderName[]
+  /** By media type; none where the answer has no body. */
+  readonly content?: Readonly<Record<string, { readonly schema: JsonSchema; readonly example?: unknown }>>
+}
+
+/** The body that an operation takes, under the name that the document's components have for it. */
+export type RequestBody = {
+  readonly name: string
+  readonly schema: JsonSchema
+  readonly isOptional?: boolean | undefined
+  readonly example: unknown
+}
+
+/** What an operation promises: where it is served, what it takes, and all that it may answer. */
+export type Contract = {
+  /** In metrics, logs and the document. */
+  readonly name: string
+  readonly method: 'GET' | 'HEAD' | 'POST' | 'PATCH' | 'DELETE'
+  /** Below the version's prefix. */
+  readonly path: string
+  readonly tag: 'Screenshots' | 'Batches' | 'Account' | 'Webhooks' | 'Reference'
+  readonly summary: string
+  readonly description: string
+  /** What a request needs: an API key, a key or a signed link, or neither. */
+  readonly access: 'key' | 'link' | 'open'
+  readonly parameters: readonly Parameter[]
+  readonly body?: RequestBody
+  readonly answers: Readonly<Record<number, AnswerDoc>>
+  readonly errors: readonly ErrorSet[]
+}
+
+/** A JSON content by the component that is its schema. */
+export const jsonContent = (schema: keyof typeof examples): NonNullable<AnswerDoc['content']> => ({
+  'application/json': { schema: schemaRef(schema), example: examples[schema] },
+})
+
+/** An answer in JSON to a caller who is known. */
+export const jsonAnswer = (
+  description: string,
+  schema: keyof typeof examples,
+  headers: readonly HeaderName[] = [],
+): AnswerDoc => ({ description, headers: [...headers, ...limitHeaders], content: jsonContent(schema) })
+
+/** An answer that is a stream of server-sent events, by their names. */
+export const streamAnswer = (events: Readonly<Record<string, JsonSchema>>, example: string): AnswerDoc => ({
+  description: 'The stream.',
+  headers: [...limitHeaders, 'Cache-Control'],
+  content: {
+    'text/event-stream': {
+      schema: {
+        type: ['string', 'object'],
+        description: 'One text; for tools that read it by events, each of them.',
+        properties: {
+          event: { type: 'string', enum: Object.keys(events) },
+          id: { type: 'string', description: 'Comes back as `Last-Event-ID`.' },
+          retry: { type: 'integer', description: 'Milliseconds after which to connect again.' },
+          data: {
+            type: 'string',
+            contentMediaType: 'application/json',
+            contentSchema: { anyOf: Object.values(events) },
+          },
+        },
+        additionalProperties: false,
+      },
+      example,
+    },
+  },
+})
+
+/** An answer without a body. */
+export const emptyAnswer = (description: string, headers: readonly HeaderName[] = limitHeaders): AnswerDoc => ({
+  description,
+  headers,
+})
+
+const binary: JsonSchema = { type: 'string', format: 'binary' }
+
+/** The content of an answer that is an image, in each of the formats. */
+export const imageContent: NonNullable<AnswerDoc['content']> = Object.fromEntries(
+  Object.values(mediaTypes).map((type) => [type, { schema: binary }]),
+)
+
+/** Headers of every answer that carries an image. */
+export const imageHeaderNames: readonly HeaderName[] = [
+  'X-Screenshot-Id',
+  'X-Cache',
+  'X-Target-Status',
+  'ETag',
+  'Content-Disposition',
+  'Cache-Control',
+]
+
+/** An id in a path. */
+export const pathParameter = (name: string, description: string): Parameter => ({
+  name,
+  in: 'path',
+  required: true,
+  description,
+  schema: { type: 'string', format: 'uuid' },
+  example: '3f2504e0-4f89-41d3-9a0c-0305e82c3301',
+})
+
+/** An optional parameter of a query. */
+export const queryParameter = (name: string, description: string, schema: JsonSchema): Parameter => ({
+  name,
+  in: 'query',
+  description,
+  schema,
+})
+
+/** An optional header of a request. */
+export const headerParameter = (name: string, description: string, schema: JsonSchema): Parameter => ({
+  name,
+  in: 'header',
+  description,
+  schema,
+})
+
+/** The header with which a POST may be sent again without harm. */
+export const idempotencyKey = headerParameter(
+  'Idempotency-Key',
+  'Makes repeating harmless: the same key and the same request within 24 hours are answered as the first one was.',
+  { type: 'string', minLength: 1, maxLength: 255, pattern: '^[!-~]+$' },
+)
+
+type Documented = {
+  readonly doc?: JsonSchema
+  readonly items?: JsonSchema
+  readonly required?: readonly string[]
+}
+
+/**
+ * A schema that validates, as the document shows it: `doc` holds what only the document says, its description above all. The
+ * description of the schema itself is for error messages.
+ */
+const documented = (schema: object): JsonSchema => {
+  const { doc, items, ...rest } = schema as Documented
+  return Object.fromEntries([
+    ...('enum' in rest ? [['type', 'string']] : []),
+    ...Object.entries(schema).flatMap(([name, value]): [string, unknown][] => {
+      if (name === 'doc')
+        return [...Object.entries(doc ?? {}), ...(items ? [['items', documented(items)] as [string, unknown]] : [])]
+      return name === 'items' || name === 'description' ? [] : [[name, value]]
+    }),
+  ])
+}
+
+/** The parameters of a query by its schema. */
+export const queryParameters = ({ properties }: TObject): Parameter[] =>
+  Object.entries(properties).map(([name, property]) => {
+    const { description, ...schema } = documented(property)
+    return queryParameter(name, String(description), schema)
+  })
+
+/** A body by its schema. A field with a default may be left out. */
+export const bodySchema = (schema: TObject): JsonSchema => {
+  const { properties, required = [], doc } = schema as Pick<TObject, 'properties'> & Documented
+  const needed = required.filter((name) => !('default' in (properties[name] ?? {})))
+  return {
+    type: 'object',
+    ...doc,
+    properties: Object.fromEntries(Object.entries(properties).map(([name, each]) => [name, documented(each)])),
+    ...(needed.length > 0 && { required: needed }),
+    additionalProperties: false,
+  }
+}

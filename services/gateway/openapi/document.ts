@@ -1,0 +1,134 @@
+import { urlsMax } from '#shared/capture/parse-batch.ts'
+import { accountSchemas } from './components/account-schemas.ts'
+import { eventSchemas } from './components/event-schemas.ts'
+import { batchSchemas } from './components/batch-schemas.ts'
+import { recordSchemas } from './components/record-schemas.ts'
+import { webhookSchemas } from './components/webhook-schemas.ts'
+import { headerComponents, type HeaderName, headersOf, limitHeaders } from './answer-headers.ts'
+import { eventDocs } from './event-docs.ts'
+import { type ErrorSet, errorDescription, errorExample, errorSchema, errorSetNames, statusOf } from './errors.ts'
+import { type JsonSchema, schemaRef } from './json-schema.ts'
+import type { AnswerDoc, Contract } from './contract.ts'
+
+const intro = `Captures web pages and HTML as images.
+
+Every operation but the reference needs \`Authorization: Bearer <API key>\`. \`/api/v1\` is the same as \`/v1\`. Results stand
+in \`data\`, errors in \`error\` with a code for machines. Every answer carries \`X-Request-Id\`, every answer to a caller who is
+known the limits of the account. Times are ISO 8601 UTC with microseconds. Within v1 fields, codes, parameters and operations
+are added, never taken away: ignore what you do not know.`
+
+const tags = [
+  { name: 'Screenshots', description: 'Capture pages, at once or in the background, and get what came of it.' },
+  { name: 'Batches', description: `Up to ${urlsMax} captures in one request.` },
+  { name: 'Account', description: 'The account of the key, its plan and its usage.' },
+  { name: 'Webhooks', description: 'Be told of what happens, and see what was sent.' },
+  { name: 'Reference', description: 'The interface itself.' },
+]
+
+const errorHeaders = (status: number): readonly HeaderName[] => {
+  if (status === 400) return []
+  if (status === 401) return ['WWW-Authenticate']
+  return [...limitHeaders, 'Retry-After', 'X-Screenshot-Id']
+}
+
+const errorResponse = (set: ErrorSet): JsonSchema => ({
+  description: errorDescription(set),
+  headers: headersOf(errorHeaders(statusOf(set))),
+  content: { 'application/json': { schema: schemaRef(set), example: errorExample(set) } },
+})
+
+const answer = ({ description, headers, content }: AnswerDoc): JsonSchema => ({
+  description,
+  headers: headersOf(headers),
+  ...(content && { content }),
+})
+
+const errorOf = (set: ErrorSet, method: string): JsonSchema =>
+  // The answer to a HEAD has no body, and the document says so.
+  method === 'HEAD'
+    ? answer({ description: errorDescription(set), headers: errorHeaders(statusOf(set)) })
+    : { $ref: `#/components/responses/${set}` }
+
+const securities = { key: undefined, open: [], link: [{ apiKey: [] }, { signedLink: [] }] } as const
+
+const describe = ({ name, method, body, ...of }: Contract): JsonSchema => {
+  const security = securities[of.access]
+  return {
+    operationId: name,
+    tags: [of.tag],
+    summary: of.summary,
+    description: of.description,
+    ...(security && { security }),
+    ...(of.parameters.length > 0 && { parameters: of.parameters }),
+    ...(body && {
+      requestBody: {
+        required: body.isOptional !== true,
+        content: { 'application/json': { schema: schemaRef(body.name), example: body.example } },
+      },
+    }),
+    responses: Object.fromEntries([
+      ...Object.entries(of.answers).map(([status, each]) => [status, answer(each)]),
+      ...of.errors.map((set) => [String(statusOf(set)), errorOf(set, method)]),
+    ]),
+  }
+}
+
+const pathsOf = (operations: readonly Contract[]): Record<string, Record<string, JsonSchema>> => {
+  const paths: Record<string, Record<string, JsonSchema>> = {}
+  for (const operation of operations) {
+    const path = `/v1${operation.path.replaceAll(/:(\w+)/g, '{$1}')}`
+    paths[path] = { ...paths[path], [operation.method.toLowerCase()]: describe(operation) }
+  }
+  return paths
+}
+
+/** The interface as an OpenAPI 3.1 document. */
+export type OpenapiDocument = JsonSchema & {
+  readonly info: Readonly<Record<'title' | 'version' | 'summary' | 'description', string>> & JsonSchema
+  readonly servers: readonly { readonly url: string }[]
+  readonly tags: typeof tags
+  readonly paths: Readonly<Record<string, Readonly<Record<string, JsonSchema>>>>
+  /** What receivers are sent, by event. */
+  readonly webhooks: JsonSchema
+  readonly components: Readonly<Record<'schemas' | 'responses' | 'headers' | 'securitySchemes', JsonSchema>>
+}
+
+/** Describes the operations of a service that clients reach at `publicUrl`. */
+export const openapiDocument = (operations: readonly Contract[], publicUrl: string): OpenapiDocument => ({
+  openapi: '3.1.0',
+  info: {
+    title: 'Shutterfleet',
+    version: '1',
+    summary: 'A screenshot service of your own.',
+    description: intro,
+    license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
+  },
+  servers: [{ url: publicUrl }],
+  security: [{ apiKey: [] }],
+  tags,
+  paths: pathsOf(operations),
+  webhooks: eventDocs(),
+  components: {
+    schemas: {
+      ...recordSchemas,
+      ...batchSchemas,
+      ...accountSchemas,
+      ...webhookSchemas,
+      ...eventSchemas,
+      ...Object.fromEntries(operations.flatMap(({ body }) => (body ? [[body.name, body.schema]] : []))),
+      ...Object.fromEntries(errorSetNames.map((set) => [set, errorSchema(set)])),
+    },
+    responses: Object.fromEntries(errorSetNames.map((set) => [set, errorResponse(set)])),
+    headers: headerComponents(),
+    securitySchemes: {
+      apiKey: { type: 'http', scheme: 'bearer', description: 'An API key: `sk_live_` and 40 letters and digits.' },
+      signedLink: {
+        type: 'apiKey',
+        in: 'query',
+        name: 'signature',
+        description:
+          'The link of the operation `sign_url`, which also holds `kid` and, unless it is permanent, `expires`.',
+      },
+    },
+  },
+})

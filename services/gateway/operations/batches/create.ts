@@ -1,0 +1,38 @@
+import { urlsMax } from '#shared/capture/parse-batch.ts'
+import { batchUrl } from '#shared/db/record.ts'
+import { toBatchRecord } from '#gateway/capture/batch-record.ts'
+import { createBatch } from '#gateway/capture/create-batch.ts'
+import { batchSchema } from '#gateway/openapi/capture-parameters.ts'
+import { jsonAnswer } from '#gateway/openapi/contract.ts'
+import { acceptErrors } from '#gateway/openapi/errors.ts'
+import { operation } from '#gateway/operations/operation.ts'
+
+/** Accepts one capture for each of `urls`, all or none, and answers with the new batch. */
+export const createScreenshots = operation({
+  name: 'batch',
+  method: 'POST',
+  path: '/screenshots/batch',
+  tag: 'Batches',
+  summary: `Capture up to ${urlsMax} URLs`,
+  description:
+    'Accepts one capture for each URL, all or none. Counts once against the minute limit, and once for each URL against the quota.',
+  access: 'key',
+  accepts: true,
+  body: {
+    name: 'BatchParameters',
+    schema: batchSchema,
+    example: { urls: ['https://example.com/', 'https://example.org/'], full_page: true },
+  },
+  answers: { 202: jsonAnswer('Accepted.', 'BatchAnswer', ['Location', 'Idempotent-Replayed']) },
+  errors: [...acceptErrors, 'InternalError', 'InvalidOrRepeated', 'TooLarge'],
+  run: async (context, exchange) => {
+    const { batch, caller, isReplay } = await createBatch(context, exchange)
+    return {
+      status: 202,
+      caller,
+      isReplay,
+      headers: { location: batchUrl(context.publicUrl(), batch.id) },
+      body: { data: toBatchRecord(batch) },
+    }
+  },
+})

@@ -1,0 +1,26 @@
+import { limitHeaders } from '#gateway/openapi/answer-headers.ts'
+import { type AnswerDoc, imageContent, jsonAnswer, jsonContent } from '#gateway/openapi/contract.ts'
+import { acceptErrors, type ErrorSet } from '#gateway/openapi/errors.ts'
+
+/** Errors of operations that may answer with the result of a capture. */
+export const captureErrors: readonly ErrorSet[] = [...acceptErrors, 'ImageGone', 'InternalOrFailed']
+
+/** The answer with the result of a capture. */
+export const resultAnswer: AnswerDoc = {
+  description: 'The image; with `response_type=json` the record of a screenshot that has completed or failed.',
+  headers: ['Idempotent-Replayed', ...limitHeaders, 'X-Screenshot-Id', 'X-Cache', 'X-Target-Status'],
+  content: {
+    ...imageContent,
+    ...jsonContent('EndedScreenshotAnswer'),
+  },
+}
+
+/** The answer of a synchronous operation whose capture goes on. */
+export const acceptedAnswer: AnswerDoc = jsonAnswer(
+  'The capture goes on: a webhook will tell of its end, or it takes longer than a synchronous answer may.',
+  'FlatScreenshot',
+  ['Location', 'Retry-After', 'X-Screenshot-Id', 'X-Cache', 'Idempotent-Replayed'],
+)
+
+/** Parameters of a capture as an example. */
+export const captureExample = { url: 'https://example.com/', full_page: true, format: 'png' }

@@ -1,0 +1,54 @@
+import { newId } from '#shared/db/new-id.ts'
+import { acceptedResponse, captureSynchronously } from '#gateway/capture/capture-synchronously.ts'
+import { createCapture } from '#gateway/capture/create-capture.ts'
+import { readCaptureRequest } from '#gateway/capture/read-request.ts'
+import type { Context } from '#gateway/context.ts'
+import type { Answer } from '#gateway/http/answer.ts'
+import type { Exchange } from '#gateway/http/exchange.ts'
+import { captureQuery, captureSchema } from '#gateway/openapi/capture-parameters.ts'
+import { operation } from '#gateway/operations/operation.ts'
+import { acceptedAnswer, captureErrors, captureExample, resultAnswer } from './capture-answers.ts'
+
+const description =
+  'Opens the page and answers with the image, usually within 1 to 8 seconds; clients should wait for at least 60. Where the image is wanted and the capture fails, the answer is an error with the code of the capture.'
+
+const capture = async (context: Context, exchange: Exchange, from: 'query' | 'body'): Promise<Answer> => {
+  const request = await readCaptureRequest(context, exchange, { operation: 'capture', from })
+  const { response_type: response = 'image', webhook_url: webhookUrl } = request.parsed.options
+  if (webhookUrl === undefined) return await captureSynchronously(context, exchange, { request, response })
+  const { traceparent } = exchange
+  const created = await createCapture(context, { id: newId(), lane: 'normal', request, traceparent })
+  return acceptedResponse(context, created)
+}
+
+/** Captures and answers with the image, or with the record where that is wanted; with a webhook it returns immediately. */
+export const captureByQuery = operation({
+  name: 'capture_get',
+  method: 'GET',
+  path: '/screenshots/capture',
+  tag: 'Screenshots',
+  summary: 'Capture a page, parameters in the query',
+  description: `${description} Lists may be repeated keys, \`key[]\`, a comma list or JSON; objects \`key[sub]\` or JSON; booleans \`true\`, \`false\`, \`1\` or \`0\`.`,
+  access: 'key',
+  accepts: true,
+  parameters: captureQuery(),
+  answers: { 200: resultAnswer, 202: acceptedAnswer },
+  errors: [...captureErrors, 'InvalidOrFailed'],
+  run: (context, exchange) => capture(context, exchange, 'query'),
+})
+
+/** As `captureByQuery`; parameters are in the body. */
+export const captureByBody = operation({
+  name: 'capture_post',
+  method: 'POST',
+  path: '/screenshots/capture',
+  tag: 'Screenshots',
+  summary: 'Capture a page',
+  description,
+  access: 'key',
+  accepts: true,
+  body: { name: 'CaptureParameters', schema: captureSchema, example: captureExample },
+  answers: { 200: resultAnswer, 202: acceptedAnswer },
+  errors: [...captureErrors, 'InvalidRepeatedOrFailed', 'TooLarge'],
+  run: (context, exchange) => capture(context, exchange, 'body'),
+})

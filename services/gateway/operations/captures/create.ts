@@ -1,0 +1,66 @@
+import { newId } from '#shared/db/new-id.ts'
+import { captureUrls } from '#shared/db/record.ts'
+import { captureSynchronously } from '#gateway/capture/capture-synchronously.ts'
+import { createCapture } from '#gateway/capture/create-capture.ts'
+import { readCaptureRequest } from '#gateway/capture/read-request.ts'
+import { captureSchema } from '#gateway/openapi/capture-parameters.ts'
+import { jsonAnswer } from '#gateway/openapi/contract.ts'
+import { examples } from '#gateway/openapi/examples.ts'
+import { schemaRef } from '#gateway/openapi/json-schema.ts'
+import { operation } from '#gateway/operations/operation.ts'
+import { captureErrors, captureExample, resultAnswer } from './capture-answers.ts'
+
+const accepted = jsonAnswer('Accepted.', 'AcceptedScreenshotAnswer', [
+  'Location',
+  'Retry-After',
+  'X-Screenshot-Id',
+  'X-Cache',
+  'Idempotent-Replayed',
+])
+
+/** Accepts a capture and answers with its new record; where the image is wanted, and no webhook, it captures synchronously. */
+export const createScreenshot = operation({
+  name: 'create',
+  method: 'POST',
+  path: '/screenshots',
+  tag: 'Screenshots',
+  summary: 'Create a screenshot',
+  description:
+    'Accepts a capture and answers at once. The result is found at the status operation, sent to `webhook_url`, or told live by the stream of events. With `response_type=image`, and no `webhook_url`, it answers as the synchronous capture does.',
+  access: 'key',
+  accepts: true,
+  body: { name: 'CaptureParameters', schema: captureSchema, example: { ...captureExample, cache_ttl: 3600 } },
+  answers: {
+    200: resultAnswer,
+    202: {
+      ...accepted,
+      content: {
+        'application/json': {
+          schema: { anyOf: [schemaRef('AcceptedScreenshotAnswer'), schemaRef('FlatScreenshot')] },
+          example: examples.AcceptedScreenshotAnswer,
+        },
+      },
+    },
+  },
+  errors: [...captureErrors, 'InvalidRepeatedOrFailed', 'TooLarge'],
+  run: async (context, exchange) => {
+    const request = await readCaptureRequest(context, exchange, { operation: 'create', from: 'body' })
+    const { response_type: response = 'json', webhook_url: webhookUrl } = request.parsed.options
+    if (response === 'image' && webhookUrl === undefined)
+      return await captureSynchronously(context, exchange, { request, response })
+    const { traceparent } = exchange
+    const created = await createCapture(context, { id: newId(), lane: 'normal', request, traceparent })
+    const { id, status, url, options, createdAt, shared, caller, isReplay } = created
+    return {
+      status: 202,
+      caller,
+      isReplay,
+      headers: {
+        location: captureUrls(context.publicUrl(), id).status,
+        'x-screenshot-id': id,
+        ...(shared === 'hit' && { 'x-cache': 'HIT' }),
+      },
+      body: { data: { id, status, url, options, created_at: createdAt } },
+    }
+  },
+})

@@ -1,0 +1,26 @@
+import { AppError } from '#shared/errors/app-error.ts'
+import { emptyAnswer } from '#gateway/openapi/contract.ts'
+import { readErrors } from '#gateway/openapi/errors.ts'
+import { forCaller } from '#gateway/operations/operation.ts'
+
+/**
+ * Deletes a capture in whatever state it is. What the queue and the object store hold of it is removed by the ledger; for
+ * clients it is gone with the answer. A body is not read.
+ */
+export const deleteScreenshot = forCaller({
+  name: 'delete',
+  method: 'DELETE',
+  path: '/screenshots/:id',
+  tag: 'Screenshots',
+  summary: 'Delete a screenshot',
+  description: 'Deletes a screenshot in whatever state it is, with its image and everything else that is kept of it.',
+  ids: { id: 'Id of the screenshot.' },
+  answers: { 204: emptyAnswer('Deleted. The id answers 404 from now on.') },
+  errors: readErrors,
+  run: async (context, { caller, id }) => {
+    if (!(await context.captures.remove({ id, accountId: caller.accountId }))) throw new AppError('NOT_FOUND')
+    // It may have made room in the account's window.
+    context.publisher.nudge()
+    return { status: 204 }
+  },
+})

@@ -1,0 +1,194 @@
+import type { FoundCapture } from '#shared/db/find-capture.ts'
+import { AppError } from '#shared/errors/app-error.ts'
+import type { ByteRange } from '#shared/storage/object-store.ts'
+import { etagOf, imageHeaders } from '#gateway/capture/image-headers.ts'
+import { imageGone, isStored, readImage, storedImage, type StoredImage } from '#gateway/capture/read-image.ts'
+import type { Context } from '#gateway/context.ts'
+import { type Answer, isUnchanged } from '#gateway/http/answer.ts'
+import { withFacts } from '#gateway/http/errors.ts'
+import { type Exchange, pathId } from '#gateway/http/exchange.ts'
+import { authorize } from '#gateway/http/identification/authorize.ts'
+import { findLinked, linkOf } from '#gateway/links/find-linked.ts'
+import { limitHeaders } from '#gateway/openapi/answer-headers.ts'
+import {
+  emptyAnswer,
+  headerParameter,
+  imageContent,
+  imageHeaderNames,
+  queryParameter,
+} from '#gateway/openapi/contract.ts'
+import { type ErrorSet, usualErrors } from '#gateway/openapi/errors.ts'
+import { operation } from '#gateway/operations/operation.ts'
+import { findOwned } from './find-owned.ts'
+
+const parameters = [
+  queryParameter('expires', 'Of a signed link: Unix time at which it ends; none for a permanent one.', {
+    type: 'string',
+    pattern: '^[0-9]{1,12}$',
+  }),
+  queryParameter('kid', 'Of a signed link: the key that signed it.', { type: 'string' }),
+  headerParameter('If-None-Match', 'An `ETag` that the client has: 304 where it still holds.', { type: 'string' }),
+]
+
+const rangeParameters = [
+  headerParameter('Range', 'A part of the image, `bytes=0-1023`. Several parts in one are answered with the whole.', {
+    type: 'string',
+  }),
+  headerParameter('If-Range', 'An `ETag`: the part only where it still holds, else the whole.', { type: 'string' }),
+]
+
+const errors: readonly ErrorSet[] = [...usualErrors, 'ForbiddenImage', 'ImageNotFound', 'ImageGone']
+const unchangedAnswer = emptyAnswer('The client has the image already.', [
+  ...limitHeaders,
+  'ETag',
+  'X-Screenshot-Id',
+  'X-Cache',
+])
+
+/** What a `Range` header asks of an image of `bytes` bytes: one part of it, none that exists, or simply all. */
+type Requested = ByteRange | 'unsatisfiable' | 'whole'
+
+const lastBytes = (count: number, bytes: number): Requested =>
+  count === 0 ? 'unsatisfiable' : { first: Math.max(0, bytes - count), last: bytes - 1 }
+
+/**
+ * Reads a `Range` header (RFC 9110 §14.2). Several ranges, another unit and what is malformed are ignored, which the RFC
+ * allows: the answer is then the whole image.
+ */
+const readRange = (header: string | undefined, bytes: number): Requested => {
+  const match = /^bytes=(\d*)-(\d*)$/.exec(header?.trim() ?? '')
+  const [, from = '', to = ''] = match ?? []
+  if (from === '') return to === '' ? 'whole' : lastBytes(Number(to), bytes)
+  const first = Number(from)
+  const last = to === '' ? bytes - 1 : Number(to)
+  if (first >= bytes) return 'unsatisfiable'
+  return last < first ? 'whole' : { first, last: Math.min(last, bytes - 1) }
+}
+
+/** `isOwn`: the caller has a key of the account; whoever has only a link does not learn why a capture failed. */
+const readyImage = (capture: FoundCapture, now: Date, isOwn: boolean): StoredImage => {
+  const { status, error } = capture
+  if (status === 'failed' && isOwn) {
+    throw new AppError('NOT_READY', { publicMessage: `The capture failed: ${error?.code} ${error?.message}` })
+  }
+  if (status !== 'completed') throw new AppError('NOT_READY')
+  const image = storedImage(capture, now)
+  if (!image) throw new AppError('EXPIRED')
+  return image
+}
+
+const wantedRange = ({ headers }: Exchange, image: StoredImage): Requested => {
+  const condition = headers['if-range']
+  const holds = condition === undefined || condition === etagOf(image)
+  return readRange(holds ? headers.range : undefined, image.fileSize)
+}
+
+type Prepared = {
+  readonly capture: FoundCapture
+  readonly image: StoredImage
+  readonly headers: Readonly<Record<string, string>>
+}
+
+const prepare = (capture: FoundCapture, now: Date, isOwn: boolean): Prepared => {
+  const image = readyImage(capture, now, isOwn)
+  return { capture, image, headers: { ...imageHeaders(capture), 'accept-ranges': 'bytes' } }
+}
+
+const answerPart = async (
+  context: Context,
+  { capture, image, headers }: Prepared,
+  range: ByteRange,
+): Promise<Answer> => {
+  const found = await context.objects.get(image.objectKey, range)
+  if (!found) throw imageGone(context, capture.id)
+  const contentRange = `bytes ${range.first}-${range.last}/${image.fileSize}`
+  return {
+    status: 206,
+    headers: { ...headers, 'content-range': contentRange, 'content-length': String(found.bytes) },
+    body: found.body,
+  }
+}
+
+const answerWhole = async (context: Context, { capture, image, headers }: Prepared): Promise<Answer> => {
+  const body = await readImage(context, image)
+  if (!body) throw imageGone(context, capture.id)
+  return { status: 200, headers: { ...headers, 'content-length': String(image.fileSize) }, body }
+}
+
+/** Finds the image by a signed link or for the caller's key, and answers as the client has it already, or with `work`. */
+const answerImage = async (
+  context: Context,
+  exchange: Exchange,
+  work: (prepared: Prepared) => Promise<Answer>,
+): Promise<Answer> => {
+  const answer = async (capture: FoundCapture, isOwn: boolean): Promise<Answer> => {
+    const prepared = prepare(capture, context.now(), isOwn)
+    const isKnown = isUnchanged(exchange.headers['if-none-match'], etagOf(prepared.image))
+    return isKnown ? { status: 304, headers: prepared.headers } : await work(prepared)
+  }
+  const link = linkOf(exchange)
+  if (link) return await answer(await findLinked(context, exchange, link), false)
+  const caller = await authorize(context, exchange)
+  const of = { id: pathId(exchange), accountId: caller.accountId }
+  return await withFacts({ caller }, async () => ({ caller, ...(await answer(await findOwned(context, of), true)) }))
+}
+
+/** The image, whole or in part, for an API key or a signed link. Other parameters are ignored. */
+export const downloadImage = operation({
+  name: 'image',
+  method: 'GET',
+  path: '/screenshots/:id/image',
+  tag: 'Screenshots',
+  summary: 'Download the image',
+  description:
+    'The image of a completed screenshot, whole or in part, for an API key or a signed link. Parameters that are not named here are ignored.',
+  access: 'link',
+  ids: { id: 'Id of the screenshot.' },
+  parameters: [...parameters, ...rangeParameters],
+  answers: {
+    200: {
+      description: 'The image.',
+      headers: [...limitHeaders, ...imageHeaderNames, 'Accept-Ranges'],
+      content: imageContent,
+    },
+    206: {
+      description: 'The part that was asked for.',
+      headers: [...limitHeaders, ...imageHeaderNames, 'Accept-Ranges', 'Content-Range'],
+      content: imageContent,
+    },
+    304: unchangedAnswer,
+    416: emptyAnswer('The image has no such part.', [...limitHeaders, 'Content-Range']),
+  },
+  errors,
+  run: (context, exchange) =>
+    answerImage(context, exchange, async (prepared) => {
+      const range = wantedRange(exchange, prepared.image)
+      if (range === 'unsatisfiable') {
+        return { status: 416, headers: { 'content-range': `bytes */${prepared.image.fileSize}` } }
+      }
+      return range === 'whole' ? await answerWhole(context, prepared) : await answerPart(context, prepared, range)
+    }),
+})
+
+/** What the download would answer, without reading the image. */
+export const describeImage = operation({
+  name: 'image_head',
+  method: 'HEAD',
+  path: '/screenshots/:id/image',
+  tag: 'Screenshots',
+  summary: 'Look at the image',
+  description: 'What the download would say, without the image. Errors have their status and no body.',
+  access: 'link',
+  ids: { id: 'Id of the screenshot.' },
+  parameters,
+  answers: {
+    200: emptyAnswer('The image is there.', [...limitHeaders, ...imageHeaderNames, 'Accept-Ranges']),
+    304: unchangedAnswer,
+  },
+  errors,
+  run: (context, exchange) =>
+    answerImage(context, exchange, async ({ capture, image, headers }) => {
+      if (!(await isStored(context, image))) throw imageGone(context, capture.id)
+      return { status: 200, headers: { ...headers, 'content-length': String(image.fileSize) } }
+    }),
+})

@@ -1,0 +1,45 @@
+import { Type } from 'typebox'
+import { AppError } from '#shared/errors/app-error.ts'
+import { captureUrls } from '#shared/db/record.ts'
+import { featureError } from '#gateway/http/errors.ts'
+import { linkMinutesMax, signLink } from '#gateway/links/link.ts'
+import { jsonAnswer } from '#gateway/openapi/contract.ts'
+import { usualErrors } from '#gateway/openapi/errors.ts'
+import { forCaller } from '#gateway/operations/operation.ts'
+
+const parameters = Type.Object(
+  {
+    expires_in: Type.Integer({
+      minimum: 0,
+      maximum: linkMinutesMax,
+      default: 60,
+      doc: { description: 'Minutes for which the link holds; 0 for ever, which is until the image is gone.' },
+    }),
+  },
+  { additionalProperties: false },
+)
+
+/** A link to the image that needs no API key. The capture need not have ended. */
+export const signUrl = forCaller({
+  name: 'sign_url',
+  method: 'POST',
+  path: '/screenshots/:id/signed-url',
+  tag: 'Screenshots',
+  summary: 'Make a signed link',
+  description: 'A link to the image that needs no API key, for example in `<img>`. Deleting the screenshot ends it.',
+  ids: { id: 'Id of the screenshot.' },
+  body: { name: 'SignedUrlParameters', schema: parameters, isOptional: true, example: { expires_in: 60 } },
+  answers: { 200: jsonAnswer('The link.', 'SignedUrlAnswer', ['Idempotent-Replayed']) },
+  errors: [...usualErrors, 'ForbiddenFeature', 'NotFound', 'InvalidOrRepeated', 'TooLarge'],
+  run: async (context, { caller, id, body: { expires_in: minutes } }) => {
+    const { allowed, found } = await context.captures.maySign({ id, accountId: caller.accountId })
+    if (!allowed) throw featureError('signed_urls')
+    if (!found) throw new AppError('NOT_FOUND')
+    const [key] = context.links.keys
+    if (!key) throw new AppError('SERVER_ERROR', { message: 'there is no key to sign links with' })
+    const expires = minutes === 0 ? undefined : Math.floor(context.now().getTime() / 1000) + minutes * 60
+    const expiresAt = expires === undefined ? null : new Date(expires * 1000).toISOString().replace('Z', '000Z')
+    const url = `${captureUrls(context.publicUrl(), id).image}?${signLink(key, id, expires)}`
+    return { status: 200, body: { data: { url, expires_at: expiresAt, expires_in: minutes } } }
+  },
+})

@@ -1,0 +1,59 @@
+import { Type } from 'typebox'
+import { isTerminal } from '#shared/capture/status.ts'
+import { toRecord } from '#shared/db/record.ts'
+import { waitForEnd } from '#gateway/capture/wait-for-end.ts'
+import type { Context } from '#gateway/context.ts'
+import type { Exchange } from '#gateway/http/exchange.ts'
+import { jsonAnswer } from '#gateway/openapi/contract.ts'
+import { readErrors } from '#gateway/openapi/errors.ts'
+import { forCaller } from '#gateway/operations/operation.ts'
+import { findOwned } from './find-owned.ts'
+
+type Of = { readonly id: string; readonly accountId: string }
+
+/** Waits for the end of a capture; its record as it then is. Where too many wait already, as it is now. */
+const findLater = async (context: Context, of: Of, waitMs: number, watchClient: Exchange['watchClient']) => {
+  // The subscription begins before the first read, so that no end falls between them.
+  using follower = context.waiters.follow(of.id)
+  const now = await findOwned(context, of)
+  const permit = isTerminal(now.status) ? 'all' : context.waitLimit.take(of.accountId)
+  if (typeof permit === 'string') return now
+  using _held = permit
+  using client = watchClient()
+  client.signal.addEventListener('abort', follower.wake)
+  // What a gateway that stops answers is no less than what it would answer after its drain.
+  const waiters = { isStopping: () => client.signal.aborted || context.isStopping() }
+  const ended = await waitForEnd({ captures: context.captures, waiters }, follower, of, waitMs)
+  return ended === 'goes-on' ? await findOwned(context, of) : ended.capture
+}
+
+/** The record of a capture; with `wait`, once it has ended or that many seconds are over. */
+export const showStatus = forCaller({
+  name: 'status',
+  method: 'GET',
+  path: '/screenshots/:id',
+  tag: 'Screenshots',
+  summary: 'Show a screenshot',
+  description: 'The record as it is now; with `wait`, as soon as the capture has ended, or after that many seconds.',
+  ids: { id: 'Id of the screenshot.' },
+  query: Type.Object(
+    {
+      wait: Type.Integer({
+        minimum: 0,
+        maximum: 60,
+        default: 0,
+        doc: { description: 'Seconds to wait for the end of the capture.' },
+      }),
+    },
+    { additionalProperties: false },
+  ),
+  answers: { 200: jsonAnswer('The screenshot.', 'ScreenshotAnswer') },
+  errors: readErrors,
+  run: async (context, { caller, id, query, watchClient }) => {
+    const of = { id, accountId: caller.accountId }
+    const capture = await (query.wait > 0
+      ? findLater(context, of, query.wait * 1000, watchClient)
+      : findOwned(context, of))
+    return { status: 200, body: { data: toRecord(capture, context.publicUrl()) } }
+  },
+})

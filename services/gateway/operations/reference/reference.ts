@@ -1,0 +1,69 @@
+import { AppError } from '#shared/errors/app-error.ts'
+import { type Answer, isUnchanged } from '#gateway/http/answer.ts'
+import type { Exchange } from '#gateway/http/exchange.ts'
+import { type AnswerDoc, emptyAnswer, headerParameter } from '#gateway/openapi/contract.ts'
+import type { ErrorSet } from '#gateway/openapi/errors.ts'
+import type { StaticDocument } from '#gateway/openapi/reference.ts'
+import { operation } from '#gateway/operations/operation.ts'
+
+const parameters = [
+  headerParameter('If-None-Match', 'An `ETag` that the client has: 304 where it still holds.', { type: 'string' }),
+]
+const errors: readonly ErrorSet[] = ['BadRequest', 'HeadTooLarge', 'InternalError']
+
+const answersOf = (description: string, type: string, schema: object): Record<number, AnswerDoc> => ({
+  200: { description, headers: ['ETag', 'Cache-Control'], content: { [type]: { schema: { ...schema } } } },
+  304: emptyAnswer('The client has it already.', ['ETag', 'Cache-Control']),
+})
+
+/** A few minutes: it changes where the service is updated. */
+const cacheControl = 'public, max-age=300'
+
+const answerStaticDocument = (
+  exchange: Exchange,
+  { bytes, etag }: StaticDocument,
+  headers: Readonly<Record<string, string>>,
+): Answer => {
+  if (exchange.headIsTooLarge) throw new AppError('URI_TOO_LONG')
+  const validators = { etag, 'cache-control': cacheControl }
+  if (isUnchanged(exchange.headers['if-none-match'], etag)) return { status: 304, headers: validators }
+  const always = { 'x-content-type-options': 'nosniff', 'content-length': String(bytes.length) }
+  return { status: 200, headers: { ...validators, ...always, ...headers }, body: bytes }
+}
+
+/** The interface as OpenAPI 3.1. Parameters are ignored. */
+export const showOpenapi = operation({
+  name: 'openapi',
+  method: 'GET',
+  path: '/openapi.json',
+  tag: 'Reference',
+  summary: 'This document',
+  description: 'The interface as OpenAPI 3.1.',
+  access: 'open',
+  parameters,
+  answers: answersOf('The document.', 'application/json', { type: 'object', required: ['openapi', 'info', 'paths'] }),
+  errors,
+  run: async ({ reference }, exchange) =>
+    answerStaticDocument(exchange, reference.document(), { 'content-type': 'application/json; charset=utf-8' }),
+})
+
+/** The interface as a page, which may load nothing and run nothing. Parameters are ignored. */
+export const showDocs = operation({
+  name: 'docs',
+  method: 'GET',
+  path: '/docs',
+  tag: 'Reference',
+  summary: 'The reference as a page',
+  description: 'This document for people: one page without scripts or anything from elsewhere.',
+  access: 'open',
+  parameters,
+  answers: answersOf('The page.', 'text/html', { type: 'string' }),
+  errors,
+  run: async ({ reference }, exchange) =>
+    answerStaticDocument(exchange, reference.page(), {
+      'content-type': 'text/html; charset=utf-8',
+      'content-security-policy':
+        "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+      'referrer-policy': 'no-referrer',
+    }),
+})

@@ -1,0 +1,80 @@
+import { type Static, Type } from 'typebox'
+import type { DeliveriesOf, DeliveryView } from '#shared/db/deliveries.ts'
+import { AppError } from '#shared/errors/app-error.ts'
+import type { Context } from '#gateway/context.ts'
+import type { Answer } from '#gateway/http/answer.ts'
+import { readCursor, writeCursor } from '#gateway/http/cursor.ts'
+import type { CheckInput } from '#gateway/http/input.ts'
+import { jsonAnswer } from '#gateway/openapi/contract.ts'
+import { readErrors } from '#gateway/openapi/errors.ts'
+import { findOwned } from '#gateway/operations/captures/find-owned.ts'
+import { forCaller } from '#gateway/operations/operation.ts'
+
+const parameters = Type.Object(
+  {
+    per_page: Type.Integer({ minimum: 1, maximum: 100, default: 20, doc: { description: 'Deliveries of a page.' } }),
+    cursor: Type.Optional(Type.String({ doc: { description: '`meta.next_cursor` of an earlier page.' } })),
+  },
+  { additionalProperties: false },
+)
+type Page = Static<typeof parameters>
+
+const answers = { 200: jsonAnswer('A page of deliveries.', 'DeliveryPage') }
+
+const checkPage: CheckInput<Page> = ({ cursor }, { report }) => {
+  if (cursor === undefined || readCursor(cursor)?.direction === 'older') return
+  report('cursor', 'must be the next_cursor of an earlier answer')
+}
+
+/** A page of a log as it is answered, and where the next one begins; `found` has one more than the caller wants, if there is. */
+const pageBody = (found: readonly DeliveryView[], limit: number) => {
+  const data = found.slice(0, limit)
+  const last = found.length > limit ? data.at(-1) : undefined
+  const cursor = last && writeCursor({ direction: 'older', than: { createdAt: last.created_at, id: last.id } })
+  return { data, meta: { per_page: limit, next_cursor: cursor ?? null } }
+}
+
+const list = async (context: Context, of: DeliveriesOf, { per_page: limit, cursor }: Page): Promise<Answer> => {
+  const before = cursor === undefined ? undefined : readCursor(cursor)?.than
+  const found = await context.webhooks.deliveries(of, { limit: limit + 1, before })
+  return { status: 200, body: pageBody(found, limit) }
+}
+
+/** What was sent to a webhook, newest first. */
+export const listWebhookDeliveries = forCaller({
+  name: 'webhook_deliveries',
+  method: 'GET',
+  path: '/webhooks/:id/deliveries',
+  tag: 'Webhooks',
+  summary: "List a webhook's deliveries",
+  description: 'What was sent to a webhook in the last 30 days, newest first, with every attempt.',
+  ids: { id: 'Id of the webhook.' },
+  query: parameters,
+  checkQuery: checkPage,
+  answers,
+  errors: readErrors,
+  run: async (context, { caller: { accountId }, id, query }) => {
+    const webhook = await context.webhooks.find({ accountId, id })
+    if (!webhook) throw new AppError('NOT_FOUND')
+    return list(context, { accountId, webhookId: webhook.id }, query)
+  },
+})
+
+/** What was sent about a capture, to its own address and to webhooks, newest first. */
+export const listCaptureDeliveries = forCaller({
+  name: 'capture_deliveries',
+  method: 'GET',
+  path: '/screenshots/:id/deliveries',
+  tag: 'Webhooks',
+  summary: "List a screenshot's deliveries",
+  description: "What was sent about a screenshot, to its request's `webhook_url` and to webhooks, newest first.",
+  ids: { id: 'Id of the screenshot.' },
+  query: parameters,
+  checkQuery: checkPage,
+  answers,
+  errors: readErrors,
+  run: async (context, { caller: { accountId }, id, query }) => {
+    const capture = await findOwned(context, { id, accountId })
+    return list(context, { accountId, captureId: capture.id }, query)
+  },
+})

@@ -1,0 +1,57 @@
+import { type Static, Type } from 'typebox'
+import { webhookEvents, webhooksMax } from '#shared/db/webhooks.ts'
+import { checkTarget } from '#shared/policy/target.ts'
+import type { CheckInput } from '#gateway/http/input.ts'
+
+const line = (minLength: number, maxLength: number, more: object) =>
+  Type.String({
+    minLength,
+    maxLength,
+    pattern: '^[^\\u0000-\\u001f\\u007f-\\u009f]*$',
+    description: `a text of ${minLength} to ${maxLength} characters without control characters`,
+    ...more,
+  })
+
+const url = line(1, 2048, {
+  doc: { description: `Public https address of the receiver, at most ${webhooksMax} webhooks for an account.` },
+})
+const events = (more: object) =>
+  Type.Array(Type.Enum([...webhookEvents]), {
+    minItems: 1,
+    maxItems: webhookEvents.length,
+    uniqueItems: true,
+    description: `a list of different events out of ${webhookEvents.join(', ')}`,
+    doc: { description: 'What is sent.' },
+    ...more,
+  })
+const description = (more: object) => line(0, 500, { doc: { description: 'A note for people.' }, ...more })
+const active = (more: object) => Type.Boolean({ doc: { description: 'Whether anything is sent.' }, ...more })
+
+const closed = { additionalProperties: false }
+
+/** The body of a new webhook. */
+export const newWebhook = Type.Object(
+  {
+    url,
+    events: events({ default: ['screenshot.completed', 'screenshot.failed'] }),
+    description: description({ default: '' }),
+    active: active({ default: true }),
+  },
+  closed,
+)
+
+/** The body of a change. */
+export const webhookChange = Type.Partial(
+  Type.Object({ url, events: events({}), description: description({}), active: active({}) }, closed),
+  { ...closed, doc: { description: 'What is to be another. What is left out stays.' } },
+)
+
+/** Reports an address that is no public https address, and text that is no Unicode. */
+export const checkWebhook: CheckInput<Static<typeof webhookChange>> = (fields, faults, { allowTargets: allow }) => {
+  const target =
+    fields.url === undefined || faults.has('url') ? undefined : checkTarget(fields.url, { schemes: ['https:'], allow })
+  if (target?.ok === false) faults.report('url', target.problem)
+  for (const [name, value] of Object.entries(fields)) {
+    if (typeof value === 'string' && !value.isWellFormed()) faults.report(name, 'must be well-formed Unicode')
+  }
+}

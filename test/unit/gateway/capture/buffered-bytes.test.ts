@@ -1,0 +1,54 @@
+import { createHash } from 'node:crypto'
+import { get, type IncomingMessage } from 'node:http'
+import { buffer } from 'node:stream/consumers'
+import t, { type Test } from 'tap'
+import { createBufferedBytes } from '#gateway/capture/buffered-bytes.ts'
+import { createApp } from '#gateway/app.ts'
+import { eventually } from '#test/helpers/eventually.ts'
+import { completedCapture, createTestContext, testKey } from '#test/helpers/gateway-context.ts'
+
+const mebibyte = 1024 * 1024
+const image = Buffer.alloc(7 * mebibyte, 7)
+const capture = {
+  ...completedCapture,
+  fileSize: image.length,
+  sha256: createHash('sha256').update(image).digest('hex'),
+}
+
+/** A gateway that may hold two of the images. */
+const start = async (t: Test) => {
+  const bufferedImages = createBufferedBytes(15 * mebibyte)
+  const context = { ...createTestContext(), bufferedImages }
+  context.answers.find = () => capture
+  context.answers.object = () => image
+  const app = createApp(context)
+  const url = await app.listen({ host: '127.0.0.1', port: 0 })
+  t.teardown(() => app.close())
+  const headers = { authorization: `Bearer ${testKey}` }
+  /** Answers once the head is there; the image is left unread. */
+  const ask = () =>
+    new Promise<IncomingMessage>((resolve, reject) => {
+      get(`${url}/v1/screenshots/${capture.id}/image`, { headers, agent: false }, resolve).on('error', reject)
+    })
+  return { bufferedImages, ask }
+}
+
+t.test(
+  'clients that do not read hold no more in memory than is allowed, and get their image all the same',
+  async (t) => {
+    const { bufferedImages, ask } = await start(t)
+    const answers: IncomingMessage[] = []
+    for (let many = 0; many < 5; many += 1) answers.push(await ask())
+    t.equal(bufferedImages.count(), 2 * image.length)
+    for (const answer of answers) t.ok((await buffer(answer)).equals(image))
+    await eventually(() => bufferedImages.count() === 0)
+  },
+)
+
+t.test('as many that ask at the same moment hold no more either', async (t) => {
+  const { bufferedImages, ask } = await start(t)
+  const answers = await Promise.all(Array.from({ length: 5 }, ask))
+  t.equal(bufferedImages.count(), 2 * image.length)
+  for (const answer of answers) answer.destroy()
+  await eventually(() => bufferedImages.count() === 0, { what: 'what clients that went away were sent is not held' })
+})

@@ -1,0 +1,87 @@
+import t from 'tap'
+import { createPublisher } from '#gateway/capture/publisher.ts'
+import { eventually } from '#test/helpers/eventually.ts'
+
+const capture = (id: string) =>
+  ({
+    id,
+    pool: 'standard',
+    lane: 'normal',
+    accountId: 'a',
+    budgetMs: 1,
+    attempts: 0,
+    sealed: Buffer.from('x'),
+    traceparent: 't',
+  }) as const
+
+const start = (
+  publishCapture: (of: { id: string }) => Promise<unknown> = async () => 'stored',
+  deleteOutbox?: () => Promise<void>,
+) => {
+  const seen = { deleted: [] as (readonly string[])[], pokes: 0, nudges: 0, published: 0, notPublished: 0, kept: 0 }
+  const publisher = createPublisher({
+    publishCapture,
+    deleteOutbox:
+      deleteOutbox ??
+      (async (ids) => {
+        seen.deleted.push(ids)
+      }),
+    poke: () => (seen.pokes += 1),
+    nudge: () => (seen.nudges += 1),
+    events: {
+      published: () => (seen.published += 1),
+      notPublished: () => (seen.notPublished += 1),
+      outboxKept: (rows) => (seen.kept += rows),
+    },
+  })
+  return { publisher, seen }
+}
+
+t.test('rows of published captures are deleted together, soon', async (t) => {
+  const { publisher, seen } = start()
+  for (const id of ['a', 'b', 'c']) publisher.publish(capture(id))
+  await eventually(() => seen.deleted.length > 0)
+  t.same(seen.deleted, [['a', 'b', 'c']])
+  t.same([seen.published, seen.pokes, seen.nudges], [3, 1, 0], 'one look at the pool is enough for all')
+  await publisher[Symbol.asyncDispose]()
+})
+
+t.test('a hundred rows do not wait', async (t) => {
+  const { publisher, seen } = start()
+  for (let count = 0; count < 150; count += 1) publisher.publish(capture(String(count)))
+  await publisher[Symbol.asyncDispose]()
+  t.same(
+    seen.deleted.map((ids) => ids.length),
+    [100, 50],
+  )
+})
+
+t.test('what cannot be published keeps its row, and the relay is told', async (t) => {
+  const { publisher, seen } = start(({ id }) => (id === 'bad' ? Promise.reject(new Error('no')) : Promise.resolve()))
+  publisher.publish(capture('bad'))
+  publisher.publish(capture('good'))
+  await publisher[Symbol.asyncDispose]()
+  t.same([seen.deleted, seen.nudges, seen.notPublished], [[['good']], 1, 1])
+})
+
+t.test('rows that cannot be deleted are left to the relay', async (t) => {
+  const { publisher, seen } = start(undefined, () => Promise.reject(new Error('no')))
+  publisher.publish(capture('a'))
+  await publisher[Symbol.asyncDispose]()
+  t.equal(seen.kept, 1)
+})
+
+t.test('publishes under way are bounded; the rest is the relay’s', async (t) => {
+  const { promise, resolve } = Promise.withResolvers<void>()
+  let begun = 0
+  const { publisher, seen } = start(() => {
+    begun += 1
+    return promise
+  })
+  for (let count = 0; count < 1001; count += 1) publisher.publish(capture(String(count)))
+  await eventually(() => begun === 1000)
+  t.equal(seen.nudges, 1)
+  resolve()
+  await publisher[Symbol.asyncDispose]()
+  t.equal(seen.deleted.flat().length, 1000, 'disposing waits for what is under way')
+})

@@ -1,0 +1,173 @@
+import t from 'tap'
+import type { Incoming } from '#shared/queue/connection.ts'
+import { eventCodec, resultCodec } from '#shared/queue/messages.ts'
+import { eventFilter, eventSubject, resultFilter, resultSubject } from '#shared/queue/subjects.ts'
+import { createWaiters } from '#gateway/capture/waiters.ts'
+
+const id = '22222222-2222-4222-8222-222222222222'
+const objectKey = `captures/2026-01-01T00/${id}/${'0'.repeat(32)}`
+const reported = resultSubject({ pool: 'standard', id })
+const longMs = 60_000
+
+const start = (waitersMax = 10) => {
+  const listeners = new Map<string, (message: Incoming) => void>()
+  const reads: string[] = []
+  const waiters = createWaiters({
+    queue: {
+      subscribe: (filter, onMessage) => {
+        listeners.set(filter, onMessage)
+        return { [Symbol.dispose]: () => listeners.delete(filter) }
+      },
+    },
+    readSmall: async (key) => {
+      reads.push(key)
+      return Buffer.from('image')
+    },
+    waitersMax,
+  })
+  const say = (filter: string, subject: string, data: Uint8Array) =>
+    listeners.get(filter)?.({ subject, data, reply: undefined, traceparent: undefined, statusCode: 0 })
+  const result = (changes: object = {}) =>
+    resultCodec.encode({
+      id,
+      attempt: 1,
+      token: 't',
+      outcome: 'completed',
+      objectKey,
+      bytes: 5,
+      sha256: 'a'.repeat(64),
+      width: 1,
+      height: 1,
+      timings: {},
+      warnings: [],
+      ...changes,
+    })
+  return { waiters, listeners, reads, say, result }
+}
+
+t.test('an event wakes the waiter of its capture, also when it came before the wait', async (t) => {
+  const { waiters, say } = start()
+  using waiter = waiters.begin(id)
+  say(eventFilter, eventSubject({ accountId: 'a', id }), eventCodec.encode({ id, status: 'completed' }))
+  await waiter?.waitForChange(longMs)
+  const again = waiter?.waitForChange(longMs)
+  say(eventFilter, eventSubject({ accountId: 'a', id }), eventCodec.encode({ id, status: 'completed' }))
+  await again
+  t.equal(waiters.count(), 1)
+})
+
+t.test('a result begins the reading of its object, once, and wakes nobody', async (t) => {
+  const { waiters, reads, say, result } = start()
+  using waiter = waiters.begin(id)
+  say(resultFilter, reported, result())
+  say(resultFilter, reported, result({ objectKey: objectKey.replace(/0$/, '1') }))
+  t.same(reads, [objectKey])
+  t.equal(waiter?.headStart()?.objectKey, objectKey)
+  t.same(await waiter?.headStart()?.bytes, Buffer.from('image'))
+})
+
+t.test("a result that names another capture's object, or is malformed, begins nothing", async (t) => {
+  const { waiters, reads, say, result } = start()
+  using waiter = waiters.begin(id)
+  const other = id.replace(/2$/, '3')
+  say(resultFilter, reported, result({ objectKey: objectKey.replace(id, other) }))
+  say(resultFilter, reported, result({ id: other }))
+  say(resultFilter, reported, result({ objectKey: '../../etc/passwd' }))
+  say(resultFilter, reported, Buffer.from('{'))
+  say(eventFilter, eventSubject({ accountId: 'a', id }), Buffer.from('{'))
+  say(
+    resultFilter,
+    resultSubject({ pool: 'standard', id: other }),
+    result({ id: other, objectKey: objectKey.replace(id, other) }),
+  )
+  t.same([reads, waiter?.headStart()], [[], undefined])
+})
+
+t.test('the time bounds a wait that nothing wakes', async (t) => {
+  const { waiters } = start()
+  using waiter = waiters.begin(id)
+  await waiter?.waitForChange(1)
+  t.pass()
+})
+
+t.test('stopping wakes all waiters, and none waits after it', async (t) => {
+  const { waiters } = start()
+  using waiter = waiters.begin(id)
+  const waiting = waiter?.waitForChange(longMs)
+  waiters.stop()
+  await waiting
+  await waiter?.waitForChange(longMs)
+  t.equal(waiters.isStopping(), true)
+})
+
+t.test('waiters are bounded, and their places become free', async (t) => {
+  const { waiters } = start(1)
+  const first = waiters.begin(id)
+  t.equal(first?.holdFor('a'), true)
+  t.equal(waiters.begin('other')?.holdFor('b'), false)
+  const unknown = [waiters.begin('third'), waiters.begin('fourth')]
+  t.same(
+    unknown.map((waiter) => waiter !== undefined),
+    [true, false],
+    'those whose account is not known are bounded too',
+  )
+  first?.[Symbol.dispose]()
+  t.equal(waiters.begin('other')?.holdFor('b'), true)
+})
+
+t.test('disposing ends both subscriptions', async (t) => {
+  const { waiters, listeners } = start()
+  t.equal(listeners.size, 2)
+  waiters[Symbol.dispose]()
+  t.equal(listeners.size, 0)
+})
+
+t.test('an event wakes all that follow its capture or its account, and nobody else', async (t) => {
+  const { waiters, reads, say, result } = start(1)
+  using capture = waiters.follow(id)
+  using again = waiters.follow(id)
+  using account = waiters.follow('a')
+  using other = waiters.follow('b')
+  let others = 0
+  void other.waitForChange(longMs).then(() => (others += 1))
+  say(eventFilter, eventSubject({ accountId: 'a', id }), eventCodec.encode({ id, status: 'completed' }))
+  await Promise.all([capture.waitForChange(longMs), again.waitForChange(longMs), account.waitForChange(longMs)])
+  t.equal(others, 0)
+  say(resultFilter, reported, result())
+  t.same(reads, [], 'followers want no image')
+  t.ok(waiters.begin(id), 'and take no place of a synchronous capture')
+  other.wake()
+})
+
+t.test('one of several that listen for a capture may go', async (t) => {
+  const { waiters, say } = start()
+  using stays = waiters.follow(id)
+  const goes = waiters.follow(id)
+  goes[Symbol.dispose]()
+  goes[Symbol.dispose]()
+  t.equal(waiters.count(), 1)
+  say(eventFilter, eventSubject({ accountId: 'a', id }), eventCodec.encode({ id, status: 'completed' }))
+  await stays.waitForChange(longMs)
+})
+
+t.test('one account leaves places for others, which share what there is', async (t) => {
+  const { waiters } = start(12)
+  const hold = (accountId: string) => waiters.begin(`of ${accountId}`)?.holdFor(accountId) === true
+  const fill = (accountId: string) => Array.from({ length: 12 }, () => hold(accountId)).filter(Boolean).length
+  t.same([fill('busy'), fill('second'), fill('third')], [6, 4, 2])
+  t.equal(hold('busy'), false)
+})
+
+t.test('a place is given up once, whoever gives it up first', async (t) => {
+  const { waiters } = start(2)
+  using first = waiters.begin(id)
+  t.equal(first?.holdFor('a'), true)
+  t.equal(first?.holdFor('a'), true, 'the second time it has it already')
+  const second = waiters.begin(id)
+  t.equal(second?.holdFor('a'), false)
+  second?.[Symbol.dispose]()
+  first?.[Symbol.dispose]()
+  first?.[Symbol.dispose]()
+  t.equal(waiters.count(), 0)
+  t.same([waiters.begin(id)?.holdFor('a'), waiters.begin(id)?.holdFor('b')], [true, true])
+})

@@ -1,0 +1,45 @@
+import t from 'tap'
+import { AppError } from '#shared/errors/app-error.ts'
+import { watchPepper } from '#gateway/http/identification/pepper-watch.ts'
+
+const away = new AppError('SERVICE_UNAVAILABLE')
+const another = new AppError('CONFIGURATION')
+
+/** Answers by turns, the last one for ever: undefined is "confirmed". */
+const answering = (...answers: (AppError | undefined)[]) => {
+  let looks = 0
+  const confirm = async () => {
+    const error = answers[Math.min(looks, answers.length - 1)]
+    looks += 1
+    if (error) throw error
+  }
+  return { confirm, looks: () => looks }
+}
+
+t.test('pepper watch: refuses to start with another pepper', async (t) => {
+  const { confirm } = answering(another)
+  await t.rejects(watchPepper(confirm, { everyMs: 1, stop: new AbortController().signal }), { code: 'CONFIGURATION' })
+})
+
+t.test('pepper watch: starts while the database is away, and refuses once it answers', async (t) => {
+  const { confirm, looks } = answering(away, away, another)
+  const { refused } = await watchPepper(confirm, { everyMs: 1, stop: new AbortController().signal })
+  t.equal(await refused, another)
+  t.equal(looks(), 3)
+})
+
+t.test('pepper watch: looks once where the pepper is right, and ends when the service is stopped', async (t) => {
+  const stopping = new AbortController()
+  const { confirm, looks } = answering(undefined)
+  const { refused } = await watchPepper(confirm, { everyMs: 1, stop: stopping.signal })
+  stopping.abort()
+  t.equal(await refused, undefined)
+  t.equal(looks(), 1)
+})
+
+t.test('pepper watch: gives up at the stop while the database is away', async (t) => {
+  const stopping = new AbortController()
+  const { refused } = await watchPepper(answering(away).confirm, { everyMs: 1, stop: stopping.signal })
+  stopping.abort()
+  t.equal(await refused, undefined)
+})

@@ -1,0 +1,33 @@
+import t from 'tap'
+import { createBatchedLoader } from '#gateway/live/batched-loader.ts'
+
+t.test('looks at the same time are one read', async (t) => {
+  const reads: (readonly string[])[] = []
+  const look = createBatchedLoader(async (ids) => {
+    reads.push(ids)
+    return ids.filter((id) => id !== 'c').map((id) => ({ id }))
+  }, 1)
+  t.same(await Promise.all([look('a'), look('b'), look('a'), look('c')]), [
+    { id: 'a' },
+    { id: 'b' },
+    { id: 'a' },
+    undefined,
+  ])
+  t.same(await look('a'), { id: 'a' }, 'a later look reads again')
+  t.same(reads, [['a', 'b', 'c'], ['a']])
+})
+
+t.test('a read that fails fails for all, and the next is made', async (t) => {
+  let fails = true
+  const look = createBatchedLoader(async (ids) => {
+    if (fails) throw new Error('away')
+    return ids.map((id) => ({ id }))
+  }, 1)
+  const both = await Promise.allSettled([look('a'), look('b')])
+  t.same(
+    both.map(({ status }) => status),
+    ['rejected', 'rejected'],
+  )
+  fails = false
+  t.same(await look('a'), { id: 'a' })
+})

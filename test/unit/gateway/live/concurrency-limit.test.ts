@@ -1,0 +1,17 @@
+import t from 'tap'
+import { createConcurrencyLimit } from '#gateway/live/concurrency-limit.ts'
+
+t.test('places are bounded for all and for each account, and become free once', async (t) => {
+  const places = createConcurrencyLimit({ max: 3, accountMax: 2 })
+  const first = places.take('a')
+  places.take('a')
+  t.equal(places.take('a'), 'account')
+  t.type(places.take('b'), 'object')
+  t.equal(places.take('b'), 'all')
+  if (typeof first === 'string') return t.fail(first)
+  first[Symbol.dispose]()
+  first[Symbol.dispose]()
+  t.equal(places.count(), 2)
+  t.type(places.take('b'), 'object')
+  t.equal(places.take('c'), 'all')
+})

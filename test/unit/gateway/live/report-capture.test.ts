@@ -1,0 +1,50 @@
+import t from 'tap'
+import type { FoundCapture } from '#shared/db/find-capture.ts'
+import type { Progress } from '#shared/db/find-progress.ts'
+import { reportCapture } from '#gateway/live/report-capture.ts'
+import { completedCapture, pendingCapture } from '#test/helpers/gateway-context.ts'
+
+const { id } = pendingCapture
+const waiting: Progress = { id, status: 'pending', startedAt: null, position: 3 }
+const begun: Progress = { id, status: 'processing', startedAt: '2026-01-01T00:00:00.000000Z', position: null }
+
+const start = (row: FoundCapture | undefined, ...looks: (Progress | undefined)[]) => {
+  const asked = { looks: 0 }
+  const report = reportCapture(
+    {
+      find: async () => row,
+      look: async () => {
+        asked.looks += 1
+        return looks.shift()
+      },
+      toRecord: ({ status }) => ({ status }),
+    },
+    id,
+  )
+  return { asked, next: (woken: boolean) => Array.fromAsync(report(woken)) }
+}
+
+t.test('what is the same is not told again', async (t) => {
+  const { next } = start(pendingCapture, waiting, waiting, { ...waiting, position: 2 }, begun, begun)
+  t.same(await next(true), ['event: status\nid: pending-3\ndata: {"status":"pending","position":3}\n\n'])
+  t.same(await next(false), [])
+  t.match(await next(false), [/"position":2/])
+  t.same(await next(false), [
+    'event: status\nid: processing\ndata: {"status":"processing"}\n\n',
+    'event: started\nid: processing\ndata: {"started_at":"2026-01-01T00:00:00.000000Z"}\n\n',
+  ])
+  t.same(await next(true), [])
+})
+
+t.test('an end is told as soon as something is said of it, without waiting for the others', async (t) => {
+  const { asked, next } = start(completedCapture)
+  t.same(await next(true), ['event: result\nid: result\ndata: {"status":"completed"}\n\n'])
+  t.equal(asked.looks, 0)
+})
+
+t.test('an end of which nothing was said is seen, and so is that a capture was deleted', async (t) => {
+  const ended = start(completedCapture, { ...begun, status: 'completed' })
+  t.match(await ended.next(false), [/^event: result\n/])
+  const deleted = start(undefined, undefined)
+  t.same(await deleted.next(false), [`event: deleted\nid: result\ndata: {"id":"${id}"}\n\n`])
+})

@@ -1,0 +1,197 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import t from 'tap'
+import { Validator } from '@seriousme/openapi-schema-validator'
+import { captureParameters } from '#shared/capture/options.ts'
+import { catalog } from '#shared/errors/catalog.ts'
+import { webhookEvents } from '#shared/db/webhooks.ts'
+import { errorSetNames } from '#gateway/openapi/errors.ts'
+import { openapiDocument } from '#gateway/openapi/document.ts'
+import { routes } from '#gateway/operations/routes.ts'
+import { createContract, documentedPairs } from '#test/helpers/contract.ts'
+import { promisesOf } from '#test/helpers/interface-promises.ts'
+
+type Parameter = { name: string; in: string; schema?: object; content?: Record<string, { schema: object }> }
+type Media = { schema: object; example?: unknown }
+type Operation = {
+  operationId: string
+  parameters?: (Parameter & { description: string; required?: boolean })[]
+  requestBody?: { content: Record<string, Media> }
+  responses: Record<string, { $ref?: string; content?: Record<string, Media> }>
+}
+
+const document = openapiDocument(routes, 'https://shots.example')
+const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
+  Object.entries(methods).map(([method, operation]) => ({
+    path,
+    method: method.toUpperCase(),
+    operation: operation as unknown as Operation,
+  })),
+)
+const schemas = document.components.schemas as Record<string, Record<string, unknown>>
+const asJson = <T>(value: T) => JSON.parse(JSON.stringify(value)) as T
+
+t.test('the document is valid OpenAPI 3.1', async (t) => {
+  const verdict = await new Validator().validate(asJson(document))
+  t.same([verdict.valid, verdict.errors], [true, undefined])
+  const broken = await new Validator().validate({ ...asJson(document), info: {} })
+  t.equal(broken.valid, false, 'the validator sees what is wrong')
+})
+
+t.test('every reference leads to a component', (t) => {
+  const refs = JSON.stringify(document).matchAll(/"\$ref":"#\/components\/(\w+)\/([\w-]+)"/g)
+  const components = document.components as Record<string, Record<string, unknown>>
+  for (const [ref, kind = '', name = ''] of refs) t.ok(components[kind]?.[name], ref)
+  t.end()
+})
+
+t.test('document and routes name the same operations', (t) => {
+  const named = operations.map(({ method, path, operation }) => `${operation.operationId} ${method} ${path}`)
+  const served = routes.map(({ name, method, path }) => `${name} ${method} /v1${path.replaceAll(/:(\w+)/g, '{$1}')}`)
+  t.same(named.toSorted(), served.toSorted())
+  t.end()
+})
+
+t.test('every capture parameter is named in query and body, with the bounds that validate', (t) => {
+  const inBody = schemas['CaptureParameters']?.['properties'] as Record<string, Record<string, unknown>>
+  const query = operations.find(({ operation }) => operation.operationId === 'capture_get')?.operation.parameters ?? []
+  const bounds = ['minimum', 'maximum', 'minLength', 'maxLength', 'maxItems', 'maxProperties', 'enum', 'default']
+  t.same(query.map(({ name }) => name).toSorted(), Object.keys(captureParameters.properties).toSorted())
+  for (const [name, schema] of Object.entries(captureParameters.properties)) {
+    const parameter = query.find((each) => each.name === name)
+    const inQuery = (parameter?.schema ?? parameter?.content?.['application/json']?.schema) as Record<string, unknown>
+    for (const bound of bounds) {
+      const validates = (schema as unknown as Record<string, unknown>)[bound]
+      t.same([inBody[name]?.[bound], inQuery[bound]], [validates, validates], `${name} ${bound}`)
+    }
+  }
+  t.end()
+})
+
+t.test(
+  'every event is described, with an example and its signature; only those of a request may come unsigned',
+  (t) => {
+    const contract = createContract()
+    const webhooks = document.webhooks as Record<string, { post: Required<Operation> }>
+    t.same(Object.keys(webhooks), webhookEvents)
+    const names = ['X-Webhook-Signature', 'webhook-id', 'webhook-timestamp', 'webhook-signature']
+    for (const [event, { post }] of Object.entries(webhooks)) {
+      const { schema, example } = post.requestBody.content['application/json'] as Media
+      t.same(contract.faults(schema, example), [], event)
+      t.match(example, { event })
+      t.same(
+        post.parameters.map((header) => [header.name, header.in, header.required]),
+        names.map((name) => [name, 'header', !event.startsWith('screenshot.')]),
+      )
+    }
+    t.end()
+  },
+)
+
+t.test('what is sent to receivers is held against the document, its signature too', (t) => {
+  const { checkEvent } = createContract()
+  const { example } = (document.webhooks as Record<string, { post: Required<Operation> }>)['webhook.test']!.post
+    .requestBody.content['application/json'] as { example: { data: object } }
+  const headers = {
+    'x-webhook-signature': 'ab'.repeat(32),
+    'webhook-id': 'id',
+    'webhook-timestamp': '1772361000',
+    'webhook-signature': `v1,${'A'.repeat(43)}=`,
+  }
+  const check = (more: object, changed: object = {}) =>
+    checkEvent({ headers: { ...headers, ...changed }, body: JSON.stringify({ ...example, ...more }) })
+  t.same(check({}), [])
+  t.match(check({ more: 1 }), [/additional/])
+  t.match(check({ data: { ...example.data, more: 1 } }), [/additional/])
+  t.match(check({ event: 'page.seen' }), [/not named/])
+  t.match(check({}, { 'webhook-id': undefined }), [/webhook-id is missing/])
+  t.match(check({}, { 'x-webhook-signature': 'AB' }), [/pattern/])
+  t.end()
+})
+
+t.test('every object of an answer is closed', (t) => {
+  const open: string[] = []
+  const look = (schema: unknown, path: string) => {
+    if (typeof schema !== 'object' || schema === null) return
+    if ('properties' in schema && !('additionalProperties' in schema)) open.push(path)
+    for (const [name, part] of Object.entries(schema)) look(part, `${path}/${name}`)
+  }
+  look(schemas, '')
+  t.same(open, [])
+  t.end()
+})
+
+t.test('every example fits the schema that it stands beside', (t) => {
+  const contract = createContract()
+  const look = (media: Record<string, Media> | undefined, what: string) => {
+    for (const { schema, example } of Object.values(media ?? {}))
+      if (example !== undefined && !what.includes('events')) t.same(contract.faults(schema, example), [], what)
+  }
+  for (const { operation } of operations) {
+    look(operation.requestBody?.content, `${operation.operationId} request`)
+    for (const parameter of operation.parameters ?? [])
+      look({ json: asJson(parameter) as unknown as Media }, `${operation.operationId} ${parameter.name}`)
+    for (const [status, answer] of Object.entries(operation.responses))
+      look(answer.content, `${operation.operationId} ${status}`)
+  }
+  for (const [name, response] of Object.entries(document.components.responses))
+    look((response as { content: Record<string, Media> }).content, name)
+  t.end()
+})
+
+type ErrorFields = { code: { enum: (keyof typeof catalog)[] }; status: { const: number } }
+
+t.test('errors stand under the status of the catalogue, and every code that a client can see is named', (t) => {
+  const named = errorSetNames.flatMap((name) => {
+    const schema = schemas[name] as unknown as { properties: { error: { properties: ErrorFields } } }
+    const { code, status } = schema.properties.error.properties
+    return code.enum.map((each) => ({ code: each, status: status.const }))
+  })
+  for (const { code, status } of named) t.equal(status, catalog[code].status, code)
+  const answered = Object.keys(catalog).filter((code) => !['METHOD_NOT_ALLOWED', 'CONFIGURATION'].includes(code))
+  t.same([...new Set(named.map(({ code }) => code as string))].toSorted(), answered.toSorted())
+  t.end()
+})
+
+// Contract: Success statuses
+t.test('success is 200, 202 or 204, and of images what ranges and conditions ask for', (t) => {
+  const beyond = documentedPairs.filter((pair) => !/ (?:200|202|204|4\d\d|5\d\d)$/.test(pair) || pair.endsWith(' 416'))
+  const images = ['image 206', 'image 304', 'image 416', 'image_head 304']
+  t.same(beyond.toSorted(), [...images, 'docs 304', 'openapi 304'].toSorted(), 'the description itself may be kept too')
+  t.end()
+})
+
+// Contract: Versioning
+t.test('what v1 promised once it goes on promising, and asks for no more', (t) => {
+  const recorded = readFileSync(join(import.meta.dirname, '../../../fixtures/v1-promises.txt'), 'utf8')
+    .trim()
+    .split('\n')
+  const now = promisesOf(document)
+  const isNeed = (line: string) => line.startsWith('needs ')
+  t.same(
+    recorded.filter((line) => !isNeed(line) && !now.includes(line)),
+    [],
+    'nothing is lost: these lines may never go',
+  )
+  t.same(
+    now.filter((line) => !recorded.includes(line)),
+    [],
+    'what is new, and needed by nothing that was there, is added to the recorded lines',
+  )
+  t.ok(now.length > 500)
+  t.end()
+})
+
+t.test('a promise that is broken is seen', (t) => {
+  const broken = asJson(document) as unknown as { components: { schemas: Record<string, { required: string[] }> } }
+  const { NewWebhook: asked, UsageAnswer: answered } = broken.components.schemas
+  asked?.required.push('description')
+  Object.assign(answered?.['properties' as 'required'] ?? {}, { data: {} })
+  const [before, after] = [promisesOf(document), promisesOf(broken as unknown as typeof document)]
+  t.same(
+    after.filter((line) => !before.includes(line)),
+    ['UsageAnswer.data: any', 'needs NewWebhook.description'],
+  )
+  t.ok(before.includes('UsageAnswer.data.period_end: string') && !after.includes('UsageAnswer.data.period_end: string'))
+  t.end()
+})

@@ -1,0 +1,67 @@
+import t, { type Test } from 'tap'
+import { writeCursor } from '#gateway/http/cursor.ts'
+import { createApp } from '#gateway/app.ts'
+import { completedCapture, createTestContext, testKey } from '#test/helpers/gateway-context.ts'
+
+const delivery = (second: string) => ({
+  id: `00000000-0000-4000-8000-0000000000${second}`,
+  event: 'webhook.test',
+  screenshot_id: null,
+  webhook_id: null,
+  url: 'https://example.com/',
+  status: 'pending' as const,
+  created_at: `2026-02-28T12:00:${second}.000001Z`,
+  sent_at: null,
+  next_attempt_at: null,
+  attempts: [],
+})
+
+type Asked = Parameters<ReturnType<typeof createTestContext>['webhooks']['deliveries']>[1]
+
+const start = (t: Test, found: readonly ReturnType<typeof delivery>[] = []) => {
+  const context = createTestContext()
+  const asked: Asked[] = []
+  const deliveries = async (_of: object, page: Asked) => {
+    asked.push(page)
+    return found.slice(0, page.limit)
+  }
+  const app = createApp({ ...context, webhooks: { ...context.webhooks, deliveries } })
+  t.teardown(() => app.close())
+  const list = async (query: string) => {
+    const url = `/v1/screenshots/${completedCapture.id}/deliveries?${query}`
+    const answer = await app.inject({ url, headers: { authorization: `Bearer ${testKey}` } })
+    return { status: answer.statusCode, body: answer.json() }
+  }
+  return { asked, list }
+}
+
+t.test('deliveries: a page goes on after the last delivery of the page before it', async (t) => {
+  const { asked, list } = start(t, [delivery('03'), delivery('02'), delivery('01')])
+  const { body } = await list('per_page=2')
+  t.equal(body.data.length, 2)
+  const { created_at: createdAt, id } = delivery('02')
+  await list(`cursor=${body.meta.next_cursor}`)
+  t.same(asked, [
+    { limit: 3, before: undefined },
+    { limit: 21, before: { createdAt, id } },
+  ])
+  t.match(await list('per_page=3'), { status: 200, body: { meta: { per_page: 3, next_cursor: null } } })
+})
+
+t.test(
+  'deliveries: a cursor that no answer has given is refused, one with a day that no calendar has included',
+  async (t) => {
+    const { list } = start(t)
+    const { id, created_at: createdAt } = delivery('01')
+    const texts = ['x', `2026-02-30T00:00:00.000000Z ${id}`, `0000-01-01T00:00:00.000000Z ${id}`]
+    const forged = [
+      ...texts.map((text) => Buffer.from(text).toString('base64url')),
+      writeCursor({ direction: 'older', than: { createdAt: '2026-02-30T00:00:00.000000Z', id } }),
+      writeCursor({ direction: 'newer', than: { createdAt, id } }),
+    ]
+    for (const cursor of forged) {
+      const details = { cursor: ['must be the next_cursor of an earlier answer'] }
+      t.match(await list(`cursor=${cursor}`), { status: 422, body: { error: { details } } }, cursor)
+    }
+  },
+)

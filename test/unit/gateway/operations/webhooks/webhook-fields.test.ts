@@ -1,0 +1,33 @@
+import t from 'tap'
+import { createBodyReader } from '#gateway/http/input.ts'
+import { checkWebhook, newWebhook, webhookChange } from '#gateway/operations/webhooks/webhook-fields.ts'
+
+const readNew = createBodyReader(newWebhook, checkWebhook)
+const readChange = createBodyReader(webhookChange, checkWebhook)
+const rules = { allowTargets: [] }
+
+t.test('what a request does not say of a new webhook has its default', async (t) => {
+  t.same(readNew({ url: 'https://hooks.example/in' }, rules), {
+    url: 'https://hooks.example/in',
+    events: ['screenshot.completed', 'screenshot.failed'],
+    description: '',
+    active: true,
+  })
+})
+
+// Contract: Validation
+t.test('each field says what it may be, in one sentence', async (t) => {
+  const events = 'screenshot.completed, screenshot.failed, batch.completed, quota.warning, webhook.test'
+  const faults = {
+    'events.0': [`must be one of ${events}`],
+    'events.1': [`must be one of ${events}`],
+    active: ['must be true or false'],
+    description: ['must be a text of 0 to 500 characters without control characters'],
+  }
+  const body = { events: ['nope', 1], active: 1, description: '\0' }
+  t.throws(() => readChange(body, rules), { code: 'VALIDATION_ERROR', details: faults })
+  t.throws(() => readChange({ events: [] }, rules), {
+    code: 'VALIDATION_ERROR',
+    details: { events: [`must be a list of different events out of ${events}`] },
+  })
+})
