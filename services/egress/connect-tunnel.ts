@@ -5,7 +5,7 @@ import { captureOf } from './capture-of.ts'
 import type { Egress } from './context.ts'
 import { seenOf } from './events.ts'
 import { parseAuthority } from './target/parse-target.ts'
-import { TunnelRefused } from './callers-proxy/ask-http-proxy.ts'
+import { mayTakePlain } from './callers-proxy/ask-http-proxy.ts'
 import { proxyOf } from './callers-proxy/proxy-of.ts'
 import { type Journey, reach } from './reach.ts'
 import { refuseTunnel } from './refuse.ts'
@@ -38,7 +38,7 @@ export const connectTunnel = async (egress: Egress, { request, client, head }: T
     egress.events.ended({ ...seen, ...seenOf(journey) }, passed)
   } catch (thrown) {
     const error = toAppError(thrown)
-    if (journey && error.cause instanceof TunnelRefused) {
+    if (journey && mayTakePlain(error.cause, journey.target)) {
       client.write(established)
       client.unshift(head)
       servePlain(egress, client, { journey, capture: seen.capture })

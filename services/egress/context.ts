@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import type { IncomingMessage } from 'node:http'
 import { connect } from 'node:net'
-import { resolvConfKeyword } from '#shared/config/settings/egress.ts'
+import { resolvConfKeyword, type UpstreamProxy } from '#shared/config/settings/egress.ts'
 import { createLogger, type Logger } from '#shared/telemetry/logger.ts'
 import { createMetrics, type Metrics } from '#shared/telemetry/metrics.ts'
 import type { Config } from './config.ts'
@@ -22,6 +22,8 @@ export type Egress = {
   readonly resolver: Resolver
   readonly rules: TargetRules
   readonly connect: Connect
+  /** The operator's proxy, through which every connection goes; undefined: directly. */
+  readonly upstream: UpstreamProxy | undefined
   readonly bounds: Bounds
   readonly events: Events
   /** Whether a request shows a token that the filter takes. */
@@ -61,6 +63,7 @@ export const createContext = (config: Config): Egress & { readonly log: Logger; 
           }),
     },
     connect: ({ host, port }) => connect({ host, port, noDelay: true, allowHalfOpen: true }),
+    upstream: config.upstreamProxy,
     bounds: config,
     isAuthorized: createAuthorization(config.egressTokens),
     events,

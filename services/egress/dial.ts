@@ -14,8 +14,8 @@ export type Dialling = {
   readonly deadline?: (waitMs: number) => AbortSignal
 }
 
-/** Of a name with more addresses only these are tried. */
-const addressesMax = 4
+/** Of a name with more addresses only so many are tried. */
+export const addressesMax = 4
 
 const isPeer = (socket: Socket, ip: string): boolean =>
   parseAddress(socket.remoteAddress ?? '')?.toString() === parseAddress(ip)?.toString()
@@ -44,7 +44,7 @@ const dialOne = async (connect: Connect, to: { host: string; port: number }, lat
 }
 
 /** Whether another address of the name may fare better. */
-const isOfAddress = ({ code }: AppError) => code === 'TIMEOUT' || code === 'CONNECTION_FAILED'
+export const isOfAddress = ({ code }: AppError) => code === 'TIMEOUT' || code === 'CONNECTION_FAILED'
 
 /**
  * Connects to the first of the judged addresses that answers, each tried for its share of `connectMs`, and makes sure

@@ -119,6 +119,7 @@ export const createEvents = (log: Logger, metrics: Metrics): Events => {
       refused.inc({ kind: seen.kind, way: seen.way, refusal })
       const line = { ...seen, refusal, reason: error.message }
       if (error.code === 'SERVER_ERROR') log.error({ ...line, err: error.cause }, 'refused by a fault')
+      else if (error.code === 'SERVICE_UNAVAILABLE') log.warn(line, 'refused, not for its target')
       else log.info(line, 'refused')
     },
     nat64Unknown: () =>

@@ -5,6 +5,7 @@ import { askHttpProxy } from './callers-proxy/ask-http-proxy.ts'
 import { askSocks5Proxy } from './callers-proxy/ask-socks5-proxy.ts'
 import type { Egress } from './context.ts'
 import { dial } from './dial.ts'
+import { dialThrough } from './dial-through.ts'
 import { handshake } from '#shared/net/handshake.ts'
 import type { Target } from './target/parse-target.ts'
 import { judgeText, resolveTarget } from './target/resolve-target.ts'
@@ -18,7 +19,9 @@ type ProxyJourney = Journey & { readonly proxy: CallersProxy }
 const connectTo = async (egress: Egress, target: Target, ownPort: number): Promise<Socket> => {
   const addresses = await resolveTarget(egress, target, ownPort)
   const { connectMs, idleMs } = egress.bounds
-  const upstream = await dial({ connect: egress.connect, connectMs }, addresses, target.port)
+  const upstream = await (egress.upstream
+    ? dialThrough({ ...egress, connectMs, proxy: egress.upstream }, addresses, target.port)
+    : dial({ connect: egress.connect, connectMs }, addresses, target.port))
   upstream.setTimeout(idleMs)
   return upstream
 }

@@ -1,6 +1,6 @@
 import { createSecureContext, getCACertificates, type SecureContext } from 'node:tls'
 import { type Database, openDatabase } from '#shared/db/connection.ts'
-import { readExtraCertificates } from '#shared/net/extra-certificates.ts'
+import { readExtraCertificates } from '#shared/config/extra-certificates.ts'
 import { readOpeningKey } from '#shared/queue/seal.ts'
 import { createLogger } from '#shared/telemetry/logger.ts'
 import { createMetrics, type Metrics } from '#shared/telemetry/metrics.ts'

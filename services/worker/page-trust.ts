@@ -3,7 +3,7 @@ import { chmod, mkdir, readdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { AppError } from '#shared/errors/app-error.ts'
-import { readExtraCertificates } from '#shared/net/extra-certificates.ts'
+import { readExtraCertificates } from '#shared/config/extra-certificates.ts'
 
 const certutilMs = 20_000
 

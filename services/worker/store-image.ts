@@ -3,6 +3,7 @@ import http from 'node:http'
 import https from 'node:https'
 import { finished } from 'node:stream/promises'
 import { AppError } from '#shared/errors/app-error.ts'
+import { trustAdvice } from '#shared/errors/untrusted-authority.ts'
 import { describeError } from './describe-error.ts'
 
 const firstRetryMs = 200
@@ -47,7 +48,7 @@ export const storeImage = async (put: Put, image: Image, endsAt: number): Promis
       last = `status ${status}`
       if (status < 500 && status !== 408 && status !== 429) break
     } catch (error) {
-      last = describeError(error)
+      last = describeError(error) + trustAdvice(error)
     }
     isUncertain = true
     await new Promise((wake) => setTimeout(wake, retryMs))

@@ -95,6 +95,7 @@ const worker = (podIsolation: 'namespace' | 'flags-only') =>
     settings: {
       podImage: 'shutterfleet/worker:0.1.0',
       podSecret: 'shots-shutterfleet-worker',
+      podExtraCa: false,
       podEgress: { host: 'egress', port: 3128 },
       podSeccomp: 'shutterfleet-worker.json',
       podIsolation,

@@ -116,7 +116,8 @@ const startWorker = async () => {
     settings,
   })
   const [container] = spec.containers
-  const env = await environmentOf('worker-1', container?.env ?? [], workerKeys('standard', keys, {}))
+  const secret = workerKeys('standard', keys, { natsUrls: {}, authorities: undefined })
+  const env = await environmentOf('worker-1', container?.env ?? [], secret)
   await start('worker', container?.args ?? [], { ...env, SHUTTERFLEET_CHROMIUM: chromiumPath, TMPDIR: folder })
 }
 

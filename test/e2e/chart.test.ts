@@ -151,6 +151,7 @@ t.test('chart: services and hooks understand what they are given', async (t) => 
     S3_URL: 'https://a:b@store/c?region=d',
     ADMIN_TOKEN: 'a-token-of-the-administration',
     API_KEY: 'sk_live_a',
+    EGRESS_UPSTREAM_PROXY: 'http://a:b@proxy:3128',
   }
   const folder = t.testdir()
   for (const name of names) {

@@ -7,6 +7,7 @@ import type { Events } from '#egress/events.ts'
 import type { Resolver, TargetRules } from '#egress/target/resolve-target.ts'
 import { isPublicAddress } from '#shared/policy/address.ts'
 import { parseAllowList } from '#shared/policy/allow-list.ts'
+import type { UpstreamProxy } from '#shared/config/settings/egress.ts'
 import type { CaseRecords } from '#test/fixtures/ssrf-cases.ts'
 
 /** Events by name in the order in which they came, with what they carried. */
@@ -100,6 +101,7 @@ export const startFilter = async (options: {
   rules?: TargetRules
   resolver?: Resolver
   connect?: Connect
+  upstream?: UpstreamProxy
   idleMs?: number
   connectMs?: number
   connectionBytesMax?: number
@@ -112,6 +114,7 @@ export const startFilter = async (options: {
     resolver: options.resolver ?? resolverOf({}),
     rules: options.rules ?? rulesOf(),
     connect: options.connect ?? plainConnect,
+    upstream: options.upstream,
     bounds: {
       connectMs: options.connectMs ?? 5000,
       idleMs: options.idleMs ?? 10_000,

@@ -146,6 +146,7 @@ export const podSettings: PodSettings = {
   instance: 'shutterfleet',
   podImage: 'worker:1',
   podSecret: 'worker-secret',
+  podExtraCa: false,
   podEgress: { host: 'egress', port: 3128 },
   podSeccomp: 'shutterfleet-worker.json',
   podIsolation: 'namespace',

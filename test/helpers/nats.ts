@@ -47,7 +47,7 @@ const listeningPort = async (folder: string, server: ChildProcess): Promise<numb
     if (server.exitCode !== null) break
     const name = (await readdir(folder)).find((entry) => entry.endsWith(`_${server.pid}.ports`))
     const written = name === undefined ? '' : await readFile(join(folder, name), 'utf8')
-    const found = /nats:\/\/[^"]+:(\d+)/.exec(written)
+    const found = /(?:nats|tls):\/\/[^"]+:(\d+)/.exec(written)
     if (found) return Number(found[1])
     await new Promise((wake) => setTimeout(wake, pollMs))
   }

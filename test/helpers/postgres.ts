@@ -1,6 +1,6 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { chown, mkdtemp, readdir, rm } from 'node:fs/promises'
+import { chown, copyFile, mkdtemp, readdir, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { promisify } from 'node:util'
@@ -28,6 +28,7 @@ export type TestPostgres = AsyncDisposable & {
 }
 
 type WithTeardown = { teardown: (clean: () => Promise<void>) => void }
+type Tls = { readonly certPath: string; readonly keyPath: string }
 type Unprivileged = { uid: number; gid: number } | undefined
 
 const findBinaries = async (): Promise<string> => {
@@ -50,6 +51,17 @@ const unprivileged = async (): Promise<Unprivileged> => {
   }
 }
 
+/** The server refuses a key that others may read. */
+const addCertificate = async ({ certPath, keyPath }: Tls, folder: string, user: Unprivileged) => {
+  for (const [path, name] of [
+    [certPath, 'cert.pem'],
+    [keyPath, 'key.pem'],
+  ] as const) {
+    await copyFile(path, join(folder, name))
+    if (user) await chown(join(folder, name), user.uid, user.gid)
+  }
+}
+
 const kill = async (server: ChildProcess) => {
   if (server.exitCode !== null || server.signalCode !== null) return
   // An immediate shutdown: as a crash, but children and shared memory go too.
@@ -59,9 +71,14 @@ const kill = async (server: ChildProcess) => {
 
 /**
  * Starts PostgreSQL on a free port of loopback, as an unprivileged user, in a folder of its own. `settings` replace the
- * ones that make tests quick (no fsync). Stopped at the test's end where `t` is given, else by the caller.
+ * ones that make tests quick (no fsync); with `tls` it serves TLS too. Stopped at the test's end where `t` is given, else by
+ * the caller.
  */
-export const startPostgres = async (t?: WithTeardown, settings: readonly string[] = quick): Promise<TestPostgres> => {
+export const startPostgres = async (
+  t?: WithTeardown,
+  settings: readonly string[] = quick,
+  tls?: Tls,
+): Promise<TestPostgres> => {
   const [binaries, user, port] = await Promise.all([findBinaries(), unprivileged(), freePort()])
   const folder = await mkdtemp(join(tmpdir(), 'postgres-'))
   if (user) await chown(folder, user.uid, user.gid)
@@ -73,6 +90,8 @@ export const startPostgres = async (t?: WithTeardown, settings: readonly string[
     options,
   )
 
+  if (tls) await addCertificate(tls, folder, user)
+
   const url = `postgres://postgres@127.0.0.1:${port}`
   const open: Database[] = []
   const opened = (name: string, poolMax: number) => {
@@ -82,7 +101,8 @@ export const startPostgres = async (t?: WithTeardown, settings: readonly string[
   }
   const launch = async () => {
     const wanted = [`port=${port}`, 'listen_addresses=127.0.0.1', 'unix_socket_directories=', 'max_connections=200']
-    const flags = [...wanted, ...settings].flatMap((setting) => ['-c', setting])
+    const served = tls ? ['ssl=on', `ssl_cert_file=${folder}/cert.pem`, `ssl_key_file=${folder}/key.pem`] : []
+    const flags = [...wanted, ...served, ...settings].flatMap((setting) => ['-c', setting])
     const started = spawn(join(binaries, 'postgres'), ['-D', location, ...flags], { ...options, stdio: 'ignore' })
     await using probe = openDatabase({ url: `${url}/postgres`, poolMax: 2 })
     await eventually(() => started.exitCode !== null || probe.ping(1000), { what: 'PostgreSQL answers' })

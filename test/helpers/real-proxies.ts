@@ -1,14 +1,10 @@
-import { type ChildProcess, execFile, spawn } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { once } from 'node:events'
 import { existsSync } from 'node:fs'
-import { chmod, cp, mkdir, mkdtemp, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
-import { connect } from 'node:net'
+import { chmod, cp, mkdtemp, readFile, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { join, resolve } from 'node:path'
-import { promisify } from 'node:util'
-import { eventually } from './eventually.ts'
+import { join } from 'node:path'
 import { freePort } from './free-port.ts'
+import { librariesIn, startProgram, unpackedFolder, unpackPackages } from './packaged-programs.ts'
 
 /** A proxy out of a distribution package, on a free port of loopback, as a process of its own. */
 export type RealProxy = AsyncDisposable & {
@@ -20,37 +16,16 @@ export type RealProxy = AsyncDisposable & {
 /** A user that a proxy lets in. */
 type Login = { readonly user: string; readonly password: string }
 
-const run = promisify(execFile)
-const cache = resolve(import.meta.dirname, '../../.tools/proxies')
-const unpacked = join(cache, 'root')
-const programs = ['squid', 'squid-common', 'microsocks'] as const
-
-/** Libraries that this machine would have to install with the programs. */
-const missingLibraries = async (): Promise<readonly string[]> => {
-  const { stdout } = await run('apt-get', ['install', '--simulate', '--no-install-recommends', ...programs])
-  return [...stdout.matchAll(/^Inst (lib\S+) \(/gm)].map(([, name = '']) => name).filter((name) => !/perl/.test(name))
-}
-
-const unpack = async (): Promise<void> => {
-  await mkdir(cache, { recursive: true })
-  const partial = await mkdtemp(join(cache, 'partial-'))
-  const names = [...programs, ...(await missingLibraries())]
-  await run('apt-get', ['download', '-q', ...names], { cwd: partial, timeout: 300_000 })
-  for (const archive of await readdir(partial)) {
-    await run('dpkg', ['-x', join(partial, archive), join(partial, 'root')])
-  }
-  await rename(join(partial, 'root'), unpacked)
-  await rm(partial, { recursive: true })
-}
+const unpacked = unpackedFolder('proxies')
 
 /**
  * Makes sure that squid and microsocks are in `.tools/proxies`, downloaded once from the system's package source.
  * Returns why tests of them must be skipped, or `false`; throws where the source fails.
  */
 export const withoutRealProxies = async (): Promise<string | false> => {
-  if (existsSync(unpacked)) return false
-  if (!existsSync('/usr/bin/apt-get')) return 'no apt-get here that could download squid and microsocks'
-  await unpack()
+  if (!existsSync(unpacked) && !existsSync('/usr/bin/apt-get'))
+    return 'no apt-get here that could download squid and microsocks'
+  await unpackPackages('proxies', ['squid', 'squid-common', 'microsocks'])
   return false
 }
 
@@ -61,45 +36,7 @@ const openFolder = async () => {
   // Links stay as they are: made absolute, they would lead back into a checkout that nobody else may be able to read.
   for (const part of ['usr/bin', 'usr/sbin', 'usr/lib'])
     await cp(join(unpacked, part), join(folder, part), { recursive: true, verbatimSymlinks: true })
-  const architecture = (await readdir(join(folder, 'usr/lib'))).find((name) => name.endsWith('-linux-gnu')) ?? ''
-  return { folder, libraries: join(folder, 'usr/lib', architecture) }
-}
-
-const answers = async (port: number): Promise<boolean> => {
-  const socket = connect({ port, host: '127.0.0.1' })
-  try {
-    await once(socket, 'connect')
-    return true
-  } finally {
-    socket.destroy()
-  }
-}
-
-const end = async (child: ChildProcess, folder: string) => {
-  child.kill('SIGKILL')
-  if (child.exitCode === null && child.signalCode === null) await once(child, 'exit')
-  await rm(folder, { recursive: true })
-}
-
-/** Starts a program that ends with this process; as the package's own user where this one is root. */
-const startProgram = async (
-  command: readonly string[],
-  { port, folder, libraries }: { port: number; folder: string; libraries: string },
-) => {
-  const user = process.getuid?.() === 0 ? ['--reuid=proxy', '--regid=proxy', '--clear-groups'] : []
-  const child = spawn('setpriv', [...user, '--pdeathsig', 'KILL', ...command], {
-    cwd: folder,
-    env: { LD_LIBRARY_PATH: libraries },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  })
-  let printed = ''
-  for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk: Buffer) => (printed += String(chunk)))
-  await eventually(() => child.exitCode !== null || answers(port), { what: `${command[0]} answers` })
-  if (child.exitCode !== null) {
-    await end(child, folder)
-    throw new Error(`${command[0]} did not start: ${printed}`)
-  }
-  return { printed: () => printed, [Symbol.asyncDispose]: () => end(child, folder) }
+  return { folder, libraries: await librariesIn(folder) }
 }
 
 const loginSettings = (folder: string) => `

@@ -1,4 +1,4 @@
-import { mkdtemp, rm } from 'node:fs/promises'
+import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 // @ts-expect-error the package carries no types
@@ -9,8 +9,8 @@ export type TestS3 = AsyncDisposable & { readonly url: string }
 
 type Server = { run: () => Promise<{ port: number }>; close: () => Promise<void> }
 
-/** Starts an S3 server that verifies signatures, on a free port with a folder of its own. */
-export const startS3 = async (): Promise<TestS3> => {
+/** Starts an S3 server that verifies signatures, on a free port with a folder of its own; over TLS where it is given a certificate. */
+export const startS3 = async (tls?: { readonly certPath: string; readonly keyPath: string }): Promise<TestS3> => {
   const folder = await mkdtemp(join(tmpdir(), 'shutterfleet-s3-'))
   const server = new S3rver({
     address: '127.0.0.1',
@@ -20,10 +20,11 @@ export const startS3 = async (): Promise<TestS3> => {
     resetOnClose: true,
     allowMismatchedSignatures: false,
     configureBuckets: [{ name: 'images' }],
+    ...(tls && { cert: await readFile(tls.certPath), key: await readFile(tls.keyPath) }),
   }) as Server
   const { port } = await server.run()
   return {
-    url: `http://S3RVER:S3RVER@127.0.0.1:${port}/images?region=us-east-1`,
+    url: `${tls ? 'https' : 'http'}://S3RVER:S3RVER@127.0.0.1:${port}/images?region=us-east-1`,
     [Symbol.asyncDispose]: async () => {
       await server.close()
       await rm(folder, { recursive: true, force: true })

@@ -8,6 +8,9 @@ Every setting is an environment variable with the prefix \`${prefix}\`. A servic
 and reports all problems at once; a variable with the prefix that is not listed here is an error. \`NAME_FILE\` in place of
 \`NAME\` reads the value from a file, for secrets. Secrets never appear in messages or logs.
 
+Authorities of your own, which PostgreSQL, NATS or the object store have, are a PEM file that \`NODE_EXTRA_CA_CERTS\` names for every
+process; \`up\` hands it on. Pages do not trust them: for these is \`SHUTTERFLEET_EXTRA_CA\`.
+
 Tracing follows the standard \`OTEL_…\` variables; the SDK is loaded only where \`OTEL_EXPORTER_OTLP_ENDPOINT\` is set.
 
 This page is generated from the code by \`make docs\`; \`make check\` fails where it differs.

@@ -190,7 +190,8 @@ no pod in.
 ### Secrets
 
 Workers get NATS address and keys from a Secret for each pool (\`SHUTTERFLEET_POD_SECRET\`-\`standard\`, …, with the keys
-\`nats-url\`, \`opening-keys\` and \`egress-token\`, one of the tokens of egress), mounted as files; that of \`proxied\`, and the pull secrets of its template, in the
+\`nats-url\`, \`opening-keys\` and \`egress-token\`, one of the tokens of egress, and with \`SHUTTERFLEET_POD_EXTRA_CA\` the key
+\`ca.crt\`, authorities that NATS or the object store may have), mounted as files; that of \`proxied\`, and the pull secrets of its template, in the
 namespace of the Jobs. Browsers find the folder of those files empty, unless \`SHUTTERFLEET_POD_ISOLATION\` is \`flags-only\`. No credential of a caller is in any Kubernetes object: captures arrive
 sealed over NATS.
 

@@ -2,6 +2,7 @@ import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type Command, flagText, flagTexts, requiredText, type Typed, UsageError } from '#cli/command.ts'
 import { type Pool, pools } from '#shared/capture/lane.ts'
+import { readExtraCertificates } from '#shared/config/extra-certificates.ts'
 import { fillSecret, withCluster } from './cluster-api.ts'
 import { makeKeys, type SecretTexts, workerKeys } from './make-keys.ts'
 
@@ -11,6 +12,11 @@ const readFolder = async (folder: string | undefined): Promise<SecretTexts> => {
   const names = (await readdir(folder)).filter((name) => name.endsWith('-url'))
   const texts = names.map(async (name) => [name, await readFile(join(folder, name), 'utf8')] as const)
   return Object.fromEntries(await Promise.all(texts))
+}
+
+const readAuthorities = async (path: string | undefined): Promise<string | undefined> => {
+  const certificates = await readExtraCertificates(path ?? '', '--authorities')
+  return certificates.length === 0 ? undefined : certificates.join('')
 }
 
 const readPools = (typed: Typed): readonly Pool[] =>
@@ -39,13 +45,21 @@ export const clusterKeys: Command = {
     nats: { type: 'string', value: 'HOST:PORT', help: 'makes the users of a NATS server of the own' },
     'nats-urls': { type: 'string', value: 'DIR', help: 'folder with the addresses of another, as worker-POOL-url' },
     postgres: { type: 'string', value: 'HOST:PORT', help: 'makes the password of a PostgreSQL of the own' },
+    authorities: {
+      type: 'string',
+      value: 'FILE',
+      help: 'PEM certificates that workers trust, which their Secrets get',
+    },
     manifest: { type: 'boolean', help: 'print new Secrets as a manifest, and ask no cluster' },
   },
   operands: [],
   run: async ({ env, print }, typed) => {
     const name = requiredText(typed, 'secret')
     const workerSecret = requiredText(typed, 'worker-secret')
-    const natsUrls = await readFolder(flagText(typed, 'nats-urls'))
+    const foreign = {
+      natsUrls: await readFolder(flagText(typed, 'nats-urls')),
+      authorities: await readAuthorities(flagText(typed, 'authorities')),
+    }
     const servers = { nats: flagText(typed, 'nats'), postgres: flagText(typed, 'postgres') }
     const workers = readPools(typed).map((pool) => ({ pool, name: `${workerSecret}-${pool}` }))
     const workersNamespace = flagText(typed, 'workers-namespace')
@@ -53,7 +67,7 @@ export const clusterKeys: Command = {
     if (typed.flags['manifest'] === true) {
       const keys = makeKeys({}, servers)
       const ofWorkers = workers.map((each) =>
-        manifestOf(each.name, workersNamespace, workerKeys(each.pool, keys, natsUrls)),
+        manifestOf(each.name, workersNamespace, workerKeys(each.pool, keys, foreign)),
       )
       const items = [manifestOf(name, undefined, keys), ...ofWorkers]
       const list = { apiVersion: 'v1', kind: 'List', items }
@@ -63,7 +77,7 @@ export const clusterKeys: Command = {
       const filled = await fillSecret(api, { namespace, name, wanted: (data) => makeKeys(data, servers) })
       const written = { [name]: filled.written }
       for (const each of workers) {
-        const wanted = () => workerKeys(each.pool, filled.data, natsUrls)
+        const wanted = () => workerKeys(each.pool, filled.data, foreign)
         const place = { namespace: workersNamespace ?? namespace, name: each.name }
         written[each.name] = (await fillSecret(api, { ...place, wanted })).written
       }

@@ -70,12 +70,20 @@ export const makeKeys = (kept: SecretTexts, { nats, postgres }: OwnServers): Sec
   ...natsKeys(kept, nats),
 })
 
-/** The Secret of a pool's workers: `keys` and, where NATS is not the release's own, the address that is in `natsUrls` as `worker-POOL-url`. */
-export const workerKeys = (pool: Pool, keys: SecretTexts, natsUrls: SecretTexts): SecretTexts => {
+/** Of a release whose servers are not its own: addresses of NATS as `worker-POOL-url`, and the authorities that workers trust, as PEM. */
+export type Foreign = { readonly natsUrls: SecretTexts; readonly authorities: string | undefined }
+
+/** The Secret of a pool's workers, of `keys` and what is not the release's own. Throws `CONFIGURATION` where a key is missing. */
+export const workerKeys = (pool: Pool, keys: SecretTexts, { natsUrls, authorities }: Foreign): SecretTexts => {
   const natsUrl = { ...keys, ...natsUrls }[natsUrlKey(`worker_${pool}`)]
   const [openingKeys, egressToken] = [keys[`opening-keys-${pool}`], keys['egress-token']]
   if (natsUrl === undefined || openingKeys === undefined || egressToken === undefined) {
     throw new AppError('CONFIGURATION', { publicMessage: `no address of NATS for the workers of pool ${pool}` })
   }
-  return { 'nats-url': natsUrl.trim(), 'opening-keys': openingKeys, 'egress-token': egressToken }
+  return {
+    'nats-url': natsUrl.trim(),
+    'opening-keys': openingKeys,
+    'egress-token': egressToken,
+    ...(authorities !== undefined && { 'ca.crt': authorities }),
+  }
 }

@@ -10,16 +10,32 @@ const failed = (message: string) => new AppError('CONNECTION_FAILED', { message 
 const authorityOf = ({ host, port }: Target): string =>
   isAddress(host) && host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`
 
-/** The proxy makes no tunnel to this target, as squid by default to no port but 443; it may still take plain requests. */
-export class TunnelRefused extends AppError {}
+/** The proxy makes no tunnel to this target. */
+export class TunnelRefused extends AppError {
+  /** Of its answer. */
+  readonly status: number
+  constructor(status: number) {
+    super('CONNECTION_FAILED', { message: `the answer to CONNECT is ${status}` })
+    this.status = status
+  }
+}
 
-const isRefusal = (status: string): boolean => (status.startsWith('4') && status !== '407') || status === '501'
+/** Whether plain requests may fare better than the tunnel: squid by default makes none to another port than 443. */
+export const mayTakePlain = (thrown: unknown, { port }: Target): boolean => {
+  if (!(thrown instanceof TunnelRefused) || port === 443) return false
+  const { status } = thrown
+  return (status >= 400 && status < 500 && status !== 407) || status === 501
+}
 
 /**
  * Requests a tunnel to the target of an HTTP proxy by CONNECT (RFC 9110 §9.3.6). Throws `CONNECTION_FAILED` where it makes
- * none, as `TunnelRefused` where plain requests may fare better: to port 443 none do.
+ * none, as `TunnelRefused` where it answers so.
  */
-export const askHttpProxy = async ({ write, readHead }: Line, proxy: CallersProxy, target: Target): Promise<void> => {
+export const askHttpProxy = async (
+  { write, readHead }: Line,
+  proxy: Pick<CallersProxy, 'credentials'>,
+  target: Target,
+): Promise<void> => {
   const authority = authorityOf(target)
   const [name, value] = proxyAuthorization(proxy)
   const lines = [`CONNECT ${authority} HTTP/1.1`, `Host: ${authority}`, ...(name ? [`${name}: ${value}`] : [])]
@@ -27,6 +43,5 @@ export const askHttpProxy = async ({ write, readHead }: Line, proxy: CallersProx
   const [, status] = /^HTTP\/1\.[01] (\d{3})(?: |\r|$)/.exec(await readHead()) ?? []
   if (status === undefined) throw failed('the answer to CONNECT is not HTTP')
   if (status.startsWith('2')) return
-  const message = `the answer to CONNECT is ${status}`
-  throw target.port !== 443 && isRefusal(status) ? new TunnelRefused('CONNECTION_FAILED', { message }) : failed(message)
+  throw new TunnelRefused(Number(status))
 }

@@ -1,4 +1,5 @@
 import { AppError } from '#shared/errors/app-error.ts'
+import { trustAdvice } from '#shared/errors/untrusted-authority.ts'
 
 /** What PostgreSQL rolled back only because of another transaction: the same statements may succeed at once. */
 const repeatable = new Set(['40001', '40P01'])
@@ -34,6 +35,7 @@ const isUnavailable = (thrown: unknown): boolean => {
 /** Makes an AppError of what PostgreSQL or its client threw: `SERVICE_UNAVAILABLE` where it is away or too slow, else `SERVER_ERROR`. */
 export const classifyDatabaseError = (thrown: unknown): AppError => {
   if (thrown instanceof AppError) return thrown
-  const message = `PostgreSQL: ${thrown instanceof Error ? thrown.message : String(thrown)}`
+  const advice = trustAdvice(thrown)
+  const message = `PostgreSQL: ${thrown instanceof Error ? thrown.message : String(thrown)}${advice}`
   return new AppError(isUnavailable(thrown) ? 'SERVICE_UNAVAILABLE' : 'SERVER_ERROR', { message, cause: thrown })
 }

@@ -1,5 +1,6 @@
 import { errorToExitCode, toAppError } from '#shared/errors/app-error.ts'
 import { startTracing } from '#shared/telemetry/tracing.ts'
+import { readExtraCertificates } from '#shared/config/extra-certificates.ts'
 import type { Env } from '#shared/config/read-env.ts'
 
 /** Addresses that a service tells its parent once it is up; all are base addresses without a trailing slash. */
@@ -13,6 +14,9 @@ export type Life = {
   /** Says that the service is up: one line of JSON to the parent's IPC channel, where there is one. */
   readonly announce: (addresses: Announcement) => void
 }
+
+/** Node's own: certificates of authorities that all connections of the process trust beside the usual ones. */
+const authoritiesVariable = 'NODE_EXTRA_CA_CERTS'
 
 /** How long a process may live on after its service has ended. */
 const lingerMs = 5000
@@ -32,6 +36,8 @@ export const runMain = async (service: string, run: (life: Life) => Promise<void
   process.on('SIGINT', stop)
   process.on('disconnect', () => stopping.abort())
   try {
+    // Node itself goes on without the file, and each connection that needs it fails.
+    await readExtraCertificates(process.env[authoritiesVariable] ?? '', authoritiesVariable)
     await using _tracing = process.env['OTEL_EXPORTER_OTLP_ENDPOINT'] ? await startTracing(service) : undefined
     await run({
       env: process.env,

@@ -1,6 +1,7 @@
 import { connect, headers, type Msg, type MsgHdrs, type NatsConnection } from '@nats-io/transport-node'
 import { splitNatsUrl } from '#shared/config/settings/outside.ts'
 import { AppError } from '#shared/errors/app-error.ts'
+import { trustAdvice } from '#shared/errors/untrusted-authority.ts'
 
 /** A message as a subscriber sees it. `reply` is where an answer or an acknowledgement goes. */
 export type Incoming = {
@@ -88,7 +89,8 @@ const dial = async (options: { url: string; name: string; inboxPrefix: string })
       ...(username && { user: decodeURIComponent(username), pass: decodeURIComponent(password) }),
     })
   } catch (cause) {
-    throw new AppError('SERVICE_UNAVAILABLE', { message: `NATS at ${hosts.join(', ')}: ${String(cause)}`, cause })
+    const message = `NATS at ${hosts.join(', ')}: ${String(cause)}${trustAdvice(cause)}`
+    throw new AppError('SERVICE_UNAVAILABLE', { message, cause })
   }
 }
 

@@ -2,6 +2,7 @@ import http from 'node:http'
 import https from 'node:https'
 import { Client } from 'minio'
 import { AppError } from '#shared/errors/app-error.ts'
+import { trustAdvice } from '#shared/errors/untrusted-authority.ts'
 import { boundIdle, boundWhole, type Transport } from './bound-transport.ts'
 import type { NotDeleted, ObjectStore } from './object-store.ts'
 import { createPutSigner } from './sign-put.ts'
@@ -14,7 +15,7 @@ const callMs = 30_000
 const idleMs = 10_000
 
 const refuse = (cause: unknown): never => {
-  throw new AppError('SERVICE_UNAVAILABLE', { message: `object store: ${String(cause)}`, cause })
+  throw new AppError('SERVICE_UNAVAILABLE', { message: `object store: ${String(cause)}${trustAdvice(cause)}`, cause })
 }
 
 const isMissing = (error: unknown) => ['NoSuchKey', 'NotFound'].includes((error as { code?: string }).code ?? '')

@@ -39,6 +39,7 @@ const config = {
   poolTickMs: 1000,
   podImage: 'worker:1',
   podSecret: 'shutterfleet-worker',
+  podExtraCa: false,
   podEgress: { host: 'egress', port: 3128 },
   podSeccomp: 'shutterfleet-worker.json',
   podIsolation: 'namespace',

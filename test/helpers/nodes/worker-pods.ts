@@ -26,6 +26,7 @@ export const workerManifest = (
       instance: 'shutterfleet',
       podImage: imageOf(of.image),
       podSecret: 'worker',
+      podExtraCa: false,
       podEgress: of.egress,
       podSeccomp: seccomp,
       podIsolation: isolation,

@@ -14,6 +14,7 @@ export type PodSettings = Pick<
   | 'instance'
   | 'podImage'
   | 'podSecret'
+  | 'podExtraCa'
   | 'podEgress'
   | 'podSeccomp'
   | 'podIsolation'
@@ -223,7 +224,10 @@ const ownVariables = ({ pool, slots, podName, variables = {}, settings }: Worker
     ...(podName !== undefined && { [workerSettings.pod.name]: podName }),
     ...variables,
   }
-  const named = Object.entries(values).map(([name, value]) => ({ name: prefix + name, value }))
+  const named = [
+    ...Object.entries(values).map(([name, value]) => ({ name: prefix + name, value })),
+    ...(settings.podExtraCa ? [{ name: 'NODE_EXTRA_CA_CERTS', value: `${secretFolder}/ca.crt` }] : []),
+  ]
   if (podName !== undefined) return named
   return [...named, { name: prefix + workerSettings.pod.name, valueFrom: { fieldRef: { fieldPath: 'metadata.name' } } }]
 }

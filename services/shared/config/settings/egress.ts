@@ -104,6 +104,41 @@ const egressTokens: Setting<readonly string[]> = {
   },
 }
 
+/** The operator's own HTTP proxy; `host` is a normal host, `credentials` are decoded. */
+export type UpstreamProxy = {
+  readonly host: string
+  readonly port: number
+  readonly credentials: { readonly user: string; readonly password: string } | undefined
+}
+
+const readUpstream = (value: string): UpstreamProxy | undefined => {
+  const url = URL.parse(value)
+  const host = normalHost(url?.hostname ?? '')
+  if (url?.protocol !== 'http:' || host === undefined || url.pathname + url.search + url.hash !== '/') return undefined
+  try {
+    const [user, password] = [decodeURIComponent(url.username), decodeURIComponent(url.password)]
+    return { host, port: Number(url.port || 80), credentials: user + password === '' ? undefined : { user, password } }
+  } catch {
+    return undefined
+  }
+}
+
+const upstreamForm = 'http://[user:password@]host:port, user and password percent-encoded'
+
+const upstreamProxy: Setting<UpstreamProxy | undefined> = {
+  ...text('EGRESS_UPSTREAM_PROXY', {
+    help: "HTTP proxy that alone reaches the internet: every connection, to callers' proxies and allowed targets too, is a tunnel of it to an address that the filter has resolved and judged; empty: there is none",
+    fallback: '',
+    secret: true,
+  }),
+  kind: upstreamForm,
+  parse: (value) => {
+    if (value === '') return { ok: true, value: undefined }
+    const read = readUpstream(value)
+    return read ? { ok: true, value: read } : { ok: false, problem: `must be ${upstreamForm}` }
+  },
+}
+
 /** What may be reached beyond the public internet; the gateway's check of literals and egress share it. */
 export const allowSettings = { allowTargets }
 
@@ -114,6 +149,7 @@ export const egressSettings = {
   internalDomains,
   nat64Prefixes,
   egressTokens,
+  upstreamProxy,
   egressHost: text('EGRESS_HOST', { help: 'address on which the egress filter listens', fallback: '127.0.0.1' }),
   egressPort: integer('EGRESS_PORT', {
     help: 'port on which the egress filter listens; 0 takes a free one',

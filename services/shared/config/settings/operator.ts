@@ -48,8 +48,12 @@ export const operatorSettings = {
   }),
   podImage: text('POD_IMAGE', { help: 'image of workers whose BrowserPool names none' }),
   podSecret: text('POD_SECRET', {
-    help: 'Secrets of the workers, this name and the pool (NAME-standard), each with the keys nats-url, opening-keys and egress-token',
+    help: 'Secrets of the workers, this name and the pool (NAME-standard), each with the keys nats-url, opening-keys and egress-token, and ca.crt with POD_EXTRA_CA',
     fallback: 'shutterfleet-worker',
+  }),
+  podExtraCa: flag('POD_EXTRA_CA', {
+    help: 'whether the Secrets of the workers have a key ca.crt, certificates of authorities that workers trust on their way to NATS and the object store',
+    fallback: false,
   }),
   podEgress: {
     ...text('POD_EGRESS', { help: 'egress filter through which workers load pages, host:port' }),

@@ -3,6 +3,7 @@ import { makeKeys, workerKeys } from '#cli/cluster/make-keys.ts'
 import { readOpeningKey, readSealingKey } from '#shared/queue/seal.ts'
 
 const none = { nats: undefined, postgres: undefined }
+const foreign = (natsUrls = {}, authorities?: string) => ({ natsUrls, authorities })
 const own = { nats: 'nats:4222', postgres: 'postgres:5432' }
 
 t.test('keys: what is there stays, and only what is missing is made', async (t) => {
@@ -53,11 +54,20 @@ t.test('keys: passwords of an own NATS and PostgreSQL are in their addresses', a
 
 t.test('keys: workers get the address of their own user of NATS', async (t) => {
   const keys = makeKeys({}, own)
-  t.match(workerKeys('stealth', keys, {}), { 'nats-url': keys['worker-stealth-url'] })
-  t.strictSame(workerKeys('proxied', keys, { 'worker-proxied-url': 'nats://other\n' }), {
+  t.match(workerKeys('stealth', keys, foreign()), { 'nats-url': keys['worker-stealth-url'] })
+  t.strictSame(workerKeys('proxied', keys, foreign({ 'worker-proxied-url': 'nats://other\n' })), {
     'nats-url': 'nats://other',
     'opening-keys': keys['opening-keys-proxied'],
     'egress-token': keys['egress-token'],
   })
-  t.throws(() => workerKeys('standard', makeKeys({}, none), {}), /no address of NATS for the workers of pool standard/)
+  t.throws(
+    () => workerKeys('standard', makeKeys({}, none), foreign()),
+    /no address of NATS for the workers of pool standard/,
+  )
+})
+
+t.test('keys: workers get the authorities that they trust, where there are some', async (t) => {
+  const keys = makeKeys({}, own)
+  t.notOk('ca.crt' in workerKeys('standard', keys, foreign()))
+  t.equal(workerKeys('standard', keys, foreign({}, 'PEM'))['ca.crt'], 'PEM')
 })

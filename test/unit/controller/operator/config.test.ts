@@ -15,6 +15,7 @@ t.test('operator settings: image and egress of the workers are all that is requi
     poolTickMs: 1000,
     podEgress: { host: 'egress', port: 3128 },
     podSecret: 'shutterfleet-worker',
+    podExtraCa: false,
     instance: 'shutterfleet',
     podSeccomp: 'shutterfleet-worker.json',
     podIsolation: 'namespace',

@@ -6,14 +6,17 @@ import t from 'tap'
 
 const root = join(import.meta.dirname, '../../../..')
 
-const start = (body: string) => {
+const start = (body: string, env: Readonly<Record<string, string>> = {}) => {
   const program = `
     import { runMain, untilStopped } from '#shared/process/run-main.ts'
     import { AppError } from '#shared/errors/app-error.ts'
-    const hold = setInterval(() => {}, 1000)
-    await runMain('test', async ({ stop, announce, env }) => { try { ${body} } finally { clearInterval(hold) } })`
+    await runMain('test', async ({ stop, announce, env }) => {
+      const hold = setInterval(() => {}, 1000)
+      try { ${body} } finally { clearInterval(hold) }
+    })`
   const child = spawn(process.execPath, ['--input-type=module-typescript', '-e', program], {
     cwd: root,
+    env: { ...process.env, ...env },
     stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
   })
   const { stderr } = child
@@ -65,4 +68,10 @@ t.test('what its service forgot does not keep the process alive', async (t) => {
   const [, signal] = await once(child, 'exit')
   t.equal(signal, 'SIGKILL')
   t.match(await errors, /ended by force: .*Timeout/)
+})
+
+t.test('authorities that cannot be read end it, with the variable that names their file', async (t) => {
+  const { errors, ended } = start(untilUp, { NODE_EXTRA_CA_CERTS: '/nonexistent/ca.crt' })
+  t.equal(await ended, 78)
+  t.match(await errors, /^NODE_EXTRA_CA_CERTS = \/nonexistent\/ca.crt, holds no certificates$/m)
 })

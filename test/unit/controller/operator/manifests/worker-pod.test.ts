@@ -43,6 +43,13 @@ t.test('worker pod: the environment has the pool and the files of the secrets, a
   t.strictSame(containerOf().args, ['node', 'services/worker/main.ts'])
 })
 
+t.test('worker pod: a worker trusts the authorities of its Secret where the controller is told that it has some', async (t) => {
+  const trusted = (podExtraCa: boolean) =>
+    variablesOf({ settings: { ...podSettings, podExtraCa } }).get('NODE_EXTRA_CA_CERTS')
+  t.equal(trusted(true), '/run/secrets/shutterfleet/ca.crt')
+  t.equal(trusted(false), undefined)
+})
+
 t.test('worker pod: a worker whose event loop has not answered for 10 s is restarted', async (t) => {
   const { httpGet, periodSeconds = 0, timeoutSeconds = 0, failureThreshold = 0 } = containerOf().livenessProbe ?? {}
   t.equal(httpGet?.path, '/livez')

@@ -1,7 +1,7 @@
 import t from 'tap'
 import { egressSettings, egressToken } from '#shared/config/settings/egress.ts'
 
-const { egressTokens, internalDomains, nat64Prefixes } = egressSettings
+const { egressTokens, internalDomains, nat64Prefixes, upstreamProxy } = egressSettings
 const token = 'aZ09._~+/=-aaaaa'
 
 t.test('EGRESS_INTERNAL_DOMAINS: takes domains in any spelling, and resolv.conf', async (t) => {
@@ -40,3 +40,15 @@ t.test(
     t.ok(egressTokens.secret && egressToken.secret)
   },
 )
+
+t.test('EGRESS_UPSTREAM_PROXY: takes an HTTP proxy with a port and decoded credentials, or nothing', async (t) => {
+  t.same(upstreamProxy.parse(''), { ok: true, value: undefined })
+  const proxy = { host: 'proxy.test', port: 3128, credentials: undefined }
+  t.same(upstreamProxy.parse('http://Proxy.test:3128'), { ok: true, value: proxy })
+  const credentials = { user: 'us@r', password: 'p:w' }
+  t.same(upstreamProxy.parse('http://us%40r:p%3Aw@proxy.test:3128/'), { ok: true, value: { ...proxy, credentials } })
+  for (const value of ['https://p.test:1', 'p.test:1', 'http://p.test:1/path', 'http://u%zz@p.test:1', 'http://']) {
+    t.match(upstreamProxy.parse(value), { ok: false, problem: /must be http:/ }, value)
+  }
+  t.ok(upstreamProxy.secret)
+})

@@ -4,10 +4,13 @@ import { AppError } from '#shared/errors/app-error.ts'
 
 const pem = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g
 
-/** The certificates of a PEM file, as PEM; none where no file is named. Throws `CONFIGURATION` where a named one holds none. */
-export const readExtraCertificates = async (path: string): Promise<readonly string[]> => {
+/** The certificates of the PEM file that a variable names, as PEM; none where it is empty. Throws `CONFIGURATION` where the file holds none. */
+export const readExtraCertificates = async (
+  path: string,
+  variable = 'SHUTTERFLEET_EXTRA_CA',
+): Promise<readonly string[]> => {
   if (path === '') return []
-  const problem = `SHUTTERFLEET_EXTRA_CA = ${path}, holds no certificates`
+  const problem = `${variable} = ${path}, holds no certificates`
   try {
     const texts = (await readFile(path, 'utf8')).match(pem) ?? []
     const certificates = texts.map((text) => new X509Certificate(text).toString())

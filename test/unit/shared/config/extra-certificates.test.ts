@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { rootCertificates } from 'node:tls'
 import t from 'tap'
-import { readExtraCertificates } from '#shared/net/extra-certificates.ts'
+import { readExtraCertificates } from '#shared/config/extra-certificates.ts'
 
 t.test('all certificates of a file are read, whatever stands between them', async (t) => {
   const path = join(t.testdir(), 'ca.pem')

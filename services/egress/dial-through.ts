@@ -1,0 +1,55 @@
+import type { Socket } from 'node:net'
+import type { UpstreamProxy } from '#shared/config/settings/egress.ts'
+import { AppError, toAppError } from '#shared/errors/app-error.ts'
+import { handshake } from '#shared/net/handshake.ts'
+import { isAddress } from '#shared/policy/host.ts'
+import { askHttpProxy, TunnelRefused } from './callers-proxy/ask-http-proxy.ts'
+import { addressesMax, dial, type Dialling, isOfAddress } from './dial.ts'
+import { blocked } from './target/judge-address.ts'
+import type { Resolver } from './target/resolve-target.ts'
+
+/** How addresses are dialled through the operator's proxy: all of them together within twice `connectMs`. */
+type ProxyDialling = Dialling & { readonly resolver: Pick<Resolver, 'lookup'>; readonly proxy: UpstreamProxy }
+
+/** What the proxy answers of an address is the target's; that it is away, or does not take its credentials, is a fault of ours. */
+const ofUpstream = (thrown: unknown, fault?: 'fault'): AppError => {
+  const { code, message } = toAppError(thrown)
+  const isOurs = fault !== undefined || (thrown instanceof TunnelRefused && thrown.status === 407)
+  // No cause: a refused tunnel is the end here, and never a plain request, whose host the proxy would resolve itself.
+  return new AppError(isOurs ? 'SERVICE_UNAVAILABLE' : code, {
+    message: `the upstream proxy (SHUTTERFLEET_EGRESS_UPSTREAM_PROXY): ${message}`,
+  })
+}
+
+/**
+ * Has the operator's proxy make a tunnel to the first of the judged addresses that it reaches. It gets addresses and never
+ * a name: what it resolved itself nobody would have judged. Throws `BLOCKED` where an address is the proxy's own,
+ * `SERVICE_UNAVAILABLE` where it is away or does not take the credentials, else the last address's `TIMEOUT` or
+ * `CONNECTION_FAILED`.
+ */
+export const dialThrough = async (
+  { proxy, resolver, ...dialling }: ProxyDialling,
+  addresses: readonly string[],
+  port: number,
+): Promise<Socket> => {
+  const proxies = isAddress(proxy.host) ? [proxy.host] : await resolver.lookup(proxy.host)
+  if (port === proxy.port && addresses.some((ip) => proxies.includes(ip))) {
+    throw blocked('the address is the upstream proxy')
+  }
+  const tried = addresses.slice(0, addressesMax)
+  const connectMs = Math.floor(dialling.connectMs / tried.length)
+  let failure: AppError | undefined
+  for (const host of tried) {
+    const socket = await dial({ ...dialling, connectMs }, proxies, proxy.port).catch((thrown: unknown) => {
+      throw ofUpstream(thrown, 'fault')
+    })
+    try {
+      await handshake(socket, connectMs, (line) => askHttpProxy(line, proxy, { host, port }))
+      return socket
+    } catch (thrown) {
+      failure = ofUpstream(thrown)
+      if (!isOfAddress(failure)) throw failure
+    }
+  }
+  throw failure ?? new AppError('CONNECTION_FAILED', { message: 'no address to connect to' })
+}

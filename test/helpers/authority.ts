@@ -1,0 +1,44 @@
+import { execFile } from 'node:child_process'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+
+const run = promisify(execFile)
+const newKey = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes'] as const
+
+/** A private authority: the PEM file of its certificate, and a certificate with its key that it signed for localhost and 127.0.0.1. */
+export type TestAuthority = AsyncDisposable & {
+  readonly caPath: string
+  readonly certPath: string
+  readonly keyPath: string
+}
+
+/** Makes an authority with openssl, in a folder that goes with it. */
+export const makeAuthority = async (): Promise<TestAuthority> => {
+  const folder = await mkdtemp(join(tmpdir(), 'authority-'))
+  const openssl = (...args: readonly string[]) => run('openssl', args, { cwd: folder })
+  await openssl(
+    'req',
+    '-x509',
+    ...newKey,
+    '-days',
+    '2',
+    '-subj',
+    '/CN=authority',
+    '-keyout',
+    'ca.key',
+    '-out',
+    'ca.pem',
+  )
+  await openssl('req', ...newKey, '-subj', '/CN=server', '-keyout', 'server.key', '-out', 'server.csr')
+  await writeFile(join(folder, 'names'), 'subjectAltName=DNS:localhost,IP:127.0.0.1')
+  const signing = ['-CA', 'ca.pem', '-CAkey', 'ca.key', '-CAcreateserial', '-days', '2', '-extfile', 'names']
+  await openssl('x509', '-req', '-in', 'server.csr', ...signing, '-out', 'server.pem')
+  return {
+    caPath: join(folder, 'ca.pem'),
+    certPath: join(folder, 'server.pem'),
+    keyPath: join(folder, 'server.key'),
+    [Symbol.asyncDispose]: () => rm(folder, { recursive: true }),
+  }
+}

@@ -1,0 +1,172 @@
+import { createServer } from 'node:http'
+import { connect } from 'node:net'
+import { text } from 'node:stream/consumers'
+import t from 'tap'
+import type { Connect } from '#egress/dial.ts'
+import { proxyHeader, proxyHeaderValue } from '#shared/net/callers-proxy.ts'
+import type { CaseRecords } from '#test/fixtures/ssrf-cases.ts'
+import { listening, resolverOf, rulesOf, startCanary, startFilter } from '#test/helpers/egress-filter.ts'
+import { startEgressProcess } from '#test/helpers/egress-process.ts'
+import { eventually } from '#test/helpers/eventually.ts'
+import { askProxy } from '#test/helpers/proxy-client.ts'
+import { type RealProxy, startMicrosocks, startSquid, withoutRealProxies } from '#test/helpers/real-proxies.ts'
+
+t.equal(await withoutRealProxies(), false, 'squid and microsocks are here')
+const login = { user: 'us3r', password: 's3:cr@t' }
+
+const startPage = async () => {
+  const heard: string[] = []
+  const server = createServer((request, response) => {
+    heard.push(`${request.headers.host}${request.url}`)
+    response.end('page')
+  })
+  return { ...(await listening(server)), heard }
+}
+
+/** A filter behind `proxy`, which may reach loopback; `dialled` holds every port that it connected to itself. */
+const startBehind = async (
+  proxy: Pick<RealProxy, 'port'>,
+  options: { readonly records?: CaseRecords; readonly credentials?: typeof login; readonly connectMs?: number } = {},
+) => {
+  const dialled: number[] = []
+  const noting: Connect = ({ host, port }) => {
+    dialled.push(port)
+    return connect({ host, port, allowHalfOpen: true })
+  }
+  const { records = {}, credentials = login, connectMs = 5000 } = options
+  const filter = await startFilter({
+    rules: rulesOf('127.0.0.0/8'),
+    resolver: resolverOf({ 'page.test': { A: ['127.0.0.1'] }, ...records }),
+    connect: noting,
+    connectMs,
+    upstream: { host: '127.0.0.1', port: proxy.port, credentials },
+  })
+  return { ...filter, dialled }
+}
+
+/** Asks for a page plainly and by a tunnel. */
+const askBoth = async (port: number, host: string, headers: readonly string[] = []) => {
+  const plain = await askProxy({ port, line: `GET http://${host}/plain`, headers })
+  const tunnel = await askProxy({ port, line: `CONNECT ${host}`, headers })
+  tunnel.socket.write(`GET /tunnel HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`)
+  return { plain, tunnel, tunnelled: tunnel.status === 200 ? await text(tunnel.socket) : '' }
+}
+
+const logged = async (proxy: RealProxy, what: RegExp) => eventually(async () => what.test(await proxy.log()))
+
+t.test('upstream proxy: every connection is a tunnel to the judged address, with the credentials', async (t) => {
+  await using page = await startPage()
+  await using squid = await startSquid(login, [])
+  await using filter = await startBehind(squid)
+  const host = `page.test:${page.port}`
+  const { plain, tunnelled } = await askBoth(filter.port, host)
+  t.match(plain, { status: 200, body: 'page' })
+  t.match(tunnelled, /^HTTP\/1\.1 200 OK[^]*page$/)
+  t.same(page.heard, [`${host}/plain`, `${host}/tunnel`])
+  await logged(squid, new RegExp(`(/200 .* CONNECT 127\\.0\\.0\\.1:${page.port} us3r [^]*){2}`))
+  t.notMatch(await squid.log(), /page\.test/)
+  t.same(filter.dialled, [squid.port, squid.port])
+})
+
+t.test('upstream proxy: hears nothing of targets that are refused, itself among them', async (t) => {
+  await using squid = await startSquid(login, [])
+  await using filter = await startBehind(squid, {
+    records: { 'private.test': { A: ['10.0.0.1'] }, 'mixed.test': { A: ['93.184.216.34', '192.168.0.1'] } },
+  })
+  const own = `127.0.0.1:${squid.port}`
+  for (const host of ['private.test:80', 'mixed.test:80', '169.254.169.254:80', 'grafana:80', own]) {
+    const { plain, tunnel } = await askBoth(filter.port, host)
+    t.match([plain.refusal, tunnel.refusal], ['blocked', 'blocked'], host)
+  }
+  t.same(filter.dialled, [])
+})
+
+t.test('upstream proxy: the next address is tried where it does not reach the first', async (t) => {
+  await using page = await startPage()
+  await using squid = await startSquid(login, [])
+  await using filter = await startBehind(squid, { records: { 'two.test': { A: ['127.0.0.9', '127.0.0.1'] } } })
+  const { plain } = await askBoth(filter.port, `two.test:${page.port}`)
+  t.match(plain, { status: 200, body: 'page' })
+  await logged(squid, new RegExp(`/503 .* CONNECT 127\\.0\\.0\\.9:${page.port} us3r `))
+})
+
+t.test('upstream proxy: without the right credentials, or away, it is a fault of ours', async (t) => {
+  await using page = await startPage()
+  const host = `page.test:${page.port}`
+  await using squid = await startSquid(login, [])
+  for (const credentials of [
+    { user: 'us3r', password: 'wrong' },
+    { user: 'other', password: login.password },
+  ]) {
+    await using filter = await startBehind(squid, { credentials })
+    const { plain, tunnel } = await askBoth(filter.port, host)
+    t.match([plain.refusal, tunnel.refusal], ['unavailable', 'unavailable'], credentials.user)
+  }
+  const { port } = await (async () => {
+    await using gone = await startCanary()
+    return gone
+  })()
+  await using filter = await startBehind({ port })
+  const { plain, tunnel } = await askBoth(filter.port, host)
+  t.match([plain, tunnel], [{ status: 503, refusal: 'unavailable' }, { refusal: 'unavailable' }])
+  t.same(page.heard, [])
+  const refused = filter.heard.find(({ name }) => name === 'refused')
+  t.match(refused?.args[1], { code: 'SERVICE_UNAVAILABLE', message: /SHUTTERFLEET_EGRESS_UPSTREAM_PROXY/ })
+})
+
+t.test('upstream proxy: what it does not reach, or makes no tunnel to, is a failed connection', async (t) => {
+  await using page = await startPage()
+  await using squid = await startSquid(login, [], '443')
+  await using filter = await startBehind(squid)
+  const { plain, tunnel } = await askBoth(filter.port, `page.test:${page.port}`)
+  t.match([plain.refusal, tunnel.refusal], ['connection_failed', 'connection_failed'])
+  t.same(page.heard, [], 'and no plain request')
+  await logged(squid, /TCP_DENIED\/403 .* CONNECT/)
+  t.notMatch(await squid.log(), / GET /)
+})
+
+t.test('upstream proxy: one that says nothing is given up, within twice the wait', async (t) => {
+  await using silent = await startCanary()
+  await using filter = await startBehind(silent, { connectMs: 200 })
+  const { plain } = await askBoth(filter.port, 'page.test:80')
+  t.match(plain, { status: 504, refusal: 'connection_failed' })
+})
+
+t.test("upstream proxy: a caller's proxy is reached through it", async (t) => {
+  await using page = await startPage()
+  await using squid = await startSquid(login, [])
+  await using filter = await startBehind(squid)
+  const host = `127.0.0.1:${page.port}`
+  await using socks = await startMicrosocks({ user: 'call3r', password: 'pw' })
+  await using second = await startSquid({ user: 'call3r', password: 'pw' }, [], '443')
+  for (const [proxy, port] of [
+    [`socks5://call3r:pw@127.0.0.1:${socks.port}`, socks.port],
+    [`http://call3r:pw@127.0.0.1:${second.port}`, second.port],
+  ] as const) {
+    const headers = [`${proxyHeader}: ${proxyHeaderValue(proxy)}`]
+    const { plain, tunnelled } = await askBoth(filter.port, host, headers)
+    t.match(plain, { status: 200, body: 'page' }, proxy)
+    t.match(tunnelled, /^HTTP\/1\.1 200 OK[^]*page$/, proxy)
+    await logged(squid, new RegExp(`/200 .* CONNECT 127\\.0\\.0\\.1:${port} us3r `))
+  }
+  await logged(socks, new RegExp(`connected to ${host}`))
+  await logged(second, new RegExp(`/200 .* GET http://${host}/tunnel call3r `))
+  t.ok(filter.dialled.every((port) => port === squid.port))
+})
+
+t.test('upstream proxy: the service takes it from its setting, by name too, and prints no credentials', async (t) => {
+  await using page = await startPage()
+  await using squid = await startSquid(login, [])
+  using service = startEgressProcess({
+    SHUTTERFLEET_LOG_LEVEL: 'debug',
+    SHUTTERFLEET_ALLOW_TARGETS: '127.0.0.1',
+    SHUTTERFLEET_EGRESS_UPSTREAM_PROXY: `http://us3r:s3%3Acr%40t@localhost:${squid.port}`,
+  })
+  const { egress = '' } = await service.announced
+  const { plain } = await askBoth(Number(new URL(egress).port), `127.0.0.1:${page.port}`)
+  t.match(plain, { status: 200, body: 'page' })
+  await logged(squid, new RegExp(`/200 .* CONNECT 127\\.0\\.0\\.1:${page.port} us3r `))
+  service.child.kill('SIGTERM')
+  const printed = (await service.printed).join('')
+  for (const secret of ['us3r', 's3%3Acr', 's3:cr', btoa('us3r:s3:cr@t')]) t.notOk(printed.includes(secret), secret)
+})
