@@ -27,6 +27,15 @@ export type CommandContext = {
   readonly print: (result: { readonly json: unknown; readonly text: string }) => void
   /** Writes a line to standard error. */
   readonly note: (line: string) => void
+  /** Standard output, where it is a terminal. */
+  readonly terminal?: Screen | undefined
+}
+
+/** A terminal that is written to. */
+export type Screen = {
+  readonly write: (text: string) => void
+  /** Its size now; it may change while it is written to. */
+  readonly size: () => { readonly columns: number; readonly rows: number }
 }
 
 /** One command of `bin/shutterfleet`. */

@@ -11,21 +11,12 @@ import { findChromium, findNats, findPostgres, findStealthChromium } from '#loca
 import { type LocalFile, readLocalFile } from '#local/local-file.ts'
 import { readLocalSettings } from '#local/local-settings.ts'
 import { programSearch } from '#local/program-search.ts'
-import { type Env, readEnv } from '#shared/config/read-env.ts'
+import { readEnv } from '#shared/config/read-env.ts'
 import { knownNames } from '#shared/config/settings/all.ts'
-import { operatorSettings } from '#shared/config/settings/operator.ts'
 import { workerSettings } from '#shared/config/settings/worker.ts'
 import { AppError } from '#shared/errors/app-error.ts'
-import { type Command, type CommandContext, dataFlag, type Typed } from './command.ts'
+import { type Command, type CommandContext, dataFlag, flagText, type Typed, UsageError } from './command.ts'
 import { dataFolderOf } from './installation.ts'
-
-const clusterSettings = { kubeconfig: operatorSettings.kubeconfig, namespace: operatorSettings.poolsNamespace }
-
-/** Kubernetes' client is loaded only where a cluster is asked for. */
-const clusterOf = async (env: Env, root: string): Promise<Check> => {
-  const { clusterCheck } = await import('#local/doctor/cluster-check.ts')
-  return clusterCheck({ root, ...readEnv(clusterSettings, env, knownNames) })
-}
 
 const runningChecks = (local: LocalFile | undefined): Check[] => {
   const healthUrl = local?.services.find(({ name }) => name === 'gateway')?.health_url
@@ -61,8 +52,21 @@ const gatherChecks = async ({ env, root }: CommandContext, typed: Typed): Promis
     ...(local ? [metersCheck({ databaseUrl: local.database_url, recount: typed.flags['recount'] === true })] : []),
     egressCheck({ root, path: env['PATH'] ?? '' }),
     ...runningChecks(local),
-    ...(typed.flags['cluster'] ? [await clusterOf(env, root)] : []),
   ]
+}
+
+/** One after the other: each is to find the machine at rest. */
+const examineMachine = async (context: CommandContext, typed: Typed): Promise<Finding[]> => {
+  const findings: Finding[] = []
+  for (const check of await gatherChecks(context, typed)) findings.push(await runCheck(check, findings))
+  return findings
+}
+
+/** Kubernetes' client is loaded only where a cluster is looked at. */
+const examineInstallation = async ({ env, root, stop }: CommandContext, typed: Typed): Promise<Finding[]> => {
+  const { examineCluster } = await import('./cluster-doctor/examine-cluster.ts')
+  const wanted = { namespace: flagText(typed, 'namespace'), release: flagText(typed, 'release') }
+  return examineCluster({ env, root, stop, wanted })
 }
 
 const line = ({ name, ok, checked, detail, advice }: Finding) =>
@@ -70,23 +74,31 @@ const line = ({ name, ok, checked, detail, advice }: Finding) =>
 
 /** `doctor`: checks what Shutterfleet needs, one line each; those that fail say what to do. */
 export const doctor: Command = {
-  usage: 'doctor [--cluster] [--recount] [--data DIR]',
-  summary: 'checks what Shutterfleet needs on this machine, and what runs already',
+  usage: 'doctor [--cluster | --cluster-only] [--namespace NS] [--release NAME] [--recount] [--data DIR]',
+  summary: 'checks what Shutterfleet needs on this machine, and what runs already, here or on Kubernetes',
   flags: {
     data: dataFlag,
     recount: { type: 'boolean', help: 'set meters that differ from what is in the queue to what is there' },
-    cluster: { type: 'boolean', help: 'check the rights of the controller on Kubernetes too' },
+    cluster: { type: 'boolean', help: 'look at an installation on Kubernetes too, through your kubeconfig' },
+    'cluster-only': { type: 'boolean', help: 'look at it alone, as from a machine that serves no captures' },
+    namespace: { type: 'string', value: 'NS', help: 'namespace of the release (default that of the kubeconfig)' },
+    release: { type: 'string', value: 'NAME', help: 'release of the chart, where the namespace has several' },
   },
   operands: [],
   run: async (context, typed) => {
-    const checks = await gatherChecks(context, typed)
-    const findings: Finding[] = []
-    // One after the other: each is to find the machine at rest.
-    for (const check of checks) findings.push(await runCheck(check, findings))
+    const only = typed.flags['cluster-only'] === true
+    const withCluster = only || typed.flags['cluster'] === true
+    for (const name of ['namespace', 'release']) {
+      if (!withCluster && flagText(typed, name) !== undefined) throw new UsageError(`--${name} needs --cluster`)
+    }
+    const findings = [
+      ...(only ? [] : await examineMachine(context, typed)),
+      ...(withCluster ? await examineInstallation(context, typed) : []),
+    ]
     const failed = findings.filter(({ ok, checked }) => checked !== false && !ok)
     context.print({ json: { ok: failed.length === 0, checks: findings }, text: findings.map(line).join('\n') })
     if (failed.length > 0) {
-      const names = failed.map(({ name }) => name).join(', ')
+      const names = [...new Set(failed.map(({ name }) => name))].join(', ')
       throw new AppError('SERVICE_UNAVAILABLE', { publicMessage: `checks failed: ${names}` })
     }
   },

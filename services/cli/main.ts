@@ -7,6 +7,7 @@ const commands: CommandTable = {
   up: async () => (await import('./up.ts')).up,
   down: async () => (await import('./down.ts')).down,
   status: async () => (await import('./status.ts')).status,
+  top: async () => (await import('./top.ts')).top,
   logs: async () => (await import('./logs.ts')).logs,
   capture: async () => (await import('./capture.ts')).capture,
   'account create': async () => (await import('./account-create.ts')).accountCreate,
@@ -33,5 +34,11 @@ await runMain('cli', async ({ env, stop }) => {
     root: resolve(import.meta.dirname, '../..'),
     write: (text) => process.stdout.write(text),
     note: (line) => process.stderr.write(`${line}\n`),
+    terminal: process.stdout.isTTY
+      ? {
+          write: (text) => process.stdout.write(text),
+          size: () => ({ columns: process.stdout.columns, rows: process.stdout.rows }),
+        }
+      : undefined,
   })
 })

@@ -52,6 +52,11 @@ const measure = (on: PoolMetrics, pool: PoolLabels, seen: Observation) => {
     if (seen[source] === 'unknown') on.unknown.inc({ ...pool, source })
   }
   if (seen.workers === 'unknown') return
+  const serving = seen.workers.filter(({ state }) => state === 'ready' || state === 'draining')
+  on.slots.set(
+    pool,
+    serving.reduce((sum, { slots }) => sum + slots, 0),
+  )
   for (const state of workerStates) {
     on.workers.set({ ...pool, state }, seen.workers.filter((worker) => worker.state === state).length)
   }

@@ -38,6 +38,11 @@ const declareSizes = (metrics: Metrics) => ({
     labels,
   }),
   max: metrics.gauge({ name: 'pool_workers_max', help: 'Upper bound of the number of workers', labels }),
+  slots: metrics.gauge({
+    name: 'pool_slots',
+    help: 'Slots of workers that are ready or draining; each Job has one',
+    labels,
+  }),
   busy: metrics.gauge({ name: 'pool_slots_busy', help: 'Slots that serve a capture; each Job has one', labels }),
   waiting: metrics.gauge({ name: 'pool_captures_waiting', help: 'Captures that wait for a slot', labels }),
 })
@@ -85,8 +90,8 @@ export type PoolMetrics = ReturnType<typeof createPoolMetrics>
 
 /** Removes every series of a pool. */
 export const forgetPool = (on: PoolMetrics, pool: PoolLabels): void => {
-  const { desired, min, max, busy, waiting, reconcileFailures, reconcileSeconds, startSeconds } = on
-  for (const metric of [desired, min, max, busy, waiting, reconcileFailures, reconcileSeconds, startSeconds])
+  const { desired, min, max, slots, busy, waiting, reconcileFailures, reconcileSeconds, startSeconds } = on
+  for (const metric of [desired, min, max, slots, busy, waiting, reconcileFailures, reconcileSeconds, startSeconds])
     metric.remove(pool)
   for (const source of readSources) on.unknown.remove({ ...pool, source })
   for (const end of workerEnds) on.ended.remove({ ...pool, end })

@@ -65,11 +65,11 @@ t.test('looks at what runs, and names with advice what does not work', async (t)
   await rename(`${objects}-away`, objects)
   t.equal(broken.code, 1)
   t.match(broken.stdout, /^- +sandbox +not checked, since chromium failed$/m)
-  for (const name of ['chromium', 'nats', 'object store', 'cluster rights']) {
+  for (const name of ['chromium', 'nats', 'object store', 'cluster']) {
     t.match(broken.stdout, new RegExp(`^FAIL +${name} .*: .{20,}$`, 'm'))
   }
   t.match(broken.stdout, /^ok +egress/m)
-  t.match(broken.stderr, /checks failed: chromium, nats, object store, cluster rights\n/)
+  t.match(broken.stderr, /checks failed: chromium, nats, object store, cluster\n/)
 })
 
 t.test('names the setting of a NATS server that takes no large captures', async (t) => {

@@ -61,6 +61,7 @@ const decisionKind = ({ state, create, giveUp }: ProxiedDecision): Decision['kin
 
 const countJobs = (on: PoolMetrics, pool: PoolLabels, jobs: readonly SeenJob[], decision: ProxiedDecision) => {
   on.busy.set(pool, jobs.filter(({ state }) => state === 'serving').length)
+  on.slots.set(pool, jobs.filter(({ state }) => state === 'serving' || state === 'idle' || state === 'leaving').length)
   for (const state of shownStates) {
     on.workers.set({ ...pool, state }, jobs.filter((job) => workerState[job.state] === state).length)
   }

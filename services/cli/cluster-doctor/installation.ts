@@ -1,0 +1,92 @@
+import { outcomeOf } from '#shared/kube/kube-error.ts'
+import { selectorOf } from '#shared/kube/names.ts'
+import { type Cluster, type Found, listAll } from './cluster.ts'
+import { kinds, type Workload } from './objects.ts'
+
+/** A release of the chart, as its controller was told. */
+export type Installation = {
+  readonly release: string
+  readonly namespace: string
+  /** What its objects' names begin with; the label `app.kubernetes.io/instance` of its workers. */
+  readonly instance: string
+  readonly version: string
+  readonly workersNamespace: string
+  readonly isolation: string
+  /** Secrets of the workers are this name and the pool. */
+  readonly workerSecret: string
+  /** Service account of the controller. */
+  readonly controllerAccount: string
+}
+
+/** Which release is meant; without a namespace that of the kubeconfig, else the only one of the cluster. */
+export type Wanted = { readonly namespace: string | undefined; readonly release: string | undefined }
+
+const releaseLabel = 'app.kubernetes.io/instance'
+
+/** Selects what the chart made for a release, workers not among it. */
+export const releaseSelector = (release: string): string =>
+  selectorOf({ 'app.kubernetes.io/name': 'shutterfleet', [releaseLabel]: release })
+
+const installationOf = ({ metadata, spec }: Workload): Installation => {
+  const { serviceAccountName = 'default', containers } = spec.template.spec
+  const variables = containers.flatMap(({ env = [] }) => env)
+  const valueOf = (name: string, otherwise: string) =>
+    variables.find((each) => each.name === `SHUTTERFLEET_${name}`)?.value ?? otherwise
+  return {
+    release: metadata.labels?.[releaseLabel] ?? '',
+    namespace: metadata.namespace,
+    instance: valueOf('INSTANCE', 'shutterfleet'),
+    version: metadata.labels?.['app.kubernetes.io/version'] ?? 'of unknown version',
+    workersNamespace: valueOf('POOLS_NAMESPACE', metadata.namespace),
+    isolation: valueOf('POD_ISOLATION', 'namespace'),
+    workerSecret: valueOf('POD_SECRET', 'shutterfleet-worker'),
+    controllerAccount: serviceAccountName,
+  }
+}
+
+const listControllers = (cluster: Cluster, namespace: string | undefined, signal: AbortSignal) =>
+  listAll<Workload>(cluster, { resource: kinds.deployments, ...(namespace !== undefined && { namespace }) }, signal, {
+    labelSelector: selectorOf({
+      'app.kubernetes.io/name': 'shutterfleet',
+      'app.kubernetes.io/component': 'controller',
+    }),
+  })
+
+/** The controllers of the namespace that is meant; where none was named and that of the kubeconfig has none, of all namespaces. */
+const findControllers = async (cluster: Cluster, { namespace }: Wanted, signal: AbortSignal) => {
+  const near = await listControllers(cluster, namespace ?? cluster.namespace, signal)
+  if (near.length > 0 || namespace !== undefined) return near
+  return listControllers(cluster, undefined, signal).catch((thrown: unknown) => {
+    // Who may see one namespace alone names it.
+    if (outcomeOf(thrown) === 'forbidden') return near
+    throw thrown
+  })
+}
+
+/** Finds the release that is meant, and says what it found; undefined where there is none, or which one is not clear. */
+export const findInstallation = async (
+  cluster: Cluster,
+  wanted: Wanted,
+  signal: AbortSignal,
+): Promise<{ readonly installation: Installation | undefined; readonly found: Found }> => {
+  const all = (await findControllers(cluster, wanted, signal)).map(installationOf)
+  const fitting = all.filter(({ release }) => wanted.release === undefined || release === wanted.release)
+  const [installation] = fitting
+  const nameOf = ({ release, namespace }: Installation) => `${release} in ${namespace}`
+  if (fitting.length === 1 && installation) {
+    const summary = `release ${nameOf(installation)}, ${installation.version}, workers in ${installation.workersNamespace}`
+    return { installation, found: { summary } }
+  }
+  const where = wanted.namespace ?? cluster.namespace
+  const trouble =
+    fitting.length > 1
+      ? {
+          detail: `there are several: ${fitting.map(nameOf).join(', ')}`,
+          advice: 'say which with --namespace NS and --release NAME',
+        }
+      : {
+          detail: `no Deployment of a controller${wanted.release === undefined ? '' : ` of ${wanted.release}`} in namespace ${where}${all.length > 0 ? `, only ${all.map(nameOf).join(', ')}` : ''}`,
+          advice: 'name its namespace with --namespace NS, or install the chart (docs/kubernetes.md)',
+        }
+  return { installation: undefined, found: { summary: '', troubles: [trouble] } }
+}

@@ -1,0 +1,104 @@
+import { poolLabels } from '#shared/kube/names.ts'
+import { type Cluster, type Found, listAll, type Trouble } from './cluster.ts'
+import { type Installation, releaseSelector } from './installation.ts'
+import { componentOf, conditionOf, kinds, type Named, type Pod } from './objects.ts'
+
+const reinstall = ({ release, namespace }: Installation) =>
+  `\`helm upgrade --reuse-values ${release} charts/shutterfleet -n ${namespace}\` makes it again`
+
+/** Whether the NetworkPolicies of the release are there. What the network plugin enforces cannot be seen from here. */
+export const lookAtPolicies = async (cluster: Cluster, of: Installation, signal: AbortSignal): Promise<Found> => {
+  const namesIn = async (namespace: string) =>
+    (await listAll<Named>(cluster, { resource: kinds.networkPolicies, namespace }, signal)).map(
+      ({ metadata }) => `${namespace}/${metadata.name}`,
+    )
+  const pods = await listAll<Pod>(cluster, { resource: kinds.pods, namespace: of.namespace }, signal, {
+    labelSelector: releaseSelector(of.release),
+  })
+  const services = new Set(
+    pods.filter(({ metadata }) => metadata.labels?.[metricsLabel] === 'true').map((pod) => componentOf(pod)),
+  )
+  const there = new Set([...(await namesIn(of.namespace)), ...(await namesIn(of.workersNamespace))])
+  const wanted = [
+    `${of.namespace}/${of.instance}`,
+    `${of.workersNamespace}/${of.instance}-workers`,
+    ...[...services].toSorted().map((component) => `${of.namespace}/${of.instance}-${component}`),
+  ]
+  const missing = wanted.filter((name) => !there.has(name))
+  const summary = `${wanted.length} there; whether the network plugin enforces them cannot be seen from here`
+  if (missing.length === 0) return { summary }
+  if (missing.length < wanted.length) {
+    return { summary, troubles: missing.map((name) => ({ detail: `${name} is missing`, advice: reinstall(of) })) }
+  }
+  const detail = 'there are none: only the filter of egress keeps pages from the network of the cluster'
+  const none: Trouble = { detail, advice: 'set networkPolicy.enabled, or bring policies of your own' }
+  // Without namespaces of their own browsers see the network of their pod.
+  return of.isolation === 'namespace' ? { summary, warnings: [none] } : { summary, troubles: [none] }
+}
+
+const metricsLabel = 'shutterfleet.dev/metrics'
+const metricsPort = 9090
+const answerMs = 2000
+const bytesMax = 4 * 1024 * 1024
+
+/** What came of asking a pod for its metrics through the API server. */
+type Reached = 'metrics' | 'unreached' | 'denied' | 'other'
+
+const reach = async (
+  { send }: Cluster,
+  { metadata: { namespace, name } }: Pod,
+  stop: AbortSignal,
+): Promise<Reached> => {
+  const path = `/api/v1/namespaces/${namespace}/pods/${name}:${metricsPort}/proxy/metrics`
+  const signal = AbortSignal.any([stop, AbortSignal.timeout(answerMs)])
+  try {
+    const { statusCode, body } = await send({ method: 'GET', path, query: {}, signal })
+    const chunks: Buffer[] = []
+    let bytes = 0
+    for await (const chunk of body) {
+      chunks.push(chunk)
+      bytes += chunk.length
+      if (bytes > bytesMax) break
+    }
+    const text = Buffer.concat(chunks).toString()
+    if (statusCode === 200) return text.includes('shutterfleet_') ? 'metrics' : 'other'
+    // Whatever stands before the pod may answer with 403 too.
+    return statusCode === 403 && text.includes('pods/proxy') ? 'denied' : 'unreached'
+  } catch {
+    return 'unreached'
+  }
+}
+
+/** Whether a pod of each service, and a worker, show their metrics to the API server; a NetworkPolicy may well keep it from them. */
+export const lookAtMetrics = async (cluster: Cluster, of: Installation, signal: AbortSignal): Promise<Found> => {
+  const { 'app.kubernetes.io/managed-by': manager = '', 'app.kubernetes.io/instance': instance = '' } = poolLabels(
+    of.instance,
+    'any',
+  )
+  const own = await listAll<Pod>(cluster, { resource: kinds.pods, namespace: of.namespace }, signal, {
+    labelSelector: `${releaseSelector(of.release)},${metricsLabel}=true`,
+  })
+  const workers = await listAll<Pod>(cluster, { resource: kinds.pods, namespace: of.workersNamespace }, signal, {
+    labelSelector: `app.kubernetes.io/managed-by=${manager},app.kubernetes.io/instance=${instance}`,
+  })
+  const ready = [...own, ...workers].filter((pod) => conditionOf(pod, 'Ready')?.status === 'True')
+  const firsts = [...Map.groupBy(ready, componentOf).values()].flatMap(([first]) => first ?? [])
+  const reached = await Promise.all(firsts.map(async (pod) => ({ pod, as: await reach(cluster, pod, signal) })))
+  const namesOf = (as: Reached) => reached.filter((each) => each.as === as).map(({ pod }) => componentOf(pod))
+  const troubles = reached
+    .filter(({ as }) => as === 'other')
+    .map(({ pod: { metadata } }) => ({
+      detail: `${metadata.name} answers on port ${metricsPort}, and not with metrics of ours`,
+      advice: `\`kubectl get --raw /api/v1/namespaces/${metadata.namespace}/pods/${metadata.name}:${metricsPort}/proxy/metrics\``,
+    }))
+  const unread = [
+    ...(namesOf('denied').length > 0 ? ['your account may not reach pods through the API server'] : []),
+    ...(namesOf('unreached').length > 0
+      ? [
+          `the API server does not reach port ${metricsPort} of ${namesOf('unreached').join(', ')}, which is as it should be where networkPolicy.metrics lets in nobody else`,
+        ]
+      : []),
+  ]
+  const read = namesOf('metrics').length === 0 ? [] : [`of ${namesOf('metrics').join(', ')}`]
+  return { summary: [...read, ...unread].join('; ') || 'no pod is ready to be asked', troubles }
+}

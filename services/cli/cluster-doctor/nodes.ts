@@ -1,0 +1,73 @@
+import type { KubeObject } from '#shared/kube/resource.ts'
+import { type Cluster, type Found, listAll } from './cluster.ts'
+import { type Condition, conditionOf, kinds } from './objects.ts'
+
+/** A node, as far as it says whether the sandbox of workers can run on it. */
+export type Node = KubeObject & {
+  readonly metadata: { readonly name: string }
+  readonly spec?: { readonly unschedulable?: boolean }
+  readonly status?: {
+    readonly conditions?: readonly Condition[]
+    readonly nodeInfo?: {
+      readonly kubeletVersion?: string
+      readonly kernelVersion?: string
+      readonly containerRuntimeVersion?: string
+      readonly operatingSystem?: string
+    }
+    readonly runtimeHandlers?: readonly {
+      readonly name: string
+      readonly features?: { readonly userNamespaces?: boolean }
+    }[]
+  }
+}
+
+/** What user namespaces of pods need of a node, with an unmasked `/proc` in them; of other runtimes than containerd no version is known. */
+const needs = [
+  { what: 'kubelet', least: [1, 33], form: /^v(\d{1,6})\.(\d{1,6})/, of: 'kubeletVersion' },
+  { what: 'Linux', least: [6, 3], form: /^(\d{1,6})\.(\d{1,6})/, of: 'kernelVersion' },
+  { what: 'containerd', least: [2, 0], form: /^containerd:\/\/v?(\d{1,6})\.(\d{1,6})/, of: 'containerRuntimeVersion' },
+] as const
+
+/** What keeps the sandbox of workers from running on a node, one entry for each cause; a version that is not readable is no cause. */
+export const sandboxFaults = ({ status }: Node): readonly string[] => {
+  const old = needs.flatMap(({ what, least, form, of }) => {
+    const [, major, minor] = (form.exec(status?.nodeInfo?.[of] ?? '') ?? []).map(Number)
+    if (major === undefined || minor === undefined) return []
+    const isOld = major < least[0] || (major === least[0] && minor < least[1])
+    return isOld ? [`${what} ${major}.${minor}, ${least.join('.')} is needed`] : []
+  })
+  const handler = status?.runtimeHandlers?.find(({ name }) => name === '')
+  return handler?.features?.userNamespaces === false ? [...old, 'its runtime has no user namespaces'] : old
+}
+
+const takesPods = (node: Node) => conditionOf(node, 'Ready')?.status === 'True' && node.spec?.unschedulable !== true
+
+/** Whether there are nodes on which workers can keep browsers apart in the way that is set. */
+export const lookAtNodes = async (cluster: Cluster, isolation: string, signal: AbortSignal): Promise<Found> => {
+  const nodes = await listAll<Node>(cluster, { resource: kinds.nodes }, signal)
+  const taking = nodes.filter(takesPods)
+  if (taking.length === 0) {
+    const detail = `none of ${nodes.length} is Ready and takes pods`
+    return {
+      summary: '',
+      troubles: [{ detail, advice: '`kubectl get nodes`; `kubectl uncordon` those that were drained' }],
+    }
+  }
+  const count = `${taking.length} of ${nodes.length} take pods`
+  if (isolation !== 'namespace') return { summary: `${count}; isolation ${isolation} needs nothing of them` }
+  const unfit = taking.flatMap((node) => {
+    const faults = sandboxFaults(node)
+    return faults.length === 0 ? [] : [`${node.metadata.name}: ${faults.join('; ')}`]
+  })
+  const named = unfit.slice(0, 5).join(', ') + (unfit.length > 5 ? ` and ${unfit.length - 5} more` : '')
+  const summary = `${count}, ${taking.length - unfit.length} can run the sandbox; whether the seccomp profile is on them, only a worker's events say`
+  if (unfit.length === taking.length) {
+    const advice = 'use newer nodes, or workers.isolation=flags-only with what docs/kubernetes.md says of it'
+    return { summary, troubles: [{ detail: `none can run the sandbox of workers: ${named}`, advice }] }
+  }
+  const advice = 'keep workers from them with a nodeSelector in the template of the pools'
+  return {
+    summary,
+    warnings: unfit.length === 0 ? [] : [{ detail: `on some the sandbox cannot run: ${named}`, advice }],
+  }
+}

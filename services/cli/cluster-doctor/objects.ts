@@ -1,0 +1,81 @@
+import type { KubeObject, Resource } from '#shared/kube/resource.ts'
+
+/** Kinds of Kubernetes that are read. */
+export const kinds = {
+  deployments: { apiVersion: 'apps/v1', kind: 'Deployment', plural: 'deployments' },
+  statefulSets: { apiVersion: 'apps/v1', kind: 'StatefulSet', plural: 'statefulsets' },
+  jobs: { apiVersion: 'batch/v1', kind: 'Job', plural: 'jobs' },
+  pods: { apiVersion: 'v1', kind: 'Pod', plural: 'pods' },
+  secrets: { apiVersion: 'v1', kind: 'Secret', plural: 'secrets' },
+  nodes: { apiVersion: 'v1', kind: 'Node', plural: 'nodes' },
+  quotas: { apiVersion: 'v1', kind: 'ResourceQuota', plural: 'resourcequotas' },
+  networkPolicies: { apiVersion: 'networking.k8s.io/v1', kind: 'NetworkPolicy', plural: 'networkpolicies' },
+} as const satisfies Readonly<Record<string, Resource>>
+
+/** What Kubernetes says of an object. */
+export type Condition = {
+  readonly type: string
+  readonly status: string
+  readonly reason?: string
+  readonly message?: string
+}
+
+/** An object with a name and labels. */
+export type Named = KubeObject & {
+  readonly metadata: {
+    readonly name: string
+    readonly namespace: string
+    readonly generation?: number
+    readonly labels?: Readonly<Record<string, string>>
+  }
+}
+
+/** Which keys of a Secret a volume takes; without `items` all of them. */
+type SecretSource = { readonly items?: readonly { readonly key: string }[] }
+
+/** Pods as somebody wants them. */
+export type PodSpec = {
+  readonly serviceAccountName?: string
+  readonly imagePullSecrets?: readonly { readonly name: string }[]
+  readonly containers: readonly {
+    readonly name: string
+    readonly env?: readonly { readonly name: string; readonly value?: string }[]
+  }[]
+  readonly volumes?: readonly {
+    readonly secret?: SecretSource & { readonly secretName: string }
+    readonly projected?: { readonly sources: readonly { readonly secret?: SecretSource & { readonly name: string } }[] }
+  }[]
+}
+
+/** What makes pods: a Deployment, a StatefulSet or a Job. */
+export type Workload = Named & {
+  readonly spec: { readonly replicas?: number; readonly template: { readonly spec: PodSpec } }
+  readonly status?: {
+    readonly observedGeneration?: number
+    readonly readyReplicas?: number
+    readonly updatedReplicas?: number
+    readonly succeeded?: number
+    readonly conditions?: readonly Condition[]
+  }
+}
+
+type ContainerState = { readonly waiting?: { readonly reason?: string; readonly message?: string } }
+
+/** A pod, as far as it says why it does not work. */
+export type Pod = Named & {
+  readonly status?: {
+    readonly phase?: string
+    readonly conditions?: readonly Condition[]
+    readonly initContainerStatuses?: readonly { readonly state?: ContainerState }[]
+    readonly containerStatuses?: readonly { readonly state?: ContainerState }[]
+  }
+}
+
+/** The component of the chart that an object belongs to. */
+export const componentOf = ({ metadata }: Named): string => metadata.labels?.['app.kubernetes.io/component'] ?? ''
+
+/** A condition of an object, by its type. */
+export const conditionOf = (
+  { status }: { readonly status?: { readonly conditions?: readonly Condition[] } },
+  type: string,
+): Condition | undefined => status?.conditions?.find((condition) => condition.type === type)

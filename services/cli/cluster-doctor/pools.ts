@@ -1,0 +1,133 @@
+import { type BrowserPool, browserPools } from '#shared/kube/browser-pool.ts'
+import { type Cluster, type Found, listAll, type Trouble } from './cluster.ts'
+import type { Installation } from './installation.ts'
+import { type Condition, conditionOf, kinds, type Named } from './objects.ts'
+
+const podsAdvice = '`kubectl get pods` there, and `kubectl describe` one that is not ready'
+const ledgerAdvice = 'see deployments: ledger and NATS report the queue, `kubectl logs` of the ledger has the reason'
+
+/** What to do about the words that the controller has for a pool that is not as it should be. */
+const reasonAdvice: Readonly<Record<string, string>> = {
+  ImagePull: "bring the workers' image to the registry, or name its Secret in image.pullSecrets",
+  Unschedulable: "add nodes, or lower the resources of the pool's template",
+  WaitingForNodes: 'wait for the node autoscaler; without one add nodes',
+  ConfigError: 'a Secret, one of its keys, or the seccomp profile is missing on the node: `kubectl describe pod`',
+  CrashLooping: '`kubectl logs` of a worker names what it lacks: namespaces, seccomp profile, egress or NATS',
+  PodsRefused: 'admission refuses the pods: `kubectl get events`, then workers.podSecurity or workers.admissionPolicy',
+  QuotaExceeded: 'raise the ResourceQuota of the namespace, or lower the maximum of the pool',
+  AtMaximum: 'raise the maximum of the pool if captures wait for long',
+  PoolTaken: 'two BrowserPools name one queue: delete one',
+  ApplyFailed: '`kubectl logs` of the controller has what the API server refused',
+  RolloutFailed: 'change the template, or roll back; the workers of before go on',
+  BacklogUnknown: ledgerAdvice,
+  MissingHeartbeats: ledgerAdvice,
+  Paused: 'set spec.paused to false',
+}
+
+type Judged = { readonly type: string; readonly when: 'True' | 'False'; readonly as: 'trouble' | 'warning' }
+
+/** Conditions that say that a pool is not as it should be; the first that holds for a reason is the one that is shown. */
+const judged: readonly Judged[] = [
+  { type: 'Stalled', when: 'True', as: 'trouble' },
+  { type: 'Degraded', when: 'True', as: 'trouble' },
+  { type: 'MetricsAvailable', when: 'False', as: 'trouble' },
+  { type: 'Ready', when: 'False', as: 'trouble' },
+  { type: 'ScalingLimited', when: 'True', as: 'warning' },
+]
+
+const troubleOf = ({ metadata }: Named, { type, status, reason = '', message = '' }: Condition): Trouble => ({
+  detail: `${metadata.name} is ${type}=${status}, ${reason}: ${message}`,
+  advice: `${reasonAdvice[reason] ?? podsAdvice} (namespace ${metadata.namespace})`,
+})
+
+const lookAtPool = (pool: BrowserPool): Required<Found> => {
+  const { metadata, spec, status } = pool
+  const { readyReplicas = 0, replicas = 0, queue } = status ?? {}
+  const summary = `${metadata.name}: ${readyReplicas} of ${replicas} workers ready, ${queue ?? 'unknown'} waiting`
+  if (!status?.conditions || (status.observedGeneration ?? 0) < metadata.generation) {
+    const detail = `${metadata.name}: no controller has looked at it${status ? ' since it was changed' : ''}`
+    const advice = 'see deployments: the controller must run, and its SHUTTERFLEET_POOLS_NAMESPACE be that of the pool'
+    return { summary, troubles: [{ detail, advice }], warnings: [] }
+  }
+  const holding = judged.flatMap(({ type, when, as }) => {
+    const condition = conditionOf(pool, type)
+    return condition?.status === when ? [{ condition, as }] : []
+  })
+  // One cause shows in several conditions.
+  const first = holding.filter(
+    ({ condition }, index) => holding.findIndex((each) => each.condition.reason === condition.reason) === index,
+  )
+  const isBad = ({ as, condition }: (typeof holding)[number]) =>
+    as === 'trouble' || condition.reason === 'QuotaExceeded'
+  const paused = { detail: `${metadata.name} is paused`, advice: reasonAdvice['Paused'] ?? '' }
+  return {
+    summary,
+    troubles: first.filter(isBad).map(({ condition }) => troubleOf(pool, condition)),
+    warnings: [
+      ...first.filter((each) => !isBad(each)).map(({ condition }) => troubleOf(pool, condition)),
+      ...(spec.paused ? [paused] : []),
+    ],
+  }
+}
+
+/** Whether each BrowserPool is as its spec says, and one serves the queue that most captures are in. */
+export const lookAtPools = async (
+  cluster: Cluster,
+  { workersNamespace: namespace }: Installation,
+  signal: AbortSignal,
+): Promise<Found> => {
+  const pools = await listAll<BrowserPool>(cluster, { resource: browserPools, namespace }, signal)
+  const found = pools.map(lookAtPool)
+  const unserved = pools.some(({ spec }) => spec.pool === 'standard')
+    ? []
+    : [
+        {
+          detail: `no BrowserPool in ${namespace} serves the queue standard: its captures wait`,
+          advice: 'set pools.standard.enabled, or apply one such as k8s/pools/standard.yaml',
+        },
+      ]
+  return {
+    summary: found.map(({ summary }) => summary).join('; '),
+    troubles: [...unserved, ...found.flatMap(({ troubles }) => troubles)],
+    warnings: found.flatMap(({ warnings }) => warnings),
+  }
+}
+
+/** 2 ** 10 or 1000 to the place of a suffix. */
+const suffixes = ['k', 'M', 'G', 'T', 'P']
+
+const factorOf = (suffix: string): number => {
+  if (suffix === '') return 1
+  if (suffix === 'm') return 1e-3
+  const power = suffixes.indexOf(suffix.charAt(0).replace('K', 'k')) + 1
+  return power === 0 ? Number.NaN : (suffix.endsWith('i') ? 1024 : 1000) ** power
+}
+
+/** A quantity of Kubernetes such as `500m` or `2Gi` as a number; NaN where it is none. */
+export const quantity = (text: string): number => {
+  const [, digits = '', suffix = ''] = /^([0-9.]+)([a-zA-Z]*)$/.exec(text) ?? []
+  return digits === '' ? Number.NaN : Number(digits) * factorOf(suffix)
+}
+
+type Quota = Named & {
+  readonly status?: {
+    readonly hard?: Readonly<Record<string, string>>
+    readonly used?: Readonly<Record<string, string>>
+  }
+}
+
+/** Whether ResourceQuotas of both namespaces leave room. */
+export const lookAtQuotas = async (cluster: Cluster, of: Installation, signal: AbortSignal): Promise<Found> => {
+  const namespaces = [...new Set([of.namespace, of.workersNamespace])]
+  const lists = namespaces.map((namespace) => listAll<Quota>(cluster, { resource: kinds.quotas, namespace }, signal))
+  const quotas = (await Promise.all(lists)).flat()
+  const troubles = quotas.flatMap(({ metadata: { name, namespace }, status: { hard = {}, used = {} } = {} }) =>
+    Object.entries(hard).flatMap(([resource, most]) => {
+      const now = used[resource] ?? '0'
+      if (!(quantity(now) >= quantity(most))) return []
+      const detail = `${name} in ${namespace} is full: ${resource} ${now} of ${most}`
+      return [{ detail, advice: 'raise it, with room for a rolling update, or lower the maximum of the pools' }]
+    }),
+  )
+  return { summary: quotas.length === 0 ? 'there are none' : `${quotas.length} with room`, troubles }
+}

@@ -1,0 +1,79 @@
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { KubeApi } from '#shared/kube/client.ts'
+import type { KubeObject } from '#shared/kube/resource.ts'
+import type { Cluster, Found } from './cluster.ts'
+import type { Installation } from './installation.ts'
+
+type Right = { readonly group: string; readonly resource: string; readonly subresource?: string; readonly verb: string }
+type Review = KubeObject & {
+  readonly apiVersion: string
+  readonly kind: string
+  readonly spec: object
+  readonly status?: { readonly allowed?: boolean }
+}
+
+/** Of one namespace: who administers it may ask, and not the administrators of the cluster alone. */
+const reviews = {
+  apiVersion: 'authorization.k8s.io/v1',
+  kind: 'LocalSubjectAccessReview',
+  plural: 'localsubjectaccessreviews',
+}
+
+const listed = (text: string | undefined) =>
+  (text ?? '')
+    .split(',')
+    .map((each) => each.trim().replaceAll("'", ''))
+    .filter((each, index) => each !== '' || index === 0)
+
+const ruleForm = /apiGroups: \[(.*)\]\n\s+resources: \[(.*)\]\n\s+verbs: \[(.*)\]/g
+
+/** The rights that the Role of our file gives, one by one. Throws where it finds none. */
+export const rightsIn = (role: string): Right[] => {
+  const rights = [...role.matchAll(ruleForm)].flatMap(([, groups, resources, verbs]) =>
+    listed(groups).flatMap((group) =>
+      listed(resources).flatMap((path) => {
+        const [resource = '', subresource] = path.split('/')
+        return listed(verbs).map((verb) => ({ group, resource, ...(subresource && { subresource }), verb }))
+      }),
+    ),
+  )
+  if (rights.length === 0) throw new Error('k8s/controller-role.yaml names no rights')
+  return rights
+}
+
+/** A service account, as Kubernetes knows it when it asks for something. */
+const userOf = ({ namespace, controllerAccount }: Installation) => ({
+  user: `system:serviceaccount:${namespace}:${controllerAccount}`,
+  groups: ['system:serviceaccounts', `system:serviceaccounts:${namespace}`, 'system:authenticated'],
+})
+
+const isAllowed = async (api: Pick<KubeApi, 'create'>, of: Installation, right: Right, signal: AbortSignal) => {
+  const { workersNamespace: namespace } = of
+  const { apiVersion, kind } = reviews
+  const spec = { ...userOf(of), resourceAttributes: { ...right, namespace } }
+  const review = { apiVersion, kind, metadata: { namespace }, spec }
+  const { status } = await api.create<Review>({ resource: reviews, namespace }, review, { signal })
+  return status?.allowed === true
+}
+
+const nameOf = ({ verb, resource, subresource }: Right) => `${verb} ${resource}${subresource ? `/${subresource}` : ''}`
+
+/** Whether the controller may do in the namespace of its pools what its Role says; the API server is asked for each right. `root`: folder of the project. */
+export const lookAtRights = async (
+  { api }: Pick<Cluster, 'api'>,
+  of: Installation,
+  root: string,
+  signal: AbortSignal,
+): Promise<Found> => {
+  const rights = rightsIn(await readFile(join(root, 'k8s/controller-role.yaml'), 'utf8'))
+  const missing: Right[] = []
+  for (const right of rights) if (!(await isAllowed(api, of, right, signal))) missing.push(right)
+  const summary = `the controller has all ${rights.length} in namespace ${of.workersNamespace}`
+  if (missing.length === 0) return { summary }
+  const detail = `in namespace ${of.workersNamespace} the controller may not: ${missing.map(nameOf).join(', ')}`
+  return {
+    summary,
+    troubles: [{ detail, advice: 'apply k8s/controller-role.yaml there, bound to the account of the controller' }],
+  }
+}

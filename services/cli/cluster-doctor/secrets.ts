@@ -1,0 +1,77 @@
+import { browserPools } from '#shared/kube/browser-pool.ts'
+import { outcomeOf } from '#shared/kube/kube-error.ts'
+import type { KubeObject } from '#shared/kube/resource.ts'
+import { type Cluster, type Found, listAll, type Trouble } from './cluster.ts'
+import { type Installation, releaseSelector } from './installation.ts'
+import { kinds, type PodSpec, type Workload } from './objects.ts'
+
+/** A Secret that pods mount, with the keys that they take of it. */
+type Need = { readonly namespace: string; readonly name: string; readonly keys: readonly string[] }
+
+type Secret = KubeObject & { readonly data?: Readonly<Record<string, string>> }
+type PoolObject = KubeObject & { readonly spec: { readonly pool: string } }
+
+const workerKeys = ['nats-url', 'opening-keys', 'egress-token']
+
+const needsOf = ({ imagePullSecrets = [], volumes = [] }: PodSpec, namespace: string): Need[] => {
+  const sources = volumes.flatMap(({ secret, projected }) => [
+    ...(secret ? [{ ...secret, name: secret.secretName }] : []),
+    ...(projected?.sources ?? []).flatMap((source) => (source.secret ? [source.secret] : [])),
+  ])
+  return [
+    ...sources.map(({ name, items = [] }) => ({ namespace, name, keys: items.map(({ key }) => key) })),
+    ...imagePullSecrets.map(({ name }) => ({ namespace, name, keys: ['.dockerconfigjson'] })),
+  ]
+}
+
+const merged = (needs: readonly Need[]): Need[] => {
+  const byName = Map.groupBy(needs, ({ namespace, name }) => `${namespace}/${name}`)
+  return [...byName.values()].flatMap((same) => {
+    const [first] = same
+    return first ? [{ ...first, keys: [...new Set(same.flatMap(({ keys }) => keys))].toSorted() }] : []
+  })
+}
+
+const secretTrouble = async (
+  { api }: Cluster,
+  { namespace, name, keys }: Need,
+  { release, instance, workerSecret }: Installation,
+  signal: AbortSignal,
+): Promise<Trouble | undefined> => {
+  const made = name === `${instance}-keys` || name.startsWith(`${workerSecret}-`)
+  const advice = made
+    ? `the Job ${instance}-keys-… fills it: \`helm upgrade --reuse-values ${release} charts/shutterfleet\` runs it again; with keys.existingSecret it is yours`
+    : 'docs/kubernetes.md has what it must hold; pods read it at their start'
+  try {
+    const { data = {} } = await api.get<Secret>({ resource: kinds.secrets, namespace, name }, signal)
+    const missing = keys.filter((key) => !data[key])
+    if (missing.length === 0) return undefined
+    return { detail: `${name} in ${namespace} lacks ${missing.join(', ')}`, advice }
+  } catch (thrown) {
+    if (outcomeOf(thrown) !== 'not-found') throw thrown
+    return { detail: `${name} in ${namespace} is not there; pods take ${keys.join(', ') || 'all of it'}`, advice }
+  }
+}
+
+/** Whether the Secrets that pods of the release mount are there with their keys. No value of one is shown. */
+export const lookAtSecrets = async (cluster: Cluster, of: Installation, signal: AbortSignal): Promise<Found> => {
+  const { namespace, workersNamespace, workerSecret } = of
+  const selection = { labelSelector: releaseSelector(of.release) }
+  const list = <T extends KubeObject>(resource: typeof kinds.deployments | typeof kinds.statefulSets) =>
+    listAll<T>(cluster, { resource, namespace }, signal, selection)
+  const workloads = [...(await list<Workload>(kinds.deployments)), ...(await list<Workload>(kinds.statefulSets))]
+  const pools = await listAll<PoolObject>(cluster, { resource: browserPools, namespace: workersNamespace }, signal)
+  const needs = merged([
+    ...workloads.flatMap(({ spec }) => needsOf(spec.template.spec, namespace)),
+    ...pools.map(({ spec }) => ({
+      namespace: workersNamespace,
+      name: `${workerSecret}-${spec.pool}`,
+      keys: workerKeys,
+    })),
+  ])
+  const troubles: Trouble[] = []
+  for (const need of needs)
+    troubles.push(...[await secretTrouble(cluster, need, of, signal)].flatMap((each) => each ?? []))
+  const names = needs.map(({ name, keys }) => `${name} (${keys.join(', ')})`).join('; ')
+  return { summary: names, troubles }
+}

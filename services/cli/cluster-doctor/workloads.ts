@@ -1,0 +1,106 @@
+import { type Cluster, type Found, listAll, type Trouble } from './cluster.ts'
+import { type Installation, releaseSelector } from './installation.ts'
+import { type Condition, conditionOf, kinds, type Pod, type Workload, componentOf } from './objects.ts'
+
+/** Deployments that every release has. */
+const components = ['gateway', 'ledger', 'webhooks', 'controller', 'egress', 'webhook-egress'] as const
+
+const imageAdvice =
+  'bring the image to the registry that image.registry names, and name its Secret in image.pullSecrets'
+const startAdvice = 'a Secret or one of its keys is missing: see secrets, then `kubectl describe pod`'
+
+/** What to do about the words that Kubernetes has for a container that waits. */
+const waitAdvice: Readonly<Record<string, string>> = {
+  ImagePullBackOff: imageAdvice,
+  ErrImagePull: imageAdvice,
+  ErrImageNeverPull: imageAdvice,
+  InvalidImageName: imageAdvice,
+  CreateContainerConfigError: startAdvice,
+  CreateContainerError: startAdvice,
+  ContainerCreating: startAdvice,
+  PodInitializing: 'its init container waits: `kubectl logs POD -c migrate` has the reason',
+}
+
+/** What the first container of a pod waits for that has not started. */
+const waitingIn = ({ status = {} }: Pod) =>
+  [...(status.initContainerStatuses ?? []), ...(status.containerStatuses ?? [])].flatMap(
+    ({ state }) => state?.waiting ?? [],
+  )[0]
+
+/** Why a pod is not ready, in Kubernetes' words, and what to do; undefined where it is. */
+const podTrouble = (pod: Pod): Trouble | undefined => {
+  const { name, namespace } = pod.metadata
+  if (conditionOf(pod, 'Ready')?.status === 'True') return undefined
+  const scheduled = conditionOf(pod, 'PodScheduled')
+  if (scheduled?.status === 'False') {
+    return { detail: `${name} has no node: ${scheduled.message}`, advice: 'add nodes, or lower its resources' }
+  }
+  const { reason = 'not ready', message } = waitingIn(pod) ?? {}
+  const previous = reason === 'CrashLoopBackOff' ? ' --previous' : ''
+  const logs = `\`kubectl logs -n ${namespace} ${name} --all-containers${previous}\` has the reason`
+  return { detail: `${name} is ${reason}${message ? ` (${message})` : ''}`, advice: waitAdvice[reason] ?? logs }
+}
+
+const isSettled = ({ metadata, spec: { replicas = 1 }, status = {} }: Workload) =>
+  (status.observedGeneration ?? 0) >= (metadata.generation ?? 0) &&
+  (status.updatedReplicas ?? 0) >= replicas &&
+  (status.readyReplicas ?? 0) >= replicas
+
+const workloadTrouble = (workload: Workload, pods: readonly Pod[]): Trouble | undefined => {
+  if (isSettled(workload)) return undefined
+  const { metadata, spec, status = {} } = workload
+  const own = pods.filter((pod) => componentOf(pod) === componentOf(workload))
+  const first = own.flatMap((pod) => podTrouble(pod) ?? [])[0]
+  const { replicas = 1 } = spec
+  const refused: Condition | undefined = conditionOf(workload, 'ReplicaFailure')
+  const why = first?.detail ?? refused?.message ?? 'its pods are on their way'
+  return {
+    detail: `${metadata.name}: ${status.readyReplicas ?? 0} of ${replicas} pods ready, ${status.updatedReplicas ?? 0} of this revision; ${why}`,
+    advice:
+      first?.advice ??
+      `\`kubectl rollout status -n ${metadata.namespace} deployment/${metadata.name}\`, then its events`,
+  }
+}
+
+/** Whether each service of the release is there, and all its pods are ready and of its latest revision. */
+export const lookAtDeployments = async (
+  cluster: Cluster,
+  { release, namespace }: Installation,
+  signal: AbortSignal,
+): Promise<Found> => {
+  const selection = { labelSelector: releaseSelector(release) }
+  const [deployments, statefulSets, pods] = await Promise.all([
+    listAll<Workload>(cluster, { resource: kinds.deployments, namespace }, signal, selection),
+    listAll<Workload>(cluster, { resource: kinds.statefulSets, namespace }, signal, selection),
+    listAll<Pod>(cluster, { resource: kinds.pods, namespace }, signal, selection),
+  ])
+  const workloads = [...deployments, ...statefulSets]
+  const missing = components
+    .filter((component) => !deployments.some((each) => componentOf(each) === component))
+    .map((component) => ({
+      detail: `the Deployment of ${component} is missing`,
+      advice: `\`helm upgrade --reuse-values ${release} charts/shutterfleet -n ${namespace}\` makes it again`,
+    }))
+  const troubles = [...missing, ...workloads.flatMap((each) => workloadTrouble(each, pods) ?? [])]
+  return { summary: `${workloads.length} with all their pods ready`, troubles }
+}
+
+/** Whether Jobs and hooks of the release have done their work; hooks that have are gone. */
+export const lookAtJobs = async (
+  cluster: Cluster,
+  { release, namespace }: Installation,
+  signal: AbortSignal,
+): Promise<Found> => {
+  const labelSelector = releaseSelector(release)
+  const jobs = await listAll<Workload>(cluster, { resource: kinds.jobs, namespace }, signal, { labelSelector })
+  const troubles = jobs.flatMap((job) => {
+    const failed = conditionOf(job, 'Failed')
+    if (failed?.status !== 'True') return []
+    const { name } = job.metadata
+    const advice = `\`kubectl logs -n ${namespace} job/${name} --all-pods\` has the reason; then helm upgrade runs it again`
+    return [{ detail: `${name} failed: ${failed.message ?? failed.reason ?? 'no reason given'}`, advice }]
+  })
+  const running = jobs.filter((job) => !conditionOf(job, 'Failed') && !conditionOf(job, 'Complete'))
+  const names = running.map(({ metadata }) => metadata.name).join(', ')
+  return { summary: running.length === 0 ? 'none has failed' : `none has failed; running: ${names}`, troubles }
+}

@@ -1,0 +1,107 @@
+import { openDatabase } from '#shared/db/connection.ts'
+import { readEnv } from '#shared/config/read-env.ts'
+import { knownNames } from '#shared/config/settings/all.ts'
+import { localSettings } from '#shared/config/settings/local.ts'
+import { pathsOf } from '#local/data-folder.ts'
+import { readLocalFile } from '#local/local-file.ts'
+import { type Command, type CommandContext, dataFlag, flagText, type Typed, UsageError } from './command.ts'
+import { readDuration } from './duration.ts'
+import { dataFolderOf, notRunning } from './installation.ts'
+import { draw } from './top/draw.ts'
+import { refresh } from './top/refresh.ts'
+import { type Snapshot, type Sources, takeSnapshot, windowSeconds } from './top/snapshot.ts'
+
+const statementMs = 3000
+const [shortestMs, longestMs] = [1000, 60_000]
+/** Of what is no terminal. */
+const plainColumns = 120
+
+const intervalOf = (typed: Typed): number => {
+  const text = flagText(typed, 'interval') ?? '2s'
+  const ms = readDuration('interval', text)
+  if (ms < shortestMs || ms > longestMs) throw new UsageError(`--interval ${text}: must be from 1s to 1m`)
+  return ms
+}
+
+const metricsUrlOf = (typed: Typed): string | undefined => {
+  const url = flagText(typed, 'metrics')
+  if (url === undefined || /^https?:$/.test(URL.parse(url)?.protocol ?? '')) return url
+  throw new UsageError(`--metrics ${url}: must be an address such as http://127.0.0.1:9090/metrics`)
+}
+
+type Addresses = {
+  readonly of: string
+  readonly databaseUrl: string | undefined
+  readonly controllerUrl: string | undefined
+}
+
+/** Of the installation on the data folder, unless flag and environment name another. Throws `SERVICE_UNAVAILABLE` where nothing does. */
+const addressesOf = async ({ env }: CommandContext, typed: Typed): Promise<Addresses> => {
+  const given = metricsUrlOf(typed)
+  const { databaseUrl } = readEnv({ databaseUrl: localSettings.givenDatabaseUrl }, env, knownNames)
+  const elsewhere = given !== undefined || (databaseUrl !== undefined && flagText(typed, 'data') === undefined)
+  if (elsewhere) return { of: given ? new URL(given).host : 'database', databaseUrl, controllerUrl: given }
+  const folder = dataFolderOf(env, typed)
+  const local = await readLocalFile(pathsOf(folder).localFile)
+  if (!local) throw notRunning(`nothing runs on ${folder}`, ', or give --metrics URL and SHUTTERFLEET_DATABASE_URL')
+  const controllerUrl = local.services.find(({ name }) => name === 'controller')?.metrics_url ?? undefined
+  return { of: local.base_url, databaseUrl: local.database_url, controllerUrl }
+}
+
+const jsonOf = ({ at, pools, captures }: Snapshot) => ({
+  at: at.toISOString(),
+  window_seconds: windowSeconds,
+  pools: typeof pools === 'string' ? null : pools.map((pool) => ({ ...pool })),
+  ...(typeof captures === 'string'
+    ? { queues: null, stages: null, slowest_stage: null, errors: null }
+    : {
+        queues: captures.queues.map(({ oldestMs, ...queue }) => ({ ...queue, oldest_seconds: oldestMs / 1000 })),
+        stages: captures.stages.map(({ stage, p50Ms, p95Ms }) => ({ stage, p50_ms: p50Ms, p95_ms: p95Ms })),
+        slowest_stage: captures.stages[0]?.stage ?? null,
+        errors: captures.failures.map(({ id, host = null, ...failure }) => ({
+          screenshot_id: id,
+          ...failure,
+          host,
+        })),
+      }),
+  unread: [pools, captures].filter((part) => typeof part === 'string'),
+})
+
+const show = async (context: CommandContext, typed: Typed, sources: Sources): Promise<void> => {
+  const { terminal, env, stop, print } = context
+  const isLive = terminal !== undefined && !typed.flags['once'] && !typed.flags['json']
+  if (!isLive) {
+    const snapshot = await takeSnapshot(sources, new Date())
+    const columns = terminal?.size().columns ?? plainColumns
+    return print({ json: jsonOf(snapshot), text: draw(snapshot, { columns, colour: false }).join('\n') })
+  }
+  // https://no-color.org
+  const colour = !env['NO_COLOR'] && env['TERM'] !== 'dumb'
+  const frame = async (size: { readonly columns: number; readonly rows: number }) =>
+    draw(await takeSnapshot(sources, new Date()), { ...size, colour })
+  await refresh(terminal, frame, { everyMs: intervalOf(typed), stop })
+}
+
+/** `top`: pools, queues, rates, the slowest stages and the last errors, refreshed in place until Ctrl-C. */
+export const top: Command = {
+  usage: 'top [--once] [--interval 2s] [--metrics URL] [--data DIR]',
+  summary: 'shows pools, queues, rates, the slowest stages and the last errors, refreshed in place',
+  flags: {
+    once: { type: 'boolean', help: 'print it once, as is done where the output is no terminal' },
+    interval: { type: 'string', value: '2s', help: 'time between two refreshes, from 1s to 1m (default 2s)' },
+    metrics: {
+      type: 'string',
+      value: 'URL',
+      help: 'metrics of the leading controller of another installation, whose SHUTTERFLEET_DATABASE_URL is set',
+    },
+    data: dataFlag,
+  },
+  operands: [],
+  run: async (context, typed) => {
+    intervalOf(typed)
+    const { of, databaseUrl, controllerUrl } = await addressesOf(context, typed)
+    await using database =
+      databaseUrl === undefined ? undefined : openDatabase({ url: databaseUrl, poolMax: 4, statementMs })
+    await show(context, typed, { of, database, controllerUrl, stop: context.stop })
+  },
+}

@@ -1,0 +1,200 @@
+import { stripVTControlCharacters } from 'node:util'
+import type { PoolFigures } from './read-pools.ts'
+import { type CaptureFigures, type QueueFigures, type ShownFailure, type Snapshot, windowSeconds } from './snapshot.ts'
+
+/** What is drawn on. Without a bound of `rows` everything is shown. */
+export type Canvas = { readonly columns: number; readonly rows?: number; readonly colour: boolean }
+
+/** How a text stands out. */
+type Look = 'bold' | 'dim' | 'red' | 'yellow' | 'green'
+type Cell = { readonly text: string; readonly look?: Look | undefined }
+/** `drop`: columns go where the screen is too narrow, the highest first; 0 stays. */
+type Column<T> = {
+  readonly heading: string
+  readonly drop: number
+  readonly left?: true
+  readonly cell: (row: T) => Cell
+}
+
+const codes: Readonly<Record<Look, number>> = { bold: 1, dim: 2, red: 31, yellow: 33, green: 32 }
+const gap = '  '
+
+/** Only after the text has its width: codes take no room. */
+const paint = (text: string, look: Look | undefined, { colour }: Canvas): string =>
+  colour && look !== undefined ? `\u001B[${codes[look]}m${text}\u001B[0m` : text
+
+const cut = (text: string, width: number): string => {
+  if (text.length <= width) return text
+  return width <= 0 ? '' : `${text.slice(0, width - 1)}…`
+}
+
+/** A whole number, shorter from 100,000 on, as columns stay narrow. */
+const count = (value: number | undefined): string => {
+  if (value === undefined) return '–'
+  return value < 100_000 ? String(value) : `${Math.round(value / 1000)}k`
+}
+
+const units = [
+  { of: 'h', ms: 3_600_000 },
+  { of: 'm', ms: 60_000 },
+  { of: 's', ms: 1000 },
+] as const
+
+/** A time in at most five characters. */
+export const shortTime = (ms: number): string => {
+  if (ms < 1000) return `${Math.round(ms)}ms`
+  if (ms < 10_000) return `${(ms / 1000).toFixed(1)}s`
+  const unit = units.find((each) => ms >= each.ms * 2) ?? units[2]
+  return `${Math.floor(ms / unit.ms)}${unit.of}`
+}
+
+const widthOf = <T>({ heading, cell }: Column<T>, rows: readonly T[]): number =>
+  Math.max(heading.length, ...rows.map((row) => cell(row).text.length))
+
+const tableOf = <T>(columns: readonly Column<T>[], rows: readonly T[], canvas: Canvas): string[] => {
+  const sized = columns.map((column) => ({ column, width: widthOf(column, rows) }))
+  let shown = sized
+  const total = () => shown.reduce((sum, { width }) => sum + width + gap.length, -gap.length)
+  while (total() > canvas.columns && shown.some(({ column }) => column.drop > 0)) {
+    const next = Math.max(...shown.map(({ column }) => column.drop))
+    shown = shown.filter(({ column }) => column.drop !== next)
+  }
+  const lineOf = (cells: readonly Cell[]) => {
+    const last = cells.findLastIndex(({ text }) => text !== '')
+    const filled = cells.slice(0, last + 1).map(({ text, look }, index) => {
+      const { width = 0, column } = shown[index] ?? {}
+      if (!column?.left) return paint(text.padStart(width), look, canvas)
+      return paint(index === last ? text : text.padEnd(width), look, canvas)
+    })
+    return filled.join(gap)
+  }
+  return [
+    lineOf(shown.map(({ column: { heading } }) => ({ text: heading, look: 'dim' }))),
+    ...rows.map((row) => lineOf(shown.map(({ column }) => column.cell(row)))),
+  ]
+}
+
+const plain = (text: string): Cell => ({ text })
+const atLeastOne = (value: number, look: Look): Look | undefined => (value > 0 ? look : undefined)
+
+const barCells = 10
+const bar = (part: number) => {
+  const full = Math.round(Math.min(1, Math.max(0, part)) * barCells)
+  return '█'.repeat(full) + '░'.repeat(barCells - full)
+}
+
+const readyLook = ({ ready, desired = 0 }: PoolFigures): Look => {
+  if (ready === undefined) return 'dim'
+  return ready < desired ? 'yellow' : 'green'
+}
+
+const poolColumns: readonly Column<PoolFigures>[] = [
+  { heading: 'POOL', drop: 0, left: true, cell: ({ pool }) => ({ text: pool, look: 'bold' }) },
+  { heading: 'QUEUE', drop: 6, left: true, cell: ({ queue }) => plain(queue) },
+  {
+    heading: 'READY',
+    drop: 1,
+    cell: (pool) => ({ text: `${count(pool.ready)}/${count(pool.desired)}`, look: readyLook(pool) }),
+  },
+  { heading: 'STARTING', drop: 7, cell: ({ coming }) => plain(count(coming)) },
+  {
+    heading: 'MIN–MAX',
+    drop: 5,
+    cell: ({ min, max, desired }) => ({
+      text: `${count(min)}–${count(max)}`,
+      look: max !== undefined && max > 0 && desired === max && max !== min ? 'yellow' : undefined,
+    }),
+  },
+  { heading: 'SLOTS', drop: 2, cell: ({ busy, slots }) => plain(`${count(busy)}/${count(slots)}`) },
+  {
+    heading: '',
+    drop: 4,
+    left: true,
+    cell: ({ busy, slots }) => plain(slots ? bar((busy ?? 0) / slots) : ''),
+  },
+  { heading: 'WAITING', drop: 3, cell: ({ waiting }) => plain(count(waiting)) },
+]
+
+const queueColumns: readonly Column<QueueFigures>[] = [
+  { heading: 'QUEUE', drop: 0, left: true, cell: ({ queue }) => ({ text: queue, look: 'bold' }) },
+  {
+    heading: 'WAITING',
+    drop: 1,
+    cell: ({ pending }) => ({ text: count(pending), look: atLeastOne(pending, 'yellow') }),
+  },
+  { heading: 'OLDEST', drop: 5, cell: ({ pending, oldestMs }) => plain(pending > 0 ? shortTime(oldestMs) : '–') },
+  { heading: 'RUNNING', drop: 4, cell: ({ processing }) => plain(count(processing)) },
+  { heading: 'ACCEPTED/min', drop: 6, cell: ({ accepted }) => plain(count(accepted)) },
+  { heading: 'DONE/min', drop: 2, cell: ({ completed }) => plain(count(completed)) },
+  { heading: 'FAILED/min', drop: 3, cell: ({ failed }) => ({ text: count(failed), look: atLeastOne(failed, 'red') }) },
+]
+
+type StageRow = {
+  readonly stage: string
+  readonly p50Ms: number
+  readonly p95Ms: number
+  readonly part: number | undefined
+}
+
+const stageColumns: readonly Column<StageRow>[] = [
+  { heading: 'STAGE', drop: 0, left: true, cell: ({ stage }) => plain(stage) },
+  { heading: 'P50', drop: 2, cell: ({ p50Ms }) => plain(shortTime(p50Ms)) },
+  { heading: 'P95', drop: 1, cell: ({ p95Ms }) => plain(shortTime(p95Ms)) },
+  { heading: '', drop: 3, left: true, cell: ({ part }) => plain(part === undefined ? '' : bar(part)) },
+]
+
+const stagesMax = 5
+const failuresMax = 5
+
+const clock = (at: Date) => at.toTimeString().slice(0, 8)
+
+/** What came from a page is shown without what would steer a terminal. */
+const harmless = (text: string) => stripVTControlCharacters(text).replaceAll(/[\p{Cc}\s]+/gu, ' ')
+
+const failureLine = ({ at, code, host, message, id }: ShownFailure, canvas: Canvas): string => {
+  const head = `${clock(new Date(at))}  ${code}`
+  const what = harmless([host, message].filter((part) => part).join(': '))
+  const rest = `${gap}${what}${gap}${id}`
+  return paint(cut(head, canvas.columns), 'red', canvas) + cut(rest, canvas.columns - head.length)
+}
+
+const captureParts = ({ queues, stages, total, failures }: CaptureFigures, canvas: Canvas): string[][] => {
+  const slowest = stages[0]?.p95Ms ?? 0
+  const rows = [...stages.slice(0, stagesMax), ...(total ? [total] : [])].map((stage) => ({
+    ...stage,
+    part: stage === total || slowest === 0 ? undefined : stage.p95Ms / slowest,
+  }))
+  const quiet = (text: string) => [paint(cut(text, canvas.columns), 'dim', canvas)]
+  const failed = failures.slice(0, failuresMax).map((failure) => failureLine(failure, canvas))
+  return [
+    tableOf(queueColumns, queues, canvas),
+    rows.length === 0 ? quiet(`no capture completed within ${windowSeconds} s`) : tableOf(stageColumns, rows, canvas),
+    failures.length === 0
+      ? quiet('no capture failed within the hour')
+      : [paint('LAST ERRORS', 'dim', canvas), ...failed],
+  ]
+}
+
+const notRead = (what: string, reason: string, canvas: Canvas): string[] => [
+  paint(cut(`${what} not read: ${reason}`, canvas.columns), 'red', canvas),
+]
+
+const poolPart = (pools: Snapshot['pools'], canvas: Canvas): string[] => {
+  if (typeof pools === 'string') return notRead('pools', pools, canvas)
+  if (pools.length > 0) return tableOf(poolColumns, pools, canvas)
+  return notRead('pools', 'this controller shows none; of several the one that leads does', canvas)
+}
+
+/** Draws a snapshot as lines, none wider than the canvas, and no more than it has rows. */
+export const draw = ({ at, of, pools, captures }: Snapshot, canvas: Canvas): string[] => {
+  const title = `shutterfleet  ${of}`
+  const time = clock(at)
+  const room = Math.max(0, canvas.columns - time.length - gap.length)
+  const head = paint(cut(title, room).padEnd(room), 'bold', canvas) + gap + time
+  const parts = [
+    poolPart(pools, canvas),
+    ...(typeof captures === 'string' ? [notRead('captures', captures, canvas)] : captureParts(captures, canvas)),
+  ]
+  const lines = [head, ...parts.flatMap((part) => ['', ...part])]
+  return canvas.rows === undefined ? lines : lines.slice(0, canvas.rows)
+}

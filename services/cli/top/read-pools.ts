@@ -1,0 +1,64 @@
+/** What a controller shows of one pool; what it does not show is undefined. */
+export type PoolFigures = {
+  readonly pool: string
+  readonly queue: string
+  readonly ready: number | undefined
+  /** Workers that are neither ready nor told to end. */
+  readonly coming: number | undefined
+  readonly desired: number | undefined
+  readonly min: number | undefined
+  readonly max: number | undefined
+  readonly slots: number | undefined
+  readonly busy: number | undefined
+  readonly waiting: number | undefined
+}
+
+type Sample = { readonly name: string; readonly labels: Readonly<Record<string, string>>; readonly value: number }
+
+const bytesMax = 8 * 1024 * 1024
+const sampleForm = /^shutterfleet_(\w+)(?:\{([^}]*)\})? (\S+)$/
+const labelForm = /(\w{1,64})="([^"]{0,200})"/g
+
+/** The samples of this project in a text of Prometheus. None of their label values has a quote or a brace. */
+const samplesIn = (text: string): Sample[] =>
+  text.split('\n').flatMap((line) => {
+    const [, name, list = '', value] = sampleForm.exec(line) ?? []
+    if (name === undefined) return []
+    const labels = [...list.matchAll(labelForm)].map(([, label = '', of = '']) => [label, of] as const)
+    return [{ name, labels: Object.fromEntries(labels), value: Number(value) }]
+  })
+
+const comingStates = ['unscheduled', 'starting', 'stuck']
+
+/** The pools that a controller's metrics show. */
+export const poolsIn = (text: string): PoolFigures[] => {
+  const samples = samplesIn(text).filter(({ name, labels }) => name.startsWith('pool_') && labels['browserpool'])
+  const byPool = Map.groupBy(samples, ({ labels }) => labels['browserpool'] ?? '')
+  return [...byPool].map(([pool, own]) => {
+    const value = (name: string) => own.find((each) => each.name === name)?.value
+    const workers = (states: readonly string[]) => {
+      const found = own.filter(({ name, labels }) => name === 'pool_workers' && states.includes(labels['state'] ?? ''))
+      return found.length === 0 ? undefined : found.reduce((sum, each) => sum + each.value, 0)
+    }
+    return {
+      pool,
+      queue: own[0]?.labels['queue'] ?? '',
+      ready: workers(['ready']),
+      coming: workers(comingStates),
+      desired: value('pool_workers_desired'),
+      min: value('pool_workers_min'),
+      max: value('pool_workers_max'),
+      slots: value('pool_slots'),
+      busy: value('pool_slots_busy'),
+      waiting: value('pool_captures_waiting'),
+    }
+  })
+}
+
+/** Reads the pools from a controller's metrics. Rejects where it does not answer within `timeoutMs`. */
+export const readPools = async (url: string, stop: AbortSignal, timeoutMs: number): Promise<PoolFigures[]> => {
+  const response = await fetch(url, { signal: AbortSignal.any([stop, AbortSignal.timeout(timeoutMs)]) })
+  const text = await response.text()
+  if (!response.ok) throw new Error(`${url} answers with ${response.status}`)
+  return poolsIn(text.slice(0, bytesMax))
+}

@@ -1,0 +1,86 @@
+import { countBacklog } from '#shared/db/count-backlog.ts'
+import type { Sql } from '#shared/db/connection.ts'
+import { readRecentCaptures, type RecentFailure, type RecentStage } from '#shared/db/recent-captures.ts'
+import { type PoolFigures, readPools } from './read-pools.ts'
+
+/** Window of rates and stages. */
+export const windowSeconds = 60
+const answerMs = 3000
+
+/** One queue: what is in it, and what came and went within the window. */
+export type QueueFigures = {
+  readonly queue: string
+  readonly pending: number
+  readonly processing: number
+  readonly oldestMs: number
+  readonly accepted: number
+  readonly completed: number
+  readonly failed: number
+}
+
+/** A failure as it is shown: of the address its host alone. */
+export type ShownFailure = Omit<RecentFailure, 'url'> & { readonly host: string | undefined }
+
+/** What the database says. */
+export type CaptureFigures = {
+  readonly queues: readonly QueueFigures[]
+  /** The slowest first; `total` is not among them. */
+  readonly stages: readonly RecentStage[]
+  readonly total: RecentStage | undefined
+  readonly failures: readonly ShownFailure[]
+}
+
+/** What is shown at one time; a part that could not be read is the reason for it. */
+export type Snapshot = {
+  readonly at: Date
+  readonly of: string
+  readonly pools: readonly PoolFigures[] | string
+  readonly captures: CaptureFigures | string
+}
+
+/** Where it is read. `controllerUrl`: address of the metrics of the leading controller; undefined where none is known. */
+export type Sources = {
+  readonly of: string
+  readonly database: Sql | undefined
+  readonly controllerUrl: string | undefined
+  readonly stop: AbortSignal
+}
+
+const hostOf = (url: string | null): string | undefined =>
+  url !== null && URL.canParse(url) ? new URL(url).host : undefined
+
+const readCaptures = async (database: Sql, nowMs: number): Promise<CaptureFigures> => {
+  const [backlog, recent] = await Promise.all([
+    countBacklog(database),
+    readRecentCaptures(database, { windowSeconds, nowMs }),
+  ])
+  const queues = backlog.map(({ pool, pending, processing, oldestMs }) => {
+    const { accepted = 0, completed = 0, failed = 0 } = recent.counts.find(({ queue }) => queue === pool) ?? {}
+    return { queue: pool, pending, processing, oldestMs, accepted, completed, failed }
+  })
+  const slowest = recent.stages.toSorted((one, other) => other.p95Ms - one.p95Ms)
+  return {
+    queues: queues.toSorted((one, other) => one.queue.localeCompare(other.queue)),
+    stages: slowest.filter(({ stage }) => stage !== 'total'),
+    total: slowest.find(({ stage }) => stage === 'total'),
+    failures: recent.failures.map(({ url, ...failure }) => ({ ...failure, host: hostOf(url) })),
+  }
+}
+
+const reasonOf = (thrown: unknown): string => {
+  const { message, cause } = thrown as Error
+  return cause instanceof Error ? `${message} (${cause.message})` : message
+}
+
+/** Reads everything at once; what does not answer within its bound is its reason, and the rest is there. */
+export const takeSnapshot = async ({ of, database, controllerUrl, stop }: Sources, at: Date): Promise<Snapshot> => {
+  const [pools, captures] = await Promise.all([
+    controllerUrl === undefined
+      ? 'no address of a controller: give that of its metrics with --metrics'
+      : readPools(controllerUrl, stop, answerMs).catch(reasonOf),
+    database === undefined
+      ? 'no database: set SHUTTERFLEET_DATABASE_URL'
+      : readCaptures(database, at.getTime()).catch(reasonOf),
+  ])
+  return { at, of, pools, captures }
+}

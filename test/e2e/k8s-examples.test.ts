@@ -1,0 +1,69 @@
+import { readdir, readFile, writeFile } from 'node:fs/promises'
+import { join, resolve } from 'node:path'
+import t from 'tap'
+import { parseAllDocuments, stringify } from 'yaml'
+import { chartFolder, type ChartObject, helm, helms, kubeVersion, objectsOf, renderText } from '#test/helpers/chart.ts'
+import { startCluster } from '#test/helpers/cluster.ts'
+
+// The examples of k8s/, as they stand.
+
+const root = resolve(import.meta.dirname, '../..')
+const cluster = await startCluster(t, { kwok: false })
+await cluster.applyCrd(await readFile(join(root, 'crds/browserpools.shutterfleet.dev.yaml'), 'utf8'))
+for (const name of ['shots', 'shots-workers', 'shutterfleet-workers']) await cluster.addNamespace(name)
+// A pod is refused whose account is not there.
+await cluster.kubectl(['create', 'serviceaccount', 'shots-shutterfleet', '--namespace=shots'])
+
+/** What an API server says to objects that it would take, or to those that it would not. */
+const dryRun = (objects: readonly object[]): Promise<string> => {
+  const list = JSON.stringify({ apiVersion: 'v1', kind: 'List', items: objects })
+  const args = ['apply', '--server-side', '--force-conflicts', '--dry-run=server', '-f', '-']
+  return cluster.kubectl(args, list).then(
+    () => 'taken',
+    ({ stderr }: { stderr: string }) => stderr,
+  )
+}
+/** Kinds of operators that this cluster has not. */
+const isOwn = ({ apiVersion }: ChartObject) => !apiVersion.startsWith('monitoring.coreos.com/')
+const documentsIn = async (path: string): Promise<ChartObject[]> =>
+  parseAllDocuments(await readFile(join(root, path), 'utf8')).map((each) => each.toJS() as ChartObject)
+
+t.test('pools: an API server takes each example, and refuses a field that is none', async (t) => {
+  const names = await readdir(join(root, 'k8s/pools'))
+  t.strictSame(names.toSorted(), ['proxied.yaml', 'standard.yaml', 'stealth.yaml'])
+  for (const name of names) t.equal(await dryRun(await documentsIn(`k8s/pools/${name}`)), 'taken', name)
+  const [pool] = await documentsIn('k8s/pools/standard.yaml')
+  t.match(await dryRun([{ ...pool, spec: { ...(pool?.['spec'] as object), size: 1 } }]), /unknown field "size"/)
+})
+
+t.test('values: both versions of Helm lint each size, and an API server takes what they make', async (t) => {
+  const names = await readdir(join(root, 'k8s/values'))
+  t.strictSame(names.toSorted(), ['large.yaml', 'medium.yaml', 'small.yaml'])
+  for (const name of names) {
+    const path = join(root, 'k8s/values', name)
+    for (const which of helms) {
+      const args = ['lint', '--strict', chartFolder, `--values=${path}`, `--kube-version=${kubeVersion}`]
+      t.match(await helm(which, args), /0 chart\(s\) failed/, `${which} ${name}`)
+    }
+    t.equal(await dryRun(objectsOf(await renderText(path)).filter(isOwn)), 'taken', name)
+  }
+})
+
+type Source = { readonly path: string; readonly helm: { readonly valuesObject: object } }
+type Chart = { readonly spec: { readonly chart: string; readonly sourceRef: { readonly name: string } } }
+
+t.test('GitOps: the values of both examples are those of the chart, which is where they say', async (t) => {
+  const [application] = await documentsIn('k8s/argocd/application.yaml')
+  const { source } = application?.['spec'] as { readonly source: Source }
+  const [repository, release] = await documentsIn('k8s/flux/helm-release.yaml')
+  const { chart, values } = release?.['spec'] as { readonly chart: Chart; readonly values: object }
+  for (const path of [source.path, chart.spec.chart]) t.equal(join(root, path), chartFolder)
+  t.equal(chart.spec.sourceRef.name, repository?.metadata.name)
+  const file = join(t.testdir(), 'values.yaml')
+  for (const given of [source.helm.valuesObject, values]) {
+    await writeFile(file, stringify(given))
+    t.equal(await dryRun(objectsOf(await renderText(file)).filter(isOwn)), 'taken')
+    await writeFile(file, stringify({ ...given, gateway: { replica: 2 } }))
+    await t.rejects(renderText(file), { stderr: /additional properties 'replica' not allowed/ })
+  }
+})

@@ -1,0 +1,85 @@
+import type { IncomingMessage } from 'node:http'
+import { resolve } from 'node:path'
+import t from 'tap'
+import { examineCluster } from '#cli/cluster-doctor/examine-cluster.ts'
+import { startAnsweringApi } from '#test/helpers/answering-api.ts'
+
+const root = resolve(import.meta.dirname, '../../../..')
+type Tap = Parameters<typeof startAnsweringApi>[0]
+type Answer = readonly [status: number, body: unknown]
+
+const controller = {
+  metadata: {
+    name: 'shots-controller',
+    namespace: 'here',
+    labels: { 'app.kubernetes.io/instance': 'shots', 'app.kubernetes.io/component': 'controller' },
+  },
+  spec: { template: { spec: { containers: [] } } },
+}
+const podOf = (name: string, component: string) => ({
+  metadata: { name, namespace: 'here', labels: { 'app.kubernetes.io/component': component } },
+  status: { conditions: [{ type: 'Ready', status: 'True' }] },
+})
+
+/** What is found of a part, where the API server answers a path as `answer` says and has nothing otherwise. */
+const found = async (t: Tap, name: string, answer: (path: string) => Answer | undefined) => {
+  const answerOf = ({ url = '' }: IncomingMessage): Answer => {
+    const [path = ''] = url.split('?')
+    if (path === '/version') return [200, { gitVersion: 'v1.36.0' }]
+    return answer(path) ?? [200, { items: path.endsWith('/deployments') ? [controller] : [] }]
+  }
+  const { kubeconfig } = await startAnsweringApi(t, (request, response) => {
+    const [status, body] = answerOf(request)
+    response.writeHead(status, { 'content-type': 'application/json' })
+    response.end(typeof body === 'string' ? body : JSON.stringify(body))
+  })
+  const stop = new AbortController().signal
+  const wanted = { namespace: undefined, release: undefined }
+  const findings = await examineCluster({ env: { KUBECONFIG: kubeconfig }, root, wanted, stop })
+  return findings.filter((each) => each.name === name)
+}
+
+t.test('doctor: metrics are read through the API server, one pod of each component', async (t) => {
+  const pods = [podOf('one', 'gateway'), podOf('two', 'gateway'), podOf('three', 'ledger')]
+  const answer = (path: string): Answer | undefined => {
+    if (path.endsWith('/pods')) return [200, { items: pods }]
+    if (path === '/api/v1/namespaces/here/pods/one:9090/proxy/metrics') return [200, 'shutterfleet_a 1']
+    if (path.endsWith('/proxy/metrics')) return [503, 'no way']
+    return undefined
+  }
+  const [metrics] = await found(t, 'metrics', answer)
+  t.match(metrics, { ok: true, detail: /^of gateway; the API server does not reach port 9090 of ledger/ })
+})
+
+t.test('doctor: metrics of another program on that port are a trouble, and a right that lacks is not', async (t) => {
+  const of =
+    (status: number) =>
+    (path: string): Answer | undefined => {
+      if (path.endsWith('/pods')) return [200, { items: [podOf('one', 'gateway')] }]
+      return path.endsWith('/proxy/metrics')
+        ? [status, status === 200 ? 'nginx_connections 1' : 'cannot get resource "pods/proxy"']
+        : undefined
+    }
+  t.match(await found(t, 'metrics', of(200)), [{ ok: false, detail: /one answers .* not with metrics of ours/ }])
+  t.match(await found(t, 'metrics', of(403)), [{ ok: true, detail: /your account may not reach pods/ }])
+})
+
+t.test('doctor: an API server that fails is a trouble of the part that needed it', async (t) => {
+  const answer = (path: string): Answer | undefined =>
+    path.endsWith('/nodes') ? [500, { message: 'etcd is full' }] : undefined
+  t.match(await found(t, 'nodes', answer), [{ ok: false, detail: /etcd is full/, advice: /readyz/ }])
+})
+
+t.test('doctor: without NetworkPolicies it warns', async (t) => {
+  t.match(await found(t, 'policies', () => undefined), [{ ok: true }, { ok: true, detail: /^warning: there are none/ }])
+})
+
+t.test('doctor: without a cluster nothing else is checked', async (t) => {
+  const wanted = { namespace: undefined, release: undefined }
+  const env = { SHUTTERFLEET_KUBECONFIG: '/nowhere' }
+  const findings = await examineCluster({ env, root, wanted, stop: new AbortController().signal })
+  const [first, ...others] = findings
+  t.match(first, { name: 'cluster', ok: false, advice: /KUBECONFIG/ })
+  t.ok(others.length > 8)
+  t.ok(others.every(({ checked }) => checked === false))
+})

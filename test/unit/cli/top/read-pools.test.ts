@@ -1,0 +1,46 @@
+import { createServer } from 'node:http'
+import t from 'tap'
+import { poolsIn, readPools } from '#cli/top/read-pools.ts'
+import { listening } from '#test/helpers/egress-filter.ts'
+
+const text = `# HELP shutterfleet_pool_workers Workers
+shutterfleet_pool_workers{service="controller",queue="standard",browserpool="fast",state="ready"} 2
+shutterfleet_pool_workers{service="controller",queue="standard",browserpool="fast",state="starting"} 1
+shutterfleet_pool_workers{service="controller",queue="standard",browserpool="fast",state="stuck"} 1
+shutterfleet_pool_workers_desired{service="controller",queue="standard",browserpool="fast"} 4
+shutterfleet_pool_slots{service="controller",queue="standard",browserpool="fast"} 4
+shutterfleet_pool_slots_busy{service="controller",queue="standard",browserpool="fast"} 3
+shutterfleet_pool_captures_waiting{service="controller",queue="proxied",browserpool="behind"} 7
+process_cpu_seconds_total 12
+`
+
+t.test('pools: are read from the metrics of a controller', async (t) => {
+  const unknown = { ready: undefined, coming: undefined, min: undefined, max: undefined }
+  t.strictSame(poolsIn(text), [
+    {
+      ...unknown,
+      pool: 'fast',
+      queue: 'standard',
+      ready: 2,
+      coming: 2,
+      desired: 4,
+      slots: 4,
+      busy: 3,
+      waiting: undefined,
+    },
+    { ...unknown, pool: 'behind', queue: 'proxied', desired: undefined, slots: undefined, busy: undefined, waiting: 7 },
+  ])
+  t.strictSame(poolsIn(''), [])
+})
+
+t.test('pools: a controller that does not answer in time, or with an error, is refused', async (t) => {
+  const stop = new AbortController().signal
+  await using server = await listening(
+    createServer(({ url }, response) => {
+      if (url === '/broken') response.writeHead(500).end()
+    }),
+  )
+  const at = `http://127.0.0.1:${server.port}`
+  await t.rejects(readPools(`${at}/broken`, stop, 5000), { message: /answers with 500/ })
+  await t.rejects(readPools(`${at}/silent`, stop, 50), { name: 'TimeoutError' })
+})
