@@ -1,5 +1,6 @@
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
 import { AppError, toAppError } from '#shared/errors/app-error.ts'
+import { traceIdOf } from '#shared/telemetry/trace.ts'
 import type { Context } from './context.ts'
 import { createClientErrors } from './http/client-error.ts'
 import { answerPreflight } from './http/cors.ts'
@@ -7,7 +8,7 @@ import { decodableTarget } from './http/decodable-target.ts'
 import { entrances, routeProbes, showEntrance } from './http/entrance.ts'
 import { errorAnswer } from './http/error-answer.ts'
 import type { Answer, Exchange } from './http/exchange.ts'
-import { readExchange } from './http/read-exchange.ts'
+import { endSpan, readExchange } from './http/read-exchange.ts'
 import { sendAnswer } from './http/send-answer.ts'
 import { guardKeys } from './keys/guard-keys.ts'
 import { methodsAt, type OperationName, prefixes, type Route, routes, unserved } from './operations/routes.ts'
@@ -44,20 +45,20 @@ const serve = async (
   run: Serve,
 ): Promise<FastifyReply> => {
   const began = performance.now()
-  const { exchange, trace } = readExchange(operation, request.raw, request.params as Record<string, string>)
+  const { exchange, span } = readExchange(operation, request.raw, request.params as Record<string, string>)
   let error: AppError | undefined
   const answer = await run(exchange).catch((thrown: unknown) => {
     error = toAppError(thrown)
     return errorAnswer(error, exchange.requestId, exchange.screenshotId)
   })
-  trace.end(answer.code)
+  endSpan(span, exchange, answer)
   context.events.answered({
     operation,
     status: answer.status,
     code: answer.code,
     ms: performance.now() - began,
     requestId: exchange.requestId,
-    traceId: trace.traceId,
+    traceId: traceIdOf(span.traceparent),
     accountId: exchange.caller?.accountId,
     fault: answer.status >= 500 ? error : undefined,
   })

@@ -8,7 +8,8 @@ Every setting is an environment variable with the prefix \`${prefix}\`. A servic
 and reports all problems at once; a variable with the prefix that is not listed here is an error. \`NAME_FILE\` in place of
 \`NAME\` reads the value from a file, for secrets. Secrets never appear in messages or logs.
 
-Tracing follows the standard \`OTEL_…\` variables; the SDK is loaded only where \`OTEL_EXPORTER_OTLP_ENDPOINT\` is set.
+Gateway, ledger and webhooks send traces where \`OTEL_EXPORTER_OTLP_ENDPOINT\` is set, and follow the other standard \`OTEL_…\`
+variables ([operations.md](operations.md#traces)).
 
 This page is generated from the code by \`make docs\`; \`make check\` fails where it differs.
 `

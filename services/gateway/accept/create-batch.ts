@@ -71,7 +71,13 @@ export const createBatch = async (context: Context, exchange: Exchange): Promise
   const common = commonOf(members, request)
   await refuseUnavailable(context, exchange, { ...members[0], ...common }, request.parsed)
   const id = newId()
-  const batch = { id, ...common, members: members.map((member) => ({ ...member, cacheKey: member.sharing?.key })) }
+  const { traceparent } = exchange
+  const batch = {
+    id,
+    ...common,
+    traceparent,
+    members: members.map((member) => ({ ...member, cacheKey: member.sharing?.key })),
+  }
   const outcome = judged(exchange, await context.captures.acceptBatch(batch, exchange.caller !== undefined))
   const { accountId } = outcome.caller
   if (outcome.replayOf !== undefined) {

@@ -79,7 +79,7 @@ export const createCapture = async (
   of: { readonly id: string; readonly lane: Lane; readonly request: CaptureRequest },
 ): Promise<CreatedCapture> => {
   const { id, lane, request } = of
-  const capture = await prepareCapture(context, of)
+  const capture = { ...(await prepareCapture(context, of)), traceparent: exchange.traceparent }
   if (request.parsed.unavailable) {
     judged(exchange, await context.captures.tryAccept(capture, exchange.caller !== undefined))
     throw validationError(request.parsed.unavailable)

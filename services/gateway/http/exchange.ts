@@ -6,7 +6,8 @@ import type { ErrorCode } from '#shared/errors/catalog.ts'
 /** One request on its way through an operation. */
 export type Exchange = {
   readonly requestId: string
-  readonly traceparent: string
+  /** See `Span`. */
+  readonly traceparent: string | undefined
   /** Address at the other end of the connection: the client's, or that of a proxy in front of the gateway. */
   readonly peerAddress: string | undefined
   readonly headers: IncomingHttpHeaders

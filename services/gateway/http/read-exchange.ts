@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http'
-import { continueTrace, type Trace } from '#shared/telemetry/trace.ts'
-import type { Exchange } from './exchange.ts'
+import { type Span, startTrace } from '#shared/telemetry/trace.ts'
+import type { Answer, Exchange } from './exchange.ts'
 import { readBody } from './read-body.ts'
 import { requestIdOf } from './request-id.ts'
 
@@ -38,20 +38,25 @@ const watchClient = ({ socket }: IncomingMessage): Disposable & { signal: AbortS
   return { signal: gone.signal, [Symbol.dispose]: () => socket.off('close', leave) }
 }
 
-/** Puts together what `operation` sees of a request, and begins its step of the trace. Nothing is judged yet. */
+/** Puts together what `operation` sees of a request, and begins its span. Nothing is judged yet. */
 export const readExchange = (
   operation: string,
   request: IncomingMessage,
   params: Readonly<Record<string, string>>,
-): { exchange: Exchange; trace: Trace } => {
-  const trace = continueTrace(`http ${operation}`, first(request.headers['traceparent']))
+): { exchange: Exchange; span: Span } => {
+  const span = startTrace({
+    name: `http ${operation}`,
+    traceparent: first(request.headers['traceparent']),
+    kind: 'SERVER',
+    attributes: { 'http.request.method': request.method ?? '' },
+  })
   const { url = '', headers } = request
   const queryAt = url.indexOf('?')
   const query = queryAt < 0 ? '' : url.slice(queryAt + 1)
   let body: Promise<Buffer> | undefined
   const exchange: Exchange = {
     requestId: requestIdOf(headers['x-request-id']),
-    traceparent: trace.traceparent,
+    traceparent: span.traceparent,
     peerAddress: request.socket.remoteAddress,
     headers,
     contentType: contentTypeOf(request),
@@ -65,5 +70,16 @@ export const readExchange = (
     screenshotId: undefined,
     isReplay: false,
   }
-  return { exchange, trace }
+  return { exchange, span }
 }
+
+/** Ends a request's span. Only a fault of ours is an error of the service (OpenTelemetry's conventions for HTTP servers). */
+export const endSpan = (span: Span, { screenshotId }: Exchange, { status, code }: Answer): void =>
+  span.end({
+    error: status >= 500 ? (code ?? 'SERVER_ERROR') : undefined,
+    attributes: {
+      'http.response.status_code': status,
+      ...(code !== undefined && { 'error.type': code }),
+      ...(screenshotId !== undefined && { 'shutterfleet.capture.id': screenshotId }),
+    },
+  })
