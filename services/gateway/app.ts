@@ -1,12 +1,13 @@
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
 import { AppError, toAppError } from '#shared/errors/app-error.ts'
+import { traceIdOf } from '#shared/telemetry/trace.ts'
 import type { Context } from './context.ts'
 import { type Answer, errorAnswer, sendAnswer, thrownAnswer } from './http/answer.ts'
 import { createClientErrors } from './http/client-error.ts'
 import { preflightHeaders } from './http/cors.ts'
 import { decodableTarget } from './http/decodable-target.ts'
 import { entrances, routeProbes, showEntrance } from './http/entrance.ts'
-import { type Exchange, readExchange } from './http/exchange.ts'
+import { endSpan, type Exchange, readExchange } from './http/exchange.ts'
 import { admitKey } from './http/identification/key-guesses.ts'
 import type { Operation } from './operations/operation.ts'
 import { methodsAt, prefixes, unserved } from './operations/paths.ts'
@@ -44,17 +45,17 @@ const serve = async (
   work: (exchange: Exchange) => Promise<Answer>,
 ): Promise<FastifyReply> => {
   const began = performance.now()
-  const { exchange, trace } = readExchange(operation, request.raw, request.params as Record<string, string>)
+  const { exchange, span } = readExchange(operation, request.raw, request.params as Record<string, string>)
   const { requestId } = exchange
   const answer = await work(exchange).catch((thrown: unknown) => thrownAnswer(thrown, requestId))
-  trace.end(answer.code)
+  endSpan(span, answer)
   context.events.answered({
     operation,
     status: answer.status,
     code: answer.code,
     ms: performance.now() - began,
     requestId,
-    traceId: trace.traceId,
+    traceId: traceIdOf(span.traceparent),
     accountId: answer.caller?.accountId,
     fault: answer.status >= 500 ? answer.thrown : undefined,
   })

@@ -17,7 +17,7 @@ export type Answered = {
   readonly code: ErrorCode | undefined
   readonly ms: number
   readonly requestId: string
-  readonly traceId: string
+  readonly traceId: string | undefined
   readonly accountId: string | undefined
   /** What a fault of ours was, for the log alone. */
   readonly fault: AppError | undefined

@@ -10,9 +10,13 @@ import type { Logger } from '#shared/telemetry/logger.ts'
 import type { Metrics } from '#shared/telemetry/metrics.ts'
 import type { LoopName } from './loop.ts'
 import type { Ignored } from './reports/judge-reports.ts'
+import { traceEnd } from './trace-end.ts'
 
 /** A capture that an event is about. */
 export type Seen = { readonly id: string; readonly pool: Pool; readonly lane: Lane }
+
+/** One that has ended, with the trace context of its request. */
+export type SeenEnd = Seen & { readonly traceparent: string | null }
 
 /**
  * What the reaper did with a capture: nobody began it, or not again after its worker died; no worker could be started for
@@ -41,7 +45,7 @@ export type Events = {
   readonly reportsUnread: (reports: number, part: number) => void
   /** The first attempt began, `waitedMs` after the capture was accepted. */
   readonly begun: (capture: Seen, waitedMs: number) => void
-  readonly ended: (capture: Seen, end: CaptureEnd) => void
+  readonly ended: (capture: SeenEnd, end: CaptureEnd) => void
   readonly lost: (id: string, objectKeys: readonly string[]) => void
   readonly admitted: (captures: number) => void
   /** `ended`: the capture had ended, so there was nothing to publish. */
@@ -150,7 +154,9 @@ const captureEvents = (log: Logger, metrics: Metrics) => {
     labels: ['queue', 'action'],
   })
   return {
-    ended: ({ id, pool, lane }, end) => {
+    ended: (capture, end) => {
+      const { id, pool, lane } = capture
+      traceEnd(capture, end, Date.now())
       ended.inc({ queue: pool, outcome: end.status === 'completed' ? 'completed' : end.code })
       if (end.status === 'completed' && end.processingTimeMs !== undefined) {
         processing.observe({ queue: pool }, seconds(end.processingTimeMs))

@@ -38,14 +38,17 @@ export type Facts = {
 type ProcessEnv = Readonly<Record<string, string>>
 
 const machineNames = ['PATH', 'HOME', 'LANG', 'LC_ALL', 'TMPDIR', 'NODE_EXTRA_CA_CERTS', 'NODE_COMPILE_CACHE']
-const isOfMachine = (name: string) => machineNames.includes(name) || name.startsWith('OTEL_')
 
 const defined = (env: Env): ProcessEnv =>
   Object.fromEntries(Object.entries(env).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])))
 
 /** What every process of this machine may see of the environment: nothing of ours, nothing secret. */
 export const machineEnv = (operator: Env): ProcessEnv =>
-  defined(Object.fromEntries(Object.entries(operator).filter(([name]) => isOfMachine(name))))
+  defined(Object.fromEntries(machineNames.map((name) => [name, operator[name]])))
+
+/** The standard variables of tracing, which may hold a receiver's token: for services that send spans alone. */
+const tracingEnv = ({ operator }: Facts): ProcessEnv =>
+  defined(Object.fromEntries(Object.entries(operator).filter(([name]) => name.startsWith('OTEL_'))))
 
 /** What the operator has set of a group of settings, except for the names in `decided`. */
 const settingsOf = (operator: Env, settings: Settings, decided: readonly string[]): ProcessEnv => {
@@ -98,8 +101,9 @@ const gatewayUrl = ({ operator, ports }: Facts): string =>
   `http://${operator[prefix + gatewaySettings.gatewayHost.name] ?? '127.0.0.1'}:${ports.gateway}`
 
 /** Environment of the sender of webhooks: the database and its own filter, no queue and no store. */
-export const webhooksEnv = (facts: Facts): ProcessEnv =>
-  serviceEnv(
+export const webhooksEnv = (facts: Facts): ProcessEnv => ({
+  ...tracingEnv(facts),
+  ...serviceEnv(
     facts,
     { ...commonSettings, ...databaseSettings, ...trustSettings, ...webhookSettings },
     {
@@ -109,7 +113,8 @@ export const webhooksEnv = (facts: Facts): ProcessEnv =>
       EGRESS_TOKEN: facts.secrets.webhookEgressToken,
       WEBHOOK_OPENING_KEYS: facts.secrets.webhookKeys.private,
     },
-  )
+  ),
+})
 /** The key of links to images, unless the operator has keys: so they can be rotated. */
 const linkKeys = ({ operator, secrets }: Facts): Readonly<Record<string, string>> =>
   ['LINK_SIGNING_KEYS', 'LINK_SIGNING_KEYS_FILE'].some((name) => operator[prefix + name] !== undefined)
@@ -117,8 +122,9 @@ const linkKeys = ({ operator, secrets }: Facts): Readonly<Record<string, string>
     : { LINK_SIGNING_KEYS: `1:${secrets.linkSigningKey}` }
 
 /** Environment of the gateway. */
-export const gatewayEnv = (facts: Facts): ProcessEnv =>
-  serviceEnv(
+export const gatewayEnv = (facts: Facts): ProcessEnv => ({
+  ...tracingEnv(facts),
+  ...serviceEnv(
     facts,
     { ...commonSettings, ...databaseSettings, ...queueSettings, ...storageSettings, ...gatewaySettings },
     {
@@ -134,15 +140,18 @@ export const gatewayEnv = (facts: Facts): ProcessEnv =>
       SEALING_KEY_STEALTH: facts.stealthChromium === undefined ? '' : facts.secrets.sealingKeys.stealth.public,
       SEALING_KEY_WEBHOOKS: facts.secrets.webhookKeys.public,
     },
-  )
+  ),
+})
 
 /** Environment of the ledger. */
-export const ledgerEnv = (facts: Facts): ProcessEnv =>
-  serviceEnv(
+export const ledgerEnv = (facts: Facts): ProcessEnv => ({
+  ...tracingEnv(facts),
+  ...serviceEnv(
     facts,
     { ...commonSettings, ...databaseSettings, ...queueSettings, ...storageSettings, ...ledgerSettings },
     { DATABASE_URL: facts.databaseUrl, NATS_URL: facts.natsUrlOf('ledger'), ...storage(facts) },
-  )
+  ),
+})
 
 /** Environment of the workers of one pool, which the controller starts. */
 export const workerEnv = (facts: Facts, pool: Pool): ProcessEnv =>

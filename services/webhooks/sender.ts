@@ -15,6 +15,7 @@ import {
   type TakenDelivery,
 } from '#shared/db/take-deliveries.ts'
 import { toAppError } from '#shared/errors/app-error.ts'
+import { startSpan } from '#shared/telemetry/trace.ts'
 import { createBell } from '#shared/process/bell.ts'
 import type { Post } from './attempt.ts'
 import type { Events } from './events.ts'
@@ -57,12 +58,21 @@ type Done = { readonly noted: readonly NotedAttempt[]; readonly notTried: readon
 const send = async (sender: Sender, { delivery, body, secrets }: Prepared): Promise<NotedAttempt | undefined> => {
   const { id, accountId, url, event, failures, takenAt } = delivery
   const at = sender.now()
-  const headers = secrets.length === 0 ? {} : signBody({ id, body, at, secrets })
+  const attributes = { 'shutterfleet.event': event, 'shutterfleet.delivery.id': id }
+  const span = startSpan({ name: 'webhook', traceparent: delivery.traceparent, kind: 'CLIENT', attributes })
+  const headers = {
+    ...(secrets.length > 0 && signBody({ id, body, at, secrets })),
+    ...(span.traceparent !== undefined && { traceparent: span.traceparent }),
+  }
   const began = performance.now()
   const outcome = await sender.attempt({ accountId, url, headers, body })
-  if (outcome === 'not_tried') return undefined
+  if (outcome === 'not_tried') {
+    span.end({ error: outcome })
+    return undefined
+  }
   const ms = Math.round(performance.now() - began)
   const { status, failure } = outcome
+  span.end({ error: failure ?? undefined, attributes: status === null ? {} : { 'http.response.status_code': status } })
   const nextMs = failure === null ? null : nextAttemptMs(sender.waitsMs, failures + 1, sender.chance())
   sender.events.attempted({ id, event, failure, status, ms, givenUp: failure !== null && nextMs === null })
   return { id, takenAt, at, ms, status, error: failure, nextMs }

@@ -8,11 +8,12 @@ export type Canary = {
   readonly heard: () => number
 }
 
-/** Makes a canary that counts who connects and says nothing. */
-export const createCanary = (): Canary => {
+/** Makes a canary that counts who connects, answers nothing, and calls `onHeard` each time. */
+export const createCanary = (onHeard: () => void): Canary => {
   let heard = 0
   const server = createServer((client) => {
     heard += 1
+    onHeard()
     client.destroy()
   })
   return { server, heard: () => heard }

@@ -15,10 +15,12 @@ export type Events = HoldEvents & {
   readonly hostFailed: (error: AppError) => void
   /** A host has ended, or was ended, and another takes its place. */
   readonly hostGone: (reason: string) => void
+  /** A page reached the worker's loopback, around its proxy. */
+  readonly canaryHeard: () => void
   /** The block lists that captures from here on are taken with. */
   readonly blockLists: (lists: Pick<BlockLists, 'key' | 'lists'>) => void
   readonly dropped: (id: string, reason: 'ended' | 'no-attempt-left' | 'unreadable') => void
-  readonly begun: (capture: { id: string; attempt: number; traceId: string }) => void
+  readonly begun: (capture: { id: string; attempt: number; traceId: string | undefined }) => void
   readonly ended: (result: CompletedResult | FailedResult, detail?: string) => void
   /** A fault of ours broke the attempt off; it is not counted, or the next one begins. */
   readonly interrupted: (capture: { id: string; attempt: number }, interruption: Interruption) => void
@@ -59,6 +61,10 @@ const declareMetrics = (metrics: Metrics) => ({
     help: '1 while the worker takes no captures for this cause.',
     labels: ['cause'],
   }),
+  canary: metrics.counter({
+    name: 'worker_canary_connections_total',
+    help: 'Connections of pages to the loopback of the worker, around their proxy; anything but 0 is a breach.',
+  }),
   blockLists: metrics.gauge({
     name: 'worker_block_list_info',
     help: 'Always 1: a list that the worker blocks by, at most a hundred of the operator; its version is the one that its head names, or the start of its SHA-256.',
@@ -68,7 +74,7 @@ const declareMetrics = (metrics: Metrics) => ({
 
 /** Makes the events of a worker. */
 export const createEvents = (logger: Logger, metrics: Metrics): Events => {
-  const { captures, stages, hosts, interruptions, held, blockLists } = declareMetrics(metrics)
+  const { captures, stages, hosts, interruptions, held, canary, blockLists } = declareMetrics(metrics)
   const observe = (timings: Partial<Timings>) => {
     for (const [stage, ms] of Object.entries(timings)) stages.observe({ stage }, ms / 1000)
   }
@@ -87,6 +93,10 @@ export const createEvents = (logger: Logger, metrics: Metrics): Events => {
     hostGone: (reason) => {
       hosts.inc({ outcome: 'gone' })
       logger.warn({ reason }, 'browser host is gone, starting another')
+    },
+    canaryHeard: () => {
+      canary.inc()
+      logger.error('a page reached the loopback of the worker around its proxy')
     },
     blockLists: (loaded) => {
       blockLists.reset()

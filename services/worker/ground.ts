@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type BlockLists, provideLists } from './block-lists/provide-lists.ts'
 import { type Canary, createCanary } from './canary.ts'
+import type { Events } from './events.ts'
 import { makeOwnFolder } from './own-folder.ts'
 import { makePageTrust } from './page-trust.ts'
 
@@ -22,7 +23,7 @@ export type Ground = AsyncDisposable & {
 /** Opens folder and canary for browsers, which have users of their own or are the worker's. */
 export const openGround = async (
   { extraCa, blockLists: operators }: { readonly extraCa: string; readonly blockLists: string },
-  hasUsers: boolean,
+  { hasUsers, events }: { readonly hasUsers: boolean; readonly events: Pick<Events, 'canaryHeard'> },
 ): Promise<Ground> => {
   await using stack = new AsyncDisposableStack()
   const folder = await makeOwnFolder(tmpdir())
@@ -31,7 +32,7 @@ export const openGround = async (
   const blockLists = await provideLists(operators, { into: join(folder, 'block-lists') })
   // By flags alone hosts pass through the folder to what is theirs.
   if (hasUsers) await chmod(folder, 0o711)
-  const { server, heard } = createCanary()
+  const { server, heard } = createCanary(events.canaryHeard)
   stack.defer(() => void server.close())
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')

@@ -13,7 +13,7 @@ await runMain('worker', async (life) => {
   using puller = new LanePuller(context.queue, config.pool)
   // Ends before the puller does: until the connection is flushed, what still arrives is handed back.
   await using _context = context
-  await using ground = await openGround(config, context.users !== undefined)
+  await using ground = await openGround(config, { hasUsers: context.users !== undefined, events: context.events })
   await using running = await openWorker({ config, context, ground, puller, life })
   const { queue, duty, pool, pod } = running
   using _drain = queue.subscribe(drainSubject({ pool, pod }), duty.drain)

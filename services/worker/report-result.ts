@@ -10,12 +10,12 @@ const retryMs = 250
 export const reportResult = async (
   queue: Queue,
   result: ResultMessage,
-  { pool, endsAt, traceparent }: { pool: Pool; endsAt: number; traceparent: string },
+  { pool, endsAt }: { pool: Pool; endsAt: number },
 ): Promise<void> => {
   const bytes = resultCodec.encode(result)
   for (;;) {
     try {
-      await publishStored(queue, resultSubject({ pool, id: result.id }), bytes, { traceparent })
+      await publishStored(queue, resultSubject({ pool, id: result.id }), bytes)
       return
     } catch (error) {
       if (performance.now() + retryMs > endsAt) throw error

@@ -16,7 +16,7 @@ import { open, type OpeningKey } from '#shared/queue/seal.ts'
 import { publishStored } from '#shared/queue/stored.ts'
 import { accountIdOfCapture, captureIdOf, startedSubject } from '#shared/queue/subjects.ts'
 import { ackWaitSeconds } from '#shared/queue/topology.ts'
-import { continueTrace } from '#shared/telemetry/trace.ts'
+import { traceIdOf } from '#shared/telemetry/trace.ts'
 import type { EgressLink } from './egress-link.ts'
 import type { Events } from './events.ts'
 import type { Host } from './host/steer-host.ts'
@@ -64,7 +64,6 @@ export type Served = { readonly ended: Promise<void> }
 type Held = {
   readonly delivery: Delivery
   readonly id: string
-  readonly trace: ReturnType<typeof continueTrace>
   /** Hands the delivery to whoever asks for it in a second, and rests as long. */
   readonly goBack: () => Promise<void>
 }
@@ -76,15 +75,10 @@ type Held = {
  */
 const runInBrowser = async (worker: Worker, host: Host, held: Held): Promise<(() => Promise<void>) | undefined> => {
   const { queue, pool, pod, events } = worker
-  const { delivery, id, trace } = held
+  const { delivery, id } = held
   const taken = { at: performance.now(), queue: sinceAcceptMs(id, Date.now()) }
-  const say = (started: Omit<StartedMessage, 'id' | 'pod'>, first = false) => {
-    const { traceparent } = trace
-    return publishStored(queue, startedSubject({ pool, id }), startedCodec.encode({ id, pod, ...started }), {
-      traceparent,
-      first,
-    })
-  }
+  const say = (started: Omit<StartedMessage, 'id' | 'pod'>, first = false) =>
+    publishStored(queue, startedSubject({ pool, id }), startedCodec.encode({ id, pod, ...started }), { first })
   const drop = (reason: Parameters<typeof events.dropped>[1]) => {
     events.dropped(id, reason)
     delivery.ack()
@@ -102,7 +96,7 @@ const runInBrowser = async (worker: Worker, host: Host, held: Held): Promise<(()
     return drop('unreadable')
   }
   if (!isFirst) await say({ attempt, kind: 'begun' })
-  events.begun({ id, attempt, traceId: trace.traceId })
+  events.begun({ id, attempt, traceId: traceIdOf(delivery.traceparent) })
   const before = { queue: taken.queue, claim: Math.round(performance.now() - taken.at) }
   const accountId = accountIdOfCapture(delivery.subject)
   const running = { id, accountId, ...progress, sealed: readable.sealed, endsAt, before }
@@ -110,9 +104,8 @@ const runInBrowser = async (worker: Worker, host: Host, held: Held): Promise<(()
   if ('finish' in end) {
     return async () => {
       const { result, detail } = await end.finish()
-      await reportResult(queue, result, { pool, endsAt, traceparent: trace.traceparent })
+      await reportResult(queue, result, { pool, endsAt })
       events.ended(result, detail)
-      if (result.outcome === 'failed') trace.end(result.code)
       delivery.ack()
     }
   }
@@ -131,28 +124,26 @@ const runInBrowser = async (worker: Worker, host: Host, held: Held): Promise<(()
  */
 export const serveDelivery = async (worker: Worker, host: Host, delivery: Delivery): Promise<Served> => {
   const id = captureIdOf(delivery.subject)
-  const trace = continueTrace('attempt', delivery.traceparent)
   const goBack = () => {
     delivery.nak(againMs)
     return rest()
   }
   const lose = async (thrown: unknown) => {
-    const error = toAppError(thrown)
-    worker.events.lost(id, error)
-    trace.end(error.code)
+    worker.events.lost(id, toAppError(thrown))
     await goBack()
   }
   const kept = keepWorking(delivery)
-  const end = () => {
-    kept[Symbol.dispose]()
-    trace.end()
-  }
   try {
-    const finish = await runInBrowser(worker, host, { delivery, id, trace, goBack })
-    if (finish) return { ended: finish().catch(lose).finally(end) }
+    const finish = await runInBrowser(worker, host, { delivery, id, goBack })
+    if (finish)
+      return {
+        ended: finish()
+          .catch(lose)
+          .finally(() => kept[Symbol.dispose]()),
+      }
   } catch (thrown) {
     await lose(thrown)
   }
-  end()
+  kept[Symbol.dispose]()
   return { ended: Promise.resolve() }
 }

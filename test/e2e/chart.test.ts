@@ -171,3 +171,21 @@ t.test('chart: services and hooks understand what they are given', async (t) => 
     }
   }
 })
+
+t.test('chart: what sends traces is let out to the receiver, and has its headers from a Secret', async (t) => {
+  const rendered = objectsOf(await renderText(ciPath('complete')))
+  const nameOf = (env: readonly { readonly name: string }[] = []) => env.map(({ name }) => name)
+  const pods = podsOf(rendered)
+  const traced = pods.filter(({ spec }) =>
+    spec.containers.some(({ env }) => nameOf(env).includes('OTEL_EXPORTER_OTLP_HEADERS')),
+  )
+  const componentOf = ({ metadata }: ChartPod) => metadata.labels['app.kubernetes.io/component'] ?? ''
+  t.strictSame([...new Set(traced.map(componentOf))].toSorted(), ['gateway', 'ledger', 'webhooks'])
+  t.notMatch(JSON.stringify(pods.filter((pod) => !traced.includes(pod))), 'OTEL_')
+  const policies = rendered.filter((object) => object.kind === 'NetworkPolicy' && /4318/.test(JSON.stringify(object)))
+  t.strictSame(policies.map(({ metadata }) => metadata.name.replace(/^.*-/, '')).toSorted(), [
+    'gateway',
+    'ledger',
+    'webhooks',
+  ])
+})

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { endWithParent } from './cluster-processes.ts'
@@ -9,7 +9,7 @@ import { freePort } from './free-port.ts'
 
 /** The folder that scripts/build-prometheus.sh fills. */
 const programs = resolve(import.meta.dirname, '../../.tools/prometheus')
-const ruleFiles = resolve(import.meta.dirname, '../../charts/shutterfleet/files/rules/*.yaml')
+const ruleFolder = resolve(import.meta.dirname, '../../charts/shutterfleet/files/rules')
 const startMs = 60_000
 const queryMs = 10_000
 
@@ -24,6 +24,8 @@ export type EvaluatedRule = {
   readonly name: string
   readonly health: 'ok' | 'err' | 'unknown'
   readonly state?: 'inactive' | 'pending' | 'firing'
+  /** ISO 8601. */
+  readonly lastEvaluation: string
   readonly lastError?: string
 }
 
@@ -34,18 +36,37 @@ export type Prometheus = AsyncDisposable & {
   readonly rules: () => Promise<EvaluatedRule[]>
 }
 
-const configOf = (targets: readonly string[]) =>
+/**
+ * Copies the rules of the chart, with every `for` divided by `hurry`: the only thing that a test changes of them. Expressions
+ * stay as they are, their windows included, which hold what there is since the start.
+ */
+const copyRules = async (folder: string, hurry: number): Promise<void> => {
+  for (const name of await readdir(ruleFolder)) {
+    const text = await readFile(join(ruleFolder, name), 'utf8')
+    const minutes = /^( +for: )(\d+)m$/gm
+    if (text.match(/^ +for:/gm)?.length !== text.match(minutes)?.length)
+      throw new Error(`${name}: a for is not in minutes`)
+    const hurried = text.replaceAll(
+      minutes,
+      (_, key: string, value: string) => `${key}${Math.ceil((+value * 60) / hurry)}s`,
+    )
+    await writeFile(join(folder, name), hurried)
+  }
+}
+
+const configOf = (targets: readonly string[], ruleFiles: string) =>
   JSON.stringify({
     global: { scrape_interval: '1s', scrape_timeout: '1s', evaluation_interval: '1s' },
     rule_files: [ruleFiles],
     scrape_configs: [{ job_name: 'shutterfleet', static_configs: [{ targets }] }],
   })
 
-/** Starts a Prometheus that scrapes `/metrics` of these hosts with ports every second. */
-export const startPrometheus = async (targets: readonly string[]): Promise<Prometheus> => {
+/** Starts a Prometheus that scrapes `/metrics` of these hosts with ports every second. `hurry`: see `copyRules`. */
+export const startPrometheus = async (targets: readonly string[], { hurry = 1 } = {}): Promise<Prometheus> => {
   const folder = await mkdtemp(join(tmpdir(), 'prometheus-'))
   const config = join(folder, 'prometheus.yml')
-  await writeFile(config, configOf(targets))
+  await copyRules(folder, hurry)
+  await writeFile(config, configOf(targets, join(folder, '*.yaml')))
   const address = `127.0.0.1:${await freePort()}`
   const flags = [`--config.file=${config}`, `--storage.tsdb.path=${folder}/data`, `--web.listen-address=${address}`]
   const child = spawn('setpriv', [...endWithParent, join(programs, 'prometheus'), ...flags], { stdio: 'ignore' })

@@ -64,10 +64,15 @@ const environment = (more: Readonly<Record<string, string>>) => {
   return { ...rest, ...more }
 }
 
+/** `env` is added to ours. `mount` is what a shell does first, in mounts of the system's own (root). */
+type Surroundings = { readonly env?: Readonly<Record<string, string>>; readonly mount?: string }
+
 /** Starts `up`, and waits until it has printed its document. Throws what it said where it does not come up. */
-const launch = async (dataDir: string, args: readonly string[], env: Readonly<Record<string, string>>) => {
+const launch = async (dataDir: string, args: readonly string[], { env, mount }: Required<Surroundings>) => {
   const command = ['up', '--data', dataDir, '--port', '0', '--json', ...args]
-  const up = spawn('setpriv', ['--pdeathsig', 'TERM', 'env', '-u', 'NODE_OPTIONS', program, ...command], {
+  const within = mount === '' ? [] : ['unshare', '--mount', 'sh', '-ec', `${mount}\nexec "$@"`, 'sh']
+  const clean = ['env', '-u', 'NODE_OPTIONS', program]
+  const up = spawn('setpriv', ['--pdeathsig', 'TERM', ...within, ...clean, ...command], {
     stdio: ['ignore', 'pipe', 'pipe'],
     env: environment(env),
   })
@@ -87,13 +92,13 @@ const launch = async (dataDir: string, args: readonly string[], env: Readonly<Re
   return { pid: up.pid ?? 0, stop, ...(JSON.parse(String(printed[0])) as LocalJson) }
 }
 
-/** Starts `bin/shutterfleet up` on a free port, in a folder of its own or a given one that stays; `env` is added to ours. */
+/** Starts `bin/shutterfleet up` on a free port, in a folder of its own or a given one that stays. */
 export const startSystem = async (
   args: readonly string[] = [],
-  options: { dataDir?: string; env?: Readonly<Record<string, string>> } = {},
+  { env = {}, mount = '', ...options }: Surroundings & { dataDir?: string } = {},
 ): Promise<System> => {
   const dataDir = options.dataDir ?? (await mkdtemp(join(tmpdir(), 'shutterfleet-up-')))
-  const up = await launch(dataDir, args, options.env ?? {})
+  const up = await launch(dataDir, args, { env, mount })
   const { base_url: baseUrl, api_key: apiKey, pid } = up
 
   const readLocal = async () => JSON.parse(await readFile(join(dataDir, 'local.json'), 'utf8')) as LocalJson

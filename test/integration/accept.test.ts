@@ -47,7 +47,8 @@ const awayFromMinuteEnd = async () => {
 // Contract: Charging
 t.test('an accepted capture is a record, a reservation and an outbox row', async (t) => {
   const tenant = await createTenant(database)
-  const capture = tenant.capture({ features: ['pdf'], options: { z: 1, a: 'NUL \u0000 and \ud800' } })
+  const traceparent = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01'
+  const capture = tenant.capture({ features: ['pdf'], options: { z: 1, a: 'NUL \u0000 and \ud800' }, traceparent })
   const outcome = await acceptCapture(database, capture, { windowSize })
   t.match(outcome, { ok: true, admitted: true, createdAt: /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z$/ })
   t.match(outcome.caller, {
@@ -71,6 +72,7 @@ t.test('an accepted capture is a record, a reservation and an outbox row', async
     budgetMs: 50_000,
     attempts: 0,
     sealed: capture.sealed,
+    traceparent,
   })
   const other = await createTenant(database)
   t.equal(await findCapture(database, { id: capture.id, accountId: other.accountId }), undefined)

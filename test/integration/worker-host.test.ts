@@ -240,7 +240,7 @@ t.test("a caller's proxy that cannot be used fails the capture, and nothing is l
 })
 
 t.test('the canary hears a browser without our flags, and none of our hosts', async (t) => {
-  const canary = createCanary()
+  const canary = createCanary(() => {})
   canary.server.listen(0, '127.0.0.1')
   await once(canary.server, 'listening')
   t.teardown(() => void canary.server.close())

@@ -58,7 +58,7 @@ t.test('stealth: a capture makes no request that its page did not cause', async 
 })
 
 t.test('stealth: by flags alone too no page of full Chromium gets around its proxy', async (t) => {
-  const { server, heard } = createCanary()
+  const { server, heard } = createCanary(() => {})
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
   t.teardown(() => server.close())

@@ -163,9 +163,9 @@ const images: readonly Mutation[] = [
   {
     point: 'Images of captures with a webhook',
     file: `${sql}/accept-capture.sql`,
-    find: 'c.retention_seconds, c.created_at, p_webhook_url, p_cache_key, p_cache_seconds);',
+    find: 'c.retention_seconds, c.created_at, p_webhook_url, p_cache_key, p_cache_seconds, p_traceparent);',
     replace: `case when p_webhook_url is null then c.retention_seconds else 86400 end, c.created_at, p_webhook_url,
-      p_cache_key, p_cache_seconds);`,
+      p_cache_key, p_cache_seconds, p_traceparent);`,
   },
   {
     point: 'After retention',

@@ -11,7 +11,8 @@ and reports all problems at once; a variable with the prefix that is not listed 
 Authorities of your own, which PostgreSQL, NATS or the object store have, are a PEM file that \`NODE_EXTRA_CA_CERTS\` names for every
 process; \`up\` hands it on. Pages do not trust them: for these is \`SHUTTERFLEET_EXTRA_CA\`.
 
-Tracing follows the standard \`OTEL_…\` variables; the SDK is loaded only where \`OTEL_EXPORTER_OTLP_ENDPOINT\` is set.
+Gateway, ledger and webhooks send traces where \`OTEL_EXPORTER_OTLP_ENDPOINT\` is set, and follow the other standard \`OTEL_…\`
+variables ([operations.md](operations.md#traces)).
 
 This page is generated from the code by \`make docs\`; \`make check\` fails where it differs.
 `

@@ -13,6 +13,7 @@ A pod: dict of
   account       its service account, where it is not the services' and gets no token
   volumes       { name: { mountPath, ...volume } }
   affinity      in place of that of all pods
+  traced        whether it sends traces
   migrates      whether it brings the database to the schema before it starts
   grace         seconds from SIGTERM to SIGKILL
   drainSeconds  seconds for which it still serves, while others learn that it goes
@@ -28,7 +29,7 @@ A pod: dict of
 {{- range $name, $from := .files }}{{ $_ := set $settings (printf "SHUTTERFLEET_%s_FILE" $name) (printf "/run/secrets/shutterfleet/%s" $name) }}{{ end -}}
 {{- range $name, $value := .config.settings }}{{ $_ := set $settings (printf "SHUTTERFLEET_%s" $name) $value }}{{ end -}}
 {{- if $root.Values.extraCa.configMap }}{{ $_ := set $settings "NODE_EXTRA_CA_CERTS" "/etc/shutterfleet/ca.crt" }}{{ end -}}
-{{- with $root.Values.otlpEndpoint }}{{ $_ := set $settings "OTEL_EXPORTER_OTLP_ENDPOINT" . }}{{ end -}}
+{{- if and .traced $root.Values.tracing.endpoint }}{{ $_ := merge $settings (fromYaml (include "shutterfleet.tracing" $root)) }}{{ end -}}
 {{- $container := fromYaml (include "shutterfleet.container" (merge (dict "settings" $settings) .)) -}}
 {{- $own := .config.container | default dict -}}
 {{- $container = mergeOverwrite $container (omit (deepCopy $own) "env" "volumeMounts") -}}
@@ -60,6 +61,12 @@ metadata:
   {{- end }}
 spec:
   {{- toYaml $spec | nindent 2 }}
+{{- end }}
+
+{{- define "shutterfleet.tracing" -}}
+OTEL_EXPORTER_OTLP_ENDPOINT: {{ .Values.tracing.endpoint | quote }}
+OTEL_TRACES_SAMPLER: parentbased_traceidratio
+OTEL_TRACES_SAMPLER_ARG: {{ .Values.tracing.sampleRatio | quote }}
 {{- end }}
 
 {{- define "shutterfleet.env" -}}
@@ -95,6 +102,12 @@ env:
   {{- if .podName }}
   - name: SHUTTERFLEET_CONTROLLER_POD
     valueFrom: { fieldRef: { fieldPath: metadata.name } }
+  {{- end }}
+  {{- with .root.Values.tracing }}
+  {{- if and $.traced .endpoint .existingSecret }}
+  - name: OTEL_EXPORTER_OTLP_HEADERS
+    valueFrom: { secretKeyRef: { name: {{ .existingSecret }}, key: {{ .headersKey }} } }
+  {{- end }}
   {{- end }}
 {{- with .ports }}
 ports:

@@ -93,13 +93,18 @@ const newBatch = (id: string, createdAt: string, members: Members): FoundBatch =
 const create = async (
   context: Context,
   request: ReadRequest<ParsedBatch>,
-  traceparent: string,
+  traceparent: string | undefined,
 ): Promise<CreatedBatch> => {
   const members = await prepareAll(context, request.parsed)
   const common = commonOf(members, request)
   await refuseUnavailable(context, { ...members[0], ...common }, request)
   const id = newId()
-  const batch = { id, ...common, members: members.map((member) => ({ ...member, cacheKey: member.sharing?.key })) }
+  const batch = {
+    id,
+    ...common,
+    traceparent,
+    members: members.map((member) => ({ ...member, cacheKey: member.sharing?.key })),
+  }
   const outcome = acceptedOutcome(await context.captures.acceptBatch(batch, request.caller !== undefined))
   const { caller, createdAt, replayOf } = outcome
   if (replayOf !== undefined) return await findAccepted(context, replayOf, caller)

@@ -13,7 +13,7 @@ export type WantedCapture = {
   readonly id: string
   readonly lane: Lane
   readonly request: CaptureRequest
-  readonly traceparent: string
+  readonly traceparent: string | undefined
 }
 
 /** A capture that was accepted, now or when the same request came before, with the fields of its record. */
@@ -49,7 +49,7 @@ export type Publishable = Pick<NewCapture, 'id' | 'pool' | 'lane' | 'budgetMs' |
 }
 
 /** Publishes an admitted capture without delaying the response. */
-export const publish = (context: Context, traceparent: string, capture: Publishable): void => {
+export const publish = (context: Context, traceparent: string | undefined, capture: Publishable): void => {
   const { id, pool, lane, accountId, budgetMs, sealed } = capture
   context.publisher.publish({ id, pool, lane, accountId, budgetMs, attempts: 0, sealed, traceparent })
 }
@@ -71,7 +71,7 @@ const findAccepted = async (
 const create = async (context: Context, wanted: WantedCapture): Promise<CreatedCapture> => {
   const { id, lane, request, traceparent } = wanted
   const counted = request.caller !== undefined
-  const capture = await prepareCapture(context, wanted)
+  const capture = { ...(await prepareCapture(context, wanted)), traceparent }
   if (request.parsed.unavailable) {
     const { caller } = acceptedOutcome(await context.captures.tryAccept(capture, counted))
     throw new RequestError(validationError(request.parsed.unavailable), { caller })

@@ -1,13 +1,15 @@
 import { randomUUID } from 'node:crypto'
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
 import { isId } from '#shared/db/is-id.ts'
-import { continueTrace, type Trace } from '#shared/telemetry/trace.ts'
+import { type Span, startTrace } from '#shared/telemetry/trace.ts'
+import type { Answer } from './answer.ts'
 import { readBody } from './body.ts'
 
 /** One request as it came. */
 export type Exchange = {
   readonly requestId: string
-  readonly traceparent: string
+  /** See `Span`. */
+  readonly traceparent: string | undefined
   /** Address at the other end of the connection: the client's, or that of a proxy in front of the gateway. */
   readonly peerAddress: string | undefined
   readonly headers: IncomingHttpHeaders
@@ -66,20 +68,25 @@ const watchClient = ({ socket }: IncomingMessage): Disposable & { signal: AbortS
   return { signal: gone.signal, [Symbol.dispose]: () => socket.off('close', leave) }
 }
 
-/** Puts together what `operation` sees of a request, and begins its step of the trace. Nothing is judged yet. */
+/** Puts together what `operation` sees of a request, and begins its span. Nothing is judged yet. */
 export const readExchange = (
   operation: string,
   request: IncomingMessage,
   params: Readonly<Record<string, string>>,
-): { exchange: Exchange; trace: Trace } => {
-  const trace = continueTrace(`http ${operation}`, first(request.headers['traceparent']))
+): { exchange: Exchange; span: Span } => {
+  const span = startTrace({
+    name: `http ${operation}`,
+    traceparent: first(request.headers['traceparent']),
+    kind: 'SERVER',
+    attributes: { 'http.request.method': request.method ?? '' },
+  })
   const { url = '', headers } = request
   const queryAt = url.indexOf('?')
   const query = queryAt < 0 ? '' : url.slice(queryAt + 1)
   let body: Promise<Buffer> | undefined
   const exchange: Exchange = {
     requestId: requestIdOf(headers['x-request-id']),
-    traceparent: trace.traceparent,
+    traceparent: span.traceparent,
     peerAddress: request.socket.remoteAddress,
     headers,
     contentType: contentTypeOf(request),
@@ -90,7 +97,20 @@ export const readExchange = (
     readBody: () => (body ??= readBody(request, bodyBytesMax)),
     watchClient: () => watchClient(request),
   }
-  return { exchange, trace }
+  return { exchange, span }
+}
+
+/** Ends a request's span. Only a fault of ours is an error of the service (OpenTelemetry's conventions for HTTP servers). */
+export const endSpan = (span: Span, { status, code, headers }: Answer): void => {
+  const screenshotId = headers?.['x-screenshot-id']
+  span.end({
+    error: status >= 500 ? (code ?? 'SERVER_ERROR') : undefined,
+    attributes: {
+      'http.response.status_code': status,
+      ...(code !== undefined && { 'error.type': code }),
+      ...(screenshotId !== undefined && { 'shutterfleet.capture.id': screenshotId }),
+    },
+  })
 }
 
 /** The id that stands in the path under `name`, in lower case. */

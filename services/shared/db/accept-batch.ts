@@ -11,7 +11,7 @@ import { onlyRow, type Sql } from './connection.ts'
 /** Captures to accept together: 1 to 100 members that differ in what belongs to their URL alone. */
 export type NewBatch = Pick<
   NewCapture,
-  'keyHash' | 'originHost' | 'features' | 'pool' | 'lane' | 'budgetMs' | 'webhookUrl' | 'idempotency'
+  'keyHash' | 'originHost' | 'features' | 'pool' | 'lane' | 'budgetMs' | 'webhookUrl' | 'idempotency' | 'traceparent'
 > & {
   readonly id: string
   /** How many seconds the members' results may be shared; absent: not at all, and members have no `cacheKey`. */
@@ -31,7 +31,7 @@ export type AcceptBatchOutcome = AcceptOutcome & {
 }
 
 const statement = `select ${requestColumns} from accept_batch($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14,
-  $15::uuid[], $16::text[], $17::text[], $18::bytea[], $19::bytea[], $20::bytea[])`
+  $15::uuid[], $16::text[], $17::text[], $18::bytea[], $19::bytea[], $20::bytea[], $21)`
 
 /**
  * Accepts all captures of a batch, or says why none, in one round trip; the order of the checks stands in
@@ -64,6 +64,7 @@ export const acceptBatch = async (
     members.map(({ sealed }) => sealed),
     members.map(({ tokenHash }) => tokenHash),
     members.map(({ cacheKey }) => cacheKey ?? null),
+    batch.traceparent ?? null,
   ])
   const row = onlyRow(rows)
   return { ...acceptedOf(row), admittedIds: row.admittedIds ?? [] }

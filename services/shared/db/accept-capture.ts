@@ -79,6 +79,8 @@ export type NewCapture = {
   /** Absent: it shares nothing. */
   readonly sharing?: Sharing | undefined
   readonly idempotency?: Idempotency | undefined
+  /** W3C trace context of the request that it came with. */
+  readonly traceparent?: string | undefined
 }
 
 /** A new capture that was accepted, or an earlier one that the request was accepted as before. */
@@ -175,7 +177,7 @@ export const relayAfterMs = 2000
 
 const statement = `select ${requestColumns}
   from accept_capture($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15,
-  $16, $17, $18, $19, $20, $21)`
+  $16, $17, $18, $19, $20, $21, $22)`
 
 /** A capture whoever asks for it. */
 type AskedFor = Omit<NewCapture, 'keyHash' | 'originHost'>
@@ -215,6 +217,7 @@ const accept = async (
     capture.idempotency?.key ?? null,
     capture.idempotency?.requestSha256 ?? null,
     accountId,
+    capture.traceparent ?? null,
   ]
   return acceptedOf(onlyRow(await database.query<RequestRow>(statement, parameters, 'keep')))
 }

@@ -24,6 +24,8 @@ export type JudgedCapture = {
   readonly unendedStarts: number
   /** The winner's object, once completed. */
   readonly objectKey: string | null
+  /** W3C trace context of its request; null where nobody traces it. */
+  readonly traceparent: string | null
 }
 
 /** How a capture ends: with an object, or with an error. Texts hold no NUL. */
@@ -65,7 +67,10 @@ export type CaptureChange = {
 export type Judgement = { readonly change?: CaptureChange | undefined; readonly losers?: readonly string[] }
 
 /** A capture after its judgement. */
-export type ChangedCapture = Pick<JudgedCapture, 'id' | 'accountId' | 'pool' | 'lane' | 'status' | 'objectKey'> & {
+export type ChangedCapture = Pick<
+  JudgedCapture,
+  'id' | 'accountId' | 'pool' | 'lane' | 'status' | 'objectKey' | 'traceparent'
+> & {
   /** Whether this very call brought its end. */
   readonly ended: boolean
 }
@@ -74,7 +79,7 @@ export type ChangedCapture = Pick<JudgedCapture, 'id' | 'accountId' | 'pool' | '
 type Locked = JudgedCapture & { readonly period: string; readonly batchId: string | null; readonly mayLead: boolean }
 
 const lock = `select id, account_id as "accountId", pool, lane, status, options ->> 'format' as format, token_hash as "tokenHash", attempts,
-  (extract(epoch from clock_timestamp() - created_at) * 1000)::float8 as "ageMs", unended_starts as "unendedStarts", object_key as "objectKey", period::text, batch_id as "batchId",
+  (extract(epoch from clock_timestamp() - created_at) * 1000)::float8 as "ageMs", unended_starts as "unendedStarts", object_key as "objectKey", period::text, batch_id as "batchId", traceparent,
   cache_key is not null as "mayLead"
   from capture where id = any ($1::uuid[]) and follows is null order by id for update`
 

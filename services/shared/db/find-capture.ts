@@ -77,12 +77,13 @@ export type CaptureToSend = {
   readonly budgetMs: number
   readonly attempts: number
   readonly sealed: Buffer
+  readonly traceparent: string | null
 }
 
 /** What is to be published of a capture that has not ended; undefined where it has, or is gone. */
 export const findMessage = async (database: Sql, id: string): Promise<CaptureToSend | undefined> => {
   const [row] = await database.query<CaptureToSend>(
-    `select id, account_id as "accountId", pool, lane, budget_ms as "budgetMs", attempts, sealed
+    `select id, account_id as "accountId", pool, lane, budget_ms as "budgetMs", attempts, sealed, traceparent
        from capture where id = $1 and sealed is not null and follows is null`,
     [id],
   )

@@ -35,13 +35,16 @@ export type TakenDelivery = {
   readonly sealedSecret: Buffer | null
   /** The secret of before a rotation, while it is still in use. */
   readonly sealedPreviousSecret: Buffer | null
+  /** W3C trace context of the capture's request. */
+  readonly traceparent: string | null
 }
 
 const take = `
 select t.id, t.account_id as "accountId", t.capture_id as "captureId", t.webhook_id as "webhookId", t.url, t.event,
        t.subject, t.body, ${isoTime('t.sent_at')} as "sentAt",
        ${isoTime("(t.leased_until - $4::integer * interval '1 millisecond')")} as "takenAt", t.failures, s.sealed as "sealedSecret",
-       case when s.previous_until > now() then s.previous_sealed end as "sealedPreviousSecret"
+       case when s.previous_until > now() then s.previous_sealed end as "sealedPreviousSecret",
+       (select c.traceparent from capture c where c.id = t.capture_id) as traceparent
   from take_deliveries($1, $2, $3, $4::integer) t left join webhook_secret s on s.webhook_id = t.webhook_id`
 
 /** Takes deliveries that are due, so that no other sender tries them while the lease lasts; see `sql/take-deliveries.sql`. */

@@ -22,9 +22,8 @@ const authoritiesVariable = 'NODE_EXTRA_CA_CERTS'
 const lingerMs = 5000
 
 /**
- * Runs a service until it ends by itself or is told to stop, with tracing where the standard `OTEL_…` variables ask for
- * it. An error becomes one line on standard error and the exit
- * code of the catalogue; a second stop signal ends the process at once.
+ * Runs a service until it ends by itself or is told to stop, with tracing where the standard `OTEL_…` variables ask for it.
+ * An error becomes one line on standard error and the exit code of the catalogue; a second stop signal ends the process at once.
  */
 export const runMain = async (service: string, run: (life: Life) => Promise<void>): Promise<void> => {
   const stopping = new AbortController()
@@ -38,7 +37,7 @@ export const runMain = async (service: string, run: (life: Life) => Promise<void
   try {
     // Node itself goes on without the file, and each connection that needs it fails.
     await readExtraCertificates(process.env[authoritiesVariable] ?? '', authoritiesVariable)
-    await using _tracing = process.env['OTEL_EXPORTER_OTLP_ENDPOINT'] ? await startTracing(service) : undefined
+    await using _tracing = await startTracing(service, process.env)
     await run({
       env: process.env,
       stop: stopping.signal,

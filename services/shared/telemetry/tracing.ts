@@ -1,20 +1,65 @@
-/** A running tracing SDK; dispose sends what is left, within the SDK's own bound. */
+import { diag, DiagLogLevel } from '@opentelemetry/api'
+import { createLogger } from './logger.ts'
+
+/** A running tracing SDK; dispose sends what is left, for three seconds at most. */
 export type Tracing = AsyncDisposable
 
+/** The services that send spans. Workers have no way to a receiver: the ledger records their stages, from their results. */
+const tracedServices: readonly string[] = ['gateway', 'ledger', 'webhooks']
+
+/** What the standard variables are where nobody has set them. Of traces that callers do not sample themselves one in twenty is. */
+const defaults = {
+  OTEL_TRACES_SAMPLER: 'parentbased_traceidratio',
+  OTEL_TRACES_SAMPLER_ARG: '0.05',
+  OTEL_NODE_RESOURCE_DETECTORS: 'env',
+}
+
+/** The last spans are not worth a stop that takes longer. */
+const shutdownMs = 3000
+/** A receiver that is away fails every export. */
+const logEveryMs = 60_000
+const reasonCharactersMax = 300
+
+const logFailures = (service: string) => {
+  const log = createLogger({ service, level: 'warn' })
+  let nextMs = 0
+  const warn = (reason: string) => {
+    if (performance.now() < nextMs) return
+    nextMs = performance.now() + logEveryMs
+    log.warn({ reason: reason.slice(0, reasonCharactersMax) }, 'spans are lost: OTLP receiver unavailable or too slow')
+  }
+  const ignore = () => {}
+  diag.setLogger(
+    { error: warn, warn, info: ignore, debug: ignore, verbose: ignore },
+    { logLevel: DiagLogLevel.WARN, suppressOverrideMessage: true },
+  )
+}
+
 /**
- * Loads the OpenTelemetry SDK and sends spans by OTLP as its standard `OTEL_…` variables say. Call only where
- * `OTEL_EXPORTER_OTLP_ENDPOINT` is set: the SDK costs 0.3 s and 100 MB. Metrics stay with Prometheus, logs with
- * standard error.
+ * Sends a service's spans by OTLP as the standard `OTEL_…` variables of `env` say, which is the process's own. Undefined
+ * for a service that sends none, and where no endpoint is set: the SDK is not loaded then, which costs 0.3 s and 45 MB. At
+ * most 2048 spans wait for the receiver; what is beyond is dropped, and nothing waits for it.
  */
-export const startTracing = async (service: string): Promise<Tracing> => {
+export const startTracing = async (service: string, env: NodeJS.ProcessEnv): Promise<Tracing | undefined> => {
+  const endpoint = env['OTEL_EXPORTER_OTLP_ENDPOINT'] || env['OTEL_EXPORTER_OTLP_TRACES_ENDPOINT']
+  if (!endpoint || !tracedServices.includes(service)) return undefined
+  for (const [name, value] of Object.entries(defaults)) env[name] ||= value
   const { NodeSDK } = await import('@opentelemetry/sdk-node')
   const sdk = new NodeSDK({
     serviceName: `shutterfleet-${service}`,
     metricReaders: [],
     logRecordProcessors: [],
     instrumentations: [],
-    autoDetectResources: false,
+    textMapPropagator: null,
   })
+  logFailures(service)
   sdk.start()
-  return { [Symbol.asyncDispose]: () => sdk.shutdown() }
+  return {
+    [Symbol.asyncDispose]: async () => {
+      const late = new Promise<void>((resolve) => {
+        setTimeout(resolve, shutdownMs).unref()
+      })
+      await Promise.race([sdk.shutdown().catch(() => {}), late])
+    },
+  }
 }

@@ -25,7 +25,7 @@ t.test('the time of a capture is counted where it has one, and ends are counted 
   const log = { debug: () => {} } as unknown as Logger
   const metrics = createMetrics('ledger')
   const { begun, ended } = createEvents(log, metrics)
-  const capture = { id: 'a', pool: 'standard', lane: 'normal' } as const
+  const capture = { id: 'a', pool: 'standard', lane: 'normal', traceparent: null } as const
   const completed = {
     status: 'completed',
     objectKey: 'captures/a',

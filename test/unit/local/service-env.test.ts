@@ -16,6 +16,7 @@ const operator = {
   NODE_COMPILE_CACHE: '/cache',
   AWS_SECRET_ACCESS_KEY: 'not ours',
   NODE_OPTIONS: '--import x',
+  OTEL_EXPORTER_OTLP_HEADERS: 'authorization=secret',
   SHUTTERFLEET_LOG_LEVEL: 'warn',
   SHUTTERFLEET_EGRESS_DNS_MS: '900',
   SHUTTERFLEET_WORKER_SLOTS: '2',
@@ -194,5 +195,15 @@ t.test('what is decided here is not set a second time by a file of the operator'
   const env = gatewayEnv(facts)
   t.equal(env['SHUTTERFLEET_KEY_PEPPER'], 'pepper')
   t.equal(env['SHUTTERFLEET_KEY_PEPPER_FILE'], undefined)
+  t.end()
+})
+
+t.test('tracing: its variables, which may hold a token, are for the services that send spans alone', (t) => {
+  const withToken = { gatewayEnv, ledgerEnv, webhooksEnv }
+  for (const [name, envOf] of Object.entries(withToken)) {
+    t.equal(envOf(facts)['OTEL_EXPORTER_OTLP_HEADERS'], 'authorization=secret', name)
+  }
+  const others = [machineEnv(operator), egressEnv(facts), webhookEgressEnv(facts), controllerEnv(facts)]
+  for (const env of [...others, workerEnv(facts, 'standard')]) t.notHas(env, { OTEL_EXPORTER_OTLP_HEADERS: String })
   t.end()
 })

@@ -111,5 +111,7 @@ export const Capture = defineEntity({
     cacheSeconds: p.integer().nullable(),
     /** The capture with which it ends. */
     follows: p.uuid().nullable(),
+    /** W3C trace context of the request that it came with; null where nobody traces it. */
+    traceparent: p.text().nullable(),
   },
 })

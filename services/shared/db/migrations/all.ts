@@ -13,6 +13,7 @@ import { QueueByReceiver } from './0012-queue-by-receiver.ts'
 import { RecognisePepper } from './0013-recognise-the-pepper.ts'
 import { KeepPageMetadata } from './0014-keep-page-metadata.ts'
 import { WakeSenders } from './0015-wake-senders.ts'
+import { KeepTraceContext } from './0016-keep-trace-context.ts'
 
 /** Every migration in order, under the name by which a database remembers it. */
 export const migrations = [
@@ -31,4 +32,5 @@ export const migrations = [
   { name: '0013-recognise-the-pepper', class: RecognisePepper },
   { name: '0014-keep-page-metadata', class: KeepPageMetadata },
   { name: '0015-wake-senders', class: WakeSenders },
+  { name: '0016-keep-trace-context', class: KeepTraceContext },
 ] as const

@@ -7,7 +7,8 @@ create or replace function accept_batch(
   p_key_hash bytea, p_origin_host text, p_features text[], p_window integer, p_relay_after_ms integer, p_counted boolean,
   p_batch_id uuid, p_pool text, p_lane text, p_budget_ms integer, p_webhook_url text, p_cache_seconds integer,
   p_idempotency_key text, p_request_sha256 bytea,
-  p_ids uuid[], p_urls text[], p_options text[], p_sealed bytea[], p_token_hashes bytea[], p_cache_keys bytea[]
+  p_ids uuid[], p_urls text[], p_options text[], p_sealed bytea[], p_token_hashes bytea[], p_cache_keys bytea[],
+  p_traceparent text default null
 ) returns request_check
 language plpgsql as $$
 declare
@@ -100,9 +101,9 @@ begin
   insert into batch (id, account_id, total, completed, created_at)
   values (p_batch_id, c.account_id, v_total, cardinality(array_positions(v_kinds, 'hit')), c.created_at);
   insert into capture (id, account_id, pool, lane, url, options, sealed, token_hash, budget_ms, period, retention_seconds,
-                       created_at, webhook_url, cache_key, cache_seconds, batch_id, batch_index)
+                       created_at, webhook_url, cache_key, cache_seconds, batch_id, batch_index, traceparent)
   select p_ids[i], c.account_id, p_pool, p_lane, p_urls[i], p_options[i]::json, p_sealed[i], p_token_hashes[i], p_budget_ms,
-         c.period, c.retention_seconds, c.created_at, p_webhook_url, p_cache_keys[i], p_cache_seconds, p_batch_id, i - 1
+         c.period, c.retention_seconds, c.created_at, p_webhook_url, p_cache_keys[i], p_cache_seconds, p_batch_id, i - 1, p_traceparent
     from unnest(v_own) as i;
   insert into outbox (capture_id, account_id, pool, lane, created_at, relay_at)
   select p_ids[i], c.account_id, p_pool, p_lane, c.created_at + (i - 1) * interval '1 microsecond',
@@ -114,7 +115,7 @@ begin
     v_source.kind := v_kinds[i];
     perform share_capture(v_source, c, p_ids[i], p_pool, p_lane, p_urls[i], p_options[i]::json, p_sealed[i],
                           p_token_hashes[i], p_budget_ms, p_webhook_url, p_cache_keys[i], p_cache_seconds, p_batch_id,
-                          i - 1);
+                          i - 1, p_traceparent);
   end loop;
   if p_idempotency_key is not null then
     perform keep_replay(c.account_id, p_idempotency_key, p_request_sha256, null, p_batch_id);

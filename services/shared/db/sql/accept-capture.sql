@@ -12,7 +12,8 @@ create or replace function accept_capture(
   p_id uuid, p_pool text, p_lane text, p_url text, p_options json, p_sealed bytea, p_token_hash bytea, p_budget_ms integer,
   p_counted boolean default false, p_webhook_url text default null,
   p_cache_key bytea default null, p_cache_seconds integer default null,
-  p_idempotency_key text default null, p_request_sha256 bytea default null, p_account_id uuid default null
+  p_idempotency_key text default null, p_request_sha256 bytea default null, p_account_id uuid default null,
+  p_traceparent text default null
 ) returns request_check
 language plpgsql as $$
 declare
@@ -57,7 +58,7 @@ begin
       c.shared := v_source.kind;
       c.used := read_used(c);
       perform share_capture(v_source, c, p_id, p_pool, p_lane, p_url, p_options, p_sealed, p_token_hash, p_budget_ms,
-                            p_webhook_url, p_cache_key, p_cache_seconds, null, null);
+                            p_webhook_url, p_cache_key, p_cache_seconds, null, null, p_traceparent);
       if p_idempotency_key is not null then
         perform keep_replay(c.account_id, p_idempotency_key, p_request_sha256, p_id, null);
       end if;
@@ -101,9 +102,9 @@ begin
   -- Read under the account's lock, so that an account's captures carry their order.
   c.created_at := clock_timestamp();
   insert into capture (id, account_id, pool, lane, url, options, sealed, token_hash, budget_ms, period,
-                       retention_seconds, created_at, webhook_url, cache_key, cache_seconds)
+                       retention_seconds, created_at, webhook_url, cache_key, cache_seconds, traceparent)
   values (p_id, c.account_id, p_pool, p_lane, p_url, p_options, p_sealed, p_token_hash, p_budget_ms, c.period,
-          c.retention_seconds, c.created_at, p_webhook_url, p_cache_key, p_cache_seconds);
+          c.retention_seconds, c.created_at, p_webhook_url, p_cache_key, p_cache_seconds, p_traceparent);
   insert into outbox (capture_id, account_id, pool, lane, created_at, relay_at)
   values (p_id, c.account_id, p_pool, p_lane, c.created_at,
           case when c.admitted then c.created_at + p_relay_after_ms * interval '1 millisecond' end);

@@ -98,7 +98,8 @@ begin
 
   followers := (
     select coalesce(json_agg(json_build_object('id', f.id, 'accountId', f.account_id, 'pool', f.pool, 'lane', f.lane,
-                                               'status', f.status, 'objectKey', f.object_key)), '[]')
+                                               'status', f.status, 'objectKey', f.object_key,
+                                               'traceparent', f.traceparent)), '[]')
       from capture f where f.id = any (v_followers));
   room_made := exists (
     select from lane_meter l join unnest(v_changes) as n

@@ -10,6 +10,7 @@ const id = '11111111-1111-4111-8111-111111111111'
 const keyOf = (digit: string, of = id) => `captures/2026-11-20T07/${of}/${digit.repeat(32)}`
 
 const pending: JudgedCapture = {
+  traceparent: null,
   id,
   accountId: '22222222-2222-4222-8222-222222222222',
   pool: 'standard',

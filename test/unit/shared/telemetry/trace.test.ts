@@ -1,21 +1,26 @@
 import t from 'tap'
-import { continueTrace } from '#shared/telemetry/trace.ts'
+import { startSpan, startTrace, traceIdOf } from '#shared/telemetry/trace.ts'
 
-const given = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01'
+const traceId = '0af7651916cd43dd8448eb211c80319c'
+const rest = `${traceId}-b7ad6b7169203331-01`
+const start = (traceparent: string | undefined) => startTrace({ name: 'accept', traceparent })
 
-t.test('goes on with the trace that it was given, as a step of its own', async (t) => {
-  const trace = continueTrace('accept', given)
-  t.equal(trace.traceId, '0af7651916cd43dd8448eb211c80319c')
-  t.match(trace.traceparent, /^00-0af7651916cd43dd8448eb211c80319c-[0-9a-f]{16}-01$/)
-  t.not(trace.traceparent, given)
+t.test("trace: passes a caller's context on as it is while nothing is recorded", async (t) => {
+  t.equal(start(`00-${rest}`).traceparent, `00-${rest}`)
+  t.equal(startSpan({ name: 'step', traceparent: `00-${rest}` }).traceparent, `00-${rest}`)
+  t.equal(traceIdOf(`00-${rest}`), traceId)
 })
 
-t.test('begins a trace where there is none or it is malformed', async (t) => {
+t.test('trace: reads what it knows of a later version', async (t) => {
+  for (const later of [`01-${rest}`, `01-${rest}-more`]) t.equal(start(later).traceparent, `00-${rest}`)
+})
+
+t.test('trace: is absent where the context is missing or malformed', async (t) => {
   const zeros = `00-${'0'.repeat(32)}-b7ad6b7169203331-01`
-  for (const bad of [undefined, '', 'nonsense', zeros, `${given}\r\nx: y`]) {
-    const trace = continueTrace('accept', bad)
-    t.match(trace.traceparent, /^00-[0-9a-f]{32}-[0-9a-f]{16}-00$/)
-    t.not(trace.traceId, '0'.repeat(32))
-    trace.end('TIMEOUT')
+  for (const bad of [undefined, '', 'nonsense', zeros, `ff-${rest}`, `00-${rest}-more`, `00-${rest}\r\nx: y`]) {
+    const span = start(bad)
+    t.equal(span.traceparent, undefined)
+    t.equal(startSpan({ name: 'step', traceparent: bad }).traceparent, undefined)
+    span.end({ error: 'TIMEOUT' })
   }
 })

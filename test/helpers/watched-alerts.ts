@@ -1,0 +1,74 @@
+import type { Test } from 'tap'
+import { eventually } from './eventually.ts'
+import { type Prometheus, startPrometheus } from './prometheus.ts'
+import type { System } from './system.ts'
+
+/** By which every `for` of the shipped rules is shorter: fifteen minutes are half a minute. */
+const hurry = 30
+/** Evaluations, one each second, that are more than the longest `for` so has. */
+const evaluationsMin = 35
+const withinMs = 240_000
+
+/** A Prometheus beside a system, and what fires there. */
+export type WatchedAlerts = AsyncDisposable & {
+  readonly prometheus: Prometheus
+  /** Waits until a query gives a series whose last value is above `min`. */
+  readonly reaches: (expr: string, min: number) => Promise<void>
+  /** Waits until all of `alerts` fire, and as long as any other would take: none other may have fired since the start. */
+  readonly expect: (t: Test, alerts: readonly string[]) => Promise<void>
+}
+
+/** Starts a Prometheus that scrapes the services of a system whose worker is ready, and evaluates the shipped rules. */
+export const watchAlerts = async (system: System): Promise<WatchedAlerts> => {
+  const { services } = await system.readLocal()
+  const prometheus = await startPrometheus(
+    services.flatMap(({ metrics_url: url }) => (url ? [new URL(url).host] : [])),
+    { hurry },
+  )
+  const fired = new Set<string>()
+  const evaluations = new Set<string>()
+  const look = async () => {
+    const rules = await prometheus.rules()
+    for (const { name, state } of rules) if (state === 'firing') fired.add(name)
+    const [first] = rules
+    if (first) evaluations.add(first.lastEvaluation)
+  }
+  return {
+    prometheus,
+    reaches: (expr, min) =>
+      eventually(async () => (await prometheus.query(expr, 0)).some(({ values }) => Number(values.at(-1)?.[1]) > min), {
+        withinMs,
+        what: `${expr} > ${min}`,
+      }),
+    expect: async (t, alerts) => {
+      await eventually(async () => (await look(), alerts.every((name) => fired.has(name))), {
+        withinMs,
+        what: `${alerts.join(', ')} fire`,
+      }).catch((error: unknown) => t.fail(`${String(error)}; firing: ${[...fired].join(', ')}`))
+      evaluations.clear()
+      await eventually(async () => (await look(), evaluations.size > evaluationsMin), { withinMs, what: 'evaluations' })
+      t.strictSame([...fired].toSorted(), alerts.toSorted())
+    },
+    [Symbol.asyncDispose]: () => prometheus[Symbol.asyncDispose](),
+  }
+}
+
+/** Sends a capture after the other, `atOnce` at a time, until disposed. */
+export const keepSending = (atOnce: number, send: (nth: number) => Promise<Response>): AsyncDisposable => {
+  const stop = new AbortController()
+  let sent = 0
+  const one = async () => {
+    while (!stop.signal.aborted) {
+      sent += 1
+      await (await send(sent)).arrayBuffer()
+    }
+  }
+  const all = Promise.all(Array.from({ length: atOnce }, one))
+  all.catch(() => {})
+  return {
+    [Symbol.asyncDispose]: async () => {
+      stop.abort()
+      await all
+    },
+  }
+}

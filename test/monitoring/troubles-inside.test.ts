@@ -1,0 +1,76 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import t from 'tap'
+import { startNats } from '#test/helpers/nats.ts'
+import { processTree } from '#test/helpers/process-tree.ts'
+import { startSystem } from '#test/helpers/system.ts'
+import { keepSending, watchAlerts } from '#test/helpers/watched-alerts.ts'
+
+const notRoot = process.getuid?.() === 0 ? false : 'mounts need root'
+const oneWorker = ['--workers-max', '1']
+
+const makeFolder = async () => {
+  const path = await mkdtemp(join(tmpdir(), 'shutterfleet-trouble-'))
+  return { path, [Symbol.asyncDispose]: () => rm(path, { recursive: true, force: true }) }
+}
+
+t.test('dead NATS: captures stay in the outbox, none starts, and the size of the pool is held', async (t) => {
+  await using nats = await startNats()
+  await using system = await startSystem([...oneWorker, '--nats', nats.url])
+  await using alerts = await watchAlerts(system)
+  await nats.stop()
+  await system.create({ html: '<h1>Nobody will see this</h1>' })
+  await alerts.expect(t, [
+    'ShutterfleetCapturesNotStarting',
+    'ShutterfleetOutboxNotPublished',
+    'ShutterfleetPoolFrozen',
+  ])
+})
+
+t.test('a full disk of the object store: captures fail by a fault of the service', { skip: notRoot }, async (t) => {
+  await using folder = await makeFolder()
+  const objects = join(folder.path, 'objects')
+  const mount = `mkdir -m 700 ${objects}\nmount -t tmpfs -o size=256k,mode=700 tmpfs ${objects}`
+  await using system = await startSystem(['--workers-max', '2'], { dataDir: folder.path, mount })
+  await using alerts = await watchAlerts(system)
+  // No two pixels of it are alike, so that it takes megabytes.
+  const html = `<canvas width=1200 height=700></canvas><script>const c = document.querySelector('canvas').getContext('2d')
+    const i = c.createImageData(1200, 700); i.data.forEach((_, n) => { i.data[n] = n % 4 === 3 ? 255 : Math.random() * 256 })
+    c.putImageData(i, 0, 0)</script>`
+  await using _load = keepSending(3, () => system.post('/v1/screenshots/capture', { html, timeout: 1 }))
+  await alerts.expect(t, ['ShutterfleetCaptureFaultsFast', 'ShutterfleetCaptureFaultsSlow'])
+})
+
+t.test('a crash loop of workers: they are not ready, and captures do not start', async (t) => {
+  await using system = await startSystem(oneWorker)
+  await using alerts = await watchAlerts(system)
+  const crash = () => {
+    const workers = processTree(system.pid).filter(({ command }) => command.includes('services/worker/main.ts'))
+    for (const { pid } of workers) process.kill(pid, 'SIGKILL')
+  }
+  crash()
+  const timer = setInterval(crash, 500)
+  t.teardown(() => clearInterval(timer))
+  await system.create({ html: '<h1>Nobody will see this</h1>' })
+  await alerts.expect(t, ['ShutterfleetCapturesNotStarting', 'ShutterfleetWorkersNotReady'])
+  clearInterval(timer)
+})
+
+t.test(
+  'DNS of egress down: it cannot resolve names, and no capture counts as our fault',
+  { skip: notRoot },
+  async (t) => {
+    await using folder = await makeFolder()
+    const resolver = join(folder.path, 'resolv.conf')
+    // Nothing listens there.
+    await writeFile(resolver, 'nameserver 127.0.0.9\n')
+    await using system = await startSystem(['--workers-max', '2'], {
+      mount: `mount --bind ${resolver} /etc/resolv.conf`,
+    })
+    await using alerts = await watchAlerts(system)
+    const url = (nth: number) => `https://www.example.com/${nth}`
+    await using _load = keepSending(2, (nth) => system.post('/v1/screenshots/capture', { url: url(nth), timeout: 10 }))
+    await alerts.expect(t, ['ShutterfleetEgressDnsFailing'])
+  },
+)

@@ -1,0 +1,63 @@
+import { ROOT_CONTEXT, type Context, type SpanOptions, trace } from '@opentelemetry/api'
+import t from 'tap'
+import { traceEnd } from '#ledger/trace-end.ts'
+
+const traceId = '0af7651916cd43dd8448eb211c80319c'
+const requestId = 'b7ad6b7169203331'
+const capture = { id: 'a', pool: 'standard', traceparent: `00-${traceId}-${requestId}-01` }
+
+type Recorded = {
+  name: string
+  parentId: string | undefined
+  startMs: unknown
+  endMs: unknown
+  error: string | undefined
+}
+
+/** Takes the place of an SDK; the id of a span is the place at which it was begun. */
+const recordSpans = () => {
+  const recorded: Recorded[] = []
+  const startSpan = (name: string, options: SpanOptions = {}, from: Context = ROOT_CONTEXT) => {
+    const parentId = trace.getSpanContext(from)?.spanId
+    const span: Recorded = { name, parentId, startMs: options.startTime, endMs: undefined, error: undefined }
+    const spanId = String(recorded.push(span)).padStart(16, '0')
+    return {
+      spanContext: () => ({ traceId, spanId, traceFlags: 1 }),
+      setAttributes: () => {},
+      setStatus: ({ message }: { message: string }) => (span.error = message),
+      end: (at: number) => (span.endMs = at),
+    }
+  }
+  trace.disable()
+  trace.setGlobalTracerProvider({ getTracer: () => ({ startSpan }) } as never)
+  return recorded
+}
+
+t.test('trace of an end: stages follow each other in their attempt, and storing ends it', async (t) => {
+  const recorded = recordSpans()
+  const timings = { queue: 500, claim: 10, open: 20, navigate: 300, shoot: 50, store: 40, total: 430, commit: 5 }
+  traceEnd(capture, { status: 'failed', code: 'TIMEOUT', message: 'secret', timings }, 10_000)
+  const attemptId = '3'.padStart(16, '0')
+  t.strictSame(
+    recorded.map(({ name, parentId, startMs, endMs, error }) => [name, parentId, startMs, endMs, error]),
+    [
+      ['queue', requestId, 9055, 9555, undefined],
+      ['claim', requestId, 9555, 9565, undefined],
+      ['attempt', requestId, 9565, 9995, 'TIMEOUT'],
+      ['open', attemptId, 9565, 9585, undefined],
+      ['navigate', attemptId, 9585, 9885, undefined],
+      ['shoot', attemptId, 9885, 9935, undefined],
+      ['store', attemptId, 9955, 9995, undefined],
+      ['result', requestId, 9995, 10_000, 'TIMEOUT'],
+    ],
+  )
+})
+
+t.test('trace of an end: a capture that no worker ended has a result alone, and an untraced one nothing', async (t) => {
+  const recorded = recordSpans()
+  const end = { status: 'failed', code: 'JOB_FAILED', message: 'lost' } as const
+  traceEnd({ ...capture, traceparent: null }, end, 10_000)
+  t.strictSame(recorded, [])
+  traceEnd(capture, end, 10_000)
+  t.match(recorded, [{ name: 'result', error: 'JOB_FAILED' }])
+})
