@@ -53,6 +53,8 @@ export const workerContainer = 'worker'
 
 const probePort = 9090
 const secretFolder = '/run/secrets/shutterfleet'
+/** What the Secret of a pool holds, and the worker finds as files. */
+const secretKeys = ['nats-url', 'opening-keys', 'egress-token'] as const
 /** Read by the group, which `fsGroup` makes the worker's. */
 const secretMode = 0o440
 const userId = 10_001
@@ -142,8 +144,11 @@ const securityOf = (isolated: boolean): V1SecurityContext => ({
   ...(isolated && { procMount: 'Unmasked' }),
 })
 
+const asItem = (key: string) => ({ key, path: key })
+
 const volumesOf = (secretName: string, slots: number): V1Volume[] => [
-  { name: 'secrets', secret: { secretName, defaultMode: secretMode } },
+  // Named one by one: until a Secret that was made empty is filled, the node waits and the worker is not started.
+  { name: 'secrets', secret: { secretName, defaultMode: secretMode, items: secretKeys.map(asItem) } },
   { name: 'tmp', emptyDir: { sizeLimit: `${slots * tmpMiBPerSlot}Mi` } },
   { name: 'shm', emptyDir: { medium: 'Memory', sizeLimit: `${slots * shmMiBPerSlot}Mi` } },
 ]

@@ -38,7 +38,11 @@ t.test('a worker is told what it is, where its secrets are, and no secret', asyn
   )
   t.match(pod().spec.volumes?.[0], {
     name: 'secrets',
-    secret: { secretName: 'worker-secret-standard', defaultMode: 288 },
+    secret: {
+      secretName: 'worker-secret-standard',
+      defaultMode: 288,
+      items: ['nats-url', 'opening-keys', 'egress-token'].map((key) => ({ key, path: key })),
+    },
   })
   t.strictSame(containerOf().args, ['node', 'services/worker/main.ts'])
 })
