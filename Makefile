@@ -49,7 +49,7 @@ draw-dashboards: setup ## draws the dashboards from live data into docs/images; 
 	@scripts/build-prometheus.sh
 	@exec node test/monitoring/draw.ts
 
-test-nodes: setup ## builds the images and runs them on real Kubernetes nodes, in namespaces of this machine (root, cgroup v1)
+test-nodes: setup ## builds the images and runs them, and the chart by Helm 3 and 4, on real Kubernetes nodes in namespaces of this machine (root, cgroup v1)
 	@scripts/run-node-tests.sh $(ARGS)
 
 images: ## builds the images into .tools/images without a container engine (root); with Docker: docker build --target server .

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Builds the images, a control plane and the runtime of nodes where they have changed, and runs the tests that need real
+# Builds the images, a control plane, the runtime of nodes and Helm where they have changed, and runs the tests that need real
 # nodes: the given files, or all of test/nodes. Needs root and cgroup v1. The last line is `N passed, N failed`.
 set -eu
 cd "$(dirname "$(dirname "$(readlink -f "$0")")")"
@@ -15,5 +15,6 @@ unshare --mount --net --pid --fork true || refuse 'real nodes need namespaces, w
 scripts/build-test-cluster.sh
 scripts/build-node-runtime.sh
 scripts/build-images.sh
+scripts/build-helm.sh
 # One file at a time: each starts a machine's worth of processes.
-exec scripts/run-tests.sh --jobs=1 --timeout=600 "$@"
+exec scripts/run-tests.sh --jobs=1 --timeout=1200 "$@"

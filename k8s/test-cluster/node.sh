@@ -18,7 +18,8 @@
 #   GATEWAY       address of the machine on the bridge
 #   ROUTES        networks of the pods of other nodes: NETWORK=ADDRESS, separated by spaces
 #
-# The file NODE_FOLDER/running appears once images are imported and all programs are started; logs are NODE_FOLDER/*.log.
+# The file NODE_FOLDER/running appears once images are imported and all programs are started; logs are NODE_FOLDER/*.log,
+# NODE_FOLDER/pid names a process in the node's network.
 set -euo pipefail
 
 start_limit=30
@@ -170,6 +171,7 @@ make_cgroups
 exec 8</proc/self/ns/net
 unshare --mount --net --pid --uts --ipc --fork --kill-child --mount-proc --propagation private "$0" --inside &
 node=$!
+echo "$node" >"$NODE_FOLDER/pid"
 end() {
   trap - EXIT
   # Whoever started this may end meanwhile, of which the kernel tells.

@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import t from 'tap'
+import { parse } from 'yaml'
 import { budgets, deployments } from '#controller/operator/watch/observed-deployment.ts'
 import { pods } from '#controller/operator/watch/observed-pod.ts'
 import { workerPod } from '#controller/operator/manifests/worker-pod.ts'
@@ -24,21 +25,19 @@ const secrets = ['shutterfleet-worker', podSettings.podSecret].flatMap((name) =>
 
 /** The shipped policy for the tests' namespace, images and Secrets. */
 const applyPolicy = async (which: 'own' | 'all') => {
-  const [policy = '', binding = ''] = (await readFile(file, 'utf8')).split('\n---\n')
-  await cluster.apply(policy)
+  const [policyText = '', binding = ''] = (await readFile(file, 'utf8')).split('\n---\n')
+  const policy = parse(policyText) as { readonly spec: { readonly variables: readonly { readonly name: string }[] } }
+  const own: Readonly<Record<string, unknown>> = {
+    controller: controllerUser,
+    images,
+    secrets,
+    allPods: which === 'all',
+  }
+  const variables = policy.spec.variables.map((variable) =>
+    variable.name in own ? { ...variable, expression: JSON.stringify(own[variable.name]) } : variable,
+  )
+  await cluster.apply({ ...policy, spec: { ...policy.spec, variables } })
   await cluster.apply(binding.replace('values: [shutterfleet]', 'values: [default]'))
-  await cluster.apply({
-    apiVersion: 'v1',
-    kind: 'ConfigMap',
-    metadata: { name: 'shutterfleet-workers', namespace: 'default' },
-    data: {
-      controller: controllerUser,
-      instance: 'shutterfleet',
-      images: images.join('\n'),
-      secrets: `${secrets.join('\n')}\n`,
-      pods: which,
-    },
-  })
 }
 
 /** As it is sent. */

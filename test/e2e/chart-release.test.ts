@@ -62,10 +62,11 @@ t.test(
       t.equal(await uids(), before, 'what has not changed is not rolled')
       t.notMatch(await kubectl(['get', 'bp', '-n', `${which}-workers`, '-o', 'name']), /proxied/)
       await helm(which, ['upgrade', which, chartFolder, ...inPlace(which), '--set=image.worker.tag=next'], env)
-      const map = ['get', 'configmap', `${which}-shutterfleet-admission`, '-n', `${which}-workers`, '-o', 'yaml']
+      const policy = `${which}-shutterfleet-${which}`
+      const images = "jsonpath={.spec.variables[?(@.name=='images')].expression}"
       t.match(
-        await kubectl(map),
-        /images: [^]*worker:next[^]*worker:0\.1\.0/,
+        await kubectl(['get', 'validatingadmissionpolicy', policy, '-o', images]),
+        /worker:next.*worker:0\.1\.0/,
         'workers of before may be made until they are replaced',
       )
       await helm(which, ['rollback', which, '1', `--namespace=${which}`, '--wait', '--timeout=50s'], env)

@@ -30,14 +30,18 @@ export type ChartObject = {
   readonly [field: string]: unknown
 }
 
-/** Runs Helm, which scripts/build-helm.sh builds; answers what it printed, and rejects with what it said where it fails. */
+/**
+ * Runs Helm, which scripts/build-helm.sh builds, for a minute at most unless `withinMs` is given; answers what it printed, and rejects
+ * with what it said where it fails.
+ */
 export const helm = async (
   which: (typeof helms)[number],
   args: readonly string[],
   env: Readonly<Record<string, string>> = {},
+  withinMs = helmMs,
 ): Promise<string> => {
   const { stdout } = await run(join(root, '.tools/helm', which), args, {
-    timeout: helmMs,
+    timeout: withinMs,
     maxBuffer: outputBytesMax,
     env: { PATH: process.env['PATH'], HOME: '/nonexistent', HELM_CACHE_HOME: '/tmp', ...env },
   })

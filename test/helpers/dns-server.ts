@@ -41,20 +41,30 @@ const answerTo = (query: Buffer, addresses: readonly string[] | undefined): Buff
   return Buffer.concat([head, query.subarray(12, end + 4), ...found.map((address) => recordOf(type, address))])
 }
 
-/** Starts a DNS server on a free port of loopback that knows the records alone; they may change while it runs. */
-export const startDnsServer = async (records: DnsRecords): Promise<DnsServer> => {
+/** What a name is: addresses, `silent`, or nothing where it does not exist. A query whose lookup fails gets no answer. */
+type Lookup = (name: string) => Promise<DnsRecords[string] | undefined>
+
+/** Starts a DNS server, by default on a free port of loopback. It knows the records alone, which may change while it runs. */
+export const startDnsServer = async (
+  records: DnsRecords | Lookup,
+  { host = '127.0.0.1', port = 0 } = {},
+): Promise<DnsServer> => {
+  const lookup = typeof records === 'function' ? records : async (name: string) => records[name]
   const queried: string[] = []
   const socket: Socket = createSocket('udp4')
-  socket.on('message', (query, { port, address }) => {
+  const answer = async (query: Buffer, client: { readonly port: number; readonly address: string }) => {
     const { name } = readName(query)
     queried.push(name)
-    const addresses = records[name]
-    if (addresses !== 'silent') socket.send(answerTo(query, addresses), port, address)
-  })
-  socket.bind(0, '127.0.0.1')
+    const addresses = await lookup(name).catch(() => 'silent' as const)
+    if (addresses === 'silent') return
+    // The server may have been closed meanwhile.
+    socket.send(answerTo(query, addresses), client.port, client.address, () => {})
+  }
+  socket.on('message', (query, client) => void answer(query, client))
+  socket.bind(port, host)
   await once(socket, 'listening')
   return {
-    address: `127.0.0.1:${socket.address().port}`,
+    address: `${host}:${socket.address().port}`,
     queried,
     [Symbol.asyncDispose]: async () => {
       const closed = once(socket, 'close')

@@ -171,21 +171,19 @@ release keeps the selector that it has. After a change of the name the pool is \
 
 The Role allows Deployments, Jobs and pods, not which: whoever takes over the controller could run any image with any Secret of the
 namespace. [k8s/admission-policy.yaml](../k8s/admission-policy.yaml) is a ValidatingAdmissionPolicy (Kubernetes 1.30) that forbids it.
-The policy itself is the same everywhere. An installation has parameters:
+An installation has a copy of it, in which these are its own:
 
 | Where | Field | What |
 |---|---|---|
-| binding | \`metadata.name\` | one for each installation |
-| binding | \`spec.paramRef.name\` | the ConfigMap, one of that name in each namespace of the next field |
+| both | \`metadata.name\`, \`spec.policyName\` | a name for each installation |
 | binding | \`matchResources.namespaceSelector\` | the namespaces of BrowserPools and Jobs |
-| ConfigMap | \`data.controller\` | user of the controller, \`system:serviceaccount:NAMESPACE:NAME\` |
-| ConfigMap | \`data.instance\` | \`SHUTTERFLEET_INSTANCE\` |
-| ConfigMap | \`data.images\` | images that may run, one in a line: \`SHUTTERFLEET_POD_IMAGE\`, those of templates and of injected containers |
-| ConfigMap | \`data.secrets\` | Secrets that may be mounted or pulled with, one in a line |
-| ConfigMap | \`data.pods\` | \`own\`: looks at pods with this installation's labels and at whatever the controller writes; \`all\`: at every pod, for namespaces of workers alone |
+| policy | variable \`controller\` | user of the controller, \`system:serviceaccount:NAMESPACE:NAME\` |
+| policy | variable \`instance\` | \`SHUTTERFLEET_INSTANCE\` |
+| policy | variable \`images\` | images that may run: \`SHUTTERFLEET_POD_IMAGE\`, those of templates and of injected containers |
+| policy | variable \`secrets\` | Secrets that may be mounted or pulled with |
+| policy | variable \`allPods\` | \`false\`: looks at pods with this installation's labels and at whatever the controller writes; \`true\`: at every pod, for namespaces of workers alone |
 
-Where Pod Security of a namespace is \`privileged\`, so that it takes the unmasked \`/proc\`, use \`all\`. Without its ConfigMap the policy lets
-no pod in.
+Where Pod Security of a namespace is \`privileged\`, so that it takes the unmasked \`/proc\`, set \`allPods\`.
 
 ### Secrets
 

@@ -5,6 +5,8 @@ import { promisify } from 'node:util'
 
 const run = promisify(execFile)
 const [lowest, highest] = [192, 250] as const
+/** Pods of the node with index 0, of which there is none. */
+const podsFrom = 64
 const triesMax = 20
 const commandMs = 10_000
 
@@ -13,16 +15,23 @@ export type NodeNetwork = AsyncDisposable & {
   readonly bridge: string
   /** Under which nodes and their pods reach this machine. */
   readonly address: string
+  /** Another address of this machine that they reach, which stands for the web: of 203.0.113.0/24 (RFC 5737), so that it is not public. */
+  readonly webAddress: string
   readonly nodeAddress: (index: number) => string
   /** Network of a node's pods. */
   readonly pods: (index: number) => string
   readonly allPods: string
   readonly services: string
+  /** Leads this machine to Services by way of a node. */
+  readonly routeServices: (index: number) => Promise<void>
   /** Name of the node's interface on this machine. */
   readonly veth: (index: number) => string
 }
 
-/** Makes one that no other cluster of this machine has: 10.N.0.0/16, N from 192 to 250. Needs root. */
+/**
+ * Makes one that no other cluster of this machine has: 10.N.0.0/16, N from 192 to 250. Addresses of nodes are apart from those of
+ * pods: kube-proxy keeps the client's address of pods alone, since only their answers come back the same way. Needs root.
+ */
 export const openNodeNetwork = async (): Promise<NodeNetwork> => {
   for (let tries = 0; tries < triesMax; tries += 1) {
     const number = randomInt(lowest, highest + 1)
@@ -37,14 +46,22 @@ export const openNodeNetwork = async (): Promise<NodeNetwork> => {
     const removed = await removeAtEnd(bridge)
     const address = `10.${number}.0.1`
     await ip('address', 'add', `${address}/24`, 'dev', bridge)
+    const webAddress = `203.0.113.${number}`
+    await ip('address', 'add', `${webAddress}/32`, 'dev', bridge)
     await ip('link', 'set', bridge, 'up')
+    const services = `10.${number}.128.0/20`
+    const nodeAddress = (index: number) => `10.${number}.0.${10 + index}`
     return {
       bridge,
       address,
-      nodeAddress: (index) => `10.${number}.0.${10 + index}`,
-      pods: (index) => `10.${number}.${index}.0/24`,
-      allPods: `10.${number}.0.0/17`,
-      services: `10.${number}.128.0/20`,
+      webAddress,
+      nodeAddress,
+      pods: (index) => `10.${number}.${podsFrom + index}.0/24`,
+      allPods: `10.${number}.${podsFrom}.0/18`,
+      services,
+      routeServices: async (index) => {
+        await ip('route', 'replace', services, 'via', nodeAddress(index), 'dev', bridge)
+      },
       veth: (index) => `${bridge}-${index}`,
       [Symbol.asyncDispose]: removed,
     }

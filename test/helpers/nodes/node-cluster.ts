@@ -1,33 +1,49 @@
 import type { ClusterOptions, TestCluster, WithTeardown } from '#test/helpers/cluster.ts'
 import { startCluster } from '#test/helpers/cluster.ts'
-import { nodeName } from '#test/helpers/cluster-programs.ts'
+import { startClusterDns } from './cluster-dns.ts'
 import { openNodeNetwork, type NodeNetwork } from './network.ts'
 import { type RealNode, startNode } from './real-node.ts'
 
-/** A control plane with real nodes on this machine. */
+/** A control plane with real nodes on this machine, and DNS for its Services. */
 export type NodeCluster = TestCluster & {
   readonly network: NodeNetwork
   readonly nodes: readonly RealNode[]
+  /** Starts one of the nodes that come later, and resolves once it is Ready. */
+  readonly addNode: () => Promise<RealNode>
 }
 
 /**
- * Starts a control plane and `count` nodes with images of `.tools/images`, and resolves once they are Ready. Stopped at the
- * test's end. Needs root, and what scripts/build-node-runtime.sh and scripts/build-images.sh build.
+ * Starts a control plane and `count` nodes with images of `.tools/images`, and resolves once they are Ready; `later` more may be added.
+ * Stopped at the test's end. Needs root, and what scripts/build-node-runtime.sh and scripts/build-images.sh build.
  */
 export const startNodeCluster = async (
   t: WithTeardown,
-  { count, images, ...options }: { readonly count: number; readonly images: readonly string[] } & ClusterOptions,
+  {
+    count,
+    later = 0,
+    images,
+    ...options
+  }: { readonly count: number; readonly later?: number; readonly images: readonly string[] } & ClusterOptions,
 ): Promise<NodeCluster> => {
   const opened = new AsyncDisposableStack()
   t.teardown(() => opened.disposeAsync())
   const network = opened.use(await openNodeNetwork())
-  const cluster = opened.use(await startCluster(undefined, { ...options, network, nodes: count }))
-  const indexes = Array.from({ length: count }, (_, each) => each + 1)
-  const nodes = await Promise.all(
-    indexes.map(async (index) => opened.use(await startNode(cluster.place, network, { index, of: count, images }))),
-  )
-  const names = indexes.map(nodeName)
-  await cluster.kubectl(['wait', 'node', ...names, '--for=create', '--timeout=30s'])
-  await cluster.kubectl(['wait', 'node', ...names, '--for=condition=Ready', '--timeout=30s'])
-  return { ...cluster, network, nodes, [Symbol.asyncDispose]: () => opened.disposeAsync() }
+  const cluster = opened.use(await startCluster(undefined, { ...options, network, nodes: count + later }))
+  opened.use(await startClusterDns(cluster.place, network.address))
+  const nodes: RealNode[] = []
+  const start = async (index: number) => {
+    const node = opened.use(await startNode(cluster.place, network, { index, of: count + later, images }))
+    await cluster.kubectl(['wait', 'node', node.name, '--for=create', '--timeout=30s'])
+    await cluster.kubectl(['wait', 'node', node.name, '--for=condition=Ready', '--timeout=30s'])
+    return node
+  }
+  nodes.push(...(await Promise.all(Array.from({ length: count }, (_, each) => start(each + 1)))))
+  await network.routeServices(1)
+  const addNode = async () => {
+    if (nodes.length === count + later) throw new Error(`all ${count + later} nodes have been started`)
+    const node = await start(nodes.length + 1)
+    nodes.push(node)
+    return node
+  }
+  return { ...cluster, network, nodes, addNode, [Symbol.asyncDispose]: () => opened.disposeAsync() }
 }

@@ -24,7 +24,7 @@ export const writeNodeFiles = async (place: ClusterPlace, network: NodeNetwork, 
     writeFile(join(folder, name), typeof content === 'string' ? content : JSON.stringify(content), { mode: 0o600 })
   await write('containerd.toml', containerd(folder))
   await write('cni/network.conflist', podNetwork(folder, network.pods(index)))
-  await write('kubelet.json', kubelet(folder, kubeletAuthority(place), nodeName(index)))
+  await write('kubelet.json', kubelet(folder, kubeletAuthority(place), { name: nodeName(index), dns: network.address }))
   await write('kube-proxy.json', kubeProxy(files.kubeconfig('kube-proxy'), network.allPods, nodeName(index)))
   await cp(files.kubeconfig(nodeName(index)), join(folder, 'kubelet.kubeconfig'))
   return folder
@@ -62,11 +62,10 @@ const podNetwork = (folder: string, pods: string) => ({
   name: 'pods',
   plugins: [
     {
-      type: 'bridge',
-      bridge: 'pods',
-      isGateway: true,
+      // Not a bridge: what pods of one node send each other is routed, so that packet filter rules see it, and answers of a Service
+      // come from its address.
+      type: 'ptp',
       ipMasq: false,
-      hairpinMode: true,
       ipam: {
         type: 'host-local',
         dataDir: join(folder, 'addresses'),
@@ -78,7 +77,7 @@ const podNetwork = (folder: string, pods: string) => ({
   ],
 })
 
-const kubelet = (folder: string, authority: string, name: string) => ({
+const kubelet = (folder: string, authority: string, { name, dns }: { name: string; dns: string }) => ({
   apiVersion: apiGroup,
   kind: 'KubeletConfiguration',
   authentication: { anonymous: { enabled: false }, webhook: { enabled: true }, x509: { clientCAFile: authority } },
@@ -93,6 +92,7 @@ const kubelet = (folder: string, authority: string, name: string) => ({
   oomScoreAdj: 0,
   seccompDefault: true,
   clusterDomain: 'cluster.local',
+  clusterDNS: [dns],
   podLogsDir: join(folder, 'pod-logs'),
   volumePluginDir: join(folder, 'kubelet', 'volume-plugins'),
   readOnlyPort: 0,

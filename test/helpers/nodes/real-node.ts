@@ -1,19 +1,22 @@
-import { type ChildProcess, spawn } from 'node:child_process'
+import { type ChildProcess, execFile, spawn } from 'node:child_process'
 import { hash } from 'node:crypto'
 import { once } from 'node:events'
 import { existsSync } from 'node:fs'
 import { readdir, readFile, readlink, stat } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
+import { promisify } from 'node:util'
 import { programs } from '#test/helpers/cluster-processes.ts'
 import { type ClusterPlace, nodeName } from '#test/helpers/cluster-programs.ts'
 import { eventually } from '#test/helpers/eventually.ts'
 import type { NodeNetwork } from './network.ts'
 import { cgroupOf, writeNodeFiles } from './node-files.ts'
 
+const run = promisify(execFile)
 const root = resolve(import.meta.dirname, '../../..')
 const runtime = join(root, '.tools/node-runtime')
 const imageFolder = join(root, '.tools/images')
 const startMs = 240_000
+const commandMs = 10_000
 const logTailChars = 2000
 
 /** Where the archives are kept imported: one folder for each combination, which goes when an image is built again. */
@@ -27,6 +30,8 @@ const importedFolder = async (archives: readonly string[]): Promise<string> => {
 export type RealNode = AsyncDisposable & {
   readonly name: string
   readonly folder: string
+  /** Runs a command of this machine in the node's network, for at most ten seconds. */
+  readonly inNetwork: (command: readonly string[], input?: string) => Promise<string>
 }
 
 /** Starts node `index` of `of`, with images of `.tools/images` by their targets; resolves once its programs run. */
@@ -72,7 +77,13 @@ export const startNode = async (
     await end()
     throw error
   }
-  return { name, folder, [Symbol.asyncDispose]: end }
+  const inNetwork: RealNode['inNetwork'] = async (command, input = '') => {
+    const pid = (await readFile(join(folder, 'pid'), 'utf8')).trim()
+    const running = run('nsenter', [`--net=/proc/${pid}/ns/net`, '--', ...command], { timeout: commandMs })
+    running.child.stdin?.end(input)
+    return (await running).stdout
+  }
+  return { name, folder, inNetwork, [Symbol.asyncDispose]: end }
 }
 
 const terminate = async (child: ChildProcess) => {

@@ -62,6 +62,17 @@ export const idlePod = (image: string): object => ({
   },
 })
 
+/** Shell: what the processes of a pod are, one line each: user, seccomp mode, number of namespaces' process ids, and command. */
+export const processes = `for each in /proc/[0-9]*; do
+  awk '/^(Uid|Seccomp|CapEff|NoNewPrivs):/ { printf "%s%s ", $1, $2 } /^NSpid:/ { printf "depth:%d ", NF - 1 }' $each/status
+  readlink $each/ns/net $each/ns/user | tr '\\n' ' '
+  tr '\\0' ' ' <$each/cmdline | cut -c 1-300
+done`
+
 /** Runs a shell command in a pod's first container and answers what it printed, also where it fails. */
-export const inPod = async ({ kubectl }: Pick<NodeCluster, 'kubectl'>, pod: string, command: string): Promise<string> =>
-  kubectl(['exec', pod, '--', 'sh', '-c', `(${command}) 2>&1; true`])
+export const inPod = async (
+  { kubectl }: Pick<NodeCluster, 'kubectl'>,
+  pod: string,
+  command: string,
+  namespace = 'default',
+): Promise<string> => kubectl(['exec', `--namespace=${namespace}`, pod, '--', 'sh', '-c', `(${command}) 2>&1; true`])

@@ -56,6 +56,8 @@ type Sidecar = NonNullable<BrowserPoolSpec['template']['sidecars']>[number]
 
 const probePort = 9090
 const secretFolder = '/run/secrets/shutterfleet'
+/** What the Secret of a pool holds, and the worker finds as files; `ca.crt` beside it where authorities were given. */
+const secretKeys = ['nats-url', 'opening-keys', 'egress-token'] as const
 /** Read by the group, which `fsGroup` makes the worker's. */
 const secretMode = 0o440
 const userId = 10_001
@@ -109,7 +111,7 @@ export const workerPod = (of: WorkerPodOptions): PodTemplate => {
         },
       ],
       initContainers: sidecars.map(sidecarOf),
-      volumes: [...volumesOf(`${settings.podSecret}-${pool}`, of.slots), ...volumes],
+      volumes: [...volumesOf(`${settings.podSecret}-${pool}`, of.slots, settings.podExtraCa), ...volumes],
       securityContext: {
         runAsNonRoot: true,
         runAsUser: userId,
@@ -160,8 +162,12 @@ const sidecarOf = ({ resources, ...sidecar }: Sidecar): V1Container => ({
   securityContext: securityOf(false),
 })
 
-const volumesOf = (secretName: string, slots: number): V1Volume[] => [
-  { name: 'secrets', secret: { secretName, defaultMode: secretMode } },
+const secretItems = (hasAuthorities: boolean) =>
+  [...secretKeys, ...(hasAuthorities ? ['ca.crt'] : [])].map((key) => ({ key, path: key }))
+
+const volumesOf = (secretName: string, slots: number, hasAuthorities: boolean): V1Volume[] => [
+  // Named one by one: until a Secret that was made empty is filled, the node waits and the worker is not started.
+  { name: 'secrets', secret: { secretName, defaultMode: secretMode, items: secretItems(hasAuthorities) } },
   { name: 'tmp', emptyDir: { sizeLimit: `${slots * tmpMiBPerSlot}Mi` } },
   { name: 'shm', emptyDir: { medium: 'Memory', sizeLimit: `${slots * shmMiBPerSlot}Mi` } },
 ]

@@ -38,17 +38,27 @@ t.test('worker pod: the environment has the pool and the files of the secrets, a
   )
   t.match(pod().spec.volumes?.[0], {
     name: 'secrets',
-    secret: { secretName: 'worker-secret-standard', defaultMode: 288 },
+    secret: {
+      secretName: 'worker-secret-standard',
+      defaultMode: 288,
+      items: ['nats-url', 'opening-keys', 'egress-token'].map((key) => ({ key, path: key })),
+    },
   })
   t.strictSame(containerOf().args, ['node', 'services/worker/main.ts'])
 })
 
-t.test('worker pod: a worker trusts the authorities of its Secret where the controller is told that it has some', async (t) => {
-  const trusted = (podExtraCa: boolean) =>
-    variablesOf({ settings: { ...podSettings, podExtraCa } }).get('NODE_EXTRA_CA_CERTS')
-  t.equal(trusted(true), '/run/secrets/shutterfleet/ca.crt')
-  t.equal(trusted(false), undefined)
-})
+t.test(
+  'worker pod: a worker trusts the authorities of its Secret where the controller is told that it has some',
+  async (t) => {
+    const trusted = (podExtraCa: boolean) => {
+      const settings = { ...podSettings, podExtraCa }
+      const items = pod({ settings }).spec.volumes?.[0]?.secret?.items ?? []
+      return [variablesOf({ settings }).get('NODE_EXTRA_CA_CERTS'), items.some(({ key }) => key === 'ca.crt')]
+    }
+    t.strictSame(trusted(true), ['/run/secrets/shutterfleet/ca.crt', true])
+    t.strictSame(trusted(false), [undefined, false])
+  },
+)
 
 t.test('worker pod: a worker whose event loop has not answered for 10 s is restarted', async (t) => {
   const { httpGet, periodSeconds = 0, timeoutSeconds = 0, failureThreshold = 0 } = containerOf().livenessProbe ?? {}

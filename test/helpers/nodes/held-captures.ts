@@ -1,0 +1,49 @@
+import { eventually } from '#test/helpers/eventually.ts'
+import type { OutsideServices } from './outside-services.ts'
+import type { Release } from './release.ts'
+
+const pageSeconds = 60
+const endMs = 180_000
+
+/** Captures whose pages a test holds, so that workers are busy for as long as it wants. */
+export type HeldCaptures = {
+  /** Creates captures of pages that are not answered. */
+  readonly create: (count: number) => Promise<void>
+  /** Resolves once as many of the pages are requested. */
+  readonly requested: (count: number) => Promise<void>
+  /** Answers all pages, and resolves once every capture has ended: how, in no order. */
+  readonly finish: () => Promise<readonly string[]>
+}
+
+let pages = 0
+
+/** Begins with pages that are held. */
+export const holdCaptures = (release: Release, outside: OutsideServices): HeldCaptures => {
+  const open = new Set<string>()
+  const ends: string[] = []
+  outside.hold()
+  const look = async (id: string) => {
+    const { status, error } = await release.record(id)
+    if (status !== 'completed' && status !== 'failed') return
+    open.delete(id)
+    ends.push(error ? `${status}: ${error.code}, ${error.message}` : status)
+  }
+  return {
+    create: async (count) => {
+      const urls = Array.from({ length: count }, () => outside.page(`held/${(pages += 1)}`))
+      const ids = await Promise.all(urls.map((url) => release.create({ url, timeout: pageSeconds })))
+      for (const id of ids) open.add(id)
+    },
+    requested: (count) =>
+      eventually(() => outside.held() >= count, { withinMs: pageSeconds * 1000, what: `${count} pages are requested` }),
+    finish: async () => {
+      outside.letGo()
+      const isOver = async () => {
+        for (const id of open) await look(id)
+        return open.size === 0
+      }
+      await eventually(isOver, { withinMs: endMs, what: 'all captures end' })
+      return ends
+    },
+  }
+}

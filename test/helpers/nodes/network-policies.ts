@@ -1,0 +1,61 @@
+import type { NodeCluster } from './node-cluster.ts'
+import { packetFilterOf, type Policy, policyChain, type PolicyWorld } from './packet-filter.ts'
+import { readApi } from './read-api.ts'
+
+const lookMs = 500
+
+type Labels = Readonly<Record<string, string>>
+type ListOf<T> = { readonly items: readonly T[] }
+type Named = { readonly metadata: { readonly name: string; readonly namespace: string; readonly labels?: Labels } }
+type Pod = Named & { readonly status: { readonly podIP?: string; readonly phase: string } }
+
+/**
+ * Keeps a cluster's NetworkPolicies on its nodes, as the agent of a network plugin would, until it is disposed of: it looks for
+ * changes twice a second. Resolves once the policies of now are kept.
+ */
+export const enforceNetworkPolicies = async (cluster: NodeCluster): Promise<AsyncDisposable> => {
+  const kept = new Map<string, string>()
+  const look = async () => {
+    const text = packetFilterOf(await readWorld(cluster))
+    for (const { name, inNetwork } of cluster.nodes) {
+      if (kept.get(name) === text) continue
+      await inNetwork(['iptables-restore', '--noflush', '--wait'], text)
+      for (const hook of ['FORWARD', 'INPUT']) {
+        if (!kept.has(name)) await inNetwork(['iptables', '--wait', '-I', hook, '-j', policyChain])
+      }
+      kept.set(name, text)
+    }
+  }
+  await look()
+  const stop = new AbortController()
+  const running = (async () => {
+    while (!stop.signal.aborted) {
+      await new Promise((wake) => setTimeout(wake, lookMs))
+      // An API server that is busy, a node that has just gone: the next look finds out.
+      await look().catch(() => {})
+    }
+  })()
+  return {
+    [Symbol.asyncDispose]: async () => {
+      stop.abort()
+      await running
+    },
+  }
+}
+
+const readWorld = async ({ place }: NodeCluster): Promise<PolicyWorld> => {
+  const list = async <T>(path: string) => (await readApi<ListOf<T>>(place, path))?.items ?? []
+  const [policies, pods, namespaces] = await Promise.all([
+    list<Policy>('/apis/networking.k8s.io/v1/networkpolicies'),
+    list<Pod>('/api/v1/pods'),
+    list<Named>('/api/v1/namespaces'),
+  ])
+  return {
+    policies,
+    pods: pods.flatMap(({ metadata: { namespace, labels = {} }, status: { podIP, phase } }) =>
+      // The address of a pod that has ended may be another's.
+      podIP === undefined || phase === 'Succeeded' || phase === 'Failed' ? [] : [{ address: podIP, namespace, labels }],
+    ),
+    namespaces: Object.fromEntries(namespaces.map(({ metadata: { name, labels = {} } }) => [name, labels])),
+  }
+}

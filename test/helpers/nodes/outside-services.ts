@@ -1,0 +1,104 @@
+import { createServer, type ServerResponse } from 'node:http'
+import { makeKeys, type SecretTexts } from '#cli/cluster/make-keys.ts'
+import { listening } from '#test/helpers/egress-filter.ts'
+import { startNats } from '#test/helpers/nats.ts'
+import { startPostgres } from '#test/helpers/postgres.ts'
+import { startSquid } from '#test/helpers/real-proxies.ts'
+import { startS3 } from '#test/helpers/s3.ts'
+import { forwardPort } from './forward-port.ts'
+import type { NodeNetwork } from './network.ts'
+
+const ports = { postgresql: 5432, nats: 4222, s3: 9000, web: 80, proxy: 3128 } as const
+const login = { user: 'caller', password: 'p4ss:w@rd' }
+const nameOfProxyAlone = 'only-the-proxy-knows.test'
+
+/** What an installation finds outside of its cluster, at addresses that pods reach. */
+export type OutsideServices = AsyncDisposable & {
+  /** The Secrets that the chart wants, by name. */
+  readonly secrets: Readonly<Record<'postgresql' | 'nats' | 'bucket', SecretTexts>>
+  readonly ports: typeof ports
+  /** Address of a page: blue, once `/held…` is answered by `letGo`. Each query is a page of its own. */
+  readonly page: (path: string) => string
+  /** Pages that are held now. */
+  readonly held: () => number
+  /** Answers all held pages, and from now on every other one at once. */
+  readonly letGo: () => void
+  /** From now on pages below `/held` are held again. */
+  readonly hold: () => void
+  /** A proxy that demands the credentials in it, and a page whose name it alone knows. */
+  readonly proxied: { readonly url: string; readonly proxy: string; readonly proxyWithoutPassword: string }
+}
+
+/** Starts PostgreSQL with an empty database, NATS, S3, pages and a proxy. */
+export const startOutsideServices = async ({
+  address,
+  webAddress,
+}: Pick<NodeNetwork, 'address' | 'webAddress'>): Promise<OutsideServices> => {
+  const opened = new AsyncDisposableStack()
+  const keys = makeKeys({}, { nats: `${address}:${ports.nats}`, postgres: undefined })
+  const accounts = keys['nats.conf'] ?? ''
+  const [postgres, nats, s3, pages] = await Promise.all([
+    startPostgres(),
+    startNats(undefined, { config: accounts.slice(accounts.indexOf('accounts {')) }),
+    startS3(),
+    startPages(),
+  ])
+  const squid = await startSquid(login, [nameOfProxyAlone])
+  for (const each of [postgres, nats, s3, pages, squid]) opened.use(each)
+  for (const [host, port, target] of [
+    [address, ports.postgresql, portOf(postgres.url)],
+    [address, ports.nats, portOf(nats.url)],
+    [address, ports.s3, portOf(s3.url)],
+    [webAddress, ports.web, pages.port],
+    [webAddress, ports.proxy, squid.port],
+  ] as const) {
+    opened.use(await forwardPort(host, port, target))
+  }
+  const { user, password } = login
+  return {
+    secrets: {
+      postgresql: { url: `postgres://postgres@${address}:${ports.postgresql}/postgres` },
+      nats: Object.fromEntries(Object.entries(keys).filter(([key]) => key.endsWith('-url'))),
+      bucket: { url: s3.url.replace(/@[^/]+/, `@${address}:${ports.s3}`) },
+    },
+    ports,
+    page: (path) => `http://${webAddress}/${path}`,
+    held: pages.held,
+    letGo: pages.letGo,
+    hold: pages.hold,
+    proxied: {
+      url: `http://${nameOfProxyAlone}:${pages.port}/by-proxy`,
+      proxy: `http://${user}:${encodeURIComponent(password)}@${webAddress}:${ports.proxy}`,
+      proxyWithoutPassword: `http://${webAddress}:${ports.proxy}`,
+    },
+    [Symbol.asyncDispose]: () => opened.disposeAsync(),
+  }
+}
+
+const portOf = (url: string): number => Number(new URL(url).port)
+
+/** Blue pages; those below `/held` wait until they are let go. */
+const startPages = async () => {
+  const waiting = new Set<ServerResponse>()
+  let holds = true
+  const answer = (response: ServerResponse) =>
+    response.writeHead(200, { 'content-type': 'text/html' }).end('<body style="background: blue"><h1>A page</h1>')
+  const server = createServer(({ url = '/' }, response) => {
+    if (!holds || !url.startsWith('/held')) return void answer(response)
+    waiting.add(response)
+    response.once('close', () => waiting.delete(response))
+  })
+  const running = await listening(server)
+  return {
+    ...running,
+    held: () => waiting.size,
+    letGo: () => {
+      holds = false
+      for (const response of waiting) answer(response)
+      waiting.clear()
+    },
+    hold: () => {
+      holds = true
+    },
+  }
+}

@@ -1,0 +1,116 @@
+type Labels = Readonly<Record<string, string>>
+type Selector = { readonly matchLabels?: Labels; readonly matchExpressions?: unknown }
+type Peer = {
+  readonly podSelector?: Selector
+  readonly namespaceSelector?: Selector
+  readonly ipBlock?: { readonly cidr: string; readonly except?: readonly string[] }
+}
+type Port = { readonly port?: number; readonly protocol?: string }
+type Rule = { readonly from?: readonly Peer[]; readonly to?: readonly Peer[]; readonly ports?: readonly Port[] }
+
+/** A NetworkPolicy, as far as the chart uses it. */
+export type Policy = {
+  readonly metadata: { readonly namespace: string }
+  readonly spec: {
+    readonly podSelector: Selector
+    readonly policyTypes: readonly ('Ingress' | 'Egress')[]
+    readonly ingress?: readonly Rule[]
+    readonly egress?: readonly Rule[]
+  }
+}
+
+/** A pod with an address of its own. */
+export type PodWithAddress = { readonly address: string; readonly namespace: string; readonly labels: Labels }
+
+/** What NetworkPolicies are about. */
+export type PolicyWorld = {
+  readonly policies: readonly Policy[]
+  readonly pods: readonly PodWithAddress[]
+  /** Labels of each namespace. */
+  readonly namespaces: Readonly<Record<string, Labels>>
+}
+
+/** The chain that packets from and to pods pass. */
+export const policyChain = 'policies'
+/** Set where a rule allows a packet; kube-proxy uses others. */
+const allowed = '0x10000/0x10000'
+
+const directions = [
+  { type: 'Egress', rules: 'egress', peers: 'to', pod: '-s', peer: '-d' },
+  { type: 'Ingress', rules: 'ingress', peers: 'from', pod: '-d', peer: '-s' },
+] as const
+type Direction = (typeof directions)[number]
+
+const isSelected = ({ matchLabels = {}, matchExpressions }: Selector, labels: Labels): boolean => {
+  if (matchExpressions !== undefined) throw new Error('matchExpressions of a NetworkPolicy are not translated')
+  return Object.entries(matchLabels).every(([name, value]) => labels[name] === value)
+}
+
+/** Whether a pod is meant by a peer of a policy in `namespace`. */
+const isPeer = (world: PolicyWorld, { podSelector, namespaceSelector }: Peer, namespace: string, pod: PodWithAddress) =>
+  (namespaceSelector
+    ? isSelected(namespaceSelector, world.namespaces[pod.namespace] ?? {})
+    : pod.namespace === namespace) && isSelected(podSelector ?? {}, pod.labels)
+
+/**
+ * The input of `iptables-restore --noflush` by which a node keeps NetworkPolicies (IPv4, peers and selectors as the chart has them;
+ * throws on others). A packet of a pod that policies select is refused unless a rule of one of them allows it, in each direction.
+ */
+export const packetFilterOf = (world: PolicyWorld): string => {
+  const chains = new Map<string, string[]>()
+  const chain = (name: string, lines: readonly string[]) => {
+    chains.set(name, [...lines])
+    return name
+  }
+  const top = ['-m conntrack --ctstate ESTABLISHED,RELATED -j RETURN']
+  for (const direction of directions) {
+    const policies = world.policies
+      .filter(({ spec }) => spec.policyTypes.includes(direction.type))
+      .map((policy, index) => ({ policy, name: chain(`${direction.type}-${index}`, []) }))
+    for (const { policy, name } of policies) chain(name, linesOf(world, policy, direction, { name, chain }))
+    for (const pod of world.pods) {
+      const own = policies.filter(({ policy: { metadata, spec } }) => {
+        return metadata.namespace === pod.namespace && isSelected(spec.podSelector, pod.labels)
+      })
+      if (own.length === 0) continue
+      const judged = chain(`${direction.type}-${pod.address}`, [
+        '-j MARK --set-xmark 0x0/0x10000',
+        ...own.map(({ name }) => `-j ${name}`),
+        `-m mark ! --mark ${allowed} -j REJECT --reject-with icmp-admin-prohibited`,
+      ])
+      top.push(`${direction.pod} ${pod.address} -j ${judged}`)
+    }
+  }
+  chain(policyChain, top)
+  const names = [...chains.keys()].map((name) => `:${name} -`)
+  const lines = [...chains].flatMap(([name, rules]) => rules.map((rule) => `-A ${name} ${rule}`))
+  return ['*filter', ...names, ...lines, 'COMMIT', ''].join('\n')
+}
+
+type Chains = { readonly name: string; readonly chain: (name: string, lines: readonly string[]) => string }
+
+/** What a policy allows in a direction; blocks of addresses with exceptions get a chain. */
+const linesOf = (world: PolicyWorld, { metadata, spec }: Policy, direction: Direction, { name, chain }: Chains) =>
+  (spec[direction.rules] ?? []).flatMap((rule, index) => {
+    const ports = rule.ports?.map(portMatch) ?? ['']
+    const peers = rule[direction.peers]
+    if (!peers) return ports.map((port) => `${port} -j MARK --set-xmark ${allowed}`)
+    return peers.flatMap((peer, place) => {
+      const { ipBlock } = peer
+      if (!ipBlock) {
+        const pods = world.pods.filter((pod) => isPeer(world, peer, metadata.namespace, pod))
+        return pods.flatMap(({ address }) =>
+          ports.map((port) => `${direction.peer} ${address} ${port} -j MARK --set-xmark ${allowed}`),
+        )
+      }
+      if (ipBlock.cidr.includes(':')) return []
+      const block = chain(`${name}-${index}-${place}`, [
+        ...(ipBlock.except ?? []).map((network) => `${direction.peer} ${network} -j RETURN`),
+        ...ports.map((port) => `${port} -j MARK --set-xmark ${allowed}`),
+      ])
+      return [`${direction.peer} ${ipBlock.cidr} -j ${block}`]
+    })
+  })
+
+const portMatch = ({ port, protocol = 'TCP' }: Port): string =>
+  `-p ${protocol.toLowerCase()}${port === undefined ? '' : ` --dport ${port}`}`

@@ -1,0 +1,21 @@
+import { once } from 'node:events'
+import { readFile } from 'node:fs/promises'
+import type { IncomingMessage } from 'node:http'
+import { request } from 'node:https'
+import { json } from 'node:stream/consumers'
+import { clusterFiles, type ClusterPlace, serverUrl } from '#test/helpers/cluster-programs.ts'
+
+const answerMs = 5000
+
+/** What the API has at a path, without the cost of a kubectl; undefined where there is nothing. */
+export const readApi = async <T>(place: ClusterPlace, path: string): Promise<T | undefined> => {
+  const ca = await readFile(clusterFiles(place).authority)
+  const headers = { authorization: `Bearer ${place.token}` }
+  const asked = request(serverUrl(place) + path, { ca, headers, agent: false, signal: AbortSignal.timeout(answerMs) })
+  asked.end()
+  const [response] = (await once(asked, 'response')) as [IncomingMessage]
+  const body = await json(response)
+  if (response.statusCode === 404) return undefined
+  if (response.statusCode !== 200) throw new Error(`${path}: ${response.statusCode}`)
+  return body as T
+}

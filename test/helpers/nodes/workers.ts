@@ -1,0 +1,60 @@
+import { eventually } from '#test/helpers/eventually.ts'
+import type { NodeCluster } from './node-cluster.ts'
+import type { Release } from './release.ts'
+
+const scaledMs = 180_000
+
+/** A worker's pod, as tests look at it. */
+export type WorkerOnNode = {
+  readonly name: string
+  readonly node: string | undefined
+  readonly isReady: boolean
+  readonly isEnding: boolean
+  /** How often its containers were started again. */
+  readonly restarts: number
+  readonly annotations: Readonly<Record<string, string>>
+}
+
+type Pod = {
+  readonly metadata: {
+    readonly name: string
+    readonly deletionTimestamp?: string
+    readonly annotations?: Readonly<Record<string, string>>
+  }
+  readonly spec: { readonly nodeName?: string }
+  readonly status: {
+    readonly conditions?: readonly { readonly type: string; readonly status: string }[]
+    readonly containerStatuses?: readonly { readonly restartCount: number }[]
+  }
+}
+
+/** The workers of a release's standard pool. */
+const workersOf = async (cluster: NodeCluster, release: Release): Promise<readonly WorkerOnNode[]> => {
+  const label = 'shutterfleet.dev/pool=standard'
+  const { items } = await cluster.get<{ items: Pod[] }>('pods', `-n=${release.workersNamespace}`, `-l=${label}`)
+  return items.map(({ metadata, spec, status }) => ({
+    name: metadata.name,
+    node: spec.nodeName,
+    isReady: status.conditions?.some(({ type, status: is }) => type === 'Ready' && is === 'True') ?? false,
+    isEnding: metadata.deletionTimestamp !== undefined,
+    restarts: status.containerStatuses?.reduce((sum, { restartCount }) => sum + restartCount, 0) ?? 0,
+    annotations: metadata.annotations ?? {},
+  }))
+}
+
+/** Resolves with the workers once they are as a test wants them, within three minutes. */
+export const untilWorkers = async (
+  cluster: NodeCluster,
+  release: Release,
+  condition: (workers: readonly WorkerOnNode[]) => boolean,
+): Promise<readonly WorkerOnNode[]> => {
+  let workers: readonly WorkerOnNode[] = []
+  const holds = async () => {
+    workers = await workersOf(cluster, release)
+    return condition(workers)
+  }
+  await eventually(holds, { withinMs: scaledMs, what: condition.toString() }).catch((cause: unknown) => {
+    throw new Error(`${String(cause)}: ${JSON.stringify(workers)}`, { cause })
+  })
+  return workers
+}

@@ -1,0 +1,115 @@
+import t from 'tap'
+import { holdCaptures } from '#test/helpers/nodes/held-captures.ts'
+import { enforceNetworkPolicies } from '#test/helpers/nodes/network-policies.ts'
+import { startNodeCluster } from '#test/helpers/nodes/node-cluster.ts'
+import { startOutsideServices } from '#test/helpers/nodes/outside-services.ts'
+import { prepareRelease, releaseOf } from '#test/helpers/nodes/release.ts'
+import { inPod, processes } from '#test/helpers/nodes/worker-pods.ts'
+import { untilWorkers } from '#test/helpers/nodes/workers.ts'
+
+const cluster = await startNodeCluster(t, { count: 2, images: ['server', 'worker'] })
+const { network } = cluster
+const outside = await startOutsideServices(network)
+t.teardown(() => outside[Symbol.asyncDispose]())
+await prepareRelease(cluster, outside)
+const release = releaseOf(cluster, outside, 'helm4')
+await release.deploy('install', {
+  pools: { standard: { spec: { autoscaling: { minReplicas: 2, maxReplicas: 2 } } } },
+})
+
+const ready = () => untilWorkers(cluster, release, (all) => all.length === 2 && all.every(({ isReady }) => isReady))
+const addressOf = (pod: string) =>
+  cluster.kubectl(['get', 'pod', pod, `-n=${release.workersNamespace}`, '-o=jsonpath={.status.podIP}'])
+const podOf = async (component: string) =>
+  (
+    await cluster.kubectl([
+      ...['get', 'pods', `-n=${release.namespace}`, `-l=app.kubernetes.io/component=${component}`],
+      '-o=jsonpath={.items[0].metadata.name} {.items[0].status.podIP}',
+    ])
+  ).split(' ') as [string, string]
+
+/** Node.js: tries to connect to each `host:port` of its arguments and prints which it could. */
+const connector = `
+  const { connect } = require('node:net')
+  const open = (target) => new Promise((resolve) => {
+    const [, host, port] = /^(.*):(\\d+)$/.exec(target)
+    const socket = connect({ host, port, timeout: 3000 })
+    const end = (word) => { socket.destroy(); resolve([target, word]) }
+    socket.once('connect', () => end('open')).once('timeout', () => end('closed')).once('error', () => end('closed'))
+  })
+  Promise.all(process.argv.slice(1).map(open)).then((all) => console.log(JSON.stringify(Object.fromEntries(all))))`
+const reach = async (pod: string, namespace: string, targets: Readonly<Record<string, string>>) => {
+  const list = Object.values(targets).join(' ')
+  const printed = await inPod(cluster, pod, `node -e "$(cat <<'END'\n${connector}\nEND\n)" ${list}`, namespace)
+  const found = JSON.parse(printed) as Readonly<Record<string, 'open' | 'closed'>>
+  return Object.fromEntries(Object.entries(targets).map(([name, target]) => [name, found[target]]))
+}
+const all = (targets: object, word: string) => Object.fromEntries(Object.keys(targets).map((name) => [name, word]))
+
+t.test('worker: is as confined in a cluster as its pod says', async (t) => {
+  const [worker] = await ready()
+  const pod = worker?.name ?? ''
+  const said = (command: string) => inPod(cluster, pod, command, release.workersNamespace)
+  const captures = holdCaptures(release, outside)
+  await captures.create(2)
+  await captures.requested(2)
+  const lines = (await said(processes)).trim().split('\n')
+  t.strictSame(await captures.finish(), ['completed', 'completed'])
+  t.match(
+    lines.find((line) => line.includes('services/worker/main.ts')),
+    /Uid:10001 .*CapEff:0{16} NoNewPrivs:1 Seccomp:2 /,
+  )
+  const renderers = lines.filter((line) => line.includes('--type=renderer'))
+  t.ok(renderers.length > 0)
+  // By Chromium's sandbox, in namespaces of its own.
+  for (const renderer of renderers) t.match(renderer, /depth:[3-9] CapEff:0{16} NoNewPrivs:1 Seccomp:2 /)
+  t.match(await said('touch /x /app/x'), /'\/x': Read-only file system[^]*'\/app\/x': Read-only/)
+  t.match(await said('ls /var/run/secrets/kubernetes.io'), /No such file/)
+  t.notMatch(await said('env; cat /proc/1/environ'), /postgres|DATABASE/i)
+})
+
+t.test('NetworkPolicies: keep workers and services from all but what they need', async (t) => {
+  const [first, second] = await ready()
+  const { address, webAddress } = network
+  const [gateway, gatewayAddress] = await podOf('gateway')
+  const [egress, egressAddress] = await podOf('egress')
+  const { port: apiPort } = new URL(cluster.server)
+  const denied = {
+    'API server': 'kubernetes.default.svc.cluster.local:443',
+    'API server at its own address': `${address}:${apiPort}`,
+    kubelet: `${network.nodeAddress(1)}:10250`,
+    PostgreSQL: `${address}:${outside.ports.postgresql}`,
+    gateway: `${gatewayAddress}:8080`,
+    'another worker': `${await addressOf(second?.name ?? '')}:9090`,
+    'a page, past the filter': `${webAddress}:${outside.ports.web}`,
+  }
+  const needed = {
+    NATS: `${address}:${outside.ports.nats}`,
+    'object store': `${address}:${outside.ports.s3}`,
+    filter: `${egressAddress}:3128`,
+  }
+  const ofWorker = (targets: Readonly<Record<string, string>>) =>
+    reach(first?.name ?? '', release.workersNamespace, targets)
+  t.match(await ofWorker({ ...denied, ...needed }), all({ ...denied, ...needed }, 'open'), 'open without an agent')
+
+  const agent = await enforceNetworkPolicies(cluster)
+  t.teardown(() => agent[Symbol.asyncDispose]())
+  t.strictSame(await ofWorker(denied), all(denied, 'closed'))
+  t.strictSame(await ofWorker(needed), all(needed, 'open'))
+  const fromFilter = { ...denied, NATS: needed.NATS, 'object store': needed['object store'] }
+  t.strictSame(await reach(egress, release.namespace, fromFilter), {
+    ...all(fromFilter, 'closed'),
+    'a page, past the filter': 'open',
+  })
+  const fromGateway = { 'API server': denied['API server'], filter: needed.filter, PostgreSQL: denied.PostgreSQL }
+  t.strictSame(await reach(gateway, release.namespace, fromGateway), {
+    ...all(fromGateway, 'closed'),
+    PostgreSQL: 'open',
+  })
+
+  // And with all of it the service still serves.
+  await release.helm('test', '--timeout=3m')
+  const captures = holdCaptures(release, outside)
+  await captures.create(2)
+  t.strictSame(await captures.finish(), ['completed', 'completed'])
+})
