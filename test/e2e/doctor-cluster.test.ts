@@ -93,7 +93,7 @@ t.before(async () => {
   // What the Job and the controller do, which are not run here.
   await give(namespace, `${instance}-keys`, keys)
   for (const pool of ['standard', 'proxied'] as const) {
-    await give(workers, `${instance}-worker-${pool}`, workerKeys(pool, keys, {}))
+    await give(workers, `${instance}-worker-${pool}`, workerKeys(pool, keys, { natsUrls: {}, authorities: undefined }))
     await sayOf(pool, {})
   }
 })
