@@ -1,7 +1,7 @@
 import t from 'tap'
 import { classifyWorkers, isSubscriptionSuspect, replaceableOf } from '#controller/worker-groups.ts'
 import type { ObservedWorker } from '#controller/pool.ts'
-import { justBegun, poolPolicy, seenCrew, seenWorker as worker, stuckCrew } from '#test/helpers/seen-pool.ts'
+import { justBegun, poolPolicy, observedWorkers, seenWorker as worker, stuckWorkers } from '#test/helpers/seen-pool.ts'
 
 const policy = poolPolicy()
 const podsOf = (workers: readonly ObservedWorker[]) => workers.map(({ pod }) => pod)
@@ -42,7 +42,7 @@ t.test('worker groups: unscheduled workers are capacity to come, unless starts f
   t.strictSame(podsOf(classifyWorkers(all, policy, true).active), ['ready'])
 })
 
-const hung = (count: number, silentMs = 11_000) => seenCrew(count, { silentMs })
+const hung = (count: number, silentMs = 11_000) => observedWorkers(count, { silentMs })
 
 for (const { name, workers, want } of [
   { name: 'one silent worker is hung', workers: hung(1), want: false },
@@ -51,12 +51,12 @@ for (const { name, workers, want } of [
   { name: 'failed for no longer than thirty seconds', workers: hung(2, 30_000), want: false },
   {
     name: 'stuck and starting workers do not count as reporting',
-    workers: [worker('w'), ...hung(2), ...stuckCrew(5), worker('x', justBegun)],
+    workers: [worker('w'), ...hung(2), ...stuckWorkers(5), worker('x', justBegun)],
     want: true,
   },
   {
     name: 'stuck workers and late starts do not count as silent',
-    workers: [worker('w'), ...stuckCrew(5, { silentMs: 11_000 }), worker('x', { state: 'starting', ageMs: 61_000 })],
+    workers: [worker('w'), ...stuckWorkers(5, { silentMs: 11_000 }), worker('x', { state: 'starting', ageMs: 61_000 })],
     want: false,
   },
 ]) {
@@ -73,12 +73,12 @@ const allOf = (workers: readonly ObservedWorker[]) =>
 for (const { name, workers, want } of [
   {
     name: 'all whose node is lost are replaced at once',
-    workers: seenCrew(4, lostNode),
+    workers: observedWorkers(4, lostNode),
     want: ['w1', 'w2', 'w3', 'w4'],
   },
   {
     name: 'those whose node is lost do not wait for those that are unknown',
-    workers: [...seenCrew(1, lostNode), ...['x', 'y', 'z'].map((pod) => worker(pod, { silentMs: 11_000 }))],
+    workers: [...observedWorkers(1, lostNode), ...['x', 'y', 'z'].map((pod) => worker(pod, { silentMs: 11_000 }))],
     want: ['w1'],
   },
   {
@@ -92,7 +92,7 @@ for (const { name, workers, want } of [
   },
   {
     name: 'one that reports is not lost, whatever Kubernetes reports of its node',
-    workers: seenCrew(4, { silentMs: 9000, isNodeLost: true }),
+    workers: observedWorkers(4, { silentMs: 9000, isNodeLost: true }),
     want: [],
   },
 ])
