@@ -46,11 +46,11 @@ export const seenWorker = (pod: string, given: Partial<ObservedWorker> = {}): Ob
 })
 
 /** Workers w1, w2 … that are alike. */
-export const seenCrew = (count: number, given: Partial<ObservedWorker> = {}): ObservedWorker[] =>
+export const observedWorkers = (count: number, given: Partial<ObservedWorker> = {}): ObservedWorker[] =>
   Array.from({ length: count }, (_, index) => seenWorker(`w${index + 1}`, given))
 
 /** Workers s1, s2 … for which there is no room. */
-export const stuckCrew = (count: number, given: Partial<ObservedWorker> = {}): ObservedWorker[] =>
+export const stuckWorkers = (count: number, given: Partial<ObservedWorker> = {}): ObservedWorker[] =>
   Array.from({ length: count }, (_, index) =>
     seenWorker(`s${index + 1}`, { state: 'stuck', trouble: 'unschedulable', ...given }),
   )

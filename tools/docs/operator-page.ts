@@ -56,8 +56,8 @@ const conditionHelp: Readonly<Record<PoolCondition['reason'], string>> = {
   RollingOut:
     'Not all workers are of the template yet. After an update of the controller pools get theirs one after another',
   RolloutFailed:
-    'Kubernetes has given up on the rollout of the template: see `Degraded`, mend the template or take it back',
-  Reconciled: 'Nothing is on its way to what the spec says',
+    'The rollout of the template exceeded its progress deadline: see `Degraded`, mend the template or take it back',
+  Reconciled: 'The pool is as its spec says',
   Starting: 'Workers are on their way in',
   WaitingForNodes:
     'No node has room for some workers yet: a node autoscaler gets `SHUTTERFLEET_NODE_PROVISION_SECONDS` to bring one',

@@ -10,7 +10,7 @@ import type {
 } from './proxied.ts'
 
 /** The Jobs by what they are good for. */
-const classifyWorkers = (jobs: readonly SeenJob[], policy: ProxiedPolicy) => {
+const classifyJobs = (jobs: readonly SeenJob[], policy: ProxiedPolicy) => {
   const count = (...states: readonly SeenJob['state'][]) => jobs.filter(({ state }) => states.includes(state)).length
   return {
     unfinished: jobs.length,
@@ -22,23 +22,23 @@ const classifyWorkers = (jobs: readonly SeenJob[], policy: ProxiedPolicy) => {
   }
 }
 
-type WorkerGroups = ReturnType<typeof classifyWorkers>
-type Moment = { readonly seen: ProxiedObservation; readonly policy: ProxiedPolicy; readonly crew: WorkerGroups }
+type JobGroups = ReturnType<typeof classifyJobs>
+type Moment = { readonly seen: ProxiedObservation; readonly policy: ProxiedPolicy; readonly groups: JobGroups }
 type Verdict = Pick<ProxiedDecision, 'create' | 'wanted' | 'reason'>
 
-const verdictOf = ({ seen, policy, crew }: Moment, memory: ProxiedMemory, depth: Depth): Verdict => {
-  const waiting = Math.max(0, depth.waiting + depth.inFlight - crew.serving)
-  const missing = Math.max(0, waiting + policy.spares - crew.free)
-  const room = Math.max(0, policy.max - crew.unfinished)
+const verdictOf = ({ seen, policy, groups }: Moment, memory: ProxiedMemory, depth: Depth): Verdict => {
+  const waiting = Math.max(0, depth.waiting + depth.inFlight - groups.serving)
+  const missing = Math.max(0, waiting + policy.spares - groups.free)
+  const room = Math.max(0, policy.max - groups.unfinished)
   const create = Math.min(missing, room)
-  const wanted = Math.min(policy.max, waiting + crew.serving + policy.spares)
+  const wanted = Math.min(policy.max, waiting + groups.serving + policy.spares)
   if (memory.trouble) {
-    const mayTry = seen.nowMs >= memory.retryAtMs && crew.coming === 0
+    const mayTry = seen.nowMs >= memory.retryAtMs && groups.coming === 0
     return { create: mayTry ? Math.min(1, create) : 0, wanted, reason: memory.trouble.why }
   }
   if (missing > room) return { create, wanted, reason: 'at-maximum' }
-  if (create > 0) return { create, wanted, reason: waiting > crew.free ? 'backlog' : 'buffer' }
-  return { create, wanted, reason: crew.coming > 0 ? 'starting' : 'steady' }
+  if (create > 0) return { create, wanted, reason: waiting > groups.free ? 'backlog' : 'buffer' }
+  return { create, wanted, reason: groups.coming > 0 ? 'starting' : 'steady' }
 }
 
 /**
@@ -67,8 +67,8 @@ export const decideProxied: DecideProxied = (seen, policy, before) => {
   const silent: ProxiedMemory = { ...before, sinceMs: undefined }
   if (seen.jobs === 'unknown') return { decision: { ...nothing, wanted: 0, reason: 'workers-unknown' }, memory: silent }
 
-  const crew = classifyWorkers(seen.jobs, policy)
-  const wanted = Math.min(policy.max, crew.unfinished)
+  const groups = classifyJobs(seen.jobs, policy)
+  const wanted = Math.min(policy.max, groups.unfinished)
   if (policy.isPaused) return { decision: { ...nothing, wanted, reason: 'paused' }, memory: silent }
 
   const memory = followStarts(before, { ...seen, jobs: seen.jobs, policy })
@@ -76,11 +76,11 @@ export const decideProxied: DecideProxied = (seen, policy, before) => {
   const verdict: Verdict =
     seen.depth === 'unknown'
       ? { create: 0, wanted, reason: 'backlog-unknown' }
-      : verdictOf({ seen, policy, crew }, memory, seen.depth)
+      : verdictOf({ seen, policy, groups }, memory, seen.depth)
   const forMs = Math.round(seen.nowMs - (memory.sinceMs ?? seen.nowMs))
   const state = { canStart: !trouble, forMs, reason: trouble?.why ?? verdict.reason }
   return {
-    decision: { ...nothing, ...verdict, giveUp: crew.hopeless, state, trouble },
+    decision: { ...nothing, ...verdict, giveUp: groups.hopeless, state, trouble },
     memory: trouble && verdict.create > 0 ? afterTry(memory, seen.nowMs) : memory,
   }
 }

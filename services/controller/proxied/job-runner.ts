@@ -40,7 +40,7 @@ export type JobRunner = AsyncDisposable & {
   readonly giveUp: (name: string) => Promise<void>
 }
 
-/** What a runner tells of its Jobs at once, between two lists. */
+/** What a runner reports of its Jobs between two lists. */
 export type JobNotice =
   | { readonly kind: 'created' | 'claimed' | 'given-up'; readonly job: string }
   | { readonly kind: 'ended'; readonly job: string; readonly how: 'succeeded' | 'failed' | 'vanished' }

@@ -13,7 +13,7 @@ export type LocalRunsOptions = ProcessPoolOptions & {
 const revision = ''
 
 /**
- * Runs single-use workers as child processes, in the place of Jobs. Dispose tells all of them to end and waits, at most
+ * Runs single-use workers as child processes, in the place of Jobs. Dispose terminates all and waits, at most
  * `killAfterMs` and the time to reap.
  */
 export const createLocalRuns = (options: LocalRunsOptions): JobRunner => {

@@ -2,7 +2,7 @@ import type { Backlog, Depth, Reason, Trouble } from '#controller/pool.ts'
 
 /**
  * States of a Job that has not ended: its worker is not up yet; cannot come up; waits in its pull; goes without having claimed a
- * capture; serves the one that it claimed; has served it; was up and is not heard any more.
+ * capture; serves the one that it claimed; has served it; was ready and is silent.
  */
 export const jobStates = ['coming', 'stuck', 'idle', 'leaving', 'serving', 'spent', 'lost'] as const
 

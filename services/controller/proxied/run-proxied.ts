@@ -25,7 +25,7 @@ export type RunProxiedDeps = Pick<
   readonly publishState: (state: PoolStateMessage) => void
 }
 
-/** What the loop needs of the queue: rings at each poke, and tells the ledger whether Jobs can be started. */
+/** What the loop needs of the queue: wakes at each poke, and reports to the ledger whether Jobs can be started. */
 export const proxiedQueue = (queue: Pick<Queue, 'publish' | 'subscribe'>) => ({
   publishState: (state: PoolStateMessage) => queue.publish(poolStateSubject(pool), poolStateCodec.encode(state)),
   subscribeToPokes: (bell: Pick<Bell, 'ring'>): Disposable =>
@@ -49,8 +49,8 @@ const applyDecision = async ({ runner }: Pick<RunProxiedDeps, 'runner'>, decisio
   for (const end of ends) if (end.status === 'rejected') throw end.reason
 }
 
-/** Says a state at once where it is another, else each second. */
-const createTeller = (publish: RunProxiedDeps['publishState']) => {
+/** Publishes a state at once where it has changed, else each second. */
+const createStatePublisher = (publish: RunProxiedDeps['publishState']) => {
   let last: { canStart: boolean; atMs: number } | undefined
   return (state: ProxiedDecision['state'], nowMs: number) => {
     if (!state || (last?.canStart === state.canStart && nowMs - last.atMs < publishEveryMs)) return
@@ -61,7 +61,7 @@ const createTeller = (publish: RunProxiedDeps['publishState']) => {
 
 /** Keeps as many Jobs as the captures with a caller's proxy need, until `stop` aborts. */
 export const runProxied = (deps: RunProxiedDeps, timing: LoopTiming, stop: AbortSignal): Promise<void> => {
-  const tell = createTeller(deps.publishState)
+  const publish = createStatePublisher(deps.publishState)
   let memory = blankProxiedMemory
   return runLoop(
     {
@@ -75,7 +75,7 @@ export const runProxied = (deps: RunProxiedDeps, timing: LoopTiming, stop: Abort
         return next.decision
       },
       decided: (tick) => {
-        tell(tick.decision.state, tick.seen.nowMs)
+        publish(tick.decision.state, tick.seen.nowMs)
         deps.decided(tick)
       },
       act: (decision) => applyDecision(deps, decision),

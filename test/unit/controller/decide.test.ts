@@ -14,10 +14,10 @@ import {
   justBegun as starting,
   poolPolicy,
   quietBacklog as quiet,
-  seenCrew as groups,
+  observedWorkers as groups,
   seenPool as seen,
   seenWorker as worker,
-  stuckCrew as stuckOnes,
+  stuckWorkers as stuckOnes,
 } from '#test/helpers/seen-pool.ts'
 
 const { nowMs } = seen()

@@ -6,13 +6,13 @@ import type { ProxiedDecision, ProxiedObservation } from '#controller/proxied/pr
 import { AppError } from '#shared/errors/app-error.ts'
 import type { Logger } from '#shared/telemetry/logger.ts'
 import { createMetrics } from '#shared/telemetry/metrics.ts'
-import { quietBacklog, seenCrew, seenPool, stuckCrew } from '#test/helpers/seen-pool.ts'
+import { quietBacklog, observedWorkers, seenPool, stuckWorkers } from '#test/helpers/seen-pool.ts'
 
 const policy = { size: 'by-queue', min: 1, max: 5 } as const
 const hold: Decision = { kind: 'hold', wanted: 2, reason: 'steady' }
 const troubled: Partial<Observation> = {
   backlog: { ...quietBacklog, pending: 7 },
-  workers: [...seenCrew(2, { busy: 1 }), ...stuckCrew(3), ...stuckCrew(1, { trouble: 'image-pull' })],
+  workers: [...observedWorkers(2, { busy: 1 }), ...stuckWorkers(3), ...stuckWorkers(1, { trouble: 'image-pull' })],
   refused: { count: 2, trouble: 'quota' },
 }
 
@@ -63,7 +63,7 @@ const begin = () => {
 t.test('counts stuck and refused workers by trouble, for each pool on its own', async (t) => {
   const { events, shown } = begin()
   events.of('a').decided({ seen: seenPool(troubled), decision: hold }, policy)
-  events.of('b').decided({ seen: seenPool({ workers: stuckCrew(1) }), decision: hold }, policy)
+  events.of('b').decided({ seen: seenPool({ workers: stuckWorkers(1) }), decision: hold }, policy)
   const stuck = await shown('pool_workers_stuck')
   for (const line of [
     '{pool="a",trouble="unschedulable"} 3',

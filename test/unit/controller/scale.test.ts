@@ -12,10 +12,10 @@ import { scale, scaleUp, type Sized } from '#controller/scale.ts'
 import {
   justBegun as starting,
   poolPolicy,
-  seenCrew as groups,
+  observedWorkers as groups,
   seenPool,
   seenWorker as worker,
-  stuckCrew as stuckOnes,
+  stuckWorkers as stuckOnes,
 } from '#test/helpers/seen-pool.ts'
 
 const { nowMs } = seenPool()

@@ -1,12 +1,12 @@
 import t from 'tap'
 import { classifyWorkers, isSubscriptionSuspect, replaceableOf } from '#controller/worker-groups.ts'
 import type { ObservedWorker } from '#controller/pool.ts'
-import { justBegun, poolPolicy, seenCrew, seenWorker as worker, stuckCrew } from '#test/helpers/seen-pool.ts'
+import { justBegun, poolPolicy, observedWorkers, seenWorker as worker, stuckWorkers } from '#test/helpers/seen-pool.ts'
 
 const policy = poolPolicy()
 const podsOf = (workers: readonly ObservedWorker[]) => workers.map(({ pod }) => pod)
 
-t.test('sorts workers by what they are good for', (t) => {
+t.test('worker groups: workers are classified by their capacity', (t) => {
   const all = [
     worker('ready'),
     worker('starting', justBegun),
@@ -18,7 +18,7 @@ t.test('sorts workers by what they are good for', (t) => {
     worker('late', { state: 'starting', ageMs: 60_001 }),
   ]
   const groups = classifyWorkers(all, policy, false)
-  t.equal(groups.present, 7, 'all but the one that was told to end')
+  t.equal(groups.present, 7, 'all but the terminating one')
   t.strictSame(podsOf(groups.active), ['ready', 'starting'])
   t.strictSame(podsOf(groups.starting), ['starting'])
   t.strictSame(podsOf(groups.stuck), ['stuck'])
@@ -33,25 +33,34 @@ t.test('sorts workers by what they are good for', (t) => {
   t.end()
 })
 
-const hung = (count: number, silentMs = 11_000) => seenCrew(count, { silentMs })
+t.test('worker groups: unscheduled workers are capacity to come, unless starts fail', async (t) => {
+  const all = [worker('ready'), worker('pending', { state: 'unscheduled', silentMs: 99_000, ageMs: 200_000 })]
+  const groups = classifyWorkers(all, policy, false)
+  t.strictSame(podsOf(groups.active), ['ready', 'pending'])
+  t.strictSame(podsOf(groups.unscheduled), ['pending'])
+  t.strictSame(groups.lost, [])
+  t.strictSame(podsOf(classifyWorkers(all, policy, true).active), ['ready'])
+})
+
+const hung = (count: number, silentMs = 11_000) => observedWorkers(count, { silentMs })
 
 for (const { name, workers, want } of [
-  { name: 'takes one silent worker for hung', workers: hung(1), want: false },
-  { name: 'is deaf when two of three are silent', workers: [worker('w'), ...hung(2)], want: true },
-  { name: 'is not deaf when as many are heard', workers: [worker('v'), worker('w'), ...hung(2)], want: false },
-  { name: 'is deaf for no longer than thirty seconds', workers: hung(2, 30_000), want: false },
+  { name: 'one silent worker is hung', workers: hung(1), want: false },
+  { name: 'failed when two of three are silent', workers: [worker('w'), ...hung(2)], want: true },
+  { name: 'fine when as many report', workers: [worker('v'), worker('w'), ...hung(2)], want: false },
+  { name: 'failed for no longer than thirty seconds', workers: hung(2, 30_000), want: false },
   {
-    name: 'does not take stuck and starting workers for heard ones',
-    workers: [worker('w'), ...hung(2), ...stuckCrew(5), worker('x', justBegun)],
+    name: 'stuck and starting workers do not count as reporting',
+    workers: [worker('w'), ...hung(2), ...stuckWorkers(5), worker('x', justBegun)],
     want: true,
   },
   {
-    name: 'does not take stuck workers and late starts for silent ones',
-    workers: [worker('w'), ...stuckCrew(5, { silentMs: 11_000 }), worker('x', { state: 'starting', ageMs: 61_000 })],
+    name: 'stuck workers and late starts do not count as silent',
+    workers: [worker('w'), ...stuckWorkers(5, { silentMs: 11_000 }), worker('x', { state: 'starting', ageMs: 61_000 })],
     want: false,
   },
 ]) {
-  t.test(name, (t) => {
+  t.test(`own subscription: ${name}`, (t) => {
     t.equal(isSubscriptionSuspect(classifyWorkers(workers, policy, false)), want)
     t.end()
   })
@@ -64,16 +73,16 @@ const allOf = (workers: readonly ObservedWorker[]) =>
 for (const { name, workers, want } of [
   {
     name: 'all whose node is lost are replaced at once',
-    workers: seenCrew(4, lostNode),
+    workers: observedWorkers(4, lostNode),
     want: ['w1', 'w2', 'w3', 'w4'],
   },
   {
-    name: 'those whose node is lost do not wait for those of which nobody knows',
-    workers: [...seenCrew(1, lostNode), ...['x', 'y', 'z'].map((pod) => worker(pod, { silentMs: 11_000 }))],
+    name: 'those whose node is lost do not wait for those that are unknown',
+    workers: [...observedWorkers(1, lostNode), ...['x', 'y', 'z'].map((pod) => worker(pod, { silentMs: 11_000 }))],
     want: ['w1'],
   },
   {
-    name: 'one that had not come up when its node was lost is replaced too',
+    name: 'one that had not started when its node was lost is replaced too',
     workers: [
       worker('v'),
       worker('s', { ...lostNode, state: 'starting' }),
@@ -82,9 +91,9 @@ for (const { name, workers, want } of [
     want: ['s', 'u'],
   },
   {
-    name: 'one that is heard is not lost, whatever Kubernetes thinks of its node',
-    workers: seenCrew(4, { silentMs: 9000, isNodeLost: true }),
+    name: 'one that reports is not lost, whatever Kubernetes reports of its node',
+    workers: observedWorkers(4, { silentMs: 9000, isNodeLost: true }),
     want: [],
   },
 ])
-  t.test(name, async (t) => void t.strictSame(allOf(workers), want))
+  t.test(`replaceable workers: ${name}`, async (t) => void t.strictSame(allOf(workers), want))

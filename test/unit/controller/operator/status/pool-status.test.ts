@@ -3,13 +3,13 @@ import type { StatusParts } from '#controller/operator/status/conditions.ts'
 import { poolStatus } from '#controller/operator/status/pool-status.ts'
 import type { PoolConditionType } from '#shared/kube/browser-pool.ts'
 import { poolObject } from '#test/helpers/kube-objects.ts'
-import { quietBacklog, seenCrew, seenPool, seenWorker } from '#test/helpers/seen-pool.ts'
+import { quietBacklog, observedWorkers, seenPool, seenWorker } from '#test/helpers/seen-pool.ts'
 
 const at = new Date('2026-01-02T03:04:05.678Z')
 const parts = (of: Partial<StatusParts> = {}): StatusParts => ({
   pool: poolObject(),
   instance: 'one',
-  seen: seenPool({ workers: seenCrew(2) }),
+  seen: seenPool({ workers: observedWorkers(2) }),
   decision: { kind: 'hold', wanted: 2, reason: 'steady' },
   troubles: new Map(),
   isRollingOut: false,
