@@ -16,6 +16,7 @@ const commands: CommandTable = {
   'key create': async () => (await import('./key-create.ts')).keyCreate,
   'key list': async () => (await import('./key-list.ts')).keyList,
   'key revoke': async () => (await import('./key-revoke.ts')).keyRevoke,
+  'objects copy': async () => (await import('./objects-copy.ts')).objectsCopy,
   doctor: async () => (await import('./doctor.ts')).doctor,
   'cluster keys': async () => (await import('./cluster/cluster-keys.ts')).clusterKeys,
   'cluster account': async () => (await import('./cluster/cluster-account.ts')).clusterAccount,

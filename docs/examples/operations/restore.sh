@@ -1,0 +1,7 @@
+#!/bin/sh
+# Restores a backup into an empty database and an empty bucket, or folder: restore.sh FOLDER. DATABASE_URL and OBJECTS as for
+# back-up.sh. Nothing of the installation may run yet.
+set -eu
+bin/shutterfleet objects copy --from "$1/objects" --to "$OBJECTS"
+# All of it or nothing, so that it can be tried again.
+pg_restore --no-owner --single-transaction --exit-on-error --dbname="$DATABASE_URL" "$1/database.dump"

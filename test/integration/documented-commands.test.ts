@@ -1,0 +1,40 @@
+import { execFile } from 'node:child_process'
+import { readdir, readFile } from 'node:fs/promises'
+import { join, resolve } from 'node:path'
+import { promisify } from 'node:util'
+import t from 'tap'
+
+const root = resolve(import.meta.dirname, '../..')
+
+/** Commands of `bin/shutterfleet` in the blocks for the shell, without comments and what the shell does with the output. */
+const commandsIn = (text: string): string[] =>
+  [...text.matchAll(/^```sh\n([^]*?)^```/gm)]
+    .flatMap(([, block = '']) => block.replaceAll('\\\n', ' ').split('\n'))
+    .flatMap((line) => /(?:^|[ ;])bin\/shutterfleet ([^#|;&>]+)/.exec(line)?.[1]?.trim() ?? [])
+
+t.test('command line: every command of the documents is one, with its flags', async (t) => {
+  const pages = (await readdir(join(root, 'docs'))).filter((name) => name.endsWith('.md')).map((name) => `docs/${name}`)
+  const texts = ['README.md', ...pages, ...['back-up', 'restore'].map((name) => `docs/examples/operations/${name}.sh`)]
+  const found = await Promise.all(
+    texts.map(async (path) => {
+      const text = await readFile(join(root, path), 'utf8')
+      return commandsIn(path.endsWith('.sh') ? `\`\`\`sh\n${text}\`\`\`` : text)
+    }),
+  )
+  const commands = [...new Set(found.flat())]
+  t.ok(commands.some((command) => command.startsWith('objects copy')))
+  const refused = async (command: string) => {
+    // A flag that the command does not know is refused before help is given.
+    const words = command.split(/\s+/).map((word) => word.replaceAll(/^["']|["']$/g, ''))
+    const { PATH } = process.env
+    const ran = promisify(execFile)(join(root, 'bin/shutterfleet'), [...words, '--help'], { env: { PATH } })
+    return ran.then(
+      () => undefined,
+      ({ stderr }: { stderr: string }) => `${command}: ${stderr}`,
+    )
+  }
+  const refusals: string[] = []
+  for (const command of commands) refusals.push(...[await refused(command)].flatMap((each) => each ?? []))
+  t.strictSame(refusals, [])
+  t.match(await refused('doctor --clusters'), /--clusters/)
+})

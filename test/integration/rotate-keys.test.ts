@@ -1,0 +1,111 @@
+import { randomBytes } from 'node:crypto'
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createServer } from 'node:http'
+import t from 'tap'
+import type { Secrets } from '#local/secrets.ts'
+import { generateSealingKeys } from '#shared/queue/seal.ts'
+import { listening } from '#test/helpers/egress-filter.ts'
+import { eventually } from '#test/helpers/eventually.ts'
+import { startSystem, type System } from '#test/helpers/system.ts'
+import { makeCertificate, startReceiver } from '#test/helpers/webhook-receiver.ts'
+
+// The steps of docs/operations.md for keys, on a whole system; its services get them as those of a cluster do.
+
+const data = await mkdtemp(join(tmpdir(), 'rotate-keys-'))
+t.teardown(() => rm(data, { recursive: true, force: true }))
+const certificate = await makeCertificate(['localhost'])
+const receiver = await startReceiver(certificate, () => 200)
+const held = Promise.withResolvers<void>()
+const site = await listening(
+  createServer((_, response) => void held.promise.then(() => response.end('<h1>A page</h1>'))),
+)
+t.teardown(async () => {
+  held.resolve()
+  for (const each of [receiver, certificate, site]) await each[Symbol.asyncDispose]()
+})
+const start = (linkKeys: string) =>
+  startSystem(['--allow-target', '127.0.0.0/8', '--workers-max', '1', '--extra-ca', certificate.certPath], {
+    dataDir: data,
+    env: { SHUTTERFLEET_LINK_SIGNING_KEYS: linkKeys },
+  })
+const linkKey = (id: string) => `${id}:${randomBytes(32).toString('base64')}`
+type Pair = { readonly public: string; readonly private: string }
+
+/** The new key seals; what was sealed to the old one is still opened. */
+const beside = (old: Pair): Pair => {
+  const made = generateSealingKeys()
+  return { public: made.public, private: `${made.private},${old.private}` }
+}
+const password = () => randomBytes(24).toString('base64url')
+
+/** What may be replaced at once while nothing runs although captures wait; the pepper and PostgreSQL's password may not. */
+const rotated = ({ sealingKeys, queuePasswords, ...secrets }: Secrets): Secrets => ({
+  ...secrets,
+  egressToken: password(),
+  webhookEgressToken: password(),
+  queuePasswords: Object.fromEntries(
+    Object.keys(queuePasswords).map((name) => [name, password()]),
+  ) as Secrets['queuePasswords'],
+  sealingKeys: {
+    standard: beside(sealingKeys.standard),
+    proxied: beside(sealingKeys.proxied),
+    stealth: beside(sealingKeys.stealth),
+  },
+  webhookKeys: beside(secrets.webhookKeys),
+})
+const imageOf = async (system: System, id: string) => (await system.request(`/v1/screenshots/${id}/image`)).status
+const completes = async (system: System, id: string, t: { match: (found: unknown, wanted: object) => boolean }) => {
+  const hasEnded = async () => ['completed', 'failed'].includes((await system.record(id)).status)
+  await eventually(hasEnded, { what: `${id} ends`, withinMs: 60_000 })
+  t.match(await system.record(id), { status: 'completed' })
+}
+const change = async (by: (secrets: Secrets) => Secrets) => {
+  const path = join(data, 'secrets.json')
+  await writeFile(path, JSON.stringify(by(JSON.parse(await readFile(path, 'utf8')) as Secrets)))
+}
+
+t.test('keys: all that may be replaced are, and nothing that was accepted before is lost', async (t) => {
+  const old = linkKey('1')
+  const system = await start(old)
+  t.teardown(() => system.stop())
+  const done = await system.create({ html: '<h1>Before</h1>' })
+  await completes(system, done, t)
+  const hook = await system.post('/v1/webhooks', { url: `https://127.0.0.1:${receiver.port}/in` })
+  const { id: webhook } = ((await hook.json()) as { data: { id: string } }).data
+  const signed = await system.post(`/v1/screenshots/${done}/signed-url`, {})
+  const link = new URL(((await signed.json()) as { data: { url: string } }).data.url)
+  // One worker with one slot, which the first holds: the second waits, sealed to the key of before.
+  const url = `http://127.0.0.1:${site.port}/`
+  await system.create({ url })
+  const waiting = await system.create({ html: '<h1>Waiting</h1>' })
+  const stopping = system.stop()
+  held.resolve()
+  await stopping
+
+  await change(rotated)
+  const after = await start(`${linkKey('2')},${old}`)
+  t.teardown(() => after.stop())
+  await completes(after, waiting, t)
+  t.equal(await imageOf(after, waiting), 200)
+  t.equal(await imageOf(after, done), 200)
+  const local = new URL(link.pathname + link.search, after.baseUrl)
+  t.equal((await fetch(local)).status, 200, 'a link of the old key is taken beside the new one')
+  await after.post(`/v1/webhooks/${webhook}/test`, {})
+  await eventually(() => receiver.received.some(({ body }) => body.includes('webhook.test')), {
+    what: 'a webhook whose secret is sealed to the old key is sent',
+    withinMs: 30_000,
+  })
+  await after.stop()
+
+  // Addresses for uploads are signed when a capture is accepted, so none may wait.
+  await change((secrets) => ({ ...secrets, storageSigningKey: randomBytes(32).toString('base64') }))
+  const last = await start(linkKey('3'))
+  t.teardown(() => last.stop())
+  const gone = new URL(link.pathname + link.search, last.baseUrl)
+  t.equal((await fetch(gone)).status, 403, 'a link dies with its key')
+  await completes(last, await last.create({ html: '<h1>After</h1>' }), t)
+  t.equal(await imageOf(last, done), 200)
+  await last.stop()
+})
