@@ -90,7 +90,7 @@ const links: readonly Mutation[] = [
   },
   {
     point: 'Signed URL errors',
-    file: `${gateway}/links/find-linked.ts`,
+    file: `${gateway}/links/links.ts`,
     find: "if (verdict === 'expired') throw new AppError('SIGNATURE_EXPIRED')",
     replace: '',
   },

@@ -10,7 +10,7 @@ import type { Exchange } from '#gateway/http/exchange.ts'
 import { idempotencyFaults, idempotencyOf } from '#gateway/http/idempotency.ts'
 import { authorize } from '#gateway/http/identification/authorize.ts'
 import { identify } from '#gateway/http/identification/identify.ts'
-import { gatherPlainQuery } from '#gateway/http/query.ts'
+import { gatherPlainQuery } from '#gateway/http/input.ts'
 
 type Parsing<Parsed> = Parsed | { readonly ok: false; readonly faults: FieldFaults }
 

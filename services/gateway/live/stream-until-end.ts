@@ -1,8 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { AppError } from '#shared/errors/app-error.ts'
 import type { Follower } from '#gateway/capture/waiters.ts'
-import { commentText, eventText, retryText } from './event-text.ts'
-import type { EventTexts } from './event-stream.ts'
+import { commentText, eventText, type EventTexts, retryText } from './event-stream.ts'
 
 /** Bounds of a stream of events, in milliseconds. */
 export type StreamBounds = {

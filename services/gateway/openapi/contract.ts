@@ -3,7 +3,7 @@ import { mediaTypes } from '#shared/capture/options.ts'
 import { type HeaderName, limitHeaders } from './answer-headers.ts'
 import type { ErrorSet } from './errors.ts'
 import { examples } from './examples.ts'
-import { type JsonSchema, schemaRef } from './json-schema.ts'
+import { closed, id, type JsonSchema, schemaRef } from './json-schema.ts'
 
 /** A parameter in a path, query or header, as OpenAPI holds it. */
 export type Parameter = JsonSchema & { readonly name: string; readonly in: 'path' | 'query' | 'header' }
@@ -78,6 +78,15 @@ export const streamAnswer = (events: Readonly<Record<string, JsonSchema>>, examp
       example,
     },
   },
+})
+
+/** The last event of a stream whose capture or batch was deleted. */
+export const deletedEvent = closed({ id: id('Id of what was deleted.') })
+
+/** The last event of a stream whose key is no longer valid. */
+export const unauthorizedEvent = closed({
+  code: { type: 'string', const: 'INVALID_API_KEY', description: 'As in the envelope of errors.' },
+  message: { type: 'string', description: 'What happened, for people.' },
 })
 
 /** An answer without a body. */

@@ -1,13 +1,18 @@
 import { toRecord } from '#shared/db/record.ts'
 import { AppError } from '#shared/errors/app-error.ts'
 import { answerStream } from '#gateway/live/answer-stream.ts'
-import { lastId } from '#gateway/live/event-text.ts'
+import { lastId } from '#gateway/live/event-stream.ts'
 import { reportBatch, reportedMembers } from '#gateway/live/report-batch.ts'
-import { emptyAnswer, headerParameter, streamAnswer } from '#gateway/openapi/contract.ts'
+import {
+  deletedEvent,
+  emptyAnswer,
+  headerParameter,
+  streamAnswer,
+  unauthorizedEvent,
+} from '#gateway/openapi/contract.ts'
 import { readErrors } from '#gateway/openapi/errors.ts'
 import { streamExamples } from '#gateway/openapi/examples.ts'
 import { closed, count, schemaRef, word } from '#gateway/openapi/json-schema.ts'
-import { deletedEvent, unauthorizedEvent } from '#gateway/openapi/stream-events.ts'
 import { forCaller } from '#gateway/operations/operation.ts'
 
 /** Least milliseconds between two reads: each capture of the account that ends asks for one. */

@@ -1,12 +1,17 @@
 import { toRecord } from '#shared/db/record.ts'
 import { answerStream } from '#gateway/live/answer-stream.ts'
-import { lastId } from '#gateway/live/event-text.ts'
+import { lastId } from '#gateway/live/event-stream.ts'
 import { reportCapture } from '#gateway/live/report-capture.ts'
-import { emptyAnswer, headerParameter, streamAnswer } from '#gateway/openapi/contract.ts'
+import {
+  deletedEvent,
+  emptyAnswer,
+  headerParameter,
+  streamAnswer,
+  unauthorizedEvent,
+} from '#gateway/openapi/contract.ts'
 import { readErrors } from '#gateway/openapi/errors.ts'
 import { streamExamples } from '#gateway/openapi/examples.ts'
 import { closed, count, moment, schemaRef, word } from '#gateway/openapi/json-schema.ts'
-import { deletedEvent, unauthorizedEvent } from '#gateway/openapi/stream-events.ts'
 import { forCaller } from '#gateway/operations/operation.ts'
 import { findOwned } from './find-owned.ts'
 

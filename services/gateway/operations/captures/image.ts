@@ -8,7 +8,7 @@ import { type Answer, isUnchanged } from '#gateway/http/answer.ts'
 import { withFacts } from '#gateway/http/errors.ts'
 import { type Exchange, pathId } from '#gateway/http/exchange.ts'
 import { authorize } from '#gateway/http/identification/authorize.ts'
-import { findLinked, linkOf } from '#gateway/links/find-linked.ts'
+import { findLinked, linkOf } from '#gateway/links/links.ts'
 import { limitHeaders } from '#gateway/openapi/answer-headers.ts'
 import {
   emptyAnswer,

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { gatherPlainQuery } from '#gateway/http/query.ts'
+import { gatherPlainQuery } from '#gateway/http/input.ts'
 import type { AppError } from '#shared/errors/app-error.ts'
 
 const names = ['page', 'from'] as const
