@@ -6,10 +6,16 @@ import type { Secrets } from '#local/secrets.ts'
 import { type Env, readEnv } from '#shared/config/read-env.ts'
 import { knownNames } from '#shared/config/settings/all.ts'
 import { clientSettings, localSettings } from '#shared/config/settings/local.ts'
+import { databaseSettings } from '#shared/config/settings/outside.ts'
 import { AppError } from '#shared/errors/app-error.ts'
 import { flagText, type Typed } from './command.ts'
 
-const settings = { ...clientSettings, data: localSettings.data, databaseUrl: localSettings.givenDatabaseUrl }
+const settings = {
+  ...clientSettings,
+  data: localSettings.data,
+  databaseUrl: localSettings.givenDatabaseUrl,
+  directUrl: databaseSettings.databaseDirectUrl,
+}
 
 /** The data folder that a command is about, as an absolute path: `--data`, else the environment, else the default. */
 export const dataFolderOf = (env: Env, typed: Typed): string =>
@@ -41,8 +47,8 @@ export const findInterface = async (env: Env, typed: Typed): Promise<{ baseUrl: 
 
 /** Address of the database: of the folder that `--data` names, else from the environment, else of the default folder. */
 export const findDatabaseUrl = async (env: Env, typed: Typed): Promise<string> => {
-  const { databaseUrl } = readEnv(settings, env, knownNames)
-  if (databaseUrl !== undefined && flagText(typed, 'data') === undefined) return databaseUrl
+  const { databaseUrl, directUrl = databaseUrl } = readEnv(settings, env, knownNames)
+  if (directUrl !== undefined && flagText(typed, 'data') === undefined) return directUrl
   return (await runningInstallation(dataFolderOf(env, typed), ', or set SHUTTERFLEET_DATABASE_URL')).database_url
 }
 

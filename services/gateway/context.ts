@@ -3,7 +3,7 @@ import type { AllowTarget } from '#shared/policy/allow-list.ts'
 import { acceptBatch } from '#shared/db/accept-batch.ts'
 import { acceptCapture } from '#shared/db/accept-capture.ts'
 import { checkRequest } from '#shared/db/check-request.ts'
-import { type Database, openDatabase } from '#shared/db/connection.ts'
+import { type Database, openConfiguredDatabase } from '#shared/db/connection.ts'
 import { deleteCapture } from '#shared/db/delete-capture.ts'
 import { deleteOutbox } from '#shared/db/delete-outbox.ts'
 import { describeAccount } from '#shared/db/describe-account.ts'
@@ -190,7 +190,7 @@ export const openContext = async (config: Config, life: Life): Promise<Gateway> 
   }
   const webhooksKey = readSealingKey(config.sealingKeyWebhooks)
   const { objects, files } = await openStore(config)
-  const database = stack.use(openDatabase({ url: config.databaseUrl, poolMax: config.databasePoolMax }))
+  const database = stack.use(openConfiguredDatabase(config))
   const confirm = () => confirmPepper(database, config.keyPepper, 'record')
   const pepper = await watchPepper(confirm, { everyMs: pepperLookMs, stop: life.stop })
   const inboxPrefix = inboxPrefixOf('gateway')

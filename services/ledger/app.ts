@@ -5,7 +5,7 @@ import type { Ledger } from './context.ts'
 import { finishDeletions } from './finish-deletions.ts'
 import { forgetOld } from './forget-old.ts'
 import { hearPoolStates, type PoolStates } from './hear-pool-states.ts'
-import { keepStreams, setUpStreams } from './keep-streams.ts'
+import { createStreamKeeper, setUpStreams } from './keep-streams.ts'
 import { type Loop, type LoopName, runLoop } from './loop.ts'
 import { createBacklog } from './publish-backlog.ts'
 import { reap, sendUnbegunAgain } from './reaper.ts'
@@ -48,7 +48,7 @@ const loopsOf = (ledger: Ledger, states: PoolStates): Loop[] => {
     // Listeners take counts of five seconds ago for unknown: one may be lost.
     loop('backlog', { everyMs: 1000, quietMs: 2000 }, createBacklog(ledger)),
     loop('reaper', { everyMs: 1000, quietMs: 5000 }, () => reap(ledger, states)),
-    loop('streams', { everyMs: 5000, quietMs: 15_000 }, () => keepStreams(ledger)),
+    loop('streams', { everyMs: 5000, quietMs: 15_000 }, createStreamKeeper(ledger)),
     loop('unbegun', { everyMs: 60_000, quietMs: 60_000 }, () => sendUnbegunAgain(ledger)),
     loop('meters', { everyMs: 60_000, quietMs: 60_000 }, createMeterCheck(ledger)),
     ...cleanupLoops(ledger),

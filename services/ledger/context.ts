@@ -1,4 +1,4 @@
-import { type Database, openDatabase } from '#shared/db/connection.ts'
+import { type Database, openConfiguredDatabase } from '#shared/db/connection.ts'
 import { connectQueue, type Queue } from '#shared/queue/connection.ts'
 import { inboxPrefixOf } from '#shared/queue/permissions.ts'
 import type { ObjectStore } from '#shared/storage/object-store.ts'
@@ -55,7 +55,7 @@ export const openContext = async (config: Config, stop: AbortSignal): Promise<Op
   const metrics = createMetrics('ledger')
   const events = createEvents(createLogger({ service: 'ledger', level: config.logLevel }), metrics)
   const { objects } = await openStore(config)
-  const database = stack.use(openDatabase({ url: config.databaseUrl, poolMax: config.databasePoolMax }))
+  const database = stack.use(openConfiguredDatabase(config))
   const inboxPrefix = inboxPrefixOf('ledger')
   const notice = events.queueNotice
   const queue = stack.use(await connectQueue({ url: config.natsUrl, name: 'ledger', inboxPrefix, notice }))

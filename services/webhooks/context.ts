@@ -1,5 +1,5 @@
 import { createSecureContext, getCACertificates, type SecureContext } from 'node:tls'
-import { type Database, openDatabase } from '#shared/db/connection.ts'
+import { type Database, openConfiguredDatabase } from '#shared/db/connection.ts'
 import { readExtraCertificates } from '#shared/config/extra-certificates.ts'
 import { readOpeningKey } from '#shared/queue/seal.ts'
 import { createLogger } from '#shared/telemetry/logger.ts'
@@ -43,7 +43,7 @@ export const openContext = async (config: Config, stop: AbortSignal): Promise<Op
   const openingKeys = config.openingKeys.map(readOpeningKey)
   const { egress, egressToken } = config
   const trust = await trustOf(config.extraCa)
-  const database = stack.use(openDatabase({ url: config.databaseUrl, poolMax: config.databasePoolMax }))
+  const database = stack.use(openConfiguredDatabase(config))
   const agent = stack.use(new ReceiverAgent({ egress, egressToken, trust, connectMs: attemptBounds.connectMs }))
   const owned = stack.move()
   return {

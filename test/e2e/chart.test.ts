@@ -147,6 +147,7 @@ t.test('chart: services and hooks understand what they are given', async (t) => 
   const keys = makeKeys({}, { nats: 'nats:4222', postgres: 'postgres:5432' })
   const outside: Readonly<Record<string, string>> = {
     DATABASE_URL: 'postgres://a:b@postgres/c',
+    DATABASE_DIRECT_URL: 'postgres://a:b@postgres/c',
     NATS_URL: 'nats://a:b@nats:4222',
     S3_URL: 'https://a:b@store/c?region=d',
     ADMIN_TOKEN: 'a-token-of-the-administration',

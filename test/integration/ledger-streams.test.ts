@@ -1,5 +1,5 @@
 import t from 'tap'
-import { keepStreams, setUpStreams } from '#ledger/keep-streams.ts'
+import { createStreamKeeper, setUpStreams } from '#ledger/keep-streams.ts'
 import type { Database } from '#shared/db/connection.ts'
 import { publishStored, manage } from '#shared/queue/stored.ts'
 import { streamsExist } from '#shared/queue/streams.ts'
@@ -36,7 +36,7 @@ t.test(
       }
       return ledger.database.query(text, parameters, keep)
     }
-    const kept = keepStreams({ ...ledger, database: { ...ledger.database, query } })
+    const kept = createStreamKeeper({ ...ledger, database: { ...ledger.database, query } })()
     await reached.promise
     for (let trip = 0; trip < roundTrips; trip += 1) {
       if (await streamsExist(ledger.queue)) return t.fail('the streams are there already')
@@ -66,7 +66,7 @@ t.test('how much of their stream unread results fill is told, before the oldest 
   const ledger = await openLedger(t, { resultsMaxBytes: mebibyte })
   await setUpStreams(ledger)
   const told = async () => {
-    await keepStreams(ledger)
+    await createStreamKeeper(ledger)()
     return ledger.told.findLast(([name]) => name === 'reportsUnread')?.slice(1)
   }
   t.same(await told(), [0, 0])

@@ -1,6 +1,6 @@
 import t from 'tap'
 import { runLedger } from '#ledger/app.ts'
-import { keepStreams } from '#ledger/keep-streams.ts'
+import { createStreamKeeper } from '#ledger/keep-streams.ts'
 import { reap, sendUnbegunAgain } from '#ledger/reaper.ts'
 import { applyReports } from '#ledger/reports/apply-reports.ts'
 import { type CaptureErrorCode, captureErrorCodes } from '#shared/errors/catalog.ts'
@@ -222,11 +222,11 @@ t.test('consumers that are missing alone are made again', async (t) => {
   const { id } = await accept(running)
   const { consumers } = await manage(queue)
   await consumers.delete(resultsStream.name, ledgerConsumer.durable_name)
-  await keepStreams(ledger)
+  await createStreamKeeper(ledger)()
   await reportSuccess(queue, id)
   await statusIs(database, id, 'completed')
   await consumers.delete(capturesStream.name, laneConsumerName('proxied', 'bulk'))
-  await keepStreams(ledger)
+  await createStreamKeeper(ledger)()
   t.same(await poolDepth(queue, 'proxied'), { waiting: 0, inFlight: 0 })
 })
 

@@ -1,36 +1,126 @@
 import t from 'tap'
-import { jetstreamManager } from '@nats-io/jetstream'
-import { connectQueue } from '#shared/queue/connection.ts'
+import { runLedger } from '#ledger/app.ts'
+import type { Queue } from '#shared/queue/connection.ts'
+import { manage } from '#shared/queue/stored.ts'
 import { declareStreams, poolDepth } from '#shared/queue/streams.ts'
 import { capturesStream, resultsStream } from '#shared/queue/topology.ts'
 import { eventually } from '#test/helpers/eventually.ts'
 import { freePort } from '#test/helpers/free-port.ts'
+import { createTestLedger, openQueue } from '#test/helpers/ledger.ts'
 import { startNats } from '#test/helpers/nats.ts'
+import { startPostgres } from '#test/helpers/postgres.ts'
+import { accept, standing, windowSize } from '#test/helpers/running-ledger.ts'
+import { createTenant } from '#test/helpers/tenant.ts'
 
-t.test('queue: streams of a cluster outlive the loss of a server', async (t) => {
+t.setTimeout(300_000)
+
+const minuteMs = 60_000
+const postgres = await startPostgres(t)
+
+/** Three servers in a cluster, by their names, with streams of so many copies, and an address that names them all. */
+const startCluster = async (t: Parameters<typeof openQueue>[0], replicas: number) => {
   const ports = await Promise.all([freePort(), freePort(), freePort()])
   const routes = ports.map((port) => `"nats://127.0.0.1:${port}"`).join(', ')
-  const servers = await Promise.all(
-    ports.map((port) =>
-      startNats(t, {
-        config: `server_name: "s${port}"
-cluster { name: shots, listen: "127.0.0.1:${port}", routes: [${routes}] }`,
-      }),
-    ),
-  )
-  const url = ['nats://127.0.0.1:1', ...servers.map((server) => server.url)].join(',')
-  await using queue = await connectQueue({ url, name: 'test', inboxPrefix: '_INBOX', notice: () => {} })
-  const declared = () => declareStreams(queue, { replicas: 3 }).then(() => true)
-  await eventually(declared, { withinMs: 60_000, what: 'the cluster makes streams' })
-  const { streams } = await jetstreamManager(queue.connection)
-  for (const { name } of [capturesStream, resultsStream]) {
-    t.equal((await streams.info(name)).config.num_replicas, 3, name)
+  const start = async (port: number) => {
+    const cluster = `cluster { name: shots, listen: "127.0.0.1:${port}", routes: [${routes}] }`
+    const name: string = `s${port}`
+    return [name, await startNats(t, { config: `server_name: "s${port}"\n${cluster}` })] as const
   }
-  await declareStreams(queue)
-  t.equal((await streams.info(capturesStream.name)).config.num_replicas, 3, 'without a number they stay')
+  const servers = new Map(await Promise.all(ports.map(start)))
+  const url = [...servers.values()].map((server) => server.url).join(',')
+  const queue = await openQueue(t, url)
+  const declared = () => declareStreams(queue, { replicas }).then(() => true)
+  await eventually(declared, { withinMs: minuteMs, what: 'the cluster makes streams' })
+  return { servers, url, queue }
+}
 
-  await servers[0]?.stop()
-  const isThere = async () => (await poolDepth(queue, 'standard')).waiting === 0
-  await eventually(isThere, { withinMs: 60_000, what: 'the others answer' })
-  t.pass('the streams are there')
+const infoOf = async (queue: Queue, name: string = capturesStream.name) => (await manage(queue)).streams.info(name)
+
+/** A ledger at work on a cluster, and captures that stand in its stream. */
+const startWithCaptures = async (t: Parameters<typeof openQueue>[0], streamReplicas: number) => {
+  const cluster = await startCluster(t, streamReplicas || 3)
+  const database = await postgres.createDatabase()
+  const ledger = createTestLedger(database, await openQueue(t, cluster.url), { streamReplicas })
+  const stop = new AbortController()
+  const ready = Promise.withResolvers<void>()
+  const running = runLedger(ledger, stop.signal, ready.resolve)
+  t.teardown(async () => {
+    stop.abort()
+    await running
+  })
+  await Promise.race([ready.promise, running])
+  const tenant = await createTenant(database)
+  const captures: Awaited<ReturnType<typeof accept>>[] = []
+  const acceptOne = async () => {
+    captures.push(await accept({ database, tenant }))
+    await database.query('update outbox set relay_at = now() where relay_at is not null')
+    ledger.relayBell.ring()
+  }
+  for (let n = 1; n < windowSize; n += 1) await acceptOne()
+  const allStand = async () =>
+    (await Promise.all(captures.map((capture) => standing(cluster.queue, capture)))).every(Boolean)
+  await eventually(allStand, { withinMs: minuteMs, what: 'all captures stand in the stream' })
+  const { cluster: { leader = '' } = {} } = await infoOf(cluster.queue)
+  return { ...cluster, ledger, leader: cluster.servers.get(leader)!, allStand, acceptOne }
+}
+
+t.test(
+  'stream replicas: three by default on a cluster, more stay, and the loss of a server costs nothing',
+  async (t) => {
+    const { servers, url, queue } = await startCluster(t, 1)
+    t.equal((await infoOf(queue)).config.num_replicas, 1)
+    const own = await openQueue(t, `nats://127.0.0.1:1,${url}`)
+    await declareStreams(own)
+    for (const { name } of [capturesStream, resultsStream])
+      t.equal((await infoOf(own, name)).config.num_replicas, 3, name)
+
+    const { streams } = await manage(own)
+    for (const { name } of [capturesStream, resultsStream]) await streams.delete(name)
+    const declared = () => declareStreams(own).then(() => true)
+    await eventually(declared, { withinMs: minuteMs, what: 'new ones are made' })
+    t.equal((await infoOf(own)).config.num_replicas, 3, 'new ones too')
+    const [first] = servers.values()
+    await first?.stop()
+    const isThere = async () => (await poolDepth(own, 'standard')).waiting === 0
+    await eventually(isThere, { withinMs: minuteMs, what: 'the others answer' })
+    t.equal((await infoOf(own)).config.num_replicas, 3, 'and they stay three')
+  },
+)
+
+t.test('stream replicas: a single server and a cluster without room for three keep one', async (t) => {
+  const single = await startNats(t)
+  const alone = await openQueue(t, single.url)
+  await declareStreams(alone)
+  t.equal((await infoOf(alone)).config.num_replicas, 1)
+
+  const { servers, queue } = await startCluster(t, 1)
+  const { cluster: { leader = '' } = {} } = await infoOf(queue)
+  const other = [...servers].find(([name]) => name !== leader)
+  await other?.[1].stop()
+  const declared = () => declareStreams(queue).then(() => true)
+  await eventually(declared, { withinMs: minuteMs, what: 'the others declare' })
+  t.ok((await infoOf(queue)).config.num_replicas >= 1)
+})
+
+t.test('stream replicas: a server that lost its disk takes no capture with it, and more are stored', async (t) => {
+  const { leader, allStand, queue, ledger, acceptOne } = await startWithCaptures(t, 0)
+  t.equal((await infoOf(queue)).config.num_replicas, 3)
+  await leader.wipe()
+  await acceptOne()
+  await eventually(allStand, { withinMs: minuteMs, what: 'all captures stand' })
+  t.notOk(ledger.told.some(([name]) => name === 'streamsMissing' || name === 'captureLost'))
+})
+
+t.test('a stream of one copy that comes back empty with its server is filled again within a minute', async (t) => {
+  const { leader, allStand, queue, ledger } = await startWithCaptures(t, 1)
+  const looked = ledger.told.filter(([name]) => name === 'reportsUnread').length
+  const looksAgain = () => ledger.told.filter(([name]) => name === 'reportsUnread').length > looked
+  await eventually(looksAgain, { withinMs: minuteMs, what: 'the ledger has seen what the stream holds' })
+  await leader.wipe()
+  await eventually(allStand, { withinMs: minuteMs, what: 'all captures stand again' })
+  t.match(
+    ledger.told.filter(([name]) => name === 'captureLost'),
+    [['captureLost', windowSize - 1]],
+  )
+  t.equal((await infoOf(queue)).state.messages, windowSize - 1)
 })

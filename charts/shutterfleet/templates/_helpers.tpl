@@ -124,6 +124,23 @@ securityContext:
 {{- end -}}
 {{- end }}
 
+{{- /* Of PostgreSQL itself, where there is a pooler. */}}
+{{- define "shutterfleet.directDatabaseSecret" -}}
+{{- if .Values.postgresql.directUrlKey -}}
+{ secret: {{ .Values.postgresql.existingSecret }}, key: {{ .Values.postgresql.directUrlKey }} }
+{{- else -}}
+{{ include "shutterfleet.databaseSecret" . }}
+{{- end -}}
+{{- end }}
+
+{{- /* What a service reads its database from. */}}
+{{- define "shutterfleet.databaseFiles" -}}
+DATABASE_URL: {{ include "shutterfleet.databaseSecret" . }}
+{{- if .Values.postgresql.directUrlKey }}
+DATABASE_DIRECT_URL: {{ include "shutterfleet.directDatabaseSecret" . }}
+{{- end }}
+{{- end }}
+
 {{- /* (list $ user) */}}
 {{- define "shutterfleet.natsSecret" -}}
 {{- $root := index . 0 -}}

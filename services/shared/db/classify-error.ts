@@ -32,10 +32,16 @@ const isUnavailable = (thrown: unknown): boolean => {
   return socketCodes.has(code) || (thrown instanceof Error && connectionWords.test(thrown.message))
 }
 
+/** A pooler of transactions takes no bounds for a session. */
+const poolerAdvice = (thrown: unknown): string =>
+  /unsupported startup parameter/.test(String(thrown))
+    ? '; it is a pooler: SHUTTERFLEET_DATABASE_DIRECT_URL has to name PostgreSQL itself'
+    : ''
+
 /** Makes an AppError of what PostgreSQL or its client threw: `SERVICE_UNAVAILABLE` where it is away or too slow, else `SERVER_ERROR`. */
 export const classifyDatabaseError = (thrown: unknown): AppError => {
   if (thrown instanceof AppError) return thrown
-  const advice = trustAdvice(thrown)
+  const advice = trustAdvice(thrown) + poolerAdvice(thrown)
   const message = `PostgreSQL: ${thrown instanceof Error ? thrown.message : String(thrown)}${advice}`
   return new AppError(isUnavailable(thrown) ? 'SERVICE_UNAVAILABLE' : 'SERVER_ERROR', { message, cause: thrown })
 }

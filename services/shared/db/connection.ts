@@ -2,6 +2,8 @@ import { createHash } from 'node:crypto'
 import { setTimeout as pause } from 'node:timers/promises'
 import { Migrator } from '@mikro-orm/migrations'
 import { MikroORM, type SqlEntityManager } from '@mikro-orm/postgresql'
+import type { ValuesOf } from '#shared/config/read-env.ts'
+import type { databaseSettings } from '#shared/config/settings/outside.ts'
 import { AppError } from '#shared/errors/app-error.ts'
 import { classifyDatabaseError, isRepeatable, isUnprepared } from './classify-error.ts'
 import { entities } from './entities/all.ts'
@@ -49,10 +51,18 @@ type Client = {
 }
 type Pool = Pick<Client, 'query'> & { connect: () => Promise<Client> }
 
-/** `poolMax`: connections at most, but two at least. `statementMs`: how long a statement may take; ten seconds where not given. */
-type DatabaseOptions = { readonly url: string; readonly poolMax: number; readonly statementMs?: number }
+/**
+ * `poolMax`: connections at most, but two at least. `statementMs`: how long a statement may take; ten seconds where not given.
+ * `directUrl`: the server itself, where `url` is a pooler of transactions.
+ */
+type DatabaseOptions = {
+  readonly url: string
+  readonly poolMax: number
+  readonly statementMs?: number
+  readonly directUrl?: string | undefined
+}
 
-const boundsOf = (statementMs: number) => {
+const boundsOf = ({ statementMs = usualStatementMs }: DatabaseOptions) => {
   // A server that vanished without a word is given up on a little after it should have ended the statement itself.
   const answerMs = statementMs + 2000
   // The server ends a session that it has heard nothing from before its client gives up on a statement. So a server that
@@ -73,8 +83,22 @@ const boundSessions = (address: string, sessionIdleMs: number): string => {
   return url.href
 }
 
+/** The bounds as a transaction sets them for itself: a pooler's sessions are everybody's, and it refuses to begin one with them. */
+const boundTransaction = (options: DatabaseOptions): string => {
+  const { statementMs, sessionIdleMs } = boundsOf(options)
+  const values = {
+    statement_timeout: statementMs,
+    lock_timeout: lockMs,
+    idle_in_transaction_session_timeout: sessionIdleMs,
+    jit: 'off',
+  }
+  return `select ${Object.entries(values)
+    .map(([name, value]) => `set_config('${name}', '${value}', true)`)
+    .join(', ')}`
+}
+
 const createOrm = (options: DatabaseOptions): MikroORM => {
-  const bounds = boundsOf(options.statementMs ?? usualStatementMs)
+  const bounds = boundsOf(options)
   return new MikroORM({
     clientUrl: options.url,
     entities: [...entities],
@@ -86,11 +110,14 @@ const createOrm = (options: DatabaseOptions): MikroORM => {
     logger: () => {},
     driverOptions: {
       // The client reads more of an address than the mapper does, `sslmode` for example.
-      connectionString: boundSessions(options.url, bounds.sessionIdleMs),
+      connectionString:
+        options.directUrl === undefined ? boundSessions(options.url, bounds.sessionIdleMs) : options.url,
       application_name: 'shutterfleet',
-      statement_timeout: bounds.statementMs,
-      lock_timeout: lockMs,
-      idle_in_transaction_session_timeout: bounds.sessionIdleMs,
+      ...(options.directUrl === undefined && {
+        statement_timeout: bounds.statementMs,
+        lock_timeout: lockMs,
+        idle_in_transaction_session_timeout: bounds.sessionIdleMs,
+      }),
       query_timeout: bounds.answerMs,
       connectionTimeoutMillis: connectMs,
       keepAlive: true,
@@ -124,11 +151,11 @@ const createKeeper = () => {
   }
 }
 
-const runOnce = async <T>(pool: Pool, work: (sql: Sql) => Promise<T>): Promise<T> => {
+const runOnce = async <T>(pool: Pool, begin: string, work: (sql: Sql) => Promise<T>): Promise<T> => {
   const client = await pool.connect()
   let broken = false
   try {
-    await client.query('begin')
+    await client.query(begin)
     const result = await work(sqlOn(client))
     await client.query('commit')
     return result
@@ -167,6 +194,15 @@ const followWork = () => {
   }
 }
 
+/** A database that is opened when it is first needed. */
+const openLater = (options: DatabaseOptions) => {
+  let database: Database | undefined
+  return {
+    open: () => (database ??= openDatabase(options)),
+    [Symbol.asyncDispose]: async () => database?.[Symbol.asyncDispose](),
+  }
+}
+
 /** Opens a pool of connections. Connects with the first statement, not before. */
 export const openDatabase = (options: DatabaseOptions): Database => {
   const orm = createOrm(options)
@@ -176,14 +212,30 @@ export const openDatabase = (options: DatabaseOptions): Database => {
   const withPool = <T>(work: (pool: Pool) => Promise<T>): Promise<T> =>
     track(classified(async () => work(await nativePool())))
   const runKept = createKeeper()
+  // Behind a pooler each statement is a transaction with bounds of its own, and none is kept: its session is another's next.
+  const direct = options.directUrl === undefined ? undefined : openLater({ url: options.directUrl, poolMax: 2 })
+  const bound = direct && boundTransaction(options)
+  const begin = bound ? `begin; ${bound}` : 'begin'
   const query: Sql['query'] = <Row extends object>(text: string, parameters?: readonly unknown[], keep?: 'keep') =>
-    withPool((pool) => (keep ? runKept<Row>(pool, text, parameters) : sqlOn(pool).query<Row>(text, parameters)))
+    withPool((pool) => {
+      if (bound) return runOnce(pool, begin, (sql) => sql.query<Row>(text, parameters))
+      return keep ? runKept<Row>(pool, text, parameters) : sqlOn(pool).query<Row>(text, parameters)
+    })
   return {
     orm,
     query,
-    transaction: (work) => withPool((pool) => runOnce(pool, work)),
-    entities: (work) => track(classified(() => orm.em.fork().transactional((em) => work(em)))),
+    transaction: (work) => withPool((pool) => runOnce(pool, begin, work)),
+    entities: (work) =>
+      track(
+        classified(() =>
+          orm.em.fork().transactional(async (em) => {
+            if (bound) await em.execute(bound)
+            return work(em)
+          }),
+        ),
+      ),
     hear: (channel, heard) => {
+      if (direct) return direct.open().hear(channel, heard)
       const disposed = new AbortController()
       const stop = AbortSignal.any([disposed.signal, closing.signal])
       let isHearing = false
@@ -210,9 +262,17 @@ export const openDatabase = (options: DatabaseOptions): Database => {
       // A pool that is closed while it opens its first connection never says that it is closed.
       await end()
       await orm.close(true)
+      await direct?.[Symbol.asyncDispose]()
     },
   }
 }
+
+/** Opens the database that the settings name. */
+export const openConfiguredDatabase = ({
+  databaseUrl: url,
+  databaseDirectUrl: directUrl,
+  databasePoolMax: poolMax,
+}: ValuesOf<typeof databaseSettings>): Database => openDatabase({ url, directUrl, poolMax })
 
 /** The one row that a statement is known to answer. Throws `SERVER_ERROR` where there is none. */
 export const onlyRow = <Row>(rows: readonly Row[]): Row => {

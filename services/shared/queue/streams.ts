@@ -15,12 +15,13 @@ import {
 
 const streamMissing = 10_059
 
+/** Copies of a stream on a cluster where none are asked for: the fewest of which one can be lost. */
+const clusterReplicas = 3
+
+type Wanted = Partial<StreamConfig> & { readonly name: string }
+
 /** `initial` holds only for a stream that has to be made: what somebody has changed of it since stays. */
-const declareStream = async (
-  manager: JetStreamManager,
-  wanted: Partial<StreamConfig> & { name: string },
-  initial: Partial<StreamConfig> = {},
-) => {
+const declareStream = async (manager: JetStreamManager, wanted: Wanted, initial: Partial<StreamConfig> = {}) => {
   try {
     await manager.streams.update(wanted.name, wanted)
     return false
@@ -31,36 +32,74 @@ const declareStream = async (
   }
 }
 
-const asStream = (declared: object) => declared as Partial<StreamConfig> & { name: string }
+/** As `declareStream`; with as few copies as there are, or with one, where the cluster has no room for more at the moment. */
+const declareCopies = async (manager: JetStreamManager, wanted: Wanted, initial: Partial<StreamConfig> = {}) => {
+  const found = await readStream(manager, wanted.name)
+  if ((found?.replicas ?? 0) >= clusterReplicas) return declareStream(manager, wanted, initial)
+  try {
+    return await declareStream(manager, { ...wanted, num_replicas: clusterReplicas }, initial)
+  } catch (error) {
+    if (!(error instanceof JetStreamApiError)) throw error
+    return declareStream(manager, wanted, initial)
+  }
+}
+
+const asStream = (declared: object) => declared as Wanted
 const asConsumer = (declared: object) => declared as Partial<ConsumerConfig>
 
-/** Creates or repairs both streams and all consumers; only the ledger calls it. Answers whether the captures stream had to be made, which means that what it held is gone. The results stream gets `maxBytes`, and both `replicas`; they keep what they have where these are 0. */
+/**
+ * Creates or repairs both streams and all consumers; only the ledger calls it. Answers whether the captures stream had to be
+ * made, which means that what it held is gone. The results stream gets `maxBytes`, or keeps what it has where that is 0. Both
+ * get `replicas`; where that is 0 three on a cluster that has room for them, unless they have more.
+ */
 export const declareStreams = async (
   queue: Queue,
   { maxBytes = 0, replicas = 0 } = {},
 ): Promise<{ capturesWereLost: boolean }> => {
   const manager = await manage(queue)
+  const declare = replicas === 0 && isClustered(queue) ? declareCopies : declareStream
   const copies = replicas > 0 ? { num_replicas: replicas } : {}
-  const capturesWereLost = await declareStream(manager, asStream({ ...capturesStream, ...copies }))
+  const capturesWereLost = await declare(manager, asStream({ ...capturesStream, ...copies }))
   const size = { ...copies, ...(maxBytes > 0 && { max_bytes: maxBytes }) }
-  await declareStream(manager, asStream({ ...resultsStream, ...size }), { max_bytes: resultsMaxBytes })
+  await declare(manager, asStream({ ...resultsStream, ...size }), { max_bytes: resultsMaxBytes })
   for (const consumer of laneConsumers) await manager.consumers.add(capturesStream.name, asConsumer(consumer))
   await manager.consumers.add(resultsStream.name, asConsumer(ledgerConsumer))
   return { capturesWereLost }
 }
 
-/** Whether both streams exist. Throws where the server does not answer. */
-export const streamsExist = async (queue: Queue): Promise<boolean> => {
-  const manager = await manage(queue)
+const isClustered = ({ connection }: Pick<Queue, 'connection'>): boolean => connection.info?.cluster !== undefined
+
+/** A stream as the server has it. */
+export type StreamState = {
+  readonly name: string
+  readonly replicas: number
+  /** Number of the newest message that was ever stored; it goes back only where messages are lost. */
+  readonly lastSequence: number
+}
+
+const readStream = async ({ streams }: JetStreamManager, name: string): Promise<StreamState | undefined> => {
   try {
-    await manager.streams.info(capturesStream.name)
-    await manager.streams.info(resultsStream.name)
-    return true
+    const { config, state } = await streams.info(name)
+    return { name, replicas: config.num_replicas, lastSequence: state.last_seq }
   } catch (error) {
-    if (error instanceof JetStreamApiError && error.code === streamMissing) return false
+    if (error instanceof JetStreamApiError && error.code === streamMissing) return undefined
     throw error
   }
 }
+
+/** Both streams; those that exist. Throws where the server does not answer. */
+export const readStreams = async (queue: Queue): Promise<readonly StreamState[]> => {
+  const manager = await manage(queue)
+  const found = await Promise.all([capturesStream, resultsStream].map(({ name }) => readStream(manager, name)))
+  return found.filter((stream) => stream !== undefined)
+}
+
+/** Whether both streams exist. Throws where the server does not answer. */
+export const streamsExist = async (queue: Queue): Promise<boolean> => (await readStreams(queue)).length === 2
+
+/** Whether a cluster keeps fewer copies of a stream than `declareStreams` with these `replicas` would have it keep. */
+export const lacksCopies = (queue: Queue, streams: readonly StreamState[], replicas: number): boolean =>
+  isClustered(queue) && streams.some((stream) => stream.replicas < (replicas || clusterReplicas))
 
 /** Whether every consumer exists that both streams are to have. Throws where the server does not answer. */
 export const consumersExist = async (queue: Queue): Promise<boolean> => {

@@ -19,7 +19,7 @@ export const ledgerSettings = {
     max: 1_099_511_627_776,
   }),
   streamReplicas: integer('STREAM_REPLICAS', {
-    help: 'servers of a NATS cluster that keep each stream, 3 for one that outlives the loss of a server; 0 leaves them as they are and makes new ones with 1',
+    help: 'servers of a NATS cluster that keep each stream; 0: 3, which outlive the loss of one, where the cluster has room for them, and more where a stream has more',
     fallback: 0,
     min: 0,
     max: 5,

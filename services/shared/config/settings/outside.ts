@@ -7,6 +7,12 @@ export const databaseSettings = {
     schemes: ['postgres', 'postgresql'],
     secret: true,
   }),
+  databaseDirectUrl: address('DATABASE_DIRECT_URL', {
+    help: 'PostgreSQL itself, where DATABASE_URL is a pooler of transactions such as PgBouncer: LISTEN, migrations and the command line go there; empty: there is no pooler',
+    fallback: '',
+    schemes: ['postgres', 'postgresql'],
+    secret: true,
+  }),
   databasePoolMax: integer('DATABASE_POOL_MAX', {
     help: 'most connections that one process opens to PostgreSQL',
     fallback: 10,

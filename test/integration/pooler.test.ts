@@ -1,0 +1,144 @@
+import t from 'tap'
+import { runLedger } from '#ledger/app.ts'
+import { createAccount } from '#shared/db/accounts.ts'
+import { openDatabase } from '#shared/db/connection.ts'
+import { defaultPlans } from '#shared/db/default-plans.ts'
+import { createKey } from '#shared/db/keys.ts'
+import { replacePlans } from '#shared/db/plans.ts'
+import { eventually } from '#test/helpers/eventually.ts'
+import { createTestLedger, openQueue } from '#test/helpers/ledger.ts'
+import { startPgBouncer } from '#test/helpers/pgbouncer.ts'
+import { startPostgres } from '#test/helpers/postgres.ts'
+import { startGateway, testPepper } from '#test/helpers/running-gateway.ts'
+import { startStandInFleet } from '#test/helpers/stand-in-fleet.ts'
+import { makeCertificate, startReceiver } from '#test/helpers/webhook-receiver.ts'
+import {
+  captureFor,
+  hookNames,
+  hookUrl,
+  newTenant,
+  startReceiverFilter,
+  startSender,
+} from '#test/helpers/webhook-sender.ts'
+
+const server = await startPostgres(t)
+/** Fewer than the services open connections: they take turns. */
+const sessions = 3
+const bouncer = await startPgBouncer(server.url, sessions)
+t.teardown(() => bouncer[Symbol.asyncDispose]())
+
+/** A database by way of the pooler. */
+const openPooled = async (more: { readonly statementMs?: number } = {}) => {
+  const { url: directUrl } = await server.createDatabase()
+  const url = bouncer.through(directUrl)
+  return { ...openDatabase({ url, directUrl, poolMax: 10, ...more }), url, directUrl }
+}
+const shown = `select current_setting('statement_timeout') as statement, current_setting('lock_timeout') as lock,
+  current_setting('idle_in_transaction_session_timeout') as idle, current_setting('jit') as jit`
+
+t.test('pooler: each transaction has its time limits, and no session keeps them', async (t) => {
+  await using database = await openPooled()
+  const bounds = [{ statement: '10s', lock: '5s', idle: '11s', jit: 'off' }]
+  t.same(await database.query(shown), bounds)
+  t.same(await database.query(shown, [], 'keep'), bounds)
+  t.same(await database.transaction((sql) => sql.query(shown)), bounds)
+  t.same(await database.entities((entities) => entities.execute(shown)), bounds)
+
+  await using hasty = openDatabase({ ...database, poolMax: 10, statementMs: 1100 })
+  await t.rejects(hasty.query('select pg_sleep(60)'), { code: 'SERVICE_UNAVAILABLE' })
+  const behind = await database.transaction(async (sql) => {
+    await sql.query('commit')
+    return sql.query(shown)
+  })
+  t.same(behind, [{ statement: '0', lock: '0', idle: '0', jit: 'on' }], 'behind a transaction the session is as it was')
+})
+
+t.test('pooler: a wait for a lock ends after its limit', async (t) => {
+  await using database = await openPooled()
+  await database.query('create table held (n integer)')
+  await database.query('insert into held values (1)')
+  await database.transaction(async (sql) => {
+    await sql.query('update held set n = 2')
+    await t.rejects(database.query('update held set n = 3'), { code: 'SERVICE_UNAVAILABLE', message: /lock timeout/ })
+  })
+  t.same(await database.query('select n from held'), [{ n: 2 }])
+})
+
+t.test('pooler: kept statements and their sessions do not get in the way of each other', async (t) => {
+  await using database = await openPooled()
+  const sums = Array.from({ length: 60 }, (_, n) => database.query(`select $1::integer + 1 as sum`, [n], 'keep'))
+  t.same(
+    (await Promise.all(sums)).flat(),
+    sums.map((_, n) => ({ sum: n + 1 })),
+  )
+})
+
+t.test('pooler: without the address of PostgreSQL itself the failure names the setting', async (t) => {
+  const { url } = await server.createDatabase()
+  await using database = openDatabase({ url: bouncer.through(url), poolMax: 2 })
+  await t.rejects(database.query('select 1'), { message: /SHUTTERFLEET_DATABASE_DIRECT_URL/ })
+})
+
+t.test('pooler: gateway and ledger work through it', async (t) => {
+  await using database = await openPooled()
+  const settings = { DATABASE_DIRECT_URL: database.directUrl }
+  const gateway = await startGateway(t, settings, { ...server, createDatabase: async () => database })
+  const stop = new AbortController()
+  const ready = Promise.withResolvers<void>()
+  const ledger = createTestLedger(database, await openQueue(t, gateway.nats.url))
+  const running = runLedger(ledger, stop.signal, ready.resolve)
+  await Promise.race([ready.promise, running])
+  await using fleet = startStandInFleet(gateway, () => ({ image: Buffer.from('image') }), { commits: false })
+  await replacePlans(database, defaultPlans)
+  const { id } = await createAccount(database, { name: 'Test', email: 't@example.com', plan: 'unlimited' })
+  const { key } = await createKey(database, { accountId: id, name: 'key', domains: [], pepper: testPepper })
+  const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' }
+  const capture = async (path: string, n: number) => {
+    const body = JSON.stringify({ url: `https://example.com/${n}` })
+    return (await fetch(gateway.baseUrl + path, { method: 'POST', headers, body })).status
+  }
+  const numbers = Array.from({ length: 20 }, (_, n) => n)
+  const created = Promise.all(numbers.map((n) => capture('/v1/screenshots', n)))
+  const captured = Promise.all(numbers.map((n) => capture('/v1/screenshots/capture', n + 100)))
+  t.same(await created, Array(20).fill(202))
+  t.same(await captured, Array(20).fill(200))
+  const ended = async () =>
+    (await database.query(`select from capture where status = 'completed'`)).length === 2 * numbers.length
+  await eventually(ended, { withinMs: 30_000, what: 'all captures are completed' })
+  t.equal(fleet.seen.length, 2 * numbers.length)
+  t.notOk(
+    ledger.told.some(([name]) => name === 'loopFailed'),
+    'no loop of the ledger failed',
+  )
+  stop.abort()
+  await running
+})
+
+t.test('pooler: the sender of webhooks works through it, and is woken by LISTEN past it', async (t) => {
+  await using database = await openPooled()
+  await using certificate = await makeCertificate(hookNames)
+  await using receiver = await startReceiver(certificate, () => 204)
+  await using filter = await startReceiverFilter(receiver)
+  const tenant = await newTenant(database)
+  let isHearing = () => false
+  const hear: typeof database.hear = (channel, heard) => {
+    const listening = database.hear(channel, heard)
+    ;({ isHearing } = listening)
+    return listening
+  }
+  const { end } = await startSender(
+    t,
+    { database: { ...database, hear }, egressPort: filter.port, certificate },
+    { idleMs: 3_600_000 },
+  )
+  await eventually(() => isHearing(), { what: 'the sender listens' })
+  for (let turn = 0; turn < 3; turn += 1) {
+    const id = await captureFor(database, tenant, hookUrl('one', '/hook'))
+    const isDelivered = async () =>
+      (await database.query('select from webhook_delivery where capture_id = $1 and state = $2', [id, 'delivered']))
+        .length === 1
+    await eventually(isDelivered, { what: 'the delivery arrived' })
+  }
+  t.equal(receiver.received.length, 3)
+  await end()
+})
