@@ -42,7 +42,7 @@ test-mutations: setup ## breaks the code and sees a test fail: at each contract 
 test-cluster: setup ## runs the tests that need a Kubernetes control plane, which is built with Go 1.26 the first time
 	@scripts/run-cluster-tests.sh $(ARGS)
 
-test-monitoring: setup ## plays the alert rules with promtool and executes every panel's query on a real Prometheus; ARGS=rules for the rules alone
+test-monitoring: setup ## plays the alert rules, executes every panel's query on a real Prometheus, plants troubles, follows a trace; ARGS=rules for the rules alone
 	@scripts/test-monitoring.sh $(ARGS)
 
 draw-dashboards: setup ## draws the dashboards from live data into docs/images; three minutes
@@ -81,7 +81,7 @@ bench-http: setup ## measures the HTTP interface and writes its part of docs/ben
 bench-before-key: packages ## measures what hostile requests without a valid key cost the gateway's event loop and writes its part of docs/benchmarks.md; exit 1 above 10 ms
 	@exec node test/bench/run-before-key.ts $(ARGS)
 
-bench: setup ## runs the benchmarks and writes docs/benchmarks.md; ARGS=engine for one part (service, engine, lasting), ARGS='engine --short' measures less and writes nothing
+bench: setup ## runs the benchmarks and writes docs/benchmarks.md; ARGS=engine for one part (service, engine, lasting, telemetry), ARGS='engine --short' measures less and writes nothing
 	@exec node test/bench/run.ts $(ARGS)
 
 capture: ## captures URL=... into OUT=capture.png with the running service

@@ -10,6 +10,7 @@ import { measureEngine } from './engine/measure-engine.ts'
 import { measureLasting, measureMemoryAlone } from './engine/measure-lasting.ts'
 import { machine, type Part, writePart } from './page.ts'
 import { serviceText } from './service-text.ts'
+import { telemetryText } from './telemetry-text.ts'
 
 const options = { short: { type: 'boolean' }, only: { type: 'string' }, memory: { type: 'string' } } as const
 const { values, positionals } = parseArgs({ allowPositionals: true, options })
@@ -35,6 +36,7 @@ const measurements: Readonly<Record<string, { readonly part: Part; readonly meas
   service: { part: 'one machine', measure: () => serviceText(isShort ? 10 : 60, made) },
   engine: { part: 'engine', measure: async () => engineText(await measureEngine(engineEffort, only), made) },
   lasting: { part: 'lasting', measure: measureLasts },
+  telemetry: { part: 'telemetry', measure: () => telemetryText(isShort ? 2 : 15, isShort ? 3 : 10, made) },
 }
 
 for (const name of positionals.length > 0 ? positionals : Object.keys(measurements)) {

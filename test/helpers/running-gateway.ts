@@ -52,6 +52,9 @@ export type RunningGateway = GatewayProcess & {
 
 type WithTeardown = { teardown: (clean: () => Promise<void>) => void }
 
+/** The standard variables of tracing have no prefix of ours. */
+const nameOf = (setting: string) => (setting.startsWith('OTEL_') ? setting : `SHUTTERFLEET_${setting}`)
+
 const spawnGateway = async (
   t: WithTeardown,
   env: Readonly<Record<string, string>>,
@@ -62,7 +65,7 @@ const spawnGateway = async (
     env: {
       PATH: process.env['PATH'],
       SKEW_MS: String(skewMs),
-      ...Object.fromEntries(Object.entries(env).map(([name, value]) => [`SHUTTERFLEET_${name}`, value])),
+      ...Object.fromEntries(Object.entries(env).map(([name, value]) => [nameOf(name), value])),
     },
   })
   const ended = once(child, 'exit').then(([code]) => code as number | null)

@@ -60,7 +60,9 @@ export const keepSending = (atOnce: number, send: (nth: number) => Promise<Respo
   const one = async () => {
     while (!stop.signal.aborted) {
       sent += 1
-      await (await send(sent)).arrayBuffer()
+      const response = await send(sent)
+      const text = await response.text()
+      if (text.includes('VALIDATION_ERROR')) throw new Error(text)
     }
   }
   const all = Promise.all(Array.from({ length: atOnce }, one))

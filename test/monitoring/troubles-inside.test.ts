@@ -32,13 +32,13 @@ t.test('a full disk of the object store: captures fail by a fault of the service
   await using folder = await makeFolder()
   const objects = join(folder.path, 'objects')
   const mount = `mkdir -m 700 ${objects}\nmount -t tmpfs -o size=256k,mode=700 tmpfs ${objects}`
-  await using system = await startSystem(['--workers-max', '2'], { dataDir: folder.path, mount })
+  await using system = await startSystem(['--workers-max', '4'], { dataDir: folder.path, mount })
   await using alerts = await watchAlerts(system)
   // No two pixels of it are alike, so that it takes megabytes.
   const html = `<canvas width=1200 height=700></canvas><script>const c = document.querySelector('canvas').getContext('2d')
     const i = c.createImageData(1200, 700); i.data.forEach((_, n) => { i.data[n] = n % 4 === 3 ? 255 : Math.random() * 256 })
     c.putImageData(i, 0, 0)</script>`
-  await using _load = keepSending(3, () => system.post('/v1/screenshots/capture', { html, timeout: 1 }))
+  await using _load = keepSending(2, () => system.post('/v1/screenshots/capture', { html, timeout: 5 }))
   await alerts.expect(t, ['ShutterfleetCaptureFaultsFast', 'ShutterfleetCaptureFaultsSlow'])
 })
 
@@ -65,7 +65,7 @@ t.test(
     const resolver = join(folder.path, 'resolv.conf')
     // Nothing listens there.
     await writeFile(resolver, 'nameserver 127.0.0.9\n')
-    await using system = await startSystem(['--workers-max', '2'], {
+    await using system = await startSystem(['--workers-max', '4'], {
       mount: `mount --bind ${resolver} /etc/resolv.conf`,
     })
     await using alerts = await watchAlerts(system)

@@ -7,11 +7,11 @@ import { makeCertificate, startReceiver } from '#test/helpers/webhook-receiver.t
 
 t.test('a slow target: no alert fires, its captures fail with TIMEOUT and nobody here can act', async (t) => {
   await using target = await listening(createServer(() => {}))
-  await using system = await startSystem(['--workers-max', '2', '--allow-target', `127.0.0.1:${target.port}`])
+  await using system = await startSystem(['--workers-max', '4', '--allow-target', `127.0.0.1:${target.port}`])
   await using alerts = await watchAlerts(system)
   const url = `http://127.0.0.1:${target.port}/`
-  await using _load = keepSending(1, () => system.post('/v1/screenshots/capture', { url, timeout: 2 }))
-  await alerts.reaches('shutterfleet_captures_ended_total{outcome="TIMEOUT"}', 8)
+  await using _load = keepSending(1, () => system.post('/v1/screenshots/capture', { url, timeout: 5 }))
+  await alerts.reaches('shutterfleet_captures_ended_total{outcome="TIMEOUT"}', 6)
   await alerts.expect(t, [])
 })
 
@@ -19,7 +19,7 @@ t.test('a hung webhook receiver: no alert fires, its deliveries fail and the sen
   await using certificate = await makeCertificate(['localhost'])
   await using receiver = await startReceiver(certificate, () => 'hang')
   const allowed = ['--allow-target', `127.0.0.1:${receiver.port}`, '--extra-ca', certificate.certPath]
-  await using system = await startSystem(['--workers-max', '2', ...allowed])
+  await using system = await startSystem(['--workers-max', '4', ...allowed])
   await using alerts = await watchAlerts(system)
   const parameters = { html: '<h1>Hung</h1>', webhook_url: `https://127.0.0.1:${receiver.port}/in` }
   await using _load = keepSending(1, () => system.post('/v1/screenshots/capture', parameters))
