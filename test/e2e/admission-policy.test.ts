@@ -49,7 +49,7 @@ type Sent = {
     readonly containers: readonly { readonly securityContext: object }[]
   }
 }
-const made = workerPod({
+const workerOptions: Parameters<typeof workerPod>[0] = {
   pool: 'standard',
   browserPool: 'web',
   template: {},
@@ -58,7 +58,8 @@ const made = workerPod({
   graceSeconds: 100,
   // The API server itself refuses an unmasked /proc beside most of what is tried here.
   settings: { ...podSettings, podIsolation: 'flags-only' },
-})
+}
+const made = workerPod(workerOptions)
 const template = JSON.parse(JSON.stringify(made)) as Sent
 const pod = { apiVersion: 'v1', kind: 'Pod', metadata: { ...template.metadata, name: 'tried' }, spec: template.spec }
 const [container] = template.spec.containers
@@ -106,6 +107,18 @@ t.test('a BrowserPool with a foreign image is refused, and says why', async (t) 
   const { message } = (await world.conditionOf('foreign', 'Stalled'))!
   t.match(message, /images of workers are pinned; not allowed: foreign:1/)
   await cluster.kubectl(['delete', 'bp', 'foreign'])
+})
+
+t.test('sidecars of pinned images and volumes of ConfigMaps are let in', async (t) => {
+  const withSidecar = (image: string) => {
+    const volumes = [{ name: 'more', configMap: { name: 'more' } }]
+    return {
+      ...pod,
+      spec: workerPod({ ...workerOptions, template: { volumes, sidecars: [{ name: 'more', image }] } }).spec,
+    }
+  }
+  t.equal(await tryOut(withSidecar(podSettings.podImage)), '')
+  t.match(await tryOut(withSidecar('foreign:1')), /images of workers are pinned; not allowed: foreign:1/)
 })
 
 t.test('the pods of workers have their own image and Secrets, and no more rights than they need', async (t) => {
