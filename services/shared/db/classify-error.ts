@@ -4,6 +4,13 @@ import { trustAdvice } from '#shared/errors/untrusted-authority.ts'
 /** What PostgreSQL rolled back only because of another transaction: the same statements may succeed at once. */
 const repeatable = new Set(['40001', '40P01'])
 
+/**
+ * What PostgreSQL says where a function, or a type of one, was replaced under a statement, as an upgrade does: that it is gone,
+ * by name or by number, or not as it was. Nothing else of ours meets class 42 (rule violation) or XX000 (internal error), and
+ * the same statement finds the new one.
+ */
+const replaced = /^(42...|XX000)$/
+
 /** What PostgreSQL says of a prepared statement before it does anything: it has none, has another, or its columns' types have changed. */
 const unprepared = new Set(['26000', '42P05', '0A000'])
 
@@ -20,8 +27,9 @@ const codeOf = (thrown: unknown): string => {
   return typeof code === 'string' ? code : ''
 }
 
-/** Whether a transaction that met this error may simply be run again: it was rolled back whole, by deadlock or conflict. */
-export const isRepeatable = (thrown: unknown): boolean => repeatable.has(codeOf(thrown))
+/** Whether a transaction that met this error may simply be run again: it was rolled back whole, by deadlock, by conflict, or for a function that was replaced meanwhile. */
+export const isRepeatable = (thrown: unknown): boolean =>
+  repeatable.has(codeOf(thrown)) || replaced.test(codeOf(thrown))
 
 /** Whether a prepared statement was refused for being one; nothing was done. */
 export const isUnprepared = (thrown: unknown): boolean => unprepared.has(codeOf(thrown))

@@ -5,6 +5,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { AppError } from '#shared/errors/app-error.ts'
 import { classifyDatabaseError } from './classify-error.ts'
 import { type Database, onlyRow, type Sql } from './connection.ts'
+import { migrations } from './migrations/all.ts'
 
 /** How long a statement of a migration may take: an index on millions of rows takes minutes. */
 export const migrationStatementMs = 3_600_000
@@ -44,6 +45,18 @@ const lockAlone = async (sql: Sql): Promise<void> => {
   throw new AppError('SERVICE_UNAVAILABLE', { message: 'PostgreSQL: another migration has been running for a minute' })
 }
 
+/** Refuses a schema of a newer release before anything of it is written over. */
+const refuseNewer = async (sql: Sql): Promise<void> => {
+  const [table] = await sql.query<{ name: string | null }>(`select to_regclass('mikro_orm_migrations')::text as name`)
+  if (table?.name == null) return
+  const recorded = await sql.query<{ name: string }>('select name from mikro_orm_migrations order by id')
+  const unknown = recorded.filter(({ name }) => !migrations.some((known) => known.name === name))
+  if (unknown.length === 0) return
+  throw new AppError('CONFIGURATION', {
+    publicMessage: `the database has the schema of a newer release (${unknown.map(({ name }) => name).join(', ')}): run that release or a newer one, or restore the backup of before it`,
+  })
+}
+
 const readFunction = async (name: string) => {
   const text = await readFile(join(import.meta.dirname, 'sql', `${name}.sql`), 'utf8')
   return { name, text, sha256: createHash('sha256').update(text).digest('hex') }
@@ -68,11 +81,13 @@ const applyFunctions = async (sql: Sql): Promise<string[]> => {
 /**
  * Brings the database to this version's schema: migrations that it has not seen, then the SQL functions whose text
  * differs. Wants a database that was opened with `migrationStatementMs`, where there may be many rows. Runs alone,
- * waiting at most a minute for another; again it changes nothing. Answers what was applied, by name.
+ * waiting at most a minute for another; again it changes nothing. Answers what was applied, by name. Throws `CONFIGURATION`,
+ * with nothing changed, where a newer release has been there.
  */
 export const migrate = (database: Database): Promise<string[]> =>
   database.transaction(async (sql) => {
     await lockAlone(sql)
+    await refuseNewer(sql)
     const applied = await database.orm.migrator.up().catch((error: unknown) => {
       throw classifyDatabaseError(error)
     })

@@ -24,9 +24,13 @@ t.test('everything else is a fault of ours, and keeps its cause', async (t) => {
   t.equal(classifyDatabaseError(own), own)
 })
 
-t.test('only what was rolled back because of another transaction is run again', async (t) => {
-  for (const code of ['40001', '40P01']) t.equal(isRepeatable(withCode(code)), true)
-  for (const thrown of [withCode('57P01'), withCode('ECONNRESET'), new Error('x'), null]) {
-    t.equal(isRepeatable(thrown), false)
-  }
-})
+t.test(
+  'only what was rolled back because of another transaction, or of a replaced function, is run again',
+  async (t) => {
+    for (const code of ['40001', '40P01', '42704', '42883', '42804', 'XX000'])
+      t.equal(isRepeatable(withCode(code)), true)
+    for (const thrown of [withCode('57P01'), withCode('ECONNRESET'), new Error('x'), null]) {
+      t.equal(isRepeatable(thrown), false)
+    }
+  },
+)
