@@ -7,7 +7,7 @@ import type { System } from './system.ts'
 const hurry = 30
 /** Evaluations, one each second, that are more than the longest `for` so has. */
 const evaluationsMin = 35
-const withinMs = 240_000
+const withinMs = 480_000
 
 /** A Prometheus beside a system, and what fires there. */
 export type WatchedAlerts = AsyncDisposable & {

@@ -50,6 +50,6 @@ t.test('a noisy tenant: the pool is at its maximum, and captures of others do no
 t.test('too small a maximum: the pool is at it, and captures wait too long', async (t) => {
   await using system = await startSystem(['--workers-max', '1'])
   await using alerts = await watchAlerts(system)
-  for (let nth = 0; nth < 200; nth += 1) await system.create({ html: `<h1>${nth}</h1>`, delay: 1 })
+  for (let nth = 0; nth < 60; nth += 1) await system.create({ html: `<h1>${nth}</h1>`, delay: 1 })
   await alerts.expect(t, ['ShutterfleetPoolAtMaximum', 'ShutterfleetQueueWaitFast', 'ShutterfleetQueueWaitSlow'])
 })
