@@ -68,7 +68,8 @@ const knownOf = ({ backlog, depth, elsewhere }: Demand): number => {
 /**
  * The control law. Little's law with the measured service time gives the slots that the arrivals keep busy, the square
  * root of it the reserve for their scatter (square-root staffing, beta 1); a backlog term adds what the queue-wait
- * objective lacks. While anything waits, every idle core gets a worker. Slots of others that serve the same queue count
+ * objective lacks. While a capture has waited longer than the objective, no worker is more than needed. While anything waits,
+ * every idle core gets a worker. Slots of others that serve the same queue count
  * first. Never more than one slot per capture that is known and finds none elsewhere, plus the warm buffer.
  */
 export const requiredCapacity = (demand: Demand, policy: PoolPolicy): RequiredCapacity => {
@@ -81,7 +82,9 @@ export const requiredCapacity = (demand: Demand, policy: PoolPolicy): RequiredCa
   const loadSlots = Math.max(0, load + Math.sqrt(load) - elsewhere.slots)
   const steady = Math.max(Math.ceil(loadSlots / slots), Math.ceil(Math.min(busy, known) / slots))
   const missing = missingWorkers(demand, policy, { waiting, serviceMs, slots })
-  const overdue = Math.max(missing > 0 ? active.length + missing : 0, waiting > 0 ? policy.idleCores : 0)
+  // What the workers there are expected to serve is served only if they stay.
+  const isLate = waiting > 0 && backlog.oldestMs > policy.queueWaitMs
+  const overdue = Math.max(missing > 0 || isLate ? active.length + missing : 0, waiting > 0 ? policy.idleCores : 0)
   const homeless = Math.max(0, known - (elsewhere.slots - elsewhere.busy))
   // One at least, so that the last worker stays as long as anything is known.
   const workers = Math.min(Math.ceil(homeless / slots), Math.max(steady, overdue, 1))

@@ -217,7 +217,7 @@ sealed over NATS.
 1. **Load**: captures per second (of the last ten) × mean service time = slots that are busy; the square root of it on top
    for the scatter (square-root staffing); divided by \`slots\`.
 2. **Backlog**: what waits must begin within \`queueWaitMs\` of the time that a new worker takes to start. What the workers
-   at hand, starting ones included, serve until then is subtracted; the rest is divided by what one new worker serves.
+   at hand, starting ones included, serve until then is subtracted; the rest is divided by what one new worker serves. While a capture has waited longer than that, no worker is taken away.
 3. The larger of both, never more than one slot for each capture that is known, plus \`buffer\`, within \`minReplicas\` and
    \`maxReplicas\`.
 4. **Up** at once, from zero straight to what the backlog needs. **Down** when even the largest number wanted within

@@ -120,7 +120,7 @@ startupProbe:
   httpGet: { path: /livez, port: probe }
   periodSeconds: 1
   timeoutSeconds: 5
-  failureThreshold: 60
+  failureThreshold: 120
 livenessProbe:
   httpGet: { path: /livez, port: probe }
   periodSeconds: 5

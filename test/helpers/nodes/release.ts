@@ -4,6 +4,7 @@ import { chartFolder, helm, type helms } from '#test/helpers/chart.ts'
 import { eventually } from '#test/helpers/eventually.ts'
 import type { NodeCluster } from './node-cluster.ts'
 import type { OutsideServices } from './outside-services.ts'
+import { readApi } from './read-api.ts'
 
 /** Name of the release, and of its namespace. */
 const name = 'shots'
@@ -11,6 +12,7 @@ const helmMs = 420_000
 const helmTimeout = '6m'
 const readyMs = 180_000
 const requestMs = 150_000
+const createMs = 60_000
 const eventCharsMax = 6000
 
 /** What Helm takes as values. */
@@ -34,7 +36,7 @@ export type Release = {
   readonly deploy: (command: 'install' | 'upgrade', values?: Values) => Promise<void>
   readonly poolsReady: () => Promise<void>
   /** Requests of the first account, through the gateway's Service. */
-  readonly request: (path: string, body?: object) => Promise<Response>
+  readonly request: (path: string, body?: object, headers?: Readonly<Record<string, string>>) => Promise<Response>
   /** Creates a capture and answers its id. */
   readonly create: (parameters: object) => Promise<string>
   readonly record: (id: string) => Promise<CaptureRecord>
@@ -62,28 +64,6 @@ export const releaseOf = (cluster: NodeCluster, outside: OutsideServices, which:
       },
       { withinMs: readyMs, what: 'all pools are Ready' },
     )
-  const keyOf = async () => {
-    const secret = `${name}-shutterfleet-first-key`
-    const path = '-o=jsonpath={.data.api-key}'
-    return Buffer.from(await cluster.kubectl(['get', 'secret', secret, `-n=${name}`, path]), 'base64').toString()
-  }
-  const request: Release['request'] = async (path, body) => {
-    const { spec } = await cluster.get<{ spec: { clusterIP: string } }>(
-      'service',
-      `${name}-shutterfleet-gateway`,
-      `-n=${name}`,
-    )
-    const key = await keyOf()
-    return fetch(`http://${spec.clusterIP}${path}`, {
-      headers: { authorization: `Bearer ${key}`, ...(body && { 'content-type': 'application/json' }) },
-      ...(body && { method: 'POST', body: JSON.stringify(body) }),
-      signal: AbortSignal.timeout(requestMs),
-    })
-  }
-  const recordIn = async (response: Response): Promise<CaptureRecord> => {
-    if (!response.ok) throw new Error(`${response.status}: ${await response.text()}`)
-    return ((await response.json()) as { data: CaptureRecord }).data
-  }
   return {
     name,
     namespace: name,
@@ -101,10 +81,43 @@ export const releaseOf = (cluster: NodeCluster, outside: OutsideServices, which:
       }
     },
     poolsReady,
-    request,
-    create: async (parameters) => (await recordIn(await request('/v1/screenshots', parameters))).id,
-    record: async (id) => recordIn(await request(`/v1/screenshots/${id}`)),
+    ...clientOf(cluster),
   }
+}
+
+/** The HTTP interface, as the first account uses it. */
+const clientOf = ({ place }: NodeCluster): Pick<Release, 'request' | 'create' | 'record'> => {
+  const read = async <T>(kind: 'services' | 'secrets', of: string): Promise<T> => {
+    const found = await readApi<T>(place, `/api/v1/namespaces/${name}/${kind}/${name}-shutterfleet-${of}`)
+    if (found === undefined) throw new Error(`the release has no ${of} among its ${kind}`)
+    return found
+  }
+  const request: Release['request'] = async (path, body, headers) => {
+    const { spec } = await read<{ spec: { clusterIP: string } }>('services', 'gateway')
+    const { data } = await read<{ data: Readonly<Record<string, string>> }>('secrets', 'first-key')
+    const key = Buffer.from(data['api-key'] ?? '', 'base64').toString()
+    return fetch(`http://${spec.clusterIP}${path}`, {
+      headers: { ...headers, authorization: `Bearer ${key}`, ...(body && { 'content-type': 'application/json' }) },
+      ...(body && { method: 'POST', body: JSON.stringify(body) }),
+      signal: AbortSignal.timeout(requestMs),
+    })
+  }
+  /** Retries what the service or the way to it cannot take now, as clients are told to. */
+  const create: Release['create'] = async (parameters) => {
+    const headers = { 'idempotency-key': crypto.randomUUID() }
+    let response: Response | undefined
+    const isTaken = async () => {
+      response = await request('/v1/screenshots', parameters, headers)
+      return response.status !== 503
+    }
+    await eventually(isTaken, { withinMs: createMs, what: 'the gateway takes a capture' })
+    return (await recordIn(response!)).id
+  }
+  const recordIn = async (response: Response): Promise<CaptureRecord> => {
+    if (!response.ok) throw new Error(`${response.status}: ${await response.text()}`)
+    return ((await response.json()) as { data: CaptureRecord }).data
+  }
+  return { request, create, record: async (id) => recordIn(await request(`/v1/screenshots/${id}`)) }
 }
 
 /** Pods and events of a cluster, for people who wonder why it did not become ready. */

@@ -1,5 +1,6 @@
 import { eventually } from '#test/helpers/eventually.ts'
 import type { NodeCluster } from './node-cluster.ts'
+import { readApi } from './read-api.ts'
 import type { Release } from './release.ts'
 
 const scaledMs = 180_000
@@ -30,8 +31,8 @@ type Pod = {
 
 /** The workers of a release's standard pool. */
 const workersOf = async (cluster: NodeCluster, release: Release): Promise<readonly WorkerOnNode[]> => {
-  const label = 'shutterfleet.dev/pool=standard'
-  const { items } = await cluster.get<{ items: Pod[] }>('pods', `-n=${release.workersNamespace}`, `-l=${label}`)
+  const path = `/api/v1/namespaces/${release.workersNamespace}/pods?labelSelector=shutterfleet.dev/pool%3Dstandard`
+  const { items } = (await readApi<{ items: Pod[] }>(cluster.place, path)) ?? { items: [] }
   return items.map(({ metadata, spec, status }) => ({
     name: metadata.name,
     node: spec.nodeName,

@@ -55,6 +55,16 @@ const cases: {
     want: { workers: 1, reason: 'load' },
   },
   {
+    name: 'needs all workers while a capture has waited longer than the objective, as they are to serve it',
+    demand: {
+      backlog: { ...quiet, pending: 22, processing: 2, oldestMs: 10_000 },
+      active: [worker({ busy: 2 }), worker()],
+      busy: 2,
+      startMs: 40_000,
+    },
+    want: { workers: 2, reason: 'backlog' },
+  },
+  {
     name: 'counts workers that wait for a node as those that would be asked for in their place',
     demand: {
       backlog: { ...quiet, pending: 40 },

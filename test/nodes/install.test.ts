@@ -1,0 +1,99 @@
+import sharp from 'sharp'
+import t from 'tap'
+import { helms } from '#test/helpers/chart.ts'
+import { eventually } from '#test/helpers/eventually.ts'
+import { startNodeCluster } from '#test/helpers/nodes/node-cluster.ts'
+import { startOutsideServices } from '#test/helpers/nodes/outside-services.ts'
+import { prepareRelease, type Release, releaseOf } from '#test/helpers/nodes/release.ts'
+import { untilWorkers, type WorkerOnNode } from '#test/helpers/nodes/workers.ts'
+
+const cluster = await startNodeCluster(t, { count: 2, images: ['server', 'worker'] })
+const { kubectl } = cluster
+const outside = await startOutsideServices(cluster.network)
+t.teardown(() => outside[Symbol.asyncDispose]())
+outside.letGo()
+await prepareRelease(cluster, outside)
+
+const blue = [0, 0, 255]
+const colourOf = async (image: Buffer) => {
+  const area = { left: 1200, top: 700, width: 1, height: 1 }
+  return [...(await sharp(image).removeAlpha().extract(area).raw().toBuffer())]
+}
+/** Colour of a picture of a page, or the error that is answered instead. */
+const capture = async (release: Release, parameters: object) => {
+  const response = await release.request('/v1/screenshots/capture', parameters)
+  const body = Buffer.from(await response.arrayBuffer())
+  return response.status === 200 ? colourOf(body) : (JSON.parse(body.toString()) as { error?: object }).error
+}
+const names = async (...args: readonly string[]) =>
+  (await kubectl(['get', ...args, '-o', 'name'])).split('\n').filter((line) => line !== '')
+
+for (const which of helms) {
+  const release = releaseOf(cluster, outside, which)
+  /** Resolves once all workers that stay have an annotation, or none has it. */
+  const workersHave = async (colour: string | undefined) => {
+    const isNew = ({ isEnding, isReady, annotations }: WorkerOnNode) =>
+      isEnding || (isReady && annotations['example.com/colour'] === colour)
+    await untilWorkers(cluster, release, (all) => all.length > 0 && all.every(isNew))
+  }
+
+  t.test(`chart: what ${which} installs captures pages on real nodes`, async (t) => {
+    const startedAt = performance.now()
+    await release.deploy('install')
+    t.strictSame(await capture(release, { url: outside.page(`${which}-first`) }), blue)
+    t.comment(`${which} install to the first captured page: ${Math.round(performance.now() - startedAt)} ms`)
+    const [worker] = await untilWorkers(cluster, release, (all) => all.length === 1)
+    t.equal(worker?.restarts, 0, 'workers are not started before their keys are there')
+    t.match(await release.helm('test', '--timeout=3m'), /Phase:\s+Succeeded/)
+  })
+
+  t.test(`chart: a capture behind a proxy that demands credentials runs as a Job of ${which}’s release`, async (t) => {
+    const { url, proxy, proxyWithoutPassword } = outside.proxied
+    const startedAt = performance.now()
+    t.strictSame(await capture(release, { url: `${url}?${which}`, proxy }), blue)
+    t.comment(`proxied capture without a spare: ${Math.round(performance.now() - startedAt)} ms`)
+    t.match(await names('jobs', `-n=${release.workersNamespace}`), [/^job\.batch\//])
+    t.match(await capture(release, { url: `${url}?${which}-open`, proxy: proxyWithoutPassword }), {
+      code: 'CONNECTION_FAILED',
+    })
+  })
+
+  t.test(`chart: ${which} upgrades to another template of workers, and back`, async (t) => {
+    const template = { annotations: { 'example.com/colour': 'red' } }
+    await release.deploy('upgrade', { pools: { standard: { spec: { template } } } })
+    await workersHave('red')
+    t.strictSame(await capture(release, { url: outside.page(`${which}-upgraded`) }), blue)
+
+    await release.helm('rollback', '1', '--wait', '--timeout=4m')
+    await release.poolsReady()
+    await workersHave(undefined)
+    t.strictSame(await capture(release, { url: outside.page(`${which}-back`) }), blue)
+  })
+
+  t.test(`chart: ${which} uninstalls everything but the definition of pools and what is worth keeping`, async (t) => {
+    await release.helm('uninstall', '--wait', '--timeout=4m')
+    await eventually(
+      async () => (await names('namespace', '--ignore-not-found', release.workersNamespace)).length === 0,
+      {
+        withinMs: 180_000,
+        what: 'the namespace of the workers is gone',
+      },
+    )
+    const kinds = 'all,secrets,configmaps,serviceaccounts,roles,rolebindings,networkpolicies,pdb,leases,ingresses,pvc'
+    const left = () => names(kinds, `-n=${release.namespace}`)
+    const isPod = (name: string) => name.startsWith('pod/')
+    await eventually(async () => !(await left()).some(isPod), { withinMs: 180_000, what: 'all pods are gone' })
+    t.strictSame(await left(), [
+      'secret/bucket',
+      'secret/nats',
+      'secret/postgresql',
+      'secret/shots-shutterfleet-first-key',
+      'secret/shots-shutterfleet-keys',
+      'configmap/kube-root-ca.crt',
+      'serviceaccount/default',
+    ])
+    const ofCluster = 'clusterroles,clusterrolebindings,validatingadmissionpolicies,validatingadmissionpolicybindings'
+    t.strictSame(await names(ofCluster, '-l=app.kubernetes.io/instance=shots'), [])
+    t.strictSame(await names('crd'), ['customresourcedefinition.apiextensions.k8s.io/browserpools.shutterfleet.dev'])
+  })
+}

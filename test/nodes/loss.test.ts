@@ -1,0 +1,87 @@
+import t from 'tap'
+import { eventually } from '#test/helpers/eventually.ts'
+import { holdCaptures } from '#test/helpers/nodes/held-captures.ts'
+import { startNodeCluster } from '#test/helpers/nodes/node-cluster.ts'
+import { startOutsideServices } from '#test/helpers/nodes/outside-services.ts'
+import { prepareRelease, releaseOf } from '#test/helpers/nodes/release.ts'
+import { untilWorkers, type WorkerOnNode } from '#test/helpers/nodes/workers.ts'
+
+const cluster = await startNodeCluster(t, { count: 2, later: 1, images: ['server', 'worker'] })
+const { kubectl } = cluster
+const outside = await startOutsideServices(cluster.network)
+t.teardown(() => outside[Symbol.asyncDispose]())
+await prepareRelease(cluster, outside)
+const release = releaseOf(cluster, outside, 'helm4')
+const topologySpread = [{ topologyKey: 'kubernetes.io/hostname', maxSkew: 1, whenUnsatisfiable: 'ScheduleAnyway' }]
+const sized = (minReplicas: number, maxReplicas: number) => ({
+  pools: {
+    standard: {
+      spec: {
+        autoscaling: { minReplicas, maxReplicas, holdSeconds: 5 },
+        drain: { stepSeconds: 1 },
+        template: { topologySpread },
+      },
+    },
+  },
+})
+await release.deploy('install', sized(1, 4))
+
+const completed = (count: number) => Array.from({ length: count }, () => 'completed')
+const nodesOf = (workers: readonly WorkerOnNode[]) =>
+  [...new Set(workers.filter(({ isReady }) => isReady).map(({ node = '' }) => node))].toSorted((a, b) =>
+    a.localeCompare(b),
+  )
+const until = (condition: (workers: readonly WorkerOnNode[]) => boolean) => untilWorkers(cluster, release, condition)
+
+t.test('pool: a burst is served by workers on both nodes, and none of it is lost', async (t) => {
+  await until((workers) => workers.length === 1)
+  const captures = holdCaptures(release, outside)
+  await captures.create(12)
+  await captures.requested(4)
+  const most = await until((workers) => workers.filter(({ isReady }) => isReady).length === 4)
+  t.strictSame(nodesOf(most), ['node-1', 'node-2'])
+  t.strictSame(await captures.finish(), completed(12))
+  const [last] = await until((workers) => workers.length === 1)
+  t.ok(last?.isReady)
+})
+
+t.test('drain of a node: captures in the middle of it complete', async (t) => {
+  await release.deploy('upgrade', sized(2, 4))
+  await until((workers) => nodesOf(workers).length === 2)
+  const captures = holdCaptures(release, outside)
+  await captures.create(2)
+  await captures.requested(2)
+  const drain = ['drain', 'node-2', '--ignore-daemonsets', '--delete-emptydir-data', '--timeout=50s']
+  // Services take up to their grace period, one pod after another.
+  const drained = eventually(async () => (await kubectl(drain)) !== '', { withinMs: 300_000, what: 'node-2 is empty' })
+  drained.catch(() => {})
+  await until((workers) => workers.some(({ node, isEnding }) => node === 'node-2' && isEnding))
+  await captures.create(2)
+  t.strictSame(await captures.finish(), completed(4))
+  await drained
+  t.strictSame(nodesOf(await until((workers) => workers.length === 2 && workers.every(({ isReady }) => isReady))), [
+    'node-1',
+  ])
+  await kubectl(['uncordon', 'node-2'])
+})
+
+t.test('loss of a node: captures that were under way on it are captured elsewhere', async (t) => {
+  // A drain left both on one node; new ones are spread.
+  await kubectl(['delete', 'pods', `-n=${release.workersNamespace}`, '-l=shutterfleet.dev/pool=standard', '--wait'])
+  await until((workers) => nodesOf(workers).length === 2)
+  const captures = holdCaptures(release, outside)
+  await captures.create(2)
+  await captures.requested(2)
+  await cluster.nodes[1]?.[Symbol.asyncDispose]()
+  t.strictSame(await captures.finish(), completed(2))
+})
+
+t.test('pending workers: captures wait for a node that arrives late', async (t) => {
+  await kubectl(['delete', 'node', 'node-2'])
+  const captures = holdCaptures(release, outside)
+  await captures.create(6)
+  await until((workers) => workers.some(({ node }) => node === undefined))
+  await cluster.addNode()
+  await until((workers) => nodesOf(workers).includes('node-3'))
+  t.strictSame(await captures.finish(), completed(6))
+})
