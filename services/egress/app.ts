@@ -31,8 +31,8 @@ const unauthorized = () => new AppError('CONFIGURATION', { message: 'the request
 const serveAbsolute = (egress: Egress, response: ServerResponse): void => {
   const { req: request } = response
   const ownPort = request.socket.localPort ?? 0
-  const journeyOf = () => ({ target: parseAbsolute(request.url ?? ''), proxy: proxyOf(request), ownPort })
-  forwardRequest(egress, response, { capture: captureOf(request), journeyOf }).catch((error: unknown) => {
+  const routeOf = () => ({ target: parseAbsolute(request.url ?? ''), proxy: proxyOf(request), ownPort })
+  forwardRequest(egress, response, { capture: captureOf(request), routeOf }).catch((error: unknown) => {
     refuseRequest(response, toAppError(error))
   })
 }

@@ -4,10 +4,10 @@ import { toAppError } from '#shared/errors/app-error.ts'
 import { captureOf } from './capture-of.ts'
 import type { Egress } from './context.ts'
 import { seenOf } from './events.ts'
-import { parseAuthority } from './target/parse-target.ts'
+import { parseAuthority, type Route } from './target/parse-target.ts'
 import { mayTakePlain } from './callers-proxy/ask-http-proxy.ts'
 import { proxyOf } from './callers-proxy/proxy-of.ts'
-import { type Journey, reach } from './reach.ts'
+import { connectUpstream } from './connect-upstream.ts'
 import { refuseTunnel } from './refuse.ts'
 import { servePlain } from './serve-plain.ts'
 import { splice } from './splice.ts'
@@ -23,28 +23,28 @@ export type TunnelRequest = { readonly request: IncomingMessage; readonly client
  */
 export const connectTunnel = async (egress: Egress, { request, client, head }: TunnelRequest): Promise<void> => {
   const seen = { kind: 'tunnel', capture: captureOf(request) } as const
-  let journey: Journey | undefined
+  let route: Route | undefined
   try {
-    journey = {
+    route = {
       target: parseAuthority(request.url ?? ''),
       proxy: proxyOf(request),
       ownPort: client.localPort ?? 0,
     }
-    const upstream = await reach(egress, journey)
-    egress.events.opened({ ...seen, ...seenOf(journey) })
+    const upstream = await connectUpstream(egress, route)
+    egress.events.opened({ ...seen, ...seenOf(route) })
     client.write(established)
     client.unshift(head)
     const passed = await splice(client, upstream, egress.bounds.connectionBytesMax)
-    egress.events.ended({ ...seen, ...seenOf(journey) }, passed)
+    egress.events.ended({ ...seen, ...seenOf(route) }, passed)
   } catch (thrown) {
     const error = toAppError(thrown)
-    if (journey && mayTakePlain(error.cause, journey.target)) {
+    if (route && mayTakePlain(error.cause, route.target)) {
       client.write(established)
       client.unshift(head)
-      servePlain(egress, client, { journey, capture: seen.capture })
+      servePlain(egress, client, { route, capture: seen.capture })
       return
     }
-    egress.events.refused({ ...seen, ...seenOf(journey) }, error)
+    egress.events.refused({ ...seen, ...seenOf(route) }, error)
     refuseTunnel(client, error)
   }
 }

@@ -2,7 +2,7 @@ import type { AppError } from '#shared/errors/app-error.ts'
 import type { Logger } from '#shared/telemetry/logger.ts'
 import type { Metrics } from '#shared/telemetry/metrics.ts'
 import type { End } from './bound-connection.ts'
-import type { Journey } from './reach.ts'
+import type { Route } from './target/parse-target.ts'
 import { refusalOf } from './refuse.ts'
 
 /** How a request leaves: to its target, or through its caller's proxy; `unknown` where the request could not be read. */
@@ -19,10 +19,10 @@ export type Seen = {
   readonly proxy: string | undefined
 }
 
-/** What may be told of a journey; of none, before it could be read. */
-export const seenOf = (journey: Journey | undefined): Pick<Seen, 'host' | 'way' | 'proxy'> => {
-  if (journey === undefined) return { host: undefined, way: 'unknown', proxy: undefined }
-  const { target, proxy } = journey
+/** What may be told of a route; of none, before it could be read. */
+export const seenOf = (route: Route | undefined): Pick<Seen, 'host' | 'way' | 'proxy'> => {
+  if (route === undefined) return { host: undefined, way: 'unknown', proxy: undefined }
+  const { target, proxy } = route
   return { host: target.host, way: proxy === undefined ? 'direct' : `${proxy.kind}_proxy`, proxy: proxy?.host }
 }
 

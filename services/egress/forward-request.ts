@@ -6,25 +6,27 @@ import { AppError, toAppError } from '#shared/errors/app-error.ts'
 import { type Bounded, boundConnection } from './bound-connection.ts'
 import type { Egress } from './context.ts'
 import { seenOf } from './events.ts'
-import type { PlainTarget } from './target/parse-target.ts'
+import type { PlainTarget, Route } from './target/parse-target.ts'
 import { proxyAuthorization } from './callers-proxy/proxy-authorization.ts'
-import { type Journey, reach, reachProxy } from './reach.ts'
+import { connectProxy, connectUpstream } from './connect-upstream.ts'
 
 /** Most bytes of the headers of one message, either way. */
 export const headerBytesMax = 65_536
 
 /** Where a plain request goes. */
-export type PlainJourney = Journey & { readonly target: PlainTarget }
+export type PlainRoute = Route & { readonly target: PlainTarget }
 
 /** Whose a plain request is, and where it goes: throws `BAD_REQUEST` for one that says nothing that can be served. */
-export type PlainOf = { readonly capture: string | undefined; readonly journeyOf: () => PlainJourney }
+export type PlainOf = { readonly capture: string | undefined; readonly routeOf: () => PlainRoute }
 
 /** One plain request on its way: the connection on which it is sent and the bounds on that. */
-type Passage = { readonly journey: PlainJourney; readonly upstream: Socket; readonly bounded: Bounded }
+type Passage = { readonly route: PlainRoute; readonly upstream: Socket; readonly bounded: Bounded }
 
 /** An HTTP proxy is asked for the page itself: many make no tunnel to port 80. */
-const open = (egress: Egress, { target, proxy, ownPort }: PlainJourney): Promise<Socket> =>
-  proxy?.kind === 'http' ? reachProxy(egress, { target, proxy, ownPort }) : reach(egress, { target, proxy, ownPort })
+const open = (egress: Egress, { target, proxy, ownPort }: PlainRoute): Promise<Socket> =>
+  proxy?.kind === 'http'
+    ? connectProxy(egress, { target, proxy, ownPort })
+    : connectUpstream(egress, { target, proxy, ownPort })
 
 /** The target hears the host of the address, never the client's `Host`; a body without a length stays chunked. No connection serves twice. */
 const headersFor = (request: IncomingMessage, { hostHeader }: PlainTarget): string[] => {
@@ -44,7 +46,7 @@ const headOf = (outgoing: ClientRequest): Promise<IncomingMessage> =>
   })
 
 /** What an HTTP proxy is asked differs from what a target is asked: the whole address, and the caller's credentials. */
-const askedOf = ({ target, proxy }: PlainJourney) =>
+const askedOf = ({ target, proxy }: PlainRoute) =>
   proxy?.kind === 'http'
     ? { path: `http://${target.hostHeader}${target.path}`, credentials: proxyAuthorization(proxy) }
     : { path: target.path, credentials: [] }
@@ -54,14 +56,14 @@ const isProxysOwn = ({ statusCode, headers }: IncomingMessage): boolean =>
   statusCode === 407 || headers['x-squid-error'] !== undefined
 
 /** Sends the request and waits for the head of the answer. Throws `TIMEOUT` or `CONNECTION_FAILED`. */
-const send = async (request: IncomingMessage, { journey, upstream, bounded }: Passage): Promise<IncomingMessage> => {
-  const { path, credentials } = askedOf(journey)
+const send = async (request: IncomingMessage, { route, upstream, bounded }: Passage): Promise<IncomingMessage> => {
+  const { path, credentials } = askedOf(route)
   try {
     const outgoing = openRequest({
       createConnection: () => upstream,
       method: request.method,
       path,
-      headers: [...headersFor(request, journey.target), ...credentials],
+      headers: [...headersFor(request, route.target), ...credentials],
       maxHeaderSize: headerBytesMax,
     })
     // After the answer has begun, a body that the target no longer reads breaks off: the answer decides.
@@ -69,7 +71,7 @@ const send = async (request: IncomingMessage, { journey, upstream, bounded }: Pa
     request.pipe(outgoing)
     bounded.count(request)
     const answer = await headOf(outgoing)
-    if (journey.proxy?.kind !== 'http' || !isProxysOwn(answer)) return answer
+    if (route.proxy?.kind !== 'http' || !isProxysOwn(answer)) return answer
     upstream.destroy()
     throw new AppError('CONNECTION_FAILED', { message: `the caller's proxy: the answer is ${answer.statusCode}` })
   } catch (cause) {
@@ -100,24 +102,24 @@ const writeAnswer = async (answer: IncomingMessage, response: ServerResponse, bo
 export const forwardRequest = async (
   egress: Egress,
   response: ServerResponse,
-  { capture, journeyOf }: PlainOf,
+  { capture, routeOf }: PlainOf,
 ): Promise<void> => {
   const { req: request } = response
   const seen = { kind: 'request', capture } as const
-  let journey: PlainJourney | undefined
+  let route: PlainRoute | undefined
   try {
-    journey = journeyOf()
-    const upstream = await open(egress, journey)
+    route = routeOf()
+    const upstream = await open(egress, route)
     if (response.destroyed) upstream.destroy()
     else response.once('close', () => upstream.destroy())
     const bounded = boundConnection(upstream, egress.bounds.connectionBytesMax)
-    egress.events.opened({ ...seen, ...seenOf(journey) })
-    const answer = await send(request, { journey, upstream, bounded })
+    egress.events.opened({ ...seen, ...seenOf(route) })
+    const answer = await send(request, { route, upstream, bounded })
     const broken = await writeAnswer(answer, response, bounded)
-    egress.events.ended({ ...seen, ...seenOf(journey) }, bounded.passed(broken))
+    egress.events.ended({ ...seen, ...seenOf(route) }, bounded.passed(broken))
   } catch (thrown) {
     const error = toAppError(thrown)
-    egress.events.refused({ ...seen, ...seenOf(journey) }, error)
+    egress.events.refused({ ...seen, ...seenOf(route) }, error)
     throw error
   }
 }

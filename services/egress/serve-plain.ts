@@ -2,8 +2,7 @@ import { createServer } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Egress } from './context.ts'
 import { forwardRequest, headerBytesMax } from './forward-request.ts'
-import type { Journey } from './reach.ts'
-import { parseOrigin } from './target/parse-target.ts'
+import { parseOrigin, type Route } from './target/parse-target.ts'
 
 /**
  * Reads what a client sends through its tunnel as plain requests, for an HTTP proxy of the caller that makes no tunnel to
@@ -13,11 +12,11 @@ import { parseOrigin } from './target/parse-target.ts'
 export const servePlain = (
   egress: Egress,
   client: Socket,
-  { journey, capture }: { readonly journey: Journey; readonly capture: string | undefined },
+  { route, capture }: { readonly route: Route; readonly capture: string | undefined },
 ): void => {
   const server = createServer({ maxHeaderSize: headerBytesMax }, (request, response) => {
-    const journeyOf = () => ({ ...journey, target: parseOrigin(request.url ?? '', journey.target) })
-    forwardRequest(egress, response, { capture, journeyOf }).catch(() => client.destroy())
+    const routeOf = () => ({ ...route, target: parseOrigin(request.url ?? '', route.target) })
+    forwardRequest(egress, response, { capture, routeOf }).catch(() => client.destroy())
   })
   server.setTimeout(egress.bounds.idleMs)
   server.on('clientError', (cause) => {

@@ -8,9 +8,22 @@ import type { Stored } from '#shared/queue/stored.ts'
 import { maxMessageBytes } from '#shared/queue/topology.ts'
 import type { Logger } from '#shared/telemetry/logger.ts'
 import type { Metrics } from '#shared/telemetry/metrics.ts'
-import type { LoopName } from './loop.ts'
 import type { Ignored } from './reports/judge-reports.ts'
 import { traceEnd } from './trace-end.ts'
+
+/** The loops of the ledger. */
+export type LoopName =
+  | 'relay'
+  | 'reaper'
+  | 'unbegun'
+  | 'streams'
+  | 'backlog'
+  | 'deletions'
+  | 'removals'
+  | 'orphans'
+  | 'retention'
+  | 'forgetting'
+  | 'meters'
 
 /** A capture that an event is about. */
 export type Seen = { readonly id: string; readonly pool: Pool; readonly lane: Lane }
@@ -32,7 +45,7 @@ export type Events = {
   readonly queueNotice: (notice: QueueNotice) => void
   /** `first`: the loop worked until now. */
   readonly loopFailed: (loop: LoopName, error: AppError, first: boolean) => void
-  readonly loopWorksAgain: (loop: LoopName) => void
+  readonly loopRecovered: (loop: LoopName) => void
   readonly streamsMissing: () => void
   readonly consumersMissing: () => void
   /** Large captures will fail: the NATS server takes messages of this many bytes at most. */
@@ -272,7 +285,7 @@ const loopEvents = (log: Logger, metrics: Metrics) => {
       failures.inc({ loop })
       if (first) log.error({ loop, err: error }, 'loop failed; it goes on trying')
     },
-    loopWorksAgain: (loop) => log.info({ loop }, 'loop works again'),
+    loopRecovered: (loop) => log.info({ loop }, 'loop recovered'),
     counted: (counts) => {
       for (const { pool, pending, processing, oldestMs } of counts) {
         backlog.set({ queue: pool, status: 'pending' }, pending)

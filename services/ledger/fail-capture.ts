@@ -3,7 +3,7 @@ import { purgeSubject } from '#shared/queue/streams.ts'
 import { captureSubject } from '#shared/queue/subjects.ts'
 import { capturesStream } from '#shared/queue/topology.ts'
 import type { Ledger } from './context.ts'
-import { tellEnd } from './tell-end.ts'
+import { publishCompletion } from './publish-completion.ts'
 
 type Dependencies = Pick<Ledger, 'database' | 'queue' | 'events' | 'relayBell'>
 
@@ -25,7 +25,7 @@ export const failCapture = async (
   })
   if (roomMade) relayBell.ring()
   const ended = captures.filter((capture) => capture.ended)
-  for (const capture of ended) tellEnd(queue, capture)
+  for (const capture of ended) publishCompletion(queue, capture)
   // The others follow it: no worker ever sees them.
   const own = ended.find((capture) => capture.id === id)
   if (!own || !end) return undefined

@@ -1,20 +1,6 @@
 import { toAppError } from '#shared/errors/app-error.ts'
 import type { Bell } from '#shared/process/bell.ts'
-import type { Events } from './events.ts'
-
-/** The loops of the ledger. */
-export type LoopName =
-  | 'relay'
-  | 'reaper'
-  | 'unbegun'
-  | 'streams'
-  | 'backlog'
-  | 'deletions'
-  | 'removals'
-  | 'orphans'
-  | 'retention'
-  | 'forgetting'
-  | 'meters'
+import type { Events, LoopName } from './events.ts'
 
 /** One thing that the ledger does again and again. `turn` brings its own bounds. */
 export type Loop = {
@@ -34,7 +20,7 @@ const longestPauseMs = 1000
 /** Runs a loop, one turn at a time, until `stop` aborts; a turn under way is finished. The next one comes at its time, or at once while there is more to do, after a pause. A turn that fails is told. */
 export const runLoop = async (
   { name, everyMs, bell, turn, pauseTurns }: Loop,
-  events: Pick<Events, 'loopFailed' | 'loopWorksAgain'>,
+  events: Pick<Events, 'loopFailed' | 'loopRecovered'>,
   stop: AbortSignal,
 ): Promise<void> => {
   let failing = false
@@ -43,7 +29,7 @@ export const runLoop = async (
     const began = performance.now()
     try {
       more = await turn()
-      if (failing) events.loopWorksAgain(name)
+      if (failing) events.loopRecovered(name)
       failing = false
     } catch (error) {
       events.loopFailed(name, toAppError(error), !failing)

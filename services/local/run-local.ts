@@ -42,7 +42,7 @@ export type LocalDeps = {
 }
 
 /** What is settled before the first process starts. */
-type Ground = {
+type Setup = {
   readonly settings: LocalSettings
   readonly programs: Programs
   readonly folder: DataFolder
@@ -80,7 +80,7 @@ const inTurn = () => {
 }
 
 const localFileOf = (
-  { facts }: Ground,
+  { facts }: Setup,
   { baseUrl, account }: StartedFleet,
   services: readonly LocalProcess[],
 ): LocalFile => ({
@@ -94,15 +94,15 @@ const localFileOf = (
 })
 
 /** Keeps `holder.json` and, once the system is up, `local.json` in step with the processes that run. */
-const createRecord = (ground: Ground) => {
+const createRecord = (setup: Setup) => {
   const write = inTurn()
   let up: StartedFleet | undefined
   let children: readonly LocalProcess[] = []
   const record = (stopping: boolean) =>
     write(async () => {
-      await ground.lock.write({ stopping, children: children.map(({ pid }) => pid) })
-      if (up && !stopping) await writePrivate(ground.folder.localFile, localFileOf(ground, up, children))
-      else await rm(ground.folder.localFile, { force: true })
+      await setup.lock.write({ stopping, children: children.map(({ pid }) => pid) })
+      if (up && !stopping) await writePrivate(setup.folder.localFile, localFileOf(setup, up, children))
+      else await rm(setup.folder.localFile, { force: true })
     })
   return {
     changed: (processes: readonly LocalProcess[]) => {
@@ -117,12 +117,12 @@ const createRecord = (ground: Ground) => {
   }
 }
 
-/** Starts the system on its ground, proves it, and keeps it running until `stop`. */
-const runOn = async (ground: Ground, { root, stop, events, started }: LocalDeps): Promise<void> => {
-  const { facts, folder, programs, settings } = ground
+/** Starts the system, proves it, and keeps it running until `stop`. */
+const runOn = async (setup: Setup, { root, stop, events, started }: LocalDeps): Promise<void> => {
+  const { facts, folder, programs, settings } = setup
   const abandoned = new AbortController()
   const starting = AbortSignal.any([stop, abandoned.signal])
-  const record = createRecord(ground)
+  const record = createRecord(setup)
   const fleet = createFleet({ events, stop: starting, changed: record.changed })
   try {
     const beganMs = performance.now()

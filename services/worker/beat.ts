@@ -2,19 +2,19 @@ import type { Pool } from '#shared/capture/lane.ts'
 import type { Queue } from '#shared/queue/connection.ts'
 import { beatCodec, beatMs } from '#shared/queue/messages.ts'
 import { beatSubject } from '#shared/queue/subjects.ts'
-import type { Duty } from './duty.ts'
+import type { WorkerLifecycle } from './lifecycle.ts'
 import type { ServiceTime } from './service-time.ts'
 
 /** Tells the pool's controller how this worker is. Not stored: a lost beat is followed by the next. */
 export const beat = (
-  worker: { queue: Queue; pool: Pool; pod: string; slots: number; duty: Duty },
+  worker: { queue: Queue; pool: Pool; pod: string; slots: number; lifecycle: WorkerLifecycle },
   service: ServiceTime,
 ): void => {
-  const { queue, pool, pod, slots, duty } = worker
-  const captures = [...duty.captures()]
+  const { queue, pool, pod, slots, lifecycle } = worker
+  const captures = [...lifecycle.captures()]
   const busy = Math.min(slots, captures.length)
   const serviceMs = service.meanMs()
-  const message = { pod, pool, pid: process.pid, slots, busy, state: duty.state(), captures }
+  const message = { pod, pool, pid: process.pid, slots, busy, state: lifecycle.state(), captures }
   queue.publish(
     beatSubject({ pool, pod }),
     beatCodec.encode({ ...message, ...(serviceMs !== undefined && { serviceMs: Math.min(serviceMs, 600_000) }) }),

@@ -6,7 +6,7 @@ import type { Config } from './config.ts'
 import type { Context } from './context.ts'
 import type { PullGate } from './pull-gate.ts'
 import type { Events } from './events.ts'
-import type { Ground } from './ground.ts'
+import type { HostEnvironment } from './host-environment.ts'
 import { startHost } from './host/start-host.ts'
 import type { Host } from './host/steer-host.ts'
 import { createSlot, type Slot } from './slot.ts'
@@ -15,7 +15,7 @@ import { warmUp } from './warm-up.ts'
 /** Warms a host up; one that must not be used, or that nobody waits for any more, is ended. */
 const warmed = async (
   host: Host,
-  { canary, browser }: Pick<Ground, 'canary'> & { browser: BrowserKind },
+  { canary, browser }: Pick<HostEnvironment, 'canary'> & { browser: BrowserKind },
   stop: AbortSignal,
 ): Promise<Host> => {
   const end = () => host[Symbol.asyncDispose]()
@@ -64,19 +64,19 @@ export const createSlots = (
     users,
     events,
   }: { config: Config } & Pick<Context, 'isolation' | 'browsers' | 'users' | 'events'>,
-  ground: Pick<Ground, 'folder' | 'trust' | 'blockLists' | 'canary'>,
+  environment: Pick<HostEnvironment, 'folder' | 'trust' | 'blockLists' | 'canary'>,
   holds: Pick<PullGate, 'hold' | 'release'>,
 ): readonly Slot[] => {
   const start = async (user: BrowserUser | undefined, stop: AbortSignal) => {
-    const folder = join(ground.folder, `host-${randomUUID().slice(0, 8)}`)
+    const folder = join(environment.folder, `host-${randomUUID().slice(0, 8)}`)
     const host = await startHost(
       {
         settings: {
           browsers,
           sandbox: !config.unsafeNoSandbox,
           ...(user && { user }),
-          blockLists: ground.blockLists.folder,
-          ...(ground.trust && { trust: ground.trust }),
+          blockLists: environment.blockLists.folder,
+          ...(environment.trust && { trust: environment.trust }),
           isOneAccounts: config.shareBrowsers === 'account',
           recycleCaptures: config.shareBrowsers === 'capture' ? 1 : config.recycleCaptures,
           recycleMs: config.recycleSeconds * 1000,
@@ -92,7 +92,7 @@ export const createSlots = (
       },
       stop,
     )
-    return await warmed(host, { canary: ground.canary, browser: browsers.kept }, stop)
+    return await warmed(host, { canary: environment.canary, browser: browsers.kept }, stop)
   }
   const counted = holdAfterFailures(events, holds)
   return Array.from({ length: config.slots }, (_, slot) =>

@@ -1,6 +1,6 @@
 import type { Queue } from '#shared/queue/connection.ts'
 import type { Health } from '#shared/telemetry/probe-server.ts'
-import type { Duty } from './duty.ts'
+import type { WorkerLifecycle } from './lifecycle.ts'
 import type { Slot } from './slot.ts'
 
 /** A worker whose browsers have not come up for this long is better started anew. */
@@ -9,11 +9,11 @@ const coldMs = 180_000
 /** What a worker says of itself: ready while it may take captures, busy or not; alive while a browser answers, or none is asked for. */
 export const healthOf = (of: {
   queue: Pick<Queue, 'isConnected'>
-  duty: Pick<Duty, 'state' | 'holds'>
+  lifecycle: Pick<WorkerLifecycle, 'state' | 'holds'>
   slots: readonly Pick<Slot, 'isWarm' | 'coldForMs'>[]
 }): Health => {
-  const state = of.duty.state()
-  const holds = of.duty.holds()
+  const state = of.lifecycle.state()
+  const holds = of.lifecycle.holds()
   const warm = of.slots.filter((slot) => slot.isWarm()).length
   return {
     live: of.slots.some((slot) => slot.coldForMs() < coldMs),

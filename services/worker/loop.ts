@@ -1,7 +1,7 @@
 import type { LanePuller } from '#shared/queue/lane-puller.ts'
 import type { Delivery } from '#shared/queue/pull.ts'
 import { accountIdOfCapture, captureIdOf } from '#shared/queue/subjects.ts'
-import type { Duty } from './duty.ts'
+import type { WorkerLifecycle } from './lifecycle.ts'
 import type { Host } from './host/steer-host.ts'
 import { laneTurnOf } from './lane-turn.ts'
 import { serveDelivery, type Served, type Worker } from './serve-delivery.ts'
@@ -11,7 +11,7 @@ import type { Slot } from './slot.ts'
 /** Everything that a running worker is made of. */
 export type Running = Worker & {
   readonly puller: LanePuller
-  readonly duty: Duty
+  readonly lifecycle: WorkerLifecycle
   readonly slots: readonly Slot[]
   readonly service: ServiceTime
 }
@@ -36,13 +36,13 @@ export const takeTurn = async (
   running: Running,
   { laneTurn, host, over, served }: Turn,
 ): Promise<Served | undefined> => {
-  const { duty, puller } = running
-  await duty.mayPull(over)
+  const { lifecycle, puller } = running
+  await lifecycle.mayPull(over)
   if (over.aborted) return undefined
   const warm = await host()
   if (!warm || over.aborted) return undefined
-  duty.warm()
-  const pulling = AbortSignal.any([duty.pulling(), warm.gone, over])
+  lifecycle.warm()
+  const pulling = AbortSignal.any([lifecycle.pulling(), warm.gone, over])
   const isOfSameAccount = ({ subject }: Delivery) => accountIdOfCapture(subject) === warm.accountId()
   const delivery = await puller.take(laneTurn(), pulling, isOfSameAccount)
   if (!delivery) return undefined
@@ -50,7 +50,7 @@ export const takeTurn = async (
     delivery.nak()
     return undefined
   }
-  const serving = duty.serve(captureIdOf(delivery.subject))
+  const serving = lifecycle.serve(captureIdOf(delivery.subject))
   const began = performance.now()
   const { ended } = await serveDelivery(running, warm, delivery)
   served(performance.now() - began)

@@ -2,7 +2,7 @@ import { runMain } from '#shared/process/run-main.ts'
 import { LanePuller } from '#shared/queue/lane-puller.ts'
 import { readConfig } from './config.ts'
 import { createContext } from './context.ts'
-import { openGround } from './ground.ts'
+import { openHostEnvironment } from './host-environment.ts'
 import { openWorker } from './open-worker.ts'
 import { serveOne } from './serve-one.ts'
 
@@ -16,7 +16,10 @@ await runMain('worker', async (life) => {
   using puller = new LanePuller(context.queue, config.pool)
   // Ends before the puller does: until the connection is flushed, what still arrives is handed back.
   await using _context = context
-  await using ground = await openGround(config, { hasUsers: context.users !== undefined, events: context.events })
-  await using running = await openWorker({ config, context, ground, puller, life })
+  await using environment = await openHostEnvironment(config, {
+    hasUsers: context.users !== undefined,
+    events: context.events,
+  })
+  await using running = await openWorker({ config, context, environment, puller, life })
   await serveOne(running, life.stop, { spareMs: config.spareSeconds * 1000, warmMs })
 })

@@ -3,7 +3,7 @@ import { LanePuller } from '#shared/queue/lane-puller.ts'
 import { drainSubject, undrainSubject } from '#shared/queue/subjects.ts'
 import { readConfig } from './config.ts'
 import { createContext } from './context.ts'
-import { openGround } from './ground.ts'
+import { openHostEnvironment } from './host-environment.ts'
 import { serveUntil } from './loop.ts'
 import { openWorker } from './open-worker.ts'
 
@@ -13,10 +13,13 @@ await runMain('worker', async (life) => {
   using puller = new LanePuller(context.queue, config.pool)
   // Ends before the puller does: until the connection is flushed, what still arrives is handed back.
   await using _context = context
-  await using ground = await openGround(config, { hasUsers: context.users !== undefined, events: context.events })
-  await using running = await openWorker({ config, context, ground, puller, life })
-  const { queue, duty, pool, pod } = running
-  using _drain = queue.subscribe(drainSubject({ pool, pod }), duty.drain)
-  using _undrain = queue.subscribe(undrainSubject({ pool, pod }), duty.undrain)
+  await using environment = await openHostEnvironment(config, {
+    hasUsers: context.users !== undefined,
+    events: context.events,
+  })
+  await using running = await openWorker({ config, context, environment, puller, life })
+  const { queue, lifecycle, pool, pod } = running
+  using _drain = queue.subscribe(drainSubject({ pool, pod }), lifecycle.drain)
+  using _undrain = queue.subscribe(undrainSubject({ pool, pod }), lifecycle.undrain)
   await serveUntil(running, life.stop)
 })

@@ -5,9 +5,9 @@ import { beat, beatInStep, gatherBeats } from './beat.ts'
 import type { Config } from './config.ts'
 import type { Context } from './context.ts'
 import { createSlots } from './create-slots.ts'
-import { beginDuty } from './duty.ts'
+import { startLifecycle } from './lifecycle.ts'
 import { linkEgress } from './egress-link.ts'
-import type { Ground } from './ground.ts'
+import type { HostEnvironment } from './host-environment.ts'
 import { healthOf } from './health.ts'
 import type { Running } from './loop.ts'
 import { reportedHolds } from './pull-gate.ts'
@@ -17,30 +17,30 @@ import { createServiceTime } from './service-time.ts'
 export type WorkerParts = {
   readonly config: Config
   readonly context: Context
-  readonly ground: Ground
+  readonly environment: HostEnvironment
   readonly puller: LanePuller
   readonly life: Pick<Life, 'stop' | 'announce'>
 }
 
 /**
- * Puts a worker together: slots, duty, the sign of life, probes. Its address is announced once a browser is
+ * Puts a worker together: slots, lifecycle, the sign of life, probes. Its address is announced once a browser is
  * warm. Dispose ends its browsers.
  */
 export const openWorker = async (parts: WorkerParts): Promise<Running & AsyncDisposable> => {
-  const { config, context, ground, puller, life } = parts
+  const { config, context, environment, puller, life } = parts
   const { queue, pod, events, metrics, openingKeys } = context
   const { pool } = config
-  events.blockLists(ground.blockLists)
+  events.blockLists(environment.blockLists)
   await using stack = new AsyncDisposableStack()
   const service = createServiceTime()
-  const sayHow = () => beat({ queue, pool, pod, slots: config.slots, duty }, service)
+  const sayHow = () => beat({ queue, pool, pod, slots: config.slots, lifecycle }, service)
   const gathered = stack.use(gatherBeats(sayHow))
   // Who starts a worker for each capture has to know at once which took which.
-  const duty = stack.use(beginDuty(life.stop, sayHow, pool === 'proxied' ? sayHow : gathered.note))
-  const holds = reportedHolds(duty, events)
-  duty.hold('egress', 'not checked yet')
+  const lifecycle = stack.use(startLifecycle(life.stop, sayHow, pool === 'proxied' ? sayHow : gathered.note))
+  const holds = reportedHolds(lifecycle, events)
+  lifecycle.hold('egress', 'not checked yet')
   const egress = stack.use(linkEgress(config, holds))
-  const slots = createSlots({ config, ...context }, ground, holds)
+  const slots = createSlots({ config, ...context }, environment, holds)
   stack.defer(async () => void (await Promise.all(slots.map((slot) => slot[Symbol.asyncDispose]()))))
   stack.use(beatInStep(sayHow))
   const probe = stack.use(
@@ -48,10 +48,10 @@ export const openWorker = async (parts: WorkerParts): Promise<Running & AsyncDis
       host: config.probeHost,
       port: config.probePort,
       metrics,
-      health: () => healthOf({ queue, duty, slots }),
+      health: () => healthOf({ queue, lifecycle, slots }),
     }),
   )
-  void duty.warmed.then(() => life.announce({ probeUrl: probe.url }))
+  void lifecycle.warmed.then(() => life.announce({ probeUrl: probe.url }))
   const owned = stack.move()
   return {
     queue,
@@ -61,7 +61,7 @@ export const openWorker = async (parts: WorkerParts): Promise<Running & AsyncDis
     egress,
     events,
     puller,
-    duty,
+    lifecycle,
     slots,
     service,
     [Symbol.asyncDispose]: () => owned.disposeAsync(),

@@ -20,10 +20,10 @@ const alarm = (afterMs: number): Disposable & { readonly signal: AbortSignal } =
 }
 
 /** Throws what keeps a worker from its capture once that has gone on for `warmMs`: whoever started it sees it fail. */
-const untilFree = async ({ duty }: Running, over: AbortSignal, warmMs: number): Promise<void> => {
+const untilFree = async ({ lifecycle }: Running, over: AbortSignal, warmMs: number): Promise<void> => {
   using late = alarm(warmMs)
-  await duty.mayPull(AbortSignal.any([over, late.signal]))
-  const [reason] = duty.holds().values()
+  await lifecycle.mayPull(AbortSignal.any([over, late.signal]))
+  const [reason] = lifecycle.holds().values()
   if (late.signal.aborted && reason !== undefined) throw new AppError('SERVER_ERROR', { message: reason })
 }
 
@@ -48,7 +48,7 @@ export const serveOne = async (running: Running, stop: AbortSignal, bounds: OneB
     host: () => warmHost(slot, over, bounds.warmMs),
     over,
     // Before the capture counts as ended: at no moment does the worker look as if it would take another.
-    served: running.duty.drain,
+    served: running.lifecycle.drain,
   }
   let isServed = false
   while (!isServed && !over.aborted) {
@@ -57,5 +57,5 @@ export const serveOne = async (running: Running, stop: AbortSignal, bounds: OneB
     isServed = taken !== undefined
     await taken?.ended
   }
-  running.duty.drain()
+  running.lifecycle.drain()
 }

@@ -42,7 +42,9 @@ t.test('a pool becomes smaller though some workers are always starting', async (
       const coming = podsOf(world).filter((pod) => !holds(pod, 'Ready')).length
       calmLooks += Number(coming === 0)
       // Spot nodes are taken away: those of idle workers, so that it is never the controller that ends a busy one.
-      const idle = world.workers().find(({ duty }) => duty.state() === 'ready' && duty.captures().length === 0)
+      const idle = world
+        .workers()
+        .find(({ lifecycle }) => lifecycle.state() === 'ready' && lifecycle.captures().length === 0)
       if (coming > 2 || !idle) return
       tryOut(world, () => world.model.server.remove(targetOf(world, 'v1/pods', idle.spec.pod), { graceSeconds: 0 }))
     })

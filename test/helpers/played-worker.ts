@@ -5,7 +5,7 @@ import type { OpeningKey } from '#shared/queue/seal.ts'
 import { drainSubject, undrainSubject } from '#shared/queue/subjects.ts'
 import { beat, beatInStep } from '#worker/beat.ts'
 import type { Order, Outcome } from '#worker/browser-host/protocol.ts'
-import { beginDuty } from '#worker/duty.ts'
+import { startLifecycle } from '#worker/lifecycle.ts'
 import type { Events } from '#worker/events.ts'
 import type { Host } from '#worker/host/steer-host.ts'
 import { type Running, serveUntil } from '#worker/loop.ts'
@@ -61,9 +61,9 @@ export const playWorker = (part: Part): PlayedWorker => {
   let isSilent = false
   const say = () => {
     if (isSilent || !gate.isOpen()) return
-    beat({ queue: gate, pool: spec.pool, pod: spec.worker, slots: spec.slots, duty }, service)
+    beat({ queue: gate, pool: spec.pool, pod: spec.worker, slots: spec.slots, lifecycle }, service)
   }
-  const duty = beginDuty(stop.signal, () => {
+  const lifecycle = startLifecycle(stop.signal, () => {
     say()
     part.changed()
   })
@@ -72,15 +72,15 @@ export const playWorker = (part: Part): PlayedWorker => {
     gate.cut()
     stop.abort()
   }
-  void work(part, { gate, stop: stop.signal, service, duty, say }).then(
+  void work(part, { gate, stop: stop.signal, service, lifecycle, say }).then(
     () => ended.resolve(0),
     () => ended.resolve(failedCode),
   )
   return {
     spec,
-    state: duty.state,
-    captures: duty.captures,
-    isReady: () => duty.state() === 'ready',
+    state: lifecycle.state,
+    captures: lifecycle.captures,
+    isReady: () => lifecycle.state() === 'ready',
     ended: ended.promise,
     // A process that is stopped does not see SIGTERM.
     stop: () => void (gate.isOpen() && stop.abort()),
@@ -95,7 +95,7 @@ export const playWorker = (part: Part): PlayedWorker => {
 }
 
 /** What a worker lives with. */
-type Life = Pick<Running, 'duty' | 'service'> & {
+type Life = Pick<Running, 'lifecycle' | 'service'> & {
   readonly gate: GatedQueue
   readonly stop: AbortSignal
   readonly say: () => void
@@ -109,7 +109,7 @@ const egress: Running['egress'] = {
 }
 
 /** Does what main.ts and main-job.ts do. */
-const work = async (part: Part, { gate, stop, service, duty, say }: Life): Promise<void> => {
+const work = async (part: Part, { gate, stop, service, lifecycle, say }: Life): Promise<void> => {
   const { spec, openingKeys, events, startMs } = part
   const capture = async (order: Order) => {
     const outcome = await part.capture(order, gate.gone)
@@ -123,15 +123,15 @@ const work = async (part: Part, { gate, stop, service, duty, say }: Life): Promi
   const slots = Array.from({ length: spec.slots }, () => slot)
   const of = { pool: spec.pool, pod: spec.worker }
   using stack = new DisposableStack()
-  stack.use(duty)
+  stack.use(lifecycle)
   stack.use(beatInStep(say))
   const puller = stack.use(new LanePuller(gate, spec.pool))
-  const running = { queue: gate, ...of, openingKeys, egress, events, puller, duty, slots, service }
+  const running = { queue: gate, ...of, openingKeys, egress, events, puller, lifecycle, slots, service }
   say()
   if (spec.isSingleUse) await serveOne(running, stop, { spareMs: spec.spareMs, warmMs })
   else {
-    stack.use(gate.subscribe(drainSubject(of), duty.drain))
-    stack.use(gate.subscribe(undrainSubject(of), duty.undrain))
+    stack.use(gate.subscribe(drainSubject(of), lifecycle.drain))
+    stack.use(gate.subscribe(undrainSubject(of), lifecycle.undrain))
     await serveUntil(running, stop)
   }
 }

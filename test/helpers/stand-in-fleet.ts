@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { type Lane, lanes, type Pool } from '#shared/capture/lane.ts'
 import type { CaptureErrorCode } from '#shared/errors/catalog.ts'
-import { tellEnd } from '#ledger/tell-end.ts'
+import { publishCompletion } from '#ledger/publish-completion.ts'
 import { changeCaptures } from '#shared/db/change-captures.ts'
 import {
   captureCodec,
@@ -53,7 +53,7 @@ export const startStandInFleet = (
     const { captures } = await changeCaptures(database, [id], () => ({
       change: { attempts: 1, unendedStarts: 0, begins: true, end: endOf(end) },
     }))
-    if (!silent) for (const capture of captures) tellEnd(queue, capture)
+    if (!silent) for (const capture of captures) publishCompletion(queue, capture)
   }
 
   const serve = async (lane: Lane, delivery: Delivery) => {

@@ -90,7 +90,7 @@ export const captures: readonly Mutation[] = [
   },
   {
     point: 'Flags set to `false` or their default',
-    file: 'services/shared/capture/asks-for.ts',
+    file: 'services/shared/capture/is-requested.ts',
     find: 'value !== undefined && value !== defaultOf(name) && !isEmpty(value)',
     replace: 'value !== undefined && !isEmpty(value)',
   },

@@ -1,4 +1,5 @@
 import { AppError } from '#shared/errors/app-error.ts'
+import type { CallersProxy } from '#shared/net/callers-proxy.ts'
 import { normalHost } from '#shared/policy/host.ts'
 
 /** Whom a client asks for: a normal host (address without brackets, or name) and a port. */
@@ -6,6 +7,9 @@ export type Target = { readonly host: string; readonly port: number }
 
 /** A target with what its server needs to know: the `Host` header and the request's path and query. */
 export type PlainTarget = Target & { readonly hostHeader: string; readonly path: string }
+
+/** Where a client's request goes: its target, the caller's proxy if any, and the port that the client came in by. */
+export type Route = { readonly target: Target; readonly proxy: CallersProxy | undefined; readonly ownPort: number }
 
 const malformed = (message: string) => new AppError('BAD_REQUEST', { message })
 

@@ -2,7 +2,7 @@ import { type ChangedCapture, changeCaptures, type JudgedCapture } from '#shared
 import { removeOrphans } from '#shared/db/object-removals.ts'
 import { isObjectKeyOf } from '#shared/storage/objects.ts'
 import type { Ledger } from '#ledger/context.ts'
-import { tellEnd } from '#ledger/tell-end.ts'
+import { publishCompletion } from '#ledger/publish-completion.ts'
 import { judgeReports, type ReportsJudgement } from './judge-reports.ts'
 import type { Report } from './read-report.ts'
 
@@ -14,7 +14,7 @@ type Dependencies = Pick<Ledger, 'events' | 'relayBell'> & {
 type Judged = { readonly before: JudgedCapture; readonly judgement: ReportsJudgement }
 
 const tell = ({ queue, events }: Dependencies, capture: ChangedCapture, { before, judgement }: Judged) => {
-  if (judgement.tells) tellEnd(queue, capture)
+  if (judgement.tells) publishCompletion(queue, capture)
   const { change } = judgement
   if (change?.begins && before.attempts === 0) {
     events.begun(capture, Math.max(0, before.ageMs - judgement.begunMsAgo))
@@ -59,6 +59,6 @@ export const applyReports = async (ledger: Dependencies, reports: readonly Repor
     if (capture && judged) tell(ledger, capture, judged)
     else unknown.push(all)
   }
-  for (const follower of captures) if (!judgements.has(follower.id)) tellEnd(ledger.queue, follower)
+  for (const follower of captures) if (!judgements.has(follower.id)) publishCompletion(ledger.queue, follower)
   await dropUnknown(ledger, unknown)
 }

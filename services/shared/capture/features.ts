@@ -1,4 +1,4 @@
-import { asksFor } from './asks-for.ts'
+import { isRequested } from './is-requested.ts'
 import type { CaptureParameters, ParameterName } from './options.ts'
 
 /** Features that a plan may have, by the names that plan files and records use. */
@@ -53,7 +53,7 @@ const byParameter: Partial<Record<ParameterName, Feature>> = {
 export const featuresOf = (supplied: CaptureParameters): Feature[] => {
   const used = new Set<Feature>()
   for (const [name, feature] of Object.entries(byParameter) as [ParameterName, Feature][]) {
-    if (asksFor(name, supplied[name])) used.add(feature)
+    if (isRequested(name, supplied[name])) used.add(feature)
   }
   if (supplied.format === 'pdf') used.add('pdf')
   return featureNames.filter((feature) => used.has(feature))

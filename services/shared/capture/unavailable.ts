@@ -1,5 +1,5 @@
 import type { FieldFaults } from '#shared/errors/app-error.ts'
-import { asksFor } from './asks-for.ts'
+import { isRequested } from './is-requested.ts'
 import type { CaptureParameters } from './options.ts'
 
 const noStealth =
@@ -10,4 +10,4 @@ export const unavailableIn = (
   supplied: CaptureParameters,
   { hasStealth }: { readonly hasStealth: boolean },
 ): FieldFaults | undefined =>
-  !hasStealth && asksFor('stealth', supplied.stealth) ? { stealth: [noStealth] } : undefined
+  !hasStealth && isRequested('stealth', supplied.stealth) ? { stealth: [noStealth] } : undefined

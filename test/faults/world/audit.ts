@@ -56,7 +56,7 @@ const isEnding = ({ type, object, before }: StoreEvent): boolean =>
 
 /** Whether a worker serves something, and nobody has told it to end before. */
 const isBusy = (worker: PlayedWorker | undefined): boolean =>
-  worker !== undefined && worker.isAlive && !worker.isTold && worker.duty.captures().length > 0
+  worker !== undefined && worker.isAlive && !worker.isTold && worker.lifecycle.captures().length > 0
 
 /** Watches everything that happens in a world and notes what must not. */
 export class Audit {
@@ -204,7 +204,7 @@ export class Audit {
     const { max, spares } = jobs
     if (unfinished.length > max) this.note('too-many-jobs', `${unfinished.length} of at most ${max}`)
     const free = unfinished.filter(({ metadata }) => (this.#deps.workerOf(metadata.name)?.taken ?? 0) === 0)
-    const served = new Set(this.#deps.running().flatMap(({ duty }) => [...duty.captures()]))
+    const served = new Set(this.#deps.running().flatMap(({ lifecycle }) => [...lifecycle.captures()]))
     const waiting = this.#deps.ledger.open('proxied').filter(({ id }) => !served.has(id))
     if (free.length > waiting.length + spares)
       this.note('too-many-jobs', `${free.length} free ones for ${waiting.length} captures and ${spares} spares`)

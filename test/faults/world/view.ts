@@ -29,7 +29,7 @@ export const sizeOf = ({ model }: World, name: string): number =>
 
 /** Workers that take captures, whatever Kubernetes thinks of them. */
 export const readyWorkers = ({ workers }: World): number =>
-  workers().filter(({ duty }) => duty.state() === 'ready').length
+  workers().filter(({ lifecycle }) => lifecycle.state() === 'ready').length
 
 /** Names of all Jobs. */
 export const jobsOf = ({ model }: World): readonly string[] =>

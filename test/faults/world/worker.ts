@@ -6,7 +6,7 @@ import type { Container, ContainerEvents } from '#test/helpers/model-api/kubelet
 import { logNormal } from '#test/helpers/pool-simulation.ts'
 import type { WorkerSpec } from '#test/helpers/worker-pod-object.ts'
 import { beat } from '#worker/beat.ts'
-import { beginDuty, type Duty } from '#worker/duty.ts'
+import { startLifecycle, type WorkerLifecycle } from '#worker/lifecycle.ts'
 import { createServiceTime } from '#worker/service-time.ts'
 import type { CaptureStream, Handed } from './capture-stream.ts'
 
@@ -33,10 +33,10 @@ const serviceMedianMs = 2500
 const serviceSigma = 0.5
 const serviceMsMax = 40_000
 
-/** A worker of a pool, or a single-use one: the real duty and beats, with a browser that only takes time. */
+/** A worker of a pool, or a single-use one: the real lifecycle and beats, with a browser that only takes time. */
 export class PlayedWorker implements Container {
   readonly spec: WorkerSpec
-  readonly duty: Duty
+  readonly lifecycle: WorkerLifecycle
   readonly #deps: WorkerDeps
   readonly #events: ContainerEvents
   readonly #told = new AbortController()
@@ -52,15 +52,16 @@ export class PlayedWorker implements Container {
     this.spec = spec
     this.#deps = deps
     this.#events = events
-    this.duty = this.#stack.use(beginDuty(this.#told.signal, () => this.#changed()))
+    this.lifecycle = this.#stack.use(startLifecycle(this.#told.signal, () => this.#changed()))
     repeat(deps.clock, beatMs, () => this.#say(), this.#stack)
-    if (spec.isSingleUse) this.#stack.use(deps.clock.after(spec.spareMs, () => this.#taken === 0 && this.duty.drain()))
+    if (spec.isSingleUse)
+      this.#stack.use(deps.clock.after(spec.spareMs, () => this.#taken === 0 && this.lifecycle.drain()))
     else {
       const of = { pool: spec.pool, pod: spec.worker }
-      this.#stack.use(deps.queue.subscribe(drainSubject(of), this.duty.drain))
-      this.#stack.use(deps.queue.subscribe(undrainSubject(of), this.duty.undrain))
+      this.#stack.use(deps.queue.subscribe(drainSubject(of), this.lifecycle.drain))
+      this.#stack.use(deps.queue.subscribe(undrainSubject(of), this.lifecycle.undrain))
     }
-    this.duty.warm()
+    this.lifecycle.warm()
   }
 
   /** Whether it was told to end, by SIGTERM or SIGKILL. */
@@ -89,7 +90,7 @@ export class PlayedWorker implements Container {
 
   #changed() {
     if (!this.#isAlive) return
-    const isReady = this.duty.state() === 'ready'
+    const isReady = this.lifecycle.state() === 'ready'
     if (isReady !== this.#isReady) this.#events.ready(isReady)
     this.#isReady = isReady
     this.#refill()
@@ -101,7 +102,7 @@ export class PlayedWorker implements Container {
 
   #say() {
     const { pool, worker: pod, slots } = this.spec
-    beat({ queue: this.#deps.queue, pool, pod, slots, duty: this.duty }, this.#service)
+    beat({ queue: this.#deps.queue, pool, pod, slots, lifecycle: this.lifecycle }, this.#service)
   }
 
   #end(code: number) {
@@ -146,7 +147,7 @@ export class PlayedWorker implements Container {
     events.begun(id, this)
     queue.publish(startedSubject({ pool, id }), startedCodec.encode({ id, attempt: 1, kind: 'begun', pod: worker }))
     if (this.#deps.acknowledgesEarly) handed.ack()
-    const running = this.duty.serve(id)
+    const running = this.lifecycle.serve(id)
     repeat(clock, workingMs, handed.working, timers)
     const done = () => {
       timers.dispose()
@@ -155,7 +156,7 @@ export class PlayedWorker implements Container {
       handed.ack()
       this.#service.add(clock.nowMs() - beganMs)
       // As main-job.ts: at no moment does it look as if it would take another.
-      if (isSingleUse) this.duty.drain()
+      if (isSingleUse) this.lifecycle.drain()
       running[Symbol.dispose]()
     }
     timers.use(clock.after(Math.min(serviceMsMax, logNormal(random, serviceMedianMs, serviceSigma)), done))

@@ -112,7 +112,7 @@ const createRuntime = (
   const events: WorkerEvents = {
     begun: (id) => {
       ledger.begun(id)
-      const others = running().filter(({ duty }) => duty.captures().includes(id))
+      const others = running().filter(({ lifecycle }) => lifecycle.captures().includes(id))
       if (others.length > 0) world().audit.note('twice', `${id} is served by ${others.length} others`)
     },
     completed: (id) => ledger.completed(id),

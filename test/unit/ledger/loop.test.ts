@@ -8,7 +8,7 @@ t.test('a turn that fails is told, once per outage as the first, and the loop go
   const outcomes = ['works', 'fails', 'fails', 'works', 'works']
   const events = {
     loopFailed: (loop: string, error: { code: string }, first: boolean) => told.push([loop, error.code, first]),
-    loopWorksAgain: (loop: string) => told.push([loop, 'works again']),
+    loopRecovered: (loop: string) => told.push([loop, 'works again']),
   }
   let turns = 0
   const turn = async () => {
@@ -39,7 +39,7 @@ t.test('the next turn comes at once while there is more to do, and is waited for
     waits.push(turns)
     if (turns === answers.length) stop.abort()
   }
-  const events = { loopFailed: () => t.fail('no turn fails'), loopWorksAgain: () => {} }
+  const events = { loopFailed: () => t.fail('no turn fails'), loopRecovered: () => {} }
   await runLoop(
     { name: 'retention', everyMs: () => 1000, bell: { ring: () => {}, wait }, turn, pauseTurns: 0 },
     events,
@@ -63,7 +63,7 @@ t.test(
       await new Promise((done) => setTimeout(done, turns === 1 ? 1 : 20))
       return true
     }
-    const events = { loopFailed: () => t.fail('no turn fails'), loopWorksAgain: () => {} }
+    const events = { loopFailed: () => t.fail('no turn fails'), loopRecovered: () => {} }
     const loop = { name: 'retention', everyMs: () => 60_000, bell: { ring: () => {}, wait }, turn } as const
     await runLoop({ ...loop, pauseTurns: 4 }, events, stop.signal)
     const [short = 0, long = 0] = waits

@@ -55,7 +55,7 @@ t.test('a loop that would wait for an hour turns at once when something happens'
     if (turns === 1) setImmediate(quiet.wake)
     else stop.abort()
   }
-  const events = { loopFailed: () => t.fail('no turn fails'), loopWorksAgain: () => {} }
+  const events = { loopFailed: () => t.fail('no turn fails'), loopRecovered: () => {} }
   await runLoop({ name: 'relay', everyMs: () => never, bell, turn, pauseTurns: 0 }, events, stop.signal)
   t.equal(turns, 2)
 })

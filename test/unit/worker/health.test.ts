@@ -4,7 +4,7 @@ import { healthOf } from '#worker/health.ts'
 const of = (over: { state?: 'ready' | 'drained'; connected?: boolean; coldForMs?: number; held?: string }) =>
   healthOf({
     queue: { isConnected: () => over.connected ?? true },
-    duty: {
+    lifecycle: {
       state: () => over.state ?? 'ready',
       holds: () => new Map(over.held === undefined ? [] : [['egress', over.held]]),
     },

@@ -2,7 +2,7 @@ import t from 'tap'
 import { type Lane, laneOrder, lanes } from '#shared/capture/lane.ts'
 import { captureSubject } from '#shared/queue/subjects.ts'
 import type { Delivery } from '#shared/queue/pull.ts'
-import { beginDuty } from '#worker/duty.ts'
+import { startLifecycle } from '#worker/lifecycle.ts'
 import type { Host } from '#worker/host/steer-host.ts'
 import { type Running, serveUntil, takeTurn } from '#worker/loop.ts'
 import { createServiceTime } from '#worker/service-time.ts'
@@ -38,7 +38,7 @@ const workerOf = (pod: string, slots: number, take: (turn: number) => Promise<De
     egress: { breaks: () => 0, stoodSince: async () => true, [Symbol.dispose]: nothing },
     events: { dropped: nothing, begun: nothing, ended: nothing, interrupted: nothing, lost: nothing },
     puller: { take },
-    duty: beginDuty(never, nothing),
+    lifecycle: startLifecycle(never, nothing),
     slots: Array.from({ length: slots }, () => slot),
     service: createServiceTime(),
   }) as unknown as Running
@@ -86,7 +86,7 @@ t.test('lanes: under endless interactive work each lower lane gets an eighth of 
 t.test('pulling: what arrives as pulling ends is handed back unserved', async (t) => {
   const handedBack: unknown[] = []
   const worker = workerOf('pod', 1, async () => {
-    worker.duty.drain()
+    worker.lifecycle.drain()
     return deliveryOf('normal', { nak: (delayMs) => void handedBack.push(delayMs) })
   })
   const served = await takeTurn(worker, {
@@ -95,7 +95,7 @@ t.test('pulling: what arrives as pulling ends is handed back unserved', async (t
     over: never,
     served: () => t.fail('nothing is served'),
   })
-  worker.duty[Symbol.dispose]()
+  worker.lifecycle[Symbol.dispose]()
   t.equal(served, undefined)
   t.same(handedBack, [undefined], 'for somebody else at once')
 })

@@ -10,7 +10,7 @@ import { pixelsPerInch, printPdf } from './print-pdf.ts'
 const bytesMax = 256 * 2 ** 20
 
 /** A PDF, the size of its first page in CSS pixels, and what of the page it shows where something was cut off. */
-export type Printed = {
+export type PdfDocument = {
   readonly bytes: Buffer
   readonly size: { readonly width: number; readonly height: number }
   readonly frame: Frame | undefined
@@ -54,7 +54,7 @@ export const printPages = async (
   open: OpenPage,
   { plan, page }: { readonly plan: CapturePlan; readonly page: PdfPage },
   bounds: SizeBounds,
-): Promise<Printed> => {
+): Promise<PdfDocument> => {
   const { subject, emulation } = plan
   if (subject.kind === 'viewport') {
     return { bytes: await printPdf(open, page, bytesMax), size: sizeOf(page), frame: undefined }

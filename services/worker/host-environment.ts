@@ -10,7 +10,7 @@ import { makeOwnFolder } from './own-folder.ts'
 import { makePageTrust } from './page-trust.ts'
 
 /** What a worker prepares for its browsers before it starts any. */
-export type Ground = AsyncDisposable & {
+export type HostEnvironment = AsyncDisposable & {
   /** The worker's own folder; hosts get theirs below it. */
   readonly folder: string
   /** Certificate store for browsers' homes; undefined where pages trust what the system does. */
@@ -21,10 +21,10 @@ export type Ground = AsyncDisposable & {
 }
 
 /** Opens folder and canary for browsers, which have users of their own or are the worker's. */
-export const openGround = async (
+export const openHostEnvironment = async (
   { extraCa, blockLists: operators }: { readonly extraCa: string; readonly blockLists: string },
   { hasUsers, events }: { readonly hasUsers: boolean; readonly events: Pick<Events, 'canaryHeard'> },
-): Promise<Ground> => {
+): Promise<HostEnvironment> => {
   await using stack = new AsyncDisposableStack()
   const folder = await makeOwnFolder(tmpdir())
   stack.defer(() => rm(folder, { recursive: true, force: true }))

@@ -6,12 +6,12 @@ const drainedMs = 60_000
 
 type State = BeatMessage['state']
 
-/** Whether a worker takes captures, and what it says of itself. */
-export type Duty = Disposable &
+/** Whether a worker takes captures, and the state of its heartbeat. */
+export type WorkerLifecycle = Disposable &
   Omit<PullGate, 'setDraining'> & {
     readonly state: () => State
     readonly captures: () => readonly string[]
-    /** Says that a browser is warm; the first time counts. */
+    /** Records that a browser is warm; the first time counts. */
     readonly warm: () => void
     /** Resolves when the worker is warm for the first time. */
     readonly warmed: Promise<void>
@@ -22,10 +22,10 @@ export type Duty = Disposable &
   }
 
 /**
- * Begins a worker's duty: `starting` until it is warm. `stop` drains for good. `changed` is called on every change of its
+ * Begins a worker's lifecycle: `starting` until it is warm. `stop` drains for good. `changed` is called on every change of its
  * state, `served` where a capture begins or ends and the state stays.
  */
-export const beginDuty = (stop: AbortSignal, changed: () => void, served = changed): Duty => {
+export const startLifecycle = (stop: AbortSignal, changed: () => void, served = changed): WorkerLifecycle => {
   const running = new Set<string>()
   const warmed = Promise.withResolvers<void>()
   const { setDraining, ...gate } = createPullGate()

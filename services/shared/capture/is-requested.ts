@@ -4,5 +4,5 @@ const isEmpty = (value: unknown): boolean =>
   value === '' || (typeof value === 'object' && value !== null && Object.keys(value).length === 0)
 
 /** Whether a supplied value asks for anything: it is neither the parameter's default nor empty. Flags at `false` ask for nothing. */
-export const asksFor = (name: ParameterName, value: unknown): boolean =>
+export const isRequested = (name: ParameterName, value: unknown): boolean =>
   value !== undefined && value !== defaultOf(name) && !isEmpty(value)

@@ -7,14 +7,11 @@ import type { Egress } from './context.ts'
 import { dial } from './dial.ts'
 import { dialThrough } from './dial-through.ts'
 import { handshake } from '#shared/net/handshake.ts'
-import type { Target } from './target/parse-target.ts'
+import type { Route, Target } from './target/parse-target.ts'
 import { judgeText, resolveTarget } from './target/resolve-target.ts'
 
-/** Where a client's request goes: its target, the caller's proxy if any, and the port that the client came in by. */
-export type Journey = { readonly target: Target; readonly proxy: CallersProxy | undefined; readonly ownPort: number }
-
-/** A journey through a caller's proxy. */
-type ProxyJourney = Journey & { readonly proxy: CallersProxy }
+/** A route through a caller's proxy. */
+type ProxyRoute = Route & { readonly proxy: CallersProxy }
 
 const connectTo = async (egress: Egress, target: Target, ownPort: number): Promise<Socket> => {
   const addresses = await resolveTarget(egress, target, ownPort)
@@ -39,7 +36,7 @@ const ofProxy = (thrown: unknown): AppError => {
  * Opens a connection to a caller's proxy, which is judged as any target is. The page is judged as far as its text
  * tells: the proxy resolves its name. Throws an AppError that says why there is none.
  */
-export const reachProxy = async (egress: Egress, { target, proxy, ownPort }: ProxyJourney): Promise<Socket> => {
+export const connectProxy = async (egress: Egress, { target, proxy, ownPort }: ProxyRoute): Promise<Socket> => {
   judgeText(egress.rules, target, ownPort)
   try {
     return await connectTo(egress, proxy, ownPort)
@@ -48,9 +45,9 @@ export const reachProxy = async (egress: Egress, { target, proxy, ownPort }: Pro
   }
 }
 
-const tunnelThrough = async (egress: Egress, journey: ProxyJourney): Promise<Socket> => {
-  const { target, proxy } = journey
-  const upstream = await reachProxy(egress, journey)
+const tunnelThrough = async (egress: Egress, route: ProxyRoute): Promise<Socket> => {
+  const { target, proxy } = route
+  const upstream = await connectProxy(egress, route)
   const ask = proxy.kind === 'http' ? askHttpProxy : askSocks5Proxy
   try {
     await handshake(upstream, egress.bounds.connectMs, (line) => ask(line, proxy, target))
@@ -64,5 +61,5 @@ const tunnelThrough = async (egress: Egress, journey: ProxyJourney): Promise<Soc
  * Opens the one connection that a client's request gets: resolve, judge every answer, dial what was judged; through a
  * caller's proxy, and never around it, where there is one. Throws an AppError that says why there is none.
  */
-export const reach = (egress: Egress, { target, proxy, ownPort }: Journey): Promise<Socket> =>
+export const connectUpstream = (egress: Egress, { target, proxy, ownPort }: Route): Promise<Socket> =>
   proxy === undefined ? connectTo(egress, target, ownPort) : tunnelThrough(egress, { target, proxy, ownPort })
