@@ -82,9 +82,10 @@ export const requiredCapacity = (demand: Demand, policy: PoolPolicy): RequiredCa
   const loadSlots = Math.max(0, load + Math.sqrt(load) - elsewhere.slots)
   const steady = Math.max(Math.ceil(loadSlots / slots), Math.ceil(Math.min(busy, known) / slots))
   const missing = missingWorkers(demand, policy, { waiting, serviceMs, slots })
-  // What the workers there are expected to serve is served only if they stay.
+  // What the workers there are expected to serve is served only if they stay. The buffer is among them, and added below.
   const isLate = waiting > 0 && backlog.oldestMs > policy.queueWaitMs
-  const overdue = Math.max(missing > 0 || isLate ? active.length + missing : 0, waiting > 0 ? policy.idleCores : 0)
+  const kept = isLate ? Math.max(0, active.length - policy.buffer) : 0
+  const overdue = Math.max(missing > 0 ? active.length + missing : kept, waiting > 0 ? policy.idleCores : 0)
   const homeless = Math.max(0, known - (elsewhere.slots - elsewhere.busy))
   // One at least, so that the last worker stays as long as anything is known.
   const workers = Math.min(Math.ceil(homeless / slots), Math.max(steady, overdue, 1))

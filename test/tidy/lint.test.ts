@@ -10,7 +10,8 @@ const faults: Readonly<Record<string, string>> = {
   'eslint(max-params)': 'export const f = (a: 1, b: 2, c: 3, d: 4, e: 5) => [a, b, c, d, e]',
   'eslint(complexity)': `export const f = (a: string) => ${"a === 'x' || ".repeat(12)} true`,
   'eslint(max-depth)': 'export const f = (a: boolean) => { if (a) { if (a) { if (a) { if (a) { if (a) f(a) } } } } }',
-  'import(no-cycle)': `import { b } from '#gateway/cycle.ts'\nexport const a = () => b`,
+  // By types alone, as an import of values is none the less.
+  'import(no-cycle)': `import type { B } from '#gateway/cycle.ts'\nexport type A = B | 1`,
   'import(no-default-export)': 'export default 1',
   'unicorn(prefer-node-protocol)': `import { join } from 'path'\njoin()`,
   'typescript(consistent-type-imports)': `import { Agent } from 'node:http'\nexport type A = Agent`,
@@ -43,7 +44,7 @@ const pathOf = (rule: string) =>
     ? 'services/gateway/CamelCase.ts'
     : `services/gateway/${rule.replaceAll(/\W/g, '-')}.ts`
 
-const cycle = `import { a } from '${pathOf('import(no-cycle)').replace('services/', '#')}'\nexport const b = () => a`
+const cycle = `import type { A } from '${pathOf('import(no-cycle)').replace('services/', '#')}'\nexport type B = A | 2`
 
 type Report = {
   diagnostics: { code: string; filename: string; message: string; labels: { span: { line: number } }[] }[]

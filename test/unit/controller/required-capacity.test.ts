@@ -65,6 +65,17 @@ const cases: {
     want: { workers: 2, reason: 'backlog' },
   },
   {
+    name: 'counts the buffer among the workers that stay for a late capture, and not on top of them',
+    demand: {
+      backlog: { ...quiet, pending: 22, processing: 2, oldestMs: 10_000 },
+      active: workers(5),
+      busy: 2,
+      startMs: 40_000,
+    },
+    policy: { buffer: 2 },
+    want: { workers: 5, reason: 'backlog' },
+  },
+  {
     name: 'counts workers that wait for a node as those that would be asked for in their place',
     demand: {
       backlog: { ...quiet, pending: 40 },
