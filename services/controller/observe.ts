@@ -111,10 +111,10 @@ export const createObserver = (deps: ObserverDeps, assumed: { slots: () => numbe
 
   return {
     observe: async () => {
-      const [roster, depth] = await Promise.all([within(list()), within(readDepth())])
+      const [seen, depth] = await Promise.all([within(list()), within(readDepth())])
       const nowMs = now()
       const common = { nowMs, backlog: subscription.backlog(), depth }
-      if (roster === 'unknown') {
+      if (seen === 'unknown') {
         return {
           ...common,
           workers: 'unknown',
@@ -125,17 +125,17 @@ export const createObserver = (deps: ObserverDeps, assumed: { slots: () => numbe
           serviceMs,
         }
       }
-      const listed = new Set(roster.workers.map(({ pod }) => pod))
+      const listed = new Set(seen.workers.map(({ pod }) => pod))
       follow(listed)
-      starts = roster.starts
+      starts = seen.starts
       serviceMs = meanServiceMs([...own].flatMap(([pod, { beat }]) => (listed.has(pod) ? [beat] : []))) ?? serviceMs
       return {
         ...common,
-        workers: roster.workers.map((placed) => see(placed, nowMs)),
+        workers: seen.workers.map((placed) => see(placed, nowMs)),
         elsewhere: seeElsewhere(nowMs),
-        refused: roster.refused,
+        refused: seen.refused,
         starts,
-        startMs: roster.startMs,
+        startMs: seen.startMs,
         serviceMs,
       }
     },

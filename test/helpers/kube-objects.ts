@@ -37,6 +37,8 @@ export type PodParts = {
   /** Whether it has a node that has not said anything of it. */
   readonly isUnheard?: boolean
   readonly waiting?: { readonly reason: string; readonly message?: string }
+  /** Why a sidecar waits that starts before the worker. */
+  readonly sidecarWaiting?: { readonly reason: string; readonly message?: string }
   readonly terminated?: { readonly exitCode: number }
   readonly restarts?: number
   readonly readySince?: string
@@ -89,6 +91,9 @@ const poolStatus = (parts: PodParts): NonNullable<ObservedPod['status']> => {
     ],
     // Kubelets sort them by name: a webhook's may come first.
     containerStatuses: unschedulable === undefined && !parts.isUnheard ? [sidecar, containerOf(parts, ready)] : [],
+    ...(parts.sidecarWaiting && {
+      initContainerStatuses: [{ name: 'shipper', ready: false, state: { waiting: parts.sidecarWaiting } }],
+    }),
   }
 }
 

@@ -12,14 +12,14 @@ const outside = await startOutsideServices(cluster.network)
 t.teardown(() => outside[Symbol.asyncDispose]())
 await prepareRelease(cluster, outside)
 const release = releaseOf(cluster, outside, 'helm4')
-const topologySpread = [{ topologyKey: 'kubernetes.io/hostname', maxSkew: 1, whenUnsatisfiable: 'ScheduleAnyway' }]
+const topologySpreadConstraints = [{ topologyKey: 'kubernetes.io/hostname', maxSkew: 1, whenUnsatisfiable: 'ScheduleAnyway' }]
 const sized = (minReplicas: number, maxReplicas: number) => ({
   pools: {
     standard: {
       spec: {
-        autoscaling: { minReplicas, maxReplicas, holdSeconds: 5 },
-        drain: { stepSeconds: 1 },
-        template: { topologySpread },
+        autoscaling: { minReplicas, maxReplicas },
+        scaleDown: { stabilizationWindowSeconds: 5, periodSeconds: 1 },
+        template: { topologySpreadConstraints },
       },
     },
   },

@@ -52,7 +52,7 @@ const timingOf = (leaseSeconds: number) => {
   return { leaseMs, renewDeadlineMs: (leaseMs * 2) / 3, retryMs: Math.min(retryMsMax, leaseMs / 7.5) }
 }
 
-/** Begins to informers, to hear, and to compete. */
+/** Opens informers and NATS subscriptions, and competes for the Lease. */
 export const openOperator = (given: OperatorDeps): Operator => {
   const { config, queue, clock, random, logger, metrics } = given
   const opened = new AsyncDisposableStack()

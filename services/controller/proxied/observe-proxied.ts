@@ -78,13 +78,13 @@ export const createProxiedObserver = (deps: ProxiedObserverDeps): (() => Promise
     return { name, revision, state, ...(state === 'stuck' && trouble && { trouble }) }
   }
   /** Everything about the Jobs, at one moment. */
-  const lookAtJobs = (roster: JobList | 'unknown') => {
+  const lookAtJobs = (listed: JobList | 'unknown') => {
     const nowMs = now()
-    if (roster === 'unknown') return { nowMs, jobs: roster, claims: [], starts }
-    reports.keep(new Set(roster.jobs.map(({ name }) => name)))
-    starts = { ready: reports.ready(), failed: roster.failed, last: roster.last }
-    const jobs = roster.jobs.map((job) => see(job, nowMs))
-    return { nowMs, jobs, claims: claimsOf([...roster.jobs, ...roster.unclaimed], reports), starts }
+    if (listed === 'unknown') return { nowMs, jobs: listed, claims: [], starts }
+    reports.keep(new Set(listed.jobs.map(({ name }) => name)))
+    starts = { ready: reports.ready(), failed: listed.failed, last: listed.last }
+    const jobs = listed.jobs.map((job) => see(job, nowMs))
+    return { nowMs, jobs, claims: claimsOf([...listed.jobs, ...listed.unclaimed], reports), starts }
   }
 
   return async () => {

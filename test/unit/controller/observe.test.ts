@@ -18,7 +18,7 @@ const begin = () => {
     invented: new Set<string>(),
     isByQueue: true,
     refused: undefined as WorkerList['refused'],
-    roster: async (): Promise<WorkerList> => ({
+    list: async (): Promise<WorkerList> => ({
       workers: world.workers,
       starts: { ready: 1, failed: 2 },
       startMs: 3000,
@@ -34,7 +34,7 @@ const begin = () => {
         listeningMs: (fromMs) => world.nowMs - Math.max(fromMs, world.sinceMs),
       },
       readDepth: () => world.depth(),
-      actuator: { list: () => world.roster() },
+      actuator: { list: () => world.list() },
       now: () => world.nowMs,
       isWorker: (pod) => !world.invented.has(pod),
       isByQueue: () => world.isByQueue,
@@ -82,7 +82,7 @@ t.test(
       reads += 1
       return never
     }
-    world.roster = () => Promise.reject(new Error('planted'))
+    world.list = () => Promise.reject(new Error('planted'))
     const first = await observer.observe()
     const second = await observer.observe()
     t.match(

@@ -63,9 +63,20 @@ export const troubleOf = (
     return unscheduledMs > nodeProvisionMs ? { trouble: 'unschedulable', message } : undefined
   }
   const coming = comingReason(pod)
-  if (coming !== undefined) return comingMs > comingMsMax ? hanging(pod.metadata.name, coming) : undefined
+  if (coming !== undefined) {
+    return sidecarTrouble(pod) ?? (comingMs > comingMsMax ? hanging(pod.metadata.name, coming) : undefined)
+  }
   const container = workerOf(pod)
   return container && containerTrouble(container, conditionOf(pod, 'Ready')?.lastTransitionTime)
+}
+
+/** Why a sidecar does not start, for which the worker waits. */
+const sidecarTrouble = ({ status }: ObservedPod): PodTrouble | undefined => {
+  for (const { name, state } of status?.initContainerStatuses ?? []) {
+    const found = state?.waiting && waitTrouble(state.waiting)
+    if (found) return { ...found, message: `the container ${name}: ${found.message}` }
+  }
+  return undefined
 }
 
 const hanging = (name: string, reason: string): PodTrouble => ({

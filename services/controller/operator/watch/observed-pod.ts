@@ -35,13 +35,15 @@ export type ObservedPod = KubeObject & {
     readonly reason?: string
     readonly conditions?: readonly ObservedCondition[]
     readonly containerStatuses?: readonly ObservedContainer[]
+    /** Of sidecars: these start before the worker. */
+    readonly initContainerStatuses?: readonly ObservedContainer[]
   }
 }
 
 /** Trims a Pod to what is read: there may be thousands. */
 export const trimPod = (pod: KubeObject): ObservedPod => {
   const { metadata, spec, status = {} } = pod as ObservedPod
-  const { phase, reason, conditions = [], containerStatuses = [] } = status
+  const { phase, reason, conditions = [], containerStatuses = [], initContainerStatuses = [] } = status
   return {
     metadata: pick(metadata, [
       'name',
@@ -59,6 +61,7 @@ export const trimPod = (pod: KubeObject): ObservedPod => {
       ...(reason !== undefined && { reason }),
       conditions: conditions.map(trimCondition),
       containerStatuses: containerStatuses.map(trimContainer),
+      initContainerStatuses: initContainerStatuses.map(trimContainer),
     },
   }
 }

@@ -14,7 +14,7 @@ const job = (name: string, given: Partial<ListedJob> = {}): ListedJob => ({
 const listWorkers = (...jobs: ListedJob[]): JobList => ({ jobs, unclaimed: [], failed: 0, last: undefined })
 const trouble = { why: 'image-pull', message: 'x', forMs: 10 } as const
 
-const begin = (given: Partial<ProxiedObserverDeps> & { roster?: JobList } = {}) => {
+const begin = (given: Partial<ProxiedObserverDeps> & { list?: JobList } = {}) => {
   const clock = { nowMs: 100_000 }
   const now = () => clock.nowMs
   const reports = createJobReports(now)
@@ -25,7 +25,7 @@ const begin = (given: Partial<ProxiedObserverDeps> & { roster?: JobList } = {}) 
     reports.beat(beat)
   }
   const observe = createProxiedObserver({
-    runner: { list: async () => given.roster ?? listWorkers() },
+    runner: { list: async () => given.list ?? listWorkers() },
     reports,
     subscription: { backlog: () => 'unknown', beats, listeningMs: (fromMs) => now() - fromMs },
     readDepth: async () => ({ waiting: 1, inFlight: 2 }),
@@ -40,7 +40,7 @@ const begin = (given: Partial<ProxiedObserverDeps> & { roster?: JobList } = {}) 
 }
 
 t.test('tells the states of Jobs from what runs them and from what their workers say', async (t) => {
-  const roster = listWorkers(
+  const list = listWorkers(
     ...['coming', 'idle', 'serving', 'spent', 'expired'].map((name) => job(name)),
     job('stuck', { trouble }),
     job('up after all', { trouble }),
@@ -50,7 +50,7 @@ t.test('tells the states of Jobs from what runs them and from what their workers
     job('ended, idle', { worker: 'ended' }),
     job('ended, serving', { worker: 'ended' }),
   )
-  const { statesOf, hear } = begin({ roster })
+  const { statesOf, hear } = begin({ list })
   for (const name of ['idle', 'up after all', 'ended, idle', 'told to end']) hear(name, 'ready')
   for (const name of ['serving', 'spent', 'told to end, serving', 'ended, serving']) hear(name, 'ready', [`of ${name}`])
   hear('spent', 'drained')
@@ -75,13 +75,13 @@ t.test('tells the states of Jobs from what runs them and from what their workers
 t.test(
   'takes a worker for lost that was up and has been silent for longer than its capture is kept for it',
   async (t) => {
-    const roster = listWorkers(
+    const list = listWorkers(
       job('idle'),
       job('serving'),
       job('coming'),
       job('labelled', { captureId: 'c', ageMs: 16_000 }),
     )
-    const { statesOf, hear, clock } = begin({ roster })
+    const { statesOf, hear, clock } = begin({ list })
     hear('idle', 'ready')
     hear('serving', 'ready', ['c'])
     clock.nowMs += 15_000
@@ -95,7 +95,7 @@ t.test(
 
 t.test('loses nobody while it cannot hear', async (t) => {
   const { statesOf, hear, clock } = begin({
-    roster: listWorkers(job('a')),
+    list: listWorkers(job('a')),
     subscription: { backlog: () => 'unknown', beats: new Map(), listeningMs: () => 0 },
   })
   hear('a', 'ready')
@@ -123,8 +123,8 @@ t.test('looks at the Jobs before it asks for the depth', async (t) => {
 })
 
 t.test('names claims that are not shown yet, of Jobs that have ended too', async (t) => {
-  const roster = { ...listWorkers(job('a'), job('b', { captureId: 'of b' })), unclaimed: [{ name: 'c' }] }
-  const { observe, hear } = begin({ roster })
+  const list = { ...listWorkers(job('a'), job('b', { captureId: 'of b' })), unclaimed: [{ name: 'c' }] }
+  const { observe, hear } = begin({ list })
   for (const name of ['a', 'b', 'c', 'unknown']) hear(name, 'ready', [`of ${name}`])
   t.strictSame((await observe()).claims, [
     { job: 'a', captureId: 'of a' },
@@ -134,7 +134,7 @@ t.test('names claims that are not shown yet, of Jobs that have ended too', async
 
 t.test('counts workers that came up and starts that failed', async (t) => {
   const last = { why: 'quota', message: 'x' } as const
-  const { observe, hear } = begin({ roster: { ...listWorkers(job('a')), failed: 2, last } })
+  const { observe, hear } = begin({ list: { ...listWorkers(job('a')), failed: 2, last } })
   hear('a', 'ready')
   hear('a', 'ready', ['c'])
   hear('b', 'ready')

@@ -29,6 +29,16 @@ const cases: readonly {
     want: 'not-starting',
   },
   {
+    name: 'waits for a sidecar that gets no image',
+    parts: { ready: false, waiting: { reason: 'PodInitializing' }, sidecarWaiting: { reason: 'ImagePullBackOff' } },
+    want: 'image-pull',
+  },
+  {
+    name: 'works beside a sidecar that crashes',
+    parts: { sidecarWaiting: { reason: 'CrashLoopBackOff' } },
+    want: undefined,
+  },
+  {
     name: 'has long got a node that says nothing of it',
     parts: { ready: false, isUnheard: true },
     comingMs: 120_001,

@@ -16,7 +16,7 @@ t.test('observed pod: the fields that are read are kept, long messages cut', asy
   t.strictSame(Object.keys(seen), ['metadata', 'spec', 'status'])
   t.strictSame(seen.spec, { nodeName: 'one' })
   t.strictSame(seen.metadata, pod.metadata)
-  t.strictSame(Object.keys(seen.status ?? {}), ['phase', 'conditions', 'containerStatuses'])
+  t.strictSame(Object.keys(seen.status ?? {}), ['phase', 'conditions', 'containerStatuses', 'initContainerStatuses'])
   t.match(seen.status?.containerStatuses, [
     {},
     { name: 'worker', state: { waiting: { reason: 'ErrImagePull', message: /^m{300}$/ } } },
