@@ -55,7 +55,7 @@ const fences: readonly Mutation[] = [
 const capacity: readonly Mutation[] = [
   ...against(`${unit}/operator/pods/pod-trouble.test.ts`, `${operator}/pods/pod-trouble.ts`, [
     ['return unscheduledMs > nodeProvisionMs ? ', 'return unscheduledMs >= 0 ? '],
-    ['return comingMs > comingMsMax ? ', 'return comingMs >= 0 ? '],
+    ['comingMs > comingMsMax ? ', 'comingMs >= 0 ? '],
   ]),
   ...against(`${unit}/operator/pods/pod-starts.test.ts`, `${operator}/pods/pod-starts.ts`, [
     ['hasWaited ? { provisionMs: clock.nowMs() - seenMs } : { startMs: ageMs }', '{ startMs: ageMs }'],
