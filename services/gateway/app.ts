@@ -7,8 +7,9 @@ import { createClientErrors } from './http/client-error.ts'
 import { preflightHeaders } from './http/cors.ts'
 import { decodableTarget } from './http/decodable-target.ts'
 import { entrances, routeProbes, showEntrance } from './http/entrance.ts'
-import { endSpan, type Exchange, readExchange } from './http/exchange.ts'
+import { type Exchange, readExchange } from './http/exchange.ts'
 import { admitKey } from './http/identification/key-guesses.ts'
+import { endRequestSpan, startRequestSpan } from './http/request-span.ts'
 import type { Operation } from './operations/operation.ts'
 import { methodsAt, prefixes, unserved } from './operations/paths.ts'
 import { routes } from './operations/routes.ts'
@@ -45,10 +46,11 @@ const serve = async (
   work: (exchange: Exchange) => Promise<Answer>,
 ): Promise<FastifyReply> => {
   const began = performance.now()
-  const { exchange, span } = readExchange(operation, request.raw, request.params as Record<string, string>)
+  const span = startRequestSpan(operation, request.raw)
+  const exchange = readExchange(request.raw, request.params as Record<string, string>, span.traceparent)
   const { requestId } = exchange
   const answer = await work(exchange).catch((thrown: unknown) => thrownAnswer(thrown, requestId))
-  endSpan(span, answer)
+  endRequestSpan(span, answer)
   context.events.answered({
     operation,
     status: answer.status,

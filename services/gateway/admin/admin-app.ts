@@ -32,7 +32,7 @@ const serve = async (
   { request, reply }: { request: FastifyRequest; reply: FastifyReply },
   run: Run,
 ): Promise<FastifyReply> => {
-  const { exchange } = readExchange('admin', request.raw, request.params as Record<string, string>)
+  const exchange = readExchange(request.raw, request.params as Record<string, string>)
   const operation = `${request.method} ${request.routeOptions.url ?? 'none'}`
   let error: AppError | undefined
   let actor: Actor | undefined

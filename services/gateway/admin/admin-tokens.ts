@@ -22,7 +22,7 @@ const digest = (text: string) => createHash('sha256').update(text).digest()
 
 /**
  * Makes the check of tokens. A token is chosen by a person and may be guessed, so a client that has sent too many wrong
- * ones gets no further one acceptedOutcome, a right one included, until it has a token of its bucket again: six seconds later.
+ * ones gets no further one judged, a right one included, until it has a token of its bucket again: six seconds later.
  * Each right or wrong token takes the same time: it is compared with all.
  */
 export const createTokenCheck = (actors: ReadonlyMap<string, Actor>, nowMs: () => number): FindActor => {

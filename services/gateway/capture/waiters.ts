@@ -104,7 +104,7 @@ const createEntries = (isStopping: () => boolean) => {
 }
 
 /**
- * ConcurrencyLimit for waiters. An account may hold as many as leave one share more free: half of all while it is alone, a third of all
+ * Shares of the waiters. An account may hold as many as leave one share more free: half of all while it is alone, a third of all
  * beside another, so that whoever comes next always finds some.
  */
 const createShares = (max: number) => {

@@ -1,8 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
 import { isId } from '#shared/db/is-id.ts'
-import { type Span, startTrace } from '#shared/telemetry/trace.ts'
-import type { Answer } from './answer.ts'
 import { readBody } from './body.ts'
 
 /** One request as it came. */
@@ -37,9 +35,6 @@ const headBytesMax = 64 * 1024
 /** An id that nothing has: malformed ids take the same way and the same time as unknown ones. */
 const nobody = '00000000-0000-0000-0000-000000000000'
 
-const first = (header: string | string[] | undefined): string | undefined =>
-  Array.isArray(header) ? header[0] : header
-
 /** The caller's own request id where it is at most 64 token characters, else a new one. */
 const requestIdOf = (given: string | string[] | undefined): string =>
   typeof given === 'string' && /^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,64}$/.test(given) ? given : randomUUID()
@@ -68,25 +63,19 @@ const watchClient = ({ socket }: IncomingMessage): Disposable & { signal: AbortS
   return { signal: gone.signal, [Symbol.dispose]: () => socket.off('close', leave) }
 }
 
-/** Puts together what `operation` sees of a request, and begins its span. Nothing is judged yet. */
+/** Reads the head of a request. Nothing is judged yet. */
 export const readExchange = (
-  operation: string,
   request: IncomingMessage,
   params: Readonly<Record<string, string>>,
-): { exchange: Exchange; span: Span } => {
-  const span = startTrace({
-    name: `http ${operation}`,
-    traceparent: first(request.headers['traceparent']),
-    kind: 'SERVER',
-    attributes: { 'http.request.method': request.method ?? '' },
-  })
+  traceparent?: string,
+): Exchange => {
   const { url = '', headers } = request
   const queryAt = url.indexOf('?')
   const query = queryAt < 0 ? '' : url.slice(queryAt + 1)
   let body: Promise<Buffer> | undefined
-  const exchange: Exchange = {
+  return {
     requestId: requestIdOf(headers['x-request-id']),
-    traceparent: span.traceparent,
+    traceparent,
     peerAddress: request.socket.remoteAddress,
     headers,
     contentType: contentTypeOf(request),
@@ -97,20 +86,6 @@ export const readExchange = (
     readBody: () => (body ??= readBody(request, bodyBytesMax)),
     watchClient: () => watchClient(request),
   }
-  return { exchange, span }
-}
-
-/** Ends a request's span. Only a fault of ours is an error of the service (OpenTelemetry's conventions for HTTP servers). */
-export const endSpan = (span: Span, { status, code, headers }: Answer): void => {
-  const screenshotId = headers?.['x-screenshot-id']
-  span.end({
-    error: status >= 500 ? (code ?? 'SERVER_ERROR') : undefined,
-    attributes: {
-      'http.response.status_code': status,
-      ...(code !== undefined && { 'error.type': code }),
-      ...(screenshotId !== undefined && { 'shutterfleet.capture.id': screenshotId }),
-    },
-  })
 }
 
 /** The id that stands in the path under `name`, in lower case. */

@@ -23,11 +23,11 @@ const headers = {
   connection: 'close',
 }
 
-const takePlace = ({ streamLimit }: Pick<Context, 'streamLimit'>, accountId: string): Disposable => {
-  const place = streamLimit.take(accountId)
-  if (typeof place !== 'string') return place
-  if (place === 'all')
-    throw new AppError('SERVICE_UNAVAILABLE', { message: 'all places for streams are taken', retryAfterSeconds })
+const takeSlot = ({ streamLimit }: Pick<Context, 'streamLimit'>, accountId: string): Disposable => {
+  const slot = streamLimit.take(accountId)
+  if (typeof slot !== 'string') return slot
+  if (slot === 'all')
+    throw new AppError('SERVICE_UNAVAILABLE', { message: 'too many event streams are open', retryAfterSeconds })
   const publicMessage = 'Too many streams of events are open; close one first.'
   throw new AppError('RATE_LIMIT_EXCEEDED', { publicMessage, retryAfterSeconds })
 }
@@ -46,12 +46,12 @@ export const answerStream = (
   const { isStopping, captures } = context
   const keyHash = captures.hashKey(identify(asked).key)
   const isAuthorized = () => captures.isValidKey(keyHash)
-  const place = takePlace(context, of.accountId)
+  const slot = takeSlot(context, of.accountId)
   const follower = context.waiters.follow(of.follows)
   const bounds: StreamBounds = { ...streamBounds, gapMs: of.gapMs, lifeMs: context.streamMs }
   const texts = streamUntilEnd({ follower, isStopping, isAuthorized, bounds, ended: context.events.streamed }, report)
   const release = () => {
-    place[Symbol.dispose]()
+    slot[Symbol.dispose]()
     follower.wake()
     follower[Symbol.dispose]()
   }

@@ -1,14 +1,11 @@
-/** A place that somebody holds; disposing it twice is harmless. */
-export type Place = Disposable
-
-/** A bounded number of places, so many of them at most for one account. */
+/** A bound on what runs at once, of all and of one account. */
 export type ConcurrencyLimit = {
-  /** Takes a place; where there is none, says whether it is the account's or everybody's that are taken. */
-  readonly take: (accountId: string) => Place | 'account' | 'all'
+  /** Counts one more until it is disposed, once or again; at a bound, returns whose it is. */
+  readonly take: (accountId: string) => Disposable | 'account' | 'all'
   readonly count: () => number
 }
 
-/** Makes `max` places, of which one account holds at most `accountMax`. */
+/** At most `max`, of which one account has at most `accountMax`. */
 export const createConcurrencyLimit = ({ max, accountMax }: { max: number; accountMax: number }): ConcurrencyLimit => {
   const held = new Map<string, number>()
   let count = 0

@@ -37,7 +37,7 @@ export type KeyGuesses = {
 
 /**
  * Makes the limit of one gateway. A key that was good lately is always let in. Any other takes one of its client's tokens
- * before it is acceptedOutcome, and returns it unless it was wrong, so guesses that come at once are bounded like those that come
+ * before it is looked up, and returns it unless it was wrong, so guesses that come at once are bounded like those that come
  * one after the other. Where there is no token left the key is looked up together with all others of that moment, and let
  * in if it is valid: a key has 238 random bits, so what has to be limited is work for the database, and the neighbours of
  * an attacker behind one address are never refused for him.

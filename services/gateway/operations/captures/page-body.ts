@@ -19,8 +19,8 @@ const besides = ({ at, perPage }: ListQuery, page: CapturePage, lastPage: number
   return { older, prev, next }
 }
 
-/** ConcurrencyLimit of a numbered page's first and last capture in the whole list, from 1. A page from a cursor does not know its own. */
-const placesOf = ({ at, perPage }: ListQuery, { captures }: CapturePage) => {
+/** Positions of a numbered page's first and last capture in the whole list, from 1. A page from a cursor does not know its own. */
+const positionsOf = ({ at, perPage }: ListQuery, { captures }: CapturePage) => {
   if (!('page' in at)) return { page: null, from: null, to: null }
   if (captures.length === 0) return { page: at.page, from: null, to: null }
   const skipped = (at.page - 1) * perPage
@@ -37,7 +37,7 @@ export const pageBody = (asked: ListQuery, page: CapturePage, publicUrl: string)
   }
   const lastPage = Math.max(1, Math.ceil(page.total / asked.perPage))
   const { older, prev, next } = besides(asked, page, lastPage)
-  const places = placesOf(asked, page)
+  const places = positionsOf(asked, page)
   return {
     data: page.captures.map((capture) => toRecord(capture, publicUrl)),
     links: {

@@ -16,7 +16,7 @@ const withPlaces = (max: number, accountMax: number) => ({
   streamLimit: createConcurrencyLimit({ max, accountMax }),
 })
 
-t.test('where all places are taken: 503 for everybody, 429 for the account that has too many', async (t) => {
+t.test('event streams: 503 for everybody at the bound of all, 429 for the account that has too many', async (t) => {
   const full = withPlaces(0, 1)
   t.throws(() => answerStream(full, headers, of, report), { code: 'SERVICE_UNAVAILABLE', retryAfterSeconds: 10 })
   const own = withPlaces(1, 0)
