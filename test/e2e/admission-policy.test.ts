@@ -128,6 +128,11 @@ t.test('the pods of workers have their own image and Secrets, and no more rights
     ['image', withContainer({ image: 'other' }), /not allowed: other/],
     ['image of an init container', withSpec({ initContainers: [{ name: 'x', image: 'x' }] }), /not allowed: x/],
     ['Secret', withVolume({ secret: { secretName: 'other' } }), /Secrets that are allowed/],
+    [
+      'Secret of the worker in another container',
+      withSpec({ containers: [container, { ...container, name: 'x' }] }),
+      /only the container worker mounts the volume secrets/,
+    ],
     ['folder of the node', withVolume({ hostPath: { path: '/' } }), /Secrets that are allowed/],
     [
       'token',

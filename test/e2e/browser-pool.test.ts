@@ -130,6 +130,35 @@ t.test('takes the example of the documentation', async (t) => {
   t.match(await poolOf('standard'), { spec: { autoscaling: { maxReplicas: 20, enabled: true } } })
 })
 
+t.test('documents each rule', async (t) => {
+  const page = await readFile(join(root, 'docs', 'browser-pool.md'), 'utf8')
+  for (const rule of rulesOf((await schemaOf()).spec, 'spec')) {
+    const [, path, message] = /^(?:spec\.)?(\S+): (.*)$/.exec(rule) ?? []
+    t.ok(page.includes(`| \`${path}\` | ${message} |`), rule)
+  }
+})
+
+t.test('mount paths: nothing leads out of a folder, and sidecars have a /tmp of their own', async (t) => {
+  const volumes = [{ name: 'a', emptyDir: { sizeLimit: '1Mi' } }]
+  const mounted = (worker: string, sidecar: string) => ({
+    volumes,
+    volumeMounts: [{ name: 'a', mountPath: worker }],
+    sidecars: [{ name: 'a', image: 'a', volumeMounts: [{ name: 'a', mountPath: sidecar }] }],
+  })
+  const out = ['/mnt/../tmp', '/mnt/./a', '/mnt//a', '//mnt/a', '/mnt/a/', '/']
+  const templates = [
+    mounted('/usr/share/fonts/mine', '/tmp'),
+    ...out.flatMap((path) => [mounted(path, '/a'), mounted('/mnt/a', path)]),
+  ]
+  const objects = templates.map((template, index) => named(numbered(index), { spec: { pool: 'standard', template } }))
+  const refused = await refusals(objects, 'create')
+  t.strictSame(
+    [...refused.keys()],
+    objects.slice(1).map((each) => each.metadata.name),
+  )
+  for (const said of refused.values()) t.match(said, /volumeMounts\[0\]\.mountPath in body should match/)
+})
+
 t.test('refuses a field that does not exist', async (t) => {
   const misspelt = named('misspelt', { spec: { pool: 'standard', autoscaling: { maxReplica: 9 } } })
   await t.rejects(cluster.apply(misspelt), /field not declared in schema|unknown field/)
@@ -226,6 +255,13 @@ t.test('scale subresource: refused while the queue sizes the pool, in one change
   await patch('queue-sized', { spec: { replicas: 3, autoscaling: { enabled: false } } })
   await cluster.kubectl(['scale', 'bp', 'queue-sized', '--replicas=4'])
   t.equal((await poolOf('queue-sized')).spec.replicas, 4)
+})
+
+t.test('replicas: can be taken out while the queue sizes the pool', async (t) => {
+  await make('left-over', { ...byReplicas, replicas: 3 })
+  await patch('left-over', { spec: { autoscaling: { enabled: true } } })
+  await patch('left-over', { spec: { replicas: null } })
+  t.equal((await poolOf('left-over')).spec.replicas, 1)
 })
 
 t.test('scale subresource: takes the ownership of replicas over from a server-side apply', async (t) => {

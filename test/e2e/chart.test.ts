@@ -113,6 +113,13 @@ t.test('chart: what values add to a pod is beside what the chart has', async (t)
   t.ok(variables?.includes('MINE') && variables.includes('SHUTTERFLEET_GATEWAY_PORT'), String(variables))
 })
 
+t.test('chart: the admission policy allows the images of sidecars in templates of pools', async (t) => {
+  const policy = objectsOf(await renderText(ciPath('complete'))).find(
+    ({ kind }) => kind === 'ValidatingAdmissionPolicy',
+  )
+  t.ok(policy?.metadata.annotations?.['shutterfleet.dev/images']?.split(',').includes('exporter:1'))
+})
+
 t.test('chart: renders what it did', async (t) => {
   const documentsOf = async (name: string) => (await renderText(ciPath(name), 'helm4', noCrd)).split(/^---$/m)
   const common = new Set(await documentsOf('minimal'))

@@ -93,12 +93,13 @@ const table = (title: string, head: readonly string[], rows: readonly string[]) 
 
 /** The text of docs/browser-pool.md: every field, rule and condition of the kind. */
 export const browserPoolPage = (): string => {
-  const spec = fieldsOf(structuralSchema(browserPoolSpec))
+  const schema = structuralSchema(browserPoolSpec)
+  const spec = fieldsOf(schema)
   const status = fieldsOf(structuralSchema(browserPoolStatus))
   return [
     intro,
     table('spec', ['Field', 'Kind', 'Default', 'What it means'], spec.map(specRow)),
-    table('Rules', ['Of', 'Rule'], spec.flatMap(ruleRows)),
+    table('Rules', ['Of', 'Rule'], [{ path: 'spec', schema, required: true }, ...spec].flatMap(ruleRows)),
     table('status', ['Field', 'Kind', 'What it means'], status.map(statusRow)),
     table('Conditions', ['Type', 'True means', 'Reasons'], Object.entries(poolConditions).map(conditionRow)),
   ].join('\n')

@@ -49,6 +49,13 @@ const reservedVariablesStay: Rule = {
   message: `the controller sets these, some of them from Secrets: ${reservedVariables.join(', ')}`,
 }
 
+/** They name code that is loaded: with a ConfigMap it would run under an image that is pinned. */
+const codeVariables = ['NODE_', 'LD_', 'OPENSSL_']
+const codeVariablesStay: Rule = {
+  rule: `self.all(variable, variable.name != 'PATH' && !${quoted(codeVariables)}.exists(name, variable.name.startsWith(name)))`,
+  message: `these decide which code runs: PATH, ${codeVariables.map((name) => `${name}*`).join(', ')}`,
+}
+
 /** Numbers stand for themselves, texts may carry a unit. */
 const quantities = (description: string) =>
   mapOf<number | string>(
@@ -126,7 +133,6 @@ const spread = Type.Object({
   ),
 })
 
-const ownMounts = ['/tmp', '/dev/shm', '/run/secrets/shutterfleet']
 const ownVolumes = ['secrets', 'tmp', 'shm']
 const ownContainer = 'worker'
 
@@ -157,22 +163,29 @@ const ownVolumesStay: Rule = {
   message: `the controller sets these volumes itself: ${ownVolumes.join(', ')}`,
 }
 
-const volumeMounts = listMapOf(
-  Type.Object({
-    name: word('Name of a volume of the template.', 63),
-    mountPath: word('Folder in the container.', 512, { pattern: '^/[^:]+$' }),
-    readOnly: Type.Optional(Type.Boolean({ description: 'Whether nothing can be written.' })),
-  }),
-  {
-    keys: ['mountPath'],
-    maxItems: 10,
-    description: 'Where volumes of the template are mounted. Pages and browsers do not see them.',
-    ...ruled({
-      rule: `self.all(mount, !${quoted(ownMounts)}.exists(path, mount.mountPath == path || mount.mountPath.startsWith(path + '/')))`,
-      message: `the controller mounts these itself: ${ownMounts.join(', ')}`,
+const volumeMounts = (description: string, ...rules: readonly Rule[]) =>
+  listMapOf(
+    Type.Object({
+      name: word('Name of a volume of the template.', 63),
+      mountPath: word('Folder in the container, of whose names none begins with a dot.', 512, {
+        pattern: '^(/[A-Za-z0-9_-][A-Za-z0-9._-]*)+$',
+      }),
+      readOnly: Type.Optional(Type.Boolean({ description: 'Whether nothing can be written.' })),
     }),
-  },
-)
+    { keys: ['mountPath'], maxItems: 10, description, ...ruled(ownVolumesAreNotMounted, ...rules) },
+  )
+/** One of them holds the keys of the workers, which no sidecar may read. */
+const ownVolumesAreNotMounted: Rule = {
+  rule: `self.all(mount, !(mount.name in ${quoted(ownVolumes)}))`,
+  message: `only the controller mounts these volumes: ${ownVolumes.join(', ')}`,
+}
+
+/** Nothing that the worker executes lies there. */
+const workerMountParents = ['/mnt', '/usr/share/fonts', '/usr/local/share', '/etc/fonts']
+const workerMountsAreBelow: Rule = {
+  rule: `self.all(mount, ${quoted(workerMountParents)}.exists(path, mount.mountPath.startsWith(path + '/')))`,
+  message: `volumes are mounted in the worker only below ${workerMountParents.join(', ')}`,
+}
 
 const texts = (description: string) =>
   Type.Array(Type.String({ maxLength: 1024 }), { maxItems: 50, 'x-kubernetes-list-type': 'atomic', description })
@@ -186,7 +199,7 @@ const sidecar = Type.Object({
     listMapOf(variable, { keys: ['name'], maxItems: 50, description: 'Its variables; nothing secret.' }),
   ),
   resources: Type.Optional(resources),
-  volumeMounts: Type.Optional(volumeMounts),
+  volumeMounts: Type.Optional(volumeMounts('Where volumes of the template are mounted in it.')),
 })
 const ownContainerStays: Rule = {
   rule: `self.all(sidecar, sidecar.name != '${ownContainer}')`,
@@ -240,7 +253,7 @@ export const podTemplate = group(
         maxItems: 50,
         description:
           'Further settings of the workers (docs/configuration.md). Nothing secret: everybody who reads the pool sees it.',
-        ...ruled(reservedVariablesStay),
+        ...ruled(reservedVariablesStay, codeVariablesStay),
       }),
     ),
     labels: Type.Optional(
@@ -299,7 +312,12 @@ export const podTemplate = group(
         ...ruled(oneSource, ownVolumesStay),
       }),
     ),
-    volumeMounts: Type.Optional(volumeMounts),
+    volumeMounts: Type.Optional(
+      volumeMounts(
+        `Where volumes of the template are mounted in the worker: below ${workerMountParents.join(', ')}. Browsers see what is mounted below folders of the system, and with \`flags-only\` everything.`,
+        workerMountsAreBelow,
+      ),
+    ),
     sidecars: Type.Optional(
       listMapOf(sidecar, {
         keys: ['name'],

@@ -179,7 +179,8 @@ export const browserPoolSpec = Type.Object(
   {
     description: 'What the pool should be.',
     ...ruled({
-      rule: '!self.autoscaling.enabled || !oldSelf.autoscaling.enabled || self.replicas == oldSelf.replicas',
+      // 1 is the default, which is there where the field was taken out.
+      rule: '!self.autoscaling.enabled || !oldSelf.autoscaling.enabled || self.replicas == oldSelf.replicas || self.replicas == 1',
       message: 'the queue sizes the pool: replicas have no effect unless autoscaling.enabled is false',
       fieldPath: '.replicas',
     }),

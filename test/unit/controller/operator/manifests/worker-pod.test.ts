@@ -183,7 +183,7 @@ t.test('worker pod: sidecars start before the worker and end after it, without f
   const volumes = [{ name: 'logs', emptyDir: { sizeLimit: '10Mi' } }]
   const sidecar = { name: 'shipper', image: 'shipper:1', resources: { limits: { cpu: 1 } } }
   const { spec } = pod({
-    template: { volumes, sidecars: [sidecar], volumeMounts: [{ name: 'logs', mountPath: '/logs' }] },
+    template: { volumes, sidecars: [sidecar], volumeMounts: [{ name: 'logs', mountPath: '/mnt/logs' }] },
   })
   t.strictSame(spec.initContainers, [
     {
@@ -201,7 +201,7 @@ t.test('worker pod: sidecars start before the worker and end after it, without f
     spec.volumes?.map(({ name }) => name),
     ['secrets', 'tmp', 'shm', 'logs'],
   )
-  t.strictSame(spec.containers[0]?.volumeMounts?.at(-1), { name: 'logs', mountPath: '/logs' })
+  t.strictSame(spec.containers[0]?.volumeMounts?.at(-1), { name: 'logs', mountPath: '/mnt/logs' })
   t.strictSame(pod({}).spec.initContainers, [])
 })
 
