@@ -6,10 +6,15 @@ import { isAddress } from '#shared/policy/host.ts'
 import { askHttpProxy, TunnelRefused } from './callers-proxy/ask-http-proxy.ts'
 import { addressesMax, dial, type Dialling, isOfAddress } from './dial.ts'
 import { blocked } from './target/judge-address.ts'
-import type { Resolver } from './target/resolve-target.ts'
+import { translated } from './target/nat64.ts'
+import type { Resolver, TargetRules } from './target/resolve-target.ts'
 
 /** How addresses are dialled through the operator's proxy: all of them together within twice `connectMs`. */
-type ProxyDialling = Dialling & { readonly resolver: Pick<Resolver, 'lookup'>; readonly proxy: UpstreamProxy }
+type ProxyDialling = Dialling & {
+  readonly resolver: Pick<Resolver, 'lookup'>
+  readonly rules: Pick<TargetRules, 'nat64'>
+  readonly proxy: UpstreamProxy
+}
 
 /** What the proxy answers of an address is the target's; that it is away, or does not take its credentials, is a fault of ours. */
 const ofUpstream = (thrown: unknown, fault?: 'fault'): AppError => {
@@ -21,6 +26,12 @@ const ofUpstream = (thrown: unknown, fault?: 'fault'): AppError => {
   })
 }
 
+/** Whether a connection to one of the addresses, or to the IPv4 address that the network translates it to, is one to the proxy. */
+const leadsTo = async (proxies: readonly string[], addresses: readonly string[], { nat64 }: ProxyDialling['rules']) => {
+  const prefixes = addresses.some((ip) => ip.includes(':')) ? await nat64() : []
+  return addresses.some((ip) => [ip, ...translated(ip, prefixes ?? [])].some((each) => proxies.includes(each)))
+}
+
 /**
  * Has the operator's proxy make a tunnel to the first of the judged addresses that it reaches. It gets addresses and never
  * a name: what it resolved itself nobody would have judged. Throws `BLOCKED` where an address is the proxy's own,
@@ -28,12 +39,12 @@ const ofUpstream = (thrown: unknown, fault?: 'fault'): AppError => {
  * `CONNECTION_FAILED`.
  */
 export const dialThrough = async (
-  { proxy, resolver, ...dialling }: ProxyDialling,
+  { proxy, resolver, rules, ...dialling }: ProxyDialling,
   addresses: readonly string[],
   port: number,
 ): Promise<Socket> => {
   const proxies = isAddress(proxy.host) ? [proxy.host] : await resolver.lookup(proxy.host)
-  if (port === proxy.port && addresses.some((ip) => proxies.includes(ip))) {
+  if (port === proxy.port && (await leadsTo(proxies, addresses, rules))) {
     throw blocked('the address is the upstream proxy')
   }
   const tried = addresses.slice(0, addressesMax)

@@ -132,6 +132,31 @@ t.test('chart: renders what it did', async (t) => {
   }
 })
 
+t.test(
+  'chart: filters reach an upstream proxy outside of the denied networks, or where the operator says',
+  async (t) => {
+    const outOf = async (args: readonly string[], file = minimal) => {
+      const policies = objectsOf(await renderText(file, 'helm4', args)).filter(({ kind }) => kind === 'NetworkPolicy')
+      const filters = policies.filter(({ metadata }) => /-(webhook-)?egress$/.test(metadata.name))
+      t.equal(filters.length, 2)
+      return filters.map(({ spec }) => (spec as { readonly egress: readonly { readonly to?: object }[] }).egress)
+    }
+    const world = (await outOf([])).map((rules) => rules.at(-1)?.to)
+    t.match(world[0], [{ ipBlock: { except: ['0.0.0.0/8', '10.0.0.0/8'] } }, { ipBlock: { cidr: '::/0' } }])
+    const behind = await outOf(['--set=upstreamProxy.existingSecret=proxy'])
+    const ports = [{ port: 3128 }, { port: 8080 }]
+    t.strictSame(
+      behind.map((rules) => rules.at(-1)),
+      world.map((to) => ({ to, ports })),
+    )
+    const named = await outOf([], ciPath('upstream-proxy'))
+    t.strictSame(
+      named.map((rules) => rules.at(-1)),
+      named.map(() => ({ to: [{ ipBlock: { cidr: '10.3.0.9/32' } }], ports: [{ port: 3128 }] })),
+    )
+  },
+)
+
 /** What a container reads, its files in `folder`. */
 const envOf = ({ spec }: ChartPod, folder: string): Readonly<Record<string, string>> =>
   Object.fromEntries(

@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { mkdtemp, readdir, rm } from 'node:fs/promises'
+import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { promisify } from 'node:util'
@@ -45,6 +45,12 @@ const digestOf = async (system: System, id: string) => {
       .digest('hex'),
   }
 }
+/** What stands for the address of a bucket where arguments are seen. */
+const hidden = async (address: string) => {
+  const file = join(folder, new URL(address).port)
+  await writeFile(file, address)
+  return `@${file}`
+}
 type Listed = { readonly id: string; readonly created_at: string; readonly file_size: number }
 
 /** Without addresses, which have the port of each start. */
@@ -66,7 +72,7 @@ t.test('back-up: what is dumped, wiped and restored shows the same captures and 
   const id = await capture(system)
   const [image, list] = [await digestOf(system, id), await listOf(system)]
   t.equal(image.status, 200)
-  const places = { DATABASE_URL: first, OBJECTS: store.url }
+  const places = { DATABASE_URL: first, OBJECTS: await hidden(store.url) }
   t.match(await run(script('back-up'), [backup], places), /copied 2 objects/, 'with the one that `up` proves itself by')
   t.match(await run(script('back-up'), [backup], places), /copied 0 objects, 0 bytes; 2 were there/)
   await system.stop()
@@ -80,7 +86,7 @@ t.test('back-up: what is dumped, wiped and restored shows the same captures and 
 
   await using other = await startS3()
   const second = await emptyDatabase('after')
-  const restored = { DATABASE_URL: second, OBJECTS: other.url }
+  const restored = { DATABASE_URL: second, OBJECTS: await hidden(other.url) }
   t.match(await run(script('restore'), [backup], restored), /copied 2 objects/)
   const again = await start(second, other.url)
   t.teardown(() => again.stop())
@@ -92,6 +98,24 @@ t.test('back-up: what is dumped, wiped and restored shows the same captures and 
   t.strictSame(await listOf(before), list)
   t.ok(await capture(again), 'and captures go on')
   await again.stop()
+})
+
+t.test('back-up: a password that the list of processes would show is refused, and not shown', async (t) => {
+  const [database, objects] = ['postgres://user@127.0.0.1:1/shots', '@bucket']
+  for (const places of [
+    { DATABASE_URL: 'postgres://user:a-secret-word@127.0.0.1:1/shots', OBJECTS: objects },
+    { DATABASE_URL: `${database}?sslmode=disable&password=a-secret-word`, OBJECTS: objects },
+    { DATABASE_URL: database, OBJECTS: 'http://key:a-secret-word@127.0.0.1:1/bucket' },
+  ]) {
+    for (const name of ['back-up', 'restore']) {
+      const { code, stderr } = await run(script(name), [backup], places).then(
+        () => ({ code: 0, stderr: '' }),
+        (thrown: { readonly code: number; readonly stderr: string }) => thrown,
+      )
+      t.match({ code, stderr }, { code: 2, stderr: /PGPASSFILE.*@FILE/ }, name)
+      t.notMatch(stderr, /a-secret-word/)
+    }
+  }
 })
 
 t.test('another bucket: images move while the service runs, and the rest after it was stopped', async (t) => {

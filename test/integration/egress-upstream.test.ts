@@ -4,6 +4,7 @@ import { text } from 'node:stream/consumers'
 import t from 'tap'
 import type { Connect } from '#egress/dial.ts'
 import { proxyHeader, proxyHeaderValue } from '#shared/net/callers-proxy.ts'
+import { blocksOf, type Cidr } from '#shared/policy/cidr.ts'
 import type { CaseRecords } from '#test/fixtures/ssrf-cases.ts'
 import { listening, resolverOf, rulesOf, startCanary, startFilter } from '#test/helpers/egress-filter.ts'
 import { startEgressProcess } from '#test/helpers/egress-process.ts'
@@ -26,16 +27,21 @@ const startPage = async () => {
 /** A filter behind `proxy`, which may reach loopback; `dialled` holds every port that it connected to itself. */
 const startBehind = async (
   proxy: Pick<RealProxy, 'port'>,
-  options: { readonly records?: CaseRecords; readonly credentials?: typeof login; readonly connectMs?: number } = {},
+  options: {
+    readonly records?: CaseRecords
+    readonly credentials?: typeof login
+    readonly connectMs?: number
+    readonly nat64?: readonly Cidr[]
+  } = {},
 ) => {
   const dialled: number[] = []
   const noting: Connect = ({ host, port }) => {
     dialled.push(port)
     return connect({ host, port, allowHalfOpen: true })
   }
-  const { records = {}, credentials = login, connectMs = 5000 } = options
+  const { records = {}, credentials = login, connectMs = 5000, nat64 = [] } = options
   const filter = await startFilter({
-    rules: rulesOf('127.0.0.0/8'),
+    rules: { ...rulesOf('127.0.0.0/8'), nat64: async () => nat64 },
     resolver: resolverOf({ 'page.test': { A: ['127.0.0.1'] }, ...records }),
     connect: noting,
     connectMs,
@@ -75,6 +81,17 @@ t.test('upstream proxy: hears nothing of targets that are refused, itself among 
   })
   const own = `127.0.0.1:${squid.port}`
   for (const host of ['private.test:80', 'mixed.test:80', '169.254.169.254:80', 'grafana:80', own]) {
+    const { plain, tunnel } = await askBoth(filter.port, host)
+    t.match([plain.refusal, tunnel.refusal], ['blocked', 'blocked'], host)
+  }
+  t.same(filter.dialled, [])
+})
+
+t.test('upstream proxy: is no target as the address that a network translates to its own', async (t) => {
+  await using squid = await startSquid(login, [])
+  const nat64 = blocksOf(['64:ff9b::/96'])
+  await using filter = await startBehind(squid, { nat64, records: { 'six.test': { AAAA: ['64:ff9b::7f00:1'] } } })
+  for (const host of [`[64:ff9b::7f00:1]:${squid.port}`, `six.test:${squid.port}`]) {
     const { plain, tunnel } = await askBoth(filter.port, host)
     t.match([plain.refusal, tunnel.refusal], ['blocked', 'blocked'], host)
   }

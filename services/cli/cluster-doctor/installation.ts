@@ -11,9 +11,13 @@ export type Installation = {
   readonly instance: string
   readonly version: string
   readonly workersNamespace: string
+  /** Where the Jobs of proxied captures run, and take their Secrets from. */
+  readonly jobsNamespace: string
   readonly isolation: string
   /** Secrets of the workers are this name and the pool. */
   readonly workerSecret: string
+  /** Whether these Secrets hold authorities too. */
+  readonly hasAuthorities: boolean
   /** Service account of the controller. */
   readonly controllerAccount: string
 }
@@ -27,19 +31,27 @@ const releaseLabel = 'app.kubernetes.io/instance'
 export const releaseSelector = (release: string): string =>
   selectorOf({ 'app.kubernetes.io/name': 'shutterfleet', [releaseLabel]: release })
 
+/** The command that makes again what the release lacks: with its own values over the defaults of the chart that is at hand. */
+export const upgradeCommand = ({ release, namespace }: Installation): string =>
+  `\`helm upgrade --reset-then-reuse-values ${release} charts/shutterfleet -n ${namespace}\``
+
 const installationOf = ({ metadata, spec }: Workload): Installation => {
   const { serviceAccountName = 'default', containers } = spec.template.spec
   const variables = containers.flatMap(({ env = [] }) => env)
   const valueOf = (name: string, otherwise: string) =>
     variables.find((each) => each.name === `SHUTTERFLEET_${name}`)?.value ?? otherwise
+  const workersNamespace = valueOf('POOLS_NAMESPACE', metadata.namespace)
   return {
     release: metadata.labels?.[releaseLabel] ?? '',
     namespace: metadata.namespace,
     instance: valueOf('INSTANCE', 'shutterfleet'),
     version: metadata.labels?.['app.kubernetes.io/version'] ?? 'of unknown version',
-    workersNamespace: valueOf('POOLS_NAMESPACE', metadata.namespace),
+    workersNamespace,
+    // Empty means none to the controller.
+    jobsNamespace: valueOf('JOBS_NAMESPACE', '') || workersNamespace,
     isolation: valueOf('POD_ISOLATION', 'namespace'),
     workerSecret: valueOf('POD_SECRET', 'shutterfleet-worker'),
+    hasAuthorities: valueOf('POD_EXTRA_CA', 'false') === 'true',
     controllerAccount: serviceAccountName,
   }
 }

@@ -1,10 +1,7 @@
 import { poolLabels } from '#shared/kube/names.ts'
 import { type Cluster, type Found, listAll, type Trouble } from './cluster.ts'
-import { type Installation, releaseSelector } from './installation.ts'
+import { type Installation, releaseSelector, upgradeCommand } from './installation.ts'
 import { componentOf, conditionOf, kinds, type Named, type Pod } from './objects.ts'
-
-const reinstall = ({ release, namespace }: Installation) =>
-  `\`helm upgrade --reuse-values ${release} charts/shutterfleet -n ${namespace}\` makes it again`
 
 /** Whether the NetworkPolicies of the release are there. What the network plugin enforces cannot be seen from here. */
 export const lookAtPolicies = async (cluster: Cluster, of: Installation, signal: AbortSignal): Promise<Found> => {
@@ -28,7 +25,13 @@ export const lookAtPolicies = async (cluster: Cluster, of: Installation, signal:
   const summary = `${wanted.length} there; whether the network plugin enforces them cannot be seen from here`
   if (missing.length === 0) return { summary }
   if (missing.length < wanted.length) {
-    return { summary, troubles: missing.map((name) => ({ detail: `${name} is missing`, advice: reinstall(of) })) }
+    return {
+      summary,
+      troubles: missing.map((name) => ({
+        detail: `${name} is missing`,
+        advice: `${upgradeCommand(of)} makes it again`,
+      })),
+    }
   }
   const detail = 'there are none: only the filter of egress keeps pages from the network of the cluster'
   const none: Trouble = { detail, advice: 'set networkPolicy.enabled, or bring policies of your own' }

@@ -2,7 +2,7 @@ import { browserPools } from '#shared/kube/browser-pool.ts'
 import { outcomeOf } from '#shared/kube/kube-error.ts'
 import type { KubeObject } from '#shared/kube/resource.ts'
 import { type Cluster, type Found, listAll, type Trouble } from './cluster.ts'
-import { type Installation, releaseSelector } from './installation.ts'
+import { type Installation, releaseSelector, upgradeCommand } from './installation.ts'
 import { kinds, type PodSpec, type Workload } from './objects.ts'
 
 /** A Secret that pods mount, with the keys that they take of it. */
@@ -35,12 +35,14 @@ const merged = (needs: readonly Need[]): Need[] => {
 const secretTrouble = async (
   { api }: Cluster,
   { namespace, name, keys }: Need,
-  { release, instance, workerSecret }: Installation,
+  of: Installation,
   signal: AbortSignal,
 ): Promise<Trouble | undefined> => {
-  const made = name === `${instance}-keys` || name.startsWith(`${workerSecret}-`)
+  const { instance, workersNamespace, workerSecret } = of
+  const ofWorkers = namespace === workersNamespace && name.startsWith(`${workerSecret}-`)
+  const made = name === `${instance}-keys` || ofWorkers
   const advice = made
-    ? `the Job ${instance}-keys-… fills it: \`helm upgrade --reuse-values ${release} charts/shutterfleet\` runs it again; with keys.existingSecret it is yours`
+    ? `the Job ${instance}-keys-… fills it: ${upgradeCommand(of)} runs it again; with keys.existingSecret it is yours`
     : 'docs/kubernetes.md has what it must hold; pods read it at their start'
   try {
     const { data = {} } = await api.get<Secret>({ resource: kinds.secrets, namespace, name }, signal)
@@ -55,7 +57,7 @@ const secretTrouble = async (
 
 /** Whether the Secrets that pods of the release mount are there with their keys. No value of one is shown. */
 export const lookAtSecrets = async (cluster: Cluster, of: Installation, signal: AbortSignal): Promise<Found> => {
-  const { namespace, workersNamespace, workerSecret } = of
+  const { namespace, workersNamespace, jobsNamespace, workerSecret, hasAuthorities } = of
   const selection = { labelSelector: releaseSelector(of.release) }
   const list = <T extends KubeObject>(resource: typeof kinds.deployments | typeof kinds.statefulSets) =>
     listAll<T>(cluster, { resource, namespace }, signal, selection)
@@ -63,10 +65,10 @@ export const lookAtSecrets = async (cluster: Cluster, of: Installation, signal: 
   const pools = await listAll<PoolObject>(cluster, { resource: browserPools, namespace: workersNamespace }, signal)
   const needs = merged([
     ...workloads.flatMap(({ spec }) => needsOf(spec.template.spec, namespace)),
-    ...pools.map(({ spec }) => ({
-      namespace: workersNamespace,
-      name: `${workerSecret}-${spec.pool}`,
-      keys: workerKeys,
+    ...pools.map(({ spec: { pool } }) => ({
+      namespace: pool === 'proxied' ? jobsNamespace : workersNamespace,
+      name: `${workerSecret}-${pool}`,
+      keys: hasAuthorities ? [...workerKeys, 'ca.crt'] : workerKeys,
     })),
   ])
   const troubles: Trouble[] = []

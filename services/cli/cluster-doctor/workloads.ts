@@ -1,5 +1,5 @@
 import { type Cluster, type Found, listAll, type Trouble } from './cluster.ts'
-import { type Installation, releaseSelector } from './installation.ts'
+import { type Installation, releaseSelector, upgradeCommand } from './installation.ts'
 import { type Condition, conditionOf, kinds, type Pod, type Workload, componentOf } from './objects.ts'
 
 /** Deployments that every release has. */
@@ -63,11 +63,8 @@ const workloadTrouble = (workload: Workload, pods: readonly Pod[]): Trouble | un
 }
 
 /** Whether each service of the release is there, and all its pods are ready and of its latest revision. */
-export const lookAtDeployments = async (
-  cluster: Cluster,
-  { release, namespace }: Installation,
-  signal: AbortSignal,
-): Promise<Found> => {
+export const lookAtDeployments = async (cluster: Cluster, of: Installation, signal: AbortSignal): Promise<Found> => {
+  const { release, namespace } = of
   const selection = { labelSelector: releaseSelector(release) }
   const [deployments, statefulSets, pods] = await Promise.all([
     listAll<Workload>(cluster, { resource: kinds.deployments, namespace }, signal, selection),
@@ -79,7 +76,7 @@ export const lookAtDeployments = async (
     .filter((component) => !deployments.some((each) => componentOf(each) === component))
     .map((component) => ({
       detail: `the Deployment of ${component} is missing`,
-      advice: `\`helm upgrade --reuse-values ${release} charts/shutterfleet -n ${namespace}\` makes it again`,
+      advice: `${upgradeCommand(of)} makes it again`,
     }))
   const troubles = [...missing, ...workloads.flatMap((each) => workloadTrouble(each, pods) ?? [])]
   return { summary: `${workloads.length} with all their pods ready`, troubles }

@@ -74,6 +74,29 @@ t.test('doctor: without NetworkPolicies it warns', async (t) => {
   t.match(await found(t, 'policies', () => undefined), [{ ok: true }, { ok: true, detail: /^warning: there are none/ }])
 })
 
+t.test('doctor: workers have Secrets as the controller was told, and advice its namespace', async (t) => {
+  const told = { POOLS_NAMESPACE: 'pools', JOBS_NAMESPACE: 'jobs', POD_SECRET: 'worker', POD_EXTRA_CA: 'true' }
+  const env = Object.entries(told).map(([name, value]) => ({ name: `SHUTTERFLEET_${name}`, value }))
+  const item = { ...controller, spec: { template: { spec: { containers: [{ name: 'controller', env }] } } } }
+  const pools = ['standard', 'proxied'].map((pool) => ({ metadata: { name: pool }, spec: { pool } }))
+  const data = { 'nats-url': 'bg==', 'opening-keys': 'bw==', 'egress-token': 'ZQ==' }
+  const answer = (path: string): Answer | undefined => {
+    if (path.endsWith('/deployments')) return [200, { items: [item] }]
+    if (path.endsWith('/namespaces/pools/browserpools')) return [200, { items: pools }]
+    if (path.endsWith('/namespaces/pools/secrets/worker-standard')) return [200, { data }]
+    if (path.endsWith('/namespaces/jobs/secrets/worker-proxied')) return [200, { data }]
+    return path.includes('/secrets/') ? [404, { message: 'not there' }] : undefined
+  }
+  const advice = /`helm upgrade --reset-then-reuse-values shots charts\/shutterfleet -n here`/
+  t.match(await found(t, 'secrets', answer), [
+    { ok: false, detail: 'worker-standard in pools lacks ca.crt', advice },
+    // The Job of the chart fills none in another namespace.
+    { ok: false, detail: 'worker-proxied in jobs lacks ca.crt', advice: /^docs\/kubernetes\.md/ },
+  ])
+  const [missing] = await found(t, 'deployments', answer)
+  t.match(missing, { ok: false, advice })
+})
+
 t.test('doctor: without a cluster nothing else is checked', async (t) => {
   const wanted = { namespace: undefined, release: undefined }
   const env = { SHUTTERFLEET_KUBECONFIG: '/nowhere' }
