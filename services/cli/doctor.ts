@@ -9,7 +9,7 @@ import { metersCheck } from '#local/doctor/meters-check.ts'
 import { outsideChecks } from '#local/doctor/outside-checks.ts'
 import { findChromium, findNats, findPostgres, findStealthChromium } from '#local/find-programs.ts'
 import { type LocalFile, readLocalFile } from '#local/local-file.ts'
-import { readLocalSettings } from '#local/local-settings.ts'
+import { directUrlOf, readLocalSettings } from '#local/local-settings.ts'
 import { programSearch } from '#local/program-search.ts'
 import { readEnv } from '#shared/config/read-env.ts'
 import { knownNames } from '#shared/config/settings/all.ts'
@@ -45,7 +45,7 @@ const gatherChecks = async ({ env, root }: CommandContext, typed: Typed): Promis
     ...outsideChecks({
       postgresBin,
       natsServer,
-      databaseUrl: local?.database_url ?? settings.givenDatabaseUrl,
+      databaseUrl: local?.database_url ?? directUrlOf(settings),
       natsUrl: local?.nats_url ?? settings.givenNatsUrl,
       objectStore: local?.object_store ?? settings.s3Url,
     }),

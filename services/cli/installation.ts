@@ -1,7 +1,7 @@
 import { resolve } from 'node:path'
 import { pathsOf, readPrivate } from '#local/data-folder.ts'
 import { type LocalFile, readLocalFile } from '#local/local-file.ts'
-import { optionalPepper } from '#local/local-settings.ts'
+import { directUrlOf, optionalPepper } from '#local/local-settings.ts'
 import type { Secrets } from '#local/secrets.ts'
 import { type Env, readEnv } from '#shared/config/read-env.ts'
 import { knownNames } from '#shared/config/settings/all.ts'
@@ -13,8 +13,8 @@ import { flagText, type Typed } from './command.ts'
 const settings = {
   ...clientSettings,
   data: localSettings.data,
-  databaseUrl: localSettings.givenDatabaseUrl,
-  directUrl: databaseSettings.databaseDirectUrl,
+  givenDatabaseUrl: localSettings.givenDatabaseUrl,
+  databaseDirectUrl: databaseSettings.databaseDirectUrl,
 }
 
 /** The data folder that a command is about, as an absolute path: `--data`, else the environment, else the default. */
@@ -45,9 +45,12 @@ export const findInterface = async (env: Env, typed: Typed): Promise<{ baseUrl: 
   return { baseUrl: baseUrl ?? local.base_url, apiKey: apiKey || local.api_key }
 }
 
+/** Address of PostgreSQL itself from the environment; undefined where it names no database. */
+export const givenDirectUrl = (env: Env): string | undefined => directUrlOf(readEnv(settings, env, knownNames))
+
 /** Address of the database: of the folder that `--data` names, else from the environment, else of the default folder. */
 export const findDatabaseUrl = async (env: Env, typed: Typed): Promise<string> => {
-  const { databaseUrl, directUrl = databaseUrl } = readEnv(settings, env, knownNames)
+  const directUrl = givenDirectUrl(env)
   if (directUrl !== undefined && flagText(typed, 'data') === undefined) return directUrl
   return (await runningInstallation(dataFolderOf(env, typed), ', or set SHUTTERFLEET_DATABASE_URL')).database_url
 }

@@ -1,12 +1,9 @@
 import { openDatabase } from '#shared/db/connection.ts'
-import { readEnv } from '#shared/config/read-env.ts'
-import { knownNames } from '#shared/config/settings/all.ts'
-import { localSettings } from '#shared/config/settings/local.ts'
 import { pathsOf } from '#local/data-folder.ts'
 import { readLocalFile } from '#local/local-file.ts'
 import { type Command, type CommandContext, dataFlag, flagText, type Typed, UsageError } from './command.ts'
 import { readDuration } from './duration.ts'
-import { dataFolderOf, notRunning } from './installation.ts'
+import { dataFolderOf, givenDirectUrl, notRunning } from './installation.ts'
 import { draw } from './top/draw.ts'
 import { refresh } from './top/refresh.ts'
 import { type Snapshot, type Sources, takeSnapshot, windowSeconds } from './top/snapshot.ts'
@@ -38,7 +35,7 @@ type Addresses = {
 /** Of the installation on the data folder, unless flag and environment name another. Throws `SERVICE_UNAVAILABLE` where nothing does. */
 const addressesOf = async ({ env }: CommandContext, typed: Typed): Promise<Addresses> => {
   const given = metricsUrlOf(typed)
-  const { databaseUrl } = readEnv({ databaseUrl: localSettings.givenDatabaseUrl }, env, knownNames)
+  const databaseUrl = givenDirectUrl(env)
   const elsewhere = given !== undefined || (databaseUrl !== undefined && flagText(typed, 'data') === undefined)
   if (elsewhere) return { of: given ? new URL(given).host : 'database', databaseUrl, controllerUrl: given }
   const folder = dataFolderOf(env, typed)

@@ -243,8 +243,8 @@ const outboxEvents = (log: Logger, metrics: Metrics) => {
     },
     deletionsFinished: (captures) => deletions.inc(captures),
     objectsRemoved: (objects) => removed.inc(objects),
-    streamsMissing: () => log.warn('streams are missing and are made'),
-    consumersMissing: () => log.warn('consumers are missing and are made'),
+    streamsMissing: () => log.warn('NATS streams missing, recreating them'),
+    consumersMissing: () => log.warn('NATS consumers missing, recreating them'),
     maxPayloadTooSmall: (bytes) =>
       log.warn(
         { bytes, needed: maxMessageBytes },
@@ -283,7 +283,7 @@ const loopEvents = (log: Logger, metrics: Metrics) => {
     metersChecked: (captures) => drift.set(captures),
     loopFailed: (loop, error, first) => {
       failures.inc({ loop })
-      if (first) log.error({ loop, err: error }, 'loop failed; it goes on trying')
+      if (first) log.error({ loop, err: error }, 'loop failed, retrying')
     },
     loopRecovered: (loop) => log.info({ loop }, 'loop recovered'),
     counted: (counts) => {

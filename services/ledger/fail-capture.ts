@@ -19,7 +19,9 @@ export const failCapture = async (
   id: string,
   { end, mayEnd }: { readonly end: FailedEnd | undefined; readonly mayEnd: (capture: JudgedCapture) => boolean },
 ): Promise<ChangedCapture | undefined> => {
+  const judged: { capture?: JudgedCapture } = {}
   const { captures, roomMade } = await changeCaptures(database, [id], (capture) => {
+    judged.capture = capture
     const { attempts, unendedStarts } = capture
     return mayEnd(capture) && end ? { change: { attempts, unendedStarts, begins: false, end } } : {}
   })
@@ -28,8 +30,8 @@ export const failCapture = async (
   for (const capture of ended) publishCompletion(queue, capture)
   // The others follow it: no worker ever sees them.
   const own = ended.find((capture) => capture.id === id)
-  if (!own || !end) return undefined
-  events.ended(own, end)
+  if (!own || !end || !judged.capture) return undefined
+  events.ended(judged.capture, end)
   await purgeSubject(queue, capturesStream.name, captureSubject(own))
   return own
 }

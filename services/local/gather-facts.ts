@@ -2,7 +2,7 @@ import type { Env } from '#shared/config/read-env.ts'
 import type { QueueUserName } from '#shared/queue/permissions.ts'
 import type { DataFolder } from './data-folder.ts'
 import type { Programs } from './find-programs.ts'
-import type { LocalSettings } from './local-settings.ts'
+import { directUrlOf, type LocalSettings } from './local-settings.ts'
 import { choosePorts } from './ports.ts'
 import { postgresUser } from './postgres.ts'
 import { keepSecrets } from './secrets.ts'
@@ -29,6 +29,7 @@ export const gatherFacts = async ({ env, settings, folder, programs }: FactSourc
     secrets,
     ports,
     databaseUrl: settings.givenDatabaseUrl ?? ownDatabase,
+    directUrl: directUrlOf(settings) ?? ownDatabase,
     natsUrlOf: (user) => settings.givenNatsUrl ?? ownNats(user),
     s3Url: settings.s3Url,
     objectsFolder: folder.objects,

@@ -6,6 +6,7 @@ export type LocalFile = {
   readonly base_url: string
   readonly api_key: string
   readonly account_id: string
+  /** PostgreSQL itself, past a pooler. */
   readonly database_url: string
   /** With the user that may do everything, where the NATS server is our own. */
   readonly nats_url: string

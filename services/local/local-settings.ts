@@ -4,7 +4,7 @@ import { type Setting, text } from '#shared/config/setting.ts'
 import { controllerSettings } from '#shared/config/settings/controller.ts'
 import { gatewaySettings } from '#shared/config/settings/gateway.ts'
 import { localSettings } from '#shared/config/settings/local.ts'
-import { storageSettings, trustSettings } from '#shared/config/settings/outside.ts'
+import { databaseSettings, storageSettings, trustSettings } from '#shared/config/settings/outside.ts'
 import { webhookSettings } from '#shared/config/settings/webhooks.ts'
 import { workerSettings } from '#shared/config/settings/worker.ts'
 
@@ -30,6 +30,7 @@ export const optionalPepper = optional(gatewaySettings.keyPepper)
 
 const settings = {
   ...localSettings,
+  databaseDirectUrl: databaseSettings.databaseDirectUrl,
   gatewayPort: gatewaySettings.gatewayPort,
   allowTargets: gatewaySettings.allowTargets,
   publicUrl: gatewaySettings.publicUrl,
@@ -43,6 +44,15 @@ const settings = {
   stealthChromium: optional(workerSettings.stealthChromium),
   keyPepper: optionalPepper,
 }
+
+/** Address of PostgreSQL itself, past a pooler; undefined where no database is given. */
+export const directUrlOf = ({
+  givenDatabaseUrl,
+  databaseDirectUrl,
+}: {
+  readonly givenDatabaseUrl: string | undefined
+  readonly databaseDirectUrl: string | undefined
+}): string | undefined => givenDatabaseUrl && (databaseDirectUrl ?? givenDatabaseUrl)
 
 /** What one-machine operation itself reads; services read the rest of the environment. */
 export type LocalSettings = ValuesOf<typeof settings>

@@ -19,7 +19,7 @@ export const prepareDatabase = async (
       logPath: join(folder.logs, 'prepare.log'),
       env: {
         ...machineEnv(facts.operator),
-        [`${prefix}DATABASE_URL`]: facts.databaseUrl,
+        [`${prefix}DATABASE_URL`]: facts.directUrl,
         [`${prefix}KEY_PEPPER`]: facts.secrets.keyPepper,
         [`${prefix}API_KEY`]: kept?.apiKey ?? '',
         [`${prefix}PLANS`]: plansFile,

@@ -87,7 +87,7 @@ const localFileOf = (
   base_url: baseUrl,
   api_key: account.apiKey,
   account_id: account.accountId,
-  database_url: facts.databaseUrl,
+  database_url: facts.directUrl,
   nats_url: facts.natsUrlOf('operator'),
   object_store: objectStoreUrl(facts),
   services,

@@ -19,6 +19,8 @@ export type Facts = {
   readonly secrets: Secrets
   readonly ports: Ports
   readonly databaseUrl: string
+  /** PostgreSQL itself: another address than `databaseUrl` where that is a pooler. */
+  readonly directUrl: string
   readonly natsUrlOf: (user: QueueUserName) => string
   /** Undefined: images are files below `objectsFolder`. */
   readonly s3Url: string | undefined
@@ -69,6 +71,11 @@ const serviceEnv = (facts: Facts, settings: Settings, values: Readonly<Record<st
   }
 }
 
+const database = ({ databaseUrl, directUrl }: Facts): Readonly<Record<string, string>> => ({
+  DATABASE_URL: databaseUrl,
+  DATABASE_DIRECT_URL: directUrl === databaseUrl ? '' : directUrl,
+})
+
 const storage = ({ s3Url, objectsFolder, ports, secrets }: Facts): Readonly<Record<string, string>> =>
   s3Url === undefined
     ? {
@@ -107,7 +114,7 @@ export const webhooksEnv = (facts: Facts): ProcessEnv => ({
     facts,
     { ...commonSettings, ...databaseSettings, ...trustSettings, ...webhookSettings },
     {
-      DATABASE_URL: facts.databaseUrl,
+      ...database(facts),
       PUBLIC_URL: gatewayUrl(facts),
       WEBHOOK_EGRESS: `127.0.0.1:${facts.ports.webhookEgress}`,
       EGRESS_TOKEN: facts.secrets.webhookEgressToken,
@@ -128,7 +135,7 @@ export const gatewayEnv = (facts: Facts): ProcessEnv => ({
     facts,
     { ...commonSettings, ...databaseSettings, ...queueSettings, ...storageSettings, ...gatewaySettings },
     {
-      DATABASE_URL: facts.databaseUrl,
+      ...database(facts),
       NATS_URL: facts.natsUrlOf('gateway'),
       ...storage(facts),
       KEY_PEPPER: facts.secrets.keyPepper,
@@ -149,7 +156,7 @@ export const ledgerEnv = (facts: Facts): ProcessEnv => ({
   ...serviceEnv(
     facts,
     { ...commonSettings, ...databaseSettings, ...queueSettings, ...storageSettings, ...ledgerSettings },
-    { DATABASE_URL: facts.databaseUrl, NATS_URL: facts.natsUrlOf('ledger'), ...storage(facts) },
+    { ...database(facts), NATS_URL: facts.natsUrlOf('ledger'), ...storage(facts) },
   ),
 })
 

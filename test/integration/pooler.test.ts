@@ -1,5 +1,13 @@
+import { execFile } from 'node:child_process'
+import { mkdir } from 'node:fs/promises'
+import { join, resolve } from 'node:path'
+import { promisify } from 'node:util'
 import t from 'tap'
 import { runLedger } from '#ledger/app.ts'
+import { pathsOf } from '#local/data-folder.ts'
+import { gatherFacts } from '#local/gather-facts.ts'
+import { readLocalSettings } from '#local/local-settings.ts'
+import { prepareDatabase } from '#local/prepare-database.ts'
 import { createAccount } from '#shared/db/accounts.ts'
 import { openDatabase } from '#shared/db/connection.ts'
 import { defaultPlans } from '#shared/db/default-plans.ts'
@@ -21,6 +29,8 @@ import {
   startSender,
 } from '#test/helpers/webhook-sender.ts'
 
+type Printed = { readonly stdout: string }
+const root = resolve(import.meta.dirname, '../..')
 const server = await startPostgres(t)
 /** Fewer than the services open connections: they take turns. */
 const sessions = 3
@@ -77,6 +87,64 @@ t.test('pooler: without the address of PostgreSQL itself the failure names the s
   const { url } = await server.createDatabase()
   await using database = openDatabase({ url: bouncer.through(url), poolMax: 2 })
   await t.rejects(database.query('select 1'), { message: /SHUTTERFLEET_DATABASE_DIRECT_URL/ })
+})
+
+t.test('pooler: a statement that is given up on does not hold up the failure of its transaction', async (t) => {
+  await using pooled = await openPooled()
+  await using database = openDatabase({ ...pooled, poolMax: 2, statementMs: 1100 })
+  const ends: string[] = []
+  const stuck = database.transaction(async (sql) => {
+    await sql.query('set local statement_timeout = 0')
+    // The client gives up after 3.1 s; a rollback would wait for another 3.1 s.
+    await sql.query('select pg_sleep(60)')
+  })
+  const noted = t
+    .rejects(stuck, { code: 'SERVICE_UNAVAILABLE', message: /read timeout/ })
+    .then(() => ends.push('given up'))
+  await Promise.all([noted, pooled.query('select pg_sleep(5)').then(() => ends.push('slept'))])
+  t.same(ends, ['given up', 'slept'])
+  t.same(await database.query('select 1 as one'), [{ one: 1 }], 'the next one has another connection')
+})
+
+t.test('pooler: an error that a commit throws does not run the transaction again', async (t) => {
+  await using database = await openPooled()
+  await database.query('create table written (n integer)')
+  await database.query(`create function refuse() returns trigger language plpgsql as
+    $$ begin raise exception 'refused' using errcode = '42883'; end $$`)
+  await database.query(`create constraint trigger late after insert on written deferrable initially deferred
+    for each row execute function refuse()`)
+  const insert = 'insert into written values (1)'
+  const runs = { transaction: 0, entities: 0 }
+  const transaction = database.transaction((sql) => {
+    runs.transaction += 1
+    return sql.query(insert)
+  })
+  const entities = database.entities((em) => {
+    runs.entities += 1
+    return em.execute(insert)
+  })
+  await t.rejects(transaction, { message: /refused/ })
+  await t.rejects(entities, { message: /refused/ })
+  t.same(runs, { transaction: 1, entities: 1 })
+})
+
+t.test('pooler: up, doctor and top go past it', async (t) => {
+  const { url: directUrl } = await server.createDatabase()
+  const env = {
+    PATH: process.env['PATH'],
+    SHUTTERFLEET_DATABASE_URL: bouncer.through(directUrl),
+    SHUTTERFLEET_DATABASE_DIRECT_URL: directUrl,
+  }
+  const folder = pathsOf(t.testdir())
+  await mkdir(folder.logs)
+  const programs = { chromium: '', stealthChromium: undefined }
+  const facts = await gatherFacts({ env, settings: readLocalSettings(env, 1), folder, programs })
+  const prepared = await prepareDatabase({ facts, folder, root, plansFile: '' }, new AbortController().signal)
+  t.match(prepared, { apiKey: /^sk_live_/ })
+  const run = (...args: readonly string[]) =>
+    promisify(execFile)(join(root, 'bin/shutterfleet'), args, { env }).catch((error: unknown) => error as Printed)
+  t.match((await run('doctor', '--data', join(folder.path, 'none'))).stdout, /^ok +postgresql +PostgreSQL .*, answers/m)
+  t.notMatch((await run('top', '--once')).stdout, /captures not read/)
 })
 
 t.test('pooler: gateway and ledger work through it', async (t) => {

@@ -19,7 +19,7 @@ const tell = ({ queue, events }: Dependencies, capture: ChangedCapture, { before
   if (change?.begins && before.attempts === 0) {
     events.begun(capture, Math.max(0, before.ageMs - judgement.begunMsAgo))
   }
-  if (change?.end) events.ended(capture, change.end)
+  if (change?.end) events.ended(before, change.end)
   if (judgement.losers.length > 0) events.lost(capture.id, judgement.losers)
   for (const reason of judgement.ignored) events.reportIgnored(capture.id, reason)
 }

@@ -4,19 +4,33 @@ import { AppError } from '#shared/errors/app-error.ts'
 
 const pem = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g
 
-/** The certificates of the PEM file that a variable names, as PEM; none where it is empty. Throws `CONFIGURATION` where the file holds none. */
+const readOne = (text: string): string | undefined => {
+  try {
+    return new X509Certificate(text).toString()
+  } catch {
+    return undefined
+  }
+}
+
+/**
+ * The certificates of the PEM file that a variable names, as PEM; none where it is empty. One that cannot be read is skipped with
+ * a warning on standard error. Throws `CONFIGURATION` where the file cannot be read or holds none.
+ */
 export const readExtraCertificates = async (
   path: string,
   variable = 'SHUTTERFLEET_EXTRA_CA',
 ): Promise<readonly string[]> => {
   if (path === '') return []
   const problem = `${variable} = ${path}, holds no certificates`
-  try {
-    const texts = (await readFile(path, 'utf8')).match(pem) ?? []
-    const certificates = texts.map((text) => new X509Certificate(text).toString())
-    if (certificates.length > 0) return certificates
-  } catch (cause) {
+  const text = await readFile(path, 'utf8').catch((cause: unknown) => {
     throw new AppError('CONFIGURATION', { publicMessage: problem, cause })
+  })
+  const read = (text.match(pem) ?? []).map(readOne)
+  const certificates = read.filter((certificate) => certificate !== undefined)
+  if (certificates.length === 0) throw new AppError('CONFIGURATION', { publicMessage: problem })
+  for (const [index, certificate] of read.entries()) {
+    if (certificate !== undefined) continue
+    process.stderr.write(`${variable} = ${path}, certificate ${index + 1} cannot be read and is skipped\n`)
   }
-  throw new AppError('CONFIGURATION', { publicMessage: problem })
+  return certificates
 }

@@ -5,7 +5,7 @@ import type { Status } from '#shared/capture/status.ts'
 import type { CaptureErrorCode } from '#shared/errors/catalog.ts'
 import { type Database, onlyRow, type Sql } from './connection.ts'
 
-/** A capture as it is judged, its row locked. */
+/** A capture as it is judged, its row locked; never one that follows another. */
 export type JudgedCapture = {
   readonly id: string
   readonly accountId: string
@@ -66,11 +66,8 @@ export type CaptureChange = {
 /** A judgement: what to change, if anything, and objects that no record will refer to. */
 export type Judgement = { readonly change?: CaptureChange | undefined; readonly losers?: readonly string[] }
 
-/** A capture after its judgement. */
-export type ChangedCapture = Pick<
-  JudgedCapture,
-  'id' | 'accountId' | 'pool' | 'lane' | 'status' | 'objectKey' | 'traceparent'
-> & {
+/** A capture after its judgement, or one that ended with what it follows. */
+export type ChangedCapture = Pick<JudgedCapture, 'id' | 'accountId' | 'pool' | 'lane' | 'status' | 'objectKey'> & {
   /** Whether this very call brought its end. */
   readonly ended: boolean
 }

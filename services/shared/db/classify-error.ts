@@ -5,9 +5,8 @@ import { trustAdvice } from '#shared/errors/untrusted-authority.ts'
 const repeatable = new Set(['40001', '40P01'])
 
 /**
- * What PostgreSQL says where a function, or a type of one, was replaced under a statement, as an upgrade does: that it is gone,
- * by name or by number, or not as it was. Nothing else of ours meets class 42 (rule violation) or XX000 (internal error), and
- * the same statement finds the new one.
+ * SQLSTATE of a statement whose function, or a type of it, was replaced meanwhile, as an upgrade does: it is gone, by name or by
+ * number, or not as it was. The same statement finds the new one; a schema that is not migrated yet gives class 42 until it is.
  */
 const replaced = /^(42...|XX000)$/
 
@@ -27,17 +26,27 @@ const codeOf = (thrown: unknown): string => {
   return typeof code === 'string' ? code : ''
 }
 
+/** Whether a transaction was rolled back for another one, be it in its `commit`. */
+export const isConflict = (thrown: unknown): boolean => repeatable.has(codeOf(thrown))
+
+/** `FATAL` or `PANIC` ends the session, and what was committed is not known. */
+const isReplaced = (thrown: unknown): boolean =>
+  replaced.test(codeOf(thrown)) && (thrown as { severity?: unknown }).severity === 'ERROR'
+
 /** Whether a transaction that met this error may simply be run again: it was rolled back whole, by deadlock, by conflict, or for a function that was replaced meanwhile. */
-export const isRepeatable = (thrown: unknown): boolean =>
-  repeatable.has(codeOf(thrown)) || replaced.test(codeOf(thrown))
+export const isRepeatable = (thrown: unknown): boolean => isConflict(thrown) || isReplaced(thrown)
 
 /** Whether a prepared statement was refused for being one; nothing was done. */
 export const isUnprepared = (thrown: unknown): boolean => unprepared.has(codeOf(thrown))
 
+/** Whether the client lost the connection, or gave up on a statement that the server may still run. */
+export const isUnanswered = (thrown: unknown): boolean =>
+  socketCodes.has(codeOf(thrown)) || (thrown instanceof Error && connectionWords.test(thrown.message))
+
 const isUnavailable = (thrown: unknown): boolean => {
   const code = codeOf(thrown)
   if (repeatable.has(code) || unavailableCodes.has(code) || unavailableClasses.has(code.slice(0, 2))) return true
-  return socketCodes.has(code) || (thrown instanceof Error && connectionWords.test(thrown.message))
+  return isReplaced(thrown) || isUnanswered(thrown)
 }
 
 /** A pooler of transactions takes no bounds for a session. */

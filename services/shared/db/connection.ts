@@ -5,7 +5,7 @@ import { MikroORM, type SqlEntityManager } from '@mikro-orm/postgresql'
 import type { ValuesOf } from '#shared/config/read-env.ts'
 import type { databaseSettings } from '#shared/config/settings/outside.ts'
 import { AppError } from '#shared/errors/app-error.ts'
-import { classifyDatabaseError, isRepeatable, isUnprepared } from './classify-error.ts'
+import { classifyDatabaseError, isConflict, isRepeatable, isUnanswered, isUnprepared } from './classify-error.ts'
 import { entities } from './entities/all.ts'
 import { keepListening, type Listening } from './listen.ts'
 import { migrations } from './migrations/all.ts'
@@ -31,7 +31,7 @@ export type Sql = {
  */
 export type Database = Sql &
   AsyncDisposable & {
-    /** Runs `work` in one transaction. A deadlock or conflict runs it again, three times in all, so it must have no other effect. */
+    /** Runs `work` in one transaction. A deadlock, a conflict or a function replaced meanwhile runs it again, as it does a `query`: three times in all, so it must have no other effect. */
     readonly transaction: <T>(work: (sql: Sql) => Promise<T>) => Promise<T>
     /** As `transaction`, for use cases that work with entities. */
     readonly entities: <T>(work: (entities: SqlEntityManager) => Promise<T>) => Promise<T>
@@ -151,22 +151,50 @@ const createKeeper = () => {
   }
 }
 
+/** Only a conflict is run again after its commit was sent: a classified error is not. */
+const throwOfCommit = (error: unknown): never => {
+  throw isConflict(error) ? error : classifyDatabaseError(error)
+}
+
 const runOnce = async <T>(pool: Pool, begin: string, work: (sql: Sql) => Promise<T>): Promise<T> => {
   const client = await pool.connect()
   let broken = false
   try {
     await client.query(begin)
     const result = await work(sqlOn(client))
-    await client.query('commit')
+    await client.query('commit').catch(throwOfCommit)
     return result
   } catch (error) {
-    await client.query('rollback').catch(() => {
-      broken = true
-    })
+    // A rollback would wait behind a statement that is stuck; the end of the connection rolls back too.
+    broken = isUnanswered(error)
+    if (!broken) {
+      await client.query('rollback').catch(() => {
+        broken = true
+      })
+    }
     throw error
   } finally {
     client.release(broken)
   }
+}
+
+const runEntities = async <T>(
+  fork: SqlEntityManager,
+  bound: string | undefined,
+  work: (entities: SqlEntityManager) => Promise<T>,
+): Promise<T> => {
+  let commits = false
+  const run = fork.transactional(async (em) => {
+    if (bound) await em.execute(bound)
+    const result = await work(em)
+    await em.flush()
+    commits = true
+    return result
+  })
+  return run.catch((error: unknown) => {
+    if (commits) return throwOfCommit(error)
+    throw error
+  })
 }
 
 const classified = async <T>(work: () => Promise<T>): Promise<T> => {
@@ -225,15 +253,7 @@ export const openDatabase = (options: DatabaseOptions): Database => {
     orm,
     query,
     transaction: (work) => withPool((pool) => runOnce(pool, begin, work)),
-    entities: (work) =>
-      track(
-        classified(() =>
-          orm.em.fork().transactional(async (em) => {
-            if (bound) await em.execute(bound)
-            return work(em)
-          }),
-        ),
-      ),
+    entities: (work) => track(classified(() => runEntities(orm.em.fork(), bound, work))),
     hear: (channel, heard) => {
       if (direct) return direct.open().hear(channel, heard)
       const disposed = new AbortController()

@@ -48,7 +48,7 @@ export const readRecentCaptures = async (
   const [counts, stages, failures] = await Promise.all([
     database.query<RecentCount>(
       `with recent as (
-         (select pool, 'accepted' as as_what from capture where id >= $1::uuid limit $3)
+         (select pool, 'accepted' as as_what from capture where id >= $1::uuid order by id desc limit $3)
          union all
          (select pool, status from capture where completed_at > $2 order by completed_at desc limit $4))
        select pool as queue,

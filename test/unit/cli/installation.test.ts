@@ -2,7 +2,7 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import t from 'tap'
 import type { Typed } from '#cli/command.ts'
-import { dataFolderOf, findDatabaseUrl, findInterface, findKeyPepper } from '#cli/installation.ts'
+import { dataFolderOf, findDatabaseUrl, findInterface, findKeyPepper, givenDirectUrl } from '#cli/installation.ts'
 
 const typed = (flags: Typed['flags'] = {}): Typed => ({ flags, operands: [] })
 
@@ -39,6 +39,9 @@ t.test('variables stand in for it, and a folder that is named wins over the data
   }
   t.strictSame(await findInterface(env, typed()), { baseUrl: 'http://env', apiKey: 'env-key' })
   t.equal(await findDatabaseUrl(env, typed()), 'postgres://env')
+  const direct = { SHUTTERFLEET_DATABASE_DIRECT_URL: 'postgres://direct' }
+  t.equal(await findDatabaseUrl({ ...env, ...direct }, typed()), 'postgres://direct', 'past the pooler')
+  t.equal(givenDirectUrl(direct), undefined, 'without a pooler there is none to go past')
   t.equal(await findKeyPepper(env, typed()), 'env-pepper')
   t.equal(await findDatabaseUrl(env, typed({ data: running(t.testdir()) })), 'postgres://local')
 })

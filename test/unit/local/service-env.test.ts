@@ -52,6 +52,7 @@ const facts: Facts = {
   },
   ports: { gateway: 1, objects: 2, egress: 3, webhookEgress: 6, postgres: 4, nats: 5 },
   databaseUrl: 'postgres://database',
+  directUrl: 'postgres://database',
   natsUrlOf: (user) => `nats://${user}`,
   s3Url: undefined,
   objectsFolder: '/data/objects',
@@ -70,6 +71,19 @@ const namesOf = (env: Readonly<Record<string, string>>) => Object.keys(env)
 
 t.test('a process sees of the machine what it needs, and no foreign secret', (t) => {
   t.strictSame(machineEnv(operator), { PATH: '/bin', NODE_COMPILE_CACHE: '/cache' })
+  t.end()
+})
+
+t.test('services go past a pooler only where one is given, whatever the environment holds', (t) => {
+  const left = { ...facts, operator: { ...operator, SHUTTERFLEET_DATABASE_DIRECT_URL: 'postgres://elsewhere' } }
+  for (const envOf of [gatewayEnv, ledgerEnv, webhooksEnv]) {
+    t.match(envOf(left), { SHUTTERFLEET_DATABASE_DIRECT_URL: '' })
+    const pooled = envOf({ ...left, databaseUrl: 'postgres://pooler' })
+    t.match(pooled, {
+      SHUTTERFLEET_DATABASE_URL: 'postgres://pooler',
+      SHUTTERFLEET_DATABASE_DIRECT_URL: 'postgres://database',
+    })
+  }
   t.end()
 })
 

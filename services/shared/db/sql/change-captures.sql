@@ -98,8 +98,7 @@ begin
 
   followers := (
     select coalesce(json_agg(json_build_object('id', f.id, 'accountId', f.account_id, 'pool', f.pool, 'lane', f.lane,
-                                               'status', f.status, 'objectKey', f.object_key,
-                                               'traceparent', f.traceparent)), '[]')
+                                               'status', f.status, 'objectKey', f.object_key)), '[]')
       from capture f where f.id = any (v_followers));
   room_made := exists (
     select from lane_meter l join unnest(v_changes) as n

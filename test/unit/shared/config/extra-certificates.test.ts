@@ -10,6 +10,18 @@ t.test('all certificates of a file are read, whatever stands between them', asyn
   t.equal((await readExtraCertificates(path)).length, 2)
 })
 
+t.test('a certificate that cannot be read is skipped with a warning that names its place', async (t) => {
+  const path = join(t.testdir(), 'ca.pem')
+  const broken = '-----BEGIN CERTIFICATE-----\nxx\n-----END CERTIFICATE-----'
+  writeFileSync(path, `${rootCertificates[0]}\n${broken}\n${rootCertificates[1]}\n`)
+  const written = t.capture(process.stderr, 'write', () => true)
+  t.equal((await readExtraCertificates(path, 'NAME')).length, 2)
+  t.same(
+    written().map(({ args }) => args[0]),
+    [`NAME = ${path}, certificate 2 cannot be read and is skipped\n`],
+  )
+})
+
 t.test('where no file is named there are none', async (t) => {
   t.same(await readExtraCertificates(''), [])
 })

@@ -2,7 +2,7 @@ import t from 'tap'
 import { classifyDatabaseError, isRepeatable } from '#shared/db/classify-error.ts'
 import { AppError } from '#shared/errors/app-error.ts'
 
-const withCode = (code: string) => Object.assign(new Error('x'), { code })
+const withCode = (code: string, severity?: string) => Object.assign(new Error('x'), { code, severity })
 
 t.test('a server that is away, going away or too slow is unavailable', async (t) => {
   const codes = ['08006', '53300', '53100', '57P01', '57P05', '57014', '55P03', '25P03', '25006', '40001', '40P01']
@@ -14,8 +14,14 @@ t.test('a server that is away, going away or too slow is unavailable', async (t)
   }
 })
 
+t.test('a function that stays away, as before a migration, is unavailable', async (t) => {
+  for (const code of ['42883', '42P01', 'XX000']) {
+    t.equal(classifyDatabaseError(withCode(code, 'ERROR')).code, 'SERVICE_UNAVAILABLE', code)
+  }
+})
+
 t.test('everything else is a fault of ours, and keeps its cause', async (t) => {
-  for (const thrown of [withCode('23505'), withCode('42P01'), new Error('x'), 'x', undefined]) {
+  for (const thrown of [withCode('23505', 'ERROR'), withCode('XX000', 'FATAL'), new Error('x'), 'x', undefined]) {
     const error = classifyDatabaseError(thrown)
     t.equal(error.code, 'SERVER_ERROR')
     t.equal(error.cause, thrown)
@@ -28,7 +34,8 @@ t.test(
   'only what was rolled back because of another transaction, or of a replaced function, is run again',
   async (t) => {
     for (const code of ['40001', '40P01', '42704', '42883', '42804', 'XX000'])
-      t.equal(isRepeatable(withCode(code)), true)
+      t.equal(isRepeatable(withCode(code, 'ERROR')), true)
+    for (const code of ['42883', 'XX000']) t.equal(isRepeatable(withCode(code, 'FATAL')), false, 'the session is over')
     for (const thrown of [withCode('57P01'), withCode('ECONNRESET'), new Error('x'), null]) {
       t.equal(isRepeatable(thrown), false)
     }
