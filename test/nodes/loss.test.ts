@@ -12,7 +12,9 @@ const outside = await startOutsideServices(cluster.network)
 t.teardown(() => outside[Symbol.asyncDispose]())
 await prepareRelease(cluster, outside)
 const release = releaseOf(cluster, outside, 'helm4')
-const topologySpreadConstraints = [{ topologyKey: 'kubernetes.io/hostname', maxSkew: 1, whenUnsatisfiable: 'ScheduleAnyway' }]
+const topologySpreadConstraints = [
+  { topologyKey: 'kubernetes.io/hostname', maxSkew: 1, whenUnsatisfiable: 'ScheduleAnyway' },
+]
 const sized = (minReplicas: number, maxReplicas: number) => ({
   pools: {
     standard: {
