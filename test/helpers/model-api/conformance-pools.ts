@@ -31,7 +31,7 @@ const versions = async ({ api }: Stage) => {
   const ref = one(browserPools, 'versions')
   const generations: unknown[] = []
   const note = (object: Stored) => generations.push([object.metadata.generation, at(object, 'spec', 'replicas')])
-  note(await make(api, browserPools, poolOf('versions')))
+  note(await make(api, browserPools, poolOf('versions', { autoscaling: { enabled: false } })))
   note(await api.patch<Stored>(ref, merge({ metadata: { labels: { a: 'b' } } })))
   note(await api.patch<Stored>(ref, merge({ spec: { paused: true } })))
   note(await api.patch<Stored>(ref, merge({ status: { queue: 9 } })))
