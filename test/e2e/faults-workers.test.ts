@@ -3,7 +3,7 @@ import { createServer, type ServerResponse } from 'node:http'
 import { resolve } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import t from 'tap'
-import { browserPools } from '#shared/kube/browser-pool.ts'
+import { type BrowserPool, browserPools } from '#shared/kube/browser-pool.ts'
 import { captureLabel, poolLabels, selectorOf } from '#shared/kube/names.ts'
 import { startCluster } from '#test/helpers/cluster.ts'
 import { egressToken, startClusterQueue } from '#test/helpers/cluster-queue.ts'
@@ -123,6 +123,10 @@ t.test('of real workers one that serves is not the one that goes, and what it se
   await eventually(() => held.length > 0, { withinMs: 30_000, what: 'the page is asked for' })
   const serving = queue.rows.get(id)?.starts[0]?.pod
   const idle = (await podsOf('fixed')).map(({ metadata }) => metadata.name).find((name) => name !== serving) ?? ''
+  // Heartbeats of a served capture are gathered for half a second: until then both look idle.
+  await eventually(async () => (await cluster.get<BrowserPool>('browserpools', 'fixed')).status?.busySlots === 1, {
+    what: 'the operator knows who serves',
+  })
   await size(1)
   await outage()
   await eventually(async () => (await podsOf('fixed')).length === 1, { withinMs: 90_000, what: 'one goes' })
