@@ -11,28 +11,32 @@ import { makeCertificate, startReceiver } from './webhook-receiver.ts'
 /** The state of a socket in /proc that listens. */
 const listens = '0A'
 
-/** Ports that a process listens on. */
-const portsOf = (pid: number): number[] => {
+/**
+ * Port of a worker's metrics: of its two the one that it has listened on for less time. The other is its canary's, whose
+ * connections are counted; undefined before both are there.
+ */
+const metricsPortOf = (pid: number): number | undefined => {
   const sockets = new Set(
     readdirSync(`/proc/${pid}/fd`).map((fd) => /^socket:\[(\d+)\]$/.exec(readlinkSync(`/proc/${pid}/fd/${fd}`))?.[1]),
   )
   const rows = readFileSync(`/proc/${pid}/net/tcp`, 'utf8').trim().split('\n').slice(1)
-  return rows
+  const own = rows
     .map((row) => row.trim().split(/\s+/))
     .filter(([, , , state, , , , , , inode]) => state === listens && sockets.has(inode))
-    .map(([, local = '']) => Number.parseInt(local.split(':')[1] ?? '', 16))
+    .toSorted((a, b) => Number(a[9]) - Number(b[9]))
+  return own.length < 2 ? undefined : Number.parseInt(own.at(-1)?.[1]?.split(':')[1] ?? '', 16)
 }
 
 /** Where the metrics of the workers of this machine are; only the controller is told of it. */
 const workerTargets = async ({ pid }: System): Promise<string[]> => {
   const workers = processTree(pid).filter(({ command }) => command.includes('services/worker/main.ts'))
-  const ports = workers.flatMap((worker) => portsOf(worker.pid))
-  const isWorker = async (port: number) => {
-    const response = await fetch(`http://127.0.0.1:${port}/metrics`, { signal: AbortSignal.timeout(2000) })
+  const hosts = workers.map((worker) => `127.0.0.1:${metricsPortOf(worker.pid)}`)
+  const isWorker = async (host: string) => {
+    const response = await fetch(`http://${host}/metrics`, { signal: AbortSignal.timeout(2000) })
     return (await response.text()).includes('shutterfleet_worker')
   }
-  const found = await Promise.all(ports.map((port) => isWorker(port).catch(() => false)))
-  return ports.filter((_, index) => found[index]).map((port) => `127.0.0.1:${port}`)
+  const found = await Promise.all(hosts.map((host) => isWorker(host).catch(() => false)))
+  return hosts.filter((_, index) => found[index])
 }
 
 const targetsOf = async (system: System): Promise<string[]> => {
