@@ -2,8 +2,8 @@ import { summarizeJobs } from '#controller/proxied/proxied-events.ts'
 import type { ProxiedDecision, ProxiedObservation } from '#controller/proxied/proxied.ts'
 import type { Trouble } from '#controller/pool.ts'
 import type { BrowserPool, BrowserPoolStatus } from '#shared/kube/browser-pool.ts'
-import { poolSelector, selectorOf } from '#shared/kube/names.ts'
-import { type Condition, stamped } from './conditions.ts'
+import { composeStatus } from './compose-status.ts'
+import type { Condition } from './conditions.ts'
 
 /** What the status of a pool of Jobs is computed from. */
 export type ProxiedStatusParts = {
@@ -28,30 +28,23 @@ const troubleWords: Readonly<Record<Trouble, readonly [string, Condition<'Degrad
 
 /** Status of a pool of Jobs after a reconciliation. Of the conditions only ScalingLimited changes with the number of captures. */
 export const proxiedStatus = (parts: ProxiedStatusParts): BrowserPoolStatus => {
-  const { pool, seen, decision } = parts
-  const { name, generation } = pool.metadata
-  const { jobs, ready, busy } = summarizeJobs(seen)
-  return {
-    observedGeneration: generation,
-    ...(seen.jobs !== 'unknown' && { replicas: Number(jobs), readyReplicas: Number(ready), busySlots: Number(busy) }),
-    desiredReplicas: decision.wanted,
-    ...(seen.backlog !== 'unknown' && {
-      queue: seen.backlog.pending,
-      oldestWaitSeconds: Math.floor(seen.backlog.oldestMs / 1000),
-    }),
-    reason: decision.reason,
-    selector: selectorOf(poolSelector(parts.instance, name)),
-    conditions: [
-      stamped(parts, 'Ready', readyCondition(parts)),
-      stamped(parts, 'Reconciling', reconciled),
-      stamped(parts, 'Stalled', notStalled),
-      stamped(parts, 'Progressing', settled),
-      stamped(parts, 'MetricsAvailable', metricsAvailableCondition(parts)),
-      stamped(parts, 'ScalingActive', scalingActiveCondition(parts)),
-      stamped(parts, 'ScalingLimited', scalingLimitedCondition(parts)),
-      stamped(parts, 'Degraded', degradedCondition(parts)),
-    ],
-  }
+  const { jobs, ready, busy } = summarizeJobs(parts.seen)
+  return composeStatus(
+    parts,
+    parts.seen.jobs === 'unknown'
+      ? undefined
+      : { replicas: Number(jobs), readyReplicas: Number(ready), busySlots: Number(busy) },
+    {
+      Ready: readyCondition(parts),
+      Reconciling: reconciled,
+      Stalled: notStalled,
+      Progressing: settled,
+      MetricsAvailable: metricsAvailableCondition(parts),
+      ScalingActive: scalingActiveCondition(parts),
+      ScalingLimited: scalingLimitedCondition(parts),
+      Degraded: degradedCondition(parts),
+    },
+  )
 }
 
 const unknownJobs = 'The API server cannot be read: the Jobs are unknown, so none is created.'
