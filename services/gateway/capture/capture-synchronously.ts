@@ -19,19 +19,28 @@ import type { HeadStart, Waiter } from './waiters.ts'
 /** Seconds after which a client whose capture goes on may look for it. */
 const lookAgainSeconds = 2
 
+/** An answer without its body: the capture is accepted, and found under its address. */
+export const acceptedHead = (
+  context: Pick<Context, 'publicUrl'>,
+  { id, shared, caller, isReplay }: CreatedCapture,
+): Answer => ({
+  status: 202,
+  caller,
+  isReplay,
+  headers: {
+    location: captureUrls(context.publicUrl(), id).status,
+    'x-screenshot-id': id,
+    ...(shared === 'hit' && { 'x-cache': 'HIT' }),
+  },
+})
+
 /** The contract's flat answer: the capture goes on, and is found under its address. */
 export const acceptedResponse = (context: Pick<Context, 'publicUrl'>, created: CreatedCapture): Answer => {
-  const { id, status, url, webhookUrl, createdAt, shared, caller, isReplay } = created
+  const { id, status, url, webhookUrl, createdAt } = created
+  const head = acceptedHead(context, created)
   return {
-    status: 202,
-    caller,
-    isReplay,
-    headers: {
-      location: captureUrls(context.publicUrl(), id).status,
-      'retry-after': String(lookAgainSeconds),
-      'x-screenshot-id': id,
-      ...(shared === 'hit' && { 'x-cache': 'HIT' }),
-    },
+    ...head,
+    headers: { ...head.headers, 'retry-after': String(lookAgainSeconds) },
     body: {
       id,
       status,

@@ -1,6 +1,5 @@
 import { newId } from '#shared/db/new-id.ts'
-import { captureUrls } from '#shared/db/record.ts'
-import { captureSynchronously } from '#gateway/capture/capture-synchronously.ts'
+import { acceptedHead, captureSynchronously } from '#gateway/capture/capture-synchronously.ts'
 import { createCapture } from '#gateway/capture/create-capture.ts'
 import { readCaptureRequest } from '#gateway/capture/read-request.ts'
 import { captureSchema } from '#gateway/openapi/capture-parameters.ts'
@@ -50,17 +49,7 @@ export const createScreenshot = operation({
       return await captureSynchronously(context, exchange, { request, response })
     const { traceparent } = exchange
     const created = await createCapture(context, { id: newId(), lane: 'normal', request, traceparent })
-    const { id, status, url, options, createdAt, shared, caller, isReplay } = created
-    return {
-      status: 202,
-      caller,
-      isReplay,
-      headers: {
-        location: captureUrls(context.publicUrl(), id).status,
-        'x-screenshot-id': id,
-        ...(shared === 'hit' && { 'x-cache': 'HIT' }),
-      },
-      body: { data: { id, status, url, options, created_at: createdAt } },
-    }
+    const { id, status, url, options, createdAt } = created
+    return { ...acceptedHead(context, created), body: { data: { id, status, url, options, created_at: createdAt } } }
   },
 })
