@@ -47,6 +47,7 @@ export type Events = {
   readonly loopFailed: (loop: LoopName, error: AppError, first: boolean) => void
   readonly loopRecovered: (loop: LoopName) => void
   readonly streamsMissing: () => void
+  readonly streamsLostMessages: () => void
   readonly consumersMissing: () => void
   /** Large captures will fail: the NATS server takes messages of this many bytes at most. */
   readonly maxPayloadTooSmall: (bytes: number) => void
@@ -244,6 +245,7 @@ const outboxEvents = (log: Logger, metrics: Metrics) => {
     deletionsFinished: (captures) => deletions.inc(captures),
     objectsRemoved: (objects) => removed.inc(objects),
     streamsMissing: () => log.warn('NATS streams missing, recreating them'),
+    streamsLostMessages: () => log.warn('NATS streams lost messages, publishing their captures again'),
     consumersMissing: () => log.warn('NATS consumers missing, recreating them'),
     maxPayloadTooSmall: (bytes) =>
       log.warn(

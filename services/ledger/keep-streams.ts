@@ -38,14 +38,15 @@ const wentBack = (streams: readonly StreamState[], seen: readonly StreamState[])
 
 /**
  * Makes streams and consumers where any is missing. What streams held is put back first, so that a crash in between loses
- * nothing; where only consumers are gone, as when making them was cut short, the streams hold what they held. Answers whether
- * something was amiss.
+ * nothing; where only consumers are gone, as when making them was cut short, the streams hold what they held. Resolves to
+ * whether anything was missing.
  */
 const mend = async (ledger: Dependencies, streams: readonly StreamState[], seen: readonly StreamState[]) => {
   const areMissing = streams.length < 2
-  if (areMissing) ledger.events.streamsMissing()
-  if (areMissing || wentBack(streams, seen)) await putBack(ledger)
-  else if (await consumersExist(ledger.queue)) return false
+  if (areMissing || wentBack(streams, seen)) {
+    ledger.events[areMissing ? 'streamsMissing' : 'streamsLostMessages']()
+    await putBack(ledger)
+  } else if (await consumersExist(ledger.queue)) return false
   else ledger.events.consumersMissing()
   await declare(ledger)
   ledger.relayBell.ring()

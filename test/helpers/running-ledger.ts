@@ -16,6 +16,18 @@ import { createTenant, type Tenant } from './tenant.ts'
 /** The window of captures that are admitted at a time. */
 export const windowSize = 16
 
+/** Runs a ledger until the end of the test. Resolves when it is ready. */
+export const runUntilTeardown = async (test: Parameters<typeof openQueue>[0], ledger: Ledger): Promise<void> => {
+  const stop = new AbortController()
+  const ready = Promise.withResolvers<void>()
+  const running = runLedger(ledger, stop.signal, ready.resolve)
+  test.teardown(async () => {
+    stop.abort()
+    await running
+  })
+  await Promise.race([ready.promise, running])
+}
+
 /** Starts a ledger on a database of its own and an empty queue. Its events and backlogs are kept. */
 export const startLedger = async (
   test: Parameters<typeof openQueue>[0],
@@ -30,14 +42,7 @@ export const startLedger = async (
   queue.subscribe(eventFilter, ({ data }) => ended.push(eventCodec.decode(data)))
   const backlogs: BacklogMessage[] = []
   queue.subscribe(backlogSubject('standard'), ({ data }) => backlogs.push(backlogCodec.decode(data)))
-  const stop = new AbortController()
-  const ready = Promise.withResolvers<void>()
-  const running = runLedger(ledger, stop.signal, ready.resolve)
-  test.teardown(async () => {
-    stop.abort()
-    await running
-  })
-  await Promise.race([ready.promise, running])
+  await runUntilTeardown(test, ledger)
   const tenant = await createTenant(database)
   return { database, queue, ledger, ended, backlogs, tenant, endings: (id: string) => ended.filter((e) => e.id === id) }
 }
