@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { mask } from '#shared/capture/mask-url.ts'
-import { type ParsedCapture, parseCapture } from '#shared/capture/parse-capture.ts'
+import { type ParsedCapture, parseCapture } from '#gateway/parameters/parse-capture.ts'
 import { acceptCaptureFor, type Refusal } from '#shared/db/accept-capture.ts'
 import type { Database } from '#shared/db/connection.ts'
 import { type FailedCapture, type FailedFilter, findFailed, requeueKeyOf } from '#shared/db/find-failed.ts'

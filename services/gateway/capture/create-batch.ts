@@ -1,5 +1,5 @@
 import { setImmediate as pause } from 'node:timers/promises'
-import { parseBatch, type ParsedBatch } from '#shared/capture/parse-batch.ts'
+import { parseBatch, type ParsedBatch } from '#gateway/parameters/parse-batch.ts'
 import type { Caller, NewCapture } from '#shared/db/accept-capture.ts'
 import type { FoundBatch } from '#shared/db/find-batch.ts'
 import { newId } from '#shared/db/new-id.ts'

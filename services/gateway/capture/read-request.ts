@@ -1,6 +1,6 @@
 import { collectFaults } from '#shared/capture/faults.ts'
 import { fromQuery } from '#shared/capture/from-query.ts'
-import { type CaptureRules, type ParsedCapture, parseCapture } from '#shared/capture/parse-capture.ts'
+import { type CaptureRules, type ParsedCapture, parseCapture } from '#gateway/parameters/parse-capture.ts'
 import type { Caller, Idempotency } from '#shared/db/accept-capture.ts'
 import { AppError, type FieldFaults, toAppError } from '#shared/errors/app-error.ts'
 import type { Context } from '#gateway/context.ts'
