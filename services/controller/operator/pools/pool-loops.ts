@@ -3,7 +3,7 @@ import { toAppError } from '#shared/errors/app-error.ts'
 import type { Pool } from '#shared/capture/lane.ts'
 import type { BrowserPool } from '#shared/kube/browser-pool.ts'
 import { objectName } from '#shared/kube/names.ts'
-import { type Bell, createBell } from '#shared/process/bell.ts'
+import { type Wakeup, createWakeup } from '#shared/process/wakeup.ts'
 import type { PoolRun, RunPool, TermDeps } from './pool-runner.ts'
 
 /** What loops are run with. */
@@ -21,7 +21,7 @@ type Loop = {
   /** Size that was requested while there was no Deployment. */
   requested: number
   turnedMs: number
-  readonly bell: Bell
+  readonly wakeup: Wakeup
   readonly stop: AbortController
 }
 
@@ -71,12 +71,12 @@ export class PoolLoops implements AsyncDisposable {
 
   /** Wakes the loop of the pool of this label. */
   wake(label: string): void {
-    for (const loop of this.#loops.values()) if (loop.label === label) loop.bell.ring()
+    for (const loop of this.#loops.values()) if (loop.label === label) loop.wakeup.notify()
   }
 
   /** Wakes the loops of all pools of a kind. */
   wakeKind(kind: Pool): void {
-    for (const { pool, bell } of this.#loops.values()) if (pool.spec.pool === kind) bell.ring()
+    for (const { pool, wakeup } of this.#loops.values()) if (pool.spec.pool === kind) wakeup.notify()
   }
 
   /** The size that was requested while there was no Deployment. */
@@ -100,7 +100,14 @@ export class PoolLoops implements AsyncDisposable {
     const { uid, name } = pool.metadata
     const { clock } = this.#deps.term
     const stop = new AbortController()
-    const loop = { label: objectName(name), pool, requested: 0, turnedMs: clock.nowMs(), bell: createBell(gapMs), stop }
+    const loop = {
+      label: objectName(name),
+      pool,
+      requested: 0,
+      turnedMs: clock.nowMs(),
+      wakeup: createWakeup(gapMs),
+      stop,
+    }
     this.#loops.set(uid, loop)
     this.#deps.applyChildren(name)
     const running = this.#reconcile(loop)
@@ -118,7 +125,7 @@ export class PoolLoops implements AsyncDisposable {
     }
     const run: PoolRun = {
       pool: () => loop.pool,
-      bell: loop.bell,
+      wakeup: loop.wakeup,
       turned,
       events: {
         ...events,

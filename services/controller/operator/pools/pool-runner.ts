@@ -9,7 +9,7 @@ import type { LoopTiming } from '#controller/loop.ts'
 import type { BrowserPool } from '#shared/kube/browser-pool.ts'
 import type { KubeApi } from '#shared/kube/client.ts'
 import type { Clock } from '#controller/kube/clock.ts'
-import type { Bell } from '#shared/process/bell.ts'
+import type { Wakeup } from '#shared/process/wakeup.ts'
 import type { Queue } from '#shared/queue/connection.ts'
 
 /** What the loops of all pools work with during one term. */
@@ -36,7 +36,7 @@ export type PoolRun = {
   readonly events: PoolEvents
   /** To be called at the end of each reconciliation that none of the events reports. */
   readonly turned: () => void
-  readonly bell: Bell
+  readonly wakeup: Wakeup
   /** Creates the pool's Deployment, with at least this many workers. */
   readonly create: (replicas: number) => void
   /** Why the pool's children cannot be applied. */

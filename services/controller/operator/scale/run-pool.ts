@@ -94,7 +94,7 @@ export const runPool: RunPool = async (deps, run, stop) => {
         if (decision.kind === 'drain') deps.occurred(run.pool(), draining(decision.pods))
         return applyDecision({ actuator, queue, pool: kind }, decision)
       },
-      bell: run.bell,
+      wakeup: run.wakeup,
       decided: (tick) => {
         isCalm = tick.decision.kind === 'hold' && tick.decision.reason === 'fixed'
         run.events.decided(tick, policy())

@@ -20,7 +20,7 @@ const setUp = () => {
     runs.set(name, run)
     if (state.throws) throw new Error('broken')
     while (!stop.aborted) {
-      await run.bell.wait(60_000, stop)
+      await run.wakeup.wait(60_000, stop)
       log.push(`turn ${name}`)
     }
     log.push(`end ${name}`)
