@@ -14,7 +14,7 @@ export type Attempted = {
   readonly givenUp: boolean
 }
 
-/** What the sender of webhooks tells its operators; one function for each event, log line and metric together. */
+/** Events for operators: one function each, for its log line and metric. */
 export type Events = {
   readonly attempted: (attempt: Attempted) => void
   /** The egress filter was not reached: deliveries wait, and it does not count as an attempt. */

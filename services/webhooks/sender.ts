@@ -33,7 +33,7 @@ export type Sender = Omit<PrepareDeps, 'database' | 'events'> & {
   readonly inFlightMax: number
   /** A sender that died is followed by another after this. */
   readonly leaseMs: number
-  /** Most time from one look to the next while it hears of what is queued, and nothing is due. */
+  /** Poll interval while the listening connection stands and nothing is due. */
   readonly idleMs: number
   readonly now: () => Date
   readonly chance: () => number
