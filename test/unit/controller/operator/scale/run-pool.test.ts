@@ -23,7 +23,10 @@ const startLoop = (synced: Promise<void>) => {
         lists += 1
       },
       deployment: () => undefined,
+      budget: () => undefined,
     },
+    turns: { written: { newerThan: () => undefined } },
+    applyFailed: () => {},
     podStarts: {
       onWorker: () => ({ [Symbol.dispose]: () => {} }),
       startsOf: () => ({ starts: { ready: 0, failed: 0 }, startMs: undefined, provisionMs: undefined }),
@@ -42,8 +45,6 @@ const startLoop = (synced: Promise<void>) => {
     wakeup: createWakeup(1),
     events,
     turned: () => {},
-    create: () => {},
-    problem: () => undefined,
   }
   const stop = new AbortController()
   const running = runPool(deps as unknown as TermDeps, run as unknown as PoolRun, stop.signal)
