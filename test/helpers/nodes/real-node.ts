@@ -80,7 +80,8 @@ export const startNode = async (
   const inNetwork: RealNode['inNetwork'] = async (command, input = '') => {
     const pid = (await readFile(join(folder, 'pid'), 'utf8')).trim()
     const running = run('nsenter', [`--net=/proc/${pid}/ns/net`, '--', ...command], { timeout: commandMs })
-    running.child.stdin?.end(input)
+    // A command that reads no input may have ended before it is written; its exit code counts.
+    running.child.stdin?.on('error', () => {}).end(input)
     return (await running).stdout
   }
   return { name, folder, inNetwork, [Symbol.asyncDispose]: end }
