@@ -1,10 +1,45 @@
-import { forgetDeliveries, forgetQueues } from '#shared/db/note-attempts.ts'
-import { forgetReplays } from '#shared/db/forget-replays.ts'
+import type { Sql } from '#shared/db/connection.ts'
 import type { Ledger } from './context.ts'
 
 const batchRows = 500
 /** How long deliveries that ended are kept for their account to look at. */
 const deliveryDays = 30
+
+/** Forgets up to `limit` idempotency keys that are older than the 24 hours for which they count, the oldest first. Answers how many. */
+export const forgetReplays = async (database: Sql, limit: number): Promise<number> => {
+  const rows = await database.query(
+    `delete from idempotency_key where (account_id, key) in (
+       select account_id, key from idempotency_key where created_at <= now() - interval '24 hours'
+        order by created_at limit $1 for update skip locked)
+     returning key`,
+    [limit],
+  )
+  return rows.length
+}
+
+/** Forgets up to `limit` queues that nobody has taken from for an hour and in which nothing waits. Answers how many. */
+export const forgetQueues = async (database: Sql, limit: number): Promise<number> => {
+  const rows = await database.query(
+    `delete from webhook_queue where (account_id, host) in (
+       select account_id, host from webhook_queue where due_at is null and used_at < now() - interval '1 hour'
+        order by used_at limit $1 for update skip locked)
+     returning host`,
+    [limit],
+  )
+  return rows.length
+}
+
+/** Forgets up to `limit` deliveries that ended and are older than `days`. Answers how many. */
+export const forgetDeliveries = async (database: Sql, days: number, limit: number): Promise<number> => {
+  const rows = await database.query(
+    `delete from webhook_delivery where id in (
+       select id from webhook_delivery where created_at < now() - $1 * interval '1 day' and state <> 'pending'
+        order by created_at limit $2 for update skip locked)
+     returning id`,
+    [days, limit],
+  )
+  return rows.length
+}
 
 /**
  * Forgets one batch of idempotency keys that no longer count, of deliveries that ended 30 days ago and earlier, and of queues

@@ -1,7 +1,6 @@
-import { admitWaiting } from '#shared/db/admit-waiting.ts'
+import { onlyRow, type Sql } from '#shared/db/connection.ts'
 import { deleteOutbox } from '#shared/db/delete-outbox.ts'
 import { findMessage } from '#shared/db/find-capture.ts'
-import { takeOutbox } from '#shared/db/take-outbox.ts'
 import { publishCapture } from '#shared/queue/publish-capture.ts'
 import { AppError } from '#shared/errors/app-error.ts'
 import { actOnEach } from './act-on-each.ts'
@@ -18,6 +17,29 @@ const tooLarge: FailedEnd = {
   status: 'failed',
   code: 'JOB_FAILED',
   message: 'The capture is larger than the queue takes.',
+}
+
+/** Admits up to `limit` waiting captures, account by account in turns; see `sql/admit-waiting.sql`. Answers how many. */
+export const admitWaiting = async (
+  database: Sql,
+  bounds: { readonly windowSize: number; readonly limit: number },
+): Promise<number> => {
+  const statement = 'select admit_waiting($1, $2) as admitted'
+  return onlyRow(await database.query<{ admitted: number }>(statement, [bounds.windowSize, bounds.limit])).admitted
+}
+
+/** A capture that was taken is left to its taker this long; then the next one takes it. */
+const claimMs = 3000
+
+/** Claims up to `limit` admitted captures that the relay is to publish now, the longest due first. */
+export const takeOutbox = async (database: Sql, limit: number): Promise<string[]> => {
+  const rows = await database.query<{ id: string }>(
+    `update outbox set relay_at = now() + $2 * interval '1 millisecond' where capture_id in
+       (select capture_id from outbox where relay_at <= now() order by relay_at limit $1 for update skip locked)
+     returning capture_id as id`,
+    [limit, claimMs],
+  )
+  return rows.map(({ id }) => id)
 }
 
 /** Publishes one capture; one that NATS can never take fails, since nobody could ever begin it. */

@@ -1,4 +1,4 @@
-import type { Failure } from '#shared/db/note-attempts.ts'
+import type { Failure } from '#shared/errors/delivery-failures.ts'
 
 /** What came of an attempt; `not_tried` where our own filter could not be reached, which says nothing of the receiver. */
 export type Outcome = { readonly status: number | null; readonly failure: Failure | null } | 'not_tried'

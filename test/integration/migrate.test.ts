@@ -1,5 +1,5 @@
 import t from 'tap'
-import { acceptCapture } from '#shared/db/accept-capture.ts'
+import { acceptCapture } from '#gateway/db/accept-capture.ts'
 import { migrate } from '#shared/db/migrate.ts'
 import { eventually } from '#test/helpers/eventually.ts'
 import { startPostgres } from '#test/helpers/postgres.ts'

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { webhookEvents } from '#shared/db/webhooks.ts'
+import { webhookEvents } from '#gateway/db/webhooks.ts'
 import { openapiDocument } from '#gateway/openapi/document.ts'
 import { referencePage } from '#gateway/openapi/reference-page.ts'
 import { routes } from '#gateway/operations/routes.ts'

@@ -1,6 +1,6 @@
 import t from 'tap'
 import { featureNames } from '#shared/capture/features.ts'
-import { defaultPlans } from '#shared/db/default-plans.ts'
+import { defaultPlans } from '#local/default-plans.ts'
 
 const column = (name: keyof (typeof defaultPlans)[number]) => defaultPlans.map((plan) => plan[name])
 

@@ -1,4 +1,4 @@
-import type { Sql } from './connection.ts'
+import type { Sql } from '#shared/db/connection.ts'
 
 /** Who claimed a page and died is followed by another after this; longer than listing a page takes. */
 const claimSeconds = 60

@@ -1,7 +1,7 @@
 import type { Status } from '#shared/capture/status.ts'
 import { pools } from '#shared/capture/lane.ts'
-import type { Sql } from './connection.ts'
-import { isoTime } from './iso-time.ts'
+import type { Sql } from '#shared/db/connection.ts'
+import { isoTime } from '#shared/db/iso-time.ts'
 
 /** How far a capture is. */
 export type Progress = {

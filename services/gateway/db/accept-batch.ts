@@ -1,12 +1,6 @@
-import {
-  type AcceptOutcome,
-  acceptedOf,
-  type NewCapture,
-  relayAfterMs,
-  requestColumns,
-  type RequestRow,
-} from './accept-capture.ts'
-import { onlyRow, type Sql } from './connection.ts'
+import { type AcceptOutcome, acceptedOf, type NewCapture, relayAfterMs } from './accept-capture.ts'
+import { requestColumns, type RequestRow } from '#shared/db/check-request.ts'
+import { onlyRow, type Sql } from '#shared/db/connection.ts'
 
 /** Captures to accept together: 1 to 100 members that differ in what belongs to their URL alone. */
 export type NewBatch = Pick<

@@ -1,8 +1,8 @@
-import { findAccount, setDisabled } from './accounts.ts'
-import { type Actor, recordChange } from './audit.ts'
-import type { Database, Sql } from './connection.ts'
-import { AuditEntry } from './entities/audit-entry.ts'
-import { ApiKey } from './entities/api-key.ts'
+import { findAccount, setDisabled } from '#shared/db/accounts.ts'
+import { type Actor, recordChange } from '#shared/db/audit.ts'
+import type { Database, Sql } from '#shared/db/connection.ts'
+import { AuditEntry } from '#shared/db/entities/audit-entry.ts'
+import { ApiKey } from '#shared/db/entities/api-key.ts'
 
 const batchRows = 1000
 const batchCaptures = 100

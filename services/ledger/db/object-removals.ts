@@ -1,4 +1,4 @@
-import type { Sql } from './connection.ts'
+import type { Sql } from '#shared/db/connection.ts'
 
 /** Marks up to `limit` objects for removal whose retention has ended; their records stay. Answers how many. */
 export const expireObjects = async (database: Sql, limit: number): Promise<number> => {

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { AppError } from '#shared/errors/app-error.ts'
-import { type Database, onlyRow, type Sql } from './connection.ts'
-import { isoTime } from './iso-time.ts'
+import { type Database, onlyRow, type Sql } from '#shared/db/connection.ts'
+import { isoTime } from '#shared/db/iso-time.ts'
 
 /** Events that a webhook may be told of. Receivers ignore names that they do not know; more may come. */
 export const webhookEvents = [

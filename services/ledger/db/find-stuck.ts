@@ -1,5 +1,5 @@
 import type { Lane, Pool } from '#shared/capture/lane.ts'
-import type { Sql } from './connection.ts'
+import type { Sql } from '#shared/db/connection.ts'
 
 /** A capture whose latest attempt has had its worker's time without an end. */
 export type OverdueCapture = {

@@ -1,6 +1,6 @@
 import { maskQuery } from '#shared/capture/mask-url.ts'
-import type { Sql } from './connection.ts'
-import { isoTime } from './iso-time.ts'
+import type { Sql } from '#shared/db/connection.ts'
+import { isoTime } from '#shared/db/iso-time.ts'
 
 /** One try at a delivery. */
 export type AttemptView = {

@@ -1,6 +1,6 @@
-import type { FoundCapture } from './find-capture.ts'
-import type { Sql } from './connection.ts'
-import { isoTime } from './iso-time.ts'
+import type { FoundCapture } from '#shared/db/find-capture.ts'
+import type { Sql } from '#shared/db/connection.ts'
+import { isoTime } from '#shared/db/iso-time.ts'
 
 /** A batch and those of its captures that were not deleted, in input order; deleted ones stay counted. */
 export type FoundBatch = {

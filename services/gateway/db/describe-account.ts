@@ -1,4 +1,4 @@
-import type { Sql } from './connection.ts'
+import type { Sql } from '#shared/db/connection.ts'
 
 /** An account and its plan. Null where the plan has no such limit or price; prices are exact decimals as text. */
 export type DescribedAccount = {

@@ -1,7 +1,7 @@
-import { type Actor, recordChange } from './audit.ts'
-import type { Database, Sql } from './connection.ts'
-import { Maintenance } from './entities/maintenance.ts'
-import { isoTime } from './iso-time.ts'
+import { type Actor, recordChange } from '#shared/db/audit.ts'
+import type { Database, Sql } from '#shared/db/connection.ts'
+import { Maintenance } from '#shared/db/entities/maintenance.ts'
+import { isoTime } from '#shared/db/iso-time.ts'
 
 /** The one row of the table, and what the record of changes names. */
 const target = 'maintenance'

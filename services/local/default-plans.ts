@@ -1,5 +1,5 @@
 import { type Feature, featureNames } from '#shared/capture/features.ts'
-import type { PlanEntry } from './read-plans.ts'
+import type { PlanEntry } from '#shared/db/read-plans.ts'
 
 const hour = 3600
 const day = 24 * hour

@@ -1,5 +1,5 @@
 import type { Idempotency } from './accept-capture.ts'
-import { onlyRow, type Sql } from './connection.ts'
+import { onlyRow, type Sql } from '#shared/db/connection.ts'
 
 /** A request that came with an `Idempotency-Key`. */
 export type KeyedRequest = Idempotency & {

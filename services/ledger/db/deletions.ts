@@ -1,6 +1,6 @@
 import type { Lane, Pool } from '#shared/capture/lane.ts'
-import type { Sql } from './connection.ts'
-import { isoTime } from './iso-time.ts'
+import type { Sql } from '#shared/db/connection.ts'
+import { isoTime } from '#shared/db/iso-time.ts'
 
 /** What a deleted capture may have left outside of the database, to be looked for now. */
 export type Deletion = {

@@ -1,5 +1,5 @@
-import type { Sql } from './connection.ts'
-import { isoTime } from './iso-time.ts'
+import type { Sql } from '#shared/db/connection.ts'
+import { isoTime } from '#shared/db/iso-time.ts'
 
 /** Captures of one queue within the window. */
 export type RecentCount = {

@@ -1,5 +1,5 @@
 import { pools } from '#shared/capture/lane.ts'
-import type { Sql } from './connection.ts'
+import type { Sql } from '#shared/db/connection.ts'
 
 const requeue = (ids: string) => `
   insert into outbox (capture_id, account_id, pool, lane, created_at, relay_at)

@@ -1,6 +1,6 @@
 import type { Status } from '#shared/capture/status.ts'
-import { onlyRow, type Sql } from './connection.ts'
-import { captureColumns, type FoundCapture } from './find-capture.ts'
+import { onlyRow, type Sql } from '#shared/db/connection.ts'
+import { captureColumns, type FoundCapture } from '#shared/db/find-capture.ts'
 
 /** Which captures of an account are listed. Times are ISO 8601 UTC with microseconds, both inclusive, on `created_at`. */
 export type CaptureFilter = {

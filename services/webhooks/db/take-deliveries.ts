@@ -1,5 +1,5 @@
-import type { Sql } from './connection.ts'
-import { isoTime } from './iso-time.ts'
+import type { Sql } from '#shared/db/connection.ts'
+import { isoTime } from '#shared/db/iso-time.ts'
 
 /** How much may be taken, and how it is shared out. Counts are of deliveries in flight, over all senders together. */
 export type TakeBounds = {

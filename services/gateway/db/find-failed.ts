@@ -1,5 +1,5 @@
 import type { CaptureErrorCode } from '#shared/errors/catalog.ts'
-import type { Sql } from './connection.ts'
+import type { Sql } from '#shared/db/connection.ts'
 
 /** A failed capture, as far as its record still says what was asked for. */
 export type FailedCapture = {

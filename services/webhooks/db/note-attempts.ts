@@ -1,25 +1,6 @@
-import type { Sql } from './connection.ts'
+import type { Sql } from '#shared/db/connection.ts'
+import type { Failure } from '#shared/errors/delivery-failures.ts'
 import type { TakenDelivery } from './take-deliveries.ts'
-
-/**
- * Why an attempt failed: an answer that is not 2xx, or a redirect, which is not followed; an address that may not be
- * reached; a name without address; no connection, or one that broke; a certificate that is not trusted; too slow; an
- * answer that is not HTTP; or it waited so long that it was given up without one.
- */
-export const failures = [
-  'status',
-  'redirect',
-  'blocked',
-  'dns_failed',
-  'connection_failed',
-  'tls_failed',
-  'timeout',
-  'bad_answer',
-  'expired',
-] as const
-
-/** One reason of a failed attempt, as the log of deliveries names it. */
-export type Failure = (typeof failures)[number]
 
 /** What came of an attempt, and what becomes of its delivery. */
 export type NotedAttempt = {
@@ -132,30 +113,6 @@ export const expireDeliveries = async (database: Sql, ageMs: number, limit: numb
      insert into webhook_attempt (delivery_id, number, at, ms, error)
      select id, attempts, now(), 0, 'expired' from expired returning delivery_id`,
     [ageMs, limit],
-  )
-  return rows.length
-}
-
-/** Forgets up to `limit` queues that nobody has taken from for an hour and in which nothing waits. Answers how many. */
-export const forgetQueues = async (database: Sql, limit: number): Promise<number> => {
-  const rows = await database.query(
-    `delete from webhook_queue where (account_id, host) in (
-       select account_id, host from webhook_queue where due_at is null and used_at < now() - interval '1 hour'
-        order by used_at limit $1 for update skip locked)
-     returning host`,
-    [limit],
-  )
-  return rows.length
-}
-
-/** Forgets up to `limit` deliveries that ended and are older than `days`. Answers how many. */
-export const forgetDeliveries = async (database: Sql, days: number, limit: number): Promise<number> => {
-  const rows = await database.query(
-    `delete from webhook_delivery where id in (
-       select id from webhook_delivery where created_at < now() - $1 * interval '1 day' and state <> 'pending'
-        order by created_at limit $2 for update skip locked)
-     returning id`,
-    [days, limit],
   )
   return rows.length
 }
