@@ -1,6 +1,6 @@
 import { createServer } from 'node:net'
 import t from 'tap'
-import { parseCapture } from '#shared/capture/parse-capture.ts'
+import { parseCapture } from '#gateway/parameters/parse-capture.ts'
 import { webhookRetries } from '#shared/config/settings/webhooks.ts'
 import { redeliver } from '#gateway/db/deliveries.ts'
 import { newId } from '#gateway/db/new-id.ts'

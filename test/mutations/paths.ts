@@ -10,7 +10,7 @@ export const paths: readonly Mutation[] = [
   },
   {
     point: 'Success statuses',
-    file: 'services/gateway/operations/captures/create.ts',
+    file: 'services/gateway/capture/capture-synchronously.ts',
     find: 'status: 202,',
     replace: 'status: 201,',
   },

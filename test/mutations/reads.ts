@@ -12,13 +12,13 @@ const batches: readonly Mutation[] = [
   },
   {
     point: 'Batch request',
-    file: 'services/shared/capture/parse-batch.ts',
+    file: 'services/gateway/parameters/parse-batch.ts',
     find: 'else reportFaults(verdict.faults, place, faults)',
     replace: 'else reportFaults(verdict.faults, place + 1, faults)',
   },
   {
     point: 'Batch source',
-    file: 'services/shared/capture/parse-batch.ts',
+    file: 'services/gateway/parameters/parse-batch.ts',
     find: 'Object.entries({ url, html, markdown })',
     replace: 'Object.entries({ url, html })',
   },

@@ -1,6 +1,6 @@
 import { toAppError } from '#shared/errors/app-error.ts'
 import type { Delivery } from '#shared/queue/pull.ts'
-import { openStandingPull, type StandingPull } from '#shared/queue/standing-pull.ts'
+import { openStandingPull, type StandingPull } from '#ledger/standing-pull.ts'
 import { parseReportSubject } from '#shared/queue/subjects.ts'
 import { ledgerConsumer, resultsStream } from '#shared/queue/topology.ts'
 import type { Ledger } from '#ledger/context.ts'

@@ -1,4 +1,4 @@
-import { apply, setReplicas } from '#shared/kube/apply.ts'
+import { apply, setReplicas } from '#controller/kube/apply.ts'
 import type { KubeApi, Patch } from '#shared/kube/client.ts'
 import { fieldOwner, replicasOwner } from '#shared/kube/names.ts'
 import {

@@ -1,4 +1,4 @@
-import type { Clock } from '#shared/kube/clock.ts'
+import type { Clock } from '#controller/kube/clock.ts'
 import type { Kind } from './kind.ts'
 import { eventFor, type Match } from './reads.ts'
 import type { Stored } from './object.ts'

@@ -1,9 +1,9 @@
 import type { OperatorEvents } from '#controller/operator/events.ts'
 import { toAppError } from '#shared/errors/app-error.ts'
 import type { BrowserPool } from '#shared/kube/browser-pool.ts'
-import type { Clock } from '#shared/kube/clock.ts'
+import type { Clock } from '#controller/kube/clock.ts'
 import { outcomeOf } from '#shared/kube/kube-error.ts'
-import { WorkQueue } from '#shared/kube/work-queue.ts'
+import { WorkQueue } from '#controller/kube/work-queue.ts'
 import type { ApplyChildren } from './children.ts'
 
 /** What the queue works with. */

@@ -1,8 +1,8 @@
 import { AppError } from '#shared/errors/app-error.ts'
-import { apply } from '#shared/kube/apply.ts'
+import { apply } from '#controller/kube/apply.ts'
 import type { BrowserPool } from '#shared/kube/browser-pool.ts'
 import type { KubeApi } from '#shared/kube/client.ts'
-import type { Clock } from '#shared/kube/clock.ts'
+import type { Clock } from '#controller/kube/clock.ts'
 import { outcomeOf } from '#shared/kube/kube-error.ts'
 import {
   appliedAnnotation,

@@ -1,4 +1,4 @@
-import type { Clock } from '#shared/kube/clock.ts'
+import type { Clock } from '#controller/kube/clock.ts'
 import { rolloutOf } from './rollout.ts'
 import type { ObservedDeployment } from '#controller/operator/watch/observed-deployment.ts'
 

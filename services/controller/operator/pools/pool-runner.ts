@@ -8,7 +8,7 @@ import type { ControllerEvents, PoolEvents } from '#controller/events.ts'
 import type { LoopTiming } from '#controller/loop.ts'
 import type { BrowserPool } from '#shared/kube/browser-pool.ts'
 import type { KubeApi } from '#shared/kube/client.ts'
-import type { Clock } from '#shared/kube/clock.ts'
+import type { Clock } from '#controller/kube/clock.ts'
 import type { Bell } from '#shared/process/bell.ts'
 import type { Queue } from '#shared/queue/connection.ts'
 

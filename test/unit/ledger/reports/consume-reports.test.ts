@@ -8,7 +8,7 @@ import type { ErrorCode } from '#shared/errors/catalog.ts'
 import { startedCodec } from '#shared/queue/messages.ts'
 import { resultSubject, startedSubject } from '#shared/queue/subjects.ts'
 import type { Delivery } from '#shared/queue/pull.ts'
-import type { StandingPull } from '#shared/queue/standing-pull.ts'
+import type { StandingPull } from '#ledger/standing-pull.ts'
 import { createLogger } from '#shared/telemetry/logger.ts'
 import { createMetrics } from '#shared/telemetry/metrics.ts'
 
