@@ -97,6 +97,9 @@ const boundTransaction = (options: DatabaseOptions): string => {
     .join(', ')}`
 }
 
+/** What the entities are compared with leaves out the tables that none describes. */
+const otherTables = new RegExp(`^(?!(\\w+\\.)?(${entities.map(({ meta }) => meta.tableName).join('|')})$)`)
+
 const createOrm = (options: DatabaseOptions): MikroORM => {
   const bounds = boundsOf(options)
   return new MikroORM({
@@ -104,7 +107,7 @@ const createOrm = (options: DatabaseOptions): MikroORM => {
     entities: [...entities],
     extensions: [Migrator],
     migrations: { migrationsList: [...migrations], snapshot: false, silent: true },
-    schemaGenerator: { ignoreRoutines: true, ignoreTriggers: true },
+    schemaGenerator: { ignoreRoutines: true, ignoreTriggers: true, skipTables: [otherTables] },
     // A migration holds one connection for its lock and works on another.
     pool: { min: 0, max: Math.max(2, options.poolMax), idleTimeoutMillis: bounds.reuseMs },
     logger: () => {},
