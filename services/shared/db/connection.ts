@@ -8,7 +8,7 @@ import { AppError } from '#shared/errors/app-error.ts'
 import { classifyDatabaseError, isConflict, isRepeatable, isUnanswered, isUnprepared } from './classify-error.ts'
 import { entities } from './entities/all.ts'
 import { keepListening, type Listening } from './listen.ts'
-import { migrations } from './migrations/all.ts'
+import { migrations } from './migrations.ts'
 
 const usualStatementMs = 10_000
 const lockMs = 5000
@@ -106,7 +106,7 @@ const createOrm = (options: DatabaseOptions): MikroORM => {
     clientUrl: options.url,
     entities: [...entities],
     extensions: [Migrator],
-    migrations: { migrationsList: [...migrations], snapshot: false, silent: true },
+    migrations: { migrationsList: migrations, snapshot: false, silent: true },
     schemaGenerator: { ignoreRoutines: true, ignoreTriggers: true, skipTables: [otherTables] },
     // A migration holds one connection for its lock and works on another.
     pool: { min: 0, max: Math.max(2, options.poolMax), idleTimeoutMillis: bounds.reuseMs },

@@ -1,7 +1,6 @@
-import { Migration } from '@mikro-orm/migrations'
+-- Deleted captures, and the order in which rows become old.
 
-/** One row for each time that the ledger goes after what a deleted capture left outside of the database. */
-const deletions = `
+-- One row for each time that the ledger goes after what a deleted capture left outside of the database.
 create table deletion (
   capture_id uuid not null,
   step smallint not null,
@@ -13,16 +12,6 @@ create table deletion (
   primary key (capture_id, step)
 );
 create index deletion_due on deletion (due_at);
-`
 
-const ages = `
 create index capture_ended on capture (completed_at) where completed_at is not null;
 create index batch_age on batch (created_at);
-`
-
-/** Deleted captures, and the order in which rows become old. */
-export class TakeAwayWhatIsOver extends Migration {
-  override up(): void {
-    for (const statements of [deletions, ages]) this.addSql(statements)
-  }
-}

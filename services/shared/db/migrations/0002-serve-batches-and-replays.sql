@@ -1,6 +1,6 @@
-import { Migration } from '@mikro-orm/migrations'
+-- Batches, shared results, and requests that are sent again.
 
-const batches = `
+-- Captures that were accepted together, and what became of them; those that are deleted stay counted.
 create table batch (
   id uuid primary key,
   account_id uuid not null,
@@ -10,13 +10,11 @@ create table batch (
   failed integer not null default 0,
   created_at timestamptz not null
 ) with (fillfactor = 70);
-`
 
-/**
- * A follower waits for the capture of an identical request and ends with it, at no charge of its own. Indexes are partial,
- * so that a plain capture pays for none of them but the one by object.
- */
-const captures = `
+-- batch_index: place in the batch, from 0. webhook_url: where its end is sent, with the secrets that the caller put
+-- there. cache_key: SHA-256 of what identical requests have in common, shared for cache_seconds from completion on.
+-- A follower waits for the capture of an identical request and ends with it, at no charge of its own. Indexes are
+-- partial, so that a plain capture pays for none of them but the one by object.
 alter table capture
   add column batch_id uuid,
   add column batch_index integer,
@@ -30,9 +28,8 @@ create index capture_batch on capture (batch_id, batch_index) where batch_id is 
 create index capture_cache on capture (account_id, cache_key, created_at desc) where cache_key is not null;
 create index capture_followers on capture (follows) where follows is not null;
 create index capture_object on capture (object_key) where object_key is not null;
-`
 
-const replays = `
+-- A request that may be sent again under the key that its caller gave it: what it asked for, and what it was accepted as.
 create table idempotency_key (
   account_id uuid not null,
   key text not null,
@@ -44,11 +41,3 @@ create table idempotency_key (
 );
 create index idempotency_key_capture on idempotency_key (capture_id) where capture_id is not null;
 create index idempotency_key_age on idempotency_key (created_at);
-`
-
-/** Batches, shared results, and requests that are sent again. */
-export class ServeBatchesAndReplays extends Migration {
-  override up(): void {
-    for (const statements of [batches, captures, replays]) this.addSql(statements)
-  }
-}

@@ -1,6 +1,5 @@
-import { Migration } from '@mikro-orm/migrations'
+-- The tables of accounts, meters, captures and the outbox.
 
-const accounts = `
 create table plan (
   slug text primary key,
   name text not null,
@@ -37,13 +36,9 @@ create table api_key (
   created_at timestamptz not null
 );
 create index api_key_account on api_key (account_id);
-`
 
-/**
- * One row each, updated by every accept: room on the page (fillfactor) and no index on what changes keep those updates
- * inside the page. The tables stay small, so vacuum comes early.
- */
-const meters = `
+-- One row each, updated by every accept: room on the page (fillfactor) and no index on what changes keep those updates
+-- inside the page. The tables stay small, so vacuum comes early.
 create table account_meter (
   account_id uuid primary key constraint account_meter_account_id_foreign references account (id) on delete cascade,
   minute timestamptz,
@@ -51,6 +46,7 @@ create table account_meter (
   pending integer not null default 0
 ) with (fillfactor = 20, autovacuum_vacuum_threshold = 500, autovacuum_vacuum_scale_factor = 0);
 
+-- What an account has used of a period: reserved at accept, settled once completed.
 create table usage (
   account_id uuid not null constraint usage_account_id_foreign references account (id) on delete cascade,
   period date not null,
@@ -59,6 +55,8 @@ create table usage (
   primary key (account_id, period)
 ) with (fillfactor = 20, autovacuum_vacuum_threshold = 500, autovacuum_vacuum_scale_factor = 0);
 
+-- The captures of one lane of an account: admitted and not ended, waiting for room, and begun. What is admitted and has
+-- not begun is what the window bounds.
 create table lane_meter (
   account_id uuid not null constraint lane_meter_account_id_foreign references account (id) on delete cascade,
   pool text not null,
@@ -69,13 +67,9 @@ create table lane_meter (
   processing integer not null default 0,
   primary key (account_id, pool, lane)
 ) with (fillfactor = 20, autovacuum_vacuum_threshold = 500, autovacuum_vacuum_scale_factor = 0);
-`
 
-/**
- * No foreign key from the tables that every accept writes: its check would lock the account's row each time.
- * `options` and the like are json, not jsonb: they are only echoed, and json keeps their order and every character.
- */
-const captures = `
+-- No foreign key from the tables that every accept writes: its check would lock the account's row each time. options
+-- and the like are json, not jsonb: they are only echoed, and json keeps their order and every character.
 create table capture (
   id uuid primary key,
   account_id uuid not null,
@@ -83,13 +77,17 @@ create table capture (
   lane text not null,
   status text not null default 'pending' check (status in ('pending', 'processing', 'completed', 'failed')),
   url text,
+  -- What the record echoes, secrets masked.
   options json not null,
+  -- What only a worker can open; erased with the terminal status.
   sealed bytea,
   token_hash bytea not null,
   budget_ms integer not null,
   attempts integer not null default 0,
   unended_starts integer not null default 0,
+  -- When the latest attempt began, or the capture was last sent again after it: from then on its budget runs.
   attempt_started_at timestamptz,
+  -- First day of the period in which the charge was reserved.
   period date not null,
   charge text not null default 'reserved' check (charge in ('reserved', 'settled', 'released')),
   retention_seconds integer not null,
@@ -117,6 +115,7 @@ create index capture_list on capture (account_id, created_at desc, id desc);
 create index capture_pending on capture (pool, created_at) where status = 'pending';
 create index capture_processing on capture (attempt_started_at) where status = 'processing';
 
+-- An object that a record refers to.
 create table stored_object (
   key text primary key,
   capture_id uuid not null,
@@ -127,11 +126,13 @@ create table stored_object (
 );
 create index stored_object_expiry on stored_object (expires_at);
 
+-- An object that nothing refers to any more, to be deleted from the store.
 create table object_removal (
   key text primary key,
   not_before timestamptz not null
 );
 
+-- A capture that is not known to stand in the queue.
 create table outbox (
   capture_id uuid primary key,
   account_id uuid not null,
@@ -143,18 +144,9 @@ create table outbox (
 create index outbox_waiting on outbox (account_id, pool, lane, created_at, capture_id) where relay_at is null;
 create index outbox_due on outbox (relay_at) where relay_at is not null;
 comment on column outbox.relay_at is 'From when the relay publishes it; null while it waits for room in the window';
-`
 
-const functions = `
+-- Which text of a replaceable SQL function the database holds.
 create table sql_function (
   name text primary key,
   sha256 text not null
 );
-`
-
-/** The tables of accounts, meters, captures and the outbox. */
-export class CreateTables extends Migration {
-  override up(): void {
-    for (const statements of [accounts, meters, captures, functions]) this.addSql(statements)
-  }
-}
