@@ -1,43 +1,32 @@
 import type { Sql } from '#shared/db/connection.ts'
 import type { Ledger } from './context.ts'
+import { readStatement } from '#shared/db/read-statement.ts'
 
 const batchRows = 500
 /** How long deliveries that ended are kept for their account to look at. */
 const deliveryDays = 30
 
+const replays = readStatement(import.meta.dirname, 'db/sql/forget-replays.sql')
+
 /** Forgets up to `limit` idempotency keys that are older than the 24 hours for which they count, the oldest first. Answers how many. */
 export const forgetReplays = async (database: Sql, limit: number): Promise<number> => {
-  const rows = await database.query(
-    `delete from idempotency_key where (account_id, key) in (
-       select account_id, key from idempotency_key where created_at <= now() - interval '24 hours'
-        order by created_at limit $1 for update skip locked)
-     returning key`,
-    [limit],
-  )
+  const rows = await database.query(replays, [limit])
   return rows.length
 }
+
+const queues = readStatement(import.meta.dirname, 'db/sql/forget-queues.sql')
 
 /** Forgets up to `limit` queues that nobody has taken from for an hour and in which nothing waits. Answers how many. */
 export const forgetQueues = async (database: Sql, limit: number): Promise<number> => {
-  const rows = await database.query(
-    `delete from webhook_queue where (account_id, host) in (
-       select account_id, host from webhook_queue where due_at is null and used_at < now() - interval '1 hour'
-        order by used_at limit $1 for update skip locked)
-     returning host`,
-    [limit],
-  )
+  const rows = await database.query(queues, [limit])
   return rows.length
 }
 
+const deliveries = readStatement(import.meta.dirname, 'db/sql/forget-deliveries.sql')
+
 /** Forgets up to `limit` deliveries that ended and are older than `days`. Answers how many. */
 export const forgetDeliveries = async (database: Sql, days: number, limit: number): Promise<number> => {
-  const rows = await database.query(
-    `delete from webhook_delivery where id in (
-       select id from webhook_delivery where created_at < now() - $1 * interval '1 day' and state <> 'pending'
-        order by created_at limit $2 for update skip locked)
-     returning id`,
-    [days, limit],
-  )
+  const rows = await database.query(deliveries, [days, limit])
   return rows.length
 }
 

@@ -6,6 +6,7 @@ import { AppError } from '#shared/errors/app-error.ts'
 import { actOnEach } from './act-on-each.ts'
 import type { Ledger } from './context.ts'
 import { failCapture, type FailedEnd } from './fail-capture.ts'
+import { readStatement } from '#shared/db/read-statement.ts'
 
 type Dependencies = Pick<Ledger, 'database' | 'queue' | 'events' | 'relayBell' | 'windowCaptures'>
 
@@ -31,14 +32,11 @@ export const admitWaiting = async (
 /** A capture that was taken is left to its taker this long; then the next one takes it. */
 const claimMs = 3000
 
+const take = readStatement(import.meta.dirname, 'db/sql/take-outbox.sql')
+
 /** Claims up to `limit` admitted captures that the relay is to publish now, the longest due first. */
 export const takeOutbox = async (database: Sql, limit: number): Promise<string[]> => {
-  const rows = await database.query<{ id: string }>(
-    `update outbox set relay_at = now() + $2 * interval '1 millisecond' where capture_id in
-       (select capture_id from outbox where relay_at <= now() order by relay_at limit $1 for update skip locked)
-     returning capture_id as id`,
-    [limit, claimMs],
-  )
+  const rows = await database.query<{ id: string }>(take, [limit, claimMs])
   return rows.map(({ id }) => id)
 }
 

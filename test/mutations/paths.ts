@@ -52,7 +52,7 @@ export const paths: readonly Mutation[] = [
   },
   {
     point: 'Timestamps',
-    file: 'services/shared/db/iso-time.ts',
+    file: 'services/shared/db/sql/iso-time.sql',
     find: 'HH24:MI:SS.US',
     replace: 'HH24:MI:SS.MS',
   },

@@ -30,7 +30,7 @@ const batches: readonly Mutation[] = [
   },
   {
     point: 'Batch response',
-    file: 'services/gateway/db/find-batch.ts',
+    file: 'services/gateway/db/sql/find-batch.sql',
     find: 'order by c.batch_index)',
     replace: 'order by c.url)',
   },

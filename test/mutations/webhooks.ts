@@ -34,7 +34,7 @@ export const webhooks: readonly Mutation[] = [
   },
   {
     point: '`sent_at`',
-    file: 'services/webhooks/db/note-attempts.ts',
+    file: 'services/webhooks/db/sql/hand-back-deliveries.sql',
     find: 'sent_at = case when b.untried and d.attempts = 0 then null else d.sent_at end',
     replace: 'sent_at = d.sent_at',
   },
@@ -82,7 +82,7 @@ export const webhooks: readonly Mutation[] = [
   },
   {
     point: 'Signature',
-    file: 'services/webhooks/db/take-deliveries.ts',
+    file: 'services/webhooks/db/sql/take-due.sql',
     find: 'case when s.previous_until > now() then s.previous_sealed end',
     replace: 's.previous_sealed',
   },
@@ -106,7 +106,7 @@ export const webhooks: readonly Mutation[] = [
   },
   {
     point: 'Fairness',
-    file: 'services/webhooks/db/note-attempts.ts',
+    file: 'services/webhooks/db/sql/note-attempts.sql',
     find: 'greatest($3::integer, q.parallel / 2)',
     replace: 'q.parallel',
   },
@@ -148,7 +148,7 @@ export const webhooks: readonly Mutation[] = [
   },
   {
     point: 'Queue by account',
-    file: 'services/gateway/db/account-queue.ts',
+    file: 'services/gateway/db/sql/count-queue.sql',
     find: 'sum(l.admitted + l.waiting - l.processing)',
     replace: 'sum(l.admitted + l.waiting)',
   },
@@ -160,7 +160,7 @@ export const webhooks: readonly Mutation[] = [
   },
   {
     point: 'Queue by account',
-    file: 'services/gateway/db/find-failed.ts',
+    file: 'services/gateway/db/sql/find-failed.sql',
     find: 'c.completed_at >= $3',
     replace: 'c.created_at >= $3',
   },

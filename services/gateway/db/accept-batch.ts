@@ -1,4 +1,5 @@
 import { type AcceptOutcome, acceptedOf, type NewCapture, relayAfterMs } from './accept-capture.ts'
+import { callByName } from '#shared/db/call-by-name.ts'
 import { requestColumns, type RequestRow } from '#shared/db/check-request.ts'
 import { onlyRow, type Sql } from '#shared/db/connection.ts'
 
@@ -24,9 +25,6 @@ export type AcceptBatchOutcome = AcceptOutcome & {
   readonly admittedIds?: readonly string[]
 }
 
-const statement = `select ${requestColumns} from accept_batch($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14,
-  $15::uuid[], $16::text[], $17::text[], $18::bytea[], $19::bytea[], $20::bytea[], $21)`
-
 /**
  * Accepts all captures of a batch, or says why none, in one round trip; the order of the checks stands in
  * `sql/accept-batch.sql`. `windowSize` and `counted` as for `acceptCapture`.
@@ -37,29 +35,29 @@ export const acceptBatch = async (
   options: { windowSize: number; counted?: boolean },
 ): Promise<AcceptBatchOutcome> => {
   const { members } = batch
-  const rows = await database.query<RequestRow>(statement, [
-    batch.keyHash,
-    batch.originHost,
-    batch.features,
-    options.windowSize,
-    relayAfterMs,
-    options.counted ?? false,
-    batch.id,
-    batch.pool,
-    batch.lane,
-    batch.budgetMs,
-    batch.webhookUrl ?? null,
-    batch.cacheSeconds ?? null,
-    batch.idempotency?.key ?? null,
-    batch.idempotency?.requestSha256 ?? null,
-    members.map(({ id }) => id),
-    members.map(({ url }) => url),
-    members.map((member) => JSON.stringify(member.options)),
-    members.map(({ sealed }) => sealed),
-    members.map(({ tokenHash }) => tokenHash),
-    members.map(({ cacheKey }) => cacheKey ?? null),
-    batch.traceparent ?? null,
-  ])
-  const row = onlyRow(rows)
+  const { call, values } = callByName('accept_batch', {
+    key_hash: batch.keyHash,
+    origin_host: batch.originHost,
+    counted: options.counted ?? false,
+    window: options.windowSize,
+    relay_after_ms: relayAfterMs,
+    features: batch.features,
+    batch_id: batch.id,
+    pool: batch.pool,
+    lane: batch.lane,
+    budget_ms: batch.budgetMs,
+    webhook_url: batch.webhookUrl,
+    cache_seconds: batch.cacheSeconds,
+    idempotency_key: batch.idempotency?.key,
+    request_sha256: batch.idempotency?.requestSha256,
+    ids: members.map(({ id }) => id),
+    urls: members.map(({ url }) => url),
+    options: members.map((member) => JSON.stringify(member.options)),
+    sealed: members.map(({ sealed }) => sealed),
+    token_hashes: members.map(({ tokenHash }) => tokenHash),
+    cache_keys: members.map(({ cacheKey }) => cacheKey ?? null),
+    traceparent: batch.traceparent,
+  })
+  const row = onlyRow(await database.query<RequestRow>(`select ${requestColumns} from ${call}`, values))
   return { ...acceptedOf(row), admittedIds: row.admittedIds ?? [] }
 }

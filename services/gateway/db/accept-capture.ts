@@ -7,6 +7,7 @@ import {
   type Shared,
   verdictOf,
 } from '#shared/db/check-request.ts'
+import { callByName } from '#shared/db/call-by-name.ts'
 import { onlyRow, type Sql } from '#shared/db/connection.ts'
 
 /** What tells a request that is sent again: its `Idempotency-Key`, and the SHA-256 of what it asks for. */
@@ -68,10 +69,6 @@ export const acceptedOf = (row: RequestRow): AcceptOutcome => {
 /** How long the gateway's own publishing goes first; then the ledger's relay publishes what still stands in the outbox. */
 export const relayAfterMs = 2000
 
-const statement = `select ${requestColumns}
-  from accept_capture($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15,
-  $16, $17, $18, $19, $20, $21, $22)`
-
 /** A capture whoever asks for it. */
 type AskedFor = Omit<NewCapture, 'keyHash' | 'originHost'>
 
@@ -88,31 +85,31 @@ const accept = async (
   { keyHash, originHost, accountId, counted }: Asker,
   options: { windowSize: number; checkOnly?: boolean },
 ): Promise<AcceptOutcome> => {
-  const parameters = [
-    keyHash,
-    originHost,
-    capture.features,
-    options.checkOnly ?? false,
-    options.windowSize,
-    relayAfterMs,
-    capture.id,
-    capture.pool,
-    capture.lane,
-    capture.url,
-    JSON.stringify(capture.options),
-    capture.sealed,
-    capture.tokenHash,
-    capture.budgetMs,
+  const { call, values } = callByName('accept_capture', {
+    key_hash: keyHash,
+    origin_host: originHost,
+    account_id: accountId,
     counted,
-    capture.webhookUrl ?? null,
-    capture.sharing?.key ?? null,
-    capture.sharing?.seconds ?? null,
-    capture.idempotency?.key ?? null,
-    capture.idempotency?.requestSha256 ?? null,
-    accountId,
-    capture.traceparent ?? null,
-  ]
-  return acceptedOf(onlyRow(await database.query<RequestRow>(statement, parameters, 'keep')))
+    check_only: options.checkOnly ?? false,
+    window: options.windowSize,
+    relay_after_ms: relayAfterMs,
+    features: capture.features,
+    id: capture.id,
+    pool: capture.pool,
+    lane: capture.lane,
+    url: capture.url,
+    options: JSON.stringify(capture.options),
+    sealed: capture.sealed,
+    token_hash: capture.tokenHash,
+    budget_ms: capture.budgetMs,
+    webhook_url: capture.webhookUrl,
+    cache_key: capture.sharing?.key,
+    cache_seconds: capture.sharing?.seconds,
+    idempotency_key: capture.idempotency?.key,
+    request_sha256: capture.idempotency?.requestSha256,
+    traceparent: capture.traceparent,
+  })
+  return acceptedOf(onlyRow(await database.query<RequestRow>(`select ${requestColumns} from ${call}`, values, 'keep')))
 }
 
 /**

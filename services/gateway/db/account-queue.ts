@@ -2,6 +2,7 @@ import { findAccount } from '#shared/db/accounts.ts'
 import { type Actor, noteChange } from '#shared/db/audit.ts'
 import { changeCaptures } from '#shared/db/change-captures.ts'
 import type { Database, Sql } from '#shared/db/connection.ts'
+import { readStatement } from '#shared/db/read-statement.ts'
 
 /** The captures of one account that have not ended. */
 export type AccountQueue = {
@@ -18,17 +19,10 @@ const batchCaptures = 500
 /** More batches than any plan lets captures wait by default; a second call goes on. */
 const batchesMax = 100
 
+const count = readStatement(import.meta.dirname, 'sql/count-queue.sql')
+
 /** Counts what each account has in the queue, the most first, at most 1,000 accounts; those with nothing are left out. */
-export const countQueue = (database: Sql): Promise<AccountQueue[]> =>
-  database.query(
-    `select a.id as "accountId", a.name, sum(l.admitted + l.waiting - l.processing)::integer as pending,
-            sum(l.processing)::integer as processing
-       from lane_meter l join account a on a.id = l.account_id
-     where l.stage > 0
-      group by a.id, a.name having sum(l.admitted + l.waiting) > 0
-      order by sum(l.admitted + l.waiting) desc, a.id limit $1`,
-    [accountsMax],
-  )
+export const countQueue = (database: Sql): Promise<AccountQueue[]> => database.query(count, [accountsMax])
 
 const canceled = { status: 'failed', code: 'JOB_FAILED', message: 'The capture was canceled by an operator.' } as const
 

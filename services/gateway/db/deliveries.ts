@@ -1,6 +1,5 @@
 import { maskQuery } from '#shared/capture/mask-url.ts'
 import type { Sql } from '#shared/db/connection.ts'
-import { isoTime } from '#shared/db/iso-time.ts'
 
 /** One try at a delivery. */
 export type AttemptView = {
@@ -48,10 +47,10 @@ const attemptsMax = 100
 
 const list = (column: 'capture_id' | 'webhook_id') => `
 select d.id, d.event, d.capture_id as screenshot_id, d.webhook_id, d.url, d.state as status,
-       ${isoTime('d.created_at')} as created_at, ${isoTime('d.sent_at')} as sent_at,
-       ${isoTime('d.next_attempt_at')} as next_attempt_at,
+       iso_time(d.created_at) as created_at, iso_time(d.sent_at) as sent_at,
+       iso_time(d.next_attempt_at) as next_attempt_at,
        coalesce((
-         select json_agg(json_build_object('number', a.number, 'at', ${isoTime('a.at')}, 'status', a.status, 'ms', a.ms,
+         select json_agg(json_build_object('number', a.number, 'at', iso_time(a.at), 'status', a.status, 'ms', a.ms,
                                            'error', a.error) order by a.number)
            from (select * from webhook_attempt t where t.delivery_id = d.id order by t.number desc
                   limit ${attemptsMax}) as a), '[]') as attempts

@@ -1,5 +1,6 @@
 import type { CaptureErrorCode } from '#shared/errors/catalog.ts'
 import type { Sql } from '#shared/db/connection.ts'
+import { readStatement } from '#shared/db/read-statement.ts'
 
 /** A failed capture, as far as its record still says what was asked for. */
 export type FailedCapture = {
@@ -23,13 +24,8 @@ export type FailedFilter = {
 /** The idempotency key under which a failed capture is accepted again. Callers cannot have it: theirs have no spaces. */
 export const requeueKeyOf = (id: string): string => `requeue ${id}`
 
+const find = readStatement(import.meta.dirname, 'sql/find-failed.sql')
+
 /** Finds failed captures that were not accepted again. */
 export const findFailed = (database: Sql, { accountId, codes, since, limit }: FailedFilter): Promise<FailedCapture[]> =>
-  database.query<FailedCapture>(
-    `select c.id, c.url, c.options, c.webhook_url as "webhookUrl" from capture c
-      where c.account_id = $1 and c.status = 'failed' and c.error_code = any ($2) and c.completed_at >= $3
-        and not exists (
-          select from idempotency_key k where k.account_id = c.account_id and k.key = '${requeueKeyOf('')}' || c.id)
-      order by c.completed_at, c.id limit $4`,
-    [accountId, codes, since.toISOString(), limit],
-  )
+  database.query<FailedCapture>(find, [accountId, codes, since.toISOString(), limit, requeueKeyOf('')])

@@ -1,14 +1,13 @@
 import { type Actor, recordChange } from '#shared/db/audit.ts'
 import type { Database, Sql } from '#shared/db/connection.ts'
 import { Maintenance } from '#shared/db/entities/maintenance.ts'
-import { isoTime } from '#shared/db/iso-time.ts'
 
 /** The one row of the table, and what the record of changes names. */
 const target = 'maintenance'
 
 /** Since when maintenance is on, as ISO 8601 UTC; null where it is off. */
 export const readMaintenance = async (database: Sql): Promise<string | null> => {
-  const [row] = await database.query<{ since: string }>(`select ${isoTime('since')} as since from maintenance`)
+  const [row] = await database.query<{ since: string }>(`select iso_time(since) as since from maintenance`)
   return row?.since ?? null
 }
 

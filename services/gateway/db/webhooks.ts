@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { AppError } from '#shared/errors/app-error.ts'
 import { type Database, onlyRow, type Sql } from '#shared/db/connection.ts'
-import { isoTime } from '#shared/db/iso-time.ts'
+import { readStatement } from '#shared/db/read-statement.ts'
 
 /** Events that a webhook may be told of. Receivers ignore names that they do not know; more may come. */
 export const webhookEvents = [
@@ -40,8 +40,8 @@ export const webhooksMax = 20
 /** How long the secret of before a rotation is still signed with. */
 const previousHours = 24
 
-const columns = `id, url, events, description, active, ${isoTime('created_at')} as created_at,
-  ${isoTime('last_delivery_at')} as last_delivery_at`
+const columns = `id, url, events, description, active, iso_time(created_at) as created_at,
+  iso_time(last_delivery_at) as last_delivery_at`
 
 /** With `lock` nobody else makes a webhook of the account until the transaction ends. */
 const requireFeature = async (sql: Sql, accountId: string, lock = '') => {
@@ -154,6 +154,8 @@ export const rotateSecret = (database: Transactions, of: WebhookOf, sealed: Buff
     return findWebhook(sql, of)
   })
 
+const queue = readStatement(import.meta.dirname, 'sql/queue-test.sql')
+
 /**
  * Queues a `webhook.test` delivery, whether the webhook is active or not. Answers the delivery's id, undefined where there
  * is no such webhook. Throws `FEATURE_NOT_AVAILABLE` on a plan without webhooks.
@@ -161,17 +163,6 @@ export const rotateSecret = (database: Transactions, of: WebhookOf, sealed: Buff
 export const queueTest = (database: Transactions, { accountId, id }: WebhookOf): Promise<string | undefined> =>
   database.transaction(async (sql) => {
     await requireFeature(sql, accountId)
-    const [row] = await sql.query<{ id: string }>(
-      `with queued as (
-         insert into webhook_delivery (id, account_id, webhook_id, url, host, event, subject, next_attempt_at, created_at)
-         select $3::uuid, w.account_id, w.id, w.url, receiver_of(w.url), 'webhook.test',
-                json_build_object('id', $3::uuid, 'webhook_id', w.id), clock_timestamp(), clock_timestamp()
-           from webhook w where w.id = $1 and w.account_id = $2
-         returning id, account_id, host),
-       announced as (
-         insert into webhook_arrival (account_id, host, due_at) select account_id, host, clock_timestamp() from queued)
-       select id from queued`,
-      [id, accountId, randomUUID()],
-    )
+    const [row] = await sql.query<{ id: string }>(queue, [id, accountId, randomUUID()])
     return row?.id
   })

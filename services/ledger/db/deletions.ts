@@ -1,6 +1,5 @@
 import type { Lane, Pool } from '#shared/capture/lane.ts'
 import type { Sql } from '#shared/db/connection.ts'
-import { isoTime } from '#shared/db/iso-time.ts'
 
 /** What a deleted capture may have left outside of the database, to be looked for now. */
 export type Deletion = {
@@ -21,7 +20,7 @@ export const takeDeletions = (database: Sql, limit: number): Promise<Deletion[]>
   database.query(
     `update deletion set due_at = now() + $2 * interval '1 second' where (capture_id, step) in
        (select capture_id, step from deletion where due_at <= now() order by due_at limit $1 for update skip locked)
-     returning capture_id as id, step, account_id as "accountId", pool, lane, ${isoTime('accepted_at')} as "acceptedAt"`,
+     returning capture_id as id, step, account_id as "accountId", pool, lane, iso_time(accepted_at) as "acceptedAt"`,
     [limit, claimSeconds],
   )
 

@@ -1,5 +1,6 @@
 import type { Lane, Pool } from '#shared/capture/lane.ts'
 import type { Sql } from '#shared/db/connection.ts'
+import { readStatement } from '#shared/db/read-statement.ts'
 
 /** A capture whose latest attempt has had its worker's time without an end. */
 export type OverdueCapture = {
@@ -15,6 +16,8 @@ export type OverdueCapture = {
   readonly since: string
 }
 
+const overdue = readStatement(import.meta.dirname, 'sql/find-overdue.sql')
+
 /**
  * Up to `limit` captures whose latest attempt has less than `marginMs` left of its budget, or nothing, and those that
  * were accepted `longestWaitSeconds` ago and are handed back again and again, the longest over first; where `after` is given, those behind it in this order.
@@ -28,26 +31,13 @@ export const findOverdue = (
     readonly after?: Pick<OverdueCapture, 'id' | 'since'> | undefined
   },
 ): Promise<OverdueCapture[]> =>
-  database.query(
-    `select id, account_id as "accountId", pool, lane, attempts, unended_starts as "unendedStarts",
-            extract(epoch from now() - created_at)::float8 as "ageSeconds", attempt_started_at::text as since
-       from capture
-      where status = 'processing'
-        and (attempt_started_at + (budget_ms - $1) * interval '1 millisecond' < now()
-             or (unended_starts = 0 and created_at < now() - $5 * interval '1 second'))
-        and ($3::timestamptz is null or (attempt_started_at, id) > ($3, $4::uuid))
-      order by attempt_started_at, id limit $2`,
-    [which.marginMs, which.limit, which.after?.since, which.after?.id, which.longestWaitSeconds],
-  )
+  database.query(overdue, [which.marginMs, which.limit, which.after?.since, which.after?.id, which.longestWaitSeconds])
+
+const neverBegun = readStatement(import.meta.dirname, 'sql/find-never-begun.sql')
 
 /** Up to `limit` captures of each of these pools that were accepted longer than `waitSeconds` ago and never began, the oldest of a pool first. */
 export const findNeverBegun = (
   database: Sql,
   which: { readonly pools: readonly Pool[]; readonly waitSeconds: number; readonly limit: number },
 ): Promise<Pick<OverdueCapture, 'id' | 'pool'>[]> =>
-  database.query(
-    `select c.id, c.pool from unnest($3::text[]) as p (name) cross join lateral (
-       select id, pool from capture where status = 'pending' and follows is null and pool = p.name
-          and created_at < now() - $1 * interval '1 second' order by created_at limit $2) as c`,
-    [which.waitSeconds, which.limit, which.pools],
-  )
+  database.query(neverBegun, [which.waitSeconds, which.limit, which.pools])

@@ -1,17 +1,15 @@
 import type { Sql } from '#shared/db/connection.ts'
+import { readStatement } from '#shared/db/read-statement.ts'
+
+const expire = readStatement(import.meta.dirname, 'sql/expire-objects.sql')
 
 /** Marks up to `limit` objects for removal whose retention has ended; their records stay. Answers how many. */
 export const expireObjects = async (database: Sql, limit: number): Promise<number> => {
-  const rows = await database.query(
-    `with expired as (
-       delete from stored_object where key in (
-         select key from stored_object where expires_at <= now() order by expires_at limit $1 for update skip locked)
-       returning key)
-     insert into object_removal (key, not_before) select key, now() from expired on conflict do nothing returning key`,
-    [limit],
-  )
+  const rows = await database.query(expire, [limit])
   return rows.length
 }
+
+const orphans = readStatement(import.meta.dirname, 'sql/remove-orphans.sql')
 
 /**
  * Marks those of `keys` for removal that nothing refers to: no record, and no capture that may still be reported with it.
@@ -19,17 +17,7 @@ export const expireObjects = async (database: Sql, limit: number): Promise<numbe
  */
 export const removeOrphans = async (database: Sql, keys: readonly string[]): Promise<number> => {
   if (keys.length === 0) return 0
-  const rows = await database.query(
-    `insert into object_removal (key, not_before)
-     select k.key, now() from unnest($1::text[]) as k (key)
-      where not exists (select from stored_object s where s.key = k.key)
-        and not exists (select from capture c where c.object_key = k.key and c.expires_at > now())
-        and not exists (
-          select from capture c
-           where c.id = split_part(k.key, '/', 3)::uuid and c.status in ('pending', 'processing'))
-         on conflict do nothing returning key`,
-    [keys],
-  )
+  const rows = await database.query(orphans, [keys])
   return rows.length
 }
 

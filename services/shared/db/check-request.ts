@@ -1,5 +1,4 @@
 import { onlyRow, type Sql } from './connection.ts'
-import { isoTime } from './iso-time.ts'
 
 /** Minute window of an account; absent parts: the plan has no such limit. */
 export type RateState = { readonly limit: number; readonly remaining: number; readonly resetUnix: number }
@@ -79,9 +78,9 @@ export const requestColumns = `refusal, retry_after_seconds as "retryAfterSecond
   key_unknown as "keyUnknown", feature, account_id as "accountId", plan,
   rate_limit as "rateLimit", rate_remaining as "rateRemaining", rate_reset::float8 as "rateReset",
   (rate_reset - extract(epoch from clock_timestamp()))::float8 * 1000 as "rateLeftMs",
-  usage_limit as "usageLimit", used::float8 as used, ${isoTime("period::timestamp at time zone 'utc'")} as "periodStart",
-  ${isoTime('usage_reset')} as "usageReset", overage_price::text as "overagePrice",
-  ${isoTime('created_at')} as "createdAt", admitted, shared, replay_of as "replayOf", admitted_ids as "admittedIds"`
+  usage_limit as "usageLimit", used::float8 as used, iso_time(period::timestamp at time zone 'utc') as "periodStart",
+  iso_time(usage_reset) as "usageReset", overage_price::text as "overagePrice",
+  iso_time(created_at) as "createdAt", admitted, shared, replay_of as "replayOf", admitted_ids as "admittedIds"`
 
 const usageOf = ({ usageLimit: limit, used, periodStart, usageReset, overagePrice }: RequestRow): UsageState => ({
   used,

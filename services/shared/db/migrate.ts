@@ -12,6 +12,7 @@ export const migrationStatementMs = 3_600_000
 
 /** The replaceable SQL functions, in the order in which they need each other's types. */
 const functions = [
+  'iso-time',
   'check-request',
   'count-ended',
   'queue-deliveries',

@@ -1,5 +1,5 @@
 import type { Sql } from '#shared/db/connection.ts'
-import { isoTime } from '#shared/db/iso-time.ts'
+import { readStatement } from '#shared/db/read-statement.ts'
 
 /** How much may be taken, and how it is shared out. Counts are of deliveries in flight, over all senders together. */
 export type TakeBounds = {
@@ -39,13 +39,7 @@ export type TakenDelivery = {
   readonly traceparent: string | null
 }
 
-const take = `
-select t.id, t.account_id as "accountId", t.capture_id as "captureId", t.webhook_id as "webhookId", t.url, t.event,
-       t.subject, t.body, ${isoTime('t.sent_at')} as "sentAt",
-       ${isoTime("(t.leased_until - $4::integer * interval '1 millisecond')")} as "takenAt", t.failures, s.sealed as "sealedSecret",
-       case when s.previous_until > now() then s.previous_sealed end as "sealedPreviousSecret",
-       (select c.traceparent from capture c where c.id = t.capture_id) as traceparent
-  from take_deliveries($1, $2, $3, $4::integer) t left join webhook_secret s on s.webhook_id = t.webhook_id`
+const take = readStatement(import.meta.dirname, 'sql/take-due.sql')
 
 /** Takes deliveries that are due, so that no other sender tries them while the lease lasts; see `sql/take-deliveries.sql`. */
 export const takeDeliveries = (
@@ -56,13 +50,11 @@ export const takeDeliveries = (
 /** What is told on this channel of PostgreSQL: that something may have to be delivered. */
 export const deliveriesChannel = 'shutterfleet_deliveries'
 
+const nextDue = readStatement(import.meta.dirname, 'sql/find-next-due.sql')
+
 /** Milliseconds until something is due that no sender holds, or the lease of one passes; undefined where nothing waits. */
 export const nextDueMs = async (database: Sql): Promise<number | undefined> => {
-  const [row] = await database.query<{ ms: number | null }>(
-    `select extract(epoch from least((select min(due_at) from webhook_queue where due_at is not null),
-                                     (select min(leased_until) from webhook_delivery where leased_until is not null))
-                               - clock_timestamp())::float8 * 1000 as ms`,
-  )
+  const [row] = await database.query<{ ms: number | null }>(nextDue)
   return row?.ms ?? undefined
 }
 
