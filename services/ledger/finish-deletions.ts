@@ -1,5 +1,5 @@
-import { type Deletion, forgetDeletion, takeDeletions } from '#shared/db/deletions.ts'
-import { removeOrphans } from '#shared/db/object-removals.ts'
+import { type Deletion, forgetDeletion, takeDeletions } from './db/deletions.ts'
+import { removeOrphans } from './db/object-removals.ts'
 import { purgeSubject } from '#shared/queue/streams.ts'
 import { captureSubject, resultSubject, startedSubject } from '#shared/queue/subjects.ts'
 import { capturesStream, resultsStream } from '#shared/queue/topology.ts'

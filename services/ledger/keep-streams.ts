@@ -1,4 +1,4 @@
-import { requeueLost } from '#shared/db/requeue-captures.ts'
+import { requeueLost } from './db/requeue-captures.ts'
 import {
   consumersExist,
   declareStreams,

@@ -1,12 +1,12 @@
-import { admitWaiting } from '#shared/db/admit-waiting.ts'
+import { onlyRow, type Sql } from '#shared/db/connection.ts'
 import { deleteOutbox } from '#shared/db/delete-outbox.ts'
 import { findMessage } from '#shared/db/find-capture.ts'
-import { takeOutbox } from '#shared/db/take-outbox.ts'
 import { publishCapture } from '#shared/queue/publish-capture.ts'
 import { AppError } from '#shared/errors/app-error.ts'
 import { actOnEach } from './act-on-each.ts'
 import type { Ledger } from './context.ts'
 import { failCapture, type FailedEnd } from './fail-capture.ts'
+import { readStatement } from '#shared/db/read-statement.ts'
 
 type Dependencies = Pick<Ledger, 'database' | 'queue' | 'events' | 'relayWakeup' | 'windowCaptures'>
 
@@ -18,6 +18,26 @@ const tooLarge: FailedEnd = {
   status: 'failed',
   code: 'JOB_FAILED',
   message: 'The capture is larger than the queue takes.',
+}
+
+/** Admits up to `limit` waiting captures, account by account in turns; see `sql/admit-waiting.sql`. Answers how many. */
+export const admitWaiting = async (
+  database: Sql,
+  bounds: { readonly windowSize: number; readonly limit: number },
+): Promise<number> => {
+  const statement = 'select admit_waiting($1, $2) as admitted'
+  return onlyRow(await database.query<{ admitted: number }>(statement, [bounds.windowSize, bounds.limit])).admitted
+}
+
+/** A capture that was taken is left to its taker this long; then the next one takes it. */
+const claimMs = 3000
+
+const take = readStatement(import.meta.dirname, 'db/sql/take-outbox.sql')
+
+/** Claims up to `limit` admitted captures that the relay is to publish now, the longest due first. */
+export const takeOutbox = async (database: Sql, limit: number): Promise<string[]> => {
+  const rows = await database.query<{ id: string }>(take, [limit, claimMs])
+  return rows.map(({ id }) => id)
 }
 
 /** Publishes one capture. One that is larger than NATS takes fails, since no worker could begin it. */

@@ -1,4 +1,4 @@
-import { expireObjects, forgetRemovals, postponeRemovals, takeRemovals } from '#shared/db/object-removals.ts'
+import { expireObjects, forgetRemovals, postponeRemovals, takeRemovals } from './db/object-removals.ts'
 import { AppError } from '#shared/errors/app-error.ts'
 import type { NotDeleted } from '#shared/storage/object-store.ts'
 import type { Ledger } from './context.ts'

@@ -1,5 +1,5 @@
-import { removeOrphans } from '#shared/db/object-removals.ts'
-import { advanceSweep, claimSweep } from '#shared/db/orphan-sweep.ts'
+import { removeOrphans } from './db/object-removals.ts'
+import { advanceSweep, claimSweep } from './db/orphan-sweep.ts'
 import { hourPrefix, isObjectKey, objectsPrefix } from '#shared/storage/objects.ts'
 import type { Ledger } from './context.ts'
 

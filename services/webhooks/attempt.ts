@@ -1,5 +1,5 @@
 import { type Agent, type ClientRequest, type IncomingMessage, request as openRequest } from 'node:http'
-import type { Failure } from '#shared/db/note-attempts.ts'
+import type { Failure } from '#shared/errors/delivery-failures.ts'
 import { NoConnection, type Outcome } from './outcome.ts'
 import type { ToReceiver } from './receiver-agent.ts'
 

@@ -1,7 +1,7 @@
 import type { AppError } from '#shared/errors/app-error.ts'
 import type { Logger } from '#shared/telemetry/logger.ts'
 import type { Metrics } from '#shared/telemetry/metrics.ts'
-import type { Failure } from '#shared/db/note-attempts.ts'
+import type { Failure } from '#shared/errors/delivery-failures.ts'
 
 /** An attempt that was made. Of the receiver nothing is kept: its address is the caller's. */
 export type Attempted = {

@@ -1,4 +1,4 @@
-import type { Failure } from '#shared/db/note-attempts.ts'
+import type { Failure } from '#shared/errors/delivery-failures.ts'
 
 /** The outcome of an attempt; `not_tried` where egress could not be reached, through no fault of the receiver. */
 export type Outcome = { readonly status: number | null; readonly failure: Failure | null } | 'not_tried'

@@ -1,6 +1,6 @@
 import type { FoundCapture } from '#shared/db/find-capture.ts'
 import { toldFields, toRecord } from '#shared/db/record.ts'
-import type { TakenDelivery } from '#shared/db/take-deliveries.ts'
+import type { TakenDelivery } from './db/take-deliveries.ts'
 
 /** The contract's fields of the record, in its order; `metadata` where it was asked for, `cached` only of a hit. */
 const dataOf = (capture: FoundCapture, publicUrl: string): Record<string, unknown> => {

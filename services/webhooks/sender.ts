@@ -5,7 +5,7 @@ import {
   handBackDeliveries,
   noteAttempts,
   type NotedAttempt,
-} from '#shared/db/note-attempts.ts'
+} from './db/note-attempts.ts'
 import {
   announceDeliveries,
   deliveriesChannel,
@@ -13,7 +13,7 @@ import {
   nextDueMs,
   takeDeliveries,
   type TakenDelivery,
-} from '#shared/db/take-deliveries.ts'
+} from './db/take-deliveries.ts'
 import { toAppError } from '#shared/errors/app-error.ts'
 import { startSpan } from '#shared/telemetry/trace.ts'
 import { createWakeup } from '#shared/process/wakeup.ts'

@@ -4,7 +4,7 @@ import type { Mutation } from './mutation.ts'
 export const results: readonly Mutation[] = [
   {
     point: 'Time budget',
-    file: 'services/shared/db/find-stuck.ts',
+    file: 'services/ledger/db/sql/find-overdue.sql',
     find: '(budget_ms - $1)',
     replace: '(budget_ms + $1)',
   },

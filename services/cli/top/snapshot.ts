@@ -1,6 +1,6 @@
 import { countBacklog } from '#shared/db/count-backlog.ts'
 import type { Sql } from '#shared/db/connection.ts'
-import { readRecentCaptures, type RecentFailure, type RecentStage } from '#shared/db/recent-captures.ts'
+import { readRecentCaptures, type RecentFailure, type RecentStage } from './recent-captures.ts'
 import { type PoolFigures, readPools } from './read-pools.ts'
 
 /** Window of rates and stages. */

@@ -1,5 +1,5 @@
 import { type ChangedCapture, changeCaptures, type JudgedCapture } from '#shared/db/change-captures.ts'
-import { removeOrphans } from '#shared/db/object-removals.ts'
+import { removeOrphans } from '#ledger/db/object-removals.ts'
 import { isObjectKeyOf } from '#shared/storage/objects.ts'
 import type { Ledger } from '#ledger/context.ts'
 import { publishCompletion } from '#ledger/publish-completion.ts'
