@@ -4,8 +4,8 @@ import type { CompletedResult, FailedResult, Timings } from '#shared/queue/messa
 import type { Logger } from '#shared/telemetry/logger.ts'
 import type { Metrics } from '#shared/telemetry/metrics.ts'
 import type { BlockLists } from './block-lists/provide-lists.ts'
-import type { HoldEvents } from './pull-gate.ts'
-import type { Interruption } from './run-attempt.ts'
+import type { Interruption } from './delivery/run-attempt.ts'
+import type { HoldEvents } from './lifecycle/pull-gate.ts'
 
 /** One function per thing that can happen to a worker; each writes its log line and its metrics. */
 export type Events = HoldEvents & {

@@ -5,12 +5,11 @@ import type { Duplex } from 'node:stream'
 import { AppError } from '#shared/errors/app-error.ts'
 import { within } from '#shared/process/within.ts'
 import { type DueOrder, type HostSettings, type Order, type Outcome, pipeFd } from '#worker/browser-host/protocol.ts'
-import { type HostPipe, openHostPipe } from './host-pipe.ts'
-import { watchMemory } from '#worker/isolation/memory-watch.ts'
+import { watchMemory, childrenOf, killGroup } from '#worker/isolation/processes.ts'
 import type { TrafficBounds } from '#worker/network/capture-traffic.ts'
 import { createRelay, type Relay } from '#worker/network/relay.ts'
 import type { EgressWay } from '#worker/network/request-tunnel.ts'
-import { childrenOf, killGroup } from '#worker/process-groups.ts'
+import { type HostPipe, openHostPipe } from './host-pipe.ts'
 
 /** A host is up in 0.2 s on an idle core; a busy machine may take far longer. */
 const upMs = 30_000

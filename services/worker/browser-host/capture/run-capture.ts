@@ -2,25 +2,105 @@ import { maskUrl } from '#shared/capture/mask-url.ts'
 import { mediaTypes } from '#shared/capture/options.ts'
 import { AppError } from '#shared/errors/app-error.ts'
 import { within } from '#shared/process/within.ts'
-import type { Warning } from '#shared/queue/messages.ts'
+import type { Timings, Warning } from '#shared/queue/messages.ts'
+import type { Blocker } from '#worker/browser-host/blocking/blocker.ts'
+import type { ConsentScript } from '#worker/browser-host/blocking/consent-script.ts'
 import type { Shot } from '#worker/browser-host/protocol.ts'
-import { type CaptureBounds, timing } from './capture-bounds.ts'
-import type { OpenPage } from './equip/open-page.ts'
-import { interceptRequests } from './equip/intercept-requests.ts'
-import { setCookies } from './equip/set-cookies.ts'
+import type { Traffic } from '#worker/browser-host/traffic.ts'
 import { extractMetadata } from './inspect/extract-metadata.ts'
 import { findChallenge } from './inspect/find-challenge.ts'
-import { awaitSelector } from './load/await-selector.ts'
-import { awaitIdle } from './load/await-idle.ts'
-import { goTo } from './load/go-to.ts'
-import type { CapturePlan } from './plan/plan-capture.ts'
-import { shareOf, type WaitingStage } from './plan/share-time.ts'
+import { isBlank } from './inspect/is-blank.ts'
+import { assertDocument, goTo } from './load/navigate.ts'
+import { awaitSelector, awaitIdle } from './load/wait-conditions.ts'
+import { interceptRequests } from './page/intercept-requests.ts'
+import type { OpenPage } from './page/open-page.ts'
+import { setCookies } from './page/set-cookies.ts'
+import { followNavigation } from './page/watch-document.ts'
+import { runInOwnWorld } from './page/world.ts'
+import type { CapturePlan, ImageOutput, PdfPage } from './plan/plan-capture.ts'
+import { pixelsWithin, shareOf, type WaitingStage } from './plan/share-time.ts'
 import { changePage, styleAgain } from './prepare/change-page.ts'
-import { followNavigation } from './prepare/follow-navigation.ts'
 import { createHiding, type Hiding } from './prepare/hide-blocked.ts'
 import { settle } from './prepare/settle.ts'
-import { takePicture } from './take-picture.ts'
+import { assertFits, encode } from './shoot/encode.ts'
+import { pinBars } from './shoot/full-page.ts'
+import { type SizeBounds, measure } from './shoot/measure.ts'
+import { printPages } from './shoot/print-pdf.ts'
+import { shoot } from './shoot/shoot.ts'
 import * as warnings from './warnings.ts'
+
+/** What a capture needs beside its page and its plan. */
+export type CaptureBounds = SizeBounds & {
+  readonly traffic: Traffic
+  readonly blocker: Blocker
+  readonly consentScript: ConsentScript
+  /** When the capture must have ended, on `performance`'s clock: what loading leaves of it is for all that follows. */
+  readonly endsAt: number
+  /** Called once the page has loaded: what fails from here on is not a time-out. */
+  readonly loaded: () => void
+  /** Takes the milliseconds of each stage as it ends. */
+  readonly timed: (stage: keyof Timings, stageMs: number) => void
+}
+
+/** Waits for one stage and notes how long it took. */
+export const timing =
+  ({ timed }: Pick<CaptureBounds, 'timed'>) =>
+  async <T>(stage: keyof Timings, work: Promise<T>): Promise<T> => {
+    const began = performance.now()
+    try {
+      return await work
+    } finally {
+      timed(stage, Math.round(performance.now() - began))
+    }
+  }
+
+/** What was made of a page. */
+export type Picture = Pick<Shot, 'bytes' | 'width' | 'height'> & { readonly warnings: readonly Warning[] }
+
+/** Time in which a page that shows nothing may come to show something. */
+const secondLookMs = 500
+
+const takeImage = async (
+  open: OpenPage,
+  plan: CapturePlan,
+  output: ImageOutput,
+  bounds: CaptureBounds,
+): Promise<Picture> => {
+  const time = timing(bounds)
+  const { scale } = plan.emulation
+  const sizes = { ...bounds, pixelsMax: pixelsWithin(output, bounds.pixelsMax) }
+  const { frame, isTruncated, zoom } = await measure(open, plan.subject, plan.emulation, sizes)
+  const size = { width: Math.round(frame.width * zoom * scale), height: Math.round(frame.height * zoom * scale) }
+  assertFits(output, size)
+  // A page that goes on to another document meanwhile is shot as it is.
+  if (plan.subject.kind === 'full-page') await runInOwnWorld(open, pinBars(frame.height)).catch(() => {})
+  const take = async () => {
+    const picture = await time('shoot', shoot(open, { frame, zoom, subject: plan.subject, output }))
+    assertDocument(open, bounds.traffic)
+    const isEmpty = await time('inspect', isBlank(picture))
+    return { picture, isEmpty }
+  }
+  let taken = await take()
+  if (taken.isEmpty) {
+    await new Promise((wake) => setTimeout(wake, secondLookMs))
+    taken = await take()
+  }
+  const seen = [...(isTruncated ? [warnings.truncated(frame)] : []), ...(taken.isEmpty ? [warnings.blank] : [])]
+  const image = await time('encode', encode(taken.picture, output, size))
+  return { ...image, warnings: seen }
+}
+
+const takePdf = async (open: OpenPage, plan: CapturePlan, page: PdfPage, bounds: CaptureBounds): Promise<Picture> => {
+  const { bytes, size, frame } = await timing(bounds)('shoot', printPages(open, { plan, page }, bounds))
+  assertDocument(open, bounds.traffic)
+  return { bytes, ...size, warnings: frame ? [warnings.truncated(frame)] : [] }
+}
+
+/** Finds the subject of a capture, shoots it and encodes it. An image of a single colour is taken once more. */
+export const takePicture = (open: OpenPage, plan: CapturePlan, bounds: CaptureBounds): Promise<Picture> =>
+  plan.output.kind === 'pdf'
+    ? takePdf(open, plan, plan.output.page, bounds)
+    : takeImage(open, plan, plan.output, bounds)
 
 /** What is delivered of a page. */
 type Unhashed = Omit<Shot, 'sha256'>

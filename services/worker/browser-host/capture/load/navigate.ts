@@ -1,11 +1,11 @@
 import { AppError } from '#shared/errors/app-error.ts'
 import { within } from '#shared/process/within.ts'
-import type { OpenPage } from '#worker/browser-host/capture/equip/open-page.ts'
+import type { Blocker } from '#worker/browser-host/blocking/blocker.ts'
+import type { OpenPage } from '#worker/browser-host/capture/page/open-page.ts'
+import { runInOwnWorld } from '#worker/browser-host/capture/page/world.ts'
 import type { CapturePlan } from '#worker/browser-host/capture/plan/plan-capture.ts'
-import { runInOwnWorld } from '#worker/browser-host/capture/prepare/world.ts'
 import type { Traffic } from '#worker/browser-host/traffic.ts'
-import { classify } from './classify.ts'
-import { emptyErrorPage, hostOf, netErrorIn } from './net-error.ts'
+import { classify, emptyErrorPage, hostOf, netErrorIn } from './navigation-error.ts'
 
 type Source = CapturePlan['source']
 type Loaded = Pick<OpenPage, 'session' | 'mainFrameId' | 'document'>
@@ -69,4 +69,27 @@ export const navigate = async (
     return new AppError('TIMEOUT', { publicMessage: `The page did not load within ${timeoutSeconds} s.` })
   })
   assertDocument(open, traffic)
+}
+
+type Judges = { readonly traffic: Traffic; readonly blocker: Pick<Blocker, 'hasRefused'> }
+
+/**
+ * Loads the source of a capture as `navigate` does. Where a redirect leads to a listed host, the connection may be refused before
+ * the browser has told that the host is the page's own: such a document is gone to once more, within the same time.
+ */
+export const goTo = async (
+  open: OpenPage,
+  { source, timeoutSeconds }: Pick<CapturePlan, 'source' | 'timeoutSeconds'>,
+  { traffic, blocker }: Judges,
+  go: typeof navigate = navigate,
+): Promise<void> => {
+  const began = performance.now()
+  try {
+    await go(open, { source, timeoutSeconds }, traffic)
+  } catch (error) {
+    const { url } = open.document.requested()
+    if (source.url === undefined || !blocker.hasRefused(hostOf(url))) throw error
+    const leftSeconds = Math.max(1, Math.ceil(timeoutSeconds - (performance.now() - began) / 1000))
+    await go(open, { source: { ...source, url }, timeoutSeconds: leftSeconds }, traffic)
+  }
 }

@@ -1,0 +1,47 @@
+import { AppError } from '#shared/errors/app-error.ts'
+import { within } from '#shared/process/within.ts'
+import type { OpenPage } from '#worker/browser-host/capture/page/open-page.ts'
+import { findFirst, usingSelector } from '#worker/browser-host/capture/page/selectors.ts'
+import { runInOwnWorld } from '#worker/browser-host/capture/page/world.ts'
+
+const idleMs = 500
+const idlePollMs = 25
+
+/** Waits until the page has asked for nothing for half a second, or until `endsAt`; gives whether it has. */
+export const awaitIdle = async ({ loads }: Pick<OpenPage, 'loads'>, endsAt: number): Promise<boolean> => {
+  while (loads.idleMs() < idleMs) {
+    if (performance.now() >= endsAt) return false
+    await new Promise((wake) => setTimeout(wake, idlePollMs))
+  }
+  return true
+}
+
+const lookMs = 50
+
+type Waiting = Pick<OpenPage, 'session' | 'mainFrameId' | 'document'>
+
+/** Looks for a match until `endsAt`, in whatever document the page shows. */
+const untilMatched = async (open: Waiting, selector: string, endsAt: number): Promise<void> => {
+  while (performance.now() < endsAt) {
+    try {
+      if (await usingSelector('wait_for_selector', selector, runInOwnWorld(open, `${findFirst(selector)} !== null`)))
+        return
+    } catch (error) {
+      if (error instanceof AppError || !open.session.isOpen()) throw error
+    }
+    await new Promise((wake) => setTimeout(wake, lookMs))
+  }
+}
+
+/** Waits until a CSS selector matches something. Throws `TIMEOUT` after `waitMs`, `RENDER_ERROR` where it is no selector; both name it. */
+export const awaitSelector = async (
+  open: Waiting,
+  selector: string,
+  { waitMs, timeoutSeconds }: { waitMs: number; timeoutSeconds: number },
+): Promise<void> => {
+  const late = () => {
+    const publicMessage = `Nothing matched wait_for_selector '${selector}' within ${timeoutSeconds} s.`
+    return new AppError('TIMEOUT', { publicMessage })
+  }
+  await within(untilMatched(open, selector, performance.now() + waitMs), Math.max(1, waitMs), late)
+}

@@ -1,0 +1,39 @@
+import t from 'tap'
+import type { Session } from '#worker/browser-host/browser/connection.ts'
+import { awaitSelector } from '#worker/browser-host/capture/load/wait-conditions.ts'
+import type { MainDocument } from '#worker/browser-host/capture/page/watch-document.ts'
+
+/** Waits on a page that answers each look with the next of `looks`, the last of them for ever. */
+const wait = (looks: (boolean | Error)[], { isOpen = true } = {}) => {
+  let at = 0
+  const look = () => looks[Math.min(at++, looks.length - 1)]
+  const send = async (method: string) => {
+    if (method !== 'Runtime.evaluate') return { executionContextId: 1 }
+    const found = look()
+    if (found instanceof Error) throw found
+    return { result: { value: found } }
+  }
+  const session = { send, isOpen: () => isOpen } as unknown as Session
+  const open = { session, mainFrameId: 'main', document: {} as MainDocument }
+  return awaitSelector(open, '#x', { waitMs: 300, timeoutSeconds: 5 })
+}
+
+// Contract: Missing selectors
+t.test('a selector that does not come is a time-out that names it', async (t) => {
+  await t.rejects(wait([false]), { code: 'TIMEOUT', publicMessage: /#x.*5 s/ })
+})
+
+// Contract: Missing selectors
+t.test('a selector that is none is named', async (t) => {
+  const bad = new Error(`SyntaxError: '#x' is not a valid selector.`)
+  await t.rejects(wait([bad]), { code: 'RENDER_ERROR', publicMessage: /#x/ })
+})
+
+t.test('it is looked for again, also in the document that took the place of the one before', async (t) => {
+  await t.resolves(wait([false, new Error('Execution context was destroyed.'), true]))
+})
+
+t.test('a page that is closed is not waited for', async (t) => {
+  const gone = new Error('Runtime.evaluate: the target is closed')
+  await t.rejects(wait([gone], { isOpen: false }), gone)
+})
