@@ -83,7 +83,7 @@ export const serveUntil = async (running: Running, stop: AbortSignal): Promise<v
 export type OneBounds = {
   /** Time from now in which a capture must come. */
   readonly spareMs: number
-  /** Time in which egress must let captures be taken, and then again time in which a browser must come up. */
+  /** Time in which egress must let captures be taken, and then again time in which a browser must start. */
   readonly warmMs: number
 }
 
@@ -105,13 +105,13 @@ const untilFree = async ({ lifecycle }: Running, over: AbortSignal, warmMs: numb
 const warmHost = async (slot: Slot, over: AbortSignal, warmMs: number): Promise<Host | undefined> => {
   using cold = alarm(warmMs)
   const host = await slot.host(AbortSignal.any([over, cold.signal]))
-  if (!host && !over.aborted) throw new AppError('SERVER_ERROR', { message: `no browser came up within ${warmMs} ms` })
+  if (!host && !over.aborted) throw new AppError('SERVER_ERROR', { message: `no browser started within ${warmMs} ms` })
   return host
 }
 
 /**
  * Takes exactly one capture in the only slot, serves it, and says `drained` with its end. Without one it says so after
- * `spareMs`, or once `stop` aborts. Throws `SERVER_ERROR` where no browser comes up.
+ * `spareMs`, or once `stop` aborts. Throws `SERVER_ERROR` where no browser starts.
  */
 export const serveOne = async (running: Running, stop: AbortSignal, bounds: OneBounds): Promise<void> => {
   const [slot] = running.slots

@@ -10,7 +10,6 @@ import type { ConsentScript } from './blocking/consent-script.ts'
 import type { Browser } from './browser/launch.ts'
 import { planCapture } from './capture/plan/plan-capture.ts'
 import { runCapture } from './capture/run-capture.ts'
-import type { SizeBounds } from './capture/shoot/measure.ts'
 import { boundOutcome, detailOf } from './outcome.ts'
 import type { PageSupply } from './page-supply.ts'
 import type { Browsers, DueOrder, Fault, HostReport, HostSettings, Outcome } from './protocol.ts'
@@ -19,7 +18,7 @@ import type { Forwarder } from './traffic.ts'
 type Host = {
   readonly pages: PageSupply
   readonly forwarder: Pick<Forwarder, 'begin'>
-  readonly bounds: SizeBounds & Pick<HostSettings, 'recycleBytes'>
+  readonly bounds: Pick<HostSettings, 'heightMax' | 'pixelsMax' | 'recycleBytes'>
   readonly engines: readonly BlockEngine[]
   readonly consentScript: ConsentScript
   readonly browsers: Browsers
@@ -86,8 +85,13 @@ const tryOrder = async (host: Host, order: DueOrder): Promise<Tried> => {
     isLoaded = true
     void host.report({ kind: 'loaded', id })
   }
-  const timed = (stage: keyof Timings, stageMs: number) => {
-    timings[stage] = (timings[stage] ?? 0) + stageMs
+  const time = async <T>(stage: keyof Timings, work: Promise<T>): Promise<T> => {
+    const stageBegan = performance.now()
+    try {
+      return await work
+    } finally {
+      timings[stage] = (timings[stage] ?? 0) + Math.round(performance.now() - stageBegan)
+    }
   }
   const run = async (): Promise<Outcome> => {
     try {
@@ -98,7 +102,7 @@ const tryOrder = async (host: Host, order: DueOrder): Promise<Tried> => {
         traffic,
         endsAt,
         loaded,
-        timed,
+        time,
       })
       return { outcome: 'completed', shot: { ...shot, sha256: hash('sha256', shot.bytes) }, timings }
     } catch (thrown) {

@@ -1,6 +1,7 @@
 import { spawnSync } from 'node:child_process'
 import { AppError } from '#shared/errors/app-error.ts'
 import { fileTree, type Mount } from './file-tree.ts'
+import { tasksMax } from './processes.ts'
 
 /** A program and its arguments. */
 export type Command = readonly [string, ...string[]]
@@ -10,9 +11,6 @@ export type Limits = {
   /** Processes and threads of one user in one namespace; undefined where they would be counted with those of others. */
   readonly tasksMax: number | undefined
 }
-
-/** A page with frames of a hundred sites needs about as many. */
-export const tasksMax = 2048
 
 /** As Chromium sets it for renderers: they, and the browser with them, go before any service when memory ends. */
 const oomScore = 300

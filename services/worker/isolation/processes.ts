@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import type { ChildProcess } from 'node:child_process'
 import { readFileSync, readdirSync } from 'node:fs'
 
 /**
@@ -24,10 +25,26 @@ export const killGroup = (groupId: number): void => {
   }
 }
 
+/** Most processes and threads of one user in one namespace; a page with frames of a hundred sites needs about as many. */
+export const tasksMax = 2048
+
+/** The id of a child that has not ended. */
+export const runningPid = ({ pid, exitCode, signalCode }: ChildProcess): number | undefined =>
+  exitCode === null && signalCode === null ? pid : undefined
+
+const stderrCharacters = 2000
+
+/** Keeps the end of what a child writes to standard error, for logs. */
+export const keepStderr = ({ stderr }: ChildProcess): (() => string) => {
+  let kept = ''
+  stderr?.on('data', (chunk: Buffer) => {
+    kept = (kept + chunk.toString()).slice(-stderrCharacters)
+  })
+  return () => kept
+}
+
 /** A page that fills memory takes about 0.3 GB in that time. */
 const everyMs = 250
-/** Most processes that are looked at: as many as a browser may have. */
-const processesMax = 2048
 
 const read = (path: string): string => {
   try {
@@ -52,7 +69,7 @@ export const anonymousBytesOf = (root: number): number => {
   const found = [root]
   let kilobytes = 0
   for (const pid of found) {
-    if (found.length > processesMax) break
+    if (found.length > tasksMax) break
     kilobytes += Number(/^RssAnon:\s+(\d+) kB/m.exec(read(`/proc/${pid}/status`))?.[1] ?? 0)
     // Chromium starts processes from threads other than its first.
     for (const thread of threadsOf(pid)) found.push(...numbersIn(read(`/proc/${pid}/task/${thread}/children`)))

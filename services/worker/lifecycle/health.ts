@@ -3,10 +3,10 @@ import type { Health } from '#shared/telemetry/probe-server.ts'
 import type { Slot } from '#worker/host/slots.ts'
 import type { WorkerLifecycle } from './lifecycle.ts'
 
-/** A worker whose browsers have not come up for this long is better started anew. */
+/** A worker whose browsers have failed to start for this long is better restarted. */
 const coldMs = 180_000
 
-/** What a worker says of itself: ready while it may take captures, busy or not; alive while a browser answers, or none is asked for. */
+/** The worker's probes: ready while it may take captures, busy or not; live while a browser responds, or none is needed. */
 export const healthOf = (of: {
   queue: Pick<Queue, 'isConnected'>
   lifecycle: Pick<WorkerLifecycle, 'state' | 'holds'>

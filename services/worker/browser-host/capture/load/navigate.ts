@@ -4,6 +4,7 @@ import type { Blocker } from '#worker/browser-host/blocking/blocker.ts'
 import type { OpenPage } from '#worker/browser-host/capture/page/open-page.ts'
 import { runInOwnWorld } from '#worker/browser-host/capture/page/world.ts'
 import type { CapturePlan } from '#worker/browser-host/capture/plan/plan-capture.ts'
+import { deadlineFailure } from '#worker/browser-host/protocol.ts'
 import type { Traffic } from '#worker/browser-host/traffic.ts'
 import { classify, emptyErrorPage, hostOf, netErrorIn } from './navigation-error.ts'
 
@@ -43,6 +44,12 @@ const load = async (open: Loaded, { url, html, markdown = '' }: Source, traffic:
   await open.document.loaded()
 }
 
+/** How a capture ends whose time is over. */
+export const timeoutError = (isLoaded: boolean, timeoutSeconds: number): AppError => {
+  const { code, message } = deadlineFailure(isLoaded, timeoutSeconds)
+  return new AppError(code, { publicMessage: message })
+}
+
 /** Throws where the main frame does not show a document that the capture asked for: success is never "there is a picture". */
 export const assertDocument = (open: Loaded, traffic: Judge): void => {
   const address = URL.parse(open.document.address())
@@ -65,9 +72,7 @@ export const navigate = async (
   { source, timeoutSeconds }: Pick<CapturePlan, 'source' | 'timeoutSeconds'>,
   traffic: Judge,
 ): Promise<void> => {
-  await within(load(open, source, traffic), timeoutSeconds * 1000, () => {
-    return new AppError('TIMEOUT', { publicMessage: `The page did not load within ${timeoutSeconds} s.` })
-  })
+  await within(load(open, source, traffic), timeoutSeconds * 1000, () => timeoutError(false, timeoutSeconds))
   assertDocument(open, traffic)
 }
 

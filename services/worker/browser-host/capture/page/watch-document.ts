@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises'
 import { within } from '#shared/process/within.ts'
 import type { Session } from '#worker/browser-host/browser/connection.ts'
 import {
@@ -7,6 +8,7 @@ import {
   hostOf,
   netErrorIn,
 } from '#worker/browser-host/capture/load/navigation-error.ts'
+import { waitUntil } from './wait-until.ts'
 
 /** The document of the main frame: the last that was asked for, and the one that is shown. */
 export type MainDocument = {
@@ -86,17 +88,24 @@ export const watchDocument = (session: Session, mainFrameId: string): MainDocume
   }
 }
 
-const lookMs = 20
-
 const late = () => new Error('the document did not load in time')
 
-const pause = (ms: number) => new Promise<void>((wake) => setTimeout(wake, ms))
+type Shown = { readonly document: Pick<MainDocument, 'isOnItsWay' | 'loaded'> }
 
 /**
  * Waits for the document to which the page goes at this moment, until its load event or `endsAt` (on `performance`'s clock).
  * Resolves at once where the page goes nowhere.
  */
-export const followNavigation = async ({ document }: { readonly document: MainDocument }, endsAt: number): Promise<void> => {
-  while (document.isOnItsWay() && performance.now() < endsAt) await pause(lookMs)
+export const followNavigation = async ({ document }: Shown, endsAt: number): Promise<void> => {
+  await waitUntil(() => !document.isOnItsWay(), endsAt)
   await within(document.loaded(), Math.max(1, endsAt - performance.now()), late).catch(() => {})
+}
+
+/** Time in which a click or a script starts the navigation that it causes. */
+const navigationStartMs = 50
+
+/** `followNavigation` for what was just done to the page. */
+export const followCausedNavigation = async (open: Shown, endsAt: number): Promise<void> => {
+  await delay(navigationStartMs)
+  await followNavigation(open, endsAt)
 }

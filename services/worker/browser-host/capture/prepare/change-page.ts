@@ -2,7 +2,7 @@ import { within } from '#shared/process/within.ts'
 import type { Warning } from '#shared/queue/messages.ts'
 import type { OpenPage } from '#worker/browser-host/capture/page/open-page.ts'
 import { invalidSelector, findFirst, usingSelector } from '#worker/browser-host/capture/page/selectors.ts'
-import { followNavigation } from '#worker/browser-host/capture/page/watch-document.ts'
+import { followCausedNavigation } from '#worker/browser-host/capture/page/watch-document.ts'
 import { runInEveryRoot, runInOwnWorld } from '#worker/browser-host/capture/page/world.ts'
 import type { CapturePlan } from '#worker/browser-host/capture/plan/plan-capture.ts'
 import { click } from './click.ts'
@@ -87,14 +87,6 @@ const scrollTo = (selector: string) => `((found) => {
   return found !== null
 })(${findFirst(selector)})`
 
-/** Time in which a click or a script starts the navigation that it causes. */
-const navigationStartMs = 50
-
-const follow = async (open: OpenPage, endsAt: number) => {
-  await new Promise((wake) => setTimeout(wake, navigationStartMs))
-  await followNavigation(open, endsAt)
-}
-
 /**
  * Applies the caller's changes to the loaded page, in the order of the plan, within `waitMs`, and returns the warnings.
  * `styleAgain` follows before the shot: a click may have led to another document.
@@ -106,7 +98,7 @@ export const changePage = async (open: OpenPage, changes: Changes, waitMs: numbe
   await applyStyle(open, changes)
   if (js !== undefined) {
     warnings.push(...(await runScript(open, js, waitMs * scriptPart)))
-    await follow(open, endsAt)
+    await followCausedNavigation(open, endsAt)
   }
   if (clicked !== undefined) {
     const isFound = await usingSelector(
@@ -115,7 +107,7 @@ export const changePage = async (open: OpenPage, changes: Changes, waitMs: numbe
       click(open, clicked, leftUntil(endsAt, waitMs * clickPart)),
     )
     if (!isFound) warnings.push(notFound('click_selector', clicked))
-    await follow(open, endsAt)
+    await followCausedNavigation(open, endsAt)
   }
   if (scrolledTo !== undefined) {
     const isFound = await usingSelector('scroll_to', scrolledTo, runInOwnWorld(open, scrollTo(scrolledTo)))

@@ -1,5 +1,6 @@
 import type { OpenPage } from '#worker/browser-host/capture/page/open-page.ts'
 import { findFirst } from '#worker/browser-host/capture/page/selectors.ts'
+import { waitUntil } from '#worker/browser-host/capture/page/wait-until.ts'
 import { runInLatestDocument } from '#worker/browser-host/capture/page/world.ts'
 import type { Subject } from '#worker/browser-host/capture/plan/plan-capture.ts'
 import { expandScroller } from '#worker/browser-host/capture/shoot/full-page.ts'
@@ -126,17 +127,10 @@ export const settleElement = (selector: string, bounds: SettleBounds): string =>
 /** Of the time for settling: for scrolling. A half of the rest is for content in view, and as much for what else loads. */
 const scrollPart = 1 / 2
 const contentPart = 1 / 4
-const lookMs = 20
 
 const scriptFor = (subject: Subject, bounds: SettleBounds): string => {
   if (subject.kind === 'element') return settleElement(subject.selector, bounds)
   return subject.kind === 'full-page' ? settleFullPage(bounds) : settleViewport(bounds)
-}
-
-/** Waits for images, fonts and style sheets that are on their way, whoever asked for them, for at most `waitMs`. */
-const awaitDrawn = async ({ loads }: Pick<OpenPage, 'loads'>, waitMs: number): Promise<void> => {
-  const endsAt = performance.now() + waitMs
-  while (loads.drawn() > 0 && performance.now() < endsAt) await new Promise((wake) => setTimeout(wake, lookMs))
 }
 
 /**
@@ -154,6 +148,7 @@ export const settle = async (
   const script = (leftMs: number) =>
     scriptFor(subject, { heightMax, scrollMs: leftMs * scrollPart, contentMs: leftMs * contentPart })
   const undecoded = Number((await runInLatestDocument(open, script, endsAt)) ?? 0)
-  await awaitDrawn(open, waitMs * contentPart)
+  // Whoever asked for them: elements, style sheets, scripts.
+  await waitUntil(() => open.loads.drawn() === 0, performance.now() + waitMs * contentPart)
   return undecoded
 }

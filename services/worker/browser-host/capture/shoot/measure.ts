@@ -3,12 +3,10 @@ import type { OpenPage } from '#worker/browser-host/capture/page/open-page.ts'
 import { findFirst, usingSelector } from '#worker/browser-host/capture/page/selectors.ts'
 import { runInOwnWorld } from '#worker/browser-host/capture/page/world.ts'
 import type { Emulation, Subject } from '#worker/browser-host/capture/plan/plan-capture.ts'
+import type { SizeBounds } from '#worker/browser-host/protocol.ts'
 
 /** A part of the page in CSS pixels, `x` and `y` from the top left of the document. */
 export type Frame = { readonly x: number; readonly y: number; readonly width: number; readonly height: number }
-
-/** How far a capture may reach: CSS pixels on either side, and device pixels in all. */
-export type SizeBounds = { readonly heightMax: number; readonly pixelsMax: number }
 
 type View = Pick<Emulation, 'width' | 'height' | 'scale'>
 

@@ -4,24 +4,25 @@ import type { OpenPage } from '#worker/browser-host/capture/page/open-page.ts'
 import { findFirst } from '#worker/browser-host/capture/page/selectors.ts'
 import { runInOwnWorld } from '#worker/browser-host/capture/page/world.ts'
 import type { PdfPage, CapturePlan } from '#worker/browser-host/capture/plan/plan-capture.ts'
-import { type Frame, measure, type SizeBounds } from './measure.ts'
+import { pdfBytesMax, type SizeBounds } from '#worker/browser-host/protocol.ts'
+import { type Frame, measure } from './measure.ts'
 
 /** CSS pixels of an inch. */
-export const pixelsPerInch = 96
+const pixelsPerInch = 96
 
 /** A chunk of the stream in which a PDF comes. */
 const chunkBytes = 2 ** 20
 
-const readStream = async ({ session }: Pick<OpenPage, 'session'>, handle: string, bytesMax: number) => {
+const readStream = async ({ session }: Pick<OpenPage, 'session'>, handle: string): Promise<Buffer> => {
   const chunks: Buffer[] = []
   let bytes = 0
   for (;;) {
     const { data, eof, base64Encoded } = await session.send('IO.read', { handle, size: chunkBytes })
     const chunk = Buffer.from(data, base64Encoded ? 'base64' : 'utf8')
     bytes += chunk.length
-    if (bytes > bytesMax) {
+    if (bytes > pdfBytesMax) {
       throw new AppError('RENDER_ERROR', {
-        publicMessage: `The PDF is larger than ${bytesMax} bytes; capture a smaller page.`,
+        publicMessage: `The PDF is larger than ${pdfBytesMax} bytes; capture a smaller page.`,
       })
     }
     chunks.push(chunk)
@@ -29,13 +30,8 @@ const readStream = async ({ session }: Pick<OpenPage, 'session'>, handle: string
   }
 }
 
-/** Prints the page with its backgrounds, all of it or the pages of `ranges`. Throws `RENDER_ERROR` where the margins leave no room, or it is larger than `bytesMax`. */
-export const printPdf = async (
-  open: Pick<OpenPage, 'session'>,
-  page: PdfPage,
-  bytesMax: number,
-  ranges = '',
-): Promise<Buffer> => {
+/** Prints the page with its backgrounds, all of it or the pages of `ranges`. Throws `RENDER_ERROR` where the margins leave no room, or it is larger than `pdfBytesMax`. */
+const print = async (open: Pick<OpenPage, 'session'>, page: PdfPage, ranges = ''): Promise<Buffer> => {
   const { width, height, margins } = page
   if (margins.left + margins.right >= width || margins.top + margins.bottom >= height) {
     throw new AppError('RENDER_ERROR', {
@@ -55,19 +51,17 @@ export const printPdf = async (
   })
   if (stream === undefined) throw new AppError('RENDER_ERROR', { message: 'printToPDF gave no stream' })
   try {
-    return await readStream(open, stream, bytesMax)
+    return await readStream(open, stream)
   } finally {
     await open.session.send('IO.close', { handle: stream }).catch(() => {})
   }
 }
 
-/** Most bytes of a PDF; a page can make it print without end. */
-const bytesMax = 256 * 2 ** 20
-
 /** A PDF, the size of its first page in CSS pixels, and what of the page it shows where something was cut off. */
 export type PdfDocument = {
   readonly bytes: Buffer
-  readonly size: { readonly width: number; readonly height: number }
+  readonly width: number
+  readonly height: number
   readonly frame: Frame | undefined
 }
 
@@ -105,19 +99,17 @@ const pageAround = (frame: Frame, { margins }: PdfPage): PdfPage => ({
 })
 
 /** Prints the page in pages of a paper's size; a full page or an element, as the screen shows it, on one page of its own size. */
-export const printPages = async (
+export const printPdf = async (
   open: OpenPage,
   { plan, page }: { readonly plan: CapturePlan; readonly page: PdfPage },
   bounds: SizeBounds,
 ): Promise<PdfDocument> => {
   const { subject, emulation } = plan
-  if (subject.kind === 'viewport') {
-    return { bytes: await printPdf(open, page, bytesMax), size: sizeOf(page), frame: undefined }
-  }
+  if (subject.kind === 'viewport') return { bytes: await print(open, page), ...sizeOf(page), frame: undefined }
   await Promise.all(open.frameSessions().map((session) => emulateMedia(session, emulation, 'screen')))
   const { frame, isTruncated } = await measure(open, subject, emulation, bounds)
   if (subject.kind === 'element') await runInOwnWorld(open, isolate(subject.selector, frame.width))
   const single = pageAround(frame, page)
-  const bytes = await printPdf(open, single, bytesMax, '1')
-  return { bytes, size: sizeOf(single), frame: isTruncated ? frame : undefined }
+  const bytes = await print(open, single, '1')
+  return { bytes, ...sizeOf(single), frame: isTruncated ? frame : undefined }
 }

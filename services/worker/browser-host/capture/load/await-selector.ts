@@ -1,20 +1,9 @@
+import { setTimeout as delay } from 'node:timers/promises'
 import { AppError } from '#shared/errors/app-error.ts'
 import { within } from '#shared/process/within.ts'
 import type { OpenPage } from '#worker/browser-host/capture/page/open-page.ts'
 import { findFirst, usingSelector } from '#worker/browser-host/capture/page/selectors.ts'
 import { runInOwnWorld } from '#worker/browser-host/capture/page/world.ts'
-
-const idleMs = 500
-const idlePollMs = 25
-
-/** Waits until the page has asked for nothing for half a second, or until `endsAt`; gives whether it has. */
-export const awaitIdle = async ({ loads }: Pick<OpenPage, 'loads'>, endsAt: number): Promise<boolean> => {
-  while (loads.idleMs() < idleMs) {
-    if (performance.now() >= endsAt) return false
-    await new Promise((wake) => setTimeout(wake, idlePollMs))
-  }
-  return true
-}
 
 const lookMs = 50
 
@@ -29,7 +18,7 @@ const untilMatched = async (open: Waiting, selector: string, endsAt: number): Pr
     } catch (error) {
       if (error instanceof AppError || !open.session.isOpen()) throw error
     }
-    await new Promise((wake) => setTimeout(wake, lookMs))
+    await delay(lookMs)
   }
 }
 
