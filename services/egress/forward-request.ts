@@ -1,14 +1,14 @@
 import { type ClientRequest, type IncomingMessage, request as openRequest, type ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import { pipeline } from 'node:stream/promises'
-import { endToEndHeaders } from './end-to-end-headers.ts'
 import { AppError, toAppError } from '#shared/errors/app-error.ts'
 import { type Bounded, boundConnection } from './bound-connection.ts'
+import { proxyAuthorization } from './callers-proxy/ask-http-proxy.ts'
+import { connectProxy, connectUpstream } from './connect-upstream.ts'
 import type { Egress } from './context.ts'
+import { endToEndHeaders } from './end-to-end-headers.ts'
 import { seenOf } from './events.ts'
 import type { PlainTarget, Route } from './target/parse-target.ts'
-import { proxyAuthorization } from './callers-proxy/proxy-authorization.ts'
-import { connectProxy, connectUpstream } from './connect-upstream.ts'
 
 /** Most bytes of the headers of one message, either way. */
 export const headerBytesMax = 65_536

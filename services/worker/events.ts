@@ -4,8 +4,8 @@ import type { CompletedResult, FailedResult, Timings } from '#shared/queue/messa
 import type { Logger } from '#shared/telemetry/logger.ts'
 import type { Metrics } from '#shared/telemetry/metrics.ts'
 import type { BlockLists } from './block-lists/provide-lists.ts'
-import type { HoldEvents } from './pull-gate.ts'
-import type { Interruption } from './run-attempt.ts'
+import type { Interruption } from './delivery/run-attempt.ts'
+import type { HoldEvents } from './lifecycle/pull-gate.ts'
 
 /** One function per thing that can happen to a worker; each writes its log line and its metrics. */
 export type Events = HoldEvents & {
@@ -48,7 +48,7 @@ const declareMetrics = (metrics: Metrics) => ({
   }),
   hosts: metrics.counter({
     name: 'worker_hosts_total',
-    help: 'Browser hosts that came up, failed to, or were gone later.',
+    help: 'Browser hosts that started, failed to, or ended later.',
     labels: ['outcome'],
   }),
   interruptions: metrics.counter({
@@ -88,11 +88,11 @@ export const createEvents = (logger: Logger, metrics: Metrics): Events => {
     },
     hostFailed: (error) => {
       hosts.inc({ outcome: 'failed' })
-      logger.error({ error: error.message }, 'browser host does not come up')
+      logger.error({ error: error.message }, 'browser host failed to start')
     },
     hostGone: (reason) => {
       hosts.inc({ outcome: 'gone' })
-      logger.warn({ reason }, 'browser host is gone, starting another')
+      logger.warn({ reason }, 'browser host ended, starting another')
     },
     canaryHeard: () => {
       canary.inc()

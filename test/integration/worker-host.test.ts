@@ -12,9 +12,8 @@ import { captureWith, startTestHost, startWayOut } from '#test/helpers/browser-h
 import { listening } from '#test/helpers/egress-filter.ts'
 import { eventually } from '#test/helpers/eventually.ts'
 import { pixel, startCaptures } from '#test/helpers/shots.ts'
-import { canaryPage, createCanary } from '#worker/canary.ts'
-import { childrenOf } from '#worker/process-groups.ts'
-import { warmUp } from '#worker/warm-up.ts'
+import { canaryPage, createCanary, warmUp } from '#worker/host/warm-up.ts'
+import { childrenOf } from '#worker/isolation/processes.ts'
 
 const languages: (string | undefined)[] = []
 const filled = 'background:linear-gradient(red,blue)'

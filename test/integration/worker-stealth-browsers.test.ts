@@ -7,9 +7,8 @@ import { captureWith, startPages, startTestHost, startWayOut } from '#test/helpe
 import { createIdentityProbe } from '#test/helpers/identity-probe.ts'
 import { processTree } from '#test/helpers/process-tree.ts'
 import type { Browsers } from '#worker/browser-host/protocol.ts'
-import { createCanary } from '#worker/canary.ts'
 import type { Host } from '#worker/host/steer-host.ts'
-import { warmUp } from '#worker/warm-up.ts'
+import { createCanary, warmUp } from '#worker/host/warm-up.ts'
 
 /** Full Chromium asks its maker what the fields of a form mean, and what language a text is in. */
 const inviting = `<!doctype html><html lang="xx"><title>Anmeldung</title><form action="/signed-in" method="post">

@@ -1,7 +1,7 @@
 import { AppError } from '#shared/errors/app-error.ts'
 import { within } from '#shared/process/within.ts'
 import type { Browser } from './browser/launch.ts'
-import { type OpenPage, openPage } from './capture/equip/open-page.ts'
+import { type OpenPage, openPage } from './capture/page/open-page.ts'
 import type { Emulation } from './capture/plan/plan-capture.ts'
 
 const loadMs = 10_000

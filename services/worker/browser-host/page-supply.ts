@@ -1,11 +1,11 @@
 import { isDeepStrictEqual } from 'node:util'
 import { withDefaults } from '#shared/capture/options.ts'
 import type { BrowserKind } from '#shared/capture/pool-of.ts'
-import type { Browser } from './browser/launch.ts'
-import { emulateSize } from './capture/equip/emulate.ts'
-import { type OpenPage, openPage } from './capture/equip/open-page.ts'
-import { type Emulation, planCapture } from './capture/plan/plan-capture.ts'
 import { within } from '#shared/process/within.ts'
+import type { Browser } from './browser/launch.ts'
+import { emulateSize } from './capture/page/emulate.ts'
+import { type OpenPage, openPage } from './capture/page/open-page.ts'
+import { type Emulation, planCapture } from './capture/plan/plan-capture.ts'
 
 const closeMs = 2000
 

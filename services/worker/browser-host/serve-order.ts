@@ -2,26 +2,23 @@ import { hash } from 'node:crypto'
 import type { BrowserKind } from '#shared/capture/pool-of.ts'
 import { AppError, errorToCaptureCode } from '#shared/errors/app-error.ts'
 import type { CaptureErrorCode } from '#shared/errors/catalog.ts'
+import { within } from '#shared/process/within.ts'
 import type { Timings } from '#shared/queue/messages.ts'
-import { createBlocker } from './blocking/blocker.ts'
+import { anonymousBytesOf } from '#worker/isolation/processes.ts'
+import { createBlocker, type BlockEngine } from './blocking/blocker.ts'
 import type { ConsentScript } from './blocking/consent-script.ts'
-import type { BlockEngine } from './blocking/load-engines.ts'
+import type { Browser } from './browser/launch.ts'
 import { planCapture } from './capture/plan/plan-capture.ts'
 import { runCapture } from './capture/run-capture.ts'
-import type { SizeBounds } from './capture/subject/measure.ts'
-import { within } from '#shared/process/within.ts'
-import { anonymousBytesOf } from '#worker/isolation/memory-watch.ts'
-import { boundOutcome } from './bound-outcome.ts'
-import { detailOf } from './detail-of.ts'
-import type { Browser } from './browser/launch.ts'
-import type { Forwarder } from './forwarder.ts'
+import { boundOutcome, detailOf } from './outcome.ts'
 import type { PageSupply } from './page-supply.ts'
 import type { Browsers, DueOrder, Fault, HostReport, HostSettings, Outcome } from './protocol.ts'
+import type { Forwarder } from './traffic.ts'
 
 type Host = {
   readonly pages: PageSupply
   readonly forwarder: Pick<Forwarder, 'begin'>
-  readonly bounds: SizeBounds & Pick<HostSettings, 'recycleBytes'>
+  readonly bounds: Pick<HostSettings, 'heightMax' | 'pixelsMax' | 'recycleBytes'>
   readonly engines: readonly BlockEngine[]
   readonly consentScript: ConsentScript
   readonly browsers: Browsers
@@ -88,8 +85,13 @@ const tryOrder = async (host: Host, order: DueOrder): Promise<Tried> => {
     isLoaded = true
     void host.report({ kind: 'loaded', id })
   }
-  const timed = (stage: keyof Timings, stageMs: number) => {
-    timings[stage] = (timings[stage] ?? 0) + stageMs
+  const time = async <T>(stage: keyof Timings, work: Promise<T>): Promise<T> => {
+    const stageBegan = performance.now()
+    try {
+      return await work
+    } finally {
+      timings[stage] = (timings[stage] ?? 0) + Math.round(performance.now() - stageBegan)
+    }
   }
   const run = async (): Promise<Outcome> => {
     try {
@@ -100,7 +102,7 @@ const tryOrder = async (host: Host, order: DueOrder): Promise<Tried> => {
         traffic,
         endsAt,
         loaded,
-        timed,
+        time,
       })
       return { outcome: 'completed', shot: { ...shot, sha256: hash('sha256', shot.bytes) }, timings }
     } catch (thrown) {

@@ -1,6 +1,6 @@
 import { AppError } from '#shared/errors/app-error.ts'
 import type { Refusal, TargetRefusal } from '#shared/net/refusal.ts'
-import type { Fault } from './protocol.ts'
+import type { Fault, ConnectionReview } from './protocol.ts'
 
 /** A fault of ours, and what logs say of it. */
 export type Interruption = { readonly by: Exclude<Fault, 'browser'>; readonly detail: string }
@@ -47,5 +47,41 @@ export const openTraffic = (): OpenTraffic => {
     refusalOf: (host) => refused.get(host),
     interruption: () => interruption,
     cutShort,
+  }
+}
+
+/** What one capture blocks: no connection is made to such a host, and it is no refusal of the target. Hosts as URLs write them. */
+export type Blocks = (host: string) => boolean
+
+/** The host's part of the browser's proxy, whose connections the supervisor serves: what is allowed, and what is known of them. */
+export type Forwarder = {
+  /** Lets the browser connect until the traffic is disposed. Between captures no connection is allowed. */
+  readonly begin: (of: { readonly blocks?: Blocks | undefined }) => Traffic
+  /** Whether the supervisor may make a connection; notes why egress has refused it. */
+  readonly review: (connection: Pick<ConnectionReview, 'host' | 'refusal'>) => boolean
+  /** Takes notice that the capture has loaded more than it may. */
+  readonly tooMuch: (bytesMax: number) => void
+}
+
+/** Begins without a capture. */
+export const createForwarder = (): Forwarder => {
+  let active: { readonly traffic: OpenTraffic; readonly blocks: Blocks } | undefined
+  return {
+    begin: ({ blocks = () => false }) => {
+      const traffic = openTraffic()
+      const own = { traffic, blocks }
+      active = own
+      return {
+        ...traffic,
+        [Symbol.dispose]: () => {
+          if (active === own) active = undefined
+        },
+      }
+    },
+    review: ({ host, refusal }) => {
+      if (refusal) active?.traffic.refuse(host, refusal)
+      return active !== undefined && !active.blocks(host)
+    },
+    tooMuch: (bytesMax) => active?.traffic.tooMuch(bytesMax),
   }
 }

@@ -7,7 +7,7 @@ import { boundMetadata, pageMetadata } from '#shared/capture/page-metadata.ts'
 import { workerStages } from '#shared/capture/stages.ts'
 import { captureErrorCodes } from '#shared/errors/catalog.ts'
 import { warning } from '#shared/queue/messages.ts'
-import type { HostReport } from '#worker/browser-host/protocol.ts'
+import { type HostReport, outcomeCharactersMax } from '#worker/browser-host/protocol.ts'
 
 const closed = { additionalProperties: false }
 const count = (maximum: number) => Type.Integer({ minimum: 0, maximum })
@@ -25,19 +25,25 @@ const shot = Type.Object(
     height: count(200_000),
     mimeType: Type.Enum(Object.values(mediaTypes)),
     targetStatus: Type.Optional(count(999)),
-    finalUrl: Type.Optional(text(8192)),
+    finalUrl: Type.Optional(text(outcomeCharactersMax.finalUrl)),
     warnings: Type.Array(warning, { maxItems: warningsMax }),
     metadata: Type.Optional(pageMetadata),
   },
   closed,
 )
 
-const detail = text(4000, 0)
+const detail = text(outcomeCharactersMax.detail, 0)
 
 const ending = Type.Union([
   Type.Object({ outcome: Type.Literal('completed'), shot, timings }, closed),
   Type.Object(
-    { outcome: Type.Literal('failed'), code: Type.Enum([...captureErrorCodes]), message: text(1000), detail, timings },
+    {
+      outcome: Type.Literal('failed'),
+      code: Type.Enum([...captureErrorCodes]),
+      message: text(outcomeCharactersMax.message),
+      detail,
+      timings,
+    },
     closed,
   ),
   Type.Object(

@@ -1,11 +1,11 @@
 import t from 'tap'
 import { type Lane, laneOrder, lanes } from '#shared/capture/lane.ts'
-import { captureSubject } from '#shared/queue/subjects.ts'
 import type { Delivery } from '#shared/queue/pull.ts'
-import { startLifecycle } from '#worker/lifecycle.ts'
+import { captureSubject } from '#shared/queue/subjects.ts'
 import type { Host } from '#worker/host/steer-host.ts'
+import { createServiceTime } from '#worker/lifecycle/heartbeat.ts'
+import { startLifecycle } from '#worker/lifecycle/lifecycle.ts'
 import { type Running, serveUntil, takeTurn } from '#worker/loop.ts'
-import { createServiceTime } from '#worker/service-time.ts'
 
 const never = new AbortController().signal
 const host: Host = {

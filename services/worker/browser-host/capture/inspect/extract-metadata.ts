@@ -1,7 +1,7 @@
 import { maskUrl } from '#shared/capture/mask-url.ts'
 import { isAddressTag, type PageMetadata } from '#shared/capture/page-metadata.ts'
-import type { OpenPage } from '#worker/browser-host/capture/equip/open-page.ts'
-import { runInLatestDocument } from '#worker/browser-host/capture/prepare/world.ts'
+import type { OpenPage } from '#worker/browser-host/capture/page/open-page.ts'
+import { runInLatestDocument } from '#worker/browser-host/capture/page/world.ts'
 
 /** Most `meta` elements that are looked at, most links of one kind, and most characters that are read of one value. */
 const metasMax = 1000

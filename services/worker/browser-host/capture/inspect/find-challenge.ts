@@ -1,5 +1,5 @@
-import type { OpenPage } from '#worker/browser-host/capture/equip/open-page.ts'
-import { runInOwnWorld } from '#worker/browser-host/capture/prepare/world.ts'
+import type { OpenPage } from '#worker/browser-host/capture/page/open-page.ts'
+import { runInOwnWorld } from '#worker/browser-host/capture/page/world.ts'
 
 /** What a page says that is served in the place of another: by its elements, by what it loads, or by its words. */
 type Challenge = {

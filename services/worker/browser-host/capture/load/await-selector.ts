@@ -1,9 +1,9 @@
+import { setTimeout as delay } from 'node:timers/promises'
 import { AppError } from '#shared/errors/app-error.ts'
 import { within } from '#shared/process/within.ts'
-import type { OpenPage } from '#worker/browser-host/capture/equip/open-page.ts'
-import { findFirst } from '#worker/browser-host/capture/prepare/find-first.ts'
-import { usingSelector } from '#worker/browser-host/capture/prepare/selector-errors.ts'
-import { runInOwnWorld } from '#worker/browser-host/capture/prepare/world.ts'
+import type { OpenPage } from '#worker/browser-host/capture/page/open-page.ts'
+import { findFirst, usingSelector } from '#worker/browser-host/capture/page/selectors.ts'
+import { runInOwnWorld } from '#worker/browser-host/capture/page/world.ts'
 
 const lookMs = 50
 
@@ -18,7 +18,7 @@ const untilMatched = async (open: Waiting, selector: string, endsAt: number): Pr
     } catch (error) {
       if (error instanceof AppError || !open.session.isOpen()) throw error
     }
-    await new Promise((wake) => setTimeout(wake, lookMs))
+    await delay(lookMs)
   }
 }
 

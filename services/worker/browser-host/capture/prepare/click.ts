@@ -1,7 +1,7 @@
 import { within } from '#shared/process/within.ts'
-import type { OpenPage } from '#worker/browser-host/capture/equip/open-page.ts'
-import { findFirst } from './find-first.ts'
-import { runInOwnWorld } from './world.ts'
+import type { OpenPage } from '#worker/browser-host/capture/page/open-page.ts'
+import { findFirst } from '#worker/browser-host/capture/page/selectors.ts'
+import { runInOwnWorld } from '#worker/browser-host/capture/page/world.ts'
 
 type Point = { readonly x: number; readonly y: number }
 

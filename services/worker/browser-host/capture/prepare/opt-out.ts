@@ -1,8 +1,7 @@
 import { within } from '#shared/process/within.ts'
 import type { ConsentScript } from '#worker/browser-host/blocking/consent-script.ts'
-import type { OpenPage } from '#worker/browser-host/capture/equip/open-page.ts'
-import { framesOf } from './in-every-frame.ts'
-import { type PageFrame, runInIsolatedWorld } from './world.ts'
+import type { OpenPage } from '#worker/browser-host/capture/page/open-page.ts'
+import { framesOf, type PageFrame, runInIsolatedWorld } from '#worker/browser-host/capture/page/world.ts'
 
 /** More than any rule takes. */
 const roundsMax = 50
