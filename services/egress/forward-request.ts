@@ -1,7 +1,7 @@
 import { type ClientRequest, type IncomingMessage, request as openRequest, type ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import { pipeline } from 'node:stream/promises'
-import { endToEndHeaders } from '#shared/net/end-to-end-headers.ts'
+import { endToEndHeaders } from './end-to-end-headers.ts'
 import { AppError, toAppError } from '#shared/errors/app-error.ts'
 import { type Bounded, boundConnection } from './bound-connection.ts'
 import type { Egress } from './context.ts'

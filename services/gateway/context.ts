@@ -1,21 +1,11 @@
 import type { Pool } from '#shared/capture/lane.ts'
 import type { AllowTarget } from '#shared/policy/allow-list.ts'
-import { acceptBatch } from '#shared/db/accept-batch.ts'
-import { acceptCapture } from '#shared/db/accept-capture.ts'
-import { checkRequest } from '#shared/db/check-request.ts'
 import { type Database, openConfiguredDatabase } from '#shared/db/connection.ts'
-import { deleteCapture } from '#shared/db/delete-capture.ts'
 import { deleteOutbox } from '#shared/db/delete-outbox.ts'
-import { describeAccount } from '#shared/db/describe-account.ts'
-import { findBatch } from '#shared/db/find-batch.ts'
-import { listCaptures } from '#shared/db/list-captures.ts'
-import { findCapture, findLinkedCapture } from '#shared/db/find-capture.ts'
-import { findProgress, type Progress } from '#shared/db/find-progress.ts'
+import { capturesIn } from './db/captures-in.ts'
+import type { Progress } from './db/find-progress.ts'
 import { confirmPepper } from '#shared/db/key-pepper.ts'
-import { findValidKeys } from '#shared/db/find-valid-keys.ts'
-import { readMaintenance } from '#shared/db/maintenance.ts'
-import { hashKey } from '#shared/db/keys.ts'
-import { maySign } from '#shared/db/may-sign.ts'
+import { readMaintenance } from './db/maintenance.ts'
 import { connectQueue, type Queue } from '#shared/queue/connection.ts'
 import { inboxPrefixOf } from '#shared/queue/permissions.ts'
 import { publishCapture } from '#shared/queue/publish-capture.ts'
@@ -41,7 +31,6 @@ import { createBatchedLoader, type BatchedLoader } from './live/batched-loader.t
 import { createEvents, type Events } from './events.ts'
 import { createLinks, type Links } from './links/links.ts'
 import { type IdempotencyStore, idempotencyStoreIn } from './http/idempotency-store.ts'
-import { createRefusalMemory } from './capture/refusal-memory.ts'
 import type { Contract } from './openapi/contract.ts'
 import { createReference, type Reference } from './openapi/reference.ts'
 import { createWaiters, type Waiters } from './capture/waiters.ts'
@@ -103,46 +92,8 @@ const maintenanceLookMs = 1000
 const pepperLookMs = 1000
 /** Least between two reads of how far the captures are that streams report. */
 const lookGapMs = 1000
-/** Least between two reads of keys that are looked up together. */
-const keyGapMs = 100
 
 const nowMs = () => performance.now()
-
-/** Many keys are one read. */
-const validKeysIn = (database: Database): Captures['isValidKey'] => {
-  const read = async (ids: readonly string[]) => {
-    const found = await findValidKeys(
-      database,
-      ids.map((id) => Buffer.from(id, 'base64')),
-    )
-    return found.map((keyHash) => ({ id: keyHash.toString('base64') }))
-  }
-  const look = createBatchedLoader(read, keyGapMs)
-  return async (keyHash) => (await look(keyHash.toString('base64'))) !== undefined
-}
-
-const capturesIn = (database: Database, config: Config): Captures => {
-  const options = { windowSize: config.windowCaptures }
-  const memory = createRefusalMemory(nowMs)
-  return {
-    hashKey: (key) => hashKey(config.keyPepper, key),
-    refused: memory.find,
-    isValidKey: validKeysIn(database),
-    accept: (capture, counted) =>
-      memory.watch(capture, () => acceptCapture(database, capture, { ...options, counted })),
-    tryAccept: (capture, counted) => acceptCapture(database, capture, { ...options, counted, checkOnly: true }),
-    acceptBatch: (batch, counted) => acceptBatch(database, batch, { ...options, counted }),
-    check: async (request) => memory.find(request) ?? memory.watch(request, () => checkRequest(database, request)),
-    find: (of) => findCapture(database, of),
-    list: (filter, page) => listCaptures(database, filter, page),
-    describeAccount: (accountId) => describeAccount(database, accountId),
-    findBatch: (of) => findBatch(database, of),
-    remove: (of) => deleteCapture(database, of),
-    maySign: (of) => maySign(database, of),
-    findLinked: (id) => findLinkedCapture(database, id),
-    findProgress: (ids) => findProgress(database, ids),
-  }
-}
 
 const publisherOf = (database: Database, queue: Queue, events: Events): Publisher =>
   createPublisher({
@@ -199,7 +150,7 @@ export const openContext = async (config: Config, life: Life): Promise<Gateway> 
   const publisher = stack.use(publisherOf(database, queue, events))
   const { waitersMax } = config
   const publicUrl = () => config.publicUrl ?? life.listeningUrl()
-  const captures = capturesIn(database, config)
+  const captures = capturesIn(database, config, nowMs)
   const clients = createClients({ trustedProxies: config.trustedProxies, ignored: events.proxyIgnored })
   const bounds = { max: config.liveMax, accountMax: config.liveAccountMax }
   const bufferedImages = createBufferedBytes(bufferedBytesMax)

@@ -1,5 +1,5 @@
 import type { Lane } from '#shared/capture/lane.ts'
-import type { Shared } from '#shared/db/accept-capture.ts'
+import type { Shared } from '#shared/db/check-request.ts'
 import type { Actor } from '#shared/db/audit.ts'
 import type { AppError } from '#shared/errors/app-error.ts'
 import type { ErrorCode } from '#shared/errors/catalog.ts'

@@ -1,14 +1,38 @@
-import { forgetDeliveries, forgetQueues } from '#shared/db/note-attempts.ts'
-import { forgetReplays } from '#shared/db/forget-replays.ts'
+import type { Sql } from '#shared/db/connection.ts'
 import type { Ledger } from './context.ts'
+import { readStatement } from '#shared/db/read-statement.ts'
 
 const batchRows = 500
 /** How long deliveries that ended are kept for their account to look at. */
 const deliveryDays = 30
 
+const replays = readStatement(import.meta.dirname, 'db/sql/forget-replays.sql')
+
+/** Forgets up to `limit` idempotency keys that are older than the 24 hours for which they count, the oldest first. Answers how many. */
+export const forgetReplays = async (database: Sql, limit: number): Promise<number> => {
+  const rows = await database.query(replays, [limit])
+  return rows.length
+}
+
+const queues = readStatement(import.meta.dirname, 'db/sql/forget-queues.sql')
+
+/** Forgets up to `limit` queues that nobody has taken from for an hour and in which nothing waits. Answers how many. */
+export const forgetQueues = async (database: Sql, limit: number): Promise<number> => {
+  const rows = await database.query(queues, [limit])
+  return rows.length
+}
+
+const deliveries = readStatement(import.meta.dirname, 'db/sql/forget-deliveries.sql')
+
+/** Forgets up to `limit` deliveries that ended and are older than `days`. Answers how many. */
+export const forgetDeliveries = async (database: Sql, days: number, limit: number): Promise<number> => {
+  const rows = await database.query(deliveries, [days, limit])
+  return rows.length
+}
+
 /**
- * Forgets one batch of idempotency keys that no longer count, of deliveries that ended 30 days ago and earlier, and of queues
- * of receivers that are empty. Answers whether there may be more.
+ * Deletes one batch of expired idempotency keys, of deliveries that ended 30 days ago and earlier, and of empty queues of
+ * receivers. Resolves to whether there may be more.
  */
 export const forgetOld = async ({ database, events }: Pick<Ledger, 'database' | 'events'>): Promise<boolean> => {
   const keys = await forgetReplays(database, batchRows)

@@ -1,14 +1,14 @@
-import { admitWaiting } from '#shared/db/admit-waiting.ts'
+import { onlyRow, type Sql } from '#shared/db/connection.ts'
 import { deleteOutbox } from '#shared/db/delete-outbox.ts'
 import { findMessage } from '#shared/db/find-capture.ts'
-import { takeOutbox } from '#shared/db/take-outbox.ts'
 import { publishCapture } from '#shared/queue/publish-capture.ts'
 import { AppError } from '#shared/errors/app-error.ts'
 import { actOnEach } from './act-on-each.ts'
 import type { Ledger } from './context.ts'
 import { failCapture, type FailedEnd } from './fail-capture.ts'
+import { readStatement } from '#shared/db/read-statement.ts'
 
-type Dependencies = Pick<Ledger, 'database' | 'queue' | 'events' | 'relayBell' | 'windowCaptures'>
+type Dependencies = Pick<Ledger, 'database' | 'queue' | 'events' | 'relayWakeup' | 'windowCaptures'>
 
 const batchCaptures = 100
 const publishesAtOnce = 8
@@ -20,7 +20,27 @@ const tooLarge: FailedEnd = {
   message: 'The capture is larger than the queue takes.',
 }
 
-/** Publishes one capture; one that NATS can never take fails, since nobody could ever begin it. */
+/** Admits up to `limit` waiting captures, account by account in turns; see `sql/admit-waiting.sql`. Answers how many. */
+export const admitWaiting = async (
+  database: Sql,
+  bounds: { readonly windowSize: number; readonly limit: number },
+): Promise<number> => {
+  const statement = 'select admit_waiting($1, $2) as admitted'
+  return onlyRow(await database.query<{ admitted: number }>(statement, [bounds.windowSize, bounds.limit])).admitted
+}
+
+/** A capture that was taken is left to its taker this long; then the next one takes it. */
+const claimMs = 3000
+
+const take = readStatement(import.meta.dirname, 'db/sql/take-outbox.sql')
+
+/** Claims up to `limit` admitted captures that the relay is to publish now, the longest due first. */
+export const takeOutbox = async (database: Sql, limit: number): Promise<string[]> => {
+  const rows = await database.query<{ id: string }>(take, [limit, claimMs])
+  return rows.map(({ id }) => id)
+}
+
+/** Publishes one capture. One that is larger than NATS takes fails, since no worker could begin it. */
 const publishOne = async (ledger: Dependencies, id: string) => {
   const { database, queue, events } = ledger
   const capture = await findMessage(database, id)
@@ -36,7 +56,7 @@ const publishOne = async (ledger: Dependencies, id: string) => {
   }
 }
 
-/** Publishes what it can. What was published is forgotten, the rest stays. Answers how many were, and what kept the others from it. */
+/** Publishes captures of the outbox and deletes the rows of those that were. Resolves to their number and the failures of the others. */
 const publishAll = async (ledger: Dependencies, ids: readonly string[]) => {
   const done: string[] = []
   const failures = await actOnEach(ledger.queue, { all: ids, atOnce: publishesAtOnce }, async (id) => {
@@ -48,9 +68,9 @@ const publishAll = async (ledger: Dependencies, ids: readonly string[]) => {
 }
 
 /**
- * Admits waiting captures where windows have room, and publishes the admitted ones that nobody else has: the gateway's
- * fast path failed, they had waited, or they were put back. Throws what kept a capture from being published, after the
- * others; where of many none could be, more are not tried.
+ * Admits waiting captures where windows have room, and publishes the admitted ones that are still in the outbox: the gateway
+ * could not publish them, they had waited, or they were requeued. Throws the first failure after the other captures; after a
+ * round in which none could be published, no further round begins.
  */
 export const relay = async (ledger: Dependencies): Promise<void> => {
   const { database, events, windowCaptures: windowSize } = ledger

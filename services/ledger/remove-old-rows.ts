@@ -1,15 +1,32 @@
-import { removeEmptyBatches, removeEnded, type Removed } from '#shared/db/remove-old.ts'
+import { onlyRow, type Sql } from '#shared/db/connection.ts'
 import type { Ledger } from './context.ts'
 import type { RemovedRows } from './events.ts'
 
 const batchRows = 500
-/** Captures end up to this long after their batch was accepted, so that a batch is mostly empty when it is looked at. */
+/** Captures end up to this long after their batch was accepted, so that a batch is mostly empty by then. */
 const batchLagDays = 2
 
+/** Which rows are old: those of before `days` days; `limit` bounds how many are looked at in order of age. */
+export type Old = { readonly days: number; readonly limit: number }
+
+/** `lookedAt` is less than the limit where nothing is left, or where another process is at it. */
+export type Removed = { readonly lookedAt: number; readonly removed: number }
+
+const call = (name: 'remove_ended' | 'remove_empty_batches') => `
+select looked_at as "lookedAt", removed from ${name}(now() - make_interval(days => $1), $2)`
+
+/** Removes captures that ended that long ago and whose images are over; see `sql/remove-ended.sql`. */
+export const removeEnded = async (database: Sql, { days, limit }: Old): Promise<Removed> =>
+  onlyRow(await database.query<Removed>(call('remove_ended'), [days, limit]))
+
+/** Removes batches that were accepted that long ago and of which no capture is left; see `sql/remove-empty-batches.sql`. */
+export const removeEmptyBatches = async (database: Sql, { days, limit }: Old): Promise<Removed> =>
+  onlyRow(await database.query<Removed>(call('remove_empty_batches'), [days, limit]))
+
 /**
- * Removes one batch of rows that are over, in small transactions that wait for nobody: captures that ended
- * `rowRetentionDays` ago, with what belongs to them, and batches as old of which no capture is left. Answers whether there
- * may be more.
+ * Deletes one batch of old rows in small transactions that wait for no lock: captures that ended
+ * `rowRetentionDays` ago, with their dependent rows, and batches as old without captures. Resolves to whether there may be
+ * more.
  */
 export const removeOldRows = async ({
   database,

@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises'
-import { defaultPlans } from '#shared/db/default-plans.ts'
+import { defaultPlans } from './default-plans.ts'
 import { type PlanEntry, readPlans } from '#shared/db/read-plans.ts'
 import { AppError, toAppError } from '#shared/errors/app-error.ts'
 

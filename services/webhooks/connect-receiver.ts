@@ -5,7 +5,7 @@ import { connect as connectTls, type SecureContext, type TLSSocket } from 'node:
 import type { HostPort } from '#shared/config/settings/worker.ts'
 import { egressTokenHeader, egressTokenValue } from '#shared/net/egress-token.ts'
 import { parseRefusal, refusalHeader } from '#shared/net/refusal.ts'
-import type { Failure } from '#shared/db/note-attempts.ts'
+import type { Failure } from '#shared/errors/delivery-failures.ts'
 import { NoConnection } from './outcome.ts'
 
 /** The way to receivers. */
@@ -56,7 +56,7 @@ const askEgress = async (
   throw new NoConnection(failureOf(response))
 }
 
-/** A certificate that is wrong is told apart from a connection that breaks. */
+/** An invalid certificate is reported apart from a broken connection. */
 const tlsFailure = (cause: unknown): Failure =>
   /^(ECONNRESET|EPIPE)$/.test((cause as NodeJS.ErrnoException).code ?? '') ? 'connection_failed' : 'tls_failed'
 

@@ -1,6 +1,6 @@
 import type { FoundCapture } from '#shared/db/find-capture.ts'
 import { toldFields, toRecord } from '#shared/db/record.ts'
-import type { TakenDelivery } from '#shared/db/take-deliveries.ts'
+import type { TakenDelivery } from './db/take-deliveries.ts'
 
 /** The contract's fields of the record, in its order; `metadata` where it was asked for, `cached` only of a hit. */
 const dataOf = (capture: FoundCapture, publicUrl: string): Record<string, unknown> => {
@@ -13,7 +13,7 @@ const dataOf = (capture: FoundCapture, publicUrl: string): Record<string, unknow
   }
 }
 
-/** The body of a delivery; undefined where what it tells of is gone. */
+/** The body of a delivery; undefined where its capture or batch was deleted. */
 export const renderBody = (
   { event, subject, sentAt }: Pick<TakenDelivery, 'event' | 'subject' | 'sentAt'>,
   capture: FoundCapture | undefined,

@@ -1,7 +1,7 @@
 import { toAppError } from '#shared/errors/app-error.ts'
 import { checkEgress } from '#shared/net/check-egress.ts'
 import { type EgressWatch, watchEgress } from '#shared/net/watch-egress.ts'
-import { pause } from '#shared/process/pause.ts'
+import { pause } from './pause.ts'
 import { untilStopped } from '#shared/process/run-main.ts'
 import type { EgressWay } from './network/request-tunnel.ts'
 import type { PullGate } from './pull-gate.ts'

@@ -1,4 +1,4 @@
-import type { LanePuller } from '#shared/queue/lane-puller.ts'
+import type { LanePuller } from './lane-puller.ts'
 import type { Delivery } from '#shared/queue/pull.ts'
 import { accountIdOfCapture, captureIdOf } from '#shared/queue/subjects.ts'
 import type { WorkerLifecycle } from './lifecycle.ts'

@@ -1,5 +1,5 @@
 import { runMain } from '#shared/process/run-main.ts'
-import { LanePuller } from '#shared/queue/lane-puller.ts'
+import { LanePuller } from './lane-puller.ts'
 import { readConfig } from './config.ts'
 import { createContext } from './context.ts'
 import { openHostEnvironment } from './host-environment.ts'

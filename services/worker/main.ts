@@ -1,5 +1,5 @@
 import { runMain } from '#shared/process/run-main.ts'
-import { LanePuller } from '#shared/queue/lane-puller.ts'
+import { LanePuller } from './lane-puller.ts'
 import { drainSubject, undrainSubject } from '#shared/queue/subjects.ts'
 import { readConfig } from './config.ts'
 import { createContext } from './context.ts'

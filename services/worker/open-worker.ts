@@ -1,5 +1,5 @@
 import type { Life } from '#shared/process/run-main.ts'
-import type { LanePuller } from '#shared/queue/lane-puller.ts'
+import type { LanePuller } from './lane-puller.ts'
 import { startProbeServer } from '#shared/telemetry/probe-server.ts'
 import { beat, beatInStep, gatherBeats } from './beat.ts'
 import type { Config } from './config.ts'

@@ -1,5 +1,5 @@
 import { ledgerMarginMs } from '#shared/capture/budget.ts'
-import { sinceAcceptMs } from '#shared/capture/id-time.ts'
+import { sinceAcceptMs } from './id-time.ts'
 import type { Pool } from '#shared/capture/lane.ts'
 import { toAppError } from '#shared/errors/app-error.ts'
 import type { Queue } from '#shared/queue/connection.ts'

@@ -1,5 +1,5 @@
 import { toAppError } from '#shared/errors/app-error.ts'
-import { pause } from '#shared/process/pause.ts'
+import { pause } from './pause.ts'
 import type { Events } from './events.ts'
 import type { Host } from './host/steer-host.ts'
 

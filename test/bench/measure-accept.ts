@@ -1,4 +1,4 @@
-import { acceptCapture } from '#shared/db/accept-capture.ts'
+import { acceptCapture } from '#gateway/db/accept-capture.ts'
 import type { PlanEntry } from '#shared/db/read-plans.ts'
 import { startPostgres } from '#test/helpers/postgres.ts'
 import { createTenant, type Tenant } from '#test/helpers/tenant.ts'

@@ -1,4 +1,4 @@
-import type { Clock } from '#shared/kube/clock.ts'
+import type { Clock } from '#controller/kube/clock.ts'
 
 type Timer = { readonly dueMs: number; readonly order: number; readonly run: () => void; isOff: boolean }
 

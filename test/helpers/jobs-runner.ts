@@ -5,7 +5,7 @@ import { jobNameLabel, type ObservedJob } from '#controller/operator/watch/obser
 import type { ObservedPod } from '#controller/operator/watch/observed-pod.ts'
 import { KubeError, type Outcome } from '#shared/kube/kube-error.ts'
 import { appliedAnnotation, captureLabel, managedSelector } from '#shared/kube/names.ts'
-import type { Change } from '#shared/kube/object-cache.ts'
+import type { Change } from '#controller/kube/object-cache.ts'
 
 const namespace = 'jobs'
 const revision = 'r1'

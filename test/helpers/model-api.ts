@@ -1,4 +1,4 @@
-import type { Clock } from '#shared/kube/clock.ts'
+import type { Clock } from '#controller/kube/clock.ts'
 import { startCollector } from './model-api/collector.ts'
 import {
   type ClientOf,

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Queue } from '#shared/queue/connection.ts'
-import { LanePuller } from '#shared/queue/lane-puller.ts'
+import { LanePuller } from '#worker/lane-puller.ts'
 import type { OpeningKey } from '#shared/queue/seal.ts'
 import { drainSubject, undrainSubject } from '#shared/queue/subjects.ts'
 import { beat, beatInStep } from '#worker/beat.ts'

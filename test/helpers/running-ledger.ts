@@ -1,6 +1,6 @@
 import { runLedger } from '#ledger/app.ts'
 import type { Ledger } from '#ledger/context.ts'
-import { acceptCapture, type NewCapture } from '#shared/db/accept-capture.ts'
+import { acceptCapture, type NewCapture } from '#gateway/db/accept-capture.ts'
 import type { Database } from '#shared/db/connection.ts'
 import type { Queue } from '#shared/queue/connection.ts'
 import { backlogCodec, type BacklogMessage, eventCodec, type EventMessage } from '#shared/queue/messages.ts'

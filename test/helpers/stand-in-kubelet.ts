@@ -1,13 +1,13 @@
 import { type KubeApi, createKubeApi } from '#shared/kube/client.ts'
-import { systemClock } from '#shared/kube/clock.ts'
+import { systemClock } from '#controller/kube/clock.ts'
 import { type KubeConnection, openConnection } from '#shared/kube/connection.ts'
 import { outcomeOf } from '#shared/kube/kube-error.ts'
-import type { Change } from '#shared/kube/object-cache.ts'
-import { Reflector } from '#shared/kube/reflector.ts'
+import type { Change } from '#controller/kube/object-cache.ts'
+import { Reflector } from '#controller/kube/reflector.ts'
 import { keyOf } from '#shared/kube/resource.ts'
-import { WorkQueue } from '#shared/kube/work-queue.ts'
 import type { TestCluster } from './cluster.ts'
 import { isSameStatus, newLife, now, type PodLife, type Program, poolStatus, type Waiting } from './pod-life.ts'
+import { WorkQueue } from './work-queue.ts'
 import { type PodObject, pods, workerSelector } from './worker-pod-object.ts'
 
 const writesAtOnce = 8

@@ -1,5 +1,5 @@
 import { createHash, randomUUID } from 'node:crypto'
-import type { NewCapture } from '#shared/db/accept-capture.ts'
+import type { NewCapture } from '#gateway/db/accept-capture.ts'
 import { createAccount } from '#shared/db/accounts.ts'
 import type { Database } from '#shared/db/connection.ts'
 import { createKey, hashKey } from '#shared/db/keys.ts'

@@ -1,8 +1,8 @@
 import { createHash, randomUUID } from 'node:crypto'
 import t from 'tap'
-import { acceptBatch, type NewBatch } from '#shared/db/accept-batch.ts'
-import { acceptCapture, type AcceptOutcome } from '#shared/db/accept-capture.ts'
-import { forgetReplays } from '#shared/db/forget-replays.ts'
+import { acceptBatch, type NewBatch } from '#gateway/db/accept-batch.ts'
+import { acceptCapture, type AcceptOutcome } from '#gateway/db/accept-capture.ts'
+import { forgetReplays } from '#ledger/forget-old.ts'
 import { startPostgres } from '#test/helpers/postgres.ts'
 import { createTenant, type Tenant } from '#test/helpers/tenant.ts'
 

@@ -1,6 +1,6 @@
 import t from 'tap'
-import { acceptCapture, type AcceptOutcome } from '#shared/db/accept-capture.ts'
-import { admitWaiting } from '#shared/db/admit-waiting.ts'
+import { acceptCapture, type AcceptOutcome } from '#gateway/db/accept-capture.ts'
+import { admitWaiting } from '#ledger/relay.ts'
 import { checkRequest } from '#shared/db/check-request.ts'
 import { type Database, openDatabase } from '#shared/db/connection.ts'
 import { countBacklog } from '#shared/db/count-backlog.ts'

@@ -1,6 +1,6 @@
 import t, { type Test } from 'tap'
 import { createAccount } from '#shared/db/accounts.ts'
-import { defaultPlans } from '#shared/db/default-plans.ts'
+import { defaultPlans } from '#local/default-plans.ts'
 import { createKey } from '#shared/db/keys.ts'
 import { replacePlans } from '#shared/db/plans.ts'
 import type { Operation } from '#gateway/operations/operation.ts'

@@ -1,7 +1,7 @@
 import t, { type Test } from 'tap'
 import { createAccount } from '#shared/db/accounts.ts'
 import { changeCaptures } from '#shared/db/change-captures.ts'
-import { defaultPlans } from '#shared/db/default-plans.ts'
+import { defaultPlans } from '#local/default-plans.ts'
 import { createKey } from '#shared/db/keys.ts'
 import { replacePlans } from '#shared/db/plans.ts'
 import { eventually } from '#test/helpers/eventually.ts'

@@ -3,7 +3,7 @@ import t from 'tap'
 import { createAccount, listAccounts, setPlan } from '#shared/db/accounts.ts'
 import { checkRequest } from '#shared/db/check-request.ts'
 import { openDatabase } from '#shared/db/connection.ts'
-import { defaultPlans } from '#shared/db/default-plans.ts'
+import { defaultPlans } from '#local/default-plans.ts'
 import { confirmPepper } from '#shared/db/key-pepper.ts'
 import { createKey, hashKey, listKeys, revokeKey } from '#shared/db/keys.ts'
 import { migrate, migrationStatementMs } from '#shared/db/migrate.ts'
@@ -14,13 +14,24 @@ const server = await startPostgres(t)
 const pepper = 'pepper'
 const key = (accountId: string, more = {}) => ({ accountId, name: '', domains: [], pepper, ...more })
 
-t.test('migrations make exactly the tables of the entities, and are applied once', async (t) => {
+t.test('migrations: make the tables as the entities describe them, and are applied once', async (t) => {
   const database = await server.createDatabase()
-  t.equal(await database.orm.schema.getUpdateSchemaSQL({ wrap: false }), '', 'no difference')
+  const difference = () => database.orm.schema.getUpdateSchemaSQL({ wrap: false })
+  t.equal(await difference(), '', 'no difference')
   t.same(await migrate(database), [], 'nothing is left to apply')
 
-  await database.query('alter table capture drop column final_url')
-  t.match(await database.orm.schema.getUpdateSchemaSQL({ wrap: false }), 'final_url', 'a difference would be seen')
+  const faults = {
+    'alter table account drop column disabled_at': /add "disabled_at"/,
+    'alter table account_meter alter column pending drop default': /"pending" set default/,
+    'alter table api_key drop constraint api_key_key_hash_key': /api_key_key_hash_key/,
+    'alter table audit_entry add column extra text not null': /drop column "extra"/,
+    'alter table maintenance alter column since type date': /"since" type timestamptz/,
+    'alter table plan alter column features drop not null': /"features" set not null/,
+  }
+  for (const [fault, found] of Object.entries(faults)) {
+    await database.query(fault)
+    t.match(await difference(), found, fault)
+  }
 })
 
 t.test('tables that captures fill and empty are vacuumed by settings of their own', async (t) => {

@@ -1,7 +1,7 @@
 import t from 'tap'
 import { createAccount } from '#shared/db/accounts.ts'
 import { type CaptureEnd, changeCaptures } from '#shared/db/change-captures.ts'
-import { defaultPlans } from '#shared/db/default-plans.ts'
+import { defaultPlans } from '#local/default-plans.ts'
 import { createKey } from '#shared/db/keys.ts'
 import { replacePlans } from '#shared/db/plans.ts'
 import { nudgeSubject, pokeSubject } from '#shared/queue/subjects.ts'

@@ -1,6 +1,6 @@
 import t from 'tap'
 import { createAccount } from '#shared/db/accounts.ts'
-import { defaultPlans } from '#shared/db/default-plans.ts'
+import { defaultPlans } from '#local/default-plans.ts'
 import { createKey } from '#shared/db/keys.ts'
 import { replacePlans } from '#shared/db/plans.ts'
 import { eventually } from '#test/helpers/eventually.ts'

@@ -1,7 +1,7 @@
 import { text } from 'node:stream/consumers'
 import t, { type Test } from 'tap'
 import { createAccount } from '#shared/db/accounts.ts'
-import { defaultPlans } from '#shared/db/default-plans.ts'
+import { defaultPlans } from '#local/default-plans.ts'
 import { catalog } from '#shared/errors/catalog.ts'
 import { createKey, revokeKey } from '#shared/db/keys.ts'
 import { replacePlans } from '#shared/db/plans.ts'

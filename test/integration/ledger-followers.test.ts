@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import t, { type Test } from 'tap'
-import { acceptCapture } from '#shared/db/accept-capture.ts'
+import { acceptCapture } from '#gateway/db/accept-capture.ts'
 import { findCapture } from '#shared/db/find-capture.ts'
 import { resultCodec } from '#shared/queue/messages.ts'
 import { publishStored } from '#shared/queue/stored.ts'

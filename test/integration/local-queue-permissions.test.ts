@@ -1,7 +1,7 @@
 import t from 'tap'
 import { accountsText } from '#local/nats-config.ts'
 import { connectQueue, type Queue, type QueueNotice } from '#shared/queue/connection.ts'
-import { LanePuller } from '#shared/queue/lane-puller.ts'
+import { LanePuller } from '#worker/lane-puller.ts'
 import { inboxPrefixOf, type QueueUserName, queueUsers } from '#shared/queue/permissions.ts'
 import { pullBatch } from '#test/helpers/pull-batch.ts'
 import { lastStored, publishStored } from '#shared/queue/stored.ts'

@@ -1,5 +1,6 @@
+import { randomUUID } from 'node:crypto'
 import t from 'tap'
-import { acceptCapture } from '#shared/db/accept-capture.ts'
+import { acceptCapture } from '#gateway/db/accept-capture.ts'
 import { migrate } from '#shared/db/migrate.ts'
 import { eventually } from '#test/helpers/eventually.ts'
 import { startPostgres } from '#test/helpers/postgres.ts'
@@ -42,3 +43,35 @@ t.test('schema: captures are accepted without an error while functions are repla
   await accepting
   t.ok(accepted >= 100, `${accepted} accepted`)
 })
+
+t.test(
+  'schema: functions still take the calls of the release before, which gives parameters by position',
+  async (t) => {
+    const database = await server.createDatabase()
+    const { keyHash, capture } = await createTenant(database)
+    const { id, pool, lane, url, options, sealed, tokenHash, budgetMs } = capture()
+    const one = [keyHash, null, [], false, 16, 2000, id, pool, lane, url, options, sealed, tokenHash, budgetMs]
+    const optional = [false, 'https://example.com/told', null, null, 'key', Buffer.from('request'), null, 'traceparent']
+    const places = (count: number) => Array.from({ length: count }, (_, place) => `$${place + 1}`).join(', ')
+    const accepted = await database.query(`select refusal, replay_of from accept_capture(${places(22)})`, [
+      ...one,
+      ...optional,
+    ])
+    t.same(accepted, [{ refusal: null, replay_of: null }])
+    const stored = { webhook_url: 'https://example.com/told', traceparent: 'traceparent', url, token_hash: tokenHash }
+    t.match(await database.query('select * from capture where id = $1', [id]), [stored])
+    t.match(await database.query('select capture_id from idempotency_key where key = $1', ['key']), [
+      { capture_id: id },
+    ])
+
+    const [batchId, memberId] = [randomUUID(), randomUUID()]
+    const batch = [keyHash, null, [], 16, 2000, false, batchId, pool, lane, budgetMs, null, null, null, null]
+    const members = [[memberId], [url], [JSON.stringify(options)], [sealed], [tokenHash], [null], 'traceparent']
+    const admitted = await database.query(`select refusal, admitted_ids from accept_batch(${places(21)})`, [
+      ...batch,
+      ...members,
+    ])
+    t.same(admitted, [{ refusal: null, admitted_ids: [memberId] }])
+    t.match(await database.query('select * from capture where batch_id = $1', [batchId]), [{ id: memberId, url }])
+  },
+)

@@ -29,7 +29,7 @@ t.test('seeded changes: locks, comparisons and orders of SQL are changed, its co
 t.test('seeded changes: tests are found through imports, started programs and SQL files', (test) => {
   const testsOf = findReachingTests([
     { path: 'services/shared/db/take.ts', text: '/** See `sql/take.sql`. */' },
-    { path: 'services/ledger/main.ts', text: "import { take } from '#shared/db/take.ts'" },
+    { path: 'services/ledger/main.ts', text: "import { take } from '#shared/db/take.ts'; read('db/sql/forget.sql')" },
     { path: 'test/unit/shared/db/take.test.ts', text: "import { take } from '#shared/db/take.ts'" },
     { path: 'test/unit/shared/db/other.test.ts', text: '' },
     { path: 'test/unit/ledger/take.test.ts', text: "import { run } from '#ledger/main.ts'" },
@@ -41,5 +41,6 @@ t.test('seeded changes: tests are found through imports, started programs and SQ
     integration: ['test/integration/ledger.test.ts'],
   })
   test.same(testsOf('services/shared/db/sql/take.sql').integration, ['test/integration/ledger.test.ts'])
+  test.same(testsOf('services/ledger/db/sql/forget.sql').integration, ['test/integration/ledger.test.ts'])
   test.end()
 })

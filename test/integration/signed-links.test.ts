@@ -1,7 +1,7 @@
 import t from 'tap'
 import { signLink } from '#gateway/links/link.ts'
 import { createAccount, setDisabled } from '#shared/db/accounts.ts'
-import { defaultPlans } from '#shared/db/default-plans.ts'
+import { defaultPlans } from '#local/default-plans.ts'
 import { createKey } from '#shared/db/keys.ts'
 import { replacePlans } from '#shared/db/plans.ts'
 import { eventually } from '#test/helpers/eventually.ts'

@@ -1,6 +1,6 @@
 import t from 'tap'
-import { type Adapting, type NotedAttempt, noteAttempts } from '#shared/db/note-attempts.ts'
-import { takeDeliveries } from '#shared/db/take-deliveries.ts'
+import { type Adapting, type NotedAttempt, noteAttempts } from '#webhooks/db/note-attempts.ts'
+import { takeDeliveries } from '#webhooks/db/take-deliveries.ts'
 import { eventually } from '#test/helpers/eventually.ts'
 import { captureFor, hookUrl, startSender } from '#test/helpers/webhook-sender.ts'
 import { startWebhookWorld } from '#test/helpers/webhook-world.ts'

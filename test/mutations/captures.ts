@@ -48,7 +48,7 @@ export const captures: readonly Mutation[] = [
   },
   {
     point: 'Validation',
-    file: 'services/shared/capture/parse-capture.ts',
+    file: 'services/gateway/parameters/parse-capture.ts',
     find: 'if (given.length > 1) for (const name of given)',
     replace: 'if (given.length > 1) for (const name of given.slice(1))',
   },
@@ -60,7 +60,7 @@ export const captures: readonly Mutation[] = [
   },
   {
     point: 'Bounds not given',
-    file: 'services/shared/capture/check-headers.ts',
+    file: 'services/gateway/parameters/check-headers.ts',
     find: '{1,100}$/',
     replace: '{1,101}$/',
   },
@@ -72,7 +72,7 @@ export const captures: readonly Mutation[] = [
   },
   {
     point: 'Headers that a caller may not set',
-    file: 'services/shared/capture/check-headers.ts',
+    file: 'services/gateway/parameters/check-headers.ts',
     find: "name.startsWith('proxy-')",
     replace: "name === 'proxy-authorization'",
   },
@@ -84,7 +84,7 @@ export const captures: readonly Mutation[] = [
   },
   {
     point: '`proxy`',
-    file: 'services/shared/capture/check-proxy.ts',
+    file: 'services/gateway/parameters/check-proxy.ts',
     find: "schemes: ['http:', 'socks5:', 'socks5h:'], allow",
     replace: "schemes: ['http:', 'https:', 'socks5:', 'socks5h:'], allow",
   },
@@ -96,7 +96,7 @@ export const captures: readonly Mutation[] = [
   },
   {
     point: 'Missing selectors',
-    file: 'services/shared/capture/check-selectors.ts',
+    file: 'services/gateway/parameters/check-selectors.ts',
     find: "['wait_for_selector', 'selector', 'click_selector', 'scroll_to']",
     replace: "['wait_for_selector', 'selector', 'click_selector']",
   },

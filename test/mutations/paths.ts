@@ -10,7 +10,7 @@ export const paths: readonly Mutation[] = [
   },
   {
     point: 'Success statuses',
-    file: 'services/gateway/operations/captures/create.ts',
+    file: 'services/gateway/capture/capture-synchronously.ts',
     find: 'status: 202,',
     replace: 'status: 201,',
   },
@@ -40,7 +40,7 @@ export const paths: readonly Mutation[] = [
   },
   {
     point: 'Secrets in `options`',
-    file: 'services/shared/db/deliveries.ts',
+    file: 'services/gateway/db/deliveries.ts',
     find: 'url: maskQuery(row.url)',
     replace: 'url: row.url',
   },
@@ -52,7 +52,7 @@ export const paths: readonly Mutation[] = [
   },
   {
     point: 'Timestamps',
-    file: 'services/shared/db/iso-time.ts',
+    file: 'services/shared/db/sql/iso-time.sql',
     find: 'HH24:MI:SS.US',
     replace: 'HH24:MI:SS.MS',
   },
@@ -136,7 +136,7 @@ export const paths: readonly Mutation[] = [
   },
   {
     point: 'Order of checks',
-    file: 'services/shared/db/webhooks.ts',
+    file: 'services/gateway/db/webhooks.ts',
     find: "['webhook_delivery', 'idempotency_key']",
     replace: "['webhook_delivery']",
   },
@@ -166,7 +166,7 @@ export const paths: readonly Mutation[] = [
   },
   {
     point: "Another account's id, malformed id",
-    file: 'services/shared/db/deliveries.ts',
+    file: 'services/gateway/db/deliveries.ts',
     find: 'where id = $3 and ${column} = $1 and account_id = $2 returning',
     replace: 'where id = $3 and ${column} = $1 and $2::uuid is not null returning',
   },

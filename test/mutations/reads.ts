@@ -12,13 +12,13 @@ const batches: readonly Mutation[] = [
   },
   {
     point: 'Batch request',
-    file: 'services/shared/capture/parse-batch.ts',
+    file: 'services/gateway/parameters/parse-batch.ts',
     find: 'else reportFaults(verdict.faults, place, faults)',
     replace: 'else reportFaults(verdict.faults, place + 1, faults)',
   },
   {
     point: 'Batch source',
-    file: 'services/shared/capture/parse-batch.ts',
+    file: 'services/gateway/parameters/parse-batch.ts',
     find: 'Object.entries({ url, html, markdown })',
     replace: 'Object.entries({ url, html })',
   },
@@ -30,7 +30,7 @@ const batches: readonly Mutation[] = [
   },
   {
     point: 'Batch response',
-    file: 'services/shared/db/find-batch.ts',
+    file: 'services/gateway/db/sql/find-batch.sql',
     find: 'order by c.batch_index)',
     replace: 'order by c.url)',
   },
@@ -39,13 +39,13 @@ const batches: readonly Mutation[] = [
 const lists: readonly Mutation[] = [
   {
     point: 'List parameters',
-    file: 'services/shared/db/list-captures.ts',
+    file: 'services/gateway/db/list-captures.ts',
     find: 'created_at <= ${add(to)}',
     replace: 'created_at < ${add(to)}',
   },
   {
     point: 'List totals',
-    file: 'services/shared/db/list-captures.ts',
+    file: 'services/gateway/db/list-captures.ts',
     find: 'row.counted > countedMax',
     replace: 'row.counted >= countedMax',
   },

@@ -4,7 +4,7 @@ import type { Mutation } from './mutation.ts'
 export const results: readonly Mutation[] = [
   {
     point: 'Time budget',
-    file: 'services/shared/db/find-stuck.ts',
+    file: 'services/ledger/db/sql/find-overdue.sql',
     find: '(budget_ms - $1)',
     replace: '(budget_ms + $1)',
   },
@@ -46,7 +46,7 @@ export const results: readonly Mutation[] = [
   },
   {
     point: '`omit_background` with another format',
-    file: 'services/shared/capture/parse-capture.ts',
+    file: 'services/gateway/parameters/parse-capture.ts',
     find: "transparentFormats: readonly Format[] = ['png', 'webp']",
     replace: "transparentFormats: readonly Format[] = ['png', 'webp', 'avif']",
   },
@@ -58,13 +58,13 @@ export const results: readonly Mutation[] = [
   },
   {
     point: 'Parameters that do not apply',
-    file: 'services/shared/capture/check-cookies.ts',
+    file: 'services/gateway/parameters/check-cookies.ts',
     find: 'host.endsWith(`.${bare}`)',
     replace: 'host.endsWith(bare)',
   },
   {
     point: 'Parameters that do not apply',
-    file: 'services/shared/capture/parse-batch.ts',
+    file: 'services/gateway/parameters/parse-batch.ts',
     find: "  if (response === 'image') report('response_type', 'must be json for a batch')\n",
     replace: '',
   },
@@ -100,7 +100,7 @@ export const results: readonly Mutation[] = [
   },
   {
     point: 'Cache key',
-    file: 'services/shared/capture/cache-text.ts',
+    file: 'services/gateway/parameters/cache-text.ts',
     find: 'webhook_url: _webhook, ',
     replace: '',
   },

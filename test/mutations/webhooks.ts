@@ -22,7 +22,7 @@ export const webhooks: readonly Mutation[] = [
   },
   {
     point: 'Deliveries of one capture',
-    file: 'services/shared/db/deliveries.ts',
+    file: 'services/gateway/db/deliveries.ts',
     find: 'where d.${column} = $1 and d.account_id = $2\n',
     replace: 'where d.${column} = $1 and d.account_id = $2 and d.webhook_id is not null\n',
   },
@@ -34,7 +34,7 @@ export const webhooks: readonly Mutation[] = [
   },
   {
     point: '`sent_at`',
-    file: 'services/shared/db/note-attempts.ts',
+    file: 'services/webhooks/db/sql/hand-back-deliveries.sql',
     find: 'sent_at = case when b.untried and d.attempts = 0 then null else d.sent_at end',
     replace: 'sent_at = d.sent_at',
   },
@@ -52,7 +52,7 @@ export const webhooks: readonly Mutation[] = [
   },
   {
     point: 'User-level webhooks',
-    file: 'services/shared/db/webhooks.ts',
+    file: 'services/gateway/db/webhooks.ts',
     find: 'if (active === false) {',
     replace: 'if (active) {',
   },
@@ -82,13 +82,13 @@ export const webhooks: readonly Mutation[] = [
   },
   {
     point: 'Signature',
-    file: 'services/shared/db/take-deliveries.ts',
+    file: 'services/webhooks/db/sql/take-due.sql',
     find: 'case when s.previous_until > now() then s.previous_sealed end',
     replace: 's.previous_sealed',
   },
   {
     point: 'Signature',
-    file: 'services/shared/db/webhooks.ts',
+    file: 'services/gateway/db/webhooks.ts',
     find: 'const previousHours = 24',
     replace: 'const previousHours = 1',
   },
@@ -106,7 +106,7 @@ export const webhooks: readonly Mutation[] = [
   },
   {
     point: 'Fairness',
-    file: 'services/shared/db/note-attempts.ts',
+    file: 'services/webhooks/db/sql/note-attempts.sql',
     find: 'greatest($3::integer, q.parallel / 2)',
     replace: 'q.parallel',
   },
@@ -130,7 +130,7 @@ export const webhooks: readonly Mutation[] = [
   },
   {
     point: 'Administered accounts',
-    file: 'services/shared/db/erase-account.ts',
+    file: 'services/gateway/db/erase-account.ts',
     find: "and c.table_name not in ('capture', 'outbox', 'deletion', 'api_key')",
     replace: "and c.table_name not in ('capture', 'outbox', 'deletion', 'api_key', 'batch')",
   },
@@ -148,7 +148,7 @@ export const webhooks: readonly Mutation[] = [
   },
   {
     point: 'Queue by account',
-    file: 'services/shared/db/account-queue.ts',
+    file: 'services/gateway/db/sql/count-queue.sql',
     find: 'sum(l.admitted + l.waiting - l.processing)',
     replace: 'sum(l.admitted + l.waiting)',
   },
@@ -160,13 +160,13 @@ export const webhooks: readonly Mutation[] = [
   },
   {
     point: 'Queue by account',
-    file: 'services/shared/db/find-failed.ts',
+    file: 'services/gateway/db/sql/find-failed.sql',
     find: 'c.completed_at >= $3',
     replace: 'c.created_at >= $3',
   },
   {
     point: 'Queue by account',
-    file: 'services/shared/db/accept-capture.ts',
+    file: 'services/gateway/db/accept-capture.ts',
     find: 'keyHash: null, originHost: null, accountId, counted: true',
     replace: 'keyHash: null, originHost: null, accountId, counted: false',
   },

@@ -1,6 +1,6 @@
 import { countBacklog } from '#shared/db/count-backlog.ts'
 import type { Sql } from '#shared/db/connection.ts'
-import { readRecentCaptures, type RecentFailure, type RecentStage } from '#shared/db/recent-captures.ts'
+import { readRecentCaptures, type RecentFailure, type RecentStage } from './recent-captures.ts'
 import { type PoolFigures, readPools } from './read-pools.ts'
 
 /** Window of rates and stages. */
@@ -21,7 +21,7 @@ export type QueueFigures = {
 /** A failure as it is shown: of the address its host alone. */
 export type ShownFailure = Omit<RecentFailure, 'url'> & { readonly host: string | undefined }
 
-/** What the database says. */
+/** Read from the database. */
 export type CaptureFigures = {
   readonly queues: readonly QueueFigures[]
   /** The slowest first; `total` is not among them. */

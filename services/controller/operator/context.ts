@@ -1,4 +1,4 @@
-import { systemClock } from '#shared/kube/clock.ts'
+import { systemClock } from '#controller/kube/clock.ts'
 import { openConnection } from '#shared/kube/connection.ts'
 import { connectQueue } from '#shared/queue/connection.ts'
 import { inboxPrefixOf } from '#shared/queue/permissions.ts'

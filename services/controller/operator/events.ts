@@ -1,7 +1,7 @@
 import type { AppError } from '#shared/errors/app-error.ts'
 import type { BrowserPool, BrowserPoolStatus } from '#shared/kube/browser-pool.ts'
 import { outcomeOf } from '#shared/kube/kube-error.ts'
-import type { ReflectorEvents } from '#shared/kube/reflector.ts'
+import type { ReflectorEvents } from '#controller/kube/reflector.ts'
 import type { Resource } from '#shared/kube/resource.ts'
 import type { Logger } from '#shared/telemetry/logger.ts'
 import type { Metrics } from '#shared/telemetry/metrics.ts'

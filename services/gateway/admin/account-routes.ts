@@ -7,7 +7,7 @@ import {
   setPlan,
   showAccount,
 } from '#shared/db/accounts.ts'
-import { eraseAccount } from '#shared/db/erase-account.ts'
+import { eraseAccount } from '#gateway/db/erase-account.ts'
 import type { AdminRoute } from './admin-route.ts'
 import { fieldsReader, line, readPage } from './read-fields.ts'
 

@@ -1,6 +1,6 @@
 import { Type } from 'typebox'
 import { listChanges } from '#shared/db/audit.ts'
-import { readMaintenance, setMaintenance } from '#shared/db/maintenance.ts'
+import { readMaintenance, setMaintenance } from '#gateway/db/maintenance.ts'
 import { listPlans } from '#shared/db/plans.ts'
 import type { AdminRoute } from './admin-route.ts'
 import { fieldsReader, readPage } from './read-fields.ts'

@@ -1,5 +1,5 @@
 import { echoCompleted } from '#shared/capture/echo-options.ts'
-import type { FoundBatch } from '#shared/db/find-batch.ts'
+import type { FoundBatch } from '#gateway/db/find-batch.ts'
 
 const statusOf = ({ total, processing, completed, failed }: FoundBatch): string => {
   if (completed + failed >= total) return 'completed'

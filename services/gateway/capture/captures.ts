@@ -1,10 +1,11 @@
-import type { AcceptOutcome, Caller, NewCapture, Refusal } from '#shared/db/accept-capture.ts'
-import type { DescribedAccount } from '#shared/db/describe-account.ts'
-import type { AcceptBatchOutcome, NewBatch } from '#shared/db/accept-batch.ts'
-import type { FoundBatch } from '#shared/db/find-batch.ts'
+import type { AcceptOutcome, NewCapture } from '#gateway/db/accept-capture.ts'
+import type { Caller, Refusal } from '#shared/db/check-request.ts'
+import type { DescribedAccount } from '#gateway/db/describe-account.ts'
+import type { AcceptBatchOutcome, NewBatch } from '#gateway/db/accept-batch.ts'
+import type { FoundBatch } from '#gateway/db/find-batch.ts'
 import type { FoundCapture } from '#shared/db/find-capture.ts'
-import type { CaptureFilter, CapturePage, PageStart } from '#shared/db/list-captures.ts'
-import type { Progress } from '#shared/db/find-progress.ts'
+import type { CaptureFilter, CapturePage, PageStart } from '#gateway/db/list-captures.ts'
+import type { Progress } from '#gateway/db/find-progress.ts'
 
 /** Whether a request may be served as far as key, domain and minute limit tell. */
 export type CheckOutcome = { readonly ok: true; readonly caller: Caller } | Refusal

@@ -1,6 +1,7 @@
 import type { Lane } from '#shared/capture/lane.ts'
 import type { Status } from '#shared/capture/status.ts'
-import type { Accepted, AcceptOutcome, Caller, NewCapture, Shared } from '#shared/db/accept-capture.ts'
+import type { Accepted, AcceptOutcome, NewCapture } from '#gateway/db/accept-capture.ts'
+import type { Caller, Shared } from '#shared/db/check-request.ts'
 import type { FoundCapture } from '#shared/db/find-capture.ts'
 import { AppError } from '#shared/errors/app-error.ts'
 import type { Context } from '#gateway/context.ts'

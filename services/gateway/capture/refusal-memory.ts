@@ -1,4 +1,5 @@
-import type { AcceptOutcome, Refusal } from '#shared/db/accept-capture.ts'
+import type { AcceptOutcome } from '#gateway/db/accept-capture.ts'
+import type { Refusal } from '#shared/db/check-request.ts'
 
 /** What a verdict on key and minute depends on. */
 export type Asker = { readonly keyHash: Buffer; readonly originHost: string | null }

@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream'
 import type { FastifyReply } from 'fastify'
-import type { Caller } from '#shared/db/accept-capture.ts'
+import type { Caller } from '#shared/db/check-request.ts'
 import { type AppError, errorToHttp } from '#shared/errors/app-error.ts'
 import type { ErrorCode } from '#shared/errors/catalog.ts'
 import { corsHeaders } from './cors.ts'

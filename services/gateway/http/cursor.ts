@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import type { CapturePlace } from '#shared/db/list-captures.ts'
+import type { CapturePlace } from '#gateway/db/list-captures.ts'
 import { readMoment } from './read-moment.ts'
 
 /** Where a page goes on: with what is older, or newer, than a capture that was listed. */

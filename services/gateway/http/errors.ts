@@ -1,4 +1,4 @@
-import type { Caller, Refusal } from '#shared/db/accept-capture.ts'
+import type { Caller, Refusal } from '#shared/db/check-request.ts'
 import { AppError, type FieldFaults, toAppError } from '#shared/errors/app-error.ts'
 
 /** What is known of a request when it ends, beside its answer. */

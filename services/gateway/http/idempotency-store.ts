@@ -6,7 +6,7 @@ import {
   giveBackKey,
   keepAnswer,
   type KeyedRequest,
-} from '#shared/db/kept-answers.ts'
+} from '#gateway/db/kept-answers.ts'
 
 /** An answer of JSON, as it is given again. */
 export type KeptAnswer = { readonly status: number; readonly body: Readonly<Record<string, unknown>> }

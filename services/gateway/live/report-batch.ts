@@ -1,5 +1,5 @@
 import { isTerminal } from '#shared/capture/status.ts'
-import type { FoundBatch } from '#shared/db/find-batch.ts'
+import type { FoundBatch } from '#gateway/db/find-batch.ts'
 import type { FoundCapture } from '#shared/db/find-capture.ts'
 import { toBatchRecord } from '#gateway/capture/batch-record.ts'
 import { eventText, lastId } from './event-stream.ts'

@@ -1,6 +1,6 @@
 import { isTerminal } from '#shared/capture/status.ts'
 import type { FoundCapture } from '#shared/db/find-capture.ts'
-import type { Progress } from '#shared/db/find-progress.ts'
+import type { Progress } from '#gateway/db/find-progress.ts'
 import { eventText, lastId } from './event-stream.ts'
 import type { ChangeReporter } from './stream-until-end.ts'
 

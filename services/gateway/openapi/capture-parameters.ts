@@ -1,5 +1,5 @@
 import { captureParameters, type ParameterName } from '#shared/capture/options.ts'
-import { urlsMax } from '#shared/capture/parse-batch.ts'
+import { urlsMax } from '#gateway/parameters/parse-batch.ts'
 import type { Parameter } from './contract.ts'
 import type { Fields, JsonSchema } from './json-schema.ts'
 import { parameterNotes } from './parameter-notes.ts'

@@ -1,4 +1,4 @@
-import { urlsMax } from '#shared/capture/parse-batch.ts'
+import { urlsMax } from '#gateway/parameters/parse-batch.ts'
 import { accountSchemas } from './components/account-schemas.ts'
 import { eventSchemas } from './components/event-schemas.ts'
 import { batchSchemas } from './components/batch-schemas.ts'

@@ -1,4 +1,4 @@
-import { type WebhookEvent, webhookEvents } from '#shared/db/webhooks.ts'
+import { type WebhookEvent, webhookEvents } from '#gateway/db/webhooks.ts'
 import { eventExamples } from './examples.ts'
 import { type JsonSchema, schemaRef } from './json-schema.ts'
 import { headerParameter, type Parameter } from './contract.ts'

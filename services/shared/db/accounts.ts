@@ -4,7 +4,7 @@ import { AppError } from '#shared/errors/app-error.ts'
 import { type Actor, recordChange } from './audit.ts'
 import type { Database } from './connection.ts'
 import { Account } from './entities/account.ts'
-import { AccountMeter } from './entities/meters.ts'
+import { AccountMeter } from './entities/account-meter.ts'
 import { Plan } from './entities/plan.ts'
 import { isId } from './is-id.ts'
 

@@ -4,6 +4,7 @@ import type { PageMetadata } from '#shared/capture/page-metadata.ts'
 import type { Status } from '#shared/capture/status.ts'
 import type { CaptureErrorCode } from '#shared/errors/catalog.ts'
 import { type Database, onlyRow, type Sql } from './connection.ts'
+import { readStatement } from './read-statement.ts'
 
 /** A capture as it is judged, its row locked; never one that follows another. */
 export type JudgedCapture = {
@@ -75,10 +76,7 @@ export type ChangedCapture = Pick<JudgedCapture, 'id' | 'accountId' | 'pool' | '
 /** The row's part that is not judged. */
 type Locked = JudgedCapture & { readonly period: string; readonly batchId: string | null; readonly mayLead: boolean }
 
-const lock = `select id, account_id as "accountId", pool, lane, status, options ->> 'format' as format, token_hash as "tokenHash", attempts,
-  (extract(epoch from clock_timestamp() - created_at) * 1000)::float8 as "ageMs", unended_starts as "unendedStarts", object_key as "objectKey", period::text, batch_id as "batchId", traceparent,
-  cache_key is not null as "mayLead"
-  from capture where id = any ($1::uuid[]) and follows is null order by id for update`
+const lock = readStatement(import.meta.dirname, 'sql/lock-captures.sql')
 
 /**
  * A follower ends with what it follows, never by itself, and is locked after it: whoever holds a follower's row waits for no

@@ -1,5 +1,118 @@
-import { type Caller, type Refusal, requestColumns, type RequestRow, verdictOf } from './accept-capture.ts'
 import { onlyRow, type Sql } from './connection.ts'
+
+/** Minute window of an account; absent parts: the plan has no such limit. */
+export type RateState = { readonly limit: number; readonly remaining: number; readonly resetUnix: number }
+
+/** Quota of an account in its period. `limit` and `remaining` are null on a plan without a limit. */
+export type UsageState = {
+  readonly used: number
+  readonly limit: number | null
+  readonly remaining: number | null
+  /** ISO 8601 UTC. */
+  readonly periodStart: string
+  /** ISO 8601 UTC. */
+  readonly resetAt: string
+  readonly overage: number
+  /** Exact decimal as text; null where overage is not offered. */
+  readonly overagePrice: string | null
+}
+
+/** What is known of the caller once the key was found. */
+export type Caller = {
+  readonly accountId: string
+  readonly plan: string
+  readonly rate: RateState | null
+  readonly usage: UsageState
+}
+
+/** Why the database refused a request; `caller` is absent only for a key that is unknown, expired or revoked. */
+export type Refusal = {
+  readonly ok: false
+  readonly code:
+    | 'INVALID_API_KEY'
+    | 'DOMAIN_NOT_ALLOWED'
+    | 'RATE_LIMIT_EXCEEDED'
+    | 'FEATURE_NOT_AVAILABLE'
+    | 'IDEMPOTENCY_MISMATCH'
+    | 'QUEUE_FULL'
+    | 'USAGE_LIMIT_EXCEEDED'
+  /** For `FEATURE_NOT_AVAILABLE`: the first feature that the plan lacks. */
+  readonly feature?: string
+  readonly retryAfterSeconds?: number
+  /** For `INVALID_API_KEY`: there is no such key, so it cannot become valid. */
+  readonly isUnknown?: true
+  /** For `RATE_LIMIT_EXCEEDED`: what was left of the minute, on the database's clock. */
+  readonly windowLeftMs?: number
+  readonly caller?: Caller
+}
+
+/** How a capture shares another's result: it is there already, or it comes with the end of the other. */
+export type Shared = 'hit' | 'follows'
+
+/** A `request_check` of the database as `requestColumns` selects it. */
+export type RequestRow = {
+  readonly refusal: Refusal['code'] | null
+  readonly retryAfterSeconds: number | null
+  readonly keyUnknown: boolean | null
+  readonly feature: string | null
+  readonly accountId: string
+  readonly plan: string
+  readonly rateLimit: number | null
+  readonly rateRemaining: number
+  readonly rateReset: number
+  readonly rateLeftMs: number | null
+  readonly usageLimit: number | null
+  readonly used: number
+  readonly periodStart: string
+  readonly usageReset: string
+  readonly overagePrice: string | null
+  readonly createdAt: string
+  readonly admitted: boolean
+  readonly shared: Shared | null
+  readonly replayOf: string | null
+  readonly admittedIds: readonly string[] | null
+}
+
+/** Selects what SQL's `check_request` and `accept_capture` answer. */
+export const requestColumns = `refusal, retry_after_seconds as "retryAfterSeconds",
+  key_unknown as "keyUnknown", feature, account_id as "accountId", plan,
+  rate_limit as "rateLimit", rate_remaining as "rateRemaining", rate_reset::float8 as "rateReset",
+  (rate_reset - extract(epoch from clock_timestamp()))::float8 * 1000 as "rateLeftMs",
+  usage_limit as "usageLimit", used::float8 as used, iso_time(period::timestamp at time zone 'utc') as "periodStart",
+  iso_time(usage_reset) as "usageReset", overage_price::text as "overagePrice",
+  iso_time(created_at) as "createdAt", admitted, shared, replay_of as "replayOf", admitted_ids as "admittedIds"`
+
+const usageOf = ({ usageLimit: limit, used, periodStart, usageReset, overagePrice }: RequestRow): UsageState => ({
+  used,
+  limit,
+  remaining: limit === null ? null : Math.max(0, limit - used),
+  periodStart,
+  resetAt: usageReset,
+  overage: limit === null ? 0 : Math.max(0, used - limit),
+  overagePrice,
+})
+
+const callerOf = (row: RequestRow): Caller => ({
+  accountId: row.accountId,
+  plan: row.plan,
+  rate:
+    row.rateLimit === null ? null : { limit: row.rateLimit, remaining: row.rateRemaining, resetUnix: row.rateReset },
+  usage: usageOf(row),
+})
+
+/** Reads the database's verdict on a request. */
+export const verdictOf = (row: RequestRow): { readonly ok: true; readonly caller: Caller } | Refusal => {
+  if (row.refusal === null) return { ok: true, caller: callerOf(row) }
+  return {
+    ok: false,
+    code: row.refusal,
+    ...(row.feature !== null && { feature: row.feature }),
+    ...(row.retryAfterSeconds !== null && { retryAfterSeconds: row.retryAfterSeconds }),
+    ...(row.keyUnknown === true && { isUnknown: true }),
+    ...(row.refusal === 'RATE_LIMIT_EXCEEDED' && row.rateLeftMs !== null && { windowLeftMs: row.rateLeftMs }),
+    ...(row.refusal !== 'INVALID_API_KEY' && { caller: callerOf(row) }),
+  }
+}
 
 const statement = `select ${requestColumns} from check_request($1, $2)`
 

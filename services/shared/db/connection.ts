@@ -8,7 +8,7 @@ import { AppError } from '#shared/errors/app-error.ts'
 import { classifyDatabaseError, isConflict, isRepeatable, isUnanswered, isUnprepared } from './classify-error.ts'
 import { entities } from './entities/all.ts'
 import { keepListening, type Listening } from './listen.ts'
-import { migrations } from './migrations/all.ts'
+import { migrations } from './migrations.ts'
 
 const usualStatementMs = 10_000
 const lockMs = 5000
@@ -97,14 +97,17 @@ const boundTransaction = (options: DatabaseOptions): string => {
     .join(', ')}`
 }
 
+/** What the entities are compared with leaves out the tables that none describes. */
+const otherTables = new RegExp(`^(?!(\\w+\\.)?(${entities.map(({ meta }) => meta.tableName).join('|')})$)`)
+
 const createOrm = (options: DatabaseOptions): MikroORM => {
   const bounds = boundsOf(options)
   return new MikroORM({
     clientUrl: options.url,
     entities: [...entities],
     extensions: [Migrator],
-    migrations: { migrationsList: [...migrations], snapshot: false, silent: true },
-    schemaGenerator: { ignoreRoutines: true, ignoreTriggers: true },
+    migrations: { migrationsList: migrations, snapshot: false, silent: true },
+    schemaGenerator: { ignoreRoutines: true, ignoreTriggers: true, skipTables: [otherTables] },
     // A migration holds one connection for its lock and works on another.
     pool: { min: 0, max: Math.max(2, options.poolMax), idleTimeoutMillis: bounds.reuseMs },
     logger: () => {},

@@ -1,5 +1,6 @@
 import { type Pool, pools } from '#shared/capture/lane.ts'
 import type { Sql } from './connection.ts'
+import { readStatement } from './read-statement.ts'
 
 /** The captures of one pool. */
 export type PoolCount = {
@@ -14,18 +15,7 @@ export type PoolCount = {
   readonly oldestMs: number
 }
 
+const count = readStatement(import.meta.dirname, 'sql/count-backlog.sql')
+
 /** Counts every pool's captures, from the meters of open lanes: its cost grows neither with how many wait nor with how many accounts there are. */
-export const countBacklog = (database: Sql): Promise<PoolCount[]> =>
-  database.query(
-    `select p.pool,
-       coalesce(sum(l.admitted + l.waiting - l.processing), 0)::integer as pending,
-       coalesce(sum(l.processing), 0)::integer as processing,
-       coalesce((select s.last_value from pg_sequences s
-                  where s.schemaname = current_schema() and s.sequencename = 'accepted_' || p.pool), 0)::float8 as accepted,
-       coalesce(greatest(0, extract(epoch from now() - (
-         select min(c.created_at) from capture c where c.status = 'pending' and c.follows is null and c.pool = p.pool)) * 1000), 0)::float8
-         as "oldestMs"
-     from unnest($1::text[]) as p (pool) left join lane_meter l on l.pool = p.pool and l.stage > 0
-     group by p.pool`,
-    [pools],
-  )
+export const countBacklog = (database: Sql): Promise<PoolCount[]> => database.query(count, [pools])

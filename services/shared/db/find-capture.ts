@@ -3,7 +3,6 @@ import type { PageMetadata } from '#shared/capture/page-metadata.ts'
 import type { Status } from '#shared/capture/status.ts'
 import type { CaptureErrorCode } from '#shared/errors/catalog.ts'
 import type { Sql } from './connection.ts'
-import { isoTime } from './iso-time.ts'
 
 /** What is known of a capture. Null is what its status has not reached; times are ISO 8601 UTC with microseconds. */
 export type FoundCapture = {
@@ -37,9 +36,9 @@ export type FoundCapture = {
 }
 
 /** Selects a `FoundCapture` from the table `capture`. Each column has a form in JSON that says the same: lists come as JSON. */
-export const captureColumns = `id, account_id as "accountId", status, url, options, cached, batch_id as "batchId", ${isoTime('created_at')} as "createdAt",
-  ${isoTime('started_at')} as "startedAt", ${isoTime('completed_at')} as "completedAt",
-  ${isoTime('expires_at')} as "expiresAt", object_key as "objectKey", file_size::float8 as "fileSize", sha256,
+export const captureColumns = `id, account_id as "accountId", status, url, options, cached, batch_id as "batchId", iso_time(created_at) as "createdAt",
+  iso_time(started_at) as "startedAt", iso_time(completed_at) as "completedAt",
+  iso_time(expires_at) as "expiresAt", object_key as "objectKey", file_size::float8 as "fileSize", sha256,
   mime_type as "mimeType", width, height, processing_time_ms as "processingTimeMs", target_status as "targetStatus",
   final_url as "finalUrl", warnings, timings, metadata,
   case when error_code is not null then json_build_object('code', error_code, 'message', error_message) end as error`

@@ -5,13 +5,14 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { AppError } from '#shared/errors/app-error.ts'
 import { classifyDatabaseError } from './classify-error.ts'
 import { type Database, onlyRow, type Sql } from './connection.ts'
-import { migrations } from './migrations/all.ts'
+import { migrations } from './migrations.ts'
 
 /** How long a statement of a migration may take: an index on millions of rows takes minutes. */
 export const migrationStatementMs = 3_600_000
 
 /** The replaceable SQL functions, in the order in which they need each other's types. */
 const functions = [
+  'iso-time',
   'check-request',
   'count-ended',
   'queue-deliveries',

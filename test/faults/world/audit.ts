@@ -1,4 +1,4 @@
-import type { Clock } from '#shared/kube/clock.ts'
+import type { Clock } from '#controller/kube/clock.ts'
 import type { SeenWrite } from '#test/helpers/model-api/connection.ts'
 import { at, controllerOf, type Stored } from '#test/helpers/model-api/object.ts'
 import { holds } from '#test/helpers/model-api/pods.ts'

@@ -1,4 +1,4 @@
-import type { Clock } from '#shared/kube/clock.ts'
+import type { Clock } from '#controller/kube/clock.ts'
 import type { Incoming, Queue } from '#shared/queue/connection.ts'
 import type { SimulatedProcess } from '#test/helpers/simulated-process.ts'
 

@@ -1,6 +1,6 @@
 import type { Pool } from '#shared/capture/lane.ts'
 import type { Depth } from '#controller/pool.ts'
-import type { Clock } from '#shared/kube/clock.ts'
+import type { Clock } from '#controller/kube/clock.ts'
 import { ackWaitSeconds } from '#shared/queue/topology.ts'
 
 /** A capture that was handed out. */

@@ -1,5 +1,5 @@
 import { type Pool, pools } from '#shared/capture/lane.ts'
-import type { Clock } from '#shared/kube/clock.ts'
+import type { Clock } from '#controller/kube/clock.ts'
 import { backlogCodec, poolStateCodec, type PoolStateMessage } from '#shared/queue/messages.ts'
 import { backlogSubject, pokeSubject, poolStateSubject } from '#shared/queue/subjects.ts'
 import type { Bus } from './bus.ts'

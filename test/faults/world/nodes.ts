@@ -1,4 +1,4 @@
-import type { Clock } from '#shared/kube/clock.ts'
+import type { Clock } from '#controller/kube/clock.ts'
 import { at, type Stored } from '#test/helpers/model-api/object.ts'
 
 /** Which nodes there are, and which come. */

@@ -4,7 +4,7 @@ import type { Metrics } from '#shared/telemetry/metrics.ts'
 import type { ModelApi } from '#test/helpers/model-api.ts'
 import type { ModelClient } from '#test/helpers/model-api/connection.ts'
 import { type ClockFault, createProcess, type SimulatedProcess } from '#test/helpers/simulated-process.ts'
-import type { Clock } from '#shared/kube/clock.ts'
+import type { Clock } from '#controller/kube/clock.ts'
 import type { Bus } from './bus.ts'
 import type { Meddling } from './meddling.ts'
 

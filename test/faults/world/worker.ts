@@ -1,4 +1,4 @@
-import type { Clock } from '#shared/kube/clock.ts'
+import type { Clock } from '#controller/kube/clock.ts'
 import type { Queue } from '#shared/queue/connection.ts'
 import { beatMs, startedCodec } from '#shared/queue/messages.ts'
 import { drainSubject, startedSubject, undrainSubject } from '#shared/queue/subjects.ts'

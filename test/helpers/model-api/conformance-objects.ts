@@ -1,4 +1,4 @@
-import { apply } from '#shared/kube/apply.ts'
+import { apply } from '#controller/kube/apply.ts'
 import type { Patch } from '#shared/kube/client.ts'
 import { outcomeOf } from '#shared/kube/kube-error.ts'
 import {

@@ -1,4 +1,4 @@
-import { apply, setReplicas } from '#shared/kube/apply.ts'
+import { apply, setReplicas } from '#controller/kube/apply.ts'
 import { browserPools } from '#shared/kube/browser-pool.ts'
 import type { Patch } from '#shared/kube/client.ts'
 import { allOf, make, one, outcome, resources, type Scenario, type Stage } from './conformance.ts'

@@ -1,4 +1,4 @@
-import type { Clock } from '#shared/kube/clock.ts'
+import type { Clock } from '#controller/kube/clock.ts'
 import type { KubeAnswer, KubeConnection, KubeRequest } from '#shared/kube/connection.ts'
 import { errorOfConnection } from '#shared/kube/kube-error.ts'
 import { ModelWatch } from './watch.ts'

@@ -1,4 +1,4 @@
-import type { Clock } from '#shared/kube/clock.ts'
+import type { Clock } from '#controller/kube/clock.ts'
 import { controllerOf, type Stored } from './object.ts'
 import { Refusal } from './refusal.ts'
 import type { ModelServer, Target } from './server.ts'

@@ -1,5 +1,5 @@
 import type { Patch } from '#shared/kube/client.ts'
-import type { Clock } from '#shared/kube/clock.ts'
+import type { Clock } from '#controller/kube/clock.ts'
 import { type Change, isOver, objectAfter, objectAfterRemoval, type Removal } from './commit.ts'
 import type { Kind } from './kind.ts'
 import { checkMeta, kinds, refuseInvalid } from './kinds.ts'

@@ -9,7 +9,7 @@ const integrationTestsMax = 6
 
 /** Programs and SQL files that a file names in a text: it starts or reads them. */
 const named =
-  /services\/[\w/-]+\.ts|(?<=#)(?:gateway|ledger|worker|controller|egress|webhooks)\/main[\w-]*\.ts|sql\/[\w-]+\.sql/g
+  /services\/[\w/-]+\.ts|(?<=#)(?:gateway|ledger|worker|controller|egress|webhooks)\/main[\w-]*\.ts|(?:db\/)?sql\/[\w-]+\.sql/g
 /** A program that a file names by its place beside itself: `'browser-host/main.ts'`. */
 const beside = /(?<=['"`])(?:\.{1,2}\/)?[\w/-]+\.ts(?=['"`])/g
 const wholeSystem = ['cli', 'gateway', 'ledger', 'worker', 'controller', 'egress', 'webhooks'].map(
@@ -18,8 +18,9 @@ const wholeSystem = ['cli', 'gateway', 'ledger', 'worker', 'controller', 'egress
 
 const edgesOf = (file: SourceFile): string[] => [
   ...importsOf(file).flatMap(({ specifier, typeOnly }) => (typeOnly ? [] : (targetOf(file.path, specifier) ?? []))),
-  ...[...file.text.matchAll(named)].map(([name]) => {
-    if (name.startsWith('sql/')) return `services/shared/db/${name}`
+  ...[...file.text.matchAll(named)].flatMap(([name]) => {
+    // A statement stands beside its caller, a function in shared.
+    if (name.endsWith('.sql')) return [join(dirname(file.path), name), `services/shared/db/${name}`]
     return name.startsWith('services/') ? name : `services/${name}`
   }),
   ...[...file.text.matchAll(beside)].map(([name]) => join(dirname(file.path), name)),

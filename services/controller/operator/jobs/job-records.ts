@@ -3,7 +3,7 @@ import { claimOf, endOf, type ObservedJob, revisionOf, wasDisrupted } from '#con
 import { hasEnded, isStopping, type ObservedPod } from '#controller/operator/watch/observed-pod.ts'
 import type { JobList, JobNotice, ListedJob } from '#controller/proxied/job-runner.ts'
 import type { JobTrouble } from '#controller/proxied/proxied.ts'
-import type { Change } from '#shared/kube/object-cache.ts'
+import type { Change } from '#controller/kube/object-cache.ts'
 
 /** What records are kept with. */
 export type JobRecordsDeps = {

@@ -2,7 +2,7 @@ import { jobs, type ObservedJob, trimJob } from '#controller/operator/watch/obse
 import type { KubeApi } from '#shared/kube/client.ts'
 import { KubeError, outcomeOf } from '#shared/kube/kube-error.ts'
 import { fieldOwner } from '#shared/kube/names.ts'
-import { createThrottle, type Throttle } from '#shared/kube/throttle.ts'
+import { createThrottle, type Throttle } from '#controller/kube/throttle.ts'
 import type { JobManifest } from '#controller/operator/manifests/job.ts'
 
 /** What requests are sent with. */

@@ -1,7 +1,7 @@
 import type { WorkerList, WorkerNotice } from '#controller/act/actuator.ts'
-import type { Clock } from '#shared/kube/clock.ts'
+import type { Clock } from '#controller/kube/clock.ts'
 import { labelledPool } from '#shared/kube/names.ts'
-import type { Change } from '#shared/kube/object-cache.ts'
+import type { Change } from '#controller/kube/object-cache.ts'
 import { createStartLatency, type StartLatency } from '#controller/start-latency.ts'
 import { conditionOf } from '#controller/operator/watch/observed-object.ts'
 import {

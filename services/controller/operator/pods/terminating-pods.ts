@@ -1,5 +1,5 @@
 import type { KubeApi } from '#shared/kube/client.ts'
-import type { Clock } from '#shared/kube/clock.ts'
+import type { Clock } from '#controller/kube/clock.ts'
 import { outcomeOf } from '#shared/kube/kube-error.ts'
 import { deletionCostAnnotation, fieldOwner } from '#shared/kube/names.ts'
 import { requestMs, mutationTtlMs } from '#controller/operator/watch/mutation-cache.ts'

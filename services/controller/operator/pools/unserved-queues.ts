@@ -1,7 +1,7 @@
 import type { ReceivedBeat, PoolSubscription } from '#controller/subscribe-to-pool.ts'
 import { type Pool as QueueName, pools as queues } from '#shared/capture/lane.ts'
 import type { BrowserPool } from '#shared/kube/browser-pool.ts'
-import type { Clock } from '#shared/kube/clock.ts'
+import type { Clock } from '#controller/kube/clock.ts'
 import type { PoolStateMessage } from '#shared/queue/messages.ts'
 
 /** A worker that has been silent for longer takes nothing. */

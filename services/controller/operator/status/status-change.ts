@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { BrowserPoolStatus, PoolConditionType } from '#shared/kube/browser-pool.ts'
-import type { Occurrence } from '#shared/kube/recorder.ts'
+import type { Occurrence } from '#controller/kube/recorder.ts'
 
 /** What differs between two statuses: conditions, only numbers and messages, or nothing. */
 export const statusChange = (

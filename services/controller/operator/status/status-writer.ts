@@ -1,10 +1,10 @@
 import { type AppError, toAppError } from '#shared/errors/app-error.ts'
-import { apply } from '#shared/kube/apply.ts'
+import { apply } from '#controller/kube/apply.ts'
 import { type BrowserPool, browserPools, type BrowserPoolStatus } from '#shared/kube/browser-pool.ts'
 import type { KubeApi } from '#shared/kube/client.ts'
-import type { Clock } from '#shared/kube/clock.ts'
+import type { Clock } from '#controller/kube/clock.ts'
 import { outcomeOf } from '#shared/kube/kube-error.ts'
-import { createThrottle } from '#shared/kube/throttle.ts'
+import { createThrottle } from '#controller/kube/throttle.ts'
 import { createMutationCache } from '#controller/operator/watch/mutation-cache.ts'
 import { occurrencesOf, type PoolOccurrence, statusChange } from './status-change.ts'
 
@@ -165,7 +165,7 @@ export class StatusWriter implements AsyncDisposable {
     entry.change = 'nothing'
     entry.writtenMs = clock.nowMs()
     try {
-      const { metadata } = await apply<BrowserPool>(api, ref, { status }, this.#stop.signal)
+      const { metadata } = await apply<BrowserPool>(api, ref, { status }, { signal: this.#stop.signal })
       this.#own.remember(uid, metadata.resourceVersion, status)
       entry.failures = 0
       for (const occurrence of occurrencesOf(before, status)) occurred(pool, occurrence)

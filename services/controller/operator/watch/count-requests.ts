@@ -1,4 +1,4 @@
-import type { Clock } from '#shared/kube/clock.ts'
+import type { Clock } from '#controller/kube/clock.ts'
 import type { KubeConnection, KubeRequest } from '#shared/kube/connection.ts'
 
 /** A request to the API server that was answered, or failed (`none`); of a watch its beginning. */

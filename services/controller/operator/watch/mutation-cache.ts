@@ -1,5 +1,5 @@
-import type { Clock } from '#shared/kube/clock.ts'
-import { isNewer } from '#shared/kube/object-cache.ts'
+import type { Clock } from '#controller/kube/clock.ts'
+import { isNewer } from '#controller/kube/object-cache.ts'
 
 /** Milliseconds for which a write counts that the informer does not show. */
 export const mutationTtlMs = 10_000

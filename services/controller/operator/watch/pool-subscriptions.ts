@@ -1,7 +1,7 @@
 import { createJobReports, type JobReports } from '#controller/proxied/job-reports.ts'
 import { type PoolSubscription, subscribeToPool } from '#controller/subscribe-to-pool.ts'
 import { type Pool, pools as kinds } from '#shared/capture/lane.ts'
-import { type Clock, pause } from '#shared/kube/clock.ts'
+import { type Clock, pause } from '#controller/kube/clock.ts'
 import type { Queue } from '#shared/queue/connection.ts'
 import { beatMs } from '#shared/queue/messages.ts'
 import { pokeSubject } from '#shared/queue/subjects.ts'

@@ -1,4 +1,4 @@
-import type { Caller } from '#shared/db/accept-capture.ts'
+import type { Caller } from '#shared/db/check-request.ts'
 import { AppError } from '#shared/errors/app-error.ts'
 import type { Captures } from '#gateway/capture/captures.ts'
 import { refusalError, RequestError } from '#gateway/http/errors.ts'

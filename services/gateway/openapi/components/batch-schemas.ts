@@ -1,4 +1,4 @@
-import { urlsMax } from '#shared/capture/parse-batch.ts'
+import { urlsMax } from '#gateway/parameters/parse-batch.ts'
 import { statuses } from '#shared/capture/status.ts'
 import { linkMinutesMax } from '#gateway/links/link.ts'
 import {

@@ -1,5 +1,5 @@
 import { toldFields } from '#shared/db/record.ts'
-import type { WebhookEvent } from '#shared/db/webhooks.ts'
+import type { WebhookEvent } from '#gateway/db/webhooks.ts'
 import { closed, count, type Fields, id, type JsonSchema, moment } from '#gateway/openapi/json-schema.ts'
 import { recordSchemas } from './record-schemas.ts'
 

@@ -1,5 +1,5 @@
-import { failures } from '#shared/db/note-attempts.ts'
-import { webhookEvents, webhooksMax } from '#shared/db/webhooks.ts'
+import { failures } from '#shared/errors/delivery-failures.ts'
+import { webhookEvents, webhooksMax } from '#gateway/db/webhooks.ts'
 import {
   address,
   closed,

@@ -1,4 +1,4 @@
-import type { DescribedAccount } from '#shared/db/describe-account.ts'
+import type { DescribedAccount } from '#gateway/db/describe-account.ts'
 import { AppError } from '#shared/errors/app-error.ts'
 import { jsonAnswer } from '#gateway/openapi/contract.ts'
 import { usualErrors } from '#gateway/openapi/errors.ts'

@@ -1,4 +1,4 @@
-import type { UsageState } from '#shared/db/accept-capture.ts'
+import type { UsageState } from '#shared/db/check-request.ts'
 import { jsonAnswer } from '#gateway/openapi/contract.ts'
 import { usualErrors } from '#gateway/openapi/errors.ts'
 import { forCaller } from '#gateway/operations/operation.ts'

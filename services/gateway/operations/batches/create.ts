@@ -1,4 +1,4 @@
-import { urlsMax } from '#shared/capture/parse-batch.ts'
+import { urlsMax } from '#gateway/parameters/parse-batch.ts'
 import { batchUrl } from '#shared/db/record.ts'
 import { toBatchRecord } from '#gateway/capture/batch-record.ts'
 import { createBatch } from '#gateway/capture/create-batch.ts'

@@ -1,4 +1,4 @@
-import { newId } from '#shared/db/new-id.ts'
+import { newId } from '#gateway/db/new-id.ts'
 import { acceptedResponse, captureSynchronously } from '#gateway/capture/capture-synchronously.ts'
 import { createCapture } from '#gateway/capture/create-capture.ts'
 import { readCaptureRequest } from '#gateway/capture/read-request.ts'

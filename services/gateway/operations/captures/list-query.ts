@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox'
 import type { Faults } from '#shared/capture/faults.ts'
 import { type Status, statuses } from '#shared/capture/status.ts'
-import { countedMax } from '#shared/db/list-captures.ts'
+import { countedMax } from '#gateway/db/list-captures.ts'
 import { type Cursor, readCursor } from '#gateway/http/cursor.ts'
 import type { CheckInput, ReadQuery } from '#gateway/http/input.ts'
 import { readMoment } from '#gateway/http/read-moment.ts'

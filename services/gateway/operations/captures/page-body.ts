@@ -1,4 +1,4 @@
-import type { CapturePage } from '#shared/db/list-captures.ts'
+import type { CapturePage } from '#gateway/db/list-captures.ts'
 import { toRecord } from '#shared/db/record.ts'
 import { type Cursor, writeCursor } from '#gateway/http/cursor.ts'
 import { isReachable, type ListQuery } from './list-query.ts'

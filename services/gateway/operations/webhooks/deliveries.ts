@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox'
-import type { DeliveriesOf, DeliveryView } from '#shared/db/deliveries.ts'
+import type { DeliveriesOf, DeliveryView } from '#gateway/db/deliveries.ts'
 import { AppError } from '#shared/errors/app-error.ts'
 import type { Context } from '#gateway/context.ts'
 import type { Answer } from '#gateway/http/answer.ts'

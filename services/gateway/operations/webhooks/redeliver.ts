@@ -1,4 +1,4 @@
-import type { DeliveriesOf } from '#shared/db/deliveries.ts'
+import type { DeliveriesOf } from '#gateway/db/deliveries.ts'
 import { AppError } from '#shared/errors/app-error.ts'
 import type { Context } from '#gateway/context.ts'
 import type { Answer } from '#gateway/http/answer.ts'

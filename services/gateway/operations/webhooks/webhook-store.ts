@@ -6,7 +6,7 @@ import {
   type DeliveryView,
   listDeliveries,
   redeliver,
-} from '#shared/db/deliveries.ts'
+} from '#gateway/db/deliveries.ts'
 import {
   changeWebhook,
   createWebhook,
@@ -18,7 +18,7 @@ import {
   type WebhookFields,
   type WebhookOf,
   type WebhookView,
-} from '#shared/db/webhooks.ts'
+} from '#gateway/db/webhooks.ts'
 import { seal, type SealingKey } from '#shared/queue/seal.ts'
 
 /** A webhook with its secret, which is shown this once. */

@@ -1,7 +1,7 @@
 import t from 'tap'
 import { prepareCapture } from '#gateway/capture/prepare-capture.ts'
 import type { Pool } from '#shared/capture/lane.ts'
-import { parseCapture } from '#shared/capture/parse-capture.ts'
+import { parseCapture } from '#gateway/parameters/parse-capture.ts'
 import { sealedCodec } from '#shared/queue/messages.ts'
 import { open } from '#shared/queue/seal.ts'
 import { createTestContext } from '#test/helpers/gateway-context.ts'

@@ -1,6 +1,6 @@
 import t from 'tap'
 import { createRefusalMemory } from '#gateway/capture/refusal-memory.ts'
-import type { Refusal } from '#shared/db/accept-capture.ts'
+import type { Refusal } from '#shared/db/check-request.ts'
 import { testCaller } from '#test/helpers/gateway-context.ts'
 
 const asker = { keyHash: Buffer.from('a key'), originHost: null }

@@ -1,6 +1,6 @@
 import t from 'tap'
 import type { FoundCapture } from '#shared/db/find-capture.ts'
-import type { Progress } from '#shared/db/find-progress.ts'
+import type { Progress } from '#gateway/db/find-progress.ts'
 import { reportCapture } from '#gateway/live/report-capture.ts'
 import { completedCapture, pendingCapture } from '#test/helpers/gateway-context.ts'
 

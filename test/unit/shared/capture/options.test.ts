@@ -1,7 +1,7 @@
 import t from 'tap'
 import { captureParameters } from '#shared/capture/options.ts'
 import type { FieldFaults } from '#shared/errors/app-error.ts'
-import { parseCapture } from '#shared/capture/parse-capture.ts'
+import { parseCapture } from '#gateway/parameters/parse-capture.ts'
 
 const url = 'https://example.com/'
 

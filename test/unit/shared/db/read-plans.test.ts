@@ -1,5 +1,5 @@
 import t from 'tap'
-import { defaultPlans } from '#shared/db/default-plans.ts'
+import { defaultPlans } from '#local/default-plans.ts'
 import { readPlans } from '#shared/db/read-plans.ts'
 
 const [plan] = defaultPlans

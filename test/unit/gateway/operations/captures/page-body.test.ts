@@ -3,7 +3,7 @@ import { type Cursor, readCursor } from '#gateway/http/cursor.ts'
 import { pageBody } from '#gateway/operations/captures/page-body.ts'
 import { createQueryReader } from '#gateway/http/input.ts'
 import { checkList, listParameters, toListQuery } from '#gateway/operations/captures/list-query.ts'
-import type { CapturePage } from '#shared/db/list-captures.ts'
+import type { CapturePage } from '#gateway/db/list-captures.ts'
 import { pendingCapture } from '#test/helpers/gateway-context.ts'
 
 const idOf = (place: number) => `22222222-2222-4222-8222-${String(place).padStart(12, '0')}`

@@ -1,0 +1,58 @@
+import type { Sql } from '#shared/db/connection.ts'
+import { readStatement } from '#shared/db/read-statement.ts'
+
+/** Captures of one queue within the window. */
+export type RecentCount = {
+  readonly queue: string
+  readonly accepted: number
+  readonly completed: number
+  readonly failed: number
+}
+
+/** How long a stage of captures took that completed within the window, in milliseconds. */
+export type RecentStage = { readonly stage: string; readonly p50Ms: number; readonly p95Ms: number }
+
+/** A capture that failed within the last hour. */
+export type RecentFailure = {
+  readonly id: string
+  /** In the contract's form. */
+  readonly at: string
+  readonly queue: string
+  readonly code: string
+  readonly message: string
+  readonly url: string | null
+}
+
+/** What became of captures lately. */
+export type RecentCaptures = {
+  readonly counts: readonly RecentCount[]
+  readonly stages: readonly RecentStage[]
+  readonly failures: readonly RecentFailure[]
+}
+
+/** Bounds of what one call reads, whatever the load: with more in a window, its latest stand for all of it. */
+const [acceptedMax, endedMax, timedMax, failuresMax] = [100_000, 100_000, 2000, 20]
+
+/** The lowest id that a capture can have that is accepted at a time in milliseconds since 1970: ids begin with it. */
+const lowestId = (ms: number): string => {
+  const hex = Math.floor(ms).toString(16).padStart(12, '0')
+  return `${hex.slice(0, 8)}-${hex.slice(8)}-7000-8000-000000000000`
+}
+
+const count = readStatement(import.meta.dirname, 'sql/count-recent.sql')
+const timeStages = readStatement(import.meta.dirname, 'sql/time-stages.sql')
+const failed = readStatement(import.meta.dirname, 'sql/find-failures.sql')
+
+/** Reads what became of captures within the last `windowSeconds` before `nowMs`, and the failures of the hour; the latest first. */
+export const readRecentCaptures = async (
+  database: Sql,
+  { windowSeconds, nowMs }: { readonly windowSeconds: number; readonly nowMs: number },
+): Promise<RecentCaptures> => {
+  const since = new Date(nowMs - windowSeconds * 1000)
+  const [counts, stages, failures] = await Promise.all([
+    database.query<RecentCount>(count, [lowestId(since.getTime()), since, acceptedMax, endedMax]),
+    database.query<RecentStage>(timeStages, [since, timedMax]),
+    database.query<RecentFailure>(failed, [new Date(nowMs - 3_600_000), timedMax, failuresMax]),
+  ])
+  return { counts, stages, failures }
+}

@@ -1,0 +1,82 @@
+import type { WatchEvent } from '#shared/kube/client.ts'
+import { keyOf, type KubeObject } from '#shared/kube/resource.ts'
+
+/** What became of one object. */
+export type Change<T> =
+  | { readonly kind: 'added' | 'updated'; readonly key: string; readonly object: T }
+  /** `object` is the last that was seen of it. */
+  | { readonly kind: 'deleted'; readonly key: string; readonly object: T }
+
+/** An event about an object. */
+export type ObjectEvent<T> = Exclude<WatchEvent<T>, { type: 'BOOKMARK' }>
+
+const deletedMax = 10_000
+
+/**
+ * Objects of one kind by key, made of lists and events. Where versions can be compared, an event that is not newer than
+ * what is known of its object changes nothing: repeats and stragglers do no harm, not even after a deletion.
+ */
+export class ObjectCache<T extends KubeObject> {
+  #objects = new Map<string, T>()
+  /** Versions at which objects went, since the last list; the oldest are forgotten beyond 10 000. */
+  readonly #deleted = new Map<string, string>()
+
+  get(key: string): T | undefined {
+    return this.#objects.get(key)
+  }
+
+  all(): readonly T[] {
+    return [...this.#objects.values()]
+  }
+
+  /** Holds from now on exactly `items`, of whatever versions, and answers what that changed. */
+  replace(items: readonly T[]): Change<T>[] {
+    const before = this.#objects
+    this.#objects = new Map(items.map((object) => [keyOf(object), object]))
+    this.#deleted.clear()
+    const gone = [...before].filter(([key]) => !this.#objects.has(key))
+    const present = [...this.#objects].flatMap(([key, object]): Change<T>[] => {
+      const old = before.get(key)
+      if (!old) return [{ kind: 'added', key, object }]
+      return isSame(old, object) ? [] : [{ kind: 'updated', key, object }]
+    })
+    return [...gone.map(([key, object]): Change<T> => ({ kind: 'deleted', key, object })), ...present]
+  }
+
+  /** Follows one event; undefined where it says nothing new. */
+  apply({ type, object }: ObjectEvent<T>): Change<T> | undefined {
+    const key = keyOf(object)
+    const known = this.#objects.get(key)
+    const version = known ? versionOf(known) : this.#deleted.get(key)
+    if (version !== undefined && !isNewer(versionOf(object), version)) return undefined
+    if (type === 'DELETED') {
+      this.#objects.delete(key)
+      this.#remember(key, versionOf(object))
+      return known && { kind: 'deleted', key, object }
+    }
+    this.#objects.set(key, object)
+    this.#deleted.delete(key)
+    return { kind: known ? 'updated' : 'added', key, object }
+  }
+
+  #remember(key: string, version: string) {
+    this.#deleted.set(key, version)
+    if (this.#deleted.size <= deletedMax) return
+    for (const oldest of this.#deleted.keys()) {
+      this.#deleted.delete(oldest)
+      return
+    }
+  }
+}
+
+const versionOf = ({ metadata }: KubeObject): string => metadata?.resourceVersion ?? ''
+
+const isSame = (one: KubeObject, other: KubeObject): boolean =>
+  one.metadata?.uid === other.metadata?.uid && versionOf(one) === versionOf(other)
+
+/**
+ * Whether a resourceVersion is later than another of the same kind of object. Decimal numbers are compared as such
+ * (KEP-5504); of anything else, only the very same version is known not to be newer.
+ */
+export const isNewer = (version: string, than: string): boolean =>
+  /^\d+$/.test(version) && /^\d+$/.test(than) ? BigInt(version) > BigInt(than) : version !== than

@@ -1,0 +1,203 @@
+import { randomBytes } from 'node:crypto'
+import { toAppError } from '#shared/errors/app-error.ts'
+import type { Logger } from '#shared/telemetry/logger.ts'
+import type { KubeApi } from '#shared/kube/client.ts'
+import { type Clock, microTime } from './clock.ts'
+import { outcomeOf } from '#shared/kube/kube-error.ts'
+import { objectName, reportingController } from '#shared/kube/names.ts'
+import type { KubeObject, Resource } from '#shared/kube/resource.ts'
+
+/** Something that happened to an object, for who asks Kubernetes about it. */
+export type Occurrence = {
+  readonly regarding: { readonly resource: Resource; readonly object: KubeObject }
+  readonly type: 'Normal' | 'Warning'
+  /** Why, in one word of a fixed set: `ScaledUp`. */
+  readonly reason: string
+  /** What was being done, in one word of a fixed set. Occurrences that must not be taken for repeats differ here. */
+  readonly action: string
+  /** For people; cut after 1000 characters. Of repeats within half a minute, only the newest is kept. */
+  readonly note: string
+}
+
+/** What a recorder works with. */
+export type RecorderDeps = {
+  readonly api: Pick<KubeApi, 'create' | 'patch'>
+  readonly clock: Clock
+  readonly log: Pick<Logger, 'warn'>
+}
+
+/** Repeats that one event tells of. */
+type Series = {
+  readonly namespace: string
+  readonly name: string
+  /** What the event says: no later request may change it. */
+  readonly note: string
+  newest: Occurrence
+  count: number
+  /** How many the event tells of. */
+  told: number
+  lastMs: number
+}
+
+const events: Resource = { apiVersion: 'events.k8s.io/v1', kind: 'Event', plural: 'events' }
+/** After a pause of this length a repeat is an event of its own (as in client-go). */
+const seriesMs = 360_000
+const seriesMax = 1000
+/** Repeats are counted here and told together. */
+const gatherMs = 30_000
+const noteCharsMax = 1000
+const burst = 25
+const perSecond = 1
+const waitingMax = 50
+const lastMs = 2000
+
+/**
+ * Writes events about objects. Repeats of (object, reason, action) become one event with a count; where the newest has another
+ * note, those of half a minute become another event. At most 25 at once and one per second are written, others are dropped; no
+ * failure reaches the caller.
+ */
+export class Recorder implements AsyncDisposable {
+  readonly #deps: RecorderDeps
+  readonly #instance: string
+  readonly #series = new Map<string, Series>()
+  readonly #stop = new AbortController()
+  #gathering: Disposable | undefined
+  #waiting = 0
+  #sending: Promise<void> = Promise.resolve()
+  #tokens = burst
+  #filledAtMs: number
+  #isDropping = false
+
+  /** `instance` names this process in the events, in at most 128 characters. */
+  constructor(deps: RecorderDeps, instance: string) {
+    this.#deps = deps
+    this.#instance = instance
+    this.#filledAtMs = deps.clock.nowMs()
+  }
+
+  /** Has an occurrence written, some time. Does nothing once disposed. */
+  record(occurrence: Occurrence): void {
+    if (this.#stop.signal.aborted) return
+    const key = keyOfSeries(occurrence)
+    const nowMs = this.#deps.clock.nowMs()
+    const series = this.#series.get(key)
+    if (!series || nowMs - series.lastMs >= seriesMs) {
+      this.#begin(key, occurrence, 1)
+      return
+    }
+    series.count += 1
+    series.lastMs = nowMs
+    series.newest = occurrence
+    this.#gathering ??= this.#deps.clock.after(gatherMs, () => this.#tellCounts())
+  }
+
+  /** Writes the counts that are left, for at most 2 s. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#tellCounts()
+    using _timer = this.#deps.clock.after(lastMs, () => this.#stop.abort())
+    await this.#sending
+    this.#stop.abort()
+  }
+
+  /** Begins an event that tells of so many, the last of which is given. */
+  #begin(key: string, occurrence: Occurrence, count: number) {
+    const { regarding, type, reason, action, note } = occurrence
+    const { resource, object } = regarding
+    const { namespace, name = '', uid, resourceVersion } = object.metadata ?? {}
+    const { apiVersion, kind } = resource
+    const series = {
+      namespace: namespace ?? 'default',
+      name: `${objectName(name)}.${randomBytes(8).toString('hex')}`,
+      note,
+      newest: occurrence,
+      count,
+      told: count,
+      lastMs: this.#deps.clock.nowMs(),
+    }
+    const now = microTime(this.#deps.clock.date())
+    const event = {
+      apiVersion: events.apiVersion,
+      kind: events.kind,
+      metadata: { name: series.name, namespace: series.namespace },
+      eventTime: now,
+      reportingController,
+      reportingInstance: this.#instance,
+      regarding: { apiVersion, kind, namespace, name, uid, resourceVersion },
+      type,
+      reason,
+      action,
+      note: note.slice(0, noteCharsMax),
+      ...(count > 1 && { series: { count, lastObservedTime: now } }),
+    }
+    const isTaken = this.#send(key, async (signal) => {
+      await this.#deps.api.create({ resource: events, namespace: series.namespace }, event, { signal })
+    })
+    if (isTaken) this.#remember(key, series)
+  }
+
+  #remember(key: string, series: Series) {
+    this.#series.delete(key)
+    this.#series.set(key, series)
+    if (this.#series.size <= seriesMax) return
+    for (const oldest of this.#series.keys()) {
+      this.#series.delete(oldest)
+      return
+    }
+  }
+
+  #tellCounts() {
+    this.#gathering?.[Symbol.dispose]()
+    this.#gathering = undefined
+    for (const [key, series] of this.#series) {
+      const { namespace, name, count, told, newest } = series
+      if (count === told) continue
+      if (newest.note !== series.note) {
+        this.#begin(key, newest, count - told)
+        continue
+      }
+      const body = { series: { count, lastObservedTime: microTime(this.#deps.clock.date()) } }
+      const isTaken = this.#send(key, async (signal) => {
+        await this.#deps.api.patch({ resource: events, namespace, name }, { kind: 'merge', body }, signal)
+      })
+      if (isTaken) series.told = count
+    }
+  }
+
+  /** Sends one after the other. A series whose event could not be written begins anew next time. */
+  #send(key: string, send: (signal: AbortSignal) => Promise<void>): boolean {
+    if (!this.#maySend()) return false
+    this.#waiting += 1
+    const run = async () => {
+      try {
+        if (!this.#stop.signal.aborted) await send(this.#stop.signal)
+      } catch (thrown) {
+        this.#series.delete(key)
+        const { message } = toAppError(thrown)
+        this.#deps.log.warn({ error: message, outcome: outcomeOf(thrown) }, 'an event could not be written')
+      } finally {
+        this.#waiting -= 1
+      }
+    }
+    this.#sending = this.#sending.then(run)
+    return true
+  }
+
+  #maySend(): boolean {
+    const nowMs = this.#deps.clock.nowMs()
+    this.#tokens = Math.min(burst, this.#tokens + ((nowMs - this.#filledAtMs) / 1000) * perSecond)
+    this.#filledAtMs = nowMs
+    if (this.#tokens < 1 || this.#waiting >= waitingMax) {
+      if (!this.#isDropping) this.#deps.log.warn('too many events: some are dropped')
+      this.#isDropping = true
+      return false
+    }
+    if (this.#tokens === burst) this.#isDropping = false
+    this.#tokens -= 1
+    return true
+  }
+}
+
+const keyOfSeries = ({ regarding: { resource, object }, type, reason, action }: Occurrence): string => {
+  const { namespace, name, uid } = object.metadata ?? {}
+  return JSON.stringify([resource.apiVersion, resource.kind, namespace, name, uid, type, reason, action])
+}

@@ -1,0 +1,63 @@
+import { type AcceptOutcome, acceptedOf, type NewCapture, relayAfterMs } from './accept-capture.ts'
+import { callByName } from '#shared/db/call-by-name.ts'
+import { requestColumns, type RequestRow } from '#shared/db/check-request.ts'
+import { onlyRow, type Sql } from '#shared/db/connection.ts'
+
+/** Captures to accept together: 1 to 100 members that differ in what belongs to their URL alone. */
+export type NewBatch = Pick<
+  NewCapture,
+  'keyHash' | 'originHost' | 'features' | 'pool' | 'lane' | 'budgetMs' | 'webhookUrl' | 'idempotency' | 'traceparent'
+> & {
+  readonly id: string
+  /** How many seconds the members' results may be shared; absent: not at all, and members have no `cacheKey`. */
+  readonly cacheSeconds?: number | undefined
+  readonly members: readonly BatchMember[]
+}
+
+/** One capture of a batch. */
+export type BatchMember = Pick<NewCapture, 'id' | 'url' | 'options' | 'sealed' | 'tokenHash'> & {
+  readonly cacheKey?: Buffer | undefined
+}
+
+/** The verdict on a new batch. `admitted`: no member waits for room. */
+export type AcceptBatchOutcome = AcceptOutcome & {
+  /** The members that the caller publishes at once. */
+  readonly admittedIds?: readonly string[]
+}
+
+/**
+ * Accepts all captures of a batch, or says why none, in one round trip; the order of the checks stands in
+ * `sql/accept-batch.sql`. `windowSize` and `counted` as for `acceptCapture`.
+ */
+export const acceptBatch = async (
+  database: Sql,
+  batch: NewBatch,
+  options: { windowSize: number; counted?: boolean },
+): Promise<AcceptBatchOutcome> => {
+  const { members } = batch
+  const { call, values } = callByName('accept_batch', {
+    key_hash: batch.keyHash,
+    origin_host: batch.originHost,
+    counted: options.counted ?? false,
+    window: options.windowSize,
+    relay_after_ms: relayAfterMs,
+    features: batch.features,
+    batch_id: batch.id,
+    pool: batch.pool,
+    lane: batch.lane,
+    budget_ms: batch.budgetMs,
+    webhook_url: batch.webhookUrl,
+    cache_seconds: batch.cacheSeconds,
+    idempotency_key: batch.idempotency?.key,
+    request_sha256: batch.idempotency?.requestSha256,
+    ids: members.map(({ id }) => id),
+    urls: members.map(({ url }) => url),
+    options: members.map((member) => JSON.stringify(member.options)),
+    sealed: members.map(({ sealed }) => sealed),
+    token_hashes: members.map(({ tokenHash }) => tokenHash),
+    cache_keys: members.map(({ cacheKey }) => cacheKey ?? null),
+    traceparent: batch.traceparent,
+  })
+  const row = onlyRow(await database.query<RequestRow>(`select ${requestColumns} from ${call}`, values))
+  return { ...acceptedOf(row), admittedIds: row.admittedIds ?? [] }
+}

@@ -1,0 +1,56 @@
+import { findAccount } from '#shared/db/accounts.ts'
+import { type Actor, noteChange } from '#shared/db/audit.ts'
+import { changeCaptures } from '#shared/db/change-captures.ts'
+import type { Database, Sql } from '#shared/db/connection.ts'
+import { readStatement } from '#shared/db/read-statement.ts'
+
+/** The captures of one account that have not ended. */
+export type AccountQueue = {
+  readonly accountId: string
+  readonly name: string
+  /** Accepted and not begun. */
+  readonly pending: number
+  /** Begun and not ended. */
+  readonly processing: number
+}
+
+const accountsMax = 1000
+const batchCaptures = 500
+/** More batches than any plan lets captures wait by default; a second call goes on. */
+const batchesMax = 100
+
+const count = readStatement(import.meta.dirname, 'sql/count-queue.sql')
+
+/** Counts what each account has in the queue, the most first, at most 1,000 accounts; those with nothing are left out. */
+export const countQueue = (database: Sql): Promise<AccountQueue[]> => database.query(count, [accountsMax])
+
+const canceled = { status: 'failed', code: 'JOB_FAILED', message: 'The capture was canceled by an operator.' } as const
+
+const cancelSome = async (database: Database, accountId: string): Promise<number> => {
+  const pending = await database.query<{ id: string }>(
+    `select id from capture where account_id = $1 and status = 'pending' and follows is null limit $2`,
+    [accountId, batchCaptures],
+  )
+  if (pending.length === 0) return 0
+  const ids = pending.map(({ id }) => id)
+  const { captures } = await changeCaptures(database, ids, ({ status, attempts, unendedStarts }) =>
+    status === 'pending' ? { change: { attempts, unendedStarts, begins: false, end: canceled } } : {},
+  )
+  return captures.filter(({ ended }) => ended).length
+}
+
+/**
+ * Ends the captures of an account that nobody has begun, at no charge: they fail with `JOB_FAILED`. A worker that pulls one
+ * all the same serves it for nothing. Answers how many, at most 50,000. Throws `NOT_FOUND`.
+ */
+export const cancelPending = async (database: Database, accountId: string, actor: Actor): Promise<number> => {
+  await database.entities((entities) => findAccount(entities, accountId))
+  let count = 0
+  for (let batches = 0; batches < batchesMax; batches += 1) {
+    const ended = await cancelSome(database, accountId)
+    count += ended
+    if (ended === 0) break
+  }
+  await noteChange(database, { actor, action: 'queue.cancel', target: accountId, detail: { captures: count } })
+  return count
+}

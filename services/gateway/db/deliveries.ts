@@ -1,0 +1,92 @@
+import { maskQuery } from '#shared/capture/mask-url.ts'
+import type { Sql } from '#shared/db/connection.ts'
+
+/** One try at a delivery. */
+export type AttemptView = {
+  /** From 1. */
+  readonly number: number
+  readonly at: string
+  /** HTTP status of the answer; null where there was none. */
+  readonly status: number | null
+  readonly ms: number
+  /** Why it failed, as a word; null where the receiver took it. */
+  readonly error: string | null
+}
+
+/** A delivery as its account sees it. Times are ISO 8601 UTC with microseconds; null is what was not reached. */
+export type DeliveryView = {
+  readonly id: string
+  readonly event: string
+  /** The capture that it tells of, if it is about one. */
+  readonly screenshot_id: string | null
+  /** Null for the address that a request named. */
+  readonly webhook_id: string | null
+  /** Its secrets masked. */
+  readonly url: string
+  readonly status: 'pending' | 'delivered' | 'failed'
+  readonly created_at: string
+  readonly sent_at: string | null
+  readonly next_attempt_at: string | null
+  readonly attempts: readonly AttemptView[]
+}
+
+/** Whose deliveries: those of one capture or of one webhook of the account. Ids are UUIDs. */
+export type DeliveriesOf = { readonly accountId: string } & (
+  | { readonly captureId: string }
+  | { readonly webhookId: string }
+)
+
+/** A part of a list, newest first: at most `limit`, those after `before` where it is given. */
+export type DeliveryPage = {
+  readonly limit: number
+  readonly before?: { readonly createdAt: string; readonly id: string } | undefined
+}
+
+/** Of a delivery that was asked for again and again only the latest attempts are shown. */
+const attemptsMax = 100
+
+const list = (column: 'capture_id' | 'webhook_id') => `
+select d.id, d.event, d.capture_id as screenshot_id, d.webhook_id, d.url, d.state as status,
+       iso_time(d.created_at) as created_at, iso_time(d.sent_at) as sent_at,
+       iso_time(d.next_attempt_at) as next_attempt_at,
+       coalesce((
+         select json_agg(json_build_object('number', a.number, 'at', iso_time(a.at), 'status', a.status, 'ms', a.ms,
+                                           'error', a.error) order by a.number)
+           from (select * from webhook_attempt t where t.delivery_id = d.id order by t.number desc
+                  limit ${attemptsMax}) as a), '[]') as attempts
+  from webhook_delivery d
+ where d.${column} = $1 and d.account_id = $2
+   and ($3::timestamptz is null or (d.created_at, d.id) < ($3::timestamptz, $4::uuid))
+ order by d.created_at desc, d.id desc limit $5`
+
+const keyOf = (of: DeliveriesOf) =>
+  'captureId' in of
+    ? ({ column: 'capture_id', id: of.captureId } as const)
+    : ({ column: 'webhook_id', id: of.webhookId } as const)
+
+/** Deliveries of a capture, of both kinds, or of a webhook, with their attempts. */
+export const listDeliveries = async (database: Sql, of: DeliveriesOf, page: DeliveryPage): Promise<DeliveryView[]> => {
+  const { column, id } = keyOf(of)
+  const { limit, before } = page
+  const parameters = [id, of.accountId, before?.createdAt ?? null, before?.id ?? null, limit]
+  const rows = await database.query<DeliveryView>(list(column), parameters)
+  return rows.map((row) => ({ ...row, url: maskQuery(row.url) }))
+}
+
+/**
+ * Has a delivery sent again at once, with the same body and with all its attempts before it; one that is being tried, as
+ * soon as that try has ended. Answers whether there is such a delivery of the capture or webhook.
+ */
+export const redeliver = async (database: Sql, of: DeliveriesOf, deliveryId: string): Promise<boolean> => {
+  const { column, id } = keyOf(of)
+  const rows = await database.query(
+    `with again as (
+       update webhook_delivery
+          set state = 'pending', failures = 0, next_attempt_at = clock_timestamp(), queued_at = clock_timestamp()
+        where id = $3 and ${column} = $1 and account_id = $2 returning account_id, host)
+     insert into webhook_arrival (account_id, host, due_at)
+     select account_id, host, clock_timestamp() from again returning host`,
+    [id, of.accountId, deliveryId],
+  )
+  return rows.length > 0
+}

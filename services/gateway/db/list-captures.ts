@@ -1,0 +1,140 @@
+import type { Status } from '#shared/capture/status.ts'
+import { onlyRow, type Sql } from '#shared/db/connection.ts'
+import { captureColumns, type FoundCapture } from '#shared/db/find-capture.ts'
+
+/** Which captures of an account are listed. Times are ISO 8601 UTC with microseconds, both inclusive, on `created_at`. */
+export type CaptureFilter = {
+  readonly accountId: string
+  readonly status?: Status | undefined
+  readonly from?: string | undefined
+  readonly to?: string | undefined
+}
+
+/** The place of a capture among all of its account, newest first. */
+export type CapturePlace = Pick<FoundCapture, 'createdAt' | 'id'>
+
+/** Where a page begins: after so many of the newest, or beside a place, without the capture that stands there. */
+export type PageStart =
+  | { readonly skip: number }
+  | { readonly direction: 'older' | 'newer'; readonly than: CapturePlace }
+
+/** One page, newest first. */
+export type CapturePage = {
+  readonly captures: readonly FoundCapture[]
+  readonly hasOlder: boolean
+  readonly hasNewer: boolean
+  /** All that match the filter. Exact where not estimated, which it is from `countedMax` on. */
+  readonly total: number
+  readonly totalIsEstimated: boolean
+}
+
+/** Most matches that are counted one by one; beyond it the counts by day tell. */
+export const countedMax = 10_000
+
+type Row = {
+  readonly captures: readonly FoundCapture[]
+  readonly beside: boolean
+  readonly counted: number | null
+  readonly estimate: number
+}
+
+/** Parameters of a statement in the making; `add` answers the place of one. */
+const bindings = () => {
+  const values: unknown[] = []
+  return { values, add: (value: unknown) => `$${values.push(value)}` }
+}
+
+const conditions = ({ accountId, status, from, to }: CaptureFilter, add: (value: unknown) => string): string =>
+  [
+    `account_id = ${add(accountId)}`,
+    ...(status === undefined ? [] : [`status = ${add(status)}`]),
+    ...(from === undefined ? [] : [`created_at >= ${add(from)}::timestamptz`]),
+    ...(to === undefined ? [] : [`created_at <= ${add(to)}::timestamptz`]),
+  ].join(' and ')
+
+/** `certain`: of the days that lie in the range as a whole. The clock of a day is UTC's. */
+const countByDay = ({ accountId, status, from, to }: CaptureFilter, add: (value: unknown) => string): string => {
+  const ended = { completed: 'completed', failed: 'failed', pending: '0', processing: '0' } as const
+  const counted = status === undefined ? 'completed + failed' : ended[status]
+  const start = from === undefined ? undefined : `${add(from)}::timestamptz at time zone 'utc'`
+  const end = to === undefined ? undefined : `${add(to)}::timestamptz at time zone 'utc'`
+  const touched = [
+    `account_id = ${add(accountId)}`,
+    ...(start === undefined ? [] : [`day >= (${start})::date`]),
+    ...(end === undefined ? [] : [`day <= (${end})::date`]),
+  ]
+  const whole = [
+    'true',
+    ...(start === undefined ? [] : [`day >= ${start}`]),
+    ...(end === undefined ? [] : [`day + 1 - interval '1 microsecond' <= ${end}`]),
+  ]
+  return `select coalesce(sum(${counted}), 0) as touched,
+    coalesce(sum(${counted}) filter (where ${whole.join(' and ')}), 0) as certain
+    from capture_count where ${touched.join(' and ')}`
+}
+
+/** Captures that have not ended, of all days: they are few, and mostly of the last. */
+const countOpen = ({ accountId, status }: CaptureFilter, add: (value: unknown) => string): string =>
+  [
+    '0',
+    ...(status === undefined || status === 'pending'
+      ? [`coalesce((select pending from account_meter where account_id = ${add(accountId)}), 0)`]
+      : []),
+    ...(status === undefined || status === 'processing'
+      ? [`coalesce((select sum(processing) from lane_meter where account_id = ${add(accountId)}), 0)`]
+      : []),
+  ].join(' + ')
+
+/** SQL of the page's rows, one more than the page holds, and of whether any stand on the side from which it was reached. */
+const pageOf = (filter: CaptureFilter, start: PageStart, limit: number, add: (value: unknown) => string) => {
+  const matching = `from capture where ${conditions(filter, add)}`
+  const select = `select ${captureColumns} ${matching}`
+  const most = `limit ${add(limit + 1)}`
+  if ('skip' in start && start.skip === 0) {
+    return { rows: `${select} order by created_at desc, id desc ${most}`, beside: 'false' }
+  }
+  if ('skip' in start) {
+    // Skipped in the index alone: of what is skipped no row is read, nor its columns made.
+    const ids = `select id ${matching} order by created_at desc, id desc ${most} offset ${add(start.skip)}`
+    return { rows: `select ${captureColumns} from capture where id in (${ids})`, beside: 'true' }
+  }
+  const place = `(${add(start.than.createdAt)}::timestamptz, ${add(start.than.id)}::uuid)`
+  if (start.direction === 'older') {
+    const rows = `${select} and (created_at, id) < ${place} order by created_at desc, id desc ${most}`
+    return { rows, beside: `exists (select ${matching} and (created_at, id) >= ${place})` }
+  }
+  const rows = `${select} and (created_at, id) > ${place} order by created_at, id ${most}`
+  return { rows, beside: `exists (select ${matching} and (created_at, id) <= ${place})` }
+}
+
+/**
+ * One page of an account's captures in one round trip, `limit` at most. Its cost is bounded by the page, what is skipped
+ * and `countedMax`, whatever the account has. Where the days alone hold more than `countedMax`, rows are not even counted.
+ */
+export const listCaptures = async (
+  database: Sql,
+  filter: CaptureFilter,
+  { start, limit }: { readonly start: PageStart; readonly limit: number },
+): Promise<CapturePage> => {
+  const { values, add } = bindings()
+  const { rows, beside } = pageOf(filter, start, limit, add)
+  const statement = `with page as (${rows}), days as (${countByDay(filter, add)})
+    select (select coalesce(json_agg(page order by "createdAt" desc, id desc), '[]') from page) as captures,
+      ${beside} as beside,
+      case when certain <= ${countedMax} then (
+        select count(*) from (select from capture where ${conditions(filter, add)} limit ${countedMax + 1}) as matching
+      )::integer end as counted,
+      (touched + ${countOpen(filter, add)})::float8 as estimate
+    from days`
+  const row = onlyRow(await database.query<Row>(statement, values))
+  const hasMore = row.captures.length > limit
+  const isNewer = 'direction' in start && start.direction === 'newer'
+  const totalIsEstimated = row.counted === null || row.counted > countedMax
+  return {
+    captures: isNewer ? row.captures.slice(-limit) : row.captures.slice(0, limit),
+    hasOlder: isNewer ? row.beside : hasMore,
+    hasNewer: isNewer ? hasMore : row.beside,
+    total: row.counted !== null && !totalIsEstimated ? row.counted : Math.max(countedMax + 1, row.estimate),
+    totalIsEstimated,
+  }
+}

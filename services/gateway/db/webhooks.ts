@@ -1,0 +1,168 @@
+import { randomUUID } from 'node:crypto'
+import { AppError } from '#shared/errors/app-error.ts'
+import { type Database, onlyRow, type Sql } from '#shared/db/connection.ts'
+import { readStatement } from '#shared/db/read-statement.ts'
+
+/** Events that a webhook may be told of. Receivers ignore names that they do not know; more may come. */
+export const webhookEvents = [
+  'screenshot.completed',
+  'screenshot.failed',
+  'batch.completed',
+  'quota.warning',
+  'webhook.test',
+] as const
+
+/** Name of an event. */
+export type WebhookEvent = (typeof webhookEvents)[number]
+
+/** A webhook as its account sees it. Times are ISO 8601 UTC with microseconds. */
+export type WebhookView = {
+  readonly id: string
+  readonly url: string
+  readonly events: readonly WebhookEvent[]
+  readonly description: string
+  readonly active: boolean
+  readonly created_at: string
+  /** End of the latest attempt; null before the first. */
+  readonly last_delivery_at: string | null
+}
+
+/** What an account sets of a webhook. */
+export type WebhookFields = Pick<WebhookView, 'url' | 'events' | 'description' | 'active'>
+
+/** Whose webhook. Both are UUIDs. */
+export type WebhookOf = { readonly accountId: string; readonly id: string }
+
+type Transactions = Pick<Database, 'transaction'>
+
+/** Most webhooks of an account. */
+export const webhooksMax = 20
+/** How long the secret of before a rotation is still signed with. */
+const previousHours = 24
+
+const columns = `id, url, events, description, active, iso_time(created_at) as created_at,
+  iso_time(last_delivery_at) as last_delivery_at`
+
+/** With `lock` nobody else makes a webhook of the account until the transaction ends. */
+const requireFeature = async (sql: Sql, accountId: string, lock = '') => {
+  const statement = `select 'webhooks' = any (p.features) as allowed
+    from account a join plan p on p.slug = a.plan where a.id = $1 ${lock}`
+  const { allowed } = onlyRow(await sql.query<{ allowed: boolean }>(statement, [accountId]))
+  if (!allowed) {
+    throw new AppError('FEATURE_NOT_AVAILABLE', {
+      publicMessage: 'The feature webhooks is not part of the plan.',
+    })
+  }
+}
+
+const requireRoom = async (sql: Sql, accountId: string) => {
+  const statement = 'select count(*)::integer as many from webhook where account_id = $1'
+  const { many } = onlyRow(await sql.query<{ many: number }>(statement, [accountId]))
+  if (many < webhooksMax) return
+  const fault = `is one too many: an account has at most ${webhooksMax} webhooks; delete one first`
+  throw new AppError('VALIDATION_ERROR', { details: { url: [fault] } })
+}
+
+/**
+ * Makes a webhook. `seal` makes the stored form of its secret from the new id. Throws `FEATURE_NOT_AVAILABLE` on a plan
+ * without webhooks, `VALIDATION_ERROR` beyond 20 of them.
+ */
+export const createWebhook = (
+  database: Transactions,
+  wanted: WebhookFields & { readonly accountId: string; readonly seal: (id: string) => Buffer },
+): Promise<WebhookView> =>
+  database.transaction(async (sql) => {
+    const { accountId, url, events, description, active, seal } = wanted
+    await requireFeature(sql, accountId, 'for update of a')
+    await requireRoom(sql, accountId)
+    const id = randomUUID()
+    const rows = await sql.query<WebhookView>(
+      `insert into webhook (id, account_id, url, events, description, active, created_at)
+       values ($1, $2, $3, $4, $5, $6, clock_timestamp()) returning ${columns}`,
+      [id, accountId, url, events, description, active],
+    )
+    await sql.query('insert into webhook_secret (webhook_id, sealed) values ($1, $2)', [id, seal(id)])
+    return onlyRow(rows)
+  })
+
+/** All webhooks of an account, the oldest first; at most 20. */
+export const listWebhooks = (database: Sql, accountId: string): Promise<WebhookView[]> =>
+  database.query<WebhookView>(
+    `select ${columns} from webhook where account_id = $1 order by webhook.created_at, id limit ${webhooksMax}`,
+    [accountId],
+  )
+
+/** One webhook of an account; undefined where there is none, another account's included. */
+export const findWebhook = async (database: Sql, { accountId, id }: WebhookOf): Promise<WebhookView | undefined> => {
+  const [row] = await database.query<WebhookView>(`select ${columns} from webhook where id = $1 and account_id = $2`, [
+    id,
+    accountId,
+  ])
+  return row
+}
+
+/**
+ * Changes what is given of a webhook. What still waits to be delivered follows it to a new address, and is given up where
+ * it is switched off. Undefined where there is no such webhook.
+ */
+export const changeWebhook = (
+  database: Transactions,
+  { accountId, id }: WebhookOf,
+  { url, events, description, active }: Partial<WebhookFields>,
+): Promise<WebhookView | undefined> =>
+  database.transaction(async (sql) => {
+    const waiting = `where webhook_id = $1 and account_id = $2 and state = 'pending'`
+    if (url !== undefined) {
+      const follow = `with moved as (
+          update webhook_delivery set url = $3, host = receiver_of($3) ${waiting} returning account_id, host, next_attempt_at)
+        insert into webhook_arrival (account_id, host, due_at)
+        select account_id, host, min(next_attempt_at) from moved group by 1, 2`
+      await sql.query(follow, [id, accountId, url])
+    }
+    if (active === false) {
+      const giveUp = `update webhook_delivery set state = 'failed', next_attempt_at = null ${waiting}`
+      await sql.query(giveUp, [id, accountId])
+    }
+    const [row] = await sql.query<WebhookView>(
+      `update webhook set url = coalesce($3, url), events = coalesce($4, events),
+              description = coalesce($5, description), active = coalesce($6, active)
+        where id = $1 and account_id = $2 returning ${columns}`,
+      [id, accountId, url ?? null, events ?? null, description ?? null, active ?? null],
+    )
+    return row
+  })
+
+/** Deletes a webhook with its secret, its log, what still waits and the answers that tell of it. Answers whether there was one. */
+export const deleteWebhook = (database: Transactions, { accountId, id }: WebhookOf): Promise<boolean> =>
+  database.transaction(async (sql) => {
+    for (const table of ['webhook_delivery', 'idempotency_key']) {
+      await sql.query(`delete from ${table} where webhook_id = $1 and account_id = $2`, [id, accountId])
+    }
+    const statement = 'delete from webhook where id = $1 and account_id = $2 returning id'
+    return (await sql.query(statement, [id, accountId])).length > 0
+  })
+
+/** Replaces a webhook's secret; the one before it is signed with for another 24 hours. Undefined where there is no such webhook. */
+export const rotateSecret = (database: Transactions, of: WebhookOf, sealed: Buffer): Promise<WebhookView | undefined> =>
+  database.transaction(async (sql) => {
+    await sql.query(
+      `update webhook_secret s
+          set previous_sealed = s.sealed, previous_until = now() + interval '${previousHours} hours', sealed = $3
+         from webhook w where w.id = s.webhook_id and w.id = $1 and w.account_id = $2`,
+      [of.id, of.accountId, sealed],
+    )
+    return findWebhook(sql, of)
+  })
+
+const queue = readStatement(import.meta.dirname, 'sql/queue-test.sql')
+
+/**
+ * Queues a `webhook.test` delivery, whether the webhook is active or not. Answers the delivery's id, undefined where there
+ * is no such webhook. Throws `FEATURE_NOT_AVAILABLE` on a plan without webhooks.
+ */
+export const queueTest = (database: Transactions, { accountId, id }: WebhookOf): Promise<string | undefined> =>
+  database.transaction(async (sql) => {
+    await requireFeature(sql, accountId)
+    const [row] = await sql.query<{ id: string }>(queue, [id, accountId, randomUUID()])
+    return row?.id
+  })

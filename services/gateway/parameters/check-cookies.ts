@@ -1,0 +1,56 @@
+import { getPublicSuffix } from 'tldts-experimental'
+import type { Report } from '#shared/capture/faults.ts'
+
+/** A cookie as it was sent: each field may have a fault of its own. */
+type SentCookie = { readonly name?: unknown; readonly value?: unknown; readonly domain?: unknown }
+
+/** Most characters of a cookie's name and value together. */
+const cookieCharacters = 4096
+
+const bareOf = (domain: string): string => domain.replace(/^\./, '').toLowerCase()
+
+const covers = (bare: string, host: string): boolean => {
+  return host === bare || (bare !== '' && host.endsWith(`.${bare}`))
+}
+
+/**
+ * Whether sites of different owners end like this, such as `co.uk` and `github.io`: the list of publicsuffix.org. For a host of
+ * that very name browsers take a cookie all the same (RFC 6265 §5.3).
+ */
+const isPublicSuffix = (bare: string, host: string | undefined): boolean =>
+  bare !== host && getPublicSuffix(bare, { allowPrivateDomains: true, validateHostname: false }) === bare
+
+const cookiesIn = (cookies: unknown): [index: number, cookie: SentCookie][] =>
+  Array.isArray(cookies)
+    ? [...(cookies as readonly unknown[]).entries()].flatMap(([index, cookie]) =>
+        typeof cookie === 'object' && cookie !== null ? [[index, cookie]] : [],
+      )
+    : []
+
+const areTooLong = (name: string, value: string): boolean =>
+  Math.max(name.length, value.length) <= cookieCharacters && name.length + value.length > cookieCharacters
+
+/** Checks the form and size of cookies beyond their schema; what is no text is the schema's matter. */
+export const checkCookies = (cookies: unknown, report: Report): void => {
+  for (const [index, { name, value }] of cookiesIn(cookies)) {
+    if (typeof name === 'string' && /[=;\s]/.test(name)) {
+      report(`cookies.${index}.name`, 'must not contain "=", ";" or white space')
+    }
+    if (typeof value === 'string' && value.includes(';')) report(`cookies.${index}.value`, 'must not contain ";"')
+    if (typeof name === 'string' && typeof value === 'string' && areTooLong(name, value)) {
+      report(`cookies.${index}.value`, `must have at most ${cookieCharacters} characters together with the name`)
+    }
+  }
+}
+
+/** Checks that each cookie can reach the target: `host` is the target's, undefined where the source is not a URL. */
+export const checkCookieDomains = (cookies: unknown, host: string | undefined, report: Report): void => {
+  for (const [index, { domain }] of cookiesIn(cookies)) {
+    const field = `cookies.${index}.domain`
+    if (domain === undefined && host === undefined) report(field, 'is required where there is no url')
+    if (typeof domain !== 'string') continue
+    const bare = bareOf(domain)
+    if (host !== undefined && !covers(bare, host)) report(field, 'must cover the host of url')
+    else if (isPublicSuffix(bare, host)) report(field, 'must not be a public suffix, which sites of others end in too')
+  }
+}

@@ -1,0 +1,41 @@
+import type { Report } from '#shared/capture/faults.ts'
+
+/** A token of RFC 9110 §5.6.2, at most 100 characters. */
+const nameForm = /^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,100}$/
+
+/** What belongs to the connection or decides where a request goes, what Chromium sends for nobody, and a name that is dangerous as a key. */
+const forbidden: readonly string[] = [
+  'host',
+  'connection',
+  'content-length',
+  'transfer-encoding',
+  'upgrade',
+  'te',
+  'trailer',
+  'keep-alive',
+  'set-cookie',
+  'cookie2',
+  '__proto__',
+]
+
+/** With these in a list of methods Chromium does not send the headers (https://fetch.spec.whatwg.org/#forbidden-request-header). */
+const overriding: readonly string[] = ['x-http-method', 'x-http-method-override', 'x-method-override']
+const forbiddenMethods: readonly string[] = ['connect', 'trace', 'track']
+
+const overridesWith = (name: string, value: unknown): string | undefined =>
+  overriding.includes(name) && typeof value === 'string'
+    ? value.split(',').find((method) => forbiddenMethods.includes(method.trim().toLowerCase()))
+    : undefined
+
+const isForbidden = (name: string): boolean => forbidden.includes(name) || name.startsWith('proxy-')
+
+/** Checks which headers a capture sends to its target; the form of their values is the schema's matter. */
+export const checkHeaders = (headers: unknown, report: Report): void => {
+  if (typeof headers !== 'object' || headers === null || Array.isArray(headers)) return
+  for (const [name, value] of Object.entries(headers)) {
+    const method = overridesWith(name.toLowerCase(), value)
+    if (!nameForm.test(name)) report(`headers.${name}`, 'the name must be an HTTP token of 1 to 100 characters')
+    else if (isForbidden(name.toLowerCase())) report(`headers.${name}`, 'must not be set')
+    else if (method !== undefined) report(`headers.${name}`, `must not name the method ${method.trim()}`)
+  }
+}

@@ -1,0 +1,34 @@
+import { Ajv, type ErrorObject } from 'ajv'
+import { type Bound, describeBound } from './describe-bound.ts'
+import type { Report } from '#shared/capture/faults.ts'
+import { captureParameters } from '#shared/capture/options.ts'
+
+/** Turns a JSON pointer into the dotted name of a field: `/cookies/2/name` is `cookies.2.name`. */
+const fieldAt = (pointer: string): string[] =>
+  pointer
+    .split('/')
+    .slice(1)
+    .map((part) => part.replaceAll('~1', '/').replaceAll('~0', '~'))
+
+const reportOne = (error: ErrorObject, report: Report) => {
+  const field = fieldAt(error.instancePath)
+  const { additionalProperty, missingProperty } = error.params as Record<string, string | undefined>
+  if (additionalProperty !== undefined) report([...field, additionalProperty].join('.'), 'is not a parameter')
+  else if (missingProperty !== undefined) report([...field, missingProperty].join('.'), 'is required')
+  else report(field.join('.'), describeBound(error.parentSchema as Bound))
+}
+
+/**
+ * Makes the check of an object against a schema. It reports every fault and converts nothing: `"800"` is not a number. The
+ * keyword `doc` is for documents alone.
+ */
+export const createSchemaCheck = (schema: object): ((input: object, report: Report) => void) => {
+  const validate = new Ajv({ allErrors: true, verbose: true, keywords: ['doc'] }).compile(schema)
+  return (input, report) => {
+    if (validate(input)) return
+    for (const error of validate.errors ?? []) reportOne(error, report)
+  }
+}
+
+/** Checks a capture's parameters against their schema. */
+export const checkSchema = createSchemaCheck(captureParameters)

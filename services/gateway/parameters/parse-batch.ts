@@ -1,0 +1,107 @@
+import type { FieldFaults } from '#shared/errors/app-error.ts'
+import { collectFaults, type Faults } from '#shared/capture/faults.ts'
+import { type Feature, featureNames } from '#shared/capture/features.ts'
+import { type CaptureRules, type CaptureVerdict, parseCapture, type ParsedCapture } from './parse-capture.ts'
+
+/** Most URLs of one batch. */
+export const urlsMax = 100
+/** A batch within all bounds: its captures in input order, 1 to 100, and the features that they use together. */
+export type ParsedBatch = {
+  readonly ok: true
+  readonly captures: readonly [ParsedCapture, ...ParsedCapture[]]
+  readonly features: readonly Feature[]
+}
+
+/** The verdict on a batch's parameters, with all faults at once. */
+export type BatchVerdict = ParsedBatch | { readonly ok: false; readonly faults: FieldFaults }
+
+type Input = Readonly<Record<string, unknown>>
+
+/** Stands in where no URL can be judged, so that the other parameters are. */
+const anyUrl = 'https://example.com/'
+
+const urlsOf = (urls: unknown, { report }: Faults): readonly unknown[] => {
+  const bounds = `1 to ${urlsMax} URLs`
+  if (urls === undefined) report('urls', `is required: a list of ${bounds}`)
+  else if (!Array.isArray(urls) || urls.length === 0 || urls.length > urlsMax)
+    report('urls', `must be a list of ${bounds}`)
+  else return urls
+  return []
+}
+
+const checkCommon = ({ url, html, markdown, response_type: response }: Input, { report }: Faults) => {
+  for (const [name, value] of Object.entries({ url, html, markdown })) {
+    if (value !== undefined) report(name, 'must not be given beside urls')
+  }
+  if (response === 'image') report('response_type', 'must be json for a batch')
+}
+
+/** What is wrong with one URL is told under its place; a cookie that fits no known host is told only where the host is known. */
+const reportFaults = (faults: FieldFaults, place: number | undefined, { report }: Faults) => {
+  for (const [field, problems] of Object.entries(faults)) {
+    const isOfUrl = field === 'url'
+    if (place === undefined && (isOfUrl || /^cookies\.\d+\.domain$/.test(field))) continue
+    for (const problem of problems) report(isOfUrl ? `urls.${place}` : field, problem)
+  }
+}
+
+/** Every parameter is judged with the first URL; with the others only what depends on the URL, which are cookies' domains. */
+const judgeOne = (
+  common: Input,
+  url: unknown,
+  { rules, first }: { readonly rules: CaptureRules; readonly first?: CaptureVerdict },
+): CaptureVerdict => {
+  if (!first) return parseCapture({ ...common, url }, rules)
+  const { cookies } = common
+  const verdict = parseCapture({ url, ...(cookies !== undefined && { cookies }) }, rules)
+  if (!verdict.ok || !first.ok) return verdict
+  const own = verdict.supplied.url === undefined ? {} : { url: verdict.supplied.url }
+  return { ...first, supplied: { ...first.supplied, ...own }, options: { ...first.options, ...own } }
+}
+
+const judgeAll = async (
+  common: Input,
+  urls: readonly unknown[],
+  by: { readonly rules: CaptureRules; readonly faults: Faults; readonly pause: () => Promise<unknown> },
+): Promise<ParsedCapture[]> => {
+  const { rules, faults, pause } = by
+  const captures: ParsedCapture[] = []
+  let first: CaptureVerdict | undefined
+  for (const [place, url] of urls.entries()) {
+    if (first) await pause()
+    const verdict = judgeOne(common, url, { rules, ...(first && { first }) })
+    first ??= verdict
+    if (verdict.ok) captures.push(verdict)
+    else reportFaults(verdict.faults, place, faults)
+  }
+  return captures
+}
+
+/**
+ * Judges the parameters of a batch: `urls`, and what applies to each of them, as `parseCapture` does. Reports all faults at
+ * once, those of an entry as `urls.3`, with those that were `found` before. Awaits `pause` between URLs, so that a hundred
+ * do not keep everything else waiting.
+ */
+export const parseBatch = async (
+  input: unknown,
+  rules: CaptureRules,
+  found: FieldFaults,
+  pause: () => Promise<unknown>,
+): Promise<BatchVerdict> => {
+  if (typeof input !== 'object' || input === null || Array.isArray(input)) {
+    return { ok: false, faults: { body: ['must be a JSON object'] } }
+  }
+  const faults = collectFaults(found)
+  const { urls: given, url: _url, html: _html, markdown: _markdown, ...common } = input as Input
+  checkCommon(input as Input, faults)
+  const urls = urlsOf(given, faults)
+  if (urls.length === 0) {
+    const verdict = parseCapture({ ...common, url: anyUrl }, rules)
+    if (!verdict.ok) reportFaults(verdict.faults, undefined, faults)
+  }
+  const [first, ...rest] = await judgeAll(common, urls, { rules, faults, pause })
+  const all = faults.all()
+  if (all || !first) return { ok: false, faults: all ?? {} }
+  const features = featureNames.filter((name) => name === 'batch' || first.features.includes(name))
+  return { ok: true, captures: [first, ...rest], features }
+}

@@ -1,0 +1,114 @@
+import type { FieldFaults } from '#shared/errors/app-error.ts'
+import type { AllowTarget } from '#shared/policy/allow-list.ts'
+import { checkCookieDomains, checkCookies } from './check-cookies.ts'
+import { checkHeaders } from './check-headers.ts'
+import { checkMargins } from './check-margins.ts'
+import { checkSchema } from './check-schema.ts'
+import { checkSelectors } from './check-selectors.ts'
+import { checkSize } from './check-size.ts'
+import { checkTargets } from './check-targets.ts'
+import { collectFaults, type Faults, type Report } from '#shared/capture/faults.ts'
+import { type Feature, featuresOf } from '#shared/capture/features.ts'
+import { type CaptureOptions, type CaptureParameters, type Format, withDefaults } from '#shared/capture/options.ts'
+import { unavailableIn } from './unavailable.ts'
+
+/** What a request is judged by beside the contract: the operator's allowed targets, and whether there is a full Chromium. */
+export type CaptureRules = { readonly allow: readonly AllowTarget[]; readonly hasStealth: boolean }
+
+/** A request's parameters within all bounds. `unavailable` holds what version or installation cannot do; it is refused last. */
+export type ParsedCapture = {
+  readonly ok: true
+  readonly supplied: CaptureParameters
+  readonly options: CaptureOptions
+  readonly features: readonly Feature[]
+  readonly unavailable: FieldFaults | undefined
+}
+
+/** The verdict on a request's parameters, with all faults at once. */
+export type CaptureVerdict = ParsedCapture | { readonly ok: false; readonly faults: FieldFaults }
+
+const sourceNames = ['url', 'html', 'markdown'] as const
+
+/** Formats that have an alpha channel and an encoder that keeps it. */
+const transparentFormats: readonly Format[] = ['png', 'webp']
+
+const checkSource = (input: Readonly<Record<string, unknown>>, report: Report) => {
+  const given = sourceNames.filter((name) => input[name] !== undefined)
+  if (given.length === 0) report('url', 'is required; or give html or markdown')
+  if (given.length > 1) for (const name of given) report(name, 'must be the only one of url, html, markdown')
+}
+
+const checkWellFormed = (field: string, value: unknown, report: Report) => {
+  if (typeof value === 'string' && !value.isWellFormed()) report(field, 'must be well-formed Unicode')
+  if (typeof value !== 'object' || value === null) return
+  for (const [name, entry] of Object.entries(value)) checkWellFormed(`${field}.${name}`, entry, report)
+}
+
+/** Whether the name is one of the IANA time zone database, as ICU has it. Offsets such as `+01:00` are not names. */
+const isTimeZone = (name: string): boolean => {
+  try {
+    return /^[A-Za-z]/.test(name) && new Intl.DateTimeFormat('en', { timeZone: name }).format(0) !== ''
+  } catch {
+    return false
+  }
+}
+
+type Input = Readonly<Record<string, unknown>>
+
+/** Lists and objects are checked as they were sent, so that a fault in one entry hides none in another. */
+const checkParts = (input: Input, host: string | undefined, faults: Faults) => {
+  const { headers, cookies, html, markdown } = input
+  checkHeaders(headers, faults.report)
+  checkCookies(cookies, faults.report)
+  const hostIsKnown = host !== undefined || html !== undefined || markdown !== undefined
+  if (hostIsKnown) checkCookieDomains(cookies, host, faults.report)
+  checkSelectors(input, faults)
+}
+
+const checkMeaning = (options: CaptureParameters, report: Report) => {
+  const { format = 'png', timezone } = options
+  if (options.omit_background && !transparentFormats.includes(format)) {
+    report('omit_background', `works with the formats ${transparentFormats.join(' and ')} only`)
+  }
+  if (timezone !== undefined && !isTimeZone(timezone)) {
+    report('timezone', 'must be an IANA time zone such as Europe/Paris')
+  }
+  checkMargins(options, report)
+}
+
+const checkAll = (parameters: Input, allow: readonly AllowTarget[], faults: Faults) => {
+  const sized = checkSize(parameters, faults.report)
+  if (!sized) return
+  const readable = Object.fromEntries(Object.entries(sized).filter(([name]) => !faults.isNamed(name)))
+  checkSchema(readable, faults.report)
+  for (const [name, value] of Object.entries(readable)) {
+    if (!faults.isNamed(name)) checkWellFormed(name, value, faults.report)
+  }
+  const sound = Object.fromEntries(Object.entries(readable).filter(([name]) => !faults.has(name))) as CaptureParameters
+  checkSource(parameters, faults.report)
+  checkMeaning(sound, faults.report)
+  checkParts(readable, checkTargets(sound, allow, faults.report), faults)
+}
+
+/**
+ * Judges the parameters of one capture: their schema, then what they mean together. Reports all faults at once, with
+ * those that were `found` when the input was read; a parameter that is named among these is not judged again.
+ */
+export const parseCapture = (input: unknown, rules: CaptureRules, found: FieldFaults = {}): CaptureVerdict => {
+  if (typeof input !== 'object' || input === null || Array.isArray(input)) {
+    return { ok: false, faults: { body: ['must be a JSON object'] } }
+  }
+  const parameters = input as Input
+  const collected = collectFaults(found)
+  checkAll(parameters, rules.allow, collected)
+  const faults = collected.all()
+  if (faults) return { ok: false, faults }
+  const supplied = { ...parameters } as CaptureParameters
+  return {
+    ok: true,
+    supplied,
+    options: withDefaults(supplied),
+    features: featuresOf(supplied),
+    unavailable: unavailableIn(supplied, rules),
+  }
+}

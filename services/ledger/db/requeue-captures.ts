@@ -1,0 +1,60 @@
+import { pools } from '#shared/capture/lane.ts'
+import type { Sql } from '#shared/db/connection.ts'
+
+const requeue = (ids: string) => `
+  insert into outbox (capture_id, account_id, pool, lane, created_at, relay_at)
+  select c.id, c.account_id, c.pool, c.lane, c.created_at, now()
+    from capture c where c.id in (${ids}) and c.status in ('pending', 'processing') and c.follows is null
+   order by c.id
+      on conflict do nothing
+  returning capture_id`
+
+const absent = 'not exists (select from outbox o where o.capture_id = c.id)'
+
+/**
+ * Puts a capture back of which this was the latest attempt, if it still is. Its budget runs anew: before that has passed
+ * it is not overdue again, whether a worker begins it or not.
+ */
+export const requeueOverdue = async (
+  database: Sql,
+  { id, attempts }: { readonly id: string; readonly attempts: number },
+): Promise<void> => {
+  await database.query(
+    `with again as (
+       update capture set attempt_started_at = now() where id = $1 and status = 'processing' and attempts = $2 returning id)
+     ${requeue('select id from again')}`,
+    [id, attempts],
+  )
+}
+
+/**
+ * Puts up to `limit` of the captures back that have not ended, for when the queue has lost what it held; those that wait
+ * for room stay waiting. Answers how many; fewer than `limit` says that none are left.
+ */
+export const requeueLost = async (database: Sql, limit: number): Promise<number> => {
+  const rows = await database.query(
+    requeue(`
+      (select c.id from capture c where c.status = 'pending' and c.follows is null and ${absent} limit $1)
+      union all (select c.id from capture c where c.status = 'processing' and ${absent} limit $1)
+      limit $1`),
+    [limit],
+  )
+  return rows.length
+}
+
+/**
+ * Puts up to `limit` captures of each pool back that were accepted more than `olderThanMs` ago and have not begun, the oldest
+ * first. Of each: a pool that nobody serves holds many, and takes no turn from another.
+ */
+export const requeueUnbegun = async (
+  database: Sql,
+  which: { readonly olderThanMs: number; readonly limit: number },
+): Promise<void> => {
+  await database.query(
+    requeue(`
+      select u.id from unnest($3::text[]) as p (name) cross join lateral (
+        select c.id from capture c where c.status = 'pending' and c.follows is null and c.pool = p.name
+           and c.created_at < now() - $1 * interval '1 millisecond' and ${absent} order by c.created_at limit $2) as u`),
+    [which.olderThanMs, which.limit, pools],
+  )
+}

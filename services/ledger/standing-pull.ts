@@ -1,0 +1,76 @@
+import type { Incoming, Queue } from '#shared/queue/connection.ts'
+import { type Delivery, requestPull, toDelivery } from '#shared/queue/pull.ts'
+
+/** Lifetime of a pull request; one without an answer is then repeated. */
+const expiresMs = 5000
+const graceMs = 1000
+/** Delay before the retry of a rejected request: its consumer is missing, or is being deleted. */
+const refusedMs = 200
+const idleHeartbeat = 100
+const requestExpired = 408
+
+/** Where messages are pulled from; at most `batch` are requested or not yet taken. */
+export type PullSource = { readonly stream: string; readonly consumer: string; readonly batch: number }
+
+/** A pull request that is renewed, so that messages arrive as they are stored. */
+export type StandingPull = Disposable & {
+  /** Takes all messages that have arrived, at least one; none once `signal` aborts. */
+  readonly take: (signal: AbortSignal) => Promise<Delivery[]>
+}
+
+/** Starts to pull. Dispose negatively acknowledges messages that were not taken. */
+export const openStandingPull = (queue: Queue, { stream, consumer, batch }: PullSource): StandingPull => {
+  const inbox = queue.newInbox()
+  let arrived: Delivery[] = []
+  let requested = 0
+  let arrival = Promise.withResolvers<void>()
+  let timer: NodeJS.Timeout | undefined
+
+  /** Requests a batch unless one is outstanding or messages wait to be taken. */
+  const request = () => {
+    if (requested > 0 || arrived.length > 0) return
+    clearTimeout(timer)
+    requested = batch
+    timer = setTimeout(requestAnew, expiresMs + graceMs)
+    requestPull(queue, { stream, consumer, inbox }, { batch, expiresMs })
+  }
+  const requestAnew = () => {
+    requested = 0
+    request()
+  }
+  const onMessage = (message: Incoming) => {
+    if (message.statusCode === idleHeartbeat) return
+    if (message.statusCode === requestExpired) return requestAnew()
+    if (message.statusCode !== 0) {
+      clearTimeout(timer)
+      timer = setTimeout(requestAnew, refusedMs)
+      return
+    }
+    requested = Math.max(0, requested - 1)
+    arrived.push(toDelivery(queue, message))
+    arrival.resolve()
+  }
+
+  const subscription = queue.subscribe(inbox, onMessage)
+  const back = queue.whenBack(requestAnew)
+  request()
+  return {
+    take: async (signal) => {
+      const stop = () => arrival.resolve()
+      signal.addEventListener('abort', stop)
+      if (arrived.length === 0 && !signal.aborted) await arrival.promise
+      signal.removeEventListener('abort', stop)
+      arrival = Promise.withResolvers()
+      const taken = signal.aborted ? [] : arrived
+      if (!signal.aborted) arrived = []
+      request()
+      return taken
+    },
+    [Symbol.dispose]: () => {
+      clearTimeout(timer)
+      back[Symbol.dispose]()
+      subscription[Symbol.dispose]()
+      for (const { nak } of arrived.splice(0)) nak()
+    },
+  }
+}

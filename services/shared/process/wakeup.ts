@@ -1,0 +1,38 @@
+/** Wakes the one loop that waits for it. A notification while nobody waits is kept, but only once. */
+export type Wakeup = {
+  readonly notify: () => void
+  /** Resolves at the next notification, or a kept one, after `boundMs`, or once `stop` aborts. */
+  readonly wait: (boundMs: number, stop: AbortSignal) => Promise<void>
+}
+
+/** A wait takes at least `gapMs`, however often the wakeup is notified, unless stopped. */
+export const createWakeup = (gapMs = 0): Wakeup => {
+  let isNotified = false
+  let wake = () => {}
+
+  const sleep = async (ms: number, stop: AbortSignal, isOver: () => boolean) => {
+    if (stop.aborted || isOver()) return
+    const { promise, resolve } = Promise.withResolvers<void>()
+    const end = () => resolve()
+    const timer = setTimeout(end, ms)
+    wake = () => {
+      if (isOver()) end()
+    }
+    stop.addEventListener('abort', end)
+    await promise
+    clearTimeout(timer)
+    stop.removeEventListener('abort', end)
+  }
+
+  return {
+    notify: () => {
+      isNotified = true
+      wake()
+    },
+    wait: async (boundMs, stop) => {
+      if (gapMs > 0) await sleep(gapMs, stop, () => false)
+      await sleep(Math.max(0, boundMs - gapMs), stop, () => isNotified)
+      isNotified = false
+    },
+  }
+}

@@ -1,0 +1,46 @@
+-- A delivery that was asked for again since it was taken stays due, whatever the attempt came to. It has no failures, which
+-- the failure of another attempt would have given it, and a time that is later than its taking.
+with done as (
+  select * from json_to_recordset($1) as
+    (id uuid, "takenAt" timestamptz, at timestamptz, ms integer, status integer, error text, "nextMs" float8)
+), noted as (
+  update webhook_delivery d
+     set attempts = d.attempts + 1,
+         leased_until = null,
+         failures = case when d.state = 'pending' and d.failures = 0 and d.next_attempt_at > n."takenAt" then 0 else d.failures + (n.error is not null)::integer end,
+         state = case when d.state = 'pending' and d.failures = 0 and d.next_attempt_at > n."takenAt" then d.state
+                      when n.error is null then 'delivered'
+                      when d.state = 'pending' and n."nextMs" is null then 'failed' else d.state end,
+         next_attempt_at = case when d.state = 'pending' and d.failures = 0 and d.next_attempt_at > n."takenAt" then d.next_attempt_at
+                                when d.state = 'pending' and n.error is not null
+                                then now() + n."nextMs" * interval '1 millisecond' end
+    from done n where d.id = n.id
+  returning d.id, d.account_id, d.host, d.webhook_id, d.attempts, d.state, d.next_attempt_at, n.status, n.error, n.ms
+), told as (
+  update webhook w set last_delivery_at = now() where w.id in (select webhook_id from noted)
+), announced as (
+  insert into webhook_arrival (account_id, host, due_at)
+  select account_id, host, min(next_attempt_at) from noted where state = 'pending' group by 1, 2
+), outcome as (
+  select account_id, host, bool_or(status is not null) as answered, bool_or(error <> 'blocked') is true as failed,
+         count(*) filter (where error is null and ms <= $2::integer)::integer as quick,
+         bool_or(status is null and error in ('dns_failed', 'connection_failed', 'tls_failed', 'timeout')) as silent
+    from noted group by 1, 2
+), locked as (
+  select o.*, case when o.silent and not o.answered and q.unanswered + 1 >= $5::integer
+                   then now() + least($7::float8, $6::float8 * 2 ^ least(q.unanswered + 1 - $5::integer, 20)) * interval '1 millisecond' end as pause
+    from webhook_queue q join outcome o on o.account_id = q.account_id and o.host = q.host
+   order by 1, 2 for update of q
+), adapted as (
+  update webhook_queue q
+     set parallel = case when l.failed then greatest($3::integer, q.parallel / 2) else least($4::integer, q.parallel + l.quick) end,
+         unanswered = case when l.answered then 0 else q.unanswered + l.silent::integer end,
+         paused_until = case when not l.answered then coalesce(l.pause, q.paused_until) end,
+         due_at = case when q.due_at is null then null
+                       when l.answered and q.paused_until is not null then now()
+                       else greatest(q.due_at, l.pause) end
+    from locked l where q.account_id = l.account_id and q.host = l.host
+)
+insert into webhook_attempt (delivery_id, number, at, status, ms, error)
+select n.id, n.attempts, d.at, d.status, d.ms, d.error from noted n join done d on d.id = n.id
+returning delivery_id as id

@@ -1,0 +1,47 @@
+import t from 'tap'
+import { createIdleMonitor, type IdleMonitor } from '#ledger/idle-monitor.ts'
+import { startedCodec } from '#shared/queue/messages.ts'
+import { publishStored } from '#shared/queue/stored.ts'
+import { nudgeSubject, startedSubject } from '#shared/queue/subjects.ts'
+import { eventually } from '#test/helpers/eventually.ts'
+import { startNats } from '#test/helpers/nats.ts'
+import { startPostgres } from '#test/helpers/postgres.ts'
+import { accept, standing, startLedger, statusIs } from '#test/helpers/running-ledger.ts'
+
+const on = await (async () => {
+  const [server, nats] = await Promise.all([startPostgres(t), startNats(t)])
+  return { server, nats }
+})()
+
+const alwaysIdle: IdleMonitor = { isIdle: () => true, observe: () => {}, markBusy: () => {}, subscribe: () => {} }
+
+t.test(
+  'idle ledger: without nudges and reports it still publishes accepted captures and removes deleted ones',
+  async (t) => {
+    const { database, queue, tenant } = await startLedger(t, on, { idleMonitor: alwaysIdle })
+    const capture = await accept({ database, tenant })
+    await eventually(async () => (await standing(queue, capture)) !== undefined, { what: 'it is published' })
+    await database.query('select delete_capture($1, $2)', [capture.id, capture.accountId])
+    await eventually(async () => (await standing(queue, capture)) === undefined, { what: 'its message is gone' })
+  },
+)
+
+t.test('idle ledger: a nudge and the report of a worker make it busy', async (t) => {
+  let nowMs = 0
+  const idleMonitor = createIdleMonitor(() => nowMs)
+  const { database, queue, tenant } = await startLedger(t, on, { idleMonitor })
+  const isIdle = (wanted: boolean) =>
+    eventually(() => idleMonitor.isIdle() === wanted, { what: wanted ? 'it is idle' : 'it is busy' })
+  nowMs += 10_000
+  await isIdle(true)
+  queue.publish(nudgeSubject, new Uint8Array())
+  await isIdle(false)
+  nowMs += 10_000
+  await isIdle(true)
+  const { id } = await accept({ database, tenant })
+  // A report that comes before any count has seen the capture, or after: both wake it.
+  const begun = startedCodec.encode({ id, attempt: 1, kind: 'begun', pod: 'pod' })
+  await publishStored(queue, startedSubject({ pool: 'standard', id }), begun)
+  await isIdle(false)
+  await statusIs(database, id, 'processing')
+})

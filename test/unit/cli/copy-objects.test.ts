@@ -1,0 +1,55 @@
+import { Readable } from 'node:stream'
+import t from 'tap'
+import { copyObjects } from '#cli/copy-objects.ts'
+import type { ObjectStore } from '#shared/storage/object-store.ts'
+import { newObjectKey } from '#shared/storage/objects.ts'
+
+/** Of what the copy reads; `lie` is added to the length that the store says of an object. */
+const storeOf = (objects: Map<string, string>, lie = 0): ObjectStore => {
+  const unused = () => Promise.reject(new Error('not used'))
+  return {
+    signPut: unused,
+    put: unused,
+    delete: unused,
+    get: async (key) => {
+      const text = objects.get(key)
+      return text === undefined ? undefined : { body: Readable.from([Buffer.from(text)]), bytes: text.length + lie }
+    },
+    list: async function* list() {
+      yield* [...objects.keys()].toSorted()
+    },
+  }
+}
+const keys = Array.from({ length: 20 }, () => newObjectKey(crypto.randomUUID(), new Date(0))).toSorted()
+const all = new Map(keys.map((key, index) => [key, `image ${index}`]))
+const copy = async (from: ObjectStore, there: Map<string, string>) => {
+  const written: string[] = []
+  const store = async (key: string, bytes: Buffer) => void (written.push(key), there.set(key, bytes.toString()))
+  return { done: await copyObjects(from, storeOf(new Map(there)), store), written }
+}
+
+t.test('copy: takes what is missing, wherever in the list it is, and nothing else', async (t) => {
+  for (const kept of [[], keys, keys.slice(0, 5), keys.slice(15), keys.filter((_, index) => index % 3 === 0)]) {
+    const there = new Map(kept.map((key) => [key, 'as it was']))
+    there.set('captures/of-another', 'which the first has not')
+    const { done, written } = await copy(storeOf(all), there)
+    t.match(done, { copied: 20 - kept.length, kept: kept.length })
+    t.strictSame(
+      written.toSorted(),
+      keys.filter((key) => !kept.includes(key)),
+    )
+    t.equal(there.size, 21)
+  }
+})
+
+t.test('copy: an object that ends early is not stored', async (t) => {
+  const there = new Map<string, string>()
+  await t.rejects(copy(storeOf(all, 1), there), { message: /ended after \d+ of \d+ bytes/ })
+  t.equal(there.size, 0)
+})
+
+t.test('copy: an object that went meanwhile is left out', async (t) => {
+  const from = storeOf(all)
+  const get: ObjectStore['get'] = async (key) => (key === keys[3] ? undefined : from.get(key))
+  t.match((await copy({ ...from, get }, new Map())).done, { copied: 19 })
+})

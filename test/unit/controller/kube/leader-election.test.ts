@@ -1,0 +1,202 @@
+import t from 'tap'
+import type { KubeApi } from '#shared/kube/client.ts'
+import type { Clock } from '#controller/kube/clock.ts'
+import { KubeError } from '#shared/kube/kube-error.ts'
+import { LeaderElector } from '#controller/kube/leader-election.ts'
+import type { Term } from '#controller/kube/term.ts'
+import { createHandClock } from '#test/helpers/hand-clock.ts'
+
+type Lease = {
+  metadata: { resourceVersion: string }
+  spec: { holderIdentity: string; leaseDurationSeconds: number; renewTime: string; leaseTransitions: number }
+}
+
+/** An API server that keeps one Lease, compares versions, and can be away. */
+const createLeaseApi = () => {
+  const state = { lease: undefined as Lease | undefined, isAway: false, writes: 0, comparesVersions: true }
+  const answer = async () => {
+    if (state.isAway) throw new KubeError('unavailable', { message: 'away' })
+  }
+  const write = (spec: object) => {
+    state.writes += 1
+    state.lease = { metadata: { resourceVersion: String(state.writes) }, spec: spec as Lease['spec'] }
+    return state.lease
+  }
+  const api = {
+    get: async () => {
+      await answer()
+      if (!state.lease) throw new KubeError('not-found', { message: 'none' })
+      return state.lease
+    },
+    create: async (_of: unknown, object: object) => {
+      await answer()
+      if (state.lease) throw new KubeError('already-exists', { message: 'is there' })
+      return write((object as Lease).spec)
+    },
+    patch: async (_ref: unknown, { body }: { body: object }) => {
+      await answer()
+      const { metadata, spec } = body as Lease
+      if (state.comparesVersions && metadata.resourceVersion !== state.lease?.metadata.resourceVersion)
+        throw new KubeError('conflict', { message: 'changed' })
+      return write(spec)
+    },
+  }
+  return { state, api: api as unknown as Pick<KubeApi, 'get' | 'create' | 'patch'> }
+}
+
+const elect = (api: Pick<KubeApi, 'get' | 'create' | 'patch'>, clock: Clock, identity: string) => {
+  const terms: Term[] = []
+  const told: string[] = []
+  const elector = new LeaderElector(
+    {
+      api,
+      clock,
+      random: () => 0,
+      began: (term) => {
+        terms.push(term)
+        told.push('began')
+      },
+      ended: () => told.push('ended'),
+      failed: () => told.push('failed'),
+    },
+    { namespace: 'default', name: 'lead', identity },
+  )
+  return { elector, terms, told }
+}
+
+t.test('the first leads, renews, and the second waits', async (t) => {
+  const { state, api } = createLeaseApi()
+  const clock = createHandClock()
+  const one = elect(api, clock, 'one')
+  await clock.advance(100)
+  const two = elect(api, clock, 'two')
+  await clock.advance(120_000)
+  t.ok(one.elector.isLeader())
+  t.notOk(two.elector.isLeader())
+  t.equal(state.lease?.spec.holderIdentity, 'one')
+  t.equal(state.lease?.spec.leaseDurationSeconds, 15)
+  t.match(state.lease?.spec.renewTime, /^2026-01-01T00:02:00\.\d{6}Z$/)
+  t.strictSame([one.told, two.told], [['began'], []])
+})
+
+t.test('who stops lets the next lead within 5 s, and the terms do not overlap', async (t) => {
+  const { state, api } = createLeaseApi()
+  const clock = createHandClock()
+  const one = elect(api, clock, 'one')
+  await clock.advance(100)
+  const two = elect(api, clock, 'two')
+  await clock.advance(7000)
+  await one.elector[Symbol.asyncDispose]()
+  t.notOk(one.elector.isLeader())
+  t.match(state.lease?.spec, { holderIdentity: '', leaseDurationSeconds: 1 })
+  await clock.advance(5000)
+  t.ok(two.elector.isLeader())
+  t.equal(state.lease?.spec.leaseTransitions, 1)
+  t.strictSame(one.told, ['began', 'ended'])
+})
+
+t.test('a leader that vanishes is followed when its lease has run out here, and not before', async (t) => {
+  const { state, api } = createLeaseApi()
+  const clock = createHandClock()
+  const lost = { holderIdentity: 'gone', leaseDurationSeconds: 15, renewTime: '1999-01-01T00:00:00.000000Z' }
+  state.lease = { metadata: { resourceVersion: 'x' }, spec: { ...lost, leaseTransitions: 4 } }
+  const { elector } = elect(api, clock, 'two')
+  await clock.advance(15_000)
+  t.notOk(elector.isLeader(), 'however old the time in the Lease')
+  await clock.advance(5000)
+  t.ok(elector.isLeader())
+  t.equal(state.lease?.spec.leaseTransitions, 5)
+})
+
+t.test('a Lease that is renewed by a clock of another year is not taken', async (t) => {
+  const { state, api } = createLeaseApi()
+  const clock = createHandClock()
+  const { elector } = elect(api, clock, 'two')
+  state.isAway = true
+  for (let renewal = 0; renewal < 20; renewal += 1) {
+    const spec = { holderIdentity: 'one', leaseDurationSeconds: 15, leaseTransitions: 0, renewTime: `1999 ${renewal}` }
+    state.lease = { metadata: { resourceVersion: `x${renewal}` }, spec }
+    state.isAway = false
+    await clock.advance(5000)
+  }
+  t.notOk(elector.isLeader())
+})
+
+t.test('a leader that cannot renew has stopped before anybody else can begin', async (t) => {
+  const { state, api } = createLeaseApi()
+  const clock = createHandClock()
+  const { elector, terms, told } = elect(api, clock, 'one')
+  await clock.advance(100)
+  state.isAway = true
+  await clock.advance(9800)
+  t.ok(elector.isLeader())
+  await clock.advance(200)
+  t.notOk(elector.isLeader())
+  t.ok(terms[0]?.signal.aborted)
+  t.throws(() => terms[0]?.fence(), { code: 'SERVICE_UNAVAILABLE' })
+  t.match(told, ['began', 'failed'])
+  state.isAway = false
+  await clock.advance(3000)
+  t.ok(elector.isLeader(), 'it leads again')
+  t.equal(terms.length, 2)
+  t.throws(() => terms[0]?.fence(), 'but the old term stays over')
+  t.doesNotThrow(() => terms[1]?.fence())
+})
+
+t.test('an own Lease of an older state is waited for like that of another', async (t) => {
+  const { state, api } = createLeaseApi()
+  const clock = createHandClock()
+  const { elector } = elect(api, clock, 'one')
+  await clock.advance(5000)
+  t.ok(elector.isLeader())
+  const older = structuredClone(state.lease)
+  await clock.advance(5000)
+  state.isAway = true
+  await clock.advance(12_000)
+  t.notOk(elector.isLeader(), 'another may have led since')
+  state.lease = older && { ...older, metadata: { resourceVersion: 'older' } }
+  state.isAway = false
+  await clock.advance(10_000)
+  t.notOk(elector.isLeader())
+  await clock.advance(10_000)
+  t.ok(elector.isLeader())
+})
+
+t.test('who was frozen finds its fence closed before anything else has run', async (t) => {
+  const { api } = createLeaseApi()
+  const clock = createHandClock()
+  const { elector, terms } = elect(api, clock, 'one')
+  await clock.advance(100)
+  clock.freeze(60_000)
+  t.notOk(elector.isLeader())
+  t.equal(elector.term, undefined)
+  t.throws(() => terms[0]?.fence(), { code: 'SERVICE_UNAVAILABLE' })
+  t.notOk(terms[0]?.signal.aborted, 'no timer has told it')
+})
+
+t.test('who sees another in its Lease stops at once', async (t) => {
+  const { state, api } = createLeaseApi()
+  const clock = createHandClock()
+  const { elector } = elect(api, clock, 'one')
+  await clock.advance(100)
+  const spec = { holderIdentity: 'two', leaseDurationSeconds: 15, renewTime: 'x', leaseTransitions: 1 }
+  state.lease = { metadata: { resourceVersion: 'other' }, spec }
+  await clock.advance(4100)
+  t.notOk(elector.isLeader())
+})
+
+t.test('of two who take a Lease at once, one leads', async (t) => {
+  /** How many lead after both have read the same free Lease. */
+  const leaders = async (comparesVersions: boolean) => {
+    const { state, api } = createLeaseApi()
+    const clock = createHandClock()
+    state.comparesVersions = comparesVersions
+    const spec = { holderIdentity: '', leaseDurationSeconds: 1, renewTime: 'x', leaseTransitions: 1 }
+    state.lease = { metadata: { resourceVersion: 'free' }, spec }
+    const both = [elect(api, clock, 'one'), elect(api, clock, 'two')]
+    await clock.advance(1000)
+    return both.filter(({ elector }) => elector.isLeader()).length
+  }
+  t.equal(await leaders(true), 1)
+  t.equal(await leaders(false), 2, 'planted fault: a server that compares no versions')
+})

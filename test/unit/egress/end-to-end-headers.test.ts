@@ -1,0 +1,54 @@
+import t from 'tap'
+import { endToEndHeaders } from '#egress/end-to-end-headers.ts'
+
+t.test('drops what belongs to one hop or to the filter, in any case', async (t) => {
+  const dropped = ['Connection', 'KEEP-ALIVE', 'te', 'Trailer', 'Transfer-Encoding', 'upgrade', 'Proxy-Authorization']
+  for (const name of [
+    ...dropped,
+    'proxy-anything',
+    'X-Shutterfleet-Refusal',
+    'x-shutterfleet-capture',
+    'X-Shutterfleet-Proxy',
+  ]) {
+    t.same(endToEndHeaders([name, 'x', 'A', '1']), ['A', '1'], name)
+  }
+})
+
+t.test('drops what Connection names, in each of its lines', async (t) => {
+  const raw = [
+    'Connection',
+    'X-One, x-two',
+    'x-ONE',
+    '1',
+    'X-Two',
+    '2',
+    'connection',
+    'X-Three',
+    'X-Three',
+    '3',
+    'X-Four',
+    '4',
+  ]
+  t.same(endToEndHeaders(raw), ['X-Four', '4'])
+})
+
+t.test('keeps order, case and repetition of the rest, without the names also given', async (t) => {
+  const raw = ['Set-Cookie', 'a', 'HOST', 'x', 'set-cookie', 'b']
+  t.same(endToEndHeaders(raw, ['host']), ['Set-Cookie', 'a', 'set-cookie', 'b'])
+})
+
+t.test('keeps the length of a body even where Connection names it', async (t) => {
+  t.same(endToEndHeaders(['Connection', 'Content-Length', 'Content-Length', '5']), ['Content-Length', '5'])
+})
+
+t.test('a page cannot speak to the egress filter in our name', async (t) => {
+  const raw = [
+    'X-Shutterfleet-Proxy',
+    'http://evil.test:3128',
+    'x-shutterfleet-capture',
+    'another',
+    'X-Shutter',
+    'kept',
+  ]
+  t.strictSame(endToEndHeaders(raw), ['X-Shutter', 'kept'])
+})

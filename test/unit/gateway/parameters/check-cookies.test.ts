@@ -1,0 +1,33 @@
+import t from 'tap'
+import { checkCookieDomains } from '#gateway/parameters/check-cookies.ts'
+import { collectFaults } from '#shared/capture/faults.ts'
+
+const faultsOf = (domain: string, host: string | undefined) => {
+  const faults = collectFaults({})
+  checkCookieDomains([{ name: 'a', value: 'x', domain }], host, faults.report)
+  return faults.all()
+}
+
+t.test('a domain in which sites of others end is refused, with and without a target', async (t) => {
+  const fault = { 'cookies.0.domain': ['must not be a public suffix, which sites of others end in too'] }
+  for (const [host, domain] of [
+    ['www.example.com', 'com'],
+    ['www.example.co.uk', '.CO.UK'],
+    ['me.github.io', 'github.io'],
+    ['a.b.kawasaki.jp', 'b.kawasaki.jp'],
+  ] as const) {
+    t.same(faultsOf(domain, host), fault, domain)
+    t.same(faultsOf(domain, undefined), fault, domain)
+  }
+})
+
+t.test('the host of the target itself, an exception of the list and an address are none', async (t) => {
+  for (const [host, domain] of [
+    ['github.io', 'github.io'],
+    ['me.github.io', 'me.github.io'],
+    ['intranet', 'intranet'],
+    ['a.city.kawasaki.jp', 'city.kawasaki.jp'],
+    ['8.8.8.8', '8.8.8.8'],
+  ] as const)
+    t.equal(faultsOf(domain, host), undefined, domain)
+})

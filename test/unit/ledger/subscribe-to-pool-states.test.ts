@@ -1,0 +1,69 @@
+import t from 'tap'
+import { subscribeToPoolStates } from '#ledger/subscribe-to-pool-states.ts'
+import type { Pool } from '#shared/capture/lane.ts'
+import type { Incoming } from '#shared/queue/connection.ts'
+import { poolStateCodec } from '#shared/queue/messages.ts'
+import { poolStateSubject } from '#shared/queue/subjects.ts'
+
+const start = () => {
+  const hearers = new Map<string, (message: Incoming) => void>()
+  const unreadable: Pool[] = []
+  let nowMs = 1000
+  const queue = {
+    subscribe: (subject: string, hear: (message: Incoming) => void) => {
+      hearers.set(subject, hear)
+      return { [Symbol.dispose]: () => void hearers.delete(subject) }
+    },
+  }
+  const events = { stateUnreadable: (pool: Pool) => void unreadable.push(pool) }
+  const states = subscribeToPoolStates({ queue, events }, () => nowMs)
+  const say = (pool: Pool, data: Uint8Array) => hearers.get(poolStateSubject(pool))?.({ data } as unknown as Incoming)
+  return {
+    states,
+    unreadable,
+    hearers,
+    say,
+    tell: (pool: Pool, canStart: boolean, forMs: number) =>
+      say(pool, poolStateCodec.encode({ pool, canStart, forMs, reason: 'quota' })),
+    wait: (ms: number) => (nowMs += ms),
+  }
+}
+
+t.test('a pool of which nothing is said is none that could not start', async (t) => {
+  t.same(start().states.couldNotStartFor(0), [])
+})
+
+t.test('names the pools that could not start for as long as is asked', async (t) => {
+  const { states, tell } = start()
+  tell('proxied', false, 300_000)
+  tell('stealth', false, 299_999)
+  tell('standard', true, 900_000)
+  t.same(states.couldNotStartFor(300_000), ['proxied'])
+  t.same(states.couldNotStartFor(299_999), ['stealth', 'proxied'])
+  tell('proxied', true, 0)
+  t.same(states.couldNotStartFor(300_000), [])
+})
+
+t.test('forgets within five seconds what is not said again', async (t) => {
+  const { states, tell, wait } = start()
+  tell('proxied', false, 300_000)
+  wait(5000)
+  t.same(states.couldNotStartFor(300_000), ['proxied'])
+  wait(1)
+  t.same(states.couldNotStartFor(300_000), [])
+})
+
+t.test('tells of what it cannot read, and concludes nothing from it', async (t) => {
+  const { states, say, unreadable } = start()
+  say('proxied', Buffer.from('{'))
+  say('standard', poolStateCodec.encode({ pool: 'proxied', canStart: false, forMs: 900_000, reason: 'quota' }))
+  t.same(unreadable, ['proxied', 'standard'])
+  t.same(states.couldNotStartFor(0), [])
+})
+
+t.test('listens no longer once it is disposed', async (t) => {
+  const { states, hearers } = start()
+  t.equal(hearers.size, 3)
+  states[Symbol.dispose]()
+  t.equal(hearers.size, 0)
+})
