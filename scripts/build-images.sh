@@ -47,4 +47,5 @@ start_work images.lock
 require_packages 'images' buildah mmdebstrap
 provide_base
 provide_pause
+provide_servers
 for target in "$@"; do build "$target"; done

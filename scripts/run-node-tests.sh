@@ -10,11 +10,11 @@ refuse() {
 [ "$(id -u)" = 0 ] || refuse 'real nodes need root.'
 [ -f /sys/fs/cgroup/memory/tasks ] || refuse 'real nodes need cgroup v1, which this machine has not.'
 unshare --mount --net --pid --fork true || refuse 'real nodes need namespaces, which cannot be had here.'
-[ $# -gt 0 ] || set -- 'test/nodes/**/*.test.ts'
+[ $# -gt 0 ] || set -- test/nodes/images.test.ts test/nodes/install.test.ts test/nodes/running.ts
 
 scripts/build-test-cluster.sh
 scripts/build-node-runtime.sh
 scripts/build-images.sh
 scripts/build-helm.sh
 # One file at a time: each starts a machine's worth of processes.
-exec scripts/run-tests.sh --jobs=1 --timeout=1200 "$@"
+exec scripts/run-tests.sh --jobs=1 --timeout=2400 "$@"

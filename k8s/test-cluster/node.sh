@@ -136,6 +136,9 @@ run_inside() {
   set_up_network
   exec 8<&-
 
+  # One node imports, for all that start with it.
+  exec 7>"$NODE_IMPORTED.lock"
+  flock -w "$import_limit" 7
   if copy_images "$NODE_IMPORTED" "$NODE_FOLDER/containerd/root" 2>/dev/null; then
     start_containerd
   else
@@ -144,13 +147,16 @@ run_inside() {
     import_images
     kill "$containerd"
     wait "$containerd" || true
-    if copy_images "$NODE_FOLDER/containerd/root" "$NODE_IMPORTED.$NODE_CGROUP" 2>/dev/null; then
-      # Another node may have been faster.
-      mv -T "$NODE_IMPORTED.$NODE_CGROUP" "$NODE_IMPORTED" 2>/dev/null || true
+    # Of a node that ended meanwhile.
+    rm -rf "$NODE_IMPORTED.new"
+    if copy_images "$NODE_FOLDER/containerd/root" "$NODE_IMPORTED.new" 2>/dev/null; then
+      mv -T "$NODE_IMPORTED.new" "$NODE_IMPORTED"
     fi
-    rm -rf "$NODE_IMPORTED.$NODE_CGROUP"
+    rm -rf "$NODE_IMPORTED.new"
     start_containerd
   fi
+  # Not by closing it, which containerd has open too.
+  flock -u 7
   kube-proxy --config="$NODE_FOLDER/kube-proxy.json" >"$NODE_FOLDER/kube-proxy.log" 2>&1 &
   unshare --mount --propagation unchanged "$0" --kubelet >"$NODE_FOLDER/kubelet.log" 2>&1 &
   touch "$NODE_FOLDER/running"

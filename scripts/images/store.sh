@@ -71,14 +71,58 @@ provide_base() {
   in_store commit --quiet --rm --timestamp 0 "$container" "$base_name" >/dev/null
 }
 
+# save_image CONTAINER NAME: makes a container NAME's image and archive.
+save_image() {
+  local name
+  name=$(image_name "$2")
+  in_store commit --quiet --rm --timestamp 0 --format docker "$1" "$name" >/dev/null
+  in_store push --quiet "$name" "docker-archive:$work/$2.tar:$name"
+  mv "$work/$2.tar" "$images/$2.tar"
+  rm -rf "$images"/imported-*
+}
+
+# is_newer NAME FILE...: whether an image's archive is newer than the files that it is made of.
+is_newer() {
+  local archive=$images/$1.tar file
+  shift
+  for file in "$@"; do [ "$archive" -nt "$file" ] || return 1; done
+}
+
 # provide_pause: makes the image of the process that holds a pod's namespaces in test clusters: a Debian that sleeps.
 provide_pause() {
-  if [ -f "$images/pause.tar" ] && [ "$images/pause.tar" -nt "$base" ]; then return; fi
-  local container name
-  name=$(image_name pause)
+  if is_newer pause "$base"; then return; fi
+  local container
   container=$(in_store from --pull-never "$base_name")
   in_store config --entrypoint '["/bin/sleep", "infinity"]' --cmd '' --user 65535:65535 "$container"
-  in_store commit --quiet --rm --timestamp 0 --format docker "$container" "$name" >/dev/null
-  in_store push --quiet "$name" "docker-archive:$work/pause.tar:$name"
-  mv "$work/pause.tar" "$images/pause.tar"
+  save_image "$container" pause
+}
+
+# provide_servers: makes the images postgres and nats, which stand for the official ones in test clusters: with their users, paths and
+# settings as the chart's evaluation profile has them. PostgreSQL is Debian's, nats-server that of the tests.
+provide_servers() {
+  local container entry=k8s/test-cluster/postgres.sh nats
+  if ! is_newer postgres "$base" "$entry"; then
+    say 'building the image postgres'
+    container=$(in_store from --pull-never "$base_name")
+    in_store run --isolation chroot "$container" -- sh -c 'set -e
+      echo "postgres:x:999:999::/var/lib/postgresql:/bin/sh" >>/etc/passwd
+      echo "postgres:x:999:" >>/etc/group
+      mkdir /etc/postgresql-common
+      echo "create_main_cluster = false" >/etc/postgresql-common/createcluster.conf
+      apt-get -q update
+      apt-get -q install -y --no-install-recommends postgresql-15
+      rm -rf /var/lib/apt/lists/* /var/cache/apt/*' >"$work/postgres.log" 2>&1 || {
+      tail -n 20 "$work/postgres.log" >&2
+      die 'the image postgres could not be built (see above).'
+    }
+    in_store add --quiet "$container" "$entry" /usr/local/bin/ >/dev/null
+    in_store config --entrypoint '["/usr/local/bin/postgres.sh"]' --cmd '' --env PATH=/usr/lib/postgresql/15/bin:/usr/bin:/bin "$container"
+    save_image "$container" postgres
+  fi
+  nats=$(compgen -G '.tools/nats-server-*/nats-server' || command -v nats-server)
+  if is_newer nats "$base" "$nats"; then return; fi
+  container=$(in_store from --pull-never "$base_name")
+  in_store add --quiet "$container" "$nats" /nats-server >/dev/null
+  in_store config --entrypoint '["/nats-server"]' --cmd '' "$container"
+  save_image "$container" nats
 }

@@ -60,7 +60,7 @@ const ask = async (at: InterfaceAt, path: string, body?: object): Promise<Respon
   } catch (thrown) {
     const why = String((thrown as Error).cause ?? thrown)
     throw unavailable(
-      `${at.baseUrl} does not answer (${why}); 'bin/shutterfleet status' tells whether it is up`,
+      `${at.baseUrl} does not answer (${why}); 'bin/shutterfleet status' shows whether it is up`,
       thrown,
     )
   }

@@ -21,7 +21,7 @@ const settings = {
 export const dataFolderOf = (env: Env, typed: Typed): string =>
   resolve(flagText(typed, 'data') ?? readEnv({ data: settings.data }, env, knownNames).data)
 
-/** The error where nothing runs on the data folder: `fault` says so, `otherwise` names the way without it. */
+/** The error where nothing runs on the data folder: `fault` is the reason, `otherwise` the alternative. */
 export const notRunning = (fault: string, otherwise = ''): AppError =>
   new AppError('SERVICE_UNAVAILABLE', {
     publicMessage: `${fault}: start it with 'bin/shutterfleet up', name its folder with --data${otherwise}`,

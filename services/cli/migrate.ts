@@ -13,13 +13,13 @@ import { withDatabase } from './with-database.ts'
 const pingMs = 2000
 const pauseMs = 500
 
-/** Waits until PostgreSQL answers; what it says after `waitMs` is up to whoever asks it next. */
+/** Waits until PostgreSQL answers, for `waitMs` at most; an error is then left to the next query. */
 const untilAnswers = async (database: Database, waitMs: number, stop: AbortSignal): Promise<void> => {
   const end = performance.now() + waitMs
   while (!stop.aborted && performance.now() < end && !(await database.ping(pingMs))) await pause(pauseMs)
 }
 
-/** `migrate`: brings the database to this version's schema, and puts the plans in force that it is told or that it lacks. */
+/** `migrate`: brings the database to this version's schema, and loads the given plans, or the default ones where it has none. */
 export const migrateDatabase: Command = {
   usage: 'migrate [--wait TIME] [--data DIR]',
   summary: "brings the database to this version's schema",

@@ -15,7 +15,7 @@ export type Terminal = Omit<CommandContext, 'print'> & { readonly write: (text: 
 /** Exit codes of `bin/shutterfleet`. */
 const exitCodes = { success: 0, failure: 1, usage: 2 } as const
 
-/** Begins the line on standard error that says what went wrong. */
+/** Prefix of the error line on standard error. */
 export const failurePrefix = 'shutterfleet: '
 
 /** The commands of two words that begin with `group`. */

@@ -33,7 +33,7 @@ const stateOf = async ({ name, pid, health_url, metrics_url }: LocalProcess): Pr
   return { name, pid, metrics_url, ...(await ask(health_url)) }
 }
 
-/** Health is told in texts; in a JSON document numbers are numbers, and what is unknown is null. */
+/** Health details are texts; in a JSON document numbers are numbers, and unknown is null. */
 const toJson = (text: string): unknown => {
   if (text === 'unknown') return null
   return /^(\d+|true|false)$/.test(text) ? JSON.parse(text) : text

@@ -27,8 +27,8 @@ const flags = {
   },
   'extra-ca': { type: 'string', value: 'FILE', help: 'PEM certificates that webhook delivery and pages trust too' },
   'public-url': { type: 'string', value: 'URL', help: 'address under which clients reach the service' },
-  postgres: { type: 'string', value: 'URL', help: 'PostgreSQL to use in place of an own one' },
-  nats: { type: 'string', value: 'URL', help: 'NATS server to use in place of an own one' },
+  postgres: { type: 'string', value: 'URL', help: 'PostgreSQL to use instead of starting one' },
+  nats: { type: 'string', value: 'URL', help: 'NATS server to use instead of starting one' },
   s3: { type: 'string', value: 'URL', help: 'S3-compatible store: https://KEY:SECRET@host:port/bucket?region=R' },
 } as const satisfies Record<FlagName, Command['flags'][string]>
 

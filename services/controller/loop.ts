@@ -1,5 +1,5 @@
 import { AppError, toAppError } from '#shared/errors/app-error.ts'
-import type { Bell } from '#shared/process/bell.ts'
+import type { Wakeup } from '#shared/process/wakeup.ts'
 import { within } from '#shared/process/within.ts'
 
 /** What one tick saw and decided. */
@@ -13,7 +13,7 @@ export type LoopDeps<Seen, Decision> = {
   readonly observe: () => Promise<Seen>
   readonly decide: (seen: Seen) => Decision
   readonly act: (decision: Decision) => Promise<void>
-  readonly bell: Bell
+  readonly wakeup: Wakeup
   readonly decided: (tick: Tick<Seen, Decision>) => void
   readonly failed: (error: AppError) => void
   /** Takes how long the tick took, in milliseconds, whatever came of it. */
@@ -45,7 +45,7 @@ export const calmTiming = ({ tickMs, limitMs }: LoopTiming, isCalm: () => boolea
 export type LoopTiming = { readonly tickMs: number; readonly limitMs: number }
 
 /**
- * Observes, decides and acts, one tick at a time, every `tickMs` and when the bell rings, until `stop` aborts. What hangs longer
+ * Observes, decides and acts, one tick at a time, every `tickMs` and when the wakeup rings, until `stop` aborts. What hangs longer
  * than `limitMs` is given up, and done again by the next tick: acting is idempotent.
  */
 export const runLoop = async <Seen, Decision>(
@@ -66,6 +66,6 @@ export const runLoop = async <Seen, Decision>(
       deps.failed(toAppError(thrown))
     }
     deps.took?.(performance.now() - began)
-    await deps.bell.wait(timing.tickMs, stop)
+    await deps.wakeup.wait(timing.tickMs, stop)
   }
 }

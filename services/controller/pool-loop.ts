@@ -2,7 +2,7 @@ import type { WorkerNotice } from '#controller/act/actuator.ts'
 import { createLocalProcesses } from '#controller/act/local-processes.ts'
 import { applyDecision } from './act/apply-decision.ts'
 import type { Pool } from '#shared/capture/lane.ts'
-import { createBell } from '#shared/process/bell.ts'
+import { createWakeup } from '#shared/process/wakeup.ts'
 import type { Queue } from '#shared/queue/connection.ts'
 import { poolDepth } from '#shared/queue/streams.ts'
 import { pokeSubject } from '#shared/queue/subjects.ts'
@@ -57,24 +57,24 @@ export const openPoolLoop = (parts: LoopParts, options: PoolLoopOptions): OwnLoo
   const opened = new AsyncDisposableStack()
   const events = opened.use(parts.events.of({ queue: pool, browserpool: pool }))
   const turned = parts.health.follow()
-  const bell = createBell(gapMs)
+  const wakeup = createWakeup(gapMs)
   const notice = (given: WorkerNotice) => {
     events.worker(given)
-    if (given.kind !== 'started') bell.ring()
+    if (given.kind !== 'started') wakeup.notify()
   }
   const actuator = opened.use(createLocalProcesses({ entry, env, killAfterMs, notice }))
   const changed: PoolSubscriptionDeps['changed'] = (beat, before) => {
-    if (beat.state !== before?.state) bell.ring()
+    if (beat.state !== before?.state) wakeup.notify()
   }
   const subscription = opened.use(subscribeToPool({ queue, now, malformed: parts.events.malformed, changed }, pool))
-  opened.use(queue.subscribe(pokeSubject(pool), bell.ring))
+  opened.use(queue.subscribe(pokeSubject(pool), wakeup.notify))
   const reads = { subscription, actuator, now, readDepth: () => poolDepth(queue, pool) }
   let isCalm = false
   const deps: LoopDeps<Observation, Decision> = {
     observe: createObserver(reads, { slots: () => policy.slots }).observe,
     decide: createDecider(() => policy),
     act: (decision) => applyDecision({ actuator, queue, pool }, decision),
-    bell,
+    wakeup,
     decided: (tick) => {
       isCalm = isIdle(tick)
       const { wanted, reason, kind } = tick.decision

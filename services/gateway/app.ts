@@ -10,8 +10,10 @@ import { entrances, routeProbes, showEntrance } from './http/entrance.ts'
 import { type Exchange, readExchange } from './http/exchange.ts'
 import { admitKey } from './http/identification/key-guesses.ts'
 import { endRequestSpan, startRequestSpan } from './http/request-span.ts'
+import { scriptPath } from './openapi/reference.ts'
 import type { Operation } from './operations/operation.ts'
 import { methodsAt, prefixes, unserved } from './operations/paths.ts'
+import { showScript } from './operations/reference/reference.ts'
 import { routes } from './operations/routes.ts'
 
 /** Heads up to this size are read, so that one beyond the contract's bound is refused in turn, after the key. */
@@ -111,6 +113,12 @@ const routeAll = (app: FastifyInstance, context: Context) => {
         handler: (request, reply) => (lacksPart(request) ? unrouted(request, reply) : routed(request, reply)),
       })
     }
+    app.route({
+      method: 'GET',
+      url: prefix + scriptPath,
+      handler: (request, reply) =>
+        serve(context, 'none', { request, reply }, (exchange) => showScript(context, exchange)),
+    })
     for (const { method, path } of unserved) app.route({ method, url: prefix + path, handler: unrouted })
   }
   for (const url of entrances) {

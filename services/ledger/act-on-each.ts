@@ -1,8 +1,8 @@
 import type { Queue } from '#shared/queue/connection.ts'
 
 /**
- * Acts on all, a few at a time, and answers the failures. One that fails keeps none of the others back; only where NATS is
- * away, so that none can succeed, the rest is left.
+ * Acts on all, `atOnce` at a time, and resolves to the failures. A failure does not stop the others, unless NATS is
+ * disconnected, so that none can succeed.
  */
 export const actOnEach = async <T>(
   queue: Pick<Queue, 'isConnected'>,

@@ -4,7 +4,7 @@ import type { Ledger } from './context.ts'
 const accountsAtOnce = 100
 const batchesMax = 10
 
-/** Makes what compares the meters of accounts with open lanes with their rows, a thousand accounts a turn, one walk after the other. */
+/** A turn compares the meters of a thousand accounts with open lanes with their rows; turns walk through all accounts, again and again. */
 export const createMeterCheck = ({ database, events }: Pick<Ledger, 'database' | 'events'>) => {
   let after: string | undefined
   let drifted = 0

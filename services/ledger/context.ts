@@ -6,34 +6,34 @@ import { openStore } from '#shared/storage/open-store.ts'
 import { createLogger } from '#shared/telemetry/logger.ts'
 import { createMetrics, type Metrics } from '#shared/telemetry/metrics.ts'
 import type { Health } from '#shared/telemetry/probe-server.ts'
-import { type Bell, createBell } from '#shared/process/bell.ts'
+import { type Wakeup, createWakeup } from '#shared/process/wakeup.ts'
 import type { Config } from './config.ts'
 import { createEvents, type Events } from './events.ts'
-import { createQuiet, type Quiet } from './quiet.ts'
+import { createIdleMonitor, type IdleMonitor } from './idle-monitor.ts'
 
-/** What the use cases of the ledger work with. */
+/** Connections, settings and state shared by the loops of the ledger. */
 export type Ledger = {
   readonly database: Database
   readonly queue: Queue
   readonly objects: Pick<ObjectStore, 'delete' | 'list'>
   readonly events: Events
   /** Brings the relay's next turn forward. */
-  readonly relayBell: Bell
-  readonly quiet: Quiet
+  readonly relayWakeup: Wakeup
+  readonly idleMonitor: IdleMonitor
   /** Captures of one account, pool and lane that are admitted and have not begun, for a plan of weight 1. */
   readonly windowCaptures: number
   readonly longestWaitSeconds: number
-  /** What a capture may wait while no worker can be started for it. */
+  /** Bound on the wait of a capture for which no worker can be started. */
   readonly proxiedWaitSeconds: number
   /** Size of the results stream in bytes; 0 leaves it as it is. */
   readonly resultsMaxBytes: number
-  /** Of streams; 0: what they have. */
+  /** Copies of each stream; 0 leaves them as they are. */
   readonly streamReplicas: number
   /** How long records are kept after their end. */
   readonly rowRetentionDays: number
 }
 
-/** The ledger put together, and what its main function needs of it. */
+/** A ledger that owns its connections, with its probes. */
 export type OpenLedger = Ledger &
   AsyncDisposable & { readonly metrics: Metrics; readonly health: () => Promise<Health> }
 
@@ -49,7 +49,7 @@ const healthOf = (database: Database, queue: Queue, stop: AbortSignal) => async 
   }
 }
 
-/** Opens what the ledger works with. Throws `CONFIGURATION` or `SERVICE_UNAVAILABLE` naming what is wrong or away. */
+/** Opens the connections of the ledger. Throws `CONFIGURATION` or `SERVICE_UNAVAILABLE`, naming what is invalid or unreachable. */
 export const openContext = async (config: Config, stop: AbortSignal): Promise<OpenLedger> => {
   await using stack = new AsyncDisposableStack()
   const metrics = createMetrics('ledger')
@@ -66,8 +66,8 @@ export const openContext = async (config: Config, stop: AbortSignal): Promise<Op
     objects,
     events,
     metrics,
-    relayBell: createBell(),
-    quiet: createQuiet(),
+    relayWakeup: createWakeup(),
+    idleMonitor: createIdleMonitor(),
     windowCaptures: config.windowCaptures,
     longestWaitSeconds: config.longestWaitSeconds,
     proxiedWaitSeconds: config.proxiedWaitSeconds,

@@ -25,22 +25,22 @@ export type LoopName =
   | 'forgetting'
   | 'meters'
 
-/** A capture that an event is about. */
-export type Seen = { readonly id: string; readonly pool: Pool; readonly lane: Lane }
+/** Identity of a capture in events. */
+export type CaptureRef = { readonly id: string; readonly pool: Pool; readonly lane: Lane }
 
 /** One that has ended, with the trace context of its request. */
-export type SeenEnd = Seen & { readonly traceparent: string | null }
+export type EndedCaptureRef = CaptureRef & { readonly traceparent: string | null }
 
 /**
- * What the reaper did with a capture: nobody began it, or not again after its worker died; no worker could be started for
- * it; its attempts were used up; or it goes to a worker again.
+ * What the reaper did with a capture: no worker began it, or not again after its worker died; no worker could be started for
+ * it; its attempts were used up; or it was requeued.
  */
 export type Reaped = 'never_begun' | 'not_startable' | 'given_up' | 'sent_again'
 
-/** Tables from which rows are removed that are over. */
+/** Tables with retention. */
 export type RemovedRows = 'capture' | 'batch' | 'idempotency_key' | 'webhook_delivery'
 
-/** What the ledger tells its operators; one function for each event, log line and metric together. */
+/** Events for operators: one function each, for its log line and metric. */
 export type Events = {
   readonly queueNotice: (notice: QueueNotice) => void
   /** `first`: the loop worked until now. */
@@ -58,29 +58,29 @@ export type Events = {
   /** `part` of the size of their stream, from 0 to 1, is filled with reports that no ledger has read; at 1 the oldest are lost. */
   readonly reportsUnread: (reports: number, part: number) => void
   /** The first attempt began, `waitedMs` after the capture was accepted. */
-  readonly begun: (capture: Seen, waitedMs: number) => void
-  readonly ended: (capture: SeenEnd, end: CaptureEnd) => void
+  readonly begun: (capture: CaptureRef, waitedMs: number) => void
+  readonly ended: (capture: EndedCaptureRef, end: CaptureEnd) => void
   readonly lost: (id: string, objectKeys: readonly string[]) => void
   readonly admitted: (captures: number) => void
   /** `ended`: the capture had ended, so there was nothing to publish. */
   readonly relayed: (result: Stored | 'ended') => void
-  /** A turn of the relay published what it took, or some of it could not be. */
+  /** A turn of the relay ended; `failed` of the `taken` captures could not be published. */
   readonly relayTurned: (turn: { readonly taken: number; readonly failed: number }) => void
-  /** NATS takes no message as large as this capture's; it fails. */
+  /** The capture's message is larger than NATS takes; it fails. */
   readonly tooLarge: (id: string, error: AppError) => void
-  readonly reaped: (capture: Seen, action: Reaped) => void
-  /** What was said of a pool's workers breaks the form of it; nothing is concluded from it. */
+  readonly reaped: (capture: CaptureRef, action: Reaped) => void
+  /** The published state of a pool breaks its schema and is ignored. */
   readonly stateUnreadable: (pool: Pool, cause: unknown) => void
-  /** What deleted captures left outside of the database was taken away. */
+  /** Messages, reports and objects of deleted captures were removed. */
   readonly deletionsFinished: (deletions: number) => void
   readonly rowsRemoved: (table: RemovedRows, rows: number) => void
   /** Objects in the store that nothing refers to. */
   readonly orphansFound: (objects: number) => void
   readonly objectsRemoved: (objects: number) => void
   readonly counted: (counts: readonly PoolCount[]) => void
-  /** Meters of an account that say something else than its rows. */
+  /** Meters of an account differ from its rows. */
   readonly metersDiffer: (accountId: string, drift: readonly Drift[]) => void
-  /** All accounts with open lanes have been compared; `captures` is by how many their meters are wrong. */
+  /** All accounts with open lanes have been compared; `captures` is the sum of their drifts. */
   readonly metersChecked: (captures: number) => void
   readonly stopping: () => void
 }
@@ -116,7 +116,7 @@ const reportEvents = (log: Logger, metrics: Metrics) => {
       applied.inc(reports)
       batch.observe(seconds(ms))
     },
-    reportsFailed: (reports, error) => log.error({ reports, err: error }, 'reports could not be written down'),
+    reportsFailed: (reports, error) => log.error({ reports, err: error }, 'reports could not be applied, retrying'),
     reportIgnored: (id, reason) => {
       ignored.inc({ reason })
       log.warn({ capture: id, reason }, 'report ignored')
@@ -134,7 +134,7 @@ const reportEvents = (log: Logger, metrics: Metrics) => {
     },
     lost: (id, objectKeys) => {
       lost.inc(objectKeys.length)
-      log.info({ capture: id, objects: objectKeys.length }, 'a later success is dropped')
+      log.info({ capture: id, objects: objectKeys.length }, 'later success dropped, the first one counts')
     },
   } satisfies Partial<Events>
 }
@@ -187,10 +187,10 @@ const captureEvents = (log: Logger, metrics: Metrics) => {
   } satisfies Partial<Events>
 }
 
-/** What failed is due again after 3 s; a failure older than this is over, though nothing was published since. */
+/** A failed publish is retried after 3 s; a failure older than this is over, though nothing was published since. */
 const outageGapMs = 15_000
 
-/** Follows for how long the outbox has not been published, in milliseconds. A turn that takes nothing says nothing new. */
+/** Tracks for how long the outbox could not be published, in milliseconds. A turn that takes nothing changes nothing. */
 export const createOutageMs = (now: () => number) => {
   let sinceMs: number | undefined
   let lastMs = 0
@@ -235,12 +235,12 @@ const outboxEvents = (log: Logger, metrics: Metrics) => {
     relayTurned: (turn) => unpublished.set(seconds(unpublishedMs(turn))),
     tooLarge: (id, error) => {
       relayed.inc({ result: 'too_large' })
-      log.error({ capture: id, err: error }, 'capture is too large for NATS and fails; see max_payload of its server')
+      log.error({ capture: id, err: error }, 'capture failed: larger than max_payload of the NATS server')
     },
     rowsRemoved: (table, rows) => rowsRemoved.inc({ table }, rows),
     orphansFound: (objects) => {
       orphans.inc(objects)
-      log.warn({ objects }, 'objects that nothing refers to are removed')
+      log.warn({ objects }, 'orphan objects found, removing them')
     },
     deletionsFinished: (captures) => deletions.inc(captures),
     objectsRemoved: (objects) => removed.inc(objects),
@@ -252,7 +252,7 @@ const outboxEvents = (log: Logger, metrics: Metrics) => {
         { bytes, needed: maxMessageBytes },
         'max_payload of the NATS server is too small: large captures will fail',
       ),
-    captureLost: (captures) => log.warn({ captures }, 'captures put back: the queue had lost them'),
+    captureLost: (captures) => log.warn({ captures }, 'queue lost captures, publishing them again'),
   } satisfies Partial<Events>
 }
 
@@ -295,7 +295,7 @@ const loopEvents = (log: Logger, metrics: Metrics) => {
         oldest.set({ queue: pool }, seconds(oldestMs))
       }
     },
-    stateUnreadable: (pool, cause) => log.warn({ pool, reason: String(cause) }, 'state of a pool cannot be read'),
+    stateUnreadable: (pool, cause) => log.warn({ pool, reason: String(cause) }, 'pool state unreadable, ignoring it'),
     queueNotice: ({ kind, detail }) => log.warn({ kind, detail }, 'NATS'),
     stopping: () => log.info('stopping'),
   } satisfies Partial<Events>

@@ -5,17 +5,17 @@ import { capturesStream } from '#shared/queue/topology.ts'
 import type { Ledger } from './context.ts'
 import { publishCompletion } from './publish-completion.ts'
 
-type Dependencies = Pick<Ledger, 'database' | 'queue' | 'events' | 'relayBell'>
+type Dependencies = Pick<Ledger, 'database' | 'queue' | 'events' | 'relayWakeup'>
 
-/** How a capture ends that no worker has ended. */
+/** The failure of a capture that no worker has ended. */
 export type FailedEnd = Extract<CaptureEnd, { status: 'failed' }>
 
 /**
- * Judges a capture under its lock: where `mayEnd` says so and an end is given, it fails, and its message is taken out of the
- * queue. Answers the capture where it ended by this.
+ * Fails a capture under its lock where `mayEnd` allows it and an end is given, and purges its message from the queue.
+ * Resolves to the capture where it ended by this.
  */
 export const failCapture = async (
-  { database, queue, events, relayBell }: Dependencies,
+  { database, queue, events, relayWakeup }: Dependencies,
   id: string,
   { end, mayEnd }: { readonly end: FailedEnd | undefined; readonly mayEnd: (capture: JudgedCapture) => boolean },
 ): Promise<ChangedCapture | undefined> => {
@@ -25,10 +25,10 @@ export const failCapture = async (
     const { attempts, unendedStarts } = capture
     return mayEnd(capture) && end ? { change: { attempts, unendedStarts, begins: false, end } } : {}
   })
-  if (roomMade) relayBell.ring()
+  if (roomMade) relayWakeup.notify()
   const ended = captures.filter((capture) => capture.ended)
   for (const capture of ended) publishCompletion(queue, capture)
-  // The others follow it: no worker ever sees them.
+  // The others share its result: they have no message.
   const own = ended.find((capture) => capture.id === id)
   if (!own || !end || !judged.capture) return undefined
   events.ended(judged.capture, end)

@@ -11,7 +11,7 @@ type Dependencies = Pick<Ledger, 'database' | 'queue' | 'objects' | 'events'>
 const batchDeletions = 50
 const atOnce = 4
 
-/** What attempts of a deleted capture have put, reported or not. An object that another record shares is none of it. */
+/** Marks the objects of all attempts, reported or not, unless another record shares them. */
 const removeObjectsOf = async ({ database, objects }: Dependencies, { id, acceptedAt }: Deletion) => {
   for (const prefix of objectPrefixesOf(id, new Date(acceptedAt))) {
     await removeOrphans(database, await Array.fromAsync(objects.list(prefix)))
@@ -27,7 +27,7 @@ const finishOne = async (ledger: Dependencies, deletion: Deletion) => {
   await forgetDeletion(ledger.database, deletion)
 }
 
-/** Each of a few takers goes on until its first failure; what was not done comes again. Throws the first failure. */
+/** A few workers go on until their first failure; unfinished deletions are taken again. Throws the first failure. */
 const finishAll = async (ledger: Dependencies, deletions: readonly Deletion[]) => {
   const left = deletions.values()
   const taker = async () => {
@@ -39,8 +39,8 @@ const finishAll = async (ledger: Dependencies, deletions: readonly Deletion[]) =
 }
 
 /**
- * Takes away what deleted captures left outside of the database: the message that waits for a worker, the reports of
- * workers, objects. Each deletion comes until all of it has succeeded. Takes one batch; answers whether there may be more.
+ * Removes what deleted captures left outside of the database: the message that waits for a worker, the reports of workers,
+ * objects. A deletion is retried until all of it has succeeded. Takes one batch; resolves to whether there may be more.
  */
 export const finishDeletions = async (ledger: Dependencies): Promise<boolean> => {
   const deletions = await takeDeletions(ledger.database, batchDeletions)

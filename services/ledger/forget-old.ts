@@ -31,8 +31,8 @@ export const forgetDeliveries = async (database: Sql, days: number, limit: numbe
 }
 
 /**
- * Forgets one batch of idempotency keys that no longer count, of deliveries that ended 30 days ago and earlier, and of queues
- * of receivers that are empty. Answers whether there may be more.
+ * Deletes one batch of expired idempotency keys, of deliveries that ended 30 days ago and earlier, and of empty queues of
+ * receivers. Resolves to whether there may be more.
  */
 export const forgetOld = async ({ database, events }: Pick<Ledger, 'database' | 'events'>): Promise<boolean> => {
   const keys = await forgetReplays(database, batchRows)

@@ -12,14 +12,14 @@ import {
 import { maxMessageBytes } from '#shared/queue/topology.ts'
 import type { Ledger } from './context.ts'
 
-type Dependencies = Pick<Ledger, 'database' | 'queue' | 'events' | 'relayBell' | 'resultsMaxBytes' | 'streamReplicas'>
+type Dependencies = Pick<Ledger, 'database' | 'queue' | 'events' | 'relayWakeup' | 'resultsMaxBytes' | 'streamReplicas'>
 
 const batchCaptures = 5000
 const batchesMax = 1000
-/** A cluster that has too few servers for the copies that are wanted is asked for them this often. */
+/** Period of retries while the cluster has too few servers for the copies. */
 const copiesEveryMs = 60_000
 
-const putBack = async ({ database, events }: Dependencies) => {
+const requeue = async ({ database, events }: Dependencies) => {
   let captures = 0
   for (let batch = 0; batch < batchesMax; batch += 1) {
     const put = await requeueLost(database, batchCaptures)
@@ -32,37 +32,37 @@ const putBack = async ({ database, events }: Dependencies) => {
 const declare = ({ queue, resultsMaxBytes: maxBytes, streamReplicas: replicas }: Dependencies) =>
   declareStreams(queue, { maxBytes, replicas })
 
-/** Whether a stream has lost messages since it was seen: a server of a cluster that lost its disk gets the stream back, empty. */
-const wentBack = (streams: readonly StreamState[], seen: readonly StreamState[]): boolean =>
+/** Whether a stream has lost messages since it was read: a server of a cluster that lost its disk gets the stream back, empty. */
+const lostMessages = (streams: readonly StreamState[], seen: readonly StreamState[]): boolean =>
   streams.some(({ name, lastSequence }) => seen.some((each) => each.name === name && each.lastSequence > lastSequence))
 
 /**
- * Makes streams and consumers where any is missing. What streams held is put back first, so that a crash in between loses
- * nothing; where only consumers are gone, as when making them was cut short, the streams hold what they held. Resolves to
+ * Creates missing streams and consumers. Captures that the streams held are requeued first, so that a crash in between loses
+ * nothing; where only consumers are missing, as after an interrupted creation, the streams still hold theirs. Resolves to
  * whether anything was missing.
  */
-const mend = async (ledger: Dependencies, streams: readonly StreamState[], seen: readonly StreamState[]) => {
+const repair = async (ledger: Dependencies, streams: readonly StreamState[], seen: readonly StreamState[]) => {
   const areMissing = streams.length < 2
-  if (areMissing || wentBack(streams, seen)) {
+  if (areMissing || lostMessages(streams, seen)) {
     ledger.events[areMissing ? 'streamsMissing' : 'streamsLostMessages']()
-    await putBack(ledger)
+    await requeue(ledger)
   } else if (await consumersExist(ledger.queue)) return false
   else ledger.events.consumersMissing()
   await declare(ledger)
-  ledger.relayBell.ring()
+  ledger.relayWakeup.notify()
   return true
 }
 
-/** Makes or repairs streams and consumers, once at the ledger's start, and tells where the server will refuse what captures may need. */
+/** Creates or repairs streams and consumers at the start, and reports a `max_payload` that is too small for captures. */
 export const setUpStreams = async (ledger: Dependencies): Promise<void> => {
-  if (!(await mend(ledger, await readStreams(ledger.queue), []))) await declare(ledger)
+  if (!(await repair(ledger, await readStreams(ledger.queue), []))) await declare(ledger)
   const maxPayload = maxPayloadOf(ledger.queue)
   if (maxPayload < maxMessageBytes) ledger.events.maxPayloadTooSmall(maxPayload)
 }
 
 /**
- * Makes what mends streams and consumers where the queue has lost them, or what they held, since its call before, and tells
- * how many reports wait, and how much of their stream these fill.
+ * A turn repairs streams and consumers where the queue has lost them, or their messages, since the turn before, and reports
+ * how many reports are unread, and how much of their stream these fill.
  */
 export const createStreamKeeper = (ledger: Dependencies): (() => Promise<void>) => {
   const { queue, streamReplicas } = ledger
@@ -70,7 +70,7 @@ export const createStreamKeeper = (ledger: Dependencies): (() => Promise<void>) 
   let copiesMs = performance.now()
   return async () => {
     const streams = await readStreams(queue)
-    await mend(ledger, streams, seen)
+    await repair(ledger, streams, seen)
     seen = streams
     if (lacksCopies(queue, streams, streamReplicas) && performance.now() - copiesMs >= copiesEveryMs) {
       copiesMs = performance.now()

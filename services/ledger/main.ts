@@ -5,7 +5,7 @@ import { runLedger } from './app.ts'
 import { readConfig } from './config.ts'
 import { openContext } from './context.ts'
 
-/** What is in hand when the ledger is told to stop gets this long; what is cut off is done again by the next ledger. */
+/** Bound on the drain of turns under way at a stop; interrupted ones are repeated by the next ledger. */
 const finishMs = 15_000
 
 await runMain('ledger', async ({ env, stop, announce }) => {

@@ -8,15 +8,15 @@ const spanMs = 10_000
 /** Counts of all pools at one moment of a monotonic clock. */
 export type Reading = { readonly atMs: number; readonly counts: readonly PoolCount[] }
 
-/** The readings from which arrivals are told: the new one and those of the last ten seconds. */
+/** The readings over which arrivals are counted: the new one and those of the last ten seconds. */
 export const keepReadings = (readings: readonly Reading[], reading: Reading): Reading[] => [
   ...readings.filter(({ atMs }) => reading.atMs - atMs <= spanMs),
   reading,
 ]
 
 /**
- * What the newest reading says, with arrivals from what was accepted since the oldest; where that spans less than ten
- * seconds it is scaled up. Empty before the second reading: arrivals are then unknown.
+ * Backlog of the newest reading, with the arrivals since the oldest; where that spans less than ten
+ * seconds they are scaled up. Empty before the second reading: arrivals are then unknown.
  */
 export const toBacklog = (readings: readonly Reading[]): BacklogMessage[] => {
   const [oldest] = readings
@@ -30,18 +30,18 @@ export const toBacklog = (readings: readonly Reading[]): BacklogMessage[] => {
   })
 }
 
-/** Makes what counts the backlog and publishes it for the controller. A count that fails throws, and nothing is published: unknown is not zero. */
+/** A turn counts the backlog and publishes it for the controller. A failed count throws, and nothing is published: unknown is not zero. */
 export const createBacklog = ({
   database,
   queue,
   events,
-  quiet,
-}: Pick<Ledger, 'database' | 'queue' | 'events' | 'quiet'>) => {
+  idleMonitor,
+}: Pick<Ledger, 'database' | 'queue' | 'events' | 'idleMonitor'>) => {
   let readings: Reading[] = []
   return async (): Promise<void> => {
     const counts = await countBacklog(database)
     events.counted(counts)
-    quiet.counted(counts.some(({ pending, processing }) => pending + processing > 0))
+    idleMonitor.observe(counts.some(({ pending, processing }) => pending + processing > 0))
     readings = keepReadings(readings, { atMs: performance.now(), counts })
     for (const message of toBacklog(readings)) {
       queue.publish(backlogSubject(message.pool), backlogCodec.encode(message))

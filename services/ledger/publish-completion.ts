@@ -3,7 +3,7 @@ import type { Queue } from '#shared/queue/connection.ts'
 import { eventCodec } from '#shared/queue/messages.ts'
 import { eventSubject } from '#shared/queue/subjects.ts'
 
-/** Publishes that a capture has ended, to whoever waits for it. Call it after the commit; of a capture that goes on nothing is published. */
+/** Publishes the completion of a capture, after its commit; nothing while it goes on. */
 export const publishCompletion = (queue: Pick<Queue, 'publish'>, capture: ChangedCapture): void => {
   const { id, status, objectKey } = capture
   if (status !== 'completed' && status !== 'failed') return

@@ -8,7 +8,7 @@ import type { Ledger } from './context.ts'
 import { failCapture, type FailedEnd } from './fail-capture.ts'
 import { readStatement } from '#shared/db/read-statement.ts'
 
-type Dependencies = Pick<Ledger, 'database' | 'queue' | 'events' | 'relayBell' | 'windowCaptures'>
+type Dependencies = Pick<Ledger, 'database' | 'queue' | 'events' | 'relayWakeup' | 'windowCaptures'>
 
 const batchCaptures = 100
 const publishesAtOnce = 8
@@ -40,7 +40,7 @@ export const takeOutbox = async (database: Sql, limit: number): Promise<string[]
   return rows.map(({ id }) => id)
 }
 
-/** Publishes one capture; one that NATS can never take fails, since nobody could ever begin it. */
+/** Publishes one capture. One that is larger than NATS takes fails, since no worker could begin it. */
 const publishOne = async (ledger: Dependencies, id: string) => {
   const { database, queue, events } = ledger
   const capture = await findMessage(database, id)
@@ -56,7 +56,7 @@ const publishOne = async (ledger: Dependencies, id: string) => {
   }
 }
 
-/** Publishes what it can. What was published is forgotten, the rest stays. Answers how many were, and what kept the others from it. */
+/** Publishes captures of the outbox and deletes the rows of those that were. Resolves to their number and the failures of the others. */
 const publishAll = async (ledger: Dependencies, ids: readonly string[]) => {
   const done: string[] = []
   const failures = await actOnEach(ledger.queue, { all: ids, atOnce: publishesAtOnce }, async (id) => {
@@ -68,9 +68,9 @@ const publishAll = async (ledger: Dependencies, ids: readonly string[]) => {
 }
 
 /**
- * Admits waiting captures where windows have room, and publishes the admitted ones that nobody else has: the gateway's
- * fast path failed, they had waited, or they were put back. Throws what kept a capture from being published, after the
- * others; where of many none could be, more are not tried.
+ * Admits waiting captures where windows have room, and publishes the admitted ones that are still in the outbox: the gateway
+ * could not publish them, they had waited, or they were requeued. Throws the first failure after the other captures; after a
+ * round in which none could be published, no further round begins.
  */
 export const relay = async (ledger: Dependencies): Promise<void> => {
   const { database, events, windowCaptures: windowSize } = ledger

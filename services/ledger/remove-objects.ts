@@ -5,12 +5,12 @@ import type { Ledger } from './context.ts'
 
 const batchObjects = 500
 const batchesMax = 2
-/** Until an object is tried again that the store refused to delete. */
+/** Delay before the retry of an object that the store refused to delete. */
 const refusedMs = 300_000
 
 type Dependencies = Pick<Ledger, 'database' | 'objects' | 'events'>
 
-/** Deletes one batch; answers what the store kept. */
+/** Deletes one batch; resolves to the objects that the store kept. */
 const removeBatch = async ({ database, objects, events }: Dependencies, keys: readonly string[]) => {
   const kept = await objects.delete(keys)
   const keptKeys = new Set(kept.map(({ key }) => key))
@@ -22,8 +22,8 @@ const removeBatch = async ({ database, objects, events }: Dependencies, keys: re
 }
 
 /**
- * Deletes objects whose retention has ended, and those that no record refers to. A row goes only after its bytes. Answers
- * whether there may be more. Throws `SERVICE_UNAVAILABLE` where the store kept some, once the others are gone.
+ * Deletes objects whose retention has ended, and those that no record refers to. A row goes only after its bytes.
+ * Resolves to whether there may be more. Throws `SERVICE_UNAVAILABLE` where the store kept some, once the others are gone.
  */
 export const removeObjects = async (ledger: Dependencies): Promise<boolean> => {
   const kept: NotDeleted[] = []

@@ -3,7 +3,7 @@ import type { Ledger } from './context.ts'
 import type { RemovedRows } from './events.ts'
 
 const batchRows = 500
-/** Captures end up to this long after their batch was accepted, so that a batch is mostly empty when it is looked at. */
+/** Captures end up to this long after their batch was accepted, so that a batch is mostly empty by then. */
 const batchLagDays = 2
 
 /** Which rows are old: those of before `days` days; `limit` bounds how many are looked at in order of age. */
@@ -24,9 +24,9 @@ export const removeEmptyBatches = async (database: Sql, { days, limit }: Old): P
   onlyRow(await database.query<Removed>(call('remove_empty_batches'), [days, limit]))
 
 /**
- * Removes one batch of rows that are over, in small transactions that wait for nobody: captures that ended
- * `rowRetentionDays` ago, with what belongs to them, and batches as old of which no capture is left. Answers whether there
- * may be more.
+ * Deletes one batch of old rows in small transactions that wait for no lock: captures that ended
+ * `rowRetentionDays` ago, with their dependent rows, and batches as old without captures. Resolves to whether there may be
+ * more.
  */
 export const removeOldRows = async ({
   database,

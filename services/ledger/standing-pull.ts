@@ -1,76 +1,76 @@
 import type { Incoming, Queue } from '#shared/queue/connection.ts'
 import { type Delivery, requestPull, toDelivery } from '#shared/queue/pull.ts'
 
-/** Time in which a request that was lost is made again. */
+/** Lifetime of a pull request; one without an answer is then repeated. */
 const expiresMs = 5000
 const graceMs = 1000
-/** A request that is refused met no consumer, or one that goes; it is made again after a moment. */
+/** Delay before the retry of a rejected request: its consumer is missing, or is being deleted. */
 const refusedMs = 200
 const idleHeartbeat = 100
 const requestExpired = 408
 
-/** Where messages are pulled from, and how many are here at most: asked for, or not taken yet. */
+/** Where messages are pulled from; at most `batch` are requested or not yet taken. */
 export type PullSource = { readonly stream: string; readonly consumer: string; readonly batch: number }
 
-/** A request for messages that stands, so that they come as they are stored. */
+/** A pull request that is renewed, so that messages arrive as they are stored. */
 export type StandingPull = Disposable & {
-  /** Takes all that has come, at least one; none once `signal` aborts. */
+  /** Takes all messages that have arrived, at least one; none once `signal` aborts. */
   readonly take: (signal: AbortSignal) => Promise<Delivery[]>
 }
 
-/** Begins to pull. Dispose hands back what was not taken. */
+/** Starts to pull. Dispose negatively acknowledges messages that were not taken. */
 export const openStandingPull = (queue: Queue, { stream, consumer, batch }: PullSource): StandingPull => {
   const inbox = queue.newInbox()
-  let here: Delivery[] = []
-  let asked = 0
-  let came = Promise.withResolvers<void>()
+  let arrived: Delivery[] = []
+  let requested = 0
+  let arrival = Promise.withResolvers<void>()
   let timer: NodeJS.Timeout | undefined
 
-  /** Asks again where nothing is to come any more and nothing waits to be taken. */
-  const ask = () => {
-    if (asked > 0 || here.length > 0) return
+  /** Requests a batch unless one is outstanding or messages wait to be taken. */
+  const request = () => {
+    if (requested > 0 || arrived.length > 0) return
     clearTimeout(timer)
-    asked = batch
-    timer = setTimeout(askAnew, expiresMs + graceMs)
+    requested = batch
+    timer = setTimeout(requestAnew, expiresMs + graceMs)
     requestPull(queue, { stream, consumer, inbox }, { batch, expiresMs })
   }
-  const askAnew = () => {
-    asked = 0
-    ask()
+  const requestAnew = () => {
+    requested = 0
+    request()
   }
   const onMessage = (message: Incoming) => {
     if (message.statusCode === idleHeartbeat) return
-    if (message.statusCode === requestExpired) return askAnew()
+    if (message.statusCode === requestExpired) return requestAnew()
     if (message.statusCode !== 0) {
       clearTimeout(timer)
-      timer = setTimeout(askAnew, refusedMs)
+      timer = setTimeout(requestAnew, refusedMs)
       return
     }
-    asked = Math.max(0, asked - 1)
-    here.push(toDelivery(queue, message))
-    came.resolve()
+    requested = Math.max(0, requested - 1)
+    arrived.push(toDelivery(queue, message))
+    arrival.resolve()
   }
 
   const subscription = queue.subscribe(inbox, onMessage)
-  const back = queue.whenBack(askAnew)
-  ask()
+  const back = queue.whenBack(requestAnew)
+  request()
   return {
     take: async (signal) => {
-      const stop = () => came.resolve()
+      const stop = () => arrival.resolve()
       signal.addEventListener('abort', stop)
-      if (here.length === 0 && !signal.aborted) await came.promise
+      if (arrived.length === 0 && !signal.aborted) await arrival.promise
       signal.removeEventListener('abort', stop)
-      came = Promise.withResolvers()
-      const taken = signal.aborted ? [] : here
-      if (!signal.aborted) here = []
-      ask()
+      arrival = Promise.withResolvers()
+      const taken = signal.aborted ? [] : arrived
+      if (!signal.aborted) arrived = []
+      request()
       return taken
     },
     [Symbol.dispose]: () => {
       clearTimeout(timer)
       back[Symbol.dispose]()
       subscription[Symbol.dispose]()
-      for (const { nak } of here.splice(0)) nak()
+      for (const { nak } of arrived.splice(0)) nak()
     },
   }
 }

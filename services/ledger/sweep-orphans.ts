@@ -5,7 +5,7 @@ import type { Ledger } from './context.ts'
 
 /** A page of the store's listing, in keys. */
 const pageKeys = 1000
-/** Objects of captures that were accepted later than this are left alone: their attempts may still go on. */
+/** Younger objects are left alone: attempts of their captures may still go on. */
 const youngMs = 48 * 3_600_000
 
 type Dependencies = Pick<Ledger, 'database' | 'objects' | 'events'>
@@ -22,10 +22,10 @@ const readPage = async (objects: Dependencies['objects'], after: string, before:
 }
 
 /**
- * Looks for objects that no record and no removal knows: what workers put and never reported. Lists one page of the store,
- * where the page before it ended, whoever listed that, and marks what it finds for removal. Keys begin with the hour of
- * acceptance, so each page is looked at once it is old enough, and all of them again in a pass every seven days. Objects
- * whose keys are not ours are not touched. A page that fails comes again after a minute. Answers whether there may be more.
+ * Finds objects that no record and no removal refers to: workers stored them and never reported. Lists one page of the
+ * store, from where the previous page of any ledger ended, and marks orphans for removal. Keys begin with the hour of
+ * acceptance, so each page is read once it is old enough, and all of them again in a pass every seven days. Objects with
+ * foreign keys are not touched. A page that fails is retried after a minute. Resolves to whether there may be more.
  */
 export const sweepOrphans = async ({ database, objects, events }: Dependencies, now = new Date()): Promise<boolean> => {
   const from = await claimSweep(database)

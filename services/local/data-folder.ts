@@ -12,7 +12,7 @@ export type DataFolder = {
   readonly ports: string
   /** The first account and its key: `keep-first-account.ts`. */
   readonly account: string
-  /** What `up` tells other commands: `local-file.ts`. */
+  /** State of `up` for other commands: `local-file.ts`. */
   readonly localFile: string
   readonly workerEnv: string
   readonly stealthWorkerEnv: string

@@ -1,12 +1,12 @@
 import type { PartWatcher } from './supervise.ts'
 
-/** What one-machine operation tells the person who started it, one line each. */
+/** Progress of the one-machine start, one line each. */
 export type LocalEvents = {
   /** A step of the start is done. */
   readonly step: (what: string, tookMs: number) => void
   readonly down: PartWatcher['down']
   readonly back: (name: string, pid: number) => void
-  /** A setting gives up a wall that stands by default; told at every start. */
+  /** A setting disables a default protection; logged at every start. */
   readonly unsafe: (setting: string, what: string) => void
   readonly stopping: () => void
   readonly stopped: (name: string, tookMs: number) => void

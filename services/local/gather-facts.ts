@@ -17,7 +17,7 @@ export type FactSources = {
   readonly programs: Pick<Programs, 'chromium' | 'stealthChromium'>
 }
 
-/** Everything that the services of this machine are told, known before the first process starts. Throws `CONFIGURATION` where the wanted port is taken. */
+/** Settings of all services of this machine, resolved before the first process starts. Throws `CONFIGURATION` where the requested port is taken. */
 export const gatherFacts = async ({ env, settings, folder, programs }: FactSources): Promise<Facts> => {
   const ports = await choosePorts(folder.ports, settings.gatewayPort)
   const kept = await keepSecrets(folder.secrets)

@@ -8,7 +8,7 @@ import { firstPlan } from './read-plans-file.ts'
 /** The account that `up` makes at the first start, and its API key. */
 export type FirstAccount = { readonly accountId: string; readonly apiKey: string }
 
-/** The account of `keptKey` where this database knows the key, else a new account with a new key. Throws `CONFIGURATION` where its keys are hashed with another pepper. */
+/** The account of `keptKey` where this database has the key, else a new account with a new key. Throws `CONFIGURATION` where its keys are hashed with another pepper. */
 export const keepFirstAccount = async (database: Database, pepper: string, keptKey: string): Promise<FirstAccount> => {
   if (keptKey !== '') {
     const { caller } = await checkRequest(database, { keyHash: hashKey(pepper, keptKey), originHost: null })

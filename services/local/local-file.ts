@@ -1,7 +1,7 @@
 import { pathToFileURL } from 'node:url'
 import { readPrivate } from './data-folder.ts'
 
-/** What `up` tells other programs of its user, in `<data>/local.json`. */
+/** Addresses and processes of `up`, for other programs of its user, in `<data>/local.json`. */
 export type LocalFile = {
   readonly base_url: string
   readonly api_key: string

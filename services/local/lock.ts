@@ -15,7 +15,7 @@ export type LockPaths = { readonly lockFile: string; readonly holder: string }
 
 /** Who holds a data folder. */
 export type Holder = ProcessMark & {
-  /** Whether it was told to stop already. */
+  /** Whether it is stopping already. */
   readonly stopping: boolean
 }
 

@@ -21,17 +21,17 @@ const userText = ({ name, publish, subscribe }: QueueUser, passwords: QueuePassw
         subscribe: ${list(subscribe)} } }`
 
 /** What the services' account offers to one pool's account, and to no other. */
-const exportTexts = ({ name, pulls, tells, hears }: PoolAccount) => [
+const exportTexts = ({ name, pulls, publishes, subscribes }: PoolAccount) => [
   ...pulls.map((subject) => `{ service: ${quote(subject)}, response_type: stream, accounts: [${name}] }`),
-  ...tells.map((subject) => `{ service: ${quote(subject)}, accounts: [${name}] }`),
-  ...hears.map((subject) => `{ stream: ${quote(subject)}, accounts: [${name}] }`),
+  ...publishes.map((subject) => `{ service: ${quote(subject)}, accounts: [${name}] }`),
+  ...subscribes.map((subject) => `{ stream: ${quote(subject)}, accounts: [${name}] }`),
 ]
 
-const importTexts = ({ pulls, tells, hears }: PoolAccount) => {
+const importTexts = ({ pulls, publishes, subscribes }: PoolAccount) => {
   const from = (subject: string) => `{ account: ${servicesAccount}, subject: ${quote(subject)} }`
   return [
-    ...[...pulls, ...tells].map((subject) => `{ service: ${from(subject)} }`),
-    ...hears.map((subject) => `{ stream: ${from(subject)} }`),
+    ...[...pulls, ...publishes].map((subject) => `{ service: ${from(subject)} }`),
+    ...subscribes.map((subject) => `{ stream: ${from(subject)} }`),
   ]
 }
 
@@ -52,7 +52,7 @@ ${lines(importTexts(account))}    ]
   }
 `
 
-/** The part of the configuration file that says who may do what; a server without it lets everybody do everything. */
+/** Accounts and permissions; a server without this part of the configuration file allows everybody everything. */
 export const accountsText = (passwords: QueuePasswords): string =>
   `accounts {
 ${servicesText(passwords)}${poolAccounts.map((account) => poolText(account, passwords)).join('')}}

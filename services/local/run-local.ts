@@ -21,7 +21,7 @@ import { type Facts, machineEnv, workerEnv } from './service-env.ts'
 import { type StartedFleet, startFleet } from './start-fleet.ts'
 import { warmCompileCache } from './warm-compile-cache.ts'
 
-/** What a started system says of itself: the document of `up`. */
+/** The JSON document that `up` prints. */
 export type Started = {
   readonly base_url: string
   readonly api_key: string

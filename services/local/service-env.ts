@@ -12,7 +12,7 @@ import type { QueueUserName } from '#shared/queue/permissions.ts'
 import type { Ports } from './ports.ts'
 import type { Secrets } from './secrets.ts'
 
-/** What the services of one machine are told. */
+/** Environment of the services of one machine. */
 export type Facts = {
   /** The environment of `up`: each service gets its own settings from it, and nothing else. */
   readonly operator: Env

@@ -76,7 +76,7 @@ const readAnswer = (response: IncomingMessage): Promise<boolean> =>
     response.once('close', () => resolve(false))
   })
 
-const hear = (request: ClientRequest, answerMs: number): Promise<Outcome> =>
+const readResponse = (request: ClientRequest, answerMs: number): Promise<Outcome> =>
   new Promise((resolve) => {
     let status: number | null = null
     let timer: NodeJS.Timeout | undefined
@@ -104,9 +104,9 @@ export const attempt = async ({ agent, answerMs }: AttemptDeps, post: Post): Pro
   // A receiver may close a kept connection just when it is used again; one that then begins anew is the same attempt.
   for (;;) {
     const request = openRequest(requestOf(post, agent))
-    const heard = hear(request, answerMs)
+    const response = readResponse(request, answerMs)
     request.end(post.body)
-    const outcome = await heard
+    const outcome = await response
     const wasStale = outcome !== 'not_tried' && outcome.status === null && outcome.failure === 'connection_failed'
     if (!(wasStale && request.reusedSocket)) return outcome
   }

@@ -56,7 +56,7 @@ const askEgress = async (
   throw new NoConnection(failureOf(response))
 }
 
-/** A certificate that is wrong is told apart from a connection that breaks. */
+/** An invalid certificate is reported apart from a broken connection. */
 const tlsFailure = (cause: unknown): Failure =>
   /^(ECONNRESET|EPIPE)$/.test((cause as NodeJS.ErrnoException).code ?? '') ? 'connection_failed' : 'tls_failed'
 

@@ -14,7 +14,7 @@ export type Attempted = {
   readonly givenUp: boolean
 }
 
-/** What the sender of webhooks tells its operators; one function for each event, log line and metric together. */
+/** Events for operators: one function each, for its log line and metric. */
 export type Events = {
   readonly attempted: (attempt: Attempted) => void
   /** The egress filter was not reached: deliveries wait, and it does not count as an attempt. */
@@ -28,7 +28,7 @@ export type Events = {
   readonly inFlight: (deliveries: number) => void
   /** `first`: it worked until now. */
   readonly turnFailed: (error: AppError, first: boolean) => void
-  readonly worksAgain: () => void
+  readonly recovered: () => void
   readonly draining: (deliveries: number) => void
 }
 
@@ -67,10 +67,10 @@ export const createEvents = (log: Logger, metrics: Metrics): Events => {
     },
     notTried: (deliveries) => {
       counts.notTried.inc(deliveries)
-      log.warn({ deliveries }, 'the egress filter does not answer; deliveries wait')
+      log.warn({ deliveries }, 'egress unreachable, deliveries wait')
     },
-    unsignable: (webhook, cause) => log.error({ webhook, reason: String(cause) }, 'the secret does not open'),
-    dropped: (deliveries) => log.info({ deliveries }, 'deliveries dropped: what they tell of is gone'),
+    unsignable: (webhook, cause) => log.error({ webhook, reason: String(cause) }, 'webhook secret cannot be decrypted'),
+    dropped: (deliveries) => log.info({ deliveries }, 'deliveries dropped: their capture or batch was deleted'),
     expired: (deliveries) => {
       counts.givenUp.inc(deliveries)
       log.warn({ deliveries }, 'deliveries given up: their receivers did not answer for too long')
@@ -78,9 +78,9 @@ export const createEvents = (log: Logger, metrics: Metrics): Events => {
     inFlight: (deliveries) => counts.inFlight.set(deliveries),
     turnFailed: (error, first) => {
       counts.failedTurns.inc()
-      if (first) log.error({ err: error }, 'the sender cannot work; it goes on trying')
+      if (first) log.error({ err: error }, 'sender failed, retrying')
     },
-    worksAgain: () => log.info('the sender works again'),
+    recovered: () => log.info('sender recovered'),
     draining: (deliveries) => log.info({ deliveries }, 'draining'),
   }
 }

@@ -1,6 +1,6 @@
 import type { Failure } from '#shared/errors/delivery-failures.ts'
 
-/** What came of an attempt; `not_tried` where our own filter could not be reached, which says nothing of the receiver. */
+/** The outcome of an attempt; `not_tried` where egress could not be reached, through no fault of the receiver. */
 export type Outcome = { readonly status: number | null; readonly failure: Failure | null } | 'not_tried'
 
 /** Thrown on the way to a receiver: why there is no connection. */

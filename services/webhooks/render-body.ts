@@ -13,7 +13,7 @@ const dataOf = (capture: FoundCapture, publicUrl: string): Record<string, unknow
   }
 }
 
-/** The body of a delivery; undefined where what it tells of is gone. */
+/** The body of a delivery; undefined where its capture or batch was deleted. */
 export const renderBody = (
   { event, subject, sentAt }: Pick<TakenDelivery, 'event' | 'subject' | 'sentAt'>,
   capture: FoundCapture | undefined,

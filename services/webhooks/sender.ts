@@ -16,7 +16,7 @@ import {
 } from './db/take-deliveries.ts'
 import { toAppError } from '#shared/errors/app-error.ts'
 import { startSpan } from '#shared/telemetry/trace.ts'
-import { createBell } from '#shared/process/bell.ts'
+import { createWakeup } from '#shared/process/wakeup.ts'
 import type { Post } from './attempt.ts'
 import type { Events } from './events.ts'
 import { greatestAgeMs, nextAttemptMs } from './next-attempt.ts'
@@ -33,7 +33,7 @@ export type Sender = Omit<PrepareDeps, 'database' | 'events'> & {
   readonly inFlightMax: number
   /** A sender that died is followed by another after this. */
   readonly leaseMs: number
-  /** Most time from one look to the next while it hears of what is queued, and nothing is due. */
+  /** Poll interval while the listening connection stands and nothing is due. */
   readonly idleMs: number
   readonly now: () => Date
   readonly chance: () => number
@@ -79,7 +79,7 @@ const send = async (sender: Sender, { delivery, body, secrets }: Prepared): Prom
 }
 
 /** What is in the air and what has come down, of one sender. */
-const createFlight = (sender: Sender, adapting: Adapting, ring: () => void) => {
+const createFlight = (sender: Sender, adapting: Adapting, notify: () => void) => {
   const flying = new Set<string>()
   let noted: NotedAttempt[] = []
   let notTried: TakenDelivery[] = []
@@ -91,7 +91,7 @@ const createFlight = (sender: Sender, adapting: Adapting, ring: () => void) => {
     flying.delete(id)
     if (result) noted.push(result)
     else notTried.push(prepared.delivery)
-    ring()
+    notify()
   }
 
   const write = async ({ noted: attempts, notTried: untried }: Done) => {
@@ -128,10 +128,10 @@ const createFlight = (sender: Sender, adapting: Adapting, ring: () => void) => {
  */
 export const runSender = async (sender: Sender, stop: AbortSignal, drainMs: number): Promise<void> => {
   const { events } = sender
-  const bell = createBell(gatherMs)
+  const wakeup = createWakeup(gatherMs)
   const perAccount = Math.ceil(sender.inFlightMax / accountShare)
-  using listening = sender.database.hear(deliveriesChannel, bell.ring)
-  const flight = createFlight(sender, { ...receiverBounds, parallelMax: perAccount }, bell.ring)
+  using listening = sender.database.hear(deliveriesChannel, wakeup.notify)
+  const flight = createFlight(sender, { ...receiverBounds, parallelMax: perAccount }, wakeup.notify)
   const ageMs = greatestAgeMs(sender.waitsMs)
   let announced = false
   let failing = false
@@ -147,14 +147,14 @@ export const runSender = async (sender: Sender, stop: AbortSignal, drainMs: numb
     const taken = await takeDeliveries(sender.database, { limit, perAccount, brokenAfter, leaseMs: sender.leaseMs })
     flight.start(await prepareDeliveries(sender, taken))
     // What is more than one turn takes, or was behind an account that has its share now, is not waited for.
-    if (taken.length > 0 || expired === takeMax) bell.ring()
+    if (taken.length > 0 || expired === takeMax) wakeup.notify()
   }
 
   const turn = async (more: boolean) => {
     try {
       await flight.settle()
       if (more) await takeMore()
-      if (failing) events.worksAgain()
+      if (failing) events.recovered()
       failing = false
     } catch (error) {
       events.turnFailed(toAppError(error), !failing)
@@ -172,13 +172,13 @@ export const runSender = async (sender: Sender, stop: AbortSignal, drainMs: numb
 
   while (!stop.aborted) {
     await turn(true)
-    await bell.wait(await untilNext(), stop)
+    await wakeup.wait(await untilNext(), stop)
   }
   events.draining(flight.count())
   const tooLate = AbortSignal.timeout(drainMs)
   await turn(false)
   while (flight.held() > 0 && !tooLate.aborted) {
-    await bell.wait(pollMs, tooLate)
+    await wakeup.wait(pollMs, tooLate)
     await turn(false)
   }
 }

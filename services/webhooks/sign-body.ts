@@ -13,7 +13,7 @@ export type Signing = {
 const keyOf = (secret: string): Buffer => Buffer.from(secret.replace(/^whsec_/, ''), 'base64')
 
 /**
- * The headers by which a receiver knows that a delivery is ours: `X-Webhook-Signature`, the hex HMAC-SHA256 of the body
+ * The headers by which a receiver verifies a delivery: `X-Webhook-Signature`, the hex HMAC-SHA256 of the body
  * under the newest secret as it stands, and the three of Standard Webhooks (version `v1`) with a signature for each secret.
  */
 export const signBody = ({ id, body, at, secrets }: Signing): Readonly<Record<string, string>> => {

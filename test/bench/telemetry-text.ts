@@ -16,7 +16,7 @@ export const telemetryText = async (rounds: number, seconds: number, made: strin
   return `## What metrics and traces cost
 
 ${made} Two of everything side by side, loaded in turn for ${seconds} s,
-${rounds} rounds: one without a scrape and without traces, one whose services are scraped every second and send traces at the default
+${rounds} rounds: one without a scrape and without traces, one whose services are scraped every 15 s and send traces at the default
 sampling to a receiver on the same machine. The cost is that of the median round.
 
 ${table(

@@ -17,6 +17,7 @@ import { eventually } from '#test/helpers/eventually.ts'
 import { freePort } from '#test/helpers/free-port.ts'
 import { startNats } from '#test/helpers/nats.ts'
 import { startPostgres } from '#test/helpers/postgres.ts'
+import { nodeEnv } from '#test/helpers/node-env.ts'
 
 const root = resolve(import.meta.dirname, '../..')
 const folder = t.testdir()
@@ -93,7 +94,7 @@ const start = async (name: string, args: readonly string[], env: Readonly<Record
   const [, ...command] = args
   const child = spawn('setpriv', [...endWithParent, process.execPath, ...command], {
     cwd: root,
-    env: { PATH: process.env['PATH'], ...env, ...settings },
+    env: { ...nodeEnv, ...env, ...settings },
     stdio: ['ignore', 'ignore', 'pipe'],
   })
   t.teardown(() => child.kill('SIGKILL'))
@@ -136,7 +137,7 @@ t.test('chart: what its containers run serves a capture', async (t) => {
   await writeFile(join(folder, 'page.html'), html)
   const [program = '', ...words] = test.spec.containers[0].args.map((word) => here(word.replace('/tmp', folder)))
   await promisify(execFile)(join(root, 'bin', program), words, {
-    env: { PATH: process.env['PATH'], ...(await environmentIn('test', test)) },
+    env: { ...nodeEnv, ...(await environmentIn('test', test)) },
   })
   t.match((await readFile(join(folder, 'page.png'))).subarray(1, 4).toString(), 'PNG')
 })

@@ -21,6 +21,7 @@ import { resultsStream } from '#shared/queue/topology.ts'
 import { newObjectKey } from '#shared/storage/objects.ts'
 import { chromiumPath } from '#test/helpers/bare-browser.ts'
 import { eventually } from '#test/helpers/eventually.ts'
+import { nodeEnv } from './node-env.ts'
 
 const folder = resolve(import.meta.dirname, '../../services/worker')
 
@@ -84,7 +85,7 @@ export type WorkerProcess = AsyncDisposable & {
 /** Starts the program of a worker that is not ready yet. */
 export const spawnWorker = (settings: Readonly<Record<string, string>>, main: 'main.ts' | 'main-job.ts') => {
   const child = spawn(process.execPath, [join(folder, main)], {
-    env: { PATH: process.env['PATH'], SHUTTERFLEET_CHROMIUM: chromiumPath, ...settings },
+    env: { ...nodeEnv, SHUTTERFLEET_CHROMIUM: chromiumPath, ...settings },
     stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
   })
   let log = ''

@@ -66,6 +66,12 @@ export const requestedReplicas = async (place: ClusterPlace): Promise<Asked[]> =
 /** Leaves what the controller asked for in a file of its own, each verb of a resource once, where a folder is given. */
 export const keepVerbs = async (place: ClusterPlace, folder: string | undefined): Promise<void> => {
   if (folder === undefined) return
-  const used = new Set((await requestedReplicas(place)).map(({ verb, resource }) => `${verb} ${resource}\n`))
+  const used = new Set(
+    (await requestedReplicas(place)).flatMap(({ verb, resource, status }) => {
+      // What is applied and does not exist yet is created, which takes both rights.
+      const verbs = verb === 'patch' && status === 201 ? [verb, 'create'] : [verb]
+      return verbs.map((each) => `${each} ${resource}\n`)
+    }),
+  )
   if (used.size > 0) await writeFile(join(folder, randomUUID()), [...used].toSorted().join(''))
 }

@@ -2,6 +2,7 @@ import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
 import { text } from 'node:stream/consumers'
 import type { Announcement } from '#shared/process/run-main.ts'
+import { nodeEnv } from './node-env.ts'
 
 const main = new URL(import.meta.resolve('#egress/main.ts'))
 
@@ -20,7 +21,7 @@ export type EgressProcess = Disposable & {
 export const startEgressProcess = (settings: Readonly<Record<string, string>>): EgressProcess => {
   const child = fork(main, {
     execArgv: [],
-    env: { PATH: process.env['PATH'], SHUTTERFLEET_EGRESS_PORT: '0', ...settings },
+    env: { ...nodeEnv, SHUTTERFLEET_EGRESS_PORT: '0', ...settings },
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
   })
   const printed = Promise.all([text(child.stdout!), text(child.stderr!)])

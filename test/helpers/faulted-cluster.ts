@@ -33,7 +33,7 @@ const burstsMs = 1500
 /** Most writes within a second: a burst's Jobs and their claims, and what a pool needs to grow and to shrink. */
 const writesMax = 2 * maxJobs + 12
 /** Without any write but of numbers for so long, there is nothing left to do. */
-const quietMs = 1500
+const idleMs = 1500
 
 /** What a fault is allowed to do. */
 export type Allowed = {
@@ -118,7 +118,7 @@ const untilAtRest = async ({ settles, record, writesSince }: World) => {
       const writes = (await writesSince(0)).filter((write) => !isOfNumbers(write)).length
       const now = `${writes} ${record.unfinished().length}`
       if (now !== seen) [seen, sinceMs] = [now, performance.now()]
-      return performance.now() - sinceMs > quietMs
+      return performance.now() - sinceMs > idleMs
     },
     { withinMs: 30_000, what: 'nothing is written any more' },
   )

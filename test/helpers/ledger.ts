@@ -1,7 +1,7 @@
-import { createBell } from '#shared/process/bell.ts'
+import { createWakeup } from '#shared/process/wakeup.ts'
 import type { Ledger } from '#ledger/context.ts'
 import { createEvents, type Events } from '#ledger/events.ts'
-import { createQuiet } from '#ledger/quiet.ts'
+import { createIdleMonitor } from '#ledger/idle-monitor.ts'
 import type { Database } from '#shared/db/connection.ts'
 import { connectQueue, type Queue } from '#shared/queue/connection.ts'
 import { inboxPrefixOf } from '#shared/queue/permissions.ts'
@@ -49,8 +49,8 @@ export const createTestLedger = (database: Database, queue: Queue, more: Partial
       list: async function* list() {},
     },
     events,
-    relayBell: createBell(),
-    quiet: createQuiet(),
+    relayWakeup: createWakeup(),
+    idleMonitor: createIdleMonitor(),
     windowCaptures: 16,
     longestWaitSeconds: 86_400,
     proxiedWaitSeconds: 300,

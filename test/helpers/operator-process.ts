@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import { resolve } from 'node:path'
 import { prefix } from '#shared/config/read-env.ts'
 import type { TestCluster } from './cluster.ts'
+import { nodeEnv } from './node-env.ts'
 import { endWithParent } from './cluster-processes.ts'
 import type { ClusterQueue } from './cluster-queue.ts'
 
@@ -67,7 +68,7 @@ export const startOperator = async (options: OperatorOptions): Promise<OperatorP
     CONTROLLER_POD: name,
     ...options.settings,
   }
-  const env: Record<string, string | undefined> = { PATH: process.env['PATH'] }
+  const env: Record<string, string | undefined> = { ...nodeEnv }
   for (const [key, value] of Object.entries(settings)) env[prefix + key] = value
   if (skewMs !== undefined) Object.assign(env, { NODE_OPTIONS: `--import=${skewedClock}`, SKEW_MS: String(skewMs) })
   const child = spawn('setpriv', [...endWithParent, process.execPath, program], {

@@ -7,7 +7,7 @@ import { KubernetesJobs, type KubernetesJobsDeps } from '#controller/operator/jo
 import { troubleOf } from '#controller/operator/pods/pod-trouble.ts'
 import { managedSelector } from '#shared/kube/names.ts'
 import type { PoolStateMessage } from '#shared/queue/messages.ts'
-import type { Bell } from '#shared/process/bell.ts'
+import type { Wakeup } from '#shared/process/wakeup.ts'
 import { JobWorld, type WorldOptions } from './job-world.ts'
 
 type Observe = () => Promise<ProxiedObservation>
@@ -43,12 +43,12 @@ const gapMs = 20
 const tickMs = 1000
 const restartMs = 1000
 
-/** A bell that rings in the world's time. */
-const createWorldBell = (world: JobWorld): Bell => {
+/** A wakeup that rings in the world's time. */
+const createWorldBell = (world: JobWorld): Wakeup => {
   let isRung = false
   let wake = () => {}
   return {
-    ring: () => {
+    notify: () => {
       isRung = true
       wake()
     },
@@ -72,7 +72,7 @@ const live = (world: JobWorld, { policy, fault = {} }: ProxiedScenario, stop: Ab
   const states: PoolStateMessage[] = []
   const failures: Error[] = []
   let ticks = 0
-  const bell = createWorldBell(world)
+  const wakeup = createWorldBell(world)
   const reports = createJobReports(now)
   const { cluster } = world
   const jobs = new KubernetesJobs(
@@ -83,7 +83,7 @@ const live = (world: JobWorld, { policy, fault = {} }: ProxiedScenario, stop: Ab
       troubleOf: (pod) => troubleOf(pod, { unscheduledMs: 0, comingMs: 0 }, 300_000),
       hasClaimed: (job) => reports.of(job)?.captureId !== undefined,
       manifest: (name) => ({ apiVersion: 'batch/v1', kind: 'Job', metadata: { name, namespace: 'jobs' } }),
-      notice: () => bell.ring(),
+      notice: () => wakeup.notify(),
     },
     { namespace: 'jobs', labelSelector: managedSelector('shutterfleet') },
   )
@@ -91,18 +91,18 @@ const live = (world: JobWorld, { policy, fault = {} }: ProxiedScenario, stop: Ab
   const following = world.follow({
     jobChanged: (change) => {
       jobs.changed(change)
-      bell.ring()
+      wakeup.notify()
     },
-    podChanged: bell.ring,
+    podChanged: wakeup.notify,
     beat: (beat) => {
       reports.beat(beat)
-      bell.ring()
+      wakeup.notify()
     },
     started: (message) => {
       reports.started(message)
-      bell.ring()
+      wakeup.notify()
     },
-    poked: bell.ring,
+    poked: wakeup.notify,
   })
   const subscription = {
     backlog: () => 'unknown' as const,
@@ -123,7 +123,7 @@ const live = (world: JobWorld, { policy, fault = {} }: ProxiedScenario, stop: Ab
     {
       observe: fault.observe?.(observe) ?? observe,
       runner,
-      bell,
+      wakeup,
       policy: () => ({ ...policy, isPaused: false, revision: '' }),
       publishState: (state) => void states.push(state),
       decided: () => void (ticks += 1),

@@ -10,6 +10,7 @@ import { openingKeysOf, poolKeys } from '#test/helpers/pool-keys.ts'
 import { generateSealingKeys, type OpeningKey } from '#shared/queue/seal.ts'
 import { declareStreams } from '#shared/queue/streams.ts'
 import { startNats, type TestNats } from './nats.ts'
+import { nodeEnv } from './node-env.ts'
 import { startPostgres, type TestPostgres } from './postgres.ts'
 import { watchAnswers } from './watch-answers.ts'
 import { freePort } from './free-port.ts'
@@ -63,7 +64,7 @@ const spawnGateway = async (
   const child = spawn(process.execPath, [...(skewMs === 0 ? [] : ['--import', skewedClock]), program], {
     stdio: ['ignore', 'inherit', log, 'ipc'],
     env: {
-      PATH: process.env['PATH'],
+      ...nodeEnv,
       SKEW_MS: String(skewMs),
       ...Object.fromEntries(Object.entries(env).map(([name, value]) => [nameOf(name), value])),
     },

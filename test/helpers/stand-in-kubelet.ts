@@ -5,9 +5,9 @@ import { outcomeOf } from '#shared/kube/kube-error.ts'
 import type { Change } from '#controller/kube/object-cache.ts'
 import { Reflector } from '#controller/kube/reflector.ts'
 import { keyOf } from '#shared/kube/resource.ts'
-import { WorkQueue } from '#controller/kube/work-queue.ts'
 import type { TestCluster } from './cluster.ts'
 import { isSameStatus, newLife, now, type PodLife, type Program, poolStatus, type Waiting } from './pod-life.ts'
+import { WorkQueue } from './work-queue.ts'
 import { type PodObject, pods, workerSelector } from './worker-pod-object.ts'
 
 const writesAtOnce = 8

@@ -8,6 +8,7 @@ import { defaultPlans } from '#local/default-plans.ts'
 import { replacePlans } from '#shared/db/plans.ts'
 import { eventually } from '#test/helpers/eventually.ts'
 import { startGateway, testPepper } from '#test/helpers/running-gateway.ts'
+import { nodeEnv } from '#test/helpers/node-env.ts'
 
 const token = 'a token of the administration'.replaceAll(' ', '-')
 const aliceToken = 'a-token-of-alice-alone'
@@ -279,7 +280,7 @@ t.test('each kind of change leaves one entry that names it, and what is refused 
 // Contract: Audit log
 t.test('the command line makes what the administration shows, and the other way round', async (t) => {
   const env = {
-    PATH: process.env['PATH'],
+    ...nodeEnv,
     SHUTTERFLEET_DATABASE_URL: database.url,
     SHUTTERFLEET_KEY_PEPPER: testPepper,
   }

@@ -133,7 +133,7 @@ t.test('a deleted capture makes room in the window for one that waits', async (t
   for (let count = 0; count <= windowSize; count += 1) accepted.push(await accept(running))
   t.match(await meters(running), { admitted: windowSize, waiting: 1 })
   await drop(running, accepted[0]!.id)
-  running.ledger.relayBell.ring()
+  running.ledger.relayWakeup.notify()
   await eventually(async () => (await meters(running))?.['waiting' as never] === 0)
   t.match(await meters(running), { admitted: windowSize, waiting: 0 })
 })
@@ -185,7 +185,7 @@ t.test('nothing of a deleted capture stays in a table, a message or an object', 
   ]
   await database.query('update capture set webhook_url = url')
   await database.query('update outbox set relay_at = now()')
-  running.ledger.relayBell.ring()
+  running.ledger.relayWakeup.notify()
   await eventually(async () => (await messagesWith(queue, marker)).length === 3, { what: 'all are published' })
   await database.query(
     `insert into idempotency_key (account_id, key, request_sha256, capture_id, created_at) values ($1, $2, $3, $4, now())`,

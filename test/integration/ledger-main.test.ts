@@ -14,6 +14,7 @@ import { openQueue } from '#test/helpers/ledger.ts'
 import { startNats } from '#test/helpers/nats.ts'
 import { startPostgres } from '#test/helpers/postgres.ts'
 import { createTenant } from '#test/helpers/tenant.ts'
+import { nodeEnv } from '#test/helpers/node-env.ts'
 
 const main = new URL(import.meta.resolve('#ledger/main.ts'))
 const passwords = Object.fromEntries(queueUsers.map(({ name }) => [name, 'secret'])) as QueuePasswords
@@ -27,7 +28,7 @@ t.test(
     const child = fork(main, {
       execArgv: [],
       env: {
-        PATH: process.env['PATH'],
+        ...nodeEnv,
         SHUTTERFLEET_DATABASE_URL: database.url,
         SHUTTERFLEET_NATS_URL: ledgerUrl,
         SHUTTERFLEET_STORAGE_DRIVER: 'files',

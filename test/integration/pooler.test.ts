@@ -20,6 +20,7 @@ import { startPostgres } from '#test/helpers/postgres.ts'
 import { startGateway, testPepper } from '#test/helpers/running-gateway.ts'
 import { startStandInFleet } from '#test/helpers/stand-in-fleet.ts'
 import { makeCertificate, startReceiver } from '#test/helpers/webhook-receiver.ts'
+import { nodeEnv } from '#test/helpers/node-env.ts'
 import {
   captureFor,
   hookNames,
@@ -131,7 +132,7 @@ t.test('pooler: an error that a commit throws does not run the transaction again
 t.test('pooler: up, doctor and top go past it', async (t) => {
   const { url: directUrl } = await server.createDatabase()
   const env = {
-    PATH: process.env['PATH'],
+    ...nodeEnv,
     SHUTTERFLEET_DATABASE_URL: bouncer.through(directUrl),
     SHUTTERFLEET_DATABASE_DIRECT_URL: directUrl,
   }

@@ -8,6 +8,7 @@ import { makeAuthority } from '#test/helpers/authority.ts'
 import { startNats } from '#test/helpers/nats.ts'
 import { startPostgres } from '#test/helpers/postgres.ts'
 import { startS3 } from '#test/helpers/s3.ts'
+import { nodeEnv } from '#test/helpers/node-env.ts'
 
 const authority = await makeAuthority()
 const { caPath, certPath, keyPath } = authority
@@ -56,7 +57,7 @@ const outcomes = async (env: Readonly<Record<string, string>>): Promise<Record<s
   const { stdout } = await promisify(execFile)(
     process.execPath,
     ['--input-type=module-typescript', '-e', program, JSON.stringify([urls.postgres, urls.nats, urls.s3])],
-    { cwd: resolve(import.meta.dirname, '../..'), env: { PATH: process.env['PATH'], ...env } },
+    { cwd: resolve(import.meta.dirname, '../..'), env: { ...nodeEnv, ...env } },
   )
   return JSON.parse(stdout) as Record<string, string>
 }
@@ -65,7 +66,7 @@ const startLedger = (env: Readonly<Record<string, string>>) => {
   const child = fork(new URL(import.meta.resolve('#ledger/main.ts')), {
     execArgv: [],
     env: {
-      PATH: process.env['PATH'],
+      ...nodeEnv,
       SHUTTERFLEET_DATABASE_URL: urls.postgres,
       SHUTTERFLEET_NATS_URL: urls.nats,
       SHUTTERFLEET_S3_URL: urls.s3,

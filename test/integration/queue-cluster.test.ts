@@ -52,7 +52,7 @@ const startWithCaptures = async (t: Parameters<typeof openQueue>[0], streamRepli
   const acceptOne = async () => {
     captures.push(await accept({ database, tenant }))
     await database.query('update outbox set relay_at = now() where relay_at is not null')
-    ledger.relayBell.ring()
+    ledger.relayWakeup.notify()
   }
   for (let n = 1; n < windowSize; n += 1) await acceptOne()
   const allStand = async () =>

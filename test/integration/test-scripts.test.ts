@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process'
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
+import { glob, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import t, { type Test } from 'tap'
 
@@ -37,8 +37,40 @@ t.test('run-tests: a run in which no assertion is made fails', async (test) => {
   // In the place of tap: succeeds, and reports the totals that it is told.
   const tap = '#!/bin/sh\nfor word; do case $word in --output-file=*) echo "$TOTALS" >"${word#*=}" ;; esac; done\n'
   await writeFile(join(bin, 'tap'), tap, { mode: 0o755 })
+  const path = [bin, dirname(process.execPath), '/usr/bin:/bin'].join(':')
   const runTests = (totals: string) =>
-    run(join(root, 'scripts/run-tests.sh'), ['x.test.ts'], { env: { PATH: `${bin}:/usr/bin:/bin`, TOTALS: totals } })
+    run(join(root, 'scripts/run-tests.sh'), ['x.test.ts'], { env: { PATH: path, TOTALS: totals } })
   await test.rejects(runTests('1..0'), { code: 1, stderr: /no test ran/ })
   test.match((await runTests('# { total: 1, pass: 1 }')).stdout, /^1 passed, 0 failed$/m)
+})
+
+t.test('run-tests: a folder of unit tests becomes batches that hold each of its files once', async (test) => {
+  const folder = await temporaryFolder(test)
+  const { stdout } = await run(process.execPath, ['test/batches/write.ts', folder, '--jobs=1', './test/unit/egress/'], {
+    cwd: root,
+  })
+  const [option, ...batches] = stdout.trim().split('\n')
+  test.equal(option, '--jobs=1')
+  test.equal(batches.length, 4)
+  const texts = await Promise.all(batches.map((path) => readFile(path, 'utf8')))
+  const files = texts.flatMap((text) => [...text.matchAll(/"([^"]+)"/g)].map(([, path]) => path))
+  const written = await Array.fromAsync(glob('test/unit/egress/**/*.test.ts', { cwd: root }))
+  test.strictSame(new Set(files), new Set(written))
+  test.equal(files.length, written.length)
+})
+
+t.test('batch: a failing file is named, and the next file starts after its teardown', async (test) => {
+  const folder = await temporaryFolder(test)
+  const write = (name: string, text: string) => writeFile(join(folder, name), text)
+  await write(
+    'one.test.ts',
+    "import t from 'tap'\nt.teardown(() => { globalThis.one = 'gone' })\nt.test('a', async (t) => t.fail('planted'))",
+  )
+  await write('two.test.ts', "import t from 'tap'\nt.equal(globalThis.one, 'gone')\nt.equal(t.name, 'two.test.ts')")
+  const batch = `import { runBatch } from '${join(root, 'test/batches/run-batch.ts')}'\nawait runBatch(['one.test.ts', 'two.test.ts'])`
+  await write('batch.ts', batch)
+  const { code, stdout } = await run(process.execPath, ['batch.ts'], { cwd: folder }).catch((thrown) => thrown)
+  test.equal(code, 1)
+  test.match(stdout, /^not ok 1 - one\.test\.ts/m)
+  test.match(stdout, /^ok 2 - two\.test\.ts/m)
 })

@@ -10,6 +10,7 @@ import { eventually } from '#test/helpers/eventually.ts'
 import { startPostgres } from '#test/helpers/postgres.ts'
 import { makeCertificate, startReceiver } from '#test/helpers/webhook-receiver.ts'
 import { captureFor, newTenant, openingKeyText } from '#test/helpers/webhook-sender.ts'
+import { nodeEnv } from '#test/helpers/node-env.ts'
 
 const main = new URL(import.meta.resolve('#webhooks/main.ts'))
 
@@ -19,7 +20,7 @@ const startProcess = (t: WithTeardown, settings: Readonly<Record<string, string>
   const child = fork(main, {
     execArgv: [],
     env: {
-      PATH: process.env['PATH'],
+      ...nodeEnv,
       ...Object.fromEntries(Object.entries(settings).map(([name, value]) => [`SHUTTERFLEET_${name}`, value])),
     },
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],

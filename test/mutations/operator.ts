@@ -74,9 +74,22 @@ const capacity: readonly Mutation[] = [
 /** Against what is applied, and in which order. */
 const applied: readonly Mutation[] = [
   ...against(`${unit}/operator/apply/children.test.ts`, `${operator}/apply/children.ts`, [
-    ['if (seen.applied !== annotations[appliedAnnotation]) return true', ''],
-    ['specHash === undefined ? seen.hasForeignSpec : seen.specHash !== specHash', 'false'],
-    ['    assertOwned(found, of.pool)\n', ''],
+    [' || found.applied !== hashIn(fields)', ''],
+    [' || last.generation !== generation', ''],
+    [' || clock.nowMs() - last.atMs >= reapplyMs', ''],
+    ['!isShown || found.ownsReplicas', 'found.ownsReplicas'],
+    ['      assertOwned(found, pool)\n', ''],
+    ['      await handOver(deps.api, created, signal)\n', ''],
+    ['      if (found.ownsReplicas) await handOver(deps.api, found, signal)\n', ''],
+    ['      if (pool.spec.paused) return retries.reset()\n', ''],
+  ]),
+  ...against(`${unit}/operator/apply/retries.test.ts`, `${operator}/apply/retries.ts`, [
+    ['failure.mustWait || ', ''],
+    [' || failure.desired === desired', ''],
+  ]),
+  ...against(`${unit}/operator/apply/rollout-turns.test.ts`, `${operator}/apply/rollout-turns.ts`, [
+    ['if (!informers.hasSynced()) return undefined', ''],
+    ['isTaken || ', ''],
   ]),
   ...against(`${unit}/operator/apply/rollout.test.ts`, `${operator}/apply/rollout.ts`, [
     ["if (observedGeneration < sinceGeneration) return 'pending'", ''],

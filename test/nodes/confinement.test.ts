@@ -1,23 +1,9 @@
 import t from 'tap'
 import { holdCaptures } from '#test/helpers/nodes/held-captures.ts'
 import { enforceNetworkPolicies } from '#test/helpers/nodes/network-policies.ts'
-import { startNodeCluster } from '#test/helpers/nodes/node-cluster.ts'
-import { startOutsideServices } from '#test/helpers/nodes/outside-services.ts'
-import { prepareRelease, releaseOf } from '#test/helpers/nodes/release.ts'
+import { cluster, completed, outside, release, untilTwoReady } from '#test/helpers/nodes/running-release.ts'
 import { inPod, processes } from '#test/helpers/nodes/worker-pods.ts'
-import { untilWorkers } from '#test/helpers/nodes/workers.ts'
 
-const cluster = await startNodeCluster(t, { count: 2, images: ['server', 'worker'] })
-const { network } = cluster
-const outside = await startOutsideServices(network)
-t.teardown(() => outside[Symbol.asyncDispose]())
-await prepareRelease(cluster, outside)
-const release = releaseOf(cluster, outside, 'helm4')
-await release.deploy('install', {
-  pools: { standard: { spec: { autoscaling: { minReplicas: 2, maxReplicas: 2 } } } },
-})
-
-const ready = () => untilWorkers(cluster, release, (all) => all.length === 2 && all.every(({ isReady }) => isReady))
 const addressOf = (pod: string) =>
   cluster.kubectl(['get', 'pod', pod, `-n=${release.workersNamespace}`, '-o=jsonpath={.status.podIP}'])
 const podOf = async (component: string) =>
@@ -47,14 +33,14 @@ const reach = async (pod: string, namespace: string, targets: Readonly<Record<st
 const all = (targets: object, word: string) => Object.fromEntries(Object.keys(targets).map((name) => [name, word]))
 
 t.test('worker: is as confined in a cluster as its pod says', async (t) => {
-  const [worker] = await ready()
+  const [worker] = await untilTwoReady()
   const pod = worker?.name ?? ''
   const said = (command: string) => inPod(cluster, pod, command, release.workersNamespace)
   const captures = holdCaptures(release, outside)
   await captures.create(2)
   await captures.requested(2)
   const lines = (await said(processes)).trim().split('\n')
-  t.strictSame(await captures.finish(), ['completed', 'completed'])
+  t.strictSame(await captures.finish(), completed(2))
   t.match(
     lines.find((line) => line.includes('services/worker/main.ts')),
     /Uid:10001 .*CapEff:0{16} NoNewPrivs:1 Seccomp:2 /,
@@ -69,15 +55,15 @@ t.test('worker: is as confined in a cluster as its pod says', async (t) => {
 })
 
 t.test('NetworkPolicies: keep workers and services from all but what they need', async (t) => {
-  const [first, second] = await ready()
-  const { address, webAddress } = network
+  const [first, second] = await untilTwoReady()
+  const { address, webAddress, nodeAddress } = cluster.network
   const [gateway, gatewayAddress] = await podOf('gateway')
   const [egress, egressAddress] = await podOf('egress')
   const { port: apiPort } = new URL(cluster.server)
   const denied = {
     'API server': 'kubernetes.default.svc.cluster.local:443',
     'API server at its own address': `${address}:${apiPort}`,
-    kubelet: `${network.nodeAddress(1)}:10250`,
+    kubelet: `${nodeAddress(1)}:10250`,
     PostgreSQL: `${address}:${outside.ports.postgresql}`,
     gateway: `${gatewayAddress}:8080`,
     'another worker': `${await addressOf(second?.name ?? '')}:9090`,
@@ -111,5 +97,5 @@ t.test('NetworkPolicies: keep workers and services from all but what they need',
   await release.helm('test', '--timeout=3m')
   const captures = holdCaptures(release, outside)
   await captures.create(2)
-  t.strictSame(await captures.finish(), ['completed', 'completed'])
+  t.strictSame(await captures.finish(), completed(2))
 })

@@ -33,7 +33,7 @@ const images = [
   { image: 'worker', bytesMax: 1.2e9, holds: ['pkg:deb/debian/chromium-headless-shell@', 'pkg:npm/sharp@'] },
   { image: 'worker-stealth', bytesMax: 1.7e9, holds: ['pkg:deb/debian/chromium@', 'pkg:deb/debian/bubblewrap@'] },
 ] as const
-const cluster = await startNodeCluster(t, { count: 1, images: images.map(({ image }) => image) })
+const cluster = await startNodeCluster(t, { count: 1 })
 const host = cluster.network.address
 const queue = await startClusterQueue({ host })
 const held: (() => void)[] = []

@@ -2,17 +2,18 @@ import sharp from 'sharp'
 import t from 'tap'
 import { helms } from '#test/helpers/chart.ts'
 import { eventually } from '#test/helpers/eventually.ts'
+import { addLocalVolumes } from '#test/helpers/nodes/local-volumes.ts'
 import { startNodeCluster } from '#test/helpers/nodes/node-cluster.ts'
 import { startOutsideServices } from '#test/helpers/nodes/outside-services.ts'
-import { prepareRelease, type Release, releaseOf } from '#test/helpers/nodes/release.ts'
-import { untilWorkers, type WorkerOnNode } from '#test/helpers/nodes/workers.ts'
+import { evaluationOf, prepareRelease, type Release, releaseOf } from '#test/helpers/nodes/release.ts'
+import { colourAnnotation, untilWorkers, untilWorkersAre } from '#test/helpers/nodes/workers.ts'
 
-const cluster = await startNodeCluster(t, { count: 2, images: ['server', 'worker'] })
+const cluster = await startNodeCluster(t, { count: 2 })
 const { kubectl } = cluster
 const outside = await startOutsideServices(cluster.network)
 t.teardown(() => outside[Symbol.asyncDispose]())
 outside.letGo()
-await prepareRelease(cluster, outside)
+await prepareRelease(cluster, 'shots', outside.secrets)
 
 const blue = [0, 0, 255]
 const colourOf = async (image: Buffer) => {
@@ -30,12 +31,6 @@ const names = async (...args: readonly string[]) =>
 
 for (const which of helms) {
   const release = releaseOf(cluster, outside, which)
-  /** Resolves once all workers that stay have an annotation, or none has it. */
-  const workersHave = async (colour: string | undefined) => {
-    const isNew = ({ isEnding, isReady, annotations }: WorkerOnNode) =>
-      isEnding || (isReady && annotations['example.com/colour'] === colour)
-    await untilWorkers(cluster, release, (all) => all.length > 0 && all.every(isNew))
-  }
 
   t.test(`chart: what ${which} installs captures pages on real nodes`, async (t) => {
     const startedAt = performance.now()
@@ -59,14 +54,14 @@ for (const which of helms) {
   })
 
   t.test(`chart: ${which} upgrades to another template of workers, and back`, async (t) => {
-    const template = { annotations: { 'example.com/colour': 'red' } }
+    const template = { annotations: { [colourAnnotation]: 'red' } }
     await release.deploy('upgrade', { pools: { standard: { spec: { template } } } })
-    await workersHave('red')
+    await untilWorkersAre(cluster, release, 'red')
     t.strictSame(await capture(release, { url: outside.page(`${which}-upgraded`) }), blue)
 
     await release.helm('rollback', '1', '--wait', '--timeout=4m')
     await release.poolsReady()
-    await workersHave(undefined)
+    await untilWorkersAre(cluster, release, undefined)
     t.strictSame(await capture(release, { url: outside.page(`${which}-back`) }), blue)
   })
 
@@ -97,3 +92,18 @@ for (const which of helms) {
     t.strictSame(await names('crd'), ['customresourcedefinition.apiextensions.k8s.io/browserpools.shutterfleet.dev'])
   })
 }
+
+t.test('chart: its evaluation profile captures pages with nothing outside of the cluster', async (t) => {
+  const release = evaluationOf(cluster)
+  await addLocalVolumes(cluster)
+  await prepareRelease(cluster, release.namespace)
+  await release.deploy('install')
+  t.strictSame(await capture(release, { url: outside.page('evaluation') }), blue)
+  t.strictSame(await capture(release, { url: outside.page('evaluation') }), blue, 'stored images are read again')
+  await release.helm('uninstall', '--wait', '--timeout=4m')
+  const left = () => names('statefulsets,pvc,secrets', `-n=${release.namespace}`)
+  await eventually(async () => (await left()).length === 0, {
+    withinMs: 180_000,
+    what: 'its volumes and keys are gone',
+  })
+})

@@ -81,7 +81,7 @@ const findingsOf = (name: string, { summary, troubles = [], warnings = [] }: Fou
   return failed.length === 0 ? [{ name, ok: true, detail: summary }, ...warned] : [...failed, ...warned]
 }
 
-/** Of the message of the API server, what it says of the right that lacks: the part behind its code. */
+/** The missing right, from the API server's message: the part behind its code. */
 const deniedIn = (message: string) => message.replace(/^.*?: 40[13] \w* /, '')
 
 /** Looks at a part for at most 20 s, and never throws. What the account may not read is not checked, and said. */

@@ -3,7 +3,7 @@ import { selectorOf } from '#shared/kube/names.ts'
 import { type Cluster, type Found, listAll } from './cluster.ts'
 import { kinds, type Workload } from './objects.ts'
 
-/** A release of the chart, as its controller was told. */
+/** A release of the chart, by its controller's settings. */
 export type Installation = {
   readonly release: string
   readonly namespace: string
@@ -75,7 +75,7 @@ const findControllers = async (cluster: Cluster, { namespace }: Wanted, signal: 
   })
 }
 
-/** Finds the release that is meant, and says what it found; undefined where there is none, or which one is not clear. */
+/** Finds the release and reports it; undefined where there is none, or several without one being named. */
 export const findInstallation = async (
   cluster: Cluster,
   wanted: Wanted,

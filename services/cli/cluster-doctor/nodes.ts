@@ -2,7 +2,7 @@ import type { KubeObject } from '#shared/kube/resource.ts'
 import { type Cluster, type Found, listAll } from './cluster.ts'
 import { type Condition, conditionOf, kinds } from './objects.ts'
 
-/** A node, as far as it says whether the sandbox of workers can run on it. */
+/** Fields of a node that decide whether the workers' sandbox can run on it. */
 export type Node = KubeObject & {
   readonly metadata: { readonly name: string }
   readonly spec?: { readonly unschedulable?: boolean }
@@ -62,7 +62,7 @@ export const lookAtNodes = async (cluster: Cluster, isolation: string, signal: A
   const named = unfit.slice(0, 5).join(', ') + (unfit.length > 5 ? ` and ${unfit.length - 5} more` : '')
   const summary = `${count}, ${taking.length - unfit.length} can run the sandbox; whether the seccomp profile is on them, only a worker's events say`
   if (unfit.length === taking.length) {
-    const advice = 'use newer nodes, or workers.isolation=flags-only with what docs/kubernetes.md says of it'
+    const advice = 'use newer nodes, or workers.isolation=flags-only and read about it in docs/kubernetes.md'
     return { summary, troubles: [{ detail: `none can run the sandbox of workers: ${named}`, advice }] }
   }
   const advice = 'keep workers from them with a nodeSelector in the template of the pools'

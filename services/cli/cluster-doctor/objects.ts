@@ -12,7 +12,7 @@ export const kinds = {
   networkPolicies: { apiVersion: 'networking.k8s.io/v1', kind: 'NetworkPolicy', plural: 'networkpolicies' },
 } as const satisfies Readonly<Record<string, Resource>>
 
-/** What Kubernetes says of an object. */
+/** The state of an object. */
 export type Condition = {
   readonly type: string
   readonly status: string
@@ -61,7 +61,7 @@ export type Workload = Named & {
 
 type ContainerState = { readonly waiting?: { readonly reason?: string; readonly message?: string } }
 
-/** A pod, as far as it says why it does not work. */
+/** Fields of a pod that show why it does not work. */
 export type Pod = Named & {
   readonly status?: {
     readonly phase?: string

@@ -70,7 +70,7 @@ const lookAtPool = (pool: BrowserPool): Required<Found> => {
   }
 }
 
-/** Whether each BrowserPool is as its spec says, and one serves the queue that most captures are in. */
+/** Checks that each BrowserPool matches its spec, and that one serves the queue `standard`. */
 export const lookAtPools = async (
   cluster: Cluster,
   { workersNamespace: namespace }: Installation,

@@ -42,7 +42,7 @@ export const rightsIn = (role: string): Right[] => {
   return rights
 }
 
-/** A service account, as Kubernetes knows it when it asks for something. */
+/** A service account, by the user name of its requests. */
 const userOf = ({ namespace, controllerAccount }: Installation) => ({
   user: `system:serviceaccount:${namespace}:${controllerAccount}`,
   groups: ['system:serviceaccounts', `system:serviceaccounts:${namespace}`, 'system:authenticated'],
@@ -59,7 +59,7 @@ const isAllowed = async (api: Pick<KubeApi, 'create'>, of: Installation, right: 
 
 const nameOf = ({ verb, resource, subresource }: Right) => `${verb} ${resource}${subresource ? `/${subresource}` : ''}`
 
-/** Whether the controller may do in the namespace of its pools what its Role says; the API server is asked for each right. `root`: folder of the project. */
+/** Checks with the API server each right of the controller's Role in the namespace of its pools. `root`: folder of the project. */
 export const lookAtRights = async (
   { api }: Pick<Cluster, 'api'>,
   of: Installation,

@@ -3,7 +3,7 @@ export type PoolFigures = {
   readonly pool: string
   readonly queue: string
   readonly ready: number | undefined
-  /** Workers that are neither ready nor told to end. */
+  /** Workers that are neither ready nor draining. */
   readonly coming: number | undefined
   readonly desired: number | undefined
   readonly min: number | undefined

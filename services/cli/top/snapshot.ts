@@ -21,7 +21,7 @@ export type QueueFigures = {
 /** A failure as it is shown: of the address its host alone. */
 export type ShownFailure = Omit<RecentFailure, 'url'> & { readonly host: string | undefined }
 
-/** What the database says. */
+/** Read from the database. */
 export type CaptureFigures = {
   readonly queues: readonly QueueFigures[]
   /** The slowest first; `total` is not among them. */

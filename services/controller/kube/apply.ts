@@ -13,20 +13,24 @@ export type Fields = {
   readonly [field: string]: unknown
 }
 
+/** In whose name something is applied, by default the controller's, and whether what others decided is taken over, which it is by default. */
+export type ApplyOptions = { readonly fieldManager?: string; readonly force?: boolean; readonly signal?: AbortSignal }
+
 /**
- * Creates the object or changes it to have these fields, by server-side apply. What was applied before and is left out
- * is removed; what somebody else decided is taken over. With the subresource `status` only the status is changed.
+ * Creates the object or changes it to have these fields, by server-side apply. What the manager applied before and is left out
+ * is removed, unless others own it. Throws `conflict` without `force` where another manager decided otherwise. With the
+ * subresource `status` only the status is changed.
  */
 export const apply = <T extends KubeObject>(
   api: Pick<KubeApi, 'patch'>,
   ref: Ref,
   fields: Fields,
-  signal?: AbortSignal,
+  { fieldManager = fieldOwner, force = true, signal }: ApplyOptions = {},
 ): Promise<T> => {
   const { apiVersion, kind } = ref.resource
   const namespace = ref.namespace === undefined ? {} : { namespace: ref.namespace }
   const body = { ...fields, apiVersion, kind, metadata: { ...fields.metadata, name: ref.name, ...namespace } }
-  return api.patch<T>(ref, { kind: 'apply', body, fieldManager: fieldOwner, force: true }, signal)
+  return api.patch<T>(ref, { kind: 'apply', body, fieldManager, force }, signal)
 }
 
 /** How many replicas, who says so, and of which version of the object. */

@@ -2,7 +2,7 @@ import type { ControllerEvents } from '#controller/events.ts'
 import type { LoopTiming } from '#controller/loop.ts'
 import type { Pool } from '#shared/capture/lane.ts'
 import { type BrowserPool, browserPools } from '#shared/kube/browser-pool.ts'
-import { createKubeApi, type KubeApi } from '#shared/kube/client.ts'
+import { createKubeApi } from '#shared/kube/client.ts'
 import type { Clock } from '#controller/kube/clock.ts'
 import type { KubeConnection } from '#shared/kube/connection.ts'
 import { objectName } from '#shared/kube/names.ts'
@@ -12,18 +12,15 @@ import type { Queue } from '#shared/queue/connection.ts'
 import { poolStateCodec } from '#shared/queue/messages.ts'
 import { poolStateSubject } from '#shared/queue/subjects.ts'
 import type { Logger } from '#shared/telemetry/logger.ts'
-import { ChildQueue } from './apply/child-queue.ts'
-import { createChildReconciler, desiredState } from './apply/children.ts'
+import { createRolloutTurns } from './apply/rollout-turns.ts'
 import type { OperatorEvents } from './events.ts'
 import type { PodSettings } from './manifests/worker-pod.ts'
-import { presentPods } from './pods/list-workers.ts'
 import type { PodStarts } from './pods/pod-starts.ts'
 import { PoolLoops } from './pools/pool-loops.ts'
 import type { RunPool } from './pools/pool-runner.ts'
 import { queueOwners } from './pools/queue-owners.ts'
 import { skippedStatus, skipReason, unsupportedSpecError } from './pools/skip-reason.ts'
 import { createUnservedQueues } from './pools/unserved-queues.ts'
-import { policyOf } from './scale/pool-policy.ts'
 import type { PoolOccurrence } from './status/status-change.ts'
 import { StatusWriter } from './status/status-writer.ts'
 import type { Informers } from './watch/informers.ts'
@@ -74,26 +71,12 @@ export const lead = (deps: LeadDeps, term: Term): Lead => {
   const statuses = opened.use(
     new StatusWriter({ api, clock, occurred, reported: events.statusReported, failed: events.statusFailed }),
   )
-  const loops: PoolLoops = opened.use(
+  const turns = createRolloutTurns(clock, informers)
+  const { applyFailed } = events
+  const loops = opened.use(
     new PoolLoops({
-      term: { ...deps, api, statuses, occurred, events: deps.poolEvents, queue },
+      term: { ...deps, api, statuses, occurred, applyFailed, turns, events: deps.poolEvents, queue },
       runners: deps.runners,
-      applyChildren: (name) => children.add(name),
-      problemOf: (pool) => children.problemOf(pool),
-    }),
-  )
-  const reconciler = childReconcilerOf(deps, { api, occurred, loops })
-  const children: ChildQueue = opened.use(
-    new ChildQueue({
-      clock,
-      apply: reconciler.apply,
-      wanted: (name) => {
-        const pool = informers.pool(name)
-        return pool && hasChildren(pool) && !skipReason(pool, ownersOf(informers)) ? pool : undefined
-      },
-      desiredState: (name) => desiredState(informers, name),
-      tried: (name) => loops.wake(objectName(name)),
-      failed: events.applyFailed,
     }),
   )
   const reportUnservedQueues = createUnservedQueues({
@@ -103,14 +86,12 @@ export const lead = (deps: LeadDeps, term: Term): Lead => {
     checked: events.queueChecked,
   })
   const resync = () => {
-    const uids = resyncPools(deps, { loops, statuses })
-    reconciler.keep(uids)
+    resyncPools(deps, { loops, statuses })
     if (informers.hasSynced()) reportUnservedQueues(loops.pools())
   }
   opened.use(
     informers.onChange((label, what) => {
       if (what === 'pool') resync()
-      if (what !== 'pod') for (const { metadata } of informers.poolsOf(label)) children.add(metadata.name)
       loops.wake(label)
     }),
   )
@@ -123,55 +104,26 @@ export const lead = (deps: LeadDeps, term: Term): Lead => {
   }
 }
 
-/** Runs the loop of every pool that can be reconciled, writes the status of those that are skipped; answers the uids of all. */
+/** Runs the loop of every pool that can be reconciled, and writes the status of those that are skipped. */
 const resyncPools = (
   { clock, informers, podStarts, settings }: LeadDeps,
   { loops, statuses }: { readonly loops: PoolLoops; readonly statuses: StatusWriter },
-): ReadonlySet<string> => {
-  const pools = informers.pools().filter(exists)
+): void => {
+  const pools = informers.pools().filter(({ metadata }) => metadata.deletionTimestamp === undefined)
   const owners = ownersOf(informers)
   const skips = pools.map((pool) => ({ pool, skip: skipReason(pool, owners) }))
   loops.run(skips.flatMap(({ pool, skip }) => (skip ? [] : [pool])))
-  const uids = new Set(pools.map(({ metadata }) => metadata.uid))
-  statuses.keep(uids)
+  statuses.keep(new Set(pools.map(({ metadata }) => metadata.uid)))
   podStarts.keep(new Set(pools.map(({ metadata }) => objectName(metadata.name))))
   for (const { pool, skip } of skips) {
     if (!skip) continue
     const of = { pool: statuses.withLatestStatus(pool), instance: settings.instance, at: clock.date() }
     statuses.write(pool, skippedStatus(of, skip))
   }
-  return uids
 }
 
 const ownersOf = (informers: Informers) =>
   queueOwners(informers.pools().filter((pool) => unsupportedSpecError(pool) === undefined))
-
-const exists = ({ metadata }: BrowserPool): boolean => metadata.deletionTimestamp === undefined
-
-/** Nothing is applied to a paused pool: a change of its template would replace workers. */
-const hasChildren = (pool: BrowserPool): boolean => exists(pool) && !pool.spec.paused && pool.spec.pool !== 'proxied'
-
-const childReconcilerOf = (
-  { clock, informers, settings }: LeadDeps,
-  { api, occurred, loops }: { api: KubeApi; occurred: Occurred; loops: PoolLoops },
-) =>
-  createChildReconciler({
-    api,
-    clock,
-    informers,
-    settings,
-    firstReplicas: (pool) => {
-      const { size, min } = policyOf(pool.spec)
-      // Pods that an older Deployment has left are adopted by this one, which would remove those beyond its size at once.
-      const present = presentPods(informers.podsOf(objectName(pool.metadata.name))).length
-      return Math.max(size === 'by-queue' ? min : size, loops.requestedReplicas(pool.metadata.uid), present)
-    },
-    created: (pool, replicas) => {
-      loops.deploymentCreated(pool.metadata.uid)
-      const note = `Created a Deployment of ${replicas === 1 ? '1 worker' : `${replicas} workers`}.`
-      occurred(pool, { type: 'Normal', reason: 'Created', action: 'Create', note })
-    },
-  })
 
 /** Publishes only while the term lasts and NATS is connected: a message published while NATS is away would arrive late. */
 export const fencedQueue = (queue: Queue, term: Pick<Term, 'isValid'>): Queue => ({

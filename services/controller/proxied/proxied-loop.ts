@@ -1,7 +1,7 @@
 import { subscribeToPool } from '#controller/subscribe-to-pool.ts'
 import { calmTiming } from '#controller/loop.ts'
 import type { LoopParts, OwnLoop } from '#controller/pool-loop.ts'
-import { createBell } from '#shared/process/bell.ts'
+import { createWakeup } from '#shared/process/wakeup.ts'
 import { poolDepth } from '#shared/queue/streams.ts'
 import { createJobReports } from './job-reports.ts'
 import { createLocalRuns } from './local-runs.ts'
@@ -34,7 +34,7 @@ export const openProxiedLoop = (parts: LoopParts, options: ProxiedLoopOptions): 
   const events = opened.use(parts.events.jobs(labels))
   const { tickFailed, reconciled } = opened.use(parts.events.of(labels))
   const turned = parts.health.follow()
-  const bell = createBell(gapMs)
+  const wakeup = createWakeup(gapMs)
   const reports = createJobReports(now)
   const runner = opened.use(
     createLocalRuns({
@@ -44,7 +44,7 @@ export const openProxiedLoop = (parts: LoopParts, options: ProxiedLoopOptions): 
       lifeMs,
       notice: (notice) => {
         events.noticed(notice)
-        if (notice.kind === 'ended') bell.ring()
+        if (notice.kind === 'ended') wakeup.notify()
       },
     }),
   )
@@ -52,7 +52,7 @@ export const openProxiedLoop = (parts: LoopParts, options: ProxiedLoopOptions): 
     <T>(take: (message: T) => void) =>
     (message: T) => {
       take(message)
-      bell.ring()
+      wakeup.notify()
     }
   const subscription = opened.use(
     subscribeToPool(
@@ -61,7 +61,7 @@ export const openProxiedLoop = (parts: LoopParts, options: ProxiedLoopOptions): 
     ),
   )
   const { publishState, subscribeToPokes } = proxiedQueue(queue)
-  opened.use(subscribeToPokes(bell))
+  opened.use(subscribeToPokes(wakeup))
   const observe = createProxiedObserver({ runner, reports, subscription, now, readDepth: () => poolDepth(queue, pool) })
   const policy = { isPaused: false, max, spares, revision: '' }
   let isCalm = false
@@ -71,7 +71,7 @@ export const openProxiedLoop = (parts: LoopParts, options: ProxiedLoopOptions): 
         {
           observe,
           runner,
-          bell,
+          wakeup,
           publishState,
           policy: () => policy,
           decided: (tick) => {

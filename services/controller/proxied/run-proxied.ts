@@ -1,5 +1,5 @@
 import { type LoopDeps, type LoopTiming, runLoop } from '#controller/loop.ts'
-import type { Bell } from '#shared/process/bell.ts'
+import type { Wakeup } from '#shared/process/wakeup.ts'
 import type { Queue } from '#shared/queue/connection.ts'
 import { poolStateCodec, type PoolStateMessage } from '#shared/queue/messages.ts'
 import { pokeSubject, poolStateSubject } from '#shared/queue/subjects.ts'
@@ -17,7 +17,7 @@ const lookAgainMs = [50, 110]
 /** What the loop works with. */
 export type RunProxiedDeps = Pick<
   LoopDeps<ProxiedObservation, ProxiedDecision>,
-  'observe' | 'bell' | 'decided' | 'failed' | 'took'
+  'observe' | 'wakeup' | 'decided' | 'failed' | 'took'
 > & {
   readonly runner: Pick<JobRunner, 'create' | 'claim' | 'giveUp'>
   /** The policy of this moment. */
@@ -28,10 +28,10 @@ export type RunProxiedDeps = Pick<
 /** What the loop needs of the queue: wakes at each poke, and reports to the ledger whether Jobs can be started. */
 export const proxiedQueue = (queue: Pick<Queue, 'publish' | 'subscribe'>) => ({
   publishState: (state: PoolStateMessage) => queue.publish(poolStateSubject(pool), poolStateCodec.encode(state)),
-  subscribeToPokes: (bell: Pick<Bell, 'ring'>): Disposable =>
+  subscribeToPokes: (wakeup: Pick<Wakeup, 'notify'>): Disposable =>
     queue.subscribe(pokeSubject(pool), () => {
-      bell.ring()
-      for (const afterMs of lookAgainMs) setTimeout(bell.ring, afterMs).unref()
+      wakeup.notify()
+      for (const afterMs of lookAgainMs) setTimeout(wakeup.notify, afterMs).unref()
     }),
 })
 
@@ -66,7 +66,7 @@ export const runProxied = (deps: RunProxiedDeps, timing: LoopTiming, stop: Abort
   return runLoop(
     {
       observe: deps.observe,
-      bell: deps.bell,
+      wakeup: deps.wakeup,
       failed: deps.failed,
       ...(deps.took && { took: deps.took }),
       decide: (seen) => {

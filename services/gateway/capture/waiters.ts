@@ -72,17 +72,17 @@ const createEntries = (isStopping: () => boolean) => {
   }
 
   const add = (id: string, wantsImage: boolean): Entry => {
-    let bell = Promise.withResolvers<boolean>()
+    let wakeup = Promise.withResolvers<boolean>()
     const entry: Entry = {
       wantsImage,
       headStart: undefined,
-      wake: () => bell.resolve(true),
+      wake: () => wakeup.resolve(true),
       waitForChange: async (ms) => {
         if (isStopping()) return true
-        const timer = setTimeout(() => bell.resolve(false), ms)
-        const woken = await bell.promise
+        const timer = setTimeout(() => wakeup.resolve(false), ms)
+        const woken = await wakeup.promise
         clearTimeout(timer)
-        bell = Promise.withResolvers<boolean>()
+        wakeup = Promise.withResolvers<boolean>()
         return woken
       },
       [Symbol.dispose]: () => remove(id, entry),

@@ -55,12 +55,3 @@ export const decimal = (description: string): JsonSchema => ({
   pattern: '^\\d+(\\.\\d+)?$',
   description,
 })
-
-/** A text of a schema, such as its description; empty where it has none. */
-export const textAt = (schema: JsonSchema, name: 'description' | '$ref'): string => {
-  const value = schema[name]
-  return typeof value === 'string' ? value : ''
-}
-
-/** The name of the component to which a schema refers; empty where it refers to none. */
-export const nameAt = (schema: JsonSchema): string => textAt(schema, '$ref').split('/').at(-1) ?? ''

@@ -6,15 +6,15 @@ import { publishCompletion } from '#ledger/publish-completion.ts'
 import { judgeReports, type ReportsJudgement } from './judge-reports.ts'
 import type { Report } from './read-report.ts'
 
-type Dependencies = Pick<Ledger, 'events' | 'relayBell'> & {
+type Dependencies = Pick<Ledger, 'events' | 'relayWakeup'> & {
   readonly database: Pick<Ledger['database'], 'query' | 'transaction'>
   readonly queue: Pick<Ledger['queue'], 'publish'>
 }
 
 type Judged = { readonly before: JudgedCapture; readonly judgement: ReportsJudgement }
 
-const tell = ({ queue, events }: Dependencies, capture: ChangedCapture, { before, judgement }: Judged) => {
-  if (judgement.tells) publishCompletion(queue, capture)
+const publishJudgement = ({ queue, events }: Dependencies, capture: ChangedCapture, { before, judgement }: Judged) => {
+  if (judgement.notifies) publishCompletion(queue, capture)
   const { change } = judgement
   if (change?.begins && before.attempts === 0) {
     events.begun(capture, Math.max(0, before.ageMs - judgement.begunMsAgo))
@@ -24,7 +24,7 @@ const tell = ({ queue, events }: Dependencies, capture: ChangedCapture, { before
   for (const reason of judgement.ignored) events.reportIgnored(capture.id, reason)
 }
 
-/** Objects of captures that were deleted while a worker was at them; a worker names none but its capture's own. */
+/** Objects of captures that were deleted during an attempt; a worker can name only those of its own capture. */
 const objectsOf = (reports: readonly Report[]): string[] =>
   reports.flatMap(({ kind, id, message }) =>
     kind === 'result' && message.outcome === 'completed' && isObjectKeyOf(id, message.objectKey)
@@ -38,8 +38,8 @@ const dropUnknown = async ({ database, events }: Dependencies, unknown: readonly
 }
 
 /**
- * Writes down what reports say, in one transaction, then tells of the captures that have ended, of repeated results too,
- * and of those that follow them. What workers put for captures that are gone is marked for removal.
+ * Writes what reports change in one transaction, then publishes the completion of captures that have ended, for repeated
+ * results too, and of those that follow them. Objects that workers stored for deleted captures are marked for removal.
  * Throws where nothing was written: the same reports may then be applied again.
  */
 export const applyReports = async (ledger: Dependencies, reports: readonly Report[]): Promise<void> => {
@@ -50,13 +50,13 @@ export const applyReports = async (ledger: Dependencies, reports: readonly Repor
     judgements.set(capture.id, { before: capture, judgement })
     return judgement
   })
-  if (roomMade) ledger.relayBell.ring()
+  if (roomMade) ledger.relayWakeup.notify()
   const changed = new Map(captures.map((capture) => [capture.id, capture]))
   const unknown: (readonly Report[])[] = []
   for (const [id, all] of byCapture) {
     const capture = changed.get(id)
     const judged = judgements.get(id)
-    if (capture && judged) tell(ledger, capture, judged)
+    if (capture && judged) publishJudgement(ledger, capture, judged)
     else unknown.push(all)
   }
   for (const follower of captures) if (!judgements.has(follower.id)) publishCompletion(ledger.queue, follower)

@@ -11,7 +11,7 @@ type Dependencies = Parameters<typeof applyReports>[0]
 
 const batchReports = 200
 const againMs = 1000
-/** So much later may a record say that its capture is being processed. */
+/** Delay with which a record may become `processing`. */
 const startHoldMs = 500
 
 const readAll = (ledger: Dependencies, deliveries: readonly Delivery[]) =>
@@ -22,7 +22,7 @@ const readAll = (ledger: Dependencies, deliveries: readonly Delivery[]) =>
     return []
   })
 
-/** Applies a batch of deliveries and acknowledges them; what cannot be written comes again. One that PostgreSQL refuses does not hold up the others. */
+/** Applies a batch of deliveries and acknowledges them; where that fails they are redelivered. One that PostgreSQL rejects does not hold up the others. */
 export const applyDeliveries = async (ledger: Dependencies, deliveries: readonly Delivery[]): Promise<void> => {
   const began = performance.now()
   try {
@@ -43,8 +43,8 @@ export const applyDeliveries = async (ledger: Dependencies, deliveries: readonly
 const isStart = ({ subject }: Delivery) => parseReportSubject(subject)?.kind === 'started'
 
 /**
- * Takes what there is. Starts alone are held for a moment: with the result that comes meanwhile, of whichever capture, they
- * take no transaction of their own.
+ * Takes all deliveries that are there. Starts alone are held for a moment: together with a result that arrives meanwhile, of
+ * any capture, they need no transaction of their own.
  */
 export const takeTogether = async (pull: StandingPull, stop: AbortSignal): Promise<Delivery[]> => {
   const taken = await pull.take(stop)
@@ -54,9 +54,9 @@ export const takeTogether = async (pull: StandingPull, stop: AbortSignal): Promi
   return taken
 }
 
-/** Reads workers' reports until `stop` aborts, what has come at a time as one batch; a batch in hand is finished. */
+/** Reads workers' reports in batches until `stop` aborts; a batch under way is finished. */
 export const consumeReports = async (
-  ledger: Dependencies & Pick<Ledger, 'queue' | 'quiet'>,
+  ledger: Dependencies & Pick<Ledger, 'queue' | 'idleMonitor'>,
   stop: AbortSignal,
 ): Promise<void> => {
   const from = { stream: resultsStream.name, consumer: ledgerConsumer.durable_name, batch: batchReports }
@@ -64,7 +64,7 @@ export const consumeReports = async (
   while (!stop.aborted) {
     const deliveries = await takeTogether(pull, stop)
     if (deliveries.length === 0) continue
-    ledger.quiet.wake()
+    ledger.idleMonitor.markBusy()
     await applyDeliveries(ledger, deliveries)
   }
 }

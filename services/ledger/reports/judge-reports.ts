@@ -10,17 +10,17 @@ import type { Report } from './read-report.ts'
 /** Why a report changes nothing: a worker of another pool, another capture's token or key, or the failure of an attempt that is not the latest. */
 export type Ignored = 'pool' | 'token' | 'object_key' | 'late_failure'
 
-/** What reports say of one capture. `tells`: it has ended, and one of the reports' senders may wait to hear of it. */
+/** What reports change of one capture. `notifies`: it has ended, and a sender of these reports may wait for its completion. */
 export type ReportsJudgement = {
   readonly change: CaptureChange | undefined
   /** Age of the report by which the latest attempt began, in milliseconds: hours after an outage. */
   readonly begunMsAgo: number
   readonly losers: readonly string[]
-  readonly tells: boolean
+  readonly notifies: boolean
   readonly ignored: readonly Ignored[]
 }
 
-/** By clocks that differ no record is dated back further; how long the consumer holds a report is far less. */
+/** Bound on how far a record is dated back, since clocks differ; the consumer holds a report for far less. */
 const begunMsAgoMax = 1000
 
 type State = {
@@ -34,11 +34,11 @@ type State = {
   ended: 'completed' | 'failed' | undefined
   winner: string | null
   losers: string[]
-  tells: boolean
+  notifies: boolean
   ignored: Ignored[]
 }
 
-/** PostgreSQL's text holds no NUL, and its text is UTF-8: what a page wrote may break both. */
+/** PostgreSQL's text is UTF-8 without NUL; text from a page may break both. */
 const plain = (text: string): string => text.replaceAll('\0', '').toWellFormed()
 
 const plainTags = (tags: Readonly<Record<string, string>>) =>
@@ -64,7 +64,7 @@ const stateOf = ({ attempts, unendedStarts, format, status, objectKey }: JudgedC
   ended: status === 'completed' || status === 'failed' ? status : undefined,
   winner: objectKey,
   losers: [],
-  tells: false,
+  notifies: false,
   ignored: [],
 })
 
@@ -76,7 +76,7 @@ const begin = (state: State, attempt: number, msAgo: number) => {
   state.begunMsAgo = msAgo
 }
 
-/** The latest attempt says nothing about its capture: it counts neither as begun nor as lost. */
+/** The latest attempt was handed back through no fault of its capture: it counts neither as begun nor as lost. */
 const takeBack = (state: State, attempt: number) => {
   if (state.ended || attempt !== state.attempts || attempt === 0) return
   state.attempts -= 1
@@ -97,10 +97,10 @@ const onStarted = (state: State, message: StartedMessage, msAgo: number) => {
   if (message.kind !== 'unreadable') return
   if (!state.ended)
     finish(state, { status: 'failed', code: 'JOB_FAILED', message: 'No worker could read the capture.' })
-  state.tells = true
+  state.notifies = true
 }
 
-/** The media type follows from what was asked for: a browser that opens the image goes by it. */
+/** The media type follows from the requested format: a browser that opens the image relies on it. */
 const completedEnd = (result: CompletedResult, format: Format): CaptureEnd => ({
   status: 'completed',
   objectKey: result.objectKey,
@@ -122,7 +122,7 @@ const onCompleted = (state: State, result: CompletedResult, msAgo: number) => {
   begin(state, result.attempt, msAgo)
   if (!state.ended) finish(state, completedEnd(result, state.format))
   else if (state.winner !== result.objectKey) state.losers.push(result.objectKey)
-  state.tells = true
+  state.notifies = true
 }
 
 const onFailed = (state: State, result: Exclude<ResultMessage, CompletedResult>, msAgo: number) => {
@@ -130,7 +130,7 @@ const onFailed = (state: State, result: Exclude<ResultMessage, CompletedResult>,
   begin(state, result.attempt, msAgo)
   const { code, message, timings } = result
   if (!state.ended) finish(state, { status: 'failed', code, message: plain(message), timings })
-  state.tells = true
+  state.notifies = true
 }
 
 const onResult = (state: State, message: ResultMessage, { tokenHash, msAgo }: { tokenHash: Buffer; msAgo: number }) => {
@@ -144,7 +144,8 @@ const onResult = (state: State, message: ResultMessage, { tokenHash, msAgo }: { 
 /**
  * Judges the reports on one capture, in the order in which they were stored. The first success of any attempt wins, even
  * after another attempt failed to end; a failure counts only from the latest attempt that began; a result that comes
- * before its start implies it; the latest attempt does not count once it is handed back. What ended stays ended: the same result again is told again, another success has lost.
+ * before its start implies it; the latest attempt does not count once it is handed back. What ended stays ended: the completion
+ * of a repeated result is published again, another success has lost.
  */
 export const judgeReports = (
   capture: JudgedCapture,
@@ -159,7 +160,7 @@ export const judgeReports = (
     else if (report.kind === 'started') onStarted(state, report.message, msAgo)
     else onResult(state, report.message, { tokenHash: capture.tokenHash, msAgo })
   }
-  const { attempts, unendedStarts, begins, begunMsAgo, end, losers, tells, ignored } = state
+  const { attempts, unendedStarts, begins, begunMsAgo, end, losers, notifies, ignored } = state
   const isChanged = end || begins || attempts !== capture.attempts
   return {
     change: isChanged
@@ -167,7 +168,7 @@ export const judgeReports = (
       : undefined,
     begunMsAgo,
     losers,
-    tells,
+    notifies,
     ignored,
   }
 }

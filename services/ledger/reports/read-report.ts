@@ -12,7 +12,7 @@ export type Report = { readonly pool: Pool; readonly id: string; readonly stored
   | { readonly kind: 'result'; readonly message: ResultMessage }
 )
 
-/** A report as it stands in the results stream. */
+/** A message of the results stream. */
 type Stored = { readonly subject: string; readonly data: Uint8Array; readonly storedAtMs: number }
 
 const decode = ({ subject, data, storedAtMs }: Stored): Report | undefined => {
@@ -27,7 +27,7 @@ const decode = ({ subject, data, storedAtMs }: Stored): Report | undefined => {
   return report.message.id === id ? report : undefined
 }
 
-/** Reads what stands in the results stream; undefined where it breaks its schema, or speaks of another capture than its subject. */
+/** Reads a message of the results stream; undefined where it breaks its schema, or is about another capture than its subject. */
 export const readReport = (stored: Stored): Report | undefined => {
   try {
     return decode(stored)

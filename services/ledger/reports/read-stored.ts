@@ -5,17 +5,17 @@ import { resultSubject, startedSubject } from '#shared/queue/subjects.ts'
 import { resultsStream } from '#shared/queue/topology.ts'
 import { readReport, type Report } from './read-report.ts'
 
-/** What workers stored last of one capture: its latest start and its latest result. */
+/** The latest start and the latest result that workers stored of one capture. */
 export type StoredReports = {
-  /** In the order in which they were stored; what cannot be read is left out. */
+  /** In the order in which they were stored, without unreadable ones. */
   readonly reports: readonly Report[]
-  /** Number of the result in its stream, whether it can be read or not. */
+  /** Sequence of the result in its stream, readable or not. */
   readonly resultSequence: number | undefined
   /** When the later one was stored, by the clock of NATS; minus infinity where there is none. */
   readonly newestAtMs: number
 }
 
-/** Reads what stands in the results stream of a capture. Throws `SERVICE_UNAVAILABLE` after two seconds. */
+/** Reads the results stream's messages of a capture. Throws `SERVICE_UNAVAILABLE` after two seconds. */
 export const readStored = async (
   queue: Pick<Queue, 'request'>,
   of: { readonly pool: Pool; readonly id: string },

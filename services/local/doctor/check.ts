@@ -1,4 +1,4 @@
-/** What one check found. `advice` says what to do, and is there only where something is wrong. */
+/** The result of one check. `advice` is what to do; set only where the check failed. */
 export type Finding = {
   readonly name: string
   readonly ok: boolean
@@ -12,7 +12,7 @@ export type Finding = {
 export type Check = {
   readonly name: string
   readonly advice: string
-  /** Name of an earlier check without which this one says nothing. */
+  /** Name of an earlier check that this one depends on. */
   readonly needs?: string
   readonly look: () => Promise<string>
 }

@@ -28,8 +28,8 @@ const startFilter = async ({ root, path }: EgressFacts): Promise<AsyncDisposable
     await ended
   }
   const announced = once(child, 'message', { signal: AbortSignal.timeout(startMs) }) as Promise<[{ egress: string }]>
-  const told = await Promise.race([announced, ended.then(() => undefined)]).catch(() => undefined)
-  if (told) return { url: new URL(told[0].egress), [Symbol.asyncDispose]: dispose }
+  const announcement = await Promise.race([announced, ended.then(() => undefined)]).catch(() => undefined)
+  if (announcement) return { url: new URL(announcement[0].egress), [Symbol.asyncDispose]: dispose }
   await dispose()
   throw new Error('the filter does not start')
 }

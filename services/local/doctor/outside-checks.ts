@@ -40,7 +40,7 @@ const lookAtPostgres = async ({ databaseUrl: url, postgresBin }: OutsideFacts) =
   return `${row?.version.split(' ').slice(0, 2).join(' ')}, answers`
 }
 
-/** A NATS server says who it is before it asks who calls. */
+/** A NATS server sends its INFO before the client authenticates. */
 const greetingOf = (url: string): Promise<string> => {
   const { hostname, port } = new URL(url)
   const { promise, resolve, reject } = Promise.withResolvers<string>()
@@ -54,7 +54,7 @@ const greetingOf = (url: string): Promise<string> => {
     socket.destroy()
     resolve(text)
   })
-  socket.once('close', () => reject(new Error('it says nothing')))
+  socket.once('close', () => reject(new Error('closed without INFO')))
   return promise
 }
 

@@ -17,7 +17,7 @@ export type Faults = {
 /** Longest name that is sent back: names are the caller's and may be of any length. */
 const nameCharacters = 120
 
-/** Most fields that are told of; who has that many sees enough to begin with. */
+/** Bound on the reported fields. */
 const fieldsMax = 200
 
 /** Begins a collection of faults, with those that are known already. */

@@ -9,7 +9,7 @@ export const maskUrl = (text: string): string => {
   return url.href
 }
 
-/** Masks the password and the whole query of an address: webhook receivers are told apart by secrets in it. */
+/** Masks the password and the whole query of an address: webhook receivers often have secrets in it. */
 export const maskQuery = (text: string): string => {
   const url = URL.parse(maskUrl(text))
   if (!url?.search) return maskUrl(text)

@@ -42,7 +42,7 @@ const readOne = (setting: Setting<unknown>, env: Env, report: (problem: string) 
 
 /**
  * Reads a group of settings from the environment and freezes it. Reports all problems at once as a `CONFIGURATION`
- * error, a variable with the project's prefix that no setting of the project knows among them.
+ * error, one for each variable with the project's prefix that is not a setting.
  */
 export const readEnv = <S extends Settings>(settings: S, env: Env, known: ReadonlySet<string>): ValuesOf<S> => {
   const problems: string[] = []

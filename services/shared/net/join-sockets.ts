@@ -8,7 +8,7 @@ const closing = (socket: Socket): Promise<boolean> =>
     else socket.once('close', closed)
   })
 
-/** A peer that was told of the end, and does not close its side, is cut after this. */
+/** A peer that does not close its side after the end is disconnected after this. */
 const lingerMs = 1000
 
 /** Closes a socket once all is written. What still arrives is dropped: left unread, it would reset the connection. */

@@ -6,7 +6,7 @@ export const captureHeader = 'x-shutterfleet-capture'
 
 /**
  * Why the egress filter made no connection: the target is not public or its port is not fetched from; its name did not
- * resolve; no address answered; the request is not one that it serves; or, which says nothing about the target, the filter
+ * resolve; no address answered; the request is not one that it serves; or, not by the target's fault, the filter
  * itself has a fault, or no room for another connection.
  */
 export const refusals = [
@@ -21,7 +21,7 @@ export const refusals = [
 /** One reason of a refusal, the value of its header. */
 export type Refusal = (typeof refusals)[number]
 
-/** A reason that says something about the target. */
+/** A reason that the target is responsible for. */
 export type TargetRefusal = Exclude<Refusal, 'unavailable' | 'overloaded'>
 
 /** Reads the refusal header's value; `undefined` where the answer is not a refusal. */

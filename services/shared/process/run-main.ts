@@ -3,7 +3,7 @@ import { startTracing } from '#shared/telemetry/tracing.ts'
 import { readExtraCertificates } from '#shared/config/extra-certificates.ts'
 import type { Env } from '#shared/config/read-env.ts'
 
-/** Addresses that a service tells its parent once it is up; all are base addresses without a trailing slash. */
+/** Addresses that a service announces to its parent once it is up; all are base addresses without a trailing slash. */
 export type Announcement = Readonly<Record<string, string>>
 
 /** What a service's main function gets from its process. */
@@ -11,7 +11,7 @@ export type Life = {
   readonly env: Env
   /** Aborts on SIGTERM, SIGINT, or when the parent that opened an IPC channel goes away. */
   readonly stop: AbortSignal
-  /** Says that the service is up: one line of JSON to the parent's IPC channel, where there is one. */
+  /** Announces that the service is up: one line of JSON to the parent's IPC channel, where there is one. */
   readonly announce: (addresses: Announcement) => void
 }
 
@@ -22,7 +22,7 @@ const authoritiesVariable = 'NODE_EXTRA_CA_CERTS'
 const lingerMs = 5000
 
 /**
- * Runs a service until it ends by itself or is told to stop, with tracing where the standard `OTEL_…` variables ask for it.
+ * Runs a service until it ends by itself or is stopped, with tracing where the standard `OTEL_…` variables enable it.
  * An error becomes one line on standard error and the exit code of the catalogue; a second stop signal ends the process at once.
  */
 export const runMain = async (service: string, run: (life: Life) => Promise<void>): Promise<void> => {

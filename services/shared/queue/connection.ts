@@ -16,14 +16,14 @@ export type Incoming = {
 /** An answer to a request, with the headers that the server gave it. */
 export type Answer = Incoming & { readonly header: (name: string) => string | undefined }
 
-/** What the connection tells its owner: lost, back, or an error that the server reported. */
+/** An event of the connection: lost, back, or an error that the server reported. */
 export type QueueNotice = { kind: 'lost' | 'back' | 'error'; detail: string }
 
-/** A connection to NATS that reconnects for ever. Dispose flushes what was published, within two seconds. */
+/** A connection to NATS that reconnects without limit. Dispose flushes what was published, within two seconds. */
 export type Queue = AsyncDisposable & {
   /** Sends without storing. Throws nothing: while the connection is away the client buffers, bounded by its own limit. */
   readonly publish: (subject: string, data: Uint8Array, options?: { traceparent?: string; reply?: string }) => void
-  /** Hears a subject until disposed. `onMessage` must not throw. */
+  /** Subscribes to a subject until disposed. `onMessage` must not throw. */
   readonly subscribe: (filter: string, onMessage: (message: Incoming) => void) => Disposable
   /** Asks and waits for one answer. Throws `SERVICE_UNAVAILABLE` after `timeoutMs`. */
   readonly request: (subject: string, data: Uint8Array, timeoutMs: number) => Promise<Answer>

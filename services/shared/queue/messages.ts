@@ -94,7 +94,7 @@ export const eventMessage = Type.Object(
   closed,
 )
 
-/** Time between a worker's signs of life, in milliseconds. An operator hears those of a thousand workers. */
+/** Time between a worker's heartbeats, in milliseconds. An operator receives those of a thousand workers. */
 export const beatMs = 2000
 
 /** A worker's sign of life, every `beatMs` and on every change. */
@@ -128,7 +128,7 @@ export const backlogMessage = Type.Object(
   closed,
 )
 
-/** What the controller says of a pool whose workers are started one for each capture, every second: whether it can start any. */
+/** State of a pool whose workers are started one for each capture, published by the controller every second: whether it can start any. */
 export const poolStateMessage = Type.Object(
   {
     pool,

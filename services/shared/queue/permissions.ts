@@ -19,7 +19,7 @@ import { capturesStream, laneConsumerName, ledgerConsumer, resultsStream } from 
 /** A user of NATS: a person with the `nats` tool, a service, or the workers of one pool. */
 export type QueueUserName = 'operator' | 'gateway' | 'ledger' | 'controller' | `worker_${Pool}`
 
-/** What one user may publish and hear. The server refuses everything else. */
+/** What one user may publish and subscribe to. The server rejects everything else. */
 export type QueueUser = {
   readonly name: QueueUserName
   readonly publish: readonly string[]
@@ -36,20 +36,20 @@ export type PoolAccount = {
   /** Subjects of requests that get any number of answers. */
   readonly pulls: readonly string[]
   /** Subjects of everything else that the workers publish; at most one answer. */
-  readonly tells: readonly string[]
-  /** Subjects of the services' account that the workers hear. */
-  readonly hears: readonly string[]
+  readonly publishes: readonly string[]
+  /** Subjects of the services' account that the workers subscribe to. */
+  readonly subscribes: readonly string[]
 }
 
 const any = '*'
 const everything = '>'
 const api = '$JS.API'
-/** What JetStream's management interface asks first. It tells limits and usage, no messages. */
+/** The first request of JetStream's management API. It returns limits and usage, no messages. */
 const accountInfo = `${api}.INFO`
 const streams = [capturesStream.name, resultsStream.name]
 const acks = (stream: string, consumer: string) => `$JS.ACK.${stream}.${consumer}.>`
 
-/** Where answers to a user's connections arrive. No other user may hear them. */
+/** Inboxes of a user's connections. No other user may subscribe to them. */
 export const inboxPrefixOf = (name: QueueUserName): string => `_INBOX_${name}`
 
 const user = (name: QueueUserName, may: { publish: readonly string[]; subscribe: readonly string[] }): QueueUser => ({
@@ -64,14 +64,17 @@ const poolAccount = (pool: Pool): PoolAccount => {
   const reports = poolReportFilters(pool)
   const rights = {
     pulls: consumers.map((consumer) => `${api}.CONSUMER.MSG.NEXT.${capturesStream.name}.${consumer}`),
-    tells: [
+    publishes: [
       ...consumers.map((consumer) => acks(capturesStream.name, consumer)),
       ...reports.flatMap((report) => [report, `${api}.DIRECT.GET.${resultsStream.name}.${report}`]),
       beatSubject({ pool, pod: any }),
     ],
-    hears: [drainSubject({ pool, pod: any }), undrainSubject({ pool, pod: any })],
+    subscribes: [drainSubject({ pool, pod: any }), undrainSubject({ pool, pod: any })],
   }
-  const workers = user(`worker_${pool}`, { publish: [...rights.pulls, ...rights.tells], subscribe: rights.hears })
+  const workers = user(`worker_${pool}`, {
+    publish: [...rights.pulls, ...rights.publishes],
+    subscribe: rights.subscribes,
+  })
   return { name: `WORKERS_${pool}`, user: workers, ...rights }
 }
 

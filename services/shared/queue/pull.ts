@@ -4,7 +4,7 @@ const nanoseconds = 1_000_000
 /** `$JS.ACK` and what follows it where no domain and account are named. */
 const shortReplyTokens = 9
 
-/** One message that JetStream handed to us and waits to hear about. */
+/** A delivered message that JetStream expects to be acknowledged. */
 export type Delivery = {
   readonly subject: string
   readonly data: Uint8Array

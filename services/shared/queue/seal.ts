@@ -15,7 +15,7 @@ import { AppError } from '#shared/errors/app-error.ts'
 /** A fresh public key, and the secret that it and the pool's key agree on. Its private half is gone. */
 type Agreement = { readonly ephemeral: Buffer; readonly key: KeyObject }
 
-/** Public half of a pool's key pair; `kid` tells workers which private key opens what it sealed. */
+/** Public half of a pool's key pair; by `kid` workers choose the private key. */
 export type SealingKey = {
   readonly kid: string
   /** What the next seal is made with; one for all seals of a second. */

@@ -109,7 +109,7 @@ export const consumersExist = async (queue: Queue): Promise<boolean> => {
   return [...laneConsumers, ledgerConsumer].every((consumer) => names.has(consumer.durable_name))
 }
 
-/** Largest message in bytes that the server says it takes. */
+/** The server's `max_payload` in bytes. */
 export const maxPayloadOf = ({ connection }: Pick<Queue, 'connection'>): number =>
   connection.info?.max_payload ?? Infinity
 

@@ -19,10 +19,10 @@ export const accountIdOfCapture = (subject: string): string => subject.split('.'
 export const captureFilter = (of?: { pool: Pool; lane: Lane }): string =>
   of ? `capture.${of.pool}.${of.lane}.${all}` : `capture.${all}`
 
-/** The stored subject on which a worker of the pool says that an attempt begins. */
+/** The stored subject on which a worker of the pool reports the begin of an attempt. */
 export const startedSubject = (of: { pool: Pool; id: string }): string => `${started}.${of.pool}.${of.id}`
 
-/** The stored subject on which a worker of the pool says how an attempt ended. */
+/** The stored subject on which a worker of the pool reports the result of an attempt. */
 export const resultSubject = (of: { pool: Pool; id: string }): string => `${result}.${of.pool}.${of.id}`
 
 /** Both kinds of report on all captures of one pool. */
@@ -37,7 +37,7 @@ export const resultFilter = `${result}.${any}.${any}`
 /** Both kinds of report of all captures. */
 export const reportFilters: readonly string[] = [`${started}.${any}.${any}`, resultFilter]
 
-/** What a report's subject says: who may have written it is known by its pool alone. Undefined where it is no report's. */
+/** Parses the subject of a report; its pool alone tells who may have written it. Undefined for other subjects. */
 export const parseReportSubject = (
   subject: string,
 ): { kind: 'started' | 'result'; pool: Pool; id: string } | undefined => {
@@ -50,7 +50,7 @@ export const parseReportSubject = (
 /** Said after the commit of a terminal status. Not stored. */
 export const eventSubject = (of: { accountId: string; id: string }): string => `event.${of.accountId}.${of.id}`
 
-/** The account whose capture an event's subject tells of. */
+/** The account of an event's subject. */
 export const accountIdOf = (subject: string): string => subject.split('.')[1] ?? ''
 
 /** All events of all accounts. */
@@ -62,16 +62,16 @@ export const beatSubject = (of: { pool: Pool; pod: string }): string => `worker.
 /** The signs of life of a whole pool. */
 export const beatFilter = (pool: Pool): string => `worker.${pool}.*.beat`
 
-/** Tells one worker to stop pulling. Not stored. */
+/** Drains one worker: it stops pulling. Not stored. */
 export const drainSubject = (of: { pool: Pool; pod: string }): string => `worker.${of.pool}.${of.pod}.drain`
 
-/** Tells a drained worker to take work again. Not stored. */
+/** Ends the drain of a worker: it pulls again. Not stored. */
 export const undrainSubject = (of: { pool: Pool; pod: string }): string => `worker.${of.pool}.${of.pod}.undrain`
 
 /** Asks the controller to look at a pool now. Not stored. */
 export const pokeSubject = (pool: Pool): string => `pool.${pool}.poke`
 
-/** What the controller says of a pool's ability to start workers, every second. Not stored. */
+/** Whether a pool can start workers, published by the controller every second. Not stored. */
 export const poolStateSubject = (pool: Pool): string => `pool.${pool}.state`
 
 /** All reports of a pool's workers that an attempt begins. */

@@ -3,7 +3,7 @@ import { captureFilter, reportFilters } from './subjects.ts'
 
 const seconds = 1_000_000_000
 
-/** Seconds that a delivered capture stays with a worker that says nothing; workers speak every third of it. */
+/** Seconds until a delivery without progress is redelivered; workers report progress every third of it. */
 export const ackWaitSeconds = 15
 
 /** Largest message in bytes; a 500,000-character source, escaped and sealed, fits. The shipped NATS configuration allows it. */

@@ -20,7 +20,7 @@ const refuse = (cause: unknown): never => {
 
 const isMissing = (error: unknown) => ['NoSuchKey', 'NotFound'].includes((error as { code?: string }).code ?? '')
 
-/** What a store says of one object of a call that succeeded. The client hands on what stands in the XML. */
+/** The result for one object of a successful batch delete, as the client parses it from the XML. */
 type DeleteError = { readonly Key?: unknown; readonly Code?: unknown }
 
 const notDeleted = ({ Key, Code }: DeleteError): NotDeleted => {

@@ -3,7 +3,7 @@ import { createServer, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { Metrics } from './metrics.ts'
 
-/** What a service says of itself. `live` false asks for a restart, `ready` false for no new work. */
+/** Health of a service. `live` false requests a restart, `ready` false no new work. */
 export type Health = { live: boolean; ready: boolean; detail: Readonly<Record<string, string>> }
 
 /** A running probe server. */
@@ -14,7 +14,7 @@ const answer = (response: ServerResponse, ok: boolean, health: Health) => {
   response.end(`${JSON.stringify(health)}\n`)
 }
 
-/** Serves `/healthz`, which only tells that the event loop turns, `/livez`, `/readyz` and `/metrics`. Port 0 takes a free one. `health` must answer within its own bound. */
+/** Serves `/healthz`, which only shows that the event loop runs, `/livez`, `/readyz` and `/metrics`. Port 0 takes a free one. `health` must answer within its own bound. */
 export const startProbeServer = async (options: {
   host: string
   port: number

@@ -78,19 +78,12 @@ const owning = async (stage: Stage) => {
     seen.push([what, replicasOf(now), now.metadata.generation, queueOwners(now, sizePath)])
     return now
   }
-  await create(api, name, 2)
+  await apply(api, ref, { spec: { ...specOf(name), replicas: 2 } }, { force: false })
   await note('created')
-  // Its controller writes its status whenever a pod comes up: what was read is old then, and read again.
-  await stage.until('it is trimmed', async () => {
-    const { metadata } = await settled(stage, name)
-    const mine = metadata.managedFields?.findIndex(({ manager }) => manager === replicasOwner) ?? -1
-    const trim = [
-      { op: 'test', path: '/metadata/resourceVersion', value: metadata.resourceVersion },
-      { op: 'replace', path: `/metadata/managedFields/${mine}/fieldsV1`, value: { 'f:spec': { 'f:replicas': {} } } },
-    ]
-    return (await outcome(api.patch(ref, { kind: 'json', body: trim }))) === 'done'
-  })
-  seen.push(queueOwners(await note('trimmed'), 'f:spec f:template f:spec f:terminationGracePeriodSeconds'))
+  const handOver = () =>
+    outcome(apply(api, ref, { spec: { replicas: 2 } }, { fieldManager: replicasOwner, force: false }))
+  seen.push(await handOver())
+  seen.push(queueOwners(await note('handed over'), 'f:spec f:template f:spec f:terminationGracePeriodSeconds'))
   await apply(api, ref, { spec: specOf(name) })
   seen.push(queueOwners(await note('applied'), 'f:spec f:template f:spec f:terminationGracePeriodSeconds'))
   await stage.until('an apply that changes nothing writes nothing', async () => {
@@ -100,6 +93,7 @@ const owning = async (stage: Stage) => {
   })
   await setReplicas(api, ref, { replicas: 3, manager: replicasOwner })
   await note('scaled')
+  seen.push(await handOver())
   await setReplicas(api, ref, { replicas: 3, manager: 'somebody' })
   await note('scaled to the same')
   await setReplicas(api, ref, { replicas: 1, manager: 'somebody' })

@@ -36,7 +36,7 @@ export class ModelWatch {
   readonly #told: Buffer[] = []
   #isHeld = false
   #held: Buffer[] = []
-  #bell = Promise.withResolvers<void>()
+  #wakeup = Promise.withResolvers<void>()
   #end: 'closed' | Error | undefined
   #lastDueMs = 0
 
@@ -62,8 +62,8 @@ export class ModelWatch {
         yield* this.#told.splice(0)
         if (this.#end instanceof Error) throw this.#end
         if (this.#end) return
-        await this.#bell.promise
-        this.#bell = Promise.withResolvers()
+        await this.#wakeup.promise
+        this.#wakeup = Promise.withResolvers()
       }
     } finally {
       this.close()
@@ -90,7 +90,7 @@ export class ModelWatch {
   abort(): void {
     this.#stack.dispose()
     this.#end ??= new Error('aborted')
-    this.#bell.resolve()
+    this.#wakeup.resolve()
   }
 
   #follow(event: StoreEvent) {
@@ -119,7 +119,7 @@ export class ModelWatch {
   #arrive(take: () => void) {
     this.#wire.deliver(() => {
       take()
-      this.#bell.resolve()
+      this.#wakeup.resolve()
     })
   }
 

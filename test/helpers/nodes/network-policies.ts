@@ -3,6 +3,7 @@ import { packetFilterOf, type Policy, policyChain, type PolicyWorld } from './pa
 import { readApi } from './read-api.ts'
 
 const lookMs = 500
+const hooks = ['FORWARD', 'INPUT']
 
 type Labels = Readonly<Record<string, string>>
 type ListOf<T> = { readonly items: readonly T[] }
@@ -20,7 +21,7 @@ export const enforceNetworkPolicies = async (cluster: NodeCluster): Promise<Asyn
     for (const { name, inNetwork } of cluster.nodes) {
       if (kept.get(name) === text) continue
       await inNetwork(['iptables-restore', '--noflush', '--wait'], text)
-      for (const hook of ['FORWARD', 'INPUT']) {
+      for (const hook of hooks) {
         if (!kept.has(name)) await inNetwork(['iptables', '--wait', '-I', hook, '-j', policyChain])
       }
       kept.set(name, text)
@@ -39,6 +40,9 @@ export const enforceNetworkPolicies = async (cluster: NodeCluster): Promise<Asyn
     [Symbol.asyncDispose]: async () => {
       stop.abort()
       await running
+      for (const { inNetwork } of cluster.nodes) {
+        for (const hook of hooks) await inNetwork(['iptables', '--wait', '-D', hook, '-j', policyChain])
+      }
     },
   }
 }

@@ -1,4 +1,4 @@
-import type { ClusterOptions, TestCluster, WithTeardown } from '#test/helpers/cluster.ts'
+import type { TestCluster, WithTeardown } from '#test/helpers/cluster.ts'
 import { startCluster } from '#test/helpers/cluster.ts'
 import { startClusterDns } from './cluster-dns.ts'
 import { openNodeNetwork, type NodeNetwork } from './network.ts'
@@ -13,26 +13,21 @@ export type NodeCluster = TestCluster & {
 }
 
 /**
- * Starts a control plane and `count` nodes with images of `.tools/images`, and resolves once they are Ready; `later` more may be added.
+ * Starts a control plane and `count` nodes, and resolves once they are Ready; `later` more may be added.
  * Stopped at the test's end. Needs root, and what scripts/build-node-runtime.sh and scripts/build-images.sh build.
  */
 export const startNodeCluster = async (
   t: WithTeardown,
-  {
-    count,
-    later = 0,
-    images,
-    ...options
-  }: { readonly count: number; readonly later?: number; readonly images: readonly string[] } & ClusterOptions,
+  { count, later = 0 }: { readonly count: number; readonly later?: number },
 ): Promise<NodeCluster> => {
   const opened = new AsyncDisposableStack()
   t.teardown(() => opened.disposeAsync())
   const network = opened.use(await openNodeNetwork())
-  const cluster = opened.use(await startCluster(undefined, { ...options, network, nodes: count + later }))
+  const cluster = opened.use(await startCluster(undefined, { network, nodes: count + later }))
   opened.use(await startClusterDns(cluster.place, network.address))
   const nodes: RealNode[] = []
   const start = async (index: number) => {
-    const node = opened.use(await startNode(cluster.place, network, { index, of: count + later, images }))
+    const node = opened.use(await startNode(cluster.place, network, { index, of: count + later }))
     await cluster.kubectl(['wait', 'node', node.name, '--for=create', '--timeout=30s'])
     await cluster.kubectl(['wait', 'node', node.name, '--for=condition=Ready', '--timeout=30s'])
     return node

@@ -16,11 +16,14 @@ const root = resolve(import.meta.dirname, '../../..')
 const runtime = join(root, '.tools/node-runtime')
 const imageFolder = join(root, '.tools/images')
 const startMs = 240_000
+/** What scripts/build-images.sh makes: one set for all nodes, so that it is imported once. */
+const images = ['pause', 'server', 'worker', 'worker-stealth', 'postgres', 'nats']
+const archives = images.map((image) => join(imageFolder, `${image}.tar`))
 const commandMs = 10_000
 const logTailChars = 2000
 
-/** Where the archives are kept imported: one folder for each combination, which goes when an image is built again. */
-const importedFolder = async (archives: readonly string[]): Promise<string> => {
+/** Where the archives are kept imported: in a folder that goes when one is built again. */
+const importedFolder = async (): Promise<string> => {
   const states = archives.map(async (path) => `${path} ${(await stat(path)).mtimeMs}`)
   const key = [await readlink(runtime), ...(await Promise.all(states))].join('\n')
   return join(imageFolder, `imported-${hash('sha256', key).slice(0, 16)}`)
@@ -34,17 +37,16 @@ export type RealNode = AsyncDisposable & {
   readonly inNetwork: (command: readonly string[], input?: string) => Promise<string>
 }
 
-/** Starts node `index` of `of`, with images of `.tools/images` by their targets; resolves once its programs run. */
+/** Starts node `index` of `of`, with all images of `.tools/images`; resolves once its programs run. */
 export const startNode = async (
   place: ClusterPlace,
   network: NodeNetwork,
-  { index, of, images }: { readonly index: number; readonly of: number; readonly images: readonly string[] },
+  { index, of }: { readonly index: number; readonly of: number },
 ): Promise<RealNode> => {
   if (!existsSync(runtime)) throw new Error('no runtime for nodes: run scripts/build-node-runtime.sh')
   const name = nodeName(index)
   const folder = await writeNodeFiles(place, network, index)
   const others = Array.from({ length: of }, (_, each) => each + 1).filter((each) => each !== index)
-  const archives = ['pause', ...images].map((image) => join(imageFolder, `${image}.tar`))
   let said = ''
   // The kernel tells it to end with the test.
   const child = spawn('setpriv', ['--pdeathsig', 'TERM', join(root, 'k8s/test-cluster/node.sh')], {
@@ -57,7 +59,7 @@ export const startNode = async (
       NODE_PODS: network.pods(index),
       NODE_CGROUP: cgroupOf(folder, name),
       NODE_IMAGES: archives.join(' '),
-      NODE_IMPORTED: await importedFolder(archives),
+      NODE_IMPORTED: await importedFolder(),
       NODE_PROGRAMS: `${runtime}:${programs}`,
       BRIDGE: network.bridge,
       VETH: network.veth(index),
@@ -80,7 +82,8 @@ export const startNode = async (
   const inNetwork: RealNode['inNetwork'] = async (command, input = '') => {
     const pid = (await readFile(join(folder, 'pid'), 'utf8')).trim()
     const running = run('nsenter', [`--net=/proc/${pid}/ns/net`, '--', ...command], { timeout: commandMs })
-    running.child.stdin?.end(input)
+    // A command that reads no input may have ended before it is written; its exit code counts.
+    running.child.stdin?.on('error', () => {}).end(input)
     return (await running).stdout
   }
   return { name, folder, inNetwork, [Symbol.asyncDispose]: end }

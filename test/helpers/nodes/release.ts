@@ -6,8 +6,6 @@ import type { NodeCluster } from './node-cluster.ts'
 import type { OutsideServices } from './outside-services.ts'
 import { readApi } from './read-api.ts'
 
-/** Name of the release, and of its namespace. */
-const name = 'shots'
 const helmMs = 420_000
 const helmTimeout = '6m'
 const readyMs = 180_000
@@ -43,10 +41,19 @@ export type Release = {
 }
 
 /** The chart as Helm `which` installs it in a cluster, with PostgreSQL, NATS and S3 outside of it. */
-export const releaseOf = (cluster: NodeCluster, outside: OutsideServices, which: (typeof helms)[number]): Release => {
+export const releaseOf = (cluster: NodeCluster, outside: OutsideServices, which: (typeof helms)[number]): Release =>
+  createRelease(cluster, { name: 'shots', which, values: outsideValues(cluster, outside) })
+
+/** The chart's evaluation profile, with PostgreSQL, NATS and files in the cluster, which needs `addLocalVolumes`. */
+export const evaluationOf = (cluster: NodeCluster): Release =>
+  createRelease(cluster, { name: 'trial', which: 'helm4', values: evaluationValues(cluster) })
+
+type Chosen = { readonly name: string; readonly which: (typeof helms)[number]; readonly values: Values }
+
+const createRelease = (cluster: NodeCluster, { name, which, values: own }: Chosen): Release => {
   const workersNamespace = `${name}-workers`
-  const valuesFile = join(cluster.place.folder, `${which}-values.yaml`)
-  const moreFile = join(cluster.place.folder, `${which}-more-values.yaml`)
+  const valuesFile = join(cluster.place.folder, `${name}-values.yaml`)
+  const moreFile = join(cluster.place.folder, `${name}-more-values.yaml`)
   const run: Release['helm'] = (command, ...more) =>
     helm(which, [command, name, ...more, `--namespace=${name}`], { KUBECONFIG: cluster.kubeconfig }, helmMs)
   const poolsReady = () =>
@@ -70,7 +77,7 @@ export const releaseOf = (cluster: NodeCluster, outside: OutsideServices, which:
     workersNamespace,
     helm: run,
     deploy: async (command, values = {}) => {
-      await writeFile(valuesFile, JSON.stringify(valuesOf(cluster, outside)))
+      await writeFile(valuesFile, JSON.stringify(own))
       await writeFile(moreFile, JSON.stringify(values))
       const files = [`--values=${valuesFile}`, `--values=${moreFile}`]
       try {
@@ -81,22 +88,27 @@ export const releaseOf = (cluster: NodeCluster, outside: OutsideServices, which:
       }
     },
     poolsReady,
-    ...clientOf(cluster),
+    ...clientOf(cluster, name),
   }
 }
 
 /** The HTTP interface, as the first account uses it. */
-const clientOf = ({ place }: NodeCluster): Pick<Release, 'request' | 'create' | 'record'> => {
+const clientOf = ({ place }: NodeCluster, name: string): Pick<Release, 'request' | 'create' | 'record'> => {
   const read = async <T>(kind: 'services' | 'secrets', of: string): Promise<T> => {
     const found = await readApi<T>(place, `/api/v1/namespaces/${name}/${kind}/${name}-shutterfleet-${of}`)
     if (found === undefined) throw new Error(`the release has no ${of} among its ${kind}`)
     return found
   }
-  const request: Release['request'] = async (path, body, headers) => {
+  let access: { readonly address: string; readonly key: string } | undefined
+  const readAccess = async () => {
     const { spec } = await read<{ spec: { clusterIP: string } }>('services', 'gateway')
     const { data } = await read<{ data: Readonly<Record<string, string>> }>('secrets', 'first-key')
-    const key = Buffer.from(data['api-key'] ?? '', 'base64').toString()
-    return fetch(`http://${spec.clusterIP}${path}`, {
+    return { address: spec.clusterIP, key: Buffer.from(data['api-key'] ?? '', 'base64').toString() }
+  }
+  const request: Release['request'] = async (path, body, headers) => {
+    access ??= await readAccess()
+    const { address, key } = access
+    return fetch(`http://${address}${path}`, {
       headers: { ...headers, authorization: `Bearer ${key}`, ...(body && { 'content-type': 'application/json' }) },
       ...(body && { method: 'POST', body: JSON.stringify(body) }),
       signal: AbortSignal.timeout(requestMs),
@@ -127,27 +139,40 @@ const stateOf = async ({ kubectl }: NodeCluster): Promise<string> => {
   return `${pods}\n${events.slice(-eventCharsMax)}`
 }
 
-/** Makes the release's namespace and the Secrets that its values name. */
-export const prepareRelease = async (cluster: NodeCluster, { secrets }: OutsideServices): Promise<void> => {
-  await cluster.addNamespace(name)
-  await cluster.kubectl(['label', 'namespace', name, 'pod-security.kubernetes.io/enforce=restricted'])
-  for (const [secret, stringData] of Object.entries(secrets)) {
-    await cluster.apply({ apiVersion: 'v1', kind: 'Secret', metadata: { name: secret, namespace: name }, stringData })
+/** Makes a release's namespace, which enforces Pod Security `restricted`, and the Secrets that its values name. */
+export const prepareRelease = async (
+  cluster: NodeCluster,
+  namespace: string,
+  secrets: Partial<OutsideServices['secrets']> = {},
+): Promise<void> => {
+  await cluster.addNamespace(namespace)
+  await cluster.kubectl(['label', 'namespace', namespace, 'pod-security.kubernetes.io/enforce=restricted'])
+  for (const [name, stringData] of Object.entries(secrets)) {
+    await cluster.apply({ apiVersion: 'v1', kind: 'Secret', metadata: { name, namespace }, stringData })
   }
 }
 
-/** What a cluster of images from `.tools/images`, with services at a private address, has to say. */
-const valuesOf = ({ network, server }: NodeCluster, { ports }: OutsideServices): Values => ({
+/** Images of `.tools/images`, and pages at a private address. */
+const localValues = ({ network }: NodeCluster): Values => ({
   image: {
     pullPolicy: 'Never',
     ...Object.fromEntries(['server', 'worker', 'workerStealth'].map((image) => [image, { tag: 'local' }])),
   },
+  allowTargets: [network.webAddress],
+})
+
+const outsideValues = (cluster: NodeCluster, { ports }: OutsideServices): Values => ({
+  ...localValues(cluster),
   postgresql: { existingSecret: 'postgresql' },
   nats: { existingSecret: 'nats' },
   storage: { existingSecret: 'bucket' },
-  allowTargets: [network.webAddress],
   networkPolicy: {
-    storage: [{ to: [{ ipBlock: { cidr: `${network.address}/32` } }], ports: [{ port: ports.s3 }] }],
-    kubernetes: [{ ports: [{ port: Number(new URL(server).port) }] }],
+    storage: [{ to: [{ ipBlock: { cidr: `${cluster.network.address}/32` } }], ports: [{ port: ports.s3 }] }],
+    kubernetes: [{ ports: [{ port: Number(new URL(cluster.server).port) }] }],
   },
+})
+
+const evaluationValues = (cluster: NodeCluster): Values => ({
+  ...localValues(cluster),
+  evaluation: { enabled: true, postgresImage: 'shutterfleet/postgres:local', natsImage: 'shutterfleet/nats:local' },
 })

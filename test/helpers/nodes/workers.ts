@@ -16,6 +16,9 @@ export type WorkerOnNode = {
   readonly annotations: Readonly<Record<string, string>>
 }
 
+/** Annotation of a worker's pod, by which one template differs from another. */
+export const colourAnnotation = 'example.com/colour'
+
 type Pod = {
   readonly metadata: {
     readonly name: string
@@ -29,9 +32,12 @@ type Pod = {
   }
 }
 
-/** The workers of a release's standard pool. */
-const workersOf = async (cluster: NodeCluster, release: Release): Promise<readonly WorkerOnNode[]> => {
-  const path = `/api/v1/namespaces/${release.workersNamespace}/pods?labelSelector=shutterfleet.dev/pool%3Dstandard`
+const workersOf = async (
+  cluster: NodeCluster,
+  release: Release,
+  pool: 'standard' | 'proxied',
+): Promise<readonly WorkerOnNode[]> => {
+  const path = `/api/v1/namespaces/${release.workersNamespace}/pods?labelSelector=shutterfleet.dev/pool%3D${pool}`
   const { items } = (await readApi<{ items: Pod[] }>(cluster.place, path)) ?? { items: [] }
   return items.map(({ metadata, spec, status }) => ({
     name: metadata.name,
@@ -43,19 +49,31 @@ const workersOf = async (cluster: NodeCluster, release: Release): Promise<readon
   }))
 }
 
-/** Resolves with the workers once they are as a test wants them, within three minutes. */
+/** Resolves with the workers of a pool once they are as a test wants them, within three minutes. */
 export const untilWorkers = async (
   cluster: NodeCluster,
   release: Release,
   condition: (workers: readonly WorkerOnNode[]) => boolean,
+  pool: 'standard' | 'proxied' = 'standard',
 ): Promise<readonly WorkerOnNode[]> => {
   let workers: readonly WorkerOnNode[] = []
   const holds = async () => {
-    workers = await workersOf(cluster, release)
+    workers = await workersOf(cluster, release, pool)
     return condition(workers)
   }
   await eventually(holds, { withinMs: scaledMs, what: condition.toString() }).catch((cause: unknown) => {
     throw new Error(`${String(cause)}: ${JSON.stringify(workers)}`, { cause })
   })
   return workers
+}
+
+/** Resolves with the workers once all that stay are Ready and of the template with a colour, or of one without. */
+export const untilWorkersAre = (
+  cluster: NodeCluster,
+  release: Release,
+  colour: string | undefined,
+): Promise<readonly WorkerOnNode[]> => {
+  const isNew = ({ isEnding, isReady, annotations }: WorkerOnNode) =>
+    isEnding || (isReady && annotations[colourAnnotation] === colour)
+  return untilWorkers(cluster, release, (all) => all.length > 0 && all.every(isNew))
 }

@@ -12,7 +12,7 @@ const rights: readonly { readonly packages: readonly string[]; readonly folders:
   { packages: ['minio'], folders: ['services/shared/storage/'] },
   { packages: ['@nats-io/'], folders: ['services/shared/queue/'] },
   { packages: ['prom-client', 'pino', '@opentelemetry/'], folders: ['services/shared/telemetry/'] },
-  { packages: ['fastify'], folders: ['services/gateway/'] },
+  { packages: ['fastify', '@scalar/'], folders: ['services/gateway/'] },
   { packages: ['qs'], folders: ['services/gateway/', 'services/shared/capture/'] },
   { packages: ['css-selector-parser', 'tldts-experimental'], folders: ['services/gateway/parameters/'] },
   {

@@ -1,7 +1,7 @@
 import t from 'tap'
 import { calmMs, calmTiming, runLoop } from '#controller/loop.ts'
 import type { AppError } from '#shared/errors/app-error.ts'
-import { createBell } from '#shared/process/bell.ts'
+import { createWakeup } from '#shared/process/wakeup.ts'
 
 /** Runs a loop that sees 1, 2, 3 … and decides the double of it, without pause until `ticks` have ended. */
 const run = async (ticks: number, of: { act?: (decision: number) => Promise<void> } = {}) => {
@@ -19,7 +19,7 @@ const run = async (ticks: number, of: { act?: (decision: number) => Promise<void
       observe: async () => (turn += 1),
       decide: (seen) => seen * 2,
       act: of.act ?? (async () => {}),
-      bell: { ...createBell(), wait: async () => end() },
+      wakeup: { ...createWakeup(), wait: async () => end() },
       decided: (tick) => told.push(tick),
       failed: (error) => failures.push(error),
     },
@@ -53,7 +53,7 @@ t.test('each tick decides how long to wait for the next', async (t) => {
       observe: async () => 1,
       decide: (seen) => seen,
       act: async () => {},
-      bell: { ...createBell(), wait },
+      wakeup: { ...createWakeup(), wait },
       decided: () => (tickMs += 500),
       failed: () => {},
     },
@@ -93,7 +93,7 @@ t.test('does not act on what it saw while it was being stopped', async (t) => {
       },
       decide: (seen) => seen,
       act: async (decision) => void acted.push(decision),
-      bell: createBell(),
+      wakeup: createWakeup(),
       decided: () => {},
       failed: () => {},
     },

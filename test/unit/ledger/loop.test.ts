@@ -1,5 +1,5 @@
 import t from 'tap'
-import { createBell } from '#shared/process/bell.ts'
+import { createWakeup } from '#shared/process/wakeup.ts'
 import { runLoop } from '#ledger/loop.ts'
 
 t.test('a turn that fails is told, once per outage as the first, and the loop goes on', async (t) => {
@@ -17,7 +17,7 @@ t.test('a turn that fails is told, once per outage as the first, and the loop go
     if (turns === outcomes.length) stop.abort()
     if (outcome === 'fails') throw new Error('away')
   }
-  await runLoop({ name: 'relay', everyMs: () => 0, bell: createBell(), turn, pauseTurns: 0 }, events, stop.signal)
+  await runLoop({ name: 'relay', everyMs: () => 0, wakeup: createWakeup(), turn, pauseTurns: 0 }, events, stop.signal)
   t.equal(turns, 5)
   t.same(told, [
     ['relay', 'SERVER_ERROR', true],
@@ -41,7 +41,7 @@ t.test('the next turn comes at once while there is more to do, and is waited for
   }
   const events = { loopFailed: () => t.fail('no turn fails'), loopRecovered: () => {} }
   await runLoop(
-    { name: 'retention', everyMs: () => 1000, bell: { ring: () => {}, wait }, turn, pauseTurns: 0 },
+    { name: 'retention', everyMs: () => 1000, wakeup: { notify: () => {}, wait }, turn, pauseTurns: 0 },
     events,
     stop.signal,
   )
@@ -64,7 +64,7 @@ t.test(
       return true
     }
     const events = { loopFailed: () => t.fail('no turn fails'), loopRecovered: () => {} }
-    const loop = { name: 'retention', everyMs: () => 60_000, bell: { ring: () => {}, wait }, turn } as const
+    const loop = { name: 'retention', everyMs: () => 60_000, wakeup: { notify: () => {}, wait }, turn } as const
     await runLoop({ ...loop, pauseTurns: 4 }, events, stop.signal)
     const [short = 0, long = 0] = waits
     t.ok(short > 0 && short < long && long <= 1000, `${short} ms, ${long} ms`)

@@ -33,6 +33,8 @@ const recordSpans = () => {
   return recorded
 }
 
+t.teardown(() => trace.disable())
+
 t.test('trace of an end: stages follow each other in their attempt, and storing ends it', async (t) => {
   const recorded = recordSpans()
   const timings = { queue: 500, claim: 10, open: 20, navigate: 300, shoot: 50, store: 40, total: 430, commit: 5 }

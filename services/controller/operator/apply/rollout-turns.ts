@@ -1,14 +1,19 @@
-import type { Clock } from '#controller/kube/clock.ts'
-import { rolloutOf } from './rollout.ts'
+import { createMutationCache, type MutationCache } from '#controller/operator/watch/mutation-cache.ts'
+import type { Informers } from '#controller/operator/watch/informers.ts'
 import type { ObservedDeployment } from '#controller/operator/watch/observed-deployment.ts'
+import type { Clock } from '#controller/kube/clock.ts'
+import { workersName } from '#shared/kube/names.ts'
+import { rolloutOf } from './rollout.ts'
 
 /** Milliseconds after which a Deployment that is still being rolled out, as a paused one is, no longer delays others. */
 const rollingMsMax = 1_800_000
 
-/** Rolls Deployments out one after another. */
+/** Rolls the Deployments of pools out one after another. */
 export type RolloutTurns = {
-  /** The turn to change a Deployment, until disposed; undefined while another holds it, or one of `others` is being rolled out. */
-  readonly take: (others: readonly ObservedDeployment[]) => Disposable | undefined
+  /** The turn to change the Deployment of a pool, until disposed; undefined while another holds it or is being rolled out. */
+  readonly take: (uid: string) => Disposable | undefined
+  /** The Deployments that this process wrote last, by the pool's uid. */
+  readonly written: MutationCache<ObservedDeployment>
 }
 
 /** A rollout that exceeded its progress deadline delays no other. */
@@ -19,15 +24,29 @@ const isRolling = (deployment: ObservedDeployment): boolean => {
 }
 
 /** Creates the turns; none is taken. */
-export const createRolloutTurns = ({ nowMs }: Pick<Clock, 'nowMs'>): RolloutTurns => {
+export const createRolloutTurns = (
+  clock: Clock,
+  informers: Pick<Informers, 'pools' | 'deployment' | 'hasSynced'>,
+): RolloutTurns => {
+  const written = createMutationCache<ObservedDeployment>(clock)
   const since = new Map<string, number>()
   let isTaken = false
+  const rollingBeside = (uid: string) =>
+    informers.pools().flatMap(({ metadata }) => {
+      if (metadata.uid === uid) return []
+      const shown = informers.deployment(workersName(metadata.name))
+      const newest = written.newerThan(metadata.uid, shown?.metadata.resourceVersion) ?? shown
+      return newest && isRolling(newest) ? [newest.metadata.uid] : []
+    })
   return {
-    take: (others) => {
-      const rolling = others.filter(isRolling).map(({ metadata }) => metadata.uid)
-      for (const uid of since.keys()) if (!rolling.includes(uid)) since.delete(uid)
-      for (const uid of rolling) since.set(uid, since.get(uid) ?? nowMs())
-      if (isTaken || rolling.some((uid) => nowMs() - (since.get(uid) ?? 0) < rollingMsMax)) return undefined
+    written,
+    take: (uid) => {
+      if (!informers.hasSynced()) return undefined
+      const nowMs = clock.nowMs()
+      const rolling = rollingBeside(uid)
+      for (const each of since.keys()) if (!rolling.includes(each)) since.delete(each)
+      for (const each of rolling) since.set(each, since.get(each) ?? nowMs)
+      if (isTaken || rolling.some((each) => nowMs - (since.get(each) ?? 0) < rollingMsMax)) return undefined
       isTaken = true
       return { [Symbol.dispose]: () => void (isTaken = false) }
     },

@@ -43,10 +43,10 @@ export const runProxiedPool: RunPool = async (deps, run, stop) => {
   )
   using _jobs = informers.onJobChange((change) => {
     runner.changed(change)
-    run.bell.ring()
+    run.wakeup.notify()
   })
   const { publishState, subscribeToPokes } = proxiedQueue(queue)
-  using _pokes = subscribeToPokes(run.bell)
+  using _pokes = subscribeToPokes(run.wakeup)
   const observe = createProxiedObserver({
     runner,
     reports: subscriptions.reports,
@@ -60,7 +60,7 @@ export const runProxiedPool: RunPool = async (deps, run, stop) => {
       runner,
       policy,
       publishState,
-      bell: run.bell,
+      wakeup: run.wakeup,
       decided: (tick) => {
         run.turned()
         events.decided(tick, policy())

@@ -3,25 +3,20 @@ import { toAppError } from '#shared/errors/app-error.ts'
 import type { Pool } from '#shared/capture/lane.ts'
 import type { BrowserPool } from '#shared/kube/browser-pool.ts'
 import { objectName } from '#shared/kube/names.ts'
-import { type Bell, createBell } from '#shared/process/bell.ts'
+import { type Wakeup, createWakeup } from '#shared/process/wakeup.ts'
 import type { PoolRun, RunPool, TermDeps } from './pool-runner.ts'
 
 /** What loops are run with. */
 export type PoolLoopsDeps = {
   readonly term: TermDeps
   readonly runners: Readonly<Record<Pool, RunPool>>
-  /** Queues the children of the pool of this name to be applied. */
-  readonly applyChildren: (name: string) => void
-  readonly problemOf: (pool: BrowserPool) => string | undefined
 }
 
 type Loop = {
   readonly label: string
   pool: BrowserPool
-  /** Size that was requested while there was no Deployment. */
-  requested: number
   turnedMs: number
-  readonly bell: Bell
+  readonly wakeup: Wakeup
   readonly stop: AbortController
 }
 
@@ -54,7 +49,7 @@ export class PoolLoops implements AsyncDisposable {
     return Math.max(0, ...[...this.#loops.values()].map(({ turnedMs }) => nowMs - turnedMs))
   }
 
-  /** Runs the loops of exactly these pools, each with the pool as given here, and applies the children of new ones. */
+  /** Runs the loops of exactly these pools, each with the pool as given here. */
   run(pools: readonly BrowserPool[]): void {
     const wanted = new Set(pools.map(({ metadata }) => metadata.uid))
     for (const [uid, { stop }] of this.#loops) {
@@ -71,23 +66,12 @@ export class PoolLoops implements AsyncDisposable {
 
   /** Wakes the loop of the pool of this label. */
   wake(label: string): void {
-    for (const loop of this.#loops.values()) if (loop.label === label) loop.bell.ring()
+    for (const loop of this.#loops.values()) if (loop.label === label) loop.wakeup.notify()
   }
 
   /** Wakes the loops of all pools of a kind. */
   wakeKind(kind: Pool): void {
-    for (const { pool, bell } of this.#loops.values()) if (pool.spec.pool === kind) bell.ring()
-  }
-
-  /** The size that was requested while there was no Deployment. */
-  requestedReplicas(uid: string): number {
-    return this.#loops.get(uid)?.requested ?? 0
-  }
-
-  /** Forgets the requested size: there is a Deployment now. */
-  deploymentCreated(uid: string): void {
-    const loop = this.#loops.get(uid)
-    if (loop) loop.requested = 0
+    for (const { pool, wakeup } of this.#loops.values()) if (pool.spec.pool === kind) wakeup.notify()
   }
 
   /** Stops all loops, and waits for their requests in flight. */
@@ -100,16 +84,15 @@ export class PoolLoops implements AsyncDisposable {
     const { uid, name } = pool.metadata
     const { clock } = this.#deps.term
     const stop = new AbortController()
-    const loop = { label: objectName(name), pool, requested: 0, turnedMs: clock.nowMs(), bell: createBell(gapMs), stop }
+    const loop = { label: objectName(name), pool, turnedMs: clock.nowMs(), wakeup: createWakeup(gapMs), stop }
     this.#loops.set(uid, loop)
-    this.#deps.applyChildren(name)
     const running = this.#reconcile(loop)
     this.#running.add(running)
     void running.finally(() => this.#running.delete(running))
   }
 
   async #reconcile(loop: Loop) {
-    const { term, runners, applyChildren, problemOf } = this.#deps
+    const { term, runners } = this.#deps
     const { metadata, spec } = loop.pool
     const { name } = metadata
     using events = term.events.of({ queue: spec.pool, browserpool: name })
@@ -118,7 +101,7 @@ export class PoolLoops implements AsyncDisposable {
     }
     const run: PoolRun = {
       pool: () => loop.pool,
-      bell: loop.bell,
+      wakeup: loop.wakeup,
       turned,
       events: {
         ...events,
@@ -131,11 +114,6 @@ export class PoolLoops implements AsyncDisposable {
           events.tickFailed(error)
         },
       },
-      create: (replicas) => {
-        loop.requested = replicas
-        applyChildren(name)
-      },
-      problem: () => problemOf(loop.pool),
     }
     try {
       await runners[loop.pool.spec.pool](term, run, loop.stop.signal)

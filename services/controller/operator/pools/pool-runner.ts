@@ -1,3 +1,5 @@
+import type { RolloutTurns } from '#controller/operator/apply/rollout-turns.ts'
+import type { OperatorEvents } from '#controller/operator/events.ts'
 import type { PodSettings } from '#controller/operator/manifests/worker-pod.ts'
 import type { PodStarts } from '#controller/operator/pods/pod-starts.ts'
 import type { PoolOccurrence } from '#controller/operator/status/status-change.ts'
@@ -9,7 +11,7 @@ import type { LoopTiming } from '#controller/loop.ts'
 import type { BrowserPool } from '#shared/kube/browser-pool.ts'
 import type { KubeApi } from '#shared/kube/client.ts'
 import type { Clock } from '#controller/kube/clock.ts'
-import type { Bell } from '#shared/process/bell.ts'
+import type { Wakeup } from '#shared/process/wakeup.ts'
 import type { Queue } from '#shared/queue/connection.ts'
 
 /** What the loops of all pools work with during one term. */
@@ -25,6 +27,8 @@ export type TermDeps = {
   readonly statuses: Pick<StatusWriter, 'write' | 'withLatestStatus'>
   readonly occurred: (pool: BrowserPool, occurrence: PoolOccurrence) => void
   readonly events: ControllerEvents
+  readonly applyFailed: OperatorEvents['applyFailed']
+  readonly turns: RolloutTurns
   readonly settings: PodSettings
   readonly timing: LoopTiming
 }
@@ -36,12 +40,8 @@ export type PoolRun = {
   readonly events: PoolEvents
   /** To be called at the end of each reconciliation that none of the events reports. */
   readonly turned: () => void
-  readonly bell: Bell
-  /** Creates the pool's Deployment, with at least this many workers. */
-  readonly create: (replicas: number) => void
-  /** Why the pool's children cannot be applied. */
-  readonly problem: () => string | undefined
+  readonly wakeup: Wakeup
 }
 
-/** Reconciles the size of one pool until `stop` aborts. */
+/** Reconciles one pool, shape and size, until `stop` aborts. */
 export type RunPool = (deps: TermDeps, run: PoolRun, stop: AbortSignal) => Promise<void>

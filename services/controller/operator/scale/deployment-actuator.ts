@@ -29,8 +29,6 @@ export type DeploymentActuatorDeps = {
   readonly clock: Clock
   readonly informers: Pick<Informers, 'namespace' | 'deployment' | 'podsOf' | 'assertFresh'>
   readonly podStarts: Pick<PodStarts, 'ageMs' | 'troubleOf' | 'wasReady' | 'startsOf'>
-  /** Creates the Deployment, with at least this many workers. */
-  readonly create: (replicas: number) => void
   readonly notice: (notice: DeploymentNotice) => void
 }
 
@@ -158,8 +156,8 @@ export const createDeploymentActuator = (deps: DeploymentActuatorDeps, pool: str
     },
     start: async (total) => {
       const deployment = informers.deployment(name)
-      if (!deployment) return deps.create(total)
-      if (size.of(deployment) < total) await size.set(deployment, total)
+      // It is being created: the size follows when the informer shows it.
+      if (deployment && size.of(deployment) < total) await size.set(deployment, total)
     },
     stop: async (names) => {
       const leaving = presentOf(names)

@@ -4,31 +4,20 @@ import { calmTiming, runLoop } from '#controller/loop.ts'
 import { createObserver } from '#controller/observe.ts'
 import type { Decision, Depth, Observation } from '#controller/pool.ts'
 import type { BrowserPool } from '#shared/kube/browser-pool.ts'
-import { appliedAnnotation, objectName, workersName } from '#shared/kube/names.ts'
+import { objectName, workersName } from '#shared/kube/names.ts'
 import { poolDepth } from '#shared/queue/streams.ts'
-import { deploymentFields } from '#controller/operator/manifests/deployment.ts'
+import { type Children, createChildren } from '#controller/operator/apply/children.ts'
 import { createDeploymentActuator, type DeploymentNotice } from './deployment-actuator.ts'
 import type { PoolRun, RunPool, TermDeps } from '#controller/operator/pools/pool-runner.ts'
 import { policyOf } from './pool-policy.ts'
 import { createRolloutFollower, type Rollout } from '#controller/operator/apply/rollout.ts'
-import type { PodWorkerList } from '#controller/operator/pods/list-workers.ts'
+import { type PodWorkerList, presentPods } from '#controller/operator/pods/list-workers.ts'
 import { isReady } from '#controller/operator/watch/observed-pod.ts'
 import type { PoolOccurrence } from '#controller/operator/status/status-change.ts'
+import type { StatusParts } from '#controller/operator/status/conditions.ts'
 import { poolStatus } from '#controller/operator/status/pool-status.ts'
-import type { PodSettings } from '#controller/operator/manifests/worker-pod.ts'
 
 type PoolFacts = Pick<PodWorkerList, 'troubles' | 'isRollingOut' | 'isRolloutStalled' | 'hasSurplus' | 'provisionMs'>
-
-/** The hash of what is applied to a pool's Deployment, computed once for each pool object. */
-const createAppliedHash = (settings: PodSettings) => {
-  let last: { readonly pool: BrowserPool; readonly hash: string | undefined } | undefined
-  return (pool: BrowserPool) => {
-    if (last?.pool !== pool) {
-      last = { pool, hash: deploymentFields(pool, settings).metadata?.annotations?.[appliedAnnotation] }
-    }
-    return last.hash
-  }
-}
 
 const noFacts: PoolFacts = {
   troubles: new Map(),
@@ -47,17 +36,16 @@ export const runPool: RunPool = async (deps, run, stop) => {
   let facts: PoolFacts = noFacts
   let why = ''
   let isCalm = false
-  const appliedHash = createAppliedHash(deps.settings)
+  const children = childrenOf(deps, run)
   const followRollout = createRolloutFollower()
   // Nothing is applied to a paused pool.
   const rollout = (pool: BrowserPool): Rollout =>
-    pool.spec.paused ? 'complete' : followRollout(informers.deployment(workersName(metadata.name)), appliedHash(pool))
+    pool.spec.paused
+      ? 'complete'
+      : followRollout(informers.deployment(workersName(metadata.name)), children.appliedHash(pool))
 
   const notice = (of: DeploymentNotice) => deps.occurred(run.pool(), occurrenceOf(of, why))
-  const actuator = createDeploymentActuator(
-    { api, clock, informers, podStarts, create: run.create, notice },
-    metadata.name,
-  )
+  const actuator = createDeploymentActuator({ api, clock, informers, podStarts, notice }, metadata.name)
   const list = async () => {
     const newest = await actuator.list()
     facts = newest
@@ -87,18 +75,21 @@ export const runPool: RunPool = async (deps, run, stop) => {
   await subscriptions.waitForSync(kind, readyPods, stop)
   await runLoop<Observation, Decision>(
     {
-      observe,
+      observe: async () => {
+        await children.reconcile(run.pool())
+        return observe()
+      },
       decide: (seen) => holdDuringRollout(decide(seen), facts),
       act: (decision) => {
         why = decision.reason
         if (decision.kind === 'drain') deps.occurred(run.pool(), draining(decision.pods))
         return applyDecision({ actuator, queue, pool: kind }, decision)
       },
-      bell: run.bell,
+      wakeup: run.wakeup,
       decided: (tick) => {
-        isCalm = tick.decision.kind === 'hold' && tick.decision.reason === 'fixed'
+        isCalm = tick.decision.kind === 'hold' && tick.decision.reason === 'fixed' && !children.isPending()
         run.events.decided(tick, policy())
-        writeStatus(deps, run, { ...tick, ...facts, rollout: rollout(run.pool()) })
+        writeStatus(deps, run.pool(), { ...tick, ...facts, rollout: rollout(run.pool()), problem: children.problem() })
       },
       failed: run.events.tickFailed,
       took: run.events.reconciled,
@@ -108,24 +99,34 @@ export const runPool: RunPool = async (deps, run, stop) => {
   )
 }
 
-type TickStatus = PoolFacts & { readonly seen: Observation; readonly decision: Decision; readonly rollout: Rollout }
+const childrenOf = (
+  { api, clock, informers, turns, settings, occurred, applyFailed }: TermDeps,
+  run: PoolRun,
+): Children =>
+  createChildren({
+    api,
+    clock,
+    informers,
+    turns,
+    settings,
+    firstReplicas: ({ metadata, spec }) => {
+      const { size, min } = policyOf(spec)
+      // Pods that an older Deployment has left are adopted by this one, which would remove those beyond its size at once.
+      const present = presentPods(informers.podsOf(objectName(metadata.name))).length
+      return Math.max(size === 'by-queue' ? min : size, present)
+    },
+    created: (replicas) => {
+      const note = `Created a Deployment of ${replicas === 1 ? '1 worker' : `${replicas} workers`}.`
+      occurred(run.pool(), { type: 'Normal', reason: 'Created', action: 'Create', note })
+    },
+    failed: (error, retryMs) => applyFailed(run.pool().metadata.name, error, retryMs),
+  })
 
-const writeStatus = ({ statuses, clock, settings }: TermDeps, run: PoolRun, of: TickStatus) => {
-  const pool = run.pool()
-  const { seen, decision, troubles, isRollingOut, provisionMs, rollout } = of
-  const parts = {
-    seen,
-    decision,
-    troubles,
-    isRollingOut,
-    provisionMs,
-    rollout,
-    problem: run.problem(),
-    instance: settings.instance,
-    at: clock.date(),
-  }
-  statuses.write(pool, poolStatus({ pool: statuses.withLatestStatus(pool), ...parts }))
-}
+const writeStatus = (
+  { statuses, clock, settings: { instance } }: TermDeps,
+  pool: BrowserPool,
+  of: Omit<StatusParts, 'pool' | 'instance' | 'at'>,
+) => statuses.write(pool, poolStatus({ ...of, pool: statuses.withLatestStatus(pool), instance, at: clock.date() }))
 
 const occurrenceOf = (notice: DeploymentNotice, why: string): PoolOccurrence => {
   if (notice.kind === 'deleted') {

@@ -165,7 +165,7 @@ export class StatusWriter implements AsyncDisposable {
     entry.change = 'nothing'
     entry.writtenMs = clock.nowMs()
     try {
-      const { metadata } = await apply<BrowserPool>(api, ref, { status }, this.#stop.signal)
+      const { metadata } = await apply<BrowserPool>(api, ref, { status }, { signal: this.#stop.signal })
       this.#own.remember(uid, metadata.resourceVersion, status)
       entry.failures = 0
       for (const occurrence of occurrencesOf(before, status)) occurred(pool, occurrence)

@@ -1,7 +1,6 @@
-import { appliedAnnotation } from '#shared/kube/names.ts'
+import { appliedAnnotation, fieldOwner } from '#shared/kube/names.ts'
 import type { KubeObject, Resource } from '#shared/kube/resource.ts'
-import { excessEntry, hasForeignSpec, isOurs, type ManagedFields } from './managed-fields.ts'
-import { hashOf, type ObservedCondition, pick, trimCondition } from './observed-object.ts'
+import { type ObservedCondition, pick, trimCondition } from './observed-object.ts'
 
 /** The kind Deployment. */
 export const deployments: Resource = { apiVersion: 'apps/v1', kind: 'Deployment', plural: 'deployments' }
@@ -30,12 +29,10 @@ export type ObservedChild = KubeObject & {
   readonly metadata: Metadata
   /** The BrowserPool that it belongs to, by uid. */
   readonly owner?: string
-  /** Hash of what the controller applied last; undefined where the controller manages no field of it. */
+  /** Hash of what the controller applied last. */
   readonly applied?: string
-  /** Hash of its spec, without the size of a Deployment. */
-  readonly specHash: string
-  /** Whether another field manager owns a part of the spec. */
-  readonly hasForeignSpec: boolean
+  /** Whether the manager of everything else owns the size, which it then would remove by leaving it out. */
+  readonly ownsReplicas: boolean
 }
 
 /** Selector of a Deployment's pods. */
@@ -46,8 +43,6 @@ export type LabelSelector = {
 
 /** The part of a Deployment that is read. */
 export type ObservedDeployment = ObservedChild & {
-  /** The entry of its managed fields that has to be reduced; see `excessEntry`. */
-  readonly excessEntry?: number
   readonly replicas: number
   readonly selector: LabelSelector
   readonly status: {
@@ -62,7 +57,11 @@ type RawChild = KubeObject & {
   readonly metadata: Metadata & {
     readonly annotations?: Readonly<Record<string, string>>
     readonly ownerReferences?: readonly Owner[]
-    readonly managedFields?: ManagedFields
+    readonly managedFields?: readonly {
+      readonly manager?: string
+      readonly subresource?: string
+      readonly fieldsV1?: { readonly 'f:spec'?: object }
+    }[]
   }
   readonly spec?: { readonly replicas?: number; readonly selector?: LabelSelector; readonly [field: string]: unknown }
   readonly status?: ObservedDeployment['status']
@@ -70,10 +69,10 @@ type RawChild = KubeObject & {
 
 /** Trims an object that the controller applies to what is read. */
 export const trimChild = (object: KubeObject): ObservedChild => {
-  const { metadata, spec = {} } = object as RawChild
+  const { metadata } = object as RawChild
   const { managedFields = [] } = metadata
   const owner = metadata.ownerReferences?.find(({ controller }) => controller)?.uid
-  const applied = isOurs(managedFields) ? metadata.annotations?.[appliedAnnotation] : undefined
+  const applied = metadata.annotations?.[appliedAnnotation]
   return {
     metadata: pick(metadata, [
       'name',
@@ -86,8 +85,10 @@ export const trimChild = (object: KubeObject): ObservedChild => {
     ]),
     ...(owner !== undefined && { owner }),
     ...(applied !== undefined && { applied }),
-    specHash: hashOf({ ...spec, replicas: undefined }),
-    hasForeignSpec: hasForeignSpec(managedFields),
+    ownsReplicas: managedFields.some(
+      ({ manager, subresource, fieldsV1 }) =>
+        manager === fieldOwner && !subresource && 'f:replicas' in (fieldsV1?.['f:spec'] ?? {}),
+    ),
   }
 }
 
@@ -95,11 +96,9 @@ const keptConditions = ['ReplicaFailure', 'Progressing']
 
 /** Trims a Deployment to what is read. */
 export const trimDeployment = (object: KubeObject): ObservedDeployment => {
-  const { metadata, spec, status = {} } = object as RawChild
-  const excess = excessEntry(metadata.managedFields ?? [])
+  const { spec, status = {} } = object as RawChild
   return {
     ...trimChild(object),
-    ...(excess !== undefined && { excessEntry: excess }),
     replicas: spec?.replicas ?? 1,
     selector: spec?.selector ?? {},
     status: {

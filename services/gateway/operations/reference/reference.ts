@@ -1,4 +1,5 @@
 import { AppError } from '#shared/errors/app-error.ts'
+import type { Context } from '#gateway/context.ts'
 import { type Answer, isUnchanged } from '#gateway/http/answer.ts'
 import type { Exchange } from '#gateway/http/exchange.ts'
 import { type AnswerDoc, emptyAnswer, headerParameter } from '#gateway/openapi/contract.ts'
@@ -47,7 +48,7 @@ export const showOpenapi = operation({
     answerStaticDocument(exchange, reference.document(), { 'content-type': 'application/json; charset=utf-8' }),
 })
 
-/** The interface as a page, which may load nothing and run nothing. Parameters are ignored. */
+/** The interface as a page, which loads its script and the document from beside it, and may call the service alone. */
 export const showDocs = operation({
   name: 'docs',
   method: 'GET',
@@ -59,11 +60,17 @@ export const showDocs = operation({
   parameters,
   answers: answersOf('The page.', 'text/html', { type: 'string' }),
   errors,
-  run: async ({ reference }, exchange) =>
+  run: async ({ reference, publicUrl }, exchange) =>
     answerStaticDocument(exchange, reference.page(), {
       'content-type': 'text/html; charset=utf-8',
-      'content-security-policy':
-        "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+      'content-security-policy': `default-src 'none'; script-src 'self'; style-src 'unsafe-inline'; img-src data: blob:; connect-src 'self' ${new URL(publicUrl()).origin}; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`,
       'referrer-policy': 'no-referrer',
     }),
 })
+
+/** The script of the page, which is no operation of the interface. Compressed for everybody: no browser lacks gzip. */
+export const showScript = async ({ reference }: Context, exchange: Exchange): Promise<Answer> =>
+  answerStaticDocument(exchange, await reference.script(), {
+    'content-type': 'text/javascript; charset=utf-8',
+    'content-encoding': 'gzip',
+  })

@@ -41,7 +41,7 @@ const run = async (seen: readonly Partial<ProxiedObservation>[], isPaused = fals
       },
       policy: () => ({ isPaused, max: 10, spares: 0, revision: 'new' }),
       publishState: (state) => void states.push(state),
-      bell: { ring: () => {}, wait: async () => (left.length === 0 ? stop.abort() : undefined) },
+      wakeup: { notify: () => {}, wait: async () => (left.length === 0 ? stop.abort() : undefined) },
       decided: () => {},
       failed: (error) => void failures.push(error),
     },
@@ -106,7 +106,7 @@ t.test('looks again after a poke, which stands for all captures of a tenth of a 
       return { [Symbol.dispose]: () => {} }
     },
   })
-  using _pokes = subscribeToPokes({ ring: () => rings.push(rings.length) })
+  using _pokes = subscribeToPokes({ notify: () => rings.push(rings.length) })
   poke()
   t.equal(rings.length, 1)
   await eventually(() => rings.length === 3)

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { createBell } from '#shared/process/bell.ts'
+import { createWakeup } from '#shared/process/wakeup.ts'
 import { createEvents } from '#ledger/events.ts'
 import { applyDeliveries, takeTogether } from '#ledger/reports/consume-reports.ts'
 import type { Database, Sql } from '#shared/db/connection.ts'
@@ -35,7 +35,7 @@ const setUp = (refusal: { poison: string; code: ErrorCode }) => {
     database: { query, transaction },
     queue: { publish: () => {} },
     events: createEvents(createLogger({ service: 'ledger', level: 'silent' }), createMetrics('ledger')),
-    relayBell: createBell(),
+    relayWakeup: createWakeup(),
   }
   const begun = (digit: number) => {
     const id = idOf(digit)

@@ -70,7 +70,7 @@ const cases: { name: string; capture: JudgedCapture; reports: Report[]; want: ob
     name: 'a start makes a pending capture begin',
     capture: pending,
     reports: [started(1)],
-    want: { change: { attempts: 1, unendedStarts: 1, begins: true, end: undefined }, tells: false },
+    want: { change: { attempts: 1, unendedStarts: 1, begins: true, end: undefined }, notifies: false },
   },
   { name: 'the same start again changes nothing', capture: processing, reports: [started(1)], want: nothing },
   {
@@ -89,7 +89,7 @@ const cases: { name: string; capture: JudgedCapture; reports: Report[]; want: ob
     name: 'an attempt that is handed back does not count, and its capture stays in processing',
     capture: processing,
     reports: [started(1, 'handed-back')],
-    want: { change: { attempts: 0, unendedStarts: 0, begins: false, end: undefined }, tells: false },
+    want: { change: { attempts: 0, unendedStarts: 0, begins: false, end: undefined }, notifies: false },
   },
   {
     name: 'begun and handed back in one batch changes nothing',
@@ -119,13 +119,13 @@ const cases: { name: string; capture: JudgedCapture; reports: Report[]; want: ob
     name: 'a capture that no worker can read fails by us',
     capture: pending,
     reports: [started(1, 'unreadable')],
-    want: { change: { attempts: 0, end: { status: 'failed', code: 'JOB_FAILED' } }, tells: true },
+    want: { change: { attempts: 0, end: { status: 'failed', code: 'JOB_FAILED' } }, notifies: true },
   },
   {
     name: 'start and result in one batch end the capture at once',
     capture: pending,
     reports: [started(1), success(1)],
-    want: { change: { attempts: 1, unendedStarts: 0, begins: true, end: wins }, tells: true },
+    want: { change: { attempts: 1, unendedStarts: 0, begins: true, end: wins }, notifies: true },
   },
   {
     name: 'a result that comes before its start implies it',
@@ -137,13 +137,13 @@ const cases: { name: string; capture: JudgedCapture; reports: Report[]; want: ob
     name: 'the latest attempt may fail the capture, and its text loses what PostgreSQL cannot hold',
     capture: processing,
     reports: [failure(1)],
-    want: { change: { end: { status: 'failed', code: 'TIMEOUT', message: 'slow' } }, tells: true },
+    want: { change: { end: { status: 'failed', code: 'TIMEOUT', message: 'slow' } }, notifies: true },
   },
   {
     name: 'the failure of an earlier attempt is ignored',
     capture: { ...processing, attempts: 2, unendedStarts: 2 },
     reports: [failure(1)],
-    want: { ...nothing, ignored: ['late_failure'], tells: false },
+    want: { ...nothing, ignored: ['late_failure'], notifies: false },
   },
   {
     name: 'the success of an earlier attempt counts',
@@ -155,7 +155,7 @@ const cases: { name: string; capture: JudgedCapture; reports: Report[]; want: ob
     name: 'a result without the token of the capture is ignored',
     capture: processing,
     reports: [success(1, { token: 'other' }), failure(1, 'other')],
-    want: { ...nothing, ignored: ['token', 'token'], tells: false },
+    want: { ...nothing, ignored: ['token', 'token'], notifies: false },
   },
   {
     name: 'what a worker of another pool says is ignored, whatever it is',
@@ -164,25 +164,25 @@ const cases: { name: string; capture: JudgedCapture; reports: Report[]; want: ob
       ...each,
       pool: 'stealth',
     })),
-    want: { ...nothing, ignored: ['pool', 'pool', 'pool', 'pool'], tells: false },
+    want: { ...nothing, ignored: ['pool', 'pool', 'pool', 'pool'], notifies: false },
   },
   {
     name: 'an object of another capture is ignored',
     capture: processing,
     reports: [success(1, { objectKey: keyOf('a', '33333333-3333-4333-8333-333333333333') })],
-    want: { ...nothing, ignored: ['object_key'], tells: false },
+    want: { ...nothing, ignored: ['object_key'], notifies: false },
   },
   {
     name: 'the same success again is told again, and nothing is removed',
     capture: completed,
     reports: [success(1)],
-    want: { ...nothing, tells: true },
+    want: { ...nothing, notifies: true },
   },
   {
     name: 'a later success with another object has lost',
     capture: completed,
     reports: [success(2, { objectKey: keyOf('b') })],
-    want: { ...nothing, losers: [keyOf('b')], tells: true },
+    want: { ...nothing, losers: [keyOf('b')], notifies: true },
   },
   {
     name: 'of two successes in one batch the first wins',
@@ -194,7 +194,7 @@ const cases: { name: string; capture: JudgedCapture; reports: Report[]; want: ob
     name: 'what failed stays failed, and a success after it has lost',
     capture: failed,
     reports: [failure(1), success(2, { objectKey: keyOf('b') })],
-    want: { ...nothing, losers: [keyOf('b')], tells: true },
+    want: { ...nothing, losers: [keyOf('b')], notifies: true },
   },
   { name: 'what completed stays completed', capture: completed, reports: [failure(1), started(2)], want: nothing },
   {

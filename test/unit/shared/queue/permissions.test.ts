@@ -11,17 +11,17 @@ t.test('every pool has an account of its own, with one user', async (t) => {
 })
 
 t.test('no subject of a pool belongs to another, or to all', async (t) => {
-  const subjects = poolAccounts.flatMap(({ pulls, tells, hears }) => [...pulls, ...tells, ...hears])
+  const subjects = poolAccounts.flatMap(({ pulls, publishes, subscribes }) => [...pulls, ...publishes, ...subscribes])
   t.equal(new Set(subjects).size, subjects.length)
-  for (const [place, { pulls, tells, hears }] of poolAccounts.entries()) {
+  for (const [place, { pulls, publishes, subscribes }] of poolAccounts.entries()) {
     const ofPool = new RegExp(`[.]${pools[place]}[.-]`)
-    for (const subject of [...pulls, ...tells, ...hears]) t.match(subject, ofPool)
+    for (const subject of [...pulls, ...publishes, ...subscribes]) t.match(subject, ofPool)
   }
 })
 
 t.test("a pool's user may do what its account reaches, hear its own answers, and nothing else", async (t) => {
-  for (const { user, pulls, tells, hears } of poolAccounts) {
-    t.strictSame(user.publish, [...pulls, ...tells])
-    t.strictSame(user.subscribe, [...hears, `_INBOX_${user.name}.>`])
+  for (const { user, pulls, publishes, subscribes } of poolAccounts) {
+    t.strictSame(user.publish, [...pulls, ...publishes])
+    t.strictSame(user.subscribe, [...subscribes, `_INBOX_${user.name}.>`])
   }
 })

@@ -12,7 +12,6 @@ const setUp = () => {
   const clock = createHandClock()
   const log: string[] = []
   const runs = new Map<string, PoolRun>()
-  const applied: string[] = []
   const state = { throws: false }
   const runner = async (_deps: TermDeps, run: PoolRun, stop: AbortSignal) => {
     const { name } = run.pool().metadata
@@ -20,7 +19,7 @@ const setUp = () => {
     runs.set(name, run)
     if (state.throws) throw new Error('broken')
     while (!stop.aborted) {
-      await run.bell.wait(60_000, stop)
+      await run.wakeup.wait(60_000, stop)
       log.push(`turn ${name}`)
     }
     log.push(`end ${name}`)
@@ -29,11 +28,9 @@ const setUp = () => {
   const loops = new PoolLoops({
     term: { clock, events } as unknown as TermDeps,
     runners: { standard: runner, stealth: runner, proxied: runner },
-    applyChildren: (name) => applied.push(name),
-    problemOf: ({ metadata }) => `problem of ${metadata.uid}`,
   })
   t.teardown(() => loops[Symbol.asyncDispose]())
-  return { clock, log, runs, applied, state, loops }
+  return { clock, log, runs, state, loops }
 }
 
 const rung = async (log: readonly string[], line: string) => {
@@ -42,10 +39,9 @@ const rung = async (log: readonly string[], line: string) => {
 }
 
 t.test('pool loops: each reconciled pool has one, which ends with it', async (t) => {
-  const { loops, log, applied } = setUp()
+  const { loops, log } = setUp()
   loops.run([poolObject('a'), poolObject('b')])
   loops.run([poolObject('a'), poolObject('b')])
-  t.strictSame(applied, ['a', 'b'], 'what belongs to it is brought about')
   t.strictSame(log, ['begin a', 'begin b'])
   t.equal(loops.size, 2)
   loops.run([poolObject('b')])
@@ -68,7 +64,6 @@ t.test("pool loops: a loop sees the pool's newest state", async (t) => {
   loops.run([poolObject('a', { replicas: 1 })])
   loops.run([poolObject('a', { replicas: 7 })])
   t.equal(replicas(runs.get('a')?.pool()), 7)
-  t.equal(runs.get('a')?.problem(), 'problem of uid-a')
 })
 
 t.test('pool loops: a pool and a kind can be woken', async (t) => {
@@ -79,17 +74,6 @@ t.test('pool loops: a pool and a kind can be woken', async (t) => {
   loops.wakeKind('stealth')
   await rung(log, 'turn b')
   t.equal(log.filter((line) => line === 'turn a').length, 1)
-})
-
-t.test('pool loops: the size that is requested without a Deployment is remembered, and one is created', async (t) => {
-  const { loops, runs, applied } = setUp()
-  loops.run([poolObject('a')])
-  t.equal(loops.requestedReplicas('uid-a'), 0)
-  runs.get('a')?.create(4)
-  t.equal(loops.requestedReplicas('uid-a'), 4)
-  loops.deploymentCreated('uid-a')
-  t.equal(loops.requestedReplicas('uid-a'), 0, 'until it is there')
-  t.strictSame(applied, ['a', 'a'])
 })
 
 t.test('pool loops: a stalled one is noticed', async (t) => {

@@ -16,7 +16,6 @@ const lowest = { [deletionCostAnnotation]: '-2147483647' }
 const setUp = (parts: DeploymentParts | undefined = {}, pods: ObservedPod[] = []) => {
   const clock = createHandClock()
   const writes: string[] = []
-  const created: number[] = []
   const notices: DeploymentNotice[] = []
   const world = {
     deployment: trimDeployment(deploymentObject('web', parts)) as ReturnType<typeof trimDeployment> | undefined,
@@ -61,7 +60,6 @@ const setUp = (parts: DeploymentParts | undefined = {}, pods: ObservedPod[] = []
         wasReady: ({ metadata }) => metadata.name !== stuck,
         startsOf: () => ({ starts: { ready: 0, failed: 0 }, startMs: undefined, provisionMs: undefined }),
       },
-      create: (replicas) => created.push(replicas),
       notice: (notice) => notices.push(notice),
     },
     'web',
@@ -70,7 +68,7 @@ const setUp = (parts: DeploymentParts | undefined = {}, pods: ObservedPod[] = []
   const show = (of: DeploymentParts) => {
     world.deployment = trimDeployment(deploymentObject('web', { version: String(world.version), ...of }))
   }
-  return { clock, world, writes, created, notices, actuator, show }
+  return { clock, world, writes, notices, actuator, show }
 }
 
 const pods = (count: number, parts: PodParts = {}) =>
@@ -89,12 +87,11 @@ t.test('Deployment actuator: start sets the size, once, and never reduces it', a
   t.strictSame(notices, [{ kind: 'scaled', from: 2, to: 5 }])
 })
 
-t.test('Deployment actuator: start creates a missing Deployment with that size', async (t) => {
-  const { actuator, world, writes, created } = setUp()
+t.test('Deployment actuator: start waits for a Deployment that is being created', async (t) => {
+  const { actuator, world, writes } = setUp()
   world.deployment = undefined
   await actuator.start(5)
   t.strictSame(writes, [])
-  t.strictSame(created, [5])
 })
 
 t.test('Deployment actuator: a written size counts before the informer shows it, for ten seconds', async (t) => {

@@ -2,7 +2,7 @@ import t from 'tap'
 import { holdDuringRollout, runPool } from '#controller/operator/scale/run-pool.ts'
 import type { PoolRun, TermDeps } from '#controller/operator/pools/pool-runner.ts'
 import type { Decision } from '#controller/pool.ts'
-import { createBell } from '#shared/process/bell.ts'
+import { createWakeup } from '#shared/process/wakeup.ts'
 import { eventually } from '#test/helpers/eventually.ts'
 import { createHandClock } from '#test/helpers/hand-clock.ts'
 import { podSettings, poolObject } from '#test/helpers/kube-objects.ts'
@@ -23,7 +23,10 @@ const startLoop = (synced: Promise<void>) => {
         lists += 1
       },
       deployment: () => undefined,
+      budget: () => undefined,
     },
+    turns: { written: { newerThan: () => undefined } },
+    applyFailed: () => {},
     podStarts: {
       onWorker: () => ({ [Symbol.dispose]: () => {} }),
       startsOf: () => ({ starts: { ready: 0, failed: 0 }, startMs: undefined, provisionMs: undefined }),
@@ -39,11 +42,9 @@ const startLoop = (synced: Promise<void>) => {
   const pool = poolObject('web', { autoscaling: { enabled: false } })
   const run = {
     pool: () => pool,
-    bell: createBell(1),
+    wakeup: createWakeup(1),
     events,
     turned: () => {},
-    create: () => {},
-    problem: () => undefined,
   }
   const stop = new AbortController()
   const running = runPool(deps as unknown as TermDeps, run as unknown as PoolRun, stop.signal)

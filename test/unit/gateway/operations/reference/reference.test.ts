@@ -1,3 +1,4 @@
+import { gunzipSync } from 'node:zlib'
 import t, { type Test } from 'tap'
 import { createApp } from '#gateway/app.ts'
 import { createTestContext } from '#test/helpers/gateway-context.ts'
@@ -18,17 +19,27 @@ t.test('the document names the public address, whatever the request says', async
   }
 })
 
-t.test('the page may load and run nothing', async (t) => {
+t.test('docs page: loads its script from beside it and calls the service alone', async (t) => {
   const get = start(t)
-  const answer = await get('/v1/docs')
-  t.match([answer.statusCode, answer.headers['content-type']], [200, 'text/html; charset=utf-8'])
-  t.match(answer.headers['content-security-policy'], /^default-src 'none'; style-src 'unsafe-inline';/)
-  t.match(answer.body, '<title>Shutterfleet API reference</title>')
+  for (const prefix of ['/v1', '/api/v1']) {
+    const answer = await get(`${prefix}/docs`)
+    t.match([answer.statusCode, answer.headers['content-type']], [200, 'text/html; charset=utf-8'])
+    t.equal(
+      answer.headers['content-security-policy'],
+      "default-src 'none'; script-src 'self'; style-src 'unsafe-inline'; img-src data: blob:; connect-src 'self' https://shots.example; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+    )
+    t.match(answer.body, '<title>Shutterfleet API reference</title>')
+    const [, script = ''] = /<script src="([^"]+)"><\/script>/.exec(answer.body) ?? []
+    const { pathname } = new URL(script, `http://x${prefix}/docs`)
+    const { statusCode, headers, rawPayload } = await get(pathname)
+    t.match([statusCode, headers['content-type']], [200, /^text\/javascript/])
+    t.match(gunzipSync(rawPayload).toString(), "Scalar.createApiReference('#reference'")
+  }
 })
 
 t.test('a client that has it gets 304', async (t) => {
   const get = start(t)
-  for (const path of ['/v1/openapi.json', '/v1/docs']) {
+  for (const path of ['/v1/openapi.json', '/v1/docs', '/v1/docs/reference.js']) {
     const { etag = '' } = (await get(path)).headers
     const again = await get(path, { 'if-none-match': etag })
     t.same([again.statusCode, again.body, again.headers['etag']], [304, '', etag])

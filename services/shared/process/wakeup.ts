@@ -1,13 +1,13 @@
-/** Wakes the one loop that waits at it. A ring while nobody waits is kept, but only once. */
-export type Bell = {
-  readonly ring: () => void
-  /** Resolves at the next ring, or a kept one, after `boundMs`, or once `stop` aborts. */
+/** Wakes the one loop that waits for it. A notification while nobody waits is kept, but only once. */
+export type Wakeup = {
+  readonly notify: () => void
+  /** Resolves at the next notification, or a kept one, after `boundMs`, or once `stop` aborts. */
   readonly wait: (boundMs: number, stop: AbortSignal) => Promise<void>
 }
 
-/** Makes a bell. It wakes no earlier than `gapMs` after the wait began, however often it is rung, unless stopped. */
-export const createBell = (gapMs = 0): Bell => {
-  let rung = false
+/** A wait takes at least `gapMs`, however often the wakeup is notified, unless stopped. */
+export const createWakeup = (gapMs = 0): Wakeup => {
+  let isNotified = false
   let wake = () => {}
 
   const sleep = async (ms: number, stop: AbortSignal, isOver: () => boolean) => {
@@ -25,14 +25,14 @@ export const createBell = (gapMs = 0): Bell => {
   }
 
   return {
-    ring: () => {
-      rung = true
+    notify: () => {
+      isNotified = true
       wake()
     },
     wait: async (boundMs, stop) => {
       if (gapMs > 0) await sleep(gapMs, stop, () => false)
-      await sleep(Math.max(0, boundMs - gapMs), stop, () => rung)
-      rung = false
+      await sleep(Math.max(0, boundMs - gapMs), stop, () => isNotified)
+      isNotified = false
     },
   }
 }

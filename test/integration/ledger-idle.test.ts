@@ -1,5 +1,5 @@
 import t from 'tap'
-import { createQuiet, type Quiet } from '#ledger/quiet.ts'
+import { createIdleMonitor, type IdleMonitor } from '#ledger/idle-monitor.ts'
 import { startedCodec } from '#shared/queue/messages.ts'
 import { publishStored } from '#shared/queue/stored.ts'
 import { nudgeSubject, startedSubject } from '#shared/queue/subjects.ts'
@@ -13,12 +13,12 @@ const on = await (async () => {
   return { server, nats }
 })()
 
-const deaf: Quiet = { isQuiet: () => true, counted: () => {}, wake: () => {}, rouse: () => {} }
+const alwaysIdle: IdleMonitor = { isIdle: () => true, observe: () => {}, markBusy: () => {}, subscribe: () => {} }
 
 t.test(
-  'a quiet ledger that hears of nothing publishes what was accepted, and takes away what was deleted',
+  'idle ledger: without nudges and reports it still publishes accepted captures and removes deleted ones',
   async (t) => {
-    const { database, queue, tenant } = await startLedger(t, on, { quiet: deaf })
+    const { database, queue, tenant } = await startLedger(t, on, { idleMonitor: alwaysIdle })
     const capture = await accept({ database, tenant })
     await eventually(async () => (await standing(queue, capture)) !== undefined, { what: 'it is published' })
     await database.query('select delete_capture($1, $2)', [capture.id, capture.accountId])
@@ -26,22 +26,22 @@ t.test(
   },
 )
 
-t.test('a nudge and the report of a worker wake a quiet ledger', async (t) => {
+t.test('idle ledger: a nudge and the report of a worker make it busy', async (t) => {
   let nowMs = 0
-  const quiet = createQuiet(() => nowMs)
-  const { database, queue, tenant } = await startLedger(t, on, { quiet })
-  const isQuiet = (wanted: boolean) =>
-    eventually(() => quiet.isQuiet() === wanted, { what: wanted ? 'it is quiet' : 'it is awake' })
+  const idleMonitor = createIdleMonitor(() => nowMs)
+  const { database, queue, tenant } = await startLedger(t, on, { idleMonitor })
+  const isIdle = (wanted: boolean) =>
+    eventually(() => idleMonitor.isIdle() === wanted, { what: wanted ? 'it is idle' : 'it is busy' })
   nowMs += 10_000
-  await isQuiet(true)
+  await isIdle(true)
   queue.publish(nudgeSubject, new Uint8Array())
-  await isQuiet(false)
+  await isIdle(false)
   nowMs += 10_000
-  await isQuiet(true)
+  await isIdle(true)
   const { id } = await accept({ database, tenant })
   // A report that comes before any count has seen the capture, or after: both wake it.
   const begun = startedCodec.encode({ id, attempt: 1, kind: 'begun', pod: 'pod' })
   await publishStored(queue, startedSubject({ pool: 'standard', id }), begun)
-  await isQuiet(false)
+  await isIdle(false)
   await statusIs(database, id, 'processing')
 })

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { hearPoolStates } from '#ledger/hear-pool-states.ts'
+import { subscribeToPoolStates } from '#ledger/subscribe-to-pool-states.ts'
 import type { Pool } from '#shared/capture/lane.ts'
 import type { Incoming } from '#shared/queue/connection.ts'
 import { poolStateCodec } from '#shared/queue/messages.ts'
@@ -16,7 +16,7 @@ const start = () => {
     },
   }
   const events = { stateUnreadable: (pool: Pool) => void unreadable.push(pool) }
-  const states = hearPoolStates({ queue, events }, () => nowMs)
+  const states = subscribeToPoolStates({ queue, events }, () => nowMs)
   const say = (pool: Pool, data: Uint8Array) => hearers.get(poolStateSubject(pool))?.({ data } as unknown as Incoming)
   return {
     states,

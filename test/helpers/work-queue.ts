@@ -1,6 +1,5 @@
 import { type AppError, toAppError } from '#shared/errors/app-error.ts'
-import type { Clock } from './clock.ts'
-import { outcomeOf } from '#shared/kube/kube-error.ts'
+import type { Clock } from '#controller/kube/clock.ts'
 
 /** What the queue works with. */
 export type WorkQueueDeps = {
@@ -8,18 +7,10 @@ export type WorkQueueDeps = {
   /** Reconciles `key`; a throw is retried. Must end within its own bounds, and soon after `stop`. */
   readonly work: (key: string, stop: AbortSignal) => Promise<void>
   readonly failed: (key: string, error: AppError, retryMs: number) => void
-  /**
-   * Desired state of `key`. While it is that of a failed try, the key waits for its retry however often it is added. Without
-   * this, a failed key that is added is worked on soon, as in client-go.
-   */
-  readonly desiredState?: (key: string) => string
 }
 
 /** How many keys are worked on at once, and how many may be known at once. */
 export type WorkQueueLimits = { readonly workers: number; readonly keysMax: number }
-
-/** Failures of a key in a row, what the last was about, and whether the server has said to wait. */
-type Failure = { readonly times: number; readonly desiredState: string | undefined; readonly mustWait: boolean }
 
 const firstRetryMs = 5
 const lastRetryMs = 300_000
@@ -27,7 +18,7 @@ const lastRetryMs = 300_000
 /**
  * Keys that something has to be done about, as in Kubernetes' client-go: a key waits at most once; one that is added
  * while it is worked on is worked on once more afterwards, never at the same time. Failed keys come back after 5 ms,
- * doubled each time up to 5 minutes or after as long as the server has asked for; a success forgets the failures.
+ * doubled each time up to 5 minutes; a success forgets the failures.
  */
 export class WorkQueue implements AsyncDisposable {
   readonly #deps: WorkQueueDeps
@@ -36,7 +27,8 @@ export class WorkQueue implements AsyncDisposable {
   readonly #dirty = new Set<string>()
   readonly #processing = new Map<string, Promise<void>>()
   readonly #later = new Map<string, { readonly dueMs: number; readonly timer: Disposable }>()
-  readonly #failures = new Map<string, Failure>()
+  /** Failures of a key in a row. */
+  readonly #failures = new Map<string, number>()
   readonly #stop = new AbortController()
 
   constructor(deps: WorkQueueDeps, limits: WorkQueueLimits) {
@@ -44,18 +36,10 @@ export class WorkQueue implements AsyncDisposable {
     this.#limits = limits
   }
 
-  /** Keys that wait for a worker. */
-  get depth(): number {
-    return [...this.#dirty].filter((key) => !this.#processing.has(key)).length
-  }
-
-  /**
-   * Queues a key; one that has failed waits with the same desired state when its wait is over. False where the queue is full of
-   * others, or was disposed: the key is not taken.
-   */
+  /** Queues a key. False where the queue is full of others, or was disposed: the key is not taken. */
   add(key: string): boolean {
     if (!this.#takes(key)) return false
-    if (!this.#isHeldBack(key)) this.#addNow(key)
+    this.#addNow(key)
     return true
   }
 
@@ -93,16 +77,6 @@ export class WorkQueue implements AsyncDisposable {
     this.#start()
   }
 
-  #isHeldBack(key: string): boolean {
-    const failure = this.#failures.get(key)
-    // The next try is on its way already.
-    if (!failure || !this.#later.has(key)) return false
-    return (
-      failure.mustWait ||
-      (failure.desiredState !== undefined && failure.desiredState === this.#deps.desiredState?.(key))
-    )
-  }
-
   #start() {
     for (const key of this.#dirty) {
       if (this.#stop.signal.aborted || this.#processing.size >= this.#limits.workers) return
@@ -113,32 +87,23 @@ export class WorkQueue implements AsyncDisposable {
   }
 
   async #run(key: string) {
-    let desiredState: string | undefined
     try {
       // Never in the middle of whoever added the key.
       await Promise.resolve()
-      desiredState = this.#deps.desiredState?.(key)
       await this.#deps.work(key, this.#stop.signal)
       this.#failures.delete(key)
     } catch (thrown) {
-      this.#retry(key, desiredState, toAppError(thrown))
+      this.#retry(key, toAppError(thrown))
     }
     this.#processing.delete(key)
     this.#start()
   }
 
-  #retry(key: string, desiredState: string | undefined, error: AppError) {
-    const times = this.#failures.get(key)?.times ?? 0
-    const mustWait = error.retryAfterSeconds !== undefined || outcomeOf(error) === 'too-many-requests'
-    this.#failures.set(key, { times: times + 1, desiredState, mustWait })
-    const askedMs = (error.retryAfterSeconds ?? 0) * 1000
-    const retryMs = Math.min(lastRetryMs, Math.max(firstRetryMs * 2 ** times, askedMs))
-    // What was to come earlier would come before the wait is over.
-    this.#later.get(key)?.timer[Symbol.dispose]()
-    this.#later.delete(key)
+  #retry(key: string, error: AppError) {
+    const times = this.#failures.get(key) ?? 0
+    this.#failures.set(key, times + 1)
+    const retryMs = Math.min(lastRetryMs, firstRetryMs * 2 ** times)
     this.addAfter(key, retryMs)
-    // Whoever added it meanwhile wanted what has just failed.
-    if (this.#isHeldBack(key)) this.#dirty.delete(key)
     this.#deps.failed(key, error, retryMs)
   }
 }

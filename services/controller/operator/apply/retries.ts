@@ -1,0 +1,64 @@
+import { type AppError, toAppError } from '#shared/errors/app-error.ts'
+import type { Clock } from '#controller/kube/clock.ts'
+import { outcomeOf } from '#shared/kube/kube-error.ts'
+
+/** Runs work that is called for again and again, with back-off after a failure. */
+export type Retries = {
+  /**
+   * Runs `work` unless it is to wait after a failure: 0.1 s, doubled with each further one up to five minutes, or as long as the
+   * server has asked for. With another desired state than that of the failure it runs at once, unless the server has asked.
+   */
+  readonly run: (desired: string, work: () => Promise<void>) => Promise<void>
+  readonly hasFailed: () => boolean
+  /** Why the last run failed, where an operator has to intervene: a transient failure is no problem. */
+  readonly problem: () => string | undefined
+  /** Forgets the failures. */
+  readonly reset: () => void
+}
+
+type Failure = {
+  readonly times: number
+  readonly retryAtMs: number
+  readonly desired: string
+  readonly mustWait: boolean
+  readonly error: AppError
+}
+
+const firstRetryMs = 100
+const lastRetryMs = 300_000
+
+/** Creates retries without a failure; `failed` is called with each. */
+export const createRetries = (
+  { nowMs }: Pick<Clock, 'nowMs'>,
+  failed: (error: AppError, retryMs: number) => void,
+): Retries => {
+  let failure: Failure | undefined
+  return {
+    run: async (desired, work) => {
+      const isHeldBack = failure && (failure.mustWait || failure.desired === desired)
+      if (failure && isHeldBack && nowMs() < failure.retryAtMs) return
+      try {
+        await work()
+        failure = undefined
+      } catch (thrown) {
+        const error = toAppError(thrown)
+        const times = failure?.times ?? 0
+        const askedMs = (error.retryAfterSeconds ?? 0) * 1000
+        const retryMs = Math.min(lastRetryMs, Math.max(firstRetryMs * 2 ** times, askedMs))
+        const mustWait = askedMs > 0 || outcomeOf(error) === 'too-many-requests'
+        failure = { times: times + 1, retryAtMs: nowMs() + retryMs, desired, mustWait, error }
+        failed(error, retryMs)
+      }
+    },
+    hasFailed: () => failure !== undefined,
+    problem: () => (failure && !isTransient(failure.error) ? failure.error.message : undefined),
+    reset: () => {
+      failure = undefined
+    },
+  }
+}
+
+const isTransient = (error: AppError): boolean => {
+  const outcome = outcomeOf(error)
+  return outcome === 'unavailable' || outcome === 'too-many-requests' || outcome === 'conflict'
+}

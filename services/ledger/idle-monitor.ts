@@ -1,0 +1,37 @@
+import type { Wakeup } from '#shared/process/wakeup.ts'
+
+/** No capture has been open for this long: the span over which arrivals are counted. */
+const idleAfterMs = 10_000
+
+/** Whether there is nothing to do, so that loops which only look for work run less often. */
+export type IdleMonitor = {
+  readonly isIdle: () => boolean
+  /** Takes in whether a count has found captures that have not ended. */
+  readonly observe: (areOpen: boolean) => void
+  /** There is work. Where the ledger was idle, every subscribed loop runs at once. */
+  readonly markBusy: () => void
+  /** Has `wakeup` notified when the ledger is idle no more. */
+  readonly subscribe: (wakeup: Pick<Wakeup, 'notify'>) => void
+}
+
+/** Begins as busy. `now` is a monotonic clock in milliseconds. */
+export const createIdleMonitor = (now: () => number = () => performance.now()): IdleMonitor => {
+  const wakeups = new Set<Pick<Wakeup, 'notify'>>()
+  let isIdle = false
+  let busyMs = now()
+  const markBusy = () => {
+    busyMs = now()
+    if (!isIdle) return
+    isIdle = false
+    for (const wakeup of wakeups) wakeup.notify()
+  }
+  return {
+    isIdle: () => isIdle,
+    markBusy,
+    observe: (areOpen) => {
+      if (areOpen) markBusy()
+      else isIdle ||= now() - busyMs >= idleAfterMs
+    },
+    subscribe: (wakeup) => void wakeups.add(wakeup),
+  }
+}

@@ -1,0 +1,42 @@
+import { registerHooks } from 'node:module'
+import { resolve } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import t, { type Test } from 'tap'
+
+/** For a whole batch and for one of its files, on a machine that does much else. */
+const batchMs = 900_000
+const fileMs = 300_000
+
+const tests = new Map<string, Test>()
+
+/** The subtest that stands for the test file of this address. */
+export const testOf = (url: string): Test | undefined => tests.get(url)
+
+const scheme = 'tap-of:'
+registerHooks({
+  resolve: (specifier, context, next) =>
+    specifier === 'tap' && tests.has(context.parentURL ?? '')
+      ? { url: `${scheme}${context.parentURL}`, shortCircuit: true }
+      : next(specifier, context),
+  load: (url, context, next) => {
+    if (!url.startsWith(scheme)) return next(url, context)
+    const [here, file] = [import.meta.url, url.slice(scheme.length)].map((each) => JSON.stringify(each))
+    const source = `import { testOf } from ${here}\nexport default testOf(${file})`
+    return { format: 'module', source, shortCircuit: true }
+  },
+})
+
+/**
+ * Runs test files in this process, one after the other: what a file imports as the `t` of tap is a subtest of its own, whose
+ * teardown comes before the next file. For files that leave nothing behind in the process.
+ */
+export const runBatch = async (paths: readonly string[]): Promise<void> => {
+  t.setTimeout(batchMs)
+  for (const path of paths) {
+    const { href } = pathToFileURL(resolve(path))
+    await t.test(path, { timeout: fileMs }, async (test) => {
+      tests.set(href, test)
+      await import(href)
+    })
+  }
+}

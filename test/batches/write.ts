@@ -1,0 +1,35 @@
+// Prints the arguments of scripts/run-tests.sh for tap, a line each: folders whose files may share a process (ADR 47) become
+// files that run them in batches, written into the folder that is the first argument.
+import { globSync, statSync, writeFileSync } from 'node:fs'
+import { join, normalize } from 'node:path'
+
+/** In how many processes the tests of a folder run. */
+const batches: Readonly<Record<string, number>> = { 'test/tidy': 1, 'test/unit': 4 }
+const all = ['test/tidy', 'test/unit', 'test/integration']
+
+const [target = '', ...given] = process.argv.slice(2)
+const options = given.filter((word) => word.startsWith('-'))
+const operands = given.filter((word) => !word.startsWith('-'))
+
+const isFolder = (path: string) => statSync(path, { throwIfNoEntry: false })?.isDirectory() === true
+
+/** Deals the files in turn, so that those of one folder, which often take long together, are spread. */
+const deal = (paths: readonly string[], count: number): string[][] =>
+  Array.from({ length: Math.min(count, paths.length) }, (_, batch) =>
+    paths.filter((_path, index) => index % count === batch),
+  )
+
+const inBatches = (operand: string): string[] => {
+  const folder = normalize(`${operand}/`).slice(0, -1)
+  const name = Object.keys(batches).find((each) => folder === each || folder.startsWith(`${each}/`))
+  if (name === undefined || !isFolder(folder)) return [operand]
+  const paths = globSync(`${folder}/**/*.test.ts`).toSorted()
+  return deal(paths, batches[name] ?? 1).map((batch, index) => {
+    const file = join(target, `${folder.replaceAll('/', '-')}-${index + 1}.ts`)
+    const { href } = new URL('run-batch.ts', import.meta.url)
+    writeFileSync(file, `import { runBatch } from '${href}'\nawait runBatch(${JSON.stringify(batch)})\n`)
+    return file
+  })
+}
+
+for (const word of [...options, ...(operands.length === 0 ? all : operands).flatMap(inBatches)]) console.log(word)

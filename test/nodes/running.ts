@@ -1,0 +1,16 @@
+// The tests of a running release in one process, and so on one cluster. Each can be run alone.
+import { readdirSync, readFileSync } from 'node:fs'
+import t from 'tap'
+import './confinement.test.ts'
+import './rollout.test.ts'
+import './loss.test.ts'
+
+/** These have clusters of their own. */
+const others = ['images.test.ts', 'install.test.ts']
+
+t.test('tests of a running release: none is forgotten here', (t) => {
+  const text = readFileSync(import.meta.filename, 'utf8')
+  const all = readdirSync(import.meta.dirname).filter((name) => name.endsWith('.test.ts') && !others.includes(name))
+  for (const name of all) t.ok(text.includes(`import './${name}'`), name)
+  t.end()
+})
