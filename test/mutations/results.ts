@@ -83,7 +83,7 @@ export const results: readonly Mutation[] = [
   {
     point: 'Error mapping',
     file: 'services/ledger/reaper.ts',
-    find: 'if (overdue.ageSeconds >= look.longestWaitSeconds) return neverBegunAgain\n',
+    find: 'if (overdue.ageSeconds >= pass.longestWaitSeconds) return neverBegunAgain\n',
     replace: '',
   },
   {
