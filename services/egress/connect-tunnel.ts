@@ -6,13 +6,13 @@ import { boundConnection, type End } from './bound-connection.ts'
 import { mayTakePlain } from './callers-proxy/ask-http-proxy.ts'
 import { connectUpstream } from './connect-upstream.ts'
 import type { Egress } from './context.ts'
-import { seenOf } from './events.ts'
+import { routeFields } from './events.ts'
 import { forwardRequest, headerBytesMax } from './forward-request.ts'
 import { refuseTunnel } from './refuse.ts'
 import { captureOf, proxyOf } from './request-head.ts'
 import { parseOrigin, type Route, parseAuthority } from './target/parse-target.ts'
 
-/** Once one end has said all, the other may stay silent this long. */
+/** Idle time-out once one end has half-closed. */
 const halfOpenMs = 10_000
 
 /**
@@ -36,7 +36,7 @@ export const splice = async (
 
 /**
  * Reads what a client sends through its tunnel as plain requests, for an HTTP proxy of the caller that makes no tunnel to
- * this target. Whatever the requests say, they are of this capture and go to this target through this proxy. A request
+ * this target. Whatever their heads name, the requests are of this capture and go to this target through this proxy. A request
  * that is refused is cut: no refusal becomes a page.
  */
 export const servePlain = (
@@ -75,11 +75,11 @@ export const connectTunnel = async (egress: Egress, { request, client, head }: T
       ownPort: client.localPort ?? 0,
     }
     const upstream = await connectUpstream(egress, route)
-    egress.events.opened({ ...seen, ...seenOf(route) })
+    egress.events.opened({ ...seen, ...routeFields(route) })
     client.write(established)
     client.unshift(head)
     const passed = await splice(client, upstream, egress.bounds.connectionBytesMax)
-    egress.events.ended({ ...seen, ...seenOf(route) }, passed)
+    egress.events.ended({ ...seen, ...routeFields(route) }, passed)
   } catch (thrown) {
     const error = toAppError(thrown)
     if (route && mayTakePlain(error.cause, route.target)) {
@@ -88,7 +88,7 @@ export const connectTunnel = async (egress: Egress, { request, client, head }: T
       servePlain(egress, client, { route, capture: seen.capture })
       return
     }
-    egress.events.refused({ ...seen, ...seenOf(route) }, error)
+    egress.events.refused({ ...seen, ...routeFields(route) }, error)
     refuseTunnel(client, error)
   }
 }

@@ -16,14 +16,14 @@ export const createAuthorization = (tokens: readonly string[]): ((request: Incom
   }
 }
 
-/** The capture that a client says it connects for; `undefined` where it says none or something that is no id. */
+/** The capture that a client connects for; `undefined` where its header is missing or no id. */
 export const captureOf = ({ headers }: IncomingMessage): string | undefined => {
   const value = headers[captureHeader]
   return typeof value === 'string' && /^[\w-]{1,64}$/.test(value) ? value : undefined
 }
 
 /**
- * The proxy that a client wants its request to go through; `undefined` where it names none. Throws `BAD_REQUEST` for
+ * The proxy that a client requests; `undefined` where it names none. Throws `BAD_REQUEST` for
  * anything that is no proxy: such a request never becomes a direct one.
  */
 export const proxyOf = ({ headers }: IncomingMessage): CallersProxy | undefined => {

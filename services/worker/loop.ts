@@ -94,7 +94,7 @@ const alarm = (afterMs: number): Disposable & { readonly signal: AbortSignal } =
   return { signal: controller.signal, [Symbol.dispose]: () => clearTimeout(timer) }
 }
 
-/** Throws what keeps a worker from its capture once that has gone on for `warmMs`: whoever started it sees it fail. */
+/** Waits until captures may be taken; throws the reason once that has taken `warmMs`: whoever started the worker sees it fail. */
 const untilFree = async ({ lifecycle }: Running, over: AbortSignal, warmMs: number): Promise<void> => {
   using late = alarm(warmMs)
   await lifecycle.mayPull(AbortSignal.any([over, late.signal]))
@@ -110,7 +110,7 @@ const warmHost = async (slot: Slot, over: AbortSignal, warmMs: number): Promise<
 }
 
 /**
- * Takes exactly one capture in the only slot, serves it, and says `drained` with its end. Without one it says so after
+ * Takes exactly one capture in the only slot, serves it, and is `drained` with its end; without one after
  * `spareMs`, or once `stop` aborts. Throws `SERVER_ERROR` where no browser starts.
  */
 export const serveOne = async (running: Running, stop: AbortSignal, bounds: OneBounds): Promise<void> => {

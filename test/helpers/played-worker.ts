@@ -101,8 +101,8 @@ type Life = Pick<Running, 'lifecycle' | 'service'> & {
 
 /** Egress that is always there. */
 const egress: Running['egress'] = {
-  breaks: () => 0,
-  stoodSince: async () => true,
+  outages: () => 0,
+  isUpSince: async () => true,
   [Symbol.dispose]: () => {},
 }
 

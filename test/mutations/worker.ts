@@ -24,7 +24,7 @@ const deadline: readonly Mutation[] = [
 /** Against what becomes of an attempt that a fault of ours broke off. */
 const handBacks: readonly Mutation[] = [
   ...against(`${unit}/delivery/run-attempt.test.ts`, 'services/worker/delivery/run-attempt.ts', [
-    ['if (!egressStood) {', "if (!egressStood && outcome.outcome === 'interrupted') {"],
+    ['if (!isEgressUp) {', "if (!isEgressUp && outcome.outcome === 'interrupted') {"],
     ['handBacks < handBacksMax', 'handBacks <= handBacksMax'],
     ['handBacks: handBacks + 1', 'handBacks'],
     ["(by !== 'browser' || !isLoaded) && ", '!isLoaded && '],
@@ -35,7 +35,7 @@ const handBacks: readonly Mutation[] = [
     ["kind === 'begun' ? { attempt: attempt + 1, handBacks: 0 } : ", ''],
   ]),
   ...against('test/integration/worker-egress-faults.test.ts', 'services/worker/delivery/serve-delivery.ts', [
-    ["  if (fate.kind === 'handed-back') await say({ attempt, ...fate })\n", ''],
+    ["  if (fate.kind === 'handed-back') await publishStarted({ attempt, ...fate })\n", ''],
   ]),
 ]
 

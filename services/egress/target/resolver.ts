@@ -43,7 +43,7 @@ const openDns = ({ dnsMs, servers }: ResolverSources): CAres => {
 /** A name that does not exist has no addresses, for certain; every other error leaves it open. */
 const isDenial = (error: unknown): boolean => /^(ENODATA|ENOTFOUND)$/.test((error as NodeJS.ErrnoException).code ?? '')
 
-/** Queries for IPv6 addresses alone: undefined where no server said within `dnsMs` whether the name has any. */
+/** Queries for IPv6 addresses alone: undefined where no server answered within `dnsMs`. */
 export const createIpv6Query =
   (sources: ResolverSources) =>
   async (name: string): Promise<readonly string[] | undefined> => {

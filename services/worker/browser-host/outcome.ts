@@ -5,8 +5,8 @@ import { netErrorIn } from './capture/load/navigation-error.ts'
 import { type Outcome, outcomeCharactersMax } from './protocol.ts'
 
 /**
- * What logs may hold of a failed capture. The browser's own messages quote addresses and selectors, and what is said to
- * the client may quote the request, so of both only names and codes are kept.
+ * The detail of a failed capture for logs. The browser's messages quote addresses and selectors, and the public message
+ * may quote the request, so of both only names and codes are kept.
  */
 export const detailOf = ({ code, message, publicMessage, cause }: AppError): string => {
   const own = message === publicMessage ? code : message

@@ -46,8 +46,7 @@ export type Order = {
 }
 
 /**
- * An order on its way to the host; `leftMs` of its time are left, and its host is ended soon after. All that the host learns
- * of the account is whether it is another than that of the captures before.
+ * An order on its way to the host; `leftMs` of its time are left, and its host is ended soon after. Of the account the host gets only whether it is another than that of the captures before.
  */
 export type DueOrder = Omit<Order, 'accountId'> & { readonly leftMs: number; readonly isOtherAccounts: boolean }
 
@@ -81,7 +80,7 @@ export type Shot = {
   /** Address of the document that was captured; absent for a page without one, and where it is too long for a record. */
   readonly finalUrl?: string | undefined
   readonly warnings: readonly Warning[]
-  /** Absent where it was not asked for, or could not be read. */
+  /** Absent where it was not requested, or could not be read. */
   readonly metadata?: PageMetadata | undefined
 }
 
@@ -100,7 +99,7 @@ export const deadlineFailure = (
     ? { code: 'RENDER_ERROR', message: 'The page stopped responding after it had loaded.' }
     : { code: 'TIMEOUT', message: `The page did not load within ${timeoutSeconds} s.` }
 
-/** Whose a fault of ours is: of the way to egress, of an egress that had no room for further connections, or of the browser. */
+/** Where a fault of the service was: on the way to egress, in an egress without room for further connections, or in the browser. */
 export type Fault = 'egress' | 'overload' | 'browser'
 
 /** How a capture ended on the browser's side. */
@@ -114,7 +113,7 @@ export type Outcome = { readonly timings: Partial<Timings> } & (
       /** For logs. */
       readonly detail: string
     }
-  /** A fault of ours, which says nothing about the page. */
+  /** A fault of the service; the page may be fine. */
   | {
       readonly outcome: 'interrupted'
       readonly by: Fault

@@ -105,7 +105,7 @@ export class LanePuller implements Disposable {
     let timer = setTimeout(() => {
       isLate = true
       resolve(undefined)
-      // Unheard, what is delivered now would stay with this worker until its ack wait is over.
+      // Without a subscription, what is delivered now would stay with this worker until its ack wait is over.
       timer = setTimeout(forget, ackWaitSeconds * 1000)
     }, noWaitBoundMs)
     this.#unanswered.add(giveUp)
@@ -178,6 +178,6 @@ export class LanePuller implements Disposable {
     this.#open.get(lane)?.shift()
     if (delivery) this.#passOn(delivery)
     else if (message.statusCode === requestExpired) this.#refill()
-    // Any other refusal is asked again by the timer: a consumer that is not there yet is found soon, and never in a hot loop.
+    // The timer retries after any other status: a consumer that does not exist yet is found soon, and never in a hot loop.
   }
 }

@@ -27,7 +27,7 @@ const readStarted = (stored: Uint8Array | undefined): NextAttempt => {
 
 /**
  * Reads how far a capture has come. The larger count of begun attempts holds: the one that the message was published
- * with, or the last report of a worker. Delivery counts say nothing: a broker forgets them, and raises them by itself.
+ * with, or the last report of a worker. Delivery counts are no evidence: a broker forgets them, and raises them by itself.
  */
 export const readProgress = async (
   queue: Queue,

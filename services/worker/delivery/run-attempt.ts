@@ -21,7 +21,7 @@ export type Attempt = NextAttempt & {
   readonly before: Required<Pick<Timings, 'queue' | 'claim'>>
 }
 
-/** A fault of ours that broke an attempt off. */
+/** A fault of the service that interrupted an attempt. */
 export type Interruption = {
   readonly by: Fault
   /** For logs. */
@@ -42,7 +42,7 @@ export type AttemptEnd = { readonly finish: () => Promise<AttemptResult> } | { r
 type Failed = Extract<Outcome, { outcome: 'failed' }>
 type Interrupted = Extract<Outcome, { outcome: 'interrupted' }>
 
-/** How a capture fails that faults of ours have broken off too often. */
+/** How a capture fails that faults of the service have interrupted too often. */
 const endings = {
   browser: { code: 'RENDER_ERROR', message: 'The browser ended while it rendered the page.' },
   egress: { code: 'JOB_FAILED', message: 'The connections of the capture broke within the service.' },
@@ -50,22 +50,22 @@ const endings = {
 } as const
 
 /**
- * Judges an attempt that a fault of ours may have broken off. The first row that fits decides; what fits none stays.
+ * Judges an attempt that a fault of the service may have interrupted. The first row that fits decides; what fits none stays.
  *
  * | Seen                                                   | The attempt                       |
  * |--------------------------------------------------------|-----------------------------------|
- * | egress went away, whatever came of the page            | is handed back                    |
+ * | egress was down, whatever came of the page             | is handed back                    |
  * | the browser ended after the page had loaded            | is lost; the second time it fails |
  * | the browser ended before, or a connection to egress    | is handed back, three times;      |
- * | … broke or found no room though egress stands: the     | then as above                     |
+ * | … broke or found no room though egress is up: the      | then as above                     |
  * | … page may have a part                                 |                                   |
  */
 const judge = (
   outcome: Outcome,
   { attempt, handBacks }: NextAttempt,
-  egressStood: boolean,
+  isEgressUp: boolean,
 ): Interruption | Exclude<Outcome, Interrupted> => {
-  if (!egressStood) {
+  if (!isEgressUp) {
     const detail = outcome.outcome === 'interrupted' ? outcome.detail : `egress went away, ${outcome.outcome}`
     return { by: 'egress', detail, fate: { kind: 'handed-back', handBacks } }
   }
@@ -107,7 +107,7 @@ const completedResult = async (
 }
 
 /**
- * Runs one attempt until its browser is free for the next capture. What a fault of ours broke off is not stored: an image
+ * Runs one attempt until its browser is free for the next capture. An interrupted attempt is not stored: an image
  * that is stored takes the attempt's only signed address. Never throws: how it ended is the result.
  */
 export const runAttempt = async (host: Host, egress: EgressLink, running: Attempt): Promise<AttemptEnd> => {
@@ -121,10 +121,10 @@ export const runAttempt = async (host: Host, egress: EgressLink, running: Attemp
       detail,
     }
   }
-  const breaks = egress.breaks()
+  const outages = egress.outages()
   const reported = await host.capture({ id, accountId, options: sealed.options, online: true }, endsAt - stopMarginMs)
   const isUnanswered = reported.outcome === 'interrupted' && reported.by === 'egress'
-  const outcome = judge(reported, running, await egress.stoodSince(breaks, isUnanswered))
+  const outcome = judge(reported, running, await egress.isUpSince(outages, isUnanswered))
   if ('by' in outcome) return { interruption: outcome }
   if (outcome.outcome === 'failed') {
     const end = failed(outcome)

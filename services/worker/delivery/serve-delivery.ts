@@ -24,7 +24,7 @@ import type { EgressLink } from '#worker/lifecycle/egress-link.ts'
 import { readProgress } from './read-progress.ts'
 import { runAttempt } from './run-attempt.ts'
 
-/** A day; no wait is told to be longer. */
+/** A day; the longest wait that is reported. */
 const longestMs = 86_400_000
 const millisecondDigits = 12
 
@@ -57,7 +57,7 @@ export const reportResult = async (
   }
 }
 
-/** A capture that went back is nobody's for this long, and its slot takes no other: what failed for one fails for the next. */
+/** A nak'd capture is redelivered after this long, and its slot pauses as long: what failed for one fails for the next. */
 const againMs = 1000
 
 /** What serving a capture takes. */
@@ -70,13 +70,13 @@ export type Worker = {
   readonly events: Pick<Events, 'dropped' | 'begun' | 'ended' | 'interrupted' | 'lost'>
 }
 
-/** Keeps the delivery with us until disposed, from this process: the one that drives the browser can be stalled by a page. */
+/** Extends the ack wait of the delivery until disposed, from this process: the one that drives the browser can be stalled by a page. */
 const keepWorking = (delivery: Delivery): Disposable => {
   const timer = setInterval(delivery.working, (ackWaitSeconds * 1000) / 3)
   return { [Symbol.dispose]: () => clearInterval(timer) }
 }
 
-const rest = () => new Promise<void>((wake) => setTimeout(wake, againMs))
+const pause = () => new Promise<void>((wake) => setTimeout(wake, againMs))
 
 /** Opens message and sealed part; undefined where this worker cannot read them, which no repetition changes. */
 const read = (worker: Worker, delivery: Delivery): { message: CaptureMessage; sealed: SealedPart } | undefined => {
@@ -97,20 +97,20 @@ export type Served = { readonly ended: Promise<void> }
 type Held = {
   readonly delivery: Delivery
   readonly id: string
-  /** Hands the delivery to whoever asks for it in a second, and rests as long. */
+  /** Naks the delivery for a second, and pauses the slot as long. */
   readonly goBack: () => Promise<void>
 }
 
 /**
- * Says that an attempt of a capture begins, and runs it. The first is begun by a message that is stored only where there is
- * none of the capture yet; where that is refused, and after a start that the ledger knows, it is read how far it has come.
+ * Reports that an attempt of a capture begins, and runs it. The first is begun by a message that is stored only where there is
+ * none of the capture yet; where that is refused, and after a start that the ledger recorded, its progress is read.
  * What is left to be done is returned.
  */
 const runInBrowser = async (worker: Worker, host: Host, held: Held): Promise<(() => Promise<void>) | undefined> => {
   const { queue, pool, pod, events } = worker
   const { delivery, id } = held
   const taken = { at: performance.now(), queue: sinceAcceptMs(id, Date.now()) }
-  const say = (started: Omit<StartedMessage, 'id' | 'pod'>, first = false) =>
+  const publishStarted = (started: Omit<StartedMessage, 'id' | 'pod'>, first = false) =>
     publishStored(queue, startedSubject({ pool, id }), startedCodec.encode({ id, pod, ...started }), { first })
   const drop = (reason: Parameters<typeof events.dropped>[1]) => {
     events.dropped(id, reason)
@@ -120,15 +120,15 @@ const runInBrowser = async (worker: Worker, host: Host, held: Held): Promise<(()
   const readable = read(worker, delivery)
   const { attempts, budgetMs } = readable?.message ?? { attempts: 0, budgetMs: 0 }
   const endsAt = performance.now() + budgetMs - ledgerMarginMs
-  const isFirst = readable && attempts === 0 && (await say({ attempt: 1, kind: 'begun' }, true)) === 'stored'
+  const isFirst = readable && attempts === 0 && (await publishStarted({ attempt: 1, kind: 'begun' }, true)) === 'stored'
   const progress = isFirst ? { attempt: 1, handBacks: 0 } : await readProgress(queue, { pool, id, attempts })
   if (typeof progress === 'string') return drop(progress)
   const { attempt } = progress
   if (!readable) {
-    await say({ attempt, kind: 'unreadable' })
+    await publishStarted({ attempt, kind: 'unreadable' })
     return drop('unreadable')
   }
-  if (!isFirst) await say({ attempt, kind: 'begun' })
+  if (!isFirst) await publishStarted({ attempt, kind: 'begun' })
   events.begun({ id, attempt, traceId: traceIdOf(delivery.traceparent) })
   const before = { queue: taken.queue, claim: Math.round(performance.now() - taken.at) }
   const accountId = accountIdOfCapture(delivery.subject)
@@ -143,7 +143,7 @@ const runInBrowser = async (worker: Worker, host: Host, held: Held): Promise<(()
     }
   }
   const { fate } = end.interruption
-  if (fate.kind === 'handed-back') await say({ attempt, ...fate })
+  if (fate.kind === 'handed-back') await publishStarted({ attempt, ...fate })
   events.interrupted({ id, attempt }, end.interruption)
   await held.goBack()
   return undefined
@@ -151,7 +151,7 @@ const runInBrowser = async (worker: Worker, host: Host, held: Held): Promise<(()
 
 /**
  * Serves one delivered capture from its message until its browser is free; storing, reporting and acknowledging go on.
- * Where a fault of ours breaks the attempt off it goes back for a second, in which the slot rests: without being counted, or
+ * An attempt that a fault of the service interrupts is redelivered after a second, in which the slot pauses: without being counted, or
  * as lost, so that the next attempt begins. Where the queue is out of reach, an attempt that had begun counts as lost. Never
  * throws.
  */
@@ -159,7 +159,7 @@ export const serveDelivery = async (worker: Worker, host: Host, delivery: Delive
   const id = captureIdOf(delivery.subject)
   const goBack = () => {
     delivery.nak(againMs)
-    return rest()
+    return pause()
   }
   const lose = async (thrown: unknown) => {
     worker.events.lost(id, toAppError(thrown))

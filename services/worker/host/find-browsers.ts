@@ -20,7 +20,7 @@ const isExecutable = (path: string): boolean => {
 
 /**
  * Finds the browsers that workers of the pool can start. Throws `CONFIGURATION` with the setting that names the one that waits
- * for captures, where it is not there; without another, captures that ask for it fail.
+ * for captures, where it is missing; captures that need another that is missing fail.
  */
 export const findBrowsers = (
   config: Pick<Config, 'chromium' | 'stealthChromium'> & { readonly pool: Pool },

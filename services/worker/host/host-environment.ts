@@ -32,14 +32,14 @@ export type HostEnvironment = AsyncDisposable & {
   /** Certificate store for browsers' homes; undefined where pages trust what the system does. */
   readonly trust: string | undefined
   readonly blockLists: BlockLists
-  /** Stands on the worker's loopback, where no page may ever be heard. */
-  readonly canary: Pick<Canary, 'heard'> & { readonly port: number }
+  /** Listens on the worker's loopback, which no page may ever reach. */
+  readonly canary: Pick<Canary, 'connections'> & { readonly port: number }
 }
 
 /** Opens folder and canary for browsers, which have users of their own or are the worker's. */
 export const openHostEnvironment = async (
   { extraCa, blockLists: operators }: { readonly extraCa: string; readonly blockLists: string },
-  { hasUsers, events }: { readonly hasUsers: boolean; readonly events: Pick<Events, 'canaryHeard'> },
+  { hasUsers, events }: { readonly hasUsers: boolean; readonly events: Pick<Events, 'canaryReached'> },
 ): Promise<HostEnvironment> => {
   await using stack = new AsyncDisposableStack()
   const folder = await makeOwnFolder(tmpdir())
@@ -48,11 +48,11 @@ export const openHostEnvironment = async (
   const blockLists = await provideLists(operators, { into: join(folder, 'block-lists') })
   // By flags alone hosts pass through the folder to what is theirs.
   if (hasUsers) await chmod(folder, 0o711)
-  const { server, heard } = createCanary(events.canaryHeard)
+  const { server, connections } = createCanary(events.canaryReached)
   stack.defer(() => void server.close())
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
   const { port } = server.address() as AddressInfo
   const owned = stack.move()
-  return { folder, trust, blockLists, canary: { heard, port }, [Symbol.asyncDispose]: () => owned.disposeAsync() }
+  return { folder, trust, blockLists, canary: { connections, port }, [Symbol.asyncDispose]: () => owned.disposeAsync() }
 }

@@ -14,7 +14,7 @@ const count = (maximum: number) => Type.Integer({ minimum: 0, maximum })
 const text = (maxLength: number, minLength = 1) => Type.String({ minLength, maxLength })
 const id = text(64)
 
-// Not that of messages, which lets through what this version does not know.
+// Stricter than that of messages, which accepts unknown properties.
 const stage = Type.Optional(count(86_400_000))
 const timings = Type.Object(Object.fromEntries(workerStages.map((name) => [name, stage])), closed)
 
@@ -66,7 +66,7 @@ const report = Compile(
   ]),
 )
 
-/** Whether metadata holds no more than a record may, which its schema does not say. */
+/** Whether metadata is within the total bound of a record, which its schema cannot express. */
 const isBounded = (metadata: Parameters<typeof boundMetadata>[0] | undefined): boolean =>
   metadata === undefined || isDeepStrictEqual(boundMetadata(metadata), metadata)
 

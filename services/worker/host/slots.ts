@@ -21,7 +21,7 @@ const retryMs = [200, 500, 1000, 2000, 5000]
 /** A place for one capture at a time, with a browser host that is started again whenever it is gone. */
 export type Slot = AsyncDisposable & {
   readonly isWarm: () => boolean
-  /** Milliseconds for which a warm host has been tried for in vain; 0 while there is one, or nobody asks for one. */
+  /** Milliseconds since when a warm host has failed to start; 0 while there is one, or none is needed. */
   readonly coldForMs: () => number
   /** A warm host; starts one where there is none and tries until it is warm. Undefined once `stop` aborts. */
   readonly host: (stop: AbortSignal) => Promise<Host | undefined>
@@ -116,7 +116,7 @@ export type SlotParts = {
   readonly events: HostEvents
 }
 
-/** Makes the worker's slots; their hosts are started when they are first asked for. */
+/** Makes the worker's slots; their hosts are started when they are first needed. */
 export const createSlots = (
   { config, isolation, browsers, users, environment, events }: SlotParts,
   holds: Pick<PullGate, 'hold' | 'release'>,

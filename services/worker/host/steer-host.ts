@@ -16,13 +16,13 @@ import {
 import { watchMemory, childrenOf, killGroup, keepStderr, runningPid } from '#worker/isolation/processes.ts'
 import type { TrafficBounds } from '#worker/network/capture-traffic.ts'
 import { createRelay, type Relay } from '#worker/network/relay.ts'
-import type { EgressWay } from '#worker/network/request-tunnel.ts'
+import type { EgressEndpoint } from '#worker/network/request-tunnel.ts'
 import { type HostPipe, openHostPipe } from './host-pipe.ts'
 
 /** A host starts in 0.2 s on an idle core; a busy machine may take far longer. */
 const upMs = 30_000
 
-/** Time for a host to say that an order took too long, before it is ended. */
+/** Time for a host to report that an order took too long, before it is killed. */
 const reportMs = 500
 
 /** Of one pixel before it is compressed, with room for what a format adds. */
@@ -40,7 +40,7 @@ export type Host = AsyncDisposable & {
 
 /** What a host may be and do, and its way out. */
 export type HostBounds = Pick<HostSettings, 'isOneAccounts' | 'pixelsMax'> & {
-  readonly way: EgressWay & TrafficBounds
+  readonly way: EgressEndpoint & TrafficBounds
   /** Bytes that host and browser may have for themselves while they capture. */
   readonly memoryMax: number
 }
@@ -98,7 +98,7 @@ const captureIn = async (
   })
   const onGone = () => resolve(interrupted(String(gone.reason)))
   gone.addEventListener('abort', onGone)
-  // A host that cannot be told anything is about to be gone.
+  // A host that has ended takes no order.
   if (gone.aborted) onGone()
   else {
     const due = { ...order, leftMs: endsAt - performance.now() - reportMs }
@@ -113,7 +113,7 @@ const captureIn = async (
 /** Waits for the socket on which the browser's connections come in: all that Node's own channel is for. */
 const receiveSocket = async (child: ChildProcess): Promise<Server | undefined> => {
   const [, socket] = (await once(child, 'message')) as unknown[]
-  // It trusts whoever is at its other end, and takes any handle. No page has run there yet.
+  // It trusts its other end, and takes any handle. No page has run there yet.
   if (child.connected) child.disconnect()
   return socket instanceof Server ? socket : undefined
 }
@@ -144,7 +144,7 @@ export const steerHost = async (
   const broken = (reason: string) => end(`host broke the protocol: ${reason}`)
   const stream = child.stdio[pipeFd] as Duplex
   const pipe = openHostPipe(stream, bounds, broken)
-  // Without it, a host can say nothing any more; its end tells why.
+  // Without it a host can report nothing more; its exit has the reason.
   stream.once('close', () => kill(child))
   const fail = () => new AppError('SERVICE_UNAVAILABLE', { message: `browser host: ${stderr() || 'failed to start'}` })
   const onStop = () => end('the worker stops')

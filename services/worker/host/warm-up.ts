@@ -4,23 +4,23 @@ import type { BrowserKind } from '#shared/capture/pool-of.ts'
 import { AppError } from '#shared/errors/app-error.ts'
 import type { Host } from './steer-host.ts'
 
-/** Listens on the worker's own loopback, where no page may ever be heard. */
+/** Listens on the worker's own loopback, which no page may ever reach. */
 export type Canary = {
   /** To listen on 127.0.0.1, port 0. */
   readonly server: Server
   /** Connections since the start. */
-  readonly heard: () => number
+  readonly connections: () => number
 }
 
-/** Makes a canary that counts who connects, answers nothing, and calls `onHeard` each time. */
-export const createCanary = (onHeard: () => void): Canary => {
-  let heard = 0
+/** Makes a canary that counts who connects, answers nothing, and calls `onReached` each time. */
+export const createCanary = (onReached: () => void): Canary => {
+  let connections = 0
   const server = createServer((client) => {
-    heard += 1
-    onHeard()
+    connections += 1
+    onReached()
     client.destroy()
   })
-  return { server, heard: () => heard }
+  return { server, connections: () => connections }
 }
 
 /** A page that tries to reach the canary in every way that pages have, and gets the element `settled` when it has tried all. */
@@ -41,14 +41,14 @@ const boundMs = 25_000
 
 /**
  * Takes a real capture of a page that tries to get around its proxy. Throws `SERVICE_UNAVAILABLE` where there is no
- * picture, or where the canary heard the page: such a host must not see a stranger's page.
+ * picture, or where the page reached the canary: such a host must not load a stranger's page.
  */
 export const warmUp = async (
   host: Pick<Host, 'capture'>,
-  canary: Pick<Canary, 'heard'> & { port: number },
+  canary: Pick<Canary, 'connections'> & { port: number },
   browser: BrowserKind,
 ): Promise<void> => {
-  const heardBefore = canary.heard()
+  const before = canary.connections()
   const options = withDefaults({
     html: canaryPage(canary.port),
     stealth: browser === 'full',
@@ -58,7 +58,7 @@ export const warmUp = async (
     wait_for_selector: '#settled',
   })
   const outcome = await host.capture({ id: 'warm-up', options, online: false }, performance.now() + boundMs)
-  if (canary.heard() > heardBefore) {
+  if (canary.connections() > before) {
     throw new AppError('SERVICE_UNAVAILABLE', { message: 'a page reached the loopback of the worker around its proxy' })
   }
   if (outcome.outcome !== 'completed') {

@@ -3,35 +3,35 @@ import { toAppError } from '#shared/errors/app-error.ts'
 import { checkEgress } from '#shared/net/check-egress.ts'
 import { type EgressWatch, watchEgress } from '#shared/net/watch-egress.ts'
 import { untilStopped } from '#shared/process/run-main.ts'
-import type { EgressWay } from '#worker/network/request-tunnel.ts'
+import type { EgressEndpoint } from '#worker/network/request-tunnel.ts'
 import type { PullGate } from './pull-gate.ts'
 
 const retryMs = 1000
 
-/** What a worker knows of the filter behind its browsers. While the filter is away, or refuses connections, the worker takes no capture. */
+/** The worker's link to egress. While egress is unreachable, or refuses connections, the worker takes no capture. */
 export type EgressLink = Disposable & {
-  /** How often the filter went away so far; to be given to `stoodSince`. */
-  readonly breaks: () => number
+  /** Outages so far; the argument of `isUpSince`. */
+  readonly outages: () => number
   /**
-   * Whether the filter has stood without a break since there were `breaks`, and does so now. Where a connection to it
-   * `failed` it stands all the same, but the worker takes nothing more before the filter takes and judges a new one.
+   * Whether egress has been up without an outage since there were `outages`, and is now. Where a connection to it `failed`
+   * it counts as up all the same, but the worker takes no capture before egress accepts and judges a new one.
    */
-  readonly stoodSince: (breaks: number, failed: boolean) => Promise<boolean>
+  readonly isUpSince: (outages: number, failed: boolean) => Promise<boolean>
 }
 
 /**
- * Keeps a watch on the filter until disposed, and holds the worker from taking captures until the filter passes
- * `checkEgress`, at the start and whenever the watch has ended; checks come a second apart.
+ * Watches egress until disposed, and holds the worker until egress passes `checkEgress`, at the start and whenever the
+ * watch has ended; a second between checks.
  */
 export const linkEgress = (
-  { egress, egressToken }: EgressWay,
+  { egress, egressToken }: EgressEndpoint,
   holds: Pick<PullGate, 'hold' | 'release'>,
 ): EgressLink => {
   const over = new AbortController()
-  let breaks = 0
+  let outages = 0
   let watch: EgressWatch | undefined
 
-  /** Stands by the filter until it goes away; answers why. */
+  /** Resolves when egress becomes unreachable, with the reason. */
   const stand = async (): Promise<string> => {
     try {
       await checkEgress(egress, egressToken)
@@ -50,17 +50,17 @@ export const linkEgress = (
     while (!over.signal.aborted) {
       const reason = await stand()
       if (over.signal.aborted) return
-      breaks += 1
+      outages += 1
       holds.hold('egress', reason)
       await delay(retryMs, undefined, { signal: over.signal }).catch(() => {})
     }
   }
   void keep()
   return {
-    breaks: () => breaks,
-    stoodSince: async (before, failed) => {
+    outages: () => outages,
+    isUpSince: async (before, failed) => {
       const current = watch
-      if (breaks !== before || current === undefined || !(await current.ping())) return false
+      if (outages !== before || current === undefined || !(await current.ping())) return false
       if (failed) await checkEgress(egress, egressToken).catch(() => current[Symbol.dispose]())
       return true
     },

@@ -37,7 +37,7 @@ export const publishHeartbeat = (
   )
 }
 
-/** Most time from when a worker begins or ends a capture until its heartbeat says so. */
+/** Most time from when a worker begins or ends a capture until its next heartbeat. */
 const coalesceMs = 500
 
 /** Calls `publish` once for all requests of half a second, at its end, until disposed. */

@@ -1,7 +1,7 @@
 import type { BeatMessage } from '#shared/queue/messages.ts'
 import { createPullGate, type PullGate } from './pull-gate.ts'
 
-/** A drained worker that nobody ended takes work again after this: whoever drained it has changed their mind or is gone. */
+/** A drained worker that was not stopped takes work again after this: its controller has changed its decision or is gone. */
 const drainedMs = 60_000
 
 type State = BeatMessage['state']

@@ -60,7 +60,7 @@ export const createPullGate = (): PullGate => {
   }
 }
 
-/** Who is told of holds that begin, change and end. */
+/** Receives holds that begin, change and end. */
 export type HoldEvents = {
   /** Nothing is taken from now on, until the cause is gone. */
   readonly held: (cause: HoldCause, reason: string) => void

@@ -35,7 +35,7 @@ const workerOf = (pod: string, slots: number, take: (turn: number) => Promise<De
     pool: 'standard',
     openingKeys: [],
     queue: { request: async () => ({ statusCode: 0, data: Buffer.from('{}'), header: nothing }) },
-    egress: { breaks: () => 0, stoodSince: async () => true, [Symbol.dispose]: nothing },
+    egress: { outages: () => 0, isUpSince: async () => true, [Symbol.dispose]: nothing },
     events: { dropped: nothing, begun: nothing, ended: nothing, interrupted: nothing, lost: nothing },
     puller: { take },
     lifecycle: startLifecycle(never, nothing),

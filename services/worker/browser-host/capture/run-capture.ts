@@ -56,7 +56,7 @@ type Unhashed = Omit<Shot, 'sha256'>
 
 type Picture = Pick<Shot, 'bytes' | 'width' | 'height' | 'warnings'>
 
-/** How long a page asks for nothing that counts as idle. */
+/** A page without a request for this long is idle. */
 const idleMs = 500
 
 const loadPage = async ({ open, plan, traffic, blocker }: Capture): Promise<Warning[]> => {
@@ -93,7 +93,7 @@ const prepare = async (capture: Capture): Promise<Warning[]> => {
   return [...changed, ...left, ...(images > 0 ? [warnings.undecoded(images)] : [])]
 }
 
-/** Reads what the page says that is not in its picture. */
+/** Finds a challenge and reads the metadata. */
 const inspect = async ({ open, plan, share }: Capture) => {
   const waitMs = share('inspect')
   const vendor = await findChallenge(open)

@@ -48,9 +48,9 @@ const run = async (outcome: Outcome, of: { attempt?: number; handBacks?: number;
     },
   } as unknown as Host
   const egress: EgressLink = {
-    breaks: () => 7,
-    stoodSince: async (breaks, isUnanswered) => {
-      asked.judged = [breaks, isUnanswered]
+    outages: () => 7,
+    isUpSince: async (outages, isUnanswered) => {
+      asked.judged = [outages, isUnanswered]
       return stood
     },
     [Symbol.dispose]: () => {},

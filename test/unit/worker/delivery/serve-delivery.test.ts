@@ -50,7 +50,7 @@ t.test('a capture that the queue cannot be asked about goes back for a second, f
     pool: 'standard',
     pod: 'pod',
     openingKeys: [],
-    egress: { breaks: () => 0, stoodSince: async () => true, [Symbol.dispose]: () => {} },
+    egress: { outages: () => 0, isUpSince: async () => true, [Symbol.dispose]: () => {} },
     events: {
       dropped: () => {},
       begun: () => {},

@@ -40,7 +40,7 @@ t.test('keeps its host while it lives, and replaces it when it is gone', async (
   t.equal(made[1]?.disposed(), 1)
 })
 
-t.test('tries again where a host does not come up, and says so each time', async (t) => {
+t.test('tries again where a host fails to start, and reports it each time', async (t) => {
   const { host } = makeHost()
   const failures: string[] = []
   let starts = 0

@@ -11,14 +11,14 @@ t.test('canary: counts and reports each connection that it hears', async (t) => 
   const metrics = createMetrics('worker')
   const errors: string[] = []
   const log = { error: (message: string) => errors.push(message) } as unknown as Logger
-  const { server, heard } = createCanary(createEvents(log, metrics).canaryHeard)
+  const { server, connections } = createCanary(createEvents(log, metrics).canaryReached)
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
   t.teardown(() => server.close())
   t.match(await metrics.text(), /^shutterfleet_worker_canary_connections_total\{service="worker"\} 0$/m)
   const client = connect((server.address() as AddressInfo).port, '127.0.0.1')
   await once(client, 'close')
-  t.equal(heard(), 1)
+  t.equal(connections(), 1)
   t.equal(errors.length, 1)
   t.match(await metrics.text(), /^shutterfleet_worker_canary_connections_total\{service="worker"\} 1$/m)
 })
@@ -37,21 +37,21 @@ const failed: Outcome = { outcome: 'failed', code: 'RENDER_ERROR', message: 'x',
 
 t.test('is content with a picture and silence', async (t) => {
   let order: { online: boolean } | undefined
-  await warmUp({ capture: async (of) => ((order = of), completed) }, { port: 1, heard: () => 3 }, 'shell')
+  await warmUp({ capture: async (of) => ((order = of), completed) }, { port: 1, connections: () => 3 }, 'shell')
   t.equal(order?.online, false)
 })
 
-t.test('refuses a host whose page the canary heard', async (t) => {
-  let heard = 0
-  const leaking = { capture: async () => ((heard += 1), completed) }
-  await t.rejects(warmUp(leaking, { port: 1, heard: () => heard }, 'shell'), {
+t.test('warm-up: refuses a host whose page reaches the canary', async (t) => {
+  let connections = 0
+  const leaking = { capture: async () => ((connections += 1), completed) }
+  await t.rejects(warmUp(leaking, { port: 1, connections: () => connections }, 'shell'), {
     code: 'SERVICE_UNAVAILABLE',
     message: /around/,
   })
 })
 
 t.test('refuses a host that brings no picture', async (t) => {
-  await t.rejects(warmUp({ capture: async () => failed }, { port: 1, heard: () => 0 }, 'shell'), {
+  await t.rejects(warmUp({ capture: async () => failed }, { port: 1, connections: () => 0 }, 'shell'), {
     message: /no browser/,
   })
 })

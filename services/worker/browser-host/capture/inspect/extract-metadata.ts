@@ -52,7 +52,7 @@ const addressOf = (text: string, base: string): string | undefined => {
   return url && /^https?:$/.test(url.protocol) ? maskUrl(url.href) : undefined
 }
 
-/** What a tag says that it is; `property` may hold several names (RDFa 1.1 §7.4). */
+/** The names of a tag; `property` may hold several names (RDFa 1.1 §7.4). */
 const namesOf = ({ property, name }: Meta): string[] =>
   [...property.split(/\s+/), name].map((each) => each.toLowerCase())
 
@@ -93,7 +93,7 @@ const metadataOf = (source: Source): PageMetadata => {
 }
 
 /**
- * Reads what a page says of itself, without fetching anything; a field that it does not have is absent. Undefined where
+ * Reads a page's metadata, without fetching anything; a field that it does not have is absent. Undefined where
  * the page went on to other documents for `waitMs`.
  */
 export const extractMetadata = async (

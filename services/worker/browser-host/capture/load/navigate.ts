@@ -50,7 +50,7 @@ export const timeoutError = (isLoaded: boolean, timeoutSeconds: number): AppErro
   return new AppError(code, { publicMessage: message })
 }
 
-/** Throws where the main frame does not show a document that the capture asked for: success is never "there is a picture". */
+/** Throws where the main frame does not show a document that the capture requested: success is never "there is a picture". */
 export const assertDocument = (open: Loaded, traffic: Judge): void => {
   const address = URL.parse(open.document.address())
   const { netError, status } = open.document.requested()
@@ -64,7 +64,7 @@ export const assertDocument = (open: Loaded, traffic: Judge): void => {
 }
 
 /**
- * Loads the source of a capture until the load event of the document that it leads to. Throws what the record says:
+ * Loads the source of a capture until the load event of the document that it leads to. Throws what the record shows:
  * `TIMEOUT` after `timeoutSeconds`, else by the error of the network.
  */
 export const navigate = async (
@@ -80,7 +80,7 @@ type Judges = { readonly traffic: Traffic; readonly blocker: Pick<Blocker, 'hasR
 
 /**
  * Loads the source of a capture as `navigate` does. Where a redirect leads to a listed host, the connection may be refused before
- * the browser has told that the host is the page's own: such a document is gone to once more, within the same time.
+ * the browser has reported that the host is the page's own: such a document is requested once more, within the same time.
  */
 export const goTo = async (
   open: OpenPage,

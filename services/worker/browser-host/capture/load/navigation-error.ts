@@ -14,17 +14,17 @@ export const hostOf = (url: string): string => URL.parse(url)?.hostname ?? ''
 /** The browser itself gives up a document for another one, a download or a stop. */
 export const givenUp = 'ERR_ABORTED'
 
-/** What is known of a navigation that brought no page. */
+/** A navigation that led to no page. */
 export type FailedNavigation = {
   /** Chromium's name of the error, such as `ERR_EMPTY_RESPONSE`; undefined where it gave none. */
   readonly netError: string | undefined
-  /** Host that was asked last; '' where none was. */
+  /** Host that was requested last; '' where none was. */
   readonly host: string
   /** Why egress refused that host, if it did. */
   readonly refusal: TargetRefusal | undefined
 }
 
-/** Chromium's errors that say: whatever is there, it is no page. */
+/** Chromium's errors for a response that is no page. */
 const noPage = new Set([
   'ERR_ABORTED',
   'ERR_BLOCKED_BY_RESPONSE',
@@ -61,7 +61,7 @@ const sentenceFor = (code: CaptureErrorCode, { host, netError, refusal }: Failed
   return undefined
 }
 
-/** Says why a navigation brought no page, in the words of the record. Total. */
+/** The error of a navigation that led to no page, as the record shows it. Total. */
 export const classify = (failed: FailedNavigation): AppError => {
   const code = codeOf(failed)
   const publicMessage = sentenceFor(code, failed)

@@ -71,7 +71,7 @@ export const emulateSize = (session: Session, emulation: Emulation): Promise<voi
   })
 }
 
-/** Who the browser says that it is, and the language of dates and numbers: for frames and workers of all kinds. */
+/** The browser's user agent, and the language of dates and numbers: for frames and workers of all kinds. */
 export const emulateIdentity = async ({ version }: Browser, session: Session, emulation: Emulation): Promise<void> => {
   await Promise.all([
     session.send('Emulation.setUserAgentOverride', identityOf(version, emulation.userAgent)),

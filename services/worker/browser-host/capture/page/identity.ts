@@ -1,6 +1,6 @@
 type Brand = { brand: string; version: string }
 
-/** What a browser says that it is, as the protocol's `Emulation.setUserAgentOverride` takes it. */
+/** The identity of a browser, as the protocol's `Emulation.setUserAgentOverride` takes it. */
 export type Identity = {
   userAgent: string
   /** `navigator.platform`. */
@@ -55,7 +55,7 @@ const usualUserAgent = (major: string) =>
   `Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/${major}.0.0.0 Safari/537.36`
 
 /**
- * Who a browser of this version says that it is: itself but for the word "Headless", which sites take for a robot, or whom
+ * The identity of a browser of this version: its own but for the word "Headless", which sites take for a robot, or whom
  * `userAgent` names. User agent, client hints and platform agree with each other.
  */
 export const identityOf = (version: string, userAgent: string | undefined): Identity => {

@@ -67,10 +67,10 @@ export const continuationOf = (paused: PausedRequest, headers: TargetHeaders | u
   }
 }
 
-/** What Chromium says of a header that it sends for nobody, such as `Set-Cookie`. */
+/** Chromium's error for a header that it never sends, such as `Set-Cookie`. */
 const unsafeHeader = /Unsafe header: (?<name>\S+)|Invalid header/i
 
-/** What Chromium's answer says where it does not take a header; undefined for any other failure. */
+/** The error where Chromium rejects a header; undefined for any other failure. */
 export const refusalIn = ({ message }: Error): AppError | undefined => {
   const found = unsafeHeader.exec(message)
   if (!found) return undefined
@@ -109,7 +109,7 @@ export const interceptRequests = async (
       return
     }
     session.send('Fetch.continueRequest', continuationOf(paused, headers)).catch((error: Error) => {
-      // Any other failure says that nobody waits for the request any more.
+      // Any other failure means that the request was cancelled.
       const refusal = refusalIn(error)
       if (refusal) reject(refusal)
     })

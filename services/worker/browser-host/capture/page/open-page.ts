@@ -6,7 +6,7 @@ import { emulate, emulateIdentity, emulateSize, isWindow, shapeWindow } from './
 import { type MainDocument, watchDocument } from './watch-document.ts'
 import { type Loads, watchLoads } from './watch-loads.ts'
 
-/** A page that asks more often than this is left with its question. */
+/** Dialogs beyond this are left open. */
 const dialogsMax = 10
 
 /** So many frames of other sites are emulated for and styled. */
@@ -31,7 +31,7 @@ export type OpenPage = {
   readonly closed: Promise<void>
 }
 
-/** Each process asks for its own frames. */
+/** Each process reports the dialogs of its own frames. */
 const answerDialogs = async (session: Session): Promise<void> => {
   let seen = 0
   session.on('Page.javascriptDialogOpening', () => {
@@ -104,7 +104,7 @@ const equip = async (browser: Browser, { session, id, contextId }: BlankPage, em
   return { crashed, document, loads, frameSessions: () => [session, ...frames()] }
 }
 
-/** Opens the one page of a capture: nothing of another capture is in it, and nothing that it asks for is granted but a given location. */
+/** Opens the one page of a capture: nothing of another capture is in it, and no permission is granted but that of a given location. */
 export const openPage = async (browser: Browser, emulation: Emulation, proxy: string): Promise<OpenPage> => {
   const blank = await browser.openBlank({
     // Headless-shell has the proxy for all that it does.

@@ -11,7 +11,7 @@ export const findFirst = (selector: string): string => `((selector) => {
   return null
 })(${JSON.stringify(selector)})`
 
-/** Says that the browser takes a caller's selector for none, which the check of the request could not see. */
+/** The error for a caller's selector that the browser rejects, which the check of the request could not find. */
 export const invalidSelector = (parameter: string, selector: string, cause?: unknown): AppError =>
   new AppError('RENDER_ERROR', { publicMessage: `${parameter} '${selector}' is not a CSS selector.`, cause })
 

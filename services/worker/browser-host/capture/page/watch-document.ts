@@ -10,9 +10,9 @@ import {
 } from '#worker/browser-host/capture/load/navigation-error.ts'
 import { waitUntil } from './wait-until.ts'
 
-/** The document of the main frame: the last that was asked for, and the one that is shown. */
+/** The document of the main frame: the last that was requested, and the one that is shown. */
 export type MainDocument = {
-  /** Address that was asked last, '' where none was; what came of it. */
+  /** Address that was requested last, '' where none was, and its response. */
   readonly requested: () => {
     readonly url: string
     /** HTTP status of the answer, once there is one. */
@@ -21,7 +21,7 @@ export type MainDocument = {
   }
   /** Address that is shown. */
   readonly address: () => string
-  /** Whether a document has been asked for that neither has taken the place of the one shown nor failed. */
+  /** Whether a requested document has neither replaced the one shown nor failed. */
   readonly isOnItsWay: () => boolean
   /** From here on `loaded` waits for a load event that is yet to come. */
   readonly expectLoad: () => void

@@ -11,9 +11,9 @@ const endless: ReadonlySet<Kind> = new Set(['EventSource', 'Media', 'Ping', 'Web
 
 /** The requests of a page that have not ended, but for those of frames of other sites. */
 export type Loads = {
-  /** Images, fonts and style sheets, wherever they are asked for: by elements, by CSS, by scripts. */
+  /** Images, fonts and style sheets, whatever requests them: elements, CSS or scripts. */
   readonly drawn: () => number
-  /** Milliseconds for which nothing was asked for that ends, and all that was asked for has ended; 0 where it has not. */
+  /** Milliseconds since the last request that ends began or ended; 0 while any is in flight. */
   readonly idleMs: () => number
 }
 
@@ -29,7 +29,7 @@ export const watchLoads = (session: Session, mainFrameId: string): Loads => {
   const end = ({ requestId }: { requestId: string }) => {
     if (loading.delete(requestId)) changedAt = performance.now()
   }
-  // Whether the requests of a document that was left behind end, is told by a process that may be gone.
+  // The end of requests of a replaced document is reported by a process that may have ended.
   session.on('Page.frameNavigated', ({ frame: { id, loaderId } }) => {
     if (id !== mainFrameId) return
     for (const requestId of loading.keys()) if (requestId !== loaderId) loading.delete(requestId)

@@ -148,7 +148,7 @@ export const settle = async (
   const script = (leftMs: number) =>
     scriptFor(subject, { heightMax, scrollMs: leftMs * scrollPart, contentMs: leftMs * contentPart })
   const undecoded = Number((await runInLatestDocument(open, script, endsAt)) ?? 0)
-  // Whoever asked for them: elements, style sheets, scripts.
+  // Images, fonts and style sheets, whatever requested them.
   await waitUntil(() => open.loads.drawn() === 0, performance.now() + waitMs * contentPart)
   return undecoded
 }
