@@ -93,6 +93,8 @@ export type PoolMemory = {
   readonly wants: readonly { readonly atMs: number; readonly size: number }[] | undefined
   readonly lastDrainMs: number
   readonly lastReplaceMs: number
+  /** When most of several workers were last found silent, too shortly to be given up. */
+  readonly lastSuspectMs: number
   /** When a worker was wanted last. */
   readonly lastWantMs: number
   readonly starts: Observation['starts']
@@ -162,6 +164,7 @@ export const blankMemory: PoolMemory = {
   wants: undefined,
   lastDrainMs: Number.NEGATIVE_INFINITY,
   lastReplaceMs: Number.NEGATIVE_INFINITY,
+  lastSuspectMs: Number.NEGATIVE_INFINITY,
   lastWantMs: Number.NEGATIVE_INFINITY,
   starts: { ready: 0, failed: 0 },
   failures: 0,
