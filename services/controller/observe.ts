@@ -1,10 +1,9 @@
 import type { Actuator, ListedWorker } from '#controller/act/actuator.ts'
 import { type BeatMessage, beatMs } from '#shared/queue/messages.ts'
+import { boundedRead } from './bounded-read.ts'
 import type { ReceivedBeat, PoolSubscription } from './subscribe-to-pool.ts'
 import type { Depth, Observation, ObservedWorker } from './pool.ts'
 
-/** Longest wait for one read; the queue's own bound is longer than a tick. */
-const readMs = 800
 /** Workers of others that were not heard for longer are no help. */
 const elsewhereMs = 2.5 * beatMs
 
@@ -27,26 +26,6 @@ export type ObserverDeps = {
 }
 
 const nobody = { slots: 0, busy: 0 }
-
-/** The value, or 'unknown' where the read fails or takes longer than `readMs`. */
-const within = async <T>(read: Promise<T>): Promise<T | 'unknown'> => {
-  const { promise: late, resolve } = Promise.withResolvers<'unknown'>()
-  const timer = setTimeout(resolve, readMs, 'unknown')
-  const value = await Promise.race([read.catch(() => 'unknown' as const), late])
-  clearTimeout(timer)
-  return value
-}
-
-/** One read at a time: a slow one is waited for again instead of being repeated. */
-const single = <T>(read: () => Promise<T>): (() => Promise<T>) => {
-  let running: Promise<T> | undefined
-  return () => {
-    running ??= read().finally(() => {
-      running = undefined
-    })
-    return running
-  }
-}
 
 const meanServiceMs = (beats: readonly BeatMessage[]): number | undefined => {
   const measured = beats.flatMap(({ serviceMs }) => (serviceMs === undefined ? [] : [serviceMs]))
@@ -73,8 +52,8 @@ const stateOf = (
 /** Makes observations of one pool; `assumed` is of a worker that has said nothing yet. */
 export const createObserver = (deps: ObserverDeps, assumed: { slots: () => number }): Observer => {
   const { subscription, now } = deps
-  const readDepth = single(deps.readDepth)
-  const list = single(deps.actuator.list)
+  const readDepth = boundedRead(deps.readDepth)
+  const list = boundedRead(deps.actuator.list)
   /** What was heard at last of this pool's workers: of those that are listed, and of those that were until lately. */
   const own = new Map<string, ReceivedBeat>()
   let starts: Observation['starts'] = { ready: 0, failed: 0 }
@@ -111,7 +90,7 @@ export const createObserver = (deps: ObserverDeps, assumed: { slots: () => numbe
 
   return {
     observe: async () => {
-      const [seen, depth] = await Promise.all([within(list()), within(readDepth())])
+      const [seen, depth] = await Promise.all([list(), readDepth()])
       const nowMs = now()
       const common = { nowMs, backlog: subscription.backlog(), depth }
       if (seen === 'unknown') {

@@ -1,7 +1,7 @@
+import { backOffMs } from '#shared/policy/back-off.ts'
 import type { JobTrouble, ProxiedMemory, ProxiedObservation, ProxiedPolicy, SeenJob } from './proxied.ts'
 
-const firstRetryMs = 1000
-const lastRetryMs = 60_000
+const retries = { firstMs: 1000, lastMs: 60_000 }
 /** A Job that has been stuck for longer is given up; what keeps it may be a matter of its node alone. */
 const hopelessAfterMs = 60_000
 /** One that its node has not started may wait for its image: given up too early, no download would ever come to its end. */
@@ -41,7 +41,7 @@ export const followStarts = (memory: ProxiedMemory, seen: StartsSeen): ProxiedMe
   const trouble = troubleOf(known, seen) ?? before
   const followed = { ...known, starts: { ready, failed }, revision: policy.revision, trouble, unfinished: jobs.length }
   if (!trouble) return { ...followed, sinceMs: (memory.trouble ? undefined : memory.sinceMs) ?? nowMs }
-  if (!before) return { ...followed, sinceMs: nowMs, tries: 0, retryAtMs: nowMs + firstRetryMs }
+  if (!before) return { ...followed, sinceMs: nowMs, tries: 0, retryAtMs: nowMs + retries.firstMs }
   // What ended has made room.
   const isRoomier = trouble.why === 'quota' && jobs.length < memory.unfinished
   return { ...followed, sinceMs: memory.sinceMs ?? nowMs, retryAtMs: isRoomier ? nowMs : memory.retryAtMs }
@@ -50,5 +50,5 @@ export const followStarts = (memory: ProxiedMemory, seen: StartsSeen): ProxiedMe
 /** Counts a try: the wait for the next one becomes twice as long. */
 export const afterTry = (memory: ProxiedMemory, nowMs: number): ProxiedMemory => {
   const tries = memory.tries + 1
-  return { ...memory, tries, retryAtMs: nowMs + Math.min(lastRetryMs, firstRetryMs * 2 ** tries) }
+  return { ...memory, tries, retryAtMs: nowMs + backOffMs(retries, tries) }
 }

@@ -1,3 +1,4 @@
+import { boundedRead } from '#controller/bounded-read.ts'
 import type { PoolSubscription } from '#controller/subscribe-to-pool.ts'
 import type { Depth } from '#controller/pool.ts'
 import { ackWaitSeconds } from '#shared/queue/topology.ts'
@@ -5,8 +6,6 @@ import type { JobReport, JobReports } from './job-reports.ts'
 import type { JobList, JobRunner, ListedJob } from './job-runner.ts'
 import type { Claim, ProxiedObservation, SeenJob } from './proxied.ts'
 
-/** Longest wait for one read. */
-const readMs = 800
 /** What a worker held that was silent for longer has been given to another. */
 const lostAfterMs = ackWaitSeconds * 1000
 
@@ -17,25 +16,6 @@ export type ProxiedObserverDeps = {
   readonly subscription: Pick<PoolSubscription, 'backlog' | 'beats' | 'listeningMs'>
   readonly readDepth: () => Promise<Depth>
   readonly now: () => number
-}
-
-/** The value, or 'unknown' where the read fails, takes longer than `readMs`, or an earlier one has not ended yet. */
-const readWithin = <T>(read: () => Promise<T>): (() => Promise<T | 'unknown'>) => {
-  let isReading = false
-  return async () => {
-    if (isReading) return 'unknown'
-    isReading = true
-    const reading = read()
-      .catch(() => 'unknown' as const)
-      .finally(() => {
-        isReading = false
-      })
-    const { promise: late, resolve } = Promise.withResolvers<'unknown'>()
-    const timer = setTimeout(resolve, readMs, 'unknown')
-    const value = await Promise.race([reading, late])
-    clearTimeout(timer)
-    return value
-  }
 }
 
 const claimsOf = (jobs: readonly Pick<ListedJob, 'name' | 'captureId'>[], reports: JobReports): Claim[] =>
@@ -57,8 +37,8 @@ const stateOfUnclaimed = ({ worker, trouble }: ListedJob, report: JobReport | un
  */
 export const createProxiedObserver = (deps: ProxiedObserverDeps): (() => Promise<ProxiedObservation>) => {
   const { subscription, reports, now } = deps
-  const list = readWithin(() => deps.runner.list())
-  const readDepth = readWithin(() => deps.readDepth())
+  const list = boundedRead(() => deps.runner.list())
+  const readDepth = boundedRead(() => deps.readDepth())
   let starts: ProxiedObservation['starts'] = { ready: 0, failed: 0, last: undefined }
 
   const isSilent = (job: ListedJob, report: JobReport | undefined, nowMs: number): boolean => {

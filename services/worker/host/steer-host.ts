@@ -10,7 +10,8 @@ import { watchMemory } from '#worker/isolation/memory-watch.ts'
 import type { TrafficBounds } from '#worker/network/capture-traffic.ts'
 import { createRelay, type Relay } from '#worker/network/relay.ts'
 import type { EgressWay } from '#worker/network/request-tunnel.ts'
-import { childrenOf, killGroup } from '#worker/process-groups.ts'
+import { killGroup } from '#shared/process/kill-group.ts'
+import { childrenOf } from '#worker/process-groups.ts'
 
 /** A host is up in 0.2 s on an idle core; a busy machine may take far longer. */
 const upMs = 30_000

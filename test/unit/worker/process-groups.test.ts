@@ -1,7 +1,8 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import t from 'tap'
-import { childrenOf, killGroup } from '#worker/process-groups.ts'
+import { killGroup } from '#shared/process/kill-group.ts'
+import { childrenOf } from '#worker/process-groups.ts'
 
 t.test('finds children, and ends a group with everything in it', async (t) => {
   const child = spawn('sh', ['-c', 'sleep 60 & wait'], { detached: true, stdio: 'ignore' })
