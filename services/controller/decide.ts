@@ -33,7 +33,7 @@ const lastWanted = ({ wants }: PoolMemory): number => wants?.at(-1)?.size ?? 0
 
 const clamp = (size: number, { min, max }: PoolPolicy) => Math.max(min, Math.min(max, size))
 
-/** Where the ledger says nothing, JetStream's depth alone tells of work. */
+/** Without a backlog report, JetStream's depth alone counts. */
 const uncounted: Backlog = { pending: 0, processing: 0, arrivals10s: 0, oldestMs: 0 }
 
 const wantedOf = ({ seen, policy, groups }: Moment): Sized => {

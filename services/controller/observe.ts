@@ -4,7 +4,7 @@ import { boundedRead } from './bounded-read.ts'
 import type { ReceivedBeat, PoolSubscription } from './subscribe-to-pool.ts'
 import type { Depth, Observation, ObservedWorker } from './pool.ts'
 
-/** Workers of others that were not heard for longer are no help. */
+/** Workers of others without a heartbeat for longer do not count. */
 const elsewhereMs = 2.5 * beatMs
 
 /** All reads of the controller in one place. */
@@ -19,7 +19,7 @@ export type ObserverDeps = {
   readonly readDepth: () => Promise<Depth>
   readonly actuator: Pick<Actuator, 'list'>
   readonly now: () => number
-  /** Whether whatever runs workers knows one of this name. Without it every worker that beats is believed to be there. */
+  /** Whether there is a worker of this name. Without it, every one that sends heartbeats counts. */
   readonly isWorker?: (pod: string) => boolean
   /** Whether the queue decides this pool's size, so that it matters who else serves it. Without it, it does. */
   readonly isByQueue?: () => boolean
@@ -38,7 +38,7 @@ const slotsOf = ({ state, slots, busy }: BeatMessage) => {
   return state === 'draining' ? { slots: busy, busy } : { slots: 0, busy: 0 }
 }
 
-/** What is said of a worker that has not been told to end wins over what it said itself. */
+/** What the runtime reports of a worker wins over its own heartbeat. */
 const stateOf = (
   { stopping, trouble, isUnscheduled }: ListedWorker,
   beat: BeatMessage | undefined,
@@ -49,20 +49,20 @@ const stateOf = (
   return { state: beat?.state ?? 'starting', busy: beat?.busy ?? 0 }
 }
 
-/** Makes observations of one pool; `assumed` is of a worker that has said nothing yet. */
+/** Creates the observer of a pool; `assumed` is of a worker without a heartbeat yet. */
 export const createObserver = (deps: ObserverDeps, assumed: { slots: () => number }): Observer => {
   const { subscription, now } = deps
   const readDepth = boundedRead(deps.readDepth)
   const list = boundedRead(deps.actuator.list)
-  /** What was heard at last of this pool's workers: of those that are listed, and of those that were until lately. */
+  /** The last heartbeats of this pool's workers: of those that are listed, and of those that were until lately. */
   const own = new Map<string, ReceivedBeat>()
   let starts: Observation['starts'] = { ready: 0, failed: 0 }
   let serviceMs: number | undefined
 
   const follow = (listed: ReadonlySet<string>) => {
     for (const pod of listed) {
-      const heard = subscription.beats.get(pod)
-      if (heard) own.set(pod, heard)
+      const received = subscription.beats.get(pod)
+      if (received) own.set(pod, received)
     }
     for (const pod of own.keys()) if (!listed.has(pod) && !subscription.beats.has(pod)) own.delete(pod)
   }

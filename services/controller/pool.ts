@@ -39,13 +39,13 @@ export type ObservedWorker = {
   readonly ageMs: number
   /** Milliseconds without a heartbeat of it in which the subscription certainly received messages. */
   readonly silentMs: number
-  /** Whether the runtime has lost its machine: then its silence is its loss. */
+  /** Whether the runtime has lost its machine: without heartbeats it is lost then. */
   readonly isNodeLost?: boolean
   readonly slots: number
   readonly busy: number
 }
 
-/** Everything that one decision knows. What could not be read is `'unknown'`, which is not zero. */
+/** Input of one decision. What could not be read is `'unknown'`, which is not zero. */
 export type Observation = {
   /** Monotonic time of the observation in milliseconds. */
   readonly nowMs: number
@@ -103,7 +103,7 @@ export type PoolMemory = {
   readonly retryAtMs: number
 }
 
-/** Why a pool is sized as it is: the words of log, metric and condition. */
+/** Why a pool has its size, as in log, metric and condition. */
 export const reasons = [
   ...troubles,
   'paused',
@@ -146,9 +146,9 @@ export type Decision = { readonly wanted: number; readonly reason: Reason } & (
   /** `to` workers in all, stuck, refused and leaving ones included; first the `undrain` ones take work again. */
   | { readonly kind: 'scale-up'; readonly to: number; readonly undrain: readonly string[] }
   | { readonly kind: 'drain'; readonly pods: readonly string[] }
-  /** These go for good, and what was refused is asked for no longer: the pool becomes smaller by both. */
+  /** Removes these, and requests refused ones no longer: the pool becomes smaller by both. */
   | { readonly kind: 'stop'; readonly pods: readonly string[] }
-  /** These go, others may come in their place. */
+  /** Removes these; others may replace them. */
   | { readonly kind: 'replace'; readonly pods: readonly string[] }
 )
 

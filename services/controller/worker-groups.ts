@@ -5,7 +5,7 @@ import type { PoolPolicy, ObservedWorker } from './pool.ts'
 const lostAfterMs = 10_000
 /** A worker silent for longer has missed two heartbeats. */
 const missedMs = 2.5 * beatMs
-/** For how long silence of most workers is taken for a fault of subscription. */
+/** For how long silence of most workers counts as a fault of the subscription. */
 const suspectForMs = 30_000
 
 /** Workers that are not terminating, by their capacity. */

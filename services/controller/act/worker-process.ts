@@ -13,7 +13,7 @@ export type WorkerProcess = {
   readonly stop: (killAfterMs: number) => void
 }
 
-/** What is told of a worker's process, each once. */
+/** Events of a worker's process, each once. */
 export type WorkerProcessEvents = {
   readonly ready: (of: WorkerProcess) => void
   readonly ended: (of: WorkerProcess, end: { readonly how: string; readonly isClean: boolean }) => void

@@ -14,13 +14,12 @@ export const isHopeless = ({ trouble, revision }: SeenJob, policy: ProxiedPolicy
   return revision !== policy.revision || (trouble.why !== 'unschedulable' && trouble.forMs > limitMs)
 }
 
-/** What one moment says of whether Jobs come up. */
 export type StartsSeen = Pick<ProxiedObservation, 'nowMs' | 'starts'> & {
   readonly jobs: readonly SeenJob[]
   readonly policy: ProxiedPolicy
 }
 
-/** Why Jobs do not come up, as this moment alone tells it; undefined where it tells nothing. */
+/** Why Jobs do not come up, by this observation alone. */
 const troubleOf = (memory: ProxiedMemory, { nowMs, starts, jobs, policy }: StartsSeen): JobTrouble | undefined => {
   // A Job that is stuck since before another came up is no sign that none can.
   const isSign = (job: SeenJob) =>

@@ -9,7 +9,6 @@ import type { Claim, ProxiedObservation, SeenJob } from './proxied.ts'
 /** What a worker held that was silent for longer has been given to another. */
 const lostAfterMs = ackWaitSeconds * 1000
 
-/** What an observer of Jobs reads from. */
 export type ProxiedObserverDeps = {
   readonly runner: Pick<JobRunner, 'list'>
   readonly reports: JobReports
@@ -32,8 +31,8 @@ const stateOfUnclaimed = ({ worker, trouble }: ListedJob, report: JobReport | un
 }
 
 /**
- * Makes what reads everything that a decision about Jobs knows. It never throws and answers within two seconds. Jobs first, and
- * only then the depth: a depth that was asked for before may hold captures whose Jobs have gone since.
+ * Creates the observer of Jobs, which never throws and answers within two seconds. Jobs are read first: a depth that was read
+ * before may hold captures whose Jobs have ended since.
  */
 export const createProxiedObserver = (deps: ProxiedObserverDeps): (() => Promise<ProxiedObservation>) => {
   const { subscription, reports, now } = deps
@@ -43,8 +42,8 @@ export const createProxiedObserver = (deps: ProxiedObserverDeps): (() => Promise
 
   const isSilent = (job: ListedJob, report: JobReport | undefined, nowMs: number): boolean => {
     if (!report && job.captureId === undefined) return false
-    const heardMs = subscription.beats.get(job.name)?.atMs ?? report?.atMs ?? nowMs - job.ageMs
-    return subscription.listeningMs(heardMs) > lostAfterMs
+    const beatAtMs = subscription.beats.get(job.name)?.atMs ?? report?.atMs ?? nowMs - job.ageMs
+    return subscription.listeningMs(beatAtMs) > lostAfterMs
   }
   const stateOf = (job: ListedJob, nowMs: number): SeenJob['state'] => {
     const report = reports.of(job.name)
@@ -57,8 +56,7 @@ export const createProxiedObserver = (deps: ProxiedObserverDeps): (() => Promise
     const { name, revision, trouble } = job
     return { name, revision, state, ...(state === 'stuck' && trouble && { trouble }) }
   }
-  /** Everything about the Jobs, at one moment. */
-  const lookAtJobs = (listed: JobList | 'unknown') => {
+  const observeJobs = (listed: JobList | 'unknown') => {
     const nowMs = now()
     if (listed === 'unknown') return { nowMs, jobs: listed, claims: [], starts }
     reports.keep(new Set(listed.jobs.map(({ name }) => name)))
@@ -68,7 +66,7 @@ export const createProxiedObserver = (deps: ProxiedObserverDeps): (() => Promise
   }
 
   return async () => {
-    const jobs = lookAtJobs(await list())
+    const jobs = observeJobs(await list())
     const depth = await readDepth()
     return { ...jobs, depth, backlog: subscription.backlog() }
   }

@@ -47,8 +47,8 @@ type Entry = {
 }
 
 /**
- * Says of pools what holds of them. What holds is written at once, where it turns again a second after; numbers at most every
- * 5 s for each pool and twice a second for all. What is said already is not written, and nothing when the server asks for throttle.
+ * Writes the status of pools: changed conditions at once, at most once a second for each pool; changed numbers at most every
+ * 5 s for each pool and twice a second for all. Nothing is written that has not changed, or while the server throttles.
  */
 export class StatusWriter implements AsyncDisposable {
   readonly #deps: StatusWriterDeps

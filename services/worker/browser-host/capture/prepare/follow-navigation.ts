@@ -1,11 +1,10 @@
+import { setTimeout as pause } from 'node:timers/promises'
 import { within } from '#shared/process/within.ts'
 import type { OpenPage } from '#worker/browser-host/capture/equip/open-page.ts'
 
 const lookMs = 20
 
 const late = () => new Error('the document did not load in time')
-
-const pause = (ms: number) => new Promise<void>((wake) => setTimeout(wake, ms))
 
 /**
  * Waits for the document to which the page goes at this moment, until its load event or `endsAt` (on `performance`'s clock).
