@@ -13,7 +13,7 @@ import { openProxiedLoop } from './proxied/proxied-loop.ts'
 
 /** Longest time of one step of a tick. */
 const limitMs = 5000
-/** Time that a told worker gets to end: the longest attempt that the contract allows, and ten seconds to leave. */
+/** Grace period of a worker: the longest attempt that the contract allows, and ten seconds to exit. */
 const killAfterMs = attemptBudgetMs({ timeout: 60, delay: 10 }) + 10_000
 
 /** Everything a running controller holds. Dispose drains all workers and waits for them, then closes the rest. */

@@ -1,4 +1,5 @@
-import { classifyWorkers, replaceableOf } from './worker-groups.ts'
+import { backOffMs } from '#shared/policy/back-off.ts'
+import { classifyWorkers, isSubscriptionSuspect, replaceableOf } from './worker-groups.ts'
 import {
   type Backlog,
   blankMemory,
@@ -11,14 +12,13 @@ import {
 import { type Moment, scale, scaleUp, type Sized } from './scale.ts'
 import { requiredCapacity } from './required-capacity.ts'
 
-const firstRetryMs = 1000
-const lastRetryMs = 60_000
+const retries = { firstMs: 1000, lastMs: 60_000 }
 
 /** Counts failed starts: each moment with one doubles the wait before the next, a start that succeeds ends the series. */
 const followStarts = (memory: PoolMemory, { nowMs, starts }: Observation): PoolMemory => {
   if (starts.ready > memory.starts.ready) return { ...memory, starts, failures: 0, retryAtMs: nowMs }
   if (starts.failed === memory.starts.failed) return memory
-  const waitMs = Math.min(lastRetryMs, firstRetryMs * 2 ** memory.failures)
+  const waitMs = backOffMs(retries, memory.failures)
   return { ...memory, starts, failures: memory.failures + 1, retryAtMs: nowMs + waitMs }
 }
 
@@ -33,7 +33,7 @@ const lastWanted = ({ wants }: PoolMemory): number => wants?.at(-1)?.size ?? 0
 
 const clamp = (size: number, { min, max }: PoolPolicy) => Math.max(min, Math.min(max, size))
 
-/** Where the ledger says nothing, JetStream's depth alone tells of work. */
+/** Without a backlog report, JetStream's depth alone counts. */
 const uncounted: Backlog = { pending: 0, processing: 0, arrivals10s: 0, oldestMs: 0 }
 
 const wantedOf = ({ seen, policy, groups }: Moment): Sized => {
@@ -116,11 +116,13 @@ export const decide: Decide = (seen, policy, before) => {
   }
   const groups = classifyWorkers(seen.workers, policy, followed.failures > 0)
   const size = groups.active.length
-  const memory = followed.wants ? followed : remember(followed, policy, seen.nowMs, size)
+  const seeded = followed.wants ? followed : remember(followed, policy, seen.nowMs, size)
+  const memory = isSubscriptionSuspect(groups) ? { ...seeded, lastSuspectMs: seen.nowMs } : seeded
   const moment = { seen, policy, memory, groups }
 
   if (groups.lost.length > 0) {
-    const pods = replaceableOf(groups, seen.nowMs - memory.lastReplaceMs).map(({ pod }) => pod)
+    const since = { replaceMs: seen.nowMs - memory.lastReplaceMs, suspectMs: seen.nowMs - memory.lastSuspectMs }
+    const pods = replaceableOf(groups, since).map(({ pod }) => pod)
     if (pods.length > 0) {
       const decision: Decision = { kind: 'replace', pods, wanted: size, reason: 'lost' }
       return { decision, memory: { ...memory, lastReplaceMs: seen.nowMs } }

@@ -8,7 +8,7 @@ import type { Tick } from './loop.ts'
 import { type Decision, type Observation, type PoolPolicy, type Trouble, troubles, workerStates } from './pool.ts'
 import { createPoolMetrics, forgetPool, type PoolLabels, type PoolMetrics, readSources } from './pool-metrics.ts'
 
-/** What the controller says of one pool. Dispose takes back all that its metrics show: the pool is gone, or another acts. */
+/** Events of one pool. Dispose removes its metrics: the pool is gone, or another controller leads. */
 export type PoolEvents = Disposable & {
   readonly decided: (tick: Tick<Observation, Decision>, policy: Pick<PoolPolicy, 'size' | 'min' | 'max'>) => void
   /** How long a reconciliation took, in milliseconds, whatever came of it. */
@@ -17,7 +17,7 @@ export type PoolEvents = Disposable & {
   readonly worker: (notice: WorkerNotice) => void
 }
 
-/** What the controller says of itself: each function logs and counts one event. */
+/** Events of a controller: each function logs and counts one. */
 export type ControllerEvents = {
   readonly queue: (notice: QueueNotice) => void
   readonly malformed: (subject: string) => void
@@ -65,7 +65,7 @@ const measure = (on: PoolMetrics, pool: PoolLabels, seen: Observation) => {
 
 const createPoolEvents = (logger: Logger, on: PoolMetrics, labels: PoolLabels): PoolEvents => {
   const pool = labels.browserpool
-  let lastWords = ''
+  let lastMessage = ''
   return {
     decided: ({ seen, decision }, { size, min, max }) => {
       const { kind, reason, wanted, ...what } = decision
@@ -74,15 +74,15 @@ const createPoolEvents = (logger: Logger, on: PoolMetrics, labels: PoolLabels): 
       on.min.set(labels, size === 'by-queue' ? min : size)
       on.max.set(labels, size === 'by-queue' ? max : size)
       on.decisions.inc({ ...labels, decision: kind, reason })
-      const words = `${kind} ${reason}`
+      const message = `${kind} ${reason}`
       const acts = kind !== 'hold' && kind !== 'freeze'
-      if (acts || words !== lastWords)
-        logger.info({ pool, decision: kind, reason, wanted, ...what, ...summarize(seen) }, words)
-      lastWords = words
+      if (acts || message !== lastMessage)
+        logger.info({ pool, decision: kind, reason, wanted, ...what, ...summarize(seen) }, message)
+      lastMessage = message
     },
     tickFailed: (error) => {
       on.reconcileFailures.inc(labels)
-      logger.error({ pool, err: error }, 'a tick failed')
+      logger.error({ pool, err: error }, 'reconciliation failed, retrying')
     },
     reconciled: (ms) => on.reconcileSeconds.observe(labels, ms / 1000),
     worker: (notice) => {
@@ -95,7 +95,7 @@ const createPoolEvents = (logger: Logger, on: PoolMetrics, labels: PoolLabels): 
   }
 }
 
-/** Makes the events of a controller. A decision is logged when it does something or its reason changes. */
+/** Creates the events of a controller. A decision is logged when it does something or its reason changes. */
 export const createEvents = (logger: Logger, metrics: Metrics): ControllerEvents => {
   const on = createPoolMetrics(metrics)
   const malformed = metrics.counter({ name: 'pool_messages_malformed_total', help: 'Messages that break their schema' })
@@ -105,7 +105,7 @@ export const createEvents = (logger: Logger, metrics: Metrics): ControllerEvents
     queue: ({ kind, detail }) => logger[kind === 'back' ? 'info' : 'warn']({ detail }, `connection to NATS: ${kind}`),
     malformed: (subject) => {
       malformed.inc()
-      logger.debug({ subject }, 'a message breaks its schema')
+      logger.debug({ subject }, 'malformed message')
     },
   }
 }

@@ -1,36 +1,39 @@
 import type { Health } from '#shared/telemetry/probe-server.ts'
 
-/** A loop that has not turned for this long is stuck. */
-const stuckAfterMs = 30_000
+/** A loop that has ended no tick for this long is stalled. */
+const stalledAfterMs = 30_000
 
-/** What one loop shows of itself. */
-export type LoopFace = { readonly ready: boolean; readonly detail: Readonly<Record<string, string | number | boolean>> }
+/** Readiness of one loop, and the detail that the probe shows of it. */
+export type LoopStatus = {
+  readonly ready: boolean
+  readonly detail: Readonly<Record<string, string | number | boolean>>
+}
 
-/** Says whether all loops of a controller turn, and shows what each showed last. */
+/** Health of all loops of a controller. */
 export type LoopsHealth = {
-  /** Adds a loop; what it answers is to be called at the end of each tick, with what is to be shown from then on. */
-  readonly follow: () => (face?: LoopFace) => void
+  /** Adds a loop; the returned function is to be called at the end of each tick, with its status if that has changed. */
+  readonly follow: () => (status?: LoopStatus) => void
   readonly health: () => Health
 }
 
-/** Makes the health of a controller, which is ready once all its loops have shown that they are, and NATS is there. */
+/** Creates the health of a controller, which is ready while all its loops are and NATS is connected. */
 export const createLoopsHealth = (isConnected: () => boolean, now: () => number): LoopsHealth => {
-  const loops: { turnedMs: number; face: LoopFace | undefined }[] = []
+  const loops: { turnedMs: number; status: LoopStatus | undefined }[] = []
   return {
     follow: () => {
-      const loop: (typeof loops)[number] = { turnedMs: now(), face: undefined }
+      const loop: (typeof loops)[number] = { turnedMs: now(), status: undefined }
       loops.push(loop)
-      return (face) => {
+      return (status) => {
         loop.turnedMs = now()
-        loop.face = face ?? loop.face
+        loop.status = status ?? loop.status
       }
     },
     health: () => {
       const connected = isConnected()
-      const detail = Object.assign({}, ...loops.map(({ face }) => face?.detail), { connected })
+      const detail = Object.assign({}, ...loops.map(({ status }) => status?.detail), { connected })
       return {
-        live: loops.every(({ turnedMs }) => now() - turnedMs < stuckAfterMs),
-        ready: connected && loops.every(({ face }) => face?.ready === true),
+        live: loops.every(({ turnedMs }) => now() - turnedMs < stalledAfterMs),
+        ready: connected && loops.every(({ status }) => status?.ready === true),
         detail: Object.fromEntries(Object.entries(detail).map(([key, value]) => [key, String(value)])),
       }
     },

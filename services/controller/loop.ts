@@ -2,12 +2,12 @@ import { AppError, toAppError } from '#shared/errors/app-error.ts'
 import type { Wakeup } from '#shared/process/wakeup.ts'
 import { within } from '#shared/process/within.ts'
 
-/** What one tick saw and decided. */
+/** Observation and decision of one tick. */
 export type Tick<Seen, Decision> = { readonly seen: Seen; readonly decision: Decision }
 
 /**
- * What the loop works with. `observe` answers what is unknown as unknown; `decide` remembers what it needs from one call to the
- * next; `act` may be repeated without harm; `decided` and `failed` hear of every tick's end.
+ * `observe` answers what is unknown as unknown; `decide` remembers what it needs from one call to the next; `act` is idempotent;
+ * every tick ends with `decided`, `failed` or both.
  */
 export type LoopDeps<Seen, Decision> = {
   readonly observe: () => Promise<Seen>
@@ -27,13 +27,13 @@ const calmTicks = 3
 const calmMaxMs = 5000
 
 /**
- * Time between two looks at a pool that is as it should be and has nothing to do: whatever begins is heard, only who falls
- * silent, and what was said in vain, is found by looking. Long ticks are not made longer: a loop that does not turn for half
- * a minute is taken for stuck.
+ * Time between two ticks of a pool that is as it should be and has nothing to do: every change wakes the loop, only missing
+ * heartbeats and lost messages are found by a tick. Long ticks are not made longer: a loop without one for half a minute
+ * counts as stalled.
  */
 export const calmMs = (tickMs: number): number => Math.max(tickMs, Math.min(tickMs * calmTicks, calmMaxMs))
 
-/** The timing of a loop that looks less often while `isCalm`. */
+/** The timing of a loop that ticks less often while `isCalm`. */
 export const calmTiming = ({ tickMs, limitMs }: LoopTiming, isCalm: () => boolean): LoopTiming => ({
   limitMs,
   get tickMs() {
@@ -41,7 +41,7 @@ export const calmTiming = ({ tickMs, limitMs }: LoopTiming, isCalm: () => boolea
   },
 })
 
-/** Time from one tick to the next, asked for after each, and the longest time of one step of a tick, both in milliseconds. */
+/** Time from one tick to the next, read after each, and the longest time of one step of a tick, both in milliseconds. */
 export type LoopTiming = { readonly tickMs: number; readonly limitMs: number }
 
 /**

@@ -1,11 +1,10 @@
 import type { Actuator, ListedWorker } from '#controller/act/actuator.ts'
 import { type BeatMessage, beatMs } from '#shared/queue/messages.ts'
+import { boundedRead } from './bounded-read.ts'
 import type { ReceivedBeat, PoolSubscription } from './subscribe-to-pool.ts'
 import type { Depth, Observation, ObservedWorker } from './pool.ts'
 
-/** Longest wait for one read; the queue's own bound is longer than a tick. */
-const readMs = 800
-/** Workers of others that were not heard for longer are no help. */
+/** Workers of others without a heartbeat for longer do not count. */
 const elsewhereMs = 2.5 * beatMs
 
 /** All reads of the controller in one place. */
@@ -20,33 +19,13 @@ export type ObserverDeps = {
   readonly readDepth: () => Promise<Depth>
   readonly actuator: Pick<Actuator, 'list'>
   readonly now: () => number
-  /** Whether whatever runs workers knows one of this name. Without it every worker that beats is believed to be there. */
+  /** Whether there is a worker of this name. Without it, every one that sends heartbeats counts. */
   readonly isWorker?: (pod: string) => boolean
   /** Whether the queue decides this pool's size, so that it matters who else serves it. Without it, it does. */
   readonly isByQueue?: () => boolean
 }
 
 const nobody = { slots: 0, busy: 0 }
-
-/** The value, or 'unknown' where the read fails or takes longer than `readMs`. */
-const within = async <T>(read: Promise<T>): Promise<T | 'unknown'> => {
-  const { promise: late, resolve } = Promise.withResolvers<'unknown'>()
-  const timer = setTimeout(resolve, readMs, 'unknown')
-  const value = await Promise.race([read.catch(() => 'unknown' as const), late])
-  clearTimeout(timer)
-  return value
-}
-
-/** One read at a time: a slow one is waited for again instead of being repeated. */
-const single = <T>(read: () => Promise<T>): (() => Promise<T>) => {
-  let running: Promise<T> | undefined
-  return () => {
-    running ??= read().finally(() => {
-      running = undefined
-    })
-    return running
-  }
-}
 
 const meanServiceMs = (beats: readonly BeatMessage[]): number | undefined => {
   const measured = beats.flatMap(({ serviceMs }) => (serviceMs === undefined ? [] : [serviceMs]))
@@ -59,7 +38,7 @@ const slotsOf = ({ state, slots, busy }: BeatMessage) => {
   return state === 'draining' ? { slots: busy, busy } : { slots: 0, busy: 0 }
 }
 
-/** What is said of a worker that has not been told to end wins over what it said itself. */
+/** What the runtime reports of a worker wins over its own heartbeat. */
 const stateOf = (
   { stopping, trouble, isUnscheduled }: ListedWorker,
   beat: BeatMessage | undefined,
@@ -70,20 +49,20 @@ const stateOf = (
   return { state: beat?.state ?? 'starting', busy: beat?.busy ?? 0 }
 }
 
-/** Makes observations of one pool; `assumed` is of a worker that has said nothing yet. */
+/** Creates the observer of a pool; `assumed` is of a worker without a heartbeat yet. */
 export const createObserver = (deps: ObserverDeps, assumed: { slots: () => number }): Observer => {
   const { subscription, now } = deps
-  const readDepth = single(deps.readDepth)
-  const list = single(deps.actuator.list)
-  /** What was heard at last of this pool's workers: of those that are listed, and of those that were until lately. */
+  const readDepth = boundedRead(deps.readDepth)
+  const list = boundedRead(deps.actuator.list)
+  /** The last heartbeats of this pool's workers: of those that are listed, and of those that were until lately. */
   const own = new Map<string, ReceivedBeat>()
   let starts: Observation['starts'] = { ready: 0, failed: 0 }
   let serviceMs: number | undefined
 
   const follow = (listed: ReadonlySet<string>) => {
     for (const pod of listed) {
-      const heard = subscription.beats.get(pod)
-      if (heard) own.set(pod, heard)
+      const received = subscription.beats.get(pod)
+      if (received) own.set(pod, received)
     }
     for (const pod of own.keys()) if (!listed.has(pod) && !subscription.beats.has(pod)) own.delete(pod)
   }
@@ -111,7 +90,7 @@ export const createObserver = (deps: ObserverDeps, assumed: { slots: () => numbe
 
   return {
     observe: async () => {
-      const [seen, depth] = await Promise.all([within(list()), within(readDepth())])
+      const [seen, depth] = await Promise.all([list(), readDepth()])
       const nowMs = now()
       const common = { nowMs, backlog: subscription.backlog(), depth }
       if (seen === 'unknown') {

@@ -8,13 +8,13 @@ import { poolDepth } from '#shared/queue/streams.ts'
 import { pokeSubject } from '#shared/queue/subjects.ts'
 import { createDecider } from './decide.ts'
 import { type ControllerEvents, summarize } from './events.ts'
-import type { LoopFace, LoopsHealth } from './health.ts'
+import type { LoopStatus, LoopsHealth } from './health.ts'
 import { type PoolSubscriptionDeps, subscribeToPool } from './subscribe-to-pool.ts'
 import { calmTiming, type LoopDeps, type LoopTiming, runLoop, type Tick } from './loop.ts'
 import { createObserver } from './observe.ts'
 import type { Decision, Observation, PoolPolicy } from './pool.ts'
 
-/** Least time between two ticks, however often somebody pokes. */
+/** Least time between two ticks, however often the loop is woken. */
 const gapMs = 50
 
 /** What all loops of a controller share. */
@@ -24,7 +24,7 @@ export type LoopParts = {
   readonly health: LoopsHealth
   readonly now: () => number
   readonly timing: LoopTiming
-  /** Milliseconds that a process gets to end when it is told to. */
+  /** Milliseconds from SIGTERM to SIGKILL. */
   readonly killAfterMs: number
 }
 
@@ -38,12 +38,12 @@ export type PoolLoopOptions = {
   readonly entry: string
   readonly env: Readonly<Record<string, string>>
   /** What health shows of the pool. */
-  readonly detailOf: (detail: PoolDetail) => LoopFace['detail']
+  readonly detailOf: (detail: PoolDetail) => LoopStatus['detail']
 }
 
 type PoolDetail = ReturnType<typeof summarize> & Pick<Decision, 'wanted' | 'reason'>
 
-/** Whether nothing is to be done until a capture comes, of which the loop hears, or a worker changes. */
+/** Whether nothing is to be done until a capture comes or a worker changes, which wakes the loop. */
 const isIdle = ({ decision, seen: { backlog, depth } }: Tick<Observation, Decision>): boolean => {
   if (decision.kind !== 'hold' || decision.reason !== 'steady' || backlog === 'unknown' || depth === 'unknown')
     return false

@@ -13,7 +13,7 @@ export const shownStates = [...workerStates, 'lost'] as const
 /** What could not be read in a tick. */
 export const readSources = ['workers', 'backlog', 'depth'] as const
 
-/** How workers end; only Jobs are said to have succeeded, failed, vanished or been given up. */
+/** How workers end; only Jobs succeed, fail, vanish or are given up. */
 const workerEnds = ['expected', 'unexpected', 'succeeded', 'failed', 'vanished', 'given-up'] as const
 
 const declareSizes = (metrics: Metrics) => ({

@@ -39,13 +39,13 @@ export type ObservedWorker = {
   readonly ageMs: number
   /** Milliseconds without a heartbeat of it in which the subscription certainly received messages. */
   readonly silentMs: number
-  /** Whether the runtime has lost its machine: then its silence is its loss. */
+  /** Whether the runtime has lost its machine: without heartbeats it is lost then. */
   readonly isNodeLost?: boolean
   readonly slots: number
   readonly busy: number
 }
 
-/** Everything that one decision knows. What could not be read is `'unknown'`, which is not zero. */
+/** Input of one decision. What could not be read is `'unknown'`, which is not zero. */
 export type Observation = {
   /** Monotonic time of the observation in milliseconds. */
   readonly nowMs: number
@@ -93,6 +93,8 @@ export type PoolMemory = {
   readonly wants: readonly { readonly atMs: number; readonly size: number }[] | undefined
   readonly lastDrainMs: number
   readonly lastReplaceMs: number
+  /** When most of several workers were last found silent, too shortly to be given up. */
+  readonly lastSuspectMs: number
   /** When a worker was wanted last. */
   readonly lastWantMs: number
   readonly starts: Observation['starts']
@@ -101,7 +103,7 @@ export type PoolMemory = {
   readonly retryAtMs: number
 }
 
-/** Why a pool is sized as it is: the words of log, metric and condition. */
+/** Why a pool has its size, as in log, metric and condition. */
 export const reasons = [
   ...troubles,
   'paused',
@@ -144,9 +146,9 @@ export type Decision = { readonly wanted: number; readonly reason: Reason } & (
   /** `to` workers in all, stuck, refused and leaving ones included; first the `undrain` ones take work again. */
   | { readonly kind: 'scale-up'; readonly to: number; readonly undrain: readonly string[] }
   | { readonly kind: 'drain'; readonly pods: readonly string[] }
-  /** These go for good, and what was refused is asked for no longer: the pool becomes smaller by both. */
+  /** Removes these, and requests refused ones no longer: the pool becomes smaller by both. */
   | { readonly kind: 'stop'; readonly pods: readonly string[] }
-  /** These go, others may come in their place. */
+  /** Removes these; others may replace them. */
   | { readonly kind: 'replace'; readonly pods: readonly string[] }
 )
 
@@ -162,6 +164,7 @@ export const blankMemory: PoolMemory = {
   wants: undefined,
   lastDrainMs: Number.NEGATIVE_INFINITY,
   lastReplaceMs: Number.NEGATIVE_INFINITY,
+  lastSuspectMs: Number.NEGATIVE_INFINITY,
   lastWantMs: Number.NEGATIVE_INFINITY,
   starts: { ready: 0, failed: 0 },
   failures: 0,

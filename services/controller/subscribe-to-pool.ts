@@ -40,7 +40,7 @@ export type PoolSubscriptionDeps = {
 
 type Stored = { readonly bytes: Uint8Array; beat: BeatMessage; atMs: number }
 
-/** Newest backlog message, and since when they have come without a gap: silence in a gap proves nothing. */
+/** Newest backlog message, and since when they have come without a gap: heartbeats may be lost in a gap. */
 const followBacklog = (now: () => number) => {
   let last: { backlog: Backlog; atMs: number; sinceMs: number } | undefined
   return {

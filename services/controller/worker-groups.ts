@@ -1,8 +1,11 @@
+import { beatMs } from '#shared/queue/messages.ts'
 import type { PoolPolicy, ObservedWorker } from './pool.ts'
 
 /** A worker silent for longer is lost. */
 const lostAfterMs = 10_000
-/** For how long silence of most workers is taken for a fault of subscription. */
+/** A worker silent for longer has missed two heartbeats. */
+const missedMs = 2.5 * beatMs
+/** For how long silence of most workers counts as a fault of the subscription. */
 const suspectForMs = 30_000
 
 /** Workers that are not terminating, by their capacity. */
@@ -47,28 +50,39 @@ export const classifyWorkers = (
 /** Whether a lost worker is certainly lost: it never sent a heartbeat, or Kubernetes has lost its node. */
 const isCertain = ({ state, isNodeLost }: ObservedWorker): boolean => state === 'starting' || isNodeLost === true
 
-const silentOf = ({ lost }: WorkerGroups) => lost.filter((worker) => !isCertain(worker))
+const silentOf = ({ lost }: Pick<WorkerGroups, 'lost'>) => lost.filter((worker) => !isCertain(worker))
 
-const reportingOf = ({ present, unscheduled, starting, stuck, lost }: WorkerGroups): number =>
-  present - unscheduled.length - starting.length - stuck.length - lost.length
+/** How many workers report, and how many have missed two heartbeats. */
+const reportsOf = ({ active, leaving, lost }: WorkerGroups) => {
+  const known = [...active, ...leaving].filter(({ state }) => state !== 'starting' && state !== 'unscheduled')
+  const reporting = known.filter(({ silentMs }) => silentMs < missedMs).length
+  return { reporting, missing: known.length - reporting + silentOf({ lost }).length }
+}
 
-/** One worker may hang; when most of several fall silent together, assume that our own subscription failed. */
+/**
+ * One worker may hang; when most of several fall silent together, which they do within one heartbeat, assume that our own
+ * subscription failed.
+ */
 export const isSubscriptionSuspect = (groups: WorkerGroups): boolean => {
-  const silent = silentOf(groups)
-  const isMost = silent.length > 1 && silent.length > reportingOf(groups)
-  return isMost && Math.min(...silent.map(({ silentMs }) => silentMs)) < suspectForMs
+  const { reporting, missing } = reportsOf(groups)
+  const isMost = missing > 1 && missing > reporting
+  const silentMs = silentOf(groups).map((worker) => worker.silentMs)
+  return isMost && silentMs.length > 0 && Math.min(...silentMs) < suspectForMs
 }
 
 /**
  * The lost workers that are replaced now: those that are certainly lost, and the others too unless more are silent than report.
  * Then they may all still serve, and go one at a time: not within 30 s, and the next once the replacement of the one before,
- * `sinceLastMs` ago, reports.
+ * `replaceMs` ago, reports. When the subscription was suspect `suspectMs` ago, those that are still silent have time to report.
  */
-export const replaceableOf = (groups: WorkerGroups, sinceLastMs: number): readonly ObservedWorker[] => {
+export const replaceableOf = (
+  groups: WorkerGroups,
+  { replaceMs, suspectMs }: { readonly replaceMs: number; readonly suspectMs: number },
+): readonly ObservedWorker[] => {
   const silent = silentOf(groups)
-  if (silent.length <= reportingOf(groups)) return groups.lost
   const certain = groups.lost.filter(isCertain)
-  const isAwaited = groups.unscheduled.length + groups.starting.length > 0 || sinceLastMs < lostAfterMs
+  if (silent.length <= reportsOf(groups).reporting) return suspectMs < missedMs ? certain : groups.lost
+  const isAwaited = groups.unscheduled.length + groups.starting.length > 0 || replaceMs < lostAfterMs
   if (isSubscriptionSuspect(groups) || isAwaited) return certain
   return [...certain, ...silent.toSorted((a, b) => b.silentMs - a.silentMs).slice(0, 1)]
 }

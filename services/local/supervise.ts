@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { toAppError } from '#shared/errors/app-error.ts'
+import { backOffMs } from '#shared/policy/back-off.ts'
 import { type Child, stopChild } from './child.ts'
 
-const shortestWaitMs = 250
-const longestWaitMs = 30_000
+const backOff = { firstMs: 250, lastMs: 30_000 }
 /** A part that has lived this long was healthy: the next wait is the shortest again. */
 const healthyMs = 30_000
 
@@ -40,10 +40,6 @@ export type PartWatcher = {
   readonly back: (name: string, pid: number) => Promise<void>
 }
 
-/** Wait before the next start after `failures` in a row: doubles from 250 ms up to 30 s. */
-export const waitBeforeStartMs = (failures: number): number =>
-  Math.min(longestWaitMs, shortestWaitMs * 2 ** Math.min(failures, 16))
-
 /** Resolves once the process has ended, with how; kills one that no longer responds, unless it is being stopped. */
 const endOf = async (running: Running, { untilUnresponsive }: PartPlan, stopping: AbortSignal): Promise<string> => {
   const { child } = running
@@ -67,7 +63,7 @@ export const supervise = async (plan: PartPlan, signal: AbortSignal, watcher: Pa
   const startAgain = async (firstCause: string, failuresBefore: number): Promise<number> => {
     let why = firstCause
     for (let failures = failuresBefore; ; failures += 1) {
-      const waitMs = waitBeforeStartMs(failures)
+      const waitMs = backOffMs(backOff, failures)
       stopping.signal.throwIfAborted()
       watcher.down(plan.name, why, waitMs)
       await sleep(waitMs, undefined, { signal: stopping.signal })

@@ -68,10 +68,19 @@ export const createProcess = (
     freeze: () => {
       if (state === 'runs') state = 'stopped'
     },
+    // What was held comes in its order, and all that follows from each before the next, as in Node.
     thaw: () => {
-      if (state !== 'stopped') return
-      state = 'runs'
-      for (const take of held.splice(0)) deliver(take)
+      const next = () => {
+        if (state !== 'stopped') return
+        const take = held.shift()
+        if (!take) {
+          state = 'runs'
+          return
+        }
+        inside.run(self, take)
+        of.clock.after(0, next)
+      }
+      next()
     },
     kill: () => {
       state = 'dead'

@@ -20,7 +20,7 @@ const knowledge: readonly Mutation[] = [
     ['&& now() - sinceMs < syncMsMax', ''],
   ]),
   ...against(`${unit}/worker-groups.test.ts`, 'services/controller/worker-groups.ts', [
-    ['const isMost = silent.length > 1 && silent.length > reportingOf(groups)', 'const isMost = false'],
+    ['const isMost = missing > 1 && missing > reporting', 'const isMost = false'],
     [' < suspectForMs', ' < Infinity'],
     ['if (isSubscriptionSuspect(groups) || isAwaited) return certain', 'if (isAwaited) return certain'],
   ]),
@@ -100,5 +100,23 @@ const applied: readonly Mutation[] = [
   ]),
 ]
 
-/** Faults of the operator, each against a unit test. */
-export const operatorFaults: readonly Mutation[] = [...knowledge, ...fences, ...capacity, ...applied]
+/** Against guards that a world must die of. */
+const worlds: readonly Mutation[] = [
+  ...against('test/faults/heartbeats-lost.test.ts', 'services/controller/worker-groups.ts', [
+    ['const isMost = missing > 1 && missing > reporting', 'const isMost = false'],
+    ['silentMs < missedMs', 'silentMs < lostAfterMs'],
+    ['suspectMs < missedMs ? certain : groups.lost', 'groups.lost'],
+  ]),
+  ...against('test/faults/heartbeats-lost.test.ts', 'services/controller/subscribe-to-pool.ts', [
+    ['Math.max(fromMs, last.sinceMs)', 'fromMs'],
+  ]),
+  ...against('test/faults/leader-changed.test.ts', `${operator}/scale/run-pool.ts`, [
+    ['  await subscriptions.waitForSync(kind, readyPods, stop)\n', ''],
+  ]),
+  ...against('test/faults/leader-changed.test.ts', `${operator}/lead.ts`, [
+    ['if (term.isValid() && queue.isConnected())', 'if (queue.isConnected())'],
+  ]),
+]
+
+/** Faults of the operator, each against a unit test or a world. */
+export const operatorFaults: readonly Mutation[] = [...knowledge, ...fences, ...capacity, ...applied, ...worlds]

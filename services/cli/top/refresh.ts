@@ -1,4 +1,4 @@
-import { setTimeout as sleep } from 'node:timers/promises'
+import { pause } from '#shared/process/pause.ts'
 import type { Screen } from '#cli/command.ts'
 
 const escape = '\u001B['
@@ -22,7 +22,7 @@ export const refresh = async (
       const lines = await frame(screen.size())
       if (stop.aborted) break
       screen.write(frameOf(lines))
-      await sleep(everyMs, undefined, { signal: stop }).catch(() => undefined)
+      await pause(everyMs, stop)
     }
   } finally {
     screen.write(leave)

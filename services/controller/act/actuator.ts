@@ -7,7 +7,7 @@ export type ListedWorker = {
   readonly ageMs: number
   /** Whether it waits for a node with room. */
   readonly isUnscheduled?: boolean
-  /** Whether its machine is lost, as far as the runtime knows. */
+  /** Whether the runtime has lost its machine. */
   readonly isNodeLost?: boolean
   /** Whether it is terminating. */
   readonly stopping: boolean

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { prefix } from '#shared/config/read-env.ts'
 import { workerSettings } from '#shared/config/settings/worker.ts'
+import { within } from '#shared/process/within.ts'
 import { startWorkerProcess, type WorkerProcess, type WorkerProcessEvents } from './worker-process.ts'
 
 /** Variable with a worker's name. */
@@ -25,13 +26,6 @@ export type ProcessPool = AsyncDisposable & {
   readonly start: (kind: 'worker' | 'job') => WorkerProcess
   /** Terminates one, and kills it after `killAfterMs`. */
   readonly stop: (pod: string) => void
-}
-
-const settledWithin = async (all: readonly Promise<void>[], limitMs: number) => {
-  const { promise: late, resolve } = Promise.withResolvers<void>()
-  const timer = setTimeout(resolve, limitMs)
-  await Promise.race([Promise.all(all), late])
-  clearTimeout(timer)
 }
 
 /** Creates an empty process pool. */
@@ -59,10 +53,8 @@ export const createProcessPool = (options: ProcessPoolOptions, events: WorkerPro
     [Symbol.asyncDispose]: async () => {
       const all = [...running.values()]
       for (const worker of all) worker.stop(killAfterMs)
-      await settledWithin(
-        all.map((worker) => worker.ended),
-        killAfterMs + reapMs,
-      )
+      const ended = Promise.all(all.map((worker) => worker.ended))
+      await within(ended, killAfterMs + reapMs, () => new Error('not all have ended')).catch(() => {})
     },
   }
 }

@@ -1,4 +1,5 @@
-import { type ChildProcess, spawn } from 'node:child_process'
+import { spawn } from 'node:child_process'
+import { killGroup } from '#shared/process/kill-group.ts'
 
 /** A worker's process. `stop` may be called again without harm. */
 export type WorkerProcess = {
@@ -12,19 +13,10 @@ export type WorkerProcess = {
   readonly stop: (killAfterMs: number) => void
 }
 
-/** What is told of a worker's process, each once. */
+/** Events of a worker's process, each once. */
 export type WorkerProcessEvents = {
   readonly ready: (of: WorkerProcess) => void
   readonly ended: (of: WorkerProcess, end: { readonly how: string; readonly isClean: boolean }) => void
-}
-
-/** The whole process group: a worker's browsers go with it. */
-const killGroup = (child: ChildProcess) => {
-  try {
-    if (child.pid !== undefined) process.kill(-child.pid, 'SIGKILL')
-  } catch {
-    // Gone already.
-  }
 }
 
 /**
@@ -47,6 +39,10 @@ export const startWorkerProcess = (
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
     detached: true,
   })
+  /** Its browsers go with it. */
+  const kill = () => {
+    if (child.pid !== undefined) killGroup(child.pid)
+  }
   const of: WorkerProcess = {
     pod: launch.pod,
     ageMs: () => performance.now() - startedMs,
@@ -56,7 +52,7 @@ export const startWorkerProcess = (
     stop: (killAfterMs) => {
       // A second SIGTERM would end it at once.
       if (killTimer !== undefined || hasEnded) return
-      killTimer = setTimeout(() => killGroup(child), killAfterMs)
+      killTimer = setTimeout(kill, killAfterMs)
       child.kill('SIGTERM')
     },
   }
@@ -64,7 +60,7 @@ export const startWorkerProcess = (
     if (hasEnded) return
     hasEnded = true
     clearTimeout(killTimer)
-    killGroup(child)
+    kill()
     events.ended(of, { how, isClean })
     resolve()
   }

@@ -1,5 +1,5 @@
 import { type AppError, toAppError } from '#shared/errors/app-error.ts'
-import { type BackOffBounds, backOffMs } from './back-off.ts'
+import { type BackOff, backOffMs } from '#shared/policy/back-off.ts'
 import type { KubeApi, Selection, WatchEvent } from '#shared/kube/client.ts'
 import { type Clock, pause } from './clock.ts'
 import { KubeError, outcomeOf } from '#shared/kube/kube-error.ts'
@@ -30,13 +30,13 @@ export type ReflectorDeps<T> = {
 }
 
 /** What is reflected, and after how long without an event or bookmark a watch counts as dead; 90 s by default. */
-export type Reflected = Collection & Selection & { readonly inactivityMs?: number; readonly backOff?: BackOffBounds }
+export type Reflected = Collection & Selection & { readonly inactivityMs?: number; readonly backOff?: BackOff }
 
 const pageItems = 500
 const pagesMax = 200
 /** The server sends a bookmark about each minute. */
 const inactivityMs = 90_000
-const backOff: BackOffBounds = { firstMs: 500, lastMs: 30_000 }
+const backOff: BackOff = { firstMs: 500, lastMs: 30_000 }
 const watchSeconds = { least: 240, most: 480 }
 /** A watch that stood this long was well, though a quiet kind of object let it hear nothing. */
 const stoodMs = 10_000
@@ -118,7 +118,9 @@ export class Reflector<T extends KubeObject> implements AsyncDisposable {
   }
 
   #nextWaitMs(error: AppError | undefined): number {
-    const waitMs = backOffMs(this.#of.backOff ?? backOff, this.#failures, this.#deps.random)
+    // Those that failed together do not come back together.
+    const { firstMs, lastMs } = this.#of.backOff ?? backOff
+    const waitMs = backOffMs({ firstMs, lastMs: lastMs / 2 }, this.#failures) * (1 + this.#deps.random())
     this.#failures += 1
     return Math.max(waitMs, Math.min((error?.retryAfterSeconds ?? 0) * 1000, retryAfterMsMax))
   }

@@ -40,7 +40,7 @@ export type Operator = AsyncDisposable & { readonly health: () => Health }
 
 /** Longest time of one step of a loop. */
 const limitMs = 5000
-/** A loop that has not turned for this long is stalled. */
+/** A loop that has ended no tick for this long is stalled. */
 const stalledAfterMs = 30_000
 /** Time between two tries to acquire the Lease: a successor leads within 5 s. */
 const retryMsMax = 2000

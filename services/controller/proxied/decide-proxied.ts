@@ -9,7 +9,7 @@ import type {
   SeenJob,
 } from './proxied.ts'
 
-/** The Jobs by what they are good for. */
+/** Counts Jobs by their state. */
 const classifyJobs = (jobs: readonly SeenJob[], policy: ProxiedPolicy) => {
   const count = (...states: readonly SeenJob['state'][]) => jobs.filter(({ state }) => states.includes(state)).length
   return {
@@ -60,7 +60,7 @@ const verdictOf = ({ seen, policy, groups }: Moment, memory: ProxiedMemory, dept
  *
  * Stuck Jobs that are made of what is not wanted any more, or that have been so for a minute and have a node (three minutes where
  * that has not started them), are given up:
- * once they have ended, others take their place. Nobody knows whether Jobs can be started while they are unknown, or not started because of a pause.
+ * once they have ended, others take their place. Whether Jobs can be started is undefined while they are unknown or the pool is paused.
  */
 export const decideProxied: DecideProxied = (seen, policy, before) => {
   const nothing = { create: 0, giveUp: [], claims: seen.claims, state: undefined, trouble: before.trouble } as const

@@ -1,7 +1,7 @@
+import { backOffMs } from '#shared/policy/back-off.ts'
 import type { JobTrouble, ProxiedMemory, ProxiedObservation, ProxiedPolicy, SeenJob } from './proxied.ts'
 
-const firstRetryMs = 1000
-const lastRetryMs = 60_000
+const retries = { firstMs: 1000, lastMs: 60_000 }
 /** A Job that has been stuck for longer is given up; what keeps it may be a matter of its node alone. */
 const hopelessAfterMs = 60_000
 /** One that its node has not started may wait for its image: given up too early, no download would ever come to its end. */
@@ -14,13 +14,12 @@ export const isHopeless = ({ trouble, revision }: SeenJob, policy: ProxiedPolicy
   return revision !== policy.revision || (trouble.why !== 'unschedulable' && trouble.forMs > limitMs)
 }
 
-/** What one moment says of whether Jobs come up. */
 export type StartsSeen = Pick<ProxiedObservation, 'nowMs' | 'starts'> & {
   readonly jobs: readonly SeenJob[]
   readonly policy: ProxiedPolicy
 }
 
-/** Why Jobs do not come up, as this moment alone tells it; undefined where it tells nothing. */
+/** Why Jobs do not come up, by this observation alone. */
 const troubleOf = (memory: ProxiedMemory, { nowMs, starts, jobs, policy }: StartsSeen): JobTrouble | undefined => {
   // A Job that is stuck since before another came up is no sign that none can.
   const isSign = (job: SeenJob) =>
@@ -41,7 +40,7 @@ export const followStarts = (memory: ProxiedMemory, seen: StartsSeen): ProxiedMe
   const trouble = troubleOf(known, seen) ?? before
   const followed = { ...known, starts: { ready, failed }, revision: policy.revision, trouble, unfinished: jobs.length }
   if (!trouble) return { ...followed, sinceMs: (memory.trouble ? undefined : memory.sinceMs) ?? nowMs }
-  if (!before) return { ...followed, sinceMs: nowMs, tries: 0, retryAtMs: nowMs + firstRetryMs }
+  if (!before) return { ...followed, sinceMs: nowMs, tries: 0, retryAtMs: nowMs + retries.firstMs }
   // What ended has made room.
   const isRoomier = trouble.why === 'quota' && jobs.length < memory.unfinished
   return { ...followed, sinceMs: memory.sinceMs ?? nowMs, retryAtMs: isRoomier ? nowMs : memory.retryAtMs }
@@ -50,5 +49,5 @@ export const followStarts = (memory: ProxiedMemory, seen: StartsSeen): ProxiedMe
 /** Counts a try: the wait for the next one becomes twice as long. */
 export const afterTry = (memory: ProxiedMemory, nowMs: number): ProxiedMemory => {
   const tries = memory.tries + 1
-  return { ...memory, tries, retryAtMs: nowMs + Math.min(lastRetryMs, firstRetryMs * 2 ** tries) }
+  return { ...memory, tries, retryAtMs: nowMs + backOffMs(retries, tries) }
 }

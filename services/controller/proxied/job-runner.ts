@@ -1,6 +1,6 @@
 import type { JobTrouble } from './proxied.ts'
 
-/** A Job that has not ended, as whatever runs it knows it. Those that were asked for and are not seen yet are among them. */
+/** A Job that has not ended, requested ones that are not observed yet included. */
 export type ListedJob = {
   readonly name: string
   /** Milliseconds since it was first known. */
@@ -11,7 +11,7 @@ export type ListedJob = {
   readonly captureId?: string
   /** Why its worker cannot come up, and the milliseconds for which this has been known. */
   readonly trouble?: JobTrouble & { readonly forMs: number }
-  /** Of a worker that takes nothing more: it was told to end, or has ended though the Job has not. */
+  /** Of a worker that takes nothing more: it is terminating, or has ended though the Job has not. */
   readonly worker?: 'stopping' | 'ended'
 }
 
@@ -30,7 +30,7 @@ export type JobRunner = AsyncDisposable & {
   /** Throws where the list cannot be read: unknown is not empty. */
   readonly list: () => Promise<JobList>
   /**
-   * Makes as many Jobs, and makes sure of those of which nobody knows whether they were made: these are listed already. To be
+   * Creates as many Jobs, and retries those of which the answer was lost: these are listed already. To be
    * called with 0 too. Throws with the first refusal, which ends the call.
    */
   readonly create: (count: number) => Promise<void>

@@ -1,3 +1,4 @@
+import { boundedRead } from '#controller/bounded-read.ts'
 import type { PoolSubscription } from '#controller/subscribe-to-pool.ts'
 import type { Depth } from '#controller/pool.ts'
 import { ackWaitSeconds } from '#shared/queue/topology.ts'
@@ -5,37 +6,15 @@ import type { JobReport, JobReports } from './job-reports.ts'
 import type { JobList, JobRunner, ListedJob } from './job-runner.ts'
 import type { Claim, ProxiedObservation, SeenJob } from './proxied.ts'
 
-/** Longest wait for one read. */
-const readMs = 800
 /** What a worker held that was silent for longer has been given to another. */
 const lostAfterMs = ackWaitSeconds * 1000
 
-/** What an observer of Jobs reads from. */
 export type ProxiedObserverDeps = {
   readonly runner: Pick<JobRunner, 'list'>
   readonly reports: JobReports
   readonly subscription: Pick<PoolSubscription, 'backlog' | 'beats' | 'listeningMs'>
   readonly readDepth: () => Promise<Depth>
   readonly now: () => number
-}
-
-/** The value, or 'unknown' where the read fails, takes longer than `readMs`, or an earlier one has not ended yet. */
-const readWithin = <T>(read: () => Promise<T>): (() => Promise<T | 'unknown'>) => {
-  let isReading = false
-  return async () => {
-    if (isReading) return 'unknown'
-    isReading = true
-    const reading = read()
-      .catch(() => 'unknown' as const)
-      .finally(() => {
-        isReading = false
-      })
-    const { promise: late, resolve } = Promise.withResolvers<'unknown'>()
-    const timer = setTimeout(resolve, readMs, 'unknown')
-    const value = await Promise.race([reading, late])
-    clearTimeout(timer)
-    return value
-  }
 }
 
 const claimsOf = (jobs: readonly Pick<ListedJob, 'name' | 'captureId'>[], reports: JobReports): Claim[] =>
@@ -52,19 +31,19 @@ const stateOfUnclaimed = ({ worker, trouble }: ListedJob, report: JobReport | un
 }
 
 /**
- * Makes what reads everything that a decision about Jobs knows. It never throws and answers within two seconds. Jobs first, and
- * only then the depth: a depth that was asked for before may hold captures whose Jobs have gone since.
+ * Creates the observer of Jobs, which never throws and answers within two seconds. Jobs are read first: a depth that was read
+ * before may hold captures whose Jobs have ended since.
  */
 export const createProxiedObserver = (deps: ProxiedObserverDeps): (() => Promise<ProxiedObservation>) => {
   const { subscription, reports, now } = deps
-  const list = readWithin(() => deps.runner.list())
-  const readDepth = readWithin(() => deps.readDepth())
+  const list = boundedRead(() => deps.runner.list())
+  const readDepth = boundedRead(() => deps.readDepth())
   let starts: ProxiedObservation['starts'] = { ready: 0, failed: 0, last: undefined }
 
   const isSilent = (job: ListedJob, report: JobReport | undefined, nowMs: number): boolean => {
     if (!report && job.captureId === undefined) return false
-    const heardMs = subscription.beats.get(job.name)?.atMs ?? report?.atMs ?? nowMs - job.ageMs
-    return subscription.listeningMs(heardMs) > lostAfterMs
+    const beatAtMs = subscription.beats.get(job.name)?.atMs ?? report?.atMs ?? nowMs - job.ageMs
+    return subscription.listeningMs(beatAtMs) > lostAfterMs
   }
   const stateOf = (job: ListedJob, nowMs: number): SeenJob['state'] => {
     const report = reports.of(job.name)
@@ -77,8 +56,7 @@ export const createProxiedObserver = (deps: ProxiedObserverDeps): (() => Promise
     const { name, revision, trouble } = job
     return { name, revision, state, ...(state === 'stuck' && trouble && { trouble }) }
   }
-  /** Everything about the Jobs, at one moment. */
-  const lookAtJobs = (listed: JobList | 'unknown') => {
+  const observeJobs = (listed: JobList | 'unknown') => {
     const nowMs = now()
     if (listed === 'unknown') return { nowMs, jobs: listed, claims: [], starts }
     reports.keep(new Set(listed.jobs.map(({ name }) => name)))
@@ -88,7 +66,7 @@ export const createProxiedObserver = (deps: ProxiedObserverDeps): (() => Promise
   }
 
   return async () => {
-    const jobs = lookAtJobs(await list())
+    const jobs = observeJobs(await list())
     const depth = await readDepth()
     return { ...jobs, depth, backlog: subscription.backlog() }
   }

@@ -6,7 +6,7 @@ import type { Metrics } from '#shared/telemetry/metrics.ts'
 import type { JobNotice } from './job-runner.ts'
 import type { ProxiedDecision, ProxiedObservation, ProxiedPolicy, SeenJob } from './proxied.ts'
 
-/** What the controller says of one pool of Jobs, beside what it says of every pool. Dispose takes back what its metrics show. */
+/** Events of one pool of Jobs, beside those of every pool. Dispose removes its metrics. */
 export type ProxiedEvents = Disposable & {
   readonly decided: (
     tick: Tick<ProxiedObservation, ProxiedDecision>,
@@ -42,7 +42,7 @@ const createJobMetrics = (metrics: Metrics) => ({
 
 type JobMetrics = ReturnType<typeof createJobMetrics>
 
-/** The state of a Job in the words for every worker. */
+/** The state of a Job as that of a worker. */
 const workerState: Readonly<Record<SeenJob['state'], (typeof shownStates)[number]>> = {
   coming: 'starting',
   stuck: 'stuck',
@@ -94,7 +94,7 @@ const forget = ({ created, claimed, refused }: JobMetrics, pool: PoolLabels) => 
   for (const trouble of troubles) refused.remove({ ...pool, trouble })
 }
 
-/** Makes what makes the events of a pool. A decision is logged when it does something or its reason changes. */
+/** Creates the events of pools. A decision is logged when it does something or its reason changes. */
 export const createProxiedEvents = (
   logger: Logger,
   metrics: Metrics,

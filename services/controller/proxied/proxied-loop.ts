@@ -10,7 +10,7 @@ import { summarizeJobs } from './proxied-events.ts'
 import { proxiedQueue, runProxied } from './run-proxied.ts'
 
 const pool = 'proxied'
-/** Least time between two ticks, however often somebody pokes: the wait that a capture may have on top of its Job's start. */
+/** Least time between two ticks, however often the loop is woken: the longest wait of a capture on top of its Job's start. */
 const gapMs = 20
 
 /** How captures with a caller's proxy are served on this machine. */
@@ -48,7 +48,7 @@ export const openProxiedLoop = (parts: LoopParts, options: ProxiedLoopOptions): 
       },
     }),
   )
-  const heard =
+  const waking =
     <T>(take: (message: T) => void) =>
     (message: T) => {
       take(message)
@@ -56,7 +56,13 @@ export const openProxiedLoop = (parts: LoopParts, options: ProxiedLoopOptions): 
     }
   const subscription = opened.use(
     subscribeToPool(
-      { queue, now, malformed: parts.events.malformed, changed: heard(reports.beat), started: heard(reports.started) },
+      {
+        queue,
+        now,
+        malformed: parts.events.malformed,
+        changed: waking(reports.beat),
+        started: waking(reports.started),
+      },
       pool,
     ),
   )

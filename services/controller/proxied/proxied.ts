@@ -22,14 +22,14 @@ export type SeenJob = {
 /** That a Job serves a capture. */
 export type Claim = { readonly job: string; readonly captureId: string }
 
-/** Everything that one decision knows of the pool whose captures get a Job each. What could not be read is `'unknown'`. */
+/** Input of one decision about Jobs. What could not be read is `'unknown'`. */
 export type ProxiedObservation = {
   /** Monotonic time of the observation in milliseconds. */
   readonly nowMs: number
   /** All that have not ended. Taken before the depth: what a Job does in between makes the depth smaller, never larger. */
   readonly jobs: readonly SeenJob[] | 'unknown'
   readonly depth: Depth | 'unknown'
-  /** What the ledger counts, for who looks; nothing is decided by it. */
+  /** The ledger's count, for the status; nothing is decided by it. */
   readonly backlog: Backlog | 'unknown'
   /** Claims that are not shown on their Jobs yet. */
   readonly claims: readonly Claim[]
@@ -75,7 +75,7 @@ export type ProxiedDecision = {
   /** Jobs that the work needs, within the bound. */
   readonly wanted: number
   readonly reason: Reason
-  /** Whether Jobs can be started and for how long that has been so without a break; undefined where nobody knows. */
+  /** Whether Jobs can be started and for how long that has been so without a break; undefined where that is unknown. */
   readonly state: { readonly canStart: boolean; readonly forMs: number; readonly reason: Reason } | undefined
   readonly trouble: JobTrouble | undefined
 }

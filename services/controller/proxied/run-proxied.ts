@@ -8,11 +8,11 @@ import type { JobRunner } from './job-runner.ts'
 import { blankProxiedMemory, type ProxiedDecision, type ProxiedObservation, type ProxiedPolicy } from './proxied.ts'
 
 const pool = 'proxied'
-/** The loop turns every second; what is said again sooner says nothing new. */
+/** The loop ticks every second; the same state is not published sooner. */
 const publishEveryMs = 900
 const claimsAtOnce = 8
-/** After a poke, the queue is looked at again: a gateway pokes once for all captures of a tenth of a second. */
-const lookAgainMs = [50, 110]
+/** After a poke, the loop is woken again: a gateway pokes once for all captures of a tenth of a second. */
+const wakeAgainMs = [50, 110]
 
 /** What the loop works with. */
 export type RunProxiedDeps = Pick<
@@ -31,7 +31,7 @@ export const proxiedQueue = (queue: Pick<Queue, 'publish' | 'subscribe'>) => ({
   subscribeToPokes: (wakeup: Pick<Wakeup, 'notify'>): Disposable =>
     queue.subscribe(pokeSubject(pool), () => {
       wakeup.notify()
-      for (const afterMs of lookAgainMs) setTimeout(wakeup.notify, afterMs).unref()
+      for (const afterMs of wakeAgainMs) setTimeout(wakeup.notify, afterMs).unref()
     }),
 })
 

@@ -13,9 +13,10 @@ import {
   pdfBytesMax,
   pipeFd,
 } from '#worker/browser-host/protocol.ts'
-import { watchMemory, childrenOf, killGroup, keepStderr, runningPid } from '#worker/isolation/processes.ts'
+import { watchMemory, childrenOf, keepStderr, runningPid } from '#worker/isolation/processes.ts'
 import type { TrafficBounds } from '#worker/network/capture-traffic.ts'
 import { createRelay, type Relay } from '#worker/network/relay.ts'
+import { killGroup } from '#shared/process/kill-group.ts'
 import type { EgressEndpoint } from '#worker/network/request-tunnel.ts'
 import { type HostPipe, openHostPipe } from './host-pipe.ts'
 

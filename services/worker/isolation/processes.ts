@@ -1,4 +1,3 @@
-import assert from 'node:assert/strict'
 import type { ChildProcess } from 'node:child_process'
 import { readFileSync, readdirSync } from 'node:fs'
 
@@ -12,16 +11,6 @@ export const childrenOf = (pid: number): readonly number[] => {
     return text.split(' ').flatMap((child) => (/^\d+$/.test(child) ? [Number(child)] : []))
   } catch {
     return []
-  }
-}
-
-/** Ends every process of a group at once; a group that is gone already counts as ended. */
-export const killGroup = (groupId: number): void => {
-  assert(Number.isInteger(groupId) && groupId > 1, 'kill(-1) and kill(0) would end far more than a group')
-  try {
-    process.kill(-groupId, 'SIGKILL')
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error
   }
 }
 

@@ -50,6 +50,11 @@ for (const { name, workers, want } of [
   { name: 'fine when as many report', workers: [worker('v'), worker('w'), ...hung(2)], want: false },
   { name: 'failed for no longer than thirty seconds', workers: hung(2, 30_000), want: false },
   {
+    name: 'failed when the others have missed two heartbeats',
+    workers: [...hung(2), ...['v', 'w', 'x'].map((pod) => worker(pod, { silentMs: 9000 }))],
+    want: true,
+  },
+  {
     name: 'stuck and starting workers do not count as reporting',
     workers: [worker('w'), ...hung(2), ...stuckWorkers(5), worker('x', justBegun)],
     want: true,
@@ -67,8 +72,8 @@ for (const { name, workers, want } of [
 }
 
 const lostNode = { silentMs: 11_000, isNodeLost: true }
-const allOf = (workers: readonly ObservedWorker[]) =>
-  podsOf(replaceableOf(classifyWorkers(workers, policy, false), Infinity))
+const allOf = (workers: readonly ObservedWorker[], suspectMs = Infinity) =>
+  podsOf(replaceableOf(classifyWorkers(workers, policy, false), { replaceMs: Infinity, suspectMs }))
 
 for (const { name, workers, want } of [
   {
@@ -97,3 +102,13 @@ for (const { name, workers, want } of [
   },
 ])
   t.test(`replaceable workers: ${name}`, async (t) => void t.strictSame(allOf(workers), want))
+
+t.test(
+  'replaceable workers: those that are silent have time to report when most were silent just before',
+  async (t) => {
+    const workers = [worker('v'), worker('w'), ...observedWorkers(1, { silentMs: 25_000 })]
+    t.strictSame(allOf(workers, 4999), [])
+    t.strictSame(allOf(workers, 5000), ['w1'])
+    t.strictSame(allOf([...workers, worker('n', lostNode)], 0), ['n'])
+  },
+)

@@ -1,6 +1,6 @@
 import t from 'tap'
 import type { Child } from '#local/child.ts'
-import { type PartPlan, supervise, waitBeforeStartMs } from '#local/supervise.ts'
+import { type PartPlan, supervise } from '#local/supervise.ts'
 import { AppError } from '#shared/errors/app-error.ts'
 import { eventually } from '#test/helpers/eventually.ts'
 
@@ -149,9 +149,4 @@ t.test('watchdog: a part that is being stopped has its time, whether it responds
   end('exit code 0')
   await stopped
   t.strictSame(signals, ['SIGTERM'])
-})
-
-t.test('the wait before a start doubles up to its bound', (t) => {
-  t.strictSame([0, 1, 2, 6, 7, 1000].map(waitBeforeStartMs), [250, 500, 1000, 16_000, 30_000, 30_000])
-  t.end()
 })

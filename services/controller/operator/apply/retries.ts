@@ -1,5 +1,6 @@
 import { type AppError, toAppError } from '#shared/errors/app-error.ts'
 import type { Clock } from '#controller/kube/clock.ts'
+import { backOffMs } from '#shared/policy/back-off.ts'
 import { outcomeOf } from '#shared/kube/kube-error.ts'
 
 /** Runs work that is called for again and again, with back-off after a failure. */
@@ -24,8 +25,7 @@ type Failure = {
   readonly error: AppError
 }
 
-const firstRetryMs = 100
-const lastRetryMs = 300_000
+const bounds = { firstMs: 100, lastMs: 300_000 }
 
 /** Creates retries without a failure; `failed` is called with each. */
 export const createRetries = (
@@ -44,7 +44,7 @@ export const createRetries = (
         const error = toAppError(thrown)
         const times = failure?.times ?? 0
         const askedMs = (error.retryAfterSeconds ?? 0) * 1000
-        const retryMs = Math.min(lastRetryMs, Math.max(firstRetryMs * 2 ** times, askedMs))
+        const retryMs = Math.min(bounds.lastMs, Math.max(backOffMs(bounds, times), askedMs))
         const mustWait = askedMs > 0 || outcomeOf(error) === 'too-many-requests'
         failure = { times: times + 1, retryAtMs: nowMs() + retryMs, desired, mustWait, error }
         failed(error, retryMs)

@@ -207,7 +207,7 @@ const quantitiesOf = (resources: Readonly<Record<string, Quantities>>) =>
     ]),
   )
 
-/** What the controller sets wins over what the template says under the same name, or as a file. */
+/** What the controller sets wins over the template, by name and as a file. */
 const variablesOf = (of: WorkerPodOptions, given: readonly { name: string; value: string }[]): V1EnvVar[] => {
   const own = ownVariables(of)
   const taken = new Set(own.flatMap(({ name }) => [name, `${name}_FILE`, name.replace(/_FILE$/, '')]))

@@ -5,6 +5,7 @@ import type { KubeApi } from '#shared/kube/client.ts'
 import type { Clock } from '#controller/kube/clock.ts'
 import { outcomeOf } from '#shared/kube/kube-error.ts'
 import { createThrottle } from '#controller/kube/throttle.ts'
+import { backOffMs } from '#shared/policy/back-off.ts'
 import { createMutationCache } from '#controller/operator/watch/mutation-cache.ts'
 import { occurrencesOf, type PoolOccurrence, statusChange } from './status-change.ts'
 
@@ -25,9 +26,7 @@ const conditionsMs = 1000
 const numbersMs = 5000
 /** Time between two writes of numbers, whatever pool they are of. */
 const gapMs = 500
-/** Wait after a write that failed, doubled with each further failure. */
-const firstRetryMs = 1000
-const lastRetryMs = 60_000
+const retries = { firstMs: 1000, lastMs: 60_000 }
 
 const never = Number.NEGATIVE_INFINITY
 const blank = { writtenMs: never, conditionsMs: never, failures: 0, notBeforeMs: never }
@@ -48,8 +47,8 @@ type Entry = {
 }
 
 /**
- * Says of pools what holds of them. What holds is written at once, where it turns again a second after; numbers at most every
- * 5 s for each pool and twice a second for all. What is said already is not written, and nothing when the server asks for throttle.
+ * Writes the status of pools: changed conditions at once, at most once a second for each pool; changed numbers at most every
+ * 5 s for each pool and twice a second for all. Nothing is written that has not changed, or while the server throttles.
  */
 export class StatusWriter implements AsyncDisposable {
   readonly #deps: StatusWriterDeps
@@ -171,7 +170,7 @@ export class StatusWriter implements AsyncDisposable {
       for (const occurrence of occurrencesOf(before, status)) occurred(pool, occurrence)
     } catch (thrown) {
       this.#throttle.observe(thrown)
-      entry.notBeforeMs = clock.nowMs() + Math.min(lastRetryMs, firstRetryMs * 2 ** entry.failures)
+      entry.notBeforeMs = clock.nowMs() + backOffMs(retries, entry.failures)
       entry.failures += 1
       if (outcomeOf(thrown) !== 'not-found' && !this.#stop.signal.aborted) failed(name, toAppError(thrown))
     }

@@ -82,7 +82,7 @@ const trimPool = (object: KubeObject): BrowserPool => {
     'creationTimestamp',
     'deletionTimestamp',
   ])
-  // An older CustomResourceDefinition knows no defaults of newer fields.
+  // An older CustomResourceDefinition has no defaults of newer fields.
   const filled = Default(browserPoolSpec, structuredClone(spec)) as BrowserPoolSpec
   return { metadata: kept, spec: filled, ...(status && { status }) }
 }

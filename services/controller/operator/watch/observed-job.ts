@@ -40,7 +40,7 @@ export const endOf = (job: ObservedJob): 'succeeded' | 'failed' | undefined => {
   return is('Failed') || is('FailureTarget') ? 'failed' : undefined
 }
 
-/** Whether it ended because its pod was taken away, which says nothing of whether others come up. */
+/** Whether it ended because its pod was taken away, which is no sign that others cannot start. */
 export const wasDisrupted = (job: ObservedJob): boolean =>
   ['Failed', 'FailureTarget'].some((type) => conditionOf(job, type)?.message?.includes('DisruptionTarget') ?? false)
 

@@ -1,4 +1,4 @@
-import { setTimeout as pause } from 'node:timers/promises'
+import { pause } from '#shared/process/pause.ts'
 import { AppError, toAppError } from '#shared/errors/app-error.ts'
 import { untilStopped } from '#shared/process/run-main.ts'
 
@@ -31,7 +31,7 @@ export const watchPepper = async (
   if (found instanceof AppError) throw found
   const follow = async () => {
     while (found === 'unknown' && !stop.aborted) {
-      await pause(everyMs, undefined, { signal: stop }).catch(() => {})
+      await pause(everyMs, stop)
       found = await compare(confirm)
     }
     if (found instanceof AppError) return found

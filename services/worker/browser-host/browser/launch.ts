@@ -4,7 +4,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Readable, Writable } from 'node:stream'
 import { within } from '#shared/process/within.ts'
-import { keepStderr, killGroup, runningPid } from '#worker/isolation/processes.ts'
+import { killGroup } from '#shared/process/kill-group.ts'
+import { keepStderr, runningPid } from '#worker/isolation/processes.ts'
 import { type Connection, connect, type Session } from './connection.ts'
 
 const launchMs = 20_000

@@ -2,7 +2,8 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import t from 'tap'
 import { eventually } from '#test/helpers/eventually.ts'
-import { childrenOf, killGroup, anonymousBytesOf, watchMemory } from '#worker/isolation/processes.ts'
+import { killGroup } from '#shared/process/kill-group.ts'
+import { anonymousBytesOf, childrenOf, watchMemory } from '#worker/isolation/processes.ts'
 
 t.test('finds children, and ends a group with everything in it', async (t) => {
   const child = spawn('sh', ['-c', 'sleep 60 & wait'], { detached: true, stdio: 'ignore' })

@@ -1,0 +1,11 @@
+import assert from 'node:assert/strict'
+
+/** Ends every process of a group at once; a group that is gone already counts as ended. */
+export const killGroup = (groupId: number): void => {
+  assert(Number.isInteger(groupId) && groupId > 1, 'kill(-1) and kill(0) would end far more than a group')
+  try {
+    process.kill(-groupId, 'SIGKILL')
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error
+  }
+}
