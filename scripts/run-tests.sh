@@ -6,18 +6,22 @@ set -eu
 cd "$(dirname "$(dirname "$(readlink -f "$0")")")"
 work=$(mktemp -d .tools/tests-XXXXXX)
 trap 'rm -rf "$work"' EXIT
-trap 'exit 1' HUP INT TERM
+trap 'show; exit 1' HUP INT TERM
 results=$work/results.tap
-
-# Where nobody watches, the reporter prints its picture once instead of redrawing it.
-[ -t 1 ] || export CI=true
+printed=$work/printed
+# What the tests printed is of interest where one fails.
+show() { [ ! -s "$printed" ] || cat "$printed"; }
 # Modules are stripped of their types and compiled once, not by each process.
 export NODE_COMPILE_CACHE="${NODE_COMPILE_CACHE:-$PWD/.tools/compile-cache}"
 node test/batches/write.ts "$work" "$@" >"$work/arguments"
 set --
 while IFS= read -r word; do set -- "$@" "$word"; done <"$work/arguments"
 code=0
-tap --reporter=terse --output-file="$results" "$@" || code=$?
+if [ -t 1 ]; then
+  tap --reporter=base --output-file="$results" "$@" || code=$?
+else
+  CI=true tap --reporter=terse --output-file="$results" "$@" >"$printed" 2>&1 || code=$?
+fi
 
 # The last totals are those of the whole run: # { total: 20, pass: 15, fail: 5 }
 totals=$(grep -a '^# { total: ' "$results" | tail -n 1) || true
@@ -33,7 +37,7 @@ if [ "$code" -eq 0 ] && [ "$(count pass)" -eq 0 ]; then
 fi
 # A run that broke down without a failed assertion has failed all the same.
 if [ "$code" -ne 0 ] && [ "$failed" -eq 0 ]; then failed=1; fi
-printf '\n'
+[ "$code" -eq 0 ] || show
 # A file of a batch is a test within it.
 sed -nE 's/^ *not ok [0-9]+ - (test\/[^ ]*\.ts)( .*)?$/failed: \1/p' "$results"
 echo "$(count pass) passed, $failed failed"

@@ -32,16 +32,23 @@ t.test('provide-go: a Go that is too old on PATH is passed over for a newer one 
   test.equal(await provide(await printVersion(join(home, 'new'), 'go1.26.0')), join(home, 'new'))
 })
 
-t.test('run-tests: a run in which no assertion is made fails', async (test) => {
+/** Runs the script with a program in the place of tap that prints a word, reports these totals and ends with this code. */
+const runWithTap = async (test: Test, totals: string, code = 0) => {
   const bin = await temporaryFolder(test)
-  // In the place of tap: succeeds, and reports the totals that it is told.
-  const tap = '#!/bin/sh\nfor word; do case $word in --output-file=*) echo "$TOTALS" >"${word#*=}" ;; esac; done\n'
-  await writeFile(join(bin, 'tap'), tap, { mode: 0o755 })
+  const report = 'for word; do case $word in --output-file=*) echo "$TOTALS" >"${word#*=}" ;; esac; done'
+  await writeFile(join(bin, 'tap'), `#!/bin/sh\n${report}\necho printed\nexit ${code}\n`, { mode: 0o755 })
   const path = [bin, dirname(process.execPath), '/usr/bin:/bin'].join(':')
-  const runTests = (totals: string) =>
-    run(join(root, 'scripts/run-tests.sh'), ['x.test.ts'], { env: { PATH: path, TOTALS: totals } })
-  await test.rejects(runTests('1..0'), { code: 1, stderr: /no test ran/ })
-  test.match((await runTests('# { total: 1, pass: 1 }')).stdout, /^1 passed, 0 failed$/m)
+  return run(join(root, 'scripts/run-tests.sh'), ['x.test.ts'], { env: { PATH: path, TOTALS: totals } })
+}
+
+t.test('run-tests: a run in which no assertion is made fails', async (test) => {
+  await test.rejects(runWithTap(test, '1..0'), { code: 1, stderr: /no test ran/ })
+})
+
+t.test('run-tests: what the tests print is shown only where one fails', async (test) => {
+  test.equal((await runWithTap(test, '# { total: 1, pass: 1 }')).stdout, '1 passed, 0 failed\n')
+  const stdout = 'printed\n0 passed, 1 failed\n'
+  await test.rejects(runWithTap(test, '# { total: 1, fail: 1 }', 1), { code: 1, stdout })
 })
 
 t.test('run-tests: a folder of unit tests becomes batches that hold each of its files once', async (test) => {
