@@ -12,7 +12,7 @@ fi
 
 scripts/build-test-cluster.sh
 scripts/build-helm.sh
-$whole || exec scripts/run-tests.sh --timeout=300 "$@"
+$whole || exec scripts/run-tests.sh --jobs=2 --timeout=300 "$@"
 
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
@@ -21,7 +21,7 @@ trap 'exit 1' HUP INT TERM
 mkdir "$work/verbs"
 export CONTROLLER_VERBS_FOLDER="$work/verbs"
 # The last line of the tests waits for the comparison.
-{ scripts/run-tests.sh --timeout=300 "$@" || echo $? >"$work/code"; } | tee "$work/printed" | sed '$d'
+{ scripts/run-tests.sh --jobs=2 --timeout=300 "$@" || echo $? >"$work/code"; } | tee "$work/printed" | sed '$d'
 totals=$(tail -n 1 "$work/printed")
 if [ -s "$work/code" ]; then
   echo "$totals"

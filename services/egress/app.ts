@@ -3,12 +3,11 @@ import { createServer, type Server, type ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import { AppError, toAppError } from '#shared/errors/app-error.ts'
 import { watchAuthority } from '#shared/net/watch-egress.ts'
-import { proxyOf } from './callers-proxy/proxy-of.ts'
-import { captureOf } from './capture-of.ts'
 import { connectTunnel } from './connect-tunnel.ts'
 import type { Egress } from './context.ts'
 import { forwardRequest, headerBytesMax } from './forward-request.ts'
 import { Overloaded, refuseRequest, refuseTunnel } from './refuse.ts'
+import { proxyOf, captureOf } from './request-head.ts'
 import { parseAbsolute } from './target/parse-target.ts'
 import { createWatches } from './watches.ts'
 
@@ -21,7 +20,7 @@ export type App = {
 
 /** A client has this long to send the head of a request, and this long for the whole request. */
 const headMs = 10_000
-/** So many clients beyond the bound learn that there is no room for them; more are cut. */
+/** So many clients beyond the bound get a 503; more are cut. */
 const refusedMax = 256
 const requestMs = 300_000
 
@@ -53,7 +52,7 @@ export const createApp = (egress: Egress & { readonly connectionsMax: number }):
   server.on('connection', (client) => {
     open.add(client)
     events.clientConnected()
-    // A client may break off at any time; its 'close' tells the rest.
+    // A client may break off at any time; 'close' follows.
     client.on('error', () => {})
     client.once('close', () => {
       open.delete(client)

@@ -9,7 +9,7 @@ export type End = 'closed' | 'idle' | 'bytes' | 'broken'
 export type Bounded = {
   /** Counts what flows out of the stream; to be called once the stream has its reader. */
   readonly count: (stream: Readable) => void
-  /** Bytes so far, and how the connection ended; `broken` says that an end broke off. */
+  /** Bytes so far, and how the connection ended; `broken`: an end broke off. */
   readonly passed: (broken: boolean) => { readonly end: End; readonly bytes: number }
 }
 

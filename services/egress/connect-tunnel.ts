@@ -1,16 +1,60 @@
-import type { IncomingMessage } from 'node:http'
+import { createServer, type IncomingMessage } from 'node:http'
 import type { Socket } from 'node:net'
 import { toAppError } from '#shared/errors/app-error.ts'
-import { captureOf } from './capture-of.ts'
-import type { Egress } from './context.ts'
-import { seenOf } from './events.ts'
-import { parseAuthority, type Route } from './target/parse-target.ts'
+import { joinSockets } from '#shared/net/join-sockets.ts'
+import { boundConnection, type End } from './bound-connection.ts'
 import { mayTakePlain } from './callers-proxy/ask-http-proxy.ts'
-import { proxyOf } from './callers-proxy/proxy-of.ts'
 import { connectUpstream } from './connect-upstream.ts'
+import type { Egress } from './context.ts'
+import { routeFields } from './events.ts'
+import { forwardRequest, headerBytesMax } from './forward-request.ts'
 import { refuseTunnel } from './refuse.ts'
-import { servePlain } from './serve-plain.ts'
-import { splice } from './splice.ts'
+import { captureOf, proxyOf } from './request-head.ts'
+import { parseOrigin, type Route, parseAuthority } from './target/parse-target.ts'
+
+/** Idle time-out once one end has half-closed. */
+const halfOpenMs = 10_000
+
+/**
+ * Carries bytes both ways until both ends have closed. `upstream` carries the idle time-out. Both are destroyed when this
+ * resolves; never throws.
+ */
+export const splice = async (
+  client: Socket,
+  upstream: Socket,
+  bytesMax: number,
+): Promise<{ readonly end: End; readonly bytes: number }> => {
+  const bounded = boundConnection(upstream, bytesMax)
+  const halfOpen = () => upstream.setTimeout(Math.min(halfOpenMs, upstream.timeout ?? halfOpenMs))
+  upstream.once('end', halfOpen)
+  client.once('end', halfOpen)
+  const joined = joinSockets(client, upstream)
+  bounded.count(client)
+  bounded.count(upstream)
+  return bounded.passed(!(await joined))
+}
+
+/**
+ * Reads what a client sends through its tunnel as plain requests, for an HTTP proxy of the caller that makes no tunnel to
+ * this target. Whatever their heads name, the requests are of this capture and go to this target through this proxy. A request
+ * that is refused is cut: no refusal becomes a page.
+ */
+export const servePlain = (
+  egress: Egress,
+  client: Socket,
+  { route, capture }: { readonly route: Route; readonly capture: string | undefined },
+): void => {
+  const server = createServer({ maxHeaderSize: headerBytesMax }, (request, response) => {
+    const routeOf = () => ({ ...route, target: parseOrigin(request.url ?? '', route.target) })
+    forwardRequest(egress, response, { capture, routeOf }).catch(() => client.destroy())
+  })
+  server.setTimeout(egress.bounds.idleMs)
+  server.on('clientError', (cause) => {
+    egress.events.unreadable(cause)
+    client.destroy()
+  })
+  server.emit('connection', client)
+}
 
 const established = 'HTTP/1.1 200 Connection established\r\n\r\n'
 
@@ -31,11 +75,11 @@ export const connectTunnel = async (egress: Egress, { request, client, head }: T
       ownPort: client.localPort ?? 0,
     }
     const upstream = await connectUpstream(egress, route)
-    egress.events.opened({ ...seen, ...seenOf(route) })
+    egress.events.opened({ ...seen, ...routeFields(route) })
     client.write(established)
     client.unshift(head)
     const passed = await splice(client, upstream, egress.bounds.connectionBytesMax)
-    egress.events.ended({ ...seen, ...seenOf(route) }, passed)
+    egress.events.ended({ ...seen, ...routeFields(route) }, passed)
   } catch (thrown) {
     const error = toAppError(thrown)
     if (route && mayTakePlain(error.cause, route.target)) {
@@ -44,7 +88,7 @@ export const connectTunnel = async (egress: Egress, { request, client, head }: T
       servePlain(egress, client, { route, capture: seen.capture })
       return
     }
-    egress.events.refused({ ...seen, ...seenOf(route) }, error)
+    egress.events.refused({ ...seen, ...routeFields(route) }, error)
     refuseTunnel(client, error)
   }
 }

@@ -23,7 +23,7 @@ const connectTo = async (egress: Egress, target: Target, ownPort: number): Promi
   return upstream
 }
 
-/** Says in words that the proxy was at fault. That it has no address is not a page's failure of DNS. */
+/** Names the proxy as the cause. A proxy without an address is no DNS failure of the page. */
 const ofProxy = (thrown: unknown): AppError => {
   const { code, message } = toAppError(thrown)
   return new AppError(code === 'DNS_FAILED' ? 'CONNECTION_FAILED' : code, {
@@ -33,8 +33,8 @@ const ofProxy = (thrown: unknown): AppError => {
 }
 
 /**
- * Opens a connection to a caller's proxy, which is judged as any target is. The page is judged as far as its text
- * tells: the proxy resolves its name. Throws an AppError that says why there is none.
+ * Opens a connection to a caller's proxy, which is judged as any target is. The page is judged by its text
+ * alone: the proxy resolves its name. Throws an AppError that says why there is none.
  */
 export const connectProxy = async (egress: Egress, { target, proxy, ownPort }: ProxyRoute): Promise<Socket> => {
   judgeText(egress.rules, target, ownPort)

@@ -5,14 +5,14 @@ import { resolvConfKeyword, type UpstreamProxy } from '#shared/config/settings/e
 import { createLogger, type Logger } from '#shared/telemetry/logger.ts'
 import { createMetrics, type Metrics } from '#shared/telemetry/metrics.ts'
 import type { Config } from './config.ts'
-import { createAuthorization } from './authorize.ts'
 import type { Connect } from './dial.ts'
 import { createEvents, type Events } from './events.ts'
+import { createAuthorization } from './request-head.ts'
 import { searchDomains } from './target/internal-domains.ts'
-import { createOwnNetwork } from './target/own-network.ts'
 import { createDiscovery } from './target/nat64.ts'
-import { createIpv6Query, createResolver } from './target/resolver.ts'
+import { createOwnNetwork } from './target/own-network.ts'
 import type { Resolver, TargetRules } from './target/resolve-target.ts'
+import { createIpv6Query, createResolver } from './target/resolver.ts'
 
 /** Bounds of one connection, in milliseconds and bytes. */
 export type Bounds = { readonly connectMs: number; readonly idleMs: number; readonly connectionBytesMax: number }

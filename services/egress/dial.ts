@@ -3,7 +3,7 @@ import type { Socket } from 'node:net'
 import { AppError } from '#shared/errors/app-error.ts'
 import { parseAddress } from '#shared/policy/cidr.ts'
 
-/** Begins a connection to an address; as `net.connect`, which asks no resolver for one. */
+/** Begins a connection to an address; as `net.connect`, which resolves no name for one. */
 export type Connect = (to: { host: string; port: number }) => Socket
 
 /** How addresses are dialled: all of them together within `connectMs`. */
@@ -30,7 +30,7 @@ const codeOf = ({ name, code = '' }: NodeJS.ErrnoException) => {
 
 const dialOne = async (connect: Connect, to: { host: string; port: number }, late: AbortSignal): Promise<Socket> => {
   const socket = connect(to)
-  // Whoever uses the socket hears of its end by 'close'; without a listener an 'error' would end the process.
+  // Users of the socket get its end by 'close'; without a listener an 'error' would end the process.
   socket.on('error', () => {})
   try {
     await once(socket, 'connect', { signal: late })

@@ -8,14 +8,14 @@ const hopByHop: ReadonlySet<string> = new Set([
   'upgrade',
 ])
 
-/** What browsers and proxies say to each other, and what our forwarder and our filter do; a page can set any header. */
+/** Headers between browsers and proxies, and between worker and egress; a page can set any header. */
 const prefixes = ['proxy-', 'x-shutterfleet-']
 
 const namesIn = (connection: string): readonly string[] =>
   connection.split(',').map((name) => name.trim().toLowerCase())
 
 /**
- * The headers that a message keeps beyond forwarder and filter, names and values in turn as Node's `rawHeaders` has them: no
+ * The headers that egress passes on, names and values in turn as Node's `rawHeaders` has them: no
  * hop-by-hop headers, none that `Connection` names, none of `Proxy-*`, none of our own contract, and none of `also`.
  * Order, case and repetition stay.
  */

@@ -8,8 +8,8 @@ import { refusalOf } from './refuse.ts'
 /** How a request leaves: to its target, or through its caller's proxy; `unknown` where the request could not be read. */
 type Way = 'direct' | 'http_proxy' | 'socks5_proxy' | 'unknown'
 
-/** Whom an event is about. Of a target and of a proxy at most the host is kept: all else is the caller's. */
-export type Seen = {
+/** Log fields of a connection. Of a target and of a proxy at most the host is kept: all else is the caller's. */
+export type ConnectionFields = {
   readonly kind: 'tunnel' | 'request'
   readonly capture: string | undefined
   /** `undefined` where the request named no host that could be read. */
@@ -19,14 +19,14 @@ export type Seen = {
   readonly proxy: string | undefined
 }
 
-/** What may be told of a route; of none, before it could be read. */
-export const seenOf = (route: Route | undefined): Pick<Seen, 'host' | 'way' | 'proxy'> => {
+/** The log fields of a route; of none, before it could be read. */
+export const routeFields = (route: Route | undefined): Pick<ConnectionFields, 'host' | 'way' | 'proxy'> => {
   if (route === undefined) return { host: undefined, way: 'unknown', proxy: undefined }
   const { target, proxy } = route
   return { host: target.host, way: proxy === undefined ? 'direct' : `${proxy.kind}_proxy`, proxy: proxy?.host }
 }
 
-/** What the egress filter tells its operators; one function for each event, log line and metric together. */
+/** One function for each event of egress, log line and metric together. */
 export type Events = {
   readonly listening: (address: string) => void
   readonly clientConnected: () => void
@@ -37,10 +37,10 @@ export type Events = {
   readonly unreadable: (cause: Error) => void
   /** A client showed no token of this filter. */
   readonly unauthorized: () => void
-  readonly opened: (seen: Seen) => void
-  readonly ended: (seen: Seen, passed: { readonly end: End; readonly bytes: number }) => void
-  readonly refused: (seen: Seen, error: AppError) => void
-  /** No DNS server said whether the network translates IPv6: until one does, only IPv4 is reached. */
+  readonly opened: (seen: ConnectionFields) => void
+  readonly ended: (seen: ConnectionFields, passed: { readonly end: End; readonly bytes: number }) => void
+  readonly refused: (seen: ConnectionFields, error: AppError) => void
+  /** No DNS server answered whether the network translates IPv6: until one does, only IPv4 is reached. */
   readonly nat64Unknown: () => void
   readonly draining: (open: number) => void
 }

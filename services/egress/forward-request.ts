@@ -1,14 +1,14 @@
 import { type ClientRequest, type IncomingMessage, request as openRequest, type ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import { pipeline } from 'node:stream/promises'
-import { endToEndHeaders } from './end-to-end-headers.ts'
 import { AppError, toAppError } from '#shared/errors/app-error.ts'
 import { type Bounded, boundConnection } from './bound-connection.ts'
-import type { Egress } from './context.ts'
-import { seenOf } from './events.ts'
-import type { PlainTarget, Route } from './target/parse-target.ts'
-import { proxyAuthorization } from './callers-proxy/proxy-authorization.ts'
+import { proxyAuthorization } from './callers-proxy/ask-http-proxy.ts'
 import { connectProxy, connectUpstream } from './connect-upstream.ts'
+import type { Egress } from './context.ts'
+import { endToEndHeaders } from './end-to-end-headers.ts'
+import { routeFields } from './events.ts'
+import type { PlainTarget, Route } from './target/parse-target.ts'
 
 /** Most bytes of the headers of one message, either way. */
 export const headerBytesMax = 65_536
@@ -16,19 +16,19 @@ export const headerBytesMax = 65_536
 /** Where a plain request goes. */
 export type PlainRoute = Route & { readonly target: PlainTarget }
 
-/** Whose a plain request is, and where it goes: throws `BAD_REQUEST` for one that says nothing that can be served. */
+/** Whose a plain request is, and where it goes: throws `BAD_REQUEST` for one that cannot be served. */
 export type PlainOf = { readonly capture: string | undefined; readonly routeOf: () => PlainRoute }
 
 /** One plain request on its way: the connection on which it is sent and the bounds on that. */
 type Passage = { readonly route: PlainRoute; readonly upstream: Socket; readonly bounded: Bounded }
 
-/** An HTTP proxy is asked for the page itself: many make no tunnel to port 80. */
+/** An HTTP proxy gets the request itself: many make no tunnel to port 80. */
 const open = (egress: Egress, { target, proxy, ownPort }: PlainRoute): Promise<Socket> =>
   proxy?.kind === 'http'
     ? connectProxy(egress, { target, proxy, ownPort })
     : connectUpstream(egress, { target, proxy, ownPort })
 
-/** The target hears the host of the address, never the client's `Host`; a body without a length stays chunked. No connection serves twice. */
+/** The target gets the host of the address, never the client's `Host`; a body without a length stays chunked. No connection serves twice. */
 const headersFor = (request: IncomingMessage, { hostHeader }: PlainTarget): string[] => {
   const chunked = request.headers['transfer-encoding'] === undefined ? [] : ['Transfer-Encoding', 'chunked']
   return ['Host', hostHeader, ...endToEndHeaders(request.rawHeaders, ['host']), ...chunked, 'Connection', 'close']
@@ -45,7 +45,7 @@ const headOf = (outgoing: ClientRequest): Promise<IncomingMessage> =>
     })
   })
 
-/** What an HTTP proxy is asked differs from what a target is asked: the whole address, and the caller's credentials. */
+/** A request to an HTTP proxy has the absolute form, and the caller's credentials. */
 const askedOf = ({ target, proxy }: PlainRoute) =>
   proxy?.kind === 'http'
     ? { path: `http://${target.hostHeader}${target.path}`, credentials: proxyAuthorization(proxy) }
@@ -113,13 +113,13 @@ export const forwardRequest = async (
     if (response.destroyed) upstream.destroy()
     else response.once('close', () => upstream.destroy())
     const bounded = boundConnection(upstream, egress.bounds.connectionBytesMax)
-    egress.events.opened({ ...seen, ...seenOf(route) })
+    egress.events.opened({ ...seen, ...routeFields(route) })
     const answer = await send(request, { route, upstream, bounded })
     const broken = await writeAnswer(answer, response, bounded)
-    egress.events.ended({ ...seen, ...seenOf(route) }, bounded.passed(broken))
+    egress.events.ended({ ...seen, ...routeFields(route) }, bounded.passed(broken))
   } catch (thrown) {
     const error = toAppError(thrown)
-    egress.events.refused({ ...seen, ...seenOf(route) }, error)
+    egress.events.refused({ ...seen, ...routeFields(route) }, error)
     throw error
   }
 }

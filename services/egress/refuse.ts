@@ -10,7 +10,7 @@ export class Overloaded extends AppError {
   }
 }
 
-/** How an error is told to a client of the filter: status and value of the refusal header. Total. */
+/** The response for an error: status and value of the refusal header. Total. */
 export const refusalOf = (error: AppError): { readonly status: number; readonly refusal: Refusal } => {
   const { code } = error
   if (error instanceof Overloaded) return { status: 503, refusal: 'overloaded' }
@@ -23,14 +23,14 @@ export const refusalOf = (error: AppError): { readonly status: number; readonly 
   return { status: 503, refusal: 'unavailable' }
 }
 
-/** Says which authentication is asked for (RFC 9110 §15.5.8). */
+/** The challenge of a 407 (RFC 9110 §15.5.8). */
 const challengeOf = (status: number): Readonly<Record<string, string>> =>
   status === 407 ? { 'proxy-authenticate': 'Bearer' } : {}
 
 /** A client that does not close its side of a refused connection is cut after this. */
 const lingerMs = 5000
 
-/** Answers on a bare socket that no tunnel is made, and closes it. */
+/** Refuses a tunnel on a bare socket, and closes it. */
 export const refuseTunnel = (client: Duplex, error: AppError): void => {
   const { status, refusal } = refusalOf(error)
   const challenge = Object.entries(challengeOf(status)).map((pair) => pair.join(': '))
@@ -41,7 +41,7 @@ export const refuseTunnel = (client: Duplex, error: AppError): void => {
   client.once('close', () => clearTimeout(linger))
 }
 
-/** Answers a plain request that it is not forwarded; cuts the connection where the target's answer has begun. */
+/** Refuses a plain request; cuts the connection where the target's answer has begun. */
 export const refuseRequest = (response: ServerResponse, error: AppError): void => {
   if (response.headersSent) {
     response.destroy()

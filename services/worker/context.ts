@@ -1,41 +1,27 @@
 import { randomUUID } from 'node:crypto'
-import { connectQueue, type Queue } from '#shared/queue/connection.ts'
+import type { Life } from '#shared/process/run-main.ts'
+import { connectQueue } from '#shared/queue/connection.ts'
 import { inboxPrefixOf } from '#shared/queue/permissions.ts'
-import { type OpeningKey, readOpeningKey } from '#shared/queue/seal.ts'
+import { readOpeningKey } from '#shared/queue/seal.ts'
 import { createLogger } from '#shared/telemetry/logger.ts'
-import { createMetrics, type Metrics } from '#shared/telemetry/metrics.ts'
-import type { Browsers } from './browser-host/protocol.ts'
+import { createMetrics } from '#shared/telemetry/metrics.ts'
+import { startProbeServer } from '#shared/telemetry/probe-server.ts'
 import type { Config } from './config.ts'
+import { LanePuller } from './delivery/lane-puller.ts'
 import { createEvents, type Events } from './events.ts'
-import { findBrowsers } from './find-browsers.ts'
-import { type BrowserUsers, reserveBrowserUsers } from './isolation/browser-users.ts'
-import { checkIsolation, type Isolation } from './isolation/isolated.ts'
+import { findBrowsers } from './host/find-browsers.ts'
+import { openHostEnvironment } from './host/host-environment.ts'
+import { createSlots } from './host/slots.ts'
+import { reserveBrowserUsers } from './isolation/browser-users.ts'
+import { checkIsolation } from './isolation/isolated.ts'
+import { linkEgress } from './lifecycle/egress-link.ts'
+import { healthOf } from './lifecycle/health.ts'
+import { coalesceHeartbeats, createServiceTime, publishHeartbeat, startHeartbeat } from './lifecycle/heartbeat.ts'
+import { startLifecycle } from './lifecycle/lifecycle.ts'
+import { reportedHolds } from './lifecycle/pull-gate.ts'
+import type { Running } from './loop.ts'
 
-/** What a worker has before it takes anything. */
-export type Context = AsyncDisposable & {
-  readonly pod: string
-  readonly isolation: Isolation
-  readonly browsers: Browsers
-  /** Undefined where browsers run as the worker's own user. */
-  readonly users: BrowserUsers | undefined
-  /** The private keys of the worker's pool. */
-  readonly openingKeys: readonly OpeningKey[]
-  readonly metrics: Metrics
-  readonly events: Events
-  readonly queue: Queue
-}
-
-/** Checks that browsers can be isolated as configured, and connects to NATS. */
-export const createContext = async (config: Config): Promise<Context> => {
-  const openingKeys = config.openingKeys.map(readOpeningKey)
-  await using stack = new AsyncDisposableStack()
-  const users = stack.use(await reserveBrowserUsers(config.browserUser, config.slots))
-  const browsers = findBrowsers(config)
-  const binaries = Object.values(browsers.binaries)
-  const isolation = { network: config.networkIsolation, isRoot: users !== undefined, browsers: binaries }
-  checkIsolation(isolation)
-  const metrics = createMetrics('worker', { queue: config.pool })
-  const events = createEvents(createLogger({ service: 'worker', level: config.logLevel }), metrics)
+const warnOfUnsafe = (config: Config, events: Events): void => {
   if (config.networkIsolation === 'flags-only') {
     events.unsafe(
       'WORKER_NETWORK_ISOLATION',
@@ -43,25 +29,51 @@ export const createContext = async (config: Config): Promise<Context> => {
     )
   }
   if (config.unsafeNoSandbox) events.unsafe('WORKER_UNSAFE_NO_SANDBOX', 'Chromium runs without its sandbox')
+}
+
+/**
+ * Checks that browsers can be isolated as configured, connects to NATS, and puts the worker together. Its address is
+ * announced once a browser is warm. Dispose ends its browsers.
+ */
+export const createContext = async (
+  config: Config,
+  life: Pick<Life, 'stop' | 'announce'>,
+): Promise<Running & AsyncDisposable> => {
+  const { pool } = config
+  const openingKeys = config.openingKeys.map(readOpeningKey)
+  await using stack = new AsyncDisposableStack()
+  const users = stack.use(await reserveBrowserUsers(config.browserUser, config.slots))
+  const browsers = findBrowsers(config)
+  const binaries = Object.values(browsers.binaries)
+  const isolation = { network: config.networkIsolation, isRoot: users !== undefined, browsers: binaries }
+  checkIsolation(isolation)
+  const metrics = createMetrics('worker', { queue: pool })
+  const events = createEvents(createLogger({ service: 'worker', level: config.logLevel }), metrics)
+  warnOfUnsafe(config, events)
   const pod = config.pod || `worker-${randomUUID().slice(0, 8)}`
-  const queue = stack.use(
-    await connectQueue({
-      url: config.natsUrl,
-      name: pod,
-      inboxPrefix: inboxPrefixOf(`worker_${config.pool}`),
-      notice: events.queue,
-    }),
-  )
+  const inboxPrefix = inboxPrefixOf(`worker_${pool}`)
+  const queue = await connectQueue({ url: config.natsUrl, name: pod, inboxPrefix, notice: events.queue })
+  const puller = stack.use(new LanePuller(queue, pool))
+  // Ends before the puller does: until the connection is flushed, what still arrives is handed back.
+  stack.use(queue)
+  const environment = stack.use(await openHostEnvironment(config, { hasUsers: users !== undefined, events }))
+  events.blockLists(environment.blockLists)
+  const service = createServiceTime()
+  const publish = () => publishHeartbeat({ queue, pool, pod, slots: config.slots, lifecycle }, service)
+  const coalesced = stack.use(coalesceHeartbeats(publish))
+  // The controller starts a worker for each proxied capture, and needs at once which took which.
+  const lifecycle = stack.use(startLifecycle(life.stop, publish, pool === 'proxied' ? publish : coalesced.request))
+  const holds = reportedHolds(lifecycle, events)
+  lifecycle.hold('egress', 'not checked yet')
+  const egress = stack.use(linkEgress(config, holds))
+  const slots = createSlots({ config, isolation, browsers, users, environment, events }, holds)
+  stack.defer(async () => void (await Promise.all(slots.map((slot) => slot[Symbol.asyncDispose]()))))
+  stack.use(startHeartbeat(publish))
+  const { probeHost: host, probePort: port } = config
+  const health = () => healthOf({ queue, lifecycle, slots })
+  const probe = stack.use(await startProbeServer({ host, port, metrics, health }))
+  void lifecycle.warmed.then(() => life.announce({ probeUrl: probe.url }))
+  const worker = { queue, pool, pod, openingKeys, egress, events, puller, lifecycle, slots, service }
   const owned = stack.move()
-  return {
-    pod,
-    isolation,
-    browsers,
-    users,
-    openingKeys,
-    metrics,
-    events,
-    queue,
-    [Symbol.asyncDispose]: () => owned.disposeAsync(),
-  }
+  return { ...worker, [Symbol.asyncDispose]: () => owned.disposeAsync() }
 }

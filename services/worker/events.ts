@@ -4,10 +4,10 @@ import type { CompletedResult, FailedResult, Timings } from '#shared/queue/messa
 import type { Logger } from '#shared/telemetry/logger.ts'
 import type { Metrics } from '#shared/telemetry/metrics.ts'
 import type { BlockLists } from './block-lists/provide-lists.ts'
-import type { HoldEvents } from './pull-gate.ts'
-import type { Interruption } from './run-attempt.ts'
+import type { Interruption } from './delivery/run-attempt.ts'
+import type { HoldEvents } from './lifecycle/pull-gate.ts'
 
-/** One function per thing that can happen to a worker; each writes its log line and its metrics. */
+/** One function per event of a worker; each writes its log line and its metrics. */
 export type Events = HoldEvents & {
   readonly unsafe: (setting: string, what: string) => void
   readonly queue: (notice: QueueNotice) => void
@@ -16,15 +16,15 @@ export type Events = HoldEvents & {
   /** A host has ended, or was ended, and another takes its place. */
   readonly hostGone: (reason: string) => void
   /** A page reached the worker's loopback, around its proxy. */
-  readonly canaryHeard: () => void
+  readonly canaryReached: () => void
   /** The block lists that captures from here on are taken with. */
   readonly blockLists: (lists: Pick<BlockLists, 'key' | 'lists'>) => void
   readonly dropped: (id: string, reason: 'ended' | 'no-attempt-left' | 'unreadable') => void
   readonly begun: (capture: { id: string; attempt: number; traceId: string | undefined }) => void
   readonly ended: (result: CompletedResult | FailedResult, detail?: string) => void
-  /** A fault of ours broke the attempt off; it is not counted, or the next one begins. */
+  /** A fault of the service interrupted the attempt; it is not counted, or the next one begins. */
   readonly interrupted: (capture: { id: string; attempt: number }, interruption: Interruption) => void
-  /** The attempt could not be reported; somebody else will have the capture. */
+  /** The attempt could not be reported; the capture is redelivered. */
   readonly lost: (id: string, error: AppError) => void
   readonly state: (state: string) => void
 }
@@ -48,7 +48,7 @@ const declareMetrics = (metrics: Metrics) => ({
   }),
   hosts: metrics.counter({
     name: 'worker_hosts_total',
-    help: 'Browser hosts that came up, failed to, or were gone later.',
+    help: 'Browser hosts that started, failed to, or ended later.',
     labels: ['outcome'],
   }),
   interruptions: metrics.counter({
@@ -88,13 +88,13 @@ export const createEvents = (logger: Logger, metrics: Metrics): Events => {
     },
     hostFailed: (error) => {
       hosts.inc({ outcome: 'failed' })
-      logger.error({ error: error.message }, 'browser host does not come up')
+      logger.error({ error: error.message }, 'browser host failed to start')
     },
     hostGone: (reason) => {
       hosts.inc({ outcome: 'gone' })
-      logger.warn({ reason }, 'browser host is gone, starting another')
+      logger.warn({ reason }, 'browser host ended, starting another')
     },
-    canaryHeard: () => {
+    canaryReached: () => {
       canary.inc()
       logger.error('a page reached the loopback of the worker around its proxy')
     },

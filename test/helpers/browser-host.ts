@@ -18,7 +18,7 @@ import type { Host } from '#worker/host/steer-host.ts'
 import { reserveBrowserUsers } from '#worker/isolation/browser-users.ts'
 import type { NetworkIsolation } from '#worker/isolation/isolated.ts'
 import type { TrafficBounds } from '#worker/network/capture-traffic.ts'
-import type { EgressWay } from '#worker/network/request-tunnel.ts'
+import type { EgressEndpoint } from '#worker/network/request-tunnel.ts'
 
 /** As which the browsers of this process run where it is root. */
 export const browserUsers = await reserveBrowserUsers('shutterfleet-browser', 1)
@@ -51,7 +51,7 @@ export const startPages = async (
 }
 
 /** The way to an egress filter, and a folder for hosts. */
-export type WayOut = EgressWay & { readonly folder: string }
+export type WayOut = EgressEndpoint & { readonly folder: string }
 
 /** A way to an egress filter which allows the listed targets, and knows the names of `records`. */
 export const startWayOut = async (allow: string, records: CaseRecords = {}): Promise<AsyncDisposable & WayOut> => {

@@ -1,13 +1,13 @@
 import { once } from 'node:events'
 import { connect, createServer, type AddressInfo, type Server, type Socket } from 'node:net'
 import { createApp } from '#egress/app.ts'
-import { createAuthorization } from '#egress/authorize.ts'
 import type { Connect } from '#egress/dial.ts'
 import type { Events } from '#egress/events.ts'
+import { createAuthorization } from '#egress/request-head.ts'
 import type { Resolver, TargetRules } from '#egress/target/resolve-target.ts'
+import type { UpstreamProxy } from '#shared/config/settings/egress.ts'
 import { isPublicAddress } from '#shared/policy/address.ts'
 import { parseAllowList } from '#shared/policy/allow-list.ts'
-import type { UpstreamProxy } from '#shared/config/settings/egress.ts'
 import type { CaseRecords } from '#test/fixtures/ssrf-cases.ts'
 
 /** Events by name in the order in which they came, with what they carried. */

@@ -1,17 +1,15 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Queue } from '#shared/queue/connection.ts'
-import { LanePuller } from '#worker/lane-puller.ts'
 import type { OpeningKey } from '#shared/queue/seal.ts'
 import { drainSubject, undrainSubject } from '#shared/queue/subjects.ts'
-import { beat, beatInStep } from '#worker/beat.ts'
 import type { Order, Outcome } from '#worker/browser-host/protocol.ts'
-import { startLifecycle } from '#worker/lifecycle.ts'
+import { LanePuller } from '#worker/delivery/lane-puller.ts'
 import type { Events } from '#worker/events.ts'
+import type { Slot } from '#worker/host/slots.ts'
 import type { Host } from '#worker/host/steer-host.ts'
-import { type Running, serveUntil } from '#worker/loop.ts'
-import { serveOne } from '#worker/serve-one.ts'
-import { createServiceTime } from '#worker/service-time.ts'
-import type { Slot } from '#worker/slot.ts'
+import { publishHeartbeat, startHeartbeat, createServiceTime } from '#worker/lifecycle/heartbeat.ts'
+import { startLifecycle } from '#worker/lifecycle/lifecycle.ts'
+import { type Running, serveUntil, serveOne } from '#worker/loop.ts'
 import { type GatedQueue, gateQueue } from './gated-queue.ts'
 import type { Program } from './pod-life.ts'
 import type { WorkerSpec } from './worker-pod-object.ts'
@@ -61,7 +59,7 @@ export const playWorker = (part: Part): PlayedWorker => {
   let isSilent = false
   const say = () => {
     if (isSilent || !gate.isOpen()) return
-    beat({ queue: gate, pool: spec.pool, pod: spec.worker, slots: spec.slots, lifecycle }, service)
+    publishHeartbeat({ queue: gate, pool: spec.pool, pod: spec.worker, slots: spec.slots, lifecycle }, service)
   }
   const lifecycle = startLifecycle(stop.signal, () => {
     say()
@@ -103,8 +101,8 @@ type Life = Pick<Running, 'lifecycle' | 'service'> & {
 
 /** Egress that is always there. */
 const egress: Running['egress'] = {
-  breaks: () => 0,
-  stoodSince: async () => true,
+  outages: () => 0,
+  isUpSince: async () => true,
   [Symbol.dispose]: () => {},
 }
 
@@ -124,7 +122,7 @@ const work = async (part: Part, { gate, stop, service, lifecycle, say }: Life): 
   const of = { pool: spec.pool, pod: spec.worker }
   using stack = new DisposableStack()
   stack.use(lifecycle)
-  stack.use(beatInStep(say))
+  stack.use(startHeartbeat(say))
   const puller = stack.use(new LanePuller(gate, spec.pool))
   const running = { queue: gate, ...of, openingKeys, egress, events, puller, lifecycle, slots, service }
   say()

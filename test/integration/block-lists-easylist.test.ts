@@ -5,8 +5,7 @@ import { promisify } from 'node:util'
 import t from 'tap'
 import { seeded } from '#test/helpers/seeded.ts'
 import { provideLists } from '#worker/block-lists/provide-lists.ts'
-import { createBlocker } from '#worker/browser-host/blocking/blocker.ts'
-import { loadEngines } from '#worker/browser-host/blocking/load-engines.ts'
+import { createBlocker, loadEngines } from '#worker/browser-host/blocking/blocker.ts'
 
 const run = promisify(execFile)
 const fetchMs = 60_000

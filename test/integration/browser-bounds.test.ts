@@ -5,9 +5,7 @@ import { browsersOf, chromiumPath } from '#test/helpers/bare-browser.ts'
 import { browserUsers, captureWith, startTestHost, startWayOut } from '#test/helpers/browser-host.ts'
 import { eventually } from '#test/helpers/eventually.ts'
 import { processTree } from '#test/helpers/process-tree.ts'
-import { isolated, systemPath } from '#worker/isolation/isolated.ts'
-import type { Command } from '#worker/isolation/limited.ts'
-import { limited } from '#worker/isolation/limited.ts'
+import { isolated, systemPath, type Command, limited } from '#worker/isolation/isolated.ts'
 
 /** Fills memory as fast as a page can: 1 GB. */
 const filling = {

@@ -1,9 +1,7 @@
 import t from 'tap'
 import { accountsText } from '#local/nats-config.ts'
 import { connectQueue, type Queue, type QueueNotice } from '#shared/queue/connection.ts'
-import { LanePuller } from '#worker/lane-puller.ts'
 import { inboxPrefixOf, type QueueUserName, queueUsers } from '#shared/queue/permissions.ts'
-import { pullBatch } from '#test/helpers/pull-batch.ts'
 import { lastStored, publishStored } from '#shared/queue/stored.ts'
 import { declareStreams, poolDepth, streamsExist, unreadReports } from '#shared/queue/streams.ts'
 import {
@@ -18,6 +16,8 @@ import {
 import { capturesStream, laneConsumerName, laneConsumers, resultsStream } from '#shared/queue/topology.ts'
 import { eventually } from '#test/helpers/eventually.ts'
 import { startNats, type TestNats } from '#test/helpers/nats.ts'
+import { pullBatch } from '#test/helpers/pull-batch.ts'
+import { LanePuller } from '#worker/delivery/lane-puller.ts'
 
 const passwords = Object.fromEntries(queueUsers.map(({ name }) => [name, `secret-of-${name}`])) as Record<
   QueueUserName,

@@ -1,6 +1,6 @@
 import t from 'tap'
 import { createEvents as createControllerEvents } from '#controller/events.ts'
-import { createEvents as createEgressEvents, type Seen } from '#egress/events.ts'
+import { createEvents as createEgressEvents, type ConnectionFields } from '#egress/events.ts'
 import { createEvents as createGatewayEvents } from '#gateway/events.ts'
 import { createEvents as createLedgerEvents } from '#ledger/events.ts'
 import { AppError } from '#shared/errors/app-error.ts'
@@ -83,7 +83,7 @@ const feedWorker = (metrics: Metrics): Feed => {
 const feedEgress = (metrics: Metrics): Feed => {
   const events = createEgressEvents(log, metrics)
   return (word) => {
-    const seen: Seen = { kind: 'tunnel', capture: word, host: word, way: 'http_proxy', proxy: word }
+    const seen: ConnectionFields = { kind: 'tunnel', capture: word, host: word, way: 'http_proxy', proxy: word }
     events.opened(seen)
     events.ended(seen, { end: 'closed', bytes: 1 })
     events.refused(seen, new AppError('DNS_FAILED', { message: word }))

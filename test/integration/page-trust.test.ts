@@ -4,10 +4,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import t from 'tap'
 import { makeAuthority } from '#test/helpers/authority.ts'
-import { listening } from '#test/helpers/egress-filter.ts'
 import { captureWith, startTestHost, startWayOut } from '#test/helpers/browser-host.ts'
+import { listening } from '#test/helpers/egress-filter.ts'
 import { type Certificate, makeCertificate } from '#test/helpers/webhook-receiver.ts'
-import { makePageTrust } from '#worker/page-trust.ts'
+import { makePageTrust } from '#worker/host/page-trust.ts'
 
 const folder = await mkdtemp(join(tmpdir(), 'trust-'))
 t.teardown(() => rm(folder, { recursive: true }))

@@ -1,16 +1,16 @@
 import t from 'tap'
+import { openStandingPull } from '#ledger/standing-pull.ts'
 import type { Lane } from '#shared/capture/lane.ts'
 import { connectQueue, type Queue } from '#shared/queue/connection.ts'
-import { LanePuller } from '#worker/lane-puller.ts'
-import { pullBatch } from '#test/helpers/pull-batch.ts'
 import type { Delivery } from '#shared/queue/pull.ts'
-import { openStandingPull } from '#ledger/standing-pull.ts'
 import { lastStored, manage, publishStored } from '#shared/queue/stored.ts'
 import { declareStreams, poolDepth, purgeSubject, streamsExist, unreadReports } from '#shared/queue/streams.ts'
 import { captureSubject, resultSubject } from '#shared/queue/subjects.ts'
 import { capturesStream, ledgerConsumer, resultsStream } from '#shared/queue/topology.ts'
-import { startNats } from '#test/helpers/nats.ts'
 import { eventually } from '#test/helpers/eventually.ts'
+import { startNats } from '#test/helpers/nats.ts'
+import { pullBatch } from '#test/helpers/pull-batch.ts'
+import { LanePuller } from '#worker/delivery/lane-puller.ts'
 
 const nats = await startNats(t)
 const queue = await connectQueue({ url: nats.url, name: 'test', inboxPrefix: '_INBOX_test', notice: () => {} })

@@ -7,7 +7,7 @@ import { eventually } from '#test/helpers/eventually.ts'
 import { processTree } from '#test/helpers/process-tree.ts'
 import { flagsOf, siteIsolation } from '#worker/browser-host/browser/flags.ts'
 import { launch } from '#worker/browser-host/browser/launch.ts'
-import { usualIn } from '#worker/browser-host/page-supply.ts'
+import { defaultEmulation } from '#worker/browser-host/page-supply.ts'
 import { checkSiteIsolation } from '#worker/browser-host/check-site-isolation.ts'
 
 /** Chromium starts a renderer in reserve as soon as a page has been gone to. */
@@ -24,7 +24,7 @@ const startBrowser = (without?: string) =>
 t.test('a browser that keeps sites in one process, as headless-shell does by itself, is refused', async (t) => {
   const browser = await startBrowser(siteIsolation)
   t.teardown(() => browser.kill())
-  await t.rejects(checkSiteIsolation(browser, usualIn('shell'), proxy), {
+  await t.rejects(checkSiteIsolation(browser, defaultEmulation('shell'), proxy), {
     code: 'SERVICE_UNAVAILABLE',
     message: /does not isolate sites/,
   })
@@ -33,7 +33,7 @@ t.test('a browser that keeps sites in one process, as headless-shell does by its
 t.test('a browser with the flag is accepted, and no page is left behind', async (t) => {
   const browser = await startBrowser()
   t.teardown(() => browser.kill())
-  await checkSiteIsolation(browser, usualIn('shell'), proxy)
+  await checkSiteIsolation(browser, defaultEmulation('shell'), proxy)
   const { targetInfos } = await browser.session.send('Target.getTargets')
   t.same(
     targetInfos.filter(({ type }) => type !== 'browser'),

@@ -9,7 +9,7 @@ import { captureWith, startPages, startTestHost, startWayOut } from '#test/helpe
 import { listening } from '#test/helpers/egress-filter.ts'
 import { makeCertificate } from '#test/helpers/webhook-receiver.ts'
 import type { Shot } from '#worker/browser-host/protocol.ts'
-import { makePageTrust } from '#worker/page-trust.ts'
+import { makePageTrust } from '#worker/host/page-trust.ts'
 
 // The target is 127.0.0.1; localhost is another host on the same port.
 

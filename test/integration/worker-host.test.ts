@@ -12,9 +12,8 @@ import { captureWith, startTestHost, startWayOut } from '#test/helpers/browser-h
 import { listening } from '#test/helpers/egress-filter.ts'
 import { eventually } from '#test/helpers/eventually.ts'
 import { pixel, startCaptures } from '#test/helpers/shots.ts'
-import { canaryPage, createCanary } from '#worker/canary.ts'
-import { childrenOf } from '#worker/process-groups.ts'
-import { warmUp } from '#worker/warm-up.ts'
+import { canaryPage, createCanary, warmUp } from '#worker/host/warm-up.ts'
+import { childrenOf } from '#worker/isolation/processes.ts'
 
 const languages: (string | undefined)[] = []
 const filled = 'background:linear-gradient(red,blue)'
@@ -250,11 +249,11 @@ t.test('the canary hears a browser without our flags, and none of our hosts', as
   await page.setContent(canaryPage(port))
   await page.waitForSelector('#settled')
   await bare.close()
-  t.equal(canary.heard(), 3, 'picture, fetch and socket')
-  await warmUp(host, { port, heard: canary.heard }, 'shell')
+  t.equal(canary.connections(), 3, 'picture, fetch and socket')
+  await warmUp(host, { port, connections: canary.connections }, 'shell')
   await using byFlags = await startTestHost(wayOut, {}, { network: 'flags-only' })
-  await warmUp(byFlags, { port, heard: canary.heard }, 'shell')
-  t.equal(canary.heard(), 3)
+  await warmUp(byFlags, { port, connections: canary.connections }, 'shell')
+  t.equal(canary.connections(), 3)
 })
 
 t.test('a browser is replaced after its share of captures, and a page may not load more than its share', async (t) => {

@@ -9,8 +9,7 @@ import { browsersOf, chromiumPath } from '#test/helpers/bare-browser.ts'
 import { browserUsers, captureWith, startTestHost, startWayOut } from '#test/helpers/browser-host.ts'
 import { eventually } from '#test/helpers/eventually.ts'
 import { type Process, processTree } from '#test/helpers/process-tree.ts'
-import { type Isolation, isolated, systemPath } from '#worker/isolation/isolated.ts'
-import type { Command } from '#worker/isolation/limited.ts'
+import { type Isolation, isolated, systemPath, type Command } from '#worker/isolation/isolated.ts'
 
 const become = ({ userId, groupId }: { userId: number; groupId: number }) => [
   ...['setpriv', `--reuid=${userId}`, `--regid=${groupId}`, '--clear-groups'],

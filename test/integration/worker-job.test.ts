@@ -192,9 +192,9 @@ t.test('takes nothing once it is told to stop, warm or not', async (t) => {
   t.notMatch(cold.log(), 'ended by force')
 })
 
-t.test('ends with an error where no browser comes up', { timeout: 100_000 }, async (t) => {
+t.test('ends with an error where no browser starts', { timeout: 100_000 }, async (t) => {
   t.equal(await broken.ended, 1)
-  t.match(broken.log(), /browser host does not come up[^]*no browser came up within 60000 ms/)
+  t.match(broken.log(), /browser host failed to start[^]*no browser started within 60000 ms/)
   t.notMatch(broken.log(), 'ended by force')
   t.notOk(lastBeat('broken')?.state === 'ready')
 })

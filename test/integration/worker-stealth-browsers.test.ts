@@ -7,9 +7,8 @@ import { captureWith, startPages, startTestHost, startWayOut } from '#test/helpe
 import { createIdentityProbe } from '#test/helpers/identity-probe.ts'
 import { processTree } from '#test/helpers/process-tree.ts'
 import type { Browsers } from '#worker/browser-host/protocol.ts'
-import { createCanary } from '#worker/canary.ts'
 import type { Host } from '#worker/host/steer-host.ts'
-import { warmUp } from '#worker/warm-up.ts'
+import { createCanary, warmUp } from '#worker/host/warm-up.ts'
 
 /** Full Chromium asks its maker what the fields of a form mean, and what language a text is in. */
 const inviting = `<!doctype html><html lang="xx"><title>Anmeldung</title><form action="/signed-in" method="post">
@@ -58,13 +57,13 @@ t.test('stealth: a capture makes no request that its page did not cause', async 
 })
 
 t.test('stealth: by flags alone too no page of full Chromium gets around its proxy', async (t) => {
-  const { server, heard } = createCanary(() => {})
+  const { server, connections } = createCanary(() => {})
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
   t.teardown(() => server.close())
   await using byFlags = await startTestHost(wayOut, { browsers: full }, { network: 'flags-only' })
-  await warmUp(byFlags, { port: (server.address() as AddressInfo).port, heard }, 'full')
-  t.equal(heard(), 0)
+  await warmUp(byFlags, { port: (server.address() as AddressInfo).port, connections }, 'full')
+  t.equal(connections(), 0)
 })
 
 t.test('a worker with both browsers starts that of the order, and only one at a time', async (t) => {

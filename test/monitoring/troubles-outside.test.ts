@@ -10,7 +10,7 @@ t.test('a slow target: no alert fires, its captures fail with TIMEOUT and nobody
   await using system = await startSystem(['--workers-max', '4', '--allow-target', `127.0.0.1:${target.port}`])
   await using alerts = await watchAlerts(system)
   const url = `http://127.0.0.1:${target.port}/`
-  await using _load = keepSending(1, () => system.post('/v1/screenshots/capture', { url, timeout: 5 }))
+  await using _load = keepSending(2, () => system.post('/v1/screenshots/capture', { url, timeout: 5 }))
   await alerts.reaches('shutterfleet_captures_ended_total{outcome="TIMEOUT"}', 6)
   await alerts.expect(t, [])
 })

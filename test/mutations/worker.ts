@@ -23,19 +23,19 @@ const deadline: readonly Mutation[] = [
 
 /** Against what becomes of an attempt that a fault of ours broke off. */
 const handBacks: readonly Mutation[] = [
-  ...against(`${unit}/run-attempt.test.ts`, 'services/worker/run-attempt.ts', [
-    ['if (!egressStood) {', "if (!egressStood && outcome.outcome === 'interrupted') {"],
+  ...against(`${unit}/delivery/run-attempt.test.ts`, 'services/worker/delivery/run-attempt.ts', [
+    ['if (!isEgressUp) {', "if (!isEgressUp && outcome.outcome === 'interrupted') {"],
     ['handBacks < handBacksMax', 'handBacks <= handBacksMax'],
     ['handBacks: handBacks + 1', 'handBacks'],
     ["(by !== 'browser' || !isLoaded) && ", '!isLoaded && '],
     ['if (attempt < unendedMax)', 'if (attempt <= unendedMax)'],
   ]),
-  ...against(`${unit}/read-progress.test.ts`, 'services/worker/read-progress.ts', [
+  ...against(`${unit}/delivery/read-progress.test.ts`, 'services/worker/delivery/read-progress.ts', [
     ['attempt === next.attempt ? next.handBacks : 0', 'next.handBacks'],
     ["kind === 'begun' ? { attempt: attempt + 1, handBacks: 0 } : ", ''],
   ]),
-  ...against('test/integration/worker-egress-faults.test.ts', 'services/worker/serve-delivery.ts', [
-    ["  if (fate.kind === 'handed-back') await say({ attempt, ...fate })\n", ''],
+  ...against('test/integration/worker-egress-faults.test.ts', 'services/worker/delivery/serve-delivery.ts', [
+    ["  if (fate.kind === 'handed-back') await publishStarted({ attempt, ...fate })\n", ''],
   ]),
 ]
 
@@ -76,7 +76,7 @@ const ownSite = against(
 
 /** Against where the caller's headers go, redirects included. */
 const headers: readonly Mutation[] = [
-  ...against(`${unit}/browser-host/capture/equip/send-headers.test.ts`, `${capture}/equip/send-headers.ts`, [
+  ...against(`${unit}/browser-host/capture/page/intercept-requests.test.ts`, `${capture}/page/intercept-requests.ts`, [
     ['URL.parse(request.url)?.hostname === host ? values : refererTaken(values)', 'values'],
     ['URL.parse(request.url)?.hostname === host', 'URL.parse(request.url)?.hostname.endsWith(host)'],
     ['? values : refererTaken(values)', '? values : undefined'],
@@ -84,7 +84,7 @@ const headers: readonly Mutation[] = [
   ]),
   {
     point: 'Where `headers` go',
-    file: `${capture}/equip/send-headers.ts`,
+    file: `${capture}/page/intercept-requests.ts`,
     find: "    ...(redirectedRequestId !== undefined && { url: request.url + (request.urlFragment ?? '') }),\n",
     replace: '',
   },

@@ -97,8 +97,12 @@ t.test('chart: its evaluation profile captures pages with nothing outside of the
   const release = evaluationOf(cluster)
   await addLocalVolumes(cluster)
   await prepareRelease(cluster, release.namespace)
+  const startedAt = performance.now()
   await release.deploy('install')
   t.strictSame(await capture(release, { url: outside.page('evaluation') }), blue)
+  t.comment(
+    `install of the evaluation profile to the first captured page: ${Math.round(performance.now() - startedAt)} ms`,
+  )
   t.strictSame(await capture(release, { url: outside.page('evaluation') }), blue, 'stored images are read again')
   await release.helm('uninstall', '--wait', '--timeout=4m')
   const left = () => names('statefulsets,pvc,secrets', `-n=${release.namespace}`)

@@ -21,7 +21,7 @@ const exceptions: readonly EdgeException[] = [
     reason: 'an abstract socket is a lock that the kernel frees',
   },
   {
-    path: 'services/worker/host-environment.ts',
+    path: 'services/worker/host/host-environment.ts',
     edges: ['listen'],
     reason: 'what browsers stand on is the same for both kinds of worker: the canary',
   },

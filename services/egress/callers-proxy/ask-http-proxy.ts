@@ -1,9 +1,15 @@
+import type { Target } from '#egress/target/parse-target.ts'
 import { AppError } from '#shared/errors/app-error.ts'
 import type { CallersProxy } from '#shared/net/callers-proxy.ts'
-import { isAddress } from '#shared/policy/host.ts'
 import type { Line } from '#shared/net/handshake.ts'
-import type { Target } from '#egress/target/parse-target.ts'
-import { proxyAuthorization } from './proxy-authorization.ts'
+import { isAddress } from '#shared/policy/host.ts'
+
+/** The header, name and value, that gives a proxy its credentials (RFC 7617, UTF-8); empty where there are none. */
+export const proxyAuthorization = ({ credentials }: Pick<CallersProxy, 'credentials'>): readonly string[] => {
+  if (credentials === undefined) return []
+  const pair = Buffer.from(`${credentials.user}:${credentials.password}`)
+  return ['Proxy-Authorization', `Basic ${pair.toString('base64')}`]
+}
 
 const failed = (message: string) => new AppError('CONNECTION_FAILED', { message })
 

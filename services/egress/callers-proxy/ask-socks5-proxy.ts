@@ -39,7 +39,7 @@ const addressOf = (host: string): Buffer => {
   return Buffer.concat([Buffer.of(domainName), withLength(name)])
 }
 
-/** RFC 1928 §6: the address that the proxy connected from; nobody needs it, but what the page says comes behind it. */
+/** RFC 1928 §6: the address that the proxy connected from; not needed, but the page's bytes come behind it. */
 const skipBoundAddress = async ({ read }: Line, type: number | undefined): Promise<void> => {
   if (type === ipv4) await read(4)
   else if (type === ipv6) await read(16)

@@ -1,7 +1,7 @@
 import { isPublicAddress } from '#shared/policy/address.ts'
 import { blocksOf, type Cidr, inAny, parseAddress, parseCidr } from '#shared/policy/cidr.ts'
 
-/** The name whose IPv6 addresses tell a network's prefixes, and the IPv4 addresses that it has (RFC 7050 §3, RFC 8880). */
+/** The name whose IPv6 addresses reveal a network's prefixes, and the IPv4 addresses that it has (RFC 7050 §3, RFC 8880). */
 export const discoveryName = 'ipv4only.arpa'
 const discoveryAddresses = ['192.0.0.170', '192.0.0.171']
 
@@ -45,7 +45,7 @@ const retryMs = 10_000
 
 /** What a discovery takes. */
 export type Discovery = {
-  /** The IPv6 addresses of a name; undefined where no server said whether it has any. Never rejects. */
+  /** The IPv6 addresses of a name; undefined where no server answered. Never rejects. */
   readonly query: (name: string) => Promise<readonly string[] | undefined>
   /** Milliseconds, on any clock that never goes back. */
   readonly now: () => number

@@ -2,10 +2,10 @@ import { AppError } from '#shared/errors/app-error.ts'
 import type { CallersProxy } from '#shared/net/callers-proxy.ts'
 import { normalHost } from '#shared/policy/host.ts'
 
-/** Whom a client asks for: a normal host (address without brackets, or name) and a port. */
+/** What a client connects to: a normal host (address without brackets, or name) and a port. */
 export type Target = { readonly host: string; readonly port: number }
 
-/** A target with what its server needs to know: the `Host` header and the request's path and query. */
+/** A target with what its server gets: the `Host` header and the request's path and query. */
 export type PlainTarget = Target & { readonly hostHeader: string; readonly path: string }
 
 /** Where a client's request goes: its target, the caller's proxy if any, and the port that the client came in by. */

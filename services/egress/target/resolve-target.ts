@@ -38,7 +38,7 @@ const judgeName = (rules: TargetRules, { host, port }: Target): void => {
 }
 
 /**
- * Decides whether a target that somebody else connects to may be reached, as far as its text tells: port, literal
+ * Decides whether a target that a proxy connects to may be reached, by its text alone: port, literal
  * address, internal name. Queries no resolver. Throws `BLOCKED`.
  */
 export const judgeText = (rules: TargetRules, target: Target, ownPort: number): void => {

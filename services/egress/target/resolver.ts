@@ -1,8 +1,18 @@
 import { Resolver as CAres } from 'node:dns/promises'
 import { readFile } from 'node:fs/promises'
 import { setTimeout } from 'node:timers/promises'
-import { addressesInHosts } from './hosts-file.ts'
+import { parseAddress } from '#shared/policy/cidr.ts'
 import type { Resolver } from './resolve-target.ts'
+
+/** The addresses that a hosts file (hosts(5)) gives to a normal name; `localhost` is loopback without an entry too (RFC 6761 §6.3). */
+export const addressesInHosts = (hostsFile: string, name: string): readonly string[] => {
+  const found = hostsFile.split('\n').flatMap((line) => {
+    const [address = '', ...names] = line.replace(/#.*/, '').trim().split(/\s+/)
+    const isIt = parseAddress(address) !== undefined && names.some((each) => each.toLowerCase() === name)
+    return isIt ? [address] : []
+  })
+  return found.length === 0 && name === 'localhost' ? ['127.0.0.1', '::1'] : found
+}
 
 /** Each query is sent at most this often within the whole wait. */
 const tries = 2
@@ -33,7 +43,7 @@ const openDns = ({ dnsMs, servers }: ResolverSources): CAres => {
 /** A name that does not exist has no addresses, for certain; every other error leaves it open. */
 const isDenial = (error: unknown): boolean => /^(ENODATA|ENOTFOUND)$/.test((error as NodeJS.ErrnoException).code ?? '')
 
-/** Queries for IPv6 addresses alone: undefined where no server said within `dnsMs` whether the name has any. */
+/** Queries for IPv6 addresses alone: undefined where no server answered within `dnsMs`. */
 export const createIpv6Query =
   (sources: ResolverSources) =>
   async (name: string): Promise<readonly string[] | undefined> => {

@@ -45,12 +45,12 @@ const cancelSome = async (database: Database, accountId: string): Promise<number
  */
 export const cancelPending = async (database: Database, accountId: string, actor: Actor): Promise<number> => {
   await database.entities((entities) => findAccount(entities, accountId))
-  let count = 0
+  let captures = 0
   for (let batches = 0; batches < batchesMax; batches += 1) {
     const ended = await cancelSome(database, accountId)
-    count += ended
+    captures += ended
     if (ended === 0) break
   }
-  await noteChange(database, { actor, action: 'queue.cancel', target: accountId, detail: { captures: count } })
-  return count
+  await noteChange(database, { actor, action: 'queue.cancel', target: accountId, detail: { captures } })
+  return captures
 }

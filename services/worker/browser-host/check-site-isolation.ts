@@ -1,13 +1,13 @@
 import { AppError } from '#shared/errors/app-error.ts'
 import { within } from '#shared/process/within.ts'
 import type { Browser } from './browser/launch.ts'
-import { type OpenPage, openPage } from './capture/equip/open-page.ts'
+import { type OpenPage, openPage } from './capture/page/open-page.ts'
 import type { Emulation } from './capture/plan/plan-capture.ts'
 
 const loadMs = 10_000
 const [page, frame] = ['http://page.test/', 'http://frame.test/'] as const
 
-/** Answers whatever the page and its frames ask for, from memory. */
+/** Fulfills all requests of the page and its frames from memory. */
 const answerFromMemory = async ({ browser, closed }: OpenPage): Promise<void> => {
   const session = await browser.attach(closed)
   session.on('Fetch.requestPaused', ({ requestId, request }) => {

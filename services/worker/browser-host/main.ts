@@ -6,16 +6,16 @@ import { homedir } from 'node:os'
 import { join } from 'node:path'
 import type { BrowserKind } from '#shared/capture/pool-of.ts'
 import { becomeUser } from './become-user.ts'
+import { loadEngines } from './blocking/blocker.ts'
 import { readConsentScript } from './blocking/consent-script.ts'
-import { loadEngines } from './blocking/load-engines.ts'
-import { checkSiteIsolation } from './check-site-isolation.ts'
 import { flagsOf } from './browser/flags.ts'
 import { launch } from './browser/launch.ts'
-import { createForwarder } from './forwarder.ts'
-import { createPageSupply, usualIn } from './page-supply.ts'
+import { checkSiteIsolation } from './check-site-isolation.ts'
+import { createPageSupply, defaultEmulation } from './page-supply.ts'
 import type { HostSettings } from './protocol.ts'
 import { serveOrder } from './serve-order.ts'
 import { openSupervisorPipe } from './supervisor-pipe.ts'
+import { createConnectionReviewer } from './traffic.ts'
 
 /** Of a file's mode. */
 const readableByAll = 0o004
@@ -31,7 +31,7 @@ if (settings.user) becomeUser(settings.user)
 // Chromium uses none that it cannot write.
 if (settings.trust) await cp(settings.trust, join(homedir(), '.pki', 'nssdb'), { recursive: true })
 
-const forwarder = createForwarder()
+const reviewer = createConnectionReviewer()
 const server = createServer((client) => client.destroy()).listen(0, '127.0.0.1')
 await once(server, 'listening')
 const { port } = server.address() as AddressInfo
@@ -43,7 +43,7 @@ const launchChecked = async (kind: BrowserKind) => {
   const program = settings.browsers.binaries[kind]
   if (program === undefined) throw new Error(`no browser: ${kind}`)
   const browser = await launch(program, (profile) => flagsOf(kind, { ...settings, proxy, profile }))
-  if (!checked.has(kind)) await checkSiteIsolation(browser, usualIn(kind), proxy)
+  if (!checked.has(kind)) await checkSiteIsolation(browser, defaultEmulation(kind), proxy)
   checked.add(kind)
   return browser
 }
@@ -52,11 +52,11 @@ const pages = createPageSupply(launchChecked, { ...settings, kept: settings.brow
 const { report } = openSupervisorPipe((message) => {
   if (message.kind === 'order')
     void serveOrder(
-      { pages, forwarder, bounds: settings, browsers: settings.browsers, ...blocking, report },
+      { pages, reviewer, bounds: settings, browsers: settings.browsers, ...blocking, report },
       message.order,
     )
-  else if (message.kind === 'too-much') forwarder.tooMuch(message.bytesMax)
-  else void report({ kind: 'verdict', number: message.number, isAllowed: forwarder.review(message) })
+  else if (message.kind === 'too-much') reviewer.tooMuch(message.bytesMax)
+  else void report({ kind: 'verdict', number: message.number, isAllowed: reviewer.review(message) })
 })
 // From here on the supervisor alone accepts connections. Only Node's own channel passes a socket on; it is closed after that.
 process.send?.('up', server, () => server.close())

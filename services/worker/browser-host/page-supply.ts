@@ -1,11 +1,11 @@
 import { isDeepStrictEqual } from 'node:util'
 import { withDefaults } from '#shared/capture/options.ts'
 import type { BrowserKind } from '#shared/capture/pool-of.ts'
-import type { Browser } from './browser/launch.ts'
-import { emulateSize } from './capture/equip/emulate.ts'
-import { type OpenPage, openPage } from './capture/equip/open-page.ts'
-import { type Emulation, planCapture } from './capture/plan/plan-capture.ts'
 import { within } from '#shared/process/within.ts'
+import type { Browser } from './browser/launch.ts'
+import { emulateSize } from './capture/page/emulate.ts'
+import { type OpenPage, openPage } from './capture/page/open-page.ts'
+import { type Emulation, planCapture } from './capture/plan/plan-capture.ts'
 
 const closeMs = 2000
 
@@ -15,13 +15,13 @@ export type PageSupply = {
    * The page of the next capture, opened ahead where it emulates what most captures do. A browser that cannot be started
    * rejects. `isOtherAccounts`: the captures before were of another account than this.
    */
-  readonly take: (emulation: Emulation, isOtherAccounts: boolean) => Promise<OpenPage>
-  /** Takes a page back and opens the next. `isSpoilt`: its browser is not to be trusted with another capture. */
-  readonly giveBack: (open: OpenPage, isSpoilt: boolean) => void
+  readonly acquire: (emulation: Emulation, isOtherAccounts: boolean) => Promise<OpenPage>
+  /** Closes a page and opens the next. `isTainted`: its browser must not serve another capture. */
+  readonly release: (open: OpenPage, isTainted: boolean) => void
 }
 
-/** What captures emulate in a browser that ask for nothing more; their pages are opened ahead. */
-export const usualIn = (browser: BrowserKind): Emulation =>
+/** What captures emulate by default; their pages are opened ahead. */
+export const defaultEmulation = (browser: BrowserKind): Emulation =>
   planCapture(withDefaults({ stealth: browser === 'full' })).emulation
 
 /** Whether a page serves a capture as it is, or with another size of the viewport, which in full Chromium is that of a window too. */
@@ -64,7 +64,7 @@ export const createPageSupply = (
   let spare: { readonly kind: BrowserKind; readonly page: Promise<OpenPage> } | undefined
 
   const open = (browser: Browser, emulation: Emulation) => openPage(browser, emulation, proxy)
-  const start = async (kind: BrowserKind): Promise<OpenPage> => open(await launch(kind), usualIn(kind))
+  const start = async (kind: BrowserKind): Promise<OpenPage> => open(await launch(kind), defaultEmulation(kind))
   /** While a capture runs after which the browser may have to be replaced, so that the next one does not wait. */
   const startSpare = (kind: BrowserKind) => {
     const page = start(kind)
@@ -89,7 +89,7 @@ export const createPageSupply = (
 
   let next = openInFresh(kept)
   return {
-    take: async (emulation, isOtherAccounts) => {
+    acquire: async (emulation, isOtherAccounts) => {
       const opened = await next
       const isOfKind = opened.emulation.browser === emulation.browser
       const mayServe = !(isOneAccounts && isOtherAccounts && served > 0)
@@ -104,15 +104,15 @@ export const createPageSupply = (
       if (!isOfSize) await emulateSize(ahead.session, emulation)
       return { ...ahead, emulation }
     },
-    giveBack: (used, isSpoilt) => {
+    release: (used, isTainted) => {
       const { browser: kind } = used.emulation
-      if (isSpoilt || isDue() || used.browser.ended.aborted) {
+      if (isTainted || isDue() || used.browser.ended.aborted) {
         next = openInFresh(kind)
         return
       }
       const before = next
       const ahead = before.then((page) =>
-        page.contextId === used.contextId ? open(used.browser, usualIn(kind)) : page,
+        page.contextId === used.contextId ? open(used.browser, defaultEmulation(kind)) : page,
       )
       // Not missed where it is not used.
       ahead.catch(() => {})

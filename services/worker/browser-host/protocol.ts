@@ -14,6 +14,9 @@ export type Browsers = {
 /** A user without rights of its own, as which the browsers of one slot run. */
 export type BrowserUser = { readonly userId: number; readonly groupId: number }
 
+/** How far a capture may reach: CSS pixels of its height, or of either side of an element, and device pixels in all, before the image is resized. */
+export type SizeBounds = { readonly heightMax: number; readonly pixelsMax: number }
+
 /** What a browser host is started with: one JSON text as its only argument. Holds no secret. */
 export type HostSettings = {
   readonly browsers: Browsers
@@ -32,11 +35,7 @@ export type HostSettings = {
   readonly recycleMs: number
   /** With more memory than this after a capture, host and browser together, the browser is replaced. */
   readonly recycleBytes: number
-  /** Most CSS pixels of the height of a full page. */
-  readonly heightMax: number
-  /** Most device pixels of an image, before it is resized. */
-  readonly pixelsMax: number
-}
+} & SizeBounds
 
 /** One capture. `online` false cuts it off from egress, for the warm-up, which is of no account. */
 export type Order = {
@@ -47,8 +46,7 @@ export type Order = {
 }
 
 /**
- * An order on its way to the host; `leftMs` of its time are left, and its host is ended soon after. All that the host learns
- * of the account is whether it is another than that of the captures before.
+ * An order on its way to the host; `leftMs` of its time are left, and its host is ended soon after. Of the account the host gets only whether it is another than that of the captures before.
  */
 export type DueOrder = Omit<Order, 'accountId'> & { readonly leftMs: number; readonly isOtherAccounts: boolean }
 
@@ -82,11 +80,26 @@ export type Shot = {
   /** Address of the document that was captured; absent for a page without one, and where it is too long for a record. */
   readonly finalUrl?: string | undefined
   readonly warnings: readonly Warning[]
-  /** Absent where it was not asked for, or could not be read. */
+  /** Absent where it was not requested, or could not be read. */
   readonly metadata?: PageMetadata | undefined
 }
 
-/** Whose a fault of ours is: of the way to egress, of an egress that had no room for further connections, or of the browser. */
+/** Most bytes of a PDF; a page can make it print without end. */
+export const pdfBytesMax = 256 * 2 ** 20
+
+/** Most characters of the texts in an outcome: a page may write, and go to, what is longer. */
+export const outcomeCharactersMax = { message: 1000, detail: 4000, finalUrl: 8192 } as const
+
+/** How a capture fails at its deadline. */
+export const deadlineFailure = (
+  isLoaded: boolean,
+  timeoutSeconds: number,
+): { readonly code: 'TIMEOUT' | 'RENDER_ERROR'; readonly message: string } =>
+  isLoaded
+    ? { code: 'RENDER_ERROR', message: 'The page stopped responding after it had loaded.' }
+    : { code: 'TIMEOUT', message: `The page did not load within ${timeoutSeconds} s.` }
+
+/** Where a fault of the service was: on the way to egress, in an egress without room for further connections, or in the browser. */
 export type Fault = 'egress' | 'overload' | 'browser'
 
 /** How a capture ended on the browser's side. */
@@ -100,7 +113,7 @@ export type Outcome = { readonly timings: Partial<Timings> } & (
       /** For logs. */
       readonly detail: string
     }
-  /** A fault of ours, which says nothing about the page. */
+  /** A fault of the service; the page may be fine. */
   | {
       readonly outcome: 'interrupted'
       readonly by: Fault

@@ -2,26 +2,23 @@ import { hash } from 'node:crypto'
 import type { BrowserKind } from '#shared/capture/pool-of.ts'
 import { AppError, errorToCaptureCode } from '#shared/errors/app-error.ts'
 import type { CaptureErrorCode } from '#shared/errors/catalog.ts'
+import { within } from '#shared/process/within.ts'
 import type { Timings } from '#shared/queue/messages.ts'
-import { createBlocker } from './blocking/blocker.ts'
+import { anonymousBytesOf } from '#worker/isolation/processes.ts'
+import { createBlocker, type BlockEngine } from './blocking/blocker.ts'
 import type { ConsentScript } from './blocking/consent-script.ts'
-import type { BlockEngine } from './blocking/load-engines.ts'
+import type { Browser } from './browser/launch.ts'
 import { planCapture } from './capture/plan/plan-capture.ts'
 import { runCapture } from './capture/run-capture.ts'
-import type { SizeBounds } from './capture/subject/measure.ts'
-import { within } from '#shared/process/within.ts'
-import { anonymousBytesOf } from '#worker/isolation/memory-watch.ts'
-import { boundOutcome } from './bound-outcome.ts'
-import { detailOf } from './detail-of.ts'
-import type { Browser } from './browser/launch.ts'
-import type { Forwarder } from './forwarder.ts'
+import { boundOutcome, detailOf } from './outcome.ts'
 import type { PageSupply } from './page-supply.ts'
 import type { Browsers, DueOrder, Fault, HostReport, HostSettings, Outcome } from './protocol.ts'
+import type { ConnectionReviewer } from './traffic.ts'
 
 type Host = {
   readonly pages: PageSupply
-  readonly forwarder: Pick<Forwarder, 'begin'>
-  readonly bounds: SizeBounds & Pick<HostSettings, 'recycleBytes'>
+  readonly reviewer: Pick<ConnectionReviewer, 'begin'>
+  readonly bounds: Pick<HostSettings, 'heightMax' | 'pixelsMax' | 'recycleBytes'>
   readonly engines: readonly BlockEngine[]
   readonly consentScript: ConsentScript
   readonly browsers: Browsers
@@ -44,7 +41,7 @@ const failed = (thrown: unknown, timings: Partial<Timings>): Outcome & { outcome
 
 /**
  * Whether the browser is gone under a page that failed. A renderer that was killed together with its browser crashes
- * first: the browser is asked for something, so that its end is known by the time it has answered.
+ * first: a request to the browser settles only once its end is known.
  */
 const isGone = async ({ session, ended }: Browser): Promise<boolean> => {
   const late = () => new Error('the browser did not answer')
@@ -55,15 +52,15 @@ const isGone = async ({ session, ended }: Browser): Promise<boolean> => {
 /** A page that takes longer to open never will: the smallest budget leaves a worker twenty seconds. */
 const openMs = 15_000
 
-/** The gateway accepts no such capture, unless it was told that there is such a browser. */
+/** The gateway accepts no such capture unless its settings name such a browser. */
 const missing = (browser: BrowserKind) =>
   new AppError('JOB_FAILED', {
     message: `no ${browser} browser on this worker`,
     publicMessage: 'The worker does not have the browser that the capture needs.',
   })
 
-/** How one order ended, and what is left to be done once that is reported. */
-type Tried = { readonly outcome: Outcome; readonly giveBack: () => void }
+/** How one order ended; its page is released once that is reported. */
+type Tried = { readonly outcome: Outcome; readonly release: () => void }
 
 const tryOrder = async (host: Host, order: DueOrder): Promise<Tried> => {
   const timings: Partial<Timings> = {}
@@ -73,23 +70,28 @@ const tryOrder = async (host: Host, order: DueOrder): Promise<Tried> => {
   const { consentScript } = host
   const plan = planCapture(options)
   if (host.browsers.binaries[plan.emulation.browser] === undefined) {
-    return { outcome: failed(missing(plan.emulation.browser), timings), giveBack: () => {} }
+    return { outcome: failed(missing(plan.emulation.browser), timings), release: () => {} }
   }
   const tooLate = () => new Error(`no page opened within ${openMs} ms`)
   // What it throws ends the host: it has met nothing of the order's page, which is handed back.
-  const open = await within(host.pages.take(plan.emulation, order.isOtherAccounts), openMs, tooLate)
+  const open = await within(host.pages.acquire(plan.emulation, order.isOtherAccounts), openMs, tooLate)
   timings.open = Math.round(performance.now() - began)
   void host.report({ kind: 'opened', id })
   let isLoaded = false
   const address = () => open.document.requested().url
   const blocker = createBlocker(host.engines, plan, { address, mainFrameId: open.mainFrameId })
-  using traffic = host.forwarder.begin({ blocks: blocker.refusesHost })
+  using traffic = host.reviewer.begin({ blocks: blocker.refusesHost })
   const loaded = () => {
     isLoaded = true
     void host.report({ kind: 'loaded', id })
   }
-  const timed = (stage: keyof Timings, stageMs: number) => {
-    timings[stage] = (timings[stage] ?? 0) + stageMs
+  const time = async <T>(stage: keyof Timings, work: Promise<T>): Promise<T> => {
+    const stageBegan = performance.now()
+    try {
+      return await work
+    } finally {
+      timings[stage] = (timings[stage] ?? 0) + Math.round(performance.now() - stageBegan)
+    }
   }
   const run = async (): Promise<Outcome> => {
     try {
@@ -100,7 +102,7 @@ const tryOrder = async (host: Host, order: DueOrder): Promise<Tried> => {
         traffic,
         endsAt,
         loaded,
-        timed,
+        time,
       })
       return { outcome: 'completed', shot: { ...shot, sha256: hash('sha256', shot.bytes) }, timings }
     } catch (thrown) {
@@ -115,19 +117,19 @@ const tryOrder = async (host: Host, order: DueOrder): Promise<Tried> => {
     detail,
     timings,
   })
-  const isSpoilt = outcome.outcome === 'failed' && spoiling.includes(outcome.code)
-  const giveBack = () => host.pages.giveBack(open, isSpoilt || anonymousBytesOf(process.pid) > host.bounds.recycleBytes)
+  const isTainted = outcome.outcome === 'failed' && spoiling.includes(outcome.code)
+  const release = () => host.pages.release(open, isTainted || anonymousBytesOf(process.pid) > host.bounds.recycleBytes)
   const interruption = traffic.interruption()
-  if (interruption !== undefined) return { outcome: interrupted(interruption), giveBack }
+  if (interruption !== undefined) return { outcome: interrupted(interruption), release }
   if (outcome.outcome === 'failed' && outcome.code === 'RENDER_ERROR' && (await isGone(open.browser))) {
-    return { outcome: interrupted({ by: 'browser', detail: 'the browser ended' }), giveBack }
+    return { outcome: interrupted({ by: 'browser', detail: 'the browser ended' }), release }
   }
-  return { outcome, giveBack }
+  return { outcome, release }
 }
 
 /** Serves one order and reports how it ended. */
 export const serveOrder = async (host: Host, order: DueOrder): Promise<void> => {
-  const { outcome, giveBack } = await tryOrder(host, order)
+  const { outcome, release } = await tryOrder(host, order)
   await host.report({ kind: 'ended', id: order.id, outcome: boundOutcome(outcome) })
-  giveBack()
+  release()
 }

@@ -1,11 +1,11 @@
 import { AppError } from '#shared/errors/app-error.ts'
 import type { Refusal, TargetRefusal } from '#shared/net/refusal.ts'
-import type { Fault } from './protocol.ts'
+import type { Fault, ConnectionReview } from './protocol.ts'
 
-/** A fault of ours, and what logs say of it. */
+/** A fault of the service, and its detail for logs. */
 export type Interruption = { readonly by: Exclude<Fault, 'browser'>; readonly detail: string }
 
-/** What is known of one capture's connections: why egress refused some, and whether the way there failed. */
+/** The connections of one capture: why egress refused some, and whether the way there failed. */
 export type Traffic = Disposable & {
   /** Why egress refused this host the last time, if it did. `host` as URLs write it, without a port. */
   readonly refusalOf: (host: string) => TargetRefusal | undefined
@@ -47,5 +47,41 @@ export const openTraffic = (): OpenTraffic => {
     refusalOf: (host) => refused.get(host),
     interruption: () => interruption,
     cutShort,
+  }
+}
+
+/** What one capture blocks: no connection is made to such a host, and it is no refusal of the target. Hosts as URLs write them. */
+export type Blocks = (host: string) => boolean
+
+/** Reviews the connections that the supervisor is to make for the browser, by what the running capture blocks. */
+export type ConnectionReviewer = {
+  /** Lets the browser connect until the traffic is disposed. Between captures no connection is allowed. */
+  readonly begin: (of: { readonly blocks?: Blocks | undefined }) => Traffic
+  /** Whether the supervisor may make a connection; notes why egress has refused it. */
+  readonly review: (connection: Pick<ConnectionReview, 'host' | 'refusal'>) => boolean
+  /** Fails the capture: it has loaded more than it may. */
+  readonly tooMuch: (bytesMax: number) => void
+}
+
+/** Begins without a capture. */
+export const createConnectionReviewer = (): ConnectionReviewer => {
+  let active: { readonly traffic: OpenTraffic; readonly blocks: Blocks } | undefined
+  return {
+    begin: ({ blocks = () => false }) => {
+      const traffic = openTraffic()
+      const own = { traffic, blocks }
+      active = own
+      return {
+        ...traffic,
+        [Symbol.dispose]: () => {
+          if (active === own) active = undefined
+        },
+      }
+    },
+    review: ({ host, refusal }) => {
+      if (refusal) active?.traffic.refuse(host, refusal)
+      return active !== undefined && !active.blocks(host)
+    },
+    tooMuch: (bytesMax) => active?.traffic.tooMuch(bytesMax),
   }
 }

@@ -31,7 +31,7 @@ type Running = {
 /**
  * Speaks with a host by `pipe`. Each report must be one that is due: `opened`, `loaded` and `ended` of the order that runs, once
  * and in that order, and the verdict on the oldest connection that waits for one. Whatever else comes, or is longer than
- * an image of `bytesMax`, closes the pipe and calls `broken` once: so nothing comes more often than it was asked for, either.
+ * an image of `bytesMax`, closes the pipe and calls `broken` once: so a host cannot report more often than it is asked.
  */
 export const openHostPipe = (
   pipe: Duplex,

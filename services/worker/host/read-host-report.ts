@@ -7,14 +7,14 @@ import { boundMetadata, pageMetadata } from '#shared/capture/page-metadata.ts'
 import { workerStages } from '#shared/capture/stages.ts'
 import { captureErrorCodes } from '#shared/errors/catalog.ts'
 import { warning } from '#shared/queue/messages.ts'
-import type { HostReport } from '#worker/browser-host/protocol.ts'
+import { type HostReport, outcomeCharactersMax } from '#worker/browser-host/protocol.ts'
 
 const closed = { additionalProperties: false }
 const count = (maximum: number) => Type.Integer({ minimum: 0, maximum })
 const text = (maxLength: number, minLength = 1) => Type.String({ minLength, maxLength })
 const id = text(64)
 
-// Not that of messages, which lets through what this version does not know.
+// Stricter than that of messages, which accepts unknown properties.
 const stage = Type.Optional(count(86_400_000))
 const timings = Type.Object(Object.fromEntries(workerStages.map((name) => [name, stage])), closed)
 
@@ -25,19 +25,25 @@ const shot = Type.Object(
     height: count(200_000),
     mimeType: Type.Enum(Object.values(mediaTypes)),
     targetStatus: Type.Optional(count(999)),
-    finalUrl: Type.Optional(text(8192)),
+    finalUrl: Type.Optional(text(outcomeCharactersMax.finalUrl)),
     warnings: Type.Array(warning, { maxItems: warningsMax }),
     metadata: Type.Optional(pageMetadata),
   },
   closed,
 )
 
-const detail = text(4000, 0)
+const detail = text(outcomeCharactersMax.detail, 0)
 
 const ending = Type.Union([
   Type.Object({ outcome: Type.Literal('completed'), shot, timings }, closed),
   Type.Object(
-    { outcome: Type.Literal('failed'), code: Type.Enum([...captureErrorCodes]), message: text(1000), detail, timings },
+    {
+      outcome: Type.Literal('failed'),
+      code: Type.Enum([...captureErrorCodes]),
+      message: text(outcomeCharactersMax.message),
+      detail,
+      timings,
+    },
     closed,
   ),
   Type.Object(
@@ -60,7 +66,7 @@ const report = Compile(
   ]),
 )
 
-/** Whether metadata holds no more than a record may, which its schema does not say. */
+/** Whether metadata is within the total bound of a record, which its schema cannot express. */
 const isBounded = (metadata: Parameters<typeof boundMetadata>[0] | undefined): boolean =>
   metadata === undefined || isDeepStrictEqual(boundMetadata(metadata), metadata)
 

@@ -53,7 +53,7 @@ const makeHome = async ({ folder, settings: { user } }: HostStart): Promise<void
   if (user) await chown(folder, user.userId, user.groupId)
 }
 
-/** Starts a browser host in its isolation, as `steerHost` says; with the host its folder goes. */
+/** Starts a browser host in its isolation, as `steerHost` does; its folder is removed with it. */
 export const startHost = async (start: HostStart, stop: AbortSignal): Promise<Host> => {
   const { folder, settings, ...rest } = start
   const { isOneAccounts, pixelsMax } = settings

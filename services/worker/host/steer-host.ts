@@ -4,24 +4,29 @@ import { Server } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { AppError } from '#shared/errors/app-error.ts'
 import { within } from '#shared/process/within.ts'
-import { type DueOrder, type HostSettings, type Order, type Outcome, pipeFd } from '#worker/browser-host/protocol.ts'
-import { type HostPipe, openHostPipe } from './host-pipe.ts'
-import { watchMemory } from '#worker/isolation/memory-watch.ts'
+import {
+  deadlineFailure,
+  type DueOrder,
+  type HostSettings,
+  type Order,
+  type Outcome,
+  pdfBytesMax,
+  pipeFd,
+} from '#worker/browser-host/protocol.ts'
+import { watchMemory, childrenOf, killGroup, keepStderr, runningPid } from '#worker/isolation/processes.ts'
 import type { TrafficBounds } from '#worker/network/capture-traffic.ts'
 import { createRelay, type Relay } from '#worker/network/relay.ts'
-import type { EgressWay } from '#worker/network/request-tunnel.ts'
-import { childrenOf, killGroup } from '#worker/process-groups.ts'
+import type { EgressEndpoint } from '#worker/network/request-tunnel.ts'
+import { type HostPipe, openHostPipe } from './host-pipe.ts'
 
-/** A host is up in 0.2 s on an idle core; a busy machine may take far longer. */
+/** A host starts in 0.2 s on an idle core; a busy machine may take far longer. */
 const upMs = 30_000
-const complaintCharacters = 2000
 
-/** Time for a host to say that an order took too long, before it is ended. */
+/** Time for a host to report that an order took too long, before it is killed. */
 const reportMs = 500
 
-/** Of one pixel before it is compressed, with room for what a format adds; and of a PDF, as `print-pages.ts` bounds it. */
+/** Of one pixel before it is compressed, with room for what a format adds. */
 const bytesPerPixel = 5
-const pdfBytesMax = 268_435_456
 
 /** A browser host that runs. Dispose ends it and its browser at once. */
 export type Host = AsyncDisposable & {
@@ -35,7 +40,7 @@ export type Host = AsyncDisposable & {
 
 /** What a host may be and do, and its way out. */
 export type HostBounds = Pick<HostSettings, 'isOneAccounts' | 'pixelsMax'> & {
-  readonly way: EgressWay & TrafficBounds
+  readonly way: EgressEndpoint & TrafficBounds
   /** Bytes that host and browser may have for themselves while they capture. */
   readonly memoryMax: number
 }
@@ -44,8 +49,9 @@ export type HostBounds = Pick<HostSettings, 'isOneAccounts' | 'pixelsMax'> & {
  * Ends a host and its browsers. In namespaces of its own nothing outlives its group; by flags alone the browsers do, and
  * first have to be found.
  */
-const kill = ({ pid, exitCode, signalCode }: ChildProcess) => {
-  if (pid === undefined || exitCode !== null || signalCode !== null) return
+const kill = (child: ChildProcess) => {
+  const pid = runningPid(child)
+  if (pid === undefined) return
   const browsers = childrenOf(pid)
   killGroup(pid)
   for (const browser of browsers) killGroup(browser)
@@ -79,23 +85,20 @@ const captureIn = async (
     resolve(outcomeOf(detail))
     end(detail)
   }
-  const failed = (code: 'TIMEOUT' | 'RENDER_ERROR', message: string) => (detail: string) =>
-    ({ outcome: 'failed', code, message, detail, timings: {} }) as const
-  const late = () =>
-    isLoaded
-      ? failed('RENDER_ERROR', 'The page stopped responding after it had loaded.')
-      : failed('TIMEOUT', `The page did not load within ${order.options.timeout} s.`)
+  const failed = (of: ReturnType<typeof deadlineFailure>) => (detail: string) =>
+    ({ outcome: 'failed', ...of, detail, timings: {} }) as const
+  const late = () => failed(deadlineFailure(isLoaded, order.options.timeout))
   const timer = setTimeout(() => endWith('killed at the deadline', late()), endsAt - performance.now())
   using _traffic = order.online ? relay.begin({ id: order.id, proxy: order.options.proxy }) : undefined
   using _watch = watchMemory(child.pid ?? 0, memoryMax, () => {
     const message = `The page takes more memory than the ${memoryMax} bytes that its browser may have.`
-    if (isOpen) endWith('killed at its bound of memory', failed('RENDER_ERROR', message))
+    if (isOpen) endWith('killed at its bound of memory', failed({ code: 'RENDER_ERROR', message }))
     // What takes it before is a page that is being closed.
     else endWith('the page before took too much memory', interrupted)
   })
   const onGone = () => resolve(interrupted(String(gone.reason)))
   gone.addEventListener('abort', onGone)
-  // A host that cannot be told anything is about to be gone.
+  // A host that has ended takes no order.
   if (gone.aborted) onGone()
   else {
     const due = { ...order, leftMs: endsAt - performance.now() - reportMs }
@@ -110,13 +113,13 @@ const captureIn = async (
 /** Waits for the socket on which the browser's connections come in: all that Node's own channel is for. */
 const receiveSocket = async (child: ChildProcess): Promise<Server | undefined> => {
   const [, socket] = (await once(child, 'message')) as unknown[]
-  // It trusts whoever is at its other end, and takes any handle. No page has run there yet.
+  // It trusts its other end, and takes any handle. No page has run there yet.
   if (child.connected) child.disconnect()
   return socket instanceof Server ? socket : undefined
 }
 
 /**
- * Waits until a host takes orders. Throws `SERVICE_UNAVAILABLE` with what it complained of, and ends it, where it does not come up, or
+ * Waits until a host takes orders. Throws `SERVICE_UNAVAILABLE` with the end of its standard error, and ends it, where it fails to start, or
  * where `stop` aborts before. A host that breaks the protocol is ended, and what it captures counts as broken off by its
  * browser.
  */
@@ -125,13 +128,10 @@ export const steerHost = async (
   { way, memoryMax, isOneAccounts, pixelsMax }: HostBounds,
   stop: AbortSignal,
 ): Promise<Host> => {
-  let complaint = ''
-  child.stderr?.on('data', (chunk: Buffer) => {
-    complaint = (complaint + chunk.toString()).slice(-complaintCharacters)
-  })
+  const stderr = keepStderr(child)
   const ending = new AbortController()
   const ended = once(child, 'exit').catch(() => {})
-  void ended.then(() => ending.abort(`host ended: ${complaint}`))
+  void ended.then(() => ending.abort(`host ended: ${stderr()}`))
   const end = (reason: string) => {
     kill(child)
     ending.abort(reason)
@@ -144,9 +144,9 @@ export const steerHost = async (
   const broken = (reason: string) => end(`host broke the protocol: ${reason}`)
   const stream = child.stdio[pipeFd] as Duplex
   const pipe = openHostPipe(stream, bounds, broken)
-  // Without it, a host can say nothing any more; its end tells why.
+  // Without it a host can report nothing more; its exit has the reason.
   stream.once('close', () => kill(child))
-  const fail = () => new AppError('SERVICE_UNAVAILABLE', { message: `browser host: ${complaint || 'did not come up'}` })
+  const fail = () => new AppError('SERVICE_UNAVAILABLE', { message: `browser host: ${stderr() || 'failed to start'}` })
   const onStop = () => end('the worker stops')
   stop.addEventListener('abort', onStop)
   if (stop.aborted) onStop()

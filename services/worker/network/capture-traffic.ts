@@ -9,9 +9,9 @@ export type TrafficBounds = { readonly bytesMax: number; readonly connectionsMax
  * Most connections to egress that one capture has at one time; further ones wait for one of them to close. Chromium opens at most
  * 32 to a proxy, and as many WebSockets.
  */
-const togetherMax = 64
+const concurrentMax = 64
 
-/** The browser host, which decides what its capture blocks, and has to know of refusals before the browser does. */
+/** The browser host, which decides what its capture blocks, and gets refusals before the browser does. */
 export type TrafficOwner = {
   /** Whether a connection to `host` may be made; notes the refusal where there is one. Resolves once the host has it. */
   readonly review: (host: string, refusal?: Refusal) => Promise<boolean>
@@ -39,14 +39,14 @@ export const openCaptureTraffic = (of: TrafficOf, bounds: TrafficBounds, owner: 
   const allowed = new Set<string>()
   const waiting: (() => void)[] = []
   let connections = 0
-  let together = 0
+  let concurrent = 0
   let bytes = 0
   const leave = () => {
-    together -= 1
+    concurrent -= 1
     waiting.shift()?.()
   }
   const enter = (connection: Duplex) => {
-    together += 1
+    concurrent += 1
     if (connection.closed) leave()
     else connection.once('close', leave)
   }
@@ -63,7 +63,7 @@ export const openCaptureTraffic = (of: TrafficOf, bounds: TrafficBounds, owner: 
       return true
     },
     turn: async (connection) => {
-      if (together >= togetherMax) await new Promise<void>((free) => waiting.push(free))
+      if (concurrent >= concurrentMax) await new Promise<void>((free) => waiting.push(free))
       enter(connection)
     },
     count: (more) => {

@@ -4,7 +4,7 @@ import type { HostPort } from '#shared/config/settings/worker.ts'
 import { joinSockets } from '#shared/net/join-sockets.ts'
 import type { Refusal } from '#shared/net/refusal.ts'
 import { type CaptureTraffic, openCaptureTraffic, type TrafficBounds, type TrafficOwner } from './capture-traffic.ts'
-import { type EgressWay, requestTunnel, type TrafficOf } from './request-tunnel.ts'
+import { type EgressEndpoint, requestTunnel, type TrafficOf } from './request-tunnel.ts'
 import { readSocksRequest, type SocksReply, socksReply } from './socks-server.ts'
 
 /** The only way out of a browser's network namespace. */
@@ -17,11 +17,16 @@ const close = (client: Socket, reply: SocksReply): void => {
   client.end(socksReply(reply), () => client.destroy())
 }
 
-/** How long a connection waits for an egress that has no room for it, and after which pause it asks again. */
+/** How long a connection waits for an egress that has no room for it, and the pause between retries. */
 const overloadedMs = 10_000
 const againMs = 500
 
-const tunnelTo = async (target: HostPort, client: Socket, way: EgressWay, of: TrafficOf): Promise<Socket | Refusal> => {
+const tunnelTo = async (
+  target: HostPort,
+  client: Socket,
+  way: EgressEndpoint,
+  of: TrafficOf,
+): Promise<Socket | Refusal> => {
   const endsAt = performance.now() + overloadedMs
   for (;;) {
     const tunnel = await requestTunnel(way, of, { target, client })
@@ -30,8 +35,8 @@ const tunnelTo = async (target: HostPort, client: Socket, way: EgressWay, of: Tr
   }
 }
 
-/** Serves one connection of the browser. Of a host that is refused, the browser host knows before the browser. */
-const serve = async (client: Socket, way: EgressWay, traffic: CaptureTraffic): Promise<void> => {
+/** Serves one connection of the browser. A refusal reaches the browser host before the browser. */
+const serve = async (client: Socket, way: EgressEndpoint, traffic: CaptureTraffic): Promise<void> => {
   const target = await readSocksRequest(client)
   // As addresses of pages have it.
   const host = isIPv6(target.host) ? `[${target.host}]` : target.host
@@ -58,7 +63,7 @@ const serve = async (client: Socket, way: EgressWay, traffic: CaptureTraffic): P
  * joined byte by byte to a tunnel of egress. Who it is for, and the token, are put into the request here, which no browser
  * host can reach.
  */
-export const createRelay = (server: Server, way: EgressWay & TrafficBounds, owner: TrafficOwner): Relay => {
+export const createRelay = (server: Server, way: EgressEndpoint & TrafficBounds, owner: TrafficOwner): Relay => {
   let active: CaptureTraffic | undefined
   server.on('connection', (client: Socket) => {
     client.on('error', () => {})

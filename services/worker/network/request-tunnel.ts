@@ -9,9 +9,9 @@ import { captureHeader, parseRefusal, type Refusal, refusalHeader } from '#share
 const answerMs = 180_000
 
 /** The way to egress: where it listens, and the token that it requires; '' where it requires none. */
-export type EgressWay = { readonly egress: HostPort; readonly egressToken: string }
+export type EgressEndpoint = { readonly egress: HostPort; readonly egressToken: string }
 
-/** Whose traffic it is, as egress is told. */
+/** The capture of the traffic, as egress gets it. */
 export type TrafficOf = {
   readonly id: string
   /** The caller's proxy, as the caller wrote it; undefined where egress connects to pages itself. */
@@ -41,7 +41,7 @@ const refusalIn = (head: string): Refusal | undefined => {
  * as it must. Never throws; gives up when `client` closes. `target.host` holds printable ASCII alone.
  */
 export const requestTunnel = async (
-  { egress, egressToken }: EgressWay,
+  { egress, egressToken }: EgressEndpoint,
   of: TrafficOf,
   { target, client }: { readonly target: HostPort; readonly client: Socket },
 ): Promise<Socket | Refusal> => {

@@ -5,9 +5,8 @@ import { drainSubject, startedSubject, undrainSubject } from '#shared/queue/subj
 import type { Container, ContainerEvents } from '#test/helpers/model-api/kubelet.ts'
 import { logNormal } from '#test/helpers/pool-simulation.ts'
 import type { WorkerSpec } from '#test/helpers/worker-pod-object.ts'
-import { beat } from '#worker/beat.ts'
-import { startLifecycle, type WorkerLifecycle } from '#worker/lifecycle.ts'
-import { createServiceTime } from '#worker/service-time.ts'
+import { publishHeartbeat, createServiceTime } from '#worker/lifecycle/heartbeat.ts'
+import { startLifecycle, type WorkerLifecycle } from '#worker/lifecycle/lifecycle.ts'
 import type { CaptureStream, Handed } from './capture-stream.ts'
 
 /** What befalls captures at workers. */
@@ -102,7 +101,7 @@ export class PlayedWorker implements Container {
 
   #say() {
     const { pool, worker: pod, slots } = this.spec
-    beat({ queue: this.#deps.queue, pool, pod, slots, lifecycle: this.lifecycle }, this.#service)
+    publishHeartbeat({ queue: this.#deps.queue, pool, pod, slots, lifecycle: this.lifecycle }, this.#service)
   }
 
   #end(code: number) {

@@ -1,11 +1,11 @@
 import t from 'tap'
 import { type Lane, laneOrder, lanes } from '#shared/capture/lane.ts'
-import { captureSubject } from '#shared/queue/subjects.ts'
 import type { Delivery } from '#shared/queue/pull.ts'
-import { startLifecycle } from '#worker/lifecycle.ts'
+import { captureSubject } from '#shared/queue/subjects.ts'
 import type { Host } from '#worker/host/steer-host.ts'
+import { createServiceTime } from '#worker/lifecycle/heartbeat.ts'
+import { startLifecycle } from '#worker/lifecycle/lifecycle.ts'
 import { type Running, serveUntil, takeTurn } from '#worker/loop.ts'
-import { createServiceTime } from '#worker/service-time.ts'
 
 const never = new AbortController().signal
 const host: Host = {
@@ -35,7 +35,7 @@ const workerOf = (pod: string, slots: number, take: (turn: number) => Promise<De
     pool: 'standard',
     openingKeys: [],
     queue: { request: async () => ({ statusCode: 0, data: Buffer.from('{}'), header: nothing }) },
-    egress: { breaks: () => 0, stoodSince: async () => true, [Symbol.dispose]: nothing },
+    egress: { outages: () => 0, isUpSince: async () => true, [Symbol.dispose]: nothing },
     events: { dropped: nothing, begun: nothing, ended: nothing, interrupted: nothing, lost: nothing },
     puller: { take },
     lifecycle: startLifecycle(never, nothing),

@@ -9,13 +9,13 @@ type Events = ProtocolMapping.Events
 export type Session = {
   /** Empty for the browser itself. */
   readonly id: string
-  /** Rejects with what the browser complains of, or once the target is gone. */
+  /** Rejects with the browser's error, or once the target is closed. */
   readonly send: <M extends keyof Commands>(
     method: M,
     ...parameters: Commands[M]['paramsType']
   ) => Promise<Commands[M]['returnType']>
   readonly on: <E extends keyof Events>(event: E, listener: (...parameters: Events[E]) => void) => void
-  /** Whether the target is still there, as far as is known. */
+  /** Whether the target is still there, by the events so far. */
   readonly isOpen: () => boolean
   /** Resolves once it is not. */
   readonly closed: Promise<void>
@@ -122,7 +122,7 @@ export const connect = (to: Writable, from: Readable): Connection => {
     drop(() => true)
   }
   from.on('close', end).on('error', end)
-  // A browser that is gone does not read; `from` says so.
+  // A browser that has ended does not read; `from` closes then.
   to.on('error', () => {})
   return { browser, sessionOf: (id) => sessions.get(id)?.session ?? open(id), ended: over.signal }
 }

@@ -86,7 +86,7 @@ const disabledFeatures = [
 const nowhere = 'socks5://127.0.0.1:1'
 
 /**
- * What each browser is told beyond that. Full Chromium updates its components, looks for its user and more: all of it goes
+ * Further flags of each browser. Full Chromium updates its components, looks for its user and more: all of it goes
  * nowhere, since only the contexts of captures have a proxy. The protocol's override of languages reaches workers too late.
  */
 const own = (kind: BrowserKind, proxy: string): readonly string[] =>

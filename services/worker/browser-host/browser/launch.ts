@@ -4,11 +4,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Readable, Writable } from 'node:stream'
 import { within } from '#shared/process/within.ts'
-import { killGroup } from '#worker/process-groups.ts'
+import { keepStderr, killGroup, runningPid } from '#worker/isolation/processes.ts'
 import { type Connection, connect, type Session } from './connection.ts'
 
 const launchMs = 20_000
-const complaintCharacters = 2000
 
 /** A target of a browser, and what it is attached by. */
 export type Target = { readonly id: string; readonly session: Session }
@@ -30,7 +29,7 @@ export type Browser = {
   /** Aborts once the browser is over. */
   readonly ended: AbortSignal
   /**
-   * Opens a page in a new context, which has a proxy of its own where one is given. Any other page that comes up in the context
+   * Opens a page in a new context, which has a proxy of its own where one is given. Any other page that opens in the context
    * is closed; `prepare` meets each worker that outlives a page before it runs.
    */
   readonly openBlank: (context: BlankContext) => Promise<BlankPage>
@@ -109,7 +108,7 @@ const steer = async (connection: Connection, kill: () => void): Promise<Browser>
   }
 }
 
-/** Starts Chromium with a profile that goes with it. Throws after at most twenty seconds, with what it complained of. */
+/** Starts Chromium with a profile that goes with it. Throws after at most twenty seconds, with the end of its standard error. */
 export const launch = async (program: string, flagsFor: (profile: string) => string[]): Promise<Browser> => {
   const profile = await mkdtemp(join(tmpdir(), 'profile-'))
   const child = spawn(program, flagsFor(profile), {
@@ -117,23 +116,20 @@ export const launch = async (program: string, flagsFor: (profile: string) => str
     stdio: ['ignore', 'ignore', 'pipe', 'pipe', 'pipe'],
   })
   const kill = () => {
-    const isOver = child.exitCode !== null || child.signalCode !== null
-    if (child.pid !== undefined && !isOver) killGroup(child.pid)
+    const pid = runningPid(child)
+    if (pid !== undefined) killGroup(pid)
   }
-  let complaint = ''
-  child.stderr?.on('data', (chunk: Buffer) => {
-    complaint = (complaint + chunk.toString()).slice(-complaintCharacters)
-  })
+  const stderr = keepStderr(child)
   const over = new Promise<never>((_, reject) => {
     child.once('error', reject)
-    child.once('close', (code, signal) => reject(new Error(`the browser ended (${signal ?? code}): ${complaint}`)))
+    child.once('close', (code, signal) => reject(new Error(`the browser ended (${signal ?? code}): ${stderr()}`)))
   })
   over.catch(() => void rm(profile, { recursive: true, force: true }).catch(() => {}))
   const [, , , to, from] = child.stdio as unknown as [null, null, Readable, Writable, Readable]
   // Processes that it leaves behind may keep the pipe open.
   child.once('exit', () => from.destroy())
   try {
-    const tooLate = () => new Error(`the browser did not start within ${launchMs} ms: ${complaint}`)
+    const tooLate = () => new Error(`the browser did not start within ${launchMs} ms: ${stderr()}`)
     return await within(Promise.race([steer(connect(to, from), kill), over]), launchMs, tooLate)
   } catch (error) {
     kill()

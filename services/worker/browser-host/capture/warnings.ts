@@ -1,5 +1,5 @@
 import type { Warning } from '#shared/queue/messages.ts'
-import type { Frame } from './subject/measure.ts'
+import type { Frame } from './shoot/measure.ts'
 
 /** Its picture may lack what was yet to come. */
 export const busy: Warning = {

@@ -2,7 +2,7 @@ import t from 'tap'
 import type { BrowserKind } from '#shared/capture/pool-of.ts'
 import type { Session } from '#worker/browser-host/browser/connection.ts'
 import type { Browser } from '#worker/browser-host/browser/launch.ts'
-import { createPageSupply, usualIn } from '#worker/browser-host/page-supply.ts'
+import { createPageSupply, defaultEmulation } from '#worker/browser-host/page-supply.ts'
 
 /** Browsers that do as they are told, and what became of them. */
 const played = (isOneAccounts = false) => {
@@ -35,10 +35,11 @@ const played = (isOneAccounts = false) => {
     kept: 'shell',
     proxy: 'socks5://x:1',
   })
-  const take = (kind: BrowserKind = 'shell', isOtherAccounts = false) => supply.take(usualIn(kind), isOtherAccounts)
-  const capture = async (kind: BrowserKind = 'shell', isSpoilt = false, isOtherAccounts = false) => {
+  const take = (kind: BrowserKind = 'shell', isOtherAccounts = false) =>
+    supply.acquire(defaultEmulation(kind), isOtherAccounts)
+  const capture = async (kind: BrowserKind = 'shell', isTainted = false, isOtherAccounts = false) => {
     const page = await take(kind, isOtherAccounts)
-    supply.giveBack(page, isSpoilt)
+    supply.release(page, isTainted)
     return page.browser
   }
   return { started, supply, take, capture }
@@ -50,7 +51,7 @@ t.test('a browser that serves its last capture has its successor started meanwhi
   const last = await take()
   t.equal(started.length, 2)
   t.notOk(started[0]?.isKilled)
-  supply.giveBack(last, false)
+  supply.release(last, false)
   const next = await take()
   t.ok(started[0]?.isKilled)
   t.equal(started.length, 2, 'none is started but the successor')
@@ -85,7 +86,7 @@ t.test(
 t.test('no page is given to two captures', async (t) => {
   const { supply, take } = played()
   const first = await take()
-  supply.giveBack(first, false)
+  supply.release(first, false)
   const second = await take()
   t.not(second.contextId, first.contextId)
 })

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { openTraffic } from '#worker/browser-host/traffic.ts'
+import { openTraffic, createConnectionReviewer } from '#worker/browser-host/traffic.ts'
 
 t.test('traffic: knows why a host was refused the last time', async (t) => {
   const traffic = openTraffic()
@@ -32,4 +32,48 @@ t.test('traffic: names the bound of bytes that a page went beyond', async (t) =>
   const traffic = openTraffic()
   traffic.tooMuch(100)
   await t.rejects(traffic.cutShort, { code: 'RENDER_ERROR', publicMessage: /100 bytes/ })
+})
+
+const blocked = { host: 'ads.test', refusal: undefined }
+const fine = { host: 'page.test', refusal: undefined }
+
+t.test('reviewer: allows connections of a capture alone', async (t) => {
+  const reviewer = createConnectionReviewer()
+  t.notOk(reviewer.review(fine))
+  {
+    using _traffic = reviewer.begin({})
+    t.ok(reviewer.review(fine))
+  }
+  t.notOk(reviewer.review(fine))
+})
+
+t.test('reviewer: a host that the capture blocks is not allowed, and is no refusal of the target', async (t) => {
+  const reviewer = createConnectionReviewer()
+  using traffic = reviewer.begin({ blocks: (host) => host === 'ads.test' })
+  t.notOk(reviewer.review(blocked))
+  t.ok(reviewer.review(fine))
+  t.equal(traffic.refusalOf('ads.test'), undefined)
+  t.equal(traffic.interruption(), undefined)
+  using _next = reviewer.begin({})
+  t.ok(reviewer.review(blocked), 'another capture blocks nothing')
+})
+
+t.test('reviewer: notes refusals and too many bytes with the capture that is active', async (t) => {
+  const reviewer = createConnectionReviewer()
+  const before = reviewer.begin({})
+  before[Symbol.dispose]()
+  using traffic = reviewer.begin({})
+  reviewer.review({ host: 'page.test', refusal: 'dns_failed' })
+  reviewer.tooMuch(1000)
+  t.equal(traffic.refusalOf('page.test'), 'dns_failed')
+  await t.rejects(traffic.cutShort, { code: 'RENDER_ERROR', publicMessage: /1000 bytes/ })
+  t.equal(before.refusalOf('page.test'), undefined)
+})
+
+t.test('reviewer: the end of an earlier capture does not end the next', async (t) => {
+  const reviewer = createConnectionReviewer()
+  const earlier = reviewer.begin({})
+  using _traffic = reviewer.begin({})
+  earlier[Symbol.dispose]()
+  t.ok(reviewer.review(fine))
 })

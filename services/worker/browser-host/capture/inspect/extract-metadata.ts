@@ -1,7 +1,7 @@
 import { maskUrl } from '#shared/capture/mask-url.ts'
 import { isAddressTag, type PageMetadata } from '#shared/capture/page-metadata.ts'
-import type { OpenPage } from '#worker/browser-host/capture/equip/open-page.ts'
-import { runInLatestDocument } from '#worker/browser-host/capture/prepare/world.ts'
+import type { OpenPage } from '#worker/browser-host/capture/page/open-page.ts'
+import { runInLatestDocument } from '#worker/browser-host/capture/page/world.ts'
 
 /** Most `meta` elements that are looked at, most links of one kind, and most characters that are read of one value. */
 const metasMax = 1000
@@ -52,7 +52,7 @@ const addressOf = (text: string, base: string): string | undefined => {
   return url && /^https?:$/.test(url.protocol) ? maskUrl(url.href) : undefined
 }
 
-/** What a tag says that it is; `property` may hold several names (RDFa 1.1 §7.4). */
+/** The names of a tag; `property` may hold several names (RDFa 1.1 §7.4). */
 const namesOf = ({ property, name }: Meta): string[] =>
   [...property.split(/\s+/), name].map((each) => each.toLowerCase())
 
@@ -93,7 +93,7 @@ const metadataOf = (source: Source): PageMetadata => {
 }
 
 /**
- * Reads what a page says of itself, without fetching anything; a field that it does not have is absent. Undefined where
+ * Reads a page's metadata, without fetching anything; a field that it does not have is absent. Undefined where
  * the page went on to other documents for `waitMs`.
  */
 export const extractMetadata = async (

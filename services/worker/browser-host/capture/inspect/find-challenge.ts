@@ -1,7 +1,7 @@
-import type { OpenPage } from '#worker/browser-host/capture/equip/open-page.ts'
-import { runInOwnWorld } from '#worker/browser-host/capture/prepare/world.ts'
+import type { OpenPage } from '#worker/browser-host/capture/page/open-page.ts'
+import { runInOwnWorld } from '#worker/browser-host/capture/page/world.ts'
 
-/** What a page says that is served in the place of another: by its elements, by what it loads, or by its words. */
+/** How a challenge page is recognised: by its elements, by what it loads, or by its words. */
 type Challenge = {
   readonly vendor: string
   /** Matches an element, or the address of a script or frame that it loads. */
@@ -74,7 +74,7 @@ const challenges: readonly Challenge[] = [
 /** A page with more text than this has something of its own to show, whatever guards its forms. */
 const charactersMax = 1500
 
-/** Evaluates to what is known of a page with little text: its words, and which of the selectors match. Null for others. */
+/** Evaluates to what a page with little text shows: its words, and which of the selectors match. Null for others. */
 const readPage = (selectors: readonly string[]) => `(() => {
   const text = document.body?.innerText ?? ''
   if (text.length > ${charactersMax}) return null

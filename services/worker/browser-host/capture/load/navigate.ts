@@ -1,11 +1,12 @@
 import { AppError } from '#shared/errors/app-error.ts'
 import { within } from '#shared/process/within.ts'
-import type { OpenPage } from '#worker/browser-host/capture/equip/open-page.ts'
+import type { Blocker } from '#worker/browser-host/blocking/blocker.ts'
+import type { OpenPage } from '#worker/browser-host/capture/page/open-page.ts'
+import { runInOwnWorld } from '#worker/browser-host/capture/page/world.ts'
 import type { CapturePlan } from '#worker/browser-host/capture/plan/plan-capture.ts'
-import { runInOwnWorld } from '#worker/browser-host/capture/prepare/world.ts'
+import { deadlineFailure } from '#worker/browser-host/protocol.ts'
 import type { Traffic } from '#worker/browser-host/traffic.ts'
-import { classify } from './classify.ts'
-import { emptyErrorPage, hostOf, netErrorIn } from './net-error.ts'
+import { classify, emptyErrorPage, hostOf, netErrorIn } from './navigation-error.ts'
 
 type Source = CapturePlan['source']
 type Loaded = Pick<OpenPage, 'session' | 'mainFrameId' | 'document'>
@@ -43,7 +44,13 @@ const load = async (open: Loaded, { url, html, markdown = '' }: Source, traffic:
   await open.document.loaded()
 }
 
-/** Throws where the main frame does not show a document that the capture asked for: success is never "there is a picture". */
+/** How a capture ends whose time is over. */
+export const timeoutError = (isLoaded: boolean, timeoutSeconds: number): AppError => {
+  const { code, message } = deadlineFailure(isLoaded, timeoutSeconds)
+  return new AppError(code, { publicMessage: message })
+}
+
+/** Throws where the main frame does not show a document that the capture requested: success is never "there is a picture". */
 export const assertDocument = (open: Loaded, traffic: Judge): void => {
   const address = URL.parse(open.document.address())
   const { netError, status } = open.document.requested()
@@ -57,7 +64,7 @@ export const assertDocument = (open: Loaded, traffic: Judge): void => {
 }
 
 /**
- * Loads the source of a capture until the load event of the document that it leads to. Throws what the record says:
+ * Loads the source of a capture until the load event of the document that it leads to. Throws what the record shows:
  * `TIMEOUT` after `timeoutSeconds`, else by the error of the network.
  */
 export const navigate = async (
@@ -65,8 +72,29 @@ export const navigate = async (
   { source, timeoutSeconds }: Pick<CapturePlan, 'source' | 'timeoutSeconds'>,
   traffic: Judge,
 ): Promise<void> => {
-  await within(load(open, source, traffic), timeoutSeconds * 1000, () => {
-    return new AppError('TIMEOUT', { publicMessage: `The page did not load within ${timeoutSeconds} s.` })
-  })
+  await within(load(open, source, traffic), timeoutSeconds * 1000, () => timeoutError(false, timeoutSeconds))
   assertDocument(open, traffic)
+}
+
+type Judges = { readonly traffic: Traffic; readonly blocker: Pick<Blocker, 'hasRefused'> }
+
+/**
+ * Loads the source of a capture as `navigate` does. Where a redirect leads to a listed host, the connection may be refused before
+ * the browser has reported that the host is the page's own: such a document is requested once more, within the same time.
+ */
+export const goTo = async (
+  open: OpenPage,
+  { source, timeoutSeconds }: Pick<CapturePlan, 'source' | 'timeoutSeconds'>,
+  { traffic, blocker }: Judges,
+  go: typeof navigate = navigate,
+): Promise<void> => {
+  const began = performance.now()
+  try {
+    await go(open, { source, timeoutSeconds }, traffic)
+  } catch (error) {
+    const { url } = open.document.requested()
+    if (source.url === undefined || !blocker.hasRefused(hostOf(url))) throw error
+    const leftSeconds = Math.max(1, Math.ceil(timeoutSeconds - (performance.now() - began) / 1000))
+    await go(open, { source: { ...source, url }, timeoutSeconds: leftSeconds }, traffic)
+  }
 }

@@ -1,13 +1,50 @@
-import type { Warning } from '#shared/queue/messages.ts'
 import { within } from '#shared/process/within.ts'
-import type { OpenPage } from '#worker/browser-host/capture/equip/open-page.ts'
+import type { Warning } from '#shared/queue/messages.ts'
+import type { OpenPage } from '#worker/browser-host/capture/page/open-page.ts'
+import { invalidSelector, findFirst, usingSelector } from '#worker/browser-host/capture/page/selectors.ts'
+import { followCausedNavigation } from '#worker/browser-host/capture/page/watch-document.ts'
+import { runInEveryRoot, runInOwnWorld } from '#worker/browser-host/capture/page/world.ts'
 import type { CapturePlan } from '#worker/browser-host/capture/plan/plan-capture.ts'
 import { click } from './click.ts'
-import { findFirst } from './find-first.ts'
-import { followNavigation } from './follow-navigation.ts'
-import { usingSelector } from './selector-errors.ts'
-import { applyStyle } from './style.ts'
-import { runInOwnWorld } from './world.ts'
+
+/**
+ * Adopts a style sheet in a root and in the open shadow roots below it, in place of the one that it adopted before, and
+ * counts what each selector matches; null for what is no selector. Style sheets that are constructed are not the page's content policy's matter.
+ */
+const adoptStyle = `function ({ css, selectors }) {
+  const sheet = new CSSStyleSheet()
+  sheet.replaceSync(css)
+  const adopted = globalThis.shutterfleetSheets ??= new WeakMap()
+  const counts = selectors.map(() => 0)
+  const roots = [this]
+  for (const root of roots) {
+    const before = adopted.get(root)
+    root.adoptedStyleSheets = [...root.adoptedStyleSheets.filter((each) => each !== before), sheet]
+    adopted.set(root, sheet)
+    for (const element of root.querySelectorAll('*')) if (element.shadowRoot) roots.push(element.shadowRoot)
+    selectors.forEach((selector, index) => {
+      try { counts[index] += root.querySelectorAll(selector).length } catch { counts[index] = null }
+    })
+  }
+  return counts
+}`
+
+/**
+ * Adds `css` to every frame and shadow root and takes what `hide` matches out of the layout. Answers the selectors that
+ * matched nothing. Throws `RENDER_ERROR` that names one which is none. May be called again: what has come since is included.
+ */
+export const applyStyle = async (
+  open: Pick<OpenPage, 'frameSessions'>,
+  { css, hide }: { readonly css: string | undefined; readonly hide: readonly string[] },
+): Promise<string[]> => {
+  if (css === undefined && hide.length === 0) return []
+  const rules = hide.map((selector) => `${selector} { display: none !important }`)
+  const argument = { css: [css ?? '', ...rules].join('\n'), selectors: hide }
+  const counts = (await runInEveryRoot(open, adoptStyle, argument)) as (number | null)[][]
+  const invalid = hide.find((_, index) => counts.some((count) => count[index] === null))
+  if (invalid !== undefined) throw invalidSelector('hide_selectors', invalid)
+  return hide.filter((_, index) => counts.every((count) => (count[index] ?? 0) === 0))
+}
 
 /** Of the time for script and click together and the documents that they lead to: for the script, and until the click is forced. */
 const scriptPart = 5 / 6
@@ -50,14 +87,6 @@ const scrollTo = (selector: string) => `((found) => {
   return found !== null
 })(${findFirst(selector)})`
 
-/** Time in which a click or a script starts the navigation that it causes. */
-const navigationStartMs = 50
-
-const follow = async (open: OpenPage, endsAt: number) => {
-  await new Promise((wake) => setTimeout(wake, navigationStartMs))
-  await followNavigation(open, endsAt)
-}
-
 /**
  * Applies the caller's changes to the loaded page, in the order of the plan, within `waitMs`, and returns the warnings.
  * `styleAgain` follows before the shot: a click may have led to another document.
@@ -69,7 +98,7 @@ export const changePage = async (open: OpenPage, changes: Changes, waitMs: numbe
   await applyStyle(open, changes)
   if (js !== undefined) {
     warnings.push(...(await runScript(open, js, waitMs * scriptPart)))
-    await follow(open, endsAt)
+    await followCausedNavigation(open, endsAt)
   }
   if (clicked !== undefined) {
     const isFound = await usingSelector(
@@ -78,7 +107,7 @@ export const changePage = async (open: OpenPage, changes: Changes, waitMs: numbe
       click(open, clicked, leftUntil(endsAt, waitMs * clickPart)),
     )
     if (!isFound) warnings.push(notFound('click_selector', clicked))
-    await follow(open, endsAt)
+    await followCausedNavigation(open, endsAt)
   }
   if (scrolledTo !== undefined) {
     const isFound = await usingSelector('scroll_to', scrolledTo, runInOwnWorld(open, scrollTo(scrolledTo)))

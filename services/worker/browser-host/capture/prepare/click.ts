@@ -1,7 +1,7 @@
 import { within } from '#shared/process/within.ts'
-import type { OpenPage } from '#worker/browser-host/capture/equip/open-page.ts'
-import { findFirst } from './find-first.ts'
-import { runInOwnWorld } from './world.ts'
+import type { OpenPage } from '#worker/browser-host/capture/page/open-page.ts'
+import { findFirst } from '#worker/browser-host/capture/page/selectors.ts'
+import { runInOwnWorld } from '#worker/browser-host/capture/page/world.ts'
 
 type Point = { readonly x: number; readonly y: number }
 
@@ -55,8 +55,8 @@ const pressAndRelease = async ({ session }: Pick<OpenPage, 'session'>, { x, y }:
 }
 
 /**
- * Clicks the first match with the mouse. One that is covered, or in motion for ever, is clicked as a script would, after at
- * most `waitMs`. Gives whether there was a match. Throws what the browser says of a selector that is none.
+ * Clicks the first match with the mouse. One that is covered, or permanently in motion, is clicked as a script would, after at
+ * most `waitMs`. Gives whether there was a match. Throws the browser's error for an invalid selector.
  */
 export const click = async (
   open: Pick<OpenPage, 'session' | 'mainFrameId'>,

@@ -1,18 +1,15 @@
 import type { Warning } from '#shared/queue/messages.ts'
 import type { Blocker, HidingRule, Tokens } from '#worker/browser-host/blocking/blocker.ts'
 import type { ConsentScript } from '#worker/browser-host/blocking/consent-script.ts'
-import type { OpenPage } from '#worker/browser-host/capture/equip/open-page.ts'
+import type { OpenPage } from '#worker/browser-host/capture/page/open-page.ts'
+import { followCausedNavigation } from '#worker/browser-host/capture/page/watch-document.ts'
+import { runInEveryRoot, runInOwnWorld } from '#worker/browser-host/capture/page/world.ts'
 import { consentLeft } from '#worker/browser-host/capture/warnings.ts'
 import { hideMatches, readTokens, showsAny } from './blocking-scripts.ts'
-import { followNavigation } from './follow-navigation.ts'
-import { runInEveryRoot } from './in-every-frame.ts'
 import { optOut } from './opt-out.ts'
-import { runInOwnWorld } from './world.ts'
 
 /** Of the time for getting rid of a banner: for opting out. The rest is for a document to which that leads. */
 const optOutPart = 1 / 3
-/** What starts a navigation does so at once. */
-const navigationStartMs = 50
 
 const rootsMax = 200
 const tokensMax = 20_000
@@ -75,8 +72,7 @@ export const createHiding = (open: OpenPage, blocker: Blocker, { script, waitMs 
     const leftMs = waitMs()
     const endsAt = performance.now() + leftMs
     await optOut(open, script, leftMs * optOutPart)
-    await new Promise((wake) => setTimeout(wake, navigationStartMs))
-    await followNavigation(open, endsAt)
+    await followCausedNavigation(open, endsAt)
     return true
   }
   const hide = async (): Promise<boolean> => {

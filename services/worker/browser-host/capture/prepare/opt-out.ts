@@ -1,8 +1,7 @@
 import { within } from '#shared/process/within.ts'
 import type { ConsentScript } from '#worker/browser-host/blocking/consent-script.ts'
-import type { OpenPage } from '#worker/browser-host/capture/equip/open-page.ts'
-import { framesOf } from './in-every-frame.ts'
-import { type PageFrame, runInIsolatedWorld } from './world.ts'
+import type { OpenPage } from '#worker/browser-host/capture/page/open-page.ts'
+import { framesOf, type PageFrame, runInIsolatedWorld } from '#worker/browser-host/capture/page/world.ts'
 
 /** More than any rule takes. */
 const roundsMax = 50
@@ -95,7 +94,7 @@ const listFrames = async ({ frameSessions, mainFrameId }: Open): Promise<Candida
 
 /**
  * Opts out of the consent banner that the page shows, itself or in a frame, by the rules of autoconsent, which run in worlds
- * of our own. The host asks such a world for its messages, one answer at a time, so the page has no way to send any. The first
+ * of our own. The host polls such a world for its messages, one response at a time, so the page has no way to send any. The first
  * frame that was clicked through ends it, but not before the main one where that shows a banner too, or `waitMs`; a page that
  * goes away meanwhile, or hangs, is left as it is.
  */

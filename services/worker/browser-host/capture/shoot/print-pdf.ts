@@ -1,23 +1,28 @@
 import { AppError } from '#shared/errors/app-error.ts'
-import type { OpenPage } from '#worker/browser-host/capture/equip/open-page.ts'
-import type { PdfPage } from '#worker/browser-host/capture/plan/plan-capture.ts'
+import { emulateMedia } from '#worker/browser-host/capture/page/emulate.ts'
+import type { OpenPage } from '#worker/browser-host/capture/page/open-page.ts'
+import { findFirst } from '#worker/browser-host/capture/page/selectors.ts'
+import { runInOwnWorld } from '#worker/browser-host/capture/page/world.ts'
+import type { PdfPage, CapturePlan } from '#worker/browser-host/capture/plan/plan-capture.ts'
+import { pdfBytesMax, type SizeBounds } from '#worker/browser-host/protocol.ts'
+import { type Frame, measure } from './measure.ts'
 
 /** CSS pixels of an inch. */
-export const pixelsPerInch = 96
+const pixelsPerInch = 96
 
 /** A chunk of the stream in which a PDF comes. */
 const chunkBytes = 2 ** 20
 
-const readStream = async ({ session }: Pick<OpenPage, 'session'>, handle: string, bytesMax: number) => {
+const readStream = async ({ session }: Pick<OpenPage, 'session'>, handle: string): Promise<Buffer> => {
   const chunks: Buffer[] = []
   let bytes = 0
   for (;;) {
     const { data, eof, base64Encoded } = await session.send('IO.read', { handle, size: chunkBytes })
     const chunk = Buffer.from(data, base64Encoded ? 'base64' : 'utf8')
     bytes += chunk.length
-    if (bytes > bytesMax) {
+    if (bytes > pdfBytesMax) {
       throw new AppError('RENDER_ERROR', {
-        publicMessage: `The PDF is larger than ${bytesMax} bytes; capture a smaller page.`,
+        publicMessage: `The PDF is larger than ${pdfBytesMax} bytes; capture a smaller page.`,
       })
     }
     chunks.push(chunk)
@@ -25,13 +30,8 @@ const readStream = async ({ session }: Pick<OpenPage, 'session'>, handle: string
   }
 }
 
-/** Prints the page with its backgrounds, all of it or the pages of `ranges`. Throws `RENDER_ERROR` where the margins leave no room, or it is larger than `bytesMax`. */
-export const printPdf = async (
-  open: Pick<OpenPage, 'session'>,
-  page: PdfPage,
-  bytesMax: number,
-  ranges = '',
-): Promise<Buffer> => {
+/** Prints the page with its backgrounds, all of it or the pages of `ranges`. Throws `RENDER_ERROR` where the margins leave no room, or it is larger than `pdfBytesMax`. */
+const print = async (open: Pick<OpenPage, 'session'>, page: PdfPage, ranges = ''): Promise<Buffer> => {
   const { width, height, margins } = page
   if (margins.left + margins.right >= width || margins.top + margins.bottom >= height) {
     throw new AppError('RENDER_ERROR', {
@@ -51,8 +51,65 @@ export const printPdf = async (
   })
   if (stream === undefined) throw new AppError('RENDER_ERROR', { message: 'printToPDF gave no stream' })
   try {
-    return await readStream(open, stream, bytesMax)
+    return await readStream(open, stream)
   } finally {
     await open.session.send('IO.close', { handle: stream }).catch(() => {})
   }
+}
+
+/** A PDF, the size of its first page in CSS pixels, and what of the page it shows where something was cut off. */
+export type PdfDocument = {
+  readonly bytes: Buffer
+  readonly width: number
+  readonly height: number
+  readonly frame: Frame | undefined
+}
+
+const sizeOf = ({ width, height }: PdfPage) => ({
+  width: Math.round(width * pixelsPerInch),
+  height: Math.round(height * pixelsPerInch),
+})
+
+/** Leaves of the page nothing but one element, at the top left: what is beside its ancestors goes out of the layout. */
+const isolate = (selector: string, width: number) => `((found) => {
+  const important = (element, styles) => {
+    for (const [name, value] of Object.entries(styles)) element.style.setProperty(name, value, 'important')
+  }
+  const bare = {
+    display: 'block', position: 'static', margin: '0', padding: '0', border: '0', 'min-height': '0', overflow: 'visible',
+    transform: 'none',
+  }
+  if (!found) return
+  important(found, { margin: '0', position: 'static', width: '${width}px', 'box-sizing': 'border-box' })
+  for (let child = found; child !== document.documentElement; ) {
+    const parent = child.parentElement ?? child.getRootNode().host
+    for (const sibling of child.parentNode.children) {
+      if (sibling !== child && !['head', 'style'].includes(sibling.localName)) important(sibling, { display: 'none' })
+    }
+    important(parent, bare)
+    child = parent
+  }
+})(${findFirst(selector)})`
+
+/** One page that is as large as the frame and the margins around it. */
+const pageAround = (frame: Frame, { margins }: PdfPage): PdfPage => ({
+  width: frame.width / pixelsPerInch + margins.left + margins.right,
+  height: frame.height / pixelsPerInch + margins.top + margins.bottom,
+  margins,
+})
+
+/** Prints the page in pages of a paper's size; a full page or an element, as the screen shows it, on one page of its own size. */
+export const printPdf = async (
+  open: OpenPage,
+  { plan, page }: { readonly plan: CapturePlan; readonly page: PdfPage },
+  bounds: SizeBounds,
+): Promise<PdfDocument> => {
+  const { subject, emulation } = plan
+  if (subject.kind === 'viewport') return { bytes: await print(open, page), ...sizeOf(page), frame: undefined }
+  await Promise.all(open.frameSessions().map((session) => emulateMedia(session, emulation, 'screen')))
+  const { frame, isTruncated } = await measure(open, subject, emulation, bounds)
+  if (subject.kind === 'element') await runInOwnWorld(open, isolate(subject.selector, frame.width))
+  const single = pageAround(frame, page)
+  const bytes = await print(open, single, '1')
+  return { bytes, ...sizeOf(single), frame: isTruncated ? frame : undefined }
 }

@@ -1,7 +1,7 @@
 import { AppError } from '#shared/errors/app-error.ts'
-import type { OpenPage } from '#worker/browser-host/capture/equip/open-page.ts'
+import type { OpenPage } from '#worker/browser-host/capture/page/open-page.ts'
 import type { ImageOutput, Subject } from '#worker/browser-host/capture/plan/plan-capture.ts'
-import type { Frame } from '#worker/browser-host/capture/subject/measure.ts'
+import type { Frame } from './measure.ts'
 
 const triesMax = 3
 

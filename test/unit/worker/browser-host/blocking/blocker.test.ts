@@ -2,8 +2,7 @@ import t, { type Test } from 'tap'
 import { compileLists } from '#worker/block-lists/compile-lists.ts'
 import { readyLists } from '#worker/block-lists/provide-lists.ts'
 import { readLists } from '#worker/block-lists/read-lists.ts'
-import { createBlocker } from '#worker/browser-host/blocking/blocker.ts'
-import { loadEngines } from '#worker/browser-host/blocking/load-engines.ts'
+import { createBlocker, loadEngines } from '#worker/browser-host/blocking/blocker.ts'
 
 const own = await readLists('')
 const ours = loadEngines(await compileLists(own, readyLists))

@@ -1,7 +1,7 @@
 import t from 'tap'
 import type { Session } from '#worker/browser-host/browser/connection.ts'
-import type { MainDocument } from '#worker/browser-host/capture/equip/watch-document.ts'
 import { extractMetadata } from '#worker/browser-host/capture/inspect/extract-metadata.ts'
+import type { MainDocument } from '#worker/browser-host/capture/page/watch-document.ts'
 
 const source = { title: ' T ', language: '', base: 'https://a.com/', icons: [], canonicals: [], metas: [] }
 

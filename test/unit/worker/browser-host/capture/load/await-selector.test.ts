@@ -1,7 +1,7 @@
 import t from 'tap'
 import type { Session } from '#worker/browser-host/browser/connection.ts'
-import type { MainDocument } from '#worker/browser-host/capture/equip/watch-document.ts'
 import { awaitSelector } from '#worker/browser-host/capture/load/await-selector.ts'
+import type { MainDocument } from '#worker/browser-host/capture/page/watch-document.ts'
 
 /** Waits on a page that answers each look with the next of `looks`, the last of them for ever. */
 const wait = (looks: (boolean | Error)[], { isOpen = true } = {}) => {

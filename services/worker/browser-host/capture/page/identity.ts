@@ -1,0 +1,82 @@
+type Brand = { brand: string; version: string }
+
+/** The identity of a browser, as the protocol's `Emulation.setUserAgentOverride` takes it. */
+export type Identity = {
+  userAgent: string
+  /** `navigator.platform`. */
+  platform: string
+  /** Client hints; undefined: the named browser has none, as Safari and Firefox. */
+  userAgentMetadata?: {
+    brands: Brand[]
+    fullVersionList: Brand[]
+    fullVersion: string
+    platform: string
+    platformVersion: string
+    architecture: string
+    bitness: string
+    model: string
+    mobile: boolean
+  }
+}
+
+/** Systems as user agents name them, with `navigator.platform` and their name in client hints; the first that fits. */
+const systems = [
+  { named: /iPhone/, platform: 'iPhone', hint: 'iOS' },
+  { named: /iPad/, platform: 'iPad', hint: 'iOS' },
+  { named: /Android (?<version>[\d.]+)/, platform: 'Linux armv81', hint: 'Android' },
+  { named: /Windows NT (?<version>[\d.]+)/, platform: 'Win32', hint: 'Windows' },
+  { named: /Mac OS X (?<version>[\d_]+)/, platform: 'MacIntel', hint: 'macOS' },
+  // Chromium gives no version of Linux.
+  { named: /(?:)/, platform: 'Linux x86_64', hint: 'Linux' },
+] as const
+
+const systemOf = (userAgent: string) => {
+  for (const { named, platform, hint } of systems) {
+    const found = named.exec(userAgent)
+    if (found) return { platform, hint, version: found.groups?.['version']?.replaceAll('_', '.') ?? '' }
+  }
+  throw new Error('the last system fits all')
+}
+
+/**
+ * The brands of a version of Chromium, with the made-up one that keeps sites from expecting a fixed list. Its name and place
+ * come from the version (components/embedder_support/user_agent_utils.cc, GetGreasedUserAgentBrandVersion).
+ */
+const brandsOf = (version: string, greaseSuffix: string): Brand[] => {
+  const major = Number.parseInt(version, 10)
+  const signs = [' ', '(', ':', '-', '.', '/', ')', ';', '=', '?', '_']
+  const name = `Not${signs[major % signs.length]}A${signs[(major + 1) % signs.length]}Brand`
+  const grease = { brand: name, version: ['8', '99', '24'][major % 3] + greaseSuffix }
+  const chromium = { brand: 'Chromium', version }
+  return major % 2 === 0 ? [grease, chromium] : [chromium, grease]
+}
+
+const usualUserAgent = (major: string) =>
+  `Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/${major}.0.0.0 Safari/537.36`
+
+/**
+ * The identity of a browser of this version: its own but for the word "Headless", which sites take for a robot, or whom
+ * `userAgent` names. User agent, client hints and platform agree with each other.
+ */
+export const identityOf = (version: string, userAgent: string | undefined): Identity => {
+  const ownMajor = version.split('.')[0] ?? ''
+  const named = userAgent ?? usualUserAgent(ownMajor)
+  const major = /(?:^| )Chrome\/(\d+)/.exec(named)?.[1]
+  const { platform, hint, version: platformVersion } = systemOf(named)
+  const common = { userAgent: named, platform }
+  if (major === undefined) return common
+  const fullVersion = major === ownMajor ? version : `${major}.0.0.0`
+  const isArm = hint === 'Android'
+  const userAgentMetadata = {
+    brands: brandsOf(major, ''),
+    fullVersionList: brandsOf(fullVersion, '.0.0.0'),
+    fullVersion,
+    platform: hint,
+    platformVersion,
+    architecture: isArm ? '' : 'x86',
+    bitness: isArm ? '' : '64',
+    model: '',
+    mobile: /\bMobile\b/.test(named),
+  }
+  return { ...common, userAgentMetadata }
+}

@@ -1,0 +1,129 @@
+import { AppError } from '#shared/errors/app-error.ts'
+import type { Session } from '#worker/browser-host/browser/connection.ts'
+import type { BlankPage, Browser } from '#worker/browser-host/browser/launch.ts'
+import type { Emulation } from '#worker/browser-host/capture/plan/plan-capture.ts'
+import { emulate, emulateIdentity, emulateSize, isWindow, shapeWindow } from './emulate.ts'
+import { type MainDocument, watchDocument } from './watch-document.ts'
+import { type Loads, watchLoads } from './watch-loads.ts'
+
+/** Dialogs beyond this are left open. */
+const dialogsMax = 10
+
+/** So many frames of other sites are emulated for and styled. */
+const framesMax = 100
+
+/** A fresh context with its only page, and what was noticed of it. */
+export type OpenPage = {
+  readonly browser: Browser
+  readonly emulation: Emulation
+  readonly contextId: string
+  readonly session: Session
+  readonly mainFrameId: string
+  readonly document: MainDocument
+  readonly loads: Loads
+  /** The page's own session and those of frames that are in other processes. */
+  readonly frameSessions: () => readonly Session[]
+  /** Rejects with `RENDER_ERROR` once the renderer crashes or the page is closed; never resolves. */
+  readonly crashed: Promise<never>
+  /** Ends the context with all that is in it. */
+  readonly close: () => Promise<void>
+  /** Resolves once the context is gone. */
+  readonly closed: Promise<void>
+}
+
+/** Each process reports the dialogs of its own frames. */
+const answerDialogs = async (session: Session): Promise<void> => {
+  let seen = 0
+  session.on('Page.javascriptDialogOpening', () => {
+    seen += 1
+    if (seen <= dialogsMax) session.send('Page.handleJavaScriptDialog', { accept: false }).catch(() => {})
+  })
+  await session.send('Page.enable')
+}
+
+const watchCrash = (session: Session): Promise<never> => {
+  const { promise, reject } = Promise.withResolvers<never>()
+  promise.catch(() => {})
+  const fail = (publicMessage: string) => reject(new AppError('RENDER_ERROR', { publicMessage }))
+  session.on('Inspector.targetCrashed', () => fail('The page crashed the renderer.'))
+  void session.closed.then(() => fail('The page closed itself.'))
+  return promise
+}
+
+/** Has frames of other sites and workers wait until they are emulated for, and gives the sessions of the frames. */
+const attachRest = async (browser: Browser, page: Session, emulation: Emulation): Promise<() => Session[]> => {
+  const frames: Session[] = []
+  const watch = (session: Session): Promise<void> => {
+    session.on('Target.attachedToTarget', ({ sessionId, targetInfo: { type } }) => {
+      const attached = browser.sessionOf(sessionId)
+      const steps = [watch(attached)]
+      if (type !== 'iframe') steps.push(emulateIdentity(browser, attached, emulation))
+      else if (frames.length < framesMax) {
+        frames.push(attached)
+        steps.push(answerDialogs(attached), emulate(browser, attached, emulation))
+      }
+      for (const step of steps) step.catch(() => {})
+      attached.send('Runtime.runIfWaitingForDebugger').catch(() => {})
+    })
+    return session.send('Target.setAutoAttach', {
+      autoAttach: true,
+      waitForDebuggerOnStart: true,
+      flatten: true,
+      filter: [{ type: 'iframe' }, { type: 'worker' }],
+    })
+  }
+  await watch(page)
+  return () => frames.filter((frame) => frame.isOpen())
+}
+
+const denyDownloads = ({ session }: Browser, browserContextId: string) =>
+  session.send('Browser.setDownloadBehavior', { behavior: 'deny', browserContextId })
+
+const grantLocation = ({ session }: Browser, browserContextId: string) =>
+  session.send('Browser.grantPermissions', { permissions: ['geolocation'], browserContextId })
+
+const equip = async (browser: Browser, { session, id, contextId }: BlankPage, emulation: Emulation) => {
+  const crashed = watchCrash(session)
+  // The page's frame has the id of its target.
+  const document = watchDocument(session, id)
+  const loads = watchLoads(session, id)
+  const [frames] = await Promise.all([
+    attachRest(browser, session, emulation),
+    answerDialogs(session),
+    session.send('Page.setLifecycleEventsEnabled', { enabled: true }),
+    session.send('Network.enable', { maxTotalBufferSize: 0, maxResourceBufferSize: 0 }),
+    session.send('Inspector.enable'),
+    session.send('Emulation.setFocusEmulationEnabled', { enabled: true }),
+    emulateSize(session, emulation),
+    emulate(browser, session, emulation),
+    denyDownloads(browser, contextId),
+    ...(emulation.geolocation ? [grantLocation(browser, contextId)] : []),
+    ...(isWindow(emulation) ? [shapeWindow(session, emulation)] : []),
+    session.send('Runtime.runIfWaitingForDebugger'),
+  ])
+  return { crashed, document, loads, frameSessions: () => [session, ...frames()] }
+}
+
+/** Opens the one page of a capture: nothing of another capture is in it, and no permission is granted but that of a given location. */
+export const openPage = async (browser: Browser, emulation: Emulation, proxy: string): Promise<OpenPage> => {
+  const blank = await browser.openBlank({
+    // Headless-shell has the proxy for all that it does.
+    proxy: emulation.browser === 'full' ? proxy : undefined,
+    prepare: (worker) => void emulateIdentity(browser, worker, emulation).catch(() => {}),
+  })
+  const { session, id, contextId } = blank
+  const { promise: closed, resolve } = Promise.withResolvers<void>()
+  return {
+    browser,
+    emulation,
+    contextId,
+    session,
+    mainFrameId: id,
+    ...(await equip(browser, blank, emulation)),
+    close: async () => {
+      await browser.session.send('Target.disposeBrowserContext', { browserContextId: contextId })
+      resolve()
+    },
+    closed,
+  }
+}

@@ -1,0 +1,41 @@
+import { isIP } from 'node:net'
+import type { Protocol } from 'devtools-protocol'
+import { AppError } from '#shared/errors/app-error.ts'
+import type { CapturePlan } from '#worker/browser-host/capture/plan/plan-capture.ts'
+import type { OpenPage } from './open-page.ts'
+
+type GivenCookie = CapturePlan['cookies'][number]
+type SetCookie = Protocol.Network.CookieParam
+
+/** A domain goes for its subdomains too, as in `Set-Cookie` (RFC 6265 §5.2.3); an IP address has none. */
+const forDomain = ({ name, value }: GivenCookie, domain: string, isSource: boolean): SetCookie => ({
+  name,
+  value,
+  domain: isIP(domain) === 0 ? `.${domain.replace(/^\./, '')}` : domain,
+  path: '/',
+  // An html source is of no site: what it loads is of another, to which only such cookies are sent.
+  ...(isSource && { sameSite: 'None', secure: true }),
+})
+
+const toCookie = (given: GivenCookie, url: string | undefined): SetCookie => {
+  if (given.domain !== undefined) return forDomain(given, given.domain, url === undefined)
+  return { name: given.name, value: given.value, url: new URL('/', url).href }
+}
+
+/** Sets the caller's cookies before the page loads; one without a domain is the target's host's alone. Throws `RENDER_ERROR` where the browser rejects them. */
+export const setCookies = async (
+  { browser, contextId }: Pick<OpenPage, 'browser' | 'contextId'>,
+  cookies: readonly GivenCookie[],
+  url: string | undefined,
+): Promise<void> => {
+  if (cookies.length === 0) return
+  try {
+    const set = cookies.map((cookie) => toCookie(cookie, url))
+    await browser.session.send('Storage.setCookies', { cookies: set, browserContextId: contextId })
+  } catch (cause) {
+    throw new AppError('RENDER_ERROR', {
+      publicMessage: 'The browser rejected the cookies; check their names, values and domains.',
+      cause,
+    })
+  }
+}

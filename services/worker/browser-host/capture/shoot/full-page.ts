@@ -1,0 +1,60 @@
+/**
+ * Makes the inner part of an app that scrolls in place of the document as tall as what it holds, at most `heightMax`, and what
+ * is around it as much taller: a whole page then shows all of it. Does nothing where the document scrolls, or where no part
+ * that scrolls covers half of the window. Looks at 5000 elements at most, those in open shadow roots included.
+ */
+export const expandScroller = `(heightMax) => {
+  if ((document.scrollingElement ?? document.documentElement).scrollHeight > innerHeight + 1) return
+  const elements = [...document.querySelectorAll('*')]
+  let scroller, areaMax = innerWidth * innerHeight / 2
+  for (const element of elements) {
+    if (elements.length < 5000 && element.shadowRoot) elements.push(...element.shadowRoot.querySelectorAll('*'))
+    const { clientWidth, clientHeight, scrollHeight } = element
+    const area = Math.min(clientWidth, innerWidth) * Math.min(clientHeight, innerHeight)
+    if (scrollHeight <= clientHeight + 1 || area < areaMax) continue
+    if (!['auto', 'scroll', 'overlay'].includes(getComputedStyle(element).overflowY)) continue
+    scroller = element
+    areaMax = area
+  }
+  if (!scroller) return
+  const more = Math.min(heightMax, scroller.scrollHeight) - scroller.clientHeight
+  scroller.scrollTop = 0
+  const heights = []
+  for (let at = scroller; at; at = at.assignedSlot ?? at.parentElement ?? at.getRootNode().host) heights.push([at, at.offsetHeight])
+  for (const [element, height] of heights) {
+    const style = {
+      'box-sizing': 'border-box', height: 'auto', 'min-height': height + more + 'px', 'max-height': 'none', overflow: 'visible',
+    }
+    const { position } = getComputedStyle(element)
+    // What is fixed adds nothing to the height of the document.
+    if (position === 'fixed') style.position = 'absolute'
+    if (position === 'fixed' || position === 'absolute') style.bottom = 'auto'
+    for (const [name, value] of Object.entries(style)) element.style.setProperty(name, value, 'important')
+  }
+}`
+
+/**
+ * Moves what is fixed near the bottom of the window to the bottom of a whole page of `height` CSS pixels, and what sticks
+ * there to its place in the page: a whole page shows it once, at its end, and not over its middle. Looks at 5000 elements at
+ * most, those in open shadow roots included.
+ */
+export const pinBars = (height: number): string => `(() => {
+  const below = ${height} - innerHeight
+  if (below <= 0) return
+  const set = (element, styles) => {
+    for (const [name, value] of Object.entries(styles)) element.style.setProperty(name, value, 'important')
+  }
+  const elements = [...document.querySelectorAll('*')].slice(0, 5000)
+  for (const element of elements) {
+    if (elements.length < 5000 && element.shadowRoot) elements.push(...element.shadowRoot.querySelectorAll('*'))
+    const { position, top, bottom, translate } = getComputedStyle(element)
+    if (position === 'sticky' && top === 'auto' && bottom !== 'auto') set(element, { position: 'relative', bottom: 'auto' })
+    // One that is fixed in a part of the page that is transformed has a parent, and scrolls with it.
+    if (position !== 'fixed' || element.offsetParent || translate !== 'none') continue
+    const box = element.getBoundingClientRect()
+    const isBar = box.height > 0 && box.height < innerHeight / 2 && box.bottom <= innerHeight
+    if (isBar && innerHeight - box.bottom < Math.min(box.top, innerHeight / 4)) {
+      set(element, { translate: '0 ' + below + 'px', transition: 'none' })
+    }
+  }
+})()`

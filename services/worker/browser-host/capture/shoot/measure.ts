@@ -1,0 +1,61 @@
+import { AppError } from '#shared/errors/app-error.ts'
+import type { OpenPage } from '#worker/browser-host/capture/page/open-page.ts'
+import { findFirst, usingSelector } from '#worker/browser-host/capture/page/selectors.ts'
+import { runInOwnWorld } from '#worker/browser-host/capture/page/world.ts'
+import type { Emulation, Subject } from '#worker/browser-host/capture/plan/plan-capture.ts'
+import type { SizeBounds } from '#worker/browser-host/protocol.ts'
+
+/** A part of the page in CSS pixels, `x` and `y` from the top left of the document. */
+export type Frame = { readonly x: number; readonly y: number; readonly width: number; readonly height: number }
+
+type View = Pick<Emulation, 'width' | 'height' | 'scale'>
+
+/**
+ * What of the page is shot, whether the bounds cut something off, and by what each CSS pixel is multiplied: less than 1 where a
+ * telephone shows a page that was not made for it.
+ */
+export type Measured = { readonly frame: Frame; readonly isTruncated: boolean; readonly zoom: number }
+
+/** Evaluates to the box of the first match in the document, grown to whole pixels; to null where nothing matches. */
+const boxOf = (selector: string) => `((found) => {
+  if (!found) return null
+  const { left, top, right, bottom } = found.getBoundingClientRect()
+  const [x, y] = [Math.floor(left + scrollX), Math.floor(top + scrollY)]
+  return { x, y, width: Math.ceil(right + scrollX) - x, height: Math.ceil(bottom + scrollY) - y }
+})(${findFirst(selector)})`
+
+/** Keeps a frame within the bounds, its width first: what is too tall is cut below. Never cuts into `least`. */
+const cut = (frame: Frame, { scale }: View, bounds: SizeBounds, leastWidth: number): Measured => {
+  const { heightMax, pixelsMax } = bounds
+  const areaMax = pixelsMax / scale ** 2
+  const tallest = Math.min(frame.height, heightMax)
+  const widest = Math.min(heightMax, Math.max(leastWidth, Math.floor(areaMax / tallest)))
+  const width = Math.min(frame.width, widest)
+  const height = Math.min(tallest, Math.floor(areaMax / width))
+  return { frame: { ...frame, width, height }, isTruncated: width < frame.width || height < frame.height, zoom: 1 }
+}
+
+const measureElement = async (open: Pick<OpenPage, 'session' | 'mainFrameId'>, selector: string): Promise<Frame> => {
+  const box = (await usingSelector('selector', selector, runInOwnWorld(open, boxOf(selector)))) as Frame | null
+  if (!box) throw new AppError('RENDER_ERROR', { publicMessage: `selector '${selector}' matched nothing.` })
+  if (box.width > 0 && box.height > 0) return box
+  throw new AppError('RENDER_ERROR', { publicMessage: `selector '${selector}' matched an element that takes no room.` })
+}
+
+/** The part of the page that a capture shows: the viewport where it stands, the whole page, or an element. Throws `RENDER_ERROR` that names a selector without a match. */
+export const measure = async (
+  open: Pick<OpenPage, 'session' | 'mainFrameId'>,
+  subject: Subject,
+  view: View,
+  bounds: SizeBounds,
+): Promise<Measured> => {
+  if (subject.kind === 'element') return cut(await measureElement(open, subject.selector), view, bounds, 1)
+  const { cssContentSize, cssVisualViewport } = await open.session.send('Page.getLayoutMetrics')
+  if (subject.kind === 'viewport') {
+    const { pageX: x, pageY: y, scale: zoom } = cssVisualViewport
+    return { frame: { x, y, width: view.width / zoom, height: view.height / zoom }, isTruncated: false, zoom }
+  }
+  const width = Math.max(view.width, Math.ceil(cssContentSize.width))
+  const height = Math.max(view.height, Math.ceil(cssContentSize.height))
+  return cut({ x: 0, y: 0, width, height }, view, bounds, view.width)
+}

@@ -1,0 +1,145 @@
+import { handBacksMax, unendedMax } from '#shared/capture/budget.ts'
+import { AppError, errorToCaptureCode, toAppError } from '#shared/errors/app-error.ts'
+import type { CompletedResult, FailedResult, SealedPart, Timings } from '#shared/queue/messages.ts'
+import type { Fault, Outcome, Shot } from '#worker/browser-host/protocol.ts'
+import type { Host } from '#worker/host/steer-host.ts'
+import type { EgressLink } from '#worker/lifecycle/egress-link.ts'
+import type { NextAttempt } from './read-progress.ts'
+import { storeImage } from './store-image.ts'
+
+/** What is left of the worker's time when the browser is ended, for storing and reporting; and when storing is given up. */
+const stopMarginMs = 3000
+const storeMarginMs = 500
+
+/** An attempt that has begun; `endsAt` (on `performance`'s clock) is the end of the worker's time. */
+export type Attempt = NextAttempt & {
+  readonly id: string
+  readonly accountId: string
+  readonly sealed: SealedPart
+  readonly endsAt: number
+  /** The stages before the attempt began. */
+  readonly before: Required<Pick<Timings, 'queue' | 'claim'>>
+}
+
+/** A fault of the service that interrupted an attempt. */
+export type Interruption = {
+  readonly by: Fault
+  /** For logs. */
+  readonly detail: string
+  /** What becomes of the attempt: handed back, how often so far, or lost, so that the next one may begin. */
+  readonly fate: { readonly kind: 'handed-back'; readonly handBacks: number } | { readonly kind: 'lost' }
+}
+
+/** The result of an attempt; `detail` is for logs. */
+export type AttemptResult = { readonly result: CompletedResult | FailedResult; readonly detail?: string }
+
+/**
+ * How an attempt left its browser: with something to `finish`, which stores the image where there is one and never throws,
+ * or broken off.
+ */
+export type AttemptEnd = { readonly finish: () => Promise<AttemptResult> } | { readonly interruption: Interruption }
+
+type Failed = Extract<Outcome, { outcome: 'failed' }>
+type Interrupted = Extract<Outcome, { outcome: 'interrupted' }>
+
+/** How a capture fails that faults of the service have interrupted too often. */
+const endings = {
+  browser: { code: 'RENDER_ERROR', message: 'The browser ended while it rendered the page.' },
+  egress: { code: 'JOB_FAILED', message: 'The connections of the capture broke within the service.' },
+  overload: { code: 'JOB_FAILED', message: 'The service had no room for the connections of the capture.' },
+} as const
+
+/**
+ * Judges an attempt that a fault of the service may have interrupted. The first row that fits decides; what fits none stays.
+ *
+ * | Seen                                                   | The attempt                       |
+ * |--------------------------------------------------------|-----------------------------------|
+ * | egress was down, whatever came of the page             | is handed back                    |
+ * | the browser ended after the page had loaded            | is lost; the second time it fails |
+ * | the browser ended before, or a connection to egress    | is handed back, three times;      |
+ * | … broke or found no room though egress is up: the      | then as above                     |
+ * | … page may have a part                                 |                                   |
+ */
+const judge = (
+  outcome: Outcome,
+  { attempt, handBacks }: NextAttempt,
+  isEgressUp: boolean,
+): Interruption | Exclude<Outcome, Interrupted> => {
+  if (!isEgressUp) {
+    const detail = outcome.outcome === 'interrupted' ? outcome.detail : `egress went away, ${outcome.outcome}`
+    return { by: 'egress', detail, fate: { kind: 'handed-back', handBacks } }
+  }
+  if (outcome.outcome !== 'interrupted') return outcome
+  const { by, detail, isLoaded, timings } = outcome
+  if ((by !== 'browser' || !isLoaded) && handBacks < handBacksMax) {
+    return { by, detail, fate: { kind: 'handed-back', handBacks: handBacks + 1 } }
+  }
+  if (attempt < unendedMax) return { by, detail, fate: { kind: 'lost' } }
+  const failed = { outcome: 'failed', detail, timings } as const
+  return { ...failed, ...endings[by] }
+}
+
+const completedResult = async (
+  { id, attempt, sealed, endsAt, before }: Attempt,
+  shot: Shot,
+  timings: Outcome['timings'],
+): Promise<CompletedResult> => {
+  const put = sealed.puts[attempt - 1]
+  if (!put) throw new AppError('JOB_FAILED', { message: `no signed address for attempt ${attempt}` })
+  const began = performance.now()
+  await storeImage(put, shot, endsAt - storeMarginMs)
+  return {
+    id,
+    attempt,
+    token: sealed.token,
+    outcome: 'completed',
+    objectKey: put.key,
+    bytes: shot.bytes.byteLength,
+    sha256: shot.sha256,
+    width: shot.width,
+    height: shot.height,
+    ...(shot.targetStatus !== undefined && { targetStatus: shot.targetStatus }),
+    ...(shot.finalUrl !== undefined && { finalUrl: shot.finalUrl }),
+    timings: { ...before, ...timings, store: Math.round(performance.now() - began) },
+    warnings: [...shot.warnings],
+    ...(shot.metadata && { metadata: shot.metadata }),
+  }
+}
+
+/**
+ * Runs one attempt until its browser is free for the next capture. An interrupted attempt is not stored: an image
+ * that is stored takes the attempt's only signed address. Never throws: how it ended is the result.
+ */
+export const runAttempt = async (host: Host, egress: EgressLink, running: Attempt): Promise<AttemptEnd> => {
+  const { id, accountId, attempt, sealed, endsAt, before } = running
+  const began = performance.now()
+  const total = () => Math.round(performance.now() - began)
+  const failed = ({ code, message, timings, detail }: Failed): AttemptResult => {
+    const of = { id, attempt, token: sealed.token, outcome: 'failed' } as const
+    return {
+      result: { ...of, code, message, timings: { ...before, ...timings, total: total() } },
+      detail,
+    }
+  }
+  const outages = egress.outages()
+  const reported = await host.capture({ id, accountId, options: sealed.options, online: true }, endsAt - stopMarginMs)
+  const isUnanswered = reported.outcome === 'interrupted' && reported.by === 'egress'
+  const outcome = judge(reported, running, await egress.isUpSince(outages, isUnanswered))
+  if ('by' in outcome) return { interruption: outcome }
+  if (outcome.outcome === 'failed') {
+    const end = failed(outcome)
+    return { finish: async () => end }
+  }
+  const { shot, timings } = outcome
+  const store = async (): Promise<AttemptResult> => {
+    try {
+      const result = await completedResult(running, shot, timings)
+      return { result: { ...result, timings: { ...result.timings, total: total() } } }
+    } catch (thrown) {
+      const error = toAppError(thrown)
+      const { publicMessage: message, message: detail } = error
+      return failed({ outcome: 'failed', code: errorToCaptureCode(error), message, timings, detail })
+    }
+  }
+  return { finish: store }
+}

@@ -1,0 +1,65 @@
+import { once } from 'node:events'
+import http from 'node:http'
+import https from 'node:https'
+import { finished } from 'node:stream/promises'
+import { AppError } from '#shared/errors/app-error.ts'
+import { trustAdvice } from '#shared/errors/untrusted-authority.ts'
+
+const depthMax = 4
+
+/** The messages of an error and its causes, four at most, for logs. */
+export const describeError = (thrown: unknown, depth = 1): string => {
+  if (!(thrown instanceof Error)) return typeof thrown === 'string' ? thrown : 'unknown error'
+  const { message, cause } = thrown
+  return cause === undefined || depth >= depthMax ? message : `${message}: ${describeError(cause, depth + 1)}`
+}
+
+const firstRetryMs = 200
+const longestRetryMs = 2000
+const answerMs = 10_000
+
+/** What is stored. */
+type Image = { readonly bytes: Uint8Array; readonly mimeType: string }
+
+/** An address that was signed for one object. */
+type Put = { readonly key: string; readonly url: string }
+
+/** Not by `fetch`, which copies the bytes and costs a millisecond more. */
+const tryPut = async (url: string, { bytes, mimeType }: Image, waitMs: number): Promise<number> => {
+  const { request } = url.startsWith('https:') ? https : http
+  const put = request(url, {
+    method: 'PUT',
+    headers: { 'content-type': mimeType, 'content-length': bytes.byteLength, 'if-none-match': '*' },
+    // It takes whole milliseconds alone.
+    signal: AbortSignal.timeout(Math.ceil(Math.max(1, Math.min(waitMs, answerMs)))),
+  })
+  // What fails after the answer came is of no interest.
+  put.on('error', () => {})
+  put.end(bytes)
+  const [answer] = (await once(put, 'response')) as [http.IncomingMessage]
+  await finished(answer.resume()).catch(() => {})
+  return answer.statusCode ?? 0
+}
+
+/**
+ * Puts an image to its signed address and repeats what may pass until `endsAt` (on `performance`'s clock). That the
+ * object is there already is success only after a try of ours whose answer was lost. Throws `JOB_FAILED`.
+ */
+export const storeImage = async (put: Put, image: Image, endsAt: number): Promise<void> => {
+  const publicMessage = 'The image could not be stored.'
+  let last = 'no time was left'
+  let isUncertain = false
+  for (let retryMs = firstRetryMs; performance.now() < endsAt; retryMs = Math.min(retryMs * 2, longestRetryMs)) {
+    try {
+      const status = await tryPut(put.url, image, endsAt - performance.now())
+      if (status < 300 || (status === 412 && isUncertain)) return
+      last = `status ${status}`
+      if (status < 500 && status !== 408 && status !== 429) break
+    } catch (error) {
+      last = describeError(error) + trustAdvice(error)
+    }
+    isUncertain = true
+    await new Promise((wake) => setTimeout(wake, retryMs))
+  }
+  throw new AppError('JOB_FAILED', { message: `PUT ${put.key}: ${last}`, publicMessage })
+}

@@ -1,0 +1,36 @@
+import { accessSync, constants } from 'node:fs'
+import type { Pool } from '#shared/capture/lane.ts'
+import { browsersOf } from '#shared/capture/pool-of.ts'
+import { prefix } from '#shared/config/read-env.ts'
+import { workerSettings } from '#shared/config/settings/worker.ts'
+import { AppError } from '#shared/errors/app-error.ts'
+import type { Browsers } from '#worker/browser-host/protocol.ts'
+import type { Config } from '#worker/config.ts'
+
+const settingOf = { shell: 'chromium', full: 'stealthChromium' } as const
+
+const isExecutable = (path: string): boolean => {
+  try {
+    accessSync(path, constants.X_OK)
+    return true
+  } catch {
+    return false
+  }
+}
+
+/**
+ * Finds the browsers that workers of the pool can start. Throws `CONFIGURATION` with the setting that names the one that waits
+ * for captures, where it is missing; captures that need another that is missing fail.
+ */
+export const findBrowsers = (
+  config: Pick<Config, 'chromium' | 'stealthChromium'> & { readonly pool: Pool },
+): Browsers => {
+  const [kept] = browsersOf[config.pool]
+  const found = browsersOf[config.pool].filter((kind) => isExecutable(config[settingOf[kind]]))
+  if (!found.includes(kept)) {
+    const setting = settingOf[kept]
+    const message = `${prefix}${workerSettings[setting].name} = ${config[setting]}, must be an executable file`
+    throw new AppError('CONFIGURATION', { message, publicMessage: message })
+  }
+  return { kept, binaries: Object.fromEntries(found.map((kind) => [kind, config[settingOf[kind]]])) }
+}

@@ -1,0 +1,155 @@
+import { randomUUID } from 'node:crypto'
+import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
+import type { BrowserKind } from '#shared/capture/pool-of.ts'
+import { toAppError } from '#shared/errors/app-error.ts'
+import type { Browsers, BrowserUser } from '#worker/browser-host/protocol.ts'
+import type { Config } from '#worker/config.ts'
+import type { Events } from '#worker/events.ts'
+import type { BrowserUsers } from '#worker/isolation/browser-users.ts'
+import type { Isolation } from '#worker/isolation/isolated.ts'
+import type { PullGate } from '#worker/lifecycle/pull-gate.ts'
+import type { HostEnvironment } from './host-environment.ts'
+import { startHost } from './start-host.ts'
+import type { Host } from './steer-host.ts'
+import { warmUp } from './warm-up.ts'
+
+type HostEvents = Pick<Events, 'hostUp' | 'hostFailed' | 'hostGone'>
+
+const retryMs = [200, 500, 1000, 2000, 5000]
+
+/** A place for one capture at a time, with a browser host that is started again whenever it is gone. */
+export type Slot = AsyncDisposable & {
+  readonly isWarm: () => boolean
+  /** Milliseconds since when a warm host has failed to start; 0 while there is one, or none is needed. */
+  readonly coldForMs: () => number
+  /** A warm host; starts one where there is none and tries until it is warm. Undefined once `stop` aborts. */
+  readonly host: (stop: AbortSignal) => Promise<Host | undefined>
+}
+
+/** Makes a slot. `start` gives a host that is warm, or throws and leaves nothing behind, soon after `stop` aborts too. */
+export const createSlot = (start: (stop: AbortSignal) => Promise<Host>, events: HostEvents): Slot => {
+  let current: Host | undefined
+  let coldSince: number | undefined
+  const isWarm = () => current?.gone.aborted === false
+  const discard = async () => {
+    const gone = current
+    current = undefined
+    await gone?.[Symbol.asyncDispose]()
+  }
+  return {
+    isWarm,
+    coldForMs: () => (coldSince === undefined ? 0 : performance.now() - coldSince),
+    host: async (stop) => {
+      for (let failures = 0; !stop.aborted; failures += 1) {
+        if (current && !current.gone.aborted) return current
+        if (current) events.hostGone(String(current.gone.reason))
+        await discard()
+        const began = performance.now()
+        coldSince ??= began
+        try {
+          const host = await start(stop)
+          current = host
+          coldSince = undefined
+          events.hostUp(performance.now() - began)
+        } catch (error) {
+          if (stop.aborted) return undefined
+          events.hostFailed(toAppError(error))
+          await delay(retryMs[Math.min(failures, retryMs.length - 1)], undefined, { signal: stop }).catch(() => {})
+        }
+      }
+      return undefined
+    },
+    [Symbol.asyncDispose]: discard,
+  }
+}
+
+/** Warms a host up; one that must not be used, or that nobody waits for any more, is ended. */
+const warmed = async (
+  host: Host,
+  { canary, browser }: Pick<HostEnvironment, 'canary'> & { browser: BrowserKind },
+  stop: AbortSignal,
+): Promise<Host> => {
+  const end = () => host[Symbol.asyncDispose]()
+  stop.addEventListener('abort', end)
+  try {
+    await warmUp(host, canary, browser)
+    return host
+  } catch (error) {
+    await end()
+    throw error
+  } finally {
+    stop.removeEventListener('abort', end)
+  }
+}
+
+/** Holds the worker once browsers have failed to start so often in a row, in whichever slot, until one has started. */
+const failuresMax = 3
+
+/** Passes on how starts of browsers went, and holds the worker after too many failures. */
+export const holdAfterFailures = (events: HostEvents, holds: Pick<PullGate, 'hold' | 'release'>): HostEvents => {
+  let failures = 0
+  return {
+    hostGone: events.hostGone,
+    hostUp: (tookMs) => {
+      failures = 0
+      events.hostUp(tookMs)
+      holds.release('browser')
+    },
+    hostFailed: (error) => {
+      failures += 1
+      events.hostFailed(error)
+      if (failures >= failuresMax)
+        holds.hold('browser', `failed to start ${failuresMax} times in a row: ${error.message}`)
+    },
+  }
+}
+
+/** What slots and their hosts are made of. */
+export type SlotParts = {
+  readonly config: Config
+  readonly isolation: Isolation
+  readonly browsers: Browsers
+  /** Undefined where browsers run as the worker's own user. */
+  readonly users: BrowserUsers | undefined
+  readonly environment: HostEnvironment
+  readonly events: HostEvents
+}
+
+/** Makes the worker's slots; their hosts are started when they are first needed. */
+export const createSlots = (
+  { config, isolation, browsers, users, environment, events }: SlotParts,
+  holds: Pick<PullGate, 'hold' | 'release'>,
+): readonly Slot[] => {
+  const start = async (user: BrowserUser | undefined, stop: AbortSignal) => {
+    const folder = join(environment.folder, `host-${randomUUID().slice(0, 8)}`)
+    const host = await startHost(
+      {
+        settings: {
+          browsers,
+          sandbox: !config.unsafeNoSandbox,
+          ...(user && { user }),
+          blockLists: environment.blockLists.folder,
+          ...(environment.trust && { trust: environment.trust }),
+          isOneAccounts: config.shareBrowsers === 'account',
+          recycleCaptures: config.shareBrowsers === 'capture' ? 1 : config.recycleCaptures,
+          recycleMs: config.recycleSeconds * 1000,
+          // Half is left to a page.
+          recycleBytes: config.browserMemoryMax / 2,
+          heightMax: config.heightMax,
+          pixelsMax: config.pixelsMax,
+        },
+        way: { ...config, bytesMax: config.captureBytesMax, connectionsMax: config.captureConnectionsMax },
+        isolation,
+        memoryMax: config.browserMemoryMax,
+        folder,
+      },
+      stop,
+    )
+    return await warmed(host, { canary: environment.canary, browser: browsers.kept }, stop)
+  }
+  const counted = holdAfterFailures(events, holds)
+  return Array.from({ length: config.slots }, (_, slot) =>
+    createSlot((stop) => start(users?.bySlot[slot], stop), counted),
+  )
+}

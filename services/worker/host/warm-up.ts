@@ -1,0 +1,68 @@
+import { createServer, type Server } from 'node:net'
+import { withDefaults } from '#shared/capture/options.ts'
+import type { BrowserKind } from '#shared/capture/pool-of.ts'
+import { AppError } from '#shared/errors/app-error.ts'
+import type { Host } from './steer-host.ts'
+
+/** Listens on the worker's own loopback, which no page may ever reach. */
+export type Canary = {
+  /** To listen on 127.0.0.1, port 0. */
+  readonly server: Server
+  /** Connections since the start. */
+  readonly connections: () => number
+}
+
+/** Makes a canary that counts who connects, answers nothing, and calls `onReached` each time. */
+export const createCanary = (onReached: () => void): Canary => {
+  let connections = 0
+  const server = createServer((client) => {
+    connections += 1
+    onReached()
+    client.destroy()
+  })
+  return { server, connections: () => connections }
+}
+
+/** A page that tries to reach the canary in every way that pages have, and gets the element `settled` when it has tried all. */
+export const canaryPage = (port: number): string => `<!doctype html><title>canary</title>
+<img src="http://127.0.0.1:${port}/image" alt="">
+<script>
+  const socket = new WebSocket('ws://localhost:${port}/socket')
+  const tries = [
+    fetch('http://127.0.0.1:${port}/fetch', { mode: 'no-cors' }),
+    new Promise((done) => { socket.onerror = socket.onopen = done }),
+  ]
+  Promise.allSettled(tries).then(() => { document.body.id = 'settled' })
+</script>
+<body>ready</body>`
+
+const timeoutSeconds = 10
+const boundMs = 25_000
+
+/**
+ * Takes a real capture of a page that tries to get around its proxy. Throws `SERVICE_UNAVAILABLE` where there is no
+ * picture, or where the page reached the canary: such a host must not load a stranger's page.
+ */
+export const warmUp = async (
+  host: Pick<Host, 'capture'>,
+  canary: Pick<Canary, 'connections'> & { port: number },
+  browser: BrowserKind,
+): Promise<void> => {
+  const before = canary.connections()
+  const options = withDefaults({
+    html: canaryPage(canary.port),
+    stealth: browser === 'full',
+    width: 320,
+    height: 200,
+    timeout: timeoutSeconds,
+    wait_for_selector: '#settled',
+  })
+  const outcome = await host.capture({ id: 'warm-up', options, online: false }, performance.now() + boundMs)
+  if (canary.connections() > before) {
+    throw new AppError('SERVICE_UNAVAILABLE', { message: 'a page reached the loopback of the worker around its proxy' })
+  }
+  if (outcome.outcome !== 'completed') {
+    const how = outcome.outcome === 'failed' ? outcome.code : `interrupted by ${outcome.by}:`
+    throw new AppError('SERVICE_UNAVAILABLE', { message: `warm-up: ${how} ${outcome.detail}` })
+  }
+}

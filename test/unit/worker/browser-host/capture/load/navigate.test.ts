@@ -1,0 +1,42 @@
+import t from 'tap'
+import { goTo } from '#worker/browser-host/capture/load/navigate.ts'
+import type { OpenPage } from '#worker/browser-host/capture/page/open-page.ts'
+import type { CapturePlan } from '#worker/browser-host/capture/plan/plan-capture.ts'
+import type { Traffic } from '#worker/browser-host/traffic.ts'
+
+const plan: Pick<CapturePlan, 'source' | 'timeoutSeconds'> = {
+  source: { url: 'https://a.test/', html: undefined, markdown: undefined },
+  timeoutSeconds: 5,
+}
+
+/** Goes with a page whose redirect ended at `url`; answers the addresses that were gone to. */
+const went = async (url: string, refused: readonly string[], failures = 1, source = plan.source) => {
+  const addresses: (string | undefined)[] = []
+  const open = {
+    document: { requested: () => ({ url, status: undefined, netError: 'ERR_SOCKS_CONNECTION_FAILED' }) },
+  } as unknown as OpenPage
+  const blocker = { hasRefused: (host: string) => refused.includes(host) }
+  const go = async (_open: unknown, { source: to, timeoutSeconds }: typeof plan) => {
+    addresses.push(to.url)
+    if (timeoutSeconds > 5) throw new Error('more time than there was')
+    if (addresses.length <= failures) throw new Error('failed')
+  }
+  const traffic = {} as Traffic
+  const end = await goTo(open, { ...plan, source }, { traffic, blocker }, go).then(
+    () => 'loaded',
+    (error: Error) => error.message,
+  )
+  return [addresses, end]
+}
+
+t.test('goTo: a document whose host was refused is gone to once more, at its own address', async (t) => {
+  t.strictSame(await went('https://b.test/x', ['b.test']), [['https://a.test/', 'https://b.test/x'], 'loaded'])
+  t.strictSame(await went('https://b.test/x', ['b.test'], 2), [['https://a.test/', 'https://b.test/x'], 'failed'])
+})
+
+t.test('goTo: what failed for another reason is not repeated', async (t) => {
+  t.strictSame(await went('https://b.test/x', ['c.test']), [['https://a.test/'], 'failed'])
+  t.strictSame(await went('https://a.test/', [], 0), [['https://a.test/'], 'loaded'])
+  const html = { url: undefined, html: 'x', markdown: undefined }
+  t.strictSame(await went('https://b.test/', ['b.test'], 1, html), [[undefined], 'failed'])
+})

@@ -1,0 +1,146 @@
+import { mock } from 'node:test'
+import t from 'tap'
+import { laneOrder } from '#shared/capture/lane.ts'
+import type { Incoming, Queue } from '#shared/queue/connection.ts'
+import { laneTurnOf, LanePuller } from '#worker/delivery/lane-puller.ts'
+
+t.test('a name always gives the same turn, and names are spread over all lanes', async (t) => {
+  t.equal(laneTurnOf('proxied-abc'), laneTurnOf('proxied-abc'))
+  const first = Array.from({ length: 800 }, (_none, index) => laneOrder(laneTurnOf(`proxied-${index}`))[0])
+  const count = (lane: string) => first.filter((each) => each === lane).length
+  t.ok(count('interactive') > 500 && count('interactive') < 700, `${count('interactive')} begin at interactive`)
+  t.ok(count('normal') > 50 && count('bulk') > 50, `${count('normal')} at normal, ${count('bulk')} at bulk`)
+})
+
+const never = new AbortController().signal
+const settled = () => new Promise((resume) => setImmediate(resume))
+
+/** A connection whose answers come when the test gives them; what has no subscription is lost, as with NATS. */
+const playQueue = () => {
+  const subscriptions = new Map<string, (message: Incoming) => void>()
+  const requests: { inbox: string; isNoWait: boolean }[] = []
+  const told: string[] = []
+  let inboxes = 0
+  const queue = {
+    newInbox: () => `inbox-${(inboxes += 1)}`,
+    subscribe: (subject: string, onMessage: (message: Incoming) => void) => {
+      subscriptions.set(subject, onMessage)
+      return { [Symbol.dispose]: () => subscriptions.delete(subject) }
+    },
+    whenBack: () => ({ [Symbol.dispose]: () => {} }),
+    publish: (_subject: string, data: Uint8Array, { reply }: { reply?: string } = {}) => {
+      const text = Buffer.from(data).toString()
+      if (reply) requests.push({ inbox: reply, isNoWait: text.includes('no_wait') })
+      else told.push(text)
+    },
+  } as unknown as Queue
+  const answer = (inbox: string, statusCode: number) =>
+    subscriptions.get(inbox)?.({
+      subject: 'capture.standard.normal.a.id',
+      data: new Uint8Array(),
+      reply: '$JS.ACK',
+      traceparent: undefined,
+      statusCode,
+    })
+  return { queue, requests, told, answer, open: () => subscriptions.size }
+}
+
+const begin = async () => {
+  mock.timers.enable({ apis: ['setTimeout', 'setInterval'] })
+  const played = playQueue()
+  const puller = new LanePuller(played.queue, 'standard')
+  const taken = puller.take(0, never)
+  await settled()
+  const [late = ''] = played.requests.map(({ inbox }) => inbox)
+  mock.timers.tick(2000)
+  await settled()
+  return { ...played, puller, taken, late }
+}
+
+t.afterEach(() => mock.timers.reset())
+
+t.test('pull that does not wait: an answer that comes late goes to a slot that waits', async (t) => {
+  const { answer, requests, taken, late, puller } = await begin()
+  for (const { inbox } of requests.slice(1)) answer(inbox, 404)
+  await settled()
+  for (const { inbox } of requests.filter(({ isNoWait }) => isNoWait).slice(2)) answer(inbox, 404)
+  await settled()
+  answer(late, 0)
+  t.match(await taken, { subject: 'capture.standard.normal.a.id' })
+  puller[Symbol.dispose]()
+})
+
+t.test('pull that does not wait: an answer that comes late is handed back where no slot waits', async (t) => {
+  const { answer, requests, taken, late, told, puller } = await begin()
+  answer(requests.at(-1)?.inbox ?? '', 0)
+  t.ok(await taken)
+  answer(late, 0)
+  t.same(told, ['-NAK'], 'else it would stay with a worker that does not serve it')
+  puller[Symbol.dispose]()
+})
+
+t.test('lanes: one with an open request holds nothing, and is not asked again', async (t) => {
+  const { queue, answer, requests } = playQueue()
+  const puller = new LanePuller(queue, 'standard')
+  const answerNow = async () => {
+    for (const { inbox } of requests.filter(({ isNoWait }) => isNoWait)) answer(inbox, 404)
+    await settled()
+  }
+  const first = puller.take(0, never)
+  for (let lane = 0; lane < 3; lane += 1) await answerNow()
+  const asked = requests.length
+  const long = requests.findLast(({ isNoWait, inbox }) => !isNoWait && inbox.endsWith('.normal'))
+  answer(long?.inbox ?? '', 0)
+  t.ok(await first)
+  const second = puller.take(0, never)
+  await answerNow()
+  t.same(
+    requests.slice(asked).map(({ isNoWait }) => isNoWait),
+    [false],
+    'what waits on the lane that was answered, and what comes there, by one request',
+  )
+  answer(long?.inbox ?? '', 0)
+  t.ok(await second)
+  puller[Symbol.dispose]()
+})
+
+t.test('slots that wait: one that prefers a capture takes it, else the one that has waited longest', async (t) => {
+  const { queue, answer, requests } = playQueue()
+  const puller = new LanePuller(queue, 'standard')
+  const taken: string[] = []
+  const wait = (name: string, account: string) => {
+    const prefers = ({ subject }: { subject: string }) => subject.includes(account)
+    void puller.take(0, never, prefers).then(() => taken.push(name))
+  }
+  wait('first', '.b.')
+  for (let lane = 0; lane < 3; lane += 1) {
+    for (const { inbox } of requests.filter(({ isNoWait }) => isNoWait)) answer(inbox, 404)
+    await settled()
+  }
+  for (const [name, account] of [
+    ['second', '.a.'],
+    ['third', '.b.'],
+  ] as const) {
+    wait(name, account)
+    await settled()
+  }
+  const long = requests.findLast(({ isNoWait, inbox }) => !isNoWait && inbox.endsWith('.normal'))
+  for (let capture = 0; capture < 3; capture += 1) {
+    answer(long?.inbox ?? '', 0)
+    await settled()
+  }
+  t.same(taken, ['second', 'first', 'third'])
+  puller[Symbol.dispose]()
+})
+
+t.test('pull that does not wait: nobody listens for an answer any more once it came, or is lost', async (t) => {
+  const { answer, requests, taken, open, puller } = await begin()
+  const before = open()
+  answer(requests.at(-1)?.inbox ?? '', 0)
+  await taken
+  t.equal(open(), before - 1)
+  mock.timers.tick(15_000)
+  t.equal(open(), before - 2)
+  puller[Symbol.dispose]()
+  t.equal(open(), 0)
+})

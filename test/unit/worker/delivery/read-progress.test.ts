@@ -1,0 +1,78 @@
+import t from 'tap'
+import type { Queue } from '#shared/queue/connection.ts'
+import { startedCodec, type StartedMessage } from '#shared/queue/messages.ts'
+import { resultSubject } from '#shared/queue/subjects.ts'
+import { readProgress } from '#worker/delivery/read-progress.ts'
+
+const id = '00000000-0000-4000-8000-000000000000'
+const missing = { statusCode: 404, data: new Uint8Array() }
+const found = { statusCode: 0, header: () => undefined }
+
+const queueWith = (stored: {
+  started?: Pick<StartedMessage, 'kind' | 'attempt' | 'handBacks'>
+  hasResult?: boolean
+  garbage?: boolean
+}) =>
+  ({
+    request: async (subject: string) => {
+      if (subject.endsWith(resultSubject({ pool: 'standard', id })))
+        return stored.hasResult ? { ...found, data: Buffer.from('{}') } : missing
+      if (stored.garbage) return { ...found, data: Buffer.from('{}') }
+      if (!stored.started) return missing
+      return { ...found, data: startedCodec.encode({ id, pod: 'p', ...stored.started }) }
+    },
+  }) as unknown as Queue
+
+const table: { name: string; stored: Parameters<typeof queueWith>[0]; attempts: number; want: unknown }[] = [
+  { name: 'a new capture is attempt 1', stored: {}, attempts: 0, want: { attempt: 1, handBacks: 0 } },
+  { name: 'the message counts', stored: {}, attempts: 1, want: { attempt: 2, handBacks: 0 } },
+  {
+    name: 'the last report counts',
+    stored: { started: { kind: 'begun', attempt: 1 } },
+    attempts: 0,
+    want: { attempt: 2, handBacks: 0 },
+  },
+  {
+    name: 'the larger counts',
+    stored: { started: { kind: 'begun', attempt: 1 } },
+    attempts: 2,
+    want: { attempt: 3, handBacks: 0 },
+  },
+  {
+    name: 'what was handed back does not',
+    stored: { started: { kind: 'handed-back', attempt: 2 } },
+    attempts: 0,
+    want: { attempt: 2, handBacks: 0 },
+  },
+  {
+    name: 'how often the attempt was handed back is kept',
+    stored: { started: { kind: 'handed-back', attempt: 2, handBacks: 3 } },
+    attempts: 1,
+    want: { attempt: 2, handBacks: 3 },
+  },
+  {
+    name: 'a later attempt was never handed back',
+    stored: { started: { kind: 'handed-back', attempt: 1, handBacks: 3 } },
+    attempts: 1,
+    want: { attempt: 2, handBacks: 0 },
+  },
+  {
+    name: 'a fourth attempt is none',
+    stored: { started: { kind: 'begun', attempt: 3 } },
+    attempts: 0,
+    want: 'no-attempt-left',
+  },
+  {
+    name: 'a report that cannot be read does not',
+    stored: { garbage: true },
+    attempts: 1,
+    want: { attempt: 2, handBacks: 0 },
+  },
+  { name: 'a result ends it', stored: { hasResult: true }, attempts: 0, want: 'ended' },
+]
+
+for (const { name, stored, attempts, want } of table) {
+  t.test(name, async (t) => {
+    t.same(await readProgress(queueWith(stored), { pool: 'standard', id, attempts }), want)
+  })
+}

@@ -1,0 +1,178 @@
+import t from 'tap'
+import { withDefaults } from '#shared/capture/options.ts'
+import { resultCodec } from '#shared/queue/messages.ts'
+import { startObjectSink } from '#test/helpers/browser-worker.ts'
+import type { Fault, Outcome } from '#worker/browser-host/protocol.ts'
+import { runAttempt } from '#worker/delivery/run-attempt.ts'
+import type { Host } from '#worker/host/steer-host.ts'
+import type { EgressLink } from '#worker/lifecycle/egress-link.ts'
+
+const store = await startObjectSink()
+t.teardown(() => store[Symbol.asyncDispose]())
+
+const id = '00000000-0000-4000-8000-000000000000'
+const keyOf = (attempt: number) => `captures/2026-11-20T07/${id}/${String(attempt).repeat(32)}`
+const completed: Extract<Outcome, { outcome: 'completed' }> = {
+  outcome: 'completed',
+  shot: {
+    bytes: Buffer.from('image'),
+    sha256: '0'.repeat(64),
+    width: 1,
+    height: 1,
+    mimeType: 'image/png',
+    targetStatus: 200,
+    finalUrl: undefined,
+    warnings: [],
+  },
+  timings: {},
+}
+const failed: Outcome = { outcome: 'failed', code: 'CONNECTION_FAILED', message: 'closed', detail: '', timings: {} }
+const interrupted = (by: Fault, isLoaded = false): Outcome => ({
+  outcome: 'interrupted',
+  by,
+  isLoaded,
+  detail: 'gone',
+  timings: {},
+})
+
+const before = { queue: 40, claim: 2 }
+
+const run = async (outcome: Outcome, of: { attempt?: number; handBacks?: number; stood?: boolean } = {}) => {
+  const { attempt = 1, handBacks = 0, stood = true } = of
+  store.objects.clear()
+  const asked: { deadline?: number; judged?: [number, boolean] } = {}
+  const host = {
+    capture: async (_order: unknown, endsAt: number) => {
+      asked.deadline = endsAt
+      return outcome
+    },
+  } as unknown as Host
+  const egress: EgressLink = {
+    outages: () => 7,
+    isUpSince: async (outages, isUnanswered) => {
+      asked.judged = [outages, isUnanswered]
+      return stood
+    },
+    [Symbol.dispose]: () => {},
+  }
+  const puts = [1, 2, 3].map((number) => ({ key: keyOf(number), url: `${store.url}/${keyOf(number)}` }))
+  const sealed = { options: withDefaults({ html: 'x' }), token: 'token', puts }
+  const endsAt = performance.now() + 60_000
+  const left = await runAttempt(host, egress, { id, accountId: 'a', attempt, handBacks, sealed, endsAt, before })
+  const storedBefore = store.objects.size
+  const end = 'finish' in left ? await left.finish() : left
+  return { end, asked, endsAt, storedBefore, stored: [...store.objects.keys()] }
+}
+
+t.test(
+  'deadline: the browser is ended three seconds before the time is over, so that its image is stored and reported',
+  async (t) => {
+    const { asked, endsAt } = await run(completed)
+    t.equal(asked.deadline, endsAt - 3000)
+  },
+)
+
+t.test('image: is stored at the address of its attempt', async (t) => {
+  const { end, storedBefore, stored } = await run(completed, { attempt: 2 })
+  t.equal(storedBefore, 0, 'not before the browser is free')
+  t.match(end, { result: { outcome: 'completed', attempt: 2, objectKey: keyOf(2), token: 'token' } })
+  t.same(stored, [keyOf(2)])
+})
+
+t.test('timings: begin with the stages before the attempt, whatever came of it', async (t) => {
+  for (const outcome of [completed, failed]) {
+    const { end } = await run({ ...outcome, timings: { open: 1 } })
+    if ('interruption' in end) return t.fail('no result')
+    t.match(Object.entries(end.result.timings).slice(0, 3), Object.entries({ ...before, open: 1 }))
+  }
+})
+
+t.test('metadata: is reported, and absent where none was read', async (t) => {
+  const metadata = { title: 'T', og: { title: 'T' } }
+  const { end } = await run({ ...completed, shot: { ...completed.shot, metadata } })
+  if ('interruption' in end || end.result.outcome !== 'completed') return t.fail('no result')
+  t.strictSame(end.result.metadata, metadata)
+  t.ok(resultCodec.encode(end.result))
+  const { end: without } = await run(completed)
+  t.notOk('result' in without && 'metadata' in without.result)
+})
+
+t.test('egress that went away: whatever came of the page is handed back and not stored, however often', async (t) => {
+  for (const outcome of [completed, failed, interrupted('egress'), interrupted('browser', true)]) {
+    const { end, asked, stored } = await run(outcome, { attempt: 2, handBacks: 3, stood: false })
+    t.match(end, { interruption: { by: 'egress', fate: { kind: 'handed-back', handBacks: 3 } } })
+    t.same(stored, [])
+    t.same(asked.judged, [7, outcome.outcome === 'interrupted' && outcome.by === 'egress'])
+  }
+})
+
+const table: { name: string; outcome: Outcome; of: object; want: object }[] = [
+  {
+    name: 'what the target did stays its failure',
+    outcome: failed,
+    of: {},
+    want: { result: { outcome: 'failed', code: 'CONNECTION_FAILED' } },
+  },
+  {
+    name: 'a browser that ended before the page had loaded is counted as a hand-back',
+    outcome: interrupted('browser'),
+    of: { handBacks: 2 },
+    want: { interruption: { by: 'browser', fate: { kind: 'handed-back', handBacks: 3 } } },
+  },
+  {
+    name: 'an egress without room is counted as a hand-back, whatever had loaded',
+    outcome: interrupted('overload', true),
+    of: { handBacks: 1 },
+    want: { interruption: { by: 'overload', fate: { kind: 'handed-back', handBacks: 2 } } },
+  },
+  {
+    name: 'an egress without room fails the capture in the second attempt',
+    outcome: interrupted('overload'),
+    of: { attempt: 2, handBacks: 3 },
+    want: { result: { outcome: 'failed', code: 'JOB_FAILED', message: /no room/ } },
+  },
+  {
+    name: 'the fourth time the attempt is lost',
+    outcome: interrupted('browser'),
+    of: { handBacks: 3 },
+    want: { interruption: { fate: { kind: 'lost' } } },
+  },
+  {
+    name: 'in the second attempt the capture fails then',
+    outcome: interrupted('browser'),
+    of: { attempt: 2, handBacks: 3 },
+    want: { result: { outcome: 'failed', code: 'RENDER_ERROR' } },
+  },
+  {
+    name: 'a browser that ended after the page had loaded costs the attempt',
+    outcome: interrupted('browser', true),
+    of: {},
+    want: { interruption: { fate: { kind: 'lost' } } },
+  },
+  {
+    name: 'the second time it fails the capture',
+    outcome: interrupted('browser', true),
+    of: { attempt: 2 },
+    want: { result: { outcome: 'failed', code: 'RENDER_ERROR' } },
+  },
+  {
+    name: 'a connection that broke though egress stands is counted as a hand-back, whether the page had loaded or not',
+    outcome: interrupted('egress', true),
+    of: {},
+    want: { interruption: { by: 'egress', fate: { kind: 'handed-back', handBacks: 1 } } },
+  },
+  {
+    name: 'in the end that fails by us, not by the target',
+    outcome: interrupted('egress'),
+    of: { attempt: 2, handBacks: 3 },
+    want: { result: { outcome: 'failed', code: 'JOB_FAILED' } },
+  },
+]
+
+for (const { name, outcome, of, want } of table) {
+  t.test(name, async (t) => {
+    const { end, stored } = await run(outcome, of)
+    t.match(end, want)
+    t.same(stored, [])
+  })
+}

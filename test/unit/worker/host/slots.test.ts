@@ -1,0 +1,100 @@
+import t from 'tap'
+import { AppError } from '#shared/errors/app-error.ts'
+import { createSlot, holdAfterFailures } from '#worker/host/slots.ts'
+import type { Host } from '#worker/host/steer-host.ts'
+import { createPullGate } from '#worker/lifecycle/pull-gate.ts'
+
+const never = new AbortController().signal
+
+const makeHost = () => {
+  const ending = new AbortController()
+  let disposed = 0
+  const host: Host = {
+    gone: ending.signal,
+    accountId: () => undefined,
+    capture: () => Promise.reject(new Error('not used')),
+    [Symbol.asyncDispose]: async () => void (disposed += 1),
+  }
+  return { host, end: () => ending.abort('it ended'), disposed: () => disposed }
+}
+
+const noEvents = { hostUp: () => {}, hostFailed: () => {}, hostGone: () => {} }
+
+t.test('keeps its host while it lives, and replaces it when it is gone', async (t) => {
+  const made = [makeHost(), makeHost()]
+  let starts = 0
+  const reasons: string[] = []
+  const events = { ...noEvents, hostGone: (reason: string) => void reasons.push(reason) }
+  const slot = createSlot(async () => made[starts++]!.host, events)
+  t.notOk(slot.isWarm())
+  t.equal(await slot.host(never), made[0]?.host)
+  t.equal(await slot.host(never), made[0]?.host)
+  t.ok(slot.isWarm())
+  t.equal(slot.coldForMs(), 0)
+  made[0]?.end()
+  t.notOk(slot.isWarm())
+  t.equal(await slot.host(never), made[1]?.host)
+  t.equal(made[0]?.disposed(), 1)
+  t.same(reasons, ['it ended'])
+  await slot[Symbol.asyncDispose]()
+  t.equal(made[1]?.disposed(), 1)
+})
+
+t.test('tries again where a host fails to start, and reports it each time', async (t) => {
+  const { host } = makeHost()
+  const failures: string[] = []
+  let starts = 0
+  const start = async () => {
+    starts += 1
+    if (starts < 3) throw new AppError('SERVICE_UNAVAILABLE', { message: `try ${starts}` })
+    return host
+  }
+  const slot = createSlot(start, { ...noEvents, hostFailed: ({ message }) => failures.push(message) })
+  t.equal(await slot.host(never), host)
+  t.strictSame(failures, ['try 1', 'try 2'])
+})
+
+t.test('gives up when it is told to stop', async (t) => {
+  const stop = new AbortController()
+  const slot = createSlot(() => Promise.reject(new Error('never')), { ...noEvents, hostFailed: () => stop.abort() })
+  t.equal(await slot.host(stop.signal), undefined)
+})
+
+t.test('a start that is under way when it is told to stop is told so, and is no failure', async (t) => {
+  const stop = new AbortController()
+  const failures: string[] = []
+  const begun = Promise.withResolvers<void>()
+  const start = (signal: AbortSignal) =>
+    new Promise<Host>((_resolve, reject) => {
+      signal.addEventListener('abort', () => reject(new Error('ended')))
+      begun.resolve()
+    })
+  const slot = createSlot(start, { ...noEvents, hostFailed: ({ message }) => failures.push(message) })
+  const asked = slot.host(stop.signal)
+  await begun.promise
+  stop.abort()
+  t.equal(await asked, undefined)
+  t.strictSame(failures, [])
+})
+
+t.test('browsers that fail to start three times in a row keep the worker from captures until one starts', async (t) => {
+  const gate = createPullGate()
+  const told: string[] = []
+  const { hostUp, hostFailed } = holdAfterFailures(
+    { hostUp: () => void told.push('up'), hostFailed: () => void told.push('failed'), hostGone: () => {} },
+    gate,
+  )
+  const fail = () => hostFailed(new AppError('SERVICE_UNAVAILABLE', { message: 'no sandbox' }))
+  fail()
+  fail()
+  hostUp(1)
+  fail()
+  fail()
+  t.notOk(gate.pulling().aborted, 'not in a row')
+  fail()
+  t.ok(gate.pulling().aborted)
+  t.same([...gate.holds()], [['browser', 'failed to start 3 times in a row: no sandbox']])
+  hostUp(1)
+  t.notOk(gate.pulling().aborted)
+  t.same(told, ['failed', 'failed', 'up', 'failed', 'failed', 'failed', 'up'])
+})

@@ -1,0 +1,57 @@
+import { once } from 'node:events'
+import { connect, type AddressInfo } from 'node:net'
+import t from 'tap'
+import type { Logger } from '#shared/telemetry/logger.ts'
+import { createMetrics } from '#shared/telemetry/metrics.ts'
+import type { Outcome } from '#worker/browser-host/protocol.ts'
+import { createEvents } from '#worker/events.ts'
+import { createCanary, warmUp } from '#worker/host/warm-up.ts'
+
+t.test('canary: counts and reports each connection that it hears', async (t) => {
+  const metrics = createMetrics('worker')
+  const errors: string[] = []
+  const log = { error: (message: string) => errors.push(message) } as unknown as Logger
+  const { server, connections } = createCanary(createEvents(log, metrics).canaryReached)
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  t.teardown(() => server.close())
+  t.match(await metrics.text(), /^shutterfleet_worker_canary_connections_total\{service="worker"\} 0$/m)
+  const client = connect((server.address() as AddressInfo).port, '127.0.0.1')
+  await once(client, 'close')
+  t.equal(connections(), 1)
+  t.equal(errors.length, 1)
+  t.match(await metrics.text(), /^shutterfleet_worker_canary_connections_total\{service="worker"\} 1$/m)
+})
+
+const shot = {
+  bytes: Buffer.from(''),
+  sha256: '',
+  width: 1,
+  height: 1,
+  mimeType: '',
+  targetStatus: undefined,
+  finalUrl: undefined,
+}
+const completed: Outcome = { outcome: 'completed', shot: { ...shot, warnings: [] }, timings: {} }
+const failed: Outcome = { outcome: 'failed', code: 'RENDER_ERROR', message: 'x', detail: 'no browser', timings: {} }
+
+t.test('is content with a picture and silence', async (t) => {
+  let order: { online: boolean } | undefined
+  await warmUp({ capture: async (of) => ((order = of), completed) }, { port: 1, connections: () => 3 }, 'shell')
+  t.equal(order?.online, false)
+})
+
+t.test('warm-up: refuses a host whose page reaches the canary', async (t) => {
+  let connections = 0
+  const leaking = { capture: async () => ((connections += 1), completed) }
+  await t.rejects(warmUp(leaking, { port: 1, connections: () => connections }, 'shell'), {
+    code: 'SERVICE_UNAVAILABLE',
+    message: /around/,
+  })
+})
+
+t.test('refuses a host that brings no picture', async (t) => {
+  await t.rejects(warmUp({ capture: async () => failed }, { port: 1, connections: () => 0 }, 'shell'), {
+    message: /no browser/,
+  })
+})

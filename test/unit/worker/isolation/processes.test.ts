@@ -1,0 +1,53 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import t from 'tap'
+import { eventually } from '#test/helpers/eventually.ts'
+import { childrenOf, killGroup, anonymousBytesOf, watchMemory } from '#worker/isolation/processes.ts'
+
+t.test('finds children, and ends a group with everything in it', async (t) => {
+  const child = spawn('sh', ['-c', 'sleep 60 & wait'], { detached: true, stdio: 'ignore' })
+  await once(child, 'spawn')
+  t.ok(childrenOf(process.pid).includes(child.pid ?? 0))
+  killGroup(child.pid ?? 0)
+  t.strictSame(await once(child, 'exit'), [null, 'SIGKILL'])
+})
+
+t.test('a group that is gone counts as ended, and no number ends more than a group', async (t) => {
+  killGroup(2 ** 22 - 1)
+  t.strictSame(childrenOf(2 ** 22 - 1), [])
+  for (const dangerous of [-1, 0, 1, Number.NaN]) t.throws(() => killGroup(dangerous))
+})
+
+const held = 200 * 2 ** 20
+/** A shell whose grandchild, started by a thread other than the first of its parent, holds memory. */
+const holder = `
+  const { Worker } = require('node:worker_threads')
+  const hold = 'globalThis.held = Buffer.alloc(${held}, 1); setInterval(() => {}, 1e6)'
+  new Worker('require("node:child_process").spawn(process.execPath, ["-e", ' + JSON.stringify(hold) + '])', { eval: true })
+  setInterval(() => {}, 1e6)`
+
+const startHolder = () => {
+  const child = spawn('sh', ['-c', '"$@"; exit', 'sh', process.execPath, '-e', holder], {
+    detached: true,
+    stdio: 'ignore',
+  })
+  t.teardown(() => process.kill(-(child.pid ?? 0), 'SIGKILL'))
+  return child.pid ?? 0
+}
+
+t.test('anonymousBytesOf: counts what all descendants hold, and nothing of who is gone', async (t) => {
+  const root = startHolder()
+  await eventually(() => anonymousBytesOf(root) > held, { what: 'the memory of a grandchild is counted' })
+  t.equal(anonymousBytesOf(2 ** 30), 0)
+})
+
+t.test('watchMemory: calls once beyond the bound, and never below it or when disposed', async (t) => {
+  const root = startHolder()
+  const calls: string[] = []
+  using _high = watchMemory(root, held * 10, () => calls.push('high'))
+  const disposed = watchMemory(root, held, () => calls.push('disposed'))
+  disposed[Symbol.dispose]()
+  using _low = watchMemory(root, held, () => calls.push('low'))
+  await eventually(() => calls.length > 0, { what: 'the bound is noticed' })
+  t.strictSame(calls, ['low'])
+})

@@ -1,0 +1,24 @@
+import t from 'tap'
+import { healthOf } from '#worker/lifecycle/health.ts'
+
+const of = (over: { state?: 'ready' | 'drained'; connected?: boolean; coldForMs?: number; held?: string }) =>
+  healthOf({
+    queue: { isConnected: () => over.connected ?? true },
+    lifecycle: {
+      state: () => over.state ?? 'ready',
+      holds: () => new Map(over.held === undefined ? [] : [['egress', over.held]]),
+    },
+    slots: [{ isWarm: () => (over.coldForMs ?? 0) === 0, coldForMs: () => over.coldForMs ?? 0 }],
+  })
+
+t.test('is ready while it may take captures', async (t) => {
+  t.match(of({}), { live: true, ready: true })
+  t.match(of({ state: 'drained' }), { live: true, ready: false })
+  t.match(of({ connected: false }), { live: true, ready: false })
+  t.match(of({ held: 'away' }), { live: true, ready: false, detail: { egress: 'away' } })
+})
+
+t.test('is alive until no browser has come up for three minutes', async (t) => {
+  t.match(of({ coldForMs: 170_000 }), { live: true, ready: false })
+  t.match(of({ coldForMs: 190_000 }), { live: false, ready: false })
+})

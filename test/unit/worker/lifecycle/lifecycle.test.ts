@@ -1,0 +1,142 @@
+import { mock } from 'node:test'
+import t from 'tap'
+import { startLifecycle } from '#worker/lifecycle/lifecycle.ts'
+import { reportedHolds } from '#worker/lifecycle/pull-gate.ts'
+
+const never = new AbortController().signal
+
+const begin = () => {
+  const stop = new AbortController()
+  let changes = 0
+  const lifecycle = startLifecycle(stop.signal, () => {
+    changes += 1
+  })
+  return { lifecycle, stop, changes: () => changes }
+}
+
+t.test('starts cold, is ready once warm', async (t) => {
+  const { lifecycle, changes } = begin()
+  t.equal(lifecycle.state(), 'starting')
+  lifecycle.warm()
+  await lifecycle.warmed
+  t.equal(lifecycle.state(), 'ready')
+  lifecycle.warm()
+  t.equal(changes(), 1)
+})
+
+t.test('drains: stops pulling, finishes what runs, then says so', async (t) => {
+  using lifecycle = begin().lifecycle
+  lifecycle.warm()
+  const serving = lifecycle.serve('one')
+  const pulling = lifecycle.pulling()
+  lifecycle.drain()
+  t.ok(pulling.aborted)
+  t.equal(lifecycle.state(), 'draining')
+  t.strictSame(lifecycle.captures(), ['one'])
+  serving[Symbol.dispose]()
+  t.equal(lifecycle.state(), 'drained')
+})
+
+t.test('captures that come and go are told apart from changes of its state', async (t) => {
+  const told: string[] = []
+  using lifecycle = startLifecycle(
+    never,
+    () => told.push('state'),
+    () => told.push('captures'),
+  )
+  lifecycle.warm()
+  lifecycle.serve('one')[Symbol.dispose]()
+  const serving = lifecycle.serve('two')
+  lifecycle.drain()
+  serving[Symbol.dispose]()
+  t.strictSame(told, ['state', 'captures', 'captures', 'captures', 'state', 'state'], 'the last: it is drained')
+})
+
+t.test('takes work again when it is told to', async (t) => {
+  using lifecycle = begin().lifecycle
+  lifecycle.warm()
+  lifecycle.drain()
+  let isAllowed = false
+  const allowed = lifecycle.mayPull(never).then(() => (isAllowed = true))
+  await Promise.resolve()
+  t.notOk(isAllowed)
+  lifecycle.undrain()
+  await allowed
+  t.equal(lifecycle.state(), 'ready')
+  t.notOk(lifecycle.pulling().aborted)
+})
+
+t.test('takes work again by itself a minute after it was drained, and not while it is told to drain', async (t) => {
+  mock.timers.enable({ apis: ['setTimeout'] })
+  t.teardown(() => mock.timers.reset())
+  using lifecycle = begin().lifecycle
+  lifecycle.warm()
+  lifecycle.drain()
+  mock.timers.tick(59_000)
+  lifecycle.drain()
+  mock.timers.tick(59_000)
+  t.equal(lifecycle.state(), 'drained')
+  mock.timers.tick(1000)
+  t.equal(lifecycle.state(), 'ready')
+})
+
+t.test('a stop drains for good', async (t) => {
+  const { lifecycle, stop } = begin()
+  lifecycle.warm()
+  stop.abort()
+  lifecycle.undrain()
+  t.equal(lifecycle.state(), 'drained')
+  t.ok(lifecycle.pulling().aborted)
+  await lifecycle.mayPull(stop.signal)
+})
+
+t.test('hold: pulling ends, and is allowed again once every cause is released and nobody drains', async (t) => {
+  using lifecycle = begin().lifecycle
+  lifecycle.warm()
+  const pulling = lifecycle.pulling()
+  lifecycle.hold('egress', 'away')
+  lifecycle.hold('browser', 'broken')
+  lifecycle.drain()
+  t.ok(pulling.aborted)
+  t.same(
+    [...lifecycle.holds()],
+    [
+      ['egress', 'away'],
+      ['browser', 'broken'],
+    ],
+  )
+  let isAllowed = false
+  const allowed = lifecycle.mayPull(never).then(() => (isAllowed = true))
+  for (const release of [() => lifecycle.release('egress'), lifecycle.undrain]) {
+    release()
+    await new Promise((resume) => setImmediate(resume))
+    t.notOk(isAllowed)
+    t.ok(lifecycle.pulling().aborted)
+  }
+  lifecycle.release('browser')
+  await allowed
+  t.notOk(lifecycle.pulling().aborted)
+  t.equal(lifecycle.state(), 'ready', 'its controller counts on it meanwhile')
+})
+
+t.test('hold: a worker that is told to stop waits for no release', async () => {
+  const { lifecycle, stop } = begin()
+  lifecycle.hold('egress', 'away')
+  const waiting = lifecycle.mayPull(stop.signal)
+  stop.abort()
+  await waiting
+})
+
+t.test('hold: is reported when it begins, when its reason changes and when it ends, each once', async (t) => {
+  using lifecycle = begin().lifecycle
+  const told: string[] = []
+  const holds = reportedHolds(lifecycle, {
+    held: (cause, reason) => void told.push(`${cause}: ${reason}`),
+    released: (cause) => void told.push(`${cause} released`),
+  })
+  holds.release('egress')
+  for (const reason of ['away', 'away', 'full']) holds.hold('egress', reason)
+  holds.release('egress')
+  holds.release('egress')
+  t.same(told, ['egress: away', 'egress: full', 'egress released'])
+})
