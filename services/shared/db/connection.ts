@@ -98,7 +98,7 @@ const boundTransaction = (options: DatabaseOptions): string => {
 }
 
 /** What the entities are compared with leaves out the tables that none describes. */
-const otherTables = new RegExp(`^(?!(\\w+\\.)?(${entities.map(({ meta }) => meta.tableName).join('|')})$)`)
+const otherTables = /^(?!(?:public\.)?(?:account|account_meter|api_key|audit_entry|maintenance|plan)$)/
 
 const createOrm = (options: DatabaseOptions): MikroORM => {
   const bounds = boundsOf(options)
