@@ -82,7 +82,7 @@ export const parameterNotes: Readonly<Record<ParameterName, ParameterNote>> = {
     3600,
   ),
   webhook_url: say(
-    'Public https address that is told of the end. The operation then answers at once.',
+    'Public https address that is notified on completion. The request then returns immediately.',
     'https://hooks.example.com/screenshots',
   ),
   response_type: say('`image` answers with the image, `json` with the record.', 'json'),

@@ -39,7 +39,7 @@ export const catalog = {
   PAYLOAD_TOO_LARGE: request(413, 'The request is larger than the service accepts.'),
   URI_TOO_LONG: request(414, 'The request line and headers are too large; send the parameters as the body of a POST.'),
   VALIDATION_ERROR: request(422, 'One or more parameters are invalid.'),
-  IDEMPOTENCY_MISMATCH: request(422, 'The Idempotency-Key belongs to an earlier request that was another.'),
+  IDEMPOTENCY_MISMATCH: request(422, 'The Idempotency-Key was already used for a different request.'),
   RATE_LIMIT_EXCEEDED: request(429, 'Too many requests in this minute.'),
   QUEUE_FULL: request(429, 'Too many captures of this account are waiting.'),
   SERVER_ERROR: { status: 500, disposition: 'retry', blame: 'us', exitCode: 1, publicMessage: 'Internal error.' },

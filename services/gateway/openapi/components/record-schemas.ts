@@ -182,7 +182,7 @@ export const recordSchemas: Fields = {
       url: orNull(text('Source address; null where the source is HTML or Markdown.')),
       created_at: moment('When it was accepted.'),
     },
-    { webhook_url: address('The address that is told of the end, as it was given.') },
+    { webhook_url: address('The address that is notified on completion, as it was given.') },
     'A capture that goes on, found under `Location`.',
   ),
 }

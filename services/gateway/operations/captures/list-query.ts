@@ -89,7 +89,7 @@ export const checkList: CheckInput<Given> = (given, faults) => {
   checkRange(given, faults)
   if (given.cursor === undefined) return checkPage(given, faults)
   if (given.page !== undefined) faults.report('cursor', 'must not be given together with page')
-  if (readCursor(given.cursor) === undefined) faults.report('cursor', 'is not one that a list has given')
+  if (readCursor(given.cursor) === undefined) faults.report('cursor', 'is not a valid cursor')
 }
 
 /** What a list was asked for, by parameters that `checkList` has found right. */

@@ -57,11 +57,11 @@ t.test('pages are numbered within the first 10,000 captures; the cursor goes fur
 })
 
 // Contract: List parameters
-t.test('a cursor stands alone, and is one that a list has given', async (t) => {
+t.test('list query: a cursor stands alone, and is valid', async (t) => {
   const text = writeCursor(cursor)
   t.same(faultsOf(`cursor=${text}&page=1`), { cursor: ['must not be given together with page'] })
-  t.same(faultsOf(`cursor=${text.slice(1)}`), { cursor: ['is not one that a list has given'] })
-  t.same(faultsOf('cursor='), { cursor: ['is not one that a list has given'] })
+  t.same(faultsOf(`cursor=${text.slice(1)}`), { cursor: ['is not a valid cursor'] })
+  t.same(faultsOf('cursor='), { cursor: ['is not a valid cursor'] })
 })
 
 // Contract: List parameters
