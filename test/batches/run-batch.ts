@@ -27,16 +27,15 @@ registerHooks({
 })
 
 /**
- * Runs test files in this process, one after the other: what a file imports as the `t` of tap is a subtest of its own, whose
+ * Runs test files, each given by its path with what imports it, in this process, one after the other: what a file imports as the `t` of tap is a subtest of its own, whose
  * teardown comes before the next file. For files that leave nothing behind in the process.
  */
-export const runBatch = async (paths: readonly string[]): Promise<void> => {
+export const runBatch = async (files: Readonly<Record<string, () => Promise<unknown>>>): Promise<void> => {
   t.setTimeout(batchMs)
-  for (const path of paths) {
-    const { href } = pathToFileURL(resolve(path))
+  for (const [path, load] of Object.entries(files)) {
     await t.test(path, { timeout: fileMs }, async (test) => {
-      tests.set(href, test)
-      await import(href)
+      tests.set(pathToFileURL(resolve(path)).href, test)
+      await load()
     })
   }
 }

@@ -1,7 +1,8 @@
 // Prints the arguments of scripts/run-tests.sh for tap, a line each: folders whose files may share a process (ADR 47) become
 // files that run them in batches, written into the folder that is the first argument.
 import { globSync, statSync, writeFileSync } from 'node:fs'
-import { join, normalize } from 'node:path'
+import { join, normalize, resolve } from 'node:path'
+import { pathToFileURL } from 'node:url'
 
 /** In how many processes the tests of a folder run. */
 const batches: Readonly<Record<string, number>> = { 'test/tidy': 1, 'test/unit': 4 }
@@ -27,7 +28,8 @@ const inBatches = (operand: string): string[] => {
   return deal(paths, batches[name] ?? 1).map((batch, index) => {
     const file = join(target, `${folder.replaceAll('/', '-')}-${index + 1}.ts`)
     const { href } = new URL('run-batch.ts', import.meta.url)
-    writeFileSync(file, `import { runBatch } from '${href}'\nawait runBatch(${JSON.stringify(batch)})\n`)
+    const loads = batch.map((path) => `  '${path}': () => import('${pathToFileURL(resolve(path)).href}'),\n`)
+    writeFileSync(file, `import { runBatch } from '${href}'\nawait runBatch({\n${loads.join('')}})\n`)
     return file
   })
 }
