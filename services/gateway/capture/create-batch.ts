@@ -3,10 +3,9 @@ import { parseBatch, type ParsedBatch } from '#shared/capture/parse-batch.ts'
 import type { Caller, NewCapture } from '#shared/db/accept-capture.ts'
 import type { FoundBatch } from '#shared/db/find-batch.ts'
 import { newId } from '#shared/db/new-id.ts'
-import { AppError } from '#shared/errors/app-error.ts'
 import type { Context } from '#gateway/context.ts'
 import type { Exchange } from '#gateway/http/exchange.ts'
-import { withFacts, RequestError, validationError } from '#gateway/http/errors.ts'
+import { orNotFound, RequestError, validationError, withFacts } from '#gateway/http/errors.ts'
 import { acceptedOutcome, publish } from './create-capture.ts'
 import { prepareMember } from './prepare-capture.ts'
 import { captureRules, type ReadRequest, readRequest } from './read-request.ts'
@@ -67,8 +66,7 @@ export type CreatedBatch = { readonly batch: FoundBatch; readonly caller: Caller
 const findAccepted = (context: Context, id: string, caller: Caller): Promise<CreatedBatch> =>
   withFacts({ caller, isReplay: true }, async () => {
     context.events.accepted({ lane, admitted: false, as: 'replay' })
-    const batch = await context.captures.findBatch({ id, accountId: caller.accountId })
-    if (!batch) throw new AppError('NOT_FOUND')
+    const batch = orNotFound(await context.captures.findBatch({ id, accountId: caller.accountId }))
     return { batch, caller, isReplay: true }
   })
 
