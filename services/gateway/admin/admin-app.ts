@@ -59,7 +59,7 @@ const serve = async (
 }
 
 /** Makes the interface of the administration, for those whom `findActor` knows. Nothing listens yet. */
-export const createAdminApp = (deps: Dependencies): FastifyInstance => {
+const createAdminApp = (deps: Dependencies): FastifyInstance => {
   const app = Fastify({
     logger: false,
     exposeHeadRoutes: false,

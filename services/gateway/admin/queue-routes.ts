@@ -73,7 +73,7 @@ const acceptAgain = async (deps: Deps, accountId: string, failed: FailedCapture)
  * Accepts failed captures of an account again, each as a new one with the options of its record: charged, and refused as
  * any other, but for the minute limit. None is accepted twice within 24 hours.
  */
-export const requeueFailed = async (deps: Deps, filter: FailedFilter): Promise<Requeued> => {
+const requeueFailed = async (deps: Deps, filter: FailedFilter): Promise<Requeued> => {
   let requeued = 0
   const leftOut: Partial<Record<Reason, number>> = {}
   for (const failed of await findFailed(deps.database, filter)) {

@@ -53,7 +53,7 @@ const contentTypeOf = ({ rawHeaders }: IncomingMessage): string | undefined => {
 const discardFactor = 8
 
 /** Reads a body of at most `bytesMax`. Throws `PAYLOAD_TOO_LARGE` beyond it, `BAD_REQUEST` where the body breaks off. */
-export const readBody = (request: IncomingMessage, bytesMax: number): Promise<Buffer> =>
+const readBody = (request: IncomingMessage, bytesMax: number): Promise<Buffer> =>
   new Promise((resolve, reject) => {
     const chunks: Buffer[] = []
     let bytes = 0

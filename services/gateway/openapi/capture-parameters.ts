@@ -12,7 +12,7 @@ const margin = (side: string) =>
   say(`Margin of a PDF's pages, ${side}: a number with a unit, at most half the page.`, '20mm')
 
 /** Every capture parameter explained to its callers. Bounds and defaults stand in the schema that validates. */
-export const parameterNotes: Readonly<Record<ParameterName, ParameterNote>> = {
+const parameterNotes: Readonly<Record<ParameterName, ParameterNote>> = {
   url: say('Page to capture: an http or https address that is public.', 'https://example.com/'),
   html: say(
     'Raw HTML to capture. It is rendered at an origin of its own and may load public sub-resources.',

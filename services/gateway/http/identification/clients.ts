@@ -34,7 +34,7 @@ const clientAt = (address: Address): Client => {
 const unknown: Client = { network: 'unknown', site: 'unknown' }
 
 /** Whether a connection comes from a proxy whose `X-Forwarded-For` is used. */
-export const isTrusted = (peer: string | undefined, trusted: readonly Cidr[]): boolean => {
+const isTrusted = (peer: string | undefined, trusted: readonly Cidr[]): boolean => {
   const address = parseHop(peer ?? '')
   return address !== undefined && inAny(trusted, address)
 }

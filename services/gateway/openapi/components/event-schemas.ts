@@ -44,7 +44,7 @@ const quota = closed({
 const test = closed({ id: id('Id of the delivery.'), webhook_id: id('The webhook that is tested.') })
 
 /** The name of the component that holds an event's body. */
-export const eventSchemaNames = {
+const eventSchemaNames = {
   'screenshot.completed': 'ScreenshotCompletedEvent',
   'screenshot.failed': 'ScreenshotFailedEvent',
   'batch.completed': 'BatchCompletedEvent',

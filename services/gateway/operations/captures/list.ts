@@ -60,7 +60,7 @@ export type ListQuery = {
 }
 
 /** Whether the first capture of a page is near enough to be reached by counting. */
-export const isReachable = (page: number, size: number): boolean => (page - 1) * size < countedMax
+const isReachable = (page: number, size: number): boolean => (page - 1) * size < countedMax
 
 const moment = (text: string | undefined, side: 'first' | 'last') =>
   text === undefined ? undefined : readMoment(text, side)
