@@ -2,9 +2,8 @@ import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest }
 import { AppError, toAppError } from '#shared/errors/app-error.ts'
 import { traceIdOf } from '#shared/telemetry/trace.ts'
 import type { Context } from './context.ts'
-import { type Answer, errorAnswer, sendAnswer, thrownAnswer } from './http/answer.ts'
+import { type Answer, errorAnswer, preflightHeaders, sendAnswer, thrownAnswer } from './http/answer.ts'
 import { createClientErrors } from './http/client-error.ts'
-import { preflightHeaders } from './http/cors.ts'
 import { decodableTarget } from './http/decodable-target.ts'
 import { entrances, routeProbes, showEntrance } from './http/entrance.ts'
 import { type Exchange, readExchange } from './http/exchange.ts'
@@ -12,9 +11,8 @@ import { admitKey } from './http/identification/key-guesses.ts'
 import { endRequestSpan, startRequestSpan } from './http/request-span.ts'
 import { scriptPath } from './openapi/reference.ts'
 import type { Operation } from './operations/operation.ts'
-import { methodsAt, prefixes, unserved } from './operations/paths.ts'
+import { methodsAt, prefixes, routes, unserved } from './operations/routes.ts'
 import { showScript } from './operations/reference/reference.ts'
-import { routes } from './operations/routes.ts'
 
 /** Heads up to this size are read, so that one beyond the contract's bound is refused in turn, after the key. */
 const readableHeadBytes = 256 * 1024

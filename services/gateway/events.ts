@@ -7,7 +7,7 @@ import type { QueueNotice } from '#shared/queue/connection.ts'
 import type { Logger } from '#shared/telemetry/logger.ts'
 import type { Metrics } from '#shared/telemetry/metrics.ts'
 import { proxyAdvice } from './http/identification/clients.ts'
-import type { StreamEnd } from './live/stream-until-end.ts'
+import type { StreamEnd } from './live/event-stream.ts'
 
 /** A request that was answered. Neither its address nor its parameters are kept. */
 export type Answered = {

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { signLink } from '#gateway/links/link.ts'
+import { signLink } from '#gateway/links/links.ts'
 import { createAccount, setDisabled } from '#shared/db/accounts.ts'
 import { defaultPlans } from '#local/default-plans.ts'
 import { createKey } from '#shared/db/keys.ts'

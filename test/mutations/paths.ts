@@ -4,7 +4,7 @@ import type { Mutation } from './mutation.ts'
 export const paths: readonly Mutation[] = [
   {
     point: 'Path prefix',
-    file: 'services/gateway/operations/paths.ts',
+    file: 'services/gateway/operations/routes.ts',
     find: "export const prefixes = ['/v1', '/api/v1'] as const",
     replace: "export const prefixes = ['/v1', '/api'] as const",
   },
@@ -58,7 +58,7 @@ export const paths: readonly Mutation[] = [
   },
   {
     point: 'Image response',
-    file: 'services/gateway/capture/image-headers.ts',
+    file: 'services/gateway/capture/read-image.ts',
     find: `"default-src 'none'; sandbox"`,
     replace: `"default-src 'none'"`,
   },
@@ -88,19 +88,19 @@ export const paths: readonly Mutation[] = [
   },
   {
     point: '400',
-    file: 'services/gateway/http/body.ts',
+    file: 'services/gateway/http/input.ts',
     find: "contentType?.split(';')[0]?.trim().toLowerCase() === 'application/json'",
     replace: "contentType?.toLowerCase().includes('application/json') === true",
   },
   {
     point: '404 route',
-    file: 'services/gateway/operations/paths.ts',
+    file: 'services/gateway/operations/routes.ts',
     find: 'fitting.filter((route) => exactness(route.path) === exact).map',
     replace: 'fitting.map',
   },
   {
     point: '413',
-    file: 'services/gateway/http/body.ts',
+    file: 'services/gateway/http/exchange.ts',
     find: 'if (bytes <= bytesMax) chunks.push(chunk)',
     replace: 'if (bytes < bytesMax) chunks.push(chunk)',
   },
@@ -160,7 +160,7 @@ export const paths: readonly Mutation[] = [
   },
   {
     point: 'Absolute addresses',
-    file: 'services/gateway/http/identification/client-address.ts',
+    file: 'services/gateway/http/identification/clients.ts',
     find: 'while (client && hops.length > 0 && inAny(trusted, client)) {',
     replace: 'while (client && hops.length > 0) {',
   },

@@ -57,7 +57,7 @@ const lists: readonly Mutation[] = [
   },
   {
     point: 'List shape',
-    file: `${gateway}/operations/captures/page-body.ts`,
+    file: `${gateway}/operations/captures/list.ts`,
     find: 'from: skipped + 1,',
     replace: 'from: skipped,',
   },
@@ -72,13 +72,13 @@ const links: readonly Mutation[] = [
   },
   {
     point: 'Signed URL form',
-    file: `${gateway}/links/link.ts`,
+    file: `${gateway}/links/links.ts`,
     find: "image\\n${of.expires ?? ''}\\n",
     replace: 'image\\n',
   },
   {
     point: 'Signed URL form',
-    file: `${gateway}/links/link.ts`,
+    file: `${gateway}/links/links.ts`,
     find: 'keys.find((each) => each.id === kid)',
     replace: 'keys.slice(0, 1).find((each) => each.id === kid)',
   },
@@ -111,7 +111,7 @@ const accounts: readonly Mutation[] = [
   },
   {
     point: 'Usage',
-    file: `${gateway}/operations/account/usage.ts`,
+    file: `${gateway}/operations/account/account.ts`,
     find: 'Math.floor(',
     replace: 'Math.round(',
   },

@@ -58,7 +58,7 @@ export const webhooks: readonly Mutation[] = [
   },
   {
     point: 'User-level envelopes',
-    file: 'services/gateway/operations/webhooks/rotate-secret.ts',
+    file: 'services/gateway/operations/webhooks/webhooks.ts',
     find: '{ data: { ...rotated.webhook, secret: rotated.secret } }',
     replace: '{ data: rotated.webhook }',
   },
@@ -154,7 +154,7 @@ export const webhooks: readonly Mutation[] = [
   },
   {
     point: 'Queue by account',
-    file: 'services/gateway/admin/requeue-failed.ts',
+    file: 'services/gateway/admin/queue-routes.ts',
     find: 'isMasked(url) || isMasked(proxy)',
     replace: 'isMasked(proxy)',
   },
@@ -172,7 +172,7 @@ export const webhooks: readonly Mutation[] = [
   },
   {
     point: 'Queue by account',
-    file: 'services/gateway/admin/requeue-failed.ts',
+    file: 'services/gateway/admin/queue-routes.ts',
     find: ', ...(webhookUrl !== null && { webhook_url: webhookUrl })',
     replace: '',
   },

@@ -3,12 +3,14 @@ import type { Actor } from '#shared/db/audit.ts'
 import { AppError, toAppError } from '#shared/errors/app-error.ts'
 import type { Clients } from '#gateway/http/identification/clients.ts'
 import { type Answer, errorAnswer } from '#gateway/http/answer.ts'
-import { readJson } from '#gateway/http/body.ts'
+import { readJson } from '#gateway/http/input.ts'
 import { type Exchange, readExchange } from '#gateway/http/exchange.ts'
 import type { Events } from '#gateway/events.ts'
+import type { Config } from '#gateway/config.ts'
+import type { Gateway } from '#gateway/context.ts'
 import { accountRoutes } from './account-routes.ts'
-import type { Admin, AdminRoute } from './admin-route.ts'
-import type { FindActor } from './admin-tokens.ts'
+import type { Accepting, Admin, AdminRoute } from './admin-route.ts'
+import { adminActors, createTokenCheck, type FindActor } from './admin-tokens.ts'
 import { keyRoutes } from './key-routes.ts'
 import { queueRoutes } from './queue-routes.ts'
 import { serviceRoutes } from './service-routes.ts'
@@ -57,7 +59,7 @@ const serve = async (
 }
 
 /** Makes the interface of the administration, for those whom `findActor` knows. Nothing listens yet. */
-export const createAdminApp = (deps: Dependencies): FastifyInstance => {
+const createAdminApp = (deps: Dependencies): FastifyInstance => {
   const app = Fastify({
     logger: false,
     exposeHeadRoutes: false,
@@ -87,4 +89,20 @@ export const createAdminApp = (deps: Dependencies): FastifyInstance => {
   app.setNotFoundHandler((request, reply) => refuse(request, reply, new AppError('NOT_FOUND')))
   app.setErrorHandler((error, request, reply) => refuse(request, reply, toAppError(error)))
   return app
+}
+
+/** The administration; nothing listens yet. Disposing it closes its connections. */
+export type OpenAdmin = AsyncDisposable & { readonly app: FastifyInstance }
+
+/** Opens the administration; undefined where no token is configured. */
+export const openAdmin = (
+  gateway: Pick<Gateway, 'database' | 'events' | 'clients'> & Omit<Accepting, 'windowCaptures'>,
+  config: Pick<Config, 'adminToken' | 'adminTokens' | 'keyPepper' | 'windowCaptures'>,
+): OpenAdmin | undefined => {
+  const { keyPepper, windowCaptures } = config
+  const actors = adminActors(config.adminToken, config.adminTokens)
+  if (actors.size === 0) return undefined
+  const findActor = createTokenCheck(actors, () => performance.now())
+  const app = createAdminApp({ ...gateway, accepting: { ...gateway, windowCaptures }, keyPepper, findActor })
+  return { app, [Symbol.asyncDispose]: () => app.close() }
 }

@@ -1,7 +1,20 @@
 import type { Actor } from '#shared/db/audit.ts'
 import type { Database } from '#shared/db/connection.ts'
 import type { Answer } from '#gateway/http/answer.ts'
-import type { Accepting } from './requeue-failed.ts'
+import type { Context } from '#gateway/context.ts'
+
+/** What accepts captures in the name of an account. */
+export type Accepting = Pick<
+  Context,
+  | 'objects'
+  | 'sealingKeys'
+  | 'longestWaitSeconds'
+  | 'now'
+  | 'allowTargets'
+  | 'hasStealth'
+  | 'publisher'
+  | 'inMaintenance'
+> & { readonly windowCaptures: number }
 
 /** What the administration works with. */
 export type Admin = { readonly database: Database; readonly keyPepper: string; readonly accepting: Accepting }

@@ -7,11 +7,10 @@ import { captureUrls, toRecord } from '#shared/db/record.ts'
 import { AppError } from '#shared/errors/app-error.ts'
 import type { Context } from '#gateway/context.ts'
 import { type Answer, errorAnswer } from '#gateway/http/answer.ts'
-import { withFacts } from '#gateway/http/errors.ts'
+import { orNotFound, withFacts } from '#gateway/http/errors.ts'
 import type { Exchange } from '#gateway/http/exchange.ts'
 import { createCapture, type CreatedCapture } from './create-capture.ts'
-import { imageHeaders } from './image-headers.ts'
-import { imageGone, isImage, readImage, storedImage, type StoredImage } from './read-image.ts'
+import { imageGone, imageHeaders, isImage, readImage, storedImage, type StoredImage } from './read-image.ts'
 import type { CaptureRequest } from './read-request.ts'
 import { type Ended, waitForEnd } from './wait-for-end.ts'
 import type { HeadStart, Waiter } from './waiters.ts'
@@ -89,8 +88,7 @@ const awaitEnd = async (
   waiter: Waiter | undefined,
 ): Promise<Ended | 'full'> => {
   if (created.shared === 'hit' || created.isReplay) {
-    const capture = await context.captures.find(created)
-    if (!capture) throw new AppError('NOT_FOUND')
+    const capture = orNotFound(await context.captures.find(created))
     if (isTerminal(capture.status)) return { capture }
   }
   if (!waiter?.holdFor(created.accountId)) return 'full'

@@ -1,13 +1,12 @@
 import { setImmediate as pause } from 'node:timers/promises'
-import type { NewCapture } from '#gateway/db/accept-capture.ts'
+import { parseBatch, type ParsedBatch } from '#gateway/parameters/parse-batch.ts'
 import type { Caller } from '#shared/db/check-request.ts'
+import type { NewCapture } from '#gateway/db/accept-capture.ts'
 import type { FoundBatch } from '#gateway/db/find-batch.ts'
 import { newId } from '#gateway/db/new-id.ts'
-import { parseBatch, type ParsedBatch } from '#gateway/parameters/parse-batch.ts'
-import { AppError } from '#shared/errors/app-error.ts'
 import type { Context } from '#gateway/context.ts'
 import type { Exchange } from '#gateway/http/exchange.ts'
-import { withFacts, RequestError, validationError } from '#gateway/http/errors.ts'
+import { orNotFound, RequestError, validationError, withFacts } from '#gateway/http/errors.ts'
 import { acceptedOutcome, publish } from './create-capture.ts'
 import { prepareMember } from './prepare-capture.ts'
 import { captureRules, type ReadRequest, readRequest } from './read-request.ts'
@@ -68,8 +67,7 @@ export type CreatedBatch = { readonly batch: FoundBatch; readonly caller: Caller
 const findAccepted = (context: Context, id: string, caller: Caller): Promise<CreatedBatch> =>
   withFacts({ caller, isReplay: true }, async () => {
     context.events.accepted({ lane, admitted: false, as: 'replay' })
-    const batch = await context.captures.findBatch({ id, accountId: caller.accountId })
-    if (!batch) throw new AppError('NOT_FOUND')
+    const batch = orNotFound(await context.captures.findBatch({ id, accountId: caller.accountId }))
     return { batch, caller, isReplay: true }
   })
 

@@ -5,7 +5,7 @@ import type { Caller, Shared } from '#shared/db/check-request.ts'
 import type { FoundCapture } from '#shared/db/find-capture.ts'
 import { AppError } from '#shared/errors/app-error.ts'
 import type { Context } from '#gateway/context.ts'
-import { withFacts, refusalError, RequestError, validationError } from '#gateway/http/errors.ts'
+import { orNotFound, refusalError, RequestError, validationError, withFacts } from '#gateway/http/errors.ts'
 import { prepareCapture } from './prepare-capture.ts'
 import type { CaptureRequest } from './read-request.ts'
 
@@ -63,8 +63,7 @@ const findAccepted = async (
 ): Promise<CreatedCapture> => {
   const { caller } = asked
   return await withFacts({ caller, isReplay: true }, async () => {
-    const found = await context.captures.find({ id, accountId: caller.accountId })
-    if (!found) throw new AppError('NOT_FOUND')
+    const found = orNotFound(await context.captures.find({ id, accountId: caller.accountId }))
     return { ...found, ...asked, shared: undefined, isReplay: true }
   })
 }

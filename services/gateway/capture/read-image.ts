@@ -6,7 +6,7 @@ import { AppError } from '#shared/errors/app-error.ts'
 import { within } from '#shared/process/within.ts'
 import type { FoundObject, ObjectStore } from '#shared/storage/object-store.ts'
 import type { Events } from '#gateway/events.ts'
-import type { BufferedBytes } from './buffered-bytes.ts'
+import { mediaTypes } from '#shared/capture/options.ts'
 
 /** Largest image that is held in memory; larger ones are streamed. */
 export const bufferBytesMax = 8 * 1024 * 1024
@@ -109,3 +109,49 @@ export const imageGone = (deps: { readonly events: Pick<Events, 'imageMissing'> 
   deps.events.imageMissing(id)
   return new AppError('EXPIRED')
 }
+
+/** Counts the bytes of images that are held in memory, over all answers together. */
+export type BufferedBytes = {
+  /** Whether so many more may be held. */
+  readonly fits: (bytes: number) => boolean
+  /** Counts bytes as held until it is disposed of. */
+  readonly hold: (bytes: number) => Disposable
+  readonly count: () => number
+}
+
+/** Makes a count that should not go beyond `bytesMax`; it is asked before an image is read. */
+export const createBufferedBytes = (bytesMax: number): BufferedBytes => {
+  let held = 0
+  return {
+    fits: (bytes) => held + bytes <= bytesMax,
+    hold: (bytes) => {
+      held += bytes
+      return { [Symbol.dispose]: () => void (held -= bytes) }
+    },
+    count: () => held,
+  }
+}
+
+/** What of a completed capture describes its image. */
+export type ImageFacts = Pick<FoundCapture, 'id' | 'mimeType' | 'sha256' | 'targetStatus' | 'cached'>
+
+const extensionOf = (mimeType: string): string =>
+  Object.entries(mediaTypes).find(([, type]) => type === mimeType)?.[0] ?? 'bin'
+
+/** The strong validator of an image: its digest. */
+export const etagOf = ({ sha256 }: Pick<ImageFacts, 'sha256'>): string => `"${sha256}"`
+
+/** Headers of every answer that carries an image. The page decided what the image shows, so browsers may run nothing of it. */
+export const imageHeaders = (image: ImageFacts): Record<string, string> => ({
+  'content-type': image.mimeType ?? 'application/octet-stream',
+  'content-disposition': `inline; filename="${image.id}.${extensionOf(image.mimeType ?? '')}"`,
+  etag: etagOf(image),
+  'cache-control': 'private, no-cache',
+  'x-screenshot-id': image.id,
+  'x-cache': image.cached ? 'HIT' : 'MISS',
+  ...(image.targetStatus && { 'x-target-status': String(image.targetStatus) }),
+  'x-content-type-options': 'nosniff',
+  'content-security-policy': "default-src 'none'; sandbox",
+  'referrer-policy': 'no-referrer',
+  'cross-origin-resource-policy': 'cross-origin',
+})

@@ -1,17 +1,15 @@
 import { collectFaults } from '#shared/capture/faults.ts'
 import { fromQuery } from '#shared/capture/from-query.ts'
-import type { Idempotency } from '#gateway/db/accept-capture.ts'
+import { type CaptureRules, parseCapture, type ParsedCapture } from '#gateway/parameters/parse-capture.ts'
 import type { Caller } from '#shared/db/check-request.ts'
-import { type CaptureRules, type ParsedCapture, parseCapture } from '#gateway/parameters/parse-capture.ts'
+import type { Idempotency } from '#gateway/db/accept-capture.ts'
 import { AppError, type FieldFaults, toAppError } from '#shared/errors/app-error.ts'
 import type { Context } from '#gateway/context.ts'
-import { parseJson } from '#gateway/http/body.ts'
+import { gatherPlainQuery, parseJson } from '#gateway/http/input.ts'
 import { refusalError, RequestError, validationError } from '#gateway/http/errors.ts'
 import type { Exchange } from '#gateway/http/exchange.ts'
 import { idempotencyFaults, idempotencyOf } from '#gateway/http/idempotency.ts'
-import { authorize } from '#gateway/http/identification/authorize.ts'
-import { identify } from '#gateway/http/identification/identify.ts'
-import { gatherPlainQuery } from '#gateway/http/input.ts'
+import { authorize, identify } from '#gateway/http/identification/identify.ts'
 
 type Parsing<Parsed> = Parsed | { readonly ok: false; readonly faults: FieldFaults }
 

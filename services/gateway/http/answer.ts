@@ -3,8 +3,43 @@ import type { FastifyReply } from 'fastify'
 import type { Caller } from '#shared/db/check-request.ts'
 import { type AppError, errorToHttp } from '#shared/errors/app-error.ts'
 import type { ErrorCode } from '#shared/errors/catalog.ts'
-import { corsHeaders } from './cors.ts'
 import { toRequestError } from './errors.ts'
+
+const exposed = [
+  'X-RateLimit-Limit',
+  'X-RateLimit-Remaining',
+  'X-RateLimit-Reset',
+  'X-Usage-Limit',
+  'X-Usage-Remaining',
+  'X-Usage-Reset',
+  'X-Usage-Overage',
+  'X-Usage-Overage-Price',
+  'X-Screenshot-Id',
+  'X-Cache',
+  'X-Target-Status',
+  'X-Request-Id',
+  'Idempotent-Replayed',
+  'Retry-After',
+  'Location',
+  'ETag',
+  'Content-Disposition',
+  'Content-Range',
+]
+
+/** Headers of every answer, errors included: keys, not origins, decide who may call. */
+export const corsHeaders: Readonly<Record<string, string>> = {
+  'access-control-allow-origin': '*',
+  'access-control-expose-headers': exposed.join(', '),
+}
+
+/** Headers of the answer to a preflight, which browsers send without a key. */
+export const preflightHeaders = (methods: readonly string[]): Record<string, string> => ({
+  allow: methods.join(', '),
+  'access-control-allow-methods': methods.join(', '),
+  'access-control-allow-headers':
+    'Authorization, Content-Type, Idempotency-Key, If-None-Match, Last-Event-ID, Range, X-Request-Id, traceparent',
+  'access-control-max-age': '86400',
+})
 
 /** What a request is answered with. Objects are sent as JSON, Buffers and streams as they are. */
 export type Answer = {

@@ -2,8 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { type Server, type ServerResponse, STATUS_CODES } from 'node:http'
 import type { Socket } from 'node:net'
 import { AppError } from '#shared/errors/app-error.ts'
-import { errorAnswer } from './answer.ts'
-import { corsHeaders } from './cors.ts'
+import { corsHeaders, errorAnswer } from './answer.ts'
 
 const writeError = (code: 'URI_TOO_LONG' | 'BAD_REQUEST', socket: Socket) => {
   const requestId = randomUUID()

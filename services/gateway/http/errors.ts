@@ -36,6 +36,12 @@ export const withFacts = async <T>(facts: RequestFacts, work: () => Promise<T>):
   }
 }
 
+/** What was looked up for a caller. Throws `NOT_FOUND` alike for unknown and malformed ids and those of other accounts. */
+export const orNotFound = <T>(looked: T | undefined): T => {
+  if (looked === undefined) throw new AppError('NOT_FOUND')
+  return looked
+}
+
 /** The error for requests whose parameters have faults. */
 export const validationError = (details: FieldFaults): AppError => new AppError('VALIDATION_ERROR', { details })
 

@@ -3,8 +3,7 @@ import type { Context } from '#gateway/context.ts'
 import type { Answer } from '#gateway/http/answer.ts'
 import type { Exchange } from '#gateway/http/exchange.ts'
 import { identify } from '#gateway/http/identification/identify.ts'
-import { eventStream } from './event-stream.ts'
-import { type StreamBounds, type ChangeReporter, streamUntilEnd } from './stream-until-end.ts'
+import { type ChangeReporter, eventStream, type StreamBounds, streamUntilEnd } from './event-stream.ts'
 
 const retryAfterSeconds = 10
 /** Bounds of all streams. A key is checked every ten seconds, so that a look or two that take long still leave it under thirty. */

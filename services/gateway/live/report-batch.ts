@@ -2,8 +2,7 @@ import { isTerminal } from '#shared/capture/status.ts'
 import type { FoundBatch } from '#gateway/db/find-batch.ts'
 import type { FoundCapture } from '#shared/db/find-capture.ts'
 import { toBatchRecord } from '#gateway/capture/batch-record.ts'
-import { eventText, lastId } from './event-stream.ts'
-import type { ChangeReporter } from './stream-until-end.ts'
+import { type ChangeReporter, eventText, lastId } from './event-stream.ts'
 
 /** Most captures of a batch; a bit of the set stands for each. */
 const membersMax = 100

@@ -1,8 +1,7 @@
 import { isTerminal } from '#shared/capture/status.ts'
 import type { FoundCapture } from '#shared/db/find-capture.ts'
 import type { Progress } from '#gateway/db/find-progress.ts'
-import { eventText, lastId } from './event-stream.ts'
-import type { ChangeReporter } from './stream-until-end.ts'
+import { type ChangeReporter, eventText, lastId } from './event-stream.ts'
 
 type Dependencies = {
   readonly look: (id: string) => Promise<Progress | undefined>

@@ -107,8 +107,14 @@ const everyError: readonly ErrorSet[] = ['BadRequest', 'Unauthorized', 'HeadTooL
 /** As `everyError`, of operations whose other refusals are the usual ones. */
 export const usualErrors: readonly ErrorSet[] = [...everyError, 'TooManyRequests', 'InternalError']
 
+/** Errors of operations on what the account always has. */
+export const plainErrors: readonly ErrorSet[] = [...usualErrors, 'Forbidden', 'Invalid']
+
 /** Errors of operations that read something of the account's that may not be there. */
-export const readErrors: readonly ErrorSet[] = [...usualErrors, 'Forbidden', 'NotFound', 'Invalid']
+export const readErrors: readonly ErrorSet[] = [...plainErrors, 'NotFound']
+
+/** Errors of a POST to something of the account's that may not be there. */
+export const repeatableErrors: readonly ErrorSet[] = [...usualErrors, 'Forbidden', 'NotFound', 'InvalidOrRepeated']
 
 /** Errors of operations that accept captures. */
 export const acceptErrors: readonly ErrorSet[] = [

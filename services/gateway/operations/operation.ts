@@ -5,7 +5,7 @@ import type { Answer } from '#gateway/http/answer.ts'
 import { withFacts } from '#gateway/http/errors.ts'
 import { type Exchange, pathId } from '#gateway/http/exchange.ts'
 import { answerIdempotently } from '#gateway/http/idempotency.ts'
-import { authorize } from '#gateway/http/identification/authorize.ts'
+import { authorize } from '#gateway/http/identification/identify.ts'
 import { type CheckInput, createBodyReader, createQueryReader, nothing, readOptionalJson } from '#gateway/http/input.ts'
 import {
   bodySchema,

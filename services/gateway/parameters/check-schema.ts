@@ -1,4 +1,5 @@
-import { Ajv, type ErrorObject } from 'ajv'
+import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv'
+import type { TSchema } from 'typebox'
 import { type Bound, describeBound } from './describe-bound.ts'
 import type { Report } from '#shared/capture/faults.ts'
 import { captureParameters } from '#shared/capture/options.ts'
@@ -27,6 +28,27 @@ export const createSchemaCheck = (schema: object): ((input: object, report: Repo
   return (input, report) => {
     if (validate(input)) return
     for (const error of validate.errors ?? []) reportOne(error, report)
+  }
+}
+
+/** Counts characters as UTF-16 does: the largest message would take 46 ms, and takes 0.05. */
+// oxlint-disable-next-line typescript/no-deprecated -- ajv 8 has no other way, and its version is exact.
+const ajv = new Ajv({ strict: false, unicode: false, logger: false })
+
+/** What is wrong with a value: the place as a JSON pointer, and in words. */
+export type Problem = { readonly pointer: string; readonly message: string }
+
+/**
+ * Makes the check of what programs send each other: the first problem, undefined of a value that follows the schema. It is
+ * compiled for its first value, since few processes read all kinds.
+ */
+export const createValidator = (schema: TSchema): ((value: unknown) => Problem | undefined) => {
+  let validate: ValidateFunction | undefined
+  return (value) => {
+    validate ??= ajv.compile(schema)
+    if (validate(value)) return undefined
+    const [first] = validate.errors ?? []
+    return { pointer: first?.instancePath ?? '', message: first?.message ?? 'is invalid' }
   }
 }
 

@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox'
-import { Compile } from 'typebox/compile'
+import { createSchemaCheck } from '#gateway/parameters/check-schema.ts'
 import { featureNames } from '#shared/capture/features.ts'
 import { AppError } from '#shared/errors/app-error.ts'
 
@@ -51,7 +51,7 @@ const requiredFields: readonly string[] = planEntry.required
 /** One plan as a plans file has it. Null: the plan has no such limit, or offers no overage. */
 export type PlanEntry = Static<typeof planEntry>
 
-const entry = Compile(planEntry)
+const checkEntry = createSchemaCheck(planEntry)
 
 /** Fields that are missing, unknown or wrong, each once. */
 const entryFaults = (plan: unknown): string[] => {
@@ -59,12 +59,13 @@ const entryFaults = (plan: unknown): string[] => {
   const missing = requiredFields.filter((name) => !Object.hasOwn(plan, name))
   const given = Object.keys(plan)
   const unknown = given.filter((name) => !Object.hasOwn(fields, name))
-  const wrong = [...entry.Errors(plan)].flatMap(({ instancePath }) => instancePath.split('/')[1] ?? [])
+  const wrong = new Set<string>()
+  checkEntry(plan, (field) => wrong.add(field.split('.')[0] ?? field))
   return [
     ...missing.map((name) => `${name} is required: ${planFields[name]}`),
     ...unknown.map((name) => `${name} is not a field of a plan`),
     ...given
-      .filter((name) => wrong.includes(name) && Object.hasOwn(fields, name))
+      .filter((name) => wrong.has(name) && Object.hasOwn(fields, name))
       .map((name) => `${name} must be ${planFields[name]}`),
   ]
 }

@@ -1,5 +1,5 @@
 import { Type, type Static, type TSchema } from 'typebox'
-import { Compile } from 'typebox/compile'
+import { createValidator } from '#gateway/parameters/check-schema.ts'
 import type { CaptureOptions } from '#shared/capture/options.ts'
 import { captureErrorCodes } from '#shared/errors/catalog.ts'
 import { AppError } from '#shared/errors/app-error.ts'
@@ -186,14 +186,15 @@ export type Codec<T> = {
 }
 
 const codec = <S extends TSchema>(name: string, schema: S): Codec<Static<S>> => {
-  const check = Compile(schema)
-  const explain = (value: unknown) => {
-    const [first] = check.Errors(value)
-    return `${name} message: ${first?.instancePath ?? ''} ${first?.message ?? 'is invalid'}`
+  const check = createValidator(schema)
+  const problemOf = (value: unknown) => {
+    const problem = check(value)
+    return problem && `${name} message: ${problem.pointer} ${problem.message}`
   }
   return {
     encode: (message) => {
-      if (!check.Check(message)) throw new TypeError(explain(message))
+      const problem = problemOf(message)
+      if (problem !== undefined) throw new TypeError(problem)
       return Buffer.from(JSON.stringify(message))
     },
     decode: (bytes) => {
@@ -203,8 +204,9 @@ const codec = <S extends TSchema>(name: string, schema: S): Codec<Static<S>> => 
       } catch (cause) {
         throw new AppError('JOB_FAILED', { message: `${name} message: is not JSON`, cause })
       }
-      if (!check.Check(value)) throw new AppError('JOB_FAILED', { message: explain(value) })
-      return value
+      const problem = problemOf(value)
+      if (problem !== undefined) throw new AppError('JOB_FAILED', { message: problem })
+      return value as Static<S>
     },
   }
 }

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
-import { Type } from 'typebox'
-import { Compile } from 'typebox/compile'
+import { type Static, Type } from 'typebox'
 import { warningsMax } from '#shared/capture/bound-warnings.ts'
+import { createValidator } from '#gateway/parameters/check-schema.ts'
 import { mediaTypes } from '#shared/capture/options.ts'
 import { boundMetadata, pageMetadata } from '#shared/capture/page-metadata.ts'
 import { workerStages } from '#shared/capture/stages.ts'
@@ -58,13 +58,12 @@ const ending = Type.Union([
   ),
 ])
 
-const report = Compile(
-  Type.Union([
-    Type.Object({ kind: Type.Literal('verdict'), number: count(2 ** 53 - 1), isAllowed: Type.Boolean() }, closed),
-    Type.Object({ kind: Type.Enum(['opened', 'loaded']), id }, closed),
-    Type.Object({ kind: Type.Literal('ended'), id, outcome: ending }, closed),
-  ]),
-)
+const report = Type.Union([
+  Type.Object({ kind: Type.Literal('verdict'), number: count(2 ** 53 - 1), isAllowed: Type.Boolean() }, closed),
+  Type.Object({ kind: Type.Enum(['opened', 'loaded']), id }, closed),
+  Type.Object({ kind: Type.Literal('ended'), id, outcome: ending }, closed),
+])
+const problemOf = createValidator(report)
 
 /** Whether metadata is within the total bound of a record, which its schema cannot express. */
 const isBounded = (metadata: Parameters<typeof boundMetadata>[0] | undefined): boolean =>
@@ -75,8 +74,8 @@ const isBounded = (metadata: Parameters<typeof boundMetadata>[0] | undefined): b
  * of metrics. Throws where it is not exactly a report, with bytes where there is an image and nowhere else.
  */
 export const readHostReport = (json: string, bytes: Uint8Array): HostReport => {
-  const value: unknown = JSON.parse(json)
-  if (!report.Check(value)) throw new TypeError('not a report')
+  const value = JSON.parse(json) as Static<typeof report>
+  if (problemOf(value)) throw new TypeError('not a report')
   const outcome = value.kind === 'ended' ? value.outcome : undefined
   const isImage = outcome?.outcome === 'completed'
   if (isImage !== bytes.byteLength > 0) throw new TypeError('bytes without an image, or an image without bytes')

@@ -1,5 +1,5 @@
 import { type TSchema, Type } from 'typebox'
-import { Compile } from 'typebox/compile'
+import { createValidator } from '#gateway/parameters/check-schema.ts'
 import { browserPools, browserPoolSpec } from '#shared/kube/browser-pool.ts'
 import type { Kind } from './kind.ts'
 import { isSameJson, isTree, type Stored } from './object.ts'
@@ -21,7 +21,7 @@ const fillBySchema = (schema: TSchema, given: unknown): unknown => {
   return Object.fromEntries(filled.filter(([, each]) => each !== undefined))
 }
 
-const isSpec = Compile(Type.Object({ spec: browserPoolSpec }))
+const problemOf = createValidator(Type.Object({ spec: browserPoolSpec }))
 
 /** The kind BrowserPool, by the schema of which its CustomResourceDefinition is made; without its CEL rules. */
 export const browserPoolKind: Kind = {
@@ -33,9 +33,9 @@ export const browserPoolKind: Kind = {
   isNewGeneration: (before, after) => !isSameJson(before['spec'], after['spec']),
   fill: (pool) => ({ ...pool, spec: fillBySchema(browserPoolSpec, pool['spec']) }),
   check: (pool: Stored) => {
-    const [problem] = isSpec.Errors({ spec: pool['spec'] })
+    const problem = problemOf({ spec: pool['spec'] })
     if (!problem) return
     const { name } = pool.metadata
-    throw refuse(422, 'Invalid', `BrowserPool "${name}" is invalid: ${problem.instancePath} ${problem.message}`)
+    throw refuse(422, 'Invalid', `BrowserPool "${name}" is invalid: ${problem.pointer} ${problem.message}`)
   },
 }

@@ -1,19 +1,18 @@
-import { Compile } from 'typebox/compile'
+import { createValidator } from '#gateway/parameters/check-schema.ts'
 import { type BrowserPool, browserPoolSpec, type BrowserPoolStatus } from '#shared/kube/browser-pool.ts'
 import { poolSelector, selectorOf } from '#shared/kube/names.ts'
 import { currentOwner, type queueOwners } from './queue-owners.ts'
 import { stamped } from '#controller/operator/status/conditions.ts'
 
-const check = Compile(browserPoolSpec)
+const check = createValidator(browserPoolSpec)
 
 /**
  * What of a pool's spec this controller does not support; undefined of a supported one. The API server validates by the
  * CustomResourceDefinition that is installed, which may be of another release.
  */
 export const unsupportedSpecError = ({ spec }: Pick<BrowserPool, 'spec'>): string | undefined => {
-  if (check.Check(spec)) return undefined
-  const [first] = check.Errors(spec)
-  return `spec${(first?.instancePath ?? '').replaceAll('/', '.')} ${first?.message ?? 'is invalid'}`
+  const problem = check(spec)
+  return problem && `spec${problem.pointer.replaceAll('/', '.')} ${problem.message}`
 }
 
 /** Why pools are skipped, as in the column REASON. */

@@ -1,4 +1,4 @@
-import type { Client } from './client-address.ts'
+import type { Client } from './clients.ts'
 
 /** Sites that are remembered at one time; the one that was seen longest ago is forgotten first. */
 const sitesMax = 10_000

@@ -1,6 +1,62 @@
-import type { Cidr } from '#shared/policy/cidr.ts'
+import ipaddr from 'ipaddr.js'
+import { type Address, type Cidr, inAny, parseAddress } from '#shared/policy/cidr.ts'
 import type { Exchange } from '#gateway/http/exchange.ts'
-import { type Client, clientAddress, isTrusted } from './client-address.ts'
+
+/** Who sends a request, as far as limits go. */
+export type Client = {
+  /** One client: an IPv4 address, or an IPv6 /64. */
+  readonly network: string
+  /** Whoever can choose among its networks at will: the IPv4 address again, or the IPv6 /48, the most that one site gets (RFC 6177). */
+  readonly site: string
+}
+
+/** An IPv4 address that came wrapped in IPv6 is itself. */
+const unwrap = (address: Address): Address =>
+  address instanceof ipaddr.IPv6 && address.isIPv4MappedAddress() ? address.toIPv4Address() : address
+
+const parseHop = (text: string): Address | undefined => {
+  const hop = text.trim()
+  const { v6, v4 } = /^(?:\[(?<v6>[^\]]+)\](?::\d+)?|(?<v4>[\d.]+):\d+)$/.exec(hop)?.groups ?? {}
+  const address = parseAddress(v6 ?? v4 ?? hop)
+  return address && unwrap(address)
+}
+
+const clientAt = (address: Address): Client => {
+  if (!(address instanceof ipaddr.IPv6)) return { network: address.toString(), site: address.toString() }
+  const prefix = (bits: number) =>
+    `${address.parts
+      .slice(0, bits / 16)
+      .map((part) => part.toString(16))
+      .join(':')}/${bits}`
+  return { network: prefix(64), site: prefix(48) }
+}
+
+const unknown: Client = { network: 'unknown', site: 'unknown' }
+
+/** Whether a connection comes from a proxy whose `X-Forwarded-For` is used. */
+const isTrusted = (peer: string | undefined, trusted: readonly Cidr[]): boolean => {
+  const address = parseHop(peer ?? '')
+  return address !== undefined && inAny(trusted, address)
+}
+
+/**
+ * The client of a request: the address of the connection, unless that is a trusted proxy's; then the rightmost entry of
+ * `X-Forwarded-For` that is none. What stands left of it, or of an entry that is no address, was written by anybody.
+ */
+export const clientAddress = (
+  peer: string | undefined,
+  forwardedFor: string | undefined,
+  trusted: readonly Cidr[],
+): Client => {
+  let client = parseHop(peer ?? '')
+  const hops = forwardedFor?.split(',') ?? []
+  while (client && hops.length > 0 && inAny(trusted, client)) {
+    const next = parseHop(hops.pop() ?? '')
+    if (!next) break
+    client = next
+  }
+  return client ? clientAt(client) : unknown
+}
 
 /** Finds out who sends requests. */
 export type Clients = {

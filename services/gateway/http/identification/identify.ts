@@ -1,5 +1,9 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import { AppError } from '#shared/errors/app-error.ts'
+import type { Caller } from '#shared/db/check-request.ts'
+import type { Captures } from '#gateway/capture/captures.ts'
+import { refusalError, RequestError } from '#gateway/http/errors.ts'
+import type { Exchange } from '#gateway/http/exchange.ts'
 
 /** Who calls, as far as the request tells: the key, and the host of the page that the request comes from. */
 export type Identity = { readonly key: string; readonly originHost: string | null }
@@ -34,4 +38,17 @@ export const identify = (headers: IncomingHttpHeaders): Identity => {
   if (key === undefined) throw new AppError('INVALID_API_KEY', { publicMessage: problemOf(headers) })
   const from = headers.origin ?? headers.referer
   return { key, originHost: from === undefined ? null : hostOf(from) }
+}
+
+/** Checks key, domain and minute limit, in this order. Throws a `RequestError` with the caller where it is known. */
+export const authorize = async (
+  { captures }: { readonly captures: Pick<Captures, 'check' | 'hashKey'> },
+  { headers, headIsTooLarge }: Pick<Exchange, 'headers' | 'headIsTooLarge'>,
+): Promise<Caller> => {
+  const { key, originHost } = identify(headers)
+  const outcome = await captures.check({ keyHash: captures.hashKey(key), originHost })
+  if (!outcome.ok) throw refusalError(outcome)
+  const { caller } = outcome
+  if (headIsTooLarge) throw new RequestError(new AppError('URI_TOO_LONG'), { caller })
+  return caller
 }

@@ -1,9 +1,8 @@
 import { AppError } from '#shared/errors/app-error.ts'
 import type { Captures } from '#gateway/capture/captures.ts'
 import type { Exchange } from '#gateway/http/exchange.ts'
-import type { Client } from './client-address.ts'
+import type { Client, Clients } from './clients.ts'
 import { createClientLimit } from './client-limit.ts'
-import type { Clients } from './clients.ts'
 import { keyOf } from './identify.ts'
 
 /** Keys that are remembered at one time; the one that was seen longest ago is forgotten first. */

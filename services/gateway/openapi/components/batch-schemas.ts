@@ -1,6 +1,6 @@
 import { urlsMax } from '#gateway/parameters/parse-batch.ts'
 import { statuses } from '#shared/capture/status.ts'
-import { linkMinutesMax } from '#gateway/links/link.ts'
+import { linkMinutesMax } from '#gateway/links/links.ts'
 import {
   address,
   closed,

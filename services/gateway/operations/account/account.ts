@@ -1,9 +1,17 @@
 import type { DescribedAccount } from '#gateway/db/describe-account.ts'
 import { AppError } from '#shared/errors/app-error.ts'
 import { jsonAnswer } from '#gateway/openapi/contract.ts'
-import { usualErrors } from '#gateway/openapi/errors.ts'
+import { plainErrors } from '#gateway/openapi/errors.ts'
 import { forCaller } from '#gateway/operations/operation.ts'
-import { timesExactly } from './times-exactly.ts'
+import type { UsageState } from '#shared/db/check-request.ts'
+
+/** A price, times a whole number from 0, as an exact decimal with as many decimals as the price. Both stand in plain digits. */
+export const timesExactly = (price: string, times: number): string => {
+  const [whole = '', fraction = ''] = price.split('.')
+  const digits = String(BigInt(whole + fraction) * BigInt(times)).padStart(fraction.length + 1, '0')
+  if (fraction === '') return digits
+  return `${digits.slice(0, -fraction.length)}.${digits.slice(-fraction.length)}`
+}
 
 const hourSeconds = 3600
 /** What a year costs, in months: two are free. */
@@ -32,7 +40,7 @@ export const showAccount = forCaller({
   summary: 'Show the account',
   description: 'The account of the key, with the plan that is in force for it.',
   answers: { 200: jsonAnswer('The account.', 'AccountAnswer') },
-  errors: [...usualErrors, 'Forbidden', 'Invalid'],
+  errors: plainErrors,
   run: async (context, { caller }) => {
     const account = await context.captures.describeAccount(caller.accountId)
     // Its keys went with it, after this one was checked.
@@ -40,4 +48,35 @@ export const showAccount = forCaller({
     const { id, name, email } = account
     return { status: 200, body: { data: { id, name, email, plan: planOf(account), subscription: null } } }
   },
+})
+
+/** Per cent with two decimals, rounded down: 100 is reached by the last capture of the quota and not before. */
+const percentageOf = (used: number, limit: number | null): number | null => {
+  if (limit === null) return null
+  return limit === 0 ? 100 : Math.floor((used * 10_000) / limit) / 100
+}
+
+/** The contract's usage record. What no plan charges costs nothing. */
+export const usageRecord = (usage: UsageState): Record<string, unknown> => ({
+  screenshots_used: usage.used,
+  screenshots_limit: usage.limit,
+  screenshots_remaining: usage.remaining,
+  usage_percentage: percentageOf(usage.used, usage.limit),
+  period_start: usage.periodStart,
+  period_end: usage.resetAt,
+  overage: usage.overage,
+  overage_cost: usage.overagePrice === null ? '0' : timesExactly(usage.overagePrice, usage.overage),
+})
+
+/** What the account has used of its running period, equal to the headers of the same answer. */
+export const showUsage = forCaller({
+  name: 'usage',
+  method: 'GET',
+  path: '/account/usage',
+  tag: 'Account',
+  summary: 'Show the usage',
+  description: 'What the account has used of its running period, as the headers of the same answer say it.',
+  answers: { 200: jsonAnswer('The usage.', 'UsageAnswer') },
+  errors: plainErrors,
+  run: async (_context, { caller }) => ({ status: 200, body: { data: usageRecord(caller.usage) } }),
 })

@@ -1,5 +1,5 @@
 import { toRecord } from '#shared/db/record.ts'
-import { AppError } from '#shared/errors/app-error.ts'
+import { orNotFound } from '#gateway/http/errors.ts'
 import { answerStream } from '#gateway/live/answer-stream.ts'
 import { lastId } from '#gateway/live/event-stream.ts'
 import { reportBatch, reportedMembers } from '#gateway/live/report-batch.ts'
@@ -59,7 +59,7 @@ export const batchEvents = forCaller({
   errors: readErrors,
   run: async (context, { caller: { accountId }, id, headers }) => {
     const look = () => context.captures.findBatch({ id, accountId })
-    if (!(await look())) throw new AppError('NOT_FOUND')
+    orNotFound(await look())
     const { 'last-event-id': lastSeen } = headers
     if (lastSeen === lastId) return { status: 204 }
     const report = reportBatch(

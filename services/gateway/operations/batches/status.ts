@@ -1,4 +1,4 @@
-import { AppError } from '#shared/errors/app-error.ts'
+import { orNotFound } from '#gateway/http/errors.ts'
 import { toBatchRecord } from '#gateway/capture/batch-record.ts'
 import { jsonAnswer } from '#gateway/openapi/contract.ts'
 import { readErrors } from '#gateway/openapi/errors.ts'
@@ -16,8 +16,7 @@ export const showBatch = forCaller({
   answers: { 200: jsonAnswer('The batch.', 'BatchAnswer') },
   errors: readErrors,
   run: async (context, { caller, id }) => {
-    const batch = await context.captures.findBatch({ id, accountId: caller.accountId })
-    if (!batch) throw new AppError('NOT_FOUND')
+    const batch = orNotFound(await context.captures.findBatch({ id, accountId: caller.accountId }))
     return { status: 200, body: { data: toBatchRecord(batch) } }
   },
 })

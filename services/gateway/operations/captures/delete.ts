@@ -1,4 +1,4 @@
-import { AppError } from '#shared/errors/app-error.ts'
+import { orNotFound } from '#gateway/http/errors.ts'
 import { emptyAnswer } from '#gateway/openapi/contract.ts'
 import { readErrors } from '#gateway/openapi/errors.ts'
 import { forCaller } from '#gateway/operations/operation.ts'
@@ -18,7 +18,7 @@ export const deleteScreenshot = forCaller({
   answers: { 204: emptyAnswer('Deleted. The id answers 404 from now on.') },
   errors: readErrors,
   run: async (context, { caller, id }) => {
-    if (!(await context.captures.remove({ id, accountId: caller.accountId }))) throw new AppError('NOT_FOUND')
+    orNotFound((await context.captures.remove({ id, accountId: caller.accountId })) || undefined)
     // It may have made room in the account's window.
     context.publisher.nudge()
     return { status: 204 }

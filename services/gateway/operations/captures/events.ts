@@ -13,7 +13,7 @@ import { readErrors } from '#gateway/openapi/errors.ts'
 import { streamExamples } from '#gateway/openapi/examples.ts'
 import { closed, count, moment, schemaRef, word } from '#gateway/openapi/json-schema.ts'
 import { forCaller } from '#gateway/operations/operation.ts'
-import { findOwned } from './find-owned.ts'
+import { orNotFound } from '#gateway/http/errors.ts'
 
 const events = {
   status: closed(
@@ -47,7 +47,7 @@ export const captureEvents = forCaller({
   },
   errors: readErrors,
   run: async (context, { caller: { accountId }, id: given, headers }) => {
-    const { id } = await findOwned(context, { id: given, accountId })
+    const { id } = orNotFound(await context.captures.find({ id: given, accountId }))
     // The answer at which clients of such streams stop connecting again.
     if (headers['last-event-id'] === lastId) return { status: 204 }
     const report = reportCapture(

@@ -1,13 +1,20 @@
 import type { FoundCapture } from '#shared/db/find-capture.ts'
 import { AppError } from '#shared/errors/app-error.ts'
 import type { ByteRange } from '#shared/storage/object-store.ts'
-import { etagOf, imageHeaders } from '#gateway/capture/image-headers.ts'
-import { imageGone, isStored, readImage, storedImage, type StoredImage } from '#gateway/capture/read-image.ts'
+import {
+  etagOf,
+  imageGone,
+  imageHeaders,
+  isStored,
+  readImage,
+  storedImage,
+  type StoredImage,
+} from '#gateway/capture/read-image.ts'
 import type { Context } from '#gateway/context.ts'
 import { type Answer, isUnchanged } from '#gateway/http/answer.ts'
-import { withFacts } from '#gateway/http/errors.ts'
+import { orNotFound, withFacts } from '#gateway/http/errors.ts'
 import { type Exchange, pathId } from '#gateway/http/exchange.ts'
-import { authorize } from '#gateway/http/identification/authorize.ts'
+import { authorize } from '#gateway/http/identification/identify.ts'
 import { findLinked, linkOf } from '#gateway/links/links.ts'
 import { limitHeaders } from '#gateway/openapi/answer-headers.ts'
 import {
@@ -19,7 +26,6 @@ import {
 } from '#gateway/openapi/contract.ts'
 import { type ErrorSet, usualErrors } from '#gateway/openapi/errors.ts'
 import { operation } from '#gateway/operations/operation.ts'
-import { findOwned } from './find-owned.ts'
 
 const parameters = [
   queryParameter('expires', 'Of a signed link: Unix time at which it ends; none for a permanent one.', {
@@ -130,7 +136,10 @@ const answerImage = async (
   if (link) return await answer(await findLinked(context, exchange, link), false)
   const caller = await authorize(context, exchange)
   const of = { id: pathId(exchange), accountId: caller.accountId }
-  return await withFacts({ caller }, async () => ({ caller, ...(await answer(await findOwned(context, of), true)) }))
+  return await withFacts({ caller }, async () => ({
+    caller,
+    ...(await answer(orNotFound(await context.captures.find(of)), true)),
+  }))
 }
 
 /** The image, whole or in part, for an API key or a signed link. Other parameters are ignored. */

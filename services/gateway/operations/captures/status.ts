@@ -7,7 +7,7 @@ import type { Exchange } from '#gateway/http/exchange.ts'
 import { jsonAnswer } from '#gateway/openapi/contract.ts'
 import { readErrors } from '#gateway/openapi/errors.ts'
 import { forCaller } from '#gateway/operations/operation.ts'
-import { findOwned } from './find-owned.ts'
+import { orNotFound } from '#gateway/http/errors.ts'
 
 type Of = { readonly id: string; readonly accountId: string }
 
@@ -15,7 +15,7 @@ type Of = { readonly id: string; readonly accountId: string }
 const findLater = async (context: Context, of: Of, waitMs: number, watchClient: Exchange['watchClient']) => {
   // The subscription begins before the first read, so that no end falls between them.
   using follower = context.waiters.follow(of.id)
-  const now = await findOwned(context, of)
+  const now = orNotFound(await context.captures.find(of))
   const permit = isTerminal(now.status) ? 'all' : context.waitLimit.take(of.accountId)
   if (typeof permit === 'string') return now
   using _held = permit
@@ -24,7 +24,7 @@ const findLater = async (context: Context, of: Of, waitMs: number, watchClient: 
   // What a gateway that stops answers is no less than what it would answer after its drain.
   const waiters = { isStopping: () => client.signal.aborted || context.isStopping() }
   const ended = await waitForEnd({ captures: context.captures, waiters }, follower, of, waitMs)
-  return ended === 'goes-on' ? await findOwned(context, of) : ended.capture
+  return ended === 'goes-on' ? orNotFound(await context.captures.find(of)) : ended.capture
 }
 
 /** The record of a capture; with `wait`, once it has ended or that many seconds are over. */
@@ -53,7 +53,7 @@ export const showStatus = forCaller({
     const of = { id, accountId: caller.accountId }
     const capture = await (query.wait > 0
       ? findLater(context, of, query.wait * 1000, watchClient)
-      : findOwned(context, of))
+      : orNotFound(await context.captures.find(of)))
     return { status: 200, body: { data: toRecord(capture, context.publicUrl()) } }
   },
 })

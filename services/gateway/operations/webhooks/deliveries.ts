@@ -1,13 +1,12 @@
 import { type Static, Type } from 'typebox'
 import type { DeliveriesOf, DeliveryView } from '#gateway/db/deliveries.ts'
-import { AppError } from '#shared/errors/app-error.ts'
+import { orNotFound } from '#gateway/http/errors.ts'
 import type { Context } from '#gateway/context.ts'
 import type { Answer } from '#gateway/http/answer.ts'
 import { readCursor, writeCursor } from '#gateway/http/cursor.ts'
 import type { CheckInput } from '#gateway/http/input.ts'
 import { jsonAnswer } from '#gateway/openapi/contract.ts'
-import { readErrors } from '#gateway/openapi/errors.ts'
-import { findOwned } from '#gateway/operations/captures/find-owned.ts'
+import { readErrors, repeatableErrors } from '#gateway/openapi/errors.ts'
 import { forCaller } from '#gateway/operations/operation.ts'
 
 const parameters = Type.Object(
@@ -54,8 +53,7 @@ export const listWebhookDeliveries = forCaller({
   answers,
   errors: readErrors,
   run: async (context, { caller: { accountId }, id, query }) => {
-    const webhook = await context.webhooks.find({ accountId, id })
-    if (!webhook) throw new AppError('NOT_FOUND')
+    const webhook = orNotFound(await context.webhooks.find({ accountId, id }))
     return list(context, { accountId, webhookId: webhook.id }, query)
   },
 })
@@ -74,7 +72,45 @@ export const listCaptureDeliveries = forCaller({
   answers,
   errors: readErrors,
   run: async (context, { caller: { accountId }, id, query }) => {
-    const capture = await findOwned(context, { id, accountId })
+    const capture = orNotFound(await context.captures.find({ id, accountId }))
     return list(context, { accountId, captureId: capture.id }, query)
   },
+})
+
+const queued = { 202: jsonAnswer('Queued.', 'QueuedDeliveryAnswer', ['Idempotent-Replayed']) }
+const deliveryId = 'Id of the delivery.'
+
+const redeliver = async (context: Context, of: DeliveriesOf, id: string): Promise<Answer> => {
+  orNotFound((await context.webhooks.redeliver(of, id)) || undefined)
+  return { status: 202, body: { data: { id } } }
+}
+
+/** Has a delivery to a webhook sent again at once, with the same body. */
+export const redeliverOfWebhook = forCaller({
+  name: 'webhook_redeliver',
+  method: 'POST',
+  path: '/webhooks/:id/deliveries/:delivery_id/redeliver',
+  tag: 'Webhooks',
+  summary: 'Send a delivery again',
+  description: 'Sends the same body with the same id at once, and begins its schedule anew.',
+  ids: { id: 'Id of the webhook.', delivery_id: deliveryId },
+  answers: queued,
+  errors: repeatableErrors,
+  run: (context, { caller: { accountId }, id: webhookId, ...request }) =>
+    redeliver(context, { accountId, webhookId }, request.deliveryId),
+})
+
+/** The same, for a delivery of either kind about a capture. */
+export const redeliverOfCapture = forCaller({
+  name: 'capture_redeliver',
+  method: 'POST',
+  path: '/screenshots/:id/deliveries/:delivery_id/redeliver',
+  tag: 'Webhooks',
+  summary: "Send a screenshot's delivery again",
+  description: 'As for a delivery of a webhook, for either kind.',
+  ids: { id: 'Id of the screenshot.', delivery_id: deliveryId },
+  answers: queued,
+  errors: repeatableErrors,
+  run: (context, { caller: { accountId }, id: captureId, ...request }) =>
+    redeliver(context, { accountId, captureId }, request.deliveryId),
 })

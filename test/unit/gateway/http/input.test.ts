@@ -1,5 +1,5 @@
 import t from 'tap'
-import { gatherPlainQuery } from '#gateway/http/input.ts'
+import { gatherPlainQuery, isOverstructured } from '#gateway/http/input.ts'
 import type { AppError } from '#shared/errors/app-error.ts'
 
 const names = ['page', 'from'] as const
@@ -32,4 +32,20 @@ t.test('query: all faults are reported at once, each by its name', async (t) => 
 
 t.test('query: more than 200 pairs are not read', async (t) => {
   t.same(faultsOf('x&'.repeat(201)), { query: ['must have at most 200 pairs'] })
+})
+
+const exceeds = (json: string, most: number) => isOverstructured(Buffer.from(json), most)
+
+t.test('commas, lists and objects count, closing brackets and colons do not', async (t) => {
+  const json = '{"a":[1,2],"b":{}}'
+  t.same([exceeds(json, 5), exceeds(json, 4)], [false, true])
+  t.equal(exceeds('', 0), false)
+})
+
+t.test('nothing inside of a text counts, however it is escaped', async (t) => {
+  for (const text of ['a,[{', String.raw`\",[`, String.raw`\\`, String.raw`\\\",`, '\u{1f600},']) {
+    t.equal(exceeds(`{"${text}":"${text}"}`, 1), false, text)
+    t.equal(exceeds(`{"${text}":"${text}",}`, 1), true, text)
+  }
+  t.equal(exceeds('"[[[[', 0), false, 'a text that does not end')
 })

@@ -2,7 +2,7 @@ import type { Readable } from 'node:stream'
 import t from 'tap'
 import { answerStream } from '#gateway/live/answer-stream.ts'
 import { createConcurrencyLimit } from '#gateway/live/concurrency-limit.ts'
-import type { ChangeReporter } from '#gateway/live/stream-until-end.ts'
+import type { ChangeReporter } from '#gateway/live/event-stream.ts'
 import { createTestContext, testKey } from '#test/helpers/gateway-context.ts'
 
 const headers = { authorization: `Bearer ${testKey}` }

@@ -2,7 +2,15 @@ import { once } from 'node:events'
 import { setImmediate as turn } from 'node:timers/promises'
 import { text } from 'node:stream/consumers'
 import t from 'tap'
-import { eventStream } from '#gateway/live/event-stream.ts'
+import {
+  type ChangeReporter,
+  eventStream,
+  type StreamBounds,
+  type StreamEnd,
+  streamUntilEnd,
+} from '#gateway/live/event-stream.ts'
+import { AppError } from '#shared/errors/app-error.ts'
+import { streamBounds } from '#gateway/live/answer-stream.ts'
 
 const longMs = 60_000
 
@@ -66,4 +74,132 @@ t.test('what goes wrong breaks the stream off', async (t) => {
     () => {},
   )
   await t.rejects(text(stream), /broken/)
+})
+
+const calm: StreamBounds = { lookMs: 1, gapMs: 0, keyCheckMs: 60_000, heartbeatMs: 60_000, lifeMs: 60_000 }
+const unauthorized =
+  'event: unauthorized\ndata: {"code":"INVALID_API_KEY","message":"The API key is missing, invalid, expired or revoked."}\n\n'
+
+const start = (
+  report: ChangeReporter,
+  {
+    bounds = calm,
+    isStopping = (): boolean => false,
+    gone = new AbortController().signal,
+    isAuthorized = async (): Promise<boolean> => true,
+  } = {},
+) => {
+  const ends: StreamEnd[] = []
+  const follower = { waitForChange: async () => turn(false) }
+  const texts = streamUntilEnd(
+    { follower, isStopping, isAuthorized, bounds, ended: (end) => ends.push(end) },
+    report,
+  )(gone)
+  return { ends, texts, all: async () => Array.fromAsync(texts) }
+}
+
+/** Yields one list of texts at each look, and the end with the last. */
+const looks = (...lists: string[][]): ChangeReporter =>
+  async function* report() {
+    yield* lists.shift() ?? []
+    return lists.length === 0 ? 'over' : 'goes-on'
+  }
+
+t.test('it looks until the end has been told', async (t) => {
+  const { ends, all } = start(looks(['a', 'b'], [], ['c']))
+  t.same(await all(), ['retry: 2000\n\n', 'a', 'b', 'c'])
+  t.same(ends, ['over'])
+})
+
+t.test('silence is broken by comments', async (t) => {
+  const { all } = start(looks(['a'], [], ['c']), { bounds: { ...calm, heartbeatMs: 0 } })
+  t.same(await all(), ['retry: 2000\n\n', 'a', ': still here\n\n', ': still here\n\n', 'c'])
+})
+
+t.test('time and a stopping gateway end it with a word', async (t) => {
+  const late = start(looks(['a'], ['b']), { bounds: { ...calm, lifeMs: 0 } })
+  t.match(await late.all(), ['retry: 2000\n\n', 'a', /lasted as long/])
+  const stopped = start(looks(['a'], ['b']), { isStopping: () => true })
+  t.match(await stopped.all(), ['retry: 2000\n\n', 'a', /is stopping/])
+  t.same([late.ends, stopped.ends], [['time'], ['stopping']])
+})
+
+t.test('a client that has gone ends it', async (t) => {
+  const leaving = new AbortController()
+  const report: ChangeReporter = async function* report() {
+    leaving.abort()
+    yield 'a'
+    return 'goes-on'
+  }
+  const { ends, all } = start(report, { gone: leaving.signal })
+  t.same(await all(), ['retry: 2000\n\n', 'a'])
+  t.same(ends, ['gone'])
+})
+
+t.test('a database that is away for a while does not end it; what is broken does', async (t) => {
+  const throws = (error: AppError, then: ChangeReporter): ChangeReporter => {
+    let thrown = false
+    return async function* report() {
+      if (thrown) return yield* then(true)
+      thrown = true
+      throw error
+    }
+  }
+  const { all } = start(throws(new AppError('SERVICE_UNAVAILABLE'), looks(['a'])))
+  t.same(await all(), ['retry: 2000\n\n', 'a'])
+  await t.rejects(start(throws(new AppError('SERVER_ERROR'), looks(['a']))).all(), { code: 'SERVER_ERROR' })
+})
+
+t.test('a key that is no longer valid ends it before anything else is told, with an event that says so', async (t) => {
+  let checks = 0
+  const isAuthorized = async () => {
+    checks += 1
+    return checks < 3
+  }
+  const { ends, all } = start(looks(['a'], ['b', 'c'], ['d']), { isAuthorized, bounds: { ...calm, keyCheckMs: 0 } })
+  t.same(await all(), ['retry: 2000\n\n', 'a', unauthorized])
+  t.same(ends, ['unauthorized'])
+})
+
+t.test(
+  'while the database does not answer whether the key is valid the stream goes on; what is broken ends it',
+  async (t) => {
+    const answers: (() => Promise<boolean>)[] = [
+      () => Promise.reject(new AppError('SERVICE_UNAVAILABLE')),
+      () => Promise.resolve(true),
+      () => Promise.resolve(false),
+    ]
+    const bounds = { ...calm, keyCheckMs: 0 }
+    const isAuthorized = () => answers.shift()?.() ?? Promise.resolve(true)
+    t.same(await start(looks(['a'], ['b']), { isAuthorized, bounds }).all(), ['retry: 2000\n\n', 'a', unauthorized])
+    const broken = start(looks(['a']), { isAuthorized: () => Promise.reject(new Error('broken')), bounds })
+    await t.rejects(broken.all(), { message: 'broken' })
+  },
+)
+
+t.test('a key is checked at least every 30 s, with the bounds that all streams have', async (t) => {
+  let now = 0
+  const checkedMs = [0]
+  const follower = {
+    waitForChange: async (waitMs: number) => {
+      now += waitMs
+      return false
+    },
+  }
+  const isAuthorized = async () => {
+    checkedMs.push(now)
+    return checkedMs.length < 10
+  }
+  const bounds = { ...streamBounds, gapMs: 0, lifeMs: 900_000 }
+  const report: ChangeReporter = async function* report() {
+    // As long as a statement may take.
+    now += 10_000
+    yield 'a'
+    return 'goes-on'
+  }
+  const deps = { follower, isStopping: () => false, isAuthorized, bounds, ended: () => {}, nowMs: () => now }
+  await Array.fromAsync(streamUntilEnd(deps, report)(new AbortController().signal))
+  const gaps = checkedMs.slice(1).map((at, index) => at - checkedMs[index]!)
+  t.equal(gaps.length, 9)
+  t.ok(Math.max(...gaps) <= 30_000, `${Math.max(...gaps)} ms`)
 })

@@ -2,8 +2,7 @@ import t, { type Test } from 'tap'
 import { AppError } from '#shared/errors/app-error.ts'
 import { createApp } from '#gateway/app.ts'
 import type { Operation } from '#gateway/operations/operation.ts'
-import { prefixes } from '#gateway/operations/paths.ts'
-import { routes } from '#gateway/operations/routes.ts'
+import { prefixes, routes } from '#gateway/operations/routes.ts'
 import { completedCapture, createTestContext, testCaller, testKey } from '#test/helpers/gateway-context.ts'
 
 const start = (t: Test) => {

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { createClients, proxyAdvice } from '#gateway/http/identification/clients.ts'
+import { clientAddress, createClients, proxyAdvice } from '#gateway/http/identification/clients.ts'
 import { parseCidr } from '#shared/policy/cidr.ts'
 
 const start = (trusted: string) => {
@@ -28,4 +28,48 @@ t.test('a connection that is gone is reported as unknown', async (t) => {
   const { find, ignored } = start('10.0.0.0/8')
   find(undefined, '198.51.100.7')
   t.same(ignored, ['unknown'])
+})
+
+const trusted = ['10.0.0.0/8', 'fd00::/8'].map((block) => parseCidr(block)!)
+
+const cases: { name: string; peer: string | undefined; forwarded?: string; want: string }[] = [
+  { name: 'without a proxy the connection counts', peer: '198.51.100.7', want: '198.51.100.7' },
+  {
+    name: 'a client that is no trusted proxy is not believed',
+    peer: '198.51.100.7',
+    forwarded: '203.0.113.9',
+    want: '198.51.100.7',
+  },
+  { name: 'behind a trusted proxy its client counts', peer: '10.0.0.1', forwarded: '203.0.113.9', want: '203.0.113.9' },
+  {
+    name: 'what the client wrote itself stands left of it and does not count',
+    peer: '10.0.0.1',
+    forwarded: '192.0.2.1, 203.0.113.9, 10.0.0.2',
+    want: '203.0.113.9',
+  },
+  { name: 'all trusted: the leftmost', peer: '10.0.0.1', forwarded: '10.0.0.3, 10.0.0.2', want: '10.0.0.3' },
+  { name: 'a trusted proxy that says nothing', peer: '10.0.0.1', want: '10.0.0.1' },
+  {
+    name: 'an entry that is no address ends the search',
+    peer: '10.0.0.1',
+    forwarded: '203.0.113.9, unknown, 10.0.0.2',
+    want: '10.0.0.2',
+  },
+  { name: 'ports are dropped', peer: '10.0.0.1', forwarded: '203.0.113.9:4711', want: '203.0.113.9' },
+  { name: 'IPv4 in IPv6 is itself', peer: '::ffff:10.0.0.1', forwarded: '203.0.113.9', want: '203.0.113.9' },
+  { name: 'a connection that is gone', peer: undefined, want: 'unknown' },
+]
+
+for (const { name, peer, forwarded, want } of cases) {
+  t.test(name, async (t) => {
+    t.same(clientAddress(peer, forwarded, trusted), { network: want, site: want })
+  })
+}
+
+t.test('an IPv6 client is its /64, in the site of its /48', async (t) => {
+  const client = { network: '2001:db8:0:0/64', site: '2001:db8:0/48' }
+  t.same(clientAddress('fd00::1', '[2001:db8::1]:443', trusted), client)
+  t.same(clientAddress('2001:db8::ffff', undefined, []), client)
+  t.same(clientAddress('2001:db8:0:1::1', undefined, []), { ...client, network: '2001:db8:0:1/64' })
+  t.not(clientAddress('2001:db8:1::1', undefined, []).site, client.site)
 })

@@ -7,6 +7,11 @@ import {
   testCaller,
   testKey,
 } from '#test/helpers/gateway-context.ts'
+import { type Cursor, readCursor, writeCursor } from '#gateway/http/cursor.ts'
+import { checkList, listParameters, pageBody, toListQuery } from '#gateway/operations/captures/list.ts'
+import { createQueryReader } from '#gateway/http/input.ts'
+import type { CapturePage } from '#gateway/db/list-captures.ts'
+import type { AppError } from '#shared/errors/app-error.ts'
 
 type Asked = Parameters<ReturnType<typeof createTestContext>['answers']['list']>
 
@@ -63,4 +68,186 @@ t.test('a wrong parameter is a 422 with the limits of the account, and nothing i
   t.match([answer.statusCode, answer.json()], [422, { error: { details: { page: [/whole/], pgae: [/parameter/] } } }])
   t.match(answer.headers, { 'x-ratelimit-limit': '40' })
   t.equal(asked.length, before)
+})
+
+const idOf = (place: number) => `22222222-2222-4222-8222-${String(place).padStart(12, '0')}`
+const pageOf = (length: number, more: Partial<CapturePage>): CapturePage => ({
+  captures: Array.from({ length }, (_, place) => ({ ...pendingCapture, id: idOf(place) })),
+  hasOlder: false,
+  hasNewer: false,
+  total: length,
+  totalIsEstimated: false,
+  ...more,
+})
+
+type Body = {
+  data: { id: string }[]
+  links: Record<'first' | 'last' | 'prev' | 'next', string | null>
+  meta: Record<string, unknown>
+}
+const path = 'https://shots.example/v1/screenshots'
+const read = createQueryReader(listParameters, checkList)
+const bodyOf = (query: string, page: CapturePage) =>
+  pageBody(toListQuery(read(query, { allowTargets: [] })), page, 'https://shots.example') as Body
+const cursorIn = (link: string | null | undefined) => readCursor(new URL(link ?? '').searchParams.get('cursor') ?? '')
+const from = (direction: Cursor['direction'], place: number) => ({
+  direction,
+  than: { createdAt: pendingCapture.createdAt, id: idOf(place) },
+})
+const cursor = String(bodyOf('', pageOf(1, { hasOlder: true })).meta['next_cursor'])
+
+// Contract: List shape
+t.test('nothing at all is one empty page without neighbours', async (t) => {
+  t.same(bodyOf('', pageOf(0, {})), {
+    data: [],
+    links: { first: `${path}?page=1`, last: `${path}?page=1`, prev: null, next: null },
+    meta: {
+      current_page: 1,
+      from: null,
+      last_page: 1,
+      path,
+      per_page: 20,
+      to: null,
+      total: 0,
+      next_cursor: null,
+    },
+  })
+})
+
+// Contract: List shape
+t.test('a numbered page knows its neighbours by number, and its cursor', async (t) => {
+  const { data, links, meta } = bodyOf('page=2&per_page=2&status=pending', pageOf(2, { hasOlder: true, total: 5 }))
+  t.same([data.length, data[0]?.id], [2, idOf(0)])
+  const kept = 'per_page=2&status=pending'
+  t.same(links, {
+    first: `${path}?${kept}&page=1`,
+    last: `${path}?${kept}&page=3`,
+    prev: `${path}?${kept}&page=1`,
+    next: `${path}?${kept}&page=3`,
+  })
+  t.match(meta, { current_page: 2, from: 3, last_page: 3, per_page: 2, to: 4, total: 5 })
+  t.same(readCursor(String(meta['next_cursor'])), from('older', 1))
+})
+
+// Contract: List parameters
+t.test('the last page has no next and no cursor', async (t) => {
+  const { links, meta } = bodyOf('page=3&per_page=2', pageOf(1, { hasNewer: true, total: 5 }))
+  t.same([links.next, meta['next_cursor'], meta['from'], meta['to']], [null, null, 5, 5])
+  t.equal(links.prev, `${path}?per_page=2&page=2`)
+})
+
+t.test('a page beyond the last is empty and leads back to the last', async (t) => {
+  const { links, meta } = bodyOf('page=9&per_page=2', pageOf(0, { hasNewer: true, total: 5 }))
+  t.same([links.prev, links.next], [`${path}?per_page=2&page=3`, null])
+  t.match(meta, { current_page: 9, from: null, to: null, last_page: 3 })
+})
+
+t.test('where numbers end the cursor goes on, and the last page has no number', async (t) => {
+  const { links, meta } = bodyOf('page=500', pageOf(20, { hasOlder: true, total: 12_000, totalIsEstimated: true }))
+  t.same(cursorIn(links.next), from('older', 19))
+  t.equal(links.last, null)
+  t.match(meta, { total: 12_000, total_estimated: true, last_page: 600 })
+  const near = bodyOf('page=499', pageOf(20, { hasOlder: true, total: 10_000 }))
+  t.same([near.links.next, near.links.last], [`${path}?page=500`, `${path}?page=500`])
+  t.notOk('total_estimated' in near.meta)
+})
+
+// Contract: List shape
+// Contract: List parameters
+t.test('a page from a cursor leads both ways by cursors, and does not know its number', async (t) => {
+  const both = pageOf(2, { hasOlder: true, hasNewer: true, total: 5 })
+  const { links, meta } = bodyOf(`cursor=${cursor}&per_page=2&from=2026-01-01`, both)
+  t.same([cursorIn(links.prev), cursorIn(links.next)], [from('newer', 0), from('older', 1)])
+  for (const link of [links.prev, links.next]) t.match(link, `${path}?per_page=2&from=2026-01-01&cursor=`)
+  t.equal(links.first, `${path}?per_page=2&from=2026-01-01&page=1`)
+  t.match(meta, { current_page: null, from: null, to: null, last_page: 3, total: 5 })
+  const ends = bodyOf(`cursor=${cursor}`, pageOf(2, {}))
+  t.same([ends.links.prev, ends.links.next, ends.meta['next_cursor']], [null, null, null])
+})
+
+t.test('what was given is escaped in links', async (t) => {
+  const { links } = bodyOf('from=2026-01-01T00:00:00%2B01:00', pageOf(0, {}))
+  t.equal(links.first, `${path}?from=2026-01-01T00%3A00%3A00%2B01%3A00&page=1`)
+})
+
+const reader = createQueryReader(listParameters, checkList)
+const readListQuery = (query: string) => toListQuery(reader(query, { allowTargets: [] }))
+
+const faultsOf = (query: string) => {
+  try {
+    readListQuery(query)
+    return {}
+  } catch (error) {
+    return (error as AppError).details
+  }
+}
+const place = {
+  direction: 'older',
+  than: { createdAt: '2026-01-01T00:00:00.000001Z', id: '22222222-2222-4222-8222-222222222222' },
+} as const
+
+// Contract: List parameters
+t.test('without parameters it is the first page of twenty of everything', async (t) => {
+  const everything = { status: undefined, from: undefined, to: undefined }
+  t.same(readListQuery(''), { ...everything, perPage: 20, at: { page: 1 }, kept: {} })
+})
+
+t.test('parameters are read, and kept for the links as they were given', async (t) => {
+  t.same(readListQuery('to=2026-01-31&status=failed&page=3&per_page=100&from=2026-01-01T00:00:00%2B01:00'), {
+    status: 'failed',
+    from: '2025-12-31T23:00:00.000000Z',
+    to: '2026-01-31T23:59:59.999999Z',
+    perPage: 100,
+    at: { page: 3 },
+    kept: { per_page: '100', status: 'failed', from: '2026-01-01T00:00:00+01:00', to: '2026-01-31' },
+  })
+  t.same(readListQuery(`cursor=${writeCursor(place)}`).at, place)
+})
+
+// Contract: List parameters
+t.test('a number is whole, decimal and in its range', async (t) => {
+  for (const wrong of ['0', '-1', '101', '1.5', '1e1', '0x10', '+5', '%2B5', 'all', '', '99999999999']) {
+    t.same(faultsOf(`per_page=${wrong}`), { per_page: ['must be a whole number from 1 to 100'] }, wrong)
+  }
+  for (const wrong of ['0', '-1', '1.5', 'last', '', '99999999999']) {
+    t.same(faultsOf(`page=${wrong}`), { page: ['must be a whole number from 1'] }, wrong)
+  }
+  for (const right of ['per_page=1', 'per_page=100', 'page=1']) t.same(faultsOf(right), {}, right)
+})
+
+t.test('pages are numbered within the first 10,000 captures; the cursor goes further', async (t) => {
+  t.same(faultsOf('page=500'), {})
+  t.same(faultsOf('page=501'), { page: ['must be at most 500 with 20 per page; use cursor to go further'] })
+  t.same(faultsOf('page=334&per_page=30'), {})
+  t.match(faultsOf('page=335&per_page=30'), { page: [/at most 334 with 30 .* use cursor/] })
+})
+
+// Contract: List parameters
+t.test('a cursor stands alone, and is one that a list has given', async (t) => {
+  const text = writeCursor(place)
+  t.same(faultsOf(`cursor=${text}&page=1`), { cursor: ['must not be given together with page'] })
+  t.same(faultsOf(`cursor=${text.slice(1)}`), { cursor: ['is not a valid cursor'] })
+  t.same(faultsOf('cursor='), { cursor: ['is not a valid cursor'] })
+})
+
+// Contract: List parameters
+t.test('a range may be one moment, and does not end before it begins', async (t) => {
+  t.same(faultsOf('from=2026-01-01&to=2026-01-01'), {})
+  t.same(faultsOf('from=2026-01-01T00:00:00Z&to=2026-01-01T00:00:00Z'), {})
+  t.same(faultsOf('from=2026-01-02&to=2026-01-01'), { to: ['must not be before from'] })
+})
+
+// Contract: List parameters
+t.test('everything that is wrong is told at once, each by its name', async (t) => {
+  t.match(faultsOf('page=0&per_page=500&status=done&from=yesterday&to=2026-02-30&sort=asc'), {
+    page: [/whole number/],
+    per_page: [/from 1 to 100/],
+    status: ['must be one of pending, processing, completed, failed'],
+    from: [/ISO 8601/],
+    to: [/ISO 8601/],
+    sort: ['is not a parameter'],
+  })
+  t.match(faultsOf('status=failed&status=pending&status='), { status: ['is given more than once'] })
+  t.match(faultsOf('status='), { status: [/one of/] })
+  t.match(faultsOf('status=COMPLETED'), { status: [/one of/] })
 })

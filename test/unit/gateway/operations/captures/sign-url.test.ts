@@ -1,6 +1,6 @@
 import t, { type Test } from 'tap'
 import { createApp } from '#gateway/app.ts'
-import { judgeLink, readLink } from '#gateway/links/link.ts'
+import { judgeLink, readLink } from '#gateway/links/links.ts'
 import { completedCapture, createTestContext, pendingCapture, testKey } from '#test/helpers/gateway-context.ts'
 
 const { id } = completedCapture

@@ -1,7 +1,7 @@
 import t from 'tap'
 import type { AdminToken } from '#shared/config/settings/admin.ts'
 import type { Database } from '#shared/db/connection.ts'
-import { openAdmin } from '#gateway/admin/open-admin.ts'
+import { openAdmin } from '#gateway/admin/admin-app.ts'
 import { createTestContext } from '#test/helpers/gateway-context.ts'
 
 const gateway = { ...createTestContext(), database: {} as Database }
