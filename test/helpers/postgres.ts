@@ -130,7 +130,8 @@ const makeTemplate = async ({ binaries, user }: Programs, folder: string) => {
 const findTemplate = async (programs: Programs): Promise<string> => {
   const hash = createHash('sha256').update(programs.binaries)
   const names = (await readdir(join(migrationSources, 'migrations'))).toSorted().map((name) => `migrations/${name}`)
-  for (const name of ['migrate.ts', 'migrations.ts', ...names]) hash.update(await readFile(join(migrationSources, name)))
+  for (const name of ['migrate.ts', 'migrations.ts', ...names])
+    hash.update(await readFile(join(migrationSources, name)))
   const template = join(templates, hash.digest('hex').slice(0, 16))
   if (existsSync(template)) return template
   await mkdir(templates, { recursive: true })
