@@ -6,27 +6,27 @@ const batchRows = 500
 /** How long deliveries that ended are kept for their account to look at. */
 const deliveryDays = 30
 
-const replays = readStatement(import.meta.dirname, 'db/sql/forget-replays.sql')
+const oldReplays = readStatement(import.meta.dirname, 'db/sql/forget-replays.sql')
 
 /** Forgets up to `limit` idempotency keys that are older than the 24 hours for which they count, the oldest first. Answers how many. */
 export const forgetReplays = async (database: Sql, limit: number): Promise<number> => {
-  const rows = await database.query(replays, [limit])
+  const rows = await database.query(oldReplays, [limit])
   return rows.length
 }
 
-const queues = readStatement(import.meta.dirname, 'db/sql/forget-queues.sql')
+const idleQueues = readStatement(import.meta.dirname, 'db/sql/forget-queues.sql')
 
 /** Forgets up to `limit` queues that nobody has taken from for an hour and in which nothing waits. Answers how many. */
-export const forgetQueues = async (database: Sql, limit: number): Promise<number> => {
-  const rows = await database.query(queues, [limit])
+const forgetQueues = async (database: Sql, limit: number): Promise<number> => {
+  const rows = await database.query(idleQueues, [limit])
   return rows.length
 }
 
-const deliveries = readStatement(import.meta.dirname, 'db/sql/forget-deliveries.sql')
+const oldDeliveries = readStatement(import.meta.dirname, 'db/sql/forget-deliveries.sql')
 
 /** Forgets up to `limit` deliveries that ended and are older than `days`. Answers how many. */
 export const forgetDeliveries = async (database: Sql, days: number, limit: number): Promise<number> => {
-  const rows = await database.query(deliveries, [days, limit])
+  const rows = await database.query(oldDeliveries, [days, limit])
   return rows.length
 }
 

@@ -20,7 +20,7 @@ export const removeEnded = async (database: Sql, { days, limit }: Old): Promise<
   onlyRow(await database.query<Removed>(call('remove_ended'), [days, limit]))
 
 /** Removes batches that were accepted that long ago and of which no capture is left; see `sql/remove-empty-batches.sql`. */
-export const removeEmptyBatches = async (database: Sql, { days, limit }: Old): Promise<Removed> =>
+const removeEmptyBatches = async (database: Sql, { days, limit }: Old): Promise<Removed> =>
   onlyRow(await database.query<Removed>(call('remove_empty_batches'), [days, limit]))
 
 /**
