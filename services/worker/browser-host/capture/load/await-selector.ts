@@ -23,7 +23,8 @@ export const awaitSelector = async (
     const publicMessage = `Nothing matched wait_for_selector '${selector}' within ${timeoutSeconds} s.`
     return new AppError('TIMEOUT', { publicMessage })
   }
-  const look = () => usingSelector('wait_for_selector', selector, runInOwnWorld(open, `${findFirst(selector)} !== null`))
+  const look = () =>
+    usingSelector('wait_for_selector', selector, runInOwnWorld(open, `${findFirst(selector)} !== null`))
   const untilMatched = async () => {
     while (performance.now() < endsAt) {
       try {
