@@ -19,7 +19,7 @@ const halfOpenMs = 10_000
  * Carries bytes both ways until both ends have closed. `upstream` carries the idle time-out. Both are destroyed when this
  * resolves; never throws.
  */
-export const splice = async (
+const splice = async (
   client: Socket,
   upstream: Socket,
   bytesMax: number,
@@ -39,7 +39,7 @@ export const splice = async (
  * this target. Whatever their heads name, the requests are of this capture and go to this target through this proxy. A request
  * that is refused is cut: no refusal becomes a page.
  */
-export const servePlain = (
+const servePlain = (
   egress: Egress,
   client: Socket,
   { route, capture }: { readonly route: Route; readonly capture: string | undefined },

@@ -40,7 +40,7 @@ export const sinceAcceptMs = (id: string, nowMs: number): number => {
 const retryMs = 250
 
 /** Stores the report of an attempt's end, again and again until `endsAt` (on `performance`'s clock). Throws `SERVICE_UNAVAILABLE` then. */
-export const reportResult = async (
+const reportResult = async (
   queue: Queue,
   result: ResultMessage,
   { pool, endsAt }: { pool: Pool; endsAt: number },

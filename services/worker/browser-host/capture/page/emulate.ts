@@ -18,7 +18,7 @@ const usualScreens: readonly Size[] = [
 const windowAround = ({ width, height }: Size): Size => ({ width, height: height + toolbarHeight })
 
 /** The smallest usual screen that has room for the window around a viewport; none smaller than the window. */
-export const screenFor = (viewport: Size): Size => {
+const screenFor = (viewport: Size): Size => {
   const window = windowAround(viewport)
   return usualScreens.find(({ width, height }) => width >= window.width && height >= window.height) ?? window
 }

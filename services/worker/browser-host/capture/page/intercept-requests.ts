@@ -71,7 +71,7 @@ export const continuationOf = (paused: PausedRequest, headers: TargetHeaders | u
 const unsafeHeader = /Unsafe header: (?<name>\S+)|Invalid header/i
 
 /** The error where Chromium rejects a header; undefined for any other failure. */
-export const refusalIn = ({ message }: Error): AppError | undefined => {
+const refusalIn = ({ message }: Error): AppError | undefined => {
   const found = unsafeHeader.exec(message)
   if (!found) return undefined
   const name = found.groups?.['name']

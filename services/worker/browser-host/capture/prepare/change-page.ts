@@ -33,7 +33,7 @@ const adoptStyle = `function ({ css, selectors }) {
  * Adds `css` to every frame and shadow root and takes what `hide` matches out of the layout. Answers the selectors that
  * matched nothing. Throws `RENDER_ERROR` that names one which is none. May be called again: what has come since is included.
  */
-export const applyStyle = async (
+const applyStyle = async (
   open: Pick<OpenPage, 'frameSessions'>,
   { css, hide }: { readonly css: string | undefined; readonly hide: readonly string[] },
 ): Promise<string[]> => {

@@ -76,7 +76,7 @@ const hideCaret = `document.activeElement?.style?.setProperty('caret-color', 'tr
 export type SettleBounds = { readonly heightMax: number; readonly scrollMs: number; readonly contentMs: number }
 
 /** Settles what is in the viewport: fonts loaded, images decoded; the shot itself waits for a frame. Gives the number of images left undecoded. */
-export const settleViewport = ({ contentMs }: SettleBounds): string => `(async () => {
+const settleViewport = ({ contentMs }: SettleBounds): string => `(async () => {
   ${hideCaret}
   return (${awaitContent})(scrollY, scrollY + innerHeight, ${contentMs})
 })()`
@@ -105,7 +105,7 @@ const settleRange = (range: string, { heightMax, scrollMs, contentMs }: SettleBo
 })()`
 
 /** Settles the whole page, down to `heightMax`, what an inner part scrolls included. Gives the number of images left undecoded. */
-export const settleFullPage = (bounds: SettleBounds): string =>
+const settleFullPage = (bounds: SettleBounds): string =>
   settleRange(
     `((${expandScroller})(${bounds.heightMax}), {
       from: 0, get to() { return (document.scrollingElement ?? document.documentElement).scrollHeight }
@@ -114,7 +114,7 @@ export const settleFullPage = (bounds: SettleBounds): string =>
   )
 
 /** Settles one element, which it brings into view through all that scrolls. Gives the number of images left undecoded. */
-export const settleElement = (selector: string, bounds: SettleBounds): string =>
+const settleElement = (selector: string, bounds: SettleBounds): string =>
   settleRange(
     `((found) => {
       found?.scrollIntoView({ behavior: 'instant', block: 'nearest', inline: 'nearest' })
