@@ -48,7 +48,7 @@ export const openProxiedLoop = (parts: LoopParts, options: ProxiedLoopOptions): 
       },
     }),
   )
-  const waking =
+  const woken =
     <T>(take: (message: T) => void) =>
     (message: T) => {
       take(message)
@@ -60,8 +60,8 @@ export const openProxiedLoop = (parts: LoopParts, options: ProxiedLoopOptions): 
         queue,
         now,
         malformed: parts.events.malformed,
-        changed: waking(reports.beat),
-        started: waking(reports.started),
+        changed: woken(reports.beat),
+        started: woken(reports.started),
       },
       pool,
     ),
