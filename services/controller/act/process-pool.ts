@@ -53,8 +53,8 @@ export const createProcessPool = (options: ProcessPoolOptions, events: WorkerPro
     [Symbol.asyncDispose]: async () => {
       const all = [...running.values()]
       for (const worker of all) worker.stop(killAfterMs)
-      const ended = Promise.all(all.map((worker) => worker.ended))
-      await within(ended, killAfterMs + reapMs, () => new Error('not all have ended')).catch(() => {})
+      const allEnded = Promise.all(all.map((worker) => worker.ended))
+      await within(allEnded, killAfterMs + reapMs, () => new Error('not all have ended')).catch(() => {})
     },
   }
 }

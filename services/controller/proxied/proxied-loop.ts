@@ -28,7 +28,7 @@ export type ProxiedLoopOptions = {
 /** Opens the loop that starts a process of its own for each capture with a caller's proxy. */
 export const openProxiedLoop = (parts: LoopParts, options: ProxiedLoopOptions): OwnLoop => {
   const { queue, now, killAfterMs } = parts
-  const { entry, env, max, spares, lifeMs } = options
+  const { max, spares, ...processes } = options
   const opened = new AsyncDisposableStack()
   const labels = { queue: pool, browserpool: pool } as const
   const events = opened.use(parts.events.jobs(labels))
@@ -38,17 +38,15 @@ export const openProxiedLoop = (parts: LoopParts, options: ProxiedLoopOptions): 
   const reports = createJobReports(now)
   const runner = opened.use(
     createLocalRuns({
-      entry,
-      env,
+      ...processes,
       killAfterMs,
-      lifeMs,
       notice: (notice) => {
         events.noticed(notice)
         if (notice.kind === 'ended') wakeup.notify()
       },
     }),
   )
-  const waking =
+  const woken =
     <T>(take: (message: T) => void) =>
     (message: T) => {
       take(message)
@@ -60,8 +58,8 @@ export const openProxiedLoop = (parts: LoopParts, options: ProxiedLoopOptions): 
         queue,
         now,
         malformed: parts.events.malformed,
-        changed: waking(reports.beat),
-        started: waking(reports.started),
+        changed: woken(reports.beat),
+        started: woken(reports.started),
       },
       pool,
     ),
