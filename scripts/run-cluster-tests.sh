@@ -1,5 +1,5 @@
 #!/bin/sh
-# Builds a control plane and Helm if there are none, and runs the tests that need one: the given files, or all of test/e2e. After all
+# Builds a control plane, Helm and an ingress controller if there are none, and runs the tests that need one: the given files, or all of test/e2e. After all
 # of them, what the controller asked of Kubernetes is compared with k8s/controller-role.yaml.
 # The last line is `N passed, N failed`.
 set -eu
@@ -12,6 +12,7 @@ fi
 
 scripts/build-test-cluster.sh
 scripts/build-helm.sh
+scripts/build-traefik.sh
 $whole || exec scripts/run-tests.sh --jobs=2 --timeout=300 "$@"
 
 work=$(mktemp -d)

@@ -7,15 +7,15 @@ import { promisify } from 'node:util'
 const run = promisify(execFile)
 const newKey = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes'] as const
 
-/** A private authority: the PEM file of its certificate, and a certificate with its key that it signed for localhost and 127.0.0.1. */
+/** A private authority: the PEM file of its certificate, and a certificate with its key that it signed. */
 export type TestAuthority = AsyncDisposable & {
   readonly caPath: string
   readonly certPath: string
   readonly keyPath: string
 }
 
-/** Makes an authority with openssl, in a folder that goes with it. */
-export const makeAuthority = async (): Promise<TestAuthority> => {
+/** Makes an authority with openssl, in a folder that goes with it; its certificate is for localhost, 127.0.0.1 and `hosts`. */
+export const makeAuthority = async (hosts: readonly string[] = []): Promise<TestAuthority> => {
   const folder = await mkdtemp(join(tmpdir(), 'authority-'))
   const openssl = (...args: readonly string[]) => run('openssl', args, { cwd: folder })
   await openssl(
@@ -32,7 +32,8 @@ export const makeAuthority = async (): Promise<TestAuthority> => {
     'ca.pem',
   )
   await openssl('req', ...newKey, '-subj', '/CN=server', '-keyout', 'server.key', '-out', 'server.csr')
-  await writeFile(join(folder, 'names'), 'subjectAltName=DNS:localhost,IP:127.0.0.1')
+  const names = ['IP:127.0.0.1', ...['localhost', ...hosts].map((host) => `DNS:${host}`)]
+  await writeFile(join(folder, 'names'), `subjectAltName=${names.join(',')}`)
   const signing = ['-CA', 'ca.pem', '-CAkey', 'ca.key', '-CAcreateserial', '-days', '2', '-extfile', 'names']
   await openssl('x509', '-req', '-in', 'server.csr', ...signing, '-out', 'server.pem')
   return {

@@ -67,6 +67,7 @@ export const startStandInFleet = (
       const end = { ...report, outcome: 'failed', code: behaviour.fails, message: 'as the test wants' } as const
       await publishStored(queue, resultSubject({ pool, id }), resultCodec.encode(end))
       await commit(id, end)
+      delivery.ack()
     } else {
       const [put] = part.puts
       const { status } = await fetch(put?.url ?? '', {
@@ -77,10 +78,11 @@ export const startStandInFleet = (
       if (status !== 201) throw new Error(`put: ${status}`)
       const end: CompletedResult = { ...report, ...imageOf(put?.key ?? '', behaviour) }
       await publishStored(queue, resultSubject({ pool, id }), resultCodec.encode(end))
+      // Before it waits, or a capture that is held for longer than a lease is delivered again.
+      delivery.ack()
       await behaviour.before?.()
       await commit(id, end)
     }
-    delivery.ack()
   }
 
   const serveLane = async (lane: Lane) => {
