@@ -55,7 +55,7 @@ export const showDocs = operation({
   path: '/docs',
   tag: 'Reference',
   summary: 'The reference as a page',
-  description: 'This document for people: one page without scripts or anything from elsewhere.',
+  description: 'This document for people: one page on which requests can be tried; nothing of it comes from elsewhere.',
   access: 'open',
   parameters,
   answers: answersOf('The page.', 'text/html', { type: 'string' }),
