@@ -20,7 +20,7 @@ code=0
 if [ -t 1 ]; then
   tap --reporter=base --output-file="$results" "$@" || code=$?
 else
-  CI=true tap --reporter=terse --output-file="$results" "$@" >"$printed" 2>&1 || code=$?
+  CI=true tap --reporter=base --output-file="$results" "$@" >"$printed" 2>&1 || code=$?
 fi
 
 # The last totals are those of the whole run: # { total: 20, pass: 15, fail: 5 }

@@ -101,7 +101,7 @@ t.test('the controller works under the policy: workers come, go and are replaced
   await world.queue.allEnded()
 })
 
-t.test('a BrowserPool with a foreign image is refused, and says why', async (t) => {
+t.test('admission policy: a BrowserPool with a foreign image is refused, and says why', async (t) => {
   await applyPool('foreign', { autoscaling: { enabled: false }, template: { image: 'foreign:1' } })
   await holds('foreign', 'Stalled', 'True ApplyFailed')
   const { message } = (await world.conditionOf('foreign', 'Stalled'))!
@@ -109,7 +109,7 @@ t.test('a BrowserPool with a foreign image is refused, and says why', async (t) 
   await cluster.kubectl(['delete', 'bp', 'foreign'])
 })
 
-t.test('sidecars of pinned images and volumes of ConfigMaps are let in', async (t) => {
+t.test('admission policy: sidecars of pinned images and volumes of ConfigMaps are let in', async (t) => {
   const withSidecar = (image: string) => {
     const volumes = [{ name: 'more', configMap: { name: 'more' } }]
     return {
@@ -121,63 +121,66 @@ t.test('sidecars of pinned images and volumes of ConfigMaps are let in', async (
   t.match(await tryOut(withSidecar('foreign:1')), /images of workers are pinned; not allowed: foreign:1/)
 })
 
-t.test('the pods of workers have their own image and Secrets, and no more rights than they need', async (t) => {
-  t.equal(await tryOut(pod), '')
-  t.equal(await tryOut(withContainer({ image: 'none' })), '')
-  const refused: readonly (readonly [string, object, RegExp])[] = [
-    ['image', withContainer({ image: 'other' }), /not allowed: other/],
-    ['image of an init container', withSpec({ initContainers: [{ name: 'x', image: 'x' }] }), /not allowed: x/],
-    ['Secret', withVolume({ secret: { secretName: 'other' } }), /Secrets that are allowed/],
-    [
-      'Secret of the worker in another container',
-      withSpec({ containers: [container, { ...container, name: 'x' }] }),
-      /only the container worker mounts the volume secrets/,
-    ],
-    ['folder of the node', withVolume({ hostPath: { path: '/' } }), /Secrets that are allowed/],
-    [
-      'token',
-      withVolume({ projected: { sources: [{ serviceAccountToken: { path: 'x' } }] } }),
-      /Secrets that are allowed/,
-    ],
-    ['pull secret', withSpec({ imagePullSecrets: [{ name: 'other' }] }), /Secrets that are allowed/],
-    [
-      'variable of a Secret',
-      withContainer({ env: [{ name: 'A', valueFrom: { secretKeyRef: { name: 'other', key: 'a' } } }] }),
-      /Secrets that are allowed/,
-    ],
-    [
-      'variables of a Secret',
-      withContainer({ envFrom: [{ secretRef: { name: 'other' } }] }),
-      /Secrets that are allowed/,
-    ],
-    ['token by default', withSpec({ automountServiceAccountToken: true }), /Secrets that are allowed/],
-    ['network of the node', withSpec({ hostNetwork: true }), /the node's namespaces/],
-    ['communication of the node', withSpec({ hostIPC: true }), /the node's namespaces/],
-    ['processes of the node', withSpec({ hostPID: true }), /the node's namespaces/],
-    [
-      'no seccomp profile',
-      withSpec({ securityContext: { ...template.spec.securityContext, seccompProfile: { type: 'Unconfined' } } }),
-      /seccomp profile/,
-    ],
-    ['root', withSpec({ securityContext: { ...template.spec.securityContext, runAsNonRoot: false } }), /no root/],
-    ['privileged', withSecurity({ privileged: true, allowPrivilegeEscalation: true }), /are unprivileged/],
-    ['escalation', withSecurity({ allowPrivilegeEscalation: true }), /are unprivileged/],
-    ['capability', withSecurity({ capabilities: { drop: ['ALL'], add: ['NET_ADMIN'] } }), /without capabilities/],
-    ['capabilities', withSecurity({ capabilities: {} }), /without capabilities/],
-    ['writable root', withSecurity({ readOnlyRootFilesystem: false }), /read-only/],
-    ['profile of a container', withSecurity({ seccompProfile: { type: 'Unconfined' } }), /are unprivileged/],
-    ['root of a container', withSecurity({ runAsNonRoot: false }), /not root/],
-    ['user 0', withSecurity({ runAsUser: 0 }), /not root/],
-    ['port of the node', withContainer({ ports: [{ containerPort: 9090, hostPort: 9090 }] }), /are unprivileged/],
-  ]
-  for (const [what, object, message] of refused) t.match(await tryOut(object), message, what)
-  t.match(await tryOut(withContainer({ securityContext: undefined })), /are unprivileged/, 'no security context')
-  const [worker] = await world.podsOf('web')
-  const debug = ['debug', worker!.metadata.name, '--image=other', '--target=worker', '--', 'sh']
-  t.match(await saidOf(debug), /not allowed: other/, 'a container that is added later')
-})
+t.test(
+  'admission policy: the pods of workers have their own image and Secrets, and no more rights than they need',
+  async (t) => {
+    t.equal(await tryOut(pod), '')
+    t.equal(await tryOut(withContainer({ image: 'none' })), '')
+    const refused: readonly (readonly [string, object, RegExp])[] = [
+      ['image', withContainer({ image: 'other' }), /not allowed: other/],
+      ['image of an init container', withSpec({ initContainers: [{ name: 'x', image: 'x' }] }), /not allowed: x/],
+      ['Secret', withVolume({ secret: { secretName: 'other' } }), /Secrets that are allowed/],
+      [
+        'Secret of the worker in another container',
+        withSpec({ containers: [container, { ...container, name: 'x' }] }),
+        /only the container worker mounts the volume secrets/,
+      ],
+      ['folder of the node', withVolume({ hostPath: { path: '/' } }), /Secrets that are allowed/],
+      [
+        'token',
+        withVolume({ projected: { sources: [{ serviceAccountToken: { path: 'x' } }] } }),
+        /Secrets that are allowed/,
+      ],
+      ['pull secret', withSpec({ imagePullSecrets: [{ name: 'other' }] }), /Secrets that are allowed/],
+      [
+        'variable of a Secret',
+        withContainer({ env: [{ name: 'A', valueFrom: { secretKeyRef: { name: 'other', key: 'a' } } }] }),
+        /Secrets that are allowed/,
+      ],
+      [
+        'variables of a Secret',
+        withContainer({ envFrom: [{ secretRef: { name: 'other' } }] }),
+        /Secrets that are allowed/,
+      ],
+      ['token by default', withSpec({ automountServiceAccountToken: true }), /Secrets that are allowed/],
+      ['network of the node', withSpec({ hostNetwork: true }), /the node's namespaces/],
+      ['communication of the node', withSpec({ hostIPC: true }), /the node's namespaces/],
+      ['processes of the node', withSpec({ hostPID: true }), /the node's namespaces/],
+      [
+        'no seccomp profile',
+        withSpec({ securityContext: { ...template.spec.securityContext, seccompProfile: { type: 'Unconfined' } } }),
+        /seccomp profile/,
+      ],
+      ['root', withSpec({ securityContext: { ...template.spec.securityContext, runAsNonRoot: false } }), /no root/],
+      ['privileged', withSecurity({ privileged: true, allowPrivilegeEscalation: true }), /are unprivileged/],
+      ['escalation', withSecurity({ allowPrivilegeEscalation: true }), /are unprivileged/],
+      ['capability', withSecurity({ capabilities: { drop: ['ALL'], add: ['NET_ADMIN'] } }), /without capabilities/],
+      ['capabilities', withSecurity({ capabilities: {} }), /without capabilities/],
+      ['writable root', withSecurity({ readOnlyRootFilesystem: false }), /read-only/],
+      ['profile of a container', withSecurity({ seccompProfile: { type: 'Unconfined' } }), /are unprivileged/],
+      ['root of a container', withSecurity({ runAsNonRoot: false }), /not root/],
+      ['user 0', withSecurity({ runAsUser: 0 }), /not root/],
+      ['port of the node', withContainer({ ports: [{ containerPort: 9090, hostPort: 9090 }] }), /are unprivileged/],
+    ]
+    for (const [what, object, message] of refused) t.match(await tryOut(object), message, what)
+    t.match(await tryOut(withContainer({ securityContext: undefined })), /are unprivileged/, 'no security context')
+    const [worker] = await world.podsOf('web')
+    const debug = ['debug', worker!.metadata.name, '--image=other', '--target=worker', '--', 'sh']
+    t.match(await saidOf(debug), /not allowed: other/, 'a container that is added later')
+  },
+)
 
-t.test('the controller writes only its own objects, and makes none that could do more', async (t) => {
+t.test('admission policy: the controller writes only its own objects, and makes none that could do more', async (t) => {
   t.equal(await tryOut(deployment(), ...asController), '')
   t.match(await tryOut(deployment({}), ...asController), /labels of its installation/)
   t.match(
@@ -226,7 +229,7 @@ t.test('the controller writes only its own objects, and makes none that could do
   t.equal(await refusal(api.patch(own, { kind: 'merge', body: { metadata: { annotations: { a: 'b' } } } })), '')
 })
 
-t.test('in a namespace of workers alone no other pod is let in', async (t) => {
+t.test('admission policy: in a namespace of workers alone no other pod is let in', async (t) => {
   const other = { ...withContainer({ image: 'other' }), metadata: { name: 'other' } }
   t.equal(await tryOut(other), '')
   await applyPolicy('all')

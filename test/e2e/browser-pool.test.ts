@@ -60,7 +60,7 @@ const refusal = /^(?:Error from server .*|The BrowserPool )"(case-\d+)" is inval
 const asLoose = (objects: readonly object[]) =>
   objects.map((each) => ({ ...each, apiVersion: 'loose.example.com/v1beta1' }))
 
-await t.test('is accepted without a warning, and served', async (t) => {
+await t.test('browser pool: is accepted without a warning, and served', async (t) => {
   await cluster.kubectl(['apply', '--server-side', '--warnings-as-errors', '-f', '-'], crd)
   await cluster.applyCrd(crd)
   const { status } = await cluster.get<Conditions>('crd', crdName)
@@ -74,7 +74,7 @@ await t.test('is accepted without a warning, and served', async (t) => {
   await cluster.applyCrd(JSON.stringify(loose).replaceAll('shutterfleet.dev', 'loose.example.com'))
 })
 
-t.test('is refused where it is broken', async (t) => {
+t.test('browser pool: is refused where it is broken', async (t) => {
   const broken = [
     ['maxItems: 50', 'minItems: 0', /estimated rule cost exceeds budget/],
     ['self.minReplicas <= self.maxReplicas', 'self.minReplicas <= self.mostReplicas', /undefined field 'mostReplicas'/],
@@ -90,7 +90,7 @@ t.test('is refused where it is broken', async (t) => {
   await tryCrd(crd)
 })
 
-t.test('has its defaults where nothing is given', async (t) => {
+t.test('browser pool: has its defaults where nothing is given', async (t) => {
   const { spec, status } = await make('plain')
   const autoscaling = {
     enabled: true,
@@ -120,17 +120,17 @@ t.test('has its defaults where nothing is given', async (t) => {
   t.strictSame(some.spec.scaleDown, { ...scaleDown, periodSeconds: 1 })
 })
 
-t.test('keeps everything that is given', async (t) => {
+t.test('browser pool: keeps everything that is given', async (t) => {
   t.strictSame((await make('full', fullSpec)).spec, fullSpec)
 })
 
-t.test('takes the example of the documentation', async (t) => {
+t.test('browser pool: takes the example of the documentation', async (t) => {
   const page = await readFile(join(root, 'docs', 'browser-pool.md'), 'utf8')
   await cluster.apply(/```yaml\n([^]*?)```/.exec(page)?.[1] ?? '')
   t.match(await poolOf('standard'), { spec: { autoscaling: { maxReplicas: 20, enabled: true } } })
 })
 
-t.test('documents each rule', async (t) => {
+t.test('browser pool: documents each rule', async (t) => {
   const page = await readFile(join(root, 'docs', 'browser-pool.md'), 'utf8')
   for (const rule of rulesOf((await schemaOf()).spec, 'spec')) {
     const [, path, message] = /^(?:spec\.)?(\S+): (.*)$/.exec(rule) ?? []
@@ -159,12 +159,12 @@ t.test('mount paths: nothing leads out of a folder, and sidecars have a /tmp of 
   for (const said of refused.values()) t.match(said, /volumeMounts\[0\]\.mountPath in body should match/)
 })
 
-t.test('refuses a field that does not exist', async (t) => {
+t.test('browser pool: refuses a field that does not exist', async (t) => {
   const misspelt = named('misspelt', { spec: { pool: 'standard', autoscaling: { maxReplica: 9 } } })
   await t.rejects(cluster.apply(misspelt), /field not declared in schema|unknown field/)
 })
 
-t.test('refuses what breaks a rule, and says why', async (t) => {
+t.test('browser pool: refuses what breaks a rule, and says why', async (t) => {
   const objects = ruleCases.map(([, , , spec], index) =>
     named(numbered(index), { spec: { pool: 'standard', ...spec } }),
   )
@@ -187,7 +187,7 @@ t.test('refuses what breaks a rule, and says why', async (t) => {
   )
 })
 
-t.test('refuses a specification out of bounds, and names the field', async (t) => {
+t.test('browser pool: refuses a specification out of bounds, and names the field', async (t) => {
   const bounds = boundsOf((await schemaOf()).spec, { spec: fullSpec }, ['spec'])
   t.ok(bounds.length > 60)
   const objects = bounds.map(({ keys, bad }, index) => named(numbered(index), replaceAt({ spec: fullSpec }, keys, bad)))
@@ -198,7 +198,7 @@ t.test('refuses a specification out of bounds, and names the field', async (t) =
   t.strictSame(await refusals(asLoose(free), 'create'), new Map(), 'nothing else is wrong with them')
 })
 
-t.test('refuses a status out of bounds, and names the field', async (t) => {
+t.test('browser pool: refuses a status out of bounds, and names the field', async (t) => {
   const bounds = boundsOf((await schemaOf()).status, { status: fullStatus }, ['status'])
   t.ok(bounds.length > 20)
   const spec = { pool: 'standard' }
@@ -218,7 +218,7 @@ t.test('refuses a status out of bounds, and names the field', async (t) => {
   t.strictSame(await refusals(asLoose(free), 'create'), new Map(), 'nothing else is wrong with them')
 })
 
-t.test('never changes its pool', async (t) => {
+t.test('browser pool: never changes its pool', async (t) => {
   await make('kept')
   const changed = patch('kept', { spec: { pool: 'stealth' } })
   await t.rejects(changed, /spec.pool: Invalid value.*: pool cannot be changed; make another BrowserPool/)
@@ -226,7 +226,7 @@ t.test('never changes its pool', async (t) => {
   t.match(await poolOf('kept'), { spec: { pool: 'standard', paused: true } })
 })
 
-t.test('keeps specification and status apart', async (t) => {
+t.test('browser pool: keeps specification and status apart', async (t) => {
   const before = await make('apart')
   await patch('apart', { status: fullStatus, spec: { replicas: 9 } }, '--subresource=status')
   const told = await poolOf('apart')
@@ -239,7 +239,7 @@ t.test('keeps specification and status apart', async (t) => {
   t.equal(changed.metadata.generation, before.metadata.generation + 1)
 })
 
-t.test('has one condition of each type', async (t) => {
+t.test('browser pool: has one condition of each type', async (t) => {
   await make('twice')
   const [one] = fullStatus.conditions ?? []
   const twice = { conditions: [one, { ...one, status: 'False' }] }
@@ -279,7 +279,7 @@ t.test('scale subresource: takes the ownership of replicas over from a server-si
   t.equal((await poolOf('owned')).spec.replicas, 6)
 })
 
-t.test('is scaled by kubectl, within its bounds', async (t) => {
+t.test('browser pool: is scaled by kubectl, within its bounds', async (t) => {
   await make('scaled', byReplicas)
   await patch('scaled', { status: fullStatus }, '--subresource=status')
   await cluster.kubectl(['scale', 'bp', 'scaled', '--replicas=7'])
@@ -294,7 +294,7 @@ t.test('is scaled by kubectl, within its bounds', async (t) => {
   await t.rejects(tooMany, /spec.replicas in body should be less than or equal to 1000/)
 })
 
-t.test('tells how it stands in one line', async (t) => {
+t.test('browser pool: tells how it stands in one line', async (t) => {
   await make('shown')
   const line = async (...args: string[]) =>
     (await cluster.kubectl(['get', 'bp', 'shown', ...args]))
@@ -313,13 +313,13 @@ t.test('tells how it stands in one line', async (t) => {
   ])
 })
 
-t.test('explains its fields', async (t) => {
+t.test('browser pool: explains its fields', async (t) => {
   const text = await cluster.kubectl(['explain', 'bp.spec.autoscaling'])
   t.match(text, /minReplicas\s+<integer>\s+Fewest workers/)
   t.notMatch(text, /-required-/)
 })
 
-t.test('lets a pool from before a bound live on, until that field is changed', async (t) => {
+t.test('browser pool: lets a pool from before a bound live on, until that field is changed', async (t) => {
   const untried = () =>
     cluster.kubectl(
       ['create', '--dry-run=server', '-f', '-'],
@@ -337,7 +337,7 @@ t.test('lets a pool from before a bound live on, until that field is changed', a
   await patch('old', { spec: { replicas: 5 } })
 })
 
-t.test('is written as YAML that kubectl reads as it was meant', async (t) => {
+t.test('browser pool: is written as YAML that kubectl reads as it was meant', async (t) => {
   const texts = [
     '',
     ' x ',

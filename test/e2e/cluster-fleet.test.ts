@@ -108,7 +108,7 @@ const remove = async (app: string) => {
 }
 const attemptsOf = (ids: readonly string[]) => fleet.attempts.filter(({ id }) => ids.includes(id))
 
-t.test('a Deployment of workers serves every capture once', async (t) => {
+t.test('cluster fleet: a Deployment of workers serves every capture once', async (t) => {
   const names = await deploy('plain', 3, 2)
   await ready(...names)
   await eventually(async () => (await podsOf('plain')).every(isReady), { what: 'the pods are ready' })
@@ -123,7 +123,7 @@ t.test('a Deployment of workers serves every capture once', async (t) => {
   t.strictSame(fleet.busyEnds(), [])
 })
 
-t.test('a drained worker finishes, takes nothing and is not ready, until it is undrained', async (t) => {
+t.test('cluster fleet: a drained worker finishes, takes nothing and is not ready, until it is undrained', async (t) => {
   const [pod] = await deploy('draining', 1)
   await ready(pod)
   serviceMs = 1000
@@ -144,7 +144,7 @@ t.test('a drained worker finishes, takes nothing and is not ready, until it is u
   await remove('draining')
 })
 
-t.test('a busy worker that is deleted finishes within its grace, and is told of', async (t) => {
+t.test('cluster fleet: a busy worker that is deleted finishes within its grace, and is told of', async (t) => {
   const [pod] = await deploy('deleted', 1)
   await ready(pod)
   serviceMs = 1500
@@ -156,7 +156,7 @@ t.test('a busy worker that is deleted finishes within its grace, and is told of'
   t.match(fleet.busyEnds(), [{ pod, how: 'told to end', busy: ids }])
 })
 
-t.test('a Job serves one capture and succeeds, as one does that gets none in time', async (t) => {
+t.test('cluster fleet: a Job serves one capture and succeeds, as one does that gets none in time', async (t) => {
   await runJob('one')
   await runJob('spare', 1)
   await eventually(async () => (await jobOf('spare')).status.succeeded === 1, { what: 'the spare Job succeeds' })
@@ -170,63 +170,69 @@ t.test('a Job serves one capture and succeeds, as one does that gets none in tim
   await cluster.kubectl(['wait', 'job/two', '--for=condition=Complete', '--timeout=30s'])
 })
 
-t.test('a container that does not come to run, ends or stays cold looks as under a kubelet', async (t) => {
-  wrong.set('unpulled', { kind: 'hindered', reason: 'ImagePullBackOff', message: 'Back-off pulling image "none"' })
-  wrong.set('crashing', { kind: 'ends', exitCode: 1 })
-  wrong.set('cold', { kind: 'never-ready' })
-  wrong.set('failing', { kind: 'ends', exitCode: 70 })
-  const [unpulled] = await deploy('unpulled', 1)
-  await deploy('crashing', 1)
-  const [cold] = await deploy('cold', 1)
-  await runJob('failing')
-  await eventually(async () => (await jobOf('failing')).status.failed === 1, { what: 'the Job fails' })
-  t.match(await podOf('failing'), {
-    status: { phase: 'Failed', containerStatuses: [{ state: { terminated: { exitCode: 70 } } }] },
-  })
-  await eventually(async () => (await podOf('crashing')).status!.containerStatuses![0]!.restartCount > 1)
-  t.match(stateOf(await podOf('crashing')), { waiting: { reason: 'CrashLoopBackOff' } })
-  await eventually(() => beats.get(cold)!.count > 1)
-  t.match(beats.get(cold), { state: 'starting' })
-  t.match(await podOf('cold'), { status: { phase: 'Running' } })
-  t.notOk(isReady(await podOf('cold')))
-  t.match(await podOf('unpulled'), {
-    status: { phase: 'Pending', containerStatuses: [{ state: { waiting: { reason: 'ImagePullBackOff' } } }] },
-  })
-  t.notOk(beats.has(unpulled))
+t.test(
+  'cluster fleet: a container that does not come to run, ends or stays cold looks as under a kubelet',
+  async (t) => {
+    wrong.set('unpulled', { kind: 'hindered', reason: 'ImagePullBackOff', message: 'Back-off pulling image "none"' })
+    wrong.set('crashing', { kind: 'ends', exitCode: 1 })
+    wrong.set('cold', { kind: 'never-ready' })
+    wrong.set('failing', { kind: 'ends', exitCode: 70 })
+    const [unpulled] = await deploy('unpulled', 1)
+    await deploy('crashing', 1)
+    const [cold] = await deploy('cold', 1)
+    await runJob('failing')
+    await eventually(async () => (await jobOf('failing')).status.failed === 1, { what: 'the Job fails' })
+    t.match(await podOf('failing'), {
+      status: { phase: 'Failed', containerStatuses: [{ state: { terminated: { exitCode: 70 } } }] },
+    })
+    await eventually(async () => (await podOf('crashing')).status!.containerStatuses![0]!.restartCount > 1)
+    t.match(stateOf(await podOf('crashing')), { waiting: { reason: 'CrashLoopBackOff' } })
+    await eventually(() => beats.get(cold)!.count > 1)
+    t.match(beats.get(cold), { state: 'starting' })
+    t.match(await podOf('cold'), { status: { phase: 'Running' } })
+    t.notOk(isReady(await podOf('cold')))
+    t.match(await podOf('unpulled'), {
+      status: { phase: 'Pending', containerStatuses: [{ state: { waiting: { reason: 'ImagePullBackOff' } } }] },
+    })
+    t.notOk(beats.has(unpulled))
 
-  wrong.clear()
-  fleet.heal(unpulled)
-  await ready(unpulled)
-  for (const app of ['unpulled', 'crashing', 'cold']) await remove(app)
-})
+    wrong.clear()
+    fleet.heal(unpulled)
+    await ready(unpulled)
+    for (const app of ['unpulled', 'crashing', 'cold']) await remove(app)
+  },
+)
 
-t.test('what a worker held that is frozen or dies is served by others, and what thaws reports too', async (t) => {
-  wrong.set('dying', { kind: 'dies-serving', exitCode: 139 })
-  serviceMs = 500
-  const [frozen] = await deploy('frozen', 1)
-  await ready(frozen)
-  const held = await queue.send(1)
-  await eventually(() => isBusy(frozen))
-  fleet.afflict(frozen, { kind: 'frozen' })
-  const [dying] = await deploy('dying', 1)
-  await ready(dying)
-  const lost = await queue.send(1)
-  await eventually(() => attemptsOf(lost).length === 1)
-  wrong.clear()
-  await eventually(async () => (await podOf('dying')).status!.containerStatuses![0]!.restartCount === 1)
-  const { count } = beats.get(frozen)!
-  await queue.allEnded()
-  t.equal(beats.get(frozen)!.count, count)
-  t.match(attemptsOf(lost), [{ pod: dying }, { pod: dying, attempt: 2, outcome: 'completed' }])
-  t.match(attemptsOf(held), [{ pod: frozen }, { pod: dying, attempt: 2 }])
-  fleet.heal(frozen)
-  await eventually(() => queue.endedTwice().length === 1, { what: 'the thawed worker reports' })
-  t.equal(queue.endedTwice()[0]?.id, held[0])
-  serviceMs = 50
-  for (const app of ['frozen', 'dying']) await remove(app)
-})
+t.test(
+  'cluster fleet: what a worker held that is frozen or dies is served by others, and what thaws reports too',
+  async (t) => {
+    wrong.set('dying', { kind: 'dies-serving', exitCode: 139 })
+    serviceMs = 500
+    const [frozen] = await deploy('frozen', 1)
+    await ready(frozen)
+    const held = await queue.send(1)
+    await eventually(() => isBusy(frozen))
+    fleet.afflict(frozen, { kind: 'frozen' })
+    const [dying] = await deploy('dying', 1)
+    await ready(dying)
+    const lost = await queue.send(1)
+    await eventually(() => attemptsOf(lost).length === 1)
+    wrong.clear()
+    await eventually(async () => (await podOf('dying')).status!.containerStatuses![0]!.restartCount === 1)
+    const { count } = beats.get(frozen)!
+    await queue.allEnded()
+    t.equal(beats.get(frozen)!.count, count)
+    t.match(attemptsOf(lost), [{ pod: dying }, { pod: dying, attempt: 2, outcome: 'completed' }])
+    t.match(attemptsOf(held), [{ pod: frozen }, { pod: dying, attempt: 2 }])
+    fleet.heal(frozen)
+    await eventually(() => queue.endedTwice().length === 1, { what: 'the thawed worker reports' })
+    t.equal(queue.endedTwice()[0]?.id, held[0])
+    serviceMs = 50
+    for (const app of ['frozen', 'dying']) await remove(app)
+  },
+)
 
-t.test('a worker that does not end is killed at the end of its grace', async (t) => {
+t.test('cluster fleet: a worker that does not end is killed at the end of its grace', async (t) => {
   const [pod] = await deploy('stuck', 1)
   await ready(pod)
   fleet.afflict(pod, { kind: 'frozen' })
@@ -239,7 +245,7 @@ t.test('a worker that does not end is killed at the end of its grace', async (t)
   await remove('stuck')
 })
 
-t.test('a silent worker serves, and an evicted one is replaced', async (t) => {
+t.test('cluster fleet: a silent worker serves, and an evicted one is replaced', async (t) => {
   const names = await deploy('odd', 2)
   const [silent, evicted] = names as [string, string]
   await ready(...names)
@@ -255,7 +261,7 @@ t.test('a silent worker serves, and an evicted one is replaced', async (t) => {
   await remove('odd')
 })
 
-t.test('a pod whose node is cut off stays as Kubernetes last saw it, and works on', async (t) => {
+t.test('cluster fleet: a pod whose node is cut off stays as Kubernetes last saw it, and works on', async (t) => {
   const [pod] = await deploy('far', 1)
   await ready(pod)
   fleet.afflict(pod, { kind: 'cut-off' })

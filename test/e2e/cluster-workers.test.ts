@@ -59,30 +59,33 @@ const podsBy = async (selector: string) => (await cluster.get<{ items: PodObject
 const isReady = (pod: PodObject | undefined) =>
   pod?.status?.conditions?.some(({ type, status }) => type === 'Ready' && status === 'True') ?? false
 
-t.test('the real worker of a pod is ready when it says so, serves, and finishes before it goes', async (t) => {
-  await cluster.apply({
-    apiVersion: 'apps/v1',
-    kind: 'Deployment',
-    metadata: { name: 'real' },
-    spec: { replicas: 1, selector: { matchLabels: { app: 'main' } }, template: template('standard', 'main') },
-  })
-  await cluster.kubectl(['wait', 'deployment/real', '--for=condition=Available', '--timeout=60s'])
-  const [pod] = await podsOf('main')
-  const ids = await queue.send(1, { parameters: { url: `${pages.url}/held` } })
-  await eventually(() => held.length > 0, { what: 'the page is asked for' })
-  await cluster.kubectl(['delete', 'deployment', 'real'])
-  await eventually(async () => (await podsOf('main'))[0]?.metadata.deletionTimestamp !== undefined)
-  for (const answer of held.splice(0)) answer()
-  await queue.allEnded()
-  t.match(queue.rows.get(ids[0]!), {
-    starts: [{ kind: 'begun', pod: pod!.metadata.name }],
-    results: [{ outcome: 'completed', targetStatus: 200 }],
-  })
-  await eventually(async () => (await podsOf('main')).length === 0, { what: 'the pod goes' })
-  t.equal(workers.processOf(pod!.metadata.name)?.exitCode, 0)
-})
+t.test(
+  'cluster workers: the real worker of a pod is ready when it says so, serves, and finishes before it goes',
+  async (t) => {
+    await cluster.apply({
+      apiVersion: 'apps/v1',
+      kind: 'Deployment',
+      metadata: { name: 'real' },
+      spec: { replicas: 1, selector: { matchLabels: { app: 'main' } }, template: template('standard', 'main') },
+    })
+    await cluster.kubectl(['wait', 'deployment/real', '--for=condition=Available', '--timeout=60s'])
+    const [pod] = await podsOf('main')
+    const ids = await queue.send(1, { parameters: { url: `${pages.url}/held` } })
+    await eventually(() => held.length > 0, { what: 'the page is asked for' })
+    await cluster.kubectl(['delete', 'deployment', 'real'])
+    await eventually(async () => (await podsOf('main'))[0]?.metadata.deletionTimestamp !== undefined)
+    for (const answer of held.splice(0)) answer()
+    await queue.allEnded()
+    t.match(queue.rows.get(ids[0]!), {
+      starts: [{ kind: 'begun', pod: pod!.metadata.name }],
+      results: [{ outcome: 'completed', targetStatus: 200 }],
+    })
+    await eventually(async () => (await podsOf('main')).length === 0, { what: 'the pod goes' })
+    t.equal(workers.processOf(pod!.metadata.name)?.exitCode, 0)
+  },
+)
 
-t.test('the real single-use worker of a Job serves one capture, and the Job succeeds', async (t) => {
+t.test('cluster workers: the real single-use worker of a Job serves one capture, and the Job succeeds', async (t) => {
   await cluster.apply({
     apiVersion: 'batch/v1',
     kind: 'Job',
@@ -98,35 +101,39 @@ t.test('the real single-use worker of a Job serves one capture, and the Job succ
   ])
 })
 
-t.test('real workers that the operator asks for drain before they go, and serve captures as Jobs', async (t) => {
-  await cluster.applyCrd(
-    await readFile(resolve(import.meta.dirname, '../../crds/browserpools.shutterfleet.dev.yaml'), 'utf8'),
-  )
-  await grantController(cluster, 'default')
-  const settings = { POD_EGRESS: `127.0.0.1:${filter.port}`, POD_ISOLATION: 'namespace', POD_SECRET: 'worker' }
-  await using _operator = await startOperator({ cluster, queue, settings })
-  const applyPool = (name: string, spec: object) =>
-    cluster.apply({ apiVersion: browserPools.apiVersion, kind: 'BrowserPool', metadata: { name }, spec })
-  const size = (replicas: number) => applyPool('fixed', { pool: 'standard', autoscaling: { enabled: false }, replicas })
-  await size(1)
-  await applyPool('single', { pool: 'proxied' })
-  const podOf = async () => (await podsBy(selectorOf(poolLabels('shutterfleet', 'fixed'))))[0]
-  await eventually(async () => (await podOf()) !== undefined, { what: 'a pod comes' })
-  const { name } = (await podOf())!.metadata
-  const [held1] = await queue.send(1, { parameters: { url: `${pages.url}/held` } })
-  await eventually(() => held.length > 0, { withinMs: 60_000, what: 'the page is asked for' })
-  await size(0)
-  await eventually(async () => !isReady(await podOf()), { what: 'it drains' })
-  t.match(await podOf(), { metadata: { name, deletionTimestamp: undefined } })
-  for (const answer of held.splice(0)) answer()
-  await eventually(async () => (await podOf()) === undefined, { what: 'the pod goes' })
-  t.match(queue.rows.get(held1!), { starts: [{ pod: name }], results: [{ outcome: 'completed' }] })
-  t.equal(workers.processOf(name)?.exitCode, 0)
+t.test(
+  'cluster workers: real workers that the operator asks for drain before they go, and serve captures as Jobs',
+  async (t) => {
+    await cluster.applyCrd(
+      await readFile(resolve(import.meta.dirname, '../../crds/browserpools.shutterfleet.dev.yaml'), 'utf8'),
+    )
+    await grantController(cluster, 'default')
+    const settings = { POD_EGRESS: `127.0.0.1:${filter.port}`, POD_ISOLATION: 'namespace', POD_SECRET: 'worker' }
+    await using _operator = await startOperator({ cluster, queue, settings })
+    const applyPool = (name: string, spec: object) =>
+      cluster.apply({ apiVersion: browserPools.apiVersion, kind: 'BrowserPool', metadata: { name }, spec })
+    const size = (replicas: number) =>
+      applyPool('fixed', { pool: 'standard', autoscaling: { enabled: false }, replicas })
+    await size(1)
+    await applyPool('single', { pool: 'proxied' })
+    const podOf = async () => (await podsBy(selectorOf(poolLabels('shutterfleet', 'fixed'))))[0]
+    await eventually(async () => (await podOf()) !== undefined, { what: 'a pod comes' })
+    const { name } = (await podOf())!.metadata
+    const [held1] = await queue.send(1, { parameters: { url: `${pages.url}/held` } })
+    await eventually(() => held.length > 0, { withinMs: 60_000, what: 'the page is asked for' })
+    await size(0)
+    await eventually(async () => !isReady(await podOf()), { what: 'it drains' })
+    t.match(await podOf(), { metadata: { name, deletionTimestamp: undefined } })
+    for (const answer of held.splice(0)) answer()
+    await eventually(async () => (await podOf()) === undefined, { what: 'the pod goes' })
+    t.match(queue.rows.get(held1!), { starts: [{ pod: name }], results: [{ outcome: 'completed' }] })
+    t.equal(workers.processOf(name)?.exitCode, 0)
 
-  const [id] = await queue.send(1, { pool: 'proxied', parameters: { url: `${pages.url}/plain` } })
-  await queue.allEnded(60_000)
-  t.match(queue.rows.get(id!), { results: [{ outcome: 'completed' }] })
-  const claimed = async () => cluster.get<{ items: object[] }>('jobs', '-l', `${captureLabel}=${id}`)
-  await eventually(async () => (await claimed()).items.length === 1, { what: 'its Job shows the capture' })
-  t.strictSame(queue.endedTwice(), [])
-})
+    const [id] = await queue.send(1, { pool: 'proxied', parameters: { url: `${pages.url}/plain` } })
+    await queue.allEnded(60_000)
+    t.match(queue.rows.get(id!), { results: [{ outcome: 'completed' }] })
+    const claimed = async () => cluster.get<{ items: object[] }>('jobs', '-l', `${captureLabel}=${id}`)
+    await eventually(async () => (await claimed()).items.length === 1, { what: 'its Job shows the capture' })
+    t.strictSame(queue.endedTwice(), [])
+  },
+)

@@ -20,7 +20,7 @@ const see = () => {
   proxy.faults.list.splice(0)
 }
 
-t.test('without an API server workers serve on, and afterwards everything goes on', (t) =>
+t.test('faults api: without an API server workers serve on, and afterwards everything goes on', (t) =>
   endure(t, async () => {
     await cluster.kill('kube-apiserver')
     await delay(outageMs)
@@ -29,7 +29,7 @@ t.test('without an API server workers serve on, and afterwards everything goes o
   }),
 )
 
-t.test('an API server that answers by fits and starts does no harm', (t) =>
+t.test('faults api: an API server that answers by fits and starts does no harm', (t) =>
   endure(t, async () => {
     const end = performance.now() + outageMs
     while (performance.now() < end) {
@@ -41,7 +41,7 @@ t.test('an API server that answers by fits and starts does no harm', (t) =>
   }),
 )
 
-t.test('an API server that is set back to an older state is read anew', async (t) => {
+t.test('faults api: an API server that is set back to an older state is read anew', async (t) => {
   const kept = new Set<string>()
   const names = async () => {
     const { items } = await cluster.get<{ items: { metadata: { name: string } }[] }>('pods')
@@ -65,7 +65,7 @@ t.test('an API server that is set back to an older state is read anew', async (t
   )
 })
 
-t.test('what was done without an answer is not done a second time', async (t) => {
+t.test('faults api: what was done without an answer is not done a second time', async (t) => {
   await world.startAnother('two', { kubeconfig: proxy.kubeconfig })
   await world.operator.stop()
   await endure(t, async () => {
@@ -81,7 +81,7 @@ t.test('what was done without an answer is not done a second time', async (t) =>
   })
 })
 
-t.test('while nothing can be read, nothing is changed, though it could be', async (t) => {
+t.test('faults api: while nothing can be read, nothing is changed, though it could be', async (t) => {
   await endure(t, async () => {
     blind()
     const isUnknown = async (name: string) => (await poolOf(name)).status?.reason === 'workers-unknown'

@@ -17,21 +17,24 @@ const leads = (name: string) =>
 let after: OperatorProcess | undefined
 const fencedWrites = (operator: OperatorProcess) => operator.log().split('this process no longer leads').length - 1
 
-t.test('a leader that was frozen past its Lease and thawed leaves everything to its follower', async (t) => {
-  const frozen = world.operator
-  const next = await startAnother('next')
-  await endure(t, async () => {
-    frozen.freeze()
-    await leads('next')
-    frozen.thaw()
-    await eventually(async () => (await frozen.health()).detail['role'] === 'standby')
-    await next.stop()
-    await leads('one')
-  })
-  t.equal(frozen.child.exitCode, null)
-})
+t.test(
+  'faults leaders: a leader that was frozen past its Lease and thawed leaves everything to its follower',
+  async (t) => {
+    const frozen = world.operator
+    const next = await startAnother('next')
+    await endure(t, async () => {
+      frozen.freeze()
+      await leads('next')
+      frozen.thaw()
+      await eventually(async () => (await frozen.health()).detail['role'] === 'standby')
+      await next.stop()
+      await leads('one')
+    })
+    t.equal(frozen.child.exitCode, null)
+  },
+)
 
-t.test('what a thawed leader was about to write is not written', async (t) => {
+t.test('faults leaders: what a thawed leader was about to write is not written', async (t) => {
   const proxy = await startFaultyProxy(t, cluster.controllerKubeconfig)
   const slow = await startAnother('slow', { kubeconfig: proxy.kubeconfig })
   await world.operator.stop()
@@ -69,7 +72,7 @@ const freezeInMidWork = async (leader: OperatorProcess, proxy: FaultyProxy) => {
   await eventually(() => performance.now() - frozenAtMs > (leaseMs * 2) / 3, { what: 'its term is over' })
 }
 
-t.test('of three controllers one leads at a time, whatever their calendars say', async (t) => {
+t.test('faults leaders: of three controllers one leads at a time, whatever their calendars say', async (t) => {
   await endure(t, async () => {
     const ahead = await startAnother('ahead', { skewMs: hourMs })
     const { handovers } = await lease()

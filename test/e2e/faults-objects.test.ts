@@ -28,7 +28,7 @@ const isGone = (pod: string) =>
     what: `${pod} goes`,
   })
 
-t.test('workers that are deleted or evicted lose no capture', async (t) => {
+t.test('faults objects: workers that are deleted or evicted lose no capture', async (t) => {
   const victims = new Set<string>()
   const next = async (pool: 'standard' | 'proxied') => {
     const pod = await busyOne(pool, victims)
@@ -52,38 +52,44 @@ t.test('workers that are deleted or evicted lose no capture', async (t) => {
   t.ok(fleet.ends.some(({ pod, how, busy }) => victims.has(pod) && how === 'killed' && busy.length > 0))
 })
 
-t.test('a worker whose node is gone serves on while it is heard, and is replaced when it is not', async (t) => {
-  let lost = ''
-  await endure(
-    t,
-    async () => {
-      // None goes because there is less to do.
-      await applyPool('standard', { ...specs.standard, autoscaling: { ...specs.standard.autoscaling, minReplicas: 6 } })
-      await eventually(async () => (await namesOf('standard')).length === 6)
-      lost = await busyOne('standard')
-      fleet.afflict(lost, { kind: 'cut-off' })
-      const conditions = [{ type: 'Ready', status: 'Unknown', reason: 'NodeStatusUnknown' }]
-      const status = JSON.stringify({ status: { phase: 'Unknown', conditions } })
-      await kubectl(['patch', 'pod', lost, '--subresource=status', '--type=strategic', '-p', status])
-      const served = () => fleet.attempts.filter(({ pod, outcome }) => pod === lost && outcome === 'completed').length
-      const before = served()
-      await eventually(() => served() > before + 2, { what: 'it serves on' })
-      t.ok((await namesOf('standard')).includes(lost))
+t.test(
+  'faults objects: a worker whose node is gone serves on while it is heard, and is replaced when it is not',
+  async (t) => {
+    let lost = ''
+    await endure(
+      t,
+      async () => {
+        // None goes because there is less to do.
+        await applyPool('standard', {
+          ...specs.standard,
+          autoscaling: { ...specs.standard.autoscaling, minReplicas: 6 },
+        })
+        await eventually(async () => (await namesOf('standard')).length === 6)
+        lost = await busyOne('standard')
+        fleet.afflict(lost, { kind: 'cut-off' })
+        const conditions = [{ type: 'Ready', status: 'Unknown', reason: 'NodeStatusUnknown' }]
+        const status = JSON.stringify({ status: { phase: 'Unknown', conditions } })
+        await kubectl(['patch', 'pod', lost, '--subresource=status', '--type=strategic', '-p', status])
+        const served = () => fleet.attempts.filter(({ pod, outcome }) => pod === lost && outcome === 'completed').length
+        const before = served()
+        await eventually(() => served() > before + 2, { what: 'it serves on' })
+        t.ok((await namesOf('standard')).includes(lost))
 
-      fleet.afflict(lost, { kind: 'frozen' })
-      await eventually(async () => !(await namesOf('standard')).includes(lost), {
-        withinMs: 30_000,
-        what: 'it is told to end',
-      })
-      fleet.heal(lost)
-      await isGone(lost)
-      await applyPool('standard', specs.standard)
-    },
-    { ends: (pod) => pod === lost },
-  )
-})
+        fleet.afflict(lost, { kind: 'frozen' })
+        await eventually(async () => !(await namesOf('standard')).includes(lost), {
+          withinMs: 30_000,
+          what: 'it is told to end',
+        })
+        fleet.heal(lost)
+        await isGone(lost)
+        await applyPool('standard', specs.standard)
+      },
+      { ends: (pod) => pod === lost },
+    )
+  },
+)
 
-t.test('quotas that are reached in mid-burst limit both pools, and nothing else', async (t) => {
+t.test('faults objects: quotas that are reached in mid-burst limit both pools, and nothing else', async (t) => {
   const quota = (name: string, hard: object) =>
     cluster.apply({ apiVersion: 'v1', kind: 'ResourceQuota', metadata: { name }, spec: { hard } })
   await endure(t, async () => {
@@ -103,7 +109,7 @@ t.test('quotas that are reached in mid-burst limit both pools, and nothing else'
   })
 })
 
-t.test('the definition of the resource may change under a running controller', async (t) => {
+t.test('faults objects: the definition of the resource may change under a running controller', async (t) => {
   const file = resolve(import.meta.dirname, '../../crds/browserpools.shutterfleet.dev.yaml')
   const real = await readFile(file, 'utf8')
   const other = real
@@ -128,7 +134,7 @@ t.test('the definition of the resource may change under a running controller', a
   })
 })
 
-t.test('what others change while workers are busy is put right without harm', async (t) => {
+t.test('faults objects: what others change while workers are busy is put right without harm', async (t) => {
   const before = new Set<string>()
   const ofOwnTemplate = (await namesOf('standard'))[0]?.replace(/[^-]*$/, '') ?? ''
   await endure(

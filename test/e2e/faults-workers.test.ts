@@ -111,33 +111,41 @@ t.test(
   },
 )
 
-t.test('of real workers one that serves is not the one that goes, and what it serves outlasts an outage', async (t) => {
-  const size = (replicas: number) =>
-    applyPool('fixed', { pool: 'standard', autoscaling: { enabled: false }, replicas, scaleDown: { periodSeconds: 1 } })
-  await size(2)
-  await eventually(async () => (await podsOf('fixed')).every(isReady) && (await podsOf('fixed')).length === 2, {
-    withinMs: 60_000,
-    what: 'two workers are ready',
-  })
-  const [id = ''] = await queue.send(1, { parameters: { url: `http://127.0.0.1:${site.port}/`, timeout: 60 } })
-  await eventually(() => held.length > 0, { withinMs: 30_000, what: 'the page is asked for' })
-  const serving = queue.rows.get(id)?.starts[0]?.pod
-  const idle = (await podsOf('fixed')).map(({ metadata }) => metadata.name).find((name) => name !== serving) ?? ''
-  // Heartbeats of a served capture are gathered for half a second: until then both look idle.
-  await eventually(async () => (await cluster.get<BrowserPool>('browserpools', 'fixed')).status?.busySlots === 1, {
-    what: 'the operator knows who serves',
-  })
-  await size(1)
-  await outage()
-  await eventually(async () => (await podsOf('fixed')).length === 1, { withinMs: 90_000, what: 'one goes' })
-  t.match(await podsOf('fixed'), [{ metadata: { name: serving, deletionTimestamp: undefined } }])
-  t.equal(workers.processOf(idle)?.exitCode, 0)
-  letGo()
-  await queue.allEnded()
-  t.match(queue.rows.get(id), { starts: [{ pod: serving }], results: [{ outcome: 'completed' }] })
-  t.equal(queue.rows.get(id)?.starts.length, 1)
-  t.strictSame(queue.endedTwice(), [])
-})
+t.test(
+  'faults workers: of real workers one that serves is not the one that goes, and what it serves outlasts an outage',
+  async (t) => {
+    const size = (replicas: number) =>
+      applyPool('fixed', {
+        pool: 'standard',
+        autoscaling: { enabled: false },
+        replicas,
+        scaleDown: { periodSeconds: 1 },
+      })
+    await size(2)
+    await eventually(async () => (await podsOf('fixed')).every(isReady) && (await podsOf('fixed')).length === 2, {
+      withinMs: 60_000,
+      what: 'two workers are ready',
+    })
+    const [id = ''] = await queue.send(1, { parameters: { url: `http://127.0.0.1:${site.port}/`, timeout: 60 } })
+    await eventually(() => held.length > 0, { withinMs: 30_000, what: 'the page is asked for' })
+    const serving = queue.rows.get(id)?.starts[0]?.pod
+    const idle = (await podsOf('fixed')).map(({ metadata }) => metadata.name).find((name) => name !== serving) ?? ''
+    // Heartbeats of a served capture are gathered for half a second: until then both look idle.
+    await eventually(async () => (await cluster.get<BrowserPool>('browserpools', 'fixed')).status?.busySlots === 1, {
+      what: 'the operator knows who serves',
+    })
+    await size(1)
+    await outage()
+    await eventually(async () => (await podsOf('fixed')).length === 1, { withinMs: 90_000, what: 'one goes' })
+    t.match(await podsOf('fixed'), [{ metadata: { name: serving, deletionTimestamp: undefined } }])
+    t.equal(workers.processOf(idle)?.exitCode, 0)
+    letGo()
+    await queue.allEnded()
+    t.match(queue.rows.get(id), { starts: [{ pod: serving }], results: [{ outcome: 'completed' }] })
+    t.equal(queue.rows.get(id)?.starts.length, 1)
+    t.strictSame(queue.endedTwice(), [])
+  },
+)
 
 function isReady({ status }: PodObject): boolean {
   return status?.conditions?.some(({ type, status: holds }) => type === 'Ready' && holds === 'True') ?? false

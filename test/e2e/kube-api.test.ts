@@ -34,7 +34,7 @@ const outcomeOfFailed = (promise: Promise<unknown>) =>
     (thrown: unknown) => outcomeOf(thrown) ?? thrown,
   )
 
-t.test('creates, reads, changes and deletes', async (t) => {
+t.test('kube api: creates, reads, changes and deletes', async (t) => {
   await api.create({ resource: configMaps, namespace }, newMap('one'))
   await api.patch(map('one'), { kind: 'json', body: [{ op: 'add', path: '/data/b', value: '2' }] })
   const { data, metadata } = await api.get<Map>(map('one'))
@@ -44,7 +44,7 @@ t.test('creates, reads, changes and deletes', async (t) => {
   t.equal(await outcomeOfFailed(api.get(map('one'))), 'not-found')
 })
 
-t.test('tells apart why the real server refuses', async (t) => {
+t.test('kube api: tells apart why the real server refuses', async (t) => {
   const within = { resource: configMaps, namespace }
   const { metadata } = await api.create<KubeObject>(within, newMap('refused'))
   t.equal(await outcomeOfFailed(api.create(within, newMap('refused'))), 'already-exists')
@@ -63,14 +63,14 @@ t.test('tells apart why the real server refuses', async (t) => {
   await cluster.kubectl(['delete', 'resourcequota', 'none'])
 })
 
-t.test('takes over by force what somebody else decided, and removes what it applies no more', async (t) => {
+t.test('kube api: takes over by force what somebody else decided, and removes what it applies no more', async (t) => {
   await cluster.apply(newMap('applied'))
   await apply(api, map('applied'), { data: { a: '2', b: '2' } })
   await apply(api, map('applied'), { data: { a: '3' } })
   t.strictSame((await api.get<Map>(map('applied'))).data, { a: '3' })
 })
 
-t.test('applying the rest of a Deployment leaves the size alone that was set by its scale', async (t) => {
+t.test('kube api: applying the rest of a Deployment leaves the size alone that was set by its scale', async (t) => {
   const ref = { resource: deployments, namespace, name: 'web' }
   const labels = { app: 'web' }
   const template = (image: string) => ({ metadata: { labels }, spec: { containers: [{ name: 'one', image }] } })
@@ -87,7 +87,7 @@ t.test('applying the rest of a Deployment leaves the size alone that was set by 
   t.ok(managers.includes(`${replicasOwner} scale`))
 })
 
-t.test('applies the status of a custom resource without touching the rest', async (t) => {
+t.test('kube api: applies the status of a custom resource without touching the rest', async (t) => {
   const anything = { type: 'object', 'x-kubernetes-preserve-unknown-fields': true }
   const schema = { type: 'object', properties: { spec: anything, status: anything } }
   await cluster.applyCrd({
@@ -117,7 +117,7 @@ t.test('applies the status of a custom resource without touching the rest', asyn
   t.match(await api.get(ref), { spec: { size: 4 }, status: { fish: 3 } })
 })
 
-t.test('events and their counts are what the real server takes', async (t) => {
+t.test('kube api: events and their counts are what the real server takes', async (t) => {
   const object = await api.get<KubeObject>({ resource: deployments, namespace, name: 'web' })
   const warnings: unknown[] = []
   const recorder = new Recorder(
@@ -144,6 +144,6 @@ t.test('events and their counts are what the real server takes', async (t) => {
   t.strictSame(await told('ScaledDown'), ['first 1', 'third 2'])
 })
 
-t.test('a moment is written with six digits', async (t) => {
+t.test('kube api: a moment is written with six digits', async (t) => {
   t.equal(microTime(new Date(Date.UTC(2026, 0, 2, 3, 4, 5, 6))), '2026-01-02T03:04:05.006000Z')
 })

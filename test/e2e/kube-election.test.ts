@@ -59,7 +59,7 @@ const end = async (child: ChildProcess, signal: 'SIGTERM' | 'SIGKILL') => {
   await exit
 }
 
-t.test('who stops hands over in order, and who is killed is followed', async (t) => {
+t.test('kube election: who stops hands over in order, and who is killed is followed', async (t) => {
   await using writes = await followWriters()
   const one = await compete('one')
   await writes.until('one', 10_000)
@@ -88,7 +88,7 @@ const freezeLeader = async (fencing: 'fenced' | 'unfenced') => {
   return writes.writers
 }
 
-t.test('a leader that was frozen and thawed writes nothing any more', async (t) => {
+t.test('kube election: a leader that was frozen and thawed writes nothing any more', async (t) => {
   t.strictSame(await freezeLeader('fenced'), ['frozen', 'next'])
 })
 

@@ -80,7 +80,7 @@ const reflectBehindProxy = async (t: TestEnd, inactivityMs?: number) => {
 
 const watching = (proxy: FaultyProxy) => eventually(() => proxy.watches() === 1, { what: 'a watch is open' })
 
-t.test('the store equals a direct list, and so do the changes that were told', async (t) => {
+t.test('kube reflector: the store equals a direct list, and so do the changes that were told', async (t) => {
   await churnFor(20)
   const { reflector, heard } = reflect(api)
   t.teardown(() => reflector[Symbol.asyncDispose]())
@@ -91,7 +91,7 @@ t.test('the store equals a direct list, and so do the changes that were told', a
   t.equal(heard.lists, 1)
 })
 
-t.test('goes on where it was after its connection is broken off in mid-watch', async (t) => {
+t.test('kube reflector: goes on where it was after its connection is broken off in mid-watch', async (t) => {
   const { proxy, reflector, heard } = await reflectBehindProxy(t)
   for (let cut = 0; cut < 5; cut += 1) {
     const churning = churnFor(40)
@@ -104,7 +104,7 @@ t.test('goes on where it was after its connection is broken off in mid-watch', a
   t.ok(heard.ends.includes('failed'))
 })
 
-t.test('reads everything anew when its version is too old', async (t) => {
+t.test('kube reflector: reads everything anew when its version is too old', async (t) => {
   const { proxy, reflector, heard } = await reflectBehindProxy(t)
   const churning = churnFor(60)
   proxy.expire()
@@ -114,7 +114,7 @@ t.test('reads everything anew when its version is too old', async (t) => {
   t.strictSame(heard.ends, ['gone'])
 })
 
-t.test('gets over refused, failing, broken and slow lists and watches', async (t) => {
+t.test('kube reflector: gets over refused, failing, broken and slow lists and watches', async (t) => {
   const { proxy, reflector, heard } = await reflectBehindProxy(t)
   proxy.faults.list.push(
     { kind: 'answer', status: 500 },
@@ -136,7 +136,7 @@ t.test('gets over refused, failing, broken and slow lists and watches', async (t
   t.equal(heard.lists, 2)
 })
 
-t.test('notices a connection whose other end has vanished, and uses it no more', async (t) => {
+t.test('kube reflector: notices a connection whose other end has vanished, and uses it no more', async (t) => {
   const proxy = await startTcpProxy(t, cluster.kubeconfig)
   const through = openConnection({ kubeconfig: proxy.kubeconfig, userAgent: 'test' })
   // Longer than the 4 s for which an idle connection is kept: those are frozen too.
@@ -165,7 +165,7 @@ for (const mode of ['twice', 'pairs swapped'] as const)
     t.equal(heard.lists, 1)
   })
 
-t.test('is right again after kube-apiserver was killed, and after etcd was set back', async (t) => {
+t.test('kube reflector: is right again after kube-apiserver was killed, and after etcd was set back', async (t) => {
   const { reflector, heard } = reflect(api, 3000)
   t.teardown(() => reflector[Symbol.asyncDispose]())
   await churnFor(20)
@@ -180,7 +180,7 @@ t.test('is right again after kube-apiserver was killed, and after etcd was set b
   t.ok(heard.lists > 1)
 })
 
-t.test('requests that follow each other open no connection each', async (t) => {
+t.test('kube reflector: requests that follow each other open no connection each', async (t) => {
   const proxy = await startFaultyProxy(t, cluster.kubeconfig)
   await using through = openConnection({ kubeconfig: proxy.kubeconfig, userAgent: 'test' })
   const proxied = createKubeApi(through)

@@ -54,41 +54,44 @@ const keepVerbsIn = async (t: { testdir: () => string; teardown: (clean: () => v
   return { folder, before }
 }
 
-t.test('what the controller asks for is written down, refused or not, and of nobody else', async (t) => {
-  const { folder } = await keepVerbsIn(t)
-  const file = join(folder, '..', 'role.yaml')
-  await writeFile(file, role(small))
-  const cluster = await startCluster(t, { controllerManager: false, kwok: false })
-  await grantController(cluster, 'default', file)
-  await using connection = openConnection({ kubeconfig: cluster.controllerKubeconfig, userAgent: 'test' })
-  const api = createKubeApi(connection)
-  const all = { resource: configMaps, namespace: 'default' }
-  await api.create(all, { metadata: { name: 'one' } })
-  await api.create(all, { metadata: { name: 'two' } })
-  await api.list(all, { limit: 1 })
-  t.equal(await api.remove({ ...all, name: 'one' }).then(String, outcomeOf), 'forbidden')
-  const scale = { resource: deployments, namespace: 'default', name: 'none', subresource: 'scale' } as const
-  t.equal(await api.patch(scale, { kind: 'merge', body: {} }).then(String, outcomeOf), 'not-found')
-  t.match(await cluster.asked(), [
-    { verb: 'create', resource: 'configmaps', name: 'one', status: 201 },
-    { verb: 'create', resource: 'configmaps', status: 201 },
-    { verb: 'list', resource: 'configmaps', status: 200 },
-    { verb: 'delete', resource: 'configmaps', name: 'one', status: 403 },
-    { verb: 'patch', resource: 'deployments.apps/scale', name: 'none', status: 404 },
-  ])
-  await cluster.stop()
+t.test(
+  'least privilege: what the controller asks for is written down, refused or not, and of nobody else',
+  async (t) => {
+    const { folder } = await keepVerbsIn(t)
+    const file = join(folder, '..', 'role.yaml')
+    await writeFile(file, role(small))
+    const cluster = await startCluster(t, { controllerManager: false, kwok: false })
+    await grantController(cluster, 'default', file)
+    await using connection = openConnection({ kubeconfig: cluster.controllerKubeconfig, userAgent: 'test' })
+    const api = createKubeApi(connection)
+    const all = { resource: configMaps, namespace: 'default' }
+    await api.create(all, { metadata: { name: 'one' } })
+    await api.create(all, { metadata: { name: 'two' } })
+    await api.list(all, { limit: 1 })
+    t.equal(await api.remove({ ...all, name: 'one' }).then(String, outcomeOf), 'forbidden')
+    const scale = { resource: deployments, namespace: 'default', name: 'none', subresource: 'scale' } as const
+    t.equal(await api.patch(scale, { kind: 'merge', body: {} }).then(String, outcomeOf), 'not-found')
+    t.match(await cluster.asked(), [
+      { verb: 'create', resource: 'configmaps', name: 'one', status: 201 },
+      { verb: 'create', resource: 'configmaps', status: 201 },
+      { verb: 'list', resource: 'configmaps', status: 200 },
+      { verb: 'delete', resource: 'configmaps', name: 'one', status: 403 },
+      { verb: 'patch', resource: 'deployments.apps/scale', name: 'none', status: 404 },
+    ])
+    await cluster.stop()
 
-  const [written, ...more] = await readdir(folder)
-  t.strictSame(more, [])
-  t.strictSame((await readFile(join(folder, written!), 'utf8')).trim().split('\n'), [
-    'create configmaps',
-    'delete configmaps',
-    'list configmaps',
-    'patch deployments.apps/scale',
-  ])
-})
+    const [written, ...more] = await readdir(folder)
+    t.strictSame(more, [])
+    t.strictSame((await readFile(join(folder, written!), 'utf8')).trim().split('\n'), [
+      'create configmaps',
+      'delete configmaps',
+      'list configmaps',
+      'patch deployments.apps/scale',
+    ])
+  },
+)
 
-t.test('the operator does all that it does with its own Role, and needs all of it', async (t) => {
+t.test('least privilege: the operator does all that it does with its own Role, and needs all of it', async (t) => {
   const { folder, before } = await keepVerbsIn(t)
   const world = await startOperatorCluster(t)
   const { cluster, queue, fleet, operator, applyPool, settles } = world
@@ -131,14 +134,14 @@ t.test('the operator does all that it does with its own Role, and needs all of i
   await t.rejects(run(process.execPath, [tool, planted, folder], { env: {} }), /"get secrets" is allowed, but no test/)
 })
 
-t.test('a Role that allows exactly what was asked for is praised', async (t) => {
+t.test('least privilege: a Role that allows exactly what was asked for is praised', async (t) => {
   t.strictSame(await compare(t, role(small), asked), {
     code: 0,
     said: ['role.yaml: allows the 3 things that the controller asked for, no more.'],
   })
 })
 
-t.test('what nobody asked for is found in a Role', async (t) => {
+t.test('least privilege: what nobody asked for is found in a Role', async (t) => {
   const more = [...small, { apiGroups: ['batch'], resources: ['jobs'], verbs: ['create', 'delete'] }]
   t.strictSame(await compare(t, role(more), [...asked, 'create jobs.batch']), {
     code: 1,
@@ -146,17 +149,20 @@ t.test('what nobody asked for is found in a Role', async (t) => {
   })
 })
 
-t.test('what is asked for and not allowed is found', async (t) => {
+t.test('least privilege: what is asked for and not allowed is found', async (t) => {
   t.strictSame(await compare(t, role(small), [...asked, 'list secrets']), {
     code: 1,
     said: ['role.yaml: "list secrets" was asked for, but is not allowed.'],
   })
 })
 
-t.test('a Role that allows everything of something, and one of the whole cluster, are found', async (t) => {
-  const wide = [{ apiGroups: [''], resources: ['configmaps'], verbs: ['*'] }]
-  t.match(await compare(t, role(wide, 'ClusterRole'), []), {
-    code: 1,
-    said: [/"\* configmaps" allows more than can be seen/, /ClusterRole controller is no Role/],
-  })
-})
+t.test(
+  'least privilege: a Role that allows everything of something, and one of the whole cluster, are found',
+  async (t) => {
+    const wide = [{ apiGroups: [''], resources: ['configmaps'], verbs: ['*'] }]
+    t.match(await compare(t, role(wide, 'ClusterRole'), []), {
+      code: 1,
+      said: [/"\* configmaps" allows more than can be seen/, /ClusterRole controller is no Role/],
+    })
+  },
+)

@@ -49,7 +49,7 @@ const uidsOf = async (name: string) => (await world.podsOf(name)).map(({ metadat
 /** The operator that was started last. */
 const newest = () => world.others().at(-1) ?? one
 
-t.test('one acts, the other stands by and knows as much', async (t) => {
+t.test('operator lead: one acts, the other stands by and knows as much', async (t) => {
   await applyPool('queue', {
     autoscaling: { minReplicas: 2 },
     scaleDown: { stabilizationWindowSeconds: 1, periodSeconds: 1 },
@@ -68,7 +68,7 @@ t.test('one acts, the other stands by and knows as much', async (t) => {
   t.match(await currentOwner(), /^one-/)
 })
 
-t.test('handed over in order, the next acts at once, and a settled fleet is not touched', async (t) => {
+t.test('operator lead: handed over in order, the next acts at once, and a settled fleet is not touched', async (t) => {
   await isQuiet(one)
   const before = await written()
   t.equal(await one.stop(), 0)
@@ -78,7 +78,7 @@ t.test('handed over in order, the next acts at once, and a settled fleet is not 
   t.strictSame(await written(), before)
 })
 
-t.test('who follows goes on where the other was', async (t) => {
+t.test('operator lead: who follows goes on where the other was', async (t) => {
   await queue.send(8)
   await queue.allEnded()
   await cluster.kubectl(['scale', 'bp', 'fixed', '--replicas=4'])
@@ -90,7 +90,7 @@ t.test('who follows goes on where the other was', async (t) => {
   t.strictSame(fleet.busyEnds(), [])
 })
 
-t.test('what was edited while nobody led is taken back by who leads next', async (t) => {
+t.test('operator lead: what was edited while nobody led is taken back by who leads next', async (t) => {
   t.equal(await newest().stop(), 0)
   await editFixed()
   await world.startAnother('three')
@@ -99,7 +99,7 @@ t.test('what was edited while nobody led is taken back by who leads next', async
   t.equal(await roleOf(newest()), 'leader')
 })
 
-t.test('one that has just begun leaves a settled fleet alone too', async (t) => {
+t.test('operator lead: one that has just begun leaves a settled fleet alone too', async (t) => {
   await isQuiet(newest())
   const before = await written()
   await newest().stop()
@@ -109,7 +109,7 @@ t.test('one that has just begun leaves a settled fleet alone too', async (t) => 
   t.strictSame(await written(), before)
 })
 
-t.test('a leader that is killed is followed, and no worker suffers', async (t) => {
+t.test('operator lead: a leader that is killed is followed, and no worker suffers', async (t) => {
   const last = newest()
   const before = await uidsOf('fixed')
   const five = await world.startAnother('five')

@@ -45,7 +45,7 @@ const triesWait = async (pool: string) => {
   t.ok(Math.max(...earlyTries(pool)) <= 5, `${pool}: ${earlyTries(pool).join(', ')}`)
 }
 
-t.test('a BrowserPool gets a Deployment of its size, whose size is a field of its own', async (t) => {
+t.test('operator shape: a BrowserPool gets a Deployment of its size, whose size is a field of its own', async (t) => {
   await applyPool('first', { autoscaling: { minReplicas: 3 } })
   await settles('first', 3)
   const { metadata, spec } = await deploymentOf('first')
@@ -68,7 +68,7 @@ t.test('a BrowserPool gets a Deployment of its size, whose size is a field of it
   })
 })
 
-t.test('what is taken from the template goes, what is put in comes, and the size stays', async (t) => {
+t.test('operator shape: what is taken from the template goes, what is put in comes, and the size stays', async (t) => {
   const env = (...names: string[]) => names.map((name) => ({ name, value: 'x' }))
   const scaleDown = { stabilizationWindowSeconds: 3600 }
   const sized = (minReplicas: number) => ({ minReplicas })
@@ -91,7 +91,7 @@ t.test('what is taken from the template goes, what is put in comes, and the size
   t.notMatch(await world.operator.metrics(), /^shutterfleet_pool_decisions_total\{.*decision="drain".*\}/m)
 })
 
-t.test('what others add is kept, what they change is taken back', async (t) => {
+t.test('operator shape: what others add is kept, what they change is taken back', async (t) => {
   await applyPool('edited', { autoscaling: { minReplicas: 1 } })
   await settles('edited', 1)
   const name = workersName('edited')
@@ -115,26 +115,29 @@ t.test('what others add is kept, what they change is taken back', async (t) => {
   })
 })
 
-t.test('what loses its labels gets them back, and what is deleted comes again with its size', async (t) => {
-  await applyPool('lost', { autoscaling: { enabled: false }, replicas: 2 })
-  await settles('lost', 2)
-  const name = workersName('lost')
-  const managedBy = 'app.kubernetes.io/managed-by'
-  for (const what of ['deployment', 'pdb']) {
-    await patch(what, name, { metadata: { labels: { [managedBy]: null } } })
-    await eventually(
-      async () => (await cluster.get<WorkersDeployment>(what, name)).metadata.labels[managedBy] === fieldOwner,
-      { what: `the ${what} has its label again` },
-    )
-  }
-  const { uid } = (await deploymentOf('lost')).metadata
-  await cluster.kubectl(['delete', 'deployment,pdb', name])
-  await eventually(async () => (await deploymentOf('lost')).metadata.uid !== uid, { what: 'another Deployment' })
-  await settles('lost', 2)
-  t.match(await cluster.get('pdb', name), { spec: { maxUnavailable: '20%' } })
-})
+t.test(
+  'operator shape: what loses its labels gets them back, and what is deleted comes again with its size',
+  async (t) => {
+    await applyPool('lost', { autoscaling: { enabled: false }, replicas: 2 })
+    await settles('lost', 2)
+    const name = workersName('lost')
+    const managedBy = 'app.kubernetes.io/managed-by'
+    for (const what of ['deployment', 'pdb']) {
+      await patch(what, name, { metadata: { labels: { [managedBy]: null } } })
+      await eventually(
+        async () => (await cluster.get<WorkersDeployment>(what, name)).metadata.labels[managedBy] === fieldOwner,
+        { what: `the ${what} has its label again` },
+      )
+    }
+    const { uid } = (await deploymentOf('lost')).metadata
+    await cluster.kubectl(['delete', 'deployment,pdb', name])
+    await eventually(async () => (await deploymentOf('lost')).metadata.uid !== uid, { what: 'another Deployment' })
+    await settles('lost', 2)
+    t.match(await cluster.get('pdb', name), { spec: { maxUnavailable: '20%' } })
+  },
+)
 
-t.test('workers that a deleted Deployment leaves behind are all taken over', async (t) => {
+t.test('operator shape: workers that a deleted Deployment leaves behind are all taken over', async (t) => {
   await applyPool('orphans', { autoscaling: { minReplicas: 3 }, scaleDown: { stabilizationWindowSeconds: 3600 } })
   await settles('orphans', 3)
   await applyPool('orphans', { autoscaling: { minReplicas: 1 }, scaleDown: { stabilizationWindowSeconds: 3600 } })
@@ -146,7 +149,7 @@ t.test('workers that a deleted Deployment leaves behind are all taken over', asy
   t.strictSame((await podsOf('orphans')).map(({ metadata }) => metadata.name).toSorted(), before)
 })
 
-t.test('a Deployment of somebody else by that name is left alone, and the pool says so', async (t) => {
+t.test('operator shape: a Deployment of somebody else by that name is left alone, and the pool says so', async (t) => {
   const labels = { app: 'other' }
   const template = { metadata: { labels }, spec: { containers: [{ name: 'one', image: 'none' }] } }
   const name = workersName('foreign')
@@ -164,19 +167,22 @@ t.test('a Deployment of somebody else by that name is left alone, and the pool s
   await world.holds('foreign', 'Degraded', 'False AsExpected')
 })
 
-t.test('a pool that the API server refuses to shape says why, and comes once it is mended', async (t) => {
-  const affinity = { nodeAffinity: { preferredDuringSchedulingIgnoredDuringExecution: [{ weight: 0 }] } }
-  await applyPool('refused', { template: { affinity } })
-  await world.holds('refused', 'Degraded', 'True ApplyFailed')
-  t.match(await world.conditionOf('refused', 'Degraded'), { message: /weight/ })
-  await world.tells('refused', 'ApplyFailed')
-  await triesWait('refused')
-  await applyPool('refused', {})
-  await settles('refused', 1)
-  await world.holds('refused', 'Degraded', 'False AsExpected')
-})
+t.test(
+  'operator shape: a pool that the API server refuses to shape says why, and comes once it is mended',
+  async (t) => {
+    const affinity = { nodeAffinity: { preferredDuringSchedulingIgnoredDuringExecution: [{ weight: 0 }] } }
+    await applyPool('refused', { template: { affinity } })
+    await world.holds('refused', 'Degraded', 'True ApplyFailed')
+    t.match(await world.conditionOf('refused', 'Degraded'), { message: /weight/ })
+    await world.tells('refused', 'ApplyFailed')
+    await triesWait('refused')
+    await applyPool('refused', {})
+    await settles('refused', 1)
+    await world.holds('refused', 'Degraded', 'False AsExpected')
+  },
+)
 
-t.test('what belongs to a BrowserPool goes with it', async (t) => {
+t.test('operator shape: what belongs to a BrowserPool goes with it', async (t) => {
   await applyPool('last', {})
   await settles('last', 1)
   await cluster.kubectl(['delete', 'bp', 'last'])

@@ -18,7 +18,7 @@ const busy = (count: number) =>
   })
 
 t.test(
-  'a backlog makes the pool larger by its scale alone, and its end smaller by drained workers alone',
+  'operator size: a backlog makes the pool larger by its scale alone, and its end smaller by drained workers alone',
   async (t) => {
     await applyPool('queue', { autoscaling: { ...quick, maxReplicas: 6 }, scaleDown })
     await settles('queue', 1)
@@ -53,7 +53,7 @@ t.test(
   },
 )
 
-t.test('a worker that is busy is never the one that goes', async (t) => {
+t.test('operator size: a worker that is busy is never the one that goes', async (t) => {
   await applyPool('kept', { autoscaling: { ...quick, maxReplicas: 4 }, scaleDown })
   serviceMs = 500
   await queue.send(20)
@@ -70,7 +70,7 @@ t.test('a worker that is busy is never the one that goes', async (t) => {
   t.strictSame(fleet.busyEnds(), [])
 })
 
-t.test('a drained worker that is wanted again is kept, and its mark taken away', async (t) => {
+t.test('operator size: a drained worker that is wanted again is kept, and its mark taken away', async (t) => {
   // Nothing is taken away without the ReplicaSet's controller, so that drained workers wait.
   await applyPool('again', { autoscaling: { enabled: false }, replicas: 3, scaleDown })
   await settles('again', 3)
@@ -90,38 +90,41 @@ t.test('a drained worker that is wanted again is kept, and its mark taken away',
   t.strictSame((await namesOf('again')).toSorted(), before)
 })
 
-t.test('with autoscaling off kubectl scale decides, and a pause keeps everything as it is', async (t) => {
-  await applyPool('fixed', { autoscaling: { enabled: false }, replicas: 1, scaleDown })
-  await settles('fixed', 1)
-  await world.holds('fixed', 'ScalingActive', 'False AutoscalingOff')
-  await cluster.kubectl(['scale', 'bp', 'fixed', '--replicas=3'])
-  await settles('fixed', 3)
-  await cluster.kubectl(['scale', 'bp', 'fixed', '--replicas=2'])
-  await settles('fixed', 2)
-  t.match(await poolOf('fixed'), { status: { reason: 'fixed', desiredReplicas: 2 } })
+t.test(
+  'operator size: with autoscaling off kubectl scale decides, and a pause keeps everything as it is',
+  async (t) => {
+    await applyPool('fixed', { autoscaling: { enabled: false }, replicas: 1, scaleDown })
+    await settles('fixed', 1)
+    await world.holds('fixed', 'ScalingActive', 'False AutoscalingOff')
+    await cluster.kubectl(['scale', 'bp', 'fixed', '--replicas=3'])
+    await settles('fixed', 3)
+    await cluster.kubectl(['scale', 'bp', 'fixed', '--replicas=2'])
+    await settles('fixed', 2)
+    t.match(await poolOf('fixed'), { status: { reason: 'fixed', desiredReplicas: 2 } })
 
-  const patch = (spec: object) =>
-    cluster.kubectl(['patch', 'bp', 'fixed', '--type=merge', '-p', JSON.stringify({ spec })])
-  await patch({ paused: true })
-  await world.holds('fixed', 'ScalingActive', 'False Paused')
-  const before = (await namesOf('fixed')).toSorted()
-  await patch({ replicas: 4, template: { env: [{ name: 'A', value: 'x' }] } })
-  await eventually(async () => {
-    const { metadata, status } = await poolOf('fixed')
-    return status?.observedGeneration === metadata.generation
-  })
-  t.match(await poolOf('fixed'), { status: { reason: 'paused' } })
-  t.strictSame((await namesOf('fixed')).toSorted(), before)
-  t.equal(await sizeOf('fixed'), 2)
-  await patch({ paused: false })
-  // Size and template are two loops': four may be there before the first is replaced.
-  const isReplaced = async () => !(await namesOf('fixed')).some((name) => before.includes(name))
-  await eventually(isReplaced, { withinMs: 60_000, what: 'the template comes now' })
-  await settles('fixed', 4)
-  t.strictSame(fleet.busyEnds(), [])
-})
+    const patch = (spec: object) =>
+      cluster.kubectl(['patch', 'bp', 'fixed', '--type=merge', '-p', JSON.stringify({ spec })])
+    await patch({ paused: true })
+    await world.holds('fixed', 'ScalingActive', 'False Paused')
+    const before = (await namesOf('fixed')).toSorted()
+    await patch({ replicas: 4, template: { env: [{ name: 'A', value: 'x' }] } })
+    await eventually(async () => {
+      const { metadata, status } = await poolOf('fixed')
+      return status?.observedGeneration === metadata.generation
+    })
+    t.match(await poolOf('fixed'), { status: { reason: 'paused' } })
+    t.strictSame((await namesOf('fixed')).toSorted(), before)
+    t.equal(await sizeOf('fixed'), 2)
+    await patch({ paused: false })
+    // Size and template are two loops': four may be there before the first is replaced.
+    const isReplaced = async () => !(await namesOf('fixed')).some((name) => before.includes(name))
+    await eventually(isReplaced, { withinMs: 60_000, what: 'the template comes now' })
+    await settles('fixed', 4)
+    t.strictSame(fleet.busyEnds(), [])
+  },
+)
 
-t.test('a worker that says nothing is replaced, once others are heard', async (t) => {
+t.test('operator size: a worker that says nothing is replaced, once others are heard', async (t) => {
   await applyPool('silent', { autoscaling: { enabled: false }, replicas: 3 })
   await settles('silent', 3)
   const before = await namesOf('silent')
@@ -137,7 +140,7 @@ t.test('a worker that says nothing is replaced, once others are heard', async (t
   )
 })
 
-t.test('the last worker goes after the idle time, and the next capture brings one again', async () => {
+t.test('operator size: the last worker goes after the idle time, and the next capture brings one again', async () => {
   const autoscaling = { ...quick, minReplicas: 0, cooldownSeconds: 10 }
   await applyPool('zero', { autoscaling, scaleDown })
   await settles('zero', 0)
@@ -151,7 +154,7 @@ t.test('the last worker goes after the idle time, and the next capture brings on
 })
 
 t.test(
-  'of two pools that want the same queue the older one has it, and the other follows when that is gone',
+  'operator size: of two pools that want the same queue the older one has it, and the other follows when that is gone',
   async (t) => {
     await applyPool('b-older', { autoscaling: quick, scaleDown })
     await settles('b-older', 1)
@@ -175,7 +178,7 @@ t.test(
   },
 )
 
-t.test('without word from the ledger the size stays as it is, and the pool says so', async (t) => {
+t.test('operator size: without word from the ledger the size stays as it is, and the pool says so', async (t) => {
   await applyPool('deaf', { autoscaling: { ...quick, minReplicas: 2 }, scaleDown })
   await settles('deaf', 2)
   queue.setCounting(false)
@@ -190,7 +193,7 @@ t.test('without word from the ledger the size stays as it is, and the pool says 
   await world.tells('deaf', 'Frozen', 'Thawed')
 })
 
-t.test('everything but the size is written by one, the size by another', async (t) => {
+t.test('operator size: everything but the size is written by one, the size by another', async (t) => {
   await applyPool('owners', {})
   await settles('owners', 1)
   const managers = (await deploymentOf('owners')).metadata.managedFields.map(({ manager }) => manager)

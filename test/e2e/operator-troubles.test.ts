@@ -95,76 +95,85 @@ for (const { word, reason, fault, says: message } of cases)
     await world.tells(word, 'Recovered')
   })
 
-t.test('workers that no node takes are no capacity, and go first when fewer are needed', async (t) => {
-  const selector = { room: 'yes' }
-  await applyPool('tight', { autoscaling: { enabled: false }, replicas: 2, template: { nodeSelector: selector } })
-  const trouble = { word: 'unschedulable', type: 'Degraded', reason: 'Unschedulable' } as const
-  t.match(await shows('tight', trouble), { message: /cannot be placed on any node.*nodes are available/ })
-  const isStuck = async () => (await poolOf('tight')).status?.replicas === 2
-  await eventually(isStuck, { what: 'both are seen' })
-  t.match(await poolOf('tight'), { status: { reason: 'unschedulable', readyReplicas: 0 } })
-  await cluster.kubectl(['scale', 'bp', 'tight', '--replicas=1'])
-  await eventually(async () => (await podsOf('tight')).length === 1, { what: 'a stuck one went' })
-  await cluster.kubectl(['label', 'node', 'fake-1', 'room=yes'])
-  await settles('tight', 1)
-  await world.holds('tight', 'Degraded', 'False AsExpected')
-})
+t.test(
+  'operator troubles: workers that no node takes are no capacity, and go first when fewer are needed',
+  async (t) => {
+    const selector = { room: 'yes' }
+    await applyPool('tight', { autoscaling: { enabled: false }, replicas: 2, template: { nodeSelector: selector } })
+    const trouble = { word: 'unschedulable', type: 'Degraded', reason: 'Unschedulable' } as const
+    t.match(await shows('tight', trouble), { message: /cannot be placed on any node.*nodes are available/ })
+    const isStuck = async () => (await poolOf('tight')).status?.replicas === 2
+    await eventually(isStuck, { what: 'both are seen' })
+    t.match(await poolOf('tight'), { status: { reason: 'unschedulable', readyReplicas: 0 } })
+    await cluster.kubectl(['scale', 'bp', 'tight', '--replicas=1'])
+    await eventually(async () => (await podsOf('tight')).length === 1, { what: 'a stuck one went' })
+    await cluster.kubectl(['label', 'node', 'fake-1', 'room=yes'])
+    await settles('tight', 1)
+    await world.holds('tight', 'Degraded', 'False AsExpected')
+  },
+)
 
-t.test('a quota limits, and what is refused is asked for no longer when it is not needed', async (t) => {
-  const hard = { pods: '2' }
-  await cluster.apply({ apiVersion: 'v1', kind: 'ResourceQuota', metadata: { name: 'few' }, spec: { hard } })
-  await cluster.kubectl(['wait', 'resourcequota/few', '--for=jsonpath={.status.hard}', '--timeout=30s'])
-  await applyPool('limited', { autoscaling: { enabled: false }, replicas: 4, scaleDown })
-  await serves('limited', 2)
-  const trouble = { word: 'quota', type: 'ScalingLimited', reason: 'QuotaExceeded' } as const
-  t.match(await shows('limited', trouble), { message: /refused by a quota.*exceeded quota: few/ })
-  t.match(await poolOf('limited'), { status: { reason: 'quota', desiredReplicas: 4, replicas: 2 } })
-  t.equal(await sizeOf('limited'), 4)
-  await cluster.kubectl(['scale', 'bp', 'limited', '--replicas=1'])
-  await settles('limited', 1)
-  t.equal(await sizeOf('limited'), 1)
-  await world.holds('limited', 'ScalingLimited', 'False WithinBounds')
-  await cluster.kubectl(['delete', 'resourcequota', 'few'])
-})
+t.test(
+  'operator troubles: a quota limits, and what is refused is asked for no longer when it is not needed',
+  async (t) => {
+    const hard = { pods: '2' }
+    await cluster.apply({ apiVersion: 'v1', kind: 'ResourceQuota', metadata: { name: 'few' }, spec: { hard } })
+    await cluster.kubectl(['wait', 'resourcequota/few', '--for=jsonpath={.status.hard}', '--timeout=30s'])
+    await applyPool('limited', { autoscaling: { enabled: false }, replicas: 4, scaleDown })
+    await serves('limited', 2)
+    const trouble = { word: 'quota', type: 'ScalingLimited', reason: 'QuotaExceeded' } as const
+    t.match(await shows('limited', trouble), { message: /refused by a quota.*exceeded quota: few/ })
+    t.match(await poolOf('limited'), { status: { reason: 'quota', desiredReplicas: 4, replicas: 2 } })
+    t.equal(await sizeOf('limited'), 4)
+    await cluster.kubectl(['scale', 'bp', 'limited', '--replicas=1'])
+    await settles('limited', 1)
+    t.equal(await sizeOf('limited'), 1)
+    await world.holds('limited', 'ScalingLimited', 'False WithinBounds')
+    await cluster.kubectl(['delete', 'resourcequota', 'few'])
+  },
+)
 
-t.test('pods that are refused for another reason are told of', async (t) => {
+t.test('operator troubles: pods that are refused for another reason are told of', async (t) => {
   const template = { priorityClassName: 'nowhere' }
   await applyPool('refused', { autoscaling: { enabled: false }, replicas: 1, template })
   const trouble = { word: 'pods-refused', type: 'Degraded', reason: 'PodsRefused' } as const
   t.match(await shows('refused', trouble), { message: /refused by the API server.*nowhere/ })
 })
 
-t.test('an image that does not start takes no capacity away, and comes to nothing when it is taken back', async (t) => {
-  await applyPool('rollout', { autoscaling: { enabled: false }, replicas: 4, scaleDown })
-  await settles('rollout', 4)
-  const before = (await podsOf('rollout')).map(({ metadata }) => metadata.name)
-  wrong.set('bad', { kind: 'hindered', reason: 'ErrImagePull', message: 'not found' })
-  await applyPool('rollout', { autoscaling: { enabled: false }, replicas: 4, template: { image: 'bad' } })
-  const trouble = { word: 'image-pull', type: 'Degraded', reason: 'ImagePull' } as const
-  await world.holds('rollout', trouble.type, `True ${trouble.reason}`)
-  t.match(
-    await operator.metrics(),
-    /^shutterfleet_operator_pool_condition\{.*condition="Degraded",reason="ImagePull".*\} 1$/m,
-  )
-  t.match(await poolOf('rollout'), { status: { readyReplicas: 4, reason: 'fixed' } })
-  await world.holds('rollout', 'Ready', 'False RollingOut')
-  await world.holds('rollout', 'Reconciling', 'True RollingOut')
-  await world.holds('rollout', 'Progressing', 'True Replacing')
-  t.equal(await sizeOf('rollout'), 4)
-  await applyPool('rollout', { autoscaling: { enabled: false }, replicas: 2, template: { image: 'bad' } })
-  await eventually(async () => (await sizeOf('rollout')) === 2, { what: 'it is made smaller all the same' })
-  await applyPool('rollout', { autoscaling: { enabled: false }, replicas: 2 })
-  await settles('rollout', 2)
-  await world.holds('rollout', 'Degraded', 'False AsExpected')
-  await world.holds('rollout', 'Ready', 'True WorkersReady')
-  const after = (await podsOf('rollout')).map(({ metadata }) => metadata.name)
-  t.ok(
-    after.every((name) => before.includes(name)),
-    'those that were there before',
-  )
-})
+t.test(
+  'operator troubles: an image that does not start takes no capacity away, and comes to nothing when it is taken back',
+  async (t) => {
+    await applyPool('rollout', { autoscaling: { enabled: false }, replicas: 4, scaleDown })
+    await settles('rollout', 4)
+    const before = (await podsOf('rollout')).map(({ metadata }) => metadata.name)
+    wrong.set('bad', { kind: 'hindered', reason: 'ErrImagePull', message: 'not found' })
+    await applyPool('rollout', { autoscaling: { enabled: false }, replicas: 4, template: { image: 'bad' } })
+    const trouble = { word: 'image-pull', type: 'Degraded', reason: 'ImagePull' } as const
+    await world.holds('rollout', trouble.type, `True ${trouble.reason}`)
+    t.match(
+      await operator.metrics(),
+      /^shutterfleet_operator_pool_condition\{.*condition="Degraded",reason="ImagePull".*\} 1$/m,
+    )
+    t.match(await poolOf('rollout'), { status: { readyReplicas: 4, reason: 'fixed' } })
+    await world.holds('rollout', 'Ready', 'False RollingOut')
+    await world.holds('rollout', 'Reconciling', 'True RollingOut')
+    await world.holds('rollout', 'Progressing', 'True Replacing')
+    t.equal(await sizeOf('rollout'), 4)
+    await applyPool('rollout', { autoscaling: { enabled: false }, replicas: 2, template: { image: 'bad' } })
+    await eventually(async () => (await sizeOf('rollout')) === 2, { what: 'it is made smaller all the same' })
+    await applyPool('rollout', { autoscaling: { enabled: false }, replicas: 2 })
+    await settles('rollout', 2)
+    await world.holds('rollout', 'Degraded', 'False AsExpected')
+    await world.holds('rollout', 'Ready', 'True WorkersReady')
+    const after = (await podsOf('rollout')).map(({ metadata }) => metadata.name)
+    t.ok(
+      after.every((name) => before.includes(name)),
+      'those that were there before',
+    )
+  },
+)
 
-t.test('a worker that has drained does not keep a new template from coming', async (t) => {
+t.test('operator troubles: a worker that has drained does not keep a new template from coming', async (t) => {
   await applyPool('both', { autoscaling: { enabled: false }, replicas: 4, scaleDown })
   await settles('both', 4)
   const old = (await podsOf('both')).map(({ metadata }) => metadata.name)
@@ -182,30 +191,35 @@ t.test('a worker that has drained does not keep a new template from coming', asy
   t.ok((await cluster.kubectl(['rollout', 'status', 'deployment', workersName('both'), '--timeout=30s'])).length > 0)
 })
 
-t.test('workers that their node does not start for long are no capacity, and are told of', async (t) => {
-  wrong.set('held', { kind: 'hindered', reason: 'ContainerCreating' })
-  await applyPool('held', { autoscaling: quick, scaleDown, template: { image: 'held' } })
-  const isHeld = async () => {
-    const [pod] = await podsOf('held')
-    return pod?.status?.containerStatuses?.[0]?.state?.waiting?.reason === 'ContainerCreating'
-  }
-  await eventually(isHeld, { what: 'a node has it' })
-  await world.holds('held', 'Progressing', 'True Starting')
-  t.match(await poolOf('held'), { status: { reason: 'steady' } })
+t.test(
+  'operator troubles: workers that their node does not start for long are no capacity, and are told of',
+  async (t) => {
+    wrong.set('held', { kind: 'hindered', reason: 'ContainerCreating' })
+    await applyPool('held', { autoscaling: quick, scaleDown, template: { image: 'held' } })
+    const isHeld = async () => {
+      const [pod] = await podsOf('held')
+      return pod?.status?.containerStatuses?.[0]?.state?.waiting?.reason === 'ContainerCreating'
+    }
+    await eventually(isHeld, { what: 'a node has it' })
+    await world.holds('held', 'Progressing', 'True Starting')
+    t.match(await poolOf('held'), { status: { reason: 'steady' } })
 
-  // Instead of waiting for two minutes, somebody comes whose calendar is ahead.
-  const later = await world.startAnother('later', { skewMs: 180_000 })
-  await operator.stop()
-  await world.holds('held', 'Degraded', 'True NotStarting')
-  await world.tells('held', 'NotStarting')
-  t.match(await poolOf('held'), { status: { reason: 'not-starting', readyReplicas: 0 } })
-  t.match(await later.metrics(), /^shutterfleet_pool_workers_stuck\{.*trouble="not-starting".*\} 1$/m)
-  await queue.send(3)
-  await eventually(async () => (await sizeOf('held')) === 3, { what: 'others are asked for, of which one may come up' })
+    // Instead of waiting for two minutes, somebody comes whose calendar is ahead.
+    const later = await world.startAnother('later', { skewMs: 180_000 })
+    await operator.stop()
+    await world.holds('held', 'Degraded', 'True NotStarting')
+    await world.tells('held', 'NotStarting')
+    t.match(await poolOf('held'), { status: { reason: 'not-starting', readyReplicas: 0 } })
+    t.match(await later.metrics(), /^shutterfleet_pool_workers_stuck\{.*trouble="not-starting".*\} 1$/m)
+    await queue.send(3)
+    await eventually(async () => (await sizeOf('held')) === 3, {
+      what: 'others are asked for, of which one may come up',
+    })
 
-  wrong.delete('held')
-  for (const { metadata } of await podsOf('held')) fleet.heal(metadata.name)
-  await queue.allEnded()
-  await world.holds('held', 'Degraded', 'False AsExpected')
-  await settles('held', 1)
-})
+    wrong.delete('held')
+    for (const { metadata } of await podsOf('held')) fleet.heal(metadata.name)
+    await queue.allEnded()
+    await world.holds('held', 'Degraded', 'False AsExpected')
+    await settles('held', 1)
+  },
+)

@@ -33,32 +33,35 @@ const statesOf = async (image: string) => {
   })
 }
 
-t.test('new settings of the controller change one pool after another, somebody’s change comes at once', async (t) => {
-  for (const name of pools) await applyPool(name, { autoscaling: { enabled: false }, replicas: 2 })
-  for (const name of pools) await settles(name, 2)
-  await world.operator.stop()
-  await using newer = await startOperator({ cluster, queue, name: 'newer', settings: { POD_IMAGE: 'newer' } })
-  const seen = new Set<string>()
-  const isOver = async () => {
-    const states = await statesOf('newer')
-    seen.add(states.toSorted().join())
-    return states.every((state) => state === 'done')
-  }
-  await eventually(isOver, { withinMs: 120_000, what: 'all pools are of the new image' })
-  for (const states of seen) t.ok(states.split(',').filter((state) => state === 'rolling').length <= 1, states)
-  t.ok([...seen].some((states) => states.includes('before') && states.includes('rolling')))
+t.test(
+  'operator upgrade: new settings of the controller change one pool after another, somebody’s change comes at once',
+  async (t) => {
+    for (const name of pools) await applyPool(name, { autoscaling: { enabled: false }, replicas: 2 })
+    for (const name of pools) await settles(name, 2)
+    await world.operator.stop()
+    await using newer = await startOperator({ cluster, queue, name: 'newer', settings: { POD_IMAGE: 'newer' } })
+    const seen = new Set<string>()
+    const isOver = async () => {
+      const states = await statesOf('newer')
+      seen.add(states.toSorted().join())
+      return states.every((state) => state === 'done')
+    }
+    await eventually(isOver, { withinMs: 120_000, what: 'all pools are of the new image' })
+    for (const states of seen) t.ok(states.split(',').filter((state) => state === 'rolling').length <= 1, states)
+    t.ok([...seen].some((states) => states.includes('before') && states.includes('rolling')))
 
-  for (const name of pools) {
-    await applyPool(name, { autoscaling: { enabled: false }, replicas: 2, template: { image: 'own' } })
-  }
-  await eventually(async () => (await statesOf('own')).every((state) => state === 'rolling'), {
-    what: 'all roll at once',
-  })
-  for (const name of pools) await settles(name, 2)
-  t.equal(newer.child.exitCode, null)
-})
+    for (const name of pools) {
+      await applyPool(name, { autoscaling: { enabled: false }, replicas: 2, template: { image: 'own' } })
+    }
+    await eventually(async () => (await statesOf('own')).every((state) => state === 'rolling'), {
+      what: 'all roll at once',
+    })
+    for (const name of pools) await settles(name, 2)
+    t.equal(newer.child.exitCode, null)
+  },
+)
 
-t.test('under an older definition, fields that it does not know have their defaults', async (t) => {
+t.test('operator upgrade: under an older definition, fields that it does not know have their defaults', async (t) => {
   await using newer = await startOperator({ cluster, queue, name: 'later', settings: { POD_IMAGE: 'newer' } })
   const file = resolve(import.meta.dirname, '../../crds/browserpools.shutterfleet.dev.yaml')
   const real = await readFile(file, 'utf8')

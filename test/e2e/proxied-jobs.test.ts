@@ -8,7 +8,7 @@ const { name } = proxied
 const world = await startProxiedCluster(t)
 const { cluster, queue, fleet, life, record, want, send, state, startsOf, settled, poolOf, holds } = world
 
-t.test('60 captures get 60 Jobs, ten at a time, each with one claim', async (t) => {
+t.test('proxied jobs: 60 captures get 60 Jobs, ten at a time, each with one claim', async (t) => {
   const ids = await send(60)
   await queue.allEnded(120_000)
   await eventually(() => record.claims.size === 60)
@@ -23,7 +23,7 @@ t.test('60 captures get 60 Jobs, ten at a time, each with one claim', async (t) 
   await settled(t)
 })
 
-t.test('a capture has its Job at once, and a claim is seen with kubectl', async (t) => {
+t.test('proxied jobs: a capture has its Job at once, and a claim is seen with kubectl', async (t) => {
   life.serviceMs = 8000
   const [id] = await send(1)
   await eventually(() => record.claims.size === 1)
@@ -38,7 +38,7 @@ t.test('a capture has its Job at once, and a claim is seen with kubectl', async 
   await settled(t)
 })
 
-t.test('spares wait, are taken, and are replaced', async (t) => {
+t.test('proxied jobs: spares wait, are taken, and are replaced', async (t) => {
   await want({ spares: 2 })
   await eventually(() => fleet.workers().filter(({ state: is }) => is() === 'ready').length === 2)
   const waiting = new Set(record.unfinished().map(({ metadata }) => metadata.name))
@@ -48,7 +48,7 @@ t.test('spares wait, are taken, and are replaced', async (t) => {
   await eventually(() => record.made.size === 3 && record.unfinished().length === 2)
 })
 
-t.test('nothing is made while the pool is paused', async (t) => {
+t.test('proxied jobs: nothing is made while the pool is paused', async (t) => {
   await want({ spares: 2 }, { paused: true })
   await holds(name, 'ScalingActive', 'False Paused')
   const before = record.made.size
@@ -76,16 +76,19 @@ t.test('a Job whose pod is killed while it serves: another serves its capture, o
   await settled(t)
 })
 
-t.test('a BrowserPool that is deleted takes its Jobs along, whose captures end, and another goes on', async (t) => {
-  life.serviceMs = 3000
-  const [id] = await send(1)
-  await eventually(() => startsOf(id!).length === 1)
-  await cluster.kubectl(['delete', 'bp', name])
-  await queue.allEnded()
-  const left = async () => (await cluster.get<{ items: [] }>('jobs,pods')).items.length
-  await eventually(async () => (await left()) === 0, { what: 'Jobs and pods are gone', withinMs: 60_000 })
-  await want({})
-  t.equal(startsOf(id!).length, 1)
-  t.equal(record.made.size, 1)
-  await settled(t)
-})
+t.test(
+  'proxied jobs: a BrowserPool that is deleted takes its Jobs along, whose captures end, and another goes on',
+  async (t) => {
+    life.serviceMs = 3000
+    const [id] = await send(1)
+    await eventually(() => startsOf(id!).length === 1)
+    await cluster.kubectl(['delete', 'bp', name])
+    await queue.allEnded()
+    const left = async () => (await cluster.get<{ items: [] }>('jobs,pods')).items.length
+    await eventually(async () => (await left()) === 0, { what: 'Jobs and pods are gone', withinMs: 60_000 })
+    await want({})
+    t.equal(startsOf(id!).length, 1)
+    t.equal(record.made.size, 1)
+    await settled(t)
+  },
+)

@@ -76,7 +76,7 @@ t.test('an API server that is away in mid-burst: nothing is made twice when it i
   await isExact(t, 45)
 })
 
-t.test('a Job whose answer was lost, and that is not seen for long, is not made twice', async (t) => {
+t.test('proxied takeover: a Job whose answer was lost, and that is not seen for long, is not made twice', async (t) => {
   await leader.stop()
   const proxy = await startFaultyProxy(t, cluster.controllerKubeconfig)
   const operator = await startOperator({ cluster, queue, kubeconfig: proxy.kubeconfig, name: 'behind a proxy' })

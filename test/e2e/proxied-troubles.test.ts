@@ -48,7 +48,7 @@ t.test('Jobs that end before they claim: fewer and fewer tries', async (t) => {
   await settled(t)
 })
 
-t.test('a quota is respected, told, and tried again', async (t) => {
+t.test('proxied troubles: a quota is respected, told, and tried again', async (t) => {
   const quota = (jobs: string) => ({
     apiVersion: 'v1',
     kind: 'ResourceQuota',
@@ -74,7 +74,7 @@ t.test('a quota is respected, told, and tried again', async (t) => {
   await settled(t)
 })
 
-t.test('pods that are refused are told, and come once they may', async (t) => {
+t.test('proxied troubles: pods that are refused are told, and come once they may', async (t) => {
   await cluster.apply({
     apiVersion: 'v1',
     kind: 'ResourceQuota',

@@ -70,15 +70,18 @@ const settle = async () => {
   }
 }
 
-t.test('two installations whose Jobs share a namespace each have their own workers, spares and Lease', async (t) => {
-  await settle()
-  t.match([await one.holder(), await other.holder()], [/^of-one-/, /^of-other-/])
-  t.strictSame(await other.selectorOf('web'), {
-    matchLabels: { 'app.kubernetes.io/instance': 'other', 'shutterfleet.dev/pool': 'web' },
-  })
-})
+t.test(
+  'two installations: two installations whose Jobs share a namespace each have their own workers, spares and Lease',
+  async (t) => {
+    await settle()
+    t.match([await one.holder(), await other.holder()], [/^of-one-/, /^of-other-/])
+    t.strictSame(await other.selectorOf('web'), {
+      matchLabels: { 'app.kubernetes.io/instance': 'other', 'shutterfleet.dev/pool': 'web' },
+    })
+  },
+)
 
-t.test('captures of one take nothing from the other', async (t) => {
+t.test('two installations: captures of one take nothing from the other', async (t) => {
   const ids = await one.queue.send(5, { pool: 'proxied' })
   await one.queue.allEnded()
   for (const id of ids) t.equal(one.queue.rows.get(id)?.starts.length, 1)

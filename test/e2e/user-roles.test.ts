@@ -20,15 +20,18 @@ const may = (user: string, verb: string, resource: string, subresource?: string)
   )
 }
 
-t.test('who may view a namespace sees its BrowserPools, who may edit it changes and scales them', async (t) => {
-  t.notOk(await may('view', 'list', 'browserpools'))
-  await cluster.apply(await readFile(`${root}/k8s/user-roles.yaml`, 'utf8'))
-  await eventually(async () => (await may('view', 'list', 'browserpools')) && may('edit', 'patch', 'browserpools'), {
-    what: 'Kubernetes has added the rules to its roles',
-  })
-  t.notOk(await may('view', 'patch', 'browserpools'))
-  t.notOk(await may('view', 'patch', 'browserpools', 'scale'))
-  t.ok(await may('edit', 'patch', 'browserpools', 'scale'))
-  t.notOk(await may('edit', 'patch', 'browserpools', 'status'), 'the status is the controller’s')
-  t.notOk(await may('stranger', 'list', 'browserpools'))
-})
+t.test(
+  'user roles: who may view a namespace sees its BrowserPools, who may edit it changes and scales them',
+  async (t) => {
+    t.notOk(await may('view', 'list', 'browserpools'))
+    await cluster.apply(await readFile(`${root}/k8s/user-roles.yaml`, 'utf8'))
+    await eventually(async () => (await may('view', 'list', 'browserpools')) && may('edit', 'patch', 'browserpools'), {
+      what: 'Kubernetes has added the rules to its roles',
+    })
+    t.notOk(await may('view', 'patch', 'browserpools'))
+    t.notOk(await may('view', 'patch', 'browserpools', 'scale'))
+    t.ok(await may('edit', 'patch', 'browserpools', 'scale'))
+    t.notOk(await may('edit', 'patch', 'browserpools', 'status'), 'the status is the controller’s')
+    t.notOk(await may('stranger', 'list', 'browserpools'))
+  },
+)

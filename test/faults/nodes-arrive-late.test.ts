@@ -47,30 +47,33 @@ const playPool = async (seed: number) => {
   return { world, degraded, look }
 }
 
-t.test('pods that wait for a node are capacity to come, and do not change what a start takes', async (t) => {
-  for (const seed of seeds) {
-    const { world, degraded, look } = await playPool(seed)
-    await goOn(world, 25_000, look)
-    const first = await sizeForBacklog(world, look)
-    t.ok(first >= 15, `seed ${seed}: ${first} workers are asked for at once`)
-    // Work that only nodes still to come can serve in time.
-    await goOn(world, 260_000, () => {
-      look()
-      if (world.ledger.open('standard').length < 40) world.ledger.accept('standard')
-    })
-    await goOn(world, 500_000, look)
-    t.equal(sizeOf(world, 'standard'), 1, `seed ${seed}: what is not needed goes`)
-    const later = await sizeForBacklog(world, look)
-    // The service time that is learned meanwhile differs a little.
-    t.ok(later >= 0.75 * first, `seed ${seed}: ${later} are asked for where ${first} were`)
-    await goOn(world, 600_000, look)
-    t.strictSame([...degraded], [], `seed ${seed}: a node that is provisioned is no trouble`)
-    t.equal(world.ledger.open().length, 0, `seed ${seed}: all captures end`)
-    for (const { kill } of world.replicas) kill()
-  }
-})
+t.test(
+  'nodes arrive late: pods that wait for a node are capacity to come, and do not change what a start takes',
+  async (t) => {
+    for (const seed of seeds) {
+      const { world, degraded, look } = await playPool(seed)
+      await goOn(world, 25_000, look)
+      const first = await sizeForBacklog(world, look)
+      t.ok(first >= 15, `seed ${seed}: ${first} workers are asked for at once`)
+      // Work that only nodes still to come can serve in time.
+      await goOn(world, 260_000, () => {
+        look()
+        if (world.ledger.open('standard').length < 40) world.ledger.accept('standard')
+      })
+      await goOn(world, 500_000, look)
+      t.equal(sizeOf(world, 'standard'), 1, `seed ${seed}: what is not needed goes`)
+      const later = await sizeForBacklog(world, look)
+      // The service time that is learned meanwhile differs a little.
+      t.ok(later >= 0.75 * first, `seed ${seed}: ${later} are asked for where ${first} were`)
+      await goOn(world, 600_000, look)
+      t.strictSame([...degraded], [], `seed ${seed}: a node that is provisioned is no trouble`)
+      t.equal(world.ledger.open().length, 0, `seed ${seed}: all captures end`)
+      for (const { kill } of world.replicas) kill()
+    }
+  },
+)
 
-t.test('each proxied capture gets its Job while nodes are provisioned', async (t) => {
+t.test('nodes arrive late: each proxied capture gets its Job while nodes are provisioned', async (t) => {
   for (const seed of seeds) {
     const world = createWorld({
       seed,
@@ -94,7 +97,7 @@ t.test('each proxied capture gets its Job while nodes are provisioned', async (t
   }
 })
 
-t.test('pods that no node comes for are trouble after the time that a node may take', async (t) => {
+t.test('nodes arrive late: pods that no node comes for are trouble after the time that a node may take', async (t) => {
   const world = createWorld({ seed: 1, nodes: { zones: ['a'], room: 3 } })
   await goOn(world, 25_000)
   const busy = () => {

@@ -41,7 +41,7 @@ const zones = { zones: ['a', 'b', 'c'], room: 14 }
 /** The first is replaced after 30 s; its node comes 30 s later. All others follow it, since Kubernetes has found theirs lost. A start takes 5 s. */
 const boundMs = 72_000
 
-t.test('all workers are replaced as soon as Kubernetes has lost the node of all of them', async (t) => {
+t.test('nodes lost: all workers are replaced as soon as Kubernetes has lost the node of all of them', async (t) => {
   for (const seed of [1, 2, 3]) {
     const { readyMs, damages, open } = await recovery({ seed, nodes: single, lost: ['a'] })
     t.ok(readyMs <= boundMs, `seed ${seed}: ready again after ${readyMs} ms`)
@@ -57,7 +57,7 @@ t.test(`planted fault, where a node is lost: ${lossUnconfirmed.name}`, async (t)
 })
 
 t.test(
-  'the workers of two zones of three are replaced before Kubernetes notices, where some are still heard',
+  'nodes lost: the workers of two zones of three are replaced before Kubernetes notices, where some are still heard',
   async (t) => {
     for (const seed of [1, 2, 3]) {
       const { readyMs, damages, open } = await recovery({ seed, nodes: zones, lost: ['a', 'b'] })

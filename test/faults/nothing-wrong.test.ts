@@ -5,7 +5,7 @@ import { type Fault, playFault } from './world/run.ts'
 simulateTime()
 const nothing: Fault = { name: 'nothing goes wrong', lastsMs: () => 60_000, begin: () => {} }
 
-t.test('where nothing goes wrong, each capture is begun once and ends', async (t) => {
+t.test('nothing wrong: where nothing goes wrong, each capture is begun once and ends', async (t) => {
   for (let seed = 1; seed <= 20; seed += 1) {
     const { damages, rows } = await playFault({ seed, fault: nothing })
     t.strictSame(damages, [], `seed ${seed}`)
@@ -14,7 +14,7 @@ t.test('where nothing goes wrong, each capture is begun once and ends', async (t
   }
 })
 
-t.test('the same seed gives the same world', async (t) => {
+t.test('nothing wrong: the same seed gives the same world', async (t) => {
   const [one, other] = [await playFault({ seed: 1, fault: nothing }), await playFault({ seed: 1, fault: nothing })]
   t.strictSame(one, other)
 })

@@ -18,7 +18,7 @@ const failedIn = (world: World) => [...world.ledger.rows.values()].filter(({ isF
 const toZero = { minReplicas: 0, cooldownSeconds: 10 }
 const scaleDown = { stabilizationWindowSeconds: 4 }
 
-t.test('captures of a queue that no pool serves fail after the proxied wait', async (t) => {
+t.test('queues unserved: captures of a queue that no pool serves fail after the proxied wait', async (t) => {
   const world = createWorld({ seed: 1, pools: { standard: { pool: 'standard' } } })
   await goOn(world, 30_000)
   for (let sent = 0; sent < 3; sent += 1) world.ledger.accept('stealth')
@@ -29,26 +29,29 @@ t.test('captures of a queue that no pool serves fail after the proxied wait', as
   for (const { kill } of world.replicas) kill()
 })
 
-t.test('captures of a paused pool without workers fail after the proxied wait, and not once it goes on', async (t) => {
-  const world = createWorld({ seed: 2, pools: { standard: { pool: 'standard', autoscaling: toZero, scaleDown } } })
-  await goOn(world, 30_000)
-  t.equal(sizeOf(world, 'standard'), 0)
-  setPaused(world, true)
-  await goOn(world, 31_000)
-  world.ledger.accept('standard')
-  await goOn(world, 32_000)
-  t.match(conditionOf(world, 'standard', 'Ready'), { status: 'False', reason: 'WorkersMissing' })
-  await goOn(world, 32_000 + waitMs)
-  t.equal(failedIn(world), 1)
-  world.ledger.accept('standard')
-  setPaused(world, false)
-  await goOn(world, 62_000 + waitMs)
-  t.equal(failedIn(world), 1)
-  t.equal(world.ledger.open().length, 0)
-  for (const { kill } of world.replicas) kill()
-})
+t.test(
+  'queues unserved: captures of a paused pool without workers fail after the proxied wait, and not once it goes on',
+  async (t) => {
+    const world = createWorld({ seed: 2, pools: { standard: { pool: 'standard', autoscaling: toZero, scaleDown } } })
+    await goOn(world, 30_000)
+    t.equal(sizeOf(world, 'standard'), 0)
+    setPaused(world, true)
+    await goOn(world, 31_000)
+    world.ledger.accept('standard')
+    await goOn(world, 32_000)
+    t.match(conditionOf(world, 'standard', 'Ready'), { status: 'False', reason: 'WorkersMissing' })
+    await goOn(world, 32_000 + waitMs)
+    t.equal(failedIn(world), 1)
+    world.ledger.accept('standard')
+    setPaused(world, false)
+    await goOn(world, 62_000 + waitMs)
+    t.equal(failedIn(world), 1)
+    t.equal(world.ledger.open().length, 0)
+    for (const { kill } of world.replicas) kill()
+  },
+)
 
-t.test('a paused pool that has workers goes on serving', async (t) => {
+t.test('queues unserved: a paused pool that has workers goes on serving', async (t) => {
   const world = createWorld({ seed: 3, pools: { standard: { pool: 'standard' } } })
   await goOn(world, 30_000)
   setPaused(world, true)

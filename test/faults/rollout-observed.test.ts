@@ -26,47 +26,53 @@ const kstatusOf = (world: World): string => {
   return conditionOf(world, 'standard', 'Ready')?.status === 'True' ? 'Current' : 'InProgress'
 }
 
-t.test('a pool is not ready from the change of its template until all workers are of it', async (t) => {
-  for (const seed of [1, 2, 3]) {
-    // A busy Deployment controller: seconds pass until it looks.
-    const world = createWorld({ seed, pools, lagMs: () => 1500 })
-    await goOn(world, 60_000)
-    t.equal(kstatusOf(world), 'Current')
-    setImage(world, 'worker:2')
-    const early: number[] = []
-    for (let look = 0; look < 400; look += 1) {
-      await world.clock.advance(50)
-      if (kstatusOf(world) === 'Current' && (imagesOf(world).size > 1 || !imagesOf(world).has('worker:2')))
-        early.push(world.clock.nowMs())
+t.test(
+  'rollout observed: a pool is not ready from the change of its template until all workers are of it',
+  async (t) => {
+    for (const seed of [1, 2, 3]) {
+      // A busy Deployment controller: seconds pass until it looks.
+      const world = createWorld({ seed, pools, lagMs: () => 1500 })
+      await goOn(world, 60_000)
+      t.equal(kstatusOf(world), 'Current')
+      setImage(world, 'worker:2')
+      const early: number[] = []
+      for (let look = 0; look < 400; look += 1) {
+        await world.clock.advance(50)
+        if (kstatusOf(world) === 'Current' && (imagesOf(world).size > 1 || !imagesOf(world).has('worker:2')))
+          early.push(world.clock.nowMs())
+      }
+      t.strictSame(early, [], `seed ${seed}`)
+      await goOn(world, 180_000)
+      t.equal(kstatusOf(world), 'Current')
+      t.strictSame([...imagesOf(world)], ['worker:2'])
+      for (const { kill } of world.replicas) kill()
     }
-    t.strictSame(early, [], `seed ${seed}`)
-    await goOn(world, 180_000)
+  },
+)
+
+t.test(
+  'rollout observed: a pool whose new image cannot be had is in progress, then stalled, and never ready',
+  async (t) => {
+    const world = createWorld({ seed: 1, pools })
+    await goOn(world, 30_000)
+    world.troubles.set('standard', 'ImagePullBackOff')
+    setImage(world, 'worker:missing')
+    const shown = new Set<string>()
+    await goOn(world, 30_500)
+    await goOn(world, 600_000, () => shown.add(kstatusOf(world)))
+    t.strictSame([...shown], ['InProgress'])
+    await goOn(world, 680_000)
+    t.equal(kstatusOf(world), 'Failed')
+    t.match(conditionOf(world, 'standard', 'Ready'), { status: 'False', reason: 'RolloutFailed' })
+    world.troubles.clear()
+    setImage(world, 'worker:3')
+    await goOn(world, 760_000)
     t.equal(kstatusOf(world), 'Current')
-    t.strictSame([...imagesOf(world)], ['worker:2'])
     for (const { kill } of world.replicas) kill()
-  }
-})
+  },
+)
 
-t.test('a pool whose new image cannot be had is in progress, then stalled, and never ready', async (t) => {
-  const world = createWorld({ seed: 1, pools })
-  await goOn(world, 30_000)
-  world.troubles.set('standard', 'ImagePullBackOff')
-  setImage(world, 'worker:missing')
-  const shown = new Set<string>()
-  await goOn(world, 30_500)
-  await goOn(world, 600_000, () => shown.add(kstatusOf(world)))
-  t.strictSame([...shown], ['InProgress'])
-  await goOn(world, 680_000)
-  t.equal(kstatusOf(world), 'Failed')
-  t.match(conditionOf(world, 'standard', 'Ready'), { status: 'False', reason: 'RolloutFailed' })
-  world.troubles.clear()
-  setImage(world, 'worker:3')
-  await goOn(world, 760_000)
-  t.equal(kstatusOf(world), 'Current')
-  for (const { kill } of world.replicas) kill()
-})
-
-t.test('a change of the size alone does not make a pool unready', async (t) => {
+t.test('rollout observed: a change of the size alone does not make a pool unready', async (t) => {
   const world = createWorld({ seed: 2 })
   await goOn(world, 30_000)
   const unready: number[] = []

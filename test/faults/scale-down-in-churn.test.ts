@@ -29,7 +29,7 @@ const usually = (world: World) => () => {
   if (world.random() < 0.2) world.ledger.accept('standard')
 }
 
-t.test('a pool becomes smaller though some workers are always starting', async (t) => {
+t.test('scale down in churn: a pool becomes smaller though some workers are always starting', async (t) => {
   for (const seed of [1, 2, 3, 4]) {
     const world = await grown(seed)
     t.equal(sizeOf(world, 'standard'), 20)
@@ -57,7 +57,7 @@ t.test('a pool becomes smaller though some workers are always starting', async (
   }
 })
 
-t.test('a rollout that hangs does not keep a pool from becoming smaller', async (t) => {
+t.test('scale down in churn: a rollout that hangs does not keep a pool from becoming smaller', async (t) => {
   for (const seed of [1, 2, 3, 4]) {
     const world = await grown(seed)
     world.troubles.set('standard', 'ImagePullBackOff')

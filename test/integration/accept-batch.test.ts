@@ -30,7 +30,7 @@ const change = (id: string, to: 'processing' | 'completed' | 'failed') => advanc
 
 // Contract: Batch request
 // Contract: Batch response
-t.test('a batch is one request and as many captures as it has members, in input order', async (t) => {
+t.test('accept batch: a batch is one request and as many captures as it has members, in input order', async (t) => {
   const tenant = await createTenant(database, { rate_limit_per_minute: 1000, screenshots_per_month: 100 })
   const batch = newBatch(tenant, 20)
   const outcome = await accept(batch)
@@ -63,7 +63,7 @@ t.test('a batch is one request and as many captures as it has members, in input 
 })
 
 // Contract: Batch request
-t.test('at the edge of quota and queue a batch is accepted whole or not at all', async (t) => {
+t.test('accept batch: at the edge of quota and queue a batch is accepted whole or not at all', async (t) => {
   for (const [limits, refused] of [
     [{ screenshots_per_month: 25 }, 'USAGE_LIMIT_EXCEEDED'],
     [{ max_pending: 25 }, 'QUEUE_FULL'],
@@ -85,67 +85,73 @@ t.test('at the edge of quota and queue a batch is accepted whole or not at all',
   t.match(await accept(newBatch(over, 4)), { ok: true, caller: { usage: { overage: 3 } } })
 })
 
-t.test('members share results as other captures do, and equal ones are one capture and one charge', async (t) => {
-  const own = await createTenant(database, { screenshots_per_month: 3, max_pending: 2 })
-  const sharing = (text: string) => ({ key: createHash('sha256').update(text).digest(), seconds: 60 })
-  const single = async (text: string) => {
-    const capture = own.capture({ sharing: sharing(text) })
-    await acceptCapture(database, capture, { windowSize: 16 })
-    return capture.id
-  }
-  await change(await single('done'), 'completed')
-  const leader = await single('runs')
-  const batch = newBatch(own, 4, { cacheSeconds: 60 })
-  const keys = ['done', 'runs', 'done', 'new']
-  const members = batch.members.map((member, n) => ({ ...member, cacheKey: sharing(keys[n]!).key }))
-  const outcome = await accept({ ...batch, members })
-  t.match(outcome, { ok: true, admitted: true, admittedIds: [members[3]!.id], caller: { usage: { remaining: 0 } } })
-  t.match(await find(own, batch.id), { total: 4, completed: 2 })
-  await change(leader, 'failed')
-  t.match(await find(own, batch.id), { completed: 2, failed: 1 })
-  await change(members[3]!.id, 'completed')
-  const all = await accept(
-    newBatch(own, 2, {
-      cacheSeconds: 60,
-      members: members.slice(2).map((member) => ({ ...member, id: randomUUID() })),
-    }),
-  )
-  t.match(all, { ok: true, admitted: true, admittedIds: [] }, 'what is all shared needs no quota')
+t.test(
+  'accept batch: members share results as other captures do, and equal ones are one capture and one charge',
+  async (t) => {
+    const own = await createTenant(database, { screenshots_per_month: 3, max_pending: 2 })
+    const sharing = (text: string) => ({ key: createHash('sha256').update(text).digest(), seconds: 60 })
+    const single = async (text: string) => {
+      const capture = own.capture({ sharing: sharing(text) })
+      await acceptCapture(database, capture, { windowSize: 16 })
+      return capture.id
+    }
+    await change(await single('done'), 'completed')
+    const leader = await single('runs')
+    const batch = newBatch(own, 4, { cacheSeconds: 60 })
+    const keys = ['done', 'runs', 'done', 'new']
+    const members = batch.members.map((member, n) => ({ ...member, cacheKey: sharing(keys[n]!).key }))
+    const outcome = await accept({ ...batch, members })
+    t.match(outcome, { ok: true, admitted: true, admittedIds: [members[3]!.id], caller: { usage: { remaining: 0 } } })
+    t.match(await find(own, batch.id), { total: 4, completed: 2 })
+    await change(leader, 'failed')
+    t.match(await find(own, batch.id), { completed: 2, failed: 1 })
+    await change(members[3]!.id, 'completed')
+    const all = await accept(
+      newBatch(own, 2, {
+        cacheSeconds: 60,
+        members: members.slice(2).map((member) => ({ ...member, id: randomUUID() })),
+      }),
+    )
+    t.match(all, { ok: true, admitted: true, admittedIds: [] }, 'what is all shared needs no quota')
 
-  const equal = await createTenant(database, { screenshots_per_month: 2 })
-  const twice = newBatch(equal, 3, { cacheSeconds: 60 })
-  const same = twice.members.map((member, n) => ({ ...member, cacheKey: sharing(n === 1 ? 'other' : 'twice').key }))
-  t.match(await accept({ ...twice, members: same }), { ok: true, admittedIds: [same[0]!.id, same[1]!.id] })
-  await change(same[0]!.id, 'completed')
-  t.match(await find(equal, twice.id), { total: 3, completed: 2 })
-  await change(same[1]!.id, 'failed')
-  t.match(await find(equal, twice.id), { completed: 2, failed: 1 })
-  t.same(await database.query(meterDifferences), [])
-})
+    const equal = await createTenant(database, { screenshots_per_month: 2 })
+    const twice = newBatch(equal, 3, { cacheSeconds: 60 })
+    const same = twice.members.map((member, n) => ({ ...member, cacheKey: sharing(n === 1 ? 'other' : 'twice').key }))
+    t.match(await accept({ ...twice, members: same }), { ok: true, admittedIds: [same[0]!.id, same[1]!.id] })
+    await change(same[0]!.id, 'completed')
+    t.match(await find(equal, twice.id), { total: 3, completed: 2 })
+    await change(same[1]!.id, 'failed')
+    t.match(await find(equal, twice.id), { completed: 2, failed: 1 })
+    t.same(await database.query(meterDifferences), [])
+  },
+)
 
 // Contract: Batch status
-t.test('a batch counts how its captures begin and end, and those that are deleted stay counted', async (t) => {
-  const tenant = await createTenant(database)
-  const batch = newBatch(tenant, 4)
-  await accept(batch)
-  const ids = batch.members.map(({ id }) => id)
-  await change(ids[0]!, 'processing')
-  await change(ids[1]!, 'processing')
-  t.match(await find(tenant, batch.id), { processing: 2, completed: 0, failed: 0 })
-  await change(ids[0]!, 'completed')
-  await change(ids[2]!, 'failed')
-  t.match(await find(tenant, batch.id), { processing: 1, completed: 1, failed: 1 })
-  t.same(
-    (await find(tenant, batch.id)).members.map(({ status }) => status),
-    ['completed', 'processing', 'failed', 'pending'],
-  )
-  t.same(await database.query(meterDifferences), [])
-  await database.query('delete from capture where id = $1', [ids[0]])
-  const after = await find(tenant, batch.id)
-  t.match([after.total, after.completed, after.members.map(({ index }) => index)], [4, 1, [1, 2, 3]])
-})
+t.test(
+  'accept batch: a batch counts how its captures begin and end, and those that are deleted stay counted',
+  async (t) => {
+    const tenant = await createTenant(database)
+    const batch = newBatch(tenant, 4)
+    await accept(batch)
+    const ids = batch.members.map(({ id }) => id)
+    await change(ids[0]!, 'processing')
+    await change(ids[1]!, 'processing')
+    t.match(await find(tenant, batch.id), { processing: 2, completed: 0, failed: 0 })
+    await change(ids[0]!, 'completed')
+    await change(ids[2]!, 'failed')
+    t.match(await find(tenant, batch.id), { processing: 1, completed: 1, failed: 1 })
+    t.same(
+      (await find(tenant, batch.id)).members.map(({ status }) => status),
+      ['completed', 'processing', 'failed', 'pending'],
+    )
+    t.same(await database.query(meterDifferences), [])
+    await database.query('delete from capture where id = $1', [ids[0]])
+    const after = await find(tenant, batch.id)
+    t.match([after.total, after.completed, after.members.map(({ index }) => index)], [4, 1, [1, 2, 3]])
+  },
+)
 
-t.test('a batch whose last running captures are deleted has ended, and that is told once', async (t) => {
+t.test('accept batch: a batch whose last running captures are deleted has ended, and that is told once', async (t) => {
   const tenant = await createTenant(database)
   await database.query(
     `insert into webhook (id, account_id, url, events, description, active, created_at)

@@ -56,34 +56,42 @@ const noDifference = async (t: Test) => t.same(await database.query(meterDiffere
 
 // Contract: Charging
 // Contract: Cache key
-t.test('identical requests at once are one capture and one charge; the others follow it and end with it', async (t) => {
-  const tenant = await createTenant(database, { screenshots_per_month: 1, max_pending: 20 })
-  // Connections are open, so that the requests meet.
-  await times(20, () => database.query('select pg_sleep(0.02)'))
-  const accepted = await times(20, () => accept(tenant, sharing('same')))
-  const leaders = accepted.filter(({ shared }) => shared === 'own')
-  const followers = accepted.filter(({ shared }) => shared === 'follows')
-  t.same([leaders.length, followers.length], [1, 19])
-  t.match(await usage(tenant), { reserved: 1, pending: 1 })
-  t.same(await database.query('select capture_id as id from outbox where account_id = $1', [tenant.accountId]), [
-    { id: leaders[0]!.id },
-  ])
-  t.match(await find(tenant, followers[0]!.id), { status: 'pending', cached: false })
+t.test(
+  'accept sharing: identical requests at once are one capture and one charge; the others follow it and end with it',
+  async (t) => {
+    const tenant = await createTenant(database, { screenshots_per_month: 1, max_pending: 20 })
+    // Connections are open, so that the requests meet.
+    await times(20, () => database.query('select pg_sleep(0.02)'))
+    const accepted = await times(20, () => accept(tenant, sharing('same')))
+    const leaders = accepted.filter(({ shared }) => shared === 'own')
+    const followers = accepted.filter(({ shared }) => shared === 'follows')
+    t.same([leaders.length, followers.length], [1, 19])
+    t.match(await usage(tenant), { reserved: 1, pending: 1 })
+    t.same(await database.query('select capture_id as id from outbox where account_id = $1', [tenant.accountId]), [
+      { id: leaders[0]!.id },
+    ])
+    t.match(await find(tenant, followers[0]!.id), { status: 'pending', cached: false })
 
-  const { captures } = await end(leaders[0]!.id)
-  t.same(captures.map(({ id }) => id).toSorted(), accepted.map(({ id }) => id).toSorted(), 'all are answered as ended')
-  t.ok(captures.every(({ ended, status, objectKey }) => ended && status === 'completed' && objectKey !== null))
-  const [first, second] = [await find(tenant, leaders[0]!.id), await find(tenant, followers[0]!.id)]
-  const own = ['id', 'createdAt', 'startedAt', 'completedAt', 'expiresAt', 'cached']
-  const image = (capture: object) => Object.fromEntries(Object.entries(capture).filter(([name]) => !own.includes(name)))
-  t.same(image(second), image(first), 'warnings, timings and all that describes the image')
-  t.same(first.metadata, { title: 'T', og: { type: 'website' } })
-  t.same([first.cached, second.cached], [false, true])
-  t.match(await usage(tenant), { reserved: 0, settled: 1, pending: 0 })
-  await noDifference(t)
-})
+    const { captures } = await end(leaders[0]!.id)
+    t.same(
+      captures.map(({ id }) => id).toSorted(),
+      accepted.map(({ id }) => id).toSorted(),
+      'all are answered as ended',
+    )
+    t.ok(captures.every(({ ended, status, objectKey }) => ended && status === 'completed' && objectKey !== null))
+    const [first, second] = [await find(tenant, leaders[0]!.id), await find(tenant, followers[0]!.id)]
+    const own = ['id', 'createdAt', 'startedAt', 'completedAt', 'expiresAt', 'cached']
+    const image = (capture: object) =>
+      Object.fromEntries(Object.entries(capture).filter(([name]) => !own.includes(name)))
+    t.same(image(second), image(first), 'warnings, timings and all that describes the image')
+    t.same(first.metadata, { title: 'T', og: { type: 'website' } })
+    t.same([first.cached, second.cached], [false, true])
+    t.match(await usage(tenant), { reserved: 0, settled: 1, pending: 0 })
+    await noDifference(t)
+  },
+)
 
-t.test('followers fail as the capture that they follow, and what failed is not shared', async (t) => {
+t.test('accept sharing: followers fail as the capture that they follow, and what failed is not shared', async (t) => {
   const tenant = await createTenant(database)
   const [leader, follower] = [await accept(tenant, sharing('fails')), await accept(tenant, sharing('fails'))]
   await end(leader.id, failedEnd)
@@ -97,7 +105,7 @@ t.test('followers fail as the capture that they follow, and what failed is not s
   await noDifference(t)
 })
 
-t.test('a follower that is accepted while its capture ends is never forgotten', async (t) => {
+t.test('accept sharing: a follower that is accepted while its capture ends is never forgotten', async (t) => {
   const tenant = await createTenant(database)
   for (let turn = 0; turn < 25; turn += 1) {
     const leader = await accept(tenant, sharing(`race ${turn}`))
@@ -156,7 +164,7 @@ t.test(
 
 // Contract: Cache key
 t.test(
-  'a result is shared for the shorter of both times since its completion, while it and its object live',
+  'accept sharing: a result is shared for the shorter of both times since its completion, while it and its object live',
   async (t) => {
     const tenant = await createTenant(database)
     const [own, asked] = [100, 50]
@@ -181,7 +189,7 @@ t.test(
 )
 
 // Contract: Delete
-t.test('what was deleted is no source for a hit, and a hit is none either', async (t) => {
+t.test('accept sharing: what was deleted is no source for a hit, and a hit is none either', async (t) => {
   const tenant = await createTenant(database)
   const first = await accept(tenant, sharing('gone'))
   await end(first.id)
@@ -193,7 +201,7 @@ t.test('what was deleted is no source for a hit, and a hit is none either', asyn
 })
 
 // Contract: Cache key
-t.test('an expired object is removed once, after its last owner', async (t) => {
+t.test('accept sharing: an expired object is removed once, after its last owner', async (t) => {
   const own = await server.createDatabase()
   const tenant = await createTenant(own)
   const one = async () => {
@@ -217,7 +225,7 @@ t.test('an expired object is removed once, after its last owner', async (t) => {
   t.equal(await expireObjects(own, 10), 1)
 })
 
-t.test('followers are bounded, and nobody but their capture brings them on', async (t) => {
+t.test('accept sharing: followers are bounded, and nobody but their capture brings them on', async (t) => {
   const tenant = await createTenant(database, { max_pending: 3 })
   const leader = await accept(tenant, sharing('bound'))
   const followers = [

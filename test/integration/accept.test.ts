@@ -45,7 +45,7 @@ const awayFromMinuteEnd = async () => {
 }
 
 // Contract: Charging
-t.test('an accepted capture is a record, a reservation and an outbox row', async (t) => {
+t.test('accept: an accepted capture is a record, a reservation and an outbox row', async (t) => {
   const tenant = await createTenant(database)
   const traceparent = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01'
   const capture = tenant.capture({ features: ['pdf'], options: { z: 1, a: 'NUL \u0000 and \ud800' }, traceparent })
@@ -79,7 +79,7 @@ t.test('an accepted capture is a record, a reservation and an outbox row', async
 })
 
 // Contract: Minute limit
-t.test('the minute limit is exact under concurrency, and refused requests count', async (t) => {
+t.test('accept: the minute limit is exact under concurrency, and refused requests count', async (t) => {
   await awayFromMinuteEnd()
   const tenant = await createTenant(database, { rate_limit_per_minute: 20 })
   const outcomes = await times(50, (turn) =>
@@ -105,20 +105,27 @@ t.test('the minute limit is exact under concurrency, and refused requests count'
   t.match(await stored(database, tenant), { requests: 1 })
 })
 
-t.test('a request that was counted when its key was checked is neither counted nor limited again', async (t) => {
-  await awayFromMinuteEnd()
-  const tenant = await createTenant(database, { rate_limit_per_minute: 2 })
-  const check = () => checkRequest(database, { keyHash: tenant.keyHash, originHost: null })
-  const counted = (checkOnly: boolean) =>
-    acceptCapture(database, tenant.capture(), { windowSize, counted: true, checkOnly })
-  t.match(await check(), { ok: true, caller: { rate: { remaining: 1 } } })
-  t.match(await counted(false), { ok: true, caller: { rate: { remaining: 1 } } })
-  t.match([await check(), await check()], [{ ok: true }, { ok: false, code: 'RATE_LIMIT_EXCEEDED' }])
-  t.match(await counted(true), { ok: true, caller: { rate: { remaining: 0 } } }, 'others used up the minute meanwhile')
-  t.match(await stored(database, tenant), { captures: 1, requests: 3 })
-})
+t.test(
+  'accept: a request that was counted when its key was checked is neither counted nor limited again',
+  async (t) => {
+    await awayFromMinuteEnd()
+    const tenant = await createTenant(database, { rate_limit_per_minute: 2 })
+    const check = () => checkRequest(database, { keyHash: tenant.keyHash, originHost: null })
+    const counted = (checkOnly: boolean) =>
+      acceptCapture(database, tenant.capture(), { windowSize, counted: true, checkOnly })
+    t.match(await check(), { ok: true, caller: { rate: { remaining: 1 } } })
+    t.match(await counted(false), { ok: true, caller: { rate: { remaining: 1 } } })
+    t.match([await check(), await check()], [{ ok: true }, { ok: false, code: 'RATE_LIMIT_EXCEEDED' }])
+    t.match(
+      await counted(true),
+      { ok: true, caller: { rate: { remaining: 0 } } },
+      'others used up the minute meanwhile',
+    )
+    t.match(await stored(database, tenant), { captures: 1, requests: 3 })
+  },
+)
 
-t.test('the quota is exact under concurrency', async (t) => {
+t.test('accept: the quota is exact under concurrency', async (t) => {
   const tenant = await createTenant(database, { screenshots_per_month: 20 })
   t.same(codes(await times(50, () => accept(tenant))), { ok: 20, USAGE_LIMIT_EXCEEDED: 30 })
   t.match(await stored(database, tenant), {
@@ -136,7 +143,7 @@ t.test('the quota is exact under concurrency', async (t) => {
   t.match(await accept(none), { ok: false, code: 'USAGE_LIMIT_EXCEEDED' }, 'a quota of nothing lets nothing through')
 })
 
-t.test('with an overage price captures beyond the quota are accepted and told', async (t) => {
+t.test('accept: with an overage price captures beyond the quota are accepted and told', async (t) => {
   const tenant = await createTenant(database, { screenshots_per_month: 2, overage_price: '0.0090' })
   await times(4, () => accept(tenant))
   t.match(await accept(tenant), {
@@ -146,35 +153,38 @@ t.test('with an overage price captures beyond the quota are accepted and told', 
 })
 
 // Contract: Too much waiting
-t.test('more captures in a period than four bytes count', async (t) => {
+t.test('accept: more captures in a period than four bytes count', async (t) => {
   const tenant = await createTenant(database)
   await accept(tenant)
   await database.query('update usage set reserved = 1, settled = 2147483647 where account_id = $1', [tenant.accountId])
   t.match(await accept(tenant), { ok: true, caller: { usage: { used: 2_147_483_649 } } })
 })
 
-t.test('a minute that is still to come, of a clock that was set back, limits nobody beyond this one', async (t) => {
-  await awayFromMinuteEnd()
-  const tenant = await createTenant(database, { rate_limit_per_minute: 3 })
-  const jump = (requests: number) =>
-    database.query(
-      `update account_meter set minute = date_trunc('minute', now()) + interval '1 day', requests = $2 where account_id = $1`,
-      [tenant.accountId, requests],
+t.test(
+  'accept: a minute that is still to come, of a clock that was set back, limits nobody beyond this one',
+  async (t) => {
+    await awayFromMinuteEnd()
+    const tenant = await createTenant(database, { rate_limit_per_minute: 3 })
+    const jump = (requests: number) =>
+      database.query(
+        `update account_meter set minute = date_trunc('minute', now()) + interval '1 day', requests = $2 where account_id = $1`,
+        [tenant.accountId, requests],
+      )
+    await jump(1)
+    t.match(await accept(tenant), { ok: true, caller: { rate: { remaining: 1 } } }, 'what was counted counts')
+    const [row] = await database.query<{ now: boolean }>(
+      `select minute = date_trunc('minute', now()) as now from account_meter where account_id = $1`,
+      [tenant.accountId],
     )
-  await jump(1)
-  t.match(await accept(tenant), { ok: true, caller: { rate: { remaining: 1 } } }, 'what was counted counts')
-  const [row] = await database.query<{ now: boolean }>(
-    `select minute = date_trunc('minute', now()) as now from account_meter where account_id = $1`,
-    [tenant.accountId],
-  )
-  t.same(row, { now: true })
-  await jump(3)
-  const refused = await accept(tenant)
-  t.match(refused, { ok: false, code: 'RATE_LIMIT_EXCEEDED' })
-  t.ok(!refused.ok && (refused.retryAfterSeconds ?? 99) <= 60, 'until the end of this minute')
-})
+    t.same(row, { now: true })
+    await jump(3)
+    const refused = await accept(tenant)
+    t.match(refused, { ok: false, code: 'RATE_LIMIT_EXCEEDED' })
+    t.ok(!refused.ok && (refused.retryAfterSeconds ?? 99) <= 60, 'until the end of this minute')
+  },
+)
 
-t.test('captures that wait are bounded per account', async (t) => {
+t.test('accept: captures that wait are bounded per account', async (t) => {
   const tenant = await createTenant(database, { max_pending: 20 })
   t.same(codes(await times(50, () => accept(tenant))), { ok: 20, QUEUE_FULL: 30 })
   t.match(await accept(tenant), { ok: false, code: 'QUEUE_FULL', retryAfterSeconds: 10 })
@@ -183,7 +193,7 @@ t.test('captures that wait are bounded per account', async (t) => {
 
 // Contract: Order of checks
 // Contract: Minute limit
-t.test('checks speak in the order of the contract', async (t) => {
+t.test('accept: checks speak in the order of the contract', async (t) => {
   await awayFromMinuteEnd()
   const limits = { rate_limit_per_minute: 2, max_pending: 1, screenshots_per_month: 1 }
   const tenant = await createTenant(database, limits, ['example.com', '*.example.org'])
@@ -210,7 +220,7 @@ t.test('checks speak in the order of the contract', async (t) => {
 })
 
 // Contract: Charging
-t.test('a reservation is made with its capture, or not at all', async (t) => {
+t.test('accept: a reservation is made with its capture, or not at all', async (t) => {
   const tenant = await createTenant(database, { screenshots_per_month: 5, rate_limit_per_minute: 100 })
   const capture = tenant.capture()
   await acceptCapture(database, capture, { windowSize })
@@ -219,7 +229,7 @@ t.test('a reservation is made with its capture, or not at all', async (t) => {
 })
 
 // Contract: Period
-t.test('the period is the calendar month in UTC, wherever the server says that it is', async (t) => {
+t.test('accept: the period is the calendar month in UTC, wherever the server says that it is', async (t) => {
   const { url } = await server.createDatabase()
   for (const zone of ['Pacific/Kiritimati', 'Pacific/Pago_Pago']) {
     await using own = openDatabase({ url: `${url}?options=-c%20timezone%3D${zone}`, poolMax: 2 })
@@ -239,7 +249,7 @@ t.test('the period is the calendar month in UTC, wherever the server says that i
   }
 })
 
-t.test('a check alone stops after the features and stores nothing but the minute count', async (t) => {
+t.test('accept: a check alone stops after the features and stores nothing but the minute count', async (t) => {
   const tenant = await createTenant(database, { rate_limit_per_minute: 100, screenshots_per_month: 0 })
   const check = (features: readonly string[]) =>
     acceptCapture(database, tenant.capture({ features }), { windowSize, checkOnly: true })
@@ -249,7 +259,7 @@ t.test('a check alone stops after the features and stores nothing but the minute
 })
 
 // Contract: Domain-restricted keys
-t.test('a restricted key is served from its own hosts only', async (t) => {
+t.test('accept: a restricted key is served from its own hosts only', async (t) => {
   const tenant = await createTenant(database, {}, ['example.com', '*.example.org'])
   const verdict = async (originHost: string | null) =>
     (await checkRequest(database, { keyHash: tenant.keyHash, originHost })).ok
@@ -263,7 +273,7 @@ t.test('a restricted key is served from its own hosts only', async (t) => {
 })
 
 // Contract: Expired keys
-t.test('an expired key answers as an unknown one', async (t) => {
+t.test('accept: an expired key answers as an unknown one', async (t) => {
   const tenant = await createTenant(database)
   await database.query(`update api_key set expires_at = now() - interval '1 second' where account_id = $1`, [
     tenant.accountId,
@@ -271,7 +281,7 @@ t.test('an expired key answers as an unknown one', async (t) => {
   t.same(await accept(tenant), { ok: false, code: 'INVALID_API_KEY' })
 })
 
-t.test('the window is kept under concurrency, and no capture passes an older one that waits', async (t) => {
+t.test('accept: the window is kept under concurrency, and no capture passes an older one that waits', async (t) => {
   const tenant = await createTenant(database)
   const outcomes = await times(50, () => accept(tenant))
   t.equal(outcomes.filter((outcome) => outcome.ok && outcome.admitted).length, windowSize)
@@ -288,7 +298,7 @@ t.test('the window is kept under concurrency, and no capture passes an older one
   )
 })
 
-t.test('waiting captures are admitted by turns, the oldest first, up to each window', async (t) => {
+t.test('accept: waiting captures are admitted by turns, the oldest first, up to each window', async (t) => {
   const own = await server.createDatabase(20)
   const light = await createTenant(own)
   const heavy = await createTenant(own, { weight: 2 })
@@ -316,7 +326,7 @@ t.test('waiting captures are admitted by turns, the oldest first, up to each win
   t.ok(standard!.oldestMs > 0)
 })
 
-t.test('one pass admits each account in proportion to its weight', async (t) => {
+t.test('accept: one pass admits each account in proportion to its weight', async (t) => {
   const own = await server.createDatabase()
   const light = await createTenant(own)
   const heavy = await createTenant(own, { weight: 3 })

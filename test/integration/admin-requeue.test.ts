@@ -63,49 +63,57 @@ const newAccount = async (plan = 'unlimited') => {
 const url = 'https://example.com/'
 
 // Contract: Queue by account
-t.test('what failed through our fault is accepted again as a new capture with the same options, once', async (t) => {
-  const account = await newAccount()
-  const image = Buffer.from('an image')
-  const parameters = {
-    url: `${url}?q=1`,
-    width: 800,
-    format: 'webp',
-    quality: 70,
-    delay: 1,
-    timeout: 20,
-    full_page: true,
-  }
-  const webhook = 'https://hooks.example/in?token=whole'
-  let isBroken = true
-  await using fleet = startStandInFleet(gateway, () => (isBroken ? { fails: 'RENDER_ERROR' } : { image }))
-  const first = await account.create({ ...parameters, webhook_url: webhook })
-  const isEnded = async (place: number, status: string) => (await account.captures())[place]?.['status'] === status
-  await eventually(() => isEnded(0, 'failed'))
-  isBroken = false
-  const requeued = { requeued: 1, left_out: {} }
-  t.match(await account.requeue(), { status: 200, body: { data: requeued } })
-  await eventually(() => isEnded(1, 'completed'))
-  const [before, after] = await account.captures()
-  t.match(before, { id: first, status: 'failed', error_code: 'RENDER_ERROR', charge: 'released' }, 'it stays as it was')
-  t.match(after, { charge: 'settled', lane: 'bulk', url: parameters.url, webhook_url: webhook })
-  t.strictSame({ ...(after?.['options'] as Fields), height: 800 }, before?.['options'])
-  const [old, again] = fleet.seen
-  t.strictSame(again?.part.options, old?.part.options, 'a worker gets the same options')
-  t.not(again?.part.token, old?.part.token)
-  t.match(await account.requeue(), { status: 200, body: { data: { requeued: 0, left_out: {} } } }, 'and not twice')
-  t.equal((await account.captures()).length, 2)
-  const log = await database.query('select actor, action, detail from audit_entry where target = $1 order by at desc', [
-    account.id,
-  ])
-  t.match(log[1], {
-    actor: 'admin',
-    action: 'queue.requeue',
-    detail: { ...requeued, codes: ['JOB_FAILED', 'RENDER_ERROR'] },
-  })
-})
+t.test(
+  'admin requeue: what failed through our fault is accepted again as a new capture with the same options, once',
+  async (t) => {
+    const account = await newAccount()
+    const image = Buffer.from('an image')
+    const parameters = {
+      url: `${url}?q=1`,
+      width: 800,
+      format: 'webp',
+      quality: 70,
+      delay: 1,
+      timeout: 20,
+      full_page: true,
+    }
+    const webhook = 'https://hooks.example/in?token=whole'
+    let isBroken = true
+    await using fleet = startStandInFleet(gateway, () => (isBroken ? { fails: 'RENDER_ERROR' } : { image }))
+    const first = await account.create({ ...parameters, webhook_url: webhook })
+    const isEnded = async (place: number, status: string) => (await account.captures())[place]?.['status'] === status
+    await eventually(() => isEnded(0, 'failed'))
+    isBroken = false
+    const requeued = { requeued: 1, left_out: {} }
+    t.match(await account.requeue(), { status: 200, body: { data: requeued } })
+    await eventually(() => isEnded(1, 'completed'))
+    const [before, after] = await account.captures()
+    t.match(
+      before,
+      { id: first, status: 'failed', error_code: 'RENDER_ERROR', charge: 'released' },
+      'it stays as it was',
+    )
+    t.match(after, { charge: 'settled', lane: 'bulk', url: parameters.url, webhook_url: webhook })
+    t.strictSame({ ...(after?.['options'] as Fields), height: 800 }, before?.['options'])
+    const [old, again] = fleet.seen
+    t.strictSame(again?.part.options, old?.part.options, 'a worker gets the same options')
+    t.not(again?.part.token, old?.part.token)
+    t.match(await account.requeue(), { status: 200, body: { data: { requeued: 0, left_out: {} } } }, 'and not twice')
+    t.equal((await account.captures()).length, 2)
+    const log = await database.query(
+      'select actor, action, detail from audit_entry where target = $1 order by at desc',
+      [account.id],
+    )
+    t.match(log[1], {
+      actor: 'admin',
+      action: 'queue.requeue',
+      detail: { ...requeued, codes: ['JOB_FAILED', 'RENDER_ERROR'] },
+    })
+  },
+)
 
 // Contract: Queue by account
-t.test('calls at the same time accept a capture once', async (t) => {
+t.test('admin requeue: calls at the same time accept a capture once', async (t) => {
   const account = await newAccount()
   for (let made = 0; made < 5; made += 1) await account.failed({ url })
   const answers = await Promise.all(Array.from({ length: 4 }, () => account.requeue()))
@@ -121,7 +129,7 @@ t.test('calls at the same time accept a capture once', async (t) => {
 })
 
 // Contract: Queue by account
-t.test('what the record does not hold whole is left out, and said why', async (t) => {
+t.test('admin requeue: what the record does not hold whole is left out, and said why', async (t) => {
   const account = await newAccount()
   await account.failed({ html: '<p>gone</p>' })
   await account.failed({ url: 'https://user:password@example.com/' })
@@ -144,7 +152,7 @@ t.test('what the record does not hold whole is left out, and said why', async (t
 })
 
 // Contract: Queue by account
-t.test('only the errors, the time and the number that are asked for are gone through', async (t) => {
+t.test('admin requeue: only the errors, the time and the number that are asked for are gone through', async (t) => {
   const account = await newAccount()
   for (const code of ['TIMEOUT', 'BLOCKED', 'DNS_FAILED', 'CONNECTION_FAILED', 'INVALID_URL'] as const)
     await account.failed({ url }, code)
@@ -180,28 +188,31 @@ t.test('only the errors, the time and the number that are asked for are gone thr
 })
 
 // Contract: Queue by account
-t.test('a requeued capture is held to plan, bound and quota like any other, not to the minute', async (t) => {
-  const account = await newAccount()
-  for (let made = 0; made < 4; made += 1) await account.failed({ url })
-  await account.failed({ url, webhook_url: 'https://hooks.example/' })
-  await setPlan(database, account.id, 'narrow')
-  t.strictSame((await account.requeue()).body.data, {
-    requeued: 2,
-    left_out: { queue_full: 2, feature_not_available: 1 },
-  })
-  const [, , , , , first, second] = await account.captures()
-  await endCaptures(database, [first!.id, second!.id])
-  t.strictSame((await account.requeue()).body.data, {
-    requeued: 1,
-    left_out: { usage_limit_exceeded: 1, feature_not_available: 1 },
-  })
-  await setPlan(database, account.id, 'free')
-  await setDisabled(database, account.id, true)
-  t.strictSame((await account.requeue()).body.data, { requeued: 0, left_out: { account_disabled: 2 } })
-})
+t.test(
+  'admin requeue: a requeued capture is held to plan, bound and quota like any other, not to the minute',
+  async (t) => {
+    const account = await newAccount()
+    for (let made = 0; made < 4; made += 1) await account.failed({ url })
+    await account.failed({ url, webhook_url: 'https://hooks.example/' })
+    await setPlan(database, account.id, 'narrow')
+    t.strictSame((await account.requeue()).body.data, {
+      requeued: 2,
+      left_out: { queue_full: 2, feature_not_available: 1 },
+    })
+    const [, , , , , first, second] = await account.captures()
+    await endCaptures(database, [first!.id, second!.id])
+    t.strictSame((await account.requeue()).body.data, {
+      requeued: 1,
+      left_out: { usage_limit_exceeded: 1, feature_not_available: 1 },
+    })
+    await setPlan(database, account.id, 'free')
+    await setDisabled(database, account.id, true)
+    t.strictSame((await account.requeue()).body.data, { requeued: 0, left_out: { account_disabled: 2 } })
+  },
+)
 
 // Contract: Maintenance mode
-t.test('nothing is requeued under maintenance', async (t) => {
+t.test('admin requeue: nothing is requeued under maintenance', async (t) => {
   const account = await newAccount()
   await account.failed({ url })
   await setMaintenance(database, true, 'admin')

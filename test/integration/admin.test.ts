@@ -57,7 +57,7 @@ const newAccount = async (plan = 'unlimited') => {
 const create = (key: string) => client(key, 'POST', '/screenshots', { url: 'https://example.com/' })
 
 // Contract: Off without a token
-t.test('nothing is answered without the token, and nothing of it under the public port', async (t) => {
+t.test('admin: nothing is answered without the token, and nothing of it under the public port', async (t) => {
   for (const bearer of [undefined, '', 'wrong', `${token}x`, token.slice(0, -1)]) {
     const { status, body, headers } = await send(`${adminUrl}/admin/v1/accounts`, 'GET', bearer)
     t.match([status, body], [401, { error: { code: 'INVALID_API_KEY', status: 401, request_id: String } }])
@@ -69,7 +69,7 @@ t.test('nothing is answered without the token, and nothing of it under the publi
 })
 
 // Contract: Administered accounts
-t.test('accounts are made, listed, shown, put on another plan, disabled and enabled', async (t) => {
+t.test('admin: accounts are made, listed, shown, put on another plan, disabled and enabled', async (t) => {
   const made = await admin('POST', '/accounts', { name: 'A', email: 'a@example.com', plan: 'free' })
   t.match(made, { status: 200, body: { data: { name: 'A', plan: 'free', created_at: /Z$/, disabled_at: null } } })
   const { id } = made.body.data
@@ -89,7 +89,7 @@ t.test('accounts are made, listed, shown, put on another plan, disabled and enab
   t.equal((await admin('GET', '/accounts/nobody')).status, 404)
 })
 
-t.test('wrong fields are told all at once', async (t) => {
+t.test('admin: wrong fields are told all at once', async (t) => {
   const { status, body } = await admin('POST', '/accounts', { name: '', plan: 5, rank: 1 })
   t.match([status, body.error.code], [422, 'VALIDATION_ERROR'])
   t.same(Object.keys(body.error.details).toSorted(), ['email', 'name', 'plan', 'rank'])
@@ -106,7 +106,7 @@ t.test('wrong fields are told all at once', async (t) => {
 // Contract: Expired keys
 // Contract: Keys at rest
 // Contract: Administered keys
-t.test('keys are made, listed, restricted, let expire and revoked, each at once', async (t) => {
+t.test('admin: keys are made, listed, restricted, let expire and revoked, each at once', async (t) => {
   const { id, keyId, key } = await newAccount()
   t.match(key, /^sk_live_/)
   t.equal((await create(key)).status, 202)
@@ -137,7 +137,7 @@ t.test("a disabled account's keys are refused at once, and serve again once it i
 })
 
 // Contract: Plans in force
-t.test('the plans in force are told', async (t) => {
+t.test('admin: the plans in force are told', async (t) => {
   const { data } = (await admin('GET', '/plans')).body
   t.same(
     readPlans(JSON.stringify(data)),
@@ -148,7 +148,7 @@ t.test('the plans in force are told', async (t) => {
 
 // Contract: Overload
 // Contract: Maintenance mode
-t.test('under maintenance nothing is accepted and everything stays readable', async (t) => {
+t.test('admin: under maintenance nothing is accepted and everything stays readable', async (t) => {
   const { key } = await newAccount()
   const { id } = (await create(key)).body.data
   const replica = await gateway.startReplica()
@@ -176,7 +176,7 @@ t.test('under maintenance nothing is accepted and everything stays readable', as
 })
 
 // Contract: Queue by account
-t.test('the queue is told by account, and what has not begun may be canceled, at no charge', async (t) => {
+t.test('admin: the queue is told by account, and what has not begun may be canceled, at no charge', async (t) => {
   const { id, key } = await newAccount()
   const { id: begun } = (await create(key)).body.data
   await database.query(`update capture set status = 'processing' where id = $1`, [begun])
@@ -202,7 +202,7 @@ t.test('the queue is told by account, and what has not begun may be canceled, at
 })
 
 // Contract: Administered accounts
-t.test('an account is erased with everything that is its own, and nobody else with it', async (t) => {
+t.test('admin: an account is erased with everything that is its own, and nobody else with it', async (t) => {
   const [gone, stays] = [await newAccount(), await newAccount()]
   for (const { key } of [gone, stays]) await create(key)
   const marker = `marker-${randomUUID()}`
@@ -239,7 +239,7 @@ t.test('an account is erased with everything that is its own, and nobody else wi
 })
 
 // Contract: Audit log
-t.test('every change is in the log', async (t) => {
+t.test('admin: every change is in the log', async (t) => {
   const { id } = await newAccount()
   await admin('PUT', '/maintenance', { on: true })
   await admin('PUT', '/maintenance', { on: true })
@@ -254,31 +254,41 @@ t.test('every change is in the log', async (t) => {
 })
 
 // Contract: Audit log
-t.test('each kind of change leaves one entry that names it, and what is refused or read leaves none', async (t) => {
-  const { id, keyId, key } = await newAccount()
-  await admin('PATCH', `/accounts/${id}`, { plan: 'pro', disabled: true })
-  await admin('PATCH', `/accounts/${id}`, { disabled: false })
-  await admin('PATCH', `/keys/${keyId}`, { domains: ['a.example'], expires_at: null })
-  await admin('PATCH', `/accounts/${id}`, { plan: 'gold' })
-  await admin('PATCH', `/keys/${keyId}`, { domains: ['*'] })
-  await admin('GET', '/queue')
-  await admin('POST', `/accounts/${id}/queue/cancel`)
-  t.same((await admin('POST', `/accounts/${id}/meters/recount`)).body.data, { corrected: [] })
-  await admin('DELETE', `/keys/${keyId}`)
-  await admin('DELETE', `/accounts/${id}`)
-  const { data } = (await admin('GET', '/audit?limit=13')).body
-  const own = data.filter(({ target }) => [id, keyId].includes(String(target)))
-  t.strictSame(own.map(({ action }) => String(action)).toSorted(), [
-    ...['account.create', 'account.disable', 'account.disable', 'account.enable', 'account.erase', 'account.set_plan'],
-    ...['key.create', 'key.revoke', 'key.set_domains', 'key.set_expiry', 'meters.recount', 'queue.cancel'],
-  ])
-  t.ok(own.every(({ actor, at }) => actor === 'admin' && String(at).endsWith('Z')))
-  t.notMatch(JSON.stringify(data), key.slice(12))
-})
+t.test(
+  'admin: each kind of change leaves one entry that names it, and what is refused or read leaves none',
+  async (t) => {
+    const { id, keyId, key } = await newAccount()
+    await admin('PATCH', `/accounts/${id}`, { plan: 'pro', disabled: true })
+    await admin('PATCH', `/accounts/${id}`, { disabled: false })
+    await admin('PATCH', `/keys/${keyId}`, { domains: ['a.example'], expires_at: null })
+    await admin('PATCH', `/accounts/${id}`, { plan: 'gold' })
+    await admin('PATCH', `/keys/${keyId}`, { domains: ['*'] })
+    await admin('GET', '/queue')
+    await admin('POST', `/accounts/${id}/queue/cancel`)
+    t.same((await admin('POST', `/accounts/${id}/meters/recount`)).body.data, { corrected: [] })
+    await admin('DELETE', `/keys/${keyId}`)
+    await admin('DELETE', `/accounts/${id}`)
+    const { data } = (await admin('GET', '/audit?limit=13')).body
+    const own = data.filter(({ target }) => [id, keyId].includes(String(target)))
+    t.strictSame(own.map(({ action }) => String(action)).toSorted(), [
+      ...[
+        'account.create',
+        'account.disable',
+        'account.disable',
+        'account.enable',
+        'account.erase',
+        'account.set_plan',
+      ],
+      ...['key.create', 'key.revoke', 'key.set_domains', 'key.set_expiry', 'meters.recount', 'queue.cancel'],
+    ])
+    t.ok(own.every(({ actor, at }) => actor === 'admin' && String(at).endsWith('Z')))
+    t.notMatch(JSON.stringify(data), key.slice(12))
+  },
+)
 
 // Contract: Command line
 // Contract: Audit log
-t.test('the command line makes what the administration shows, and the other way round', async (t) => {
+t.test('admin: the command line makes what the administration shows, and the other way round', async (t) => {
   const env = {
     ...nodeEnv,
     SHUTTERFLEET_DATABASE_URL: database.url,
@@ -312,7 +322,7 @@ t.test('the command line makes what the administration shows, and the other way 
 })
 
 // Contract: Audit log
-t.test('what is done with a named token stands in the audit log under its name', async (t) => {
+t.test('admin: what is done with a named token stands in the audit log under its name', async (t) => {
   const asAlice = (method: string, path: string, body?: unknown) =>
     send(`${adminUrl}/admin/v1${path}`, method, aliceToken, body)
   const { id } = (await asAlice('POST', '/accounts', { name: 'A', email: 'a@example.com', plan: 'free' })).body.data
@@ -346,7 +356,7 @@ t.test('what is done with a named token stands in the audit log under its name',
   ])
 })
 
-t.test('wrong tokens that come at once are bounded', async (t) => {
+t.test('admin: wrong tokens that come at once are bounded', async (t) => {
   const guesses = Array.from({ length: 40 }, (_, n) => send(`${adminUrl}/admin/v1/plans`, 'GET', `guess-${n}`))
   const answers = await Promise.all(guesses)
   const judged = answers.filter(({ status }) => status === 401).length

@@ -67,7 +67,7 @@ const usageNames = ['x-usage-limit', 'x-usage-remaining', 'x-usage-reset']
 const overageNames = ['x-usage-overage', 'x-usage-overage-price']
 
 // Contract: Path prefix
-t.test('every operation answers alike under both prefixes, and under no other', async (t) => {
+t.test('answer headers: every operation answers alike under both prefixes, and under no other', async (t) => {
   const account = await newAccount('unlimited')
   for (const route of routes) {
     const [one, other] = await Promise.all(prefixes.map((prefix) => askFor(account, route, unknown, prefix)))
@@ -109,33 +109,36 @@ const ended = async ({ call, create }: Account) => {
 }
 
 // Contract: Rate headers
-t.test('every authenticated answer tells minute and quota; what the plan does not have is left out', async (t) => {
-  const plain: readonly string[] = [...rateNames, ...usageNames]
-  const told: Readonly<Record<string, readonly string[]>> = {
-    plain,
-    priced: [...plain, ...overageNames],
-    unlimited: ['x-usage-reset'],
-  }
-  for (const [plan, names] of Object.entries(told)) {
-    const account = await newAccount(plan)
-    for (const [status, { headers, status: given }] of await answersOf(account, await ended(account))) {
-      if (plan === 'unlimited' && status === 403) continue
-      t.same([given, named(headers)], [status, names.toSorted()], `${plan} ${status}`)
+t.test(
+  'answer headers: every authenticated answer tells minute and quota; what the plan does not have is left out',
+  async (t) => {
+    const plain: readonly string[] = [...rateNames, ...usageNames]
+    const told: Readonly<Record<string, readonly string[]>> = {
+      plain,
+      priced: [...plain, ...overageNames],
+      unlimited: ['x-usage-reset'],
     }
-    for (const route of keyed) {
-      const { headers } = await askFor(account, route, unknown)
-      t.same(named(headers), names.toSorted(), `${plan} ${route.name}`)
+    for (const [plan, names] of Object.entries(told)) {
+      const account = await newAccount(plan)
+      for (const [status, { headers, status: given }] of await answersOf(account, await ended(account))) {
+        if (plan === 'unlimited' && status === 403) continue
+        t.same([given, named(headers)], [status, names.toSorted()], `${plan} ${status}`)
+      }
+      for (const route of keyed) {
+        const { headers } = await askFor(account, route, unknown)
+        t.same(named(headers), names.toSorted(), `${plan} ${route.name}`)
+      }
     }
-  }
-  const bound = await newAccount('plain', ['example.com'])
-  const elsewhere = await bound.call('/v1/account')
-  t.same([elsewhere.status, named(elsewhere.headers)], [403, plain.toSorted()])
-  const none = await fetch(`${baseUrl}/v1/account`)
-  t.same([none.status, named(none.headers)], [401, []])
-})
+    const bound = await newAccount('plain', ['example.com'])
+    const elsewhere = await bound.call('/v1/account')
+    t.same([elsewhere.status, named(elsewhere.headers)], [403, plain.toSorted()])
+    const none = await fetch(`${baseUrl}/v1/account`)
+    t.same([none.status, named(none.headers)], [401, []])
+  },
+)
 
 // Contract: Rate headers
-t.test('the limits that are told are those in force', async (t) => {
+t.test('answer headers: the limits that are told are those in force', async (t) => {
   const { call, post } = await newAccount('priced')
   const tell = ({ headers }: Response) => Object.fromEntries(named(headers).map((name) => [name, headers.get(name)]))
   const month = new Date()
@@ -182,7 +185,7 @@ const isImage = (t: Test, { headers }: Response, id: string, cache = 'MISS') => 
 
 // Contract: Image response
 // Contract: Success statuses
-t.test('an image says what it is, whichever operation answers with it', async (t) => {
+t.test('answer headers: an image says what it is, whichever operation answers with it', async (t) => {
   const { call, post, create, id: accountId } = await newAccount('unlimited')
   const count = async () => (await database.query('select from capture where account_id = $1', [accountId])).length
   const made = [
@@ -229,7 +232,7 @@ t.test('an image says what it is, whichever operation answers with it', async (t
 })
 
 // Contract: 404 route
-t.test('a path that is none is not found, and one that is says which methods it has', async (t) => {
+t.test('answer headers: a path that is none is not found, and one that is says which methods it has', async (t) => {
   const methods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'HEAD']
   for (const prefix of prefixes) {
     for (const path of new Set(routes.map((route) => route.path))) {
@@ -259,90 +262,99 @@ t.test('a path that is none is not found, and one that is says which methods it 
 })
 
 // Contract: CORS
-t.test('browsers may ask without a key first, and read limits and errors of every answer', async (t) => {
-  const { call, create } = await newAccount('unlimited')
-  const origin = 'https://page.example'
-  for (const { method, path } of routes) {
-    const preflight = await fetch(`${baseUrl}/v1${path.replaceAll(/:\w+/g, unknown)}`, {
-      method: 'OPTIONS',
-      headers: { origin, 'access-control-request-method': method, 'access-control-request-headers': 'authorization' },
-    })
-    t.equal(preflight.status, 204, path)
-    t.equal(preflight.headers.get('access-control-allow-origin'), '*', path)
-    t.match(preflight.headers.get('access-control-allow-headers'), /Authorization, Content-Type, Idempotency-Key/)
-    t.same(preflight.headers.get('access-control-allow-methods')?.split(', '), methodsAt(`/v1${path}`), path)
-  }
-  const exposed = [...rateNames, ...usageNames, ...overageNames]
-  exposed.push('x-screenshot-id', 'x-cache', 'x-request-id', 'retry-after')
-  const answers = [
-    await call(`/v1/screenshots/${await create()}`),
-    await call('/v1/screenshots/x'),
-    await call('/v1/screenshots?page=0'),
-    await call('/v1/screenshots', { method: 'POST', body: '{' }),
-    await fetch(`${baseUrl}/v1/account`, { headers: { origin } }),
-    await fetch(`${baseUrl}/v1/account`, { method: 'PUT' }),
-    await fetch(`${baseUrl}/nothing`),
-    await fetch(`${baseUrl}/v1/screenshots/%zz`),
-  ].map(({ status, headers }) => ({ status, headers: Object.fromEntries(headers) as Record<string, string> }))
-  const unreadable = await raw.send('nonsense\r\n\r\n')
-  const endless = await raw.send(rawHead(`GET /v1/account?${'a'.repeat(300_000)}`, ['Host: shots.example']))
-  const all = [...answers, unreadable!, endless!]
-  t.same(
-    all.map(({ status }) => status),
-    [200, 404, 422, 400, 401, 405, 404, 401, 400, 414],
-  )
-  for (const { status, headers } of all) {
-    t.equal(headers['access-control-allow-origin'], '*', String(status))
-    const told = headers['access-control-expose-headers']?.toLowerCase().split(', ') ?? []
+t.test(
+  'answer headers: browsers may ask without a key first, and read limits and errors of every answer',
+  async (t) => {
+    const { call, create } = await newAccount('unlimited')
+    const origin = 'https://page.example'
+    for (const { method, path } of routes) {
+      const preflight = await fetch(`${baseUrl}/v1${path.replaceAll(/:\w+/g, unknown)}`, {
+        method: 'OPTIONS',
+        headers: { origin, 'access-control-request-method': method, 'access-control-request-headers': 'authorization' },
+      })
+      t.equal(preflight.status, 204, path)
+      t.equal(preflight.headers.get('access-control-allow-origin'), '*', path)
+      t.match(preflight.headers.get('access-control-allow-headers'), /Authorization, Content-Type, Idempotency-Key/)
+      t.same(preflight.headers.get('access-control-allow-methods')?.split(', '), methodsAt(`/v1${path}`), path)
+    }
+    const exposed = [...rateNames, ...usageNames, ...overageNames]
+    exposed.push('x-screenshot-id', 'x-cache', 'x-request-id', 'retry-after')
+    const answers = [
+      await call(`/v1/screenshots/${await create()}`),
+      await call('/v1/screenshots/x'),
+      await call('/v1/screenshots?page=0'),
+      await call('/v1/screenshots', { method: 'POST', body: '{' }),
+      await fetch(`${baseUrl}/v1/account`, { headers: { origin } }),
+      await fetch(`${baseUrl}/v1/account`, { method: 'PUT' }),
+      await fetch(`${baseUrl}/nothing`),
+      await fetch(`${baseUrl}/v1/screenshots/%zz`),
+    ].map(({ status, headers }) => ({ status, headers: Object.fromEntries(headers) as Record<string, string> }))
+    const unreadable = await raw.send('nonsense\r\n\r\n')
+    const endless = await raw.send(rawHead(`GET /v1/account?${'a'.repeat(300_000)}`, ['Host: shots.example']))
+    const all = [...answers, unreadable!, endless!]
     t.same(
-      exposed.filter((name) => !told.includes(name)),
-      [],
-      String(status),
+      all.map(({ status }) => status),
+      [200, 404, 422, 400, 401, 405, 404, 401, 400, 414],
     )
-  }
-})
+    for (const { status, headers } of all) {
+      t.equal(headers['access-control-allow-origin'], '*', String(status))
+      const told = headers['access-control-expose-headers']?.toLowerCase().split(', ') ?? []
+      t.same(
+        exposed.filter((name) => !told.includes(name)),
+        [],
+        String(status),
+      )
+    }
+  },
+)
 
 // Contract: Request id
-t.test('every answer has a request id, the same as its error names, the own of a caller that is a token', async (t) => {
-  const { call } = await newAccount('unlimited')
-  const ids = new Set<string>()
-  for (const answer of [
-    await call('/v1/account'),
-    await call('/v1/screenshots/x'),
-    await call('/v1/screenshots', { method: 'POST', body: '{' }),
-    await fetch(`${baseUrl}/v1/account`),
-    await fetch(`${baseUrl}/v1/account`, { method: 'PUT' }),
-    await fetch(`${baseUrl}/v1/account`, { method: 'OPTIONS' }),
-    await fetch(`${baseUrl}/nothing`),
-    await fetch(`${baseUrl}/v1/openapi.json`),
-  ]) {
-    const id = answer.headers.get('x-request-id') ?? ''
-    t.match(id, /^[\da-f-]{36}$/)
-    ids.add(id)
-    if (answer.status >= 400) t.match(await answer.json(), { error: { request_id: id } })
-  }
-  for (const sent of ['nonsense\r\n\r\n', rawHead('GET /v1/account', ['Host: a', `X-Much: ${'x'.repeat(300_000)}`])]) {
-    const { headers, body = '{}' } = (await raw.send(sent)) ?? {}
-    t.match(JSON.parse(body), { error: { request_id: headers?.['x-request-id'] ?? 'none' } })
-    ids.add(headers?.['x-request-id'] ?? '')
-  }
-  t.equal(ids.size, 10, 'each has its own')
-  for (const [given, kept] of [
-    ['my-id_1.~', true],
-    ["!#$%&'*+.^_`|~", true],
-    ['a'.repeat(64), true],
-    ['a'.repeat(65), false],
-    ['a b', false],
-    ['a"b', false],
-    ['a/b', false],
-    ['é', false],
-  ] as const) {
-    const answer = await call('/v1/screenshots/x', { headers: { 'x-request-id': given } })
-    const id = answer.headers.get('x-request-id')
-    t.equal(id === given, kept, given)
-    t.match(await answer.json(), { error: { request_id: id } }, given)
-  }
-})
+t.test(
+  'answer headers: every answer has a request id, the same as its error names, the own of a caller that is a token',
+  async (t) => {
+    const { call } = await newAccount('unlimited')
+    const ids = new Set<string>()
+    for (const answer of [
+      await call('/v1/account'),
+      await call('/v1/screenshots/x'),
+      await call('/v1/screenshots', { method: 'POST', body: '{' }),
+      await fetch(`${baseUrl}/v1/account`),
+      await fetch(`${baseUrl}/v1/account`, { method: 'PUT' }),
+      await fetch(`${baseUrl}/v1/account`, { method: 'OPTIONS' }),
+      await fetch(`${baseUrl}/nothing`),
+      await fetch(`${baseUrl}/v1/openapi.json`),
+    ]) {
+      const id = answer.headers.get('x-request-id') ?? ''
+      t.match(id, /^[\da-f-]{36}$/)
+      ids.add(id)
+      if (answer.status >= 400) t.match(await answer.json(), { error: { request_id: id } })
+    }
+    for (const sent of [
+      'nonsense\r\n\r\n',
+      rawHead('GET /v1/account', ['Host: a', `X-Much: ${'x'.repeat(300_000)}`]),
+    ]) {
+      const { headers, body = '{}' } = (await raw.send(sent)) ?? {}
+      t.match(JSON.parse(body), { error: { request_id: headers?.['x-request-id'] ?? 'none' } })
+      ids.add(headers?.['x-request-id'] ?? '')
+    }
+    t.equal(ids.size, 10, 'each has its own')
+    for (const [given, kept] of [
+      ['my-id_1.~', true],
+      ["!#$%&'*+.^_`|~", true],
+      ['a'.repeat(64), true],
+      ['a'.repeat(65), false],
+      ['a b', false],
+      ['a"b', false],
+      ['a/b', false],
+      ['é', false],
+    ] as const) {
+      const answer = await call('/v1/screenshots/x', { headers: { 'x-request-id': given } })
+      const id = answer.headers.get('x-request-id')
+      t.equal(id === given, kept, given)
+      t.match(await answer.json(), { error: { request_id: id } }, given)
+    }
+  },
+)
 
 // Contract: Another account's id, malformed id
 t.test("another account's id is answered as one that nobody has and as one that is none", async (t) => {

@@ -66,7 +66,7 @@ const ofImage = ['file_size', 'mime_type', 'width', 'height', 'processing_time_m
 const added = ['expires_at', 'started_at', 'cached', 'warnings', 'timings', 'target_status', 'final_url']
 
 // Contract: Status record
-t.test('a record has every field that its state has reached, and no other', async (t) => {
+t.test('answer records: a record has every field that its state has reached, and no other', async (t) => {
   const { data, create, ended } = await newAccount()
   const has = (record: object, names: readonly string[], what: string) => {
     t.same(namesOf(record), names.toSorted(), what)
@@ -116,34 +116,37 @@ t.test('a record has every field that its state has reached, and no other', asyn
 })
 
 // Contract: `url` for html/markdown sources
-t.test('a source that is no address is shown by kind, size and digest, and its text nowhere', async (t) => {
-  const { accountId, ask, create, ended } = await newAccount()
-  const html = '<p>gänzlich geheim</p>'
-  const shown = {
-    source: 'html',
-    source_bytes: Buffer.byteLength(html),
-    source_sha256: createHash('sha256').update(html).digest('hex'),
-  }
-  const made = await create({ html, webhook_url: 'https://hooks.example.com/' })
-  t.match(made, { url: null, options: shown })
-  const done = await ended(made.id)
-  t.match(done, { status: 'completed', url: null, options: shown })
-  const list = await (await ask('/screenshots')).text()
-  const flat = await (await ask('/screenshots/capture', { html, webhook_url: 'https://hooks.example.com/' })).text()
-  t.match(JSON.parse(flat), { url: null, status: 'pending' })
-  const capture = await findCapture(database, { id: made.id, accountId })
-  const delivery = { event: 'screenshot.completed', subject: null, sentAt: '' }
-  const told = renderBody(delivery, capture, 'https://shots.example') ?? ''
-  t.match(JSON.parse(told), { data: { url: null, options: shown } })
-  const rows = await database.query('select to_jsonb(c)::text from capture c where account_id = $1', [accountId])
-  t.equal(rows.length, 2)
-  const all = [JSON.stringify([made, done, rows]), list, flat, told, readFileSync(logFile, 'utf8')].join()
-  t.notMatch(all, /geheim/)
-})
+t.test(
+  'answer records: a source that is no address is shown by kind, size and digest, and its text nowhere',
+  async (t) => {
+    const { accountId, ask, create, ended } = await newAccount()
+    const html = '<p>gänzlich geheim</p>'
+    const shown = {
+      source: 'html',
+      source_bytes: Buffer.byteLength(html),
+      source_sha256: createHash('sha256').update(html).digest('hex'),
+    }
+    const made = await create({ html, webhook_url: 'https://hooks.example.com/' })
+    t.match(made, { url: null, options: shown })
+    const done = await ended(made.id)
+    t.match(done, { status: 'completed', url: null, options: shown })
+    const list = await (await ask('/screenshots')).text()
+    const flat = await (await ask('/screenshots/capture', { html, webhook_url: 'https://hooks.example.com/' })).text()
+    t.match(JSON.parse(flat), { url: null, status: 'pending' })
+    const capture = await findCapture(database, { id: made.id, accountId })
+    const delivery = { event: 'screenshot.completed', subject: null, sentAt: '' }
+    const told = renderBody(delivery, capture, 'https://shots.example') ?? ''
+    t.match(JSON.parse(told), { data: { url: null, options: shown } })
+    const rows = await database.query('select to_jsonb(c)::text from capture c where account_id = $1', [accountId])
+    t.equal(rows.length, 2)
+    const all = [JSON.stringify([made, done, rows]), list, flat, told, readFileSync(logFile, 'utf8')].join()
+    t.notMatch(all, /geheim/)
+  },
+)
 
 // Contract: Secrets in `options`
 t.test(
-  'secrets of a request are masked in records, webhooks and logs, and told whole in the flat answer',
+  'answer records: secrets of a request are masked in records, webhooks and logs, and told whole in the flat answer',
   async (t) => {
     const { accountId, ask, create, data, ended } = await newAccount()
     const url = 'https://user:s3cr3t1@example.com/'
@@ -204,26 +207,29 @@ const named = {
 }
 
 // Contract: Which options are echoed
-t.test('options show what was supplied and what is in effect; the named ones always, once completed', async (t) => {
-  const { create, data, ended } = await newAccount()
-  const supplied = { width: 800, format: 'jpeg', quality: 60, delay: 1, full_page: true, retina: false, cache_ttl: 9 }
-  for (const [given, atFirst] of [
-    [{}, effective],
-    [supplied, { ...effective, ...supplied }],
-    [
-      { timeout: 30, height: 800 },
-      { ...effective, timeout: 30 },
-    ],
-  ] as const) {
-    const made = await create({ url: 'https://example.com/', ...given })
-    t.strictSame(made.options, { ...atFirst })
-    t.strictSame((await ended(made.id)).options, { ...named, ...atFirst })
-  }
-  const never = await create({ url: 'https://example.com/never', delay: 2 })
-  t.strictSame((await data(`/screenshots/${never.id}`)).options, { ...effective, delay: 2 })
-  const late = await create({ url: 'https://example.com/late', delay: 2 })
-  t.strictSame((await ended(late.id)).options, { ...effective, delay: 2 }, 'of a failed one as at creation')
-})
+t.test(
+  'answer records: options show what was supplied and what is in effect; the named ones always, once completed',
+  async (t) => {
+    const { create, data, ended } = await newAccount()
+    const supplied = { width: 800, format: 'jpeg', quality: 60, delay: 1, full_page: true, retina: false, cache_ttl: 9 }
+    for (const [given, atFirst] of [
+      [{}, effective],
+      [supplied, { ...effective, ...supplied }],
+      [
+        { timeout: 30, height: 800 },
+        { ...effective, timeout: 30 },
+      ],
+    ] as const) {
+      const made = await create({ url: 'https://example.com/', ...given })
+      t.strictSame(made.options, { ...atFirst })
+      t.strictSame((await ended(made.id)).options, { ...named, ...atFirst })
+    }
+    const never = await create({ url: 'https://example.com/never', delay: 2 })
+    t.strictSame((await data(`/screenshots/${never.id}`)).options, { ...effective, delay: 2 })
+    const late = await create({ url: 'https://example.com/late', delay: 2 })
+    t.strictSame((await ended(late.id)).options, { ...effective, delay: 2 }, 'of a failed one as at creation')
+  },
+)
 
 /** Every field of an answer that is a time, by its path. */
 const timesIn = (value: unknown, path = ''): [string, unknown][] => {
@@ -242,7 +248,7 @@ const areTimes = (t: Test, answer: unknown, names: readonly string[], what: stri
 }
 
 // Contract: Timestamps
-t.test('every time is in UTC, to the microsecond', async (t) => {
+t.test('answer records: every time is in UTC, to the microsecond', async (t) => {
   const { ask, create, ended, data } = await newAccount()
   const before = new Date().toISOString()
   const made = await create({ url: 'https://example.com/', webhook_url: 'https://hooks.example.com/' })
@@ -285,7 +291,7 @@ t.test('every time is in UTC, to the microsecond', async (t) => {
 
 // Contract: Warnings
 t.test(
-  'warnings have a code and a message, whoever has them to tell, of codes that are not known yet too',
+  'answer records: warnings have a code and a message, whoever has them to tell, of codes that are not known yet too',
   async (t) => {
     const { create, ended } = await newAccount()
     const plain = await ended((await create({ url: 'https://example.com/', quality: 80, format: 'jpeg' })).id)
@@ -301,7 +307,7 @@ t.test(
 
 // Contract: Metadata
 t.test(
-  'the metadata of a page is in every record of its capture, wherever that is shown, and in no other',
+  'answer records: the metadata of a page is in every record of its capture, wherever that is shown, and in no other',
   async (t) => {
     const { accountId, ask, create, data, ended } = await newAccount()
     const about = { url: 'https://example.com/about', extract_metadata: true }

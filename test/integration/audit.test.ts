@@ -14,7 +14,7 @@ const pepper = 'pepper'
 const wanted = { name: 'A', email: 'a@example.com', plan: 'free' }
 
 // Contract: Audit log
-t.test('every change of accounts and keys is recorded with who made it, once, and no secret', async (t) => {
+t.test('audit: every change of accounts and keys is recorded with who made it, once, and no secret', async (t) => {
   const database = await server.createDatabase()
   await replacePlans(database, defaultPlans)
   const { id } = await createAccount(database, wanted, 'command line')
@@ -56,7 +56,7 @@ t.test('every change of accounts and keys is recorded with who made it, once, an
 })
 
 // Contract: Audit log
-t.test('what fails is not recorded', async (t) => {
+t.test('audit: what fails is not recorded', async (t) => {
   const database = await server.createDatabase()
   await replacePlans(database, defaultPlans)
   await t.rejects(createAccount(database, { ...wanted, plan: 'gold' }), { code: 'VALIDATION_ERROR' })
@@ -80,7 +80,7 @@ t.test("a disabled account's keys are refused by every replica at once, until it
   t.equal((await showAccount(database, id)).disabledAt, null)
 })
 
-t.test('accounts are listed page by page', async (t) => {
+t.test('audit: accounts are listed page by page', async (t) => {
   const database = await server.createDatabase()
   await replacePlans(database, defaultPlans)
   for (let made = 0; made < 5; made += 1) await createAccount(database, wanted)

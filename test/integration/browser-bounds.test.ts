@@ -20,7 +20,7 @@ const readIfThere = (path: string): string | undefined => {
   }
 }
 
-t.test('a page that fills memory fails as its own fault, and its host ends', async (t) => {
+t.test('browser bounds: a page that fills memory fails as its own fault, and its host ends', async (t) => {
   await using wayOut = await startWayOut('127.0.0.1:1')
   await using host = await startTestHost(wayOut, {}, { memoryMax: 600_000_000 })
   t.match(await captureWith(host, { html: 'x' }), { outcome: 'completed' })
@@ -28,32 +28,35 @@ t.test('a page that fills memory fails as its own fault, and its host ends', asy
   await eventually(() => host.gone.aborted)
 })
 
-t.test('the same page is captured where it may have the memory', async (t) => {
+t.test('browser bounds: the same page is captured where it may have the memory', async (t) => {
   await using wayOut = await startWayOut('127.0.0.1:1')
   await using host = await startTestHost(wayOut, {}, { memoryMax: 4_000_000_000 })
   t.match(await captureWith(host, filling), { outcome: 'completed' })
 })
 
-t.test('host, browser and renderers end before services when memory ends, and leave no core', async (t) => {
-  await using wayOut = await startWayOut('127.0.0.1:1')
-  await using host = await startTestHost(wayOut)
-  t.match(await captureWith(host, { html: 'x' }), { outcome: 'completed' })
-  const [browser] = browsersOf(process.pid)
-  const all = processTree(process.pid).filter(({ command }) => command.startsWith(process.execPath))
-  const hosts = all.filter(({ command }) => command.includes('browser-host'))
-  t.equal(hosts.length, 1)
-  let checked = 0
-  for (const { pid, command } of [...hosts, ...processTree(browser?.pid ?? 0)]) {
-    const [adjustment, limits] = ['oom_score_adj', 'limits'].map((name) => readIfThere(`/proc/${pid}/${name}`))
-    // The renderer of the capture ends about now.
-    if (adjustment === undefined || limits === undefined) continue
-    // Chromium sets its GPU process lower than renderers.
-    t.ok(Number(adjustment) > 0, command)
-    t.match(limits, /^Max core file size +0 +0 /m, command)
-    checked += 1
-  }
-  t.ok(checked >= 4, `${checked} of host, browser, its GPU and its network process`)
-})
+t.test(
+  'browser bounds: host, browser and renderers end before services when memory ends, and leave no core',
+  async (t) => {
+    await using wayOut = await startWayOut('127.0.0.1:1')
+    await using host = await startTestHost(wayOut)
+    t.match(await captureWith(host, { html: 'x' }), { outcome: 'completed' })
+    const [browser] = browsersOf(process.pid)
+    const all = processTree(process.pid).filter(({ command }) => command.startsWith(process.execPath))
+    const hosts = all.filter(({ command }) => command.includes('browser-host'))
+    t.equal(hosts.length, 1)
+    let checked = 0
+    for (const { pid, command } of [...hosts, ...processTree(browser?.pid ?? 0)]) {
+      const [adjustment, limits] = ['oom_score_adj', 'limits'].map((name) => readIfThere(`/proc/${pid}/${name}`))
+      // The renderer of the capture ends about now.
+      if (adjustment === undefined || limits === undefined) continue
+      // Chromium sets its GPU process lower than renderers.
+      t.ok(Number(adjustment) > 0, command)
+      t.match(limits, /^Max core file size +0 +0 /m, command)
+      checked += 1
+    }
+    t.ok(checked >= 4, `${checked} of host, browser, its GPU and its network process`)
+  },
+)
 
 const nobody = ['setpriv', '--reuid=65534', '--regid=65534', '--clear-groups']
 const slotUser = browserUsers?.bySlot[0]

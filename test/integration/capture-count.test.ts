@@ -23,7 +23,7 @@ const remove = (ids: readonly string[]) =>
   })
 
 t.test(
-  'captures are counted once they have ended, by the UTC day of their acceptance, until they are deleted',
+  'capture count: captures are counted once they have ended, by the UTC day of their acceptance, until they are deleted',
   async (t) => {
     const { accountId } = await createTenant(database)
     const stored = async (createdAt: string, more = {}) =>
@@ -49,7 +49,7 @@ t.test(
   },
 )
 
-t.test('captures of an account that is gone end uncounted', async (t) => {
+t.test('capture count: captures of an account that is gone end uncounted', async (t) => {
   const { accountId } = await createTenant(database)
   const [id] = await storeCaptures(database, { accountId, count: 1 })
   await database.query('delete from account where id = $1', [accountId])
@@ -58,7 +58,7 @@ t.test('captures of an account that is gone end uncounted', async (t) => {
   t.same(await counts(accountId), [])
 })
 
-t.test('counts and deletions of many at the same time add up', async (t) => {
+t.test('capture count: counts and deletions of many at the same time add up', async (t) => {
   const tenants = [await createTenant(database), await createTenant(database)]
   const stored = await Promise.all(
     Array.from({ length: 16 }, (_, turn) =>
@@ -80,7 +80,7 @@ t.test('counts and deletions of many at the same time add up', async (t) => {
   t.equal((await database.query('select from capture')).length > 90, true)
 })
 
-t.test('whatever an account has, the page, its total and a filter are found in an index', async (t) => {
+t.test('capture count: whatever an account has, the page, its total and a filter are found in an index', async (t) => {
   const { accountId } = await createTenant(database)
   await storeCaptures(database, { accountId, count: countedMax + 2000 })
   await storeCaptures(database, { accountId, count: 3, status: 'pending' })
@@ -112,7 +112,7 @@ t.test('whatever an account has, the page, its total and a filter are found in a
   t.match(failed.plan, /capture_list_ended .*rows=30/, 'and counted in it')
 })
 
-t.test('an account is described with the plan that is in force', async (t) => {
+t.test('capture count: an account is described with the plan that is in force', async (t) => {
   const { accountId } = await createTenant(database, { overage_price: '0.0090', rate_limit_per_minute: 7 })
   t.match(await describeAccount(database, accountId), {
     id: accountId,

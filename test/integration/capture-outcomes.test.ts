@@ -64,32 +64,36 @@ const detailsOf = async (answer: Response) => {
 const url = 'https://example.com/'
 
 // Contract: Target 4xx/5xx page
-t.test('a page of an error is a completed capture that tells its status, and is charged', async (t) => {
-  const settled = async () => {
-    const rows = await database.query<{ settled: number }>('select settled::integer from usage where account_id = $1', [
-      accountId,
-    ])
-    return rows[0]?.settled ?? 0
-  }
-  const before = await settled()
-  for (const [page, status] of [
-    ['missing', 404],
-    ['broken', 503],
-  ] as const) {
-    const answer = await post('/capture', { url: `${url}${page}` })
-    t.same([answer.status, Buffer.from(await answer.arrayBuffer())], [200, image])
-    t.equal(answer.headers.get('x-target-status'), String(status))
-    const shown = await record(answer.headers.get('x-screenshot-id') ?? '')
-    t.match(shown, { status: 'completed', target_status: status })
-    t.notOk('error' in shown)
-  }
-  t.equal(await settled(), before + 2)
-  const charges = 'select distinct charge from capture where account_id = $1'
-  t.same(await database.query(charges, [accountId]), [{ charge: 'settled' }])
-})
+t.test(
+  'capture outcomes: a page of an error is a completed capture that tells its status, and is charged',
+  async (t) => {
+    const settled = async () => {
+      const rows = await database.query<{ settled: number }>(
+        'select settled::integer from usage where account_id = $1',
+        [accountId],
+      )
+      return rows[0]?.settled ?? 0
+    }
+    const before = await settled()
+    for (const [page, status] of [
+      ['missing', 404],
+      ['broken', 503],
+    ] as const) {
+      const answer = await post('/capture', { url: `${url}${page}` })
+      t.same([answer.status, Buffer.from(await answer.arrayBuffer())], [200, image])
+      t.equal(answer.headers.get('x-target-status'), String(status))
+      const shown = await record(answer.headers.get('x-screenshot-id') ?? '')
+      t.match(shown, { status: 'completed', target_status: status })
+      t.notOk('error' in shown)
+    }
+    t.equal(await settled(), before + 2)
+    const charges = 'select distinct charge from capture where account_id = $1'
+    t.same(await database.query(charges, [accountId]), [{ charge: 'settled' }])
+  },
+)
 
 // Contract: `omit_background` with another format
-t.test('a transparent background is refused by name where the format has none', async (t) => {
+t.test('capture outcomes: a transparent background is refused by name where the format has none', async (t) => {
   for (const format of ['jpeg', 'avif', 'tiff', 'pdf']) {
     const { status, code, details } = await detailsOf(await post('', { url, format, omit_background: true }))
     t.match([status, code, details['omit_background']], [422, 'VALIDATION_ERROR', [/png and webp/]], format)
@@ -100,7 +104,7 @@ t.test('a transparent background is refused by name where the format has none', 
 })
 
 // Contract: `quality` with png, tiff, pdf
-t.test('a quality for png is taken with a warning, and for jpeg without', async (t) => {
+t.test('capture outcomes: a quality for png is taken with a warning, and for jpeg without', async (t) => {
   const shown = await ended(await create({ url, format: 'png', quality: 40 }))
   t.match(shown, {
     status: 'completed',
@@ -116,7 +120,7 @@ t.test('a quality for png is taken with a warning, and for jpeg without', async 
 
 // Contract: Parameters that do not apply
 t.test(
-  'what does not apply is no fault, but a cookie that cannot reach the target and an image of a batch are',
+  'capture outcomes: what does not apply is no fault, but a cookie that cannot reach the target and an image of a batch are',
   async (t) => {
     const cookie = { name: 'a', value: 'b' }
     const faults = async (path: string, body: object) => {
@@ -164,7 +168,7 @@ const notPublic = [
 ]
 
 // Contract: Error mapping
-t.test('an address that visibly is not public is refused in each field that takes one', async (t) => {
+t.test('capture outcomes: an address that visibly is not public is refused in each field that takes one', async (t) => {
   for (const host of notPublic) {
     const body = { url: `http://${host}/`, proxy: `http://${host}:3128`, webhook_url: `https://${host}/in` }
     const { status, code, details } = await detailsOf(await post('', body))
@@ -176,32 +180,35 @@ t.test('an address that visibly is not public is refused in each field that take
 })
 
 // Contract: Delete
-t.test('a capture is deleted in every state, and from then on no operation of any gateway finds it', async (t) => {
-  const replica = await gateway.startReplica()
-  const pending = await create({ url: `${url}never` })
-  const processing = await create({ url: `${url}never` })
-  await reportStart(gateway.queue, processing)
-  const completed = await create({ url })
-  const failed = await create({ url: `${url}late` })
-  for (const [id, status] of Object.entries({ [pending]: 'pending', [processing]: 'processing' })) {
-    await eventually(async () => (await record(id))['status'] === status)
-  }
-  t.match([await ended(completed), await ended(failed)], [{ status: 'completed' }, { status: 'failed' }])
-  for (const id of [pending, processing, completed, failed]) {
-    const link = await json(await post(`/${id}/signed-url`, {}))
-    t.equal((await ask('DELETE', `/${id}`)).status, 204)
-    for (const on of [baseUrl, replica.baseUrl]) {
-      const answers = await Promise.all([
-        ask('DELETE', `/${id}`, on),
-        ...['', '?wait=5', '/image', '/deliveries', '/events'].map((path) => ask('GET', `/${id}${path}`, on)),
-        fetch(link.data.url.replace(/^https?:\/\/[^/]+/, on)),
-      ])
-      t.same(
-        answers.map(({ status }) => status),
-        answers.map(() => 404),
-      )
-      for (const answer of answers) t.match(await json(answer), { error: { code: 'NOT_FOUND' } })
+t.test(
+  'capture outcomes: a capture is deleted in every state, and from then on no operation of any gateway finds it',
+  async (t) => {
+    const replica = await gateway.startReplica()
+    const pending = await create({ url: `${url}never` })
+    const processing = await create({ url: `${url}never` })
+    await reportStart(gateway.queue, processing)
+    const completed = await create({ url })
+    const failed = await create({ url: `${url}late` })
+    for (const [id, status] of Object.entries({ [pending]: 'pending', [processing]: 'processing' })) {
+      await eventually(async () => (await record(id))['status'] === status)
     }
-    t.equal((await post(`/${id}/signed-url`, {})).status, 404)
-  }
-})
+    t.match([await ended(completed), await ended(failed)], [{ status: 'completed' }, { status: 'failed' }])
+    for (const id of [pending, processing, completed, failed]) {
+      const link = await json(await post(`/${id}/signed-url`, {}))
+      t.equal((await ask('DELETE', `/${id}`)).status, 204)
+      for (const on of [baseUrl, replica.baseUrl]) {
+        const answers = await Promise.all([
+          ask('DELETE', `/${id}`, on),
+          ...['', '?wait=5', '/image', '/deliveries', '/events'].map((path) => ask('GET', `/${id}${path}`, on)),
+          fetch(link.data.url.replace(/^https?:\/\/[^/]+/, on)),
+        ])
+        t.same(
+          answers.map(({ status }) => status),
+          answers.map(() => 404),
+        )
+        for (const answer of answers) t.match(await json(answer), { error: { code: 'NOT_FOUND' } })
+      }
+      t.equal((await post(`/${id}/signed-url`, {})).status, 404)
+    }
+  },
+)

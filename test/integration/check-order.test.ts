@@ -58,37 +58,40 @@ const begin = (id: string) =>
   changeCaptures(database, [id], () => ({ change: { attempts: 1, unendedStarts: 1, begins: true } }))
 
 // Contract: Order of checks
-t.test('route, key, domain, minute and body are judged in this order, each before all that follow', async (t) => {
-  const wrong = { method: 'POST', body: '{' }
-  t.same(await refusal(await fetch(`${baseUrl}/v1/nothing`, wrong)), [404, 'NOT_FOUND'])
-  t.same(await refusal(await fetch(`${baseUrl}/v1/screenshots`, { ...wrong, method: 'PUT' })), [
-    405,
-    'METHOD_NOT_ALLOWED',
-  ])
-  t.same(await refusal(await fetch(`${baseUrl}/v1/screenshots`, wrong)), [401, 'INVALID_API_KEY'])
-  const { call, post } = await newAccount('tiny', ['example.com'])
-  const elsewhere = { origin: 'https://evil.example' }
-  t.same(await refusal(await post('{', elsewhere)), [403, 'DOMAIN_NOT_ALLOWED'], 'which is not counted')
-  t.same(await refusal(await post('{')), [400, 'BAD_REQUEST'])
-  // The minute may have ended between the two.
-  await eventually(async () => (await call('/account')).status === 429)
-  const large = Buffer.alloc(7 * 1024 * 1024 + 1, 0x20)
-  await eventually(async () => {
-    const asked = [
-      await post('{', elsewhere),
-      await post('{'),
-      await post({}),
-      await call('/screenshots', { method: 'POST', body: large }),
-      await call(`/screenshots/capture?url=${'a'.repeat(66_000)}`),
-    ]
-    t.same(await refusal(asked[0]!), [403, 'DOMAIN_NOT_ALLOWED'])
-    const limited = await Promise.all(asked.slice(1).map(refusal))
-    return limited.every(([status, code]) => status === 429 && code === 'RATE_LIMIT_EXCEEDED')
-  })
-})
+t.test(
+  'check order: route, key, domain, minute and body are judged in this order, each before all that follow',
+  async (t) => {
+    const wrong = { method: 'POST', body: '{' }
+    t.same(await refusal(await fetch(`${baseUrl}/v1/nothing`, wrong)), [404, 'NOT_FOUND'])
+    t.same(await refusal(await fetch(`${baseUrl}/v1/screenshots`, { ...wrong, method: 'PUT' })), [
+      405,
+      'METHOD_NOT_ALLOWED',
+    ])
+    t.same(await refusal(await fetch(`${baseUrl}/v1/screenshots`, wrong)), [401, 'INVALID_API_KEY'])
+    const { call, post } = await newAccount('tiny', ['example.com'])
+    const elsewhere = { origin: 'https://evil.example' }
+    t.same(await refusal(await post('{', elsewhere)), [403, 'DOMAIN_NOT_ALLOWED'], 'which is not counted')
+    t.same(await refusal(await post('{')), [400, 'BAD_REQUEST'])
+    // The minute may have ended between the two.
+    await eventually(async () => (await call('/account')).status === 429)
+    const large = Buffer.alloc(7 * 1024 * 1024 + 1, 0x20)
+    await eventually(async () => {
+      const asked = [
+        await post('{', elsewhere),
+        await post('{'),
+        await post({}),
+        await call('/screenshots', { method: 'POST', body: large }),
+        await call(`/screenshots/capture?url=${'a'.repeat(66_000)}`),
+      ]
+      t.same(await refusal(asked[0]!), [403, 'DOMAIN_NOT_ALLOWED'])
+      const limited = await Promise.all(asked.slice(1).map(refusal))
+      return limited.every(([status, code]) => status === 429 && code === 'RATE_LIMIT_EXCEEDED')
+    })
+  },
+)
 
 // Contract: Order of checks
-t.test('body, feature, replay, cache, waiting bound and quota are judged in this order', async (t) => {
+t.test('check order: body, feature, replay, cache, waiting bound and quota are judged in this order', async (t) => {
   const { id: accountId, call, post, countOf } = await newAccount('narrow')
   const a = { 'idempotency-key': 'a' }
   const b = { 'idempotency-key': 'b' }
@@ -143,7 +146,7 @@ const isHeld = async (t: Test, answer: Response, code: string) => {
 }
 
 // Contract: Too much waiting
-t.test('an account may have so many captures waiting and no more, until one of them begins', async (t) => {
+t.test('check order: an account may have so many captures waiting and no more, until one of them begins', async (t) => {
   const { post, countOf } = await newAccount('three')
   const ids = []
   for (let made = 0; made < 3; made += 1) ids.push((await json(await post({ url: `${never}/${made}` }))).data.id)
@@ -161,7 +164,7 @@ t.test('an account may have so many captures waiting and no more, until one of t
 })
 
 // Contract: 429 body
-t.test('whatever a client has too much of, it is told by code, message, status and seconds', async (t) => {
+t.test('check order: whatever a client has too much of, it is told by code, message, status and seconds', async (t) => {
   const tiny = await newAccount('tiny')
   let limited = await tiny.call('/account')
   await eventually(async () => (limited = await tiny.call('/account')).status === 429)
@@ -183,7 +186,7 @@ t.test('whatever a client has too much of, it is told by code, message, status a
 
 // Contract: 429 body
 // Contract: Absolute addresses
-t.test('behind a trusted proxy each client is held back for itself', async (t) => {
+t.test('check order: behind a trusted proxy each client is held back for itself', async (t) => {
   const { key } = await newAccount('unlimited')
   const from = (client: string, given: string) =>
     fetch(`${baseUrl}/v1/account`, { headers: { authorization: `Bearer ${given}`, 'x-forwarded-for': client } })
@@ -197,7 +200,7 @@ t.test('behind a trusted proxy each client is held back for itself', async (t) =
 })
 
 // Contract: 400
-t.test('every body is JSON by its content type and its form, or a malformed request', async (t) => {
+t.test('check order: every body is JSON by its content type and its form, or a malformed request', async (t) => {
   const { key, call, post } = await newAccount('unlimited')
   const { id } = (await json(await post({ url: never }))).data
   const hook = (await json(await post({ url: 'https://hooks.example.com/' }, {}, '/webhooks'))).data
@@ -247,7 +250,7 @@ t.test('every body is JSON by its content type and its form, or a malformed requ
 
 // Contract: Sizes
 // Contract: 413
-t.test('a head of 64 KiB and a body of 7 MiB are taken, and one byte more is not', async (t) => {
+t.test('check order: a head of 64 KiB and a body of 7 MiB are taken, and one byte more is not', async (t) => {
   const { key } = await newAccount('unlimited')
   const kib = 1024
   const head = (line: string, bytes: number, ...more: string[]) => {

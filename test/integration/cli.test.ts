@@ -42,7 +42,7 @@ const json = async <T>(args: readonly string[]): Promise<T> => {
 t.testdir()
 
 // Contract: Plans
-t.test('migrate brings a database up to date and the plans of the contract in force', async (t) => {
+t.test('cli: migrate brings a database up to date and the plans of the contract in force', async (t) => {
   t.match(await json(['migrate']), { applied: [] })
   t.match(await run(['account', 'create', '--name', 'N', '--email', 'e@x', '--plan', 'nope']), {
     code: 1,
@@ -51,7 +51,7 @@ t.test('migrate brings a database up to date and the plans of the contract in fo
   })
 })
 
-t.test('makes, lists and moves accounts', async (t) => {
+t.test('cli: makes, lists and moves accounts', async (t) => {
   const made = await json<{ id: string }>(['account', 'create', '--name', 'N', '--email', 'e@x', '--plan', 'free'])
   t.strictSame(made, { id: made.id, name: 'N', email: 'e@x', plan: 'free' })
   t.strictSame(await json(['account', 'set-plan', made.id, 'pro']), { id: made.id, plan: 'pro' })
@@ -59,7 +59,7 @@ t.test('makes, lists and moves accounts', async (t) => {
   t.match(await run(['account', 'set-plan', 'x', 'pro']), { code: 1, errors: /no account x/ })
 })
 
-t.test('makes a key that is shown once, lists it without it, and revokes it', async (t) => {
+t.test('cli: makes a key that is shown once, lists it without it, and revokes it', async (t) => {
   const [account] = await json<{ id: string }[]>(['account', 'list'])
   const id = account?.id ?? ''
   const flags = ['--account', id, '--name', 'web', '--domain', '*.x.com', '--domain', 'y.org', '--expires', '90d']
@@ -78,7 +78,7 @@ t.test('makes a key that is shown once, lists it without it, and revokes it', as
 
 // Contract: Plans
 // Contract: Plan changes
-t.test('makes as many keys as the plan allows; those that another plan has no room for go on', async (t) => {
+t.test('cli: makes as many keys as the plan allows; those that another plan has no room for go on', async (t) => {
   const made = await json<{ id: string }>(['account', 'create', '--name', 'N', '--email', 'e@x', '--plan', 'starter'])
   const create = ['key', 'create', '--account', made.id, '--name', 'k']
   await json(create)
@@ -95,7 +95,7 @@ t.test('makes as many keys as the plan allows; those that another plan has no ro
 })
 
 // Contract: Plans
-t.test('migrate puts the plans of a file in force, and `unlimited` with them', async (t) => {
+t.test('cli: migrate puts the plans of a file in force, and `unlimited` with them', async (t) => {
   const own = await postgres.createDatabase()
   const plans = join(t.testdir({ 'plans.json': JSON.stringify([{ ...defaultPlans[0], slug: 'own' }]) }), 'plans.json')
   const more = { SHUTTERFLEET_DATABASE_URL: own.url, SHUTTERFLEET_PLANS: plans }
@@ -135,7 +135,7 @@ t.test('migrate: waits for PostgreSQL as long as it is told', async (t) => {
   t.match(await run(['migrate'], more), { code: 1 })
 })
 
-t.test('a key is not made with the pepper of another installation', async (t) => {
+t.test('cli: a key is not made with the pepper of another installation', async (t) => {
   const [account] = await json<{ id: string }[]>(['account', 'list'])
   const create = ['key', 'create', '--account', account?.id ?? '']
   const other = t.testdir({ 'secrets.json': JSON.stringify({ keyPepper: 'that of another database' }) })
@@ -144,7 +144,7 @@ t.test('a key is not made with the pepper of another installation', async (t) =>
   t.match(await run(create), { code: 0 }, 'its own pepper still makes keys')
 })
 
-t.test('wrong usage ends with 2 and names the flag', async (t) => {
+t.test('cli: wrong usage ends with 2 and names the flag', async (t) => {
   for (const [args, named] of [
     [['account', 'create', '--name', 'N', '--email', 'e@x'], /--plan/],
     [['key', 'create', '--account', 'x', '--expires', 'soon'], /--expires soon/],
@@ -155,7 +155,7 @@ t.test('wrong usage ends with 2 and names the flag', async (t) => {
   }
 })
 
-t.test('a start that cannot work says why before anything has started', async (t) => {
+t.test('cli: a start that cannot work says why before anything has started', async (t) => {
   const folder = t.testdir({ file: '', 'plans.json': '[{"slug":"x"}]' })
   const up = (...args: string[]) => run(['up', '--json', ...args])
   t.match(await up('--data', join(folder, 'file')), { code: 1, out: '', errors: /file is not a folder/ })
@@ -179,7 +179,7 @@ t.test('a start that cannot work says why before anything has started', async (t
   })
 })
 
-t.test('commands about a running system say that there is none', async (t) => {
+t.test('cli: commands about a running system say that there is none', async (t) => {
   const data = ['--data', t.testdir()]
   t.match(await run(['status', ...data]), { code: 1, out: '', errors: /nothing runs on/ })
   t.match(await run(['capture', 'https://example.com', ...data]), { code: 1, errors: /nothing runs on/ })
@@ -209,7 +209,7 @@ t.test('logs: prints the last lines of a service, and names those that have a lo
   t.match(await logs('gateway', '--lines', '0'), { code: 2, errors: /--lines 0/ })
 })
 
-t.test('passwords are never among the arguments of a process of ours, which everybody can read', async (t) => {
+t.test('cli: passwords are never among the arguments of a process of ours, which everybody can read', async (t) => {
   // In the place of Node: what is executed with these arguments, and sees this environment.
   const root = t.testdir({ bin: {}, '.tools': { 'node-24.21.0': { bin: {} } } })
   const fake = join(root, '.tools/node-24.21.0/bin/node')
@@ -238,7 +238,7 @@ t.test('passwords are never among the arguments of a process of ours, which ever
   t.same((await launched()).words, [])
 })
 
-t.test('flags that the launcher has hidden are flags like others', async (t) => {
+t.test('cli: flags that the launcher has hidden are flags like others', async (t) => {
   const data = ['up', '--data', join(t.testdir(), 'd')]
   t.match(await run([...data, '--postgres', 'mysql://u:hidden-word@h/x']), {
     code: 2,
@@ -248,7 +248,7 @@ t.test('flags that the launcher has hidden are flags like others', async (t) => 
   t.match(await run([...data, '--s3']), { code: 2, errors: /--s3.*argument missing/ })
 })
 
-t.test('arguments with passwords cannot be read by other users of the machine', async (t) => {
+t.test('cli: arguments with passwords cannot be read by other users of the machine', async (t) => {
   const command = ['up', '--data', join(t.testdir({}), 'd'), '--postgres', 'postgres://u:hidden-word@127.0.0.1:1/x']
   const child = spawn(program, command, { env, stdio: 'ignore' })
   const argumentsOf = () => readFile(`/proc/${child.pid}/cmdline`, 'utf8')

@@ -49,7 +49,7 @@ const startReal = async () => {
 const idOf = async (answer: Response) => ((await answer.json()) as Data).data.id
 
 // Contract: Success statuses
-t.test('what succeeds, and how captures fail, is as the document says', async (t) => {
+t.test('contract: what succeeds, and how captures fail, is as the document says', async (t) => {
   const { gateway, call } = await startReal()
   const expect = async (status: number, ...of: Parameters<Call>) => {
     const answer = await call(...of)
@@ -197,7 +197,7 @@ const sendTo = (baseUrl: string, { name, method, path }: (typeof routes)[number]
   })
 }
 
-t.test('every error is as the document says, on each operation that names it', async (t) => {
+t.test('contract: every error is as the document says, on each operation that names it', async (t) => {
   for (const [status, fault] of Object.entries(faults)) {
     const { context, baseUrl, watched } = await startDoubles()
     const sent = fault(context) ?? {}
@@ -209,7 +209,7 @@ t.test('every error is as the document says, on each operation that names it', a
   }
 })
 
-t.test('a request without Host is malformed, on every operation', async (t) => {
+t.test('contract: a request without Host is malformed, on every operation', async (t) => {
   const { baseUrl } = await startDoubles()
   const contract = createContract()
   for (const { method, path } of routes) {
@@ -228,7 +228,7 @@ t.test('a request without Host is malformed, on every operation', async (t) => {
   for (const pair of contract.seen) seen.add(pair)
 })
 
-t.test('every pair of operation and status that the document names was seen', (t) => {
+t.test('contract: every pair of operation and status that the document names was seen', (t) => {
   t.same(
     documentedPairs.filter((pair) => !seen.has(pair)),
     [],
@@ -236,7 +236,7 @@ t.test('every pair of operation and status that the document names was seen', (t
   t.end()
 })
 
-t.test('the recorder sees what the document does not name', (t) => {
+t.test('contract: the recorder sees what the document does not name', (t) => {
   const { check } = createContract()
   const headers = { 'x-request-id': 'x', 'access-control-allow-origin': '*', 'content-type': 'application/json' }
   const usage = { method: 'GET', path: '/api/v1/account/usage', status: 200, headers }

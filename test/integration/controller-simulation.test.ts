@@ -76,7 +76,7 @@ const faulty =
     return { ...real, decision: fault(real.decision, seen) }
   }
 
-t.test('the checks find planted faults', (t) => {
+t.test('controller simulation: the checks find planted faults', (t) => {
   const of = { load: burst, untilMs: 10 * minuteMs }
   const greedy = faulty((decision) => ({ ...decision, wanted: decision.wanted + 1 }))
   t.not(excessive(simulate(1, { ...of, decide: greedy }), policy).length, 0)
@@ -173,7 +173,7 @@ for (const seed of seeds) {
   })
 }
 
-t.test('idle cores are used for whatever waits, at once and however short', (t) => {
+t.test('controller simulation: idle cores are used for whatever waits, at once and however short', (t) => {
   const played = (more: Partial<Scenario> & { load?: () => number[] }, idleCores: number, max = 4) => {
     const outcome = simulate(1, {
       load: () => [],

@@ -63,7 +63,7 @@ const sees = (change: (workers: readonly ObservedWorker[]) => readonly ObservedW
 const stuckIn = ({ workers }: Observation) =>
   workers === 'unknown' ? [] : workers.filter(({ state }) => state === 'stuck')
 
-t.test('the checks find planted faults', (t) => {
+t.test('controller troubles: the checks find planted faults', (t) => {
   const allStuck = { load: busyHalf, cannotStart: () => true, untilMs: 2 * minuteMs }
   const blind = sees((workers) => workers.filter(({ state }) => state !== 'stuck'))
   const eager: Decide = (seen, rules, memory) => {

@@ -34,7 +34,7 @@ t.test('migrations: make the tables as the entities describe them, and are appli
   }
 })
 
-t.test('tables that captures fill and empty are vacuumed by settings of their own', async (t) => {
+t.test('database: tables that captures fill and empty are vacuumed by settings of their own', async (t) => {
   const database = await server.createDatabase()
   const usual = await database.query<{ name: string }>(
     `select relname as name from pg_class
@@ -57,7 +57,7 @@ t.test('tables that captures fill and empty are vacuumed by settings of their ow
   )
 })
 
-t.test('two processes may migrate at the same time', async (t) => {
+t.test('database: two processes may migrate at the same time', async (t) => {
   await using first = openDatabase({ url: server.url, poolMax: 2 })
   await using second = openDatabase({ url: server.url, poolMax: 2 })
   const applied = await Promise.all([migrate(first), migrate(second)])
@@ -68,7 +68,7 @@ t.test('two processes may migrate at the same time', async (t) => {
 })
 
 // Contract: Plans
-t.test('the table of plans in force is replaced whole, and no plan in use is dropped', async (t) => {
+t.test('database: the table of plans in force is replaced whole, and no plan in use is dropped', async (t) => {
   const database = await server.createDatabase()
   await replacePlans(database, defaultPlans)
   t.same(await listPlanSlugs(database), ['free', 'starter', 'pro', 'growth', 'business', 'unlimited'])
@@ -81,7 +81,7 @@ t.test('the table of plans in force is replaced whole, and no plan in use is dro
   t.same(await listPlanSlugs(database), ['unlimited', 'business', 'pro', 'starter', 'free'])
 })
 
-t.test('accounts are made on plans in force only', async (t) => {
+t.test('database: accounts are made on plans in force only', async (t) => {
   const database = await server.createDatabase()
   await replacePlans(database, defaultPlans)
   const wanted = { name: 'A', email: 'a@example.com', plan: 'free' }
@@ -133,7 +133,7 @@ t.test(
 
 // Contract: Keys at rest
 // Contract: Plans
-t.test('keys are kept as an HMAC, up to the number that the plan allows', async (t) => {
+t.test('database: keys are kept as an HMAC, up to the number that the plan allows', async (t) => {
   const database = await server.createDatabase()
   await replacePlans(database, defaultPlans)
   const account = await createAccount(database, { name: 'A', email: 'a@example.com', plan: 'starter' })
@@ -166,7 +166,7 @@ t.test('keys are kept as an HMAC, up to the number that the plan allows', async 
 })
 
 // Contract: Keys at rest
-t.test('a revoked key is refused by every replica at once', async (t) => {
+t.test('database: a revoked key is refused by every replica at once', async (t) => {
   const database = await server.createDatabase()
   await using replica = openDatabase({ url: database.url, poolMax: 2 })
   await replacePlans(database, defaultPlans)
@@ -178,42 +178,49 @@ t.test('a revoked key is refused by every replica at once', async (t) => {
   t.same(await checkRequest(replica, request), { ok: false, code: 'INVALID_API_KEY' })
 })
 
-t.test('a transaction that a deadlock ended is run again, and its statement errors are classified', async (t) => {
-  const database = await server.createDatabase()
-  await database.query('create table pair (id integer primary key, n integer not null)')
-  await database.query('insert into pair values (1, 0), (2, 0)')
-  const first = Promise.withResolvers<void>()
-  const second = Promise.withResolvers<void>()
-  const add = (ids: [number, number], mine: PromiseWithResolvers<void>, theirs: PromiseWithResolvers<void>) =>
-    database.transaction(async (sql) => {
-      await sql.query('update pair set n = n + 1 where id = $1', [ids[0]])
-      mine.resolve()
-      await theirs.promise
-      await sql.query('update pair set n = n + 1 where id = $1', [ids[1]])
-    })
-  await Promise.all([add([1, 2], first, second), add([2, 1], second, first)])
-  t.same(await database.query('select n from pair'), [{ n: 2 }, { n: 2 }], 'both have happened once')
+t.test(
+  'database: a transaction that a deadlock ended is run again, and its statement errors are classified',
+  async (t) => {
+    const database = await server.createDatabase()
+    await database.query('create table pair (id integer primary key, n integer not null)')
+    await database.query('insert into pair values (1, 0), (2, 0)')
+    const first = Promise.withResolvers<void>()
+    const second = Promise.withResolvers<void>()
+    const add = (ids: [number, number], mine: PromiseWithResolvers<void>, theirs: PromiseWithResolvers<void>) =>
+      database.transaction(async (sql) => {
+        await sql.query('update pair set n = n + 1 where id = $1', [ids[0]])
+        mine.resolve()
+        await theirs.promise
+        await sql.query('update pair set n = n + 1 where id = $1', [ids[1]])
+      })
+    await Promise.all([add([1, 2], first, second), add([2, 1], second, first)])
+    t.same(await database.query('select n from pair'), [{ n: 2 }, { n: 2 }], 'both have happened once')
 
-  await t.rejects(database.query('select nothing'), { code: 'SERVICE_UNAVAILABLE' }, 'as in a schema not migrated yet')
-  await t.rejects(database.query('insert into pair values (1, 1)'), { code: 'SERVER_ERROR' })
-  await t.rejects(
-    database.transaction(async (sql) => {
-      await sql.query('update pair set n = 9')
-      throw new Error('of the caller')
-    }),
-    { code: 'SERVER_ERROR' },
-  )
-  t.same(await database.query('select n from pair'), [{ n: 2 }, { n: 2 }], 'and is rolled back')
-})
+    await t.rejects(
+      database.query('select nothing'),
+      { code: 'SERVICE_UNAVAILABLE' },
+      'as in a schema not migrated yet',
+    )
+    await t.rejects(database.query('insert into pair values (1, 1)'), { code: 'SERVER_ERROR' })
+    await t.rejects(
+      database.transaction(async (sql) => {
+        await sql.query('update pair set n = 9')
+        throw new Error('of the caller')
+      }),
+      { code: 'SERVER_ERROR' },
+    )
+    t.same(await database.query('select n from pair'), [{ n: 2 }, { n: 2 }], 'and is rolled back')
+  },
+)
 
-t.test('the bound on idle sessions joins the options of an address', async (t) => {
+t.test('database: the bound on idle sessions joins the options of an address', async (t) => {
   const { url } = await server.createDatabase()
   await using database = openDatabase({ url: `${url}?options=-c%20work_mem%3D5MB`, poolMax: 2 })
   const shown = `select current_setting('work_mem') as memory, current_setting('idle_session_timeout') as idle`
   t.same(await database.query(shown), [{ memory: '5MB', idle: '11s' }])
 })
 
-t.test('statements have ten seconds, and those of a migration an hour', async (t) => {
+t.test('database: statements have ten seconds, and those of a migration an hour', async (t) => {
   const { url } = await server.createDatabase()
   await using usual = openDatabase({ url, poolMax: 2 })
   await using patient = openDatabase({ url, poolMax: 2, statementMs: migrationStatementMs })
@@ -225,7 +232,7 @@ t.test('statements have ten seconds, and those of a migration an hour', async (t
   await t.rejects(hasty.query('select pg_sleep(60)'), { code: 'SERVICE_UNAVAILABLE' })
 })
 
-t.test('a server that goes away is "unavailable", and is used again once it is back', async (t) => {
+t.test('database: a server that goes away is "unavailable", and is used again once it is back', async (t) => {
   const database = await server.createDatabase()
   t.equal(await database.ping(5000), true)
   await server.restart()

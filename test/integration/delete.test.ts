@@ -107,27 +107,30 @@ const states = {
 }
 
 // Contract: Delete
-t.test('a capture is deleted once in every state, and the meters are as they should be without it', async (t) => {
-  for (const [state, { reach, settled }] of Object.entries(states)) {
-    await t.test(state, async (t) => {
-      const running = await start(t)
-      const { database } = running
-      const { id } = await accept(running)
-      await reach(running, id)
-      t.equal(await deleteCapture(database, { id, accountId: randomUUID() }), false, 'not by another account')
-      t.equal(await drop(running, id), true)
-      t.same(await row(database, id), {})
-      t.equal(await drop(running, id), false, 'a second time there is nothing')
-      t.same(await meters(running), { ...idle, settled }, 'what had begun stays charged, all else is released')
-      await settleDeletions(running)
-      await noFiles(running)
-      t.same(await database.query('select key from stored_object'), [])
-      t.same(await database.query('select from outbox'), [])
-    })
-  }
-})
+t.test(
+  'delete: a capture is deleted once in every state, and the meters are as they should be without it',
+  async (t) => {
+    for (const [state, { reach, settled }] of Object.entries(states)) {
+      await t.test(state, async (t) => {
+        const running = await start(t)
+        const { database } = running
+        const { id } = await accept(running)
+        await reach(running, id)
+        t.equal(await deleteCapture(database, { id, accountId: randomUUID() }), false, 'not by another account')
+        t.equal(await drop(running, id), true)
+        t.same(await row(database, id), {})
+        t.equal(await drop(running, id), false, 'a second time there is nothing')
+        t.same(await meters(running), { ...idle, settled }, 'what had begun stays charged, all else is released')
+        await settleDeletions(running)
+        await noFiles(running)
+        t.same(await database.query('select key from stored_object'), [])
+        t.same(await database.query('select from outbox'), [])
+      })
+    }
+  },
+)
 
-t.test('a deleted capture makes room in the window for one that waits', async (t) => {
+t.test('delete: a deleted capture makes room in the window for one that waits', async (t) => {
   const running = await start(t)
   const accepted = []
   for (let count = 0; count <= windowSize; count += 1) accepted.push(await accept(running))
@@ -169,7 +172,7 @@ const messagesWith = async ({ connection }: Queue, text: string) => {
 }
 
 // Contract: Delete
-t.test('nothing of a deleted capture stays in a table, a message or an object', async (t) => {
+t.test('delete: nothing of a deleted capture stays in a table, a message or an object', async (t) => {
   const running = await start(t)
   const { database, queue, folder } = running
   const marker = `marker${randomUUID().replaceAll('-', '')}`
@@ -212,7 +215,7 @@ t.test('nothing of a deleted capture stays in a table, a message or an object', 
 })
 
 // Contract: Delete
-t.test('a result of a deleted capture is dropped without a word, and its object goes', async (t) => {
+t.test('delete: a result of a deleted capture is dropped without a word, and its object goes', async (t) => {
   const running = await start(t)
   const { queue, ledger } = running
   const webhookUrl = 'https://hooks.example/in'
@@ -237,7 +240,7 @@ t.test('a result of a deleted capture is dropped without a word, and its object 
 
 // Contract: Delete
 // Contract: Cache key
-t.test('a shared object stays until the last of its owners is deleted', async (t) => {
+t.test('delete: a shared object stays until the last of its owners is deleted', async (t) => {
   const running = await start(t)
   const { database, files } = running
   const [first, second] = [await accept(running), await accept(running)]
@@ -268,7 +271,7 @@ t.test('a shared object stays until the last of its owners is deleted', async (t
   await eventually(isGone, { what: 'the last one takes it along' })
 })
 
-t.test('a shared object goes to the owner that keeps it longest, whatever order they came in', async (t) => {
+t.test('delete: a shared object goes to the owner that keeps it longest, whatever order they came in', async (t) => {
   const running = await start(t)
   const { database } = running
   const owners: { id: string }[] = []
@@ -297,7 +300,7 @@ t.test('a shared object goes to the owner that keeps it longest, whatever order 
   t.same(await owner(), [{ capture_id: three, hours: 3 }])
 })
 
-t.test('a capture that follows another was counted nowhere, and leaves every meter as it is', async (t) => {
+t.test('delete: a capture that follows another was counted nowhere, and leaves every meter as it is', async (t) => {
   const running = await start(t)
   const { database } = running
   const [leader, follower] = [await accept(running), randomUUID()]
@@ -336,7 +339,7 @@ t.test('a batch keeps its counts: a member that had not ended counts as failed',
 })
 
 // Contract: Order of checks
-t.test('the key of a repeated request is free once its capture is deleted', async (t) => {
+t.test('delete: the key of a repeated request is free once its capture is deleted', async (t) => {
   const database = await server.createDatabase()
   const running = { database, tenant: await createTenant(database) }
   const [one, other] = [await accept(running), await accept(running)]

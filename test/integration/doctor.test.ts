@@ -31,7 +31,7 @@ const names = [
   'egress',
 ]
 
-t.test('finds nothing wrong here, before anything runs', async (t) => {
+t.test('doctor: finds nothing wrong here, before anything runs', async (t) => {
   const { code, stdout } = await run(['--json', '--data', join(t.testdir(), 'none')])
   t.equal(code, 0, stdout)
   const { ok, checks } = JSON.parse(stdout) as Told
@@ -42,7 +42,7 @@ t.test('finds nothing wrong here, before anything runs', async (t) => {
   )
 })
 
-t.test('looks at what runs, and names with advice what does not work', async (t) => {
+t.test('doctor: looks at what runs, and names with advice what does not work', async (t) => {
   const system = await startSystem()
   t.teardown(() => system.stop())
   const headers = { authorization: `Bearer sk_live_${'0'.repeat(40)}`, 'x-forwarded-for': '198.51.100.7' }
@@ -72,7 +72,7 @@ t.test('looks at what runs, and names with advice what does not work', async (t)
   t.match(broken.stderr, /checks failed: chromium, nats, object store, cluster\n/)
 })
 
-t.test('names the setting of a NATS server that takes no large captures', async (t) => {
+t.test('doctor: names the setting of a NATS server that takes no large captures', async (t) => {
   const nats = await startNats(t, { config: 'max_payload: 1048576' })
   const facts = { databaseUrl: undefined, postgresBin: undefined, natsServer: undefined, objectStore: undefined }
   const check = outsideChecks({ ...facts, natsUrl: nats.url }).find(({ name }) => name === 'nats')

@@ -30,7 +30,7 @@ const startPeer = async (onSocket: (socket: Socket) => void = () => {}) => {
   return { ...running, sockets }
 }
 
-t.test('closes a tunnel on which nothing moves, and both its ends', async (t) => {
+t.test('egress bounds: closes a tunnel on which nothing moves, and both its ends', async (t) => {
   await using peer = await startPeer((socket) => socket.resume())
   await using filter = await startFilter({ rules, idleMs: 200 })
   const { socket } = await askProxy({ port: filter.port, line: `CONNECT 127.0.0.1:${peer.port}` })
@@ -39,14 +39,14 @@ t.test('closes a tunnel on which nothing moves, and both its ends', async (t) =>
   t.match(await nextEnd(filter), { end: 'idle' })
 })
 
-t.test('answers 504 where a target takes a request and stays silent', async (t) => {
+t.test('egress bounds: answers 504 where a target takes a request and stays silent', async (t) => {
   await using peer = await startPeer((socket) => socket.resume())
   await using filter = await startFilter({ rules, idleMs: 200 })
   const answer = await askProxy({ port: filter.port, line: `GET http://127.0.0.1:${peer.port}/` })
   t.match(answer, { status: 504, refusal: 'connection_failed' })
 })
 
-t.test('cuts a connection beyond its bytes, in a tunnel and in an answer', async (t) => {
+t.test('egress bounds: cuts a connection beyond its bytes, in a tunnel and in an answer', async (t) => {
   const megabyte = Buffer.alloc(1_048_576)
   await using peer = await startPeer((socket) => socket.write(megabyte))
   await using page = await listening(createHttpServer((_, response) => void response.end(megabyte)))
@@ -113,7 +113,7 @@ t.test('egress bounds: cuts clients where too many wait for an answer', async (t
 })
 
 t.test(
-  'refuses a client whose headers are too large, as what it cannot serve and not as a fault of its own',
+  'egress bounds: refuses a client whose headers are too large, as what it cannot serve and not as a fault of its own',
   async (t) => {
     await using filter = await startFilter({ rules })
     const headers = [`X-Large: ${'x'.repeat(70_000)}`]
@@ -123,7 +123,7 @@ t.test(
   },
 )
 
-t.test('refuses an answer whose headers are too large', async (t) => {
+t.test('egress bounds: refuses an answer whose headers are too large', async (t) => {
   await using peer = await startPeer((socket) =>
     socket.end(`HTTP/1.1 200 OK\r\nX-Large: ${'x'.repeat(70_000)}\r\n\r\n`),
   )
@@ -132,7 +132,7 @@ t.test('refuses an answer whose headers are too large', async (t) => {
   t.match(answer, { status: 502, refusal: 'connection_failed' })
 })
 
-t.test('does not serve a client that pipelines', async (t) => {
+t.test('egress bounds: does not serve a client that pipelines', async (t) => {
   await using peer = await startPeer((socket) => socket.resume())
   await using filter = await startFilter({ rules })
   const client = connect({ port: filter.port, host: '127.0.0.1' })
@@ -142,27 +142,30 @@ t.test('does not serve a client that pipelines', async (t) => {
   t.ok(peer.sockets.length <= 1, 'at most one connection was made')
 })
 
-t.test('serves one request after the other on a kept client connection, each on a connection of its own', async (t) => {
-  const ports = new Set<number | undefined>()
-  await using page = await listening(
-    createHttpServer((request, response) => {
-      ports.add(request.socket.remotePort)
-      response.end('page')
-    }),
-  )
-  await using filter = await startFilter({ rules })
-  const client = connect({ port: filter.port, host: '127.0.0.1' })
-  for (let index = 0; index < 3; index += 1) {
-    client.write(`GET http://127.0.0.1:${page.port}/ HTTP/1.1\r\nHost: a\r\n\r\n`)
-    let answer = ''
-    while (!answer.endsWith('page')) answer += String(((await once(client, 'data')) as [Buffer])[0])
-    t.match(answer, /^HTTP\/1\.1 200 OK/)
-  }
-  client.destroy()
-  t.equal(ports.size, 3)
-})
+t.test(
+  'egress bounds: serves one request after the other on a kept client connection, each on a connection of its own',
+  async (t) => {
+    const ports = new Set<number | undefined>()
+    await using page = await listening(
+      createHttpServer((request, response) => {
+        ports.add(request.socket.remotePort)
+        response.end('page')
+      }),
+    )
+    await using filter = await startFilter({ rules })
+    const client = connect({ port: filter.port, host: '127.0.0.1' })
+    for (let index = 0; index < 3; index += 1) {
+      client.write(`GET http://127.0.0.1:${page.port}/ HTTP/1.1\r\nHost: a\r\n\r\n`)
+      let answer = ''
+      while (!answer.endsWith('page')) answer += String(((await once(client, 'data')) as [Buffer])[0])
+      t.match(answer, /^HTTP\/1\.1 200 OK/)
+    }
+    client.destroy()
+    t.equal(ports.size, 3)
+  },
+)
 
-t.test('leaves no end open when the other breaks off', async (t) => {
+t.test('egress bounds: leaves no end open when the other breaks off', async (t) => {
   await using peer = await startPeer((socket) => socket.resume())
   await using filter = await startFilter({ rules })
   const ask = () => askProxy({ port: filter.port, line: `CONNECT 127.0.0.1:${peer.port}` })
@@ -182,7 +185,7 @@ t.test('leaves no end open when the other breaks off', async (t) => {
   t.pass('every socket is closed')
 })
 
-t.test('holds a fast sender back for a slow reader', async (t) => {
+t.test('egress bounds: holds a fast sender back for a slow reader', async (t) => {
   let sent = 0
   await using peer = await startPeer((socket) => {
     const chunk = Buffer.alloc(65_536)

@@ -42,7 +42,7 @@ const connectLine = (text: string): string => {
   return `CONNECT ${hostname}:${port || 443}`
 }
 
-t.test('refuses every literal and parser trick, in absolute form and by CONNECT', async (t) => {
+t.test('egress cases: refuses every literal and parser trick, in absolute form and by CONNECT', async (t) => {
   await using world = await startWorld()
   await using filter = await startFilter({ connect: world.connect })
   for (const row of ssrfCases('literal', 'parser')) {
@@ -61,7 +61,7 @@ t.test('refuses every literal and parser trick, in absolute form and by CONNECT'
 })
 
 // Contract: Error mapping
-t.test('judges names by their addresses', async (t) => {
+t.test('egress cases: judges names by their addresses', async (t) => {
   await using world = await startWorld()
   for (const row of ssrfCases('dns', 'webhook', 'public')) {
     const { url, webhook_url: webhookUrl, dns } = inputOf(row)
@@ -79,7 +79,7 @@ t.test('judges names by their addresses', async (t) => {
   t.equal(world.canary.connections(), 0)
 })
 
-t.test('refuses bad ports, lets public targets through', async (t) => {
+t.test('egress cases: refuses bad ports, lets public targets through', async (t) => {
   await using world = await startWorld()
   const dns = { 'example.com': { A: ['93.184.215.14'] } }
   await using filter = await startFilter({ connect: world.connect, resolver: resolverOf(dns) })
@@ -99,7 +99,7 @@ t.test('refuses bad ports, lets public targets through', async (t) => {
   t.equal(world.canary.connections(), 0)
 })
 
-t.test('resolves anew for each connection, so that rebinding finds nothing open', async (t) => {
+t.test('egress cases: resolves anew for each connection, so that rebinding finds nothing open', async (t) => {
   await using world = await startWorld()
   for (const row of ssrfCases('rebind')) {
     const { url = '', dns_sequence: sequences = {} } = inputOf(row)
@@ -125,7 +125,7 @@ t.test('resolves anew for each connection, so that rebinding finds nothing open'
 const leftToClients = ['redirect-013', 'redirect-014']
 
 // Contract: Error mapping
-t.test('refuses the private hop of every redirect chain', async (t) => {
+t.test('egress cases: refuses the private hop of every redirect chain', async (t) => {
   for (const row of ssrfCases('redirect').filter(({ id }) => !leftToClients.includes(id))) {
     const hops = (inputOf(row).chain ?? []).map((hop) => hop.split(/ -\d+-> (?:then page opens )?/))
     await using world = await startWorld((url) => hops.find(([from]) => from === url)?.[1])
@@ -146,7 +146,7 @@ t.test('refuses the private hop of every redirect chain', async (t) => {
   }
 })
 
-t.test('the canary hears a filter whose rules allow everything', async (t) => {
+t.test('egress cases: the canary hears a filter whose rules allow everything', async (t) => {
   await using world = await startWorld()
   await using filter = await startFilter({ connect: world.connect, rules: rulesOf('0.0.0.0/0') })
   const answer = await askProxy({ port: filter.port, line: 'CONNECT 10.0.0.1:443' })
@@ -155,7 +155,7 @@ t.test('the canary hears a filter whose rules allow everything', async (t) => {
   t.equal(world.canary.connections(), 1)
 })
 
-t.test('a connection that reaches another peer than the judged address is cut', async (t) => {
+t.test('egress cases: a connection that reaches another peer than the judged address is cut', async (t) => {
   await using canary = await startCanary()
   // As if routing or a fault in the dialler led elsewhere.
   const astray: Connect = () => connect({ host: '127.0.0.1', port: canary.port })

@@ -33,7 +33,7 @@ for (const stop of ['SIGTERM', 'a parent that goes away'] as const) {
   })
 }
 
-t.test('names every invalid setting and does not start', async (t) => {
+t.test('egress main: names every invalid setting and does not start', async (t) => {
   using service = startEgressProcess({
     SHUTTERFLEET_ALLOW_TARGETS: 'http://a',
     SHUTTERFLEET_EGRESS_DENY_CIDRS: '10.0.0.0/40',

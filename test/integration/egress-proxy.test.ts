@@ -27,29 +27,32 @@ const established = 'HTTP/1.1 200 OK\r\nX-Any: 1\r\n\r\n'
 const socksGranted: readonly Reply[] = [Buffer.of(5, 0), Buffer.of(5, 0, 0, 1, 0, 0, 0, 0, 0, 0)]
 
 // Contract: `proxy`
-t.test('asks an HTTP proxy for a tunnel to the name, and carries what comes right behind its answer', async (t) => {
-  await using proxy = await startScriptedProxy(`${established}early`, '', null)
-  await using filter = await startFilter({ rules, resolver: deafResolver })
-  const { socket } = await askProxy({
-    port: filter.port,
-    line: 'CONNECT Page.test.:443',
-    headers: through(`http://us%40r:p%3Aw@127.0.0.1:${proxy.port}`),
-  })
-  socket.end('hello')
-  t.equal(await text(socket), 'early')
-  const authorization = `Proxy-Authorization: Basic ${btoa('us@r:p:w')}`
-  t.equal(
-    Buffer.concat(proxy.heard).toString(),
-    `CONNECT page.test:443 HTTP/1.1\r\nHost: page.test:443\r\n${authorization}\r\n\r\nhello`,
-  )
-  t.match(filter.heard, [
-    { name: 'clientConnected' },
-    { name: 'opened', args: [{ host: 'page.test', way: 'http_proxy', proxy: '127.0.0.1' }] },
-  ])
-  t.notMatch(inspect(filter.heard, { depth: null }), /us@r|us%40r|p:w|p%3Aw/)
-})
+t.test(
+  'egress proxy: asks an HTTP proxy for a tunnel to the name, and carries what comes right behind its answer',
+  async (t) => {
+    await using proxy = await startScriptedProxy(`${established}early`, '', null)
+    await using filter = await startFilter({ rules, resolver: deafResolver })
+    const { socket } = await askProxy({
+      port: filter.port,
+      line: 'CONNECT Page.test.:443',
+      headers: through(`http://us%40r:p%3Aw@127.0.0.1:${proxy.port}`),
+    })
+    socket.end('hello')
+    t.equal(await text(socket), 'early')
+    const authorization = `Proxy-Authorization: Basic ${btoa('us@r:p:w')}`
+    t.equal(
+      Buffer.concat(proxy.heard).toString(),
+      `CONNECT page.test:443 HTTP/1.1\r\nHost: page.test:443\r\n${authorization}\r\n\r\nhello`,
+    )
+    t.match(filter.heard, [
+      { name: 'clientConnected' },
+      { name: 'opened', args: [{ host: 'page.test', way: 'http_proxy', proxy: '127.0.0.1' }] },
+    ])
+    t.notMatch(inspect(filter.heard, { depth: null }), /us@r|us%40r|p:w|p%3Aw/)
+  },
+)
 
-t.test('asks an HTTP proxy for a tunnel to an IPv6 address in brackets', async (t) => {
+t.test('egress proxy: asks an HTTP proxy for a tunnel to an IPv6 address in brackets', async (t) => {
   await using proxy = await startScriptedProxy(established)
   await using filter = await startFilter({ rules, resolver: deafResolver })
   const headers = through(`http://127.0.0.1:${proxy.port}`)
@@ -59,28 +62,31 @@ t.test('asks an HTTP proxy for a tunnel to an IPv6 address in brackets', async (
 })
 
 // Contract: `proxy`
-t.test('asks an HTTP proxy for a plain page by its whole address, and tells it nothing of the filter', async (t) => {
-  const heard: unknown[] = []
-  await using proxy = await listening(
-    createServer(async (request, response) => {
-      heard.push(request.method, request.url, request.rawHeaders, await text(request))
-      response.writeHead(200, { 'x-page': 'yes', [proxyHeader]: 'x' }).end('page')
-    }),
-  )
-  await using filter = await startFilter({ rules, resolver: deafResolver })
-  const answer = await askProxy({
-    port: filter.port,
-    line: 'POST http://user:pass@page.test:8080/a?b',
-    headers: [...through(`http://u:pw@127.0.0.1:${proxy.port}`), `${captureHeader}: cap-1`, 'Content-Length: 4'],
-    body: 'body',
-  })
-  const headers = ['Content-Length', '4', 'Connection', 'close', 'Proxy-Authorization', `Basic ${btoa('u:pw')}`]
-  t.same(heard, ['POST', 'http://page.test:8080/a?b', ['Host', 'page.test:8080', ...headers], 'body'])
-  t.match(answer, { status: 200, body: 'page', headers: { 'x-page': 'yes', [proxyHeader]: undefined } })
-})
+t.test(
+  'egress proxy: asks an HTTP proxy for a plain page by its whole address, and tells it nothing of the filter',
+  async (t) => {
+    const heard: unknown[] = []
+    await using proxy = await listening(
+      createServer(async (request, response) => {
+        heard.push(request.method, request.url, request.rawHeaders, await text(request))
+        response.writeHead(200, { 'x-page': 'yes', [proxyHeader]: 'x' }).end('page')
+      }),
+    )
+    await using filter = await startFilter({ rules, resolver: deafResolver })
+    const answer = await askProxy({
+      port: filter.port,
+      line: 'POST http://user:pass@page.test:8080/a?b',
+      headers: [...through(`http://u:pw@127.0.0.1:${proxy.port}`), `${captureHeader}: cap-1`, 'Content-Length: 4'],
+      body: 'body',
+    })
+    const headers = ['Content-Length', '4', 'Connection', 'close', 'Proxy-Authorization', `Basic ${btoa('u:pw')}`]
+    t.same(heard, ['POST', 'http://page.test:8080/a?b', ['Host', 'page.test:8080', ...headers], 'body'])
+    t.match(answer, { status: 200, body: 'page', headers: { 'x-page': 'yes', [proxyHeader]: undefined } })
+  },
+)
 
 // Contract: `proxy`
-t.test('asks a SOCKS5 proxy for a plain page on a connection to the name', async (t) => {
+t.test('egress proxy: asks a SOCKS5 proxy for a plain page on a connection to the name', async (t) => {
   const page = 'HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\npage'
   await using proxy = await startScriptedProxy(...socksGranted, page)
   await using filter = await startFilter({ rules, resolver: deafResolver })
@@ -145,7 +151,7 @@ const startTunnelless = async (status: number, page = 'page') => {
 }
 
 // Contract: `proxy`
-t.test('plain requests reach an HTTP proxy that makes no tunnels, whatever they say', async (t) => {
+t.test('egress proxy: plain requests reach an HTTP proxy that makes no tunnels, whatever they say', async (t) => {
   for (const status of [400, 403, 405, 501]) {
     await using proxy = await startTunnelless(status)
     await using filter = await startFilter({ rules, resolver: deafResolver })
@@ -183,7 +189,7 @@ t.test('plain requests reach an HTTP proxy that makes no tunnels, whatever they 
   }
 })
 
-t.test('what is no plain request for a path is cut where an HTTP proxy makes no tunnels', async (t) => {
+t.test('egress proxy: what is no plain request for a path is cut where an HTTP proxy makes no tunnels', async (t) => {
   await using proxy = await startTunnelless(403)
   await using filter = await startFilter({ rules, resolver: deafResolver })
   const headers = through(`http://127.0.0.1:${proxy.port}`)
@@ -210,7 +216,7 @@ t.test('egress: a client that is idle where its proxy makes no tunnels is cut', 
   t.equal(await text(socket), '')
 })
 
-t.test('a proxy that refuses a tunnel to port 443 is a failed connection', async (t) => {
+t.test('egress proxy: a proxy that refuses a tunnel to port 443 is a failed connection', async (t) => {
   await using proxy = await startTunnelless(403)
   await using filter = await startFilter({ rules, resolver: deafResolver })
   const headers = through(`http://127.0.0.1:${proxy.port}`)
@@ -234,22 +240,25 @@ t.test("an HTTP proxy's own answer to a plain request is a failed connection, th
   }
 })
 
-t.test('a proxy that is dead or has no address is a failed connection, for tunnels and for plain pages', async (t) => {
-  const { port: dead } = await (async () => {
-    await using gone = await startCanary()
-    return gone
-  })()
-  await using filter = await startFilter({ rules })
-  for (const proxy of [`http://127.0.0.1:${dead}`, `socks5://127.0.0.1:${dead}`, 'http://p.test:3128']) {
-    for (const line of ['CONNECT page.test:443', 'GET http://page.test/']) {
-      const answer = await askProxy({ port: filter.port, line, headers: through(proxy) })
-      t.match(answer, { status: 502, refusal: 'connection_failed' }, `${line} ${proxy}`)
+t.test(
+  'egress proxy: a proxy that is dead or has no address is a failed connection, for tunnels and for plain pages',
+  async (t) => {
+    const { port: dead } = await (async () => {
+      await using gone = await startCanary()
+      return gone
+    })()
+    await using filter = await startFilter({ rules })
+    for (const proxy of [`http://127.0.0.1:${dead}`, `socks5://127.0.0.1:${dead}`, 'http://p.test:3128']) {
+      for (const line of ['CONNECT page.test:443', 'GET http://page.test/']) {
+        const answer = await askProxy({ port: filter.port, line, headers: through(proxy) })
+        t.match(answer, { status: 502, refusal: 'connection_failed' }, `${line} ${proxy}`)
+      }
     }
-  }
-})
+  },
+)
 
 // Contract: `proxy`
-t.test('judges the address of a proxy as that of any target', async (t) => {
+t.test('egress proxy: judges the address of a proxy as that of any target', async (t) => {
   for (const { id, input, expect, note } of ssrfCases('proxy')) {
     const { proxy = '', url = 'https://example.com/', dns = {} } = typeof input === 'string' ? { proxy: input } : input
     await using canary = await startCanary()
@@ -268,28 +277,31 @@ t.test('judges the address of a proxy as that of any target', async (t) => {
   }
 })
 
-t.test('refuses a proxy with a private answer, a denied one, one on a bad port, and this filter', async (t) => {
-  await using canary = await startCanary()
-  const deny = [parseCidr('9.9.9.9')].filter((block) => block !== undefined)
-  const own = () => ({ addresses: new Set(['93.184.215.14']), networks: [parseCidr('93.184.215.0/24')!] })
-  const dns = { 'mixed.test': { A: ['8.8.8.8', '10.0.0.1'] }, 'deny.test': { A: ['9.9.9.9'] } }
-  await using filter = await startFilter({
-    connect: internet({ public: canary.port, canary: canary.port }),
-    rules: { ...rulesOf('127.0.0.1'), deny, own },
-    resolver: resolverOf(dns),
-  })
-  const hosts = ['mixed.test:3128', 'deny.test:3128', '8.8.8.8:25', '93.184.215.15:3128', `127.0.0.1:${filter.port}`]
-  for (const host of hosts) {
-    for (const scheme of ['http', 'socks5']) {
-      const headers = through(`${scheme}://${host}`)
-      const answer = await askProxy({ port: filter.port, line: 'GET http://page.test/', headers })
-      t.match(answer, { status: 403, refusal: 'blocked' }, `${scheme}://${host}`)
+t.test(
+  'egress proxy: refuses a proxy with a private answer, a denied one, one on a bad port, and this filter',
+  async (t) => {
+    await using canary = await startCanary()
+    const deny = [parseCidr('9.9.9.9')].filter((block) => block !== undefined)
+    const own = () => ({ addresses: new Set(['93.184.215.14']), networks: [parseCidr('93.184.215.0/24')!] })
+    const dns = { 'mixed.test': { A: ['8.8.8.8', '10.0.0.1'] }, 'deny.test': { A: ['9.9.9.9'] } }
+    await using filter = await startFilter({
+      connect: internet({ public: canary.port, canary: canary.port }),
+      rules: { ...rulesOf('127.0.0.1'), deny, own },
+      resolver: resolverOf(dns),
+    })
+    const hosts = ['mixed.test:3128', 'deny.test:3128', '8.8.8.8:25', '93.184.215.15:3128', `127.0.0.1:${filter.port}`]
+    for (const host of hosts) {
+      for (const scheme of ['http', 'socks5']) {
+        const headers = through(`${scheme}://${host}`)
+        const answer = await askProxy({ port: filter.port, line: 'GET http://page.test/', headers })
+        t.match(answer, { status: 403, refusal: 'blocked' }, `${scheme}://${host}`)
+      }
     }
-  }
-  t.equal(canary.connections(), 0)
-})
+    t.equal(canary.connections(), 0)
+  },
+)
 
-t.test('dials the address that it judged, and cuts a proxy that is another peer', async (t) => {
+t.test('egress proxy: dials the address that it judged, and cuts a proxy that is another peer', async (t) => {
   await using proxy = await startScriptedProxy(established)
   const dialled: string[] = []
   // As if routing led elsewhere: the peer is loopback.
@@ -308,7 +320,7 @@ t.test('dials the address that it judged, and cuts a proxy that is another peer'
   t.same(proxy.heard, [])
 })
 
-t.test('refuses private literals, local names and bad ports of pages whatever the proxy', async (t) => {
+t.test('egress proxy: refuses private literals, local names and bad ports of pages whatever the proxy', async (t) => {
   await using proxy = await startScriptedProxy(established)
   const own = rulesOf(`127.0.0.1:${proxy.port}`)
   await using filter = await startFilter({ rules: own, resolver: deafResolver })
@@ -325,7 +337,7 @@ t.test('refuses private literals, local names and bad ports of pages whatever th
   t.same(proxy.sockets, [])
 })
 
-t.test('a proxy that cannot be read is a bad request, never a direct connection', async (t) => {
+t.test('egress proxy: a proxy that cannot be read is a bad request, never a direct connection', async (t) => {
   await using canary = await startCanary()
   await using filter = await startFilter({ rules })
   const proxies = [
@@ -345,7 +357,7 @@ t.test('a proxy that cannot be read is a bad request, never a direct connection'
   t.notMatch(inspect(filter.heard, { depth: null }), /us3r|s3cret/)
 })
 
-t.test('a client that leaves during the handshake leaves nothing open', async (t) => {
+t.test('egress proxy: a client that leaves during the handshake leaves nothing open', async (t) => {
   await using proxy = await startScriptedProxy()
   await using filter = await startFilter({ rules, connectMs: 1000 })
   const asked = askProxy({

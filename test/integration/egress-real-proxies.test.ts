@@ -49,53 +49,69 @@ const askBoth = async ({ port }: Pick<Filter, 'port'>, host: string, proxy: stri
 
 const logged = async (proxy: RealProxy, what: RegExp) => eventually(async () => what.test(await proxy.log()))
 
-t.test('reaches a page through squid, by a name that squid alone resolves', { skip }, async (t) => {
-  await using page = await startPage()
-  await using squid = await startSquid(login, [secretName])
-  await using filter = await startNameless(`127.0.0.1:${squid.port}`)
-  const host = `${secretName}:${page.port}`
-  const { plain, tunnelled } = await askBoth(filter, host, `http://${right}127.0.0.1:${squid.port}`)
-  t.match(plain, { status: 200, body: 'page', headers: { via: /squid/ } })
-  t.match(tunnelled, /^HTTP\/1\.1 200 OK[^]*page$/)
-  t.same(page.heard, [`${host}/plain`, `${host}/tunnel`])
-  await logged(squid, new RegExp(`/200 .* GET http://${host}/plain us3r `))
-  await logged(squid, new RegExp(`/200 .* CONNECT ${host} us3r `))
-  t.same(filter.dialled, [squid.port, squid.port])
-})
+t.test(
+  'egress real proxies: reaches a page through squid, by a name that squid alone resolves',
+  { skip },
+  async (t) => {
+    await using page = await startPage()
+    await using squid = await startSquid(login, [secretName])
+    await using filter = await startNameless(`127.0.0.1:${squid.port}`)
+    const host = `${secretName}:${page.port}`
+    const { plain, tunnelled } = await askBoth(filter, host, `http://${right}127.0.0.1:${squid.port}`)
+    t.match(plain, { status: 200, body: 'page', headers: { via: /squid/ } })
+    t.match(tunnelled, /^HTTP\/1\.1 200 OK[^]*page$/)
+    t.same(page.heard, [`${host}/plain`, `${host}/tunnel`])
+    await logged(squid, new RegExp(`/200 .* GET http://${host}/plain us3r `))
+    await logged(squid, new RegExp(`/200 .* CONNECT ${host} us3r `))
+    t.same(filter.dialled, [squid.port, squid.port])
+  },
+)
 
-t.test('reaches a plain page through squid as it comes, which makes tunnels to port 443 alone', { skip }, async (t) => {
-  await using page = await startPage()
-  await using squid = await startSquid(login, [secretName], '443')
-  await using filter = await startNameless(`127.0.0.1:${squid.port}`)
-  const host = `${secretName}:${page.port}`
-  const { tunnelled } = await askBoth(filter, host, `http://${right}127.0.0.1:${squid.port}`)
-  t.match(tunnelled, /^HTTP\/1\.1 200 OK[^]*page$/)
-  await logged(squid, new RegExp(`TCP_DENIED/403 .* CONNECT ${host} `))
-  await logged(squid, new RegExp(`/200 .* GET http://${host}/tunnel us3r `))
-})
+t.test(
+  'egress real proxies: reaches a plain page through squid as it comes, which makes tunnels to port 443 alone',
+  { skip },
+  async (t) => {
+    await using page = await startPage()
+    await using squid = await startSquid(login, [secretName], '443')
+    await using filter = await startNameless(`127.0.0.1:${squid.port}`)
+    const host = `${secretName}:${page.port}`
+    const { tunnelled } = await askBoth(filter, host, `http://${right}127.0.0.1:${squid.port}`)
+    t.match(tunnelled, /^HTTP\/1\.1 200 OK[^]*page$/)
+    await logged(squid, new RegExp(`TCP_DENIED/403 .* CONNECT ${host} `))
+    await logged(squid, new RegExp(`/200 .* GET http://${host}/tunnel us3r `))
+  },
+)
 
-t.test('without the right credentials squid, and so the page, is not reached', { skip }, async (t) => {
-  await using page = await startPage()
-  await using squid = await startSquid(login, [secretName])
-  await using filter = await startNameless(`127.0.0.1:${squid.port}`)
-  for (const credentials of ['', 'us3r@', 'us3r:wrong@', 'other:s3%3Acr%40t@']) {
-    const proxy = `http://${credentials}127.0.0.1:${squid.port}`
-    const { plain, tunnel } = await askBoth(filter, `${secretName}:${page.port}`, proxy)
-    t.match(plain, { status: 502, refusal: 'connection_failed', body: '' }, `plain ${credentials}`)
-    t.match(tunnel, { status: 502, refusal: 'connection_failed' }, `tunnel ${credentials}`)
-  }
-  await logged(squid, /TCP_DENIED\/407 .* CONNECT/)
-  t.same(page.heard, [])
-  t.ok(filter.dialled.every((port) => port === squid.port))
-})
+t.test(
+  'egress real proxies: without the right credentials squid, and so the page, is not reached',
+  { skip },
+  async (t) => {
+    await using page = await startPage()
+    await using squid = await startSquid(login, [secretName])
+    await using filter = await startNameless(`127.0.0.1:${squid.port}`)
+    for (const credentials of ['', 'us3r@', 'us3r:wrong@', 'other:s3%3Acr%40t@']) {
+      const proxy = `http://${credentials}127.0.0.1:${squid.port}`
+      const { plain, tunnel } = await askBoth(filter, `${secretName}:${page.port}`, proxy)
+      t.match(plain, { status: 502, refusal: 'connection_failed', body: '' }, `plain ${credentials}`)
+      t.match(tunnel, { status: 502, refusal: 'connection_failed' }, `tunnel ${credentials}`)
+    }
+    await logged(squid, /TCP_DENIED\/407 .* CONNECT/)
+    t.same(page.heard, [])
+    t.ok(filter.dialled.every((port) => port === squid.port))
+  },
+)
 
-t.test('a name that squid does not find is a failed connection, not a picture of its error', { skip }, async (t) => {
-  await using squid = await startSquid(login, [])
-  await using filter = await startNameless(`127.0.0.1:${squid.port}`)
-  const { plain, tunnel } = await askBoth(filter, 'nowhere.invalid:80', `http://${right}127.0.0.1:${squid.port}`)
-  t.match(plain, { status: 502, refusal: 'connection_failed', body: '' })
-  t.match(tunnel, { status: 502, refusal: 'connection_failed' })
-})
+t.test(
+  'egress real proxies: a name that squid does not find is a failed connection, not a picture of its error',
+  { skip },
+  async (t) => {
+    await using squid = await startSquid(login, [])
+    await using filter = await startNameless(`127.0.0.1:${squid.port}`)
+    const { plain, tunnel } = await askBoth(filter, 'nowhere.invalid:80', `http://${right}127.0.0.1:${squid.port}`)
+    t.match(plain, { status: 502, refusal: 'connection_failed', body: '' })
+    t.match(tunnel, { status: 502, refusal: 'connection_failed' })
+  },
+)
 
 for (const [how, wanted, credentials] of [
   ['open to everybody', undefined, ''],
@@ -120,21 +136,25 @@ for (const [how, wanted, credentials] of [
   })
 }
 
-t.test('without the right credentials microsocks, and so the page, is not reached', { skip }, async (t) => {
-  await using page = await startPage()
-  await using socks = await startMicrosocks(login)
-  await using filter = await startNameless('127.0.0.1', 'localhost')
-  for (const credentials of ['', 'us3r@', 'us3r:wrong@', 'other:s3%3Acr%40t@']) {
-    const proxy = `socks5://${credentials}127.0.0.1:${socks.port}`
-    const { plain, tunnel } = await askBoth(filter, `localhost:${page.port}`, proxy)
-    t.match(plain, { status: 502, refusal: 'connection_failed', body: '' }, `plain ${credentials}`)
-    t.match(tunnel, { status: 502, refusal: 'connection_failed' }, `tunnel ${credentials}`)
-  }
-  t.same(page.heard, [])
-  t.ok(filter.dialled.every((port) => port === socks.port))
-})
+t.test(
+  'egress real proxies: without the right credentials microsocks, and so the page, is not reached',
+  { skip },
+  async (t) => {
+    await using page = await startPage()
+    await using socks = await startMicrosocks(login)
+    await using filter = await startNameless('127.0.0.1', 'localhost')
+    for (const credentials of ['', 'us3r@', 'us3r:wrong@', 'other:s3%3Acr%40t@']) {
+      const proxy = `socks5://${credentials}127.0.0.1:${socks.port}`
+      const { plain, tunnel } = await askBoth(filter, `localhost:${page.port}`, proxy)
+      t.match(plain, { status: 502, refusal: 'connection_failed', body: '' }, `plain ${credentials}`)
+      t.match(tunnel, { status: 502, refusal: 'connection_failed' }, `tunnel ${credentials}`)
+    }
+    t.same(page.heard, [])
+    t.ok(filter.dialled.every((port) => port === socks.port))
+  },
+)
 
-t.test('a page that microsocks does not reach is a failed connection', { skip }, async (t) => {
+t.test('egress real proxies: a page that microsocks does not reach is a failed connection', { skip }, async (t) => {
   await using socks = await startMicrosocks()
   await using filter = await startNameless('127.0.0.1')
   const { port: dead } = await (async () => {
@@ -146,32 +166,36 @@ t.test('a page that microsocks does not reach is a failed connection', { skip },
   t.match(tunnel, { refusal: 'connection_failed' })
 })
 
-t.test('the service writes of a proxy its host and counts its kind, at every log level', { skip }, async (t) => {
-  await using page = await startPage()
-  await using squid = await startSquid(login, [secretName])
-  await using socks = await startMicrosocks(login)
-  using service = startEgressProcess({
-    SHUTTERFLEET_LOG_LEVEL: 'debug',
-    SHUTTERFLEET_ALLOW_TARGETS: `127.0.0.1 localhost:${page.port}`,
-  })
-  const addresses = await service.announced
-  const filter = { port: Number(new URL(addresses['egress'] ?? '').port) }
-  for (const credentials of [right, 'us3r:s3cret-too@', 'us3r:s3cret%zz@']) {
-    await askBoth(filter, `${secretName}:${page.port}`, `http://${credentials}127.0.0.1:${squid.port}`)
-    await askBoth(filter, `localhost:${page.port}`, `socks5://${credentials}127.0.0.1:${socks.port}`)
-    await askBoth(filter, 'page.test:80', `http://${credentials}10.0.0.1:3128`)
-  }
-  const metrics = await (await fetch(`${addresses.probeUrl}/metrics`)).text()
-  t.match(metrics, /egress_opened_total\{kind="tunnel",way="http_proxy",service="egress"\} 1\n/)
-  t.match(metrics, /egress_opened_total\{kind="request",way="socks5_proxy",service="egress"\} 1\n/)
-  t.match(metrics, /egress_refused_total\{kind="tunnel",way="socks5_proxy",refusal="connection_failed",.*\} 1\n/)
-  t.match(metrics, /egress_refused_total\{kind="tunnel",way="http_proxy",refusal="blocked",.*\} 2\n/)
-  t.match(metrics, /egress_refused_total\{kind="tunnel",way="unknown",refusal="bad_request",.*\} 3\n/)
-  service.child.kill('SIGTERM')
-  const printed = (await service.printed).join('')
-  t.match(printed, /"host":"only-squid-knows\.test","way":"http_proxy","proxy":"127\.0\.0\.1"/)
-  t.match(printed, /the caller's proxy: the answer to CONNECT is 407/)
-  for (const secret of ['us3r', 's3%3Acr', 's3:cr', 's3cret', btoa('us3r:s3:cr@t'), btoa('us3r:s3cret-too')]) {
-    t.notOk(printed.includes(secret), `${secret} is not printed`)
-  }
-})
+t.test(
+  'egress real proxies: the service writes of a proxy its host and counts its kind, at every log level',
+  { skip },
+  async (t) => {
+    await using page = await startPage()
+    await using squid = await startSquid(login, [secretName])
+    await using socks = await startMicrosocks(login)
+    using service = startEgressProcess({
+      SHUTTERFLEET_LOG_LEVEL: 'debug',
+      SHUTTERFLEET_ALLOW_TARGETS: `127.0.0.1 localhost:${page.port}`,
+    })
+    const addresses = await service.announced
+    const filter = { port: Number(new URL(addresses['egress'] ?? '').port) }
+    for (const credentials of [right, 'us3r:s3cret-too@', 'us3r:s3cret%zz@']) {
+      await askBoth(filter, `${secretName}:${page.port}`, `http://${credentials}127.0.0.1:${squid.port}`)
+      await askBoth(filter, `localhost:${page.port}`, `socks5://${credentials}127.0.0.1:${socks.port}`)
+      await askBoth(filter, 'page.test:80', `http://${credentials}10.0.0.1:3128`)
+    }
+    const metrics = await (await fetch(`${addresses.probeUrl}/metrics`)).text()
+    t.match(metrics, /egress_opened_total\{kind="tunnel",way="http_proxy",service="egress"\} 1\n/)
+    t.match(metrics, /egress_opened_total\{kind="request",way="socks5_proxy",service="egress"\} 1\n/)
+    t.match(metrics, /egress_refused_total\{kind="tunnel",way="socks5_proxy",refusal="connection_failed",.*\} 1\n/)
+    t.match(metrics, /egress_refused_total\{kind="tunnel",way="http_proxy",refusal="blocked",.*\} 2\n/)
+    t.match(metrics, /egress_refused_total\{kind="tunnel",way="unknown",refusal="bad_request",.*\} 3\n/)
+    service.child.kill('SIGTERM')
+    const printed = (await service.printed).join('')
+    t.match(printed, /"host":"only-squid-knows\.test","way":"http_proxy","proxy":"127\.0\.0\.1"/)
+    t.match(printed, /the caller's proxy: the answer to CONNECT is 407/)
+    for (const secret of ['us3r', 's3%3Acr', 's3:cr', 's3cret', btoa('us3r:s3:cr@t'), btoa('us3r:s3cret-too')]) {
+      t.notOk(printed.includes(secret), `${secret} is not printed`)
+    }
+  },
+)

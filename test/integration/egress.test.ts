@@ -19,7 +19,7 @@ const startPage = async (
     }),
   )
 
-t.test('reaches allowed targets by name and by address, plain and by CONNECT', async (t) => {
+t.test('egress: reaches allowed targets by name and by address, plain and by CONNECT', async (t) => {
   await using page = await startPage(() => ({ 'x-page': 'yes' }))
   const resolver = resolverOf({ 'intra.test': { A: ['127.0.0.1'] } })
   await using filter = await startFilter({ rules: rulesOf(`intra.test 127.0.0.1:${page.port}`), resolver })
@@ -33,7 +33,7 @@ t.test('reaches allowed targets by name and by address, plain and by CONNECT', a
   }
 })
 
-t.test('a name that is not allowed may still have an allowed address, on the allowed port', async (t) => {
+t.test('egress: a name that is not allowed may still have an allowed address, on the allowed port', async (t) => {
   await using page = await startPage(() => ({}))
   const resolver = resolverOf({ 'a.test': { A: ['127.0.0.1'] } })
   await using filter = await startFilter({ rules: rulesOf(`127.0.0.1:${page.port}`), resolver })
@@ -41,7 +41,7 @@ t.test('a name that is not allowed may still have an allowed address, on the all
   t.equal((await askProxy({ port: filter.port, line: 'GET http://a.test:81/' })).refusal, 'blocked')
 })
 
-t.test('denied addresses are refused even where they are allowed', async (t) => {
+t.test('egress: denied addresses are refused even where they are allowed', async (t) => {
   await using canary = await startCanary()
   const deny = [parseCidr('127.0.0.0/8')].filter((block) => block !== undefined)
   await using filter = await startFilter({ rules: { ...rulesOf('127.0.0.1'), deny } })
@@ -49,7 +49,7 @@ t.test('denied addresses are refused even where they are allowed', async (t) => 
   t.equal(canary.connections(), 0)
 })
 
-t.test('does not connect to itself', async (t) => {
+t.test('egress: does not connect to itself', async (t) => {
   await using filter = await startFilter({
     rules: rulesOf('127.0.0.0/8 localhost'),
     resolver: resolverOf({ localhost: { A: ['127.0.0.1'] } }),
@@ -59,7 +59,7 @@ t.test('does not connect to itself', async (t) => {
   }
 })
 
-t.test('tells apart why there is no connection', async (t) => {
+t.test('egress: tells apart why there is no connection', async (t) => {
   await using silent = await listening(createTcpServer((socket) => socket.destroy()))
   const closed = await listening(createTcpServer())
   await closed[Symbol.asyncDispose]()
@@ -85,7 +85,7 @@ t.test('tells apart why there is no connection', async (t) => {
   }
 })
 
-t.test('a target that switches protocols unasked is given up at once', async (t) => {
+t.test('egress: a target that switches protocols unasked is given up at once', async (t) => {
   const switching = 'HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: x\r\n\r\n'
   await using target = await listening(createTcpServer((socket) => void socket.on('error', () => {}).write(switching)))
   await using filter = await startFilter({ rules: rulesOf('127.0.0.1') })
@@ -93,7 +93,7 @@ t.test('a target that switches protocols unasked is given up at once', async (t)
   t.same({ status, refusal }, { status: 502, refusal: 'connection_failed' })
 })
 
-t.test('passes neither hop-by-hop nor own headers on, in either direction, and sets Host itself', async (t) => {
+t.test('egress: passes neither hop-by-hop nor own headers on, in either direction, and sets Host itself', async (t) => {
   const heard: string[][] = []
   await using page = await startPage((request) => {
     heard.push(request.rawHeaders)
@@ -133,7 +133,7 @@ t.test('passes neither hop-by-hop nor own headers on, in either direction, and s
   t.equal(answer.headers['set-cookie'], 'a=1, b=2')
 })
 
-t.test('carries bodies up and down, with a length and without', async (t) => {
+t.test('egress: carries bodies up and down, with a length and without', async (t) => {
   await using echo = await listening(
     createServer(async (request, response) => void response.end(`${request.method} ${await text(request)}`)),
   )
@@ -153,7 +153,7 @@ t.test('carries bodies up and down, with a length and without', async (t) => {
   )
 })
 
-t.test('tells of a target no more than its host', async (t) => {
+t.test('egress: tells of a target no more than its host', async (t) => {
   await using page = await startPage(() => ({}))
   await using filter = await startFilter({ rules: rulesOf('127.0.0.1') })
   const line = `GET http://user:s3cret@127.0.0.1:${page.port}/p4th?qu3ry`
@@ -168,7 +168,7 @@ t.test('tells of a target no more than its host', async (t) => {
   ])
 })
 
-t.test('passes each end of a tunnel on to the other', async (t) => {
+t.test('egress: passes each end of a tunnel on to the other', async (t) => {
   const server = createTcpServer({ allowHalfOpen: true }, async (socket) => {
     socket.end(`heard ${await text(socket)}`)
   })

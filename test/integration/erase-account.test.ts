@@ -50,7 +50,7 @@ const readWhole = async (database: Database, erase: (on: Database) => Promise<vo
 
 const newAccount = (database: Database) => createAccount(database, { name: 'A', email: 'a@example.com', plan: 'free' })
 
-t.test('an account is erased by indexes, whatever others have', async (t) => {
+t.test('erase account: an account is erased by indexes, whatever others have', async (t) => {
   const database = await server.createDatabase()
   await replacePlans(database, defaultPlans)
   await fill(database)

@@ -59,7 +59,7 @@ const run = async (language: Language, name: string, ...args: readonly string[])
   return (await execute(program, [file, ...args], { cwd: folder, env, timeout: runMs })).stdout
 }
 
-t.test('each example is there in every language, and named by the page about them', async (t) => {
+t.test('examples: each example is there in every language, and named by the page about them', async (t) => {
   const text = await readFile(join(examples, 'README.md'), 'utf8')
   const files = await Promise.all(languages.map((language) => readdir(join(examples, language))))
   t.equal(new Set(files.map(({ length }) => length)).size, 1)
@@ -70,7 +70,7 @@ t.test('each example is there in every language, and named by the page about the
   )
 })
 
-t.test('every curl of the documents ends with an error where the service answers one', async (t) => {
+t.test('examples: every curl of the documents ends with an error where the service answers one', async (t) => {
   for (const document of ['README.md', 'docs/examples/README.md']) {
     const lines = (await readFile(join(root, document), 'utf8')).split('\n').filter((line) => line.startsWith('curl '))
     t.ok(lines.length > 0)
@@ -82,7 +82,7 @@ t.test('every curl of the documents ends with an error where the service answers
   }
 })
 
-t.test('those in TypeScript are right in their types', async () => {
+t.test('examples: those in TypeScript are right in their types', async () => {
   const options = ['--noEmit', '--strict', '--module', 'nodenext', '--target', 'es2024', '--skipLibCheck']
   const types = ['--types', 'node', '--typeRoots', join(root, 'node_modules/@types')]
   const names = (await readdir(join(folder, 'typescript'))).map((name) => join(folder, 'typescript', name))

@@ -78,7 +78,7 @@ t.test('kill -9 of NATS and loss of its disk: it completes, with one object and 
   t.strictSame(await chargeOf(id), { charge: 'settled', reserved: 0, settled: before + 1 })
 })
 
-t.test('captures that wait while NATS loses its disk are delivered all the same', async (t) => {
+t.test('faults: captures that wait while NATS loses its disk are delivered all the same', async (t) => {
   await using gate = await startGate()
   const ids = await Promise.all(Array.from({ length: 6 }, () => system.create({ url: `http://${gate.host}/` })))
   await eventually(() => gate.held() >= 1)
@@ -93,7 +93,7 @@ t.test('captures that wait while NATS loses its disk are delivered all the same'
   }
 })
 
-t.test('each service that is killed comes back, and the next capture works', async (t) => {
+t.test('faults: each service that is killed comes back, and the next capture works', async (t) => {
   for (const name of ['ledger', 'egress', 'controller', 'gateway', 'postgres']) {
     const { pid } = await serviceOf(name)
     process.kill(pid, 'SIGKILL')

@@ -50,7 +50,7 @@ const awayFromMinuteEnd = () =>
   eventually(() => Date.now() % 60_000 < 45_000, { withinMs: 20_000, what: 'a minute that has begun' })
 
 // Contract: Batch request
-t.test('a batch is one request and as many captures as it has URLs, or nothing at all', async (t) => {
+t.test('gateway batches: a batch is one request and as many captures as it has URLs, or nothing at all', async (t) => {
   await awayFromMinuteEnd()
   const { get, post, rows } = await newAccount('few')
   const wrong = await post({ urls: [...urlsOf(3), 'http://10.0.0.1/'], width: 400 })
@@ -82,7 +82,7 @@ t.test('a batch is one request and as many captures as it has URLs, or nothing a
 })
 
 // Contract: Batch source
-t.test('a batch has urls and no other source', async (t) => {
+t.test('gateway batches: a batch has urls and no other source', async (t) => {
   const { post, rows } = await newAccount('unlimited')
   const urls = urlsOf(2)
   for (const [name, value] of Object.entries({ url: urls[0], html: '<p>a</p>', markdown: '# a' })) {
@@ -95,7 +95,7 @@ t.test('a batch has urls and no other source', async (t) => {
 })
 
 // Contract: Batch response
-t.test('a batch is answered in input order, and its address gives the same', async (t) => {
+t.test('gateway batches: a batch is answered in input order, and its address gives the same', async (t) => {
   const { get, post } = await newAccount('unlimited')
   const urls = [...urlsOf(3), urlsOf(3)[0]]
   const { status, data } = await post({ urls, width: 400 })
@@ -120,18 +120,21 @@ t.test('a batch is answered in input order, and its address gives the same', asy
 })
 
 // Contract: Batch status
-t.test('a batch is pending until a capture of it begins, and completed once all have ended', async (t) => {
-  const { get, post } = await newAccount('unlimited')
-  const { data } = await post({ urls: urlsOf(3) })
-  const [first = '', second = '', third = ''] = data.screenshots.map(({ id }) => id)
-  const after = async (id: string, to: 'processing' | 'completed' | 'failed') => {
-    await advanceCapture(database, id, to)
-    const found = (await get(`/batch/${data.id}`)).data
-    const counts = ['pending', 'processing', 'completed', 'failed'].map((name) => found[name])
-    return [found['status'], ...counts, found.screenshots.map(({ status }) => status).join(' ')]
-  }
-  t.same(await after(first, 'processing'), ['processing', 2, 1, 0, 0, 'processing pending pending'])
-  t.same(await after(first, 'completed'), ['processing', 2, 0, 1, 0, 'completed pending pending'])
-  t.same(await after(third, 'failed'), ['processing', 1, 0, 1, 1, 'completed pending failed'])
-  t.same(await after(second, 'failed'), ['completed', 0, 0, 1, 2, 'completed failed failed'])
-})
+t.test(
+  'gateway batches: a batch is pending until a capture of it begins, and completed once all have ended',
+  async (t) => {
+    const { get, post } = await newAccount('unlimited')
+    const { data } = await post({ urls: urlsOf(3) })
+    const [first = '', second = '', third = ''] = data.screenshots.map(({ id }) => id)
+    const after = async (id: string, to: 'processing' | 'completed' | 'failed') => {
+      await advanceCapture(database, id, to)
+      const found = (await get(`/batch/${data.id}`)).data
+      const counts = ['pending', 'processing', 'completed', 'failed'].map((name) => found[name])
+      return [found['status'], ...counts, found.screenshots.map(({ status }) => status).join(' ')]
+    }
+    t.same(await after(first, 'processing'), ['processing', 2, 1, 0, 0, 'processing pending pending'])
+    t.same(await after(first, 'completed'), ['processing', 2, 0, 1, 0, 'completed pending pending'])
+    t.same(await after(third, 'failed'), ['processing', 1, 0, 1, 1, 'completed pending failed'])
+    t.same(await after(second, 'failed'), ['completed', 0, 0, 1, 2, 'completed failed failed'])
+  },
+)

@@ -58,7 +58,7 @@ t.test('gateway: does not start with another pepper than the keys of its databas
   await t.rejects(startGateway(t, other, postgres), { message: 'the gateway ended with 78' })
 })
 
-t.test('an event that is lost is made up for by looking', async (t) => {
+t.test('gateway faults: an event that is lost is made up for by looking', async (t) => {
   const gateway = await startGateway(t, {}, postgres)
   const { capture } = await newCaller(gateway)
   await using _fleet = startStandInFleet(gateway, () => ({ image }), { silent: true })
@@ -66,7 +66,7 @@ t.test('an event that is lost is made up for by looking', async (t) => {
   t.same([answer.status, Buffer.from(await answer.arrayBuffer())], [200, image])
 })
 
-t.test('many at once are all stored, published once each, and leave no outbox row', async (t) => {
+t.test('gateway faults: many at once are all stored, published once each, and leave no outbox row', async (t) => {
   const gateway = await startGateway(t, { WINDOW_CAPTURES: '1000' }, postgres)
   const { create } = await newCaller(gateway)
   await using fleet = startStandInFleet(gateway, () => ({ image }))
@@ -78,7 +78,7 @@ t.test('many at once are all stored, published once each, and leave no outbox ro
   t.equal(fleet.seen.length, 200)
 })
 
-t.test('beyond the window captures wait in the outbox, and the relay is nudged', async (t) => {
+t.test('gateway faults: beyond the window captures wait in the outbox, and the relay is nudged', async (t) => {
   const gateway = await startGateway(t, { WINDOW_CAPTURES: '2' }, postgres)
   const { create } = await newCaller(gateway)
   let nudges = 0
@@ -90,23 +90,26 @@ t.test('beyond the window captures wait in the outbox, and the relay is nudged',
   await eventually(async () => (await outbox(gateway)) === 3)
 })
 
-t.test('without NATS captures are accepted and stay in the outbox; it comes back by itself', async (t) => {
-  const gateway = await startGateway(t, {}, postgres)
-  const { create } = await newCaller(gateway)
-  await using fleet = startStandInFleet(gateway, () => ({ image }))
-  process.kill(gateway.nats.pid, 'SIGSTOP')
-  const answer = await create()
-  t.equal(answer.status, 202)
-  t.equal(await outbox(gateway), 1)
-  await gateway.nats.restart()
-  await eventually(async () => {
-    const { id } = ((await (await create()).json()) as { data: { id: string } }).data
-    await eventually(() => fleet.seen.some((seen) => seen.id === id), { withinMs: 2000 })
-    return true
-  })
-})
+t.test(
+  'gateway faults: without NATS captures are accepted and stay in the outbox; it comes back by itself',
+  async (t) => {
+    const gateway = await startGateway(t, {}, postgres)
+    const { create } = await newCaller(gateway)
+    await using fleet = startStandInFleet(gateway, () => ({ image }))
+    process.kill(gateway.nats.pid, 'SIGSTOP')
+    const answer = await create()
+    t.equal(answer.status, 202)
+    t.equal(await outbox(gateway), 1)
+    await gateway.nats.restart()
+    await eventually(async () => {
+      const { id } = ((await (await create()).json()) as { data: { id: string } }).data
+      await eventually(() => fleet.seen.some((seen) => seen.id === id), { withinMs: 2000 })
+      return true
+    })
+  },
+)
 
-t.test('a gateway that is stopped answers who still waits, and ends', async (t) => {
+t.test('gateway faults: a gateway that is stopped answers who still waits, and ends', async (t) => {
   const gateway = await startGateway(t, { GATEWAY_DRAIN_MS: '200' }, postgres)
   const { capture, create } = await newCaller(gateway)
   await using fleet = startStandInFleet(gateway, () => 'nothing')
@@ -124,7 +127,7 @@ t.test('a gateway that is stopped answers who still waits, and ends', async (t) 
 
 // Contract: A synchronous capture that waits
 t.test(
-  'a capture that goes on without its client is found, ends once, is charged once, and its key leads back to it',
+  'gateway faults: a capture that goes on without its client is found, ends once, is charged once, and its key leads back to it',
   async (t) => {
     const gateway = await startGateway(t, { GATEWAY_DRAIN_MS: '200', PUBLIC_URL: 'https://shots.example' }, postgres)
     const replica = await gateway.startReplica()
@@ -153,7 +156,7 @@ t.test(
   },
 )
 
-t.test('a gateway that is stopped lets a running capture end', async (t) => {
+t.test('gateway faults: a gateway that is stopped lets a running capture end', async (t) => {
   const gateway = await startGateway(t, {}, postgres)
   const { capture } = await newCaller(gateway)
   const { promise, resolve } = Promise.withResolvers<void>()
@@ -168,7 +171,7 @@ t.test('a gateway that is stopped lets a running capture end', async (t) => {
 })
 
 // Contract: Overload
-t.test('an image whose store is away is a 503, and its record is there', async (t) => {
+t.test('gateway faults: an image whose store is away is a 503, and its record is there', async (t) => {
   const storage = { STORAGE_DRIVER: 's3', S3_URL: 'http://KEY:SECRET@127.0.0.1:1/images' }
   const gateway = await startGateway(t, storage, postgres)
   const { create, status } = await newCaller(gateway)
@@ -183,43 +186,46 @@ t.test('an image whose store is away is a 503, and its record is there', async (
 })
 
 // Contract: Overload
-t.test('what a frozen PostgreSQL left unanswered is neither captured nor charged once it goes on', async (t) => {
-  const gateway = await startGateway(t, {}, postgres)
-  const { create, status } = await newCaller(gateway)
-  const ten = () => Promise.all(Array.from({ length: 10 }, () => create()))
-  t.ok((await ten()).every((answer) => answer.status === 202))
-  const stored = () =>
-    gateway.database
-      .query(`select (select count(*) from capture) as captures, (select sum(reserved) from usage) as charged,
+t.test(
+  'gateway faults: what a frozen PostgreSQL left unanswered is neither captured nor charged once it goes on',
+  async (t) => {
+    const gateway = await startGateway(t, {}, postgres)
+    const { create, status } = await newCaller(gateway)
+    const ten = () => Promise.all(Array.from({ length: 10 }, () => create()))
+    t.ok((await ten()).every((answer) => answer.status === 202))
+    const stored = () =>
+      gateway.database
+        .query(`select (select count(*) from capture) as captures, (select sum(reserved) from usage) as charged,
       (select sum(pending) from account_meter) as pending`)
-  const before = await stored()
-  t.match(before, [{ captures: '10', charged: '10', pending: '10' }])
-  const sessions = `select pid from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()`
-  const abandoned = (await gateway.database.query<{ pid: number }>(sessions)).map(({ pid }) => pid)
-  t.ok(abandoned.length > 0, 'the gateway has connections, so that its statements reach the server')
+    const before = await stored()
+    t.match(before, [{ captures: '10', charged: '10', pending: '10' }])
+    const sessions = `select pid from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()`
+    const abandoned = (await gateway.database.query<{ pid: number }>(sessions)).map(({ pid }) => pid)
+    t.ok(abandoned.length > 0, 'the gateway has connections, so that its statements reach the server')
 
-  const server = processTree(gateway.postgres.pid).map(({ pid }) => pid)
-  for (const pid of server) process.kill(pid, 'SIGSTOP')
-  const answers = await ten().finally(() => {
-    for (const pid of server) process.kill(pid, 'SIGCONT')
-  })
-  const ids = []
-  for (const answer of answers) {
-    const { error } = (await answer.json()) as { error: { code: string; screenshot_id: string } }
-    t.match([answer.status, error.code], [503, 'SERVICE_UNAVAILABLE'])
-    ids.push(error.screenshot_id)
-  }
-  await eventually(async () => {
-    const left = await gateway.database.query<{ pid: number }>(sessions)
-    return left.every(({ pid }) => !abandoned.includes(pid))
-  })
-  t.same(await stored(), before)
-  for (const id of ids) t.equal((await status(id)).status, 404)
-  t.equal((await create()).status, 202, 'and it goes on')
-})
+    const server = processTree(gateway.postgres.pid).map(({ pid }) => pid)
+    for (const pid of server) process.kill(pid, 'SIGSTOP')
+    const answers = await ten().finally(() => {
+      for (const pid of server) process.kill(pid, 'SIGCONT')
+    })
+    const ids = []
+    for (const answer of answers) {
+      const { error } = (await answer.json()) as { error: { code: string; screenshot_id: string } }
+      t.match([answer.status, error.code], [503, 'SERVICE_UNAVAILABLE'])
+      ids.push(error.screenshot_id)
+    }
+    await eventually(async () => {
+      const left = await gateway.database.query<{ pid: number }>(sessions)
+      return left.every(({ pid }) => !abandoned.includes(pid))
+    })
+    t.same(await stored(), before)
+    for (const id of ids) t.equal((await status(id)).status, 404)
+    t.equal((await create()).status, 202, 'and it goes on')
+  },
+)
 
 // Contract: Overload
-t.test('without PostgreSQL every operation is a 503 with Retry-After', async (t) => {
+t.test('gateway faults: without PostgreSQL every operation is a 503 with Retry-After', async (t) => {
   const gateway = await startGateway(t, {}, postgres)
   const { capture, create, status } = await newCaller(gateway)
   t.equal((await create()).status, 202)

@@ -90,7 +90,7 @@ const gatedUses: Partial<Record<Feature, object>> = {
 }
 
 // Contract: Plans
-t.test('each plan has the features of the table, and refuses the others by name', async (t) => {
+t.test('gateway plans: each plan has the features of the table, and refuses the others by name', async (t) => {
   const order = ['free', 'starter', 'pro', 'growth', 'business', 'unlimited']
   const lowest = (feature: Feature) => order.findIndex((plan) => plansWith[plan]?.includes(feature))
   for (const [place, plan] of order.entries()) {
@@ -115,72 +115,78 @@ t.test('each plan has the features of the table, and refuses the others by name'
 })
 
 // Contract: Parameters outside the feature matrix
-t.test('every parameter that the table of features does not name is open to the smallest plan', async (t) => {
-  const { ask } = await newAccount('free-unhurried')
-  const selector = '#a'
-  const open = {
-    ...{
-      url: `${url}held`,
-      width: 400,
-      height: 300,
-      format: 'tiff',
-      quality: 5,
-      resize_width: 100,
-      resize_height: 100,
-    },
-    ...{ omit_background: true, pdf_landscape: true, pdf_page_format: 'A3', delay: 1, timeout: 5, full_page: true },
-    ...{ pdf_margin_top: '1in', pdf_margin_right: '1in', pdf_margin_bottom: '1in', pdf_margin_left: '1in' },
-    ...{
-      wait_until: 'network_idle',
-      wait_for_selector: selector,
-      selector,
-      click_selector: selector,
-      scroll_to: selector,
-    },
-    ...{ hide_selectors: [selector], block_cookies: true, reduced_motion: true, user_agent: 'me' },
-    ...{ cache_ttl: 5, response_type: 'json' },
-  }
-  const formats = ['jpeg', 'webp', 'avif'].map((format): [string, string] => ['format', format])
-  for (const [name, value] of [...Object.entries(open), ...formats]) {
-    const { status, error } = await ask('/screenshots', { url: `${url}held`, [name]: value })
-    t.equal(status, 202, `${name} ${JSON.stringify(error)}`)
-  }
-  const gated = Object.values(gatedUses).flatMap((use) => Object.keys(use))
-  t.same(
-    new Set([...Object.keys(open), ...gated]),
-    new Set(Object.keys(captureParameters.properties)),
-    'every parameter is open or gated',
-  )
-})
+t.test(
+  'gateway plans: every parameter that the table of features does not name is open to the smallest plan',
+  async (t) => {
+    const { ask } = await newAccount('free-unhurried')
+    const selector = '#a'
+    const open = {
+      ...{
+        url: `${url}held`,
+        width: 400,
+        height: 300,
+        format: 'tiff',
+        quality: 5,
+        resize_width: 100,
+        resize_height: 100,
+      },
+      ...{ omit_background: true, pdf_landscape: true, pdf_page_format: 'A3', delay: 1, timeout: 5, full_page: true },
+      ...{ pdf_margin_top: '1in', pdf_margin_right: '1in', pdf_margin_bottom: '1in', pdf_margin_left: '1in' },
+      ...{
+        wait_until: 'network_idle',
+        wait_for_selector: selector,
+        selector,
+        click_selector: selector,
+        scroll_to: selector,
+      },
+      ...{ hide_selectors: [selector], block_cookies: true, reduced_motion: true, user_agent: 'me' },
+      ...{ cache_ttl: 5, response_type: 'json' },
+    }
+    const formats = ['jpeg', 'webp', 'avif'].map((format): [string, string] => ['format', format])
+    for (const [name, value] of [...Object.entries(open), ...formats]) {
+      const { status, error } = await ask('/screenshots', { url: `${url}held`, [name]: value })
+      t.equal(status, 202, `${name} ${JSON.stringify(error)}`)
+    }
+    const gated = Object.values(gatedUses).flatMap((use) => Object.keys(use))
+    t.same(
+      new Set([...Object.keys(open), ...gated]),
+      new Set(Object.keys(captureParameters.properties)),
+      'every parameter is open or gated',
+    )
+  },
+)
 
 // Contract: Plan changes
-t.test('another plan counts at once for limits, features and new captures, and for no earlier one', async (t) => {
-  const { id, newKey, callWith, ask, held, create, retained } = await newAccount('starter')
-  const second = await newKey()
-  const early = await held()
-  await setPlan(database, id, 'pro')
-  const richer = await ask('/account')
-  t.equal(richer.headers.get('x-ratelimit-limit'), '40')
-  t.equal(richer.headers.get('x-usage-limit'), '15000')
-  t.not((await ask('/screenshots', { url, css: 'a{}' })).status, 403)
-  t.equal(await retained(await create()), 7 * 24)
-  await database.query(`update capture set created_at = created_at - interval '1 hour' where id = $1`, [early])
-  await advanceCapture(database, early, 'completed')
-  t.equal(await retained(early), 48, 'as it was accepted, counted from the completion')
+t.test(
+  'gateway plans: another plan counts at once for limits, features and new captures, and for no earlier one',
+  async (t) => {
+    const { id, newKey, callWith, ask, held, create, retained } = await newAccount('starter')
+    const second = await newKey()
+    const early = await held()
+    await setPlan(database, id, 'pro')
+    const richer = await ask('/account')
+    t.equal(richer.headers.get('x-ratelimit-limit'), '40')
+    t.equal(richer.headers.get('x-usage-limit'), '15000')
+    t.not((await ask('/screenshots', { url, css: 'a{}' })).status, 403)
+    t.equal(await retained(await create()), 7 * 24)
+    await database.query(`update capture set created_at = created_at - interval '1 hour' where id = $1`, [early])
+    await advanceCapture(database, early, 'completed')
+    t.equal(await retained(early), 48, 'as it was accepted, counted from the completion')
 
-  await setPlan(database, id, 'free')
-  const poorer = await ask('/screenshots', { url, css: 'a{}' })
-  t.match(poorer, { status: 403, error: { code: 'FEATURE_NOT_AVAILABLE' } })
-  t.equal(poorer.headers.get('x-ratelimit-limit'), '5')
-  t.equal((await callWith(second.key, baseUrl)('/account')).status === 401, false, 'a surplus key goes on')
-  t.equal((await ask('/account')).status === 401, false)
-  await t.rejects(newKey(), { code: 'VALIDATION_ERROR', publicMessage: /allows 1 API key/ })
-  await revokeKey(database, second.id)
-  await t.rejects(newKey(), { code: 'VALIDATION_ERROR' })
-})
+    await setPlan(database, id, 'free')
+    const poorer = await ask('/screenshots', { url, css: 'a{}' })
+    t.match(poorer, { status: 403, error: { code: 'FEATURE_NOT_AVAILABLE' } })
+    t.equal(poorer.headers.get('x-ratelimit-limit'), '5')
+    t.equal((await callWith(second.key, baseUrl)('/account')).status === 401, false, 'a surplus key goes on')
+    t.equal((await ask('/account')).status === 401, false)
+    await t.rejects(newKey(), { code: 'VALIDATION_ERROR', publicMessage: /allows 1 API key/ })
+    await revokeKey(database, second.id)
+    await t.rejects(newKey(), { code: 'VALIDATION_ERROR' })
+  },
+)
 
 // Contract: Plan changes
-t.test('a reservation is settled or released in the period in which it was made', async (t) => {
+t.test('gateway plans: a reservation is settled or released in the period in which it was made', async (t) => {
   const { id, held, charges } = await newAccount('unlimited')
   const captures = [await held(), await held(), await held(), await held()]
   t.same(await charges(), [{ reserved: 4, settled: 0 }])
@@ -204,7 +210,7 @@ t.test('a reservation is settled or released in the period in which it was made'
 })
 
 // Contract: Period
-t.test('what was used in another month does not count', async (t) => {
+t.test('gateway plans: what was used in another month does not count', async (t) => {
   const { id, held, ask } = await newAccount('free')
   await held()
   const used = async () => {
@@ -224,7 +230,7 @@ t.test('what was used in another month does not count', async (t) => {
 })
 
 // Contract: Images of captures with a webhook
-t.test('an image is kept as long with a webhook as without', async (t) => {
+t.test('gateway plans: an image is kept as long with a webhook as without', async (t) => {
   const { call, create, retained } = await newAccount('starter')
   const told = await create({ webhook_url: 'https://hooks.example.com/' })
   t.same([await retained(told), await retained(await create())], [48, 48])
@@ -233,7 +239,7 @@ t.test('an image is kept as long with a webhook as without', async (t) => {
 })
 
 // Contract: After retention
-t.test('after the retention the image is gone, and the record stays as it was', async (t) => {
+t.test('gateway plans: after the retention the image is gone, and the record stays as it was', async (t) => {
   const { call, create, record, retained, ask } = await newAccount('unlimited')
   const id = await create()
   t.equal(await retained(id), 30 * 24)
@@ -249,27 +255,30 @@ t.test('after the retention the image is gone, and the record stays as it was', 
 })
 
 // Contract: Minute limit
-t.test('all keys of an account share its minute; what is refused counts too, but for another domain', async (t) => {
-  await eventually(() => Date.now() % 60_000 < 45_000, { withinMs: 20_000, what: 'a minute that has begun' })
-  const { newKey, callWith, call } = await newAccount('starter')
-  const other = callWith((await newKey(['example.com'])).key, baseUrl)
-  const origin = { origin: 'https://example.com' }
-  const left = async (answer: Promise<Response>) => {
-    const { status, headers } = await answer
-    return [status, Number(headers.get('x-ratelimit-remaining'))]
-  }
-  t.same(await left(call('/account')), [200, 14])
-  t.same(await left(other('/account', undefined, origin)), [200, 13])
-  t.same(await left(call(`/screenshots/${randomUUID()}`)), [404, 12])
-  t.same(await left(call('/account?a=1')), [422, 11])
-  t.same(await left(other('/screenshots', { url, css: 'a{}' }, origin)), [403, 10])
-  t.same(await left(other('/account', undefined, { origin: 'https://example.org' })), [403, 10], 'another domain')
-  t.same(await left(other('/screenshots', { url }, origin)), [202, 9])
-  t.same(await left(call('/screenshots', { url: 1 })), [422, 8])
-})
+t.test(
+  'gateway plans: all keys of an account share its minute; what is refused counts too, but for another domain',
+  async (t) => {
+    await eventually(() => Date.now() % 60_000 < 45_000, { withinMs: 20_000, what: 'a minute that has begun' })
+    const { newKey, callWith, call } = await newAccount('starter')
+    const other = callWith((await newKey(['example.com'])).key, baseUrl)
+    const origin = { origin: 'https://example.com' }
+    const left = async (answer: Promise<Response>) => {
+      const { status, headers } = await answer
+      return [status, Number(headers.get('x-ratelimit-remaining'))]
+    }
+    t.same(await left(call('/account')), [200, 14])
+    t.same(await left(other('/account', undefined, origin)), [200, 13])
+    t.same(await left(call(`/screenshots/${randomUUID()}`)), [404, 12])
+    t.same(await left(call('/account?a=1')), [422, 11])
+    t.same(await left(other('/screenshots', { url, css: 'a{}' }, origin)), [403, 10])
+    t.same(await left(other('/account', undefined, { origin: 'https://example.org' })), [403, 10], 'another domain')
+    t.same(await left(other('/screenshots', { url }, origin)), [202, 9])
+    t.same(await left(call('/screenshots', { url: 1 })), [422, 8])
+  },
+)
 
 // Contract: Minute limit
-t.test('gateways count in the minute of the database, whatever their own clocks say', async (t) => {
+t.test('gateway plans: gateways count in the minute of the database, whatever their own clocks say', async (t) => {
   await eventually(() => Date.now() % 60_000 < 40_000, { withinMs: 25_000, what: 'a minute that has begun' })
   const { key, callWith } = await newAccount('starter')
   const [early, late] = await Promise.all([gateway.startReplica(-90_000), gateway.startReplica(3_600_000)])
@@ -285,7 +294,7 @@ t.test('gateways count in the minute of the database, whatever their own clocks 
 
 // Contract: Keys at rest
 // Contract: Expired keys
-t.test('a key that is revoked or has expired is refused at once by every replica', async (t) => {
+t.test('gateway plans: a key that is revoked or has expired is refused at once by every replica', async (t) => {
   const { id, key, keyId, callWith, newKey } = await newAccount('unlimited')
   const replica = await gateway.startReplica()
   const second = await newKey()

@@ -45,7 +45,7 @@ const walk = async (first: Listed, follow: Follow, by: 'prev' | 'next'): Promise
 }
 
 // Contract: List parameters
-t.test('every status can be listed alone, newest first, with its exact total', async (t) => {
+t.test('gateway reads: every status can be listed alone, newest first, with its exact total', async (t) => {
   const { id: accountId, list } = await newAccount()
   const stored: Record<string, string[]> = {}
   for (const [status, count] of Object.entries({ pending: 2, processing: 3, completed: 30, failed: 4 })) {
@@ -72,34 +72,37 @@ t.test('every status can be listed alone, newest first, with its exact total', a
 })
 
 // Contract: List parameters
-t.test('both ends of a range are in it, to the microsecond, and a date is the whole day in UTC', async (t) => {
-  const { id: accountId, list } = await newAccount()
-  const moments = [
-    '2026-01-31T23:59:59.999999Z',
-    '2026-02-01T00:00:00.000000Z',
-    '2026-02-01T12:00:00.000001Z',
-    '2026-02-01T23:59:59.999999Z',
-    '2026-02-02T00:00:00.000000Z',
-  ]
-  for (const createdAt of moments) await storeCaptures(database, { accountId, count: 1, createdAt })
-  const between = async (query: string) => {
-    const page = await list(query)
-    const seen = page.data.map((record) => moments.indexOf(record.created_at)).toReversed()
-    t.equal(page.meta['total'], seen.length, query)
-    return seen
-  }
-  t.same(await between('?from=2026-02-01&to=2026-02-01'), [1, 2, 3])
-  t.same(await between('?to=2026-01-31'), [0])
-  t.same(await between('?from=2026-02-02'), [4])
-  t.same(await between(`?from=${moments[2]}&to=${moments[2]}`), [2])
-  t.same(await between('?from=2026-02-01T12:00:00.000002Z&to=2026-02-02T00:00:00Z'), [3, 4])
-  t.same(await between('?from=2026-02-01T01:00:00%2B01:00&to=2026-02-01T12:00:00Z'), [1])
-  t.same(await between('?from=2026-02-01&status=failed'), [])
-})
+t.test(
+  'gateway reads: both ends of a range are in it, to the microsecond, and a date is the whole day in UTC',
+  async (t) => {
+    const { id: accountId, list } = await newAccount()
+    const moments = [
+      '2026-01-31T23:59:59.999999Z',
+      '2026-02-01T00:00:00.000000Z',
+      '2026-02-01T12:00:00.000001Z',
+      '2026-02-01T23:59:59.999999Z',
+      '2026-02-02T00:00:00.000000Z',
+    ]
+    for (const createdAt of moments) await storeCaptures(database, { accountId, count: 1, createdAt })
+    const between = async (query: string) => {
+      const page = await list(query)
+      const seen = page.data.map((record) => moments.indexOf(record.created_at)).toReversed()
+      t.equal(page.meta['total'], seen.length, query)
+      return seen
+    }
+    t.same(await between('?from=2026-02-01&to=2026-02-01'), [1, 2, 3])
+    t.same(await between('?to=2026-01-31'), [0])
+    t.same(await between('?from=2026-02-02'), [4])
+    t.same(await between(`?from=${moments[2]}&to=${moments[2]}`), [2])
+    t.same(await between('?from=2026-02-01T12:00:00.000002Z&to=2026-02-02T00:00:00Z'), [3, 4])
+    t.same(await between('?from=2026-02-01T01:00:00%2B01:00&to=2026-02-01T12:00:00Z'), [1])
+    t.same(await between('?from=2026-02-01&status=failed'), [])
+  },
+)
 
 // Contract: List parameters
 // Contract: List shape
-t.test('numbered pages hold everything once, and end', async (t) => {
+t.test('gateway reads: numbered pages hold everything once, and end', async (t) => {
   const { id: accountId, list, follow } = await newAccount()
   const ids = (await storeCaptures(database, { accountId, count: 250 })).toReversed()
   const pages = await walk(await list('?per_page=40'), follow, 'next')
@@ -117,7 +120,7 @@ t.test('numbered pages hold everything once, and end', async (t) => {
 })
 
 // Contract: List parameters
-t.test('a walk by cursor loses and doubles nothing, whatever is accepted meanwhile', async (t) => {
+t.test('gateway reads: a walk by cursor loses and doubles nothing, whatever is accepted meanwhile', async (t) => {
   const { id: accountId, list, follow } = await newAccount()
   // Many at one moment: their order is that of their ids.
   const some = await storeCaptures(database, { accountId, count: 125, every: '0 seconds' })
@@ -150,7 +153,7 @@ t.test('what was listed last may be deleted: its cursor goes on all the same', a
   t.equal(after.links.prev, null, 'nothing is left before it')
 })
 
-t.test('an account sees its own captures alone, by cursors of another too', async (t) => {
+t.test('gateway reads: an account sees its own captures alone, by cursors of another too', async (t) => {
   const [owner, other] = [await newAccount(), await newAccount()]
   await storeCaptures(database, { accountId: owner.id, count: 30 })
   const [own] = await storeCaptures(database, { accountId: other.id, count: 1, createdAt: '2025-01-01T00:00:00Z' })
@@ -161,34 +164,37 @@ t.test('an account sees its own captures alone, by cursors of another too', asyn
 })
 
 // Contract: List totals
-t.test('totals are exact up to 10,000 matches, and beyond them come from the counts by day', async (t) => {
-  const { id: accountId, call, list, follow } = await newAccount()
-  const of = (count: number, createdAt: string, more = {}) =>
-    storeCaptures(database, { accountId, count, createdAt, every: '0 seconds', ...more })
-  await of(6000, '2026-01-01T12:00:00Z')
-  await of(4000, '2026-01-02T12:00:00Z')
-  const exact = await list('?per_page=100')
-  t.match(exact.meta, { total: 10_000, last_page: 100 })
-  t.notOk('total_estimated' in exact.meta)
-  await of(500, '2026-01-02T13:00:00Z', { status: 'failed' })
-  const estimated = await list('?per_page=100')
-  t.match(estimated.meta, { total: 10_500, total_estimated: true, last_page: 105 })
-  t.equal(estimated.links.last, null, 'no number reaches it')
-  t.match((await list('?status=completed')).meta, { total: 10_000 })
-  t.match((await list('?status=failed')).meta, { total: 500 })
-  t.match((await list('?from=2026-01-02')).meta, { total: 4500 })
-  t.match((await list('?from=2026-01-01T12:00:00Z&to=2026-01-02')).meta, { total: 10_500, total_estimated: true })
-  t.match((await list('?to=2026-01-02T12:30:00Z')).meta, { total: 10_000 }, 'days in part are counted by row')
+t.test(
+  'gateway reads: totals are exact up to 10,000 matches, and beyond them come from the counts by day',
+  async (t) => {
+    const { id: accountId, call, list, follow } = await newAccount()
+    const of = (count: number, createdAt: string, more = {}) =>
+      storeCaptures(database, { accountId, count, createdAt, every: '0 seconds', ...more })
+    await of(6000, '2026-01-01T12:00:00Z')
+    await of(4000, '2026-01-02T12:00:00Z')
+    const exact = await list('?per_page=100')
+    t.match(exact.meta, { total: 10_000, last_page: 100 })
+    t.notOk('total_estimated' in exact.meta)
+    await of(500, '2026-01-02T13:00:00Z', { status: 'failed' })
+    const estimated = await list('?per_page=100')
+    t.match(estimated.meta, { total: 10_500, total_estimated: true, last_page: 105 })
+    t.equal(estimated.links.last, null, 'no number reaches it')
+    t.match((await list('?status=completed')).meta, { total: 10_000 })
+    t.match((await list('?status=failed')).meta, { total: 500 })
+    t.match((await list('?from=2026-01-02')).meta, { total: 4500 })
+    t.match((await list('?from=2026-01-01T12:00:00Z&to=2026-01-02')).meta, { total: 10_500, total_estimated: true })
+    t.match((await list('?to=2026-01-02T12:30:00Z')).meta, { total: 10_000 }, 'days in part are counted by row')
 
-  t.equal((await call('/v1/screenshots?page=101&per_page=100')).status, 422)
-  const last = await list('?page=100&per_page=100')
-  t.equal(last.meta['to'], 10_000)
-  const further = await follow(last.links.next ?? '')
-  t.equal(further.data.length, 100, 'the cursor goes on where numbers end')
-  t.notOk(idsOf(further).some((id) => idsOf(last).includes(id)))
-})
+    t.equal((await call('/v1/screenshots?page=101&per_page=100')).status, 422)
+    const last = await list('?page=100&per_page=100')
+    t.equal(last.meta['to'], 10_000)
+    const further = await follow(last.links.next ?? '')
+    t.equal(further.data.length, 100, 'the cursor goes on where numbers end')
+    t.notOk(idsOf(further).some((id) => idsOf(last).includes(id)))
+  },
+)
 
-t.test('lists carry the limits of the account', async (t) => {
+t.test('gateway reads: lists carry the limits of the account', async (t) => {
   const { call } = await newAccount('free')
   for (const [path, status] of [
     ['/v1/screenshots', 200],
@@ -206,7 +212,7 @@ t.test('lists carry the limits of the account', async (t) => {
 
 // Contract: Usage
 // Contract: Period
-t.test('usage is told as the headers tell it, and costs exactly its price', async (t) => {
+t.test('gateway reads: usage is told as the headers tell it, and costs exactly its price', async (t) => {
   const { id, call } = await newAccount('pro')
   const fresh = await call('/v1/account/usage')
   const { data } = (await fresh.json()) as { data: Record<string, unknown> }
@@ -242,7 +248,7 @@ t.test('usage is told as the headers tell it, and costs exactly its price', asyn
 
 // Contract: Account
 // Contract: Plan changes
-t.test('an account is told with the plan in force, at once after a change', async (t) => {
+t.test('gateway reads: an account is told with the plan in force, at once after a change', async (t) => {
   const { id, call } = await newAccount('free')
   const plan = async () => ((await (await call('/api/v1/account')).json()) as { data: { plan: object } }).data.plan
   t.same(await plan(), {
@@ -266,7 +272,7 @@ t.test('an account is told with the plan in force, at once after a change', asyn
 
 // Contract: Account
 // Contract: Plans
-t.test('every plan is told with the prices, limits and features of its table', async (t) => {
+t.test('gateway reads: every plan is told with the prices, limits and features of its table', async (t) => {
   for (const [slug, monthly, yearly, hours, keys] of [
     ['starter', '9', '90', 48, 2],
     ['pro', '29', '290', 168, 5],

@@ -19,42 +19,45 @@ const awayFromMinuteEnd = () =>
 
 // Contract: 429 body
 // Contract: Rate headers
-t.test('a used-up minute is refused without a count, with exact headers, until the plan has more', async (t) => {
-  await inForce(limit)
-  const { id } = await createAccount(database, { name: 'Test', email: 't@example.com', plan: 'small' })
-  const { key } = await createKey(database, { accountId: id, name: 'key', domains: [], pepper: testPepper })
-  const create = (body: unknown) =>
-    fetch(`${baseUrl}/v1/screenshots`, {
-      method: 'POST',
-      headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
-      body: JSON.stringify(body),
+t.test(
+  'gateway refusals: a used-up minute is refused without a count, with exact headers, until the plan has more',
+  async (t) => {
+    await inForce(limit)
+    const { id } = await createAccount(database, { name: 'Test', email: 't@example.com', plan: 'small' })
+    const { key } = await createKey(database, { accountId: id, name: 'key', domains: [], pepper: testPepper })
+    const create = (body: unknown) =>
+      fetch(`${baseUrl}/v1/screenshots`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+        body: JSON.stringify(body),
+      })
+    const counted = async () => {
+      const rows = await database.query<{ requests: number }>(
+        'select requests from account_meter where account_id = $1',
+        [id],
+      )
+      return rows[0]?.requests
+    }
+    await awayFromMinuteEnd()
+    for (let asked = 0; asked < limit; asked += 1) t.equal((await create({ url: 'https://example.com/' })).status, 202)
+    const first = await create({ url: 'https://example.com/' })
+    t.equal(first.status, 429)
+    // What is remembered is forgotten after a second, so one that was counted again is asked once more.
+    let again = first
+    await eventually(async () => {
+      const before = await counted()
+      again = await create({ nonsense: true })
+      return (await counted()) === before
     })
-  const counted = async () => {
-    const rows = await database.query<{ requests: number }>(
-      'select requests from account_meter where account_id = $1',
-      [id],
-    )
-    return rows[0]?.requests
-  }
-  await awayFromMinuteEnd()
-  for (let asked = 0; asked < limit; asked += 1) t.equal((await create({ url: 'https://example.com/' })).status, 202)
-  const first = await create({ url: 'https://example.com/' })
-  t.equal(first.status, 429)
-  // What is remembered is forgotten after a second, so one that was counted again is asked once more.
-  let again = first
-  await eventually(async () => {
-    const before = await counted()
-    again = await create({ nonsense: true })
-    return (await counted()) === before
-  })
-  t.equal(again.status, 429, 'before the parameters are looked at')
-  for (const name of ['x-ratelimit-limit', 'x-ratelimit-remaining', 'x-ratelimit-reset', 'x-usage-remaining']) {
-    t.equal(again.headers.get(name), first.headers.get(name), name)
-  }
-  t.equal(again.headers.get('x-ratelimit-remaining'), '0')
-  const retryAfter = Number(again.headers.get('retry-after'))
-  t.ok(retryAfter >= 1 && retryAfter <= Number(first.headers.get('retry-after')))
-  t.match(await again.json(), { error: { code: 'RATE_LIMIT_EXCEEDED', status: 429, retry_after: retryAfter } })
-  await inForce(1000)
-  await eventually(async () => (await create({ url: 'https://example.com/' })).status === 202, { withinMs: 5000 })
-})
+    t.equal(again.status, 429, 'before the parameters are looked at')
+    for (const name of ['x-ratelimit-limit', 'x-ratelimit-remaining', 'x-ratelimit-reset', 'x-usage-remaining']) {
+      t.equal(again.headers.get(name), first.headers.get(name), name)
+    }
+    t.equal(again.headers.get('x-ratelimit-remaining'), '0')
+    const retryAfter = Number(again.headers.get('retry-after'))
+    t.ok(retryAfter >= 1 && retryAfter <= Number(first.headers.get('retry-after')))
+    t.match(await again.json(), { error: { code: 'RATE_LIMIT_EXCEEDED', status: 429, retry_after: retryAfter } })
+    await inForce(1000)
+    await eventually(async () => (await create({ url: 'https://example.com/' })).status === 202, { withinMs: 5000 })
+  },
+)

@@ -43,30 +43,33 @@ const json = async (answer: Response) => (await answer.json()) as Answer
 const bytes = async (answer: Response) => Buffer.from(await answer.arrayBuffer())
 
 // Contract: Idempotency
-t.test('a synchronous capture that is sent again under its key is one capture, and all get its image', async (t) => {
-  const { post, get, countOf } = await newAccount('unlimited')
-  const url = 'https://example.com/held'
-  const key = { 'idempotency-key': 'once' }
-  const answers = Array.from({ length: 5 }, () => post('/capture', { url }, key))
-  await eventually(async () => (await countOf()) === 1 && servedOf(url).length === 1)
-  held.resolve()
-  const all = await Promise.all(answers)
-  t.equal(all.filter(({ headers }) => headers.get('idempotent-replayed') === 'true').length, 4)
-  t.equal(new Set(all.map(({ headers }) => headers.get('x-screenshot-id'))).size, 1)
-  for (const answer of all) t.same([answer.status, await bytes(answer)], [200, image])
-  const late = await post('/capture', { url }, key)
-  t.same([late.status, await bytes(late), await countOf()], [200, image, 1])
-  const other = await post('/capture', { url, width: 400 }, key)
-  t.match([other.status, await other.json()], [422, { error: { code: 'IDEMPOTENCY_MISMATCH' } }])
-  const create = await post('', { url }, key)
-  t.equal(create.status, 422, 'another operation is another request')
-  t.equal((await get(`/${late.headers.get('x-screenshot-id')}`)).status, 200)
-})
+t.test(
+  'gateway sharing: a synchronous capture that is sent again under its key is one capture, and all get its image',
+  async (t) => {
+    const { post, get, countOf } = await newAccount('unlimited')
+    const url = 'https://example.com/held'
+    const key = { 'idempotency-key': 'once' }
+    const answers = Array.from({ length: 5 }, () => post('/capture', { url }, key))
+    await eventually(async () => (await countOf()) === 1 && servedOf(url).length === 1)
+    held.resolve()
+    const all = await Promise.all(answers)
+    t.equal(all.filter(({ headers }) => headers.get('idempotent-replayed') === 'true').length, 4)
+    t.equal(new Set(all.map(({ headers }) => headers.get('x-screenshot-id'))).size, 1)
+    for (const answer of all) t.same([answer.status, await bytes(answer)], [200, image])
+    const late = await post('/capture', { url }, key)
+    t.same([late.status, await bytes(late), await countOf()], [200, image, 1])
+    const other = await post('/capture', { url, width: 400 }, key)
+    t.match([other.status, await other.json()], [422, { error: { code: 'IDEMPOTENCY_MISMATCH' } }])
+    const create = await post('', { url }, key)
+    t.equal(create.status, 422, 'another operation is another request')
+    t.equal((await get(`/${late.headers.get('x-screenshot-id')}`)).status, 200)
+  },
+)
 
 // Contract: Image response
 // Contract: Cache key
 t.test(
-  'identical captures at once are served by one worker; later ones by none, until the quota ends and beyond',
+  'gateway sharing: identical captures at once are served by one worker; later ones by none, until the quota ends and beyond',
   async (t) => {
     const { id, post, get } = await newAccount('starter')
     const url = 'https://example.com/held-again'
@@ -104,7 +107,7 @@ t.test(
   },
 )
 
-t.test('a batch runs, and its record says how far it is', async (t) => {
+t.test('gateway sharing: a batch runs, and its record says how far it is', async (t) => {
   const { post, get } = await newAccount('unlimited')
   const urls = ['a', 'late', 'a'].map((page) => `https://example.com/${page}`)
   const { data } = await json(await post('/batch', { urls, width: 400, webhook_url: 'https://a.example.com/?s3cr3t' }))
@@ -131,16 +134,19 @@ t.test('a batch runs, and its record says how far it is', async (t) => {
 })
 
 // Contract: Secrets in `options`
-t.test('what a caller is told of a webhook is whole, and what is stored beside it is masked', async (t) => {
-  const { id, post } = await newAccount('unlimited')
-  const webhook = 'https://a.example.com/in?token=s3cr3t'
-  const answer = await post('/capture', { url: 'https://example.com/ok', webhook_url: webhook })
-  t.match([answer.status, await answer.json()], [202, { status: 'pending', webhook_url: webhook }])
-  const rows = await database.query('select webhook_url as url, options from capture where account_id = $1', [id])
-  t.match(rows, [{ url: webhook, options: { webhook_url: 'https://a.example.com/in?***' } }])
-})
+t.test(
+  'gateway sharing: what a caller is told of a webhook is whole, and what is stored beside it is masked',
+  async (t) => {
+    const { id, post } = await newAccount('unlimited')
+    const webhook = 'https://a.example.com/in?token=s3cr3t'
+    const answer = await post('/capture', { url: 'https://example.com/ok', webhook_url: webhook })
+    t.match([answer.status, await answer.json()], [202, { status: 'pending', webhook_url: webhook }])
+    const rows = await database.query('select webhook_url as url, options from capture where account_id = $1', [id])
+    t.match(rows, [{ url: webhook, options: { webhook_url: 'https://a.example.com/in?***' } }])
+  },
+)
 
-t.test('every meter says in the end what the rows say', async (t) => {
+t.test('gateway sharing: every meter says in the end what the rows say', async (t) => {
   const running = `select id from capture where status not in ('completed', 'failed')`
   await eventually(async () => (await database.query(running)).length === 0)
   await database.query(

@@ -43,7 +43,7 @@ t.teardown(() => fleet[Symbol.asyncDispose]())
 
 // Contract: Path prefix
 // Contract: Timestamps
-t.test('a create is queued, runs, and its record and image are found', async (t) => {
+t.test('gateway: a create is queued, runs, and its record and image are found', async (t) => {
   const { id: accountId, call, post } = await newAccount('unlimited')
   const created = await post('/v1/screenshots', { url: 'https://example.com/ok', full_page: true })
   t.equal(created.status, 202)
@@ -80,7 +80,7 @@ t.test('a create is queued, runs, and its record and image are found', async (t)
 })
 
 // Contract: GET parameters
-t.test('a synchronous capture is answered with its image, after the commit', async (t) => {
+t.test('gateway: a synchronous capture is answered with its image, after the commit', async (t) => {
   const { call, post } = await newAccount('unlimited')
   const query = 'url=https%3A%2F%2Fexample.com%2Fok&width=800'
   for (const answer of [
@@ -102,7 +102,7 @@ t.test('a synchronous capture is answered with its image, after the commit', asy
   )
 })
 
-t.test('the answer waits for the commit, however early the result is known', async (t) => {
+t.test('gateway: the answer waits for the commit, however early the result is known', async (t) => {
   const { call } = await newAccount('unlimited')
   const { promise, resolve } = Promise.withResolvers<void>()
   let reported = false
@@ -124,7 +124,7 @@ t.test('the answer waits for the commit, however early the result is known', asy
 
 // Contract: Synchronous capture that fails (a known departure: image bytes cannot carry a record)
 // Contract: Image of a failed capture
-t.test('a failed capture is answered with its code, and stays readable', async (t) => {
+t.test('gateway: a failed capture is answered with its code, and stays readable', async (t) => {
   const { call, post } = await newAccount('unlimited')
   for (const [code, status] of [
     ['TIMEOUT', 422],
@@ -164,7 +164,7 @@ t.test('a failed capture is answered with its code, and stays readable', async (
 
 // Contract: `response_type=json` on capture
 // Contract: `response_type=image` on create
-t.test('each operation answers with the image or the record, as it is asked', async (t) => {
+t.test('gateway: each operation answers with the image or the record, as it is asked', async (t) => {
   const { call, post } = await newAccount('unlimited')
   const url = 'https://example.com/ok'
   for (const answer of [
@@ -194,7 +194,7 @@ t.test('each operation answers with the image or the record, as it is asked', as
 
 // Contract: Flags set to `false` or their default
 t.test(
-  'a flag at false, a default and an empty value are for every plan; what asks for a feature is not',
+  'gateway: a flag at false, a default and an empty value are for every plan; what asks for a feature is not',
   async (t) => {
     const url = 'https://example.com/ok'
     const nothing = {
@@ -262,7 +262,7 @@ t.test("a caller's proxy is for plans that have the feature, and is refused wher
 })
 
 // Contract: Minute limit
-t.test('nothing is stored for a refused request, and its minute is counted', async (t) => {
+t.test('gateway: nothing is stored for a refused request, and its minute is counted', async (t) => {
   const { id, call, post } = await newAccount('free')
   const seen = fleet.seen.length
   const statuses = []
@@ -292,7 +292,7 @@ t.test('nothing is stored for a refused request, and its minute is counted', asy
   t.equal(limited.headers.get('x-usage-remaining'), '200', 'nothing was charged')
 })
 
-t.test('a record belongs to its account alone', async (t) => {
+t.test('gateway: a record belongs to its account alone', async (t) => {
   const owner = await newAccount('unlimited')
   const other = await newAccount('unlimited')
   const created = await json(await owner.post('/v1/screenshots', { url: 'https://example.com/ok' }))
@@ -303,7 +303,7 @@ t.test('a record belongs to its account alone', async (t) => {
 })
 
 // Contract: Domain-restricted keys
-t.test('keys are held to their domains, and end with their revocation', async (t) => {
+t.test('gateway: keys are held to their domains, and end with their revocation', async (t) => {
   const { call, keyId } = await newAccount('unlimited', ['Example.com', '*.example.org', '[2001:DB8::1]'])
   const from = async (headers: Record<string, string>) => (await call('/v1/screenshots/x', { headers })).status
   t.equal(await from({ origin: 'https://example.com' }), 404)
@@ -328,7 +328,7 @@ t.test('keys are held to their domains, and end with their revocation', async (t
 })
 
 // Contract: Charging
-t.test('a client that goes away changes nothing', async (t) => {
+t.test('gateway: a client that goes away changes nothing', async (t) => {
   const { id, call } = await newAccount('unlimited')
   const { promise, resolve } = Promise.withResolvers<void>()
   pages['https://example.com/left'] = { image, before: () => promise }
@@ -348,7 +348,7 @@ t.test('a client that goes away changes nothing', async (t) => {
   t.same(charged, [{ reserved: 0, settled: 1 }], 'and it is charged')
 })
 
-t.test('health and metrics are served on their own port', async (t) => {
+t.test('gateway: health and metrics are served on their own port', async (t) => {
   t.equal((await fetch(`${gateway.probeUrl}/livez`)).status, 200)
   const ready = await fetch(`${gateway.probeUrl}/readyz`)
   t.match(

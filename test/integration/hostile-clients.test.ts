@@ -66,7 +66,7 @@ slow.write(`POST /v1/screenshots HTTP/1.1\r\n${host}\r\nX-Slow: `)
 const slowAnswer = text(slow)
 
 // Contract: 400
-t.test('a body is JSON by its one content type, or it is refused', async (t) => {
+t.test('hostile clients: a body is JSON by its one content type, or it is refused', async (t) => {
   const wrong = {
     'two types, the wrong one first': () => post(small, ['Content-Type: text/plain', json]),
     'a type in another header': () => post(small, ['X-Content-Type: application/json']),
@@ -85,7 +85,7 @@ t.test('a body is JSON by its one content type, or it is refused', async (t) => 
 
 // Contract: 413
 // Contract: Sizes
-t.test('a body is bounded by what comes, whatever is announced', async (t) => {
+t.test('hostile clients: a body is bounded by what comes, whatever is announced', async (t) => {
   const most = 7 * 1024 * 1024
   const large = Buffer.alloc(most + 1, 0x20)
   const chunk = Buffer.concat([Buffer.from(`${large.length.toString(16)}\r\n`), large, Buffer.from('\r\n0\r\n\r\n')])
@@ -102,7 +102,7 @@ t.test('a body is bounded by what comes, whatever is announced', async (t) => {
   await refused(t, ambiguous, 'BAD_REQUEST')
 })
 
-t.test('any number of parameters is refused in one answer', async (t) => {
+t.test('hostile clients: any number of parameters is refused in one answer', async (t) => {
   const path = '/v1/screenshots/capture?url=https://example.com/'
   const many = (name: (n: number) => string) => Array.from({ length: 10_000 }, (_, n) => `&${name(n)}`).join('')
   const short = { 'one name': () => get(path + many(() => 'a=1')), empty: () => get(path + many(() => '')) }
@@ -112,7 +112,7 @@ t.test('any number of parameters is refused in one answer', async (t) => {
   await refused(t, { fields: () => post(JSON.stringify(fields)) }, 'VALIDATION_ERROR')
 })
 
-t.test('nesting of any depth is refused, never followed', async (t) => {
+t.test('hostile clients: nesting of any depth is refused, never followed', async (t) => {
   const nested = (opens: string, closes: string, depth: number) => opens.repeat(depth) + closes.repeat(depth)
   const deep = {
     lists: () => post(nested('[', ']', 9000)),
@@ -126,7 +126,7 @@ t.test('nesting of any depth is refused, never followed', async (t) => {
   await refused(t, { 'that does not close': () => post('['.repeat(9000)) }, 'BAD_REQUEST')
 })
 
-t.test('names of the prototype are names like others, and change nobody', async (t) => {
+t.test('hostile clients: names of the prototype are names like others, and change nobody', async (t) => {
   const evil = '{"polluted":"yes","width":1}'
   const named = {
     'the prototype': () => post(`{"url":"https://example.com/","__proto__":${evil}}`),
@@ -148,7 +148,7 @@ t.test('names of the prototype are names like others, and change nobody', async 
 
 // Contract: Image response
 // Contract: Request id
-t.test('nothing that a caller sends becomes a header or a part of a file name', async (t) => {
+t.test('hostile clients: nothing that a caller sends becomes a header or a part of a file name', async (t) => {
   const url = 'https://example.com/a%0d%0aSet-Cookie:%20a=1/";filename=evil.exe'
   const answer = await send(
     rawHead('POST /v1/screenshots/capture', [
@@ -166,7 +166,7 @@ t.test('nothing that a caller sends becomes a header or a part of a file name', 
 })
 
 // Contract: Absolute addresses
-t.test('addresses in answers are of the public URL, whatever host a request names', async (t) => {
+t.test('hostile clients: addresses in answers are of the public URL, whatever host a request names', async (t) => {
   const spoofed = [
     'X-Forwarded-Host: evil.example',
     'X-Forwarded-Proto: http',
@@ -203,7 +203,7 @@ t.test('addresses in answers are of the public URL, whatever host a request name
 })
 
 // Contract: Domain-restricted keys
-t.test('only the very hosts of a key are let in', async (t) => {
+t.test('hostile clients: only the very hosts of a key are let in', async (t) => {
   const bound = await newKey(['example.com', '*.example.org'])
   const from = async (origin: string) =>
     (await send(rawHead('GET /v1/account', [host, `Authorization: Bearer ${bound}`, `Origin: ${origin}`])))?.status
@@ -233,7 +233,7 @@ t.test('only the very hosts of a key are let in', async (t) => {
 })
 
 // Contract: 404 route
-t.test('paths that are made up are not found, and no fault of ours', async (t) => {
+t.test('hostile clients: paths that are made up are not found, and no fault of ours', async (t) => {
   const paths = [
     '%00',
     '%zz',
@@ -257,27 +257,30 @@ t.test('paths that are made up are not found, and no fault of ours', async (t) =
   }
 })
 
-t.test('clients that vanish in the middle leave no record, and others are served meanwhile', async (t) => {
-  const before = await records()
-  const head = rawHead(create, [host, authorization, json, `Content-Length: ${small.length}`])
-  const large = rawHead(create, [host, authorization, json, 'Content-Length: 1000000'])
-  const sockets = await Promise.all(
-    Array.from({ length: 200 }, async (_, n) => {
-      const socket = await open()
-      socket.write([head.slice(0, 60), head + small.slice(0, -1), large + small, ''][n % 4]!)
-      return socket
-    }),
-  )
-  t.equal((await post(small))?.status, 202, 'with 200 of them open')
-  for (const [n, socket] of sockets.entries()) {
-    if (n % 2 === 0) socket.resetAndDestroy()
-    else socket.destroy()
-  }
-  t.equal((await get('/v1/account'))?.status, 200)
-  t.equal(await records(), before + 1)
-})
+t.test(
+  'hostile clients: clients that vanish in the middle leave no record, and others are served meanwhile',
+  async (t) => {
+    const before = await records()
+    const head = rawHead(create, [host, authorization, json, `Content-Length: ${small.length}`])
+    const large = rawHead(create, [host, authorization, json, 'Content-Length: 1000000'])
+    const sockets = await Promise.all(
+      Array.from({ length: 200 }, async (_, n) => {
+        const socket = await open()
+        socket.write([head.slice(0, 60), head + small.slice(0, -1), large + small, ''][n % 4]!)
+        return socket
+      }),
+    )
+    t.equal((await post(small))?.status, 202, 'with 200 of them open')
+    for (const [n, socket] of sockets.entries()) {
+      if (n % 2 === 0) socket.resetAndDestroy()
+      else socket.destroy()
+    }
+    t.equal((await get('/v1/account'))?.status, 200)
+    t.equal(await records(), before + 1)
+  },
+)
 
-t.test('a client that vanishes from a stream or a wait disturbs nobody', async (t) => {
+t.test('hostile clients: a client that vanishes from a stream or a wait disturbs nobody', async (t) => {
   const made = await post(JSON.stringify({ url: 'https://example.com/', delay: 1 }))
   const path = `/v1/screenshots/${String(JSON.parse(made!.body).data.id)}`
   const sockets = await Promise.all(
@@ -293,7 +296,7 @@ t.test('a client that vanishes from a stream or a wait disturbs nobody', async (
 })
 
 // Contract: Request id
-t.test('a head that never ends is cut off, in the envelope', async (t) => {
+t.test('hostile clients: a head that never ends is cut off, in the envelope', async (t) => {
   const answer = await slowAnswer
   t.match(answer, /^HTTP\/1\.1 400 Bad Request\r\n/)
   t.match(answer, /"code":"BAD_REQUEST"/)
@@ -303,7 +306,7 @@ t.test('a head that never ends is cut off, in the envelope', async (t) => {
 
 // Contract: Absolute addresses
 t.test(
-  'wrong keys are limited for each client address, however many come at once; valid keys are served',
+  'hostile clients: wrong keys are limited for each client address, however many come at once; valid keys are served',
   async (t) => {
     const other = await newKey()
     const withKey = (given: string, ...headers: readonly string[]) =>
@@ -330,7 +333,7 @@ t.test(
   },
 )
 
-t.test('in all of this there was no fault of ours', async (t) => {
+t.test('hostile clients: in all of this there was no fault of ours', async (t) => {
   const metrics = await (await fetch(`${probeUrl}/metrics`)).text()
   t.match(metrics, /http_requests_total\{[^}]*status="422"/)
   t.notMatch(metrics, /http_requests_total\{[^}]*status="5\d\d"/)

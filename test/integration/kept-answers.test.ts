@@ -57,33 +57,36 @@ const same = (t: Test, first: Posted, again: Posted) => {
 }
 
 // Contract: Idempotency
-t.test('every POST that accepts no capture answers as before where it is sent again under its key', async (t) => {
-  const { accountId, post } = await newCaller()
-  const made = await post('/webhooks', hook, 'make')
-  t.match(made.body.data, { secret: /^whsec_/ })
-  same(t, made, await post('/webhooks', hook, 'make'))
-  t.equal(await count('webhook', accountId), 1)
+t.test(
+  'kept answers: every POST that accepts no capture answers as before where it is sent again under its key',
+  async (t) => {
+    const { accountId, post } = await newCaller()
+    const made = await post('/webhooks', hook, 'make')
+    t.match(made.body.data, { secret: /^whsec_/ })
+    same(t, made, await post('/webhooks', hook, 'make'))
+    t.equal(await count('webhook', accountId), 1)
 
-  const path = `/webhooks/${made.body.data.id}`
-  const rotated = await post(`${path}/rotate-secret`, {}, 'rotate')
-  t.not(rotated.body.data.secret, made.body.data.secret)
-  same(t, rotated, await post(`${path}/rotate-secret`, {}, 'rotate'))
-  const tested = await post(`${path}/test`, {}, 'test')
-  same(t, tested, await post(`${path}/test`, {}, 'test'))
-  t.equal(await count('webhook_delivery', accountId), 1)
-  const redeliver = `${path}/deliveries/${tested.body.data.id}/redeliver`
-  const redelivered = await post(redeliver, {}, 'redeliver')
-  t.equal(redelivered.status, 202)
-  same(t, redelivered, await post(redeliver, {}, 'redeliver'))
+    const path = `/webhooks/${made.body.data.id}`
+    const rotated = await post(`${path}/rotate-secret`, {}, 'rotate')
+    t.not(rotated.body.data.secret, made.body.data.secret)
+    same(t, rotated, await post(`${path}/rotate-secret`, {}, 'rotate'))
+    const tested = await post(`${path}/test`, {}, 'test')
+    same(t, tested, await post(`${path}/test`, {}, 'test'))
+    t.equal(await count('webhook_delivery', accountId), 1)
+    const redeliver = `${path}/deliveries/${tested.body.data.id}/redeliver`
+    const redelivered = await post(redeliver, {}, 'redeliver')
+    t.equal(redelivered.status, 202)
+    same(t, redelivered, await post(redeliver, {}, 'redeliver'))
 
-  const [row] = await database.query<{ all: string }>(`select string_agg(k::text, ' ') as all from idempotency_key k`)
-  for (const { secret } of [made.body.data, rotated.body.data]) {
-    t.notMatch(row?.all, Buffer.from(secret).toString('hex'), 'what is kept is sealed')
-  }
-})
+    const [row] = await database.query<{ all: string }>(`select string_agg(k::text, ' ') as all from idempotency_key k`)
+    for (const { secret } of [made.body.data, rotated.body.data]) {
+      t.notMatch(row?.all, Buffer.from(secret).toString('hex'), 'what is kept is sealed')
+    }
+  },
+)
 
 // Contract: Idempotency
-t.test('a key belongs to one request of one operation and path, and to one account', async (t) => {
+t.test('kept answers: a key belongs to one request of one operation and path, and to one account', async (t) => {
   const { post } = await newCaller()
   const first = await post('/webhooks', hook, 'one')
   for (const [path, body] of [
@@ -100,7 +103,7 @@ t.test('a key belongs to one request of one operation and path, and to one accou
 })
 
 // Contract: Idempotency
-t.test('a key belongs to one id of a path, and to one query', async (t) => {
+t.test('kept answers: a key belongs to one id of a path, and to one query', async (t) => {
   const { post } = await newCaller()
   const [one, other] = [await post('/webhooks', hook, ''), await post('/webhooks', hook, '')]
   const test = (of: Posted) => `/webhooks/${of.body.data.id}/test`
@@ -120,7 +123,7 @@ const claimOf = (accountId: string) => ({
   webhookId: undefined,
 })
 
-t.test('claims of one account come one after the other, and one of them serves', async (t) => {
+t.test('kept answers: claims of one account come one after the other, and one of them serves', async (t) => {
   const { accountId } = await newCaller()
   const request = claimOf(accountId)
   const release = Promise.withResolvers<void>()
@@ -143,29 +146,32 @@ t.test('claims of one account come one after the other, and one of them serves',
   t.same(outcomes.toSorted(), ['claimed', 'running'])
 })
 
-t.test('a server that was late keeps and gives back nothing of what another has taken over', async (t) => {
-  const { accountId } = await newCaller()
-  const request = claimOf(accountId)
-  const claim = async () => {
-    const claimed = await claimAnswer(database, request)
-    if (claimed.outcome !== 'claimed') return t.fail(claimed.outcome) as never
-    return { ...request, claimedAt: claimed.claimedAt }
-  }
-  const outcome = async () => (await claimAnswer(database, request)).outcome
-  const late = await claim()
-  await diedServing(accountId, '61 seconds')
-  const second = await claim()
-  await giveBackKey(database, late)
-  t.equal(await outcome(), 'running', 'the second is still being served')
-  await keepAnswer(database, late, Buffer.from('late'))
-  t.equal(await outcome(), 'running')
-  await keepAnswer(database, second, Buffer.from('second'))
-  await giveBackKey(database, late)
-  await keepAnswer(database, late, Buffer.from('late'))
-  t.match(await claimAnswer(database, request), { outcome: 'kept', answer: Buffer.from('second') })
-})
+t.test(
+  'kept answers: a server that was late keeps and gives back nothing of what another has taken over',
+  async (t) => {
+    const { accountId } = await newCaller()
+    const request = claimOf(accountId)
+    const claim = async () => {
+      const claimed = await claimAnswer(database, request)
+      if (claimed.outcome !== 'claimed') return t.fail(claimed.outcome) as never
+      return { ...request, claimedAt: claimed.claimedAt }
+    }
+    const outcome = async () => (await claimAnswer(database, request)).outcome
+    const late = await claim()
+    await diedServing(accountId, '61 seconds')
+    const second = await claim()
+    await giveBackKey(database, late)
+    t.equal(await outcome(), 'running', 'the second is still being served')
+    await keepAnswer(database, late, Buffer.from('late'))
+    t.equal(await outcome(), 'running')
+    await keepAnswer(database, second, Buffer.from('second'))
+    await giveBackKey(database, late)
+    await keepAnswer(database, late, Buffer.from('late'))
+    t.match(await claimAnswer(database, request), { outcome: 'kept', answer: Buffer.from('second') })
+  },
+)
 
-t.test('who holds a key may give it back, and it is free at once', async (t) => {
+t.test('kept answers: who holds a key may give it back, and it is free at once', async (t) => {
   const { accountId } = await newCaller()
   const request = claimOf(accountId)
   const claimed = await claimAnswer(database, request)
@@ -174,7 +180,7 @@ t.test('who holds a key may give it back, and it is free at once', async (t) => 
   t.equal((await claimAnswer(database, request)).outcome, 'claimed')
 })
 
-t.test('what is refused leaves its key free, and a key that is none is refused', async (t) => {
+t.test('kept answers: what is refused leaves its key free, and a key that is none is refused', async (t) => {
   const { post, accountId } = await newCaller()
   t.equal((await post('/webhooks', { url: 'http://a' }, 'free')).status, 422)
   t.equal((await post(`/webhooks/${randomUUID()}/test`, {}, 'free')).status, 404)
@@ -185,7 +191,7 @@ t.test('what is refused leaves its key free, and a key that is none is refused',
 })
 
 t.test(
-  'of requests with one key at once one is served; the others get its answer or are told to come again',
+  'kept answers: of requests with one key at once one is served; the others get its answer or are told to come again',
   async (t) => {
     const { post, accountId } = await newCaller()
     const answers = await Promise.all(Array.from({ length: 12 }, () => post('/webhooks', hook, 'once')))
@@ -200,29 +206,32 @@ t.test(
 )
 
 // Contract: Idempotency
-t.test('a key whose server died while it served is free again after a minute, and every key after a day', async (t) => {
-  const { post, accountId } = await newCaller()
-  const first = await post('/webhooks', hook, 'old')
-  const age = (by: string) =>
-    database.query(`update idempotency_key set created_at = now() - $2::interval where account_id = $1`, [
-      accountId,
-      by,
-    ])
-  await diedServing(accountId, '50 seconds')
-  t.equal((await post('/webhooks', hook, 'old')).status, 503)
-  await diedServing(accountId, '61 seconds')
-  const second = await post('/webhooks', hook, 'old')
-  t.match([second.status, second.replayed], [200, false])
-  t.not(second.text, first.text)
-  await age('23:59:00')
-  same(t, second, await post('/webhooks', hook, 'old'))
-  await age('24:00:01')
-  t.match(await post('/webhooks', hook, 'old'), { status: 200, replayed: false })
-})
+t.test(
+  'kept answers: a key whose server died while it served is free again after a minute, and every key after a day',
+  async (t) => {
+    const { post, accountId } = await newCaller()
+    const first = await post('/webhooks', hook, 'old')
+    const age = (by: string) =>
+      database.query(`update idempotency_key set created_at = now() - $2::interval where account_id = $1`, [
+        accountId,
+        by,
+      ])
+    await diedServing(accountId, '50 seconds')
+    t.equal((await post('/webhooks', hook, 'old')).status, 503)
+    await diedServing(accountId, '61 seconds')
+    const second = await post('/webhooks', hook, 'old')
+    t.match([second.status, second.replayed], [200, false])
+    t.not(second.text, first.text)
+    await age('23:59:00')
+    same(t, second, await post('/webhooks', hook, 'old'))
+    await age('24:00:01')
+    t.match(await post('/webhooks', hook, 'old'), { status: 200, replayed: false })
+  },
+)
 
 // Contract: Idempotency
 t.test(
-  'a key whose server died while it served is free for every request after a minute, not only for the same',
+  'kept answers: a key whose server died while it served is free for every request after a minute, not only for the same',
   async (t) => {
     const { post, accountId } = await newCaller()
     const other = { ...hook, description: 'other' }

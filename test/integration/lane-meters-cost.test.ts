@@ -46,7 +46,7 @@ const works: readonly { name: string; work: (sql: Sql) => Promise<unknown> }[] =
 ]
 
 t.test(
-  'the cost of the meters grows with the lanes that are open, not with the accounts that were ever seen',
+  'lane meters cost: the cost of the meters grows with the lanes that are open, not with the accounts that were ever seen',
   async (t) => {
     const database = await openAged()
     for (const { name, work } of works) {

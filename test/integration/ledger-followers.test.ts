@@ -27,7 +27,7 @@ const accepted = async (test: Test, options: { longestWaitSeconds?: number } = {
   return { ...fleet, ids, find, codes }
 }
 
-t.test('whoever waits for a follower is told when the capture that it follows ends', async (t) => {
+t.test('ledger followers: whoever waits for a follower is told when the capture that it follows ends', async (t) => {
   const { queue, ids, codes, ended: events } = await accepted(t)
   const [id = ''] = ids
   const result = { id, attempt: 1, token, outcome: 'failed', code: 'DNS_FAILED', message: 'm', timings: {} } as const
@@ -38,23 +38,29 @@ t.test('whoever waits for a follower is told when the capture that it follows en
 })
 
 // Contract: Metadata
-t.test('the metadata that a worker reports is kept with its capture, and with those that follow it', async (t) => {
-  const { queue, ids, find, ended: events } = await accepted(t)
-  const [id = ''] = ids
-  const metadata = { title: 'a\0', og: { image: 'https://example.com/i.png', title: 'b\ud800' } }
-  await reportSuccess(queue, id, { metadata })
-  await eventually(() => events.length >= 3)
-  const kept = { title: 'a', og: { image: 'https://example.com/i.png', title: 'b\ufffd' } }
-  t.same(
-    (await find()).map((capture) => capture?.metadata),
-    [kept, kept, kept],
-  )
-})
+t.test(
+  'ledger followers: the metadata that a worker reports is kept with its capture, and with those that follow it',
+  async (t) => {
+    const { queue, ids, find, ended: events } = await accepted(t)
+    const [id = ''] = ids
+    const metadata = { title: 'a\0', og: { image: 'https://example.com/i.png', title: 'b\ud800' } }
+    await reportSuccess(queue, id, { metadata })
+    await eventually(() => events.length >= 3)
+    const kept = { title: 'a', og: { image: 'https://example.com/i.png', title: 'b\ufffd' } }
+    t.same(
+      (await find()).map((capture) => capture?.metadata),
+      [kept, kept, kept],
+    )
+  },
+)
 
-t.test('a capture that nobody begins takes its followers with it, and none of them goes before', async (t) => {
-  const { ids, codes, ended: events, ledger, database } = await accepted(t, { longestWaitSeconds: 60 })
-  await database.query(`update capture set created_at = created_at - interval '1 hour' where id = any ($1)`, [ids])
-  await eventually(() => events.length >= 3)
-  t.same(await codes(), ['JOB_FAILED', 'JOB_FAILED', 'JOB_FAILED'])
-  t.equal(ledger.told.filter(([name]) => name === 'reaped').length, 1)
-})
+t.test(
+  'ledger followers: a capture that nobody begins takes its followers with it, and none of them goes before',
+  async (t) => {
+    const { ids, codes, ended: events, ledger, database } = await accepted(t, { longestWaitSeconds: 60 })
+    await database.query(`update capture set created_at = created_at - interval '1 hour' where id = any ($1)`, [ids])
+    await eventually(() => events.length >= 3)
+    t.same(await codes(), ['JOB_FAILED', 'JOB_FAILED', 'JOB_FAILED'])
+    t.equal(ledger.told.filter(([name]) => name === 'reaped').length, 1)
+  },
+)

@@ -20,7 +20,7 @@ const main = new URL(import.meta.resolve('#ledger/main.ts'))
 const passwords = Object.fromEntries(queueUsers.map(({ name }) => [name, 'secret'])) as QueuePasswords
 
 t.test(
-  'with the rights of its own user the ledger makes the streams, relays, purges, and ends when told',
+  'ledger main: with the rights of its own user the ledger makes the streams, relays, purges, and ends when told',
   async (t) => {
     const [postgres, nats] = await Promise.all([startPostgres(t), startNats(t, { config: accountsText(passwords) })])
     const database = await postgres.createDatabase()

@@ -46,7 +46,7 @@ const reaperHasTurned = async (running: RunningLedger) => {
 
 // Contract: Status never moves back
 // Contract: Error mapping
-t.test('a capture for which no worker could be started in time fails, and no other', async (t) => {
+t.test('ledger proxied wait: a capture for which no worker could be started in time fails, and no other', async (t) => {
   const running = await startLedger(t, on)
   const { database, queue } = running
   const old = await accept(running, { pool: 'proxied' })
@@ -101,7 +101,7 @@ for (const [name, said] of [
 }
 
 // Contract: Error mapping
-t.test('a capture whose own workers died fails as one that could not be run', async (t) => {
+t.test('ledger proxied wait: a capture whose own workers died fails as one that could not be run', async (t) => {
   const running = await startLedger(t, on)
   const { database, queue } = running
   const { id } = await accept(running, { pool: 'proxied' })

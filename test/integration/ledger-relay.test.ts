@@ -31,7 +31,7 @@ const openRelay = async (test: Parameters<typeof openQueue>[0], sealed: (place: 
   return { database, queue, ledger, tenant, captures, last: captures.at(-1)! }
 }
 
-t.test('captures that cannot be published keep no other from it, and come again', async (t) => {
+t.test('ledger relay: captures that cannot be published keep no other from it, and come again', async (t) => {
   const { database, queue, ledger, captures, last } = await openRelay(t, () => Buffer.from('small'))
   const bad = new Set(captures.slice(0, -1).map(({ id }) => id))
   const query: Database['query'] = async (text, parameters, keep) => {
@@ -46,7 +46,7 @@ t.test('captures that cannot be published keep no other from it, and come again'
   t.strictSame(turns, [['relayTurned', { taken: captures.length, failed: bad.size }]])
 })
 
-t.test('where nothing can be published the relay does not go on to what is due after that', async (t) => {
+t.test('ledger relay: where nothing can be published the relay does not go on to what is due after that', async (t) => {
   const database = await server.createDatabase()
   const queue = await openQueue(t, nats.url)
   await declareStreams(queue)
@@ -71,7 +71,7 @@ t.test('where nothing can be published the relay does not go on to what is due a
 })
 
 // Contract: Error mapping
-t.test('a capture that is larger than NATS takes fails, and the others go on', async (t) => {
+t.test('ledger relay: a capture that is larger than NATS takes fails, and the others go on', async (t) => {
   const large = Buffer.alloc(payloadMax)
   const { database, queue, ledger, tenant, captures, last } = await openRelay(t, (place) =>
     place < 9 ? large : Buffer.from('small'),
@@ -89,7 +89,7 @@ t.test('a capture that is larger than NATS takes fails, and the others go on', a
   t.equal(ledger.told.filter(([name]) => name === 'tooLarge').length, 9)
 })
 
-t.test('a ledger tells at its start of a NATS server that takes no large captures', async (t) => {
+t.test('ledger relay: a ledger tells at its start of a NATS server that takes no large captures', async (t) => {
   const database = await server.createDatabase()
   const small = createTestLedger(database, await openQueue(t, nats.url))
   await setUpStreams(small)

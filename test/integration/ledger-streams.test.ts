@@ -23,7 +23,7 @@ const openLedger = async (test: Parameters<typeof openQueue>[0], more: Parameter
 }
 
 t.test(
-  'what has not ended is put back before streams are declared, so that a crash in between loses nothing',
+  'ledger streams: what has not ended is put back before streams are declared, so that a crash in between loses nothing',
   async (t) => {
     const ledger = await openLedger(t)
     await accept({ database: ledger.database, tenant: await createTenant(ledger.database) })
@@ -49,7 +49,7 @@ t.test(
   },
 )
 
-t.test('the size of the stream of results is the one that is set, or stays as it is', async (t) => {
+t.test('ledger streams: the size of the stream of results is the one that is set, or stays as it is', async (t) => {
   const ledger = await openLedger(t)
   const { streams } = await manage(ledger.queue)
   const size = async () => (await streams.info(resultsStream.name)).config.max_bytes
@@ -62,19 +62,22 @@ t.test('the size of the stream of results is the one that is set, or stays as it
   t.equal(await size(), 32 * mebibyte, 'as it is set')
 })
 
-t.test('how much of their stream unread results fill is told, before the oldest are lost', async (t) => {
-  const ledger = await openLedger(t, { resultsMaxBytes: mebibyte })
-  await setUpStreams(ledger)
-  const told = async () => {
-    await createStreamKeeper(ledger)()
-    return ledger.told.findLast(([name]) => name === 'reportsUnread')?.slice(1)
-  }
-  t.same(await told(), [0, 0])
-  const body = Buffer.alloc(100_000, '{')
-  for (let n = 0; n < 6; n += 1) {
-    await publishStored(ledger.queue, startedSubject({ pool: 'standard', id: `id-${n}` }), body)
-  }
-  const [unread, part] = (await told()) as [number, number]
-  t.equal(unread, 6)
-  t.ok(part > 0.5 && part < 0.7, `${part} of the stream`)
-})
+t.test(
+  'ledger streams: how much of their stream unread results fill is told, before the oldest are lost',
+  async (t) => {
+    const ledger = await openLedger(t, { resultsMaxBytes: mebibyte })
+    await setUpStreams(ledger)
+    const told = async () => {
+      await createStreamKeeper(ledger)()
+      return ledger.told.findLast(([name]) => name === 'reportsUnread')?.slice(1)
+    }
+    t.same(await told(), [0, 0])
+    const body = Buffer.alloc(100_000, '{')
+    for (let n = 0; n < 6; n += 1) {
+      await publishStored(ledger.queue, startedSubject({ pool: 'standard', id: `id-${n}` }), body)
+    }
+    const [unread, part] = (await told()) as [number, number]
+    t.equal(unread, 6)
+    t.ok(part > 0.5 && part < 0.7, `${part} of the stream`)
+  },
+)

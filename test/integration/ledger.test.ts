@@ -30,7 +30,7 @@ const started = (queue: Queue, id: string, attempt: number, kind: StartedMessage
 
 const idle = { pending: 0, admitted: 0, waiting: 0, processing: 0 }
 
-t.test('a capture goes from the outbox through the queue to its record and its charge', async (t) => {
+t.test('ledger: a capture goes from the outbox through the queue to its record and its charge', async (t) => {
   const running = await startLedger(t, on)
   const { database, queue } = running
   const capture = await accept(running)
@@ -128,7 +128,7 @@ t.test('results end a capture once: repeats are told again, losers lose their ob
 })
 
 // Contract: Status never moves back
-t.test('what does not count changes nothing', async (t) => {
+t.test('ledger: what does not count changes nothing', async (t) => {
   const running = await startLedger(t, on)
   const { database, queue, ledger } = running
   const { id } = await accept(running)
@@ -156,7 +156,7 @@ t.test('what does not count changes nothing', async (t) => {
 
 // Contract: Charging
 // Contract: Error mapping
-t.test('a failure of any kind releases the charge', async (t) => {
+t.test('ledger: a failure of any kind releases the charge', async (t) => {
   const running = await startLedger(t, on)
   const { database, queue } = running
   const [blocked, unreadable] = [await accept(running), await accept(running)]
@@ -173,7 +173,7 @@ t.test('a failure of any kind releases the charge', async (t) => {
   t.match(await row(database, unreadable.id), { error_code: 'JOB_FAILED', sealed: null, charge: 'released' })
 })
 
-t.test('ends make room for those that wait, in their order', async (t) => {
+t.test('ledger: ends make room for those that wait, in their order', async (t) => {
   const running = await startLedger(t, on)
   const { database, queue } = running
   const captures: Accepted[] = []
@@ -192,7 +192,7 @@ t.test('ends make room for those that wait, in their order', async (t) => {
   await eventually(() => running.backlogs.some(({ pending }) => pending === 17), { what: 'the backlog is told' })
 })
 
-t.test('what NATS lost is published again, waiting captures excepted', async (t) => {
+t.test('ledger: what NATS lost is published again, waiting captures excepted', async (t) => {
   const running = await startLedger(t, on)
   const { database, queue, tenant } = running
   const captures: Accepted[] = []
@@ -216,7 +216,7 @@ t.test('what NATS lost is published again, waiting captures excepted', async (t)
   t.match(await meters({ database, tenant }), { pending: 19, admitted: 16, waiting: 3, processing: 0, settled: 1 })
 })
 
-t.test('consumers that are missing alone are made again', async (t) => {
+t.test('ledger: consumers that are missing alone are made again', async (t) => {
   const running = await startLedger(t, on)
   const { database, queue, ledger } = running
   const { id } = await accept(running)
@@ -232,7 +232,7 @@ t.test('consumers that are missing alone are made again', async (t) => {
 
 // Contract: Time budget
 // Contract: Status never moves back
-t.test('an attempt past its budget is sent again once, then given up; a report in time holds', async (t) => {
+t.test('ledger: an attempt past its budget is sent again once, then given up; a report in time holds', async (t) => {
   const running = await startLedger(t, on)
   const { database, queue } = running
   const capture = await accept(running)
@@ -256,42 +256,39 @@ t.test('an attempt past its budget is sent again once, then given up; a report i
 })
 
 // Contract: Time budget
-t.test(
-  'an attempt that nobody reports is given up before its budget ends, and the third one is the last',
-  async (t) => {
-    const database = await server.createDatabase()
-    const queue = await openQueue(t, nats.url)
-    const ledger = createTestLedger(database, queue)
-    const tenant = await createTenant(database)
-    const begunBefore = async (seconds: number, attempts: number, unendedStarts: number) => {
-      const { id } = await accept({ database, tenant })
-      await changeCaptures(database, [id], () => ({ change: { attempts, unendedStarts, begins: true } }))
-      await database.query(
-        `update capture set attempt_started_at = now() - $2 * interval '1 second', budget_ms = 50000 where id = $1`,
-        [id, seconds],
-      )
-      return id
-    }
-    const [young, again, twice, third] = [
-      await begunBefore(40, 2, 2),
-      await begunBefore(49, 1, 1),
-      await begunBefore(49, 2, 2),
-      await begunBefore(49, 3, 1),
-    ]
-    await database.query('delete from outbox')
-    await reap(ledger, { couldNotStartFor: () => [] })
-    const statusOf = async (id: string) => (await row(database, id))['status']
-    t.same(await Promise.all([young, again, twice, third].map(statusOf)), [
-      'processing',
-      'processing',
-      'failed',
-      'failed',
-    ])
-    t.same(await database.query('select capture_id as id from outbox'), [{ id: again }])
-  },
-)
+t.test('ledger: an attempt without a report is given up within its budget, the third is the last', async (t) => {
+  const database = await server.createDatabase()
+  const queue = await openQueue(t, nats.url)
+  const ledger = createTestLedger(database, queue)
+  const tenant = await createTenant(database)
+  const begunBefore = async (seconds: number, attempts: number, unendedStarts: number) => {
+    const { id } = await accept({ database, tenant })
+    await changeCaptures(database, [id], () => ({ change: { attempts, unendedStarts, begins: true } }))
+    await database.query(
+      `update capture set attempt_started_at = now() - $2 * interval '1 second', budget_ms = 50000 where id = $1`,
+      [id, seconds],
+    )
+    return id
+  }
+  const [young, again, twice, third] = [
+    await begunBefore(40, 2, 2),
+    await begunBefore(49, 1, 1),
+    await begunBefore(49, 2, 2),
+    await begunBefore(49, 3, 1),
+  ]
+  await database.query('delete from outbox')
+  await reap(ledger, { couldNotStartFor: () => [] })
+  const statusOf = async (id: string) => (await row(database, id))['status']
+  t.same(await Promise.all([young, again, twice, third].map(statusOf)), [
+    'processing',
+    'processing',
+    'failed',
+    'failed',
+  ])
+  t.same(await database.query('select capture_id as id from outbox'), [{ id: again }])
+})
 
-t.test('a result that did not count does not stop the next attempt', async (t) => {
+t.test('ledger: a result that did not count does not stop the next attempt', async (t) => {
   const running = await startLedger(t, on)
   const { database, queue } = running
   const { id } = await accept(running)
@@ -306,7 +303,7 @@ t.test('a result that did not count does not stop the next attempt', async (t) =
 
 // Contract: Status never moves back
 // Contract: Error mapping
-t.test('a capture that nobody begins fails after the longest wait, also one that waits for its turn', async (t) => {
+t.test('ledger: a capture that nobody begins fails after the longest wait, waiting ones too', async (t) => {
   const running = await startLedger(t, on, { longestWaitSeconds: 3600 })
   const { database, queue } = running
   const captures: Accepted[] = []
@@ -324,7 +321,7 @@ t.test('a capture that nobody begins fails after the longest wait, also one that
   t.match(await meters(running), { pending: 16, admitted: 16, waiting: 0, processing: 0, reserved: 16 })
 })
 
-t.test('a message that was lost is replaced after a minute', async (t) => {
+t.test('ledger: a message that was lost is replaced after a minute', async (t) => {
   const running = await startLedger(t, on)
   const { database, queue, ledger } = running
   const capture = await accept(running)
@@ -341,7 +338,7 @@ t.test('a message that was lost is replaced after a minute', async (t) => {
 })
 
 // Contract: After retention
-t.test('images go when their retention ends, their records stay', async (t) => {
+t.test('ledger: images go when their retention ends, their records stay', async (t) => {
   const running = await startLedger(t, on)
   const { database, queue, ledger } = running
   const { id, accountId } = await accept(running)
@@ -353,7 +350,7 @@ t.test('images go when their retention ends, their records stay', async (t) => {
   await eventually(async () => (await database.query('select from object_removal')).length === 0)
 })
 
-t.test('many reports at once, each twice and by two ledgers, count once each', async (t) => {
+t.test('ledger: many reports at once, each twice and by two ledgers, count once each', async (t) => {
   const running = await startLedger(t, on)
   const { database, queue, tenant } = running
   const other = createTestLedger(database, await openQueue(t, nats.url))
@@ -386,7 +383,7 @@ t.test('many reports at once, each twice and by two ledgers, count once each', a
   t.equal((await database.query('select from stored_object')).length, 90)
 })
 
-t.test('while PostgreSQL is away nothing is lost and no backlog is told', async (t) => {
+t.test('ledger: while PostgreSQL is away nothing is lost and no backlog is told', async (t) => {
   const running = await startLedger(t, on)
   const { database, queue } = running
   const { id } = await accept(running)

@@ -75,42 +75,46 @@ await system.post('/v1/webhooks', { url: `https://127.0.0.1:${receiver.port}/in`
 const usedBefore = await chargesMade()
 
 // All at once: those that take long, take it together.
-t.test('each of the seven errors is told alike by answer, record, image, webhook and metrics', { jobs: 7 }, (t) => {
-  for (const code of captureErrorCodes) {
-    t.test(code, async (t) => {
-      const answer = await system.post('/v1/screenshots/capture', { ...faults[code], timeout: 5 })
-      const { status } = catalog[code]
-      t.equal(answer.status, status, 'targets at fault are 422, we are 500')
-      const { error } = (await answer.json()) as Envelope
-      t.match(error, { code, status, screenshot_id: answer.headers.get('x-screenshot-id') })
-      const told = { code, message: error.message }
+t.test(
+  'local capture errors: each of the seven errors is told alike by answer, record, image, webhook and metrics',
+  { jobs: 7 },
+  (t) => {
+    for (const code of captureErrorCodes) {
+      t.test(code, async (t) => {
+        const answer = await system.post('/v1/screenshots/capture', { ...faults[code], timeout: 5 })
+        const { status } = catalog[code]
+        t.equal(answer.status, status, 'targets at fault are 422, we are 500')
+        const { error } = (await answer.json()) as Envelope
+        t.match(error, { code, status, screenshot_id: answer.headers.get('x-screenshot-id') })
+        const told = { code, message: error.message }
 
-      const record = await system.record(error.screenshot_id)
-      t.match(record, { id: error.screenshot_id, status: 'failed' })
-      t.strictSame(record.error, told)
-      t.notOk('image_url' in record || 'mime_type' in record, 'a failed record has no image')
+        const record = await system.record(error.screenshot_id)
+        t.match(record, { id: error.screenshot_id, status: 'failed' })
+        t.strictSame(record.error, told)
+        t.notOk('image_url' in record || 'mime_type' in record, 'a failed record has no image')
 
-      const image = await system.request(`/v1/screenshots/${error.screenshot_id}/image`)
-      t.equal(image.status, 404)
-      t.match(await image.json(), { error: { code: 'NOT_READY', message: new RegExp(code) } })
+        const image = await system.request(`/v1/screenshots/${error.screenshot_id}/image`)
+        t.equal(image.status, 404)
+        t.match(await image.json(), { error: { code: 'NOT_READY', message: new RegExp(code) } })
 
-      const eventOf = () =>
-        receiver.received
-          .map(({ body }) => JSON.parse(body) as Event)
-          .find(({ data }) => data.id === error.screenshot_id)
-      await eventually(() => eventOf() !== undefined, { withinMs: 30_000, what: `the webhook of ${code}` })
-      t.equal(eventOf()?.event, 'screenshot.failed')
-      t.strictSame(eventOf()?.data.error, told)
+        const eventOf = () =>
+          receiver.received
+            .map(({ body }) => JSON.parse(body) as Event)
+            .find(({ data }) => data.id === error.screenshot_id)
+        await eventually(() => eventOf() !== undefined, { withinMs: 30_000, what: `the webhook of ${code}` })
+        t.equal(eventOf()?.event, 'screenshot.failed')
+        t.strictSame(eventOf()?.data.error, told)
 
-      const ended = await countOf('ledger', 'shutterfleet_captures_ended_total', `outcome="${code}"`)
-      t.equal(ended, 1, 'the ledger counts it under its code')
-      const answered = ['operation="capture_post"', `status="${status}"`, `code="${code}"`]
-      t.equal(await countOf('gateway', 'shutterfleet_http_requests_total', ...answered), 1, 'so does the gateway')
-    })
-  }
-  t.end()
-})
+        const ended = await countOf('ledger', 'shutterfleet_captures_ended_total', `outcome="${code}"`)
+        t.equal(ended, 1, 'the ledger counts it under its code')
+        const answered = ['operation="capture_post"', `status="${status}"`, `code="${code}"`]
+        t.equal(await countOf('gateway', 'shutterfleet_http_requests_total', ...answered), 1, 'so does the gateway')
+      })
+    }
+    t.end()
+  },
+)
 
-t.test('none of them is charged', async (t) => {
+t.test('local capture errors: none of them is charged', async (t) => {
   t.equal(await chargesMade(), usedBefore)
 })

@@ -60,19 +60,22 @@ const refused = async (name: QueueUserName, act: (queue: Queue) => void) => {
   return refusals[0] ?? ''
 }
 
-t.test('a worker that asks before the streams are there is served soon after they are', async (t) => {
-  using puller = new LanePuller(worker.queue, 'standard')
-  const taken = puller.take(0, AbortSignal.timeout(20_000))
-  await declareStreams(ledger.queue)
-  await publishStored(gateway.queue, subjectOf('early'), bytes('early'))
-  const delivery = await taken
-  t.equal(textOf(delivery?.data), 'early')
-  t.equal(delivery?.subject, subjectOf('early'))
-  delivery?.ack()
-  await eventually(async () => (await poolDepth(controller.queue, 'standard')).inFlight === 0)
-})
+t.test(
+  'local queue permissions: a worker that asks before the streams are there is served soon after they are',
+  async (t) => {
+    using puller = new LanePuller(worker.queue, 'standard')
+    const taken = puller.take(0, AbortSignal.timeout(20_000))
+    await declareStreams(ledger.queue)
+    await publishStored(gateway.queue, subjectOf('early'), bytes('early'))
+    const delivery = await taken
+    t.equal(textOf(delivery?.data), 'early')
+    t.equal(delivery?.subject, subjectOf('early'))
+    delivery?.ack()
+    await eventually(async () => (await poolDepth(controller.queue, 'standard')).inFlight === 0)
+  },
+)
 
-t.test('a worker takes a capture of its pool, reports, and reads reports back', async (t) => {
+t.test('local queue permissions: a worker takes a capture of its pool, reports, and reads reports back', async (t) => {
   using puller = new LanePuller(worker.queue, 'standard')
   const late = puller.take(0, AbortSignal.timeout(20_000))
   t.equal(await publishStored(gateway.queue, subjectOf('one'), bytes('one')), 'stored')
@@ -89,20 +92,23 @@ t.test('a worker takes a capture of its pool, reports, and reads reports back', 
   t.strictSame([worker.refusals, controller.refusals, ledger.refusals], [[], [], []])
 })
 
-t.test('the ledger hears what the controller says of a pool, and no worker can say it', async (t) => {
-  const heard = Promise.withResolvers<string | undefined>()
-  using _state = ledger.queue.subscribe(poolStateSubject('proxied'), ({ data }) => heard.resolve(textOf(data)))
-  await ledger.queue.connection.flush()
-  t.match(
-    await refused('worker_proxied', (queue) => queue.publish(poolStateSubject('proxied'), bytes('forged'))),
-    /pool/,
-  )
-  controller.queue.publish(poolStateSubject('proxied'), bytes('said'))
-  t.equal(await heard.promise, 'said')
-  t.strictSame([ledger.refusals, controller.refusals], [[], []])
-})
+t.test(
+  'local queue permissions: the ledger hears what the controller says of a pool, and no worker can say it',
+  async (t) => {
+    const heard = Promise.withResolvers<string | undefined>()
+    using _state = ledger.queue.subscribe(poolStateSubject('proxied'), ({ data }) => heard.resolve(textOf(data)))
+    await ledger.queue.connection.flush()
+    t.match(
+      await refused('worker_proxied', (queue) => queue.publish(poolStateSubject('proxied'), bytes('forged'))),
+      /pool/,
+    )
+    controller.queue.publish(poolStateSubject('proxied'), bytes('said'))
+    t.equal(await heard.promise, 'said')
+    t.strictSame([ledger.refusals, controller.refusals], [[], []])
+  },
+)
 
-t.test('controller and worker hear beat and drain of each other', async (t) => {
+t.test('local queue permissions: controller and worker hear beat and drain of each other', async (t) => {
   const drained = Promise.withResolvers<void>()
   const beaten = Promise.withResolvers<void>()
   using _drain = worker.queue.subscribe(drain, () => drained.resolve())
@@ -114,49 +120,55 @@ t.test('controller and worker hear beat and drain of each other', async (t) => {
   t.strictSame([worker.refusals, controller.refusals], [[], []])
 })
 
-t.test('a capture that its worker keeps stays, and one that is forgotten comes again', async (t) => {
-  const name = laneConsumerName('standard', 'bulk')
-  const shipped = laneConsumers.find((each) => each.durable_name === name)
-  const config = { ...shipped, name, ack_wait: 1_000_000_000 }
-  const request = JSON.stringify({ stream_name: capturesStream.name, config, action: '' })
-  const create = `$JS.API.CONSUMER.CREATE.${capturesStream.name}.${name}.${shipped?.filter_subject}`
-  t.notMatch(textOf((await ledger.queue.request(create, bytes(request), 2000)).data), /"error"/)
-  for (const id of ['kept', 'forgotten']) {
-    await publishStored(gateway.queue, captureSubject({ ...of, lane: 'bulk', id }), bytes(id))
-  }
-  const from = { stream: capturesStream.name, consumer: name }
-  const [kept, forgotten] = await pullBatch(worker.queue, from, { batch: 2, expiresMs: 2000, signal: never })
-  t.strictSame([textOf(kept?.data), textOf(forgotten?.data)], ['kept', 'forgotten'])
-  const keeping = setInterval(() => kept?.working(), 200)
-  const [again] = await pullBatch(worker.queue, from, { batch: 2, expiresMs: 10_000, signal: never })
-  clearInterval(keeping)
-  t.equal(textOf(again?.data), 'forgotten')
-  kept?.ack()
-  again?.ack()
-  await eventually(async () => (await poolDepth(controller.queue, 'standard')).inFlight === 0)
-})
+t.test(
+  'local queue permissions: a capture that its worker keeps stays, and one that is forgotten comes again',
+  async (t) => {
+    const name = laneConsumerName('standard', 'bulk')
+    const shipped = laneConsumers.find((each) => each.durable_name === name)
+    const config = { ...shipped, name, ack_wait: 1_000_000_000 }
+    const request = JSON.stringify({ stream_name: capturesStream.name, config, action: '' })
+    const create = `$JS.API.CONSUMER.CREATE.${capturesStream.name}.${name}.${shipped?.filter_subject}`
+    t.notMatch(textOf((await ledger.queue.request(create, bytes(request), 2000)).data), /"error"/)
+    for (const id of ['kept', 'forgotten']) {
+      await publishStored(gateway.queue, captureSubject({ ...of, lane: 'bulk', id }), bytes(id))
+    }
+    const from = { stream: capturesStream.name, consumer: name }
+    const [kept, forgotten] = await pullBatch(worker.queue, from, { batch: 2, expiresMs: 2000, signal: never })
+    t.strictSame([textOf(kept?.data), textOf(forgotten?.data)], ['kept', 'forgotten'])
+    const keeping = setInterval(() => kept?.working(), 200)
+    const [again] = await pullBatch(worker.queue, from, { batch: 2, expiresMs: 10_000, signal: never })
+    clearInterval(keeping)
+    t.equal(textOf(again?.data), 'forgotten')
+    kept?.ack()
+    again?.ack()
+    await eventually(async () => (await poolDepth(controller.queue, 'standard')).inFlight === 0)
+  },
+)
 
-t.test('nothing is delivered to a worker that no longer listens, though its requests are open', async (t) => {
-  const gone = await connectAs('worker_standard')
-  let asked = 0
-  const publish: Queue['publish'] = (...message) => {
-    asked += 1
-    gone.queue.publish(...message)
-  }
-  const gonePuller = new LanePuller({ ...gone.queue, publish }, 'standard')
-  void gonePuller.take(0, never)
-  await eventually(() => asked >= 6, { what: 'three requests that do not wait, then a long one for each lane' })
-  gonePuller[Symbol.dispose]()
-  await gone.queue.connection.flush()
-  await publishStored(gateway.queue, subjectOf('next'), bytes('next'))
-  using puller = new LanePuller(worker.queue, 'standard')
-  const delivery = await puller.take(0, AbortSignal.timeout(10_000))
-  t.equal(textOf(delivery?.data), 'next', 'before its ack wait could have passed')
-  delivery?.ack()
-  await eventually(async () => (await poolDepth(controller.queue, 'standard')).inFlight === 0)
-})
+t.test(
+  'local queue permissions: nothing is delivered to a worker that no longer listens, though its requests are open',
+  async (t) => {
+    const gone = await connectAs('worker_standard')
+    let asked = 0
+    const publish: Queue['publish'] = (...message) => {
+      asked += 1
+      gone.queue.publish(...message)
+    }
+    const gonePuller = new LanePuller({ ...gone.queue, publish }, 'standard')
+    void gonePuller.take(0, never)
+    await eventually(() => asked >= 6, { what: 'three requests that do not wait, then a long one for each lane' })
+    gonePuller[Symbol.dispose]()
+    await gone.queue.connection.flush()
+    await publishStored(gateway.queue, subjectOf('next'), bytes('next'))
+    using puller = new LanePuller(worker.queue, 'standard')
+    const delivery = await puller.take(0, AbortSignal.timeout(10_000))
+    t.equal(textOf(delivery?.data), 'next', 'before its ack wait could have passed')
+    delivery?.ack()
+    await eventually(async () => (await poolDepth(controller.queue, 'standard')).inFlight === 0)
+  },
+)
 
-t.test('the gateway sees whether the streams exist', async (t) => {
+t.test('local queue permissions: the gateway sees whether the streams exist', async (t) => {
   t.equal(await streamsExist(gateway.queue), true)
   t.strictSame(gateway.refusals, [])
 })
@@ -221,7 +233,7 @@ t.test("no answer to a worker's request goes anywhere but to workers of its pool
   t.equal(await unreadReports(ledger.queue), before + harmful.length * 2 + 1)
 })
 
-t.test('with the same rights in one account every harmful subject is reached', async (t) => {
+t.test('local queue permissions: with the same rights in one account every harmful subject is reached', async (t) => {
   const users = queueUsers.map(({ name, publish, subscribe }) => ({
     user: name,
     password: passwords[name],
@@ -235,7 +247,7 @@ t.test('with the same rights in one account every harmful subject is reached', a
   await eventually(() => harmful.every((subject) => heard.has(subject)), { what: 'all of them' })
 })
 
-t.test('a worker finds no report of another pool, however it asks', async (t) => {
+t.test('local queue permissions: a worker finds no report of another pool, however it asks', async (t) => {
   await publishStored(worker.queue, result('own'), bytes('done'))
   for (const id of ['own', '*', '>']) {
     t.equal(await lastStored(stealth.queue, resultsStream.name, resultSubject({ pool: 'stealth', id })), undefined, id)
@@ -315,23 +327,23 @@ const forbidden: { name: string; act: (queue: Queue) => void }[] = [
   },
 ]
 
-t.test('the server refuses that a worker should', async (t) => {
+t.test('local queue permissions: the server refuses that a worker should', async (t) => {
   for (const { name, act } of forbidden) t.match(await refused('worker_standard', act), /permissions violation/i, name)
 })
 
-t.test('the server refuses that gateway and controller change streams', async (t) => {
+t.test('local queue permissions: the server refuses that gateway and controller change streams', async (t) => {
   const create = (queue: Queue) => queue.publish(`$JS.API.STREAM.CREATE.MINE`, bytes('{}'), { reply: queue.newInbox() })
   for (const name of ['gateway', 'controller'] as const) t.match(await refused(name, create), /permissions violation/i)
 })
 
-t.test('a user who may do anything is caught by these checks', async (t) => {
+t.test('local queue permissions: a user who may do anything is caught by these checks', async (t) => {
   await t.rejects(
     refused('ledger', (queue) => queue.publish(`$JS.API.STREAM.INFO.${capturesStream.name}`, bytes(''))),
     { message: /a refusal to ledger/ },
   )
 })
 
-t.test('nobody connects without a password', async (t) => {
+t.test('local queue permissions: nobody connects without a password', async (t) => {
   await t.rejects(connectQueue({ url: nats.url, name: 'x', inboxPrefix: '_INBOX_x', notice: () => {} }), {
     code: 'SERVICE_UNAVAILABLE',
   })

@@ -25,7 +25,7 @@ let system = await startSystem([], { dataDir })
 t.teardown(() => system.stop())
 const names = ['controller', 'egress', 'gateway', 'ledger', 'nats', 'postgres', 'webhook-egress', 'webhooks']
 
-t.test('writes down what runs, for its owner alone', async (t) => {
+t.test('local up: writes down what runs, for its owner alone', async (t) => {
   const local = await system.readLocal()
   t.equal(((await stat(join(dataDir, 'local.json'))).mode & 0o777).toString(8), '600')
   t.strictSame(Object.keys(local), [
@@ -46,7 +46,7 @@ t.test('writes down what runs, for its owner alone', async (t) => {
 
 type StatusJson = { services: { health: string }[]; proxied: unknown }
 
-t.test('status shows every service, the pool and the queue', async (t) => {
+t.test('local up: status shows every service, the pool and the queue', async (t) => {
   const read = async () => JSON.parse((await run('status', '--json')).stdout) as StatusJson
   // The controller is ready when it has heard how much work waits, which it is told every second.
   await eventually(async () => {
@@ -57,7 +57,7 @@ t.test('status shows every service, the pool and the queue', async (t) => {
   t.strictSame((await read()).proxied, { workers: 0, pending: 0 })
 })
 
-t.test('captures a file, writes the image and says how long each stage took', async (t) => {
+t.test('local up: captures a file, writes the image and says how long each stage took', async (t) => {
   const folder = t.testdir({ 'page.html': '<h1>A page</h1>' })
   const image = join(folder, 'out.webp')
   const page = join(folder, 'page.html')
@@ -74,7 +74,7 @@ t.test('captures a file, writes the image and says how long each stage took', as
   t.match((await run('capture', page, '-o', image)).stdout, /1280 × 800.*image\/webp\n.*navigate \d+ ms/)
 })
 
-t.test('browsers find no data folder', async (t) => {
+t.test('local up: browsers find no data folder', async (t) => {
   const browsers = browsersOf(system.pid)
   t.ok(browsers.length > 0)
   for (const { pid } of browsers) {
@@ -84,12 +84,12 @@ t.test('browsers find no data folder', async (t) => {
   t.not((await readdir(dataDir)).length, 0)
 })
 
-t.test('a second start on the same folder is refused with the process that has it', async (t) => {
+t.test('local up: a second start on the same folder is refused with the process that has it', async (t) => {
   await t.rejects(run('up', '--port', '0'), new RegExp(`in use by process ${system.pid}`))
   t.ok(isRunning(system.pid))
 })
 
-t.test('a service that dies is started again, and its new process written down', async (t) => {
+t.test('local up: a service that dies is started again, and its new process written down', async (t) => {
   const before = (await system.readLocal()).services
   for (const { pid } of before) process.kill(pid, 'SIGKILL')
   await eventually(
@@ -103,7 +103,7 @@ t.test('a service that dies is started again, and its new process written down',
   t.match(await run('capture', page, '-o', join(t.testdirName, 'again.png')), { stdout: /image\/png/ })
 })
 
-t.test('nothing is left when the start itself is killed, and the next one takes over', async (t) => {
+t.test('local up: nothing is left when the start itself is killed, and the next one takes over', async (t) => {
   const { api_key: key, base_url: baseUrl } = await system.readLocal()
   const left = processTree(system.pid).map(({ pid }) => pid)
   process.kill(system.pid, 'SIGKILL')
@@ -112,7 +112,7 @@ t.test('nothing is left when the start itself is killed, and the next one takes 
   t.match(await system.readLocal(), { api_key: key, base_url: baseUrl })
 })
 
-t.test('down lets a running capture finish, and leaves no process behind', async (t) => {
+t.test('local up: down lets a running capture finish, and leaves no process behind', async (t) => {
   const id = await system.create({ html: '<h1>Late</h1>', delay: 3 })
   await eventually(async () => (await system.record(id)).status === 'processing')
   const left = processTree(system.pid).map(({ pid }) => pid)
@@ -125,7 +125,7 @@ t.test('down lets a running capture finish, and leaves no process behind', async
   t.match(await system.record(id), { status: 'completed' })
 })
 
-t.test('the plans of a file are in force, and a wrong file starts nothing', async (t) => {
+t.test('local up: the plans of a file are in force, and a wrong file starts nothing', async (t) => {
   await system.stop()
   const plan = {
     slug: 'team',

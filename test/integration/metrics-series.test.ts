@@ -45,18 +45,21 @@ const sendAll = async (nth: number) => {
   await send(head('POST /v1/screenshots', word), body)
 }
 
-t.test('the number of series does not grow with accounts, URLs, routes, methods, headers or keys', async (t) => {
-  for (let nth = 0; nth < 10; nth += 1) await sendAll(nth)
-  const before = await readSeries()
-  for (let nth = 10; nth < accounts; nth += 1) await sendAll(nth)
-  const after = await readSeries()
-  t.strictSame(
-    after.map(({ series }) => series),
-    before.map(({ series }) => series),
-  )
-  t.notMatch(after.map(({ series }) => series).join('\n'), new RegExp(mark, 'i'))
-  t.match(
-    after.find(({ series }) => series.startsWith('shutterfleet_captures_accepted_total')),
-    { value: accounts },
-  )
-})
+t.test(
+  'metrics series: the number of series does not grow with accounts, URLs, routes, methods, headers or keys',
+  async (t) => {
+    for (let nth = 0; nth < 10; nth += 1) await sendAll(nth)
+    const before = await readSeries()
+    for (let nth = 10; nth < accounts; nth += 1) await sendAll(nth)
+    const after = await readSeries()
+    t.strictSame(
+      after.map(({ series }) => series),
+      before.map(({ series }) => series),
+    )
+    t.notMatch(after.map(({ series }) => series).join('\n'), new RegExp(mark, 'i'))
+    t.match(
+      after.find(({ series }) => series.startsWith('shutterfleet_captures_accepted_total')),
+      { value: accounts },
+    )
+  },
+)

@@ -37,19 +37,19 @@ const captureBoth = async (trust: string | undefined) => {
   return outcomes
 }
 
-t.test('pages trust the authorities of a file, and certificates that stand in it themselves', async (t) => {
+t.test('page trust: pages trust the authorities of a file, and certificates that stand in it themselves', async (t) => {
   const both = (await readFile(authority.caPath, 'utf8')) + (await readFile(certificate.certPath, 'utf8'))
   await writeFile(at('both.pem'), both)
   const trust = await makePageTrust(folder, at('both.pem'))
   t.same(await captureBoth(trust), ['200', '200'])
 })
 
-t.test('without it they are refused', async (t) => {
+t.test('page trust: without it they are refused', async (t) => {
   t.equal(await makePageTrust(folder, ''), undefined)
   t.same(await captureBoth(undefined), ['CONNECTION_FAILED', 'CONNECTION_FAILED'])
 })
 
-t.test('where certutil is missing the message names its package', async (t) => {
+t.test('page trust: where certutil is missing the message names its package', async (t) => {
   const { PATH } = process.env
   t.teardown(() => {
     process.env['PATH'] = PATH

@@ -51,11 +51,14 @@ const missing = ({ openapi, readme, types, examples: files }: Documented): strin
   )
 }
 
-t.test('each parameter stands in the table of README, in the client and in an example of its group', async (t) => {
-  t.same(missing(documented), [])
-})
+t.test(
+  'parameter docs: each parameter stands in the table of README, in the client and in an example of its group',
+  async (t) => {
+    t.same(missing(documented), [])
+  },
+)
 
-t.test('a parameter that is not there is found', async (t) => {
+t.test('parameter docs: a parameter that is not there is found', async (t) => {
   const openapi = documented.openapi.replace(/("CaptureParameters": \{[^]*?"properties": \{)/, '$1 "newcomer": {},')
   t.same(missing({ ...documented, openapi }), ['newcomer: README', 'newcomer: client', 'newcomer: example'])
   t.same(missing({ ...documented, readme: documented.readme.replace('`wait_until`', 'wait') }), ['wait_until: README'])

@@ -92,7 +92,7 @@ const all = () => {
 }
 
 t.test(
-  'by HTTP and SOCKS5, with and without credentials, the picture is right and the proxy was asked',
+  'proxied captures: by HTTP and SOCKS5, with and without credentials, the picture is right and the proxy was asked',
   { skip },
   async (t) => {
     const { system, site, squid, openSquid, socks, openSocks } = all()
@@ -114,7 +114,7 @@ t.test(
 )
 
 t.test(
-  'wrong credentials and a dead proxy fail the capture, and the page is never asked directly',
+  'proxied captures: wrong credentials and a dead proxy fail the capture, and the page is never asked directly',
   { skip },
   async (t) => {
     const { system, site, squid, socks, dead } = all()
@@ -135,26 +135,30 @@ t.test(
   },
 )
 
-t.test('each capture has a process of its own, and no process shows a credential', { skip }, async (t) => {
-  const { system, site, squid, socks } = all()
-  await eventually(() => jobsOf(system).length === 0, { what: 'no single-use worker is left' })
-  const url = `http://127.0.0.1:${site.port}/held`
-  const proxies = [`http://${right}127.0.0.1:${squid.port}`, `socks5://${right}127.0.0.1:${socks.port}`]
-  const ids = await Promise.all(proxies.map((proxy) => system.create({ url, proxy, timeout: 30 })))
-  await eventually(() => site.held.length === 2, { withinMs: 30_000, what: 'both pages are asked for' })
-  t.equal(jobsOf(system).length, 2)
-  const texts = await Promise.all(processTree(system.pid).map(({ pid }) => readProcess(pid)))
-  t.ok(texts.filter((text) => text.includes('SHUTTERFLEET_')).length >= 7, 'the environments can be read')
-  t.strictSame(secretsIn(texts.join()), [])
-  site.letGo()
-  for (const id of ids) {
-    await eventually(async () => (await system.record(id)).status === 'completed', { what: `${id} is completed` })
-    t.match(await (await system.request(`/v1/screenshots/${id}`)).text(), 'us3r-7f3a:***@127.0.0.1')
-  }
-  await eventually(() => jobsOf(system).length === 0, { what: 'both processes have ended' })
-})
+t.test(
+  'proxied captures: each capture has a process of its own, and no process shows a credential',
+  { skip },
+  async (t) => {
+    const { system, site, squid, socks } = all()
+    await eventually(() => jobsOf(system).length === 0, { what: 'no single-use worker is left' })
+    const url = `http://127.0.0.1:${site.port}/held`
+    const proxies = [`http://${right}127.0.0.1:${squid.port}`, `socks5://${right}127.0.0.1:${socks.port}`]
+    const ids = await Promise.all(proxies.map((proxy) => system.create({ url, proxy, timeout: 30 })))
+    await eventually(() => site.held.length === 2, { withinMs: 30_000, what: 'both pages are asked for' })
+    t.equal(jobsOf(system).length, 2)
+    const texts = await Promise.all(processTree(system.pid).map(({ pid }) => readProcess(pid)))
+    t.ok(texts.filter((text) => text.includes('SHUTTERFLEET_')).length >= 7, 'the environments can be read')
+    t.strictSame(secretsIn(texts.join()), [])
+    site.letGo()
+    for (const id of ids) {
+      await eventually(async () => (await system.record(id)).status === 'completed', { what: `${id} is completed` })
+      t.match(await (await system.request(`/v1/screenshots/${id}`)).text(), 'us3r-7f3a:***@127.0.0.1')
+    }
+    await eventually(() => jobsOf(system).length === 0, { what: 'both processes have ended' })
+  },
+)
 
-t.test('no credential is in a log, nor anywhere else in the data folder', { skip }, async (t) => {
+t.test('proxied captures: no credential is in a log, nor anywhere else in the data folder', { skip }, async (t) => {
   const { system } = all()
   const files = await filesBelow(system.dataDir)
   const logs = files.filter((path) => path.endsWith('.log'))

@@ -86,7 +86,7 @@ t.test("gives each capture with a caller's proxy a process of its own", async (t
   t.match(queue.poolStates.get('proxied'), { canStart: true })
 })
 
-t.test('keeps a spare process waiting, and starts the next spare when it is taken', async (t) => {
+t.test('proxied runs: keeps a spare process waiting, and starts the next spare when it is taken', async (t) => {
   const { queue, beats, controller } = await begin(t, { PROXIED_MAX: '3', PROXIED_SPARES: '1' })
   await eventually(() => alive(beats).length === 1)
   const [spare] = alive(beats)
@@ -97,7 +97,7 @@ t.test('keeps a spare process waiting, and starts the next spare when it is take
   t.equal(await created(controller), 2)
 })
 
-t.test('gives a capture whose process was killed to another, and it ends once', async (t) => {
+t.test('proxied runs: gives a capture whose process was killed to another, and it ends once', async (t) => {
   const { queue, beats } = await begin(t, { PROXIED_MAX: '3' }, { serviceMs: 5000 })
   await queue.send(1, { pool: 'proxied' })
   await eventually(() => podsOf(queue).length === 1 && alive(beats).length === 1)
@@ -111,7 +111,7 @@ t.test('gives a capture whose process was killed to another, and it ends once', 
   t.strictSame(queue.endedTwice(), [])
 })
 
-t.test('says that no process comes up, and tries fewer and fewer', async (t) => {
+t.test('proxied runs: says that no process comes up, and tries fewer and fewer', async (t) => {
   const { queue, controller } = await begin(t, { PROXIED_MAX: '3' }, { mode: 'end-at-start' })
   await queue.send(3, { pool: 'proxied' })
   const state = () => queue.poolStates.get('proxied')
@@ -121,12 +121,15 @@ t.test('says that no process comes up, and tries fewer and fewer', async (t) => 
   t.ok(tries >= 4 && tries <= 6, `three at first, then after 1, 2, 4 s: ${tries}`)
 })
 
-t.test('lets a running capture finish when it is told to end, and leaves no process behind', async (t) => {
-  const settings = { PROXIED_MAX: '3', PROXIED_SPARES: '1' }
-  const { queue, beats, controller } = await begin(t, settings, { serviceMs: 1000 })
-  await queue.send(1, { pool: 'proxied' })
-  await eventually(() => alive(beats).some(({ busy }) => busy === 1))
-  t.equal(await endController(controller, 'SIGTERM'), 0)
-  t.strictSame(alive(beats), [])
-  t.strictSame(queue.unended(), [])
-})
+t.test(
+  'proxied runs: lets a running capture finish when it is told to end, and leaves no process behind',
+  async (t) => {
+    const settings = { PROXIED_MAX: '3', PROXIED_SPARES: '1' }
+    const { queue, beats, controller } = await begin(t, settings, { serviceMs: 1000 })
+    await queue.send(1, { pool: 'proxied' })
+    await eventually(() => alive(beats).some(({ busy }) => busy === 1))
+    t.equal(await endController(controller, 'SIGTERM'), 0)
+    t.strictSame(alive(beats), [])
+    t.strictSame(queue.unended(), [])
+  },
+)

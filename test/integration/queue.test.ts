@@ -28,7 +28,7 @@ const inLane = (lane: Lane, id: string) => captureSubject({ pool: 'standard', la
 const publish = (lane: Lane, id: string) => publishStored(queue, inLane(lane, id), bytes(id))
 const never = new AbortController().signal
 
-t.test('a second message of a subject is refused while the first stands, in flight included', async (t) => {
+t.test('queue: a second message of a subject is refused while the first stands, in flight included', async (t) => {
   t.equal(await publish('normal', 'twice'), 'stored')
   t.equal(await publish('normal', 'twice'), 'stands')
   using puller = new LanePuller(queue, 'standard')
@@ -40,7 +40,7 @@ t.test('a second message of a subject is refused while the first stands, in flig
 })
 
 t.test(
-  'takes what waits in the most urgent lane first, and of eight slots one begins at each lower lane',
+  'queue: takes what waits in the most urgent lane first, and of eight slots one begins at each lower lane',
   async (t) => {
     const takeAs = async (slot: number) => {
       for (const lane of ['bulk', 'normal', 'interactive'] as const) await publish(lane, `${lane}-${slot}`)
@@ -59,7 +59,7 @@ t.test(
   },
 )
 
-t.test('the first message of a subject is refused as such where another stands', async (t) => {
+t.test('queue: the first message of a subject is refused as such where another stands', async (t) => {
   const subject = resultSubject({ pool: 'standard', id: '0d9f6c1e-0000-4000-8000-000000000003' })
   const first = () => publishStored(queue, subject, bytes('first'), { first: true })
   t.same([await first(), await first()], ['stored', 'stands'])
@@ -69,7 +69,7 @@ t.test('the first message of a subject is refused as such where another stands',
   await purgeSubject(queue, resultsStream.name, subject)
 })
 
-t.test('an empty queue wakes a waiting slot as soon as a capture comes, in any lane', async (t) => {
+t.test('queue: an empty queue wakes a waiting slot as soon as a capture comes, in any lane', async (t) => {
   using puller = new LanePuller(queue, 'standard')
   const taken = puller.take(0, never)
   await eventually(async () => (await poolDepth(queue, 'standard')).inFlight === 0)
@@ -79,7 +79,7 @@ t.test('an empty queue wakes a waiting slot as soon as a capture comes, in any l
   delivery?.ack()
 })
 
-t.test('hands back at once what arrives beyond the waiting slots', async (t) => {
+t.test('queue: hands back at once what arrives beyond the waiting slots', async (t) => {
   using one = new LanePuller(queue, 'standard')
   using two = new LanePuller(queue, 'standard')
   const first = one.take(0, never)
@@ -95,7 +95,7 @@ t.test('hands back at once what arrives beyond the waiting slots', async (t) => 
   theirs?.ack()
 })
 
-t.test('an aborted take answers undefined and takes nothing', async (t) => {
+t.test('queue: an aborted take answers undefined and takes nothing', async (t) => {
   using puller = new LanePuller(queue, 'standard')
   const abort = new AbortController()
   const taken = puller.take(0, abort.signal)
@@ -107,22 +107,25 @@ t.test('an aborted take answers undefined and takes nothing', async (t) => {
   await purgeSubject(queue, capturesStream.name, inLane('normal', 'kept'))
 })
 
-t.test('the ledger pulls reports in batches, and the newest report of a capture can be read directly', async (t) => {
-  const id = '0d9f6c1e-0000-4000-8000-000000000001'
-  const subject = resultSubject({ pool: 'standard', id })
-  const from = { stream: resultsStream.name, consumer: ledgerConsumer.durable_name }
-  t.equal(await lastStored(queue, resultsStream.name, subject), undefined)
-  for (const text of ['1', '2', '3']) await publishStored(queue, subject, bytes(text))
-  t.equal(textOf(await lastStored(queue, resultsStream.name, subject)), '3')
-  t.equal(await unreadReports(queue), 3)
-  const batch = await pullBatch(queue, from, { batch: 200, expiresMs: 2000, signal: never })
-  t.strictSame(
-    batch.map((delivery) => textOf(delivery.data)),
-    ['1', '2', '3'],
-  )
-  for (const delivery of batch) delivery.ack()
-  await eventually(async () => (await unreadReports(queue)) === 0)
-})
+t.test(
+  'queue: the ledger pulls reports in batches, and the newest report of a capture can be read directly',
+  async (t) => {
+    const id = '0d9f6c1e-0000-4000-8000-000000000001'
+    const subject = resultSubject({ pool: 'standard', id })
+    const from = { stream: resultsStream.name, consumer: ledgerConsumer.durable_name }
+    t.equal(await lastStored(queue, resultsStream.name, subject), undefined)
+    for (const text of ['1', '2', '3']) await publishStored(queue, subject, bytes(text))
+    t.equal(textOf(await lastStored(queue, resultsStream.name, subject)), '3')
+    t.equal(await unreadReports(queue), 3)
+    const batch = await pullBatch(queue, from, { batch: 200, expiresMs: 2000, signal: never })
+    t.strictSame(
+      batch.map((delivery) => textOf(delivery.data)),
+      ['1', '2', '3'],
+    )
+    for (const delivery of batch) delivery.ack()
+    await eventually(async () => (await unreadReports(queue)) === 0)
+  },
+)
 
 /** Stands on the consumer of reports, and counts the requests that it makes. */
 const standOnReports = (batch: number) => {
@@ -183,7 +186,7 @@ t.test('standing pull: goes on over a restart of the server', async (t) => {
   t.equal(textOf(newest?.data), 'after')
 })
 
-t.test('after a crash with an empty disk the streams are gone, and are declared again', async (t) => {
+t.test('queue: after a crash with an empty disk the streams are gone, and are declared again', async (t) => {
   await publish('normal', 'lost')
   using puller = new LanePuller(queue, 'standard')
   await nats.wipe()
@@ -195,7 +198,7 @@ t.test('after a crash with an empty disk the streams are gone, and are declared 
   t.equal(textOf((await taken)?.data), 'new', 'a worker of before the crash goes on')
 })
 
-t.test('a connection whose server is away is closed all the same', async (t) => {
+t.test('queue: a connection whose server is away is closed all the same', async (t) => {
   const away = await startNats(t)
   const lost = Promise.withResolvers<void>()
   const notice = () => lost.resolve()
@@ -206,7 +209,7 @@ t.test('a connection whose server is away is closed all the same', async (t) => 
   t.equal(own.isConnected(), false)
 })
 
-t.test('a worker that asks before the streams are there is served soon after they are', async (t) => {
+t.test('queue: a worker that asks before the streams are there is served soon after they are', async (t) => {
   const fresh = await startNats(t)
   await using own = await connectQueue({ url: fresh.url, name: 'test', inboxPrefix: '_INBOX_test', notice: () => {} })
   // Three requests that do not wait, and then a long one for each lane.

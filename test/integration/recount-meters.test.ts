@@ -30,7 +30,7 @@ const openAccount = async () => {
 
 const miscount = `update lane_meter set admitted = admitted + 16, processing = processing - 1 where account_id = $1`
 
-t.test('a lane that a wrong meter has closed is open again after a recount', async (t) => {
+t.test('recount meters: a lane that a wrong meter has closed is open again after a recount', async (t) => {
   const { database, accountId } = await openAccount()
   t.same(await findDrift(database, [accountId]), [], 'nothing is wrong at first')
   t.same(await recountMeters(database, accountId, 'admin'), [])
@@ -56,7 +56,7 @@ t.test('a lane that a wrong meter has closed is open again after a recount', asy
   await t.rejects(recountMeters(database, '00000000-0000-4000-8000-000000000000', 'admin'), { code: 'NOT_FOUND' })
 })
 
-t.test('a meter that is gone is made again', async (t) => {
+t.test('recount meters: a meter that is gone is made again', async (t) => {
   const { database, accountId } = await openAccount()
   await database.query('delete from lane_meter where account_id = $1', [accountId])
   await database.query('delete from usage where account_id = $1', [accountId])
@@ -64,7 +64,7 @@ t.test('a meter that is gone is made again', async (t) => {
   t.same(await database.query(meterDifferences), [])
 })
 
-t.test('a recount waits for whoever changes rows, and counts what they changed', async (t) => {
+t.test('recount meters: a recount waits for whoever changes rows, and counts what they changed', async (t) => {
   const { database, accountId, captures } = await openAccount()
   await database.query(miscount, [accountId])
   let recounted: ReturnType<typeof recountMeters> | undefined
@@ -86,7 +86,7 @@ t.test('a recount waits for whoever changes rows, and counts what they changed',
   t.same(await database.query(meterDifferences), [])
 })
 
-t.test('the ledger and the doctor find meters that are wrong', async (t) => {
+t.test('recount meters: the ledger and the doctor find meters that are wrong', async (t) => {
   const { database, accountId } = await openAccount()
   const queue = {} as Parameters<typeof createTestLedger>[1]
   const ledger = createTestLedger(database, queue)

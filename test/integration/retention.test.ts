@@ -57,7 +57,7 @@ const removeAll = async (ledger: Ledger) => {
 
 const makeLateDue = (database: Database) => database.query('update late_cleanup set due_at = now()')
 
-t.test('records go once they are old enough, ended in whatever way, and not before', async (t) => {
+t.test('retention: records go once they are old enough, ended in whatever way, and not before', async (t) => {
   const on = await start()
   const { database, ledger } = on
   await ended(on, 91)
@@ -76,28 +76,31 @@ t.test('records go once they are old enough, ended in whatever way, and not befo
   t.same(await database.query('select count(*)::integer as keys from object_removal'), [{ keys: 1 }])
 })
 
-t.test('more than one small transaction is used, and a row that somebody holds is left for later', async (t) => {
-  const on = await start()
-  const { database, ledger } = on
-  const { id } = await ended(on, 91)
-  await database.query(
-    `insert into capture (id, account_id, pool, lane, options, token_hash, budget_ms, period, retention_seconds, status,
+t.test(
+  'retention: more than one small transaction is used, and a row that somebody holds is left for later',
+  async (t) => {
+    const on = await start()
+    const { database, ledger } = on
+    const { id } = await ended(on, 91)
+    await database.query(
+      `insert into capture (id, account_id, pool, lane, options, token_hash, budget_ms, period, retention_seconds, status,
        created_at, completed_at)
      select gen_random_uuid(), account_id, pool, lane, options, token_hash, budget_ms, period, retention_seconds, 'failed',
        created_at, completed_at + n * interval '1 second' from capture, generate_series(1, 1100) as n`,
-  )
-  await database.transaction(async (sql) => {
-    await sql.query('select from capture where id = $1 for update', [id])
+    )
+    await database.transaction(async (sql) => {
+      await sql.query('select from capture where id = $1 for update', [id])
+      await removeAll(ledger)
+    })
+    t.same(await idsIn(database, 'capture'), [id])
+    t.ok(ledger.told.length > 1)
     await removeAll(ledger)
-  })
-  t.same(await idsIn(database, 'capture'), [id])
-  t.ok(ledger.told.length > 1)
-  await removeAll(ledger)
-  t.same(await idsIn(database, 'capture'), [id], 'not with every batch')
-  await makeLateDue(database)
-  await removeAll(ledger)
-  t.same(await idsIn(database, 'capture'), [])
-})
+    t.same(await idsIn(database, 'capture'), [id], 'not with every batch')
+    await makeLateDue(database)
+    await removeAll(ledger)
+    t.same(await idsIn(database, 'capture'), [])
+  },
+)
 
 t.test('what belongs to a record goes with it: its batch once it is empty, and its keys', async (t) => {
   const on = await start()
@@ -131,7 +134,7 @@ t.test('what belongs to a record goes with it: its batch once it is empty, and i
   t.same(await database.query('select key from idempotency_key'), [{ key: young.id }])
 })
 
-t.test('a record whose webhook is still to be delivered stays until that has ended', async (t) => {
+t.test('retention: a record whose webhook is still to be delivered stays until that has ended', async (t) => {
   const on = await start()
   const { database, ledger } = on
   const { id } = await ended(on, 91)
@@ -149,7 +152,7 @@ t.test('a record whose webhook is still to be delivered stays until that has end
   t.same(await idsIn(database, 'capture'), [])
 })
 
-t.test('an object that a younger record shares stays', async (t) => {
+t.test('retention: an object that a younger record shares stays', async (t) => {
   const on = await start()
   const { database, ledger } = on
   const [old, young] = [await ended(on, 91), await ended(on, 0)]
@@ -162,7 +165,7 @@ t.test('an object that a younger record shares stays', async (t) => {
   t.same(await database.query('select from object_removal'), [])
 })
 
-t.test('what the store would not delete is tried again later, and the rest is forgotten', async (t) => {
+t.test('retention: what the store would not delete is tried again later, and the rest is forgotten', async (t) => {
   const refusing = new Set<string>()
   const asked: string[] = []
   const { database, ledger } = await start({
@@ -194,7 +197,7 @@ t.test('what the store would not delete is tried again later, and the rest is fo
   t.same(await removals(database), [])
 })
 
-t.test('ledgers that remove objects at the same time ask the store for none of them twice', async (t) => {
+t.test('retention: ledgers that remove objects at the same time ask the store for none of them twice', async (t) => {
   const gate = Promise.withResolvers<void>()
   const asked: string[] = []
   const { database, ledger } = await start({
@@ -235,7 +238,7 @@ const readsOf = (database: Database) =>
     return (await reads()) - before
   })
 
-t.test('records whose images stay longer are read once, and again when their images are over', async (t) => {
+t.test('retention: records whose images stay longer are read once, and again when their images are over', async (t) => {
   const on = await start()
   const { database } = on
   const { id } = await ended(on, 91)
@@ -254,7 +257,7 @@ t.test('records whose images stay longer are read once, and again when their ima
   t.same(await idsIn(database, 'capture'), [])
 })
 
-t.test('one ledger removes rows at a time; another goes on where it has come to', async (t) => {
+t.test('retention: one ledger removes rows at a time; another goes on where it has come to', async (t) => {
   const on = await start()
   const { database, ledger } = on
   await ended(on, 91)
@@ -291,7 +294,7 @@ const withFiles = async (t: Test) => {
 const removals = async (database: Database) =>
   (await database.query<{ key: string }>('select key from object_removal order by key')).map(({ key }) => key)
 
-t.test('objects that nothing knows are found once they are two days old', async (t) => {
+t.test('retention: objects that nothing knows are found once they are two days old', async (t) => {
   const on = await withFiles(t)
   const { database, put, sweep, ledger } = on
   const orphan = await put(randomUUID(), 49)
@@ -318,37 +321,43 @@ const withKeys = async (keys: readonly string[]) => {
   return { ...(await start({ objects: { delete: async () => [], list } })), asked }
 }
 
-t.test('a sweep goes on page by page, whichever ledger does, and leaves alone what is not ours', async (t) => {
-  const strange = ['captures/notes.txt', 'captures/2020-01-01T00/x/y']
-  const keys = [...strange, ...Array.from({ length: 1500 }, () => newObjectKey(randomUUID(), ago(72)))].toSorted()
-  const { database, ledger, asked } = await withKeys(keys)
-  t.equal(await sweepOrphans(ledger, now), true, 'there is more')
-  t.ok((await removals(database)).length >= 998)
-  t.ok((await removals(database)).length <= 1000)
-  t.equal(await sweepOrphans({ ...ledger }, now), false)
-  t.same(
-    await removals(database),
-    keys.filter((key) => !strange.includes(key)),
-  )
-  t.same(asked, ['', keys[999]])
-})
+t.test(
+  'retention: a sweep goes on page by page, whichever ledger does, and leaves alone what is not ours',
+  async (t) => {
+    const strange = ['captures/notes.txt', 'captures/2020-01-01T00/x/y']
+    const keys = [...strange, ...Array.from({ length: 1500 }, () => newObjectKey(randomUUID(), ago(72)))].toSorted()
+    const { database, ledger, asked } = await withKeys(keys)
+    t.equal(await sweepOrphans(ledger, now), true, 'there is more')
+    t.ok((await removals(database)).length >= 998)
+    t.ok((await removals(database)).length <= 1000)
+    t.equal(await sweepOrphans({ ...ledger }, now), false)
+    t.same(
+      await removals(database),
+      keys.filter((key) => !strange.includes(key)),
+    )
+    t.same(asked, ['', keys[999]])
+  },
+)
 
-t.test('after its last page a sweep waits for keys that come of age, and begins anew after seven days', async (t) => {
-  const last = newObjectKey(randomUUID(), ago(72))
-  const { database, ledger, asked } = await withKeys([last])
-  await sweepOrphans(ledger, now)
-  await sweepOrphans(ledger, now)
-  const daysLater = (days: number) =>
-    database.query('update orphan_sweep set began_at = now() - make_interval(days => $1)', [days])
-  await daysLater(6)
-  await sweepOrphans(ledger, now)
-  await daysLater(7)
-  await sweepOrphans(ledger, now)
-  await sweepOrphans(ledger, now)
-  t.same(asked, ['', last, last, last, ''])
-})
+t.test(
+  'retention: after its last page a sweep waits for keys that come of age, and begins anew after seven days',
+  async (t) => {
+    const last = newObjectKey(randomUUID(), ago(72))
+    const { database, ledger, asked } = await withKeys([last])
+    await sweepOrphans(ledger, now)
+    await sweepOrphans(ledger, now)
+    const daysLater = (days: number) =>
+      database.query('update orphan_sweep set began_at = now() - make_interval(days => $1)', [days])
+    await daysLater(6)
+    await sweepOrphans(ledger, now)
+    await daysLater(7)
+    await sweepOrphans(ledger, now)
+    await sweepOrphans(ledger, now)
+    t.same(asked, ['', last, last, last, ''])
+  },
+)
 
-t.test('a page of the store is looked at by one ledger, until it must have died', async (t) => {
+t.test('retention: a page of the store is looked at by one ledger, until it must have died', async (t) => {
   const listing = Promise.withResolvers<void>()
   const pages: string[][] = [[newObjectKey(randomUUID(), ago(72))], []]
   let asked = 0

@@ -23,7 +23,7 @@ const startStore = async (t: Test, answer: (request: IncomingMessage, response: 
   return createS3Store(`http://K:S@127.0.0.1:${port}/images`, bounds)
 }
 
-t.test('a store that takes requests and never answers is given up, whatever it was asked', async (t) => {
+t.test('s3 store away: a store that takes requests and never answers is given up, whatever it was asked', async (t) => {
   const store = await startStore(t, () => {})
   const unavailable = { code: 'SERVICE_UNAVAILABLE', message: /no answer for \d+ ms/ }
   await Promise.all([
@@ -35,7 +35,7 @@ t.test('a store that takes requests and never answers is given up, whatever it w
   ])
 })
 
-t.test('a call whose answer never ends is given up, though bytes go on coming', async (t) => {
+t.test('s3 store away: a call whose answer never ends is given up, though bytes go on coming', async (t) => {
   const store = await startStore(t, (_request, response) => {
     response.writeHead(200, { 'content-type': 'application/xml' })
     const timer = setInterval(() => response.write(' '), 20)
@@ -44,7 +44,7 @@ t.test('a call whose answer never ends is given up, though bytes go on coming', 
   await Promise.all([t.rejects(store.delete([key])), t.rejects(Array.fromAsync(store.list('captures/')))])
 })
 
-t.test('tells which objects a store would not delete, though it answers 200', async (t) => {
+t.test('s3 store away: tells which objects a store would not delete, though it answers 200', async (t) => {
   const other = key.replace(/.$/, 'x')
   const errors = [key, other].map((each) => `<Error><Key>${each}</Key><Code>AccessDenied</Code></Error>`)
   let said = errors
@@ -65,7 +65,7 @@ t.test('tells which objects a store would not delete, though it answers 200', as
 
 const head = { 'content-length': '20000000', 'last-modified': new Date(0).toUTCString(), etag: '"0"' }
 
-t.test('an object whose bytes stop coming breaks off', async (t) => {
+t.test('s3 store away: an object whose bytes stop coming breaks off', async (t) => {
   const store = await startStore(t, (request, response) => {
     response.writeHead(200, head)
     if (request.method === 'HEAD') response.end()
@@ -76,7 +76,7 @@ t.test('an object whose bytes stop coming breaks off', async (t) => {
   await t.rejects(buffer(found?.body ?? Readable.from([])), { message: /no answer for 200 ms/ })
 })
 
-t.test('a reader may take its time', async (t) => {
+t.test('s3 store away: a reader may take its time', async (t) => {
   let quiet = 0
   const store = await startStore(t, (request, response) => {
     response.writeHead(200, head)

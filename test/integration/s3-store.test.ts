@@ -15,7 +15,7 @@ const read = async (key: string, range?: { first: number; last: number }) => {
   return found && { bytes: found.bytes, text: (await buffer(found.body)).toString() }
 }
 
-t.test('whoever holds a signed address may PUT that one object', async (t) => {
+t.test('s3 store: whoever holds a signed address may PUT that one object', async (t) => {
   const key = newKey()
   const address = await store.signPut(key, 60)
   const put = async (url: string, headers: Record<string, string> = { 'if-none-match': '*' }) =>
@@ -28,7 +28,7 @@ t.test('whoever holds a signed address may PUT that one object', async (t) => {
   t.equal(await put(address.replace(/Signature=./, (end) => (end.endsWith('0') ? 'Signature=1' : 'Signature=0'))), 403)
 })
 
-t.test('reads whole objects and ranges, and answers undefined for what is not there', async (t) => {
+t.test('s3 store: reads whole objects and ranges, and answers undefined for what is not there', async (t) => {
   const key = newKey()
   await store.put(key, Buffer.from('0123456789'), 'image/png')
   t.strictSame(await read(key), { bytes: 10, text: '0123456789' })
@@ -37,7 +37,7 @@ t.test('reads whole objects and ranges, and answers undefined for what is not th
   t.equal(await read(newKey()), undefined)
 })
 
-t.test('lists a prefix and deletes what is there and what is not', async (t) => {
+t.test('s3 store: lists a prefix and deletes what is there and what is not', async (t) => {
   const [one, two] = [newKey(), newKey()]
   await store.put(one, Buffer.from('1'), 'image/png')
   await store.put(two, Buffer.from('2'), 'image/png')
@@ -47,7 +47,7 @@ t.test('lists a prefix and deletes what is there and what is not', async (t) => 
   t.notOk((await Array.fromAsync(store.list('captures/'))).includes(two))
 })
 
-t.test('lists behind a key, and may be left in mid-list', async (t) => {
+t.test('s3 store: lists behind a key, and may be left in mid-list', async (t) => {
   const hour = new Date('2030-01-01T00:00:00Z')
   const keys = [1, 2, 3].map(() => newObjectKey(id, hour)).toSorted()
   for (const key of keys) await store.put(key, Buffer.from('1'), 'image/png')
@@ -61,14 +61,14 @@ t.test('lists behind a key, and may be left in mid-list', async (t) => {
   await t.rejects(Array.fromAsync(away.list('captures/')), { code: 'SERVICE_UNAVAILABLE' })
 })
 
-t.test('a store that cannot be reached is SERVICE_UNAVAILABLE, a wrong secret too', async (t) => {
+t.test('s3 store: a store that cannot be reached is SERVICE_UNAVAILABLE, a wrong secret too', async (t) => {
   const away = createS3Store('http://K:S@127.0.0.1:1/images')
   await t.rejects(away.get(newKey()), { code: 'SERVICE_UNAVAILABLE' })
   const stranger = createS3Store(server.url.replace(':S3RVER@', ':wrong@'))
   await t.rejects(stranger.put(newKey(), Buffer.from('x'), 'image/png'), { code: 'SERVICE_UNAVAILABLE' })
 })
 
-t.test('the address of the store names key, secret and bucket, or the setting is refused', async (t) => {
+t.test('s3 store: the address of the store names key, secret and bucket, or the setting is refused', async (t) => {
   t.match(readS3Url('https://k:s%2F1@s3.example.com/images'), { port: 443, secretKey: 's/1', region: 'us-east-1' })
   for (const bad of ['http://127.0.0.1/images', 'http://k:s@127.0.0.1/', 'http://k@127.0.0.1/images']) {
     t.throws(() => readS3Url(bad), { code: 'CONFIGURATION', publicMessage: /SHUTTERFLEET_S3_URL/ }, bad)

@@ -54,56 +54,59 @@ const codeOf = async (answer: Response) => [
 // Contract: Signed URL form
 // Contract: Signed URL request
 // Contract: Signed URL errors
-t.test('a link is made before the image is there, and says at each time why it does not open it', async (t) => {
-  const { id: accountId, call, create } = await newAccount('pro')
-  const id = await create('https://example.com/held')
-  const path = `/v1/screenshots/${id}/image`
-  const made = async (body?: object) => {
-    const answer = await call('POST', `/v1/screenshots/${id}/signed-url`, body)
-    return ((await answer.json()) as Link).data
-  }
-  const before = Math.floor(Date.now() / 1000) + 3600
-  const hour = await made()
-  const { expires = '', ...rest } = Object.fromEntries(new URL(hour.url).searchParams)
-  t.same(hour, {
-    url: `${baseUrl}${path}?${signLink(current, id, Number(expires))}`,
-    expires_at: new Date(Number(expires) * 1000).toISOString().replace('Z', '000Z'),
-    expires_in: 60,
-  })
-  t.ok(Number(expires) >= before && Number(expires) <= Math.floor(Date.now() / 1000) + 3600)
-  t.match(rest, { kid: 'current', signature: /^[0-9a-f]{64}$/ })
-  const permanent = await made({ expires_in: 0 })
-  t.same(permanent, { url: `${baseUrl}${path}?${signLink(current, id, undefined)}`, expires_at: null, expires_in: 0 })
+t.test(
+  'signed links: a link is made before the image is there, and says at each time why it does not open it',
+  async (t) => {
+    const { id: accountId, call, create } = await newAccount('pro')
+    const id = await create('https://example.com/held')
+    const path = `/v1/screenshots/${id}/image`
+    const made = async (body?: object) => {
+      const answer = await call('POST', `/v1/screenshots/${id}/signed-url`, body)
+      return ((await answer.json()) as Link).data
+    }
+    const before = Math.floor(Date.now() / 1000) + 3600
+    const hour = await made()
+    const { expires = '', ...rest } = Object.fromEntries(new URL(hour.url).searchParams)
+    t.same(hour, {
+      url: `${baseUrl}${path}?${signLink(current, id, Number(expires))}`,
+      expires_at: new Date(Number(expires) * 1000).toISOString().replace('Z', '000Z'),
+      expires_in: 60,
+    })
+    t.ok(Number(expires) >= before && Number(expires) <= Math.floor(Date.now() / 1000) + 3600)
+    t.match(rest, { kid: 'current', signature: /^[0-9a-f]{64}$/ })
+    const permanent = await made({ expires_in: 0 })
+    t.same(permanent, { url: `${baseUrl}${path}?${signLink(current, id, undefined)}`, expires_at: null, expires_in: 0 })
 
-  const charges = () =>
-    database.query(
-      'select requests, reserved::integer, settled::integer from account_meter join usage using (account_id) where account_id = $1',
-      [accountId],
-    )
-  const charged = await charges()
-  const open = (query: string) => fetch(`${baseUrl}${path}${query}`)
-  for (const { url } of [hour, permanent]) t.same(await codeOf(await fetch(url)), [404, 'NOT_READY'])
-  held.resolve()
-  await eventually(async () => (await completedOf(accountId)) === 1, { what: 'the image is ready' })
-  const settled = await charges()
-  t.match(settled, [{ requests: (charged[0] as { requests: number }).requests, reserved: 0, settled: 1 }])
-  for (const query of [new URL(hour.url).search, `?${signLink(previous, id, undefined)}`]) {
-    const opened = await open(query)
-    t.same([opened.status, Buffer.from(await opened.arrayBuffer())], [200, image], 'every key of the list is taken')
-    t.equal(opened.headers.get('cross-origin-resource-policy'), 'cross-origin', 'pages of others may show it')
-  }
-  const past = Math.floor(Date.now() / 1000)
-  t.same(await codeOf(await open(`?${signLink(current, id, past)}`)), [403, 'SIGNATURE_EXPIRED'])
-  t.same(await codeOf(await open(`?${signLink(gone, id, undefined)}`)), [403, 'INVALID_SIGNATURE'])
-  t.same(await codeOf(await open('')), [401, 'INVALID_API_KEY'])
-  await database.query(`update capture set expires_at = now() - interval '1 second' where id = $1`, [id])
-  for (const { url } of [hour, permanent]) t.same(await codeOf(await fetch(url)), [410, 'EXPIRED'])
-  t.same(await charges(), settled, 'links cost neither quota nor minute')
-})
+    const charges = () =>
+      database.query(
+        'select requests, reserved::integer, settled::integer from account_meter join usage using (account_id) where account_id = $1',
+        [accountId],
+      )
+    const charged = await charges()
+    const open = (query: string) => fetch(`${baseUrl}${path}${query}`)
+    for (const { url } of [hour, permanent]) t.same(await codeOf(await fetch(url)), [404, 'NOT_READY'])
+    held.resolve()
+    await eventually(async () => (await completedOf(accountId)) === 1, { what: 'the image is ready' })
+    const settled = await charges()
+    t.match(settled, [{ requests: (charged[0] as { requests: number }).requests, reserved: 0, settled: 1 }])
+    for (const query of [new URL(hour.url).search, `?${signLink(previous, id, undefined)}`]) {
+      const opened = await open(query)
+      t.same([opened.status, Buffer.from(await opened.arrayBuffer())], [200, image], 'every key of the list is taken')
+      t.equal(opened.headers.get('cross-origin-resource-policy'), 'cross-origin', 'pages of others may show it')
+    }
+    const past = Math.floor(Date.now() / 1000)
+    t.same(await codeOf(await open(`?${signLink(current, id, past)}`)), [403, 'SIGNATURE_EXPIRED'])
+    t.same(await codeOf(await open(`?${signLink(gone, id, undefined)}`)), [403, 'INVALID_SIGNATURE'])
+    t.same(await codeOf(await open('')), [401, 'INVALID_API_KEY'])
+    await database.query(`update capture set expires_at = now() - interval '1 second' where id = $1`, [id])
+    for (const { url } of [hour, permanent]) t.same(await codeOf(await fetch(url)), [410, 'EXPIRED'])
+    t.same(await charges(), settled, 'links cost neither quota nor minute')
+  },
+)
 
 // Contract: Signed URL form
 // Contract: Signed URL errors
-t.test('a link opens the image to anybody, until the screenshot is deleted', async (t) => {
+t.test('signed links: a link opens the image to anybody, until the screenshot is deleted', async (t) => {
   const { id: accountId, call, create } = await newAccount('pro')
   const other = await newAccount('pro')
   const id = await create()
@@ -135,13 +138,13 @@ t.test('a link opens the image to anybody, until the screenshot is deleted', asy
   await eventually(async () => (await fetch(data.url)).status === 429, { what: 'one address has its limit' })
 })
 
-t.test('links belong to plans that include them', async (t) => {
+t.test('signed links: links belong to plans that include them', async (t) => {
   const { call, create } = await newAccount('starter')
   const refused = await call('POST', `/v1/screenshots/${await create()}/signed-url`, { expires_in: 5 })
   t.same(await codeOf(refused), [403, 'FEATURE_NOT_AVAILABLE'])
 })
 
-t.test('a synchronous capture that is deleted meanwhile is answered with 404', async (t) => {
+t.test('signed links: a synchronous capture that is deleted meanwhile is answered with 404', async (t) => {
   const { id: accountId, call } = await newAccount('unlimited')
   await fleet[Symbol.asyncDispose]()
   const waiting = call('GET', '/v1/screenshots/capture?url=https%3A%2F%2Fexample.com%2F')

@@ -21,16 +21,19 @@ const startBrowser = (without?: string) =>
     flagsOf('shell', { sandbox: false, proxy, profile }).filter((flag) => flag !== without),
   )
 
-t.test('a browser that keeps sites in one process, as headless-shell does by itself, is refused', async (t) => {
-  const browser = await startBrowser(siteIsolation)
-  t.teardown(() => browser.kill())
-  await t.rejects(checkSiteIsolation(browser, defaultEmulation('shell'), proxy), {
-    code: 'SERVICE_UNAVAILABLE',
-    message: /does not isolate sites/,
-  })
-})
+t.test(
+  'site isolation: a browser that keeps sites in one process, as headless-shell does by itself, is refused',
+  async (t) => {
+    const browser = await startBrowser(siteIsolation)
+    t.teardown(() => browser.kill())
+    await t.rejects(checkSiteIsolation(browser, defaultEmulation('shell'), proxy), {
+      code: 'SERVICE_UNAVAILABLE',
+      message: /does not isolate sites/,
+    })
+  },
+)
 
-t.test('a browser with the flag is accepted, and no page is left behind', async (t) => {
+t.test('site isolation: a browser with the flag is accepted, and no page is left behind', async (t) => {
   const browser = await startBrowser()
   t.teardown(() => browser.kill())
   await checkSiteIsolation(browser, defaultEmulation('shell'), proxy)
@@ -48,7 +51,7 @@ t.test("a host's browser isolates sites", async (t) => {
   t.match(await captureWith(host, { html: 'x' }), { outcome: 'completed' })
 })
 
-t.test('a page of one site has one renderer, and none is kept in reserve', async (t) => {
+t.test('site isolation: a page of one site has one renderer, and none is kept in reserve', async (t) => {
   const renderers = () => processTree(process.pid).filter(({ command }) => command.includes('--type=renderer'))
   let counted = 0
   await using pages = await startPages({
@@ -65,7 +68,7 @@ t.test('a page of one site has one renderer, and none is kept in reserve', async
   t.equal(counted, 1)
 })
 
-t.test('a host whose browser does not isolate sites serves nothing', async (t) => {
+t.test('site isolation: a host whose browser does not isolate sites serves nothing', async (t) => {
   await using wayOut = await startWayOut('127.0.0.1:1')
   const chromium = join(wayOut.folder, 'chromium')
   const without = `for each; do shift; [ "$each" = ${siteIsolation} ] || set -- "$@" "$each"; done`

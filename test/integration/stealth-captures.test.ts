@@ -39,31 +39,38 @@ const captured = async (parameters: Record<string, unknown>) => {
   return { status: answer.status, text: answer.status === 200 ? '' : bytes.toString(), found: probe.take().probes.page }
 }
 
-t.test('stealth goes through the queue to workers of its own, which nothing keeps while nobody asks', async (t) => {
-  t.strictSame(fullBrowsers(), [])
-  const { status, text, found } = await captured({ stealth: true })
-  t.equal(status, 200, text)
-  t.match(found, { webdriver: false, chrome: 'object' })
-  t.equal(found.plugins?.length, 5)
-  t.match(
-    await system.metrics('controller'),
-    /shutterfleet_pool_workers\{queue="stealth",browserpool="stealth",state="ready"/,
-  )
-  t.equal((await captured({})).found.plugins?.length, 0, 'other captures are served by the headless shell')
-  await eventually(() => fullBrowsers().length === 0, { withinMs: 60_000, what: 'no full Chromium is left' })
-})
-
-t.test('stealth by a proxy is served by the single-use worker, with full Chromium', { skip }, async (t) => {
-  const { status, text, found } = await captured({ stealth: true, proxy: `socks5://127.0.0.1:${socks?.port}` })
-  t.equal(status, 200, text)
-  t.match(found, { webdriver: false, chrome: 'object' })
-  t.match(await socks?.log(), /connected to 127\.0\.0\.1/)
-  const plain = await captured({ proxy: `socks5://127.0.0.1:${socks?.port}` })
-  t.equal(plain.found.plugins?.length, 0, 'without it by the headless shell')
-})
+t.test(
+  'stealth captures: stealth goes through the queue to workers of its own, which nothing keeps while nobody asks',
+  async (t) => {
+    t.strictSame(fullBrowsers(), [])
+    const { status, text, found } = await captured({ stealth: true })
+    t.equal(status, 200, text)
+    t.match(found, { webdriver: false, chrome: 'object' })
+    t.equal(found.plugins?.length, 5)
+    t.match(
+      await system.metrics('controller'),
+      /shutterfleet_pool_workers\{queue="stealth",browserpool="stealth",state="ready"/,
+    )
+    t.equal((await captured({})).found.plugins?.length, 0, 'other captures are served by the headless shell')
+    await eventually(() => fullBrowsers().length === 0, { withinMs: 60_000, what: 'no full Chromium is left' })
+  },
+)
 
 t.test(
-  'the gateway refuses stealth without full Chromium, with and without a proxy, and says what to set',
+  'stealth captures: stealth by a proxy is served by the single-use worker, with full Chromium',
+  { skip },
+  async (t) => {
+    const { status, text, found } = await captured({ stealth: true, proxy: `socks5://127.0.0.1:${socks?.port}` })
+    t.equal(status, 200, text)
+    t.match(found, { webdriver: false, chrome: 'object' })
+    t.match(await socks?.log(), /connected to 127\.0\.0\.1/)
+    const plain = await captured({ proxy: `socks5://127.0.0.1:${socks?.port}` })
+    t.equal(plain.found.plugins?.length, 0, 'without it by the headless shell')
+  },
+)
+
+t.test(
+  'stealth captures: the gateway refuses stealth without full Chromium, with and without a proxy, and says what to set',
   async (t) => {
     const gateway = await startGateway(t, { SEALING_KEY_STEALTH: '' })
     await replacePlans(gateway.database, defaultPlans)

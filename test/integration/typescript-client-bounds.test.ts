@@ -30,18 +30,21 @@ const refusal = (status: number, code: string, retryAfter?: number) => () =>
 const record = (status: string) => () => Response.json({ data: { id: 'i', status } }, { status: 200 })
 const stream = (text: string) => () => new Response(text, { headers: { 'content-type': 'text/event-stream' } })
 
-t.test('429 and 503 are tried again with the same key, after the time that was named', async (t) => {
-  const { asked, shots } = answered([
-    refusal(429, 'RATE_LIMIT_EXCEEDED', 0),
-    refusal(503, 'SERVICE_UNAVAILABLE', 0),
-    record('pending'),
-  ])
-  t.match(await shots.create({ html: 'x' }), { id: 'i' })
-  const keys = new Set(asked.map(({ headers }) => headers.get('idempotency-key')))
-  t.equal(asked.length, 3)
-  t.equal(keys.size, 1)
-  t.match([...keys][0], /^[0-9a-f-]{36}$/)
-})
+t.test(
+  'typescript client bounds: 429 and 503 are tried again with the same key, after the time that was named',
+  async (t) => {
+    const { asked, shots } = answered([
+      refusal(429, 'RATE_LIMIT_EXCEEDED', 0),
+      refusal(503, 'SERVICE_UNAVAILABLE', 0),
+      record('pending'),
+    ])
+    t.match(await shots.create({ html: 'x' }), { id: 'i' })
+    const keys = new Set(asked.map(({ headers }) => headers.get('idempotency-key')))
+    t.equal(asked.length, 3)
+    t.equal(keys.size, 1)
+    t.match([...keys][0], /^[0-9a-f-]{36}$/)
+  },
+)
 
 for (const [name, answers, options, work] of [
   ['at most as often as asked for', [429, 429], { retries: 1 }, 'create'],
@@ -63,7 +66,7 @@ for (const [name, answers, options, work] of [
   })
 }
 
-t.test('a client that has lost interest waits no longer', async (t) => {
+t.test('typescript client bounds: a client that has lost interest waits no longer', async (t) => {
   const { asked, shots } = answered([refusal(429, 'RATE_LIMIT_EXCEEDED', 30)])
   const gone = new AbortController()
   const work = shots.create({ html: 'x' }, { signal: gone.signal })
@@ -72,12 +75,12 @@ t.test('a client that has lost interest waits no longer', async (t) => {
   t.equal(asked.length, 1)
 })
 
-t.test('an answer of somebody else is an error that says so', async (t) => {
+t.test('typescript client bounds: an answer of somebody else is an error that says so', async (t) => {
   const { shots } = answered([() => new Response('<h1>Bad gateway</h1>', { status: 502 })])
   await t.rejects(shots.usage(), { code: 'UNEXPECTED_ANSWER', status: 502 })
 })
 
-t.test('a capture that goes on is followed to its image, or to its error', async (t) => {
+t.test('typescript client bounds: a capture that goes on is followed to its image, or to its error', async (t) => {
   const goesOn = () => Response.json({ id: 'i', status: 'pending' }, { status: 202 })
   const image = () => new Response('bytes', { headers: { 'content-type': 'image/png', 'x-screenshot-id': 'i' } })
   const { asked, shots } = answered([goesOn, record('completed'), image])
@@ -90,7 +93,7 @@ t.test('a capture that goes on is followed to its image, or to its error', async
   await t.rejects(answered([goesOn, failed]).shots.capture({ html: 'x' }), { code: 'BLOCKED', screenshotId: 'i' })
 })
 
-t.test('a stream that ends early goes on after the last event', async (t) => {
+t.test('typescript client bounds: a stream that ends early goes on after the last event', async (t) => {
   const { asked, shots } = answered([
     stream('retry: 2000\n\nevent: status\nid: pending-3\ndata: {"status":"pending","position":3}\n\n: still here\n\n'),
     stream('event: result\nid: result\ndata: {"id":"i","status":"completed"}\n\n'),
@@ -101,10 +104,13 @@ t.test('a stream that ends early goes on after the last event', async (t) => {
   t.equal(asked[1]?.headers.get('last-event-id'), 'pending-3')
 })
 
-t.test('an event that comes in pieces is one event, and one whose stream says no more is the last', async (t) => {
-  const pieces = ['event: res', 'ult\nid: result\nda', 'ta: {"id":"ä"}\n', '\nevent: status\nid: x\ndata: {}\n\n']
-  const bytes = pieces.map((piece) => Buffer.from(piece))
-  const body = () => new Response(ReadableStream.from(bytes))
-  const { shots } = answered([body])
-  t.strictSame(await Array.fromAsync(shots.events('i')), [{ event: 'result', data: { id: 'ä' } }])
-})
+t.test(
+  'typescript client bounds: an event that comes in pieces is one event, and one whose stream says no more is the last',
+  async (t) => {
+    const pieces = ['event: res', 'ult\nid: result\nda', 'ta: {"id":"ä"}\n', '\nevent: status\nid: x\ndata: {}\n\n']
+    const bytes = pieces.map((piece) => Buffer.from(piece))
+    const body = () => new Response(ReadableStream.from(bytes))
+    const { shots } = answered([body])
+    t.strictSame(await Array.fromAsync(shots.events('i')), [{ event: 'result', data: { id: 'ä' } }])
+  },
+)

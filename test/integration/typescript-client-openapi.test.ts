@@ -98,11 +98,14 @@ for (const [name, schema] of Object.entries(pairs)) {
   })
 }
 
-t.test('the parameters of a batch are those of a capture with addresses for the source', async (t) => {
-  const capture = Object.keys(schemaOf('CaptureParameters').properties ?? {})
-  const own = capture.filter((name) => !['url', 'html', 'markdown'].includes(name))
-  t.strictSame(Object.keys(schemaOf('BatchParameters').properties ?? {}).toSorted(), [...own, 'urls'].toSorted())
-})
+t.test(
+  'typescript client openapi: the parameters of a batch are those of a capture with addresses for the source',
+  async (t) => {
+    const capture = Object.keys(schemaOf('CaptureParameters').properties ?? {})
+    const own = capture.filter((name) => !['url', 'html', 'markdown'].includes(name))
+    t.strictSame(Object.keys(schemaOf('BatchParameters').properties ?? {}).toSorted(), [...own, 'urls'].toSorted())
+  },
+)
 
 /** One call of the client for each operation. */
 const calls: Readonly<Record<string, (shots: Shutterfleet) => unknown>> = {
@@ -136,7 +139,7 @@ const calls: Readonly<Record<string, (shots: Shutterfleet) => unknown>> = {
 /** Operations that no client needs: the same as POST, and the description itself. */
 const without = ['capture_get', 'openapi', 'docs']
 
-t.test('every operation has a method of the client, which asks just that', async (t) => {
+t.test('typescript client openapi: every operation has a method of the client, which asks just that', async (t) => {
   const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
     Object.entries(methods).flatMap(([method, { operationId }]) =>
       operationId === undefined ? [] : [{ operationId, asks: `${method.toUpperCase()} ${path}` }],

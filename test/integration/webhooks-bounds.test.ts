@@ -36,31 +36,34 @@ const nextWaitSeconds = async (database: Database) => {
 }
 
 // Contract: Schedule
-t.test('a delivery is tried at once, then after each wait of its schedule, and then given up', async (t) => {
-  const schedules = [
-    { schedule: webhookRetries.fallback, chance: 0, waits: [30, 120, 600] },
-    { schedule: 'B', chance: 1, waits: [11, 66, 330] },
-    { schedule: '1h', chance: 0.5, waits: [3780] },
-  ]
-  for (const { schedule, chance, waits } of schedules) {
-    await using s = await setUp(() => 500)
-    const parsed = webhookRetries.parse(schedule ?? '')
-    const sender = await startSender(t, s.on, { waitsMs: parsed.ok ? parsed.value : [], chance })
-    const id = await captureFor(s.database, s.tenant, hookUrl('one', '/late'))
-    for (const [index, wait] of waits.entries()) {
-      await eventually(async () => (await s.attempts(id)).length === index + 1)
-      const seconds = await nextWaitSeconds(s.database)
-      t.ok(seconds > wait - 0.1 && seconds < wait + 20, `${schedule}: ${seconds} s after attempt ${index + 1}`)
-      await makeDue(s.database)
+t.test(
+  'webhooks bounds: a delivery is tried at once, then after each wait of its schedule, and then given up',
+  async (t) => {
+    const schedules = [
+      { schedule: webhookRetries.fallback, chance: 0, waits: [30, 120, 600] },
+      { schedule: 'B', chance: 1, waits: [11, 66, 330] },
+      { schedule: '1h', chance: 0.5, waits: [3780] },
+    ]
+    for (const { schedule, chance, waits } of schedules) {
+      await using s = await setUp(() => 500)
+      const parsed = webhookRetries.parse(schedule ?? '')
+      const sender = await startSender(t, s.on, { waitsMs: parsed.ok ? parsed.value : [], chance })
+      const id = await captureFor(s.database, s.tenant, hookUrl('one', '/late'))
+      for (const [index, wait] of waits.entries()) {
+        await eventually(async () => (await s.attempts(id)).length === index + 1)
+        const seconds = await nextWaitSeconds(s.database)
+        t.ok(seconds > wait - 0.1 && seconds < wait + 20, `${schedule}: ${seconds} s after attempt ${index + 1}`)
+        await makeDue(s.database)
+      }
+      await s.ended(id, 'failed')
+      t.equal((await s.attempts(id)).length, waits.length + 1)
+      await sender.end()
     }
-    await s.ended(id, 'failed')
-    t.equal((await s.attempts(id)).length, waits.length + 1)
-    await sender.end()
-  }
-})
+  },
+)
 
 // Contract: Schedule
-t.test('a connection and a whole answer have their bounds', async (t) => {
+t.test('webhooks bounds: a connection and a whole answer have their bounds', async (t) => {
   t.strictSame(attemptBounds, { connectMs: 10_000, answerMs: 30_000 })
   await using s = await setUp(() => 'begin')
   const slow = await startSender(t, s.on, { waitsMs: [], answerMs: 300 })
@@ -82,25 +85,28 @@ const mostInFlight = (database: Database) =>
   )
 
 // Contract: Fairness
-t.test('a receiver that is new gets two deliveries of an account at a time, over all senders', async (t) => {
-  const gate = Promise.withResolvers<void>()
-  await using s = await setUp(async () => {
-    await gate.promise
-    return 200
-  })
-  const url = hookUrl('slow', '/slow/x')
-  const ids = await Promise.all(Array.from({ length: 12 }, () => acceptFor(s.database, s.tenant, url)))
-  await endCaptures(s.database, ids)
-  await Promise.all([startSender(t, s.on), startSender(t, s.on), startSender(t, s.on)])
-  await eventually(() => s.receiver.mostAtOnce('slow') === 2)
-  t.strictSame(await mostInFlight(s.database), [{ many: 2 }])
-  gate.resolve()
-  await Promise.all(ids.map((id) => s.ended(id, 'delivered')))
-  t.equal(s.receiver.received.length, 12, 'each once')
-})
+t.test(
+  'webhooks bounds: a receiver that is new gets two deliveries of an account at a time, over all senders',
+  async (t) => {
+    const gate = Promise.withResolvers<void>()
+    await using s = await setUp(async () => {
+      await gate.promise
+      return 200
+    })
+    const url = hookUrl('slow', '/slow/x')
+    const ids = await Promise.all(Array.from({ length: 12 }, () => acceptFor(s.database, s.tenant, url)))
+    await endCaptures(s.database, ids)
+    await Promise.all([startSender(t, s.on), startSender(t, s.on), startSender(t, s.on)])
+    await eventually(() => s.receiver.mostAtOnce('slow') === 2)
+    t.strictSame(await mostInFlight(s.database), [{ many: 2 }])
+    gate.resolve()
+    await Promise.all(ids.map((id) => s.ended(id, 'delivered')))
+    t.equal(s.receiver.received.length, 12, 'each once')
+  },
+)
 
 // Contract: Fairness
-t.test('however a receiver is spelled, it is one host', async (t) => {
+t.test('webhooks bounds: however a receiver is spelled, it is one host', async (t) => {
   await using s = await setUp()
   const spellings = [
     'HTTPS://One.Hooks.example',
@@ -131,7 +137,7 @@ t.test('however a receiver is spelled, it is one host', async (t) => {
 })
 
 // Contract: Fairness
-t.test('receivers of one account that hang delay nobody else', async (t) => {
+t.test('webhooks bounds: receivers of one account that hang delay nobody else', async (t) => {
   await using s = await setUp((path) => (path.startsWith('/hang') ? 'hang' : 200))
   const dead = await Promise.all(
     Array.from({ length: 60 }, (_, index) =>
@@ -156,40 +162,46 @@ t.test('receivers of one account that hang delay nobody else', async (t) => {
   await s.filter.drain(0)
 })
 
-t.test('a connection is used again for the same account and host, and not for another account', async (t) => {
-  await using s = await setUp()
-  await startSender(t, s.on)
-  const other = await newTenant(s.database)
-  for (const tenant of [s.tenant, s.tenant, s.tenant, other]) {
-    const id = await captureFor(s.database, tenant, hookUrl('one', '/kept'))
-    await s.ended(id, 'delivered')
-  }
-  t.equal(s.receiver.connections(), 2)
-})
+t.test(
+  'webhooks bounds: a connection is used again for the same account and host, and not for another account',
+  async (t) => {
+    await using s = await setUp()
+    await startSender(t, s.on)
+    const other = await newTenant(s.database)
+    for (const tenant of [s.tenant, s.tenant, s.tenant, other]) {
+      const id = await captureFor(s.database, tenant, hookUrl('one', '/kept'))
+      await s.ended(id, 'delivered')
+    }
+    t.equal(s.receiver.connections(), 2)
+  },
+)
 
-t.test('a delivery that is asked for again while it is tried is sent once more, however that try ends', async (t) => {
-  const first = new Map(['/taken', '/failed'].map((path) => [path, Promise.withResolvers<number>()]))
-  await using s = await setUp((path, nth) => (nth === 1 ? (first.get(path)?.promise ?? 500) : 204))
-  await startSender(t, s.on)
-  for (const [path, status] of [
-    ['/taken', 204],
-    ['/failed', 500],
-  ] as const) {
-    const id = await captureFor(s.database, s.tenant, hookUrl('one', path))
-    const got = () => s.receiver.received.filter((each) => each.path === path)
-    await eventually(() => got().length === 1)
-    const [{ id: delivery } = { id: '' }] = await s.database.query<{ id: string }>(
-      'select id from webhook_delivery where capture_id = $1',
-      [id],
-    )
-    t.ok(await redeliver(s.database, { accountId: s.tenant.accountId, captureId: id }, delivery))
-    first.get(path)?.resolve(status)
-    await eventually(() => got().length === 2, { what: `${path} is sent again` })
-    await s.ended(id, 'delivered')
-    t.match(await s.attempts(id), [
-      { number: 1, status },
-      { number: 2, status: 204 },
-    ])
-    t.equal(new Set(got().map(({ body }) => body)).size, 1, 'the same bytes')
-  }
-})
+t.test(
+  'webhooks bounds: a delivery that is asked for again while it is tried is sent once more, however that try ends',
+  async (t) => {
+    const first = new Map(['/taken', '/failed'].map((path) => [path, Promise.withResolvers<number>()]))
+    await using s = await setUp((path, nth) => (nth === 1 ? (first.get(path)?.promise ?? 500) : 204))
+    await startSender(t, s.on)
+    for (const [path, status] of [
+      ['/taken', 204],
+      ['/failed', 500],
+    ] as const) {
+      const id = await captureFor(s.database, s.tenant, hookUrl('one', path))
+      const got = () => s.receiver.received.filter((each) => each.path === path)
+      await eventually(() => got().length === 1)
+      const [{ id: delivery } = { id: '' }] = await s.database.query<{ id: string }>(
+        'select id from webhook_delivery where capture_id = $1',
+        [id],
+      )
+      t.ok(await redeliver(s.database, { accountId: s.tenant.accountId, captureId: id }, delivery))
+      first.get(path)?.resolve(status)
+      await eventually(() => got().length === 2, { what: `${path} is sent again` })
+      await s.ended(id, 'delivered')
+      t.match(await s.attempts(id), [
+        { number: 1, status },
+        { number: 2, status: 204 },
+      ])
+      t.equal(new Set(got().map(({ body }) => body)).size, 1, 'the same bytes')
+    }
+  },
+)

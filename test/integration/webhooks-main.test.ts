@@ -78,7 +78,7 @@ t.test('a sender that is killed in the middle loses nothing: another one deliver
   t.notMatch(err, /"level":"error"/)
 })
 
-t.test('names every invalid setting and does not start', async (t) => {
+t.test('webhooks main: names every invalid setting and does not start', async (t) => {
   const { ended, printed } = startProcess(t, {
     DATABASE_URL: 'postgres://u@localhost/db',
     WEBHOOK_EGRESS: 'nowhere',
@@ -90,7 +90,7 @@ t.test('names every invalid setting and does not start', async (t) => {
   for (const name of ['WEBHOOK_EGRESS = nowhere', 'WEBHOOK_RETRIES = soon', 'PUBLIC_URL is not set']) t.match(err, name)
 })
 
-t.test('does not start with an egress that is away, or is a proxy without a filter', async (t) => {
+t.test('webhooks main: does not start with an egress that is away, or is a proxy without a filter', async (t) => {
   using filter = startEgressProcess({ SHUTTERFLEET_EGRESS_TOKENS: egressToken })
   const { egress: filterUrl = '' } = await filter.announced
   const proxy = createServer().on('connect', (_request, socket) => socket.end('HTTP/1.1 200 OK\r\n\r\n'))
@@ -111,7 +111,7 @@ t.test('does not start with an egress that is away, or is a proxy without a filt
   }
 })
 
-t.test('does not start with a file of certificates that holds none', async (t) => {
+t.test('webhooks main: does not start with a file of certificates that holds none', async (t) => {
   const { ended, printed } = startProcess(t, {
     DATABASE_URL: 'postgres://u@localhost/db',
     PUBLIC_URL: 'https://shots.example',

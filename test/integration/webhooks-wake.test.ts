@@ -19,7 +19,7 @@ const watched = (database: Database) => {
 }
 const sessions = `from pg_stat_activity where datname = current_database() and query ilike 'listen%'`
 
-t.test('a delivery wakes a sender that looks for nothing by itself', async (t) => {
+t.test('webhooks wake: a delivery wakes a sender that looks for nothing by itself', async (t) => {
   await using s = await setUp()
   const { database, hears } = watched(s.database)
   await startSender(t, { ...s.on, database }, { idleMs: never })
@@ -33,7 +33,7 @@ t.test('a delivery wakes a sender that looks for nothing by itself', async (t) =
   await s.ended(await captureFor(s.database, s.tenant, hookUrl('one', '/again')), 'delivered')
 })
 
-t.test('a retry wakes it when it is due', async (t) => {
+t.test('webhooks wake: a retry wakes it when it is due', async (t) => {
   let answers = 0
   await using s = await setUp(async () => ((answers += 1) === 1 ? 500 : 204))
   const { database, hears } = watched(s.database)
@@ -43,7 +43,7 @@ t.test('a retry wakes it when it is due', async (t) => {
   t.equal(answers, 2)
 })
 
-t.test('a delivery of which nothing is told is found', async (t) => {
+t.test('webhooks wake: a delivery of which nothing is told is found', async (t) => {
   await using s = await setUp()
   const { database, hears } = watched(s.database)
   await s.database.query('alter table webhook_arrival disable trigger webhook_arrival_wakes')
@@ -52,7 +52,7 @@ t.test('a delivery of which nothing is told is found', async (t) => {
   await s.ended(await captureFor(s.database, s.tenant, hookUrl('one', '/lost')), 'delivered')
 })
 
-t.test('a sender that nothing can be told, as behind a pooler, looks by itself', async (t) => {
+t.test('webhooks wake: a sender that nothing can be told, as behind a pooler, looks by itself', async (t) => {
   await using s = await setUp()
   const deaf: Database['hear'] = () => ({ isHearing: () => false, [Symbol.dispose]: () => {} })
   await startSender(t, { ...s.on, database: { ...s.database, hear: deaf } }, { idleMs: never })

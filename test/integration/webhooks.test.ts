@@ -39,7 +39,7 @@ const toldAfter = async ({ database, receiver }: World, id: string, moment: stri
 const secretOf = (byte: number) => `whsec_${Buffer.alloc(32, byte).toString('base64')}`
 
 // Contract: Events
-t.test('a capture that ends is told once to the address that its request named, unsigned', async (t) => {
+t.test('webhooks: a capture that ends is told once to the address that its request named, unsigned', async (t) => {
   await using s = await setUp()
   const sender = await startSender(t, s.on)
   const id = await captureFor(s.database, s.tenant, hookUrl('one', '/done?token=secret'))
@@ -84,7 +84,7 @@ t.test('a capture that ends is told once to the address that its request named, 
 
 // Contract: Events
 // Contract: Error codes
-t.test('a capture that fails is told with the code and message of its record, whichever it is', async (t) => {
+t.test('webhooks: a capture that fails is told with the code and message of its record, whichever it is', async (t) => {
   await using s = await setUp()
   await startSender(t, s.on)
   for (const [index, code] of captureErrorCodes.entries()) {
@@ -103,7 +103,7 @@ t.test('a capture that fails is told with the code and message of its record, wh
 })
 
 // Contract: Cache key
-t.test('a hit of the cache says so', async (t) => {
+t.test('webhooks: a hit of the cache says so', async (t) => {
   await using s = await setUp()
   await startSender(t, s.on)
   const id = await acceptFor(s.database, s.tenant, hookUrl('one', '/hit'))
@@ -114,7 +114,7 @@ t.test('a hit of the cache says so', async (t) => {
 })
 
 // Contract: `sent_at`
-t.test('an attempt that fails is made again, with the same bytes', async (t) => {
+t.test('webhooks: an attempt that fails is made again, with the same bytes', async (t) => {
   await using s = await setUp((_, nth) => (nth === 1 ? 500 : 200))
   await startSender(t, s.on)
   const id = await captureFor(s.database, s.tenant, hookUrl('one', '/again'))
@@ -134,7 +134,7 @@ t.test('an attempt that fails is made again, with the same bytes', async (t) => 
   t.strictSame(told, [{ after: true, before: true, kept: true }], 'after it was queued, as the first attempt begins')
 })
 
-t.test('after the last attempt the delivery has failed, and the capture is as it was', async (t) => {
+t.test('webhooks: after the last attempt the delivery has failed, and the capture is as it was', async (t) => {
   await using s = await setUp(() => 503)
   await startSender(t, s.on, { waitsMs: [20, 20] })
   const id = await captureFor(s.database, s.tenant, hookUrl('one', '/never'))
@@ -145,7 +145,7 @@ t.test('after the last attempt the delivery has failed, and the capture is as it
 })
 
 // Contract: Not followed
-t.test('a redirect is not followed', async (t) => {
+t.test('webhooks: a redirect is not followed', async (t) => {
   await using s = await setUp(() => ({ redirect: hookUrl('two', '/elsewhere') }))
   await startSender(t, s.on, { waitsMs: [] })
   const id = await captureFor(s.database, s.tenant, hookUrl('one', '/moved'))
@@ -159,7 +159,7 @@ t.test('a redirect is not followed', async (t) => {
 
 // Contract: Not followed
 t.test(
-  'an attempt fails where the receiver hangs, has no address, a wrong certificate, or is not public',
+  'webhooks: an attempt fails where the receiver hangs, has no address, a wrong certificate, or is not public',
   async (t) => {
     await using s = await setUp(() => 'hang')
     await startSender(t, s.on, { waitsMs: [], answerMs: 300 })
@@ -180,7 +180,7 @@ t.test(
 )
 
 // Contract: Not followed
-t.test('the address is looked up and judged at each attempt', async (t) => {
+t.test('webhooks: the address is looked up and judged at each attempt', async (t) => {
   let address = '93.184.216.34'
   let asked = 0
   const resolve = () => {
@@ -205,7 +205,7 @@ t.test('the address is looked up and judged at each attempt', async (t) => {
 // Contract: Events
 // Contract: Signature
 // Contract: Both kinds set
-t.test('webhooks of the account are told what they asked for, signed; both kinds are sent', async (t) => {
+t.test('webhooks: webhooks of the account are told what they asked for, signed; both kinds are sent', async (t) => {
   await using s = await setUp()
   await startSender(t, s.on)
   const secret = secretOf(7)
@@ -234,7 +234,7 @@ t.test('webhooks of the account are told what they asked for, signed; both kinds
 })
 
 // Contract: Events
-t.test('a webhook that asks for it is told once that a batch has ended', async (t) => {
+t.test('webhooks: a webhook that asks for it is told once that a batch has ended', async (t) => {
   await using s = await setUp()
   await startSender(t, s.on)
   const of = { accountId: s.tenant.accountId, secret: secretOf(7) }
@@ -258,7 +258,7 @@ t.test('a webhook that asks for it is told once that a batch has ended', async (
 })
 
 // Contract: Events
-t.test('a webhook that asks for it is warned once at 80, 95 and 100 % of the quota', async (t) => {
+t.test('webhooks: a webhook that asks for it is warned once at 80, 95 and 100 % of the quota', async (t) => {
   await using s = await setUp()
   const tenant = await createTenant(s.database, { screenshots_per_month: 20, overage_price: 0.01 })
   const of = { accountId: tenant.accountId, secret: secretOf(7) }
@@ -291,24 +291,27 @@ t.test('a webhook that asks for it is warned once at 80, 95 and 100 % of the quo
   }
 })
 
-t.test('deliveries that ended a month ago are forgotten with their attempts, waiting ones are not', async (t) => {
-  await using s = await setUp()
-  const sender = await startSender(t, s.on)
-  const old = await captureFor(s.database, s.tenant, hookUrl('one', '/old'))
-  const recent = await captureFor(s.database, s.tenant, hookUrl('one', '/recent'))
-  await s.ended(old, 'delivered')
-  await s.ended(recent, 'delivered')
-  await sender.end()
-  const waiting = await captureFor(s.database, s.tenant, hookUrl('one', '/waiting'))
-  const age = `update webhook_delivery set created_at = now() - interval '31 days' where capture_id = any ($1::uuid[])`
-  await s.database.query(age, [[old, waiting]])
-  t.equal(await forgetDeliveries(s.database, 30, 1000), 1)
-  t.strictSame([await s.deliveries(old), await s.attempts(old)], [[], []])
-  t.equal((await s.deliveries(recent)).length + (await s.deliveries(waiting)).length, 2)
-})
+t.test(
+  'webhooks: deliveries that ended a month ago are forgotten with their attempts, waiting ones are not',
+  async (t) => {
+    await using s = await setUp()
+    const sender = await startSender(t, s.on)
+    const old = await captureFor(s.database, s.tenant, hookUrl('one', '/old'))
+    const recent = await captureFor(s.database, s.tenant, hookUrl('one', '/recent'))
+    await s.ended(old, 'delivered')
+    await s.ended(recent, 'delivered')
+    await sender.end()
+    const waiting = await captureFor(s.database, s.tenant, hookUrl('one', '/waiting'))
+    const age = `update webhook_delivery set created_at = now() - interval '31 days' where capture_id = any ($1::uuid[])`
+    await s.database.query(age, [[old, waiting]])
+    t.equal(await forgetDeliveries(s.database, 30, 1000), 1)
+    t.strictSame([await s.deliveries(old), await s.attempts(old)], [[], []])
+    t.equal((await s.deliveries(recent)).length + (await s.deliveries(waiting)).length, 2)
+  },
+)
 
 // Contract: `sent_at`
-t.test('what waits while the egress filter is away is not counted as an attempt', async (t) => {
+t.test('webhooks: what waits while the egress filter is away is not counted as an attempt', async (t) => {
   await using s = await setUp()
   const sender = await startSender(t, { ...s.on, egressPort: 1 }, { waitsMs: [] })
   const id = await captureFor(s.database, s.tenant, hookUrl('one', '/later'))
@@ -343,7 +346,7 @@ t.test('what could not be signed was not sent: its first attempt is the one that
 })
 
 // Contract: `sent_at`
-t.test('what was tried once keeps its bytes while the egress filter is away', async (t) => {
+t.test('webhooks: what was tried once keeps its bytes while the egress filter is away', async (t) => {
   await using s = await setUp((_, nth) => (nth === 1 ? 500 : 200))
   const first = await startSender(t, s.on, { waitsMs: [1] })
   const id = await captureFor(s.database, s.tenant, hookUrl('one', '/kept'))
@@ -361,7 +364,7 @@ t.test('what was tried once keeps its bytes while the egress filter is away', as
   t.equal(new Set(s.receiver.received.map(({ body }) => body)).size, 1)
 })
 
-t.test('a sender that is stopped finishes what is in flight', async (t) => {
+t.test('webhooks: a sender that is stopped finishes what is in flight', async (t) => {
   const gate = Promise.withResolvers<void>()
   await using s = await setUp(async () => {
     await gate.promise

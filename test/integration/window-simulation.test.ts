@@ -51,7 +51,7 @@ for (const [seed, { max, slots, medianMs, ledgerMs }] of [
   )
 }
 
-t.test('a second account that comes later shares the pool with the first at once', async (t) => {
+t.test('window simulation: a second account that comes later shares the pool with the first at once', async (t) => {
   const laterMs = 5000
   const { crowds, outcome } = await simulate(9, {
     policy: poolPolicy({ max: 50 }),

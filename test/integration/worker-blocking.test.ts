@@ -34,7 +34,7 @@ const askedAfter = async (work: () => Promise<unknown>): Promise<string[]> => {
   return asked.filter((each) => !each.endsWith('/favicon.ico'))
 }
 
-t.test('hosts of ads are not asked where ads are blocked, and all others are', async (t) => {
+t.test('worker blocking: hosts of ads are not asked where ads are blocked, and all others are', async (t) => {
   const url = urlOf(page, '/ads')
   const blocked = await askedAfter(() => shotOf({ url, block_ads: true }))
   t.strictSame(blocked.toSorted(), ['ads.site.test/tag.js', 'cdn.test/tag.js', 'site.test/ads'])
@@ -54,16 +54,20 @@ t.test('the site of the page is never refused: as a target, after a redirect, af
   }
 })
 
-t.test('slots of ads leave the page where ads are blocked, in frames and shadow roots too', async (t) => {
-  const slot = '<ins class="adsbygoogle" style="display:block;width:300px;height:300px;background:rgb(0,0,255)"></ins>'
-  const shadow = `<div id="host"></div><script>host.attachShadow({ mode: 'open' }).innerHTML = ${JSON.stringify(slot)}</script>`
-  const frame = `<iframe style="border:0;width:400px;height:400px" srcdoc="${slot.replaceAll('"', '&quot;')}"></iframe>`
-  for (const [name, html] of Object.entries({ slot, shadow, frame })) {
-    t.strictSame(await pixel(await shotOf({ html: redPage(html) }), 100, 100), blue, name)
-    const hidden = await pixel(await shotOf({ html: redPage(html), block_ads: true }), 100, 100)
-    t.notSame(hidden, blue, name)
-  }
-})
+t.test(
+  'worker blocking: slots of ads leave the page where ads are blocked, in frames and shadow roots too',
+  async (t) => {
+    const slot =
+      '<ins class="adsbygoogle" style="display:block;width:300px;height:300px;background:rgb(0,0,255)"></ins>'
+    const shadow = `<div id="host"></div><script>host.attachShadow({ mode: 'open' }).innerHTML = ${JSON.stringify(slot)}</script>`
+    const frame = `<iframe style="border:0;width:400px;height:400px" srcdoc="${slot.replaceAll('"', '&quot;')}"></iframe>`
+    for (const [name, html] of Object.entries({ slot, shadow, frame })) {
+      t.strictSame(await pixel(await shotOf({ html: redPage(html) }), 100, 100), blue, name)
+      const hidden = await pixel(await shotOf({ html: redPage(html), block_ads: true }), 100, 100)
+      t.notSame(hidden, blue, name)
+    }
+  },
+)
 
 const operators = t.testdir({
   ads: {

@@ -18,13 +18,14 @@ const killBefore = async (t: Test, kill: () => number) => {
 }
 
 // Contract: Faults of ours
-t.test('a browser that is killed before the page has loaded costs the capture no attempt', (t) =>
+t.test('worker browser faults: a browser that is killed before the page has loaded costs the capture no attempt', (t) =>
   killBefore(t, killBrowser),
 )
 
 // Contract: Faults of ours
-t.test('a browser host that is killed before the page has loaded costs the capture no attempt', (t) =>
-  killBefore(t, killHost),
+t.test(
+  'worker browser faults: a browser host that is killed before the page has loaded costs the capture no attempt',
+  (t) => killBefore(t, killHost),
 )
 
 const killAfter = async (t: Test, kill: () => number) => {
@@ -41,25 +42,30 @@ const killAfter = async (t: Test, kill: () => number) => {
 }
 
 // Contract: Faults of ours
-t.test('a browser that is killed after the page has loaded costs an attempt; the second time it fails', (t) =>
-  killAfter(t, killBrowser),
+t.test(
+  'worker browser faults: a browser that is killed after the page has loaded costs an attempt; the second time it fails',
+  (t) => killAfter(t, killBrowser),
 )
 
 // Contract: Faults of ours
-t.test('a browser host that is killed after the page has loaded costs an attempt; the second time it fails', (t) =>
-  killAfter(t, killHost),
+t.test(
+  'worker browser faults: a browser host that is killed after the page has loaded costs an attempt; the second time it fails',
+  (t) => killAfter(t, killHost),
 )
 
 // Contract: Time budget
-t.test('a page under which the browser ends each time is not handed back for ever', async (t) => {
-  const id = await send({ url: `${pagesUrl}/held` })
-  let kills = 0
-  while (!(await worker.hasResult(id))) {
-    await eventually(async () => held() === 1 || (await worker.hasResult(id)))
-    if (killBrowser() === 0) continue
-    await eventually(() => held() === 0)
-    kills += 1
-  }
-  t.match(await worker.result(id), { outcome: 'failed', code: 'RENDER_ERROR', attempt: 2 })
-  t.ok(kills >= 8, `${kills} times`)
-})
+t.test(
+  'worker browser faults: a page under which the browser ends each time is not handed back for ever',
+  async (t) => {
+    const id = await send({ url: `${pagesUrl}/held` })
+    let kills = 0
+    while (!(await worker.hasResult(id))) {
+      await eventually(async () => held() === 1 || (await worker.hasResult(id)))
+      if (killBrowser() === 0) continue
+      await eventually(() => held() === 0)
+      kills += 1
+    }
+    t.match(await worker.result(id), { outcome: 'failed', code: 'RENDER_ERROR', attempt: 2 })
+    t.ok(kills >= 8, `${kills} times`)
+  },
+)

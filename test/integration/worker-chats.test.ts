@@ -40,7 +40,7 @@ const { asked, shotOf, urlOf } = await startManyHosts(t, [page, ...entries.map((
   ),
 })
 
-t.test('widgets of chats are neither loaded nor seen where they are blocked', async (t) => {
+t.test('worker chats: widgets of chats are neither loaded nor seen where they are blocked', async (t) => {
   t.ok(entries.length >= 15)
   for (const [name, [host]] of entries) {
     const url = urlOf(page, `/${encodeURIComponent(name)}`)

@@ -23,23 +23,26 @@ const { asked, shotOf, urlOf } = await startManyHosts(t, [page, ...consentHosts]
 /** Warnings of a banner that is still there. */
 const left = ({ warnings }: Shot) => warnings.filter(({ code }) => code === 'consent_left')
 
-t.test('banners are clicked through as their platforms want it, and gone from the picture', async (t) => {
-  const clickable = consentPlatforms.filter((each) => each.isClickable)
-  t.ok(clickable.length >= 20, 'platforms')
-  for (const { name } of clickable) {
-    asked.length = 0
-    const url = urlOf(page, pathOf(name))
-    const { warnings, ...shot } = await shotOf({ url })
-    t.strictSame(await pixel(shot, 20, 20), red, name)
-    t.notOk(
-      warnings.some(({ code }) => code === 'consent_left'),
-      name,
-    )
-    t.ok(asked.includes(`${page}/clicked/${encodeURIComponent(name)}`), `${name} is clicked`)
-  }
-})
+t.test(
+  'worker consent: banners are clicked through as their platforms want it, and gone from the picture',
+  async (t) => {
+    const clickable = consentPlatforms.filter((each) => each.isClickable)
+    t.ok(clickable.length >= 20, 'platforms')
+    for (const { name } of clickable) {
+      asked.length = 0
+      const url = urlOf(page, pathOf(name))
+      const { warnings, ...shot } = await shotOf({ url })
+      t.strictSame(await pixel(shot, 20, 20), red, name)
+      t.notOk(
+        warnings.some(({ code }) => code === 'consent_left'),
+        name,
+      )
+      t.ok(asked.includes(`${page}/clicked/${encodeURIComponent(name)}`), `${name} is clicked`)
+    }
+  },
+)
 
-t.test('banners in frames are clicked through, whatever site the frame is of', async (t) => {
+t.test('worker consent: banners in frames are clicked through, whatever site the frame is of', async (t) => {
   for (const host of consentHosts) {
     for (const platform of framedPlatforms) {
       asked.length = 0
@@ -56,28 +59,31 @@ t.test('banners in frames are clicked through, whatever site the frame is of', a
 const banner = (style = '', inside = '') =>
   `<div id="onetrust-banner-sdk" style="position:fixed;left:0;top:0;width:400px;height:300px;background:rgb(0,0,255);${style}">${inside}x</div>`
 
-t.test('a banner is hidden whatever it says of itself, wherever it stands, and however late it comes', async (t) => {
-  const shadow = `<div id="host"></div><script>host.attachShadow({ mode: 'open' }).innerHTML = ${JSON.stringify(banner())}</script>`
-  const late = `<script>setTimeout(() => document.body.insertAdjacentHTML('beforeend', ${JSON.stringify(banner())}), 500)</script>`
-  const pages: Record<string, [string, CaptureParameters?]> = {
-    important: [banner('display:block !important')],
-    shadow: [shadow],
-    late: [late, { delay: 1 }],
-    frame: [`<iframe style="border:0;width:500px;height:400px" srcdoc='${banner()}'></iframe>`],
-  }
-  for (const [name, [html, parameters]] of Object.entries(pages)) {
-    const shot = await shotOf({ html: redPage(html), ...parameters })
-    t.notSame(await pixel(shot, 100, 100), blue, name)
-    t.strictSame(left(shot), [], name)
-    t.strictSame(
-      await pixel(await shotOf({ html: redPage(html), ...parameters, block_cookies: false }), 100, 100),
-      blue,
-      `${name} without`,
-    )
-  }
-})
+t.test(
+  'worker consent: a banner is hidden whatever it says of itself, wherever it stands, and however late it comes',
+  async (t) => {
+    const shadow = `<div id="host"></div><script>host.attachShadow({ mode: 'open' }).innerHTML = ${JSON.stringify(banner())}</script>`
+    const late = `<script>setTimeout(() => document.body.insertAdjacentHTML('beforeend', ${JSON.stringify(banner())}), 500)</script>`
+    const pages: Record<string, [string, CaptureParameters?]> = {
+      important: [banner('display:block !important')],
+      shadow: [shadow],
+      late: [late, { delay: 1 }],
+      frame: [`<iframe style="border:0;width:500px;height:400px" srcdoc='${banner()}'></iframe>`],
+    }
+    for (const [name, [html, parameters]] of Object.entries(pages)) {
+      const shot = await shotOf({ html: redPage(html), ...parameters })
+      t.notSame(await pixel(shot, 100, 100), blue, name)
+      t.strictSame(left(shot), [], name)
+      t.strictSame(
+        await pixel(await shotOf({ html: redPage(html), ...parameters, block_cookies: false }), 100, 100),
+        blue,
+        `${name} without`,
+      )
+    }
+  },
+)
 
-t.test('a banner that a page puts back is a warning, but only where banners are to go', async (t) => {
+t.test('worker consent: a banner that a page puts back is a warning, but only where banners are to go', async (t) => {
   const stubborn = `<script>
     const put = () => {
       document.getElementById('onetrust-banner-sdk')?.remove()
@@ -91,14 +97,14 @@ t.test('a banner that a page puts back is a warning, but only where banners are 
   t.strictSame(left(await shotOf({ html: redPage(stubborn), block_cookies: false })), [])
 })
 
-t.test('a page that a banner kept from scrolling is captured whole', async (t) => {
+t.test('worker consent: a page that a banner kept from scrolling is captured whole', async (t) => {
   const style = '<style>html, body { overflow: hidden !important; height: 100%; margin: 0 }</style>'
   const locked = redPage(`${style}${banner()}<div style="height:3000px"></div>`)
   const { height } = await shotOf({ html: locked, full_page: true })
   t.equal(height, 3000)
 })
 
-t.test('a page has no way to the consent rules, whatever it sends and however much', async (t) => {
+t.test('worker consent: a page has no way to the consent rules, whatever it sends and however much', async (t) => {
   const flood = `<script>
     const seen = []
     const names = ['autoconsentSendMessage', 'autoconsentReceiveMessage', 'shutterfleetConsent']

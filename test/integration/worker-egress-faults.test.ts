@@ -28,53 +28,60 @@ const killWhile = async (t: Test, path: string, wanted: object) => {
 }
 
 // Contract: Faults of ours
-t.test('egress that is killed before the page answers costs the capture no attempt', (t) =>
+t.test('worker egress faults: egress that is killed before the page answers costs the capture no attempt', (t) =>
   killWhile(t, '/held', { outcome: 'completed' }),
 )
 
 // Contract: Faults of ours
-t.test('egress that is killed while an image of the page loads costs the capture no attempt', (t) =>
-  killWhile(t, '/image-held', { outcome: 'completed' }),
+t.test(
+  'worker egress faults: egress that is killed while an image of the page loads costs the capture no attempt',
+  (t) => killWhile(t, '/image-held', { outcome: 'completed' }),
 )
 
 // Contract: Faults of ours
 t.test(
-  'egress that is killed in the middle of a page costs no attempt; the page that breaks off by itself fails',
+  'worker egress faults: egress that is killed in the middle of a page costs no attempt; the page that breaks off by itself fails',
   (t) => killWhile(t, '/half', { outcome: 'failed', code: 'CONNECTION_FAILED' }),
 )
 
 // Contract: Faults of ours
-t.test('what waits while egress is away keeps its attempts, and the worker takes nothing', async (t) => {
-  await worker.endEgress()
-  await worker.awayFromEgress()
-  const id = await send({ url: `${pagesUrl}/plain` })
-  await worker.depthIs(1)
-  t.ok(await worker.isAlive(), 'another start would not help')
-  t.equal(await worker.lastStarted(id), undefined)
-  await worker.startEgress()
-  t.match(await worker.result(id), { outcome: 'completed', attempt: 1 })
-})
+t.test(
+  'worker egress faults: what waits while egress is away keeps its attempts, and the worker takes nothing',
+  async (t) => {
+    await worker.endEgress()
+    await worker.awayFromEgress()
+    const id = await send({ url: `${pagesUrl}/plain` })
+    await worker.depthIs(1)
+    t.ok(await worker.isAlive(), 'another start would not help')
+    t.equal(await worker.lastStarted(id), undefined)
+    await worker.startEgress()
+    t.match(await worker.result(id), { outcome: 'completed', attempt: 1 })
+  },
+)
 
 // Contract: Faults of ours
-t.test('connections between worker and egress that break cost no attempts, however often', async (t) => {
-  await worker.ready()
-  const ids = await Promise.all(Array.from({ length: captures }, () => send({ url: `${pagesUrl}/image-held` })))
-  const imageHits = () => worker.hits.filter((path) => path === '/held').length
-  await eventually(() => held() > 0)
-  for (let cuts = 0; cuts < 4; cuts += 1) {
-    const before = imageHits()
-    worker.cutConnections()
-    // By the browser itself, which requests it once more, or by the next run of the attempt.
-    await eventually(() => imageHits() > before)
-  }
-  const answering = setInterval(worker.letGo, 50)
-  for (const id of ids) t.match(await worker.result(id), { outcome: 'completed', attempt: 1 })
-  clearInterval(answering)
-  await worker.depthIs(0)
-})
+t.test(
+  'worker egress faults: connections between worker and egress that break cost no attempts, however often',
+  async (t) => {
+    await worker.ready()
+    const ids = await Promise.all(Array.from({ length: captures }, () => send({ url: `${pagesUrl}/image-held` })))
+    const imageHits = () => worker.hits.filter((path) => path === '/held').length
+    await eventually(() => held() > 0)
+    for (let cuts = 0; cuts < 4; cuts += 1) {
+      const before = imageHits()
+      worker.cutConnections()
+      // By the browser itself, which requests it once more, or by the next run of the attempt.
+      await eventually(() => imageHits() > before)
+    }
+    const answering = setInterval(worker.letGo, 50)
+    for (const id of ids) t.match(await worker.result(id), { outcome: 'completed', attempt: 1 })
+    clearInterval(answering)
+    await worker.depthIs(0)
+  },
+)
 
 // Contract: Faults of ours
-t.test('egress that drains costs the capture no attempt', async (t) => {
+t.test('worker egress faults: egress that drains costs the capture no attempt', async (t) => {
   await worker.ready()
   const id = await send({ url: `${pagesUrl}/held` })
   await eventually(() => held() === 1)
@@ -107,7 +114,7 @@ const startFullEgress = async () => {
 }
 
 // Contract: Faults of ours
-t.test('egress that is full costs the capture no attempt, and is counted', async (t) => {
+t.test('worker egress faults: egress that is full costs the capture no attempt, and is counted', async (t) => {
   const clients = await startFullEgress()
   const id = await send({ url: `${pagesUrl}/plain` })
   await eventually(() => worker.isHandedBack(id))
@@ -120,7 +127,7 @@ t.test('egress that is full costs the capture no attempt, and is counted', async
 
 // Contract: Faults of ours
 t.test(
-  'egress that stays full fails the capture by us, once its last attempt was handed back often enough',
+  'worker egress faults: egress that stays full fails the capture by us, once its last attempt was handed back often enough',
   async (t) => {
     const clients = await startFullEgress()
     const id = await worker.sendStarted({ url: `${pagesUrl}/plain` }, { attempt: 2, kind: 'handed-back', handBacks: 3 })
@@ -134,17 +141,20 @@ t.test(
 )
 
 // Contract: Faults of ours
-t.test('connections that are reset on their way to egress are no failure of the page', async (t) => {
-  await worker.ready()
-  const id = await send({ url: `${pagesUrl}/held` })
-  await eventually(() => held() === 1)
-  worker.resetTunnels()
-  await eventually(() => worker.isHandedBack(id))
-  t.match(await worker.lastStarted(id), { attempt: 1, handBacks: 1 })
-  await eventually(() => held() === 1)
-  worker.letGo()
-  t.match(await worker.result(id), { outcome: 'completed', attempt: 1 })
-})
+t.test(
+  'worker egress faults: connections that are reset on their way to egress are no failure of the page',
+  async (t) => {
+    await worker.ready()
+    const id = await send({ url: `${pagesUrl}/held` })
+    await eventually(() => held() === 1)
+    worker.resetTunnels()
+    await eventually(() => worker.isHandedBack(id))
+    t.match(await worker.lastStarted(id), { attempt: 1, handBacks: 1 })
+    await eventually(() => held() === 1)
+    worker.letGo()
+    t.match(await worker.result(id), { outcome: 'completed', attempt: 1 })
+  },
+)
 
 // Contract: Faults of ours
 t.test(
@@ -175,7 +185,7 @@ t.test(
 )
 
 // Contract: Faults of ours
-t.test('a page that opens more connections than egress takes is captured', async (t) => {
+t.test('worker egress faults: a page that opens more connections than egress takes is captured', async (t) => {
   await worker.endEgress()
   await worker.startEgress({ SHUTTERFLEET_EGRESS_CONNECTIONS_MAX: '64' })
   await worker.ready()

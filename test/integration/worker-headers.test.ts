@@ -170,57 +170,68 @@ const asked = (of: '127.0.0.1' | 'localhost', name: string, value: string) => {
 const each = (of: string, under = '') => kinds.map((kind) => `${under}/${kind}?${of}`)
 
 // Contract: Where `headers` go
-t.test('headers go to the host of the target with every kind of request, and to no other host', async (t) => {
-  const secret = { headers: { 'X-Secret': 's' } }
-  await shotOf('/page', { ...secret, ...settled })
-  const ofWorkers = ['/worker', '/shared', '/imported', '/of-worker', '/of-blob']
-  const own = asked('127.0.0.1', 'x-secret', 's')
-  t.strictSame(own.lacking, [])
-  t.strictSame(own.having, ['/page', '/away?fetch', ...each('own'), ...ofWorkers].toSorted())
-  const other = asked('localhost', 'x-secret', 's')
-  t.strictSame(other.having, [])
-  t.strictSame(other.lacking, [...each('other'), '/of-worker'].toSorted())
-  t.ok(
-    seen.some(({ method, path }) => method === 'OPTIONS' && path === '/asked?other'),
-    'another origin is asked first, of what it was always asked',
-  )
-  t.notOk(
-    seen.some(({ method, headers }) => method === 'OPTIONS' && headers['access-control-request-headers'] !== 'x-own'),
-  )
+t.test(
+  'worker headers: headers go to the host of the target with every kind of request, and to no other host',
+  async (t) => {
+    const secret = { headers: { 'X-Secret': 's' } }
+    await shotOf('/page', { ...secret, ...settled })
+    const ofWorkers = ['/worker', '/shared', '/imported', '/of-worker', '/of-blob']
+    const own = asked('127.0.0.1', 'x-secret', 's')
+    t.strictSame(own.lacking, [])
+    t.strictSame(own.having, ['/page', '/away?fetch', ...each('own'), ...ofWorkers].toSorted())
+    const other = asked('localhost', 'x-secret', 's')
+    t.strictSame(other.having, [])
+    t.strictSame(other.lacking, [...each('other'), '/of-worker'].toSorted())
+    t.ok(
+      seen.some(({ method, path }) => method === 'OPTIONS' && path === '/asked?other'),
+      'another origin is asked first, of what it was always asked',
+    )
+    t.notOk(
+      seen.some(({ method, headers }) => method === 'OPTIONS' && headers['access-control-request-headers'] !== 'x-own'),
+    )
 
-  seen.length = 0
-  await shotOf('/framing', { ...secret, wait_for_selector: '#settled' })
-  t.strictSame(asked('127.0.0.1', 'x-secret', 's'), { having: [...each('framed'), '/framing'].toSorted(), lacking: [] })
-  t.strictSame(asked('localhost', 'x-secret', 's'), { having: [], lacking: ['/framed'] })
-})
+    seen.length = 0
+    await shotOf('/framing', { ...secret, wait_for_selector: '#settled' })
+    t.strictSame(asked('127.0.0.1', 'x-secret', 's'), {
+      having: [...each('framed'), '/framing'].toSorted(),
+      lacking: [],
+    })
+    t.strictSame(asked('localhost', 'x-secret', 's'), { having: [], lacking: ['/framed'] })
+  },
+)
 
 // Contract: Where `headers` go
-t.test('a redirect to another host takes none of them along, and one back is sent them again', async (t) => {
-  const values = {
-    'X-Secret': 's',
-    Authorization: 'Basic YTpi',
-    Referer: 'http://mine.test/secret',
-    'User-Agent': 'Mine/2',
-    'Accept-Language': 'de',
-    Cookie: 'mine=1',
-    Accept: 'x/secret',
-    'Sec-Fetch-Mode': 'secret',
-    'Sec-CH-UA': 'secret',
-    Range: 'bytes=0-9999',
-  }
-  await shotOf('/redirected', { ...settled, headers: values })
-  const there = asked('localhost', 'x-secret', 's')
-  t.strictSame(there.having, [])
-  t.strictSame(there.lacking, [...each('to-other'), ...each('around', '/back')].toSorted())
-  for (const [name, value] of Object.entries(values)) {
-    t.strictSame(asked('localhost', name.toLowerCase(), value).having, [], name)
-    t.strictSame(asked('127.0.0.1', name.toLowerCase(), value).lacking, [], name)
-  }
-  const others = seen.filter((one) => one.host === 'localhost' && one.method !== 'OPTIONS')
-  t.ok(
-    others.every(({ headers }) => /Chrome/.test(headers['user-agent'] ?? '') && headers['accept-language'] === 'en-US'),
-  )
-})
+t.test(
+  'worker headers: a redirect to another host takes none of them along, and one back is sent them again',
+  async (t) => {
+    const values = {
+      'X-Secret': 's',
+      Authorization: 'Basic YTpi',
+      Referer: 'http://mine.test/secret',
+      'User-Agent': 'Mine/2',
+      'Accept-Language': 'de',
+      Cookie: 'mine=1',
+      Accept: 'x/secret',
+      'Sec-Fetch-Mode': 'secret',
+      'Sec-CH-UA': 'secret',
+      Range: 'bytes=0-9999',
+    }
+    await shotOf('/redirected', { ...settled, headers: values })
+    const there = asked('localhost', 'x-secret', 's')
+    t.strictSame(there.having, [])
+    t.strictSame(there.lacking, [...each('to-other'), ...each('around', '/back')].toSorted())
+    for (const [name, value] of Object.entries(values)) {
+      t.strictSame(asked('localhost', name.toLowerCase(), value).having, [], name)
+      t.strictSame(asked('127.0.0.1', name.toLowerCase(), value).lacking, [], name)
+    }
+    const others = seen.filter((one) => one.host === 'localhost' && one.method !== 'OPTIONS')
+    t.ok(
+      others.every(
+        ({ headers }) => /Chrome/.test(headers['user-agent'] ?? '') && headers['accept-language'] === 'en-US',
+      ),
+    )
+  },
+)
 
 // Contract: Where `headers` go
 t.test('a target that leads elsewhere is shown without them: by redirects and by its script', async (t) => {
@@ -238,37 +249,40 @@ t.test('a target that leads elsewhere is shown without them: by redirects and by
   t.strictSame(asked('127.0.0.1', 'x-secret', 's').lacking, [])
 })
 
-t.test('they win over what the browser sends of itself, cookies by name, and values arrive as given', async (t) => {
-  const values = {
-    authorization: 'Basic dXNlcjpwYXNz',
-    'USER-AGENT': 'Mine/2',
-    'accept-language': 'de',
-    cookie: 'a=mine',
-    'X-Odd': `"a\\b", c; d='e' %0d%0a`,
-    'X-Wide': 'é 漢 😀',
-    'X-Empty': '',
-    "!#$%&'*+.^_`|~": 'x',
-    'X-Long': 'l'.repeat(4096),
-  }
-  const cookies = [
-    { name: 'a', value: 'given' },
-    { name: 'b', value: '2' },
-  ]
-  const { targetStatus } = await shotOf('/locked', { headers: values, cookies, user_agent: 'Option/1' })
-  t.equal(targetStatus, 200)
-  const [{ headers } = { headers: {} }] = seen as { headers: IncomingHttpHeaders }[]
-  const { 'X-Wide': wide, cookie: _, ...rest } = values
-  for (const [name, value] of Object.entries(rest)) t.equal(headers[name.toLowerCase()], value, name)
-  t.equal(Buffer.from(String(headers['x-wide']), 'latin1').toString(), wide, 'in UTF-8')
-  t.equal(headers.cookie, 'a=mine; b=2')
-})
+t.test(
+  'worker headers: they win over what the browser sends of itself, cookies by name, and values arrive as given',
+  async (t) => {
+    const values = {
+      authorization: 'Basic dXNlcjpwYXNz',
+      'USER-AGENT': 'Mine/2',
+      'accept-language': 'de',
+      cookie: 'a=mine',
+      'X-Odd': `"a\\b", c; d='e' %0d%0a`,
+      'X-Wide': 'é 漢 😀',
+      'X-Empty': '',
+      "!#$%&'*+.^_`|~": 'x',
+      'X-Long': 'l'.repeat(4096),
+    }
+    const cookies = [
+      { name: 'a', value: 'given' },
+      { name: 'b', value: '2' },
+    ]
+    const { targetStatus } = await shotOf('/locked', { headers: values, cookies, user_agent: 'Option/1' })
+    t.equal(targetStatus, 200)
+    const [{ headers } = { headers: {} }] = seen as { headers: IncomingHttpHeaders }[]
+    const { 'X-Wide': wide, cookie: _, ...rest } = values
+    for (const [name, value] of Object.entries(rest)) t.equal(headers[name.toLowerCase()], value, name)
+    t.equal(Buffer.from(String(headers['x-wide']), 'latin1').toString(), wide, 'in UTF-8')
+    t.equal(headers.cookie, 'a=mine; b=2')
+  },
+)
 
-t.test('a header that Chromium does not send is the end of the capture, and is named', async (t) => {
+t.test('worker headers: a header that Chromium does not send is the end of the capture, and is named', async (t) => {
   const outcome = await take('/landed', { headers: { 'Set-Cookie': 'a=1' } })
   t.match(outcome, { outcome: 'failed', code: 'RENDER_ERROR', message: /does not send Set-Cookie/ })
 })
 
-t.test('the host is meant with https and other ports too', async (t) => {
+t.test('worker headers: the host is meant with https and other ports too', async (t) => {
   const base = `https://127.0.0.1:${secure.port}`
   const headers = { 'X-Secret': 's' }
   await shotOf('', { url: `${base}/page`, headers, ...settled })
@@ -283,7 +297,7 @@ t.test('the host is meant with https and other ports too', async (t) => {
   t.ok(asked('127.0.0.1', 'x-secret', 's').having.includes('/image?tls'))
 })
 
-t.test('the next capture of the same browser sends none of them', async (t) => {
+t.test('worker headers: the next capture of the same browser sends none of them', async (t) => {
   await shotOf('/page', { ...settled, headers: { 'X-Secret': 's' } })
   seen.length = 0
   await shotOf('/page', settled)
@@ -292,13 +306,16 @@ t.test('the next capture of the same browser sends none of them', async (t) => {
   t.ok(seen.length > 40)
 })
 
-t.test('no service worker answers for the page, also on its second load, with headers and without', async (t) => {
-  for (const headers of [{}, { 'X-Secret': 's' }]) {
-    for (const second of ['', `location.href = '/registered'`]) {
-      const { bytes } = await shotOf('/registering', { ...settled, headers, ...(second && { js: second, delay: 1 }) })
-      const image = sharp(bytes).removeAlpha().extract({ left: 600, top: 600, width: 1, height: 1 })
-      t.strictSame([...(await image.raw().toBuffer())], [0, 0, 255])
+t.test(
+  'worker headers: no service worker answers for the page, also on its second load, with headers and without',
+  async (t) => {
+    for (const headers of [{}, { 'X-Secret': 's' }]) {
+      for (const second of ['', `location.href = '/registered'`]) {
+        const { bytes } = await shotOf('/registering', { ...settled, headers, ...(second && { js: second, delay: 1 }) })
+        const image = sharp(bytes).removeAlpha().extract({ left: 600, top: 600, width: 1, height: 1 })
+        t.strictSame([...(await image.raw().toBuffer())], [0, 0, 255])
+      }
     }
-  }
-  t.ok(seen.some(({ path }) => path === '/registered'))
-})
+    t.ok(seen.some(({ path }) => path === '/registered'))
+  },
+)

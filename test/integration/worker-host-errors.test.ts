@@ -26,20 +26,23 @@ t.teardown(async () => {
 const take = (parameters: CaptureParameters) => captureWith(host, { timeout: 5, ...parameters })
 
 // Contract: `timeout`
-t.test('the timeout bounds the load, and the load and the wait for a selector together', async (t) => {
-  const navigateMs = async (parameters: CaptureParameters, message: RegExp) => {
-    const outcome = await take({ timeout: 5, ...parameters })
-    t.match(outcome, { outcome: 'failed', code: 'TIMEOUT', message })
-    return outcome.timings.navigate ?? 0
-  }
-  const loading = await navigateMs({ url: `${pages.url}/endless` }, /did not load within 5 s/)
-  const selecting = await navigateMs({ url: `${pages.url}/slow`, wait_for_selector: '#never' }, /#never/)
-  for (const waitedMs of [loading, selecting]) t.ok(waitedMs >= 4900 && waitedMs < 8000, `${waitedMs} ms`)
-  t.match(await take({ url: `${pages.url}/slow`, wait_for_selector: 'p', timeout: 15 }), { outcome: 'completed' })
-})
+t.test(
+  'worker host errors: the timeout bounds the load, and the load and the wait for a selector together',
+  async (t) => {
+    const navigateMs = async (parameters: CaptureParameters, message: RegExp) => {
+      const outcome = await take({ timeout: 5, ...parameters })
+      t.match(outcome, { outcome: 'failed', code: 'TIMEOUT', message })
+      return outcome.timings.navigate ?? 0
+    }
+    const loading = await navigateMs({ url: `${pages.url}/endless` }, /did not load within 5 s/)
+    const selecting = await navigateMs({ url: `${pages.url}/slow`, wait_for_selector: '#never' }, /#never/)
+    for (const waitedMs of [loading, selecting]) t.ok(waitedMs >= 4900 && waitedMs < 8000, `${waitedMs} ms`)
+    t.match(await take({ url: `${pages.url}/slow`, wait_for_selector: 'p', timeout: 15 }), { outcome: 'completed' })
+  },
+)
 
 // Contract: Missing selectors
-t.test('waits for a selector, and names it when it does not come or is none', async (t) => {
+t.test('worker host errors: waits for a selector, and names it when it does not come or is none', async (t) => {
   t.match(await take({ url: `${pages.url}/late`, wait_for_selector: '#late' }), { outcome: 'completed' })
   t.match(await take({ url: `${pages.url}/plain`, wait_for_selector: '#never' }), {
     code: 'TIMEOUT',
@@ -52,7 +55,7 @@ t.test('waits for a selector, and names it when it does not come or is none', as
 })
 
 // Contract: Error mapping
-t.test('an address that egress refuses is named by its reason, over both schemes', async (t) => {
+t.test('worker host errors: an address that egress refuses is named by its reason, over both schemes', async (t) => {
   for (const scheme of ['http', 'https']) {
     t.match(await take({ url: `${scheme}://10.0.0.1/` }), { code: 'BLOCKED' })
     t.match(await take({ url: `${scheme}://localhost:1234/` }), { code: 'BLOCKED' })
@@ -62,7 +65,7 @@ t.test('an address that egress refuses is named by its reason, over both schemes
 
 // Contract: Error mapping
 t.test(
-  'a name is judged by its addresses, and what refuses or shows no good certificate is a failed connection',
+  'worker host errors: a name is judged by its addresses, and what refuses or shows no good certificate is a failed connection',
   async (t) => {
     await using certificate = await makeCertificate(['tls.test'])
     const [cert, key] = await Promise.all([readFile(certificate.certPath), readFile(certificate.keyPath)])
@@ -92,18 +95,21 @@ t.test(
 
 // Contract: Error mapping
 // Contract: Success
-t.test('each page that brings no picture fails with its code, and the next capture is fine', async (t) => {
-  await using other = await startTestHost(wayOut)
-  const isSlow = ([path, { code }]: [string, { code: string }]) => code === 'TIMEOUT' || path === '/loops-after-load'
-  const inTurn = async (by: Host, failing: readonly [string, { code: string }][]) => {
-    for (const [path, { code }] of failing) {
-      const outcome = await captureWith(by, { url: pages.url + path, timeout: code === 'TIMEOUT' ? 5 : 30 })
-      t.match(outcome, { outcome: 'failed', code }, path)
-      const next = await captureWith(by, { url: `${pages.url}/plain`, timeout: 30 })
-      t.match(next, { outcome: 'completed', shot: { targetStatus: 200 } })
+t.test(
+  'worker host errors: each page that brings no picture fails with its code, and the next capture is fine',
+  async (t) => {
+    await using other = await startTestHost(wayOut)
+    const isSlow = ([path, { code }]: [string, { code: string }]) => code === 'TIMEOUT' || path === '/loops-after-load'
+    const inTurn = async (by: Host, failing: readonly [string, { code: string }][]) => {
+      for (const [path, { code }] of failing) {
+        const outcome = await captureWith(by, { url: pages.url + path, timeout: code === 'TIMEOUT' ? 5 : 30 })
+        t.match(outcome, { outcome: 'failed', code }, path)
+        const next = await captureWith(by, { url: `${pages.url}/plain`, timeout: 30 })
+        t.match(next, { outcome: 'completed', shot: { targetStatus: 200 } })
+      }
     }
-  }
-  const failing = Object.entries(failingPages)
-  const quick = failing.filter((page) => !isSlow(page))
-  await Promise.all([inTurn(host, quick), inTurn(other, failing.filter(isSlow))])
-})
+    const failing = Object.entries(failingPages)
+    const quick = failing.filter((page) => !isSlow(page))
+    await Promise.all([inTurn(host, quick), inTurn(other, failing.filter(isSlow))])
+  },
+)

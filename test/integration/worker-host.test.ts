@@ -52,7 +52,7 @@ for (const format of ['png', 'jpeg', 'webp'] as const) {
 }
 
 // Contract: Full page
-t.test('a full page comes in each format, with its lazy pictures', async (t) => {
+t.test('worker host: a full page comes in each format, with its lazy pictures', async (t) => {
   for (const format of ['png', 'jpeg', 'webp'] as const) {
     const shot = await shotOf({ url: `${pages.url}/stripes`, format, full_page: true })
     t.match(await sharp(shot.bytes).metadata(), { format, width: 1280, height: 4000 })
@@ -65,7 +65,7 @@ t.test('a full page comes in each format, with its lazy pictures', async (t) => 
 
 // Contract: Full page
 t.test(
-  'pictures in view that come after the load are waited for, and a page that grows as it is scrolled ends',
+  'worker host: pictures in view that come after the load are waited for, and a page that grows as it is scrolled ends',
   async (t) => {
     t.strictSame(await pixel(await shotOf({ url: `${pages.url}/late-picture`, full_page: true }), 50, 50), [255, 0, 0])
     const grown = await shotOf({ url: `${pages.url}/grows`, full_page: true, format: 'jpeg' })
@@ -74,7 +74,7 @@ t.test(
 )
 
 // Contract: HTML source
-t.test('a url and an html source load public sub-resources', async (t) => {
+t.test('worker host: a url and an html source load public sub-resources', async (t) => {
   const byUrl = await shotOf({ url: `${pages.url}/moved` })
   t.match(byUrl, { targetStatus: 200, finalUrl: `${pages.url}/plain` })
   const byHtml = await shotOf({ html: `<body style="margin:0"><img src="${pages.url}/square.svg">` })
@@ -83,20 +83,20 @@ t.test('a url and an html source load public sub-resources', async (t) => {
 
 // Contract: Target 4xx/5xx page
 // Contract: Success
-t.test('an error page of the target is a capture with its status', async (t) => {
+t.test('worker host: an error page of the target is a capture with its status', async (t) => {
   t.equal((await shotOf({ url: `${pages.url}/missing` })).targetStatus, 404)
   t.equal((await shotOf({ url: `${pages.url}/broken` })).targetStatus, 500)
 })
 
 // Contract: 401 with Basic challenge and no credentials
-t.test('a page that asks for a password is captured as it is once nobody gives one', async (t) => {
+t.test('worker host: a page that asks for a password is captured as it is once nobody gives one', async (t) => {
   const shot = await shotOf({ url: `${pages.url}/prompt` })
   t.equal(shot.targetStatus, 401)
   t.strictSame(await pixel(shot, 640, 600), [0, 128, 0])
 })
 
 // Contract: Error mapping
-t.test('pages that ask, open, poison or reach for private addresses are still captured', async (t) => {
+t.test('worker host: pages that ask, open, poison or reach for private addresses are still captured', async (t) => {
   for (const path of ['/dialogs', '/framed-dialogs', '/popups', '/poisoned', '/private-picture']) {
     t.equal((await shotOf({ url: pages.url + path })).targetStatus, 200, path)
   }
@@ -104,7 +104,7 @@ t.test('pages that ask, open, poison or reach for private addresses are still ca
 
 // Contract: Defaults of the page's world
 t.test(
-  'a page sees English of the United States and UTC, whatever the node speaks and whatever its time',
+  'worker host: a page sees English of the United States and UTC, whatever the node speaks and whatever its time',
   async (t) => {
     const chromium = join(wayOut.folder, 'chromium-abroad')
     const world = 'TZ=Asia/Tokyo LANG=de_DE.UTF-8 LC_ALL=de_DE.UTF-8 LANGUAGE=de'
@@ -127,20 +127,23 @@ t.test(
 )
 
 // Contract: Full page
-t.test('a page that is too tall is cut with a warning, and refused where the format cannot hold it', async (t) => {
-  const shot = await shotOf({ url: `${pages.url}/tall`, full_page: true, format: 'jpeg' })
-  t.match(shot, { height: 20_000, warnings: [{ code: 'truncated' }] })
-  const webp = await take({ url: `${pages.url}/tall`, full_page: true, format: 'webp' })
-  t.match(webp, { code: 'RENDER_ERROR', message: /16383/ })
-  await using low = await startTestHost(wayOut, { heightMax: 1500 })
-  const cut = await captureWith(low, { url: `${pages.url}/stripes`, full_page: true })
-  t.match(cut, { outcome: 'completed', shot: { height: 1500, warnings: [{ code: 'truncated' }] } }, 'as it is set')
-  await using high = await startTestHost(wayOut, { heightMax: 70_000 })
-  const tall = { html: `<div style="height:66000px;${filled}">`, full_page: true, width: 640 }
-  t.match(await captureWith(high, { ...tall, format: 'jpeg' }), { code: 'RENDER_ERROR', message: /65535/ })
-})
+t.test(
+  'worker host: a page that is too tall is cut with a warning, and refused where the format cannot hold it',
+  async (t) => {
+    const shot = await shotOf({ url: `${pages.url}/tall`, full_page: true, format: 'jpeg' })
+    t.match(shot, { height: 20_000, warnings: [{ code: 'truncated' }] })
+    const webp = await take({ url: `${pages.url}/tall`, full_page: true, format: 'webp' })
+    t.match(webp, { code: 'RENDER_ERROR', message: /16383/ })
+    await using low = await startTestHost(wayOut, { heightMax: 1500 })
+    const cut = await captureWith(low, { url: `${pages.url}/stripes`, full_page: true })
+    t.match(cut, { outcome: 'completed', shot: { height: 1500, warnings: [{ code: 'truncated' }] } }, 'as it is set')
+    await using high = await startTestHost(wayOut, { heightMax: 70_000 })
+    const tall = { html: `<div style="height:66000px;${filled}">`, full_page: true, width: 640 }
+    t.match(await captureWith(high, { ...tall, format: 'jpeg' }), { code: 'RENDER_ERROR', message: /65535/ })
+  },
+)
 
-t.test('passwords of an address stay out of what is reported', async (t) => {
+t.test('worker host: passwords of an address stay out of what is reported', async (t) => {
   const site = new URL(pages.url).host
   const shot = await shotOf({ url: `http://user:hidden-word@${site}/plain` })
   t.equal(shot.finalUrl, `http://user:***@${site}/plain`)
@@ -149,12 +152,12 @@ t.test('passwords of an address stay out of what is reported', async (t) => {
   t.notMatch(JSON.stringify(late), 'hidden-word')
 })
 
-t.test('a picture of one colour comes with a warning', async (t) => {
+t.test('worker host: a picture of one colour comes with a warning', async (t) => {
   t.match(await shotOf({ html: '<body style="background:teal">' }), { warnings: [{ code: 'blank' }] })
 })
 
 // Contract: HTML source
-t.test('an html source has an origin of nobody, and loads nothing that is private', async (t) => {
+t.test('worker host: an html source has an origin of nobody, and loads nothing that is private', async (t) => {
   const shot = await shotOf({
     html: `<body style="margin:0;background:red"><img src="http://10.0.0.1/x.png"><script>
       try { localStorage.length } catch { if (self.origin === 'null') document.body.style.background = 'rgb(0,0,255)' }
@@ -166,7 +169,7 @@ t.test('an html source has an origin of nobody, and loads nothing that is privat
 })
 
 // Contract: HTML source
-t.test('an html source reads no file and goes nowhere that is private', async (t) => {
+t.test('worker host: an html source reads no file and goes nowhere that is private', async (t) => {
   const shot = await shotOf({
     html: '<body style="margin:0"><iframe src="file:///etc/passwd" style="border:0;width:100vw;height:100vh">',
   })
@@ -238,7 +241,7 @@ t.test("a caller's proxy that cannot be used fails the capture, and nothing is l
   t.strictSame(pages.hits, [])
 })
 
-t.test('the canary hears a browser without our flags, and none of our hosts', async (t) => {
+t.test('worker host: the canary hears a browser without our flags, and none of our hosts', async (t) => {
   const canary = createCanary(() => {})
   canary.server.listen(0, '127.0.0.1')
   await once(canary.server, 'listening')
@@ -256,20 +259,23 @@ t.test('the canary hears a browser without our flags, and none of our hosts', as
   t.equal(canary.connections(), 3)
 })
 
-t.test('a browser is replaced after its share of captures, and a page may not load more than its share', async (t) => {
-  await using small = await startTestHost(wayOut, { recycleCaptures: 2, bytesMax: 1_000_000 })
-  const hostPid = childrenOf(process.pid).at(-1) ?? 0
-  const browsers = new Set<number>()
-  for (let count = 0; count < 4; count += 1) {
+t.test(
+  'worker host: a browser is replaced after its share of captures, and a page may not load more than its share',
+  async (t) => {
+    await using small = await startTestHost(wayOut, { recycleCaptures: 2, bytesMax: 1_000_000 })
+    const hostPid = childrenOf(process.pid).at(-1) ?? 0
+    const browsers = new Set<number>()
+    for (let count = 0; count < 4; count += 1) {
+      t.match(await captureWith(small, { html: 'x' }), { outcome: 'completed' })
+      for (const { pid } of browsersOf(hostPid)) browsers.add(pid)
+    }
+    t.ok(browsers.size >= 2 && browsers.size <= 3, `${browsers.size} browsers for 4 captures`)
+    t.match(await captureWith(small, { url: `${pages.url}/heavy` }), { code: 'RENDER_ERROR', message: /more than/ })
     t.match(await captureWith(small, { html: 'x' }), { outcome: 'completed' })
-    for (const { pid } of browsersOf(hostPid)) browsers.add(pid)
-  }
-  t.ok(browsers.size >= 2 && browsers.size <= 3, `${browsers.size} browsers for 4 captures`)
-  t.match(await captureWith(small, { url: `${pages.url}/heavy` }), { code: 'RENDER_ERROR', message: /more than/ })
-  t.match(await captureWith(small, { html: 'x' }), { outcome: 'completed' })
-})
+  },
+)
 
-t.test('a browser that is killed under a page says nothing of the page, and is replaced', async (t) => {
+t.test('worker host: a browser that is killed under a page says nothing of the page, and is replaced', async (t) => {
   const hits = pages.hits.filter((hit) => hit === '/late').length
   const capturing = take({ url: `${pages.url}/late`, wait_for_selector: '#late', delay: 1 })
   await eventually(() => pages.hits.filter((hit) => hit === '/late').length > hits)

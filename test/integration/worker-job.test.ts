@@ -99,7 +99,7 @@ const impatient = { SHUTTERFLEET_WORKER_SPARE_SECONDS: '10' }
 const broken = spawnWorker(settingsOf('broken', { SHUTTERFLEET_CHROMIUM: '/bin/false' }), 'main-job.ts')
 t.teardown(() => broken.child.kill('SIGKILL'))
 
-t.test('serves one capture, leaves all others to others, and ends without an error', async (t) => {
+t.test('worker job: serves one capture, leaves all others to others, and ends without an error', async (t) => {
   const one = await startJob('job-one')
   await eventually(() => lastBeat('job-one')?.state === 'ready')
   t.match(lastBeat('job-one'), { slots: 1, busy: 0, captures: [] })
@@ -133,7 +133,7 @@ t.test('serves one capture, leaves all others to others, and ends without an err
   await depthIs(0)
 })
 
-t.test('two that wait share two captures, whatever their lanes', async (t) => {
+t.test('worker job: two that wait share two captures, whatever their lanes', async (t) => {
   const pods = ['share-a', 'share-b']
   const jobs = await Promise.all(pods.map((pod) => startJob(pod, impatient)))
   await eventually(() => pods.every((pod) => lastBeat(pod)?.state === 'ready'))
@@ -144,7 +144,7 @@ t.test('two that wait share two captures, whatever their lanes', async (t) => {
   for (const { id } of captures) t.match(await resultOf(queue, id, pool), { outcome: 'completed', attempt: 1 })
 })
 
-t.test('ends a capture that fails without an error of its own', async (t) => {
+t.test('worker job: ends a capture that fails without an error of its own', async (t) => {
   const { id } = await send({ url: 'http://10.0.0.1/' })
   const job = await startJob('fails')
   t.equal(await job.ended, 0)
@@ -152,7 +152,7 @@ t.test('ends a capture that fails without an error of its own', async (t) => {
   await depthIs(0)
 })
 
-t.test('gives up when no capture comes in its time, and says so', async (t) => {
+t.test('worker job: gives up when no capture comes in its time, and says so', async (t) => {
   const job = await startJob('spare', { SHUTTERFLEET_WORKER_SPARE_SECONDS: '5' })
   t.equal(await job.ended, 0)
   t.match(lastBeat('spare'), { state: 'drained', captures: [] })
@@ -163,7 +163,7 @@ t.test('gives up when no capture comes in its time, and says so', async (t) => {
   t.equal(await next.ended, 0)
 })
 
-t.test('finishes what runs when it is told to stop', async (t) => {
+t.test('worker job: finishes what runs when it is told to stop', async (t) => {
   const job = await startJob('told')
   const { id } = await send({ url: `${pages.url}/held` })
   await eventually(() => held.length === 1)
@@ -175,7 +175,7 @@ t.test('finishes what runs when it is told to stop', async (t) => {
   await depthIs(0)
 })
 
-t.test('takes nothing once it is told to stop, warm or not', async (t) => {
+t.test('worker job: takes nothing once it is told to stop, warm or not', async (t) => {
   const warm = await startJob('warm')
   t.equal(await warm.stop(), 0)
   const hanging = join(folder, 'hanging')
@@ -192,7 +192,7 @@ t.test('takes nothing once it is told to stop, warm or not', async (t) => {
   t.notMatch(cold.log(), 'ended by force')
 })
 
-t.test('ends with an error where no browser starts', { timeout: 100_000 }, async (t) => {
+t.test('worker job: ends with an error where no browser starts', { timeout: 100_000 }, async (t) => {
   t.equal(await broken.ended, 1)
   t.match(broken.log(), /browser host failed to start[^]*no browser started within 60000 ms/)
   t.notMatch(broken.log(), 'ended by force')

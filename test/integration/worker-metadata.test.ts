@@ -111,38 +111,41 @@ const metadataOf = async (path: string, more: CaptureParameters = {}): Promise<P
 }
 
 // Contract: Metadata
-t.test('a page that has everything is read in all of it; of what is repeated the first counts', async (t) => {
-  t.strictSame(await metadataOf('/everything'), {
-    title: 'Über uns',
-    description: 'Was wir tun',
-    canonical: 'https://example.com/about',
-    language: 'de-CH',
-    favicon: 'https://cdn.example.com/i.ico',
-    og: {
-      title: 'OG',
-      image: 'https://example.com/1.png',
-      'image:width': '600',
-      description: 'both',
-      'image:alt': 'alt',
-    },
-    twitter: { description: 'both', card: 'summary', site: '@example', 'image:alt': 'alt' },
-  })
-})
+t.test(
+  'worker metadata: a page that has everything is read in all of it; of what is repeated the first counts',
+  async (t) => {
+    t.strictSame(await metadataOf('/everything'), {
+      title: 'Über uns',
+      description: 'Was wir tun',
+      canonical: 'https://example.com/about',
+      language: 'de-CH',
+      favicon: 'https://cdn.example.com/i.ico',
+      og: {
+        title: 'OG',
+        image: 'https://example.com/1.png',
+        'image:width': '600',
+        description: 'both',
+        'image:alt': 'alt',
+      },
+      twitter: { description: 'both', card: 'summary', site: '@example', 'image:alt': 'alt' },
+    })
+  },
+)
 
 // Contract: Metadata
-t.test('what a page does not have is absent, and nothing is guessed or fetched', async (t) => {
+t.test('worker metadata: what a page does not have is absent, and nothing is guessed or fetched', async (t) => {
   t.strictSame(await metadataOf('/nothing'), {})
   t.strictSame(await metadataOf('/rootless'), {})
   t.strictSame(await metadataOf('/empty-404'), {})
   t.notOk(pages.hits.includes('/favicon.ico'))
 })
 
-t.test('a capture that does not ask for metadata has none', async (t) => {
+t.test('worker metadata: a capture that does not ask for metadata has none', async (t) => {
   t.equal((await shotOf({ url: `${pages.url}/everything`, extract_metadata: false })).metadata, undefined)
 })
 
 // Contract: Metadata
-t.test('addresses are absolute, by the base of the document', async (t) => {
+t.test('worker metadata: addresses are absolute, by the base of the document', async (t) => {
   t.strictSame(await metadataOf('/deep/relative'), {
     canonical: `${pages.url}/deep/relative?q=1`,
     favicon: `${pages.url}/deep/i.png`,
@@ -152,12 +155,12 @@ t.test('addresses are absolute, by the base of the document', async (t) => {
   t.strictSame(await metadataOf('/based'), { favicon: 'https://base.example/dir/i.png' })
 })
 
-t.test('an address that is not of the web is left out, and the next that is counts', async (t) => {
+t.test('worker metadata: an address that is not of the web is left out, and the next that is counts', async (t) => {
   t.strictSame(await metadataOf('/schemes'), { og: { audio: 'https://example.com/a' } })
   t.strictSame(await metadataOf('/second-icon'), { favicon: `${pages.url}/i.svg` })
 })
 
-t.test('a password in an address is masked, that of the target too', async (t) => {
+t.test('worker metadata: a password in an address is masked, that of the target too', async (t) => {
   const withPassword = page(
     '<link rel="canonical" href="https://user:s3cr3t@example.com/"><meta property="og:url" content="https://u:s3cr3t@a.com">',
   )
@@ -167,16 +170,19 @@ t.test('a password in an address is masked, that of the target too', async (t) =
   t.notMatch(JSON.stringify((await shotOf({ url })).metadata), /s3cr3t/)
 })
 
-t.test('an html or markdown source has what it says, and addresses only where they are whole', async (t) => {
-  const head = '<title>T</title><link rel="icon" href="/i.png"><link rel="canonical" href="https://example.com/">'
-  t.strictSame((await shotOf({ html: page(head) })).metadata, { title: 'T', canonical: 'https://example.com/' })
-  const based = `<base href="https://example.com/a/">${head}`
-  t.match((await shotOf({ html: page(based) })).metadata, { favicon: 'https://example.com/i.png' })
-  t.strictSame((await shotOf({ markdown: '# Title' })).metadata, { language: 'en' })
-})
+t.test(
+  'worker metadata: an html or markdown source has what it says, and addresses only where they are whole',
+  async (t) => {
+    const head = '<title>T</title><link rel="icon" href="/i.png"><link rel="canonical" href="https://example.com/">'
+    t.strictSame((await shotOf({ html: page(head) })).metadata, { title: 'T', canonical: 'https://example.com/' })
+    const based = `<base href="https://example.com/a/">${head}`
+    t.match((await shotOf({ html: page(based) })).metadata, { favicon: 'https://example.com/i.png' })
+    t.strictSame((await shotOf({ markdown: '# Title' })).metadata, { language: 'en' })
+  },
+)
 
 t.test(
-  'a page cannot forge or break what is read of it, neither by its globals nor by names of its elements',
+  'worker metadata: a page cannot forge or break what is read of it, neither by its globals nor by names of its elements',
   async (t) => {
     const want = { title: 'own', description: 'mine', favicon: `${pages.url}/i.png` }
     t.strictSame(await metadataOf('/overridden'), want)
@@ -184,7 +190,7 @@ t.test(
   },
 )
 
-t.test('what is read of a page is bounded, however many and long its values are', async (t) => {
+t.test('worker metadata: what is read of a page is bounded, however many and long its values are', async (t) => {
   const many = await metadataOf('/many')
   t.same([many.og?.['t960'], many.og?.['t999'], Object.keys(many.og ?? {}).length], ['960', '999', 40])
   const large = await metadataOf('/large')
@@ -193,7 +199,7 @@ t.test('what is read of a page is bounded, however many and long its values are'
   t.strictSame(await metadataOf('/large-base'), { canonical: 'https://example.com/whole' })
 })
 
-t.test('metadata is that of the page as it is shot, of every kind of picture', async (t) => {
+t.test('worker metadata: metadata is that of the page as it is shot, of every kind of picture', async (t) => {
   const js =
     "document.title = 'changed'; document.head.insertAdjacentHTML('beforeend', '<meta property=og:type content=x>')"
   const want = { title: 'changed', og: { type: 'x' } }

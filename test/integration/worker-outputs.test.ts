@@ -5,7 +5,7 @@ import { blue, pixel, red, redPage, startCaptures } from '#test/helpers/shots.ts
 
 const { pages, wayOut, take, shotOf } = await startCaptures(t)
 
-t.test('an element comes alone, wherever it is, in whole pixels', async (t) => {
+t.test('worker outputs: an element comes alone, wherever it is, in whole pixels', async (t) => {
   const box = 'width:100.5px;height:50.2px;background:rgb(0,0,255)'
   const html = redPage(
     `<div style="height:3000px"></div><div id="a" style="margin-left:10.4px;${box}"></div><div style="height:900px">`,
@@ -23,17 +23,20 @@ t.test('an element comes alone, wherever it is, in whole pixels', async (t) => {
   t.match(await shotOf({ html, selector: '#a', full_page: true }), { width: 101, height: 51 })
 })
 
-t.test('lazy pictures of an element are loaded, and those above what is shown are not waited for', async (t) => {
-  const url = `${pages.url}/stripes`
-  const whole = await shotOf({ url, selector: 'body' })
-  t.match(whole, { height: 4000, warnings: [] })
-  for (const stripe of [0, 10, 19]) t.strictSame(await pixel(whole, 50, stripe * 200 + 50), red, `picture ${stripe}`)
-  const last = await shotOf({ url, scroll_to: 'div:last-child img' })
-  t.same(last.warnings, [])
-  t.strictSame(await pixel(last, 50, 650), red)
-})
+t.test(
+  'worker outputs: lazy pictures of an element are loaded, and those above what is shown are not waited for',
+  async (t) => {
+    const url = `${pages.url}/stripes`
+    const whole = await shotOf({ url, selector: 'body' })
+    t.match(whole, { height: 4000, warnings: [] })
+    for (const stripe of [0, 10, 19]) t.strictSame(await pixel(whole, 50, stripe * 200 + 50), red, `picture ${stripe}`)
+    const last = await shotOf({ url, scroll_to: 'div:last-child img' })
+    t.same(last.warnings, [])
+    t.strictSame(await pixel(last, 50, 650), red)
+  },
+)
 
-t.test('an element is scrolled to before the viewport is shot', async (t) => {
+t.test('worker outputs: an element is scrolled to before the viewport is shot', async (t) => {
   const html = redPage(
     '<div style="height:5000px"></div><div id="a" style="height:300px;background:rgb(0,0,255)"></div><div style="height:5000px">',
   )
@@ -42,7 +45,7 @@ t.test('an element is scrolled to before the viewport is shot', async (t) => {
 })
 
 // Contract: `resize_width` + `resize_height`
-t.test('a picture without its background is transparent, and one that is resized fits', async (t) => {
+t.test('worker outputs: a picture without its background is transparent, and one that is resized fits', async (t) => {
   const html = '<!doctype html><body style="margin:0"><div style="width:100px;height:100px;background:rgb(0,0,255)">'
   for (const format of ['png', 'webp'] as const) {
     const { bytes } = await shotOf({ html, format, omit_background: true })
@@ -75,7 +78,7 @@ const pdfOf = (bytes: Uint8Array) => {
 }
 
 // Contract: `width`, `height` of a PDF
-t.test('a PDF has the pages that were asked for, and says their size in CSS pixels', async (t) => {
+t.test('worker outputs: a PDF has the pages that were asked for, and says their size in CSS pixels', async (t) => {
   const html = redPage('<h1>PDF</h1><div style="height:3000px"></div>')
   const a4 = await shotOf({ html, format: 'pdf' })
   t.match(a4, { mimeType: 'application/pdf', width: 794, height: 1123 })
@@ -100,7 +103,7 @@ t.test('a PDF has the pages that were asked for, and says their size in CSS pixe
 })
 
 // Contract: `full_page` + PDF
-t.test('a PDF of a full page or an element is one page of its size, margins around it', async (t) => {
+t.test('worker outputs: a PDF of a full page or an element is one page of its size, margins around it', async (t) => {
   const html = redPage(
     '<div id="a" style="width:300px;height:2000px;background:lime"></div><div style="height:1000px">',
   )
@@ -157,7 +160,7 @@ t.test('Markdown becomes a page: tables, tasks, coloured code, dark where wanted
   t.match(await captureWith(byFlags, { markdown }), { outcome: 'completed' }, 'without a file tree of its own')
 })
 
-t.test('an avif is cut where its encoder would take too much time and memory', async (t) => {
+t.test('worker outputs: an avif is cut where its encoder would take too much time and memory', async (t) => {
   const html = redPage('<div style="height:9000px"><p>tall</p></div>')
   const tall = await shotOf({ html, width: 3840, full_page: true, format: 'avif' })
   t.match(tall, { width: 3840, height: 8854, warnings: [{ code: 'truncated' }] })

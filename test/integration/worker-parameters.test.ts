@@ -40,28 +40,31 @@ const holds = async (t: Test, name: string, parameters: CaptureParameters, condi
 }
 
 // Contract: `device` with `width`, `height`, `user_agent`
-t.test('a device preset sets viewport, touch, mobile layout and user agent; explicit values win', async (t) => {
-  const mobile =
-    'innerWidth === 375 && innerHeight === 812 && devicePixelRatio === 1 && /iPhone/.test(navigator.userAgent)'
-  const viewport = '<meta name="viewport" content="width=device-width">'
-  const html = (condition: string) => viewport + asking(condition)
-  const shot = await shotOf({ html: html(mobile), wait_for_selector: '#settled', device: 'mobile' })
-  t.match(shot, { width: 375, height: 812 })
-  t.strictSame(await pixel(shot, 100, 100), blue)
-  await holds(
-    t,
-    'touch',
-    { device: 'tablet' },
-    "navigator.maxTouchPoints > 0 && matchMedia('(pointer: coarse)').matches",
-  )
-  await holds(t, 'no touch', {}, "navigator.maxTouchPoints === 0 && matchMedia('(hover: hover)').matches")
-  t.match(await shotOf({ html: 'x', device: 'tablet' }), { width: 768, height: 1024 })
-  t.match(await shotOf({ html: 'x', device: 'mobile', width: 400 }), { width: 400, height: 812 })
-  await holds(t, 'layout', { device: 'mobile' }, 'document.documentElement.clientWidth === 980')
-})
+t.test(
+  'worker parameters: a device preset sets viewport, touch, mobile layout and user agent; explicit values win',
+  async (t) => {
+    const mobile =
+      'innerWidth === 375 && innerHeight === 812 && devicePixelRatio === 1 && /iPhone/.test(navigator.userAgent)'
+    const viewport = '<meta name="viewport" content="width=device-width">'
+    const html = (condition: string) => viewport + asking(condition)
+    const shot = await shotOf({ html: html(mobile), wait_for_selector: '#settled', device: 'mobile' })
+    t.match(shot, { width: 375, height: 812 })
+    t.strictSame(await pixel(shot, 100, 100), blue)
+    await holds(
+      t,
+      'touch',
+      { device: 'tablet' },
+      "navigator.maxTouchPoints > 0 && matchMedia('(pointer: coarse)').matches",
+    )
+    await holds(t, 'no touch', {}, "navigator.maxTouchPoints === 0 && matchMedia('(hover: hover)').matches")
+    t.match(await shotOf({ html: 'x', device: 'tablet' }), { width: 768, height: 1024 })
+    t.match(await shotOf({ html: 'x', device: 'mobile', width: 400 }), { width: 400, height: 812 })
+    await holds(t, 'layout', { device: 'mobile' }, 'document.documentElement.clientWidth === 980')
+  },
+)
 
 // Contract: `retina`
-t.test('retina doubles the pixels of every kind of picture', async (t) => {
+t.test('worker parameters: retina doubles the pixels of every kind of picture', async (t) => {
   const html = redPage('<div id="a" style="width:100px;height:50px;background:rgb(0,0,255)">')
   const viewport = await shotOf({ html, retina: true, width: 400, height: 300 })
   t.match(viewport, { width: 800, height: 600 })
@@ -74,17 +77,20 @@ t.test('retina doubles the pixels of every kind of picture', async (t) => {
   await holds(t, 'ratio', { retina: true }, 'devicePixelRatio === 2')
 })
 
-t.test('a page finds the colour scheme, motion, zone, user agent and location that were asked for', async (t) => {
-  await holds(t, 'dark', { dark_mode: true }, "matchMedia('(prefers-color-scheme: dark)').matches")
-  await holds(t, 'light', {}, "matchMedia('(prefers-color-scheme: light)').matches")
-  await holds(t, 'motion', { reduced_motion: true }, "matchMedia('(prefers-reduced-motion: reduce)').matches")
-  await holds(t, 'any motion', {}, "matchMedia('(prefers-reduced-motion: no-preference)').matches")
-  await holds(t, 'zone', { timezone: 'Asia/Tokyo' }, 'new Date(0).getHours() === 9')
-  await holds(t, 'agent', { user_agent: 'Me/1.0' }, "navigator.userAgent === 'Me/1.0'")
-  await holds(t, 'usual agent', {}, '/Chrome/.test(navigator.userAgent) && !/Headless/.test(navigator.userAgent)')
-})
+t.test(
+  'worker parameters: a page finds the colour scheme, motion, zone, user agent and location that were asked for',
+  async (t) => {
+    await holds(t, 'dark', { dark_mode: true }, "matchMedia('(prefers-color-scheme: dark)').matches")
+    await holds(t, 'light', {}, "matchMedia('(prefers-color-scheme: light)').matches")
+    await holds(t, 'motion', { reduced_motion: true }, "matchMedia('(prefers-reduced-motion: reduce)').matches")
+    await holds(t, 'any motion', {}, "matchMedia('(prefers-reduced-motion: no-preference)').matches")
+    await holds(t, 'zone', { timezone: 'Asia/Tokyo' }, 'new Date(0).getHours() === 9')
+    await holds(t, 'agent', { user_agent: 'Me/1.0' }, "navigator.userAgent === 'Me/1.0'")
+    await holds(t, 'usual agent', {}, '/Chrome/.test(navigator.userAgent) && !/Headless/.test(navigator.userAgent)')
+  },
+)
 
-t.test('the location is what was given, and denied where none was', async (t) => {
+t.test('worker parameters: the location is what was given, and denied where none was', async (t) => {
   const at =
     "new Promise((done) => navigator.geolocation.getCurrentPosition(({ coords }) => done(coords), () => done('denied')))"
   const geolocation = { latitude: 48.5, longitude: -3.25, accuracy: 12 }
@@ -98,7 +104,7 @@ t.test('the location is what was given, and denied where none was', async (t) =>
   t.strictSame(await pixel(await shotOf(locate("(AT) === 'denied'")), 500, 500), blue)
 })
 
-t.test('the user agent is sent, without Headless where none was given', async (t) => {
+t.test('worker parameters: the user agent is sent, without Headless where none was given', async (t) => {
   seen.length = 0
   await shotOf({ url: `${pages.url}/seen`, user_agent: 'Me/1.0' })
   await shotOf({ url: `${pages.url}/seen` })
@@ -106,44 +112,50 @@ t.test('the user agent is sent, without Headless where none was given', async (t
   t.match(seen[1]?.headers['user-agent'], /Chrome\/\d+\.0\.0\.0 Safari/)
 })
 
-t.test('cookies are sent to the target, to subdomains where a domain is given, and to nobody else', async (t) => {
-  const local = pages.url.replace('127.0.0.1', 'localhost')
-  seen.length = 0
-  await shotOf({
-    url: `${local}/seen`,
-    cookies: [
-      { name: 'a', value: '1' },
-      { name: 'b', value: '2', domain: 'localhost' },
-    ],
-  })
-  await shotOf({ url: `${pages.url}/seen`, cookies: [{ name: 'c', value: '3', domain: '127.0.0.1' }] })
-  await shotOf({ url: `${pages.url}/seen` })
-  t.same(
-    seen.map(({ headers }) => headers.cookie),
-    ['a=1; b=2', 'c=3', undefined],
-  )
-})
+t.test(
+  'worker parameters: cookies are sent to the target, to subdomains where a domain is given, and to nobody else',
+  async (t) => {
+    const local = pages.url.replace('127.0.0.1', 'localhost')
+    seen.length = 0
+    await shotOf({
+      url: `${local}/seen`,
+      cookies: [
+        { name: 'a', value: '1' },
+        { name: 'b', value: '2', domain: 'localhost' },
+      ],
+    })
+    await shotOf({ url: `${pages.url}/seen`, cookies: [{ name: 'c', value: '3', domain: '127.0.0.1' }] })
+    await shotOf({ url: `${pages.url}/seen` })
+    t.same(
+      seen.map(({ headers }) => headers.cookie),
+      ['a=1; b=2', 'c=3', undefined],
+    )
+  },
+)
 
-t.test('css and hiding work under a strict policy, in shadow roots and in frames of other sites', async (t) => {
-  const filled = { css: '#box { background: rgb(0,0,255) !important; width: 300px; height: 200px }' }
-  t.strictSame(await pixel(await shotOf({ url: `${pages.url}/strict`, ...filled }), 200, 100), blue, 'policy')
-  t.strictSame(await pixel(await shotOf({ url: `${pages.url}/framed`, ...filled }), 200, 100), blue, 'frame')
-  const hidden = await shotOf({ url: `${pages.url}/framed`, hide_selectors: ['iframe'] })
-  t.strictSame(await pixel(hidden, 200, 100), red)
-  t.same(hidden.warnings, [{ code: 'blank', message: 'The picture has a single colour.' }])
-  for (const mode of ['open', 'closed']) {
-    const html = redPage(`<div id="host"></div><script>
+t.test(
+  'worker parameters: css and hiding work under a strict policy, in shadow roots and in frames of other sites',
+  async (t) => {
+    const filled = { css: '#box { background: rgb(0,0,255) !important; width: 300px; height: 200px }' }
+    t.strictSame(await pixel(await shotOf({ url: `${pages.url}/strict`, ...filled }), 200, 100), blue, 'policy')
+    t.strictSame(await pixel(await shotOf({ url: `${pages.url}/framed`, ...filled }), 200, 100), blue, 'frame')
+    const hidden = await shotOf({ url: `${pages.url}/framed`, hide_selectors: ['iframe'] })
+    t.strictSame(await pixel(hidden, 200, 100), red)
+    t.same(hidden.warnings, [{ code: 'blank', message: 'The picture has a single colour.' }])
+    for (const mode of ['open', 'closed']) {
+      const html = redPage(`<div id="host"></div><script>
       document.getElementById('host').attachShadow({ mode: '${mode}' }).innerHTML =
         '<div id="box" style="width:300px;height:200px;background:lime">in</div>'
     </script>`)
-    t.strictSame(await pixel(await shotOf({ html, ...filled }), 200, 100), blue, `${mode} root`)
-    t.strictSame(await pixel(await shotOf({ html, hide_selectors: ['#box'] }), 200, 100), red, `${mode} root, hidden`)
-  }
-})
+      t.strictSame(await pixel(await shotOf({ html, ...filled }), 200, 100), blue, `${mode} root`)
+      t.strictSame(await pixel(await shotOf({ html, hide_selectors: ['#box'] }), 200, 100), red, `${mode} root, hidden`)
+    }
+  },
+)
 
 // Contract: Missing selectors
 t.test(
-  'what a selector does not find is a warning that names it, but for the element that is the picture',
+  'worker parameters: what a selector does not find is a warning that names it, but for the element that is the picture',
   async (t) => {
     const html = redPage('<h1>x</h1>')
     for (const parameter of ['click_selector', 'scroll_to'] as const) {
@@ -159,7 +171,7 @@ t.test(
 )
 
 // Contract: Missing selectors
-t.test('what the browser takes for no selector is an error that names it', async (t) => {
+t.test('worker parameters: what the browser takes for no selector is an error that names it', async (t) => {
   const html = redPage('<h1>x</h1>')
   for (const parameter of ['wait_for_selector', 'selector', 'click_selector', 'scroll_to'] as const) {
     const message = `${parameter} ':none' is not a CSS selector.`
@@ -169,7 +181,7 @@ t.test('what the browser takes for no selector is an error that names it', async
   t.match(await take({ html, hide_selectors: ['h1', ':none'] }), { code: 'RENDER_ERROR', message })
 })
 
-t.test('js runs in the world of the page, may wait, and what it throws is a warning', async (t) => {
+t.test('worker parameters: js runs in the world of the page, may wait, and what it throws is a warning', async (t) => {
   const html = redPage('<script>globalThis.mine = () => { document.body.style.background = "rgb(0,0,255)" }</script>')
   const awaited = await shotOf({ html, js: 'await new Promise((done) => setTimeout(done, 50)); mine()' })
   t.strictSame(await pixel(awaited, 100, 100), blue)
@@ -188,26 +200,29 @@ t.test('js runs in the world of the page, may wait, and what it throws is a warn
   )
 })
 
-t.test('a click is that of a user, also through what covers the element, and its navigation is followed', async (t) => {
-  const turns = 'onclick="document.body.style.background = \'rgb(0,0,255)\'"'
-  const plain = redPage(`<button id="a" ${turns}>go</button>`)
-  t.strictSame(await pixel(await shotOf({ html: plain, click_selector: '#a' }), 600, 600), blue)
-  const cover = '<div style="position:fixed;inset:0;opacity:0.01"></div>'
-  t.strictSame(await pixel(await shotOf({ html: plain + cover, click_selector: '#a' }), 600, 600), [0, 0, 255])
-  const link = `<a id="a" href="/next">next</a>`
-  const js = `document.body.innerHTML = ${JSON.stringify(link)}`
-  const followed = await shotOf({
-    url: `${pages.url}/seen`,
-    js,
-    click_selector: '#a',
-    css: 'body { border-left: 50px solid lime }',
-  })
-  t.equal(followed.finalUrl, `${pages.url}/next`)
-  t.strictSame(await pixel(followed, 600, 600), blue)
-  t.strictSame(await pixel(followed, 20, 15), [0, 255, 0], 'and styled')
-})
+t.test(
+  'worker parameters: a click is that of a user, also through what covers the element, and its navigation is followed',
+  async (t) => {
+    const turns = 'onclick="document.body.style.background = \'rgb(0,0,255)\'"'
+    const plain = redPage(`<button id="a" ${turns}>go</button>`)
+    t.strictSame(await pixel(await shotOf({ html: plain, click_selector: '#a' }), 600, 600), blue)
+    const cover = '<div style="position:fixed;inset:0;opacity:0.01"></div>'
+    t.strictSame(await pixel(await shotOf({ html: plain + cover, click_selector: '#a' }), 600, 600), [0, 0, 255])
+    const link = `<a id="a" href="/next">next</a>`
+    const js = `document.body.innerHTML = ${JSON.stringify(link)}`
+    const followed = await shotOf({
+      url: `${pages.url}/seen`,
+      js,
+      click_selector: '#a',
+      css: 'body { border-left: 50px solid lime }',
+    })
+    t.equal(followed.finalUrl, `${pages.url}/next`)
+    t.strictSame(await pixel(followed, 600, 600), blue)
+    t.strictSame(await pixel(followed, 20, 15), [0, 255, 0], 'and styled')
+  },
+)
 
-t.test('a document to which the page goes after it has loaded is waited for', async (t) => {
+t.test('worker parameters: a document to which the page goes after it has loaded is waited for', async (t) => {
   const departed = await shotOf({ url: `${pages.url}/departs`, delay: 1 })
   t.equal(departed.finalUrl, `${pages.url}/slow-next`)
   t.strictSame(await pixel(departed, 600, 600), blue, 'during the delay')

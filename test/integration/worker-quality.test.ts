@@ -16,17 +16,17 @@ t.test("a vendor's challenge in the place of a page comes with a warning", async
   }
 })
 
-t.test('no ordinary page is taken for a challenge, not even with the widget of a vendor', async (t) => {
+t.test('worker quality: no ordinary page is taken for a challenge, not even with the widget of a vendor', async (t) => {
   t.ok(cleanPages.length >= 50)
   for (const html of cleanPages) t.notOk((await codesOf(`<!doctype html>${html}`)).includes('challenge'), html)
 })
 
-t.test('a page of more than a few words is none, whatever it embeds', async (t) => {
+t.test('worker quality: a page of more than a few words is none, whatever it embeds', async (t) => {
   const long = `${challengePages['Cloudflare']}<p>${'An article about gardens. '.repeat(100)}`
   t.notOk((await codesOf(long)).includes('challenge'))
 })
 
-t.test('a page that shows nothing is taken once more before it is called blank', async (t) => {
+t.test('worker quality: a page that shows nothing is taken once more before it is called blank', async (t) => {
   const late = `<!doctype html><script>
     onload = () => setTimeout(() => { document.body.innerHTML = '<h1>Here</h1>' }, 350)
   </script>`

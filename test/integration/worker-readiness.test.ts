@@ -42,7 +42,7 @@ const { pages, host, shotOf } = await startCaptures(t, {
     response.end(redPage(`<script>setInterval(() => fetch('/plain'), 100)</script>`)),
 })
 
-t.test('an image that a style sheet asks for after the load event is in the picture', async (t) => {
+t.test('worker readiness: an image that a style sheet asks for after the load event is in the picture', async (t) => {
   const background = `<div style="width:200px;height:200px"></div><script>
     onload = () => { document.querySelector('div').style.backgroundImage = 'url(/late.svg)' }
   </script>`
@@ -50,16 +50,21 @@ t.test('an image that a style sheet asks for after the load event is in the pict
   t.strictSame(await pixel(shot, 100, 100), blue)
 })
 
-t.test('images that take long to decode are in the picture, whatever the page says of when', async (t) => {
-  for (let times = 0; times < 5; times += 1) {
-    const shot = await shotOf({ url: `${pages.url}/large-images` })
-    const greens = [1, 2, 3, 4].map(async (n) => (await pixel(shot, 600, n * 200 - 100))[1] ?? 0)
-    t.ok(Math.min(...(await Promise.all(greens))) > 20)
-  }
-})
+t.test(
+  'worker readiness: images that take long to decode are in the picture, whatever the page says of when',
+  async (t) => {
+    for (let times = 0; times < 5; times += 1) {
+      const shot = await shotOf({ url: `${pages.url}/large-images` })
+      const greens = [1, 2, 3, 4].map(async (n) => (await pixel(shot, 600, n * 200 - 100))[1] ?? 0)
+      t.ok(Math.min(...(await Promise.all(greens))) > 20)
+    }
+  },
+)
 
-t.test('an image is waited for no longer than it takes, where the page stops the events that say so', async (t) => {
-  const stopped = `<script>
+t.test(
+  'worker readiness: an image is waited for no longer than it takes, where the page stops the events that say so',
+  async (t) => {
+    const stopped = `<script>
     onload = () => {
       document.body.append(Object.assign(new Image(200, 200), { src: '${pages.url}/late.svg' }))
     }
@@ -67,12 +72,13 @@ t.test('an image is waited for no longer than it takes, where the page stops the
       for (const type of ['load', 'error']) target.addEventListener(type, (event) => event.stopImmediatePropagation(), true)
     }
   </script>`
-  const shot = await shotOf({ html: redPage(stopped) })
-  t.strictSame(await pixel(shot, 100, 100), blue)
-  t.strictSame(shot.warnings, [])
-})
+    const shot = await shotOf({ html: redPage(stopped) })
+    t.strictSame(await pixel(shot, 100, 100), blue)
+    t.strictSame(shot.warnings, [])
+  },
+)
 
-t.test('a page that goes on changing is waited for, but not for ever', async (t) => {
+t.test('worker readiness: a page that goes on changing is waited for, but not for ever', async (t) => {
   const building = `<script>onload = () => {
     let steps = 0
     const step = () => {
@@ -89,7 +95,7 @@ t.test('a page that goes on changing is waited for, but not for ever', async (t)
 })
 
 t.test(
-  'a capture of which little time is left keeps what its picture takes, whatever its page waits for',
+  'worker readiness: a capture of which little time is left keeps what its picture takes, whatever its page waits for',
   async (t) => {
     const image = `<script>
     onload = () => document.body.append(Object.assign(new Image(200, 200), { src: '${pages.url}/never.svg' }))
@@ -103,16 +109,19 @@ t.test(
   },
 )
 
-t.test('network_idle waits for what a page fetches after it has loaded', async (t) => {
+t.test('worker readiness: network_idle waits for what a page fetches after it has loaded', async (t) => {
   t.strictSame(await pixel(await shotOf({ url: `${pages.url}/fetching`, wait_until: 'network_idle' }), 9, 9), blue)
 })
 
-t.test('a page that never stops asking is captured when its timeout is over, with a warning', async (t) => {
-  const { warnings } = await shotOf({ url: `${pages.url}/restless`, wait_until: 'network_idle', timeout: 5 })
-  t.match(warnings, [{ code: 'network_busy' }])
-})
+t.test(
+  'worker readiness: a page that never stops asking is captured when its timeout is over, with a warning',
+  async (t) => {
+    const { warnings } = await shotOf({ url: `${pages.url}/restless`, wait_until: 'network_idle', timeout: 5 })
+    t.match(warnings, [{ code: 'network_busy' }])
+  },
+)
 
-t.test('a broken image looks the same each time', async (t) => {
+t.test('worker readiness: a broken image looks the same each time', async (t) => {
   const broken = redPage(`<img src="${pages.url}/missing.png" alt="gone" width="100" height="100">`)
   const pictures = new Set<string>()
   for (let round = 0; round < 12; round += 1) {

@@ -57,7 +57,7 @@ const browsersAt = async (t: Test, sharing: string, of: readonly (keyof typeof a
 
 const ran = (at: readonly number[][], capture: number, pid: number) => at[capture]?.includes(pid) === true
 
-t.test('under `account` no browser serves two accounts, and one account keeps its own', async (t) => {
+t.test('worker sharing: under `account` no browser serves two accounts, and one account keeps its own', async (t) => {
   const { seen: at, standing } = await browsersAt(t, 'account', ['a', 'a', 'b', 'b', 'a'], 2)
   const [first = 0, second = 0] = standing[1] ?? []
   const [, third = 0] = standing[3] ?? []
@@ -68,7 +68,7 @@ t.test('under `account` no browser serves two accounts, and one account keeps it
   t.ok(ran(at, 4, third))
 })
 
-t.test('under `account` a capture goes to the slot whose browser is of its account', async (t) => {
+t.test('worker sharing: under `account` a capture goes to the slot whose browser is of its account', async (t) => {
   const settings = { SHUTTERFLEET_WORKER_SHARE_BROWSERS: 'account', SHUTTERFLEET_WORKER_SLOTS: '2' }
   const alone = await startLoneWorker(t, filter.port, settings)
   worker = alone.worker
@@ -78,14 +78,14 @@ t.test('under `account` a capture goes to the slot whose browser is of its accou
   t.same(await captureFor(t, alone, 'b', 4), before, 'no browser had to be replaced')
 })
 
-t.test('under `capture` no browser serves two captures', async (t) => {
+t.test('worker sharing: under `capture` no browser serves two captures', async (t) => {
   const { seen: at, standing } = await browsersAt(t, 'capture', ['a', 'a', 'b'], 1)
   t.equal(new Set(standing.flat()).size, 3, 'each capture leaves another one behind')
   t.notOk(at[1]?.some((pid) => at[0]?.[0] === pid))
   t.notOk(at[2]?.some((pid) => standing[0]?.[0] === pid))
 })
 
-t.test('under `pool` all captures share a browser', async (t) => {
+t.test('worker sharing: under `pool` all captures share a browser', async (t) => {
   const { seen: at } = await browsersAt(t, 'pool', ['a', 'b', 'a'], 1)
   t.equal(new Set(at.flat()).size, 1)
 })

@@ -66,20 +66,23 @@ t.test('stealth: by flags alone too no page of full Chromium gets around its pro
   t.equal(connections(), 0)
 })
 
-t.test('a worker with both browsers starts that of the order, and only one at a time', async (t) => {
-  const both = { shell: chromiumPath, full: stealthChromiumPath }
-  await using proxied = await startTestHost(wayOut, { browsers: { kept: 'shell', binaries: both } })
-  const plugins = async (stealth: boolean) => {
-    await shotOf({ url: `${pages.url}/probe`, wait_for_selector: '#settled', stealth }, proxied)
-    return probe.take().probes.page.plugins?.length
-  }
-  t.equal(await plugins(true), 5)
-  const shells = processTree(process.pid).filter(({ command }) => command.startsWith(chromiumPath))
-  t.strictSame(shells, [], 'the one that waited is gone')
-  t.equal(await plugins(false), 0)
-})
+t.test(
+  'worker stealth browsers: a worker with both browsers starts that of the order, and only one at a time',
+  async (t) => {
+    const both = { shell: chromiumPath, full: stealthChromiumPath }
+    await using proxied = await startTestHost(wayOut, { browsers: { kept: 'shell', binaries: both } })
+    const plugins = async (stealth: boolean) => {
+      await shotOf({ url: `${pages.url}/probe`, wait_for_selector: '#settled', stealth }, proxied)
+      return probe.take().probes.page.plugins?.length
+    }
+    t.equal(await plugins(true), 5)
+    const shells = processTree(process.pid).filter(({ command }) => command.startsWith(chromiumPath))
+    t.strictSame(shells, [], 'the one that waited is gone')
+    t.equal(await plugins(false), 0)
+  },
+)
 
-t.test('a worker without full Chromium takes no picture with another', async (t) => {
+t.test('worker stealth browsers: a worker without full Chromium takes no picture with another', async (t) => {
   await using shell = await startTestHost(wayOut)
   t.match(await captureWith(shell, { html: 'x', stealth: true }), {
     outcome: 'failed',

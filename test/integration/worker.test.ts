@@ -60,13 +60,13 @@ const hostPids = () =>
     .filter(isHost)
     .map(({ pid }) => pid)
 
-t.test('is ready once it is warm', async (t) => {
+t.test('worker: is ready once it is warm', async (t) => {
   t.equal((await fetch(`${worker.probeUrl}/readyz`)).status, 200)
   await state('ready')
   t.match(lastBeat, { pod: 'pod-1', pool: 'standard', slots: 1, busy: 0, captures: [] })
 })
 
-t.test('stores the image of a capture, reports it and acknowledges', async (t) => {
+t.test('worker: stores the image of a capture, reports it and acknowledges', async (t) => {
   const { id, token, keys: objectKeys } = await send({ url: `${pages.url}/plain` })
   const result = await awaitResult(queue, id)
   t.match(result, { attempt: 1, token, outcome: 'completed', objectKey: objectKeys[0], width: 1280, targetStatus: 200 })
@@ -78,14 +78,14 @@ t.test('stores the image of a capture, reports it and acknowledges', async (t) =
   await queueIsEmpty()
 })
 
-t.test('reports a failed capture with code and message', async (t) => {
+t.test('worker: reports a failed capture with code and message', async (t) => {
   const { id } = await send({ url: 'http://10.0.0.1/' })
   t.match(await awaitResult(queue, id), { outcome: 'failed', code: 'BLOCKED', attempt: 1 })
   await queueIsEmpty()
 })
 
 // Contract: Time budget
-t.test('counts the larger of the attempts that the message and the last report name', async (t) => {
+t.test('worker: counts the larger of the attempts that the message and the last report name', async (t) => {
   const id = crypto.randomUUID()
   const begun = startedCodec.encode({ id, attempt: 2, kind: 'begun', pod: 'other' })
   await publishStored(queue, startedSubject({ pool: 'standard', id }), begun)
@@ -94,7 +94,7 @@ t.test('counts the larger of the attempts that the message and the last report n
 })
 
 // Contract: Status never moves back
-t.test('does not count an attempt that was handed back', async (t) => {
+t.test('worker: does not count an attempt that was handed back', async (t) => {
   const id = crypto.randomUUID()
   const handed = startedCodec.encode({ id, attempt: 1, kind: 'handed-back', pod: 'other' })
   await publishStored(queue, startedSubject({ pool: 'standard', id }), handed)
@@ -103,7 +103,7 @@ t.test('does not count an attempt that was handed back', async (t) => {
 })
 
 // Contract: Time budget
-t.test('drops a capture that has ended, and one without an attempt left', async (t) => {
+t.test('worker: drops a capture that has ended, and one without an attempt left', async (t) => {
   const ended = crypto.randomUUID()
   const result = { id: ended, attempt: 1, token: 'x', outcome: 'failed', code: 'TIMEOUT', message: 'x' } as const
   const begun = startedCodec.encode({ id: ended, attempt: 1, kind: 'begun', pod: 'other' })
@@ -121,7 +121,7 @@ t.test('drops a capture that has ended, and one without an attempt left', async 
   t.equal(await resultOf(queue, worn), undefined)
 })
 
-t.test('says of what it cannot open that it is unreadable', async (t) => {
+t.test('worker: says of what it cannot open that it is unreadable', async (t) => {
   const other = readSealingKey(generateSealingKeys().public)
   const { id } = await sendCapture({ ...to, sealingKey: other }, { html: 'x' })
   await eventually(async () => (await startedOf(queue, id))?.kind === 'unreadable')
@@ -129,7 +129,7 @@ t.test('says of what it cannot open that it is unreadable', async (t) => {
   t.equal(await resultOf(queue, id), undefined)
 })
 
-t.test('says of a message that names another capture than its subject that it is unreadable', async (t) => {
+t.test('worker: says of a message that names another capture than its subject that it is unreadable', async (t) => {
   const [id, named] = [crypto.randomUUID(), crypto.randomUUID()]
   const part = { options: withDefaults({ html: 'x' }), token: 'token', puts: [{ key: 'key', url: store.url }] }
   const sealed = seal(to.sealingKey, named, sealedCodec.encode(part)).toString('base64')
@@ -140,7 +140,7 @@ t.test('says of a message that names another capture than its subject that it is
   t.same([await resultOf(queue, id), await resultOf(queue, named)], [undefined, undefined])
 })
 
-t.test('repeats a PUT that the store refuses for now', async (t) => {
+t.test('worker: repeats a PUT that the store refuses for now', async (t) => {
   store.refuse(2)
   const { id } = await send({ html: 'x' })
   t.match(await awaitResult(queue, id), { outcome: 'completed' })
@@ -177,7 +177,7 @@ t.test('drain: a capture that is being stored is finished first', async (t) => {
   await state('ready')
 })
 
-t.test('reports over a restart of the queue', async (t) => {
+t.test('worker: reports over a restart of the queue', async (t) => {
   const { id } = await send({ url: `${pages.url}/held` })
   await eventually(() => held.length === 1)
   await nats.restart()
@@ -193,7 +193,7 @@ t.test('reports over a restart of the queue', async (t) => {
   t.match(await result, { outcome: 'completed' })
 })
 
-t.test('takes nothing while it is drained', async (t) => {
+t.test('worker: takes nothing while it is drained', async (t) => {
   queue.publish(drainSubject({ pool: 'standard', pod: 'pod-1' }), new Uint8Array())
   await state('drained')
   t.equal((await fetch(`${worker.probeUrl}/readyz`)).status, 503)
@@ -206,7 +206,7 @@ t.test('takes nothing while it is drained', async (t) => {
 })
 
 // Contract: Time budget
-t.test('ends a browser that does not answer at the deadline, reports, and goes on with another', async (t) => {
+t.test('worker: ends a browser that does not answer at the deadline, reports, and goes on with another', async (t) => {
   const [stalled = 0] = hostPids()
   const { id } = await send({ url: `${pages.url}/held` }, { budgetMs: 7000 })
   await eventually(() => held.length === 1)
@@ -218,28 +218,31 @@ t.test('ends a browser that does not answer at the deadline, reports, and goes o
   t.notOk(hostPids().includes(stalled))
 })
 
-t.test('finishes what runs when it is told to stop, takes nothing more and leaves nothing behind', async (t) => {
-  const { id } = await send({ url: `${pages.url}/held` })
-  await eventually(() => held.length === 1)
-  const others = processTree(worker.pid).map(({ pid }) => pid)
-  const stopped = worker.stop()
-  await state('draining')
-  const { id: late } = await send({ html: 'too late' })
-  store.hold()
-  letGo()
-  await eventually(() => store.held() === 1)
-  const until = beats + 1
-  await eventually(() => beats >= until, { what: 'it is still there' })
-  store.release()
-  t.equal(await stopped, 0)
-  t.match(await resultOf(queue, id), { outcome: 'completed' })
-  t.equal(await startedOf(queue, late), undefined)
-  const alive = (pid: number) => processTree(pid).length > 0
-  await eventually(() => !others.some(alive), { what: 'all processes to end' })
-  t.strictSame(readdirSync(settings.TMPDIR), [])
-})
+t.test(
+  'worker: finishes what runs when it is told to stop, takes nothing more and leaves nothing behind',
+  async (t) => {
+    const { id } = await send({ url: `${pages.url}/held` })
+    await eventually(() => held.length === 1)
+    const others = processTree(worker.pid).map(({ pid }) => pid)
+    const stopped = worker.stop()
+    await state('draining')
+    const { id: late } = await send({ html: 'too late' })
+    store.hold()
+    letGo()
+    await eventually(() => store.held() === 1)
+    const until = beats + 1
+    await eventually(() => beats >= until, { what: 'it is still there' })
+    store.release()
+    t.equal(await stopped, 0)
+    t.match(await resultOf(queue, id), { outcome: 'completed' })
+    t.equal(await startedOf(queue, late), undefined)
+    const alive = (pid: number) => processTree(pid).length > 0
+    await eventually(() => !others.some(alive), { what: 'all processes to end' })
+    t.strictSame(readdirSync(settings.TMPDIR), [])
+  },
+)
 
-t.test('leaves no process behind when it is killed, though its host is stopped', async (t) => {
+t.test('worker: leaves no process behind when it is killed, though its host is stopped', async (t) => {
   const killed = await startWorker({ ...settings, SHUTTERFLEET_WORKER_POD: 'pod-2' })
   const started = processTree(killed.pid)
   for (const { pid } of started.filter(isHost)) process.kill(pid, 'SIGSTOP')
@@ -248,7 +251,7 @@ t.test('leaves no process behind when it is killed, though its host is stopped',
   t.ok(started.length > 5)
 })
 
-t.test('does not start without what it needs, and says what that is', async (t) => {
+t.test('worker: does not start without what it needs, and says what that is', async (t) => {
   const { SHUTTERFLEET_WORKER_EGRESS: _egress, ...rest } = settings
   await t.rejects(startWorker(rest), /exit code 78: SHUTTERFLEET_WORKER_EGRESS is not set/)
   const nobody = { ...settings, SHUTTERFLEET_WORKER_BROWSER_USER: 'no-such-user' }

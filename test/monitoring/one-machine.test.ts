@@ -8,11 +8,13 @@ import { withoutRealProxies } from '#test/helpers/real-proxies.ts'
 const secret = /127\.0\.0\.1|no-such-host|localhost|[0-9a-f]{8}-[0-9a-f]{4}-/
 const skip = await withoutRealProxies()
 
-t.test('a system under load', { skip }, async (t) => {
+t.test('one machine: a system under load', { skip }, async (t) => {
   await using world = await startMonitoredSystem()
   const { prometheus } = world
-  await t.test('every panel has data', (t) => testQueries(t, prometheus, readDashboards({ isKubernetes: false })))
-  await t.test('no label names a host, an address or an id', async (t) => {
+  await t.test('one machine: every panel has data', (t) =>
+    testQueries(t, prometheus, readDashboards({ isKubernetes: false })),
+  )
+  await t.test('one machine: no label names a host, an address or an id', async (t) => {
     const series = await prometheus.query('{__name__=~"shutterfleet_.+"}', 1)
     t.ok(series.length > 500)
     const values = series.flatMap(({ metric: { instance: _instance, ...labels } }) => Object.values(labels))
@@ -21,7 +23,7 @@ t.test('a system under load', { skip }, async (t) => {
       [],
     )
   })
-  await t.test('every rule is evaluated, and no alert stays pending or fires', async (t) => {
+  await t.test('one machine: every rule is evaluated, and no alert stays pending or fires', async (t) => {
     await eventually(async () => (await prometheus.rules()).every(({ health }) => health !== 'unknown'))
     const rules = await prometheus.rules()
     t.ok(rules.length > 20)

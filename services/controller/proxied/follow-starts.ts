@@ -14,6 +14,7 @@ export const isHopeless = ({ trouble, revision }: SeenJob, policy: ProxiedPolicy
   return revision !== policy.revision || (trouble.why !== 'unschedulable' && trouble.forMs > limitMs)
 }
 
+/** Jobs and failed starts at one moment of a monotonic clock. */
 export type StartsSeen = Pick<ProxiedObservation, 'nowMs' | 'starts'> & {
   readonly jobs: readonly SeenJob[]
   readonly policy: ProxiedPolicy

@@ -9,6 +9,7 @@ import type { Claim, ProxiedObservation, SeenJob } from './proxied.ts'
 /** What a worker held that was silent for longer has been given to another. */
 const lostAfterMs = ackWaitSeconds * 1000
 
+/** Sources of an observation; `now` is a monotonic clock in milliseconds. */
 export type ProxiedObserverDeps = {
   readonly runner: Pick<JobRunner, 'list'>
   readonly reports: JobReports

@@ -1,5 +1,5 @@
 import { type Static, type TObject, Type } from 'typebox'
-import { createSchemaCheck } from '#gateway/parameters/check-schema.ts'
+import { createSchemaCheck } from '#shared/capture/check-schema.ts'
 import { collectFaults } from '#shared/capture/faults.ts'
 import { validationError } from '#gateway/http/errors.ts'
 import { createQueryReader } from '#gateway/http/input.ts'

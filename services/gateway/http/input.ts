@@ -1,5 +1,5 @@
 import { type Static, type TObject, type TProperties, Type } from 'typebox'
-import { createSchemaCheck } from '#gateway/parameters/check-schema.ts'
+import { createSchemaCheck } from '#shared/capture/check-schema.ts'
 import { collectFaults, type Faults } from '#shared/capture/faults.ts'
 import type { AllowTarget } from '#shared/policy/allow-list.ts'
 import { AppError } from '#shared/errors/app-error.ts'

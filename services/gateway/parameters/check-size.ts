@@ -1,4 +1,4 @@
-import { type Bound, describeBound } from './describe-bound.ts'
+import { type Bound, describeBound } from '#shared/capture/describe-bound.ts'
 import type { Report } from '#shared/capture/faults.ts'
 import { captureParameters } from '#shared/capture/options.ts'
 

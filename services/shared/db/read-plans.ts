@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox'
-import { createSchemaCheck } from '#gateway/parameters/check-schema.ts'
+import { createSchemaCheck } from '#shared/capture/check-schema.ts'
 import { featureNames } from '#shared/capture/features.ts'
 import { AppError } from '#shared/errors/app-error.ts'
 

@@ -1,5 +1,5 @@
 import { Type, type Static, type TSchema } from 'typebox'
-import { createValidator } from '#gateway/parameters/check-schema.ts'
+import { createValidator } from '#shared/capture/check-schema.ts'
 import type { CaptureOptions } from '#shared/capture/options.ts'
 import { captureErrorCodes } from '#shared/errors/catalog.ts'
 import { AppError } from '#shared/errors/app-error.ts'

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import { type Static, Type } from 'typebox'
 import { warningsMax } from '#shared/capture/bound-warnings.ts'
-import { createValidator } from '#gateway/parameters/check-schema.ts'
+import { createValidator } from '#shared/capture/check-schema.ts'
 import { mediaTypes } from '#shared/capture/options.ts'
 import { boundMetadata, pageMetadata } from '#shared/capture/page-metadata.ts'
 import { workerStages } from '#shared/capture/stages.ts'

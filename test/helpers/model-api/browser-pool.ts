@@ -1,5 +1,5 @@
 import { type TSchema, Type } from 'typebox'
-import { createValidator } from '#gateway/parameters/check-schema.ts'
+import { createValidator } from '#shared/capture/check-schema.ts'
 import { browserPools, browserPoolSpec } from '#shared/kube/browser-pool.ts'
 import type { Kind } from './kind.ts'
 import { isSameJson, isTree, type Stored } from './object.ts'

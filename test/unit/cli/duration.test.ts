@@ -1,7 +1,7 @@
 import t from 'tap'
 import { readDuration } from '#cli/duration.ts'
 
-t.test('reads seconds, minutes, hours and days', (t) => {
+t.test('duration: reads seconds, minutes, hours and days', (t) => {
   t.strictSame(
     ['30s', '2m', '1h', '90d'].map((text) => readDuration('expires', text)),
     [30_000, 120_000, 3_600_000, 7_776_000_000],
@@ -9,7 +9,7 @@ t.test('reads seconds, minutes, hours and days', (t) => {
   t.end()
 })
 
-t.test('names the flag of what is no duration', (t) => {
+t.test('duration: names the flag of what is no duration', (t) => {
   for (const text of ['', '0s', '1', 's', '1.5h', '-1d', '1w', '36501d', '999999999999d']) {
     t.throws(() => readDuration('expires', text), { message: /^--expires .*: must be a duration/ }, text)
   }

@@ -27,7 +27,7 @@ const startService = async (answers: readonly Answer[]) => {
 const id = { 'x-screenshot-id': 'abc' }
 const record = (status: string, more: object = {}) => ({ status: 200, body: { data: { id: 'abc', status, ...more } } })
 
-t.test('an image at once, and then its record', async (t) => {
+t.test('http interface: an image at once, and then its record', async (t) => {
   const { at, asked } = await startService([{ status: 200, headers: id, image: 'bytes' }, record('completed')])
   const { image, record: found } = await captureOver(at, { url: 'http://x' }, 1000)
   t.strictSame([image?.toString(), found.status], ['bytes', 'completed'])
@@ -37,7 +37,7 @@ t.test('an image at once, and then its record', async (t) => {
   ])
 })
 
-t.test('follows a capture that goes on', async (t) => {
+t.test('http interface: follows a capture that goes on', async (t) => {
   const answers = [
     { status: 202, headers: id },
     record('processing'),
@@ -49,18 +49,18 @@ t.test('follows a capture that goes on', async (t) => {
   t.equal(asked.at(-1)?.line, 'GET /v1/screenshots/abc/image')
 })
 
-t.test('gives up on one that goes on for too long, and says so', async (t) => {
+t.test('http interface: gives up on one that goes on for too long, and says so', async (t) => {
   const { at } = await startService([{ status: 202, headers: id }, record('pending')])
   await t.rejects(captureOver(at, {}, 0), { message: /abc is still pending/ })
 })
 
-t.test('a failed capture has a record and no image', async (t) => {
+t.test('http interface: a failed capture has a record and no image', async (t) => {
   const refused = { status: 422, body: { error: { code: 'BLOCKED', message: 'no', screenshot_id: 'abc' } } }
   const { at } = await startService([refused, record('failed', { error: { code: 'BLOCKED', message: 'no' } })])
   t.match(await captureOver(at, {}, 1000), { image: undefined, record: { error: { code: 'BLOCKED' } } })
 })
 
-t.test('a refused request says which parameter is wrong', async (t) => {
+t.test('http interface: a refused request says which parameter is wrong', async (t) => {
   const details = { width: ['must be at least 320'] }
   const { at } = await startService([
     { status: 422, body: { error: { code: 'VALIDATION_ERROR', message: 'm', details } } },
@@ -68,7 +68,7 @@ t.test('a refused request says which parameter is wrong', async (t) => {
   await t.rejects(captureOver(at, {}, 1000), { message: /VALIDATION_ERROR; m; width must be at least 320/ })
 })
 
-t.test('says that nobody answers', async (t) => {
+t.test('http interface: says that nobody answers', async (t) => {
   const { at } = await startService([])
   await t.rejects(captureOver({ ...at, baseUrl: 'http://127.0.0.1:9' }, {}, 1000), {
     message: /does not answer.*status/,

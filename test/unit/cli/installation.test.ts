@@ -15,38 +15,41 @@ const running = (folder: string) => {
   return folder
 }
 
-t.test('the data folder is the flag, else the variable, else the default', (t) => {
+t.test('installation: the data folder is the flag, else the variable, else the default', (t) => {
   t.equal(dataFolderOf({ SHUTTERFLEET_DATA: 'b' }, typed({ data: 'a' })), resolve('a'))
   t.equal(dataFolderOf({ SHUTTERFLEET_DATA: 'b' }, typed()), resolve('b'))
   t.equal(dataFolderOf({}, typed()), resolve('.shutterfleet'))
   t.end()
 })
 
-t.test('commands find the running system in its data folder', async (t) => {
+t.test('installation: commands find the running system in its data folder', async (t) => {
   const data = typed({ data: running(t.testdir()) })
   t.strictSame(await findInterface({}, data), { baseUrl: 'http://local', apiKey: 'local-key' })
   t.equal(await findDatabaseUrl({}, data), 'postgres://local')
   t.equal(await findKeyPepper({}, data), 'local-pepper')
 })
 
-t.test('variables stand in for it, and a folder that is named wins over the database in them', async (t) => {
-  const env = {
-    SHUTTERFLEET_DATA: join(t.testdir(), 'nowhere'),
-    SHUTTERFLEET_BASE_URL: 'http://env',
-    SHUTTERFLEET_API_KEY: 'env-key',
-    SHUTTERFLEET_DATABASE_URL: 'postgres://env',
-    SHUTTERFLEET_KEY_PEPPER: 'env-pepper',
-  }
-  t.strictSame(await findInterface(env, typed()), { baseUrl: 'http://env', apiKey: 'env-key' })
-  t.equal(await findDatabaseUrl(env, typed()), 'postgres://env')
-  const direct = { SHUTTERFLEET_DATABASE_DIRECT_URL: 'postgres://direct' }
-  t.equal(await findDatabaseUrl({ ...env, ...direct }, typed()), 'postgres://direct', 'past the pooler')
-  t.equal(givenDirectUrl(direct), undefined, 'without a pooler there is none to go past')
-  t.equal(await findKeyPepper(env, typed()), 'env-pepper')
-  t.equal(await findDatabaseUrl(env, typed({ data: running(t.testdir()) })), 'postgres://local')
-})
+t.test(
+  'installation: variables stand in for it, and a folder that is named wins over the database in them',
+  async (t) => {
+    const env = {
+      SHUTTERFLEET_DATA: join(t.testdir(), 'nowhere'),
+      SHUTTERFLEET_BASE_URL: 'http://env',
+      SHUTTERFLEET_API_KEY: 'env-key',
+      SHUTTERFLEET_DATABASE_URL: 'postgres://env',
+      SHUTTERFLEET_KEY_PEPPER: 'env-pepper',
+    }
+    t.strictSame(await findInterface(env, typed()), { baseUrl: 'http://env', apiKey: 'env-key' })
+    t.equal(await findDatabaseUrl(env, typed()), 'postgres://env')
+    const direct = { SHUTTERFLEET_DATABASE_DIRECT_URL: 'postgres://direct' }
+    t.equal(await findDatabaseUrl({ ...env, ...direct }, typed()), 'postgres://direct', 'past the pooler')
+    t.equal(givenDirectUrl(direct), undefined, 'without a pooler there is none to go past')
+    t.equal(await findKeyPepper(env, typed()), 'env-pepper')
+    t.equal(await findDatabaseUrl(env, typed({ data: running(t.testdir()) })), 'postgres://local')
+  },
+)
 
-t.test('says what to do where nothing runs', async (t) => {
+t.test('installation: says what to do where nothing runs', async (t) => {
   const nowhere = typed({ data: t.testdir() })
   await t.rejects(findInterface({}, nowhere), {
     message: /nothing runs on .*bin\/shutterfleet up.*SHUTTERFLEET_BASE_URL/,

@@ -8,7 +8,7 @@ const least = {
   SHUTTERFLEET_PROXIED_WORKER_ENV: '{}',
 }
 
-t.test('sizes a pool of one to four workers of one slot unless told otherwise', (t) => {
+t.test('config: sizes a pool of one to four workers of one slot unless told otherwise', (t) => {
   const config = readConfig(least)
   t.equal(config.pool, 'standard')
   t.strictSame(policyOf(config), {
@@ -47,7 +47,7 @@ for (const text of ['{', '[]', 'null', '"text"', '{"A":1}']) {
   })
 }
 
-t.test('refuses a maximum below the minimum or the buffer, and says both', (t) => {
+t.test('config: refuses a maximum below the minimum or the buffer, and says both', (t) => {
   const env = { ...least, SHUTTERFLEET_POOL_MIN: '3', SHUTTERFLEET_POOL_MAX: '2', SHUTTERFLEET_POOL_BUFFER: '5' }
   t.throws(() => readConfig(env), {
     code: 'CONFIGURATION',
@@ -58,7 +58,7 @@ t.test('refuses a maximum below the minimum or the buffer, and says both', (t) =
   t.end()
 })
 
-t.test('workers for stealth come from nothing, up to their own number, by the times of the pool', (t) => {
+t.test('config: workers for stealth come from nothing, up to their own number, by the times of the pool', (t) => {
   const config = readConfig({
     ...least,
     SHUTTERFLEET_POOL_MIN: '2',

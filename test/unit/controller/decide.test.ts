@@ -281,7 +281,7 @@ for (const { name, seen: given, policy: rules, memory, want } of cases) {
   })
 }
 
-t.test('doubles the wait after each failed start, up to a minute', (t) => {
+t.test('decide: doubles the wait after each failed start, up to a minute', (t) => {
   let memory = calm
   const waitsMs: number[] = []
   for (let failed = 1; failed <= 9; failed += 1) {
@@ -292,14 +292,14 @@ t.test('doubles the wait after each failed start, up to a minute', (t) => {
   t.end()
 })
 
-t.test('remembers when it replaced a worker, and when it drained', (t) => {
+t.test('decide: remembers when it replaced a worker, and when it drained', (t) => {
   t.equal(decide(seen({ workers: groups(1, { silentMs: 11_000 }) }), policy, calm).memory.lastReplaceMs, nowMs)
   t.equal(decide(seen({ workers: groups(4) }), policy, calm).memory.lastDrainMs, nowMs)
   t.equal(decide(seen({ workers: groups(1) }), policy, calm).memory.lastDrainMs, Number.NEGATIVE_INFINITY)
   t.end()
 })
 
-t.test('remembers no more sizes than the pool has', (t) => {
+t.test('decide: remembers no more sizes than the pool has', (t) => {
   let memory = blankMemory
   for (let tick = 0; tick < 1000; tick += 1) {
     const pending = (tick * 7) % 13
@@ -309,7 +309,7 @@ t.test('remembers no more sizes than the pool has', (t) => {
   t.end()
 })
 
-t.test('holds after a pause what there was in it', (t) => {
+t.test('decide: holds after a pause what there was in it', (t) => {
   const paused = decide(seen({ workers: groups(6) }), { ...policy, isPaused: true }, calm).memory
   const later = seen({ nowMs: nowMs + 29_999, workers: groups(6) })
   t.match(decide(later, policy, paused).decision, { kind: 'hold', reason: 'holding' })
@@ -317,7 +317,7 @@ t.test('holds after a pause what there was in it', (t) => {
   t.end()
 })
 
-t.test('counts idle time from when a worker was wanted last, and at first from the size that it finds', (t) => {
+t.test('decide: counts idle time from when a worker was wanted last, and at first from the size that it finds', (t) => {
   const none = { ...policy, min: 0 }
   t.equal(decide(seen({ workers: groups(2) }), none, blankMemory).memory.lastWantMs, nowMs)
   t.equal(decide(seen({ workers: [] }), none, blankMemory).memory.lastWantMs, Number.NEGATIVE_INFINITY)
@@ -325,7 +325,7 @@ t.test('counts idle time from when a worker was wanted last, and at first from t
   t.end()
 })
 
-t.test('decides by the policy of the time and remembers what was before', (t) => {
+t.test('decide: decides by the policy of the time and remembers what was before', (t) => {
   let size: PoolPolicy['size'] = 3
   const decideNow = createDecider(() => ({ ...policy, size }))
   t.match(decideNow(seen({ workers: groups(3) })), { kind: 'hold', reason: 'fixed' })
@@ -360,7 +360,7 @@ const anything = (random: () => number): [Observation, PoolPolicy] => {
   ]
 }
 
-t.test('keeps its promises whatever it sees', (t) => {
+t.test('decide: keeps its promises whatever it sees', (t) => {
   const random = seededRandom(1)
   const broken: unknown[] = []
   const kinds = new Set<string>()

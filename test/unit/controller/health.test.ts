@@ -10,7 +10,7 @@ const begin = () => {
   return { world, ...of }
 }
 
-t.test('is ready once all loops have shown that they are, and NATS is there', (t) => {
+t.test('health: is ready once all loops have shown that they are, and NATS is there', (t) => {
   const { world, follow, health } = begin()
   const first = follow()
   const second = follow()
@@ -26,7 +26,7 @@ t.test('is ready once all loops have shown that they are, and NATS is there', (t
   t.end()
 })
 
-t.test('shows what was shown last while ticks fail', (t) => {
+t.test('health: shows what was shown last while ticks fail', (t) => {
   const { follow, health } = begin()
   const turned = follow()
   turned({ ready: true, detail: { queue: 3 } })
@@ -35,7 +35,7 @@ t.test('shows what was shown last while ticks fail', (t) => {
   t.end()
 })
 
-t.test('asks for a restart when one of the loops has not turned for thirty seconds', (t) => {
+t.test('health: asks for a restart when one of the loops has not turned for thirty seconds', (t) => {
   const { world, follow, health } = begin()
   const first = follow()
   follow()

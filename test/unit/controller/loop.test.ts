@@ -29,7 +29,7 @@ const run = async (ticks: number, of: { act?: (decision: number) => Promise<void
   return { told, failures }
 }
 
-t.test('observes, decides and acts until it is stopped', async (t) => {
+t.test('loop: observes, decides and acts until it is stopped', async (t) => {
   const acted: number[] = []
   const { told } = await run(3, { act: async (decision) => void acted.push(decision) })
   t.strictSame(told, [
@@ -40,7 +40,7 @@ t.test('observes, decides and acts until it is stopped', async (t) => {
   t.strictSame(acted, [2, 4, 6])
 })
 
-t.test('each tick decides how long to wait for the next', async (t) => {
+t.test('loop: each tick decides how long to wait for the next', async (t) => {
   const stop = new AbortController()
   const waits: number[] = []
   let tickMs = 1000
@@ -68,7 +68,7 @@ t.test('each tick decides how long to wait for the next', async (t) => {
   t.strictSame(waits, [1500, 2000, 2500])
 })
 
-t.test('goes on after a tick that failed', async (t) => {
+t.test('loop: goes on after a tick that failed', async (t) => {
   const act = async (decision: number) => {
     if (decision === 2) throw new Error('planted')
   }
@@ -77,12 +77,12 @@ t.test('goes on after a tick that failed', async (t) => {
   t.match(failures, [{ code: 'SERVER_ERROR', message: 'planted' }])
 })
 
-t.test('gives up a tick that takes longer than its limit', async (t) => {
+t.test('loop: gives up a tick that takes longer than its limit', async (t) => {
   const act = () => new Promise<void>(() => {})
   t.match((await run(1, { act })).failures, [{ code: 'SERVICE_UNAVAILABLE' }])
 })
 
-t.test('does not act on what it saw while it was being stopped', async (t) => {
+t.test('loop: does not act on what it saw while it was being stopped', async (t) => {
   const stop = new AbortController()
   const acted: number[] = []
   await runLoop<number, number>(
@@ -104,7 +104,7 @@ t.test('does not act on what it saw while it was being stopped', async (t) => {
 })
 
 t.test(
-  'a calm pool is looked at every third tick, at least every five seconds where a tick is not longer',
+  'loop: a calm pool is looked at every third tick, at least every five seconds where a tick is not longer',
   async (t) => {
     for (const [tickMs, want] of [
       [100, 300],
@@ -118,7 +118,7 @@ t.test(
   },
 )
 
-t.test('a pool is looked at as often as before from the tick on that finds it calm no more', async (t) => {
+t.test('loop: a pool is looked at as often as before from the tick on that finds it calm no more', async (t) => {
   let isCalm = true
   const timing = calmTiming({ tickMs: 1000, limitMs: 5000 }, () => isCalm)
   t.same([timing.tickMs, timing.limitMs], [3000, 5000])

@@ -56,7 +56,7 @@ const placed = (pod: string, given: Partial<ListedWorker> = {}): ListedWorker =>
   ...given,
 })
 
-t.test('stamps the time and reports what it read', async (t) => {
+t.test('observe: stamps the time and reports what it read', async (t) => {
   const { observer, world } = begin()
   world.refused = { count: 2, trouble: 'quota' }
   t.strictSame(await observer.observe(), {
@@ -73,7 +73,7 @@ t.test('stamps the time and reports what it read', async (t) => {
 })
 
 t.test(
-  'reports failed and hanging reads as unknown, keeps what it knew of starts, and does not repeat a hanging read',
+  'observe: reports failed and hanging reads as unknown, keeps what it knew of starts, and does not repeat a hanging read',
   async (t) => {
     const { observer, world } = begin()
     await observer.observe()
@@ -94,7 +94,7 @@ t.test(
   },
 )
 
-t.test('joins the list of workers with their beats', async (t) => {
+t.test('observe: joins the list of workers with their beats', async (t) => {
   const { observer, world, beat } = begin()
   world.workers = [
     placed('new', { ageMs: 1000 }),
@@ -113,7 +113,7 @@ t.test('joins the list of workers with their beats', async (t) => {
   t.equal(serviceMs, 1000)
 })
 
-t.test('takes a worker in trouble for stuck and idle, whatever it said before', async (t) => {
+t.test('observe: takes a worker in trouble for stuck and idle, whatever it said before', async (t) => {
   const { observer, world, beat } = begin()
   world.workers = [placed('pending', { trouble: 'unschedulable' }), placed('crashed', { trouble: 'crash-looping' })]
   beat('crashed', { busy: 2 })
@@ -123,7 +123,7 @@ t.test('takes a worker in trouble for stuck and idle, whatever it said before', 
   ])
 })
 
-t.test('keeps the measured service time when all workers are gone', async (t) => {
+t.test('observe: keeps the measured service time when all workers are gone', async (t) => {
   const { observer, world, beat } = begin()
   world.workers = [placed('up')]
   beat('up', { serviceMs: 800 })
@@ -132,7 +132,7 @@ t.test('keeps the measured service time when all workers are gone', async (t) =>
   t.equal((await observer.observe()).serviceMs, 800)
 })
 
-t.test('measures silence from the last beat, and before the first from the start', async (t) => {
+t.test('observe: measures silence from the last beat, and before the first from the start', async (t) => {
   const { observer, world, beat } = begin()
   world.workers = [placed('up'), placed('mute', { ageMs: 3000 })]
   beat('up')
@@ -147,7 +147,7 @@ t.test('measures silence from the last beat, and before the first from the start
 })
 
 t.test(
-  'remembers a listed worker of which nothing was heard for so long that the subscription forgot it',
+  'observe: remembers a listed worker of which nothing was heard for so long that the subscription forgot it',
   async (t) => {
     const { observer, world, beat, beats } = begin()
     world.workers = [placed('hung')]
@@ -159,7 +159,7 @@ t.test(
   },
 )
 
-t.test('counts the slots of workers that serve the same queue for others', async (t) => {
+t.test('observe: counts the slots of workers that serve the same queue for others', async (t) => {
   const { observer, world, beat } = begin()
   world.workers = [placed('own')]
   beat('own', { busy: 1 })
@@ -173,7 +173,7 @@ t.test('counts the slots of workers that serve the same queue for others', async
   t.strictSame((await observer.observe()).elsewhere, { slots: 4, busy: 2 }, 'but not of those that fell silent')
 })
 
-t.test('does not count the slots of a name under which nobody runs', async (t) => {
+t.test('observe: does not count the slots of a name under which nobody runs', async (t) => {
   const { observer, world, beat } = begin()
   world.invented.add('ghost')
   beat('ghost', { slots: 16 })
@@ -181,7 +181,7 @@ t.test('does not count the slots of a name under which nobody runs', async (t) =
   t.strictSame((await observer.observe()).elsewhere, { slots: 2, busy: 1 })
 })
 
-t.test('does not look who else serves the queue while something else decides the size', async (t) => {
+t.test('observe: does not look who else serves the queue while something else decides the size', async (t) => {
   const { observer, world, beat } = begin()
   beat('other')
   world.isByQueue = false
@@ -190,7 +190,7 @@ t.test('does not look who else serves the queue while something else decides the
   t.strictSame((await observer.observe()).elsewhere, { slots: 2, busy: 0 })
 })
 
-t.test('does not take its own worker for one of others when it is gone', async (t) => {
+t.test('observe: does not take its own worker for one of others when it is gone', async (t) => {
   const { observer, world, beat, beats } = begin()
   world.workers = [placed('killed')]
   beat('killed')

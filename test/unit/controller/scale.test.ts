@@ -340,7 +340,7 @@ for (const of of cases) {
   })
 }
 
-t.test('takes nobody away where it may only grow', (t) => {
+t.test('scale: takes nobody away where it may only grow', (t) => {
   const moment = momentOf({ workers: [worker('w1'), ...stuckOnes(4)], wanted: 3 })
   t.match(scaleUp(moment, { wanted: 3, reason: 'below-minimum' }), { kind: 'hold', reason: 'unschedulable' })
   t.end()

@@ -53,7 +53,7 @@ const begin = (more: Partial<PoolSubscriptionDeps> = {}) => {
   return { subscription, clock, subscribers, malformed, changes, send, beat, backlog, pass }
 }
 
-t.test('does not know the backlog before the first message and five seconds after the last', (t) => {
+t.test('subscribe to pool: does not know the backlog before the first message and five seconds after the last', (t) => {
   const { subscription, backlog, clock } = begin()
   t.equal(subscription.backlog(), 'unknown')
   backlog({ pending: 3 })
@@ -64,7 +64,7 @@ t.test('does not know the backlog before the first message and five seconds afte
   t.end()
 })
 
-t.test('keeps the newest beat of each worker with the time at which it came', (t) => {
+t.test('subscribe to pool: keeps the newest beat of each worker with the time at which it came', (t) => {
   const { subscription, beat, clock } = begin()
   beat('a')
   clock.nowMs += 1000
@@ -77,7 +77,7 @@ t.test('keeps the newest beat of each worker with the time at which it came', (t
   t.end()
 })
 
-t.test('tells of a beat only when it says something new', (t) => {
+t.test('subscribe to pool: tells of a beat only when it says something new', (t) => {
   const { beat, changes } = begin()
   beat('a')
   beat('a')
@@ -94,7 +94,7 @@ t.test('tells of a beat only when it says something new', (t) => {
   t.end()
 })
 
-t.test('keeps what it heard although the buffer of the message is used again', (t) => {
+t.test('subscribe to pool: keeps what it heard although the buffer of the message is used again', (t) => {
   const { subscription, send, beat, clock } = begin()
   const message: BeatMessage = { pod: 'a', pool, pid: 1, slots: 2, busy: 0, state: 'ready', captures: [] }
   const data = Buffer.from(beatCodec.encode(message))
@@ -108,7 +108,7 @@ t.test('keeps what it heard although the buffer of the message is used again', (
   t.end()
 })
 
-t.test('counts only time in which it could hear', (t) => {
+t.test('subscribe to pool: counts only time in which it could hear', (t) => {
   const { subscription, backlog, clock, pass } = begin()
   t.equal(subscription.listeningMs(0), 0)
   backlog()
@@ -124,7 +124,7 @@ t.test('counts only time in which it could hear', (t) => {
   t.end()
 })
 
-t.test('forgets a worker only after a minute of silence in which it could hear', (t) => {
+t.test('subscribe to pool: forgets a worker only after a minute of silence in which it could hear', (t) => {
   const { subscription, beat, clock, pass } = begin()
   pass(1)
   beat('a')
@@ -136,7 +136,7 @@ t.test('forgets a worker only after a minute of silence in which it could hear',
   t.end()
 })
 
-t.test('listens to 4096 workers and no more', (t) => {
+t.test('subscribe to pool: listens to 4096 workers and no more', (t) => {
   const { subscription, beat } = begin()
   for (let turn = 0; turn <= 4096; turn += 1) beat(`worker-${turn}`)
   t.equal(subscription.beats.size, 4096)
@@ -145,18 +145,21 @@ t.test('listens to 4096 workers and no more', (t) => {
   t.end()
 })
 
-t.test('ignores and reports malformed messages and those of one worker in the name of another', (t) => {
-  const { subscription, send, beat, malformed } = begin()
-  send(beatFilter(pool), 'worker.standard.up.beat', Buffer.from('{'))
-  send(backlogSubject(pool), 'backlog.standard', Buffer.from('{}'))
-  beat('up', { busy: 2 }, 'other')
-  t.equal(subscription.backlog(), 'unknown')
-  t.equal(subscription.beats.size, 0)
-  t.strictSame(malformed, ['worker.standard.up.beat', 'backlog.standard', 'worker.standard.other.beat'])
-  t.end()
-})
+t.test(
+  'subscribe to pool: ignores and reports malformed messages and those of one worker in the name of another',
+  (t) => {
+    const { subscription, send, beat, malformed } = begin()
+    send(beatFilter(pool), 'worker.standard.up.beat', Buffer.from('{'))
+    send(backlogSubject(pool), 'backlog.standard', Buffer.from('{}'))
+    beat('up', { busy: 2 }, 'other')
+    t.equal(subscription.backlog(), 'unknown')
+    t.equal(subscription.beats.size, 0)
+    t.strictSame(malformed, ['worker.standard.up.beat', 'backlog.standard', 'worker.standard.other.beat'])
+    t.end()
+  },
+)
 
-t.test('asks for reports of attempts only where somebody wants them', (t) => {
+t.test('subscribe to pool: asks for reports of attempts only where somebody wants them', (t) => {
   t.notOk(begin().subscribers.has(startedFilter(pool)))
   const started: StartedMessage[] = []
   const { send, malformed } = begin({ started: (message) => started.push(message) })
@@ -170,7 +173,7 @@ t.test('asks for reports of attempts only where somebody wants them', (t) => {
   t.end()
 })
 
-t.test('stops listening when disposed', (t) => {
+t.test('subscribe to pool: stops listening when disposed', (t) => {
   const { subscription, subscribers } = begin({ started: () => {} })
   t.equal(subscribers.size, 3)
   subscription[Symbol.dispose]()

@@ -12,7 +12,7 @@ const leadingTo = (ports: Readonly<Record<string, number>>, dialled: string[] = 
   }
 }
 
-t.test('takes the first address that answers', async (t) => {
+t.test('dial: takes the first address that answers', async (t) => {
   await using server = await listening(createServer())
   const dialled: string[] = []
   const connects = leadingTo({ '8.8.8.8': server.port }, dialled)
@@ -21,7 +21,7 @@ t.test('takes the first address that answers', async (t) => {
   t.same(dialled, ['1.1.1.1', '8.8.8.8'])
 })
 
-t.test('tries no more than four addresses', async (t) => {
+t.test('dial: tries no more than four addresses', async (t) => {
   const dialled: string[] = []
   const addresses = ['1.1.1.1', '1.1.1.2', '1.1.1.3', '1.1.1.4', '1.1.1.5']
   const dialling = dial({ connect: leadingTo({}, dialled), connectMs: 5000 }, addresses, 443)
@@ -29,7 +29,7 @@ t.test('tries no more than four addresses', async (t) => {
   t.equal(dialled.length, 4)
 })
 
-t.test('gives up on an address that does not answer in its share of the wait', async (t) => {
+t.test('dial: gives up on an address that does not answer in its share of the wait', async (t) => {
   // Keeps the process awake as a listening filter would: the wait itself does not.
   await using _server = await listening(createServer())
   const sockets: Socket[] = []
@@ -44,7 +44,7 @@ t.test('gives up on an address that does not answer in its share of the wait', a
   t.ok(sockets.length === 2 && sockets.every((socket) => socket.destroyed))
 })
 
-t.test('compares the peer as an address, not as text, and refuses a foreign one', async (t) => {
+t.test('dial: compares the peer as an address, not as text, and refuses a foreign one', async (t) => {
   await using server = await listening(createServer())
   const peer =
     (remoteAddress: string | undefined): Connect =>
@@ -62,7 +62,7 @@ t.test('compares the peer as an address, not as text, and refuses a foreign one'
 })
 
 t.test(
-  'a machine that can open no connection is no failure of the target, and is not asked for the next address',
+  'dial: a machine that can open no connection is no failure of the target, and is not asked for the next address',
   async (t) => {
     const dialled: string[] = []
     const exhausted: Connect = ({ host }) => {

@@ -2,7 +2,7 @@ import t from 'tap'
 import { refusalOf } from '#egress/refuse.ts'
 import { AppError } from '#shared/errors/app-error.ts'
 
-t.test('every error has a status and a refusal', async (t) => {
+t.test('refuse: every error has a status and a refusal', async (t) => {
   for (const [code, status, refusal] of [
     ['BLOCKED', 403, 'blocked'],
     ['DNS_FAILED', 502, 'dns_failed'],

@@ -37,7 +37,7 @@ const start = (t: Test) => {
 
 const refuse = (refusal: Omit<Refusal, 'ok'>) => ({ ok: false, caller: testCaller, ...refusal }) as const
 
-t.test('a create is accepted with one round trip and published', async (t) => {
+t.test('gateway: a create is accepted with one round trip and published', async (t) => {
   const { context, post } = start(t)
   const answer = await post('/v1/screenshots', { url, full_page: true })
   t.equal(answer.statusCode, 202)
@@ -50,7 +50,7 @@ t.test('a create is accepted with one round trip and published', async (t) => {
   t.equal(answer.headers['location'], `https://shots.example/v1/screenshots/${String(data['id'])}`)
 })
 
-t.test('the sealed part opens for the pool and holds options, token and three addresses', async (t) => {
+t.test('gateway: the sealed part opens for the pool and holds options, token and three addresses', async (t) => {
   const { context, post } = start(t)
   await post('/v1/screenshots', { url, delay: 2, timeout: 5 })
   const [capture] = context.seen.accepted
@@ -63,7 +63,7 @@ t.test('the sealed part opens for the pool and holds options, token and three ad
   t.equal(part.token.length, 43)
 })
 
-t.test('a capture that is not admitted is left to the relay', async (t) => {
+t.test('gateway: a capture that is not admitted is left to the relay', async (t) => {
   const { context, post } = start(t)
   context.answers.accept = () => ({ ok: true, caller: testCaller, createdAt: '', admitted: false })
   await post('/v1/screenshots', { url })
@@ -71,7 +71,7 @@ t.test('a capture that is not admitted is left to the relay', async (t) => {
 })
 
 // Contract: Rate headers
-t.test('every answer after the key carries the limits of the account, refusals included', async (t) => {
+t.test('gateway: every answer after the key carries the limits of the account, refusals included', async (t) => {
   const { context, post, get } = start(t)
   const limits = {
     'x-ratelimit-limit': '40',
@@ -95,7 +95,7 @@ t.test('every answer after the key carries the limits of the account, refusals i
   )
 })
 
-t.test('a missing or malformed key is refused before anything is read', async (t) => {
+t.test('gateway: a missing or malformed key is refused before anything is read', async (t) => {
   const { context, app } = start(t)
   for (const [given, told] of [
     [undefined, /is missing: .*`Authorization: Bearer sk_live_…`/],
@@ -167,7 +167,7 @@ t.test(
 )
 
 // Contract: Validation
-t.test('all faults of a request are told in one answer', async (t) => {
+t.test('gateway: all faults of a request are told in one answer', async (t) => {
   const { context, post } = start(t)
   const answer = await post('/v1/screenshots', { url: 'ftp://x', width: 319, typo: 1 })
   t.equal(answer.statusCode, 422)
@@ -187,7 +187,7 @@ t.test('all faults of a request are told in one answer', async (t) => {
 })
 
 // Contract: 400
-t.test('a body that is not JSON, or no object, is refused', async (t) => {
+t.test('gateway: a body that is not JSON, or no object, is refused', async (t) => {
   const { app, post } = start(t)
   for (const body of ['', '{', '{"url":}', '\u0000'])
     t.equal((await post('/v1/screenshots', body)).statusCode, 400, body)
@@ -213,7 +213,7 @@ t.test('a body that is not JSON, or no object, is refused', async (t) => {
 
 // Contract: 413
 // Contract: Sizes
-t.test('a body at the bound is read, one beyond it is refused', async (t) => {
+t.test('gateway: a body at the bound is read, one beyond it is refused', async (t) => {
   const { post } = start(t)
   const bytes = 7 * 1024 * 1024
   const padded = (total: number) => `{"url":"${url}"${' '.repeat(total - url.length - 10)}}`
@@ -225,7 +225,7 @@ t.test('a body at the bound is read, one beyond it is refused', async (t) => {
 })
 
 // Contract: Sizes
-t.test('a query beyond 64 KiB is refused after the key, naming POST', async (t) => {
+t.test('gateway: a query beyond 64 KiB is refused after the key, naming POST', async (t) => {
   const { context, get } = start(t)
   const answer = await get(`/v1/screenshots/capture?url=${'a'.repeat(66_000)}`)
   t.match([answer.statusCode, answer.json()], [414, { error: { code: 'URI_TOO_LONG', message: /POST/ } }])
@@ -233,7 +233,7 @@ t.test('a query beyond 64 KiB is refused after the key, naming POST', async (t) 
 })
 
 // Contract: Sizes
-t.test('a head beyond all bounds gets the envelope too', async (t) => {
+t.test('gateway: a head beyond all bounds gets the envelope too', async (t) => {
   const { app } = start(t)
   await app.listen({ host: '127.0.0.1', port: 0 })
   const { port } = app.server.address() as AddressInfo
@@ -250,7 +250,7 @@ t.test('a head beyond all bounds gets the envelope too', async (t) => {
 })
 
 // Contract: 404 route
-t.test('unknown paths and methods have their own answers', async (t) => {
+t.test('gateway: unknown paths and methods have their own answers', async (t) => {
   const { app } = start(t)
   const allow = async (method: 'GET' | 'PUT' | 'DELETE' | 'HEAD' | 'POST', path: string) => {
     const answer = await app.inject({ method, url: path })
@@ -283,7 +283,7 @@ t.test('unknown paths and methods have their own answers', async (t) => {
 })
 
 // Contract: CORS
-t.test('browsers may call from anywhere, and read limits and errors', async (t) => {
+t.test('gateway: browsers may call from anywhere, and read limits and errors', async (t) => {
   const { app, get } = start(t)
   const preflight = await app.inject({
     method: 'OPTIONS',
@@ -303,7 +303,7 @@ t.test('browsers may call from anywhere, and read limits and errors', async (t) 
 })
 
 // Contract: Overload
-t.test('a database that is away is a 503 with Retry-After, not a hang and not a 500', async (t) => {
+t.test('gateway: a database that is away is a 503 with Retry-After, not a hang and not a 500', async (t) => {
   const { context, post, get } = start(t)
   const away = () => {
     throw new AppError('SERVICE_UNAVAILABLE', { message: 'connect ECONNREFUSED 10.0.0.1:5432' })
@@ -320,7 +320,7 @@ t.test('a database that is away is a 503 with Retry-After, not a hang and not a 
 })
 
 // Contract: Overload
-t.test('a fault of ours shows nothing of itself', async (t) => {
+t.test('gateway: a fault of ours shows nothing of itself', async (t) => {
   const { context, get } = start(t)
   context.answers.check = () => {
     throw new TypeError('secret internals')
@@ -330,26 +330,29 @@ t.test('a fault of ours shows nothing of itself', async (t) => {
 })
 
 // Contract: Status record
-t.test('the record has what is reached, and nothing null but the address of a source without one', async (t) => {
-  const { context, get } = start(t)
-  const record = async () => (await get(`/v1/screenshots/${completedCapture.id}`)).json<{ data: object }>().data
-  t.match(await record(), {
-    status: 'completed',
-    file_size: testImage.length,
-    mime_type: 'image/png',
-    processing_time_ms: 1000,
-    image_url: `https://shots.example/v1/screenshots/${completedCapture.id}/image`,
-    final_url: 'https://user:***@example.com/end',
-    options: { quality: 80, device: 'desktop', block_cookies: true, full_page: false },
-  })
-  context.answers.find = () => ({ ...pendingCapture, url: null })
-  t.same(await record(), {
-    id: pendingCapture.id,
-    status: 'pending',
-    url: null,
-    options: pendingCapture.options,
-    created_at: pendingCapture.createdAt,
-  })
-  context.answers.find = () => ({ ...pendingCapture, status: 'failed', error: { code: 'TIMEOUT', message: 'late' } })
-  t.match(await record(), { status: 'failed', error: { code: 'TIMEOUT', message: 'late' } })
-})
+t.test(
+  'gateway: the record has what is reached, and nothing null but the address of a source without one',
+  async (t) => {
+    const { context, get } = start(t)
+    const record = async () => (await get(`/v1/screenshots/${completedCapture.id}`)).json<{ data: object }>().data
+    t.match(await record(), {
+      status: 'completed',
+      file_size: testImage.length,
+      mime_type: 'image/png',
+      processing_time_ms: 1000,
+      image_url: `https://shots.example/v1/screenshots/${completedCapture.id}/image`,
+      final_url: 'https://user:***@example.com/end',
+      options: { quality: 80, device: 'desktop', block_cookies: true, full_page: false },
+    })
+    context.answers.find = () => ({ ...pendingCapture, url: null })
+    t.same(await record(), {
+      id: pendingCapture.id,
+      status: 'pending',
+      url: null,
+      options: pendingCapture.options,
+      created_at: pendingCapture.createdAt,
+    })
+    context.answers.find = () => ({ ...pendingCapture, status: 'failed', error: { code: 'TIMEOUT', message: 'late' } })
+    t.match(await record(), { status: 'failed', error: { code: 'TIMEOUT', message: 'late' } })
+  },
+)

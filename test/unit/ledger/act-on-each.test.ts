@@ -11,13 +11,13 @@ const actOnSix = async (bad: readonly number[], isConnected: () => boolean) => {
   return { done, failures: failures.map((error) => (error as Error).message) }
 }
 
-t.test('whatever fails keeps nothing else back', async (t) => {
+t.test('act on each: whatever fails keeps nothing else back', async (t) => {
   t.same(await actOnSix([0, 1, 2, 4], () => true), {
     done: [3, 5],
     failures: ['0 failed', '1 failed', '2 failed', '4 failed'],
   })
 })
 
-t.test('nothing more is tried once NATS is away', async (t) => {
+t.test('act on each: nothing more is tried once NATS is away', async (t) => {
   t.same(await actOnSix([0, 1, 2, 3, 4, 5], () => false), { done: [], failures: ['0 failed', '1 failed'] })
 })

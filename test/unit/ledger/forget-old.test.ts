@@ -20,7 +20,7 @@ const forgetAll = async (old: Readonly<Record<string, number>>) => {
   return { turns, forgotten }
 }
 
-t.test('a turn forgets one batch of each table, and there is more while one of them is full', async (t) => {
+t.test('forget old: a turn forgets one batch of each table, and there is more while one of them is full', async (t) => {
   t.same(await forgetAll({}), { turns: 1, forgotten: [] })
   t.same(await forgetAll({ idempotency_key: 750, webhook_delivery: 20 }), {
     turns: 2,

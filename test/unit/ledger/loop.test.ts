@@ -2,7 +2,7 @@ import t from 'tap'
 import { createWakeup } from '#shared/process/wakeup.ts'
 import { runLoop } from '#ledger/loop.ts'
 
-t.test('a turn that fails is told, once per outage as the first, and the loop goes on', async (t) => {
+t.test('loop: a turn that fails is told, once per outage as the first, and the loop goes on', async (t) => {
   const told: unknown[] = []
   const stop = new AbortController()
   const outcomes = ['works', 'fails', 'fails', 'works', 'works']
@@ -26,7 +26,7 @@ t.test('a turn that fails is told, once per outage as the first, and the loop go
   ])
 })
 
-t.test('the next turn comes at once while there is more to do, and is waited for otherwise', async (t) => {
+t.test('loop: the next turn comes at once while there is more to do, and is waited for otherwise', async (t) => {
   const stop = new AbortController()
   const waits: number[] = []
   const answers = [true, true, false, true, undefined]
@@ -49,7 +49,7 @@ t.test('the next turn comes at once while there is more to do, and is waited for
 })
 
 t.test(
-  'a loop that leaves others their time pauses between turns, in proportion to the turn, a second at most',
+  'loop: a loop that leaves others their time pauses between turns, in proportion to the turn, a second at most',
   async (t) => {
     const stop = new AbortController()
     const waits: number[] = []

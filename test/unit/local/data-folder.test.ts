@@ -5,7 +5,7 @@ import { openDataFolder, readPrivate, writePrivate } from '#local/data-folder.ts
 
 const modeOf = (path: string) => (statSync(path).mode & 0o777).toString(8)
 
-t.test('makes a folder for its owner alone, and makes an open one so', async (t) => {
+t.test('data folder: makes a folder for its owner alone, and makes an open one so', async (t) => {
   const path = join(t.testdir(), 'a', 'b')
   await openDataFolder(path)
   t.equal(modeOf(path), '700')
@@ -14,7 +14,7 @@ t.test('makes a folder for its owner alone, and makes an open one so', async (t)
   t.strictSame([path, logs, nats, objects].map(modeOf), ['700', '700', '700', '700'])
 })
 
-t.test('says what is wrong with a folder that cannot be used', async (t) => {
+t.test('data folder: says what is wrong with a folder that cannot be used', async (t) => {
   const root = t.testdir({ file: 'text' })
   const refused = (path: string, why: RegExp) =>
     t.rejects(openDataFolder(path), { code: 'CONFIGURATION', message: why })
@@ -23,7 +23,7 @@ t.test('says what is wrong with a folder that cannot be used', async (t) => {
   await refused('/proc/x/y', /cannot be made \(ENOENT\).*--data/)
 })
 
-t.test('what is written is for its owner alone, and is read back', async (t) => {
+t.test('data folder: what is written is for its owner alone, and is read back', async (t) => {
   const path = join(t.testdir(), 'x.json')
   t.equal(await readPrivate(path), undefined)
   await writePrivate(path, { a: 1 })
@@ -33,7 +33,7 @@ t.test('what is written is for its owner alone, and is read back', async (t) => 
   await t.rejects(readPrivate(path), { message: /x\.json cannot be read/ })
 })
 
-t.test('keeps what is in the folder', async (t) => {
+t.test('data folder: keeps what is in the folder', async (t) => {
   const path = t.testdir()
   mkdirSync(join(path, 'objects'))
   writeFileSync(join(path, 'objects', 'image'), 'bytes')

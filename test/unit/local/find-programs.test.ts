@@ -32,7 +32,7 @@ const others = (root: string) => {
   program(join(root, 'path', 'certutil'), '')
 }
 
-t.test('names everything that is missing, and the setting that points to one', async (t) => {
+t.test('find programs: names everything that is missing, and the setting that points to one', async (t) => {
   const { message } = await findPrograms(machine(t.testdir())).then(
     () => new Error('found everything'),
     (thrown: Error) => thrown,
@@ -51,7 +51,7 @@ t.test('names everything that is missing, and the setting that points to one', a
   }
 })
 
-t.test('takes the newest installed PostgreSQL, and leaves one that is too old', async (t) => {
+t.test('find programs: takes the newest installed PostgreSQL, and leaves one that is too old', async (t) => {
   const root = t.testdir()
   others(root)
   program(join(root, 'versions', '9', 'bin', 'postgres'), 'postgres (PostgreSQL) 9.6.24')
@@ -61,24 +61,27 @@ t.test('takes the newest installed PostgreSQL, and leaves one that is too old', 
   t.equal((await findPrograms(machine(root))).postgresBin, join(root, 'versions', '17', 'bin'))
 })
 
-t.test('falls back on the package, and links its libraries as its install script would have', async (t) => {
-  const root = t.testdir()
-  others(root)
-  const native = join(root, 'package', 'native')
-  program(join(native, 'bin', 'postgres'), 'postgres (PostgreSQL) 18.4')
-  mkdirSync(join(native, 'lib'))
-  writeFileSync(join(native, 'lib', 'libpq.so.5.18'), 'library')
-  writeFileSync(
-    join(native, 'pg-symlinks.json'),
-    JSON.stringify([{ source: 'native/lib/libpq.so.5.18', target: 'native/lib/libpq.so.5' }]),
-  )
-  for (const _again of [1, 2]) {
-    t.equal((await findPrograms(machine(root))).postgresBin, join(native, 'bin'))
-    t.equal(readFileSync(join(native, 'lib', 'libpq.so.5'), 'utf8'), 'library')
-  }
-})
+t.test(
+  'find programs: falls back on the package, and links its libraries as its install script would have',
+  async (t) => {
+    const root = t.testdir()
+    others(root)
+    const native = join(root, 'package', 'native')
+    program(join(native, 'bin', 'postgres'), 'postgres (PostgreSQL) 18.4')
+    mkdirSync(join(native, 'lib'))
+    writeFileSync(join(native, 'lib', 'libpq.so.5.18'), 'library')
+    writeFileSync(
+      join(native, 'pg-symlinks.json'),
+      JSON.stringify([{ source: 'native/lib/libpq.so.5.18', target: 'native/lib/libpq.so.5' }]),
+    )
+    for (const _again of [1, 2]) {
+      t.equal((await findPrograms(machine(root))).postgresBin, join(native, 'bin'))
+      t.equal(readFileSync(join(native, 'lib', 'libpq.so.5'), 'utf8'), 'library')
+    }
+  },
+)
 
-t.test('takes nats-server from PATH where it is new enough, else from the tools', async (t) => {
+t.test('find programs: takes nats-server from PATH where it is new enough, else from the tools', async (t) => {
   const root = t.testdir()
   others(root)
   program(join(root, 'versions', '15', 'bin', 'postgres'), 'postgres (PostgreSQL) 15.13')
@@ -88,7 +91,7 @@ t.test('takes nats-server from PATH where it is new enough, else from the tools'
   t.equal((await findPrograms(machine(root))).natsServer, own)
 })
 
-t.test('what was named is never overruled by what is found', async (t) => {
+t.test('find programs: what was named is never overruled by what is found', async (t) => {
   const root = t.testdir()
   others(root)
   program(join(root, 'versions', '15', 'bin', 'postgres'), 'postgres (PostgreSQL) 15.13')
@@ -105,7 +108,7 @@ t.test('what was named is never overruled by what is found', async (t) => {
   }
 })
 
-t.test('does not look for what runs elsewhere', async (t) => {
+t.test('find programs: does not look for what runs elsewhere', async (t) => {
   const root = t.testdir()
   program(join(root, 'chromium'), 'Chromium 156')
   program(join(root, 'path', 'certutil'), '')
@@ -115,7 +118,7 @@ t.test('does not look for what runs elsewhere', async (t) => {
   t.strictSame(found, { postgresBin: undefined, natsServer: undefined, chromium, stealthChromium: undefined })
 })
 
-t.test('full Chromium may be missing, and is used where it is there', async (t) => {
+t.test('find programs: full Chromium may be missing, and is used where it is there', async (t) => {
   const root = t.testdir()
   others(root)
   const none = { postgres: false, nats: false, certutil: false }

@@ -2,25 +2,28 @@ import { join } from 'node:path'
 import t from 'tap'
 import { readLocalSettings } from '#local/local-settings.ts'
 
-t.test('runs everything itself, with as many workers as the machine has use for, where nothing is set', (t) => {
-  t.match(readLocalSettings({}, 3), {
-    data: '.shutterfleet',
-    gatewayPort: 8080,
-    poolMax: 6,
-    stealthMax: 2,
-    proxiedMax: 3,
-    poolIdleCores: 3,
-    givenDatabaseUrl: undefined,
-    givenNatsUrl: undefined,
-    s3Url: undefined,
-    allowTargets: [],
-  })
-  const given = { SHUTTERFLEET_POOL_MAX: '7', SHUTTERFLEET_PROXIED_MAX: '5' }
-  t.match(readLocalSettings(given, 3), { poolMax: 7, proxiedMax: 5 })
-  t.end()
-})
+t.test(
+  'local settings: runs everything itself, with as many workers as the machine has use for, where nothing is set',
+  (t) => {
+    t.match(readLocalSettings({}, 3), {
+      data: '.shutterfleet',
+      gatewayPort: 8080,
+      poolMax: 6,
+      stealthMax: 2,
+      proxiedMax: 3,
+      poolIdleCores: 3,
+      givenDatabaseUrl: undefined,
+      givenNatsUrl: undefined,
+      s3Url: undefined,
+      allowTargets: [],
+    })
+    const given = { SHUTTERFLEET_POOL_MAX: '7', SHUTTERFLEET_PROXIED_MAX: '5' }
+    t.match(readLocalSettings(given, 3), { poolMax: 7, proxiedMax: 5 })
+    t.end()
+  },
+)
 
-t.test('says everything that is wrong at once', (t) => {
+t.test('local settings: says everything that is wrong at once', (t) => {
   const env = { SHUTTERFLEET_GATEWAY_PORT: 'x', SHUTTERFLEET_DATABASE_URL: 'mysql://', SHUTTERFLEET_TYPO: '1' }
   t.throws(() => readLocalSettings(env, 1), {
     code: 'CONFIGURATION',
@@ -30,7 +33,7 @@ t.test('says everything that is wrong at once', (t) => {
   t.end()
 })
 
-t.test('reports wrong settings of services before anything starts', (t) => {
+t.test('local settings: reports wrong settings of services before anything starts', (t) => {
   const env = { SHUTTERFLEET_SYNC_QUEUE_MS: 'soon', SHUTTERFLEET_ADMIN_TOKEN: 'short-secret' }
   t.throws(() => readLocalSettings(env, 1), {
     code: 'CONFIGURATION',

@@ -21,7 +21,7 @@ const linesOf = async (t: Test, env: Readonly<Record<string, string>>) => {
   return lines
 }
 
-t.test('a start on a given NATS server warns that workers get its user', async (t) => {
+t.test('run local: a start on a given NATS server warns that workers get its user', async (t) => {
   const lines = await linesOf(t, { SHUTTERFLEET_NATS_URL: 'nats://all:secret@127.0.0.1:1' })
   t.match(lines.join(), /^warning: SHUTTERFLEET_NATS_URL: .*may do everything$/)
   t.notMatch(lines.join(), /secret/)

@@ -4,7 +4,7 @@ import t from 'tap'
 import { keepSecrets } from '#local/secrets.ts'
 import { open, readOpeningKey, readSealingKey, seal } from '#shared/queue/seal.ts'
 
-t.test('makes secrets once and keeps them, for their owner alone', async (t) => {
+t.test('secrets: makes secrets once and keeps them, for their owner alone', async (t) => {
   const path = join(t.testdir(), 'secrets.json')
   const made = await keepSecrets(path)
   t.strictSame(await keepSecrets(path), made)
@@ -15,7 +15,7 @@ t.test('makes secrets once and keeps them, for their owner alone', async (t) => 
   t.equal(new Set(passwords).size, passwords.length)
 })
 
-t.test('what an earlier version did not know is added, and what it made stays', async (t) => {
+t.test('secrets: what an earlier version did not know is added, and what it made stays', async (t) => {
   const path = join(t.testdir(), 'secrets.json')
   const { linkSigningKey: _unknown, ...made } = await keepSecrets(path)
   const { gateway, ...passwords } = made.queuePasswords

@@ -69,12 +69,12 @@ const facts: Facts = {
 
 const namesOf = (env: Readonly<Record<string, string>>) => Object.keys(env)
 
-t.test('a process sees of the machine what it needs, and no foreign secret', (t) => {
+t.test('service env: a process sees of the machine what it needs, and no foreign secret', (t) => {
   t.strictSame(machineEnv(operator), { PATH: '/bin', NODE_COMPILE_CACHE: '/cache' })
   t.end()
 })
 
-t.test('services go past a pooler only where one is given, whatever the environment holds', (t) => {
+t.test('service env: services go past a pooler only where one is given, whatever the environment holds', (t) => {
   const left = { ...facts, operator: { ...operator, SHUTTERFLEET_DATABASE_DIRECT_URL: 'postgres://elsewhere' } }
   for (const envOf of [gatewayEnv, ledgerEnv, webhooksEnv]) {
     t.match(envOf(left), { SHUTTERFLEET_DATABASE_DIRECT_URL: '' })
@@ -105,7 +105,7 @@ t.test("the worker gets its pool's key and address, and nothing that is worth st
   t.end()
 })
 
-t.test('each kind of worker has a user, a key and an environment of its own', (t) => {
+t.test('service env: each kind of worker has a user, a key and an environment of its own', (t) => {
   t.match(workerEnv(facts, 'proxied'), {
     SHUTTERFLEET_NATS_URL: 'nats://worker_proxied',
     SHUTTERFLEET_WORKER_POOL: 'proxied',
@@ -127,7 +127,7 @@ t.test('each kind of worker has a user, a key and an environment of its own', (t
   t.end()
 })
 
-t.test('without full Chromium the gateway gets no key for stealth, and the controller no workers', (t) => {
+t.test('service env: without full Chromium the gateway gets no key for stealth, and the controller no workers', (t) => {
   const without = { ...facts, stealthChromium: undefined }
   t.equal(gatewayEnv(facts)['SHUTTERFLEET_SEALING_KEY_STEALTH'], 'public of stealth')
   t.equal(gatewayEnv(without)['SHUTTERFLEET_SEALING_KEY_STEALTH'], '')
@@ -145,7 +145,7 @@ t.test('without full Chromium the gateway gets no key for stealth, and the contr
 })
 
 t.test(
-  'the sender of webhooks gets the database, its own filter and the key to secrets, and no queue or store',
+  'service env: the sender of webhooks gets the database, its own filter and the key to secrets, and no queue or store',
   (t) => {
     const env = webhooksEnv(facts)
     t.match(env, {
@@ -170,7 +170,7 @@ t.test(
   },
 )
 
-t.test('each service gets the settings that the operator made for it, and not those of others', (t) => {
+t.test('service env: each service gets the settings that the operator made for it, and not those of others', (t) => {
   t.equal(egressEnv(facts)['SHUTTERFLEET_EGRESS_DNS_MS'], '900')
   t.equal(gatewayEnv(facts)['SHUTTERFLEET_EGRESS_DNS_MS'], undefined)
   for (const env of [
@@ -191,7 +191,7 @@ t.test('each service gets the settings that the operator made for it, and not th
   t.end()
 })
 
-t.test('images are files of this machine unless a store is given', (t) => {
+t.test('service env: images are files of this machine unless a store is given', (t) => {
   t.match(gatewayEnv(facts), {
     SHUTTERFLEET_STORAGE_DRIVER: 'files',
     SHUTTERFLEET_STORAGE_FOLDER: '/data/objects',
@@ -205,7 +205,7 @@ t.test('images are files of this machine unless a store is given', (t) => {
   t.end()
 })
 
-t.test('what is decided here is not set a second time by a file of the operator', (t) => {
+t.test('service env: what is decided here is not set a second time by a file of the operator', (t) => {
   const env = gatewayEnv(facts)
   t.equal(env['SHUTTERFLEET_KEY_PEPPER'], 'pepper')
   t.equal(env['SHUTTERFLEET_KEY_PEPPER_FILE'], undefined)

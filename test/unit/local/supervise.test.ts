@@ -46,12 +46,12 @@ const createPart = (starts: readonly (ReturnType<typeof fakeChild> | Error)[]) =
 
 const never = new AbortController().signal
 
-t.test('the first start throws its error', async (t) => {
+t.test('supervise: the first start throws its error', async (t) => {
   const { plan, watcher } = createPart([new AppError('SERVICE_UNAVAILABLE', { message: 'no' })])
   await t.rejects(supervise(plan, never, watcher), { message: 'no' })
 })
 
-t.test('a part that ends is started again, and failures on the way lengthen the wait', async (t) => {
+t.test('supervise: a part that ends is started again, and failures on the way lengthen the wait', async (t) => {
   const [one, two] = [fakeChild(1), fakeChild(2)]
   const { plan, watcher, seen } = createPart([one, new Error('too early'), two])
   const part = await supervise(plan, never, watcher)
@@ -62,7 +62,7 @@ t.test('a part that ends is started again, and failures on the way lengthen the 
   await part.stop()
 })
 
-t.test('a part that is stopped stays down', async (t) => {
+t.test('supervise: a part that is stopped stays down', async (t) => {
   const one = fakeChild(1)
   const { plan, watcher, seen, started } = createPart([one, fakeChild(2)])
   const part = await supervise(plan, never, watcher)
@@ -71,7 +71,7 @@ t.test('a part that is stopped stays down', async (t) => {
   t.strictSame([seen, started()], [[], 1])
 })
 
-t.test('a stop ends the wait before the next start', async (t) => {
+t.test('supervise: a stop ends the wait before the next start', async (t) => {
   const one = fakeChild(1)
   const { plan, watcher, seen, started } = createPart([one, fakeChild(2)])
   const part = await supervise(plan, never, watcher)
@@ -81,7 +81,7 @@ t.test('a stop ends the wait before the next start', async (t) => {
   t.equal(started(), 1)
 })
 
-t.test('a process that comes up while the part is being stopped is ended too', async (t) => {
+t.test('supervise: a process that comes up while the part is being stopped is ended too', async (t) => {
   const [one, two] = [fakeChild(1), fakeChild(2)]
   const { plan, watcher } = createPart([one])
   const starting = Promise.withResolvers<void>()
@@ -102,7 +102,7 @@ t.test('a process that comes up while the part is being stopped is ended too', a
   t.equal(two.child.hasExited(), true)
 })
 
-t.test('a process that ignores the signal is killed', async (t) => {
+t.test('supervise: a process that ignores the signal is killed', async (t) => {
   const exited = Promise.withResolvers<string>()
   const child: Child = {
     ...fakeChild(1).child,

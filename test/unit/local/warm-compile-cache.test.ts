@@ -18,7 +18,7 @@ const project = (at: Pick<typeof t, 'testdir'>) => {
   return { root, cache, mark: join(root, 'mark'), env: { NODE_COMPILE_CACHE: cache, MARK: join(root, 'mark') } }
 }
 
-t.test('puts all modules into the cache and runs none of them', async (t) => {
+t.test('warm compile cache: puts all modules into the cache and runs none of them', async (t) => {
   const { root, cache, mark, env } = project(t)
   await warmCompileCache({ root, env })
   const stored = readdirSync(cache, { recursive: true })
@@ -26,7 +26,7 @@ t.test('puts all modules into the cache and runs none of them', async (t) => {
   t.equal(existsSync(mark), false)
 })
 
-t.test('does it again only when a module has changed', async (t) => {
+t.test('warm compile cache: does it again only when a module has changed', async (t) => {
   const { root, cache, env } = project(t)
   const stamp = () => statSync(join(cache, 'warmed'), { bigint: true }).mtimeNs
   await warmCompileCache({ root, env })
@@ -38,6 +38,6 @@ t.test('does it again only when a module has changed', async (t) => {
   t.not(stamp(), first)
 })
 
-t.test('does nothing where there is no cache', async (t) => {
+t.test('warm compile cache: does nothing where there is no cache', async (t) => {
   await warmCompileCache({ root: t.testdirName, env: {} })
 })

@@ -21,7 +21,7 @@ t.test("agrees with the example of Standard Webhooks' own libraries", async (t) 
 })
 
 // Contract: Signature
-t.test('the hex signature is of the body under the whole text of the newest secret', async (t) => {
+t.test('sign body: the hex signature is of the body under the whole text of the newest secret', async (t) => {
   const of = { id: 'id', body: '{"a":1}', at }
   const both = signBody({ ...of, secrets: [secretOf(1), secretOf(2)] })
   const alone = signBody({ ...of, secrets: [secretOf(1)] })
@@ -31,7 +31,7 @@ t.test('the hex signature is of the body under the whole text of the newest secr
 })
 
 // Contract: Signature
-t.test('the other one lists a signature for each secret, and depends on id, time and body', async (t) => {
+t.test('sign body: the other one lists a signature for each secret, and depends on id, time and body', async (t) => {
   const of = { id: 'id', body: '{"a":1}', at, secrets: [secretOf(1), secretOf(2)] }
   const signatures = signBody(of)['webhook-signature']?.split(' ') ?? []
   t.equal(signatures.length, 2)

@@ -1,4 +1,4 @@
-import { createValidator } from '#gateway/parameters/check-schema.ts'
+import { createValidator } from '#shared/capture/check-schema.ts'
 import { type BrowserPool, browserPoolSpec, type BrowserPoolStatus } from '#shared/kube/browser-pool.ts'
 import { poolSelector, selectorOf } from '#shared/kube/names.ts'
 import { currentOwner, type queueOwners } from './queue-owners.ts'

@@ -20,7 +20,7 @@ const begin = (t: Test, mode: StandInMode, killAfterMs = 10_000) => {
   return { actuator, notices, count }
 }
 
-t.test('starts up to a total and no more when asked again', async (t) => {
+t.test('local processes: starts up to a total and no more when asked again', async (t) => {
   const { actuator, count } = begin(t, 'never-ready')
   await actuator.start(2)
   await actuator.start(2)
@@ -30,7 +30,7 @@ t.test('starts up to a total and no more when asked again', async (t) => {
   t.match(pods, [/^worker-1-[0-9a-f]{8}$/, /^worker-2-[0-9a-f]{8}$/])
 })
 
-t.test('stops exactly the named workers, and does not count them any more', async (t) => {
+t.test('local processes: stops exactly the named workers, and does not count them any more', async (t) => {
   const { actuator, notices, count } = begin(t, 'never-ready')
   await actuator.start(2)
   const [first, second] = (await actuator.list()).workers
@@ -51,7 +51,7 @@ t.test('stops exactly the named workers, and does not count them any more', asyn
 })
 
 t.test(
-  'leaves the start of others to the controller where workers are replaced, and keeps nothing marked',
+  'local processes: leaves the start of others to the controller where workers are replaced, and keeps nothing marked',
   async (t) => {
     const { actuator, notices, count } = begin(t, 'never-ready')
     await actuator.start(2)
@@ -63,7 +63,7 @@ t.test(
   },
 )
 
-t.test('counts starts that became ready, with the time they took', async (t) => {
+t.test('local processes: counts starts that became ready, with the time they took', async (t) => {
   const { actuator, notices } = begin(t, 'ignore-stop', 100)
   await actuator.start(1)
   await eventually(async () => (await actuator.list()).starts.ready === 1)
@@ -71,7 +71,7 @@ t.test('counts starts that became ready, with the time they took', async (t) => 
   t.ok(notices.some(({ kind }) => kind === 'ready'))
 })
 
-t.test('counts workers that end before they are ready, and does not start them again', async (t) => {
+t.test('local processes: counts workers that end before they are ready, and does not start them again', async (t) => {
   const { actuator, notices, count } = begin(t, 'end-at-start')
   await actuator.start(2)
   await eventually(async () => (await count()) === 0)
@@ -85,7 +85,7 @@ t.test('counts workers that end before they are ready, and does not start them a
   )
 })
 
-t.test('kills a worker that does not end within the bound', async (t) => {
+t.test('local processes: kills a worker that does not end within the bound', async (t) => {
   const { actuator, notices, count } = begin(t, 'ignore-stop', 100)
   await actuator.start(1)
   await eventually(async () => (await actuator.list()).starts.ready === 1)
@@ -94,14 +94,14 @@ t.test('kills a worker that does not end within the bound', async (t) => {
   t.match(notices.at(-1), { kind: 'ended', how: 'signal SIGKILL', asked: true })
 })
 
-t.test('leaves no process behind when disposed', async (t) => {
+t.test('local processes: leaves no process behind when disposed', async (t) => {
   const { actuator, count } = begin(t, 'never-ready')
   await actuator.start(3)
   await actuator[Symbol.asyncDispose]()
   t.equal(await count(), 0)
 })
 
-t.test('reports a worker that cannot be started at all as a failed start', async (t) => {
+t.test('local processes: reports a worker that cannot be started at all as a failed start', async (t) => {
   const notices: WorkerNotice[] = []
   await using actuator = createLocalProcesses({
     entry: resolve(import.meta.dirname, 'missing.ts'),

@@ -64,7 +64,7 @@ const elect = (api: Pick<KubeApi, 'get' | 'create' | 'patch'>, clock: Clock, ide
   return { elector, terms, told }
 }
 
-t.test('the first leads, renews, and the second waits', async (t) => {
+t.test('leader election: the first leads, renews, and the second waits', async (t) => {
   const { state, api } = createLeaseApi()
   const clock = createHandClock()
   const one = elect(api, clock, 'one')
@@ -79,7 +79,7 @@ t.test('the first leads, renews, and the second waits', async (t) => {
   t.strictSame([one.told, two.told], [['began'], []])
 })
 
-t.test('who stops lets the next lead within 5 s, and the terms do not overlap', async (t) => {
+t.test('leader election: who stops lets the next lead within 5 s, and the terms do not overlap', async (t) => {
   const { state, api } = createLeaseApi()
   const clock = createHandClock()
   const one = elect(api, clock, 'one')
@@ -95,20 +95,23 @@ t.test('who stops lets the next lead within 5 s, and the terms do not overlap', 
   t.strictSame(one.told, ['began', 'ended'])
 })
 
-t.test('a leader that vanishes is followed when its lease has run out here, and not before', async (t) => {
-  const { state, api } = createLeaseApi()
-  const clock = createHandClock()
-  const lost = { holderIdentity: 'gone', leaseDurationSeconds: 15, renewTime: '1999-01-01T00:00:00.000000Z' }
-  state.lease = { metadata: { resourceVersion: 'x' }, spec: { ...lost, leaseTransitions: 4 } }
-  const { elector } = elect(api, clock, 'two')
-  await clock.advance(15_000)
-  t.notOk(elector.isLeader(), 'however old the time in the Lease')
-  await clock.advance(5000)
-  t.ok(elector.isLeader())
-  t.equal(state.lease?.spec.leaseTransitions, 5)
-})
+t.test(
+  'leader election: a leader that vanishes is followed when its lease has run out here, and not before',
+  async (t) => {
+    const { state, api } = createLeaseApi()
+    const clock = createHandClock()
+    const lost = { holderIdentity: 'gone', leaseDurationSeconds: 15, renewTime: '1999-01-01T00:00:00.000000Z' }
+    state.lease = { metadata: { resourceVersion: 'x' }, spec: { ...lost, leaseTransitions: 4 } }
+    const { elector } = elect(api, clock, 'two')
+    await clock.advance(15_000)
+    t.notOk(elector.isLeader(), 'however old the time in the Lease')
+    await clock.advance(5000)
+    t.ok(elector.isLeader())
+    t.equal(state.lease?.spec.leaseTransitions, 5)
+  },
+)
 
-t.test('a Lease that is renewed by a clock of another year is not taken', async (t) => {
+t.test('leader election: a Lease that is renewed by a clock of another year is not taken', async (t) => {
   const { state, api } = createLeaseApi()
   const clock = createHandClock()
   const { elector } = elect(api, clock, 'two')
@@ -122,7 +125,7 @@ t.test('a Lease that is renewed by a clock of another year is not taken', async 
   t.notOk(elector.isLeader())
 })
 
-t.test('a leader that cannot renew has stopped before anybody else can begin', async (t) => {
+t.test('leader election: a leader that cannot renew has stopped before anybody else can begin', async (t) => {
   const { state, api } = createLeaseApi()
   const clock = createHandClock()
   const { elector, terms, told } = elect(api, clock, 'one')
@@ -143,7 +146,7 @@ t.test('a leader that cannot renew has stopped before anybody else can begin', a
   t.doesNotThrow(() => terms[1]?.fence())
 })
 
-t.test('an own Lease of an older state is waited for like that of another', async (t) => {
+t.test('leader election: an own Lease of an older state is waited for like that of another', async (t) => {
   const { state, api } = createLeaseApi()
   const clock = createHandClock()
   const { elector } = elect(api, clock, 'one')
@@ -162,7 +165,7 @@ t.test('an own Lease of an older state is waited for like that of another', asyn
   t.ok(elector.isLeader())
 })
 
-t.test('who was frozen finds its fence closed before anything else has run', async (t) => {
+t.test('leader election: who was frozen finds its fence closed before anything else has run', async (t) => {
   const { api } = createLeaseApi()
   const clock = createHandClock()
   const { elector, terms } = elect(api, clock, 'one')
@@ -174,7 +177,7 @@ t.test('who was frozen finds its fence closed before anything else has run', asy
   t.notOk(terms[0]?.signal.aborted, 'no timer has told it')
 })
 
-t.test('who sees another in its Lease stops at once', async (t) => {
+t.test('leader election: who sees another in its Lease stops at once', async (t) => {
   const { state, api } = createLeaseApi()
   const clock = createHandClock()
   const { elector } = elect(api, clock, 'one')
@@ -185,7 +188,7 @@ t.test('who sees another in its Lease stops at once', async (t) => {
   t.notOk(elector.isLeader())
 })
 
-t.test('of two who take a Lease at once, one leads', async (t) => {
+t.test('leader election: of two who take a Lease at once, one leads', async (t) => {
   /** How many lead after both have read the same free Lease. */
   const leaders = async (comparesVersions: boolean) => {
     const { state, api } = createLeaseApi()

@@ -1,14 +1,14 @@
 import t from 'tap'
 import { isNewer } from '#controller/kube/object-cache.ts'
 
-t.test('compares versions as numbers of any length', async (t) => {
+t.test('object cache: compares versions as numbers of any length', async (t) => {
   t.ok(isNewer('10', '9'))
   t.notOk(isNewer('9', '10'))
   t.notOk(isNewer('10', '10'))
   t.ok(isNewer('90071992547409931', '90071992547409930'))
 })
 
-t.test('of versions that are no numbers only the same is known to be no news', async (t) => {
+t.test('object cache: of versions that are no numbers only the same is known to be no news', async (t) => {
   t.ok(isNewer('a', 'b'))
   t.ok(isNewer('b', 'a'))
   t.notOk(isNewer('a', 'a'))

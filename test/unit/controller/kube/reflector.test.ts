@@ -38,7 +38,7 @@ const setUp = (random = 0) => {
   return { clock, ...scripted, changes, ends, create, names }
 }
 
-t.test('reads all pages, then watches from the version of the list with bookmarks', async (t) => {
+t.test('reflector: reads all pages, then watches from the version of the list with bookmarks', async (t) => {
   const { clock, lists, asked, watches, changes, create, names } = setUp(0.5)
   lists.push(() => ({ items: [pod('a', 1)], resourceVersion: '9', continueAt: 'x' }), page([pod('b', 2)], 9))
   await using reflector = create()
@@ -54,7 +54,7 @@ t.test('reads all pages, then watches from the version of the list with bookmark
   t.strictSame(changes, ['added n/a', 'added n/b'])
 })
 
-t.test('follows events, and ignores repeats and stragglers, also of what is gone', async (t) => {
+t.test('reflector: follows events, and ignores repeats and stragglers, also of what is gone', async (t) => {
   const { clock, lists, watches, changes, create, names } = setUp()
   lists.push(page([pod('a', 1)], 9))
   await using reflector = create()
@@ -73,7 +73,7 @@ t.test('follows events, and ignores repeats and stragglers, also of what is gone
   t.strictSame(changes, ['added n/a', 'added n/b', 'updated n/a', 'deleted n/b'])
 })
 
-t.test('goes on from the last event or bookmark when a watch ends or breaks', async (t) => {
+t.test('reflector: goes on from the last event or bookmark when a watch ends or breaks', async (t) => {
   const { clock, lists, watches, ends, create } = setUp()
   lists.push(page([], 9))
   await using _reflector = create()
@@ -106,7 +106,7 @@ t.test('reads everything anew after nobody was there to connect to: the server m
   t.strictSame(ends, [['failed', 500]])
 })
 
-t.test('reads everything anew when its version is too old, and tells what went meanwhile', async (t) => {
+t.test('reflector: reads everything anew when its version is too old, and tells what went meanwhile', async (t) => {
   const { clock, lists, watches, changes, create, names } = setUp()
   lists.push(page([pod('a', 1), pod('b', 2)], 9), page([pod('b', 2), pod('c', 30)], 40))
   await using reflector = create()
@@ -119,7 +119,7 @@ t.test('reads everything anew when its version is too old, and tells what went m
   t.equal(watches[1]?.query.resourceVersion, '40')
 })
 
-t.test('holds the old copy whole until the new list is complete', async (t) => {
+t.test('reflector: holds the old copy whole until the new list is complete', async (t) => {
   const { clock, lists, watches, create, names } = setUp()
   lists.push(page([pod('a', 1)], 9))
   await using reflector = create()
@@ -153,7 +153,7 @@ t.test('takes a list of older versions as it is: the server was set back', async
   t.equal(reflector.get('n/b')?.metadata?.resourceVersion, '61')
 })
 
-t.test('gives a watch up that was silent for 90 s, and reads everything anew', async (t) => {
+t.test('reflector: gives a watch up that was silent for 90 s, and reads everything anew', async (t) => {
   const { clock, lists, watches, ends, create, names } = setUp()
   lists.push(page([], 9), page([pod('a', 1)], 9))
   await using reflector = create()
@@ -168,7 +168,7 @@ t.test('gives a watch up that was silent for 90 s, and reads everything anew', a
   t.strictSame(names(reflector), ['a'])
 })
 
-t.test('waits longer after each failure, up to 30 s, and anew after the first word', async (t) => {
+t.test('reflector: waits longer after each failure, up to 30 s, and anew after the first word', async (t) => {
   const { clock, lists, watches, ends, create } = setUp(0.999)
   await using _reflector = create()
   await clock.advance(400_000)
@@ -183,7 +183,7 @@ t.test('waits longer after each failure, up to 30 s, and anew after the first wo
   t.ok((ends.at(-1)?.[1] ?? 0) < 1000)
 })
 
-t.test('does not wait longer and longer for what is only quiet', async (t) => {
+t.test('reflector: does not wait longer and longer for what is only quiet', async (t) => {
   const { clock, lists, watches, ends, create } = setUp()
   lists.push(page([], 9))
   await using _reflector = create()
@@ -198,7 +198,7 @@ t.test('does not wait longer and longer for what is only quiet', async (t) => {
   )
 })
 
-t.test('waits as long as the server asked', async (t) => {
+t.test('reflector: waits as long as the server asked', async (t) => {
   const { clock, lists, ends, create } = setUp()
   lists.push(() => {
     throw new KubeError('too-many-requests', { message: 'busy', retryAfterSeconds: 17 })
@@ -208,7 +208,7 @@ t.test('waits as long as the server asked', async (t) => {
   t.strictSame(ends, [['failed', 17_000]])
 })
 
-t.test('asks nothing more once it is disposed', async (t) => {
+t.test('reflector: asks nothing more once it is disposed', async (t) => {
   const { clock, lists, asked, watches, ends, create } = setUp()
   lists.push(page([], 9))
   const watching = create()
@@ -243,14 +243,14 @@ t.test(
   },
 )
 
-t.test('before anything was read, no watch stands', async (t) => {
+t.test('reflector: before anything was read, no watch stands', async (t) => {
   const { clock, create } = setUp()
   await using reflector = create()
   await clock.advance(3000)
   t.equal(reflector.downMs(), 3000)
 })
 
-t.test('a watch that the server has not begun to answer does not stand', async (t) => {
+t.test('reflector: a watch that the server has not begun to answer does not stand', async (t) => {
   const clock = createHandClock()
   const { promise: never } = Promise.withResolvers<never>()
   let open = () => {}
@@ -272,7 +272,7 @@ t.test('a watch that the server has not begun to answer does not stand', async (
   t.equal(reflector.downMs(), 0)
 })
 
-t.test('of each object only what is wanted of it is kept, from lists and from watches', async (t) => {
+t.test('reflector: of each object only what is wanted of it is kept, from lists and from watches', async (t) => {
   const { clock, api, lists, watches } = createScripted()
   lists.push(page([{ ...pod('a', 1), spec: 'large' } as KubeObject], 9))
   const changes: KubeObject[] = []

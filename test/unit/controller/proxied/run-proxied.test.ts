@@ -51,31 +51,37 @@ const run = async (seen: readonly Partial<ProxiedObservation>[], isPaused = fals
   return { calls, states, failures }
 }
 
-t.test('makes Jobs, and makes sure of those that nobody knows of even when none is missing', async (t) => {
+t.test('run proxied: makes Jobs, and makes sure of those that nobody knows of even when none is missing', async (t) => {
   const { calls } = await run([{ depth: { waiting: 3, inFlight: 0 } }, {}])
   t.strictSame(calls, ['create 3', 'create 0'])
 })
 
-t.test('asks for nothing while the Jobs are unknown or the pool is paused, but shows claims', async (t) => {
-  const claims = [{ job: 'a', captureId: 'c' }]
-  t.strictSame((await run([{ jobs: 'unknown' }])).calls, [])
-  t.strictSame((await run([{ claims, depth: { waiting: 3, inFlight: 0 } }], true)).calls, ['claim a c'])
-})
-
-t.test('gives up what is hopeless, and a claim that fails keeps nothing else from being done', async (t) => {
-  const trouble = { why: 'image-pull', message: '', forMs: 1000 } as const
-  const { calls, failures } = await run([
-    {
-      jobs: [{ name: 'stuck', state: 'stuck', revision: 'old', trouble }],
-      claims: [{ job: 'broken', captureId: 'c' }],
-    },
-  ])
-  t.strictSame(calls, ['create 0', 'give up stuck', 'claim broken c'])
-  t.match(failures, [{ message: 'planted' }])
-})
+t.test(
+  'run proxied: asks for nothing while the Jobs are unknown or the pool is paused, but shows claims',
+  async (t) => {
+    const claims = [{ job: 'a', captureId: 'c' }]
+    t.strictSame((await run([{ jobs: 'unknown' }])).calls, [])
+    t.strictSame((await run([{ claims, depth: { waiting: 3, inFlight: 0 } }], true)).calls, ['claim a c'])
+  },
+)
 
 t.test(
-  'says each second whether Jobs can start, at once where that changes, and nothing while nobody knows',
+  'run proxied: gives up what is hopeless, and a claim that fails keeps nothing else from being done',
+  async (t) => {
+    const trouble = { why: 'image-pull', message: '', forMs: 1000 } as const
+    const { calls, failures } = await run([
+      {
+        jobs: [{ name: 'stuck', state: 'stuck', revision: 'old', trouble }],
+        claims: [{ job: 'broken', captureId: 'c' }],
+      },
+    ])
+    t.strictSame(calls, ['create 0', 'give up stuck', 'claim broken c'])
+    t.match(failures, [{ message: 'planted' }])
+  },
+)
+
+t.test(
+  'run proxied: says each second whether Jobs can start, at once where that changes, and nothing while nobody knows',
   async (t) => {
     const failed = { starts: { ready: 0, failed: 1, last: { why: 'quota', message: '' } } } as const
     const { states } = await run([
@@ -95,7 +101,7 @@ t.test(
   },
 )
 
-t.test('looks again after a poke, which stands for all captures of a tenth of a second', async (t) => {
+t.test('run proxied: looks again after a poke, which stands for all captures of a tenth of a second', async (t) => {
   let poke = () => {}
   const rings: number[] = []
   const { subscribeToPokes } = proxiedQueue({
@@ -219,11 +225,11 @@ const violates = async (scenario: Omit<ProxiedScenario, 'seed'>, fault: Fault): 
 }
 const isSome = (t: Test, outcomes: readonly unknown[]) => t.not(outcomes.length, 0)
 
-t.test('the simulation finds a depth that is older than the Jobs', async (t) =>
+t.test('run proxied: the simulation finds a depth that is older than the Jobs', async (t) =>
   isSome(t, await violates(bursts, { depthFirst: true })),
 )
 
-t.test('the simulation finds Jobs that are forgotten until they come up', async (t) => {
+t.test('run proxied: the simulation finds Jobs that are forgotten until they come up', async (t) => {
   const observe: Fault['observe'] = (honest) => async () => {
     const seen = await honest()
     return seen.jobs === 'unknown' ? seen : { ...seen, jobs: seen.jobs.filter(({ state }) => state !== 'coming') }
@@ -231,7 +237,7 @@ t.test('the simulation finds Jobs that are forgotten until they come up', async 
   isSome(t, await violates({ ...bursts, untilMs: 3000 }, { observe }))
 })
 
-t.test('the simulation finds captures that are counted although they are being served', async (t) => {
+t.test('run proxied: the simulation finds captures that are counted although they are being served', async (t) => {
   const observe: Fault['observe'] = (honest) => async () => {
     const seen = await honest()
     if (seen.jobs === 'unknown') return seen
@@ -240,7 +246,7 @@ t.test('the simulation finds captures that are counted although they are being s
   isSome(t, await violates(bursts, { observe }))
 })
 
-t.test('the simulation finds a runner that trusts its late copy alone', async (t) => {
+t.test('run proxied: the simulation finds a runner that trusts its late copy alone', async (t) => {
   const runner: Fault['runner'] = (real, world) => ({
     list: async () => {
       const roster = await real.list()
@@ -254,7 +260,7 @@ t.test('the simulation finds a runner that trusts its late copy alone', async (t
   isSome(t, await violates(bursts, { runner }))
 })
 
-t.test('the simulation finds a lost answer that is taken for a refusal', async (t) => {
+t.test('run proxied: the simulation finds a lost answer that is taken for a refusal', async (t) => {
   const api: Fault['api'] = (real) => ({
     ...real,
     create: async (of, object, given) => {
@@ -268,13 +274,13 @@ t.test('the simulation finds a lost answer that is taken for a refusal', async (
   isSome(t, await violates({ ...bursts, chance: { 'loses-answer': 0.2 } }, { api }))
 })
 
-t.test('the simulation finds a successor that does not ask which Jobs there are', async (t) => {
+t.test('run proxied: the simulation finds a successor that does not ask which Jobs there are', async (t) => {
   const api: Fault['api'] = (real) => ({ ...real, list: async () => ({ items: [], resourceVersion: '1' }) })
   const runs = await violates({ ...bursts, killedAtMs: [1060], restartMs: 1 }, { api })
   isSome(t, runs)
 })
 
-t.test('the simulation finds a controller that gives up', async (t) => {
+t.test('run proxied: the simulation finds a controller that gives up', async (t) => {
   const runner: Fault['runner'] = (real) => {
     let hasFailed = false
     return {

@@ -1,13 +1,13 @@
 import t from 'tap'
 import { parseAbsolute, parseAuthority, parseOrigin } from '#egress/target/parse-target.ts'
 
-t.test('reads the authority of a CONNECT', async (t) => {
+t.test('parse target: reads the authority of a CONNECT', async (t) => {
   t.same(parseAuthority('Example.COM.:443'), { host: 'example.com', port: 443 })
   t.same(parseAuthority('[2606:4700::1]:8443'), { host: '2606:4700::1', port: 8443 })
   t.same(parseAuthority('0x7f.1:80'), { host: '127.0.0.1', port: 80 }, 'in the form in which it is judged')
 })
 
-t.test('refuses an authority that is not host and port', async (t) => {
+t.test('parse target: refuses an authority that is not host and port', async (t) => {
   const texts = [
     '',
     'example.com',
@@ -31,7 +31,7 @@ t.test('refuses an authority that is not host and port', async (t) => {
   }
 })
 
-t.test('reads the absolute form of a plain request', async (t) => {
+t.test('parse target: reads the absolute form of a plain request', async (t) => {
   const cases = [
     ['http://Example.com', { host: 'example.com', port: 80, hostHeader: 'example.com', path: '/' }],
     ['HTTP://a.test:8080/x?y=1', { host: 'a.test', port: 8080, hostHeader: 'a.test:8080', path: '/x?y=1' }],
@@ -40,7 +40,7 @@ t.test('reads the absolute form of a plain request', async (t) => {
   for (const [text, want] of cases) t.same(parseAbsolute(text), want)
 })
 
-t.test('refuses a plain request in another form', async (t) => {
+t.test('parse target: refuses a plain request in another form', async (t) => {
   for (const text of [
     '',
     '/',

@@ -22,7 +22,7 @@ const start = () => {
   return { clock, find, codeOf, use: (token: string, network?: string) => codeOf(`Bearer ${token}`, network) }
 }
 
-t.test('several tokens hold at a time, and each has the name of its owner', async (t) => {
+t.test('admin tokens: several tokens hold at a time, and each has the name of its owner', async (t) => {
   const { codeOf, use } = start()
   t.same([use(own), use(alice), use(bob)], ['admin', 'admin:alice', 'admin:bob'])
   t.equal(codeOf(`bearer  ${alice}`), 'admin:alice')
@@ -33,7 +33,7 @@ t.test('several tokens hold at a time, and each has the name of its owner', asyn
   t.same([...adminActors('', named).values()], ['admin:alice', 'admin:bob'])
 })
 
-t.test('ten wrong tokens of a client are judged, then none until the time that is told', async (t) => {
+t.test('admin tokens: ten wrong tokens of a client are judged, then none until the time that is told', async (t) => {
   const { clock, find, use } = start()
   for (let n = 0; n < 10; n += 1) t.equal(use(`guess-${n}`), 'INVALID_API_KEY')
   const other = () => ({ network: 'a', site: 'a' })
@@ -44,7 +44,7 @@ t.test('ten wrong tokens of a client are judged, then none until the time that i
   t.same([use(alice), use('guess'), use('guess')], ['admin:alice', 'INVALID_API_KEY', 'RATE_LIMIT_EXCEEDED'])
 })
 
-t.test('neither right tokens nor requests without one count', async (t) => {
+t.test('admin tokens: neither right tokens nor requests without one count', async (t) => {
   const { codeOf, use } = start()
   for (let n = 0; n < 50; n += 1) {
     t.equal(use(alice), 'admin:alice')
@@ -54,7 +54,7 @@ t.test('neither right tokens nor requests without one count', async (t) => {
   t.equal(use('guess'), 'INVALID_API_KEY')
 })
 
-t.test('named tokens are read from one setting, whose faults are told without the tokens', async (t) => {
+t.test('admin tokens: named tokens are read from one setting, whose faults are told without the tokens', async (t) => {
   const read = (value: string) => adminSettings.adminTokens.parse(value)
   t.same(read(''), { ok: true, value: [] })
   t.same(read(`alice:${alice}, bob:${bob}`), { ok: true, value: named })

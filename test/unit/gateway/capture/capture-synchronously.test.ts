@@ -33,31 +33,34 @@ const capturePath = '/v1/screenshots/capture'
 const createPath = '/v1/screenshots'
 
 // Contract: `response_type=json` on capture
-t.test('with response_type json a capture answers with the record of its end, completed or failed', async (t) => {
-  const { context, app, post } = start(t)
-  context.answers.find = () => completedCapture
-  const done = await post(capturePath, { response_type: 'json' })
-  t.match(
-    [done.statusCode, done.json()],
-    [200, { data: { id: completedCapture.id, status: 'completed', cached: false } }],
-  )
-  t.match(done.headers, { 'x-screenshot-id': completedCapture.id, 'x-cache': 'MISS' })
-  const get = await app.inject({
-    url: `${capturePath}?url=${encodeURIComponent(url)}&response_type=json`,
-    headers: { authorization: `Bearer ${testKey}` },
-  })
-  t.same([get.statusCode, get.json()], [200, done.json()])
-  context.answers.find = () => failedCapture
-  const failed = await post(capturePath, { response_type: 'json' })
-  t.match(
-    [failed.statusCode, failed.json()],
-    [200, { data: { status: 'failed', error: { code: 'TIMEOUT', message: 'late' } } }],
-  )
-  t.equal(failed.headers['x-usage-remaining'], '100', 'its charge is taken back')
-})
+t.test(
+  'capture synchronously: with response_type json a capture answers with the record of its end, completed or failed',
+  async (t) => {
+    const { context, app, post } = start(t)
+    context.answers.find = () => completedCapture
+    const done = await post(capturePath, { response_type: 'json' })
+    t.match(
+      [done.statusCode, done.json()],
+      [200, { data: { id: completedCapture.id, status: 'completed', cached: false } }],
+    )
+    t.match(done.headers, { 'x-screenshot-id': completedCapture.id, 'x-cache': 'MISS' })
+    const get = await app.inject({
+      url: `${capturePath}?url=${encodeURIComponent(url)}&response_type=json`,
+      headers: { authorization: `Bearer ${testKey}` },
+    })
+    t.same([get.statusCode, get.json()], [200, done.json()])
+    context.answers.find = () => failedCapture
+    const failed = await post(capturePath, { response_type: 'json' })
+    t.match(
+      [failed.statusCode, failed.json()],
+      [200, { data: { status: 'failed', error: { code: 'TIMEOUT', message: 'late' } } }],
+    )
+    t.equal(failed.headers['x-usage-remaining'], '100', 'its charge is taken back')
+  },
+)
 
 // Contract: `response_type=image` on create
-t.test('with response_type image a create is a synchronous capture', async (t) => {
+t.test('capture synchronously: with response_type image a create is a synchronous capture', async (t) => {
   const { context, post } = start(t)
   context.answers.find = () => completedCapture
   const answer = await post(createPath, { response_type: 'image' })
@@ -69,56 +72,65 @@ t.test('with response_type image a create is a synchronous capture', async (t) =
 })
 
 // Contract: `response_type=image` on create
-t.test('with a webhook every operation answers at once; a capture operation says where, whole', async (t) => {
-  const { context, app, post } = start(t)
-  const webhook = 'HTTPS://hooks.example.com:443/in?token=s3cr3t'
-  const flat = { status: 'pending', url, webhook_url: webhook, created_at: pendingCapture.createdAt }
-  for (const response of ['image', 'json'] as const) {
-    const captured = await post(capturePath, { webhook_url: webhook, response_type: response })
-    const { id } = context.seen.accepted.at(-1)!
-    t.same([captured.statusCode, captured.json()], [202, { id, ...flat }])
-    const created = await post(createPath, { webhook_url: webhook, response_type: response })
-    t.match([created.statusCode, created.json()], [202, { data: { status: 'pending', url } }])
-    t.notMatch(created.payload, 's3cr3t', 'the record masks it')
-  }
-  const query = new URLSearchParams({ url, webhook_url: webhook }).toString()
-  const got = await app.inject({ url: `${capturePath}?${query}`, headers: { authorization: `Bearer ${testKey}` } })
-  t.match([got.statusCode, got.json()], [202, flat])
-  for (const { webhookUrl, lane, features, options } of context.seen.accepted) {
-    t.same(
-      [webhookUrl, lane, features, options['webhook_url']],
-      ['https://hooks.example.com/in?token=s3cr3t', 'normal', ['webhooks'], 'https://hooks.example.com/in?***'],
+t.test(
+  'capture synchronously: with a webhook every operation answers at once; a capture operation says where, whole',
+  async (t) => {
+    const { context, app, post } = start(t)
+    const webhook = 'HTTPS://hooks.example.com:443/in?token=s3cr3t'
+    const flat = { status: 'pending', url, webhook_url: webhook, created_at: pendingCapture.createdAt }
+    for (const response of ['image', 'json'] as const) {
+      const captured = await post(capturePath, { webhook_url: webhook, response_type: response })
+      const { id } = context.seen.accepted.at(-1)!
+      t.same([captured.statusCode, captured.json()], [202, { id, ...flat }])
+      const created = await post(createPath, { webhook_url: webhook, response_type: response })
+      t.match([created.statusCode, created.json()], [202, { data: { status: 'pending', url } }])
+      t.notMatch(created.payload, 's3cr3t', 'the record masks it')
+    }
+    const query = new URLSearchParams({ url, webhook_url: webhook }).toString()
+    const got = await app.inject({ url: `${capturePath}?${query}`, headers: { authorization: `Bearer ${testKey}` } })
+    t.match([got.statusCode, got.json()], [202, flat])
+    for (const { webhookUrl, lane, features, options } of context.seen.accepted) {
+      t.same(
+        [webhookUrl, lane, features, options['webhook_url']],
+        ['https://hooks.example.com/in?token=s3cr3t', 'normal', ['webhooks'], 'https://hooks.example.com/in?***'],
+      )
+    }
+  },
+)
+
+t.test(
+  'capture synchronously: a shared result is answered at once, marked as a hit, and neither published nor waited for',
+  async (t) => {
+    const { context, post, accepts } = start(t)
+    accepts({ shared: 'hit' })
+    context.answers.waiter = undefined
+    context.answers.find = () => ({ ...completedCapture, cached: true })
+    const image = await post(capturePath, { cache_ttl: 60 })
+    t.match([image.statusCode, image.headers['x-cache'], image.rawPayload], [200, 'HIT', testImage])
+    const record = await post(capturePath, { cache_ttl: 60, response_type: 'json' })
+    t.match([record.statusCode, record.headers['x-cache'], record.json()], [200, 'HIT', { data: { cached: true } }])
+    const created = await post(createPath, { cache_ttl: 60 })
+    t.match(
+      [created.statusCode, created.headers['x-cache'], created.json()],
+      [202, 'HIT', { data: { status: 'pending' } }],
     )
-  }
-})
+    t.same([context.seen.published, context.seen.nudges], [[], 0])
+  },
+)
 
-t.test('a shared result is answered at once, marked as a hit, and neither published nor waited for', async (t) => {
-  const { context, post, accepts } = start(t)
-  accepts({ shared: 'hit' })
-  context.answers.waiter = undefined
-  context.answers.find = () => ({ ...completedCapture, cached: true })
-  const image = await post(capturePath, { cache_ttl: 60 })
-  t.match([image.statusCode, image.headers['x-cache'], image.rawPayload], [200, 'HIT', testImage])
-  const record = await post(capturePath, { cache_ttl: 60, response_type: 'json' })
-  t.match([record.statusCode, record.headers['x-cache'], record.json()], [200, 'HIT', { data: { cached: true } }])
-  const created = await post(createPath, { cache_ttl: 60 })
-  t.match(
-    [created.statusCode, created.headers['x-cache'], created.json()],
-    [202, 'HIT', { data: { status: 'pending' } }],
-  )
-  t.same([context.seen.published, context.seen.nudges], [[], 0])
-})
+t.test(
+  'capture synchronously: who follows another capture waits for its end, and sees the charge released that they shared',
+  async (t) => {
+    const { context, post, accepts } = start(t)
+    accepts({ shared: 'follows' })
+    context.answers.find = () => failedCapture
+    const answer = await post(capturePath, { cache_ttl: 60 })
+    t.match([answer.statusCode, answer.headers['x-usage-remaining']], [422, '100'])
+    t.same([context.seen.published, context.seen.nudges], [[], 0])
+  },
+)
 
-t.test('who follows another capture waits for its end, and sees the charge released that they shared', async (t) => {
-  const { context, post, accepts } = start(t)
-  accepts({ shared: 'follows' })
-  context.answers.find = () => failedCapture
-  const answer = await post(capturePath, { cache_ttl: 60 })
-  t.match([answer.statusCode, answer.headers['x-usage-remaining']], [422, '100'])
-  t.same([context.seen.published, context.seen.nudges], [[], 0])
-})
-
-t.test('only a capture with a cache_ttl shares, by all that decides how it looks', async (t) => {
+t.test('capture synchronously: only a capture with a cache_ttl shares, by all that decides how it looks', async (t) => {
   const { context, post } = start(t)
   await post(createPath, {})
   await post(createPath, { cache_ttl: 0 })
@@ -131,43 +143,46 @@ t.test('only a capture with a cache_ttl shares, by all that decides how it looks
   t.notSame(other?.key, one?.key)
 })
 
-t.test('a request that is sent again is told its capture as it is now, and marked', async (t) => {
-  const { context, post, accepts } = start(t)
-  accepts({ replayOf: completedCapture.id })
-  const key = { 'idempotency-key': 'order-1' }
-  const begins: string[] = []
-  const { begin } = context.waiters
-  Object.assign(context.waiters, {
-    begin: (id: string) => {
-      begins.push(id)
-      return begin(id)
-    },
-  })
-  const created = await post(createPath, {}, key)
-  t.match(
-    [created.statusCode, created.json()],
-    [202, { data: { id: completedCapture.id, status: 'completed', created_at: completedCapture.createdAt } }],
-  )
-  t.match(created.headers, { 'idempotent-replayed': 'true', 'x-screenshot-id': completedCapture.id })
+t.test(
+  'capture synchronously: a request that is sent again is told its capture as it is now, and marked',
+  async (t) => {
+    const { context, post, accepts } = start(t)
+    accepts({ replayOf: completedCapture.id })
+    const key = { 'idempotency-key': 'order-1' }
+    const begins: string[] = []
+    const { begin } = context.waiters
+    Object.assign(context.waiters, {
+      begin: (id: string) => {
+        begins.push(id)
+        return begin(id)
+      },
+    })
+    const created = await post(createPath, {}, key)
+    t.match(
+      [created.statusCode, created.json()],
+      [202, { data: { id: completedCapture.id, status: 'completed', created_at: completedCapture.createdAt } }],
+    )
+    t.match(created.headers, { 'idempotent-replayed': 'true', 'x-screenshot-id': completedCapture.id })
 
-  const image = await post(capturePath, {}, key)
-  t.match([image.statusCode, image.headers['idempotent-replayed'], image.rawPayload], [200, 'true', testImage])
-  const looks = [{ ...pendingCapture, id: completedCapture.id }, completedCapture]
-  context.answers.find = () => looks.shift()
-  t.equal((await post(capturePath, {}, key)).statusCode, 200, 'it waits for the capture that runs')
-  t.equal(begins.at(-1), completedCapture.id)
+    const image = await post(capturePath, {}, key)
+    t.match([image.statusCode, image.headers['idempotent-replayed'], image.rawPayload], [200, 'true', testImage])
+    const looks = [{ ...pendingCapture, id: completedCapture.id }, completedCapture]
+    context.answers.find = () => looks.shift()
+    t.equal((await post(capturePath, {}, key)).statusCode, 200, 'it waits for the capture that runs')
+    t.equal(begins.at(-1), completedCapture.id)
 
-  accepts({ replayOf: completedCapture.id })
-  context.answers.find = () => undefined
-  const gone = await post(createPath, {}, key)
-  t.equal(gone.statusCode, 404)
-  t.same([context.seen.published, context.seen.nudges], [[], 0])
-  accepts({})
-  t.notOk('idempotent-replayed' in (await post(createPath, {}, key)).headers)
-})
+    accepts({ replayOf: completedCapture.id })
+    context.answers.find = () => undefined
+    const gone = await post(createPath, {}, key)
+    t.equal(gone.statusCode, 404)
+    t.same([context.seen.published, context.seen.nudges], [[], 0])
+    accepts({})
+    t.notOk('idempotent-replayed' in (await post(createPath, {}, key)).headers)
+  },
+)
 
 t.test(
-  'a repeated request sees the charge released that ran when it came, not one that was released before',
+  'capture synchronously: a repeated request sees the charge released that ran when it came, not one that was released before',
   async (t) => {
     const { context, post, accepts } = start(t)
     accepts({ replayOf: failedCapture.id })
@@ -183,48 +198,57 @@ t.test(
 )
 
 // Contract: After retention
-t.test('a repeated request is told that the image is over once its retention has passed', async (t) => {
-  const { context, post, accepts } = start(t)
-  accepts({ replayOf: completedCapture.id })
-  const key = { 'idempotency-key': 'order-1' }
-  context.answers.find = () => ({ ...completedCapture, expiresAt: '2026-06-01T12:34:55.999999Z' })
-  const image = await post(capturePath, {}, key)
-  t.match([image.statusCode, image.json()], [410, { error: { code: 'EXPIRED' } }])
-  const record = await post(capturePath, { response_type: 'json' }, key)
-  t.match([record.statusCode, record.json()], [200, { data: { status: 'completed' } }])
-})
+t.test(
+  'capture synchronously: a repeated request is told that the image is over once its retention has passed',
+  async (t) => {
+    const { context, post, accepts } = start(t)
+    accepts({ replayOf: completedCapture.id })
+    const key = { 'idempotency-key': 'order-1' }
+    context.answers.find = () => ({ ...completedCapture, expiresAt: '2026-06-01T12:34:55.999999Z' })
+    const image = await post(capturePath, {}, key)
+    t.match([image.statusCode, image.json()], [410, { error: { code: 'EXPIRED' } }])
+    const record = await post(capturePath, { response_type: 'json' }, key)
+    t.match([record.statusCode, record.json()], [200, { data: { status: 'completed' } }])
+  },
+)
 
-t.test('requests under a key are the same where operation and body are, to the byte', async (t) => {
-  const { context, post, app } = start(t)
-  const key = { 'idempotency-key': 'k' }
-  await post(createPath, {}, key)
-  await post(createPath, {}, key)
-  await post(createPath, { width: 400 }, key)
-  context.answers.find = () => completedCapture
-  await post(capturePath, {}, key)
-  const hashes = context.seen.accepted.map(({ idempotency }) => idempotency?.requestSha256.toString('hex'))
-  t.equal(hashes[0], hashes[1])
-  t.equal(new Set(hashes).size, 3)
-  await app.inject({
-    url: `${capturePath}?url=${encodeURIComponent(url)}`,
-    headers: { authorization: `Bearer ${testKey}`, ...key },
-  })
-  t.equal(context.seen.accepted.at(-1)?.idempotency, undefined, 'a GET takes no key')
-})
+t.test(
+  'capture synchronously: requests under a key are the same where operation and body are, to the byte',
+  async (t) => {
+    const { context, post, app } = start(t)
+    const key = { 'idempotency-key': 'k' }
+    await post(createPath, {}, key)
+    await post(createPath, {}, key)
+    await post(createPath, { width: 400 }, key)
+    context.answers.find = () => completedCapture
+    await post(capturePath, {}, key)
+    const hashes = context.seen.accepted.map(({ idempotency }) => idempotency?.requestSha256.toString('hex'))
+    t.equal(hashes[0], hashes[1])
+    t.equal(new Set(hashes).size, 3)
+    await app.inject({
+      url: `${capturePath}?url=${encodeURIComponent(url)}`,
+      headers: { authorization: `Bearer ${testKey}`, ...key },
+    })
+    t.equal(context.seen.accepted.at(-1)?.idempotency, undefined, 'a GET takes no key')
+  },
+)
 
-t.test('a key is 1 to 255 visible ASCII characters, and its fault is told with all others', async (t) => {
-  const { context, post } = start(t)
-  for (const key of ['', 'a b', 'é', 'a'.repeat(256), 'one, two']) {
-    const answer = await post(createPath, { width: 1 }, { 'idempotency-key': key })
-    t.match(
-      [answer.statusCode, answer.json()],
-      [422, { error: { code: 'VALIDATION_ERROR', details: { 'Idempotency-Key': [/1 to 255/], width: Array } } }],
-      key,
-    )
-  }
-  for (const key of ['!', '~'.repeat(255)])
-    t.equal((await post(createPath, {}, { 'idempotency-key': key })).statusCode, 202)
-  context.answers.accept = () => ({ ok: false, code: 'IDEMPOTENCY_MISMATCH', caller: testCaller })
-  const other = await post(createPath, {}, { 'idempotency-key': 'k' })
-  t.match([other.statusCode, other.json()], [422, { error: { code: 'IDEMPOTENCY_MISMATCH', status: 422 } }])
-})
+t.test(
+  'capture synchronously: a key is 1 to 255 visible ASCII characters, and its fault is told with all others',
+  async (t) => {
+    const { context, post } = start(t)
+    for (const key of ['', 'a b', 'é', 'a'.repeat(256), 'one, two']) {
+      const answer = await post(createPath, { width: 1 }, { 'idempotency-key': key })
+      t.match(
+        [answer.statusCode, answer.json()],
+        [422, { error: { code: 'VALIDATION_ERROR', details: { 'Idempotency-Key': [/1 to 255/], width: Array } } }],
+        key,
+      )
+    }
+    for (const key of ['!', '~'.repeat(255)])
+      t.equal((await post(createPath, {}, { 'idempotency-key': key })).statusCode, 202)
+    context.answers.accept = () => ({ ok: false, code: 'IDEMPOTENCY_MISMATCH', caller: testCaller })
+    const other = await post(createPath, {}, { 'idempotency-key': 'k' })
+    t.match([other.statusCode, other.json()], [422, { error: { code: 'IDEMPOTENCY_MISMATCH', status: 422 } }])
+  },
+)

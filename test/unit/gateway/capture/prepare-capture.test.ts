@@ -30,14 +30,14 @@ t.test(
   },
 )
 
-t.test('a capture with stealth is sealed for the workers with full Chromium alone', async (t) => {
+t.test('prepare capture: a capture with stealth is sealed for the workers with full Chromium alone', async (t) => {
   const { capture, openWith } = await prepare({ url: 'https://example.com/', stealth: true })
   t.match(capture, { pool: 'stealth', features: ['stealth'] })
   t.equal(openWith('stealth').options.stealth, true)
   t.throws(() => openWith('standard'), { code: 'JOB_FAILED' })
 })
 
-t.test('every other capture goes to the pool of all', async (t) => {
+t.test('prepare capture: every other capture goes to the pool of all', async (t) => {
   const { capture, openWith } = await prepare({ url: 'https://example.com/' })
   t.equal(capture.pool, 'standard')
   t.equal(openWith('standard').options.url, 'https://example.com/')
@@ -45,7 +45,7 @@ t.test('every other capture goes to the pool of all', async (t) => {
 })
 
 // Contract: Time budget
-t.test('an attempt has the time-out, the delay and 20 seconds', async (t) => {
+t.test('prepare capture: an attempt has the time-out, the delay and 20 seconds', async (t) => {
   const budgetOf = async (parameters: object) =>
     (await prepare({ url: 'https://example.com/', ...parameters })).capture.budgetMs
   t.equal(await budgetOf({}), 50_000)

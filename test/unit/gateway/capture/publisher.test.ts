@@ -37,7 +37,7 @@ const start = (
   return { publisher, seen }
 }
 
-t.test('rows of published captures are deleted together, soon', async (t) => {
+t.test('publisher: rows of published captures are deleted together, soon', async (t) => {
   const { publisher, seen } = start()
   for (const id of ['a', 'b', 'c']) publisher.publish(capture(id))
   await eventually(() => seen.deleted.length > 0)
@@ -46,7 +46,7 @@ t.test('rows of published captures are deleted together, soon', async (t) => {
   await publisher[Symbol.asyncDispose]()
 })
 
-t.test('a hundred rows do not wait', async (t) => {
+t.test('publisher: a hundred rows do not wait', async (t) => {
   const { publisher, seen } = start()
   for (let count = 0; count < 150; count += 1) publisher.publish(capture(String(count)))
   await publisher[Symbol.asyncDispose]()
@@ -56,7 +56,7 @@ t.test('a hundred rows do not wait', async (t) => {
   )
 })
 
-t.test('what cannot be published keeps its row, and the relay is told', async (t) => {
+t.test('publisher: what cannot be published keeps its row, and the relay is told', async (t) => {
   const { publisher, seen } = start(({ id }) => (id === 'bad' ? Promise.reject(new Error('no')) : Promise.resolve()))
   publisher.publish(capture('bad'))
   publisher.publish(capture('good'))
@@ -64,14 +64,14 @@ t.test('what cannot be published keeps its row, and the relay is told', async (t
   t.same([seen.deleted, seen.nudges, seen.notPublished], [[['good']], 1, 1])
 })
 
-t.test('rows that cannot be deleted are left to the relay', async (t) => {
+t.test('publisher: rows that cannot be deleted are left to the relay', async (t) => {
   const { publisher, seen } = start(undefined, () => Promise.reject(new Error('no')))
   publisher.publish(capture('a'))
   await publisher[Symbol.asyncDispose]()
   t.equal(seen.kept, 1)
 })
 
-t.test('publishes under way are bounded; the rest is the relay’s', async (t) => {
+t.test('publisher: publishes under way are bounded; the rest is the relay’s', async (t) => {
   const { promise, resolve } = Promise.withResolvers<void>()
   let begun = 0
   const { publisher, seen } = start(() => {

@@ -34,7 +34,7 @@ const start = async (t: Test) => {
 }
 
 t.test(
-  'clients that do not read hold no more in memory than is allowed, and get their image all the same',
+  'read image: clients that do not read hold no more in memory than is allowed, and get their image all the same',
   async (t) => {
     const { bufferedImages, ask } = await start(t)
     const answers: IncomingMessage[] = []
@@ -45,7 +45,7 @@ t.test(
   },
 )
 
-t.test('as many that ask at the same moment hold no more either', async (t) => {
+t.test('read image: as many that ask at the same moment hold no more either', async (t) => {
   const { bufferedImages, ask } = await start(t)
   const answers = await Promise.all(Array.from({ length: 5 }, ask))
   t.equal(bufferedImages.count(), 2 * image.length)

@@ -17,7 +17,7 @@ const start = () => {
   return { clock, memory: createRefusalMemory(() => clock.nowMs) }
 }
 
-t.test('a minute that is used up is known for a second, for this key and origin alone', async (t) => {
+t.test('refusal memory: a minute that is used up is known for a second, for this key and origin alone', async (t) => {
   const { clock, memory } = start()
   t.equal(memory.find(asker), undefined)
   await memory.watch(asker, async () => exhausted(30_000))
@@ -31,7 +31,7 @@ t.test('a minute that is used up is known for a second, for this key and origin 
 })
 
 t.test(
-  'nothing is refused from memory once the minute may be over, counted from when the database was asked',
+  'refusal memory: nothing is refused from memory once the minute may be over, counted from when the database was asked',
   async (t) => {
     const { clock, memory } = start()
     await memory.watch(asker, async () => {
@@ -45,7 +45,7 @@ t.test(
   },
 )
 
-t.test('says when to try again as of now, never too early and at least a second', async (t) => {
+t.test('refusal memory: says when to try again as of now, never too early and at least a second', async (t) => {
   const { clock, memory } = start()
   await memory.watch(asker, async () => {
     clock.nowMs += 100
@@ -58,17 +58,20 @@ t.test('says when to try again as of now, never too early and at least a second'
   t.equal(memory.find(asker)?.retryAfterSeconds, 1)
 })
 
-t.test('a key that does not exist is known for a second; one that may become valid again is not', async (t) => {
-  const { clock, memory } = start()
-  await memory.watch(asker, async () => ({ ok: false, code: 'INVALID_API_KEY', isUnknown: true }))
-  t.match(memory.find(asker), { ok: false, code: 'INVALID_API_KEY' })
-  clock.nowMs += 1000
-  t.equal(memory.find(asker), undefined)
-  await memory.watch(asker, async () => ({ ok: false, code: 'INVALID_API_KEY' }))
-  t.equal(memory.find(asker), undefined)
-})
+t.test(
+  'refusal memory: a key that does not exist is known for a second; one that may become valid again is not',
+  async (t) => {
+    const { clock, memory } = start()
+    await memory.watch(asker, async () => ({ ok: false, code: 'INVALID_API_KEY', isUnknown: true }))
+    t.match(memory.find(asker), { ok: false, code: 'INVALID_API_KEY' })
+    clock.nowMs += 1000
+    t.equal(memory.find(asker), undefined)
+    await memory.watch(asker, async () => ({ ok: false, code: 'INVALID_API_KEY' }))
+    t.equal(memory.find(asker), undefined)
+  },
+)
 
-t.test('nothing else is remembered', async (t) => {
+t.test('refusal memory: nothing else is remembered', async (t) => {
   const { memory } = start()
   for (const code of ['DOMAIN_NOT_ALLOWED', 'FEATURE_NOT_AVAILABLE', 'QUEUE_FULL', 'USAGE_LIMIT_EXCEEDED'] as const) {
     await memory.watch(asker, async () => ({ ok: false, code, windowLeftMs: 1000, caller: testCaller }))
@@ -80,7 +83,7 @@ t.test('nothing else is remembered', async (t) => {
   t.equal(memory.find(asker), undefined)
 })
 
-t.test('the memory is bounded; the oldest goes first', async (t) => {
+t.test('refusal memory: the memory is bounded; the oldest goes first', async (t) => {
   const { memory } = start()
   const nth = (n: number) => ({ keyHash: Buffer.from(String(n)), originHost: null })
   for (let n = 0; n <= 10_000; n += 1) await memory.watch(nth(n), async () => exhausted(30_000))

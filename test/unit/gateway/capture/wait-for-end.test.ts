@@ -20,7 +20,7 @@ const start = (looks: (() => typeof pendingCapture | undefined)[]) => {
   return { deps, waiter, waits }
 }
 
-t.test('the row decides, however often it is woken', async (t) => {
+t.test('wait for end: the row decides, however often it is woken', async (t) => {
   const { deps, waiter, waits } = start([
     () => pendingCapture,
     () => ({ ...pendingCapture, status: 'processing' }),
@@ -30,7 +30,7 @@ t.test('the row decides, however often it is woken', async (t) => {
   t.same(waits, [1000, 1000, 1000], 'it looks every second at least')
 })
 
-t.test('a database that is away for a while does not end the wait', async (t) => {
+t.test('wait for end: a database that is away for a while does not end the wait', async (t) => {
   const away = () => {
     throw new AppError('SERVICE_UNAVAILABLE')
   }
@@ -38,7 +38,7 @@ t.test('a database that is away for a while does not end the wait', async (t) =>
   t.same(await waitForEnd(deps, waiter, of, longMs), { capture: completedCapture })
 })
 
-t.test('a deleted capture ends the wait, and so does any other fault', async (t) => {
+t.test('wait for end: a deleted capture ends the wait, and so does any other fault', async (t) => {
   const gone = start([() => undefined])
   await t.rejects(waitForEnd(gone.deps, gone.waiter, of, longMs), { code: 'NOT_FOUND' })
   const broken = start([
@@ -49,7 +49,7 @@ t.test('a deleted capture ends the wait, and so does any other fault', async (t)
   await t.rejects(waitForEnd(broken.deps, broken.waiter, of, longMs), { message: 'broken' })
 })
 
-t.test('the capture goes on when the time is over or the gateway stops', async (t) => {
+t.test('wait for end: the capture goes on when the time is over or the gateway stops', async (t) => {
   const { deps, waiter } = start([])
   t.equal(await waitForEnd(deps, waiter, of, 0), 'goes-on')
   t.equal(await waitForEnd({ ...deps, waiters: { isStopping: () => true } }, waiter, of, longMs), 'goes-on')

@@ -45,7 +45,7 @@ const start = (waitersMax = 10) => {
   return { waiters, listeners, reads, say, result }
 }
 
-t.test('an event wakes the waiter of its capture, also when it came before the wait', async (t) => {
+t.test('waiters: an event wakes the waiter of its capture, also when it came before the wait', async (t) => {
   const { waiters, say } = start()
   using waiter = waiters.begin(id)
   say(eventFilter, eventSubject({ accountId: 'a', id }), eventCodec.encode({ id, status: 'completed' }))
@@ -56,7 +56,7 @@ t.test('an event wakes the waiter of its capture, also when it came before the w
   t.equal(waiters.count(), 1)
 })
 
-t.test('a result begins the reading of its object, once, and wakes nobody', async (t) => {
+t.test('waiters: a result begins the reading of its object, once, and wakes nobody', async (t) => {
   const { waiters, reads, say, result } = start()
   using waiter = waiters.begin(id)
   say(resultFilter, reported, result())
@@ -83,14 +83,14 @@ t.test("a result that names another capture's object, or is malformed, begins no
   t.same([reads, waiter?.headStart()], [[], undefined])
 })
 
-t.test('the time bounds a wait that nothing wakes', async (t) => {
+t.test('waiters: the time bounds a wait that nothing wakes', async (t) => {
   const { waiters } = start()
   using waiter = waiters.begin(id)
   await waiter?.waitForChange(1)
   t.pass()
 })
 
-t.test('stopping wakes all waiters, and none waits after it', async (t) => {
+t.test('waiters: stopping wakes all waiters, and none waits after it', async (t) => {
   const { waiters } = start()
   using waiter = waiters.begin(id)
   const waiting = waiter?.waitForChange(longMs)
@@ -100,7 +100,7 @@ t.test('stopping wakes all waiters, and none waits after it', async (t) => {
   t.equal(waiters.isStopping(), true)
 })
 
-t.test('waiters are bounded, and their places become free', async (t) => {
+t.test('waiters: waiters are bounded, and their places become free', async (t) => {
   const { waiters } = start(1)
   const first = waiters.begin(id)
   t.equal(first?.holdFor('a'), true)
@@ -115,14 +115,14 @@ t.test('waiters are bounded, and their places become free', async (t) => {
   t.equal(waiters.begin('other')?.holdFor('b'), true)
 })
 
-t.test('disposing ends both subscriptions', async (t) => {
+t.test('waiters: disposing ends both subscriptions', async (t) => {
   const { waiters, listeners } = start()
   t.equal(listeners.size, 2)
   waiters[Symbol.dispose]()
   t.equal(listeners.size, 0)
 })
 
-t.test('an event wakes all that follow its capture or its account, and nobody else', async (t) => {
+t.test('waiters: an event wakes all that follow its capture or its account, and nobody else', async (t) => {
   const { waiters, reads, say, result } = start(1)
   using capture = waiters.follow(id)
   using again = waiters.follow(id)
@@ -139,7 +139,7 @@ t.test('an event wakes all that follow its capture or its account, and nobody el
   other.wake()
 })
 
-t.test('one of several that listen for a capture may go', async (t) => {
+t.test('waiters: one of several that listen for a capture may go', async (t) => {
   const { waiters, say } = start()
   using stays = waiters.follow(id)
   const goes = waiters.follow(id)
@@ -150,7 +150,7 @@ t.test('one of several that listen for a capture may go', async (t) => {
   await stays.waitForChange(longMs)
 })
 
-t.test('one account leaves places for others, which share what there is', async (t) => {
+t.test('waiters: one account leaves places for others, which share what there is', async (t) => {
   const { waiters } = start(12)
   const hold = (accountId: string) => waiters.begin(`of ${accountId}`)?.holdFor(accountId) === true
   const fill = (accountId: string) => Array.from({ length: 12 }, () => hold(accountId)).filter(Boolean).length
@@ -158,7 +158,7 @@ t.test('one account leaves places for others, which share what there is', async 
   t.equal(hold('busy'), false)
 })
 
-t.test('a place is given up once, whoever gives it up first', async (t) => {
+t.test('waiters: a place is given up once, whoever gives it up first', async (t) => {
   const { waiters } = start(2)
   using first = waiters.begin(id)
   t.equal(first?.holdFor('a'), true)

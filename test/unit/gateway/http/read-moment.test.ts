@@ -3,7 +3,7 @@ import { readMoment } from '#gateway/http/read-moment.ts'
 import { seeded } from '#test/helpers/seeded.ts'
 
 // Contract: List parameters
-t.test('a date is its first or its last microsecond in UTC', async (t) => {
+t.test('read moment: a date is its first or its last microsecond in UTC', async (t) => {
   t.equal(readMoment('2026-02-28', 'first'), '2026-02-28T00:00:00.000000Z')
   t.equal(readMoment('2026-02-28', 'last'), '2026-02-28T23:59:59.999999Z')
   t.equal(readMoment('2028-02-29', 'first'), '2028-02-29T00:00:00.000000Z')
@@ -12,7 +12,7 @@ t.test('a date is its first or its last microsecond in UTC', async (t) => {
 })
 
 // Contract: List parameters
-t.test('a date-time is one microsecond, on either side', async (t) => {
+t.test('read moment: a date-time is one microsecond, on either side', async (t) => {
   for (const side of ['first', 'last'] as const) {
     t.equal(readMoment('2026-01-31T12:34:56.123456Z', side), '2026-01-31T12:34:56.123456Z')
     t.equal(readMoment('2026-01-31T12:34:56.7Z', side), '2026-01-31T12:34:56.700000Z')
@@ -22,13 +22,13 @@ t.test('a date-time is one microsecond, on either side', async (t) => {
   }
 })
 
-t.test('an offset is taken off, and a plus that came as a space is one', async (t) => {
+t.test('read moment: an offset is taken off, and a plus that came as a space is one', async (t) => {
   t.equal(readMoment('2026-01-01T00:30:00.5+02:00', 'first'), '2025-12-31T22:30:00.500000Z')
   t.equal(readMoment('2026-01-01T00:30:00 02:00', 'first'), '2025-12-31T22:30:00.000000Z')
   t.equal(readMoment('2026-01-01T00:30:00-0930', 'first'), '2026-01-01T10:00:00.000000Z')
 })
 
-t.test('what no calendar and no clock has is no moment', async (t) => {
+t.test('read moment: what no calendar and no clock has is no moment', async (t) => {
   for (const text of [
     '',
     'today',
@@ -60,7 +60,7 @@ t.test('what no calendar and no clock has is no moment', async (t) => {
   }
 })
 
-t.test('what was read reads as itself, for any moment', async (t) => {
+t.test('read moment: what was read reads as itself, for any moment', async (t) => {
   const below = seeded(1)
   for (let turn = 0; turn < 500; turn += 1) {
     const second = new Date(below(253_402_300_800) * 1000).toISOString().slice(0, 19)

@@ -23,7 +23,7 @@ t.test('event streams: 503 for everybody at the bound of all, 429 for the accoun
   t.throws(() => answerStream(own, headers, of, report), { code: 'RATE_LIMIT_EXCEEDED', retryAfterSeconds: 10 })
 })
 
-t.test('a stream that has ended leaves its place', async (t) => {
+t.test('answer stream: a stream that has ended leaves its place', async (t) => {
   const context = withPlaces(1, 1)
   const { status, body } = answerStream(context, headers, of, report)
   t.equal(context.streamLimit.count(), 1)

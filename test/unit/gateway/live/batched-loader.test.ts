@@ -1,7 +1,7 @@
 import t from 'tap'
 import { createBatchedLoader } from '#gateway/live/batched-loader.ts'
 
-t.test('looks at the same time are one read', async (t) => {
+t.test('batched loader: looks at the same time are one read', async (t) => {
   const reads: (readonly string[])[] = []
   const look = createBatchedLoader(async (ids) => {
     reads.push(ids)
@@ -17,7 +17,7 @@ t.test('looks at the same time are one read', async (t) => {
   t.same(reads, [['a', 'b', 'c'], ['a']])
 })
 
-t.test('a read that fails fails for all, and the next is made', async (t) => {
+t.test('batched loader: a read that fails fails for all, and the next is made', async (t) => {
   let fails = true
   const look = createBatchedLoader(async (ids) => {
     if (fails) throw new Error('away')

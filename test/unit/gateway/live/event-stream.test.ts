@@ -14,7 +14,7 @@ import { streamBounds } from '#gateway/live/answer-stream.ts'
 
 const longMs = 60_000
 
-t.test('texts are produced only while the client takes them', async (t) => {
+t.test('event stream: texts are produced only while the client takes them', async (t) => {
   let produced = 0
   let released = 0
   const stream = eventStream(
@@ -32,7 +32,7 @@ t.test('texts are produced only while the client takes them', async (t) => {
   t.equal(released, 1)
 })
 
-t.test('a client that goes frees its place at once, whatever is waited for', async (t) => {
+t.test('event stream: a client that goes frees its place at once, whatever is waited for', async (t) => {
   const released = Promise.withResolvers<void>()
   let gone: AbortSignal | undefined
   const stream = eventStream(
@@ -51,7 +51,7 @@ t.test('a client that goes frees its place at once, whatever is waited for', asy
   t.equal(gone?.aborted, true)
 })
 
-t.test('a stream of which nothing is taken is broken off in the end', async (t) => {
+t.test('event stream: a stream of which nothing is taken is broken off in the end', async (t) => {
   const released = Promise.withResolvers<void>()
   const stream = eventStream(
     async function* texts() {
@@ -64,7 +64,7 @@ t.test('a stream of which nothing is taken is broken off in the end', async (t) 
   t.equal(stream.destroyed, true)
 })
 
-t.test('what goes wrong breaks the stream off', async (t) => {
+t.test('event stream: what goes wrong breaks the stream off', async (t) => {
   const stream = eventStream(
     async function* texts() {
       yield 'a'
@@ -105,18 +105,18 @@ const looks = (...lists: string[][]): ChangeReporter =>
     return lists.length === 0 ? 'over' : 'goes-on'
   }
 
-t.test('it looks until the end has been told', async (t) => {
+t.test('event stream: it looks until the end has been told', async (t) => {
   const { ends, all } = start(looks(['a', 'b'], [], ['c']))
   t.same(await all(), ['retry: 2000\n\n', 'a', 'b', 'c'])
   t.same(ends, ['over'])
 })
 
-t.test('silence is broken by comments', async (t) => {
+t.test('event stream: silence is broken by comments', async (t) => {
   const { all } = start(looks(['a'], [], ['c']), { bounds: { ...calm, heartbeatMs: 0 } })
   t.same(await all(), ['retry: 2000\n\n', 'a', ': still here\n\n', ': still here\n\n', 'c'])
 })
 
-t.test('time and a stopping gateway end it with a word', async (t) => {
+t.test('event stream: time and a stopping gateway end it with a word', async (t) => {
   const late = start(looks(['a'], ['b']), { bounds: { ...calm, lifeMs: 0 } })
   t.match(await late.all(), ['retry: 2000\n\n', 'a', /lasted as long/])
   const stopped = start(looks(['a'], ['b']), { isStopping: () => true })
@@ -124,7 +124,7 @@ t.test('time and a stopping gateway end it with a word', async (t) => {
   t.same([late.ends, stopped.ends], [['time'], ['stopping']])
 })
 
-t.test('a client that has gone ends it', async (t) => {
+t.test('event stream: a client that has gone ends it', async (t) => {
   const leaving = new AbortController()
   const report: ChangeReporter = async function* report() {
     leaving.abort()
@@ -136,7 +136,7 @@ t.test('a client that has gone ends it', async (t) => {
   t.same(ends, ['gone'])
 })
 
-t.test('a database that is away for a while does not end it; what is broken does', async (t) => {
+t.test('event stream: a database that is away for a while does not end it; what is broken does', async (t) => {
   const throws = (error: AppError, then: ChangeReporter): ChangeReporter => {
     let thrown = false
     return async function* report() {
@@ -150,19 +150,22 @@ t.test('a database that is away for a while does not end it; what is broken does
   await t.rejects(start(throws(new AppError('SERVER_ERROR'), looks(['a']))).all(), { code: 'SERVER_ERROR' })
 })
 
-t.test('a key that is no longer valid ends it before anything else is told, with an event that says so', async (t) => {
-  let checks = 0
-  const isAuthorized = async () => {
-    checks += 1
-    return checks < 3
-  }
-  const { ends, all } = start(looks(['a'], ['b', 'c'], ['d']), { isAuthorized, bounds: { ...calm, keyCheckMs: 0 } })
-  t.same(await all(), ['retry: 2000\n\n', 'a', unauthorized])
-  t.same(ends, ['unauthorized'])
-})
+t.test(
+  'event stream: a key that is no longer valid ends it before anything else is told, with an event that says so',
+  async (t) => {
+    let checks = 0
+    const isAuthorized = async () => {
+      checks += 1
+      return checks < 3
+    }
+    const { ends, all } = start(looks(['a'], ['b', 'c'], ['d']), { isAuthorized, bounds: { ...calm, keyCheckMs: 0 } })
+    t.same(await all(), ['retry: 2000\n\n', 'a', unauthorized])
+    t.same(ends, ['unauthorized'])
+  },
+)
 
 t.test(
-  'while the database does not answer whether the key is valid the stream goes on; what is broken ends it',
+  'event stream: while the database does not answer whether the key is valid the stream goes on; what is broken ends it',
   async (t) => {
     const answers: (() => Promise<boolean>)[] = [
       () => Promise.reject(new AppError('SERVICE_UNAVAILABLE')),
@@ -177,7 +180,7 @@ t.test(
   },
 )
 
-t.test('a key is checked at least every 30 s, with the bounds that all streams have', async (t) => {
+t.test('event stream: a key is checked at least every 30 s, with the bounds that all streams have', async (t) => {
   let now = 0
   const checkedMs = [0]
   const follower = {

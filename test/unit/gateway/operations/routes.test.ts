@@ -28,7 +28,7 @@ const keyed = routes.filter(({ name }) => !open.includes(name))
 const authorization = `Bearer ${testKey}`
 const limits = { 'x-ratelimit-limit': '40', 'x-usage-limit': '100', 'x-usage-reset': testCaller.usage.resetAt }
 
-t.test('every operation needs a key, and asks the database nothing without one', async (t) => {
+t.test('routes: every operation needs a key, and asks the database nothing without one', async (t) => {
   const { context, call } = start(t)
   for (const route of keyed) {
     for (const prefix of prefixes) t.equal((await call(route, {}, prefix)).statusCode, 401, route.name)
@@ -36,7 +36,7 @@ t.test('every operation needs a key, and asks the database nothing without one',
   t.same([context.seen.checks, context.seen.accepted.length, context.seen.tried.length], [0, 0, 0])
 })
 
-t.test('the reference needs no key and nothing of the database, on both prefixes', async (t) => {
+t.test('routes: the reference needs no key and nothing of the database, on both prefixes', async (t) => {
   const { context, call } = start(t)
   for (const route of routes.filter(({ name }) => open.includes(name))) {
     for (const prefix of prefixes) t.equal((await call(route, {}, prefix)).statusCode, 200, route.name)
@@ -45,7 +45,7 @@ t.test('the reference needs no key and nothing of the database, on both prefixes
 })
 
 // Contract: Rate headers
-t.test('every operation tells the limits of the account, whatever it answers', async (t) => {
+t.test('routes: every operation tells the limits of the account, whatever it answers', async (t) => {
   const { call } = start(t)
   for (const route of keyed) {
     const answer = await call(route, { authorization })
@@ -54,7 +54,7 @@ t.test('every operation tells the limits of the account, whatever it answers', a
 })
 
 // Contract: Order of checks
-t.test('every operation obeys the minute limit and the domains of the key', async (t) => {
+t.test('routes: every operation obeys the minute limit and the domains of the key', async (t) => {
   const { context, call } = start(t)
   for (const [code, status] of [
     ['RATE_LIMIT_EXCEEDED', 429],
@@ -72,7 +72,7 @@ t.test('every operation obeys the minute limit and the domains of the key', asyn
 })
 
 // Contract: Overload
-t.test('every operation answers 503 while the database is away', async (t) => {
+t.test('routes: every operation answers 503 while the database is away', async (t) => {
   const { context, call } = start(t)
   const away = () => {
     throw new AppError('SERVICE_UNAVAILABLE', { message: 'connect ECONNREFUSED 10.0.0.1:5432' })
@@ -86,13 +86,13 @@ t.test('every operation answers 503 while the database is away', async (t) => {
   }
 })
 
-t.test('every method of a path is served by one operation, under a name of its own', async (t) => {
+t.test('routes: every method of a path is served by one operation, under a name of its own', async (t) => {
   t.equal(new Set(routes.map(({ method, path }) => `${method} ${path}`)).size, routes.length)
   t.equal(new Set(routes.map(({ name }) => name)).size, routes.length)
 })
 
 t.test(
-  'an unknown query parameter is refused by name, but for images, the reference and bodies of captures',
+  'routes: an unknown query parameter is refused by name, but for images, the reference and bodies of captures',
   async (t) => {
     const { call } = start(t)
     const free = ['create', 'batch', 'capture_post', 'image', 'image_head']

@@ -6,7 +6,7 @@ const text = (supplied: CaptureParameters) => cacheTextOf(withDefaults(supplied)
 const plain = { url: 'https://example.com/' }
 
 // Contract: Cache key
-t.test('what looks the same has one text', async (t) => {
+t.test('cache text: what looks the same has one text', async (t) => {
   const same: readonly CaptureParameters[] = [
     { width: 1280, full_page: false, ...plain },
     { url: 'HTTPS://EXAMPLE.com:443' },
@@ -18,7 +18,7 @@ t.test('what looks the same has one text', async (t) => {
 })
 
 // Contract: Cache key
-t.test('every other parameter makes another text', async (t) => {
+t.test('cache text: every other parameter makes another text', async (t) => {
   const others: CaptureParameters = {
     ...{ html: '<p>', markdown: '#', width: 400, height: 300, device: 'mobile', retina: true, format: 'webp' },
     ...{ quality: 1, resize_width: 20, resize_height: 20, omit_background: true, pdf_landscape: true },

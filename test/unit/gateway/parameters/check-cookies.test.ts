@@ -8,7 +8,7 @@ const faultsOf = (domain: string, host: string | undefined) => {
   return faults.all()
 }
 
-t.test('a domain in which sites of others end is refused, with and without a target', async (t) => {
+t.test('check cookies: a domain in which sites of others end is refused, with and without a target', async (t) => {
   const fault = { 'cookies.0.domain': ['must not be a public suffix, which sites of others end in too'] }
   for (const [host, domain] of [
     ['www.example.com', 'com'],
@@ -21,7 +21,7 @@ t.test('a domain in which sites of others end is refused, with and without a tar
   }
 })
 
-t.test('the host of the target itself, an exception of the list and an address are none', async (t) => {
+t.test('check cookies: the host of the target itself, an exception of the list and an address are none', async (t) => {
   for (const [host, domain] of [
     ['github.io', 'github.io'],
     ['me.github.io', 'me.github.io'],

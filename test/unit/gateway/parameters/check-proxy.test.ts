@@ -15,7 +15,7 @@ const bound = 'proxy user and password of a SOCKS proxy must have at most 255 by
 const kind = 'proxy must be an absolute http or socks5 or socks5h address'
 
 // Contract: `proxy`
-t.test('says what is wrong with a proxy', async (t) => {
+t.test('check proxy: says what is wrong with a proxy', async (t) => {
   for (const [proxy, problem] of [
     ['https://p.example.com:3128', kind],
     ['p.example.com:3128', kind],
@@ -41,7 +41,7 @@ t.test('says what is wrong with a proxy', async (t) => {
 })
 
 // Contract: `proxy`
-t.test('what it takes is what egress reads, and never anything else', async (t) => {
+t.test('check proxy: what it takes is what egress reads, and never anything else', async (t) => {
   const schemes = ['http://', 'HTTP://', 'socks5://', 'socks5h://', 'http:/', 'http:', ' http://']
   const users = [
     '',

@@ -2,7 +2,7 @@ import t from 'tap'
 import { checkSelectors } from '#gateway/parameters/check-selectors.ts'
 import { collectFaults } from '#shared/capture/faults.ts'
 
-t.test('a list of too many selectors is not judged, nor a selector that is too long', async (t) => {
+t.test('check selectors: a list of too many selectors is not judged, nor a selector that is too long', async (t) => {
   const hidden = ['a', 'b >']
   const one = collectFaults()
   checkSelectors({ hide_selectors: hidden, selector: '!' }, one)

@@ -120,7 +120,7 @@ for (const part of hostile) {
   })
 }
 
-t.test('answers to every text without an exception', async () => {
+t.test('is selector: answers to every text without an exception', async () => {
   const characters = 'ab#.:[]()"\'\\*|>+~, =^$-_1é\n'.split('')
   const part = constantFrom(...characters, 'of', '::', 'not(', 'nth-child(', '2n+1')
   assert(

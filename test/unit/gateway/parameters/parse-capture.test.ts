@@ -17,7 +17,7 @@ const valid = (input: Record<string, unknown>): ParsedCapture => {
 }
 
 // Contract: Validation
-t.test('sources are bounded, and exactly one is required', async (t) => {
+t.test('parse capture: sources are bounded, and exactly one is required', async (t) => {
   const alone = (name: string, value: unknown) => faultsOf({ [name]: value })
   t.same(alone('html', 'x'.repeat(500_000)), {})
   t.same(alone('markdown', 'x'.repeat(500_000)), {})
@@ -37,7 +37,7 @@ t.test('sources are bounded, and exactly one is required', async (t) => {
 })
 
 // Contract: Error mapping
-t.test('addresses that are visibly private or no web addresses are refused', async (t) => {
+t.test('parse capture: addresses that are visibly private or no web addresses are refused', async (t) => {
   const wayOut = (target: string) => `; the operator can allow it with --allow-target ${target}`
   for (const [bad, target] of [
     ['http://127.0.0.1/', '127.0.0.1:80'],
@@ -63,25 +63,28 @@ t.test('addresses that are visibly private or no web addresses are refused', asy
 })
 
 // Contract: Ports
-t.test('a bad port is refused in every address that a request names, and no other port is', async (t) => {
-  const at = (port: number) => ({
-    url: `http://example.com:${port}/`,
-    proxy: `http://p.example.com:${port}`,
-    webhook_url: `https://example.com:${port}/hook`,
-  })
-  for (const port of [0, 1, 21, 22, 25, 6000, 6667, 10_080]) {
-    const problem = [`port ${port} is not allowed`]
-    t.same(faultsOf(at(port)), { url: problem, proxy: problem, webhook_url: problem })
-    t.same(faultsOf({ url, proxy: `socks5h://p.example.com:${port}` }), { proxy: problem })
-    t.same(faultsOf({ url: `https://93.184.216.34:${port}` }), { url: problem })
-  }
-  for (const port of [80, 443, 81, 1080, 3000, 8080, 10_081, 65_535]) t.same(faultsOf(at(port)), {}, `${port}`)
-  const allow = [{ kind: 'name', name: 'example.com', port: undefined }] as const
-  const listed = parseCapture({ url: 'http://example.com:22/' }, { allow, hasStealth: true })
-  t.same(listed.ok ? {} : listed.faults, { url: ['port 22 is not allowed'] }, 'whatever the operator allows')
-})
+t.test(
+  'parse capture: a bad port is refused in every address that a request names, and no other port is',
+  async (t) => {
+    const at = (port: number) => ({
+      url: `http://example.com:${port}/`,
+      proxy: `http://p.example.com:${port}`,
+      webhook_url: `https://example.com:${port}/hook`,
+    })
+    for (const port of [0, 1, 21, 22, 25, 6000, 6667, 10_080]) {
+      const problem = [`port ${port} is not allowed`]
+      t.same(faultsOf(at(port)), { url: problem, proxy: problem, webhook_url: problem })
+      t.same(faultsOf({ url, proxy: `socks5h://p.example.com:${port}` }), { proxy: problem })
+      t.same(faultsOf({ url: `https://93.184.216.34:${port}` }), { url: problem })
+    }
+    for (const port of [80, 443, 81, 1080, 3000, 8080, 10_081, 65_535]) t.same(faultsOf(at(port)), {}, `${port}`)
+    const allow = [{ kind: 'name', name: 'example.com', port: undefined }] as const
+    const listed = parseCapture({ url: 'http://example.com:22/' }, { allow, hasStealth: true })
+    t.same(listed.ok ? {} : listed.faults, { url: ['port 22 is not allowed'] }, 'whatever the operator allows')
+  },
+)
 
-t.test('the allow list lets a private address through, and only that one', async (t) => {
+t.test('parse capture: the allow list lets a private address through, and only that one', async (t) => {
   const allow = [{ kind: 'name', name: 'localhost', port: 8000 }] as const
   const judge = (address: string) => parseCapture({ url: address }, { allow, hasStealth: true }).ok
   t.equal(judge('http://localhost:8000/'), true)
@@ -89,7 +92,7 @@ t.test('the allow list lets a private address through, and only that one', async
 })
 
 // Contract: `proxy`
-t.test('a proxy has a host and a port and nothing after them', async (t) => {
+t.test('parse capture: a proxy has a host and a port and nothing after them', async (t) => {
   const good = [
     'http://p.example.com:3128',
     'socks5://u:p@p.example.com:1080',
@@ -112,7 +115,7 @@ t.test('a proxy has a host and a port and nothing after them', async (t) => {
 
 // Contract: Bounds not given
 // Contract: Headers that a caller may not set
-t.test('header names are tokens, and those of the connection are refused', async (t) => {
+t.test('parse capture: header names are tokens, and those of the connection are refused', async (t) => {
   t.same(faultsOf({ url, headers: { Authorization: 'Basic eA==', Cookie: 'a=b', [`X-${'a'.repeat(98)}`]: '' } }), {})
   for (const name of [
     'Host',
@@ -164,7 +167,7 @@ t.test('header names are tokens, and those of the connection are refused', async
 
 // Contract: Bounds not given
 // Contract: Parameters that do not apply
-t.test('cookies are named by their place, bounded together, and must reach the target', async (t) => {
+t.test('parse capture: cookies are named by their place, bounded together, and must reach the target', async (t) => {
   const fault = (cookie: Record<string, unknown>) =>
     faultsOf({ url: 'https://www.example.com/', cookies: [{ name: 'a', value: 'b' }, cookie] })
   t.same(fault({ name: 'a' }), { 'cookies.1.value': ['is required'] })
@@ -196,7 +199,7 @@ t.test('cookies are named by their place, bounded together, and must reach the t
 })
 
 // Contract: Bounds not given
-t.test('geolocation is bounded field by field', async (t) => {
+t.test('parse capture: geolocation is bounded field by field', async (t) => {
   t.same(faultsOf({ url, geolocation: { latitude: 90.1, longitude: -180.1, accuracy: -1, altitude: 1 } }), {
     'geolocation.altitude': ['is not a parameter'],
     'geolocation.latitude': ['must be a number from -90 to 90'],
@@ -212,7 +215,7 @@ t.test('geolocation is bounded field by field', async (t) => {
 })
 
 // Contract: `omit_background` with another format
-t.test('a transparent background needs a format that has one', async (t) => {
+t.test('parse capture: a transparent background needs a format that has one', async (t) => {
   for (const format of ['png', 'webp']) t.same(faultsOf({ url, format, omit_background: true }), {}, format)
   for (const format of ['jpeg', 'avif', 'tiff', 'pdf']) {
     t.same(
@@ -225,7 +228,7 @@ t.test('a transparent background needs a format that has one', async (t) => {
 })
 
 // Contract: Bounds not given
-t.test('a margin takes at most half the page', async (t) => {
+t.test('parse capture: a margin takes at most half the page', async (t) => {
   const half = (margin: string) => ({ pdf_margin_top: margin, pdf_margin_bottom: margin })
   const across = (margin: string) => ({ pdf_margin_left: margin, pdf_margin_right: margin })
   t.same(faultsOf({ url, format: 'pdf', ...half('148.5mm'), ...across('105mm') }), {})
@@ -276,7 +279,7 @@ t.test('a margin takes at most half the page', async (t) => {
 })
 
 // Contract: Validation
-t.test('all faults are told at once, unknown names among them', async (t) => {
+t.test('parse capture: all faults are told at once, unknown names among them', async (t) => {
   t.same(faultsOf({ url: 'x', width: 1, fullpage: true, cookies: [{ name: 1 }] }), {
     fullpage: ['is not a parameter'],
     width: ['must be a whole number from 320 to 3840'],
@@ -286,11 +289,11 @@ t.test('all faults are told at once, unknown names among them', async (t) => {
   })
 })
 
-t.test('what is no object is a fault of the body', async (t) => {
+t.test('parse capture: what is no object is a fault of the body', async (t) => {
   for (const body of [null, [], 'x', 1, true]) t.same(faultsOf(body), { body: ['must be a JSON object'] })
 })
 
-t.test('input out of all proportion is refused before it is looked at', async (t) => {
+t.test('parse capture: input out of all proportion is refused before it is looked at', async (t) => {
   const many = (count: number, value: unknown) =>
     Object.fromEntries(Array.from({ length: count }, (_, index) => [`p${index}`, value]))
   t.same(faultsOf({ url, ...many(200, 1) }), { body: ['must have at most 200 parameters'] })
@@ -325,7 +328,7 @@ t.test('half characters are refused: the database could not keep them', async (t
 })
 
 // Contract: Validation
-t.test('a fault in one entry of a list or an object hides none in another', async (t) => {
+t.test('parse capture: a fault in one entry of a list or an object hides none in another', async (t) => {
   const control = 'must be a text of 0 to 4096 characters without control characters'
   t.same(faultsOf({ url, headers: { Host: 'x', ok: 'b\n', 'a b': 1 } }), {
     'headers.Host': ['must not be set'],
@@ -347,7 +350,7 @@ t.test('a fault in one entry of a list or an object hides none in another', asyn
 })
 
 // Contract: Missing selectors
-t.test('what is no CSS selector is refused on its field', async (t) => {
+t.test('parse capture: what is no CSS selector is refused on its field', async (t) => {
   const problem = ['must be a CSS selector']
   for (const wrong of ['h1 >> text=ok', 'a[b', 'a,,b', '> a', '//div', 'a:has-text("b")', ':is(a]']) {
     for (const name of ['wait_for_selector', 'selector', 'click_selector', 'scroll_to'])
@@ -356,19 +359,22 @@ t.test('what is no CSS selector is refused on its field', async (t) => {
   }
 })
 
-t.test('faults that were found while reading stand beside all others, and their parameters are given', async (t) => {
-  const found = { url: ['is given more than once'], width: ['is given more than once'] }
-  const verdict = parseCapture({ url: 'x', width: 1, height: 1 }, rules, found)
-  t.same(verdict.ok ? {} : verdict.faults, { ...found, height: ['must be a whole number from 200 to 2160'] })
-})
+t.test(
+  'parse capture: faults that were found while reading stand beside all others, and their parameters are given',
+  async (t) => {
+    const found = { url: ['is given more than once'], width: ['is given more than once'] }
+    const verdict = parseCapture({ url: 'x', width: 1, height: 1 }, rules, found)
+    t.same(verdict.ok ? {} : verdict.faults, { ...found, height: ['must be a whole number from 200 to 2160'] })
+  },
+)
 
-t.test('names of the prototype are parameters like any other', async (t) => {
+t.test('parse capture: names of the prototype are parameters like any other', async (t) => {
   const input: unknown = JSON.parse(`{"url":"${url}","__proto__":{"width":1},"constructor":1}`)
   const faults = faultsOf(input)
   t.same(Object.keys(faults).toSorted(), ['__proto__', 'constructor'])
 })
 
-t.test('a valid request keeps what was supplied and fills in the defaults', async (t) => {
+t.test('parse capture: a valid request keeps what was supplied and fills in the defaults', async (t) => {
   const { supplied, options, features, unavailable } = valid({ full_page: true })
   t.same(supplied, { url, full_page: true })
   t.match(options, {

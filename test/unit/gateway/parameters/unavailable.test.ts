@@ -50,13 +50,13 @@ const available: CaptureParameters = {
   wait_until: 'network_idle',
 }
 
-t.test('every parameter of the contract is served where there is full Chromium', async (t) => {
+t.test('unavailable: every parameter of the contract is served where there is full Chromium', async (t) => {
   t.same(Object.keys(available).toSorted(), Object.keys(captureParameters.properties).toSorted())
   t.equal(unavailableIn(available, { hasStealth: true }), undefined)
 })
 
 t.test(
-  'stealth is not available where there is no full Chromium, and the settings that would change it are named',
+  'unavailable: stealth is not available where there is no full Chromium, and the settings that would change it are named',
   async (t) => {
     const settings = /SHUTTERFLEET_STEALTH_CHROMIUM .*SHUTTERFLEET_SEALING_KEY_STEALTH/
     t.match(unavailableIn({ stealth: true }, { hasStealth: false }), { stealth: [settings] })

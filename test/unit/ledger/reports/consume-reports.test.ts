@@ -45,19 +45,22 @@ const setUp = (refusal: { poison: string; code: ErrorCode }) => {
   return { said, ledger, begun, delivery }
 }
 
-t.test('a report that PostgreSQL refuses comes again alone and does not hold up the others', async (t) => {
-  const { said, ledger, begun } = setUp({ poison: idOf(2), code: 'SERVER_ERROR' })
-  await applyDeliveries(ledger, [begun(1), begun(2), begun(3)])
-  t.same(said, ['1 ack', '2 nak', '3 ack'])
-})
+t.test(
+  'consume reports: a report that PostgreSQL refuses comes again alone and does not hold up the others',
+  async (t) => {
+    const { said, ledger, begun } = setUp({ poison: idOf(2), code: 'SERVER_ERROR' })
+    await applyDeliveries(ledger, [begun(1), begun(2), begun(3)])
+    t.same(said, ['1 ack', '2 nak', '3 ack'])
+  },
+)
 
-t.test('while PostgreSQL is away the whole batch comes again', async (t) => {
+t.test('consume reports: while PostgreSQL is away the whole batch comes again', async (t) => {
   const { said, ledger, begun } = setUp({ poison: idOf(2), code: 'SERVICE_UNAVAILABLE' })
   await applyDeliveries(ledger, [begun(1), begun(2), begun(3)])
   t.same(said, ['1 nak', '2 nak', '3 nak'])
 })
 
-t.test('what is no report is acknowledged and forgotten', async (t) => {
+t.test('consume reports: what is no report is acknowledged and forgotten', async (t) => {
   const { said, ledger, begun, delivery } = setUp({ poison: '', code: 'SERVER_ERROR' })
   await applyDeliveries(ledger, [
     delivery('x', startedSubject({ pool: 'standard', id: idOf(1) }), Buffer.from('{')),

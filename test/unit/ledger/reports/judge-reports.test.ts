@@ -240,7 +240,7 @@ t.test('timings: stand in the order of the stages, with the commit as the ledger
   t.equal(timingsAfter({}, storedAtMs - 5)?.['commit'], 0, 'where the clock of NATS is ahead')
 })
 
-t.test('the media type of an image is that of the format that was asked for', async (t) => {
+t.test('judge reports: the media type of an image is that of the format that was asked for', async (t) => {
   for (const [format, mimeType] of Object.entries(mediaTypes) as [Format, string][]) {
     t.match(judgeReports({ ...processing, format }, [success(1)]).change?.end, { status: 'completed', mimeType })
   }

@@ -8,7 +8,7 @@ const root = resolve(import.meta.dirname, '../../../..')
 const now = Date.UTC(2026, 10, 21)
 const look = (folder: string) => runCheck(blockListsCheck({ root, folder, now: () => now }))
 
-t.test('names each list with its version and its age in days', async (t) => {
+t.test('block lists check: names each list with its version and its age in days', async (t) => {
   const folder = t.testdir({ ads: { 'easylist.txt': '! Version: 202610310000\n||ads.example^\n' } })
   const written = now / 1000 - 20.5 * 86_400
   utimesSync(join(folder, 'ads/easylist.txt'), written, written)
@@ -19,7 +19,7 @@ t.test('names each list with its version and its age in days', async (t) => {
   t.match(detail, /cookies\/autoconsent@\d+\./)
 })
 
-t.test('a folder without lists fails, and is named', async (t) => {
+t.test('block lists check: a folder without lists fails, and is named', async (t) => {
   const folder = t.testdir({})
   t.match(await look(folder), { ok: false, detail: new RegExp(`SHUTTERFLEET_WORKER_BLOCK_LISTS = ${folder}`) })
 })

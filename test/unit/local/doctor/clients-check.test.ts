@@ -12,13 +12,13 @@ const serve = async (t: Test, body: string) => {
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}/readyz`
 }
 
-t.test('a proxy that the gateway ignored is a warning with the setting that trusts it', async (t) => {
+t.test('clients check: a proxy that the gateway ignored is a warning with the setting that trusts it', async (t) => {
   const advice = 'X-Forwarded-For from 10.0.0.1 ignored: set SHUTTERFLEET_TRUSTED_PROXIES'
   const found = await runCheck(clientsCheck(await serve(t, JSON.stringify({ detail: { clients: advice } }))))
   t.match(found, { ok: true, detail: `warning: ${advice}` })
 })
 
-t.test('a gateway that ignored none, and one that does not answer', async (t) => {
+t.test('clients check: a gateway that ignored none, and one that does not answer', async (t) => {
   const url = await serve(t, JSON.stringify({ detail: { database: 'answers' } }))
   t.match(await runCheck(clientsCheck(url)), { ok: true, detail: 'no proxy was ignored' })
   t.match(await runCheck(clientsCheck(await serve(t, 'no JSON'))), { ok: false, advice: /gateway\.log/ })

@@ -28,7 +28,7 @@ for (const [supplied, features] of uses) {
 }
 
 // Contract: Flags set to `false` or their default
-t.test('a parameter at its default is no use of a feature', async (t) => {
+t.test('features: a parameter at its default is no use of a feature', async (t) => {
   const names = Object.keys(captureParameters.properties) as ParameterName[]
   const defaults = Object.fromEntries(
     names.flatMap((name) => (defaultOf(name) === undefined ? [] : [[name, defaultOf(name)]])),
@@ -39,6 +39,6 @@ t.test('a parameter at its default is no use of a feature', async (t) => {
   t.same(featuresOf(Object.fromEntries(flags.map((name) => [name, false]))), [])
 })
 
-t.test('there are twenty features', async (t) => {
+t.test('features: there are twenty features', async (t) => {
   t.equal(new Set(featureNames).size, 20)
 })

@@ -110,26 +110,29 @@ const table: Readonly<Record<string, { inside: unknown[]; outside: unknown[]; sa
 }
 
 // Contract: Bounds not given
-t.test('every parameter is taken at its bounds and refused just beyond, with the bound in the message', async (t) => {
-  for (const [name, { inside, outside, says }] of Object.entries(table)) {
-    for (const value of inside)
-      t.same(faultsOf({ url, format: 'png', [name]: value }), {}, `${name} ${JSON.stringify(value).slice(0, 40)}`)
-    for (const value of outside) {
-      const what = `no ${name} ${JSON.stringify(value).slice(0, 40)}`
-      t.same(faultsOf({ url, [name]: value }), { [name]: [says] }, what)
+t.test(
+  'options: every parameter is taken at its bounds and refused just beyond, with the bound in the message',
+  async (t) => {
+    for (const [name, { inside, outside, says }] of Object.entries(table)) {
+      for (const value of inside)
+        t.same(faultsOf({ url, format: 'png', [name]: value }), {}, `${name} ${JSON.stringify(value).slice(0, 40)}`)
+      for (const value of outside) {
+        const what = `no ${name} ${JSON.stringify(value).slice(0, 40)}`
+        t.same(faultsOf({ url, [name]: value }), { [name]: [says] }, what)
+      }
     }
-  }
-})
+  },
+)
 
 /** What has tests of its own: addresses and sources. */
 const elsewhere = ['url', 'html', 'markdown', 'proxy', 'webhook_url']
 
-t.test('no parameter is left out', async (t) => {
+t.test('options: no parameter is left out', async (t) => {
   t.same([...Object.keys(table), ...elsewhere].toSorted(), Object.keys(captureParameters.properties).toSorted())
 })
 
 // Contract: Bounds not given
-t.test('each entry of a list or an object is bounded by itself', async (t) => {
+t.test('options: each entry of a list or an object is bounded by itself', async (t) => {
   const says = (from: number, to: number) => `must be a text of ${from} to ${to} characters without control characters`
   for (const [entry, field, inside, outside, problem] of [
     [(value: string) => ({ hide_selectors: ['.a', value] }), 'hide_selectors.1', 500, 501, says(1, 500)],
@@ -143,7 +146,7 @@ t.test('each entry of a list or an object is bounded by itself', async (t) => {
 })
 
 // Contract: Bounds not given
-t.test('no line of text holds a control character, wherever it stands', async (t) => {
+t.test('options: no line of text holds a control character, wherever it stands', async (t) => {
   const places: Readonly<Record<string, (part: string) => object>> = {
     url: (part) => ({ url: url + part }),
     webhook_url: (part) => ({ webhook_url: url + part }),

@@ -11,7 +11,7 @@ t.test("a caller's proxy decides who serves a capture, then stealth", async (t) 
   t.equal(poolOf({ proxy, stealth: true }), 'proxied')
 })
 
-t.test('every capture goes to a pool whose workers can start its browser', async (t) => {
+t.test('pool of: every capture goes to a pool whose workers can start its browser', async (t) => {
   for (const parameters of [{}, { stealth: true }, { proxy }, { proxy, stealth: true }]) {
     t.ok(browsersOf[poolOf(parameters)].includes(browserOf(parameters)), JSON.stringify(parameters))
   }

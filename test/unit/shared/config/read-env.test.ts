@@ -25,13 +25,13 @@ const problemsOf = (env: Env): string[] => {
   }
 }
 
-t.test('fills in defaults and freezes what it read', async (t) => {
+t.test('read env: fills in defaults and freezes what it read', async (t) => {
   const values = read({ SHUTTERFLEET_SECRET: 's', SHUTTERFLEET_HOSTS: 'a, b,,c' })
   t.strictSame(values, { max: 4, level: 'low', secret: 's', loud: false, hosts: ['a', 'b', 'c'], url: undefined })
   t.ok(Object.isFrozen(values))
 })
 
-t.test('reports all problems at once, each with the variable, its value and the bound', async (t) => {
+t.test('read env: reports all problems at once, each with the variable, its value and the bound', async (t) => {
   const problems = problemsOf({ SHUTTERFLEET_POOL_MAX: '0', SHUTTERFLEET_LEVEL: 'mid', SHUTTERFLEET_LOUD: 'yes' })
   t.strictSame(problems, [
     'SHUTTERFLEET_POOL_MAX = 0, must be a whole number from 1 to 100',
@@ -41,14 +41,14 @@ t.test('reports all problems at once, each with the variable, its value and the 
   ])
 })
 
-t.test('refuses a variable with the prefix that no setting knows', async (t) => {
+t.test('read env: refuses a variable with the prefix that no setting knows', async (t) => {
   t.strictSame(problemsOf({ SHUTTERFLEET_SECRET: 's', SHUTTERFLEET_POOL_MAXX: '3' }), [
     'SHUTTERFLEET_POOL_MAXX is not a setting of Shutterfleet',
   ])
   t.strictSame(problemsOf({ SHUTTERFLEET_SECRET: 's', OTHER: '3' }), [])
 })
 
-t.test('reads a secret from a file and never shows it', async (t) => {
+t.test('read env: reads a secret from a file and never shows it', async (t) => {
   const folder = t.testdir({})
   const path = join(folder, 'secret')
   writeFileSync(path, 'from a file\n')

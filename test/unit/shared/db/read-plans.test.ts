@@ -5,17 +5,17 @@ import { readPlans } from '#shared/db/read-plans.ts'
 const [plan] = defaultPlans
 
 // Contract: Plans
-t.test('the default table is one that a file could hold', async (t) => {
+t.test('read plans: the default table is one that a file could hold', async (t) => {
   t.same(readPlans(JSON.stringify(defaultPlans)), defaultPlans)
 })
 
 // Contract: Plans
-t.test('prices may be numbers, limits may be null', async (t) => {
+t.test('read plans: prices may be numbers, limits may be null', async (t) => {
   const wanted = [{ ...plan, overage_price: 0.01, screenshots_per_month: null, max_pending: 5, weight: 2 }]
   t.same(readPlans(JSON.stringify(wanted)), wanted)
 })
 
-t.test('everything that is wrong is told at once', async (t) => {
+t.test('read plans: everything that is wrong is told at once', async (t) => {
   const wrong = [{ ...plan, retention_seconds: '1h', features: ['magic'], colour: 'red' }]
   try {
     readPlans(JSON.stringify(wrong))

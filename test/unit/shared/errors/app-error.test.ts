@@ -11,7 +11,7 @@ import { catalog, type ErrorCode } from '#shared/errors/catalog.ts'
 
 const codes = Object.keys(catalog) as ErrorCode[]
 
-t.test('every code has an HTTP answer, a disposition, an exit code and a code for records', async (t) => {
+t.test('app error: every code has an HTTP answer, a disposition, an exit code and a code for records', async (t) => {
   for (const code of codes) {
     const error = new AppError(code, { message: 'internal: host db-7' })
     const { status, body } = errorToHttp(error, 'r-1')
@@ -25,13 +25,13 @@ t.test('every code has an HTTP answer, a disposition, an exit code and a code fo
   }
 })
 
-t.test('a failed capture is never retried by its message', async (t) => {
+t.test('app error: a failed capture is never retried by its message', async (t) => {
   for (const code of codes.filter((each) => catalog[each].blame === 'target')) {
     t.equal(errorToDisposition(new AppError(code)), 'fail', code)
   }
 })
 
-t.test('a foreign error becomes SERVER_ERROR and shows clients nothing of itself', async (t) => {
+t.test('app error: a foreign error becomes SERVER_ERROR and shows clients nothing of itself', async (t) => {
   const error = toAppError(new TypeError('cannot read x'))
   t.equal(error.code, 'SERVER_ERROR')
   t.equal(error.message, 'cannot read x')
@@ -39,7 +39,7 @@ t.test('a foreign error becomes SERVER_ERROR and shows clients nothing of itself
   t.equal(toAppError(error), error)
 })
 
-t.test('details and retry_after appear where they are given', async (t) => {
+t.test('app error: details and retry_after appear where they are given', async (t) => {
   const error = new AppError('VALIDATION_ERROR', { details: { width: ['must be a number'] }, retryAfterSeconds: 3 })
   t.match(errorToHttp(error, 'r').body.error, { details: { width: ['must be a number'] }, retry_after: 3 })
 })

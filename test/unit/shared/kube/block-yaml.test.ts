@@ -4,7 +4,7 @@ import { blockYaml, type Json } from '#shared/kube/block-yaml.ts'
 const leaf = (value: Json) => blockYaml({ of: value }).replace(/^of: /, '').replace(/\n$/, '')
 const long = 'a sentence that goes on '.repeat(6).trim()
 
-t.test('writes objects and lists as blocks, in the given order', (t) => {
+t.test('block yaml: writes objects and lists as blocks, in the given order', (t) => {
   const value = { b: { c: [1, { d: true, e: ['x', null] }, ['u', ['v', 'w']]] }, a: {}, f: [] }
   const text = [
     'b:',
@@ -26,7 +26,7 @@ t.test('writes objects and lists as blocks, in the given order', (t) => {
   t.end()
 })
 
-t.test('leaves plain what everybody reads as the same text', (t) => {
+t.test('block yaml: leaves plain what everybody reads as the same text', (t) => {
   const plain = [
     'x',
     'two words',
@@ -40,7 +40,7 @@ t.test('leaves plain what everybody reads as the same text', (t) => {
   t.end()
 })
 
-t.test('quotes what some reader takes for something else', (t) => {
+t.test('block yaml: quotes what some reader takes for something else', (t) => {
   const words = [
     '',
     'yes',
@@ -88,14 +88,14 @@ t.test('quotes what some reader takes for something else', (t) => {
   t.end()
 })
 
-t.test('escapes what YAML does not take, and nothing else', (t) => {
+t.test('block yaml: escapes what YAML does not take, and nothing else', (t) => {
   t.equal(leaf('a\nb\t"c"\\'), '"a\\nb\\t\\"c\\"\\\\"')
   t.equal(leaf('\u0000\u007f\u0085\u2028\ufeff\uffff'), '"\\u0000\\u007f\\u0085\\u2028\\ufeff\\uffff"')
   t.equal(leaf('größer ≥ 😀'), '"größer ≥ 😀"')
   t.end()
 })
 
-t.test('folds long sentences at spaces, and only where folding gives back the text', (t) => {
+t.test('block yaml: folds long sentences at spaces, and only where folding gives back the text', (t) => {
   const lines = blockYaml({ of: [long] }).split('\n')
   t.equal(lines[1], '  - >-')
   t.ok(lines.every((line) => line.length <= 104))
@@ -112,7 +112,7 @@ t.test('folds long sentences at spaces, and only where folding gives back the te
   t.end()
 })
 
-t.test('throws for what cannot be written', (t) => {
+t.test('block yaml: throws for what cannot be written', (t) => {
   for (const value of [Number.NaN, Number.POSITIVE_INFINITY, 'half \ud800']) t.throws(() => leaf(value))
   t.end()
 })

@@ -48,7 +48,7 @@ const failureOf = (promise: Promise<unknown>): Promise<unknown> =>
 const watchAll = (api: KubeApi, signal = new AbortController().signal) =>
   api.watch(all, { resourceVersion: '1', timeoutSeconds: 300 }, signal)
 
-t.test('says who it is, and names what it wants as Kubernetes does', async (t) => {
+t.test('client: says who it is, and names what it wants as Kubernetes does', async (t) => {
   const seen: { method: string; url: string; type: string; body: string }[] = []
   const agents = new Set<unknown>()
   const { api, namespace } = await setUp(t, async (request, response) => {
@@ -81,7 +81,7 @@ t.test('says who it is, and names what it wants as Kubernetes does', async (t) =
   t.equal(namespace, 'here')
 })
 
-t.test('opens no connection for each of its requests', async (t) => {
+t.test('client: opens no connection for each of its requests', async (t) => {
   const { api, connections } = await setUp(t, (_request, response) => response.end('{}'))
   for (let request = 0; request < 50; request += 1) await api.get(one)
   t.ok(connections() <= 2, `${connections()}`)
@@ -105,12 +105,12 @@ for (const { status, reason, outcome, code } of refusals)
     t.match(await failureOf(api.get(one)), { name: 'KubeError', outcome, code, retryAfterSeconds: 3 })
   })
 
-t.test('tells an exhausted quota from a missing right', async (t) => {
+t.test('client: tells an exhausted quota from a missing right', async (t) => {
   const { api } = await setUp(t, refusing(403, 'Forbidden', 'pods "x" is forbidden: exceeded quota: compute'))
   t.match(await failureOf(api.create(all, map)), { outcome: 'quota', code: 'SERVICE_UNAVAILABLE' })
 })
 
-t.test('an answer that is broken off, or no JSON, is no answer', async (t) => {
+t.test('client: an answer that is broken off, or no JSON, is no answer', async (t) => {
   const broken = await setUp(t, (request) => request.socket.destroy())
   t.match(await failureOf(broken.api.get(one)), { outcome: 'unavailable' })
   const half = await setUp(t, (_request, response) => {
@@ -124,7 +124,7 @@ t.test('an answer that is broken off, or no JSON, is no answer', async (t) => {
   t.match(await failureOf(busy.api.get(one)), { outcome: 'too-many-requests', retryAfterSeconds: 9 })
 })
 
-t.test('gives a request up with its signal', async (t) => {
+t.test('client: gives a request up with its signal', async (t) => {
   const arrived = Promise.withResolvers<void>()
   const { api } = await setUp(t, () => arrived.resolve())
   const stop = new AbortController()
@@ -134,7 +134,7 @@ t.test('gives a request up with its signal', async (t) => {
   t.match(await failure, { outcome: 'unavailable' })
 })
 
-t.test('reads the events of a watch however they are cut', async (t) => {
+t.test('client: reads the events of a watch however they are cut', async (t) => {
   const lines = [
     { type: 'ADDED', object: { metadata: { resourceVersion: '7', name: 'ä'.repeat(50) } } },
     { type: 'BOOKMARK', object: { metadata: { resourceVersion: '8' } } },
@@ -152,7 +152,7 @@ t.test('reads the events of a watch however they are cut', async (t) => {
 })
 
 t.test(
-  'a watch tells that the server has begun to answer, before the first event; of a refusal it does not',
+  'client: a watch tells that the server has begun to answer, before the first event; of a refusal it does not',
   async (t) => {
     const watchFor = async (answer: Parameters<typeof setUp>[1]) => {
       const { api } = await setUp(t, answer)
@@ -169,7 +169,7 @@ t.test(
   },
 )
 
-t.test('a watch throws what its error event says, and where the connection breaks', async (t) => {
+t.test('client: a watch throws what its error event says, and where the connection breaks', async (t) => {
   const expired = await setUp(t, (_request, response) =>
     response.end('{"type":"ERROR","object":{"code":410,"reason":"Expired"}}\n'),
   )
@@ -183,7 +183,7 @@ t.test('a watch throws what its error event says, and where the connection break
   t.equal(seen.length, 1)
 })
 
-t.test('sends nothing that may change something where the fence throws, and asks it for each', async (t) => {
+t.test('client: sends nothing that may change something where the fence throws, and asks it for each', async (t) => {
   const seen: string[] = []
   let isOpen = true
   const fence = () => {
@@ -203,7 +203,7 @@ t.test('sends nothing that may change something where the fence throws, and asks
   t.strictSame(seen, ['PATCH', 'GET'])
 })
 
-t.test('asks the fence once the connection stands, for opening it takes time', async (t) => {
+t.test('client: asks the fence once the connection stands, for opening it takes time', async (t) => {
   const seen: string[] = []
   const connected = () => seen.push('connected')
   subscribe('undici:client:connected', connected)
@@ -217,7 +217,7 @@ t.test('asks the fence once the connection stands, for opening it takes time', a
   t.strictSame(seen, ['connected', 'asked'])
 })
 
-t.test('a configuration that leads nowhere is a configuration error', async (t) => {
+t.test('client: a configuration that leads nowhere is a configuration error', async (t) => {
   t.throws(() => openConnection({ kubeconfig: 'no-such-file', userAgent: 'x' }), { code: 'CONFIGURATION' })
   t.throws(() => openConnection({ userAgent: 'x' }), { code: 'CONFIGURATION' }, 'outside of a pod')
 })

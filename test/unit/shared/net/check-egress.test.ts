@@ -23,17 +23,17 @@ const listeningProxy = async (answer: string, shown: (string | undefined)[] = []
   return { socketPath: join(folder, 'socket') }
 }
 
-t.test('is content with a filter that refuses the metadata address', async () => {
+t.test('check egress: is content with a filter that refuses the metadata address', async () => {
   await checkEgress(await listeningProxy(`HTTP/1.1 403 Forbidden\r\n${refusalHeader}: blocked`))
 })
 
-t.test('refuses a proxy that lets it through, or fails for another reason', async (t) => {
+t.test('check egress: refuses a proxy that lets it through, or fails for another reason', async (t) => {
   await t.rejects(checkEgress(await listeningProxy('HTTP/1.1 200 OK')), { message: /not our filter/ })
   const down = `HTTP/1.1 502 Bad Gateway\r\n${refusalHeader}: connection_failed`
   await t.rejects(checkEgress(await listeningProxy(down)), { message: /not our filter/ })
 })
 
-t.test('refuses a way that leads nowhere', async (t) => {
+t.test('check egress: refuses a way that leads nowhere', async (t) => {
   await t.rejects(checkEgress({ socketPath: '/nonexistent/socket' }), {
     code: 'SERVICE_UNAVAILABLE',
     message: /does not answer/,

@@ -3,7 +3,7 @@ import ipaddr from 'ipaddr.js'
 import t from 'tap'
 import { isLoopback, isPrivateAddress, isPublicAddress } from '#shared/policy/address.ts'
 
-t.test('takes public addresses next to special blocks', async (t) => {
+t.test('address policy: takes public addresses next to special blocks', async (t) => {
   const publics = [
     ...['1.1.1.1', '9.255.255.255', '11.0.0.0', '100.63.255.255', '100.128.0.0', '168.63.129.15', '168.63.129.17'],
     ...['192.0.1.0', '192.0.3.0', '192.88.98.255', '198.17.255.255', '198.20.0.0', '223.255.255.255'],
@@ -13,7 +13,7 @@ t.test('takes public addresses next to special blocks', async (t) => {
   for (const ip of publics) t.ok(isPublicAddress(ip), ip)
 })
 
-t.test('refuses special, embedded and foreign addresses', async (t) => {
+t.test('address policy: refuses special, embedded and foreign addresses', async (t) => {
   const specials = [
     ...['0.0.0.0', '10.0.0.1', '100.64.0.1', '127.0.0.1', '168.63.129.16', '169.254.169.254', '172.31.255.255'],
     ...['192.0.0.192', '192.0.2.1', '192.88.99.1', '192.168.0.1', '198.19.255.255', '198.51.100.1', '203.0.113.1'],
@@ -52,7 +52,7 @@ t.test('address: loopback is 127.0.0.0/8 and ::1', async (t) => {
   }
 })
 
-t.test('refuses whatever is not a plain address', async (t) => {
+t.test('address policy: refuses whatever is not a plain address', async (t) => {
   const texts = ['', ' 8.8.8.8', '8.8.8.8 ', '8.8.8', '08.8.8.8', '0x8.8.8.8', '134744072', '8.8.8.8.', '8.8.8.8/32']
   for (const text of [
     ...texts,
@@ -140,7 +140,7 @@ const compare = (verdict: (ip: string) => boolean): { differing: string[]; publi
   return seen
 }
 
-t.test('agrees with an independent table of blocks', async (t) => {
+t.test('address policy: agrees with an independent table of blocks', async (t) => {
   const { differing, publics } = compare(isPublicAddress)
   t.strictSame(differing, [])
   t.ok(publics > 10_000 && publics < 90_000, 'both verdicts are met often')

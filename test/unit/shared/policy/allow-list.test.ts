@@ -7,7 +7,7 @@ const listOf = (list: string | readonly string[]): readonly AllowTarget[] => {
   return parsed.value
 }
 
-t.test('allows a host on every port, or on the one that is named', async (t) => {
+t.test('allow list: allows a host on every port, or on the one that is named', async (t) => {
   const list = listOf('Grafana.Internal, intra.example.com:8443\n single')
   t.ok(allowsHost(list, 'grafana.internal', 80))
   t.ok(allowsHost(list, 'intra.example.com', 8443))
@@ -16,7 +16,7 @@ t.test('allows a host on every port, or on the one that is named', async (t) => 
   t.notOk(allowsHost(list, 'a.grafana.internal', 80), 'names below are not meant')
 })
 
-t.test('allows addresses and blocks of both families', async (t) => {
+t.test('allow list: allows addresses and blocks of both families', async (t) => {
   const list = listOf(['127.0.0.1:8000', '10.1.0.0/16', '[::1]:8000', 'fd00::/8', '192.168.1.1'])
   for (const [ip, port] of [
     ['127.0.0.1', 8000],
@@ -39,19 +39,19 @@ t.test('allows addresses and blocks of both families', async (t) => {
   }
 })
 
-t.test('a block does not allow a name, nor a name an address', async (t) => {
+t.test('allow list: a block does not allow a name, nor a name an address', async (t) => {
   const list = listOf(['0.0.0.0/0', 'a.test'])
   t.notOk(allowsHost(list, 'b.test', 80))
   t.notOk(allowsAddress(listOf(['a.test']), '127.0.0.1', 80))
 })
 
-t.test('an empty list allows nothing', async (t) => {
+t.test('allow list: an empty list allows nothing', async (t) => {
   t.strictSame(listOf(''), [])
   t.notOk(allowsHost([], 'a.test', 80))
   t.notOk(allowsAddress([], '127.0.0.1', 80))
 })
 
-t.test('names the first invalid entry', async (t) => {
+t.test('allow list: names the first invalid entry', async (t) => {
   const entries = ['http://a.test', 'a.test:0', 'a.test:65536', 'a.test:', '10.0.0.0/33', 'fe80::/129', '10.0.0.0/8/8']
   for (const entry of [...entries, '[::1', '::1]:80', '*.example.com', 'a..test', 'a@b', '256.1.1.1', ':80', 'a b']) {
     const parsed = parseAllowList(['fine.test', entry])

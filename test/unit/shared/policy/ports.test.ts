@@ -17,7 +17,7 @@ const fetchRefuses = async (port: number): Promise<boolean> => {
 }
 
 // Contract: Ports
-t.test('holds the ports that the Fetch standard blocks, and no other', async (t) => {
+t.test('ports: holds the ports that the Fetch standard blocks, and no other', async (t) => {
   const differing: number[] = []
   for (let port = 1; port <= 11_000; port += 1) {
     if (isBadPort(port) !== (await fetchRefuses(port))) differing.push(port)
@@ -26,6 +26,6 @@ t.test('holds the ports that the Fetch standard blocks, and no other', async (t)
 })
 
 // Contract: Ports
-t.test('blocks port 0, which Node learns later', async (t) => {
+t.test('ports: blocks port 0, which Node learns later', async (t) => {
   t.ok(isBadPort(0))
 })

@@ -11,21 +11,21 @@ const verdict = (text: string, rules: typeof pages) => (checkTarget(text, rules)
 
 const pageUrl = ({ input }: SsrfCase): string => (typeof input === 'string' ? input : (input.url ?? ''))
 
-t.test('judges the text of page targets as the cases expect', async (t) => {
+t.test('target policy: judges the text of page targets as the cases expect', async (t) => {
   const html = (row: SsrfCase) => pageUrl(row).startsWith('<')
   const rows = ssrfCases('literal', 'parser', 'scheme', 'port', 'public').filter((row) => !html(row))
   t.ok(rows.length > 100, `${rows.length} cases`)
   for (const row of rows) t.equal(verdict(pageUrl(row), pages), row.expect, `${row.id} ${row.note}`)
 })
 
-t.test('passes names that only DNS can judge', async (t) => {
+t.test('target policy: passes names that only DNS can judge', async (t) => {
   for (const row of ssrfCases('dns', 'rebind')) {
     const url = new URL(pageUrl(row))
     t.equal(verdict(url.href, pages), 'allowed', row.id)
   }
 })
 
-t.test('judges the text of webhook addresses as the cases expect', async (t) => {
+t.test('target policy: judges the text of webhook addresses as the cases expect', async (t) => {
   for (const row of ssrfCases('webhook')) {
     if (typeof row.input === 'string') continue
     const url = row.input.webhook_url ?? ''
@@ -34,7 +34,7 @@ t.test('judges the text of webhook addresses as the cases expect', async (t) => 
   }
 })
 
-t.test('judges the text of proxy addresses as the cases expect', async (t) => {
+t.test('target policy: judges the text of proxy addresses as the cases expect', async (t) => {
   for (const row of ssrfCases('proxy')) {
     if (typeof row.input === 'string' || row.id === 'proxy-019') continue // 019: a path, refused by the parameter's own rule
     const { proxy = '', url = 'https://example.com/' } = row.input
@@ -43,7 +43,7 @@ t.test('judges the text of proxy addresses as the cases expect', async (t) => {
   }
 })
 
-t.test('sees through the host of a scheme that the parser leaves as it is', async (t) => {
+t.test('target policy: sees through the host of a scheme that the parser leaves as it is', async (t) => {
   for (const proxy of [
     'socks5://0x7f.1:1080',
     'socks5://LOCALHOST:1080',
@@ -55,7 +55,7 @@ t.test('sees through the host of a scheme that the parser leaves as it is', asyn
   t.equal(verdict('socks5://8.8.4.4', proxies), 'allowed')
 })
 
-t.test('names the rule that a target breaks', async (t) => {
+t.test('target policy: names the rule that a target breaks', async (t) => {
   const problem = (text: string, rules = pages) => {
     const checked = checkTarget(text, rules)
     return checked.ok ? undefined : checked.problem
@@ -75,7 +75,7 @@ t.test('names the rule that a target breaks', async (t) => {
 })
 
 // Contract: Ports
-t.test('lets through what the allow list names, but never a bad port', async (t) => {
+t.test('target policy: lets through what the allow list names, but never a bad port', async (t) => {
   const parsed = parseAllowList('127.0.0.1:8000, localhost, [::1], grafana:3000')
   if (!parsed.ok) throw new Error(parsed.problem)
   const allowing = { ...pages, allow: parsed.value }

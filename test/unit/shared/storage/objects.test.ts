@@ -10,7 +10,7 @@ import {
 
 const id = '0d9f6c1e-0000-4000-8000-000000000001'
 
-t.test('a key lies under the hour of its acceptance and names its capture', async (t) => {
+t.test('objects: a key lies under the hour of its acceptance and names its capture', async (t) => {
   const key = newObjectKey(id, new Date('2026-11-20T06:59:59Z'))
   t.match(key, new RegExp(`^captures/2026-11-20T06/${id}/[0-9a-f]{32}$`))
   t.not(newObjectKey(id, new Date(0)), newObjectKey(id, new Date(0)))
@@ -18,7 +18,7 @@ t.test('a key lies under the hour of its acceptance and names its capture', asyn
   t.notOk(isObjectKeyOf(id.replace('1', '2'), key))
 })
 
-t.test('what is not a key in that form is refused', async (t) => {
+t.test('objects: what is not a key in that form is refused', async (t) => {
   const key = newObjectKey(id, new Date(0))
   for (const bad of [
     '',
@@ -45,7 +45,7 @@ t.test("a capture's keys are found though the clock that named their hour was an
   t.notOk(objectPrefixesOf(id, accepted).some((prefix) => ofOthers.startsWith(prefix)))
 })
 
-t.test('keys sort by the hour of their capture', async (t) => {
+t.test('objects: keys sort by the hour of their capture', async (t) => {
   const hour = new Date('2026-11-20T07:00:00Z')
   t.ok(newObjectKey(id, new Date(hour.getTime() - 1)) < hourPrefix(hour))
   t.ok(newObjectKey(id, hour) > hourPrefix(hour))

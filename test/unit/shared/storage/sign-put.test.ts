@@ -34,7 +34,7 @@ t.test("signs what the store's own client signs", async (t) => {
   }
 })
 
-t.test('signs with a new key on a new day', async (t) => {
+t.test('sign put: signs with a new key on a new day', async (t) => {
   const sign = createPutSigner(target)
   const next = new Date('2026-11-21T00:00:00Z')
   sign('captures/a', { at, lifetimeSeconds: 600 })

@@ -4,7 +4,7 @@ import { detailOf, boundOutcome } from '#worker/browser-host/outcome.ts'
 import type { Outcome } from '#worker/browser-host/protocol.ts'
 import { readHostReport } from '#worker/host/read-host-report.ts'
 
-t.test('keeps codes and names, and nothing that the request or the browser said', async (t) => {
+t.test('outcome: keeps codes and names, and nothing that the request or the browser said', async (t) => {
   const browser = new Error('page.goto: net::ERR_FAILED at "http://user:secret@a.test/?token=1"')
   const timeout = Object.assign(new Error('Timeout 5000ms: navigating to "http://a.test/secret"'), {
     name: 'TimeoutError',

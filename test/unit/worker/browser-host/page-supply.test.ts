@@ -45,7 +45,7 @@ const played = (isOneAccounts = false) => {
   return { started, supply, take, capture }
 }
 
-t.test('a browser that serves its last capture has its successor started meanwhile', async (t) => {
+t.test('page supply: a browser that serves its last capture has its successor started meanwhile', async (t) => {
   const { started, supply, take, capture } = played()
   await capture()
   const last = await take()
@@ -58,7 +58,7 @@ t.test('a browser that serves its last capture has its successor started meanwhi
   t.not(next.browser, last.browser)
 })
 
-t.test('a browser that a page has spoilt, or that has ended, serves no other', async (t) => {
+t.test('page supply: a browser that a page has spoilt, or that has ended, serves no other', async (t) => {
   const { started, take, capture } = played()
   await capture('shell', true)
   await capture()
@@ -69,7 +69,7 @@ t.test('a browser that a page has spoilt, or that has ended, serves no other', a
 })
 
 t.test(
-  'a capture that needs another browser gets it, and a successor of the other kind is not left behind',
+  'page supply: a capture that needs another browser gets it, and a successor of the other kind is not left behind',
   async (t) => {
     const { started, take, capture } = played()
     await capture()
@@ -83,7 +83,7 @@ t.test(
   },
 )
 
-t.test('no page is given to two captures', async (t) => {
+t.test('page supply: no page is given to two captures', async (t) => {
   const { supply, take } = played()
   const first = await take()
   supply.release(first, false)
@@ -91,7 +91,7 @@ t.test('no page is given to two captures', async (t) => {
   t.not(second.contextId, first.contextId)
 })
 
-t.test('a browser of one account serves no other; the next one waits beside', async (t) => {
+t.test('page supply: a browser of one account serves no other; the next one waits beside', async (t) => {
   const { started, take, capture } = played(true)
   const first = await capture()
   t.equal(await capture(), first, 'the account keeps its browser')
@@ -106,14 +106,14 @@ t.test('a browser of one account serves no other; the next one waits beside', as
   t.not(browser, second)
 })
 
-t.test('a browser that has served nobody serves another account', async (t) => {
+t.test('page supply: a browser that has served nobody serves another account', async (t) => {
   const { started, capture } = played(true)
   await capture('shell', true)
   await capture('shell', false, true)
   t.equal(started.filter(({ isKilled }) => isKilled).length, 1)
 })
 
-t.test('a browser that all accounts share serves another account', async (t) => {
+t.test('page supply: a browser that all accounts share serves another account', async (t) => {
   const { capture } = played()
   t.equal(await capture(), await capture('shell', false, true))
 })

@@ -4,7 +4,7 @@ import { laneOrder } from '#shared/capture/lane.ts'
 import type { Incoming, Queue } from '#shared/queue/connection.ts'
 import { laneTurnOf, LanePuller } from '#worker/delivery/lane-puller.ts'
 
-t.test('a name always gives the same turn, and names are spread over all lanes', async (t) => {
+t.test('lane puller: a name always gives the same turn, and names are spread over all lanes', async (t) => {
   t.equal(laneTurnOf('proxied-abc'), laneTurnOf('proxied-abc'))
   const first = Array.from({ length: 800 }, (_none, index) => laneOrder(laneTurnOf(`proxied-${index}`))[0])
   const count = (lane: string) => first.filter((each) => each === lane).length

@@ -12,12 +12,12 @@ const acceptedId = '017f22e2-79b0-7cc3-98c4-dc0c0c07398f'
 const acceptedMs = 0x017f22e279b0
 const dayMs = 86_400_000
 
-t.test('the wait of a capture runs from the time that its id carries, a day at most', async (t) => {
+t.test('serve delivery: the wait of a capture runs from the time that its id carries, a day at most', async (t) => {
   t.equal(sinceAcceptMs(acceptedId, acceptedMs + 250), 250)
   t.equal(sinceAcceptMs(acceptedId, acceptedMs + 2 * dayMs), dayMs)
 })
 
-t.test('where the clock of the gateway is ahead there was no wait', async (t) => {
+t.test('serve delivery: where the clock of the gateway is ahead there was no wait', async (t) => {
   t.equal(sinceAcceptMs(acceptedId, acceptedMs - 1), 0)
 })
 
@@ -28,48 +28,51 @@ const host = {
   },
 } as unknown as Host
 
-t.test('a capture that the queue cannot be asked about goes back for a second, for which the slot rests', async (t) => {
-  mock.timers.enable({ apis: ['setTimeout'] })
-  t.teardown(() => mock.timers.reset())
-  const request = async () => {
-    throw new AppError('SERVICE_UNAVAILABLE', { message: 'away' })
-  }
-  const { promise: handedBack, resolve } = Promise.withResolvers<number | undefined>()
-  const lost: string[] = []
-  const delivery: Delivery = {
-    subject: captureSubject({ pool: 'standard', lane: 'normal', accountId: id, id }),
-    data: new Uint8Array(),
-    traceparent: undefined,
-    storedAtMs: 0,
-    ack: () => t.fail('nothing is acknowledged'),
-    nak: resolve,
-    working: () => {},
-  }
-  const worker: Worker = {
-    queue: { request } as unknown as Queue,
-    pool: 'standard',
-    pod: 'pod',
-    openingKeys: [],
-    egress: { outages: () => 0, isUpSince: async () => true, [Symbol.dispose]: () => {} },
-    events: {
-      dropped: () => {},
-      begun: () => {},
-      ended: () => {},
-      interrupted: () => {},
-      lost: (of) => void lost.push(of),
-    },
-  }
-  let isOver = false
-  const serve = async () => {
-    await serveDelivery(worker, host, delivery)
-    isOver = true
-  }
-  const served = serve()
-  t.equal(await handedBack, 1000)
-  t.same(lost, [id])
-  mock.timers.tick(999)
-  await new Promise((resume) => setImmediate(resume))
-  t.equal(isOver, false, 'the next capture would fare no better')
-  mock.timers.tick(1)
-  await served
-})
+t.test(
+  'serve delivery: a capture that the queue cannot be asked about goes back for a second, for which the slot rests',
+  async (t) => {
+    mock.timers.enable({ apis: ['setTimeout'] })
+    t.teardown(() => mock.timers.reset())
+    const request = async () => {
+      throw new AppError('SERVICE_UNAVAILABLE', { message: 'away' })
+    }
+    const { promise: handedBack, resolve } = Promise.withResolvers<number | undefined>()
+    const lost: string[] = []
+    const delivery: Delivery = {
+      subject: captureSubject({ pool: 'standard', lane: 'normal', accountId: id, id }),
+      data: new Uint8Array(),
+      traceparent: undefined,
+      storedAtMs: 0,
+      ack: () => t.fail('nothing is acknowledged'),
+      nak: resolve,
+      working: () => {},
+    }
+    const worker: Worker = {
+      queue: { request } as unknown as Queue,
+      pool: 'standard',
+      pod: 'pod',
+      openingKeys: [],
+      egress: { outages: () => 0, isUpSince: async () => true, [Symbol.dispose]: () => {} },
+      events: {
+        dropped: () => {},
+        begun: () => {},
+        ended: () => {},
+        interrupted: () => {},
+        lost: (of) => void lost.push(of),
+      },
+    }
+    let isOver = false
+    const serve = async () => {
+      await serveDelivery(worker, host, delivery)
+      isOver = true
+    }
+    const served = serve()
+    t.equal(await handedBack, 1000)
+    t.same(lost, [id])
+    mock.timers.tick(999)
+    await new Promise((resume) => setImmediate(resume))
+    t.equal(isOver, false, 'the next capture would fare no better')
+    mock.timers.tick(1)
+    await served
+  },
+)

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net'
 import t from 'tap'
 import { describeError, storeImage } from '#worker/delivery/store-image.ts'
 
-t.test('joins the messages of an error and its causes, four at most', async (t) => {
+t.test('store image: joins the messages of an error and its causes, four at most', async (t) => {
   const nested = (depth: number): Error =>
     depth === 1 ? new Error('1') : new Error(String(depth), { cause: nested(depth - 1) })
   t.equal(describeError(nested(2)), '2: 1')
@@ -33,13 +33,13 @@ const storeThat = async (t: { teardown: (clean: () => void) => void }, answers: 
   return { seen, store: (withinMs = 20_000) => storeImage(put, image, performance.now() + withinMs) }
 }
 
-t.test('puts the bytes once, with their type', async (t) => {
+t.test('store image: puts the bytes once, with their type', async (t) => {
   const { seen, store } = await storeThat(t, [])
   await store()
   t.strictSame(seen, [{ type: 'image/png', once: '*', body: 'picture' }])
 })
 
-t.test('repeats what may pass; an object that is there after that is our own', async (t) => {
+t.test('store image: repeats what may pass; an object that is there after that is our own', async (t) => {
   const { seen, store } = await storeThat(t, [503, 412])
   await store()
   t.equal(seen.length, 2)
@@ -53,13 +53,13 @@ t.test("does not take another's object for its own, nor repeat what will not pas
   }
 })
 
-t.test('stores in the little time that is left', async (t) => {
+t.test('store image: stores in the little time that is left', async (t) => {
   const { seen, store } = await storeThat(t, [])
   await store(5000.5)
   t.equal(seen.length, 1)
 })
 
-t.test('gives up at its time', async (t) => {
+t.test('store image: gives up at its time', async (t) => {
   const { store } = await storeThat(t, [503, 503, 503, 503])
   await t.rejects(store(500), { code: 'JOB_FAILED', message: /PUT k: / })
 })

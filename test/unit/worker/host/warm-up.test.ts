@@ -35,7 +35,7 @@ const shot = {
 const completed: Outcome = { outcome: 'completed', shot: { ...shot, warnings: [] }, timings: {} }
 const failed: Outcome = { outcome: 'failed', code: 'RENDER_ERROR', message: 'x', detail: 'no browser', timings: {} }
 
-t.test('is content with a picture and silence', async (t) => {
+t.test('warm up: is content with a picture and silence', async (t) => {
   let order: { online: boolean } | undefined
   await warmUp({ capture: async (of) => ((order = of), completed) }, { port: 1, connections: () => 3 }, 'shell')
   t.equal(order?.online, false)
@@ -50,7 +50,7 @@ t.test('warm-up: refuses a host whose page reaches the canary', async (t) => {
   })
 })
 
-t.test('refuses a host that brings no picture', async (t) => {
+t.test('warm up: refuses a host that brings no picture', async (t) => {
   await t.rejects(warmUp({ capture: async () => failed }, { port: 1, connections: () => 0 }, 'shell'), {
     message: /no browser/,
   })

@@ -14,7 +14,7 @@ const begin = () => {
   return { lifecycle, stop, changes: () => changes }
 }
 
-t.test('starts cold, is ready once warm', async (t) => {
+t.test('lifecycle: starts cold, is ready once warm', async (t) => {
   const { lifecycle, changes } = begin()
   t.equal(lifecycle.state(), 'starting')
   lifecycle.warm()
@@ -37,7 +37,7 @@ t.test('drains: stops pulling, finishes what runs, then says so', async (t) => {
   t.equal(lifecycle.state(), 'drained')
 })
 
-t.test('captures that come and go are told apart from changes of its state', async (t) => {
+t.test('lifecycle: captures that come and go are told apart from changes of its state', async (t) => {
   const told: string[] = []
   using lifecycle = startLifecycle(
     never,
@@ -52,7 +52,7 @@ t.test('captures that come and go are told apart from changes of its state', asy
   t.strictSame(told, ['state', 'captures', 'captures', 'captures', 'state', 'state'], 'the last: it is drained')
 })
 
-t.test('takes work again when it is told to', async (t) => {
+t.test('lifecycle: takes work again when it is told to', async (t) => {
   using lifecycle = begin().lifecycle
   lifecycle.warm()
   lifecycle.drain()
@@ -66,21 +66,24 @@ t.test('takes work again when it is told to', async (t) => {
   t.notOk(lifecycle.pulling().aborted)
 })
 
-t.test('takes work again by itself a minute after it was drained, and not while it is told to drain', async (t) => {
-  mock.timers.enable({ apis: ['setTimeout'] })
-  t.teardown(() => mock.timers.reset())
-  using lifecycle = begin().lifecycle
-  lifecycle.warm()
-  lifecycle.drain()
-  mock.timers.tick(59_000)
-  lifecycle.drain()
-  mock.timers.tick(59_000)
-  t.equal(lifecycle.state(), 'drained')
-  mock.timers.tick(1000)
-  t.equal(lifecycle.state(), 'ready')
-})
+t.test(
+  'lifecycle: takes work again by itself a minute after it was drained, and not while it is told to drain',
+  async (t) => {
+    mock.timers.enable({ apis: ['setTimeout'] })
+    t.teardown(() => mock.timers.reset())
+    using lifecycle = begin().lifecycle
+    lifecycle.warm()
+    lifecycle.drain()
+    mock.timers.tick(59_000)
+    lifecycle.drain()
+    mock.timers.tick(59_000)
+    t.equal(lifecycle.state(), 'drained')
+    mock.timers.tick(1000)
+    t.equal(lifecycle.state(), 'ready')
+  },
+)
 
-t.test('a stop drains for good', async (t) => {
+t.test('lifecycle: a stop drains for good', async (t) => {
   const { lifecycle, stop } = begin()
   lifecycle.warm()
   stop.abort()

@@ -9,7 +9,7 @@ const start = (burst = 3, perMinute = 6) => {
   return { clock, take, giveBack }
 }
 
-t.test('a client may send a burst, then what its rate gives, and is told how long to wait', async (t) => {
+t.test('client limit: a client may send a burst, then what its rate gives, and is told how long to wait', async (t) => {
   const { clock, take } = start()
   t.same([take('a'), take('a'), take('a'), take('a')], [0, 0, 0, 10])
   clock.ms += 4000
@@ -20,27 +20,30 @@ t.test('a client may send a burst, then what its rate gives, and is told how lon
   t.same([take('a'), take('a'), take('a'), take('a')], [0, 0, 0, 10], 'a bucket is never more than full')
 })
 
-t.test('clients do not limit each other', async (t) => {
+t.test('client limit: clients do not limit each other', async (t) => {
   const { take } = start(1)
   t.same([take('a'), take('b'), take('a')], [0, 0, 10])
 })
 
-t.test('however much is refused, the wait is that of one token', async (t) => {
+t.test('client limit: however much is refused, the wait is that of one token', async (t) => {
   const { take } = start()
   const waits = Array.from({ length: 1000 }, () => take('a'))
   t.equal(waits.filter((wait) => wait === 0).length, 3)
   t.equal(Math.max(...waits), 10)
 })
 
-t.test('a token that is given back can be taken again, and fills no bucket beyond its size', async (t) => {
-  const { take, giveBack } = start(1)
-  t.same([take('a'), take('a')], [0, 10])
-  giveBack('a')
-  giveBack('a')
-  t.same([take('a'), take('a')], [0, 10])
-})
+t.test(
+  'client limit: a token that is given back can be taken again, and fills no bucket beyond its size',
+  async (t) => {
+    const { take, giveBack } = start(1)
+    t.same([take('a'), take('a')], [0, 10])
+    giveBack('a')
+    giveBack('a')
+    t.same([take('a'), take('a')], [0, 10])
+  },
+)
 
-t.test('the networks of a site share eight times what each of them has', async (t) => {
+t.test('client limit: the networks of a site share eight times what each of them has', async (t) => {
   const { clock, take, giveBack } = start(1)
   const waits = Array.from({ length: 100 }, (_, n) => take(`net ${n}`, 'site'))
   t.same([waits.filter((wait) => wait === 0).length, waits.at(-1)], [8, 2])
@@ -51,7 +54,7 @@ t.test('the networks of a site share eight times what each of them has', async (
   t.same([take('net 99', 'site'), take('net 100', 'site')], [0, 2], 'eight times the rate')
 })
 
-t.test('a site with any number of networks makes nobody else be forgotten', async (t) => {
+t.test('client limit: a site with any number of networks makes nobody else be forgotten', async (t) => {
   const { take } = start(1000)
   const left = (network: string) => {
     let count = 0
@@ -63,7 +66,7 @@ t.test('a site with any number of networks makes nobody else be forgotten', asyn
   t.equal(left('neighbour'), 0)
 })
 
-t.test('of too many sites the one seen longest ago is forgotten', async (t) => {
+t.test('client limit: of too many sites the one seen longest ago is forgotten', async (t) => {
   const { take } = start(1)
   take('first')
   take('second')
@@ -74,7 +77,7 @@ t.test('of too many sites the one seen longest ago is forgotten', async (t) => {
   t.equal(take('first'), 10)
 })
 
-t.test('of too many networks of a site the one seen longest ago is forgotten', async (t) => {
+t.test('client limit: of too many networks of a site the one seen longest ago is forgotten', async (t) => {
   const { take } = start(100)
   for (let n = 0; n < 16; n += 1) for (let turn = 0; turn < 40; turn += 1) take(`net ${n}`, 'site')
   t.equal(take('net 0', 'site'), 0, 'its own bucket still has 59')

@@ -33,18 +33,21 @@ const start = (perMinute: number) => {
   return { guesses, clock, valid, looked, admit, settled, guess, hold }
 }
 
-t.test('as many wrong keys as the bound are judged, then one each time that the rate allows', async (t) => {
-  const { clock, guess, settled } = start(6)
-  await guess('a', 6)
-  t.equal(await settled('a', 'next', 'wrong'), 10)
-  clock.ms += 9000
-  t.equal(await settled('a', 'next', 'wrong'), 1)
-  clock.ms += 1000
-  t.equal(await settled('a', 'next', 'wrong'), 0)
-  t.equal(await settled('a', 'next', 'wrong'), 10)
-})
+t.test(
+  'key guesses: as many wrong keys as the bound are judged, then one each time that the rate allows',
+  async (t) => {
+    const { clock, guess, settled } = start(6)
+    await guess('a', 6)
+    t.equal(await settled('a', 'next', 'wrong'), 10)
+    clock.ms += 9000
+    t.equal(await settled('a', 'next', 'wrong'), 1)
+    clock.ms += 1000
+    t.equal(await settled('a', 'next', 'wrong'), 0)
+    t.equal(await settled('a', 'next', 'wrong'), 10)
+  },
+)
 
-t.test('wrong keys that come at once are bounded like those that come one after the other', async (t) => {
+t.test('key guesses: wrong keys that come at once are bounded like those that come one after the other', async (t) => {
   const { admit, clock } = start(6)
   const all = await Promise.all(Array.from({ length: 100 }, (_, n) => admit('a', `guess ${n}`)))
   const judged = all.filter((admission) => 'settle' in admission)
@@ -54,7 +57,7 @@ t.test('wrong keys that come at once are bounded like those that come one after 
   t.ok('settle' in (await admit('a')), 'and the wait afterwards is that of one key')
 })
 
-t.test('only what was wrong is counted', async (t) => {
+t.test('key guesses: only what was wrong is counted', async (t) => {
   const { settled } = start(1)
   for (let turn = 0; turn < 5; turn += 1) t.equal(await settled('a', 'body too large', 'not judged'), 0)
   t.equal(await settled('a', 'mine', 'good'), 0)
@@ -73,7 +76,7 @@ t.test('a valid key is served whatever comes from its address: at once where it 
   t.equal(await settled('b', 'guess', 'wrong'), 0, 'and other addresses are not limited')
 })
 
-t.test('a key that was found invalid is not looked up again for a second', async (t) => {
+t.test('key guesses: a key that was found invalid is not looked up again for a second', async (t) => {
   const { clock, valid, looked, guess, settled } = start(1)
   await guess('a', 1)
   const wrong = () => settled('a', 'same', 'wrong')
@@ -83,7 +86,7 @@ t.test('a key that was found invalid is not looked up again for a second', async
   t.same([await settled('a', 'same', 'good'), looked], [0, ['same', 'same']])
 })
 
-t.test('a key that was revoked is limited like any other, and each use of it counts', async (t) => {
+t.test('key guesses: a key that was revoked is limited like any other, and each use of it counts', async (t) => {
   const { settled } = start(3)
   await settled('a', 'mine', 'good')
   t.equal(await settled('a', 'mine', 'wrong'), 0)
@@ -93,15 +96,18 @@ t.test('a key that was revoked is limited like any other, and each use of it cou
   )
 })
 
-t.test('a revoked key that many requests still use at once counts for each, and locks nobody longer', async (t) => {
-  const { admit, settled } = start(3)
-  await settled('a', 'mine', 'good')
-  const all = await Promise.all(Array.from({ length: 100 }, () => admit('a', 'mine')))
-  for (const admission of all) if ('settle' in admission) admission.settle('wrong')
-  t.equal(await settled('a', 'guess', 'wrong'), 20)
-})
+t.test(
+  'key guesses: a revoked key that many requests still use at once counts for each, and locks nobody longer',
+  async (t) => {
+    const { admit, settled } = start(3)
+    await settled('a', 'mine', 'good')
+    const all = await Promise.all(Array.from({ length: 100 }, () => admit('a', 'mine')))
+    for (const admission of all) if ('settle' in admission) admission.settle('wrong')
+    t.equal(await settled('a', 'guess', 'wrong'), 20)
+  },
+)
 
-t.test('at most 500 keys are looked up at one time', async (t) => {
+t.test('key guesses: at most 500 keys are looked up at one time', async (t) => {
   const { valid, looked, guess, admit, hold } = start(1)
   await guess('a', 1)
   valid.add('mine')
@@ -114,7 +120,7 @@ t.test('at most 500 keys are looked up at one time', async (t) => {
   t.ok('settle' in (await admit('a', 'mine')))
 })
 
-t.test('a look that fails fails the request, and leaves room for others', async (t) => {
+t.test('key guesses: a look that fails fails the request, and leaves room for others', async (t) => {
   const guesses = createKeyGuesses({
     perMinute: 1,
     nowMs: () => 0,
@@ -125,12 +131,15 @@ t.test('a look that fails fails the request, and leaves room for others', async 
   for (let turn = 0; turn < 501; turn += 1) await t.rejects(admit(), { message: 'away' })
 })
 
-t.test('10,000 good keys are remembered, those that were seen last; nobody is asked who sends them', async (t) => {
-  const { guesses, guess, settled, looked } = start(1)
-  for (let n = 0; n <= 10_000; n += 1) await settled(`client ${n}`, `key ${n}`, 'good')
-  await guess('a', 1)
-  t.equal(await settled('a', 'key 1', 'not judged'), 0)
-  t.ok((await settled('a', 'key 0', 'wrong')) > 0)
-  t.same(looked, ['key 0'])
-  await guesses.admit(Buffer.from('key 2'), () => t.fail('asked') as never)
-})
+t.test(
+  'key guesses: 10,000 good keys are remembered, those that were seen last; nobody is asked who sends them',
+  async (t) => {
+    const { guesses, guess, settled, looked } = start(1)
+    for (let n = 0; n <= 10_000; n += 1) await settled(`client ${n}`, `key ${n}`, 'good')
+    await guess('a', 1)
+    t.equal(await settled('a', 'key 1', 'not judged'), 0)
+    t.ok((await settled('a', 'key 0', 'wrong')) > 0)
+    t.same(looked, ['key 0'])
+    await guesses.admit(Buffer.from('key 2'), () => t.fail('asked') as never)
+  },
+)

@@ -10,7 +10,7 @@ t.teardown(() => app.close())
 const get = (path: string) => app.inject({ url: path, headers: { authorization: `Bearer ${testKey}` } })
 
 // Contract: Account
-t.test('an account is told with its plan, and no subscription where there is none', async (t) => {
+t.test('account: an account is told with its plan, and no subscription where there is none', async (t) => {
   const answer = await get('/v1/account')
   t.equal(answer.statusCode, 200)
   t.same(answer.json(), {
@@ -37,7 +37,7 @@ t.test('an account is told with its plan, and no subscription where there is non
 })
 
 // Contract: Account
-t.test('what a plan does not have is null', async (t) => {
+t.test('account: what a plan does not have is null', async (t) => {
   const nothing = { screenshotsPerMonth: null, rateLimitPerMinute: null, overagePrice: null, maxApiKeys: null }
   const unpriced = { priceMonthly: null, currency: null }
   context.answers.account = () => ({ ...testAccount, plan: { ...testAccount.plan, ...nothing, ...unpriced } })
@@ -56,19 +56,19 @@ t.test('what a plan does not have is null', async (t) => {
   })
 })
 
-t.test('account and usage take no parameters', async (t) => {
+t.test('account: account and usage take no parameters', async (t) => {
   for (const path of ['/v1/account', '/v1/account/usage']) {
     const answer = await get(`${path}?period=2026-01`)
     t.match([answer.statusCode, answer.json()], [422, { error: { details: { period: ['is not a parameter'] } } }])
   }
 })
 
-t.test('an account that went away after its key was checked has no key', async (t) => {
+t.test('account: an account that went away after its key was checked has no key', async (t) => {
   context.answers.account = () => undefined
   t.equal((await get('/v1/account')).statusCode, 401)
 })
 
-t.test('a product has as many decimals as the price, and no error', async (t) => {
+t.test('account: a product has as many decimals as the price, and no error', async (t) => {
   t.equal(timesExactly('0.009', 0), '0.000')
   t.equal(timesExactly('0.009', 3), '0.027')
   t.equal(timesExactly('0.1', 3), '0.3', 'not 0.30000000000000004')
@@ -79,7 +79,7 @@ t.test('a product has as many decimals as the price, and no error', async (t) =>
   t.equal(timesExactly('999999999.999999999', 2_147_483_647), '2147483646999999997.852516353')
 })
 
-t.test('any product is that of the smallest units, which are whole numbers', async (t) => {
+t.test('account: any product is that of the smallest units, which are whole numbers', async (t) => {
   const below = seeded(3)
   for (let turn = 0; turn < 1000; turn += 1) {
     const decimals = 1 + below(9)
@@ -104,7 +104,7 @@ const usageOf = (used: number, limit: number | null, overagePrice: string | null
 })
 
 // Contract: Usage
-t.test('a quota is told with what is left of it, and its period', async (t) => {
+t.test('account: a quota is told with what is left of it, and its period', async (t) => {
   t.same(usageRecord(usageOf(50, 200)), {
     screenshots_used: 50,
     screenshots_limit: 200,
@@ -119,7 +119,7 @@ t.test('a quota is told with what is left of it, and its period', async (t) => {
 
 // Contract: Usage
 // Contract: Plan changes
-t.test('what goes beyond a quota is counted and costs exactly its price', async (t) => {
+t.test('account: what goes beyond a quota is counted and costs exactly its price', async (t) => {
   t.match(usageRecord(usageOf(15_003, 15_000, '0.006')), {
     screenshots_remaining: 0,
     usage_percentage: 100.02,
@@ -131,7 +131,7 @@ t.test('what goes beyond a quota is counted and costs exactly its price', async 
 })
 
 // Contract: Usage
-t.test('a plan without a limit has neither a rest nor a share', async (t) => {
+t.test('account: a plan without a limit has neither a rest nor a share', async (t) => {
   t.match(usageRecord(usageOf(7, null)), {
     screenshots_used: 7,
     screenshots_limit: null,
@@ -143,7 +143,7 @@ t.test('a plan without a limit has neither a rest nor a share', async (t) => {
 })
 
 // Contract: Usage
-t.test('the share has two decimals, is rounded down, and is 100 from the whole quota on', async (t) => {
+t.test('account: the share has two decimals, is rounded down, and is 100 from the whole quota on', async (t) => {
   t.equal(usageRecord(usageOf(1, 3))['usage_percentage'], 33.33)
   t.equal(usageRecord(usageOf(2, 3))['usage_percentage'], 66.66)
   t.equal(usageRecord(usageOf(99_999, 100_000))['usage_percentage'], 99.99)

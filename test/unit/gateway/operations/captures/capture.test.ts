@@ -25,7 +25,7 @@ const headStart = (objectKey: string, bytes: Buffer | undefined) => ({
   [Symbol.dispose]: () => {},
 })
 
-t.test('a completed capture is answered with its image and all that describes it', async (t) => {
+t.test('capture: a completed capture is answered with its image and all that describes it', async (t) => {
   const { context, capture } = start(t)
   context.answers.find = () => completedCapture
   const answer = await capture()
@@ -60,7 +60,7 @@ const startBoth = (t: Test) => {
 }
 
 // Contract: GET parameters
-t.test('parameters of the query and of the body mean the same', async (t) => {
+t.test('capture: parameters of the query and of the body mean the same', async (t) => {
   const { context, byBoth } = startBoth(t)
   const parameters = { full_page: true, delay: 1, width: 400 }
   await byBoth('full_page=1&delay=1&width=400', parameters)
@@ -71,7 +71,7 @@ t.test('parameters of the query and of the body mean the same', async (t) => {
 })
 
 // Contract: GET parameters
-t.test('lists, objects and flags of the query mean the same as in the body, in every spelling', async (t) => {
+t.test('capture: lists, objects and flags of the query mean the same as in the body, in every spelling', async (t) => {
   const { context, byBoth } = startBoth(t)
   const hidden = { hide_selectors: ['.a', '.b'] }
   const place = { geolocation: { latitude: 1.5, longitude: -2 } }
@@ -95,7 +95,7 @@ t.test('lists, objects and flags of the query mean the same as in the body, in e
 })
 
 // Contract: GET parameters
-t.test('numbers and flags of the query have one form, and no parameter is dropped', async (t) => {
+t.test('capture: numbers and flags of the query have one form, and no parameter is dropped', async (t) => {
   const { byQuery } = startBoth(t)
   for (const query of ['width=1e3', 'width=0x400', 'width=%2B400', 'full_page=yes', 'full_page=TRUE', 'typo=1']) {
     const answer = await byQuery(query)
@@ -122,7 +122,7 @@ t.test("the winner's bytes are sent, whatever was read before the commit", async
 })
 
 // Contract: Synchronous capture that fails (a known departure: image bytes cannot carry a record)
-t.test('a failed capture is answered with its code and its id', async (t) => {
+t.test('capture: a failed capture is answered with its code and its id', async (t) => {
   const { context, capture } = start(t)
   for (const [code, status] of [
     ['TIMEOUT', 422],
@@ -149,32 +149,35 @@ t.test('a failed capture is answered with its code and its id', async (t) => {
 })
 
 // Contract: A synchronous capture that waits
-t.test('a synchronous capture is waited for as long as its own budget and the allowance for the queue', async (t) => {
-  const context = createTestContext()
-  const app = createApp(context)
-  t.teardown(() => app.close())
-  const bounds: number[] = []
-  context.answers.waiter = {
-    ...headStart('', undefined),
-    waitForChange: async (ms: number) => {
-      bounds.push(ms)
-    },
-  }
-  context.answers.find = () => completedCapture
-  for (const [query, budgetMs] of [
-    ['', 50_000],
-    ['&timeout=5', 25_000],
-    ['&timeout=60&delay=10', 90_000],
-  ] as const) {
-    // All but 100 ms of the bound: what is left shows in the first wait, which is never longer than a second.
-    Object.assign(context, { queueAllowanceMs: 100 - budgetMs })
-    await app.inject({ url: path + query, headers: { authorization: `Bearer ${testKey}` } })
-  }
-  t.same(bounds, [100, 100, 100])
-})
+t.test(
+  'capture: a synchronous capture is waited for as long as its own budget and the allowance for the queue',
+  async (t) => {
+    const context = createTestContext()
+    const app = createApp(context)
+    t.teardown(() => app.close())
+    const bounds: number[] = []
+    context.answers.waiter = {
+      ...headStart('', undefined),
+      waitForChange: async (ms: number) => {
+        bounds.push(ms)
+      },
+    }
+    context.answers.find = () => completedCapture
+    for (const [query, budgetMs] of [
+      ['', 50_000],
+      ['&timeout=5', 25_000],
+      ['&timeout=60&delay=10', 90_000],
+    ] as const) {
+      // All but 100 ms of the bound: what is left shows in the first wait, which is never longer than a second.
+      Object.assign(context, { queueAllowanceMs: 100 - budgetMs })
+      await app.inject({ url: path + query, headers: { authorization: `Bearer ${testKey}` } })
+    }
+    t.same(bounds, [100, 100, 100])
+  },
+)
 
 // Contract: A synchronous capture that waits
-t.test('a capture that takes too long goes on, and is found under its address', async (t) => {
+t.test('capture: a capture that takes too long goes on, and is found under its address', async (t) => {
   const context = { ...createTestContext(), queueAllowanceMs: -50_000 }
   const app = createApp(context)
   t.teardown(() => app.close())
@@ -186,20 +189,20 @@ t.test('a capture that takes too long goes on, and is found under its address', 
   t.same([answer.headers['retry-after'], answer.headers['x-screenshot-id']], ['2', id])
 })
 
-t.test('one more waiting client than there may be is not kept waiting', async (t) => {
+t.test('capture: one more waiting client than there may be is not kept waiting', async (t) => {
   const { context, capture } = start(t)
   context.answers.waiter = undefined
   t.equal((await capture()).statusCode, 202)
   t.equal(context.seen.accepted.length, 1)
 })
 
-t.test('a capture that is deleted meanwhile is not found', async (t) => {
+t.test('capture: a capture that is deleted meanwhile is not found', async (t) => {
   const { context, capture } = start(t)
   context.answers.find = () => undefined
   t.equal((await capture()).statusCode, 404)
 })
 
-t.test('an image that is not the reported one is never sent', async (t) => {
+t.test('capture: an image that is not the reported one is never sent', async (t) => {
   const { context, capture } = start(t)
   context.answers.find = () => completedCapture
   for (const bytes of [undefined, Buffer.alloc(testImage.length), Buffer.concat([testImage, testImage])]) {

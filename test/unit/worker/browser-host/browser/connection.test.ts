@@ -18,7 +18,7 @@ const connected = () => {
   return { ...connection, asked, say, from }
 }
 
-t.test('an answer finds its question, whatever the order and the pieces that it comes in', async (t) => {
+t.test('connection: an answer finds its question, whatever the order and the pieces that it comes in', async (t) => {
   const { browser, asked, from } = connected()
   const version = browser.send('Browser.getVersion')
   const targets = browser.send('Target.getTargets')
@@ -29,14 +29,14 @@ t.test('an answer finds its question, whatever the order and the pieces that it 
   t.same(await version, { product: 'X/1' })
 })
 
-t.test('what the browser complains of is thrown, and names the command', async (t) => {
+t.test('connection: what the browser complains of is thrown, and names the command', async (t) => {
   const { browser, say } = connected()
   const asking = browser.send('Browser.getVersion')
   say({ id: 1, error: { message: 'not now' } })
   await t.rejects(asking, { message: 'Browser.getVersion: not now' })
 })
 
-t.test('an event goes to its session alone', async (t) => {
+t.test('connection: an event goes to its session alone', async (t) => {
   const { sessionOf, say } = connected()
   const heard: string[] = []
   for (const id of ['a', 'b']) sessionOf(id).on('Page.loadEventFired', () => heard.push(id))
@@ -45,7 +45,7 @@ t.test('an event goes to its session alone', async (t) => {
   t.strictSame(heard, ['b'])
 })
 
-t.test('what was asked of a target that goes away, or is gone, is not waited for', async (t) => {
+t.test('connection: what was asked of a target that goes away, or is gone, is not waited for', async (t) => {
   const { browser, sessionOf, say } = connected()
   const page = sessionOf('page')
   const [of, other] = [page.send('Page.enable'), browser.send('Browser.getVersion')]
@@ -57,7 +57,7 @@ t.test('what was asked of a target that goes away, or is gone, is not waited for
   await t.rejects(page.send('Page.enable'), /target is closed/)
 })
 
-t.test('a browser that ends leaves nobody waiting', async (t) => {
+t.test('connection: a browser that ends leaves nobody waiting', async (t) => {
   const { browser, ended, from } = connected()
   const asking = browser.send('Browser.getVersion')
   from.destroy()

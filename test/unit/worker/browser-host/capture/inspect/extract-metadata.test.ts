@@ -24,19 +24,19 @@ const pageThatMoves = (moves: number, { isClosed = false, url = 'https://a.com/'
   return { open, waited }
 }
 
-t.test('a page that goes on to another document is followed, and read there', async (t) => {
+t.test('extract metadata: a page that goes on to another document is followed, and read there', async (t) => {
   const { open, waited } = pageThatMoves(2)
   t.strictSame(await extractMetadata(open, 1000), { title: 'T' })
   t.same(waited, ['load', 'load'])
 })
 
-t.test('a page that never stays is given up after three tries', async (t) => {
+t.test('extract metadata: a page that never stays is given up after three tries', async (t) => {
   const { open, waited } = pageThatMoves(Infinity)
   t.equal(await extractMetadata(open, 1000), undefined)
   t.equal(waited.length, 3)
 })
 
-t.test('a page that was closed is not waited for', async (t) => {
+t.test('extract metadata: a page that was closed is not waited for', async (t) => {
   const { open, waited } = pageThatMoves(1, { isClosed: true })
   await t.rejects(extractMetadata(open, 1000), /context/)
   t.same(waited, [])

@@ -19,21 +19,24 @@ const wait = (looks: (boolean | Error)[], { isOpen = true } = {}) => {
 }
 
 // Contract: Missing selectors
-t.test('a selector that does not come is a time-out that names it', async (t) => {
+t.test('await selector: a selector that does not come is a time-out that names it', async (t) => {
   await t.rejects(wait([false]), { code: 'TIMEOUT', publicMessage: /#x.*5 s/ })
 })
 
 // Contract: Missing selectors
-t.test('a selector that is none is named', async (t) => {
+t.test('await selector: a selector that is none is named', async (t) => {
   const bad = new Error(`SyntaxError: '#x' is not a valid selector.`)
   await t.rejects(wait([bad]), { code: 'RENDER_ERROR', publicMessage: /#x/ })
 })
 
-t.test('it is looked for again, also in the document that took the place of the one before', async (t) => {
-  await t.resolves(wait([false, new Error('Execution context was destroyed.'), true]))
-})
+t.test(
+  'await selector: it is looked for again, also in the document that took the place of the one before',
+  async (t) => {
+    await t.resolves(wait([false, new Error('Execution context was destroyed.'), true]))
+  },
+)
 
-t.test('a page that is closed is not waited for', async (t) => {
+t.test('await selector: a page that is closed is not waited for', async (t) => {
   const gone = new Error('Runtime.evaluate: the target is closed')
   await t.rejects(wait([gone], { isOpen: false }), gone)
 })

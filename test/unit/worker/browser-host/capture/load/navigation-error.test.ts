@@ -37,7 +37,7 @@ for (const { name, over, code } of table) {
   })
 }
 
-t.test('names host and error, but says nothing of why an address is blocked', async (t) => {
+t.test('navigation error: names host and error, but says nothing of why an address is blocked', async (t) => {
   t.match(failed({ netError: 'ERR_CERT_DATE_INVALID' }).publicMessage, /page\.test.*ERR_CERT_DATE_INVALID/)
   t.match(failed({ refusal: 'dns_failed' }).publicMessage, /page\.test/)
   t.match(failed({ refusal: 'blocked' }).publicMessage, /--allow-target HOST:PORT/)

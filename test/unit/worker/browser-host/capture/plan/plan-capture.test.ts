@@ -5,7 +5,7 @@ import { planCapture } from '#worker/browser-host/capture/plan/plan-capture.ts'
 const plan = (parameters: CaptureParameters) =>
   planCapture(withDefaults({ url: 'https://example.com/', ...parameters }))
 
-t.test('what excludes each other is decided by a table', async (t) => {
+t.test('plan capture: what excludes each other is decided by a table', async (t) => {
   const rows: [name: string, parameters: CaptureParameters, want: object][] = [
     ['nothing asked for', {}, { emulation: { width: 1280, height: 800, scale: 1, isMobile: false, timezone: 'UTC' } }],
     ['the viewport', {}, { subject: { kind: 'viewport' }, output: { format: 'png', fit: undefined } }],
@@ -25,7 +25,7 @@ t.test('what excludes each other is decided by a table', async (t) => {
   for (const [name, parameters, want] of rows) t.match(plan(parameters), want, name)
 })
 
-t.test('pages of a PDF have the size and the margins of the contract, in inches', async (t) => {
+t.test('plan capture: pages of a PDF have the size and the margins of the contract, in inches', async (t) => {
   const pageOf = (parameters: CaptureParameters) => {
     const { output } = plan({ format: 'pdf', ...parameters })
     return output.kind === 'pdf' ? output.page : undefined

@@ -23,7 +23,7 @@ const pageOf = (next: (frame: string) => Promise<object[]>) => {
   return { open: { mainFrameId: 'main', frameSessions: () => [session] }, asked }
 }
 
-t.test('once one frame is clicked through, the others are asked nothing more', async (t) => {
+t.test('opt out: once one frame is clicked through, the others are asked nothing more', async (t) => {
   const late = Promise.withResolvers<object[]>()
   const { open, asked } = pageOf(async (frame) => (frame === 'below' ? [{ end: 'opted-out' }] : late.promise))
   await optOut(open, script, 60_000)
@@ -32,7 +32,7 @@ t.test('once one frame is clicked through, the others are asked nothing more', a
   t.strictSame(asked.toSorted(), ['below', 'main'])
 })
 
-t.test('a banner of the page itself is clicked through though a frame was sooner', async (t) => {
+t.test('opt out: a banner of the page itself is clicked through though a frame was sooner', async (t) => {
   const found = Promise.withResolvers<void>()
   const ofMain = [[{ found: true }], [{ id: 'a', snippet: 'EVAL_0' }], [{ end: 'opted-out' }]]
   const { open, asked } = pageOf(async (frame) => {
@@ -51,7 +51,7 @@ t.test('a banner of the page itself is clicked through though a frame was sooner
   t.strictSame(asked.toSorted(), ['below', 'main', 'main', 'main'])
 })
 
-t.test('once the time is over, nothing more is asked', async (t) => {
+t.test('opt out: once the time is over, nothing more is asked', async (t) => {
   const late = Promise.withResolvers<object[]>()
   const { open, asked } = pageOf(() => late.promise)
   await optOut(open, script, 1)

@@ -1,8 +1,8 @@
 import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv'
 import type { TSchema } from 'typebox'
 import { type Bound, describeBound } from './describe-bound.ts'
-import type { Report } from '#shared/capture/faults.ts'
-import { captureParameters } from '#shared/capture/options.ts'
+import type { Report } from './faults.ts'
+import { captureParameters } from './options.ts'
 
 /** Turns a JSON pointer into the dotted name of a field: `/cookies/2/name` is `cookies.2.name`. */
 const fieldAt = (pointer: string): string[] =>
