@@ -106,9 +106,9 @@ t.test('meters: agree with the rows whatever runs at the same time, and no locks
   ])
   t.same(await database.query(meterDifferencesAfterDeletes), [])
   t.same(await database.query(dayDifferences), [])
-  const over = `select from lane_meter where admitted - processing > $1 or admitted < processing or waiting < 0
-    or processing < 0`
-  t.same(await database.query(over, [windowSize]), [], 'no window is exceeded')
+  // Alone in its lane an account may stand with as many as it had running, so the window bounds no single row.
+  const impossible = 'select * from lane_meter where admitted < processing or waiting < 0 or processing < 0'
+  t.same(await database.query(impossible), [], 'no meter counts what cannot be')
   const kinds = await database.query<{ cached: boolean }>(`select distinct cached from capture where charge = 'free'`)
   t.equal(kinds.length, 2, 'captures followed and hit')
   t.same(await database.query(strayObjects), [], 'each object has an owner, each success its object')
