@@ -170,10 +170,13 @@ t.test(
     for (const attempt of [1, 2]) {
       for (const handBacks of [1, 2, 3]) {
         await resetOnce()
-        await eventually(async () => {
-          const started = await worker.lastStarted(id)
-          return started?.kind === 'handed-back' && started.attempt === attempt && started.handBacks === handBacks
-        })
+        await eventually(
+          async () => {
+            const started = await worker.lastStarted(id)
+            return started?.kind === 'handed-back' && started.attempt === attempt && started.handBacks === handBacks
+          },
+          { withinMs: 60_000 },
+        )
       }
       t.notOk(await worker.hasResult(id))
       await resetOnce()
