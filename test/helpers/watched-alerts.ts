@@ -3,10 +3,10 @@ import { eventually } from './eventually.ts'
 import { type Prometheus, startPrometheus } from './prometheus.ts'
 import type { System } from './system.ts'
 
-/** By which every `for` of the shipped rules is shorter: fifteen minutes are a quarter of one. */
-const hurry = 60
+/** By which every `for` of the shipped rules is shorter: fifteen minutes are half a minute. */
+const hurry = 30
 /** Evaluations, one each second, that are more than the longest `for` so has. */
-const evaluationsMin = 18
+const evaluationsMin = 35
 const withinMs = 480_000
 
 /** A Prometheus beside a system, and what fires there. */
