@@ -2,7 +2,7 @@
 # this machine; where there is no Go, a pinned one is installed.
 
 # Of what tests beside it leave: alone, none takes more than 12 minutes of two cores.
-build_limit=45m
+build_limit=70m
 
 # use_go: puts Go on PATH. It must not fetch another Go, nor read settings of a workspace around this checkout.
 use_go() {
