@@ -115,6 +115,8 @@ t.test('results end a capture once: repeats are told again, losers lose their ob
   await reportSuccess(queue, id, { objectKey: winner.objectKey })
   await eventually(() => running.endings(id).length === 2, { what: 'a repeat is told' })
   const loser = await reportSuccess(queue, id, { attempt: 2 })
+  // Of reports in one batch one completion is published.
+  await eventually(() => running.endings(id).length === 3)
   await reportFailure(queue, id, { attempt: 2 })
   await eventually(() => ledger.deleted.includes(loser.objectKey), { what: "the loser's object is deleted" })
   await eventually(() => running.endings(id).length === 4)
