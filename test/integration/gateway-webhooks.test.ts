@@ -279,7 +279,7 @@ t.test(
     const path = `/webhooks/${String(made.body.data['id'])}`
     await call('POST', `${path}/test`)
     const log = async () => (await listed(`${path}/deliveries`)).data[0] as Fields & { attempts: Fields[] }
-    await eventually(async () => (await log()).attempts.length === 2)
+    await eventually(async () => (await log()).attempts.length === 2, { withinMs: 60_000 })
     const { status, next_attempt_at: next, attempts } = await log()
     const failed = { at: /Z$/, status: 500, ms: Number, error: 'status' }
     t.match(
