@@ -3,17 +3,11 @@ import type { FastifyReply } from 'fastify'
 import type { Caller } from '#shared/db/check-request.ts'
 import { type AppError, errorToHttp } from '#shared/errors/app-error.ts'
 import type { ErrorCode } from '#shared/errors/catalog.ts'
+import { limitHeaders } from '#gateway/openapi/answer-headers.ts'
 import { toRequestError } from './errors.ts'
 
 const exposed = [
-  'X-RateLimit-Limit',
-  'X-RateLimit-Remaining',
-  'X-RateLimit-Reset',
-  'X-Usage-Limit',
-  'X-Usage-Remaining',
-  'X-Usage-Reset',
-  'X-Usage-Overage',
-  'X-Usage-Overage-Price',
+  ...limitHeaders,
   'X-Screenshot-Id',
   'X-Cache',
   'X-Target-Status',
