@@ -1,11 +1,12 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync } from 'node:fs'
-import { mkdir, mkdtemp, readdir, rename, rm } from 'node:fs/promises'
+import { mkdir, mkdtemp, readdir, rm } from 'node:fs/promises'
 import { connect } from 'node:net'
 import { join, resolve } from 'node:path'
 import { promisify } from 'node:util'
 import { eventually } from './eventually.ts'
+import { keepMade } from './keep-made.ts'
 
 const run = promisify(execFile)
 
@@ -33,7 +34,7 @@ export const unpackPackages = async (name: string, programs: readonly string[]):
   for (const archive of await readdir(partial)) {
     await run('dpkg', ['-x', join(partial, archive), join(partial, 'root')])
   }
-  await rename(join(partial, 'root'), unpacked)
+  await keepMade(join(partial, 'root'), unpacked)
   await rm(partial, { recursive: true })
 }
 

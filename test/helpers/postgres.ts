@@ -2,7 +2,7 @@ import { type ChildProcess, execFile, spawn } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { once } from 'node:events'
 import { existsSync } from 'node:fs'
-import { chown, copyFile, mkdir, mkdtemp, readdir, readFile, rename, rm } from 'node:fs/promises'
+import { chown, copyFile, mkdir, mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { promisify } from 'node:util'
@@ -10,6 +10,7 @@ import { type Database, openDatabase } from '#shared/db/connection.ts'
 import { migrate } from '#shared/db/migrate.ts'
 import { eventually } from './eventually.ts'
 import { freePort } from './free-port.ts'
+import { keepMade } from './keep-made.ts'
 
 const run = promisify(execFile)
 const root = resolve(import.meta.dirname, '../..')
@@ -140,10 +141,7 @@ const findTemplate = async (programs: Programs): Promise<string> => {
   try {
     await makeTemplate(programs, folder)
     await run('cp', ['-a', join(folder, 'data'), copy])
-    // Of two that make it at the same time one comes too late.
-    await rename(copy, template).catch((error: unknown) => {
-      if (!existsSync(template)) throw error
-    })
+    await keepMade(copy, template)
   } finally {
     await Promise.all([folder, copy].map((each) => rm(each, { recursive: true, force: true })))
   }

@@ -1,8 +1,9 @@
 import { execFile } from 'node:child_process'
 import { existsSync } from 'node:fs'
-import { mkdir, mkdtemp, readdir, rename, rm } from 'node:fs/promises'
+import { mkdir, mkdtemp, readdir, rm } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { promisify } from 'node:util'
+import { keepMade } from './keep-made.ts'
 
 /** A real web site out of a distribution package, as files. `page` is a path below `folder`. */
 export type RealSite = { readonly name: string; readonly folder: string; readonly page: string }
@@ -33,7 +34,7 @@ const unpack = async (pattern: string, folder: string) => {
   await run('apt-get', ['download', '-q', name], { cwd: partial, timeout: 300_000 })
   const [archive = ''] = await readdir(partial)
   await run('dpkg', ['-x', join(partial, archive), join(partial, 'root')])
-  await rename(join(partial, 'root'), folder)
+  await keepMade(join(partial, 'root'), folder)
   await rm(partial, { recursive: true })
 }
 
