@@ -8,7 +8,7 @@ override URL := $(value URL)
 override OUT := $(value OUT)
 export URL OUT
 
-.PHONY: help setup packages up down test test-faults test-contract test-mutations test-cluster test-monitoring draw-dashboards test-nodes images check docs bench bench-cluster bench-http bench-before-key capture
+.PHONY: help setup packages up down test test-faults test-contract test-mutations test-cluster test-monitoring draw-dashboards test-nodes images check docs bench bench-cluster bench-nodes bench-http bench-before-key capture
 .PHONY: check-lint check-format check-dead check-pages check-rules
 
 help: ## lists the targets
@@ -74,6 +74,9 @@ docs: packages ## writes the pages that are generated from the code
 bench-cluster: setup ## measures the operator on a real control plane and writes its part of docs/benchmarks.md
 	@scripts/build-test-cluster.sh
 	@exec node test/bench/run-cluster.ts
+
+bench-nodes: setup ## measures installation, a start from zero and proxied captures on real nodes and writes its part of docs/benchmarks.md (root, cgroup v1)
+	@scripts/run-node-tests.sh --bench
 
 bench-http: setup ## measures the HTTP interface and writes its part of docs/benchmarks.md; ARGS=1000000 for fewer rows
 	@exec node test/bench/run-http.ts $(ARGS)

@@ -1,6 +1,7 @@
 #!/bin/sh
 # Builds the images, a control plane, the runtime of nodes and Helm where they have changed, and runs the tests that need real
-# nodes: the given files, or all of test/nodes. Needs root and cgroup v1. The last line is `N passed, N failed`.
+# nodes: the given files, or all of test/nodes; with --bench runs test/bench/run-nodes.ts instead. Needs root and cgroup v1. The last
+# line is `N passed, N failed`.
 set -eu
 cd "$(dirname "$(dirname "$(readlink -f "$0")")")"
 refuse() {
@@ -16,5 +17,6 @@ scripts/build-test-cluster.sh
 scripts/build-node-runtime.sh
 scripts/build-images.sh
 scripts/build-helm.sh
+[ "$1" != --bench ] || exec node test/bench/run-nodes.ts
 # One file at a time: each starts a machine's worth of processes.
 exec scripts/run-tests.sh --jobs=1 --timeout=2400 "$@"

@@ -5,7 +5,16 @@ import { resolve } from 'node:path'
 const page = resolve(import.meta.dirname, '../../docs/benchmarks.md')
 
 /** The parts of docs/benchmarks.md, in their order; each is made by a command of its own. */
-const parts = ['one machine', 'engine', 'lasting', 'telemetry', 'http', 'before the key', 'kubernetes'] as const
+const parts = [
+  'one machine',
+  'engine',
+  'lasting',
+  'telemetry',
+  'http',
+  'before the key',
+  'kubernetes',
+  'nodes',
+] as const
 
 /** See `parts`. */
 export type Part = (typeof parts)[number]

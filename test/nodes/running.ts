@@ -3,6 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import t from 'tap'
 import './confinement.test.ts'
 import './rollout.test.ts'
+import './upgrade.test.ts'
 import './loss.test.ts'
 
 /** These have clusters of their own. */
