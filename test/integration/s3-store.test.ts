@@ -5,6 +5,8 @@ import { createS3Store, readS3Url } from '#shared/storage/s3-store.ts'
 import { startS3 } from '#test/helpers/s3.ts'
 
 const id = '0d9f6c1e-0000-4000-8000-000000000001'
+/** MinIO answers 400 where a header that is signed is absent. */
+const refused = [400, 403]
 const newKey = () => newObjectKey(id, new Date('2026-11-20T06:00:00Z'))
 const server = await startS3()
 t.teardown(() => server[Symbol.asyncDispose]())
@@ -20,7 +22,8 @@ t.test('s3 store: whoever holds a signed address may PUT that one object', async
   const address = await store.signPut(key, 60)
   const put = async (url: string, headers: Record<string, string> = { 'if-none-match': '*' }) =>
     (await fetch(url, { method: 'PUT', body: 'an image', headers })).status
-  t.equal(await put(address, {}), 403, 'what might overwrite one is not signed')
+  t.ok(refused.includes(await put(address, {})), 'what might overwrite one is not signed')
+  t.equal(await put(`${address}&if-none-match=*`, {}), 403, 'nor with what is signed as a parameter')
   t.equal(await put(address, { 'if-none-match': '"0"' }), 403)
   t.equal(await put(address), 200)
   t.strictSame(await read(key), { bytes: 8, text: 'an image' })
@@ -64,7 +67,7 @@ t.test('s3 store: lists behind a key, and may be left in mid-list', async (t) =>
 t.test('s3 store: a store that cannot be reached is SERVICE_UNAVAILABLE, a wrong secret too', async (t) => {
   const away = createS3Store('http://K:S@127.0.0.1:1/images')
   await t.rejects(away.get(newKey()), { code: 'SERVICE_UNAVAILABLE' })
-  const stranger = createS3Store(server.url.replace(':S3RVER@', ':wrong@'))
+  const stranger = createS3Store(Object.assign(new URL(server.url), { password: 'wrong' }).href)
   await t.rejects(stranger.put(newKey(), Buffer.from('x'), 'image/png'), { code: 'SERVICE_UNAVAILABLE' })
 })
 
