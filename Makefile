@@ -8,7 +8,7 @@ override URL := $(value URL)
 override OUT := $(value OUT)
 export URL OUT
 
-.PHONY: help setup packages up down test test-faults test-contract test-mutations test-cluster test-monitoring draw-dashboards test-nodes images check docs bench bench-cluster bench-nodes bench-http bench-before-key capture
+.PHONY: help setup packages up down test test-faults test-contract test-mutations test-cluster test-s3 test-monitoring draw-dashboards test-nodes images check docs bench bench-cluster bench-nodes bench-http bench-before-key capture
 .PHONY: check-lint check-format check-dead check-pages check-rules
 
 help: ## lists the targets
@@ -41,6 +41,9 @@ test-mutations: setup ## breaks the code and sees a test fail: at each contract 
 
 test-cluster: setup ## runs the tests that need a Kubernetes control plane, which is built with Go 1.26 the first time
 	@scripts/run-cluster-tests.sh $(ARGS)
+
+test-s3: setup ## runs the tests of the object store and captures into it on MinIO, which is built with Go 1.26 the first time
+	@scripts/run-s3-tests.sh $(ARGS)
 
 test-monitoring: setup ## plays the alert rules, executes every panel's query on a real Prometheus, plants troubles, follows a trace; ARGS=rules for the rules alone
 	@scripts/test-monitoring.sh $(ARGS)

@@ -17,6 +17,8 @@ scripts/build-test-cluster.sh
 scripts/build-node-runtime.sh
 scripts/build-images.sh
 scripts/build-helm.sh
+# The bucket of the installations: a server of the tests' own, or MinIO.
+[ "${TEST_S3:-}" != minio ] || scripts/build-minio.sh
 [ "$1" != --bench ] || exec node test/bench/run-nodes.ts
 # One file at a time: each starts a machine's worth of processes.
 exec scripts/run-tests.sh --jobs=1 --timeout=2400 "$@"

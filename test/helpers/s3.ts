@@ -3,31 +3,67 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 // @ts-expect-error the package carries no types
 import S3rver from '@20minutes/s3rver'
+// @ts-expect-error the package carries no types
+import account from '@20minutes/s3rver/lib/models/account.js'
+import { freePort } from './free-port.ts'
+import { type Minio, startMinio } from './minio.ts'
 
-/** A running S3 server with one empty bucket; `url` is the form that SHUTTERFLEET_S3_URL takes. */
-export type TestS3 = AsyncDisposable & { readonly url: string }
+/** A running S3 server with one empty bucket. */
+export type TestS3 = Omit<Minio, 'otherFile'>
 
-type Server = { run: () => Promise<{ port: number }>; close: () => Promise<void> }
+type Server = {
+  run: () => Promise<unknown>
+  close: () => Promise<void>
+  httpServer: { closeAllConnections: () => void }
+}
+type Account = { createKeyPair: (key: string, secret: string) => void }
+type Certificate = { readonly certPath: string; readonly keyPath: string }
 
-/** Starts an S3 server that verifies signatures, on a free port with a folder of its own; over TLS where it is given a certificate. */
-export const startS3 = async (tls?: { readonly certPath: string; readonly keyPath: string }): Promise<TestS3> => {
+const { DUMMY_ACCOUNT: user } = account as { readonly DUMMY_ACCOUNT: Account }
+const secret = 'S3RVER'
+
+/** Whether tests run on MinIO (`make test-s3`) in place of a small server of the tests' own process. */
+export const onMinio = process.env['TEST_S3'] === 'minio'
+
+/** A server that verifies signatures and overwrites what a PUT would only create. */
+const startSmallServer = async (tls?: Certificate): Promise<TestS3> => {
   const folder = await mkdtemp(join(tmpdir(), 'shutterfleet-s3-'))
-  const server = new S3rver({
-    address: '127.0.0.1',
-    port: 0,
-    directory: folder,
-    silent: true,
-    resetOnClose: true,
-    allowMismatchedSignatures: false,
-    configureBuckets: [{ name: 'images' }],
-    ...(tls && { cert: await readFile(tls.certPath), key: await readFile(tls.keyPath) }),
-  }) as Server
-  const { port } = await server.run()
+  const port = await freePort()
+  const key = `S3RVER${port}`
+  const certificate = tls && { cert: await readFile(tls.certPath), key: await readFile(tls.keyPath) }
+  const launch = async (secretNow = secret) => {
+    user.createKeyPair(key, secretNow)
+    const server = new S3rver({
+      address: '127.0.0.1',
+      port,
+      directory: folder,
+      silent: true,
+      allowMismatchedSignatures: false,
+      configureBuckets: [{ name: 'images' }],
+      ...certificate,
+    }) as Server
+    await server.run()
+    return server
+  }
+  let running: Server | undefined = await launch()
+  const stop = async () => {
+    const closed = running?.close()
+    running?.httpServer.closeAllConnections()
+    running = undefined
+    await closed
+  }
   return {
-    url: `${tls ? 'https' : 'http'}://S3RVER:S3RVER@127.0.0.1:${port}/images?region=us-east-1`,
+    url: `${tls ? 'https' : 'http'}://${key}:${secret}@127.0.0.1:${port}/images?region=us-east-1`,
+    stop,
+    start: async (secretNow) => {
+      running = await launch(secretNow)
+    },
     [Symbol.asyncDispose]: async () => {
-      await server.close()
+      await stop()
       await rm(folder, { recursive: true, force: true })
     },
   }
 }
+
+/** Starts an S3 server on a free port with a folder of its own; over TLS where it is given a certificate. */
+export const startS3 = (tls?: Certificate): Promise<TestS3> => (onMinio ? startMinio({ tls }) : startSmallServer(tls))

@@ -44,6 +44,28 @@ t.test('s3 store away: a call whose answer never ends is given up, though bytes 
   await Promise.all([t.rejects(store.delete([key])), t.rejects(Array.fromAsync(store.list('captures/')))])
 })
 
+t.test('s3 store away: a call for which a store is busy is repeated once, and prints nothing', async (t) => {
+  const warned = t.capture(console, 'warn')
+  let busy = 1
+  const store = await startStore(t, (_request, response) => {
+    busy -= 1
+    response.writeHead(busy >= 0 ? 503 : 404).end()
+  })
+  t.equal(await store.get(key), undefined)
+  t.equal(busy, -1)
+  const calls: readonly (() => Promise<unknown>)[] = [
+    () => store.get(key),
+    () => store.put(key, Buffer.from('x'), 'image/png'),
+    () => store.delete([key]),
+  ]
+  for (const call of calls) {
+    busy = 2
+    await t.rejects(call(), { code: 'SERVICE_UNAVAILABLE', message: /503/ })
+    t.equal(busy, 0)
+  }
+  t.same(warned(), [])
+})
+
 t.test('s3 store away: tells which objects a store would not delete, though it answers 200', async (t) => {
   const other = key.replace(/.$/, 'x')
   const errors = [key, other].map((each) => `<Error><Key>${each}</Key><Code>AccessDenied</Code></Error>`)

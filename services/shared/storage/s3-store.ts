@@ -1,5 +1,6 @@
 import http from 'node:http'
 import https from 'node:https'
+import { setTimeout as delay } from 'node:timers/promises'
 import { Client } from 'minio'
 import { AppError } from '#shared/errors/app-error.ts'
 import { trustAdvice } from '#shared/errors/untrusted-authority.ts'
@@ -13,12 +14,21 @@ const longestSignatureSeconds = 7 * 24 * 3600
 const callMs = 30_000
 /** Longest wait for the head of an object, and for each of its bytes. */
 const idleMs = 10_000
+const retryMs = 200
 
 const refuse = (cause: unknown): never => {
   throw new AppError('SERVICE_UNAVAILABLE', { message: `object store: ${String(cause)}${trustAdvice(cause)}`, cause })
 }
 
 const isMissing = (error: unknown) => ['NoSuchKey', 'NotFound'].includes((error as { code?: string }).code ?? '')
+
+/** Repeats a call once for which the store is too busy, or not ready yet. */
+const retryBusy = <T>(call: () => Promise<T>): Promise<T> =>
+  call().catch(async (error: unknown) => {
+    if (!/Retryable HTTP status/.test(String(error))) throw error
+    await delay(retryMs)
+    return call()
+  })
 
 /** The result for one object of a successful batch delete, as the client parses it from the XML. */
 type DeleteError = { readonly Key?: unknown; readonly Code?: unknown }
@@ -54,9 +64,10 @@ export const readS3Url = (text: string) => {
 export const createS3Store = (s3Url: string, bounds = { callMs, idleMs }): ObjectStore => {
   const { bucket, ...where } = readS3Url(s3Url)
   const plain = where.useSSL ? https : http
+  // A retry of the client's own prints text among the JSON lines of a log.
+  const options = { ...where, pathStyle: true, retryOptions: { disableRetry: true } }
   // Of the forms that `request` has, the client calls this one alone.
-  const clientBy = (transport: Transport) =>
-    new Client({ ...where, pathStyle: true, transport: transport as typeof plain })
+  const clientBy = (transport: Transport) => new Client({ ...options, transport: transport as typeof plain })
   const client = clientBy(boundWhole(plain, bounds.callMs))
   const reading = clientBy(boundIdle(plain, bounds.idleMs))
   const signPut = createPutSigner({ ...where, bucket })
@@ -65,20 +76,21 @@ export const createS3Store = (s3Url: string, bounds = { callMs, idleMs }): Objec
       signPut(key, { at: new Date(), lifetimeSeconds: Math.min(lifetimeSeconds, longestSignatureSeconds) }),
     get: async (key, range) => {
       try {
-        const { size } = await reading.statObject(bucket, key)
-        if (!range) return { body: await reading.getObject(bucket, key), bytes: size }
+        const { size } = await retryBusy(() => reading.statObject(bucket, key))
+        if (!range) return { body: await retryBusy(() => reading.getObject(bucket, key)), bytes: size }
         const bytes = Math.min(range.last, size - 1) - range.first + 1
-        return { body: await reading.getPartialObject(bucket, key, range.first, bytes), bytes }
+        return { body: await retryBusy(() => reading.getPartialObject(bucket, key, range.first, bytes)), bytes }
       } catch (error) {
         return isMissing(error) ? undefined : refuse(error)
       }
     },
     put: async (key, bytes, mediaType) => {
-      await client.putObject(bucket, key, Buffer.from(bytes), bytes.length, { 'Content-Type': mediaType }).catch(refuse)
+      const type = { 'Content-Type': mediaType }
+      await retryBusy(() => client.putObject(bucket, key, Buffer.from(bytes), bytes.length, type)).catch(refuse)
     },
     delete: async (keys) => {
       if (keys.length === 0) return []
-      const errors = await client.removeObjects(bucket, [...keys]).catch(refuse)
+      const errors = await retryBusy(() => client.removeObjects(bucket, [...keys])).catch(refuse)
       return (errors as DeleteError[]).map(notDeleted)
     },
     list: async function* list(prefix, after = '') {

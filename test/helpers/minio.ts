@@ -1,0 +1,104 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { copyFile, mkdir, mkdtemp, open, readFile, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+import { Client } from 'minio'
+import { endWithParent } from './cluster-processes.ts'
+import { eventually } from './eventually.ts'
+import { freePort } from './free-port.ts'
+
+/** What scripts/build-minio.sh builds. */
+const program = resolve(import.meta.dirname, '../../.tools/minio/minio')
+const [bucket, accessKey, region] = ['images', 'tests', 'us-east-1'] as const
+const firstSecret = 'secret-of-tests'
+const startMs = 60_000
+const logTailChars = 2000
+
+/** A MinIO on loopback with one empty bucket; `url` is the form that SHUTTERFLEET_S3_URL takes. */
+export type Minio = AsyncDisposable & {
+  readonly url: string
+  /** Kills it; what it stores stays, but for a disk in memory. Calling it twice is harmless. */
+  readonly stop: () => Promise<void>
+  /** Starts it again at its address; given another secret, it refuses the one in `url`. */
+  readonly start: (secret?: string) => Promise<void>
+  /** A file of its disk that is no object. */
+  readonly otherFile: () => string
+}
+
+type Options = {
+  readonly tls?: { readonly certPath: string; readonly keyPath: string } | undefined
+  /** It gets a disk of this size in memory (root). */
+  readonly diskBytes?: number
+}
+type Place = Options & { readonly folder: string; readonly port: number }
+
+const spawnServer = async ({ folder, port, diskBytes }: Place, secret: string) => {
+  const disk = join(folder, 'disk')
+  const mount = `mount -t tmpfs -o size=${diskBytes} tmpfs ${disk}\nexec "$@"`
+  const mounted = diskBytes === undefined ? [] : ['unshare', '--mount', 'sh', '-ec', mount, 'sh']
+  const flags = ['--address', `127.0.0.1:${port}`, '--certs-dir', join(folder, 'certs')]
+  const settings = {
+    MINIO_ROOT_USER: accessKey,
+    MINIO_ROOT_PASSWORD: secret,
+    MINIO_BROWSER: 'off',
+    MINIO_UPDATE: 'off',
+  }
+  await using log = await open(join(folder, 'log'), 'a')
+  return spawn('setpriv', [...endWithParent, ...mounted, program, 'server', ...flags, join(disk, 'objects')], {
+    stdio: ['ignore', log.fd, log.fd],
+    env: { PATH: process.env['PATH'], HOME: folder, ...settings },
+  })
+}
+
+/** Rejects with the end of its log where it ends, or does not serve within a minute. */
+const launch = async (place: Place, secret = firstSecret) => {
+  const { folder, port, tls } = place
+  const child = await spawnServer(place, secret)
+  const ended = once(child, 'exit')
+  const where = { endPoint: '127.0.0.1', port, useSSL: tls !== undefined, region }
+  const client = new Client({ ...where, accessKey, secretKey: secret, retryOptions: { disableRetry: true } })
+  client.setRequestOptions({ rejectUnauthorized: false })
+  // The banner in its log comes before it listens, and it listens before it serves.
+  const makeBucket = async () => {
+    if (!(await client.bucketExists(bucket))) await client.makeBucket(bucket, region)
+    return true
+  }
+  const serves = eventually(makeBucket, { withinMs: startMs, what: 'MinIO serves' })
+  const failed = ended.then(() => Promise.reject(new Error('MinIO has ended')))
+  const stop = async () => {
+    child.kill('SIGKILL')
+    await ended
+  }
+  try {
+    await Promise.race([serves, failed])
+  } catch (cause) {
+    await stop()
+    throw new Error((await readFile(join(folder, 'log'), 'utf8')).slice(-logTailChars), { cause })
+  }
+  return { pid: child.pid ?? 0, stop }
+}
+
+/** Starts MinIO on a free port with a folder of its own; over TLS where it is given a certificate. */
+export const startMinio = async (options: Options = {}): Promise<Minio> => {
+  const folder = await mkdtemp(join(tmpdir(), 'minio-'))
+  const place = { ...options, folder, port: await freePort() }
+  for (const name of ['certs', 'disk']) await mkdir(join(folder, name))
+  if (options.tls) {
+    await copyFile(options.tls.certPath, join(folder, 'certs/public.crt'))
+    await copyFile(options.tls.keyPath, join(folder, 'certs/private.key'))
+  }
+  let running = await launch(place)
+  return {
+    url: `${options.tls ? 'https' : 'http'}://${accessKey}:${firstSecret}@127.0.0.1:${place.port}/${bucket}?region=${region}`,
+    stop: () => running.stop(),
+    start: async (secret) => {
+      running = await launch(place, secret)
+    },
+    otherFile: () => `/proc/${running.pid}/root${folder}/disk/other`,
+    [Symbol.asyncDispose]: async () => {
+      await running.stop()
+      await rm(folder, { recursive: true, force: true })
+    },
+  }
+}
