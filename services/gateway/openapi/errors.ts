@@ -31,8 +31,11 @@ export const errorSets = {
 /** Name of a set of errors. */
 export type ErrorSet = keyof typeof errorSets
 
+/** Codes of no set, beside those that no operation answers: a new one is named by the compiler. */
+type Forgotten = Exclude<ErrorCode, (typeof errorSets)[ErrorSet][number] | 'METHOD_NOT_ALLOWED' | 'CONFIGURATION'>
+
 /** Names of all sets of errors. */
-export const errorSetNames = Object.keys(errorSets) as ErrorSet[]
+export const errorSetNames = Object.keys(errorSets satisfies Record<Forgotten, unknown>) as ErrorSet[]
 
 /** The HTTP status that all errors of a set have. */
 export const statusOf = (set: ErrorSet): number => catalog[errorSets[set][0]].status
