@@ -1,7 +1,7 @@
 import { isTerminal } from '#shared/capture/status.ts'
 import type { FoundCapture } from '#shared/db/find-capture.ts'
 import { AppError } from '#shared/errors/app-error.ts'
-import type { Captures } from './captures.ts'
+import type { Captures } from '#gateway/db/captures-in.ts'
 import type { Waiter, Waiters } from './waiters.ts'
 
 /** Most milliseconds between two looks at the row: an event may be lost. */

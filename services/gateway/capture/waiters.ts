@@ -1,3 +1,4 @@
+import { createConcurrencyLimit } from '#gateway/live/concurrency-limit.ts'
 import { AppError } from '#shared/errors/app-error.ts'
 import type { Queue } from '#shared/queue/connection.ts'
 import { eventCodec, resultCodec } from '#shared/queue/messages.ts'
@@ -104,30 +105,11 @@ const createEntries = (isStopping: () => boolean) => {
 }
 
 /**
- * Shares of the waiters. An account may hold as many as leave one share more free: half of all while it is alone, a third of all
- * beside another, so that whoever comes next always finds some.
+ * An account may hold as many waiters as leave one share more free: half of all while it is alone, a third of all beside
+ * another, so that whoever comes next always finds some.
  */
-const createShares = (max: number) => {
-  const held = new Map<string, number>()
-  let count = 0
-  return {
-    take: (accountId: string): Disposable | undefined => {
-      const own = held.get(accountId) ?? 0
-      const accounts = held.size + (own === 0 ? 1 : 0)
-      if (count >= max || own >= Math.max(1, max / (accounts + 1))) return undefined
-      held.set(accountId, own + 1)
-      count += 1
-      return {
-        [Symbol.dispose]: () => {
-          const left = (held.get(accountId) ?? 0) - 1
-          if (left > 0) held.set(accountId, left)
-          else held.delete(accountId)
-          count -= 1
-        },
-      }
-    },
-  }
-}
+const createShares = (max: number) =>
+  createConcurrencyLimit({ max, accountMax: (accounts) => Math.max(1, max / (accounts + 1)) })
 
 /** Listens to what workers report and to what the ledger has committed, with one subscription each for all waiters. */
 export const createWaiters = ({ queue, readSmall, waitersMax }: Dependencies): Waiters => {
@@ -163,15 +145,15 @@ export const createWaiters = ({ queue, readSmall, waitersMax }: Dependencies): W
     const leave = () => {
       entry[Symbol.dispose]()
       place?.[Symbol.dispose]()
-      place = undefined
     }
     return {
       waitForChange: entry.waitForChange,
       headStart: () => entry.headStart,
       holdFor: (accountId) => {
-        place ??= shares.take(accountId)
-        if (!place) leave()
-        return place !== undefined
+        const taken = place ?? shares.take(accountId)
+        if (typeof taken === 'string') leave()
+        else place = taken
+        return typeof taken !== 'string'
       },
       [Symbol.dispose]: leave,
     }

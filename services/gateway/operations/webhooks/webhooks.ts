@@ -41,8 +41,7 @@ export const createWebhook = forCaller({
   errors: [...usualErrors, 'ForbiddenFeature', 'InvalidOrRepeated', 'TooLarge'],
   run: async (context, { caller, body }) => {
     const fields = { ...body, url: new URL(body.url).href }
-    const { webhook, secret } = await context.webhooks.create(caller.accountId, fields)
-    return { status: 200, body: { data: { ...webhook, secret } } }
+    return { status: 200, body: { data: await context.webhooks.create(caller.accountId, fields) } }
   },
 })
 
@@ -114,8 +113,8 @@ export const rotateWebhookSecret = forCaller({
   },
   errors: repeatableErrors,
   run: async (context, { caller, id }) => {
-    const rotated = orNotFound(await context.webhooks.rotate({ accountId: caller.accountId, id }))
-    return { status: 200, body: { data: { ...rotated.webhook, secret: rotated.secret } } }
+    const data = orNotFound(await context.webhooks.rotate({ accountId: caller.accountId, id }))
+    return { status: 200, body: { data } }
   },
 })
 
