@@ -190,7 +190,7 @@ export const paths: readonly Mutation[] = [
   },
   {
     point: 'Versioning',
-    file: 'services/gateway/openapi/components/account-schemas.ts',
+    file: 'services/gateway/openapi/components/answer-schemas.ts',
     find: '      period_end: moment(',
     replace: '      resets_at: moment(',
   },

@@ -1,6 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto'
 import { attemptBudgetMs, maxAttempts } from '#shared/capture/budget.ts'
-import { cacheTextOf } from '#gateway/parameters/cache-text.ts'
 import { echoOptions, echoUrl, type SourceDigest } from '#shared/capture/echo-options.ts'
 import type { Lane, Pool } from '#shared/capture/lane.ts'
 import type { CaptureOptions, CaptureParameters } from '#shared/capture/options.ts'
@@ -30,6 +29,23 @@ const digestOf = ({ html, markdown }: CaptureParameters): SourceDigest | undefin
 /** A worker may put the image until the capture has waited the longest time and then used up all its attempts. */
 const putSeconds = (longestWaitSeconds: number, budgetMs: number) =>
   longestWaitSeconds + Math.ceil((maxAttempts * budgetMs) / 1000)
+
+const sorted = (value: unknown): unknown => {
+  if (typeof value !== 'object' || value === null) return value
+  if (Array.isArray(value)) return value.map(sorted)
+  const entries = Object.entries(value).toSorted(([one], [other]) => (one < other ? -1 : 1))
+  return Object.fromEntries(entries.map(([name, entry]) => [name, sorted(entry)]))
+}
+
+/**
+ * What captures have in common that may share one result, as one text: their effective options in one order, the address
+ * in its normal form, without what only says how the result is kept and told.
+ */
+export const cacheTextOf = (options: CaptureOptions): string => {
+  const { cache_ttl: _ttl, webhook_url: _webhook, response_type: _response, url, ...rest } = options
+  const address = url === undefined ? {} : { url: URL.parse(url)?.href ?? url }
+  return JSON.stringify(sorted({ ...rest, ...address }))
+}
 
 /** What a worker acts on: it does not learn who is notified. */
 const workedOn = (options: CaptureOptions): CaptureOptions => {
