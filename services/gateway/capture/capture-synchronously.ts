@@ -12,8 +12,7 @@ import type { Exchange } from '#gateway/http/exchange.ts'
 import { createCapture, type CreatedCapture } from './create-capture.ts'
 import { imageGone, imageHeaders, isImage, readImage, storedImage, type StoredImage } from './read-image.ts'
 import type { CaptureRequest } from './read-request.ts'
-import { type Ended, waitForEnd } from './wait-for-end.ts'
-import type { HeadStart, Waiter } from './waiters.ts'
+import { type Ended, type HeadStart, type Waiter, waitForEnd } from './waiters.ts'
 
 /** Seconds after which a client whose capture goes on may look for it. */
 const lookAgainSeconds = 2
