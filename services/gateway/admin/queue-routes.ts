@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { createHash, randomUUIDv7 } from 'node:crypto'
 import { Type } from 'typebox'
 import { showAccount } from '#shared/db/accounts.ts'
 import { cancelPending, countQueue } from '#gateway/db/account-queue.ts'
@@ -12,9 +12,8 @@ import { acceptCaptureFor } from '#gateway/db/accept-capture.ts'
 import type { Refusal } from '#shared/db/check-request.ts'
 import type { Database } from '#shared/db/connection.ts'
 import { type FailedCapture, type FailedFilter, findFailed, requeueKeyOf } from '#gateway/db/find-failed.ts'
-import { newId } from '#gateway/db/new-id.ts'
 import { captureRules } from '#gateway/capture/read-request.ts'
-import { prepareMember } from '#gateway/capture/prepare-capture.ts'
+import { prepareCapture } from '#gateway/capture/prepare-capture.ts'
 import type { Accepting, AdminRoute } from './admin-route.ts'
 import { fieldsReader, momentForm, readMoment } from './read-fields.ts'
 
@@ -57,8 +56,8 @@ const reasonOf = ({ code }: Refusal): Reason =>
 const acceptAgain = async (deps: Deps, accountId: string, failed: FailedCapture): Promise<Reason | undefined> => {
   const parsed = readAgain(deps, failed)
   if (typeof parsed === 'string') return parsed
-  const id = newId()
-  const member = await prepareMember(deps, { id, parsed })
+  const id = randomUUIDv7()
+  const member = await prepareCapture(deps, { id, parsed })
   const key = requeueKeyOf(failed.id)
   const idempotency = { key, requestSha256: createHash('sha256').update(key).digest() }
   const capture = { ...member, lane, idempotency } as const

@@ -1,8 +1,8 @@
+import { randomUUIDv7 } from 'node:crypto'
 import type { ResponseType } from '#shared/capture/options.ts'
 import { isTerminal } from '#shared/capture/status.ts'
 import type { Caller } from '#shared/db/check-request.ts'
 import type { FoundCapture } from '#shared/db/find-capture.ts'
-import { newId } from '#gateway/db/new-id.ts'
 import { captureUrls, toRecord } from '#shared/db/record.ts'
 import { AppError } from '#shared/errors/app-error.ts'
 import type { Context } from '#gateway/context.ts'
@@ -127,7 +127,7 @@ export const captureSynchronously = async (
   { traceparent, requestId }: Exchange,
   { request, response }: { readonly request: CaptureRequest; readonly response: ResponseType },
 ): Promise<Answer> => {
-  const id = newId()
+  const id = randomUUIDv7()
   using early = context.waiters.begin(id)
   const created = await createCapture(context, { id, lane: 'interactive', request, traceparent })
   const { caller, isReplay } = created

@@ -18,6 +18,7 @@ export type Sharing = { readonly key: Buffer; readonly seconds: number }
 
 /** A capture to accept: everything but what the database knows. */
 export type NewCapture = {
+  /** A UUID of version 7: ordered by time, so that its index entries are written side by side. */
   readonly id: string
   /** HMAC-SHA256 of the API key under the pepper. */
   readonly keyHash: Buffer

@@ -6,13 +6,7 @@ import { urlsMax } from '#gateway/parameters/parse-batch.ts'
 import { orNotFound } from '#gateway/http/errors.ts'
 import { answerStream } from '#gateway/live/answer-stream.ts'
 import { type ChangeReporter, eventText, lastId } from '#gateway/live/event-stream.ts'
-import {
-  deletedEvent,
-  emptyAnswer,
-  headerParameter,
-  streamAnswer,
-  unauthorizedEvent,
-} from '#gateway/openapi/contract.ts'
+import { streamContract } from '#gateway/openapi/contract.ts'
 import { readErrors } from '#gateway/openapi/errors.ts'
 import { streamExamples } from '#gateway/openapi/examples.ts'
 import { closed, count, schemaRef, word } from '#gateway/openapi/json-schema.ts'
@@ -36,8 +30,6 @@ const events = {
     additionalProperties: true,
   },
   result: schemaRef('Batch'),
-  deleted: deletedEvent,
-  unauthorized: unauthorizedEvent,
 }
 
 /** The places of a batch whose end a client has received, as the id of an event: it comes back when the client does. */
@@ -107,15 +99,7 @@ export const batchEvents = forCaller({
   description:
     'Server-sent events: `status` with the counts whenever they are others, `screenshot` with `index` and the record of each screenshot at its end, and last `result` with the batch, or `deleted`, or `unauthorized` where the key was revoked or has expired meanwhile.',
   ids: { id: 'Id of the batch.' },
-  parameters: [
-    headerParameter('Last-Event-ID', 'What was seen is not told again; after `result` the answer is 204.', {
-      type: 'string',
-    }),
-  ],
-  answers: {
-    200: streamAnswer(events, streamExamples.batch),
-    204: emptyAnswer('The end has been seen; clients stop connecting.'),
-  },
+  ...streamContract(events, streamExamples.batch, 'What was seen is not told again; after `result` the answer is 204.'),
   errors: readErrors,
   run: async (context, { caller: { accountId }, id, headers }) => {
     const of = { id, accountId }

@@ -5,13 +5,7 @@ import type { Context } from '#gateway/context.ts'
 import type { Progress } from '#gateway/db/find-progress.ts'
 import { answerStream } from '#gateway/live/answer-stream.ts'
 import { type ChangeReporter, eventText, lastId } from '#gateway/live/event-stream.ts'
-import {
-  deletedEvent,
-  emptyAnswer,
-  headerParameter,
-  streamAnswer,
-  unauthorizedEvent,
-} from '#gateway/openapi/contract.ts'
+import { streamContract } from '#gateway/openapi/contract.ts'
 import { readErrors } from '#gateway/openapi/errors.ts'
 import { streamExamples } from '#gateway/openapi/examples.ts'
 import { closed, count, moment, schemaRef, word } from '#gateway/openapi/json-schema.ts'
@@ -25,8 +19,6 @@ const events = {
   ),
   started: closed({ started_at: moment('When the attempt began.') }),
   result: schemaRef('EndedScreenshot'),
-  deleted: deletedEvent,
-  unauthorized: unauthorizedEvent,
 }
 
 const stateId = ({ status, position }: Progress): string => (position === null ? status : `${status}-${position}`)
@@ -81,15 +73,7 @@ export const captureEvents = forCaller({
   description:
     'Server-sent events: `status` `{ status, position? }` whenever it is another, `started` `{ started_at }`, and last `result` with the record, or `deleted` `{ id }`, or `unauthorized` `{ code, message }` where the key was revoked or has expired meanwhile. `position` is how many captures wait before this one.',
   ids: { id: 'Id of the screenshot.' },
-  parameters: [
-    headerParameter('Last-Event-ID', 'The last event that was seen; after `result` the answer is 204.', {
-      type: 'string',
-    }),
-  ],
-  answers: {
-    200: streamAnswer(events, streamExamples.capture),
-    204: emptyAnswer('The end has been seen; clients stop connecting.'),
-  },
+  ...streamContract(events, streamExamples.capture, 'The last event that was seen; after `result` the answer is 204.'),
   errors: readErrors,
   run: async (context, { caller: { accountId }, id: given, headers }) => {
     const { id } = orNotFound(await context.captures.find({ id: given, accountId }))

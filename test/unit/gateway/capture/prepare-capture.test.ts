@@ -12,8 +12,7 @@ const prepare = async (parameters: Readonly<Record<string, unknown>>) => {
   const parsed = parseCapture(parameters, { allow: [], hasStealth: true })
   if (!parsed.ok) throw new Error(JSON.stringify(parsed.faults))
   const id = crypto.randomUUID()
-  const request = { parsed, keyHash: Buffer.alloc(32), originHost: null, idempotency: undefined, caller: undefined }
-  const capture = await prepareCapture(context, { id, lane: 'normal', request })
+  const capture = await prepareCapture(context, { id, parsed })
   const openWith = (pool: Pool) => sealedCodec.decode(open([context.openingKeys[pool]], id, capture.sealed))
   return { capture, openWith }
 }
