@@ -1,4 +1,4 @@
-import { showAccount, showUsage } from './account/account.ts'
+import { accountOperations } from './account/account.ts'
 import { createScreenshots } from './batches/create.ts'
 import { batchEvents } from './batches/events.ts'
 import { showBatch } from './batches/status.ts'
@@ -12,21 +12,8 @@ import { signUrl } from './captures/sign-url.ts'
 import { showStatus } from './captures/status.ts'
 import type { Operation } from './operation.ts'
 import { showDocs, showOpenapi } from './reference/reference.ts'
-import {
-  changeWebhook,
-  createWebhook,
-  deleteWebhook,
-  listWebhooks,
-  rotateWebhookSecret,
-  showWebhook,
-  testWebhook,
-} from './webhooks/webhooks.ts'
-import {
-  listCaptureDeliveries,
-  listWebhookDeliveries,
-  redeliverOfCapture,
-  redeliverOfWebhook,
-} from './webhooks/deliveries.ts'
+import { webhookOperations } from './webhooks/webhooks.ts'
+import { captureDeliveryOperations, webhookDeliveryOperations } from './webhooks/deliveries.ts'
 
 /** Every operation of the interface, in the order of its document. */
 export const routes: readonly Operation[] = [
@@ -43,21 +30,12 @@ export const routes: readonly Operation[] = [
   describeImage,
   deleteScreenshot,
   signUrl,
-  showAccount,
-  showUsage,
-  listCaptureDeliveries,
-  redeliverOfCapture,
+  ...accountOperations,
+  ...captureDeliveryOperations,
   showOpenapi,
   showDocs,
-  listWebhooks,
-  createWebhook,
-  showWebhook,
-  changeWebhook,
-  deleteWebhook,
-  testWebhook,
-  rotateWebhookSecret,
-  listWebhookDeliveries,
-  redeliverOfWebhook,
+  ...webhookOperations,
+  ...webhookDeliveryOperations,
 ]
 
 /** Prefixes under which every operation is served. */
