@@ -103,21 +103,21 @@ const publisherOf = (database: Database, queue: Queue, events: Events): Publishe
   })
 
 /** A gateway takes requests until it is stopped; what it depends on is shared by all replicas, and reported alone. */
-type HealthDeps = { readonly database: Database; readonly queue: Queue; readonly clients: Clients }
-
-const clientsDetail = (ignored: string | undefined) => (ignored === undefined ? {} : { clients: proxyAdvice(ignored) })
-
-const healthOf =
-  ({ database, queue, clients }: HealthDeps, stop: AbortSignal) =>
-  async (): Promise<Health> => ({
+const healthOf = async (
+  { database, queue, clients }: { database: Database; queue: Queue; clients: Clients },
+  stop: AbortSignal,
+): Promise<Health> => {
+  const ignored = clients.ignoredProxy()
+  return {
     live: true,
     ready: !stop.aborted,
     detail: {
       database: (await database.ping(databaseProbeMs)) ? 'answers' : 'is away',
       queue: queue.isConnected() ? 'connected' : 'is away',
-      ...clientsDetail(clients.ignoredProxy()),
+      ...(ignored !== undefined && { clients: proxyAdvice(ignored) }),
     },
-  })
+  }
+}
 
 type Life = {
   readonly stop: AbortSignal
@@ -186,7 +186,7 @@ export const openContext = async (config: Config, life: Life): Promise<Gateway> 
     isStopping: () => life.stop.aborted,
     inMaintenance: maintenance.isOn,
     now: () => new Date(),
-    health: healthOf({ database, queue, clients }, life.stop),
+    health: () => healthOf({ database, queue, clients }, life.stop),
     [Symbol.asyncDispose]: () => owned.disposeAsync(),
   }
 }
