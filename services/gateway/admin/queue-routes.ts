@@ -15,7 +15,7 @@ import { type FailedCapture, type FailedFilter, findFailed, requeueKeyOf } from 
 import { captureRules } from '#gateway/capture/read-request.ts'
 import { prepareCapture } from '#gateway/capture/prepare-capture.ts'
 import type { Accepting, AdminRoute } from './admin-route.ts'
-import { fieldsReader, momentForm, readMoment } from './read-fields.ts'
+import { momentForm, optionalFieldsReader, readMoment } from './read-fields.ts'
 
 type Deps = Accepting & { readonly database: Database }
 
@@ -95,23 +95,15 @@ const sinceWords = 'a moment of the last 24 hours such as 2030-01-31T00:00:00Z'
 
 const codesWords = `a list of ${ownCodes.join(', ')}`
 
-const readRequeue = fieldsReader(
-  Type.Partial(
-    Type.Object(
-      {
-        codes: Type.Array(Type.Enum([...ownCodes], { description: codesWords }), {
-          minItems: 1,
-          uniqueItems: true,
-          description: codesWords,
-        }),
-        since: Type.String({ pattern: momentForm, description: sinceWords }),
-        limit: Type.Integer({ minimum: 1, maximum: limitMax, description: `a whole number from 1 to ${limitMax}` }),
-      },
-      { additionalProperties: false },
-    ),
-    { additionalProperties: false },
-  ),
-)
+const readRequeue = optionalFieldsReader({
+  codes: Type.Array(Type.Enum([...ownCodes], { description: codesWords }), {
+    minItems: 1,
+    uniqueItems: true,
+    description: codesWords,
+  }),
+  since: Type.String({ pattern: momentForm, description: sinceWords }),
+  limit: Type.Integer({ minimum: 1, maximum: limitMax, description: `a whole number from 1 to ${limitMax}` }),
+})
 
 const sinceOf = (text: string | undefined, now: Date): Date => {
   if (text === undefined) return new Date(now.getTime() - hourMs)
