@@ -22,12 +22,6 @@ const validKeys = `select k.key_hash as "keyHash" from api_key k join account a 
   where k.key_hash = any ($1::bytea[]) and k.revoked_at is null and a.disabled_at is null
     and (k.expires_at is null or k.expires_at > clock_timestamp())`
 
-/** Hashes of those keys that are valid now. Counts against no minute. */
-const findValidKeys = async (database: Sql, keyHashes: readonly Buffer[]): Promise<Buffer[]> => {
-  const found = await database.query<{ keyHash: Buffer }>(validKeys, [keyHashes])
-  return found.map(({ keyHash }) => keyHash)
-}
-
 /** Deletes a capture of an account, in whatever state; see `sql/delete-capture.sql`. Answers whether there was one. */
 export const deleteCapture = async (database: Sql, of: CaptureOf): Promise<boolean> => {
   const statement = 'select delete_capture($1, $2) as deleted'
@@ -45,16 +39,13 @@ const maySign = async (database: Sql, of: CaptureOf) => {
   return row ?? { allowed: false, found: false }
 }
 
-/** Many keys are one read. */
+/** Whether a key is valid now. Counts against no minute; many keys are one read. */
 const validKeysIn = (database: Database): ((keyHash: Buffer) => Promise<boolean>) => {
-  const read = async (ids: readonly string[]) => {
-    const found = await findValidKeys(
-      database,
-      ids.map((id) => Buffer.from(id, 'base64')),
-    )
-    return found.map((keyHash) => ({ id: keyHash.toString('base64') }))
-  }
-  const look = createBatchedLoader(read, keyGapMs)
+  const look = createBatchedLoader(async (ids: readonly string[]) => {
+    const keyHashes = ids.map((id) => Buffer.from(id, 'base64'))
+    const found = await database.query<{ keyHash: Buffer }>(validKeys, [keyHashes])
+    return found.map(({ keyHash }) => ({ id: keyHash.toString('base64') }))
+  }, keyGapMs)
   return async (keyHash) => (await look(keyHash.toString('base64'))) !== undefined
 }
 

@@ -59,6 +59,9 @@ export const idempotencyStoreIn = (database: Sql, pepper: string) => {
 }
 
 const header = 'Idempotency-Key'
+/** What such a key may be: visible ASCII characters. */
+export const keyForm = { minLength: 1, maxLength: 255, pattern: '^[!-~]+$' } as const
+const visible = new RegExp(keyForm.pattern)
 /** Seconds after which a request may be sent again whose first one is still being served. */
 const againSeconds = 1
 
@@ -69,8 +72,8 @@ const keyOf = ({ headers }: Pick<Exchange, 'headers'>): string | undefined =>
 /** What is wrong with the `Idempotency-Key` of a request: 1 to 255 visible ASCII characters; no fault where there is none. */
 export const idempotencyFaults = (exchange: Pick<Exchange, 'headers'>): FieldFaults => {
   const key = keyOf(exchange)
-  if (key === undefined || /^[\x21-\x7e]{1,255}$/.test(key)) return {}
-  return { [header]: ['must be given once, as 1 to 255 visible ASCII characters'] }
+  if (key === undefined || (key.length <= keyForm.maxLength && visible.test(key))) return {}
+  return { [header]: [`must be given once, as 1 to ${keyForm.maxLength} visible ASCII characters`] }
 }
 
 /** What identifies this request when it is sent again; undefined where its sender gave it no key. `body` as it was sent. */

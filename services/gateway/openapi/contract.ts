@@ -1,5 +1,6 @@
 import type { TObject } from 'typebox'
 import { mediaTypes } from '#shared/capture/options.ts'
+import { keyForm } from '#gateway/http/idempotency.ts'
 import { type HeaderName, limitHeaders } from './answer-headers.ts'
 import type { ErrorSet } from './errors.ts'
 import { examples } from './examples.ts'
@@ -116,7 +117,7 @@ export const headerParameter = (name: string, description: string, schema: JsonS
 export const idempotencyKey = headerParameter(
   'Idempotency-Key',
   'Makes repeating harmless: the same key and the same request within 24 hours are answered as the first one was.',
-  { type: 'string', minLength: 1, maxLength: 255, pattern: '^[!-~]+$' },
+  { type: 'string', ...keyForm },
 )
 
 const streamAnswer = (events: Readonly<Record<string, JsonSchema>>, example: string): AnswerDoc => ({

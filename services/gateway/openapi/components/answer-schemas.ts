@@ -1,7 +1,9 @@
 import { featureNames } from '#shared/capture/features.ts'
 import { statuses } from '#shared/capture/status.ts'
 import { failures } from '#shared/errors/delivery-failures.ts'
+import { attemptsMax } from '#gateway/db/deliveries.ts'
 import { webhookEvents, webhooksMax } from '#gateway/db/webhooks.ts'
+import { perPageMax } from '#gateway/http/input.ts'
 import { linkMinutesMax } from '#gateway/links/links.ts'
 import {
   address,
@@ -50,7 +52,7 @@ export const batchSchemas: Fields = {
   }),
   BatchAnswer: inEnvelope(schemaRef('Batch')),
   ScreenshotPage: closed({
-    data: { type: 'array', maxItems: 100, items: schemaRef('Screenshot'), description: 'The newest first.' },
+    data: { type: 'array', maxItems: perPageMax, items: schemaRef('Screenshot'), description: 'The newest first.' },
     links: closed({
       first: address('The first page.'),
       last: orNull(address('The last page; null where no number reaches it.')),
@@ -188,13 +190,13 @@ export const webhookSchemas: Fields = {
     next_attempt_at: orNull(moment('When the next attempt is due; null where none is.')),
     attempts: {
       type: 'array',
-      maxItems: 100,
+      maxItems: attemptsMax,
       items: schemaRef('DeliveryAttempt'),
-      description: 'The latest 100, in order.',
+      description: `The latest ${attemptsMax}, in order.`,
     },
   }),
   DeliveryPage: closed({
-    data: { type: 'array', maxItems: 100, items: schemaRef('Delivery'), description: 'The newest first.' },
+    data: { type: 'array', maxItems: perPageMax, items: schemaRef('Delivery'), description: 'The newest first.' },
     meta: closed({
       per_page: count('Deliveries of a page.', 1),
       next_cursor: orNull(text('`cursor` of the next page; null at the end.')),
