@@ -59,9 +59,9 @@ export const idempotencyStoreIn = (database: Sql, pepper: string) => {
 }
 
 const header = 'Idempotency-Key'
+const visible = /^[!-~]+$/
 /** What such a key may be: visible ASCII characters. */
-export const keyForm = { minLength: 1, maxLength: 255, pattern: '^[!-~]+$' } as const
-const visible = new RegExp(keyForm.pattern)
+export const keyForm = { minLength: 1, maxLength: 255, pattern: visible.source } as const
 /** Seconds after which a request may be sent again whose first one is still being served. */
 const againSeconds = 1
 

@@ -30,7 +30,7 @@ import { operation } from '#gateway/operations/operation.ts'
 const parameters = [
   queryParameter('expires', 'Of a signed link: Unix time at which it ends; none for a permanent one.', {
     type: 'string',
-    pattern: expiresForm,
+    pattern: expiresForm.source,
   }),
   queryParameter('kid', 'Of a signed link: the key that signed it.', { type: 'string' }),
   headerParameter('If-None-Match', 'An `ETag` that the client has: 304 where it still holds.', { type: 'string' }),
