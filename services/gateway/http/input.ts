@@ -171,7 +171,7 @@ export const perPageMax = 100
 export const perPageUsual = 20
 
 /** The parameter `per_page` of a list. */
-export const perPage = (description: string) =>
+export const perPageParameter = (description: string) =>
   Type.Integer({ minimum: 1, maximum: perPageMax, default: perPageUsual, doc: { description } })
 
 /** The schema of an operation without parameters in its query, or without a body. */

@@ -63,7 +63,7 @@ const reportBatch = (
   { id, accountId }: { readonly id: string; readonly accountId: string },
   reported: ReportedMembers,
 ): ChangeReporter => {
-  let counts = ''
+  let reportedState = ''
   return async function* report() {
     const batch = await captures.findBatch({ id, accountId })
     if (!batch) {
@@ -73,8 +73,8 @@ const reportBatch = (
     const record = toBatchRecord(batch)
     const { status, total, pending, processing, completed, failed } = record
     const state = { status, total, pending, processing, completed, failed }
-    if (JSON.stringify(state) !== counts) yield eventText({ name: 'status', id: reported.id(), data: state })
-    counts = JSON.stringify(state)
+    if (JSON.stringify(state) !== reportedState) yield eventText({ name: 'status', id: reported.id(), data: state })
+    reportedState = JSON.stringify(state)
     const ended = batch.members.filter((member) => isTerminal(member.status) && !reported.has(member.index))
     for (const { index, id: memberId } of ended) {
       const capture = await captures.find({ id: memberId, accountId })

@@ -4,14 +4,14 @@ import { orNotFound } from '#gateway/http/errors.ts'
 import type { Context } from '#gateway/context.ts'
 import type { Answer } from '#gateway/http/answer.ts'
 import { readCursor, writeCursor } from '#gateway/http/cursor.ts'
-import { type CheckInput, perPage } from '#gateway/http/input.ts'
+import { type CheckInput, perPageParameter } from '#gateway/http/input.ts'
 import { jsonAnswer } from '#gateway/openapi/contract.ts'
 import { readErrors, repeatableErrors } from '#gateway/openapi/errors.ts'
 import { forCaller, type Operation } from '#gateway/operations/operation.ts'
 
 const parameters = Type.Object(
   {
-    per_page: perPage('Deliveries of a page.'),
+    per_page: perPageParameter('Deliveries of a page.'),
     cursor: Type.Optional(Type.String({ doc: { description: '`meta.next_cursor` of an earlier page.' } })),
   },
   { additionalProperties: false },
